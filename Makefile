@@ -1,0 +1,62 @@
+# A list of short names for what is done often; each line says it in full.
+SHELL := /bin/sh
+OCTAVE ?= octave-cli
+# What the hosts call their MEX files. The library is the same; MATLAB's name is made where MATLAB is.
+MEXEXT ?= mex$(if $(MATLAB_ROOT), mexa64)
+# Without a locale, gnuplot complains of signs it was not asked for.
+LANG ?= C.UTF-8
+export OCTAVE LANG
+# Where rustup puts cargo, for a shell that has not read its profile.
+export PATH := $(PATH):$(HOME)/.cargo/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test lint bench kernels test-hosts clean
+
+help:
+	@echo 'make build       build the MEX functions into matlab/'
+	@echo 'make demo        build, run the two worked examples, write their pictures here'
+	@echo 'make test        build, run every test this machine can run'
+	@echo 'make test-hosts  build, run the Octave tests in Octave 9 and 11 (as root; keeps 2.2 GB in .hosts/)'
+	@echo 'make lint        check the format and the lints of the Rust code'
+	@echo 'make bench       time the engines'
+	@echo 'make kernels     compile cuda/ to the PTX that is embedded (after a change there)'
+	@echo 'make clean       remove what was built; .hosts/ stays'
+	@echo
+	@echo 'MATLAB without Octave: set MATLAB_ROOT to its folder, or run compile_mex in MATLAB.'
+
+build:
+	@.ci/setup build
+	@matlab/build-mex $(MEXEXT)
+
+demo:
+	@.ci/setup demo
+	@matlab/build-mex $(MEXEXT)
+	@"$(OCTAVE)" --norc --no-history --quiet --path matlab --eval 'StencilConstantMemory_Demo (pwd ())'
+	@echo
+	@echo 'The pictures are stencil_demo_1.png and stencil_demo_2.png in $(CURDIR)'
+
+test:
+	@.ci/setup test
+	@matlab/build-mex $(MEXEXT)
+	@tests/run
+
+lint:
+	@.ci/setup lint
+	cargo fmt --check
+	cargo clippy --all-targets --all-features -- -D warnings
+
+bench:
+	@.ci/setup build
+	cargo bench
+
+kernels:
+	python3 cuda/make-ptx
+
+test-hosts:
+	@.ci/setup hosts
+	@matlab/build-mex $(MEXEXT)
+	@tests/run-hosts
+
+clean:
+	cargo clean
+	rm -f matlab/*.mex matlab/*.mexa64 matlab/libstencil_mex.so* stencil_demo_1.png stencil_demo_2.png

@@ -1,0 +1,44 @@
+//! Whole calls of the engines, from ordinary memory to ordinary memory that was written before.
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use stencil_mex::cpu::{Cpu, Level};
+use stencil_mex::cuda::Cuda;
+use stencil_mex::stencil::{Engine, Lines, Reference, Request, Taps};
+
+fn engines() -> Vec<(String, Box<dyn Engine>)> {
+    let mut engines: Vec<(String, Box<dyn Engine>)> = vec![("reference".into(), Box::new(Reference))];
+    for level in Level::ALL {
+        if let Some(cpu) = Cpu::with_level(level) {
+            engines.push((level.name().into(), Box::new(cpu)));
+        }
+    }
+    match Cuda::open(None) {
+        Ok(cuda) => engines.push(("cuda".into(), Box::new(cuda))),
+        Err(error) => eprintln!("cuda is left out: {error}"),
+    }
+    engines
+}
+
+fn sweep(criterion: &mut Criterion) {
+    let engines = engines();
+    for taps in [5, 21] {
+        let mut group = criterion.benchmark_group(format!("{taps} taps"));
+        group.sample_size(10);
+        for n in [20, 10_000, 1_000_000, 10_000_000] {
+            let input: Vec<f64> = (0..n).map(|i| (i as f64).sin()).collect();
+            let request = Request::new(&input, Lines::new(n, 1), Taps::new(&vec![0.1; taps]).unwrap()).unwrap();
+            let mut output = vec![0.0; n];
+            group.throughput(Throughput::Elements(n as u64));
+            for (name, engine) in &engines {
+                if name == "reference" && n > 1_000_000 {
+                    continue;
+                }
+                group.bench_function(BenchmarkId::new(name, n), |bencher| bencher.iter(|| engine.run(&request, &mut output).unwrap()));
+            }
+        }
+        group.finish();
+    }
+}
+
+criterion_group!(benches, sweep);
+criterion_main!(benches);

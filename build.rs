@@ -1,0 +1,243 @@
+//! What the library is made from besides Rust: the host's `mex.h`, the kernels' PTX and, for one test, the stand-in for MATLAB.
+//!
+//! - `api.rs`: a table of function pointers for the `mx*` and `mex*` functions that `src/mex` names, with the signatures of the
+//!   header on this machine. A table and not `extern` blocks, because the symbols are looked up when the library runs: one library then
+//!   serves hosts that export different names, and test programs link with no host at all.
+//! - `images.rs`: the PTX in `cuda/ptx`, embedded, once it is certain that it was made from the sources beside it.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::error::Error;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use quote::quote;
+use sha2::{Digest, Sha256};
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// What `src/mex` calls. A header that lacks one of these cannot be built against.
+const FUNCTIONS: &[&str] = &[
+    "mexAtExit",
+    "mexCallMATLABWithTrap",
+    "mexErrMsgIdAndTxt",
+    "mexFunctionName",
+    "mexWarnMsgIdAndTxt",
+    "mxCreateDoubleScalar",
+    "mxCreateLogicalScalar",
+    "mxCreateString",
+    "mxCreateStructMatrix",
+    "mxCreateUninitNumericArray",
+    "mxDestroyArray",
+    "mxGetClassID",
+    "mxGetClassName",
+    "mxGetData",
+    "mxGetDimensions",
+    "mxGetNumberOfDimensions",
+    "mxGetString",
+    "mxIsComplex",
+    "mxIsSparse",
+    "mxSetFieldByNumber",
+];
+
+/// The suffixes that a header's macros put on names to tell the versions of the API apart.
+const SUFFIXES: [&str; 2] = ["_730", "_800"];
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    if let Err(error) = run() {
+        // The last line a user reads should be the advice, not a backtrace.
+        eprintln!("error: {error}");
+        std::process::exit(1);
+    }
+}
+
+fn run() -> Result<()> {
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    let header = Header::find()?;
+    fs::write(out.join("api.rs"), host_api(&header)?)?;
+    fs::write(out.join("images.rs"), kernel_images(Path::new("cuda"))?)?;
+    if env::var_os("CARGO_FEATURE_MATLAB_STAND_IN").is_some() {
+        stand_in(Path::new("tests/stand_in"), &out)?;
+    }
+    println!("cargo:rustc-env=STENCIL_BUILD={}", build_line(&header)?);
+    // Octave loads a MEX file with RTLD_GLOBAL: without -Bsymbolic, two of them could bind to each other's symbols.
+    // nodelete: `clear` unloads the file, and a thread that has not quite ended must still find its code.
+    println!("cargo:rustc-cdylib-link-arg=-Wl,-Bsymbolic");
+    println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
+    Ok(())
+}
+
+/// Where `mex.h` was found.
+struct Header {
+    origin: String,
+    clang_args: Vec<String>,
+}
+
+impl Header {
+    /// MATLAB's, where `MATLAB_ROOT` says there is one; else Octave's, as `mkoctfile` tells.
+    fn find() -> Result<Header> {
+        println!("cargo:rerun-if-env-changed=MATLAB_ROOT");
+        println!("cargo:rerun-if-env-changed=MKOCTFILE");
+        if let Some(root) = env::var_os("MATLAB_ROOT").filter(|root| !root.is_empty()) {
+            let include = Path::new(&root).join("extern/include");
+            if !include.join("mex.h").is_file() {
+                return Err(format!("MATLAB_ROOT is set, but there is no {}", include.join("mex.h").display()).into());
+            }
+            println!("cargo:rerun-if-changed={}", include.display());
+            // The separate-complex API is what the library is written for: it has been there in every MATLAB.
+            let clang_args = vec![format!("-I{}", include.display()), "-DMATLAB_MEXCMD_RELEASE=700".into()];
+            return Ok(Header { origin: "mex.h of MATLAB".into(), clang_args });
+        }
+        let mkoctfile = env::var("MKOCTFILE").unwrap_or_else(|_| "mkoctfile".into());
+        let print = |what: &str| -> Result<String> {
+            let advice = "the host's mex.h is needed: install octave-dev (apt-get install octave-dev), or set MATLAB_ROOT to MATLAB's folder";
+            let output = Command::new(&mkoctfile).args(["-p", what]).output().map_err(|error| format!("{mkoctfile}: {error}; {advice}"))?;
+            if !output.status.success() {
+                return Err(format!("{mkoctfile} -p {what} failed; {advice}").into());
+            }
+            Ok(String::from_utf8(output.stdout)?.trim().to_owned())
+        };
+        let clang_args = print("INCFLAGS")?.split_whitespace().map(str::to_owned).collect();
+        let version = print("OCTAVE_VERSION").unwrap_or_default();
+        Ok(Header { origin: format!("mex.h of Octave {version}"), clang_args })
+    }
+}
+
+/// Undoes what the header's macros do to the names.
+#[derive(Debug)]
+struct PlainNames;
+
+impl bindgen::callbacks::ParseCallbacks for PlainNames {
+    fn generated_name_override(&self, item: bindgen::callbacks::ItemInfo<'_>) -> Option<String> {
+        SUFFIXES.iter().find_map(|suffix| item.name.strip_suffix(suffix)).map(str::to_owned)
+    }
+}
+
+/// The types, constants and signatures of the header, the functions as the fields of a `struct Api`.
+fn host_api(header: &Header) -> Result<String> {
+    let mut builder = bindgen::Builder::default()
+        .header_contents("host.h", "#include <mex.h>")
+        .clang_args(&header.clang_args)
+        .parse_callbacks(Box::new(bindgen::CargoCallbacks::new()))
+        .parse_callbacks(Box::new(PlainNames))
+        // A host raises errors as C++ exceptions: they must be able to pass.
+        .override_abi(bindgen::Abi::CUnwind, ".*")
+        .opaque_type("mxArray.*")
+        .prepend_enum_name(false)
+        .generate_comments(false)
+        .merge_extern_blocks(true)
+        .layout_tests(false)
+        .formatter(bindgen::Formatter::None)
+        .allowlist_type("mxClassID|mxComplexity|mxArray|mwSize");
+    for name in FUNCTIONS {
+        builder = builder.allowlist_function(format!("{name}({})?", SUFFIXES.join("|")));
+    }
+    let bindings = syn::parse_file(&builder.generate()?.to_string())?;
+
+    let mut types = Vec::new();
+    let mut functions = BTreeMap::new();
+    for item in bindings.items {
+        let syn::Item::ForeignMod(block) = item else {
+            types.push(item);
+            continue;
+        };
+        for item in block.items {
+            if let syn::ForeignItem::Fn(function) = item {
+                functions.insert(function.sig.ident.to_string(), function.sig);
+            }
+        }
+    }
+    let mut fields = Vec::new();
+    let mut initialisers = Vec::new();
+    for &name in FUNCTIONS {
+        let signature = functions.get(name).ok_or_else(|| format!("{}: no function {name}", header.origin))?;
+        let (ident, inputs, output, variadic) = (&signature.ident, &signature.inputs, &signature.output, signature.variadic.as_ref().map(|_| quote!(...)));
+        fields.push(quote!(pub #ident: unsafe extern "C-unwind" fn(#inputs #variadic) #output));
+        // SAFETY (of what is generated): the caller of `load` promises that a name's address is that of the function so declared.
+        initialisers.push(quote!(#ident: unsafe { ::core::mem::transmute::<*mut ::libc::c_void, _>(lookup(#name).ok_or(#name)?) }));
+    }
+    let file = quote! {
+        #(#types)*
+        /// The host's functions, each as the header declares it.
+        #[derive(Clone, Copy)]
+        pub struct Api { #(#fields),* }
+        impl Api {
+            /// Fills the table. The error is the name of the first function that the host lacks.
+            ///
+            /// # Safety
+            /// An address that `lookup` returns for a name must be that of the host's function of that name.
+            pub unsafe fn load(lookup: impl Fn(&'static str) -> Option<*mut ::libc::c_void>) -> Result<Api, &'static str> {
+                Ok(Api { #(#initialisers),* })
+            }
+        }
+    };
+    Ok(file.to_string())
+}
+
+/// A table of the PTX files, by name; refuses PTX that was made from other sources than those beside it.
+fn kernel_images(folder: &Path) -> Result<String> {
+    println!("cargo:rerun-if-changed={}", folder.display());
+    let sums_file = folder.join("ptx/SHA256SUMS");
+    let sums = fs::read_to_string(&sums_file).map_err(|error| format!("{}: {error}; run `make kernels`", sums_file.display()))?;
+    let mut table = String::from("pub(super) static IMAGES: &[(&str, &str)] = &[\n");
+    let mut listed = Vec::new();
+    for line in sums.lines() {
+        let (sum, name) = line.split_once("  ").ok_or_else(|| format!("{}: not a line of sha256sum: {line}", sums_file.display()))?;
+        let path = folder.join(name);
+        let bytes = fs::read(&path).map_err(|error| format!("{}: {error}; run `make kernels`", path.display()))?;
+        let digest: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        if digest != sum {
+            return Err(format!("{} is not the file that {} was made with: run `make kernels` to compile the kernels again", path.display(), sums_file.display()).into());
+        }
+        if let Some(stem) = name.strip_prefix("ptx/").and_then(|name| name.strip_suffix(".ptx")) {
+            writeln!(table, "({stem:?}, concat!(include_str!({:?}), \"\\0\")),", path.canonicalize()?)?;
+        }
+        listed.push(path);
+    }
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_file() && !listed.contains(&path) {
+            return Err(format!("{} is new: run `make kernels` to compile the kernels again", path.display()).into());
+        }
+    }
+    table.push_str("];\n");
+    Ok(table)
+}
+
+/// Compiles the two libraries of the stand-in and tells the test where they are.
+fn stand_in(folder: &Path, out: &Path) -> Result<()> {
+    println!("cargo:rerun-if-changed={}", folder.display());
+    let compiler = cc::Build::new().cpp(true).std("c++17").warnings(true).extra_warnings(true).get_compiler();
+    for (library, links) in [("mx", false), ("mex", true)] {
+        let mut command = compiler.to_command();
+        command
+            .args(["-shared", "-fPIC", "-fvisibility=hidden"])
+            .arg(format!("-I{}", folder.join("matlab/extern/include").display()))
+            .arg(folder.join(format!("{library}.cpp")))
+            .arg(format!("-Wl,-soname,lib{library}.so"))
+            .arg("-o")
+            .arg(out.join(format!("lib{library}.so")));
+        if links {
+            command.arg(format!("-L{}", out.display())).args(["-lmx", "-Wl,-rpath,$ORIGIN", "-ldl"]);
+        }
+        if !command.status()?.success() {
+            return Err(format!("the stand-in for MATLAB did not compile: {command:?}").into());
+        }
+    }
+    println!("cargo:rustc-env=STAND_IN_DIR={}", out.display());
+    Ok(())
+}
+
+/// What `ConstantMemoryDevice_CUDA` reports as its build: commit, profile and header.
+fn build_line(header: &Header) -> Result<String> {
+    // Written by every commit and checkout, but not by `git status`.
+    if Path::new(".git/logs/HEAD").exists() {
+        println!("cargo:rerun-if-changed=.git/logs/HEAD");
+    }
+    let commit = Command::new("git").args(["describe", "--always", "--dirty"]).output().ok().filter(|output| output.status.success());
+    let commit = commit.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    Ok(format!("{}, {}, {}", commit.as_deref().unwrap_or("no commit"), env::var("PROFILE")?, header.origin))
+}

@@ -1,0 +1,67 @@
+function device = ConstantMemoryDevice_CUDA ()
+%ConstantMemoryDevice_CUDA  The GPU, the driver, the engines and the build, as a struct.
+%
+%   DEVICE = ConstantMemoryDevice_CUDA ()
+%
+%   Tells what StencilConstantMemory_CUDA would run on, and why, much as
+%   GPUDEVICE does. A machine without a GPU is no error: the fields are always
+%   the same ones, and what only a GPU has is '' or NaN.
+%
+%   Output: DEVICE, a 1 x 1 struct; numbers are double, texts are character rows
+%
+%     The device
+%     Name                 its name, such as 'NVIDIA H200'
+%     Index                counted from 1, as the option 'Device' counts
+%     ComputeCapability    such as '9.0'
+%     TotalMemory          bytes of memory
+%     AvailableMemory      bytes of them that are free now
+%     ConstantMemory       bytes of constant memory
+%     L2CacheSize          bytes
+%     MultiprocessorCount
+%     MaxThreadsPerBlock
+%     MaxShmemPerBlock     bytes of shared memory
+%     SIMDWidth            threads in a warp
+%     ClockRateKHz         peak clock of the multiprocessors
+%     DeviceCount          how many devices CUDA sees; 0 without a driver
+%     DeviceSupported      logical: this one can be used
+%
+%     The driver
+%     DriverVersion        newest CUDA version that it supports, such as 13.0
+%     KernelDriver         its own version, such as '580.159.04'
+%
+%     The engines
+%     Backend              'cuda' or 'cpu': what 'auto' chooses here
+%     BackendReason        why, in words
+%     SIMD                 what the CPU engine uses: 'avx512', 'avx2' or 'portable'
+%     Threads              how many threads may be used
+%     DeviceBytes          bytes of the device's memory that may be held
+%
+%     The build
+%     Version              of this library
+%     Build                commit, profile, and the header it was built with
+%
+%   Errors
+%     ConstantMemoryDevice:
+%     numberOfInputs   it takes none
+%     numberOfOutputs  more than one
+%     notBuilt         the MEX file is missing: run compile_mex
+%
+%   Environment variables
+%     STENCIL_BACKEND, STENCIL_DEVICE_BYTES and STENCIL_THREADS change what is
+%     reported as they change what runs: see StencilConstantMemory_CUDA.
+%
+%   Examples
+%     ConstantMemoryDevice_CUDA ()
+%
+%     device = ConstantMemoryDevice_CUDA ();
+%     if strcmp (device.Backend, 'cpu')
+%       fprintf ('No GPU will be used: %s\n', device.BackendReason);
+%     end
+%
+%   See also StencilConstantMemory_CUDA, compile_mex, StencilConstantMemory_Demo, gpuDevice.
+
+  % Reached only where the MEX file of the same name is missing.
+  error ('ConstantMemoryDevice:notBuilt', ...
+         ['ConstantMemoryDevice_CUDA is not built yet: run compile_mex here, or "make build" in ' ...
+          'the project''s folder.']);
+end

@@ -1,0 +1,105 @@
+function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, varargin)
+%StencilConstantMemory_CUDA  Stencil along one dimension, taps in CUDA constant memory.
+%
+%   OUTPUTARRAY = StencilConstantMemory_CUDA (INPUTARRAY, KERNELARRAY)
+%   OUTPUTARRAY = StencilConstantMemory_CUDA (..., NAME, VALUE, ...)
+%
+%   Lays the middle of KERNELARRAY on each element of INPUTARRAY and returns
+%   the dot products with the neighbourhoods. The kernel is not flipped
+%   (correlation, not convolution), and samples outside the array are zero.
+%   Runs on an NVIDIA GPU where there is one, else on the CPU: the same bits.
+%
+%   Inputs
+%     INPUTARRAY   real, full double array of any size. The stencil runs along
+%                  the first dimension that is not 1, as FILTER does: a row
+%                  along the row, a matrix down each column. It may be empty.
+%     KERNELARRAY  real, full double vector of odd length, 1 to 21; a row or a
+%                  column, which makes no difference.
+%
+%   Output
+%     OUTPUTARRAY  double, the size of INPUTARRAY (so empty for an empty one)
+%
+%   Options, as name and value: character rows or strings, in upper or lower
+%   case; a name may be shortened as long as it stays unique
+%     'Backend'  'auto' (the default)  the GPU where one is usable; else the CPU,
+%                                      and one warning in a session says why
+%                'cuda'                the GPU, or the error noDevice
+%                'cpu'                 the CPU
+%     'Device'   which GPU, a whole number counted from 1 as GPUDEVICE does. One
+%                that is not there is an error: no call that names a device
+%                falls back to the CPU.
+%
+%   Arithmetic
+%     With m = numel (kernelArray) and r = (m - 1) / 2, for each i:
+%
+%       acc = 0
+%       for k = 1:m,  acc = fma (inputArray(i + k - 1 - r), kernelArray(k), acc)
+%
+%     where fma (a, b, c) is a * b + c, rounded once, and a sample outside the
+%     array is +0. Each of the m steps is an fma, the first one too, and they
+%     are taken in this order whatever runs them: GPU or CPU, any number of
+%     threads, any size. The results have the same bits; of a NaN, only its
+%     place is promised.
+%     At the edges the zeros are multiplied too. So an infinite or NaN tap
+%     gives NaN where it lies outside the array: 0 * Inf is NaN.
+%
+%   Errors, in the order in which they are looked for
+%     StencilConstantMemory:
+%     numberOfInputs   fewer than two; or something else where the name of an
+%                      option belongs; or a name without a value
+%     numberOfOutputs  more than one
+%     dataType         an input is not real, full and double: single, integer,
+%                      logical, char, cell, struct, complex, sparse. The text
+%                      says what was got and, where there is something, what to
+%                      do about it, such as full (inputArray)
+%     kernelLength     kernelArray is empty
+%     kernelShape      kernelArray is not a vector
+%     kernelLength     kernelArray has an even length, or more than 21 elements
+%     option           an unknown or ambiguous name, or a value that it cannot have
+%     noDevice         'cuda' was asked for, or a 'Device', and it cannot be used:
+%                      no driver, one that is too old, no GPU, no such index
+%     outOfMemory      the host's or the GPU's memory is used up
+%     cuda             CUDA failed; the text carries its name and words
+%     interrupted      Ctrl-C
+%     internal         a fault of this library
+%     notBuilt         the MEX file is missing: run compile_mex
+%   No error leaves the next call broken.
+%
+%   Warnings
+%     StencilConstantMemory:noDevice  'auto' found no usable GPU, once a session
+%
+%   Environment variables
+%     STENCIL_BACKEND       the default of 'Backend'
+%     STENCIL_DEVICE_BYTES  how many bytes of the GPU's memory may be held,
+%                           268435456 (256 MiB) unless set; larger arrays go
+%                           through in pieces
+%     STENCIL_THREADS       how many threads may be used at most, on the CPU and
+%                           to feed the GPU; as many as there are processors
+%                           unless set
+%
+%   Examples
+%     % Eleven ones over twenty ones: 6 7 8 9 10 11 ... 11 10 9 8 7 6
+%     y = StencilConstantMemory_CUDA (ones (1, 20), ones (1, 11));
+%
+%     % A centred first derivative of each column of X, with step h
+%     dX = StencilConstantMemory_CUDA (X, [-1 0 1] / (2 * h));
+%
+%     % A moving mean of 21 samples, on the CPU
+%     y = StencilConstantMemory_CUDA (x, ones (1, 21) / 21, 'Backend', 'cpu');
+%
+%   Notes
+%     For a vector x and a kernel k of finite numbers it computes what
+%       conv2 (x(:), flipud (k(:)), 'same')
+%     does, but for the rounding, as that one promises no order of the sums.
+%     The first call on a GPU takes longer, as it starts CUDA. What it sets up
+%     is kept for the calls after it; "clear StencilConstantMemory_CUDA" or the
+%     end of the session gives it back.
+%     The input is never written to.
+%
+%   See also ConstantMemoryDevice_CUDA, StencilConstantMemory_Demo, compile_mex, filter, conv.
+
+  % Reached only where the MEX file of the same name is missing.
+  error ('StencilConstantMemory:notBuilt', ...
+         ['StencilConstantMemory_CUDA is not built yet: run compile_mex here, or "make build" in ' ...
+          'the project''s folder.']);
+end

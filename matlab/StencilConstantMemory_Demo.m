@@ -1,0 +1,236 @@
+function result = StencilConstantMemory_Demo (folder)
+%StencilConstantMemory_Demo  Two worked examples of StencilConstantMemory_CUDA.
+%
+%   StencilConstantMemory_Demo
+%   StencilConstantMemory_Demo (FOLDER)
+%   RESULT = StencilConstantMemory_Demo (...)
+%
+%   Example 1 lays eleven ones over twenty ones: the output climbs from 6 to
+%   11, stays there, and falls back to 6, because samples outside the array
+%   count as zero. One figure, two stacked plots.
+%
+%   Example 2 smooths a noisy, heartbeat-like signal with a 21-tap Gaussian
+%   and prints the RMS error before and after.
+%
+%   Where there is a display each example opens a window. Where there is none
+%   the pictures are written to the current folder as stencil_demo_1.png and
+%   stencil_demo_2.png. With FOLDER they are always written, into FOLDER
+%   (made when it is missing), and no window opens.
+%
+%   The MEX file is built first, with compile_mex, when it is missing.
+%
+%   Output
+%     RESULT  struct with the fields
+%               outputArray  what example 1 computed, 1 x 20 double
+%               rmsBefore    RMS error of the noisy signal
+%               rmsAfter     RMS error of the smoothed signal
+%               backend      'cuda' or 'cpu': what the examples ran on
+%               files        cell array of the pictures written, or {}
+%
+%   In Octave, pictures without a display are drawn by gnuplot (on Debian and
+%   Ubuntu the packages gnuplot-nox and fonts-freefont-otf). Without it the
+%   examples still run and print their figures, after a warning.
+%
+%   See also StencilConstantMemory_CUDA, ConstantMemoryDevice_CUDA, compile_mex.
+
+  here = fileparts (mfilename ('fullpath'));
+  if exist (fullfile (here, ['StencilConstantMemory_CUDA.' mexext]), 'file') == 0
+    fprintf ('The MEX file is not built yet: running compile_mex.\n');
+    addpath (here);
+    compile_mex ();
+  end
+
+  show.octave = exist ('OCTAVE_VERSION', 'builtin') ~= 0;
+  if nargin > 0
+    folder = char (folder);
+    show.window = false;
+  else
+    folder = pwd ();
+    show.window = hasDisplay (show.octave);
+  end
+  if ~show.window && exist (folder, 'dir') == 0
+    [made, why] = mkdir (folder);
+    if ~made
+      error ('StencilConstantMemory_Demo:folder', ...
+             'The folder "%s" cannot be made: %s', folder, why);
+    end
+  end
+
+  device = ConstantMemoryDevice_CUDA ();
+  sayWhatRuns (device);
+  % That said it; the warning of the first call would only say it again.
+  noticed = warning ('off', 'StencilConstantMemory:noDevice');
+  again = onCleanup (@() warning (noticed));
+
+  % ---- Example 1: eleven ones over twenty ones --------------------------
+  inputArray  = ones (1, 20);
+  kernelArray = ones (1, 11);
+  outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray);
+
+  fprintf ('\nExample 1: eleven ones over twenty ones\n');
+  fprintf ('  inputArray   %s\n', strtrim (sprintf ('%g ', inputArray)));
+  fprintf ('  kernelArray  %s\n', strtrim (sprintf ('%g ', kernelArray)));
+  fprintf ('  outputArray  %s\n', strtrim (sprintf ('%g ', outputArray)));
+  files = draw (show, fullfile (folder, 'stencil_demo_1.png'), ...
+                @() drawStencil (inputArray, outputArray));
+
+  % ---- Example 2: smoothing a noisy signal ------------------------------
+  samplesPerSecond = 500;
+  [t, clean] = heartbeat (samplesPerSecond, 3);
+  noisy = clean + 0.15 * gaussianNoise (numel (t));
+
+  taps = exp (-0.5 * ((-10:10) / 3.3) .^ 2);
+  taps = taps / sum (taps);   % a sum of 1 keeps the signal's level
+  smoothed = StencilConstantMemory_CUDA (noisy, taps);
+
+  rmsBefore = sqrt (mean ((noisy - clean) .^ 2));
+  rmsAfter  = sqrt (mean ((smoothed - clean) .^ 2));
+  fprintf ('\nExample 2: a noisy signal smoothed by a 21-tap Gaussian\n');
+  fprintf ('  RMS error before  %.3f\n', rmsBefore);
+  fprintf ('  RMS error after   %.3f  (%.1f times smaller)\n', rmsAfter, rmsBefore / rmsAfter);
+  files = [files, draw(show, fullfile (folder, 'stencil_demo_2.png'), ...
+                       @() drawSmoothing (t, clean, noisy, smoothed, rmsBefore, rmsAfter))];
+
+  if nargout > 0
+    result = struct ('outputArray', outputArray, 'rmsBefore', rmsBefore, ...
+                     'rmsAfter', rmsAfter, 'backend', device.Backend, 'files', {files});
+  end
+end
+
+function sayWhatRuns (device)
+  if strcmp (device.Backend, 'cuda')
+    fprintf ('Backend: cuda, on %s (compute capability %s)\n', ...
+             device.Name, device.ComputeCapability);
+  else
+    fprintf ('Backend: %s, %d threads, %s (%s)\n', device.Backend, ...
+             device.Threads, device.SIMD, device.BackendReason);
+  end
+end
+
+function yes = hasDisplay (octave)
+  if octave
+    yes = have_window_system ();
+  else
+    yes = usejava ('desktop');
+  end
+end
+
+% Draws one figure; to a file where no window can or shall be shown. A picture
+% that fails costs a warning: the figures were printed, the point was made.
+function files = draw (show, file, drawing)
+  files = {};
+  try
+    if show.window
+      fig = figure ();
+      drawing ();
+      drawnow ();
+      return
+    end
+    if show.octave
+      quiet = quietGnuplot ();
+    end
+    fig = figure ('Visible', 'off');
+    closing = onCleanup (@() close (fig));
+    set (fig, 'Color', 'w', 'Position', [100 100 1000 660]);
+    drawing ();
+    if show.octave
+      % gnuplot writes this one by itself; -dpng would ask for Ghostscript too.
+      print (fig, file, '-dpngcairo');
+    else
+      set (fig, 'PaperUnits', 'inches', 'PaperPosition', [0 0 8 5.3]);
+      print (fig, file, '-dpng', '-r150');
+    end
+  catch failure
+    hint = '';
+    if show.octave && ~show.window
+      hint = ' (on Debian and Ubuntu: apt-get install gnuplot-nox fonts-freefont-otf)';
+    end
+    warning ('StencilConstantMemory_Demo:noPicture', ...
+             'The picture could not be drawn%s: %s', hint, failure.message);
+    return
+  end
+  files = {file};
+  fprintf ('  picture           %s\n', file);
+end
+
+% Makes gnuplot draw the figures to come, without its two notices, until the
+% returned object goes.
+function quiet = quietGnuplot ()
+  toolkit = get (0, 'defaultfigure__graphics_toolkit__');
+  before  = warning ();
+  quiet = onCleanup (@() putBack (toolkit, before));
+  warning ('off', 'Octave:gnuplot-graphics');
+  warning ('off', 'print:nogs');
+  graphics_toolkit ('gnuplot');
+end
+
+function putBack (toolkit, before)
+  set (0, 'defaultfigure__graphics_toolkit__', toolkit);
+  warning (before);
+end
+
+function drawStencil (inputArray, outputArray)
+  blue   = [0.00 0.32 0.62];
+  orange = [0.80 0.36 0.00];
+  % Places of its own: subplot leaves the second title in the first one's labels.
+  stems ([0.07 0.59 0.89 0.33], inputArray,  blue,   [0 1.2], 0:0.5:1,  'inputArray');
+  stems ([0.07 0.11 0.89 0.33], outputArray, orange, [0 12],  [0 6:11], 'outputArray');
+  xlabel ('element');
+end
+
+function stems (place, values, colour, limits, ticks, name)
+  ax = axes ('Position', place);
+  stem (ax, 1:numel (values), values, 'Color', colour, 'LineWidth', 2, ...
+        'MarkerFaceColor', colour, 'MarkerEdgeColor', colour, 'MarkerSize', 6);
+  set (ax, 'XLim', [0, numel(values) + 1], 'XTick', 1:numel (values), ...
+       'YLim', limits, 'YTick', ticks, 'YGrid', 'on', 'Box', 'off', ...
+       'FontSize', 11, 'TickDir', 'out', 'TickLength', [0.005 0.005]);
+  title (ax, name, 'FontSize', 14, 'FontWeight', 'bold', 'Interpreter', 'none');
+end
+
+function drawSmoothing (t, clean, noisy, smoothed, before, after)
+  grey   = [0.72 0.72 0.72];
+  orange = [0.90 0.42 0.00];
+  black  = [0.00 0.00 0.00];
+  ax = axes ('Position', [0.08 0.11 0.88 0.79]);
+  % The original comes last and thin, so that it can be seen on the smoothed one.
+  lines = plot (ax, t, noisy, '-', t, smoothed, '-', t, clean, '-');
+  set (lines(1), 'Color', grey,   'LineWidth', 1);
+  set (lines(2), 'Color', orange, 'LineWidth', 3);
+  set (lines(3), 'Color', black,  'LineWidth', 1);
+  set (ax, 'XLim', [0 3], 'XTick', 0:0.5:3, 'YLim', [-0.75 1.75], 'YTick', -0.5:0.5:1.5, ...
+       'XGrid', 'on', 'YGrid', 'on', 'Box', 'off', ...
+       'FontSize', 11, 'TickDir', 'out', 'TickLength', [0.005 0.005]);
+  xlabel (ax, 'time (s)');
+  ylabel (ax, 'amplitude');
+  title (ax, sprintf ('21-tap Gaussian: RMS error %.3f before, %.3f after', before, after), ...
+         'FontSize', 14, 'FontWeight', 'bold');
+  legend (lines, {'noisy', 'smoothed', 'original'}, 'Location', 'northeast');
+  legend ('boxoff');
+end
+
+% A pulse train shaped like a heartbeat: each beat is a sum of five bells.
+function [t, y] = heartbeat (samplesPerSecond, seconds)
+  t = (0:samplesPerSecond * seconds - 1) / samplesPerSecond;
+  phase = mod (t, 1);
+  centre = [0.20  0.345  0.40  0.455  0.68];
+  width  = [0.030 0.012  0.018 0.014  0.050];
+  height = [0.16 -0.18   1.20 -0.28   0.32];
+  y = zeros (size (t));
+  for k = 1:numel (centre)
+    y = y + height(k) * exp (-0.5 * ((phase - centre(k)) / width(k)) .^ 2);
+  end
+end
+
+% Normal deviates that are the same in every host and release, which the
+% hosts' own generators are not: a Lehmer generator, exact in doubles, and
+% the Box-Muller transform.
+function z = gaussianNoise (n)
+  u = zeros (2, n);
+  state = 20;
+  for k = 1:2 * n
+    state = mod (16807 * state, 2147483647);
+    u(k) = state / 2147483647;
+  end
+  z = sqrt (-2 * log (u(1,:))) .* cos (2 * pi * u(2,:));
+end

@@ -1,0 +1,90 @@
+//! What is kept of a device between calls.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cudarc::driver::{CudaContext, CudaStream, result, sys};
+
+use super::error::failed;
+use super::module::Module;
+use super::staging::Staging;
+use crate::stencil::Error;
+
+/// A device in use: its primary context, what was loaded into it, and the buffers that data go through. Fields are dropped in this order.
+pub(super) struct Device {
+    pub(super) modules: BTreeMap<&'static str, Module>,
+    pub(super) staging: Staging,
+    /// For what is not part of staging: filling constant memory, measuring.
+    pub(super) stream: Arc<CudaStream>,
+    pub(super) context: Arc<CudaContext>,
+}
+
+/// The devices in use, by ordinal. One call works at a time.
+static DEVICES: Mutex<BTreeMap<usize, Device>> = Mutex::new(BTreeMap::new());
+
+impl Device {
+    fn open(ordinal: usize) -> Result<Device, Error> {
+        let context = CudaContext::new(ordinal).map_err(failed("cuDevicePrimaryCtxRetain"))?;
+        // Streams are waited for before anything of theirs is touched again: cudarc need not track events for that.
+        // SAFETY: as said.
+        unsafe { context.disable_event_tracking() };
+        let stream = context.new_stream().map_err(failed("cuStreamCreate"))?;
+        Ok(Device { modules: BTreeMap::new(), staging: Staging::new(), stream, context })
+    }
+}
+
+/// Runs `work` with the device `ordinal`, opened if it was not, current on this thread; the host's own context is current again afterwards.
+///
+/// After an error of the driver the device is given up, since a context may not outlive some of them; the next call opens it anew.
+pub(super) fn with<T>(ordinal: usize, work: impl FnOnce(&mut Device) -> Result<T, Error>) -> Result<T, Error> {
+    let _host = HostContext::save()?;
+    let mut devices = lock();
+    let device = match devices.entry(ordinal) {
+        std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
+        std::collections::btree_map::Entry::Vacant(entry) => entry.insert(Device::open(ordinal)?),
+    };
+    let result = device.context.bind_to_thread().map_err(failed("cuCtxSetCurrent")).and_then(|()| work(device));
+    if matches!(result, Err(Error::Cuda(_) | Error::Internal(_))) {
+        devices.remove(&ordinal);
+    }
+    result
+}
+
+/// Gives back all devices: contexts, modules, memory.
+pub(super) fn release() {
+    let mut devices = lock();
+    if devices.is_empty() {
+        // Perhaps there is no driver at all.
+        return;
+    }
+    let _host = HostContext::save();
+    devices.clear();
+}
+
+fn lock() -> MutexGuard<'static, BTreeMap<usize, Device>> {
+    // After a panic the state is given up with the rest: nothing in it is half done that matters.
+    DEVICES.lock().unwrap_or_else(|poisoned: PoisonError<_>| {
+        let mut devices: MutexGuard<'static, BTreeMap<usize, Device>> = poisoned.into_inner();
+        devices.clear();
+        DEVICES.clear_poison();
+        devices
+    })
+}
+
+/// The context that the host, or another library in its process, had made current on this thread. It is current again when this is dropped.
+pub(super) struct HostContext(sys::CUcontext);
+
+impl HostContext {
+    pub(super) fn save() -> Result<HostContext, Error> {
+        let current = result::ctx::get_current().map_err(failed("cuCtxGetCurrent"))?;
+        Ok(HostContext(current.unwrap_or(std::ptr::null_mut())))
+    }
+}
+
+impl Drop for HostContext {
+    fn drop(&mut self) {
+        // An error here would be the host's own context gone bad: nothing of ours to mend.
+        // SAFETY: it was current a moment ago, or is null, which makes none current.
+        let _ = unsafe { result::ctx::set_current(self.0) };
+    }
+}

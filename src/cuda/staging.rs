@@ -1,0 +1,318 @@
+//! Arrays of the host through the device and back.
+//!
+//! # Rationale
+//! The host's arrays are ordinary memory, which the link reads and writes slowly; page-locked memory is what it is fast with. So an array goes in
+//! pieces: a thread copies a piece into a page-locked buffer, has it sent, computed and returned on a stream of its own, and copies the result
+//! out. With several such *lanes* at once the link is busy both ways while processors copy. Lanes are kept between calls.
+//!
+//! What the lanes hold is bounded, whatever the array's size is, and shrinks to one tile where memory is short.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cudarc::driver::{CudaContext, CudaStream, DeviceRepr, result, sys};
+use rayon::prelude::*;
+
+use super::device::HostContext;
+use super::error::failed;
+use super::memory::{DeviceBuffer, PinnedBuffer};
+use crate::stencil::Error;
+use crate::workers::Workers;
+
+/// The most lanes that are used.
+const MAX_LANES: usize = 16;
+
+/// The bytes of output in a piece of a large array: enough that a piece's fixed costs vanish, few enough that the processor's caches hold it.
+const PIECE_BYTES: usize = 2 << 20;
+
+/// No lane is worth waking for fewer bytes.
+const MIN_PIECE_BYTES: usize = 256 << 10;
+
+/// Up to here the device reads and writes the page-locked memory itself: a copy each way costs more than the slower access.
+const MAPPED_BYTES: usize = 32 << 10;
+
+/// What the lanes may hold of device memory unless `STENCIL_DEVICE_BYTES` says otherwise.
+pub(super) const DEFAULT_DEVICE_BYTES: usize = 256 << 20;
+
+/// Work that can be done on any run of neighbouring outputs.
+pub(super) trait Plan: Sync {
+    /// Outputs are cut only at multiples of this many.
+    fn tile(&self) -> usize;
+
+    /// How many inputs at most are needed beyond an output on either side.
+    fn halo(&self) -> usize;
+
+    /// Puts on the stream what computes the outputs `piece.output` to the address `output`, from the inputs `piece.input` at `input`.
+    fn launch(&self, stream: sys::CUstream, piece: &Piece, input: sys::CUdeviceptr, output: sys::CUdeviceptr) -> Result<(), Error>;
+}
+
+/// Some neighbouring outputs of an array, and the inputs they need.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) output: Range<usize>,
+    pub(super) input: Range<usize>,
+}
+
+impl Piece {
+    pub(super) fn new(output: Range<usize>, halo: usize, elements: usize) -> Piece {
+        let input = output.start.saturating_sub(halo)..(output.end + halo).min(elements);
+        Piece { output, input }
+    }
+}
+
+/// How an array is cut: into pieces of so many outputs, on so many lanes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Cut {
+    lanes: usize,
+    piece: usize,
+}
+
+impl Cut {
+    /// For `elements` of `size` bytes. `threads` can copy at once; `budget` bounds the bytes that all lanes together hold on the device.
+    fn new(elements: usize, size: usize, tile: usize, halo: usize, threads: usize, budget: usize) -> Cut {
+        let whole_tiles = |elements: usize| elements.div_ceil(tile).max(1) * tile;
+        let lanes = threads.min(MAX_LANES).min(elements * size / MIN_PIECE_BYTES).max(1);
+        let piece = elements.div_ceil(lanes).min(PIECE_BYTES / size);
+        let cut = Cut { lanes, piece: whole_tiles(piece) };
+        cut.within(size, tile, halo, budget)
+    }
+
+    /// The same with fewer lanes, then with smaller pieces, so that it holds no more than `budget`; but never less than a tile.
+    fn within(mut self, size: usize, tile: usize, halo: usize, budget: usize) -> Cut {
+        self.lanes = self.lanes.min(budget / lane_bytes(self.piece, size, halo)).max(1);
+        if lane_bytes(self.piece, size, halo) > budget {
+            let elements = (budget / size).saturating_sub(2 * halo) / 2;
+            self.piece = (elements / tile).max(1) * tile;
+        }
+        self
+    }
+
+    /// A smaller cut to try when memory ran out; `None` when it is down to one tile.
+    fn smaller(self, tile: usize) -> Option<Cut> {
+        match self {
+            Cut { lanes: 2.., .. } => Some(Cut { lanes: self.lanes / 2, ..self }),
+            Cut { piece, .. } if piece > tile => Some(Cut { piece: (piece / 2).div_ceil(tile) * tile, ..self }),
+            _ => None,
+        }
+    }
+}
+
+/// What a lane for such pieces holds on the device.
+fn lane_bytes(piece: usize, size: usize, halo: usize) -> usize {
+    (2 * piece + 2 * halo) * size
+}
+
+/// A stream and the buffers that pieces go through on it.
+struct Lane {
+    host_input: PinnedBuffer,
+    host_output: PinnedBuffer,
+    device_input: DeviceBuffer,
+    device_output: DeviceBuffer,
+    stream: Arc<CudaStream>,
+}
+
+impl Lane {
+    fn new(context: &Arc<CudaContext>, input_bytes: usize, output_bytes: usize) -> Result<Lane, Error> {
+        Ok(Lane {
+            host_input: PinnedBuffer::new(context, input_bytes)?,
+            host_output: PinnedBuffer::new(context, output_bytes)?,
+            device_input: DeviceBuffer::new(context, input_bytes)?,
+            device_output: DeviceBuffer::new(context, output_bytes)?,
+            stream: context.new_stream().map_err(failed("cuStreamCreate"))?,
+        })
+    }
+
+    fn fits(&self, input_bytes: usize, output_bytes: usize) -> bool {
+        self.host_input.bytes() >= input_bytes && self.host_output.bytes() >= output_bytes
+    }
+
+    fn device_bytes(&self) -> usize {
+        self.device_input.bytes() + self.device_output.bytes()
+    }
+
+    /// One piece, from the host's input to the host's output.
+    fn run<T: DeviceRepr + Copy>(&mut self, plan: &dyn Plan, piece: &Piece, input: &[T], output: &mut [T]) -> Result<(), Error> {
+        let stream = self.stream.cu_stream();
+        let samples = &input[piece.input.clone()];
+        self.host_input.as_mut_slice(samples.len()).copy_from_slice(samples);
+        if size_of_val(samples) <= MAPPED_BYTES {
+            plan.launch(stream, piece, self.host_input.address(), self.host_output.address())?;
+        } else {
+            let (to, from) = (self.device_input.address(), self.device_output.address());
+            // SAFETY: the buffers are as long as these slices of theirs, and nobody touches them before the stream has been waited for; where an
+            // error returns early, `wait` in `Staging::stream` comes before anything else.
+            unsafe {
+                result::memcpy_htod_async(to, self.host_input.as_mut_slice::<T>(samples.len()), stream).map_err(failed("cuMemcpyHtoDAsync"))?;
+                plan.launch(stream, piece, to, from)?;
+                let results = self.host_output.as_mut_slice::<T>(output.len());
+                result::memcpy_dtoh_async(results, from, stream).map_err(failed("cuMemcpyDtoHAsync"))?;
+            }
+        }
+        self.wait()?;
+        output.copy_from_slice(self.host_output.as_mut_slice(output.len()));
+        Ok(())
+    }
+
+    fn wait(&self) -> Result<(), Error> {
+        // SAFETY: the stream is open.
+        unsafe { result::stream::synchronize(self.stream.cu_stream()) }.map_err(failed("cuStreamSynchronize"))
+    }
+}
+
+/// The lanes of a device.
+pub(super) struct Staging {
+    lanes: Vec<Lane>,
+}
+
+impl Staging {
+    pub(super) fn new() -> Staging {
+        Staging { lanes: Vec::new() }
+    }
+
+    /// Computes `output` from `input`, of as many elements, by `plan`. At most `budget` bytes of device memory are held, if a tile fits in it.
+    pub(super) fn stream<T: DeviceRepr + Copy + Send + Sync>(
+        &mut self,
+        context: &Arc<CudaContext>,
+        plan: &dyn Plan,
+        input: &[T],
+        output: &mut [T],
+        budget: usize,
+    ) -> Result<(), Error> {
+        assert_eq!(input.len(), output.len());
+        let elements = input.len();
+        if elements == 0 {
+            return Ok(());
+        }
+        let halo = plan.halo();
+        let cut = Cut::new(elements, size_of::<T>(), plan.tile(), halo, Workers::count(), budget);
+        let cut = self.prepare(context, cut, size_of::<T>(), plan.tile(), halo, budget)?;
+        let pieces = output.chunks_mut(cut.piece).enumerate().map(|(i, output)| {
+            let start = i * cut.piece;
+            (Piece::new(start..start + output.len(), halo, elements), output)
+        });
+        let lanes = &mut self.lanes[..cut.lanes];
+        let result = if let [lane] = lanes {
+            // Nobody is woken for what one lane does, and the context is current on this thread.
+            pieces.into_iter().try_for_each(|(piece, output)| lane.run(plan, &piece, input, output))
+        } else {
+            let pieces = Mutex::new(pieces);
+            let failed_already = AtomicBool::new(false);
+            let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
+            Workers::get()?.install(|| {
+                lanes.par_iter_mut().with_max_len(1).try_for_each(|lane| {
+                    let _others = HostContext::save()?;
+                    context.bind_to_thread().map_err(failed("cuCtxSetCurrent"))?;
+                    while let Some((piece, output)) = next().filter(|_| !failed_already.load(Ordering::Relaxed)) {
+                        lane.run(plan, &piece, input, output).inspect_err(|_| failed_already.store(true, Ordering::Relaxed))?;
+                    }
+                    Ok(())
+                })
+            })
+        };
+        if result.is_err() {
+            // Nothing may be under way when the buffers are used again or freed. What goes wrong here went wrong before.
+            let _ = self.lanes.iter().try_for_each(Lane::wait);
+        }
+        result
+    }
+
+    /// Sees that there are lanes for `cut`, or for a smaller one where memory is short.
+    fn prepare(&mut self, context: &Arc<CudaContext>, mut cut: Cut, size: usize, tile: usize, halo: usize, budget: usize) -> Result<Cut, Error> {
+        loop {
+            match self.grow(context, cut, size, halo, budget) {
+                Ok(()) => return Ok(cut),
+                Err(Error::OutOfMemory(text)) => {
+                    // What is held may be what is missing.
+                    self.lanes.clear();
+                    let advice = || Error::OutOfMemory(format!("No memory for the smallest of buffers, {} bytes. {text}", lane_bytes(cut.piece, size, halo)));
+                    cut = cut.smaller(tile).ok_or_else(advice)?;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn grow(&mut self, context: &Arc<CudaContext>, cut: Cut, size: usize, halo: usize, budget: usize) -> Result<(), Error> {
+        let (input_bytes, output_bytes) = ((cut.piece + 2 * halo) * size, cut.piece * size);
+        let exact = cut.lanes * (input_bytes + output_bytes);
+        // Rounded up, so that arrays which grow a little from call to call find a buffer; but not beyond what all lanes together may hold.
+        let (mut input_room, mut output_room) = (rounded(input_bytes), rounded(output_bytes));
+        if cut.lanes * (input_room + output_room) > budget {
+            (input_room, output_room) = (input_bytes, output_bytes);
+        }
+        let held: usize = self.lanes.iter().map(Lane::device_bytes).sum();
+        let missing = cut.lanes.saturating_sub(self.lanes.len()) * (input_room + output_room);
+        let all_fit = self.lanes.iter().take(cut.lanes).all(|lane| lane.fits(input_bytes, output_bytes));
+        // One tile is always allowed, whatever the budget.
+        if !all_fit || held + missing > budget.max(exact) {
+            self.lanes.clear();
+        }
+        while self.lanes.len() < cut.lanes {
+            self.lanes.push(Lane::new(context, input_room, output_room)?);
+        }
+        Ok(())
+    }
+}
+
+/// The size of buffer that is made where this many bytes are needed.
+fn rounded(bytes: usize) -> usize {
+    if bytes < MIN_PIECE_BYTES { bytes.next_power_of_two().max(MAPPED_BYTES) } else { bytes.next_multiple_of(MIN_PIECE_BYTES) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TILE: usize = 640;
+    const SIZE: usize = 8;
+
+    fn cut(elements: usize, threads: usize, budget: usize) -> Cut {
+        Cut::new(elements, SIZE, TILE, 10, threads, budget)
+    }
+
+    #[test]
+    fn small_arrays_take_one_lane_and_large_ones_all() {
+        assert_eq!(cut(1, 16, DEFAULT_DEVICE_BYTES), Cut { lanes: 1, piece: TILE });
+        assert_eq!(cut(10_000, 16, DEFAULT_DEVICE_BYTES).lanes, 1);
+        let large = cut(100_000_000, 16, DEFAULT_DEVICE_BYTES);
+        assert_eq!(large.lanes, 16);
+        assert!(large.piece * SIZE >= PIECE_BYTES && large.piece * SIZE < PIECE_BYTES + TILE * SIZE);
+        assert_eq!(cut(100_000_000, 2, DEFAULT_DEVICE_BYTES).lanes, 2);
+    }
+
+    #[test]
+    fn a_cut_stays_within_its_budget_down_to_one_tile() {
+        for budget in (0..200).map(|i| i * 7919).chain([1 << 24, 1 << 26, DEFAULT_DEVICE_BYTES]) {
+            for elements in [1, 639, 640, 641, 65_536, 1_000_000, 30_000_000] {
+                for threads in [1, 2, 16, 64] {
+                    let cut = cut(elements, threads, budget);
+                    assert!(cut.lanes >= 1 && cut.piece >= TILE && cut.piece % TILE == 0);
+                    let held = cut.lanes * lane_bytes(cut.piece, SIZE, 10);
+                    assert!(held <= budget || (cut.lanes == 1 && cut.piece == TILE), "{cut:?} holds {held} of {budget}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_cut_shrinks_to_one_tile_and_no_further() {
+        let mut cut = cut(100_000_000, 16, DEFAULT_DEVICE_BYTES);
+        let mut steps = 0;
+        while let Some(smaller) = cut.smaller(TILE) {
+            assert!(smaller.lanes * smaller.piece < cut.lanes * cut.piece && smaller.piece % TILE == 0);
+            cut = smaller;
+            steps += 1;
+        }
+        assert_eq!(cut, Cut { lanes: 1, piece: TILE });
+        assert!(steps > 8);
+    }
+
+    #[test]
+    fn a_piece_has_its_halo_where_the_array_has_it() {
+        assert_eq!(Piece::new(0..640, 10, 2000).input, 0..650);
+        assert_eq!(Piece::new(640..1280, 10, 2000).input, 630..1290);
+        assert_eq!(Piece::new(1280..1995, 10, 2000).input, 1270..2000);
+        assert_eq!(Piece::new(0..5, 10, 5).input, 0..5);
+    }
+}

@@ -1,0 +1,58 @@
+//! `info = ConstantMemoryDevice_CUDA ()`
+
+use super::{backend, wrong_number};
+use crate::cpu::Level;
+use crate::cuda::{self, Driver, dotted};
+use crate::mex::{Call, Error, Function, Output, Reply, Value};
+use crate::workers::Workers;
+
+pub(super) const FUNCTION: Function = Function { name: "ConstantMemoryDevice_CUDA", call };
+
+/// The same fields everywhere: without a device, numbers are NaN and texts are empty.
+fn call(call: &Call) -> Result<Reply<'_>, Error> {
+    if !call.arguments.is_empty() {
+        return Err(wrong_number("Inputs", call.arguments.len(), "none"));
+    }
+    if call.outputs > 1 {
+        return Err(wrong_number("Outputs", call.outputs, "0 or 1"));
+    }
+    let (chosen, reason, engine) = backend::automatic();
+    let driver = Driver::get().ok();
+    let ordinal = engine.as_ref().ok().map(|engine| engine.ordinal());
+    let device = driver.zip(ordinal.or(driver.map(|_| 0))).map(|(driver, ordinal)| &driver.devices[ordinal]);
+    let number = |value: Option<f64>| Value::Double(value.unwrap_or(f64::NAN));
+    let text = |value: Option<String>| Value::Text(value.unwrap_or_default());
+    let int = |field: fn(&cuda::Properties) -> i32| number(device.map(|device| f64::from(field(device))));
+
+    let fields = vec![
+        (c"Name", text(device.map(|device| device.name.clone()))),
+        (c"Index", number(ordinal.map(|ordinal| (ordinal + 1) as f64))),
+        (c"ComputeCapability", text(device.map(|device| format!("{}.{}", device.capability.0, device.capability.1)))),
+        (c"DriverVersion", number(driver.and_then(|driver| dotted(driver.version).parse().ok()))),
+        (c"KernelDriver", text(kernel_driver())),
+        (c"TotalMemory", number(device.map(|device| device.total_memory as f64))),
+        (c"AvailableMemory", number(engine.as_ref().ok().and_then(|engine| engine.free_memory().ok()).map(|bytes| bytes as f64))),
+        (c"MultiprocessorCount", int(|device| device.multiprocessors)),
+        (c"MaxThreadsPerBlock", int(|device| device.threads_per_block)),
+        (c"MaxShmemPerBlock", int(|device| device.shared_memory_per_block)),
+        (c"SIMDWidth", int(|device| device.warp_size)),
+        (c"ClockRateKHz", int(|device| device.clock_khz)),
+        (c"ConstantMemory", int(|device| device.constant_memory)),
+        (c"L2CacheSize", int(|device| device.l2_cache)),
+        (c"DeviceCount", Value::Double(driver.map_or(0.0, |driver| driver.devices.len() as f64))),
+        (c"DeviceSupported", Value::Logical(engine.is_ok())),
+        (c"Backend", chosen.into()),
+        (c"BackendReason", reason.into()),
+        (c"SIMD", Level::best().name().into()),
+        (c"Threads", Value::Double(Workers::count() as f64)),
+        (c"DeviceBytes", Value::Double(cuda::device_bytes() as f64)),
+        (c"Version", env!("CARGO_PKG_VERSION").into()),
+        (c"Build", env!("STENCIL_BUILD").into()),
+    ];
+    Ok(Reply { warning: None, output: Output::Value(Value::Struct(fields)) })
+}
+
+/// The version of the kernel's part of the driver, such as 580.159.04, which is the number that people know a driver by.
+fn kernel_driver() -> Option<String> {
+    Some(std::fs::read_to_string("/sys/module/nvidia/version").ok()?.trim().to_owned())
+}

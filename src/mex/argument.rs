@@ -1,0 +1,252 @@
+//! The host's arrays as plain, checked values.
+
+use std::ffi::{CStr, c_void};
+use std::fmt;
+
+use super::Host;
+use super::sys::{self, mxArray};
+
+/// The longest text that is read from an argument, in bytes. Options and their values are words.
+const TEXT_LIMIT: usize = 255;
+
+/// The class of an array, as far as anyone here tells them apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// Double-precision floating point.
+    Double,
+    /// Single-precision floating point.
+    Single,
+    /// `true` and `false`, a byte each.
+    Logical,
+    /// Text.
+    Char,
+    /// Whole numbers of this many bytes.
+    Integer {
+        /// 1, 2, 4 or 8.
+        bytes: u8,
+        /// Whether the class has negative numbers.
+        signed: bool,
+    },
+    /// Anything else.
+    Other,
+}
+
+impl Class {
+    fn of(id: sys::mxClassID) -> Class {
+        let integer = |bytes, signed| Class::Integer { bytes, signed };
+        match id {
+            sys::mxDOUBLE_CLASS => Class::Double,
+            sys::mxSINGLE_CLASS => Class::Single,
+            sys::mxLOGICAL_CLASS => Class::Logical,
+            sys::mxCHAR_CLASS => Class::Char,
+            sys::mxINT8_CLASS => integer(1, true),
+            sys::mxUINT8_CLASS => integer(1, false),
+            sys::mxINT16_CLASS => integer(2, true),
+            sys::mxUINT16_CLASS => integer(2, false),
+            sys::mxINT32_CLASS => integer(4, true),
+            sys::mxUINT32_CLASS => integer(4, false),
+            sys::mxINT64_CLASS => integer(8, true),
+            sys::mxUINT64_CLASS => integer(8, false),
+            _ => Class::Other,
+        }
+    }
+}
+
+// One library serves both hosts: it may be built against either header only because they agree on these.
+const _: () = assert!(sys::mxCHAR_CLASS == 4 && sys::mxDOUBLE_CLASS == 6 && sys::mxSINGLE_CLASS == 7 && sys::mxUINT64_CLASS == 15);
+const _: () = assert!(size_of::<sys::mwSize>() == size_of::<usize>());
+
+/// One input of a call: what the host says of it, read once, with nothing of the host's left to call.
+///
+/// # Rationale
+/// Any function of the host may raise an error, even a getter: asking Octave for the data of the range `1:1e11` makes the matrix. An error of
+/// the host cannot pass through `catch_unwind`. So everything is read before the gateway runs, and the gateway works on this.
+#[derive(Debug)]
+pub struct Argument {
+    class: Class,
+    class_name: String,
+    complex: bool,
+    sparse: bool,
+    dims: Vec<usize>,
+    data: *const c_void,
+    text: Option<String>,
+}
+
+impl Argument {
+    /// Reads `array`.
+    ///
+    /// # Safety
+    /// `array` must be one of the inputs of the running call, and the value must not outlive that call.
+    pub(super) unsafe fn read(host: &Host, array: *const mxArray) -> Argument {
+        let api = host.api;
+        // SAFETY: `array` is an array of the host for as long as the call runs, and these only look at it.
+        let (class, complex, sparse) = unsafe { (Class::of((api.mxGetClassID)(array)), (api.mxIsComplex)(array), (api.mxIsSparse)(array)) };
+        let plain = class != Class::Other && !complex && !sparse;
+        // The data first: Octave replaces what it keeps lazily (ranges, diagonal matrices) by a full matrix here, and the dimensions that
+        // it tells are only good until then.
+        // SAFETY: as above.
+        let data = if plain && class != Class::Char { unsafe { (api.mxGetData)(array) }.cast_const() } else { std::ptr::null() };
+        // SAFETY: the host hands out as many dimensions as it says.
+        let dims: Vec<usize> = unsafe {
+            let count = (api.mxGetNumberOfDimensions)(array) as usize;
+            std::slice::from_raw_parts((api.mxGetDimensions)(array), count).iter().map(|&dim| dim as usize).collect()
+        };
+        let class_name = match class {
+            // SAFETY: the host returns a text that ends in NUL and lives as long as the array.
+            Class::Other => unsafe { CStr::from_ptr((api.mxGetClassName)(array)) }.to_string_lossy().into_owned(),
+            Class::Double => "double".into(),
+            Class::Single => "single".into(),
+            Class::Logical => "logical".into(),
+            Class::Char => "char".into(),
+            Class::Integer { bytes, signed } => format!("{}int{}", if signed { "" } else { "u" }, 8 * bytes),
+        };
+        let text = match class {
+            // SAFETY: `array` is the input still.
+            Class::Char => unsafe { char_row(host, array, &dims) },
+            Class::Other if class_name == "string" => unsafe { string_object(host, array) },
+            _ => None,
+        };
+        Argument { class, class_name, complex, sparse, dims, data, text }
+    }
+
+    /// The array's class.
+    pub fn class(&self) -> Class {
+        self.class
+    }
+
+    /// Its dimensions, two or more of them.
+    pub fn dims(&self) -> &[usize] {
+        &self.dims
+    }
+
+    /// The number of its elements.
+    pub fn len(&self) -> usize {
+        self.dims.iter().product()
+    }
+
+    /// Whether it has no elements.
+    pub fn is_empty(&self) -> bool {
+        self.dims.contains(&0)
+    }
+
+    /// The elements of a real, full array of class double, in column-major order; `None` for any other array.
+    pub fn doubles(&self) -> Option<&[f64]> {
+        (self.class == Class::Double).then(|| self.elements()).flatten()
+    }
+
+    /// The value of a real number or logical of any class, where it is a scalar; `None` otherwise.
+    pub fn scalar(&self) -> Option<f64> {
+        if self.len() != 1 {
+            return None;
+        }
+        match self.class {
+            Class::Double => self.first::<f64>(),
+            Class::Single => self.first::<f32>().map(f64::from),
+            Class::Logical => self.first::<u8>().map(f64::from),
+            Class::Integer { bytes: 1, signed: true } => self.first::<i8>().map(f64::from),
+            Class::Integer { bytes: 1, signed: false } => self.first::<u8>().map(f64::from),
+            Class::Integer { bytes: 2, signed: true } => self.first::<i16>().map(f64::from),
+            Class::Integer { bytes: 2, signed: false } => self.first::<u16>().map(f64::from),
+            Class::Integer { bytes: 4, signed: true } => self.first::<i32>().map(f64::from),
+            Class::Integer { bytes: 4, signed: false } => self.first::<u32>().map(f64::from),
+            // Beyond 2^53 neighbouring numbers become one: nobody's option is that large.
+            Class::Integer { signed: true, .. } => self.first::<i64>().map(|value| value as f64),
+            Class::Integer { signed: false, .. } => self.first::<u64>().map(|value| value as f64),
+            Class::Char | Class::Other => None,
+        }
+    }
+
+    /// The text of a char row or of a string scalar; `None` for anything else. Of a text too long to be a word only its length is told.
+    pub fn text(&self) -> Option<&str> {
+        self.text.as_deref()
+    }
+
+    /// The elements, where they lie in one piece and there is no second half.
+    fn elements<T: Element>(&self) -> Option<&[T]> {
+        if self.complex || self.sparse {
+            return None;
+        }
+        if self.is_empty() {
+            // The host may have no address for nothing.
+            return Some(&[]);
+        }
+        if self.data.is_null() {
+            return None;
+        }
+        // SAFETY: a full, real array has `len` elements of its class at `data`, the caller chose `T` by that class, the host aligns them, and the
+        // input is neither freed nor written to before the call has returned.
+        Some(unsafe { std::slice::from_raw_parts(self.data.cast(), self.len()) })
+    }
+
+    fn first<T: Element>(&self) -> Option<T> {
+        self.elements::<T>()?.first().copied()
+    }
+}
+
+/// What it is, as an error tells it: `1x20 complex double`.
+impl fmt::Display for Argument {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let dims: Vec<String> = self.dims.iter().map(usize::to_string).collect();
+        let complex = if self.complex { "complex " } else { "" };
+        let sparse = if self.sparse { "sparse " } else { "" };
+        write!(f, "{} {complex}{sparse}{}", dims.join("x"), self.class_name)
+    }
+}
+
+/// A type of which every pattern of bits is a value: arrays of the host can be read as these.
+trait Element: Copy {}
+impl Element for f64 {}
+impl Element for f32 {}
+impl Element for i8 {}
+impl Element for u8 {}
+impl Element for i16 {}
+impl Element for u16 {}
+impl Element for i32 {}
+impl Element for u32 {}
+impl Element for i64 {}
+impl Element for u64 {}
+
+/// The text of a char row.
+///
+/// # Safety
+/// `array` must be a char array of the host, of these dimensions.
+unsafe fn char_row(host: &Host, array: *const mxArray, dims: &[usize]) -> Option<String> {
+    let length: usize = dims.iter().product();
+    if length == 0 {
+        return Some(String::new());
+    }
+    if dims.len() != 2 || dims[0] != 1 {
+        return None;
+    }
+    if length > TEXT_LIMIT {
+        // Text, and no word that anyone here knows.
+        return Some(format!("(a text of {length} characters)"));
+    }
+    // The host's characters are of one byte or of two: only the host can tell them as text, and then of up to four bytes each.
+    let mut buffer = [0_u8; 4 * TEXT_LIMIT + 1];
+    // SAFETY: the buffer is as long as it is said to be.
+    let failed = unsafe { (host.api.mxGetString)(array, buffer.as_mut_ptr().cast(), buffer.len() as _) } != 0;
+    let text = CStr::from_bytes_until_nul(&buffer).ok()?;
+    (!failed).then(|| text.to_string_lossy().into_owned())
+}
+
+/// The text of a scalar of MATLAB's class string, which only MATLAB itself can read.
+///
+/// # Safety
+/// `array` must be an array of the host.
+unsafe fn string_object(host: &Host, array: *const mxArray) -> Option<String> {
+    let api = host.api;
+    let mut row = std::ptr::null_mut();
+    let mut inputs = [array.cast_mut()];
+    // SAFETY: one output and one input are there; an error of the call comes back as an array of its own.
+    unsafe {
+        let trouble = (api.mexCallMATLABWithTrap)(1, &mut row, 1, inputs.as_mut_ptr(), c"char".as_ptr());
+        if !trouble.is_null() {
+            (api.mxDestroyArray)(trouble);
+            return None;
+        }
+        let text = Argument::read(host, row).text;
+        (api.mxDestroyArray)(row);
+        text
+    }
+}

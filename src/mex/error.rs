@@ -1,0 +1,94 @@
+//! Errors on their way to the host.
+
+use std::ffi::{CStr, c_char};
+
+/// An error or a warning as a gateway states it.
+///
+/// The host shows `text` and lets scripts test the identifier, which is the function's prefix and `kind`: `StencilConstantMemory:dataType`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    /// The identifier's last part, in letters only.
+    pub kind: &'static str,
+    /// One or more sentences for the user.
+    pub text: String,
+}
+
+impl Error {
+    /// An error of this kind with this text.
+    pub fn new(kind: &'static str, text: impl Into<String>) -> Error {
+        Error { kind, text: text.into() }
+    }
+
+    /// A fault of this library's own, not of the call.
+    pub fn internal(text: impl Into<String>) -> Error {
+        Error::new("internal", text)
+    }
+}
+
+/// An identifier and a text in buffers of their own, the form in which the host gets them.
+///
+/// Raising unwinds as a C++ exception does, and everything that owned memory must be gone by then. So the words are copied here first.
+pub(super) struct Message {
+    identifier: [u8; 128],
+    text: [u8; 2048],
+}
+
+impl Message {
+    pub(super) fn new(prefix: &str, error: &Error) -> Message {
+        let mut message = Message { identifier: [0; 128], text: [0; 2048] };
+        fill(&mut message.identifier, [prefix, ":", error.kind]);
+        fill(&mut message.text, [error.text.as_str()]);
+        message
+    }
+
+    pub(super) fn identifier(&self) -> *const c_char {
+        self.identifier.as_ptr().cast()
+    }
+
+    pub(super) fn text(&self) -> *const c_char {
+        self.text.as_ptr().cast()
+    }
+}
+
+/// Writes `parts` one after the other, cut at a character's border if they do not fit before the last NUL.
+fn fill<const N: usize>(buffer: &mut [u8], parts: [&str; N]) {
+    let mut at = 0;
+    for part in parts {
+        let end = part.floor_char_boundary(buffer.len() - 1 - at);
+        // A NUL would end the text early for the host.
+        for (to, from) in buffer[at..].iter_mut().zip(part[..end].bytes().map(|byte| if byte == 0 { b' ' } else { byte })) {
+            *to = from;
+        }
+        at += end;
+    }
+    debug_assert!(CStr::from_bytes_until_nul(buffer).is_ok());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(message: &Message) -> (&str, &str) {
+        let text = |buffer: &'static [u8]| CStr::from_bytes_until_nul(buffer).unwrap().to_str().unwrap();
+        // The buffers outlive the borrow that the test takes of them.
+        unsafe { (text(&*(message.identifier.as_slice() as *const [u8])), text(&*(message.text.as_slice() as *const [u8]))) }
+    }
+
+    #[test]
+    fn a_message_carries_identifier_and_text() {
+        let message = Message::new("Stencil", &Error::new("dataType", "got single, 100%"));
+        assert_eq!(words(&message), ("Stencil:dataType", "got single, 100%"));
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_characters() {
+        let message = Message::new("S", &Error::new("cuda", "é".repeat(2000)));
+        assert_eq!(words(&message).1, "é".repeat(1023));
+    }
+
+    #[test]
+    fn a_nul_does_not_end_the_text() {
+        let message = Message::new("S", &Error::new("cuda", "a\0b"));
+        assert_eq!(words(&message).1, "a b");
+    }
+}

@@ -1,0 +1,175 @@
+//! The host: MATLAB or GNU Octave, and the only place that knows an `mxArray`.
+//!
+//! A call comes in through [`enter`] and takes three steps: the arguments are **read** into plain values, the output array is **made**, and
+//! the gateway's closure is **run** to fill it.
+//!
+//! # Rationale
+//! Hosts raise errors as C++ exceptions. Such an exception may pass through our frames, which are `extern "C-unwind"` for that, and drops what
+//! they own on the way; but it may not meet `catch_unwind`, which aborts the process then. A Rust panic on the other hand must never reach the
+//! host. So code of ours runs inside `catch_unwind` and calls no host there, and the host is called outside it. Our own errors are raised last,
+//! from buffers on the stack, when everything else is gone.
+//!
+//! # Limitations
+//! Functions here are for the host's own thread.
+
+mod argument;
+mod error;
+mod symbols;
+mod sys;
+mod value;
+
+use std::any::Any;
+use std::ffi::{CStr, c_int};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+pub use argument::{Argument, Class};
+pub use error::Error;
+use error::Message;
+pub use sys::mxArray;
+pub use value::{Fill, Output, Reply, Value};
+
+/// A function of the library: the name under which a host calls it, and what is done then.
+#[derive(Clone, Copy)]
+pub struct Function {
+    /// The name, which ends in `_CUDA`; what comes before that is the prefix of its identifiers.
+    pub name: &'static str,
+    /// Reads the arguments and says what is to be returned. It calls no host.
+    pub call: for<'a> fn(&'a Call) -> Result<Reply<'a>, Error>,
+}
+
+impl Function {
+    fn prefix(&self) -> &'static str {
+        self.name.strip_suffix("_CUDA").unwrap_or(self.name)
+    }
+}
+
+/// A call: what came in, and how much is asked for.
+#[derive(Debug)]
+pub struct Call {
+    /// The inputs.
+    pub arguments: Vec<Argument>,
+    /// How many outputs the caller takes; 0 for a call at the prompt, which still gets one.
+    pub outputs: usize,
+}
+
+/// The host that called.
+#[derive(Clone, Copy)]
+struct Host {
+    api: &'static sys::Api,
+}
+
+/// Serves one call of `mexFunction`, whose arguments these are, by the function of `functions` whose name was called. `exit` is run when the host
+/// clears the function or ends.
+///
+/// # Safety
+/// To be called from `mexFunction` alone, with what the host gave it.
+pub unsafe fn enter(
+    functions: &[Function],
+    exit: unsafe extern "C-unwind" fn(),
+    nlhs: c_int,
+    plhs: *mut *mut mxArray,
+    nrhs: c_int,
+    prhs: *mut *const mxArray,
+) {
+    let host = match symbols::api() {
+        Ok(api) => Host { api },
+        Err(name) => {
+            // Without its functions there is no way to raise an error either.
+            eprintln!("stencil_mex: this host has no {name}; the call was not served");
+            return;
+        }
+    };
+    // SAFETY: passed on as received.
+    let failure = unsafe { serve(host, functions, exit, nlhs, plhs, nrhs, prhs) };
+    if let Err(message) = failure {
+        // The text is given to a format that prints it as it is.
+        // SAFETY: both end in NUL. Nothing that needs dropping is left in these frames.
+        unsafe { (host.api.mexErrMsgIdAndTxt)(message.identifier(), c"%s".as_ptr(), message.text()) };
+    }
+}
+
+/// The call itself. An error comes back as a message that owns nothing.
+///
+/// # Safety
+/// As [`enter`].
+unsafe fn serve(
+    host: Host,
+    functions: &[Function],
+    exit: unsafe extern "C-unwind" fn(),
+    nlhs: c_int,
+    plhs: *mut *mut mxArray,
+    nrhs: c_int,
+    prhs: *mut *const mxArray,
+) -> Result<(), Message> {
+    let api = host.api;
+    // In every call, not in the first: the host keeps it with the name that was called, and there may be several.
+    // SAFETY: `exit` stays where it is, the library is never unloaded.
+    unsafe { (api.mexAtExit)(Some(exit)) };
+    // SAFETY: the host returns a text that ends in NUL and outlives the call.
+    let name = unsafe { CStr::from_ptr((api.mexFunctionName)()) }.to_string_lossy();
+    let Some(function) = functions.iter().find(|function| function.name == name) else {
+        let names: Vec<_> = functions.iter().map(|function| function.name).collect();
+        let text = format!("This library serves {}, and was called as {name}: give its file one of these names.", names.join(", "));
+        return Err(Message::new(functions[0].prefix(), &Error::internal(text)));
+    };
+    let failed = |error: Error| Message::new(function.prefix(), &error);
+
+    // SAFETY: the host passes `nrhs` inputs, which live until the call returns.
+    let arguments = (0..nrhs.max(0) as usize).map(|i| unsafe { Argument::read(&host, *prhs.add(i)) }).collect();
+    let call = Call { arguments, outputs: nlhs.max(0) as usize };
+    let reply = guarded(|| (function.call)(&call)).map_err(failed)?;
+    if let Some(warning) = &reply.warning {
+        let message = Message::new(function.prefix(), warning);
+        // SAFETY: both texts end in NUL. The user may have made the warning an error: then this raises, and drops what we hold.
+        unsafe { (api.mexWarnMsgIdAndTxt)(message.identifier(), c"%s".as_ptr(), message.text()) };
+    }
+    let output = match reply.output {
+        Output::Value(value) => host.build(&value),
+        Output::Array { dims, fill } => {
+            let array = host.double_array(&dims);
+            // SAFETY: the array was made a line ago, with these dimensions.
+            let elements = unsafe { host.doubles_mut(array, dims.iter().product()) };
+            if let Err(error) = guarded(|| fill(elements)) {
+                // SAFETY: nobody else has it.
+                unsafe { (api.mxDestroyArray)(array) };
+                return Err(failed(error));
+            }
+            array
+        }
+    };
+    // SAFETY: there is always room for one output, also where none was asked for: it becomes `ans`.
+    unsafe { *plhs = output };
+    Ok(())
+}
+
+/// Runs code of ours. A panic becomes an error: it must not reach the host.
+fn guarded<T>(code: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    catch_unwind(AssertUnwindSafe(code)).unwrap_or_else(|payload| Err(Error::internal(format!("A fault in the library: {}", panic_text(&*payload)))))
+}
+
+/// For the exit function, which has nobody to tell: a panic is noted on standard error by Rust itself and goes no further.
+pub fn guarded_exit(code: impl FnOnce()) {
+    let _ = catch_unwind(AssertUnwindSafe(code));
+}
+
+fn panic_text(payload: &(dyn Any + Send)) -> &str {
+    let text = payload.downcast_ref::<&str>().copied();
+    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("(no text)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_an_error() {
+        let error = guarded::<()>(|| panic!("seven of {}", 6)).unwrap_err();
+        assert_eq!((error.kind, error.text.as_str()), ("internal", "A fault in the library: seven of 6"));
+    }
+
+    #[test]
+    fn the_prefix_is_the_name_without_its_ending() {
+        let function = Function { name: "ConstantMemoryDevice_CUDA", call: |_| Err(Error::internal("")) };
+        assert_eq!(function.prefix(), "ConstantMemoryDevice");
+    }
+}

@@ -1,0 +1,380 @@
+//! One table of cases and one runner for all engines, each held to the plain reference bit for bit.
+//!
+//! An engine joins with a line in [`engines`]. One that this machine cannot run is counted as ignored, with the reason in the test's name.
+
+use std::sync::Arc;
+
+use cudarc::driver::{CudaContext, result};
+use libtest_mimic::{Arguments, Failed, Trial};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use stencil_mex::cpu::{Cpu, Level};
+use stencil_mex::cuda::{self, Cuda};
+use stencil_mex::stencil::{Engine, Lines, Reference, Request, Taps, same_bits};
+
+/// What an output holds before an engine fills it: an element with this value was not written.
+const POISON: f64 = -1.25e-300;
+
+/// Elements on either side of an output that no engine may touch.
+const GUARD: usize = 16;
+
+type Outcome = Result<(), String>;
+type MakeEngine = fn() -> Result<Box<dyn Engine>, String>;
+
+/// Device memory for one tile at the most: every array goes in as many pieces as it can.
+const ONE_TILE: usize = 1;
+
+/// Every engine there is, by name; an error says why this machine cannot run it.
+fn engines() -> Vec<(&'static str, MakeEngine)> {
+    fn cpu(level: Level) -> Result<Box<dyn Engine>, String> {
+        Cpu::with_level(level).map(|cpu| Box::new(cpu) as _).ok_or_else(|| "this processor lacks it".into())
+    }
+    fn cuda(bytes: Option<usize>) -> Result<Box<dyn Engine>, String> {
+        let cuda = open_cuda()?;
+        Ok(Box::new(bytes.map_or(cuda, |bytes| cuda.with_device_bytes(bytes))))
+    }
+    vec![
+        ("cpu-avx512", || cpu(Level::Avx512)),
+        ("cpu-avx2", || cpu(Level::Avx2)),
+        ("cpu-portable", || cpu(Level::Portable)),
+        ("cuda", || cuda(None)),
+        ("cuda-one-tile", || cuda(Some(ONE_TILE))),
+        ("cuda-two-megabytes", || cuda(Some(2_000_000))),
+    ]
+}
+
+fn open_cuda() -> Result<Cuda, String> {
+    Cuda::open(None).map_err(|error| error.to_string())
+}
+
+/// Runs one request on `engine` and compares every bit.
+fn check(engine: &dyn Engine, input: &[f64], lines: Lines, taps: &[f64]) -> Outcome {
+    let request = Request::new(input, lines, Taps::new(taps).map_err(|error| error.to_string())?).ok_or("lines and input differ")?;
+    let before: Vec<u64> = input.iter().map(|x| x.to_bits()).collect();
+    let mut expected = vec![POISON; input.len()];
+    Reference.run(&request, &mut expected).map_err(|error| error.to_string())?;
+    let mut buffer = vec![POISON; input.len() + 2 * GUARD];
+    engine.run(&request, &mut buffer[GUARD..GUARD + input.len()]).map_err(|error| error.to_string())?;
+    let (head, rest) = buffer.split_at(GUARD);
+    let (output, tail) = rest.split_at(input.len());
+    let what = || format!("{} lines of {}, {} taps", lines.count(), lines.length(), taps.len());
+    if head.iter().chain(tail).any(|x| x.to_bits() != POISON.to_bits()) {
+        return Err(format!("{}: written outside the output", what()));
+    }
+    if !input.iter().map(|x| x.to_bits()).eq(before) {
+        return Err(format!("{}: the input was changed", what()));
+    }
+    match output.iter().zip(&expected).position(|(&got, &want)| !same_bits(got, want)) {
+        None => Ok(()),
+        Some(i) => Err(format!("{}: element {i} is {:e}, not {:e}", what(), output[i], expected[i])),
+    }
+}
+
+/// Numbers of every kind, the same each time for a seed: mostly of ordinary size, with the awkward ones between.
+fn samples(count: usize, seed: u64) -> Vec<f64> {
+    const AWKWARD: [f64; 12] = [
+        0.0,
+        -0.0,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+        f64::MIN_POSITIVE,
+        -f64::MIN_POSITIVE / 4.0,
+        5e-324,
+        f64::MAX,
+        f64::MIN,
+        1.0 + f64::EPSILON,
+        1e-160,
+    ];
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut next = || {
+        // Xorshift: good enough to leave no two neighbours alike.
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    (0..count)
+        .map(|_| match next() {
+            bits if bits % 97 == 0 => AWKWARD[(bits / 97) as usize % AWKWARD.len()],
+            bits => (bits >> 11) as f64 / (1_u64 << 52) as f64 - 1.0,
+        })
+        .collect()
+}
+
+fn odd_counts() -> impl Iterator<Item = usize> {
+    (1..=21).step_by(2)
+}
+
+/// One line of every length from 0 to 80, and around each border that an engine has.
+fn single_lines(engine: &dyn Engine) -> Outcome {
+    let borders = [128, 512, 640, 1280, 4096, 6400, 8192, 32_768, 65_536];
+    let lengths = (0..=80).chain(borders.iter().flat_map(|&border| border - 11..=border + 11));
+    for length in lengths {
+        let input = samples(length, length as u64);
+        for count in odd_counts().filter(|&count| length < 5000 || [1, 3, 21].contains(&count)) {
+            check(engine, &input, Lines::new(length, usize::from(length > 0)), &samples(count, count as u64 + 99))?;
+        }
+    }
+    Ok(())
+}
+
+/// Many lines, shorter and longer than the filter, the vector, the tile.
+fn many_lines(engine: &dyn Engine) -> Outcome {
+    let shapes = [
+        (1, 5000),
+        (2, 2000),
+        (3, 1000),
+        (7, 700),
+        (10, 333),
+        (20, 100),
+        (21, 99),
+        (31, 70),
+        (39, 60),
+        (40, 60),
+        (41, 60),
+        (42, 60),
+        (100, 41),
+        (639, 7),
+        (640, 7),
+        (641, 7),
+        (1000, 70),
+        (3, 50_000),
+        (5000, 30),
+    ];
+    for (length, count) in shapes {
+        let input = samples(length * count, length as u64);
+        for taps in odd_counts().filter(|&taps| length * count < 10_000 || [1, 5, 21].contains(&taps)) {
+            check(engine, &input, Lines::new(length, count), &samples(taps, taps as u64))?;
+        }
+    }
+    Ok(())
+}
+
+/// Arrays large enough for all threads and all lanes.
+fn large(engine: &dyn Engine) -> Outcome {
+    for (length, count) in [(1_000_003, 1), (3_000_000, 1), (1000, 1700), (17, 60_000)] {
+        let input = samples(length * count, 5);
+        for taps in [3, 21] {
+            check(engine, &input, Lines::new(length, count), &samples(taps, 6))?;
+        }
+    }
+    Ok(())
+}
+
+/// The document's example, with the numbers written out.
+fn document(engine: &dyn Engine) -> Outcome {
+    let request = Request::new(&[1.0; 20], Lines::new(20, 1), Taps::new(&[1.0; 11]).unwrap()).unwrap();
+    let mut output = [POISON; 20];
+    engine.run(&request, &mut output).map_err(|error| error.to_string())?;
+    let expected = [6., 7., 8., 9., 10., 11., 11., 11., 11., 11., 11., 11., 11., 11., 11., 10., 9., 8., 7., 6.];
+    if output == expected { Ok(()) } else { Err(format!("{output:?}")) }
+}
+
+/// Taps that are infinite, NaN, or nothing but zeros of either sign.
+fn awkward_taps(engine: &dyn Engine) -> Outcome {
+    let input = samples(1500, 3);
+    for odd in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, -0.0, 0.0, 5e-324, f64::MAX] {
+        for count in odd_counts() {
+            for at in [0, count / 2, count - 1] {
+                let mut taps = vec![-0.0; count];
+                taps[at] = odd;
+                check(engine, &input, Lines::new(1500, 1), &taps)?;
+                check(engine, &input[..1491], Lines::new(7, 213), &taps)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Any shape, any taps, any doubles.
+fn properties(engine: &dyn Engine) -> Outcome {
+    let number = || {
+        prop_oneof![
+            6 => -1e3..1e3,
+            2 => proptest::num::f64::ANY,
+            1 => proptest::num::f64::SUBNORMAL | proptest::num::f64::ZERO,
+            1 => prop_oneof![Just(f64::INFINITY), Just(f64::NEG_INFINITY), Just(-0.0), Just(f64::NAN)],
+        ]
+    };
+    let shape = prop_oneof![(0..3000_usize, Just(1_usize)), (1..60_usize, 1..60_usize), (600..700_usize, 1..4_usize)];
+    let strategy = (shape, 0..=10_usize).prop_flat_map(move |((length, count), radius)| {
+        let input = proptest::collection::vec(number(), length * count);
+        let taps = proptest::collection::vec(number(), 2 * radius + 1);
+        (Just(Lines::new(length, count)), input, taps)
+    });
+    let mut runner = TestRunner::new(Config { cases: 200, failure_persistence: None, ..Config::default() });
+    runner
+        .run(&strategy, |(lines, input, taps)| check(engine, &input, lines, &taps).map_err(TestCaseError::fail))
+        .map_err(|error| error.to_string())
+}
+
+const TABLE: [(&str, fn(&dyn Engine) -> Outcome); 6] = [
+    ("document", document),
+    ("single_lines", single_lines),
+    ("many_lines", many_lines),
+    ("large", large),
+    ("awkward_taps", awkward_taps),
+    ("properties", properties),
+];
+
+/// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.
+const CUDA_TABLE: [(&str, fn(Cuda) -> Outcome); 6] = [
+    ("taps_change", taps_change),
+    ("released_and_used_again", released_and_used_again),
+    ("context_of_the_host_stays", context_of_the_host_stays),
+    ("memory_of_the_host_stays", memory_of_the_host_stays),
+    ("memory_is_flat", memory_is_flat),
+    ("memory_is_short", memory_is_short),
+];
+
+/// The taps in constant memory are those of the call, also after the same number of others, and after the same ones.
+fn taps_change(cuda: Cuda) -> Outcome {
+    let input = samples(3000, 1);
+    for seed in [1, 1, 2, 3, 3, 1] {
+        for count in [3, 21, 3, 5] {
+            check(&cuda, &input, Lines::new(3000, 1), &samples(count, seed))?;
+        }
+    }
+    let mut taps = [0.0; 5];
+    check(&cuda, &input, Lines::new(3000, 1), &taps)?;
+    // Differs from the last in a sign that `==` does not see; the output shows it nowhere but here.
+    taps[2] = -0.0;
+    check(&cuda, &input, Lines::new(3000, 1), &taps)
+}
+
+fn released_and_used_again(cuda: Cuda) -> Outcome {
+    let input = samples(700_000, 1);
+    for _ in 0..3 {
+        check(&cuda, &input, Lines::new(700_000, 1), &samples(9, 2))?;
+        cuda::release();
+    }
+    Ok(())
+}
+
+/// A context that another extension made current on this thread is current after a call, too.
+fn context_of_the_host_stays(cuda: Cuda) -> Outcome {
+    let show = |error: result::DriverError| error.to_string();
+    let other = CudaContext::new_non_primary(cuda.ordinal(), 0).map_err(show)?;
+    other.bind_to_thread().map_err(show)?;
+    for length in [100, 1_000_000] {
+        check(&cuda, &samples(length, 1), Lines::new(length, 1), &[1.0, 2.0, 3.0])?;
+        if result::ctx::get_current().map_err(show)? != Some(other.cu_ctx()) {
+            return Err("another context is current after the call".into());
+        }
+    }
+    cuda::release();
+    if result::ctx::get_current().map_err(show)? != Some(other.cu_ctx()) {
+        return Err("another context is current after the release".into());
+    }
+    // SAFETY: null makes none current.
+    unsafe { result::ctx::set_current(std::ptr::null_mut()) }.map_err(show)?;
+    check(&cuda, &samples(100, 1), Lines::new(100, 1), &[1.0])?;
+    match result::ctx::get_current().map_err(show)? {
+        None => Ok(()),
+        Some(_) => Err("a context was left current where there was none".into()),
+    }
+}
+
+/// What others hold in the primary context outlives our release: it is given back, not reset.
+fn memory_of_the_host_stays(cuda: Cuda) -> Outcome {
+    let show = |error: result::DriverError| error.to_string();
+    let context = CudaContext::new(cuda.ordinal()).map_err(show)?;
+    let stream = context.default_stream();
+    let theirs = stream.clone_htod(&[1.0, 2.0, 3.0]).map_err(show)?;
+    check(&cuda, &samples(1000, 1), Lines::new(1000, 1), &[1.0])?;
+    cuda::release();
+    context.bind_to_thread().map_err(show)?;
+    let back = stream.clone_dtoh(&theirs).map_err(show)?;
+    stream.synchronize().map_err(show)?;
+    if back == [1.0, 2.0, 3.0] { Ok(()) } else { Err(format!("{back:?}")) }
+}
+
+/// Calls leave the device's memory as it was once each size has been seen.
+fn memory_is_flat(cuda: Cuda) -> Outcome {
+    let sizes = [20, 5000, 100_000, 3_000_000];
+    let round = || sizes.iter().try_for_each(|&size| check(&cuda, &samples(size, 1), Lines::new(size, 1), &[1.0, 2.0, 3.0]));
+    round()?;
+    let free = || cuda.free_memory().map_err(|error| error.to_string());
+    let before = free()?;
+    for _ in 0..5 {
+        round()?;
+    }
+    let input = samples(20, 1);
+    for _ in 0..10_000 {
+        check(&cuda, &input, Lines::new(20, 1), &[1.0, 2.0, 3.0])?;
+    }
+    let after = free()?;
+    if after == before { Ok(()) } else { Err(format!("{before} bytes were free before, {after} after")) }
+}
+
+/// With nearly all of the device's memory held by others, arrays go through in what is left.
+fn memory_is_short(cuda: Cuda) -> Outcome {
+    cuda::release();
+    let context = CudaContext::new(cuda.ordinal()).map_err(|error| error.to_string())?;
+    check(&cuda, &samples(20, 1), Lines::new(20, 1), &[1.0, 2.0, 3.0])?;
+    let held = Hog::take(&context);
+    let outcome = check(&cuda, &samples(1_000_000, 1), Lines::new(1_000_000, 1), &[1.0, 2.0, 3.0]);
+    drop(held);
+    outcome?;
+    check(&cuda, &samples(1_000_000, 1), Lines::new(1_000_000, 1), &[1.0, 2.0, 3.0])
+}
+
+/// All the device memory that can be had, in pieces from large to small.
+struct Hog {
+    pieces: Vec<cudarc::driver::sys::CUdeviceptr>,
+    context: Arc<CudaContext>,
+}
+
+impl Hog {
+    fn take(context: &Arc<CudaContext>) -> Hog {
+        let _ = context.bind_to_thread();
+        let mut pieces = Vec::new();
+        let mut bytes = 1_usize << 36;
+        while bytes >= 1 << 14 {
+            // SAFETY: a context is current.
+            match unsafe { result::malloc_sync(bytes) } {
+                Ok(piece) => pieces.push(piece),
+                Err(_) => bytes /= 2,
+            }
+        }
+        Hog { pieces, context: context.clone() }
+    }
+}
+
+impl Drop for Hog {
+    fn drop(&mut self) {
+        let _ = self.context.bind_to_thread();
+        for &piece in &self.pieces {
+            // SAFETY: allocated in `take`.
+            let _ = unsafe { result::free_sync(piece) };
+        }
+    }
+}
+
+fn main() {
+    let mut arguments = Arguments::from_args();
+    // Some tests take all of the device's memory, or release what others would be using.
+    arguments.test_threads = Some(1);
+    let failed = |outcome: Outcome| outcome.map_err(Failed::from);
+    let mut trials = Vec::new();
+    for (engine, make) in engines() {
+        let absent = make().err();
+        for (case, run) in TABLE {
+            trials.push(trial(engine, case, absent.as_deref(), move || failed(run(&*make()?))));
+        }
+    }
+    let absent = open_cuda().err();
+    for (case, run) in CUDA_TABLE {
+        trials.push(trial("cuda", case, absent.as_deref(), move || failed(run(open_cuda()?))));
+    }
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    cuda::release();
+    conclusion.exit();
+}
+
+/// A test of `engine`, counted as ignored where it is absent.
+fn trial(engine: &str, case: &str, absent: Option<&str>, run: impl FnOnce() -> Result<(), Failed> + Send + 'static) -> Trial {
+    let reason = absent.map(|reason| format!(" (skipped: {reason})")).unwrap_or_default();
+    Trial::test(format!("{engine}::{case}{reason}"), run).with_ignored_flag(absent.is_some())
+}

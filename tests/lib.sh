@@ -1,0 +1,92 @@
+# shellcheck shell=bash
+# Counting, for the scripts that run tests: parts are run, recorded, and summed
+# up in one table and one closing line. Sourced, never run.
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+log=$work/log
+rows=()
+total_passed=0
+total_failed=0
+total_skipped=0
+
+headline() { printf '\n== %s\n' "$*"; }
+
+# record NAME PASSED FAILED SKIPPED [NOTE]
+record() {
+  rows+=("$(printf '%-34s %7d %7d %8d  %s' "$1" "$2" "$3" "$4" "${5:-}")")
+  total_passed=$((total_passed + $2))
+  total_failed=$((total_failed + $3))
+  total_skipped=$((total_skipped + $4))
+}
+
+# judge NAME STATUS PASSED FAILED SKIPPED: records a part that ran. One that
+# ended badly without counting a failure, or that ran nothing, has failed.
+judge() {
+  local name=$1 status=$2 passed=$3 failed=$4 skipped=$5 note=
+  if ((status != 0 && failed == 0)); then
+    failed=1 note="ended with status $status"
+  elif ((passed + failed == 0)); then
+    failed=1 note='ran no test'
+  fi
+  record "$name" "$passed" "$failed" "$skipped" "$note"
+}
+
+# logged COMMAND...: runs it before the reader's eyes and into $log; its own status.
+logged() { "$@" </dev/null 2>&1 | tee "$log"; }
+
+# rust_part NAME COMMAND...: anything that closes the way Rust's test programs do, once or often.
+rust_part() {
+  local name=$1 status=0 counts
+  shift
+  headline "$name"
+  logged "$@" || status=$?
+  counts=$(sed -nE 's/^test result: .* ([0-9]+) passed; ([0-9]+) failed; ([0-9]+) ignored;.*/\1 \2 \3/p' "$log" |
+    awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }')
+  # shellcheck disable=SC2086  # three numbers
+  judge "$name" "$status" $counts
+}
+
+# octave_part NAME COMMAND...: a run of tests/run-octave, which closes with its own count.
+octave_part() {
+  local name=$1 status=0 line counts='0 0 0'
+  shift
+  headline "$name"
+  logged "$@" || status=$?
+  line=$(grep -E '^octave [^ ]+ \((cpu|cuda)\): [0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$log" | tail -n 1) || true
+  if [[ $line =~ ^octave\ ([^ ]+).*:\ ([0-9]+)\ passed,\ ([0-9]+)\ failed,\ ([0-9]+) ]]; then
+    name=${name/#Octave/Octave ${BASH_REMATCH[1]}}
+    counts="${BASH_REMATCH[2]} ${BASH_REMATCH[3]} ${BASH_REMATCH[4]}"
+  fi
+  # shellcheck disable=SC2086  # three numbers
+  judge "$name" "$status" $counts
+}
+
+# octave_parts OCTAVE: both engines, the second where the library finds a device for it.
+octave_parts() {
+  local octave=$1 answer backend reason
+  octave_part 'Octave (cpu)' tests/run-octave --backend cpu "$octave"
+  headline 'Octave (cuda)'
+  if ! answer=$(env -u STENCIL_BACKEND "$octave" --norc --no-history --quiet --path matlab </dev/null --eval \
+    'd = ConstantMemoryDevice_CUDA (); printf ("device: %s %s\n", d.Backend, d.BackendReason)' 2>"$log"); then
+    cat "$log"
+    record 'Octave (cuda)' 0 1 0 'ConstantMemoryDevice_CUDA failed'
+    return
+  fi
+  read -r backend reason < <(sed -n 's/^device: //p' <<<"$answer") || true
+  if [[ $backend == cuda ]]; then
+    octave_part 'Octave (cuda)' tests/run-octave --backend cuda "$octave"
+  else
+    printf 'skipped: %s\n' "$reason"
+    record 'Octave (cuda)' 0 0 1 "$reason"
+  fi
+}
+
+# finish: the table and the closing line; fails when anything did.
+finish() {
+  headline 'Summary'
+  printf '%-34s %7s %7s %8s\n' part passed failed skipped
+  printf '%s\n' "${rows[@]}" | sed 's/ *$//'
+  printf '\n%d passed, %d failed, %d skipped\n' "$total_passed" "$total_failed" "$total_skipped"
+  ((total_failed == 0))
+}

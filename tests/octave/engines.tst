@@ -1,0 +1,119 @@
+## One contract, several engines: the GPU, the CPU, any number of threads and any
+## size of piece give the same bits.
+
+%!testif ; has_gpu ()  # needs a GPU
+%! ## Every tap count, around every length at which a tile, a vector or a piece ends.
+%! for m = 1:2:21
+%!   taps = noise (m, 1, m);
+%!   for n = [0:24, 31:33, 63:65, 127:129, 255:257, 511:513, 619:661, 1279:1281, 6399:6401, 32767:32769]
+%!     x = noise (n, 1, n);
+%!     [yes, why] = same_bits (StencilConstantMemory_CUDA (x, taps, "Backend", "cuda"), ...
+%!                             StencilConstantMemory_CUDA (x, taps, "Backend", "cpu"));
+%!     assert (yes, "%d taps, %d points: %s", m, n, why);
+%!   endfor
+%! endfor
+
+%!testif ; has_gpu ()  # needs a GPU
+%! shapes = {[7 5], [21 4], [1 1 40], [1 1 5 7], [33 1 6], [1 9 6], [5 4 3 2], [3 1000], ...
+%!           [2 5000], [1 2 3000], [641 3], [1 641 3], [4 20000], [640 64], [659 70], ...
+%!           [20000 14], [1 300000], [262143 1], [262144 1], [262145 1], [262154 2], [700 700]};
+%! for i = 1:numel (shapes)
+%!   x = noise (i, shapes{i});
+%!   for m = [1 3 11 19 21]
+%!     taps = noise (m, m, 1);
+%!     [yes, why] = same_bits (StencilConstantMemory_CUDA (x, taps, "Backend", "cuda"), ...
+%!                             StencilConstantMemory_CUDA (x, taps, "Backend", "cpu"));
+%!     assert (yes, "%d taps, size %s: %s", m, mat2str (shapes{i}), why);
+%!   endfor
+%! endfor
+
+%!testif ; has_gpu ()  # needs a GPU
+%! ## Numbers at the ends of the range, and what is not a number.
+%! tiny = 2 ^ -1074;
+%! spiked = noise (1, 1, 3000);
+%! spiked(3:97:end) = NaN;
+%! spiked(7:101:end) = Inf;
+%! spiked(11:103:end) = -Inf;
+%! spiked(13:89:end) = -0;
+%! xs = {tiny * (-500:500), realmin * noise(2, 1, 2000), 2 ^ -530 * noise(3, 1, 2000), ...
+%!       realmax * (noise(4, 1, 2000) > 0), 1e307 * noise(5, 1, 2000), -zeros(1, 700), spiked};
+%! ks = {1, [0.5 -1.5 0.75], [1 -1 1 -1 1], noise(1, 1, 21), tiny * (1:5), ...
+%!       2 ^ -530 * noise(2, 1, 9), [1 Inf 1], [NaN 1 1], [1 1 -Inf], -zeros(1, 3), [2 -2 1]};
+%! for i = 1:numel (xs)
+%!   for j = 1:numel (ks)
+%!     y = StencilConstantMemory_CUDA (xs{i}, ks{j}, "Backend", "cuda");
+%!     [yes, why] = same_bits (y, StencilConstantMemory_CUDA (xs{i}, ks{j}, "Backend", "cpu"));
+%!     assert (yes, "x %d, taps %d: %s", i, j, why);
+%!     [yes, why] = same_bits (y, fma_stencil (xs{i}, ks{j}));
+%!     assert (yes, "x %d, taps %d against the reference: %s", i, j, why);
+%!   endfor
+%! endfor
+
+%!testif ; has_gpu ()  # needs a GPU
+%! ## Large enough for many pieces on any card.
+%! x = noise (1, 1, 5e6 + 13);
+%! for m = [1 11 21]
+%!   taps = noise (m, 1, m);
+%!   [yes, why] = same_bits (StencilConstantMemory_CUDA (x, taps, "Backend", "cuda"), ...
+%!                           StencilConstantMemory_CUDA (x, taps, "Backend", "cpu"));
+%!   assert (yes, "%d taps: %s", m, why);
+%! endfor
+
+%!testif ; has_gpu ()  # needs a GPU
+%! ## The bound on the GPU's memory, down to one tile: only the pieces change.
+%! code = {
+%!   "shapes = {[1 1e5], [1 641], [99999 1], [3 9000], [650 41], [40 1000], [1 3 7000], [1 1], [0 3]};"
+%!   "for i = 1:numel (shapes)"
+%!   "  x = noise (i, shapes{i});"
+%!   "  for m = [1 11 21]"
+%!   "    taps = noise (m, 1, m);"
+%!   "    [yes, why] = same_bits (StencilConstantMemory_CUDA (x, taps, 'Backend', 'cuda'), ..."
+%!   "                            StencilConstantMemory_CUDA (x, taps, 'Backend', 'cpu'));"
+%!   "    assert (yes, '%d taps, size %s: %s', m, mat2str (shapes{i}), why);"
+%!   "  end"
+%!   "end"
+%!   "disp ('equal');"};
+%! for bytes = [12000, 30000, 100000, 1000003]
+%!   [status, out] = run_octave (code, {sprintf("STENCIL_DEVICE_BYTES=%d", bytes)});
+%!   assert (status, 0, out);
+%!   assert (! isempty (strfind (out, "equal")), out);
+%! endfor
+
+%!testif ; has_gpu () && ConstantMemoryDevice_CUDA ().DeviceCount > 1  # needs two GPUs
+%! x = noise (1, 1, 3e5);
+%! taps = noise (2, 1, 21);
+%! want = StencilConstantMemory_CUDA (x, taps, "Backend", "cpu");
+%! for i = [1:ConstantMemoryDevice_CUDA().DeviceCount, 1]
+%!   [yes, why] = same_bits (StencilConstantMemory_CUDA (x, taps, "Device", i), want);
+%!   assert (yes, "device %d: %s", i, why);
+%! endfor
+
+%!testif ; has_gpu ()  # needs a GPU
+%! ## By turns: neither engine disturbs the other.
+%! for i = 1:30
+%!   x = noise (i, 1, 100 * i);
+%!   taps = noise (i, 1, 1 + 2 * mod (i, 11));
+%!   agrees (x, taps, "Backend", {"cpu", "cuda"}{1 + mod (i, 2)});
+%! endfor
+
+%!test # as many threads as one likes
+%! code = {
+%!   "x = noise (1, 1, 1e6 + 7); z = noise (2, 1001, 700); text = '';"
+%!   "for m = [1 9 21]"
+%!   "  taps = noise (m, 1, m);"
+%!   "  a = StencilConstantMemory_CUDA (x, taps, 'Backend', 'cpu');"
+%!   "  b = StencilConstantMemory_CUDA (z, taps, 'Backend', 'cpu');"
+%!   "  text = [text, sprintf('%s', num2hex (sum (a)), hash ('md5', char (typecast ([a(:); b(:)], 'uint8').')))];"
+%!   "end"
+%!   "disp (['<' text '>']);"};
+%! first = "";
+%! for threads = [1 2 3 8]
+%!   [status, out] = run_octave (code, {sprintf("STENCIL_THREADS=%d", threads)});
+%!   assert (status, 0, out);
+%!   print = regexp (out, '<\w+>', "match", "once");
+%!   assert (! isempty (print), out);
+%!   if (isempty (first))
+%!     first = print;
+%!   endif
+%!   assert (print, first);
+%! endfor

@@ -1,0 +1,69 @@
+## The reference the other files rest on: exact_fma and fma_stencil themselves.
+
+## Cases from a C library's fma, each also worked out with rational numbers:
+## a, b, c and the result, as bits.
+%!test
+%! cases = hard_fma_cases ();
+%! v = reshape (hex2num (cases(:)), size (cases));
+%! for i = 1:rows (v)
+%!   z = exact_fma (v(i,1), v(i,2), v(i,3));
+%!   [yes, why] = same_bits (z, v(i,4));
+%!   assert (yes, "row %d: %s", i, why);
+%! endfor
+%! ## All at once takes the mixed path.
+%! [yes, why] = same_bits (exact_fma (v(:,1), v(:,2), v(:,3)), v(:,4));
+%! assert (yes, why);
+
+## The table is of use only while many of its rows tell an fma from two roundings.
+%!test
+%! cases = hard_fma_cases ();
+%! v = reshape (hex2num (cases(:)), size (cases));
+%! plain = v(:,1) .* v(:,2) + v(:,3);
+%! assert (nnz (plain != v(:,4)) >= rows (v) / 2);
+
+%!test # one rounding: (1 + 2^-30)^2 - (1 + 2^-29) is 2^-60, not 0
+%! e = 2 ^ -30;
+%! assert (exact_fma (1 + e, 1 + e, -(1 + 2 * e)), 2 ^ -60);
+
+%!test # signs of zero
+%! assert (signbit (exact_fma (-0, 1, 0)) == 0);
+%! assert (signbit (exact_fma (-0, 1, -0)) != 0);
+%! assert (signbit (exact_fma (-1, 1, 1)) == 0);
+%! assert (signbit (exact_fma (-1e-300, 1e-300, 0)) != 0);
+
+%!test # what is not finite
+%! assert (exact_fma (1e300, 1e300, -Inf), -Inf);
+%! assert (exact_fma (1e300, 1e10, -1e308), Inf);
+%! assert (exact_fma (1e308, 10, -Inf), -Inf);
+%! assert (isnan (exact_fma (0, Inf, 1)));
+%! assert (isnan (exact_fma (1, Inf, -Inf)));
+%! assert (isnan (exact_fma (1, NaN, 0)));
+%! assert (exact_fma (1e200, 1e200, 0), Inf);
+
+%!test # halves of the smallest denormal go to even
+%! tiny = 2 ^ -1074;
+%! assert (exact_fma (tiny, 0.5, 0) == 0);
+%! assert (exact_fma (tiny, 1.5, 0) == 2 * tiny);
+%! assert (exact_fma (tiny, 2.5, 0) == 2 * tiny);
+%! assert (exact_fma (tiny, 0.5, tiny) == 2 * tiny);
+%! assert (exact_fma (3 * tiny, 0.5, -tiny) == 0);
+
+%!test # a scalar meets an array
+%! assert (exact_fma ([1 2; 3 4], 2, 1), [3 5; 7 9]);
+
+%!test # the document's example, and no flip
+%! assert (fma_stencil (ones (1, 20), ones (1, 11)), [6:11, 11*ones(1, 8), 11:-1:6]);
+%! assert (fma_stencil ([0 0 1 0 0], [1 2 3]), [0 3 2 1 0]);
+%! assert (fma_stencil ([1 2 3; 4 5 6], [0 0 1]), [4 5 6; 0 0 0]);
+%! assert (fma_stencil (reshape (1:4, 1, 1, 4), [0 0 1]), reshape ([2 3 4 0], 1, 1, 4));
+%! assert (size (fma_stencil (zeros (1, 0, 3), 1)), [1 0 3]);
+
+## same_bits must see what == does not.
+%!assert (same_bits ([1 NaN -0], [1 NaN -0]))
+%!assert (! same_bits (0, -0))
+%!assert (! same_bits (NaN, 1))
+%!assert (! same_bits (1, 1 + eps))
+%!assert (! same_bits ([1 2], [1; 2]))
+%!assert (! same_bits (1, single (1)))
+%!assert (! same_bits (1, sparse (1)))
+%!assert (! same_bits (1, complex (1, 0)))

@@ -1,0 +1,44 @@
+## -*- texinfo -*-
+## @deftypefn {} {[@var{yes}, @var{why}] =} same_bits (@var{a}, @var{b})
+## True where two real full double arrays have one size, NaN in the same places
+## and the same bits everywhere else.  (Of a NaN only the place is promised.)
+## @var{why} names the first difference.
+## @end deftypefn
+
+function [yes, why] = same_bits (a, b)
+  why = "";
+  if (! plain (a) || ! plain (b))
+    why = sprintf ("a %s against a %s", kind (a), kind (b));
+  elseif (! isequal (size (a), size (b)))
+    why = sprintf ("size %s against %s", shape (a), shape (b));
+  else
+    off = typecast (a(:), "uint64") != typecast (b(:), "uint64");
+    off &= ! (isnan (a(:)) & isnan (b(:)));
+    if (any (off))
+      i = find (off, 1);
+      why = sprintf ("%d of %d elements differ, the first at %d: %.17g (%s) against %.17g (%s)", ...
+                     nnz (off), numel (a), i, a(i), num2hex (a(i)), b(i), num2hex (b(i)));
+    endif
+  endif
+  yes = isempty (why);
+endfunction
+
+function yes = plain (v)
+  yes = isa (v, "double") && isreal (v) && ! issparse (v);
+endfunction
+
+function s = kind (v)
+  s = sprintf ("%s%s%s", ifelse_text (issparse (v), "sparse "), ...
+               ifelse_text (iscomplex (v), "complex "), class (v));
+endfunction
+
+function s = ifelse_text (condition, text)
+  s = "";
+  if (condition)
+    s = text;
+  endif
+endfunction
+
+function s = shape (v)
+  s = sprintf ("%dx", size (v))(1:end-1);
+endfunction

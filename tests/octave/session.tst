@@ -1,0 +1,320 @@
+## What must hold over many calls in one process: memory, clearing, warnings,
+## leaving. Much of it runs in processes of its own (run_octave), since the first
+## call, the exit and `clear all` can be looked at only there.
+
+## --- Memory --------------------------------------------------------------------
+
+%!testif ; ! isnan (resident ())  # needs /proc
+%! ## 10,200 calls a round, after a round to warm up: a leak of a hundred bytes a
+%! ## call is a MiB.
+%! least = grows (@() many_calls (3400), @() resident ());
+%! assert (least <= 512, "grew by %d KiB in 10,200 calls", least);
+
+%!testif ; ! isnan (resident ())  # needs /proc
+%! least = grows (@() cellfun (@(~) ConstantMemoryDevice_CUDA (), cell (1, 300), ...
+%!                             "UniformOutput", false), @() resident (), 256);
+%! assert (least <= 256, "grew by %d KiB in 300 calls", least);
+
+%!testif ; ! isnan (resident ())  # needs /proc
+%! function cycles ()
+%!   for i = 1:60
+%!     StencilConstantMemory_CUDA (1:1000, [1 2 3], "Backend", "cpu");
+%!     ConstantMemoryDevice_CUDA ();
+%!     clear StencilConstantMemory_CUDA ConstantMemoryDevice_CUDA
+%!   endfor
+%! endfunction
+%! least = grows (@() cycles (), @() resident (), 256);
+%! assert (least <= 256, "grew by %d KiB in 60 cycles of clear", least);
+
+%!testif ; has_gpu ()  # needs a GPU
+%! free = @() -ConstantMemoryDevice_CUDA ().AvailableMemory / 1024;
+%! least = grows (@() many_calls (1000), free, 8192);
+%! assert (least <= 8192, "%d KiB of the GPU's memory went in 3,000 calls", least);
+
+%!testif ; has_gpu ()  # needs a GPU
+%! function cycles ()
+%!   for i = 1:5
+%!     StencilConstantMemory_CUDA (ones (1, 1e6), [1 2 3], "Backend", "cuda");
+%!     ConstantMemoryDevice_CUDA ();
+%!     clear StencilConstantMemory_CUDA ConstantMemoryDevice_CUDA
+%!   endfor
+%! endfunction
+%! free = @() -ConstantMemoryDevice_CUDA ().AvailableMemory / 1024;
+%! least = grows (@() cycles (), free, 8192);
+%! assert (least <= 8192, "%d KiB of the GPU's memory went in 5 cycles of clear", least);
+
+%!testif ; ! isnan (resident ()) && system ("prlimit --version >/dev/null 2>&1") == 0  # needs /proc and prlimit
+%! ## No room for the output: an error, ours or the host's, and no more than that.
+%! [status, out] = run_octave ({
+%!   "f = @(x) StencilConstantMemory_CUDA (x, [1 2 1], 'Backend', 'cpu');"
+%!   "x = ones (1, 2e7);"
+%!   "f (ones (1, 1e6));"
+%!   "bytes = 1024 * resident ('VmSize') + 6e7;"
+%!   "system (sprintf ('prlimit --pid %d --as=%.0f:', getpid (), bytes));"
+%!   "try, y = f (x); disp ('no error'); catch err, printf ('caught <%s>\\n', err.message); end"
+%!   "system (sprintf ('prlimit --pid %d --as=unlimited:', getpid ()));"
+%!   "y = f (x); assert (y([1 2 end]), [3 4 3]); disp ('works again');"});
+%! assert (status, 0, out);
+%! assert (! isempty (regexp (out, 'caught <.+>', "once")), out);
+%! assert (! isempty (strfind (out, "works again")), out);
+
+## --- clear ---------------------------------------------------------------------
+
+%!test # cleared by name and used again, here and now
+%! for i = 1:5
+%!   assert (StencilConstantMemory_CUDA (1:4, [1 2 3]), [8 14 20 11]);
+%!   clear StencilConstantMemory_CUDA
+%!   clear ConstantMemoryDevice_CUDA     # where it was not loaded too
+%!   assert (isstruct (ConstantMemoryDevice_CUDA ()));
+%!   clear StencilConstantMemory_CUDA
+%! endfor
+
+%!test # every way to clear, over and over, and a clean exit
+%! ways = {"clear StencilConstantMemory_CUDA", "clear ConstantMemoryDevice_CUDA", ...
+%!         "clear -f", "clear functions", "clear mex", "clear all", "clear -x nothing", ...
+%!         "clear Sten*", "clear *_CUDA", ...
+%!         "clear StencilConstantMemory_CUDA; clear ConstantMemoryDevice_CUDA", ...
+%!         "clear ConstantMemoryDevice_CUDA; clear StencilConstantMemory_CUDA"};
+%! use = {"assert (StencilConstantMemory_CUDA (1:4, [1 2 3]), [8 14 20 11]);", ...
+%!        "assert (isstruct (ConstantMemoryDevice_CUDA ()));", ...
+%!        "try, StencilConstantMemory_CUDA (1); disp ('no error'); catch, end"};
+%! code = {};
+%! for i = 1:numel (ways)
+%!   code = [code, use(1), ways(i), use(1), use(2), ways(i), use(2), use(1), ways(i), ...
+%!           use(3), use(1), use(3), ways(i), ways(i)];
+%! endfor
+%! code = [code, {"y = StencilConstantMemory_CUDA (ones (300), [1 2 1]); disp (sum (y(:)));"}];
+%! [status, out] = run_octave (code);
+%! assert (status, 0, out);
+%! assert (isempty (strfind (out, "no error")), out);
+%! assert (! isempty (regexp (out, '^359400$', "once", "lineanchors")), out);
+
+%!test # results outlive what made them
+%! [status, out] = run_octave ({
+%!   "a = StencilConstantMemory_CUDA (1:4, [1 2 3]);"
+%!   "b = StencilConstantMemory_CUDA (ones (1, 3e6), [1 2 3]);"
+%!   "clear StencilConstantMemory_CUDA"
+%!   "assert (a, [8 14 20 11]);"
+%!   "c = b; c(2) = 7; a(1) = 0; assert (b([1 2 end]), [5 6 3]);"
+%!   "StencilConstantMemory_CUDA (zeros (1, 3e6), [1 2 3]);"
+%!   "assert (b([1 2 end]), [5 6 3]); assert (sum (b), 3e6 * 6 - 4);"
+%!   "clear b c; disp ('kept');"});
+%! assert (status, 0, out);
+%! assert (! isempty (strfind (out, "kept")), out);
+
+%!testif ; ! isnan (resident ("Threads"))  # needs /proc
+%! ## The library's own threads end with it.
+%! [status, out] = run_octave ({
+%!   "ones (300) * ones (300); before = resident ('Threads');"
+%!   "for i = 1:3"
+%!   "  StencilConstantMemory_CUDA (ones (1, 3e6), ones (1, 21), 'Backend', 'cpu');"
+%!   "  clear StencilConstantMemory_CUDA"
+%!   "  pause (0.1);"
+%!   "  assert (resident ('Threads'), before);"
+%!   "end"
+%!   "disp ('joined');"});
+%! assert (status, 0, out);
+%! assert (! isempty (strfind (out, "joined")), out);
+
+## --- The warning that there is no GPU ------------------------------------------
+
+%!test # once a process, under its identifier, with a reason; clear or not
+%! [status, out] = run_octave ({
+%!   "f = @() StencilConstantMemory_CUDA (1:4, [1 2 3]);"
+%!   "lastwarn ('', '');"
+%!   "y = StencilConstantMemory_CUDA (1:4, [1 2 3], 'Backend', 'cpu');"
+%!   "assert (lastwarn (), '');"
+%!   "y = f ();"
+%!   "[text, id] = lastwarn ();"
+%!   "assert (id, 'StencilConstantMemory:noDevice');"
+%!   "assert (numel (text) > 20);"
+%!   "assert (y, [8 14 20 11]);"
+%!   "lastwarn ('', '');"
+%!   "for i = 1:3, f (); end"
+%!   "StencilConstantMemory_CUDA (1:4, [1 2 3], 'Backend', 'auto');"
+%!   "ConstantMemoryDevice_CUDA ();"
+%!   "clear StencilConstantMemory_CUDA"
+%!   "StencilConstantMemory_CUDA (1:4, [1 2 3]);"
+%!   "clear all"
+%!   "StencilConstantMemory_CUDA (1:4, [1 2 3]);"
+%!   "assert (lastwarn (), '');"
+%!   "disp ('once');"}, {"STENCIL_BACKEND=auto", "CUDA_VISIBLE_DEVICES=-1"});
+%! assert (status, 0, out);
+%! assert (! isempty (strfind (out, "once")), out);
+%! said = regexp (out, '^warning: (?!called from)', "match", "lineanchors");
+%! assert (numel (said), 1, out);
+
+%!test # made an error, it is one; the next call works
+%! [status, out] = run_octave ({
+%!   "warning ('error', 'StencilConstantMemory:noDevice');"
+%!   "id = 'none';"
+%!   "try, StencilConstantMemory_CUDA (1:4, [1 2 3]); catch err, id = err.identifier; end"
+%!   "assert (id, 'StencilConstantMemory:noDevice');"
+%!   "warning ('off', 'StencilConstantMemory:noDevice');"
+%!   "for i = 1:3, assert (StencilConstantMemory_CUDA (1:4, [1 2 3]), [8 14 20 11]); end"
+%!   "try, StencilConstantMemory_CUDA (1); catch err, id = err.identifier; end"
+%!   "assert (id, 'StencilConstantMemory:numberOfInputs');"
+%!   "disp ('went on');"}, {"STENCIL_BACKEND=auto", "CUDA_VISIBLE_DEVICES=-1"});
+%! assert (status, 0, out);
+%! assert (! isempty (strfind (out, "went on")), out);
+
+%!test # switched off, it is silent; a wrong call does not use it up
+%! [status, out] = run_octave ({
+%!   "warning ('off', 'StencilConstantMemory:noDevice');"
+%!   "assert (StencilConstantMemory_CUDA (1:4, [1 2 3]), [8 14 20 11]);"
+%!   "disp ('silent');"}, {"STENCIL_BACKEND=auto", "CUDA_VISIBLE_DEVICES=-1"});
+%! assert (status, 0, out);
+%! assert (isempty (strfind (out, "warning:")), out);
+%! [status, out] = run_octave ({
+%!   "try, StencilConstantMemory_CUDA (1:4, [1 2]); catch, end"
+%!   "assert (lastwarn (), '');"
+%!   "StencilConstantMemory_CUDA (1:4, [1 2 3]);"
+%!   "[~, id] = lastwarn (); disp (['<' id '>']);"}, ...
+%!   {"STENCIL_BACKEND=auto", "CUDA_VISIBLE_DEVICES=-1"});
+%! assert (status, 0, out);
+%! assert (! isempty (strfind (out, "<StencilConstantMemory:noDevice>")), out);
+
+%!test # a good call with the engine named says nothing at all
+%! out = evalc ("y = StencilConstantMemory_CUDA (1:4, [1 2 3], 'Backend', 'cpu');");
+%! assert (isempty (out), "it printed <%s>", out);
+%! [status, out] = run_octave ("y = StencilConstantMemory_CUDA (1:4, [1 2 3]);", ...
+%!                             {"STENCIL_BACKEND=cpu"});
+%! assert (status, 0, out);
+%! ## Octave 7 itself may print this one line as it leaves.
+%! out = regexprep (out, 'error: ignoring const execution_exception& while preparing to exit', "");
+%! assert (isempty (strtrim (out)), out);
+
+## --- STENCIL_BACKEND -------------------------------------------------------------
+
+%!test # cuda where no device can be used is an error, each time, and no crash
+%! [status, out] = run_octave ({
+%!   "for i = 1:3"
+%!   "  id = 'none';"
+%!   "  try, StencilConstantMemory_CUDA (1:4, [1 2 3]); catch err, id = err.identifier; end"
+%!   "  assert (id, 'StencilConstantMemory:noDevice');"
+%!   "end"
+%!   "assert (StencilConstantMemory_CUDA (1:4, [1 2 3], 'Backend', 'cpu'), [8 14 20 11]);"
+%!   "assert (lastwarn (), '');"
+%!   "disp ('refused');"}, {"STENCIL_BACKEND=cuda", "CUDA_VISIBLE_DEVICES=-1"});
+%! assert (status, 0, out);
+%! assert (! isempty (strfind (out, "refused")), out);
+
+%!test # what it cannot be is an option error
+%! [status, out] = run_octave ({
+%!   "id = 'none';"
+%!   "try, StencilConstantMemory_CUDA (1:4, [1 2 3]); catch err, id = err.identifier; end"
+%!   "assert (id, 'StencilConstantMemory:option');"
+%!   "disp (err.message);"
+%!   "try, StencilConstantMemory_CUDA (1:4, [1 2]); catch err, id = err.identifier; end"
+%!   "assert (id, 'StencilConstantMemory:kernelLength');"
+%!   "disp ('refused');"}, {"STENCIL_BACKEND=nonsense"});
+%! assert (status, 0, out);
+%! assert (! isempty (strfind (out, "refused")), out);
+%! ## The user must be told where the word came from.
+%! assert (! isempty (strfind (out, "STENCIL_BACKEND")), out);
+
+%!test # the option goes before the variable
+%! [status, out] = run_octave ({
+%!   "assert (StencilConstantMemory_CUDA (1:4, [1 2 3], 'Backend', 'cpu'), [8 14 20 11]);"
+%!   "id = 'none';"
+%!   "try, StencilConstantMemory_CUDA (1, 1, 'Backend', 'cuda'); catch err, id = err.identifier; end"
+%!   "disp (['<' id '>']);"}, {"STENCIL_BACKEND=cpu", "CUDA_VISIBLE_DEVICES=-1"});
+%! assert (status, 0, out);
+%! assert (! isempty (strfind (out, "<StencilConstantMemory:noDevice>")), out);
+
+## --- Leaving -----------------------------------------------------------------------
+
+%!test # exit status 0 after use of either function, after errors, and by exit
+%! for code = {"StencilConstantMemory_CUDA (ones (1, 1e6), ones (1, 11));", ...
+%!             "ConstantMemoryDevice_CUDA ();", ...
+%!             "try, StencilConstantMemory_CUDA (1); catch, end", ...
+%!             "y = StencilConstantMemory_CUDA (ones (1, 1e6), 1); exit (0);"}
+%!   [status, out] = run_octave ([code{1}, " disp ('done');"]);
+%!   assert (status, 0, [code{1} "\n" out]);
+%! endfor
+%! [status, out] = run_octave ("y = StencilConstantMemory_CUDA (1:9, 1); exit (7);");
+%! assert (status, 7, out);
+%! ## An error nobody catches ends a script with 1, and the host with it.
+%! [status, out] = run_octave ("StencilConstantMemory_CUDA (1:9, []);");
+%! assert (status, 1, out);
+
+## --- Where calls come from ------------------------------------------------------------
+
+%!test # cellfun, arrayfun, feval, handles
+%! got = cellfun (@(x) StencilConstantMemory_CUDA (x, [1 1 1]), {1:3, [4; 5], 4}, ...
+%!                "UniformOutput", false);
+%! assert (got, {[3 6 5], [9; 9], 4});
+%! f = @StencilConstantMemory_CUDA;
+%! assert (cellfun (f, {1, 2, 3}, {1, 2, 3}), [1 4 9]);
+%! assert (arrayfun (@(i) sum (f (1:i, [1 1 1])), 1:4), [1 6 14 25]);
+%! assert (feval ("StencilConstantMemory_CUDA", 1:3, [1 1 1]), [3 6 5]);
+%! assert (f (f (f (1:3, [1 1 1]), [1 1 1]), [1 1 1]), [23 34 25]);
+
+%!test # an error handler of cellfun is asked once for each failure
+%! ids = cellfun (@(x) StencilConstantMemory_CUDA (x, 1), {1, single(1), 2}, ...
+%!                "ErrorHandler", @(err, varargin) -err.index);
+%! assert (ids, [1 -2 2]);
+
+%!test # evalc, eval, try, unwind_protect and a function in a function
+%! text = evalc ("StencilConstantMemory_CUDA (1:3, [1 1 1])");
+%! assert (! isempty (regexp (text, '3\s+6\s+5', "once")));
+%! eval ("y = StencilConstantMemory_CUDA (single (1), 1);", "y = -1;");
+%! assert (y, -1);
+%! done = false;
+%! try
+%!   unwind_protect
+%!     StencilConstantMemory_CUDA (1:3, 1:2);
+%!   unwind_protect_cleanup
+%!     done = StencilConstantMemory_CUDA (1, 1) == 1;
+%!   end_unwind_protect
+%! catch err
+%!   assert (err.identifier, "StencilConstantMemory:kernelLength");
+%!   try
+%!     StencilConstantMemory_CUDA ();
+%!   catch inner
+%!     assert (inner.identifier, "StencilConstantMemory:numberOfInputs");
+%!   end_try_catch
+%! end_try_catch
+%! assert (done);
+%! nest = @(g, n) inner_call (g, n);
+%! function y = inner_call (g, n)
+%!   y = 1:3;
+%!   if (n > 0)
+%!     y = StencilConstantMemory_CUDA (g (g, n - 1), [0 1 0]);
+%!   endif
+%! endfunction
+%! assert (nest (nest, 40), 1:3);
+
+%!test # the function's name stands before the text once, and the stack tells of it
+%! try
+%!   StencilConstantMemory_CUDA (1);
+%! catch err
+%! end_try_catch
+%! assert (numel (strfind (err.message, "StencilConstantMemory_CUDA")), 1);
+
+## --- Help ------------------------------------------------------------------------------
+
+%!test # help NAME shows the help file beside the MEX file
+%! for name = {"StencilConstantMemory_CUDA", "ConstantMemoryDevice_CUDA"}
+%!   text = help (name{1});
+%!   assert (! isempty (regexpi (text, ['^\s*' name{1}], "once")), "help %s: %s", name{1}, text);
+%!   assert (numel (text) > 300);
+%!   assert (isempty (strfind (text, "not documented")));
+%!   printed = evalc (["help " name{1}]);
+%!   assert (! isempty (strfind (printed, strtrim (text)(1:60))));
+%! endfor
+%! text = help ("StencilConstantMemory_CUDA");
+%! for id = {"numberOfInputs", "numberOfOutputs", "dataType", "kernelLength", "kernelShape", ...
+%!           "option", "noDevice", "outOfMemory", "STENCIL_BACKEND"}
+%!   assert (! isempty (strfind (text, id{1})), "help does not tell of %s", id{1});
+%! endfor
+
+%!test # it names every field of the device's struct
+%! text = help ("ConstantMemoryDevice_CUDA");
+%! for name = fieldnames (ConstantMemoryDevice_CUDA ()).'
+%!   assert (! isempty (regexp (text, ['\<' name{1} '\>'], "once")), "%s is not in the help", name{1});
+%! endfor
+
+%!test # and what runs is the MEX file
+%! assert (exist ("StencilConstantMemory_CUDA"), 3);
+%! assert (exist ("ConstantMemoryDevice_CUDA"), 3);

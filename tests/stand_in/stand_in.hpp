@@ -1,0 +1,94 @@
+// What the two halves of the stand-in for MATLAB share. mx.cpp keeps the arrays, mex.cpp plays the interpreter; the split is MATLAB's own,
+// so that a MEX file has to find its symbols in two libraries.
+//
+// The stand-in is stricter than MATLAB. What MATLAB would forgive or punish with a crash much later (a read from a dead array, a write to
+// an argument, a call from another thread, a 32-bit relic of a function) is noted as a misuse, and a test asks for the notes.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+// The libraries are built with hidden symbols; what MATLAB exports, these export.
+#pragma GCC visibility push(default)
+#include "mex.h"
+
+namespace stand_in {
+
+// What MATLAB throws through a MEX file when it raises an error. The class is not part of any interface: a MEX file can only let it pass.
+class Raised {
+public:
+    Raised(std::string id, std::string text);
+    virtual ~Raised();
+    const std::string id, text;
+};
+
+// Writes a misuse down, and to stderr, where it tells what went before a crash.
+void misuse(const std::string &what);
+
+// Stands at the top of every function of the interface. MATLAB is not safe for threads: a call from another thread than the one that
+// runs the MEX file is a misuse, and the lock keeps the stand-in itself whole meanwhile.
+class Entry {
+public:
+    explicit Entry(const char *function);
+    ~Entry();
+    Entry(const Entry &) = delete;
+};
+
+// A call of a MEX file, as the arrays see it. `end` checks what MATLAB leaves to luck, and destroys what was left behind, as MATLAB does.
+void begin_call(int nrhs, const mxArray *const *prhs);
+void end_call(int nrhs, const mxArray *const *prhs, int slots, mxArray *const *plhs);
+bool in_call();
+
+// Objects that no function of the C interface makes.
+mxArray *make_object(const char *class_name, mxClassID id);
+mxArray *make_char_matrix(const std::vector<std::u16string> &rows);
+
+struct Text {
+    bool missing;
+    std::u16string units;
+};
+// The elements of a string array; null if it is another kind of array.
+const std::vector<Text> *texts_of(const mxArray *array);
+
+} // namespace stand_in
+
+// The driver: what a test calls. It stands in mex.cpp, but for what concerns arrays alone.
+extern "C" {
+// Objects that only the interpreter can make. A null text is a missing string.
+mxArray *standin_string(const char *const *texts, size_t count);
+mxArray *standin_sparse(size_t m, size_t n, size_t stored);
+mxArray *standin_object(const char *class_name, int class_id);
+
+// Books. Strays are arrays and blocks that a MEX file neither returned nor freed.
+size_t standin_live_arrays();
+size_t standin_live_blocks();
+size_t standin_strays();
+const char *standin_stray(size_t index);
+size_t standin_relics();
+size_t standin_misuses();
+const char *standin_misuse(size_t index);
+void standin_forget_misuses();
+
+// From now on, `after` arrays can be made within calls, and the next one is refused for want of memory.
+void standin_refuse_array(size_t after);
+// Whether the refusal is still to come; calls it off.
+int standin_refusal_pending();
+
+// Loads a MEX file under a function's name: null, or why not.
+const char *standin_load(const char *path, const char *name);
+// 0, or 1 for an error, which the next two then tell. `plhs` has max(1, nlhs) places.
+int standin_call(const char *name, int nlhs, mxArray **plhs, int nrhs, const mxArray **prhs);
+const char *standin_error_id();
+const char *standin_error_text();
+// `clear name`: 0, or 1 if there is no such function.
+int standin_clear(const char *name);
+int standin_has_exit(const char *name);
+
+size_t standin_warnings();
+const char *standin_warning_id(size_t index);
+const char *standin_warning_text(size_t index);
+// All that mexPrintf has printed.
+const char *standin_printed();
+}
+#pragma GCC visibility pop
