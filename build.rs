@@ -93,7 +93,8 @@ impl Header {
         }
         let mkoctfile = env::var("MKOCTFILE").unwrap_or_else(|_| "mkoctfile".into());
         let print = |what: &str| -> Result<String> {
-            let advice = "the host's mex.h is needed: install octave-dev (apt-get install octave-dev), or set MATLAB_ROOT to MATLAB's folder";
+            let advice =
+                "the host's mex.h is needed: install octave-dev (apt-get install octave-dev), or set MATLAB_ROOT to MATLAB's folder";
             let output = Command::new(&mkoctfile).args(["-p", what]).output().map_err(|error| format!("{mkoctfile}: {error}; {advice}"))?;
             if !output.status.success() {
                 return Err(format!("{mkoctfile} -p {what} failed; {advice}").into());
@@ -154,7 +155,8 @@ fn host_api(header: &Header) -> Result<String> {
     let mut initialisers = Vec::new();
     for &name in FUNCTIONS {
         let signature = functions.get(name).ok_or_else(|| format!("{}: no function {name}", header.origin))?;
-        let (ident, inputs, output, variadic) = (&signature.ident, &signature.inputs, &signature.output, signature.variadic.as_ref().map(|_| quote!(...)));
+        let (ident, inputs, output, variadic) =
+            (&signature.ident, &signature.inputs, &signature.output, signature.variadic.as_ref().map(|_| quote!(...)));
         fields.push(quote!(pub #ident: unsafe extern "C-unwind" fn(#inputs #variadic) #output));
         // SAFETY (of what is generated): the caller of `load` promises that a name's address is that of the function so declared.
         initialisers.push(quote!(#ident: unsafe { ::core::mem::transmute::<*mut ::libc::c_void, _>(lookup(#name).ok_or(#name)?) }));
@@ -190,7 +192,12 @@ fn kernel_images(folder: &Path) -> Result<String> {
         let bytes = fs::read(&path).map_err(|error| format!("{}: {error}; run `make kernels`", path.display()))?;
         let digest: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         if digest != sum {
-            return Err(format!("{} is not the file that {} was made with: run `make kernels` to compile the kernels again", path.display(), sums_file.display()).into());
+            return Err(format!(
+                "{} is not the file that {} was made with: run `make kernels` to compile the kernels again",
+                path.display(),
+                sums_file.display()
+            )
+            .into());
         }
         if let Some(stem) = name.strip_prefix("ptx/").and_then(|name| name.strip_suffix(".ptx")) {
             writeln!(table, "({stem:?}, concat!(include_str!({:?}), \"\\0\")),", path.canonicalize()?)?;

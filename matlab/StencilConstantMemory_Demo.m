@@ -119,9 +119,10 @@ end
 % that fails costs a warning: the figures were printed, the point was made.
 function files = draw (show, file, drawing)
   files = {};
+  look = {'Color', 'w', 'Position', [100 100 1000 660]};
   try
     if show.window
-      fig = figure ();
+      figure (look{:});
       drawing ();
       drawnow ();
       return
@@ -129,9 +130,8 @@ function files = draw (show, file, drawing)
     if show.octave
       quiet = quietGnuplot ();
     end
-    fig = figure ('Visible', 'off');
+    fig = figure ('Visible', 'off', look{:});
     closing = onCleanup (@() close (fig));
-    set (fig, 'Color', 'w', 'Position', [100 100 1000 660]);
     drawing ();
     if show.octave
       % gnuplot writes this one by itself; -dpng would ask for Ghostscript too.

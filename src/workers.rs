@@ -88,7 +88,7 @@ mod tests {
     fn a_pool_ends_with_its_threads_and_can_be_made_again() {
         for _ in 0..3 {
             let workers = Workers::start(3).unwrap();
-            assert_eq!(workers.pool.install(|| rayon::current_num_threads()), 3);
+            assert_eq!(workers.pool.install(rayon::current_num_threads), 3);
             workers.end();
         }
     }

@@ -19,6 +19,10 @@ const POISON: f64 = -1.25e-300;
 const GUARD: usize = 16;
 
 type Outcome = Result<(), String>;
+/// A name, and what is to hold of any engine.
+type Case = (&'static str, fn(&dyn Engine) -> Outcome);
+/// A name, and what is to hold of CUDA.
+type CudaCase = (&'static str, fn(Cuda) -> Outcome);
 type MakeEngine = fn() -> Result<Box<dyn Engine>, String>;
 
 /// Device memory for one tile at the most: every array goes in as many pieces as it can.
@@ -209,7 +213,7 @@ fn properties(engine: &dyn Engine) -> Outcome {
         .map_err(|error| error.to_string())
 }
 
-const TABLE: [(&str, fn(&dyn Engine) -> Outcome); 6] = [
+const TABLE: [Case; 6] = [
     ("document", document),
     ("single_lines", single_lines),
     ("many_lines", many_lines),
@@ -219,7 +223,7 @@ const TABLE: [(&str, fn(&dyn Engine) -> Outcome); 6] = [
 ];
 
 /// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.
-const CUDA_TABLE: [(&str, fn(Cuda) -> Outcome); 6] = [
+const CUDA_TABLE: [CudaCase; 6] = [
     ("taps_change", taps_change),
     ("released_and_used_again", released_and_used_again),
     ("context_of_the_host_stays", context_of_the_host_stays),

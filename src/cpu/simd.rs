@@ -130,21 +130,24 @@ unsafe fn valid_in<V: Vector>(input: &[f64], taps: &[f64], output: &mut [f64]) {
     const U: usize = 8;
     let (from, to, len) = (input.as_ptr(), output.as_mut_ptr(), output.len());
     let mut i = 0;
-    // SAFETY (of all blocks): one that begins at `i` writes outputs below `len`, and reads samples below `len + taps.len() - 1`.
     while i + U * V::LANES <= len {
+        // SAFETY: a block that begins at `i` writes outputs below `len`, and reads samples below `len + taps.len() - 1`; here and below.
         unsafe { block::<V, U>(from.add(i), taps, to.add(i)) };
         i += U * V::LANES;
     }
     while i + V::LANES <= len {
+        // SAFETY: as above.
         unsafe { block::<V, 1>(from.add(i), taps, to.add(i)) };
         i += V::LANES;
     }
     if i < len && len >= V::LANES {
         // The last vector overlaps the one before: what it writes twice is the same both times.
         i = len - V::LANES;
+        // SAFETY: as above.
         unsafe { block::<V, 1>(from.add(i), taps, to.add(i)) };
     } else {
         while i < len {
+            // SAFETY: as above.
             unsafe { block::<f64, 1>(from.add(i), taps, to.add(i)) };
             i += 1;
         }
@@ -173,44 +176,36 @@ mod x86_64 {
         unsafe { valid_in::<__m256d>(input, taps, output) }
     }
 
-    // SAFETY (of the intrinsics): these types are only used inside the two functions above, whose callers know the processor.
-    impl Vector for __m512d {
-        const LANES: usize = 8;
-        #[inline(always)]
-        fn splat(value: f64) -> __m512d {
-            unsafe { _mm512_set1_pd(value) }
-        }
-        #[inline(always)]
-        unsafe fn load(from: *const f64) -> __m512d {
-            unsafe { _mm512_loadu_pd(from) }
-        }
-        #[inline(always)]
-        unsafe fn store(self, to: *mut f64) {
-            unsafe { _mm512_storeu_pd(to, self) }
-        }
-        #[inline(always)]
-        fn fma(self, factor: __m512d, addend: __m512d) -> __m512d {
-            unsafe { _mm512_fmadd_pd(self, factor, addend) }
-        }
+    /// Gives a vector type the operations of its intrinsics. They are sound where the processor has them: these types are only computed with inside
+    /// the two functions above, whose callers know the processor.
+    macro_rules! vector {
+        ($type:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $fma:ident) => {
+            impl Vector for $type {
+                const LANES: usize = $lanes;
+                #[inline(always)]
+                fn splat(value: f64) -> $type {
+                    // SAFETY: as said of the macro.
+                    unsafe { $splat(value) }
+                }
+                #[inline(always)]
+                unsafe fn load(from: *const f64) -> $type {
+                    // SAFETY: as said of the macro; the caller promises the memory.
+                    unsafe { $load(from) }
+                }
+                #[inline(always)]
+                unsafe fn store(self, to: *mut f64) {
+                    // SAFETY: as said of the macro; the caller promises the memory.
+                    unsafe { $store(to, self) }
+                }
+                #[inline(always)]
+                fn fma(self, factor: $type, addend: $type) -> $type {
+                    // SAFETY: as said of the macro.
+                    unsafe { $fma(self, factor, addend) }
+                }
+            }
+        };
     }
 
-    impl Vector for __m256d {
-        const LANES: usize = 4;
-        #[inline(always)]
-        fn splat(value: f64) -> __m256d {
-            unsafe { _mm256_set1_pd(value) }
-        }
-        #[inline(always)]
-        unsafe fn load(from: *const f64) -> __m256d {
-            unsafe { _mm256_loadu_pd(from) }
-        }
-        #[inline(always)]
-        unsafe fn store(self, to: *mut f64) {
-            unsafe { _mm256_storeu_pd(to, self) }
-        }
-        #[inline(always)]
-        fn fma(self, factor: __m256d, addend: __m256d) -> __m256d {
-            unsafe { _mm256_fmadd_pd(self, factor, addend) }
-        }
-    }
+    vector!(__m512d, 8, _mm512_set1_pd, _mm512_loadu_pd, _mm512_storeu_pd, _mm512_fmadd_pd);
+    vector!(__m256d, 4, _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_fmadd_pd);
 }

@@ -64,7 +64,10 @@ impl Driver {
         // SAFETY: the address is that of an int. This call needs no cuInit.
         unsafe { sys::cuDriverGetVersion(&mut version) }.result().map_err(|error| failed("cuDriverGetVersion")(error).to_string())?;
         if version < OLDEST_DRIVER {
-            return Err(format!("The NVIDIA driver is too old: it supports CUDA {}, and 12.0 is needed (driver 525 or newer).", dotted(version)));
+            return Err(format!(
+                "The NVIDIA driver is too old: it supports CUDA {}, and 12.0 is needed (driver 525 or newer).",
+                dotted(version)
+            ));
         }
         result::init().map_err(|error| format!("The NVIDIA driver shows no GPU: {}", failed("cuInit")(error)))?;
         let count = device::get_count().map_err(|error| failed("cuDeviceGetCount")(error).to_string())?;

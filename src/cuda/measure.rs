@@ -44,7 +44,8 @@ pub fn stencil(cuda: &Cuda, request: &Request, output: &mut [f64], repeats: usiz
         let kernel = || stencil.launch(stream.cu_stream(), &whole, input.address(), computed.address());
         let copy = || {
             // SAFETY: both buffers have as many bytes.
-            unsafe { result::memcpy_dtod_async(copied.address(), input.address(), bytes, stream.cu_stream()) }.map_err(failed("cuMemcpyDtoDAsync"))
+            unsafe { result::memcpy_dtod_async(copied.address(), input.address(), bytes, stream.cu_stream()) }
+                .map_err(failed("cuMemcpyDtoDAsync"))
         };
         for _ in 0..3 {
             time(&kernel)?;

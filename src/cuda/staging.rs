@@ -143,7 +143,8 @@ impl Lane {
             // SAFETY: the buffers are as long as these slices of theirs, and nobody touches them before the stream has been waited for; where an
             // error returns early, `wait` in `Staging::stream` comes before anything else.
             unsafe {
-                result::memcpy_htod_async(to, self.host_input.as_mut_slice::<T>(samples.len()), stream).map_err(failed("cuMemcpyHtoDAsync"))?;
+                result::memcpy_htod_async(to, self.host_input.as_mut_slice::<T>(samples.len()), stream)
+                    .map_err(failed("cuMemcpyHtoDAsync"))?;
                 plan.launch(stream, piece, to, from)?;
                 let results = self.host_output.as_mut_slice::<T>(output.len());
                 result::memcpy_dtoh_async(results, from, stream).map_err(failed("cuMemcpyDtoHAsync"))?;
@@ -218,14 +219,27 @@ impl Staging {
     }
 
     /// Sees that there are lanes for `cut`, or for a smaller one where memory is short.
-    fn prepare(&mut self, context: &Arc<CudaContext>, mut cut: Cut, size: usize, tile: usize, halo: usize, budget: usize) -> Result<Cut, Error> {
+    fn prepare(
+        &mut self,
+        context: &Arc<CudaContext>,
+        mut cut: Cut,
+        size: usize,
+        tile: usize,
+        halo: usize,
+        budget: usize,
+    ) -> Result<Cut, Error> {
         loop {
             match self.grow(context, cut, size, halo, budget) {
                 Ok(()) => return Ok(cut),
                 Err(Error::OutOfMemory(text)) => {
                     // What is held may be what is missing.
                     self.lanes.clear();
-                    let advice = || Error::OutOfMemory(format!("No memory for the smallest of buffers, {} bytes. {text}", lane_bytes(cut.piece, size, halo)));
+                    let advice = || {
+                        Error::OutOfMemory(format!(
+                            "No memory for the smallest of buffers, {} bytes. {text}",
+                            lane_bytes(cut.piece, size, halo)
+                        ))
+                    };
                     cut = cut.smaller(tile).ok_or_else(advice)?;
                 }
                 Err(error) => return Err(error),
@@ -287,7 +301,7 @@ mod tests {
             for elements in [1, 639, 640, 641, 65_536, 1_000_000, 30_000_000] {
                 for threads in [1, 2, 16, 64] {
                     let cut = cut(elements, threads, budget);
-                    assert!(cut.lanes >= 1 && cut.piece >= TILE && cut.piece % TILE == 0);
+                    assert!(cut.lanes >= 1 && cut.piece >= TILE && cut.piece.is_multiple_of(TILE));
                     let held = cut.lanes * lane_bytes(cut.piece, SIZE, 10);
                     assert!(held <= budget || (cut.lanes == 1 && cut.piece == TILE), "{cut:?} holds {held} of {budget}");
                 }
@@ -300,7 +314,7 @@ mod tests {
         let mut cut = cut(100_000_000, 16, DEFAULT_DEVICE_BYTES);
         let mut steps = 0;
         while let Some(smaller) = cut.smaller(TILE) {
-            assert!(smaller.lanes * smaller.piece < cut.lanes * cut.piece && smaller.piece % TILE == 0);
+            assert!(smaller.lanes * smaller.piece < cut.lanes * cut.piece && smaller.piece.is_multiple_of(TILE));
             cut = smaller;
             steps += 1;
         }

@@ -63,13 +63,13 @@ impl Selection {
     pub(super) fn choose(&self) -> Result<Chosen, Error> {
         let chosen = |engine| Ok(Chosen { engine, fallback: None });
         match self.backend()? {
-            Backend::Cpu => chosen(Box::new(Cpu::new())),
+            Backend::Cpu => chosen(Box::<Cpu>::default()),
             Backend::Cuda => chosen(Box::new(Cuda::open(self.device)?)),
             Backend::Auto => match Cuda::open(self.device) {
                 Ok(cuda) => chosen(Box::new(cuda)),
                 // Who names a device wants that one.
                 Err(error) if self.device.is_some() => Err(error.into()),
-                Err(error) => Ok(Chosen { engine: Box::new(Cpu::new()), fallback: Some(error.to_string()) }),
+                Err(error) => Ok(Chosen { engine: Box::<Cpu>::default(), fallback: Some(error.to_string()) }),
             },
         }
     }
@@ -79,7 +79,9 @@ impl Selection {
 pub(super) fn fallback_warning(reason: &str) -> Option<Error> {
     static WARNED: AtomicBool = AtomicBool::new(false);
     (!WARNED.swap(true, Ordering::Relaxed)).then(|| {
-        let text = format!("Computing on the CPU: {reason} The results are the same. 'Backend', 'cpu' or {VARIABLE}=cpu asks for this without a warning.");
+        let text = format!(
+            "Computing on the CPU: {reason} The results are the same. 'Backend', 'cpu' or {VARIABLE}=cpu asks for this without a warning."
+        );
         Error::new("noDevice", text)
     })
 }
@@ -90,7 +92,9 @@ pub(super) fn automatic() -> (&'static str, String, Result<Cuda, stencil::Error>
     match (Selection::default().backend(), &cuda) {
         (Ok(Backend::Cpu), _) => ("cpu", format!("The environment variable {VARIABLE} says so."), cuda),
         (Ok(Backend::Cuda), Ok(_)) => ("cuda", format!("The environment variable {VARIABLE} says so."), cuda),
-        (Ok(Backend::Cuda), Err(error)) => ("cuda", format!("The environment variable {VARIABLE} says so, but calls will fail: {error}"), cuda),
+        (Ok(Backend::Cuda), Err(error)) => {
+            ("cuda", format!("The environment variable {VARIABLE} says so, but calls will fail: {error}"), cuda)
+        }
         (Err(error), _) => ("", error.text, cuda),
         (Ok(Backend::Auto), Ok(_)) => ("cuda", "A usable device is present.".into(), cuda),
         (Ok(Backend::Auto), Err(error)) => ("cpu", error.to_string(), cuda),

@@ -10,7 +10,11 @@ pub(super) const FUNCTION: Function = Function { name: "StencilConstantMemory_CU
 /// Checks in the order of the contract; the first that fails is the one that is told.
 fn call(call: &Call) -> Result<Reply<'_>, Error> {
     let [input, kernel, pairs @ ..] = &call.arguments[..] else {
-        return Err(wrong_number("Inputs", call.arguments.len(), "inputArray and kernelArray, then pairs of an option's name and its value"));
+        return Err(wrong_number(
+            "Inputs",
+            call.arguments.len(),
+            "inputArray and kernelArray, then pairs of an option's name and its value",
+        ));
     };
     options::check_pairs(pairs)?;
     if call.outputs > 1 {
@@ -30,10 +34,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     let chosen = selection.choose()?;
     Ok(Reply {
         warning: chosen.fallback.as_deref().and_then(fallback_warning),
-        output: Output::Array {
-            dims: input.dims().to_vec(),
-            fill: Box::new(move |output| Ok(chosen.engine.run(&request, output)?)),
-        },
+        output: Output::Array { dims: input.dims().to_vec(), fill: Box::new(move |output| Ok(chosen.engine.run(&request, output)?)) },
     })
 }
 

@@ -103,6 +103,7 @@ impl Argument {
         let text = match class {
             // SAFETY: `array` is the input still.
             Class::Char => unsafe { char_row(host, array, &dims) },
+            // SAFETY: as above.
             Class::Other if class_name == "string" => unsafe { string_object(host, array) },
             _ => None,
         };

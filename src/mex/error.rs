@@ -54,7 +54,10 @@ impl Message {
 fn fill<const N: usize>(buffer: &mut [u8], parts: [&str; N]) {
     let mut at = 0;
     for part in parts {
-        let end = part.floor_char_boundary(buffer.len() - 1 - at);
+        let mut end = part.len().min(buffer.len() - 1 - at);
+        while !part.is_char_boundary(end) {
+            end -= 1;
+        }
         // A NUL would end the text early for the host.
         for (to, from) in buffer[at..].iter_mut().zip(part[..end].bytes().map(|byte| if byte == 0 { b' ' } else { byte })) {
             *to = from;
@@ -69,9 +72,11 @@ mod tests {
     use super::*;
 
     fn words(message: &Message) -> (&str, &str) {
-        let text = |buffer: &'static [u8]| CStr::from_bytes_until_nul(buffer).unwrap().to_str().unwrap();
-        // The buffers outlive the borrow that the test takes of them.
-        unsafe { (text(&*(message.identifier.as_slice() as *const [u8])), text(&*(message.text.as_slice() as *const [u8]))) }
+        (word(&message.identifier), word(&message.text))
+    }
+
+    fn word(buffer: &[u8]) -> &str {
+        CStr::from_bytes_until_nul(buffer).unwrap().to_str().unwrap()
     }
 
     #[test]

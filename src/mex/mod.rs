@@ -92,6 +92,7 @@ pub unsafe fn enter(
 ///
 /// # Safety
 /// As [`enter`].
+#[expect(clippy::result_large_err, reason = "a box would be something left to drop when the error is raised")]
 unsafe fn serve(
     host: Host,
     functions: &[Function],
@@ -144,7 +145,8 @@ unsafe fn serve(
 
 /// Runs code of ours. A panic becomes an error: it must not reach the host.
 fn guarded<T>(code: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    catch_unwind(AssertUnwindSafe(code)).unwrap_or_else(|payload| Err(Error::internal(format!("A fault in the library: {}", panic_text(&*payload)))))
+    catch_unwind(AssertUnwindSafe(code))
+        .unwrap_or_else(|payload| Err(Error::internal(format!("A fault in the library: {}", panic_text(&*payload)))))
 }
 
 /// For the exit function, which has nobody to tell: a panic is noted on standard error by Rust itself and goes no further.
