@@ -33,7 +33,7 @@ demo:
 	@matlab/build-mex $(MEXEXT)
 	@"$(OCTAVE)" --norc --no-history --quiet --path matlab --eval 'StencilConstantMemory_Demo (pwd ())'
 	@echo
-	@echo 'The pictures are stencil_demo_1.png and stencil_demo_2.png in $(CURDIR)'
+	@echo "The pictures are stencil_demo_1.png and stencil_demo_2.png in $$PWD"
 
 test:
 	@.ci/setup test

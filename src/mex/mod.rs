@@ -21,6 +21,7 @@ mod value;
 use std::any::Any;
 use std::ffi::{CStr, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
 
 pub use argument::{Argument, Class};
 pub use error::Error;
@@ -103,6 +104,7 @@ unsafe fn serve(
     prhs: *mut *const mxArray,
 ) -> Result<(), Message> {
     let api = host.api;
+    let mut trace = Trace::start();
     // In every call, not in the first: the host keeps it with the name that was called, and there may be several.
     // SAFETY: `exit` stays where it is, the library is never unloaded.
     unsafe { (api.mexAtExit)(Some(exit)) };
@@ -119,6 +121,7 @@ unsafe fn serve(
     let arguments = (0..nrhs.max(0) as usize).map(|i| unsafe { Argument::read(&host, *prhs.add(i)) }).collect();
     let call = Call { arguments, outputs: nlhs.max(0) as usize };
     let reply = guarded(|| (function.call)(&call)).map_err(failed)?;
+    trace.step("read");
     if let Some(warning) = &reply.warning {
         let message = Message::new(function.prefix(), warning);
         // SAFETY: both texts end in NUL. The user may have made the warning an error: then this raises, and drops what we hold.
@@ -128,6 +131,7 @@ unsafe fn serve(
         Output::Value(value) => host.build(&value),
         Output::Array { dims, fill } => {
             let array = host.double_array(&dims);
+            trace.step("made");
             // SAFETY: the array was made a line ago, with these dimensions.
             let elements = unsafe { host.doubles_mut(array, dims.iter().product()) };
             if let Err(error) = guarded(|| fill(elements)) {
@@ -138,9 +142,37 @@ unsafe fn serve(
             array
         }
     };
+    trace.end(function.name);
     // SAFETY: there is always room for one output, also where none was asked for: it becomes `ans`.
     unsafe { *plhs = output };
     Ok(())
+}
+
+/// How long each step of a call took, on standard error, where `STENCIL_TRACE` asks for it: what the host adds to a call is not in it.
+struct Trace {
+    last: Option<Instant>,
+    line: String,
+}
+
+impl Trace {
+    fn start() -> Trace {
+        Trace { last: std::env::var_os("STENCIL_TRACE").map(|_| Instant::now()), line: String::new() }
+    }
+
+    fn step(&mut self, name: &str) {
+        if let Some(last) = &mut self.last {
+            let now = Instant::now();
+            self.line += &format!(" {name} {:.1} us,", (now - *last).as_secs_f64() * 1e6);
+            *last = now;
+        }
+    }
+
+    fn end(&mut self, function: &str) {
+        self.step("run");
+        if self.last.is_some() {
+            eprintln!("{function}:{}", self.line.trim_end_matches(','));
+        }
+    }
 }
 
 /// Runs code of ours. A panic becomes an error: it must not reach the host.

@@ -1,19 +1,20 @@
 ## -*- texinfo -*-
-## @deftypefn {} {@var{kib} =} grows (@var{work}, @var{measure})
-## Calls the function @var{work} once to warm up and then up to three times
-## more, and returns the smallest growth of @code{measure ()} over one of these.
-## A leak grows in each of them; a heap that settles does not.
+## @deftypefn {} {@var{growth} =} grows (@var{work}, @var{measure})
+## Calls the function @var{work} twice to warm up and then six times more, and
+## returns by how much @code{measure ()} is higher after the last three of these
+## than after the first three.
+##
+## The lowest figure of each three is taken: a heap swings by what it has not yet
+## given back, and a leak lifts the lowest points as well.
 ## @end deftypefn
 
-function least = grows (work, measure, enough = 128)
+function growth = grows (work, measure)
   work ();
-  least = Inf;
-  for round = 1:3
-    before = measure ();
+  work ();
+  after = zeros (1, 6);
+  for i = 1:6
     work ();
-    least = min (least, measure () - before);
-    if (least <= enough)
-      break;
-    endif
+    after(i) = measure ();
   endfor
+  growth = min (after(4:6)) - min (after(1:3));
 endfunction
