@@ -34,10 +34,17 @@ impl Cuda {
     /// # Errors
     /// [`Error::NoDevice`] where there is no driver, none new enough, or no such device; what the driver says if it refuses a context.
     pub fn open(wanted: Option<usize>) -> Result<Cuda, Error> {
-        let driver = Driver::get().map_err(|reason| Error::NoDevice(reason.into()))?;
-        let ordinal = driver.select(wanted)?;
+        let ordinal = Cuda::find(wanted)?;
         device::with(ordinal, |_| Ok(()))?;
         Ok(Cuda { ordinal, device_bytes: device_bytes() })
+    }
+
+    /// The ordinal of the device that [`Cuda::open`] would use. The device is not touched.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`], as for `open`.
+    pub fn find(wanted: Option<usize>) -> Result<usize, Error> {
+        Driver::get().map_err(|reason| Error::NoDevice(reason.into()))?.select(wanted)
     }
 
     /// The same with another bound on device memory, in bytes. One tile is used even if that is more.

@@ -63,7 +63,11 @@ impl Selection {
     pub(super) fn choose(&self) -> Result<Chosen, Error> {
         let chosen = |engine| Ok(Chosen { engine, fallback: None });
         match self.backend()? {
-            Backend::Cpu => chosen(Box::<Cpu>::default()),
+            Backend::Cpu => {
+                // A device that is not there is an error even where it would not be used.
+                self.device.map_or(Ok(()), |device| Cuda::find(Some(device)).map(|_| ()))?;
+                chosen(Box::<Cpu>::default())
+            }
             Backend::Cuda => chosen(Box::new(Cuda::open(self.device)?)),
             Backend::Auto => match Cuda::open(self.device) {
                 Ok(cuda) => chosen(Box::new(cuda)),

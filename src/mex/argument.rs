@@ -228,7 +228,11 @@ unsafe fn char_row(host: &Host, array: *const mxArray, dims: &[usize]) -> Option
     // SAFETY: the buffer is as long as it is said to be.
     let failed = unsafe { (host.api.mxGetString)(array, buffer.as_mut_ptr().cast(), buffer.len() as _) } != 0;
     let text = CStr::from_bytes_until_nul(&buffer).ok()?;
-    (!failed).then(|| text.to_string_lossy().into_owned())
+    if failed || text.count_bytes() < length {
+        // A NUL in the middle ends the text for the host, not for the user.
+        return Some(format!("(a text of {length} characters, not all of them printable)"));
+    }
+    Some(text.to_string_lossy().into_owned())
 }
 
 /// The text of a scalar of MATLAB's class string, which only MATLAB itself can read.

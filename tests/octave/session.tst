@@ -4,21 +4,47 @@
 
 ## --- Memory --------------------------------------------------------------------
 
+## The first three run in processes whose malloc gives large blocks back at once:
+## what an array leaves in the heap would hide what a call does.
 %!testif ; ! isnan (resident ())  # needs /proc
 %! ## 10,000 calls lie between what is compared, thrice over: a leak of some
 %! ## twenty bytes a call shows.
-%! growth = grows (@() many_calls (3400), @() resident ());
-%! assert (growth <= 512, "grew by %d KiB in 30,600 calls", growth);
+%! [status, out] = run_octave ({
+%!   "growth = grows (@() many_calls (3400), @() resident ());"
+%!   "assert (growth <= 512, 'grew by %d KiB in 30,600 calls', growth);"
+%!   "disp ('flat');"}, {"MALLOC_MMAP_THRESHOLD_=65536", "MALLOC_TRIM_THRESHOLD_=65536"});
+%! assert (status, 0, out);
+%! assert (! isempty (strfind (out, "flat")), out);
 
 %!testif ; ! isnan (resident ())  # needs /proc
 %! ## A struct of more than twenty fields a call.
-%! many = @() cellfun (@(~) ConstantMemoryDevice_CUDA (), cell (1, 300), "UniformOutput", false);
-%! growth = grows (many, @() resident ());
-%! assert (growth <= 256, "grew by %d KiB in 900 calls", growth);
+%! [status, out] = run_octave ({
+%!   "many = @() cellfun (@(~) ConstantMemoryDevice_CUDA (), cell (1, 300), 'UniformOutput', false);"
+%!   "growth = grows (many, @() resident ());"
+%!   "assert (growth <= 256, 'grew by %d KiB in 900 calls', growth);"
+%!   "disp ('flat');"}, {"MALLOC_MMAP_THRESHOLD_=65536", "MALLOC_TRIM_THRESHOLD_=65536"});
+%! assert (status, 0, out);
+%! assert (! isempty (strfind (out, "flat")), out);
 
 %!testif ; ! isnan (resident ()) && ! has_gpu ()  # needs /proc and no GPU, whose driver takes time and memory
-%! growth = grows (@() clear_cycles (60, "cpu"), @() resident ());
-%! assert (growth <= 512, "grew by %d KiB in 180 cycles of use and clear", growth);
+%! ## With a folder of its own: Octave 9 itself loses some KiB each time it loads a
+%! ## MEX file that has a help file beside it.
+%! [status, out] = run_octave ({
+%!   "folder = tempname ();"
+%!   "mkdir (folder);"
+%!   "file = file_in_loadpath ('StencilConstantMemory_CUDA.mex');"
+%!   "system (sprintf ('cp -L \"%s\" %s/StencilConstantMemory_CUDA.mex', file, folder));"
+%!   "symlink ('StencilConstantMemory_CUDA.mex', [folder '/ConstantMemoryDevice_CUDA.mex']);"
+%!   "addpath (folder);"
+%!   "growth = grows (@() clear_cycles (60, 'cpu'), @() resident ());"
+%!   "used = fileparts (which ('StencilConstantMemory_CUDA'));"
+%!   "confirm_recursive_rmdir (false);"
+%!   "rmdir (folder, 's');"
+%!   "assert (used, folder);"
+%!   "assert (growth <= 512, 'grew by %d KiB in 180 cycles of use and clear', growth);"
+%!   "disp ('flat');"}, {"MALLOC_MMAP_THRESHOLD_=65536", "MALLOC_TRIM_THRESHOLD_=65536"});
+%! assert (status, 0, out);
+%! assert (! isempty (strfind (out, "flat")), out);
 
 %!testif ; has_gpu ()  # needs a GPU
 %! used = @() -ConstantMemoryDevice_CUDA ().AvailableMemory / 1024;
@@ -108,9 +134,8 @@
 %!test # once a process, under its identifier, with a reason; clear or not
 %! [status, out] = run_octave ({
 %!   "f = @() StencilConstantMemory_CUDA (1:4, [1 2 3]);"
-%!   "lastwarn ('', '');"
 %!   "y = StencilConstantMemory_CUDA (1:4, [1 2 3], 'Backend', 'cpu');"
-%!   "assert (lastwarn (), '');"
+%!   "assert (! warned ());"
 %!   "y = f ();"
 %!   "[text, id] = lastwarn ();"
 %!   "assert (id, 'StencilConstantMemory:noDevice');"
@@ -124,7 +149,7 @@
 %!   "StencilConstantMemory_CUDA (1:4, [1 2 3]);"
 %!   "clear all"
 %!   "StencilConstantMemory_CUDA (1:4, [1 2 3]);"
-%!   "assert (lastwarn (), '');"
+%!   "assert (! warned ());"
 %!   "disp ('once');"}, {"STENCIL_BACKEND=auto", "CUDA_VISIBLE_DEVICES=-1"});
 %! assert (status, 0, out);
 %! assert (! isempty (strfind (out, "once")), out);
@@ -154,12 +179,12 @@
 %! assert (isempty (strfind (out, "warning:")), out);
 %! [status, out] = run_octave ({
 %!   "try, StencilConstantMemory_CUDA (1:4, [1 2]); catch, end"
-%!   "assert (lastwarn (), '');"
+%!   "assert (! warned ());"
 %!   "StencilConstantMemory_CUDA (1:4, [1 2 3]);"
-%!   "[~, id] = lastwarn (); disp (['<' id '>']);"}, ...
+%!   "if (warned ()), disp ('warned now'); end"}, ...
 %!   {"STENCIL_BACKEND=auto", "CUDA_VISIBLE_DEVICES=-1"});
 %! assert (status, 0, out);
-%! assert (! isempty (strfind (out, "<StencilConstantMemory:noDevice>")), out);
+%! assert (! isempty (strfind (out, "warned now")), out);
 
 %!test # a good call with the engine named says nothing at all
 %! out = evalc ("y = StencilConstantMemory_CUDA (1:4, [1 2 3], 'Backend', 'cpu');");
@@ -181,7 +206,7 @@
 %!   "  assert (id, 'StencilConstantMemory:noDevice');"
 %!   "end"
 %!   "assert (StencilConstantMemory_CUDA (1:4, [1 2 3], 'Backend', 'cpu'), [8 14 20 11]);"
-%!   "assert (lastwarn (), '');"
+%!   "assert (! warned ());"
 %!   "disp ('refused');"}, {"STENCIL_BACKEND=cuda", "CUDA_VISIBLE_DEVICES=-1"});
 %! assert (status, 0, out);
 %! assert (! isempty (strfind (out, "refused")), out);
