@@ -167,8 +167,9 @@
 %!   fails (f, {"noDevice", "option"}, {x, k, "Backend", "auto", "Device", value{1}});
 %!   fails (f, {"noDevice", "option"}, {x, k, "Backend", "cuda", "Device", value{1}});
 %! endfor
-%! fails (f, "noDevice", {x, k, "Backend", "auto", "Device", 99});
-%! fails (f, "noDevice", {x, k, "Backend", "cuda", "Device", 99});
+%! for backend = {"auto", "cuda", "cpu"}
+%!   fails (f, "noDevice", {x, k, "Backend", backend{1}, "Device", 99});
+%! endfor
 %! fails (f, {"noDevice", "option"}, {x, k, "Backend", "auto", "Device", Inf});
 
 %!testif ; ! has_gpu ()  # needs a machine without a usable GPU

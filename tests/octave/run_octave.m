@@ -18,9 +18,10 @@ function [status, out] = run_octave (code, settings = {})
   endif
   unwind_protect
     ## The leading 1 makes it a script also where the code begins with a function.
-    fprintf (fid, "1;\naddpath ('%s', '%s');\n", ...
-             fileparts (mfilename ("fullpath")), ...
-             fileparts (file_in_loadpath ("StencilConstantMemory_CUDA.mex")));
+    folders = {fileparts(mfilename ("fullpath")), ...
+               fileparts(file_in_loadpath ("StencilConstantMemory_CUDA.mex"))};
+    fprintf (fid, "1;\n");
+    fprintf (fid, "addpath ('%s');\n", strrep (folders, "'", "''"){:});
     fprintf (fid, "%s\n", cellstr (code){:});
     fclose (fid);
     line = "env";
