@@ -41,7 +41,7 @@ fn main() {
     println!("kernel,taps,n,ms,copy ms,of the copy");
     for count in (1..=21).step_by(2) {
         let request = Request::new(&input, Lines::new(n, 1), taps(count)).unwrap();
-        Cpu::new().run(&request, &mut expected).unwrap();
+        Cpu::new().stencil(&request, &mut expected).unwrap();
         let timing = cuda::measure::stencil(&cuda, &request, &mut output, 21).unwrap();
         assert!(same(&output, &expected), "{count} taps");
         let (kernel, copy) = [timing.kernel, timing.copy].map(|ms| median(ms.into_iter().map(f64::from).collect())).into();
@@ -51,7 +51,7 @@ fn main() {
         let lines = if quick { Lines::new(length, 1000) } else { Lines::new(length, count) };
         let request = Request::new(&input[..lines.elements()], lines, taps(21)).unwrap();
         let output = &mut output[..lines.elements()];
-        Cpu::new().run(&request, &mut expected[..lines.elements()]).unwrap();
+        Cpu::new().stencil(&request, &mut expected[..lines.elements()]).unwrap();
         let timing = cuda::measure::stencil(&cuda, &request, output, 21).unwrap();
         assert!(same(output, &expected), "lines of {length}");
         let (kernel, copy) = [timing.kernel, timing.copy].map(|ms| median(ms.into_iter().map(f64::from).collect())).into();
@@ -70,7 +70,7 @@ fn main() {
                     // Zeroed by the system when first touched: the pages are as fresh as a host's.
                     let mut output = vec![0.0; n];
                     let start = Instant::now();
-                    engine.run(&request, &mut output).unwrap();
+                    engine.stencil(&request, &mut output).unwrap();
                     let time = start.elapsed().as_secs_f64() * 1e3;
                     assert!(output[n / 2] != 0.0);
                     time

@@ -33,7 +33,7 @@ fn sweep(criterion: &mut Criterion) {
                 if name == "reference" && n > 1_000_000 {
                     continue;
                 }
-                group.bench_function(BenchmarkId::new(name, n), |bencher| bencher.iter(|| engine.run(&request, &mut output).unwrap()));
+                group.bench_function(BenchmarkId::new(name, n), |bencher| bencher.iter(|| engine.stencil(&request, &mut output).unwrap()));
             }
         }
         group.finish();

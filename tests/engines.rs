@@ -56,9 +56,9 @@ fn check(engine: &dyn Engine, input: &[f64], lines: Lines, taps: &[f64]) -> Outc
     let request = Request::new(input, lines, Taps::new(taps).map_err(|error| error.to_string())?).ok_or("lines and input differ")?;
     let before: Vec<u64> = input.iter().map(|x| x.to_bits()).collect();
     let mut expected = vec![POISON; input.len()];
-    Reference.run(&request, &mut expected).map_err(|error| error.to_string())?;
+    Reference.stencil(&request, &mut expected).map_err(|error| error.to_string())?;
     let mut buffer = vec![POISON; input.len() + 2 * GUARD];
-    engine.run(&request, &mut buffer[GUARD..GUARD + input.len()]).map_err(|error| error.to_string())?;
+    engine.stencil(&request, &mut buffer[GUARD..GUARD + input.len()]).map_err(|error| error.to_string())?;
     let (head, rest) = buffer.split_at(GUARD);
     let (output, tail) = rest.split_at(input.len());
     let what = || format!("{} lines of {}, {} taps", lines.count(), lines.length(), taps.len());
@@ -170,7 +170,7 @@ fn large(engine: &dyn Engine) -> Outcome {
 fn document(engine: &dyn Engine) -> Outcome {
     let request = Request::new(&[1.0; 20], Lines::new(20, 1), Taps::new(&[1.0; 11]).unwrap()).unwrap();
     let mut output = [POISON; 20];
-    engine.run(&request, &mut output).map_err(|error| error.to_string())?;
+    engine.stencil(&request, &mut output).map_err(|error| error.to_string())?;
     let expected = [6., 7., 8., 9., 10., 11., 11., 11., 11., 11., 11., 11., 11., 11., 11., 10., 9., 8., 7., 6.];
     if output == expected { Ok(()) } else { Err(format!("{output:?}")) }
 }

@@ -1,6 +1,8 @@
-//! The valid correlation, written once over a vector type and compiled for each instruction set.
+//! Operators on contiguous numbers, written once over a vector type and compiled for each instruction set.
 
 use std::sync::OnceLock;
+
+use crate::stencil::Real;
 
 /// A set of vector instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,109 +48,119 @@ impl Level {
     }
 }
 
-/// `output[i]` = the chain of `fma(input[i + k], taps[k], acc)` from +0 for ascending `k`.
+/// What computes some neighbouring outputs at once, by the same steps for each.
+pub(super) trait Operator<T> {
+    /// How many outputs there are.
+    fn outputs(&self) -> usize;
+
+    /// Computes `U` vectors of outputs, from the output `at` on, to `output`. `U` chains at once: each has time to finish a step while the others
+    /// take theirs.
+    ///
+    /// # Safety
+    /// `at + U * LANES` may not be more than `outputs`, and as many numbers must be writable at `output`.
+    unsafe fn block<V: Vector<Element = T>, const U: usize>(&self, at: usize, output: *mut T);
+}
+
+/// Computes all outputs of `operator`.
 ///
 /// # Panics
-/// If `input` has not `taps.len() - 1` elements more than `output`, or the processor lacks `level`.
-pub(super) fn valid(level: Level, input: &[f64], taps: &[f64], output: &mut [f64]) {
-    assert_eq!(input.len() + 1, output.len() + taps.len());
+/// If `output` is of another length than the operator's.
+pub(super) fn evaluate<T: Lanes>(level: Level, operator: &impl Operator<T>, output: &mut [T]) {
+    assert_eq!(output.len(), operator.outputs());
     debug_assert!(level.is_available());
     match level {
-        // SAFETY: a `Level` other than the portable one is only made where the processor has it, and the lengths were checked.
+        // SAFETY: a `Level` other than the portable one is only made where the processor has it, and the length was checked.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { x86_64::valid_avx512(input, taps, output) },
+        Level::Avx512 => unsafe { x86_64::evaluate_avx512(operator, output) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => unsafe { x86_64::valid_avx2(input, taps, output) },
-        // SAFETY: the lengths were checked.
-        _ => unsafe { valid_in::<f64>(input, taps, output) },
+        Level::Avx2 => unsafe { x86_64::evaluate_avx2(operator, output) },
+        // SAFETY: the length was checked.
+        _ => unsafe { evaluate_in::<T, T, _>(operator, output) },
     }
 }
 
-/// Some doubles that are computed with together.
-trait Vector: Copy {
+/// Some numbers that are computed with together.
+pub(super) trait Vector: Copy {
+    type Element: Copy;
     const LANES: usize;
-    fn splat(value: f64) -> Self;
+    fn splat(value: Self::Element) -> Self;
     /// # Safety
-    /// `LANES` doubles must be readable at `from`.
-    unsafe fn load(from: *const f64) -> Self;
+    /// `LANES` numbers must be readable at `from`.
+    unsafe fn load(from: *const Self::Element) -> Self;
     /// # Safety
-    /// `LANES` doubles must be writable at `to`.
-    unsafe fn store(self, to: *mut f64);
+    /// `LANES` numbers must be writable at `to`.
+    unsafe fn store(self, to: *mut Self::Element);
+    /// `self - other`, rounded once.
+    fn minus(self, other: Self) -> Self;
     /// `self * factor + addend`, rounded once.
     fn fma(self, factor: Self, addend: Self) -> Self;
 }
 
-impl Vector for f64 {
+/// A class of numbers, with its vectors.
+pub(super) trait Lanes: Real + Vector<Element = Self> {
+    #[cfg(target_arch = "x86_64")]
+    type Avx512: Vector<Element = Self>;
+    #[cfg(target_arch = "x86_64")]
+    type Avx2: Vector<Element = Self>;
+}
+
+/// A number is a vector of one.
+impl<T: Real> Vector for T {
+    type Element = T;
     const LANES: usize = 1;
     #[inline(always)]
-    fn splat(value: f64) -> f64 {
+    fn splat(value: T) -> T {
         value
     }
     #[inline(always)]
-    unsafe fn load(from: *const f64) -> f64 {
+    unsafe fn load(from: *const T) -> T {
         // SAFETY: the caller's promise.
         unsafe { *from }
     }
     #[inline(always)]
-    unsafe fn store(self, to: *mut f64) {
+    unsafe fn store(self, to: *mut T) {
         // SAFETY: the caller's promise.
         unsafe { *to = self }
     }
     #[inline(always)]
-    fn fma(self, factor: f64, addend: f64) -> f64 {
-        self.mul_add(factor, addend)
+    fn minus(self, other: T) -> T {
+        Real::minus(self, other)
+    }
+    #[inline(always)]
+    fn fma(self, factor: T, addend: T) -> T {
+        Real::fma(self, factor, addend)
     }
 }
 
-/// `U` vectors of neighbouring outputs at once: as many chains, so that each has time to finish a step while the others take theirs.
+/// [`evaluate`] with vectors of type `V`.
 ///
 /// # Safety
-/// `taps.len() - 1 + U * LANES` doubles must be readable at `input`, `U * LANES` writable at `output`.
+/// `output` must be as long as the operator says.
 #[inline(always)]
-unsafe fn block<V: Vector, const U: usize>(input: *const f64, taps: &[f64], output: *mut f64) {
-    let mut acc = [V::splat(0.0); U];
-    for (k, &tap) in taps.iter().enumerate() {
-        let tap = V::splat(tap);
-        for (u, acc) in acc.iter_mut().enumerate() {
-            // SAFETY: within what the caller promises.
-            *acc = unsafe { V::load(input.add(k + u * V::LANES)) }.fma(tap, *acc);
-        }
-    }
-    for (u, acc) in acc.into_iter().enumerate() {
-        // SAFETY: within what the caller promises.
-        unsafe { acc.store(output.add(u * V::LANES)) };
-    }
-}
-
-/// [`valid`] with vectors of type `V`.
-///
-/// # Safety
-/// `input` must have `taps.len() - 1` elements more than `output`.
-#[inline(always)]
-unsafe fn valid_in<V: Vector>(input: &[f64], taps: &[f64], output: &mut [f64]) {
+unsafe fn evaluate_in<T: Lanes, V: Vector<Element = T>, O: Operator<T>>(operator: &O, output: &mut [T]) {
     const U: usize = 8;
-    let (from, to, len) = (input.as_ptr(), output.as_mut_ptr(), output.len());
+    let (to, len) = (output.as_mut_ptr(), output.len());
     let mut i = 0;
     while i + U * V::LANES <= len {
-        // SAFETY: a block that begins at `i` writes outputs below `len`, and reads samples below `len + taps.len() - 1`; here and below.
-        unsafe { block::<V, U>(from.add(i), taps, to.add(i)) };
+        // SAFETY: a block that begins at `i` writes outputs below `len`; here and below.
+        unsafe { operator.block::<V, U>(i, to.add(i)) };
         i += U * V::LANES;
     }
     while i + V::LANES <= len {
         // SAFETY: as above.
-        unsafe { block::<V, 1>(from.add(i), taps, to.add(i)) };
+        unsafe { operator.block::<V, 1>(i, to.add(i)) };
         i += V::LANES;
     }
     if i < len && len >= V::LANES {
         // The last vector overlaps the one before: what it writes twice is the same both times.
         i = len - V::LANES;
         // SAFETY: as above.
-        unsafe { block::<V, 1>(from.add(i), taps, to.add(i)) };
+        unsafe { operator.block::<V, 1>(i, to.add(i)) };
     } else {
         while i < len {
             // SAFETY: as above.
-            unsafe { block::<f64, 1>(from.add(i), taps, to.add(i)) };
+            unsafe { operator.block::<T, 1>(i, to.add(i)) };
             i += 1;
         }
     }
@@ -158,44 +170,60 @@ unsafe fn valid_in<V: Vector>(input: &[f64], taps: &[f64], output: &mut [f64]) {
 mod x86_64 {
     use std::arch::x86_64::*;
 
-    use super::{Vector, valid_in};
+    use super::{Lanes, Operator, Vector, evaluate_in};
 
     /// # Safety
-    /// As [`valid_in`], on a processor with AVX-512.
+    /// As [`evaluate_in`], on a processor with AVX-512.
     #[target_feature(enable = "avx512f,fma")]
-    pub(super) unsafe fn valid_avx512(input: &[f64], taps: &[f64], output: &mut [f64]) {
+    pub(super) unsafe fn evaluate_avx512<T: Lanes, O: Operator<T>>(operator: &O, output: &mut [T]) {
         // SAFETY: the caller's promise.
-        unsafe { valid_in::<__m512d>(input, taps, output) }
+        unsafe { evaluate_in::<T, T::Avx512, O>(operator, output) }
     }
 
     /// # Safety
-    /// As [`valid_in`], on a processor with AVX2 and FMA.
+    /// As [`evaluate_in`], on a processor with AVX2 and FMA.
     #[target_feature(enable = "avx2,fma")]
-    pub(super) unsafe fn valid_avx2(input: &[f64], taps: &[f64], output: &mut [f64]) {
+    pub(super) unsafe fn evaluate_avx2<T: Lanes, O: Operator<T>>(operator: &O, output: &mut [T]) {
         // SAFETY: the caller's promise.
-        unsafe { valid_in::<__m256d>(input, taps, output) }
+        unsafe { evaluate_in::<T, T::Avx2, O>(operator, output) }
+    }
+
+    impl Lanes for f64 {
+        type Avx512 = __m512d;
+        type Avx2 = __m256d;
+    }
+
+    impl Lanes for f32 {
+        type Avx512 = __m512;
+        type Avx2 = __m256;
     }
 
     /// Gives a vector type the operations of its intrinsics. They are sound where the processor has them: these types are only computed with inside
     /// the two functions above, whose callers know the processor.
     macro_rules! vector {
-        ($type:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $fma:ident) => {
+        ($type:ty, $element:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $sub:ident, $fma:ident) => {
             impl Vector for $type {
+                type Element = $element;
                 const LANES: usize = $lanes;
                 #[inline(always)]
-                fn splat(value: f64) -> $type {
+                fn splat(value: $element) -> $type {
                     // SAFETY: as said of the macro.
                     unsafe { $splat(value) }
                 }
                 #[inline(always)]
-                unsafe fn load(from: *const f64) -> $type {
+                unsafe fn load(from: *const $element) -> $type {
                     // SAFETY: as said of the macro; the caller promises the memory.
                     unsafe { $load(from) }
                 }
                 #[inline(always)]
-                unsafe fn store(self, to: *mut f64) {
+                unsafe fn store(self, to: *mut $element) {
                     // SAFETY: as said of the macro; the caller promises the memory.
                     unsafe { $store(to, self) }
+                }
+                #[inline(always)]
+                fn minus(self, other: $type) -> $type {
+                    // SAFETY: as said of the macro.
+                    unsafe { $sub(self, other) }
                 }
                 #[inline(always)]
                 fn fma(self, factor: $type, addend: $type) -> $type {
@@ -206,6 +234,11 @@ mod x86_64 {
         };
     }
 
-    vector!(__m512d, 8, _mm512_set1_pd, _mm512_loadu_pd, _mm512_storeu_pd, _mm512_fmadd_pd);
-    vector!(__m256d, 4, _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_fmadd_pd);
+    vector!(__m512d, f64, 8, _mm512_set1_pd, _mm512_loadu_pd, _mm512_storeu_pd, _mm512_sub_pd, _mm512_fmadd_pd);
+    vector!(__m256d, f64, 4, _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_sub_pd, _mm256_fmadd_pd);
+    vector!(__m512, f32, 16, _mm512_set1_ps, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_sub_ps, _mm512_fmadd_ps);
+    vector!(__m256, f32, 8, _mm256_set1_ps, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_sub_ps, _mm256_fmadd_ps);
 }
+
+#[cfg(not(target_arch = "x86_64"))]
+impl<T: Real> Lanes for T {}

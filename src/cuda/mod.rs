@@ -68,9 +68,18 @@ impl Engine for Cuda {
         "cuda"
     }
 
-    fn run(&self, request: &Request, output: &mut [f64]) -> Result<(), Error> {
+    fn stencil(&self, request: &Request, output: &mut [f64]) -> Result<(), Error> {
         assert_eq!(output.len(), request.input().len());
         device::with(self.ordinal, |device| stencil::run(device, request, output, self.device_bytes))
+    }
+}
+
+impl<T: crate::stencil::Real> crate::stencil::Compute<T> for Cuda {
+    fn derivative(&self, _: &crate::stencil::Derivative<T>, _: &mut [T]) -> Result<(), Error> {
+        unimplemented!()
+    }
+    fn convolution(&self, _: &crate::stencil::Convolution<T>, _: &mut [T]) -> Result<(), Error> {
+        unimplemented!()
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::options;
 use crate::cpu::Cpu;
 use crate::cuda::Cuda;
-use crate::mex::{Argument, Error};
+use crate::mex::{Argument, Error, Numeric, Output, Reply};
 use crate::stencil::{self, Engine};
 
 /// The environment variable that says what is chosen where a call says nothing.
@@ -34,9 +34,9 @@ pub(super) struct Selection {
 
 /// An engine, and what the user should hear about the choice.
 pub(super) struct Chosen {
-    pub(super) engine: Box<dyn Engine>,
+    engine: Box<dyn Engine>,
     /// Why it is not CUDA, where that was not asked for.
-    pub(super) fallback: Option<String>,
+    fallback: Option<String>,
 }
 
 impl Selection {
@@ -79,8 +79,20 @@ impl Selection {
     }
 }
 
+impl Chosen {
+    /// The reply of a call that returns an array of these dimensions, filled by what `run` does with the engine.
+    pub(super) fn reply<'a, T: Numeric>(
+        self,
+        dims: &[usize],
+        run: impl FnOnce(&(dyn Engine + 'static), &mut [T]) -> Result<(), stencil::Error> + 'a,
+    ) -> Reply<'a> {
+        let warning = self.fallback.as_deref().and_then(fallback_warning);
+        Reply { warning, output: Output::Array { dims: dims.to_vec(), fill: T::fill(move |output| Ok(run(&*self.engine, output)?)) } }
+    }
+}
+
 /// The warning that a call falls back to the CPU: in a process the first time only.
-pub(super) fn fallback_warning(reason: &str) -> Option<Error> {
+fn fallback_warning(reason: &str) -> Option<Error> {
     static WARNED: AtomicBool = AtomicBool::new(false);
     (!WARNED.swap(true, Ordering::Relaxed)).then(|| {
         let text = format!(

@@ -1,6 +1,6 @@
 //! `info = ConstantMemoryDevice_CUDA ()`
 
-use super::{backend, wrong_number};
+use super::{backend, check_outputs};
 use crate::cpu::Level;
 use crate::cuda::{self, Driver, dotted};
 use crate::mex::{Call, Error, Function, Output, Reply, Value};
@@ -11,11 +11,10 @@ pub(super) const FUNCTION: Function = Function { name: "ConstantMemoryDevice_CUD
 /// The same fields everywhere: without a device, numbers are NaN and texts are empty.
 fn call(call: &Call) -> Result<Reply<'_>, Error> {
     if !call.arguments.is_empty() {
-        return Err(wrong_number("Inputs", call.arguments.len(), "none"));
+        let text = format!("Number of Inputs are Wrong: got {}, expected none.", call.arguments.len());
+        return Err(Error::new("numberOfInputs", text));
     }
-    if call.outputs > 1 {
-        return Err(wrong_number("Outputs", call.outputs, "0 or 1"));
-    }
+    check_outputs(call)?;
     let (chosen, reason, engine) = backend::automatic();
     let driver = Driver::get().ok();
     let ordinal = engine.as_ref().ok().map(|engine| engine.ordinal());

@@ -3,15 +3,18 @@
 //! A new function is a file beside these, a line in [`FUNCTIONS`], and its name in `matlab/build-mex`.
 
 mod backend;
+mod convolution;
+mod derivative;
 mod device;
+mod inputs;
 mod options;
 mod stencil;
 
-use crate::mex::{Error, Function};
+use crate::mex::{Call, Error, Function};
 use crate::stencil as domain;
 
 /// Every function, by the name under which a host calls it.
-pub const FUNCTIONS: &[Function] = &[stencil::FUNCTION, device::FUNCTION];
+pub const FUNCTIONS: &[Function] = &[stencil::FUNCTION, derivative::FUNCTION, convolution::FUNCTION, device::FUNCTION];
 
 /// An engine's error under its identifier.
 impl From<domain::Error> for Error {
@@ -26,10 +29,17 @@ impl From<domain::Error> for Error {
     }
 }
 
-/// The document's words for a number of inputs or outputs, with what was got and what is expected.
-fn wrong_number(what: &str, got: usize, expected: &str) -> Error {
-    let kind = if what == "Inputs" { "numberOfInputs" } else { "numberOfOutputs" };
-    Error::new(kind, format!("Number of {what} are Wrong: got {got}, expected {expected}."))
+/// That there are too few inputs, in the document's words.
+fn too_few_inputs(call: &Call, expected: &str) -> Error {
+    Error::new("numberOfInputs", format!("Number of Inputs are Wrong: got {}, expected {expected}.", call.arguments.len()))
+}
+
+/// Checks that no more than one output is asked for.
+fn check_outputs(call: &Call) -> Result<(), Error> {
+    match call.outputs {
+        0 | 1 => Ok(()),
+        got => Err(Error::new("numberOfOutputs", format!("Number of Outputs are Wrong: got {got}, expected 0 or 1."))),
+    }
 }
 
 /// Gives back what the engines hold: devices, then threads.

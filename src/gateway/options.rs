@@ -2,17 +2,20 @@
 
 use crate::mex::{Argument, Error};
 
-/// The names that there are or will be. A prefix must be unique among all of them, so that a script which abbreviates today still means the
-/// same when the rest arrives.
-const NAMES: [&str; 6] = ["Backend", "Device", "Boundary", "Dim", "Iterations", "Progress"];
+/// The names of a function's options.
+pub(super) struct Names {
+    /// Those that there are.
+    pub(super) available: &'static [&'static str],
+    /// Those that are not options yet. A prefix must be unique among all names, so that a script which abbreviates today still means the same when
+    /// the rest arrives.
+    pub(super) reserved: &'static [&'static str],
+}
 
-/// Those that are not options yet.
-const RESERVED: [&str; 4] = ["Boundary", "Dim", "Iterations", "Progress"];
-
-/// Checks that `arguments` are pairs and their names are text; the first of the checks, which comes before any other is looked at.
-pub(super) fn check_pairs(arguments: &[Argument]) -> Result<(), Error> {
+/// Checks that `arguments`, the first of which is the input `position`, are pairs whose names are text. It is the first of the checks: no input is
+/// looked at before.
+pub(super) fn check_pairs(arguments: &[Argument], position: usize) -> Result<(), Error> {
     for (i, pair) in arguments.chunks(2).enumerate() {
-        let position = 2 * i + 3;
+        let position = 2 * i + position;
         if pair[0].text().is_none() {
             let text = format!("Number of Inputs are Wrong: input {position} is {}, where the name of an option is expected.", pair[0]);
             return Err(Error::new("numberOfInputs", text));
@@ -26,19 +29,23 @@ pub(super) fn check_pairs(arguments: &[Argument]) -> Result<(), Error> {
 }
 
 /// The full names and the values of `arguments`, which are pairs.
-pub(super) fn pairs(arguments: &[Argument]) -> impl Iterator<Item = Result<(&'static str, &Argument), Error>> {
-    arguments.chunks_exact(2).map(|pair| Ok((full_name(pair[0].text().unwrap_or_default())?, &pair[1])))
+pub(super) fn pairs<'a>(arguments: &'a [Argument], names: &Names) -> impl Iterator<Item = Result<(&'static str, &'a Argument), Error>> {
+    arguments.chunks_exact(2).map(|pair| Ok((names.full_name(pair[0].text().unwrap_or_default())?, &pair[1])))
 }
 
-/// The option that `given` names or abbreviates.
-fn full_name(given: &str) -> Result<&'static str, Error> {
-    let known = || NAMES.into_iter().filter(|name| !RESERVED.contains(name)).collect::<Vec<_>>().join(", ");
-    let starts = |name: &&str| name.get(..given.len()).is_some_and(|start| start.eq_ignore_ascii_case(given));
-    let candidates: Vec<_> = NAMES.into_iter().filter(starts).collect();
-    match candidates[..] {
-        [name] if !RESERVED.contains(&name) => Ok(name),
-        [] | [_] => Err(bad(format!("Unknown option {given:?}; the options are {}.", known()))),
-        _ => Err(bad(format!("The option {given:?} is ambiguous: it may be {}; the options are {}.", candidates.join(" or "), known()))),
+impl Names {
+    /// The option that `given` names or abbreviates.
+    fn full_name(&self, given: &str) -> Result<&'static str, Error> {
+        let known = || self.available.join(", ");
+        let starts = |name: &&str| name.get(..given.len()).is_some_and(|start| start.eq_ignore_ascii_case(given));
+        let candidates: Vec<_> = self.available.iter().chain(self.reserved).copied().filter(starts).collect();
+        match candidates[..] {
+            [name] if self.available.contains(&name) => Ok(name),
+            [] | [_] => Err(bad(format!("Unknown option {given:?}; the options are {}.", known()))),
+            _ => {
+                Err(bad(format!("The option {given:?} is ambiguous: it may be {}; the options are {}.", candidates.join(" or "), known())))
+            }
+        }
     }
 }
 
@@ -58,9 +65,19 @@ pub(super) fn choice_of_text<T: Copy>(option: &str, text: &str, choices: &[(&str
 pub(super) fn positive_integer(option: &str, value: &Argument) -> Result<usize, Error> {
     let number = value.scalar().filter(|number| *number >= 1.0 && *number <= f64::from(u32::MAX) && number.fract() == 0.0);
     number.map(|number| number as usize).ok_or_else(|| {
-        let got = value.scalar().map_or_else(|| value.to_string(), |number| number.to_string());
+        let got = value.scalar().map_or_else(|| value.to_string(), number_text);
         bad(format!("Bad value for {option}: got {got}, expected a whole number from 1 up."))
     })
+}
+
+/// A number as a user would write it.
+pub(super) fn number_text(number: f64) -> String {
+    match number {
+        _ if number.is_nan() => "NaN".into(),
+        _ if number.is_infinite() => if number > 0.0 { "Inf" } else { "-Inf" }.into(),
+        _ if number != 0.0 && !(1e-5..1e15).contains(&number.abs()) => format!("{number:e}"),
+        _ => number.to_string(),
+    }
 }
 
 fn bad_value<T>(option: &str, choices: &[(&str, T)], got: &str) -> Error {
@@ -68,7 +85,7 @@ fn bad_value<T>(option: &str, choices: &[(&str, T)], got: &str) -> Error {
     bad(format!("Bad value for {option}: got {got}, expected {}.", words.join(" or ")))
 }
 
-fn bad(text: String) -> Error {
+pub(super) fn bad(text: String) -> Error {
     Error::new("option", text)
 }
 
@@ -76,15 +93,26 @@ fn bad(text: String) -> Error {
 mod tests {
     use super::*;
 
+    const NAMES: Names = Names { available: &["Backend", "Device"], reserved: &["Boundary", "Dim", "Iterations", "Progress"] };
+
+    #[test]
+    fn numbers_are_told_as_they_are_written() {
+        for (number, text) in
+            [(1.5, "1.5"), (-3.0, "-3"), (0.0, "0"), (f64::NAN, "NaN"), (f64::NEG_INFINITY, "-Inf"), (1e300, "1e300"), (1e-9, "1e-9")]
+        {
+            assert_eq!(number_text(number), text);
+        }
+    }
+
     #[test]
     fn names_may_be_abbreviated_in_any_case_but_not_ambiguously() {
         for (given, name) in [("Backend", "Backend"), ("BACK", "Backend"), ("ba", "Backend"), ("de", "Device"), ("device", "Device")] {
-            assert_eq!(full_name(given), Ok(name));
+            assert_eq!(NAMES.full_name(given), Ok(name));
         }
         for given in ["b", "d", "", "x", "Backends", "Boundary", "bo", "dim", "i", "Progress", "é"] {
-            assert_eq!(full_name(given).unwrap_err().kind, "option", "{given}");
+            assert_eq!(NAMES.full_name(given).unwrap_err().kind, "option", "{given}");
         }
-        assert!(full_name("B").unwrap_err().text.contains("Backend or Boundary"));
+        assert!(NAMES.full_name("B").unwrap_err().text.contains("Backend or Boundary"));
     }
 
     #[test]

@@ -135,6 +135,11 @@ impl Argument {
         (self.class == Class::Double).then(|| self.elements()).flatten()
     }
 
+    /// The elements of a real, full array of class single, in column-major order; `None` for any other array.
+    pub fn singles(&self) -> Option<&[f32]> {
+        (self.class == Class::Single).then(|| self.elements()).flatten()
+    }
+
     /// The value of a real number or logical of any class, where it is a scalar; `None` otherwise.
     pub fn scalar(&self) -> Option<f64> {
         if self.len() != 1 {
@@ -155,6 +160,11 @@ impl Argument {
             Class::Integer { signed: false, .. } => self.first::<u64>().map(|value| value as f64),
             Class::Char | Class::Other => None,
         }
+    }
+
+    /// Whether it is a real, full array of numbers of some class.
+    pub fn is_real_number(&self) -> bool {
+        !self.complex && !self.sparse && matches!(self.class, Class::Double | Class::Single | Class::Integer { .. })
     }
 
     /// The text of a char row or of a string scalar; `None` for anything else. Of a text too long to be a word only its length is told.

@@ -27,7 +27,7 @@ pub use argument::{Argument, Class};
 pub use error::Error;
 use error::Message;
 pub use sys::mxArray;
-pub use value::{Fill, Output, Reply, Value};
+pub use value::{Fields, Fill, FillWith, Numeric, Output, Reply, Value};
 
 /// A function of the library: the name under which a host calls it, and what is done then.
 #[derive(Clone, Copy)]
@@ -130,11 +130,22 @@ unsafe fn serve(
     let output = match reply.output {
         Output::Value(value) => host.build(&value),
         Output::Array { dims, fill } => {
-            let array = host.double_array(&dims);
+            let array = host.array(&dims, &fill);
             trace.step("made");
-            // SAFETY: the array was made a line ago, with these dimensions.
-            let elements = unsafe { host.doubles_mut(array, dims.iter().product()) };
-            if let Err(error) = guarded(|| fill(elements)) {
+            let len = dims.iter().product();
+            let filled = match fill {
+                Fill::Double(fill) => {
+                    // SAFETY: the array was made a line ago, with these dimensions and of this class; here and below.
+                    let elements = unsafe { host.elements_mut(array, len) };
+                    guarded(|| fill(elements))
+                }
+                Fill::Single(fill) => {
+                    // SAFETY: as above.
+                    let elements = unsafe { host.elements_mut(array, len) };
+                    guarded(|| fill(elements))
+                }
+            };
+            if let Err(error) = filled {
                 // SAFETY: nobody else has it.
                 unsafe { (api.mxDestroyArray)(array) };
                 return Err(failed(error));

@@ -4,8 +4,34 @@ use super::Host;
 use super::error::Error;
 use super::sys::{self, mxArray};
 
-/// Fills an output array, in column-major order.
-pub type Fill<'a> = Box<dyn FnOnce(&mut [f64]) -> Result<(), Error> + 'a>;
+/// Fills an output array with all its elements, in column-major order. Their values are unknown before.
+pub enum Fill<'a> {
+    /// Of class double.
+    Double(FillWith<'a, f64>),
+    /// Of class single.
+    Single(FillWith<'a, f32>),
+}
+
+/// [`Fill`] for one class.
+pub type FillWith<'a, T> = Box<dyn FnOnce(&mut [T]) -> Result<(), Error> + 'a>;
+
+/// A class that outputs may have.
+pub trait Numeric: Sized {
+    /// `fill` as one of the choices of [`Fill`].
+    fn fill<'a>(fill: impl FnOnce(&mut [Self]) -> Result<(), Error> + 'a) -> Fill<'a>;
+}
+
+impl Numeric for f64 {
+    fn fill<'a>(fill: impl FnOnce(&mut [f64]) -> Result<(), Error> + 'a) -> Fill<'a> {
+        Fill::Double(Box::new(fill))
+    }
+}
+
+impl Numeric for f32 {
+    fn fill<'a>(fill: impl FnOnce(&mut [f32]) -> Result<(), Error> + 'a) -> Fill<'a> {
+        Fill::Single(Box::new(fill))
+    }
+}
 
 /// What a gateway makes of its arguments.
 pub struct Reply<'a> {
@@ -17,11 +43,11 @@ pub struct Reply<'a> {
 
 /// The one output of a function.
 pub enum Output<'a> {
-    /// A double array of these dimensions. The host makes it, then it is filled.
+    /// An array of these dimensions. The host makes it, then it is filled.
     Array {
         /// Two or more.
         dims: Vec<usize>,
-        /// Called once with all the elements, whose values are unknown before.
+        /// The class, and what is called once with all the elements.
         fill: Fill<'a>,
     },
     /// A small value that is there already.
@@ -37,9 +63,16 @@ pub enum Value {
     Logical(bool),
     /// A char row.
     Text(String),
+    /// A double row.
+    Row(Vec<f64>),
     /// A scalar struct.
-    Struct(Vec<(&'static std::ffi::CStr, Value)>),
+    Struct(Fields),
+    /// A struct array, one column, of structs that have the same fields in the same order.
+    Structs(Vec<Fields>),
 }
+
+/// The names and values of a struct.
+pub type Fields = Vec<(&'static std::ffi::CStr, Value)>;
 
 impl From<f64> for Value {
     fn from(value: f64) -> Value {
@@ -66,32 +99,36 @@ impl From<String> for Value {
 }
 
 impl Host {
-    /// A real double array with elements of unknown value.
+    /// A real array of the class of `fill`, with elements of unknown value.
     ///
     /// The one place that decides how an output comes into being. The host raises an error itself where it has no memory for it.
-    pub(super) fn double_array(&self, dims: &[usize]) -> *mut mxArray {
+    pub(super) fn array(&self, dims: &[usize], fill: &Fill) -> *mut mxArray {
+        let class = match fill {
+            Fill::Double(_) => sys::mxDOUBLE_CLASS,
+            Fill::Single(_) => sys::mxSINGLE_CLASS,
+        };
         let mut dims: Vec<sys::mwSize> = dims.iter().map(|&dim| dim as sys::mwSize).collect();
         // Uninitialised: everyone who gets it writes every element, and a large array costs as much to clear as to compute.
         // SAFETY: as many dimensions as said.
-        unsafe { (self.api.mxCreateUninitNumericArray)(dims.len() as _, dims.as_mut_ptr(), sys::mxDOUBLE_CLASS as _, sys::mxREAL) }
+        unsafe { (self.api.mxCreateUninitNumericArray)(dims.len() as _, dims.as_mut_ptr(), class as _, sys::mxREAL) }
     }
 
-    /// The elements of an array that `double_array` made.
+    /// The elements of an array that `array` made.
     ///
     /// # Safety
-    /// `array` must be such an array, of `len` elements, not yet given to the host and not borrowed elsewhere.
-    pub(super) unsafe fn doubles_mut<'a>(&self, array: *mut mxArray, len: usize) -> &'a mut [f64] {
+    /// `array` must be such an array, of `len` elements of class `T`, not yet given to the host and not borrowed elsewhere.
+    pub(super) unsafe fn elements_mut<'a, T: Numeric>(&self, array: *mut mxArray, len: usize) -> &'a mut [T] {
         if len == 0 {
             return &mut [];
         }
-        // SAFETY: the host allocated `len` doubles there. They came from outside this program, with some bits or other, and all bits are doubles.
+        // SAFETY: the host allocated `len` numbers there. They came from outside this program, with some bits or other, and all bits are numbers.
         unsafe { std::slice::from_raw_parts_mut((self.api.mxGetData)(array).cast(), len) }
     }
 
     /// The host's form of `value`.
     pub(super) fn build(&self, value: &Value) -> *mut mxArray {
         let api = self.api;
-        // SAFETY: texts end in NUL, field names are as many as said, and a field is set once, to an array that nobody else owns.
+        // SAFETY: texts end in NUL, and an array has as many elements as it was made with.
         unsafe {
             match value {
                 Value::Double(value) => (api.mxCreateDoubleScalar)(*value),
@@ -100,15 +137,30 @@ impl Host {
                     let text: Vec<u8> = text.bytes().filter(|&byte| byte != 0).chain([0]).collect();
                     (api.mxCreateString)(text.as_ptr().cast())
                 }
-                Value::Struct(fields) => {
-                    let mut names: Vec<_> = fields.iter().map(|(name, _)| name.as_ptr()).collect();
-                    let array = (api.mxCreateStructMatrix)(1, 1, names.len() as _, names.as_mut_ptr());
-                    for (number, (_, value)) in fields.iter().enumerate() {
-                        (api.mxSetFieldByNumber)(array, 0, number as _, self.build(value));
-                    }
+                Value::Row(values) => {
+                    let array = self.array(&[1, values.len()], &f64::fill(|_| Ok(())));
+                    self.elements_mut(array, values.len()).copy_from_slice(values);
                     array
                 }
+                Value::Struct(fields) => self.structs(std::slice::from_ref(fields)),
+                Value::Structs(structs) => self.structs(structs),
             }
+        }
+    }
+
+    /// A column of structs, whose fields are those of the first.
+    fn structs(&self, structs: &[Fields]) -> *mut mxArray {
+        let api = self.api;
+        let mut names: Vec<_> = structs.first().into_iter().flatten().map(|(name, _)| name.as_ptr()).collect();
+        // SAFETY: names end in NUL and are as many as said; each field of each element is set once, to an array that nobody else owns.
+        unsafe {
+            let array = (api.mxCreateStructMatrix)(structs.len() as _, 1, names.len() as _, names.as_mut_ptr());
+            for (index, fields) in structs.iter().enumerate() {
+                for (number, (_, value)) in fields.iter().enumerate() {
+                    (api.mxSetFieldByNumber)(array, index as _, number as _, self.build(value));
+                }
+            }
+            array
         }
     }
 }

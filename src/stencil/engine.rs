@@ -1,15 +1,24 @@
-use super::Request;
+use super::{Convolution, Derivative, Real, Request};
 
-/// Something that computes stencils.
-pub trait Engine {
+/// Something that computes. In each method all elements of `output` are written; after an error they are of no known value.
+///
+/// # Panics
+/// Where `output` is not of the input's length.
+pub trait Engine: Compute<f32> + Compute<f64> {
     /// What it is called in tests and reports.
     fn name(&self) -> &str;
 
-    /// Computes `request` into `output`, all of whose elements are written. After an error they are of no known value.
-    ///
-    /// # Panics
-    /// If `output` is not of the input's length.
-    fn run(&self, request: &Request, output: &mut [f64]) -> Result<(), Error>;
+    /// A stencil along lines.
+    fn stencil(&self, request: &Request, output: &mut [f64]) -> Result<(), Error>;
+}
+
+/// What is computed in every class of numbers.
+pub trait Compute<T: Real> {
+    /// A nine-point derivative along lines.
+    fn derivative(&self, request: &Derivative<T>, output: &mut [T]) -> Result<(), Error>;
+
+    /// A convolution over an image or a volume.
+    fn convolution(&self, request: &Convolution<T>, output: &mut [T]) -> Result<(), Error>;
 }
 
 /// Why an engine could not do its work.

@@ -1,0 +1,86 @@
+//! `P = ConvolutionConstantMemory_CUDA (N, F, Name, Value, ...)`
+
+use std::borrow::Cow;
+
+use super::backend::{Chosen, Selection};
+use super::inputs::{self, Reals};
+use super::options::{self, Names};
+use super::{check_outputs, too_few_inputs};
+use crate::mex::{Argument, Call, Error, Function, Numeric, Reply};
+use crate::stencil::{Compute, Convolution, Engine, Filter, FilterError, MAX_FILTER_2D, MAX_FILTER_3D, Real};
+
+pub(super) const FUNCTION: Function = Function { name: "ConvolutionConstantMemory_CUDA", call };
+
+const OPTIONS: Names = Names { available: &["Backend", "Device"], reserved: &["Boundary", "Iterations"] };
+
+/// Checks in the order of the stencil's; `imageShape`, `filterSize` and `filterShape` stand where the kernel's checks stand there.
+fn call(call: &Call) -> Result<Reply<'_>, Error> {
+    let [image, filter, pairs @ ..] = &call.arguments[..] else {
+        return Err(too_few_inputs(call, "N and F, then pairs of an option's name and its value"));
+    };
+    options::check_pairs(pairs, 3)?;
+    check_outputs(call)?;
+    let samples = inputs::reals("N", image)?;
+    let entries = inputs::reals("F", filter)?;
+    let size = size(image).ok_or_else(|| Error::new("imageShape", format!("N is {image}; expected at most three dimensions.")))?;
+    let filter_size = check_filter(filter)?;
+    let mut selection = Selection::default();
+    for pair in options::pairs(pairs, &OPTIONS) {
+        let (name, value) = pair?;
+        selection.take(name, value)?;
+    }
+    let chosen = selection.choose()?;
+    let of = |error: FilterError| filter_error(filter, error);
+    // Of two classes the result has the smaller, as conv2 has it.
+    match (samples, entries) {
+        (Reals::Double(samples), Reals::Double(entries)) => {
+            reply(chosen, image, samples.into(), size, Filter::new(entries.to_vec(), filter_size).map_err(of)?)
+        }
+        (samples, entries) => {
+            let filter = Filter::new(entries.to_singles().into_owned(), filter_size).map_err(of)?;
+            reply(chosen, image, samples.to_singles(), size, filter)
+        }
+    }
+}
+
+fn reply<'a, T: Real + Numeric>(
+    chosen: Chosen,
+    image: &Argument,
+    samples: Cow<'a, [T]>,
+    size: [usize; 3],
+    filter: Filter<T>,
+) -> Result<Reply<'a>, Error>
+where
+    dyn Engine: Compute<T>,
+{
+    Ok(chosen.reply(image.dims(), move |engine, output| {
+        let request = Convolution::new(&samples, size, filter).expect("the size is that of the samples");
+        Compute::convolution(engine, &request, output)
+    }))
+}
+
+/// Rows, columns and pages; `None` where there are more dimensions.
+fn size(array: &Argument) -> Option<[usize; 3]> {
+    match *array.dims() {
+        [rows, columns] => Some([rows, columns, 1]),
+        [rows, columns, pages] => Some([rows, columns, pages]),
+        _ => None,
+    }
+}
+
+/// The size of the filter: first that there is one, then its dimensions, then their sizes.
+fn check_filter(array: &Argument) -> Result<[usize; 3], Error> {
+    if array.is_empty() {
+        return Err(filter_error(array, FilterError::Empty));
+    }
+    let size = size(array).ok_or_else(|| Error::new("filterShape", format!("F is {array}; expected at most three dimensions.")))?;
+    FilterError::check(size).map_err(|error| filter_error(array, error))?;
+    Ok(size)
+}
+
+fn filter_error(array: &Argument, error: FilterError) -> Error {
+    let expected = format!(
+        "expected odd sizes, up to {MAX_FILTER_2D}x{MAX_FILTER_2D}, or up to {MAX_FILTER_3D}x{MAX_FILTER_3D}x{MAX_FILTER_3D} with several pages"
+    );
+    Error::new("filterSize", format!("F is {array}: {error}; {expected}."))
+}

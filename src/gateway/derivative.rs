@@ -1,0 +1,69 @@
+//! `derivative = DerivativeConstantMemory_CUDA (f, h, Name, Value, ...)`
+
+use super::backend::{Chosen, Selection};
+use super::inputs::{self, Reals};
+use super::options::{self, Names};
+use super::{check_outputs, too_few_inputs};
+use crate::mex::{Argument, Call, Error, Function, Numeric, Reply};
+use crate::stencil::{CoefficientSource, Compute, Derivative, Engine, Lines, Real};
+
+pub(super) const FUNCTION: Function = Function { name: "DerivativeConstantMemory_CUDA", call };
+
+const OPTIONS: Names = Names { available: &["Backend", "Device", "Coefficients"], reserved: &["Boundary", "Dim"] };
+
+const SOURCES: [(&str, CoefficientSource); 2] = [("constant", CoefficientSource::Constant), ("readonly", CoefficientSource::ReadOnly)];
+
+/// Checks in the order of the stencil's; `spacing` stands where the kernel's checks stand there.
+fn call(call: &Call) -> Result<Reply<'_>, Error> {
+    let [samples, rest @ ..] = &call.arguments[..] else {
+        return Err(too_few_inputs(call, "f, then h, then pairs of an option's name and its value"));
+    };
+    // The spacing may be left out, also before options.
+    let (spacing, pairs) = match rest {
+        [spacing, pairs @ ..] if spacing.text().is_none() => (Some(spacing), pairs),
+        pairs => (None, pairs),
+    };
+    options::check_pairs(pairs, call.arguments.len() - pairs.len() + 1)?;
+    check_outputs(call)?;
+    let values = inputs::reals("f", samples)?;
+    let spacing = spacing.map_or(Ok(1.0), positive)?;
+    let (mut selection, mut source) = (Selection::default(), CoefficientSource::Constant);
+    for pair in options::pairs(pairs, &OPTIONS) {
+        let (name, value) = pair?;
+        if !selection.take(name, value)? {
+            source = options::choice(name, value, &SOURCES)?;
+        }
+    }
+    let chosen = selection.choose()?;
+    match values {
+        Reals::Double(values) => reply(chosen, samples.dims(), values, spacing, source),
+        Reals::Single(values) => reply(chosen, samples.dims(), values, spacing, source),
+    }
+}
+
+fn reply<'a, T: Real + Numeric>(
+    chosen: Chosen,
+    dims: &[usize],
+    values: &'a [T],
+    spacing: f64,
+    source: CoefficientSource,
+) -> Result<Reply<'a>, Error>
+where
+    dyn Engine: Compute<T>,
+{
+    let lines = Lines::along_first_non_singleton(dims);
+    let request = Derivative::new(values, lines, spacing, source).ok_or_else(|| Error::internal("The lines are not the array."))?;
+    Ok(chosen.reply(dims, move |engine, output| Compute::derivative(engine, &request, output)))
+}
+
+/// The spacing: one number, more than zero and less than infinity.
+fn positive(array: &Argument) -> Result<f64, Error> {
+    if !array.is_real_number() {
+        return Err(inputs::wrong_type("h", array, "a real positive scalar", "double"));
+    }
+    let value = array.scalar();
+    value.filter(|&value| value > 0.0 && value < f64::INFINITY).ok_or_else(|| {
+        let got = value.map_or_else(|| array.to_string(), options::number_text);
+        Error::new("spacing", format!("h is {got}; expected a real positive scalar, the distance between samples."))
+    })
+}

@@ -1,0 +1,46 @@
+//! Inputs that are arrays of numbers.
+
+use std::borrow::Cow;
+
+use crate::mex::{Argument, Error};
+
+/// The elements of a real, full array of one of the classes that are computed in.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Reals<'a> {
+    Double(&'a [f64]),
+    Single(&'a [f32]),
+}
+
+impl<'a> Reals<'a> {
+    /// The elements in single, rounded once where they were double.
+    pub(super) fn to_singles(self) -> Cow<'a, [f32]> {
+        match self {
+            Reals::Single(values) => values.into(),
+            Reals::Double(values) => values.iter().map(|&value| value as f32).collect(),
+        }
+    }
+}
+
+/// The elements of a real, full array of class double.
+pub(super) fn doubles<'a>(name: &str, array: &'a Argument) -> Result<&'a [f64], Error> {
+    array.doubles().ok_or_else(|| wrong_type(name, array, "a real full double array", "double"))
+}
+
+/// The elements of a real, full array of class double or single.
+pub(super) fn reals<'a>(name: &str, array: &'a Argument) -> Result<Reals<'a>, Error> {
+    let singles = || array.singles().map(Reals::Single);
+    let reals = array.doubles().map(Reals::Double).or_else(singles);
+    reals.ok_or_else(|| wrong_type(name, array, "a real full double or single array", "double"))
+}
+
+/// The document's words for an array that is not `expected`, and what would make it so.
+pub(super) fn wrong_type(name: &str, array: &Argument, expected: &str, class: &str) -> Error {
+    let advice = match array.to_string() {
+        got if got.contains("sparse") => format!("; full ({name}) makes it so"),
+        got if got.contains("complex") => format!("; pass real ({name}) and imag ({name}) in two calls"),
+        got if got.contains("gpuArray") => format!("; gather ({name}) makes it so"),
+        got if ["single", "int", "logical"].iter().any(|class| got.contains(class)) => format!("; {class} ({name}) makes it so"),
+        _ => String::new(),
+    };
+    Error::new("dataType", format!("One of the Inputs are of the wrong data-type: {name} is {array}, expected {expected}{advice}."))
+}

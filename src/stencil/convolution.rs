@@ -1,0 +1,102 @@
+use super::Real;
+
+/// The largest size of a filter along each of two dimensions.
+pub const MAX_FILTER_2D: usize = 15;
+
+/// The largest size of a filter along each of three dimensions.
+pub const MAX_FILTER_3D: usize = 7;
+
+/// A filter of odd sizes, in column-major order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Filter<T> {
+    values: Vec<T>,
+    size: [usize; 3],
+}
+
+/// Why some numbers are no filter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum FilterError {
+    /// There are none.
+    #[error("it is empty")]
+    Empty,
+    /// A dimension of even size has no middle.
+    #[error("it has an even size, and so no middle")]
+    Even,
+    /// Larger than constant memory was laid out for.
+    #[error("it is larger than {MAX_FILTER_2D}x{MAX_FILTER_2D}, or {MAX_FILTER_3D}x{MAX_FILTER_3D}x{MAX_FILTER_3D}")]
+    TooLarge,
+}
+
+impl FilterError {
+    /// What is wrong with a filter of this size, if anything.
+    pub fn check(size: [usize; 3]) -> Result<(), FilterError> {
+        let limit = if size[2] == 1 { MAX_FILTER_2D } else { MAX_FILTER_3D };
+        match size {
+            size if size.contains(&0) => Err(FilterError::Empty),
+            size if size.iter().any(|size| size % 2 == 0) => Err(FilterError::Even),
+            size if size.iter().any(|&size| size > limit) => Err(FilterError::TooLarge),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<T: Real> Filter<T> {
+    /// A filter of this size: rows, columns, pages.
+    ///
+    /// # Panics
+    /// If `values` are not as many.
+    pub fn new(values: Vec<T>, size: [usize; 3]) -> Result<Filter<T>, FilterError> {
+        FilterError::check(size)?;
+        assert_eq!(values.len(), size.iter().product::<usize>());
+        Ok(Filter { values, size })
+    }
+
+    /// The entries in column-major order, which is the order of the sum.
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+
+    /// Rows, columns, pages; each odd.
+    pub fn size(&self) -> [usize; 3] {
+        self.size
+    }
+
+    /// Entries on either side of the middle, along each dimension.
+    pub fn radius(&self) -> [usize; 3] {
+        self.size.map(|size| size / 2)
+    }
+}
+
+/// A filter laid with its middle on every element of an image, or of a volume; not flipped.
+///
+/// `output` is the chain `acc = +0`, then `acc = fma(sample, entry, acc)` for the entries in column-major order. Samples outside are +0 and are
+/// multiplied. A filter of one page goes over every page of a volume by itself.
+#[derive(Debug, Clone)]
+pub struct Convolution<'a, T> {
+    input: &'a [T],
+    size: [usize; 3],
+    filter: Filter<T>,
+}
+
+impl<'a, T: Real> Convolution<'a, T> {
+    /// Of an array of this size: rows, columns, pages; `None` unless `input` has as many elements.
+    pub fn new(input: &'a [T], size: [usize; 3], filter: Filter<T>) -> Option<Convolution<'a, T>> {
+        let elements = size.iter().try_fold(1_usize, |product, &size| product.checked_mul(size));
+        (elements == Some(input.len())).then_some(Convolution { input, size, filter })
+    }
+
+    /// The samples, in column-major order.
+    pub fn input(&self) -> &'a [T] {
+        self.input
+    }
+
+    /// Rows, columns, pages.
+    pub fn size(&self) -> [usize; 3] {
+        self.size
+    }
+
+    /// The filter.
+    pub fn filter(&self) -> &Filter<T> {
+        &self.filter
+    }
+}
