@@ -244,7 +244,7 @@ fn build_line(header: &Header) -> Result<String> {
     if Path::new(".git/logs/HEAD").exists() {
         println!("cargo:rerun-if-changed=.git/logs/HEAD");
     }
-    let commit = Command::new("git").args(["describe", "--always", "--dirty"]).output().ok().filter(|output| output.status.success());
+    let commit = Command::new("git").args(["describe", "--always"]).output().ok().filter(|output| output.status.success());
     let commit = commit.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
     Ok(format!("{}, {}, {}", commit.as_deref().unwrap_or("no commit"), env::var("PROFILE")?, header.origin))
 }

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""What other libraries take for the same: a correlation of an ordinary array of doubles, host to host, medians in ms as lines of CSV."""
+"""What other libraries take for the same: a correlation of an ordinary array of doubles, host to host, medians in ms as lines of CSV.
+
+Behind them, convolutions of an image that stays on the device."""
 
 import statistics
 import time
@@ -53,6 +55,48 @@ def peers(x, k):
     return found
 
 
+def images():
+    """Convolutions of an image that stays on the device, in ms by the device's own clock."""
+    try:
+        import cupy
+        import cupyx.scipy.ndimage
+        import torch
+    except ImportError as error:
+        print(f"skipped: images ({error})")
+        return
+    if not torch.cuda.is_available():
+        print("skipped: images (no device)")
+        return
+
+    def on_device(function):
+        for _ in range(2):
+            function()
+        times = []
+        for _ in range(5):
+            torch.cuda.synchronize()
+            start = time.perf_counter()
+            function()
+            torch.cuda.synchronize()
+            cupy.cuda.runtime.deviceSynchronize()
+            times.append(time.perf_counter() - start)
+        return statistics.median(times) * 1e3
+
+    print("image,name,class,filter,ms")
+    for size in (5, 15):
+        for kind in ("float64", "float32"):
+            image = np.random.default_rng(1).standard_normal((8192, 8192)).astype(kind)
+            entries = np.random.default_rng(2).standard_normal((size, size)).astype(kind)
+            image_cupy, entries_cupy = cupy.asarray(image), cupy.asarray(entries)
+            out = cupy.empty_like(image_cupy)
+            ms = on_device(lambda: cupyx.scipy.ndimage.correlate(image_cupy, entries_cupy, output=out, mode="constant"))
+            print(f"image,cupy correlate,{kind},{size},{ms:.4f}", flush=True)
+            image_torch = torch.from_numpy(image).cuda().view(1, 1, 8192, 8192)
+            entries_torch = torch.from_numpy(entries).cuda().view(1, 1, size, size)
+            torch.backends.cudnn.allow_tf32 = False
+            ms = on_device(lambda: torch.nn.functional.conv2d(image_torch, entries_torch, padding=size // 2))
+            print(f"image,torch conv2d,{kind},{size},{ms:.4f}", flush=True)
+
+
 def main():
     print("peer,name,taps,n,ms")
     for taps in (11, 21):
@@ -65,3 +109,4 @@ def main():
 
 if __name__ == "__main__":
     main()
+    images()

@@ -12,7 +12,9 @@
 
 namespace {
 constexpr int MAX_ENTRIES = 343;  // 7 x 7 x 7, which is more than 15 x 15
+#ifndef HEIGHT
 constexpr int MAX_SIZE = 15;
+#endif
 constexpr int ROWS = 64;
 constexpr int GROUPS = 4;  // of columns, each of ROWS threads
 constexpr int OUTPUTS = 8;

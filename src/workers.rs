@@ -3,45 +3,59 @@
 //! # Rationale
 //! A pool of its own, not rayon's global one: the host may load other libraries with rayon inside, and ours must be gone, threads and all, when the
 //! host clears the function. Dropping a pool tells its threads to end and does not wait for them; so their handles are kept and joined.
+//!
+//! # Limitations
+//! Threads do not survive a fork: a forked process forgets the pool that it inherited and starts one of its own.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::stencil::Error;
-
 /// The running pool.
 static WORKERS: Mutex<Option<Workers>> = Mutex::new(None);
 
+/// The most threads that are wanted; 0 for no limit.
+static LIMIT: AtomicUsize = AtomicUsize::new(0);
+
 /// A pool and the handles of its threads.
 pub struct Workers {
-    pool: Arc<ThreadPool>,
+    pool: Option<Arc<ThreadPool>>,
     handles: Vec<JoinHandle<()>>,
+    /// The process whose threads they are.
+    process: u32,
 }
 
 impl Workers {
-    /// How many threads the pool has, or will have: the processors this process may use, or `STENCIL_THREADS` if that is less.
+    /// Sets the most threads that the pool may have; `None` for as many as there are processors.
+    pub fn limit(threads: Option<usize>) {
+        LIMIT.store(threads.unwrap_or(0), Ordering::Relaxed);
+    }
+
+    /// How many threads the pool has, or will have: the processors this process may use, or the limit if that is less.
     pub fn count() -> usize {
         // Asked once: the answer takes longer than a small call.
         static AVAILABLE: OnceLock<usize> = OnceLock::new();
         let available = *AVAILABLE.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
-        let wanted = std::env::var("STENCIL_THREADS").ok().and_then(|text| text.trim().parse().ok()).filter(|&count: &usize| count > 0);
-        wanted.map_or(available, |wanted| wanted.min(available))
+        match LIMIT.load(Ordering::Relaxed) {
+            0 => available,
+            limit => limit.min(available),
+        }
     }
 
-    /// The pool, made if it is not there, and made anew if its size is to be another.
-    pub fn get() -> Result<Arc<ThreadPool>, Error> {
+    /// The pool, made if it is not there, and made anew if its size is to be another. `None` where the system gives no more threads: the caller then
+    /// does the work itself.
+    pub fn get() -> Option<Arc<ThreadPool>> {
         let count = Workers::count();
         let mut workers = lock();
-        if let Some(workers) = workers.as_ref().filter(|workers| workers.pool.current_num_threads() == count) {
-            return Ok(workers.pool.clone());
+        if let Some(pool) = workers.as_ref().and_then(|workers| workers.pool.as_ref()).filter(|pool| pool.current_num_threads() == count) {
+            return Some(pool.clone());
         }
         if let Some(old) = workers.take() {
             old.end();
         }
-        let new = Workers::start(count)?;
-        Ok(workers.insert(new).pool.clone())
+        workers.insert(Workers::start(count)?).pool.clone()
     }
 
     /// Ends the pool and waits for its threads. The next call makes another.
@@ -51,7 +65,7 @@ impl Workers {
         }
     }
 
-    fn start(count: usize) -> Result<Workers, Error> {
+    fn start(count: usize) -> Option<Workers> {
         let mut handles = Vec::with_capacity(count);
         let pool = ThreadPoolBuilder::new()
             .num_threads(count)
@@ -61,9 +75,14 @@ impl Workers {
                 handles.push(std::thread::Builder::new().name(name).spawn(|| thread.run())?);
                 Ok(())
             })
-            .build()
-            .map_err(|error| Error::Internal(format!("The threads could not be started: {error}")))?;
-        Ok(Workers { pool: Arc::new(pool), handles })
+            .build();
+        let workers = Workers { pool: pool.ok().map(Arc::new), handles, process: std::process::id() };
+        if workers.pool.is_none() {
+            // Those that did start end by themselves.
+            workers.end();
+            return None;
+        }
+        Some(workers)
     }
 
     fn end(self) {
@@ -76,8 +95,14 @@ impl Workers {
     }
 }
 
+/// The pool of this process.
 fn lock() -> MutexGuard<'static, Option<Workers>> {
-    WORKERS.lock().unwrap_or_else(PoisonError::into_inner)
+    let mut workers = WORKERS.lock().unwrap_or_else(PoisonError::into_inner);
+    if workers.as_ref().is_some_and(|workers| workers.process != std::process::id()) {
+        // Inherited by a fork, without its threads: to end it would be to wait for them for ever.
+        std::mem::forget(workers.take());
+    }
+    workers
 }
 
 #[cfg(test)]
@@ -88,7 +113,7 @@ mod tests {
     fn a_pool_ends_with_its_threads_and_can_be_made_again() {
         for _ in 0..3 {
             let workers = Workers::start(3).unwrap();
-            assert_eq!(workers.pool.install(rayon::current_num_threads), 3);
+            assert_eq!(workers.pool.as_ref().unwrap().install(rayon::current_num_threads), 3);
             workers.end();
         }
     }

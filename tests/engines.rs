@@ -10,7 +10,9 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use stencil_mex::cpu::{Cpu, Level};
 use stencil_mex::cuda::{self, Cuda};
-use stencil_mex::stencil::{Engine, Lines, Reference, Request, Taps, same_bits};
+use stencil_mex::stencil::{
+    CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Filter, Lines, Real, Reference, Request, Taps,
+};
 
 /// What an output holds before an engine fills it: an element with this value was not written.
 const POISON: f64 = -1.25e-300;
@@ -19,8 +21,9 @@ const POISON: f64 = -1.25e-300;
 const GUARD: usize = 16;
 
 type Outcome = Result<(), String>;
+type AnyEngine = dyn Engine + 'static;
 /// A name, and what is to hold of any engine.
-type Case = (&'static str, fn(&dyn Engine) -> Outcome);
+type Case = (&'static str, fn(&AnyEngine) -> Outcome);
 /// A name, and what is to hold of CUDA.
 type CudaCase = (&'static str, fn(Cuda) -> Outcome);
 type MakeEngine = fn() -> Result<Box<dyn Engine>, String>;
@@ -51,27 +54,59 @@ fn open_cuda() -> Result<Cuda, String> {
     Cuda::open(None).map_err(|error| error.to_string())
 }
 
-/// Runs one request on `engine` and compares every bit.
-fn check(engine: &dyn Engine, input: &[f64], lines: Lines, taps: &[f64]) -> Outcome {
-    let request = Request::new(input, lines, Taps::new(taps).map_err(|error| error.to_string())?).ok_or("lines and input differ")?;
-    let before: Vec<u64> = input.iter().map(|x| x.to_bits()).collect();
-    let mut expected = vec![POISON; input.len()];
-    Reference.stencil(&request, &mut expected).map_err(|error| error.to_string())?;
-    let mut buffer = vec![POISON; input.len() + 2 * GUARD];
-    engine.stencil(&request, &mut buffer[GUARD..GUARD + input.len()]).map_err(|error| error.to_string())?;
+/// Has `run` fill an output on the engine and on the reference, and compares every bit.
+fn check_operation<T: Real>(
+    what: &str,
+    engine: &AnyEngine,
+    input: &[T],
+    run: impl Fn(&AnyEngine, &mut [T]) -> Result<(), Error>,
+) -> Outcome {
+    let poison = T::from_f64(POISON);
+    let before = input.to_vec();
+    let mut expected = vec![poison; input.len()];
+    run(&Reference, &mut expected).map_err(|error| error.to_string())?;
+    let mut buffer = vec![poison; input.len() + 2 * GUARD];
+    run(engine, &mut buffer[GUARD..GUARD + input.len()]).map_err(|error| format!("{what}: {error}"))?;
     let (head, rest) = buffer.split_at(GUARD);
     let (output, tail) = rest.split_at(input.len());
-    let what = || format!("{} lines of {}, {} taps", lines.count(), lines.length(), taps.len());
-    if head.iter().chain(tail).any(|x| x.to_bits() != POISON.to_bits()) {
-        return Err(format!("{}: written outside the output", what()));
+    if head.iter().chain(tail).any(|x| !x.same(poison)) {
+        return Err(format!("{what}: written outside the output"));
     }
-    if !input.iter().map(|x| x.to_bits()).eq(before) {
-        return Err(format!("{}: the input was changed", what()));
+    if !input.iter().zip(&before).all(|(&a, &b)| a.same(b)) {
+        return Err(format!("{what}: the input was changed"));
     }
-    match output.iter().zip(&expected).position(|(&got, &want)| !same_bits(got, want)) {
+    match output.iter().zip(&expected).position(|(&got, &want)| !got.same(want)) {
         None => Ok(()),
-        Some(i) => Err(format!("{}: element {i} is {:e}, not {:e}", what(), output[i], expected[i])),
+        Some(i) => Err(format!("{what}: element {i} is {:e}, not {:e}", output[i], expected[i])),
     }
+}
+
+fn check(engine: &AnyEngine, input: &[f64], lines: Lines, taps: &[f64]) -> Outcome {
+    let request = Request::new(input, lines, Taps::new(taps).map_err(|error| error.to_string())?).ok_or("lines and input differ")?;
+    let what = format!("{} lines of {}, {} taps", lines.count(), lines.length(), taps.len());
+    check_operation(&what, engine, input, |engine, output| engine.stencil(&request, output))
+}
+
+fn check_derivative<T: Real>(engine: &AnyEngine, input: &[T], lines: Lines, spacing: f64) -> Outcome
+where
+    AnyEngine: Compute<T>,
+{
+    for source in [CoefficientSource::Constant, CoefficientSource::ReadOnly] {
+        let request = Derivative::new(input, lines, spacing, source).ok_or("lines and input differ")?;
+        let what = format!("derivative, {} lines of {}, {source:?}", lines.count(), lines.length());
+        check_operation(&what, engine, input, |engine, output| Compute::derivative(engine, &request, output))?;
+    }
+    Ok(())
+}
+
+fn check_convolution<T: Real>(engine: &AnyEngine, input: &[T], size: [usize; 3], filter: &[T], filter_size: [usize; 3]) -> Outcome
+where
+    AnyEngine: Compute<T>,
+{
+    let filter = Filter::new(filter.to_vec(), filter_size).map_err(|error| error.to_string())?;
+    let request = Convolution::new(input, size, filter).ok_or("size and input differ")?;
+    let what = format!("convolution, {size:?} by {filter_size:?}, {} bytes", size_of::<T>());
+    check_operation(&what, engine, input, |engine, output| Compute::convolution(engine, &request, output))
 }
 
 /// Numbers of every kind, the same each time for a seed: mostly of ordinary size, with the awkward ones between.
@@ -111,7 +146,7 @@ fn odd_counts() -> impl Iterator<Item = usize> {
 }
 
 /// One line of every length from 0 to 80, and around each border that an engine has.
-fn single_lines(engine: &dyn Engine) -> Outcome {
+fn single_lines(engine: &AnyEngine) -> Outcome {
     let borders = [128, 512, 640, 1280, 4096, 6400, 8192, 32_768, 65_536];
     let lengths = (0..=80).chain(borders.iter().flat_map(|&border| border - 11..=border + 11));
     for length in lengths {
@@ -124,7 +159,7 @@ fn single_lines(engine: &dyn Engine) -> Outcome {
 }
 
 /// Many lines, shorter and longer than the filter, the vector, the tile.
-fn many_lines(engine: &dyn Engine) -> Outcome {
+fn many_lines(engine: &AnyEngine) -> Outcome {
     let shapes = [
         (1, 5000),
         (2, 2000),
@@ -156,7 +191,7 @@ fn many_lines(engine: &dyn Engine) -> Outcome {
 }
 
 /// Arrays large enough for all threads and all lanes.
-fn large(engine: &dyn Engine) -> Outcome {
+fn large(engine: &AnyEngine) -> Outcome {
     for (length, count) in [(1_000_003, 1), (3_000_000, 1), (1000, 1700), (17, 60_000)] {
         let input = samples(length * count, 5);
         for taps in [3, 21] {
@@ -167,7 +202,7 @@ fn large(engine: &dyn Engine) -> Outcome {
 }
 
 /// The document's example, with the numbers written out.
-fn document(engine: &dyn Engine) -> Outcome {
+fn document(engine: &AnyEngine) -> Outcome {
     let request = Request::new(&[1.0; 20], Lines::new(20, 1), Taps::new(&[1.0; 11]).unwrap()).unwrap();
     let mut output = [POISON; 20];
     engine.stencil(&request, &mut output).map_err(|error| error.to_string())?;
@@ -176,7 +211,7 @@ fn document(engine: &dyn Engine) -> Outcome {
 }
 
 /// Taps that are infinite, NaN, or nothing but zeros of either sign.
-fn awkward_taps(engine: &dyn Engine) -> Outcome {
+fn awkward_taps(engine: &AnyEngine) -> Outcome {
     let input = samples(1500, 3);
     for odd in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, -0.0, 0.0, 5e-324, f64::MAX] {
         for count in odd_counts() {
@@ -191,8 +226,81 @@ fn awkward_taps(engine: &dyn Engine) -> Outcome {
     Ok(())
 }
 
+/// The same samples in single.
+fn singles(samples: &[f64]) -> Vec<f32> {
+    samples.iter().map(|&sample| sample as f32).collect()
+}
+
+/// Lines of all sorts, in both classes.
+fn derivatives(engine: &AnyEngine) -> Outcome {
+    let borders = [640, 1152, 1280, 2304, 4096, 8192, 65_536];
+    let single_lines =
+        (0..=60).chain(borders.iter().flat_map(|&border| border - 5..=border + 5)).map(|length| (length, usize::from(length > 0)));
+    let many = [(1, 3000), (3, 1000), (8, 500), (9, 500), (40, 99), (41, 99), (639, 7), (1152, 9), (1000, 300), (700_001, 1)];
+    for (length, count) in single_lines.chain(many) {
+        let input = samples(length * count, length as u64);
+        check_derivative(engine, &input, Lines::new(length, count), 0.1)?;
+        check_derivative(engine, &singles(&input), Lines::new(length, count), 0.1)?;
+    }
+    [1e-300, 1e300, 5e-324].iter().try_for_each(|&spacing| check_derivative(engine, &samples(99, 1), Lines::new(99, 1), spacing))
+}
+
+/// Every size of filter, on images smaller and larger than it and than a tile.
+fn filters(engine: &AnyEngine) -> Outcome {
+    let sizes = (1..=15).step_by(2);
+    let square = sizes.clone().map(|size| [size, size, 1]);
+    let oblong = sizes.flat_map(|size| [[1, size, 1], [size, 1, 1], [size, 3, 1], [5, size, 1]]);
+    for (n, filter) in square.chain(oblong).enumerate() {
+        for [rows, columns] in [[1, 1], [3, 2], [70, 37], [1, 200], [200, 1], [64, 32], [65, 33]] {
+            check_image(engine, [rows, columns, 1], filter, n as u64)?;
+        }
+    }
+    Ok(())
+}
+
+/// One image or volume in both classes.
+fn check_image(engine: &AnyEngine, size: [usize; 3], filter: [usize; 3], seed: u64) -> Outcome {
+    let input = samples(size.iter().product(), seed);
+    let entries = samples(filter.iter().product(), seed + 1);
+    check_convolution(engine, &input, size, &entries, filter)?;
+    check_convolution(engine, &singles(&input), size, &singles(&entries), filter)
+}
+
+/// Images of all shapes, among them such that take several pieces and tasks.
+fn images(engine: &AnyEngine) -> Outcome {
+    for size in [[0, 5, 1], [5, 0, 1], [511, 30, 1], [512, 30, 1], [513, 30, 1], [1030, 9, 1], [2, 5000, 1], [5000, 2, 1], [400, 700, 1]] {
+        for filter in [[3, 3, 1], [5, 5, 1], [15, 15, 1], [1, 7, 1], [11, 3, 1]] {
+            check_image(engine, size, filter, 3)?;
+        }
+    }
+    check_image(engine, [700, 900, 1], [5, 5, 1], 4)
+}
+
+/// Volumes by filters of one page and of several.
+fn volumes(engine: &AnyEngine) -> Outcome {
+    let sizes = [[5, 4, 3], [1, 1, 9], [9, 1, 4], [1, 9, 4], [70, 33, 5], [20, 31, 40], [64, 64, 3], [3, 3, 0]];
+    let filters = [[3, 3, 1], [3, 3, 3], [5, 5, 3], [5, 5, 5], [7, 7, 7], [1, 1, 7], [3, 5, 7], [7, 1, 3], [15, 15, 1], [5, 3, 1]];
+    for size in sizes {
+        for filter in filters {
+            check_image(engine, size, filter, 7)?;
+        }
+    }
+    // An image under a filter of several pages.
+    check_image(engine, [40, 30, 1], [3, 3, 3], 8)
+}
+
+/// Any image, any filter, any doubles.
+fn convolution_properties(engine: &AnyEngine) -> Outcome {
+    let size = (0..90_usize, 0..60_usize, 1..4_usize);
+    let filter = prop_oneof![(0..8_usize, 0..8_usize, Just(0_usize)), (0..4_usize, 0..4_usize, 0..4_usize)];
+    let strategy = (size, filter, any::<u64>());
+    run_properties(60, &strategy, |((rows, columns, pages), (r, c, p), seed)| {
+        check_image(engine, [rows, columns, pages], [2 * r + 1, 2 * c + 1, 2 * p + 1], seed >> 1)
+    })
+}
+
 /// Any shape, any taps, any doubles.
-fn properties(engine: &dyn Engine) -> Outcome {
+fn properties(engine: &AnyEngine) -> Outcome {
     let number = || {
         prop_oneof![
             6 => -1e3..1e3,
@@ -207,19 +315,27 @@ fn properties(engine: &dyn Engine) -> Outcome {
         let taps = proptest::collection::vec(number(), 2 * radius + 1);
         (Just(Lines::new(length, count)), input, taps)
     });
-    let mut runner = TestRunner::new(Config { cases: 200, failure_persistence: None, ..Config::default() });
-    runner
-        .run(&strategy, |(lines, input, taps)| check(engine, &input, lines, &taps).map_err(TestCaseError::fail))
-        .map_err(|error| error.to_string())
+    run_properties(200, &strategy, |(lines, input, taps)| check(engine, &input, lines, &taps))
 }
 
-const TABLE: [Case; 6] = [
+/// Draws so many cases and shrinks the first that fails.
+fn run_properties<S: Strategy>(cases: u32, strategy: &S, test: impl Fn(S::Value) -> Outcome) -> Outcome {
+    let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
+    runner.run(strategy, |value| test(value).map_err(TestCaseError::fail)).map_err(|error| error.to_string())
+}
+
+const TABLE: [Case; 11] = [
     ("document", document),
     ("single_lines", single_lines),
     ("many_lines", many_lines),
     ("large", large),
     ("awkward_taps", awkward_taps),
     ("properties", properties),
+    ("derivatives", derivatives),
+    ("filters", filters),
+    ("images", images),
+    ("volumes", volumes),
+    ("convolution_properties", convolution_properties),
 ];
 
 /// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.

@@ -82,11 +82,11 @@ impl<'a, T: Lanes> Strip<'a, T> {
         let length = self.rows.len() + height - 1;
         // Where in the ring the columns under the filter are, in the filter's order.
         let mut places = [0; MAX_COLUMNS];
-        for c in 0..width * depth {
+        for (c, place_of_column) in places[..width * depth].iter_mut().enumerate() {
             let wanted = ((j + c % width) as isize - left as isize, (k + c / width) as isize - front as isize);
             // A column keeps its place while the filter moves over it.
             let place = wanted.0.rem_euclid(width as isize) as usize + width * (c / width);
-            places[c] = place;
+            *place_of_column = place;
             if self.held[place] != Some(wanted) {
                 self.held[place] = Some(wanted);
                 self.fill(wanted, place * length);

@@ -190,7 +190,7 @@ fn short_lines<T: Lanes>(stencil: &impl Stencil<T>, level: Level, range: Range<u
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stencil::{CoefficientSource, Compute, Engine, Real, Reference, Taps};
+    use crate::stencil::{CoefficientSource, Compute, Engine, Reference, Taps};
 
     fn agree<T: Lanes>(stencil: &impl Stencil<T>, expected: &[T], what: &str) {
         for start in (0..expected.len()).step_by(13) {

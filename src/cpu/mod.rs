@@ -36,11 +36,6 @@ impl Cpu {
     pub fn with_level(level: Level) -> Option<Cpu> {
         level.is_available().then_some(Cpu { level })
     }
-
-    /// The instructions it uses.
-    pub fn level(&self) -> Level {
-        self.level
-    }
 }
 
 impl Default for Cpu {
@@ -55,13 +50,15 @@ impl Engine for Cpu {
     }
 
     fn stencil(&self, request: &Request, output: &mut [f64]) -> Result<(), Error> {
-        stencil(self.level, request, request.taps().count(), output)
+        stencil(self.level, request, request.taps().count(), output);
+        Ok(())
     }
 }
 
 impl<T: Lanes> Compute<T> for Cpu {
     fn derivative(&self, request: &Derivative<T>, output: &mut [T]) -> Result<(), Error> {
-        stencil(self.level, request, DERIVATIVE_RADIUS, output)
+        stencil(self.level, request, DERIVATIVE_RADIUS, output);
+        Ok(())
     }
 
     fn convolution(&self, request: &Convolution<T>, output: &mut [T]) -> Result<(), Error> {
@@ -69,36 +66,32 @@ impl<T: Lanes> Compute<T> for Cpu {
         let work = request.filter().values().len();
         // Columns of no rows are not worth counting.
         let unit = request.size()[0].max(1);
-        in_tasks(output, unit, work, |columns, output| convolution::columns(request, self.level, columns, output))
+        in_tasks(output, unit, work, |columns, output| convolution::columns(request, self.level, columns, output));
+        Ok(())
     }
 }
 
 /// A stencil along lines, with so much work an output.
-fn stencil<T: Lanes>(level: Level, stencil: &impl lines::Stencil<T>, work: usize, output: &mut [T]) -> Result<(), Error> {
+fn stencil<T: Lanes>(level: Level, stencil: &impl lines::Stencil<T>, work: usize, output: &mut [T]) {
     assert_eq!(output.len(), stencil.input().len());
-    in_tasks(output, 1, work, |range, output| lines::range(stencil, level, range, output))
+    in_tasks(output, 1, work, |range, output| lines::range(stencil, level, range, output));
 }
 
 /// Fills `output` by `compute`, which is given ranges of units of `unit` outputs; on all threads where the work, so much an output, is worth it.
-fn in_tasks<T: Send>(
-    output: &mut [T],
-    unit: usize,
-    work: usize,
-    compute: impl Fn(std::ops::Range<usize>, &mut [T]) + Sync,
-) -> Result<(), Error> {
+fn in_tasks<T: Send>(output: &mut [T], unit: usize, work: usize, compute: impl Fn(std::ops::Range<usize>, &mut [T]) + Sync) {
     if output.is_empty() {
-        return Ok(());
+        return;
     }
     let units = output.len() / unit;
     let threads = Workers::count().min(output.len().saturating_mul(work) / WORK_PER_THREAD).min(units);
-    if threads <= 1 {
+    let pool = if threads > 1 { Workers::get() } else { None };
+    let Some(pool) = pool else {
         compute(0..units, output);
-        return Ok(());
-    }
+        return;
+    };
     // Tasks no larger than the cache likes, and enough of them that all threads have one.
     let task = units.div_ceil(threads).min(TASK.div_ceil(unit));
-    Workers::get()?.install(|| {
+    pool.install(|| {
         output.par_chunks_mut(task * unit).enumerate().for_each(|(i, output)| compute(i * task..i * task + output.len() / unit, output));
     });
-    Ok(())
 }

@@ -64,12 +64,12 @@ pub(super) trait Operator<T> {
 /// Computes all outputs of `operator`.
 ///
 /// # Panics
-/// If `output` is of another length than the operator's.
+/// If `output` is of another length than the operator's, or the processor lacks `level`.
 pub(super) fn evaluate<T: Lanes>(level: Level, operator: &impl Operator<T>, output: &mut [T]) {
     assert_eq!(output.len(), operator.outputs());
-    debug_assert!(level.is_available());
+    assert!(level.is_available());
     match level {
-        // SAFETY: a `Level` other than the portable one is only made where the processor has it, and the length was checked.
+        // SAFETY: the processor has it, and the length was checked.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => unsafe { x86_64::evaluate_avx512(operator, output) },
         // SAFETY: as above.

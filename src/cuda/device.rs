@@ -31,19 +31,45 @@ impl Device {
         let stream = context.new_stream().map_err(failed("cuStreamCreate"))?;
         Ok(Device { modules: BTreeMap::new(), staging: Staging::new(), stream, context })
     }
+
+    /// The module `name`, loaded if it was not.
+    pub(super) fn module(&mut self, name: &'static str) -> Result<&mut Module, Error> {
+        if !self.modules.contains_key(name) {
+            self.modules.insert(name, Module::load(&self.context, name)?);
+        }
+        Ok(self.modules.get_mut(name).expect("it was inserted"))
+    }
+}
+
+/// Whether the device is open already.
+pub(super) fn is_open(ordinal: usize) -> bool {
+    !DEVICES.is_poisoned() && lock().contains_key(&ordinal)
 }
 
 /// Runs `work` with the device `ordinal`, opened if it was not, current on this thread; the host's own context is current again afterwards.
 ///
-/// After an error of the driver the device is given up, since a context may not outlive some of them; the next call opens it anew.
-pub(super) fn with<T>(ordinal: usize, work: impl FnOnce(&mut Device) -> Result<T, Error>) -> Result<T, Error> {
+/// `work` is run a second time where it ran out of memory while buffers were held that could be given up. After any other error of the driver the
+/// device is given up, since a context may not outlive some of them; the next call opens it anew.
+pub(super) fn with<T>(ordinal: usize, mut work: impl FnMut(&mut Device) -> Result<T, Error>) -> Result<T, Error> {
     let _host = HostContext::save()?;
     let mut devices = lock();
+    if DEVICES.is_poisoned() {
+        // A panic in the middle of a call: who knows what is half done.
+        devices.clear();
+        DEVICES.clear_poison();
+    }
     let device = match devices.entry(ordinal) {
         std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
         std::collections::btree_map::Entry::Vacant(entry) => entry.insert(Device::open(ordinal)?),
     };
-    let result = device.context.bind_to_thread().map_err(failed("cuCtxSetCurrent")).and_then(|()| work(device));
+    let mut run = |device: &mut Device| {
+        device.context.bind_to_thread().map_err(failed("cuCtxSetCurrent"))?;
+        work(device)
+    };
+    let mut result = run(device);
+    if matches!(result, Err(Error::OutOfMemory(_))) && device.staging.release() {
+        result = run(device);
+    }
     if matches!(result, Err(Error::Cuda(_) | Error::Internal(_))) {
         devices.remove(&ordinal);
     }
@@ -59,16 +85,16 @@ pub(super) fn release() {
     }
     let _host = HostContext::save();
     devices.clear();
+    DEVICES.clear_poison();
+}
+
+/// Forgets, without a call of the driver, what a forked process inherited: it is of no use there, not even to be released.
+pub(super) fn forget() {
+    std::mem::forget(std::mem::take(&mut *lock()));
 }
 
 fn lock() -> MutexGuard<'static, BTreeMap<usize, Device>> {
-    // After a panic the state is given up with the rest: nothing in it is half done that matters.
-    DEVICES.lock().unwrap_or_else(|poisoned: PoisonError<_>| {
-        let mut devices: MutexGuard<'static, BTreeMap<usize, Device>> = poisoned.into_inner();
-        devices.clear();
-        DEVICES.clear_poison();
-        devices
-    })
+    DEVICES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The context that the host, or another library in its process, had made current on this thread. It is current again when this is dropped.

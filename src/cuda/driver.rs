@@ -19,8 +19,8 @@ const OLDEST_CAPABILITY: (i32, i32) = (6, 0);
 pub struct Driver {
     /// The CUDA version that the driver supports, as it tells it: 13000 for 13.0.
     pub version: i32,
-    /// At least one.
-    pub devices: Vec<Properties>,
+    /// At least one; in place of a device that does not answer, why.
+    pub devices: Vec<Result<Properties, String>>,
 }
 
 /// What a device is.
@@ -51,8 +51,13 @@ pub struct Properties {
 impl Driver {
     /// The driver, or in a sentence why there is none to work with. The answer is kept: a driver does not come or go while a process lives.
     pub fn get() -> Result<&'static Driver, &'static str> {
-        static DRIVER: OnceLock<Result<Driver, String>> = OnceLock::new();
-        DRIVER.get_or_init(Driver::ask).as_ref().map_err(String::as_str)
+        static DRIVER: OnceLock<(u32, Result<Driver, String>)> = OnceLock::new();
+        let (process, driver) = DRIVER.get_or_init(|| (std::process::id(), Driver::ask()));
+        if driver.is_ok() && *process != std::process::id() {
+            super::device::forget();
+            return Err("CUDA cannot be used in a process that was forked after CUDA was first asked for.");
+        }
+        driver.as_ref().map_err(String::as_str)
     }
 
     fn ask() -> Result<Driver, String> {
@@ -71,7 +76,7 @@ impl Driver {
         }
         result::init().map_err(|error| format!("The NVIDIA driver shows no GPU: {}", failed("cuInit")(error)))?;
         let count = device::get_count().map_err(|error| failed("cuDeviceGetCount")(error).to_string())?;
-        let devices: Vec<_> = (0..count).map(Properties::ask).collect::<Result<_, _>>().map_err(|error| error.to_string())?;
+        let devices: Vec<_> = (0..count).map(|ordinal| Properties::ask(ordinal).map_err(|error| error.to_string())).collect();
         if devices.is_empty() {
             return Err("The NVIDIA driver shows no GPU.".into());
         }
@@ -85,11 +90,11 @@ impl Driver {
                 let Some(device) = self.devices.get(ordinal) else {
                     return Err(Error::NoDevice(format!("There is no device {}: the driver shows {}.", ordinal + 1, self.devices.len())));
                 };
-                device.usable().map_err(Error::NoDevice).map(|()| ordinal)
+                usable(device).map_err(Error::NoDevice).map(|()| ordinal)
             }
             None => {
-                let first = self.devices.iter().position(|device| device.usable().is_ok());
-                first.ok_or_else(|| Error::NoDevice(self.devices[0].usable().expect_err("the first is not usable")))
+                let first = self.devices.iter().position(|device| usable(device).is_ok());
+                first.ok_or_else(|| Error::NoDevice(usable(&self.devices[0]).expect_err("the first is not usable")))
             }
         }
     }
@@ -117,15 +122,16 @@ impl Properties {
             l2_cache: attribute(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?,
         })
     }
+}
 
-    /// Whether our kernels run on it; the error says why not.
-    pub fn usable(&self) -> Result<(), String> {
-        if self.capability < OLDEST_CAPABILITY {
-            let (major, minor) = self.capability;
-            return Err(format!("{} has compute capability {major}.{minor}, and 6.0 (Pascal) or newer is needed.", self.name));
-        }
-        Ok(())
+/// Whether our kernels run on a device; the error says why not.
+fn usable(device: &Result<Properties, String>) -> Result<(), String> {
+    let device = device.as_ref().map_err(String::clone)?;
+    if device.capability < OLDEST_CAPABILITY {
+        let (major, minor) = device.capability;
+        return Err(format!("{} has compute capability {major}.{minor}, and 6.0 (Pascal) or newer is needed.", device.name));
     }
+    Ok(())
 }
 
 /// 12.0 for 12000.
@@ -137,8 +143,8 @@ pub fn dotted(version: i32) -> String {
 mod tests {
     use super::*;
 
-    fn device(capability: (i32, i32)) -> Properties {
-        Properties {
+    fn device(capability: (i32, i32)) -> Result<Properties, String> {
+        Ok(Properties {
             name: "GPU".into(),
             capability,
             total_memory: 0,
@@ -149,16 +155,17 @@ mod tests {
             clock_khz: 0,
             constant_memory: 0,
             l2_cache: 0,
-        }
+        })
     }
 
     #[test]
     fn the_first_usable_device_is_taken_and_a_named_one_is_never_replaced() {
-        let driver = Driver { version: 12_040, devices: vec![device((5, 2)), device((9, 0))] };
+        let driver = Driver { version: 12_040, devices: vec![device((5, 2)), device((9, 0)), Err("cuDeviceGet: broken".into())] };
         assert_eq!(driver.select(None), Ok(1));
+        assert_eq!(driver.select(Some(2)), Err(Error::NoDevice("cuDeviceGet: broken".into())));
         assert_eq!(driver.select(Some(1)), Ok(1));
         assert!(matches!(driver.select(Some(0)), Err(Error::NoDevice(text)) if text.contains("5.2")));
-        assert!(matches!(driver.select(Some(2)), Err(Error::NoDevice(text)) if text.contains("no device 3")));
+        assert!(matches!(driver.select(Some(3)), Err(Error::NoDevice(text)) if text.contains("no device 4")));
         let old = Driver { version: 12_040, devices: vec![device((3, 7))] };
         assert!(matches!(old.select(None), Err(Error::NoDevice(_))));
         assert_eq!(dotted(12_040), "12.4");

@@ -6,18 +6,36 @@
 //! it; and the buffers and streams of [`staging`]. [`release`] gives it all back. No call resets a device or leaves another context current than
 //! it found: the host and its other extensions may use the same GPU.
 
+mod convolution;
 mod device;
 mod driver;
 mod error;
+mod lines;
 pub mod measure;
 mod memory;
 mod module;
 mod staging;
-mod stencil;
 
 pub use driver::{Driver, Properties, dotted};
+pub use staging::DEFAULT_DEVICE_BYTES;
 
-use crate::stencil::{Engine, Error, Request};
+use crate::stencil::{Compute, Convolution, Derivative, Engine, Error, Real, Request};
+use convolution::ConvolutionPlan;
+use lines::LinesPlan;
+
+/// A class of numbers that there are kernels for.
+trait Element: Real + cudarc::driver::DeviceRepr {
+    /// Its name in C, which is part of the names of images.
+    const NAME: &'static str;
+}
+
+impl Element for f32 {
+    const NAME: &'static str = "float";
+}
+
+impl Element for f64 {
+    const NAME: &'static str = "double";
+}
 
 /// The engine on one device.
 #[derive(Debug, Clone, Copy)]
@@ -29,14 +47,16 @@ pub struct Cuda {
 impl Cuda {
     /// The engine on the device that is asked for (its ordinal, from 0), or on the first that can be used; its context is opened now.
     ///
-    /// The bound on device memory is `STENCIL_DEVICE_BYTES`, where the environment has it.
+    /// Its buffers are bounded by [`DEFAULT_DEVICE_BYTES`] until [`Cuda::with_device_bytes`] says otherwise.
     ///
     /// # Errors
     /// [`Error::NoDevice`] where there is no driver, none new enough, or no such device; what the driver says if it refuses a context.
     pub fn open(wanted: Option<usize>) -> Result<Cuda, Error> {
         let ordinal = Cuda::find(wanted)?;
-        device::with(ordinal, |_| Ok(()))?;
-        Ok(Cuda { ordinal, device_bytes: device_bytes() })
+        if !device::is_open(ordinal) {
+            device::with(ordinal, |_| Ok(()))?;
+        }
+        Ok(Cuda { ordinal, device_bytes: DEFAULT_DEVICE_BYTES })
     }
 
     /// The ordinal of the device that [`Cuda::open`] would use. The device is not touched.
@@ -47,7 +67,7 @@ impl Cuda {
         Driver::get().map_err(|reason| Error::NoDevice(reason.into()))?.select(wanted)
     }
 
-    /// The same with another bound on device memory, in bytes. One tile is used even if that is more.
+    /// The same with another bound on the device memory that its buffers take, in bytes. One tile is used even if that is more.
     pub fn with_device_bytes(self, device_bytes: usize) -> Cuda {
         Cuda { device_bytes, ..self }
     }
@@ -70,23 +90,29 @@ impl Engine for Cuda {
 
     fn stencil(&self, request: &Request, output: &mut [f64]) -> Result<(), Error> {
         assert_eq!(output.len(), request.input().len());
-        device::with(self.ordinal, |device| stencil::run(device, request, output, self.device_bytes))
+        device::with(self.ordinal, |device| {
+            let plan = LinesPlan::stencil(device, request)?;
+            device.staging.stream(&device.context, &plan, request.input(), output, self.device_bytes)
+        })
     }
 }
 
-impl<T: crate::stencil::Real> crate::stencil::Compute<T> for Cuda {
-    fn derivative(&self, _: &crate::stencil::Derivative<T>, _: &mut [T]) -> Result<(), Error> {
-        unimplemented!()
+impl<T: Element> Compute<T> for Cuda {
+    fn derivative(&self, request: &Derivative<T>, output: &mut [T]) -> Result<(), Error> {
+        assert_eq!(output.len(), request.input().len());
+        device::with(self.ordinal, |device| {
+            let plan = LinesPlan::derivative(device, request)?;
+            device.staging.stream(&device.context, &plan, request.input(), output, self.device_bytes)
+        })
     }
-    fn convolution(&self, _: &crate::stencil::Convolution<T>, _: &mut [T]) -> Result<(), Error> {
-        unimplemented!()
-    }
-}
 
-/// The bound on device memory that the environment asks for, in bytes, or the default.
-pub fn device_bytes() -> usize {
-    let wanted = std::env::var("STENCIL_DEVICE_BYTES").ok();
-    wanted.and_then(|text| text.trim().parse().ok()).unwrap_or(staging::DEFAULT_DEVICE_BYTES)
+    fn convolution(&self, request: &Convolution<T>, output: &mut [T]) -> Result<(), Error> {
+        assert_eq!(output.len(), request.input().len());
+        device::with(self.ordinal, |device| {
+            let plan = ConvolutionPlan::new(device, request)?;
+            device.staging.stream(&device.context, &plan, request.input(), output, self.device_bytes)
+        })
+    }
 }
 
 /// Gives back everything that is held of any device. The next call opens what it needs again.

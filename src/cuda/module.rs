@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{CStr, c_void};
 use std::sync::Arc;
 
-use cudarc::driver::{CudaContext, result, sys};
+use cudarc::driver::{CudaContext, DeviceRepr, result, sys};
 
 use super::error::failed;
 use crate::stencil::Error;
@@ -23,7 +23,7 @@ pub(super) struct Module {
 // SAFETY: handles of the driver may be used on any thread.
 unsafe impl Send for Module {}
 
-/// A constant symbol, and what was last copied to it.
+/// A symbol, and what was last copied to it.
 struct Symbol {
     address: sys::CUdeviceptr,
     bytes: usize,
@@ -52,9 +52,9 @@ impl Module {
         Ok(function)
     }
 
-    /// Copies `contents` to the beginning of the constant symbol `name`, unless that is what it holds already. No kernel that reads it may be at
+    /// Copies `contents` to the beginning of the symbol `name`, in constant or in global memory, unless that is what it holds already. No kernel that reads it may be at
     /// work. The copy is done when this returns.
-    pub(super) fn set_constant(&mut self, stream: sys::CUstream, name: &'static CStr, contents: &[u8]) -> Result<(), Error> {
+    pub(super) fn set_symbol(&mut self, stream: sys::CUstream, name: &'static CStr, contents: &[u8]) -> Result<(), Error> {
         if !self.symbols.contains_key(name) {
             let (address, bytes) = self.global(name)?;
             self.symbols.insert(name, Symbol { address, bytes, contents: Vec::new() });
@@ -105,4 +105,10 @@ impl Drop for Module {
         // SAFETY: it was loaded in `load`, and its kernels have been waited for.
         self.context.record_err(unsafe { result::module::unload(self.handle) });
     }
+}
+
+/// Numbers as the bytes that they are.
+pub(super) fn bytes_of<T: DeviceRepr>(values: &[T]) -> &[u8] {
+    // SAFETY: what may be sent to a device is plain numbers, without padding in those that are sent here, and any byte is a u8.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use super::device::HostContext;
 use super::error::failed;
 use super::memory::{DeviceBuffer, PinnedBuffer};
-use crate::stencil::Error;
+use crate::stencil::{Error, MAX_TAPS};
 use crate::workers::Workers;
 
 /// The most lanes that are used.
@@ -32,8 +32,11 @@ const MIN_PIECE_BYTES: usize = 256 << 10;
 /// Up to here the device reads and writes the page-locked memory itself: a copy each way costs more than the slower access.
 const MAPPED_BYTES: usize = 32 << 10;
 
-/// What the lanes may hold of device memory unless `STENCIL_DEVICE_BYTES` says otherwise.
-pub(super) const DEFAULT_DEVICE_BYTES: usize = 256 << 20;
+/// Room for as many elements on either side is in every buffer, so that stencils of different widths share one.
+const MIN_HALO: usize = MAX_TAPS / 2;
+
+/// What the buffers of a device may take of its memory unless a call says otherwise, in bytes.
+pub const DEFAULT_DEVICE_BYTES: usize = 256 << 20;
 
 /// Work that can be done on any run of neighbouring outputs.
 pub(super) trait Plan: Sync {
@@ -73,7 +76,8 @@ impl Cut {
     fn new(elements: usize, size: usize, tile: usize, halo: usize, threads: usize, budget: usize) -> Cut {
         let whole_tiles = |elements: usize| elements.div_ceil(tile).max(1) * tile;
         let lanes = threads.min(MAX_LANES).min(elements * size / MIN_PIECE_BYTES).max(1);
-        let piece = elements.div_ceil(lanes).min(PIECE_BYTES / size);
+        // What is sent twice, the halo, is to stay small beside what is computed.
+        let piece = elements.div_ceil(lanes).min((PIECE_BYTES / size).max(8 * halo));
         let cut = Cut { lanes, piece: whole_tiles(piece) };
         cut.within(size, tile, halo, budget)
     }
@@ -82,7 +86,7 @@ impl Cut {
     fn within(mut self, size: usize, tile: usize, halo: usize, budget: usize) -> Cut {
         self.lanes = self.lanes.min(budget / lane_bytes(self.piece, size, halo)).max(1);
         if lane_bytes(self.piece, size, halo) > budget {
-            let elements = (budget / size).saturating_sub(2 * halo) / 2;
+            let elements = (budget / size).saturating_sub(2 * halo.max(MIN_HALO)) / 2;
             self.piece = (elements / tile).max(1) * tile;
         }
         self
@@ -100,7 +104,7 @@ impl Cut {
 
 /// What a lane for such pieces holds on the device.
 fn lane_bytes(piece: usize, size: usize, halo: usize) -> usize {
-    (2 * piece + 2 * halo) * size
+    (2 * piece + 2 * halo.max(MIN_HALO)) * size
 }
 
 /// A stream and the buffers that pieces go through on it.
@@ -192,30 +196,41 @@ impl Staging {
             let start = i * cut.piece;
             (Piece::new(start..start + output.len(), halo, elements), output)
         });
+        let pool = if cut.lanes > 1 { Workers::get() } else { None };
         let lanes = &mut self.lanes[..cut.lanes];
-        let result = if let [lane] = lanes {
+        let result = match pool {
             // Nobody is woken for what one lane does, and the context is current on this thread.
-            pieces.into_iter().try_for_each(|(piece, output)| lane.run(plan, &piece, input, output))
-        } else {
-            let pieces = Mutex::new(pieces);
-            let failed_already = AtomicBool::new(false);
-            let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
-            Workers::get()?.install(|| {
-                lanes.par_iter_mut().with_max_len(1).try_for_each(|lane| {
-                    let _others = HostContext::save()?;
-                    context.bind_to_thread().map_err(failed("cuCtxSetCurrent"))?;
-                    while let Some((piece, output)) = next().filter(|_| !failed_already.load(Ordering::Relaxed)) {
-                        lane.run(plan, &piece, input, output).inspect_err(|_| failed_already.store(true, Ordering::Relaxed))?;
-                    }
-                    Ok(())
+            None => pieces.into_iter().try_for_each(|(piece, output)| lanes[0].run(plan, &piece, input, output)),
+            Some(pool) => {
+                let pieces = Mutex::new(pieces);
+                let failed_already = AtomicBool::new(false);
+                let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
+                pool.install(|| {
+                    lanes.par_iter_mut().with_max_len(1).try_for_each(|lane| {
+                        let _others = HostContext::save()?;
+                        context.bind_to_thread().map_err(failed("cuCtxSetCurrent"))?;
+                        while let Some((piece, output)) = next().filter(|_| !failed_already.load(Ordering::Relaxed)) {
+                            lane.run(plan, &piece, input, output).inspect_err(|_| failed_already.store(true, Ordering::Relaxed))?;
+                        }
+                        Ok(())
+                    })
                 })
-            })
+            }
         };
         if result.is_err() {
             // Nothing may be under way when the buffers are used again or freed. What goes wrong here went wrong before.
-            let _ = self.lanes.iter().try_for_each(Lane::wait);
+            for lane in &self.lanes {
+                let _ = lane.wait();
+            }
         }
         result
+    }
+
+    /// Gives up the buffers, and says whether there were any.
+    pub(super) fn release(&mut self) -> bool {
+        let any = !self.lanes.is_empty();
+        self.lanes.clear();
+        any
     }
 
     /// Sees that there are lanes for `cut`, or for a smaller one where memory is short.
@@ -228,44 +243,48 @@ impl Staging {
         halo: usize,
         budget: usize,
     ) -> Result<Cut, Error> {
+        let mut short = false;
         loop {
-            match self.grow(context, cut, size, halo, budget) {
-                Ok(()) => return Ok(cut),
+            match self.grow(context, cut, size, halo, budget, short) {
+                Ok(lanes) => return Ok(Cut { lanes, ..cut }),
                 Err(Error::OutOfMemory(text)) => {
-                    // What is held may be what is missing.
-                    self.lanes.clear();
-                    let advice = || {
-                        Error::OutOfMemory(format!(
-                            "No memory for the smallest of buffers, {} bytes. {text}",
-                            lane_bytes(cut.piece, size, halo)
-                        ))
-                    };
+                    let smallest = lane_bytes(cut.piece, size, halo);
+                    let advice = || Error::OutOfMemory(format!("No memory for the smallest of buffers, {smallest} bytes. {text}"));
                     cut = cut.smaller(tile).ok_or_else(advice)?;
+                    short = true;
                 }
                 Err(error) => return Err(error),
             }
         }
     }
 
-    fn grow(&mut self, context: &Arc<CudaContext>, cut: Cut, size: usize, halo: usize, budget: usize) -> Result<(), Error> {
-        let (input_bytes, output_bytes) = ((cut.piece + 2 * halo) * size, cut.piece * size);
-        let exact = cut.lanes * (input_bytes + output_bytes);
+    /// Makes lanes for `cut`, within the budget, and says how many there are: fewer than wished where neither budget nor memory gives more, one at the
+    /// least. With memory short, buffers are no larger than they must be.
+    fn grow(&mut self, context: &Arc<CudaContext>, cut: Cut, size: usize, halo: usize, budget: usize, short: bool) -> Result<usize, Error> {
+        let (input_bytes, output_bytes) = ((cut.piece + 2 * halo.max(MIN_HALO)) * size, cut.piece * size);
         // Rounded up, so that arrays which grow a little from call to call find a buffer; but not beyond what all lanes together may hold.
         let (mut input_room, mut output_room) = (rounded(input_bytes), rounded(output_bytes));
-        if cut.lanes * (input_room + output_room) > budget {
+        if short || cut.lanes * (input_room + output_room) > budget {
             (input_room, output_room) = (input_bytes, output_bytes);
         }
-        let held: usize = self.lanes.iter().map(Lane::device_bytes).sum();
-        let missing = cut.lanes.saturating_sub(self.lanes.len()) * (input_room + output_room);
+        let held = |lanes: &[Lane]| lanes.iter().map(Lane::device_bytes).sum::<usize>();
         let all_fit = self.lanes.iter().take(cut.lanes).all(|lane| lane.fits(input_bytes, output_bytes));
         // One tile is always allowed, whatever the budget.
-        if !all_fit || held + missing > budget.max(exact) {
+        if !all_fit || held(&self.lanes) > budget.max(input_room + output_room) {
             self.lanes.clear();
         }
         while self.lanes.len() < cut.lanes {
-            self.lanes.push(Lane::new(context, input_room, output_room)?);
+            if !self.lanes.is_empty() && held(&self.lanes) + input_room + output_room > budget {
+                break;
+            }
+            match Lane::new(context, input_room, output_room) {
+                Ok(lane) => self.lanes.push(lane),
+                // Those that there are do the work.
+                Err(Error::OutOfMemory(_)) if !self.lanes.is_empty() => break,
+                Err(error) => return Err(error),
+            }
         }
-        Ok(())
+        Ok(self.lanes.len().min(cut.lanes))
     }
 }
 

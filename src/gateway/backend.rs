@@ -1,15 +1,14 @@
 //! Which engine a call runs on.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::options;
+use super::settings::{self, Settings};
 use crate::cpu::Cpu;
 use crate::cuda::Cuda;
 use crate::mex::{Argument, Error, Numeric, Output, Reply};
 use crate::stencil::{self, Engine};
-
-/// The environment variable that says what is chosen where a call says nothing.
-const VARIABLE: &str = "STENCIL_BACKEND";
 
 /// What a call may ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +21,8 @@ pub(super) enum Backend {
     Cpu,
 }
 
-const CHOICES: [(&str, Backend); 3] = [("auto", Backend::Auto), ("cuda", Backend::Cuda), ("cpu", Backend::Cpu)];
+/// The words for them.
+pub(super) const CHOICES: [(&str, Backend); 3] = [("auto", Backend::Auto), ("cuda", Backend::Cuda), ("cpu", Backend::Cpu)];
 
 /// The options `Backend` and `Device`, as far as a call has them.
 #[derive(Debug, Clone, Copy, Default)]
@@ -50,33 +50,54 @@ impl Selection {
         Ok(true)
     }
 
-    /// What is asked for, by the call or else by the environment.
-    fn backend(&self) -> Result<Backend, Error> {
-        match (self.backend, std::env::var(VARIABLE)) {
-            (Some(backend), _) => Ok(backend),
-            (None, Ok(text)) if !text.is_empty() => options::choice_of_text(VARIABLE, &text, &CHOICES),
-            (None, _) => Ok(Backend::Auto),
-        }
-    }
-
     /// The engine for this selection.
     pub(super) fn choose(&self) -> Result<Chosen, Error> {
+        let settings = Settings::from_environment()?;
+        settings.apply();
         let chosen = |engine| Ok(Chosen { engine, fallback: None });
-        match self.backend()? {
+        let cuda = |cuda: Cuda| Box::new(cuda.with_device_bytes(settings.device_bytes));
+        match self.backend.unwrap_or(settings.backend) {
             Backend::Cpu => {
                 // A device that is not there is an error even where it would not be used.
                 self.device.map_or(Ok(()), |device| Cuda::find(Some(device)).map(|_| ()))?;
                 chosen(Box::<Cpu>::default())
             }
-            Backend::Cuda => chosen(Box::new(Cuda::open(self.device)?)),
-            Backend::Auto => match Cuda::open(self.device) {
-                Ok(cuda) => chosen(Box::new(cuda)),
-                // Who names a device wants that one.
-                Err(error) if self.device.is_some() => Err(error.into()),
-                Err(error) => Ok(Chosen { engine: Box::<Cpu>::default(), fallback: Some(error.to_string()) }),
+            Backend::Cuda => chosen(cuda(Cuda::open(self.device)?)),
+            // Who names a device wants that one.
+            Backend::Auto if self.device.is_some() => chosen(cuda(Cuda::open(self.device)?)),
+            Backend::Auto => match automatic() {
+                Ok(engine) => chosen(cuda(engine)),
+                Err(reason) => Ok(Chosen { engine: Box::<Cpu>::default(), fallback: Some(reason) }),
             },
         }
     }
+}
+
+/// Why a device that is there could not be opened. Trying again in every call would take longer than most calls.
+static REFUSED: Mutex<Option<String>> = Mutex::new(None);
+
+fn refused() -> MutexGuard<'static, Option<String>> {
+    REFUSED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// CUDA on the first device that can be used, or why there is none.
+fn automatic() -> Result<Cuda, String> {
+    let mut refused = refused();
+    if let Some(reason) = &*refused {
+        return Err(reason.clone());
+    }
+    Cuda::open(None).map_err(|error| {
+        let reason = error.to_string();
+        if !matches!(error, stencil::Error::NoDevice(_)) {
+            *refused = Some(reason.clone());
+        }
+        reason
+    })
+}
+
+/// Lets a device that could not be opened be tried again.
+pub(super) fn release() {
+    refused().take();
 }
 
 impl Chosen {
@@ -95,24 +116,40 @@ impl Chosen {
 fn fallback_warning(reason: &str) -> Option<Error> {
     static WARNED: AtomicBool = AtomicBool::new(false);
     (!WARNED.swap(true, Ordering::Relaxed)).then(|| {
+        let variable = settings::BACKEND;
         let text = format!(
-            "Computing on the CPU: {reason} The results are the same. 'Backend', 'cpu' or {VARIABLE}=cpu asks for this without a warning."
+            "Computing on the CPU: {reason} The results are the same. 'Backend', 'cpu' or {variable}=cpu asks for this without a warning."
         );
         Error::new("noDevice", text)
     })
 }
 
-/// What `auto` chooses here, and why, for a report.
-pub(super) fn automatic() -> (&'static str, String, Result<Cuda, stencil::Error>) {
-    let cuda = Cuda::open(None);
-    match (Selection::default().backend(), &cuda) {
-        (Ok(Backend::Cpu), _) => ("cpu", format!("The environment variable {VARIABLE} says so."), cuda),
-        (Ok(Backend::Cuda), Ok(_)) => ("cuda", format!("The environment variable {VARIABLE} says so."), cuda),
-        (Ok(Backend::Cuda), Err(error)) => {
-            ("cuda", format!("The environment variable {VARIABLE} says so, but calls will fail: {error}"), cuda)
-        }
-        (Err(error), _) => ("", error.text, cuda),
-        (Ok(Backend::Auto), Ok(_)) => ("cuda", "A usable device is present.".into(), cuda),
-        (Ok(Backend::Auto), Err(error)) => ("cpu", error.to_string(), cuda),
+/// What calls without options do here, for a report.
+pub(super) struct Outlook {
+    /// `cuda` or `cpu`; empty where calls fail.
+    pub(super) backend: &'static str,
+    /// Why.
+    pub(super) reason: String,
+    /// The device, if there is one that can be used.
+    pub(super) cuda: Option<Cuda>,
+    /// The bound on its buffers, in bytes.
+    pub(super) device_bytes: Option<usize>,
+}
+
+impl Outlook {
+    /// As things are.
+    pub(super) fn new() -> Outlook {
+        let cuda = automatic();
+        let settings = Settings::from_environment().inspect(Settings::apply);
+        let variable = settings::BACKEND;
+        let (backend, reason) = match (settings.as_ref().map(|settings| settings.backend), &cuda) {
+            (Err(error), _) => ("", error.text.clone()),
+            (Ok(Backend::Cpu), _) => ("cpu", format!("The environment variable {variable} says so.")),
+            (Ok(Backend::Cuda), Ok(_)) => ("cuda", format!("The environment variable {variable} says so.")),
+            (Ok(Backend::Cuda), Err(reason)) => ("", format!("The environment variable {variable} says cuda, and calls fail: {reason}")),
+            (Ok(Backend::Auto), Ok(_)) => ("cuda", "A usable device is present.".into()),
+            (Ok(Backend::Auto), Err(reason)) => ("cpu", reason.clone()),
+        };
+        Outlook { backend, reason, cuda: cuda.ok(), device_bytes: settings.ok().map(|settings| settings.device_bytes) }
     }
 }

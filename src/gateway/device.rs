@@ -1,6 +1,7 @@
 //! `info = ConstantMemoryDevice_CUDA ()`
 
-use super::{backend, check_outputs};
+use super::backend::Outlook;
+use super::check_outputs;
 use crate::cpu::Level;
 use crate::cuda::{self, Driver, dotted};
 use crate::mex::{Call, Error, Function, Output, Reply, Value};
@@ -15,10 +16,11 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         return Err(Error::new("numberOfInputs", text));
     }
     check_outputs(call)?;
-    let (chosen, reason, engine) = backend::automatic();
+    let outlook = Outlook::new();
     let driver = Driver::get().ok();
-    let ordinal = engine.as_ref().ok().map(|engine| engine.ordinal());
-    let device = driver.zip(ordinal.or(driver.map(|_| 0))).map(|(driver, ordinal)| &driver.devices[ordinal]);
+    let ordinal = outlook.cuda.map(|cuda| cuda.ordinal());
+    // A device that cannot be used is shown all the same: its owner wants to know which one it is.
+    let device = driver.and_then(|driver| driver.devices[ordinal.unwrap_or(0)].as_ref().ok());
     let number = |value: Option<f64>| Value::Double(value.unwrap_or(f64::NAN));
     let text = |value: Option<String>| Value::Text(value.unwrap_or_default());
     let int = |field: fn(&cuda::Properties) -> i32| number(device.map(|device| f64::from(field(device))));
@@ -30,7 +32,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         (c"DriverVersion", number(driver.and_then(|driver| dotted(driver.version).parse().ok()))),
         (c"KernelDriver", text(kernel_driver())),
         (c"TotalMemory", number(device.map(|device| device.total_memory as f64))),
-        (c"AvailableMemory", number(engine.as_ref().ok().and_then(|engine| engine.free_memory().ok()).map(|bytes| bytes as f64))),
+        (c"AvailableMemory", number(outlook.cuda.and_then(|cuda| cuda.free_memory().ok()).map(|bytes| bytes as f64))),
         (c"MultiprocessorCount", int(|device| device.multiprocessors)),
         (c"MaxThreadsPerBlock", int(|device| device.threads_per_block)),
         (c"MaxShmemPerBlock", int(|device| device.shared_memory_per_block)),
@@ -39,12 +41,12 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         (c"ConstantMemory", int(|device| device.constant_memory)),
         (c"L2CacheSize", int(|device| device.l2_cache)),
         (c"DeviceCount", Value::Double(driver.map_or(0.0, |driver| driver.devices.len() as f64))),
-        (c"DeviceSupported", Value::Logical(engine.is_ok())),
-        (c"Backend", chosen.into()),
-        (c"BackendReason", reason.into()),
+        (c"DeviceSupported", Value::Logical(outlook.cuda.is_some())),
+        (c"Backend", outlook.backend.into()),
+        (c"BackendReason", outlook.reason.into()),
         (c"SIMD", Level::best().name().into()),
         (c"Threads", Value::Double(Workers::count() as f64)),
-        (c"DeviceBytes", Value::Double(cuda::device_bytes() as f64)),
+        (c"DeviceBytes", number(outlook.device_bytes.map(|bytes| bytes as f64))),
         (c"Version", env!("CARGO_PKG_VERSION").into()),
         (c"Build", env!("STENCIL_BUILD").into()),
     ];

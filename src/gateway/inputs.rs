@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::mex::{Argument, Error};
+use crate::mex::{Argument, Class, Error};
 
 /// The elements of a real, full array of one of the classes that are computed in.
 #[derive(Debug, Clone, Copy)]
@@ -35,11 +35,11 @@ pub(super) fn reals<'a>(name: &str, array: &'a Argument) -> Result<Reals<'a>, Er
 
 /// The document's words for an array that is not `expected`, and what would make it so.
 pub(super) fn wrong_type(name: &str, array: &Argument, expected: &str, class: &str) -> Error {
-    let advice = match array.to_string() {
-        got if got.contains("sparse") => format!("; full ({name}) makes it so"),
-        got if got.contains("complex") => format!("; pass real ({name}) and imag ({name}) in two calls"),
-        got if got.contains("gpuArray") => format!("; gather ({name}) makes it so"),
-        got if ["single", "int", "logical"].iter().any(|class| got.contains(class)) => format!("; {class} ({name}) makes it so"),
+    let advice = match array.class() {
+        _ if array.is_sparse() => format!("; full ({name}) makes it so"),
+        _ if array.is_complex() => format!("; pass real ({name}) and imag ({name}) in two calls"),
+        Class::Single | Class::Integer { .. } | Class::Logical => format!("; {class} ({name}) makes it so"),
+        Class::Other if array.class_name() == "gpuArray" => format!("; gather ({name}) makes it so"),
         _ => String::new(),
     };
     Error::new("dataType", format!("One of the Inputs are of the wrong data-type: {name} is {array}, expected {expected}{advice}."))

@@ -8,6 +8,7 @@ mod derivative;
 mod device;
 mod inputs;
 mod options;
+mod settings;
 mod stencil;
 
 use crate::mex::{Call, Error, Function};
@@ -44,6 +45,7 @@ fn check_outputs(call: &Call) -> Result<(), Error> {
 
 /// Gives back what the engines hold: devices, then threads.
 pub fn release() {
+    backend::release();
     crate::cuda::release();
     crate::workers::Workers::release();
 }

@@ -86,11 +86,8 @@ impl Argument {
         // it tells are only good until then.
         // SAFETY: as above.
         let data = if plain && class != Class::Char { unsafe { (api.mxGetData)(array) }.cast_const() } else { std::ptr::null() };
-        // SAFETY: the host hands out as many dimensions as it says.
-        let dims: Vec<usize> = unsafe {
-            let count = (api.mxGetNumberOfDimensions)(array) as usize;
-            std::slice::from_raw_parts((api.mxGetDimensions)(array), count).iter().map(|&dim| dim as usize).collect()
-        };
+        // SAFETY: as above.
+        let dims = unsafe { dims(host, array) };
         let class_name = match class {
             // SAFETY: the host returns a text that ends in NUL and lives as long as the array.
             Class::Other => unsafe { CStr::from_ptr((api.mxGetClassName)(array)) }.to_string_lossy().into_owned(),
@@ -113,6 +110,21 @@ impl Argument {
     /// The array's class.
     pub fn class(&self) -> Class {
         self.class
+    }
+
+    /// The host's name for the class.
+    pub fn class_name(&self) -> &str {
+        &self.class_name
+    }
+
+    /// Whether it has imaginary parts, be they zero.
+    pub fn is_complex(&self) -> bool {
+        self.complex
+    }
+
+    /// Whether it is sparse.
+    pub fn is_sparse(&self) -> bool {
+        self.sparse
     }
 
     /// Its dimensions, two or more of them.
@@ -217,6 +229,18 @@ impl Element for u32 {}
 impl Element for i64 {}
 impl Element for u64 {}
 
+/// The dimensions of an array.
+///
+/// # Safety
+/// `array` must be an array of the host.
+unsafe fn dims(host: &Host, array: *const mxArray) -> Vec<usize> {
+    // SAFETY: the host hands out as many dimensions as it says.
+    unsafe {
+        let count = (host.api.mxGetNumberOfDimensions)(array) as usize;
+        std::slice::from_raw_parts((host.api.mxGetDimensions)(array), count).iter().map(|&dim| dim as usize).collect()
+    }
+}
+
 /// The text of a char row.
 ///
 /// # Safety
@@ -260,7 +284,12 @@ unsafe fn string_object(host: &Host, array: *const mxArray) -> Option<String> {
             (api.mxDestroyArray)(trouble);
             return None;
         }
-        let text = Argument::read(host, row).text;
+        // A class of the user's own may be called string too, and its char may return anything, or nothing.
+        if row.is_null() {
+            return None;
+        }
+        let is_char = Class::of((api.mxGetClassID)(row)) == Class::Char;
+        let text = is_char.then(|| char_row(host, row, &dims(host, row))).flatten();
         (api.mxDestroyArray)(row);
         text
     }

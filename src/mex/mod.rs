@@ -20,6 +20,7 @@ mod value;
 
 use std::any::Any;
 use std::ffi::{CStr, c_int};
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
@@ -76,7 +77,7 @@ pub unsafe fn enter(
         Ok(api) => Host { api },
         Err(name) => {
             // Without its functions there is no way to raise an error either.
-            eprintln!("stencil_mex: this host has no {name}; the call was not served");
+            tell(&format!("stencil_mex: this host has no {name}; the call was not served"));
             return;
         }
     };
@@ -181,9 +182,14 @@ impl Trace {
     fn end(&mut self, function: &str) {
         self.step("run");
         if self.last.is_some() {
-            eprintln!("{function}:{}", self.line.trim_end_matches(','));
+            tell(&format!("{function}:{}", self.line.trim_end_matches(',')));
         }
     }
+}
+
+/// A line on standard error. `eprintln!` would panic where that cannot be written to, outside `catch_unwind`.
+fn tell(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// Runs code of ours. A panic becomes an error: it must not reach the host.

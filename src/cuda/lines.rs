@@ -1,0 +1,114 @@
+//! Stencils along lines on the device: their modules, their coefficients, their launches.
+
+use std::ffi::c_void;
+
+use cudarc::driver::{result, sys};
+
+use super::Element;
+use super::device::Device;
+use super::error::failed;
+use super::module::{Module, bytes_of};
+use super::staging::{Piece, Plan};
+use crate::stencil::{CoefficientSource, DERIVATIVE_RADIUS, Derivative, Error, Lines, MAX_TAPS, Request};
+
+/// The images of `cuda/stencil.cu`, for 1, 3, .. 21 taps.
+const STENCILS: [&str; MAX_TAPS.div_ceil(2)] = [
+    "stencil_01",
+    "stencil_03",
+    "stencil_05",
+    "stencil_07",
+    "stencil_09",
+    "stencil_11",
+    "stencil_13",
+    "stencil_15",
+    "stencil_17",
+    "stencil_19",
+    "stencil_21",
+];
+
+/// The argument of the kernels: `struct Piece` of `cuda/lines.cuh`, field for field.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Argument {
+    input: sys::CUdeviceptr,
+    output: sys::CUdeviceptr,
+    count: u64,
+    before: u64,
+    after: u64,
+    line: u64,
+    phase: u64,
+    one_line: u32,
+}
+
+/// A stencil whose module is loaded and holds its coefficients.
+pub(super) struct LinesPlan {
+    function: sys::CUfunction,
+    threads: u32,
+    tile: usize,
+    lines: Lines,
+    radius: usize,
+}
+
+// SAFETY: handles of the driver may be used on any thread.
+unsafe impl Sync for LinesPlan {}
+
+impl LinesPlan {
+    /// For a stencil: loads the module for as many taps, if it was not, and copies the taps, if they are others than last time.
+    pub(super) fn stencil(device: &mut Device, request: &Request) -> Result<LinesPlan, Error> {
+        let stream = device.stream.cu_stream();
+        let module = device.module(STENCILS[request.taps().radius()])?;
+        // Only the taps in use travel; the rest of the 21 entries is never read by this module.
+        module.set_symbol(stream, c"kernelTaps", bytes_of(request.taps().as_slice()))?;
+        let function = module.function(c"Stencil_ConstantMemory")?;
+        LinesPlan::new(module, function, request.lines(), request.taps().radius())
+    }
+
+    /// For a derivative, with its coefficients in the memory that is asked for.
+    pub(super) fn derivative<T: Element>(device: &mut Device, request: &Derivative<T>) -> Result<LinesPlan, Error> {
+        let stream = device.stream.cu_stream();
+        let module = device.module(if T::NAME == f32::NAME { "derivative_float" } else { "derivative_double" })?;
+        let (symbol, kernel) = match request.source() {
+            CoefficientSource::Constant => (c"coefficients", c"stencil1DGPU"),
+            CoefficientSource::ReadOnly => (c"coefficientsGlobal", c"stencil1DReadOnly"),
+        };
+        module.set_symbol(stream, symbol, bytes_of(request.coefficients()))?;
+        let function = module.function(kernel)?;
+        LinesPlan::new(module, function, request.lines(), DERIVATIVE_RADIUS)
+    }
+
+    fn new(module: &mut Module, function: sys::CUfunction, lines: Lines, radius: usize) -> Result<LinesPlan, Error> {
+        let threads = module.constant(c"lines_threads")?;
+        let tile = module.constant(c"lines_tile")? as usize;
+        Ok(LinesPlan { function, threads, tile, lines, radius })
+    }
+}
+
+impl Plan for LinesPlan {
+    fn tile(&self) -> usize {
+        self.tile
+    }
+
+    fn halo(&self) -> usize {
+        self.radius
+    }
+
+    fn launch(&self, stream: sys::CUstream, piece: &Piece, input: sys::CUdeviceptr, output: sys::CUdeviceptr) -> Result<(), Error> {
+        let count = piece.output.len();
+        let mut argument = Argument {
+            input,
+            output,
+            count: count as u64,
+            before: (piece.output.start - piece.input.start) as u64,
+            after: (piece.input.end - piece.output.end) as u64,
+            line: self.lines.length() as u64,
+            phase: (piece.output.start % self.lines.length()) as u64,
+            one_line: (self.lines.count() == 1).into(),
+        };
+        let blocks = u32::try_from(count.div_ceil(self.tile)).map_err(|_| Error::Internal(format!("{count} outputs in one launch")))?;
+        let mut arguments = [(&raw mut argument).cast::<c_void>()];
+        // SAFETY: the function takes this one argument, which the launch copies. It reads the piece's inputs, and writes its outputs, at addresses
+        // where the caller has as many.
+        unsafe { result::launch_kernel(self.function, (blocks, 1, 1), (self.threads, 1, 1), 0, stream, &mut arguments) }
+            .map_err(failed("cuLaunchKernel"))
+    }
+}

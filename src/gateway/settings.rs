@@ -1,0 +1,101 @@
+//! Settings from the environment, read in every call: a script may change them.
+
+use std::ffi::OsString;
+
+use super::backend::{self, Backend};
+use super::options;
+use crate::cuda;
+use crate::mex::Error;
+use crate::workers::Workers;
+
+/// What is used where a call does not name a backend.
+pub(super) const BACKEND: &str = "STENCIL_BACKEND";
+
+/// The most device memory that buffers may take, in bytes.
+const DEVICE_BYTES: &str = "STENCIL_DEVICE_BYTES";
+
+/// The most threads.
+const THREADS: &str = "STENCIL_THREADS";
+
+/// The settings. A variable that is not there, or is empty, sets nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Settings {
+    pub(super) backend: Backend,
+    pub(super) device_bytes: usize,
+    threads: Option<usize>,
+}
+
+impl Settings {
+    /// Those of the environment.
+    ///
+    /// # Errors
+    /// `option`, for a value that makes no sense: who sets a bound and mistypes it is not to go on without one.
+    pub(super) fn from_environment() -> Result<Settings, Error> {
+        Settings::from_variables(|name| std::env::var_os(name))
+    }
+
+    fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Result<Settings, Error> {
+        let text = |name| variable(name).filter(|value| !value.is_empty()).map(|value| value.to_string_lossy().trim().to_owned());
+        let number = |name| text(name).map(|text| whole_number(name, &text)).transpose();
+        Ok(Settings {
+            backend: text(BACKEND).map_or(Ok(Backend::Auto), |text| options::choice_of_text(BACKEND, &text, &backend::CHOICES))?,
+            device_bytes: number(DEVICE_BYTES)?.unwrap_or(cuda::DEFAULT_DEVICE_BYTES),
+            threads: number(THREADS)?,
+        })
+    }
+
+    /// Makes those that hold for the whole library hold.
+    pub(super) fn apply(&self) {
+        Workers::limit(self.threads);
+    }
+}
+
+/// A whole number from 1 up, also as 1e9.
+fn whole_number(name: &str, text: &str) -> Result<usize, Error> {
+    let number = text.parse::<f64>().ok().filter(|number| *number >= 1.0 && *number < usize::MAX as f64 && number.fract() == 0.0);
+    let expected =
+        || options::bad(format!("Bad value for the environment variable {name}: got {text:?}, expected a whole number from 1 up."));
+    number.map(|number| number as usize).ok_or_else(expected)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(name: &'static str, value: &'static str) -> Result<Settings, Error> {
+        Settings::from_variables(|wanted| (wanted == name).then(|| value.into()))
+    }
+
+    #[test]
+    fn variables_that_are_empty_or_missing_set_nothing() {
+        let none = Settings { backend: Backend::Auto, device_bytes: cuda::DEFAULT_DEVICE_BYTES, threads: None };
+        for name in [BACKEND, DEVICE_BYTES, THREADS, "OTHER"] {
+            assert_eq!(settings(name, ""), Ok(none));
+        }
+        assert_eq!(settings("OTHER", "x"), Ok(none));
+    }
+
+    #[test]
+    fn values_are_taken() {
+        assert_eq!(settings(BACKEND, " CPU ").unwrap().backend, Backend::Cpu);
+        assert_eq!(settings(DEVICE_BYTES, "1e9").unwrap().device_bytes, 1_000_000_000);
+        assert_eq!(settings(THREADS, "3").unwrap().threads, Some(3));
+    }
+
+    #[test]
+    fn nonsense_is_an_error_that_names_the_variable() {
+        for (name, value) in [
+            (BACKEND, "gpu"),
+            (DEVICE_BYTES, "512M"),
+            (DEVICE_BYTES, "-1"),
+            (DEVICE_BYTES, "1e30"),
+            (THREADS, "0"),
+            (THREADS, "many"),
+            (THREADS, "1.5"),
+        ] {
+            let error = settings(name, value).unwrap_err();
+            assert_eq!(error.kind, "option");
+            assert!(error.text.contains(name), "{}", error.text);
+        }
+    }
+}
