@@ -1,10 +1,11 @@
 // The convolution of ConvolutionConstantMemory_CUDA: a filter in constant memory, laid with its middle on every element of an image or a volume.
 //
-// Compiled for -DREAL=float and -DREAL=double; for a filter of -DHEIGHT rows and -DWIDTH columns, or, without these, for one of any size.
+// Compiled for -DREAL=float and -DREAL=double; for a filter of -DSIZE rows and columns, or, without that, for one of any size.
 //
 // A block computes a tile of ROWS x COLUMNS outputs of one page. It stages the samples under it in shared memory, so that each is read from device
-// memory about once. Neighbouring threads have neighbouring rows, which are neighbours in memory; a thread computes OUTPUTS neighbouring columns and
-// uses each sample that it reads from shared memory for all of them. Sums run in the filter's column-major order: pages, then columns, then rows.
+// memory about once. A thread computes two neighbouring rows of OUTPUTS neighbouring columns. It reads samples from shared memory in pairs and uses
+// each for all its columns, and for both rows: one read serves nearly 2 * OUTPUTS multiply-adds. Sums run in the filter's column-major order: pages,
+// then columns, then rows. With the size known, every entry of the filter is an operand of its multiply-add, straight from constant memory.
 
 #ifndef REAL
 #error "REAL, the class of the samples, must be given"
@@ -12,14 +13,36 @@
 
 namespace {
 constexpr int MAX_ENTRIES = 343;  // 7 x 7 x 7, which is more than 15 x 15
-#ifndef HEIGHT
-constexpr int MAX_SIZE = 15;
-#endif
-constexpr int ROWS = 64;
-constexpr int GROUPS = 4;  // of columns, each of ROWS threads
+constexpr int LANES = 32;
+// How a block is laid out: its warps, the columns a thread computes, and how many blocks a multiprocessor is to hold, which bounds the registers.
+// Measured on an H200 among some dozen layouts a size: small filters wait for memory and like many small blocks; large ones are bound by arithmetic.
+#ifdef SIZE
+constexpr bool DOUBLE = sizeof(REAL) == 8;
+constexpr bool LARGE = SIZE > (DOUBLE ? 7 : 9);
+constexpr int WARPS = LARGE ? 8 : 4;
+constexpr int OUTPUTS = LARGE ? (DOUBLE ? 4 : 5) : SIZE == 3 && DOUBLE ? 4 : 8;
+constexpr int BLOCKS = LARGE ? 3 : SIZE == 3 || SIZE == 9 ? 1 : 6;
+#else
+constexpr int WARPS = 4;
 constexpr int OUTPUTS = 8;
-constexpr int COLUMNS = GROUPS * OUTPUTS;
-constexpr int THREADS = ROWS * GROUPS;
+constexpr int BLOCKS = 1;
+#endif
+constexpr int ROWS = 2 * LANES;
+constexpr int COLUMNS = WARPS * OUTPUTS;
+constexpr int THREADS = LANES * WARPS;
+constexpr int COLUMNS_AT_ONCE = THREADS / ROWS;  // that are staged in one step
+
+template <typename T>
+struct PairOf;
+template <>
+struct PairOf<float> {
+    typedef float2 Type;
+};
+template <>
+struct PairOf<double> {
+    typedef double2 Type;
+};
+typedef PairOf<REAL>::Type Pair;
 }  // namespace
 
 // The filter, in column-major order.
@@ -27,143 +50,182 @@ __constant__ REAL F[MAX_ENTRIES];
 
 // The part of an image or a volume that one launch works on: whole columns, counted through all pages.
 struct Part {
-    const REAL* input;          // the samples, from `before` columns ahead of the first output's column
+    const REAL* input;  // the samples, from `before` columns ahead of the first output's column
     REAL* output;
-    unsigned long long count;   // columns to compute
-    unsigned long long before;  // columns at hand ahead of the first
-    unsigned long long after;   // columns at hand behind the last
-    unsigned long long first;   // the first output's column, counted through all pages
-    unsigned long long rows;    // of the image
-    unsigned long long columns;
-    unsigned long long pages;
-    unsigned int height;  // of the filter
-    unsigned int width;
-    unsigned int depth;
+    long long count;   // columns to compute
+    long long before;  // columns at hand ahead of the first
+    long long after;   // columns at hand behind the last
+    long long first;   // the first output's column
+    long long rows;    // of the image
+    long long columns;
+    long long pages;
+    int height;  // of the filter
+    int width;
+    int depth;
 };
 
-// A size of the filter that is known when this is compiled, or else is in `part`.
-#ifdef HEIGHT
-#define FILTER_HEIGHT HEIGHT
-#define FILTER_WIDTH WIDTH
+// What is known of the filter when this is compiled, and what is known only when it runs.
+#ifdef SIZE
+#define FILTER_HEIGHT SIZE
+#define FILTER_WIDTH SIZE
+#define LARGEST SIZE
 #define UNROLL _Pragma("unroll")
 #else
-#define FILTER_HEIGHT ((int)part.height)
-#define FILTER_WIDTH ((int)part.width)
+#define FILTER_HEIGHT part.height
+#define FILTER_WIDTH part.width
+#define LARGEST 15
 #define UNROLL _Pragma("unroll 1")
 #endif
+
+// The samples of one column that a thread needs: from its first row on, one more than the filter has rows.
+struct Samples {
+#ifdef SIZE
+    REAL values[SIZE + 1];
+
+    __device__ __forceinline__ explicit Samples(const REAL* from) {
+        const Pair* pairs = reinterpret_cast<const Pair*>(from);
+#pragma unroll
+        for (int i = 0; i < (SIZE + 1) / 2; ++i) {
+            const Pair pair = pairs[i];
+            values[2 * i] = pair.x;
+            values[2 * i + 1] = pair.y;
+        }
+    }
+    __device__ __forceinline__ REAL operator[](int i) const { return values[i]; }
+#else
+    const REAL* from;
+
+    __device__ __forceinline__ explicit Samples(const REAL* from) : from(from) {}
+    __device__ __forceinline__ REAL operator[](int i) const { return from[i]; }
+#endif
+};
 
 template <bool VOLUME>
 __device__ __forceinline__ void convolution(const Part& part) {
     const int height = FILTER_HEIGHT;
     const int width = FILTER_WIDTH;
-    const int depth = VOLUME ? (int)part.depth : 1;
-#ifdef HEIGHT
-    __shared__ REAL tile[(ROWS + HEIGHT - 1) * (COLUMNS + WIDTH - 1)];
-#else
-    __shared__ REAL tile[(ROWS + MAX_SIZE - 1) * (COLUMNS + MAX_SIZE - 1)];
-#endif
-    const int tile_rows = ROWS + height - 1;
-    const int tile_size = tile_rows * (COLUMNS + width - 1);
+    const int depth = VOLUME ? part.depth : 1;
+    __shared__ __align__(16) REAL tile[(ROWS + LARGEST - 1) * (COLUMNS + LARGEST - 1)];
+    const int tile_rows = ROWS + height - 1;  // even: pairs stay aligned in every column
+    const int tile_columns = COLUMNS + width - 1;
 
-    // Tiles of one column of tiles are neighbours: what they share is in the cache.
-    const unsigned long long tiles_down = (part.rows + ROWS - 1) / ROWS;
-    const long long top = (long long)(blockIdx.x % tiles_down) * ROWS;
-    const long long left = (long long)(blockIdx.x / tiles_down) * COLUMNS;  // counted from the part's first column
+    // Tiles of one column of tiles are neighbours: what they share is in the cache. No tile reaches into another page.
+    const int tiles_down = (int)((part.rows + ROWS - 1) / ROWS);
+    const int tiles_across = (int)((part.columns + COLUMNS - 1) / COLUMNS);
+    const int block = (int)blockIdx.x / tiles_down;
+    const long long top = (long long)((int)blockIdx.x % tiles_down) * ROWS;
+    const long long left = (long long)(block % tiles_across) * COLUMNS;
+    const long long page = part.first / part.columns + block / tiles_across;
 
-    const int row = threadIdx.x % ROWS;
-    const int own = threadIdx.x / ROWS * OUTPUTS;  // this thread's first column in the tile
+    const int lane = threadIdx.x % LANES;
+    const int own = threadIdx.x / LANES * OUTPUTS;  // this thread's first column in the tile
 
-    // A tile may end one page and begin the next: then each of its columns has to ask which samples are of its own page.
-    const long long columns = part.columns;
-    const long long first = (long long)part.first + left;
-    const long long in_page = first % columns;
-    const long long page = first / columns;
-    const bool one_page = in_page + COLUMNS <= columns || part.pages == 1;
-
-    REAL sum[OUTPUTS];
+    Pair sum[OUTPUTS];
 #pragma unroll
-    for (int w = 0; w < OUTPUTS; ++w) sum[w] = 0;
+    for (int w = 0; w < OUTPUTS; ++w) sum[w].x = sum[w].y = 0;
 
 #pragma unroll 1
     for (int p = 0; p < depth; ++p) {
-        const long long shift = (long long)(p - depth / 2) * columns;  // from an output's page to the samples'
-        const bool there = !VOLUME || !one_page || (page + p - depth / 2 >= 0 && page + p - depth / 2 < (long long)part.pages);
-        // Samples that are not at hand are outside the array; those of other pages and rows are taken out here as well, where the tile is of one page.
-        const long long start = left + shift - width / 2;
-#ifdef HEIGHT
+        const long long of_page = page + p - depth / 2;
+        const bool has_page = of_page >= 0 && of_page < part.pages;
+        // Where the tile's first sample would be if all were at hand. What is not belongs to outputs that are not this launch's.
+        const long long at_hand = part.before + part.count + part.after;
+        const long long first_at = of_page * part.columns + left - width / 2 - (part.first - part.before);
+        const long long first_row = top - height / 2;
+        const long long first_column = left - width / 2;
+        // First the rows of outputs, by ROWS threads a column, then those below them, a few in each column.
+        const int row = threadIdx.x % ROWS;
+        const int group = threadIdx.x / ROWS;
+        const int rest = tile_columns * (height - 1);
+        const bool inner = has_page && first_row >= 0 && first_row + tile_rows <= part.rows && first_column >= 0 &&
+                           first_column + tile_columns <= part.columns && first_at >= 0 && first_at + tile_columns <= at_hand;
+#ifdef SIZE
+        if (inner) {
+            // All loads are under way before the first is waited for.
+            const REAL* from = part.input + first_at * part.rows + first_row;
+            constexpr int STEPS = (COLUMNS + SIZE - 1 + COLUMNS_AT_ONCE - 1) / COLUMNS_AT_ONCE;
+            constexpr int REST_STEPS = ((COLUMNS + SIZE - 1) * (SIZE - 1) + THREADS - 1) / THREADS;
+            REAL staged[STEPS];
+            REAL staged_rest[REST_STEPS];
 #pragma unroll
-        for (int i = 0; i < (tile_size + THREADS - 1) / THREADS; ++i) {
-            const int at = i * THREADS + threadIdx.x;
-            if (at >= tile_size) break;
-#else
-        for (int at = threadIdx.x; at < tile_size; at += THREADS) {
+            for (int i = 0; i < STEPS; ++i) {
+                const int c = i * COLUMNS_AT_ONCE + group;
+                if (c < tile_columns) staged[i] = from[c * part.rows + row];
+            }
+#pragma unroll
+            for (int i = 0; i < REST_STEPS; ++i) {
+                const int at = i * THREADS + threadIdx.x;
+                if (at < rest) staged_rest[i] = from[at / (SIZE - 1) * part.rows + ROWS + at % (SIZE - 1)];
+            }
+#pragma unroll
+            for (int i = 0; i < STEPS; ++i) {
+                const int c = i * COLUMNS_AT_ONCE + group;
+                if (c < tile_columns) tile[c * tile_rows + row] = staged[i];
+            }
+#pragma unroll
+            for (int i = 0; i < REST_STEPS; ++i) {
+                const int at = i * THREADS + threadIdx.x;
+                if (at < rest) tile[at / (SIZE - 1) * tile_rows + ROWS + at % (SIZE - 1)] = staged_rest[i];
+            }
+        } else
 #endif
-            const int r = at % tile_rows;
-            const int c = at / tile_rows;
-            const long long sample_row = top + r - height / 2;
-            const long long sample_column = start + c;  // counted from the part's first column
-            const long long sample_in_page = in_page + c - width / 2;
-            const bool inside = sample_row >= 0 && sample_row < (long long)part.rows && sample_column >= -(long long)part.before &&
-                                sample_column < (long long)(part.count + part.after) &&
-                                (!one_page || (there && sample_in_page >= 0 && sample_in_page < columns));
-            tile[at] = inside ? part.input[(sample_column + (long long)part.before) * (long long)part.rows + sample_row] : REAL(0);
+        {
+            const auto stage = [&](int r, int c) {
+                const bool inside = inner || (has_page && first_row + r >= 0 && first_row + r < part.rows && first_column + c >= 0 &&
+                                              first_column + c < part.columns && first_at + c >= 0 && first_at + c < at_hand);
+                tile[c * tile_rows + r] = inside ? part.input[(first_at + c) * part.rows + first_row + r] : REAL(0);
+            };
+#pragma unroll 1
+            for (int c = group; c < tile_columns; c += COLUMNS_AT_ONCE) stage(row, c);
+#pragma unroll 1
+            for (int at = threadIdx.x; at < rest; at += THREADS) stage(ROWS + at % (height - 1), at / (height - 1));
         }
         __syncthreads();
 
         const REAL* entries = VOLUME ? F + p * height * width : F;
-        if (one_page) {
+        UNROLL
+        for (int j = 0; j < OUTPUTS + width - 1; ++j) {
+            const Samples samples(tile + (own + j) * tile_rows + 2 * lane);
             UNROLL
-            for (int j = 0; j < OUTPUTS + width - 1; ++j) {
-                UNROLL
-                for (int r = 0; r < height; ++r) {
-                    const REAL sample = tile[(own + j) * tile_rows + row + r];
+            for (int r = 0; r < height; ++r) {
 #pragma unroll
-                    for (int w = 0; w < OUTPUTS; ++w) {
-                        const int c = j - w;
-                        if (c >= 0 && c < width) sum[w] = fma(sample, entries[c * height + r], sum[w]);
+                for (int w = 0; w < OUTPUTS; ++w) {
+                    const int c = j - w;
+                    if (c >= 0 && c < width) {
+                        const REAL entry = entries[c * height + r];
+                        sum[w].x = fma(samples[r], entry, sum[w].x);
+                        sum[w].y = fma(samples[r + 1], entry, sum[w].y);
                     }
                 }
-            }
-        } else {
-#pragma unroll 1
-            for (int w = 0; w < OUTPUTS; ++w) {
-                const long long output_column = first + own + w;
-                const long long output_page = output_column / columns + p - depth / 2;
-                const bool has_page = output_page >= 0 && output_page < (long long)part.pages;
-                const long long from = output_column % columns - width / 2;
-                REAL acc = 0;
-#pragma unroll
-                for (int u = 0; u < OUTPUTS; ++u) acc = u == w ? sum[u] : acc;
-#pragma unroll 1
-                for (int c = 0; c < width; ++c) {
-                    const bool has_column = has_page && from + c >= 0 && from + c < columns;
-#pragma unroll 1
-                    for (int r = 0; r < height; ++r) {
-                        const REAL sample = has_column ? tile[(own + w + c) * tile_rows + row + r] : REAL(0);
-                        acc = fma(sample, entries[c * height + r], acc);
-                    }
-                }
-#pragma unroll
-                for (int u = 0; u < OUTPUTS; ++u) sum[u] = u == w ? acc : sum[u];
             }
         }
         if (VOLUME) __syncthreads();
     }
 
-    if (top + row < (long long)part.rows) {
+    const long long row = top + 2 * lane;
+    // Counted from the launch's first column.
+    const long long column = page * part.columns + left + own - part.first;
+    REAL* to = part.output + column * part.rows + row;
+    // Where every column begins at an even place, both rows go out at once.
+    const bool pairs = part.rows % 2 == 0;
 #pragma unroll
-        for (int w = 0; w < OUTPUTS; ++w) {
-            const long long column = left + own + w;
-            if (column < (long long)part.count) part.output[column * (long long)part.rows + top + row] = sum[w];
+    for (int w = 0; w < OUTPUTS; ++w) {
+        if (row < part.rows && column + w >= 0 && column + w < part.count && left + own + w < part.columns) {
+            if (pairs) {
+                *reinterpret_cast<Pair*>(to + w * part.rows) = sum[w];
+            } else {
+                to[w * part.rows] = sum[w].x;
+                if (row + 1 < part.rows) to[w * part.rows + 1] = sum[w].y;
+            }
         }
     }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) convolution_2D_const_mem_kernel(Part part) { convolution<false>(part); }
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) convolution_2D_const_mem_kernel(Part part) { convolution<false>(part); }
 
-// Specialised ones up to 7 x 7 serve the pages of a volume too; larger filters have one page.
-#if !defined(HEIGHT) || HEIGHT <= 7
-extern "C" __global__ void __launch_bounds__(THREADS) convolution_3D_const_mem_kernel(Part part) { convolution<true>(part); }
+// Filters of up to 7 rows and columns may have several pages.
+#if !defined(SIZE) || SIZE <= 7
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) convolution_3D_const_mem_kernel(Part part) { convolution<true>(part); }
 #endif
 
 // What the host must know to launch it, told by the module itself.

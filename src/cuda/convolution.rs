@@ -13,11 +13,13 @@ use crate::stencil::{Convolution, Error};
 
 /// The filters of `cuda/convolution.cu` that have a module of their own, rows and columns, with the images for single and for double. Any other goes
 /// through the general ones.
-const SPECIALISED: [(usize, [&str; 2]); 5] = [
+const SPECIALISED: [(usize, [&str; 2]); 7] = [
     (3, ["convolution_float_03", "convolution_double_03"]),
     (5, ["convolution_float_05", "convolution_double_05"]),
     (7, ["convolution_float_07", "convolution_double_07"]),
     (9, ["convolution_float_09", "convolution_double_09"]),
+    (11, ["convolution_float_11", "convolution_double_11"]),
+    (13, ["convolution_float_13", "convolution_double_13"]),
     (15, ["convolution_float_15", "convolution_double_15"]),
 ];
 
@@ -30,16 +32,16 @@ const GENERAL: [&str; 2] = ["convolution_float", "convolution_double"];
 struct Argument {
     input: sys::CUdeviceptr,
     output: sys::CUdeviceptr,
-    count: u64,
-    before: u64,
-    after: u64,
-    first: u64,
-    rows: u64,
-    columns: u64,
-    pages: u64,
-    height: u32,
-    width: u32,
-    depth: u32,
+    count: i64,
+    before: i64,
+    after: i64,
+    first: i64,
+    rows: i64,
+    columns: i64,
+    pages: i64,
+    height: i32,
+    width: i32,
+    depth: i32,
 }
 
 /// A convolution whose module is loaded and holds its filter.
@@ -89,26 +91,28 @@ impl Plan for ConvolutionPlan {
 
     fn launch(&self, stream: sys::CUstream, piece: &Piece, input: sys::CUdeviceptr, output: sys::CUdeviceptr) -> Result<(), Error> {
         let [rows, columns, pages] = self.size;
-        let count = piece.output.len() / rows;
+        let (first, count) = (piece.output.start / rows, piece.output.len() / rows);
         let mut argument = Argument {
             input,
             output,
-            count: count as u64,
-            before: ((piece.output.start - piece.input.start) / rows) as u64,
-            after: ((piece.input.end - piece.output.end) / rows) as u64,
-            first: (piece.output.start / rows) as u64,
-            rows: rows as u64,
-            columns: columns as u64,
-            pages: pages as u64,
-            height: self.filter[0] as u32,
-            width: self.filter[1] as u32,
-            depth: self.filter[2] as u32,
+            count: count as i64,
+            before: ((piece.output.start - piece.input.start) / rows) as i64,
+            after: ((piece.input.end - piece.output.end) / rows) as i64,
+            first: first as i64,
+            rows: rows as i64,
+            columns: columns as i64,
+            pages: pages as i64,
+            height: self.filter[0] as i32,
+            width: self.filter[1] as i32,
+            depth: self.filter[2] as i32,
         };
-        let blocks = rows.div_ceil(self.tile[0]) * count.div_ceil(self.tile[1]);
-        let blocks = u32::try_from(blocks).map_err(|_| Error::Internal(format!("{blocks} blocks in one launch")))?;
+        // Whole pages of tiles, also of the pages at both ends that the piece has only a part of.
+        let pages_touched = (first + count).div_ceil(columns) - first / columns;
+        let blocks = rows.div_ceil(self.tile[0]) * columns.div_ceil(self.tile[1]) * pages_touched;
+        let blocks = i32::try_from(blocks).map_err(|_| Error::Internal(format!("{blocks} blocks in one launch")))?;
         let mut arguments = [(&raw mut argument).cast::<c_void>()];
         // SAFETY: as for stencils along lines.
-        unsafe { result::launch_kernel(self.function, (blocks, 1, 1), (self.threads, 1, 1), 0, stream, &mut arguments) }
+        unsafe { result::launch_kernel(self.function, (blocks as u32, 1, 1), (self.threads, 1, 1), 0, stream, &mut arguments) }
             .map_err(failed("cuLaunchKernel"))
     }
 }
