@@ -225,7 +225,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) convolution_2D_con
 
 // Filters of up to 7 rows and columns may have several pages.
 #if !defined(SIZE) || SIZE <= 7
-extern "C" __global__ void __launch_bounds__(THREADS) convolution_3D_const_mem_kernel(Part part) { convolution<true>(part); }
+extern "C" __global__ void __launch_bounds__(THREADS, 3) convolution_3D_const_mem_kernel(Part part) { convolution<true>(part); }
 #endif
 
 // What the host must know to launch it, told by the module itself.
