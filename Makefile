@@ -6,6 +6,8 @@ MEXEXT ?= mex$(if $(MATLAB_ROOT), mexa64)
 # Without a locale, gnuplot complains of signs it was not asked for.
 LANG ?= C.UTF-8
 export OCTAVE LANG
+DEMOS := StencilConstantMemory_Demo DerivativeConstantMemory_Demo ConvolutionConstantMemory_Demo
+PICTURES := stencil_demo_1.png stencil_demo_2.png derivative_demo.png convolution_demo.png
 # Where rustup puts cargo, for a shell that has not read its profile.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
@@ -14,7 +16,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 
 help:
 	@echo 'make build       build the MEX functions into matlab/'
-	@echo 'make demo        build, run the two worked examples, write their pictures here'
+	@echo 'make demo        build, run the worked examples, write their pictures here'
 	@echo 'make test        build, run every test this machine can run'
 	@echo 'make test-hosts  build, run the Octave tests in Octave 9 and 11 (as root; keeps 2.2 GB in .hosts/)'
 	@echo 'make lint        check the format and the lints of the Rust code'
@@ -31,9 +33,11 @@ build:
 demo:
 	@.ci/setup demo
 	@matlab/build-mex $(MEXEXT)
-	@"$(OCTAVE)" --norc --no-history --quiet --path matlab --eval 'StencilConstantMemory_Demo (pwd ())'
-	@echo
-	@echo "The pictures are stencil_demo_1.png and stencil_demo_2.png in $$PWD"
+	@set -e; for demo in $(DEMOS); do \
+	  "$(OCTAVE)" --norc --no-history --quiet --path matlab --eval "$$demo (pwd ())"; \
+	  echo; \
+	done
+	@echo "The pictures are $(PICTURES) in $$PWD"
 
 test:
 	@.ci/setup test
@@ -59,4 +63,4 @@ test-hosts:
 
 clean:
 	cargo clean
-	rm -f matlab/*.mex matlab/*.mexa64 matlab/libstencil_mex.so* stencil_demo_1.png stencil_demo_2.png
+	rm -f matlab/*.mex matlab/*.mexa64 matlab/libstencil_mex.so* $(PICTURES)

@@ -3,7 +3,7 @@ function device = ConstantMemoryDevice_CUDA ()
 %
 %   DEVICE = ConstantMemoryDevice_CUDA ()
 %
-%   Tells what StencilConstantMemory_CUDA would run on, and why, much as
+%   Tells what the functions of this folder would run on, and why, much as
 %   GPUDEVICE does. A machine without a GPU is no error: the fields are always
 %   the same ones, and what only a GPU has is '' or NaN.
 %

@@ -96,7 +96,8 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %     end of the session gives it back.
 %     The input is never written to.
 %
-%   See also ConstantMemoryDevice_CUDA, StencilConstantMemory_Demo, compile_mex, filter, conv.
+%   See also DerivativeConstantMemory_CUDA, ConvolutionConstantMemory_CUDA,
+%   ConstantMemoryDevice_CUDA, StencilConstantMemory_Demo, compile_mex, filter, conv.
 
   % Reached only where the MEX file of the same name is missing.
   error ('StencilConstantMemory:notBuilt', ...

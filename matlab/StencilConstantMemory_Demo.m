@@ -1,4 +1,4 @@
-function result = StencilConstantMemory_Demo (folder)
+function result = StencilConstantMemory_Demo (varargin)
 %StencilConstantMemory_Demo  Two worked examples of StencilConstantMemory_CUDA.
 %
 %   StencilConstantMemory_Demo
@@ -33,34 +33,8 @@ function result = StencilConstantMemory_Demo (folder)
 %
 %   See also StencilConstantMemory_CUDA, ConstantMemoryDevice_CUDA, compile_mex.
 
-  here = fileparts (mfilename ('fullpath'));
-  if exist (fullfile (here, ['StencilConstantMemory_CUDA.' mexext]), 'file') == 0
-    fprintf ('The MEX file is not built yet: running compile_mex.\n');
-    addpath (here);
-    compile_mex ();
-  end
-
-  show.octave = exist ('OCTAVE_VERSION', 'builtin') ~= 0;
-  if nargin > 0
-    folder = char (folder);
-    show.window = false;
-  else
-    folder = pwd ();
-    show.window = hasDisplay (show.octave);
-  end
-  if ~show.window && exist (folder, 'dir') == 0
-    [made, why] = mkdir (folder);
-    if ~made
-      error ('StencilConstantMemory_Demo:folder', ...
-             'The folder "%s" cannot be made: %s', folder, why);
-    end
-  end
-
-  device = ConstantMemoryDevice_CUDA ();
-  sayWhatRuns (device);
-  % That said it; the warning of the first call would only say it again.
-  noticed = warning ('off', 'StencilConstantMemory:noDevice');
-  again = onCleanup (@() warning (noticed));
+  narginchk (0, 1);
+  stage = demoStage ('StencilConstantMemory_Demo', varargin{:});
 
   % ---- Example 1: eleven ones over twenty ones --------------------------
   inputArray  = ones (1, 20);
@@ -71,8 +45,7 @@ function result = StencilConstantMemory_Demo (folder)
   fprintf ('  inputArray   %s\n', strtrim (sprintf ('%g ', inputArray)));
   fprintf ('  kernelArray  %s\n', strtrim (sprintf ('%g ', kernelArray)));
   fprintf ('  outputArray  %s\n', strtrim (sprintf ('%g ', outputArray)));
-  files = draw (show, fullfile (folder, 'stencil_demo_1.png'), ...
-                @() drawStencil (inputArray, outputArray));
+  files = stage.draw ('stencil_demo_1.png', [1000 660], @() drawStencil (inputArray, outputArray));
 
   % ---- Example 2: smoothing a noisy signal ------------------------------
   samplesPerSecond = 500;
@@ -88,85 +61,13 @@ function result = StencilConstantMemory_Demo (folder)
   fprintf ('\nExample 2: a noisy signal smoothed by a 21-tap Gaussian\n');
   fprintf ('  RMS error before  %.3f\n', rmsBefore);
   fprintf ('  RMS error after   %.3f  (%.1f times smaller)\n', rmsAfter, rmsBefore / rmsAfter);
-  files = [files, draw(show, fullfile (folder, 'stencil_demo_2.png'), ...
-                       @() drawSmoothing (t, clean, noisy, smoothed, rmsBefore, rmsAfter))];
+  files = [files, stage.draw('stencil_demo_2.png', [1000 660], ...
+                             @() drawSmoothing (t, clean, noisy, smoothed, rmsBefore, rmsAfter))];
 
   if nargout > 0
     result = struct ('outputArray', outputArray, 'rmsBefore', rmsBefore, ...
-                     'rmsAfter', rmsAfter, 'backend', device.Backend, 'files', {files});
+                     'rmsAfter', rmsAfter, 'backend', stage.device.Backend, 'files', {files});
   end
-end
-
-function sayWhatRuns (device)
-  if strcmp (device.Backend, 'cuda')
-    fprintf ('Backend: cuda, on %s (compute capability %s)\n', ...
-             device.Name, device.ComputeCapability);
-  else
-    fprintf ('Backend: %s, %d threads, %s (%s)\n', device.Backend, ...
-             device.Threads, device.SIMD, device.BackendReason);
-  end
-end
-
-function yes = hasDisplay (octave)
-  if octave
-    yes = have_window_system ();
-  else
-    yes = usejava ('desktop');
-  end
-end
-
-% Draws one figure; to a file where no window can or shall be shown. A picture
-% that fails costs a warning: the figures were printed, the point was made.
-function files = draw (show, file, drawing)
-  files = {};
-  look = {'Color', 'w', 'Position', [100 100 1000 660]};
-  try
-    if show.window
-      figure (look{:});
-      drawing ();
-      drawnow ();
-      return
-    end
-    if show.octave
-      quiet = quietGnuplot ();
-    end
-    fig = figure ('Visible', 'off', look{:});
-    closing = onCleanup (@() close (fig));
-    drawing ();
-    if show.octave
-      % gnuplot writes this one by itself; -dpng would ask for Ghostscript too.
-      print (fig, file, '-dpngcairo');
-    else
-      set (fig, 'PaperUnits', 'inches', 'PaperPosition', [0 0 8 5.3]);
-      print (fig, file, '-dpng', '-r150');
-    end
-  catch failure
-    hint = '';
-    if show.octave && ~show.window
-      hint = ' (on Debian and Ubuntu: apt-get install gnuplot-nox fonts-freefont-otf)';
-    end
-    warning ('StencilConstantMemory_Demo:noPicture', ...
-             'The picture could not be drawn%s: %s', hint, failure.message);
-    return
-  end
-  files = {file};
-  fprintf ('  picture           %s\n', file);
-end
-
-% Makes gnuplot draw the figures to come, without its two notices, until the
-% returned object goes.
-function quiet = quietGnuplot ()
-  toolkit = get (0, 'defaultfigure__graphics_toolkit__');
-  before  = warning ();
-  quiet = onCleanup (@() putBack (toolkit, before));
-  warning ('off', 'Octave:gnuplot-graphics');
-  warning ('off', 'print:nogs');
-  graphics_toolkit ('gnuplot');
-end
-
-function putBack (toolkit, before)
-  set (0, 'defaultfigure__graphics_toolkit__', toolkit);
-  warning (before);
 end
 
 function drawStencil (inputArray, outputArray)
@@ -220,17 +121,4 @@ function [t, y] = heartbeat (samplesPerSecond, seconds)
   for k = 1:numel (centre)
     y = y + height(k) * exp (-0.5 * ((phase - centre(k)) / width(k)) .^ 2);
   end
-end
-
-% Normal deviates that are the same in every host and release, which the
-% hosts' own generators are not: a Lehmer generator, exact in doubles, and
-% the Box-Muller transform.
-function z = gaussianNoise (n)
-  u = zeros (2, n);
-  state = 20;
-  for k = 1:2 * n
-    state = mod (16807 * state, 2147483647);
-    u(k) = state / 2147483647;
-  end
-  z = sqrt (-2 * log (u(1,:))) .* cos (2 * pi * u(2,:));
 end

@@ -79,6 +79,80 @@
 %!   assert (! isempty (strfind (out, "equal")), out);
 %! endfor
 
+%!testif ; has_gpu ()  # needs a GPU
+%! ## The derivative: both classes, both ways to its coefficients.
+%! shapes = {[1 0], [1 1], [1 8], [1 9], [5 3], [9 40], [3 5000], [8 3000], [1 641], [641 7], [1 1 5 7], ...
+%!           [700 700], [1 262144], [262145 1], [20000 14], [4 20000], [1 3000013]};
+%! for i = 1:numel (shapes)
+%!   for type = {"double", "single"}
+%!     x = cast (noise (i, shapes{i}), type{1});
+%!     want = DerivativeConstantMemory_CUDA (x, 0.3, "Backend", "cpu");
+%!     for source = {"constant", "readonly"}
+%!       [yes, why] = same_bits (DerivativeConstantMemory_CUDA (x, 0.3, "Backend", "cuda", ...
+%!                                                              "Coefficients", source{1}), want);
+%!       assert (yes, "%s, size %s, %s: %s", type{1}, mat2str (shapes{i}), source{1}, why);
+%!     endfor
+%!   endfor
+%! endfor
+
+%!testif ; has_gpu ()  # needs a GPU
+%! ## The convolution: every filter of two dimensions and of three, over small and large.
+%! [i, j, k] = ndgrid (1:2:15, 1:2:15, 1:2:7);
+%! sizes = [i(:), j(:), k(:)];
+%! sizes(sizes(:,3) > 1 & any (sizes > 7, 2),:) = [];
+%! for i = 1:rows (sizes)
+%!   for type = {"double", "single"}
+%!     filter = cast (noise (i, sizes(i,:)), type{1});
+%!     for dims = {[1 1], [70 50], [33 9 8]}
+%!       n = cast (noise (i, dims{1}), type{1});
+%!       [yes, why] = same_bits (ConvolutionConstantMemory_CUDA (n, filter, "Backend", "cuda"), ...
+%!                               ConvolutionConstantMemory_CUDA (n, filter, "Backend", "cpu"));
+%!       assert (yes, "%s, %s under %s: %s", type{1}, mat2str (dims{1}), mat2str (sizes(i,:)), why);
+%!     endfor
+%!   endfor
+%! endfor
+
+%!testif ; has_gpu ()  # needs a GPU
+%! shapes = {[0 3], [1 20000], [20000 1], [3 20000], [20000 3], [15 15 300], [2 3 5000], [1 1 9000], ...
+%!           [1023 1025], [2000 1500], [127 129 65]};
+%! filters = {[1 1], [3 3], [5 5], [15 15], [1 15], [15 1], [3 7], [3 3 3], [7 7 7], [1 1 7]};
+%! for i = 1:numel (shapes)
+%!   for j = 1:numel (filters)
+%!     for type = {"double", "single"}
+%!       n = cast (noise (i, shapes{i}), type{1});
+%!       filter = noise (j, filters{j});
+%!       [yes, why] = same_bits (ConvolutionConstantMemory_CUDA (n, filter, "Backend", "cuda"), ...
+%!                               ConvolutionConstantMemory_CUDA (n, filter, "Backend", "cpu"));
+%!       assert (yes, "%s, %s under %s: %s", type{1}, mat2str (shapes{i}), mat2str (filters{j}), why);
+%!     endfor
+%!   endfor
+%! endfor
+
+%!testif ; has_gpu ()  # needs a GPU
+%! ## The bound on the GPU's memory, down to a piece: the same for these two.
+%! code = {
+%!   "function equal (name, varargin)"
+%!   "  [yes, why] = same_bits (feval (name, varargin{:}, 'Backend', 'cuda'), ..."
+%!   "                          feval (name, varargin{:}, 'Backend', 'cpu'));"
+%!   "  assert (yes, '%s, size %s: %s', name, mat2str (size (varargin{1})), why);"
+%!   "end"
+%!   "for type = {'double', 'single'}"
+%!   "  for dims = {[1 1e5], [99999 1], [3 9000], [650 41], [40 1000], [1 3 700], [1 1], [0 3], [30 20 50]}"
+%!   "    x = cast (noise (1, dims{1}), type{1});"
+%!   "    equal ('DerivativeConstantMemory_CUDA', x, 0.3);"
+%!   "    equal ('DerivativeConstantMemory_CUDA', x, 'Coefficients', 'readonly');"
+%!   "    for size_f = {[1 1], [5 5], [15 15], [1 15], [15 1], [7 7 7], [1 1 7]}"
+%!   "      equal ('ConvolutionConstantMemory_CUDA', x, noise (2, size_f{1}));"
+%!   "    end"
+%!   "  end"
+%!   "end"
+%!   "disp ('equal');"};
+%! for bytes = [1, 12000, 100000, 1000003]
+%!   [status, out] = run_octave (code, {sprintf("STENCIL_DEVICE_BYTES=%d", bytes)});
+%!   assert (status, 0, out);
+%!   assert (! isempty (strfind (out, "equal")), out);
+%! endfor
+
 %!testif ; has_gpu () && ConstantMemoryDevice_CUDA ().DeviceCount > 1  # needs two GPUs
 %! x = noise (1, 1, 3e5);
 %! taps = noise (2, 1, 21);
@@ -86,6 +160,10 @@
 %! for i = [1:ConstantMemoryDevice_CUDA().DeviceCount, 1]
 %!   [yes, why] = same_bits (StencilConstantMemory_CUDA (x, taps, "Device", i), want);
 %!   assert (yes, "device %d: %s", i, why);
+%!   assert (same_bits (DerivativeConstantMemory_CUDA (x, "Device", i), ...
+%!                      DerivativeConstantMemory_CUDA (x, "Backend", "cpu")));
+%!   assert (same_bits (ConvolutionConstantMemory_CUDA (x, taps(1:15), "Device", i), ...
+%!                      ConvolutionConstantMemory_CUDA (x, taps(1:15), "Backend", "cpu")));
 %! endfor
 
 %!testif ; has_gpu ()  # needs a GPU
@@ -93,17 +171,29 @@
 %! for i = 1:30
 %!   x = noise (i, 1, 100 * i);
 %!   taps = noise (i, 1, 1 + 2 * mod (i, 11));
-%!   agrees (x, taps, "Backend", {"cpu", "cuda"}{1 + mod (i, 2)});
+%!   backend = {"cpu", "cuda"}{1 + mod (i, 2)};
+%!   agrees (x, taps, "Backend", backend);
+%!   agrees_with (@fma_derivative, "DerivativeConstantMemory_CUDA", {single(x), i, "Backend", backend});
+%!   agrees_with (@fma_convolution, "ConvolutionConstantMemory_CUDA", ...
+%!                {reshape(x, 10, []), taps(1:1+2*mod (i, 5)), "Backend", backend});
 %! endfor
 
 %!test # as many threads as one likes
 %! code = {
-%!   "x = noise (1, 1, 1e6 + 7); z = noise (2, 1001, 700); text = '';"
-%!   "for m = [1 9 21]"
-%!   "  taps = noise (m, 1, m);"
-%!   "  a = StencilConstantMemory_CUDA (x, taps, 'Backend', 'cpu');"
-%!   "  b = StencilConstantMemory_CUDA (z, taps, 'Backend', 'cpu');"
-%!   "  text = [text, sprintf('%s', num2hex (sum (a)), hash ('md5', char (typecast ([a(:); b(:)], 'uint8').')))];"
+%!   "function text = print_of (v)"
+%!   "  text = hash ('md5', char (typecast (v(:), 'uint8').'));"
+%!   "end"
+%!   "cpu = {'Backend', 'cpu'}; text = '';"
+%!   "for x = {noise(1, 1, 1e6 + 7), noise(2, 1001, 700), noise(3, 90, 80, 70)}"
+%!   "  for m = [1 9 21]"
+%!   "    text = [text, print_of(StencilConstantMemory_CUDA (x{1}, noise (m, 1, m), cpu{:}))];"
+%!   "  end"
+%!   "  for x = {x{1}, single(x{1})}"
+%!   "    text = [text, print_of(DerivativeConstantMemory_CUDA (x{1}, 0.3, cpu{:}))];"
+%!   "    for size_f = {[3 3], [1 15], [3 3 3]}"
+%!   "      text = [text, print_of(ConvolutionConstantMemory_CUDA (x{1}, noise (1, size_f{1}), cpu{:}))];"
+%!   "    end"
+%!   "  end"
 %!   "end"
 %!   "disp (['<' text '>']);"};
 %! first = "";
@@ -111,7 +201,7 @@
 %!   [status, out] = run_octave (code, {sprintf("STENCIL_THREADS=%d", threads)});
 %!   assert (status, 0, out);
 %!   print = regexp (out, '<\w+>', "match", "once");
-%!   assert (! isempty (print), out);
+%!   assert (numel (print), 2 + 32 * 3 * (3 + 2 * 4), out);
 %!   if (isempty (first))
 %!     first = print;
 %!   endif

@@ -1,10 +1,18 @@
-## What StencilConstantMemory_CUDA refuses: identifier, opening words, order.
+## What all functions with options refuse in the same way, and what else
+## StencilConstantMemory_CUDA refuses: identifier, opening words, order.
 ## `fails` also looks at the opening words and makes an ordinary call after each error.
 
-%!shared f, x, k
+%!shared f, x, k, calls
 %! f = "StencilConstantMemory_CUDA";
 %! x = 1:5;
 %! k = [1 2 1];
+%! ## Each function, with what it may be given before its options.
+%! calls = {
+%!   f,                                {x, k}
+%!   "DerivativeConstantMemory_CUDA",  {x, 0.5}
+%!   "DerivativeConstantMemory_CUDA",  {single(x)}
+%!   "ConvolutionConstantMemory_CUDA", {x, k}
+%!   };
 
 ## Octave's own form, once for each kind of error that needs no GPU to be seen.
 %!error id=StencilConstantMemory:numberOfInputs StencilConstantMemory_CUDA ()
@@ -25,66 +33,53 @@
 %! fails (f, "numberOfInputs", {x});
 
 %!test # a name without a value, be the name good, bad or ambiguous
-%! for name = {"Backend", "backend", "Device", "Colour", "B", "D"}
-%!   fails (f, "numberOfInputs", {x, k, name{1}});
-%!   fails (f, "numberOfInputs", {x, k, "Backend", "cpu", name{1}});
+%! for call = calls.'
+%!   [name, inputs] = call{:};
+%!   for option = {"Backend", "backend", "Device", "Colour", "B", "D"}
+%!     fails (name, "numberOfInputs", [inputs, option]);
+%!     fails (name, "numberOfInputs", [inputs, {"Backend", "cpu"}, option]);
+%!   endfor
+%!   fails (name, "numberOfInputs", [inputs, {"cpu"}]);
 %! endfor
-%! fails (f, "numberOfInputs", {x, k, "cpu"});
 
 %!test # no text where a name belongs
-%! for name = {5, [], 1:3, single(1), int8(66), true, {"Backend"}, {}, struct(), ...
-%!             @sin, ["Backend"; "Backend"], ("Backend")', sparse(1), 1i}
-%!   fails (f, "numberOfInputs", {x, k, name{1}, "cpu"});
-%!   fails (f, "numberOfInputs", {x, k, "Backend", "cpu", name{1}, "cpu"});
-%!   fails (f, "numberOfInputs", {x, k, name{1}});
+%! for call = calls.'
+%!   [name, inputs] = call{:};
+%!   for no_name = {5, [], 1:3, single(1), int8(66), true, {"Backend"}, {}, struct(), ...
+%!                  @sin, ["Backend"; "Backend"], ("Backend")', sparse(1), 1i}
+%!     fails (name, "numberOfInputs", [inputs, {"Backend", "cpu"}, no_name, {"cpu"}]);
+%!     if (numel (inputs) == 2)
+%!       fails (name, "numberOfInputs", [inputs, no_name, {"cpu"}]);
+%!       fails (name, "numberOfInputs", [inputs, no_name]);
+%!     endif
+%!   endfor
+%!   ## An empty text is text, but the start of every name.
+%!   fails (name, {"numberOfInputs", "option"}, [inputs, {"", "cpu"}]);
+%!   fails (name, {"numberOfInputs", "option"}, [inputs, {'', "cpu"}]);
 %! endfor
-%! ## An empty text is text, but the start of every name.
-%! fails (f, {"numberOfInputs", "option"}, {x, k, "", "cpu"});
-%! fails (f, {"numberOfInputs", "option"}, {x, k, '', "cpu"});
 
 ## --- numberOfOutputs ---------------------------------------------------------
 
 %!test
-%! fails (f, "numberOfOutputs", {x, k}, 2);
-%! fails (f, "numberOfOutputs", {x, k}, 3);
-%! fails (f, "numberOfOutputs", {x, k}, 10);
-%! fails (f, "numberOfOutputs", {[], k}, 2);
-%! fails (f, "numberOfOutputs", {x, k, "Backend", "cpu"}, 2);
+%! for call = calls.'
+%!   [name, inputs] = call{:};
+%!   for nout = [2 3 10]
+%!     fails (name, "numberOfOutputs", inputs, nout);
+%!   endfor
+%!   fails (name, "numberOfOutputs", [{[]}, inputs(2:end)], 2);
+%!   fails (name, "numberOfOutputs", [inputs, {"Backend", "cpu"}], 2);
+%! endfor
 
 ## --- dataType ----------------------------------------------------------------
 
-%!test # every class but double, as the input, the taps, and both
-%! others = {single(1:3), int8(1:3), int16(1:3), int32(1:3), int64(1:3), ...
-%!           uint8(1:3), uint16(1:3), uint32(1:3), uint64(1:3), ...
-%!           true(1, 3), true, (1:3) > 2, eye(3) > 0, "abc", 'a', "", ...
-%!           {}, {1, 2, 3}, {1}, struct(), struct("a", {1, 2, 3}), struct([]), ...
-%!           @sin, @(t) t, inputParser(), containers.Map(), ...
-%!           single([]), int8([]), logical([]), single(pi), int32(7), ...
-%!           single(1):single(3), int8(1):int8(3), zeros(2, 2, 2, "single"), ...
-%!           single(eye(3))};
-%! for i = 1:numel (others)
-%!   fails (f, "dataType", {others{i}, k});
-%!   fails (f, "dataType", {x, others{i}});
-%!   fails (f, "dataType", {others{i}, others{i}});
-%! endfor
-
-%!test # double but sparse
-%! for v = {sparse(1:3), sparse(eye(3)), sparse(5), sparse(0), sparse(4, 4), sparse([]), ...
-%!          sparse(1000, 1000), sparse([1 0 1i])}
+%!test # every class but double, as the input, the taps, and both; sparse and complex ones
+%! singles = {single(1:3), single([]), single(pi), single(1):single(3), single(eye(3)), ...
+%!            zeros(2, 2, 2, "single")};
+%! for v = [singles, no_real_floats()]
 %!   fails (f, "dataType", {v{1}, k});
 %!   fails (f, "dataType", {x, v{1}});
+%!   fails (f, "dataType", {v{1}, v{1}});
 %! endfor
-
-%!test # double but complex, also where the imaginary part is 0
-%! for v = {1i, [1 2 3i], complex(1, 0), complex(1:3, 0), complex(ones(3), 0), ...
-%!          complex(NaN, Inf), complex(zeros(0, 3), 0), 1i * eye(3)}
-%!   if (! iscomplex (v{1}))
-%!     continue;   # an Octave that narrows here passes a real array
-%!   endif
-%!   fails (f, "dataType", {v{1}, k});
-%!   fails (f, "dataType", {x, v{1}});
-%! endfor
-%! assert (iscomplex (complex (1, 0)) && iscomplex (complex (1:3, 0)));
 
 %!test # what arithmetic narrows to real is welcome
 %! assert (StencilConstantMemory_CUDA ([1+1i, 2] .* [1-1i, 1], 1), [2 2]);
@@ -120,11 +115,14 @@
 ## --- option: names and values ------------------------------------------------
 
 %!test # names that are no option
-%! for name = {"Colour", "Backends", "Backendd", "ackend", "backend ", " backend", ...
-%!             "Device1", "X", "cpu", "cuda", "Boundary0", "-", "%s%n%d", ...
-%!             repmat("B", 1, 5000), ["Back" char(0) "end"], char([195 169])}
-%!   fails (f, "option", {x, k, name{1}, "cpu"});
-%!   fails (f, "option", {x, k, "Backend", "cpu", name{1}, "cpu"});
+%! for call = calls.'
+%!   [name, inputs] = call{:};
+%!   for option = {"Colour", "Backends", "Backendd", "ackend", "backend ", " backend", ...
+%!                 "Device1", "X", "cpu", "cuda", "Boundary0", "-", "%s%n%d", ...
+%!                 repmat("B", 1, 5000), ["Back" char(0) "end"], char([195 169])}
+%!     fails (name, "option", [inputs, option, {"cpu"}]);
+%!     fails (name, "option", [inputs, {"Backend", "cpu"}, option, {"cpu"}]);
+%!   endfor
 %! endfor
 
 %!test # a prefix that two of the six names share
@@ -134,58 +132,76 @@
 %! endfor
 
 %!test # any case, any prefix that only one name has
-%! want = StencilConstantMemory_CUDA (x, k);
-%! for name = {"Backend", "backend", "BACKEND", "bAcKeNd", "Back", "ba", "BA", 'Backen'}
-%!   for value = {"cpu", "CPU", "Cpu"}
-%!     assert (StencilConstantMemory_CUDA (x, k, name{1}, value{1}), want);
+%! for call = calls.'
+%!   [name, inputs] = call{:};
+%!   want = feval (name, inputs{:});
+%!   for option = {"Backend", "backend", "BACKEND", "bAcKeNd", "Back", "ba", "BA", 'Backen'}
+%!     for value = {"cpu", "CPU", "Cpu"}
+%!       assert (feval (name, inputs{:}, option{1}, value{1}), want);
+%!     endfor
 %!   endfor
-%! endfor
-%! ## Device has no value that is right everywhere: a number too high shows that
-%! ## the name was understood.
-%! for name = {"Device", "device", "DEVICE", "Dev", "dev", "de", "DE"}
-%!   fails (f, "noDevice", {x, k, "Backend", "auto", name{1}, 99});
+%!   ## Device has no value that is right everywhere: a number too high shows that
+%!   ## the name was understood.
+%!   for option = {"Device", "device", "DEVICE", "Dev", "dev", "de", "DE"}
+%!     fails (name, "noDevice", [inputs, {"Backend", "auto"}, option, {99}]);
+%!   endfor
 %! endfor
 
 %!test # values of Backend
-%! for value = {"gpu", "cpus", "cpu ", " cpu", "c", "none", 1, 0, [], true, {"cpu"}, ...
-%!              {}, struct(), @sin, ["cpu"; "cpu"], ("cpu")', single(1), 1i, sparse(1), ...
-%!              "%s%s%n", repmat("cpu", 1, 3000), ["cpu" char(0)]}
-%!   fails (f, "option", {x, k, "Backend", value{1}});
-%!   fails (f, "option", {x, k, "back", value{1}});
+%! for call = calls.'
+%!   [name, inputs] = call{:};
+%!   for value = {"gpu", "cpus", "cpu ", " cpu", "c", "none", 1, 0, [], true, {"cpu"}, ...
+%!                {}, struct(), @sin, ["cpu"; "cpu"], ("cpu")', single(1), 1i, sparse(1), ...
+%!                "%s%s%n", repmat("cpu", 1, 3000), ["cpu" char(0)]}
+%!     fails (name, "option", [inputs, {"Backend"}, value]);
+%!     fails (name, "option", [inputs, {"back"}, value]);
+%!   endfor
 %! endfor
 
 %!test # values of Device: a whole number from 1, and nothing else
-%! for value = {0, -1, 1.5, 0.5, NaN, -Inf, [1 2], [1; 1], [], zeros(1, 0), "a", "1", ...
-%!              'one', {1}, {}, struct(), @sin, 1i, complex(1, 0), sparse(1), ...
-%!              ones(2, 2, 2), 1e-300, -0}
-%!   fails (f, "option", {x, k, "Backend", "auto", "Device", value{1}});
-%!   fails (f, "option", {x, k, "Device", value{1}});
+%! for call = calls.'
+%!   [name, inputs] = call{:};
+%!   for value = {0, -1, 1.5, 0.5, NaN, -Inf, [1 2], [1; 1], [], zeros(1, 0), "a", "1", ...
+%!                'one', {1}, {}, struct(), @sin, 1i, complex(1, 0), sparse(1), ...
+%!                ones(2, 2, 2), 1e-300, -0}
+%!     fails (name, "option", [inputs, {"Backend", "auto", "Device"}, value]);
+%!     fails (name, "option", [inputs, {"Device"}, value]);
+%!   endfor
 %! endfor
 
 %!test # a number that no machine has never falls back
-%! for value = {99, 1000, 2 ^ 31, 2 ^ 32 + 1, 2 ^ 53}
-%!   fails (f, {"noDevice", "option"}, {x, k, "Backend", "auto", "Device", value{1}});
-%!   fails (f, {"noDevice", "option"}, {x, k, "Backend", "cuda", "Device", value{1}});
+%! for call = calls.'
+%!   [name, inputs] = call{:};
+%!   for value = {99, 1000, 2 ^ 31, 2 ^ 32 + 1, 2 ^ 53, Inf}
+%!     fails (name, {"noDevice", "option"}, [inputs, {"Backend", "auto", "Device"}, value]);
+%!     fails (name, {"noDevice", "option"}, [inputs, {"Backend", "cuda", "Device"}, value]);
+%!   endfor
+%!   for backend = {"auto", "cuda", "cpu"}
+%!     fails (name, "noDevice", [inputs, {"Backend"}, backend, {"Device", 99}]);
+%!   endfor
 %! endfor
-%! for backend = {"auto", "cuda", "cpu"}
-%!   fails (f, "noDevice", {x, k, "Backend", backend{1}, "Device", 99});
-%! endfor
-%! fails (f, {"noDevice", "option"}, {x, k, "Backend", "auto", "Device", Inf});
 
 %!testif ; ! has_gpu ()  # needs a machine without a usable GPU
-%! fails (f, "noDevice", {x, k, "Backend", "cuda"});
-%! fails (f, "noDevice", {x, k, "backend", "CUDA"});
-%! fails (f, "noDevice", {[], k, "Backend", "cuda"});
-%! fails (f, "noDevice", {x, k, "Backend", "cuda", "Device", 1});
-%! fails (f, "noDevice", {x, k, "Backend", "auto", "Device", 1});
+%! for call = calls.'
+%!   [name, inputs] = call{:};
+%!   fails (name, "noDevice", [inputs, {"Backend", "cuda"}]);
+%!   fails (name, "noDevice", [inputs, {"backend", "CUDA"}]);
+%!   fails (name, "noDevice", [{[]}, inputs(2:end), {"Backend", "cuda"}]);
+%!   fails (name, "noDevice", [inputs, {"Backend", "cuda", "Device", 1}]);
+%!   fails (name, "noDevice", [inputs, {"Backend", "auto", "Device", 1}]);
+%! endfor
 
 %!testif ; has_gpu ()  # needs a GPU
-%! assert (StencilConstantMemory_CUDA (x, k, "Device", 1, "Backend", "cuda"), [4 8 12 16 14]);
-%! assert (StencilConstantMemory_CUDA (x, k, "dev", 1, "back", "Auto"), [4 8 12 16 14]);
 %! n = ConstantMemoryDevice_CUDA ().DeviceCount;
-%! text = fails (f, "noDevice", {x, k, "Backend", "cuda", "Device", n + 1});
-%! assert (! isempty (strfind (text, sprintf ("%d", n + 1))), text);
-%! fails (f, "noDevice", {x, k, "Backend", "auto", "Device", n + 1});
+%! for call = calls.'
+%!   [name, inputs] = call{:};
+%!   want = feval (name, inputs{:}, "Backend", "cpu");
+%!   assert (feval (name, inputs{:}, "Device", 1, "Backend", "cuda"), want);
+%!   assert (feval (name, inputs{:}, "dev", 1, "back", "Auto"), want);
+%!   text = fails (name, "noDevice", [inputs, {"Backend", "cuda", "Device", n + 1}]);
+%!   assert (! isempty (strfind (text, sprintf ("%d", n + 1))), text);
+%!   fails (name, "noDevice", [inputs, {"Backend", "auto", "Device", n + 1}]);
+%! endfor
 
 ## >>> Options to come. Their names take part in the prefixes already, but this
 ## >>> version accepts none of them: this block changes when they are built.
@@ -280,9 +296,12 @@
 ## --- After errors, the function is as good as new ----------------------------
 
 %!test # the texts are no formats: nothing in them is filled in
-%! for name = {"%d", "%s%s%s%s%s%s", "100%", "%n"}
-%!   text = fails (f, "option", {x, k, name{1}, 1});
-%!   assert (! isempty (strfind (text, name{1})), "nothing of <%s> in <%s>", name{1}, text);
+%! for call = calls.'
+%!   [name, inputs] = call{:};
+%!   for option = {"%d", "%s%s%s%s%s%s", "100%", "%n"}
+%!     text = fails (name, "option", [inputs, option, {1}]);
+%!     assert (! isempty (strfind (text, option{1})), "nothing of <%s> in <%s>", option{1}, text);
+%!   endfor
 %! endfor
 
 %!test # many errors of all kinds in turn, and right results between them

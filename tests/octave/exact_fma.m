@@ -1,9 +1,14 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{z} =} exact_fma (@var{a}, @var{b}, @var{c})
-## The fused multiply-add @code{a*b + c} of doubles, rounded once, element by
-## element, in plain Octave.
+## The fused multiply-add @code{a*b + c}, rounded once, element by element, in
+## plain Octave: of doubles, or of singles, which all three must be then.
 ##
-## The usual element takes the way of Boldo and Melquiond (Emulation of FMA and
+## Singles are the easy ones.  The product of two is a double exactly, the sum
+## with the third is made a double with rounding to odd, and rounding that to
+## single is then as good as rounding the sum itself: 53 bits are more than the
+## 24 + 2 that this needs.
+##
+## Of doubles, the usual element takes the way of Boldo and Melquiond (Emulation of FMA and
 ## correctly rounded sums: proved algorithms using rounding to odd, 2008): the
 ## product and the sums are split without error, the small parts are added with
 ## rounding to odd, and one ordinary addition then rounds the whole.  That holds
@@ -21,6 +26,10 @@ function z = exact_fma (a, b, c)
   [err, a, b, c] = common_size (a, b, c);
   if (err)
     error ("exact_fma: sizes differ");
+  endif
+  if (isa (a, "single") && isa (b, "single") && isa (c, "single"))
+    z = in_doubles (double (a), double (b), double (c));
+    return;
   endif
 
   p = a .* b;
@@ -64,17 +73,26 @@ function z = by_splitting (a, b, c)
   [th, tl] = two_sum (c, ul);
   [vh, vl] = two_sum (uh, th);
   [s, e] = two_sum (tl, vl);
+  z = vh + to_odd (s, e);
+endfunction
 
-  ## Round s to odd: where s is inexact and its last bit even, the neighbour on
-  ## the side of the error has the odd bit.
+## Nothing over- or underflows here: the products of singles, and their sums, lie
+## well inside the range of doubles.
+function z = in_doubles (a, b, c)
+  [s, e] = two_sum (a .* b, c);
+  e(! isfinite (s)) = 0;      # the sum is the answer, whatever became of its error
+  z = single (to_odd (s, e));
+endfunction
+
+## s + e, of which s is the nearest double, rounded to odd: where s is inexact and
+## its last bit even, the neighbour on the side of the error has the odd bit.
+function s = to_odd (s, e)
   bits = typecast (s(:), "uint64");
   move = e(:) != 0 & bitand (bits, uint64 (1)) == 0;
   away = (e(:) > 0) == (s(:) > 0);
   bits(move & away) += uint64 (1);
   bits(move & ! away) -= uint64 (1);
   s(:) = typecast (bits, "double");
-
-  z = vh + s;
 endfunction
 
 function [s, e] = two_sum (a, b)

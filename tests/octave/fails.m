@@ -3,8 +3,8 @@
 ## Calls function @var{name} with the arguments in the cell array @var{args} and
 ## @var{nout} outputs (1 if not given).  Raises unless that fails under the
 ## function's prefix and @var{id}, with the opening words that belong to the
-## identifier and something after them, and unless an ordinary call right after
-## it works.  @var{id} may be a cell array where the contract leaves a choice.
+## identifier and something after them, and unless an ordinary call of it (for
+## ConstantMemoryDevice_CUDA one of the stencil) works right after.  @var{id} may be a cell array where the contract leaves a choice.
 ## @var{text} is the error's text, without the name the host puts before it.
 ## @end deftypefn
 
@@ -13,6 +13,12 @@ function text = fails (name, id, args, nout = 1)
     "numberOfInputs", "Number of Inputs are Wrong", ...
     "numberOfOutputs", "Number of Outputs are Wrong", ...
     "dataType", "One of the Inputs are of the wrong data-type");
+  c = [4/5, -1/5, 4/105, -1/280];
+  persistent ordinary = {
+    "StencilConstantMemory_CUDA",     {[1 2 3], [1 1 1]}, [3 6 5]
+    "DerivativeConstantMemory_CUDA",  {[0 0 0 0 1 0 0 0 0]}, [fliplr(c), 0, -c]
+    "ConvolutionConstantMemory_CUDA", {[1 2 3], [1; 2; 3]}, [2 4 6]
+    };
 
   caught = [];
   try
@@ -49,7 +55,9 @@ function text = fails (name, id, args, nout = 1)
     error ("%s: the text says too little: <%s>", what, text);
   endif
 
-  [yes, why] = same_bits (StencilConstantMemory_CUDA ([1 2 3], [1 1 1]), [3 6 5]);
+  i = find ([strcmp(ordinary(:,1), name); true], 1);
+  [next, args, want] = ordinary{1 + mod (i - 1, rows (ordinary)),:};
+  [yes, why] = same_bits (feval (next, args{:}), want);
   if (! yes)
     error ("%s: the call after the error is wrong: %s", what, why);
   endif

@@ -1,13 +1,24 @@
 ## -*- texinfo -*-
-## @deftypefn {} {@var{cases} =} hard_fma_cases ()
+## @deftypefn {} {@var{v} =} hard_fma_cases (@var{class})
 ## Triples on which a fused multiply-add is hard to get right, with the right
-## answer: a cell array of bit patterns, one row @{a, b, c, a*b + c@} a case.
+## answer: a matrix of @qcode{"double"} or @qcode{"single"} numbers, one row
+## @math{a, b, c, a*b + c} a case.
 ## By turns ordinary sums, near cancellation, results near and below the smallest
 ## normal, sums near the largest number, exact ties, tiny halves.
+## Of the singles, some also go wrong where the sum is rounded to double first.
 ## The answers come from a C library and agree with exact rational arithmetic.
 ## @end deftypefn
 
-function cases = hard_fma_cases ()
+function v = hard_fma_cases (class)
+  if (strcmp (class, "double"))
+    cases = doubles ();
+  else
+    cases = singles ();
+  endif
+  v = reshape (hex2num (cases(:), class), size (cases));
+endfunction
+
+function cases = doubles ()
   cases = {
     "3eafffffffffffff", "c050000000000056", "3dbfffffffffffff", "bf0fffff000000ab"
     "c0cfffffffffffff", "bf40000000000003", "bfd00000000000b0", "401efffffffffffa"
@@ -71,5 +82,47 @@ function cases = hard_fma_cases ()
     "ff3e003e93310d1d", "4001dee600000000", "7f50c11a9210f533", "7bd08f9000000000"
     "fe3fffffffffffff", "bfdfffffffffffff", "fe2ffffffffffffe", "7790000000000000"
     "7e18177a00000000", "406edeed2c9c2a0b", "fe873dd7cdd569da", "7e873dd7cdd569da"
+  };
+endfunction
+
+function cases = singles ()
+  cases = {
+    "378000f8", "38fffffb", "b1800045", "b0ffff29"
+    "3a000000", "37000008", "bc74712e", "bc74712a"
+    "45200000", "490000c6", "b3800000", "4ea000f7"
+    "46400000", "480000b3", "326d0000", "4ec0010d"
+    "bd7fffff", "44000044", "3efffffa", "c1fc0087"
+    "c0fffffd", "ba000080", "bb462d63", "3a674e68"
+    "c4000002", "bfe48000", "3de4f146", "4464872b"
+    "3c3781b3", "42800017", "bf3781d6", "b401ac76"
+    "45800000", "bc8000ce", "428000cd", "b7000000"
+    "b800002b", "39800097", "320000c3", "267fcd46"
+    "b9ec8000", "3d800089", "37ec80ff", "2c6f8000"
+    "c0000400", "3d7ffffc", "3e0003fe", "2c800000"
+    "079112bc", "ad000000", "01000076", "01000075"
+    "20000000", "93017596", "00000000", "80000000"
+    "24e38000", "1c80000b", "01af92d3", "02498973"
+    "84000008", "b8000002", "82060000", "8205f000"
+    "bf7ffff2", "81a995a8", "02000000", "0254cacf"
+    "0e800010", "2900008a", "00000001", "00000041"
+    "3a941723", "05f78c8c", "00000001", "010f33a1"
+    "86800010", "3a00004d", "00000001", "8100005d"
+    "96800000", "1d800000", "80000001", "80000002"
+    "bd800086", "82fffffc", "80000001", "01000083"
+    "40802000", "fd80000b", "fefc0f2a", "ff3e179b"
+    "5e927271", "defffff4", "7e000000", "fc939351"
+    "d67ffffe", "67800078", "7e80007b", "7400001e"
+    "f400001a", "cb000000", "7ec61c7d", "7f800000"
+    "f5000043", "4900006b", "fe000400", "fec002ae"
+    "34800000", "40fffff8", "cacf3bb4", "cacf3bb4"
+    "bdfffff9", "41800004", "cc00005e", "cc00005f"
+    "c57ffff0", "40800008", "d2c5b0df", "d2c5b0df"
+    "35800092", "3f7ffedc", "c1f97727", "c1f97727"
+    "37800031", "3f7fff9e", "43c0fcc5", "43c0fcc5"
+    "38800001", "3f7ffffe", "44bcc11f", "44bcc11f"
+    "418000c3", "3f7ffe7a", "cdb8bc5d", "cdb8bc5d"
+    "ba8000ed", "3f800000", "46fffffc", "46fffffb"
+    "be800040", "3f7fff80", "cafffff1", "cafffff1"
+    "bf0000cd", "3f7ffe66", "cb436701", "cb436701"
   };
 endfunction

@@ -1,18 +1,19 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {[@var{yes}, @var{why}] =} same_bits (@var{a}, @var{b})
-## True where two real full double arrays have one size, NaN in the same places
-## and the same bits everywhere else.  (Of a NaN only the place is promised.)
+## True where two real full arrays, both double or both single, have one size, NaN
+## in the same places and the same bits everywhere else.  (Of a NaN only the place is promised.)
 ## @var{why} names the first difference.
 ## @end deftypefn
 
 function [yes, why] = same_bits (a, b)
   why = "";
-  if (! plain (a) || ! plain (b))
+  if (! plain (a) || ! plain (b) || ! strcmp (class (a), class (b)))
     why = sprintf ("a %s against a %s", kind (a), kind (b));
   elseif (! isequal (size (a), size (b)))
     why = sprintf ("size %s against %s", shape (a), shape (b));
   else
-    off = typecast (a(:), "uint64") != typecast (b(:), "uint64");
+    word = ifelse_text (isa (a, "single"), "uint32", "uint64");
+    off = typecast (a(:), word) != typecast (b(:), word);
     off &= ! (isnan (a(:)) & isnan (b(:)));
     if (any (off))
       i = find (off, 1);
@@ -24,7 +25,7 @@ function [yes, why] = same_bits (a, b)
 endfunction
 
 function yes = plain (v)
-  yes = isa (v, "double") && isreal (v) && ! issparse (v);
+  yes = isfloat (v) && isreal (v) && ! issparse (v);
 endfunction
 
 function s = kind (v)
@@ -32,8 +33,8 @@ function s = kind (v)
                ifelse_text (iscomplex (v), "complex "), class (v));
 endfunction
 
-function s = ifelse_text (condition, text)
-  s = "";
+function s = ifelse_text (condition, text, other = "")
+  s = other;
   if (condition)
     s = text;
   endif

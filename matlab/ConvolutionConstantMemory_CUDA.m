@@ -1,0 +1,116 @@
+function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
+%ConvolutionConstantMemory_CUDA  Filter over an image or a volume, in CUDA constant memory.
+%
+%   P = ConvolutionConstantMemory_CUDA (N, F)
+%   P = ConvolutionConstantMemory_CUDA (..., NAME, VALUE, ...)
+%
+%   Lays the middle of the filter F on each element of N and returns the dot
+%   products with the neighbourhoods. The filter is not flipped, as IMFILTER has
+%   it, and samples outside N are zero. Runs on an NVIDIA GPU where there is one,
+%   with the filter in constant memory, else on the CPU: the same bits.
+%
+%   Inputs
+%     N   real, full array of class double or single: an image, or a volume of
+%         up to three dimensions, of any size. It may be empty.
+%     F   real, full array of class double or single, with an odd size in each
+%         dimension: of one page up to 15 x 15, of several up to 7 x 7 x 7.
+%         A filter of one page goes over each page of a volume by itself. Of a
+%         filter of several pages on an image, the middle page meets the image
+%         and the others meet the zeros above and below it, as CONVN has it.
+%
+%   Output
+%     P   of the size of N (so empty for an empty one); single if N or F is, else
+%         double, as CONV2 has it
+%
+%   Options, as name and value: character rows or strings, in upper or lower
+%   case; a name may be shortened as long as it stays unique
+%     'Backend'  'auto' (the default)  the GPU where one is usable; else the CPU,
+%                                      and one warning in a session says why
+%                'cuda'                the GPU, or the error noDevice
+%                'cpu'                 the CPU
+%     'Device'   which GPU, a whole number counted from 1 as GPUDEVICE does. One
+%                that is not there is an error: no call that names a device
+%                falls back to the CPU.
+%
+%   Arithmetic
+%     With r = (size (F) - 1) / 2, for each element (x, y, z) of P:
+%
+%       acc = 0
+%       for k = 1:size (F, 3),  for j = 1:size (F, 2),  for i = 1:size (F, 1)
+%         acc = fma (N(x + i-1-r(1), y + j-1-r(2), z + k-1-r(3)), F(i,j,k), acc)
+%
+%     where fma (a, b, c) is a * b + c, rounded once, and a sample outside the
+%     array is +0. Where one of N and F is single and the other one double, both
+%     are rounded to single first. Each step is an fma, the first one too, and
+%     they are taken in the filter's column-major order whatever runs them: GPU
+%     or CPU, any number of threads, any size. The results have the same bits; of
+%     a NaN, only its place is promised.
+%     At the edges the zeros are multiplied too. So an infinite or NaN entry of F
+%     gives NaN where it lies outside the array: 0 * Inf is NaN.
+%
+%   Relation to CONV2 and CONVN
+%     For finite numbers these give the same but for the rounding, as CONV2 and
+%     CONVN promise no order of the sums:
+%       ConvolutionConstantMemory_CUDA (N, F)
+%       conv2 (N, rot90 (F, 2), 'same')                       % N and F of one page
+%       convn (N, flip (flip (flip (F, 1), 2), 3), 'same')    % always
+%     To get what conv2 (N, F, 'same') returns, pass rot90 (F, 2).
+%
+%   Errors, in the order in which they are looked for
+%     ConvolutionConstantMemory:
+%     numberOfInputs   fewer than two; or something else where the name of an
+%                      option belongs; or a name without a value
+%     numberOfOutputs  more than one
+%     dataType         N or F is not real, full, and double or single: integer,
+%                      logical, char, cell, struct, complex, sparse. The text
+%                      says what was got and, where there is something, what to
+%                      do about it, such as full (N)
+%     imageShape       N has more than three dimensions
+%     filterSize       F is empty
+%     filterShape      F has more than three dimensions
+%     filterSize       F has an even size, or is larger than 15 x 15 or 7 x 7 x 7
+%     option           an unknown or ambiguous name, or a value that it cannot have
+%     noDevice         'cuda' was asked for, or a 'Device', and it cannot be used:
+%                      no driver, one that is too old, no GPU, no such index
+%     outOfMemory      the host's or the GPU's memory is used up
+%     cuda             CUDA failed; the text carries its name and words
+%     interrupted      Ctrl-C
+%     internal         a fault of this library
+%     notBuilt         the MEX file is missing: run compile_mex
+%   No error leaves the next call broken.
+%
+%   Warnings
+%     ConvolutionConstantMemory:noDevice  'auto' found no usable GPU, once a session
+%
+%   Environment variables
+%     STENCIL_BACKEND, STENCIL_DEVICE_BYTES and STENCIL_THREADS: see
+%     StencilConstantMemory_CUDA.
+%
+%   Examples
+%     % Edges by Sobel's filters: the gradient's size from its two parts
+%     across = ConvolutionConstantMemory_CUDA (N, [-1 0 1; -2 0 2; -1 0 1]);
+%     down   = ConvolutionConstantMemory_CUDA (N, [-1 -2 -1; 0 0 0; 1 2 1]);
+%     edges  = hypot (across, down);
+%
+%     % A Gaussian blur of 15 x 15
+%     g = exp (-0.5 * ((-7:7) / 2.5) .^ 2);
+%     F = g' * g;
+%     blurred = ConvolutionConstantMemory_CUDA (N, F / sum (F(:)));
+%
+%     % The mean of the 27 neighbours in a volume, in single precision
+%     P = ConvolutionConstantMemory_CUDA (single (V), ones (3, 3, 3) / 27);
+%
+%   Notes
+%     An image of integers must be made double or single first: double (N).
+%     Of a colour image, rows x columns x 3, a filter of one page takes each
+%     colour by itself.
+%     The inputs are never written to.
+%
+%   See also ConvolutionConstantMemory_Demo, StencilConstantMemory_CUDA,
+%   DerivativeConstantMemory_CUDA, ConstantMemoryDevice_CUDA, compile_mex, conv2, convn, imfilter.
+
+  % Reached only where the MEX file of the same name is missing.
+  error ('ConvolutionConstantMemory:notBuilt', ...
+         ['ConvolutionConstantMemory_CUDA is not built yet: run compile_mex here, or "make build" in ' ...
+          'the project''s folder.']);
+end

@@ -1,0 +1,129 @@
+function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
+%DerivativeConstantMemory_CUDA  First derivative from nine points, of eighth order, by CUDA.
+%
+%   DERIVATIVE = DerivativeConstantMemory_CUDA (F)
+%   DERIVATIVE = DerivativeConstantMemory_CUDA (F, H)
+%   DERIVATIVE = DerivativeConstantMemory_CUDA (..., NAME, VALUE, ...)
+%
+%   Returns the first derivative of the samples F, which stand H apart. Each
+%   value comes from the four samples before it and the four after it; the
+%   error falls with the eighth power of H. Runs on an NVIDIA GPU where there
+%   is one, with its coefficients in constant memory, else on the CPU: the same
+%   bits.
+%
+%   The first four and the last four values along a line are NO derivative, as
+%   samples outside the array are taken to be zero. See Edges.
+%
+%   Inputs
+%     F   real, full array of class double or single, of any size. The
+%         derivative is taken along the first dimension that is not 1, as DIFF
+%         does: of a row along the row, of a matrix down each column. It may be
+%         empty.
+%     H   the distance between samples: a real, positive, finite scalar of any
+%         numeric class. It is 1 where it is left out, also before options.
+%
+%   Output
+%     DERIVATIVE   of the size and the class of F, whatever the class of H
+%
+%   Options, as name and value: character rows or strings, in upper or lower
+%   case; a name may be shortened as long as it stays unique
+%     'Backend'       'auto' (the default)  the GPU where one is usable; else the
+%                                           CPU, and one warning in a session
+%                                           says why
+%                     'cuda'                the GPU, or the error noDevice
+%                     'cpu'                 the CPU
+%     'Device'        which GPU, a whole number counted from 1 as GPUDEVICE does.
+%                     One that is not there is an error: no call that names a
+%                     device falls back to the CPU.
+%     'Coefficients'  where the GPU reads the four coefficients; the results are
+%                     the same
+%                     'constant' (the default)  from constant memory
+%                     'readonly'                from global memory, through the
+%                                               read-only data cache
+%
+%   Arithmetic
+%     With c = [4/5 -1/5 4/105 -1/280] / h, computed in double and rounded once
+%     to the class of F, for each k:
+%
+%       acc = 0
+%       for i = 1:4,  acc = fma (c(i), f(k + i) - f(k - i), acc)
+%
+%     where fma (a, b, c) is a * b + c, rounded once, the difference is rounded
+%     to the class of F, and a sample outside the array is +0. All of it is in
+%     the class of F, in this order whatever runs it: GPU or CPU, any number of
+%     threads, any size. The results have the same bits; of a NaN, only its
+%     place is promised.
+%
+%   Accuracy
+%     Polynomials up to degree 8 are exact but for rounding. Of other functions
+%     the error is about h^8 / 630 times the ninth derivative. Rounding adds
+%     about eps (class (f)) / h times the size of F: with a smaller h the one
+%     part falls and the other one grows. Noise in F grows as rounding does: by
+%     1.17 / h.
+%
+%   Edges
+%     Samples outside the array count as zero. Where F is not zero there that is
+%     a jump, and its derivative is what the first four and the last four values
+%     show. They are of use where F fades to zero, or where lines are joined
+%     from pieces that overlap; otherwise leave them out:
+%       d = DerivativeConstantMemory_CUDA (f, h);
+%       d = d(5:end-4);
+%     A line of eight samples or fewer has only such values.
+%
+%   Errors, in the order in which they are looked for
+%     DerivativeConstantMemory:
+%     numberOfInputs   none; or something else where the name of an option
+%                      belongs; or a name without a value
+%     numberOfOutputs  more than one
+%     dataType         F is not real, full, and double or single; or H is no real,
+%                      full numeric array. The text says what was got and, where
+%                      there is something, what to do about it, such as full (f)
+%     spacing          H is not one positive finite number
+%     option           an unknown or ambiguous name, or a value that it cannot have
+%     noDevice         'cuda' was asked for, or a 'Device', and it cannot be used:
+%                      no driver, one that is too old, no GPU, no such index
+%     outOfMemory      the host's or the GPU's memory is used up
+%     cuda             CUDA failed; the text carries its name and words
+%     interrupted      Ctrl-C
+%     internal         a fault of this library
+%     notBuilt         the MEX file is missing: run compile_mex
+%   No error leaves the next call broken.
+%
+%   Warnings
+%     DerivativeConstantMemory:noDevice  'auto' found no usable GPU, once a session
+%
+%   Environment variables
+%     STENCIL_BACKEND, STENCIL_DEVICE_BYTES and STENCIL_THREADS: see
+%     StencilConstantMemory_CUDA.
+%
+%   Examples
+%     % The derivative of a sine, which is off from the cosine by 4e-13
+%     h = 1/16;
+%     x = 0:h:10;
+%     d = DerivativeConstantMemory_CUDA (sin (x), h);
+%     max (abs (d(5:end-4) - cos (x(5:end-4))))
+%
+%     % Down the columns of a matrix, and along its rows
+%     dX = DerivativeConstantMemory_CUDA (X, h);
+%     dY = DerivativeConstantMemory_CUDA (X.', h).';
+%
+%     % In single precision, with the coefficients through the read-only cache
+%     d = DerivativeConstantMemory_CUDA (single (f), h, 'Coefficients', 'readonly');
+%
+%   Notes
+%     For a vector f of finite doubles it computes what
+%       c = [4/5 -1/5 4/105 -1/280];
+%       StencilConstantMemory_CUDA (f, [-fliplr(c) 0 c] / h)
+%     does, but for the rounding.
+%     GRADIENT and DIFF take two points; they do with any length, with an error
+%     that falls with h^2 and with h.
+%     The input is never written to.
+%
+%   See also DerivativeConstantMemory_Demo, StencilConstantMemory_CUDA,
+%   ConvolutionConstantMemory_CUDA, ConstantMemoryDevice_CUDA, compile_mex, gradient, diff.
+
+  % Reached only where the MEX file of the same name is missing.
+  error ('DerivativeConstantMemory:notBuilt', ...
+         ['DerivativeConstantMemory_CUDA is not built yet: run compile_mex here, or "make build" in ' ...
+          'the project''s folder.']);
+end

@@ -1,0 +1,31 @@
+## -*- texinfo -*-
+## @deftypefn {} {} agrees_with (@var{reference}, @var{name}, @var{arguments})
+## Calls function @var{name} with the arguments in the cell array @var{arguments}
+## and raises unless the result is, to the bit, what @var{reference} makes of
+## them, and unless all its inputs are still what they were.
+## @end deftypefn
+
+function agrees_with (reference, name, arguments)
+  inputs = arguments(cellfun (@isnumeric, arguments));
+  ## As bits, since == sees neither the sign of a zero nor a NaN; typecast also
+  ## copies, so that no write to an input can reach these.
+  before = cellfun (@fingerprint, inputs, "UniformOutput", false);
+  y = feval (name, arguments{:});
+  want = reference (arguments{:});
+  [yes, why] = same_bits (y, want);
+  what = sprintf ("%s of %s", name, strjoin (cellfun (@told, inputs, "UniformOutput", false), ", "));
+  if (! yes)
+    error ("agrees_with: %s: %s", what, why);
+  endif
+  if (! isequal (cellfun (@fingerprint, inputs, "UniformOutput", false), before))
+    error ("agrees_with: %s: an input was written to", what);
+  endif
+endfunction
+
+function bytes = fingerprint (v)
+  bytes = typecast (full (v)(:), "uint8");
+endfunction
+
+function text = told (v)
+  text = sprintf ("%s %s", strjoin (strsplit (num2str (size (v))), "x"), class (v));
+endfunction

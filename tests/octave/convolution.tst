@@ -1,0 +1,480 @@
+## What ConvolutionConstantMemory_CUDA computes: bit for bit the chain of the contract,
+## and to rounding what conv2 and convn do. What it has in common with the other
+## functions when it refuses something is in errors.tst.
+
+%!shared f, ok, classes
+%! f = "ConvolutionConstantMemory_CUDA";
+%! ## Options do not change what the reference returns.
+%! ok = @(varargin) agrees_with (@fma_convolution, f, varargin);
+%! ## Of the image, the filter, and the result.
+%! classes = {"double", "double", "double"; "single", "single", "single"; ...
+%!            "single", "double", "single"; "double", "single", "single"};
+
+## --- Plain facts to read ---------------------------------------------------------
+
+%!assert (ConvolutionConstantMemory_CUDA (magic (4), 1), magic (4))
+%!assert (ConvolutionConstantMemory_CUDA (1:5, [1 0 0]), [0 1 2 3 4])
+%!assert (ConvolutionConstantMemory_CUDA ((1:5)', [1; 0; 0]), [0; 1; 2; 3; 4])
+%!assert (ConvolutionConstantMemory_CUDA (1:5, [1; 10; 100]), 10:10:50)
+%!assert (ConvolutionConstantMemory_CUDA (ones (4, 5), ones (3)), ...
+%!        [4 6 6 6 4; 6 9 9 9 6; 6 9 9 9 6; 4 6 6 6 4])
+
+%!test # not flipped: an impulse shows the filter turned round
+%! n = zeros (5);
+%! n(3,3) = 1;
+%! filter = reshape (1:9, 3, 3);
+%! p = ConvolutionConstantMemory_CUDA (n, filter);
+%! assert (p(2:4,2:4), rot90 (filter, 2));
+%! assert (nnz (p), 9);
+%! ## And its middle, laid on an element, meets that element.
+%! assert (ConvolutionConstantMemory_CUDA (reshape (1:9, 3, 3), filter)(2,2), sum ((1:9) .^ 2));
+
+%!test # no output asked for: ans is set
+%! ConvolutionConstantMemory_CUDA (1:3, 2);
+%! assert (ans, [2 4 6]);
+
+%!test # one dimension: the same bits as the stencil
+%! for m = 1:2:15
+%!   k = noise (m, 1, m);
+%!   x = noise (m, 40, 30);
+%!   assert (same_bits (ConvolutionConstantMemory_CUDA (x, k(:)), StencilConstantMemory_CUDA (x, k)));
+%!   x = noise (m, 1, 900);
+%!   assert (same_bits (ConvolutionConstantMemory_CUDA (x, k), StencilConstantMemory_CUDA (x, k)));
+%! endfor
+
+%!test # a volume: page by page under a filter of one page, and through the pages under one of more
+%! n = reshape (1:24, 2, 3, 4);
+%! p = ConvolutionConstantMemory_CUDA (n, [1 0 0]);
+%! assert (p, cat (2, zeros (2, 1, 4), n(:,1:2,:)));
+%! p = ConvolutionConstantMemory_CUDA (n, reshape ([1 0 0], 1, 1, 3));
+%! assert (p, cat (3, zeros (2, 3), n(:,:,1:3)));
+%! ## An image is a volume of one page.
+%! assert (ConvolutionConstantMemory_CUDA (magic (4), reshape ([5 2 7], 1, 1, 3)), 2 * magic (4));
+
+## --- conv2 and convn, to rounding ---------------------------------------------------
+
+%!function near (p, same, n, f)
+%! ## A sum of as many rounded terms, whatever their order.
+%! assert (class (p), class (same));
+%! assert (size (p), size (same));
+%! scale = convn (abs (double (n)), abs (double (f(end:-1:1,end:-1:1,end:-1:1))), "same");
+%! bound = 2 * (numel (f) + 2) * eps (class (p)) * scale;
+%! off = abs (double (p) - double (same));
+%! assert (all ((off <= bound)(:)), "%s under %s: off by %g, allowed %g", mat2str (size (n)), ...
+%!         mat2str (size (f)), max ((off - bound)(:)), max (bound(:)));
+%!endfunction
+
+%!test # two dimensions: conv2 (n, rot90 (f, 2), "same")
+%! for dims = {[20 30], [1 50], [50 1], [3 4], [1 1], [2 100], [100 2], [40 40]}
+%!   for size_f = {[1 1], [3 3], [5 5], [1 15], [15 1], [3 7], [7 3], [15 15], [13 9]}
+%!     for type = classes.'
+%!       n = cast (noise (1, dims{1}), type{1});
+%!       filter = cast (noise (2, size_f{1}), type{2});
+%!       near (ConvolutionConstantMemory_CUDA (n, filter), conv2 (n, rot90 (filter, 2), "same"), n, filter);
+%!     endfor
+%!   endfor
+%! endfor
+
+%!test # three: convn (n, filter turned round in all dimensions, "same"), and images and filters with fewer
+%! for dims = {[9 8 7], [1 1 20], [1 20 3], [20 1 2], [3 3 3], [2 2 1], [12 11], [1 9], [9 1], [1 1]}
+%!   for size_f = {[1 1 3], [3 3 3], [5 5 3], [1 3 7], [7 1 5], [7 7 7], [3 3], [15 15], [1 15]}
+%!     for type = classes.'
+%!       n = cast (noise (1, dims{1}), type{1});
+%!       filter = cast (noise (2, size_f{1}), type{2});
+%!       near (ConvolutionConstantMemory_CUDA (n, filter), ...
+%!             convn (n, filter(end:-1:1,end:-1:1,end:-1:1), "same"), n, filter);
+%!     endfor
+%!   endfor
+%! endfor
+
+%!test # whole numbers are exact by any method: large images, tall ones, wide ones, a volume
+%! for type = {"double", "single"}
+%!   for dims = {[1500 1100], [3 200000], [200000 3], [1 300001], [300001 1]}
+%!     n = cast (mod (reshape (1:prod (dims{1}), dims{1}), 1013) - 500, type{1});
+%!     for filter = {[1 -2 3; 0 5 -1; 2 2 -7], reshape(1:35, 7, 5) - 9, mod(reshape(1:225, 15, 15), 7)}
+%!       p = ConvolutionConstantMemory_CUDA (n, filter{1});
+%!       assert (isequal (p, conv2 (n, rot90 (filter{1}, 2), "same")));
+%!       assert (class (p), type{1});
+%!     endfor
+%!   endfor
+%!   n = cast (mod (reshape (1:90*80*70, 90, 80, 70), 1013) - 500, type{1});
+%!   filter = mod (reshape (1:45, 3, 3, 5), 11) - 4;
+%!   assert (isequal (ConvolutionConstantMemory_CUDA (n, filter), ...
+%!                    convn (n, filter(end:-1:1,end:-1:1,end:-1:1), "same")));
+%! endfor
+
+## --- The very bits -------------------------------------------------------------------
+
+%!test # every filter of two dimensions, in double and in single
+%! for rows_f = 1:2:15
+%!   for cols_f = 1:2:15
+%!     filter = noise (rows_f + 100 * cols_f, rows_f, cols_f);
+%!     n = noise (cols_f, 19, 23);
+%!     ok (n, filter);
+%!     ok (single (n), single (filter));
+%!   endfor
+%! endfor
+
+%!test # every filter of three
+%! for rows_f = 1:2:7
+%!   for cols_f = 1:2:7
+%!     for pages_f = 3:2:7
+%!       filter = noise (rows_f + 10 * cols_f + 100 * pages_f, rows_f, cols_f, pages_f);
+%!       n = noise (cols_f, 9, 8, 6);
+%!       ok (n, filter);
+%!       ok (single (n), single (filter));
+%!     endfor
+%!   endfor
+%! endfor
+
+%!test # heights and widths from nothing to more than a filter, a vector, a tile
+%! sizes = [0:9, 14:18, 31:34, 63:65, 127:130];
+%! for size_f = {[3 3], [5 7], [1 1]}
+%!   filter = noise (1, size_f{1});
+%!   for n = sizes
+%!     ok (noise (n, n, 21), filter);
+%!     ok (single (noise (n, 21, n)), filter);
+%!     ok (noise (n, 1, n), filter);
+%!     ok (single (noise (n, n, 1)), filter);
+%!   endfor
+%! endfor
+
+%!test # filters larger than the image, in one dimension and in all
+%! for dims = {[1 1], [1 2], [2 1], [2 2], [3 3], [5 1], [1 5], [1 100], [100 1], [6 7], [1 1 2], [2 2 2], [4 1 3]}
+%!   for size_f = {[15 15], [1 15], [15 1], [7 7 7], [1 1 7], [3 15]}
+%!     n = noise (1, dims{1});
+%!     filter = noise (2, size_f{1});
+%!     ok (n, filter);
+%!     ok (single (n), filter);
+%!   endfor
+%! endfor
+
+%!test # around 512 and 1024 rows and columns, tall and wide
+%! for n = [509:515, 1021:1027]
+%!   ok (noise (n, n, 5), noise (1, 5, 3));
+%!   ok (noise (n, 5, n), noise (1, 5, 3));
+%!   ok (single (noise (n, n, 4, 3)), noise (1, 7, 3, 3));
+%! endfor
+%! ok (noise (1, 20000, 3), noise (2, 15, 3));
+%! ok (noise (1, 3, 20000), noise (2, 3, 15));
+%! ok (single (noise (1, 2, 20000)), noise (2, 5, 5));
+%! ok (noise (1, 1, 2, 9000), noise (2, 3, 3, 3));
+%! ok (single (noise (1, 1, 1, 9000)), noise (2, 1, 1, 7));
+
+%!test # more than one piece of work
+%! ok (noise (1, 700, 400), noise (2, 5, 5));
+%! ok (single (noise (1, 400, 700)), noise (2, 3, 7));
+%! ok (noise (1, 60, 70, 80), noise (2, 3, 3, 3));
+%! ok (noise (1, 60, 70, 80), noise (2, 5, 3));
+
+%!test # large images equal their own pieces
+%! for type = {"double", "single"}
+%!   n = cast (noise (5, 1203, 905), type{1});
+%!   filter = cast (noise (6, 7, 9), type{1});
+%!   p = ConvolutionConstantMemory_CUDA (n, filter);
+%!   for first = [1, 120, 511, 900; 1, 4, 300, 800]
+%!     last = min (first + [400; 277], [1203; 905]);
+%!     from = max (first - [3; 4], 1);
+%!     to = min (last + [3; 4], [1203; 905]);
+%!     part = ConvolutionConstantMemory_CUDA (n(from(1):to(1),from(2):to(2)), filter);
+%!     part = part(first(1)-from(1)+(1:last(1)-first(1)+1),first(2)-from(2)+(1:last(2)-first(2)+1));
+%!     [yes, why] = same_bits (p(first(1):last(1),first(2):last(2)), part);
+%!     assert (yes, "%s, from %d, %d: %s", type{1}, first, why);
+%!   endfor
+%! endfor
+
+%!test # a volume under a filter of one page: its pages, each by itself
+%! for type = {"double", "single"}
+%!   n = cast (noise (7, 60, 50, 9), type{1});
+%!   filter = noise (8, 5, 7);
+%!   p = ConvolutionConstantMemory_CUDA (n, filter);
+%!   for k = 1:9
+%!     assert (same_bits (p(:,:,k), ConvolutionConstantMemory_CUDA (n(:,:,k), filter)));
+%!   endfor
+%! endfor
+
+%!test # classes: single if either is, and both rounded to it first
+%! for type = classes.'
+%!   n = cast (noise (1, 17, 13), type{1});
+%!   filter = cast (noise (2, 5, 3), type{2});
+%!   ok (n, filter);
+%!   p = ConvolutionConstantMemory_CUDA (n, filter);
+%!   assert (class (p), type{3});
+%!   assert (class (conv2 (n, filter, "same")), type{3});
+%!   assert (isreal (p) && ! iscomplex (p) && ! issparse (p));
+%!   assert (size (p), size (n));
+%!   if (strcmp (type{3}, "single"))
+%!     assert (same_bits (p, ConvolutionConstantMemory_CUDA (single (n), single (filter))));
+%!   endif
+%!   for dims = {[0 0], [0 5], [5 0], [1 0], [0 1], [0 3 2], [3 0 2], [3 2 0], [0 0 0], [1 1 0]}
+%!     p = ConvolutionConstantMemory_CUDA (zeros (dims{1}, type{1}), filter);
+%!     assert (size (p), dims{1});
+%!     assert (class (p), type{3});
+%!   endfor
+%! endfor
+%! ## What single cannot hold is lost, or Inf, before it is multiplied.
+%! assert (ConvolutionConstantMemory_CUDA (single (1), 1 + 2 ^ -30), single (1));
+%! assert (ConvolutionConstantMemory_CUDA (1e39, single (0.5)), single (Inf));
+%! assert (ConvolutionConstantMemory_CUDA (single (1e30), 1e-60), single (0));
+
+%!test # the order of the sum: down the columns of the filter, then through its pages
+%! n = [1e20 1 0; -1e20 0 0; 0 0 0];
+%! assert (ConvolutionConstantMemory_CUDA (n, ones (3))(2,2), 1);
+%! assert (ConvolutionConstantMemory_CUDA (n.', ones (3))(2,2), 0);
+%! assert (ConvolutionConstantMemory_CUDA (single (n), ones (3))(2,2), single (1));
+%! v = zeros (3, 3, 3);
+%! v([1 27 2]) = [1e20 1 -1e20];
+%! assert (ConvolutionConstantMemory_CUDA (v, ones (3, 3, 3))(2,2,2), 1);
+%! v = zeros (3, 3, 3);
+%! v([1 10 2]) = [1e20 -1e20 1];
+%! assert (ConvolutionConstantMemory_CUDA (v, ones (3, 3, 3))(2,2,2), 0);
+
+%!test # each step is fused, the first one too
+%! e = 2 ^ -30;
+%! assert (ConvolutionConstantMemory_CUDA ([1 + 2 * e; 1 + e], [-1; 1 + e; 0])(2), 2 ^ -60);
+%! e = single (2 ^ -13);
+%! assert (ConvolutionConstantMemory_CUDA ([1 + 2 * e; 1 + e], [-1; 1 + e; 0])(2), e ^ 2);
+%! assert (! signbit (ConvolutionConstantMemory_CUDA (-0, 1)));
+%! p = ConvolutionConstantMemory_CUDA (-1e-300, 1e-300);
+%! assert (p == 0 && signbit (p) != 0);
+
+%!test # NaN spreads as far as the filter reaches, entries of zero included
+%! for type = {"double", "single"}
+%!   n = ones (20, 30, type{1});
+%!   n(9,12) = NaN;
+%!   want = false (20, 30);
+%!   want(8:10,10:14) = true;
+%!   assert (isnan (ConvolutionConstantMemory_CUDA (n, zeros (3, 5))), want);
+%!   spiked = cast (noise (1, 60, 50), type{1});
+%!   spiked(3:97:end) = NaN;
+%!   spiked(7:101:end) = Inf;
+%!   spiked(11:103:end) = -Inf;
+%!   spiked(13:89:end) = -0;
+%!   ok (spiked, noise (2, 3, 5));
+%!   ok (spiked, [0 1 0; -1 0 1; 0 -0 0]);
+%!   ok (Inf (4, 4, type{1}), ones (3));
+%! endfor
+
+%!test # entries that are not finite meet the zeros outside: NaN at the edges, by contract
+%! p = ConvolutionConstantMemory_CUDA (ones (4, 5), [1 1 1; 1 1 1; 1 1 Inf]);
+%! want = false (4, 5);
+%! want(4,:) = true;
+%! want(:,5) = true;
+%! assert (isnan (p), want);
+%! assert (all (p(! want) == Inf));
+%! for type = {"double", "single"}
+%!   n = cast (noise (1, 30, 20, 3), type{1});
+%!   for bad = [Inf, -Inf, NaN]
+%!     ok (n, [1 1 1; 1 bad 1; 1 1 1]);
+%!     ok (n, [bad; 1; 2]);
+%!     ok (n, cat (3, [1 bad 1], [2 3 4], [5 6 7]));
+%!   endfor
+%! endfor
+%! ## Above and below an image there are no pages, so zeros.
+%! assert (isnan (ConvolutionConstantMemory_CUDA (ones (3), reshape ([Inf 1 1], 1, 1, 3))));
+
+%!test # zeros of either sign, denormals, and what is too large
+%! for type = {"double", "single"}
+%!   t = type{1};
+%!   tiny = realmin (t) * eps (t);
+%!   ok (-zeros (9, 7, t), noise (1, 3, 3));
+%!   ok (cast (noise (1, 9, 7), t), -zeros (3, 3));
+%!   ok (tiny * reshape (-40:40, 9, 9), cast ([0.5 0.25 -1.5; 0 1 0.75; 1 -1 0.5], t));
+%!   ok (realmin (t) * cast (noise (2, 20, 20), t), cast (noise (3, 5, 5), t));
+%!   ok (sqrt (tiny) * cast (noise (4, 20, 20), t), sqrt (tiny) * cast (noise (5, 3, 3), t));
+%!   ok (realmax (t) * cast (mod (reshape (1:400, 20, 20), 5) - 2, t), cast ([1 -1 1; 0.5 2 -2; 1 1 -0.5], t));
+%!   assert (ConvolutionConstantMemory_CUDA ([-realmax(t); realmax(t)], cast ([1 1.5 0]', t))(2), realmax (t) / 2);
+%! endfor
+%! assert (realmin / 2 > 0 && realmin ("single") / 2 > 0);
+
+%!test # values that Octave stores in ways of its own, in either place
+%! ok (1:30, 1:7);
+%! ok ((1:30)', (1:7)');
+%! ok (eye (12), eye (3));
+%! ok (3.5 * eye (30, 11), 2 * eye (5, 3));
+%! ok (eye (5)([3 1 2 5 4],:), eye (3)([2 3 1],:));
+%! ok (single (1):single (9), 0:2);
+%! ok (find (noise (1, 40, 1) > 0), find ([1 1 1]));
+%! x = noise (3, 12, 10, 3);
+%! k = noise (4, 5, 7);
+%! for v = {x(:,:,1).', x(:), x(:).', reshape(x, 30, 12), permute(x, [3 1 2]), x(3:12,:), x(:,4), x(2,:,3), ...
+%!          x(end:-1:1,:,:), x(13:60), cat(3, x, x)}
+%!   ok (v{1}, k);
+%!   ok (v{1}, k(:,2));
+%!   ok (single (v{1}), k(2:4,1:5));
+%!   ok (v{1}, k.');
+%! endfor
+%! ok (ones (3, 4, 1, 1), ones (3, 3, 1, 1));
+
+%!test # filters change from call to call, in size and in value
+%! n = noise (1, 40, 30);
+%! for size_f = {[3 3], [3 3], [5 5], [15 15], [3 3], [1 1], [9 1], [1 9], [9 9], [3 3 3], [7 7 7], [3 3]}
+%!   ok (n, noise (1, size_f{1}));
+%!   ok (single (n), noise (2, size_f{1}));
+%!   ok (n, noise (3, size_f{1}));
+%! endfor
+
+## --- Nothing is written that is not the output ---------------------------------------
+
+%!test # the inputs and all that shares their memory
+%! for type = classes.'
+%!   n = cast (noise (1, 90, 60), type{1});
+%!   k = cast (noise (2, 5, 5), type{2});
+%!   keep = {typecast(n(:), "uint8"), typecast(k(:), "uint8")};
+%!   alias = n;
+%!   boxed = {n, k};
+%!   part = n(:,11:20);
+%!   p = ConvolutionConstantMemory_CUDA (n, k);
+%!   p = ConvolutionConstantMemory_CUDA (part, k);
+%!   p = ConvolutionConstantMemory_CUDA (k, k);
+%!   assert (typecast (n(:), "uint8"), keep{1});
+%!   assert (typecast (alias(:), "uint8"), keep{1});
+%!   assert (typecast (boxed{1}(:), "uint8"), keep{1});
+%!   assert (typecast (k(:), "uint8"), keep{2});
+%!   assert (typecast (boxed{2}(:), "uint8"), keep{2});
+%!   want = fma_convolution (n, k);
+%!   n = ConvolutionConstantMemory_CUDA (n, k);
+%!   assert (same_bits (n, want));
+%!   assert (typecast (alias(:), "uint8"), keep{1});
+%! endfor
+
+%!test # the same for a large image, which may take another way out
+%! for type = {"double", "single"}
+%!   n = cast (mod (reshape (1:4e6, 2000, 2000), 1013), type{1});
+%!   p = ConvolutionConstantMemory_CUDA (n, [0 1 0; 1 1 1; 0 1 0]);
+%!   assert (isequal (n, cast (mod (reshape (1:4e6, 2000, 2000), 1013), type{1})));
+%!   q = p;
+%!   q([1 end]) = -1;
+%!   assert (p([1 end]), [n(1)+n(2)+n(2001), n(end)+n(end-1)+n(end-2000)]);
+%!   n = ConvolutionConstantMemory_CUDA (n, [0 1 0; 1 1 1; 0 1 0]);
+%!   assert (isequal (n, p));
+%! endfor
+
+## --- Errors: what is its own -----------------------------------------------------------
+
+%!error id=ConvolutionConstantMemory:numberOfInputs ConvolutionConstantMemory_CUDA (1)
+%!error id=ConvolutionConstantMemory:numberOfOutputs [a, b] = ConvolutionConstantMemory_CUDA (1, 1);
+%!error id=ConvolutionConstantMemory:dataType ConvolutionConstantMemory_CUDA (uint8 (1:9), 1)
+%!error id=ConvolutionConstantMemory:imageShape ConvolutionConstantMemory_CUDA (ones (2, 2, 2, 2), 1)
+%!error id=ConvolutionConstantMemory:filterSize ConvolutionConstantMemory_CUDA (1, [])
+%!error id=ConvolutionConstantMemory:filterShape ConvolutionConstantMemory_CUDA (1, ones (3, 3, 3, 3))
+%!error id=ConvolutionConstantMemory:option ConvolutionConstantMemory_CUDA (1, 1, "Colour", 1)
+
+%!test # fewer than two inputs
+%! fails (f, "numberOfInputs", {});
+%! fails (f, "numberOfInputs", {}, 0);
+%! fails (f, "numberOfInputs", {magic(4)});
+
+%!test # every class but double and single, sparse, complex: as the image, as the filter, as both
+%! for v = no_real_floats ()
+%!   fails (f, "dataType", {v{1}, 1});
+%!   fails (f, "dataType", {magic(4), v{1}});
+%!   fails (f, "dataType", {single(magic(4)), v{1}});
+%!   fails (f, "dataType", {v{1}, v{1}});
+%! endfor
+
+%!test # an image of more than three dimensions
+%! for dims = {[2 2 2 2], [1 1 1 2], [5 1 1 1 2], [2 2 2 0], [0 0 0 2], [1 1 1 1 1 1 3]}
+%!   for size_f = {[1 1], [3 3], [3 3 3]}
+%!     fails (f, "imageShape", {ones(dims{1}), ones(size_f{1})});
+%!     fails (f, "imageShape", {single(ones(dims{1})), ones(size_f{1})});
+%!   endfor
+%! endfor
+
+%!test # a filter that is empty, even, too large, of too many dimensions
+%! for dims = {[0 0], [1 0], [0 1], [3 0], [0 3], [3 3 0], [0 3 3], [3 3 3 0]}
+%!   fails (f, "filterSize", {magic(4), ones(dims{1})});
+%!   fails (f, "filterSize", {[], single(ones(dims{1}))});
+%! endfor
+%! for dims = {[1 2], [2 1], [2 2], [3 2], [2 3], [4 4], [14 14], [1 14], [14 1], [3 3 2], [3 2 3], [2 3 3], ...
+%!             [7 7 6], [1 1 2], [1 1 4], [16 16], [1 16], [100 100]}
+%!   fails (f, "filterSize", {magic(4), ones(dims{1})});
+%! endfor
+%! for dims = {[17 17], [1 17], [17 1], [15 17], [17 15], [3 17], [101 101], [1 1e5+1], [9 9 3], [9 3 3], ...
+%!             [3 9 3], [3 3 9], [1 1 9], [15 15 3], [7 7 9]}
+%!   fails (f, "filterSize", {magic(4), ones(dims{1})});
+%!   fails (f, "filterSize", {ones(4, 4, 4), ones(dims{1}, "single")});
+%! endfor
+%! for dims = {[3 3 3 3], [1 1 1 3], [1 1 1 2], [2 2 2 2], [17 17 17 17], [1 1 1 1 5]}
+%!   fails (f, "filterShape", {magic(4), ones(dims{1})});
+%! endfor
+
+%!test # the largest are allowed, of any class
+%! for dims = {[15 15], [1 15], [15 1], [7 7 7], [1 1 7], [7 1 1], [1 7 3], [15 15 1 1]}
+%!   for type = {"double", "single"}
+%!     p = ConvolutionConstantMemory_CUDA (2, ones (dims{1}, type{1}));
+%!     assert (p, cast (2, type{1}));
+%!   endfor
+%! endfor
+
+%!test # Device may be shortened to one letter here; names that two share, and those of options to come
+%! fails (f, "noDevice", {1, 1, "D", 99});
+%! for name = {"B", "b", "Bo", "Boundary", "I", "Iterations", "Dim", "Progress", "Coefficients", "C"}
+%!   fails (f, "option", {magic(4), 1, name{1}, 1});
+%!   fails (f, "option", {magic(4), 1, name{1}, "replicate"});
+%! endfor
+
+%!test # which error comes first where several are due
+%! n = magic (4);
+%! wrong = int8 (1);
+%! deep = ones (2, 2, 2, 2);
+%! chain = {
+%!   ## arguments                                              outputs  identifier
+%!   {wrong},                                                        2, "numberOfInputs"
+%!   {wrong, [], "Backend"},                                         2, "numberOfInputs"
+%!   {wrong, [], 7, 8},                                              2, "numberOfInputs"
+%!   {n, 1, "Colour", 1, "Backend"},                                 1, "numberOfInputs"
+%!   {wrong, []},                                                    2, "numberOfOutputs"
+%!   {deep, [], "Colour", 1},                                        2, "numberOfOutputs"
+%!   {wrong, []},                                                    1, "dataType"
+%!   {deep, wrong},                                                  1, "dataType"
+%!   {n, sparse([]), "Colour", 1},                                   1, "dataType"
+%!   {n, true(2)},                                                   1, "dataType"
+%!   {deep, []},                                                     1, "imageShape"
+%!   {deep, ones(2, 2, 2, 2), "Colour", 1},                          1, "imageShape"
+%!   {ones(2, 2, 2, 0), 1, "Backend", "cuda", "Device", 99},         1, "imageShape"
+%!   {n, ones(2, 2, 2, 0), "Colour", 1},                             1, "filterSize"
+%!   {n, ones(2, 2, 2, 2), "Colour", 1},                             1, "filterShape"
+%!   {n, ones(2, 2), "Colour", 1},                                   1, "filterSize"
+%!   {n, ones(17, 17), "Backend", "cuda", "Device", 99},             1, "filterSize"
+%!   {n, 1, "Device", 99, "Colour", 1},                              1, "option"
+%!   {n, 1, "Device", 99, "Backend", "none"},                        1, "option"
+%!   {[], ones(2)},                                                  1, "filterSize"
+%!   {[], 1, "Colour", 1},                                           1, "option"
+%!   {[], 1, "Backend", "auto", "Device", 99},                       1, "noDevice"
+%!   };
+%! for i = 1:rows (chain)
+%!   fails (f, chain{i,3}, chain{i,1}, chain{i,2});
+%! endfor
+
+%!test # the texts say what was got
+%! n = magic (4);
+%! cases = {
+%!   {n},                             "1"
+%!   {int8(n), 1},                    "int8"
+%!   {int8(n), 1},                    "N is"
+%!   {int8(n), 1},                    "double (N)"
+%!   {n, sparse(1)},                  "full (F)"
+%!   {n, {1}},                        "cell"
+%!   {n, 1i},                         "complex"
+%!   {ones(2, 3, 4, 5), 1},           "2x3x4x5"
+%!   {n, ones(4, 3)},                 "4x3"
+%!   {n, ones(4, 3)},                 "even"
+%!   {n, ones(1, 17)},                "1x17"
+%!   {n, ones(1, 17)},                "15x15"
+%!   {n, ones(9, 9, 9)},              "7x7x7"
+%!   {n, ones(3, 3, 3, 3)},           "3x3x3x3"
+%!   {n, []},                         "empty"
+%!   {n, 1, "Colour", 1},             "Colour"
+%!   {n, 1, "Colour", 1},             "Backend, Device"
+%!   };
+%! for i = 1:rows (cases)
+%!   text = "";
+%!   try
+%!     ConvolutionConstantMemory_CUDA (cases{i,1}{:});
+%!   catch err
+%!     text = err.message;
+%!   end_try_catch
+%!   assert (! isempty (strfind (text, cases{i,2})), ...
+%!           "nothing of <%s> in <%s>", cases{i,2}, text);
+%! endfor
