@@ -1,6 +1,7 @@
 //! What is kept of a device between calls.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::{CudaContext, CudaStream, result, sys};
@@ -12,7 +13,7 @@ use crate::stencil::Error;
 
 /// A device in use: its primary context, what was loaded into it, and the buffers that data go through. Fields are dropped in this order.
 pub(super) struct Device {
-    pub(super) modules: BTreeMap<&'static str, Module>,
+    modules: BTreeMap<&'static str, Module>,
     pub(super) staging: Staging,
     /// For what is not part of staging: filling constant memory, measuring.
     pub(super) stream: Arc<CudaStream>,
@@ -31,6 +32,14 @@ impl Device {
         let stream = context.new_stream().map_err(failed("cuStreamCreate"))?;
         Ok(Device { modules: BTreeMap::new(), staging: Staging::new(), stream, context })
     }
+
+    /// The module with this image, loaded if it was not.
+    pub(super) fn module(&mut self, image: &'static str) -> Result<&mut Module, Error> {
+        match self.modules.entry(image) {
+            Entry::Occupied(entry) => Ok(entry.into_mut()),
+            Entry::Vacant(entry) => Ok(entry.insert(Module::load(&self.context, image)?)),
+        }
+    }
 }
 
 /// Runs `work` with the device `ordinal`, opened if it was not, current on this thread; the host's own context is current again afterwards.
@@ -40,8 +49,8 @@ pub(super) fn with<T>(ordinal: usize, work: impl FnOnce(&mut Device) -> Result<T
     let _host = HostContext::save()?;
     let mut devices = lock();
     let device = match devices.entry(ordinal) {
-        std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
-        std::collections::btree_map::Entry::Vacant(entry) => entry.insert(Device::open(ordinal)?),
+        Entry::Occupied(entry) => entry.into_mut(),
+        Entry::Vacant(entry) => entry.insert(Device::open(ordinal)?),
     };
     let result = device.context.bind_to_thread().map_err(failed("cuCtxSetCurrent")).and_then(|()| work(device));
     if matches!(result, Err(Error::Cuda(_) | Error::Internal(_))) {

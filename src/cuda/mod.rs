@@ -14,6 +14,7 @@ mod memory;
 mod module;
 mod staging;
 mod stencil;
+pub mod study;
 
 pub use driver::{Driver, Properties, dotted};
 

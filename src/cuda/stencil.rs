@@ -6,7 +6,6 @@ use cudarc::driver::{DeviceRepr, result, sys};
 
 use super::device::Device;
 use super::error::failed;
-use super::module::Module;
 use super::staging::{Piece, Plan};
 use crate::stencil::{Error, Lines, MAX_TAPS, Request, Taps};
 
@@ -58,11 +57,8 @@ impl Stencil {
     /// Loads the module for as many taps, if it was not, and copies the taps, if they are others than last time.
     pub(super) fn prepare(device: &mut Device, lines: Lines, taps: &Taps) -> Result<Stencil, Error> {
         let image = IMAGES[taps.radius()];
-        if !device.modules.contains_key(image) {
-            device.modules.insert(image, Module::load(&device.context, image)?);
-        }
         let stream = device.stream.cu_stream();
-        let module = device.modules.get_mut(image).expect("it was inserted");
+        let module = device.module(image)?;
         // Only the taps in use travel; the rest of the 21 entries is never read by this module.
         let bytes: Vec<u8> = taps.as_slice().iter().flat_map(|tap| tap.to_ne_bytes()).collect();
         module.set_constant(stream, c"kernelTaps", &bytes)?;
