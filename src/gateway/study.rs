@@ -124,3 +124,31 @@ fn fields(measurement: &Measurement) -> Fields {
         (c"Checked", count(measurement.checked)),
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_struct_tells_what_was_measured() {
+        let measurement = Measurement {
+            study: "convolution",
+            kernel: "tiled",
+            pattern: "",
+            block_size: 256,
+            elements: 1_000_000,
+            samples: vec![1.0, 3.0, 2.0, 4.0],
+            batch_mean: 5.0,
+            operations_per_byte: None,
+            checked: 1_000_000,
+        };
+        let fields = fields(&measurement);
+        let field = |name| &fields.iter().find(|(field, _)| field.to_str() == Ok(name)).unwrap().1;
+        assert_eq!((field("Study"), field("Kernel"), field("Pattern")), (&"convolution".into(), &"tiled".into(), &"".into()));
+        assert_eq!((field("LowerQuartileMs"), field("MedianMs"), field("UpperQuartileMs")), (&1.5.into(), &2.5.into(), &3.5.into()));
+        assert_eq!((field("BatchMeanMs"), field("GBPerSecond")), (&5.0.into(), &3.2.into()));
+        assert_eq!((field("Elements"), field("Checked")), (&1e6.into(), &1e6.into()));
+        assert_eq!((field("BlockSize"), field("Samples")), (&256.0.into(), &Value::Row(vec![1.0, 3.0, 2.0, 4.0])));
+        assert!(matches!(field("OperationsPerByte"), Value::Double(value) if value.is_nan()));
+    }
+}
