@@ -1,6 +1,7 @@
 //! What is kept of a device between calls.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::{CudaContext, CudaStream, result, sys};
@@ -12,7 +13,7 @@ use crate::stencil::Error;
 
 /// A device in use: its primary context, what was loaded into it, and the buffers that data go through. Fields are dropped in this order.
 pub(super) struct Device {
-    pub(super) modules: BTreeMap<&'static str, Module>,
+    modules: BTreeMap<&'static str, Module>,
     pub(super) staging: Staging,
     /// For what is not part of staging: filling constant memory, measuring.
     pub(super) stream: Arc<CudaStream>,
@@ -32,12 +33,12 @@ impl Device {
         Ok(Device { modules: BTreeMap::new(), staging: Staging::new(), stream, context })
     }
 
-    /// The module `name`, loaded if it was not.
-    pub(super) fn module(&mut self, name: &'static str) -> Result<&mut Module, Error> {
-        if !self.modules.contains_key(name) {
-            self.modules.insert(name, Module::load(&self.context, name)?);
+    /// The module with this image, loaded if it was not.
+    pub(super) fn module(&mut self, image: &'static str) -> Result<&mut Module, Error> {
+        match self.modules.entry(image) {
+            Entry::Occupied(entry) => Ok(entry.into_mut()),
+            Entry::Vacant(entry) => Ok(entry.insert(Module::load(&self.context, image)?)),
         }
-        Ok(self.modules.get_mut(name).expect("it was inserted"))
     }
 }
 
@@ -59,8 +60,8 @@ pub(super) fn with<T>(ordinal: usize, mut work: impl FnMut(&mut Device) -> Resul
         DEVICES.clear_poison();
     }
     let device = match devices.entry(ordinal) {
-        std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
-        std::collections::btree_map::Entry::Vacant(entry) => entry.insert(Device::open(ordinal)?),
+        Entry::Occupied(entry) => entry.into_mut(),
+        Entry::Vacant(entry) => entry.insert(Device::open(ordinal)?),
     };
     let mut run = |device: &mut Device| {
         device.context.bind_to_thread().map_err(failed("cuCtxSetCurrent"))?;

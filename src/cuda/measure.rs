@@ -1,6 +1,8 @@
 //! Timing on the device, by the device's own clock.
 
-use cudarc::driver::{CudaEvent, result, sys};
+use std::sync::Arc;
+
+use cudarc::driver::{CudaContext, CudaEvent, CudaStream, result, sys};
 
 use super::convolution::ConvolutionPlan;
 use super::device::{self, Device};
@@ -18,6 +20,55 @@ pub struct Timing {
     pub kernel: Vec<f32>,
     /// A copy on the device of the input to a buffer of the output's size: the same bytes, and nothing computed.
     pub copy: Vec<f32>,
+}
+
+/// The device's clock for what goes through a stream: events before and behind it.
+pub(super) struct Clock {
+    context: Arc<CudaContext>,
+    stream: Arc<CudaStream>,
+    begin: CudaEvent,
+    end: CudaEvent,
+}
+
+impl Clock {
+    pub(super) fn new(context: &Arc<CudaContext>, stream: &Arc<CudaStream>) -> Result<Clock, Error> {
+        Ok(Clock { context: context.clone(), stream: stream.clone(), begin: new_event(context)?, end: new_event(context)? })
+    }
+
+    /// Milliseconds from the stream's coming to what `work` submits until its end. The work is over then.
+    pub(super) fn time(&self, work: &dyn Fn() -> Result<(), Error>) -> Result<f32, Error> {
+        self.record(&self.begin)?;
+        work()?;
+        self.record(&self.end)?;
+        elapsed(&self.begin, &self.end)
+    }
+
+    /// Milliseconds of each of `laps` repetitions of what `work` submits, which are over then.
+    ///
+    /// One more goes ahead of them, and all are submitted before any is waited for: so the device has the next at hand when it comes to it, and the clock
+    /// does not run while it waits for the host.
+    pub(super) fn laps(&self, laps: usize, work: &dyn Fn() -> Result<(), Error>) -> Result<Vec<f32>, Error> {
+        let events = (0..=laps).map(|_| new_event(&self.context)).collect::<Result<Vec<_>, Error>>()?;
+        for event in &events {
+            work()?;
+            self.record(event)?;
+        }
+        events.windows(2).map(|pair| elapsed(&pair[0], &pair[1])).collect()
+    }
+
+    fn record(&self, event: &CudaEvent) -> Result<(), Error> {
+        event.record(&self.stream).map_err(failed("cuEventRecord"))
+    }
+}
+
+/// An event that knows when it happened.
+fn new_event(context: &Arc<CudaContext>) -> Result<CudaEvent, Error> {
+    context.new_event(Some(sys::CUevent_flags::CU_EVENT_DEFAULT)).map_err(failed("cuEventCreate"))
+}
+
+/// Waits for both events.
+fn elapsed(begin: &CudaEvent, end: &CudaEvent) -> Result<f32, Error> {
+    begin.elapsed_ms(end).map_err(failed("cuEventElapsedTime"))
 }
 
 /// Runs a stencil `repeats` times on data that stay on the device, each time beside a copy of the same bytes; the result goes to `output`.
@@ -65,15 +116,7 @@ fn measure<T: Element, P: Plan>(
         device.context.synchronize().map_err(failed("cuCtxSynchronize"))?;
 
         let whole = Piece::new(0..output.len(), 0, output.len());
-        let new_event = || device.context.new_event(Some(sys::CUevent_flags::CU_EVENT_DEFAULT)).map_err(failed("cuEventCreate"));
-        let (begin, end) = (new_event()?, new_event()?);
-        let time = |work: &dyn Fn() -> Result<(), Error>| -> Result<f32, Error> {
-            let record = |event: &CudaEvent| event.record(&stream).map_err(failed("cuEventRecord"));
-            record(&begin)?;
-            work()?;
-            record(&end)?;
-            begin.elapsed_ms(&end).map_err(failed("cuEventElapsedTime"))
-        };
+        let clock = Clock::new(&device.context, &stream)?;
         let kernel = || plan.launch(stream.cu_stream(), &whole, input.address(), computed.address());
         let copy = || {
             // SAFETY: both buffers have as many bytes.
@@ -81,13 +124,13 @@ fn measure<T: Element, P: Plan>(
                 .map_err(failed("cuMemcpyDtoDAsync"))
         };
         for _ in 0..3 {
-            time(&kernel)?;
-            time(&copy)?;
+            clock.time(&kernel)?;
+            clock.time(&copy)?;
         }
         let mut timing = Timing { kernel: Vec::with_capacity(repeats), copy: Vec::with_capacity(repeats) };
         for _ in 0..repeats {
-            timing.kernel.push(time(&kernel)?);
-            timing.copy.push(time(&copy)?);
+            timing.kernel.push(clock.time(&kernel)?);
+            timing.copy.push(clock.time(&copy)?);
         }
         stream.synchronize().map_err(failed("cuStreamSynchronize"))?;
         // SAFETY: as above.

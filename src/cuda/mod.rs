@@ -15,6 +15,7 @@ pub mod measure;
 mod memory;
 mod module;
 mod staging;
+pub mod study;
 
 pub use driver::{Driver, Properties, dotted};
 pub use staging::DEFAULT_DEVICE_BYTES;

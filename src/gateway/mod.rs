@@ -10,12 +10,13 @@ mod inputs;
 mod options;
 mod settings;
 mod stencil;
+mod study;
 
 use crate::mex::{Call, Error, Function};
 use crate::stencil as domain;
 
 /// Every function, by the name under which a host calls it.
-pub const FUNCTIONS: &[Function] = &[stencil::FUNCTION, derivative::FUNCTION, convolution::FUNCTION, device::FUNCTION];
+pub const FUNCTIONS: &[Function] = &[stencil::FUNCTION, derivative::FUNCTION, convolution::FUNCTION, study::FUNCTION, device::FUNCTION];
 
 /// An engine's error under its identifier.
 impl From<domain::Error> for Error {

@@ -1,5 +1,7 @@
 //! Options: pairs of a name and a value behind the inputs.
 
+use std::ops::RangeInclusive;
+
 use crate::mex::{Argument, Error};
 
 /// The names of a function's options.
@@ -63,10 +65,27 @@ pub(super) fn choice_of_text<T: Copy>(option: &str, text: &str, choices: &[(&str
 
 /// A whole number from 1 up, of any numeric class.
 pub(super) fn positive_integer(option: &str, value: &Argument) -> Result<usize, Error> {
-    let number = value.scalar().filter(|number| *number >= 1.0 && *number <= f64::from(u32::MAX) && number.fract() == 0.0);
-    number.map(|number| number as usize).ok_or_else(|| {
+    whole_number(option, value, 1..=u32::MAX as usize, 1, "a whole number from 1 up")
+}
+
+/// A whole number in a range, of any numeric class.
+pub(super) fn integer_in(option: &str, value: &Argument, range: RangeInclusive<usize>) -> Result<usize, Error> {
+    let expected = format!("a whole number from {} to {}", range.start(), range.end());
+    whole_number(option, value, range, 1, &expected)
+}
+
+/// A multiple of `step` in a range, of any numeric class.
+pub(super) fn multiple_in(option: &str, value: &Argument, range: RangeInclusive<usize>, step: usize) -> Result<usize, Error> {
+    let expected = format!("a multiple of {step} from {} to {}", range.start(), range.end());
+    whole_number(option, value, range, step, &expected)
+}
+
+fn whole_number(option: &str, value: &Argument, range: RangeInclusive<usize>, step: usize, expected: &str) -> Result<usize, Error> {
+    // As doubles: what is negative, not whole or not finite has no other form.
+    let suits = |&number: &f64| number >= *range.start() as f64 && number <= *range.end() as f64 && number % step as f64 == 0.0;
+    value.scalar().filter(suits).map(|number| number as usize).ok_or_else(|| {
         let got = value.scalar().map_or_else(|| value.to_string(), number_text);
-        bad(format!("Bad value for {option}: got {got}, expected a whole number from 1 up."))
+        bad(format!("Bad value for {option}: got {got}, expected {expected}."))
     })
 }
 

@@ -1,0 +1,56 @@
+// The study "access": which ways of reading a table constant memory likes.
+//
+// Eight kernels add an entry of a table to every element. They differ in where the table is, and in which entry a thread takes. The second is chosen
+// when this is compiled, so that what is timed is memory and not a switch. Entries are chosen by indices within the block, but for the first way.
+//
+// The table takes all of the 64 KiB of constant memory that a module can have: nothing else may be constant here.
+
+namespace {
+constexpr int ENTRIES = 16384;
+}  // namespace
+
+__constant__ int constantTable[ENTRIES];
+
+struct Job {
+    const int* inputs;
+    int* sums;
+    const int* table;  // the same entries in global memory
+    unsigned long long count;
+};
+
+namespace {
+enum class Pattern { PerBlock, PerWarp, PerThread, PseudoRandom };
+
+template <Pattern pattern>
+__device__ __forceinline__ unsigned int entry() {
+    switch (pattern) {
+        case Pattern::PerBlock: return blockIdx.x % ENTRIES;
+        case Pattern::PerWarp: return threadIdx.x / 32 % ENTRIES;
+        case Pattern::PerThread: return threadIdx.x % ENTRIES;
+        default: return threadIdx.x * 1357 % ENTRIES;
+    }
+}
+
+// Tables are types, so that the kernels over one of them hold no trace of the other.
+struct Constant {
+    static __device__ __forceinline__ int at(const Job&, unsigned int entry) { return constantTable[entry]; }
+};
+struct Global {
+    static __device__ __forceinline__ int at(const Job& job, unsigned int entry) { return job.table[entry]; }
+};
+
+template <class Table, Pattern pattern>
+__device__ __forceinline__ void add(const Job& job) {
+    const unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < job.count) job.sums[i] = job.inputs[i] + Table::at(job, entry<pattern>());
+}
+}  // namespace
+
+#define KERNELS(NAME, PATTERN)                                                                                                       \
+    extern "C" __global__ void __launch_bounds__(1024) constant_##NAME(Job job) { add<Constant, Pattern::PATTERN>(job); }             \
+    extern "C" __global__ void __launch_bounds__(1024) global_##NAME(Job job) { add<Global, Pattern::PATTERN>(job); }
+
+KERNELS(one_access_per_block, PerBlock)
+KERNELS(one_access_per_warp, PerWarp)
+KERNELS(one_access_per_thread, PerThread)
+KERNELS(pseudo_random, PseudoRandom)

@@ -1,0 +1,40 @@
+// The study "angles": every thread reads a whole table, entry after entry, and so all threads of a warp read the same one at a time.
+//
+// Two kernels add all 360 entries to each element, in ascending order. They differ in where the table is.
+
+namespace {
+constexpr int ANGLES = 360;
+}  // namespace
+
+__constant__ float constantAngles[ANGLES];
+
+struct Job {
+    const float* elements;
+    float* sums;
+    const float* angles;  // the same entries in global memory
+    unsigned long long count;
+};
+
+namespace {
+struct Constant {
+    static __device__ __forceinline__ float at(const Job&, int i) { return constantAngles[i]; }
+};
+struct Global {
+    static __device__ __forceinline__ float at(const Job& job, int i) { return job.angles[i]; }
+};
+
+template <class Table>
+__device__ __forceinline__ void add(const Job& job) {
+    const unsigned long long thread = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (thread < job.count) {
+        float sum = job.elements[thread];
+        // As many steps between two jumps in both kernels, whatever the compiler makes of each by itself.
+#pragma unroll 8
+        for (int i = 0; i < ANGLES; ++i) sum += Table::at(job, i);
+        job.sums[thread] = sum;
+    }
+}
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(64) angles_constant(Job job) { add<Constant>(job); }
+extern "C" __global__ void __launch_bounds__(64) angles_global(Job job) { add<Global>(job); }

@@ -1,0 +1,62 @@
+// The study "readonly": constant memory beside the read-only cache and beside kernel arguments.
+//
+// Three kernels compute the nine-point first derivative of one line of samples. They differ in where the four coefficients come from, and in nothing
+// else. A block has as many points as threads; blockDim.x is what the study varies, and 2 * RADIUS is the least it may be.
+
+namespace {
+constexpr int RADIUS = 4;
+}  // namespace
+
+__constant__ float constantCoefficients[RADIUS];
+
+struct Job {
+    const float* samples;
+    float* derivative;
+    const float* coefficients;  // in global memory
+    unsigned long long count;
+    float argument[RADIUS];  // the same as arguments
+};
+
+namespace {
+struct Constant {
+    static __device__ __forceinline__ float at(const Job&, int i) { return constantCoefficients[i]; }
+};
+struct ReadOnly {
+    static __device__ __forceinline__ float at(const Job& job, int i) { return __ldg(job.coefficients + i); }
+};
+struct Argument {
+    static __device__ __forceinline__ float at(const Job& job, int i) { return job.argument[i]; }
+};
+
+template <class Coefficients>
+__device__ __forceinline__ void differentiate(const Job& job) {
+    extern __shared__ float tile[];  // blockDim.x + 2 * RADIUS
+
+    // Every thread comes by every barrier, also one without a point of its own. The grid has a thread for each point, so that no block comes back for
+    // a second tile.
+    const unsigned long long first = (unsigned long long)blockIdx.x * blockDim.x;
+    const unsigned int thread = threadIdx.x;
+    // What lies ahead of the line wraps round to a huge position, and the one comparison covers both ends: outside is zero.
+    const unsigned long long start = first - RADIUS;
+    const unsigned long long at = start + thread;
+    tile[thread] = at < job.count ? job.samples[at] : 0.0f;
+    if (thread < 2 * RADIUS) {
+        const unsigned long long behind = start + blockDim.x + thread;
+        tile[blockDim.x + thread] = behind < job.count ? job.samples[behind] : 0.0f;
+    }
+    __syncthreads();
+
+    const unsigned long long x = first + thread;
+    if (x < job.count) {
+        const float* middle = tile + thread + RADIUS;
+        float sum = 0.0f;
+#pragma unroll
+        for (int i = 1; i <= RADIUS; ++i) sum = fmaf(Coefficients::at(job, i - 1), middle[i] - middle[-i], sum);
+        job.derivative[x] = sum;
+    }
+}
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(1024) derivative_constant(Job job) { differentiate<Constant>(job); }
+extern "C" __global__ void __launch_bounds__(1024) derivative_readonly(Job job) { differentiate<ReadOnly>(job); }
+extern "C" __global__ void __launch_bounds__(1024) derivative_argument(Job job) { differentiate<Argument>(job); }

@@ -1,0 +1,160 @@
+//! Which ways of reading a table constant memory likes: `cuda/study_access.cu`.
+
+use std::ffi::CStr;
+
+use cudarc::driver::{DeviceRepr, sys};
+
+use super::{Array, Bench, Launch, Row, WARP, bytes};
+use crate::stencil::Error;
+
+/// Entries of the table: all that constant memory holds.
+const ENTRIES: usize = 16_384;
+
+/// Adds an entry of a table to each element, the table in constant and in global memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Access {
+    /// Which entry a thread takes.
+    pub patterns: Vec<Pattern>,
+    /// Threads a block.
+    pub block_size: usize,
+    /// Numbers of elements, each measured by itself.
+    pub sums: Vec<usize>,
+}
+
+impl Default for Access {
+    /// What the document measured.
+    fn default() -> Access {
+        Access { patterns: Pattern::ALL.to_vec(), block_size: 1024, sums: vec![12_800_000, 128_000] }
+    }
+}
+
+/// Which entry of the table a thread takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pattern {
+    /// All threads of a block the same.
+    PerBlock,
+    /// All threads of a warp the same.
+    PerWarp,
+    /// Neighbouring threads neighbouring entries.
+    PerThread,
+    /// Neighbouring threads entries that lie far apart.
+    PseudoRandom,
+}
+
+impl Pattern {
+    /// Every one, from the one that constant memory likes best.
+    pub const ALL: [Pattern; 4] = [Pattern::PerBlock, Pattern::PerWarp, Pattern::PerThread, Pattern::PseudoRandom];
+
+    /// What the document calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Pattern::PerBlock => "one_access_per_block",
+            Pattern::PerWarp => "one_access_per_warp",
+            Pattern::PerThread => "one_access_per_thread",
+            Pattern::PseudoRandom => "pseudo_random",
+        }
+    }
+
+    /// Its kernels: with the table in constant memory, and in global memory.
+    fn kernels(self) -> [(&'static str, &'static CStr); 2] {
+        let [constant, global] = match self {
+            Pattern::PerBlock => [c"constant_one_access_per_block", c"global_one_access_per_block"],
+            Pattern::PerWarp => [c"constant_one_access_per_warp", c"global_one_access_per_warp"],
+            Pattern::PerThread => [c"constant_one_access_per_thread", c"global_one_access_per_thread"],
+            Pattern::PseudoRandom => [c"constant_pseudo_random", c"global_pseudo_random"],
+        };
+        [("constant", constant), ("global", global)]
+    }
+
+    /// The entry that a thread takes, by the numbers of its block and of itself in it.
+    fn entry(self, block: usize, thread: usize) -> usize {
+        match self {
+            Pattern::PerBlock => block % ENTRIES,
+            Pattern::PerWarp => thread / WARP % ENTRIES,
+            Pattern::PerThread => thread % ENTRIES,
+            Pattern::PseudoRandom => thread * 1357 % ENTRIES,
+        }
+    }
+
+    /// What stands in element `index` in the end, which was zero before.
+    fn sum(self, index: usize, block_size: usize) -> i32 {
+        value(self.entry(index / block_size, index % block_size))
+    }
+}
+
+/// What the table holds.
+fn value(entry: usize) -> i32 {
+    entry as i32
+}
+
+/// The argument of the kernels: `struct Job` of the source, field for field; here and in the other studies.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Job {
+    inputs: sys::CUdeviceptr,
+    sums: sys::CUdeviceptr,
+    table: sys::CUdeviceptr,
+    count: u64,
+}
+
+// SAFETY: plain numbers in the layout of C.
+unsafe impl DeviceRepr for Job {}
+
+impl Access {
+    pub(super) fn run(&self, bench: &mut Bench) -> Result<(), Error> {
+        let context = bench.device.context.clone();
+        let stream = bench.device.stream.clone();
+        let values: Vec<i32> = (0..ENTRIES).map(value).collect();
+        bench.device.module("study_access")?.set_symbol(stream.cu_stream(), c"constantTable", &bytes(&values))?;
+        let table = Array::filled(&context, ENTRIES, value)?;
+        for &count in &self.sums {
+            let inputs = Array::filled(&context, count, |_| 0_i32)?;
+            let sums = Array::<i32>::new(&context, count)?;
+            let job = Job { inputs: inputs.address(), sums: sums.address(), table: table.address(), count: count as u64 };
+            for &pattern in &self.patterns {
+                for (kernel, name) in pattern.kernels() {
+                    let function = bench.device.module("study_access")?.function(name)?;
+                    let launch = Launch::over(function, count, self.block_size, 0, job);
+                    let row = Row { study: "access", kernel, pattern: pattern.name(), operations_per_byte: None };
+                    bench.measure(row, &launch, &sums, |index| pattern.sum(index, self.block_size))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What each thread of a grid writes, walked through as the document's program has it.
+    #[test]
+    fn sums_are_those_of_a_walk_through_the_grid() {
+        for block_size in [32, 96, 1024] {
+            let mut index = 0;
+            for block in 0..40_000 / block_size {
+                for thread in 0..block_size {
+                    let expected = [block % 16_384, thread / 32, thread, thread * 1357 % 16_384];
+                    assert_eq!(Pattern::ALL.map(|pattern| pattern.sum(index, block_size)), expected.map(|entry| entry as i32));
+                    index += 1;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn more_blocks_than_entries_begin_again() {
+        assert_eq!(Pattern::PerBlock.sum(32 * 16_383, 32), 16_383);
+        assert_eq!(Pattern::PerBlock.sum(32 * 16_384, 32), 0);
+    }
+
+    #[test]
+    fn kernels_are_named_after_their_patterns() {
+        for pattern in Pattern::ALL {
+            for (kernel, name) in pattern.kernels() {
+                assert_eq!(name.to_str(), Ok(&*format!("{kernel}_{}", pattern.name())));
+            }
+        }
+    }
+}

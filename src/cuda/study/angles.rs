@@ -1,0 +1,106 @@
+//! A table that every thread reads from end to end: `cuda/study_angles.cu`.
+
+use cudarc::driver::{DeviceRepr, sys};
+
+use super::{Array, Bench, Launch, Row, bytes};
+use crate::stencil::Error;
+
+/// Entries of the table: a degree each.
+const ANGLES: usize = 360;
+
+/// Threads a block, as in the document.
+const BLOCK_SIZE: usize = 64;
+
+/// How many different numbers the elements are, so that few sums need be computed to check them all.
+const DISTINCT: usize = 1000;
+
+/// Adds all 360 angles to each element, the table in constant and in global memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Angles {
+    /// Numbers of elements, each measured by itself.
+    pub threads: Vec<usize>,
+}
+
+impl Default for Angles {
+    /// The document's number, which leaves most of a device idle, and one that fills it.
+    fn default() -> Angles {
+        Angles { threads: vec![3200, 1 << 24] }
+    }
+}
+
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Job {
+    elements: sys::CUdeviceptr,
+    sums: sys::CUdeviceptr,
+    angles: sys::CUdeviceptr,
+    count: u64,
+}
+
+// SAFETY: plain numbers in the layout of C.
+unsafe impl DeviceRepr for Job {}
+
+/// So many degrees in radians.
+fn angle(degrees: usize) -> f32 {
+    ((-1_f64).acos() * degrees as f64 / 180.0) as f32
+}
+
+fn element(index: usize) -> f32 {
+    (index % DISTINCT) as f32 / 8.0
+}
+
+/// All angles added to an element, one after the other.
+fn sum(element: f32) -> f32 {
+    (0..ANGLES).fold(element, |sum, degrees| sum + angle(degrees))
+}
+
+impl Angles {
+    pub(super) fn run(&self, bench: &mut Bench) -> Result<(), Error> {
+        let context = bench.device.context.clone();
+        let stream = bench.device.stream.clone();
+        let values: Vec<f32> = (0..ANGLES).map(angle).collect();
+        let global = Array::filled(&context, ANGLES, angle)?;
+        let module = bench.device.module("study_angles")?;
+        module.set_symbol(stream.cu_stream(), c"constantAngles", &bytes(&values))?;
+        let kernels = [("constant", module.function(c"angles_constant")?), ("global", module.function(c"angles_global")?)];
+        let expected: Vec<f32> = (0..DISTINCT).map(|index| sum(element(index))).collect();
+        for &count in &self.threads {
+            let elements = Array::filled(&context, count, element)?;
+            let sums = Array::<f32>::new(&context, count)?;
+            let job = Job { elements: elements.address(), sums: sums.address(), angles: global.address(), count: count as u64 };
+            for (kernel, function) in kernels {
+                let launch = Launch::over(function, count, BLOCK_SIZE, 0, job);
+                let row = Row { study: "angles", kernel, pattern: "", operations_per_byte: None };
+                bench.measure(row, &launch, &sums, |index| expected[index % DISTINCT])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn angles_go_round_the_circle() {
+        assert_eq!(angle(0), 0.0);
+        assert_eq!(angle(90), std::f32::consts::FRAC_PI_2);
+        assert_eq!(angle(180), std::f32::consts::PI);
+        assert!((0..ANGLES).all(|degrees| (f64::from(angle(degrees)) - (degrees as f64).to_radians()).abs() < 5e-7));
+    }
+
+    #[test]
+    fn the_sum_is_that_of_the_series() {
+        // 0 + 1 + .. + 359 degrees.
+        let expected = std::f64::consts::PI * (359.0 * 180.0) / 180.0;
+        assert!((f64::from(sum(0.0)) - expected).abs() < 0.01, "{}", sum(0.0));
+        assert!((f64::from(sum(element(80))) - 10.0 - expected).abs() < 0.01);
+    }
+
+    #[test]
+    fn elements_repeat() {
+        assert_eq!(element(8), 1.0);
+        assert_eq!(element(DISTINCT + 8), 1.0);
+    }
+}

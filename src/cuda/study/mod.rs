@@ -1,0 +1,387 @@
+//! The documents' measurements of constant memory, on the user's own device.
+//!
+//! # How a kernel is measured
+//! First it runs once, and every element of its output is compared with what a plain function on the CPU gives for it: integers must be equal, and
+//! floating-point numbers the same bits. Only then it is timed.
+//!
+//! A launch of some microseconds cannot be timed by itself, and a loop of such launches measures how fast the host can launch. So 100 launches are
+//! recorded as a graph, which the device works off alone, and a sample is a hundredth of one replay. The mean of a loop of 100 launches, which
+//! is what the documents tell, is taken as well: where the two differ, the difference is the launches.
+//!
+//! # Limitations
+//! The caches are as the launch before has left them. Arrays that fit into them are read from there, as they were in the documents.
+
+mod access;
+mod angles;
+mod convolution;
+mod readonly;
+
+use std::ffi::c_void;
+use std::fmt::Display;
+use std::marker::PhantomData;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use cudarc::driver::{CudaContext, CudaGraph, CudaStream, DeviceRepr, result, sys};
+use rayon::prelude::*;
+
+pub use access::{Access, Pattern};
+pub use angles::Angles;
+pub use convolution::{Convolution, RADII};
+pub use readonly::ReadOnly;
+
+use super::Cuda;
+use super::device::{self, Device};
+use super::error::failed;
+use super::measure::Clock;
+use super::memory::DeviceBuffer;
+use crate::stencil::Error;
+use crate::workers::Workers;
+
+/// How many samples are taken of a kernel's time.
+pub const SAMPLES: usize = 20;
+
+/// How many elements a study may have. With the most, the slowest kernel still takes no more than about a minute.
+pub const ELEMENTS: RangeInclusive<usize> = 1..=1 << 28;
+
+/// How many threads a block may have: whole warps.
+pub const BLOCK_SIZES: RangeInclusive<usize> = WARP..=1024;
+
+/// Threads in a warp, of which a block size must be a multiple.
+pub const WARP: usize = 32;
+
+/// Launches in a warm-up, in a graph and in a batch.
+const LAUNCHES: usize = 100;
+
+/// Elements that are copied at once between host and device.
+const PIECE: usize = 1 << 22;
+
+/// One of the studies, and what it is to measure.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Study {
+    /// Which ways of reading a table constant memory likes.
+    Access(Access),
+    /// Constant memory, the read-only cache and kernel arguments.
+    ReadOnly(ReadOnly),
+    /// A table that every thread reads from end to end.
+    Angles(Angles),
+    /// A convolution, its filter in global and in constant memory, its image then in shared memory.
+    Convolution(Convolution),
+}
+
+impl Study {
+    /// Measures all kernels of the study.
+    ///
+    /// # Errors
+    /// What the driver says; [`Error::Internal`] where a kernel computed something else than the CPU.
+    pub fn run(&self, cuda: &Cuda) -> Result<Vec<Measurement>, Error> {
+        device::with(cuda.ordinal, |device| {
+            let mut bench = Bench::new(device)?;
+            match self {
+                Study::Access(access) => access.run(&mut bench)?,
+                Study::ReadOnly(readonly) => readonly.run(&mut bench)?,
+                Study::Angles(angles) => angles.run(&mut bench)?,
+                Study::Convolution(convolution) => convolution.run(&mut bench)?,
+            }
+            Ok(bench.measurements)
+        })
+    }
+}
+
+/// What one kernel took. All of them read one number of four bytes for each element, and write one; the rest is the study's subject.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measurement {
+    /// The study's name.
+    pub study: &'static str,
+    /// What the kernel is called in it.
+    pub kernel: &'static str,
+    /// Which way of access, in the study that has several; else empty.
+    pub pattern: &'static str,
+    /// Threads a block.
+    pub block_size: usize,
+    /// Elements of the output.
+    pub elements: usize,
+    /// Milliseconds of a launch, by each replay of the graph.
+    pub samples: Vec<f64>,
+    /// Milliseconds of a launch, as the mean of a batch of launches.
+    pub batch_mean: f64,
+    /// Floating-point operations for a byte read from global memory, as the document counts them for its convolution.
+    pub operations_per_byte: Option<f64>,
+    /// Elements that were compared with the CPU's.
+    pub checked: usize,
+}
+
+impl Measurement {
+    /// Lower quartile, median and upper quartile of the samples. The quartiles are the medians of the lower and of the upper half.
+    pub fn quartiles(&self) -> [f64; 3] {
+        let mut sorted = self.samples.clone();
+        sorted.sort_by(f64::total_cmp);
+        let median = |sorted: &[f64]| match sorted.len() {
+            0 => f64::NAN,
+            count => (sorted[(count - 1) / 2] + sorted[count / 2]) / 2.0,
+        };
+        let count = sorted.len();
+        [&sorted[..count / 2], &sorted, &sorted[count.div_ceil(2)..]].map(median)
+    }
+
+    /// Billions of bytes a second, counting for each element the number that must be read and the one that must be written.
+    pub fn gigabytes_per_second(&self) -> f64 {
+        let [_, median, _] = self.quartiles();
+        (self.elements * 2 * size_of::<f32>()) as f64 / (median * 1e6)
+    }
+}
+
+/// Where kernels are measured.
+struct Bench<'a> {
+    device: &'a mut Device,
+    clock: Clock,
+    measurements: Vec<Measurement>,
+}
+
+/// What of a measurement is known before it is made.
+struct Row {
+    study: &'static str,
+    kernel: &'static str,
+    pattern: &'static str,
+    operations_per_byte: Option<f64>,
+}
+
+impl Bench<'_> {
+    fn new(device: &mut Device) -> Result<Bench<'_>, Error> {
+        let clock = Clock::new(&device.context, &device.stream)?;
+        Ok(Bench { device, clock, measurements: Vec::new() })
+    }
+
+    /// Checks a kernel, whose every launch writes all of `output`, then times it.
+    fn measure<A: DeviceRepr + Copy, T: Element>(
+        &mut self,
+        row: Row,
+        launch: &Launch<A>,
+        output: &Array<T>,
+        expected: impl Fn(usize) -> T + Sync,
+    ) -> Result<(), Error> {
+        let stream = self.device.stream.clone();
+        output.spoil(&stream)?;
+        launch.on(&stream)?;
+        stream.synchronize().map_err(failed("cuStreamSynchronize"))?;
+        if let Some((index, got, wanted)) = output.first_difference(expected)? {
+            let Row { study, kernel, pattern, .. } = row;
+            return Err(Error::Internal(format!("{study}, {kernel} {pattern}: element {index} is {got}, and the CPU has {wanted}.")));
+        }
+
+        let launches = || (0..LAUNCHES).try_for_each(|_| launch.on(&stream));
+        launches()?;
+        let batch = self.clock.time(&launches)?;
+        let graph = record(&stream, &launches)?;
+        let laps = self.clock.laps(SAMPLES, &|| graph.launch().map_err(failed("cuGraphLaunch")))?;
+        let each = |ms: f32| f64::from(ms) / LAUNCHES as f64;
+        self.measurements.push(Measurement {
+            study: row.study,
+            kernel: row.kernel,
+            pattern: row.pattern,
+            block_size: (launch.block.0 * launch.block.1) as usize,
+            elements: output.len,
+            samples: laps.into_iter().map(each).collect(),
+            batch_mean: each(batch),
+            operations_per_byte: row.operations_per_byte,
+            checked: output.len,
+        });
+        Ok(())
+    }
+}
+
+/// What `work` submits to the stream, as a graph that has not run yet.
+fn record(stream: &Arc<CudaStream>, work: &dyn Fn() -> Result<(), Error>) -> Result<CudaGraph, Error> {
+    // Other threads of the host may go on using CUDA meanwhile.
+    let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+    stream.begin_capture(mode).map_err(failed("cuStreamBeginCapture"))?;
+    let submitted = work();
+    // Whatever came of the work: a stream that is left recording can do nothing else.
+    let graph = stream.end_capture(sys::CUgraphInstantiate_flags(0));
+    submitted?;
+    let graph = graph.map_err(failed("cuStreamEndCapture, cuGraphInstantiate"))?;
+    graph.ok_or_else(|| Error::Internal("The launches were not recorded.".into()))
+}
+
+/// A kernel, ready to be launched. Its one argument, and what that points to, is what the kernel takes.
+struct Launch<A> {
+    function: sys::CUfunction,
+    grid: (u32, u32),
+    block: (u32, u32),
+    shared_bytes: u32,
+    argument: A,
+}
+
+impl<A: DeviceRepr + Copy> Launch<A> {
+    /// One thread for each of `count` elements, in blocks of this size.
+    fn over(function: sys::CUfunction, count: usize, block: usize, shared_bytes: usize, argument: A) -> Launch<A> {
+        // Few enough: `ELEMENTS` and `BLOCK_SIZES` bound them.
+        Launch { function, grid: (count.div_ceil(block) as u32, 1), block: (block as u32, 1), shared_bytes: shared_bytes as u32, argument }
+    }
+
+    fn on(&self, stream: &CudaStream) -> Result<(), Error> {
+        let mut argument = self.argument;
+        let mut arguments = [(&raw mut argument).cast::<c_void>()];
+        let (grid, block) = ((self.grid.0, self.grid.1, 1), (self.block.0, self.block.1, 1));
+        // SAFETY: the function takes this one argument, which is copied now, also where the launch is only recorded. The arrays it points to are
+        // as long as it says, and live until the stream has been waited for.
+        unsafe { result::launch_kernel(self.function, grid, block, self.shared_bytes, stream.cu_stream(), &mut arguments) }
+            .map_err(failed("cuLaunchKernel"))
+    }
+}
+
+/// Numbers of four bytes.
+trait Element: DeviceRepr + Copy + Default + Display + Send + Sync {
+    fn bits(self) -> u32;
+}
+
+impl Element for f32 {
+    fn bits(self) -> u32 {
+        self.to_bits()
+    }
+}
+
+impl Element for i32 {
+    fn bits(self) -> u32 {
+        self as u32
+    }
+}
+
+/// An array on the device.
+struct Array<T> {
+    buffer: DeviceBuffer,
+    len: usize,
+    elements: PhantomData<T>,
+}
+
+impl<T: Element> Array<T> {
+    fn new(context: &Arc<CudaContext>, len: usize) -> Result<Array<T>, Error> {
+        Ok(Array { buffer: DeviceBuffer::new(context, len * size_of::<T>())?, len, elements: PhantomData })
+    }
+
+    /// An array whose elements are `value` of their indices.
+    fn filled(context: &Arc<CudaContext>, len: usize, value: impl Fn(usize) -> T + Sync) -> Result<Array<T>, Error> {
+        let array = Array::new(context, len)?;
+        let mut piece = Vec::with_capacity(len.min(PIECE));
+        let workers = Workers::get().ok_or_else(no_threads)?;
+        for first in (0..len).step_by(PIECE) {
+            workers.install(|| (first..len.min(first + PIECE)).into_par_iter().map(&value).collect_into_vec(&mut piece));
+            // SAFETY: the piece ends with the array, or before.
+            unsafe { result::memcpy_htod_sync(array.at(first), &piece) }.map_err(failed("cuMemcpyHtoD"))?;
+        }
+        // The copy returns when the bytes are on their way, and our stream does not wait for them.
+        context.synchronize().map_err(failed("cuCtxSynchronize"))?;
+        Ok(array)
+    }
+
+    /// The address of an element.
+    fn at(&self, index: usize) -> sys::CUdeviceptr {
+        self.buffer.address() + (index * size_of::<T>()) as sys::CUdeviceptr
+    }
+
+    fn address(&self) -> sys::CUdeviceptr {
+        self.at(0)
+    }
+
+    /// Overwrites all elements with what no kernel should write: -1, or a NaN.
+    fn spoil(&self, stream: &CudaStream) -> Result<(), Error> {
+        // SAFETY: as many bytes are there.
+        unsafe { result::memset_d8_async(self.address(), 0xFF, self.buffer.bytes(), stream.cu_stream()) }.map_err(failed("cuMemsetD8Async"))
+    }
+
+    /// Compares every element with `expected` of its index, bit for bit. The first that differs: its index, itself, and what was expected. No kernel may
+    /// be at work on the array.
+    fn first_difference(&self, expected: impl Fn(usize) -> T + Sync) -> Result<Option<(usize, T, T)>, Error> {
+        let mut piece = vec![T::default(); self.len.min(PIECE)];
+        let workers = Workers::get().ok_or_else(no_threads)?;
+        for first in (0..self.len).step_by(PIECE) {
+            let piece = &mut piece[..PIECE.min(self.len - first)];
+            // SAFETY: as many elements are there, and the copy is over when this returns.
+            unsafe { result::memcpy_dtoh_sync(piece, self.at(first)) }.map_err(failed("cuMemcpyDtoH"))?;
+            let compare = |(i, &got): (usize, &T)| {
+                let wanted = expected(first + i);
+                (got.bits() != wanted.bits()).then_some((first + i, got, wanted))
+            };
+            let difference = workers.install(|| piece.par_iter().enumerate().with_min_len(1 << 10).find_map_first(compare));
+            if difference.is_some() {
+                return Ok(difference);
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn no_threads() -> Error {
+    Error::Internal("The system gives no threads to compare the results with.".into())
+}
+
+/// A number between -1 and 1, the same each time for an index, with all the digits that a single has: sums of products of such numbers show in their
+/// last bits in which order they were taken.
+fn noise(index: usize) -> f32 {
+    let mixed = (index as u32).wrapping_mul(0x9E37_79B9) >> 8;
+    mixed as f32 / (1 << 23) as f32 - 1.0
+}
+
+/// The bytes of numbers, as constant memory is to hold them.
+fn bytes<T: Element>(values: &[T]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.bits().to_ne_bytes()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measurement(samples: &[f64]) -> Measurement {
+        Measurement {
+            study: "",
+            kernel: "",
+            pattern: "",
+            block_size: 32,
+            elements: 1_000_000,
+            samples: samples.to_vec(),
+            batch_mean: 0.0,
+            operations_per_byte: None,
+            checked: 0,
+        }
+    }
+
+    #[test]
+    fn defaults_are_the_documents() {
+        let access = Access::default();
+        assert_eq!((access.sums, access.block_size, &access.patterns[..]), (vec![12_800_000, 128_000], 1024, &Pattern::ALL[..]));
+        let readonly = ReadOnly::default();
+        assert_eq!((readonly.points, readonly.block_sizes[0]), (16_777_216, 32));
+        assert!(readonly.block_sizes.iter().all(|size| BLOCK_SIZES.contains(size) && size % WARP == 0));
+        assert_eq!(Angles::default().threads, [3200, 1 << 24]);
+        assert_eq!(Convolution::default(), Convolution { size: 4096, radius: 2 });
+    }
+
+    #[test]
+    fn quartiles_are_medians_of_the_halves() {
+        assert_eq!(measurement(&[4.0, 1.0, 3.0, 2.0]).quartiles(), [1.5, 2.5, 3.5]);
+        assert_eq!(measurement(&[5.0, 1.0, 3.0, 2.0, 4.0]).quartiles(), [1.5, 3.0, 4.5]);
+        let twenty: Vec<f64> = (1..=20).rev().map(f64::from).collect();
+        assert_eq!(measurement(&twenty).quartiles(), [5.5, 10.5, 15.5]);
+    }
+
+    #[test]
+    fn a_million_elements_in_a_millisecond_are_eight_gigabytes_a_second() {
+        assert_eq!(measurement(&[1.0, 1.0]).gigabytes_per_second(), 8.0);
+    }
+
+    #[test]
+    fn noise_is_between_minus_one_and_one_and_not_the_same_twice() {
+        let values: Vec<f32> = (0..10_000).map(noise).collect();
+        assert!(values.iter().all(|value| (-1.0..1.0).contains(value)));
+        let mut sorted = values.clone();
+        sorted.sort_by(f32::total_cmp);
+        sorted.dedup();
+        assert_eq!(sorted.len(), values.len());
+    }
+
+    #[test]
+    fn bytes_are_those_of_the_numbers() {
+        assert_eq!(bytes(&[1_i32, -1]), [1_i32.to_ne_bytes(), (-1_i32).to_ne_bytes()].concat());
+        assert_eq!(bytes(&[1.5_f32]), 1.5_f32.to_ne_bytes());
+    }
+}

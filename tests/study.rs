@@ -1,0 +1,157 @@
+//! The studies of constant memory, run small on the first device. Where there is none they are counted as ignored, with the reason in their names.
+//!
+//! A study compares every element with the CPU's before it times anything: that it comes back at all is most of what is tested here.
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use stencil_mex::cuda::study::{Access, Angles, Convolution, Measurement, Pattern, ReadOnly, SAMPLES, Study};
+use stencil_mex::cuda::{self, Cuda};
+
+type Outcome = Result<(), String>;
+type Case = (&'static str, fn(&Cuda) -> Outcome);
+
+/// Sizes that blocks divide and sizes that they do not; less than a block, and less than what a stencil reaches.
+const COUNTS: [usize; 7] = [1, 3, 31, 1024, 1025, 40_000, 1 << 20];
+
+const TABLE: [Case; 7] = [
+    ("access", access),
+    ("access_begins_the_table_again", access_begins_the_table_again),
+    ("readonly", readonly),
+    ("angles", angles),
+    ("convolution", convolution),
+    ("no_memory_is_kept", no_memory_is_kept),
+    ("it_is_used_between_other_calls", it_is_used_between_other_calls),
+];
+
+/// Runs a study and looks at what holds for every measurement; `rows` are the names of kernel and pattern in their order, for every size.
+fn run(cuda: &Cuda, study: &Study, rows: &[(&str, &str)], elements: &[usize]) -> Result<Vec<Measurement>, String> {
+    let all = study.run(cuda).map_err(|error| error.to_string())?;
+    let expected: Vec<_> =
+        elements.iter().flat_map(|&elements| rows.iter().map(move |&(kernel, pattern)| (kernel, pattern, elements))).collect();
+    let got: Vec<_> = all.iter().map(|one| (one.kernel, one.pattern, one.elements)).collect();
+    if got != expected {
+        return Err(format!("{study:?} gave {got:?}"));
+    }
+    for one in &all {
+        let [lower, median, upper] = one.quartiles();
+        let sound = one.checked == one.elements
+            && one.samples.len() == SAMPLES
+            && one.samples.iter().chain([&one.batch_mean]).all(|&ms| ms.is_finite() && ms > 0.0)
+            && lower <= median
+            && median <= upper
+            && one.gigabytes_per_second() > 0.0;
+        if !sound {
+            return Err(format!("{one:?}"));
+        }
+    }
+    Ok(all)
+}
+
+fn access(cuda: &Cuda) -> Outcome {
+    for block_size in [32, 96, 1024] {
+        let rows = Pattern::ALL.map(|pattern| [("constant", pattern.name()), ("global", pattern.name())]).concat();
+        let study = Study::Access(Access { block_size, sums: COUNTS.to_vec(), ..Access::default() });
+        let all = run(cuda, &study, &rows, &COUNTS)?;
+        if all.iter().any(|one| one.block_size != block_size || one.operations_per_byte.is_some()) {
+            return Err(format!("{all:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// With more blocks than entries.
+fn access_begins_the_table_again(cuda: &Cuda) -> Outcome {
+    let study = Study::Access(Access { patterns: vec![Pattern::PerBlock], block_size: 32, sums: vec![32 * 40_000] });
+    let rows = [("constant", "one_access_per_block"), ("global", "one_access_per_block")];
+    run(cuda, &study, &rows, &[32 * 40_000]).map(drop)
+}
+
+fn readonly(cuda: &Cuda) -> Outcome {
+    for points in COUNTS {
+        let block_sizes = vec![32, 64, 160, 1024];
+        let rows = ["constant", "readonly", "argument"].map(|kernel| (kernel, ""));
+        let study = Study::ReadOnly(ReadOnly { points, block_sizes: block_sizes.clone() });
+        let all = run(cuda, &study, &rows, &[points; 4])?;
+        if all.chunks(3).zip(block_sizes).any(|(chunk, size)| chunk.iter().any(|one| one.block_size != size)) {
+            return Err(format!("{all:?}"));
+        }
+    }
+    Ok(())
+}
+
+fn angles(cuda: &Cuda) -> Outcome {
+    let rows = ["constant", "global"].map(|kernel| (kernel, ""));
+    let all = run(cuda, &Study::Angles(Angles { threads: COUNTS.to_vec() }), &rows, &COUNTS)?;
+    if all.iter().all(|one| one.block_size == 64) { Ok(()) } else { Err(format!("{all:?}")) }
+}
+
+fn convolution(cuda: &Cuda) -> Outcome {
+    let rows = ["basic", "constant", "tiled"].map(|kernel| (kernel, ""));
+    for size in [1, 5, 16, 31, 32, 33, 100, 301] {
+        for radius in 1..=7 {
+            let all = run(cuda, &Study::Convolution(Convolution { size, radius }), &rows, &[size * size])?;
+            let operations: Vec<_> = all.iter().map(|one| one.operations_per_byte.unwrap_or(f64::NAN)).collect();
+            if operations[..2] != [0.25, 0.5] || operations[2].is_nan() || operations[2] <= 0.5 {
+                return Err(format!("{all:?}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Arrays, events and graphs go when a study is over.
+fn no_memory_is_kept(cuda: &Cuda) -> Outcome {
+    let studies = [
+        Study::Access(Access { sums: vec![1 << 20], ..Access::default() }),
+        Study::ReadOnly(ReadOnly { points: 1 << 20, block_sizes: vec![256] }),
+        Study::Angles(Angles { threads: vec![1 << 20] }),
+        Study::Convolution(Convolution { size: 1024, radius: 2 }),
+    ];
+    let round = || studies.iter().try_for_each(|study| study.run(cuda).map(drop).map_err(|error| error.to_string()));
+    let free = || cuda.free_memory().map_err(|error| error.to_string());
+    // What the driver keeps for itself has found its size by then.
+    for _ in 0..5 {
+        round()?;
+    }
+    let before = free()?;
+    for _ in 0..5 {
+        round()?;
+    }
+    let after = free()?;
+    if after == before { Ok(()) } else { Err(format!("{before} bytes were free before, {after} after")) }
+}
+
+/// What a study leaves in constant memory is not what the stencil computes with, nor the other way round; and a release in between does no harm.
+fn it_is_used_between_other_calls(cuda: &Cuda) -> Outcome {
+    use stencil_mex::stencil::{Engine, Lines, Request, Taps};
+    let study = Study::Convolution(Convolution { size: 64, radius: 3 });
+    for _ in 0..2 {
+        study.run(cuda).map_err(|error| error.to_string())?;
+        let taps = Taps::new(&[1.0, 2.0, 3.0]).map_err(|error| error.to_string())?;
+        let request = Request::new(&[1.0, 1.0, 1.0], Lines::new(3, 1), taps).ok_or("lines and input differ")?;
+        let mut output = [0.0; 3];
+        cuda.stencil(&request, &mut output).map_err(|error| error.to_string())?;
+        if output != [5.0, 6.0, 3.0] {
+            return Err(format!("{output:?}"));
+        }
+        cuda::release();
+    }
+    Ok(())
+}
+
+fn main() {
+    let mut arguments = Arguments::from_args();
+    // One after the other: they are timed.
+    arguments.test_threads = Some(1);
+    let absent = Cuda::open(None).err();
+    let reason = absent.as_ref().map(|reason| format!(" (skipped: {reason})")).unwrap_or_default();
+    let trials = TABLE.into_iter().map(|(case, test)| {
+        let run = move || {
+            let cuda = Cuda::open(None).map_err(|error| error.to_string())?;
+            test(&cuda).map_err(Failed::from)
+        };
+        Trial::test(format!("cuda::{case}{reason}"), run).with_ignored_flag(absent.is_some())
+    });
+    let conclusion = libtest_mimic::run(&arguments, trials.collect());
+    cuda::release();
+    conclusion.exit();
+}
