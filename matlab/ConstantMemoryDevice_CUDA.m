@@ -30,7 +30,8 @@ function device = ConstantMemoryDevice_CUDA ()
 %     KernelDriver         its own version, such as '580.159.04'
 %
 %     The engines
-%     Backend              'cuda' or 'cpu': what 'auto' chooses here
+%     Backend              'cuda' or 'cpu': what a call without options uses here;
+%                          '' where an environment variable makes no sense
 %     BackendReason        why, in words
 %     SIMD                 what the CPU engine uses: 'avx512', 'avx2' or 'portable'
 %     Threads              how many threads may be used

@@ -79,12 +79,13 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %                      full numeric array. The text says what was got and, where
 %                      there is something, what to do about it, such as full (f)
 %     spacing          H is not one positive finite number
-%     option           an unknown or ambiguous name, or a value that it cannot have
+%     option           an unknown or ambiguous name, or a value that it cannot have;
+%                      also of an environment variable
 %     noDevice         'cuda' was asked for, or a 'Device', and it cannot be used:
 %                      no driver, one that is too old, no GPU, no such index
-%     outOfMemory      the host's or the GPU's memory is used up
+%     outOfMemory      the GPU's memory is used up, by others too. Where the host has
+%                      no memory for the result, its own error comes
 %     cuda             CUDA failed; the text carries its name and words
-%     interrupted      Ctrl-C
 %     internal         a fault of this library
 %     notBuilt         the MEX file is missing: run compile_mex
 %   No error leaves the next call broken.

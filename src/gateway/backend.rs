@@ -126,7 +126,7 @@ fn fallback_warning(reason: &str) -> Option<Error> {
 
 /// What calls without options do here, for a report.
 pub(super) struct Outlook {
-    /// `cuda` or `cpu`; empty where calls fail.
+    /// `cuda` or `cpu`; empty where the environment makes no sense.
     pub(super) backend: &'static str,
     /// Why.
     pub(super) reason: String,
@@ -146,7 +146,7 @@ impl Outlook {
             (Err(error), _) => ("", error.text.clone()),
             (Ok(Backend::Cpu), _) => ("cpu", format!("The environment variable {variable} says so.")),
             (Ok(Backend::Cuda), Ok(_)) => ("cuda", format!("The environment variable {variable} says so.")),
-            (Ok(Backend::Cuda), Err(reason)) => ("", format!("The environment variable {variable} says cuda, and calls fail: {reason}")),
+            (Ok(Backend::Cuda), Err(reason)) => ("cuda", format!("The environment variable {variable} says so, and calls fail: {reason}")),
             (Ok(Backend::Auto), Ok(_)) => ("cuda", "A usable device is present.".into()),
             (Ok(Backend::Auto), Err(reason)) => ("cpu", reason.clone()),
         };
