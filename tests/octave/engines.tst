@@ -175,7 +175,7 @@
 %!   agrees (x, taps, "Backend", backend);
 %!   agrees_with (@fma_derivative, "DerivativeConstantMemory_CUDA", {single(x), i, "Backend", backend});
 %!   agrees_with (@fma_convolution, "ConvolutionConstantMemory_CUDA", ...
-%!                {reshape(x, 10, []), taps(1:1+2*mod (i, 5)), "Backend", backend});
+%!                {reshape(x, 10, []), noise(i, 3, 1 + 2 * mod (i, 5)), "Backend", backend});
 %! endfor
 
 %!test # as many threads as one likes
