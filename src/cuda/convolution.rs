@@ -80,8 +80,10 @@ impl ConvolutionPlan {
 }
 
 impl Plan for ConvolutionPlan {
+    /// Whole columns, of as many outputs together as a block computes, where they are short.
     fn tile(&self) -> usize {
-        self.size[0]
+        let rows = self.size[0];
+        rows * (self.tile[0] * self.tile[1] / rows).max(1)
     }
 
     fn halo(&self) -> usize {
