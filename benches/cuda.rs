@@ -9,6 +9,7 @@ use stencil_mex::cpu::Cpu;
 use stencil_mex::cuda::measure::{self, Timing};
 use stencil_mex::cuda::{self, Cuda};
 use stencil_mex::stencil::{CoefficientSource, Compute, Convolution, Derivative, Engine, Filter, Lines, Real, Request, Taps};
+use stencil_mex::watch::Watch;
 
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
@@ -45,7 +46,7 @@ fn other_kernels(cuda: &Cuda, input: &[f64], quick: bool) {
     let lines = Lines::new(input.len(), 1);
     for source in [CoefficientSource::Constant, CoefficientSource::ReadOnly] {
         let request = Derivative::new(input, lines, 0.1, source).unwrap();
-        Cpu::new().derivative(&request, &mut expected).unwrap();
+        Cpu::new().derivative(&request, &mut expected, &Watch::new()).unwrap();
         let timing = measure::derivative_double(cuda, &request, &mut output, REPEATS).unwrap();
         report(&format!("derivative double {source:?}"), &output, &expected, timing, 4);
         let request = Derivative::new(&input_single, lines, 0.1, source).unwrap();
@@ -88,7 +89,7 @@ fn main() {
     println!("kernel,name,n,ms,copy ms,of the copy,TFLOP/s");
     for count in (1..=21).step_by(2) {
         let request = Request::new(&input, Lines::new(n, 1), taps(count)).unwrap();
-        Cpu::new().stencil(&request, &mut expected).unwrap();
+        Cpu::new().stencil(&request, &mut expected, &Watch::new()).unwrap();
         let timing = measure::stencil(&cuda, &request, &mut output, 21).unwrap();
         report(&format!("{count} taps"), &output, &expected, timing, count);
     }
@@ -114,7 +115,7 @@ fn main() {
                     // Zeroed by the system when first touched: the pages are as fresh as a host's.
                     let mut output = vec![0.0; n];
                     let start = Instant::now();
-                    engine.stencil(&request, &mut output).unwrap();
+                    engine.stencil(&request, &mut output, &Watch::new()).unwrap();
                     let time = start.elapsed().as_secs_f64() * 1e3;
                     assert!(output[n / 2] != 0.0);
                     time

@@ -4,6 +4,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use stencil_mex::cpu::{Cpu, Level};
 use stencil_mex::cuda::Cuda;
 use stencil_mex::stencil::{Engine, Lines, Reference, Request, Taps};
+use stencil_mex::watch::Watch;
 
 fn engines() -> Vec<(String, Box<dyn Engine>)> {
     let mut engines: Vec<(String, Box<dyn Engine>)> = vec![("reference".into(), Box::new(Reference))];
@@ -33,7 +34,9 @@ fn sweep(criterion: &mut Criterion) {
                 if name == "reference" && n > 1_000_000 {
                     continue;
                 }
-                group.bench_function(BenchmarkId::new(name, n), |bencher| bencher.iter(|| engine.stencil(&request, &mut output).unwrap()));
+                group.bench_function(BenchmarkId::new(name, n), |bencher| {
+                    bencher.iter(|| engine.stencil(&request, &mut output, &Watch::new()).unwrap())
+                });
             }
         }
         group.finish();

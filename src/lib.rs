@@ -15,6 +15,7 @@ pub mod cuda;
 pub mod gateway;
 pub mod mex;
 pub mod stencil;
+pub mod watch;
 pub mod workers;
 
 use std::ffi::{c_int, c_uint};

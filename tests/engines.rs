@@ -13,6 +13,7 @@ use stencil_mex::cuda::{self, Cuda};
 use stencil_mex::stencil::{
     CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Filter, Lines, Real, Reference, Request, Taps,
 };
+use stencil_mex::watch::Watch;
 
 /// What an output holds before an engine fills it: an element with this value was not written.
 const POISON: f64 = -1.25e-300;
@@ -84,7 +85,7 @@ fn check_operation<T: Real>(
 fn check(engine: &AnyEngine, input: &[f64], lines: Lines, taps: &[f64]) -> Outcome {
     let request = Request::new(input, lines, Taps::new(taps).map_err(|error| error.to_string())?).ok_or("lines and input differ")?;
     let what = format!("{} lines of {}, {} taps", lines.count(), lines.length(), taps.len());
-    check_operation(&what, engine, input, |engine, output| engine.stencil(&request, output))
+    check_operation(&what, engine, input, |engine, output| engine.stencil(&request, output, &Watch::new()))
 }
 
 fn check_derivative<T: Real>(engine: &AnyEngine, input: &[T], lines: Lines, spacing: f64) -> Outcome
@@ -94,7 +95,7 @@ where
     for source in [CoefficientSource::Constant, CoefficientSource::ReadOnly] {
         let request = Derivative::new(input, lines, spacing, source).ok_or("lines and input differ")?;
         let what = format!("derivative, {} lines of {}, {source:?}", lines.count(), lines.length());
-        check_operation(&what, engine, input, |engine, output| Compute::derivative(engine, &request, output))?;
+        check_operation(&what, engine, input, |engine, output| Compute::derivative(engine, &request, output, &Watch::new()))?;
     }
     Ok(())
 }
@@ -106,7 +107,7 @@ where
     let filter = Filter::new(filter.to_vec(), filter_size).map_err(|error| error.to_string())?;
     let request = Convolution::new(input, size, filter).ok_or("size and input differ")?;
     let what = format!("convolution, {size:?} by {filter_size:?}, {} bytes", size_of::<T>());
-    check_operation(&what, engine, input, |engine, output| Compute::convolution(engine, &request, output))
+    check_operation(&what, engine, input, |engine, output| Compute::convolution(engine, &request, output, &Watch::new()))
 }
 
 /// Numbers of every kind, the same each time for a seed: mostly of ordinary size, with the awkward ones between.
@@ -205,7 +206,7 @@ fn large(engine: &AnyEngine) -> Outcome {
 fn document(engine: &AnyEngine) -> Outcome {
     let request = Request::new(&[1.0; 20], Lines::new(20, 1), Taps::new(&[1.0; 11]).unwrap()).unwrap();
     let mut output = [POISON; 20];
-    engine.stencil(&request, &mut output).map_err(|error| error.to_string())?;
+    engine.stencil(&request, &mut output, &Watch::new()).map_err(|error| error.to_string())?;
     let expected = [6., 7., 8., 9., 10., 11., 11., 11., 11., 11., 11., 11., 11., 11., 11., 10., 9., 8., 7., 6.];
     if output == expected { Ok(()) } else { Err(format!("{output:?}")) }
 }

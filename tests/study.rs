@@ -5,6 +5,7 @@
 use libtest_mimic::{Arguments, Failed, Trial};
 use stencil_mex::cuda::study::{Access, Angles, Convolution, Measurement, Pattern, ReadOnly, SAMPLES, Study};
 use stencil_mex::cuda::{self, Cuda};
+use stencil_mex::watch::Watch;
 
 type Outcome = Result<(), String>;
 type Case = (&'static str, fn(&Cuda) -> Outcome);
@@ -129,7 +130,7 @@ fn it_is_used_between_other_calls(cuda: &Cuda) -> Outcome {
         let taps = Taps::new(&[1.0, 2.0, 3.0]).map_err(|error| error.to_string())?;
         let request = Request::new(&[1.0, 1.0, 1.0], Lines::new(3, 1), taps).ok_or("lines and input differ")?;
         let mut output = [0.0; 3];
-        cuda.stencil(&request, &mut output).map_err(|error| error.to_string())?;
+        cuda.stencil(&request, &mut output, &Watch::new()).map_err(|error| error.to_string())?;
         if output != [5.0, 6.0, 3.0] {
             return Err(format!("{output:?}"));
         }

@@ -191,6 +191,7 @@ fn short_lines<T: Lanes>(stencil: &impl Stencil<T>, level: Level, range: Range<u
 mod tests {
     use super::*;
     use crate::stencil::{CoefficientSource, Compute, Engine, Reference, Taps};
+    use crate::watch::Watch;
 
     fn agree<T: Lanes>(stencil: &impl Stencil<T>, expected: &[T], what: &str) {
         for start in (0..expected.len()).step_by(13) {
@@ -214,11 +215,11 @@ mod tests {
             for count in [1, 3, 11, 21] {
                 let taps: Vec<f64> = (0..count).map(|k| (f64::from(k) + 0.5).cos()).collect();
                 let request = Request::new(input, lines, Taps::new(&taps).unwrap()).unwrap();
-                Reference.stencil(&request, &mut expected).unwrap();
+                Reference.stencil(&request, &mut expected, &Watch::new()).unwrap();
                 agree(&request, &expected, &format!("lines of {length}, {count} taps"));
             }
             let request = Derivative::new(input, lines, 0.3, CoefficientSource::Constant).unwrap();
-            Reference.derivative(&request, &mut expected).unwrap();
+            Reference.derivative(&request, &mut expected, &Watch::new()).unwrap();
             agree(&request, &expected, &format!("derivative, lines of {length}"));
         }
     }

@@ -10,6 +10,7 @@ mod simd;
 use rayon::prelude::*;
 
 use crate::stencil::{Compute, Convolution, DERIVATIVE_RADIUS, Derivative, Engine, Error, Request};
+use crate::watch::Watch;
 use crate::workers::Workers;
 use simd::Lanes;
 pub use simd::Level;
@@ -49,19 +50,19 @@ impl Engine for Cpu {
         self.level.name()
     }
 
-    fn stencil(&self, request: &Request, output: &mut [f64]) -> Result<(), Error> {
+    fn stencil(&self, request: &Request, output: &mut [f64], watch: &Watch) -> Result<(), Error> {
         stencil(self.level, request, request.taps().count(), output);
         Ok(())
     }
 }
 
 impl<T: Lanes> Compute<T> for Cpu {
-    fn derivative(&self, request: &Derivative<T>, output: &mut [T]) -> Result<(), Error> {
+    fn derivative(&self, request: &Derivative<T>, output: &mut [T], watch: &Watch) -> Result<(), Error> {
         stencil(self.level, request, DERIVATIVE_RADIUS, output);
         Ok(())
     }
 
-    fn convolution(&self, request: &Convolution<T>, output: &mut [T]) -> Result<(), Error> {
+    fn convolution(&self, request: &Convolution<T>, output: &mut [T], watch: &Watch) -> Result<(), Error> {
         assert_eq!(output.len(), request.input().len());
         let work = request.filter().values().len();
         // Columns of no rows are not worth counting.

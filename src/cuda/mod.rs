@@ -21,6 +21,7 @@ pub use driver::{Driver, Properties, dotted};
 pub use staging::DEFAULT_DEVICE_BYTES;
 
 use crate::stencil::{Compute, Convolution, Derivative, Engine, Error, Real, Request};
+use crate::watch::Watch;
 use convolution::ConvolutionPlan;
 use lines::LinesPlan;
 
@@ -89,7 +90,7 @@ impl Engine for Cuda {
         "cuda"
     }
 
-    fn stencil(&self, request: &Request, output: &mut [f64]) -> Result<(), Error> {
+    fn stencil(&self, request: &Request, output: &mut [f64], watch: &Watch) -> Result<(), Error> {
         assert_eq!(output.len(), request.input().len());
         device::with(self.ordinal, |device| {
             let plan = LinesPlan::stencil(device, request)?;
@@ -99,7 +100,7 @@ impl Engine for Cuda {
 }
 
 impl<T: Element> Compute<T> for Cuda {
-    fn derivative(&self, request: &Derivative<T>, output: &mut [T]) -> Result<(), Error> {
+    fn derivative(&self, request: &Derivative<T>, output: &mut [T], watch: &Watch) -> Result<(), Error> {
         assert_eq!(output.len(), request.input().len());
         device::with(self.ordinal, |device| {
             let plan = LinesPlan::derivative(device, request)?;
@@ -107,7 +108,7 @@ impl<T: Element> Compute<T> for Cuda {
         })
     }
 
-    fn convolution(&self, request: &Convolution<T>, output: &mut [T]) -> Result<(), Error> {
+    fn convolution(&self, request: &Convolution<T>, output: &mut [T], watch: &Watch) -> Result<(), Error> {
         assert_eq!(output.len(), request.input().len());
         device::with(self.ordinal, |device| {
             let plan = ConvolutionPlan::new(device, request)?;

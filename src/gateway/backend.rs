@@ -7,8 +7,9 @@ use super::options;
 use super::settings::{self, Settings};
 use crate::cpu::Cpu;
 use crate::cuda::Cuda;
-use crate::mex::{Argument, Error, Numeric, Output, Reply};
+use crate::mex::{Argument, Effort, Error, Numeric, Output, Reply};
 use crate::stencil::{self, Engine};
+use crate::watch::Watch;
 
 /// What a call may ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,10 +106,12 @@ impl Chosen {
     pub(super) fn reply<'a, T: Numeric>(
         self,
         dims: &[usize],
-        run: impl FnOnce(&(dyn Engine + 'static), &mut [T]) -> Result<(), stencil::Error> + 'a,
+        effort: Effort,
+        run: impl FnOnce(&(dyn Engine + 'static), &mut [T], &Watch) -> Result<(), stencil::Error> + Send + 'a,
     ) -> Reply<'a> {
         let warning = self.fallback.as_deref().and_then(fallback_warning);
-        Reply { warning, output: Output::Array { dims: dims.to_vec(), fill: T::fill(move |output| Ok(run(&*self.engine, output)?)) } }
+        let fill = T::fill(move |output, watch| Ok(run(&*self.engine, output, watch)?));
+        Reply { warning, output: Output::Array { dims: dims.to_vec(), fill, effort } }
     }
 }
 

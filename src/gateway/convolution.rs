@@ -5,13 +5,14 @@ use std::borrow::Cow;
 use super::backend::{Chosen, Selection};
 use super::inputs::{self, Reals};
 use super::options::{self, Names};
+use super::sweeps::Sweeps;
 use super::{check_outputs, too_few_inputs};
 use crate::mex::{Argument, Call, Error, Function, Numeric, Reply};
 use crate::stencil::{Compute, Convolution, Engine, Filter, FilterError, MAX_FILTER_2D, MAX_FILTER_3D, Real};
 
 pub(super) const FUNCTION: Function = Function { name: "ConvolutionConstantMemory_CUDA", call };
 
-const OPTIONS: Names = Names { available: &["Backend", "Device"], reserved: &["Boundary", "Iterations"] };
+const OPTIONS: Names = Names { available: &["Backend", "Device", "Boundary", "Iterations", "Progress"], reserved: &[] };
 
 /// Checks in the order of the stencil's; `imageShape`, `filterSize` and `filterShape` stand where the kernel's checks stand there.
 fn call(call: &Call) -> Result<Reply<'_>, Error> {
@@ -24,21 +25,21 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     let entries = inputs::reals("F", filter)?;
     let size = size(image).ok_or_else(|| Error::new("imageShape", format!("N is {image}; expected at most three dimensions.")))?;
     let filter_size = check_filter(filter)?;
-    let mut selection = Selection::default();
+    let (mut selection, mut sweeps) = (Selection::default(), Sweeps::default());
     for pair in options::pairs(pairs, &OPTIONS) {
         let (name, value) = pair?;
-        selection.take(name, value)?;
+        let _ = selection.take(name, value)? || sweeps.take(name, value)?;
     }
     let chosen = selection.choose()?;
     let of = |error: FilterError| filter_error(filter, error);
     // Of two classes the result has the smaller, as conv2 has it.
     match (samples, entries) {
         (Reals::Double(samples), Reals::Double(entries)) => {
-            reply(chosen, image, samples.into(), size, Filter::new(entries.to_vec(), filter_size).map_err(of)?)
+            reply(chosen, image, samples.into(), size, Filter::new(entries.to_vec(), filter_size).map_err(of)?, &sweeps)
         }
         (samples, entries) => {
             let filter = Filter::new(entries.to_singles().into_owned(), filter_size).map_err(of)?;
-            reply(chosen, image, samples.to_singles(), size, filter)
+            reply(chosen, image, samples.to_singles(), size, filter, &sweeps)
         }
     }
 }
@@ -49,13 +50,15 @@ fn reply<'a, T: Real + Numeric>(
     samples: Cow<'a, [T]>,
     size: [usize; 3],
     filter: Filter<T>,
+    sweeps: &Sweeps,
 ) -> Result<Reply<'a>, Error>
 where
     dyn Engine: Compute<T>,
 {
-    Ok(chosen.reply(image.dims(), move |engine, output| {
+    let (boundary, iterations, effort) = (sweeps.boundary(), sweeps.iterations(), sweeps.effort(samples.len(), filter.values().len()));
+    Ok(chosen.reply(image.dims(), effort, move |engine, output, watch| {
         let request = Convolution::new(&samples, size, filter).expect("the size is that of the samples");
-        Compute::convolution(engine, &request, output)
+        Compute::convolution(engine, &request.with_boundary(boundary).with_sweeps(iterations), output, watch)
     }))
 }
 

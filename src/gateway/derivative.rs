@@ -3,13 +3,14 @@
 use super::backend::{Chosen, Selection};
 use super::inputs::{self, Reals};
 use super::options::{self, Names};
+use super::sweeps::Sweeps;
 use super::{check_outputs, too_few_inputs};
 use crate::mex::{Argument, Call, Error, Function, Numeric, Reply};
-use crate::stencil::{CoefficientSource, Compute, Derivative, Engine, Lines, Real};
+use crate::stencil::{CoefficientSource, Compute, DERIVATIVE_RADIUS, Derivative, Engine, Real};
 
 pub(super) const FUNCTION: Function = Function { name: "DerivativeConstantMemory_CUDA", call };
 
-const OPTIONS: Names = Names { available: &["Backend", "Device", "Coefficients"], reserved: &["Boundary", "Dim"] };
+const OPTIONS: Names = Names { available: &["Backend", "Device", "Coefficients", "Boundary", "Dim"], reserved: &[] };
 
 const SOURCES: [(&str, CoefficientSource); 2] = [("constant", CoefficientSource::Constant), ("readonly", CoefficientSource::ReadOnly)];
 
@@ -27,17 +28,17 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     check_outputs(call)?;
     let values = inputs::reals("f", samples)?;
     let spacing = spacing.map_or(Ok(1.0), positive)?;
-    let (mut selection, mut source) = (Selection::default(), CoefficientSource::Constant);
+    let (mut selection, mut sweeps, mut source) = (Selection::default(), Sweeps::default(), CoefficientSource::Constant);
     for pair in options::pairs(pairs, &OPTIONS) {
         let (name, value) = pair?;
-        if !selection.take(name, value)? {
+        if !selection.take(name, value)? && !sweeps.take(name, value)? {
             source = options::choice(name, value, &SOURCES)?;
         }
     }
     let chosen = selection.choose()?;
     match values {
-        Reals::Double(values) => reply(chosen, samples.dims(), values, spacing, source),
-        Reals::Single(values) => reply(chosen, samples.dims(), values, spacing, source),
+        Reals::Double(values) => reply(chosen, samples.dims(), values, spacing, source, &sweeps),
+        Reals::Single(values) => reply(chosen, samples.dims(), values, spacing, source, &sweeps),
     }
 }
 
@@ -47,13 +48,16 @@ fn reply<'a, T: Real + Numeric>(
     values: &'a [T],
     spacing: f64,
     source: CoefficientSource,
+    sweeps: &Sweeps,
 ) -> Result<Reply<'a>, Error>
 where
     dyn Engine: Compute<T>,
 {
-    let lines = Lines::along_first_non_singleton(dims);
-    let request = Derivative::new(values, lines, spacing, source).ok_or_else(|| Error::internal("The lines are not the array."))?;
-    Ok(chosen.reply(dims, move |engine, output| Compute::derivative(engine, &request, output)))
+    let request =
+        Derivative::new(values, sweeps.lines(dims), spacing, source).ok_or_else(|| Error::internal("The lines are not the array."))?;
+    let request = request.with_boundary(sweeps.boundary());
+    let effort = sweeps.effort(values.len(), DERIVATIVE_RADIUS);
+    Ok(chosen.reply(dims, effort, move |engine, output, watch| Compute::derivative(engine, &request, output, watch)))
 }
 
 /// The spacing: one number, more than zero and less than infinity.

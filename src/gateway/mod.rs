@@ -11,6 +11,7 @@ mod options;
 mod settings;
 mod stencil;
 mod study;
+mod sweeps;
 
 use crate::mex::{Call, Error, Function};
 use crate::stencil as domain;
@@ -25,6 +26,7 @@ impl From<domain::Error> for Error {
             domain::Error::NoDevice(_) => "noDevice",
             domain::Error::OutOfMemory(_) => "outOfMemory",
             domain::Error::Cuda(_) => "cuda",
+            domain::Error::Interrupted => "interrupted",
             domain::Error::Internal(_) => "internal",
         };
         Error::new(kind, error.to_string())

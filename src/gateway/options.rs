@@ -63,6 +63,15 @@ pub(super) fn choice_of_text<T: Copy>(option: &str, text: &str, choices: &[(&str
     found.map(|&(_, choice)| choice).ok_or_else(|| bad_value(option, choices, &format!("{text:?}")))
 }
 
+/// True or false: a logical scalar, or 0 or 1 of any numeric class.
+pub(super) fn logical(option: &str, value: &Argument) -> Result<bool, Error> {
+    let number = value.scalar().filter(|&number| number == 0.0 || number == 1.0);
+    number.map(|number| number == 1.0).ok_or_else(|| {
+        let got = value.scalar().map_or_else(|| value.to_string(), number_text);
+        bad(format!("Bad value for {option}: got {got}, expected true or false."))
+    })
+}
+
 /// A whole number from 1 up, of any numeric class.
 pub(super) fn positive_integer(option: &str, value: &Argument) -> Result<usize, Error> {
     whole_number(option, value, 1..=u32::MAX as usize, 1, "a whole number from 1 up")

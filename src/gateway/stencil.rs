@@ -2,13 +2,14 @@
 
 use super::backend::Selection;
 use super::options::{self, Names};
+use super::sweeps::Sweeps;
 use super::{check_outputs, inputs, too_few_inputs};
 use crate::mex::{Argument, Call, Error, Function, Reply};
-use crate::stencil::{Lines, MAX_TAPS, Request, Taps, TapsError};
+use crate::stencil::{MAX_TAPS, Request, Taps, TapsError};
 
 pub(super) const FUNCTION: Function = Function { name: "StencilConstantMemory_CUDA", call };
 
-const OPTIONS: Names = Names { available: &["Backend", "Device"], reserved: &["Boundary", "Dim", "Iterations", "Progress"] };
+const OPTIONS: Names = Names { available: &["Backend", "Device", "Boundary", "Dim", "Iterations", "Progress"], reserved: &[] };
 
 /// Checks in the order of the contract; the first that fails is the one that is told.
 fn call(call: &Call) -> Result<Reply<'_>, Error> {
@@ -19,14 +20,15 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     check_outputs(call)?;
     let samples = inputs::doubles("inputArray", input)?;
     let taps = taps(inputs::doubles("kernelArray", kernel)?, kernel)?;
-    let mut selection = Selection::default();
+    let (mut selection, mut sweeps) = (Selection::default(), Sweeps::default());
     for pair in options::pairs(pairs, &OPTIONS) {
         let (name, value) = pair?;
-        selection.take(name, value)?;
+        let _ = selection.take(name, value)? || sweeps.take(name, value)?;
     }
-    let lines = Lines::along_first_non_singleton(input.dims());
-    let request = Request::new(samples, lines, taps).ok_or_else(|| Error::internal("The lines are not the array."))?;
-    Ok(selection.choose()?.reply(input.dims(), move |engine, output| engine.stencil(&request, output)))
+    let request = Request::new(samples, sweeps.lines(input.dims()), taps).ok_or_else(|| Error::internal("The lines are not the array."))?;
+    let request = request.with_boundary(sweeps.boundary()).with_sweeps(sweeps.iterations());
+    let effort = sweeps.effort(samples.len(), taps.count());
+    Ok(selection.choose()?.reply(input.dims(), effort, move |engine, output, watch| engine.stencil(&request, output, watch)))
 }
 
 /// The filter: first that there is one, then that it is a vector, then its length.

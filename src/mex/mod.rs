@@ -1,7 +1,7 @@
 //! The host: MATLAB or GNU Octave, and the only place that knows an `mxArray`.
 //!
 //! A call comes in through [`enter`] and takes three steps: the arguments are **read** into plain values, the output array is **made**, and
-//! the gateway's closure is **run** to fill it.
+//! the gateway's closure is **run** to fill it, where that takes long on another thread, so that this one can ask for interrupts and tell how far it is.
 //!
 //! # Rationale
 //! Hosts raise errors as C++ exceptions. Such an exception may pass through our frames, which are `extern "C-unwind"` for that, and drops what
@@ -14,6 +14,7 @@
 
 mod argument;
 mod error;
+mod run;
 mod symbols;
 mod sys;
 mod value;
@@ -27,6 +28,7 @@ use std::time::Instant;
 pub use argument::{Argument, Class};
 pub use error::Error;
 use error::Message;
+pub use run::Effort;
 pub use sys::mxArray;
 pub use value::{Fields, Fill, FillWith, Numeric, Output, Reply, Value};
 
@@ -130,7 +132,7 @@ unsafe fn serve(
     }
     let output = match reply.output {
         Output::Value(value) => host.build(&value),
-        Output::Array { dims, fill } => {
+        Output::Array { dims, fill, effort } => {
             let array = host.array(&dims, &fill);
             trace.step("made");
             let len = dims.iter().product();
@@ -138,12 +140,12 @@ unsafe fn serve(
                 Fill::Double(fill) => {
                     // SAFETY: the array was made a line ago, with these dimensions and of this class; here and below.
                     let elements = unsafe { host.elements_mut(array, len) };
-                    guarded(|| fill(elements))
+                    host.run(function.name, &effort, |watch| fill(elements, watch))
                 }
                 Fill::Single(fill) => {
                     // SAFETY: as above.
                     let elements = unsafe { host.elements_mut(array, len) };
-                    guarded(|| fill(elements))
+                    host.run(function.name, &effort, |watch| fill(elements, watch))
                 }
             };
             if let Err(error) = filled {

@@ -5,13 +5,13 @@
 //! called. Octave 11 moved everything into another library. A look-up when the first call comes covers them all, and lets test programs link
 //! without a host.
 
-use std::ffi::{CStr, CString, c_void};
+use std::ffi::{CStr, CString, c_int, c_void};
 use std::sync::OnceLock;
 
 use super::sys::Api;
 
-/// Where MATLAB keeps `mx*` and `mex*`, for a host that loaded them without making their names global.
-const LIBRARIES: [&CStr; 2] = [c"libmx.so", c"libmex.so"];
+/// Where MATLAB keeps `mx*`, `mex*` and `ut*`, for a host that loaded them without making their names global.
+const LIBRARIES: [&CStr; 3] = [c"libmx.so", c"libmex.so", c"libut.so"];
 
 /// The host's functions, found once. The error is the name of one that is missing.
 pub(super) fn api() -> Result<&'static Api, &'static str> {
@@ -32,6 +32,49 @@ fn find(name: &str) -> Option<*mut c_void> {
             (!address.is_null()).then_some(address)
         })
     })
+}
+
+/// How a host is asked whether the user wants to stop what runs.
+enum Interrupt {
+    /// Octave's count of interrupts that it has not dealt with. It is only read: Octave resets it when it has caught our error.
+    State(*const c_int),
+    /// MATLAB's function, which no header has.
+    Pending(unsafe extern "C-unwind" fn() -> bool),
+    /// Not at all.
+    Unknown,
+}
+
+// SAFETY: addresses of things that stay where they are.
+unsafe impl Send for Interrupt {}
+// SAFETY: as above.
+unsafe impl Sync for Interrupt {}
+
+fn interrupt() -> &'static Interrupt {
+    static INTERRUPT: OnceLock<Interrupt> = OnceLock::new();
+    INTERRUPT.get_or_init(|| {
+        if let Some(state) = find("octave_interrupt_state") {
+            return Interrupt::State(state.cast());
+        }
+        // SAFETY: under this name MATLAB has a function of this type.
+        find("utIsInterruptPending").map_or(Interrupt::Unknown, |pending| Interrupt::Pending(unsafe { std::mem::transmute(pending) }))
+    })
+}
+
+/// Whether the user has pressed Ctrl-C. For the host's thread; may raise an error of the host's.
+pub(super) fn interrupted() -> bool {
+    match interrupt() {
+        // Volatile: a signal's handler writes it.
+        // SAFETY: a variable of the host, of type `sig_atomic_t`.
+        Interrupt::State(state) => unsafe { state.read_volatile() > 0 },
+        // SAFETY: on the host's thread.
+        Interrupt::Pending(pending) => unsafe { pending() },
+        Interrupt::Unknown => false,
+    }
+}
+
+/// Whether the host is Octave.
+pub(super) fn is_octave() -> bool {
+    matches!(interrupt(), Interrupt::State(_))
 }
 
 /// A handle of `library` if the process has loaded it already; it is never loaded from here.

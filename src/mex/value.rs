@@ -2,9 +2,11 @@
 
 use super::Host;
 use super::error::Error;
+use super::run::Effort;
 use super::sys::{self, mxArray};
+use crate::watch::Watch;
 
-/// Fills an output array with all its elements, in column-major order. Their values are unknown before.
+/// Fills an output array with all its elements, in column-major order. Their values are unknown before. It may be run on another thread.
 pub enum Fill<'a> {
     /// Of class double.
     Double(FillWith<'a, f64>),
@@ -13,22 +15,22 @@ pub enum Fill<'a> {
 }
 
 /// [`Fill`] for one class.
-pub type FillWith<'a, T> = Box<dyn FnOnce(&mut [T]) -> Result<(), Error> + 'a>;
+pub type FillWith<'a, T> = Box<dyn FnOnce(&mut [T], &Watch) -> Result<(), Error> + Send + 'a>;
 
 /// A class that outputs may have.
 pub trait Numeric: Sized {
     /// `fill` as one of the choices of [`Fill`].
-    fn fill<'a>(fill: impl FnOnce(&mut [Self]) -> Result<(), Error> + 'a) -> Fill<'a>;
+    fn fill<'a>(fill: impl FnOnce(&mut [Self], &Watch) -> Result<(), Error> + Send + 'a) -> Fill<'a>;
 }
 
 impl Numeric for f64 {
-    fn fill<'a>(fill: impl FnOnce(&mut [f64]) -> Result<(), Error> + 'a) -> Fill<'a> {
+    fn fill<'a>(fill: impl FnOnce(&mut [f64], &Watch) -> Result<(), Error> + Send + 'a) -> Fill<'a> {
         Fill::Double(Box::new(fill))
     }
 }
 
 impl Numeric for f32 {
-    fn fill<'a>(fill: impl FnOnce(&mut [f32]) -> Result<(), Error> + 'a) -> Fill<'a> {
+    fn fill<'a>(fill: impl FnOnce(&mut [f32], &Watch) -> Result<(), Error> + Send + 'a) -> Fill<'a> {
         Fill::Single(Box::new(fill))
     }
 }
@@ -49,6 +51,8 @@ pub enum Output<'a> {
         dims: Vec<usize>,
         /// The class, and what is called once with all the elements.
         fill: Fill<'a>,
+        /// What that takes.
+        effort: Effort,
     },
     /// A small value that is there already.
     Value(Value),
@@ -138,7 +142,7 @@ impl Host {
                     (api.mxCreateString)(text.as_ptr().cast())
                 }
                 Value::Row(values) => {
-                    let array = self.array(&[1, values.len()], &f64::fill(|_| Ok(())));
+                    let array = self.array(&[1, values.len()], &f64::fill(|_, _| Ok(())));
                     self.elements_mut(array, values.len()).copy_from_slice(values);
                     array
                 }

@@ -1,4 +1,4 @@
-use super::Real;
+use super::{Boundary, Real};
 
 /// The largest size of a filter along each of two dimensions.
 pub const MAX_FILTER_2D: usize = 15;
@@ -67,22 +67,34 @@ impl<T: Real> Filter<T> {
     }
 }
 
-/// A filter laid with its middle on every element of an image, or of a volume; not flipped.
+/// A filter laid with its middle on every element of an image, or of a volume; not flipped. So many sweeps of it, each over what the last one gave.
 ///
-/// `output` is the chain `acc = +0`, then `acc = fma(sample, entry, acc)` for the entries in column-major order. Samples outside are +0 and are
-/// multiplied. A filter of one page goes over every page of a volume by itself.
+/// In a sweep, `output` is the chain `acc = +0`, then `acc = fma(sample, entry, acc)` for the entries in column-major order. Samples outside are what
+/// the boundary says, along each dimension by itself, and are multiplied. A filter of one page goes over every page of a volume by itself.
 #[derive(Debug, Clone)]
 pub struct Convolution<'a, T> {
     input: &'a [T],
     size: [usize; 3],
     filter: Filter<T>,
+    boundary: Boundary<T>,
+    sweeps: usize,
 }
 
 impl<'a, T: Real> Convolution<'a, T> {
-    /// Of an array of this size: rows, columns, pages; `None` unless `input` has as many elements.
+    /// One sweep over an array of this size: rows, columns, pages; zeros outside. `None` unless `input` has as many elements.
     pub fn new(input: &'a [T], size: [usize; 3], filter: Filter<T>) -> Option<Convolution<'a, T>> {
         let elements = size.iter().try_fold(1_usize, |product, &size| product.checked_mul(size));
-        (elements == Some(input.len())).then_some(Convolution { input, size, filter })
+        (elements == Some(input.len())).then_some(Convolution { input, size, filter, boundary: Boundary::default(), sweeps: 1 })
+    }
+
+    /// The same with another boundary.
+    pub fn with_boundary(self, boundary: Boundary<T>) -> Convolution<'a, T> {
+        Convolution { boundary, ..self }
+    }
+
+    /// The same with so many sweeps.
+    pub fn with_sweeps(self, sweeps: usize) -> Convolution<'a, T> {
+        Convolution { sweeps, ..self }
     }
 
     /// The samples, in column-major order.
@@ -98,5 +110,15 @@ impl<'a, T: Real> Convolution<'a, T> {
     /// The filter.
     pub fn filter(&self) -> &Filter<T> {
         &self.filter
+    }
+
+    /// What stands outside the array.
+    pub fn boundary(&self) -> Boundary<T> {
+        self.boundary
+    }
+
+    /// How many sweeps.
+    pub fn sweeps(&self) -> usize {
+        self.sweeps
     }
 }

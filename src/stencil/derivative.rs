@@ -1,4 +1,4 @@
-use super::{Lines, Real};
+use super::{Boundary, Lines, Real};
 
 /// Samples on either side that the nine-point derivative needs.
 pub const DERIVATIVE_RADIUS: usize = 4;
@@ -18,23 +18,29 @@ pub enum CoefficientSource {
 /// The first derivative of samples along lines, of eighth order, from nine points.
 ///
 /// `output[i]` is the chain `acc = +0`, then `acc = fma(c_i, f(x + ih) - f(x - ih), acc)` for i = 1..4, the difference rounded in the class of the
-/// samples, `c_i` = weight / h computed in double and rounded once to that class. Samples outside a line are +0.
+/// samples, `c_i` = weight / h computed in double and rounded once to that class. Samples outside a line are what the boundary says.
 #[derive(Debug, Clone, Copy)]
 pub struct Derivative<'a, T> {
     input: &'a [T],
     lines: Lines,
     coefficients: [T; DERIVATIVE_RADIUS],
     source: CoefficientSource,
+    boundary: Boundary<T>,
 }
 
 impl<'a, T: Real> Derivative<'a, T> {
-    /// The derivative along `lines` of samples `spacing` apart; `None` unless the lines are as many elements as there are.
+    /// The derivative along `lines` of samples `spacing` apart, zeros outside; `None` unless the lines are as many elements as there are.
     pub fn new(input: &'a [T], lines: Lines, spacing: f64, source: CoefficientSource) -> Option<Derivative<'a, T>> {
         let coefficients = WEIGHTS.map(|weight| T::from_f64(weight / spacing));
-        (lines.elements() == input.len()).then_some(Derivative { input, lines, coefficients, source })
+        (lines.elements() == input.len()).then_some(Derivative { input, lines, coefficients, source, boundary: Boundary::default() })
     }
 
-    /// The samples, line after line.
+    /// The same with another boundary.
+    pub fn with_boundary(self, boundary: Boundary<T>) -> Derivative<'a, T> {
+        Derivative { boundary, ..self }
+    }
+
+    /// The samples, in the array's own order.
     pub fn input(&self) -> &'a [T] {
         self.input
     }
@@ -52,5 +58,10 @@ impl<'a, T: Real> Derivative<'a, T> {
     /// Where a GPU is to read them.
     pub fn source(&self) -> CoefficientSource {
         self.source
+    }
+
+    /// What stands outside a line.
+    pub fn boundary(&self) -> Boundary<T> {
+        self.boundary
     }
 }

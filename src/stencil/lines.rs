@@ -1,28 +1,57 @@
 use std::ops::Range;
 
-/// How an array falls into the lines along which a stencil runs: lines of equal length, one after the other in memory.
+/// How an array falls into the lines along which a stencil runs.
+///
+/// The array is seen as three dimensions, column-major: `inner` neighbouring elements that belong to as many lines, `length` of those runs one behind
+/// the other, and `outer` of the whole. Element `j` of the line `(i, k)` stands at `i + inner * (j + length * k)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lines {
+    inner: usize,
     length: usize,
-    count: usize,
+    outer: usize,
 }
 
 impl Lines {
-    /// `count` lines of `length` elements.
+    /// `count` lines of `length` neighbouring elements, one line after the other.
     ///
     /// # Panics
     /// If that is more than memory can hold.
     pub fn new(length: usize, count: usize) -> Lines {
-        assert!(length.checked_mul(count).is_some(), "{count} lines of {length} elements");
-        Lines { length, count }
+        Lines::strided(1, length, count)
+    }
+
+    /// Lines of `length` elements that are `inner` places apart: `inner` lines side by side, `outer` times.
+    ///
+    /// # Panics
+    /// If that is more than memory can hold.
+    pub fn strided(inner: usize, length: usize, outer: usize) -> Lines {
+        let elements = inner.checked_mul(length).and_then(|elements| elements.checked_mul(outer));
+        assert!(elements.is_some(), "{inner} by {outer} lines of {length} elements");
+        Lines { inner, length, outer }
     }
 
     /// The lines along the first dimension that is not 1 of a column-major array of these dimensions.
     pub fn along_first_non_singleton(dims: &[usize]) -> Lines {
-        let length = dims.iter().copied().find(|&dim| dim != 1).unwrap_or(1);
-        let elements: usize = dims.iter().product();
-        // The dimensions before it are all 1: the elements of a line are neighbours.
-        Lines::new(length, elements.checked_div(length).unwrap_or(0))
+        let first = dims.iter().position(|&dim| dim != 1).unwrap_or(0);
+        Lines::along(dims, first)
+    }
+
+    /// The lines along dimension `dim`, counted from 0, of a column-major array of these dimensions. Beyond the last, lines have one element.
+    pub fn along(dims: &[usize], dim: usize) -> Lines {
+        let product = |dims: &[usize]| dims.iter().product();
+        let dim = dim.min(dims.len());
+        let length = dims.get(dim).copied().unwrap_or(1);
+        if dims.contains(&0) {
+            // Nothing at all, however it is seen.
+            return Lines { inner: 1, length, outer: 0 };
+        }
+        let (inner, outer) = (product(&dims[..dim]), product(&dims[(dim + 1).min(dims.len())..]));
+        if length == 1 { Lines::new(1, inner * outer) } else { Lines::strided(inner, length, outer) }
+    }
+
+    /// How many places the elements of a line are apart; the lines that lie side by side.
+    pub fn inner(&self) -> usize {
+        self.inner
     }
 
     /// Elements in a line.
@@ -30,17 +59,23 @@ impl Lines {
         self.length
     }
 
+    /// How often lines side by side follow each other.
+    pub fn outer(&self) -> usize {
+        self.outer
+    }
+
     /// How many lines.
     pub fn count(&self) -> usize {
-        self.count
+        self.inner * self.outer
     }
 
     /// Elements in all.
     pub fn elements(&self) -> usize {
-        self.length * self.count
+        self.inner * self.length * self.outer
     }
 
-    /// The pieces of lines that the elements `range` consist of: for each, the elements of its line, and its own elements.
+    /// The pieces of lines that the elements `range` consist of, where the elements of a line are neighbours: for each, the elements of its line, and
+    /// its own elements.
     pub fn pieces(self, range: Range<usize>) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
         let mut start = range.start;
         std::iter::from_fn(move || {
@@ -74,8 +109,18 @@ mod tests {
             (&[3, 0], 3, 0),
             (&[0, 3], 0, 0),
         ] {
-            assert_eq!(Lines::along_first_non_singleton(dims), Lines { length, count }, "{dims:?}");
+            assert_eq!(Lines::along_first_non_singleton(dims), Lines::new(length, count), "{dims:?}");
         }
+    }
+
+    #[test]
+    fn lines_along_any_dimension() {
+        let dims = [4, 5, 6];
+        let along = |dim| Lines::along(&dims, dim);
+        assert_eq!((along(0), along(1), along(2)), (Lines::strided(1, 4, 30), Lines::strided(4, 5, 6), Lines::strided(20, 6, 1)));
+        assert_eq!((along(3), along(17)), (Lines::new(1, 120), Lines::new(1, 120)));
+        assert_eq!(Lines::along(&[4, 1, 6], 1), Lines::new(1, 24));
+        assert_eq!(Lines::along(&[4, 0, 6], 2).elements(), 0);
     }
 
     #[test]

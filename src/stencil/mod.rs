@@ -2,9 +2,10 @@
 //!
 //! # The arithmetic
 //! Every result is a chain of fused multiply-adds from +0 in an order that is part of the contract, each step rounded once; [`Request`],
-//! [`Derivative`] and [`Convolution`] say which. Samples outside an array are +0 *and are multiplied*: an infinite tap gives NaN there. That makes the
-//! result a function of the inputs alone: engines, thread counts and pieces cannot show in it. Only the payload of a NaN is left open.
+//! [`Derivative`] and [`Convolution`] say which. Samples outside an array are what the [`Boundary`] says, +0 by default, *and are multiplied*: an infinite
+//! tap gives NaN there. That makes the result a function of the inputs alone: engines, thread counts and pieces cannot show in it. Only the payload of a NaN is left open.
 
+mod boundary;
 mod convolution;
 mod derivative;
 mod engine;
@@ -13,6 +14,7 @@ mod real;
 mod reference;
 mod taps;
 
+pub use boundary::Boundary;
 pub use convolution::{Convolution, Filter, FilterError, MAX_FILTER_2D, MAX_FILTER_3D};
 pub use derivative::{CoefficientSource, DERIVATIVE_RADIUS, Derivative};
 pub use engine::{Compute, Engine, Error};
@@ -21,24 +23,36 @@ pub use real::Real;
 pub use reference::Reference;
 pub use taps::{MAX_TAPS, Taps, TapsError};
 
-/// One sweep of a stencil over an array.
+/// Sweeps of a stencil over an array: as many times one behind the other, each over what the last one gave.
 ///
-/// `output[i]` is the chain `acc = +0`, then `acc = fma(sample, tap, acc)` for the taps in ascending order, with the sample `i + k - radius` of the
-/// same line under tap `k`.
+/// In a sweep, `output[i]` is the chain `acc = +0`, then `acc = fma(sample, tap, acc)` for the taps in ascending order, with the sample
+/// `i + k - radius` of the same line under tap `k`; where the line has none, what the boundary says. Without sweeps the output is the input.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
     input: &'a [f64],
     lines: Lines,
     taps: Taps,
+    boundary: Boundary<f64>,
+    sweeps: usize,
 }
 
 impl<'a> Request<'a> {
-    /// A stencil of `taps` along `lines` of `input`; `None` unless the lines are as many elements as there are.
+    /// One sweep of `taps` along `lines` of `input`, zeros outside; `None` unless the lines are as many elements as there are.
     pub fn new(input: &'a [f64], lines: Lines, taps: Taps) -> Option<Request<'a>> {
-        (lines.elements() == input.len()).then_some(Request { input, lines, taps })
+        (lines.elements() == input.len()).then_some(Request { input, lines, taps, boundary: Boundary::default(), sweeps: 1 })
     }
 
-    /// The samples, line after line.
+    /// The same with another boundary.
+    pub fn with_boundary(self, boundary: Boundary<f64>) -> Request<'a> {
+        Request { boundary, ..self }
+    }
+
+    /// The same with so many sweeps.
+    pub fn with_sweeps(self, sweeps: usize) -> Request<'a> {
+        Request { sweeps, ..self }
+    }
+
+    /// The samples, in the array's own order.
     pub fn input(&self) -> &'a [f64] {
         self.input
     }
@@ -51,5 +65,15 @@ impl<'a> Request<'a> {
     /// The filter.
     pub fn taps(&self) -> &Taps {
         &self.taps
+    }
+
+    /// What stands outside a line.
+    pub fn boundary(&self) -> Boundary<f64> {
+        self.boundary
+    }
+
+    /// How many sweeps.
+    pub fn sweeps(&self) -> usize {
+        self.sweeps
     }
 }

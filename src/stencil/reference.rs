@@ -1,12 +1,44 @@
-use super::{Compute, Convolution, DERIVATIVE_RADIUS, Derivative, Engine, Error, Real, Request};
+use super::{Boundary, Compute, Convolution, DERIVATIVE_RADIUS, Derivative, Engine, Error, Lines, Real, Request};
+use crate::watch::Watch;
 
 /// The contract, written down as plainly as it can be. Slow, and what the engines are tested against.
 #[derive(Debug, Clone, Copy)]
 pub struct Reference;
 
-/// The sample `offset - radius` places behind `i`, +0 where the line has none.
-fn sample<T: Real>(line: &[T], i: usize, offset: usize, radius: usize) -> T {
-    (i + offset).checked_sub(radius).and_then(|at| line.get(at)).copied().unwrap_or_default()
+/// The sample of a line at the place `at`, which may lie outside; `line` gives those inside.
+fn sample<T: Real>(line: impl Fn(usize) -> T, at: isize, length: usize, boundary: Boundary<T>) -> T {
+    boundary.sample_at(at, length).map_or(boundary.constant(), line)
+}
+
+/// Calls `work` for each element: with its place in the array, its place in its line, and where the line begins.
+fn each_element(lines: Lines, mut work: impl FnMut(usize, isize, usize)) {
+    for k in 0..lines.outer() {
+        for j in 0..lines.length() {
+            for i in 0..lines.inner() {
+                let start = i + lines.inner() * lines.length() * k;
+                work(start + lines.inner() * j, j as isize, start);
+            }
+        }
+    }
+}
+
+/// So many sweeps, each from what the last one gave.
+fn sweeps<T: Real>(
+    input: &[T],
+    output: &mut [T],
+    sweeps: usize,
+    watch: &Watch,
+    mut sweep: impl FnMut(&[T], &mut [T]),
+) -> Result<(), Error> {
+    assert_eq!(output.len(), input.len());
+    output.copy_from_slice(input);
+    for _ in 0..sweeps {
+        watch.check()?;
+        let last = output.to_vec();
+        sweep(&last, output);
+        watch.count(output.len());
+    }
+    Ok(())
 }
 
 impl Engine for Reference {
@@ -14,59 +46,57 @@ impl Engine for Reference {
         "reference"
     }
 
-    fn stencil(&self, request: &Request, output: &mut [f64]) -> Result<(), Error> {
-        assert_eq!(output.len(), request.input.len());
-        // A line of no elements is no line to `chunks`.
-        let length = request.lines.length().max(1);
-        for (line, output) in request.input.chunks(length).zip(output.chunks_mut(length)) {
-            for (i, output) in output.iter_mut().enumerate() {
-                let taps = request.taps.as_slice().iter().enumerate();
-                *output = taps.fold(0.0, |acc, (k, &tap)| sample(line, i, k, request.taps.radius()).fma(tap, acc));
-            }
-        }
-        Ok(())
+    fn stencil(&self, request: &Request, output: &mut [f64], watch: &Watch) -> Result<(), Error> {
+        let (lines, boundary, radius) = (request.lines, request.boundary, request.taps.radius() as isize);
+        sweeps(request.input, output, request.sweeps, watch, |input, output| {
+            each_element(lines, |element, place, start| {
+                let line = |at| input[start + lines.inner() * at];
+                let taps = (place - radius..).zip(request.taps.as_slice());
+                output[element] = taps.fold(0.0, |acc, (at, &tap)| sample(line, at, lines.length(), boundary).fma(tap, acc));
+            });
+        })
     }
 }
 
 impl<T: Real> Compute<T> for Reference {
-    fn derivative(&self, request: &Derivative<T>, output: &mut [T]) -> Result<(), Error> {
-        assert_eq!(output.len(), request.input().len());
-        let length = request.lines().length().max(1);
-        for (line, output) in request.input().chunks(length).zip(output.chunks_mut(length)) {
-            for (x, output) in output.iter_mut().enumerate() {
-                let at = |offset| sample(line, x, offset, DERIVATIVE_RADIUS);
-                let terms = (1..=DERIVATIVE_RADIUS).zip(request.coefficients());
-                *output = terms.fold(T::default(), |acc, (i, &c)| c.fma(at(DERIVATIVE_RADIUS + i).minus(at(DERIVATIVE_RADIUS - i)), acc));
-            }
-        }
-        Ok(())
+    fn derivative(&self, request: &Derivative<T>, output: &mut [T], watch: &Watch) -> Result<(), Error> {
+        let (lines, boundary) = (request.lines(), request.boundary());
+        sweeps(request.input(), output, 1, watch, |input, output| {
+            each_element(lines, |element, place, start| {
+                let at = |at| sample(|at| input[start + lines.inner() * at], at, lines.length(), boundary);
+                let terms = (1..=DERIVATIVE_RADIUS as isize).zip(request.coefficients());
+                output[element] = terms.fold(T::default(), |acc, (i, &c)| c.fma(at(place + i).minus(at(place - i)), acc));
+            });
+        })
     }
 
-    fn convolution(&self, request: &Convolution<T>, output: &mut [T]) -> Result<(), Error> {
-        assert_eq!(output.len(), request.input().len());
-        let ([rows, columns, pages], filter) = (request.size(), request.filter());
-        let (size, radius) = (filter.size(), filter.radius());
-        // The sample under an entry of the filter: +0 where one of its indices leaves the array.
-        let at = |place: [usize; 3], entry: [usize; 3]| {
-            let mut index = [0; 3];
-            for d in 0..3 {
-                index[d] = (place[d] + entry[d]).checked_sub(radius[d]).filter(|&at| at < request.size()[d])?;
-            }
-            Some(request.input()[index[0] + rows * (index[1] + columns * index[2])])
-        };
-        for k in 0..pages {
-            for j in 0..columns {
-                for i in 0..rows {
-                    let mut acc = T::default();
-                    for (n, &entry) in filter.values().iter().enumerate() {
-                        let of_filter = [n % size[0], n / size[0] % size[1], n / (size[0] * size[1])];
-                        acc = at([i, j, k], of_filter).unwrap_or_default().fma(entry, acc);
+    fn convolution(&self, request: &Convolution<T>, output: &mut [T], watch: &Watch) -> Result<(), Error> {
+        let (size, filter, boundary) = (request.size(), request.filter(), request.boundary());
+        let [rows, columns, pages] = size;
+        sweeps(request.input(), output, request.sweeps(), watch, |input, output| {
+            // The sample under an entry of the filter: the constant where any of its indices has no sample.
+            let at = |place: [usize; 3], entry: [usize; 3]| {
+                let mut index = [0; 3];
+                for d in 0..3 {
+                    let at = (place[d] + entry[d]) as isize - filter.radius()[d] as isize;
+                    index[d] = boundary.sample_at(at, size[d])?;
+                }
+                Some(input[index[0] + rows * (index[1] + columns * index[2])])
+            };
+            for k in 0..pages {
+                for j in 0..columns {
+                    for i in 0..rows {
+                        let mut acc = T::default();
+                        for (n, &entry) in filter.values().iter().enumerate() {
+                            let [height, width, _] = filter.size();
+                            let of_filter = [n % height, n / height % width, n / (height * width)];
+                            acc = at([i, j, k], of_filter).unwrap_or(boundary.constant()).fma(entry, acc);
+                        }
+                        output[i + rows * (j + columns * k)] = acc;
                     }
-                    output[i + rows * (j + columns * k)] = acc;
                 }
             }
-        }
-        Ok(())
+        })
     }
 }
 
@@ -78,7 +108,7 @@ mod tests {
     fn run(input: &[f64], length: usize, taps: &[f64]) -> Vec<f64> {
         let mut output = vec![f64::NAN; input.len()];
         let lines = Lines::new(length, input.len() / length);
-        Reference.stencil(&Request::new(input, lines, Taps::new(taps).unwrap()).unwrap(), &mut output).unwrap();
+        Reference.stencil(&Request::new(input, lines, Taps::new(taps).unwrap()).unwrap(), &mut output, &Watch::new()).unwrap();
         output
     }
 
@@ -115,7 +145,7 @@ mod tests {
         let f: Vec<f64> = (0..40).map(|x| (f64::from(x) / 8.0).powi(8)).collect();
         let mut output = vec![0.0; 40];
         let request = Derivative::new(&f, Lines::new(40, 1), 1.0 / 8.0, CoefficientSource::Constant).unwrap();
-        Reference.derivative(&request, &mut output).unwrap();
+        Reference.derivative(&request, &mut output, &Watch::new()).unwrap();
         for (x, &got) in output.iter().enumerate().take(36).skip(4) {
             let expected = 8.0 * (x as f64 / 8.0).powi(7);
             assert!((got - expected).abs() < 1e-12 * f[39], "{x}");
@@ -131,7 +161,7 @@ mod tests {
         let image = [1., 2., 3., 4., 5., 6.];
         let filter = Filter::new((1..=9).map(f64::from).collect(), [3, 3, 1]).unwrap();
         let mut output = [0.0; 6];
-        Reference.convolution(&Convolution::new(&image, [2, 3, 1], filter).unwrap(), &mut output).unwrap();
+        Reference.convolution(&Convolution::new(&image, [2, 3, 1], filter).unwrap(), &mut output, &Watch::new()).unwrap();
         // The middle of the filter is its 5; of a 2 x 3 image in columns, element 0 sees 5, 6, 8 and 9 on 1, 2, 3 and 4.
         assert_eq!(output[0], 5. + 6. * 2. + 8. * 3. + 9. * 4.);
         assert_eq!(output[3], 1. + 2. * 2. + 4. * 3. + 5. * 4. + 7. * 5. + 8. * 6.);
@@ -142,11 +172,75 @@ mod tests {
         let volume = [1., 2., 10., 20.];
         let run = |filter: Filter<f64>, size| {
             let mut output = [0.0; 4];
-            Reference.convolution(&Convolution::new(&volume, size, filter).unwrap(), &mut output).unwrap();
+            Reference.convolution(&Convolution::new(&volume, size, filter).unwrap(), &mut output, &Watch::new()).unwrap();
             output
         };
         let ones = |size: [usize; 3]| Filter::new(vec![1.0; size.iter().product()], size).unwrap();
         assert_eq!(run(ones([3, 1, 1]), [2, 1, 2]), [3., 3., 30., 30.]);
         assert_eq!(run(ones([3, 1, 3]), [2, 1, 2]), [33., 33., 33., 33.]);
+    }
+
+    /// Three sweeps with each boundary are three sweeps, by hand, over an array that was padded each time.
+    #[test]
+    fn sweeps_pad_anew_each_time() {
+        let pads: [(Boundary<f64>, fn(&[f64]) -> (f64, f64)); 4] = [
+            (Boundary::Constant(7.0), |_| (7.0, 7.0)),
+            (Boundary::Replicate, |x| (x[0], x[3])),
+            (Boundary::Symmetric, |x| (x[0], x[3])),
+            (Boundary::Circular, |x| (x[3], x[0])),
+        ];
+        let taps = [1.0, 2.0, -3.0];
+        for (boundary, pad) in pads {
+            let input = [1.0, 5.0, -2.0, 3.0];
+            let mut expected = input.to_vec();
+            for _ in 0..3 {
+                let (before, after) = pad(&expected);
+                let padded = [&[before], &expected[..], &[after]].concat();
+                expected = padded.windows(3).map(|x| x[2].mul_add(taps[2], x[1].mul_add(taps[1], x[0] * taps[0]))).collect();
+            }
+            let mut output = [f64::NAN; 4];
+            let request = Request::new(&input, Lines::new(4, 1), Taps::new(&taps).unwrap()).unwrap();
+            Reference.stencil(&request.with_boundary(boundary).with_sweeps(3), &mut output, &Watch::new()).unwrap();
+            assert_eq!(output, expected[..], "{boundary:?}");
+            Reference.stencil(&request.with_sweeps(0), &mut output, &Watch::new()).unwrap();
+            assert_eq!(output, input);
+        }
+    }
+
+    #[test]
+    fn a_line_along_a_later_dimension() {
+        let input = [1., 2., 3., 4., 5., 6.];
+        let mut output = [0.0; 6];
+        let request = Request::new(&input, Lines::strided(2, 3, 1), Taps::new(&[1., 10., 100.]).unwrap()).unwrap();
+        Reference.stencil(&request, &mut output, &Watch::new()).unwrap();
+        assert_eq!(output, [310., 420., 531., 642., 53., 64.]);
+    }
+
+    #[test]
+    fn a_convolution_is_extended_along_each_dimension() {
+        // The filter picks the sample up and to the left: outside, in both dimensions, the array is mirrored or goes round.
+        let mut values = vec![0.0; 9];
+        values[0] = 1.0;
+        let filter = Filter::new(values, [3, 3, 1]).unwrap();
+        let image = [1., 2., 3., 4.];
+        for (boundary, expected) in [
+            (Boundary::Constant(9.0), [9., 9., 9., 1.]),
+            (Boundary::Replicate, [1., 1., 1., 1.]),
+            (Boundary::Symmetric, [1., 1., 1., 1.]),
+            (Boundary::Circular, [4., 3., 2., 1.]),
+        ] {
+            let mut output = [0.0; 4];
+            let request = Convolution::new(&image, [2, 2, 1], filter.clone()).unwrap().with_boundary(boundary);
+            Reference.convolution(&request, &mut output, &Watch::new()).unwrap();
+            assert_eq!(output, expected, "{boundary:?}");
+        }
+    }
+
+    #[test]
+    fn a_stopped_run_ends() {
+        let watch = Watch::new();
+        watch.stop();
+        let request = Request::new(&[1.0], Lines::new(1, 1), Taps::new(&[1.0]).unwrap()).unwrap();
+        assert_eq!(Reference.stencil(&request, &mut [0.0], &watch), Err(Error::Interrupted));
     }
 }

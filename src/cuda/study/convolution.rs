@@ -112,6 +112,7 @@ impl Convolution {
 mod tests {
     use super::*;
     use crate::stencil::{self, Compute, Filter, Reference};
+    use crate::watch::Watch;
 
     #[test]
     fn it_is_the_convolution_of_the_contract() {
@@ -123,7 +124,7 @@ mod tests {
             let mut expected = vec![f32::NAN; size * size];
             let entries = Filter::new(filter.clone(), [filter_size, filter_size, 1]).unwrap();
             let request = stencil::Convolution::new(&image, [size, size, 1], entries).unwrap();
-            Reference.convolution(&request, &mut expected).unwrap();
+            Reference.convolution(&request, &mut expected, &Watch::new()).unwrap();
             for (index, expected) in expected.iter().enumerate() {
                 let got = study.output(&filter, |at| image[at], index);
                 assert_eq!(got.to_bits(), expected.to_bits(), "{index} of {size}, radius {radius}");

@@ -81,6 +81,7 @@ impl ReadOnly {
 mod tests {
     use super::*;
     use crate::stencil::{Compute, Reference};
+    use crate::watch::Watch;
 
     #[test]
     fn it_is_the_derivative_of_the_contract() {
@@ -88,7 +89,7 @@ mod tests {
             let samples: Vec<f32> = (0..count).map(noise).collect();
             let request = Derivative::new(&samples, Lines::new(count, 1), 1.0, CoefficientSource::Constant).unwrap();
             let mut expected = vec![f32::NAN; count];
-            Reference.derivative(&request, &mut expected).unwrap();
+            Reference.derivative(&request, &mut expected, &Watch::new()).unwrap();
             for (x, expected) in expected.iter().enumerate() {
                 assert_eq!(derivative(&coefficients(), count, |i| samples[i], x).to_bits(), expected.to_bits(), "{x} of {count}");
             }

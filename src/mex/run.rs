@@ -1,0 +1,220 @@
+//! Long runs: on a thread of their own, while the host's thread tells how far they are and asks whether the user has had enough.
+//!
+//! # Rationale
+//! To print, and to ask MATLAB for an interrupt, is to call the host: from its own thread, outside `catch_unwind`, ready for an exception. An engine in
+//! the middle of its work is none of that. So where the work may take long enough for a user to notice, it is done on another thread, and this one
+//! looks on. If the host raises something meanwhile, the run is stopped and its thread joined on the way out.
+
+use std::fmt::Write as _;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use super::error::Error;
+use super::{Host, guarded, symbols};
+use crate::watch::Watch;
+
+/// What a run will take.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Effort {
+    /// Elements to compute, each as often as there are sweeps.
+    pub updates: u64,
+    /// Whether a user may want to stop it; a short run is done on the host's own thread.
+    pub long: bool,
+    /// Whether to tell how far it is.
+    pub progress: bool,
+}
+
+/// How often the host is asked for an interrupt.
+const TICK: Duration = Duration::from_millis(20);
+
+/// A run that is over by then is not worth a line.
+const SILENCE: Duration = Duration::from_millis(500);
+
+/// How often the line changes.
+const REFRESH: Duration = Duration::from_millis(200);
+
+/// A thread that is stopped and joined when this is dropped, whoever is the cause of it.
+struct Joined<'a> {
+    watch: &'a Watch,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Joined<'_> {
+    fn drop(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            self.watch.stop();
+            // A panic of its own was caught on it.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Host {
+    /// Does `work`, and what is said above where it is long. May raise an error of the host's.
+    pub(super) fn run(&self, name: &str, effort: &Effort, work: impl FnOnce(&Watch) -> Result<(), Error> + Send) -> Result<(), Error> {
+        let watch = Watch::new();
+        if !effort.long {
+            return guarded(|| work(&watch));
+        }
+        let work = Mutex::new(Some(work));
+        let take = || work.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let (sender, receiver) = mpsc::channel();
+        let job = || {
+            if let Some(work) = take() {
+                // Nobody listens any more when the host has raised something.
+                let _ = sender.send(guarded(|| work(&watch)));
+            }
+        };
+        // SAFETY: the thread borrows from this frame, and `Joined` waits for it before the frame is left, in whichever way.
+        let thread = unsafe { thread::Builder::new().name("stencil".into()).spawn_unchecked(job) };
+        let Ok(thread) = thread else {
+            // The system gives no more threads.
+            return take().map_or(Ok(()), |work| guarded(|| work(&watch)));
+        };
+        let joined = Joined { watch: &watch, thread: Some(thread) };
+        let mut line = effort.progress.then(|| Line::new(name, effort.updates));
+        let outcome = loop {
+            match receiver.recv_timeout(TICK) {
+                Ok(outcome) => break outcome,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break Err(Error::internal("The run ended without a word.")),
+            }
+            if symbols::interrupted() {
+                watch.stop();
+            }
+            if let Some(text) = line.as_mut().and_then(|line| line.update(watch.done())) {
+                self.print(&text);
+            }
+        };
+        drop(joined);
+        if let Some(text) = line.and_then(|line| line.end(outcome.is_ok())) {
+            self.print(&text);
+        }
+        outcome
+    }
+
+    /// Prints `text` where the host prints, now.
+    fn print(&self, text: &str) {
+        let mut buffer = [0_u8; 256];
+        let length = text.len().min(buffer.len() - 1);
+        buffer[..length].copy_from_slice(&text.as_bytes()[..length]);
+        let show = if symbols::is_octave() { c"fflush (stdout);" } else { c"drawnow;" };
+        // SAFETY: all end in NUL, and the format prints the text as it is.
+        unsafe {
+            (self.api.mexPrintf)(c"%s".as_ptr(), buffer.as_ptr());
+            (self.api.mexEvalString)(show.as_ptr());
+        }
+    }
+}
+
+/// The line of a run under way. Each update takes the last one back: MATLAB's window knows the backspace, and not the carriage return.
+struct Line {
+    name: String,
+    updates: u64,
+    start: Instant,
+    shown: Option<Instant>,
+    length: usize,
+}
+
+impl Line {
+    fn new(name: &str, updates: u64) -> Line {
+        Line { name: name.into(), updates, start: Instant::now(), shown: None, length: 0 }
+    }
+
+    /// What to print now, if anything.
+    fn update(&mut self, done: u64) -> Option<String> {
+        let now = Instant::now();
+        if now - self.start < SILENCE || self.shown.is_some_and(|shown| now - shown < REFRESH) {
+            return None;
+        }
+        self.shown = Some(now);
+        Some(self.text(done, (now - self.start).as_secs_f64()))
+    }
+
+    fn text(&mut self, done: u64, seconds: f64) -> String {
+        let (rate, share) = (done as f64 / seconds, done as f64 / self.updates.max(1) as f64);
+        let mut line = format!("{}: {:3.0} %, {}updates/s", self.name, (100.0 * share).min(100.0).floor(), with_prefix(rate));
+        if done > 0 {
+            let _ = write!(line, ", {} left", duration((seconds / share - seconds).max(0.0)));
+        }
+        self.replace(line)
+    }
+
+    /// The last words, if there were any before.
+    fn end(mut self, done: bool) -> Option<String> {
+        self.shown?;
+        let seconds = self.start.elapsed().as_secs_f64();
+        let rate = with_prefix(self.updates as f64 / seconds);
+        let line = if done {
+            format!("{}: 100 %, {rate}updates/s, {} in all", self.name, duration(seconds))
+        } else {
+            format!("{}: ended after {}", self.name, duration(seconds))
+        };
+        Some(self.replace(line) + "\n")
+    }
+
+    /// `line` in the place of the one before.
+    fn replace(&mut self, line: String) -> String {
+        let back = "\u{8}".repeat(self.length);
+        // Blanks over what is longer of the line before.
+        let line = format!("{line:width$}", width = self.length);
+        self.length = line.len();
+        back + &line
+    }
+}
+
+/// A number with three digits and a prefix: `12.3 G`.
+fn with_prefix(number: f64) -> String {
+    let (scale, prefix) =
+        [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")].into_iter().find(|(scale, _)| number >= *scale).unwrap_or((1.0, ""));
+    let number = number / scale;
+    let decimals = if number < 10.0 { 2 } else { usize::from(number < 100.0) };
+    format!("{number:.decimals$} {prefix}")
+}
+
+/// A time as people tell it.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        0.0..60.0 => format!("{seconds:.1} s"),
+        60.0..3600.0 => format!("{:.0} min {:02.0} s", (seconds / 60.0).floor(), (seconds % 60.0).floor()),
+        _ => format!("{:.0} h {:02.0} min", (seconds / 3600.0).floor(), (seconds % 3600.0 / 60.0).floor()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_is_silent_at_first_then_replaces_itself() {
+        let mut line = Line::new("F", 1000);
+        assert_eq!(line.update(10), None);
+        assert_eq!(line.text(250, 1.0), "F:  25 %, 250 updates/s, 3.0 s left");
+        let first = line.length;
+        let second = line.text(1000, 2.0);
+        assert!(second.starts_with(&"\u{8}".repeat(first)));
+        assert!(second.ends_with("F: 100 %, 500 updates/s, 0.0 s left"), "{second}");
+        assert_eq!(line.length, first);
+    }
+
+    #[test]
+    fn a_line_that_was_never_shown_has_no_last_words() {
+        assert_eq!(Line::new("F", 1).end(true), None);
+        let mut line = Line::new("F", 1000);
+        line.start -= SILENCE;
+        assert!(line.update(10).is_some());
+        assert_eq!(line.update(20), None, "too soon");
+        assert!(line.end(true).unwrap().ends_with(" in all\n"));
+    }
+
+    #[test]
+    fn numbers_and_times_are_short() {
+        assert_eq!(with_prefix(4.5361e12), "4.54 T");
+        assert_eq!(with_prefix(61.234e9), "61.2 G");
+        assert_eq!(with_prefix(999.0), "999 ");
+        assert_eq!((duration(3.25), duration(61.0), duration(7265.0)), ("3.2 s".into(), "1 min 01 s".into(), "2 h 01 min".into()));
+    }
+}
