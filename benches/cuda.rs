@@ -50,7 +50,7 @@ fn other_kernels(cuda: &Cuda, input: &[f64], quick: bool) {
         let timing = measure::derivative_double(cuda, &request, &mut output, REPEATS).unwrap();
         report(&format!("derivative double {source:?}"), &output, &expected, timing, 4);
         let request = Derivative::new(&input_single, lines, 0.1, source).unwrap();
-        Cpu::new().derivative(&request, &mut expected_single).unwrap();
+        Cpu::new().derivative(&request, &mut expected_single, &Watch::new()).unwrap();
         let timing = measure::derivative_single(cuda, &request, &mut output_single, REPEATS).unwrap();
         report(&format!("derivative single {source:?}"), &output_single, &expected_single, timing, 4);
     }
@@ -63,12 +63,12 @@ fn other_kernels(cuda: &Cuda, input: &[f64], quick: bool) {
         let name = format!("{}x{}x{}", filter_size[0], filter_size[1], filter_size[2]);
         let filter = Filter::new(entries.clone(), filter_size).unwrap();
         let request = Convolution::new(&input[..n], size, filter).unwrap();
-        Cpu::new().convolution(&request, &mut expected[..n]).unwrap();
+        Cpu::new().convolution(&request, &mut expected[..n], &Watch::new()).unwrap();
         let timing = measure::convolution_double(cuda, &request, &mut output[..n], REPEATS).unwrap();
         report(&format!("convolution double {name}"), &output[..n], &expected[..n], timing, entries.len());
         let filter = Filter::new(singles(&entries), filter_size).unwrap();
         let request = Convolution::new(&input_single[..n], size, filter).unwrap();
-        Cpu::new().convolution(&request, &mut expected_single[..n]).unwrap();
+        Cpu::new().convolution(&request, &mut expected_single[..n], &Watch::new()).unwrap();
         let timing = measure::convolution_single(cuda, &request, &mut output_single[..n], REPEATS).unwrap();
         report(&format!("convolution single {name}"), &output_single[..n], &expected_single[..n], timing, entries.len());
     }
@@ -97,7 +97,7 @@ fn main() {
         let lines = if quick { Lines::new(length, 1000) } else { Lines::new(length, count) };
         let request = Request::new(&input[..lines.elements()], lines, taps(21)).unwrap();
         let output = &mut output[..lines.elements()];
-        Cpu::new().stencil(&request, &mut expected[..lines.elements()]).unwrap();
+        Cpu::new().stencil(&request, &mut expected[..lines.elements()], &Watch::new()).unwrap();
         let timing = measure::stencil(&cuda, &request, output, 21).unwrap();
         report(&format!("21 taps in lines of {length}"), output, &expected[..lines.elements()], timing, 21);
     }
