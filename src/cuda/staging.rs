@@ -270,7 +270,8 @@ impl Staging {
             let start = i * cut.piece;
             (Piece::new(start..start + output.len(), halo, elements), output)
         });
-        let threads = cut.lanes.min(Workers::count());
+        // Where each lane has but one piece, two lanes to a thread: to wake as many again costs more than they save.
+        let threads = if elements > cut.lanes * cut.piece { cut.lanes } else { cut.lanes.div_ceil(2) }.min(Workers::count());
         let pool = if threads > 1 { Workers::get() } else { None };
         let lanes = &mut self.lanes[..cut.lanes];
         let result = match pool {
