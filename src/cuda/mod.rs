@@ -6,6 +6,7 @@
 //! it; and the buffers and streams of [`staging`]. [`release`] gives it all back. No call resets a device or leaves another context current than
 //! it found: the host and its other extensions may use the same GPU.
 
+mod blocks;
 mod convolution;
 mod device;
 mod driver;
