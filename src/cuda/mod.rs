@@ -43,13 +43,15 @@ impl Element for f64 {
 #[derive(Debug, Clone, Copy)]
 pub struct Cuda {
     ordinal: usize,
-    device_bytes: usize,
+    /// As the user wants it.
+    device_bytes: Option<usize>,
 }
 
 impl Cuda {
     /// The engine on the device that is asked for (its ordinal, from 0), or on the first that can be used; its context is opened now.
     ///
-    /// Its buffers are bounded by [`DEFAULT_DEVICE_BYTES`] until [`Cuda::with_device_bytes`] says otherwise.
+    /// The buffers that it keeps are bounded by [`DEFAULT_DEVICE_BYTES`]; while a call lasts it may take more, most of what is free of the device's
+    /// memory, for an array that is swept there. [`Cuda::with_device_bytes`] bounds both.
     ///
     /// # Errors
     /// [`Error::NoDevice`] where there is no driver, none new enough, or no such device; what the driver says if it refuses a context.
@@ -58,7 +60,7 @@ impl Cuda {
         if !device::is_open(ordinal) {
             device::with(ordinal, |_| Ok(()))?;
         }
-        Ok(Cuda { ordinal, device_bytes: DEFAULT_DEVICE_BYTES })
+        Ok(Cuda { ordinal, device_bytes: None })
     }
 
     /// The ordinal of the device that [`Cuda::open`] would use. The device is not touched.
@@ -69,9 +71,14 @@ impl Cuda {
         Driver::get().map_err(|reason| Error::NoDevice(reason.into()))?.select(wanted)
     }
 
-    /// The same with another bound on the device memory that its buffers take, in bytes. One tile is used even if that is more.
+    /// The same with a bound on all device memory that its buffers take, in bytes. One tile is used even if that is more.
     pub fn with_device_bytes(self, device_bytes: usize) -> Cuda {
-        Cuda { device_bytes, ..self }
+        Cuda { device_bytes: Some(device_bytes), ..self }
+    }
+
+    /// The most that buffers hold which are kept between calls, in bytes.
+    fn buffer_bytes(&self) -> usize {
+        self.device_bytes.unwrap_or(DEFAULT_DEVICE_BYTES)
     }
 
     /// The device's ordinal, from 0.
@@ -94,7 +101,7 @@ impl Engine for Cuda {
         assert_eq!(output.len(), request.input().len());
         device::with(self.ordinal, |device| {
             let plan = LinesPlan::stencil(device, request)?;
-            device.staging.stream(&device.context, &plan, request.input(), output, self.device_bytes)
+            device.staging.stream(&device.context, &plan, request.input(), output, self.buffer_bytes(), watch)
         })
     }
 }
@@ -104,7 +111,7 @@ impl<T: Element> Compute<T> for Cuda {
         assert_eq!(output.len(), request.input().len());
         device::with(self.ordinal, |device| {
             let plan = LinesPlan::derivative(device, request)?;
-            device.staging.stream(&device.context, &plan, request.input(), output, self.device_bytes)
+            device.staging.stream(&device.context, &plan, request.input(), output, self.buffer_bytes(), watch)
         })
     }
 
@@ -112,7 +119,7 @@ impl<T: Element> Compute<T> for Cuda {
         assert_eq!(output.len(), request.input().len());
         device::with(self.ordinal, |device| {
             let plan = ConvolutionPlan::new(device, request)?;
-            device.staging.stream(&device.context, &plan, request.input(), output, self.device_bytes)
+            device.staging.stream(&device.context, &plan, request.input(), output, self.buffer_bytes(), watch)
         })
     }
 }

@@ -5,6 +5,8 @@
 //! pieces: a thread copies a piece into a page-locked buffer, has it sent, computed and returned on a stream of its own, and copies the result
 //! out. With several such *lanes* at once the link is busy both ways while processors copy. Lanes are kept between calls.
 //!
+//! Arrays that stay on the device for a while, those of [`Resident`](super::resident::Resident), go up and come down through the same buffers.
+//!
 //! What the lanes hold is bounded, whatever the array's size is, and shrinks to one tile where memory is short.
 
 use std::ops::Range;
@@ -18,6 +20,7 @@ use super::device::HostContext;
 use super::error::failed;
 use super::memory::{DeviceBuffer, PinnedBuffer};
 use crate::stencil::{Error, MAX_TAPS};
+use crate::watch::Watch;
 use crate::workers::Workers;
 
 /// The most lanes that are used.
@@ -111,28 +114,35 @@ fn lane_bytes(piece: usize, size: usize, halo: usize) -> usize {
 struct Lane {
     host_input: PinnedBuffer,
     host_output: PinnedBuffer,
-    device_input: DeviceBuffer,
-    device_output: DeviceBuffer,
+    /// For inputs and for outputs; made when the lane first needs them.
+    device: Option<[DeviceBuffer; 2]>,
     stream: Arc<CudaStream>,
 }
 
 impl Lane {
-    fn new(context: &Arc<CudaContext>, input_bytes: usize, output_bytes: usize) -> Result<Lane, Error> {
+    fn new(context: &Arc<CudaContext>, [input_bytes, output_bytes]: [usize; 2]) -> Result<Lane, Error> {
         Ok(Lane {
             host_input: PinnedBuffer::new(context, input_bytes)?,
             host_output: PinnedBuffer::new(context, output_bytes)?,
-            device_input: DeviceBuffer::new(context, input_bytes)?,
-            device_output: DeviceBuffer::new(context, output_bytes)?,
+            device: None,
             stream: context.new_stream().map_err(failed("cuStreamCreate"))?,
         })
     }
 
-    fn fits(&self, input_bytes: usize, output_bytes: usize) -> bool {
-        self.host_input.bytes() >= input_bytes && self.host_output.bytes() >= output_bytes
+    /// Whether what it has is large enough; what it has not can still be made.
+    fn fits(&self, [input_bytes, output_bytes]: [usize; 2]) -> bool {
+        let on_device = |[input, output]: &[DeviceBuffer; 2]| input.bytes() >= input_bytes && output.bytes() >= output_bytes;
+        self.host_input.bytes() >= input_bytes && self.host_output.bytes() >= output_bytes && self.device.as_ref().is_none_or(on_device)
     }
 
     fn device_bytes(&self) -> usize {
-        self.device_input.bytes() + self.device_output.bytes()
+        self.device.iter().flatten().map(DeviceBuffer::bytes).sum()
+    }
+
+    /// The addresses of its buffers on the device.
+    fn addresses(&self) -> Result<[sys::CUdeviceptr; 2], Error> {
+        let [input, output] = self.device.as_ref().ok_or_else(|| Error::Internal("A lane without buffers on the device.".into()))?;
+        Ok([input.address(), output.address()])
     }
 
     /// One piece, from the host's input to the host's output.
@@ -143,9 +153,9 @@ impl Lane {
         if size_of_val(samples) <= MAPPED_BYTES {
             plan.launch(stream, piece, self.host_input.address(), self.host_output.address())?;
         } else {
-            let (to, from) = (self.device_input.address(), self.device_output.address());
+            let [to, from] = self.addresses()?;
             // SAFETY: the buffers are as long as these slices of theirs, and nobody touches them before the stream has been waited for; where an
-            // error returns early, `wait` in `Staging::stream` comes before anything else.
+            // error returns early, `wait` in `Staging::share` comes before anything else.
             unsafe {
                 result::memcpy_htod_async(to, self.host_input.as_mut_slice::<T>(samples.len()), stream)
                     .map_err(failed("cuMemcpyHtoDAsync"))?;
@@ -154,6 +164,25 @@ impl Lane {
                 result::memcpy_dtoh_async(results, from, stream).map_err(failed("cuMemcpyDtoHAsync"))?;
             }
         }
+        self.wait()?;
+        output.copy_from_slice(self.host_output.as_mut_slice(output.len()));
+        Ok(())
+    }
+
+    /// Some numbers of the host to the device.
+    fn send<T: DeviceRepr + Copy>(&mut self, input: &[T], to: sys::CUdeviceptr) -> Result<(), Error> {
+        let samples = self.host_input.as_mut_slice(input.len());
+        samples.copy_from_slice(input);
+        // SAFETY: the caller has room at that address for as many; as for the buffer, see `run`.
+        unsafe { result::memcpy_htod_async(to, samples, self.stream.cu_stream()) }.map_err(failed("cuMemcpyHtoDAsync"))?;
+        self.wait()
+    }
+
+    /// Some numbers of the device to the host.
+    fn fetch<T: DeviceRepr + Copy>(&mut self, from: sys::CUdeviceptr, output: &mut [T]) -> Result<(), Error> {
+        let results = self.host_output.as_mut_slice::<T>(output.len());
+        // SAFETY: the caller has as many at that address; as for the buffer, see `run`.
+        unsafe { result::memcpy_dtoh_async(results, from, self.stream.cu_stream()) }.map_err(failed("cuMemcpyDtoHAsync"))?;
         self.wait()?;
         output.copy_from_slice(self.host_output.as_mut_slice(output.len()));
         Ok(())
@@ -168,14 +197,18 @@ impl Lane {
 /// The lanes of a device.
 pub(super) struct Staging {
     lanes: Vec<Lane>,
+    /// Buffers for arrays that stay on the device for a call, kept for the next.
+    spare: Option<[DeviceBuffer; 2]>,
 }
 
 impl Staging {
     pub(super) fn new() -> Staging {
-        Staging { lanes: Vec::new() }
+        Staging { lanes: Vec::new(), spare: None }
     }
 
     /// Computes `output` from `input`, of as many elements, by `plan`. At most `budget` bytes of device memory are held, if a tile fits in it.
+    ///
+    /// Each output is counted in `watch` when it is there.
     pub(super) fn stream<T: DeviceRepr + Copy + Send + Sync>(
         &mut self,
         context: &Arc<CudaContext>,
@@ -183,6 +216,7 @@ impl Staging {
         input: &[T],
         output: &mut [T],
         budget: usize,
+        watch: &Watch,
     ) -> Result<(), Error> {
         assert_eq!(input.len(), output.len());
         let elements = input.len();
@@ -196,11 +230,65 @@ impl Staging {
             let start = i * cut.piece;
             (Piece::new(start..start + output.len(), halo, elements), output)
         });
-        let pool = if cut.lanes > 1 { Workers::get() } else { None };
-        let lanes = &mut self.lanes[..cut.lanes];
+        self.share(context, cut.lanes, pieces, watch, |lane, (piece, output)| {
+            lane.run(plan, &piece, input, output)?;
+            watch.count(output.len());
+            Ok(())
+        })
+    }
+
+    /// Copies `input` to the address `to` on the device, by all lanes at once. It is there when this returns.
+    ///
+    /// # Safety
+    /// There is room for it, and nothing that uses it is under way.
+    pub(super) unsafe fn upload<T: DeviceRepr + Copy + Send + Sync>(
+        &mut self,
+        context: &Arc<CudaContext>,
+        input: &[T],
+        to: sys::CUdeviceptr,
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        let cut = self.prepare_transfer(context, input.len(), size_of::<T>())?;
+        let pieces = input.chunks(cut.piece).enumerate();
+        let place = |i: usize| to + (i * cut.piece * size_of::<T>()) as sys::CUdeviceptr;
+        self.share(context, cut.lanes, pieces, watch, |lane, (i, input)| lane.send(input, place(i)))
+    }
+
+    /// Copies what is at the address `from` on the device to `output`, by all lanes at once.
+    ///
+    /// # Safety
+    /// There is as much, and nothing that writes it is under way.
+    pub(super) unsafe fn download<T: DeviceRepr + Copy + Send + Sync>(
+        &mut self,
+        context: &Arc<CudaContext>,
+        from: sys::CUdeviceptr,
+        output: &mut [T],
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        let cut = self.prepare_transfer(context, output.len(), size_of::<T>())?;
+        let pieces = output.chunks_mut(cut.piece).enumerate();
+        let place = |i: usize| from + (i * cut.piece * size_of::<T>()) as sys::CUdeviceptr;
+        self.share(context, cut.lanes, pieces, watch, |lane, (i, output)| lane.fetch(place(i), output))
+    }
+
+    /// Has the first `lanes` lanes do the work on all pieces, each taking the next when it is done with one. Nothing is under way when this returns, also
+    /// with an error, or when the watch has said stop.
+    fn share<P: Send>(
+        &mut self,
+        context: &Arc<CudaContext>,
+        lanes: usize,
+        pieces: impl Iterator<Item = P> + Send,
+        watch: &Watch,
+        work: impl Fn(&mut Lane, P) -> Result<(), Error> + Sync,
+    ) -> Result<(), Error> {
+        let pool = if lanes > 1 { Workers::get() } else { None };
+        let lanes = &mut self.lanes[..lanes];
         let result = match pool {
             // Nobody is woken for what one lane does, and the context is current on this thread.
-            None => pieces.into_iter().try_for_each(|(piece, output)| lanes[0].run(plan, &piece, input, output)),
+            None => pieces.into_iter().try_for_each(|piece| {
+                watch.check()?;
+                work(&mut lanes[0], piece)
+            }),
             Some(pool) => {
                 let pieces = Mutex::new(pieces);
                 let failed_already = AtomicBool::new(false);
@@ -209,8 +297,9 @@ impl Staging {
                     lanes.par_iter_mut().with_max_len(1).try_for_each(|lane| {
                         let _others = HostContext::save()?;
                         context.bind_to_thread().map_err(failed("cuCtxSetCurrent"))?;
-                        while let Some((piece, output)) = next().filter(|_| !failed_already.load(Ordering::Relaxed)) {
-                            lane.run(plan, &piece, input, output).inspect_err(|_| failed_already.store(true, Ordering::Relaxed))?;
+                        while let Some(piece) = next().filter(|_| !failed_already.load(Ordering::Relaxed)) {
+                            let result = watch.check().map_err(Error::from).and_then(|()| work(lane, piece));
+                            result.inspect_err(|_| failed_already.store(true, Ordering::Relaxed))?;
                         }
                         Ok(())
                     })
@@ -228,9 +317,32 @@ impl Staging {
 
     /// Gives up the buffers, and says whether there were any.
     pub(super) fn release(&mut self) -> bool {
-        let any = !self.lanes.is_empty();
+        let any = !self.lanes.is_empty() || self.spare.is_some();
         self.lanes.clear();
+        self.spare = None;
         any
+    }
+
+    /// The bytes that the lanes hold on the device.
+    pub(super) fn device_bytes(&self) -> usize {
+        self.lanes.iter().map(Lane::device_bytes).sum()
+    }
+
+    /// Gives up what the lanes hold on the device. They make it again when they need it.
+    pub(super) fn release_device(&mut self) {
+        self.lanes.iter_mut().for_each(|lane| lane.device = None);
+    }
+
+    /// The buffers that were [kept](Staging::keep), if any.
+    pub(super) fn take_spare(&mut self) -> Option<[DeviceBuffer; 2]> {
+        self.spare.take()
+    }
+
+    /// Keeps a call's own buffers for the next call, unless that is more than `budget` bytes together with what the lanes hold.
+    pub(super) fn keep(&mut self, buffers: [DeviceBuffer; 2], budget: usize) {
+        if buffers.iter().map(DeviceBuffer::bytes).sum::<usize>() + self.device_bytes() <= budget {
+            self.spare = Some(buffers);
+        }
     }
 
     /// Sees that there are lanes for `cut`, or for a smaller one where memory is short.
@@ -245,8 +357,11 @@ impl Staging {
     ) -> Result<Cut, Error> {
         let mut short = false;
         loop {
-            match self.grow(context, cut, size, halo, budget, short) {
+            let bytes = [(cut.piece + 2 * halo.max(MIN_HALO)) * size, cut.piece * size];
+            match self.grow(context, cut.lanes, bytes, budget, short) {
                 Ok(lanes) => return Ok(Cut { lanes, ..cut }),
+                // Nobody needs what is only kept.
+                Err(Error::OutOfMemory(_)) if self.spare.take().is_some() => {}
                 Err(Error::OutOfMemory(text)) => {
                     let smallest = lane_bytes(cut.piece, size, halo);
                     let advice = || Error::OutOfMemory(format!("No memory for the smallest of buffers, {smallest} bytes. {text}"));
@@ -258,33 +373,67 @@ impl Staging {
         }
     }
 
-    /// Makes lanes for `cut`, within the budget, and says how many there are: fewer than wished where neither budget nor memory gives more, one at the
-    /// least. With memory short, buffers are no larger than they must be.
-    fn grow(&mut self, context: &Arc<CudaContext>, cut: Cut, size: usize, halo: usize, budget: usize, short: bool) -> Result<usize, Error> {
-        let (input_bytes, output_bytes) = ((cut.piece + 2 * halo.max(MIN_HALO)) * size, cut.piece * size);
+    /// Makes so many lanes for pieces of so many bytes of input and of output, within the budget, and says how many there are: fewer than wished where
+    /// neither budget nor memory gives more, one at the least. With memory short, buffers are no larger than they must be.
+    fn grow(&mut self, context: &Arc<CudaContext>, lanes: usize, bytes: [usize; 2], budget: usize, short: bool) -> Result<usize, Error> {
         // Rounded up, so that arrays which grow a little from call to call find a buffer; but not beyond what all lanes together may hold.
-        let (mut input_room, mut output_room) = (rounded(input_bytes), rounded(output_bytes));
-        if short || cut.lanes * (input_room + output_room) > budget {
-            (input_room, output_room) = (input_bytes, output_bytes);
+        let mut room = bytes.map(rounded);
+        if short || lanes * (room[0] + room[1]) > budget {
+            room = bytes;
         }
-        let held = |lanes: &[Lane]| lanes.iter().map(Lane::device_bytes).sum::<usize>();
-        let all_fit = self.lanes.iter().take(cut.lanes).all(|lane| lane.fits(input_bytes, output_bytes));
+        let room_bytes = room[0] + room[1];
+        let all_fit = self.lanes.iter().take(lanes).all(|lane| lane.fits(bytes));
         // One tile is always allowed, whatever the budget.
-        if !all_fit || held(&self.lanes) > budget.max(input_room + output_room) {
+        if !all_fit || self.device_bytes() > budget.max(room_bytes) {
+            self.lanes.clear();
+        }
+        if self.spare.as_ref().is_some_and(|spare| spare[0].bytes() + spare[1].bytes() + lanes * room_bytes + self.device_bytes() > budget)
+        {
+            self.spare = None;
+        }
+        for made in 0..lanes {
+            if self.lanes.get(made).is_some_and(|lane| lane.device.is_some()) {
+                continue;
+            }
+            if made > 0 && self.device_bytes() + room_bytes > budget {
+                return Ok(made);
+            }
+            match self.make_lane(context, made, room) {
+                Ok(()) => {}
+                // Those that there are do the work.
+                Err(Error::OutOfMemory(_)) if made > 0 => return Ok(made),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(lanes)
+    }
+
+    /// Makes the lane `number`, which is one of those there are or the next, with its buffers on the device.
+    fn make_lane(&mut self, context: &Arc<CudaContext>, number: usize, room: [usize; 2]) -> Result<(), Error> {
+        if number == self.lanes.len() {
+            self.lanes.push(Lane::new(context, room)?);
+        }
+        self.lanes[number].device = Some([DeviceBuffer::new(context, room[0])?, DeviceBuffer::new(context, room[1])?]);
+        Ok(())
+    }
+
+    /// Sees that there are lanes that can copy so many elements of so many bytes, with whatever they may have on the device.
+    fn prepare_transfer(&mut self, context: &Arc<CudaContext>, elements: usize, size: usize) -> Result<Cut, Error> {
+        let cut = Cut::new(elements, size, 1, 0, Workers::count(), usize::MAX);
+        let bytes = cut.piece * size;
+        let on_host = |lane: &Lane| lane.host_input.bytes() >= bytes && lane.host_output.bytes() >= bytes;
+        if !self.lanes.iter().take(cut.lanes).all(on_host) {
             self.lanes.clear();
         }
         while self.lanes.len() < cut.lanes {
-            if !self.lanes.is_empty() && held(&self.lanes) + input_room + output_room > budget {
-                break;
-            }
-            match Lane::new(context, input_room, output_room) {
+            match Lane::new(context, [rounded(bytes); 2]) {
                 Ok(lane) => self.lanes.push(lane),
                 // Those that there are do the work.
                 Err(Error::OutOfMemory(_)) if !self.lanes.is_empty() => break,
                 Err(error) => return Err(error),
             }
         }
-        Ok(self.lanes.len().min(cut.lanes))
+        Ok(Cut { lanes: self.lanes.len().min(cut.lanes), ..cut })
     }
 }
 
