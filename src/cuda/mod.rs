@@ -14,6 +14,7 @@ mod lines;
 pub mod measure;
 mod memory;
 mod module;
+mod resident;
 mod staging;
 pub mod study;
 
@@ -24,6 +25,7 @@ use crate::stencil::{Compute, Convolution, Derivative, Engine, Error, Real, Requ
 use crate::watch::Watch;
 use convolution::ConvolutionPlan;
 use lines::LinesPlan;
+use resident::Budget;
 
 /// A class of numbers that there are kernels for.
 trait Element: Real + cudarc::driver::DeviceRepr {
@@ -43,8 +45,7 @@ impl Element for f64 {
 #[derive(Debug, Clone, Copy)]
 pub struct Cuda {
     ordinal: usize,
-    /// As the user wants it.
-    device_bytes: Option<usize>,
+    budget: Budget,
 }
 
 impl Cuda {
@@ -60,7 +61,7 @@ impl Cuda {
         if !device::is_open(ordinal) {
             device::with(ordinal, |_| Ok(()))?;
         }
-        Ok(Cuda { ordinal, device_bytes: None })
+        Ok(Cuda { ordinal, budget: Budget::new(None) })
     }
 
     /// The ordinal of the device that [`Cuda::open`] would use. The device is not touched.
@@ -73,12 +74,7 @@ impl Cuda {
 
     /// The same with a bound on all device memory that its buffers take, in bytes. One tile is used even if that is more.
     pub fn with_device_bytes(self, device_bytes: usize) -> Cuda {
-        Cuda { device_bytes: Some(device_bytes), ..self }
-    }
-
-    /// The most that buffers hold which are kept between calls, in bytes.
-    fn buffer_bytes(&self) -> usize {
-        self.device_bytes.unwrap_or(DEFAULT_DEVICE_BYTES)
+        Cuda { budget: Budget::new(Some(device_bytes)), ..self }
     }
 
     /// The device's ordinal, from 0.
@@ -101,7 +97,7 @@ impl Engine for Cuda {
         assert_eq!(output.len(), request.input().len());
         device::with(self.ordinal, |device| {
             let plan = LinesPlan::stencil(device, request)?;
-            device.staging.stream(&device.context, &plan, request.input(), output, self.buffer_bytes(), watch)
+            device.staging.stream(&device.context, &plan, request.input(), output, self.budget.kept(), watch)
         })
     }
 }
@@ -111,7 +107,7 @@ impl<T: Element> Compute<T> for Cuda {
         assert_eq!(output.len(), request.input().len());
         device::with(self.ordinal, |device| {
             let plan = LinesPlan::derivative(device, request)?;
-            device.staging.stream(&device.context, &plan, request.input(), output, self.buffer_bytes(), watch)
+            device.staging.stream(&device.context, &plan, request.input(), output, self.budget.kept(), watch)
         })
     }
 
@@ -119,7 +115,7 @@ impl<T: Element> Compute<T> for Cuda {
         assert_eq!(output.len(), request.input().len());
         device::with(self.ordinal, |device| {
             let plan = ConvolutionPlan::new(device, request)?;
-            device.staging.stream(&device.context, &plan, request.input(), output, self.buffer_bytes(), watch)
+            device.staging.stream(&device.context, &plan, request.input(), output, self.budget.kept(), watch)
         })
     }
 }
