@@ -73,6 +73,11 @@ impl PinnedBuffer {
         self.bytes
     }
 
+    /// Whether this is the address of some byte of it.
+    pub(super) fn holds(&self, address: sys::CUdeviceptr) -> bool {
+        address.checked_sub(self.address()).is_some_and(|offset| (offset as usize) < self.bytes)
+    }
+
     /// The first `len` numbers. The device must not be at work on them.
     pub(super) fn as_mut_slice<T: cudarc::driver::DeviceRepr>(&mut self, len: usize) -> &mut [T] {
         assert!(len * size_of::<T>() <= self.bytes);

@@ -15,6 +15,7 @@ mod lines;
 pub mod measure;
 mod memory;
 mod module;
+mod resident;
 mod staging;
 pub mod study;
 
@@ -25,6 +26,7 @@ use crate::stencil::{Compute, Convolution, Derivative, Engine, Error, Real, Requ
 use crate::watch::Watch;
 use convolution::ConvolutionPlan;
 use lines::LinesPlan;
+use resident::Budget;
 
 /// A class of numbers that there are kernels for.
 trait Element: Real + cudarc::driver::DeviceRepr {
@@ -44,13 +46,14 @@ impl Element for f64 {
 #[derive(Debug, Clone, Copy)]
 pub struct Cuda {
     ordinal: usize,
-    device_bytes: usize,
+    budget: Budget,
 }
 
 impl Cuda {
     /// The engine on the device that is asked for (its ordinal, from 0), or on the first that can be used; its context is opened now.
     ///
-    /// Its buffers are bounded by [`DEFAULT_DEVICE_BYTES`] until [`Cuda::with_device_bytes`] says otherwise.
+    /// The buffers that it keeps are bounded by [`DEFAULT_DEVICE_BYTES`]; while a call lasts it may take more, most of what is free of the device's
+    /// memory, for an array that is swept there. [`Cuda::with_device_bytes`] bounds both.
     ///
     /// # Errors
     /// [`Error::NoDevice`] where there is no driver, none new enough, or no such device; what the driver says if it refuses a context.
@@ -59,7 +62,7 @@ impl Cuda {
         if !device::is_open(ordinal) {
             device::with(ordinal, |_| Ok(()))?;
         }
-        Ok(Cuda { ordinal, device_bytes: DEFAULT_DEVICE_BYTES })
+        Ok(Cuda { ordinal, budget: Budget::new(None) })
     }
 
     /// The ordinal of the device that [`Cuda::open`] would use. The device is not touched.
@@ -70,9 +73,9 @@ impl Cuda {
         Driver::get().map_err(|reason| Error::NoDevice(reason.into()))?.select(wanted)
     }
 
-    /// The same with another bound on the device memory that its buffers take, in bytes. One tile is used even if that is more.
+    /// The same with a bound on all device memory that its buffers take, in bytes. One tile is used even if that is more.
     pub fn with_device_bytes(self, device_bytes: usize) -> Cuda {
-        Cuda { device_bytes, ..self }
+        Cuda { budget: Budget::new(Some(device_bytes)), ..self }
     }
 
     /// The device's ordinal, from 0.
@@ -95,7 +98,7 @@ impl Engine for Cuda {
         assert_eq!(output.len(), request.input().len());
         device::with(self.ordinal, |device| {
             let plan = LinesPlan::stencil(device, request)?;
-            device.staging.stream(&device.context, &plan, request.input(), output, self.device_bytes)
+            device.staging.stream(&device.context, &plan, request.input(), output, self.budget.kept(), watch)
         })
     }
 }
@@ -105,7 +108,7 @@ impl<T: Element> Compute<T> for Cuda {
         assert_eq!(output.len(), request.input().len());
         device::with(self.ordinal, |device| {
             let plan = LinesPlan::derivative(device, request)?;
-            device.staging.stream(&device.context, &plan, request.input(), output, self.device_bytes)
+            device.staging.stream(&device.context, &plan, request.input(), output, self.budget.kept(), watch)
         })
     }
 
@@ -113,7 +116,7 @@ impl<T: Element> Compute<T> for Cuda {
         assert_eq!(output.len(), request.input().len());
         device::with(self.ordinal, |device| {
             let plan = ConvolutionPlan::new(device, request)?;
-            device.staging.stream(&device.context, &plan, request.input(), output, self.device_bytes)
+            device.staging.stream(&device.context, &plan, request.input(), output, self.budget.kept(), watch)
         })
     }
 }

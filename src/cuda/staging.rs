@@ -5,6 +5,8 @@
 //! pieces: a thread copies a piece into a page-locked buffer, has it sent, computed and returned on a stream of its own, and copies the result
 //! out. With several such *lanes* at once the link is busy both ways while processors copy. Lanes are kept between calls.
 //!
+//! Arrays that stay on the device for a while, those of [`Resident`](super::resident::Resident), go up and come down through the same buffers.
+//!
 //! What the lanes hold is bounded, whatever the array's size is, and shrinks to one tile where memory is short.
 
 use std::collections::VecDeque;
@@ -19,6 +21,7 @@ use super::device::HostContext;
 use super::error::failed;
 use super::memory::{DeviceBuffer, PinnedBuffer};
 use crate::stencil::{Error, MAX_TAPS};
+use crate::watch::Watch;
 use crate::workers::Workers;
 
 /// The most lanes that are used. As many as 16 threads keep busy; fewer threads have two each, so that one is copied for while the device works on the
@@ -112,57 +115,81 @@ fn lane_bytes(piece: usize, size: usize, halo: usize) -> usize {
 }
 
 /// A stream and the buffers that pieces go through on it.
-struct Lane {
+pub(super) struct Lane {
     host_input: PinnedBuffer,
     host_output: PinnedBuffer,
-    device_input: DeviceBuffer,
-    device_output: DeviceBuffer,
+    /// For inputs and for outputs; made when the lane first needs them.
+    device: Option<[DeviceBuffer; 2]>,
+    /// Where in the host's buffers the outputs of what is under way will be.
+    results: sys::CUdeviceptr,
     stream: Arc<CudaStream>,
 }
 
 impl Lane {
-    fn new(context: &Arc<CudaContext>, input_bytes: usize, output_bytes: usize) -> Result<Lane, Error> {
+    fn new(context: &Arc<CudaContext>, [input_bytes, output_bytes]: [usize; 2]) -> Result<Lane, Error> {
         Ok(Lane {
             host_input: PinnedBuffer::new(context, input_bytes)?,
             host_output: PinnedBuffer::new(context, output_bytes)?,
-            device_input: DeviceBuffer::new(context, input_bytes)?,
-            device_output: DeviceBuffer::new(context, output_bytes)?,
+            device: None,
+            results: 0,
             stream: context.new_stream().map_err(failed("cuStreamCreate"))?,
         })
     }
 
-    fn fits(&self, input_bytes: usize, output_bytes: usize) -> bool {
-        self.host_input.bytes() >= input_bytes && self.host_output.bytes() >= output_bytes
+    /// Whether what it has is large enough; what it has not can still be made.
+    fn fits(&self, [input_bytes, output_bytes]: [usize; 2]) -> bool {
+        let on_device = |[input, output]: &[DeviceBuffer; 2]| input.bytes() >= input_bytes && output.bytes() >= output_bytes;
+        self.host_input.bytes() >= input_bytes && self.host_output.bytes() >= output_bytes && self.device.as_ref().is_none_or(on_device)
     }
 
     fn device_bytes(&self) -> usize {
-        self.device_input.bytes() + self.device_output.bytes()
+        self.device.iter().flatten().map(DeviceBuffer::bytes).sum()
     }
 
-    /// Sets a piece going: from the host's input to this lane's own memory, where [`Lane::finish`] fetches `outputs` results.
-    fn start<T: DeviceRepr + Copy>(&mut self, plan: &dyn Plan, piece: &Piece, input: &[T]) -> Result<(), Error> {
-        let (stream, outputs) = (self.stream.cu_stream(), piece.output.len());
-        let samples = &input[piece.input.clone()];
-        self.host_input.as_mut_slice(samples.len()).copy_from_slice(samples);
-        if size_of_val(samples) <= MAPPED_BYTES {
-            return plan.launch(stream, piece, self.host_input.address(), self.host_output.address());
+    /// The addresses of its buffers on the device.
+    fn addresses(&self) -> Result<[sys::CUdeviceptr; 2], Error> {
+        let [input, output] = self.device.as_ref().ok_or_else(|| Error::Internal("A lane without buffers on the device.".into()))?;
+        Ok([input.address(), output.address()])
+    }
+
+    /// Has `launch` compute on what was put into `host_input`, from there to as many `outputs` in `host_output`; both begin at the addresses it gets.
+    /// What it returns is the address of the first of the outputs.
+    pub(super) fn compute<T: DeviceRepr + Copy>(
+        &mut self,
+        samples: usize,
+        outputs: usize,
+        launch: impl FnOnce(sys::CUstream, [sys::CUdeviceptr; 2]) -> Result<sys::CUdeviceptr, Error>,
+    ) -> Result<(), Error> {
+        let stream = self.stream.cu_stream();
+        if samples * size_of::<T>() <= MAPPED_BYTES {
+            let buffers = [self.host_input.address(), self.host_output.address()];
+            self.results = launch(stream, buffers)?;
+            return Ok(());
         }
-        let (to, from) = (self.device_input.address(), self.device_output.address());
+        let buffers = self.addresses()?;
         // SAFETY: the buffers are as long as these slices of theirs, and nobody touches them before the stream has been waited for; where an
-        // error returns early, `wait` in `Staging::stream` comes before anything else.
+        // error returns early, `wait` in `Staging::share` comes before anything else.
         unsafe {
-            result::memcpy_htod_async(to, self.host_input.as_mut_slice::<T>(samples.len()), stream).map_err(failed("cuMemcpyHtoDAsync"))?;
-            plan.launch(stream, piece, to, from)?;
-            let results = self.host_output.as_mut_slice::<T>(outputs);
-            result::memcpy_dtoh_async(results, from, stream).map_err(failed("cuMemcpyDtoHAsync"))
+            result::memcpy_htod_async(buffers[0], self.host_input.as_mut_slice::<T>(samples), stream)
+                .map_err(failed("cuMemcpyHtoDAsync"))?;
+            let from = launch(stream, buffers)?;
+            self.results = self.host_output.address();
+            result::memcpy_dtoh_async(self.host_output.as_mut_slice::<T>(outputs), from, stream).map_err(failed("cuMemcpyDtoHAsync"))
         }
     }
 
-    /// Waits for the piece that was set going, and copies its results to the host's output.
-    fn finish<T: DeviceRepr + Copy>(&mut self, output: &mut [T]) -> Result<(), Error> {
+    /// The samples that are to be computed on.
+    pub(super) fn samples<T: DeviceRepr>(&mut self, count: usize) -> &mut [T] {
+        self.host_input.as_mut_slice(count)
+    }
+
+    /// Waits for what was set going, and gives its outputs.
+    pub(super) fn outputs<T: DeviceRepr>(&mut self, count: usize) -> Result<&[T], Error> {
         self.wait()?;
-        output.copy_from_slice(self.host_output.as_mut_slice(output.len()));
-        Ok(())
+        let buffer = [&mut self.host_input, &mut self.host_output].into_iter().find(|buffer| buffer.holds(self.results));
+        let buffer = buffer.ok_or_else(|| Error::Internal("Results that are in no buffer.".into()))?;
+        let skipped = (self.results - buffer.address()) as usize / size_of::<T>();
+        Ok(&buffer.as_mut_slice(skipped + count)[skipped..])
     }
 
     fn wait(&self) -> Result<(), Error> {
@@ -171,27 +198,32 @@ impl Lane {
     }
 }
 
-/// Has `pieces` computed on `lanes` in turn: while the device works on some, this thread copies for another.
-fn take_turns<'a, T: DeviceRepr + Copy + 'a>(
-    lanes: &mut [Lane],
-    pieces: impl Iterator<Item = (Piece, &'a mut [T])>,
-    plan: &dyn Plan,
-    input: &[T],
-) -> Result<(), Error> {
+/// What a lane does on a piece, in two halves: between them the device works on it, and the thread on another lane's.
+pub(super) trait Job {
+    /// Sets it going.
+    fn start(&mut self, lane: &mut Lane) -> Result<(), Error>;
+
+    /// Waits for it, and does what is left.
+    fn finish(self, lane: &mut Lane) -> Result<(), Error>;
+}
+
+/// Does jobs on `lanes` in turn: while the device works on some, this thread copies for another.
+fn take_turns<J: Job>(lanes: &mut [Lane], jobs: &mut dyn Iterator<Item = J>, watch: &Watch) -> Result<(), Error> {
     // What each lane is at work on: the oldest is the next in turn.
-    let mut under_way: VecDeque<&mut [T]> = VecDeque::with_capacity(lanes.len());
+    let mut under_way: VecDeque<J> = VecDeque::with_capacity(lanes.len());
     let (count, mut next) = (lanes.len(), 0);
-    for (piece, output) in pieces {
+    for mut job in jobs {
+        watch.check()?;
         let lane = &mut lanes[next % count];
         if under_way.len() == count {
-            lane.finish(under_way.pop_front().expect("all lanes are at work"))?;
+            under_way.pop_front().expect("all lanes are at work").finish(lane)?;
         }
-        lane.start(plan, &piece, input)?;
-        under_way.push_back(output);
+        job.start(lane)?;
+        under_way.push_back(job);
         next += 1;
     }
     let first = next - under_way.len();
-    under_way.into_iter().enumerate().try_for_each(|(i, output)| lanes[(first + i) % count].finish(output))
+    under_way.into_iter().enumerate().try_for_each(|(i, job)| job.finish(&mut lanes[(first + i) % count]))
 }
 
 /// Threads that share out lanes and pieces among themselves.
@@ -201,29 +233,27 @@ fn take_turns<'a, T: DeviceRepr + Copy + 'a>(
 struct Team<'a, 'l, P> {
     /// What each thread is to work on.
     lanes: Mutex<ChunksMut<'l, Lane>>,
-    pieces: Mutex<P>,
+    jobs: Mutex<P>,
     /// The first error.
     outcome: Mutex<Result<(), Error>>,
     context: &'a Arc<CudaContext>,
+    watch: &'a Watch,
 }
 
-impl<I, P: ExactSizeIterator<Item = I> + Send> Team<'_, '_, P> {
-    fn work<'s>(
-        &'s self,
-        scope: &Scope<'s>,
-        turns: impl Fn(&mut [Lane], &mut dyn Iterator<Item = I>) -> Result<(), Error> + Copy + Send + Sync + 's,
-    ) {
+impl<J: Job, P: ExactSizeIterator<Item = J> + Send> Team<'_, '_, P> {
+    fn work<'s>(&'s self, scope: &Scope<'s>) {
         let Some(lanes) = lock(&self.lanes).next() else {
             return;
         };
-        for _ in 0..lock(&self.lanes).len().min(lock(&self.pieces).len()).min(2) {
-            scope.spawn(move |scope| self.work(scope, turns));
+        for _ in 0..lock(&self.lanes).len().min(lock(&self.jobs).len()).min(2) {
+            scope.spawn(move |scope| self.work(scope));
         }
         let mut run = || {
             let _others = HostContext::save()?;
             self.context.bind_to_thread().map_err(failed("cuCtxSetCurrent"))?;
-            // After an error nobody takes another piece.
-            turns(lanes, &mut std::iter::from_fn(|| lock(&self.outcome).is_ok().then(|| lock(&self.pieces).next()).flatten()))
+            // After an error nobody takes another job.
+            let mut jobs = std::iter::from_fn(|| lock(&self.outcome).is_ok().then(|| lock(&self.jobs).next()).flatten());
+            take_turns(lanes, &mut jobs, self.watch)
         };
         if let Err(error) = run() {
             let mut outcome = lock(&self.outcome);
@@ -239,17 +269,87 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Some neighbouring outputs of an array, from the host's input to the host's output.
+struct PieceJob<'a, T> {
+    plan: &'a dyn Plan,
+    piece: Piece,
+    input: &'a [T],
+    output: &'a mut [T],
+    watch: &'a Watch,
+}
+
+impl<T: DeviceRepr + Copy> Job for PieceJob<'_, T> {
+    fn start(&mut self, lane: &mut Lane) -> Result<(), Error> {
+        let samples = &self.input[self.piece.input.clone()];
+        lane.samples(samples.len()).copy_from_slice(samples);
+        lane.compute::<T>(samples.len(), self.output.len(), |stream, [input, output]| {
+            self.plan.launch(stream, &self.piece, input, output)?;
+            Ok(output)
+        })
+    }
+
+    fn finish(self, lane: &mut Lane) -> Result<(), Error> {
+        self.output.copy_from_slice(lane.outputs(self.output.len())?);
+        self.watch.count(self.output.len());
+        Ok(())
+    }
+}
+
+/// Some numbers of the host on their way to the device.
+struct Sending<'a, T> {
+    input: &'a [T],
+    to: sys::CUdeviceptr,
+}
+
+impl<T: DeviceRepr + Copy> Job for Sending<'_, T> {
+    fn start(&mut self, lane: &mut Lane) -> Result<(), Error> {
+        let stream = lane.stream.cu_stream();
+        let samples = lane.samples(self.input.len());
+        samples.copy_from_slice(self.input);
+        // SAFETY: who asked for an upload has room at that address for as many; as for the buffer, see `Lane::compute`.
+        unsafe { result::memcpy_htod_async(self.to, samples, stream) }.map_err(failed("cuMemcpyHtoDAsync"))
+    }
+
+    fn finish(self, lane: &mut Lane) -> Result<(), Error> {
+        lane.wait()
+    }
+}
+
+/// Some numbers of the device on their way to the host.
+struct Fetching<'a, T> {
+    from: sys::CUdeviceptr,
+    output: &'a mut [T],
+}
+
+impl<T: DeviceRepr + Copy> Job for Fetching<'_, T> {
+    fn start(&mut self, lane: &mut Lane) -> Result<(), Error> {
+        lane.results = lane.host_output.address();
+        let results = lane.host_output.as_mut_slice::<T>(self.output.len());
+        // SAFETY: who asked for a download has as many at that address; as for the buffer, see `Lane::compute`.
+        unsafe { result::memcpy_dtoh_async(results, self.from, lane.stream.cu_stream()) }.map_err(failed("cuMemcpyDtoHAsync"))
+    }
+
+    fn finish(self, lane: &mut Lane) -> Result<(), Error> {
+        self.output.copy_from_slice(lane.outputs(self.output.len())?);
+        Ok(())
+    }
+}
+
 /// The lanes of a device.
 pub(super) struct Staging {
     lanes: Vec<Lane>,
+    /// Buffers for arrays that stay on the device for a call, kept for the next.
+    spare: Option<[DeviceBuffer; 2]>,
 }
 
 impl Staging {
     pub(super) fn new() -> Staging {
-        Staging { lanes: Vec::new() }
+        Staging { lanes: Vec::new(), spare: None }
     }
 
     /// Computes `output` from `input`, of as many elements, by `plan`. At most `budget` bytes of device memory are held, if a tile fits in it.
+    ///
+    /// Each output is counted in `watch` when it is there.
     pub(super) fn stream<T: DeviceRepr + Copy + Send + Sync>(
         &mut self,
         context: &Arc<CudaContext>,
@@ -257,6 +357,7 @@ impl Staging {
         input: &[T],
         output: &mut [T],
         budget: usize,
+        watch: &Watch,
     ) -> Result<(), Error> {
         assert_eq!(input.len(), output.len());
         let elements = input.len();
@@ -266,25 +367,68 @@ impl Staging {
         let halo = plan.halo();
         let cut = Cut::new(elements, size_of::<T>(), plan.tile(), halo, Workers::count(), budget);
         let cut = self.prepare(context, cut, size_of::<T>(), plan.tile(), halo, budget)?;
-        let pieces = output.chunks_mut(cut.piece).enumerate().map(|(i, output)| {
+        let jobs = output.chunks_mut(cut.piece).enumerate().map(|(i, output)| {
             let start = i * cut.piece;
-            (Piece::new(start..start + output.len(), halo, elements), output)
+            PieceJob { plan, piece: Piece::new(start..start + output.len(), halo, elements), input, output, watch }
         });
-        // Where each lane has but one piece, two lanes to a thread: to wake as many again costs more than they save.
-        let threads = if elements > cut.lanes * cut.piece { cut.lanes } else { cut.lanes.div_ceil(2) }.min(Workers::count());
+        self.share(context, cut.lanes, jobs, watch)
+    }
+
+    /// Copies `input` to the address `to` on the device, by all lanes at once. It is there when this returns.
+    ///
+    /// # Safety
+    /// There is room for it, and nothing that uses it is under way.
+    pub(super) unsafe fn upload<T: DeviceRepr + Copy + Send + Sync>(
+        &mut self,
+        context: &Arc<CudaContext>,
+        input: &[T],
+        to: sys::CUdeviceptr,
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        let cut = self.prepare_transfer(context, input.len(), size_of::<T>())?;
+        let place = |i: usize| to + (i * cut.piece * size_of::<T>()) as sys::CUdeviceptr;
+        let jobs = input.chunks(cut.piece).enumerate().map(|(i, input)| Sending { input, to: place(i) });
+        self.share(context, cut.lanes, jobs, watch)
+    }
+
+    /// Copies what is at the address `from` on the device to `output`, by all lanes at once.
+    ///
+    /// # Safety
+    /// There is as much, and nothing that writes it is under way.
+    pub(super) unsafe fn download<T: DeviceRepr + Copy + Send + Sync>(
+        &mut self,
+        context: &Arc<CudaContext>,
+        from: sys::CUdeviceptr,
+        output: &mut [T],
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        let cut = self.prepare_transfer(context, output.len(), size_of::<T>())?;
+        let place = |i: usize| from + (i * cut.piece * size_of::<T>()) as sys::CUdeviceptr;
+        let jobs = output.chunks_mut(cut.piece).enumerate().map(|(i, output)| Fetching { from: place(i), output });
+        self.share(context, cut.lanes, jobs, watch)
+    }
+
+    /// Has the first `lanes` lanes do all jobs, each taking the next when it is done with one. Nothing is under way when this returns, also with an error,
+    /// or when the watch has said stop.
+    fn share<J: Job + Send>(
+        &mut self,
+        context: &Arc<CudaContext>,
+        lanes: usize,
+        mut jobs: impl ExactSizeIterator<Item = J> + Send,
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        // Where each lane has but one job, two lanes to a thread: to wake as many again costs more than they save.
+        let threads = if jobs.len() > lanes { lanes } else { lanes.div_ceil(2) }.min(Workers::count());
         let pool = if threads > 1 { Workers::get() } else { None };
-        let lanes = &mut self.lanes[..cut.lanes];
+        let lanes = &mut self.lanes[..lanes];
         let result = match pool {
             // Nobody is woken for what one thread does.
-            None => take_turns(lanes, pieces, plan, input),
+            None => take_turns(lanes, &mut jobs, watch),
             Some(pool) => {
-                let team = Team {
-                    lanes: Mutex::new(lanes.chunks_mut(cut.lanes.div_ceil(threads))),
-                    pieces: Mutex::new(pieces),
-                    outcome: Mutex::new(Ok(())),
-                    context,
-                };
-                pool.in_place_scope(|scope| team.work(scope, |lanes, pieces| take_turns(lanes, pieces, plan, input)));
+                let lanes_each = lanes.len().div_ceil(threads);
+                let (lanes, jobs) = (Mutex::new(lanes.chunks_mut(lanes_each)), Mutex::new(jobs));
+                let team = Team { lanes, jobs, outcome: Mutex::new(Ok(())), context, watch };
+                pool.in_place_scope(|scope| team.work(scope));
                 team.outcome.into_inner().unwrap_or_else(PoisonError::into_inner)
             }
         };
@@ -299,9 +443,32 @@ impl Staging {
 
     /// Gives up the buffers, and says whether there were any.
     pub(super) fn release(&mut self) -> bool {
-        let any = !self.lanes.is_empty();
+        let any = !self.lanes.is_empty() || self.spare.is_some();
         self.lanes.clear();
+        self.spare = None;
         any
+    }
+
+    /// The bytes that the lanes hold on the device.
+    pub(super) fn device_bytes(&self) -> usize {
+        self.lanes.iter().map(Lane::device_bytes).sum()
+    }
+
+    /// Gives up what the lanes hold on the device. They make it again when they need it.
+    pub(super) fn release_device(&mut self) {
+        self.lanes.iter_mut().for_each(|lane| lane.device = None);
+    }
+
+    /// The buffers that were [kept](Staging::keep), if any.
+    pub(super) fn take_spare(&mut self) -> Option<[DeviceBuffer; 2]> {
+        self.spare.take()
+    }
+
+    /// Keeps a call's own buffers for the next call, unless that is more than `budget` bytes together with what the lanes hold.
+    pub(super) fn keep(&mut self, buffers: [DeviceBuffer; 2], budget: usize) {
+        if buffers.iter().map(DeviceBuffer::bytes).sum::<usize>() + self.device_bytes() <= budget {
+            self.spare = Some(buffers);
+        }
     }
 
     /// Sees that there are lanes for `cut`, or for a smaller one where memory is short.
@@ -316,8 +483,11 @@ impl Staging {
     ) -> Result<Cut, Error> {
         let mut short = false;
         loop {
-            match self.grow(context, cut, size, halo, budget, short) {
+            let bytes = [(cut.piece + 2 * halo.max(MIN_HALO)) * size, cut.piece * size];
+            match self.grow(context, cut.lanes, bytes, budget, short) {
                 Ok(lanes) => return Ok(Cut { lanes, ..cut }),
+                // Nobody needs what is only kept.
+                Err(Error::OutOfMemory(_)) if self.spare.take().is_some() => {}
                 Err(Error::OutOfMemory(text)) => {
                     let smallest = lane_bytes(cut.piece, size, halo);
                     let advice = || Error::OutOfMemory(format!("No memory for the smallest of buffers, {smallest} bytes. {text}"));
@@ -329,33 +499,67 @@ impl Staging {
         }
     }
 
-    /// Makes lanes for `cut`, within the budget, and says how many there are: fewer than wished where neither budget nor memory gives more, one at the
-    /// least. With memory short, buffers are no larger than they must be.
-    fn grow(&mut self, context: &Arc<CudaContext>, cut: Cut, size: usize, halo: usize, budget: usize, short: bool) -> Result<usize, Error> {
-        let (input_bytes, output_bytes) = ((cut.piece + 2 * halo.max(MIN_HALO)) * size, cut.piece * size);
+    /// Makes so many lanes for pieces of so many bytes of input and of output, within the budget, and says how many there are: fewer than wished where
+    /// neither budget nor memory gives more, one at the least. With memory short, buffers are no larger than they must be.
+    fn grow(&mut self, context: &Arc<CudaContext>, lanes: usize, bytes: [usize; 2], budget: usize, short: bool) -> Result<usize, Error> {
         // Rounded up, so that arrays which grow a little from call to call find a buffer; but not beyond what all lanes together may hold.
-        let (mut input_room, mut output_room) = (rounded(input_bytes), rounded(output_bytes));
-        if short || cut.lanes * (input_room + output_room) > budget {
-            (input_room, output_room) = (input_bytes, output_bytes);
+        let mut room = bytes.map(rounded);
+        if short || lanes * (room[0] + room[1]) > budget {
+            room = bytes;
         }
-        let held = |lanes: &[Lane]| lanes.iter().map(Lane::device_bytes).sum::<usize>();
-        let all_fit = self.lanes.iter().take(cut.lanes).all(|lane| lane.fits(input_bytes, output_bytes));
+        let room_bytes = room[0] + room[1];
+        let all_fit = self.lanes.iter().take(lanes).all(|lane| lane.fits(bytes));
         // One tile is always allowed, whatever the budget.
-        if !all_fit || held(&self.lanes) > budget.max(input_room + output_room) {
+        if !all_fit || self.device_bytes() > budget.max(room_bytes) {
+            self.lanes.clear();
+        }
+        if self.spare.as_ref().is_some_and(|spare| spare[0].bytes() + spare[1].bytes() + lanes * room_bytes + self.device_bytes() > budget)
+        {
+            self.spare = None;
+        }
+        for made in 0..lanes {
+            if self.lanes.get(made).is_some_and(|lane| lane.device.is_some()) {
+                continue;
+            }
+            if made > 0 && self.device_bytes() + room_bytes > budget {
+                return Ok(made);
+            }
+            match self.make_lane(context, made, room) {
+                Ok(()) => {}
+                // Those that there are do the work.
+                Err(Error::OutOfMemory(_)) if made > 0 => return Ok(made),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(lanes)
+    }
+
+    /// Makes the lane `number`, which is one of those there are or the next, with its buffers on the device.
+    fn make_lane(&mut self, context: &Arc<CudaContext>, number: usize, room: [usize; 2]) -> Result<(), Error> {
+        if number == self.lanes.len() {
+            self.lanes.push(Lane::new(context, room)?);
+        }
+        self.lanes[number].device = Some([DeviceBuffer::new(context, room[0])?, DeviceBuffer::new(context, room[1])?]);
+        Ok(())
+    }
+
+    /// Sees that there are lanes that can copy so many elements of so many bytes, with whatever they may have on the device.
+    fn prepare_transfer(&mut self, context: &Arc<CudaContext>, elements: usize, size: usize) -> Result<Cut, Error> {
+        let cut = Cut::new(elements, size, 1, 0, Workers::count(), usize::MAX);
+        let bytes = cut.piece * size;
+        let on_host = |lane: &Lane| lane.host_input.bytes() >= bytes && lane.host_output.bytes() >= bytes;
+        if !self.lanes.iter().take(cut.lanes).all(on_host) {
             self.lanes.clear();
         }
         while self.lanes.len() < cut.lanes {
-            if !self.lanes.is_empty() && held(&self.lanes) + input_room + output_room > budget {
-                break;
-            }
-            match Lane::new(context, input_room, output_room) {
+            match Lane::new(context, [rounded(bytes); 2]) {
                 Ok(lane) => self.lanes.push(lane),
                 // Those that there are do the work.
                 Err(Error::OutOfMemory(_)) if !self.lanes.is_empty() => break,
                 Err(error) => return Err(error),
             }
         }
-        Ok(self.lanes.len().min(cut.lanes))
+        Ok(Cut { lanes: self.lanes.len().min(cut.lanes), ..cut })
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::options;
 use super::settings::{self, Settings};
 use crate::cpu::Cpu;
-use crate::cuda::Cuda;
+use crate::cuda::{Cuda, DEFAULT_DEVICE_BYTES};
 use crate::mex::{Argument, Effort, Error, Numeric, Output, Reply};
 use crate::stencil::{self, Engine};
 use crate::watch::Watch;
@@ -56,7 +56,7 @@ impl Selection {
         let settings = Settings::from_environment()?;
         settings.apply();
         let chosen = |engine| Ok(Chosen { engine, fallback: None });
-        let cuda = |cuda: Cuda| Box::new(cuda.with_device_bytes(settings.device_bytes));
+        let cuda = |cuda: Cuda| Box::new(settings.device_bytes.map_or(cuda, |bytes| cuda.with_device_bytes(bytes)));
         match self.backend.unwrap_or(settings.backend) {
             Backend::Cpu => {
                 // A device that is not there is an error even where it would not be used.
@@ -135,7 +135,7 @@ pub(super) struct Outlook {
     pub(super) reason: String,
     /// The device, if there is one that can be used.
     pub(super) cuda: Option<Cuda>,
-    /// The bound on its buffers, in bytes.
+    /// The bound on the buffers that it keeps, in bytes.
     pub(super) device_bytes: Option<usize>,
 }
 
@@ -153,6 +153,11 @@ impl Outlook {
             (Ok(Backend::Auto), Ok(_)) => ("cuda", "A usable device is present.".into()),
             (Ok(Backend::Auto), Err(reason)) => ("cpu", reason.clone()),
         };
-        Outlook { backend, reason, cuda: cuda.ok(), device_bytes: settings.ok().map(|settings| settings.device_bytes) }
+        Outlook {
+            backend,
+            reason,
+            cuda: cuda.ok(),
+            device_bytes: settings.ok().map(|settings| settings.device_bytes.unwrap_or(DEFAULT_DEVICE_BYTES)),
+        }
     }
 }

@@ -4,7 +4,6 @@ use std::ffi::OsString;
 
 use super::backend::{self, Backend};
 use super::options;
-use crate::cuda;
 use crate::mex::Error;
 use crate::workers::Workers;
 
@@ -21,7 +20,7 @@ const THREADS: &str = "STENCIL_THREADS";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Settings {
     pub(super) backend: Backend,
-    pub(super) device_bytes: usize,
+    pub(super) device_bytes: Option<usize>,
     threads: Option<usize>,
 }
 
@@ -39,7 +38,7 @@ impl Settings {
         let number = |name| text(name).map(|text| whole_number(name, &text)).transpose();
         Ok(Settings {
             backend: text(BACKEND).map_or(Ok(Backend::Auto), |text| options::choice_of_text(BACKEND, &text, &backend::CHOICES))?,
-            device_bytes: number(DEVICE_BYTES)?.unwrap_or(cuda::DEFAULT_DEVICE_BYTES),
+            device_bytes: number(DEVICE_BYTES)?,
             threads: number(THREADS)?,
         })
     }
@@ -68,7 +67,7 @@ mod tests {
 
     #[test]
     fn variables_that_are_empty_or_missing_set_nothing() {
-        let none = Settings { backend: Backend::Auto, device_bytes: cuda::DEFAULT_DEVICE_BYTES, threads: None };
+        let none = Settings { backend: Backend::Auto, device_bytes: None, threads: None };
         for name in [BACKEND, DEVICE_BYTES, THREADS, "OTHER"] {
             assert_eq!(settings(name, ""), Ok(none));
         }
@@ -78,7 +77,7 @@ mod tests {
     #[test]
     fn values_are_taken() {
         assert_eq!(settings(BACKEND, " CPU ").unwrap().backend, Backend::Cpu);
-        assert_eq!(settings(DEVICE_BYTES, "1e9").unwrap().device_bytes, 1_000_000_000);
+        assert_eq!(settings(DEVICE_BYTES, "1e9").unwrap().device_bytes, Some(1_000_000_000));
         assert_eq!(settings(THREADS, "3").unwrap().threads, Some(3));
     }
 

@@ -1,0 +1,247 @@
+//! Arrays that stay on the device while they are swept.
+//!
+//! # Rationale
+//! Between two sweeps the link is a hundred times too slow. So an array that is swept more than once, or whose boundary may ask for samples from its
+//! other end, is copied to the device as a whole, if it finds room there: twice, since a sweep reads one copy and writes the other.
+//!
+//! Launches are submitted in batches, each of so many as the device needs a hundredth of a second or two for; between two of them the watch is asked.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use cudarc::driver::{CudaStream, DeviceRepr, sys};
+
+use super::DEFAULT_DEVICE_BYTES;
+use super::device::Device;
+use super::error::failed;
+use super::memory::DeviceBuffer;
+use crate::stencil::Error;
+use crate::watch::Watch;
+
+/// How long the device is to be busy with a batch.
+const BATCH: Duration = Duration::from_millis(20);
+
+/// The most launches in a batch, whatever they seem to take: about as many as a stream takes without making its caller wait.
+const MAX_BATCH: usize = 1000;
+
+/// What a call may hold of the device's memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Budget {
+    /// As the user wants it.
+    asked: Option<usize>,
+}
+
+impl Budget {
+    /// The one that was asked for, if one was.
+    pub(super) fn new(asked: Option<usize>) -> Budget {
+        Budget { asked }
+    }
+
+    /// For what is kept between calls, in bytes.
+    pub(super) fn kept(self) -> usize {
+        self.asked.unwrap_or(DEFAULT_DEVICE_BYTES)
+    }
+
+    /// For one call, where `free` bytes of the device's memory are free.
+    fn during_a_call(self, free: usize) -> usize {
+        // Not all: the host, and whoever else is on the device, may need some.
+        self.asked.unwrap_or(free / 5 * 4)
+    }
+}
+
+/// What a launch has done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Launched {
+    /// To be counted when it is over.
+    pub(super) updates: usize,
+    /// Whether the array that was written is now whole, and the next launch reads it.
+    pub(super) swap: bool,
+}
+
+/// An array on the device, and room for another of its size.
+///
+/// Its fields are dropped in this order: nothing is under way when the buffers are freed.
+pub(super) struct Resident {
+    idle: Idle,
+    buffers: [DeviceBuffer; 2],
+    /// Which of the two buffers has the array.
+    current: usize,
+    /// The bytes of the array.
+    bytes: usize,
+}
+
+/// Waits for its stream when it is dropped.
+struct Idle(Arc<CudaStream>);
+
+impl Drop for Idle {
+    fn drop(&mut self) {
+        // What goes wrong here has gone wrong before, and was told.
+        let _ = self.0.synchronize();
+    }
+}
+
+impl Resident {
+    /// Room for an array of so many elements of `size` bytes, twice; `None` where that is more than the budget or the device has. The lanes of the
+    /// device's staging give up their own buffers there if the budget asks for it.
+    pub(super) fn new(device: &mut Device, elements: usize, size: usize, budget: Budget) -> Result<Option<Resident>, Error> {
+        // At least a byte: there is no buffer of none.
+        let Some(bytes) = elements.max(1).checked_mul(size).filter(|bytes| *bytes <= usize::MAX / 2) else {
+            return Ok(None);
+        };
+        let needed = 2 * bytes;
+        let resident = |device: &Device, buffers| Ok(Some(Resident { idle: Idle(device.stream.clone()), buffers, current: 0, bytes }));
+        if let Some(spare) = device.staging.take_spare() {
+            let held = spare[0].bytes() + spare[1].bytes();
+            if spare.iter().all(|buffer| buffer.bytes() >= bytes) && held + device.staging.device_bytes() <= budget.kept() {
+                return resident(device, spare);
+            }
+        }
+        if needed + device.staging.device_bytes() > budget.kept() {
+            // More than is kept anyway: what is free has to be asked for, which takes longer than to get a little.
+            let free = || device.context.mem_get_info().map(|(free, _)| free).map_err(failed("cuMemGetInfo"));
+            let limit = if budget.asked.is_some() { budget.during_a_call(0) } else { budget.during_a_call(free()?) };
+            if needed > limit {
+                return Ok(None);
+            }
+            if budget.asked.is_some() {
+                device.staging.release_device();
+            }
+        }
+        let buffers = DeviceBuffer::new(&device.context, bytes).and_then(|first| Ok([first, DeviceBuffer::new(&device.context, bytes)?]));
+        match buffers {
+            Ok(buffers) => resident(device, buffers),
+            Err(Error::OutOfMemory(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Copies an array of the host here.
+    pub(super) fn upload<T: DeviceRepr + Copy + Send + Sync>(
+        &mut self,
+        device: &mut Device,
+        input: &[T],
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        assert!(size_of_val(input) <= self.bytes);
+        // SAFETY: the buffer has as many bytes, and `run` has waited for what used it.
+        unsafe { device.staging.upload(&device.context, input, self.buffers[self.current].address(), watch) }
+    }
+
+    /// Copies the array to the host.
+    pub(super) fn download<T: DeviceRepr + Copy + Send + Sync>(
+        &self,
+        device: &mut Device,
+        output: &mut [T],
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        assert!(size_of_val(output) <= self.bytes);
+        // SAFETY: the buffer has as many bytes, and `run` has waited for what wrote it.
+        unsafe { device.staging.download(&device.context, self.buffers[self.current].address(), output, watch) }
+    }
+
+    /// The addresses of the array, and of the room beside it.
+    pub(super) fn buffers(&self) -> [sys::CUdeviceptr; 2] {
+        [self.buffers[self.current].address(), self.buffers[1 - self.current].address()]
+    }
+
+    /// Has `submit` put so many launches on the stream, one behind the other, and waits for them; in batches, the first as if a launch took `guess`.
+    ///
+    /// `submit` gets the launch's number, the stream, the address of the array and that of the room beside it. What it says was done is counted in
+    /// `watch` at the end of the batch. Where the watch says stop, nothing more is submitted; when this returns, nothing is under way.
+    pub(super) fn run(
+        &mut self,
+        launches: usize,
+        guess: Duration,
+        watch: &Watch,
+        mut submit: impl FnMut(usize, sys::CUstream, [sys::CUdeviceptr; 2]) -> Result<Launched, Error>,
+    ) -> Result<(), Error> {
+        let mut pace = Pace::new(guess);
+        let mut next = 0;
+        while next < launches {
+            watch.check()?;
+            let batch = pace.batch().min(launches - next);
+            let begin = Instant::now();
+            let mut updates = 0;
+            for _ in 0..batch {
+                let launched = submit(next, self.idle.0.cu_stream(), self.buffers()).inspect_err(|_| self.wait_in_vain())?;
+                updates += launched.updates;
+                self.current ^= usize::from(launched.swap);
+                next += 1;
+            }
+            self.idle.0.synchronize().map_err(failed("cuStreamSynchronize"))?;
+            watch.count(updates);
+            pace.took(batch, begin.elapsed());
+        }
+        Ok(())
+    }
+
+    /// Waits after an error, whatever comes of it.
+    fn wait_in_vain(&self) {
+        let _ = self.idle.0.synchronize();
+    }
+
+    /// Ends the use of it. Its buffers are kept for the next call, if the budget has room for them.
+    pub(super) fn keep(self, device: &mut Device, budget: Budget) {
+        let Resident { idle, buffers, .. } = self;
+        drop(idle);
+        device.staging.keep(buffers, budget.kept());
+    }
+}
+
+/// How many launches go into a batch, learnt from those that are over.
+#[derive(Debug, Clone, Copy)]
+struct Pace {
+    batch: usize,
+}
+
+impl Pace {
+    /// Where a launch takes `guess`, as far as is known.
+    fn new(guess: Duration) -> Pace {
+        Pace { batch: Pace::of(guess) }
+    }
+
+    fn batch(self) -> usize {
+        self.batch
+    }
+
+    /// So many launches took that long. It takes no more than twice as many after one batch: a first launch may have been a quick one by chance.
+    fn took(&mut self, launches: usize, time: Duration) {
+        let launches = launches.max(1);
+        let each = time / u32::try_from(launches).unwrap_or(u32::MAX);
+        self.batch = Pace::of(each).min(2 * launches.max(self.batch));
+    }
+
+    fn of(each: Duration) -> usize {
+        let batch = BATCH.as_nanos() / each.as_nanos().max(1);
+        usize::try_from(batch).unwrap_or(MAX_BATCH).clamp(1, MAX_BATCH)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_that_was_asked_for_bounds_all() {
+        let asked = Budget::new(Some(1000));
+        assert_eq!((asked.kept(), asked.during_a_call(1 << 40)), (1000, 1000));
+        let not = Budget::new(None);
+        assert_eq!((not.kept(), not.during_a_call(1000)), (DEFAULT_DEVICE_BYTES, 800));
+    }
+
+    #[test]
+    fn batches_grow_and_shrink_with_what_launches_take() {
+        assert_eq!(Pace::new(Duration::from_secs(1)).batch(), 1);
+        assert_eq!(Pace::new(Duration::from_millis(5)).batch(), 4);
+        assert_eq!(Pace::new(Duration::ZERO).batch(), MAX_BATCH);
+        let mut pace = Pace::new(Duration::from_secs(1));
+        let mut batches = Vec::new();
+        for _ in 0..6 {
+            batches.push(pace.batch());
+            pace.took(pace.batch(), pace.batch() as u32 * Duration::from_millis(1));
+        }
+        assert_eq!(batches, [1, 2, 4, 8, 16, 20]);
+        pace.took(20, Duration::from_secs(1));
+        assert_eq!(pace.batch(), 1);
+    }
+}
