@@ -18,15 +18,15 @@ __constant__ double kernelTaps[MAX_TAPS];
 
 struct Correlation {
     // The order of `one` for each point; each sample is taken once for all points, so that many chains are under way at a time.
-    template <int POINTS, class Sample>
-    static __device__ __forceinline__ void all(Sample sample, double* sum) {
+    template <int FROM, int TO, class Sample>
+    static __device__ __forceinline__ void range(Sample sample, double* sum) {
 #pragma unroll
-        for (int v = 0; v < POINTS; ++v) sum[v] = 0.0;
+        for (int v = FROM; v < TO; ++v) sum[v] = 0.0;
 #pragma unroll
-        for (int j = 0; j < POINTS + 2 * RADIUS; ++j) {
+        for (int j = FROM; j < TO + 2 * RADIUS; ++j) {
             const double x = sample(j);
 #pragma unroll
-            for (int v = 0; v < POINTS; ++v) {
+            for (int v = FROM; v < TO; ++v) {
                 const int k = j - v;
                 if (k >= 0 && k < TAPS) sum[v] = fma(x, kernelTaps[k], sum[v]);
             }
@@ -42,5 +42,5 @@ struct Correlation {
     }
 };
 
-#define REAL double
+typedef double REAL;
 #include "sweeps_kernels.cuh"

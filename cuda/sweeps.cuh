@@ -65,7 +65,7 @@ __device__ __forceinline__ int here(int number) {
 // The bundles of a row are ceil (inner / lanes), the strips of a launch bundles * tiles * outer, fewer than 2^32, and its blocks ceil (strips / groups).
 //
 // Operator::all<POINTS> (sample, sums) computes the POINTS points whose first sample is sample (0).
-template <typename T, int THREADS, int POINTS, int RADIUS, bool CONTIGUOUS, class Operator>
+template <typename T, int THREADS, int POINTS, int RADIUS, bool CONTIGUOUS, bool EARLY, class Operator>
 __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
     static_assert(POINTS >= RADIUS, "a thread's neighbours must hold all that it misses");
     __shared__ T memory[TileMemory<THREADS, POINTS, RADIUS, CONTIGUOUS>::SIZE];
@@ -190,8 +190,8 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
     const int slot_left = !grouped ? thread : first ? slot_last : thread - lanes;
     const int slot_right = !grouped ? thread : last ? slot_first : thread + lanes;
     const bool seam = overlap > 0;
-    const bool publishes_begin = !at_begin && !(seam && last);
-    const bool publishes_end = !at_end && !(seam && segment == segments - 2);
+    const bool publishes_begin = (circular || !first) && !(seam && last);
+    const bool publishes_end = (circular || !last) && !(seam && segment == segments - 2);
     const int before_last = place - ((int)length - POINTS - RADIUS);  // of this thread's first point, from what lies left of the last segment on
 
     const auto outside = [&](int i, bool behind) {
@@ -207,7 +207,7 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
     for (unsigned int sweep = 0; sweep < launch.sweeps; ++sweep) {
         T before[RADIUS > 0 ? RADIUS : 1];
         T after[RADIUS > 0 ? RADIUS : 1];
-        if (RADIUS > 0) {
+        if constexpr (RADIUS > 0) {
             if (publishes_begin) {
 #pragma unroll
                 for (int i = 0; i < RADIUS; ++i) right_of[i * THREADS + thread] = points[i];
@@ -250,15 +250,25 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
                     }
                 }
             }
+        }
+        T sums[POINTS];
+        // What needs no neighbour is computed ahead of the barrier, so that no warp waits idle.
+        constexpr bool early = EARLY && POINTS > 2 * RADIUS;
+        if constexpr (early) Operator::template range<RADIUS, POINTS - RADIUS>([&](int j) { return points[j - RADIUS]; }, sums);
+        if constexpr (RADIUS > 0) {
             __syncthreads();
 #pragma unroll
             for (int i = 0; i < RADIUS; ++i) before[i] = left_of[i * THREADS + slot_left];
 #pragma unroll
             for (int i = 0; i < RADIUS; ++i) after[i] = right_of[i * THREADS + slot_right];
         }
-        T sums[POINTS];
-        Operator::template all<POINTS>(
-            [&](int j) { return j < RADIUS ? before[j] : j < RADIUS + POINTS ? points[j - RADIUS] : after[j - RADIUS - POINTS]; }, sums);
+        const auto sample = [&](int j) { return j < RADIUS ? before[j] : j < RADIUS + POINTS ? points[j - RADIUS] : after[j - RADIUS - POINTS]; };
+        if constexpr (early) {
+            Operator::template range<0, RADIUS>(sample, sums);
+            Operator::template range<POINTS - RADIUS, POINTS>(sample, sums);
+        } else {
+            Operator::template range<0, POINTS>(sample, sums);
+        }
 #pragma unroll
         for (int v = 0; v < POINTS; ++v) points[v] = sums[v];
         left_of += other_buffer;
