@@ -1,0 +1,46 @@
+// Many sweeps of the stencil of StencilConstantMemory_CUDA in one launch: up to 21 double taps in constant memory, any boundary.
+//
+// Compiled once for each odd number of taps (-DTAPS=1, 3, .. 21), each into a module of its own with its own copy of the taps.
+
+#include "sweeps.cuh"
+
+#ifndef TAPS
+#error "TAPS, the number of taps, must be given"
+#endif
+
+namespace {
+constexpr int MAX_TAPS = 21;
+constexpr int RADIUS = TAPS / 2;
+}  // namespace
+
+// The filter. All 21 entries are there whatever TAPS is; those beyond it are not read.
+__constant__ double kernelTaps[MAX_TAPS];
+
+struct Correlation {
+    // The order of `one` for each point; each sample is taken once for all points, so that many chains are under way at a time.
+    template <int FROM, int TO, class Sample>
+    static __device__ __forceinline__ void range(Sample sample, double* sum) {
+#pragma unroll
+        for (int v = FROM; v < TO; ++v) sum[v] = 0.0;
+#pragma unroll
+        for (int j = FROM; j < TO + 2 * RADIUS; ++j) {
+            const double x = sample(j);
+#pragma unroll
+            for (int v = FROM; v < TO; ++v) {
+                const int k = j - v;
+                if (k >= 0 && k < TAPS) sum[v] = fma(x, kernelTaps[k], sum[v]);
+            }
+        }
+    }
+
+    template <class Sample>
+    static __device__ __forceinline__ double one(Sample sample) {
+        double acc = 0.0;
+#pragma unroll
+        for (int k = 0; k < TAPS; ++k) acc = fma(sample(k), kernelTaps[k], acc);
+        return acc;
+    }
+};
+
+typedef double REAL;
+#include "sweeps_kernels.cuh"

@@ -1,0 +1,393 @@
+// Many sweeps of a stencil along lines in one launch: what the stencil and the derivative share.
+//
+// A sweep that goes to device memory and back is bound by the bytes. Here a tile stays in registers for all sweeps of a launch: a thread holds
+// POINTS neighbouring points of a line, and a sweep only passes the RADIUS values at either edge of a thread to its neighbours, through shared memory.
+// The exchange has two buffers, so one barrier a sweep is enough.
+//  - A line that fits one tile is kept whole, and its ends are true in every sweep: any number of sweeps in one launch, and several lines a block.
+//  - A longer line is cut into tiles that overlap. Each sweep spoils RADIUS points at an end of a tile that is no end of the line; the tile writes
+//    the others.
+//  - Lines too short for registers are kept whole in shared memory.
+//
+// Every end of a line is an end of a thread: then what is outside follows from the thread's own registers. So the last segment of a line is aligned to
+// the line's end, and where the line is whole in one tile it may overlap the segment before it by some points, which both then compute alike.
+#pragma once
+
+// One launch. Positions are counted in elements: (i, j, k) of the array is at i + inner * (j + length * k), and a line is all j of one (i, k).
+template <typename T>
+struct Sweeps {
+    const T* input;
+    T* output;  // another array
+    unsigned long long inner;
+    unsigned long long length;
+    unsigned long long outer;
+    T value;                // what is outside, where the boundary is constant
+    unsigned int boundary;  // of both ends of each line: see Boundary
+    unsigned int sweeps;
+    unsigned int lanes;     // neighbouring lines (along inner) that one row of threads, or one slab, takes
+    unsigned int segments;  // threads that one tile of a line takes
+    unsigned int groups;    // tiles of `lanes` lines, or slabs, that one block takes
+    unsigned int tiles;     // tiles that a line takes: 1 where it is whole
+};
+
+// What is outside a line, at -1 - i and at length + i, in every sweep.
+enum Boundary : unsigned int {
+    CONSTANT = 0,   // the value
+    REPLICATE = 1,  // the line's first and last point
+    SYMMETRIC = 2,  // the points i and length - 1 - i: the line mirrored, its end included
+    CIRCULAR = 3,   // the points length - 1 - i and i
+};
+
+// The shared memory that `sweep_tiles` asks for, in elements: the exchange, and in its place the tile on its way in and out.
+template <int THREADS, int POINTS, int RADIUS, bool CONTIGUOUS>
+struct TileMemory {
+    static constexpr int EXCHANGE = 2 * 2 * RADIUS * THREADS;
+    static constexpr int STAGE = CONTIGUOUS ? THREADS * POINTS : 0;
+    static constexpr int MOST = EXCHANGE > STAGE ? EXCHANGE : STAGE;
+    static constexpr int SIZE = MOST > 0 ? MOST : 1;
+};
+
+// The same number, but the compiler cannot know it before: what follows from it is computed where it is needed, and takes no registers elsewhere.
+__device__ __forceinline__ int here(int number) {
+    asm volatile("" : "+r"(number));
+    return number;
+}
+
+// Computes the tiles of one block in registers.
+//
+// CONTIGUOUS is for inner == 1: a block's tiles are then one run of memory, which goes through shared memory so that neighbouring threads move
+// neighbouring points. POINTS should be odd, for the threads of a warp to fall on different banks. Otherwise neighbouring threads hold neighbouring
+// lines, and no detour is needed.
+//
+// The host guarantees RADIUS <= POINTS, 2 * POINTS <= length, lanes * segments * groups <= THREADS, lanes == 1 where CONTIGUOUS, and
+//  - lines kept whole: tiles == 1 and segments == ceil (length / POINTS), at least 2;
+//  - lines in tiles: groups == 1, tile = segments * POINTS < length, step = tile - 2 * RADIUS * sweeps > 0,
+//    tiles == 1 + ceil ((length - tile) / step), and for the circular boundary ceil (length / step).
+// The bundles of a row are ceil (inner / lanes), the strips of a launch bundles * tiles * outer, fewer than 2^32, and its blocks ceil (strips / groups).
+//
+// Operator::all<POINTS> (sample, sums) computes the POINTS points whose first sample is sample (0).
+template <typename T, int THREADS, int POINTS, int RADIUS, bool CONTIGUOUS, bool EARLY, class Operator>
+__device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
+    static_assert(POINTS >= RADIUS, "a thread's neighbours must hold all that it misses");
+    __shared__ T memory[TileMemory<THREADS, POINTS, RADIUS, CONTIGUOUS>::SIZE];
+
+    const int thread = threadIdx.x;
+    const int lanes = CONTIGUOUS ? 1 : launch.lanes;
+    const int segments = launch.segments;
+    const int tile_points = segments * POINTS;
+    const bool whole = launch.tiles == 1;
+    const bool circular = launch.boundary == CIRCULAR;
+
+    // Which segment of which tile of which line this thread holds. All that is left over takes part in the barriers only.
+    const int row = CONTIGUOUS ? thread : thread / lanes;
+    const int lane = CONTIGUOUS ? 0 : thread - row * lanes;
+    const int group = row / segments;
+    const int segment = row - group * segments;
+    const bool first = segment == 0;
+    const bool last = segment == segments - 1;
+    bool used = group < launch.groups;
+
+    unsigned int tile = 0;
+    unsigned long long line_start = 0;  // the place of the line's point 0 in the array
+    if (CONTIGUOUS) {
+        if (whole) {
+            const unsigned long long line = (unsigned long long)blockIdx.x * launch.groups + group;
+            used = used && line < launch.outer;
+        } else {
+            const unsigned int line = blockIdx.x / launch.tiles;
+            tile = blockIdx.x - line * launch.tiles;
+            line_start = line * launch.length;
+        }
+    } else {
+        // Neighbouring blocks take neighbouring lines: between them they read whole rows of memory.
+        const unsigned int bundles = (unsigned int)((launch.inner + lanes - 1) / lanes);
+        const unsigned int strip = blockIdx.x * launch.groups + group;
+        unsigned int rest = strip / bundles;
+        const unsigned long long i = (unsigned long long)(strip - rest * bundles) * lanes + lane;
+        unsigned long long k = rest;
+        if (!whole) {
+            k = rest / launch.tiles;
+            tile = rest - (unsigned int)k * launch.tiles;
+        }
+        used = used && i < launch.inner && k < launch.outer;
+        line_start = k * launch.inner * launch.length + i;
+    }
+
+    // Where the tile begins in its line, and which of its points it computes rightly that no tile before it does: [from, to).
+    const long long length = launch.length;
+    long long begin = 0;
+    int from = 0;
+    int to = tile_points;
+    if (whole) {
+        to = (int)length;
+    } else {
+        const int loss = RADIUS * launch.sweeps;
+        const int step = tile_points - 2 * loss;
+        const bool final = tile == launch.tiles - 1;
+        if (circular) {
+            begin = (long long)tile * step - loss;
+            from = loss;
+            to = final ? (int)(length - begin) : tile_points - loss;
+        } else {
+            begin = final ? length - tile_points : (long long)tile * step;
+            from = tile == 0 ? 0 : (int)((long long)(tile - 1) * step + (tile_points - loss) - begin);
+            to = final ? tile_points : tile_points - loss;
+        }
+    }
+    const bool at_begin = used && first && !circular && tile == 0;
+    const bool at_end = used && last && !circular && tile == launch.tiles - 1;
+
+    // The seam: how many points the last segment shares with those before it.
+    const int overlap = whole ? tile_points - (int)length : 0;
+    const int place = segment * POINTS - (last ? overlap : 0);  // of this thread's first point in the tile
+
+    // Where the block's run of memory begins, if it is one, and how much of it there is.
+    unsigned long long run = line_start;
+    int run_points = tile_points;
+    if (CONTIGUOUS && whole) {
+        const unsigned long long line = (unsigned long long)blockIdx.x * launch.groups;
+        const unsigned long long lines = launch.outer - line < launch.groups ? launch.outer - line : launch.groups;
+        run = line * launch.length;
+        run_points = (int)lines * (int)length;
+    }
+    const int own = used ? (CONTIGUOUS && whole ? group * (int)length : 0) + place : 0;
+
+    // A point of the tile as a point of the line.
+    const auto wrapped = [&](int at) {
+        long long position = begin + at;
+        if (circular && !whole) {
+            if (position < 0) position += length;
+            if (position >= length) position -= length;
+        }
+        return position;
+    };
+
+    T points[POINTS];
+    if (CONTIGUOUS) {
+#pragma unroll
+        for (int v = 0; v < POINTS; ++v) {
+            const int at = v * THREADS + thread;
+            if (at < run_points) memory[at] = launch.input[run + wrapped(at)];
+        }
+        __syncthreads();
+#pragma unroll
+        for (int v = 0; v < POINTS; ++v) points[v] = memory[own + v];
+        __syncthreads();
+    } else {
+        const T* line = launch.input + line_start;
+#pragma unroll
+        for (int v = 0; v < POINTS; ++v) points[v] = used ? line[wrapped(place + v) * launch.inner] : T(0);
+    }
+
+    // What lies left of a segment is published in the slot of the segment left of it, what lies right of it in that of the segment right of it, and the
+    // segments of a tile form a ring: what lies left of the first is in the slot of the last. A circular line needs no more than that; at another
+    // end of a line the thread there fills the slot with what is outside, and the thread at the other end of the ring leaves it alone.
+    //
+    // At a seam the last segment begins inside the others. What lies left of it is inside the last but one or the one before, which fill the slot between
+    // them; what lies right of the last but one is inside the last, or behind the line's end.
+    const bool grouped = group < launch.groups;
+    const int slot_first = thread - segment * lanes;
+    const int slot_last = slot_first + (segments - 1) * lanes;
+    const int slot_left = !grouped ? thread : first ? slot_last : thread - lanes;
+    const int slot_right = !grouped ? thread : last ? slot_first : thread + lanes;
+    const bool seam = overlap > 0;
+    const bool publishes_begin = (circular || !first) && !(seam && last);
+    const bool publishes_end = (circular || !last) && !(seam && segment == segments - 2);
+    const int before_last = place - ((int)length - POINTS - RADIUS);  // of this thread's first point, from what lies left of the last segment on
+
+    const auto outside = [&](int i, bool behind) {
+        if (launch.boundary == CONSTANT) return launch.value;
+        if (launch.boundary == REPLICATE) return behind ? points[POINTS - 1] : points[0];
+        return behind ? points[POINTS - 1 - i] : points[i];
+    };
+
+    T* left_of = memory;                             // [RADIUS][THREADS]: a row holds the points at one distance, so that slots are neighbours
+    T* right_of = memory + RADIUS * THREADS;         // the same
+    int other_buffer = 2 * RADIUS * THREADS;         // from this buffer to the other
+#pragma unroll 1
+    for (unsigned int sweep = 0; sweep < launch.sweeps; ++sweep) {
+        T before[RADIUS > 0 ? RADIUS : 1];
+        T after[RADIUS > 0 ? RADIUS : 1];
+        if constexpr (RADIUS > 0) {
+            if (publishes_begin) {
+#pragma unroll
+                for (int i = 0; i < RADIUS; ++i) right_of[i * THREADS + thread] = points[i];
+            }
+            if (publishes_end) {
+#pragma unroll
+                for (int i = 0; i < RADIUS; ++i) left_of[i * THREADS + thread] = points[POINTS - RADIUS + i];
+            }
+            if (at_begin) {
+#pragma unroll
+                for (int i = 0; i < RADIUS; ++i) left_of[(RADIUS - 1 - i) * THREADS + slot_last] = outside(i, false);
+            }
+            if (at_end) {
+#pragma unroll
+                for (int i = 0; i < RADIUS; ++i) right_of[i * THREADS + slot_first] = outside(i, true);
+            }
+            if (seam && grouped) {
+                if (segment == segments - 2 || segment == segments - 3) {
+                    const int ahead = here(before_last);
+#pragma unroll
+                    for (int v = 0; v < POINTS; ++v) {
+                        const unsigned int at = v + ahead;
+                        if (at < RADIUS) left_of[at * THREADS + slot_last - lanes] = points[v];
+                    }
+                }
+                if (last) {
+                    const int ahead = here(-overlap);
+#pragma unroll
+                    for (int v = 0; v < POINTS; ++v) {
+                        const unsigned int at = v + ahead;
+                        if (at < RADIUS) right_of[at * THREADS + slot_last] = points[v];
+                    }
+                }
+                if (circular ? first : last) {
+                    const int ahead = here(POINTS - overlap);
+#pragma unroll
+                    for (int i = 0; i < RADIUS; ++i) {
+                        const int at = i + ahead;
+                        if (at < RADIUS) right_of[at * THREADS + slot_last] = circular ? points[i] : outside(i, true);
+                    }
+                }
+            }
+        }
+        T sums[POINTS];
+        // What needs no neighbour is computed ahead of the barrier, so that no warp waits idle.
+        constexpr bool early = EARLY && POINTS > 2 * RADIUS;
+        if constexpr (early) Operator::template range<RADIUS, POINTS - RADIUS>([&](int j) { return points[j - RADIUS]; }, sums);
+        if constexpr (RADIUS > 0) {
+            __syncthreads();
+#pragma unroll
+            for (int i = 0; i < RADIUS; ++i) before[i] = left_of[i * THREADS + slot_left];
+#pragma unroll
+            for (int i = 0; i < RADIUS; ++i) after[i] = right_of[i * THREADS + slot_right];
+        }
+        const auto sample = [&](int j) { return j < RADIUS ? before[j] : j < RADIUS + POINTS ? points[j - RADIUS] : after[j - RADIUS - POINTS]; };
+        if constexpr (early) {
+            Operator::template range<0, RADIUS>(sample, sums);
+            Operator::template range<POINTS - RADIUS, POINTS>(sample, sums);
+        } else {
+            Operator::template range<0, POINTS>(sample, sums);
+        }
+#pragma unroll
+        for (int v = 0; v < POINTS; ++v) points[v] = sums[v];
+        left_of += other_buffer;
+        right_of += other_buffer;
+        other_buffer = -other_buffer;
+    }
+
+    const int shared_points = last ? overlap : 0;  // the segments before it write these
+    if (CONTIGUOUS) {
+        __syncthreads();
+        if (used) {
+#pragma unroll
+            for (int v = 0; v < POINTS; ++v) {
+                if (v >= shared_points) memory[own + v] = points[v];
+            }
+        }
+        __syncthreads();
+#pragma unroll
+        for (int v = 0; v < POINTS; ++v) {
+            const int at = v * THREADS + thread;
+            if (whole ? at < run_points : at >= from && at < to) launch.output[run + begin + at] = memory[at];
+        }
+    } else {
+        T* line = launch.output + line_start + (begin + place) * (long long)launch.inner;
+#pragma unroll
+        for (int v = 0; v < POINTS; ++v) {
+            const int at = place + v;
+            if (used && v >= shared_points && at >= from && at < to) line[v * launch.inner] = points[v];
+        }
+    }
+}
+
+// Computes whole lines of any length in shared memory, for those that are too short for registers.
+//
+// A slab is `lanes` neighbouring lines of one k, in the order that they have in memory. The host guarantees length * lanes * groups <= CAPACITY,
+// lanes <= inner, tiles == 1, and groups == 1 unless lanes == inner. The slabs of a row are ceil (inner / lanes), and a launch takes
+// ceil (slabs * outer / groups) blocks.
+//
+// Operator::one (sample) computes a single point from sample (0) .. sample (2 * RADIUS).
+template <typename T, int THREADS, int CAPACITY, int RADIUS, class Operator>
+__device__ __forceinline__ void sweep_short_lines(const Sweeps<T>& launch) {
+    static_assert(CAPACITY < 0xffff, "places are counted in 16 bits");
+    constexpr unsigned int NOWHERE = 0xffff;
+    __shared__ T memory[2][CAPACITY];
+    __shared__ unsigned short place_of[CAPACITY];     // of an element in its line
+    __shared__ unsigned short outside[2 * RADIUS + 1];  // the place whose value is RADIUS .. 1 ahead of a line, and 0 .. RADIUS - 1 behind it
+
+    const unsigned int thread = threadIdx.x;
+    const int length = (int)launch.length;
+    const bool full = launch.lanes == launch.inner;
+    unsigned int lanes = launch.lanes;
+    unsigned int count;
+    unsigned long long start;
+    if (full) {
+        const unsigned long long slab = (unsigned long long)blockIdx.x * launch.groups;
+        const unsigned long long slabs = launch.outer - slab < launch.groups ? launch.outer - slab : launch.groups;
+        start = slab * lanes * length;
+        count = (unsigned int)slabs * lanes * length;
+    } else {
+        const unsigned long long slabs = (launch.inner + lanes - 1) / lanes;
+        const unsigned long long k = blockIdx.x / slabs;
+        const unsigned long long i = (blockIdx.x - k * slabs) * lanes;
+        if (launch.inner - i < lanes) lanes = (unsigned int)(launch.inner - i);
+        start = k * launch.inner * length + i;
+        count = lanes * length;
+    }
+    // An element of the block as an element of the array.
+    const auto global = [&](unsigned int at) {
+        if (full) return start + at;
+        const unsigned int j = at / lanes;
+        return start + j * launch.inner + (at - j * lanes);
+    };
+
+    for (unsigned int at = thread; at < count; at += THREADS) {
+        memory[0][at] = launch.input[global(at)];
+        place_of[at] = (unsigned short)(at / lanes % (unsigned int)length);
+    }
+    for (int at = thread; at < 2 * RADIUS; at += THREADS) {
+        const int position = at < RADIUS ? at - RADIUS : at - RADIUS + length;
+        int from;
+        if (launch.boundary == CONSTANT) {
+            from = NOWHERE;
+        } else if (launch.boundary == REPLICATE) {
+            from = position < 0 ? 0 : length - 1;
+        } else {
+            // Periods at once: a line may be shorter than the radius.
+            const int period = launch.boundary == SYMMETRIC ? 2 * length : length;
+            from = position % period;
+            if (from < 0) from += period;
+            if (from >= length) from = period - 1 - from;
+        }
+        outside[at] = (unsigned short)from;
+    }
+
+    int current = 0;
+#pragma unroll 1
+    for (unsigned int sweep = 0; sweep < launch.sweeps; ++sweep) {
+        __syncthreads();
+        const T* samples = memory[current];
+#pragma unroll 1
+        for (unsigned int at = thread; at < count; at += THREADS) {
+            const int place = place_of[at];
+            const T* line = samples + (at - place * lanes);
+            T result;
+            if (place >= RADIUS && place + RADIUS < length) {
+                const T* nearest = line + (place - RADIUS) * (int)lanes;
+                result = Operator::one([&](int k) { return nearest[k * (int)lanes]; });
+            } else {
+                result = Operator::one([&](int k) {
+                    int from = place + k - RADIUS;
+                    if (from < 0) from = outside[from + RADIUS];
+                    else if (from >= length) from = outside[from - length + RADIUS];
+                    return from == NOWHERE ? launch.value : line[from * (int)lanes];
+                });
+            }
+            memory[current ^ 1][at] = result;
+        }
+        current ^= 1;
+    }
+    __syncthreads();
+    for (unsigned int at = thread; at < count; at += THREADS) launch.output[global(at)] = memory[current][at];
+}

@@ -1,0 +1,33 @@
+// Many sweeps of the nine-point derivative of DerivativeConstantMemory_CUDA in one launch, compiled for -DREAL=float and for -DREAL=double.
+
+#include "sweeps.cuh"
+
+#ifndef REAL
+#error "REAL, the class of the samples, must be given"
+#endif
+
+namespace {
+constexpr int RADIUS = 4;
+}  // namespace
+
+// The factors of the differences from the nearest out.
+__constant__ REAL coefficients[RADIUS];
+
+struct Differences {
+    template <class Sample>
+    static __device__ __forceinline__ REAL one(Sample sample) {
+        REAL acc = 0;
+#pragma unroll
+        for (int i = 1; i <= RADIUS; ++i) acc = fma(coefficients[i - 1], sample(RADIUS + i) - sample(RADIUS - i), acc);
+        return acc;
+    }
+
+    template <int FROM, int TO, class Sample>
+    static __device__ __forceinline__ void range(Sample sample, REAL* sum) {
+#pragma unroll
+        for (int v = FROM; v < TO; ++v) sum[v] = one([&](int k) { return sample(v + k); });
+    }
+};
+
+typedef Differences Correlation;
+#include "sweeps_kernels.cuh"
