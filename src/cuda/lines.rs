@@ -5,11 +5,13 @@ use std::ffi::c_void;
 use cudarc::driver::{result, sys};
 
 use super::Element;
+use super::block_run::Kernel;
+use super::blocks::Block;
 use super::device::Device;
 use super::error::failed;
 use super::module::{Module, bytes_of};
 use super::staging::{Piece, Plan};
-use crate::stencil::{CoefficientSource, DERIVATIVE_RADIUS, Derivative, Error, Lines, MAX_TAPS, Request};
+use crate::stencil::{Boundary, CoefficientSource, DERIVATIVE_RADIUS, Derivative, Error, Lines, MAX_TAPS, Request};
 
 /// The images of `cuda/stencil.cu`, for 1, 3, .. 21 taps.
 const STENCILS: [&str; MAX_TAPS.div_ceil(2)] = [
@@ -81,6 +83,59 @@ impl LinesPlan {
         let tile = module.constant(c"lines_tile")? as usize;
         Ok(LinesPlan { function, threads, tile, lines, radius })
     }
+
+    #[expect(clippy::too_many_arguments, reason = "they are those of the kernel")]
+    fn submit(
+        &self,
+        stream: sys::CUstream,
+        count: usize,
+        [before, after]: [usize; 2],
+        phase: usize,
+        one_line: bool,
+        input: sys::CUdeviceptr,
+        output: sys::CUdeviceptr,
+    ) -> Result<(), Error> {
+        let mut argument = Argument {
+            input,
+            output,
+            count: count as u64,
+            before: before as u64,
+            after: after as u64,
+            line: self.lines.length() as u64,
+            phase: phase as u64,
+            one_line: one_line.into(),
+        };
+        let blocks = u32::try_from(count.div_ceil(self.tile)).map_err(|_| Error::Internal(format!("{count} outputs in one launch")))?;
+        let mut arguments = [(&raw mut argument).cast::<c_void>()];
+        // SAFETY: the function takes this one argument, which the launch copies. It reads the piece's inputs, and writes its outputs, at addresses
+        // where the caller has as many.
+        unsafe { result::launch_kernel(self.function, (blocks, 1, 1), (self.threads, 1, 1), 0, stream, &mut arguments) }
+            .map_err(failed("cuLaunchKernel"))
+    }
+}
+
+/// One sweep over a stretch of one line, with its samples beyond both ends at hand.
+impl<T: Element> Kernel<T> for LinesPlan {
+    fn radius(&self) -> usize {
+        self.radius
+    }
+
+    fn split(&self) -> bool {
+        true
+    }
+
+    fn launch(
+        &self,
+        stream: sys::CUstream,
+        block: &Block,
+        _: Boundary<T>,
+        _: usize,
+        [input, output]: [sys::CUdeviceptr; 2],
+        _: &mut dyn FnMut(usize) -> Result<(), Error>,
+    ) -> Result<sys::CUdeviceptr, Error> {
+        self.submit(stream, block.outputs(), [self.radius; 2], 0, true, input, output)?;
+        Ok(output)
+    }
 }
 
 impl Plan for LinesPlan {
@@ -93,22 +148,7 @@ impl Plan for LinesPlan {
     }
 
     fn launch(&self, stream: sys::CUstream, piece: &Piece, input: sys::CUdeviceptr, output: sys::CUdeviceptr) -> Result<(), Error> {
-        let count = piece.output.len();
-        let mut argument = Argument {
-            input,
-            output,
-            count: count as u64,
-            before: (piece.output.start - piece.input.start) as u64,
-            after: (piece.input.end - piece.output.end) as u64,
-            line: self.lines.length() as u64,
-            phase: (piece.output.start % self.lines.length()) as u64,
-            one_line: (self.lines.count() == 1).into(),
-        };
-        let blocks = u32::try_from(count.div_ceil(self.tile)).map_err(|_| Error::Internal(format!("{count} outputs in one launch")))?;
-        let mut arguments = [(&raw mut argument).cast::<c_void>()];
-        // SAFETY: the function takes this one argument, which the launch copies. It reads the piece's inputs, and writes its outputs, at addresses
-        // where the caller has as many.
-        unsafe { result::launch_kernel(self.function, (blocks, 1, 1), (self.threads, 1, 1), 0, stream, &mut arguments) }
-            .map_err(failed("cuLaunchKernel"))
+        let around = [piece.output.start - piece.input.start, piece.input.end - piece.output.end];
+        self.submit(stream, piece.output.len(), around, piece.output.start % self.lines.length(), self.lines.count() == 1, input, output)
     }
 }

@@ -6,6 +6,7 @@
 //! it; and the buffers and streams of [`staging`]. [`release`] gives it all back. No call resets a device or leaves another context current than
 //! it found: the host and its other extensions may use the same GPU.
 
+mod block_run;
 mod blocks;
 mod convolution;
 mod device;
@@ -15,18 +16,23 @@ mod lines;
 pub mod measure;
 mod memory;
 mod module;
+mod pace;
 mod resident;
 mod staging;
 pub mod study;
+mod sweeps;
 
 pub use driver::{Driver, Properties, dotted};
 pub use staging::DEFAULT_DEVICE_BYTES;
 
-use crate::stencil::{Compute, Convolution, Derivative, Engine, Error, Real, Request};
+use crate::stencil::{Boundary, Compute, Convolution, Derivative, Engine, Error, Real, Request};
 use crate::watch::Watch;
+use block_run::Array;
 use convolution::ConvolutionPlan;
+use device::Device;
 use lines::LinesPlan;
 use resident::Budget;
+use sweeps::SweepsPlan;
 
 /// A class of numbers that there are kernels for.
 trait Element: Real + cudarc::driver::DeviceRepr {
@@ -41,6 +47,9 @@ impl Element for f32 {
 impl Element for f64 {
     const NAME: &'static str = "double";
 }
+
+/// Lines at least as long are cut, each by itself, into blocks with what is around them.
+const SPLIT_LENGTH: usize = 1 << 14;
 
 /// The engine on one device.
 #[derive(Debug, Clone, Copy)]
@@ -95,20 +104,46 @@ impl Engine for Cuda {
     }
 
     fn stencil(&self, request: &Request, output: &mut [f64], watch: &Watch) -> Result<(), Error> {
-        assert_eq!(output.len(), request.input().len());
+        let array = Array { input: request.input(), lines: request.lines(), boundary: request.boundary(), sweeps: request.sweeps() };
+        self.along_lines(&array, output, watch, &|device| LinesPlan::stencil(device, request), &|device| {
+            SweepsPlan::stencil(device, request)
+        })
+    }
+}
+
+impl Cuda {
+    /// Sweeps along lines, by the one of two plans that suits the array.
+    fn along_lines<T: Element>(
+        &self,
+        array: &Array<T>,
+        output: &mut [T],
+        watch: &Watch,
+        once: &dyn Fn(&mut Device) -> Result<LinesPlan, Error>,
+        many: &dyn Fn(&mut Device) -> Result<SweepsPlan, Error>,
+    ) -> Result<(), Error> {
+        assert_eq!(output.len(), array.input.len());
+        let neighbours = array.sweeps == 1 && array.lines.inner() == 1;
+        let zeros = array.boundary.same(Boundary::default());
         device::with(self.ordinal, |device| {
-            let plan = LinesPlan::stencil(device, request)?;
-            device.staging.stream(&device.context, &plan, request.input(), output, self.budget.kept(), watch)
+            if neighbours && zeros && array.lines.length() < SPLIT_LENGTH {
+                let plan = once(device)?;
+                device.staging.stream(&device.context, &plan, array.input, output, self.budget.kept(), watch)
+            } else if neighbours && array.lines.length() >= SPLIT_LENGTH {
+                let plan = once(device)?;
+                block_run::sweep(device, &plan, array, output, self.budget, watch)
+            } else {
+                let plan = many(device)?;
+                block_run::sweep(device, &plan, array, output, self.budget, watch)
+            }
         })
     }
 }
 
 impl<T: Element> Compute<T> for Cuda {
     fn derivative(&self, request: &Derivative<T>, output: &mut [T], watch: &Watch) -> Result<(), Error> {
-        assert_eq!(output.len(), request.input().len());
-        device::with(self.ordinal, |device| {
-            let plan = LinesPlan::derivative(device, request)?;
-            device.staging.stream(&device.context, &plan, request.input(), output, self.budget.kept(), watch)
+        let array = Array { input: request.input(), lines: request.lines(), boundary: request.boundary(), sweeps: 1 };
+        self.along_lines(&array, output, watch, &|device| LinesPlan::derivative(device, request), &|device| {
+            SweepsPlan::derivative(device, request)
         })
     }
 

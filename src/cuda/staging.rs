@@ -30,7 +30,7 @@ use crate::workers::Workers;
 const MAX_LANES: usize = 16;
 
 /// The bytes of output in a piece of a large array: enough that a piece's fixed costs vanish, few enough that the processor's caches hold it.
-const PIECE_BYTES: usize = 2 << 20;
+pub(super) const PIECE_BYTES: usize = 2 << 20;
 
 /// No lane is worth waking for fewer bytes.
 const MIN_PIECE_BYTES: usize = 256 << 10;
@@ -71,6 +71,11 @@ impl Piece {
     }
 }
 
+/// How many lanes an array of so many bytes is worth.
+pub(super) fn lanes_for(bytes: usize, threads: usize) -> usize {
+    (2 * threads).min(MAX_LANES).min(bytes / MIN_PIECE_BYTES).max(1)
+}
+
 /// How an array is cut: into pieces of so many outputs, on so many lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Cut {
@@ -82,7 +87,7 @@ impl Cut {
     /// For `elements` of `size` bytes. `threads` can copy at once; `budget` bounds the bytes that all lanes together hold on the device.
     fn new(elements: usize, size: usize, tile: usize, halo: usize, threads: usize, budget: usize) -> Cut {
         let whole_tiles = |elements: usize| elements.div_ceil(tile).max(1) * tile;
-        let lanes = (2 * threads).min(MAX_LANES).min(elements * size / MIN_PIECE_BYTES).max(1);
+        let lanes = lanes_for(elements * size, threads);
         // What is sent twice, the halo, is to stay small beside what is computed.
         let piece = elements.div_ceil(lanes).min((PIECE_BYTES / size).max(8 * halo));
         let cut = Cut { lanes, piece: whole_tiles(piece) };
@@ -153,15 +158,16 @@ impl Lane {
     }
 
     /// Has `launch` compute on what was put into `host_input`, from there to as many `outputs` in `host_output`; both begin at the addresses it gets.
-    /// What it returns is the address of the first of the outputs.
+    /// What it returns is the address of the first of the outputs. `once` says that it reads samples and writes outputs about once each.
     pub(super) fn compute<T: DeviceRepr + Copy>(
         &mut self,
         samples: usize,
         outputs: usize,
+        once: bool,
         launch: impl FnOnce(sys::CUstream, [sys::CUdeviceptr; 2]) -> Result<sys::CUdeviceptr, Error>,
     ) -> Result<(), Error> {
         let stream = self.stream.cu_stream();
-        if samples * size_of::<T>() <= MAPPED_BYTES {
+        if once && samples * size_of::<T>() <= MAPPED_BYTES {
             let buffers = [self.host_input.address(), self.host_output.address()];
             self.results = launch(stream, buffers)?;
             return Ok(());
@@ -282,7 +288,7 @@ impl<T: DeviceRepr + Copy> Job for PieceJob<'_, T> {
     fn start(&mut self, lane: &mut Lane) -> Result<(), Error> {
         let samples = &self.input[self.piece.input.clone()];
         lane.samples(samples.len()).copy_from_slice(samples);
-        lane.compute::<T>(samples.len(), self.output.len(), |stream, [input, output]| {
+        lane.compute::<T>(samples.len(), self.output.len(), true, |stream, [input, output]| {
             self.plan.launch(stream, &self.piece, input, output)?;
             Ok(output)
         })
@@ -408,9 +414,28 @@ impl Staging {
         self.share(context, cut.lanes, jobs, watch)
     }
 
+    /// Makes lanes with a buffer of `bytes` each way, within the budget, and says how many there are: `wanted`, or fewer, but one at the least.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] where there is no memory for one. `short` says that it was so before: then buffers are no larger than they must be.
+    pub(super) fn reserve(
+        &mut self,
+        context: &Arc<CudaContext>,
+        wanted: usize,
+        bytes: usize,
+        budget: usize,
+        short: bool,
+    ) -> Result<usize, Error> {
+        match self.grow(context, wanted, [bytes; 2], budget, short) {
+            // Nobody needs what is only kept.
+            Err(Error::OutOfMemory(_)) if self.spare.take().is_some() => self.grow(context, wanted, [bytes; 2], budget, short),
+            result => result,
+        }
+    }
+
     /// Has the first `lanes` lanes do all jobs, each taking the next when it is done with one. Nothing is under way when this returns, also with an error,
     /// or when the watch has said stop.
-    fn share<J: Job + Send>(
+    pub(super) fn share<J: Job + Send>(
         &mut self,
         context: &Arc<CudaContext>,
         lanes: usize,

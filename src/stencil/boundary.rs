@@ -44,6 +44,14 @@ impl<T: Real> Boundary<T> {
         }
     }
 
+    /// Whether both put the same outside, to the last bit.
+    pub fn same(&self, other: Boundary<T>) -> bool {
+        match (*self, other) {
+            (Boundary::Constant(a), Boundary::Constant(b)) => a.same(b),
+            (a, b) => a == b,
+        }
+    }
+
     /// The number outside, where it is one; +0 for the others, which have no use for it.
     pub fn constant(&self) -> T {
         match self {
