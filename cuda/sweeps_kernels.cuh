@@ -30,4 +30,12 @@ extern "C" __global__ void __launch_bounds__(R_T, R_B) sweeps_rows(Sweeps<REAL> 
 extern "C" __global__ void __launch_bounds__(256) sweeps_short(Sweeps<REAL> launch) {
     sweep_short_lines<REAL, 256, 2560, RADIUS, Correlation>(launch);
 }
+extern "C" __constant__ unsigned int long_threads = L_T;
+extern "C" __constant__ unsigned int long_points = L_V;
+extern "C" __constant__ unsigned int small_threads = S_T;
+extern "C" __constant__ unsigned int small_points = S_V;
+extern "C" __constant__ unsigned int rows_threads = R_T;
+extern "C" __constant__ unsigned int rows_points = R_V;
+extern "C" __constant__ unsigned int short_threads = 256;
+extern "C" __constant__ unsigned int short_capacity = 2560;
 #endif

@@ -16,6 +16,9 @@ const MANY_SWEEPS: usize = 8;
 /// The bytes of a block then.
 const SWEPT_BYTES: usize = 4 << 20;
 
+/// The samples of the smallest block that memory is saved with, if one output does not need more.
+const LEAST_SAMPLES: usize = 1024;
+
 /// What computes blocks.
 pub(super) trait Kernel<T>: Sync {
     /// How far a sweep reaches.
@@ -112,7 +115,7 @@ fn prepare<T: Real>(device: &mut Device, kernel: &dyn Kernel<T>, array: &Array<T
             wanted = (budget.kept() / lane_bytes(&blocks)).max(1);
         }
         if lane_bytes(&blocks) > budget.kept() {
-            target = budget.kept() / (2 * size);
+            target = (budget.kept() / (2 * size)).max(LEAST_SAMPLES);
             blocks = cut(target);
         }
         match device.staging.reserve(&device.context, wanted.min(blocks.count()), blocks.most_samples() * size, budget.kept(), short) {
@@ -121,7 +124,7 @@ fn prepare<T: Real>(device: &mut Device, kernel: &dyn Kernel<T>, array: &Array<T
                 let smaller = cut(target / 2);
                 if wanted > 1 {
                     wanted /= 2;
-                } else if smaller.most_samples() < blocks.most_samples() {
+                } else if target > LEAST_SAMPLES && smaller.most_samples() < blocks.most_samples() {
                     target /= 2;
                 } else {
                     let smallest = lane_bytes(&blocks);
