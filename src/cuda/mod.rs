@@ -15,6 +15,7 @@ pub mod measure;
 mod memory;
 mod module;
 mod resident;
+mod slabs;
 mod staging;
 pub mod study;
 
@@ -23,7 +24,6 @@ pub use staging::DEFAULT_DEVICE_BYTES;
 
 use crate::stencil::{Compute, Convolution, Derivative, Engine, Error, Real, Request};
 use crate::watch::Watch;
-use convolution::ConvolutionPlan;
 use lines::LinesPlan;
 use resident::Budget;
 
@@ -113,10 +113,7 @@ impl<T: Element> Compute<T> for Cuda {
 
     fn convolution(&self, request: &Convolution<T>, output: &mut [T], watch: &Watch) -> Result<(), Error> {
         assert_eq!(output.len(), request.input().len());
-        device::with(self.ordinal, |device| {
-            let plan = ConvolutionPlan::new(device, request)?;
-            device.staging.stream(&device.context, &plan, request.input(), output, self.budget.kept(), watch)
-        })
+        device::with(self.ordinal, |device| convolution::run(device, request, output, self.budget, watch))
     }
 }
 

@@ -27,7 +27,7 @@ use crate::workers::Workers;
 const MAX_LANES: usize = 16;
 
 /// The bytes of output in a piece of a large array: enough that a piece's fixed costs vanish, few enough that the processor's caches hold it.
-const PIECE_BYTES: usize = 2 << 20;
+pub(super) const PIECE_BYTES: usize = 2 << 20;
 
 /// No lane is worth waking for fewer bytes.
 const MIN_PIECE_BYTES: usize = 256 << 10;
@@ -67,6 +67,24 @@ impl Piece {
     }
 }
 
+/// Work on pieces that are more than neighbouring elements.
+pub(super) trait Gather<T>: Sync {
+    /// What is computed together.
+    type Piece: Send;
+
+    /// How many inputs and outputs go over the link for it.
+    fn elements(&self, piece: &Self::Piece) -> [usize; 2];
+
+    /// Writes as many inputs.
+    fn fill(&self, piece: &Self::Piece, inputs: &mut [T]);
+
+    /// Puts on the stream what computes the outputs, to the second address, from the inputs at the first.
+    fn launch(&self, stream: sys::CUstream, piece: &Self::Piece, addresses: [sys::CUdeviceptr; 2]) -> Result<(), Error>;
+
+    /// Copies the outputs to the parts of the host's array that they belong to.
+    fn take(&self, piece: &Self::Piece, outputs: &[T], to: &mut [&mut [T]]);
+}
+
 /// How an array is cut: into pieces of so many outputs, on so many lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Cut {
@@ -78,7 +96,7 @@ impl Cut {
     /// For `elements` of `size` bytes. `threads` can copy at once; `budget` bounds the bytes that all lanes together hold on the device.
     fn new(elements: usize, size: usize, tile: usize, halo: usize, threads: usize, budget: usize) -> Cut {
         let whole_tiles = |elements: usize| elements.div_ceil(tile).max(1) * tile;
-        let lanes = threads.min(MAX_LANES).min(elements * size / MIN_PIECE_BYTES).max(1);
+        let lanes = lanes_for(elements * size, threads);
         // What is sent twice, the halo, is to stay small beside what is computed.
         let piece = elements.div_ceil(lanes).min((PIECE_BYTES / size).max(8 * halo));
         let cut = Cut { lanes, piece: whole_tiles(piece) };
@@ -103,6 +121,11 @@ impl Cut {
             _ => None,
         }
     }
+}
+
+/// How many lanes are worth waking for so many bytes, where so many threads can copy at once.
+pub(super) fn lanes_for(bytes: usize, threads: usize) -> usize {
+    threads.min(MAX_LANES).min(bytes / MIN_PIECE_BYTES).max(1)
 }
 
 /// What a lane for such pieces holds on the device.
@@ -145,27 +168,32 @@ impl Lane {
         Ok([input.address(), output.address()])
     }
 
-    /// One piece, from the host's input to the host's output.
-    fn run<T: DeviceRepr + Copy>(&mut self, plan: &dyn Plan, piece: &Piece, input: &[T], output: &mut [T]) -> Result<(), Error> {
+    /// One piece of so many inputs and outputs: `fill` writes the inputs, `launch` puts on the stream what computes the second address from the first,
+    /// `take` gets the outputs.
+    fn run<T: DeviceRepr + Copy>(
+        &mut self,
+        [inputs, outputs]: [usize; 2],
+        fill: impl FnOnce(&mut [T]),
+        launch: impl FnOnce(sys::CUstream, [sys::CUdeviceptr; 2]) -> Result<(), Error>,
+        take: impl FnOnce(&[T]),
+    ) -> Result<(), Error> {
         let stream = self.stream.cu_stream();
-        let samples = &input[piece.input.clone()];
-        self.host_input.as_mut_slice(samples.len()).copy_from_slice(samples);
-        if size_of_val(samples) <= MAPPED_BYTES {
-            plan.launch(stream, piece, self.host_input.address(), self.host_output.address())?;
+        fill(self.host_input.as_mut_slice::<T>(inputs));
+        if inputs * size_of::<T>() <= MAPPED_BYTES {
+            launch(stream, [self.host_input.address(), self.host_output.address()])?;
         } else {
             let [to, from] = self.addresses()?;
             // SAFETY: the buffers are as long as these slices of theirs, and nobody touches them before the stream has been waited for; where an
             // error returns early, `wait` in `Staging::share` comes before anything else.
             unsafe {
-                result::memcpy_htod_async(to, self.host_input.as_mut_slice::<T>(samples.len()), stream)
-                    .map_err(failed("cuMemcpyHtoDAsync"))?;
-                plan.launch(stream, piece, to, from)?;
-                let results = self.host_output.as_mut_slice::<T>(output.len());
+                result::memcpy_htod_async(to, self.host_input.as_mut_slice::<T>(inputs), stream).map_err(failed("cuMemcpyHtoDAsync"))?;
+                launch(stream, [to, from])?;
+                let results = self.host_output.as_mut_slice::<T>(outputs);
                 result::memcpy_dtoh_async(results, from, stream).map_err(failed("cuMemcpyDtoHAsync"))?;
             }
         }
         self.wait()?;
-        output.copy_from_slice(self.host_output.as_mut_slice(output.len()));
+        take(self.host_output.as_mut_slice(outputs));
         Ok(())
     }
 
@@ -231,8 +259,55 @@ impl Staging {
             (Piece::new(start..start + output.len(), halo, elements), output)
         });
         self.share(context, cut.lanes, pieces, watch, |lane, (piece, output)| {
-            lane.run(plan, &piece, input, output)?;
+            let samples = &input[piece.input.clone()];
+            lane.run(
+                [samples.len(), output.len()],
+                |inputs| inputs.copy_from_slice(samples),
+                |stream, [input, output]| plan.launch(stream, &piece, input, output),
+                |outputs| output.copy_from_slice(outputs),
+            )?;
             watch.count(output.len());
+            Ok(())
+        })
+    }
+
+    /// Sees that there are lanes for pieces of so many bytes of input and of output: as many as wished, or as the budget and memory give, but one.
+    pub(super) fn prepare_lanes(
+        &mut self,
+        context: &Arc<CudaContext>,
+        lanes: usize,
+        bytes: [usize; 2],
+        budget: usize,
+    ) -> Result<usize, Error> {
+        let lanes = lanes.min(MAX_LANES).min(budget / (bytes[0] + bytes[1])).max(1);
+        match self.grow(context, lanes, bytes, budget, false) {
+            // Once more, with buffers that are no larger than they must be, and without what is only kept.
+            Err(Error::OutOfMemory(_)) => {
+                self.release();
+                self.grow(context, lanes, bytes, budget, true)
+            }
+            result => result,
+        }
+    }
+
+    /// Has the first `lanes` lanes, for which there was [room](Staging::prepare_lanes) made, compute pieces that are gathered from all over an array, each
+    /// to some parts of the output. Each output is counted in `watch` when it is there.
+    pub(super) fn gather<'a, T: DeviceRepr + Copy + Send + 'a, G: Gather<T>>(
+        &mut self,
+        context: &Arc<CudaContext>,
+        lanes: usize,
+        gather: &G,
+        pieces: impl Iterator<Item = (G::Piece, Vec<&'a mut [T]>)> + Send,
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        self.share(context, lanes, pieces, watch, |lane, (piece, mut to)| {
+            lane.run(
+                gather.elements(&piece),
+                |inputs| gather.fill(&piece, inputs),
+                |stream, addresses| gather.launch(stream, &piece, addresses),
+                |outputs| gather.take(&piece, outputs, &mut to),
+            )?;
+            watch.count(to.iter().map(|to| to.len()).sum());
             Ok(())
         })
     }
@@ -435,6 +510,24 @@ impl Staging {
         }
         Ok(Cut { lanes: self.lanes.len().min(cut.lanes), ..cut })
     }
+}
+
+/// Copies an array of the host, by all processors where it is large.
+pub(super) fn copy<T: Copy + Send + Sync>(input: &[T], output: &mut [T], watch: &Watch) -> Result<(), Error> {
+    assert_eq!(input.len(), output.len());
+    let piece = (PIECE_BYTES / size_of::<T>()).max(1);
+    let pool = if input.len() > piece { Workers::get() } else { None };
+    let Some(pool) = pool else {
+        output.copy_from_slice(input);
+        return Ok(());
+    };
+    pool.install(|| {
+        input.par_chunks(piece).zip(output.par_chunks_mut(piece)).try_for_each(|(input, output)| {
+            watch.check()?;
+            output.copy_from_slice(input);
+            Ok(())
+        })
+    })
 }
 
 /// The size of buffer that is made where this many bytes are needed.
