@@ -7,6 +7,7 @@
 
 use std::alloc::{Layout, alloc_zeroed};
 use std::ffi::c_void;
+use std::ops::Range;
 use std::time::Duration;
 
 use cudarc::driver::{result, sys};
@@ -112,21 +113,11 @@ impl ConvolutionPlan {
         })
     }
 
-    /// How many columns of tiles an array has, and tiles.
-    fn tiles(&self, [rows, columns, pages]: [usize; 3]) -> [usize; 2] {
-        let across = columns.div_ceil(self.tile[1]) * pages;
-        [across, across * rows.div_ceil(self.tile[0])]
-    }
-
     /// Puts on the stream what computes the piece of an array.
     fn launch_on(&self, array: Array, stream: sys::CUstream, piece: &Piece, [input, output]: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
         let [rows, columns, pages] = array.size;
         let (first, count) = (piece.output.start / rows, piece.output.len() / rows);
-        let last = first + count - 1;
-        // Columns of tiles: those of the first page come first. Only such as have an output of this piece are launched.
-        let of_page = columns.div_ceil(self.tile[1]);
-        let skip = first % columns / self.tile[1];
-        let end = (last / columns - first / columns) * of_page + last % columns / self.tile[1] + 1;
+        let tiles = columns_of_tiles(columns, self.tile[1], first..first + count);
         let mut argument = Argument {
             input,
             output,
@@ -140,11 +131,11 @@ impl ConvolutionPlan {
             height: self.filter[0] as i32,
             width: self.filter[1] as i32,
             depth: self.filter[2] as i32,
-            skip: skip as i32,
+            skip: tiles.start as i32,
             beyond: array.beyond,
             outside: self.outside,
         };
-        let blocks = rows.div_ceil(self.tile[0]) * (end - skip);
+        let blocks = rows.div_ceil(self.tile[0]) * tiles.len();
         let blocks = i32::try_from(blocks).map_err(|_| Error::Internal(format!("{blocks} blocks in one launch")))?;
         let mut arguments = [(&raw mut argument).cast::<c_void>()];
         // SAFETY: as for stencils along lines.
@@ -155,7 +146,7 @@ impl ConvolutionPlan {
     /// How many launches a sweep over the whole array takes, so that none takes long, and how long one takes at the most, as far as is known here.
     fn launches(&self, element_bytes: usize) -> (usize, Duration) {
         let [rows, columns, pages] = self.array.size;
-        let [_, tiles] = self.tiles(self.array.size);
+        let tiles = rows.div_ceil(self.tile[0]) * columns_of_tiles(columns, self.tile[1], 0..columns * pages).len();
         let multiply_adds = tiles as f64 * (self.tile.iter().product::<usize>() * self.filter.iter().product::<usize>()) as f64;
         let launches = ((multiply_adds / LAUNCH_MULTIPLY_ADDS).ceil() as usize).clamp(1, columns * pages);
         let bytes = (2 * rows * columns * pages * element_bytes) as f64;
@@ -165,8 +156,16 @@ impl ConvolutionPlan {
     }
 }
 
-/// Multiply-adds in a launch: what a slow device needs a twentieth of a second for, and the fastest still a good part of a millisecond.
-const LAUNCH_MULTIPLY_ADDS: f64 = 1e10;
+/// The columns of tiles of so many columns of outputs that some outputs need, which are the columns `outputs` of an array, counted through all its
+/// pages. The tiles of the first such page come first, also those that are not needed.
+fn columns_of_tiles(columns: usize, tile: usize, outputs: Range<usize>) -> Range<usize> {
+    let last = outputs.end - 1;
+    let pages = last / columns - outputs.start / columns;
+    outputs.start % columns / tile..pages * columns.div_ceil(tile) + last % columns / tile + 1
+}
+
+/// Multiply-adds in a launch: what the slowest of devices needs a twentieth of a second for, and the fastest still some tenths of a millisecond.
+const LAUNCH_MULTIPLY_ADDS: f64 = 5e9;
 
 /// What a launch takes at the least.
 const LAUNCH: Duration = Duration::from_micros(3);
@@ -357,6 +356,21 @@ mod tests {
             };
             sweep_by_sweep(&[0.0, 10.0, 20.0], &mut output, sweeps, next).unwrap();
             assert_eq!(output, [0.0, 10.0, 20.0].map(|start| start + sweeps as f64));
+        }
+    }
+
+    #[test]
+    fn the_tiles_of_some_columns_are_all_that_have_one_of_them() {
+        for (columns, pages, tile) in [(1, 5, 4), (7, 3, 4), (8, 2, 4), (9, 3, 2), (3, 4, 1)] {
+            let of_page = usize::div_ceil(columns, tile);
+            for first in 0..columns * pages {
+                for end in first + 1..=columns * pages {
+                    // Of every output the column of tiles that it is in.
+                    let tiles = (first..end).map(|at| (at / columns - first / columns) * of_page + at % columns / tile);
+                    let expected = tiles.clone().min().unwrap()..tiles.max().unwrap() + 1;
+                    assert_eq!(columns_of_tiles(columns, tile, first..end), expected);
+                }
+            }
         }
     }
 
