@@ -30,7 +30,6 @@ pub(super) trait Kernel<T>: Sync {
 
     /// Puts so many sweeps over `block` on the stream, from the samples at the first address, with the second to write to. Returns the address of the
     /// first output. Where it waits for the device in between, it says how many sweeps are over.
-    #[expect(clippy::too_many_arguments, reason = "each is another thing")]
     fn launch(
         &self,
         stream: sys::CUstream,

@@ -77,7 +77,7 @@ impl<T: Real> Blocks<T> {
         let least = 2 * radius + 1;
         let row = row.min(elements / least).max(1);
         let along = (elements / row).max(least).min(length + 2 * radius * sweeps);
-        let at_once = if radius == 0 { sweeps } else { (along / HALO_SHARE / radius).clamp(1, sweeps) };
+        let at_once = (along / HALO_SHARE).checked_div(radius).unwrap_or(sweeps).clamp(1, sweeps);
         // All rounds of about as many.
         let at_once = sweeps.div_ceil(sweeps.div_ceil(at_once));
         let halo = radius * at_once;

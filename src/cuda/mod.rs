@@ -18,6 +18,7 @@ mod memory;
 mod module;
 mod pace;
 mod resident;
+mod slabs;
 mod staging;
 pub mod study;
 mod sweeps;
@@ -28,7 +29,6 @@ pub use staging::DEFAULT_DEVICE_BYTES;
 use crate::stencil::{Boundary, Compute, Convolution, Derivative, Engine, Error, Real, Request};
 use crate::watch::Watch;
 use block_run::Array;
-use convolution::ConvolutionPlan;
 use device::Device;
 use lines::LinesPlan;
 use resident::Budget;
@@ -149,10 +149,7 @@ impl<T: Element> Compute<T> for Cuda {
 
     fn convolution(&self, request: &Convolution<T>, output: &mut [T], watch: &Watch) -> Result<(), Error> {
         assert_eq!(output.len(), request.input().len());
-        device::with(self.ordinal, |device| {
-            let plan = ConvolutionPlan::new(device, request)?;
-            device.staging.stream(&device.context, &plan, request.input(), output, self.budget.kept(), watch)
-        })
+        device::with(self.ordinal, |device| convolution::run(device, request, output, self.budget, watch))
     }
 }
 

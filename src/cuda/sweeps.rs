@@ -108,7 +108,7 @@ impl Tile {
         }
         let tile = rows * self.points;
         // Half of the tile at least is to be of use.
-        let most = if radius == 0 { MOST_SWEEPS } else { (tile / 4 / radius).max(1) };
+        let most = (tile / 4).checked_div(radius).unwrap_or(MOST_SWEEPS).max(1);
         let sweeps = evenly(sweeps, best.min(most));
         let step = tile.checked_sub(2 * radius * sweeps).filter(|&step| step > 0)?;
         let tiles = if circular { length.div_ceil(step) } else { 1 + (length - tile).div_ceil(step) };
