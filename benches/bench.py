@@ -39,7 +39,7 @@ PEERS = ("scipy", "cupy", "torch", "launch")
 SIZES = (1, 20, 100, 1000, 4096, 10**4, 10**5, 10**6, 10**7, 10**8)
 TAPS = (5, 11, 21)
 QUICK_SIZES = (20, 10**4, 10**6, 10**7)
-MOST_ROUNDS = 31
+MOST_ROUNDS = 101
 ANSWER_SECONDS = 300
 
 
@@ -466,7 +466,7 @@ class Bench:
         self.plot()
         text = "\n".join(self.report()) + "\n"
         (out / "table.txt").write_text(text)
-        print("\n" + text, end="", flush=True)
+        print(text, end="", flush=True)
         names = [name for name in ("results.csv", "samples.csv", "table.txt", "throughput.png") if (out / name).exists()]
         print(f"\n{', '.join(names)} are in {out}")
 
