@@ -387,13 +387,13 @@ class Bench:
         for key in ours:
             peers = [peer for peer in measured if peer != key]
             yield f"Against {LABELS[key]}: its time a call in us, at the prompt and inside mexFunction; then how many times that time the others take. Medians (quartiles)."
-            rows = [["taps", "n", "prompt, us", "inside"] + [LABELS[peer] for peer in peers]]
+            rows = [["taps", "n", "rounds", "prompt, us", "inside"] + [LABELS[peer] for peer in peers]]
             for taps, n in self.settings():
                 samples = self.samples.get((taps, n, key))
                 if not samples:
                     continue
                 traced = self.inside.get((taps, n, key))
-                row = [str(taps), power(n), Spread(list(samples.values())).text(1e6), short(statistics.median(traced) * 1e6) if traced else "-"]
+                row = [str(taps), power(n), str(len(samples)), Spread(list(samples.values())).text(1e6), short(statistics.median(traced) * 1e6) if traced else "-"]
                 for peer in peers:
                     ratios = self.ratios(taps, n, peer, key)
                     row.append(Spread(ratios).text() if ratios else "-")

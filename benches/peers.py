@@ -146,9 +146,8 @@ def serve(name):
         answers.flush()
 
     try:
-        import numpy
-
         version, prepare = PEERS[name]()
+        import numpy
     except Exception as error:  # noqa: BLE001 - whatever it lacks, it is left out and said
         say(f"skipped {name} {one_line(error)}")
         say("ready")
