@@ -65,7 +65,7 @@ pub fn outputs_name() -> &'static str {
     }
 }
 
-/// For the exit function: the next call looks again. The library itself stays open, for values that it made have code in it.
+/// For the exit function: the next call looks again. The library itself stays open.
 pub(super) fn forget() {
     remember(None);
 }
@@ -107,10 +107,10 @@ fn copies() -> bool {
 fn library(host: &Host) -> Option<Lend> {
     let file = folder()?.join(format!("libstencil_lend-{}.so", version(host)?));
     let file = CString::new(file.into_os_string().as_bytes()).ok()?;
-    // NODELETE: what it made outlives it otherwise.
     // SAFETY: both names end in NUL. The library does nothing as it is loaded. A file that is none, or that needs what this Octave has not, is refused.
+    // It is never closed: values that it made have code in it.
     let function = unsafe {
-        let handle = libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL | libc::RTLD_NODELETE);
+        let handle = libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
         if handle.is_null() {
             return None;
         }
