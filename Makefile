@@ -80,4 +80,4 @@ test-hosts:
 
 clean:
 	cargo clean
-	rm -f matlab/*.mex matlab/*.mexa64 matlab/libstencil_mex.so* $(PICTURES)
+	rm -f matlab/*.mex matlab/*.mexa64 matlab/libstencil_mex.so* matlab/libstencil_lend-*.so* $(PICTURES)

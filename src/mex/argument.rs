@@ -289,9 +289,20 @@ unsafe fn string_object(host: &Host, array: *const mxArray) -> Option<String> {
         if row.is_null() {
             return None;
         }
-        let is_char = Class::of((api.mxGetClassID)(row)) == Class::Char;
-        let text = is_char.then(|| char_row(host, row, &dims(host, row))).flatten();
+        let text = any_row(host, row);
         (api.mxDestroyArray)(row);
         text
+    }
+}
+
+/// The text of an array that may be a char row.
+///
+/// # Safety
+/// `array` must be an array of the host.
+pub(super) unsafe fn any_row(host: &Host, array: *const mxArray) -> Option<String> {
+    // SAFETY: the caller's promise; the text is read from a char array only.
+    unsafe {
+        let is_char = Class::of((host.api.mxGetClassID)(array)) == Class::Char;
+        is_char.then(|| char_row(host, array, &dims(host, array))).flatten()
     }
 }
