@@ -16,7 +16,7 @@ constexpr int RADIUS = TAPS / 2;
 // The filter. All 21 entries are there whatever TAPS is; those beyond it are not read.
 __constant__ double kernelTaps[MAX_TAPS];
 
-struct Correlation {
+struct Operator {
     // The order of `one` for each point; each sample is taken once for all points, so that many chains are under way at a time.
     template <int FROM, int TO, class Sample>
     static __device__ __forceinline__ void range(Sample sample, double* sum) {

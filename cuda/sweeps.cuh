@@ -37,6 +37,13 @@ enum Boundary : unsigned int {
     CIRCULAR = 3,   // the points length - 1 - i and i
 };
 
+// Which lines a kernel is for: what the others would need is left out of it.
+enum class Lines {
+    ANY,
+    TILED,  // tiles > 1
+    WHOLE,  // tiles == 1
+};
+
 // The shared memory that `sweep_tiles` asks for, in elements: the exchange, and in its place the tile on its way in and out.
 template <int THREADS, int POINTS, int RADIUS, bool CONTIGUOUS>
 struct TileMemory {
@@ -52,6 +59,60 @@ __device__ __forceinline__ int here(int number) {
     return number;
 }
 
+// What the segments at a seam publish, and where.
+template <typename T>
+struct Seam {
+    bool second_last;  // this thread's segment is the last but one
+    bool third_last;   // or the one before
+    bool last;         // or the last
+    T* left_of_last;
+    T* right_of_second_last;
+};
+
+// Publishes at a seam of `overlap` points, LOW <= overlap < HIGH, what the segments there hold of it. A register array must not be indexed by a variable, so
+// there is code for each overlap, and it is looked for by halves. For few taps: the code grows with them.
+template <int LOW, int HIGH, int POINTS, int RADIUS, int THREADS, typename T>
+__device__ __forceinline__ void publish_overlap(const T* points, int overlap, const Seam<T>& seam) {
+    if constexpr (HIGH - LOW > 1) {
+        constexpr int MIDDLE = (LOW + HIGH) / 2;
+        if (overlap < MIDDLE) {
+            publish_overlap<LOW, MIDDLE, POINTS, RADIUS, THREADS>(points, overlap, seam);
+        } else {
+            publish_overlap<MIDDLE, HIGH, POINTS, RADIUS, THREADS>(points, overlap, seam);
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < RADIUS; ++i) {
+            const int left = POINTS - LOW - RADIUS + i;
+            if (left >= 0) {
+                if (seam.second_last) seam.left_of_last[i * THREADS] = points[left >= 0 ? left : 0];
+            } else {
+                if (seam.third_last) seam.left_of_last[i * THREADS] = points[left >= 0 ? 0 : left + POINTS];
+            }
+            if (LOW + i < POINTS) {
+                if (seam.last) seam.right_of_second_last[i * THREADS] = points[LOW + i < POINTS ? LOW + i : 0];
+            }
+        }
+    }
+}
+
+// The same for many taps: puts those of the RADIUS points from `from` on that lie in [LOW, HIGH) where they belong among the rows at a slot; `row` is where
+// point 0 would belong. A test of each point would take longer than the sweep.
+template <int LOW, int HIGH, int RADIUS, int THREADS, typename T>
+__device__ __forceinline__ void publish(const T* points, int from, T* row) {
+    constexpr int FEW = 4;
+    if constexpr (HIGH - LOW > FEW) {
+        constexpr int MIDDLE = (LOW + HIGH) / 2;
+        if (from < MIDDLE) publish<LOW, MIDDLE, RADIUS, THREADS>(points, from, row);
+        if (from + RADIUS > MIDDLE) publish<MIDDLE, HIGH, RADIUS, THREADS>(points, from, row);
+    } else {
+#pragma unroll
+        for (int v = LOW; v < HIGH; ++v) {
+            if ((unsigned int)(v - from) < RADIUS) row[v * THREADS] = points[v];
+        }
+    }
+}
+
 // Computes the tiles of one block in registers.
 //
 // CONTIGUOUS is for inner == 1: a block's tiles are then one run of memory, which goes through shared memory so that neighbouring threads move
@@ -65,7 +126,7 @@ __device__ __forceinline__ int here(int number) {
 // The bundles of a row are ceil (inner / lanes), the strips of a launch bundles * tiles * outer, fewer than 2^32, and its blocks ceil (strips / groups).
 //
 // Operator::all<POINTS> (sample, sums) computes the POINTS points whose first sample is sample (0).
-template <typename T, int THREADS, int POINTS, int RADIUS, bool CONTIGUOUS, bool EARLY, class Operator>
+template <typename T, int THREADS, int POINTS, int RADIUS, Lines LINES, bool CONTIGUOUS, bool EARLY, class Operator>
 __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
     static_assert(POINTS >= RADIUS, "a thread's neighbours must hold all that it misses");
     __shared__ T memory[TileMemory<THREADS, POINTS, RADIUS, CONTIGUOUS>::SIZE];
@@ -74,7 +135,7 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
     const int lanes = CONTIGUOUS ? 1 : launch.lanes;
     const int segments = launch.segments;
     const int tile_points = segments * POINTS;
-    const bool whole = launch.tiles == 1;
+    const bool whole = LINES == Lines::WHOLE || (LINES == Lines::ANY && launch.tiles == 1);
     const bool circular = launch.boundary == CIRCULAR;
 
     // Which segment of which tile of which line this thread holds. All that is left over takes part in the barriers only.
@@ -140,7 +201,7 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
     const int overlap = whole ? tile_points - (int)length : 0;
     const int place = segment * POINTS - (last ? overlap : 0);  // of this thread's first point in the tile
 
-    // Where the block's run of memory begins, if it is one, and how much of it there is.
+    // Where the block's run of memory begins, if it is one, and which of its points the block writes.
     unsigned long long run = line_start;
     int run_points = tile_points;
     if (CONTIGUOUS && whole) {
@@ -148,34 +209,38 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
         const unsigned long long lines = launch.outer - line < launch.groups ? launch.outer - line : launch.groups;
         run = line * launch.length;
         run_points = (int)lines * (int)length;
+        to = run_points;
     }
     const int own = used ? (CONTIGUOUS && whole ? group * (int)length : 0) + place : 0;
 
-    // A point of the tile as a point of the line.
-    const auto wrapped = [&](int at) {
-        long long position = begin + at;
-        if (circular && !whole) {
-            if (position < 0) position += length;
-            if (position >= length) position -= length;
-        }
-        return position;
-    };
-
     T points[POINTS];
     if (CONTIGUOUS) {
+        // A tile of a circular line may begin before it, and may go past its end: those points are a length away.
+        const bool ahead = begin < 0;
+        const T* input = launch.input + run + begin + (ahead ? length : 0) + thread;
+        const long long left = length - begin - (ahead ? length : 0);
+        const int wrap = circular && !whole && left < tile_points ? (int)left : THREADS * POINTS;
 #pragma unroll
         for (int v = 0; v < POINTS; ++v) {
             const int at = v * THREADS + thread;
-            if (at < run_points) memory[at] = launch.input[run + wrapped(at)];
+            if (at < run_points) memory[at] = (at < wrap ? input : input - length)[v * THREADS];
         }
         __syncthreads();
 #pragma unroll
         for (int v = 0; v < POINTS; ++v) points[v] = memory[own + v];
         __syncthreads();
     } else {
-        const T* line = launch.input + line_start;
+        long long start = begin + place;
+        if (start < 0) start += length;
+        if (start >= length) start -= length;
+        const int wrap = length - start < POINTS ? (int)(length - start) : POINTS;
+        const T* input = launch.input + line_start + start * (long long)launch.inner;
 #pragma unroll
-        for (int v = 0; v < POINTS; ++v) points[v] = used ? line[wrapped(place + v) * launch.inner] : T(0);
+        for (int v = 0; v < POINTS; ++v) {
+            if (v == wrap) input -= length * launch.inner;
+            points[v] = used ? *input : T(0);
+            input += launch.inner;
+        }
     }
 
     // What lies left of a segment is published in the slot of the segment left of it, what lies right of it in that of the segment right of it, and the
@@ -189,10 +254,10 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
     const int slot_last = slot_first + (segments - 1) * lanes;
     const int slot_left = !grouped ? thread : first ? slot_last : thread - lanes;
     const int slot_right = !grouped ? thread : last ? slot_first : thread + lanes;
-    const bool seam = overlap > 0;
+    const bool seam = LINES != Lines::TILED && overlap > 0;
     const bool publishes_begin = (circular || !first) && !(seam && last);
     const bool publishes_end = (circular || !last) && !(seam && segment == segments - 2);
-    const int before_last = place - ((int)length - POINTS - RADIUS);  // of this thread's first point, from what lies left of the last segment on
+    const int before_last = (int)length - POINTS - RADIUS - place;  // from this thread's first point to the first of those left of the last segment
 
     const auto outside = [&](int i, bool behind) {
         if (launch.boundary == CONSTANT) return launch.value;
@@ -225,20 +290,21 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
                 for (int i = 0; i < RADIUS; ++i) right_of[i * THREADS + slot_first] = outside(i, true);
             }
             if (seam && grouped) {
-                if (segment == segments - 2 || segment == segments - 3) {
-                    const int ahead = here(before_last);
-#pragma unroll
-                    for (int v = 0; v < POINTS; ++v) {
-                        const unsigned int at = v + ahead;
-                        if (at < RADIUS) left_of[at * THREADS + slot_last - lanes] = points[v];
+                const bool second_last = segment == segments - 2;
+                const bool third_last = segment == segments - 3;
+                if constexpr (RADIUS <= 4) {
+                    if (second_last || third_last || last) {
+                        const Seam<T> seam_slots = {second_last, third_last, last, left_of + slot_last - lanes, right_of + slot_last};
+                        publish_overlap<1, POINTS, POINTS, RADIUS, THREADS>(points, here(overlap), seam_slots);
                     }
-                }
-                if (last) {
-                    const int ahead = here(-overlap);
-#pragma unroll
-                    for (int v = 0; v < POINTS; ++v) {
-                        const unsigned int at = v + ahead;
-                        if (at < RADIUS) right_of[at * THREADS + slot_last] = points[v];
+                } else {
+                    const int left_from = here(before_last);
+                    if ((second_last || third_last) && left_from < POINTS) {
+                        publish<0, POINTS, RADIUS, THREADS>(points, left_from, left_of + slot_last - lanes - left_from * THREADS);
+                    }
+                    if (last) {
+                        const int right_from = here(overlap);
+                        publish<0, POINTS, RADIUS, THREADS>(points, right_from, right_of + slot_last - right_from * THREADS);
                     }
                 }
                 if (circular ? first : last) {
@@ -253,7 +319,7 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
         }
         T sums[POINTS];
         // What needs no neighbour is computed ahead of the barrier, so that no warp waits idle.
-        constexpr bool early = EARLY && POINTS > 2 * RADIUS;
+        constexpr bool early = EARLY && RADIUS > 0 && POINTS >= 5 * RADIUS;
         if constexpr (early) Operator::template range<RADIUS, POINTS - RADIUS>([&](int j) { return points[j - RADIUS]; }, sums);
         if constexpr (RADIUS > 0) {
             __syncthreads();
@@ -262,7 +328,10 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
 #pragma unroll
             for (int i = 0; i < RADIUS; ++i) after[i] = right_of[i * THREADS + slot_right];
         }
-        const auto sample = [&](int j) { return j < RADIUS ? before[j] : j < RADIUS + POINTS ? points[j - RADIUS] : after[j - RADIUS - POINTS]; };
+        const auto sample = [&](int j) {
+            if constexpr (RADIUS == 0) return points[j];
+            else return j < RADIUS ? before[j] : j < RADIUS + POINTS ? points[j - RADIUS] : after[j - RADIUS - POINTS];
+        };
         if constexpr (early) {
             Operator::template range<0, RADIUS>(sample, sums);
             Operator::template range<POINTS - RADIUS, POINTS>(sample, sums);
@@ -286,17 +355,21 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
             }
         }
         __syncthreads();
+        T* output = launch.output + run + begin + thread;
+        const unsigned int count = to - from;
 #pragma unroll
         for (int v = 0; v < POINTS; ++v) {
             const int at = v * THREADS + thread;
-            if (whole ? at < run_points : at >= from && at < to) launch.output[run + begin + at] = memory[at];
+            if ((unsigned int)(at - from) < count) output[v * THREADS] = memory[at];
         }
     } else {
-        T* line = launch.output + line_start + (begin + place) * (long long)launch.inner;
+        const int low = shared_points > from - place ? shared_points : from - place;
+        const int high = used ? to - place : 0;
+        T* output = launch.output + line_start + (begin + place) * (long long)launch.inner;
 #pragma unroll
         for (int v = 0; v < POINTS; ++v) {
-            const int at = place + v;
-            if (used && v >= shared_points && at >= from && at < to) line[v * launch.inner] = points[v];
+            if (v >= low && v < high) *output = points[v];
+            output += launch.inner;
         }
     }
 }

@@ -13,7 +13,7 @@ constexpr int RADIUS = 4;
 // The factors of the differences from the nearest out.
 __constant__ REAL coefficients[RADIUS];
 
-struct Differences {
+struct Operator {
     template <class Sample>
     static __device__ __forceinline__ REAL one(Sample sample) {
         REAL acc = 0;
@@ -29,5 +29,4 @@ struct Differences {
     }
 };
 
-typedef Differences Correlation;
 #include "sweeps_kernels.cuh"
