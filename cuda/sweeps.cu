@@ -1,8 +1,7 @@
 // Many sweeps of the stencil of StencilConstantMemory_CUDA in one launch: up to 21 double taps in constant memory, any boundary.
 //
-// Compiled once for each odd number of taps (-DTAPS=1, 3, .. 21), each into a module of its own with its own copy of the taps.
-
-#include "sweeps.cuh"
+// Compiled once for each odd number of taps (-DTAPS=1, 3, .. 21) and each kernel (-DKERNEL=LONG, WHOLE, SMALL, ROWS, SHORT), each into a module of its own
+// with its own copy of the taps.
 
 #ifndef TAPS
 #error "TAPS, the number of taps, must be given"
@@ -11,6 +10,7 @@
 namespace {
 constexpr int MAX_TAPS = 21;
 constexpr int RADIUS = TAPS / 2;
+using REAL = double;
 }  // namespace
 
 // The filter. All 21 entries are there whatever TAPS is; those beyond it are not read.
@@ -42,5 +42,4 @@ struct Operator {
     }
 };
 
-typedef double REAL;
 #include "sweeps_kernels.cuh"

@@ -39,9 +39,9 @@ enum Boundary : unsigned int {
 
 // Which lines a kernel is for: what the others would need is left out of it.
 enum class Lines {
-    ANY,
-    TILED,  // tiles > 1
-    WHOLE,  // tiles == 1
+    Any,
+    Tiled,  // tiles > 1
+    Whole,  // tiles == 1
 };
 
 // The shared memory that `sweep_tiles` asks for, in elements: the exchange, and in its place the tile on its way in and out.
@@ -135,7 +135,7 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
     const int lanes = CONTIGUOUS ? 1 : launch.lanes;
     const int segments = launch.segments;
     const int tile_points = segments * POINTS;
-    const bool whole = LINES == Lines::WHOLE || (LINES == Lines::ANY && launch.tiles == 1);
+    const bool whole = LINES == Lines::Whole || (LINES == Lines::Any && launch.tiles == 1);
     const bool circular = launch.boundary == CIRCULAR;
 
     // Which segment of which tile of which line this thread holds. All that is left over takes part in the barriers only.
@@ -254,7 +254,7 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
     const int slot_last = slot_first + (segments - 1) * lanes;
     const int slot_left = !grouped ? thread : first ? slot_last : thread - lanes;
     const int slot_right = !grouped ? thread : last ? slot_first : thread + lanes;
-    const bool seam = LINES != Lines::TILED && overlap > 0;
+    const bool seam = LINES != Lines::Tiled && overlap > 0;
     const bool publishes_begin = (circular || !first) && !(seam && last);
     const bool publishes_end = (circular || !last) && !(seam && segment == segments - 2);
     const int before_last = (int)length - POINTS - RADIUS - place;  // from this thread's first point to the first of those left of the last segment

@@ -1,67 +1,68 @@
-// The kernels of a module that sweeps, for its own REAL, RADIUS and Operator, and what the host must know to launch them.
+// The kernel of a module that sweeps, for its own REAL, RADIUS and Operator, and what the host must know to launch it.
+//
+// One kernel a module (-DKERNEL=LONG, ..): the driver compiles a module when it is first used, and few arrays need more than one of them.
 #pragma once
 
 #include "sweeps.cuh"
 
-#ifdef TUNE
-extern "C" __global__ void __launch_bounds__(L_T, L_B) tuned(Sweeps<REAL> launch) {
-    sweep_tiles<REAL, L_T, L_V, RADIUS, Lines::L_M, TUNE == 0, L_E, Operator>(launch);
-}
-#else
+#define LONG 1
+#define WHOLE 2
+#define SMALL 3
+#define ROWS 4
+#define SHORT 5
 
-namespace {
-// Long lines with inner == 1: many points a thread, for the barriers and what the overlaps compute twice to be a small part.
-constexpr int LONG_THREADS = 128;
-constexpr int LONG_POINTS = 37;
-constexpr int WHOLE_THREADS = 128;
-constexpr int WHOLE_POINTS = 25;
-// The same for few points: as many threads as there can be.
-constexpr int SMALL_THREADS = 128;
-constexpr int SMALL_POINTS = 11;
-// inner > 1. A line of 512 fits 16 segments, next to 8 lanes.
-constexpr int ROWS_THREADS = 128;
-constexpr int ROWS_POINTS = 32;
+#if KERNEL == LONG
+// inner == 1, lines longer than a tile: many points a thread, for the barriers and what the overlaps compute twice to be a small part.
+constexpr int THREADS = 128;
+constexpr int POINTS = 37;
+constexpr int BLOCKS = 3;  // a multiprocessor, at least: it bounds the registers
+constexpr Lines LINES = Lines::Tiled;
+constexpr bool CONTIGUOUS = true;
+constexpr bool EARLY = false;
+#elif KERNEL == WHOLE
+// inner == 1, lines that fit a tile.
+constexpr int THREADS = 128;
+constexpr int POINTS = 25;
+constexpr int BLOCKS = 4;
+constexpr Lines LINES = Lines::Whole;
+constexpr bool CONTIGUOUS = true;
+constexpr bool EARLY = true;
+#elif KERNEL == SMALL
+// inner == 1, any lines, few points in all or one sweep: as many threads as there can be. No fewer points, for 21 taps.
+constexpr int THREADS = 128;
+constexpr int POINTS = 11;
+constexpr int BLOCKS = 6;
+constexpr Lines LINES = Lines::Any;
+constexpr bool CONTIGUOUS = true;
+constexpr bool EARLY = true;
+#elif KERNEL == ROWS
+// inner > 1. With 8 lanes a tile takes lines of up to 512 whole.
+constexpr int THREADS = 128;
+constexpr int POINTS = 32;
+constexpr int BLOCKS = 4;
+constexpr Lines LINES = Lines::Any;
+constexpr bool CONTIGUOUS = false;
+constexpr bool EARLY = true;
+#elif KERNEL == SHORT
 // Lines of fewer than twice the points of the others.
-constexpr int SHORT_THREADS = 256;
-constexpr int SHORT_CAPACITY = 2560;
-}  // namespace
+constexpr int THREADS = 256;
+constexpr int CAPACITY = 2560;
+#else
+#error "KERNEL, which of the kernels, must be given"
+#endif
 
-#if !defined(ONLY) || ONLY == 0
-extern "C" __global__ void __launch_bounds__(LONG_THREADS, 3) sweeps_long(Sweeps<REAL> launch) {
-    sweep_tiles<REAL, LONG_THREADS, LONG_POINTS, RADIUS, Lines::TILED, true, false, Operator>(launch);
+#if KERNEL == SHORT
+extern "C" __global__ void __launch_bounds__(THREADS) sweeps(Sweeps<REAL> launch) {
+    sweep_short_lines<REAL, THREADS, CAPACITY, RADIUS, Operator>(launch);
 }
-#endif
 
-#if !defined(ONLY) || ONLY == 4
-extern "C" __global__ void __launch_bounds__(WHOLE_THREADS, 4) sweeps_whole(Sweeps<REAL> launch) {
-    sweep_tiles<REAL, WHOLE_THREADS, WHOLE_POINTS, RADIUS, Lines::WHOLE, true, true, Operator>(launch);
+extern "C" __constant__ unsigned int sweeps_capacity = CAPACITY;
+#else
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) sweeps(Sweeps<REAL> launch) {
+    sweep_tiles<REAL, THREADS, POINTS, RADIUS, LINES, CONTIGUOUS, EARLY, Operator>(launch);
 }
+
+extern "C" __constant__ unsigned int sweeps_points = POINTS;
 #endif
 
-#if !defined(ONLY) || ONLY == 1
-extern "C" __global__ void __launch_bounds__(SMALL_THREADS, 6) sweeps_small(Sweeps<REAL> launch) {
-    sweep_tiles<REAL, SMALL_THREADS, SMALL_POINTS, RADIUS, Lines::ANY, true, true, Operator>(launch);
-}
-#endif
-
-#if !defined(ONLY) || ONLY == 2
-extern "C" __global__ void __launch_bounds__(ROWS_THREADS, 4) sweeps_rows(Sweeps<REAL> launch) {
-    sweep_tiles<REAL, ROWS_THREADS, ROWS_POINTS, RADIUS, Lines::ANY, false, true, Operator>(launch);
-}
-#endif
-
-#if !defined(ONLY) || ONLY == 3
-extern "C" __global__ void __launch_bounds__(SHORT_THREADS) sweeps_short(Sweeps<REAL> launch) {
-    sweep_short_lines<REAL, SHORT_THREADS, SHORT_CAPACITY, RADIUS, Operator>(launch);
-}
-#endif
-
-extern "C" __constant__ unsigned int sweeps_long_threads = LONG_THREADS;
-extern "C" __constant__ unsigned int sweeps_long_points = LONG_POINTS;
-extern "C" __constant__ unsigned int sweeps_small_threads = SMALL_THREADS;
-extern "C" __constant__ unsigned int sweeps_small_points = SMALL_POINTS;
-extern "C" __constant__ unsigned int sweeps_rows_threads = ROWS_THREADS;
-extern "C" __constant__ unsigned int sweeps_rows_points = ROWS_POINTS;
-extern "C" __constant__ unsigned int sweeps_short_threads = SHORT_THREADS;
-extern "C" __constant__ unsigned int sweeps_short_capacity = SHORT_CAPACITY;
-#endif
+extern "C" __constant__ unsigned int sweeps_threads = THREADS;
