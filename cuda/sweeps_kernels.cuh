@@ -14,7 +14,7 @@
 #if KERNEL == LONG
 // inner == 1, lines longer than a tile: many points a thread, for the barriers and what the overlaps compute twice to be a small part.
 constexpr int THREADS = 128;
-constexpr int POINTS = 37;
+constexpr int POINTS = RADIUS == 1 ? 45 : 37;
 constexpr int BLOCKS = 3;  // a multiprocessor, at least: it bounds the registers
 constexpr Lines LINES = Lines::Tiled;
 constexpr bool CONTIGUOUS = true;
@@ -23,10 +23,10 @@ constexpr bool EARLY = false;
 // inner == 1, lines that fit a tile.
 constexpr int THREADS = 128;
 constexpr int POINTS = 25;
-constexpr int BLOCKS = 4;
+constexpr int BLOCKS = 5;
 constexpr Lines LINES = Lines::Whole;
 constexpr bool CONTIGUOUS = true;
-constexpr bool EARLY = true;
+constexpr bool EARLY = false;
 #elif KERNEL == SMALL
 // inner == 1, any lines, few points in all or one sweep: as many threads as there can be. No fewer points, for 21 taps.
 constexpr int THREADS = 128;
