@@ -1,7 +1,7 @@
 // Many sweeps of the stencil of StencilConstantMemory_CUDA in one launch: up to 21 double taps in constant memory, any boundary.
 //
-// Compiled once for each odd number of taps (-DTAPS=1, 3, .. 21) and each kernel (-DKERNEL=LONG, WHOLE, SMALL, ROWS, SHORT), each into a module of its own
-// with its own copy of the taps.
+// Compiled once for each odd number of taps (-DTAPS=1, 3, .. 21) and each kernel (-DKERNEL=LONG, WHOLE, SMALL, ROWS, SHORT), each into a module of
+// its own with its own copy of the taps.
 
 #ifndef TAPS
 #error "TAPS, the number of taps, must be given"

@@ -1,15 +1,31 @@
 // Many sweeps of a stencil along lines in one launch: what the stencil and the derivative share.
 //
 // A sweep that goes to device memory and back is bound by the bytes. Here a tile stays in registers for all sweeps of a launch: a thread holds
-// POINTS neighbouring points of a line, and a sweep only passes the RADIUS values at either edge of a thread to its neighbours, through shared memory.
-// The exchange has two buffers, so one barrier a sweep is enough.
+// POINTS neighbouring points of a line, and a sweep only passes the RADIUS values at either edge of a thread to its neighbours, through shared
+// memory. The exchange has two buffers, so one barrier a sweep is enough.
 //  - A line that fits one tile is kept whole, and its ends are true in every sweep: any number of sweeps in one launch, and several lines a block.
 //  - A longer line is cut into tiles that overlap. Each sweep spoils RADIUS points at an end of a tile that is no end of the line; the tile writes
 //    the others.
 //  - Lines too short for registers are kept whole in shared memory.
 //
-// Every end of a line is an end of a thread: then what is outside follows from the thread's own registers. So the last segment of a line is aligned to
-// the line's end, and where the line is whole in one tile it may overlap the segment before it by some points, which both then compute alike.
+// Every end of a line is an end of a thread: then what is outside follows from the thread's own registers. So the last segment of a line is aligned
+// to the line's end, and where the line is whole in one tile it may overlap the segment before it by some points, which both then compute alike.
+//
+// Which kernel, and how many sweeps a launch, as measured on an H200 (a device copy moves 260 G points/s):
+//  - inner == 1, lines shorter than 22: SHORT.
+//  - inner == 1, one sweep: WHOLE for lines of 100 to 3200 (237 G updates/s), else SMALL (228 with 3 taps, 176 with 21).
+//  - inner == 1, fewer than a million points, or lines of 22 to 49, or longer than WHOLE takes but no longer than LONG's tile: SMALL, with
+//    256 / RADIUS sweeps a launch up to 200,000 points and 128 / RADIUS above, or all at once where the lines are whole. 100,000 points take 0.14 us
+//    a sweep with 3 taps and 0.63 us with 21.
+//  - inner == 1, other lines of up to 3200: WHOLE, all sweeps at once (4,480 G updates/s with 3 taps, 1,650 with 9, 737 with 21, if 25 divides the
+//    length; three quarters of that otherwise).
+//  - inner == 1, longer lines: LONG, with 128, 64, 48, 32, 24, 20, 18, 16, 16, 16 sweeps a launch for 3, 5, .. 21 taps (4,850, 2,890, 2,060, 1,600,
+//    1,285, 1,095, 950, 840, 735, 676 G updates/s).
+//  - inner > 1, lines shorter than 64: SHORT, with as many lanes as fit.
+//  - inner > 1, one sweep: ROWS with 32 lanes (of 512 x 512 x 512, 0.99 of the copy along the second dimension, 0.85 along the third).
+//  - inner > 1, more sweeps: ROWS with the most lanes of 32, 16, 8, 4 that keep the lines whole, all sweeps at once (up to 1024 points; 4,660 G
+//    updates/s with 3 taps, 750 with 21, of 512 points). Longer lines: 4 lanes with 48, 32, 24, 16, 12, 10, 8, 8, 8, 6 sweeps a launch for 3, 5, ..
+//    21 taps (4,000 to 570 G updates/s). Launches of equal numbers of sweeps are better than full ones and a rest.
 #pragma once
 
 // One launch. Positions are counted in elements: (i, j, k) of the array is at i + inner * (j + length * k), and a line is all j of one (i, k).
@@ -22,7 +38,7 @@ struct Sweeps {
     unsigned long long outer;
     T value;                // what is outside, where the boundary is constant
     unsigned int boundary;  // of both ends of each line: see Boundary
-    unsigned int sweeps;
+    unsigned int sweeps;    // at least 1
     unsigned int lanes;     // neighbouring lines (along inner) that one row of threads, or one slab, takes
     unsigned int segments;  // threads that one tile of a line takes
     unsigned int groups;    // tiles of `lanes` lines, or slabs, that one block takes
@@ -69,8 +85,8 @@ struct Seam {
     T* right_of_second_last;
 };
 
-// Publishes at a seam of `overlap` points, LOW <= overlap < HIGH, what the segments there hold of it. A register array must not be indexed by a variable, so
-// there is code for each overlap, and it is looked for by halves. For few taps: the code grows with them.
+// Publishes at a seam of `overlap` points, LOW <= overlap < HIGH, what the segments there hold of it. A register array must not be indexed by a
+// variable, so there is code for each overlap, and it is looked for by halves. For few taps: the code grows with them.
 template <int LOW, int HIGH, int POINTS, int RADIUS, int THREADS, typename T>
 __device__ __forceinline__ void publish_overlap(const T* points, int overlap, const Seam<T>& seam) {
     if constexpr (HIGH - LOW > 1) {
@@ -96,8 +112,8 @@ __device__ __forceinline__ void publish_overlap(const T* points, int overlap, co
     }
 }
 
-// The same for many taps: puts those of the RADIUS points from `from` on that lie in [LOW, HIGH) where they belong among the rows at a slot; `row` is where
-// point 0 would belong. A test of each point would take longer than the sweep.
+// The same for many taps: puts those of the RADIUS points from `from` on that lie in [LOW, HIGH) where they belong among the rows at a slot; `row` is
+// where point 0 would belong. A test of each point would take longer than the sweep.
 template <int LOW, int HIGH, int RADIUS, int THREADS, typename T>
 __device__ __forceinline__ void publish(const T* points, int from, T* row) {
     constexpr int FEW = 4;
@@ -123,7 +139,8 @@ __device__ __forceinline__ void publish(const T* points, int from, T* row) {
 //  - lines kept whole: tiles == 1 and segments == ceil (length / POINTS), at least 2;
 //  - lines in tiles: groups == 1, tile = segments * POINTS < length, step = tile - 2 * RADIUS * sweeps > 0,
 //    tiles == 1 + ceil ((length - tile) / step), and for the circular boundary ceil (length / step).
-// The bundles of a row are ceil (inner / lanes), the strips of a launch bundles * tiles * outer, fewer than 2^32, and its blocks ceil (strips / groups).
+// The bundles of a row are ceil (inner / lanes), the strips of a launch bundles * tiles * outer, fewer than 2^32, and its blocks ceil (strips /
+// groups).
 //
 // Operator::all<POINTS> (sample, sums) computes the POINTS points whose first sample is sample (0).
 template <typename T, int THREADS, int POINTS, int RADIUS, Lines LINES, bool CONTIGUOUS, bool EARLY, class Operator>
@@ -243,12 +260,12 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
         }
     }
 
-    // What lies left of a segment is published in the slot of the segment left of it, what lies right of it in that of the segment right of it, and the
-    // segments of a tile form a ring: what lies left of the first is in the slot of the last. A circular line needs no more than that; at another
+    // What lies left of a segment is published in the slot of the segment left of it, what lies right of it in that of the segment right of it, and
+    // the segments of a tile form a ring: what lies left of the first is in the slot of the last. A circular line needs no more than that; at another
     // end of a line the thread there fills the slot with what is outside, and the thread at the other end of the ring leaves it alone.
     //
-    // At a seam the last segment begins inside the others. What lies left of it is inside the last but one or the one before, which fill the slot between
-    // them; what lies right of the last but one is inside the last, or behind the line's end.
+    // At a seam the last segment begins inside the others. What lies left of it is inside the last but one or the one before, which fill the slot
+    // between them; what lies right of the last but one is inside the last, or behind the line's end.
     const bool grouped = group < launch.groups;
     const int slot_first = thread - segment * lanes;
     const int slot_last = slot_first + (segments - 1) * lanes;
@@ -265,9 +282,9 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
         return behind ? points[POINTS - 1 - i] : points[i];
     };
 
-    T* left_of = memory;                             // [RADIUS][THREADS]: a row holds the points at one distance, so that slots are neighbours
-    T* right_of = memory + RADIUS * THREADS;         // the same
-    int other_buffer = 2 * RADIUS * THREADS;         // from this buffer to the other
+    T* left_of = memory;                      // [RADIUS][THREADS]: a row holds the points at one distance, so that slots are neighbours
+    T* right_of = memory + RADIUS * THREADS;  // the same
+    int other_buffer = 2 * RADIUS * THREADS;  // from this buffer to the other
 #pragma unroll 1
     for (unsigned int sweep = 0; sweep < launch.sweeps; ++sweep) {
         T before[RADIUS > 0 ? RADIUS : 1];
@@ -386,7 +403,7 @@ __device__ __forceinline__ void sweep_short_lines(const Sweeps<T>& launch) {
     static_assert(CAPACITY < 0xffff, "places are counted in 16 bits");
     constexpr unsigned int NOWHERE = 0xffff;
     __shared__ T memory[2][CAPACITY];
-    __shared__ unsigned short place_of[CAPACITY];     // of an element in its line
+    __shared__ unsigned short place_of[CAPACITY];       // of an element in its line
     __shared__ unsigned short outside[2 * RADIUS + 1];  // the place whose value is RADIUS .. 1 ahead of a line, and 0 .. RADIUS - 1 behind it
 
     const unsigned int thread = threadIdx.x;
