@@ -28,6 +28,9 @@ pub(super) trait Kernel<T>: Sync {
     /// Else it takes lines whole, or cut, and extends them itself.
     fn split(&self) -> bool;
 
+    /// Loads what so many sweeps over such lines will need.
+    fn prepare(&mut self, device: &mut Device, lines: Lines, sweeps: usize) -> Result<(), Error>;
+
     /// Puts so many sweeps over `block` on the stream, from the samples at the first address, with the second to write to. Returns the address of the
     /// first output. Where it waits for the device in between, it says how many sweeps are over.
     fn launch(
@@ -54,7 +57,7 @@ pub(super) struct Array<'a, T> {
 /// Where the halo for all sweeps would be too large, they are done in rounds, each through the host's memory.
 pub(super) fn sweep<T: Real + DeviceRepr>(
     device: &mut Device,
-    kernel: &dyn Kernel<T>,
+    kernel: &mut dyn Kernel<T>,
     array: &Array<T>,
     output: &mut [T],
     budget: Budget,
@@ -70,6 +73,14 @@ pub(super) fn sweep<T: Real + DeviceRepr>(
     }
     let (blocks, lanes) = prepare(device, kernel, array, budget)?;
     let rounds = array.sweeps.div_ceil(blocks.sweeps());
+    let in_last = array.sweeps - (rounds - 1) * blocks.sweeps();
+    for lines in blocks.kinds_of_lines() {
+        kernel.prepare(device, lines, in_last)?;
+        if rounds > 1 {
+            kernel.prepare(device, lines, blocks.sweeps())?;
+        }
+    }
+    let kernel: &dyn Kernel<T> = kernel;
     // Rounds go from one array to the other and back, so that the last writes the output.
     let mut scratch = Vec::new();
     if rounds > 1 {

@@ -114,6 +114,24 @@ impl<T: Real> Blocks<T> {
         self.shape[0] * (self.shape[1] + 2 * self.halo) * self.shape[2]
     }
 
+    /// The lines that the samples of a block may form, each once.
+    pub(super) fn kinds_of_lines(&self) -> Vec<Lines> {
+        // Blocks differ only where the array begins and ends.
+        let counts = self.counts();
+        let ends = counts.map(|count| [0, 1, count / 2, count.saturating_sub(2), count.saturating_sub(1)]);
+        let mut kinds: Vec<Lines> = Vec::new();
+        for k in ends[2] {
+            for j in ends[1] {
+                for i in ends[0] {
+                    let inside = i < counts[0] && j < counts[1] && k < counts[2];
+                    let lines = inside.then(|| self.block(i + counts[0] * (j + counts[1] * k)).lines());
+                    kinds.extend(lines.filter(|lines| !kinds.contains(lines)));
+                }
+            }
+        }
+        kinds
+    }
+
     /// The block of this number: neighbours in memory follow each other.
     pub(super) fn block(&self, number: usize) -> Block {
         let counts = self.counts();
@@ -245,10 +263,12 @@ mod tests {
         assert!(blocks.most_samples() <= elements.max(2 * radius + 1), "{what}");
         assert!(blocks.sweeps >= 1 && blocks.halo == 0 || blocks.halo == radius * blocks.sweeps, "{what}");
         let mut output = vec![f64::NAN; input.len()];
+        let kinds = blocks.kinds_of_lines();
         for number in 0..blocks.count() {
             let block = blocks.block(number);
             let samples = block.lines().elements();
             assert!(samples <= blocks.most_samples(), "{what}");
+            assert!(kinds.contains(&block.lines()), "{what}");
             let mut copied = vec![f64::NAN; samples];
             blocks.gather(&block, input, &mut copied);
             // Each sample is the one of its place, also outside.

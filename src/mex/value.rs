@@ -149,7 +149,7 @@ impl Host {
                 }
                 Value::Row(values) => {
                     let array = self.array(&[1, values.len()], &f64::fill(|_, _| Ok(())));
-                    let (array, _) = self.array(&[1, values.len()], &f64::fill(|_| Ok(())));
+                    let (array, _) = self.array(&[1, values.len()], &f64::fill(|_, _| Ok(())));
                     self.elements_mut(array, values.len()).copy_from_slice(values);
                     array
                 }
