@@ -8,9 +8,10 @@
 //! for the Octave that runs, and without it everything works as before.
 //!
 //! # Which hosts copy
-//! Not a matter of the version alone: Octave's arrays have a polymorphic allocator, and MEX memory is handed over, where it was configured
-//! that way, which since Octave 10 is the default. But the allocator is a parameter of the array's type, and so part of the names that Octave exports. Seen
-//! to copy: 7.3 and 9.4, which have [`COPYING_ARRAY`]; seen to hand over: 11.3, which has not. MATLAB has nothing of that name.
+//! Not a matter of the version alone: where Octave was configured with `--enable-std-pmr-polymorphic-allocator`, as newer ones are by default, its
+//! arrays have another allocator and take MEX memory over. But the allocator is a parameter of the array's type, and so part of the names that
+//! Octave exports, and there it can be asked for, of any version. Seen to copy: 7.3 and 9.4, which have [`COPYING_ARRAY`]; seen to hand over: 11.3, which
+//! has not. MATLAB has nothing of that name.
 
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
