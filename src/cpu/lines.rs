@@ -327,7 +327,12 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         let end = rows.end.min(length - radius.min(length)).max(start);
         for block in tile.blocks.clone() {
             for ends in [rows.start..start, end..rows.end] {
-                if !ends.is_empty() {
+                if ends.is_empty() {
+                } else if inner == 1 && ends.len() <= radius {
+                    let line = length * block..length * (block + 1);
+                    // SAFETY: elements of this tile, and tiles do not overlap.
+                    self.end(&input[line.clone()], &ends, unsafe { target.places(line.start + ends.start..line.start + ends.end) });
+                } else {
                     let tile = Tile { columns: tile.columns.clone(), rows: ends, blocks: block..block + 1 };
                     self.sweep(&tile, 1, input, target, copies, progress)?;
                 }
@@ -342,6 +347,31 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
             }
         }
         Ok(())
+    }
+
+    /// A few outputs near an end of a line of neighbours: what [`Sweeps::sweep`] does, without its cost.
+    fn end(&self, line: &[T], rows: &Range<usize>, output: &mut [T]) {
+        let (length, radius) = (line.len() as isize, self.stencil.radius());
+        let mut buffer = [T::default(); 3 * MAX_RADIUS];
+        let buffer = &mut buffer[..rows.len() + 2 * radius];
+        // The row that the buffer begins with.
+        let first = rows.start as isize - radius as isize;
+        let inside = first.max(0)..(first + buffer.len() as isize).min(length);
+        let before = (inside.start - first) as usize;
+        let behind = (inside.end - first) as usize;
+        buffer[before..behind].copy_from_slice(&line[inside.start as usize..inside.end as usize]);
+        match self.boundary {
+            Boundary::Constant(value) => {
+                buffer[..before].fill(value);
+                buffer[behind..].fill(value);
+            }
+            _ => {
+                let pads = &self.pads;
+                buffer[..before].iter_mut().zip(&pads.before[radius - before..]).for_each(|(to, &sample)| *to = line[sample]);
+                buffer[behind..].iter_mut().zip(&pads.behind).for_each(|(to, &sample)| *to = line[sample]);
+            }
+        }
+        self.stencil.compute(self.level, buffer, 1, output);
     }
 
     /// Computes `rows` of `width` columns to the target, with `samples` from the first sample of the first row on, and `step` from row to row.
