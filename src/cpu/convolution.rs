@@ -55,6 +55,7 @@ pub(super) fn sweeps<T: Lanes>(request: &Convolution<T>, level: Level, output: &
         watch.check()?;
     }
     if output.is_empty() {
+        // Nor is there a row or a column to share among threads.
         return Ok(());
     }
     let threads = tasks::threads(output.len().saturating_mul(request.filter().values().len()));

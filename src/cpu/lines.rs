@@ -46,6 +46,7 @@ impl Stencil<f64> for Taps {
             // The most frequent counts have code of their own, which keeps the taps in registers.
             [a, b, c] => simd::evaluate(level, &Correlation { samples, step, taps: [a, b, c] }, output),
             [a, b, c, d, e] => simd::evaluate(level, &Correlation { samples, step, taps: [a, b, c, d, e] }, output),
+            [a, b, c, d, e, f, g] => simd::evaluate(level, &Correlation { samples, step, taps: [a, b, c, d, e, f, g] }, output),
             ref taps => simd::evaluate(level, &Correlation { samples, step, taps }, output),
         }
     }
@@ -289,14 +290,13 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
 
     /// So many sweeps from `input` to `output`.
     pub(super) fn run(&self, sweeps: usize, input: &[T], output: &mut [T], watch: &Watch) -> Result<(), Error> {
-        let work = input.len().saturating_mul(self.stencil.work()).saturating_mul(sweeps);
-        let threads = tasks::threads(work);
-        if sweeps > 0 {
-            watch.check()?;
-        }
-        if input.is_empty() {
+        if sweeps == 0 || input.is_empty() {
+            output.copy_from_slice(input);
             return Ok(());
         }
+        watch.check()?;
+        let work = input.len().saturating_mul(self.stencil.work()).saturating_mul(sweeps);
+        let threads = tasks::threads(work);
         let tiling = Tiling::choose(self.lines, self.stencil.radius(), sweeps, threads);
         self.run_in(tiling, sweeps, threads, input, output, watch)
     }
@@ -327,12 +327,13 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         let end = rows.end.min(length - radius.min(length)).max(start);
         for block in tile.blocks.clone() {
             for ends in [rows.start..start, end..rows.end] {
-                if ends.is_empty() {
-                } else if inner == 1 && ends.len() <= radius {
+                if inner == 1 && ends.len() <= radius {
                     let line = length * block..length * (block + 1);
                     // SAFETY: elements of this tile, and tiles do not overlap.
-                    self.end(&input[line.clone()], &ends, unsafe { target.places(line.start + ends.start..line.start + ends.end) });
-                } else {
+                    let output = unsafe { target.places(line.start + ends.start..line.start + ends.end) };
+                    self.end(&input[line], &ends, output);
+                    progress.step(ends.len())?;
+                } else if !ends.is_empty() {
                     let tile = Tile { columns: tile.columns.clone(), rows: ends, blocks: block..block + 1 };
                     self.sweep(&tile, 1, input, target, copies, progress)?;
                 }
