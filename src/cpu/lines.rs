@@ -152,8 +152,16 @@ const NEAR: usize = 1 << 11;
 /// Elements of a copy that stays, with the result of a sweep beside it, in the second-level cache.
 const FAR: usize = 1 << 15;
 
-/// Rows of this many numbers are read from memory as fast as longer ones.
+/// Columns of a tile that is computed straight from the array: its rows are read from memory as fast as longer ones.
 const WIDE: usize = 1 << 10;
+
+/// Columns of a tile that is copied for one sweep, and for many: few, for the sake of many rows.
+const COPIED: usize = 64;
+const COPIED_FOR_MANY: usize = 32;
+
+/// From this radius on, rows that are apart are copied for one sweep already: read in place, so many of them, which are often a power of two apart,
+/// push one another out of the cache. (Of 21 taps along the last dimension of 256 x 256 x 256, a core does twice as many through copies.)
+const RADIUS_COPIED: usize = 3;
 
 /// `total` in parts of at most about `limit`, evenly, and in whole vectors.
 fn evenly(total: usize, limit: usize) -> usize {
@@ -177,6 +185,11 @@ impl Tiling {
             let rows = if outer >= threads { STEP } else { STEP.min(length.div_ceil(threads)) };
             return Tiling { blocks, width: 1, rows: if blocks > 1 { length } else { rows.min(length) }, sweeps: 1, direct: true };
         }
+        if inner >= COPIED && radius >= RADIUS_COPIED {
+            let width = evenly(inner, COPIED);
+            let rows = length.div_ceil(length.div_ceil(FAR / width - 2 * radius));
+            return Tiling { blocks: 1, width, rows, sweeps: 1, direct: false };
+        }
         let width = evenly(inner, WIDE);
         let tiles = outer * inner.div_ceil(width);
         // Where rows are cut, both sides read what is around the cut: enough rows make that little.
@@ -193,7 +206,7 @@ impl Tiling {
                 return whole;
             }
         }
-        let width = if inner <= 64 { inner } else { evenly(inner, 64) };
+        let width = evenly(inner, COPIED_FOR_MANY);
         let rows = if width <= 4 { NEAR } else { FAR } / width;
         // A tenth of the rows on either side is computed for the sake of the others, half of it on average.
         let sweeps = sweeps.min((rows / (10 * radius.max(1))).max(2));
