@@ -384,12 +384,12 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
                     self.sweep(&tile, 1, input, target, copies, progress)?;
                 }
             }
-            let first = tile.columns.start + inner * length * block;
+            let first = self.first(tile, block);
             let together = (STEP / width).max(1);
             for row in (start..end).step_by(together) {
                 let rows = row..(row + together).min(end);
                 let samples = &input[first + inner * (row - radius)..];
-                self.rows(samples, inner, width, inner, rows, first, target);
+                self.rows(tile, block, rows, samples, inner, target);
                 progress.step(width * together.min(end - row))?;
             }
         }
@@ -421,12 +421,13 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         self.stencil.compute(self.level, buffer, 1, output);
     }
 
-    /// Computes `rows` of `width` columns to the target, with `samples` from the first sample of the first row on, and `step` from row to row.
-    /// The first column of row 0 is the element `first` of the target.
-    fn rows(&self, samples: &[T], step: usize, width: usize, inner: usize, rows: Range<usize>, first: usize, target: &Target<T>) {
+    /// Computes `rows` of a tile's columns, in one of its blocks, with `samples` from the first sample of the first row on, and `step` from row to row.
+    fn rows(&self, tile: &Tile, block: usize, rows: Range<usize>, samples: &[T], step: usize, target: &Target<T>) {
+        let (inner, width) = (self.lines.inner(), tile.columns.len());
+        let first = self.first(tile, block);
         let reach = 2 * self.stencil.radius() * step;
         if width == inner && width == step {
-            // SAFETY: tiles do not overlap, and these are elements of one; here and below.
+            // SAFETY: elements of this tile, and tiles do not overlap; here and below.
             let output = unsafe { target.places(first + inner * rows.start..first + inner * rows.end) };
             self.stencil.compute(self.level, &samples[..reach + output.len()], step, output);
         } else {
@@ -436,6 +437,11 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
                 self.stencil.compute(self.level, &samples[i * step..][..reach + width], step, output);
             }
         }
+    }
+
+    /// Where the first column of a tile has its row 0, in a block.
+    fn first(&self, tile: &Tile, block: usize) -> usize {
+        tile.columns.start + self.lines.inner() * self.lines.length() * block
     }
 
     /// So many sweeps of a tile in copies.
@@ -480,9 +486,8 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
                 self.pad(&from, blocks, &layout, last);
             }
             if done == sweeps && blocks == 1 {
-                let first = tile.columns.start + self.lines.inner() * length * tile.blocks.start;
                 let samples = &last[layout.place(0, to.start - radius as isize)..];
-                self.rows(samples, width, width, self.lines.inner(), rows.clone(), first, target);
+                self.rows(tile, tile.blocks.start, rows.clone(), samples, width, target);
             } else {
                 // What is computed in the gaps between lines is padded over.
                 let places = layout.place(0, to.start)..layout.place(blocks - 1, to.end);
@@ -507,7 +512,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
     fn load(&self, tile: &Tile, rows: &Range<isize>, layout: &Layout, input: &[T], copy: &mut [T]) {
         let (inner, length, width) = (self.lines.inner(), self.lines.length(), layout.width);
         for (block, of_array) in tile.blocks.clone().enumerate() {
-            let first = tile.columns.start + inner * length * of_array;
+            let first = self.first(tile, of_array);
             let mut row = rows.start;
             while row < rows.end {
                 let at = if (0..length as isize).contains(&row) { row as usize } else { row.rem_euclid(length as isize) as usize };
