@@ -51,6 +51,54 @@ fn sweep(criterion: &mut Criterion) {
     }
 }
 
+/// A hundred sweeps at once, beside one alone: a hundred of those are what the tiles of many sweeps have to beat.
+fn sweeps(criterion: &mut Criterion) {
+    const SWEEPS: usize = 100;
+    let engines = engines();
+    let mut group = criterion.benchmark_group("sweeps of 3 taps");
+    group.sample_size(10);
+    for n in [1_000, 1_000_000, 1 << 25] {
+        let input: Vec<f64> = (0..n).map(|i| (i as f64).sin()).collect();
+        let request = Request::new(&input, Lines::new(n, 1), Taps::new(&[0.25, 0.5, 0.25]).unwrap()).unwrap();
+        let mut output = vec![0.0; n];
+        for (name, engine) in engines.iter().filter(|(name, _)| name != "reference" && name != "portable") {
+            for sweeps in [1, SWEEPS] {
+                let request = request.with_sweeps(sweeps);
+                group.throughput(Throughput::Elements((n * sweeps) as u64));
+                group.bench_function(BenchmarkId::new(format!("{name}, {sweeps}"), n), |bencher| {
+                    bencher.iter(|| engine.stencil(&request, &mut output, &Watch::new()).unwrap())
+                });
+            }
+        }
+    }
+    group.finish();
+}
+
+/// The dimensions of a cube, in one sweep and in many.
+fn dimensions(criterion: &mut Criterion) {
+    const SIDE: usize = 320;
+    let engines = engines();
+    let input: Vec<f64> = (0..SIDE * SIDE * SIDE).map(|i| (i as f64).sin()).collect();
+    let mut output = vec![0.0; input.len()];
+    for taps in [3, 21] {
+        for sweeps in [1, 10] {
+            let mut group = criterion.benchmark_group(format!("cube, {taps} taps, {sweeps} sweeps"));
+            group.sample_size(10);
+            group.throughput(Throughput::Elements((input.len() * sweeps) as u64));
+            for dim in 0..3 {
+                let request = Request::new(&input, Lines::along(&[SIDE; 3], dim), Taps::new(&vec![0.04; taps]).unwrap()).unwrap();
+                let request = request.with_sweeps(sweeps);
+                for (name, engine) in engines.iter().filter(|(name, _)| name != "reference" && name != "portable") {
+                    group.bench_function(BenchmarkId::new(name, dim + 1), |bencher| {
+                        bencher.iter(|| engine.stencil(&request, &mut output, &Watch::new()).unwrap())
+                    });
+                }
+            }
+            group.finish();
+        }
+    }
+}
+
 /// What a task of the copy moves: its two pieces stay in the second-level cache, as the engine's do.
 const PIECE: usize = 1 << 15;
 
@@ -126,7 +174,7 @@ fn beside_the_copy(quick: bool) {
     Workers::release();
 }
 
-criterion_group!(benches, sweep);
+criterion_group!(benches, sweep, sweeps, dimensions);
 
 fn main() {
     // Under `cargo test` or a sanitizer only see that it runs.

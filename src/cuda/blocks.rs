@@ -116,14 +116,14 @@ impl<T: Real> Blocks<T> {
 
     /// The lines that the samples of a block may form, each once.
     pub(super) fn kinds_of_lines(&self) -> Vec<Lines> {
-        // Blocks differ only where the array begins and ends.
+        // Blocks differ only where the array ends, and where a halo would reach beyond the ends of its lines.
         let counts = self.counts();
-        let ends = counts.map(|count| [0, 1, count / 2, count.saturating_sub(2), count.saturating_sub(1)]);
+        let near = self.halo.div_ceil(self.shape[1].max(1)) + 1;
         let mut kinds: Vec<Lines> = Vec::new();
-        for k in ends[2] {
-            for j in ends[1] {
-                for i in ends[0] {
-                    let inside = i < counts[0] && j < counts[1] && k < counts[2];
+        for k in [0, counts[2].saturating_sub(1)] {
+            for j in (0..counts[1]).filter(|&j| j <= near || j + near >= counts[1]) {
+                for i in [0, counts[0].saturating_sub(1)] {
+                    let inside = counts.iter().all(|&count| count > 0);
                     let lines = inside.then(|| self.block(i + counts[0] * (j + counts[1] * k)).lines());
                     kinds.extend(lines.filter(|lines| !kinds.contains(lines)));
                 }

@@ -148,7 +148,6 @@ impl Host {
                     (api.mxCreateString)(text.as_ptr().cast())
                 }
                 Value::Row(values) => {
-                    let array = self.array(&[1, values.len()], &f64::fill(|_, _| Ok(())));
                     let (array, _) = self.array(&[1, values.len()], &f64::fill(|_, _| Ok(())));
                     self.elements_mut(array, values.len()).copy_from_slice(values);
                     array
