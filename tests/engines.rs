@@ -3,6 +3,7 @@
 //! An engine joins with a line in [`engines`]. One that this machine cannot run is counted as ignored, with the reason in the test's name.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use cudarc::driver::{CudaContext, result};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -11,7 +12,7 @@ use proptest::test_runner::{Config, TestRunner};
 use stencil_mex::cpu::{Cpu, Level};
 use stencil_mex::cuda::{self, Cuda};
 use stencil_mex::stencil::{
-    CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Filter, Lines, Real, Reference, Request, Taps,
+    Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Filter, Lines, Real, Reference, Request, Taps,
 };
 use stencil_mex::watch::Watch;
 
@@ -55,19 +56,21 @@ fn open_cuda() -> Result<Cuda, String> {
     Cuda::open(None).map_err(|error| error.to_string())
 }
 
-/// Has `run` fill an output on the engine and on the reference, and compares every bit.
+/// Has `run`, which does so many sweeps, fill an output on the engine and on the reference, and compares every bit, and what was counted.
 fn check_operation<T: Real>(
     what: &str,
     engine: &AnyEngine,
     input: &[T],
-    run: impl Fn(&AnyEngine, &mut [T]) -> Result<(), Error>,
+    sweeps: usize,
+    run: impl Fn(&AnyEngine, &mut [T], &Watch) -> Result<(), Error>,
 ) -> Outcome {
     let poison = T::from_f64(POISON);
     let before = input.to_vec();
     let mut expected = vec![poison; input.len()];
-    run(&Reference, &mut expected).map_err(|error| error.to_string())?;
+    run(&Reference, &mut expected, &Watch::new()).map_err(|error| error.to_string())?;
     let mut buffer = vec![poison; input.len() + 2 * GUARD];
-    run(engine, &mut buffer[GUARD..GUARD + input.len()]).map_err(|error| format!("{what}: {error}"))?;
+    let watch = Watch::new();
+    run(engine, &mut buffer[GUARD..GUARD + input.len()], &watch).map_err(|error| format!("{what}: {error}"))?;
     let (head, rest) = buffer.split_at(GUARD);
     let (output, tail) = rest.split_at(input.len());
     if head.iter().chain(tail).any(|x| !x.same(poison)) {
@@ -76,6 +79,9 @@ fn check_operation<T: Real>(
     if !input.iter().zip(&before).all(|(&a, &b)| a.same(b)) {
         return Err(format!("{what}: the input was changed"));
     }
+    if watch.done() != (input.len() * sweeps) as u64 {
+        return Err(format!("{what}: {} updates were counted, not {} times {sweeps}", watch.done(), input.len()));
+    }
     match output.iter().zip(&expected).position(|(&got, &want)| !got.same(want)) {
         None => Ok(()),
         Some(i) => Err(format!("{what}: element {i} is {:e}, not {:e}", output[i], expected[i])),
@@ -83,31 +89,41 @@ fn check_operation<T: Real>(
 }
 
 fn check(engine: &AnyEngine, input: &[f64], lines: Lines, taps: &[f64]) -> Outcome {
-    let request = Request::new(input, lines, Taps::new(taps).map_err(|error| error.to_string())?).ok_or("lines and input differ")?;
-    let what = format!("{} lines of {}, {} taps", lines.count(), lines.length(), taps.len());
-    check_operation(&what, engine, input, |engine, output| engine.stencil(&request, output, &Watch::new()))
+    check_sweeps(engine, input, lines, taps, Boundary::default(), 1)
 }
 
-fn check_derivative<T: Real>(engine: &AnyEngine, input: &[T], lines: Lines, spacing: f64) -> Outcome
+fn check_sweeps(engine: &AnyEngine, input: &[f64], lines: Lines, taps: &[f64], boundary: Boundary<f64>, sweeps: usize) -> Outcome {
+    let request = Request::new(input, lines, Taps::new(taps).map_err(|error| error.to_string())?).ok_or("lines and input differ")?;
+    let request = request.with_boundary(boundary).with_sweeps(sweeps);
+    let what = format!("{lines:?}, {} taps, {boundary:?}, {sweeps} sweeps", taps.len());
+    check_operation(&what, engine, input, sweeps, |engine, output, watch| engine.stencil(&request, output, watch))
+}
+
+fn check_derivative<T: Real>(engine: &AnyEngine, input: &[T], lines: Lines, spacing: f64, boundary: Boundary<T>) -> Outcome
 where
     AnyEngine: Compute<T>,
 {
     for source in [CoefficientSource::Constant, CoefficientSource::ReadOnly] {
-        let request = Derivative::new(input, lines, spacing, source).ok_or("lines and input differ")?;
-        let what = format!("derivative, {} lines of {}, {source:?}", lines.count(), lines.length());
-        check_operation(&what, engine, input, |engine, output| Compute::derivative(engine, &request, output, &Watch::new()))?;
+        let request = Derivative::new(input, lines, spacing, source).ok_or("lines and input differ")?.with_boundary(boundary);
+        let what = format!("derivative, {lines:?}, {source:?}, {boundary:?}");
+        check_operation(&what, engine, input, 1, |engine, output, watch| Compute::derivative(engine, &request, output, watch))?;
     }
     Ok(())
 }
 
-fn check_convolution<T: Real>(engine: &AnyEngine, input: &[T], size: [usize; 3], filter: &[T], filter_size: [usize; 3]) -> Outcome
+/// A derivative in both classes.
+fn check_derivatives(engine: &AnyEngine, input: &[f64], lines: Lines, boundary: Boundary<f64>) -> Outcome {
+    check_derivative(engine, input, lines, 0.1, boundary)?;
+    check_derivative(engine, &singles(input), lines, 0.1, single(boundary))
+}
+
+fn check_convolution<T: Real>(engine: &AnyEngine, what: &str, request: &Convolution<T>) -> Outcome
 where
     AnyEngine: Compute<T>,
 {
-    let filter = Filter::new(filter.to_vec(), filter_size).map_err(|error| error.to_string())?;
-    let request = Convolution::new(input, size, filter).ok_or("size and input differ")?;
-    let what = format!("convolution, {size:?} by {filter_size:?}, {} bytes", size_of::<T>());
-    check_operation(&what, engine, input, |engine, output| Compute::convolution(engine, &request, output, &Watch::new()))
+    let (size, filter, boundary, sweeps) = (request.size(), request.filter().size(), request.boundary(), request.sweeps());
+    let what = format!("{what} {size:?} by {filter:?}, {} bytes, {boundary:?}, {sweeps} sweeps", size_of::<T>());
+    check_operation(&what, engine, request.input(), sweeps, |engine, output, watch| Compute::convolution(engine, request, output, watch))
 }
 
 /// Numbers of every kind, the same each time for a seed: mostly of ordinary size, with the awkward ones between.
@@ -140,6 +156,41 @@ fn samples(count: usize, seed: u64) -> Vec<f64> {
             bits => (bits >> 11) as f64 / (1_u64 << 52) as f64 - 1.0,
         })
         .collect()
+}
+
+/// Samples of ordinary size: NaN and infinity would soon be everywhere in repeated sweeps, and then show nothing.
+fn ordinary(count: usize, seed: u64) -> Vec<f64> {
+    samples(count, seed).into_iter().map(|x| if x.abs() < 2.0 { x } else { 0.25 }).collect()
+}
+
+/// Taps of different sizes and signs whose absolute values add up to 1, so that sweeps neither explode nor fade into what all engines have in common.
+fn tame(count: usize, seed: u64) -> Vec<f64> {
+    let taps: Vec<f64> = ordinary(count, seed).into_iter().map(|tap| tap + 0.01).collect();
+    let sum: f64 = taps.iter().map(|tap| tap.abs()).sum();
+    taps.into_iter().map(|tap| tap / sum).collect()
+}
+
+/// Every kind of boundary, with the constants that are awkward.
+const BOUNDARIES: [Boundary<f64>; 8] = [
+    Boundary::Constant(0.0),
+    Boundary::Constant(-0.0),
+    Boundary::Constant(2.5),
+    Boundary::Constant(f64::INFINITY),
+    Boundary::Constant(f64::NAN),
+    Boundary::Replicate,
+    Boundary::Symmetric,
+    Boundary::Circular,
+];
+
+/// One boundary of each kind, such that every sample outside shows.
+const KINDS: [Boundary<f64>; 4] = [Boundary::Constant(2.5), Boundary::Replicate, Boundary::Symmetric, Boundary::Circular];
+
+/// Lengths of lines at which an engine begins another tile or changes its ways, and others that are powers of two.
+const BORDERS: [usize; 16] = [20, 40, 84, 128, 204, 512, 640, 1024, 1152, 1280, 2028, 2048, 4076, 4096, 8192, 32_768];
+
+/// The lengths around all [`BORDERS`] between `least` and `most`, `reach` to either side.
+fn around_borders(least: usize, most: usize, reach: usize) -> impl Iterator<Item = usize> {
+    BORDERS.into_iter().filter(move |border| (least..=most).contains(border)).flat_map(move |border| border - reach..=border + reach)
 }
 
 fn odd_counts() -> impl Iterator<Item = usize> {
@@ -227,6 +278,16 @@ fn awkward_taps(engine: &AnyEngine) -> Outcome {
     Ok(())
 }
 
+/// The same boundary in single.
+fn single(boundary: Boundary<f64>) -> Boundary<f32> {
+    match boundary {
+        Boundary::Constant(value) => Boundary::Constant(value as f32),
+        Boundary::Replicate => Boundary::Replicate,
+        Boundary::Symmetric => Boundary::Symmetric,
+        Boundary::Circular => Boundary::Circular,
+    }
+}
+
 /// The same samples in single.
 fn singles(samples: &[f64]) -> Vec<f32> {
     samples.iter().map(|&sample| sample as f32).collect()
@@ -240,10 +301,10 @@ fn derivatives(engine: &AnyEngine) -> Outcome {
     let many = [(1, 3000), (3, 1000), (8, 500), (9, 500), (40, 99), (41, 99), (639, 7), (1152, 9), (1000, 300), (700_001, 1)];
     for (length, count) in single_lines.chain(many) {
         let input = samples(length * count, length as u64);
-        check_derivative(engine, &input, Lines::new(length, count), 0.1)?;
-        check_derivative(engine, &singles(&input), Lines::new(length, count), 0.1)?;
+        check_derivatives(engine, &input, Lines::new(length, count), Boundary::default())?;
     }
-    [1e-300, 1e300, 5e-324].iter().try_for_each(|&spacing| check_derivative(engine, &samples(99, 1), Lines::new(99, 1), spacing))
+    let spacings = [1e-300, 1e300, 5e-324];
+    spacings.iter().try_for_each(|&spacing| check_derivative(engine, &samples(99, 1), Lines::new(99, 1), spacing, Boundary::default()))
 }
 
 /// Every size of filter, on images smaller and larger than it and than a tile.
@@ -261,10 +322,31 @@ fn filters(engine: &AnyEngine) -> Outcome {
 
 /// One image or volume in both classes.
 fn check_image(engine: &AnyEngine, size: [usize; 3], filter: [usize; 3], seed: u64) -> Outcome {
+    check_image_sweeps(engine, size, filter, seed, Boundary::default(), 1)
+}
+
+fn check_image_sweeps(
+    engine: &AnyEngine,
+    size: [usize; 3],
+    filter: [usize; 3],
+    seed: u64,
+    boundary: Boundary<f64>,
+    sweeps: usize,
+) -> Outcome {
+    fn request<T: Real>(input: &[T], size: [usize; 3], entries: Vec<T>, filter: [usize; 3]) -> Result<Convolution<'_, T>, String> {
+        let filter = Filter::new(entries, filter).map_err(|error| error.to_string())?;
+        Convolution::new(input, size, filter).ok_or("size and input differ".into())
+    }
     let input = samples(size.iter().product(), seed);
-    let entries = samples(filter.iter().product(), seed + 1);
-    check_convolution(engine, &input, size, &entries, filter)?;
-    check_convolution(engine, &singles(&input), size, &singles(&entries), filter)
+    let mut entries = samples(filter.iter().product(), seed + 1);
+    if sweeps > 1 {
+        entries = tame(entries.len(), seed + 1);
+    }
+    let in_single = singles(&input);
+    let in_single = request(&in_single, size, singles(&entries), filter)?.with_boundary(single(boundary)).with_sweeps(sweeps);
+    let in_double = request(&input, size, entries, filter)?.with_boundary(boundary).with_sweeps(sweeps);
+    check_convolution(engine, "convolution", &in_double)?;
+    check_convolution(engine, "convolution", &in_single)
 }
 
 /// Images of all shapes, among them such that take several pieces and tasks.
@@ -319,13 +401,268 @@ fn properties(engine: &AnyEngine) -> Outcome {
     run_properties(200, &strategy, |(lines, input, taps)| check(engine, &input, lines, &taps))
 }
 
+/// Every boundary, number of taps and length of a line, up to lines that have an inside of several vectors; and around the borders of tiles.
+fn boundaries(engine: &AnyEngine) -> Outcome {
+    for boundary in BOUNDARIES {
+        for length in (1..=80).step_by(if matches!(boundary, Boundary::Constant(_)) { 3 } else { 1 }) {
+            for count in odd_counts() {
+                let several = if length % 4 == 0 { 5 } else { 1 };
+                let input = samples(length * several, length as u64);
+                check_sweeps(engine, &input, Lines::new(length, several), &samples(count, count as u64 + 7), boundary, 1)?;
+            }
+        }
+    }
+    for boundary in KINDS {
+        for length in around_borders(81, 4500, 2) {
+            for count in [1, 3, 11, 21] {
+                check_sweeps(engine, &samples(length, 4), Lines::new(length, 1), &samples(count, 5), boundary, 1)?;
+            }
+        }
+        for (length, count) in [(8190, 3), (32_769, 1), (65_537, 1), (41, 700), (700, 41)] {
+            check_sweeps(engine, &samples(length * count, 4), Lines::new(length, count), &samples(21, 5), boundary, 1)?;
+        }
+    }
+    Ok(())
+}
+
+/// The widths of rows that the dimensions before a later one can make.
+const INNER: [usize; 13] = [1, 2, 3, 7, 8, 31, 32, 33, 64, 65, 100, 1000, 1025];
+
+/// Lines along later dimensions: elements that are apart.
+fn dimensions(engine: &AnyEngine) -> Outcome {
+    for inner in INNER {
+        for outer in [1, 3] {
+            for length in [1, 2, 3, 9, 10, 11, 20, 21, 41, 64, 150, 700] {
+                if inner * length * outer > 70_000 {
+                    continue;
+                }
+                let input = samples(inner * length * outer, length as u64);
+                for (boundary, count) in KINDS.into_iter().zip([21, 3, 5, 11]).chain([(KINDS[0], 1), (KINDS[2], 21), (KINDS[3], 21)]) {
+                    check_sweeps(engine, &input, Lines::strided(inner, length, outer), &samples(count, 8), boundary, 1)?;
+                }
+                let boundary = KINDS[(length + outer) % 4];
+                check_derivatives(engine, &input, Lines::strided(inner, length, outer), boundary)?;
+            }
+        }
+    }
+    // Enough for all threads: in rows, in columns, in both.
+    for (inner, length, outer) in [(3, 70_000, 1), (1500, 150, 1), (70_000, 3, 1), (40, 40, 130), (1, 300_000, 1)] {
+        let input = samples(inner * length * outer, 2);
+        for (boundary, count) in KINDS.into_iter().zip([21, 3, 11, 5]) {
+            check_sweeps(engine, &input, Lines::strided(inner, length, outer), &samples(count, 8), boundary, 1)?;
+        }
+    }
+    Ok(())
+}
+
+/// Derivatives with every boundary, on lines of every length.
+fn derivative_boundaries(engine: &AnyEngine) -> Outcome {
+    for boundary in BOUNDARIES {
+        for length in (1..=30).chain(around_borders(1, 2100, 1)) {
+            check_derivatives(engine, &samples(length * 2, length as u64), Lines::new(length, 2), boundary)?;
+        }
+    }
+    Ok(())
+}
+
+/// Many sweeps: as many times one, on lines shorter than the stencil, around the borders of tiles, in as many sweeps as a pass takes and around.
+fn sweeps(engine: &AnyEngine) -> Outcome {
+    let counts = [0, 1, 2, 3, 7, 16, 17, 50, 51, 63, 64, 65, 101, 130];
+    for boundary in KINDS {
+        for &count in &counts {
+            for (length, taps) in [(1, 3), (1, 21), (2, 5), (3, 21), (5, 3), (9, 21), (20, 7), (20, 21), (33, 1), (100, 3), (300, 21)] {
+                let lines = if length % 2 == 0 { Lines::new(length, 3) } else { Lines::strided(3, length, 2) };
+                check_sweeps(engine, &ordinary(lines.elements(), 3), lines, &tame(taps, 4), boundary, count)?;
+            }
+        }
+    }
+    // Numbers of all kinds, for as long as they last.
+    for boundary in BOUNDARIES {
+        for count in [2, 3] {
+            for (length, taps) in [(7, 21), (40, 3), (1000, 5), (4100, 11)] {
+                check_sweeps(engine, &samples(length, 3), Lines::new(length, 1), &samples(taps, 4), boundary, count)?;
+            }
+        }
+    }
+    // One tap has no halo at all, and leaves signs of zeros and NaN where they are.
+    check_sweeps(engine, &samples(5000, 3), Lines::new(5000, 1), &[-1.0], KINDS[3], 65)?;
+    sweeps_in_tiles(engine)
+}
+
+/// Lines that take several tiles, each around the borders between them.
+fn sweeps_in_tiles(engine: &AnyEngine) -> Outcome {
+    for boundary in KINDS {
+        for length in around_borders(1000, 4500, 1) {
+            for (taps, count) in [(3, 17), (5, 2), (21, 7)] {
+                check_sweeps(engine, &ordinary(length, 3), Lines::new(length, 1), &tame(taps, 4), boundary, count)?;
+            }
+        }
+        let many = [(1, 33_000, 1, 3, 40), (1, 40_000, 1, 21, 13), (2, 17_000, 1, 5, 30), (3, 12_000, 1, 3, 33), (7, 5000, 1, 3, 20)];
+        let wide = [
+            (64, 2100, 1, 3, 7),
+            (33, 2100, 1, 11, 5),
+            (1000, 70, 1, 5, 7),
+            (130, 300, 2, 21, 4),
+            (50_000, 3, 1, 5, 4),
+            (31, 33, 31, 3, 9),
+        ];
+        for (inner, length, outer, taps, count) in many.into_iter().chain(wide) {
+            let lines = Lines::strided(inner, length, outer);
+            check_sweeps(engine, &ordinary(lines.elements(), 3), lines, &tame(taps, 4), boundary, count)?;
+        }
+    }
+    // As many passes as go to the output first, and as many as go to the other array first.
+    [(3, 250), (3, 430)].into_iter().try_for_each(|(taps, count)| {
+        check_sweeps(engine, &ordinary(34_000, 3), Lines::new(34_000, 1), &tame(taps, 4), Boundary::Symmetric, count)
+    })
+}
+
+/// Any shape, dimension, boundary, number of sweeps, taps and doubles.
+fn sweeps_properties(engine: &AnyEngine) -> Outcome {
+    let number = || {
+        prop_oneof![
+            8 => -1.0..1.0,
+            1 => proptest::num::f64::ANY,
+            1 => prop_oneof![Just(f64::INFINITY), Just(-0.0), Just(0.0), Just(f64::NAN), Just(5e-324)],
+        ]
+    };
+    let shape = prop_oneof![
+        3 => (1..40_usize, 1..40_usize, 1..4_usize),
+        1 => (Just(1_usize), 1..5000_usize, 1..3_usize),
+        1 => (1..90_usize, 1..120_usize, Just(1_usize)),
+    ];
+    let boundary = prop_oneof![2 => number().prop_map(Boundary::Constant), 1 => proptest::sample::select(KINDS.to_vec())];
+    let boundary = prop_oneof![boundary, Just(Boundary::Replicate), Just(Boundary::Symmetric), Just(Boundary::Circular)];
+    let strategy =
+        (shape, boundary, 0..=10_usize, 0..20_usize, any::<bool>()).prop_flat_map(move |(shape, boundary, radius, sweeps, tamed)| {
+            let (inner, length, outer) = shape;
+            let input = proptest::collection::vec(number(), inner * length * outer);
+            let taps = proptest::collection::vec(number(), 2 * radius + 1);
+            (Just((Lines::strided(inner, length, outer), boundary, sweeps, tamed)), input, taps)
+        });
+    run_properties(150, &strategy, |((lines, boundary, sweeps, tamed), input, taps)| {
+        let taps = if tamed { tame(taps.len(), input.len() as u64) } else { taps };
+        check_sweeps(engine, &input, lines, &taps, boundary, sweeps)
+    })
+}
+
+/// Every boundary on images and volumes, some smaller than the filter, and in several sweeps.
+fn convolution_boundaries(engine: &AnyEngine) -> Outcome {
+    let images = [[1, 1, 1], [2, 3, 1], [3, 2, 1], [1, 40, 1], [40, 1, 1], [31, 33, 1], [66, 18, 1]];
+    let volumes = [[1, 1, 2], [2, 3, 4], [9, 2, 3], [20, 11, 5]];
+    for boundary in BOUNDARIES {
+        for size in images {
+            for filter in [[3, 3, 1], [15, 15, 1], [1, 5, 1], [7, 1, 1], [3, 3, 5]] {
+                check_image_sweeps(engine, size, filter, 5, boundary, 1)?;
+            }
+        }
+        for size in volumes {
+            for filter in [[3, 3, 1], [3, 3, 3], [7, 7, 7], [1, 1, 5], [5, 1, 3]] {
+                check_image_sweeps(engine, size, filter, 6, boundary, 1)?;
+            }
+        }
+    }
+    for boundary in KINDS {
+        for size in [[511, 5, 1], [513, 4, 1], [1025, 3, 1], [3000, 1, 1], [300, 90, 1], [2, 700, 3]] {
+            check_image_sweeps(engine, size, [5, 3, 1], 5, boundary, 1)?;
+        }
+    }
+    Ok(())
+}
+
+/// Sweeps of a convolution.
+fn convolution_sweeps(engine: &AnyEngine) -> Outcome {
+    for boundary in KINDS {
+        for count in [0, 2, 3, 8] {
+            for (size, filter) in [
+                ([1, 1, 1], [3, 3, 1]),
+                ([2, 3, 1], [15, 15, 1]),
+                ([40, 31, 1], [3, 3, 1]),
+                ([600, 9, 1], [5, 5, 1]),
+                ([8, 7, 4], [3, 3, 3]),
+                ([8, 7, 4], [3, 3, 1]),
+                ([4, 3, 2], [7, 7, 7]),
+            ] {
+                check_image_sweeps(engine, size, filter, 9, boundary, count)?;
+            }
+        }
+    }
+    check_image_sweeps(engine, [300, 200, 1], [5, 5, 1], 9, Boundary::Circular, 5)
+}
+
+/// A run whose watch was stopped before it does nothing; one that is stopped from another thread ends soon, and the engine is as good as before.
+fn stopped(engine: &AnyEngine) -> Outcome {
+    // Far more than any engine does in the time that is given.
+    const ENDLESS: usize = 1 << 40;
+    let input = ordinary(1 << 20, 1);
+    let taps = Taps::new(&tame(21, 2)).map_err(|error| error.to_string())?;
+    let filter = Filter::new(tame(225, 2), [15, 15, 1]).map_err(|error| error.to_string())?;
+    let ways = [Lines::new(1 << 20, 1), Lines::new(1 << 10, 1 << 10), Lines::strided(1 << 10, 1 << 10, 1), Lines::new(16, 1)];
+    let runs = ways.map(|lines| Request::new(&input[..lines.elements()], lines, taps));
+    let runs = runs.into_iter().map(|run| run.ok_or("lines and input differ").map(|run| run.with_sweeps(ENDLESS)));
+    let runs = runs.collect::<Result<Vec<_>, _>>()?;
+    let images = [[1 << 10, 1 << 10, 1], [4, 4, 1]].map(|size: [usize; 3]| {
+        Convolution::new(&input[..size.iter().product()], size, filter.clone()).map(|run| run.with_sweeps(ENDLESS))
+    });
+    let mut output = vec![POISON; input.len()];
+    for run in &runs {
+        expect_stop(|watch| engine.stencil(run, &mut output[..run.input().len()], watch))?;
+    }
+    for run in images.iter().flatten() {
+        expect_stop(|watch| Compute::convolution(engine, run, &mut output[..run.input().len()], watch))?;
+    }
+    let derivative =
+        Derivative::new(&input, Lines::new(input.len(), 1), 0.1, CoefficientSource::Constant).ok_or("lines and input differ")?;
+    let watch = Watch::new();
+    watch.stop();
+    if Compute::derivative(engine, &derivative, &mut output, &watch) != Err(Error::Interrupted) {
+        return Err("a derivative that was stopped before it began has ended well".into());
+    }
+    check_sweeps(engine, &input[..70_000], Lines::new(70_000, 1), &[0.25, 0.5, 0.25], Boundary::Circular, 3)
+}
+
+/// Stops a run before it begins, and another when it has begun.
+fn expect_stop(mut run: impl FnMut(&Watch) -> Result<(), Error>) -> Outcome {
+    let watch = Watch::new();
+    watch.stop();
+    if run(&watch) != Err(Error::Interrupted) || watch.done() > 0 {
+        return Err("a run that was stopped before it began has done something".into());
+    }
+    let watch = Watch::new();
+    let stopped_at = std::thread::scope(|scope| {
+        let stopper = scope.spawn(|| {
+            // Long enough that it is under way: what was done is counted meanwhile.
+            let began = Instant::now();
+            while watch.done() == 0 && began.elapsed() < Duration::from_secs(5) {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            watch.stop();
+            Instant::now()
+        });
+        let result = run(&watch);
+        let ended = Instant::now();
+        (stopper.join(), result, ended)
+    });
+    let (Ok(stopped), result, ended) = stopped_at else {
+        return Err("the thread that stops the run failed".into());
+    };
+    // A tenth of a second is what a step may take; on a busy machine it takes what others leave.
+    let waited = ended.saturating_duration_since(stopped);
+    match result {
+        _ if watch.done() == 0 => Err("nothing was counted in five seconds".into()),
+        Err(Error::Interrupted) if waited < Duration::from_secs(1) => Ok(()),
+        Err(Error::Interrupted) => Err(format!("ended {waited:?} after it was stopped")),
+        other => Err(format!("{other:?} from a run that was stopped")),
+    }
+}
+
 /// Draws so many cases and shrinks the first that fails.
 fn run_properties<S: Strategy>(cases: u32, strategy: &S, test: impl Fn(S::Value) -> Outcome) -> Outcome {
     let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
     runner.run(strategy, |value| test(value).map_err(TestCaseError::fail)).map_err(|error| error.to_string())
 }
 
-const TABLE: [Case; 11] = [
+const TABLE: [Case; 19] = [
     ("document", document),
     ("single_lines", single_lines),
     ("many_lines", many_lines),
@@ -337,6 +674,14 @@ const TABLE: [Case; 11] = [
     ("images", images),
     ("volumes", volumes),
     ("convolution_properties", convolution_properties),
+    ("boundaries", boundaries),
+    ("dimensions", dimensions),
+    ("derivative_boundaries", derivative_boundaries),
+    ("sweeps", sweeps),
+    ("sweeps_properties", sweeps_properties),
+    ("convolution_boundaries", convolution_boundaries),
+    ("convolution_sweeps", convolution_sweeps),
+    ("stopped", stopped),
 ];
 
 /// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.

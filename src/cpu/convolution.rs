@@ -1,16 +1,18 @@
 //! Convolutions over images and volumes.
 //!
-//! Outputs are computed a run of rows at a time. The columns of samples under the filter are copied into a buffer with zeros where the array has none;
-//! then each output is a chain over that buffer, and neighbouring rows are neighbouring numbers. Going on to the next column, only the columns that
-//! enter are copied: the buffer is a ring.
+//! Outputs are computed a run of rows at a time. The columns of samples under the filter are copied into a buffer, with what the boundary says where the
+//! array has none; then each output is a chain over that buffer, and neighbouring rows are neighbouring numbers. Going on to the next column, only the
+//! columns that enter are copied: the buffer is a ring. A task is such a run of rows of some columns.
 
 use std::ops::Range;
 
 use super::simd::{self, Lanes, Level, Operator, Vector};
-use crate::stencil::{Convolution, Filter, MAX_FILTER_2D, MAX_FILTER_3D};
+use super::tasks::{self, STEP, Target};
+use crate::stencil::{Boundary, Convolution, Error, Filter, MAX_FILTER_2D, MAX_FILTER_3D};
+use crate::watch::Watch;
 
 /// The rows that are computed at once at most: with 15 columns of doubles the buffer takes 64 KiB, and stays in the cache.
-pub(super) const ROWS: usize = 512;
+const ROWS: usize = 512;
 
 /// The most columns under a filter.
 const MAX_COLUMNS: usize = if MAX_FILTER_3D * MAX_FILTER_3D > MAX_FILTER_2D { MAX_FILTER_3D * MAX_FILTER_3D } else { MAX_FILTER_2D };
@@ -46,20 +48,43 @@ impl<T: Lanes> Operator<T> for Columns<'_, T> {
     }
 }
 
-/// Computes the columns `columns` of the output, counted through all pages, into `output`.
-pub(super) fn columns<T: Lanes>(request: &Convolution<T>, level: Level, columns: Range<usize>, output: &mut [T]) {
-    let rows = request.size()[0];
-    for from in (0..rows).step_by(ROWS) {
-        let mut strip = Strip::new(request, from..(from + ROWS).min(rows));
-        for (i, column) in columns.clone().enumerate() {
-            strip.column(level, column, &mut output[i * rows..][strip.rows.clone()]);
-        }
+/// All sweeps of a convolution.
+pub(super) fn sweeps<T: Lanes>(request: &Convolution<T>, level: Level, output: &mut [T], watch: &Watch) -> Result<(), Error> {
+    let [rows, columns, pages] = request.size();
+    if request.sweeps() > 0 {
+        watch.check()?;
     }
+    if output.is_empty() {
+        // Nor is there a row or a column to share among threads.
+        return Ok(());
+    }
+    let threads = tasks::threads(output.len().saturating_mul(request.filter().values().len()));
+    // Runs of rows of one size, and so many columns that a task stays in the cache and every thread has one.
+    let strips = rows.div_ceil(ROWS);
+    let height = rows.div_ceil(strips);
+    let width = (STEP / height).clamp(1, (columns * pages).div_ceil(threads.div_ceil(strips)));
+    let groups = (columns * pages).div_ceil(width);
+    tasks::ping_pong(request.input(), output, request.sweeps(), |_, input, output| {
+        let target = Target::new(output);
+        tasks::run(strips * groups, threads, 1, watch, |number, _: &mut (), progress| {
+            let (strip, group) = (number % strips, number / strips);
+            let of_strip = strip * height..((strip + 1) * height).min(rows);
+            let mut strip = Strip::new(request, input, of_strip.clone());
+            for column in group * width..((group + 1) * width).min(columns * pages) {
+                // SAFETY: no other task has these rows of this column.
+                let output = unsafe { target.places(column * rows + of_strip.start..column * rows + of_strip.end) };
+                strip.column(level, column, output);
+                progress.step(output.len())?;
+            }
+            Ok(())
+        })
+    })
 }
 
 /// A run of rows, and the columns of samples that were last needed for it.
 struct Strip<'a, T> {
     request: &'a Convolution<'a, T>,
+    input: &'a [T],
     rows: Range<usize>,
     /// For each page and each column under the filter, a column of samples with those above and below.
     buffer: Vec<T>,
@@ -68,10 +93,10 @@ struct Strip<'a, T> {
 }
 
 impl<'a, T: Lanes> Strip<'a, T> {
-    fn new(request: &'a Convolution<'a, T>, rows: Range<usize>) -> Strip<'a, T> {
+    fn new(request: &'a Convolution<'a, T>, input: &'a [T], rows: Range<usize>) -> Strip<'a, T> {
         let [height, width, depth] = request.filter().size();
         let length = rows.len() + height - 1;
-        Strip { request, rows, buffer: vec![T::default(); length * width * depth], held: vec![None; width * depth] }
+        Strip { request, input, rows, buffer: vec![T::default(); length * width * depth], held: vec![None; width * depth] }
     }
 
     /// The outputs of one column, counted through all pages.
@@ -99,16 +124,23 @@ impl<'a, T: Lanes> Strip<'a, T> {
         simd::evaluate(level, &Columns { columns: &columns[..width * depth], filter: filter.values(), rows: height }, output);
     }
 
-    /// Copies the samples of a column, and zeros where it has none, to the buffer from `at` on.
+    /// Copies the samples of a column, and what the boundary says around them and for a column outside, to the buffer from `at` on.
     fn fill(&mut self, (j, k): (isize, isize), at: usize) {
         let ([rows, columns, pages], above) = (self.request.size(), self.request.filter().radius()[0]);
+        let boundary: Boundary<T> = self.request.boundary();
         let to = &mut self.buffer[at..][..self.rows.len() + 2 * above];
-        to.fill(T::default());
-        if (0..columns as isize).contains(&j) && (0..pages as isize).contains(&k) {
-            let samples = self.rows.start.saturating_sub(above)..(self.rows.end + above).min(rows);
-            let column = &self.request.input()[(j as usize + columns * k as usize) * rows..][..rows];
-            let skipped = above - (self.rows.start - samples.start);
-            to[skipped..][..samples.len()].copy_from_slice(&column[samples]);
+        let (Some(j), Some(k)) = (boundary.sample_at(j, columns), boundary.sample_at(k, pages)) else {
+            return to.fill(boundary.constant());
+        };
+        let column = &self.input[(j + columns * k) * rows..][..rows];
+        let samples = self.rows.start.saturating_sub(above)..(self.rows.end + above).min(rows);
+        let before = above - (self.rows.start - samples.start);
+        let behind = before + samples.len();
+        // The row of the array that the buffer begins with.
+        let first = self.rows.start as isize - above as isize;
+        to[before..behind].copy_from_slice(&column[samples]);
+        for i in (0..before).chain(behind..to.len()) {
+            to[i] = boundary.sample_at(first + i as isize, rows).map_or(boundary.constant(), |row| column[row]);
         }
     }
 }

@@ -1,89 +1,94 @@
 //! Stencils along lines.
 //!
-//! Every stencil is an operator on contiguous samples: output `i` from the samples `i` to `i + 2 * radius`. The inside of a line is that already. Its
-//! two ends, and lines too short to have an inside, are copied with zeros around them first. A range of outputs may begin and end anywhere.
+//! # Tiles
+//! An array of lines is seen as `inner x length x outer` elements: rows of `inner` neighbours, one for each place in a line. A stencil takes row `j` from
+//! the rows around it, all elements of a row by the same steps; so rows are what the vectors run along, and where `inner` is 1, neighbouring rows are
+//! neighbouring numbers, which comes to the same. The array is cut into tiles: some columns of some rows.
+//!
+//! A single sweep computes the inside of a line straight from the array. Its two ends, and lines that are mostly ends, go through a copy with what the
+//! boundary says around it. Many sweeps go through such copies too: a tile is copied with so many rows around it that all sweeps of a pass can be done in
+//! the cache, on fewer rows each time; what neighbouring tiles both need in between, both compute. What a tile holds at the true end of a line is
+//! padded anew before every sweep.
 
 use std::ops::Range;
 
 use super::simd::{self, Lanes, Level, Operator, Vector};
-use crate::stencil::{DERIVATIVE_RADIUS, Derivative, Lines, MAX_TAPS, Request};
+use super::tasks::{self, Progress, STEP, Target};
+use crate::stencil::{Boundary, DERIVATIVE_RADIUS, Error, Lines, MAX_TAPS, Taps};
+use crate::watch::{Stopped, Watch};
 
 /// The widest stencil reaches this far to either side.
 const MAX_RADIUS: usize = MAX_TAPS / 2;
 
-/// Outputs that are computed from one copied buffer.
-const COPIED: usize = 512;
-
 /// A stencil along lines.
 pub(super) trait Stencil<T>: Sync {
-    /// The samples, line after line.
-    fn input(&self) -> &[T];
-
-    /// How they fall into lines.
-    fn lines(&self) -> Lines;
-
     /// Samples on either side that an output needs, [`MAX_RADIUS`] at the most.
     fn radius(&self) -> usize;
 
-    /// The outputs that have all their samples in `samples`, which are `2 * radius` more than `output`.
-    fn inside(&self, level: Level, samples: &[T], output: &mut [T]);
+    /// Multiply-adds an output.
+    fn work(&self) -> usize;
+
+    /// The outputs that have all their samples in `samples`, which are `step` apart: `2 * radius * step` more than `output`.
+    fn compute(&self, level: Level, samples: &[T], step: usize, output: &mut [T]);
 }
 
-impl Stencil<f64> for Request<'_> {
-    fn input(&self) -> &[f64] {
-        Request::input(self)
-    }
-
-    fn lines(&self) -> Lines {
-        Request::lines(self)
-    }
-
+impl Stencil<f64> for Taps {
     fn radius(&self) -> usize {
-        self.taps().radius()
+        Taps::radius(self)
     }
 
-    fn inside(&self, level: Level, samples: &[f64], output: &mut [f64]) {
-        simd::evaluate(level, &Correlation { samples, taps: self.taps().as_slice() }, output);
+    fn work(&self) -> usize {
+        self.count()
+    }
+
+    fn compute(&self, level: Level, samples: &[f64], step: usize, output: &mut [f64]) {
+        match *self.as_slice() {
+            // The most frequent counts have code of their own, which keeps the taps in registers.
+            [a, b, c] => simd::evaluate(level, &Correlation { samples, step, taps: [a, b, c] }, output),
+            [a, b, c, d, e] => simd::evaluate(level, &Correlation { samples, step, taps: [a, b, c, d, e] }, output),
+            [a, b, c, d, e, f, g] => simd::evaluate(level, &Correlation { samples, step, taps: [a, b, c, d, e, f, g] }, output),
+            ref taps => simd::evaluate(level, &Correlation { samples, step, taps }, output),
+        }
     }
 }
 
-impl<T: Lanes> Stencil<T> for Derivative<'_, T> {
-    fn input(&self) -> &[T] {
-        Derivative::input(self)
-    }
+/// The factors of the differences `f(x + ih) - f(x - ih)`, from the nearest out.
+pub(super) struct Differences<'a, T>(pub(super) &'a [T; DERIVATIVE_RADIUS]);
 
-    fn lines(&self) -> Lines {
-        Derivative::lines(self)
-    }
-
+impl<T: Lanes> Stencil<T> for Differences<'_, T> {
     fn radius(&self) -> usize {
         DERIVATIVE_RADIUS
     }
 
-    fn inside(&self, level: Level, samples: &[T], output: &mut [T]) {
-        simd::evaluate(level, &Differences { samples, coefficients: *self.coefficients() }, output);
+    fn work(&self) -> usize {
+        DERIVATIVE_RADIUS
+    }
+
+    fn compute(&self, level: Level, samples: &[T], step: usize, output: &mut [T]) {
+        simd::evaluate(level, &SumOfDifferences { samples, step, coefficients: *self.0 }, output);
     }
 }
 
-/// Output `i` is the chain of `fma(samples[i + k], taps[k], acc)`.
-struct Correlation<'a> {
+/// Output `i` is the chain of `fma(samples[i + k * step], taps[k], acc)`.
+struct Correlation<'a, A> {
     samples: &'a [f64],
-    taps: &'a [f64],
+    step: usize,
+    taps: A,
 }
 
-impl Operator<f64> for Correlation<'_> {
+impl<A: AsRef<[f64]>> Operator<f64> for Correlation<'_, A> {
     fn outputs(&self) -> usize {
-        self.samples.len() + 1 - self.taps.len()
+        self.samples.len() - (self.taps.as_ref().len() - 1) * self.step
     }
 
     #[inline(always)]
     unsafe fn block<V: Vector<Element = f64>, const U: usize>(&self, at: usize, output: *mut f64) {
         let mut acc = [V::splat(0.0); U];
-        for (k, &tap) in self.taps.iter().enumerate() {
+        for (k, &tap) in self.taps.as_ref().iter().enumerate() {
             let tap = V::splat(tap);
             for (u, acc) in acc.iter_mut().enumerate() {
-                // SAFETY: the last sample under a block of outputs is `taps.len() - 1` behind the last output, and there are as many more samples.
-                *acc = unsafe { V::load(self.samples.as_ptr().add(at + k + u * V::LANES)) }.fma(tap, *acc);
+                // SAFETY: the last sample under an output is `(taps.len() - 1) * step` behind it, and there are as many more samples.
+                *acc = unsafe { V::load(self.samples.as_ptr().add(at + k * self.step + u * V::LANES)) }.fma(tap, *acc);
             }
         }
         for (u, acc) in acc.into_iter().enumerate() {
@@ -93,15 +98,16 @@ impl Operator<f64> for Correlation<'_> {
     }
 }
 
-/// Output `i` is the chain of `fma(c[d - 1], samples[i + R + d] - samples[i + R - d], acc)` for d = 1..R.
-struct Differences<'a, T> {
+/// Output `i` is the chain of `fma(c[d - 1], samples[i + (R + d) * step] - samples[i + (R - d) * step], acc)` for d = 1..R.
+struct SumOfDifferences<'a, T> {
     samples: &'a [T],
+    step: usize,
     coefficients: [T; DERIVATIVE_RADIUS],
 }
 
-impl<T: Lanes> Operator<T> for Differences<'_, T> {
+impl<T: Lanes> Operator<T> for SumOfDifferences<'_, T> {
     fn outputs(&self) -> usize {
-        self.samples.len() - 2 * DERIVATIVE_RADIUS
+        self.samples.len() - 2 * DERIVATIVE_RADIUS * self.step
     }
 
     #[inline(always)]
@@ -112,8 +118,8 @@ impl<T: Lanes> Operator<T> for Differences<'_, T> {
             for (u, acc) in acc.iter_mut().enumerate() {
                 // SAFETY: samples from `radius` before to `radius` behind the middle are there for every output.
                 let difference = unsafe {
-                    let middle = self.samples.as_ptr().add(at + DERIVATIVE_RADIUS + u * V::LANES);
-                    V::load(middle.add(d)).minus(V::load(middle.sub(d)))
+                    let middle = self.samples.as_ptr().add(at + DERIVATIVE_RADIUS * self.step + u * V::LANES);
+                    V::load(middle.add(d * self.step)).minus(V::load(middle.sub(d * self.step)))
                 };
                 *acc = c.fma(difference, *acc);
             }
@@ -125,102 +131,389 @@ impl<T: Lanes> Operator<T> for Differences<'_, T> {
     }
 }
 
-/// Computes the outputs `range` of a stencil into `output`.
-pub(super) fn range<T: Lanes>(stencil: &impl Stencil<T>, level: Level, range: Range<usize>, output: &mut [T]) {
-    let (lines, radius, start) = (stencil.lines(), stencil.radius(), range.start);
-    if lines.length() <= 4 * MAX_RADIUS {
-        return short_lines(stencil, level, range, output);
+/// How an array is cut into tiles. The result does not depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Tiling {
+    /// Which of the `outer` are computed side by side in one tile; more than one only with all columns and all rows.
+    blocks: usize,
+    /// Columns in a tile, of the `inner`.
+    width: usize,
+    /// Rows in a tile, of the `length`.
+    rows: usize,
+    /// Sweeps in one pass over the array at most.
+    sweeps: usize,
+    /// Whether what is inside a line is computed straight from the array. Only for a single sweep.
+    direct: bool,
+}
+
+/// Elements of a copy that stays, with the result of a sweep beside it, in the first-level cache.
+const NEAR: usize = 1 << 11;
+
+/// Elements of a copy that stays, with the result of a sweep beside it, in the second-level cache.
+const FAR: usize = 1 << 15;
+
+/// Rows of this many numbers are read from memory as fast as longer ones.
+const WIDE: usize = 1 << 10;
+
+/// `total` in parts of at most about `limit`, evenly, and in whole vectors.
+fn evenly(total: usize, limit: usize) -> usize {
+    total.div_ceil(total.div_ceil(limit.max(1)).max(1)).next_multiple_of(8).min(total)
+}
+
+impl Tiling {
+    fn choose(lines: Lines, radius: usize, sweeps: usize, threads: usize) -> Tiling {
+        if sweeps == 1 { Tiling::single(lines, radius, threads) } else { Tiling::many(lines, radius, sweeps, threads) }
     }
-    for (line, piece) in lines.pieces(range) {
-        let inside = piece.start.max(line.start + radius)..piece.end.min(line.end - radius);
-        let output = &mut output[piece.start - start..piece.end - start];
-        let (before, output) = output.split_at_mut(inside.start.min(piece.end) - piece.start);
-        let (middle, after) = output.split_at_mut(inside.len());
-        end_of_line(stencil, level, &line, piece.start, before);
-        if !middle.is_empty() {
-            stencil.inside(level, &stencil.input()[inside.start - radius..inside.end + radius], middle);
+
+    fn single(lines: Lines, radius: usize, threads: usize) -> Tiling {
+        let (inner, length, outer) = (lines.inner(), lines.length(), lines.outer());
+        let padded = length + 2 * radius;
+        // Mostly ends, or many ends: whole lines are copied.
+        if length <= 4 * radius.max(MAX_RADIUS / 2) || (inner > 1 && inner * padded <= NEAR / 2) {
+            return Tiling::whole(lines, radius, 1, NEAR / 4, FAR / 2);
         }
-        end_of_line(stencil, level, &line, piece.end - after.len(), after);
+        if inner == 1 {
+            let blocks = (STEP / length).clamp(1, outer.div_ceil(threads));
+            let rows = if outer >= threads { STEP } else { STEP.min(length.div_ceil(threads)) };
+            return Tiling { blocks, width: 1, rows: if blocks > 1 { length } else { rows.min(length) }, sweeps: 1, direct: true };
+        }
+        let width = evenly(inner, WIDE);
+        let tiles = outer * inner.div_ceil(width);
+        // Where rows are cut, both sides read what is around the cut: enough rows make that little.
+        let parts = (4 * threads).div_ceil(tiles).min(length / (16 * (radius + 1))).max(1);
+        Tiling { blocks: 1, width, rows: length.div_ceil(if threads > 1 { parts } else { 1 }), sweeps: 1, direct: true }
+    }
+
+    fn many(lines: Lines, radius: usize, sweeps: usize, threads: usize) -> Tiling {
+        let (inner, length) = (lines.inner(), lines.length());
+        let padded = length + 2 * radius;
+        if padded * inner.min(16) <= FAR {
+            let whole = Tiling::whole(lines, radius, sweeps, NEAR, FAR);
+            if whole.count(lines) >= threads || padded < 2 * NEAR {
+                return whole;
+            }
+        }
+        let width = if inner <= 64 { inner } else { evenly(inner, 64) };
+        let rows = if width <= 4 { NEAR } else { FAR } / width;
+        // A tenth of the rows on either side is computed for the sake of the others, half of it on average.
+        let sweeps = sweeps.min((rows / (10 * radius.max(1))).max(2));
+        let rows = rows - (2 * radius * sweeps).min(rows / 2);
+        Tiling { blocks: 1, width, rows: length.div_ceil(length.div_ceil(rows)), sweeps, direct: false }
+    }
+
+    /// Whole lines: several side by side in up to `near` elements; few columns of them where they are more than `far`.
+    fn whole(lines: Lines, radius: usize, sweeps: usize, near: usize, far: usize) -> Tiling {
+        let (inner, length, outer) = (lines.inner(), lines.length(), lines.outer());
+        let padded = length + 2 * radius;
+        let width = if inner * padded <= far { inner } else { evenly(inner, far / padded) };
+        let blocks = if width == inner { (near / (inner * padded)).clamp(1, outer) } else { 1 };
+        Tiling { blocks, width, rows: length, sweeps, direct: false }
+    }
+
+    /// In how many parts each dimension is cut.
+    fn parts(&self, lines: Lines) -> [usize; 3] {
+        [lines.inner().div_ceil(self.width), lines.length().div_ceil(self.rows), lines.outer().div_ceil(self.blocks)]
+    }
+
+    /// How many tiles there are.
+    fn count(&self, lines: Lines) -> usize {
+        self.parts(lines).iter().product()
+    }
+
+    /// One of them.
+    fn tile(&self, lines: Lines, number: usize) -> Tile {
+        let [across, along, _] = self.parts(lines);
+        let part = |at: usize, size: usize, all: usize| at * size..((at + 1) * size).min(all);
+        Tile {
+            columns: part(number % across, self.width, lines.inner()),
+            rows: part(number / across % along, self.rows, lines.length()),
+            blocks: part(number / across / along, self.blocks, lines.outer()),
+        }
     }
 }
 
-/// A few outputs from `first` on, near an end of `line`, through a copy with zeros where there are no samples.
-fn end_of_line<T: Lanes>(stencil: &impl Stencil<T>, level: Level, line: &Range<usize>, first: usize, output: &mut [T]) {
-    if output.is_empty() {
-        return;
-    }
-    let radius = stencil.radius();
-    let mut buffer = [T::default(); 4 * MAX_RADIUS];
-    let buffer = &mut buffer[..output.len() + 2 * radius];
-    // The element of the input that stands at the buffer's beginning may lie before the input.
-    let samples = first.saturating_sub(radius).max(line.start)..(first + output.len() + radius).min(line.end);
-    let at = samples.start + radius - first;
-    buffer[at..at + samples.len()].copy_from_slice(&stencil.input()[samples]);
-    stencil.inside(level, buffer, output);
+/// Some columns of some rows of some of the `outer`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Tile {
+    columns: Range<usize>,
+    rows: Range<usize>,
+    blocks: Range<usize>,
 }
 
-/// Outputs of lines that are mostly ends: several lines are copied side by side with zeros between them, and computed as one.
-fn short_lines<T: Lanes>(stencil: &impl Stencil<T>, level: Level, range: Range<usize>, output: &mut [T]) {
-    let (lines, radius) = (stencil.lines(), stencil.radius());
-    let length = lines.length();
-    // One gap of zeros serves as the end of one line and the beginning of the next.
-    let stride = length + radius;
-    let mut buffer = [T::default(); COPIED + 2 * MAX_RADIUS];
-    let mut result = [T::default(); COPIED];
-    let at_once = (COPIED + radius) / stride;
-    let mut start = range.start;
-    while start < range.end {
-        let first = start / length;
-        let last = (first + at_once).min(range.end.div_ceil(length));
-        for (i, line) in stencil.input()[first * length..last * length].chunks_exact(length).enumerate() {
-            buffer[radius + i * stride..][..length].copy_from_slice(line);
-        }
-        // Behind the last line is a gap too: lines stand at the same places in every group, and gaps are never written.
-        let computed = (last - first) * stride - radius;
-        stencil.inside(level, &buffer[..computed + 2 * radius], &mut result[..computed]);
-        let end = (last * length).min(range.end);
-        for (line, piece) in lines.pieces(start..end) {
-            let from = (line.start / length - first) * stride + (piece.start - line.start);
-            output[piece.start - range.start..piece.end - range.start].copy_from_slice(&result[from..from + piece.len()]);
-        }
-        start = end;
+impl Tile {
+    fn elements(&self) -> usize {
+        self.columns.len() * self.rows.len() * self.blocks.len()
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::stencil::{CoefficientSource, Compute, Engine, Reference, Taps};
-    use crate::watch::Watch;
+/// A tile with what is around it, and room for a sweep over that.
+struct Copies<T> {
+    last: Vec<T>,
+    next: Vec<T>,
+}
 
-    fn agree<T: Lanes>(stencil: &impl Stencil<T>, expected: &[T], what: &str) {
-        for start in (0..expected.len()).step_by(13) {
-            for size in [1, 2, 9, 21, 64, 700] {
-                let end = (start + size).min(expected.len());
-                let mut output = vec![T::from_f64(f64::NAN); end - start];
-                range(stencil, Level::best(), start..end, &mut output);
-                assert!(output.iter().zip(&expected[start..end]).all(|(&a, &b)| a.same(b)), "{what}, {start}..{end}");
+impl<T> Default for Copies<T> {
+    fn default() -> Copies<T> {
+        Copies { last: Vec::new(), next: Vec::new() }
+    }
+}
+
+/// Which sample stands in each row before and behind a line, in ascending order; of no meaning for a constant.
+#[derive(Debug, Clone, Copy)]
+struct Pads {
+    before: [usize; MAX_RADIUS],
+    behind: [usize; MAX_RADIUS],
+}
+
+/// Sweeps of a stencil along the lines of an array.
+pub(super) struct Sweeps<'a, T, S> {
+    level: Level,
+    stencil: &'a S,
+    lines: Lines,
+    boundary: Boundary<T>,
+    pads: Pads,
+}
+
+impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
+    pub(super) fn new(level: Level, stencil: &'a S, lines: Lines, boundary: Boundary<T>) -> Sweeps<'a, T, S> {
+        let mut pads = Pads { before: [0; MAX_RADIUS], behind: [0; MAX_RADIUS] };
+        let length = lines.length();
+        if length > 0 && !matches!(boundary, Boundary::Constant(_)) {
+            for i in 0..stencil.radius() {
+                let sample = |at| boundary.sample_at(at, length).unwrap_or(0);
+                pads.before[i] = sample(i as isize - stencil.radius() as isize);
+                pads.behind[i] = sample((length + i) as isize);
+            }
+        }
+        Sweeps { level, stencil, lines, boundary, pads }
+    }
+
+    /// So many sweeps from `input` to `output`.
+    pub(super) fn run(&self, sweeps: usize, input: &[T], output: &mut [T], watch: &Watch) -> Result<(), Error> {
+        if sweeps == 0 || input.is_empty() {
+            output.copy_from_slice(input);
+            return Ok(());
+        }
+        watch.check()?;
+        let work = input.len().saturating_mul(self.stencil.work()).saturating_mul(sweeps);
+        let threads = tasks::threads(work);
+        let tiling = Tiling::choose(self.lines, self.stencil.radius(), sweeps, threads);
+        self.run_in(tiling, sweeps, threads, input, output, watch)
+    }
+
+    fn run_in(&self, tiling: Tiling, sweeps: usize, threads: usize, input: &[T], output: &mut [T], watch: &Watch) -> Result<(), Error> {
+        let (tiles, passes) = (tiling.count(self.lines), sweeps.div_ceil(tiling.sweeps));
+        tasks::ping_pong(input, output, passes, |pass, input, output| {
+            let sweeps = sweeps / passes + usize::from(pass < sweeps % passes);
+            let updates = (input.len() / tiles).saturating_mul(sweeps);
+            let target = Target::new(output);
+            tasks::run(tiles, threads, (STEP / updates.max(1)).max(1), watch, |number, copies: &mut Copies<T>, progress| {
+                let tile = tiling.tile(self.lines, number);
+                if tiling.direct {
+                    self.once(&tile, input, &target, copies, progress)
+                } else {
+                    self.sweep(&tile, sweeps, input, &target, copies, progress)
+                }
+            })
+        })
+    }
+
+    /// One sweep of a tile.
+    fn once(&self, tile: &Tile, input: &[T], target: &Target<T>, copies: &mut Copies<T>, progress: &mut Progress) -> Result<(), Stopped> {
+        let (inner, length, radius) = (self.lines.inner(), self.lines.length(), self.stencil.radius());
+        let (width, rows) = (tile.columns.len(), &tile.rows);
+        // The rows that have all their samples in the array.
+        let start = rows.start.max(radius).min(rows.end);
+        let end = rows.end.min(length - radius.min(length)).max(start);
+        for block in tile.blocks.clone() {
+            for ends in [rows.start..start, end..rows.end] {
+                if inner == 1 && ends.len() <= radius {
+                    let line = length * block..length * (block + 1);
+                    // SAFETY: elements of this tile, and tiles do not overlap.
+                    let output = unsafe { target.places(line.start + ends.start..line.start + ends.end) };
+                    self.end(&input[line], &ends, output);
+                    progress.step(ends.len())?;
+                } else if !ends.is_empty() {
+                    let tile = Tile { columns: tile.columns.clone(), rows: ends, blocks: block..block + 1 };
+                    self.sweep(&tile, 1, input, target, copies, progress)?;
+                }
+            }
+            let first = tile.columns.start + inner * length * block;
+            let together = (STEP / width).max(1);
+            for row in (start..end).step_by(together) {
+                let rows = row..(row + together).min(end);
+                let samples = &input[first + inner * (row - radius)..];
+                self.rows(samples, inner, width, inner, rows, first, target);
+                progress.step(width * together.min(end - row))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A few outputs near an end of a line of neighbours: what [`Sweeps::sweep`] does, without its cost.
+    fn end(&self, line: &[T], rows: &Range<usize>, output: &mut [T]) {
+        let (length, radius) = (line.len() as isize, self.stencil.radius());
+        let mut buffer = [T::default(); 3 * MAX_RADIUS];
+        let buffer = &mut buffer[..rows.len() + 2 * radius];
+        // The row that the buffer begins with.
+        let first = rows.start as isize - radius as isize;
+        let inside = first.max(0)..(first + buffer.len() as isize).min(length);
+        let before = (inside.start - first) as usize;
+        let behind = (inside.end - first) as usize;
+        buffer[before..behind].copy_from_slice(&line[inside.start as usize..inside.end as usize]);
+        match self.boundary {
+            Boundary::Constant(value) => {
+                buffer[..before].fill(value);
+                buffer[behind..].fill(value);
+            }
+            _ => {
+                let pads = &self.pads;
+                buffer[..before].iter_mut().zip(&pads.before[radius - before..]).for_each(|(to, &sample)| *to = line[sample]);
+                buffer[behind..].iter_mut().zip(&pads.behind).for_each(|(to, &sample)| *to = line[sample]);
+            }
+        }
+        self.stencil.compute(self.level, buffer, 1, output);
+    }
+
+    /// Computes `rows` of `width` columns to the target, with `samples` from the first sample of the first row on, and `step` from row to row.
+    /// The first column of row 0 is the element `first` of the target.
+    fn rows(&self, samples: &[T], step: usize, width: usize, inner: usize, rows: Range<usize>, first: usize, target: &Target<T>) {
+        let reach = 2 * self.stencil.radius() * step;
+        if width == inner && width == step {
+            // SAFETY: tiles do not overlap, and these are elements of one; here and below.
+            let output = unsafe { target.places(first + inner * rows.start..first + inner * rows.end) };
+            self.stencil.compute(self.level, &samples[..reach + output.len()], step, output);
+        } else {
+            for (i, row) in rows.enumerate() {
+                // SAFETY: as above.
+                let output = unsafe { target.places(first + inner * row..first + inner * row + width) };
+                self.stencil.compute(self.level, &samples[i * step..][..reach + width], step, output);
             }
         }
     }
 
-    /// Any range of outputs, wherever it begins and ends, is what the whole has there.
-    #[test]
-    fn ranges_agree_with_the_whole() {
-        let input: Vec<f64> = (0..1400).map(|i| f64::from(i).sin()).collect();
-        for length in [1, 2, 3, 7, 14, 39, 40, 41, 42, 50, 70, 100, 1400] {
-            let lines = Lines::new(length, 1400 / length);
-            let input = &input[..lines.elements()];
-            let mut expected = vec![0.0; input.len()];
-            for count in [1, 3, 11, 21] {
-                let taps: Vec<f64> = (0..count).map(|k| (f64::from(k) + 0.5).cos()).collect();
-                let request = Request::new(input, lines, Taps::new(&taps).unwrap()).unwrap();
-                Reference.stencil(&request, &mut expected, &Watch::new()).unwrap();
-                agree(&request, &expected, &format!("lines of {length}, {count} taps"));
+    /// So many sweeps of a tile in copies.
+    fn sweep(
+        &self,
+        tile: &Tile,
+        sweeps: usize,
+        input: &[T],
+        target: &Target<T>,
+        copies: &mut Copies<T>,
+        progress: &mut Progress,
+    ) -> Result<(), Stopped> {
+        let (length, radius, width) = (self.lines.length(), self.stencil.radius(), tile.columns.len());
+        let (rows, blocks) = (&tile.rows, tile.blocks.len());
+        let whole = *rows == (0..length);
+        // A line that goes round has no ends where it is not in one tile.
+        let endless = !whole && matches!(self.boundary, Boundary::Circular);
+        // The rows that are needed when so many sweeps are still to be done.
+        let needed = |remaining: usize| -> Range<isize> {
+            let (start, end) = (rows.start as isize, rows.end as isize);
+            if whole {
+                return start..end;
             }
-            let request = Derivative::new(input, lines, 0.3, CoefficientSource::Constant).unwrap();
-            Reference.derivative(&request, &mut expected, &Watch::new()).unwrap();
-            agree(&request, &expected, &format!("derivative, lines of {length}"));
+            let reach = (radius * remaining) as isize;
+            if endless { start - reach..end + reach } else { (start - reach).max(0)..(end + reach).min(length as isize) }
+        };
+        let loaded = needed(sweeps);
+        // What stands before the first line of a constant stands behind it, too, for the one behind.
+        let gap = if matches!(self.boundary, Boundary::Constant(_)) { radius } else { 2 * radius };
+        let layout = Layout { first: loaded.start - radius as isize, block: loaded.len() + gap, width };
+        let size = ((blocks - 1) * layout.block + loaded.len() + 2 * radius) * width;
+        for copy in [&mut copies.last, &mut copies.next] {
+            if copy.len() < size {
+                copy.resize(size, T::default());
+            }
         }
+        let (mut last, mut next) = (&mut copies.last[..size], &mut copies.next[..size]);
+        self.load(tile, &loaded, &layout, input, last);
+        for done in 1..=sweeps {
+            let (from, to) = (needed(sweeps - (done - 1)), needed(sweeps - done));
+            if !endless {
+                self.pad(&from, blocks, &layout, last);
+            }
+            if done == sweeps && blocks == 1 {
+                let first = tile.columns.start + self.lines.inner() * length * tile.blocks.start;
+                let samples = &last[layout.place(0, to.start - radius as isize)..];
+                self.rows(samples, width, width, self.lines.inner(), rows.clone(), first, target);
+            } else {
+                // What is computed in the gaps between lines is padded over.
+                let places = layout.place(0, to.start)..layout.place(blocks - 1, to.end);
+                let samples = &last[places.start - radius * width..places.end + radius * width];
+                self.stencil.compute(self.level, samples, width, &mut next[places]);
+            }
+            std::mem::swap(&mut last, &mut next);
+            progress.step(tile.elements())?;
+        }
+        if blocks > 1 {
+            let size = width * length;
+            for block in 0..blocks {
+                let at = (tile.blocks.start + block) * size;
+                // SAFETY: elements of this tile, and tiles do not overlap.
+                unsafe { target.places(at..at + size) }.copy_from_slice(&last[layout.place(block, 0)..][..size]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies the rows `rows` of a tile's columns, which go round where they lie outside.
+    fn load(&self, tile: &Tile, rows: &Range<isize>, layout: &Layout, input: &[T], copy: &mut [T]) {
+        let (inner, length, width) = (self.lines.inner(), self.lines.length(), layout.width);
+        for (block, of_array) in tile.blocks.clone().enumerate() {
+            let first = tile.columns.start + inner * length * of_array;
+            let mut row = rows.start;
+            while row < rows.end {
+                let at = if (0..length as isize).contains(&row) { row as usize } else { row.rem_euclid(length as isize) as usize };
+                let together = (length - at).min((rows.end - row) as usize);
+                let (from, to) = (&input[first + inner * at..], &mut copy[layout.place(block, row)..][..together * width]);
+                if width == inner {
+                    to.copy_from_slice(&from[..to.len()]);
+                } else {
+                    for (i, to) in to.chunks_exact_mut(width).enumerate() {
+                        to.copy_from_slice(&from[i * inner..][..width]);
+                    }
+                }
+                row += together as isize;
+            }
+        }
+    }
+
+    /// Writes what the boundary says before and behind the lines of a copy, where its rows `rows` reach their ends.
+    fn pad(&self, rows: &Range<isize>, blocks: usize, layout: &Layout, copy: &mut [T]) {
+        let (length, radius) = (self.lines.length() as isize, self.stencil.radius() as isize);
+        for block in 0..blocks {
+            for (reached, rows, pads) in
+                [(rows.start == 0, -radius..0, &self.pads.before), (rows.end == length, length..length + radius, &self.pads.behind)]
+            {
+                if !reached {
+                    continue;
+                }
+                if let Boundary::Constant(value) = self.boundary {
+                    copy[layout.place(block, rows.start)..layout.place(block, rows.end)].fill(value);
+                    continue;
+                }
+                for (row, &sample) in rows.zip(pads) {
+                    let from = layout.place(block, sample as isize);
+                    copy.copy_within(from..from + layout.width, layout.place(block, row));
+                }
+            }
+        }
+    }
+}
+
+/// Where rows are in a copy.
+struct Layout {
+    /// The row that stands first.
+    first: isize,
+    /// Rows from one block to the next.
+    block: usize,
+    /// Columns.
+    width: usize,
+}
+
+impl Layout {
+    fn place(&self, block: usize, row: isize) -> usize {
+        (block * self.block + (row - self.first) as usize) * self.width
     }
 }
