@@ -75,6 +75,7 @@ impl Host {
             return take().map_or(Ok(()), |work| guarded(|| work(&watch)));
         };
         let joined = Joined { watch: &watch, thread: Some(thread) };
+        let mut interrupted = false;
         let mut line = effort.progress.then(|| Line::new(name, effort.updates));
         let outcome = loop {
             match receiver.recv_timeout(TICK) {
@@ -82,11 +83,10 @@ impl Host {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break Err(Error::internal("The run ended without a word.")),
             }
-            if symbols::interrupted() {
+            interrupted |= symbols::interrupted();
+            if interrupted {
                 watch.stop();
-            } else if !watch.is_stopped()
-                && let Some(text) = line.as_mut().and_then(|line| line.update(watch.done()))
-            {
+            } else if let Some(text) = line.as_mut().and_then(|line| line.update(watch.done())) {
                 self.print(&text);
                 self.show();
             }
@@ -96,7 +96,7 @@ impl Host {
             self.print(&text);
             // After an interrupt the host shows it with our error. If it were to evaluate anything now, it would raise an error of its own, which
             // scripts cannot catch.
-            if !watch.is_stopped() {
+            if !interrupted {
                 self.show();
             }
         }

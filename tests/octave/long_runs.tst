@@ -143,22 +143,39 @@
 %!   assert (! isempty (strfind (out, "8 14 20 11 ")), out);
 %! endfor
 
+## Lines typed at the prompt. There an error does not end Octave.
+%!function [status, out] = typed (code)
+%!  file = tempname ();
+%!  fid = fopen (file, "w");
+%!  folders = {fileparts(which ("interrupt_me")), fileparts(file_in_loadpath ("StencilConstantMemory_CUDA.mex"))};
+%!  fprintf (fid, "addpath ('%s');\n", strrep (folders, "'", "''"){:});
+%!  fprintf (fid, "%s\n", code{:});
+%!  fclose (fid);
+%!  [status, out] = system ([getenv("STENCIL_TEST_OCTAVE") " --norc --quiet --interactive --no-line-editing --no-history < " file " 2>&1"]);
+%!  delete (file);
+%!endfunction
+
 %!test # at the prompt: the error is shown, and the prompt comes back
-%! file = tempname ();
-%! fid = fopen (file, "w");
-%! fprintf (fid, "%s\n", {"addpath ('@HERE@', '@MEX@');", endless(){:}, "interrupt_me (0.5);", "y = stencil ();", ...
-%!                        "printf ('<%s>\\n', lasterr ());", "disp (right ());", "exit (3);"}{:});
-%! fclose (fid);
-%! text = strrep (fileread (file), "@HERE@", fileparts (which ("interrupt_me")));
-%! text = strrep (text, "@MEX@", fileparts (file_in_loadpath ("StencilConstantMemory_CUDA.mex")));
-%! fid = fopen (file, "w");
-%! fputs (fid, text);
-%! fclose (fid);
-%! [status, out] = system ([getenv("STENCIL_TEST_OCTAVE") " --norc --quiet --interactive --no-line-editing --no-history < " file " 2>&1"]);
-%! delete (file);
+%! [status, out] = typed ([endless(); {"interrupt_me (0.5);"; "y = stencil ();"; "disp (['<' lasterr() '>']);"; ...
+%!                                     "disp (right ());"; "exit (3);"}]);
 %! assert (status, 3, out);
 %! assert (! isempty (regexp (out, '<StencilConstantMemory_CUDA: Interrupted before the end', "once")), out);
 %! assert (! isempty (regexp (out, '8\s+14\s+20\s+11', "once")), out);
+
+%!test # one that Octave sees first, while it shows the line: its own error, and the run has ended
+%! [status, out] = typed ([endless(); {
+%!   "1; function fflush (varargin), kill_me = sprintf ('kill -INT %d', getpid ()); system (kill_me); pause (0.1); end"
+%!   "before = resident ('Threads');"
+%!   "y = stencil ('Progress', true);"
+%!   "clear fflush"
+%!   "assert (! exist ('y', 'var'));"
+%!   "disp (right ());"
+%!   "clear StencilConstantMemory_CUDA; pause (0.2);"
+%!   "if (isnan (before) || resident ('Threads') <= before), disp ('no thread is left'); end"
+%!   "exit (3);"}]);
+%! assert (status, 3, out);
+%! assert (! isempty (regexp (out, '8\s+14\s+20\s+11', "once")), out);
+%! assert (! isempty (strfind (out, "no thread is left")), out);
 
 %!test # cleared and left right after one
 %! for code = {"clear StencilConstantMemory_CUDA; disp (right ());", "clear all; disp (StencilConstantMemory_CUDA (1:4, [1 2 3]));", ...
