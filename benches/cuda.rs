@@ -8,7 +8,7 @@ use std::time::Instant;
 use stencil_mex::cpu::Cpu;
 use stencil_mex::cuda::measure::{self, Timing};
 use stencil_mex::cuda::{self, Cuda};
-use stencil_mex::stencil::{CoefficientSource, Compute, Convolution, Derivative, Engine, Filter, Lines, Real, Request, Taps};
+use stencil_mex::stencil::{Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Filter, Lines, Real, Request, Taps};
 use stencil_mex::watch::Watch;
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -103,6 +103,8 @@ fn main() {
     }
     other_kernels(&cuda, &input, quick);
 
+    many_sweeps(&cuda, &input, quick);
+
     println!("host,engine,taps,n,ms");
     for count in [11, 21] {
         for n in [20, 1000, 4096, 10_000, 30_000, 100_000, 1_000_000, 10_000_000, 100_000_000] {
@@ -125,4 +127,51 @@ fn main() {
         }
     }
     cuda::release();
+}
+
+/// Sweeps of arrays that stay on the device, along each dimension, in updates of a point a second.
+fn many_sweeps(cuda: &Cuda, input: &[f64], quick: bool) {
+    println!("sweeps,taps,inner,length,outer,boundary,sweeps,ms,G updates/s");
+    let n = if quick { 1 << 18 } else { 1 << 26 };
+    let edge = if quick { 64 } else { 512 };
+    let long = |n| Lines::new(n, 1);
+    let cube = [Lines::new(edge, edge * edge), Lines::strided(edge, edge, edge), Lines::strided(edge * edge, edge, 1)];
+    let report = |lines: Lines, count: usize, boundary, sweeps| {
+        let input = &input[..lines.elements().min(input.len())];
+        let request = Request::new(input, lines, smoothing(count)).unwrap().with_boundary(boundary).with_sweeps(sweeps);
+        let (mut output, mut expected) = (vec![0.0; input.len()], vec![0.0; input.len()]);
+        let times = measure::sweeps(cuda, &request, &mut output, 5).unwrap();
+        // The same on the CPU, of so many sweeps as do not take minutes.
+        if lines.elements() * sweeps * count < 1 << 35 {
+            Cpu::new().stencil(&request, &mut expected, &Watch::new()).unwrap();
+            assert!(output.iter().zip(&expected).all(|(a, b)| a.to_bits() == b.to_bits()), "{lines:?} {count} taps {boundary:?}");
+        }
+        let ms = median(times.into_iter().map(f64::from).collect());
+        let rate = lines.elements() as f64 * sweeps as f64 / ms / 1e6;
+        let (inner, length, outer) = (lines.inner(), lines.length(), lines.outer());
+        println!("sweeps,{count},{inner},{length},{outer},{boundary:?},{sweeps},{ms:.4},{rate:.0}");
+    };
+    for count in (1..=21).step_by(2) {
+        report(long(n), count, Boundary::default(), 200);
+        report(long(2 * n), count, Boundary::default(), 200);
+    }
+    for count in [3, 5, 9, 21] {
+        for boundary in [Boundary::Replicate, Boundary::Symmetric, Boundary::Circular] {
+            report(long(n), count, boundary, 200);
+        }
+        for lines in cube {
+            report(lines, count, Boundary::default(), 1);
+            report(lines, count, Boundary::default(), 100);
+        }
+    }
+    for n in [1000, 10_000, 100_000, 1_000_000, 10_000_000] {
+        for count in [3, 21] {
+            report(long(n), count, Boundary::default(), 1000);
+        }
+    }
+}
+
+/// Taps of a sum of one: repeated, they keep numbers in bounds.
+fn smoothing(count: usize) -> Taps {
+    Taps::new(&vec![1.0 / count as f64; count]).unwrap()
 }

@@ -6,8 +6,9 @@ function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %
 %   Lays the middle of the filter F on each element of N and returns the dot
 %   products with the neighbourhoods. The filter is not flipped, as IMFILTER has
-%   it, and samples outside N are zero. Runs on an NVIDIA GPU where there is one,
-%   with the filter in constant memory, else on the CPU: the same bits.
+%   it. Samples outside N are zero, unless the option 'Boundary' says otherwise.
+%   Runs on an NVIDIA GPU where there is one, with the filter in constant memory,
+%   else on the CPU: the same bits.
 %
 %   Inputs
 %     N   real, full array of class double or single: an image, or a volume of
@@ -16,7 +17,8 @@ function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %         dimension: of one page up to 15 x 15, of several up to 7 x 7 x 7.
 %         A filter of one page goes over each page of a volume by itself. Of a
 %         filter of several pages on an image, the middle page meets the image
-%         and the others meet the zeros above and below it, as CONVN has it.
+%         and the others meet what is outside, above and below it, as CONVN has
+%         it with zeros.
 %
 %   Output
 %     P   of the size of N (so empty for an empty one); single if N or F is, else
@@ -24,13 +26,31 @@ function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %
 %   Options, as name and value: character rows or strings, in upper or lower
 %   case; a name may be shortened as long as it stays unique
-%     'Backend'  'auto' (the default)  the GPU where one is usable; else the CPU,
-%                                      and one warning in a session says why
-%                'cuda'                the GPU, or the error noDevice
-%                'cpu'                 the CPU
-%     'Device'   which GPU, a whole number counted from 1 as GPUDEVICE does. One
-%                that is not there is an error: no call that names a device
-%                falls back to the CPU.
+%     'Boundary'    what stands outside the array, as IMFILTER and PADARRAY have it;
+%                   it is multiplied like any sample
+%                   a real number  this one everywhere; 0 unless given. Of any
+%                                  numeric class, Inf and NaN too
+%                   'replicate'    the nearest sample:      1 1 | 1 2 3 | 3 3
+%                   'symmetric'    the array mirrored:      2 1 | 1 2 3 | 3 2
+%                   'circular'     the array over and over: 2 3 | 1 2 3 | 1 2
+%                   All of them go on as far as the filter reaches, in each
+%                   dimension, also from an array that is smaller than that. A
+%                   number is rounded once to the class of the result.
+%     'Iterations'  how many sweeps: each one over what the last one gave, with
+%                   the boundary taken anew. A whole number from 0 up; 1 unless
+%                   given. So many sweeps give the bits of so many calls, and 0
+%                   gives the input, in the class of the result.
+%     'Progress'    true or false (the default): whether a call that takes longer
+%                   than half a second prints a line that tells how far it is,
+%                   how many elements a second it updates, and how long it will
+%                   take; when it is done, how long it took
+%     'Backend'     'auto' (the default)  the GPU where one is usable; else the CPU,
+%                                         and one warning in a session says why
+%                   'cuda'                the GPU, or the error noDevice
+%                   'cpu'                 the CPU
+%     'Device'      which GPU, a whole number counted from 1 as GPUDEVICE does. One
+%                   that is not there is an error: no call that names a device
+%                   falls back to the CPU.
 %
 %   Arithmetic
 %     With r = (size (F) - 1) / 2, for each element (x, y, z) of P:
@@ -40,13 +60,26 @@ function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %         acc = fma (N(x + i-1-r(1), y + j-1-r(2), z + k-1-r(3)), F(i,j,k), acc)
 %
 %     where fma (a, b, c) is a * b + c, rounded once, and a sample outside the
-%     array is +0. Where one of N and F is single and the other one double, both
-%     are rounded to single first. Each step is an fma, the first one too, and
-%     they are taken in the filter's column-major order whatever runs them: GPU
-%     or CPU, any number of threads, any size. The results have the same bits; of
-%     a NaN, only its place is promised.
+%     array is what 'Boundary' says, +0 without it. Where one of N and F is single
+%     and the other one double, both are rounded to single first. Each step is an
+%     fma, the first one too, and they are taken in the filter's column-major
+%     order whatever runs them: GPU or CPU, any number of threads, any size. The
+%     results have the same bits; of a NaN, only its place is promised.
 %     At the edges the zeros are multiplied too. So an infinite or NaN entry of F
-%     gives NaN where it lies outside the array: 0 * Inf is NaN.
+%     gives NaN where it lies outside the array: 0 * Inf is NaN. So
+%     does an infinite 'Boundary' under an entry that is 0.
+%
+%   Many sweeps
+%     Sweeps pay where a result is the input of the next call: the steps of a
+%     differential equation, or a smoothing that is repeated. One call with
+%     'Iterations' reads its input once and writes its output once, whatever
+%     their number. On a GPU the array stays there between sweeps, so that from
+%     some sweeps on the time is that of the arithmetic, and not that of the way
+%     there and back; on the CPU it stays in the cache, in pieces. One sweep over
+%     an array that is in the host's memory is bound by that way: there the CPU
+%     may be as fast.
+%     A long call can be ended with Ctrl-C. That is the error interrupted, which
+%     TRY and CATCH can handle in Octave; in MATLAB its own interrupt may follow.
 %
 %   Relation to CONV2 and CONVN
 %     For finite numbers these give the same but for the rounding, as CONV2 and
@@ -54,7 +87,8 @@ function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %       ConvolutionConstantMemory_CUDA (N, F)
 %       conv2 (N, rot90 (F, 2), 'same')                       % N and F of one page
 %       convn (N, flip (flip (flip (F, 1), 2), 3), 'same')    % always
-%     To get what conv2 (N, F, 'same') returns, pass rot90 (F, 2).
+%     To get what conv2 (N, F, 'same') returns, pass rot90 (F, 2). With a
+%     'Boundary' it is imfilter (N, F, BOUNDARY), which knows the same words.
 %
 %   Errors, in the order in which they are looked for
 %     ConvolutionConstantMemory:
@@ -76,6 +110,8 @@ function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %     outOfMemory      the GPU's memory is used up, by others too. Where the host has
 %                      no memory for the result, its own error comes
 %     cuda             CUDA failed; the text carries its name and words
+%     interrupted      Ctrl-C was pressed during a long call: it ends within about
+%                      a tenth of a second and returns nothing
 %     internal         a fault of this library
 %     notBuilt         the MEX file is missing: run compile_mex
 %   No error leaves the next call broken.
@@ -97,6 +133,9 @@ function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %     g = exp (-0.5 * ((-7:7) / 2.5) .^ 2);
 %     F = g' * g;
 %     blurred = ConvolutionConstantMemory_CUDA (N, F / sum (F(:)));
+%
+%     % A blur without dark edges, forty times over
+%     P = ConvolutionConstantMemory_CUDA (N, ones (3) / 9, 'Boundary', 'replicate', 'Iterations', 40);
 %
 %     % The mean of the 27 neighbours in a volume, in single precision
 %     P = ConvolutionConstantMemory_CUDA (single (V), ones (3, 3, 3) / 27);

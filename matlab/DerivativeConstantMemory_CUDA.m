@@ -12,13 +12,14 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %   bits.
 %
 %   The first four and the last four values along a line are NO derivative, as
-%   samples outside the array are taken to be zero. See Edges.
+%   samples outside the array are taken to be zero unless the option 'Boundary'
+%   says otherwise. See Edges.
 %
 %   Inputs
 %     F   real, full array of class double or single, of any size. The
 %         derivative is taken along the first dimension that is not 1, as DIFF
-%         does: of a row along the row, of a matrix down each column. It may be
-%         empty.
+%         does: of a row along the row, of a matrix down each column; the option
+%         'Dim' names another. It may be empty.
 %     H   the distance between samples: a real, positive, finite scalar of any
 %         numeric class. It is 1 where it is left out, also before options.
 %
@@ -35,6 +36,18 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %     'Device'        which GPU, a whole number counted from 1 as GPUDEVICE does.
 %                     One that is not there is an error: no call that names a
 %                     device falls back to the CPU.
+%     'Boundary'      what stands outside the array, as IMFILTER and PADARRAY have it;
+%                     it is multiplied like any sample
+%                     a real number  this one everywhere; 0 unless given. Of any
+%                                    numeric class, Inf and NaN too
+%                     'replicate'    the nearest sample:      1 1 | 1 2 3 | 3 3
+%                     'symmetric'    the array mirrored:      2 1 | 1 2 3 | 3 2
+%                     'circular'     the array over and over: 2 3 | 1 2 3 | 1 2
+%                     All of them go on over four samples, also from a line that is
+%                     shorter. A number is rounded once to the class of F.
+%     'Dim'           along which dimension, a whole number from 1 up; the first that
+%                     is not 1 unless given. Along one that the array has not, or
+%                     in which its size is 1, each line is one sample.
 %     'Coefficients'  where the GPU reads the four coefficients; the results are
 %                     the same
 %                     'constant' (the default)  from constant memory
@@ -48,11 +61,11 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %       acc = 0
 %       for i = 1:4,  acc = fma (c(i), f(k + i) - f(k - i), acc)
 %
-%     where fma (a, b, c) is a * b + c, rounded once, the difference is rounded
-%     to the class of F, and a sample outside the array is +0. All of it is in
-%     the class of F, in this order whatever runs it: GPU or CPU, any number of
-%     threads, any size. The results have the same bits; of a NaN, only its
-%     place is promised.
+%     where fma (a, b, c) is a * b + c, rounded once, the difference is rounded to
+%     the class of F, and a sample outside the array is what 'Boundary' says, +0
+%     without it. All of it is in the class of F, in this order whatever runs it:
+%     GPU or CPU, any number of threads, any size. The results have the same bits;
+%     of a NaN, only its place is promised.
 %
 %   Accuracy
 %     Polynomials up to degree 8 are exact but for rounding. Of other functions
@@ -69,6 +82,9 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %       d = DerivativeConstantMemory_CUDA (f, h);
 %       d = d(5:end-4);
 %     A line of eight samples or fewer has only such values.
+%     Of a function that goes round, sampled over whole periods, they are as good
+%     as all others with 'Boundary', 'circular'. With 'symmetric' they are right
+%     for a function that is even about its ends, half a sample outside.
 %
 %   Errors, in the order in which they are looked for
 %     DerivativeConstantMemory:
@@ -86,6 +102,8 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %     outOfMemory      the GPU's memory is used up, by others too. Where the host has
 %                      no memory for the result, its own error comes
 %     cuda             CUDA failed; the text carries its name and words
+%     interrupted      Ctrl-C was pressed during a call over a very large array: it ends within about
+%                      a tenth of a second and returns nothing
 %     internal         a fault of this library
 %     notBuilt         the MEX file is missing: run compile_mex
 %   No error leaves the next call broken.
@@ -106,7 +124,11 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %
 %     % Down the columns of a matrix, and along its rows
 %     dX = DerivativeConstantMemory_CUDA (X, h);
-%     dY = DerivativeConstantMemory_CUDA (X.', h).';
+%     dY = DerivativeConstantMemory_CUDA (X, h, 'Dim', 2);
+%
+%     % Round a circle, with no edges
+%     phi = 2 * pi * (0:99) / 100;
+%     d = DerivativeConstantMemory_CUDA (exp (sin (phi)), phi(2), 'Boundary', 'circular');
 %
 %     % In single precision, with the coefficients through the read-only cache
 %     d = DerivativeConstantMemory_CUDA (single (f), h, 'Coefficients', 'readonly');

@@ -6,13 +6,15 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %
 %   Lays the middle of KERNELARRAY on each element of INPUTARRAY and returns
 %   the dot products with the neighbourhoods. The kernel is not flipped
-%   (correlation, not convolution), and samples outside the array are zero.
+%   (correlation, not convolution). Samples outside the array are zero, unless the
+%   option 'Boundary' says otherwise.
 %   Runs on an NVIDIA GPU where there is one, else on the CPU: the same bits.
 %
 %   Inputs
 %     INPUTARRAY   real, full double array of any size. The stencil runs along
 %                  the first dimension that is not 1, as FILTER does: a row
-%                  along the row, a matrix down each column. It may be empty.
+%                  along the row, a matrix down each column; the option 'Dim'
+%                  names another. It may be empty.
 %     KERNELARRAY  real, full double vector of odd length, 1 to 21; a row or a
 %                  column, which makes no difference.
 %
@@ -21,13 +23,33 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %
 %   Options, as name and value: character rows or strings, in upper or lower
 %   case; a name may be shortened as long as it stays unique
-%     'Backend'  'auto' (the default)  the GPU where one is usable; else the CPU,
-%                                      and one warning in a session says why
-%                'cuda'                the GPU, or the error noDevice
-%                'cpu'                 the CPU
-%     'Device'   which GPU, a whole number counted from 1 as GPUDEVICE does. One
-%                that is not there is an error: no call that names a device
-%                falls back to the CPU.
+%     'Boundary'    what stands outside the array, as IMFILTER and PADARRAY have it;
+%                   it is multiplied like any sample
+%                   a real number  this one everywhere; 0 unless given. Of any
+%                                  numeric class, Inf and NaN too
+%                   'replicate'    the nearest sample:      1 1 | 1 2 3 | 3 3
+%                   'symmetric'    the array mirrored:      2 1 | 1 2 3 | 3 2
+%                   'circular'     the array over and over: 2 3 | 1 2 3 | 1 2
+%                   All of them go on as far as the taps reach, also from an
+%                   array that is shorter than that.
+%     'Dim'         along which dimension, a whole number from 1 up; the first that
+%                   is not 1 unless given. Along one that the array has not, or
+%                   in which its size is 1, each line is one sample.
+%     'Iterations'  how many sweeps: each one over what the last one gave, with
+%                   the boundary taken anew. A whole number from 0 up; 1 unless
+%                   given. So many sweeps give the bits of so many calls, and 0
+%                   gives the input.
+%     'Progress'    true or false (the default): whether a call that takes longer
+%                   than half a second prints a line that tells how far it is,
+%                   how many elements a second it updates, and how long it will
+%                   take; when it is done, how long it took
+%     'Backend'     'auto' (the default)  the GPU where one is usable; else the CPU,
+%                                         and one warning in a session says why
+%                   'cuda'                the GPU, or the error noDevice
+%                   'cpu'                 the CPU
+%     'Device'      which GPU, a whole number counted from 1 as GPUDEVICE does. One
+%                   that is not there is an error: no call that names a device
+%                   falls back to the CPU.
 %
 %   Arithmetic
 %     With m = numel (kernelArray) and r = (m - 1) / 2, for each i:
@@ -36,12 +58,25 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %       for k = 1:m,  acc = fma (inputArray(i + k - 1 - r), kernelArray(k), acc)
 %
 %     where fma (a, b, c) is a * b + c, rounded once, and a sample outside the
-%     array is +0. Each of the m steps is an fma, the first one too, and they
-%     are taken in this order whatever runs them: GPU or CPU, any number of
-%     threads, any size. The results have the same bits; of a NaN, only its
-%     place is promised.
+%     array is what 'Boundary' says, +0 without it. Each of the m steps is an fma,
+%     the first one too, and they are taken in this order whatever runs them: GPU
+%     or CPU, any number of threads, any size. The results have the same bits; of
+%     a NaN, only its place is promised.
 %     At the edges the zeros are multiplied too. So an infinite or NaN tap
-%     gives NaN where it lies outside the array: 0 * Inf is NaN.
+%     gives NaN where it lies outside the array: 0 * Inf is NaN. So does an
+%     infinite 'Boundary' under a tap that is 0.
+%
+%   Many sweeps
+%     Sweeps pay where a result is the input of the next call: the steps of a
+%     differential equation, or a smoothing that is repeated. One call with
+%     'Iterations' reads its input once and writes its output once, whatever
+%     their number. On a GPU the array stays there between sweeps, so that from
+%     some sweeps on the time is that of the arithmetic, and not that of the way
+%     there and back; on the CPU it stays in the cache, in pieces. One sweep over
+%     an array that is in the host's memory is bound by that way: there the CPU
+%     may be as fast.
+%     A long call can be ended with Ctrl-C. That is the error interrupted, which
+%     TRY and CATCH can handle in Octave; in MATLAB its own interrupt may follow.
 %
 %   Errors, in the order in which they are looked for
 %     StencilConstantMemory:
@@ -62,6 +97,8 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %     outOfMemory      the GPU's memory is used up, by others too. Where the host has
 %                      no memory for the result, its own error comes
 %     cuda             CUDA failed; the text carries its name and words
+%     interrupted      Ctrl-C was pressed during a long call: it ends within about
+%                      a tenth of a second and returns nothing
 %     internal         a fault of this library
 %     notBuilt         the MEX file is missing: run compile_mex
 %   No error leaves the next call broken.
@@ -85,6 +122,18 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %     % A centred first derivative of each column of X, with step h
 %     dX = StencilConstantMemory_CUDA (X, [-1 0 1] / (2 * h));
 %
+%     % The moving mean of a signal that goes round, along the rows of X
+%     Y = StencilConstantMemory_CUDA (X, ones (1, 5) / 5, 'Boundary', 'circular', 'Dim', 2);
+%
+%     % A thousand steps of the heat equation between two walls at 20 degrees
+%     u = StencilConstantMemory_CUDA (u, [0.25 0.5 0.25], 'Boundary', 20, 'Iterations', 1000);
+%
+%     % A million of them, and a line that tells how far they are
+%     u = StencilConstantMemory_CUDA (u, [0.25 0.5 0.25], 'Iterations', 1e6, 'Progress', true);
+%
+%     % What IMFILTER does with a row of taps and 'replicate'
+%     Y = StencilConstantMemory_CUDA (X, [1 2 1] / 4, 'Dim', 2, 'Boundary', 'replicate');
+%
 %     % A moving mean of 21 samples, on the CPU
 %     y = StencilConstantMemory_CUDA (x, ones (1, 21) / 21, 'Backend', 'cpu');
 %
@@ -98,7 +147,8 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %     The input is never written to.
 %
 %   See also DerivativeConstantMemory_CUDA, ConvolutionConstantMemory_CUDA,
-%   ConstantMemoryDevice_CUDA, StencilConstantMemory_Demo, compile_mex, filter, conv.
+%   ConstantMemoryDevice_CUDA, StencilConstantMemory_Demo, HeatEquation_Demo,
+%   Advection_Demo, compile_mex, filter, conv.
 
   % Reached only where the MEX file of the same name is missing.
   error ('StencilConstantMemory:notBuilt', ...

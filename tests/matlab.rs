@@ -233,14 +233,115 @@ fn options_that_are_unknown_or_have_a_bad_value() {
     });
 }
 
-/// Known from a later version on; until then they are unknown, and not silently taken.
 #[test]
-fn options_of_a_later_version() {
+fn boundary_dimension_and_sweeps() {
     in_matlab(|host| {
-        let (x, k) = (host.ones(&[1, 20]), host.ones(&[1, 3]));
-        for name in ["Boundary", "Dim", "Iterations", "Progress"] {
-            host.refuses(STENCIL, 1, &[&x, &k, &host.text(name), &host.ones(&[1, 1])], "option", "");
+        let (x, k, cpu) = (host.double(&[2, 3], &[1., 2., 3., 4., 5., 6.]), host.double(&[1, 3], &[1., 0., 0.]), host.cpu());
+        let number = |value| host.double(&[1, 1], &[value]);
+        for (pairs, expected) in [
+            ([(host.text("Boundary"), number(9.0)), (host.text("Dim"), number(2.0))], [9., 9., 1., 2., 3., 4.]),
+            ([(host.text("bound"), host.text("Circular")), (host.text("di"), number(2.0))], [5., 6., 1., 2., 3., 4.]),
+            (
+                [(host.string(&[Some("Boundary")]), host.string(&[Some("replicate")])), (host.text("i"), number(2.0))],
+                [1., 1., 3., 3., 5., 5.],
+            ),
+            ([(host.text("Boundary"), host.text("symmetric")), (host.text("Iterations"), number(0.0))], [1., 2., 3., 4., 5., 6.]),
+            ([(host.text("Progress"), host.make(LOGICAL, &[1, 1], false)), (host.text("Dim"), number(3.0))], [0.; 6]),
+        ] {
+            let pairs: Vec<_> = pairs.iter().flat_map(|(name, value)| [name, value]).collect();
+            let output = host.one(STENCIL, 1, &[&[&x, &k], &pairs[..], &cpu.each_ref()[..]].concat());
+            assert_same_bits(&output.doubles(), &expected, &format!("{pairs:?}"));
         }
+        for (name, value) in [
+            ("Boundary", host.text("rep")),
+            ("Boundary", host.make(DOUBLE, &[1, 1], true)),
+            ("Dim", number(0.0)),
+            ("Iterations", number(-1.0)),
+            ("Progress", number(2.0)),
+            ("Progress", host.text("true")),
+        ] {
+            host.refuses(STENCIL, 1, &[&x, &k, &host.text(name), &value], "option", "");
+        }
+    });
+}
+
+/// What a long run takes: a million ones under three taps, so many sweeps, and whether to tell how far it is.
+fn long_run(host: &Host, sweeps: f64, progress: f64) -> Result<Vec<f64>, Message> {
+    let (x, k, cpu) = (host.ones(&[1000, 1000]), host.double(&[1, 3], &[0.25, 0.5, 0.25]), host.cpu());
+    let names = [host.text("Boundary"), host.text("Iterations"), host.text("Progress")];
+    let values = [host.text("replicate"), host.double(&[1, 1], &[sweeps]), host.double(&[1, 1], &[progress])];
+    let options: Vec<_> = names.iter().zip(&values).flat_map(|(name, value)| [name, value]).collect();
+    host.call(STENCIL, 1, &[&[&x, &k], &options[..], &cpu.each_ref()[..]].concat()).map(|output| output[0].doubles())
+}
+
+/// More than any machine does while a test waits.
+const ENDLESS: f64 = 1e9;
+
+#[test]
+fn a_long_run_tells_how_far_it_is() {
+    in_matlab(|host| {
+        let mut sweeps = 100.0;
+        let (lines, shown) = loop {
+            let before = (host.printed().len(), host.shown());
+            assert!(long_run(host, sweeps, 1.0).unwrap().iter().all(|&x| x == 1.0));
+            let lines = host.printed().split_off(before.0);
+            if lines.matches('%').count() > 2 {
+                break (lines, host.shown() - before.1);
+            }
+            sweeps *= 2.0;
+        };
+        // Each line takes back the one before, and each is shown.
+        let parts: Vec<_> = lines.split('\u{8}').filter(|part| !part.is_empty()).collect();
+        assert_eq!(parts.len(), shown, "{parts:?}");
+        let (last, others) = parts.split_last().unwrap();
+        assert!(others.iter().all(|line| line.starts_with(&format!("{STENCIL}: ")) && line.contains("updates/s, ")), "{others:?}");
+        assert!(
+            last.starts_with(&format!("{STENCIL}: 100 %, ")) && last.trim_end().ends_with("in all") && last.ends_with('\n'),
+            "{last:?}"
+        );
+
+        let before = (host.printed(), host.shown());
+        long_run(host, sweeps, 0.0).unwrap();
+        long_run(host, 1.0, 1.0).unwrap();
+        assert_eq!((host.printed(), host.shown()), before, "not asked for, or over at once");
+    });
+}
+
+#[test]
+fn ctrl_c_ends_a_long_run() {
+    in_matlab(|host| {
+        for (after, progress) in [(0, 0.0), (5, 0.0), (3, 1.0), (60, 1.0), (0, 1.0)] {
+            let before = host.printed().len();
+            host.interrupt(after);
+            let error = long_run(host, ENDLESS, progress).expect_err("it would not end before the test does");
+            assert_eq!(error.id, "StencilConstantMemory:interrupted", "{error:?}");
+            assert!(host.interrupt_queries() > after);
+            // 60 questions are more than a second, by when there is a line. Once interrupted, MATLAB is asked to show nothing more.
+            let lines = host.printed().split_off(before);
+            assert_eq!(lines.contains("ended after"), after == 60, "{lines:?}");
+            assert!(lines.is_empty() || lines.ends_with('\n'), "{lines:?}");
+            assert_eq!(long_run(host, 3.0, 1.0).unwrap()[..2], [1.0, 1.0], "the next call works");
+        }
+        // A short run is not asked about, so nothing is left half done.
+        host.interrupt(0);
+        assert_eq!(long_run(host, 1.0, 0.0).map(|output| output[0]), Ok(1.0));
+        assert_eq!(host.interrupt_queries(), 0);
+    });
+}
+
+#[test]
+fn an_error_of_the_host_s_in_the_middle_of_a_long_run() {
+    in_matlab(|host| {
+        for _ in 0..3 {
+            host.raise_when_evaluating();
+            let error = long_run(host, ENDLESS, 1.0).expect_err("the host raises");
+            assert_eq!(error.id, "MATLAB:standin:terminated", "it passes through, and the run's thread is gone: {error:?}");
+            assert_eq!(long_run(host, 2.0, 1.0).unwrap()[..2], [1.0, 1.0], "the next call works");
+        }
+        host.clear(STENCIL);
+        // The output, made before the run, is left to the host then, as it should be.
+        assert_eq!(host.misuses(), [""; 0]);
+        host.forget_misuses();
     });
 }
 
@@ -604,6 +705,11 @@ functions! {
     fn standin_error_id() -> *const c_char;
     fn standin_error_text() -> *const c_char;
     fn standin_forget_misuses();
+    fn standin_interrupt(usize);
+    fn standin_interrupt_queries() -> usize;
+    fn standin_printed() -> *const c_char;
+    fn standin_raise_when_evaluating();
+    fn standin_shown() -> usize;
     fn standin_has_exit(*const c_char) -> c_int;
     fn standin_live_arrays() -> usize;
     fn standin_live_blocks() -> usize;
@@ -816,6 +922,30 @@ impl Host {
             .map(|i| unsafe { Message { id: text((self.api.standin_warning_id)(i)), text: text((self.api.standin_warning_text)(i)) } })
             .filter(|warning| warning.id.starts_with("StencilConstantMemory:"))
             .collect()
+    }
+
+    /// All that was printed in this process.
+    fn printed(&self) -> String {
+        unsafe { owned((self.api.standin_printed)()) }.expect("a text")
+    }
+
+    /// How often MATLAB was asked to show it.
+    fn shown(&self) -> usize {
+        unsafe { (self.api.standin_shown)() }
+    }
+
+    /// Presses Ctrl-C in the next call, before it is asked about for the time `after`, counted from 0.
+    fn interrupt(&self, after: usize) {
+        unsafe { (self.api.standin_interrupt)(after) };
+    }
+
+    /// How often the last call asked.
+    fn interrupt_queries(&self) -> usize {
+        unsafe { (self.api.standin_interrupt_queries)() }
+    }
+
+    fn raise_when_evaluating(&self) {
+        unsafe { (self.api.standin_raise_when_evaluating)() };
     }
 
     /// Arrays and blocks of memory that exist.

@@ -6,8 +6,9 @@ function stage = demoStage (demo, varargin)
 %   STAGE = demoStage (DEMO, FOLDER)  pictures, in FOLDER, made where it is
 %                                     missing; no window
 %
-%   DEMO is the demo's name, such as 'StencilConstantMemory_Demo'. The function it
-%   shows is built where it is not, and what it runs on is printed.
+%   DEMO is the demo's name, such as 'DerivativeConstantMemory_Demo'. The function
+%   that it shows (the stencil, where there is none of its name) is built where it
+%   is not, and what it runs on is printed.
 %
 %   STAGE is a struct with the fields
 %     device   what ConstantMemoryDevice_CUDA says
@@ -19,6 +20,9 @@ function stage = demoStage (demo, varargin)
 
   prefix = strrep (demo, '_Demo', '');
   here = fileparts (fileparts (mfilename ('fullpath')));
+  if exist (fullfile (here, [prefix '_CUDA.m']), 'file') == 0
+    prefix = 'StencilConstantMemory';
+  end
   if exist (fullfile (here, [prefix '_CUDA.' mexext]), 'file') == 0
     fprintf ('The MEX file is not built yet: running compile_mex.\n');
     addpath (here);

@@ -1,5 +1,6 @@
 //! Timing on the device, by the device's own clock.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream, result, sys};
@@ -10,6 +11,7 @@ use super::error::failed;
 use super::lines::LinesPlan;
 use super::memory::DeviceBuffer;
 use super::staging::{Piece, Plan};
+use super::sweeps::SweepsPlan;
 use super::{Cuda, Element};
 use crate::stencil::{Convolution, Derivative, Error, Request};
 
@@ -94,6 +96,38 @@ pub fn convolution_single(cuda: &Cuda, request: &Convolution<f32>, output: &mut 
 /// The same with a convolution in double.
 pub fn convolution_double(cuda: &Cuda, request: &Convolution<f64>, output: &mut [f64], repeats: usize) -> Result<Timing, Error> {
     measure(cuda, |device| ConvolutionPlan::new(device, request), request.input(), output, repeats)
+}
+
+/// Sweeps of a stencil over an array that stays on the device: milliseconds of all launches together, `repeats` times; the last result goes to `output`.
+pub fn sweeps(cuda: &Cuda, request: &Request, output: &mut [f64], repeats: usize) -> Result<Vec<f32>, Error> {
+    assert_eq!(output.len(), request.input().len());
+    device::with(cuda.ordinal, |device| {
+        let (lines, sweeps) = (request.lines(), request.sweeps());
+        let mut plan = SweepsPlan::stencil(request);
+        plan.prepare_for(device, lines, sweeps)?;
+        let stream = device.stream.clone();
+        let buffers = [0, 1].map(|_| DeviceBuffer::new(&device.context, size_of_val(request.input())));
+        let [first, second] = buffers;
+        let buffers = [first?, second?];
+        let addresses = [buffers[0].address(), buffers[1].address()];
+        let clock = Clock::new(&device.context, &stream)?;
+        let result = Cell::new(0);
+        let run = || {
+            result.set(plan.run(stream.cu_stream(), lines, request.boundary(), sweeps, addresses, |_| Ok(()))?);
+            Ok(())
+        };
+        let mut times = Vec::with_capacity(repeats);
+        for _ in 0..=repeats {
+            // SAFETY: the buffer is as long as the slice, and the copy is over when its call returns and the context has been waited for.
+            unsafe { result::memcpy_htod_sync(addresses[0], request.input()) }.map_err(failed("cuMemcpyHtoD"))?;
+            device.context.synchronize().map_err(failed("cuCtxSynchronize"))?;
+            times.push(clock.time(&run)?);
+        }
+        stream.synchronize().map_err(failed("cuStreamSynchronize"))?;
+        // SAFETY: as above.
+        unsafe { result::memcpy_dtoh_sync(output, addresses[result.get()]) }.map_err(failed("cuMemcpyDtoH"))?;
+        Ok(times.split_off(1))
+    })
 }
 
 fn measure<T: Element, P: Plan>(

@@ -75,6 +75,7 @@ impl Host {
             return take().map_or(Ok(()), |work| guarded(|| work(&watch)));
         };
         let joined = Joined { watch: &watch, thread: Some(thread) };
+        let mut interrupted = false;
         let mut line = effort.progress.then(|| Line::new(name, effort.updates));
         let outcome = loop {
             match receiver.recv_timeout(TICK) {
@@ -82,31 +83,40 @@ impl Host {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break Err(Error::internal("The run ended without a word.")),
             }
-            if symbols::interrupted() {
+            interrupted |= symbols::interrupted();
+            if interrupted {
                 watch.stop();
-            }
-            if let Some(text) = line.as_mut().and_then(|line| line.update(watch.done())) {
+            } else if let Some(text) = line.as_mut().and_then(|line| line.update(watch.done())) {
                 self.print(&text);
+                self.show();
             }
         };
         drop(joined);
         if let Some(text) = line.and_then(|line| line.end(outcome.is_ok())) {
             self.print(&text);
+            // After an interrupt the host shows it with our error. If it were to evaluate anything now, it would raise an error of its own, which
+            // scripts cannot catch.
+            if !interrupted {
+                self.show();
+            }
         }
         outcome
     }
 
-    /// Prints `text` where the host prints, now.
+    /// Prints `text` where the host prints.
     fn print(&self, text: &str) {
         let mut buffer = [0_u8; 256];
         let length = text.len().min(buffer.len() - 1);
         buffer[..length].copy_from_slice(&text.as_bytes()[..length]);
-        let show = if symbols::is_octave() { c"fflush (stdout);" } else { c"drawnow;" };
-        // SAFETY: all end in NUL, and the format prints the text as it is.
-        unsafe {
-            (self.api.mexPrintf)(c"%s".as_ptr(), buffer.as_ptr());
-            (self.api.mexEvalString)(show.as_ptr());
-        }
+        // SAFETY: both end in NUL, and the format prints the text as it is.
+        unsafe { (self.api.mexPrintf)(c"%s".as_ptr(), buffer.as_ptr()) };
+    }
+
+    /// Lets the user see what was printed. May raise an error of the host's.
+    fn show(&self) {
+        let code = if symbols::is_octave() { c"fflush (stdout);" } else { c"drawnow;" };
+        // SAFETY: the text ends in NUL.
+        unsafe { (self.api.mexEvalString)(code.as_ptr()) };
     }
 }
 

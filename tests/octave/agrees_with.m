@@ -13,7 +13,7 @@ function agrees_with (reference, name, arguments)
   y = feval (name, arguments{:});
   want = reference (arguments{:});
   [yes, why] = same_bits (y, want);
-  what = sprintf ("%s of %s", name, strjoin (cellfun (@told, inputs, "UniformOutput", false), ", "));
+  what = sprintf ("%s of %s", name, strjoin (cellfun (@told, arguments, "UniformOutput", false), ", "));
   if (! yes)
     error ("agrees_with: %s: %s", what, why);
   endif
@@ -27,5 +27,9 @@ function bytes = fingerprint (v)
 endfunction
 
 function text = told (v)
+  if (ischar (v) || isscalar (v))
+    text = disp (v)(1:end-1);
+    return;
+  endif
   text = sprintf ("%s %s", strjoin (strsplit (num2str (size (v))), "x"), class (v));
 endfunction

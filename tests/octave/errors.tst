@@ -35,7 +35,7 @@
 %!test # a name without a value, be the name good, bad or ambiguous
 %! for call = calls.'
 %!   [name, inputs] = call{:};
-%!   for option = {"Backend", "backend", "Device", "Colour", "B", "D"}
+%!   for option = {"Backend", "backend", "Device", "Colour", "B", "D", "Boundary", "Dim", "Iterations", "Progress"}
 %!     fails (name, "numberOfInputs", [inputs, option]);
 %!     fails (name, "numberOfInputs", [inputs, {"Backend", "cpu"}, option]);
 %!   endfor
@@ -203,22 +203,74 @@
 %!   fails (name, "noDevice", [inputs, {"Backend", "auto", "Device", n + 1}]);
 %! endfor
 
-## >>> Options to come. Their names take part in the prefixes already, but this
-## >>> version accepts none of them: this block changes when they are built.
-%!test
-%! later = {"Boundary", 0; "Boundary", "replicate"; "Boundary", "symmetric"; ...
-%!          "Boundary", "circular"; "Dim", 1; "Dim", 2; "Iterations", 1; ...
-%!          "Iterations", 0; "Progress", true; "Progress", false};
-%! for i = 1:rows (later)
-%!   fails (f, "option", {x, k, later{i,:}});
-%!   fails (f, "option", {x, k, lower(later{i,1}), later{i,2}});
-%!   fails (f, "option", {x, k, later{i,1}(1:2), later{i,2}});
-%!   fails (f, "option", {x, k, "Backend", "cpu", later{i,:}});
+%!test # values of Boundary: a real number, or one of three whole words
+%! for call = calls.'
+%!   [name, inputs] = call{:};
+%!   for value = {"foo", "", "rep", "replicated", "zero", "0", "circular ", [1 2], [1; 2], [], zeros(1, 0), 1i, complex(1, 0), ...
+%!                {}, {0}, {"replicate"}, struct(), @sin, sparse(1), sparse(0), ["circular"; "circular"], ("circular")', ...
+%!                single([1 2]), [true false], ones(1, 1, 2), "%s%n", ["circular" char(0)]}
+%!     text = fails (name, "option", [inputs, {"Boundary"}, value]);
+%!     assert (! isempty (strfind (text, "Boundary")) && ! isempty (strfind (text, "symmetric")), text);
+%!     fails (name, "option", [inputs, {"bo"}, value]);
+%!   endfor
 %! endfor
-%! for name = {"I", "i", "P", "p"}
-%!   fails (f, "option", {x, k, name{1}, 1});
+
+%!test # values of Dim: a whole number from 1
+%! for call = calls(1:3,:).'
+%!   [name, inputs] = call{:};
+%!   for value = {0, -1, 1.5, NaN, Inf, -Inf, 2 ^ 40, [1 2], [], "1", "rows", {1}, {}, struct(), @sin, 1i, sparse(1), ...
+%!                false, int8(-1), single(0.5), ones(2, 2)}
+%!     text = fails (name, "option", [inputs, {"Dim"}, value]);
+%!     assert (! isempty (strfind (text, "Dim")), text);
+%!     fails (name, "option", [inputs, {"di"}, value]);
+%!   endfor
 %! endfor
-## <<< Options to come.
+
+%!test # values of Iterations: a whole number from 0
+%! for call = calls([1, 4],:).'
+%!   [name, inputs] = call{:};
+%!   for value = {-1, 1.5, NaN, Inf, -Inf, 2 ^ 53, "3", "many", [1 2], [], {1}, {}, struct(), @sin, 1i, sparse(1), ...
+%!                int8(-1), single(0.5), ones(2, 2), 1e-300}
+%!     text = fails (name, "option", [inputs, {"Iterations"}, value]);
+%!     assert (! isempty (strfind (text, "Iterations")), text);
+%!     fails (name, "option", [inputs, {"i"}, value]);
+%!   endfor
+%! endfor
+
+%!test # values of Progress: true or false, or 1 or 0
+%! for call = calls([1, 4],:).'
+%!   [name, inputs] = call{:};
+%!   for value = {2, -1, 0.5, NaN, Inf, "yes", "true", "on", "", [true true], [], {true}, {}, struct(), @sin, 1i, sparse(true), int8(2)}
+%!     text = fails (name, "option", [inputs, {"Progress"}, value]);
+%!     assert (! isempty (strfind (text, "Progress")), text);
+%!     fails (name, "option", [inputs, {"p"}, value]);
+%!   endfor
+%! endfor
+
+%!test # options that a function does not have: the text names those that it has
+%! missing = {
+%!   "DerivativeConstantMemory_CUDA",  {x},    {"Iterations", "iter", "I", "Progress", "p"}
+%!   "ConvolutionConstantMemory_CUDA", {x, k}, {"Dim", "dim", "Di", "Coefficients", "c"}
+%!   "StencilConstantMemory_CUDA",     {x, k}, {"Coefficients", "c"}
+%!   };
+%! for i = 1:rows (missing)
+%!   for option = missing{i,3}
+%!     text = fails (missing{i,1}, "option", [missing{i,2}, option, {1}]);
+%!     assert (! isempty (strfind (text, "Boundary")), text);
+%!   endfor
+%! endfor
+
+%!test # prefixes that two names of a function share; D alone is Device where there is no Dim
+%! for option = {"B", "b"}
+%!   fails ("DerivativeConstantMemory_CUDA", "option", {x, option{1}, 0});
+%!   text = fails ("ConvolutionConstantMemory_CUDA", "option", {x, k, option{1}, 0});
+%!   assert (! isempty (strfind (text, "ambiguous")), text);
+%! endfor
+%! for option = {"D", "d"}
+%!   text = fails ("DerivativeConstantMemory_CUDA", "option", {x, option{1}, 1});
+%!   assert (! isempty (strfind (text, "Device or Dim")), text);
+%!   fails ("ConvolutionConstantMemory_CUDA", "noDevice", {x, k, option{1}, 99});
+%! endfor
 
 ## --- Which error comes first where several are due ---------------------------
 
@@ -255,6 +307,11 @@
 %!   {x, k, "Device", 99, "Backend", "none"},                   1, "option"
 %!   {[], ones(1, 4)},                                          1, "kernelLength"
 %!   {[], k, "Colour", 1},                                      1, "option"
+%!   {x, k, "Backend", "cuda", "Device", 99, "Dim", 0},         1, "option"
+%!   {x, ones(1, 2), "Boundary", "foo"},                        1, "kernelLength"
+%!   {[], k, "Iterations", -1},                                 1, "option"
+%!   {x, k, "Iterations", 0, "Boundary", "foo"},                1, "option"
+%!   {x, k, "Iterations", 0, "Backend", "auto", "Device", 99},  1, "noDevice"
 %!   {[], k, "Backend", "auto", "Device", 99},                  1, "noDevice"
 %!   };
 %! for i = 1:rows (chain)
@@ -281,6 +338,13 @@
 %!   {x, k, "Backend", "vulkan"},       "vulkan"
 %!   {x, k, "Backend", "vulkan"},       "cuda"
 %!   {x, k, "Device", 1.5},             "1.5"
+%!   {x, k, "Boundary", "foo"},         "foo"
+%!   {x, k, "Boundary", [1 2]},         "1x2"
+%!   {x, k, "Boundary", 1i},            "complex"
+%!   {x, k, "Dim", 1.5},                "1.5"
+%!   {x, k, "Iterations", -3},          "-3"
+%!   {x, k, "Iterations", "3"},         "char"
+%!   {x, k, "Progress", 2},             "2"
 %!   };
 %! for i = 1:rows (cases)
 %!   text = "";

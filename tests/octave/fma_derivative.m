@@ -5,16 +5,18 @@
 ## Along the first dimension of @var{f} that is not 1, the result is the chain
 ## @code{acc = 0; acc = fma (c(i), f(x + i*h) - f(x - i*h), acc)} for i = 1:4, in
 ## the class of @var{f}.  The coefficients are divided by @var{h} in double.
-## What else is given are options, which do not change the result.
+## What else is given are options; of these, Boundary and Dim count.
 ## @end deftypefn
 
 function d = fma_derivative (f, varargin)
   h = 1;
+  options = varargin;
   if (nargin > 1 && ! ischar (varargin{1}))
     h = double (varargin{1});
+    options = varargin(2:end);
   endif
   c = cast ([4/5, -1/5, 4/105, -1/280] / h, class (f));
-  d = over_lines (f, 4, @(padded, n) chain (padded, n, c));
+  d = over_lines (f, 4, @(padded, n) chain (padded, n, c), options);
 endfunction
 
 function acc = chain (padded, n, c)

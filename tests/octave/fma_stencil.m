@@ -6,11 +6,11 @@
 ## @code{acc = 0; acc = fma (sample, tap, acc)} over the taps in ascending order.
 ## Samples outside the array are +0 and take part like any other.  The fma is
 ## @code{exact_fma}, so no fused instruction is asked for and none is trusted.
-## What else is given are options, which do not change the result.
+## What else is given are options; of these, Boundary, Dim and Iterations count.
 ## @end deftypefn
 
 function y = fma_stencil (x, taps, varargin)
-  y = over_lines (x, (numel (taps) - 1) / 2, @(padded, n) chain (padded, n, taps));
+  y = over_lines (x, (numel (taps) - 1) / 2, @(padded, n) chain (padded, n, taps), varargin);
 endfunction
 
 function acc = chain (padded, n, taps)

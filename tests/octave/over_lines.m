@@ -1,25 +1,34 @@
 ## -*- texinfo -*-
-## @deftypefn {} {@var{y} =} over_lines (@var{x}, @var{r}, @var{chain})
-## Runs @code{chain (padded, n)} over the lines of @var{x} along its first
-## dimension that is not 1.  Each column of @var{padded} is a line of @var{n}
-## samples with @var{r} zeros above it and below.  The result has the size and
-## the class of @var{x}.
+## @deftypefn {} {@var{y} =} over_lines (@var{x}, @var{r}, @var{chain}, @var{options})
+## Runs @code{chain (padded, n)} over the lines of @var{x}, along its first
+## dimension that is not 1 unless the cell array @var{options} has a Dim.  Each
+## column of @var{padded} is a line of @var{n} samples with @var{r} more above it
+## and below, zeros unless there is a Boundary; as often as Iterations says, each
+## time over what the last time gave.  The result has the size and the class of
+## @var{x}.
 ## @end deftypefn
 
-function y = over_lines (x, r, chain)
-  dims = size (x);
-  y = zeros (dims, class (x));
+function y = over_lines (x, r, chain, options = {})
+  o = sweep_options (options);
+  y = full (x);
   if (isempty (x))
     return;
   endif
-  along = find (dims != 1, 1);
+  dims = size (x);
+  along = o.Dim;
   if (isempty (along))
-    along = 1;
+    along = find ([dims != 1, true], 1);
   endif
+  if (along > 8)
+    along = 8;                        # nobody has that many, and all are 1
+  endif
+  dims(end+1:along) = 1;
 
-  ## Dimensions before the first that is not 1 are all 1: lines are columns.
+  order = [along, 1:along-1, along+1:numel(dims)];
   n = dims(along);
-  lines = reshape (full (x), n, []);
-  edge = zeros (r, columns (lines), class (x));
-  y(:) = chain ([edge; lines; edge], n);
+  lines = reshape (permute (y, order), n, []);
+  for i = 1:o.Iterations
+    lines = chain (extended (lines, r, o.Boundary), n);
+  endfor
+  y = ipermute (reshape (lines, dims(order)), order);
 endfunction

@@ -361,10 +361,11 @@
 %!test # help NAME shows the help file beside the MEX file, and it tells of every identifier
 %! common = {"numberOfInputs", "numberOfOutputs", "dataType", "option", "noDevice", "outOfMemory", ...
 %!           "cuda", "internal", "notBuilt", "STENCIL_BACKEND"};
+%! sweeps = {"Boundary", "Iterations", "Progress", "replicate", "symmetric", "circular", "interrupted"};
 %! names = {
-%!   "StencilConstantMemory_CUDA",     [common, {"kernelLength", "kernelShape"}]
-%!   "DerivativeConstantMemory_CUDA",  [common, {"spacing", "Coefficients"}]
-%!   "ConvolutionConstantMemory_CUDA", [common, {"imageShape", "filterSize", "filterShape"}]
+%!   "StencilConstantMemory_CUDA",     [common, sweeps, {"Dim", "kernelLength", "kernelShape"}]
+%!   "DerivativeConstantMemory_CUDA",  [common, {"spacing", "Coefficients", "Boundary", "Dim", "interrupted"}]
+%!   "ConvolutionConstantMemory_CUDA", [common, sweeps, {"imageShape", "filterSize", "filterShape"}]
 %!   "ConstantMemoryDevice_CUDA",      {"numberOfInputs", "numberOfOutputs", "notBuilt"}
 %!   };
 %! for i = 1:rows (names)

@@ -4,6 +4,7 @@
 
 #include <cctype>
 #include <cstdarg>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <dlfcn.h>
@@ -32,6 +33,11 @@ std::string current;
 Message error;
 std::vector<Message> warnings;
 std::string printed;
+size_t shown = 0;
+size_t interrupt_queries = 0, interrupt_after = SIZE_MAX;
+bool raise_when_evaluating = false;
+
+bool interrupted() { return interrupt_queries > interrupt_after; }
 
 std::string format_text(const char *format, va_list arguments) {
     va_list again;
@@ -111,6 +117,28 @@ int mexPrintf(const char *format, ...) {
     return static_cast<int>(text.size());
 }
 
+int mexEvalString(const char *code) {
+    Entry entry(__func__);
+    if (!stand_in::in_call()) misuse("mexEvalString outside a call");
+    // Code is where MATLAB deals with Ctrl-C: in its own way, which no script catches.
+    if (raise_when_evaluating || interrupted()) {
+        raise_when_evaluating = false;
+        throw Raised("MATLAB:standin:terminated", "Operation terminated by user.");
+    }
+    if (std::strcmp(code, "drawnow;") != 0) {
+        misuse(std::string("mexEvalString of ") + code);
+        return 1;
+    }
+    ++shown;
+    return 0;
+}
+
+bool utIsInterruptPending() {
+    Entry entry(__func__);
+    ++interrupt_queries;
+    return interrupted();
+}
+
 int mexCallMATLAB(int nlhs, mxArray *plhs[], int nrhs, mxArray *prhs[], const char *name) {
     Entry entry(__func__);
     // Without a trap, an error ends the MEX file.
@@ -181,6 +209,7 @@ int standin_call(const char *name, int nlhs, mxArray **plhs, int nrhs, const mxA
     std::vector<const mxArray *> inputs(prhs, prhs + nrhs);
     bool raised = false;
     current = name;
+    interrupt_queries = 0;
     stand_in::begin_call(nrhs, prhs);
     try {
         found->second.entry(nlhs, outputs.data(), nrhs, inputs.data());
@@ -192,6 +221,7 @@ int standin_call(const char *name, int nlhs, mxArray **plhs, int nrhs, const mxA
         error = {"standin:exception", caught.what()};
     }
     stand_in::end_call(nrhs, prhs, slots, outputs.data());
+    interrupt_after = SIZE_MAX;
     current.clear();
     if (!raised && nlhs > 0) {
         for (int i = 0; i < nlhs; ++i) {
@@ -231,5 +261,9 @@ size_t standin_warnings() { return warnings.size(); }
 const char *standin_warning_id(size_t index) { return index < warnings.size() ? warnings[index].id.c_str() : nullptr; }
 const char *standin_warning_text(size_t index) { return index < warnings.size() ? warnings[index].text.c_str() : nullptr; }
 const char *standin_printed() { return printed.c_str(); }
+size_t standin_shown() { return shown; }
+void standin_interrupt(size_t after) { interrupt_after = after; }
+size_t standin_interrupt_queries() { return interrupt_queries; }
+void standin_raise_when_evaluating() { raise_when_evaluating = true; }
 
 } // extern "C"

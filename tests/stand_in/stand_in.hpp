@@ -88,7 +88,17 @@ int standin_has_exit(const char *name);
 size_t standin_warnings();
 const char *standin_warning_id(size_t index);
 const char *standin_warning_text(size_t index);
-// All that mexPrintf has printed.
+// All that mexPrintf has printed, and how often that was shown by `drawnow`.
 const char *standin_printed();
+size_t standin_shown();
+
+// In MATLAB's libut, and in no header: whether the user has pressed Ctrl-C.
+bool utIsInterruptPending();
+// The user presses Ctrl-C before that is asked for the time `after`, counted from 0. It is forgotten when the call has ended.
+void standin_interrupt(size_t after);
+// How often it was asked in the last call.
+size_t standin_interrupt_queries();
+// The next code that is evaluated raises an error that passes through the MEX file, as an interrupt does.
+void standin_raise_when_evaluating();
 }
 #pragma GCC visibility pop

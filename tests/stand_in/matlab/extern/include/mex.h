@@ -16,6 +16,7 @@ void mexfilerequiredapiversion(unsigned int *built_by_release, unsigned int *tar
 void mexErrMsgIdAndTxt(const char *id, const char *format, ...);
 void mexWarnMsgIdAndTxt(const char *id, const char *format, ...);
 int mexPrintf(const char *format, ...);
+int mexEvalString(const char *code);
 int mexCallMATLAB(int nlhs, mxArray *plhs[], int nrhs, mxArray *prhs[], const char *name);
 mxArray *mexCallMATLABWithTrap(int nlhs, mxArray *plhs[], int nrhs, mxArray *prhs[], const char *name);
 int mexAtExit(void (*exit_function)(void));

@@ -1,0 +1,193 @@
+## Runs that take long: Progress, and Ctrl-C. Each in a process of its own, as a
+## user would have it.
+
+%!function out = run (varargin)
+%!  [status, out] = run_octave (varargin{:});
+%!  assert (status, 0, out);
+%!  ## Octave 7 itself may print this one line as it leaves.
+%!  out = regexprep (out, 'error: ignoring const execution_exception& while preparing to exit\n?', "");
+%!endfunction
+
+## Work without an end: no machine does 1e15 updates while a test waits.
+%!function code = endless ()
+%!  code = {"x = ones (1000);"
+%!          "stencil = @(varargin) StencilConstantMemory_CUDA (x, ones (1, 21) / 21, 'Iterations', 1e9, varargin{:});"
+%!          "convolution = @(varargin) ConvolutionConstantMemory_CUDA (x, ones (5) / 25, 'Iterations', 1e9, varargin{:});"
+%!          "right = @() StencilConstantMemory_CUDA (1:4, [1 2 3])(:).';"
+%!          "right ();"};
+%!endfunction
+
+## --- Progress --------------------------------------------------------------------
+
+%!test # a line that counts up, tells the speed and ends with a newline; the bits are the same
+%! calls = {"@(count, varargin) StencilConstantMemory_CUDA (x, [1 2 1] / 4, 'Iterations', count, varargin{:})"
+%!          "@(count, varargin) StencilConstantMemory_CUDA (x, [1 2 1] / 4, 'Dim', 2, 'Boundary', 'circular', 'Iterations', count, varargin{:})"
+%!          "@(count, varargin) ConvolutionConstantMemory_CUDA (x, ones (3) / 9, 'Iterations', count, varargin{:})"
+%!          "@(count, varargin) ConvolutionConstantMemory_CUDA (single (x), ones (3) / 9, 'Boundary', 'symmetric', 'Iterations', count, varargin{:})"};
+%! for i = 1:rows (calls)
+%!   out = run ({
+%!     "x = noise (1, 700, 600);"
+%!     ["f = " calls{i} ";"]
+%!     "count = as_long_as (3, f);"
+%!     "disp ('ready');"
+%!     "y = f (count, 'Progress', true);"
+%!     "disp ('computed');"
+%!     "assert (same_bits (y, f (count)));"
+%!     "assert (same_bits (y, f (count, 'Progress', false)));"
+%!     "disp ('the same');"});
+%!   name = regexp (calls{i}, '\w+_CUDA', "match", "once");
+%!   lines = on_screen (out);
+%!   assert (lines([1, 3:end]), {"ready", "computed", "the same", ""}, out);
+%!   assert (! isempty (regexp (lines{2}, ['^' name ': 100 %, [\d.]+ [kMGT]?updates/s, [\d.]+ s in all$'], "once")), lines{2});
+%!   told = regexp (out, [name ': +(\d+) %, [\d.]+ [kMGT]?updates/s, [\d a-z.]+ left'], "tokens");
+%!   share = cellfun (@(t) str2double (t{1}), told);
+%!   assert (numel (share) >= 1 && all (diff (share) >= 0) && share(end) > 0 && share(end) <= 100, out);
+%! endfor
+
+%!test # true and 1 of any class; short work is done before there is anything to tell
+%! for value = {"true", "1", "int8(1)"}
+%!   out = run ({
+%!     ["f = @(x, varargin) StencilConstantMemory_CUDA (x, [1 2 1], 'Progress', " value{1} ", varargin{:});"]
+%!     "f (1:9);"
+%!     "f (zeros (0, 3), 'Iterations', 1e9);"
+%!     "f (ones (500), 'Iterations', 5);"
+%!     "ConvolutionConstantMemory_CUDA (ones (300), ones (3), 'Iterations', 3, 'Progress', true);"
+%!     "printf ('%d ', f (1:3));"});
+%!   assert (out, "4 8 8 ");
+%! endfor
+
+%!test # without it nothing is printed, however long it takes
+%! for option = {"", ", 'Progress', false", ", 'Progress', 0"}
+%!   out = run ({
+%!     "x = noise (1, 700, 600);"
+%!     ["f = @(count) StencilConstantMemory_CUDA (x, [1 2 1] / 4, 'Iterations', count" option{1} ");"]
+%!     "count = as_long_as (1.5, f);"
+%!     "y = f (count);"});
+%!   assert (out, "");
+%! endfor
+
+## --- Ctrl-C ------------------------------------------------------------------------
+
+%!test # a script can catch it, it comes at once, and the next call is as good as ever
+%! calls = {"stencil ()", "stencil ('Boundary', 'circular', 'Dim', 2)", "stencil ('Dim', 5)", "stencil ('Progress', true)", ...
+%!          "convolution ()", "convolution ('Boundary', 'symmetric', 'Progress', 1)", ...
+%!          "ConvolutionConstantMemory_CUDA (single (x), ones (3) / 9, 'Iterations', 1e9)", ...
+%!          "StencilConstantMemory_CUDA (1:9, [1 2 1] / 4, 'Iterations', 4e9)"};
+%! code = endless ();
+%! for call = calls
+%!   name = "StencilConstantMemory_CUDA";
+%!   if (lower (call{1}(1)) == "c")
+%!     name = "ConvolutionConstantMemory_CUDA";
+%!   endif
+%!   code = [code; {
+%!     "id = text = '';"
+%!     "stamp = interrupt_me (0.9);"
+%!     ["try, y = " call{1} "; catch err, late = took (stamp); id = err.identifier; text = err.message; end"]
+%!     sprintf("assert (id, '%s:interrupted');", strrep (name, "_CUDA", ""))
+%!     sprintf("assert (strncmp (text, '%s: Interrupted', %d));", name, numel (name) + 13)
+%!     "assert (! exist ('y', 'var'));"
+%!     "assert (right (), [8 14 20 11]);"
+%!     "printf ('\\ncaught after %.3f s\\n', late);"}];
+%! endfor
+%! out = run (code);
+%! late = cellfun (@(t) str2double (t{1}), regexp (out, 'caught after ([\d.]+) s', "tokens"));
+%! assert (numel (late), numel (calls), out);
+%! printf ("Ctrl-C to the error: at most %.3f s\n", max (late));
+%! ## A tenth of a second is what is meant; a machine under load may take its time.
+%! assert (max (late) < 1, out);
+
+%!test # Progress ends its line before the error
+%! out = run ([endless(); {
+%!   "interrupt_me (1.5);"
+%!   "try, stencil ('Progress', true); catch err, disp (err.identifier); end"}]);
+%! lines = on_screen (out);
+%! assert (numel (lines), 3, out);
+%! assert (! isempty (regexp (lines{1}, '^StencilConstantMemory_CUDA: ended after [\d.]+ s$', "once")), lines{1});
+%! assert (lines(2:3), {"StencilConstantMemory:interrupted", ""});
+
+%!test # over and over, and no memory is lost
+%! out = run ([endless(); {
+%!   "used = [];"
+%!   "for i = 1:9"
+%!   "  id = '';"
+%!   "  interrupt_me (0.3);"
+%!   "  try, if (mod (i, 2)), y = stencil (); else, y = convolution (); end, catch err, id = err.identifier; end"
+%!   "  assert (numel (id) > 12 && strcmp (id(end-11:end), ':interrupted'), 'got <%s>', id);"
+%!   "  assert (right (), [8 14 20 11]);"
+%!   "  used(i) = resident ();"
+%!   "end"
+%!   "assert (isnan (used(1)) || used(9) - used(4) < 6000, 'it grew: %s', mat2str (used));"
+%!   "disp ('flat');"}]);
+%! assert (out, "flat\n");
+
+%!test # clean-up is done, also where nobody catches it: then the script ends, with its text
+%! [status, out] = run_octave ([endless(); {
+%!   "interrupt_me (0.5);"
+%!   "unwind_protect"
+%!   "  y = stencil ();"
+%!   "unwind_protect_cleanup"
+%!   "  printf ('cleaned up: %s\\n', mat2str (right ()));"
+%!   "end_unwind_protect"
+%!   "disp ('not reached');"}]);
+%! assert (status, 1, out);
+%! assert (! isempty (strfind (out, "cleaned up: [8 14 20 11]")), out);
+%! assert (! isempty (strfind (out, "StencilConstantMemory_CUDA: Interrupted before the end")), out);
+%! assert (isempty (strfind (out, "not reached")), out);
+
+%!test # pressed in haste, more often than once: Octave lives, and does the next thing it is asked
+%! for more = 1:3
+%!   [status, out] = run_octave ([{"function after (), printf ('%d ', StencilConstantMemory_CUDA (1:4, [1 2 3])); end"; "atexit ('after');"}; ...
+%!                                endless(); {sprintf("interrupt_me (0.6, %d);", more); "try, stencil (); catch, end, pause (0.2);"}]);
+%!   ## The last of them may come when ours was caught already: that one is Octave's own.
+%!   assert (any (status == [0 1]), "status %d: %s", status, out);
+%!   assert (! isempty (strfind (out, "8 14 20 11 ")), out);
+%! endfor
+
+## Lines typed at the prompt. There an error does not end Octave.
+%!function [status, out] = typed (code)
+%!  file = tempname ();
+%!  fid = fopen (file, "w");
+%!  folders = {fileparts(which ("interrupt_me")), fileparts(file_in_loadpath ("StencilConstantMemory_CUDA.mex"))};
+%!  fprintf (fid, "addpath ('%s');\n", strrep (folders, "'", "''"){:});
+%!  fprintf (fid, "%s\n", code{:});
+%!  fclose (fid);
+%!  [status, out] = system ([getenv("STENCIL_TEST_OCTAVE") " --norc --quiet --interactive --no-line-editing --no-history < " file " 2>&1"]);
+%!  delete (file);
+%!endfunction
+
+%!test # at the prompt: the error is shown, and the prompt comes back
+%! [status, out] = typed ([endless(); {"interrupt_me (0.5);"; "y = stencil ();"; "disp (['<' lasterr() '>']);"; ...
+%!                                     "disp (right ());"; "exit (3);"}]);
+%! assert (status, 3, out);
+%! assert (! isempty (regexp (out, '<StencilConstantMemory_CUDA: Interrupted before the end', "once")), out);
+%! assert (! isempty (regexp (out, '8\s+14\s+20\s+11', "once")), out);
+
+%!test # one that Octave sees first, while it shows the line: its own error, and the run has ended
+%! [status, out] = typed ([endless(); {
+%!   "1; function fflush (varargin), kill_me = sprintf ('kill -INT %d', getpid ()); system (kill_me); pause (0.1); end"
+%!   "before = resident ('Threads');"
+%!   "y = stencil ('Progress', true);"
+%!   "clear fflush"
+%!   "assert (! exist ('y', 'var'));"
+%!   "disp (right ());"
+%!   "clear StencilConstantMemory_CUDA; pause (0.2);"
+%!   "if (isnan (before) || resident ('Threads') <= before), disp ('no thread is left'); end"
+%!   "exit (3);"}]);
+%! assert (status, 3, out);
+%! assert (! isempty (regexp (out, '8\s+14\s+20\s+11', "once")), out);
+%! assert (! isempty (strfind (out, "no thread is left")), out);
+
+%!test # cleared and left right after one
+%! for code = {"clear StencilConstantMemory_CUDA; disp (right ());", "clear all; disp (StencilConstantMemory_CUDA (1:4, [1 2 3]));", ...
+%!             "disp (right ()); exit (0);"}
+%!   out = run ([endless(); {"interrupt_me (0.4);"; "try, stencil ('Progress', true); catch err, disp (err.identifier); end"; code{1}}]);
+%!   assert (! isempty (strfind (out, "StencilConstantMemory:interrupted")), out);
+%!   assert (! isempty (regexp (out, '8\s+14\s+20\s+11', "once")), out);
+%! endfor
+
+%!test # one that comes while Octave does something else is Octave's own affair
+%! out = run ([endless(); {
+%!   "interrupt_me (0.3);"
+%!   "try, tic (); while (toc () < 3), end, catch, end"
+%!   "disp (right ());"}]);
+%! assert (isempty (strfind (out, ":interrupted")), out);
