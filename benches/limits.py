@@ -68,11 +68,13 @@ def copy():
     size = 256 << 20
     threads = len(os.sched_getaffinity(0))
     share = size // threads // 4096 * 4096
-    source = mmap.mmap(-1, size)
+    # Private: shared memory has no large pages.
+    private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    source = mmap.mmap(-1, size, flags=private)
     source_address = ctypes.addressof(ctypes.c_char.from_buffer(source))
     ctypes.memset(source_address, 1, size)
     for sample in range(SAMPLES + 1):
-        target = mmap.mmap(-1, size)
+        target = mmap.mmap(-1, size, flags=private)
         if hasattr(mmap, "MADV_HUGEPAGE"):
             try:
                 target.madvise(mmap.MADV_HUGEPAGE)
