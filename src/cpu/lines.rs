@@ -42,17 +42,10 @@ impl Stencil<f64> for Taps {
     }
 
     fn compute(&self, level: Level, samples: &[f64], step: usize, output: &mut [f64]) {
-        fn correlate(level: Level, taps: &[f64], samples: &[f64], step: impl Step, output: &mut [f64]) {
-            match *taps {
-                // The most frequent counts have code of their own, which keeps the taps in registers.
-                [a, b, c] => simd::evaluate(level, &Correlation { samples, step, taps: [a, b, c] }, output),
-                [a, b, c, d, e] => simd::evaluate(level, &Correlation { samples, step, taps: [a, b, c, d, e] }, output),
-                _ => simd::evaluate(level, &Correlation { samples, step, taps }, output),
-            }
-        }
+        let taps = self.as_slice();
         match step {
-            1 => correlate(level, self.as_slice(), samples, One, output),
-            step => correlate(level, self.as_slice(), samples, step, output),
+            1 => simd::evaluate(level, &Correlation { samples, step: One, taps }, output),
+            step => simd::evaluate(level, &Correlation { samples, step, taps }, output),
         }
     }
 }
@@ -102,21 +95,21 @@ impl Step for usize {
 }
 
 /// Output `i` is the chain of `fma(samples[i + k * step], taps[k], acc)`.
-struct Correlation<'a, A, P> {
+struct Correlation<'a, P> {
     samples: &'a [f64],
     step: P,
-    taps: A,
+    taps: &'a [f64],
 }
 
-impl<A: AsRef<[f64]>, P: Step> Operator<f64> for Correlation<'_, A, P> {
+impl<P: Step> Operator<f64> for Correlation<'_, P> {
     fn outputs(&self) -> usize {
-        self.samples.len() - (self.taps.as_ref().len() - 1) * self.step.places()
+        self.samples.len() - (self.taps.len() - 1) * self.step.places()
     }
 
     #[inline(always)]
     unsafe fn block<V: Vector<Element = f64>, const U: usize>(&self, at: usize, output: *mut f64) {
         let mut acc = [V::splat(0.0); U];
-        for (k, &tap) in self.taps.as_ref().iter().enumerate() {
+        for (k, &tap) in self.taps.iter().enumerate() {
             let tap = V::splat(tap);
             for (u, acc) in acc.iter_mut().enumerate() {
                 // SAFETY: the last sample under an output is `(taps.len() - 1) * step` behind it, and there are as many more samples.
@@ -266,9 +259,8 @@ impl Tiling {
         self.parts(lines).iter().product()
     }
 
-    /// One of them.
-    fn tile(&self, lines: Lines, number: usize) -> Tile {
-        let [across, along, _] = self.parts(lines);
+    /// One of them, of so many in each dimension.
+    fn tile(&self, lines: Lines, [across, along, _]: [usize; 3], number: usize) -> Tile {
         let part = |at: usize, size: usize, all: usize| at * size..((at + 1) * size).min(all);
         Tile {
             columns: part(number % across, self.width, lines.inner()),
@@ -348,13 +340,14 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
     }
 
     fn run_in(&self, tiling: Tiling, sweeps: usize, threads: usize, input: &[T], output: &mut [T], watch: &Watch) -> Result<(), Error> {
-        let (tiles, passes) = (tiling.count(self.lines), sweeps.div_ceil(tiling.sweeps));
+        let parts = tiling.parts(self.lines);
+        let (tiles, passes) = (parts.iter().product::<usize>(), sweeps.div_ceil(tiling.sweeps));
         tasks::ping_pong(input, output, passes, |pass, input, output| {
             let sweeps = sweeps / passes + usize::from(pass < sweeps % passes);
             let updates = (input.len() / tiles).saturating_mul(sweeps);
             let target = Target::new(output);
             tasks::run(tiles, threads, (STEP / updates.max(1)).max(1), watch, |number, copies: &mut Copies<T>, progress| {
-                let tile = tiling.tile(self.lines, number);
+                let tile = tiling.tile(self.lines, parts, number);
                 if tiling.direct {
                     self.once(&tile, input, &target, copies, progress)
                 } else {
@@ -386,11 +379,13 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
             }
             let first = self.first(tile, block);
             let together = (STEP / width).max(1);
-            for row in (start..end).step_by(together) {
+            let mut row = start;
+            while row < end {
                 let rows = row..(row + together).min(end);
                 let samples = &input[first + inner * (row - radius)..];
-                self.rows(tile, block, rows, samples, inner, target);
-                progress.step(width * together.min(end - row))?;
+                self.rows(tile, block, rows.clone(), samples, inner, target);
+                progress.step(width * rows.len())?;
+                row = rows.end;
             }
         }
         Ok(())
