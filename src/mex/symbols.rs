@@ -56,7 +56,9 @@ fn interrupt() -> &'static Interrupt {
             return Interrupt::State(state.cast());
         }
         // SAFETY: under this name MATLAB has a function of this type.
-        find("utIsInterruptPending").map_or(Interrupt::Unknown, |pending| Interrupt::Pending(unsafe { std::mem::transmute(pending) }))
+        find("utIsInterruptPending").map_or(Interrupt::Unknown, |pending| {
+            Interrupt::Pending(unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C-unwind" fn() -> bool>(pending) })
+        })
     })
 }
 
