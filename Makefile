@@ -1,6 +1,10 @@
 # A list of short names for what is done often; each line says it in full.
 SHELL := /bin/sh
 OCTAVE ?= octave-cli
+PYTHON ?= python3
+# What bench.py is told, such as --quick, and where its results lie.
+BENCH ?=
+RESULTS ?= target/bench/results.csv
 # What the hosts call their MEX files. The library is the same; MATLAB's name is made where MATLAB is.
 MEXEXT ?= mex$(if $(MATLAB_ROOT), mexa64)
 # Without a locale, gnuplot complains of signs it was not asked for.
@@ -12,7 +16,7 @@ PICTURES := stencil_demo_1.png stencil_demo_2.png derivative_demo.png convolutio
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test lint bench kernels test-hosts clean
+.PHONY: help build demo test lint bench bench-plot bench-engines kernels test-hosts clean
 
 help:
 	@echo 'make build       build the MEX functions into matlab/'
@@ -20,7 +24,10 @@ help:
 	@echo 'make test        build, run every test this machine can run'
 	@echo 'make test-hosts  build, run the Octave tests in Octave 9 and 11 (as root; keeps 2.2 GB in .hosts/)'
 	@echo 'make lint        check the format and the lints of the Rust code'
-	@echo 'make bench       time the engines'
+	@echo 'make bench       time ours beside Octave, SciPy, CuPy and PyTorch, as ratios: a table, CSV and a plot in'
+	@echo '                 target/bench/ (5 minutes; BENCH=--quick for 40 s, BENCH_SECONDS, PYTHON=one with the peers)'
+	@echo 'make bench-plot  draw RESULTS=results.csv of a bench that ran elsewhere'
+	@echo 'make bench-engines  time the Rust engines, the kernels and the memory'
 	@echo 'make kernels     compile cuda/ to the PTX that is embedded (after a change there)'
 	@echo 'make clean       remove what was built; .hosts/ stays'
 	@echo
@@ -50,6 +57,16 @@ lint:
 	cargo clippy --all-targets --all-features -- -D warnings
 
 bench:
+	@.ci/setup bench
+	@matlab/build-mex mex
+	@command -v "$(PYTHON)" >/dev/null || { echo 'make bench: there is no $(PYTHON): install Python 3, or name it with PYTHON=' >&2; exit 1; }
+	@"$(PYTHON)" benches/bench.py $(BENCH)
+
+bench-plot:
+	@"$(OCTAVE)" --norc --no-history --quiet --path benches --eval "plot_bench ('$(RESULTS)')"
+	@echo "The picture is $(dir $(RESULTS))throughput.png"
+
+bench-engines:
 	@.ci/setup build
 	cargo bench
 
@@ -63,4 +80,4 @@ test-hosts:
 
 clean:
 	cargo clean
-	rm -f matlab/*.mex matlab/*.mexa64 matlab/libstencil_mex.so* $(PICTURES)
+	rm -f matlab/*.mex matlab/*.mexa64 matlab/libstencil_mex.so* matlab/libstencil_lend-*.so* $(PICTURES)

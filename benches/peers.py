@@ -1,65 +1,207 @@
 #!/usr/bin/env python3
-"""What other libraries take for the same: a correlation of an ordinary array of doubles, host to host, medians in ms as lines of CSV.
+"""Other libraries at the same work.
 
-Behind them, convolutions of an image that stays on the device."""
+peers.py serve NAME   takes orders from benches/bench.py on standard input; NAME is scipy, cupy, torch or launch. The protocol is that of bench_server.m.
+peers.py images       convolutions of an image that stays on the device, as lines of CSV with medians in ms
+"""
 
+import math
+import os
 import statistics
+import sys
 import time
 
-import numpy as np
+# The documents' launch: one block for each output, and one thread in it. Their test for the array's ends, which is always true, is put right.
+LAUNCH = r"""
+extern "C" {
+__constant__ double kernel_array[21];
+
+__global__ void Stencil_ConstantMemory(const double *input, double *output, long long n, int taps)
+{
+    const long long i = blockIdx.x;
+    double sum = 0.0;
+    for (int k = 0; k < taps; ++k) {
+        const long long j = i + k - taps / 2;
+        if (j >= 0 && j < n)
+            sum += input[j] * kernel_array[k];
+    }
+    output[i] = sum;
+}
+}
+"""
 
 
-def measure(function, n):
-    repeats = max(7, min(501, 10_000_000 // n))
-    for _ in range(2):
-        function()
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times) * 1e3
+class Skip(Exception):
+    """What this contender is left out of, and why."""
 
 
-def peers(x, k):
-    """Name and function of each peer that is installed and has the device it needs."""
-    found = []
-    try:
-        import scipy.ndimage
+def scipy_peer():
+    import numpy
+    import scipy
+    import scipy.ndimage
 
-        if len(x) <= 10_000_000:
-            found.append(("scipy correlate1d", lambda: scipy.ndimage.correlate1d(x, k, mode="constant")))
-    except ImportError as error:
-        print(f"skipped: scipy ({error})")
-    try:
-        import cupy
-        import cupyx.scipy.ndimage
+    def prepare(x, k):
+        return lambda: scipy.ndimage.correlate1d(x, k, mode="constant")
 
-        kd = cupy.asarray(k)
-        cupy.cuda.runtime.getDeviceCount()
-        found.append(("cupy correlate1d", lambda: cupy.asnumpy(cupyx.scipy.ndimage.correlate1d(cupy.asarray(x), kd, mode="constant"))))
-    except Exception as error:  # noqa: BLE001 - whatever it lacks, it is left out and said
-        print(f"skipped: cupy ({error})")
-    try:
-        import torch
+    return f"SciPy {scipy.__version__}, NumPy {numpy.__version__}", prepare
 
-        if not torch.cuda.is_available():
-            raise RuntimeError("no device")
-        kt = torch.from_numpy(k).cuda().view(1, 1, -1)
+
+def cupy_device():
+    import cupy
+
+    if cupy.cuda.runtime.getDeviceCount() < 1:
+        raise RuntimeError("no device")
+    return cupy
+
+
+def cupy_peer():
+    cupy = cupy_device()
+    import cupyx.scipy.ndimage
+
+    def prepare(x, k):
+        on_device = cupy.asarray(k)
+        return lambda: cupy.asnumpy(cupyx.scipy.ndimage.correlate1d(cupy.asarray(x), on_device, mode="constant"))
+
+    return f"CuPy {cupy.__version__}", prepare
+
+
+def torch_peer():
+    import torch
+
+    cuda = torch.cuda.is_available()
+
+    def prepare(x, k):
         pad = len(k) // 2
-        found.append(
-            ("torch conv1d", lambda: torch.nn.functional.conv1d(torch.from_numpy(x).cuda().view(1, 1, -1), kt, padding=pad).view(-1).cpu().numpy())
-        )
-    except Exception as error:  # noqa: BLE001
-        print(f"skipped: torch ({error})")
-    return found
+        if cuda:
+            taps = torch.from_numpy(k).cuda().view(1, 1, -1)
+            return lambda: torch.nn.functional.conv1d(torch.from_numpy(x).cuda().view(1, 1, -1), taps, padding=pad).view(-1).cpu().numpy()
+        if len(x) > 1_000_000:
+            raise Skip("on the processor PyTorch unfolds the array, taps times its size; only up to 10^6 here")
+        taps = torch.from_numpy(k).view(1, 1, -1)
+        return lambda: torch.nn.functional.conv1d(torch.from_numpy(x).view(1, 1, -1), taps, padding=pad).view(-1).numpy()
+
+    return f"PyTorch {torch.__version__} on {'CUDA' if cuda else 'the processor'}", prepare
+
+
+def launch_peer():
+    cupy = cupy_device()
+    import numpy
+
+    module = cupy.RawModule(code=LAUNCH)
+    kernel = module.get_function("Stencil_ConstantMemory")
+    kernel_array = cupy.ndarray((21,), dtype=numpy.float64, memptr=module.get_global("kernel_array"))
+
+    def prepare(x, k):
+        padded = numpy.zeros(21)
+        padded[: len(k)] = k
+        n, taps = numpy.int64(len(x)), numpy.int32(len(k))
+
+        def call():
+            # What the documents' gateway does in each call, but for the reset of the device, which would end this process's CuPy.
+            kernel_array.set(padded)
+            on_device = cupy.asarray(x)
+            output = cupy.empty_like(on_device)
+            kernel((int(n),), (1,), (on_device, output, n, taps))
+            return cupy.asnumpy(output)
+
+        return call
+
+    return f"one thread a block, through CuPy {cupy.__version__}", prepare
+
+
+PEERS = {"scipy": scipy_peer, "cupy": cupy_peer, "torch": torch_peer, "launch": launch_peer}
+
+
+def one_line(error):
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0][:200]}" if lines else type(error).__name__
+
+
+def timed(function, calls):
+    """Seconds that so many calls took, and the last result; each makes a new one."""
+    start = time.perf_counter()
+    for _ in range(calls):
+        result = function()
+    return time.perf_counter() - start, result
+
+
+def check(x, k, y):
+    """Compares a few outputs with the sum that they are to be: what computes something else is no peer."""
+    n, r = len(x), len(k) // 2
+    if len(y) != n:
+        raise RuntimeError(f"{len(y)} outputs for {n}")
+    for i in sorted({0, n // 2, n - 1}):
+        near = range(max(0, i - r), min(n, i + r + 1))
+        if not abs(float(y[i]) - sum(float(x[j]) * float(k[j - i + r]) for j in near)) <= 1e-12:
+            raise RuntimeError(f"output {i} of {n} is wrong")
+
+
+def serve(name):
+    # The answers keep standard output to themselves: libraries may print there, too.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+
+    def say(text):
+        answers.write(text + "\n")
+        answers.flush()
+
+    try:
+        version, prepare = PEERS[name]()
+        import numpy
+    except Exception as error:  # noqa: BLE001 - whatever it lacks, it is left out and said
+        say(f"skipped {name} {one_line(error)}")
+        say("ready")
+        return
+    say(f"info {name} {version}")
+    say(f"contender {name}")
+    say("ready")
+
+    random = numpy.random.default_rng(1)
+    x = numpy.empty(0)
+    setting, function, calls = None, None, 1
+    for order in sys.stdin:
+        if not order.strip():
+            continue
+        _, _, taps, n = order.split()
+        taps, n = int(taps), int(float(n))
+        try:
+            if setting != (taps, n):
+                setting = function = None
+                if len(x) != n:
+                    x = None  # before the next one is made: there may be no room for both
+                    x = random.random(n)
+                    x -= 0.5
+                k = random.random(taps) - 0.5
+                function = prepare(x, k)
+                seconds, result = timed(function, 1)
+                check(x, k, result)
+                result = None
+                setting, calls = (taps, n), 1
+                if seconds >= 0.5 and name == "scipy":
+                    # It has nothing to get ready: a first call as long as this is a sample.
+                    say(f"sample {seconds:.9g} 1")
+                    continue
+                seconds = timed(function, 1)[0]
+                while seconds < 2e-3:
+                    calls = max(2 * calls, math.ceil(min(10 * calls, 3e-3 / seconds * calls)))
+                    seconds = timed(function, calls)[0]
+            if calls > 1:
+                # Others have used the caches since: one call brings data and code back.
+                function()
+            seconds = timed(function, calls)[0] / calls
+            say(f"sample {seconds:.9g} {calls}")
+        except Skip as reason:
+            say(f"failed {reason}")
+        except Exception as error:  # noqa: BLE001
+            say(f"failed {one_line(error)}")
 
 
 def images():
-    """Convolutions of an image that stays on the device, in ms by the device's own clock."""
+    """Convolutions of an image that stays on the device, in ms by the host's clock."""
     try:
         import cupy
         import cupyx.scipy.ndimage
+        import numpy as np
         import torch
     except ImportError as error:
         print(f"skipped: images ({error})")
@@ -97,16 +239,10 @@ def images():
             print(f"image,torch conv2d,{kind},{size},{ms:.4f}", flush=True)
 
 
-def main():
-    print("peer,name,taps,n,ms")
-    for taps in (11, 21):
-        k = np.random.default_rng(1).standard_normal(taps)
-        for n in (20, 10_000, 1_000_000, 10_000_000, 100_000_000):
-            x = np.random.default_rng(2).standard_normal(n)
-            for name, function in peers(x, k):
-                print(f"peer,{name},{taps},{n},{measure(function, n):.4f}", flush=True)
-
-
 if __name__ == "__main__":
-    main()
-    images()
+    if sys.argv[1:2] == ["serve"] and len(sys.argv) == 3 and sys.argv[2] in PEERS:
+        serve(sys.argv[2])
+    elif sys.argv[1:] == ["images"]:
+        images()
+    else:
+        sys.exit(__doc__.strip())

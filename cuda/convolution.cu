@@ -21,7 +21,7 @@ constexpr bool DOUBLE = sizeof(REAL) == 8;
 constexpr bool LARGE = SIZE > (DOUBLE ? 7 : 9);
 constexpr int WARPS = LARGE ? 8 : 4;
 constexpr int OUTPUTS = LARGE ? (DOUBLE ? 4 : 5) : SIZE == 3 && DOUBLE ? 4 : 8;
-constexpr int BLOCKS = LARGE ? 3 : SIZE == 3 || SIZE == 9 ? 1 : 6;
+constexpr int BLOCKS = LARGE ? 3 : SIZE == 3 && DOUBLE ? 8 : SIZE == 3 || SIZE == 9 ? 1 : 6;
 #else
 constexpr int WARPS = 4;
 constexpr int OUTPUTS = 8;
@@ -31,6 +31,9 @@ constexpr int ROWS = 2 * LANES;
 constexpr int COLUMNS = WARPS * OUTPUTS;
 constexpr int THREADS = LANES * WARPS;
 constexpr int COLUMNS_AT_ONCE = THREADS / ROWS;  // that are staged in one step
+
+// What stands where a dimension has no samples.
+enum Boundary { CONSTANT, REPLICATE, SYMMETRIC, CIRCULAR };
 
 template <typename T>
 struct PairOf;
@@ -62,7 +65,26 @@ struct Part {
     int height;  // of the filter
     int width;
     int depth;
+    int skip;    // columns of tiles, in the first output's page, ahead of the first that is needed
+    int above;   // what stands beyond the rows: a Boundary
+    int aside;   // beyond the columns
+    int behind;  // beyond the pages
+    double outside;  // the constant
 };
+
+// Which of `count` samples of a dimension stands at the place `at`; -1 for the constant. Behind the last sample no output needs more than `radius`.
+__device__ __forceinline__ long long sample_at(long long at, long long count, int radius, int boundary) {
+    if (at >= 0 && at < count) return at;
+    if (boundary == CONSTANT || at >= count + radius) return -1;
+    if (boundary == REPLICATE) return at < 0 ? 0 : count - 1;
+    // Once, unless there are fewer samples than the radius.
+    do {
+        const long long mirrored = (at < 0 ? 0 : 2 * count) - 1 - at;
+        const long long around = at < 0 ? at + count : at - count;
+        at = boundary == SYMMETRIC ? mirrored : around;
+    } while (at < 0 || at >= count);
+    return at;
+}
 
 // What is known of the filter when this is compiled, and what is known only when it runs.
 #ifdef SIZE
@@ -112,7 +134,7 @@ __device__ __forceinline__ void convolution(const Part& part) {
     // Tiles of one column of tiles are neighbours: what they share is in the cache. No tile reaches into another page.
     const int tiles_down = (int)((part.rows + ROWS - 1) / ROWS);
     const int tiles_across = (int)((part.columns + COLUMNS - 1) / COLUMNS);
-    const int block = (int)blockIdx.x / tiles_down;
+    const int block = (int)blockIdx.x / tiles_down + part.skip;
     const long long top = (long long)((int)blockIdx.x % tiles_down) * ROWS;
     const long long left = (long long)(block % tiles_across) * COLUMNS;
     const long long page = part.first / part.columns + block / tiles_across;
@@ -126,8 +148,8 @@ __device__ __forceinline__ void convolution(const Part& part) {
 
 #pragma unroll 1
     for (int p = 0; p < depth; ++p) {
-        const long long of_page = page + p - depth / 2;
-        const bool has_page = of_page >= 0 && of_page < part.pages;
+        const long long of_page = VOLUME ? sample_at(page + p - depth / 2, part.pages, depth / 2, part.behind) : page;
+        const bool has_page = of_page >= 0;
         // Where the tile's first sample would be if all were at hand. What is not belongs to outputs that are not this launch's.
         const long long at_hand = part.before + part.count + part.after;
         const long long first_at = of_page * part.columns + left - width / 2 - (part.first - part.before);
@@ -170,15 +192,25 @@ __device__ __forceinline__ void convolution(const Part& part) {
         } else
 #endif
         {
-            const auto stage = [&](int r, int c) {
-                const bool inside = inner || (has_page && first_row + r >= 0 && first_row + r < part.rows && first_column + c >= 0 &&
-                                              first_column + c < part.columns && first_at + c >= 0 && first_at + c < at_hand);
-                tile[c * tile_rows + r] = inside ? part.input[(first_at + c) * part.rows + first_row + r] : REAL(0);
+            // Where a sample that another one stands for may be far away, all are at hand.
+            const long long page_at = first_at - first_column;
+            const auto stage = [&](long long row_at, int r, int c) {
+                const long long column_at = inner ? first_column + c : sample_at(first_column + c, part.columns, width / 2, part.aside);
+                const long long at = page_at + column_at;
+                const bool inside = inner || (has_page && row_at >= 0 && column_at >= 0 && at >= 0 && at < at_hand);
+                tile[c * tile_rows + r] = inside ? part.input[at * part.rows + row_at] : REAL(part.outside);
             };
+            const auto row_of = [&](int r) {
+                return inner ? first_row + r : sample_at(first_row + r, part.rows, height / 2, part.above);
+            };
+            const long long row_at = row_of(row);
 #pragma unroll 1
-            for (int c = group; c < tile_columns; c += COLUMNS_AT_ONCE) stage(row, c);
+            for (int c = group; c < tile_columns; c += COLUMNS_AT_ONCE) stage(row_at, row, c);
 #pragma unroll 1
-            for (int at = threadIdx.x; at < rest; at += THREADS) stage(ROWS + at % (height - 1), at / (height - 1));
+            for (int at = threadIdx.x; at < rest; at += THREADS) {
+                const int r = ROWS + at % (height - 1);
+                stage(row_of(r), r, at / (height - 1));
+            }
         }
         __syncthreads();
 
@@ -225,7 +257,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) convolution_2D_con
 
 // Filters of up to 7 rows and columns may have several pages.
 #if !defined(SIZE) || SIZE <= 7
-extern "C" __global__ void __launch_bounds__(THREADS, 3) convolution_3D_const_mem_kernel(Part part) { convolution<true>(part); }
+#ifdef SIZE
+constexpr int BLOCKS_OF_VOLUME = 3;
+#else
+constexpr int BLOCKS_OF_VOLUME = sizeof(REAL) == 8 ? 6 : 8;
+#endif
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_OF_VOLUME) convolution_3D_const_mem_kernel(Part part) { convolution<true>(part); }
 #endif
 
 // What the host must know to launch it, told by the module itself.

@@ -1,8 +1,7 @@
 // Many sweeps of the stencil of StencilConstantMemory_CUDA in one launch: up to 21 double taps in constant memory, any boundary.
 //
-// Compiled once for each odd number of taps (-DTAPS=1, 3, .. 21), each into a module of its own with its own copy of the taps.
-
-#include "sweeps.cuh"
+// Compiled once for each odd number of taps (-DTAPS=1, 3, .. 21) and each kernel (-DKERNEL=LONG, WHOLE, SMALL, ROWS, SHORT), each into a module of
+// its own with its own copy of the taps.
 
 #ifndef TAPS
 #error "TAPS, the number of taps, must be given"
@@ -11,12 +10,13 @@
 namespace {
 constexpr int MAX_TAPS = 21;
 constexpr int RADIUS = TAPS / 2;
+using REAL = double;
 }  // namespace
 
 // The filter. All 21 entries are there whatever TAPS is; those beyond it are not read.
 __constant__ double kernelTaps[MAX_TAPS];
 
-struct Correlation {
+struct Operator {
     // The order of `one` for each point; each sample is taken once for all points, so that many chains are under way at a time.
     template <int FROM, int TO, class Sample>
     static __device__ __forceinline__ void range(Sample sample, double* sum) {
@@ -42,5 +42,4 @@ struct Correlation {
     }
 };
 
-typedef double REAL;
 #include "sweeps_kernels.cuh"

@@ -1,15 +1,31 @@
 // Many sweeps of a stencil along lines in one launch: what the stencil and the derivative share.
 //
 // A sweep that goes to device memory and back is bound by the bytes. Here a tile stays in registers for all sweeps of a launch: a thread holds
-// POINTS neighbouring points of a line, and a sweep only passes the RADIUS values at either edge of a thread to its neighbours, through shared memory.
-// The exchange has two buffers, so one barrier a sweep is enough.
+// POINTS neighbouring points of a line, and a sweep only passes the RADIUS values at either edge of a thread to its neighbours, through shared
+// memory. The exchange has two buffers, so one barrier a sweep is enough.
 //  - A line that fits one tile is kept whole, and its ends are true in every sweep: any number of sweeps in one launch, and several lines a block.
 //  - A longer line is cut into tiles that overlap. Each sweep spoils RADIUS points at an end of a tile that is no end of the line; the tile writes
 //    the others.
 //  - Lines too short for registers are kept whole in shared memory.
 //
-// Every end of a line is an end of a thread: then what is outside follows from the thread's own registers. So the last segment of a line is aligned to
-// the line's end, and where the line is whole in one tile it may overlap the segment before it by some points, which both then compute alike.
+// Every end of a line is an end of a thread: then what is outside follows from the thread's own registers. So the last segment of a line is aligned
+// to the line's end, and where the line is whole in one tile it may overlap the segment before it by some points, which both then compute alike.
+//
+// Which kernel, and how many sweeps a launch, as measured on an H200 (a device copy moves 260 G points/s):
+//  - inner == 1, lines shorter than 22: SHORT.
+//  - inner == 1, one sweep: WHOLE for lines of 100 to 3200 (237 G updates/s), else SMALL (228 with 3 taps, 176 with 21).
+//  - inner == 1, fewer than a million points, or lines of 22 to 49, or longer than WHOLE takes but no longer than LONG's tile: SMALL, with
+//    256 / RADIUS sweeps a launch up to 200,000 points and 128 / RADIUS above, or all at once where the lines are whole. 100,000 points take 0.14 us
+//    a sweep with 3 taps and 0.63 us with 21.
+//  - inner == 1, other lines of up to 3200: WHOLE, all sweeps at once (4,480 G updates/s with 3 taps, 1,650 with 9, 737 with 21, if 25 divides the
+//    length; three quarters of that otherwise).
+//  - inner == 1, longer lines: LONG, with 128, 64, 48, 32, 24, 20, 18, 16, 16, 16 sweeps a launch for 3, 5, .. 21 taps (4,850, 2,890, 2,060, 1,600,
+//    1,285, 1,095, 950, 840, 735, 676 G updates/s).
+//  - inner > 1, lines shorter than 64: SHORT, with as many lanes as fit.
+//  - inner > 1, one sweep: ROWS with 32 lanes (of 512 x 512 x 512, 0.99 of the copy along the second dimension, 0.85 along the third).
+//  - inner > 1, more sweeps: ROWS with the most lanes of 32, 16, 8, 4 that keep the lines whole, all sweeps at once (up to 1024 points; 4,660 G
+//    updates/s with 3 taps, 750 with 21, of 512 points). Longer lines: 4 lanes with 48, 32, 24, 16, 12, 10, 8, 8, 8, 6 sweeps a launch for 3, 5, ..
+//    21 taps (4,000 to 570 G updates/s). Launches of equal numbers of sweeps are better than full ones and a rest.
 #pragma once
 
 // One launch. Positions are counted in elements: (i, j, k) of the array is at i + inner * (j + length * k), and a line is all j of one (i, k).
@@ -22,7 +38,7 @@ struct Sweeps {
     unsigned long long outer;
     T value;                // what is outside, where the boundary is constant
     unsigned int boundary;  // of both ends of each line: see Boundary
-    unsigned int sweeps;
+    unsigned int sweeps;    // at least 1
     unsigned int lanes;     // neighbouring lines (along inner) that one row of threads, or one slab, takes
     unsigned int segments;  // threads that one tile of a line takes
     unsigned int groups;    // tiles of `lanes` lines, or slabs, that one block takes
@@ -35,6 +51,13 @@ enum Boundary : unsigned int {
     REPLICATE = 1,  // the line's first and last point
     SYMMETRIC = 2,  // the points i and length - 1 - i: the line mirrored, its end included
     CIRCULAR = 3,   // the points length - 1 - i and i
+};
+
+// Which lines a kernel is for: what the others would need is left out of it.
+enum class Lines {
+    Any,
+    Tiled,  // tiles > 1
+    Whole,  // tiles == 1
 };
 
 // The shared memory that `sweep_tiles` asks for, in elements: the exchange, and in its place the tile on its way in and out.
@@ -52,6 +75,60 @@ __device__ __forceinline__ int here(int number) {
     return number;
 }
 
+// What the segments at a seam publish, and where.
+template <typename T>
+struct Seam {
+    bool second_last;  // this thread's segment is the last but one
+    bool third_last;   // or the one before
+    bool last;         // or the last
+    T* left_of_last;
+    T* right_of_second_last;
+};
+
+// Publishes at a seam of `overlap` points, LOW <= overlap < HIGH, what the segments there hold of it. A register array must not be indexed by a
+// variable, so there is code for each overlap, and it is looked for by halves. For few taps: the code grows with them.
+template <int LOW, int HIGH, int POINTS, int RADIUS, int THREADS, typename T>
+__device__ __forceinline__ void publish_overlap(const T* points, int overlap, const Seam<T>& seam) {
+    if constexpr (HIGH - LOW > 1) {
+        constexpr int MIDDLE = (LOW + HIGH) / 2;
+        if (overlap < MIDDLE) {
+            publish_overlap<LOW, MIDDLE, POINTS, RADIUS, THREADS>(points, overlap, seam);
+        } else {
+            publish_overlap<MIDDLE, HIGH, POINTS, RADIUS, THREADS>(points, overlap, seam);
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < RADIUS; ++i) {
+            const int left = POINTS - LOW - RADIUS + i;
+            if (left >= 0) {
+                if (seam.second_last) seam.left_of_last[i * THREADS] = points[left >= 0 ? left : 0];
+            } else {
+                if (seam.third_last) seam.left_of_last[i * THREADS] = points[left >= 0 ? 0 : left + POINTS];
+            }
+            if (LOW + i < POINTS) {
+                if (seam.last) seam.right_of_second_last[i * THREADS] = points[LOW + i < POINTS ? LOW + i : 0];
+            }
+        }
+    }
+}
+
+// The same for many taps: puts those of the RADIUS points from `from` on that lie in [LOW, HIGH) where they belong among the rows at a slot; `row` is
+// where point 0 would belong. A test of each point would take longer than the sweep.
+template <int LOW, int HIGH, int RADIUS, int THREADS, typename T>
+__device__ __forceinline__ void publish(const T* points, int from, T* row) {
+    constexpr int FEW = 4;
+    if constexpr (HIGH - LOW > FEW) {
+        constexpr int MIDDLE = (LOW + HIGH) / 2;
+        if (from < MIDDLE) publish<LOW, MIDDLE, RADIUS, THREADS>(points, from, row);
+        if (from + RADIUS > MIDDLE) publish<MIDDLE, HIGH, RADIUS, THREADS>(points, from, row);
+    } else {
+#pragma unroll
+        for (int v = LOW; v < HIGH; ++v) {
+            if ((unsigned int)(v - from) < RADIUS) row[v * THREADS] = points[v];
+        }
+    }
+}
+
 // Computes the tiles of one block in registers.
 //
 // CONTIGUOUS is for inner == 1: a block's tiles are then one run of memory, which goes through shared memory so that neighbouring threads move
@@ -62,10 +139,11 @@ __device__ __forceinline__ int here(int number) {
 //  - lines kept whole: tiles == 1 and segments == ceil (length / POINTS), at least 2;
 //  - lines in tiles: groups == 1, tile = segments * POINTS < length, step = tile - 2 * RADIUS * sweeps > 0,
 //    tiles == 1 + ceil ((length - tile) / step), and for the circular boundary ceil (length / step).
-// The bundles of a row are ceil (inner / lanes), the strips of a launch bundles * tiles * outer, fewer than 2^32, and its blocks ceil (strips / groups).
+// The bundles of a row are ceil (inner / lanes), the strips of a launch bundles * tiles * outer, fewer than 2^32, and its blocks ceil (strips /
+// groups).
 //
 // Operator::all<POINTS> (sample, sums) computes the POINTS points whose first sample is sample (0).
-template <typename T, int THREADS, int POINTS, int RADIUS, bool CONTIGUOUS, bool EARLY, class Operator>
+template <typename T, int THREADS, int POINTS, int RADIUS, Lines LINES, bool CONTIGUOUS, bool EARLY, class Operator>
 __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
     static_assert(POINTS >= RADIUS, "a thread's neighbours must hold all that it misses");
     __shared__ T memory[TileMemory<THREADS, POINTS, RADIUS, CONTIGUOUS>::SIZE];
@@ -74,7 +152,7 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
     const int lanes = CONTIGUOUS ? 1 : launch.lanes;
     const int segments = launch.segments;
     const int tile_points = segments * POINTS;
-    const bool whole = launch.tiles == 1;
+    const bool whole = LINES == Lines::Whole || (LINES == Lines::Any && launch.tiles == 1);
     const bool circular = launch.boundary == CIRCULAR;
 
     // Which segment of which tile of which line this thread holds. All that is left over takes part in the barriers only.
@@ -140,7 +218,7 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
     const int overlap = whole ? tile_points - (int)length : 0;
     const int place = segment * POINTS - (last ? overlap : 0);  // of this thread's first point in the tile
 
-    // Where the block's run of memory begins, if it is one, and how much of it there is.
+    // Where the block's run of memory begins, if it is one, and which of its points the block writes.
     unsigned long long run = line_start;
     int run_points = tile_points;
     if (CONTIGUOUS && whole) {
@@ -148,51 +226,55 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
         const unsigned long long lines = launch.outer - line < launch.groups ? launch.outer - line : launch.groups;
         run = line * launch.length;
         run_points = (int)lines * (int)length;
+        to = run_points;
     }
     const int own = used ? (CONTIGUOUS && whole ? group * (int)length : 0) + place : 0;
 
-    // A point of the tile as a point of the line.
-    const auto wrapped = [&](int at) {
-        long long position = begin + at;
-        if (circular && !whole) {
-            if (position < 0) position += length;
-            if (position >= length) position -= length;
-        }
-        return position;
-    };
-
     T points[POINTS];
     if (CONTIGUOUS) {
+        // A tile of a circular line may begin before it, and may go past its end: those points are a length away.
+        const bool ahead = begin < 0;
+        const T* input = launch.input + run + begin + (ahead ? length : 0) + thread;
+        const long long left = length - begin - (ahead ? length : 0);
+        const int wrap = circular && !whole && left < tile_points ? (int)left : THREADS * POINTS;
 #pragma unroll
         for (int v = 0; v < POINTS; ++v) {
             const int at = v * THREADS + thread;
-            if (at < run_points) memory[at] = launch.input[run + wrapped(at)];
+            if (at < run_points) memory[at] = (at < wrap ? input : input - length)[v * THREADS];
         }
         __syncthreads();
 #pragma unroll
         for (int v = 0; v < POINTS; ++v) points[v] = memory[own + v];
         __syncthreads();
     } else {
-        const T* line = launch.input + line_start;
+        long long start = begin + place;
+        if (start < 0) start += length;
+        if (start >= length) start -= length;
+        const int wrap = length - start < POINTS ? (int)(length - start) : POINTS;
+        const T* input = launch.input + line_start + start * (long long)launch.inner;
 #pragma unroll
-        for (int v = 0; v < POINTS; ++v) points[v] = used ? line[wrapped(place + v) * launch.inner] : T(0);
+        for (int v = 0; v < POINTS; ++v) {
+            if (v == wrap) input -= length * launch.inner;
+            points[v] = used ? *input : T(0);
+            input += launch.inner;
+        }
     }
 
-    // What lies left of a segment is published in the slot of the segment left of it, what lies right of it in that of the segment right of it, and the
-    // segments of a tile form a ring: what lies left of the first is in the slot of the last. A circular line needs no more than that; at another
+    // What lies left of a segment is published in the slot of the segment left of it, what lies right of it in that of the segment right of it, and
+    // the segments of a tile form a ring: what lies left of the first is in the slot of the last. A circular line needs no more than that; at another
     // end of a line the thread there fills the slot with what is outside, and the thread at the other end of the ring leaves it alone.
     //
-    // At a seam the last segment begins inside the others. What lies left of it is inside the last but one or the one before, which fill the slot between
-    // them; what lies right of the last but one is inside the last, or behind the line's end.
+    // At a seam the last segment begins inside the others. What lies left of it is inside the last but one or the one before, which fill the slot
+    // between them; what lies right of the last but one is inside the last, or behind the line's end.
     const bool grouped = group < launch.groups;
     const int slot_first = thread - segment * lanes;
     const int slot_last = slot_first + (segments - 1) * lanes;
     const int slot_left = !grouped ? thread : first ? slot_last : thread - lanes;
     const int slot_right = !grouped ? thread : last ? slot_first : thread + lanes;
-    const bool seam = overlap > 0;
+    const bool seam = LINES != Lines::Tiled && overlap > 0;
     const bool publishes_begin = (circular || !first) && !(seam && last);
     const bool publishes_end = (circular || !last) && !(seam && segment == segments - 2);
-    const int before_last = place - ((int)length - POINTS - RADIUS);  // of this thread's first point, from what lies left of the last segment on
+    const int before_last = (int)length - POINTS - RADIUS - place;  // from this thread's first point to the first of those left of the last segment
 
     const auto outside = [&](int i, bool behind) {
         if (launch.boundary == CONSTANT) return launch.value;
@@ -200,9 +282,9 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
         return behind ? points[POINTS - 1 - i] : points[i];
     };
 
-    T* left_of = memory;                             // [RADIUS][THREADS]: a row holds the points at one distance, so that slots are neighbours
-    T* right_of = memory + RADIUS * THREADS;         // the same
-    int other_buffer = 2 * RADIUS * THREADS;         // from this buffer to the other
+    T* left_of = memory;                      // [RADIUS][THREADS]: a row holds the points at one distance, so that slots are neighbours
+    T* right_of = memory + RADIUS * THREADS;  // the same
+    int other_buffer = 2 * RADIUS * THREADS;  // from this buffer to the other
 #pragma unroll 1
     for (unsigned int sweep = 0; sweep < launch.sweeps; ++sweep) {
         T before[RADIUS > 0 ? RADIUS : 1];
@@ -225,20 +307,21 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
                 for (int i = 0; i < RADIUS; ++i) right_of[i * THREADS + slot_first] = outside(i, true);
             }
             if (seam && grouped) {
-                if (segment == segments - 2 || segment == segments - 3) {
-                    const int ahead = here(before_last);
-#pragma unroll
-                    for (int v = 0; v < POINTS; ++v) {
-                        const unsigned int at = v + ahead;
-                        if (at < RADIUS) left_of[at * THREADS + slot_last - lanes] = points[v];
+                const bool second_last = segment == segments - 2;
+                const bool third_last = segment == segments - 3;
+                if constexpr (RADIUS <= 4) {
+                    if (second_last || third_last || last) {
+                        const Seam<T> seam_slots = {second_last, third_last, last, left_of + slot_last - lanes, right_of + slot_last};
+                        publish_overlap<1, POINTS, POINTS, RADIUS, THREADS>(points, here(overlap), seam_slots);
                     }
-                }
-                if (last) {
-                    const int ahead = here(-overlap);
-#pragma unroll
-                    for (int v = 0; v < POINTS; ++v) {
-                        const unsigned int at = v + ahead;
-                        if (at < RADIUS) right_of[at * THREADS + slot_last] = points[v];
+                } else {
+                    const int left_from = here(before_last);
+                    if ((second_last || third_last) && left_from < POINTS) {
+                        publish<0, POINTS, RADIUS, THREADS>(points, left_from, left_of + slot_last - lanes - left_from * THREADS);
+                    }
+                    if (last) {
+                        const int right_from = here(overlap);
+                        publish<0, POINTS, RADIUS, THREADS>(points, right_from, right_of + slot_last - right_from * THREADS);
                     }
                 }
                 if (circular ? first : last) {
@@ -253,7 +336,7 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
         }
         T sums[POINTS];
         // What needs no neighbour is computed ahead of the barrier, so that no warp waits idle.
-        constexpr bool early = EARLY && POINTS > 2 * RADIUS;
+        constexpr bool early = EARLY && RADIUS > 0 && POINTS >= 5 * RADIUS;
         if constexpr (early) Operator::template range<RADIUS, POINTS - RADIUS>([&](int j) { return points[j - RADIUS]; }, sums);
         if constexpr (RADIUS > 0) {
             __syncthreads();
@@ -262,7 +345,10 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
 #pragma unroll
             for (int i = 0; i < RADIUS; ++i) after[i] = right_of[i * THREADS + slot_right];
         }
-        const auto sample = [&](int j) { return j < RADIUS ? before[j] : j < RADIUS + POINTS ? points[j - RADIUS] : after[j - RADIUS - POINTS]; };
+        const auto sample = [&](int j) {
+            if constexpr (RADIUS == 0) return points[j];
+            else return j < RADIUS ? before[j] : j < RADIUS + POINTS ? points[j - RADIUS] : after[j - RADIUS - POINTS];
+        };
         if constexpr (early) {
             Operator::template range<0, RADIUS>(sample, sums);
             Operator::template range<POINTS - RADIUS, POINTS>(sample, sums);
@@ -286,17 +372,21 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
             }
         }
         __syncthreads();
+        T* output = launch.output + run + begin + thread;
+        const unsigned int count = to - from;
 #pragma unroll
         for (int v = 0; v < POINTS; ++v) {
             const int at = v * THREADS + thread;
-            if (whole ? at < run_points : at >= from && at < to) launch.output[run + begin + at] = memory[at];
+            if ((unsigned int)(at - from) < count) output[v * THREADS] = memory[at];
         }
     } else {
-        T* line = launch.output + line_start + (begin + place) * (long long)launch.inner;
+        const int low = shared_points > from - place ? shared_points : from - place;
+        const int high = used ? to - place : 0;
+        T* output = launch.output + line_start + (begin + place) * (long long)launch.inner;
 #pragma unroll
         for (int v = 0; v < POINTS; ++v) {
-            const int at = place + v;
-            if (used && v >= shared_points && at >= from && at < to) line[v * launch.inner] = points[v];
+            if (v >= low && v < high) *output = points[v];
+            output += launch.inner;
         }
     }
 }
@@ -313,7 +403,7 @@ __device__ __forceinline__ void sweep_short_lines(const Sweeps<T>& launch) {
     static_assert(CAPACITY < 0xffff, "places are counted in 16 bits");
     constexpr unsigned int NOWHERE = 0xffff;
     __shared__ T memory[2][CAPACITY];
-    __shared__ unsigned short place_of[CAPACITY];     // of an element in its line
+    __shared__ unsigned short place_of[CAPACITY];       // of an element in its line
     __shared__ unsigned short outside[2 * RADIUS + 1];  // the place whose value is RADIUS .. 1 ahead of a line, and 0 .. RADIUS - 1 behind it
 
     const unsigned int thread = threadIdx.x;

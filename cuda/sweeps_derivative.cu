@@ -1,6 +1,5 @@
-// Many sweeps of the nine-point derivative of DerivativeConstantMemory_CUDA in one launch, compiled for -DREAL=float and for -DREAL=double.
-
-#include "sweeps.cuh"
+// The nine-point derivative of DerivativeConstantMemory_CUDA along any dimension, compiled for -DREAL=float and for -DREAL=double, and for each
+// kernel that is of use for a single sweep (-DKERNEL=SMALL, ROWS, SHORT).
 
 #ifndef REAL
 #error "REAL, the class of the samples, must be given"
@@ -13,7 +12,7 @@ constexpr int RADIUS = 4;
 // The factors of the differences from the nearest out.
 __constant__ REAL coefficients[RADIUS];
 
-struct Differences {
+struct Operator {
     template <class Sample>
     static __device__ __forceinline__ REAL one(Sample sample) {
         REAL acc = 0;
@@ -29,5 +28,4 @@ struct Differences {
     }
 };
 
-typedef Differences Correlation;
 #include "sweeps_kernels.cuh"

@@ -36,6 +36,12 @@ function device = ConstantMemoryDevice_CUDA ()
 %     SIMD                 what the CPU engine uses: 'avx512', 'avx2' or 'portable'
 %     Threads              how many threads may be used
 %     DeviceBytes          bytes of the device's memory that may be held
+%     Outputs              what becomes of large outputs: 'direct', the host takes
+%                          them as they are; 'lent', it takes them because they are
+%                          made for it; 'copied', it copies each once more, with one
+%                          thread. Octave 7 to 9 copy unless libstencil_lend-*.so for
+%                          their version is beside this file: with Octave's headers
+%                          installed (octave-dev), compile_mex builds it.
 %
 %     The build
 %     Version              of this library

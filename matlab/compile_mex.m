@@ -7,7 +7,9 @@ function built = compile_mex ()
 %   Builds the library with cargo, in release mode, and places it beside this
 %   file under the name of each function it serves. The functions are cleared
 %   first, so that the next call runs what was built. What the build prints is
-%   shown as it comes. A second call, with nothing changed, takes a second.
+%   shown as it comes. A second call, with nothing changed, takes a second. In
+%   Octave, what spares large outputs a copy is built as well, for the version
+%   whose mkoctfile is found; a line says so where that is not possible.
 %
 %   Output
 %     BUILT  cell array of the MEX files' full names

@@ -82,6 +82,44 @@ octave_parts() {
   fi
 }
 
+# bench_part OCTAVE: benches/bench.py on arrays of next to nothing. That it measures, counts what it skips and writes, never how fast anything is.
+bench_part() {
+  local octave=$1 passed=0 failed=0 key label out=$work/bench python=${PYTHON:-python3}
+  headline 'Bench'
+  if ! command -v "$python" >/dev/null 2>&1; then
+    printf 'skipped: there is no %s\n' "$python"
+    record 'Bench' 0 0 1 "there is no $python"
+    return
+  fi
+  expect() {
+    local what=$1
+    shift
+    if "$@"; then
+      printf 'ok: %s\n' "$what"
+      passed=$((passed + 1))
+    else
+      printf 'FAILED: %s\n' "$what"
+      failed=$((failed + 1))
+    fi
+  }
+  # has_or_says KEY LABEL: times at both sizes, or a reason.
+  has_or_says() {
+    [[ $(grep -c "^time,5,[0-9]*,$1,,[1-9]" "$out/results.csv") == 2 ]] || grep -qE "^skipped,,,\"?$2\"?,.*[a-z]" "$out/results.csv"
+  }
+  expect 'it runs' logged "$python" benches/bench.py --quick --seconds 3 --sizes 1,20 --taps 5 --octave "$octave" --out "$out"
+  for key in ours_cpu filter conv; do
+    expect "it times $key" test "$(grep -c "^time,5,[0-9]*,$key,,[1-9]" "$out/results.csv")" = 2
+  done
+  expect 'it has ratios' test "$(grep -c '^ratio,5,[0-9]*,filter,ours_cpu,[1-9]' "$out/results.csv")" = 2
+  expect 'it knows what is inside mexFunction' test "$(grep -c '^inside,5,[0-9]*,ours_cpu,,[1-9]' "$out/results.csv")" = 2
+  while IFS=: read -r key label; do
+    expect "it times $key or says why not" has_or_says "$key" "$label"
+  done <<<$'ours_cuda:ours, CUDA\nscipy:SciPy\ncupy:CuPy\ntorch:PyTorch\nlaunch:one thread a block'
+  expect 'it counts what it skipped' grep -qE "^Skipped: $(grep -c '^skipped,' "$out/results.csv")(, namely)?\$" "$out/table.txt"
+  expect 'it draws, or says why not' eval "test -s '$out/throughput.png' || grep -q '^skipped,,,the plot,' '$out/results.csv'"
+  record 'Bench' "$passed" "$failed" 0
+}
+
 # finish: the table and the closing line; fails when anything did.
 finish() {
   headline 'Summary'

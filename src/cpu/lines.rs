@@ -42,12 +42,17 @@ impl Stencil<f64> for Taps {
     }
 
     fn compute(&self, level: Level, samples: &[f64], step: usize, output: &mut [f64]) {
-        match *self.as_slice() {
-            // The most frequent counts have code of their own, which keeps the taps in registers.
-            [a, b, c] => simd::evaluate(level, &Correlation { samples, step, taps: [a, b, c] }, output),
-            [a, b, c, d, e] => simd::evaluate(level, &Correlation { samples, step, taps: [a, b, c, d, e] }, output),
-            [a, b, c, d, e, f, g] => simd::evaluate(level, &Correlation { samples, step, taps: [a, b, c, d, e, f, g] }, output),
-            ref taps => simd::evaluate(level, &Correlation { samples, step, taps }, output),
+        fn correlate(level: Level, taps: &[f64], samples: &[f64], step: impl Step, output: &mut [f64]) {
+            match *taps {
+                // The most frequent counts have code of their own, which keeps the taps in registers.
+                [a, b, c] => simd::evaluate(level, &Correlation { samples, step, taps: [a, b, c] }, output),
+                [a, b, c, d, e] => simd::evaluate(level, &Correlation { samples, step, taps: [a, b, c, d, e] }, output),
+                _ => simd::evaluate(level, &Correlation { samples, step, taps }, output),
+            }
+        }
+        match step {
+            1 => correlate(level, self.as_slice(), samples, One, output),
+            step => correlate(level, self.as_slice(), samples, step, output),
         }
     }
 }
@@ -65,20 +70,47 @@ impl<T: Lanes> Stencil<T> for Differences<'_, T> {
     }
 
     fn compute(&self, level: Level, samples: &[T], step: usize, output: &mut [T]) {
-        simd::evaluate(level, &SumOfDifferences { samples, step, coefficients: *self.0 }, output);
+        let coefficients = *self.0;
+        match step {
+            1 => simd::evaluate(level, &SumOfDifferences { samples, step: One, coefficients }, output),
+            step => simd::evaluate(level, &SumOfDifferences { samples, step, coefficients }, output),
+        }
+    }
+}
+
+/// How far apart the samples under an output are.
+trait Step: Copy {
+    fn places(self) -> usize;
+}
+
+/// Neighbours: a step of its own, since the compiler then knows the places of all samples.
+#[derive(Clone, Copy)]
+struct One;
+
+impl Step for One {
+    #[inline(always)]
+    fn places(self) -> usize {
+        1
+    }
+}
+
+impl Step for usize {
+    #[inline(always)]
+    fn places(self) -> usize {
+        self
     }
 }
 
 /// Output `i` is the chain of `fma(samples[i + k * step], taps[k], acc)`.
-struct Correlation<'a, A> {
+struct Correlation<'a, A, P> {
     samples: &'a [f64],
-    step: usize,
+    step: P,
     taps: A,
 }
 
-impl<A: AsRef<[f64]>> Operator<f64> for Correlation<'_, A> {
+impl<A: AsRef<[f64]>, P: Step> Operator<f64> for Correlation<'_, A, P> {
     fn outputs(&self) -> usize {
-        self.samples.len() - (self.taps.as_ref().len() - 1) * self.step
+        self.samples.len() - (self.taps.as_ref().len() - 1) * self.step.places()
     }
 
     #[inline(always)]
@@ -88,7 +120,7 @@ impl<A: AsRef<[f64]>> Operator<f64> for Correlation<'_, A> {
             let tap = V::splat(tap);
             for (u, acc) in acc.iter_mut().enumerate() {
                 // SAFETY: the last sample under an output is `(taps.len() - 1) * step` behind it, and there are as many more samples.
-                *acc = unsafe { V::load(self.samples.as_ptr().add(at + k * self.step + u * V::LANES)) }.fma(tap, *acc);
+                *acc = unsafe { V::load(self.samples.as_ptr().add(at + k * self.step.places() + u * V::LANES)) }.fma(tap, *acc);
             }
         }
         for (u, acc) in acc.into_iter().enumerate() {
@@ -99,27 +131,28 @@ impl<A: AsRef<[f64]>> Operator<f64> for Correlation<'_, A> {
 }
 
 /// Output `i` is the chain of `fma(c[d - 1], samples[i + (R + d) * step] - samples[i + (R - d) * step], acc)` for d = 1..R.
-struct SumOfDifferences<'a, T> {
+struct SumOfDifferences<'a, T, P> {
     samples: &'a [T],
-    step: usize,
+    step: P,
     coefficients: [T; DERIVATIVE_RADIUS],
 }
 
-impl<T: Lanes> Operator<T> for SumOfDifferences<'_, T> {
+impl<T: Lanes, P: Step> Operator<T> for SumOfDifferences<'_, T, P> {
     fn outputs(&self) -> usize {
-        self.samples.len() - 2 * DERIVATIVE_RADIUS * self.step
+        self.samples.len() - 2 * DERIVATIVE_RADIUS * self.step.places()
     }
 
     #[inline(always)]
     unsafe fn block<V: Vector<Element = T>, const U: usize>(&self, at: usize, output: *mut T) {
+        let step = self.step.places();
         let mut acc = [V::splat(T::default()); U];
         for (d, &c) in (1..).zip(&self.coefficients) {
             let c = V::splat(c);
             for (u, acc) in acc.iter_mut().enumerate() {
                 // SAFETY: samples from `radius` before to `radius` behind the middle are there for every output.
                 let difference = unsafe {
-                    let middle = self.samples.as_ptr().add(at + DERIVATIVE_RADIUS * self.step + u * V::LANES);
-                    V::load(middle.add(d * self.step)).minus(V::load(middle.sub(d * self.step)))
+                    let middle = self.samples.as_ptr().add(at + DERIVATIVE_RADIUS * step + u * V::LANES);
+                    V::load(middle.add(d * step)).minus(V::load(middle.sub(d * step)))
                 };
                 *acc = c.fma(difference, *acc);
             }
@@ -152,8 +185,16 @@ const NEAR: usize = 1 << 11;
 /// Elements of a copy that stays, with the result of a sweep beside it, in the second-level cache.
 const FAR: usize = 1 << 15;
 
-/// Rows of this many numbers are read from memory as fast as longer ones.
+/// Columns of a tile that is computed straight from the array: its rows are read from memory as fast as longer ones.
 const WIDE: usize = 1 << 10;
+
+/// Columns of a tile that is copied for one sweep, and for many: few, for the sake of many rows.
+const COPIED: usize = 64;
+const COPIED_FOR_MANY: usize = 32;
+
+/// From this radius on, rows that are apart are copied for one sweep already: read in place, so many of them, which are often a power of two apart,
+/// push one another out of the cache. (Of 21 taps along the last dimension of 256 x 256 x 256, a core does twice as many through copies.)
+const RADIUS_COPIED: usize = 3;
 
 /// `total` in parts of at most about `limit`, evenly, and in whole vectors.
 fn evenly(total: usize, limit: usize) -> usize {
@@ -177,6 +218,11 @@ impl Tiling {
             let rows = if outer >= threads { STEP } else { STEP.min(length.div_ceil(threads)) };
             return Tiling { blocks, width: 1, rows: if blocks > 1 { length } else { rows.min(length) }, sweeps: 1, direct: true };
         }
+        if inner >= COPIED && radius >= RADIUS_COPIED {
+            let width = evenly(inner, COPIED);
+            let rows = length.div_ceil(length.div_ceil(FAR / width - 2 * radius));
+            return Tiling { blocks: 1, width, rows, sweeps: 1, direct: false };
+        }
         let width = evenly(inner, WIDE);
         let tiles = outer * inner.div_ceil(width);
         // Where rows are cut, both sides read what is around the cut: enough rows make that little.
@@ -193,7 +239,7 @@ impl Tiling {
                 return whole;
             }
         }
-        let width = if inner <= 64 { inner } else { evenly(inner, 64) };
+        let width = evenly(inner, COPIED_FOR_MANY);
         let rows = if width <= 4 { NEAR } else { FAR } / width;
         // A tenth of the rows on either side is computed for the sake of the others, half of it on average.
         let sweeps = sweeps.min((rows / (10 * radius.max(1))).max(2));
@@ -338,12 +384,12 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
                     self.sweep(&tile, 1, input, target, copies, progress)?;
                 }
             }
-            let first = tile.columns.start + inner * length * block;
+            let first = self.first(tile, block);
             let together = (STEP / width).max(1);
             for row in (start..end).step_by(together) {
                 let rows = row..(row + together).min(end);
                 let samples = &input[first + inner * (row - radius)..];
-                self.rows(samples, inner, width, inner, rows, first, target);
+                self.rows(tile, block, rows, samples, inner, target);
                 progress.step(width * together.min(end - row))?;
             }
         }
@@ -375,12 +421,13 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         self.stencil.compute(self.level, buffer, 1, output);
     }
 
-    /// Computes `rows` of `width` columns to the target, with `samples` from the first sample of the first row on, and `step` from row to row.
-    /// The first column of row 0 is the element `first` of the target.
-    fn rows(&self, samples: &[T], step: usize, width: usize, inner: usize, rows: Range<usize>, first: usize, target: &Target<T>) {
+    /// Computes `rows` of a tile's columns, in one of its blocks, with `samples` from the first sample of the first row on, and `step` from row to row.
+    fn rows(&self, tile: &Tile, block: usize, rows: Range<usize>, samples: &[T], step: usize, target: &Target<T>) {
+        let (inner, width) = (self.lines.inner(), tile.columns.len());
+        let first = self.first(tile, block);
         let reach = 2 * self.stencil.radius() * step;
         if width == inner && width == step {
-            // SAFETY: tiles do not overlap, and these are elements of one; here and below.
+            // SAFETY: elements of this tile, and tiles do not overlap; here and below.
             let output = unsafe { target.places(first + inner * rows.start..first + inner * rows.end) };
             self.stencil.compute(self.level, &samples[..reach + output.len()], step, output);
         } else {
@@ -390,6 +437,11 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
                 self.stencil.compute(self.level, &samples[i * step..][..reach + width], step, output);
             }
         }
+    }
+
+    /// Where the first column of a tile has its row 0, in a block.
+    fn first(&self, tile: &Tile, block: usize) -> usize {
+        tile.columns.start + self.lines.inner() * self.lines.length() * block
     }
 
     /// So many sweeps of a tile in copies.
@@ -434,9 +486,8 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
                 self.pad(&from, blocks, &layout, last);
             }
             if done == sweeps && blocks == 1 {
-                let first = tile.columns.start + self.lines.inner() * length * tile.blocks.start;
                 let samples = &last[layout.place(0, to.start - radius as isize)..];
-                self.rows(samples, width, width, self.lines.inner(), rows.clone(), first, target);
+                self.rows(tile, tile.blocks.start, rows.clone(), samples, width, target);
             } else {
                 // What is computed in the gaps between lines is padded over.
                 let places = layout.place(0, to.start)..layout.place(blocks - 1, to.end);
@@ -461,7 +512,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
     fn load(&self, tile: &Tile, rows: &Range<isize>, layout: &Layout, input: &[T], copy: &mut [T]) {
         let (inner, length, width) = (self.lines.inner(), self.lines.length(), layout.width);
         for (block, of_array) in tile.blocks.clone().enumerate() {
-            let first = tile.columns.start + inner * length * of_array;
+            let first = self.first(tile, of_array);
             let mut row = rows.start;
             while row < rows.end {
                 let at = if (0..length as isize).contains(&row) { row as usize } else { row.rem_euclid(length as isize) as usize };
@@ -515,5 +566,95 @@ struct Layout {
 impl Layout {
     fn place(&self, block: usize, row: isize) -> usize {
         (block * self.block + (row - self.first) as usize) * self.width
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stencil::{CoefficientSource, Compute, Derivative, Engine, Real, Reference, Request};
+
+    const BOUNDARIES: [Boundary<f64>; 4] = [Boundary::Constant(1.5), Boundary::Replicate, Boundary::Symmetric, Boundary::Circular];
+
+    /// However the array is cut, and however many sweeps are done in a pass, the result is that of the whole.
+    #[test]
+    fn tilings_agree() {
+        for (inner, length, outer) in [(1, 1, 1), (1, 57, 3), (3, 20, 2), (1, 9, 7), (5, 130, 1), (70, 23, 2)] {
+            let lines = Lines::strided(inner, length, outer);
+            let input: Vec<f64> = (0..lines.elements()).map(|i| (i as f64).sin()).collect();
+            for boundary in BOUNDARIES {
+                for (taps, sweeps) in [(1, 2), (3, 1), (3, 7), (5, 5), (21, 1), (21, 3)] {
+                    let taps: Vec<f64> = (0..taps).map(|k| (f64::from(k) + 0.5).cos() / f64::from(taps)).collect();
+                    let request = Request::new(&input, lines, Taps::new(&taps).unwrap()).unwrap();
+                    let request = request.with_boundary(boundary).with_sweeps(sweeps);
+                    let mut expected = vec![0.0; input.len()];
+                    Reference.stencil(&request, &mut expected, &Watch::new()).unwrap();
+                    for tiling in tilings(lines, sweeps) {
+                        let (mut output, watch) = (vec![f64::NAN; input.len()], Watch::new());
+                        let all = Sweeps::new(Level::best(), request.taps(), lines, boundary);
+                        all.run_in(tiling, sweeps, 2, &input, &mut output, &watch).unwrap();
+                        let what = format!("{request:?} in {tiling:?}");
+                        assert!(output.iter().zip(&expected).all(|(a, &b)| a.same(b)), "{what}");
+                        assert_eq!(watch.done(), (input.len() * sweeps) as u64, "{what}");
+                    }
+                }
+                let request = Derivative::new(&input, lines, 0.3, CoefficientSource::Constant).unwrap().with_boundary(boundary);
+                let mut expected = vec![0.0; input.len()];
+                Reference.derivative(&request, &mut expected, &Watch::new()).unwrap();
+                for tiling in tilings(lines, 1) {
+                    let mut output = vec![f64::NAN; input.len()];
+                    let differences = Differences(request.coefficients());
+                    let all = Sweeps::new(Level::best(), &differences, lines, boundary);
+                    all.run_in(tiling, 1, 2, &input, &mut output, &Watch::new()).unwrap();
+                    assert!(output.iter().zip(&expected).all(|(a, &b)| a.same(b)), "{request:?} in {tiling:?}");
+                }
+            }
+        }
+    }
+
+    /// Tiles of all shapes that the array has room for.
+    fn tilings(lines: Lines, sweeps: usize) -> Vec<Tiling> {
+        let (inner, length) = (lines.inner(), lines.length());
+        let mut tilings = Vec::new();
+        for direct in [false, true] {
+            for width in [1, 2, 8, inner] {
+                for rows in [1, 2, 9, 30, length] {
+                    for at_once in [1, 2, sweeps] {
+                        let tiling = Tiling { blocks: 1, width: width.min(inner), rows: rows.min(length), sweeps: at_once, direct };
+                        tilings.push(tiling);
+                    }
+                }
+            }
+            for blocks in [2, 3, 100] {
+                tilings.push(Tiling { blocks, width: inner, rows: length, sweeps, direct });
+            }
+        }
+        tilings.retain(|tiling| !tiling.direct || sweeps == 1);
+        tilings
+    }
+
+    /// Whatever the array and the stencil, tiles cover it, copies stay small, and every thread has some where there is enough.
+    #[test]
+    fn chosen_tilings_fit() {
+        for inner in [1, 2, 7, 63, 64, 65, 1000, 100_000] {
+            for length in [1, 2, 20, 41, 300, 2000, 2049, 32_768, 1_000_000] {
+                for outer in [1, 2, 100, 10_000] {
+                    let lines = Lines::strided(inner, length, outer);
+                    for (radius, sweeps, threads) in
+                        [(0, 1, 1), (1, 1, 64), (10, 1, 2), (0, 9, 1), (1, 2, 1), (1, 1000, 64), (10, 2, 2), (10, 50, 1)]
+                    {
+                        let tiling = Tiling::choose(lines, radius, sweeps, threads);
+                        let what = format!("{lines:?}, radius {radius}, {sweeps} sweeps: {tiling:?}");
+                        assert!((1..=sweeps).contains(&tiling.sweeps) && (1..=inner).contains(&tiling.width), "{what}");
+                        assert!((1..=length).contains(&tiling.rows) && (1..=outer).contains(&tiling.blocks), "{what}");
+                        assert!(tiling.blocks == 1 || (tiling.width, tiling.rows) == (inner, length), "{what}");
+                        assert!(!tiling.direct || sweeps == 1, "{what}");
+                        let rows = if tiling.rows == length { length } else { tiling.rows + 2 * radius * tiling.sweeps };
+                        let copy = tiling.blocks * tiling.width * (rows + 2 * radius);
+                        assert!(tiling.direct || copy <= 5 * FAR / 4, "{what}: {copy}");
+                    }
+                }
+            }
+        }
     }
 }

@@ -16,6 +16,9 @@ const MANY_SWEEPS: usize = 8;
 /// The bytes of a block then.
 const SWEPT_BYTES: usize = 4 << 20;
 
+/// The samples of the smallest block that memory is saved with, if one output does not need more.
+const LEAST_SAMPLES: usize = 1024;
+
 /// What computes blocks.
 pub(super) trait Kernel<T>: Sync {
     /// How far a sweep reaches.
@@ -25,9 +28,11 @@ pub(super) trait Kernel<T>: Sync {
     /// Else it takes lines whole, or cut, and extends them itself.
     fn split(&self) -> bool;
 
+    /// Loads what so many sweeps over such lines will need.
+    fn prepare(&mut self, device: &mut Device, lines: Lines, sweeps: usize) -> Result<(), Error>;
+
     /// Puts so many sweeps over `block` on the stream, from the samples at the first address, with the second to write to. Returns the address of the
     /// first output. Where it waits for the device in between, it says how many sweeps are over.
-    #[expect(clippy::too_many_arguments, reason = "each is another thing")]
     fn launch(
         &self,
         stream: sys::CUstream,
@@ -52,7 +57,7 @@ pub(super) struct Array<'a, T> {
 /// Where the halo for all sweeps would be too large, they are done in rounds, each through the host's memory.
 pub(super) fn sweep<T: Real + DeviceRepr>(
     device: &mut Device,
-    kernel: &dyn Kernel<T>,
+    kernel: &mut dyn Kernel<T>,
     array: &Array<T>,
     output: &mut [T],
     budget: Budget,
@@ -68,6 +73,14 @@ pub(super) fn sweep<T: Real + DeviceRepr>(
     }
     let (blocks, lanes) = prepare(device, kernel, array, budget)?;
     let rounds = array.sweeps.div_ceil(blocks.sweeps());
+    let in_last = array.sweeps - (rounds - 1) * blocks.sweeps();
+    for lines in blocks.kinds_of_lines() {
+        kernel.prepare(device, lines, in_last)?;
+        if rounds > 1 {
+            kernel.prepare(device, lines, blocks.sweeps())?;
+        }
+    }
+    let kernel: &dyn Kernel<T> = kernel;
     // Rounds go from one array to the other and back, so that the last writes the output.
     let mut scratch = Vec::new();
     if rounds > 1 {
@@ -112,7 +125,7 @@ fn prepare<T: Real>(device: &mut Device, kernel: &dyn Kernel<T>, array: &Array<T
             wanted = (budget.kept() / lane_bytes(&blocks)).max(1);
         }
         if lane_bytes(&blocks) > budget.kept() {
-            target = budget.kept() / (2 * size);
+            target = (budget.kept() / (2 * size)).max(LEAST_SAMPLES);
             blocks = cut(target);
         }
         match device.staging.reserve(&device.context, wanted.min(blocks.count()), blocks.most_samples() * size, budget.kept(), short) {
@@ -121,7 +134,7 @@ fn prepare<T: Real>(device: &mut Device, kernel: &dyn Kernel<T>, array: &Array<T
                 let smaller = cut(target / 2);
                 if wanted > 1 {
                     wanted /= 2;
-                } else if smaller.most_samples() < blocks.most_samples() {
+                } else if target > LEAST_SAMPLES && smaller.most_samples() < blocks.most_samples() {
                     target /= 2;
                 } else {
                     let smallest = lane_bytes(&blocks);

@@ -77,7 +77,7 @@ impl<T: Real> Blocks<T> {
         let least = 2 * radius + 1;
         let row = row.min(elements / least).max(1);
         let along = (elements / row).max(least).min(length + 2 * radius * sweeps);
-        let at_once = if radius == 0 { sweeps } else { (along / HALO_SHARE / radius).clamp(1, sweeps) };
+        let at_once = (along / HALO_SHARE).checked_div(radius).unwrap_or(sweeps).clamp(1, sweeps);
         // All rounds of about as many.
         let at_once = sweeps.div_ceil(sweeps.div_ceil(at_once));
         let halo = radius * at_once;
@@ -112,6 +112,24 @@ impl<T: Real> Blocks<T> {
     pub(super) fn most_samples(&self) -> usize {
         // With a halo on both sides, also where the line ends sooner.
         self.shape[0] * (self.shape[1] + 2 * self.halo) * self.shape[2]
+    }
+
+    /// The lines that the samples of a block may form, each once.
+    pub(super) fn kinds_of_lines(&self) -> Vec<Lines> {
+        // Blocks differ only where the array ends, and where a halo would reach beyond the ends of its lines.
+        let counts = self.counts();
+        let near = self.halo.div_ceil(self.shape[1].max(1)) + 1;
+        let mut kinds: Vec<Lines> = Vec::new();
+        for k in [0, counts[2].saturating_sub(1)] {
+            for j in (0..counts[1]).filter(|&j| j <= near || j + near >= counts[1]) {
+                for i in [0, counts[0].saturating_sub(1)] {
+                    let inside = counts.iter().all(|&count| count > 0);
+                    let lines = inside.then(|| self.block(i + counts[0] * (j + counts[1] * k)).lines());
+                    kinds.extend(lines.filter(|lines| !kinds.contains(lines)));
+                }
+            }
+        }
+        kinds
     }
 
     /// The block of this number: neighbours in memory follow each other.
@@ -245,10 +263,12 @@ mod tests {
         assert!(blocks.most_samples() <= elements.max(2 * radius + 1), "{what}");
         assert!(blocks.sweeps >= 1 && blocks.halo == 0 || blocks.halo == radius * blocks.sweeps, "{what}");
         let mut output = vec![f64::NAN; input.len()];
+        let kinds = blocks.kinds_of_lines();
         for number in 0..blocks.count() {
             let block = blocks.block(number);
             let samples = block.lines().elements();
             assert!(samples <= blocks.most_samples(), "{what}");
+            assert!(kinds.contains(&block.lines()), "{what}");
             let mut copied = vec![f64::NAN; samples];
             blocks.gather(&block, input, &mut copied);
             // Each sample is the one of its place, also outside.

@@ -33,12 +33,6 @@ impl Device {
         Ok(Device { modules: BTreeMap::new(), staging: Staging::new(), stream, context })
     }
 
-    /// How many multiprocessors the chip has.
-    pub(super) fn multiprocessors(&self) -> Result<usize, Error> {
-        let count = self.context.attribute(sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-        count.map(|count| count.max(1) as usize).map_err(failed("cuDeviceGetAttribute"))
-    }
-
     /// The module with this image, loaded if it was not.
     pub(super) fn module(&mut self, image: &'static str) -> Result<&mut Module, Error> {
         match self.modules.entry(image) {

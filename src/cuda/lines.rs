@@ -124,6 +124,10 @@ impl<T: Element> Kernel<T> for LinesPlan {
         true
     }
 
+    fn prepare(&mut self, _: &mut Device, _: Lines, _: usize) -> Result<(), Error> {
+        Ok(())
+    }
+
     fn launch(
         &self,
         stream: sys::CUstream,

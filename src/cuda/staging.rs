@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::{CudaContext, CudaStream, DeviceRepr, result, sys};
 use rayon::Scope;
+use rayon::prelude::*;
 
 use super::device::HostContext;
 use super::error::failed;
@@ -74,6 +75,24 @@ impl Piece {
 /// How many lanes an array of so many bytes is worth.
 pub(super) fn lanes_for(bytes: usize, threads: usize) -> usize {
     (2 * threads).min(MAX_LANES).min(bytes / MIN_PIECE_BYTES).max(1)
+}
+
+/// Work on pieces that are more than neighbouring elements.
+pub(super) trait Gather<T>: Sync {
+    /// What is computed together.
+    type Piece: Send;
+
+    /// How many inputs and outputs go over the link for it.
+    fn elements(&self, piece: &Self::Piece) -> [usize; 2];
+
+    /// Writes as many inputs.
+    fn fill(&self, piece: &Self::Piece, inputs: &mut [T]);
+
+    /// Puts on the stream what computes the outputs, to the second address, from the inputs at the first.
+    fn launch(&self, stream: sys::CUstream, piece: &Self::Piece, addresses: [sys::CUdeviceptr; 2]) -> Result<(), Error>;
+
+    /// Copies the outputs to the parts of the host's array that they belong to.
+    fn take(&self, piece: &Self::Piece, outputs: &[T], to: &mut [&mut [T]]);
 }
 
 /// How an array is cut: into pieces of so many outputs, on so many lanes.
@@ -301,6 +320,32 @@ impl<T: DeviceRepr + Copy> Job for PieceJob<'_, T> {
     }
 }
 
+/// A piece that is gathered from all over an array.
+struct Gathering<'a, 'o, T, G: Gather<T>> {
+    gather: &'a G,
+    piece: G::Piece,
+    to: Vec<&'o mut [T]>,
+    watch: &'a Watch,
+}
+
+impl<T: DeviceRepr + Copy, G: Gather<T>> Job for Gathering<'_, '_, T, G> {
+    fn start(&mut self, lane: &mut Lane) -> Result<(), Error> {
+        let [inputs, outputs] = self.gather.elements(&self.piece);
+        self.gather.fill(&self.piece, lane.samples(inputs));
+        lane.compute::<T>(inputs, outputs, true, |stream, addresses| {
+            self.gather.launch(stream, &self.piece, addresses)?;
+            Ok(addresses[1])
+        })
+    }
+
+    fn finish(mut self, lane: &mut Lane) -> Result<(), Error> {
+        let [_, outputs] = self.gather.elements(&self.piece);
+        self.gather.take(&self.piece, lane.outputs(outputs)?, &mut self.to);
+        self.watch.count(self.to.iter().map(|to| to.len()).sum());
+        Ok(())
+    }
+}
+
 /// Some numbers of the host on their way to the device.
 struct Sending<'a, T> {
     input: &'a [T],
@@ -378,6 +423,39 @@ impl Staging {
             PieceJob { plan, piece: Piece::new(start..start + output.len(), halo, elements), input, output, watch }
         });
         self.share(context, cut.lanes, jobs, watch)
+    }
+
+    /// Sees that there are lanes for pieces of so many bytes of input and of output: as many as wished, or as the budget and memory give, but one.
+    pub(super) fn prepare_lanes(
+        &mut self,
+        context: &Arc<CudaContext>,
+        lanes: usize,
+        bytes: [usize; 2],
+        budget: usize,
+    ) -> Result<usize, Error> {
+        let lanes = lanes.min(MAX_LANES).min(budget / (bytes[0] + bytes[1])).max(1);
+        match self.grow(context, lanes, bytes, budget, false) {
+            // Once more, with buffers that are no larger than they must be, and without what is only kept.
+            Err(Error::OutOfMemory(_)) => {
+                self.release();
+                self.grow(context, lanes, bytes, budget, true)
+            }
+            result => result,
+        }
+    }
+
+    /// Has the first `lanes` lanes, for which there was [room](Staging::prepare_lanes) made, compute pieces that are gathered from all over an array, each
+    /// to some parts of the output. Each output is counted in `watch` when it is there.
+    pub(super) fn gather<'a, T: DeviceRepr + Copy + Send + 'a, G: Gather<T>>(
+        &mut self,
+        context: &Arc<CudaContext>,
+        lanes: usize,
+        gather: &G,
+        pieces: impl Iterator<Item = (G::Piece, Vec<&'a mut [T]>)>,
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        let jobs: Vec<_> = pieces.map(|(piece, to)| Gathering { gather, piece, to, watch }).collect();
+        self.share(context, lanes, jobs.into_iter(), watch)
     }
 
     /// Copies `input` to the address `to` on the device, by all lanes at once. It is there when this returns.
@@ -586,6 +664,24 @@ impl Staging {
         }
         Ok(Cut { lanes: self.lanes.len().min(cut.lanes), ..cut })
     }
+}
+
+/// Copies an array of the host, by all processors where it is large.
+pub(super) fn copy<T: Copy + Send + Sync>(input: &[T], output: &mut [T], watch: &Watch) -> Result<(), Error> {
+    assert_eq!(input.len(), output.len());
+    let piece = (PIECE_BYTES / size_of::<T>()).max(1);
+    let pool = if input.len() > piece { Workers::get() } else { None };
+    let Some(pool) = pool else {
+        output.copy_from_slice(input);
+        return Ok(());
+    };
+    pool.install(|| {
+        input.par_chunks(piece).zip(output.par_chunks_mut(piece)).try_for_each(|(input, output)| {
+            watch.check()?;
+            output.copy_from_slice(input);
+            Ok(())
+        })
+    })
 }
 
 /// The size of buffer that is made where this many bytes are needed.

@@ -1,6 +1,6 @@
 //! Sweeps of a stencil along the lines of an array that lies on the device: which kernel, how it is laid out, and how many sweeps a launch does.
 
-use std::ffi::{CStr, c_void};
+use std::ffi::c_void;
 use std::time::{Duration, Instant};
 
 use cudarc::driver::{result, sys};
@@ -10,30 +10,92 @@ use super::block_run::Kernel;
 use super::blocks::Block;
 use super::device::Device;
 use super::error::failed;
-use super::module::{Module, bytes_of};
+use super::module::bytes_of;
 use super::pace::Pace;
 use crate::stencil::{Boundary, DERIVATIVE_RADIUS, Derivative, Error, Lines, MAX_TAPS, Request};
 
-/// The images of `cuda/sweeps.cu`, for 1, 3, .. 21 taps.
-const STENCILS: [&str; MAX_TAPS.div_ceil(2)] = [
-    "sweeps_01",
-    "sweeps_03",
-    "sweeps_05",
-    "sweeps_07",
-    "sweeps_09",
-    "sweeps_11",
-    "sweeps_13",
-    "sweeps_15",
-    "sweeps_17",
-    "sweeps_19",
-    "sweeps_21",
-];
+/// The kernels of `cuda/sweeps.cuh`, each in a module of its own for each number of taps: what is not used is not compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    /// Long lines of neighbours, in tiles.
+    Long,
+    /// Lines of neighbours that a block holds whole.
+    Whole,
+    /// Smaller tiles, or lines, of neighbours: for arrays that would not keep the chip busy otherwise.
+    Small,
+    /// Any lines, side by side, whole or in tiles.
+    Rows,
+    /// Lines too short for registers.
+    Short,
+}
 
-/// The lines side by side that one row of threads takes: those of a warp, so that it reads neighbours.
-const LANES: usize = 32;
+/// The names of the images of `cuda/sweeps.cu` of one kind, for 1, 3, .. 21 taps.
+macro_rules! images {
+    ($kind:literal) => {
+        [
+            concat!("sweeps_", $kind, "_01"),
+            concat!("sweeps_", $kind, "_03"),
+            concat!("sweeps_", $kind, "_05"),
+            concat!("sweeps_", $kind, "_07"),
+            concat!("sweeps_", $kind, "_09"),
+            concat!("sweeps_", $kind, "_11"),
+            concat!("sweeps_", $kind, "_13"),
+            concat!("sweeps_", $kind, "_15"),
+            concat!("sweeps_", $kind, "_17"),
+            concat!("sweeps_", $kind, "_19"),
+            concat!("sweeps_", $kind, "_21"),
+        ]
+    };
+}
+
+impl Kind {
+    const ALL: [Kind; 5] = [Kind::Long, Kind::Whole, Kind::Small, Kind::Rows, Kind::Short];
+
+    /// Its images for stencils.
+    fn stencils(self) -> [&'static str; MAX_TAPS.div_ceil(2)] {
+        match self {
+            Kind::Long => images!("long"),
+            Kind::Whole => images!("whole"),
+            Kind::Small => images!("small"),
+            Kind::Rows => images!("rows"),
+            Kind::Short => images!("short"),
+        }
+    }
+
+    /// Its image for derivatives, if there is one: one sweep needs fewer kinds.
+    fn derivative(self, single: bool) -> Option<&'static str> {
+        Some(match (self, single) {
+            (Kind::Small, true) => "sweeps_derivative_small_float",
+            (Kind::Small, false) => "sweeps_derivative_small_double",
+            (Kind::Rows, true) => "sweeps_derivative_rows_float",
+            (Kind::Rows, false) => "sweeps_derivative_rows_double",
+            (Kind::Short, true) => "sweeps_derivative_short_float",
+            (Kind::Short, false) => "sweeps_derivative_short_double",
+            (Kind::Long | Kind::Whole, _) => return None,
+        })
+    }
+
+    /// What a block holds, as the images have it; `None` for short lines.
+    fn tile(self, taps: usize) -> Option<Tile> {
+        match self {
+            Kind::Long if taps == 3 => Some(Tile { threads: 128, points: 45 }),
+            Kind::Long => Some(Tile { threads: 128, points: 37 }),
+            Kind::Whole => Some(Tile { threads: 128, points: 25 }),
+            Kind::Small => Some(Tile { threads: 128, points: 11 }),
+            Kind::Rows => Some(Tile { threads: 128, points: 32 }),
+            Kind::Short => None,
+        }
+    }
+}
+
+/// The elements that a block has room for where lines are short.
+const SHORT_CAPACITY: usize = 2560;
+
+/// The threads of such a block.
+const SHORT_THREADS: usize = 256;
 
 /// A launch does no more sweeps than this, be the lines short enough for any number: it cannot be stopped in the middle.
-const MOST_SWEEPS: usize = 4096;
+const MOST_SWEEPS: usize = 1024;
 
 /// The argument of the kernels: `struct Sweeps` of `cuda/sweeps.cuh`, field for field.
 #[repr(C)]
@@ -53,30 +115,12 @@ struct Argument<T> {
     tiles: u32,
 }
 
-/// A kernel that keeps tiles of lines in registers.
-#[derive(Debug, Clone, Copy)]
-struct Tiled {
-    function: sys::CUfunction,
-    shape: Tile,
-}
-
-/// What a block of such a kernel holds.
+/// What a block of a kernel that works in registers holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Tile {
     threads: usize,
     /// Points of a line that a thread holds.
     points: usize,
-    /// Whether it is for lines whose elements are neighbours.
-    contiguous: bool,
-}
-
-/// The kernel that keeps short lines in shared memory.
-#[derive(Debug, Clone, Copy)]
-struct Short {
-    function: sys::CUfunction,
-    threads: usize,
-    /// The elements that a block has room for.
-    capacity: usize,
 }
 
 /// How one launch is laid out: see `struct Sweeps`.
@@ -91,13 +135,14 @@ struct Layout {
 }
 
 impl Tile {
-    /// For some of so many sweeps; `None` for lines that are too short for it. Tiles that are no whole lines do `best` sweeps, or as many as they can.
-    fn layout(self, lines: Lines, radius: usize, circular: bool, sweeps: usize, best: usize) -> Option<Layout> {
+    /// For some of so many sweeps, with so many lines side by side in a row of threads; `None` for lines that are too short for it. Tiles that are no
+    /// whole lines do `best` sweeps, or as many as they can.
+    fn layout(self, lines: Lines, lanes: usize, radius: usize, circular: bool, sweeps: usize, best: usize) -> Option<Layout> {
         let length = lines.length();
-        if length < 2 * self.points || (self.contiguous && lines.inner() > 1) {
+        if length < 2 * self.points {
             return None;
         }
-        let lanes = if self.contiguous { 1 } else { lines.inner().min(LANES) };
+        let lanes = lanes.min(lines.inner());
         let rows = self.threads / lanes;
         let bundles = lines.inner().div_ceil(lanes) * lines.outer();
         let segments = length.div_ceil(self.points);
@@ -108,25 +153,73 @@ impl Tile {
         }
         let tile = rows * self.points;
         // Half of the tile at least is to be of use.
-        let most = if radius == 0 { MOST_SWEEPS } else { (tile / 4 / radius).max(1) };
+        let most = (tile / 4).checked_div(radius).unwrap_or(MOST_SWEEPS).max(1);
         let sweeps = evenly(sweeps, best.min(most));
         let step = tile.checked_sub(2 * radius * sweeps).filter(|&step| step > 0)?;
         let tiles = if circular { length.div_ceil(step) } else { 1 + (length - tile).div_ceil(step) };
         Some(Layout { lanes, segments: rows, groups: 1, tiles, blocks: bundles * tiles, sweeps })
     }
+
+    /// Whether lines of this length are whole in a block, so many side by side.
+    fn holds(self, length: usize, lanes: usize) -> bool {
+        length.div_ceil(self.points) <= self.threads / lanes
+    }
 }
 
-impl Short {
-    /// As [`Tile::layout`]; `None` for lines that are too long.
-    fn layout(capacity: usize, lines: Lines, sweeps: usize) -> Option<Layout> {
-        let (inner, length) = (lines.inner(), lines.length());
-        let lanes = inner.min(capacity / length);
-        if lanes == 0 {
-            return None;
+/// As [`Tile::layout`], for lines in shared memory; `None` for lines that are too long for that.
+fn short_layout(lines: Lines, sweeps: usize) -> Option<Layout> {
+    let (inner, length) = (lines.inner(), lines.length());
+    let lanes = inner.min(SHORT_CAPACITY / length);
+    if lanes == 0 {
+        return None;
+    }
+    let groups = if lanes == inner { SHORT_CAPACITY / (length * inner) } else { 1 };
+    let blocks = (inner.div_ceil(lanes) * lines.outer()).div_ceil(groups);
+    Some(Layout { lanes, segments: 1, groups, tiles: 1, blocks, sweeps: evenly(sweeps, MOST_SWEEPS) })
+}
+
+/// The kind for `total` sweeps over these lines, and how many lines side by side a row of threads takes: by the table in `cuda/sweeps.cuh`, which was
+/// measured.
+fn kind(lines: Lines, radius: usize, total: usize, derivative: bool) -> (Kind, usize) {
+    let tile = |kind: Kind| kind.tile(2 * radius + 1).expect("it works in registers");
+    let (inner, length) = (lines.inner(), lines.length());
+    let fits = |kind: Kind| length >= 2 * tile(kind).points;
+    if inner > 1 {
+        let rows = tile(Kind::Rows);
+        return match length {
+            _ if !fits(Kind::Rows) => (Kind::Short, 1),
+            _ if total == 1 => (Kind::Rows, 32),
+            0..=1024 => (Kind::Rows, [32, 16, 8, 4].into_iter().find(|&lanes| rows.holds(length, lanes)).unwrap_or(4)),
+            _ => (Kind::Rows, if total <= 8 { 8 } else { 4 }),
+        };
+    }
+    let whole = fits(Kind::Whole) && tile(Kind::Whole).holds(length, 1);
+    let kind = match () {
+        () if !fits(Kind::Small) => Kind::Short,
+        () if derivative => Kind::Small,
+        () if total == 1 => {
+            if whole && length >= 100 {
+                Kind::Whole
+            } else {
+                Kind::Small
+            }
         }
-        let groups = if lanes == inner { capacity / (length * inner) } else { 1 };
-        let blocks = (inner.div_ceil(lanes) * lines.outer()).div_ceil(groups);
-        Some(Layout { lanes, segments: 1, groups, tiles: 1, blocks, sweeps: evenly(sweeps, MOST_SWEEPS) })
+        () if lines.elements() < 1_000_000 => Kind::Small,
+        () if whole => Kind::Whole,
+        () if !fits(Kind::Long) || tile(Kind::Long).holds(length, 1) => Kind::Small,
+        () => Kind::Long,
+    };
+    (kind, 1)
+}
+
+/// How many sweeps a tile that is no whole line does best in one launch.
+fn best_sweeps(kind: Kind, radius: usize, elements: usize) -> usize {
+    const LONG: [usize; MAX_TAPS.div_ceil(2)] = [128, 128, 64, 48, 32, 24, 20, 18, 16, 16, 16];
+    const ROWS: [usize; MAX_TAPS.div_ceil(2)] = [48, 48, 32, 24, 16, 12, 10, 8, 8, 8, 6];
+    match kind {
+        Kind::Long => LONG[radius],
+        Kind::Rows => ROWS[radius],
+        _ => (if elements <= 200_000 { 256 } else { 128 } / radius.max(1)).max(1),
     }
 }
 
@@ -135,81 +228,75 @@ fn evenly(sweeps: usize, most: usize) -> usize {
     sweeps.div_ceil(sweeps.div_ceil(most).max(1))
 }
 
-/// A stencil for sweeps, whose module is loaded and holds its coefficients.
+/// What is swept: the images are others, and so is the symbol with the coefficients.
+#[derive(Debug, Clone, Copy)]
+enum Operator {
+    Stencil,
+    Derivative { single: bool },
+}
+
+/// A stencil for sweeps. The kernels that it will need are loaded, and hold its coefficients, once it is [prepared](Kernel::prepare).
 pub(super) struct SweepsPlan {
-    long: Tiled,
-    small: Tiled,
-    rows: Tiled,
-    short: Short,
+    operator: Operator,
+    coefficients: Vec<u8>,
     radius: usize,
-    multiprocessors: usize,
+    functions: [Option<sys::CUfunction>; Kind::ALL.len()],
 }
 
 // SAFETY: handles of the driver may be used on any thread.
 unsafe impl Sync for SweepsPlan {}
 
 impl SweepsPlan {
-    /// For a stencil: loads the module for as many taps, if it was not, and copies the taps, if they are others than last time.
-    pub(super) fn stencil(device: &mut Device, request: &Request) -> Result<SweepsPlan, Error> {
-        let radius = request.taps().radius();
-        SweepsPlan::new(device, STENCILS[radius], c"kernelTaps", bytes_of(request.taps().as_slice()), radius)
+    /// For a stencil.
+    pub(super) fn stencil(request: &Request) -> SweepsPlan {
+        SweepsPlan::new(Operator::Stencil, bytes_of(request.taps().as_slice()), request.taps().radius())
     }
 
     /// For a derivative. Its coefficients come from constant memory, whatever the source that is asked for: the result is the same.
-    pub(super) fn derivative<T: Element>(device: &mut Device, request: &Derivative<T>) -> Result<SweepsPlan, Error> {
-        let image = if T::NAME == f32::NAME { "sweeps_derivative_float" } else { "sweeps_derivative_double" };
-        SweepsPlan::new(device, image, c"coefficients", bytes_of(request.coefficients()), DERIVATIVE_RADIUS)
+    pub(super) fn derivative<T: Element>(request: &Derivative<T>) -> SweepsPlan {
+        let operator = Operator::Derivative { single: T::NAME == f32::NAME };
+        SweepsPlan::new(operator, bytes_of(request.coefficients()), DERIVATIVE_RADIUS)
     }
 
-    fn new(
-        device: &mut Device,
-        image: &'static str,
-        symbol: &'static CStr,
-        coefficients: &[u8],
-        radius: usize,
-    ) -> Result<SweepsPlan, Error> {
-        let multiprocessors = device.multiprocessors()?;
+    fn new(operator: Operator, coefficients: &[u8], radius: usize) -> SweepsPlan {
+        SweepsPlan { operator, coefficients: coefficients.to_vec(), radius, functions: [None; Kind::ALL.len()] }
+    }
+
+    /// Loads the kernel of a kind, if it was not, and copies the coefficients to its module, if they are others than last time.
+    fn load(&mut self, device: &mut Device, kind: Kind) -> Result<(), Error> {
+        let (image, symbol) = match self.operator {
+            Operator::Stencil => (Some(kind.stencils()[self.radius]), c"kernelTaps"),
+            Operator::Derivative { single } => (kind.derivative(single), c"coefficients"),
+        };
+        let image = image.ok_or_else(|| Error::Internal(format!("No kernel {kind:?} for {:?}.", self.operator)))?;
         let stream = device.stream.cu_stream();
         let module = device.module(image)?;
-        module.set_symbol(stream, symbol, coefficients)?;
-        let tiled = |module: &mut Module, function, threads, points, contiguous| -> Result<Tiled, Error> {
-            let shape = Tile { threads: module.constant(threads)? as usize, points: module.constant(points)? as usize, contiguous };
-            Ok(Tiled { function: module.function(function)?, shape })
-        };
-        Ok(SweepsPlan {
-            long: tiled(module, c"sweeps_long", c"long_threads", c"long_points", true)?,
-            small: tiled(module, c"sweeps_small", c"small_threads", c"small_points", true)?,
-            rows: tiled(module, c"sweeps_rows", c"rows_threads", c"rows_points", false)?,
-            short: Short {
-                function: module.function(c"sweeps_short")?,
-                threads: module.constant(c"short_threads")? as usize,
-                capacity: module.constant(c"short_capacity")? as usize,
-            },
-            radius,
-            multiprocessors,
-        })
+        module.set_symbol(stream, symbol, &self.coefficients)?;
+        self.functions[kind as usize] = Some(module.function(c"sweeps")?);
+        Ok(())
     }
 
-    /// The kernel for the next of so many sweeps, how many threads a block of it has, and its layout.
-    fn choose(&self, lines: Lines, circular: bool, sweeps: usize) -> Result<(sys::CUfunction, usize, Layout), Error> {
-        let layout = |kernel: &Tiled, best| {
-            let layout = kernel.shape.layout(lines, self.radius, circular, sweeps, best);
-            layout.map(|layout| (kernel.function, kernel.shape.threads, layout))
+    fn kind(&self, lines: Lines, total: usize) -> (Kind, usize) {
+        kind(lines, self.radius, total, matches!(self.operator, Operator::Derivative { .. }))
+    }
+
+    /// Prepares for so many sweeps over such lines.
+    pub(super) fn prepare_for(&mut self, device: &mut Device, lines: Lines, total: usize) -> Result<(), Error> {
+        let (kind, _) = self.kind(lines, total);
+        if self.functions[kind as usize].is_none() { self.load(device, kind) } else { Ok(()) }
+    }
+
+    /// The kernel for the next of `left` sweeps of `total`, how many threads a block of it has, and its layout.
+    fn choose(&self, lines: Lines, circular: bool, total: usize, left: usize) -> Result<(sys::CUfunction, usize, Layout), Error> {
+        let (kind, lanes) = self.kind(lines, total);
+        let tile = kind.tile(2 * self.radius + 1);
+        let layout = match tile {
+            Some(tile) => tile.layout(lines, lanes, self.radius, circular, left, best_sweeps(kind, self.radius, lines.elements())),
+            None => short_layout(lines, left),
         };
-        let short = || Short::layout(self.short.capacity, lines, sweeps).map(|layout| (self.short.function, self.short.threads, layout));
-        let chosen = if lines.inner() > 1 {
-            layout(&self.rows, best_sweeps(self.radius, false))
-        } else {
-            let long = layout(&self.long, best_sweeps(self.radius, true));
-            // Too few blocks to keep the chip busy: smaller ones.
-            match long {
-                Some((_, _, layout)) if layout.blocks < 3 * self.multiprocessors => None,
-                long => long,
-            }
-            .or_else(|| layout(&self.small, best_sweeps(self.radius, true) / 4))
-            .or(long)
-        };
-        chosen.or_else(short).ok_or_else(|| Error::Internal(format!("No kernel for {lines:?}.")))
+        let missing = || Error::Internal(format!("No kernel for {lines:?}: {kind:?} was not prepared, or does not fit."));
+        let (function, layout) = self.functions[kind as usize].zip(layout).ok_or_else(missing)?;
+        Ok((function, tile.map_or(SHORT_THREADS, |tile| tile.threads), layout))
     }
 
     /// Puts so many sweeps on the stream, over the array at the first of two addresses, with `boundary` outside: there and back between both. Returns
@@ -235,7 +322,7 @@ impl SweepsPlan {
                 told = done;
                 (launches, begin) = (0, Instant::now());
             }
-            let (function, threads, layout) = self.choose(lines, boundary == Boundary::Circular, sweeps - done)?;
+            let (function, threads, layout) = self.choose(lines, boundary == Boundary::Circular, sweeps, sweeps - done)?;
             self.submit(stream, function, threads, lines, boundary, layout, buffers[current], buffers[1 - current])?;
             done += layout.sweeps;
             current = 1 - current;
@@ -293,6 +380,10 @@ impl<T: Element> Kernel<T> for SweepsPlan {
         false
     }
 
+    fn prepare(&mut self, device: &mut Device, lines: Lines, sweeps: usize) -> Result<(), Error> {
+        self.prepare_for(device, lines, sweeps)
+    }
+
     fn launch(
         &self,
         stream: sys::CUstream,
@@ -307,42 +398,99 @@ impl<T: Element> Kernel<T> for SweepsPlan {
     }
 }
 
-/// How many sweeps a tile does best in one launch.
-fn best_sweeps(radius: usize, contiguous: bool) -> usize {
-    let best = if contiguous { 64 } else { 16 };
-    (best / radius.max(1)).max(1)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::module::IMAGES;
     use super::*;
 
     /// What the kernels are promised holds for lines of every length.
     #[test]
     fn layouts_are_what_the_kernels_are_promised() {
-        for (threads, points, contiguous) in [(128, 31, true), (128, 11, true), (128, 32, false), (96, 13, false)] {
-            let tile = Tile { threads, points, contiguous };
-            for length in (1..300).chain([1000, 3967, 3968, 3969, 4096, 10_000, 1 << 27]) {
-                for inner in if contiguous { vec![1] } else { vec![1, 2, 3, 31, 32, 33, 1000] } {
-                    for (radius, sweeps, circular) in [(0, 9, false), (1, 1, false), (1, 1000, true), (10, 7, false), (10, 7, true)] {
-                        if radius <= points {
-                            check(tile, Lines::strided(inner, length, 3), radius, circular, sweeps);
-                        }
+        for kind in Kind::ALL {
+            let lengths = (1..300).chain([1000, 3200, 3201, 4735, 4736, 4737, 5760, 5761, 10_000, 1 << 27]);
+            for (length, radius) in lengths.flat_map(|length| [0, 1, 4, 10].map(|radius| (length, radius))) {
+                let Some(tile) = kind.tile(2 * radius + 1) else {
+                    continue;
+                };
+                assert!(radius <= tile.points);
+                for inner in if kind == Kind::Rows { vec![1, 2, 3, 31, 32, 33, 1000] } else { vec![1] } {
+                    for (lanes, sweeps, circular) in [(32, 1, false), (8, 9, true), (4, 1000, true), (4, 100_000, false)] {
+                        let lanes = if kind == Kind::Rows { lanes } else { 1 };
+                        check(tile, Lines::strided(inner, length, 3), lanes, radius, circular, sweeps);
                     }
                 }
             }
         }
     }
 
-    fn check(tile: Tile, lines: Lines, radius: usize, circular: bool, sweeps: usize) {
+    /// Whatever the lines, the kind that is chosen can do them.
+    #[test]
+    fn there_is_a_kind_for_all_lines() {
+        for length in (1..200).chain([1000, 1024, 1025, 2560, 3200, 3201, 4736, 4737, 5760, 5761, 100_000]) {
+            for inner in [1, 2, 5, 32, 1000] {
+                for (radius, total, derivative) in [
+                    (0, 1, false),
+                    (0, 9, false),
+                    (1, 1, false),
+                    (1, 5, false),
+                    (1, 500, false),
+                    (10, 1, false),
+                    (10, 99, false),
+                    (4, 1, true),
+                ] {
+                    for outer in [1, 1000] {
+                        let lines = Lines::strided(inner, length, outer);
+                        let (kind, lanes) = kind(lines, radius, total, derivative);
+                        let layout = match kind.tile(2 * radius + 1) {
+                            Some(tile) => tile.layout(lines, lanes, radius, false, total, best_sweeps(kind, radius, lines.elements())),
+                            None => short_layout(lines, total),
+                        };
+                        let layout = layout.unwrap_or_else(|| panic!("{lines:?} {kind:?}"));
+                        assert!(kind == Kind::Rows || kind == Kind::Short || inner == 1, "{lines:?} {kind:?}");
+                        assert!(kind != Kind::Whole || layout.tiles == 1, "{lines:?}");
+                        assert!(kind != Kind::Long || layout.tiles > 1, "{lines:?}");
+                        assert!(!derivative || kind.derivative(true).is_some());
+                    }
+                }
+            }
+        }
+    }
+
+    /// The numbers here are those that the images were compiled with.
+    #[test]
+    fn the_images_have_these_tiles() {
+        let constant = |image: &str, name: &str| -> usize {
+            let (_, ptx) = IMAGES.iter().find(|(other, _)| *other == image).unwrap_or_else(|| panic!("no image {image}"));
+            let (_, rest) = ptx.split_once(&format!(" {name} = ")).unwrap_or_else(|| panic!("no {name} in {image}"));
+            rest.split(';').next().unwrap().parse().unwrap()
+        };
+        for kind in Kind::ALL {
+            let stencils = kind.stencils().into_iter().enumerate().map(|(radius, image)| (2 * radius + 1, image));
+            let derivatives = [true, false].into_iter().filter_map(|single| kind.derivative(single)).map(|image| (9, image));
+            for (taps, image) in stencils.chain(derivatives) {
+                match kind.tile(taps) {
+                    Some(tile) => {
+                        assert_eq!(constant(image, "sweeps_threads"), tile.threads, "{image}");
+                        assert_eq!(constant(image, "sweeps_points"), tile.points, "{image}");
+                    }
+                    None => {
+                        assert_eq!(constant(image, "sweeps_threads"), SHORT_THREADS, "{image}");
+                        assert_eq!(constant(image, "sweeps_capacity"), SHORT_CAPACITY, "{image}");
+                    }
+                }
+            }
+        }
+    }
+
+    fn check(tile: Tile, lines: Lines, wanted: usize, radius: usize, circular: bool, sweeps: usize) {
         let what = format!("{tile:?} {lines:?} radius {radius} sweeps {sweeps}");
-        let Some(layout) = tile.layout(lines, radius, circular, sweeps, 64) else {
+        let Some(layout) = tile.layout(lines, wanted, radius, circular, sweeps, 64) else {
             assert!(lines.length() < 2 * tile.points, "{what}");
             return;
         };
         let Layout { lanes, segments, groups, tiles, blocks, sweeps: at_once } = layout;
         assert!(lanes * segments * groups <= tile.threads && (1..=sweeps).contains(&at_once), "{what}");
-        assert!(lanes <= lines.inner() && (!tile.contiguous || lanes == 1), "{what}");
+        assert!(lanes <= lines.inner() && lanes <= wanted, "{what}");
         let bundles = lines.inner().div_ceil(lanes);
         assert_eq!(blocks, (bundles * tiles * lines.outer()).div_ceil(groups), "{what}");
         if tiles == 1 && segments * tile.points >= lines.length() {
@@ -363,13 +511,13 @@ mod tests {
         for length in 1..=64 {
             for inner in [1, 2, 7, 32, 40, 1000, 100_000] {
                 let lines = Lines::strided(inner, length, 5);
-                let Layout { lanes, groups, blocks, .. } = Short::layout(2560, lines, 3).unwrap();
+                let Layout { lanes, groups, blocks, .. } = short_layout(lines, 3).unwrap();
                 assert!(lanes <= inner && lanes * length * groups <= 2560 && groups >= 1);
                 assert!(groups == 1 || lanes == inner);
                 assert_eq!(blocks, (inner.div_ceil(lanes) * 5).div_ceil(groups));
             }
         }
-        assert_eq!(Short::layout(2560, Lines::new(2561, 1), 1), None);
+        assert_eq!(short_layout(Lines::new(2561, 1), 1), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::backend::Outlook;
 use super::check_outputs;
 use crate::cpu::Level;
 use crate::cuda::{self, Driver, dotted};
-use crate::mex::{Call, Error, Function, Output, Reply, Value};
+use crate::mex::{Call, Error, Function, Output, Reply, Value, outputs_name};
 use crate::workers::Workers;
 
 pub(super) const FUNCTION: Function = Function { name: "ConstantMemoryDevice_CUDA", call };
@@ -47,6 +47,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         (c"SIMD", Level::best().name().into()),
         (c"Threads", Value::Double(Workers::count() as f64)),
         (c"DeviceBytes", number(outlook.device_bytes.map(|bytes| bytes as f64))),
+        (c"Outputs", outputs_name().into()),
         (c"Version", env!("CARGO_PKG_VERSION").into()),
         (c"Build", env!("STENCIL_BUILD").into()),
     ];

@@ -1,5 +1,6 @@
 //! The host's arrays as plain, checked values.
 
+use std::borrow::Cow;
 use std::ffi::{CStr, c_void};
 use std::fmt;
 
@@ -64,7 +65,7 @@ const _: () = assert!(size_of::<sys::mwSize>() == size_of::<usize>());
 #[derive(Debug)]
 pub struct Argument {
     class: Class,
-    class_name: String,
+    class_name: Cow<'static, str>,
     complex: bool,
     sparse: bool,
     dims: Vec<usize>,
@@ -90,12 +91,12 @@ impl Argument {
         let dims = unsafe { dims(host, array) };
         let class_name = match class {
             // SAFETY: the host returns a text that ends in NUL and lives as long as the array.
-            Class::Other => unsafe { CStr::from_ptr((api.mxGetClassName)(array)) }.to_string_lossy().into_owned(),
+            Class::Other => unsafe { CStr::from_ptr((api.mxGetClassName)(array)) }.to_string_lossy().into_owned().into(),
             Class::Double => "double".into(),
             Class::Single => "single".into(),
             Class::Logical => "logical".into(),
             Class::Char => "char".into(),
-            Class::Integer { bytes, signed } => format!("{}int{}", if signed { "" } else { "u" }, 8 * bytes),
+            Class::Integer { bytes, signed } => format!("{}int{}", if signed { "" } else { "u" }, 8 * bytes).into(),
         };
         let text = match class {
             // SAFETY: `array` is the input still.
@@ -288,9 +289,20 @@ unsafe fn string_object(host: &Host, array: *const mxArray) -> Option<String> {
         if row.is_null() {
             return None;
         }
-        let is_char = Class::of((api.mxGetClassID)(row)) == Class::Char;
-        let text = is_char.then(|| char_row(host, row, &dims(host, row))).flatten();
+        let text = any_row(host, row);
         (api.mxDestroyArray)(row);
         text
+    }
+}
+
+/// The text of an array that may be a char row.
+///
+/// # Safety
+/// `array` must be an array of the host.
+pub(super) unsafe fn any_row(host: &Host, array: *const mxArray) -> Option<String> {
+    // SAFETY: the caller's promise; the text is read from a char array only.
+    unsafe {
+        let is_char = Class::of((host.api.mxGetClassID)(array)) == Class::Char;
+        is_char.then(|| char_row(host, array, &dims(host, array))).flatten()
     }
 }

@@ -14,6 +14,8 @@
 
 mod argument;
 mod error;
+mod lend;
+mod pages;
 mod run;
 mod symbols;
 mod sys;
@@ -28,6 +30,7 @@ use std::time::Instant;
 pub use argument::{Argument, Class};
 pub use error::Error;
 use error::Message;
+pub use lend::outputs_name;
 pub use run::Effort;
 pub use sys::mxArray;
 pub use value::{Fields, Fill, FillWith, Numeric, Output, Reply, Value};
@@ -119,6 +122,7 @@ unsafe fn serve(
         return Err(Message::new(functions[0].prefix(), &Error::internal(text)));
     };
     let failed = |error: Error| Message::new(function.prefix(), &error);
+    lend::prepare(&host);
 
     // SAFETY: the host passes `nrhs` inputs, which live until the call returns.
     let arguments = (0..nrhs.max(0) as usize).map(|i| unsafe { Argument::read(&host, *prhs.add(i)) }).collect();
@@ -133,8 +137,8 @@ unsafe fn serve(
     let output = match reply.output {
         Output::Value(value) => host.build(&value),
         Output::Array { dims, fill, effort } => {
-            let array = host.array(&dims, &fill);
-            trace.step("made");
+            let (array, way) = host.array(&dims, &fill);
+            trace.step(way);
             let len = dims.iter().product();
             let filled = match fill {
                 Fill::Double(fill) => {
@@ -202,7 +206,10 @@ fn guarded<T>(code: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
 
 /// For the exit function, which has nobody to tell: a panic is noted on standard error by Rust itself and goes no further.
 pub fn guarded_exit(code: impl FnOnce()) {
-    let _ = catch_unwind(AssertUnwindSafe(code));
+    let _ = catch_unwind(AssertUnwindSafe(|| {
+        lend::forget();
+        code();
+    }));
 }
 
 fn panic_text(payload: &(dyn Any + Send)) -> &str {

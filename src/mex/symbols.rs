@@ -55,8 +55,8 @@ fn interrupt() -> &'static Interrupt {
         if let Some(state) = find("octave_interrupt_state") {
             return Interrupt::State(state.cast());
         }
-        // SAFETY: under this name MATLAB has a function of this type.
         find("utIsInterruptPending").map_or(Interrupt::Unknown, |pending| {
+            // SAFETY: under this name MATLAB has a function of this type.
             Interrupt::Pending(unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C-unwind" fn() -> bool>(pending) })
         })
     })

@@ -1,9 +1,9 @@
 //! Outputs: how they are described, and how the host is asked to make them.
 
-use super::Host;
 use super::error::Error;
 use super::run::Effort;
 use super::sys::{self, mxArray};
+use super::{Host, lend, pages};
 use crate::watch::Watch;
 
 /// Fills an output array with all its elements, in column-major order. Their values are unknown before. It may be run on another thread.
@@ -103,10 +103,13 @@ impl From<String> for Value {
 }
 
 impl Host {
-    /// A real array of the class of `fill`, with elements of unknown value.
+    /// A real array of the class of `fill`, with elements of unknown value, and how it was made, in a word.
     ///
     /// The one place that decides how an output comes into being. The host raises an error itself where it has no memory for it.
-    pub(super) fn array(&self, dims: &[usize], fill: &Fill) -> *mut mxArray {
+    pub(super) fn array(&self, dims: &[usize], fill: &Fill) -> (*mut mxArray, &'static str) {
+        if let Some(array) = lend::array(matches!(fill, Fill::Single(_)), dims) {
+            return (array, "lent");
+        }
         let class = match fill {
             Fill::Double(_) => sys::mxDOUBLE_CLASS,
             Fill::Single(_) => sys::mxSINGLE_CLASS,
@@ -114,7 +117,8 @@ impl Host {
         let mut dims: Vec<sys::mwSize> = dims.iter().map(|&dim| dim as sys::mwSize).collect();
         // Uninitialised: everyone who gets it writes every element, and a large array costs as much to clear as to compute.
         // SAFETY: as many dimensions as said.
-        unsafe { (self.api.mxCreateUninitNumericArray)(dims.len() as _, dims.as_mut_ptr(), class as _, sys::mxREAL) }
+        let array = unsafe { (self.api.mxCreateUninitNumericArray)(dims.len() as _, dims.as_mut_ptr(), class as _, sys::mxREAL) };
+        (array, "made")
     }
 
     /// The elements of an array that `array` made.
@@ -126,7 +130,9 @@ impl Host {
             return &mut [];
         }
         // SAFETY: the host allocated `len` numbers there. They came from outside this program, with some bits or other, and all bits are numbers.
-        unsafe { std::slice::from_raw_parts_mut((self.api.mxGetData)(array).cast(), len) }
+        let elements = unsafe { std::slice::from_raw_parts_mut((self.api.mxGetData)(array).cast(), len) };
+        pages::prefer_large(elements);
+        elements
     }
 
     /// The host's form of `value`.
@@ -142,7 +148,7 @@ impl Host {
                     (api.mxCreateString)(text.as_ptr().cast())
                 }
                 Value::Row(values) => {
-                    let array = self.array(&[1, values.len()], &f64::fill(|_, _| Ok(())));
+                    let (array, _) = self.array(&[1, values.len()], &f64::fill(|_, _| Ok(())));
                     self.elements_mut(array, values.len()).copy_from_slice(values);
                     array
                 }

@@ -183,7 +183,8 @@ mod tests {
     /// Three sweeps with each boundary are three sweeps, by hand, over an array that was padded each time.
     #[test]
     fn sweeps_pad_anew_each_time() {
-        let pads: [(Boundary<f64>, fn(&[f64]) -> (f64, f64)); 4] = [
+        type Pad = fn(&[f64]) -> (f64, f64);
+        let pads: [(Boundary<f64>, Pad); 4] = [
             (Boundary::Constant(7.0), |_| (7.0, 7.0)),
             (Boundary::Replicate, |x| (x[0], x[3])),
             (Boundary::Symmetric, |x| (x[0], x[3])),

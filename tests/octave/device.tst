@@ -5,10 +5,10 @@
 %! assert (isstruct (d) && isscalar (d));
 %! wanted = {"Name", "Index", "ComputeCapability", "DriverVersion", "TotalMemory", ...
 %!           "AvailableMemory", "MultiprocessorCount", "ConstantMemory", "DeviceCount", ...
-%!           "Backend", "BackendReason", "SIMD", "Threads", "Version", "Build"};
+%!           "Backend", "BackendReason", "SIMD", "Threads", "Outputs", "Version", "Build"};
 %! missing = wanted(! isfield (d, wanted));
 %! assert (isempty (missing), "missing: %s", strjoin (missing, ", "));
-%! for name = {"Name", "ComputeCapability", "Backend", "BackendReason", "SIMD", "Version", "Build"}
+%! for name = {"Name", "ComputeCapability", "Backend", "BackendReason", "SIMD", "Outputs", "Version", "Build"}
 %!   assert (ischar (d.(name{1})), "%s is a %s", name{1}, class (d.(name{1})));
 %! endfor
 %! for name = {"Index", "TotalMemory", "AvailableMemory", "MultiprocessorCount", ...
@@ -23,6 +23,7 @@
 %! assert (any (strcmp (d.Backend, {"cuda", "cpu"})));
 %! assert (! isempty (d.BackendReason));
 %! assert (! isempty (d.SIMD));
+%! assert (any (strcmp (d.Outputs, {"lent", "copied", "direct"})));
 %! assert (d.Threads >= 1 && d.Threads == fix (d.Threads));
 %! assert (! isempty (regexp (d.Version, '^\d+\.\d+\.\d+', "once")), "Version is <%s>", d.Version);
 %! assert (! isempty (d.Build));

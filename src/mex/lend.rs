@@ -1,0 +1,173 @@
+//! Large outputs that Octave need not copy.
+//!
+//! # Rationale
+//! An Octave whose arrays take their memory from `std::allocator` cannot take over the memory that a MEX function got from `malloc`: after the call it
+//! copies every output into fresh pages, with one thread. For large arrays that takes several times as long as computing them. Not copied is an output that
+//! *is* a value of Octave's own. Only C++ built with Octave's headers can make one, and it then belongs to that version of Octave; so this is a
+//! library of its own, `lend.cc`, which `matlab/build-mex` builds and places beside ours, the version in its name. It is opened when there is one
+//! for the Octave that runs, and without it everything works as before.
+//!
+//! # Which hosts copy
+//! Not a matter of the version alone: where Octave was configured with `--enable-std-pmr-polymorphic-allocator`, as newer ones are by default, its
+//! arrays have another allocator and take MEX memory over. But the allocator is a parameter of the array's type, and so part of the names that
+//! Octave exports, and there it can be asked for, of any version. Seen to copy: 7.3 and 9.4, which have [`COPYING_ARRAY`]; seen to hand over: 11.3, which
+//! has not. MATLAB has nothing of that name.
+
+use std::ffi::{CStr, CString, c_int, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use super::Host;
+use super::argument::any_row;
+use super::sys::mxArray;
+
+/// From this many bytes on, an output is lent.
+///
+/// Lending takes 1 to 4 us more than making an array in the ordinary way, whatever the size, for a call of the interpreter. The copy was measured, as the difference of
+/// whole calls on two cores: 2 us for 32 KB, 7 to 10 for 64 KB, 12 to 20 for 128 KB (and up to 300 from there on, where `malloc` begins to fetch fresh pages for each
+/// copy), 500 for 800 KB, 4,500 for 8 MB. So from here on lending is cheaper whatever happens, and small calls stay as they are.
+const LEND_FROM: usize = 64 << 10;
+
+/// The table of virtual functions of `Array<double, std::allocator<double>>`.
+const COPYING_ARRAY: &CStr = c"_ZTV5ArrayIdSaIdEE";
+
+/// `stencil_lend` of `lend.cc`: class single or not, dimensions, and the array. It calls the host, which may raise.
+type Lend = unsafe extern "C-unwind" fn(c_int, usize, *const usize, *mut *mut mxArray) -> c_int;
+
+/// What becomes of large outputs in this process.
+#[derive(Clone, Copy)]
+enum Outputs {
+    /// The host takes their memory over.
+    Direct,
+    /// The host copies them, and nothing can be done about it.
+    Copied,
+    /// The host would copy them, but they are made so that it need not.
+    Lent(Lend),
+}
+
+/// Found out by the first call, and anew after `clear`.
+static OUTPUTS: Mutex<Option<Outputs>> = Mutex::new(None);
+
+fn outputs() -> Option<Outputs> {
+    *OUTPUTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn remember(outputs: Option<Outputs>) {
+    *OUTPUTS.lock().unwrap_or_else(PoisonError::into_inner) = outputs;
+}
+
+/// What becomes of large outputs, in a word: `direct`, `copied` or `lent`.
+pub fn outputs_name() -> &'static str {
+    match outputs() {
+        Some(Outputs::Lent(_)) => "lent",
+        Some(Outputs::Copied) => "copied",
+        Some(Outputs::Direct) | None => "direct",
+    }
+}
+
+/// For the exit function: the next call looks again. The library itself stays open.
+pub(super) fn forget() {
+    remember(None);
+}
+
+/// Finds out what becomes of large outputs, once. It calls the host, so it must be called where an error of the host may pass.
+pub(super) fn prepare(host: &Host) {
+    if outputs().is_none() {
+        let outputs = if !copies() { Outputs::Direct } else { library(host).map_or(Outputs::Copied, Outputs::Lent) };
+        remember(Some(outputs));
+    }
+}
+
+/// A real array of these dimensions for a large output, with elements of unknown value; `None` where it is to be made in the ordinary way.
+pub(super) fn array(single: bool, dims: &[usize]) -> Option<*mut mxArray> {
+    let bytes = dims.iter().product::<usize>() * if single { size_of::<f32>() } else { size_of::<f64>() };
+    let Some(Outputs::Lent(lend)) = outputs().filter(|_| bytes >= LEND_FROM) else {
+        return None;
+    };
+    let mut array = std::ptr::null_mut();
+    // SAFETY: `library` found it; it reads as many dimensions as said and sets the array.
+    match unsafe { lend(single.into(), dims.len(), dims.as_ptr(), &mut array) } {
+        0 => Some(array),
+        // No memory: the host will say so in its own words.
+        1 => None,
+        _ => {
+            remember(Some(Outputs::Copied));
+            None
+        }
+    }
+}
+
+/// Whether the host copies what a MEX function returns.
+fn copies() -> bool {
+    // SAFETY: the name ends in NUL.
+    !unsafe { libc::dlsym(libc::RTLD_DEFAULT, COPYING_ARRAY.as_ptr()) }.is_null()
+}
+
+/// What lends, in the library for this version of Octave, where that is there.
+fn library(host: &Host) -> Option<Lend> {
+    let file = folder()?.join(format!("libstencil_lend-{}.so", version(host)?));
+    let file = CString::new(file.into_os_string().as_bytes()).ok()?;
+    // SAFETY: both names end in NUL. The library does nothing as it is loaded. A file that is none, or that needs what this Octave has not, is refused.
+    // It is never closed: values that it made have code in it.
+    let function = unsafe {
+        let handle = libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
+        if handle.is_null() {
+            return None;
+        }
+        libc::dlsym(handle, c"stencil_lend".as_ptr())
+    };
+    // SAFETY: `lend.cc` declares it so.
+    (!function.is_null()).then(|| unsafe { std::mem::transmute::<*mut c_void, Lend>(function) })
+}
+
+/// The folder in which our own library lies, links followed.
+fn folder() -> Option<PathBuf> {
+    // SAFETY: all zeros are a `Dl_info`, and the address is one of this library's.
+    let name = unsafe {
+        let mut info: libc::Dl_info = std::mem::zeroed();
+        if libc::dladdr(folder as *const c_void, &mut info) == 0 || info.dli_fname.is_null() {
+            return None;
+        }
+        CStr::from_ptr(info.dli_fname)
+    };
+    let file = Path::new(std::ffi::OsStr::from_bytes(name.to_bytes())).canonicalize().ok()?;
+    Some(file.parent()?.to_owned())
+}
+
+/// The version of the Octave that runs, as it calls itself.
+fn version(host: &Host) -> Option<String> {
+    let api = host.api;
+    let mut array = std::ptr::null_mut();
+    // SAFETY: one output and no input are there; an error of the call comes back as an array of its own.
+    let version = unsafe {
+        let trouble = (api.mexCallMATLABWithTrap)(1, &mut array, 0, std::ptr::null_mut(), c"OCTAVE_VERSION".as_ptr());
+        if !trouble.is_null() {
+            (api.mxDestroyArray)(trouble);
+            return None;
+        }
+        if array.is_null() {
+            return None;
+        }
+        let version = any_row(host, array);
+        (api.mxDestroyArray)(array);
+        version?
+    };
+    // It becomes part of a file's name.
+    is_version(&version).then_some(version)
+}
+
+fn is_version(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".+-~_".contains(&byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_version;
+
+    #[test]
+    fn a_version_is_no_path() {
+        assert!(["7.3.0", "9.4.0", "11.0.0~rc1", "10.0.1+dev-2"].into_iter().all(is_version));
+        assert!(["", "7/3", "../7.3.0 ", "7.3.0\n"].into_iter().all(|text| !is_version(text)));
+    }
+}

@@ -1,0 +1,14 @@
+## -*- texinfo -*-
+## @deftypefn {} {@var{yes} =} has_sources ()
+## Whether the library's sources are beside the folder with the MEX files, and a
+## @command{mkoctfile} of the Octave that runs is there to compile them with.
+## @end deftypefn
+
+function yes = has_sources ()
+  folder = fileparts (file_in_loadpath ("StencilConstantMemory_CUDA.mex"));
+  yes = exist (fullfile (folder, "..", "src", "mex", "lend.cc"), "file") != 0;
+  if (yes)
+    [status, version] = system ("${MKOCTFILE:-mkoctfile} -p OCTAVE_VERSION 2>/dev/null");
+    yes = status == 0 && strcmp (strtrim (version), OCTAVE_VERSION);
+  endif
+endfunction
