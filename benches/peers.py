@@ -2,6 +2,7 @@
 """Other libraries at the same work.
 
 peers.py serve NAME   takes orders from benches/bench.py on standard input; NAME is scipy, cupy, torch or launch. The protocol is that of bench_server.m.
+peers.py sweeps       a stencil applied again and again to an array that stays on the device, as lines of CSV
 peers.py images       convolutions of an image that stays on the device, as lines of CSV with medians in ms
 """
 
@@ -239,10 +240,60 @@ def images():
             print(f"image,torch conv2d,{kind},{size},{ms:.4f}", flush=True)
 
 
+def sweeps():
+    """Sweeps over 2^26 doubles that stay on the device, one call each, in 10^9 updates of a point a second by the host's clock."""
+    print("sweeps,name,taps,n,G updates/s")
+    import numpy as np
+
+    n, count = 1 << 26, 20
+    for taps in (3, 5, 9, 21):
+        k = np.full(taps, 1.0 / taps)
+        x = np.random.default_rng(1).standard_normal(n)
+        contenders = {}
+        try:
+            import cupy
+            import cupyx.scipy.ndimage
+
+            a, b, kd = cupy.asarray(x), cupy.empty(n), cupy.asarray(k)
+
+            def in_cupy(a=a, b=b, kd=kd):
+                for _ in range(count // 2):
+                    cupyx.scipy.ndimage.correlate1d(a, kd, output=b, mode="constant")
+                    cupyx.scipy.ndimage.correlate1d(b, kd, output=a, mode="constant")
+                cupy.cuda.runtime.deviceSynchronize()
+
+            contenders["cupy correlate1d"] = in_cupy
+        except Exception as error:  # noqa: BLE001 - whatever it lacks, it is left out and said
+            print(f"skipped: cupy ({error})")
+        try:
+            import torch
+
+            kt = torch.from_numpy(k).cuda().view(1, 1, -1)
+            state = [torch.from_numpy(x).cuda().view(1, 1, -1)]
+
+            def in_torch(state=state, kt=kt, pad=taps // 2):
+                for _ in range(count):
+                    state[0] = torch.nn.functional.conv1d(state[0], kt, padding=pad)
+                torch.cuda.synchronize()
+
+            contenders["torch conv1d"] = in_torch
+        except Exception as error:  # noqa: BLE001
+            print(f"skipped: torch ({error})")
+        for name, function in contenders.items():
+            times = []
+            for sample in range(4):
+                start = time.perf_counter()
+                function()
+                times.append(time.perf_counter() - start)
+            print(f"sweeps,{name},{taps},{n},{n * count / statistics.median(times[1:]) / 1e9:.1f}", flush=True)
+
+
 if __name__ == "__main__":
     if sys.argv[1:2] == ["serve"] and len(sys.argv) == 3 and sys.argv[2] in PEERS:
         serve(sys.argv[2])
     elif sys.argv[1:] == ["images"]:
         images()
+    elif sys.argv[1:] == ["sweeps"]:
+        sweeps()
     else:
         sys.exit(__doc__.strip())
