@@ -114,6 +114,11 @@ impl Host {
 
     /// Lets the user see what was printed. May raise an error of the host's.
     fn show(&self) {
+        if let Some(flush) = symbols::flush_stdout() {
+            // SAFETY: on the host's own thread, in a call.
+            unsafe { flush() };
+            return;
+        }
         let code = if symbols::is_octave() { c"fflush (stdout);" } else { c"drawnow;" };
         // SAFETY: the text ends in NUL.
         unsafe { (self.api.mexEvalString)(code.as_ptr()) };

@@ -79,6 +79,16 @@ pub(super) fn is_octave() -> bool {
     matches!(interrupt(), Interrupt::State(_))
 }
 
+/// Octave's function that shows what was printed, `octave::flush_stdout ()`: all versions from 7 to 11 have it under this name. It evaluates nothing, and so
+/// raises no interrupt, which `fflush` does.
+pub(super) fn flush_stdout() -> Option<unsafe extern "C-unwind" fn()> {
+    static FLUSH: OnceLock<Option<unsafe extern "C-unwind" fn()>> = OnceLock::new();
+    *FLUSH.get_or_init(|| {
+        // SAFETY: under this name Octave has a function of this type.
+        find("_ZN6octave12flush_stdoutEv").map(|flush| unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C-unwind" fn()>(flush) })
+    })
+}
+
 /// A handle of `library` if the process has loaded it already; it is never loaded from here.
 fn loaded(library: &CStr) -> Option<*mut c_void> {
     // SAFETY: `library` ends in NUL. The handle is not closed: the library is the host's and stays as long as it does.
