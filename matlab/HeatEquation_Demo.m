@@ -20,8 +20,8 @@ function result = HeatEquation_Demo (varargin)
 %   Insulated ends ('Boundary', 'symmetric'): a rod with one hot end. No heat is
 %   lost, so the mean temperature stays, and in the end all of it has that.
 %
-%   One figure: the temperature along both rods at some moments, and how far the
-%   first is off from the formula.
+%   One figure: a waterfall of the first rod's temperature at all moments, the
+%   second's at some, and how far the first is off from the formula.
 %
 %   Where there is a display a window opens. Where there is none the picture is
 %   written to the current folder as heat_demo.png. With FOLDER it is always
@@ -113,9 +113,9 @@ function taps = heatTaps (lambda)
 end
 
 function drawHeat (x, rod, xInsulated, insulated, t, errors)
+  all = 1:numel (t);
+  waterfall_of ([0.065 0.57 0.415 0.36], [0; x; 1], [0 * all; rod; 0 * all], t, 'Ends at temperature 0: every moment');
   moments = [0 1 2 4 8 16 50] + 1;
-  profiles ([0.065 0.57 0.415 0.36], [0; x; 1], [0 * moments; rod(:,moments); 0 * moments], t(moments), ...
-            [-0.6 1.9], 'Ends at temperature 0');
   lines = profiles ([0.56 0.57 0.42 0.36], xInsulated, insulated(:,moments), t(moments), ...
             [-0.1 1.2], 'Insulated ends');
   legend (lines, arrayfun (@(t) sprintf ('t = %.3f', t), t(moments), 'UniformOutput', false), ...
@@ -136,6 +136,29 @@ function drawHeat (x, rod, xInsulated, insulated, t, errors)
   xlabel (ax, 'time');
   legend (lines, {'lambda = 0.4: second order', 'lambda = 1/6: fourth order'}, 'Location', 'northeast');
   legend ('boxoff');
+end
+
+% The temperature along a rod at all moments, one behind the other: time goes up.
+function waterfall_of (place, x, values, t, name)
+  hot  = [0.80 0.10 0.05];
+  cold = [0.10 0.30 0.65];
+  rise = 0.07;
+  ax = axes ('Position', place);
+  hold (ax, 'on');
+  count = numel (t);
+  % The last first: each hides what is behind it.
+  for k = count:-1:1
+    height = values(:,k) + rise * (k - 1);
+    share = (k - 1) / (count - 1);
+    patch ([x; x(end); x(1)], [height; -1; -1], [1 1 1], 'EdgeColor', 'none', 'Parent', ax);
+    plot (ax, x, height, '-', 'Color', (1 - share) * hot + share * cold, 'LineWidth', 1.5);
+  end
+  hold (ax, 'off');
+  dress (ax, [0 1], [-0.6, rise * (count - 1) + 0.6], name);
+  marks = 1:10:count;
+  set (ax, 'XTick', 0:0.2:1, 'YGrid', 'off', 'YTick', rise * (marks - 1), ...
+       'YTickLabel', arrayfun (@(t) sprintf ('%.2f', t), t(marks), 'UniformOutput', false));
+  ylabel (ax, 'time, temperature upon it');
 end
 
 % The temperature along a rod at some moments, from hot colours to cold ones.
