@@ -492,6 +492,19 @@ fn sweeps(engine: &AnyEngine) -> Outcome {
     sweeps_in_tiles(engine)
 }
 
+/// Arrays large enough for all threads and all lanes: long lines, and many of a middling length.
+fn sweeps_at_large(engine: &AnyEngine) -> Outcome {
+    for (length, count, taps, sweeps) in
+        [(1_200_003, 1, 3, 7), (1_050_000, 1, 21, 2), (1000, 1100, 3, 5), (3199, 330, 21, 2), (4000, 270, 5, 3)]
+    {
+        let input = ordinary(length * count, 3);
+        for boundary in [KINDS[0], KINDS[2], KINDS[3]] {
+            check_sweeps(engine, &input, Lines::new(length, count), &tame(taps, 4), boundary, sweeps)?;
+        }
+    }
+    Ok(())
+}
+
 /// Lines that take several tiles, each around the borders between them.
 fn sweeps_in_tiles(engine: &AnyEngine) -> Outcome {
     for boundary in KINDS {
@@ -667,7 +680,7 @@ fn run_properties<S: Strategy>(cases: u32, strategy: &S, test: impl Fn(S::Value)
     runner.run(strategy, |value| test(value).map_err(TestCaseError::fail)).map_err(|error| error.to_string())
 }
 
-const TABLE: [Case; 19] = [
+const TABLE: [Case; 20] = [
     ("document", document),
     ("single_lines", single_lines),
     ("many_lines", many_lines),
@@ -683,6 +696,7 @@ const TABLE: [Case; 19] = [
     ("dimensions", dimensions),
     ("derivative_boundaries", derivative_boundaries),
     ("sweeps", sweeps),
+    ("sweeps_at_large", sweeps_at_large),
     ("sweeps_properties", sweeps_properties),
     ("convolution_boundaries", convolution_boundaries),
     ("convolution_sweeps", convolution_sweeps),
