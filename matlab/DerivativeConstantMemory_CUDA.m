@@ -52,7 +52,10 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %                     the same
 %                     'constant' (the default)  from constant memory
 %                     'readonly'                from global memory, through the
-%                                               read-only data cache
+%                                               read-only data cache; not along a
+%                                               later dimension, nor over lines of
+%                                               fewer than 16,384 samples with a
+%                                               boundary other than 0
 %
 %   Arithmetic
 %     With c = [4/5 -1/5 4/105 -1/280] / h, computed in double and rounded once
