@@ -52,10 +52,11 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %                     the same
 %                     'constant' (the default)  from constant memory
 %                     'readonly'                from global memory, through the
-%                                               read-only data cache; not along a
-%                                               later dimension, nor over lines of
-%                                               fewer than 16,384 samples with a
-%                                               boundary other than 0
+%                                               read-only data cache, where lines
+%                                               lie along the first dimension and
+%                                               have 16,384 samples or more, or
+%                                               fewer than 100 and the boundary 0;
+%                                               elsewhere as 'constant'
 %
 %   Arithmetic
 %     With c = [4/5 -1/5 4/105 -1/280] / h, computed in double and rounded once
