@@ -3,6 +3,8 @@
 // Three kernels compute the nine-point first derivative of one line of samples. They differ in where the four coefficients come from, and in nothing
 // else. A block has as many points as threads; blockDim.x is what the study varies, and 2 * RADIUS is the least it may be.
 
+#include "chip.cuh"
+
 namespace {
 constexpr int RADIUS = 4;
 }  // namespace
@@ -30,7 +32,7 @@ struct Argument {
 
 template <class Coefficients>
 __device__ __forceinline__ void differentiate(const Job& job) {
-    extern __shared__ float tile[];  // blockDim.x + 2 * RADIUS
+    DYNAMIC_SHARED(float, tile);  // blockDim.x + 2 * RADIUS
 
     // Every thread comes by every barrier, also one without a point of its own. The grid has a thread for each point, so that no block comes back for
     // a second tile.

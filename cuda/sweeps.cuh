@@ -28,6 +28,8 @@
 //    21 taps (4,000 to 570 G updates/s). Launches of equal numbers of sweeps are better than full ones and a rest.
 #pragma once
 
+#include "chip.cuh"
+
 // One launch. Positions are counted in elements: (i, j, k) of the array is at i + inner * (j + length * k), and a line is all j of one (i, k).
 template <typename T>
 struct Sweeps {
@@ -68,12 +70,6 @@ struct TileMemory {
     static constexpr int MOST = EXCHANGE > STAGE ? EXCHANGE : STAGE;
     static constexpr int SIZE = MOST > 0 ? MOST : 1;
 };
-
-// The same number, but the compiler cannot know it before: what follows from it is computed where it is needed, and takes no registers elsewhere.
-__device__ __forceinline__ int here(int number) {
-    asm volatile("" : "+r"(number));
-    return number;
-}
 
 // What the segments at a seam publish, and where.
 template <typename T>

@@ -1,0 +1,118 @@
+// CUDA's words for a C++ compiler: the kernels of cuda/ are compiled with this header ahead of them, unchanged, and run by executor.cpp, a block's threads
+// as fibers.
+//
+// What is here is what the kernels use, and no more. A word that is missing is a compile error that names it.
+#pragma once
+
+#include <math.h>
+#include <string.h>
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __shared__ static
+#define __forceinline__ inline __attribute__((always_inline))
+#define __launch_bounds__(...)
+#define __align__(bytes) __attribute__((aligned(bytes)))
+
+struct uint3 {
+    unsigned int x, y, z;
+};
+struct dim3 {
+    unsigned int x, y, z;
+};
+struct __align__(8) float2 {
+    float x, y;
+};
+struct __align__(16) float4 {
+    float x, y, z, w;
+};
+struct __align__(16) double2 {
+    double x, y;
+};
+
+// The executor's: it sets them before it lets a thread go on.
+extern "C" {
+extern uint3 threadIdx;
+extern uint3 blockIdx;
+extern dim3 blockDim;
+extern dim3 gridDim;
+
+// Where a thread waits for the others of its block. The line tells one barrier from another.
+void stand_in_barrier(int line);
+// Where it waits for those of its warp that `mask` has.
+void stand_in_warp_barrier(unsigned int mask, int line);
+// Room for a value of up to 16 bytes that this thread gives to its warp, and, after the barrier, what the thread of `lane` gave.
+void* stand_in_warp_give();
+const void* stand_in_warp_take(unsigned int lane);
+// The lane of this thread.
+unsigned int stand_in_lane();
+// The shared memory that the launch asked for.
+void* stand_in_dynamic_shared();
+}
+
+#define __syncthreads() stand_in_barrier(__LINE__)
+#define __syncwarp(...) stand_in_syncwarp(__LINE__, ##__VA_ARGS__)
+#define __shfl_sync(mask, ...) stand_in_shuffle<stand_in_exact>(__LINE__, mask, __VA_ARGS__)
+#define __shfl_up_sync(mask, ...) stand_in_shuffle<stand_in_up>(__LINE__, mask, __VA_ARGS__)
+#define __shfl_down_sync(mask, ...) stand_in_shuffle<stand_in_down>(__LINE__, mask, __VA_ARGS__)
+#define __shfl_xor_sync(mask, ...) stand_in_shuffle<stand_in_xor>(__LINE__, mask, __VA_ARGS__)
+
+constexpr int warpSize = 32;
+
+static inline void stand_in_syncwarp(int line, unsigned int mask = 0xffffffffu) {
+    stand_in_warp_barrier(mask, line);
+}
+
+// Which lane of a group of `width` a shuffle reads, and whether it is one of the group; if not, a thread keeps its own value.
+struct stand_in_exact {
+    static bool from(unsigned int lane, int by, int width, unsigned int& source) {
+        source = (lane & ~(unsigned int)(width - 1)) + ((unsigned int)by & (unsigned int)(width - 1));
+        return true;
+    }
+};
+struct stand_in_up {
+    static bool from(unsigned int lane, int by, int width, unsigned int& source) {
+        source = lane - (unsigned int)by;
+        return (lane & (unsigned int)(width - 1)) >= (unsigned int)by;
+    }
+};
+struct stand_in_down {
+    static bool from(unsigned int lane, int by, int width, unsigned int& source) {
+        source = lane + (unsigned int)by;
+        return (lane & (unsigned int)(width - 1)) + (unsigned int)by < (unsigned int)width;
+    }
+};
+struct stand_in_xor {
+    static bool from(unsigned int lane, int by, int width, unsigned int& source) {
+        source = lane ^ (unsigned int)by;
+        return source / (unsigned int)width <= lane / (unsigned int)width;
+    }
+};
+
+template <class Way, class T>
+static inline T stand_in_shuffle(int line, unsigned int mask, T value, int by, int width = warpSize) {
+    static_assert(sizeof(T) <= 16, "no value of more than 16 bytes is exchanged");
+    const unsigned int lane = stand_in_lane();
+    memcpy(stand_in_warp_give(), &value, sizeof value);
+    stand_in_warp_barrier(mask, line);
+    unsigned int source;
+    if (Way::from(lane, by, width, source)) memcpy(&value, stand_in_warp_take(source), sizeof value);
+    return value;
+}
+
+template <class T>
+static inline T __ldg(const T* address) {
+    return *address;
+}
+
+// What lies between these two is the block's shared memory, but for what is constant or global: told to the executor by the module.
+extern char __bss_start[] __attribute__((visibility("hidden")));
+extern char _end[] __attribute__((visibility("hidden")));
+extern "C" __attribute__((visibility("default"))) inline void stand_in_statics(char** begin, char** end) {
+    *begin = __bss_start;
+    *end = _end;
+}
+// Emitted in every module, although nothing in it calls it.
+__attribute__((used)) static void (*const stand_in_keep)(char**, char**) = stand_in_statics;

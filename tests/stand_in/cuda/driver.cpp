@@ -1,0 +1,1740 @@
+// A stand-in for the CUDA driver: the functions that the library calls, on a machine without a GPU.
+//
+//  - The memory of a device is a file in memory that only the executor maps: host code that reads it ends with a fault. Each allocation lies by itself, with
+//    nothing reachable on either side, and its addresses are never given out again. New memory is filled with a pattern.
+//  - A stream is a thread that works in order and late: delays are drawn from a seed. Copies have the driver's semantics: pinned memory is read and written
+//    when the copy's turn comes; pageable memory is read at the call, and written before the call returns.
+//  - Kernels run in the executor, a process for each context: see executor.cpp.
+//  - Any call can be told to fail (stand_in_fail). What is alive is counted; what is freed under work that uses it, freed twice, or used afterwards is told on
+//    standard error and counted. A process that ends with anything alive, or after any such misuse, ends with status 86.
+//
+// What it does not show: speed, how a chip orders memory, what the driver's compiler makes of PTX.
+//
+// Environment: CUDA_STAND_IN_DEVICES (1), CUDA_STAND_IN_MEMORY (bytes of each device, 1 GiB), CUDA_STAND_IN_SEED (1), CUDA_STAND_IN_CAPABILITY (9.0),
+// CUDA_STAND_IN_VERSION (12090), CUDA_STAND_IN_FAIL (N:STATUS:MODE, as stand_in_fail has them), CUDA_VISIBLE_DEVICES (empty or -1 for none).
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <set>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "protocol.hpp"
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+extern char** environ;
+
+namespace {
+
+using namespace stand_in;
+
+typedef int CUresult;
+enum : CUresult {
+    SUCCESS = 0,
+    INVALID_VALUE = 1,
+    OUT_OF_MEMORY = 2,
+    NOT_INITIALIZED = 3,
+    DEVICE_UNAVAILABLE = 46,
+    NO_DEVICE = 100,
+    INVALID_DEVICE = 101,
+    INVALID_IMAGE = 200,
+    INVALID_CONTEXT = 201,
+    NO_BINARY_FOR_GPU = 209,
+    PEER_ACCESS_UNSUPPORTED = 217,
+    INVALID_HANDLE = 400,
+    NOT_FOUND_STATUS = 500,
+    NOT_READY = 600,
+    LAUNCH_OUT_OF_RESOURCES = 701,
+    PEER_ACCESS_ALREADY_ENABLED = 704,
+    PEER_ACCESS_NOT_ENABLED = 705,
+    NOT_SUPPORTED = 801,
+    STREAM_CAPTURE_UNSUPPORTED = 900,
+    UNKNOWN = 999,
+};
+
+const std::map<CUresult, std::pair<const char*, const char*>> STATUSES = {
+    {SUCCESS, {"CUDA_SUCCESS", "no error"}},
+    {INVALID_VALUE, {"CUDA_ERROR_INVALID_VALUE", "invalid argument"}},
+    {OUT_OF_MEMORY, {"CUDA_ERROR_OUT_OF_MEMORY", "out of memory"}},
+    {NOT_INITIALIZED, {"CUDA_ERROR_NOT_INITIALIZED", "initialization error"}},
+    {DEVICE_UNAVAILABLE, {"CUDA_ERROR_DEVICE_UNAVAILABLE", "CUDA-capable device(s) is/are busy or unavailable"}},
+    {NO_DEVICE, {"CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"}},
+    {INVALID_DEVICE, {"CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"}},
+    {INVALID_IMAGE, {"CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"}},
+    {INVALID_CONTEXT, {"CUDA_ERROR_INVALID_CONTEXT", "invalid device context"}},
+    {NO_BINARY_FOR_GPU, {"CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image is available for execution on the device"}},
+    {PEER_ACCESS_UNSUPPORTED, {"CUDA_ERROR_PEER_ACCESS_UNSUPPORTED", "peer access is not supported between these two devices"}},
+    {INVALID_HANDLE, {"CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"}},
+    {NOT_FOUND_STATUS, {"CUDA_ERROR_NOT_FOUND", "named symbol not found"}},
+    {NOT_READY, {"CUDA_ERROR_NOT_READY", "device not ready"}},
+    {ILLEGAL_ADDRESS, {"CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"}},
+    {LAUNCH_OUT_OF_RESOURCES, {"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"}},
+    {PEER_ACCESS_ALREADY_ENABLED, {"CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED", "peer access is already enabled"}},
+    {PEER_ACCESS_NOT_ENABLED, {"CUDA_ERROR_PEER_ACCESS_NOT_ENABLED", "peer access has not been enabled"}},
+    {LAUNCH_FAILED, {"CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"}},
+    {NOT_SUPPORTED, {"CUDA_ERROR_NOT_SUPPORTED", "operation not supported"}},
+    {STREAM_CAPTURE_UNSUPPORTED, {"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing"}},
+    {UNKNOWN, {"CUDA_ERROR_UNKNOWN", "unknown error"}},
+};
+
+// ---- what is told, and what is counted
+
+// One lock for all books. Work on streams is done without it.
+std::recursive_mutex books;
+using Lock = std::lock_guard<std::recursive_mutex>;
+
+std::string misuses;
+int misuse_count = 0;
+
+void misuse(const std::string& what) {
+    Lock lock(books);
+    ++misuse_count;
+    misuses += what + "\n";
+    fprintf(stderr, "stand-in for CUDA: %s\n", what.c_str());
+}
+
+const char* environment(const char* name, const char* otherwise) {
+    const char* value = getenv(name);
+    return value && *value ? value : otherwise;
+}
+
+struct Settings {
+    int devices = atoi(environment("CUDA_STAND_IN_DEVICES", "1"));
+    uint64_t memory = strtoull(environment("CUDA_STAND_IN_MEMORY", "1073741824"), nullptr, 10);
+    uint64_t seed = strtoull(environment("CUDA_STAND_IN_SEED", "1"), nullptr, 10);
+    int version = atoi(environment("CUDA_STAND_IN_VERSION", "12090"));
+    int major = 9, minor = 0;
+    Settings() {
+        sscanf(environment("CUDA_STAND_IN_CAPABILITY", "9.0"), "%d.%d", &major, &minor);
+        const char* visible = getenv("CUDA_VISIBLE_DEVICES");
+        if (visible && (!*visible || strcmp(visible, "-1") == 0)) devices = 0;
+        if (devices > MAX_DEVICES) devices = MAX_DEVICES;
+    }
+};
+
+const Settings& settings() {
+    static const Settings all;
+    return all;
+}
+
+// ---- faults
+
+enum Mode { ONCE, FROM_THEN_ON, STICKY, LOST };
+
+struct Fault {
+    long in = 0;  // calls until it comes; 0 for none
+    CUresult status = SUCCESS;
+    Mode mode = ONCE;
+    std::string function;  // only calls of this one count, unless it is empty
+};
+
+Fault fault;
+CUresult lost[MAX_DEVICES] = {};
+CUresult always = SUCCESS;
+long calls = 0;
+std::vector<const char*> names;
+
+// ---- what there is
+
+struct Executor;
+struct Stream;
+
+struct Allocation {
+    uint64_t address, bytes, first_page, pages;
+};
+
+struct Context {
+    int device;
+    bool primary;
+    int uses = 0;
+    std::atomic<CUresult> status{SUCCESS};
+    std::string why;
+    std::unique_ptr<Executor> executor;
+    std::map<uint64_t, Allocation> memory, pinned;
+    std::set<Stream*> streams;
+    Stream* null_stream = nullptr;
+    std::set<struct Module*> modules;
+    std::set<struct Event*> events;
+    std::set<struct Graph*> graphs;
+    std::set<struct Exec*> execs;
+    std::set<Context*> peers;  // whose memory its kernels may reach
+};
+
+struct Op {
+    std::function<CUresult()> work;
+    std::vector<uint64_t> uses;  // addresses of memory that it reads or writes
+    struct Module* module = nullptr;
+    struct Graph* graph = nullptr;
+    const char* name;
+};
+
+struct Stream {
+    Context* context;
+    std::thread thread;
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::deque<std::shared_ptr<Op>> queue;  // the first is under way
+    bool ending = false;
+    std::mt19937_64 delays;
+    struct Graph* capturing = nullptr;
+};
+
+struct Event {
+    Context* context;
+    bool timing;
+    std::mutex mutex;
+    std::condition_variable changed;
+    uint64_t recorded = 0, happened = 0;
+    std::chrono::steady_clock::time_point when;
+};
+
+struct Function {
+    struct Module* module;
+    std::string name;
+    uint64_t address;
+    uint32_t argument_bytes;
+    uint32_t arguments;
+    uint32_t most_threads;
+    uint32_t static_shared;
+};
+
+struct Module {
+    Context* context;
+    uint32_t number;
+    std::map<std::string, Function> functions;
+    std::map<std::string, Allocation> symbols;
+};
+
+struct Graph {
+    Context* context;
+    std::vector<std::shared_ptr<Op>> ops;
+};
+
+struct Exec {
+    Context* context;
+    std::vector<std::shared_ptr<Op>> ops;
+};
+
+bool initialised = false;
+int device_files[MAX_DEVICES], pinned_file = -1;
+uint64_t next_address[MAX_DEVICES], next_pinned = PINNED_BASE + PAGE;
+uint64_t allocated[MAX_DEVICES];
+std::set<Context*> contexts;
+Context* primary[MAX_DEVICES] = {};
+uint32_t next_module = 1;
+uint64_t next_stream = 0;
+thread_local Context* current = nullptr;
+std::atomic<bool> forked{false};
+
+template <class T>
+bool is_one_of(const std::set<T*>& all, const void* one) {
+    return all.count(static_cast<T*>(const_cast<void*>(one))) > 0;
+}
+
+std::string hex(uint64_t number) {
+    char text[32];
+    snprintf(text, sizeof text, "%#lx", (unsigned long)number);
+    return text;
+}
+
+// ---- a call
+
+// Every function of the driver begins with one of these: it counts the call, and says whether it is to fail.
+struct Call {
+    const char* name;
+    CUresult injected = SUCCESS;
+
+    explicit Call(const char* name) : name(name) {
+        if (forked) {
+            fprintf(stderr, "stand-in for CUDA: %s was called in a process that was forked\n", name);
+            _exit(87);
+        }
+        Lock lock(books);
+        ++calls;
+        names.push_back(name);
+        if (always != SUCCESS) injected = always;
+        if (fault.in > 0 && (fault.function.empty() || fault.function == name) && --fault.in == 0) {
+            injected = fault.status;
+            if (fault.mode == FROM_THEN_ON) always = fault.status;
+            if (fault.mode == STICKY && current && contexts.count(current)) break_down(*current, fault.status, "as it was told to");
+            if (fault.mode == LOST) {
+                for (CUresult& one : lost) one = fault.status;
+                for (Context* context : contexts) break_down(*context, fault.status, "as it was told to");
+            }
+        }
+    }
+
+    // The current context, if the call may go on in it.
+    CUresult enter(Context*& context) const {
+        if (injected != SUCCESS) return injected;
+        context = current;
+        if (!context || !contexts.count(context)) return INVALID_CONTEXT;
+        return context->status;
+    }
+
+    static void break_down(Context& context, CUresult status, const std::string& why);
+};
+
+void Call::break_down(Context& context, CUresult status, const std::string& why) {
+    Lock lock(books);
+    CUresult none = SUCCESS;
+    if (context.status.compare_exchange_strong(none, status)) context.why = why;
+}
+
+// ---- the executor
+
+std::string folder() {
+    Dl_info info;
+    dladdr(reinterpret_cast<void*>(&folder), &info);
+    const std::string path = info.dli_fname;
+    const auto slash = path.rfind('/');
+    return slash == std::string::npos ? "." : path.substr(0, slash);
+}
+
+struct Executor {
+    Context& context;
+    pid_t process = -1;
+    int socket = -1;
+    std::mutex mutex;
+
+    explicit Executor(Context& context) : context(context) {}
+
+    bool start() {
+        int pair[2];
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) return false;
+        posix_spawn_file_actions_t actions;
+        posix_spawn_file_actions_init(&actions);
+        // First far away from the numbers that they are to have.
+        const int theirs = fcntl(pair[1], F_DUPFD_CLOEXEC, 100);
+        close(pair[1]);
+        posix_spawn_file_actions_adddup2(&actions, theirs, SOCKET_FILE);
+        posix_spawn_file_actions_adddup2(&actions, pinned_file, PINNED_FILE);
+        for (int i = 0; i < settings().devices; ++i) posix_spawn_file_actions_adddup2(&actions, device_files[i], FIRST_DEVICE_FILE + i);
+        posix_spawnattr_t attributes;
+        posix_spawnattr_init(&attributes);
+        // Not interrupted with the host by Ctrl-C, and with no signal blocked that the host may have blocked.
+        sigset_t none;
+        sigemptyset(&none);
+        posix_spawnattr_setsigmask(&attributes, &none);
+        posix_spawnattr_setpgroup(&attributes, 0);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+        const std::string program = folder() + "/executor";
+        std::vector<char*> variables;
+        // Where the library is found is none of its business: a sanitizer's own must be the system's.
+        for (char** one = environ; *one; ++one) {
+            if (strncmp(*one, "LD_", 3) != 0) variables.push_back(*one);
+        }
+        char options[] = "ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0:allow_user_segv_handler=1";
+        variables.push_back(options);
+        variables.push_back(nullptr);
+        char* arguments[] = {const_cast<char*>(program.c_str()), nullptr};
+        const int failed = posix_spawn(&process, program.c_str(), &actions, &attributes, arguments, variables.data());
+        posix_spawn_file_actions_destroy(&actions);
+        posix_spawnattr_destroy(&attributes);
+        close(theirs);
+        socket = pair[0];
+        if (failed) {
+            fprintf(stderr, "stand-in for CUDA: %s does not start: %s\n", program.c_str(), strerror(failed));
+            process = -1;
+            return false;
+        }
+        Command seed = {};
+        seed.kind = SEED;
+        seed.address = settings().seed;
+        return ask(seed).status == SUCCESS;
+    }
+
+    ~Executor() {
+        if (socket >= 0) close(socket);
+        if (process > 0) {
+            int status;
+            while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
+            }
+        }
+    }
+
+    Answer ask(const Command& command) {
+        std::lock_guard<std::mutex> lock(mutex);
+        Answer told = {};
+        const size_t bytes = sizeof command - (MAX_ARGUMENT - (command.kind == LAUNCH ? command.bytes : 0));
+        ssize_t got = -1;
+        if (send(socket, &command, bytes, MSG_NOSIGNAL) == (ssize_t)bytes) {
+            while ((got = recv(socket, &told, sizeof told, 0)) < 0 && errno == EINTR) {
+            }
+        }
+        if (got != (ssize_t)sizeof told) {
+            told = {};
+            told.status = ILLEGAL_ADDRESS;
+            snprintf(told.text, sizeof told.text, "the executor has ended");
+        }
+        return told;
+    }
+};
+
+void tell_map(Context& context, const Allocation& allocation, Kind kind) {
+    if (!context.executor) return;
+    Command command = {};
+    command.kind = kind;
+    command.address = allocation.address;
+    command.bytes = allocation.bytes;
+    context.executor->ask(command);
+}
+
+// The executor of a context, started when first needed.
+Executor* executor_of(Context& context) {
+    Lock lock(books);
+    if (context.executor) return context.executor.get();
+    context.executor = std::make_unique<Executor>(context);
+    if (!context.executor->start()) {
+        context.executor.reset();
+        return nullptr;
+    }
+    for (const auto& [address, allocation] : context.memory) tell_map(context, allocation, MAP);
+    for (Context* peer : context.peers) {
+        for (const auto& [address, allocation] : peer->memory) tell_map(context, allocation, MAP);
+    }
+    for (Context* any : contexts) {
+        for (const auto& [address, allocation] : any->pinned) tell_map(context, allocation, MAP);
+    }
+    return context.executor.get();
+}
+
+// ---- memory
+
+bool is_device(uint64_t address) { return address >= DEVICE_BASE && address < DEVICE_BASE + MAX_DEVICES * DEVICE_RANGE; }
+
+const Allocation* find(const std::map<uint64_t, Allocation>& all, uint64_t address) {
+    auto behind = all.upper_bound(address);
+    if (behind == all.begin()) return nullptr;
+    const Allocation& one = std::prev(behind)->second;
+    return address < one.address + one.bytes ? &one : nullptr;
+}
+
+// The allocation of any context that has all of these bytes.
+const Allocation* holds(uint64_t address, uint64_t bytes, Context** of = nullptr) {
+    for (Context* context : contexts) {
+        const Allocation* one = find(is_device(address) ? context->memory : context->pinned, address);
+        if (one && address + bytes <= one->address + one->bytes) {
+            if (of) *of = context;
+            return one;
+        }
+    }
+    return nullptr;
+}
+
+bool is_pinned(const void* address, uint64_t bytes) {
+    const auto at = (uint64_t)address;
+    return at >= PINNED_BASE && at < DEVICE_BASE && holds(at, bytes);
+}
+
+// Reads or writes a device's memory as the copy engine does.
+bool transfer(uint64_t device_address, void* host, uint64_t bytes, bool to_device) {
+    const int device = (int)((device_address - DEVICE_BASE) / DEVICE_RANGE);
+    auto offset = (off_t)(device_address - DEVICE_BASE - device * DEVICE_RANGE);
+    auto* at = static_cast<char*>(host);
+    while (bytes > 0) {
+        const ssize_t done = to_device ? pwrite(device_files[device], at, bytes, offset) : pread(device_files[device], at, bytes, offset);
+        if (done <= 0) return false;
+        at += done;
+        offset += done;
+        bytes -= (uint64_t)done;
+    }
+    return true;
+}
+
+// What new memory holds: a NaN in either class, and no number that an index could be.
+void fill_new(uint64_t address, uint64_t bytes) {
+    // Of what is very large, both ends.
+    constexpr uint64_t MOST = 8 << 20;
+    static const std::vector<char> pattern(1 << 20, (char)0xff);
+    for (uint64_t done = 0; done < bytes; done += pattern.size()) {
+        if (bytes > 2 * MOST && done == MOST) done = (bytes - MOST) / PAGE * PAGE;
+        const uint64_t part = bytes - done < pattern.size() ? bytes - done : pattern.size();
+        transfer(address + done, const_cast<char*>(pattern.data()), part, true);
+    }
+}
+
+Allocation new_device_memory(Context& context, uint64_t bytes) {
+    const int device = context.device;
+    // The driver aligns to 256 bytes: so far the end may be from the page that cannot be reached.
+    const uint64_t room = (bytes + 255) / 256 * 256;
+    const uint64_t pages = (room + PAGE - 1) / PAGE * PAGE;
+    Allocation one = {next_address[device] + pages - room, bytes, next_address[device], pages};
+    next_address[device] += pages + 16 * PAGE;
+    allocated[device] += pages;
+    fill_new(one.address, room);
+    return one;
+}
+
+// Whether what lies between the end of an allocation and the end of its last page is as it was.
+void check_end(const Allocation& one) {
+    char rest[256];
+    const uint64_t bytes = one.first_page + one.pages - one.address - one.bytes;
+    transfer(one.address + one.bytes, rest, bytes, false);
+    for (uint64_t i = 0; i < bytes; ++i) {
+        if (rest[i] != (char)0xff) {
+            misuse("something was written " + std::to_string(i) + " bytes behind the end of " + hex(one.address) + ", which has " + std::to_string(one.bytes));
+            return;
+        }
+    }
+}
+
+void give_back(Context& context, const Allocation& one) {
+    check_end(one);
+    const int device = context.device;
+    fallocate(device_files[device], FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(one.first_page - DEVICE_BASE - device * DEVICE_RANGE), (off_t)one.pages);
+    allocated[device] -= one.pages;
+    tell_map(context, one, UNMAP);
+    for (Context* other : contexts) {
+        if (other != &context && other->peers.count(&context)) tell_map(*other, one, UNMAP);
+    }
+}
+
+void give_back_pinned(const Allocation& one) {
+    munmap((void*)one.address, one.pages);
+    fallocate(pinned_file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(one.address - PINNED_BASE), (off_t)one.pages);
+    for (Context* context : contexts) tell_map(*context, one, UNMAP);
+}
+
+// Whether work that has not ended uses what is about to go.
+void check_unused(Context& context, const char* what, const std::function<bool(const Op&)>& uses) {
+    for (Stream* stream : context.streams) {
+        std::lock_guard<std::mutex> lock(stream->mutex);
+        for (const auto& op : stream->queue) {
+            if (uses(*op)) misuse(std::string(what) + " while a " + op->name + " that uses it has not ended");
+        }
+    }
+}
+
+void check_unused_memory(Context& context, const char* what, const Allocation& one) {
+    if (context.status != SUCCESS) return;
+    check_unused(context, what, [&](const Op& op) {
+        for (uint64_t address : op.uses) {
+            if (address >= one.address && address < one.address + one.bytes) return true;
+        }
+        return false;
+    });
+}
+
+// ---- streams
+
+void work_off(Stream& stream) {
+    pthread_setname_np(pthread_self(), "stand-in stream");
+    std::unique_lock<std::mutex> lock(stream.mutex);
+    for (;;) {
+        stream.changed.wait(lock, [&] { return stream.ending || !stream.queue.empty(); });
+        if (stream.queue.empty()) return;
+        const auto op = stream.queue.front();
+        lock.unlock();
+        if (stream.context->status == SUCCESS) {
+            // Half of the time at once, now and then so late that a host which did not wait is long through.
+            const uint64_t draw = stream.delays();
+            if (draw % 2 == 0) {
+                if (draw % 32 == 0) usleep((useconds_t)(draw >> 32) % 200);
+                else std::this_thread::yield();
+            }
+            const CUresult status = op->work();
+            if (status != SUCCESS) Call::break_down(*stream.context, status, op->name);
+        }
+        lock.lock();
+        stream.queue.pop_front();
+        stream.changed.notify_all();
+    }
+}
+
+Stream* new_stream(Context& context) {
+    auto stream = std::make_unique<Stream>();
+    stream->context = &context;
+    stream->delays.seed(settings().seed * 1000003 + next_stream++);
+    try {
+        stream->thread = std::thread(work_off, std::ref(*stream));
+    } catch (const std::system_error&) {
+        return nullptr;
+    }
+    context.streams.insert(stream.get());
+    return stream.release();
+}
+
+void end_stream(Stream* stream) {
+    {
+        std::lock_guard<std::mutex> lock(stream->mutex);
+        stream->ending = true;
+        stream->changed.notify_all();
+    }
+    stream->thread.join();
+    delete stream;
+}
+
+void submit(Stream& stream, std::shared_ptr<Op> op) {
+    if (stream.capturing) {
+        stream.capturing->ops.push_back(std::move(op));
+        return;
+    }
+    std::lock_guard<std::mutex> lock(stream.mutex);
+    stream.queue.push_back(std::move(op));
+    stream.changed.notify_all();
+}
+
+void wait_for(Stream& stream) {
+    std::unique_lock<std::mutex> lock(stream.mutex);
+    stream.changed.wait(lock, [&] { return stream.queue.empty(); });
+}
+
+// The stream of this handle in this context; the null stream is made when it is first used.
+CUresult stream_of(Context& context, void* handle, Stream*& stream) {
+    if (!handle) {
+        if (!context.null_stream) {
+            context.null_stream = new_stream(context);
+            if (!context.null_stream) return OUT_OF_MEMORY;
+        }
+        stream = context.null_stream;
+        return SUCCESS;
+    }
+    stream = static_cast<Stream*>(handle);
+    if (is_one_of(context.streams, handle)) return SUCCESS;
+    misuse("a stream that is none of the current context's");
+    return INVALID_HANDLE;
+}
+
+// ---- contexts
+
+void end_context(Context* context) {
+    std::vector<Stream*> streams;
+    {
+        Lock lock(books);
+        if (context->status == SUCCESS) {
+            const auto left = [&](size_t count, const char* what) {
+                if (count > 0) misuse(std::to_string(count) + " " + what + " alive when their context ended");
+            };
+            left(context->memory.size(), "allocations were");
+            left(context->pinned.size(), "page-locked allocations were");
+            left(context->streams.size() - (context->null_stream ? 1 : 0), "streams were");
+            left(context->modules.size(), "modules were");
+            left(context->events.size(), "events were");
+            left(context->graphs.size() + context->execs.size(), "graphs were");
+        } else if (context->status == SUCCESS) {
+        } else {
+            // What queues up in a broken context is never done.
+        }
+        streams.assign(context->streams.begin(), context->streams.end());
+    }
+    for (Stream* stream : streams) end_stream(stream);
+    Lock lock(books);
+    contexts.erase(context);
+    for (Context* other : contexts) other->peers.erase(context);
+    for (const auto& [address, one] : context->memory) {
+        context->executor.reset();
+        give_back(*context, one);
+    }
+    for (const auto& [address, one] : context->pinned) give_back_pinned(one);
+    for (Module* module : context->modules) delete module;
+    for (Event* event : context->events) delete event;
+    for (Graph* graph : context->graphs) delete graph;
+    for (Exec* exec : context->execs) delete exec;
+    if (current == context) current = nullptr;
+    delete context;
+}
+
+Context* new_context(int device, bool is_primary) {
+    auto* context = new Context;
+    context->device = device;
+    context->primary = is_primary;
+    contexts.insert(context);
+    return context;
+}
+
+// ---- modules
+
+// POSIX's cksum, by which the build has listed the modules' PTX.
+uint32_t cksum(const char* text, size_t length) {
+    const auto next = [](uint32_t sum, unsigned char byte) {
+        sum ^= (uint32_t)byte << 24;
+        for (int i = 0; i < 8; ++i) sum = sum << 1 ^ (sum >> 31 ? 0x04c11db7 : 0);
+        return sum;
+    };
+    uint32_t sum = 0;
+    for (size_t i = 0; i < length; ++i) sum = next(sum, (unsigned char)text[i]);
+    for (size_t rest = length; rest > 0; rest >>= 8) sum = next(sum, (unsigned char)rest);
+    return ~sum;
+}
+
+// The library that was compiled from the source of this PTX, and the reason where there is none.
+std::string library_of(const std::string& text, std::string& why) {
+    static const char FIXTURE[] = "// stand-in fixtures";
+    if (text.compare(0, sizeof FIXTURE - 1, FIXTURE) == 0) return folder() + "/kernels/fixtures.so";
+    static std::map<std::pair<uint32_t, size_t>, std::string> index;
+    if (index.empty()) {
+        const std::string path = folder() + "/kernels/INDEX";
+        FILE* file = fopen(path.c_str(), "r");
+        unsigned int sum;
+        unsigned long length;
+        char name[256];
+        while (file && fscanf(file, "%u %lu %255s", &sum, &length, name) == 3) {
+            const std::string stem = name;
+            index[{sum, length}] = stem.substr(0, stem.rfind('.'));
+        }
+        if (file) fclose(file);
+    }
+    const auto found = index.find({cksum(text.data(), text.size()), text.size()});
+    if (found == index.end()) {
+        why = "the stand-in was built from other PTX than this, or the text is none";
+        return "";
+    }
+    return folder() + "/kernels/" + found->second + ".so";
+}
+
+uint64_t number_behind(const std::string& text, size_t at, char open) {
+    const size_t from = text.find(open, at);
+    return from == std::string::npos ? 0 : strtoull(text.c_str() + from + 1, nullptr, 10);
+}
+
+uint64_t size_of_type(const std::string& type) { return strtoull(type.c_str() + 2, nullptr, 10) / 8; }
+
+// The bytes of a declaration such as `.align 8 .b8 name[168];` or `.align 4 .u32 name`, of which `line` is the rest after the state space.
+bool declaration(const std::string& line, std::string& name, uint64_t& bytes) {
+    size_t at = line.find(".align ");
+    if (at == std::string::npos) return false;
+    at = line.find(" .", at + 7);
+    if (at == std::string::npos) return false;
+    const size_t space = line.find(' ', at + 1);
+    const std::string type = line.substr(at + 1, space - at - 1);
+    const size_t end = line.find_first_of("[;= \n", space + 1);
+    name = line.substr(space + 1, end - space - 1);
+    bytes = size_of_type(type);
+    if (end != std::string::npos && line[end] == '[') bytes *= number_behind(line, end, '[');
+    return true;
+}
+
+// What the text of a module says of its kernels and symbols.
+void read_ptx(const std::string& text, std::map<std::string, Function>& functions, std::map<std::string, std::pair<uint64_t, bool>>& symbols) {
+    Function* entry = nullptr;
+    size_t from = 0;
+    while (from < text.size()) {
+        size_t end = text.find('\n', from);
+        if (end == std::string::npos) end = text.size();
+        const std::string line = text.substr(from, end - from);
+        from = end + 1;
+        std::string name;
+        uint64_t bytes = 0;
+        const auto begins = [&](const char* word) { return line.compare(0, strlen(word), word) == 0; };
+        if (begins(".visible .entry ")) {
+            const std::string entry_name = line.substr(16, line.find('(') - 16);
+            entry = &functions[entry_name];
+            entry->name = entry_name;
+            entry->most_threads = 1024;
+        } else if (begins("\t.param ") && entry && declaration(line, name, bytes)) {
+            ++entry->arguments;
+            entry->argument_bytes += (uint32_t)bytes;
+        } else if (begins("\t.param ") && entry) {
+            // One that is no structure.
+            entry->arguments += 2;
+        } else if (begins(".maxntid ") && entry) {
+            unsigned int x = 1, y = 1, z = 1;
+            sscanf(line.c_str(), ".maxntid %u, %u, %u", &x, &y, &z);
+            entry->most_threads = x * y * z;
+        } else if (line.find(".shared .align") != std::string::npos && line.find(".extern") == std::string::npos && entry &&
+                   declaration(line, name, bytes)) {
+            entry->static_shared += (uint32_t)bytes;
+        } else if ((begins(".const ") || begins(".global ")) && declaration(line, name, bytes) && name.compare(0, 2, "_Z") != 0) {
+            symbols[name] = {bytes, begins(".global ")};
+        }
+    }
+}
+
+CUresult check(const char* name, CUresult status, const std::string& why) {
+    if (status != SUCCESS) fprintf(stderr, "stand-in for CUDA: %s: %s\n", name, why.c_str());
+    return status;
+}
+
+// ---- copies
+
+CUresult copy_to_device(const char* name, uint64_t to, const void* from, uint64_t bytes, void* handle, bool waits) {
+    Call call(name);
+    std::shared_ptr<Op> op;
+    Stream* stream;
+    {
+        Lock lock(books);
+        Context* context;
+        if (CUresult status = call.enter(context)) return status;
+        if (bytes == 0) return SUCCESS;
+        const Allocation* target = holds(to, bytes);
+        if (!is_device(to) || !target) return check(name, INVALID_VALUE, std::to_string(bytes) + " bytes to " + hex(to) + " are not in one allocation");
+        if (CUresult status = stream_of(*context, handle, stream)) return status;
+        op = std::make_shared<Op>();
+        op->name = name;
+        op->uses.push_back(to);
+        if (is_pinned(from, bytes)) {
+            op->uses.push_back((uint64_t)from);
+            op->work = [=] { return transfer(to, const_cast<void*>(from), bytes, true) ? SUCCESS : (CUresult)ILLEGAL_ADDRESS; };
+        } else {
+            // Read now: when the call returns, the memory is the caller's again.
+            auto copy = std::make_shared<std::vector<char>>((const char*)from, (const char*)from + bytes);
+            op->work = [=] { return transfer(to, copy->data(), bytes, true) ? SUCCESS : (CUresult)ILLEGAL_ADDRESS; };
+            waits = false;
+        }
+        submit(*stream, op);
+    }
+    if (waits) wait_for(*stream);
+    return SUCCESS;
+}
+
+CUresult copy_to_host(const char* name, void* to, uint64_t from, uint64_t bytes, void* handle, bool waits) {
+    Call call(name);
+    Context* context;
+    Stream* stream;
+    {
+        Lock lock(books);
+        if (CUresult status = call.enter(context)) return status;
+        if (bytes == 0) return SUCCESS;
+        if (!is_device(from) || !holds(from, bytes)) return check(name, INVALID_VALUE, std::to_string(bytes) + " bytes from " + hex(from) + " are not in one allocation");
+        if (CUresult status = stream_of(*context, handle, stream)) return status;
+        auto op = std::make_shared<Op>();
+        op->name = name;
+        op->uses = {from, (uint64_t)to};
+        op->work = [=] { return transfer(from, to, bytes, false) ? SUCCESS : (CUresult)ILLEGAL_ADDRESS; };
+        if (!is_pinned(to, bytes)) waits = true;
+        if (waits && stream->capturing) return STREAM_CAPTURE_UNSUPPORTED;
+        submit(*stream, op);
+    }
+    if (!waits) return SUCCESS;
+    wait_for(*stream);
+    return context->status;
+}
+
+CUresult copy_on_device(const char* name, uint64_t to, uint64_t from, uint64_t bytes, void* handle) {
+    Call call(name);
+    Lock lock(books);
+    Context* context;
+    if (CUresult status = call.enter(context)) return status;
+    if (bytes == 0) return SUCCESS;
+    if (!is_device(to) || !holds(to, bytes) || !is_device(from) || !holds(from, bytes)) {
+        return check(name, INVALID_VALUE, std::to_string(bytes) + " bytes from " + hex(from) + " to " + hex(to) + " are not in one allocation");
+    }
+    Stream* stream;
+    if (CUresult status = stream_of(*context, handle, stream)) return status;
+    auto op = std::make_shared<Op>();
+    op->name = name;
+    op->uses = {from, to};
+    op->work = [=]() -> CUresult {
+        std::vector<char> part(std::min<uint64_t>(bytes, 1 << 20));
+        for (uint64_t done = 0; done < bytes; done += part.size()) {
+            const uint64_t now = std::min<uint64_t>(part.size(), bytes - done);
+            if (!transfer(from + done, part.data(), now, false) || !transfer(to + done, part.data(), now, true)) return ILLEGAL_ADDRESS;
+        }
+        return SUCCESS;
+    };
+    submit(*stream, op);
+    return SUCCESS;
+}
+
+// What is alive, in words.
+std::string alive() {
+    Lock lock(books);
+    std::string all;
+    const auto say = [&](size_t count, const char* what) {
+        if (count > 0) all += std::to_string(count) + " " + what + ", ";
+    };
+    size_t memory = 0, pinned = 0, streams = 0, modules = 0, events = 0, graphs = 0;
+    for (Context* context : contexts) {
+        memory += context->memory.size();
+        pinned += context->pinned.size();
+        streams += context->streams.size() - (context->null_stream ? 1 : 0);
+        modules += context->modules.size();
+        events += context->events.size();
+        graphs += context->graphs.size() + context->execs.size();
+    }
+    say(contexts.size(), "contexts");
+    say(memory, "allocations");
+    say(pinned, "page-locked allocations");
+    say(streams, "streams");
+    say(modules, "modules");
+    say(events, "events");
+    say(graphs, "graphs");
+    if (!all.empty()) all.resize(all.size() - 2);
+    return all;
+}
+
+__attribute__((destructor)) void at_exit() {
+    if (forked) return;
+    const std::string left = alive();
+    if (!left.empty()) fprintf(stderr, "stand-in for CUDA: at the end of the process there are alive: %s\n", left.c_str());
+    if (misuse_count > 0) fprintf(stderr, "stand-in for CUDA: %d misuses in all\n", misuse_count);
+    if (!left.empty() || misuse_count > 0) {
+        fflush(nullptr);
+        _exit(86);
+    }
+}
+
+__attribute__((constructor)) void at_start() {
+    pthread_atfork(nullptr, nullptr, [] { forked = true; });
+}
+
+void put(const std::string& text, char* to, size_t room) {
+    if (room == 0) return;
+    const size_t length = std::min(room - 1, text.size());
+    memcpy(to, text.data(), length);
+    to[length] = 0;
+}
+
+}  // namespace
+
+// ---- for tests
+
+// How many calls there were since the last reset; those that only tell of an error or a version do not count.
+EXPORT long stand_in_calls() {
+    Lock lock(books);
+    return calls;
+}
+
+// The name of a call since the last reset, from 0.
+EXPORT const char* stand_in_call(long number) {
+    Lock lock(books);
+    return number >= 0 && (size_t)number < names.size() ? names[(size_t)number] : "";
+}
+
+// Has the call fail that is the `in`th from now (of `function`, if it is not null): mode 0 once, 1 and every one after it, 2 and the context's state is that
+// from then on, 3 and the device's, until `stand_in_heal`.
+EXPORT void stand_in_fail(const char* function, long in, int status, int mode) {
+    Lock lock(books);
+    fault = {in, status, (Mode)mode, function ? function : ""};
+}
+
+// Forgets faults that have not come, and those that last. Contexts that are broken stay so.
+EXPORT void stand_in_heal() {
+    Lock lock(books);
+    fault = {};
+    always = SUCCESS;
+    for (CUresult& one : lost) one = SUCCESS;
+}
+
+// Sets the count of calls back.
+EXPORT void stand_in_reset() {
+    Lock lock(books);
+    calls = 0;
+    names.clear();
+}
+
+// What is alive, in words; nothing where nothing is.
+EXPORT void stand_in_alive(char* to, size_t room) { put(alive(), to, room); }
+
+// What was done that must not be, since the last question; how often.
+EXPORT int stand_in_misuse(char* to, size_t room) {
+    Lock lock(books);
+    put(misuses, to, room);
+    const int count = misuse_count;
+    misuse_count = 0;
+    misuses.clear();
+    return count;
+}
+
+// ---- the driver
+
+EXPORT CUresult cuGetErrorName(CUresult status, const char** text) {
+    const auto found = STATUSES.find(status);
+    *text = found == STATUSES.end() ? nullptr : found->second.first;
+    return *text ? SUCCESS : INVALID_VALUE;
+}
+
+EXPORT CUresult cuGetErrorString(CUresult status, const char** text) {
+    const auto found = STATUSES.find(status);
+    *text = found == STATUSES.end() ? nullptr : found->second.second;
+    return *text ? SUCCESS : INVALID_VALUE;
+}
+
+EXPORT CUresult cuDriverGetVersion(int* version) {
+    Call call("cuDriverGetVersion");
+    if (call.injected) return call.injected;
+    *version = settings().version;
+    return SUCCESS;
+}
+
+EXPORT CUresult cuInit(unsigned int flags) {
+    static const bool read = [] {
+        long in;
+        int status, mode;
+        if (sscanf(environment("CUDA_STAND_IN_FAIL", ""), "%ld:%d:%d", &in, &status, &mode) == 3) stand_in_fail(nullptr, in, status, mode);
+        return true;
+    }();
+    (void)read;
+    Call call("cuInit");
+    Lock lock(books);
+    if (call.injected) return call.injected;
+    if (flags != 0) return INVALID_VALUE;
+    if (settings().devices == 0) return NO_DEVICE;
+    if (initialised) return SUCCESS;
+    const auto make = [](const char* name) {
+        const int file = memfd_create(name, MFD_CLOEXEC);
+        if (file < 0 || ftruncate(file, (off_t)DEVICE_RANGE) != 0) return -1;
+        // Out of the way of the numbers that the executor's files have.
+        const int far = fcntl(file, F_DUPFD_CLOEXEC, 100);
+        close(file);
+        return far;
+    };
+    pinned_file = make("stand-in pinned memory");
+    for (int i = 0; i < settings().devices; ++i) {
+        device_files[i] = make("stand-in device memory");
+        next_address[i] = DEVICE_BASE + i * DEVICE_RANGE + 16 * PAGE;
+        if (device_files[i] < 0) return OUT_OF_MEMORY;
+    }
+    if (pinned_file < 0) return OUT_OF_MEMORY;
+    initialised = true;
+    return SUCCESS;
+}
+
+EXPORT CUresult cuDeviceGetCount(int* count) {
+    Call call("cuDeviceGetCount");
+    if (call.injected) return call.injected;
+    if (!initialised) return NOT_INITIALIZED;
+    *count = settings().devices;
+    return SUCCESS;
+}
+
+static CUresult check_device(const Call& call, int device) {
+    if (call.injected) return call.injected;
+    if (!initialised) return NOT_INITIALIZED;
+    if (device < 0 || device >= settings().devices) return INVALID_DEVICE;
+    return lost[device];
+}
+
+EXPORT CUresult cuDeviceGet(int* device, int ordinal) {
+    Call call("cuDeviceGet");
+    if (CUresult status = check_device(call, ordinal)) return status;
+    *device = ordinal;
+    return SUCCESS;
+}
+
+EXPORT CUresult cuDeviceGetName(char* name, int length, int device) {
+    Call call("cuDeviceGetName");
+    if (CUresult status = check_device(call, device)) return status;
+    put("Stand-in for CUDA", name, (size_t)length);
+    return SUCCESS;
+}
+
+EXPORT CUresult cuDeviceTotalMem_v2(size_t* bytes, int device) {
+    Call call("cuDeviceTotalMem_v2");
+    if (CUresult status = check_device(call, device)) return status;
+    *bytes = settings().memory;
+    return SUCCESS;
+}
+
+EXPORT CUresult cuDeviceGetAttribute(int* value, int attribute, int device) {
+    Call call("cuDeviceGetAttribute");
+    if (CUresult status = check_device(call, device)) return status;
+    switch (attribute) {
+        case 1: *value = 1024; break;               // MAX_THREADS_PER_BLOCK
+        case 8: *value = 48 << 10; break;           // MAX_SHARED_MEMORY_PER_BLOCK
+        case 9: *value = 64 << 10; break;           // TOTAL_CONSTANT_MEMORY
+        case 10: *value = 32; break;                // WARP_SIZE
+        case 13: *value = 1000000; break;           // CLOCK_RATE, kHz
+        case 16: *value = 4; break;                 // MULTIPROCESSOR_COUNT
+        case 38: *value = 4 << 20; break;           // L2_CACHE_SIZE
+        case 41: *value = 1; break;                 // UNIFIED_ADDRESSING
+        case 75: *value = settings().major; break;  // COMPUTE_CAPABILITY_MAJOR
+        case 76: *value = settings().minor; break;  // COMPUTE_CAPABILITY_MINOR
+        case 115: *value = 0; break;                // MEMORY_POOLS_SUPPORTED
+        default: return check("cuDeviceGetAttribute", INVALID_VALUE, "the stand-in has no attribute " + std::to_string(attribute));
+    }
+    return SUCCESS;
+}
+
+EXPORT CUresult cuDevicePrimaryCtxRetain(Context** context, int device) {
+    Call call("cuDevicePrimaryCtxRetain");
+    Lock lock(books);
+    if (CUresult status = check_device(call, device)) return status;
+    if (!primary[device]) primary[device] = new_context(device, true);
+    ++primary[device]->uses;
+    *context = primary[device];
+    return SUCCESS;
+}
+
+EXPORT CUresult cuDevicePrimaryCtxRelease_v2(int device) {
+    Call call("cuDevicePrimaryCtxRelease_v2");
+    Context* ending = nullptr;
+    CUresult status;
+    {
+        Lock lock(books);
+        if (device < 0 || device >= MAX_DEVICES || !primary[device]) {
+            misuse("a primary context was released that nobody had retained");
+            return INVALID_CONTEXT;
+        }
+        status = call.injected ? call.injected : primary[device]->status.load();
+        if (--primary[device]->uses == 0) {
+            ending = primary[device];
+            primary[device] = nullptr;
+        }
+    }
+    if (ending) end_context(ending);
+    return status;
+}
+
+EXPORT CUresult cuCtxCreate_v4(Context** context, void*, unsigned int, int device) {
+    Call call("cuCtxCreate_v4");
+    Lock lock(books);
+    if (CUresult status = check_device(call, device)) return status;
+    *context = current = new_context(device, false);
+    return SUCCESS;
+}
+
+EXPORT CUresult cuCtxDestroy_v2(Context* context) {
+    Call call("cuCtxDestroy_v2");
+    if (!contexts.count(context) || context->primary) {
+        misuse("cuCtxDestroy of what is no context of one's own");
+        return INVALID_CONTEXT;
+    }
+    end_context(context);
+    return call.injected;
+}
+
+EXPORT CUresult cuCtxGetCurrent(Context** context) {
+    Call call("cuCtxGetCurrent");
+    if (call.injected) return call.injected;
+    Lock lock(books);
+    *context = contexts.count(current) ? current : nullptr;
+    return SUCCESS;
+}
+
+EXPORT CUresult cuCtxSetCurrent(Context* context) {
+    Call call("cuCtxSetCurrent");
+    Lock lock(books);
+    if (call.injected) return call.injected;
+    if (context && !contexts.count(context)) {
+        misuse("a context was made current that is none, or no longer");
+        return INVALID_CONTEXT;
+    }
+    current = context;
+    return SUCCESS;
+}
+
+EXPORT CUresult cuCtxSynchronize() {
+    Call call("cuCtxSynchronize");
+    Context* context;
+    std::vector<Stream*> streams;
+    {
+        Lock lock(books);
+        if (CUresult status = call.enter(context)) return status;
+        streams.assign(context->streams.begin(), context->streams.end());
+    }
+    for (Stream* stream : streams) wait_for(*stream);
+    return context->status;
+}
+
+EXPORT CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
+    Call call("cuMemGetInfo_v2");
+    Lock lock(books);
+    Context* context;
+    if (CUresult status = call.enter(context)) return status;
+    *total = settings().memory;
+    *free = *total - std::min<uint64_t>(allocated[context->device], *total);
+    return SUCCESS;
+}
+
+EXPORT CUresult cuMemAlloc_v2(uint64_t* address, size_t bytes) {
+    Call call("cuMemAlloc_v2");
+    Lock lock(books);
+    Context* context;
+    if (CUresult status = call.enter(context)) return status;
+    if (bytes == 0) return INVALID_VALUE;
+    if (bytes > settings().memory || allocated[context->device] + bytes + PAGE > settings().memory) return OUT_OF_MEMORY;
+    const Allocation one = new_device_memory(*context, bytes);
+    context->memory[one.address] = one;
+    tell_map(*context, one, MAP);
+    for (Context* other : contexts) {
+        if (other->peers.count(context)) tell_map(*other, one, MAP);
+    }
+    *address = one.address;
+    return SUCCESS;
+}
+
+EXPORT CUresult cuMemFree_v2(uint64_t address) {
+    Call call("cuMemFree_v2");
+    Lock lock(books);
+    Context* owner = nullptr;
+    const Allocation* found = holds(address, 1, &owner);
+    if (!found || found->address != address || !is_device(address)) {
+        misuse("cuMemFree of " + hex(address) + ", which is no allocation, or no longer");
+        return INVALID_VALUE;
+    }
+    // A context that is broken keeps what it has until it ends.
+    if (owner->status != SUCCESS) return call.injected ? call.injected : owner->status.load();
+    const Allocation one = *found;
+    check_unused_memory(*owner, "cuMemFree", one);
+    owner->memory.erase(address);
+    give_back(*owner, one);
+    return call.injected;
+}
+
+EXPORT CUresult cuMemHostAlloc(void** address, size_t bytes, unsigned int flags) {
+    Call call("cuMemHostAlloc");
+    Lock lock(books);
+    Context* context;
+    if (CUresult status = call.enter(context)) return status;
+    if (bytes == 0) return INVALID_VALUE;
+    if (flags != 0) return check("cuMemHostAlloc", NOT_SUPPORTED, "the stand-in knows no flags");
+    const uint64_t pages = (bytes + PAGE - 1) / PAGE * PAGE;
+    void* at = mmap((void*)next_pinned, pages, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, pinned_file, (off_t)(next_pinned - PINNED_BASE));
+    if (at == MAP_FAILED) return OUT_OF_MEMORY;
+    const Allocation one = {next_pinned, bytes, next_pinned, pages};
+    next_pinned += pages + 16 * PAGE;
+    memset(at, 0xff, pages);
+    context->pinned[one.address] = one;
+    for (Context* other : contexts) tell_map(*other, one, MAP);
+    *address = at;
+    return SUCCESS;
+}
+
+EXPORT CUresult cuMemFreeHost(void* pointer) {
+    Call call("cuMemFreeHost");
+    Lock lock(books);
+    const auto address = (uint64_t)pointer;
+    Context* owner = nullptr;
+    const Allocation* found = is_device(address) ? nullptr : holds(address, 1, &owner);
+    if (!found || found->address != address) {
+        misuse("cuMemFreeHost of " + hex(address) + ", which is no allocation, or no longer");
+        return INVALID_VALUE;
+    }
+    if (owner->status != SUCCESS) return call.injected ? call.injected : owner->status.load();
+    const Allocation one = *found;
+    check_unused_memory(*owner, "cuMemFreeHost", one);
+    owner->pinned.erase(address);
+    give_back_pinned(one);
+    return call.injected;
+}
+
+EXPORT CUresult cuMemcpyHtoD_v2(uint64_t to, const void* from, size_t bytes) { return copy_to_device("cuMemcpyHtoD_v2", to, from, bytes, nullptr, true); }
+
+EXPORT CUresult cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, void* stream) {
+    return copy_to_device("cuMemcpyHtoDAsync_v2", to, from, bytes, stream, false);
+}
+
+EXPORT CUresult cuMemcpyDtoH_v2(void* to, uint64_t from, size_t bytes) { return copy_to_host("cuMemcpyDtoH_v2", to, from, bytes, nullptr, true); }
+
+EXPORT CUresult cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t bytes, void* stream) {
+    return copy_to_host("cuMemcpyDtoHAsync_v2", to, from, bytes, stream, false);
+}
+
+EXPORT CUresult cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void* stream) {
+    return copy_on_device("cuMemcpyDtoDAsync_v2", to, from, bytes, stream);
+}
+
+// With the contexts that the caller believes the two addresses to belong to: a wrong one is a misuse, although the copy would do.
+EXPORT CUresult cuMemcpyPeerAsync(uint64_t to, Context* to_context, uint64_t from, Context* from_context, size_t bytes, void* stream) {
+    {
+        Lock lock(books);
+        Context *to_owner = nullptr, *from_owner = nullptr;
+        holds(to, bytes, &to_owner);
+        holds(from, bytes, &from_owner);
+        if (to_owner != to_context || from_owner != from_context) {
+            misuse("cuMemcpyPeerAsync with a context that has not the memory");
+            return INVALID_VALUE;
+        }
+    }
+    return copy_on_device("cuMemcpyPeerAsync", to, from, bytes, stream);
+}
+
+EXPORT CUresult cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void* handle) {
+    Call call("cuMemsetD8Async");
+    Lock lock(books);
+    Context* context;
+    if (CUresult status = call.enter(context)) return status;
+    if (bytes == 0) return SUCCESS;
+    if (!is_device(to) || !holds(to, bytes)) return INVALID_VALUE;
+    Stream* stream;
+    if (CUresult status = stream_of(*context, handle, stream)) return status;
+    auto op = std::make_shared<Op>();
+    op->name = call.name;
+    op->uses.push_back(to);
+    op->work = [=]() -> CUresult {
+        const std::vector<char> part(std::min<uint64_t>(bytes, 1 << 20), (char)value);
+        for (uint64_t done = 0; done < bytes; done += part.size()) {
+            if (!transfer(to + done, const_cast<char*>(part.data()), std::min<uint64_t>(part.size(), bytes - done), true)) return ILLEGAL_ADDRESS;
+        }
+        return SUCCESS;
+    };
+    submit(*stream, op);
+    return SUCCESS;
+}
+
+EXPORT CUresult cuDeviceCanAccessPeer(int* can, int device, int peer) {
+    Call call("cuDeviceCanAccessPeer");
+    if (CUresult status = check_device(call, device)) return status;
+    if (peer < 0 || peer >= settings().devices) return INVALID_DEVICE;
+    *can = device != peer;
+    return SUCCESS;
+}
+
+EXPORT CUresult cuCtxEnablePeerAccess(Context* peer, unsigned int flags) {
+    Call call("cuCtxEnablePeerAccess");
+    Lock lock(books);
+    Context* context;
+    if (CUresult status = call.enter(context)) return status;
+    if (flags != 0) return INVALID_VALUE;
+    if (!contexts.count(peer)) return INVALID_CONTEXT;
+    if (peer->device == context->device) return INVALID_DEVICE;
+    if (!context->peers.insert(peer).second) return PEER_ACCESS_ALREADY_ENABLED;
+    for (const auto& [address, one] : peer->memory) tell_map(*context, one, MAP);
+    return SUCCESS;
+}
+
+EXPORT CUresult cuCtxDisablePeerAccess(Context* peer) {
+    Call call("cuCtxDisablePeerAccess");
+    Lock lock(books);
+    Context* context;
+    if (CUresult status = call.enter(context)) return status;
+    if (context->peers.erase(peer) == 0) return PEER_ACCESS_NOT_ENABLED;
+    for (const auto& [address, one] : peer->memory) tell_map(*context, one, UNMAP);
+    return SUCCESS;
+}
+
+EXPORT CUresult cuStreamCreate(Stream** stream, unsigned int flags) {
+    Call call("cuStreamCreate");
+    Lock lock(books);
+    Context* context;
+    if (CUresult status = call.enter(context)) return status;
+    if (flags != 1) return check("cuStreamCreate", NOT_SUPPORTED, "the stand-in knows streams that do not wait for the null stream only");
+    *stream = new_stream(*context);
+    return *stream ? SUCCESS : OUT_OF_MEMORY;
+}
+
+EXPORT CUresult cuStreamDestroy_v2(Stream* stream) {
+    Call call("cuStreamDestroy_v2");
+    {
+        Lock lock(books);
+        Context* owner = nullptr;
+        for (Context* context : contexts) owner = is_one_of(context->streams, stream) ? context : owner;
+        if (!owner) {
+            misuse("cuStreamDestroy of what is no stream, or no longer");
+            return INVALID_HANDLE;
+        }
+        if (owner->status != SUCCESS) return call.injected ? call.injected : owner->status.load();
+        owner->streams.erase(stream);
+        if (stream->capturing) {
+            misuse("cuStreamDestroy of a stream that records a graph");
+            stream->capturing = nullptr;
+        }
+    }
+    end_stream(stream);
+    return call.injected;
+}
+
+EXPORT CUresult cuStreamSynchronize(void* handle) {
+    Call call("cuStreamSynchronize");
+    Context* context;
+    Stream* stream;
+    {
+        Lock lock(books);
+        if (CUresult status = call.enter(context)) return status;
+        if (CUresult status = stream_of(*context, handle, stream)) return status;
+        if (stream->capturing) return STREAM_CAPTURE_UNSUPPORTED;
+    }
+    wait_for(*stream);
+    return context->status;
+}
+
+EXPORT CUresult cuStreamWaitEvent(void* handle, Event* event, unsigned int flags) {
+    Call call("cuStreamWaitEvent");
+    Lock lock(books);
+    Context* context;
+    if (CUresult status = call.enter(context)) return status;
+    Stream* stream;
+    if (CUresult status = stream_of(*context, handle, stream)) return status;
+    bool known = false;
+    for (Context* any : contexts) known = known || is_one_of(any->events, event);
+    if (!known) {
+        misuse("cuStreamWaitEvent for what is no event, or no longer");
+        return INVALID_HANDLE;
+    }
+    if (flags != 0 || stream->capturing) return NOT_SUPPORTED;
+    auto op = std::make_shared<Op>();
+    op->name = call.name;
+    const uint64_t wanted = event->recorded;
+    op->work = [=]() -> CUresult {
+        std::unique_lock<std::mutex> lock(event->mutex);
+        while (event->happened < wanted && event->context->status == SUCCESS) event->changed.wait_for(lock, std::chrono::milliseconds(10));
+        return SUCCESS;
+    };
+    submit(*stream, op);
+    return SUCCESS;
+}
+
+EXPORT CUresult cuEventCreate(Event** event, unsigned int flags) {
+    Call call("cuEventCreate");
+    Lock lock(books);
+    Context* context;
+    if (CUresult status = call.enter(context)) return status;
+    *event = new Event;
+    (*event)->context = context;
+    (*event)->timing = !(flags & 2);
+    context->events.insert(*event);
+    return SUCCESS;
+}
+
+static CUresult find_event(Event* event, Context*& owner, const char* name) {
+    owner = nullptr;
+    for (Context* context : contexts) owner = is_one_of(context->events, event) ? context : owner;
+    if (owner) return SUCCESS;
+    misuse(std::string(name) + " of what is no event, or no longer");
+    return INVALID_HANDLE;
+}
+
+EXPORT CUresult cuEventDestroy_v2(Event* event) {
+    Call call("cuEventDestroy_v2");
+    Lock lock(books);
+    Context* owner;
+    if (CUresult status = find_event(event, owner, call.name)) return status;
+    if (owner->status != SUCCESS) return call.injected ? call.injected : owner->status.load();
+    // Work that records it or waits for it may still be queued; it is then forgotten with the context.
+    bool queued;
+    {
+        std::lock_guard<std::mutex> of_event(event->mutex);
+        queued = event->happened < event->recorded;
+    }
+    if (queued) {
+        misuse("cuEventDestroy of an event that has not happened");
+        return call.injected;
+    }
+    owner->events.erase(event);
+    delete event;
+    return call.injected;
+}
+
+EXPORT CUresult cuEventRecord(Event* event, void* handle) {
+    Call call("cuEventRecord");
+    Lock lock(books);
+    Context *context, *owner;
+    if (CUresult status = call.enter(context)) return status;
+    if (CUresult status = find_event(event, owner, call.name)) return status;
+    Stream* stream;
+    if (CUresult status = stream_of(*context, handle, stream)) return status;
+    if (owner != stream->context) return INVALID_HANDLE;
+    if (stream->capturing) return STREAM_CAPTURE_UNSUPPORTED;
+    auto op = std::make_shared<Op>();
+    op->name = call.name;
+    uint64_t number;
+    {
+        std::lock_guard<std::mutex> of_event(event->mutex);
+        number = ++event->recorded;
+    }
+    op->work = [=]() -> CUresult {
+        std::lock_guard<std::mutex> of_event(event->mutex);
+        event->happened = number;
+        event->when = std::chrono::steady_clock::now();
+        event->changed.notify_all();
+        return SUCCESS;
+    };
+    submit(*stream, op);
+    return SUCCESS;
+}
+
+EXPORT CUresult cuEventSynchronize(Event* event) {
+    Call call("cuEventSynchronize");
+    Context *context, *owner;
+    {
+        Lock lock(books);
+        if (CUresult status = call.enter(context)) return status;
+        if (CUresult status = find_event(event, owner, call.name)) return status;
+    }
+    std::unique_lock<std::mutex> lock(event->mutex);
+    while (event->happened < event->recorded && owner->status == SUCCESS) event->changed.wait_for(lock, std::chrono::milliseconds(10));
+    return owner->status;
+}
+
+EXPORT CUresult cuEventElapsedTime_v2(float* milliseconds, Event* begin, Event* end) {
+    Call call("cuEventElapsedTime_v2");
+    Lock lock(books);
+    Context *context, *owner;
+    if (CUresult status = call.enter(context)) return status;
+    if (CUresult status = find_event(begin, owner, call.name)) return status;
+    if (CUresult status = find_event(end, owner, call.name)) return status;
+    if (!begin->timing || !end->timing || begin->recorded == 0 || end->recorded == 0) return INVALID_HANDLE;
+    if (begin->happened < begin->recorded || end->happened < end->recorded) return NOT_READY;
+    *milliseconds = std::chrono::duration<float, std::milli>(end->when - begin->when).count();
+    return SUCCESS;
+}
+
+EXPORT CUresult cuEventElapsedTime(float* milliseconds, Event* begin, Event* end) { return cuEventElapsedTime_v2(milliseconds, begin, end); }
+
+EXPORT CUresult cuModuleLoadData(Module** module, const void* image) {
+    Call call("cuModuleLoadData");
+    Lock lock(books);
+    Context* context;
+    if (CUresult status = call.enter(context)) return status;
+    const std::string text = static_cast<const char*>(image);
+    std::string why;
+    const std::string library = library_of(text, why);
+    if (library.empty()) return check(call.name, INVALID_IMAGE, why);
+    unsigned int target = 0;
+    const size_t at = text.find("\n.target sm_");
+    if (at != std::string::npos) target = (unsigned int)strtoul(text.c_str() + at + 12, nullptr, 10);
+    if (target > (unsigned int)(10 * settings().major + settings().minor)) return NO_BINARY_FOR_GPU;
+    Executor* executor = executor_of(*context);
+    if (!executor) return OUT_OF_MEMORY;
+    auto loaded = std::make_unique<Module>();
+    loaded->context = context;
+    loaded->number = next_module++;
+    Command command = {};
+    command.kind = LOAD;
+    command.module = loaded->number;
+    put(library, command.text, sizeof command.text);
+    Answer told = executor->ask(command);
+    if (told.status) return check(call.name, INVALID_IMAGE, told.text);
+    std::map<std::string, std::pair<uint64_t, bool>> symbols;
+    read_ptx(text, loaded->functions, symbols);
+    for (const auto& [name, what] : symbols) {
+        Allocation one = new_device_memory(*context, what.first);
+        tell_map(*context, one, MAP);
+        command.kind = SYMBOL;
+        command.address = one.address;
+        command.bytes = what.first;
+        command.flag = what.second;
+        put(name, command.text, sizeof command.text);
+        told = executor->ask(command);
+        if (told.status == SUCCESS) {
+            loaded->symbols[name] = one;
+            context->memory[one.address] = one;
+        } else {
+            // A constant that was compiled away.
+            give_back(*context, one);
+        }
+    }
+    for (auto& [name, function] : loaded->functions) function.module = loaded.get();
+    context->modules.insert(loaded.get());
+    *module = loaded.release();
+    return SUCCESS;
+}
+
+static CUresult find_module(Module* module, const Call& call) {
+    for (Context* context : contexts) {
+        if (is_one_of(context->modules, module)) return SUCCESS;
+    }
+    misuse(std::string(call.name) + " of what is no module, or no longer");
+    return INVALID_HANDLE;
+}
+
+EXPORT CUresult cuModuleUnload(Module* module) {
+    Call call("cuModuleUnload");
+    Lock lock(books);
+    if (CUresult status = find_module(module, call)) return status;
+    Context& context = *module->context;
+    if (context.status != SUCCESS) return call.injected ? call.injected : context.status.load();
+    check_unused(context, "cuModuleUnload", [&](const Op& op) { return op.module == module; });
+    Command command = {};
+    command.kind = UNLOAD;
+    command.module = module->number;
+    context.executor->ask(command);
+    for (const auto& [name, one] : module->symbols) {
+        context.memory.erase(one.address);
+        give_back(context, one);
+    }
+    context.modules.erase(module);
+    delete module;
+    return call.injected;
+}
+
+EXPORT CUresult cuModuleGetFunction(Function** function, Module* module, const char* name) {
+    Call call("cuModuleGetFunction");
+    Lock lock(books);
+    Context* context;
+    if (CUresult status = call.enter(context)) return status;
+    if (CUresult status = find_module(module, call)) return status;
+    const auto found = module->functions.find(name);
+    if (found == module->functions.end()) return NOT_FOUND_STATUS;
+    Command command = {};
+    command.kind = FUNCTION;
+    command.module = module->number;
+    put(name, command.text, sizeof command.text);
+    const Answer told = context->executor->ask(command);
+    if (told.status) return NOT_FOUND_STATUS;
+    found->second.address = told.address;
+    *function = &found->second;
+    return SUCCESS;
+}
+
+EXPORT CUresult cuModuleGetGlobal_v2(uint64_t* address, size_t* bytes, Module* module, const char* name) {
+    Call call("cuModuleGetGlobal_v2");
+    Lock lock(books);
+    Context* context;
+    if (CUresult status = call.enter(context)) return status;
+    if (CUresult status = find_module(module, call)) return status;
+    const auto found = module->symbols.find(name);
+    if (found == module->symbols.end()) return NOT_FOUND_STATUS;
+    if (address) *address = found->second.address;
+    if (bytes) *bytes = found->second.bytes;
+    return SUCCESS;
+}
+
+EXPORT CUresult cuLaunchKernel(Function* function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx, unsigned int by, unsigned int bz,
+                               unsigned int shared, void* handle, void** arguments, void** extra) {
+    Call call("cuLaunchKernel");
+    Lock lock(books);
+    Context* context;
+    if (CUresult status = call.enter(context)) return status;
+    bool known = false;
+    for (Module* module : context->modules) {
+        for (auto& [name, one] : module->functions) known = known || &one == function;
+    }
+    if (!known) {
+        misuse("cuLaunchKernel of what is no kernel of this context, or no longer");
+        return INVALID_HANDLE;
+    }
+    Stream* stream;
+    if (CUresult status = stream_of(*context, handle, stream)) return status;
+    const auto bad = [&](CUresult status, const std::string& why) { return check(call.name, status, function->name + ": " + why); };
+    if (extra) return bad(NOT_SUPPORTED, "the stand-in takes arguments by their addresses");
+    if (function->arguments != 1 || function->argument_bytes <= 16) return bad(NOT_SUPPORTED, "the stand-in passes one structure of more than 16 bytes");
+    if (gx == 0 || gy == 0 || gz == 0 || gx > 0x7fffffffu || gy > 65535 || gz > 65535) return bad(INVALID_VALUE, "a grid that there cannot be");
+    if (bx == 0 || by == 0 || bz == 0 || bx > 1024 || by > 1024 || bz > 64 || (uint64_t)bx * by * bz > 1024) return bad(INVALID_VALUE, "a block that there cannot be");
+    // The driver's own answer to a block of more threads than its kernel was compiled for.
+    if (bx * by * bz > function->most_threads) return bad(INVALID_VALUE, "more threads a block than it was compiled for");
+    if (function->static_shared + shared > 48 << 10) return bad(INVALID_VALUE, "more shared memory than a block has");
+    auto command = std::make_shared<Command>();
+    memset(command.get(), 0, sizeof *command);
+    command->kind = LAUNCH;
+    command->module = function->module->number;
+    command->address = function->address;
+    command->bytes = function->argument_bytes;
+    command->grid[0] = gx, command->grid[1] = gy, command->grid[2] = gz;
+    command->block[0] = bx, command->block[1] = by, command->block[2] = bz;
+    command->shared = shared;
+    put(function->name, command->text, sizeof command->text);
+    memcpy(command->argument, arguments[0], function->argument_bytes);
+    auto op = std::make_shared<Op>();
+    op->name = "launch";
+    op->module = function->module;
+    for (uint32_t i = 0; i + 8 <= function->argument_bytes; i += 8) {
+        uint64_t word;
+        memcpy(&word, command->argument + i, 8);
+        if (word >= PINNED_BASE && word < DEVICE_BASE + MAX_DEVICES * DEVICE_RANGE) op->uses.push_back(word);
+    }
+    Executor* executor = context->executor.get();
+    op->work = [=]() -> CUresult {
+        const Answer told = executor->ask(*command);
+        if (told.status != SUCCESS) fprintf(stderr, "stand-in for CUDA: %s ended: %s\n", command->text, told.text);
+        return (CUresult)told.status;
+    };
+    submit(*stream, op);
+    return SUCCESS;
+}
+
+EXPORT CUresult cuStreamBeginCapture_v2(void* handle, int mode) {
+    Call call("cuStreamBeginCapture_v2");
+    Lock lock(books);
+    Context* context;
+    if (CUresult status = call.enter(context)) return status;
+    Stream* stream;
+    if (CUresult status = stream_of(*context, handle, stream)) return status;
+    if (!handle || stream->capturing || mode < 0 || mode > 2) return INVALID_VALUE;
+    stream->capturing = new Graph;
+    stream->capturing->context = context;
+    context->graphs.insert(stream->capturing);
+    return SUCCESS;
+}
+
+EXPORT CUresult cuStreamEndCapture(void* handle, Graph** graph) {
+    Call call("cuStreamEndCapture");
+    Lock lock(books);
+    Context* context = current;
+    if (!context || !contexts.count(context)) return INVALID_CONTEXT;
+    Stream* stream;
+    if (CUresult status = stream_of(*context, handle, stream)) return status;
+    if (!stream->capturing) return INVALID_VALUE;
+    Graph* ended = stream->capturing;
+    stream->capturing = nullptr;
+    const CUresult status = call.injected ? call.injected : context->status.load();
+    if (status != SUCCESS) {
+        context->graphs.erase(ended);
+        delete ended;
+        *graph = nullptr;
+        return status;
+    }
+    *graph = ended;
+    return SUCCESS;
+}
+
+EXPORT CUresult cuStreamIsCapturing(void* handle, int* capturing) {
+    Call call("cuStreamIsCapturing");
+    Lock lock(books);
+    Context* context;
+    if (CUresult status = call.enter(context)) return status;
+    Stream* stream;
+    if (CUresult status = stream_of(*context, handle, stream)) return status;
+    *capturing = stream->capturing ? 1 : 0;
+    return SUCCESS;
+}
+
+EXPORT CUresult cuGraphInstantiateWithFlags(Exec** exec, Graph* graph, unsigned long long) {
+    Call call("cuGraphInstantiateWithFlags");
+    Lock lock(books);
+    Context* context;
+    if (CUresult status = call.enter(context)) return status;
+    if (!is_one_of(context->graphs, graph)) return INVALID_HANDLE;
+    *exec = new Exec{context, graph->ops};
+    context->execs.insert(*exec);
+    return SUCCESS;
+}
+
+EXPORT CUresult cuGraphLaunch(Exec* exec, void* handle) {
+    Call call("cuGraphLaunch");
+    Lock lock(books);
+    Context* context;
+    if (CUresult status = call.enter(context)) return status;
+    if (!is_one_of(context->execs, exec)) {
+        misuse("cuGraphLaunch of what is no graph, or no longer");
+        return INVALID_HANDLE;
+    }
+    Stream* stream;
+    if (CUresult status = stream_of(*context, handle, stream)) return status;
+    for (const auto& op : exec->ops) submit(*stream, op);
+    return SUCCESS;
+}
+
+EXPORT CUresult cuGraphDestroy(Graph* graph) {
+    Call call("cuGraphDestroy");
+    Lock lock(books);
+    for (Context* context : contexts) {
+        if (!is_one_of(context->graphs, graph)) continue;
+        if (context->status != SUCCESS) return call.injected ? call.injected : context->status.load();
+        context->graphs.erase(graph);
+        delete graph;
+        return call.injected;
+    }
+    misuse("cuGraphDestroy of what is no graph, or no longer");
+    return INVALID_HANDLE;
+}
+
+EXPORT CUresult cuGraphExecDestroy(Exec* exec) {
+    Call call("cuGraphExecDestroy");
+    Lock lock(books);
+    for (Context* context : contexts) {
+        if (!is_one_of(context->execs, exec)) continue;
+        if (context->status != SUCCESS) return call.injected ? call.injected : context->status.load();
+        context->execs.erase(exec);
+        delete exec;
+        return call.injected;
+    }
+    misuse("cuGraphExecDestroy of what is no graph, or no longer");
+    return INVALID_HANDLE;
+}

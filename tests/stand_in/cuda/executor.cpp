@@ -1,0 +1,627 @@
+// Runs the kernels for the driver's stand-in, in a process of its own, so that the host's process has no way to the memory of a device.
+//
+// A block's threads are fibers on one thread of the system. The order in which blocks run, and in which the threads of a block run between two barriers,
+// is drawn from a seed: what depends on it without a barrier changes. Shared memory is filled with a pattern before every block.
+//
+// A kernel that touches what is no memory of the device's ends this process, after it has told which address, kernel, block and thread it was.
+//
+// With STAND_IN_RACES the modules are compiled with the calls that -fsanitize=thread puts before each access, and this file answers them: two threads that
+// touch the same bytes with no barrier between, one of them writing, are a race and end the launch.
+
+#include <dlfcn.h>
+#include <link.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <map>
+#include <numeric>
+#include <random>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "cuda_words.hpp"
+#include "protocol.hpp"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#define POISON_BYTES(address, bytes) __asan_poison_memory_region(address, bytes)
+#define UNPOISON_BYTES(address, bytes) __asan_unpoison_memory_region(address, bytes)
+#else
+#define POISON_BYTES(address, bytes) ((void)0)
+#define UNPOISON_BYTES(address, bytes) ((void)0)
+#endif
+
+using namespace stand_in;
+
+// Puts what a call must keep on the stack, leaves the stack pointer at `*from`, and goes on where `to` was left.
+extern "C" void stand_in_switch(void** from, void* to);
+asm(R"(
+.text
+.globl stand_in_switch
+.type stand_in_switch, @function
+stand_in_switch:
+    pushq %rbp
+    pushq %rbx
+    pushq %r12
+    pushq %r13
+    pushq %r14
+    pushq %r15
+    movq %rsp, (%rdi)
+    movq %rsi, %rsp
+    popq %r15
+    popq %r14
+    popq %r13
+    popq %r12
+    popq %rbx
+    popq %rbp
+    ret
+.size stand_in_switch, .-stand_in_switch
+)");
+
+extern "C" void stand_in_thread();
+
+uint3 threadIdx, blockIdx;
+dim3 blockDim, gridDim;
+
+namespace {
+
+constexpr int MOST_THREADS = 1024;
+constexpr int WARP = 32;
+#if defined(__SANITIZE_ADDRESS__) || defined(STAND_IN_RACES)
+constexpr size_t STACK = 256 << 10;
+#else
+constexpr size_t STACK = 64 << 10;
+#endif
+constexpr size_t DYNAMIC_SHARED = 228 << 10;
+
+[[noreturn]] void end_with(uint32_t status, const char* format, ...) __attribute__((format(printf, 2, 3)));
+
+void answer(const Answer& answer) {
+    if (send(SOCKET_FILE, &answer, sizeof answer, MSG_NOSIGNAL) < 0) _exit(1);
+}
+
+// ---- memory
+
+struct Allocation {
+    uint64_t bytes;
+    uint64_t first_page, pages;
+};
+std::map<uint64_t, Allocation> allocations;
+
+// An allocation ends where its last page does, as far as its alignment allows; what is left over is poisoned where there is a sanitizer.
+void map(uint64_t address, uint64_t bytes) {
+    const bool pinned = address < DEVICE_BASE;
+    const uint64_t base = pinned ? PINNED_BASE : DEVICE_BASE + (address - DEVICE_BASE) / DEVICE_RANGE * DEVICE_RANGE;
+    const int file = pinned ? PINNED_FILE : FIRST_DEVICE_FILE + (int)((address - DEVICE_BASE) / DEVICE_RANGE);
+    const uint64_t first = address / PAGE * PAGE;
+    const uint64_t pages = (address + bytes + PAGE - 1) / PAGE * PAGE - first;
+    void* at = mmap((void*)first, pages, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, (off_t)(first - base));
+    if (at == MAP_FAILED) end_with(LAUNCH_FAILED, "the executor could not map %lu bytes at %#lx", (unsigned long)pages, (unsigned long)first);
+    POISON_BYTES((void*)first, address - first);
+    POISON_BYTES((void*)(address + bytes), first + pages - address - bytes);
+    allocations[address] = {bytes, first, pages};
+}
+
+void unmap(uint64_t address) {
+    const auto found = allocations.find(address);
+    if (found == allocations.end()) return;
+    UNPOISON_BYTES((void*)found->second.first_page, found->second.pages);
+    munmap((void*)found->second.first_page, found->second.pages);
+    allocations.erase(found);
+}
+
+// ---- modules
+
+struct Symbol {
+    char* own;
+    uint64_t device;
+    uint64_t bytes;
+    bool written;
+};
+
+struct Module {
+    void* library = nullptr;
+    char *statics = nullptr, *statics_end = nullptr;
+    std::vector<Symbol> symbols;
+    // What of the statics is shared memory.
+    std::vector<std::pair<char*, size_t>> shared;
+
+    void find_shared() {
+        std::map<char*, char*> holes;
+        for (const auto& symbol : symbols) holes[symbol.own] = symbol.own + symbol.bytes;
+        shared.clear();
+        char* from = statics;
+        for (const auto& [begin, end] : holes) {
+            if (begin < statics || begin >= statics_end) continue;
+            if (begin > from) shared.push_back({from, (size_t)(begin - from)});
+            from = end;
+        }
+        if (statics_end > from) shared.push_back({from, (size_t)(statics_end - from)});
+    }
+};
+std::unordered_map<uint32_t, Module> modules;
+
+// ---- threads
+
+enum State { READY, AT_BARRIER, AT_WARP_BARRIER, OVER };
+
+struct Thread {
+    void* stack_pointer;
+    State state;
+    int line;
+    unsigned int mask;
+    char given[16], taken[16];
+    void* fake_stack;
+};
+
+struct Running {
+    const Command* command;
+    void (*function)();
+    unsigned int threads;
+    std::vector<Thread> all;
+    unsigned int current;
+    void* scheduler;
+    void* scheduler_fake_stack;
+    const void* scheduler_stack;
+    size_t scheduler_stack_bytes;
+    uint64_t epoch;
+    uint64_t block;
+} run;
+
+char* stacks;
+alignas(16) char dynamic_shared[DYNAMIC_SHARED];
+std::mt19937_64 order(1);
+
+void end_with(uint32_t status, const char* format, ...) {
+    Answer told = {};
+    told.status = status;
+    va_list arguments;
+    va_start(arguments, format);
+    int used = vsnprintf(told.text, sizeof told.text, format, arguments);
+    va_end(arguments);
+    if (run.command && used >= 0 && (size_t)used < sizeof told.text) {
+        snprintf(told.text + used, sizeof told.text - (size_t)used, " [kernel %s, block (%u, %u, %u), thread (%u, %u, %u)]", run.command->text, blockIdx.x,
+                 blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z);
+    }
+    fprintf(stderr, "stand-in for CUDA: %s\n", told.text);
+    answer(told);
+    _exit(1);
+}
+
+void to_scheduler(bool for_good) {
+    Thread& thread = run.all[run.current];
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_start_switch_fiber(for_good ? nullptr : &thread.fake_stack, run.scheduler_stack, run.scheduler_stack_bytes);
+#else
+    (void)for_good;
+#endif
+    stand_in_switch(&thread.stack_pointer, run.scheduler);
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(thread.fake_stack, nullptr, nullptr);
+#endif
+}
+
+// A structure of more than 16 bytes is passed on the stack, as the bytes that it is: a larger one in its place is the same to the kernel.
+template <size_t BYTES>
+struct Blob {
+    alignas(8) char bytes[BYTES];
+};
+
+template <size_t BYTES>
+void call_with() {
+    Blob<BYTES> blob;
+    memcpy(blob.bytes, run.command->argument, BYTES);
+    reinterpret_cast<void (*)(Blob<BYTES>)>(run.function)(blob);
+}
+
+void go_on(unsigned int number) {
+    Thread& thread = run.all[number];
+    run.current = number;
+    const unsigned int x = number % blockDim.x, rest = number / blockDim.x;
+    threadIdx = {x, rest % blockDim.y, rest / blockDim.y};
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_start_switch_fiber(&run.scheduler_fake_stack, stacks + number * (STACK + PAGE) + PAGE, STACK);
+#endif
+    stand_in_switch(&run.scheduler, thread.stack_pointer);
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(run.scheduler_fake_stack, nullptr, nullptr);
+#endif
+}
+
+void begin(unsigned int number) {
+    Thread& thread = run.all[number];
+    char* top = stacks + (number + 1) * (STACK + PAGE);
+    // As if `stand_in_thread` had been called: its return address, aligned as the ABI has it, and six registers that hold nothing.
+    void** frame = reinterpret_cast<void**>(top) - 2;
+    frame[1] = nullptr;
+    frame[0] = reinterpret_cast<void*>(&stand_in_thread);
+    frame -= 6;
+    memset(frame, 0, 6 * sizeof *frame);
+    thread.stack_pointer = frame;
+    thread.state = READY;
+}
+
+// Lets the warps go on whose threads have all come to their barrier; whether there were any.
+bool release_warps() {
+    bool any = false;
+    for (unsigned int first = 0; first < run.threads; first += WARP) {
+        const unsigned int count = run.threads - first < WARP ? run.threads - first : WARP;
+        unsigned int handled = 0;
+        for (unsigned int lane = 0; lane < count; ++lane) {
+            const Thread& thread = run.all[first + lane];
+            if (thread.state != AT_WARP_BARRIER || (handled >> lane & 1)) continue;
+            const unsigned int mask = thread.mask & (count == 32 ? ~0u : (1u << count) - 1);
+            bool complete = mask >> lane & 1;
+            for (unsigned int other = 0; other < count; ++other) {
+                if (!(mask >> other & 1)) continue;
+                const Thread& one = run.all[first + other];
+                complete = complete && (one.state == OVER || (one.state == AT_WARP_BARRIER && one.mask == thread.mask && one.line == thread.line));
+            }
+            if (!complete) continue;
+            handled |= mask;
+            any = true;
+            for (unsigned int other = 0; other < count; ++other) {
+                Thread& one = run.all[first + other];
+                if (!(mask >> other & 1) || one.state == OVER) continue;
+                memcpy(one.taken, one.given, sizeof one.taken);
+                one.state = READY;
+            }
+        }
+    }
+    return any;
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+__attribute__((no_sanitize("address"))) void fill(char* from, size_t bytes) {
+    for (size_t i = 0; i < bytes; ++i) {
+        reinterpret_cast<volatile char*>(from)[i] = (char)0xff;
+    }
+}
+#endif
+
+void fill_shared(const Module& module) {
+    for (const auto& [from, bytes] : module.shared) {
+#if defined(__SANITIZE_ADDRESS__)
+        fill(from, bytes);
+#else
+        memset(from, 0xff, bytes);
+#endif
+    }
+    memset(dynamic_shared, 0xff, run.command->shared);
+}
+
+#if defined(STAND_IN_RACES)
+void begin_block_of_races();
+void begin_launch_of_races(const Module& module);
+#endif
+
+void run_block(const Module& module, std::vector<unsigned int>& turns) {
+    fill_shared(module);
+    run.epoch = 1;
+#if defined(STAND_IN_RACES)
+    begin_block_of_races();
+#endif
+    for (unsigned int i = 0; i < run.threads; ++i) begin(i);
+    for (;;) {
+        // A rotation and a direction of a fixed shuffle: every order that matters comes by, at little cost.
+        const uint64_t draw = order();
+        const unsigned int start = (unsigned int)(draw % run.threads);
+        const bool back = draw >> 40 & 1;
+        for (unsigned int i = 0; i < run.threads; ++i) {
+            const unsigned int at = back ? (start + run.threads - i) % run.threads : (start + i) % run.threads;
+            const unsigned int number = turns[at];
+            if (run.all[number].state == READY) go_on(number);
+        }
+        if (release_warps()) continue;
+        unsigned int over = 0, waiting = 0;
+        int line = 0;
+        for (unsigned int i = 0; i < run.threads; ++i) {
+            const Thread& thread = run.all[i];
+            if (thread.state == OVER) {
+                ++over;
+            } else if (thread.state == AT_BARRIER) {
+                if (waiting++ == 0) line = thread.line;
+                else if (thread.line != line) {
+                    end_with(LAUNCH_FAILED, "threads of a block wait at two barriers, in lines %d and %d", line, thread.line);
+                }
+            }
+        }
+        if (over == run.threads) return;
+        if (over + waiting != run.threads) end_with(LAUNCH_FAILED, "threads of a warp wait for others that do not come, in line %d", run.all[0].line);
+        if (over > 0) end_with(LAUNCH_FAILED, "%u threads of a block wait in line %d for %u that have ended", waiting, line, over);
+        ++run.epoch;
+        for (unsigned int i = 0; i < run.threads; ++i) run.all[i].state = READY;
+    }
+}
+
+void launch(const Command& command) {
+    Module& module = modules[command.module];
+    for (const auto& symbol : module.symbols) memcpy(symbol.own, (const void*)symbol.device, symbol.bytes);
+    run.command = &command;
+    run.function = reinterpret_cast<void (*)()>(command.address);
+    gridDim = {command.grid[0], command.grid[1], command.grid[2]};
+    blockDim = {command.block[0], command.block[1], command.block[2]};
+    run.threads = blockDim.x * blockDim.y * blockDim.z;
+    run.all.resize(run.threads);
+    std::vector<unsigned int> turns(run.threads);
+    for (unsigned int i = 0; i < run.threads; ++i) turns[i] = i;
+    for (unsigned int i = run.threads; i > 1; --i) std::swap(turns[i - 1], turns[order() % i]);
+    const uint64_t blocks = (uint64_t)gridDim.x * gridDim.y * gridDim.z;
+    // Every block once, beginning anywhere and going on in steps that have no divisor in common with their number.
+    uint64_t step = order() % blocks, at = order() % blocks;
+    while (std::gcd(step, blocks) != 1) ++step;
+#if defined(STAND_IN_RACES)
+    begin_launch_of_races(module);
+#endif
+    for (uint64_t i = 0; i < blocks; ++i) {
+        run.block = at;
+        blockIdx = {(unsigned int)(at % gridDim.x), (unsigned int)(at / gridDim.x % gridDim.y), (unsigned int)(at / gridDim.x / gridDim.y)};
+        run_block(module, turns);
+        at = (at + step) % blocks;
+    }
+    run.command = nullptr;
+    for (const auto& symbol : module.symbols) {
+        if (symbol.written) memcpy((void*)symbol.device, symbol.own, symbol.bytes);
+        else if (memcmp((const void*)symbol.device, symbol.own, symbol.bytes) != 0) {
+            end_with(LAUNCH_FAILED, "%s wrote to constant memory, or it was written to while the kernel ran", command.text);
+        }
+    }
+}
+
+void on_fault(int, siginfo_t* info, void*) {
+    const auto address = (uint64_t)info->si_addr;
+    char what[256];
+    if (address >= PINNED_BASE && address < DEVICE_BASE + MAX_DEVICES * DEVICE_RANGE) {
+        const auto behind = allocations.upper_bound(address);
+        uint64_t before = 0, bytes = 0;
+        if (behind != allocations.begin()) {
+            before = std::prev(behind)->first;
+            bytes = std::prev(behind)->second.bytes;
+        }
+        snprintf(what, sizeof what, "is no memory of the device, or no longer; the next below is %#lx of %lu bytes, %lu before its end",
+                 (unsigned long)before, (unsigned long)bytes, (unsigned long)(address - before - bytes));
+    } else {
+        snprintf(what, sizeof what, "is no memory of the device");
+    }
+    end_with(ILLEGAL_ADDRESS, "%#lx %s", (unsigned long)address, what);
+}
+
+void serve(const Command& command) {
+    Answer told = {};
+    Module* module = nullptr;
+    if (const auto found = modules.find(command.module); found != modules.end()) module = &found->second;
+    switch (command.kind) {
+        case MAP: map(command.address, command.bytes); break;
+        case UNMAP: unmap(command.address); break;
+        case SEED: order.seed(command.address); break;
+        case LOAD: {
+            Module loaded;
+            // A copy of the file is a library of its own: a module that is loaded twice has everything twice.
+            const int copy = memfd_create("module", 0);
+            FILE* from = fopen(command.text, "rb");
+            if (copy < 0 || !from) end_with(NOT_FOUND, "%s cannot be opened", command.text);
+            char buffer[1 << 16];
+            for (size_t got; (got = fread(buffer, 1, sizeof buffer, from)) > 0;) {
+                if (write(copy, buffer, got) != (ssize_t)got) end_with(NOT_FOUND, "%s cannot be copied", command.text);
+            }
+            fclose(from);
+            char path[64];
+            snprintf(path, sizeof path, "/proc/self/fd/%d", copy);
+            loaded.library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+            if (!loaded.library) end_with(NOT_FOUND, "%s", dlerror());
+#if !defined(__SANITIZE_ADDRESS__) && !defined(STAND_IN_RACES)
+            close(copy);  // else it is read once more where a report names lines
+#endif
+            const auto statics = reinterpret_cast<void (*)(char**, char**)>(dlsym(loaded.library, "stand_in_statics"));
+            statics(&loaded.statics, &loaded.statics_end);
+            loaded.find_shared();
+            modules[command.module] = loaded;
+            break;
+        }
+        case UNLOAD:
+            dlclose(module->library);
+            modules.erase(command.module);
+            break;
+        case SYMBOL:
+            if (auto* own = static_cast<char*>(dlsym(module->library, command.text))) {
+                memcpy((void*)command.address, own, command.bytes);
+                module->symbols.push_back({own, command.address, command.bytes, command.flag != 0});
+                module->find_shared();
+            } else {
+                told.status = NOT_FOUND;
+            }
+            break;
+        case FUNCTION:
+            told.address = (uint64_t)dlsym(module->library, command.text);
+            if (!told.address) told.status = NOT_FOUND;
+            break;
+        case LAUNCH: launch(command); break;
+    }
+    answer(told);
+}
+
+}  // namespace
+
+extern "C" void stand_in_thread() {
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(nullptr, &run.scheduler_stack, &run.scheduler_stack_bytes);
+#endif
+    if (run.command->bytes <= 128) call_with<128>();
+    else if (run.command->bytes <= 512) call_with<512>();
+    else call_with<MAX_ARGUMENT>();
+    run.all[run.current].state = OVER;
+    to_scheduler(true);
+    abort();
+}
+
+void stand_in_barrier(int line) {
+    Thread& thread = run.all[run.current];
+    thread.state = AT_BARRIER;
+    thread.line = line;
+    to_scheduler(false);
+}
+
+void stand_in_warp_barrier(unsigned int mask, int line) {
+    Thread& thread = run.all[run.current];
+    thread.state = AT_WARP_BARRIER;
+    thread.mask = mask;
+    thread.line = line;
+    to_scheduler(false);
+}
+
+void* stand_in_warp_give() { return run.all[run.current].given; }
+
+const void* stand_in_warp_take(unsigned int lane) {
+    const unsigned int number = run.current / WARP * WARP + lane;
+    if (lane >= WARP || number >= run.threads) end_with(LAUNCH_FAILED, "a shuffle reads lane %u, which is not there", lane);
+    return run.all[number].taken;
+}
+
+unsigned int stand_in_lane() { return run.current % WARP; }
+
+void* stand_in_dynamic_shared() { return dynamic_shared; }
+
+#if defined(STAND_IN_RACES)
+
+namespace {
+
+struct Access {
+    uint64_t block = ~0ull;
+    uint64_t epoch = 0;
+    unsigned int thread = 0;
+    bool several = false;
+};
+
+struct Shadow {
+    Access read, written;
+};
+
+char *shared_from, *shared_to;
+std::vector<Shadow> of_shared, of_dynamic;
+std::unordered_map<uint64_t, Shadow> of_global;
+
+void begin_launch_of_races(const Module& module) {
+    shared_from = module.statics;
+    shared_to = module.statics_end;
+    of_global.clear();
+}
+
+void begin_block_of_races() {
+    of_shared.assign((size_t)(shared_to - shared_from), {});
+    of_dynamic.assign(run.command->shared, {});
+}
+
+[[noreturn]] void race(const char* kind, uint64_t address, const Access& other, void* code) {
+    Dl_info where = {};
+    dladdr(code, &where);
+    const auto offset = (char*)code - (char*)where.dli_fbase;
+    char line[256] = "";
+    char command[512];
+    snprintf(command, sizeof command, "addr2line -i -e %s %#lx 2>/dev/null", where.dli_fname, (unsigned long)offset);
+    if (FILE* found = popen(command, "r")) {
+        const size_t got = fread(line, 1, sizeof line - 1, found);
+        line[got] = 0;
+        for (char* at = line; *at; ++at) *at = *at == '\n' ? ' ' : *at;
+        pclose(found);
+    }
+    end_with(LAUNCH_FAILED, "a race: %s %#lx, after thread %u of block %lu, with no barrier between; %s", kind, (unsigned long)address, other.thread,
+             (unsigned long)other.block, line);
+}
+
+// Whether an earlier access may be under way at the same time as this thread's.
+bool meets(const Access& other, bool between_blocks) {
+    if (other.epoch == 0) return false;
+    if (other.block != run.block) return between_blocks;
+    return other.epoch == run.epoch && (other.several || other.thread != run.current);
+}
+
+void take(Access& access) {
+    const bool same = access.block == run.block && access.epoch == run.epoch;
+    access.several = same && (access.several || access.thread != run.current);
+    access.block = run.block;
+    access.epoch = run.epoch;
+    access.thread = run.current;
+}
+
+void look(Shadow& shadow, uint64_t address, bool writes, bool between_blocks, void* code) {
+    if (meets(shadow.written, between_blocks)) race(writes ? "two writes to" : "a read of", address, shadow.written, code);
+    if (writes && meets(shadow.read, between_blocks)) race("a write to", address, shadow.read, code);
+    take(writes ? shadow.written : shadow.read);
+}
+
+void on_access(void* address, size_t bytes, bool writes, void* code) {
+    if (!run.command) return;
+    char* at = static_cast<char*>(address);
+    for (size_t i = 0; i < bytes; ++i, ++at) {
+        if (at >= shared_from && at < shared_to) look(of_shared[(size_t)(at - shared_from)], (uint64_t)at, writes, false, code);
+        else if (at >= dynamic_shared && at < dynamic_shared + run.command->shared) look(of_dynamic[(size_t)(at - dynamic_shared)], (uint64_t)at, writes, false, code);
+        else if ((uint64_t)at >= PINNED_BASE && (uint64_t)at < DEVICE_BASE + MAX_DEVICES * DEVICE_RANGE) {
+            // Numbers of fewer than four bytes are in no array of ours.
+            if ((uint64_t)at % 4 == 0) look(of_global[(uint64_t)at], (uint64_t)at, writes, true, code);
+        }
+    }
+}
+
+}  // namespace
+
+extern "C" {
+void __tsan_init() {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+#define ACCESS(BYTES)                                                                                                     \
+    void __tsan_read##BYTES(void* address) { on_access(address, BYTES, false, __builtin_return_address(0)); }             \
+    void __tsan_write##BYTES(void* address) { on_access(address, BYTES, true, __builtin_return_address(0)); }             \
+    void __tsan_unaligned_read##BYTES(void* address) { on_access(address, BYTES, false, __builtin_return_address(0)); }   \
+    void __tsan_unaligned_write##BYTES(void* address) { on_access(address, BYTES, true, __builtin_return_address(0)); }
+ACCESS(1)
+ACCESS(2)
+ACCESS(4)
+ACCESS(8)
+ACCESS(16)
+void __tsan_read_range(void* address, size_t bytes) { on_access(address, bytes, false, __builtin_return_address(0)); }
+void __tsan_write_range(void* address, size_t bytes) { on_access(address, bytes, true, __builtin_return_address(0)); }
+void __tsan_vptr_update(void*, void*) {}
+}
+
+#endif
+
+int main() {
+    const size_t bytes = (size_t)MOST_THREADS * (STACK + PAGE);
+    void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (at == MAP_FAILED) return 1;
+    stacks = static_cast<char*>(at);
+    // A page that nobody may touch below every stack.
+    for (int i = 0; i < MOST_THREADS; ++i) mprotect(stacks + (size_t)i * (STACK + PAGE), PAGE, PROT_NONE);
+
+#if !defined(__SANITIZE_ADDRESS__)
+    // On a stack of its own, for a fault may be that a fiber's is full.
+    static char alternate[64 << 10];
+    stack_t stack = {};
+    stack.ss_sp = alternate;
+    stack.ss_size = sizeof alternate;
+    sigaltstack(&stack, nullptr);
+    struct sigaction action = {};
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigaction(SIGSEGV, &action, nullptr);
+    sigaction(SIGBUS, &action, nullptr);
+#else
+    (void)on_fault;
+#endif
+    signal(SIGINT, SIG_IGN);
+
+    static Command command;
+    for (;;) {
+        const ssize_t got = recv(SOCKET_FILE, &command, sizeof command, 0);
+        if (got <= 0) return 0;
+        serve(command);
+    }
+}

@@ -1,0 +1,63 @@
+// What the driver's stand-in and the process that runs its kernels say to each other: one message each way, over a socket.
+#pragma once
+
+#include <stdint.h>
+
+namespace stand_in {
+
+// The address ranges. They are no addresses of the host's process: what of them is mapped there is pinned memory and nothing else.
+constexpr uint64_t PINNED_BASE = 0x2f0000000000;
+constexpr uint64_t DEVICE_BASE = 0x300000000000;
+constexpr uint64_t DEVICE_RANGE = 0x10000000000;  // for each device, beginning at DEVICE_BASE + ordinal * DEVICE_RANGE
+
+constexpr uint64_t PAGE = 4096;
+constexpr int MAX_DEVICES = 8;
+
+// The files that an executor is started with: its socket, pinned memory, and the memory of each device.
+constexpr int SOCKET_FILE = 3;
+constexpr int PINNED_FILE = 4;
+constexpr int FIRST_DEVICE_FILE = 5;
+
+// The most bytes of a kernel's argument: CUDA's own limit.
+constexpr uint32_t MAX_ARGUMENT = 4096;
+
+enum Kind : uint32_t {
+    MAP,       // `address`, `bytes`: makes an allocation reachable
+    UNMAP,     // the same no longer
+    LOAD,      // `module`, `text` is the path of the library; its shared memory is found
+    UNLOAD,    // `module`
+    SYMBOL,    // `module`, `text` is a name; its memory on the device is `address`, `bytes`; `flag`: kernels may write it
+    FUNCTION,  // `module`, `text` is a name; the answer has its address
+    LAUNCH,    // `module`, `address` of the function, `grid`, `block`, `shared`, `bytes` of `argument`; `text` is its name
+    SEED,      // `address` is the seed for the order of blocks and threads
+};
+
+struct Command {
+    Kind kind;
+    uint32_t module;
+    uint64_t address;
+    uint64_t bytes;
+    uint32_t grid[3];
+    uint32_t block[3];
+    uint32_t shared;
+    uint32_t flag;
+    char text[512];
+    char argument[MAX_ARGUMENT];
+};
+
+// Of the driver's: what a launch can end in.
+enum Status : uint32_t {
+    DONE = 0,
+    NOT_FOUND = 500,
+    ILLEGAL_ADDRESS = 700,
+    LAUNCH_FAILED = 719,
+};
+
+struct Answer {
+    uint32_t status;
+    uint32_t unused;
+    uint64_t address;
+    char text[1024];
+};
+
+}  // namespace stand_in
