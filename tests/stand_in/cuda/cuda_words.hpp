@@ -53,7 +53,7 @@ void* stand_in_dynamic_shared();
 }
 
 #define __syncthreads() stand_in_barrier(__LINE__)
-#define __syncwarp(...) stand_in_syncwarp(__LINE__, ##__VA_ARGS__)
+#define __syncwarp(...) stand_in_warp_sync{__LINE__}.with(__VA_ARGS__)
 #define __shfl_sync(mask, ...) stand_in_shuffle<stand_in_exact>(__LINE__, mask, __VA_ARGS__)
 #define __shfl_up_sync(mask, ...) stand_in_shuffle<stand_in_up>(__LINE__, mask, __VA_ARGS__)
 #define __shfl_down_sync(mask, ...) stand_in_shuffle<stand_in_down>(__LINE__, mask, __VA_ARGS__)
@@ -61,9 +61,10 @@ void* stand_in_dynamic_shared();
 
 constexpr int warpSize = 32;
 
-static inline void stand_in_syncwarp(int line, unsigned int mask = 0xffffffffu) {
-    stand_in_warp_barrier(mask, line);
-}
+struct stand_in_warp_sync {
+    int line;
+    void with(unsigned int mask = 0xffffffffu) const { stand_in_warp_barrier(mask, line); }
+};
 
 // Which lane of a group of `width` a shuffle reads, and whether it is one of the group; if not, a thread keeps its own value.
 struct stand_in_exact {

@@ -129,6 +129,7 @@ struct Symbol {
 
 struct Module {
     void* library = nullptr;
+    int file = -1;
     char *statics = nullptr, *statics_end = nullptr;
     std::vector<Symbol> symbols;
     // What of the statics is shared memory.
@@ -244,6 +245,8 @@ void begin(unsigned int number) {
     frame[1] = nullptr;
     frame[0] = reinterpret_cast<void*>(&stand_in_thread);
     frame -= 6;
+    // What an earlier thread left marked there.
+    UNPOISON_BYTES(top - (64 << 10), 64 << 10);
     memset(frame, 0, 6 * sizeof *frame);
     thread.stack_pointer = frame;
     thread.state = READY;
@@ -299,16 +302,12 @@ void fill_shared(const Module& module) {
 }
 
 #if defined(STAND_IN_RACES)
-void begin_block_of_races();
 void begin_launch_of_races(const Module& module);
 #endif
 
 void run_block(const Module& module, std::vector<unsigned int>& turns) {
     fill_shared(module);
-    run.epoch = 1;
-#if defined(STAND_IN_RACES)
-    begin_block_of_races();
-#endif
+    ++run.epoch;
     for (unsigned int i = 0; i < run.threads; ++i) begin(i);
     for (;;) {
         // A rotation and a direction of a fixed shuffle: every order that matters comes by, at little cost.
@@ -417,9 +416,8 @@ void serve(const Command& command) {
             snprintf(path, sizeof path, "/proc/self/fd/%d", copy);
             loaded.library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
             if (!loaded.library) end_with(NOT_FOUND, "%s", dlerror());
-#if !defined(__SANITIZE_ADDRESS__) && !defined(STAND_IN_RACES)
-            close(copy);  // else it is read once more where a report names lines
-#endif
+            // Open as long as the library: another of the same path would be taken for this one.
+            loaded.file = copy;
             const auto statics = reinterpret_cast<void (*)(char**, char**)>(dlsym(loaded.library, "stand_in_statics"));
             statics(&loaded.statics, &loaded.statics_end);
             loaded.find_shared();
@@ -428,6 +426,7 @@ void serve(const Command& command) {
         }
         case UNLOAD:
             dlclose(module->library);
+            close(module->file);
             modules.erase(command.module);
             break;
         case SYMBOL:
@@ -493,10 +492,11 @@ void* stand_in_dynamic_shared() { return dynamic_shared; }
 
 namespace {
 
+// Epochs are counted through all launches: what is left of an earlier one is older than anything now.
 struct Access {
-    uint64_t block = ~0ull;
     uint64_t epoch = 0;
-    unsigned int thread = 0;
+    uint32_t block = 0;
+    uint16_t thread = 0;
     bool several = false;
 };
 
@@ -504,19 +504,35 @@ struct Shadow {
     Access read, written;
 };
 
+// Nothing in shared memory is smaller, and in the arrays nothing smaller than twice that.
+constexpr uint64_t GRAIN = 2;
+
 char *shared_from, *shared_to;
-std::vector<Shadow> of_shared, of_dynamic;
-std::unordered_map<uint64_t, Shadow> of_global;
+uint64_t first_epoch_of_launch;
+std::vector<Shadow> of_shared;
+std::vector<Shadow> of_dynamic(DYNAMIC_SHARED / GRAIN);
+std::unordered_map<uint64_t, std::vector<Shadow>> of_global;  // by page
 
 void begin_launch_of_races(const Module& module) {
     shared_from = module.statics;
     shared_to = module.statics_end;
-    of_global.clear();
+    const size_t needed = (size_t)(shared_to - shared_from) / GRAIN + 1;
+    if (of_shared.size() < needed) of_shared.resize(needed);
+    if (of_global.size() > 4096) of_global.clear();
+    first_epoch_of_launch = run.epoch + 1;
 }
 
-void begin_block_of_races() {
-    of_shared.assign((size_t)(shared_to - shared_from), {});
-    of_dynamic.assign(run.command->shared, {});
+Shadow& global_shadow(uint64_t address) {
+    static uint64_t last_page = 0;
+    static std::vector<Shadow>* last = nullptr;
+    static size_t pages = 0;
+    if (!last || last_page != address / PAGE || pages != of_global.size()) {
+        last_page = address / PAGE;
+        last = &of_global[last_page];
+        if (last->empty()) last->resize(PAGE / (2 * GRAIN));
+        pages = of_global.size();
+    }
+    return (*last)[address % PAGE / (2 * GRAIN)];
 }
 
 [[noreturn]] void race(const char* kind, uint64_t address, const Access& other, void* code) {
@@ -538,17 +554,17 @@ void begin_block_of_races() {
 
 // Whether an earlier access may be under way at the same time as this thread's.
 bool meets(const Access& other, bool between_blocks) {
-    if (other.epoch == 0) return false;
-    if (other.block != run.block) return between_blocks;
+    if (other.epoch < first_epoch_of_launch) return false;
+    if (other.block != (uint32_t)run.block) return between_blocks;
     return other.epoch == run.epoch && (other.several || other.thread != run.current);
 }
 
 void take(Access& access) {
-    const bool same = access.block == run.block && access.epoch == run.epoch;
+    const bool same = access.epoch == run.epoch;
     access.several = same && (access.several || access.thread != run.current);
-    access.block = run.block;
+    access.block = (uint32_t)run.block;
     access.epoch = run.epoch;
-    access.thread = run.current;
+    access.thread = (uint16_t)run.current;
 }
 
 void look(Shadow& shadow, uint64_t address, bool writes, bool between_blocks, void* code) {
@@ -560,13 +576,12 @@ void look(Shadow& shadow, uint64_t address, bool writes, bool between_blocks, vo
 void on_access(void* address, size_t bytes, bool writes, void* code) {
     if (!run.command) return;
     char* at = static_cast<char*>(address);
-    for (size_t i = 0; i < bytes; ++i, ++at) {
-        if (at >= shared_from && at < shared_to) look(of_shared[(size_t)(at - shared_from)], (uint64_t)at, writes, false, code);
-        else if (at >= dynamic_shared && at < dynamic_shared + run.command->shared) look(of_dynamic[(size_t)(at - dynamic_shared)], (uint64_t)at, writes, false, code);
-        else if ((uint64_t)at >= PINNED_BASE && (uint64_t)at < DEVICE_BASE + MAX_DEVICES * DEVICE_RANGE) {
-            // Numbers of fewer than four bytes are in no array of ours.
-            if ((uint64_t)at % 4 == 0) look(of_global[(uint64_t)at], (uint64_t)at, writes, true, code);
-        }
+    if (at >= shared_from && at < shared_to) {
+        for (size_t i = 0; i < bytes; i += GRAIN) look(of_shared[(size_t)(at + i - shared_from) / GRAIN], (uint64_t)at, writes, false, code);
+    } else if (at >= dynamic_shared && at < dynamic_shared + DYNAMIC_SHARED) {
+        for (size_t i = 0; i < bytes; i += GRAIN) look(of_dynamic[(size_t)(at + i - dynamic_shared) / GRAIN], (uint64_t)at, writes, false, code);
+    } else if ((uint64_t)at >= PINNED_BASE && (uint64_t)at < DEVICE_BASE + MAX_DEVICES * DEVICE_RANGE) {
+        for (size_t i = 0; i < bytes; i += 2 * GRAIN) look(global_shadow((uint64_t)at + i), (uint64_t)at, writes, true, code);
     }
 }
 

@@ -1,1 +1,115 @@
-extern "C" __global__ void nothing(double2 a){}
+// Kernels with one fault each, and some without: what the stand-in finds is tested on them. The PTX that goes with them is in tests/cuda_stand_in.rs.
+
+struct Job {
+    const float* input;
+    float* output;
+    const float* other;
+    unsigned long long count;
+};
+
+__constant__ float factor[4];
+__device__ float total[1];
+
+namespace {
+constexpr int THREADS = 64;
+
+__device__ __forceinline__ unsigned long long own() { return (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x; }
+}  // namespace
+
+// Each block turned round.
+extern "C" __global__ void __launch_bounds__(THREADS) turned(Job job) {
+    __shared__ float tile[THREADS];
+    tile[threadIdx.x] = job.input[own()];
+    __syncthreads();
+    job.output[own()] = factor[1] * tile[THREADS - 1 - threadIdx.x];
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) without_barrier(Job job) {
+    __shared__ float tile[THREADS];
+    tile[threadIdx.x] = job.input[own()];
+    job.output[own()] = tile[THREADS - 1 - threadIdx.x];
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) two_barriers(Job job) {
+    if (threadIdx.x % 2) {
+        __syncthreads();
+        job.output[own()] = 1;
+    } else {
+        __syncthreads();
+        job.output[own()] = 2;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) ends_before_barrier(Job job) {
+    if (threadIdx.x == 7) return;
+    __syncthreads();
+    job.output[own()] = 1;
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) one_too_far(Job job) { job.output[own() + 1] = 1; }
+
+extern "C" __global__ void __launch_bounds__(THREADS) reads_one_too_far(Job job) { job.output[own()] = job.input[own() + 1]; }
+
+extern "C" __global__ void __launch_bounds__(THREADS) too_far_in_shared(Job job) {
+    __shared__ float tile[THREADS];
+    tile[threadIdx.x + (job.count > 0)] = 1;
+    __syncthreads();
+    job.output[own()] = tile[threadIdx.x];
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) reads_what_nobody_wrote(Job job) {
+    __shared__ float tile[THREADS];
+    if (threadIdx.x != 5) tile[threadIdx.x] = 1;
+    __syncthreads();
+    job.output[own()] = tile[threadIdx.x];
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) writes_constant(Job job) { factor[0] = job.input[0] + 1; }
+
+extern "C" __global__ void __launch_bounds__(THREADS) counts(Job job) {
+    if (own() == 0) total[0] = (float)(gridDim.x * blockDim.x);
+    job.output[own()] = blockIdx.x;
+}
+
+// Every block writes the first element.
+extern "C" __global__ void __launch_bounds__(THREADS) blocks_meet(Job job) {
+    if (threadIdx.x == 0) job.output[0] = blockIdx.x;
+}
+
+// Sums of a warp's values in four ways, which all come to the same.
+extern "C" __global__ void __launch_bounds__(THREADS) shuffles(Job job) {
+    const unsigned int all = 0xffffffffu;
+    const unsigned int lane = threadIdx.x % 32;
+    const float mine = job.input[own()];
+    float with_xor = mine;
+    for (int by = 16; by > 0; by /= 2) with_xor += __shfl_xor_sync(all, with_xor, by);
+    float with_down = mine;
+    for (int by = 16; by > 0; by /= 2) with_down += __shfl_down_sync(all, with_down, by);
+    with_down = __shfl_sync(all, with_down, 0);
+    float with_up = mine;
+    for (int by = 1; by < 32; by *= 2) {
+        const float ahead = __shfl_up_sync(all, with_up, by);
+        if (lane >= (unsigned int)by) with_up += ahead;
+    }
+    with_up = __shfl_sync(all, with_up, 31);
+    __syncwarp();
+    // Of groups of eight: the last of each.
+    const float of_group = __shfl_sync(all, mine, 7, 8);
+    const bool same = with_xor == with_down && with_down == with_up && of_group == job.input[own() - lane % 8 + 7];
+    job.output[own()] = same ? with_xor : -1;
+}
+
+// Rounded once, not twice, and not fused where nobody asked for it.
+extern "C" __global__ void __launch_bounds__(THREADS) rounds(Job job) {
+    const float x = job.input[own()];
+    const float fused = fma(x, x, -job.other[own()]);
+    const float apart = x * x - job.other[own()];
+    job.output[own()] = fused != 0 && apart == 0 ? 1 : 0;
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) dynamic(Job job) {
+    float* tile = static_cast<float*>(stand_in_dynamic_shared());
+    tile[threadIdx.x] = job.input[own()];
+    __syncthreads();
+    job.output[own()] = tile[(threadIdx.x + 1) % THREADS];
+}
