@@ -1,0 +1,298 @@
+//! Every single fault: what the library does where one call of the driver fails, whichever it is.
+//!
+//! A scenario is run once to count its calls of the driver; then once for each of them with that call failing, for each kind of failure. Each run must end
+//! in the error that is named for it, or in the right bits; nothing may hang, nothing may stay alive, and the next call must give the right bits.
+//!
+//! It runs on the stand-in for the driver (`tests/stand_in/cuda`) alone; where that is not what is found, all are counted as ignored.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use common::{CHILD, Mode, StandIn, child, within};
+use libtest_mimic::{Arguments, Failed, Trial};
+use stencil_mex::cuda::study::{Access, Angles, Convolution as StudiedConvolution, Pattern, ReadOnly, Study};
+use stencil_mex::cuda::{self, Cuda};
+use stencil_mex::stencil::{
+    Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Filter, Lines, Reference, Request, Taps,
+};
+use stencil_mex::watch::Watch;
+
+const OUT_OF_MEMORY: i32 = 2;
+const DEVICE_UNAVAILABLE: i32 = 46;
+const ILLEGAL_ADDRESS: i32 = 700;
+
+/// A kind of failure: its name, the driver's status, how long it lasts.
+type Kind = (&'static str, i32, Mode);
+
+const KINDS: [Kind; 4] = [
+    ("out of memory", OUT_OF_MEMORY, Mode::Once),
+    ("out of memory from then on", OUT_OF_MEMORY, Mode::FromThenOn),
+    ("illegal address", ILLEGAL_ADDRESS, Mode::Sticky),
+    ("lost device", DEVICE_UNAVAILABLE, Mode::Lost),
+];
+
+/// What is done: first what is not counted, then what is. Bits that are wrong are an internal error.
+struct Scenario {
+    name: &'static str,
+    prepare: fn(),
+    run: fn() -> Result<(), Error>,
+}
+
+const SCENARIOS: [Scenario; 12] = [
+    Scenario { name: "first_call", prepare: nothing, run: small },
+    Scenario { name: "warm_call", prepare: warm, run: small },
+    Scenario { name: "other_taps", prepare: warm, run: other_taps },
+    Scenario { name: "large_in_pieces", prepare: nothing, run: large },
+    Scenario { name: "short_lines_in_pieces", prepare: nothing, run: short_lines },
+    Scenario { name: "sweeps_in_blocks", prepare: nothing, run: sweeps_in_blocks },
+    Scenario { name: "sweeps_in_rounds", prepare: nothing, run: sweeps_in_rounds },
+    Scenario { name: "derivative", prepare: nothing, run: derivative },
+    Scenario { name: "convolution_resident", prepare: nothing, run: convolution_resident },
+    Scenario { name: "convolution_in_slabs", prepare: nothing, run: convolution_in_slabs },
+    Scenario { name: "study", prepare: nothing, run: study },
+    Scenario { name: "two_devices", prepare: nothing, run: two_devices },
+];
+
+fn nothing() {}
+
+fn warm() {
+    small().expect("no fault is due");
+}
+
+fn numbers(count: usize) -> Vec<f64> {
+    (0..count).map(|i| ((i * 7919) % 1013) as f64 / 1013.0 - 0.5).collect()
+}
+
+fn same(what: &str, output: &[f64], expected: &[f64]) -> Result<(), Error> {
+    match output.iter().zip(expected).position(|(got, wanted)| got.to_bits() != wanted.to_bits()) {
+        None => Ok(()),
+        Some(i) => Err(Error::Internal(format!("{what}: element {i} is {}, not {}", output[i], expected[i]))),
+    }
+}
+
+fn stencil_on(cuda: &Cuda, lines: Lines, taps: &[f64], boundary: Boundary<f64>, sweeps: usize) -> Result<(), Error> {
+    let input = numbers(lines.elements());
+    let request = Request::new(&input, lines, Taps::new(taps).expect("they are taps")).expect("as many as the lines have");
+    let request = request.with_boundary(boundary).with_sweeps(sweeps);
+    let mut expected = vec![0.0; input.len()];
+    Reference.stencil(&request, &mut expected, &Watch::new())?;
+    let mut output = vec![f64::NAN; input.len()];
+    cuda.stencil(&request, &mut output, &Watch::new())?;
+    same("stencil", &output, &expected)
+}
+
+fn small() -> Result<(), Error> {
+    stencil_on(&Cuda::open(None)?, Lines::new(20, 1), &[1.0, 2.0, 3.0], Boundary::default(), 1)
+}
+
+fn other_taps() -> Result<(), Error> {
+    stencil_on(&Cuda::open(None)?, Lines::new(20, 1), &[1.0, 2.0, 4.0], Boundary::default(), 1)
+}
+
+/// In some pieces, each too large to be read where it is.
+fn large() -> Result<(), Error> {
+    stencil_on(&Cuda::open(None)?.with_device_bytes(4 << 20), Lines::new(300_000, 1), &[0.25, 0.5, 0.25], Boundary::default(), 1)
+}
+
+fn short_lines() -> Result<(), Error> {
+    stencil_on(&Cuda::open(None)?.with_device_bytes(2 << 20), Lines::new(50, 3000), &[0.25, 0.5, 0.25], Boundary::default(), 1)
+}
+
+fn sweeps_in_blocks() -> Result<(), Error> {
+    stencil_on(&Cuda::open(None)?.with_device_bytes(1 << 20), Lines::strided(8, 3000, 4), &[0.25, 0.5, 0.25], Boundary::Circular, 9)
+}
+
+/// With so little memory that the sweeps go through the host's more than once.
+fn sweeps_in_rounds() -> Result<(), Error> {
+    stencil_on(&Cuda::open(None)?.with_device_bytes(100_000), Lines::new(20_000, 1), &[0.25, 0.5, 0.25], Boundary::Symmetric, 900)
+}
+
+fn derivative() -> Result<(), Error> {
+    let cuda = Cuda::open(None)?;
+    let input = numbers(40_000);
+    let request = Derivative::new(&input, Lines::new(40_000, 1), 0.1, CoefficientSource::ReadOnly).expect("as many");
+    let mut expected = vec![0.0; input.len()];
+    Compute::<f64>::derivative(&Reference, &request, &mut expected, &Watch::new())?;
+    let mut output = vec![f64::NAN; input.len()];
+    Compute::<f64>::derivative(&cuda, &request, &mut output, &Watch::new())?;
+    same("derivative", &output, &expected)
+}
+
+fn convolution_on(cuda: &Cuda, size: [usize; 3], filter: [usize; 3], boundary: Boundary<f64>, sweeps: usize) -> Result<(), Error> {
+    let input = numbers(size.iter().product());
+    let entries = numbers(filter.iter().product());
+    let request = Convolution::new(&input, size, Filter::new(entries, filter).expect("a filter")).expect("as many");
+    let request = request.with_boundary(boundary).with_sweeps(sweeps);
+    let mut expected = vec![0.0; input.len()];
+    Compute::<f64>::convolution(&Reference, &request, &mut expected, &Watch::new())?;
+    let mut output = vec![f64::NAN; input.len()];
+    Compute::<f64>::convolution(cuda, &request, &mut output, &Watch::new())?;
+    same("convolution", &output, &expected)
+}
+
+fn convolution_resident() -> Result<(), Error> {
+    convolution_on(&Cuda::open(None)?, [200, 150, 1], [3, 3, 1], Boundary::Replicate, 5)
+}
+
+fn convolution_in_slabs() -> Result<(), Error> {
+    convolution_on(&Cuda::open(None)?.with_device_bytes(1 << 20), [128, 700, 1], [5, 5, 1], Boundary::Circular, 1)
+}
+
+fn study() -> Result<(), Error> {
+    let cuda = Cuda::open(None)?;
+    let studies = [
+        Study::Access(Access { patterns: vec![Pattern::PerThread], block_size: 32, sums: vec![100] }),
+        Study::ReadOnly(ReadOnly { points: 100, block_sizes: vec![32] }),
+        Study::Angles(Angles { threads: vec![64] }),
+        Study::Convolution(StudiedConvolution { size: 16, radius: 1 }),
+    ];
+    // One of them has every kind of call; all of them together would be ten thousand.
+    studies[2].run(&cuda).map(drop)
+}
+
+fn two_devices() -> Result<(), Error> {
+    for ordinal in [0, 1, 0] {
+        stencil_on(&Cuda::open(Some(ordinal))?, Lines::new(100, 1), &[1.0, 2.0, 3.0], Boundary::default(), 1)?;
+    }
+    Ok(())
+}
+
+/// Whether this is how a run may end that met this fault.
+fn is_named(kind: Kind, outcome: &Result<(), Error>) -> bool {
+    let (_, status, mode) = kind;
+    let says = |text: &str, word: &str| text.contains(word) && text.contains("cu");
+    match outcome {
+        // In smaller buffers, by a second try, or because the call was one whose failure changes nothing.
+        Ok(()) => mode != Mode::FromThenOn || status == OUT_OF_MEMORY,
+        Err(Error::OutOfMemory(text)) => status == OUT_OF_MEMORY && says(text, "CUDA_ERROR_OUT_OF_MEMORY"),
+        Err(Error::Cuda(text)) if status == ILLEGAL_ADDRESS => says(text, "CUDA_ERROR_ILLEGAL_ADDRESS"),
+        Err(Error::Cuda(text)) if status == DEVICE_UNAVAILABLE => says(text, "CUDA_ERROR_DEVICE_UNAVAILABLE"),
+        _ => false,
+    }
+}
+
+/// All that is asked of one run with one fault.
+fn one_fault(stand_in: StandIn, scenario: &Scenario, kind: Kind, nth: usize, ends: &mut BTreeMap<String, usize>) -> Result<(), String> {
+    let (kind_name, status, mode) = kind;
+    stand_in.heal();
+    cuda::release();
+    (scenario.prepare)();
+    stand_in.reset();
+    stand_in.fail(nth, status, mode);
+    let what = format!("{}, {kind_name} in call {nth}", scenario.name);
+    let outcome = within(Duration::from_secs(30), &what, scenario.run);
+    let call = stand_in.call(nth - 1);
+    let what = format!("{what}, {call}");
+    stand_in.heal();
+    if !is_named(kind, &outcome) {
+        return Err(format!("{what}: {outcome:?}"));
+    }
+    let end = match &outcome {
+        Ok(()) => "right bits",
+        Err(Error::OutOfMemory(_)) => "outOfMemory",
+        Err(_) => "cuda",
+    };
+    *ends.entry(format!("{kind_name}: {end}")).or_default() += 1;
+    if let Some(told) = stand_in.misuse() {
+        return Err(format!("{what}: {told}"));
+    }
+    within(Duration::from_secs(30), &format!("the call after {what}"), scenario.run).map_err(|error| format!("the call after {what}: {error}"))?;
+    cuda::release();
+    let left = stand_in.alive();
+    if !left.is_empty() {
+        return Err(format!("{what}: left alive after the release: {left}"));
+    }
+    match stand_in.misuse() {
+        Some(told) => Err(format!("the call after {what}, or the release: {told}")),
+        None => Ok(()),
+    }
+}
+
+/// Every fault of one kind in a scenario.
+fn every_fault(stand_in: StandIn, scenario: &Scenario, kind: Kind) -> Result<(), String> {
+    stand_in.heal();
+    cuda::release();
+    (scenario.prepare)();
+    stand_in.reset();
+    (scenario.run)().map_err(|error| format!("without a fault: {error}"))?;
+    // Threads that share the work make a few calls more or fewer.
+    let calls = stand_in.calls();
+    let mut ends = BTreeMap::new();
+    let mut failures = Vec::new();
+    for nth in 1..=calls {
+        if let Err(failure) = one_fault(stand_in, scenario, kind, nth, &mut ends) {
+            // The rest is tried, too: one cause shows in many places.
+            let _ = stand_in.misuse();
+            failures.push(failure);
+        }
+    }
+    let ends: Vec<_> = ends.into_iter().map(|(end, count)| format!("{count} {end}")).collect();
+    eprintln!("{}: {calls} calls, {}", scenario.name, ends.join(", "));
+    if failures.is_empty() {
+        return Ok(());
+    }
+    Err(format!("{} of {calls} faults:\n{}", failures.len(), failures[..failures.len().min(12)].join("\n")))
+}
+
+/// From the first call of a process to its end, with a fault in each call there is: how the process ends, and what it says.
+fn whole_processes(_: StandIn) -> Result<(), String> {
+    let whole = child("live", &[])?;
+    let calls = whole.output.lines().find_map(|line| line.strip_prefix("calls: ")).and_then(|calls| calls.parse::<usize>().ok());
+    let calls = calls.ok_or_else(|| format!("{:?}: {}", whole.status, whole.output))?;
+    if !whole.status.success() || calls < 20 {
+        return Err(format!("without a fault: {:?}: {}", whole.status, whole.output));
+    }
+    let mut failures = Vec::new();
+    for (kind, status, mode) in KINDS {
+        for nth in 1..=calls {
+            let fault = format!("{nth}:{status}:{}", mode as i32);
+            let ended = child("live", &[("CUDA_STAND_IN_FAIL", &fault)])?;
+            let said = ["right bits", "OutOfMemory", "Cuda", "NoDevice"].iter().any(|word| ended.output.contains(word));
+            if !ended.status.success() || !said {
+                failures.push(format!("{kind} in call {nth}: {:?}: {}", ended.status, ended.output));
+            }
+        }
+    }
+    eprintln!("whole processes: {calls} calls");
+    if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
+}
+
+/// What such a process does. A fault that lasts is over at its end: that its release is refused is another subject.
+fn live() {
+    match small() {
+        Ok(()) => println!("right bits"),
+        Err(error) => println!("{error:?}"),
+    }
+    cuda::release();
+    if let Some(stand_in) = StandIn::find() {
+        println!("calls: {}", stand_in.calls());
+    }
+}
+
+fn main() {
+    // SAFETY: no other thread is there yet. Both must be set before the driver is first asked.
+    unsafe { std::env::set_var("CUDA_STAND_IN_DEVICES", "2") };
+    if std::env::var(CHILD).is_ok() {
+        return live();
+    }
+    let mut arguments = Arguments::from_args();
+    // The faults are the process's.
+    arguments.test_threads = Some(1);
+    let stand_in = StandIn::find();
+    let reason = if stand_in.is_none() { " (skipped: the stand-in is not what is found as the driver)" } else { "" };
+    let mut trials = Vec::new();
+    for scenario in &SCENARIOS {
+        for kind in KINDS {
+            let name = format!("faults::{}::{}{reason}", scenario.name, kind.0.replace(' ', "_"));
+            let run = move || every_fault(stand_in.ok_or("no stand-in")?, scenario, kind).map_err(Failed::from);
+            trials.push(Trial::test(name, run).with_ignored_flag(stand_in.is_none()));
+        }
+    }
+    let run = move || whole_processes(stand_in.ok_or("no stand-in")?).map_err(Failed::from);
+    trials.push(Trial::test(format!("faults::whole_processes{reason}"), run).with_ignored_flag(stand_in.is_none()));
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    cuda::release();
+    conclusion.exit();
+}
