@@ -12,6 +12,7 @@ mod convolution;
 mod device;
 mod driver;
 mod error;
+mod launch;
 mod lines;
 pub mod measure;
 mod memory;
@@ -35,7 +36,7 @@ use resident::Budget;
 use sweeps::SweepsPlan;
 
 /// A class of numbers that there are kernels for.
-trait Element: Real + cudarc::driver::DeviceRepr {
+trait Element: Real + bytemuck::Pod {
     /// Its name in C, which is part of the names of images.
     const NAME: &'static str;
 }
