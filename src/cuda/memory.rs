@@ -7,6 +7,7 @@ use bytemuck::Pod;
 use cudarc::driver::{CudaContext, CudaStream, result, sys};
 
 use super::error::failed;
+use super::module::wait;
 use crate::stencil::Error;
 
 /// Bytes on the device.
@@ -37,7 +38,7 @@ impl DeviceBuffer {
 
 impl Drop for DeviceBuffer {
     fn drop(&mut self) {
-        self.context.record_err(self.context.bind_to_thread());
+        make_current(&self.context);
         // SAFETY: allocated in `new`, and no work that uses it is under way: who submits work waits for it.
         self.context.record_err(unsafe { result::free_sync(self.address) });
     }
@@ -101,7 +102,7 @@ fn numbers<T: Pod>(buffer: &mut [u8], len: usize) -> &mut [T] {
 
 impl Drop for PinnedBuffer {
     fn drop(&mut self) {
-        self.context.record_err(self.context.bind_to_thread());
+        make_current(&self.context);
         // SAFETY: as for `DeviceBuffer`.
         self.context.record_err(unsafe { result::free_host(self.address) });
     }
@@ -126,9 +127,21 @@ impl Idle {
 
 impl Drop for Idle {
     fn drop(&mut self) {
-        // What goes wrong here has gone wrong before, and was told.
-        let _ = self.0.synchronize();
+        settle(&self.0);
     }
+}
+
+/// Makes a context current on this thread for what a drop has to do. Not by cudarc's `bind_to_thread`, nor by what begins with it: where an error was
+/// recorded by an earlier drop, these tell it and do nothing else.
+pub(super) fn make_current(context: &CudaContext) {
+    // SAFETY: it is retained as long as `context` is there.
+    context.record_err(unsafe { result::ctx::set_current(context.cu_ctx()) });
+}
+
+/// Waits for a stream whatever has happened before. What goes wrong here has gone wrong before, and was told.
+pub(super) fn settle(stream: &CudaStream) {
+    make_current(stream.context());
+    let _ = wait(stream.cu_stream());
 }
 
 #[cfg(test)]

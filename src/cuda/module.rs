@@ -8,6 +8,7 @@ use bytemuck::NoUninit;
 use cudarc::driver::{CudaContext, result, sys};
 
 use super::error::failed;
+use super::memory::make_current;
 use crate::stencil::Error;
 
 include!(concat!(env!("OUT_DIR"), "/images.rs"));
@@ -30,8 +31,9 @@ struct Loaded {
 
 impl Drop for Loaded {
     fn drop(&mut self) {
-        // A call that ended early, by a panic say, may have left a kernel of it at work, on whatever stream.
-        self.context.record_err(self.context.synchronize());
+        // A call that ended early, by a panic say, may have left a kernel of it at work, on whatever stream. If that went wrong, it was told.
+        make_current(&self.context);
+        let _ = result::ctx::synchronize();
         // SAFETY: it was loaded in `load`; its kernels have been waited for, and each `Function` that could launch one held this.
         self.context.record_err(unsafe { result::module::unload(self.handle.0) });
     }

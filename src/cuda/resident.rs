@@ -15,7 +15,7 @@ use cudarc::driver::sys;
 use super::DEFAULT_DEVICE_BYTES;
 use super::device::Device;
 use super::error::failed;
-use super::memory::{DeviceBuffer, Idle};
+use super::memory::{DeviceBuffer, Idle, settle};
 use super::pace::{Pace, Schedule};
 use crate::stencil::Error;
 use crate::watch::Watch;
@@ -132,7 +132,7 @@ impl Resident {
             for launch in schedule.batch(pace) {
                 let last = launch.end == units;
                 done += launch.len();
-                updates += submit(launch, self.idle.stream().cu_stream(), self.buffers()).inspect_err(|_| self.wait_in_vain())?;
+                updates += submit(launch, self.idle.stream().cu_stream(), self.buffers()).inspect_err(|_| settle(self.idle.stream()))?;
                 // The array that was written is whole, and the next launch reads it.
                 self.current ^= usize::from(last);
             }
@@ -141,11 +141,6 @@ impl Resident {
             pace.took(done, begin.elapsed());
         }
         Ok(())
-    }
-
-    /// Waits after an error, whatever comes of it.
-    fn wait_in_vain(&self) {
-        let _ = self.idle.stream().synchronize();
     }
 
     /// Ends the use of it. Its buffers are kept for the next call, if the budget has room for them.

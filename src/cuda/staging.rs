@@ -21,7 +21,7 @@ use rayon::{Scope, ThreadPool};
 
 use super::device::HostContext;
 use super::error::failed;
-use super::memory::{DeviceBuffer, PinnedBuffer};
+use super::memory::{DeviceBuffer, PinnedBuffer, settle};
 use super::module::wait;
 use crate::stencil::{Error, MAX_TAPS};
 use crate::watch::Watch;
@@ -226,8 +226,7 @@ impl Lane {
 
 impl Drop for Lane {
     fn drop(&mut self) {
-        // What goes wrong here has gone wrong before, and was told. Unlike `wait` this needs no current context.
-        let _ = self.stream.synchronize();
+        settle(&self.stream);
     }
 }
 
