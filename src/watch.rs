@@ -11,6 +11,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stopped;
 
+/// What was counted up to some moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark(u64);
+
 /// What an engine has done of a run, and whether it is to go on.
 #[derive(Debug, Default)]
 pub struct Watch {
@@ -32,6 +36,16 @@ impl Watch {
     /// The updates that were counted.
     pub fn done(&self) -> u64 {
         self.done.load(Ordering::Relaxed)
+    }
+
+    /// Where the count stands, to [rewind](Watch::rewind) to.
+    pub fn mark(&self) -> Mark {
+        Mark(self.done())
+    }
+
+    /// Takes back what was counted since `mark` of this watch was made: work that will be done again. Nobody else may be counting meanwhile.
+    pub fn rewind(&self, mark: Mark) {
+        self.done.store(mark.0, Ordering::Relaxed);
     }
 
     /// Asks the run to end at its next step.
@@ -65,5 +79,22 @@ mod tests {
         assert_eq!((watch.done(), watch.check()), (7, Ok(())));
         watch.stop();
         assert_eq!(watch.check(), Err(Stopped));
+    }
+
+    /// An attempt that fails half way leaves nothing in the count, and the next one ends at 100%.
+    #[test]
+    fn a_second_attempt_does_not_count_twice() {
+        let watch = Watch::new();
+        watch.count(100);
+        let mark = watch.mark();
+        for updates in [[30, 20], [40, 60]] {
+            watch.rewind(mark);
+            assert_eq!(watch.done(), 100);
+            updates.into_iter().for_each(|updates| watch.count(updates));
+        }
+        assert_eq!(watch.done(), 200);
+        watch.stop();
+        watch.rewind(mark);
+        assert_eq!((watch.done(), watch.check()), (100, Err(Stopped)), "what was stopped stays so");
     }
 }

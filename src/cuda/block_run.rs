@@ -1,7 +1,8 @@
 //! Sweeps over an array of the host, in blocks through the lanes.
 
-use cudarc::driver::{DeviceRepr, sys};
+use cudarc::driver::sys;
 
+use super::Element;
 use super::blocks::{Block, Blocks, SharedOutput};
 use super::device::Device;
 use super::resident::Budget;
@@ -55,7 +56,7 @@ pub(super) struct Array<'a, T> {
 /// Sweeps `array` to `output`. The buffers on the device stay within the budget, as far as one output and its samples allow.
 ///
 /// Where the halo for all sweeps would be too large, they are done in rounds, each through the host's memory.
-pub(super) fn sweep<T: Real + DeviceRepr>(
+pub(super) fn sweep<T: Element>(
     device: &mut Device,
     kernel: &mut dyn Kernel<T>,
     array: &Array<T>,
@@ -102,7 +103,7 @@ pub(super) fn sweep<T: Real + DeviceRepr>(
         let to = unsafe { SharedOutput::new(to) };
         let run = Run { kernel, blocks, boundary: blocks.boundary(array.boundary), sweeps, from, to, watch };
         let jobs = (0..blocks.count()).map(|number| BlockJob { run: &run, block: blocks.block(number), told: 0 });
-        device.staging.share(&device.context, lanes, jobs, watch)?;
+        device.staging.share(lanes, jobs, watch)?;
         done += sweeps;
     }
     Ok(())
@@ -166,7 +167,7 @@ struct BlockJob<'a, T> {
     told: usize,
 }
 
-impl<T: Real + DeviceRepr> Job for BlockJob<'_, T> {
+impl<T: Element> Job for BlockJob<'_, T> {
     fn start(&mut self, lane: &mut Lane) -> Result<(), Error> {
         let (run, block) = (self.run, &self.block);
         let samples = block.lines().elements();

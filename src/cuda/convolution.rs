@@ -5,21 +5,22 @@
 //! [slabs](super::slabs), gathered by the host. More sweeps are done on the device, where the array [finds room](super::resident) there; else each goes
 //! in pieces, from one array of the host to another.
 
-use std::alloc::{Layout, alloc_zeroed};
-use std::ffi::c_void;
 use std::ops::Range;
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use cudarc::driver::{result, sys};
+use bytemuck::{Pod, Zeroable};
+use cudarc::driver::sys;
 
 use super::Element;
 use super::device::Device;
-use super::error::failed;
-use super::module::bytes_of;
-use super::resident::{Budget, Launched, Resident};
+use super::launch::{Shape, counter, launch};
+use super::module::{Function, wait};
+use super::pace::{Pace, evenly};
+use super::resident::{Budget, Resident};
 use super::slabs::{Cut, Slab};
 use super::staging::{self, Gather, PIECE_BYTES, Piece, Plan};
-use crate::stencil::{Boundary, Convolution, Error, Real};
+use crate::stencil::{Boundary, Convolution, Error};
 use crate::watch::Watch;
 use crate::workers::Workers;
 
@@ -40,7 +41,7 @@ const GENERAL: [&str; 2] = ["convolution_float", "convolution_double"];
 
 /// The argument of the kernels: `struct Part` of `cuda/convolution.cu`, field for field.
 #[repr(C)]
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
 struct Argument {
     input: sys::CUdeviceptr,
     output: sys::CUdeviceptr,
@@ -56,6 +57,7 @@ struct Argument {
     depth: i32,
     skip: i32,
     beyond: [i32; 3],
+    unused: i32,
     outside: f64,
 }
 
@@ -63,12 +65,13 @@ struct Argument {
 ///
 /// An image or a volume is cut between columns, so what is held of the device's memory is at least what one column needs with its neighbours.
 pub(super) struct ConvolutionPlan {
-    function: sys::CUfunction,
-    threads: u32,
+    function: Function,
+    threads: usize,
     /// Rows and columns of outputs that a block computes.
     tile: [usize; 2],
     filter: [usize; 3],
     outside: f64,
+    element_bytes: usize,
     array: Array,
 }
 
@@ -84,9 +87,6 @@ struct Array {
 /// The constant, as the kernel calls it.
 const CONSTANT: i32 = 0;
 
-// SAFETY: handles of the driver may be used on any thread.
-unsafe impl Sync for ConvolutionPlan {}
-
 impl ConvolutionPlan {
     /// Loads the module for the filter's size, if it was not, and copies the filter, if it is another than last time.
     pub(super) fn new<T: Element>(device: &mut Device, request: &Convolution<T>) -> Result<ConvolutionPlan, Error> {
@@ -95,7 +95,7 @@ impl ConvolutionPlan {
         let images = own.unwrap_or(&GENERAL);
         let stream = device.stream.cu_stream();
         let module = device.module(if T::NAME == f32::NAME { images[0] } else { images[1] })?;
-        module.set_symbol(stream, c"F", bytes_of(request.filter().values()))?;
+        module.set_symbol(stream, c"F", request.filter().values())?;
         let boundary = match request.boundary() {
             Boundary::Constant(_) => CONSTANT,
             Boundary::Replicate => 1,
@@ -105,10 +105,11 @@ impl ConvolutionPlan {
         let kernel = if filter[2] > 1 { c"convolution_3D_const_mem_kernel" } else { c"convolution_2D_const_mem_kernel" };
         Ok(ConvolutionPlan {
             function: module.function(kernel)?,
-            threads: module.constant(c"tile_threads")?,
+            threads: module.constant(c"tile_threads")? as usize,
             tile: [module.constant(c"tile_rows_of_output")? as usize, module.constant(c"tile_columns_of_output")? as usize],
             filter,
             outside: request.boundary().constant().to_f64(),
+            element_bytes: size_of::<T>(),
             array: Array { size, beyond: [boundary; 3] },
         })
     }
@@ -117,8 +118,8 @@ impl ConvolutionPlan {
     fn launch_on(&self, array: Array, stream: sys::CUstream, piece: &Piece, [input, output]: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
         let [rows, columns, pages] = array.size;
         let (first, count) = (piece.output.start / rows, piece.output.len() / rows);
-        let tiles = columns_of_tiles(columns, self.tile[1], first..first + count);
-        let mut argument = Argument {
+        let (skip, blocks) = blocks(array.size, self.tile, first..first + count)?;
+        let argument = Argument {
             input,
             output,
             count: count as i64,
@@ -131,29 +132,34 @@ impl ConvolutionPlan {
             height: self.filter[0] as i32,
             width: self.filter[1] as i32,
             depth: self.filter[2] as i32,
-            skip: tiles.start as i32,
+            skip,
             beyond: array.beyond,
+            unused: 0,
             outside: self.outside,
         };
-        let blocks = rows.div_ceil(self.tile[0]) * tiles.len();
-        let blocks = i32::try_from(blocks).map_err(|_| Error::Internal(format!("{blocks} blocks in one launch")))?;
-        let mut arguments = [(&raw mut argument).cast::<c_void>()];
-        // SAFETY: as for stencils along lines.
-        unsafe { result::launch_kernel(self.function, (blocks as u32, 1, 1), (self.threads, 1, 1), 0, stream, &mut arguments) }
-            .map_err(failed("cuLaunchKernel"))
+        let shape = Shape::row(blocks, self.threads)?;
+        // SAFETY: the kernel reads the piece's inputs, and writes its outputs, at addresses where the caller has as many.
+        unsafe { launch(&self.function, stream, shape, &argument) }
     }
 
-    /// How many launches a sweep over the whole array takes, so that none takes long, and how long one takes at the most, as far as is known here.
-    fn launches(&self, element_bytes: usize) -> (usize, Duration) {
-        let [rows, columns, pages] = self.array.size;
-        let tiles = rows.div_ceil(self.tile[0]) * columns_of_tiles(columns, self.tile[1], 0..columns * pages).len();
-        let multiply_adds = tiles as f64 * (self.tile.iter().product::<usize>() * self.filter.iter().product::<usize>()) as f64;
-        let launches = ((multiply_adds / LAUNCH_MULTIPLY_ADDS).ceil() as usize).clamp(1, columns * pages);
-        let bytes = (2 * rows * columns * pages * element_bytes) as f64;
-        let rate = if element_bytes == 4 { SLOW_SINGLE } else { SLOW_DOUBLE };
-        let seconds = (multiply_adds / rate + bytes / SLOW_BYTES) / launches as f64;
-        (launches, LAUNCH + Duration::from_secs_f64(seconds))
+    /// How long the slowest of devices takes for a column of tiles.
+    fn slowest(&self) -> Duration {
+        slowest(self.array.size[0], self.tile, self.filter, self.element_bytes)
     }
+}
+
+/// The columns of tiles that a launch skips ahead of those that the outputs in some columns need, and its blocks: see `struct Part`.
+///
+/// # Errors
+/// [`Error::Internal`] for more than the kernel can count.
+fn blocks([rows, columns, _]: [usize; 3], tile: [usize; 2], outputs: Range<usize>) -> Result<(i32, usize), Error> {
+    let tiles = columns_of_tiles(columns, tile[1], outputs);
+    // The kernel numbers tiles in integers of 32 bits: those of a page along either dimension, and those of the launch from the first page's first on.
+    let down = rows.div_ceil(tile[0]);
+    counter::<i32>(down, "tiles below each other")?;
+    counter::<i32>(columns.div_ceil(tile[1]), "tiles beside each other")?;
+    counter::<i32>(tiles.end, "columns of tiles in one launch")?;
+    Ok((counter(tiles.start, "columns of tiles to skip")?, down.saturating_mul(tiles.len())))
 }
 
 /// The columns of tiles of so many columns of outputs that some outputs need, which are the columns `outputs` of an array, counted through all its
@@ -164,16 +170,106 @@ fn columns_of_tiles(columns: usize, tile: usize, outputs: Range<usize>) -> Range
     outputs.start % columns / tile..pages * columns.div_ceil(tile) + last % columns / tile + 1
 }
 
-/// Multiply-adds in a launch: what the slowest of devices needs a twentieth of a second for, and the fastest still some tenths of a millisecond.
-const LAUNCH_MULTIPLY_ADDS: f64 = 5e9;
+/// The first column of outputs that a column of tiles is for, both counted through all pages: no tile reaches into another page.
+fn first_column(columns: usize, tile: usize, column_of_tiles: usize) -> usize {
+    let across = columns.div_ceil(tile);
+    column_of_tiles / across * columns + column_of_tiles % across * tile
+}
 
-/// What a launch takes at the least.
-const LAUNCH: Duration = Duration::from_micros(3);
+/// What of `outputs`, some columns of an array that are not yet computed, goes into the next of several launches of about as much: no more than
+/// `most` columns of tiles. Cut between tiles: what is on both sides would be computed twice. Also, how many columns of tiles it needs.
+fn next_step(columns: usize, tile: usize, outputs: &Range<usize>, most: usize) -> (Range<usize>, usize) {
+    let tiles = columns_of_tiles(columns, tile, outputs.clone());
+    let step = evenly(tiles.len(), most);
+    let ahead = outputs.start / columns * columns.div_ceil(tile);
+    (outputs.start..first_column(columns, tile, ahead + tiles.start + step).min(outputs.end), step)
+}
 
-/// Multiply-adds a second in single and in double, and bytes a second, that the slowest of devices can do.
-const SLOW_SINGLE: f64 = 2e12;
-const SLOW_DOUBLE: f64 = 1e11;
-const SLOW_BYTES: f64 = 1e11;
+/// Multiply-adds a second in single and in double, and bytes a second, that the slowest of devices can do: a small card of Pascal's time has 256 cores at
+/// 1.25 GHz, a double for 32 singles, and a narrow memory.
+const SLOW_SINGLE: f64 = 1e11;
+const SLOW_DOUBLE: f64 = 1e10;
+const SLOW_BYTES: f64 = 1.5e10;
+
+/// How long the slowest of devices takes for a column of tiles of an array with so many rows.
+fn slowest(rows: usize, tile: [usize; 2], filter: [usize; 3], element_bytes: usize) -> Duration {
+    let outputs = (rows.div_ceil(tile[0]) * tile[0] * tile[1]) as f64;
+    let rate = if element_bytes == 4 { SLOW_SINGLE } else { SLOW_DOUBLE };
+    let computing = outputs * filter.iter().product::<usize>() as f64 / rate;
+    let moving = outputs * (2 * element_bytes) as f64 / SLOW_BYTES;
+    // It does both at a time.
+    Duration::from_secs_f64(computing.max(moving))
+}
+
+/// A convolution whose pieces go into several launches as long as nobody knows that the device is fast enough for one.
+///
+/// What all lanes have under way must be over within a tenth of a second. With 16 lanes and pieces of 2 MiB of doubles that is 9e8 multiply-adds for a
+/// filter of 15 x 15, and 1.4e9 for one of 7 x 7 x 7: 0.09 and 0.14 s on the slowest of devices; and pieces are larger where the halo is large, for
+/// 7 x 7 x 7 and pages of 512 x 512 they are 2.2e9 multiply-adds each. So a lane begins with its share of what such a device does in time, waits for
+/// that, and goes on with what follows from the time it took: on a fast device twice as much, which mostly is the rest of its first piece.
+///
+/// # Limitations
+/// A launch has at least one column of tiles, from the first row to the last. With 15 x 15 in double and 130,000 rows that alone takes the slowest device
+/// a tenth of a second.
+struct Steps<'a> {
+    plan: &'a ConvolutionPlan,
+    /// Counts columns of tiles.
+    pace: Mutex<Pace>,
+    /// How many lanes there may be.
+    lanes: u32,
+    watch: &'a Watch,
+}
+
+impl<'a> Steps<'a> {
+    /// For an array of so many bytes.
+    fn new(plan: &'a ConvolutionPlan, bytes: usize, watch: &'a Watch) -> Steps<'a> {
+        let lanes = staging::lanes_for(bytes, Workers::count()) as u32;
+        Steps { plan, pace: Mutex::new(Pace::of_units(plan.slowest() * lanes)), lanes, watch }
+    }
+
+    /// Puts on the stream what computes the piece of an array. Waits in between as long as the piece is more than a step.
+    fn launch_on(&self, array: Array, stream: sys::CUstream, piece: &Piece, [input, output]: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
+        let ([rows, columns, _], tile) = (array.size, self.plan.tile[1]);
+        let mut outputs = piece.output.start / rows..piece.output.end / rows;
+        let mut begin = None;
+        while !outputs.is_empty() {
+            let most = self.pace.lock().unwrap_or_else(PoisonError::into_inner).batch();
+            let (step, tiles) = next_step(columns, tile, &outputs, most);
+            let last = step.end == outputs.end;
+            if !last && begin.is_none() {
+                // The samples' way to the device is not to be counted.
+                wait(stream)?;
+                begin = Some(Instant::now());
+            }
+            let part = Piece { output: step.start * rows..step.end * rows, input: piece.input.clone() };
+            let shift = (part.output.start - piece.output.start) * self.plan.element_bytes;
+            self.plan.launch_on(array, stream, &part, [input, output + shift as sys::CUdeviceptr])?;
+            outputs.start = step.end;
+            if let Some(start) = begin.filter(|_| !last) {
+                wait(stream)?;
+                // As if the other lanes had been idle: they may be the next time not.
+                self.pace.lock().unwrap_or_else(PoisonError::into_inner).took(tiles, start.elapsed() * self.lanes);
+                self.watch.check()?;
+                begin = Some(Instant::now());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Plan for Steps<'_> {
+    fn tile(&self) -> usize {
+        self.plan.tile()
+    }
+
+    fn halo(&self) -> usize {
+        self.plan.halo()
+    }
+
+    fn launch(&self, stream: sys::CUstream, piece: &Piece, input: sys::CUdeviceptr, output: sys::CUdeviceptr) -> Result<(), Error> {
+        self.launch_on(self.plan.array, stream, piece, [input, output])
+    }
+}
 
 /// The whole request: all its sweeps, to `output`.
 pub(super) fn run<T: Element>(
@@ -191,9 +287,10 @@ pub(super) fn run<T: Element>(
     if sweeps > 1 && run_resident(device, &plan, request, output, budget, watch)? {
         return Ok(());
     }
+    let steps = Steps::new(&plan, size_of_val(input), watch);
     sweep_by_sweep(input, output, sweeps, |input, output| match request.boundary() {
-        Boundary::Constant(_) => device.staging.stream(&device.context, &plan, input, output, budget.kept(), watch),
-        boundary => run_slabs(device, &plan, boundary, input, output, budget, watch),
+        Boundary::Constant(_) => device.staging.stream(&device.context, &steps, input, output, budget.kept(), watch),
+        boundary => run_slabs(device, &steps, boundary, input, output, budget, watch),
     })
 }
 
@@ -211,16 +308,14 @@ fn run_resident<T: Element>(
         return Ok(false);
     };
     resident.upload(device, request.input(), watch)?;
-    let (parts, guess) = plan.launches(size_of::<T>());
     let [rows, columns, pages] = plan.array.size;
-    // Equal parts, but for one column.
-    let begin = |part: usize| (part as u128 * (columns * pages) as u128 / parts as u128) as usize * rows;
-    resident.run(request.sweeps().saturating_mul(parts), guess, watch, |launch, stream, [from, to]| {
-        let part = launch % parts;
-        let piece = Piece { output: begin(part)..begin(part + 1), input: 0..elements };
+    let first = |unit| first_column(columns, plan.tile[1], unit) * rows;
+    let units = columns.div_ceil(plan.tile[1]) * pages;
+    resident.run(request.sweeps(), units, Pace::of_units(plan.slowest()), watch, |units, stream, [from, to]| {
+        let piece = Piece { output: first(units.start)..first(units.end), input: 0..elements };
         let to = to + (piece.output.start * size_of::<T>()) as sys::CUdeviceptr;
         plan.launch(stream, &piece, from, to)?;
-        Ok(Launched { updates: piece.output.len(), swap: part + 1 == parts })
+        Ok(piece.output.len())
     })?;
     resident.download(device, output, watch)?;
     resident.keep(device, budget);
@@ -230,7 +325,7 @@ fn run_resident<T: Element>(
 /// One sweep, slab by slab.
 fn run_slabs<T: Element>(
     device: &mut Device,
-    plan: &ConvolutionPlan,
+    steps: &Steps,
     boundary: Boundary<T>,
     input: &[T],
     output: &mut [T],
@@ -242,12 +337,12 @@ fn run_slabs<T: Element>(
     let wanted = input.len().div_ceil(lanes).min(PIECE_BYTES / size);
     let mut limit = budget.kept() / size;
     loop {
-        let cut = Cut::new(plan.array.size, plan.filter.map(|size| size / 2), wanted, limit);
+        let cut = Cut::new(steps.plan.array.size, steps.plan.filter.map(|size| size / 2), wanted, limit);
         let bytes = cut.most_elements().map(|elements| elements * size);
         match device.staging.prepare_lanes(&device.context, lanes, bytes, budget.kept()) {
             Ok(lanes) => {
-                let slabs = InSlabs { plan, cut, boundary, input };
-                return device.staging.gather(&device.context, lanes, &slabs, cut.slabs(output), watch);
+                let slabs = InSlabs { steps, cut, boundary, input };
+                return device.staging.gather(lanes, &slabs, cut.slabs(output), watch);
             }
             Err(Error::OutOfMemory(text)) => {
                 let held = cut.most_elements().iter().sum::<usize>();
@@ -263,13 +358,13 @@ fn run_slabs<T: Element>(
 
 /// A sweep over an array of the host that is cut into slabs.
 struct InSlabs<'a, T> {
-    plan: &'a ConvolutionPlan,
+    steps: &'a Steps<'a>,
     cut: Cut,
     boundary: Boundary<T>,
     input: &'a [T],
 }
 
-impl<T: Real> Gather<T> for InSlabs<'_, T> {
+impl<T: Element> Gather<T> for InSlabs<'_, T> {
     type Piece = Slab;
 
     fn elements(&self, slab: &Slab) -> [usize; 2] {
@@ -281,12 +376,12 @@ impl<T: Real> Gather<T> for InSlabs<'_, T> {
     }
 
     fn launch(&self, stream: sys::CUstream, slab: &Slab, addresses: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
-        let beyond = self.plan.array.beyond;
+        let beyond = self.steps.plan.array.beyond;
         // Beyond what is at hand of the columns and pages there is nothing that an output needs.
         let beside = |d: usize| if self.cut.is_whole(d) { beyond[1 + d] } else { CONSTANT };
         let array = Array { size: self.cut.size(slab), beyond: [beyond[0], beside(0), beside(1)] };
         let piece = Piece { output: self.cut.computed(slab), input: 0..self.cut.elements(slab)[0] };
-        self.plan.launch_on(array, stream, &piece, addresses)
+        self.steps.launch_on(array, stream, &piece, addresses)
     }
 
     fn take(&self, slab: &Slab, outputs: &[T], to: &mut [&mut [T]]) {
@@ -295,7 +390,7 @@ impl<T: Real> Gather<T> for InSlabs<'_, T> {
 }
 
 /// So many sweeps, each from one array of the host to another; the last one to `output`.
-fn sweep_by_sweep<T: Real>(
+fn sweep_by_sweep<T: Element>(
     input: &[T],
     output: &mut [T],
     sweeps: usize,
@@ -310,19 +405,9 @@ fn sweep_by_sweep<T: Real>(
 }
 
 /// Zeros that the system makes when they are first touched.
-fn zeros<T: Real>(count: usize) -> Result<Vec<T>, Error> {
-    let no_room = || Error::OutOfMemory(format!("No memory for {count} numbers between two sweeps."));
-    let layout = Layout::array::<T>(count).map_err(|_| no_room())?;
-    if layout.size() == 0 {
-        return Ok(Vec::new());
-    }
-    // SAFETY: the layout has a size.
-    let address = unsafe { alloc_zeroed(layout) }.cast::<T>();
-    if address.is_null() {
-        return Err(no_room());
-    }
-    // SAFETY: allocated just now as an array of as many; zero bits are a number.
-    Ok(unsafe { Vec::from_raw_parts(address, count, count) })
+fn zeros<T: Zeroable>(count: usize) -> Result<Vec<T>, Error> {
+    let no_room = |()| Error::OutOfMemory(format!("No memory for {count} numbers between two sweeps."));
+    bytemuck::allocation::try_zeroed_vec(count).map_err(no_room)
 }
 
 impl Plan for ConvolutionPlan {
@@ -344,6 +429,7 @@ impl Plan for ConvolutionPlan {
 
 #[cfg(test)]
 mod tests {
+    use super::super::launch::tests::argument_bytes;
     use super::*;
 
     #[test]
@@ -372,6 +458,80 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_kernels_take_this_argument() {
+        let images = SPECIALISED.iter().flat_map(|(size, images)| images.map(|image| (*size, image)));
+        for (size, image) in images.chain(GENERAL.map(|image| (1, image))) {
+            assert_eq!(argument_bytes(image, "convolution_2D_const_mem_kernel"), size_of::<Argument>(), "{image}");
+            if size <= 7 {
+                assert_eq!(argument_bytes(image, "convolution_3D_const_mem_kernel"), size_of::<Argument>(), "{image}");
+            }
+        }
+    }
+
+    /// Step by step every column is computed once, in order, and every column of tiles but the first and the last of an array that was cut elsewhere.
+    #[test]
+    fn steps_are_cut_between_tiles() {
+        for (columns, pages, tile) in [(1, 1, 4), (10, 3, 4), (8, 3, 4), (3, 5, 4), (33, 2, 16), (7, 4, 1)] {
+            let all = columns * pages;
+            for outputs in (0..all).flat_map(|start| (start + 1..=all).map(move |end| start..end)) {
+                for most in [1, 2, 3, 5, usize::MAX] {
+                    let (mut rest, mut tiles, mut steps) = (outputs.clone(), 0, 0);
+                    while !rest.is_empty() {
+                        let (step, needed) = next_step(columns, tile, &rest, most);
+                        assert!(step.start == rest.start && step.end <= outputs.end && !step.is_empty());
+                        assert_eq!(columns_of_tiles(columns, tile, step.clone()).len(), needed);
+                        assert!(needed <= most);
+                        (rest.start, tiles, steps) = (step.end, tiles + needed, steps + 1);
+                    }
+                    let needed = columns_of_tiles(columns, tile, outputs.clone()).len();
+                    assert_eq!(
+                        (tiles, steps),
+                        (needed, needed.div_ceil(most)),
+                        "{outputs:?} of {columns} x {pages} by {tile}, {most} at once"
+                    );
+                }
+            }
+            let across = columns.div_ceil(tile);
+            assert_eq!(first_column(columns, tile, across * pages), all);
+            assert!((0..pages).all(|page| first_column(columns, tile, across * page) == columns * page));
+        }
+    }
+
+    #[test]
+    fn launches_that_the_kernel_cannot_count_are_refused() {
+        let most = i32::MAX as usize;
+        assert_eq!(blocks([100, 100, 2], [64, 16], 20..130), Ok((1, 2 * 8)));
+        let refused = |size, outputs| matches!(blocks(size, [64, 16], outputs), Err(Error::Internal(_)));
+        assert_eq!(blocks([1, 16 * most, 1], [64, 16], 0..16 * most), Ok((0, most)));
+        assert_eq!(blocks([1, 16 * most, 1], [64, 16], 16 * (most - 1)..16 * most), Ok((i32::MAX - 1, 1)));
+        // A tile more than can be counted, even if the launch is not for it; and the same of launches over several pages.
+        assert!(refused([1, 16 * most + 1, 1], 0..1));
+        assert!(refused([64 * most + 1, 1, 1], 0..1));
+        assert!(refused([1, 16 << 20, 1 << 12], 0..16 << 31));
+        // Fine for the counters, and left to the shape.
+        assert_eq!(blocks([128 << 20, 1, 2048], [64, 16], 0..2048), Ok((0, 1 << 32)));
+        assert!(Shape::row(1 << 32, 128).is_err());
+    }
+
+    /// What `Steps` says of pieces of 2 MiB, and how its first steps keep below it.
+    #[test]
+    fn first_steps_of_all_lanes_are_short_on_the_slowest_of_devices() {
+        let piece = |filter: [usize; 3]| PIECE_BYTES / 8 * filter.iter().product::<usize>();
+        let seconds = |filter| 16.0 * piece(filter) as f64 / SLOW_DOUBLE;
+        assert!((0.094..0.095).contains(&seconds([15, 15, 1])) && (0.143..0.145).contains(&seconds([7, 7, 7])));
+        for (rows, filter) in [(64, [3, 3, 1]), (512, [7, 7, 7]), (1024, [15, 15, 1]), (2048, [15, 15, 1])] {
+            for (element_bytes, rate) in [(4, SLOW_SINGLE), (8, SLOW_DOUBLE)] {
+                let unit = slowest(rows, [64, 32], filter, element_bytes);
+                let step = Pace::of_units(unit * 16).batch();
+                let multiply_adds = 16 * step * rows * 32 * filter.iter().product::<usize>();
+                assert!(multiply_adds as f64 / rate <= 0.05, "{rows} rows, {filter:?}");
+            }
+        }
+        // Where there is nothing to compute, bytes are what takes time.
+        assert_eq!(slowest(64, [64, 16], [1, 1, 1], 8), Duration::from_secs_f64(1024.0 * 16.0 / SLOW_BYTES));
     }
 
     #[test]

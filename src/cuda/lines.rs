@@ -1,15 +1,14 @@
 //! Stencils along lines on the device: their modules, their coefficients, their launches.
 
-use std::ffi::c_void;
-
-use cudarc::driver::{result, sys};
+use bytemuck::{Pod, Zeroable};
+use cudarc::driver::sys;
 
 use super::Element;
 use super::block_run::Kernel;
 use super::blocks::Block;
 use super::device::Device;
-use super::error::failed;
-use super::module::{Module, bytes_of};
+use super::launch::{Shape, launch};
+use super::module::{Function, Module};
 use super::staging::{Piece, Plan};
 use crate::stencil::{Boundary, CoefficientSource, DERIVATIVE_RADIUS, Derivative, Error, Lines, MAX_TAPS, Request};
 
@@ -30,7 +29,7 @@ const STENCILS: [&str; MAX_TAPS.div_ceil(2)] = [
 
 /// The argument of the kernels: `struct Piece` of `cuda/lines.cuh`, field for field.
 #[repr(C)]
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
 struct Argument {
     input: sys::CUdeviceptr,
     output: sys::CUdeviceptr,
@@ -40,19 +39,17 @@ struct Argument {
     line: u64,
     phase: u64,
     one_line: u32,
+    unused: u32,
 }
 
 /// A stencil whose module is loaded and holds its coefficients.
 pub(super) struct LinesPlan {
-    function: sys::CUfunction,
-    threads: u32,
+    function: Function,
+    threads: usize,
     tile: usize,
     lines: Lines,
     radius: usize,
 }
-
-// SAFETY: handles of the driver may be used on any thread.
-unsafe impl Sync for LinesPlan {}
 
 impl LinesPlan {
     /// For a stencil: loads the module for as many taps, if it was not, and copies the taps, if they are others than last time.
@@ -60,7 +57,7 @@ impl LinesPlan {
         let stream = device.stream.cu_stream();
         let module = device.module(STENCILS[request.taps().radius()])?;
         // Only the taps in use travel; the rest of the 21 entries is never read by this module.
-        module.set_symbol(stream, c"kernelTaps", bytes_of(request.taps().as_slice()))?;
+        module.set_symbol(stream, c"kernelTaps", request.taps().as_slice())?;
         let function = module.function(c"Stencil_ConstantMemory")?;
         LinesPlan::new(module, function, request.lines(), request.taps().radius())
     }
@@ -73,13 +70,13 @@ impl LinesPlan {
             CoefficientSource::Constant => (c"coefficients", c"stencil1DGPU"),
             CoefficientSource::ReadOnly => (c"coefficientsGlobal", c"stencil1DReadOnly"),
         };
-        module.set_symbol(stream, symbol, bytes_of(request.coefficients()))?;
+        module.set_symbol(stream, symbol, request.coefficients())?;
         let function = module.function(kernel)?;
         LinesPlan::new(module, function, request.lines(), DERIVATIVE_RADIUS)
     }
 
-    fn new(module: &mut Module, function: sys::CUfunction, lines: Lines, radius: usize) -> Result<LinesPlan, Error> {
-        let threads = module.constant(c"lines_threads")?;
+    fn new(module: &mut Module, function: Function, lines: Lines, radius: usize) -> Result<LinesPlan, Error> {
+        let threads = module.constant(c"lines_threads")? as usize;
         let tile = module.constant(c"lines_tile")? as usize;
         Ok(LinesPlan { function, threads, tile, lines, radius })
     }
@@ -95,7 +92,7 @@ impl LinesPlan {
         input: sys::CUdeviceptr,
         output: sys::CUdeviceptr,
     ) -> Result<(), Error> {
-        let mut argument = Argument {
+        let argument = Argument {
             input,
             output,
             count: count as u64,
@@ -104,13 +101,11 @@ impl LinesPlan {
             line: self.lines.length() as u64,
             phase: phase as u64,
             one_line: one_line.into(),
+            unused: 0,
         };
-        let blocks = u32::try_from(count.div_ceil(self.tile)).map_err(|_| Error::Internal(format!("{count} outputs in one launch")))?;
-        let mut arguments = [(&raw mut argument).cast::<c_void>()];
-        // SAFETY: the function takes this one argument, which the launch copies. It reads the piece's inputs, and writes its outputs, at addresses
-        // where the caller has as many.
-        unsafe { result::launch_kernel(self.function, (blocks, 1, 1), (self.threads, 1, 1), 0, stream, &mut arguments) }
-            .map_err(failed("cuLaunchKernel"))
+        let shape = Shape::row(count.div_ceil(self.tile), self.threads)?;
+        // SAFETY: the kernel reads the piece's inputs, and writes its outputs, at addresses where the caller has as many.
+        unsafe { launch(&self.function, stream, shape, &argument) }
     }
 }
 
@@ -154,5 +149,23 @@ impl Plan for LinesPlan {
     fn launch(&self, stream: sys::CUstream, piece: &Piece, input: sys::CUdeviceptr, output: sys::CUdeviceptr) -> Result<(), Error> {
         let around = [piece.output.start - piece.input.start, piece.input.end - piece.output.end];
         self.submit(stream, piece.output.len(), around, piece.output.start % self.lines.length(), self.lines.count() == 1, input, output)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::launch::tests::argument_bytes;
+    use super::*;
+
+    #[test]
+    fn the_kernels_take_this_argument() {
+        for image in STENCILS {
+            assert_eq!(argument_bytes(image, "Stencil_ConstantMemory"), size_of::<Argument>(), "{image}");
+        }
+        for image in ["derivative_float", "derivative_double"] {
+            for kernel in ["stencil1DGPU", "stencil1DReadOnly"] {
+                assert_eq!(argument_bytes(image, kernel), size_of::<Argument>(), "{image} {kernel}");
+            }
+        }
     }
 }

@@ -9,7 +9,7 @@ use super::convolution::ConvolutionPlan;
 use super::device::{self, Device};
 use super::error::failed;
 use super::lines::LinesPlan;
-use super::memory::DeviceBuffer;
+use super::memory::{DeviceBuffer, Idle};
 use super::staging::{Piece, Plan};
 use super::sweeps::SweepsPlan;
 use super::{Cuda, Element};
@@ -110,6 +110,8 @@ pub fn sweeps(cuda: &Cuda, request: &Request, output: &mut [f64], repeats: usize
         let [first, second] = buffers;
         let buffers = [first?, second?];
         let addresses = [buffers[0].address(), buffers[1].address()];
+        // Dropped ahead of the buffers, also after an error.
+        let _idle = Idle::new(&stream);
         let clock = Clock::new(&device.context, &stream)?;
         let result = Cell::new(0);
         let run = || {
@@ -145,6 +147,8 @@ fn measure<T: Element, P: Plan>(
         let input = DeviceBuffer::new(&device.context, bytes)?;
         let computed = DeviceBuffer::new(&device.context, bytes)?;
         let copied = DeviceBuffer::new(&device.context, bytes)?;
+        // Dropped ahead of the buffers, also after an error.
+        let _idle = Idle::new(&stream);
         // SAFETY: the buffers are as long as the slices, here and below, and the copies are over when their calls return.
         unsafe { result::memcpy_htod_sync(input.address(), samples) }.map_err(failed("cuMemcpyHtoD"))?;
         device.context.synchronize().map_err(failed("cuCtxSynchronize"))?;

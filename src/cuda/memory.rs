@@ -3,9 +3,11 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use cudarc::driver::{CudaContext, result, sys};
+use bytemuck::Pod;
+use cudarc::driver::{CudaContext, CudaStream, result, sys};
 
 use super::error::failed;
+use super::module::wait;
 use crate::stencil::Error;
 
 /// Bytes on the device.
@@ -36,7 +38,7 @@ impl DeviceBuffer {
 
 impl Drop for DeviceBuffer {
     fn drop(&mut self) {
-        self.context.record_err(self.context.bind_to_thread());
+        make_current(&self.context);
         // SAFETY: allocated in `new`, and no work that uses it is under way: who submits work waits for it.
         self.context.record_err(unsafe { result::free_sync(self.address) });
     }
@@ -79,17 +81,95 @@ impl PinnedBuffer {
     }
 
     /// The first `len` numbers. The device must not be at work on them.
-    pub(super) fn as_mut_slice<T: cudarc::driver::DeviceRepr>(&mut self, len: usize) -> &mut [T] {
-        assert!(len * size_of::<T>() <= self.bytes);
-        // SAFETY: the memory is ours, page-aligned, long enough, initialised, and numbers may have any bits.
-        unsafe { std::slice::from_raw_parts_mut(self.address.cast(), len) }
+    ///
+    /// # Panics
+    /// If there are not as many.
+    pub(super) fn as_mut_slice<T: Pod>(&mut self, len: usize) -> &mut [T] {
+        // SAFETY: as many bytes were allocated and are initialised, and they are ours alone: the device is not at work on them.
+        numbers(unsafe { std::slice::from_raw_parts_mut(self.address.cast(), self.bytes) }, len)
     }
+}
+
+/// The first `len` numbers of a buffer.
+///
+/// # Panics
+/// If it has not as many, or begins where no such number may.
+fn numbers<T: Pod>(buffer: &mut [u8], len: usize) -> &mut [T] {
+    let held = buffer.len();
+    let bytes = len.checked_mul(size_of::<T>()).and_then(move |bytes| buffer.get_mut(..bytes));
+    bytemuck::cast_slice_mut(bytes.unwrap_or_else(|| panic!("{len} numbers of {} bytes in a buffer of {held}", size_of::<T>())))
 }
 
 impl Drop for PinnedBuffer {
     fn drop(&mut self) {
-        self.context.record_err(self.context.bind_to_thread());
+        make_current(&self.context);
         // SAFETY: as for `DeviceBuffer`.
         self.context.record_err(unsafe { result::free_host(self.address) });
+    }
+}
+
+/// Waits for its stream when it is dropped, whatever the reason.
+///
+/// It belongs behind what the stream's work reads and writes: as the first field of a struct, or as the last of the locals. For these are dropped in
+/// reverse.
+pub(super) struct Idle(Arc<CudaStream>);
+
+impl Idle {
+    pub(super) fn new(stream: &Arc<CudaStream>) -> Idle {
+        Idle(stream.clone())
+    }
+
+    /// The stream that will be waited for.
+    pub(super) fn stream(&self) -> &Arc<CudaStream> {
+        &self.0
+    }
+}
+
+impl Drop for Idle {
+    fn drop(&mut self) {
+        settle(&self.0);
+    }
+}
+
+/// Makes a context current on this thread for what a drop has to do. Not by cudarc's `bind_to_thread`, nor by what begins with it: where an error was
+/// recorded by an earlier drop, these tell it and do nothing else.
+pub(super) fn make_current(context: &CudaContext) {
+    // SAFETY: it is retained as long as `context` is there.
+    context.record_err(unsafe { result::ctx::set_current(context.cu_ctx()) });
+}
+
+/// Waits for a stream whatever has happened before. What goes wrong here has gone wrong before, and was told.
+pub(super) fn settle(stream: &CudaStream) {
+    make_current(stream.context());
+    let _ = wait(stream.cu_stream());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::catch_unwind;
+
+    use super::*;
+
+    /// Eight bytes that begin where a double may, and some more.
+    #[repr(C, align(8))]
+    struct Buffer([u8; 20]);
+
+    #[test]
+    fn numbers_are_the_bytes_of_the_buffer() {
+        let mut buffer = Buffer([0; 20]);
+        numbers::<f64>(&mut buffer.0, 2).copy_from_slice(&[1.5, -2.0]);
+        assert_eq!(buffer.0[..8], 1.5_f64.to_ne_bytes());
+        assert_eq!(buffer.0[8..16], (-2.0_f64).to_ne_bytes());
+        assert_eq!(buffer.0[16..], [0; 4]);
+        assert_eq!(numbers::<f32>(&mut buffer.0, 5).len(), 5);
+        assert_eq!(numbers::<f64>(&mut buffer.0, 0), [0.0; 0]);
+    }
+
+    #[test]
+    fn numbers_that_are_not_there_are_refused() {
+        for len in [3, usize::MAX / 8 + 1, usize::MAX] {
+            assert!(catch_unwind(|| numbers::<f64>(&mut Buffer([0; 20]).0, len).len()).is_err(), "{len} doubles in 20 bytes");
+        }
+        assert!(catch_unwind(|| numbers::<f64>(&mut Buffer([0; 20]).0[4..], 1).len()).is_err(), "a double at half its place");
     }
 }

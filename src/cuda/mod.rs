@@ -12,6 +12,7 @@ mod convolution;
 mod device;
 mod driver;
 mod error;
+mod launch;
 mod lines;
 pub mod measure;
 mod memory;
@@ -35,7 +36,7 @@ use resident::Budget;
 use sweeps::SweepsPlan;
 
 /// A class of numbers that there are kernels for.
-trait Element: Real + cudarc::driver::DeviceRepr {
+trait Element: Real + bytemuck::Pod {
     /// Its name in C, which is part of the names of images.
     const NAME: &'static str;
 }
@@ -114,6 +115,15 @@ impl Engine for Cuda {
 }
 
 impl Cuda {
+    /// Runs `work`, which counts in `watch`, on the device. It may be run twice: see [`device::with`]. Only the last attempt stays in the count.
+    fn attempt<R>(&self, watch: &Watch, mut work: impl FnMut(&mut Device) -> Result<R, Error>) -> Result<R, Error> {
+        let mark = watch.mark();
+        device::with(self.ordinal, |device| {
+            watch.rewind(mark);
+            work(device)
+        })
+    }
+
     /// Sweeps along lines, by the one of two plans that suits the array.
     fn along_lines<T: Element>(
         &self,
@@ -127,7 +137,7 @@ impl Cuda {
         let neighbours = array.sweeps == 1 && array.lines.inner() == 1;
         // Short lines, with zeros between them, are one run of memory to the kernel for one sweep.
         let as_one = neighbours && array.lines.length() < AS_ONE_LENGTH && array.boundary.same(Boundary::default());
-        device::with(self.ordinal, |device| {
+        self.attempt(watch, |device| {
             if as_one {
                 let plan = once(device)?;
                 device.staging.stream(&device.context, &plan, array.input, output, self.budget.kept(), watch)
@@ -149,7 +159,7 @@ impl<T: Element> Compute<T> for Cuda {
 
     fn convolution(&self, request: &Convolution<T>, output: &mut [T], watch: &Watch) -> Result<(), Error> {
         assert_eq!(output.len(), request.input().len());
-        device::with(self.ordinal, |device| convolution::run(device, request, output, self.budget, watch))
+        self.attempt(watch, |device| convolution::run(device, request, output, self.budget, watch))
     }
 }
 

@@ -4,24 +4,65 @@ use std::collections::BTreeMap;
 use std::ffi::{CStr, c_void};
 use std::sync::Arc;
 
-use cudarc::driver::{CudaContext, DeviceRepr, result, sys};
+use bytemuck::NoUninit;
+use cudarc::driver::{CudaContext, result, sys};
 
 use super::error::failed;
+use super::memory::make_current;
 use crate::stencil::Error;
 
 include!(concat!(env!("OUT_DIR"), "/images.rs"));
 
+/// A handle of the driver.
+#[derive(Debug)]
+struct Handle<T>(*mut T);
+
+// SAFETY: it is a name for something of the driver's, whose functions take it on any thread; nothing behind it is touched from here.
+unsafe impl<T> Send for Handle<T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for Handle<T> {}
+
+/// An image in a context, until nobody needs it any more.
+#[derive(Debug)]
+struct Loaded {
+    handle: Handle<sys::CUmod_st>,
+    context: Arc<CudaContext>,
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        // A call that ended early, by a panic say, may have left a kernel of it at work, on whatever stream. If that went wrong, it was told.
+        make_current(&self.context);
+        let _ = result::ctx::synchronize();
+        // SAFETY: it was loaded in `load`; its kernels have been waited for, and each `Function` that could launch one held this.
+        self.context.record_err(unsafe { result::module::unload(self.handle.0) });
+    }
+}
+
+/// A kernel. Its module stays loaded as long as this is there.
+#[derive(Debug, Clone)]
+pub(super) struct Function(Arc<Kernel>);
+
+#[derive(Debug)]
+struct Kernel {
+    handle: Handle<sys::CUfunc_st>,
+    _module: Arc<Loaded>,
+}
+
+impl Function {
+    /// The driver's name for it, good while `self` is there.
+    pub(super) fn handle(&self) -> sys::CUfunction {
+        self.0.handle.0
+    }
+}
+
 /// A loaded module, and what is known of what is in it.
 pub(super) struct Module {
-    handle: sys::CUmodule,
-    context: Arc<CudaContext>,
-    functions: BTreeMap<&'static CStr, sys::CUfunction>,
+    loaded: Arc<Loaded>,
+    functions: BTreeMap<&'static CStr, Function>,
     symbols: BTreeMap<&'static CStr, Symbol>,
     constants: BTreeMap<&'static CStr, u32>,
 }
-
-// SAFETY: handles of the driver may be used on any thread.
-unsafe impl Send for Module {}
 
 /// A symbol, and what was last copied to it.
 struct Symbol {
@@ -38,42 +79,52 @@ impl Module {
         context.bind_to_thread().map_err(failed("cuCtxSetCurrent"))?;
         // SAFETY: the image is PTX that ends in NUL.
         let handle = unsafe { result::module::load_data(ptx.as_ptr().cast::<c_void>()) }.map_err(failed("cuModuleLoadData"))?;
-        Ok(Module { handle, context: context.clone(), functions: BTreeMap::new(), symbols: BTreeMap::new(), constants: BTreeMap::new() })
+        let loaded = Arc::new(Loaded { handle: Handle(handle), context: context.clone() });
+        Ok(Module { loaded, functions: BTreeMap::new(), symbols: BTreeMap::new(), constants: BTreeMap::new() })
     }
 
     /// A kernel, by name.
-    pub(super) fn function(&mut self, name: &'static CStr) -> Result<sys::CUfunction, Error> {
-        if let Some(&function) = self.functions.get(name) {
-            return Ok(function);
+    pub(super) fn function(&mut self, name: &'static CStr) -> Result<Function, Error> {
+        if let Some(function) = self.functions.get(name) {
+            return Ok(function.clone());
         }
         // SAFETY: the module is loaded.
-        let function = unsafe { result::module::get_function(self.handle, name.to_owned()) }.map_err(failed("cuModuleGetFunction"))?;
-        self.functions.insert(name, function);
+        let handle =
+            unsafe { result::module::get_function(self.loaded.handle.0, name.to_owned()) }.map_err(failed("cuModuleGetFunction"))?;
+        let function = Function(Arc::new(Kernel { handle: Handle(handle), _module: self.loaded.clone() }));
+        self.functions.insert(name, function.clone());
         Ok(function)
     }
 
-    /// Copies `contents` to the beginning of the symbol `name`, in constant or in global memory, unless that is what it holds already. No kernel that reads it may be at
+    /// Copies `values` to the beginning of the symbol `name`, in constant or in global memory, unless that is what it holds already. No kernel that reads it may be at
     /// work. The copy is done when this returns.
-    pub(super) fn set_symbol(&mut self, stream: sys::CUstream, name: &'static CStr, contents: &[u8]) -> Result<(), Error> {
+    pub(super) fn set_symbol<T: NoUninit>(&mut self, stream: sys::CUstream, name: &'static CStr, values: &[T]) -> Result<(), Error> {
+        let values: &[u8] = bytemuck::cast_slice(values);
         if !self.symbols.contains_key(name) {
             let (address, bytes) = self.global(name)?;
             self.symbols.insert(name, Symbol { address, bytes, contents: Vec::new() });
         }
         let symbol = self.symbols.get_mut(name).expect("it was inserted");
-        if symbol.contents == contents {
+        if symbol.contents == values {
             return Ok(());
         }
-        if contents.len() > symbol.bytes {
-            return Err(Error::Internal(format!("{name:?} has {} bytes, and {} were to be copied.", symbol.bytes, contents.len())));
+        if values.len() > symbol.bytes {
+            return Err(Error::Internal(format!("{name:?} has {} bytes, and {} were to be copied.", symbol.bytes, values.len())));
         }
         // Forgotten first: if the copy fails, nobody may believe what was there before.
         symbol.contents.clear();
+        let source = values.to_vec();
         // The synchronous copy would not do: it returns when the bytes are on their way, and other streams do not wait for it.
-        // SAFETY: the symbol has room for it, and `contents` stays until the stream has been waited for.
-        unsafe { result::memcpy_htod_async(symbol.address, contents, stream) }.map_err(failed("cuMemcpyHtoDAsync"))?;
-        // SAFETY: the stream is open.
-        unsafe { result::stream::synchronize(stream) }.map_err(failed("cuStreamSynchronize"))?;
-        symbol.contents.extend_from_slice(contents);
+        // SAFETY: the symbol has room for it, and `source` is there until the stream has been waited for.
+        let sent = unsafe { result::memcpy_htod_async(symbol.address, &source, stream) }.map_err(failed("cuMemcpyHtoDAsync"));
+        match sent.and_then(|()| wait(stream)) {
+            Ok(()) => symbol.contents = source,
+            Err(error) => {
+                // Nobody knows whether it is still read: it stays for ever.
+                std::mem::forget(source);
+                return Err(error);
+            }
+        }
         Ok(())
     }
 
@@ -95,20 +146,27 @@ impl Module {
 
     fn global(&self, name: &CStr) -> Result<(sys::CUdeviceptr, usize), Error> {
         // SAFETY: the module is loaded.
-        unsafe { result::module::get_global(self.handle, name.to_owned()) }.map_err(failed("cuModuleGetGlobal"))
+        unsafe { result::module::get_global(self.loaded.handle.0, name.to_owned()) }.map_err(failed("cuModuleGetGlobal"))
     }
 }
 
-impl Drop for Module {
-    fn drop(&mut self) {
-        self.context.record_err(self.context.bind_to_thread());
-        // SAFETY: it was loaded in `load`, and its kernels have been waited for.
-        self.context.record_err(unsafe { result::module::unload(self.handle) });
-    }
+/// Waits for all that was put on the stream.
+pub(super) fn wait(stream: sys::CUstream) -> Result<(), Error> {
+    // SAFETY: the stream is open.
+    unsafe { result::stream::synchronize(stream) }.map_err(failed("cuStreamSynchronize"))
 }
 
-/// Numbers as the bytes that they are.
-pub(super) fn bytes_of<T: DeviceRepr>(values: &[T]) -> &[u8] {
-    // SAFETY: what may be sent to a device is plain numbers, without padding in those that are sent here, and any byte is a u8.
-    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Plans that hold kernels go to the threads of the lanes.
+    #[test]
+    fn kernels_may_be_launched_on_any_thread() {
+        fn shared<T: Send + Sync>() {}
+        shared::<Function>();
+        shared::<super::super::lines::LinesPlan>();
+        shared::<super::super::sweeps::SweepsPlan>();
+        shared::<super::super::convolution::ConvolutionPlan>();
+    }
 }

@@ -1,39 +1,95 @@
 //! How much work is submitted at once where a run can be stopped.
 
+use std::ops::Range;
 use std::time::Duration;
 
 /// How long the device is to be busy with a batch.
 const BATCH: Duration = Duration::from_millis(20);
 
+/// How long the first batch of a run may take on the slowest of devices. The second may have twice as much work: that, too, is over within a tenth of a
+/// second there, even if nothing was learnt from the first.
+const FIRST: Duration = Duration::from_millis(40);
+
 /// The most launches in a batch, whatever they seem to take: about as many as a stream takes without making its caller wait.
 const MAX_BATCH: usize = 1000;
 
-/// How many launches go into a batch, learnt from those that are over.
+/// How much goes into a batch, learnt from those that are over: so many launches, or so many units of work, however they are launched.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pace {
     batch: usize,
+    most: usize,
 }
 
 impl Pace {
-    /// Where a launch takes `guess`, as far as is known.
+    /// Counting launches, where one takes `guess`, as far as is known.
     pub(super) fn new(guess: Duration) -> Pace {
-        Pace { batch: Pace::of(guess) }
+        Pace { batch: share(BATCH, 1, guess).min(MAX_BATCH), most: MAX_BATCH }
+    }
+
+    /// Counting units of work, where the slowest of devices takes so long for one.
+    pub(super) fn of_units(slowest: Duration) -> Pace {
+        Pace { batch: share(FIRST, 1, slowest), most: usize::MAX }
     }
 
     pub(super) fn batch(self) -> usize {
         self.batch
     }
 
-    /// So many launches took that long. It takes no more than twice as many after one batch: a first launch may have been a quick one by chance.
-    pub(super) fn took(&mut self, launches: usize, time: Duration) {
-        let launches = launches.max(1);
-        let each = time / u32::try_from(launches).unwrap_or(u32::MAX);
-        self.batch = Pace::of(each).min(2 * launches.max(self.batch));
+    /// So much took that long. After one batch it takes no more than twice as much: a first launch may have been a quick one by chance. After less
+    /// than half a batch it does not take more.
+    pub(super) fn took(&mut self, done: usize, time: Duration) {
+        let done = done.max(1);
+        let twice = done.saturating_mul(2);
+        let most = if twice < self.batch { self.batch } else { twice };
+        self.batch = share(BATCH, done, time).min(most).min(self.most);
+    }
+}
+
+/// How much can be done in `span` where `done` took `time`; something at least.
+fn share(span: Duration, done: usize, time: Duration) -> usize {
+    let share = span.as_nanos() * done as u128 / time.as_nanos().max(1);
+    usize::try_from(share).unwrap_or(usize::MAX).max(1)
+}
+
+/// How much of `whole` is done next, if no more than `most` can be at once: all pieces are about as large.
+pub(super) fn evenly(whole: usize, most: usize) -> usize {
+    whole.div_ceil(whole.div_ceil(most).max(1))
+}
+
+/// Sweeps over an array, each so many units of work, as they go into launches. No launch has more than one sweep, and none begins before the sweep ahead
+/// of it was submitted to its end.
+#[derive(Debug, Clone)]
+pub(super) struct Schedule {
+    /// In a sweep.
+    units: usize,
+    /// Those that are not submitted to their end.
+    sweeps: usize,
+    /// The first unit of the present sweep that is not submitted.
+    at: usize,
+}
+
+impl Schedule {
+    pub(super) fn new(sweeps: usize, units: usize) -> Schedule {
+        Schedule { units, sweeps: if units == 0 { 0 } else { sweeps }, at: 0 }
     }
 
-    fn of(each: Duration) -> usize {
-        let batch = BATCH.as_nanos() / each.as_nanos().max(1);
-        usize::try_from(batch).unwrap_or(MAX_BATCH).clamp(1, MAX_BATCH)
+    /// Whether everything was submitted.
+    pub(super) fn is_over(&self) -> bool {
+        self.sweeps == 0
+    }
+
+    /// The launches of the next batch, each some units of a sweep: whole sweeps where they fit, else one launch.
+    pub(super) fn batch(&mut self, pace: Pace) -> impl Iterator<Item = Range<usize>> + use<> {
+        let Schedule { units, sweeps, at } = *self;
+        let (most, left) = (pace.batch(), units - at);
+        // What is left of a sweep that was begun, or a part of one; and whole sweeps behind it.
+        let part = if at == 0 && left <= most { 0 } else { evenly(left, most) };
+        let ended = usize::from(part == left);
+        let whole = if part == 0 || part == left { (most - part) / units } else { 0 };
+        let whole = whole.min(MAX_BATCH - ended).min(sweeps - ended);
+        self.sweeps -= ended + whole;
+        self.at = if part == 0 || part == left { 0 } else { at + part };
+        (part > 0).then_some(at..at + part).into_iter().chain(std::iter::repeat_n(0..units, whole))
     }
 }
 
@@ -55,5 +111,91 @@ mod tests {
         assert_eq!(batches, [1, 2, 4, 8, 16, 20]);
         pace.took(20, Duration::from_secs(1));
         assert_eq!(pace.batch(), 1);
+        let mut quick = Pace::new(Duration::ZERO);
+        quick.took(MAX_BATCH, Duration::ZERO);
+        assert_eq!(quick.batch(), MAX_BATCH);
+    }
+
+    #[test]
+    fn what_was_less_than_asked_for_does_not_let_a_batch_grow_further() {
+        let mut pace = Pace::of_units(Duration::from_millis(1));
+        assert_eq!(pace.batch(), 40);
+        // Several lanes ask, and tell what they did one after the other.
+        for expected in [80, 80, 80] {
+            pace.took(39, Duration::from_micros(1));
+            assert_eq!(pace.batch(), expected.min(78));
+        }
+        pace.took(1, Duration::from_millis(2));
+        assert_eq!(pace.batch(), 10, "but it shrinks");
+    }
+
+    #[test]
+    fn pieces_are_about_as_large_each() {
+        assert_eq!((evenly(65, 64), evenly(64, 64), evenly(1, 64), evenly(1000, 64)), (33, 64, 1, 63));
+    }
+
+    /// A run on a device that does so many units a second and takes `launch` for each launch; it is waited for after each batch. The seconds of each batch,
+    /// and its launches. What the first batch took is told as `first`, if that is given.
+    fn simulate(sweeps: usize, units: usize, slowest: f64, speed: f64, first: Option<Duration>) -> Vec<(f64, usize)> {
+        const LAUNCH: f64 = 3e-6;
+        let mut pace = Pace::of_units(Duration::from_secs_f64(1.0 / slowest));
+        let mut schedule = Schedule::new(sweeps, units);
+        let (mut batches, mut next) = (Vec::new(), (0, 0));
+        while !schedule.is_over() {
+            let asked = pace.batch();
+            let launches: Vec<_> = schedule.batch(pace).collect();
+            let done: usize = launches.iter().map(Range::len).sum();
+            assert!(done >= 1 && (done <= asked) && launches.len() <= MAX_BATCH);
+            for launch in &launches {
+                assert!(launch.end <= units && (next.0, launch.start) == next, "{launch:?} where {next:?} is next");
+                next = if launch.end == units { (next.0 + 1, 0) } else { (next.0, launch.end) };
+            }
+            let seconds = done as f64 / speed + launches.len() as f64 * LAUNCH;
+            let told = Duration::from_secs_f64(seconds);
+            pace.took(done, first.filter(|_| batches.is_empty()).unwrap_or(told));
+            batches.push((seconds, launches.len()));
+        }
+        assert_eq!(next, (sweeps, 0), "every unit of every sweep");
+        batches
+    }
+
+    #[test]
+    fn no_batch_takes_a_tenth_of_a_second_on_the_slowest_of_devices() {
+        for (sweeps, units) in [(1, 1), (1, 1_000_000), (7, 12_345), (1000, 100), (100_000, 3)] {
+            let slowest = 1e4;
+            for first in [None, Some(Duration::ZERO), Some(Duration::from_secs(1))] {
+                let batches = simulate(sweeps, units, slowest, slowest, first);
+                assert!(batches.iter().all(|(seconds, _)| *seconds < 0.09), "{sweeps} x {units}, {first:?}: {batches:?}");
+                assert!(batches[0].0 < 0.05);
+            }
+            // One that has slowed down after a while, and one in between.
+            for factor in [1.5, 10.0, 300.0] {
+                assert!(simulate(sweeps, units, slowest, factor * slowest, None).iter().all(|(seconds, _)| *seconds < 0.05));
+            }
+        }
+    }
+
+    /// A thousand times as fast as the slowest: what is learnt must cost nothing that can be seen.
+    #[test]
+    fn a_fast_device_is_kept_busy() {
+        let (slowest, fast) = (1e6, 1e9);
+        for (sweeps, units) in [(1000, 1_000_000), (10, 100_000_000), (100_000, 10_000)] {
+            let batches = simulate(sweeps, units, slowest, fast, None);
+            let all: f64 = batches.iter().map(|(seconds, _)| seconds).sum();
+            // The wait for a batch costs some 20 us.
+            let waits = batches.len() as f64 * 20e-6;
+            assert!(batches[0].0 < 0.01 * all && waits < 0.01 * all, "{} batches, {all} s", batches.len());
+            let launches: usize = batches.iter().map(|(_, launches)| launches).sum();
+            let needed = sweeps.max((all / 0.020) as usize);
+            assert!(launches <= 2 * needed + 20, "{launches} launches for {sweeps} sweeps in {all} s");
+        }
+    }
+
+    #[test]
+    fn a_run_that_is_short_on_any_device_is_one_batch() {
+        assert_eq!(simulate(40, 1000, 1e6, 1e9, None).len(), 1);
+        assert_eq!(simulate(41, 1000, 1e6, 1e9, None).len(), 2);
+        assert_eq!(simulate(1, 40_000, 1e6, 1e6, None).len(), 1);
+        assert!(Schedule::new(5, 0).is_over() && Schedule::new(0, 5).is_over());
     }
 }

@@ -6,16 +6,17 @@
 //!
 //! Launches are submitted in batches, each of so many as the device needs a hundredth of a second or two for; between two of them the watch is asked.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::ops::Range;
+use std::time::Instant;
 
-use cudarc::driver::{CudaStream, DeviceRepr, sys};
+use bytemuck::Pod;
+use cudarc::driver::sys;
 
 use super::DEFAULT_DEVICE_BYTES;
 use super::device::Device;
 use super::error::failed;
-use super::memory::DeviceBuffer;
-use super::pace::Pace;
+use super::memory::{DeviceBuffer, Idle, settle};
+use super::pace::{Pace, Schedule};
 use crate::stencil::Error;
 use crate::watch::Watch;
 
@@ -44,15 +45,6 @@ impl Budget {
     }
 }
 
-/// What a launch has done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Launched {
-    /// To be counted when it is over.
-    pub(super) updates: usize,
-    /// Whether the array that was written is now whole, and the next launch reads it.
-    pub(super) swap: bool,
-}
-
 /// An array on the device, and room for another of its size.
 ///
 /// Its fields are dropped in this order: nothing is under way when the buffers are freed.
@@ -65,16 +57,6 @@ pub(super) struct Resident {
     bytes: usize,
 }
 
-/// Waits for its stream when it is dropped.
-struct Idle(Arc<CudaStream>);
-
-impl Drop for Idle {
-    fn drop(&mut self) {
-        // What goes wrong here has gone wrong before, and was told.
-        let _ = self.0.synchronize();
-    }
-}
-
 impl Resident {
     /// Room for an array of so many elements of `size` bytes, twice; `None` where that is more than the budget or the device has. The lanes of the
     /// device's staging give up their own buffers there if the budget asks for it.
@@ -84,7 +66,7 @@ impl Resident {
             return Ok(None);
         };
         let needed = 2 * bytes;
-        let resident = |device: &Device, buffers| Ok(Some(Resident { idle: Idle(device.stream.clone()), buffers, current: 0, bytes }));
+        let resident = |device: &Device, buffers| Ok(Some(Resident { idle: Idle::new(&device.stream), buffers, current: 0, bytes }));
         if let Some(spare) = device.staging.take_spare() {
             let held = spare[0].bytes() + spare[1].bytes();
             if spare.iter().all(|buffer| buffer.bytes() >= bytes) && held + device.staging.device_bytes() <= budget.kept() {
@@ -111,24 +93,14 @@ impl Resident {
     }
 
     /// Copies an array of the host here.
-    pub(super) fn upload<T: DeviceRepr + Copy + Send + Sync>(
-        &mut self,
-        device: &mut Device,
-        input: &[T],
-        watch: &Watch,
-    ) -> Result<(), Error> {
+    pub(super) fn upload<T: Pod + Send + Sync>(&mut self, device: &mut Device, input: &[T], watch: &Watch) -> Result<(), Error> {
         assert!(size_of_val(input) <= self.bytes);
         // SAFETY: the buffer has as many bytes, and `run` has waited for what used it.
         unsafe { device.staging.upload(&device.context, input, self.buffers[self.current].address(), watch) }
     }
 
     /// Copies the array to the host.
-    pub(super) fn download<T: DeviceRepr + Copy + Send + Sync>(
-        &self,
-        device: &mut Device,
-        output: &mut [T],
-        watch: &Watch,
-    ) -> Result<(), Error> {
+    pub(super) fn download<T: Pod + Send + Sync>(&self, device: &mut Device, output: &mut [T], watch: &Watch) -> Result<(), Error> {
         assert!(size_of_val(output) <= self.bytes);
         // SAFETY: the buffer has as many bytes, and `run` has waited for what wrote it.
         unsafe { device.staging.download(&device.context, self.buffers[self.current].address(), output, watch) }
@@ -139,40 +111,36 @@ impl Resident {
         [self.buffers[self.current].address(), self.buffers[1 - self.current].address()]
     }
 
-    /// Has `submit` put so many launches on the stream, one behind the other, and waits for them; in batches, the first as if a launch took `guess`.
+    /// Has `submit` put so many sweeps on the stream, each of so many units of work, in one launch or several; waits for them in batches, as `pace` says.
     ///
-    /// `submit` gets the launch's number, the stream, the address of the array and that of the room beside it. What it says was done is counted in
-    /// `watch` at the end of the batch. Where the watch says stop, nothing more is submitted; when this returns, nothing is under way.
+    /// `submit` gets the units of the launch, the stream, the address of the array and that of the room beside it, and returns the updates that it
+    /// does: they are counted in `watch` at the end of the batch. Where the watch says stop, nothing more is submitted; when this returns, nothing is
+    /// under way.
     pub(super) fn run(
         &mut self,
-        launches: usize,
-        guess: Duration,
+        sweeps: usize,
+        units: usize,
+        mut pace: Pace,
         watch: &Watch,
-        mut submit: impl FnMut(usize, sys::CUstream, [sys::CUdeviceptr; 2]) -> Result<Launched, Error>,
+        mut submit: impl FnMut(Range<usize>, sys::CUstream, [sys::CUdeviceptr; 2]) -> Result<usize, Error>,
     ) -> Result<(), Error> {
-        let mut pace = Pace::new(guess);
-        let mut next = 0;
-        while next < launches {
+        let mut schedule = Schedule::new(sweeps, units);
+        while !schedule.is_over() {
             watch.check()?;
-            let batch = pace.batch().min(launches - next);
             let begin = Instant::now();
-            let mut updates = 0;
-            for _ in 0..batch {
-                let launched = submit(next, self.idle.0.cu_stream(), self.buffers()).inspect_err(|_| self.wait_in_vain())?;
-                updates += launched.updates;
-                self.current ^= usize::from(launched.swap);
-                next += 1;
+            let (mut done, mut updates) = (0, 0);
+            for launch in schedule.batch(pace) {
+                let last = launch.end == units;
+                done += launch.len();
+                updates += submit(launch, self.idle.stream().cu_stream(), self.buffers()).inspect_err(|_| settle(self.idle.stream()))?;
+                // The array that was written is whole, and the next launch reads it.
+                self.current ^= usize::from(last);
             }
-            self.idle.0.synchronize().map_err(failed("cuStreamSynchronize"))?;
+            self.idle.stream().synchronize().map_err(failed("cuStreamSynchronize"))?;
             watch.count(updates);
-            pace.took(batch, begin.elapsed());
+            pace.took(done, begin.elapsed());
         }
         Ok(())
-    }
-
-    /// Waits after an error, whatever comes of it.
-    fn wait_in_vain(&self) {
-        let _ = self.idle.0.synchronize();
     }
 
     /// Ends the use of it. Its buffers are kept for the next call, if the budget has room for them.

@@ -14,13 +14,15 @@ use std::ops::Range;
 use std::slice::ChunksMut;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cudarc::driver::{CudaContext, CudaStream, DeviceRepr, result, sys};
-use rayon::Scope;
+use bytemuck::Pod;
+use cudarc::driver::{CudaContext, CudaStream, result, sys};
 use rayon::prelude::*;
+use rayon::{Scope, ThreadPool};
 
 use super::device::HostContext;
 use super::error::failed;
-use super::memory::{DeviceBuffer, PinnedBuffer};
+use super::memory::{DeviceBuffer, PinnedBuffer, settle};
+use super::module::wait;
 use crate::stencil::{Error, MAX_TAPS};
 use crate::watch::Watch;
 use crate::workers::Workers;
@@ -138,7 +140,7 @@ fn lane_bytes(piece: usize, size: usize, halo: usize) -> usize {
     (2 * piece + 2 * halo.max(MIN_HALO)) * size
 }
 
-/// A stream and the buffers that pieces go through on it.
+/// A stream and the buffers that pieces go through on it. When it is dropped, the stream is waited for ahead of all, then the fields go in this order.
 pub(super) struct Lane {
     host_input: PinnedBuffer,
     host_output: PinnedBuffer,
@@ -178,7 +180,7 @@ impl Lane {
 
     /// Has `launch` compute on what was put into `host_input`, from there to as many `outputs` in `host_output`; both begin at the addresses it gets.
     /// What it returns is the address of the first of the outputs. `once` says that it reads samples and writes outputs about once each.
-    pub(super) fn compute<T: DeviceRepr + Copy>(
+    pub(super) fn compute<T: Pod>(
         &mut self,
         samples: usize,
         outputs: usize,
@@ -192,8 +194,8 @@ impl Lane {
             return Ok(());
         }
         let buffers = self.addresses()?;
-        // SAFETY: the buffers are as long as these slices of theirs, and nobody touches them before the stream has been waited for; where an
-        // error returns early, `wait` in `Staging::share` comes before anything else.
+        // SAFETY: the buffers are as long as these slices of theirs, and nobody touches them before the stream has been waited for; where an error or
+        // a panic ends this early, `Settled` waits before anything else happens to them.
         unsafe {
             result::memcpy_htod_async(buffers[0], self.host_input.as_mut_slice::<T>(samples), stream)
                 .map_err(failed("cuMemcpyHtoDAsync"))?;
@@ -204,12 +206,12 @@ impl Lane {
     }
 
     /// The samples that are to be computed on.
-    pub(super) fn samples<T: DeviceRepr>(&mut self, count: usize) -> &mut [T] {
+    pub(super) fn samples<T: Pod>(&mut self, count: usize) -> &mut [T] {
         self.host_input.as_mut_slice(count)
     }
 
     /// Waits for what was set going, and gives its outputs.
-    pub(super) fn outputs<T: DeviceRepr>(&mut self, count: usize) -> Result<&[T], Error> {
+    pub(super) fn outputs<T: Pod>(&mut self, count: usize) -> Result<&[T], Error> {
         self.wait()?;
         let buffer = [&mut self.host_input, &mut self.host_output].into_iter().find(|buffer| buffer.holds(self.results));
         let buffer = buffer.ok_or_else(|| Error::Internal("Results that are in no buffer.".into()))?;
@@ -218,22 +220,97 @@ impl Lane {
     }
 
     fn wait(&self) -> Result<(), Error> {
-        // SAFETY: the stream is open.
-        unsafe { result::stream::synchronize(self.stream.cu_stream()) }.map_err(failed("cuStreamSynchronize"))
+        wait(self.stream.cu_stream())
+    }
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        settle(&self.stream);
+    }
+}
+
+/// What jobs are done on, one at a time: a lane. (Tests have others, which need no device.)
+trait Worker: Send {
+    /// What keeps a thread ready for it.
+    type Ready;
+
+    /// Makes this thread ready to work with it, and with others like it, until the result is dropped.
+    fn ready(&self) -> Result<Self::Ready, Error>;
+
+    /// Waits for all that was set going.
+    fn wait(&self) -> Result<(), Error>;
+}
+
+impl Worker for Lane {
+    type Ready = HostContext;
+
+    fn ready(&self) -> Result<HostContext, Error> {
+        let others = HostContext::save()?;
+        self.stream.context().bind_to_thread().map_err(failed("cuCtxSetCurrent"))?;
+        Ok(others)
+    }
+
+    fn wait(&self) -> Result<(), Error> {
+        Lane::wait(self)
     }
 }
 
 /// What a lane does on a piece, in two halves: between them the device works on it, and the thread on another lane's.
-pub(super) trait Job {
+pub(super) trait Job<L = Lane> {
     /// Sets it going.
-    fn start(&mut self, lane: &mut Lane) -> Result<(), Error>;
+    fn start(&mut self, lane: &mut L) -> Result<(), Error>;
 
     /// Waits for it, and does what is left.
-    fn finish(self, lane: &mut Lane) -> Result<(), Error>;
+    fn finish(self, lane: &mut L) -> Result<(), Error>;
+}
+
+/// Lanes at work. Unless all of it is known to be over, they are waited for when this is dropped, whatever the reason: an error, a panic in a job on any
+/// thread. Nothing is then under way when their buffers are used again or freed.
+struct Settled<'l, L: Worker> {
+    lanes: &'l mut [L],
+    over: bool,
+}
+
+impl<L: Worker> Drop for Settled<'_, L> {
+    fn drop(&mut self) {
+        if !self.over {
+            for lane in &*self.lanes {
+                // What goes wrong here went wrong before.
+                let _ = lane.wait();
+            }
+        }
+    }
+}
+
+/// Has `lanes` do all jobs, each taking the next when it is done with one, by so many threads of a pool, or by this one. Nothing is under way when this
+/// returns or unwinds.
+fn share_out<L: Worker, J: Job<L> + Send>(
+    lanes: &mut [L],
+    mut jobs: impl ExactSizeIterator<Item = J> + Send,
+    pool: Option<(Arc<ThreadPool>, usize)>,
+    watch: &Watch,
+) -> Result<(), Error> {
+    let mut settled = Settled { lanes, over: false };
+    let result = match pool {
+        // Nobody is woken for what one thread does.
+        None => take_turns(settled.lanes, &mut jobs, watch),
+        Some((pool, threads)) => {
+            let lanes_each = settled.lanes.len().div_ceil(threads);
+            let (lanes, jobs) = (Mutex::new(settled.lanes.chunks_mut(lanes_each)), Mutex::new(jobs));
+            let team = Team { lanes, jobs, outcome: Mutex::new(Ok(())), watch };
+            // A panic of any thread comes out of here, when all of them are done.
+            pool.in_place_scope(|scope| team.work(scope));
+            team.outcome.into_inner().unwrap_or_else(PoisonError::into_inner)
+        }
+    };
+    // Each job has waited for its own.
+    settled.over = result.is_ok();
+    result
 }
 
 /// Does jobs on `lanes` in turn: while the device works on some, this thread copies for another.
-fn take_turns<J: Job>(lanes: &mut [Lane], jobs: &mut dyn Iterator<Item = J>, watch: &Watch) -> Result<(), Error> {
+fn take_turns<L: Worker, J: Job<L>>(lanes: &mut [L], jobs: &mut dyn Iterator<Item = J>, watch: &Watch) -> Result<(), Error> {
     // What each lane is at work on: the oldest is the next in turn.
     let mut under_way: VecDeque<J> = VecDeque::with_capacity(lanes.len());
     let (count, mut next) = (lanes.len(), 0);
@@ -255,17 +332,16 @@ fn take_turns<J: Job>(lanes: &mut [Lane], jobs: &mut dyn Iterator<Item = J>, wat
 ///
 /// The thread that was called begins at once, and each that has begun calls two more, as long as there is something left to do: to wake a thread
 /// takes about as long as a piece.
-struct Team<'a, 'l, P> {
+struct Team<'a, 'l, L, P> {
     /// What each thread is to work on.
-    lanes: Mutex<ChunksMut<'l, Lane>>,
+    lanes: Mutex<ChunksMut<'l, L>>,
     jobs: Mutex<P>,
     /// The first error.
     outcome: Mutex<Result<(), Error>>,
-    context: &'a Arc<CudaContext>,
     watch: &'a Watch,
 }
 
-impl<J: Job, P: ExactSizeIterator<Item = J> + Send> Team<'_, '_, P> {
+impl<L: Worker, J: Job<L>, P: ExactSizeIterator<Item = J> + Send> Team<'_, '_, L, P> {
     fn work<'s>(&'s self, scope: &Scope<'s>) {
         let Some(lanes) = lock(&self.lanes).next() else {
             return;
@@ -274,8 +350,7 @@ impl<J: Job, P: ExactSizeIterator<Item = J> + Send> Team<'_, '_, P> {
             scope.spawn(move |scope| self.work(scope));
         }
         let mut run = || {
-            let _others = HostContext::save()?;
-            self.context.bind_to_thread().map_err(failed("cuCtxSetCurrent"))?;
+            let _ready = lanes.first().map(L::ready).transpose()?;
             // After an error nobody takes another job.
             let mut jobs = std::iter::from_fn(|| lock(&self.outcome).is_ok().then(|| lock(&self.jobs).next()).flatten());
             take_turns(lanes, &mut jobs, self.watch)
@@ -303,7 +378,7 @@ struct PieceJob<'a, T> {
     watch: &'a Watch,
 }
 
-impl<T: DeviceRepr + Copy> Job for PieceJob<'_, T> {
+impl<T: Pod> Job for PieceJob<'_, T> {
     fn start(&mut self, lane: &mut Lane) -> Result<(), Error> {
         let samples = &self.input[self.piece.input.clone()];
         lane.samples(samples.len()).copy_from_slice(samples);
@@ -328,7 +403,7 @@ struct Gathering<'a, 'o, T, G: Gather<T>> {
     watch: &'a Watch,
 }
 
-impl<T: DeviceRepr + Copy, G: Gather<T>> Job for Gathering<'_, '_, T, G> {
+impl<T: Pod, G: Gather<T>> Job for Gathering<'_, '_, T, G> {
     fn start(&mut self, lane: &mut Lane) -> Result<(), Error> {
         let [inputs, outputs] = self.gather.elements(&self.piece);
         self.gather.fill(&self.piece, lane.samples(inputs));
@@ -352,7 +427,7 @@ struct Sending<'a, T> {
     to: sys::CUdeviceptr,
 }
 
-impl<T: DeviceRepr + Copy> Job for Sending<'_, T> {
+impl<T: Pod> Job for Sending<'_, T> {
     fn start(&mut self, lane: &mut Lane) -> Result<(), Error> {
         let stream = lane.stream.cu_stream();
         let samples = lane.samples(self.input.len());
@@ -372,7 +447,7 @@ struct Fetching<'a, T> {
     output: &'a mut [T],
 }
 
-impl<T: DeviceRepr + Copy> Job for Fetching<'_, T> {
+impl<T: Pod> Job for Fetching<'_, T> {
     fn start(&mut self, lane: &mut Lane) -> Result<(), Error> {
         lane.results = lane.host_output.address();
         let results = lane.host_output.as_mut_slice::<T>(self.output.len());
@@ -401,7 +476,7 @@ impl Staging {
     /// Computes `output` from `input`, of as many elements, by `plan`. At most `budget` bytes of device memory are held, if a tile fits in it.
     ///
     /// Each output is counted in `watch` when it is there.
-    pub(super) fn stream<T: DeviceRepr + Copy + Send + Sync>(
+    pub(super) fn stream<T: Pod + Send + Sync>(
         &mut self,
         context: &Arc<CudaContext>,
         plan: &dyn Plan,
@@ -422,7 +497,7 @@ impl Staging {
             let start = i * cut.piece;
             PieceJob { plan, piece: Piece::new(start..start + output.len(), halo, elements), input, output, watch }
         });
-        self.share(context, cut.lanes, jobs, watch)
+        self.share(cut.lanes, jobs, watch)
     }
 
     /// Sees that there are lanes for pieces of so many bytes of input and of output: as many as wished, or as the budget and memory give, but one.
@@ -446,23 +521,22 @@ impl Staging {
 
     /// Has the first `lanes` lanes, for which there was [room](Staging::prepare_lanes) made, compute pieces that are gathered from all over an array, each
     /// to some parts of the output. Each output is counted in `watch` when it is there.
-    pub(super) fn gather<'a, T: DeviceRepr + Copy + Send + 'a, G: Gather<T>>(
+    pub(super) fn gather<'a, T: Pod + Send + 'a, G: Gather<T>>(
         &mut self,
-        context: &Arc<CudaContext>,
         lanes: usize,
         gather: &G,
         pieces: impl Iterator<Item = (G::Piece, Vec<&'a mut [T]>)>,
         watch: &Watch,
     ) -> Result<(), Error> {
         let jobs: Vec<_> = pieces.map(|(piece, to)| Gathering { gather, piece, to, watch }).collect();
-        self.share(context, lanes, jobs.into_iter(), watch)
+        self.share(lanes, jobs.into_iter(), watch)
     }
 
     /// Copies `input` to the address `to` on the device, by all lanes at once. It is there when this returns.
     ///
     /// # Safety
     /// There is room for it, and nothing that uses it is under way.
-    pub(super) unsafe fn upload<T: DeviceRepr + Copy + Send + Sync>(
+    pub(super) unsafe fn upload<T: Pod + Send + Sync>(
         &mut self,
         context: &Arc<CudaContext>,
         input: &[T],
@@ -472,14 +546,14 @@ impl Staging {
         let cut = self.prepare_transfer(context, input.len(), size_of::<T>())?;
         let place = |i: usize| to + (i * cut.piece * size_of::<T>()) as sys::CUdeviceptr;
         let jobs = input.chunks(cut.piece).enumerate().map(|(i, input)| Sending { input, to: place(i) });
-        self.share(context, cut.lanes, jobs, watch)
+        self.share(cut.lanes, jobs, watch)
     }
 
     /// Copies what is at the address `from` on the device to `output`, by all lanes at once.
     ///
     /// # Safety
     /// There is as much, and nothing that writes it is under way.
-    pub(super) unsafe fn download<T: DeviceRepr + Copy + Send + Sync>(
+    pub(super) unsafe fn download<T: Pod + Send + Sync>(
         &mut self,
         context: &Arc<CudaContext>,
         from: sys::CUdeviceptr,
@@ -489,7 +563,7 @@ impl Staging {
         let cut = self.prepare_transfer(context, output.len(), size_of::<T>())?;
         let place = |i: usize| from + (i * cut.piece * size_of::<T>()) as sys::CUdeviceptr;
         let jobs = output.chunks_mut(cut.piece).enumerate().map(|(i, output)| Fetching { from: place(i), output });
-        self.share(context, cut.lanes, jobs, watch)
+        self.share(cut.lanes, jobs, watch)
     }
 
     /// Makes lanes with a buffer of `bytes` each way, within the budget, and says how many there are: `wanted`, or fewer, but one at the least.
@@ -512,36 +586,17 @@ impl Staging {
     }
 
     /// Has the first `lanes` lanes do all jobs, each taking the next when it is done with one. Nothing is under way when this returns, also with an error,
-    /// or when the watch has said stop.
+    /// or when the watch has said stop, or unwinds.
     pub(super) fn share<J: Job + Send>(
         &mut self,
-        context: &Arc<CudaContext>,
         lanes: usize,
-        mut jobs: impl ExactSizeIterator<Item = J> + Send,
+        jobs: impl ExactSizeIterator<Item = J> + Send,
         watch: &Watch,
     ) -> Result<(), Error> {
         // Where each lane has but one job, two lanes to a thread: to wake as many again costs more than they save.
         let threads = if jobs.len() > lanes { lanes } else { lanes.div_ceil(2) }.min(Workers::count());
         let pool = if threads > 1 { Workers::get() } else { None };
-        let lanes = &mut self.lanes[..lanes];
-        let result = match pool {
-            // Nobody is woken for what one thread does.
-            None => take_turns(lanes, &mut jobs, watch),
-            Some(pool) => {
-                let lanes_each = lanes.len().div_ceil(threads);
-                let (lanes, jobs) = (Mutex::new(lanes.chunks_mut(lanes_each)), Mutex::new(jobs));
-                let team = Team { lanes, jobs, outcome: Mutex::new(Ok(())), context, watch };
-                pool.in_place_scope(|scope| team.work(scope));
-                team.outcome.into_inner().unwrap_or_else(PoisonError::into_inner)
-            }
-        };
-        if result.is_err() {
-            // Nothing may be under way when the buffers are used again or freed. What goes wrong here went wrong before.
-            for lane in &self.lanes {
-                let _ = lane.wait();
-            }
-        }
-        result
+        share_out(&mut self.lanes[..lanes], jobs, pool.map(|pool| (pool, threads)), watch)
     }
 
     /// Gives up the buffers, and says whether there were any.
@@ -691,7 +746,104 @@ fn rounded(bytes: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+    use rayon::ThreadPoolBuilder;
+
     use super::*;
+
+    /// A lane without a device: it is at work from a job's start until it is waited for.
+    #[derive(Default)]
+    struct FakeLane {
+        at_work: AtomicBool,
+        waits: AtomicUsize,
+    }
+
+    impl Worker for FakeLane {
+        type Ready = ();
+
+        fn ready(&self) -> Result<(), Error> {
+            Ok(())
+        }
+
+        fn wait(&self) -> Result<(), Error> {
+            self.at_work.store(false, Ordering::Relaxed);
+            self.waits.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        }
+    }
+
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Trouble {
+        None,
+        ErrorInStart,
+        PanicInStart,
+        ErrorInFinish,
+        PanicInFinish,
+        Stop,
+    }
+
+    struct FakeJob<'a> {
+        trouble: Trouble,
+        watch: &'a Watch,
+        finished: &'a AtomicUsize,
+    }
+
+    impl Job<FakeLane> for FakeJob<'_> {
+        fn start(&mut self, lane: &mut FakeLane) -> Result<(), Error> {
+            assert!(!lane.at_work.swap(true, Ordering::Relaxed), "a lane does one job at a time");
+            match self.trouble {
+                Trouble::ErrorInStart => return Err(Error::Cuda("start".into())),
+                Trouble::PanicInStart => panic!("in start"),
+                Trouble::Stop => self.watch.stop(),
+                _ => {}
+            }
+            Ok(())
+        }
+
+        fn finish(self, lane: &mut FakeLane) -> Result<(), Error> {
+            match self.trouble {
+                Trouble::ErrorInFinish => return Err(Error::Cuda("finish".into())),
+                Trouble::PanicInFinish => panic!("in finish"),
+                _ => {}
+            }
+            self.finished.fetch_add(1, Ordering::Relaxed);
+            lane.wait()
+        }
+    }
+
+    /// Whatever happens to a job on whichever thread, nothing is under way when it is over; and nobody waits twice where nothing happens.
+    #[test]
+    fn lanes_are_waited_for_whatever_way_jobs_end() {
+        use Trouble::{ErrorInFinish, ErrorInStart, None, PanicInFinish, PanicInStart, Stop};
+        const JOBS: usize = 9;
+        let pool = Arc::new(ThreadPoolBuilder::new().num_threads(3).panic_handler(|_| {}).build().unwrap());
+        for trouble in [None, ErrorInStart, PanicInStart, ErrorInFinish, PanicInFinish, Stop] {
+            for at in 0..JOBS {
+                for (count, threads) in [(1, 1), (2, 1), (4, 1), (2, 2), (4, 2), (5, 3), (JOBS, 3)] {
+                    let what = format!("{trouble:?} in job {at} of {count} lanes, {threads} threads");
+                    let mut lanes: Vec<FakeLane> = (0..count).map(|_| FakeLane::default()).collect();
+                    let (watch, finished) = (Watch::new(), AtomicUsize::new(0));
+                    let job = |number| FakeJob { trouble: if number == at { trouble } else { None }, watch: &watch, finished: &finished };
+                    let team = (threads > 1).then(|| (pool.clone(), threads));
+                    let outcome = catch_unwind(AssertUnwindSafe(|| share_out(&mut lanes, (0..JOBS).map(job), team, &watch)));
+                    match trouble {
+                        None => assert!(matches!(outcome, Ok(Ok(()))), "{what}"),
+                        ErrorInStart | ErrorInFinish => assert!(matches!(outcome, Ok(Err(Error::Cuda(_)))), "{what}"),
+                        PanicInStart | PanicInFinish => assert!(outcome.is_err(), "{what}"),
+                        // There may have been nothing left to stop.
+                        Stop => assert!(matches!(outcome, Ok(Ok(()) | Err(Error::Interrupted))), "{what}"),
+                    }
+                    assert!(!lanes.iter().any(|lane| lane.at_work.load(Ordering::Relaxed)), "{what}");
+                    if trouble == None {
+                        let waits: usize = lanes.iter().map(|lane| lane.waits.load(Ordering::Relaxed)).sum();
+                        assert_eq!((finished.load(Ordering::Relaxed), waits), (JOBS, JOBS), "{what}");
+                    }
+                }
+            }
+        }
+    }
 
     const TILE: usize = 640;
     const SIZE: usize = 8;

@@ -1,17 +1,17 @@
 //! Sweeps of a stencil along the lines of an array that lies on the device: which kernel, how it is laid out, and how many sweeps a launch does.
 
-use std::ffi::c_void;
 use std::time::{Duration, Instant};
 
-use cudarc::driver::{result, sys};
+use bytemuck::{Pod, Zeroable};
+use cudarc::driver::sys;
 
 use super::Element;
 use super::block_run::Kernel;
 use super::blocks::Block;
 use super::device::Device;
-use super::error::failed;
-use super::module::bytes_of;
-use super::pace::Pace;
+use super::launch::{Shape, counter, launch};
+use super::module::{Function, wait};
+use super::pace::{Pace, evenly};
 use crate::stencil::{Boundary, DERIVATIVE_RADIUS, Derivative, Error, Lines, MAX_TAPS, Request};
 
 /// The kernels of `cuda/sweeps.cuh`, each in a module of its own for each number of taps: what is not used is not compiled.
@@ -97,16 +97,40 @@ const SHORT_THREADS: usize = 256;
 /// A launch does no more sweeps than this, be the lines short enough for any number: it cannot be stopped in the middle.
 const MOST_SWEEPS: usize = 1024;
 
-/// The argument of the kernels: `struct Sweeps` of `cuda/sweeps.cuh`, field for field.
+/// The argument of the kernels for doubles, `struct Sweeps<double>` of `cuda/sweeps.cuh`, field for field.
 #[repr(C)]
-#[derive(Debug, Clone, Copy)]
-struct Argument<T> {
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+struct DoubleArgument {
+    array: ArrayArgument,
+    value: f64,
+    layout: LayoutArgument,
+}
+
+/// The same for singles: `struct Sweeps<float>`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+struct SingleArgument {
+    array: ArrayArgument,
+    value: f32,
+    layout: LayoutArgument,
+    unused: u32,
+}
+
+/// Where the array is, and how it falls into lines.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+struct ArrayArgument {
     input: sys::CUdeviceptr,
     output: sys::CUdeviceptr,
     inner: u64,
     length: u64,
     outer: u64,
-    value: T,
+}
+
+/// What is outside, unless it is the value, and how the launch is laid out.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+struct LayoutArgument {
     boundary: u32,
     sweeps: u32,
     lanes: u32,
@@ -132,6 +156,29 @@ struct Layout {
     tiles: usize,
     blocks: usize,
     sweeps: usize,
+}
+
+impl Layout {
+    /// As the kernels count it.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for a layout that they cannot count.
+    fn argument(&self, boundary: u32) -> Result<LayoutArgument, Error> {
+        // Blocks that work in registers number their strips in 32 bits: beyond those they would find others, and compute them twice. (Those of short
+        // lines, of one segment, do so in 64.)
+        if self.segments > 1 {
+            let last = self.blocks.saturating_mul(self.groups).saturating_sub(1);
+            counter::<u32>(last, "as the number of a strip of lines")?;
+        }
+        Ok(LayoutArgument {
+            boundary,
+            sweeps: counter(self.sweeps, "sweeps in one launch")?,
+            lanes: counter(self.lanes, "lines side by side")?,
+            segments: counter(self.segments, "segments of a line")?,
+            groups: counter(self.groups, "groups of lines")?,
+            tiles: counter(self.tiles, "tiles of a line")?,
+        })
+    }
 }
 
 impl Tile {
@@ -223,11 +270,6 @@ fn best_sweeps(kind: Kind, radius: usize, elements: usize) -> usize {
     }
 }
 
-/// How many of `sweeps` are done in the next launch, if no more than `most` can be: all launches do about as many.
-fn evenly(sweeps: usize, most: usize) -> usize {
-    sweeps.div_ceil(sweeps.div_ceil(most).max(1))
-}
-
 /// What is swept: the images are others, and so is the symbol with the coefficients.
 #[derive(Debug, Clone, Copy)]
 enum Operator {
@@ -240,26 +282,23 @@ pub(super) struct SweepsPlan {
     operator: Operator,
     coefficients: Vec<u8>,
     radius: usize,
-    functions: [Option<sys::CUfunction>; Kind::ALL.len()],
+    functions: [Option<Function>; Kind::ALL.len()],
 }
-
-// SAFETY: handles of the driver may be used on any thread.
-unsafe impl Sync for SweepsPlan {}
 
 impl SweepsPlan {
     /// For a stencil.
     pub(super) fn stencil(request: &Request) -> SweepsPlan {
-        SweepsPlan::new(Operator::Stencil, bytes_of(request.taps().as_slice()), request.taps().radius())
+        SweepsPlan::new(Operator::Stencil, bytemuck::cast_slice(request.taps().as_slice()), request.taps().radius())
     }
 
     /// For a derivative. Its coefficients come from constant memory, whatever the source that is asked for: the result is the same.
     pub(super) fn derivative<T: Element>(request: &Derivative<T>) -> SweepsPlan {
         let operator = Operator::Derivative { single: T::NAME == f32::NAME };
-        SweepsPlan::new(operator, bytes_of(request.coefficients()), DERIVATIVE_RADIUS)
+        SweepsPlan::new(operator, bytemuck::cast_slice(request.coefficients()), DERIVATIVE_RADIUS)
     }
 
     fn new(operator: Operator, coefficients: &[u8], radius: usize) -> SweepsPlan {
-        SweepsPlan { operator, coefficients: coefficients.to_vec(), radius, functions: [None; Kind::ALL.len()] }
+        SweepsPlan { operator, coefficients: coefficients.to_vec(), radius, functions: Default::default() }
     }
 
     /// Loads the kernel of a kind, if it was not, and copies the coefficients to its module, if they are others than last time.
@@ -287,7 +326,7 @@ impl SweepsPlan {
     }
 
     /// The kernel for the next of `left` sweeps of `total`, how many threads a block of it has, and its layout.
-    fn choose(&self, lines: Lines, circular: bool, total: usize, left: usize) -> Result<(sys::CUfunction, usize, Layout), Error> {
+    fn choose(&self, lines: Lines, circular: bool, total: usize, left: usize) -> Result<(&Function, usize, Layout), Error> {
         let (kind, lanes) = self.kind(lines, total);
         let tile = kind.tile(2 * self.radius + 1);
         let layout = match tile {
@@ -295,7 +334,7 @@ impl SweepsPlan {
             None => short_layout(lines, left),
         };
         let missing = || Error::Internal(format!("No kernel for {lines:?}: {kind:?} was not prepared, or does not fit."));
-        let (function, layout) = self.functions[kind as usize].zip(layout).ok_or_else(missing)?;
+        let (function, layout) = self.functions[kind as usize].as_ref().zip(layout).ok_or_else(missing)?;
         Ok((function, tile.map_or(SHORT_THREADS, |tile| tile.threads), layout))
     }
 
@@ -315,8 +354,7 @@ impl SweepsPlan {
         let (mut launches, mut begin) = (0, Instant::now());
         while done < sweeps {
             if launches == pace.batch() {
-                // SAFETY: the stream is open.
-                unsafe { result::stream::synchronize(stream) }.map_err(failed("cuStreamSynchronize"))?;
+                wait(stream)?;
                 pace.took(launches, begin.elapsed());
                 over(done - told)?;
                 told = done;
@@ -335,7 +373,7 @@ impl SweepsPlan {
     fn submit<T: Element>(
         &self,
         stream: sys::CUstream,
-        function: sys::CUfunction,
+        function: &Function,
         threads: usize,
         lines: Lines,
         boundary: Boundary<T>,
@@ -343,31 +381,25 @@ impl SweepsPlan {
         input: sys::CUdeviceptr,
         output: sys::CUdeviceptr,
     ) -> Result<(), Error> {
-        let mut argument = Argument {
-            input,
-            output,
-            inner: lines.inner() as u64,
-            length: lines.length() as u64,
-            outer: lines.outer() as u64,
-            value: boundary.constant(),
-            boundary: match boundary {
-                Boundary::Constant(_) => 0,
-                Boundary::Replicate => 1,
-                Boundary::Symmetric => 2,
-                Boundary::Circular => 3,
-            },
-            sweeps: layout.sweeps as u32,
-            lanes: layout.lanes as u32,
-            segments: layout.segments as u32,
-            groups: layout.groups as u32,
-            tiles: u32::try_from(layout.tiles).map_err(|_| Error::Internal(format!("{} tiles in a line", layout.tiles)))?,
-        };
-        let blocks = i32::try_from(layout.blocks).map_err(|_| Error::Internal(format!("{} blocks in one launch", layout.blocks)))?;
-        let mut arguments = [(&raw mut argument).cast::<c_void>()];
-        // SAFETY: the function takes this one argument, which the launch copies. It reads and writes as many elements as the lines have, which the
-        // caller has at both addresses.
-        unsafe { result::launch_kernel(function, (blocks as u32, 1, 1), (threads as u32, 1, 1), 0, stream, &mut arguments) }
-            .map_err(failed("cuLaunchKernel"))
+        let shape = Shape::row(layout.blocks, threads)?;
+        let array =
+            ArrayArgument { input, output, inner: lines.inner() as u64, length: lines.length() as u64, outer: lines.outer() as u64 };
+        let layout = layout.argument(match boundary {
+            Boundary::Constant(_) => 0,
+            Boundary::Replicate => 1,
+            Boundary::Symmetric => 2,
+            Boundary::Circular => 3,
+        })?;
+        let value = boundary.constant();
+        // SAFETY: it reads and writes as many elements as the lines have, which the caller has at both addresses; the value is of the kernel's class.
+        unsafe {
+            if T::NAME == f32::NAME {
+                let argument = SingleArgument { array, value: bytemuck::cast(value), layout, unused: 0 };
+                launch(function, stream, shape, &argument)
+            } else {
+                launch(function, stream, shape, &DoubleArgument { array, value: bytemuck::cast(value), layout })
+            }
+        }
     }
 }
 
@@ -400,8 +432,43 @@ impl<T: Element> Kernel<T> for SweepsPlan {
 
 #[cfg(test)]
 mod tests {
+    use super::super::launch::tests::argument_bytes;
     use super::super::module::IMAGES;
     use super::*;
+
+    #[test]
+    fn the_kernels_take_these_arguments() {
+        for image in Kind::ALL.into_iter().flat_map(Kind::stencils) {
+            assert_eq!(argument_bytes(image, "sweeps"), size_of::<DoubleArgument>(), "{image}");
+        }
+        for (single, bytes) in [(true, size_of::<SingleArgument>()), (false, size_of::<DoubleArgument>())] {
+            for image in Kind::ALL.into_iter().filter_map(|kind| kind.derivative(single)) {
+                assert_eq!(argument_bytes(image, "sweeps"), bytes, "{image}");
+            }
+        }
+    }
+
+    /// Rows of 32 neighbouring lines, each line a strip: 2^32 strips can be told apart, and not one more.
+    #[test]
+    fn layouts_that_kernels_cannot_count_are_refused() {
+        let rows = Kind::Rows.tile(3).unwrap();
+        let layout = |strips: usize| rows.layout(Lines::strided(32, 128, strips), 32, 1, false, 1, 48).unwrap();
+        assert_eq!((layout(1).groups, layout(1).blocks), (1, 1));
+        assert!(layout((1 << 32) - 1).argument(0).is_ok());
+        assert!(layout(1 << 32).argument(0).is_ok());
+        assert!(matches!(layout((1 << 32) + 1).argument(0), Err(Error::Internal(text)) if text.contains("4294967296 as the number")));
+        // Several strips a block: the blocks alone would pass.
+        let grouped = Layout { lanes: 4, segments: 4, groups: 8, tiles: 1, blocks: (1 << 29) + 1, sweeps: 1 };
+        assert!(grouped.argument(0).is_err());
+        assert!(Layout { blocks: 1 << 29, ..grouped }.argument(0).is_ok());
+        assert!(Layout { blocks: 1, tiles: 1 << 32, ..grouped }.argument(0).is_err());
+        // Short lines are counted in 64 bits.
+        let short = short_layout(Lines::new(1, 1 << 33), 1).unwrap();
+        assert!(short.blocks * short.groups > 1 << 32 && short.argument(0).is_ok());
+        let LayoutArgument { boundary, sweeps, lanes, segments, groups, tiles } =
+            Layout { lanes: 1, segments: 2, groups: 3, tiles: 4, blocks: 5, sweeps: 6 }.argument(7).unwrap();
+        assert_eq!([boundary, sweeps, lanes, segments, groups, tiles], [7, 6, 1, 2, 3, 4]);
+    }
 
     /// What the kernels are promised holds for lines of every length.
     #[test]
@@ -518,10 +585,5 @@ mod tests {
             }
         }
         assert_eq!(short_layout(Lines::new(2561, 1), 1), None);
-    }
-
-    #[test]
-    fn launches_do_about_as_many_sweeps_each() {
-        assert_eq!((evenly(65, 64), evenly(64, 64), evenly(1, 64), evenly(1000, 64)), (33, 64, 1, 63));
     }
 }

@@ -2,9 +2,10 @@
 
 use std::ffi::CStr;
 
-use cudarc::driver::{DeviceRepr, sys};
+use bytemuck::{Pod, Zeroable};
+use cudarc::driver::sys;
 
-use super::{Array, Bench, Launch, Row, WARP, bytes};
+use super::{Array, Bench, Launch, Row, WARP};
 use crate::stencil::Error;
 
 /// Entries of the table: all that constant memory holds.
@@ -89,7 +90,7 @@ fn value(entry: usize) -> i32 {
 
 /// The argument of the kernels: `struct Job` of the source, field for field; here and in the other studies.
 #[repr(C)]
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
 struct Job {
     inputs: sys::CUdeviceptr,
     sums: sys::CUdeviceptr,
@@ -97,24 +98,20 @@ struct Job {
     count: u64,
 }
 
-// SAFETY: plain numbers in the layout of C.
-unsafe impl DeviceRepr for Job {}
-
 impl Access {
     pub(super) fn run(&self, bench: &mut Bench) -> Result<(), Error> {
-        let context = bench.device.context.clone();
         let stream = bench.device.stream.clone();
         let values: Vec<i32> = (0..ENTRIES).map(value).collect();
-        bench.device.module("study_access")?.set_symbol(stream.cu_stream(), c"constantTable", &bytes(&values))?;
-        let table = Array::filled(&context, ENTRIES, value)?;
+        bench.device.module("study_access")?.set_symbol(stream.cu_stream(), c"constantTable", &values)?;
+        let table = Array::filled(&stream, ENTRIES, value)?;
         for &count in &self.sums {
-            let inputs = Array::filled(&context, count, |_| 0_i32)?;
-            let sums = Array::<i32>::new(&context, count)?;
+            let inputs = Array::filled(&stream, count, |_| 0_i32)?;
+            let sums = Array::<i32>::new(&stream, count)?;
             let job = Job { inputs: inputs.address(), sums: sums.address(), table: table.address(), count: count as u64 };
             for &pattern in &self.patterns {
                 for (kernel, name) in pattern.kernels() {
                     let function = bench.device.module("study_access")?.function(name)?;
-                    let launch = Launch::over(function, count, self.block_size, 0, job);
+                    let launch = Launch::over(&function, count, self.block_size, 0, job)?;
                     let row = Row { study: "access", kernel, pattern: pattern.name(), operations_per_byte: None };
                     bench.measure(row, &launch, &sums, |index| pattern.sum(index, self.block_size))?;
                 }
@@ -126,7 +123,15 @@ impl Access {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::launch::tests::argument_bytes;
     use super::*;
+
+    #[test]
+    fn the_kernels_take_this_argument() {
+        for (_, name) in Pattern::ALL.into_iter().flat_map(Pattern::kernels) {
+            assert_eq!(argument_bytes("study_access", name.to_str().unwrap()), size_of::<Job>(), "{name:?}");
+        }
+    }
 
     /// What each thread of a grid writes, walked through as the document's program has it.
     #[test]

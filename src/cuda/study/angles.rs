@@ -1,8 +1,9 @@
 //! A table that every thread reads from end to end: `cuda/study_angles.cu`.
 
-use cudarc::driver::{DeviceRepr, sys};
+use bytemuck::{Pod, Zeroable};
+use cudarc::driver::sys;
 
-use super::{Array, Bench, Launch, Row, bytes};
+use super::{Array, Bench, Launch, Row};
 use crate::stencil::Error;
 
 /// Entries of the table: a degree each.
@@ -29,16 +30,13 @@ impl Default for Angles {
 }
 
 #[repr(C)]
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
 struct Job {
     elements: sys::CUdeviceptr,
     sums: sys::CUdeviceptr,
     angles: sys::CUdeviceptr,
     count: u64,
 }
-
-// SAFETY: plain numbers in the layout of C.
-unsafe impl DeviceRepr for Job {}
 
 /// So many degrees in radians.
 fn angle(degrees: usize) -> f32 {
@@ -56,20 +54,19 @@ fn sum(element: f32) -> f32 {
 
 impl Angles {
     pub(super) fn run(&self, bench: &mut Bench) -> Result<(), Error> {
-        let context = bench.device.context.clone();
         let stream = bench.device.stream.clone();
         let values: Vec<f32> = (0..ANGLES).map(angle).collect();
-        let global = Array::filled(&context, ANGLES, angle)?;
+        let global = Array::filled(&stream, ANGLES, angle)?;
         let module = bench.device.module("study_angles")?;
-        module.set_symbol(stream.cu_stream(), c"constantAngles", &bytes(&values))?;
+        module.set_symbol(stream.cu_stream(), c"constantAngles", &values)?;
         let kernels = [("constant", module.function(c"angles_constant")?), ("global", module.function(c"angles_global")?)];
         let expected: Vec<f32> = (0..DISTINCT).map(|index| sum(element(index))).collect();
         for &count in &self.threads {
-            let elements = Array::filled(&context, count, element)?;
-            let sums = Array::<f32>::new(&context, count)?;
+            let elements = Array::filled(&stream, count, element)?;
+            let sums = Array::<f32>::new(&stream, count)?;
             let job = Job { elements: elements.address(), sums: sums.address(), angles: global.address(), count: count as u64 };
-            for (kernel, function) in kernels {
-                let launch = Launch::over(function, count, BLOCK_SIZE, 0, job);
+            for &(kernel, ref function) in &kernels {
+                let launch = Launch::over(function, count, BLOCK_SIZE, 0, job)?;
                 let row = Row { study: "angles", kernel, pattern: "", operations_per_byte: None };
                 bench.measure(row, &launch, &sums, |index| expected[index % DISTINCT])?;
             }
@@ -80,7 +77,15 @@ impl Angles {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::launch::tests::argument_bytes;
     use super::*;
+
+    #[test]
+    fn the_kernels_take_this_argument() {
+        for kernel in ["angles_constant", "angles_global"] {
+            assert_eq!(argument_bytes("study_angles", kernel), size_of::<Job>(), "{kernel}");
+        }
+    }
 
     #[test]
     fn angles_go_round_the_circle() {

@@ -2,9 +2,11 @@
 
 use std::ops::RangeInclusive;
 
-use cudarc::driver::{DeviceRepr, sys};
+use bytemuck::{Pod, Zeroable};
+use cudarc::driver::sys;
 
-use super::{Array, Bench, Launch, Row, bytes, noise};
+use super::super::launch::{Shape, counter};
+use super::{Array, Bench, Launch, Row, noise};
 use crate::stencil::{Error, Real};
 
 /// Radii that a filter may have; as in the document.
@@ -26,7 +28,7 @@ impl Default for Convolution {
 }
 
 #[repr(C)]
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
 struct Job {
     image: sys::CUdeviceptr,
     output: sys::CUdeviceptr,
@@ -34,10 +36,8 @@ struct Job {
     rows: i32,
     columns: i32,
     radius: i32,
+    unused: i32,
 }
-
-// SAFETY: plain numbers in the layout of C, and the four bytes behind the last, which nobody reads.
-unsafe impl DeviceRepr for Job {}
 
 /// The filter's entries: other numbers than the image's first ones.
 fn entry(index: usize) -> f32 {
@@ -70,37 +70,37 @@ impl Convolution {
     }
 
     pub(super) fn run(&self, bench: &mut Bench) -> Result<(), Error> {
-        let context = bench.device.context.clone();
         let stream = bench.device.stream.clone();
         let count = self.size * self.size;
         let filter: Vec<f32> = (0..self.filter_size().pow(2)).map(entry).collect();
-        let image = Array::filled(&context, count, noise)?;
-        let output = Array::<f32>::new(&context, count)?;
-        let global = Array::filled(&context, filter.len(), entry)?;
+        let image = Array::filled(&stream, count, noise)?;
+        let output = Array::<f32>::new(&stream, count)?;
+        let global = Array::filled(&stream, filter.len(), entry)?;
         let module = bench.device.module("study_convolution")?;
-        module.set_symbol(stream.cu_stream(), c"constantFilter", &bytes(&filter))?;
-        let edge = module.constant(c"study_edge")?;
-        let tile_edge = module.constant(c"study_tile_edge")?;
-        let tile_columns = module.constant(c"study_tile_columns")?;
+        module.set_symbol(stream.cu_stream(), c"constantFilter", &filter)?;
+        let edge = module.constant(c"study_edge")? as usize;
+        let tile_edge = module.constant(c"study_tile_edge")? as usize;
+        let tile_columns = module.constant(c"study_tile_columns")? as usize;
         // An inner step of the basic kernel loads a sample and an entry of the filter, 8 bytes, for a product and a sum. The constant cache saves the
         // second load.
         let kernels = [
             ("basic", module.function(c"convolution_basic")?, edge, edge, 2.0 / 8.0),
             ("constant", module.function(c"convolution_constant")?, edge, edge, 2.0 / 4.0),
-            ("tiled", module.function(c"convolution_tiled")?, tile_edge, tile_columns, self.tiled_operations_per_byte(tile_edge as usize)),
+            ("tiled", module.function(c"convolution_tiled")?, tile_edge, tile_columns, self.tiled_operations_per_byte(tile_edge)),
         ];
-        let side = self.size as i32;
+        let side = counter(self.size, "rows and columns")?;
         let job = Job {
             image: image.address(),
             output: output.address(),
             filter: global.address(),
             rows: side,
             columns: side,
-            radius: self.radius as i32,
+            radius: counter(self.radius, "entries on either side")?,
+            unused: 0,
         };
         for (kernel, function, edge, block_columns, operations_per_byte) in kernels {
-            let blocks = (self.size as u32).div_ceil(edge);
-            let launch = Launch { function, grid: (blocks, blocks), block: (edge, block_columns), shared_bytes: 0, argument: job };
+            let blocks = self.size.div_ceil(edge);
+            let launch = Launch { function, shape: Shape::new([blocks, blocks], [edge, block_columns], 0)?, argument: job };
             let row = Row { study: "convolution", kernel, pattern: "", operations_per_byte: Some(operations_per_byte) };
             bench.measure(row, &launch, &output, |index| self.output(&filter, noise, index))?;
         }
@@ -110,9 +110,17 @@ impl Convolution {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::launch::tests::argument_bytes;
     use super::*;
     use crate::stencil::{self, Compute, Filter, Reference};
     use crate::watch::Watch;
+
+    #[test]
+    fn the_kernels_take_this_argument() {
+        for kernel in ["convolution_basic", "convolution_constant", "convolution_tiled"] {
+            assert_eq!(argument_bytes("study_convolution", kernel), size_of::<Job>(), "{kernel}");
+        }
+    }
 
     #[test]
     fn it_is_the_convolution_of_the_contract() {

@@ -16,13 +16,13 @@ mod angles;
 mod convolution;
 mod readonly;
 
-use std::ffi::c_void;
 use std::fmt::Display;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use cudarc::driver::{CudaContext, CudaGraph, CudaStream, DeviceRepr, result, sys};
+use bytemuck::{NoUninit, Pod};
+use cudarc::driver::{CudaGraph, CudaStream, result, sys};
 use rayon::prelude::*;
 
 pub use access::{Access, Pattern};
@@ -33,8 +33,10 @@ pub use readonly::ReadOnly;
 use super::Cuda;
 use super::device::{self, Device};
 use super::error::failed;
+use super::launch::{Shape, launch};
 use super::measure::Clock;
-use super::memory::DeviceBuffer;
+use super::memory::{DeviceBuffer, Idle};
+use super::module::Function;
 use crate::stencil::Error;
 use crate::workers::Workers;
 
@@ -153,7 +155,7 @@ impl Bench<'_> {
     }
 
     /// Checks a kernel, whose every launch writes all of `output`, then times it.
-    fn measure<A: DeviceRepr + Copy, T: Element>(
+    fn measure<A: NoUninit, T: Element>(
         &mut self,
         row: Row,
         launch: &Launch<A>,
@@ -161,7 +163,7 @@ impl Bench<'_> {
         expected: impl Fn(usize) -> T + Sync,
     ) -> Result<(), Error> {
         let stream = self.device.stream.clone();
-        output.spoil(&stream)?;
+        output.spoil()?;
         launch.on(&stream)?;
         stream.synchronize().map_err(failed("cuStreamSynchronize"))?;
         if let Some((index, got, wanted)) = output.first_difference(expected)? {
@@ -173,13 +175,15 @@ impl Bench<'_> {
         launches()?;
         let batch = self.clock.time(&launches)?;
         let graph = record(&stream, &launches)?;
+        // Dropped ahead of the graph: after an error replays may be under way.
+        let _idle = Idle::new(&stream);
         let laps = self.clock.laps(SAMPLES, &|| graph.launch().map_err(failed("cuGraphLaunch")))?;
         let each = |ms: f32| f64::from(ms) / LAUNCHES as f64;
         self.measurements.push(Measurement {
             study: row.study,
             kernel: row.kernel,
             pattern: row.pattern,
-            block_size: (launch.block.0 * launch.block.1) as usize,
+            block_size: launch.shape.threads(),
             elements: output.len,
             samples: laps.into_iter().map(each).collect(),
             batch_mean: each(batch),
@@ -205,33 +209,26 @@ fn record(stream: &Arc<CudaStream>, work: &dyn Fn() -> Result<(), Error>) -> Res
 
 /// A kernel, ready to be launched. Its one argument, and what that points to, is what the kernel takes.
 struct Launch<A> {
-    function: sys::CUfunction,
-    grid: (u32, u32),
-    block: (u32, u32),
-    shared_bytes: u32,
+    function: Function,
+    shape: Shape,
     argument: A,
 }
 
-impl<A: DeviceRepr + Copy> Launch<A> {
+impl<A: NoUninit> Launch<A> {
     /// One thread for each of `count` elements, in blocks of this size.
-    fn over(function: sys::CUfunction, count: usize, block: usize, shared_bytes: usize, argument: A) -> Launch<A> {
-        // Few enough: `ELEMENTS` and `BLOCK_SIZES` bound them.
-        Launch { function, grid: (count.div_ceil(block) as u32, 1), block: (block as u32, 1), shared_bytes: shared_bytes as u32, argument }
+    fn over(function: &Function, count: usize, block: usize, shared_bytes: usize, argument: A) -> Result<Launch<A>, Error> {
+        let shape = Shape::new([count.div_ceil(block), 1], [block, 1], shared_bytes)?;
+        Ok(Launch { function: function.clone(), shape, argument })
     }
 
     fn on(&self, stream: &CudaStream) -> Result<(), Error> {
-        let mut argument = self.argument;
-        let mut arguments = [(&raw mut argument).cast::<c_void>()];
-        let (grid, block) = ((self.grid.0, self.grid.1, 1), (self.block.0, self.block.1, 1));
-        // SAFETY: the function takes this one argument, which is copied now, also where the launch is only recorded. The arrays it points to are
-        // as long as it says, and live until the stream has been waited for.
-        unsafe { result::launch_kernel(self.function, grid, block, self.shared_bytes, stream.cu_stream(), &mut arguments) }
-            .map_err(failed("cuLaunchKernel"))
+        // SAFETY: the kernel takes this argument. The arrays it points to are as long as it says, and wait for the stream before they are freed.
+        unsafe { launch(&self.function, stream.cu_stream(), self.shape, &self.argument) }
     }
 }
 
 /// Numbers of four bytes.
-trait Element: DeviceRepr + Copy + Default + Display + Send + Sync {
+trait Element: Pod + Default + Display + Send + Sync {
     fn bits(self) -> u32;
 }
 
@@ -247,21 +244,24 @@ impl Element for i32 {
     }
 }
 
-/// An array on the device.
+/// An array on the device. Its fields are dropped in this order: nothing is under way when the buffer is freed.
 struct Array<T> {
+    idle: Idle,
     buffer: DeviceBuffer,
     len: usize,
     elements: PhantomData<T>,
 }
 
 impl<T: Element> Array<T> {
-    fn new(context: &Arc<CudaContext>, len: usize) -> Result<Array<T>, Error> {
-        Ok(Array { buffer: DeviceBuffer::new(context, len * size_of::<T>())?, len, elements: PhantomData })
+    /// An array for what is put on `stream`.
+    fn new(stream: &Arc<CudaStream>, len: usize) -> Result<Array<T>, Error> {
+        let buffer = DeviceBuffer::new(stream.context(), len * size_of::<T>())?;
+        Ok(Array { idle: Idle::new(stream), buffer, len, elements: PhantomData })
     }
 
     /// An array whose elements are `value` of their indices.
-    fn filled(context: &Arc<CudaContext>, len: usize, value: impl Fn(usize) -> T + Sync) -> Result<Array<T>, Error> {
-        let array = Array::new(context, len)?;
+    fn filled(stream: &Arc<CudaStream>, len: usize, value: impl Fn(usize) -> T + Sync) -> Result<Array<T>, Error> {
+        let array = Array::new(stream, len)?;
         let mut piece = Vec::with_capacity(len.min(PIECE));
         let workers = Workers::get().ok_or_else(no_threads)?;
         for first in (0..len).step_by(PIECE) {
@@ -270,7 +270,7 @@ impl<T: Element> Array<T> {
             unsafe { result::memcpy_htod_sync(array.at(first), &piece) }.map_err(failed("cuMemcpyHtoD"))?;
         }
         // The copy returns when the bytes are on their way, and our stream does not wait for them.
-        context.synchronize().map_err(failed("cuCtxSynchronize"))?;
+        stream.context().synchronize().map_err(failed("cuCtxSynchronize"))?;
         Ok(array)
     }
 
@@ -284,7 +284,8 @@ impl<T: Element> Array<T> {
     }
 
     /// Overwrites all elements with what no kernel should write: -1, or a NaN.
-    fn spoil(&self, stream: &CudaStream) -> Result<(), Error> {
+    fn spoil(&self) -> Result<(), Error> {
+        let stream = self.idle.stream();
         // SAFETY: as many bytes are there.
         unsafe { result::memset_d8_async(self.address(), 0xFF, self.buffer.bytes(), stream.cu_stream()) }.map_err(failed("cuMemsetD8Async"))
     }
@@ -320,11 +321,6 @@ fn no_threads() -> Error {
 fn noise(index: usize) -> f32 {
     let mixed = (index as u32).wrapping_mul(0x9E37_79B9) >> 8;
     mixed as f32 / (1 << 23) as f32 - 1.0
-}
-
-/// The bytes of numbers, as constant memory is to hold them.
-fn bytes<T: Element>(values: &[T]) -> Vec<u8> {
-    values.iter().flat_map(|value| value.bits().to_ne_bytes()).collect()
 }
 
 #[cfg(test)]
@@ -377,11 +373,5 @@ mod tests {
         sorted.sort_by(f32::total_cmp);
         sorted.dedup();
         assert_eq!(sorted.len(), values.len());
-    }
-
-    #[test]
-    fn bytes_are_those_of_the_numbers() {
-        assert_eq!(bytes(&[1_i32, -1]), [1_i32.to_ne_bytes(), (-1_i32).to_ne_bytes()].concat());
-        assert_eq!(bytes(&[1.5_f32]), 1.5_f32.to_ne_bytes());
     }
 }

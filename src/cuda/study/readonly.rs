@@ -1,8 +1,9 @@
 //! Constant memory, the read-only cache and kernel arguments, for the coefficients of a derivative: `cuda/study_readonly.cu`.
 
-use cudarc::driver::{DeviceRepr, sys};
+use bytemuck::{Pod, Zeroable};
+use cudarc::driver::sys;
 
-use super::{Array, Bench, Launch, Row, bytes, noise};
+use super::{Array, Bench, Launch, Row, noise};
 use crate::stencil::{CoefficientSource, DERIVATIVE_RADIUS, Derivative, Error, Lines, Real};
 
 /// Takes the nine-point derivative of a line of samples in single precision, at a spacing of 1.
@@ -22,7 +23,7 @@ impl Default for ReadOnly {
 }
 
 #[repr(C)]
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
 struct Job {
     samples: sys::CUdeviceptr,
     derivative: sys::CUdeviceptr,
@@ -30,9 +31,6 @@ struct Job {
     count: u64,
     argument: [f32; DERIVATIVE_RADIUS],
 }
-
-// SAFETY: plain numbers in the layout of C.
-unsafe impl DeviceRepr for Job {}
 
 /// The coefficients that the function for derivatives has, too.
 fn coefficients() -> [f32; DERIVATIVE_RADIUS] {
@@ -49,15 +47,14 @@ fn derivative(coefficients: &[f32; DERIVATIVE_RADIUS], count: usize, sample: imp
 
 impl ReadOnly {
     pub(super) fn run(&self, bench: &mut Bench) -> Result<(), Error> {
-        let context = bench.device.context.clone();
         let stream = bench.device.stream.clone();
         let count = self.points;
         let argument = coefficients();
-        let samples = Array::filled(&context, count, noise)?;
-        let output = Array::<f32>::new(&context, count)?;
-        let global = Array::filled(&context, argument.len(), |i| argument[i])?;
+        let samples = Array::filled(&stream, count, noise)?;
+        let output = Array::<f32>::new(&stream, count)?;
+        let global = Array::filled(&stream, argument.len(), |i| argument[i])?;
         let module = bench.device.module("study_readonly")?;
-        module.set_symbol(stream.cu_stream(), c"constantCoefficients", &bytes(&argument))?;
+        module.set_symbol(stream.cu_stream(), c"constantCoefficients", &argument)?;
         let kernels = [
             ("constant", module.function(c"derivative_constant")?),
             ("readonly", module.function(c"derivative_readonly")?),
@@ -67,8 +64,8 @@ impl ReadOnly {
             Job { samples: samples.address(), derivative: output.address(), coefficients: global.address(), count: count as u64, argument };
         for &block_size in &self.block_sizes {
             let shared_bytes = (block_size + 2 * DERIVATIVE_RADIUS) * size_of::<f32>();
-            for (kernel, function) in kernels {
-                let launch = Launch::over(function, count, block_size, shared_bytes, job);
+            for &(kernel, ref function) in &kernels {
+                let launch = Launch::over(function, count, block_size, shared_bytes, job)?;
                 let row = Row { study: "readonly", kernel, pattern: "", operations_per_byte: None };
                 bench.measure(row, &launch, &output, |x| derivative(&argument, count, noise, x))?;
             }
@@ -79,9 +76,17 @@ impl ReadOnly {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::launch::tests::argument_bytes;
     use super::*;
     use crate::stencil::{Compute, Reference};
     use crate::watch::Watch;
+
+    #[test]
+    fn the_kernels_take_this_argument() {
+        for kernel in ["derivative_constant", "derivative_readonly", "derivative_argument"] {
+            assert_eq!(argument_bytes("study_readonly", kernel), size_of::<Job>(), "{kernel}");
+        }
+    }
 
     #[test]
     fn it_is_the_derivative_of_the_contract() {
