@@ -51,6 +51,8 @@ function device = ConstantMemoryDevice_CUDA ()
 %     ConstantMemoryDevice:
 %     numberOfInputs   it takes none
 %     numberOfOutputs  more than one
+%     busy             a call on the GPU is still running, and this one came from
+%                      inside it: from a timer or another callback
 %     notBuilt         the MEX file is missing: run compile_mex
 %
 %   Environment variables

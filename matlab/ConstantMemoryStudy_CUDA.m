@@ -99,6 +99,8 @@ function results = ConstantMemoryStudy_CUDA (study, varargin)
 %     option           a name that is no option of this study, or ambiguous; or a
 %                      value that it cannot have. The text lists what there is
 %     noDevice         there is no usable GPU, or not that one
+%     busy             a call on the same GPU is still running, and this one came
+%                      from inside it: from a timer or another callback
 %     outOfMemory      the GPU's memory is used up
 %     cuda             CUDA failed; the text carries its name and words
 %     internal         a fault of this library; also where a kernel computed

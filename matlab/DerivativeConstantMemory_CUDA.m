@@ -103,6 +103,10 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %                      also of an environment variable
 %     noDevice         'cuda' was asked for, or a 'Device', and it cannot be used:
 %                      no driver, one that is too old, no GPU, no such index
+%     busy             a call on the same GPU is still running, and this one came
+%                      from inside it: from a timer or another callback. 'auto'
+%                      does not fall back to the CPU then. Wait until that call
+%                      is over; 'cpu' works meanwhile
 %     outOfMemory      the GPU's memory is used up, by others too. Where the host has
 %                      no memory for the result, its own error comes
 %     cuda             CUDA failed; the text carries its name and words

@@ -14,6 +14,7 @@ pub mod cpu;
 pub mod cuda;
 pub mod gateway;
 pub mod mex;
+mod process;
 pub mod stencil;
 pub mod watch;
 pub mod workers;

@@ -4,27 +4,52 @@
 //! A pool of its own, not rayon's global one: the host may load other libraries with rayon inside, and ours must be gone, threads and all, when the
 //! host clears the function. Dropping a pool tells its threads to end and does not wait for them; so their handles are kept and joined.
 //!
+//! Nobody waits for a pool that somebody else is using: one that is given back, or replaced by one of another size, is ended by the call that has it last.
+//!
 //! # Limitations
-//! Threads do not survive a fork: a forked process forgets the pool that it inherited and starts one of its own.
+//! Threads do not survive a fork: a forked process leaves alone the pool that it inherited and starts one of its own.
 
+use std::cell::RefCell;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// The running pool.
-static WORKERS: Mutex<Option<Workers>> = Mutex::new(None);
+use crate::process::PerProcess;
+
+/// The pool that is kept, if there is one.
+type Kept = Option<Arc<Workers>>;
+
+/// The pool of this process.
+static WORKERS: PerProcess<Mutex<Kept>> = PerProcess::new();
 
 /// The most threads that are wanted; 0 for no limit.
 static LIMIT: AtomicUsize = AtomicUsize::new(0);
 
-/// A pool and the handles of its threads.
+thread_local! {
+    /// The pool of a call that works apart from the others on this thread, made when first asked for.
+    static APART: RefCell<Option<Kept>> = const { RefCell::new(None) };
+}
+
+/// A pool and the handles of its threads, which are ended and joined when this is dropped.
 pub struct Workers {
-    pool: Option<Arc<ThreadPool>>,
+    pool: Option<ThreadPool>,
     handles: Vec<JoinHandle<()>>,
     /// The process whose threads they are.
     process: u32,
+}
+
+/// The pool, for as long as somebody uses it.
+pub struct Pool(Arc<Workers>);
+
+impl Deref for Pool {
+    type Target = ThreadPool;
+
+    fn deref(&self) -> &ThreadPool {
+        self.0.pool.as_ref().expect("it is there until it is dropped")
+    }
 }
 
 impl Workers {
@@ -46,23 +71,41 @@ impl Workers {
 
     /// The pool, made if it is not there, and made anew if its size is to be another. `None` where the system gives no more threads: the caller then
     /// does the work itself.
-    pub fn get() -> Option<Arc<ThreadPool>> {
+    ///
+    /// Several threads may use it at the same time; none is served before the others' tasks that have begun.
+    pub fn get() -> Option<Pool> {
         let count = Workers::count();
-        let mut workers = lock();
-        if let Some(pool) = workers.as_ref().and_then(|workers| workers.pool.as_ref()).filter(|pool| pool.current_num_threads() == count) {
-            return Some(pool.clone());
-        }
-        if let Some(old) = workers.take() {
-            old.end();
-        }
-        workers.insert(Workers::start(count)?).pool.clone()
+        let apart = APART.with_borrow_mut(|apart| apart.as_mut().map(|kept| Workers::of_size(kept, count)));
+        apart.unwrap_or_else(|| Workers::of_size(&mut lock(), count))
     }
 
-    /// Ends the pool and waits for its threads. The next call makes another.
-    pub fn release() {
-        if let Some(workers) = lock().take() {
-            workers.end();
+    /// Does `work`, which gets a pool of its own on this thread, gone when it is done. It never waits for the tasks of others, which may last for hours.
+    pub fn apart<T>(work: impl FnOnce() -> T) -> T {
+        /// Puts back what was there before, also after a panic.
+        struct Before(Option<Kept>);
+        impl Drop for Before {
+            fn drop(&mut self) {
+                // Out of the cell first: to end a pool takes a while.
+                let own = APART.replace(self.0.take());
+                drop(own);
+            }
         }
+        let _before = Before(APART.replace(Some(None)));
+        work()
+    }
+
+    /// Ends the pool and waits for its threads, unless somebody is using it: then that is done when they have done with it. Who asks for it again gets another.
+    pub fn release() {
+        let kept = lock().take();
+        drop(kept);
+    }
+
+    fn of_size(kept: &mut Kept, count: usize) -> Option<Pool> {
+        if kept.as_ref().is_none_or(|workers| workers.handles.len() != count) {
+            *kept = None;
+            *kept = Some(Arc::new(Workers::start(count)?));
+        }
+        kept.clone().map(Pool)
     }
 
     fn start(count: usize) -> Option<Workers> {
@@ -76,45 +119,106 @@ impl Workers {
                 Ok(())
             })
             .build();
-        let workers = Workers { pool: pool.ok().map(Arc::new), handles, process: std::process::id() };
-        if workers.pool.is_none() {
-            // Those that did start end by themselves.
-            workers.end();
-            return None;
-        }
-        Some(workers)
+        let workers = Workers { pool: pool.ok(), handles, process: std::process::id() };
+        // Where not all have started, those that did end by themselves, and are joined here.
+        workers.pool.is_some().then_some(workers)
     }
+}
 
-    fn end(self) {
-        // Ends the threads, as long as nobody else holds the pool; calls are over when this runs.
-        drop(self.pool);
-        for handle in self.handles {
+impl Drop for Workers {
+    fn drop(&mut self) {
+        let (pool, handles) = (self.pool.take(), std::mem::take(&mut self.handles));
+        if self.process != std::process::id() {
+            // Inherited by a fork, without the threads: to end it would be to wait for them for ever.
+            std::mem::forget((pool, handles));
+            return;
+        }
+        drop(pool);
+        for handle in handles {
             // A worker that panicked has told its caller.
             let _ = handle.join();
         }
     }
 }
 
-/// The pool of this process.
-fn lock() -> MutexGuard<'static, Option<Workers>> {
-    let mut workers = WORKERS.lock().unwrap_or_else(PoisonError::into_inner);
-    if workers.as_ref().is_some_and(|workers| workers.process != std::process::id()) {
-        // Inherited by a fork, without its threads: to end it would be to wait for them for ever.
-        std::mem::forget(workers.take());
-    }
-    workers
+fn lock() -> MutexGuard<'static, Kept> {
+    WORKERS.get().lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Counts the threads that have ended, by what they drop then.
+    #[derive(Clone, Default)]
+    struct Ended(Arc<AtomicUsize>);
+
+    impl Drop for Ended {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    impl Ended {
+        /// Watches all threads of `pool`.
+        fn watch(&self, pool: &ThreadPool) {
+            thread_local!(static MARK: RefCell<Option<Ended>> = const { RefCell::new(None) });
+            pool.broadcast(|_| MARK.set(Some(Ended(self.0.clone()))));
+        }
+
+        fn count(&self) -> usize {
+            self.0.load(Ordering::SeqCst)
+        }
+    }
+
     #[test]
     fn a_pool_ends_with_its_threads_and_can_be_made_again() {
         for _ in 0..3 {
-            let workers = Workers::start(3).unwrap();
+            let (workers, ended) = (Workers::start(3).unwrap(), Ended::default());
             assert_eq!(workers.pool.as_ref().unwrap().install(rayon::current_num_threads), 3);
-            workers.end();
+            ended.watch(workers.pool.as_ref().unwrap());
+            drop(workers);
+            assert_eq!(ended.count(), 3);
         }
+    }
+
+    #[test]
+    fn a_pool_in_use_is_ended_by_its_last_user() {
+        for replaced in [true, false] {
+            let (mut kept, ended) = (None, Ended::default());
+            let (first, second) = (Workers::of_size(&mut kept, 2).unwrap(), Workers::of_size(&mut kept, 2).unwrap());
+            assert!(Arc::ptr_eq(&first.0, &second.0));
+            ended.watch(&first);
+            let other = if replaced { Workers::of_size(&mut kept, 3) } else { kept.take().map(Pool) };
+            assert_eq!(other.unwrap().current_num_threads(), if replaced { 3 } else { 2 });
+            drop(first);
+            assert_eq!((second.install(rayon::current_num_threads), ended.count()), (2, 0), "it goes on for who has it");
+            drop(second);
+            assert_eq!(ended.count(), 2);
+        }
+    }
+
+    #[test]
+    fn a_pool_of_another_process_is_left_alone() {
+        let (mut workers, ended) = (Workers::start(2).unwrap(), Ended::default());
+        workers.process += 1;
+        ended.watch(workers.pool.as_ref().unwrap());
+        drop(workers);
+        assert_eq!(ended.count(), 0);
+    }
+
+    #[test]
+    fn who_works_apart_has_a_pool_of_its_own() {
+        let (shared, ended) = (Workers::get().unwrap(), Ended::default());
+        let threads = Workers::apart(|| {
+            let (own, again) = (Workers::get().unwrap(), Workers::get().unwrap());
+            assert!(!Arc::ptr_eq(&own.0, &shared.0) && Arc::ptr_eq(&own.0, &again.0), "one for all that it does");
+            ended.watch(&own);
+            let inner = Workers::apart(|| Workers::get().unwrap());
+            assert!(!Arc::ptr_eq(&own.0, &inner.0) && Arc::ptr_eq(&own.0, &Workers::get().unwrap().0));
+            own.current_num_threads()
+        });
+        assert_eq!(ended.count(), threads, "they are joined");
+        assert!(Arc::ptr_eq(&shared.0, &Workers::get().unwrap().0));
     }
 }

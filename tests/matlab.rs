@@ -9,7 +9,8 @@
 //! other on a thread of that kind, however many threads the test harness has. After each, the books must be clear: no array is left, no
 //! argument was written to, no 32-bit relic was called.
 
-use std::cell::RefCell;
+use std::any::Any;
+use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::env;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -22,6 +23,7 @@ use std::slice;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 const STENCIL: &str = "StencilConstantMemory_CUDA";
 const DEVICE: &str = "ConstantMemoryDevice_CUDA";
@@ -283,7 +285,9 @@ fn a_long_run_tells_how_far_it_is() {
         let mut sweeps = 100.0;
         let (lines, shown) = loop {
             let before = (host.printed().len(), host.shown());
-            assert!(long_run(host, sweeps, 1.0).unwrap().iter().all(|&x| x == 1.0));
+            let callback = &mut || panic!("a line of progress is no occasion for the user's callbacks");
+            let output = host.with_callback(usize::MAX, callback, || long_run(host, sweeps, 1.0));
+            assert!(output.unwrap().iter().all(|&x| x == 1.0));
             let lines = host.printed().split_off(before.0);
             if lines.matches('%').count() > 2 {
                 break (lines, host.shown() - before.1);
@@ -343,6 +347,130 @@ fn an_error_of_the_host_s_in_the_middle_of_a_long_run() {
         assert_eq!(host.misuses(), [""; 0]);
         host.forget_misuses();
     });
+}
+
+/// So many sweeps that a long run of them takes about this long.
+fn sweeps_for(host: &Host, seconds: f64) -> f64 {
+    let start = Instant::now();
+    long_run(host, 100.0, 0.0).unwrap();
+    (100.0 * seconds / start.elapsed().as_secs_f64()).ceil()
+}
+
+#[test]
+fn a_callback_calls_the_library_in_the_middle_of_a_long_run() {
+    in_matlab(|host| {
+        // Its threads have work for twenty seconds, and who calls meanwhile does not wait for them.
+        let sweeps = sweeps_for(host, 20.0);
+        // Work for several threads, on the host's own thread and on another.
+        let expected = [3.0, 30.0].map(|sweeps| (sweeps, long_run(host, sweeps, 0.0)));
+        for progress in [0.0, 1.0] {
+            let before = host.printed().len();
+            let called = Cell::new(0);
+            let callback = &mut || {
+                for (sweeps, expected) in &expected {
+                    assert_eq!(long_run(host, *sweeps, 1.0), *expected);
+                }
+                host.refuses(STENCIL, 1, &[], "numberOfInputs", INPUTS);
+                assert_eq!(host.one(DEVICE, 1, &[]).class_name(), "struct");
+                called.set(called.get() + 1);
+                host.interrupt(0);
+            };
+            // The 35th question comes after more than half a second, when there is a line.
+            let outcome = host.with_callback(35, callback, || long_run(host, sweeps, progress));
+            assert_eq!(called.get(), 1);
+            assert_eq!(
+                outcome.map_err(|error| error.id),
+                Err("StencilConstantMemory:interrupted".into()),
+                "it goes on until the callback is over"
+            );
+            assert_eq!(host.printed().split_off(before).contains("ended after"), progress == 1.0);
+            assert_eq!(long_run(host, 3.0, 0.0), expected[0].1, "the next call");
+        }
+    });
+}
+
+/// The library's threads in this process.
+fn threads() -> usize {
+    let tasks = std::fs::read_dir("/proc/self/task").expect("/proc");
+    tasks.filter_map(|task| std::fs::read(task.ok()?.path().join("comm")).ok()).filter(|name| name.starts_with(b"stencil")).count()
+}
+
+#[test]
+fn a_callback_clears_functions_in_the_middle_of_a_long_run() {
+    in_matlab(|host| {
+        let sweeps = sweeps_for(host, 0.5);
+        let several = thread::available_parallelism().is_ok_and(|count| count.get() > 1);
+        // Another function of the library, or the one that runs; once, or again after a call.
+        for (name, again) in [(DEVICE, false), (STENCIL, false), (STENCIL, true)] {
+            drop(host.one(DEVICE, 1, &[]));
+            let expected = long_run(host, sweeps, 0.0).unwrap();
+            assert_eq!(threads() > 0, several, "they are kept for the next call");
+            let callback = &mut || {
+                for _ in 0..1 + usize::from(again) {
+                    host.clear(name);
+                    assert!(threads() > usize::from(several), "the run goes on");
+                    if again {
+                        assert_eq!(long_run(host, 2.0, 0.0).unwrap()[..2], [1.0, 1.0]);
+                    }
+                }
+            };
+            let output = host.with_callback(5, callback, || long_run(host, sweeps, 1.0)).unwrap();
+            assert_same_bits(&output, &expected, name);
+            assert_eq!(threads(), 0, "{name}, {again}: given back at the end of the call");
+            assert_eq!(long_run(host, 2.0, 0.0).unwrap()[..2], [1.0, 1.0]);
+        }
+        host.clear(STENCIL);
+        assert_eq!(threads(), 0, "at once, without a call");
+    });
+}
+
+#[test]
+fn a_callback_forks_in_the_middle_of_a_long_run() {
+    in_matlab(|host| {
+        let sweeps = sweeps_for(host, 1.0);
+        drop(host.one(DEVICE, 1, &[]));
+        let child = Cell::new(-1);
+        let callback = &mut || {
+            // SAFETY: of the parent's threads, the child has this one, and ends without a word to the harness.
+            child.set(unsafe { libc::fork() });
+            if child.get() == 0 {
+                // In the middle of a call that nobody works on any more.
+                host.clear(DEVICE);
+            }
+        };
+        let outcome = host.with_callback(5, callback, || long_run(host, sweeps, 0.0));
+        if child.get() == 0 {
+            let good = catch_unwind(AssertUnwindSafe(|| {
+                let error = outcome.expect_err("the run is the parent's");
+                assert!(error.id == "StencilConstantMemory:internal" && error.text.contains("forked"), "{error:?}");
+                for _ in 0..2 {
+                    assert_eq!(long_run(host, 2.0, 0.0).unwrap()[..2], [1.0, 1.0]);
+                    host.clear(STENCIL);
+                }
+                assert_eq!(threads(), 0);
+            }));
+            // SAFETY: it ends the process, and runs nothing of it.
+            unsafe { libc::_exit(if good.is_ok() { 7 } else { 1 }) };
+        }
+        assert!(outcome.is_ok_and(|output| output.iter().all(|&x| x == 1.0)), "the parent knows nothing of it");
+        assert_eq!(exit_status(child.get()), Some(7));
+    });
+}
+
+/// The exit status of a child; `None` where it did not end in a minute, and was ended, or where it ended in another way.
+fn exit_status(child: c_int) -> Option<c_int> {
+    assert!(child > 0);
+    let (start, mut status) = (Instant::now(), 0);
+    // SAFETY: a child of this process, and the address of an int.
+    while unsafe { libc::waitpid(child, &mut status, libc::WNOHANG) } != child {
+        if start.elapsed() > Duration::from_secs(60) {
+            // SAFETY: as above; it has not been waited for yet.
+            unsafe { (libc::kill(child, libc::SIGKILL), libc::waitpid(child, &mut status, 0)) };
+            return None;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status))
 }
 
 #[test]
@@ -556,6 +684,19 @@ fn the_stand_in_notices() {
             drop(y);
             expect("a write beside the data", 1, 0);
         }
+        // `drawnow` runs callbacks where it is not told otherwise.
+        let called = Cell::new(0);
+        host.with_callback(usize::MAX, &mut || called.set(called.get() + 1), || {
+            for (code, calls) in [(c"drawnow;", 1), (c"drawnow limitrate nocallbacks;", 1), (c"drawnow;", 2)] {
+                // SAFETY: the text ends in NUL.
+                unsafe { (host.api.mexEvalString)(code.as_ptr()) };
+                assert_eq!(called.get(), calls, "{code:?}");
+                expect("code that is evaluated outside a call", 1, 0);
+            }
+        });
+        // SAFETY: as above.
+        unsafe { (host.api.mexEvalString)(c"drawnow limitrate;".as_ptr()) };
+        expect("code that it does not know, outside a call", 2, 0);
         // What is no MEX file for this host does not load.
         let not_a_mex = stand_in_dir().join("libmx.so");
         assert!(host.try_load(&not_a_mex, "NotAMex").unwrap_err().contains("mexFunction"));
@@ -684,6 +825,7 @@ macro_rules! functions {
 }
 
 functions! {
+    fn mexEvalString(*const c_char) -> c_int;
     fn mxCreateNumericArray_730(usize, *const usize, c_int, c_int) -> MxArray;
     fn mxCreateLogicalArray_730(usize, *const usize) -> MxArray;
     fn mxCreateCharArray_730(usize, *const usize) -> MxArray;
@@ -700,6 +842,7 @@ functions! {
     fn mxGetNumberOfElements(MxArray) -> usize;
     fn mxGetNumberOfFields(MxArray) -> c_int;
     fn mxIsDouble(MxArray) -> bool;
+    fn standin_callback(Option<unsafe extern "C-unwind" fn(*mut c_void)>, *mut c_void, usize);
     fn standin_call(*const c_char, c_int, *mut MxArray, c_int, *const MxArray) -> c_int;
     fn standin_clear(*const c_char) -> c_int;
     fn standin_error_id() -> *const c_char;
@@ -942,6 +1085,29 @@ impl Host {
     /// How often the last call asked.
     fn interrupt_queries(&self) -> usize {
         unsafe { (self.api.standin_interrupt_queries)() }
+    }
+
+    /// Does `body` while the user has a callback, which is run once in the middle of a call, when that asks for an interrupt for the time `after`, counted from
+    /// 0, and whenever MATLAB is asked to run callbacks.
+    fn with_callback<T>(&self, after: usize, callback: &mut dyn FnMut(), body: impl FnOnce() -> T) -> T {
+        struct Slot<'a> {
+            callback: &'a mut dyn FnMut(),
+            panic: Option<Box<dyn Any + Send>>,
+        }
+        /// A panic of the test's is not to pass through the library.
+        unsafe extern "C-unwind" fn run(slot: *mut c_void) {
+            // SAFETY: what is set below, for as long as `body` lasts, on this thread.
+            let slot = unsafe { &mut *slot.cast::<Slot>() };
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(&mut *slot.callback)) {
+                slot.panic.get_or_insert(panic);
+            }
+        }
+        let mut slot = Slot { callback, panic: None };
+        unsafe { (self.api.standin_callback)(Some(run), ptr::from_mut(&mut slot).cast(), after) };
+        let result = catch_unwind(AssertUnwindSafe(body));
+        unsafe { (self.api.standin_callback)(None, ptr::null_mut(), usize::MAX) };
+        // It came first.
+        slot.panic.map_or(result, Err).unwrap_or_else(|panic| panic::resume_unwind(panic))
     }
 
     fn raise_when_evaluating(&self) {

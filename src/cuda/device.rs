@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{mem, thread};
 
 use cudarc::driver::{CudaContext, CudaStream, result, sys};
 
+use super::driver::Driver;
 use super::error::failed;
 use super::module::Module;
 use super::staging::Staging;
+use crate::process::PerProcess;
 use crate::stencil::Error;
 
 /// A device in use: its primary context, what was loaded into it, and the buffers that data go through. Fields are dropped in this order.
@@ -20,8 +23,8 @@ pub(super) struct Device {
     pub(super) context: Arc<CudaContext>,
 }
 
-/// The devices in use, by ordinal. One call works at a time.
-static DEVICES: Mutex<BTreeMap<usize, Device>> = Mutex::new(BTreeMap::new());
+/// The devices of this process.
+static DEVICES: PerProcess<Kept<Device>> = PerProcess::new();
 
 impl Device {
     fn open(ordinal: usize) -> Result<Device, Error> {
@@ -42,27 +45,36 @@ impl Device {
     }
 }
 
-/// Whether the device is open already.
-pub(super) fn is_open(ordinal: usize) -> bool {
-    !DEVICES.is_poisoned() && lock().contains_key(&ordinal)
+impl Drop for Device {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            // In the middle of a call: what is freed next may still be in use by its work.
+            let _ = self.context.synchronize();
+        }
+    }
+}
+
+/// Opens the device, if it is not open.
+///
+/// # Errors
+/// [`Error::Busy`] where another call has it; what the driver says if it refuses a context.
+pub(super) fn open(ordinal: usize) -> Result<(), Error> {
+    if DEVICES.get().holds(ordinal)? { Ok(()) } else { with(ordinal, |_| Ok(())) }
 }
 
 /// Runs `work` with the device `ordinal`, opened if it was not, current on this thread; the host's own context is current again afterwards.
 ///
 /// `work` is run a second time where it ran out of memory while buffers were held that could be given up. After any other error of the driver the
 /// device is given up, since a context may not outlive some of them; the next call opens it anew.
+///
+/// # Errors
+/// [`Error::Busy`] where another call has the device: nobody waits for that one's end. [`Error::NoDevice`] in a forked process.
 pub(super) fn with<T>(ordinal: usize, mut work: impl FnMut(&mut Device) -> Result<T, Error>) -> Result<T, Error> {
+    // An engine may be older than a fork, after which no call of the driver may be made.
+    Driver::get().map_err(|reason| Error::NoDevice(reason.into()))?;
     let _host = HostContext::save()?;
-    let mut devices = lock();
-    if DEVICES.is_poisoned() {
-        // A panic in the middle of a call: who knows what is half done.
-        devices.clear();
-        DEVICES.clear_poison();
-    }
-    let device = match devices.entry(ordinal) {
-        Entry::Occupied(entry) => entry.into_mut(),
-        Entry::Vacant(entry) => entry.insert(Device::open(ordinal)?),
-    };
+    let mut lease = DEVICES.get().take(ordinal)?;
+    let device = lease.open(|| Device::open(ordinal))?;
     let mut run = |device: &mut Device| {
         device.context.bind_to_thread().map_err(failed("cuCtxSetCurrent"))?;
         work(device)
@@ -71,34 +83,134 @@ pub(super) fn with<T>(ordinal: usize, mut work: impl FnMut(&mut Device) -> Resul
     if matches!(result, Err(Error::OutOfMemory(_))) && device.staging.release() {
         result = run(device);
     }
-    if matches!(result, Err(Error::Cuda(_) | Error::Internal(_))) {
-        devices.remove(&ordinal);
+    if !matches!(result, Err(Error::Cuda(_) | Error::Internal(_))) {
+        lease.keep();
     }
     result
 }
 
-/// Gives back all devices: contexts, modules, memory.
+/// Gives back all devices: contexts, modules, memory. One that a call has is given back by that call, when it ends.
 pub(super) fn release() {
-    let mut devices = lock();
+    let devices = DEVICES.get().take_all();
     if devices.is_empty() {
-        // Perhaps there is no driver at all.
+        // Perhaps there is no driver at all, or none that may be called, since this process was forked.
         return;
     }
     let _host = HostContext::save();
-    devices.clear();
-    DEVICES.clear_poison();
+    drop(devices);
 }
 
-/// Forgets, without a call of the driver, what a forked process inherited: it is of no use there, not even to be released.
-pub(super) fn forget() {
-    std::mem::forget(std::mem::take(&mut *lock()));
+/// What is kept between calls, by number. One call at a time may have one of them; another call is refused, and does not wait.
+///
+/// # Rationale
+/// While a call runs on a thread of its own, a host may run the user's callbacks on the thread that called. If one of these calls us for the same
+/// device and waits for it, that thread never comes back to ask whether the user has pressed Ctrl-C.
+struct Kept<D>(Mutex<BTreeMap<usize, Slot<D>>>);
+
+enum Slot<D> {
+    Idle(D),
+    /// A call has it, and gives it up at its end if it was asked to meanwhile.
+    InUse {
+        give_up: bool,
+    },
 }
 
-fn lock() -> MutexGuard<'static, BTreeMap<usize, Device>> {
-    DEVICES.lock().unwrap_or_else(PoisonError::into_inner)
+impl<D> Default for Kept<D> {
+    fn default() -> Kept<D> {
+        Kept(Mutex::default())
+    }
+}
+
+impl<D> Kept<D> {
+    /// Whether number `ordinal` is there, for a call to take.
+    fn holds(&self, ordinal: usize) -> Result<bool, Error> {
+        match self.slots().get(&ordinal) {
+            Some(Slot::Idle(_)) => Ok(true),
+            Some(Slot::InUse { .. }) => Err(Error::Busy),
+            None => Ok(false),
+        }
+    }
+
+    /// Takes number `ordinal` for a call.
+    fn take(&self, ordinal: usize) -> Result<Lease<'_, D>, Error> {
+        let held = match self.slots().entry(ordinal) {
+            Entry::Vacant(slot) => {
+                slot.insert(Slot::InUse { give_up: false });
+                None
+            }
+            Entry::Occupied(mut slot) => match slot.insert(Slot::InUse { give_up: false }) {
+                Slot::Idle(held) => Some(held),
+                in_use => {
+                    slot.insert(in_use);
+                    return Err(Error::Busy);
+                }
+            },
+        };
+        Ok(Lease { kept: self, ordinal, held, keep: false })
+    }
+
+    /// Takes out all that no call has, and sees that the others are given up when their calls end.
+    fn take_all(&self) -> Vec<D> {
+        let mut slots = self.slots();
+        let (mut idle, mut in_use) = (Vec::new(), BTreeMap::new());
+        for (ordinal, slot) in mem::take(&mut *slots) {
+            match slot {
+                Slot::Idle(held) => idle.push(held),
+                Slot::InUse { .. } => drop(in_use.insert(ordinal, Slot::InUse { give_up: true })),
+            }
+        }
+        *slots = in_use;
+        idle
+    }
+
+    fn slots(&self) -> MutexGuard<'_, BTreeMap<usize, Slot<D>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One of them, while a call has it. Given up at the end of the call unless the call says that it is worth keeping: not after a panic, for one.
+struct Lease<'a, D> {
+    kept: &'a Kept<D>,
+    ordinal: usize,
+    held: Option<D>,
+    keep: bool,
+}
+
+impl<D> Lease<'_, D> {
+    /// What is leased, made by `open` if it is not there.
+    fn open(&mut self, open: impl FnOnce() -> Result<D, Error>) -> Result<&mut D, Error> {
+        match &mut self.held {
+            Some(held) => Ok(held),
+            vacant => Ok(vacant.insert(open()?)),
+        }
+    }
+
+    fn keep(&mut self) {
+        self.keep = true;
+    }
+}
+
+impl<D> Drop for Lease<'_, D> {
+    fn drop(&mut self) {
+        let held = self.held.take();
+        let mut slots = self.kept.slots();
+        let asked_for = matches!(slots.get(&self.ordinal), Some(Slot::InUse { give_up: true }));
+        match held {
+            Some(held) if self.keep && !asked_for => drop(slots.insert(self.ordinal, Slot::Idle(held))),
+            given_up => {
+                slots.remove(&self.ordinal);
+                // Not under the lock: it takes a while.
+                drop(slots);
+                drop(given_up);
+            }
+        }
+    }
 }
 
 /// The context that the host, or another library in its process, had made current on this thread. It is current again when this is dropped.
+///
+/// None is ever dropped in a forked process: of the parent's threads only the one that forked is there, and no call of the host, which alone may fork, is made
+/// while it has one of these.
 pub(super) struct HostContext(sys::CUcontext);
 
 impl HostContext {
@@ -113,5 +225,81 @@ impl Drop for HostContext {
         // An error here would be the host's own context gone bad: nothing of ours to mend.
         // SAFETY: it was current a moment ago, or is null, which makes none current.
         let _ = unsafe { result::ctx::set_current(self.0) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::rc::Rc;
+
+    use super::*;
+
+    /// Something that is held, and counted where it is given back.
+    struct Held(Rc<Cell<usize>>);
+
+    impl Drop for Held {
+        fn drop(&mut self) {
+            self.0.set(self.0.get() + 1);
+        }
+    }
+
+    /// A call that ends well, with `inside` in the middle of it.
+    fn call(kept: &Kept<Held>, ordinal: usize, given_back: &Rc<Cell<usize>>, inside: impl FnOnce()) -> Result<(), Error> {
+        let mut lease = kept.take(ordinal)?;
+        lease.open(|| Ok(Held(given_back.clone())))?;
+        inside();
+        lease.keep();
+        Ok(())
+    }
+
+    #[test]
+    fn a_call_inside_another_is_refused_on_the_same_device_only() {
+        let (kept, given_back) = (Kept::default(), Rc::default());
+        for open_before in [false, true] {
+            assert_eq!(kept.holds(0), Ok(open_before));
+            let inside = || {
+                assert_eq!((kept.holds(0), kept.take(0).err()), (Err(Error::Busy), Some(Error::Busy)));
+                assert_eq!(call(&kept, 0, &given_back, || panic!("it has begun")), Err(Error::Busy));
+                assert_eq!(call(&kept, 1, &given_back, || {}), Ok(()));
+                assert_eq!(kept.holds(1), Ok(true));
+            };
+            assert_eq!(call(&kept, 0, &given_back, inside), Ok(()));
+            assert_eq!((kept.holds(0), given_back.get()), (Ok(true), 0), "kept for the next call");
+        }
+    }
+
+    #[test]
+    fn what_is_in_use_is_given_back_at_the_end_of_its_call() {
+        let (kept, given_back) = (Kept::default(), Rc::new(Cell::new(0)));
+        call(&kept, 1, &given_back, || {}).unwrap();
+        let inside = || {
+            assert_eq!(kept.take_all().len(), 1, "the other one, now");
+            assert_eq!((given_back.get(), kept.holds(0), kept.holds(1)), (1, Err(Error::Busy), Ok(false)));
+            assert_eq!(kept.take_all().len(), 0);
+            call(&kept, 1, &given_back, || {}).unwrap();
+        };
+        call(&kept, 0, &given_back, inside).unwrap();
+        assert_eq!((given_back.get(), kept.holds(0), kept.holds(1)), (2, Ok(false), Ok(true)));
+        // Only that call was to give it back.
+        call(&kept, 0, &given_back, || {}).unwrap();
+        assert_eq!((given_back.get(), kept.holds(0)), (2, Ok(true)));
+    }
+
+    #[test]
+    fn a_call_that_fails_leaves_nothing_behind() {
+        let (kept, given_back) = (Kept::default(), Rc::new(Cell::new(0)));
+        // It cannot be opened.
+        assert_eq!(kept.take(0).unwrap().open(|| Err(Error::Cuda("no".into()))).err(), Some(Error::Cuda("no".into())));
+        assert_eq!(kept.holds(0), Ok(false));
+        // It is opened, and the call does not say that it is to be kept.
+        assert!(kept.take(0).unwrap().open(|| Ok(Held(given_back.clone()))).is_ok());
+        assert_eq!((kept.holds(0), given_back.get()), (Ok(false), 1));
+        // A panic.
+        let panicking = AssertUnwindSafe(|| call(&kept, 0, &given_back, || panic!("in the middle of a call")));
+        assert!(catch_unwind(panicking).is_err());
+        assert_eq!((kept.holds(0), given_back.get()), (Ok(false), 2));
+        assert_eq!(call(&kept, 0, &given_back, || {}), Ok(()));
     }
 }

@@ -54,7 +54,6 @@ impl Driver {
         static DRIVER: OnceLock<(u32, Result<Driver, String>)> = OnceLock::new();
         let (process, driver) = DRIVER.get_or_init(|| (std::process::id(), Driver::ask()));
         if driver.is_ok() && *process != std::process::id() {
-            super::device::forget();
             return Err("CUDA cannot be used in a process that was forked after CUDA was first asked for.");
         }
         driver.as_ref().map_err(String::as_str)

@@ -3,7 +3,7 @@
 //! It needs a driver and nothing else: the library of the driver is loaded when first asked for, and the kernels are PTX inside this library.
 //!
 //! What is kept between calls, in [`device`]: the device's primary context, retained; a module for each tap count that was used; the taps in
-//! it; and the buffers and streams of [`staging`]. [`release`] gives it all back. No call resets a device or leaves another context current than
+//! it; and the buffers and streams of [`staging`]. [`release`] gives it all back, and a forked process has none of it. No call resets a device or leaves another context current than
 //! it found: the host and its other extensions may use the same GPU.
 
 mod block_run;
@@ -57,6 +57,9 @@ const SPLIT_LENGTH: usize = 1 << 14;
 const AS_ONE_LENGTH: usize = 100;
 
 /// The engine on one device.
+///
+/// A device works for one call at a time, whichever `Cuda` and thread the call comes from. Another call on it does not wait: it is [`Error::Busy`]. So
+/// who computes from several threads takes a device for each, or a lock.
 #[derive(Debug, Clone, Copy)]
 pub struct Cuda {
     ordinal: usize,
@@ -70,12 +73,11 @@ impl Cuda {
     /// memory, for an array that is swept there. [`Cuda::with_device_bytes`] bounds both.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] where there is no driver, none new enough, or no such device; what the driver says if it refuses a context.
+    /// [`Error::NoDevice`] where there is no driver, none new enough, or no such device; [`Error::Busy`] where another call has the device; what the driver
+    /// says if it refuses a context.
     pub fn open(wanted: Option<usize>) -> Result<Cuda, Error> {
         let ordinal = Cuda::find(wanted)?;
-        if !device::is_open(ordinal) {
-            device::with(ordinal, |_| Ok(()))?;
-        }
+        device::open(ordinal)?;
         Ok(Cuda { ordinal, budget: Budget::new(None) })
     }
 
@@ -98,6 +100,9 @@ impl Cuda {
     }
 
     /// The device memory that is free now, in bytes.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] where a call has the device; what the driver says.
     pub fn free_memory(&self) -> Result<usize, Error> {
         device::with(self.ordinal, |device| device.context.mem_get_info().map(|(free, _)| free).map_err(error::failed("cuMemGetInfo")))
     }
@@ -163,7 +168,7 @@ impl<T: Element> Compute<T> for Cuda {
     }
 }
 
-/// Gives back everything that is held of any device. The next call opens what it needs again.
+/// Gives back everything that is held of any device; of a device that a call has, at the end of that call. The next call opens what it needs again.
 pub fn release() {
     device::release();
 }

@@ -3,11 +3,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::options;
 use super::settings::{self, Settings};
+use super::{calls, options};
 use crate::cpu::Cpu;
 use crate::cuda::{Cuda, DEFAULT_DEVICE_BYTES};
 use crate::mex::{Argument, Effort, Error, Numeric, Output, Reply};
+use crate::process::PerProcess;
 use crate::stencil::{self, Engine};
 use crate::watch::Watch;
 
@@ -66,7 +67,7 @@ impl Selection {
             Backend::Cuda => chosen(cuda(Cuda::open(self.device)?)),
             // Who names a device wants that one.
             Backend::Auto if self.device.is_some() => chosen(cuda(Cuda::open(self.device)?)),
-            Backend::Auto => match automatic() {
+            Backend::Auto => match automatic()? {
                 Ok(engine) => chosen(cuda(engine)),
                 Err(reason) => Ok(Chosen { engine: Box::<Cpu>::default(), fallback: Some(reason) }),
             },
@@ -75,25 +76,32 @@ impl Selection {
 }
 
 /// Why a device that is there could not be opened. Trying again in every call would take longer than most calls.
-static REFUSED: Mutex<Option<String>> = Mutex::new(None);
+static REFUSED: PerProcess<Mutex<Option<String>>> = PerProcess::new();
 
 fn refused() -> MutexGuard<'static, Option<String>> {
-    REFUSED.lock().unwrap_or_else(PoisonError::into_inner)
+    REFUSED.get().lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// CUDA on the first device that can be used, or why there is none.
-fn automatic() -> Result<Cuda, String> {
+///
+/// # Errors
+/// [`Busy`](stencil::Error::Busy), for a call inside another on that device: who expects the speed of a GPU is not to get a processor's without a word.
+fn automatic() -> Result<Result<Cuda, String>, stencil::Error> {
     let mut refused = refused();
     if let Some(reason) = &*refused {
-        return Err(reason.clone());
+        return Ok(Err(reason.clone()));
     }
-    Cuda::open(None).map_err(|error| {
-        let reason = error.to_string();
-        if !matches!(error, stencil::Error::NoDevice(_)) {
-            *refused = Some(reason.clone());
-        }
-        reason
-    })
+    or_reason(Cuda::open(None), &mut refused)
+}
+
+/// What was opened, or why it was not; a reason that will still be one in the next call is kept in `refused`.
+fn or_reason<T>(opened: Result<T, stencil::Error>, refused: &mut Option<String>) -> Result<Result<T, String>, stencil::Error> {
+    match opened {
+        Err(stencil::Error::Busy) => Err(stencil::Error::Busy),
+        Err(error @ stencil::Error::NoDevice(_)) => Ok(Err(error.to_string())),
+        Err(error) => Ok(Err(refused.insert(error.to_string()).clone())),
+        Ok(opened) => Ok(Ok(opened)),
+    }
 }
 
 /// Lets a device that could not be opened be tried again.
@@ -110,7 +118,8 @@ impl Chosen {
         run: impl FnOnce(&(dyn Engine + 'static), &mut [T], &Watch) -> Result<(), stencil::Error> + Send + 'a,
     ) -> Reply<'a> {
         let warning = self.fallback.as_deref().and_then(fallback_warning);
-        let fill = T::fill(move |output, watch| Ok(run(&*self.engine, output, watch)?));
+        let call = calls::begin();
+        let fill = T::fill(move |output, watch| Ok(call.work(|| run(&*self.engine, output, watch))?));
         Reply { warning, output: Output::Array { dims: dims.to_vec(), fill, effort } }
     }
 }
@@ -141,8 +150,11 @@ pub(super) struct Outlook {
 
 impl Outlook {
     /// As things are.
-    pub(super) fn new() -> Outlook {
-        let cuda = automatic();
+    ///
+    /// # Errors
+    /// [`Busy`](stencil::Error::Busy) where a call that is still running has the device.
+    pub(super) fn new() -> Result<Outlook, Error> {
+        let cuda = automatic()?;
         let settings = Settings::from_environment().inspect(Settings::apply);
         let variable = settings::BACKEND;
         let (backend, reason) = match (settings.as_ref().map(|settings| settings.backend), &cuda) {
@@ -153,11 +165,27 @@ impl Outlook {
             (Ok(Backend::Auto), Ok(_)) => ("cuda", "A usable device is present.".into()),
             (Ok(Backend::Auto), Err(reason)) => ("cpu", reason.clone()),
         };
-        Outlook {
+        Ok(Outlook {
             backend,
             reason,
             cuda: cuda.ok(),
             device_bytes: settings.ok().map(|settings| settings.device_bytes.unwrap_or(DEFAULT_DEVICE_BYTES)),
-        }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_in_use_is_an_error_and_no_reason_to_fall_back() {
+        let mut refused = None;
+        assert_eq!(or_reason::<()>(Err(stencil::Error::Busy), &mut refused), Err(stencil::Error::Busy));
+        assert_eq!(or_reason::<()>(Err(stencil::Error::NoDevice("none".into())), &mut refused), Ok(Err("none".into())));
+        assert_eq!(refused, None, "the next call asks again");
+        assert_eq!(or_reason(Ok(7), &mut refused), Ok(Ok(7)));
+        assert_eq!(or_reason::<()>(Err(stencil::Error::Cuda("full".into())), &mut refused), Ok(Err("full".into())));
+        assert_eq!(refused.as_deref(), Some("full"));
     }
 }

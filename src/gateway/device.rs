@@ -16,7 +16,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         return Err(Error::new("numberOfInputs", text));
     }
     check_outputs(call)?;
-    let outlook = Outlook::new();
+    let outlook = Outlook::new()?;
     let driver = Driver::get().ok();
     let ordinal = outlook.cuda.map(|cuda| cuda.ordinal());
     // A device that cannot be used is shown all the same: its owner wants to know which one it is.

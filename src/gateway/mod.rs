@@ -3,6 +3,7 @@
 //! A new function is a file beside these, a line in [`FUNCTIONS`], and its name in `matlab/build-mex`.
 
 mod backend;
+mod calls;
 mod convolution;
 mod derivative;
 mod device;
@@ -24,6 +25,10 @@ impl From<domain::Error> for Error {
     fn from(error: domain::Error) -> Error {
         let kind = match error {
             domain::Error::NoDevice(_) => "noDevice",
+            domain::Error::Busy => {
+                let advice = "Wait until that call is over; 'Backend', 'cpu' works meanwhile, where a function takes it.";
+                return Error::new("busy", format!("{error} {advice}"));
+            }
             domain::Error::OutOfMemory(_) => "outOfMemory",
             domain::Error::Cuda(_) => "cuda",
             domain::Error::Interrupted => "interrupted",
@@ -46,9 +51,29 @@ fn check_outputs(call: &Call) -> Result<(), Error> {
     }
 }
 
-/// Gives back what the engines hold: devices, then threads.
+/// Gives back what the engines hold, at once or, where calls are under way, when the last of them ends.
 pub fn release() {
+    calls::release();
+}
+
+/// Gives back devices, then threads.
+fn give_back() {
     backend::release();
     crate::cuda::release();
     crate::workers::Workers::release();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_meets_a_device_in_use_is_told_what_to_do() {
+        let error = Error::from(domain::Error::Busy);
+        assert_eq!(error.kind, "busy");
+        assert!(
+            ["same device", "still running", "timer", "callback", "'Backend', 'cpu'", "Wait"].iter().all(|word| error.text.contains(word)),
+            "{error:?}"
+        );
+    }
 }

@@ -1,7 +1,7 @@
 //! `results = ConstantMemoryStudy_CUDA (study, Name, Value, ...)`
 
 use super::options::{self, Names};
-use super::{check_outputs, too_few_inputs};
+use super::{calls, check_outputs, too_few_inputs};
 use crate::cuda::Cuda;
 use crate::cuda::study::{Access, Angles, BLOCK_SIZES, Convolution, ELEMENTS, Measurement, Pattern, RADII, ReadOnly, Study, WARP};
 use crate::mex::{Argument, Call, Error, Fields, Function, Output, Reply, Value};
@@ -25,7 +25,8 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     options::check_pairs(pairs, 2)?;
     check_outputs(call)?;
     let (study, device) = find(study)?(pairs)?;
-    let measurements = study.run(&Cuda::open(device)?)?;
+    let call = calls::begin();
+    let measurements = call.work(|| study.run(&Cuda::open(device)?))?;
     Ok(Reply { warning: None, output: Output::Value(Value::Structs(measurements.iter().map(fields).collect())) })
 }
 

@@ -4,11 +4,13 @@
 //! To print, and to ask MATLAB for an interrupt, is to call the host: from its own thread, outside `catch_unwind`, ready for an exception. An engine in
 //! the middle of its work is none of that. So where the work may take long enough for a user to notice, it is done on another thread, and this one
 //! looks on. If the host raises something meanwhile, the run is stopped and its thread joined on the way out.
+//!
+//! What the host is asked to do meanwhile may run callbacks of the user's, which may call us again, clear our functions, or fork. A forked process has
+//! no thread that does the run, so the call ends there with an error, and waits for nothing.
 
 use std::fmt::Write as _;
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::process;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -40,16 +42,58 @@ const REFRESH: Duration = Duration::from_millis(200);
 struct Joined<'a> {
     watch: &'a Watch,
     thread: Option<JoinHandle<()>>,
+    /// The process whose thread it is.
+    process: u32,
+}
+
+impl Joined<'_> {
+    /// Whether this process was forked from the one whose thread it is.
+    fn forked(&self) -> bool {
+        self.process != process::id()
+    }
+
+    fn is_finished(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
 }
 
 impl Drop for Joined<'_> {
     fn drop(&mut self) {
-        if let Some(thread) = self.thread.take() {
-            self.watch.stop();
-            // A panic of its own was caught on it.
-            let _ = thread.join();
+        let Some(thread) = self.thread.take() else {
+            return;
+        };
+        if self.forked() {
+            // There is no such thread here, and to join it is to wait for ever.
+            std::mem::forget(thread);
+            return;
         }
+        self.watch.stop();
+        // A panic of its own was caught on it.
+        let _ = thread.join();
     }
+}
+
+/// A result on its way from one thread to another. A lock and no channel: dropping a channel may take locks that another thread held at a fork.
+struct Outcome {
+    result: Mutex<Option<Result<(), Error>>>,
+    there: Condvar,
+}
+
+impl Outcome {
+    fn set(&self, result: Result<(), Error>) {
+        *locked(&self.result) = Some(result);
+        self.there.notify_all();
+    }
+
+    /// Waits for it for one tick.
+    fn wait(&self) -> Option<Result<(), Error>> {
+        let waiting = self.there.wait_timeout_while(locked(&self.result), TICK, |result| result.is_none());
+        waiting.unwrap_or_else(PoisonError::into_inner).0.take()
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Host {
@@ -60,12 +104,11 @@ impl Host {
             return guarded(|| work(&watch));
         }
         let work = Mutex::new(Some(work));
-        let take = || work.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let (sender, receiver) = mpsc::channel();
+        let take = || locked(&work).take();
+        let outcome = Outcome { result: Mutex::new(None), there: Condvar::new() };
         let job = || {
             if let Some(work) = take() {
-                // Nobody listens any more when the host has raised something.
-                let _ = sender.send(guarded(|| work(&watch)));
+                outcome.set(guarded(|| work(&watch)));
             }
         };
         // SAFETY: the thread borrows from this frame, and `Joined` waits for it before the frame is left, in whichever way.
@@ -74,14 +117,15 @@ impl Host {
             // The system gives no more threads.
             return take().map_or(Ok(()), |work| guarded(|| work(&watch)));
         };
-        let joined = Joined { watch: &watch, thread: Some(thread) };
+        let joined = Joined { watch: &watch, thread: Some(thread), process: process::id() };
         let mut interrupted = false;
         let mut line = effort.progress.then(|| Line::new(name, effort.updates));
-        let outcome = loop {
-            match receiver.recv_timeout(TICK) {
-                Ok(outcome) => break outcome,
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break Err(Error::internal("The run ended without a word.")),
+        let result = loop {
+            let finished = joined.is_finished();
+            match outcome.wait() {
+                Some(result) => break result,
+                None if finished => break Err(Error::internal("The run ended without a word.")),
+                None => {}
             }
             interrupted |= symbols::interrupted();
             if interrupted {
@@ -90,9 +134,14 @@ impl Host {
                 self.print(&text);
                 self.show();
             }
+            if joined.forked() {
+                return Err(Error::internal(
+                    "This process was forked in the middle of the call, which goes on in the process that it was forked from.",
+                ));
+            }
         };
         drop(joined);
-        if let Some(text) = line.and_then(|line| line.end(outcome.is_ok())) {
+        if let Some(text) = line.and_then(|line| line.end(result.is_ok())) {
             self.print(&text);
             // After an interrupt the host shows it with our error. If it were to evaluate anything now, it would raise an error of its own, which
             // scripts cannot catch.
@@ -100,7 +149,7 @@ impl Host {
                 self.show();
             }
         }
-        outcome
+        result
     }
 
     /// Prints `text` where the host prints.
@@ -113,13 +162,15 @@ impl Host {
     }
 
     /// Lets the user see what was printed. May raise an error of the host's.
+    ///
+    /// No callbacks: that a line of progress is shown is no reason for the user's timers and figures to begin in the middle of a function.
     fn show(&self) {
         if let Some(flush) = symbols::flush_stdout() {
             // SAFETY: on the host's own thread, in a call.
             unsafe { flush() };
             return;
         }
-        let code = if symbols::is_octave() { c"fflush (stdout);" } else { c"drawnow;" };
+        let code = if symbols::is_octave() { c"fflush (stdout);" } else { c"drawnow limitrate nocallbacks;" };
         // SAFETY: the text ends in NUL.
         unsafe { (self.api.mexEvalString)(code.as_ptr()) };
     }
@@ -223,6 +274,31 @@ mod tests {
         assert!(line.update(10).is_some());
         assert_eq!(line.update(20), None, "too soon");
         assert!(line.end(true).unwrap().ends_with(" in all\n"));
+    }
+
+    /// The thread of a run that goes on until it is stopped, in a process with this identifier.
+    fn joined(watch: &'static Watch, process: u32) -> Joined<'static> {
+        let wait = || {
+            while !watch.is_stopped() {
+                thread::sleep(Duration::from_millis(1))
+            }
+        };
+        Joined { watch, thread: Some(thread::spawn(wait)), process }
+    }
+
+    #[test]
+    fn a_run_is_joined_by_its_own_process_alone() {
+        let watch = || -> &'static Watch { Box::leak(Box::new(Watch::new())) };
+        let (own, inherited) = (watch(), watch());
+        let run = joined(own, process::id());
+        assert!(!run.forked() && !run.is_finished());
+        drop(run);
+        assert!(own.is_stopped());
+        let run = joined(inherited, process::id() + 1);
+        assert!(run.forked());
+        drop(run);
+        assert!(!inherited.is_stopped(), "left alone");
+        inherited.stop();
     }
 
     #[test]

@@ -29,6 +29,11 @@ pub enum Error {
     /// There is no such device, or none that can be used; the text says why.
     #[error("{0}")]
     NoDevice(String),
+    /// The device is in use by another call that has not ended.
+    #[error(
+        "A call of this library on the same device is still running, and this call came from inside it (from a timer or a callback) or from another thread."
+    )]
+    Busy,
     /// Memory ran out on the device or for its transfers, with the buffers already as small as they may be.
     #[error("{0}")]
     OutOfMemory(String),

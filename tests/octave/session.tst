@@ -359,14 +359,15 @@
 ## --- Help ------------------------------------------------------------------------------
 
 %!test # help NAME shows the help file beside the MEX file, and it tells of every identifier
-%! common = {"numberOfInputs", "numberOfOutputs", "dataType", "option", "noDevice", "outOfMemory", ...
+%! common = {"numberOfInputs", "numberOfOutputs", "dataType", "option", "noDevice", "busy", "outOfMemory", ...
 %!           "cuda", "internal", "notBuilt", "STENCIL_BACKEND"};
 %! sweeps = {"Boundary", "Iterations", "Progress", "replicate", "symmetric", "circular", "interrupted"};
 %! names = {
 %!   "StencilConstantMemory_CUDA",     [common, sweeps, {"Dim", "kernelLength", "kernelShape"}]
 %!   "DerivativeConstantMemory_CUDA",  [common, {"spacing", "Coefficients", "Boundary", "Dim", "interrupted"}]
 %!   "ConvolutionConstantMemory_CUDA", [common, sweeps, {"imageShape", "filterSize", "filterShape"}]
-%!   "ConstantMemoryDevice_CUDA",      {"numberOfInputs", "numberOfOutputs", "notBuilt"}
+%!   "ConstantMemoryDevice_CUDA",      {"numberOfInputs", "numberOfOutputs", "busy", "notBuilt"}
+%!   "ConstantMemoryStudy_CUDA",       {"numberOfInputs", "numberOfOutputs", "study", "option", "noDevice", "busy", "outOfMemory", "notBuilt"}
 %!   };
 %! for i = 1:rows (names)
 %!   [name, words] = names{i,:};

@@ -36,6 +36,19 @@ std::string printed;
 size_t shown = 0;
 size_t interrupt_queries = 0, interrupt_after = SIZE_MAX;
 bool raise_when_evaluating = false;
+void (*callback)(void *) = nullptr;
+void *callback_data = nullptr;
+size_t callback_after = SIZE_MAX;
+bool in_callback = false;
+
+// Callbacks do not interrupt themselves. Outside all locks: a callback may fork.
+void run_callback() {
+    if (!callback || in_callback) return;
+    stand_in::Callback scope;
+    in_callback = true;
+    callback(callback_data);
+    in_callback = false;
+}
 
 bool interrupted() { return interrupt_queries > interrupt_after; }
 
@@ -118,14 +131,19 @@ int mexPrintf(const char *format, ...) {
 }
 
 int mexEvalString(const char *code) {
-    Entry entry(__func__);
-    if (!stand_in::in_call()) misuse("mexEvalString outside a call");
-    // Code is where MATLAB deals with Ctrl-C: in its own way, which no script catches.
-    if (raise_when_evaluating || interrupted()) {
-        raise_when_evaluating = false;
-        throw Raised("MATLAB:standin:terminated", "Operation terminated by user.");
+    bool callbacks = std::strcmp(code, "drawnow;") == 0;
+    {
+        Entry entry(__func__);
+        if (!stand_in::in_call()) misuse("mexEvalString outside a call");
+        // Code is where MATLAB deals with Ctrl-C: in its own way, which no script catches.
+        if (raise_when_evaluating || interrupted()) {
+            raise_when_evaluating = false;
+            throw Raised("MATLAB:standin:terminated", "Operation terminated by user.");
+        }
     }
-    if (std::strcmp(code, "drawnow;") != 0) {
+    if (callbacks) {
+        run_callback();
+    } else if (std::strcmp(code, "drawnow limitrate nocallbacks;") != 0) {
         misuse(std::string("mexEvalString of ") + code);
         return 1;
     }
@@ -134,8 +152,13 @@ int mexEvalString(const char *code) {
 }
 
 bool utIsInterruptPending() {
-    Entry entry(__func__);
-    ++interrupt_queries;
+    bool now = false;
+    {
+        Entry entry(__func__);
+        now = interrupt_queries++ == callback_after;
+        if (now) callback_after = SIZE_MAX;
+    }
+    if (now) run_callback();
     return interrupted();
 }
 
@@ -208,8 +231,9 @@ int standin_call(const char *name, int nlhs, mxArray **plhs, int nrhs, const mxA
     std::vector<mxArray *> outputs(slots, nullptr);
     std::vector<const mxArray *> inputs(prhs, prhs + nrhs);
     bool raised = false;
+    const std::string outer = current;
     current = name;
-    interrupt_queries = 0;
+    if (outer.empty()) interrupt_queries = 0;
     stand_in::begin_call(nrhs, prhs);
     try {
         found->second.entry(nlhs, outputs.data(), nrhs, inputs.data());
@@ -221,8 +245,8 @@ int standin_call(const char *name, int nlhs, mxArray **plhs, int nrhs, const mxA
         error = {"standin:exception", caught.what()};
     }
     stand_in::end_call(nrhs, prhs, slots, outputs.data());
-    interrupt_after = SIZE_MAX;
-    current.clear();
+    if (outer.empty()) interrupt_after = SIZE_MAX;
+    current = outer;
     if (!raised && nlhs > 0) {
         for (int i = 0; i < nlhs; ++i) {
             if (outputs[i]) continue;
@@ -244,9 +268,10 @@ const char *standin_error_text() { return error.text.c_str(); }
 int standin_clear(const char *name) {
     auto found = functions.find(name);
     if (found == functions.end()) return 1;
+    const std::string outer = current;
     current = name;
     if (found->second.exit) found->second.exit();
-    current.clear();
+    current = outer;
     dlclose(found->second.handle);
     functions.erase(found);
     return 0;
@@ -264,6 +289,11 @@ const char *standin_printed() { return printed.c_str(); }
 size_t standin_shown() { return shown; }
 void standin_interrupt(size_t after) { interrupt_after = after; }
 size_t standin_interrupt_queries() { return interrupt_queries; }
+void standin_callback(void (*run)(void *), void *data, size_t after) {
+    callback = run;
+    callback_data = data;
+    callback_after = after;
+}
 void standin_raise_when_evaluating() { raise_when_evaluating = true; }
 
 } // extern "C"

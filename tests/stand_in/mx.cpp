@@ -35,8 +35,8 @@ struct mxArray_tag {
     mxArray *owner = nullptr;
     // The call that made it; 0 for a variable of the workspace.
     unsigned long born = 0;
-    // It is an argument of the running call.
-    bool input = false;
+    // Of how many calls under way it is an argument.
+    int input = 0;
     uint64_t print = 0;
 };
 
@@ -48,7 +48,8 @@ std::unordered_map<void *, unsigned long> blocks;
 std::vector<std::string> misuses, strays;
 std::atomic<size_t> relics{0};
 unsigned long calls = 0;
-bool calling = false;
+// What is under way, the innermost last: the number of a call of a MEX file, or 0 for code of the interpreter inside one.
+std::vector<unsigned long> under_way;
 pthread_t caller;
 bool refusing = false;
 size_t refuse_after = 0;
@@ -57,6 +58,9 @@ size_t refuse_after = 0;
 // MATLAB promises no more.
 constexpr size_t FRONT = 48, BACK = 64;
 constexpr unsigned char PAD = 0xC3, UNINITIALISED = 0xFD;
+
+// The call of a MEX file that runs now; 0 for none.
+unsigned long running() { return under_way.empty() ? 0 : under_way.back(); }
 
 struct ClassInfo {
     const char *name;
@@ -131,7 +135,7 @@ std::vector<mwSize> sizes(size_t ndim, const mwSize *dims) {
 
 // Every array passes through here, so here is where one can be refused.
 mxArray *make(mxClassID id, std::vector<mwSize> dims, bool complex = false, unsigned char fill = 0) {
-    if (calling && refusing && refuse_after-- == 0) {
+    if (running() && refusing && refuse_after-- == 0) {
         refusing = false;
         out_of_memory();
     }
@@ -159,7 +163,7 @@ mxArray *make(mxClassID id, std::vector<mwSize> dims, bool complex = false, unsi
     array->re = re;
     array->im = im;
     array->bytes = bytes;
-    array->born = calling ? calls : 0;
+    array->born = running();
     live.insert(array);
     return array;
 }
@@ -281,7 +285,7 @@ void *block(size_t bytes, bool clear) {
     void *memory = std::malloc(bytes ? bytes : 1);
     if (!memory) out_of_memory();
     std::memset(memory, clear ? 0 : UNINITIALISED, bytes);
-    blocks.emplace(memory, calling ? calls : 0);
+    blocks.emplace(memory, running());
     return memory;
 }
 
@@ -306,30 +310,33 @@ void misuse(const std::string &what) {
 
 Entry::Entry(const char *function) {
     lock.lock();
-    if (calling && !pthread_equal(pthread_self(), caller)) misuse(std::string(function) + ": called on another thread");
+    if (in_call() && !pthread_equal(pthread_self(), caller)) misuse(std::string(function) + ": called on another thread");
 }
 Entry::~Entry() { lock.unlock(); }
 
-bool in_call() { return calling; }
+bool in_call() { return !under_way.empty(); }
 
 void begin_call(int nrhs, const mxArray *const *prhs) {
     Entry entry("begin_call");
     for (int i = 0; i < nrhs; ++i) {
         auto *array = const_cast<mxArray *>(prhs[i]);
         array->print = fingerprint(array);
-        array->input = true;
+        array->input++;
     }
-    calls++;
+    under_way.push_back(++calls);
     caller = pthread_self();
-    calling = true;
 }
+
+Callback::Callback() { under_way.push_back(0); }
+Callback::~Callback() { under_way.pop_back(); }
 
 void end_call(int nrhs, const mxArray *const *prhs, int slots, mxArray *const *plhs) {
     Entry entry("end_call");
-    calling = false;
+    const unsigned long call = running();
+    under_way.pop_back();
     for (int i = 0; i < nrhs; ++i) {
         auto *array = const_cast<mxArray *>(prhs[i]);
-        array->input = false;
+        array->input--;
         if (fingerprint(array) != array->print) misuse("argument " + std::to_string(i + 1) + " was written to");
         if (!pads_whole(array->re, array->bytes)) misuse("argument " + std::to_string(i + 1) + " was written beside its data");
     }
@@ -337,19 +344,19 @@ void end_call(int nrhs, const mxArray *const *prhs, int slots, mxArray *const *p
     for (int i = 0; i < slots; ++i) {
         mxArray *array = plhs[i];
         if (!array || !known(array, "an output")) continue;
-        if (array->born != calls || array->owner) misuse("output " + std::to_string(i + 1) + " is not an array made for it");
+        if (array->born != call || array->owner) misuse("output " + std::to_string(i + 1) + " is not an array made for it");
         if (!pads_whole(array->re, array->bytes) || !pads_whole(array->im, array->bytes)) misuse("output " + std::to_string(i + 1) + " was written beside its data");
         returned.insert(array);
     }
     std::vector<mxArray *> left;
     for (const mxArray *array : live)
-        if (array->born == calls && !array->owner && !returned.count(array)) left.push_back(const_cast<mxArray *>(array));
+        if (array->born == call && !array->owner && !returned.count(array)) left.push_back(const_cast<mxArray *>(array));
     for (mxArray *array : left) {
         strays.push_back(shape(array) + " " + array->class_name);
         destroy(array);
     }
     for (auto it = blocks.begin(); it != blocks.end();) {
-        if (it->second == calls) {
+        if (it->second == call) {
             std::free(it->first);
             it = blocks.erase(it);
             strays.push_back("a block of memory");

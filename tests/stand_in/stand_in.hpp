@@ -40,6 +40,14 @@ void begin_call(int nrhs, const mxArray *const *prhs);
 void end_call(int nrhs, const mxArray *const *prhs, int slots, mxArray *const *plhs);
 bool in_call();
 
+// Code of the interpreter that runs in the middle of a call: what it makes is the workspace's.
+class Callback {
+public:
+    Callback();
+    ~Callback();
+    Callback(const Callback &) = delete;
+};
+
 // Objects that no function of the C interface makes.
 mxArray *make_object(const char *class_name, mxClassID id);
 mxArray *make_char_matrix(const std::vector<std::u16string> &rows);
@@ -77,7 +85,7 @@ int standin_refusal_pending();
 
 // Loads a MEX file under a function's name: null, or why not.
 const char *standin_load(const char *path, const char *name);
-// 0, or 1 for an error, which the next two then tell. `plhs` has max(1, nlhs) places.
+// 0, or 1 for an error, which the next two then tell. `plhs` has max(1, nlhs) places. From a callback, it is a call inside another.
 int standin_call(const char *name, int nlhs, mxArray **plhs, int nrhs, const mxArray **prhs);
 const char *standin_error_id();
 const char *standin_error_text();
@@ -98,6 +106,9 @@ bool utIsInterruptPending();
 void standin_interrupt(size_t after);
 // How often it was asked in the last call.
 size_t standin_interrupt_queries();
+// A callback of the user's, a timer's or a figure's; null for none. `drawnow` runs it, and `drawnow limitrate nocallbacks` does not. It is also run once in
+// the middle of a call, when that asks for an interrupt for the time `after`, counted from 0: MATLAB says of nothing else that it runs none. It throws nothing.
+void standin_callback(void (*callback)(void *), void *data, size_t after);
 // The next code that is evaluated raises an error that passes through the MEX file, as an interrupt does.
 void standin_raise_when_evaluating();
 }

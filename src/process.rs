@@ -1,0 +1,83 @@
+//! State that a fork does not inherit.
+//!
+//! # Rationale
+//! A forked process has the memory of its parent and one thread of it. Threads, locks that another thread held, and all that belongs to the CUDA driver
+//! are of no use there, not even to be given back: to join a thread, to take such a lock, or to call the driver may last for ever. So a
+//! forked process begins with a state of its own, and what it inherited stays as it is, never looked at and never dropped.
+
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// A `T` for each process, its default at first.
+pub(crate) struct PerProcess<T: 'static> {
+    current: AtomicPtr<Owned<T>>,
+}
+
+struct Owned<T> {
+    process: u32,
+    state: T,
+}
+
+impl<T: Default + Send + Sync> PerProcess<T> {
+    pub(crate) const fn new() -> PerProcess<T> {
+        PerProcess { current: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    /// The state of this process.
+    pub(crate) fn get(&self) -> &'static T {
+        self.of(std::process::id())
+    }
+
+    /// The state of the process with this identifier, which is the one that runs.
+    fn of(&self, process: u32) -> &'static T {
+        loop {
+            let found = self.current.load(Ordering::Acquire);
+            // SAFETY: null, or from the box below; what was once published is never freed.
+            if let Some(owned) = unsafe { found.as_ref() }.filter(|owned| owned.process == process) {
+                return &owned.state;
+            }
+            let fresh = Box::into_raw(Box::new(Owned { process, state: T::default() }));
+            if self.current.compare_exchange(found, fresh, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+                // SAFETY: as above.
+                return unsafe { &(*fresh).state };
+            }
+            // Another thread was first.
+            // SAFETY: from `into_raw`, and nobody else has seen it.
+            drop(unsafe { Box::from_raw(fresh) });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Mutex, TryLockError};
+
+    use super::*;
+
+    #[test]
+    fn a_process_keeps_its_state() {
+        static STATE: PerProcess<Mutex<Vec<i32>>> = PerProcess::new();
+        STATE.get().lock().unwrap().push(1);
+        std::thread::scope(|scope| {
+            scope.spawn(|| STATE.get().lock().unwrap().push(2));
+        });
+        assert_eq!(*STATE.get().lock().unwrap(), [1, 2]);
+    }
+
+    /// What it inherited is not dropped, and a lock that was held at the fork does not matter.
+    #[test]
+    fn a_forked_process_begins_anew() {
+        struct Inherited(i32);
+        impl Drop for Inherited {
+            fn drop(&mut self) {
+                panic!("{} was dropped", self.0);
+            }
+        }
+        static STATE: PerProcess<Mutex<Vec<Inherited>>> = PerProcess::new();
+        STATE.of(1).lock().unwrap().push(Inherited(1));
+        let held = STATE.of(1).lock().unwrap();
+        assert!(matches!(STATE.of(1).try_lock(), Err(TryLockError::WouldBlock)));
+        let child = STATE.of(2).try_lock().expect("a lock of its own");
+        assert_eq!((child.len(), held.len()), (0, 1));
+    }
+}
