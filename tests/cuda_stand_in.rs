@@ -301,9 +301,15 @@ fn memory_that_was_freed_cannot_be_touched(stand_in: StandIn) -> Outcome {
 
 fn limits_of_a_launch_are_checked(_: StandIn) -> Outcome {
     let bench = Bench::new(1024)?;
-    for (blocks, threads, shared, wanted) in
-        [(1, THREADS, 0, 0), (0, THREADS, 0, 1), (1, 0, 0, 1), (1, THREADS + 1, 0, 1), (1, 2048, 0, 1), (1 << 31, THREADS, 0, 1), (1, 1, 48 << 10, 1)]
-    {
+    for (blocks, threads, shared, wanted) in [
+        (1, THREADS, 0, 0),
+        (0, THREADS, 0, 1),
+        (1, 0, 0, 1),
+        (1, THREADS + 1, 0, 1),
+        (1, 2048, 0, 1),
+        (1 << 31, THREADS, 0, 1),
+        (1, 1, 48 << 10, 1),
+    ] {
         expect(&format!("{blocks} blocks of {threads}, {shared} bytes"), bench.launch("turned", blocks, threads, shared)?, wanted)?;
     }
     expect("the end", bench.wait(), 0)

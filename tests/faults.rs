@@ -198,7 +198,8 @@ fn one_fault(stand_in: StandIn, scenario: &Scenario, kind: Kind, nth: usize, end
     if let Some(told) = stand_in.misuse() {
         return Err(format!("{what}: {told}"));
     }
-    within(Duration::from_secs(30), &format!("the call after {what}"), scenario.run).map_err(|error| format!("the call after {what}: {error}"))?;
+    within(Duration::from_secs(30), &format!("the call after {what}"), scenario.run)
+        .map_err(|error| format!("the call after {what}: {error}"))?;
     cuda::release();
     let left = stand_in.alive();
     if !left.is_empty() {

@@ -93,7 +93,7 @@ impl ConvolutionPlan {
         let (size, filter) = (request.size(), request.filter().size());
         let own = SPECIALISED.iter().find(|(size, _)| filter[..2] == [*size, *size]).map(|(_, images)| images);
         let images = own.unwrap_or(&GENERAL);
-        let stream = device.stream.cu_stream();
+        let stream = device.stream.handle();
         let module = device.module(if T::NAME == f32::NAME { images[0] } else { images[1] })?;
         module.set_symbol(stream, c"F", request.filter().values())?;
         let boundary = match request.boundary() {

@@ -5,8 +5,9 @@ use std::collections::btree_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{mem, thread};
 
-use cudarc::driver::{CudaContext, CudaStream, result, sys};
+use cudarc::driver::{result, sys};
 
+use super::context::{Context, Stream};
 use super::driver::Driver;
 use super::error::failed;
 use super::module::Module;
@@ -19,8 +20,8 @@ pub(super) struct Device {
     modules: BTreeMap<&'static str, Module>,
     pub(super) staging: Staging,
     /// For what is not part of staging: filling constant memory, measuring.
-    pub(super) stream: Arc<CudaStream>,
-    pub(super) context: Arc<CudaContext>,
+    pub(super) stream: Arc<Stream>,
+    pub(super) context: Arc<Context>,
 }
 
 /// The devices of this process.
@@ -28,11 +29,8 @@ static DEVICES: PerProcess<Kept<Device>> = PerProcess::new();
 
 impl Device {
     fn open(ordinal: usize) -> Result<Device, Error> {
-        let context = CudaContext::new(ordinal).map_err(failed("cuDevicePrimaryCtxRetain"))?;
-        // Streams are waited for before anything of theirs is touched again: cudarc need not track events for that.
-        // SAFETY: as said.
-        unsafe { context.disable_event_tracking() };
-        let stream = context.new_stream().map_err(failed("cuStreamCreate"))?;
+        let context = Context::retain(ordinal)?;
+        let stream = Stream::new(&context)?;
         Ok(Device { modules: BTreeMap::new(), staging: Staging::new(), stream, context })
     }
 
@@ -76,7 +74,7 @@ pub(super) fn with<T>(ordinal: usize, mut work: impl FnMut(&mut Device) -> Resul
     let mut lease = DEVICES.get().take(ordinal)?;
     let device = lease.open(|| Device::open(ordinal))?;
     let mut run = |device: &mut Device| {
-        device.context.bind_to_thread().map_err(failed("cuCtxSetCurrent"))?;
+        device.context.bind()?;
         work(device)
     };
     let mut result = run(device);

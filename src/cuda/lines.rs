@@ -54,7 +54,7 @@ pub(super) struct LinesPlan {
 impl LinesPlan {
     /// For a stencil: loads the module for as many taps, if it was not, and copies the taps, if they are others than last time.
     pub(super) fn stencil(device: &mut Device, request: &Request) -> Result<LinesPlan, Error> {
-        let stream = device.stream.cu_stream();
+        let stream = device.stream.handle();
         let module = device.module(STENCILS[request.taps().radius()])?;
         // Only the taps in use travel; the rest of the 21 entries is never read by this module.
         module.set_symbol(stream, c"kernelTaps", request.taps().as_slice())?;
@@ -64,7 +64,7 @@ impl LinesPlan {
 
     /// For a derivative, with its coefficients in the memory that is asked for.
     pub(super) fn derivative<T: Element>(device: &mut Device, request: &Derivative<T>) -> Result<LinesPlan, Error> {
-        let stream = device.stream.cu_stream();
+        let stream = device.stream.handle();
         let module = device.module(if T::NAME == f32::NAME { "derivative_float" } else { "derivative_double" })?;
         let (symbol, kernel) = match request.source() {
             CoefficientSource::Constant => (c"coefficients", c"stencil1DGPU"),

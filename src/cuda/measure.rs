@@ -3,8 +3,9 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use cudarc::driver::{CudaContext, CudaEvent, CudaStream, result, sys};
+use cudarc::driver::result;
 
+use super::context::{Context, Event, Stream};
 use super::convolution::ConvolutionPlan;
 use super::device::{self, Device};
 use super::error::failed;
@@ -26,23 +27,23 @@ pub struct Timing {
 
 /// The device's clock for what goes through a stream: events before and behind it.
 pub(super) struct Clock {
-    context: Arc<CudaContext>,
-    stream: Arc<CudaStream>,
-    begin: CudaEvent,
-    end: CudaEvent,
+    context: Arc<Context>,
+    stream: Arc<Stream>,
+    begin: Event,
+    end: Event,
 }
 
 impl Clock {
-    pub(super) fn new(context: &Arc<CudaContext>, stream: &Arc<CudaStream>) -> Result<Clock, Error> {
-        Ok(Clock { context: context.clone(), stream: stream.clone(), begin: new_event(context)?, end: new_event(context)? })
+    pub(super) fn new(context: &Arc<Context>, stream: &Arc<Stream>) -> Result<Clock, Error> {
+        Ok(Clock { context: context.clone(), stream: stream.clone(), begin: Event::new(context)?, end: Event::new(context)? })
     }
 
     /// Milliseconds from the stream's coming to what `work` submits until its end. The work is over then.
     pub(super) fn time(&self, work: &dyn Fn() -> Result<(), Error>) -> Result<f32, Error> {
-        self.record(&self.begin)?;
+        self.begin.record(&self.stream)?;
         work()?;
-        self.record(&self.end)?;
-        elapsed(&self.begin, &self.end)
+        self.end.record(&self.stream)?;
+        self.begin.elapsed(&self.end)
     }
 
     /// Milliseconds of each of `laps` repetitions of what `work` submits, which are over then.
@@ -50,27 +51,13 @@ impl Clock {
     /// One more goes ahead of them, and all are submitted before any is waited for: so the device has the next at hand when it comes to it, and the clock
     /// does not run while it waits for the host.
     pub(super) fn laps(&self, laps: usize, work: &dyn Fn() -> Result<(), Error>) -> Result<Vec<f32>, Error> {
-        let events = (0..=laps).map(|_| new_event(&self.context)).collect::<Result<Vec<_>, Error>>()?;
+        let events = (0..=laps).map(|_| Event::new(&self.context)).collect::<Result<Vec<_>, Error>>()?;
         for event in &events {
             work()?;
-            self.record(event)?;
+            event.record(&self.stream)?;
         }
-        events.windows(2).map(|pair| elapsed(&pair[0], &pair[1])).collect()
+        events.windows(2).map(|pair| pair[0].elapsed(&pair[1])).collect()
     }
-
-    fn record(&self, event: &CudaEvent) -> Result<(), Error> {
-        event.record(&self.stream).map_err(failed("cuEventRecord"))
-    }
-}
-
-/// An event that knows when it happened.
-fn new_event(context: &Arc<CudaContext>) -> Result<CudaEvent, Error> {
-    context.new_event(Some(sys::CUevent_flags::CU_EVENT_DEFAULT)).map_err(failed("cuEventCreate"))
-}
-
-/// Waits for both events.
-fn elapsed(begin: &CudaEvent, end: &CudaEvent) -> Result<f32, Error> {
-    begin.elapsed_ms(end).map_err(failed("cuEventElapsedTime"))
 }
 
 /// Runs a stencil `repeats` times on data that stay on the device, each time beside a copy of the same bytes; the result goes to `output`.
@@ -115,17 +102,17 @@ pub fn sweeps(cuda: &Cuda, request: &Request, output: &mut [f64], repeats: usize
         let clock = Clock::new(&device.context, &stream)?;
         let result = Cell::new(0);
         let run = || {
-            result.set(plan.run(stream.cu_stream(), lines, request.boundary(), sweeps, addresses, |_| Ok(()))?);
+            result.set(plan.run(stream.handle(), lines, request.boundary(), sweeps, addresses, |_| Ok(()))?);
             Ok(())
         };
         let mut times = Vec::with_capacity(repeats);
         for _ in 0..=repeats {
             // SAFETY: the buffer is as long as the slice, and the copy is over when its call returns and the context has been waited for.
             unsafe { result::memcpy_htod_sync(addresses[0], request.input()) }.map_err(failed("cuMemcpyHtoD"))?;
-            device.context.synchronize().map_err(failed("cuCtxSynchronize"))?;
+            device.context.synchronize()?;
             times.push(clock.time(&run)?);
         }
-        stream.synchronize().map_err(failed("cuStreamSynchronize"))?;
+        stream.synchronize()?;
         // SAFETY: as above.
         unsafe { result::memcpy_dtoh_sync(output, addresses[result.get()]) }.map_err(failed("cuMemcpyDtoH"))?;
         Ok(times.split_off(1))
@@ -151,14 +138,14 @@ fn measure<T: Element, P: Plan>(
         let _idle = Idle::new(&stream);
         // SAFETY: the buffers are as long as the slices, here and below, and the copies are over when their calls return.
         unsafe { result::memcpy_htod_sync(input.address(), samples) }.map_err(failed("cuMemcpyHtoD"))?;
-        device.context.synchronize().map_err(failed("cuCtxSynchronize"))?;
+        device.context.synchronize()?;
 
         let whole = Piece::new(0..output.len(), 0, output.len());
         let clock = Clock::new(&device.context, &stream)?;
-        let kernel = || plan.launch(stream.cu_stream(), &whole, input.address(), computed.address());
+        let kernel = || plan.launch(stream.handle(), &whole, input.address(), computed.address());
         let copy = || {
             // SAFETY: both buffers have as many bytes.
-            unsafe { result::memcpy_dtod_async(copied.address(), input.address(), bytes, stream.cu_stream()) }
+            unsafe { result::memcpy_dtod_async(copied.address(), input.address(), bytes, stream.handle()) }
                 .map_err(failed("cuMemcpyDtoDAsync"))
         };
         for _ in 0..3 {
@@ -170,7 +157,7 @@ fn measure<T: Element, P: Plan>(
             timing.kernel.push(clock.time(&kernel)?);
             timing.copy.push(clock.time(&copy)?);
         }
-        stream.synchronize().map_err(failed("cuStreamSynchronize"))?;
+        stream.synchronize()?;
         // SAFETY: as above.
         unsafe { result::memcpy_dtoh_sync(output, computed.address()) }.map_err(failed("cuMemcpyDtoH"))?;
         Ok(timing)

@@ -4,10 +4,10 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use bytemuck::Pod;
-use cudarc::driver::{CudaContext, CudaStream, result, sys};
+use cudarc::driver::{result, sys};
 
+use super::context::{Context, Stream};
 use super::error::failed;
-use super::module::wait;
 use crate::stencil::Error;
 
 /// Bytes on the device.
@@ -15,12 +15,12 @@ use crate::stencil::Error;
 pub(super) struct DeviceBuffer {
     address: sys::CUdeviceptr,
     bytes: usize,
-    context: Arc<CudaContext>,
+    context: Arc<Context>,
 }
 
 impl DeviceBuffer {
-    pub(super) fn new(context: &Arc<CudaContext>, bytes: usize) -> Result<DeviceBuffer, Error> {
-        context.bind_to_thread().map_err(failed("cuCtxSetCurrent"))?;
+    pub(super) fn new(context: &Arc<Context>, bytes: usize) -> Result<DeviceBuffer, Error> {
+        context.bind()?;
         // Not from the stream-ordered pool, which keeps what is freed: what we hold is to be what we say we hold.
         // SAFETY: the context is current.
         let address = unsafe { result::malloc_sync(bytes) }.map_err(failed("cuMemAlloc"))?;
@@ -38,9 +38,9 @@ impl DeviceBuffer {
 
 impl Drop for DeviceBuffer {
     fn drop(&mut self) {
-        make_current(&self.context);
+        let _ = self.context.bind();
         // SAFETY: allocated in `new`, and no work that uses it is under way: who submits work waits for it.
-        self.context.record_err(unsafe { result::free_sync(self.address) });
+        let _ = unsafe { result::free_sync(self.address) };
     }
 }
 
@@ -49,15 +49,15 @@ impl Drop for DeviceBuffer {
 pub(super) struct PinnedBuffer {
     address: *mut c_void,
     bytes: usize,
-    context: Arc<CudaContext>,
+    context: Arc<Context>,
 }
 
 // SAFETY: it owns plain memory.
 unsafe impl Send for PinnedBuffer {}
 
 impl PinnedBuffer {
-    pub(super) fn new(context: &Arc<CudaContext>, bytes: usize) -> Result<PinnedBuffer, Error> {
-        context.bind_to_thread().map_err(failed("cuCtxSetCurrent"))?;
+    pub(super) fn new(context: &Arc<Context>, bytes: usize) -> Result<PinnedBuffer, Error> {
+        context.bind()?;
         // No flags: write-combined memory, cudarc's own choice, is slow for the host to read, and results are read.
         // SAFETY: the context is current.
         let address = unsafe { result::malloc_host(bytes, 0) }.map_err(failed("cuMemHostAlloc"))?;
@@ -102,9 +102,9 @@ fn numbers<T: Pod>(buffer: &mut [u8], len: usize) -> &mut [T] {
 
 impl Drop for PinnedBuffer {
     fn drop(&mut self) {
-        make_current(&self.context);
+        let _ = self.context.bind();
         // SAFETY: as for `DeviceBuffer`.
-        self.context.record_err(unsafe { result::free_host(self.address) });
+        let _ = unsafe { result::free_host(self.address) };
     }
 }
 
@@ -112,36 +112,23 @@ impl Drop for PinnedBuffer {
 ///
 /// It belongs behind what the stream's work reads and writes: as the first field of a struct, or as the last of the locals. For these are dropped in
 /// reverse.
-pub(super) struct Idle(Arc<CudaStream>);
+pub(super) struct Idle(Arc<Stream>);
 
 impl Idle {
-    pub(super) fn new(stream: &Arc<CudaStream>) -> Idle {
+    pub(super) fn new(stream: &Arc<Stream>) -> Idle {
         Idle(stream.clone())
     }
 
     /// The stream that will be waited for.
-    pub(super) fn stream(&self) -> &Arc<CudaStream> {
+    pub(super) fn stream(&self) -> &Arc<Stream> {
         &self.0
     }
 }
 
 impl Drop for Idle {
     fn drop(&mut self) {
-        settle(&self.0);
+        self.0.settle();
     }
-}
-
-/// Makes a context current on this thread for what a drop has to do. Not by cudarc's `bind_to_thread`, nor by what begins with it: where an error was
-/// recorded by an earlier drop, these tell it and do nothing else.
-pub(super) fn make_current(context: &CudaContext) {
-    // SAFETY: it is retained as long as `context` is there.
-    context.record_err(unsafe { result::ctx::set_current(context.cu_ctx()) });
-}
-
-/// Waits for a stream whatever has happened before. What goes wrong here has gone wrong before, and was told.
-pub(super) fn settle(stream: &CudaStream) {
-    make_current(stream.context());
-    let _ = wait(stream.cu_stream());
 }
 
 #[cfg(test)]

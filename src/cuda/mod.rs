@@ -8,6 +8,7 @@
 
 mod block_run;
 mod blocks;
+mod context;
 mod convolution;
 mod device;
 mod driver;
@@ -104,7 +105,7 @@ impl Cuda {
     /// # Errors
     /// [`Error::Busy`] where a call has the device; what the driver says.
     pub fn free_memory(&self) -> Result<usize, Error> {
-        device::with(self.ordinal, |device| device.context.mem_get_info().map(|(free, _)| free).map_err(error::failed("cuMemGetInfo")))
+        device::with(self.ordinal, |device| device.context.free_memory())
     }
 }
 

@@ -5,37 +5,28 @@ use std::ffi::{CStr, c_void};
 use std::sync::Arc;
 
 use bytemuck::NoUninit;
-use cudarc::driver::{CudaContext, result, sys};
+use cudarc::driver::{result, sys};
 
+use super::context::{Context, Handle};
 use super::error::failed;
-use super::memory::make_current;
 use crate::stencil::Error;
 
 include!(concat!(env!("OUT_DIR"), "/images.rs"));
-
-/// A handle of the driver.
-#[derive(Debug)]
-struct Handle<T>(*mut T);
-
-// SAFETY: it is a name for something of the driver's, whose functions take it on any thread; nothing behind it is touched from here.
-unsafe impl<T> Send for Handle<T> {}
-// SAFETY: as above.
-unsafe impl<T> Sync for Handle<T> {}
 
 /// An image in a context, until nobody needs it any more.
 #[derive(Debug)]
 struct Loaded {
     handle: Handle<sys::CUmod_st>,
-    context: Arc<CudaContext>,
+    context: Arc<Context>,
 }
 
 impl Drop for Loaded {
     fn drop(&mut self) {
         // A call that ended early, by a panic say, may have left a kernel of it at work, on whatever stream. If that went wrong, it was told.
-        make_current(&self.context);
+        let _ = self.context.bind();
         let _ = result::ctx::synchronize();
         // SAFETY: it was loaded in `load`; its kernels have been waited for, and each `Function` that could launch one held this.
-        self.context.record_err(unsafe { result::module::unload(self.handle.0) });
+        let _ = unsafe { result::module::unload(self.handle.0) };
     }
 }
 
@@ -73,10 +64,10 @@ struct Symbol {
 
 impl Module {
     /// Loads the image `name`. The driver compiles it for its chip, and keeps that for the next process.
-    pub(super) fn load(context: &Arc<CudaContext>, name: &str) -> Result<Module, Error> {
+    pub(super) fn load(context: &Arc<Context>, name: &str) -> Result<Module, Error> {
         let image = IMAGES.iter().find(|(image, _)| *image == name);
         let (_, ptx) = image.ok_or_else(|| Error::Internal(format!("There is no kernel image {name}.")))?;
-        context.bind_to_thread().map_err(failed("cuCtxSetCurrent"))?;
+        context.bind()?;
         // SAFETY: the image is PTX that ends in NUL.
         let handle = unsafe { result::module::load_data(ptx.as_ptr().cast::<c_void>()) }.map_err(failed("cuModuleLoadData"))?;
         let loaded = Arc::new(Loaded { handle: Handle(handle), context: context.clone() });

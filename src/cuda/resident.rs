@@ -14,8 +14,7 @@ use cudarc::driver::sys;
 
 use super::DEFAULT_DEVICE_BYTES;
 use super::device::Device;
-use super::error::failed;
-use super::memory::{DeviceBuffer, Idle, settle};
+use super::memory::{DeviceBuffer, Idle};
 use super::pace::{Pace, Schedule};
 use crate::stencil::Error;
 use crate::watch::Watch;
@@ -75,7 +74,7 @@ impl Resident {
         }
         if needed + device.staging.device_bytes() > budget.kept() {
             // More than is kept anyway: what is free has to be asked for, which takes longer than to get a little.
-            let free = || device.context.mem_get_info().map(|(free, _)| free).map_err(failed("cuMemGetInfo"));
+            let free = || device.context.free_memory();
             let limit = if budget.asked.is_some() { budget.during_a_call(0) } else { budget.during_a_call(free()?) };
             if needed > limit {
                 return Ok(None);
@@ -132,11 +131,11 @@ impl Resident {
             for launch in schedule.batch(pace) {
                 let last = launch.end == units;
                 done += launch.len();
-                updates += submit(launch, self.idle.stream().cu_stream(), self.buffers()).inspect_err(|_| settle(self.idle.stream()))?;
+                updates += submit(launch, self.idle.stream().handle(), self.buffers()).inspect_err(|_| self.idle.stream().settle())?;
                 // The array that was written is whole, and the next launch reads it.
                 self.current ^= usize::from(last);
             }
-            self.idle.stream().synchronize().map_err(failed("cuStreamSynchronize"))?;
+            self.idle.stream().synchronize()?;
             watch.count(updates);
             pace.took(done, begin.elapsed());
         }

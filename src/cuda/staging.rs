@@ -15,14 +15,14 @@ use std::slice::ChunksMut;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytemuck::Pod;
-use cudarc::driver::{CudaContext, CudaStream, result, sys};
+use cudarc::driver::{result, sys};
 use rayon::prelude::*;
 use rayon::{Scope, ThreadPool};
 
+use super::context::{Context, Stream};
 use super::device::HostContext;
 use super::error::failed;
-use super::memory::{DeviceBuffer, PinnedBuffer, settle};
-use super::module::wait;
+use super::memory::{DeviceBuffer, PinnedBuffer};
 use crate::stencil::{Error, MAX_TAPS};
 use crate::watch::Watch;
 use crate::workers::Workers;
@@ -148,17 +148,17 @@ pub(super) struct Lane {
     device: Option<[DeviceBuffer; 2]>,
     /// Where in the host's buffers the outputs of what is under way will be.
     results: sys::CUdeviceptr,
-    stream: Arc<CudaStream>,
+    stream: Arc<Stream>,
 }
 
 impl Lane {
-    fn new(context: &Arc<CudaContext>, [input_bytes, output_bytes]: [usize; 2]) -> Result<Lane, Error> {
+    fn new(context: &Arc<Context>, [input_bytes, output_bytes]: [usize; 2]) -> Result<Lane, Error> {
         Ok(Lane {
             host_input: PinnedBuffer::new(context, input_bytes)?,
             host_output: PinnedBuffer::new(context, output_bytes)?,
             device: None,
             results: 0,
-            stream: context.new_stream().map_err(failed("cuStreamCreate"))?,
+            stream: Stream::new(context)?,
         })
     }
 
@@ -187,7 +187,7 @@ impl Lane {
         once: bool,
         launch: impl FnOnce(sys::CUstream, [sys::CUdeviceptr; 2]) -> Result<sys::CUdeviceptr, Error>,
     ) -> Result<(), Error> {
-        let stream = self.stream.cu_stream();
+        let stream = self.stream.handle();
         if once && samples * size_of::<T>() <= MAPPED_BYTES {
             let buffers = [self.host_input.address(), self.host_output.address()];
             self.results = launch(stream, buffers)?;
@@ -220,13 +220,13 @@ impl Lane {
     }
 
     fn wait(&self) -> Result<(), Error> {
-        wait(self.stream.cu_stream())
+        self.stream.synchronize()
     }
 }
 
 impl Drop for Lane {
     fn drop(&mut self) {
-        settle(&self.stream);
+        self.stream.settle();
     }
 }
 
@@ -247,7 +247,7 @@ impl Worker for Lane {
 
     fn ready(&self) -> Result<HostContext, Error> {
         let others = HostContext::save()?;
-        self.stream.context().bind_to_thread().map_err(failed("cuCtxSetCurrent"))?;
+        self.stream.context().bind()?;
         Ok(others)
     }
 
@@ -288,7 +288,7 @@ impl<L: Worker> Drop for Settled<'_, L> {
 fn share_out<L: Worker, J: Job<L> + Send>(
     lanes: &mut [L],
     mut jobs: impl ExactSizeIterator<Item = J> + Send,
-    pool: Option<(Arc<ThreadPool>, usize)>,
+    pool: Option<(&ThreadPool, usize)>,
     watch: &Watch,
 ) -> Result<(), Error> {
     let mut settled = Settled { lanes, over: false };
@@ -429,7 +429,7 @@ struct Sending<'a, T> {
 
 impl<T: Pod> Job for Sending<'_, T> {
     fn start(&mut self, lane: &mut Lane) -> Result<(), Error> {
-        let stream = lane.stream.cu_stream();
+        let stream = lane.stream.handle();
         let samples = lane.samples(self.input.len());
         samples.copy_from_slice(self.input);
         // SAFETY: who asked for an upload has room at that address for as many; as for the buffer, see `Lane::compute`.
@@ -452,7 +452,7 @@ impl<T: Pod> Job for Fetching<'_, T> {
         lane.results = lane.host_output.address();
         let results = lane.host_output.as_mut_slice::<T>(self.output.len());
         // SAFETY: who asked for a download has as many at that address; as for the buffer, see `Lane::compute`.
-        unsafe { result::memcpy_dtoh_async(results, self.from, lane.stream.cu_stream()) }.map_err(failed("cuMemcpyDtoHAsync"))
+        unsafe { result::memcpy_dtoh_async(results, self.from, lane.stream.handle()) }.map_err(failed("cuMemcpyDtoHAsync"))
     }
 
     fn finish(self, lane: &mut Lane) -> Result<(), Error> {
@@ -478,7 +478,7 @@ impl Staging {
     /// Each output is counted in `watch` when it is there.
     pub(super) fn stream<T: Pod + Send + Sync>(
         &mut self,
-        context: &Arc<CudaContext>,
+        context: &Arc<Context>,
         plan: &dyn Plan,
         input: &[T],
         output: &mut [T],
@@ -501,13 +501,7 @@ impl Staging {
     }
 
     /// Sees that there are lanes for pieces of so many bytes of input and of output: as many as wished, or as the budget and memory give, but one.
-    pub(super) fn prepare_lanes(
-        &mut self,
-        context: &Arc<CudaContext>,
-        lanes: usize,
-        bytes: [usize; 2],
-        budget: usize,
-    ) -> Result<usize, Error> {
+    pub(super) fn prepare_lanes(&mut self, context: &Arc<Context>, lanes: usize, bytes: [usize; 2], budget: usize) -> Result<usize, Error> {
         let lanes = lanes.min(MAX_LANES).min(budget / (bytes[0] + bytes[1])).max(1);
         match self.grow(context, lanes, bytes, budget, false) {
             // Once more, with buffers that are no larger than they must be, and without what is only kept.
@@ -538,7 +532,7 @@ impl Staging {
     /// There is room for it, and nothing that uses it is under way.
     pub(super) unsafe fn upload<T: Pod + Send + Sync>(
         &mut self,
-        context: &Arc<CudaContext>,
+        context: &Arc<Context>,
         input: &[T],
         to: sys::CUdeviceptr,
         watch: &Watch,
@@ -555,7 +549,7 @@ impl Staging {
     /// There is as much, and nothing that writes it is under way.
     pub(super) unsafe fn download<T: Pod + Send + Sync>(
         &mut self,
-        context: &Arc<CudaContext>,
+        context: &Arc<Context>,
         from: sys::CUdeviceptr,
         output: &mut [T],
         watch: &Watch,
@@ -572,7 +566,7 @@ impl Staging {
     /// [`Error::OutOfMemory`] where there is no memory for one. `short` says that it was so before: then buffers are no larger than they must be.
     pub(super) fn reserve(
         &mut self,
-        context: &Arc<CudaContext>,
+        context: &Arc<Context>,
         wanted: usize,
         bytes: usize,
         budget: usize,
@@ -596,7 +590,7 @@ impl Staging {
         // Where each lane has but one job, two lanes to a thread: to wake as many again costs more than they save.
         let threads = if jobs.len() > lanes { lanes } else { lanes.div_ceil(2) }.min(Workers::count());
         let pool = if threads > 1 { Workers::get() } else { None };
-        share_out(&mut self.lanes[..lanes], jobs, pool.map(|pool| (pool, threads)), watch)
+        share_out(&mut self.lanes[..lanes], jobs, pool.as_deref().map(|pool| (pool, threads)), watch)
     }
 
     /// Gives up the buffers, and says whether there were any.
@@ -632,7 +626,7 @@ impl Staging {
     /// Sees that there are lanes for `cut`, or for a smaller one where memory is short.
     fn prepare(
         &mut self,
-        context: &Arc<CudaContext>,
+        context: &Arc<Context>,
         mut cut: Cut,
         size: usize,
         tile: usize,
@@ -659,7 +653,7 @@ impl Staging {
 
     /// Makes so many lanes for pieces of so many bytes of input and of output, within the budget, and says how many there are: fewer than wished where
     /// neither budget nor memory gives more, one at the least. With memory short, buffers are no larger than they must be.
-    fn grow(&mut self, context: &Arc<CudaContext>, lanes: usize, bytes: [usize; 2], budget: usize, short: bool) -> Result<usize, Error> {
+    fn grow(&mut self, context: &Arc<Context>, lanes: usize, bytes: [usize; 2], budget: usize, short: bool) -> Result<usize, Error> {
         // Rounded up, so that arrays which grow a little from call to call find a buffer; but not beyond what all lanes together may hold.
         let mut room = bytes.map(rounded);
         if short || lanes * (room[0] + room[1]) > budget {
@@ -693,7 +687,7 @@ impl Staging {
     }
 
     /// Makes the lane `number`, which is one of those there are or the next, with its buffers on the device.
-    fn make_lane(&mut self, context: &Arc<CudaContext>, number: usize, room: [usize; 2]) -> Result<(), Error> {
+    fn make_lane(&mut self, context: &Arc<Context>, number: usize, room: [usize; 2]) -> Result<(), Error> {
         if number == self.lanes.len() {
             self.lanes.push(Lane::new(context, room)?);
         }
@@ -702,7 +696,7 @@ impl Staging {
     }
 
     /// Sees that there are lanes that can copy so many elements of so many bytes, with whatever they may have on the device.
-    fn prepare_transfer(&mut self, context: &Arc<CudaContext>, elements: usize, size: usize) -> Result<Cut, Error> {
+    fn prepare_transfer(&mut self, context: &Arc<Context>, elements: usize, size: usize) -> Result<Cut, Error> {
         let cut = Cut::new(elements, size, 1, 0, Workers::count(), usize::MAX);
         let bytes = cut.piece * size;
         let on_host = |lane: &Lane| lane.host_input.bytes() >= bytes && lane.host_output.bytes() >= bytes;
@@ -818,7 +812,7 @@ mod tests {
     fn lanes_are_waited_for_whatever_way_jobs_end() {
         use Trouble::{ErrorInFinish, ErrorInStart, None, PanicInFinish, PanicInStart, Stop};
         const JOBS: usize = 9;
-        let pool = Arc::new(ThreadPoolBuilder::new().num_threads(3).panic_handler(|_| {}).build().unwrap());
+        let pool = ThreadPoolBuilder::new().num_threads(3).panic_handler(|_| {}).build().unwrap();
         for trouble in [None, ErrorInStart, PanicInStart, ErrorInFinish, PanicInFinish, Stop] {
             for at in 0..JOBS {
                 for (count, threads) in [(1, 1), (2, 1), (4, 1), (2, 2), (4, 2), (5, 3), (JOBS, 3)] {
@@ -826,7 +820,7 @@ mod tests {
                     let mut lanes: Vec<FakeLane> = (0..count).map(|_| FakeLane::default()).collect();
                     let (watch, finished) = (Watch::new(), AtomicUsize::new(0));
                     let job = |number| FakeJob { trouble: if number == at { trouble } else { None }, watch: &watch, finished: &finished };
-                    let team = (threads > 1).then(|| (pool.clone(), threads));
+                    let team = (threads > 1).then_some((&pool, threads));
                     let outcome = catch_unwind(AssertUnwindSafe(|| share_out(&mut lanes, (0..JOBS).map(job), team, &watch)));
                     match trouble {
                         None => assert!(matches!(outcome, Ok(Ok(()))), "{what}"),

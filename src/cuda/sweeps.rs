@@ -308,7 +308,7 @@ impl SweepsPlan {
             Operator::Derivative { single } => (kind.derivative(single), c"coefficients"),
         };
         let image = image.ok_or_else(|| Error::Internal(format!("No kernel {kind:?} for {:?}.", self.operator)))?;
-        let stream = device.stream.cu_stream();
+        let stream = device.stream.handle();
         let module = device.module(image)?;
         module.set_symbol(stream, symbol, &self.coefficients)?;
         self.functions[kind as usize] = Some(module.function(c"sweeps")?);

@@ -102,7 +102,7 @@ impl Access {
     pub(super) fn run(&self, bench: &mut Bench) -> Result<(), Error> {
         let stream = bench.device.stream.clone();
         let values: Vec<i32> = (0..ENTRIES).map(value).collect();
-        bench.device.module("study_access")?.set_symbol(stream.cu_stream(), c"constantTable", &values)?;
+        bench.device.module("study_access")?.set_symbol(stream.handle(), c"constantTable", &values)?;
         let table = Array::filled(&stream, ENTRIES, value)?;
         for &count in &self.sums {
             let inputs = Array::filled(&stream, count, |_| 0_i32)?;

@@ -58,7 +58,7 @@ impl Angles {
         let values: Vec<f32> = (0..ANGLES).map(angle).collect();
         let global = Array::filled(&stream, ANGLES, angle)?;
         let module = bench.device.module("study_angles")?;
-        module.set_symbol(stream.cu_stream(), c"constantAngles", &values)?;
+        module.set_symbol(stream.handle(), c"constantAngles", &values)?;
         let kernels = [("constant", module.function(c"angles_constant")?), ("global", module.function(c"angles_global")?)];
         let expected: Vec<f32> = (0..DISTINCT).map(|index| sum(element(index))).collect();
         for &count in &self.threads {

@@ -77,7 +77,7 @@ impl Convolution {
         let output = Array::<f32>::new(&stream, count)?;
         let global = Array::filled(&stream, filter.len(), entry)?;
         let module = bench.device.module("study_convolution")?;
-        module.set_symbol(stream.cu_stream(), c"constantFilter", &filter)?;
+        module.set_symbol(stream.handle(), c"constantFilter", &filter)?;
         let edge = module.constant(c"study_edge")? as usize;
         let tile_edge = module.constant(c"study_tile_edge")? as usize;
         let tile_columns = module.constant(c"study_tile_columns")? as usize;

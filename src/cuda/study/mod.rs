@@ -22,7 +22,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use bytemuck::{NoUninit, Pod};
-use cudarc::driver::{CudaGraph, CudaStream, result, sys};
+use cudarc::driver::{result, sys};
 use rayon::prelude::*;
 
 pub use access::{Access, Pattern};
@@ -31,6 +31,7 @@ pub use convolution::{Convolution, RADII};
 pub use readonly::ReadOnly;
 
 use super::Cuda;
+use super::context::{Graph, Stream};
 use super::device::{self, Device};
 use super::error::failed;
 use super::launch::{Shape, launch};
@@ -165,7 +166,7 @@ impl Bench<'_> {
         let stream = self.device.stream.clone();
         output.spoil()?;
         launch.on(&stream)?;
-        stream.synchronize().map_err(failed("cuStreamSynchronize"))?;
+        stream.synchronize()?;
         if let Some((index, got, wanted)) = output.first_difference(expected)? {
             let Row { study, kernel, pattern, .. } = row;
             return Err(Error::Internal(format!("{study}, {kernel} {pattern}: element {index} is {got}, and the CPU has {wanted}.")));
@@ -174,10 +175,10 @@ impl Bench<'_> {
         let launches = || (0..LAUNCHES).try_for_each(|_| launch.on(&stream));
         launches()?;
         let batch = self.clock.time(&launches)?;
-        let graph = record(&stream, &launches)?;
+        let graph = Graph::record(&stream, &launches)?;
         // Dropped ahead of the graph: after an error replays may be under way.
         let _idle = Idle::new(&stream);
-        let laps = self.clock.laps(SAMPLES, &|| graph.launch().map_err(failed("cuGraphLaunch")))?;
+        let laps = self.clock.laps(SAMPLES, &|| graph.launch())?;
         let each = |ms: f32| f64::from(ms) / LAUNCHES as f64;
         self.measurements.push(Measurement {
             study: row.study,
@@ -194,19 +195,6 @@ impl Bench<'_> {
     }
 }
 
-/// What `work` submits to the stream, as a graph that has not run yet.
-fn record(stream: &Arc<CudaStream>, work: &dyn Fn() -> Result<(), Error>) -> Result<CudaGraph, Error> {
-    // Other threads of the host may go on using CUDA meanwhile.
-    let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
-    stream.begin_capture(mode).map_err(failed("cuStreamBeginCapture"))?;
-    let submitted = work();
-    // Whatever came of the work: a stream that is left recording can do nothing else.
-    let graph = stream.end_capture(sys::CUgraphInstantiate_flags(0));
-    submitted?;
-    let graph = graph.map_err(failed("cuStreamEndCapture, cuGraphInstantiate"))?;
-    graph.ok_or_else(|| Error::Internal("The launches were not recorded.".into()))
-}
-
 /// A kernel, ready to be launched. Its one argument, and what that points to, is what the kernel takes.
 struct Launch<A> {
     function: Function,
@@ -221,9 +209,9 @@ impl<A: NoUninit> Launch<A> {
         Ok(Launch { function: function.clone(), shape, argument })
     }
 
-    fn on(&self, stream: &CudaStream) -> Result<(), Error> {
+    fn on(&self, stream: &Stream) -> Result<(), Error> {
         // SAFETY: the kernel takes this argument. The arrays it points to are as long as it says, and wait for the stream before they are freed.
-        unsafe { launch(&self.function, stream.cu_stream(), self.shape, &self.argument) }
+        unsafe { launch(&self.function, stream.handle(), self.shape, &self.argument) }
     }
 }
 
@@ -254,13 +242,13 @@ struct Array<T> {
 
 impl<T: Element> Array<T> {
     /// An array for what is put on `stream`.
-    fn new(stream: &Arc<CudaStream>, len: usize) -> Result<Array<T>, Error> {
+    fn new(stream: &Arc<Stream>, len: usize) -> Result<Array<T>, Error> {
         let buffer = DeviceBuffer::new(stream.context(), len * size_of::<T>())?;
         Ok(Array { idle: Idle::new(stream), buffer, len, elements: PhantomData })
     }
 
     /// An array whose elements are `value` of their indices.
-    fn filled(stream: &Arc<CudaStream>, len: usize, value: impl Fn(usize) -> T + Sync) -> Result<Array<T>, Error> {
+    fn filled(stream: &Arc<Stream>, len: usize, value: impl Fn(usize) -> T + Sync) -> Result<Array<T>, Error> {
         let array = Array::new(stream, len)?;
         let mut piece = Vec::with_capacity(len.min(PIECE));
         let workers = Workers::get().ok_or_else(no_threads)?;
@@ -270,7 +258,7 @@ impl<T: Element> Array<T> {
             unsafe { result::memcpy_htod_sync(array.at(first), &piece) }.map_err(failed("cuMemcpyHtoD"))?;
         }
         // The copy returns when the bytes are on their way, and our stream does not wait for them.
-        stream.context().synchronize().map_err(failed("cuCtxSynchronize"))?;
+        stream.context().synchronize()?;
         Ok(array)
     }
 
@@ -287,7 +275,7 @@ impl<T: Element> Array<T> {
     fn spoil(&self) -> Result<(), Error> {
         let stream = self.idle.stream();
         // SAFETY: as many bytes are there.
-        unsafe { result::memset_d8_async(self.address(), 0xFF, self.buffer.bytes(), stream.cu_stream()) }.map_err(failed("cuMemsetD8Async"))
+        unsafe { result::memset_d8_async(self.address(), 0xFF, self.buffer.bytes(), stream.handle()) }.map_err(failed("cuMemsetD8Async"))
     }
 
     /// Compares every element with `expected` of its index, bit for bit. The first that differs: its index, itself, and what was expected. No kernel may

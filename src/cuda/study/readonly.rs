@@ -54,7 +54,7 @@ impl ReadOnly {
         let output = Array::<f32>::new(&stream, count)?;
         let global = Array::filled(&stream, argument.len(), |i| argument[i])?;
         let module = bench.device.module("study_readonly")?;
-        module.set_symbol(stream.cu_stream(), c"constantCoefficients", &argument)?;
+        module.set_symbol(stream.handle(), c"constantCoefficients", &argument)?;
         let kernels = [
             ("constant", module.function(c"derivative_constant")?),
             ("readonly", module.function(c"derivative_readonly")?),

@@ -1,0 +1,203 @@
+//! What is had of the driver for a while, each given back by its owner: contexts, streams, events, graphs.
+//!
+//! # Rationale
+//! cudarc has such owners too. But theirs leave a context retained where opening one fails half-way; and they keep an error that a drop met, to tell it in
+//! the next call in place of doing that one: a wait is skipped so, and a call fails that had no part in it. Here a drop does what it can. What it is
+//! refused was refused before, and told, or is known to the next call of the driver.
+
+use std::sync::Arc;
+
+use cudarc::driver::{result, sys};
+
+use super::error::failed;
+use crate::stencil::Error;
+
+/// A handle of the driver.
+#[derive(Debug)]
+pub(super) struct Handle<T>(pub(super) *mut T);
+
+// SAFETY: it is a name for something of the driver's, whose functions take it on any thread; nothing behind it is touched from here.
+unsafe impl<T> Send for Handle<T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for Handle<T> {}
+
+/// The primary context of a device, retained.
+#[derive(Debug)]
+pub(super) struct Context {
+    handle: Handle<sys::CUctx_st>,
+    device: sys::CUdevice,
+}
+
+impl Context {
+    /// Retains the context of the device with this ordinal. It is not current yet.
+    pub(super) fn retain(ordinal: usize) -> Result<Arc<Context>, Error> {
+        let ordinal = i32::try_from(ordinal).map_err(|_| Error::NoDevice(format!("There is no device {ordinal}.")))?;
+        let device = result::device::get(ordinal).map_err(failed("cuDeviceGet"))?;
+        // SAFETY: the device is one of the driver's.
+        let handle = unsafe { result::primary_ctx::retain(device) }.map_err(failed("cuDevicePrimaryCtxRetain"))?;
+        Ok(Arc::new(Context { handle: Handle(handle), device }))
+    }
+
+    /// Makes it current on this thread.
+    pub(super) fn bind(&self) -> Result<(), Error> {
+        // SAFETY: it is retained.
+        unsafe { result::ctx::set_current(self.handle.0) }.map_err(failed("cuCtxSetCurrent"))
+    }
+
+    /// The device memory that is free, in bytes.
+    pub(super) fn free_memory(&self) -> Result<usize, Error> {
+        self.bind()?;
+        result::mem_get_info().map(|(free, _)| free).map_err(failed("cuMemGetInfo"))
+    }
+
+    /// Waits for all that is under way in it.
+    pub(super) fn synchronize(&self) -> Result<(), Error> {
+        self.bind()?;
+        result::ctx::synchronize().map_err(failed("cuCtxSynchronize"))
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: it was retained in `retain`, and what was made in it is gone: each held this.
+        let _ = unsafe { result::primary_ctx::release(self.device) };
+    }
+}
+
+/// A stream that does not wait for the null stream.
+#[derive(Debug)]
+pub(super) struct Stream {
+    handle: Handle<sys::CUstream_st>,
+    context: Arc<Context>,
+}
+
+impl Stream {
+    pub(super) fn new(context: &Arc<Context>) -> Result<Arc<Stream>, Error> {
+        context.bind()?;
+        let handle = result::stream::create(result::stream::StreamKind::NonBlocking).map_err(failed("cuStreamCreate"))?;
+        Ok(Arc::new(Stream { handle: Handle(handle), context: context.clone() }))
+    }
+
+    /// The driver's name for it, good while `self` is there.
+    pub(super) fn handle(&self) -> sys::CUstream {
+        self.handle.0
+    }
+
+    pub(super) fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// Waits for all that was put on it. Its context must be current.
+    pub(super) fn synchronize(&self) -> Result<(), Error> {
+        // SAFETY: the stream is open.
+        unsafe { result::stream::synchronize(self.handle.0) }.map_err(failed("cuStreamSynchronize"))
+    }
+
+    /// Waits for it whatever has happened before. What goes wrong here has gone wrong before, and was told.
+    pub(super) fn settle(&self) {
+        if self.context.bind().is_err() || self.synchronize().is_err() {
+            // Once more: a refusal that is over must not leave the work under way.
+            let _ = self.context.bind();
+            let _ = self.synchronize();
+        }
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        let _ = self.context.bind();
+        // SAFETY: it was made in `new`.
+        let _ = unsafe { result::stream::destroy(self.handle.0) };
+    }
+}
+
+/// An event that knows when it happened.
+#[derive(Debug)]
+pub(super) struct Event {
+    handle: Handle<sys::CUevent_st>,
+    context: Arc<Context>,
+}
+
+impl Event {
+    pub(super) fn new(context: &Arc<Context>) -> Result<Event, Error> {
+        context.bind()?;
+        let handle = result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT).map_err(failed("cuEventCreate"))?;
+        Ok(Event { handle: Handle(handle), context: context.clone() })
+    }
+
+    /// Has it happen when the stream comes to it.
+    pub(super) fn record(&self, stream: &Stream) -> Result<(), Error> {
+        // SAFETY: both are of one context.
+        unsafe { result::event::record(self.handle.0, stream.handle()) }.map_err(failed("cuEventRecord"))
+    }
+
+    /// Waits for this one and a later one, and gives the milliseconds between them.
+    pub(super) fn elapsed(&self, end: &Event) -> Result<f32, Error> {
+        for event in [self, end] {
+            // SAFETY: the event is there.
+            unsafe { result::event::synchronize(event.handle.0) }.map_err(failed("cuEventSynchronize"))?;
+        }
+        // SAFETY: both are there, and have happened.
+        unsafe { result::event::elapsed(self.handle.0, end.handle.0) }.map_err(failed("cuEventElapsedTime"))
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        let _ = self.context.bind();
+        // SAFETY: it was made in `new`.
+        let _ = unsafe { result::event::destroy(self.handle.0) };
+    }
+}
+
+/// Work that was recorded, to be repeated on its stream.
+#[derive(Debug)]
+pub(super) struct Graph {
+    ready: Handle<sys::CUgraphExec_st>,
+    stream: Arc<Stream>,
+}
+
+impl Graph {
+    /// What `work` submits to the stream, which is not done yet.
+    pub(super) fn record(stream: &Arc<Stream>, work: &dyn Fn() -> Result<(), Error>) -> Result<Graph, Error> {
+        // Other threads of the host may go on using CUDA meanwhile.
+        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        // SAFETY: the stream is open.
+        unsafe { result::stream::begin_capture(stream.handle(), mode) }.map_err(failed("cuStreamBeginCapture"))?;
+        let submitted = work();
+        // Whatever came of the work: a stream that is left recording can do nothing else.
+        // SAFETY: it is recording.
+        let graph = unsafe { result::stream::end_capture(stream.handle()) }.map_err(failed("cuStreamEndCapture"));
+        let graph = match (submitted, graph) {
+            (Ok(()), graph) => graph?,
+            (Err(error), graph) => {
+                // SAFETY: it was recorded just now, and nobody else has it.
+                let _ = graph.map(|graph| unsafe { result::graph::destroy(graph) });
+                return Err(error);
+            }
+        };
+        if graph.is_null() {
+            return Err(Error::Internal("The launches were not recorded.".into()));
+        }
+        // SAFETY: the graph is there.
+        let ready = unsafe { result::graph::instantiate(graph, sys::CUgraphInstantiate_flags(0)) };
+        // SAFETY: what was made of it needs it no more.
+        let _ = unsafe { result::graph::destroy(graph) };
+        let ready = ready.map_err(failed("cuGraphInstantiate"))?;
+        Ok(Graph { ready: Handle(ready), stream: stream.clone() })
+    }
+
+    /// Puts it on its stream.
+    pub(super) fn launch(&self) -> Result<(), Error> {
+        // SAFETY: both are there.
+        unsafe { result::graph::launch(self.ready.0, self.stream.handle()) }.map_err(failed("cuGraphLaunch"))
+    }
+}
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        let _ = self.stream.context().bind();
+        // SAFETY: it was made in `record`, and what was launched has been waited for.
+        let _ = unsafe { result::graph::exec_destroy(self.ready.0) };
+    }
+}
