@@ -269,7 +269,12 @@ fn boundary_dimension_and_sweeps() {
 
 /// What a long run takes: a million ones under three taps, so many sweeps, and whether to tell how far it is.
 fn long_run(host: &Host, sweeps: f64, progress: f64) -> Result<Vec<f64>, Message> {
-    let (x, k, cpu) = (host.ones(&[1000, 1000]), host.double(&[1, 3], &[0.25, 0.5, 0.25]), host.cpu());
+    long_run_over(host, &[1000, 1000], sweeps, progress)
+}
+
+/// The same over an array of these dimensions.
+fn long_run_over(host: &Host, dims: &[usize], sweeps: f64, progress: f64) -> Result<Vec<f64>, Message> {
+    let (x, k, cpu) = (host.ones(dims), host.double(&[1, 3], &[0.25, 0.5, 0.25]), host.cpu());
     let names = [host.text("Boundary"), host.text("Iterations"), host.text("Progress")];
     let values = [host.text("replicate"), host.double(&[1, 1], &[sweeps]), host.double(&[1, 1], &[progress])];
     let options: Vec<_> = names.iter().zip(&values).flat_map(|(name, value)| [name, value]).collect();
@@ -398,12 +403,14 @@ fn threads() -> usize {
 #[test]
 fn a_callback_clears_functions_in_the_middle_of_a_long_run() {
     in_matlab(|host| {
-        let sweeps = sweeps_for(host, 0.5);
+        // One line: its sweeps are cut into passes, and each asks for the threads anew.
+        let line = |sweeps, progress| long_run_over(host, &[1_000_000, 1], sweeps, progress);
+        let sweeps = sweeps_for(host, 1.0);
         let several = thread::available_parallelism().is_ok_and(|count| count.get() > 1);
         // Another function of the library, or the one that runs; once, or again after a call.
         for (name, again) in [(DEVICE, false), (STENCIL, false), (STENCIL, true)] {
             drop(host.one(DEVICE, 1, &[]));
-            let expected = long_run(host, sweeps, 0.0).unwrap();
+            let expected = line(sweeps, 0.0).unwrap();
             assert_eq!(threads() > 0, several, "they are kept for the next call");
             let callback = &mut || {
                 for _ in 0..1 + usize::from(again) {
@@ -414,7 +421,7 @@ fn a_callback_clears_functions_in_the_middle_of_a_long_run() {
                     }
                 }
             };
-            let output = host.with_callback(5, callback, || long_run(host, sweeps, 1.0)).unwrap();
+            let output = host.with_callback(1, callback, || line(sweeps, 1.0)).unwrap();
             assert_same_bits(&output, &expected, name);
             assert_eq!(threads(), 0, "{name}, {again}: given back at the end of the call");
             assert_eq!(long_run(host, 2.0, 0.0).unwrap()[..2], [1.0, 1.0]);
@@ -428,6 +435,7 @@ fn a_callback_clears_functions_in_the_middle_of_a_long_run() {
 fn a_callback_forks_in_the_middle_of_a_long_run() {
     in_matlab(|host| {
         let sweeps = sweeps_for(host, 1.0);
+        let several = thread::available_parallelism().is_ok_and(|count| count.get() > 1);
         drop(host.one(DEVICE, 1, &[]));
         let child = Cell::new(-1);
         let callback = &mut || {
@@ -438,16 +446,17 @@ fn a_callback_forks_in_the_middle_of_a_long_run() {
                 host.clear(DEVICE);
             }
         };
-        let outcome = host.with_callback(5, callback, || long_run(host, sweeps, 0.0));
+        let outcome = host.with_callback(1, callback, || long_run(host, sweeps, 0.0));
         if child.get() == 0 {
             let good = catch_unwind(AssertUnwindSafe(|| {
                 let error = outcome.expect_err("the run is the parent's");
                 assert!(error.id == "StencilConstantMemory:internal" && error.text.contains("forked"), "{error:?}");
                 for _ in 0..2 {
                     assert_eq!(long_run(host, 2.0, 0.0).unwrap()[..2], [1.0, 1.0]);
+                    assert_eq!(threads() > 0, several, "kept for the next call, as ever: there is no other call in this process");
                     host.clear(STENCIL);
+                    assert_eq!(threads(), 0);
                 }
-                assert_eq!(threads(), 0);
             }));
             // SAFETY: it ends the process, and runs nothing of it.
             unsafe { libc::_exit(if good.is_ok() { 7 } else { 1 }) };
