@@ -16,7 +16,7 @@ PICTURES := stencil_demo_1.png stencil_demo_2.png derivative_demo.png convolutio
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test lint bench bench-plot bench-engines kernels test-hosts clean
+.PHONY: help build demo test lint bench bench-plot bench-engines kernels check-kernels fuzz test-hosts clean
 
 help:
 	@echo 'make build       build the MEX functions into matlab/'
@@ -29,6 +29,7 @@ help:
 	@echo 'make bench-plot  draw RESULTS=results.csv of a bench that ran elsewhere'
 	@echo 'make bench-engines  time the Rust engines, the kernels and the memory'
 	@echo 'make kernels     compile cuda/ to the PTX that is embedded (after a change there)'
+	@echo 'make check-kernels  compile cuda/ again, compare with that PTX (as make test does)'
 	@echo 'make clean       remove what was built; .hosts/ stays'
 	@echo
 	@echo 'MATLAB without Octave: set MATLAB_ROOT to its folder, or run compile_mex in MATLAB.'
@@ -71,7 +72,10 @@ bench-engines:
 	cargo bench
 
 kernels:
-	python3 cuda/make-ptx
+	@"$(PYTHON)" cuda/make-ptx
+
+check-kernels:
+	@"$(PYTHON)" cuda/make-ptx --check
 
 test-hosts:
 	@.ci/setup hosts
