@@ -132,8 +132,9 @@ kernels_part() {
   logged "$python" cuda/make-ptx --check || status=$?
   if ((status == 3)); then
     reason=$(sed -n 's/^no compiler: //p' "$log" | head -n 1)
+    # The detail after the colon stands in the log.
     printf 'skipped\n'
-    record "$name" 0 0 1 "$reason"
+    record "$name" 0 0 1 "${reason%%: *}"
     return
   fi
   line=$(grep -E '^kernels: [0-9]+ modules compiled and compared, [0-9]+ differences$' "$log" | tail -n 1) || true
