@@ -2,6 +2,8 @@
 SHELL := /bin/sh
 OCTAVE ?= octave-cli
 PYTHON ?= python3
+# What tests/fuzz is told, such as --backend cuda --seconds 600.
+FUZZ ?=
 # What bench.py is told, such as --quick, and where its results lie.
 BENCH ?=
 RESULTS ?= target/bench/results.csv
@@ -23,6 +25,7 @@ help:
 	@echo 'make demo        build, run the worked examples, write their pictures here'
 	@echo 'make test        build, run every test this machine can run'
 	@echo 'make test-hosts  build, run the Octave tests in Octave 9 and 11 (as root; keeps 2.2 GB in .hosts/)'
+	@echo 'make fuzz        build, call all functions at random for a minute (FUZZ="--backend cuda --seconds 600 --seed 1")'
 	@echo 'make lint        check the format and the lints of the Rust code'
 	@echo 'make bench       time ours beside Octave, SciPy, CuPy and PyTorch, as ratios: a table, CSV and a plot in'
 	@echo '                 target/bench/ (5 minutes; BENCH=--quick for 40 s, BENCH_SECONDS, PYTHON=one with the peers)'
@@ -76,6 +79,11 @@ kernels:
 
 check-kernels:
 	@"$(PYTHON)" cuda/make-ptx --check
+
+fuzz:
+	@.ci/setup test
+	@matlab/build-mex mex
+	@tests/fuzz $(FUZZ)
 
 test-hosts:
 	@.ci/setup hosts

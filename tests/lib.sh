@@ -120,6 +120,19 @@ bench_part() {
   record 'Bench' "$passed" "$failed" 0
 }
 
+# fuzz_part NAME BACKEND SECONDS: so long of tests/fuzz, other calls each time; a call is a test.
+fuzz_part() {
+  local name=$1 status=0 line
+  headline "$name"
+  logged tests/fuzz --backend "$2" --seconds "$3" "${octave:-octave-cli}" || status=$?
+  line=$(grep -E '^fuzz \(.*\): [0-9]+ calls, [0-9]+ passed, [0-9]+ failed, seed [0-9]+$' "$log" | tail -n 1) || true
+  if [[ $line =~ calls,\ ([0-9]+)\ passed,\ ([0-9]+)\ failed,\ (seed\ [0-9]+)$ && (${BASH_REMATCH[2]} -gt 0 || $status -eq 0) ]]; then
+    record "$name" "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" 0 "${BASH_REMATCH[3]}"
+  else
+    judge "$name" "$status" 0 0 0
+  fi
+}
+
 # kernels_part NAME: compiles cuda/ again and compares; a module is a test. It needs the package index only once.
 kernels_part() {
   local name=$1 status=0 python=${PYTHON:-python3} line modules differ reason
