@@ -89,7 +89,7 @@ function [why, p] = tried (p, world)
         endif
     endswitch
   endif
-  if (isempty (why) && ! isequal (prints (p), before))
+  if (isempty (why) && any (prints (p) != before))
     why = "an input was written to";
   endif
 endfunction
@@ -121,15 +121,18 @@ function wipe (what)
   endswitch
 endfunction
 
-## The bits of all numbers, in arrays that nobody else holds.
+## The bits of all numbers, in an array that nobody else holds.
 function bits = prints (p)
   values = [struct2cell(p.v).', p.a];
   bits = cell (1, numel (values));
   for i = 1:numel (values)
     if (isfloat (values{i}) && isreal (values{i}) && ! issparse (values{i}))
-      bits{i} = typecast (full (values{i})(:), "uint8");
+      bits{i} = typecast (full (values{i})(:), "uint8")(:);
+    else
+      bits{i} = zeros (0, 1, "uint8");
     endif
   endfor
+  bits = vertcat (bits{:});
 endfunction
 
 function why = of_device (y, p, world)
