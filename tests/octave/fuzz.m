@@ -37,7 +37,13 @@ function failed = fuzz (seed, seconds, calls, folder)
       failed++;
       printf ("FAILED: seed %d, call %d: %s\n", seed, number, why);
       if (! isempty (p))
-        fuzz_snippet (p, folder, why);
+        ## Made up again: its data may have been written to.
+        q = fuzz_plan (seed, number, world);
+        if (isfield (p, "want"))
+          q.want = p.want;
+          q.at = p.at;
+        endif
+        fuzz_snippet (q, folder, why);
       endif
     endif
   endwhile
@@ -59,6 +65,10 @@ function [why, p] = tried (p, world)
   before = prints (p);
   [y, id, message] = done (p.v, p.a, p.statement);
   why = "";
+  if (any (prints (p) != before))
+    why = "an input was written to";
+    return;
+  endif
   due = "";
   if (! isempty (p.id))
     due = [strrep(p.name, "_CUDA", ""), ":", p.id];
@@ -88,9 +98,6 @@ function [why, p] = tried (p, world)
           endif
         endif
     endswitch
-  endif
-  if (isempty (why) && any (prints (p) != before))
-    why = "an input was written to";
   endif
 endfunction
 

@@ -36,7 +36,7 @@ function c = fuzz_call (seed, number, attempt, world)
   if (chance (0.45))
     do
       c = spoilt (c);
-    until (chance (0.7))
+    until (chance (0.6))
   endif
   if (chance (0.05))
     c.wipe = pick ({c.name, c.name, "-functions", "-all", "StencilConstantMemory_CUDA", "ConvolutionConstantMemory_CUDA"});
@@ -149,18 +149,21 @@ endfunction
 function c = options (c, values, world)
   all = fuzz_options (c.name);
   often = struct ("Backend", 0.45, "Device", 0.03, "Boundary", 0.6, "Dim", 0.35, "Iterations", 0.3, "Progress", 0.12, "Coefficients", 0.3);
+  if (numel (c.v.x) > 30000)
+    often.Iterations = 0.7;
+  endif
   for i = randperm (numel (all))
     if (! chance (often.(all{i})))
       continue;
     endif
     times = 1 + chance (0.04);      # the last of two counts
     for j = 1:times
-      c.inputs(end+1:end+2) = {option_name(c.name, "", all{i}), value_for(all{i}, values, world)};
+      c.inputs(end+1:end+2) = {option_name(c.name, "", all{i}), value_for(c, all{i}, values, world)};
     endfor
   endfor
 endfunction
 
-function value = value_for (option, values, world)
+function value = value_for (c, option, values, world)
   switch (option)
     case "Backend"
       choices = {"cpu", "cpu", "auto"};
@@ -191,6 +194,12 @@ function value = value_for (option, values, world)
       endif
       if (strcmp (values, "extreme"))
         value = pick ({"1", "2"});
+      elseif (numel (c.v.x) > 4000 && chance (0.8))
+        ## Enough for several passes over the array.
+        value = pick ({"3", "8", "17", "40", "60"});
+        if (numel (c.v.x) > 30000)
+          value = pick ({"17", "40", "60", "60"});
+        endif
       endif
     case "Progress"
       value = pick ({"true", "false", "1", "0", "int8 (1)"});
@@ -251,8 +260,10 @@ function [values, size_of] = values_and_size (world)
   r = rand ();
   if (strcmp (values, "extreme"))
     size_of = "tiny";
-  elseif (r < 0.015)
+  elseif (r < 0.02)
     size_of = "large";
+  elseif (r < 0.055)
+    size_of = "long";
   elseif (r < 0.2)
     size_of = "middle";
   else
@@ -272,6 +283,13 @@ function dims = dims_of (size_of, most)
       bound = 400;
     case "middle"
       bound = 5000;
+    case "long"
+      n = 4000 + floor (16000 * rand ());
+      if (chance (0.5))
+        n += 30000 + floor (60000 * rand ());
+      endif
+      dims = pick ({[1, n], [n, 1], [n, 2], [3, n]});
+      return;
     case "large"
       dims = pick ({[1, 2e5], [2e5, 1], [331, 307], [7, 20011], [20011, 7], [3, 2, 20000], [64, 1, 2048], [41, 43, 59], [1, 16384], [16384, 5], [4096, 33], [1, 65537]});
       if (numel (dims) > most)
@@ -390,7 +408,7 @@ endfunction
 function c = environment (c, world)
   c.env = {"STENCIL_BACKEND", world.backend; "STENCIL_THREADS", ""; "STENCIL_DEVICE_BYTES", ""};
   c.settings = struct ("backend", world.backend, "bad", false, "threads", Inf, "bytes", 2 ^ 28);
-  if (chance (0.85))
+  if (chance (0.75))
     return;
   endif
   ## A value, and what it says; [] for nonsense.
@@ -403,10 +421,9 @@ function c = environment (c, world)
     if (! chance (0.5))
       continue;
     endif
-    ## Half of the time what makes sense.
     table = tables{i};
     sense = ! cellfun (@isempty, table(:,2));
-    if (chance (0.7))
+    if (chance (0.6))
       table = table(sense,:);
     endif
     row = ceil (rand () * rows (table));
@@ -424,7 +441,9 @@ endfunction
 function c = spoilt (c)
   n = numel (c.inputs);
   i = ceil (rand () * max (n, 1));
-  optional = find (strncmp (c.inputs, "\"", 1) | strncmp (c.inputs, "'", 1));
+  ## Names stand before the last value, and before the one before that.
+  optional = n - 1:-2:1;
+  optional = optional(strncmp (c.inputs(optional), "\"", 1) | strncmp (c.inputs(optional), "'", 1));
   named = 0;
   if (! isempty (optional))
     named = optional(ceil (rand () * numel (optional)));
@@ -453,15 +472,16 @@ function c = spoilt (c)
     case "outputs"
       c.nout = pick ({2, 2, 3, 10});
     case "name"
-      if (named)
+      if (named && chance (0.3))
+        c.inputs{named} = text (pick ({"B", "D", "Ba", "De", "Di", "S", ""}));
+      elseif (named)
         c.inputs{named} = pick ({"\"Colour\"", "\"B\"", "'b'", "\"D\"", "'d'", "\"\"", "''", "\"Backends\"", "\"ackend\"", "\"backend \"", "\" backend\"", ...
                                  "\"Device1\"", "\"Boundary0\"", "\"Dimension\"", "\"It\"", "\"P\"", "\"Co\"", "\"cpu\"", "\"%s%n%d\"", ...
                                  "repmat (\"B\", 1, 5000)", "[\"Back\" char(0) \"end\"]", "char ([195 169])", "\"Dim\"", "\"Iterations\"", ...
-                                 "\"Coefficients\"", "\"i\"", "\"c\"", "\"bo\"", "\"ba\"", "\"de\"", "\"di\"", "\"S\"", "\"Si\"", "\"r\"", "zeros (0, 3, \"like\", \"a\")"});
-        c.inputs{named} = strrep (c.inputs{named}, "zeros (0, 3, \"like\", \"a\")", "char (zeros (0, 3))");
+                                 "\"Coefficients\"", "\"i\"", "\"c\"", "\"bo\"", "\"ba\"", "\"de\"", "\"di\"", "\"S\"", "\"Si\"", "\"r\"", "char (zeros (0, 3))"});
       endif
     case "value"
-      if (named && named < n)
+      if (named)
         c.inputs{named+1} = pick ({anything(), anything(), "\"gpu\"", "\"cpu \"", "\"c\"", "\"cuda\"", "\"CUDA\"", "0", "-1", "1.5", "NaN", "Inf", "99", ...
                                    "2 ^ 31", "2 ^ 40", "2 ^ 53", "[1 2]", "zeros (1, 0)", "\"rep\"", "\"replicated\"", "\"mirror\"", "2", "\"constan\"", ...
                                    "[\"circular\" char(0)]", "[\"cpu\"; \"cpu\"]", "(\"cpu\")'", "1e-300", "-0", "48", "2048", "8"});

@@ -23,7 +23,10 @@ function p = fuzz_plan (seed, number, world)
         work = numel (p.a{1}) * numel (p.a{2}) * double (p.options.Iterations);
       endif
     endif
-  until (! isempty (p.id) || work < 3e7)
+    if (strcmp (p.name, "ConstantMemoryStudy_CUDA"))
+      work = studied (p.options);
+    endif
+  until (! isempty (p.id) || work < 2e8)
 
   short = lower (strtok (strrep (p.name, "ConstantMemory", ""), "_"));
   if (! isempty (p.id))
@@ -33,6 +36,16 @@ function p = fuzz_plan (seed, number, world)
   else
     p.kind = [short "__good"];
   endif
+endfunction
+
+## What a study of these options is reckoned with: without a size it takes seconds.
+function work = studied (options)
+  work = Inf;
+  for size_of = {"Sums", "Points", "Threads", "Size"}
+    if (isfield (options, size_of{1}))
+      work = 2e4 * double (options.(size_of{1}));
+    endif
+  endfor
 endfunction
 
 function a = evaluated (v, inputs)

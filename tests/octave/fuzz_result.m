@@ -63,7 +63,7 @@ function [want, at] = fuzz_result (name, a, o)
   endif
 
   work = numel (x) * numel (taps) * sweeps;
-  if (sweeps > 1 && (work > 4e6 || sweeps * numel (taps) > 400))
+  if (sweeps > 1 && (work > 1e6 || sweeps * numel (taps) > 400))
     want = by_calls (name, x, a, o, sweeps);
     return;
   endif
