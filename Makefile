@@ -2,6 +2,8 @@
 SHELL := /bin/sh
 OCTAVE ?= octave-cli
 PYTHON ?= python3
+# What tests/fuzz is told, such as --backend cuda --seconds 600.
+FUZZ ?=
 # What bench.py is told, such as --quick, and where its results lie.
 BENCH ?=
 RESULTS ?= target/bench/results.csv
@@ -16,19 +18,21 @@ PICTURES := stencil_demo_1.png stencil_demo_2.png derivative_demo.png convolutio
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test lint bench bench-plot bench-engines kernels test-hosts clean
+.PHONY: help build demo test lint bench bench-plot bench-engines kernels check-kernels fuzz test-hosts clean
 
 help:
 	@echo 'make build       build the MEX functions into matlab/'
 	@echo 'make demo        build, run the worked examples, write their pictures here'
 	@echo 'make test        build, run every test this machine can run'
 	@echo 'make test-hosts  build, run the Octave tests in Octave 9 and 11 (as root; keeps 2.2 GB in .hosts/)'
+	@echo 'make fuzz        build, call all functions at random for a minute (FUZZ="--backend cuda --seconds 600 --seed 1")'
 	@echo 'make lint        check the format and the lints of the Rust code'
 	@echo 'make bench       time ours beside Octave, SciPy, CuPy and PyTorch, as ratios: a table, CSV and a plot in'
 	@echo '                 target/bench/ (5 minutes; BENCH=--quick for 40 s, BENCH_SECONDS, PYTHON=one with the peers)'
 	@echo 'make bench-plot  draw RESULTS=results.csv of a bench that ran elsewhere'
 	@echo 'make bench-engines  time the Rust engines, the kernels and the memory'
 	@echo 'make kernels     compile cuda/ to the PTX that is embedded (after a change there)'
+	@echo 'make check-kernels  compile cuda/ again, compare with that PTX (as make test does)'
 	@echo 'make clean       remove what was built; .hosts/ stays'
 	@echo
 	@echo 'MATLAB without Octave: set MATLAB_ROOT to its folder, or run compile_mex in MATLAB.'
@@ -71,7 +75,15 @@ bench-engines:
 	cargo bench
 
 kernels:
-	python3 cuda/make-ptx
+	@"$(PYTHON)" cuda/make-ptx
+
+check-kernels:
+	@"$(PYTHON)" cuda/make-ptx --check
+
+fuzz:
+	@.ci/setup test
+	@matlab/build-mex mex
+	@tests/fuzz $(FUZZ)
 
 test-hosts:
 	@.ci/setup hosts

@@ -120,6 +120,42 @@ bench_part() {
   record 'Bench' "$passed" "$failed" 0
 }
 
+# fuzz_part NAME BACKEND SECONDS: so long of tests/fuzz, other calls each time; a call is a test.
+fuzz_part() {
+  local name=$1 status=0 line
+  headline "$name"
+  logged tests/fuzz --backend "$2" --seconds "$3" "${octave:-octave-cli}" || status=$?
+  line=$(grep -E '^fuzz \(.*\): [0-9]+ calls, [0-9]+ passed, [0-9]+ failed, seed [0-9]+$' "$log" | tail -n 1) || true
+  if [[ $line =~ calls,\ ([0-9]+)\ passed,\ ([0-9]+)\ failed,\ (seed\ [0-9]+)$ && (${BASH_REMATCH[2]} -gt 0 || $status -eq 0) ]]; then
+    record "$name" "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" 0 "${BASH_REMATCH[3]}"
+  else
+    judge "$name" "$status" 0 0 0
+  fi
+}
+
+# kernels_part NAME: compiles cuda/ again and compares; a module is a test. It needs the package index only once.
+kernels_part() {
+  local name=$1 status=0 python=${PYTHON:-python3} line modules differ reason
+  headline "$name"
+  if ! command -v "$python" >/dev/null 2>&1; then
+    printf 'skipped: there is no %s\n' "$python"
+    record "$name" 0 0 1 "there is no $python"
+    return
+  fi
+  logged "$python" cuda/make-ptx --check || status=$?
+  if ((status == 3)); then
+    reason=$(sed -n 's/^no compiler: //p' "$log" | head -n 1)
+    # The detail after the colon stands in the log.
+    printf 'skipped\n'
+    record "$name" 0 0 1 "${reason%%: *}"
+    return
+  fi
+  line=$(grep -E '^kernels: [0-9]+ modules compiled and compared, [0-9]+ differences$' "$log" | tail -n 1) || true
+  read -r _ modules _ _ _ _ differ _ <<<"${line:-kernels: 0 modules compiled and compared, 0 differences}"
+  # What is left over is a difference too, but of no module.
+  judge "$name" "$status" $((modules > differ ? modules - differ : 0)) "$differ" 0
+}
+
 # finish: the table and the closing line; fails when anything did.
 finish() {
   headline 'Summary'

@@ -1,0 +1,202 @@
+## -*- texinfo -*-
+## @deftypefn {} {[@var{want}, @var{at}] =} fuzz_result (@var{name}, @var{a}, @var{o})
+## What function @var{name} must return for the inputs in the cell array @var{a}
+## and the options in the struct @var{o}, to the bit.  Of a large array only some
+## elements are computed: @var{at} are their places, @qcode{":"} where it is all.
+##
+## All three functions are chains of fused multiply-adds over a window of the array,
+## which is extended first.  Where all numbers are whole and small, nothing rounds
+## and the plain expression is the fma.  Many sweeps, and sweeps over a large array, are as many
+## calls of one sweep on the processor, or of two parts of them.
+## @end deftypefn
+
+function [want, at] = fuzz_result (name, a, o)
+  at = ":";
+  x = full (a{1});
+  type = class (x);
+  boundary = 0;
+  if (isfield (o, "Boundary"))
+    boundary = o.Boundary;
+  endif
+  if (islogical (boundary))
+    boundary = double (boundary);
+  endif
+  sweeps = 1;
+  if (isfield (o, "Iterations"))
+    sweeps = double (o.Iterations);
+  endif
+  along = find ([size(x) != 1, true], 1);
+  if (isfield (o, "Dim"))
+    along = min (double (o.Dim), 9);      # nothing here has so many, and all are 1
+  endif
+
+  differences = false;
+  switch (name)
+    case "StencilConstantMemory_CUDA"
+      shape = ones (1, max (along, 2));
+      shape(along) = numel (a{2});
+      taps = reshape (full (a{2}), shape);
+    case "DerivativeConstantMemory_CUDA"
+      differences = true;
+      h = 1;
+      if (numel (a) > 1 && ! ischar (a{2}))
+        h = double (a{2});
+      endif
+      shape = ones (1, max (along, 2));
+      shape(along) = 9;
+      taps = cast ([4/5, -1/5, 4/105, -1/280] / h, type);
+    case "ConvolutionConstantMemory_CUDA"
+      taps = full (a{2});
+      if (isa (taps, "single") || isa (x, "single"))
+        type = "single";
+      endif
+      x = cast (x, type);
+      taps = cast (taps, type);
+      shape = size (taps);
+  endswitch
+  want = x;
+  if (isempty (x) || sweeps == 0)
+    return;
+  endif
+  if (! ischar (boundary))
+    boundary = cast (boundary, type);
+  endif
+
+  work = numel (x) * numel (taps) * sweeps;
+  if (sweeps > 1 && (work > 1e6 || sweeps * numel (taps) > 400))
+    want = by_calls (name, x, a, o, sweeps);
+    return;
+  endif
+  if (work > 4e5 && sweeps == 1)
+    ## The ends of the array, places where tiles and blocks may end, and any others.
+    n = numel (x);
+    at = [1:min(n, 40), max(n - 40, 1):n, 126:132, 638:644, 1022:1027, 4094:4099];
+    at = unique (min ([at, 1 + floor(n * rand (1, 400))], n))(:);
+    want = sweep (x, shape, taps, boundary, differences, at);
+    return;
+  endif
+  for i = 1:sweeps
+    want = reshape (sweep (want, shape, taps, boundary, differences, (1:numel (x))(:)), size (x));
+  endfor
+endfunction
+
+## The elements at places `at` after one sweep, a column.
+function acc = sweep (x, shape, taps, boundary, differences, at)
+  dims = size (x);
+  dims(end+1:numel (shape)) = 1;
+  shape(end+1:numel (dims)) = 1;
+  padded = extended (x, (shape - 1) / 2, boundary)(:);
+  stride = cumprod ([1, dims + shape - 1])(1:end-1);
+
+  ## Where the window of each element begins in the extended array.
+  first = ones (size (at));
+  rest = at - 1;
+  for d = 1:numel (dims)
+    first += mod (rest, dims(d)) * stride(d);
+    rest = floor (rest / dims(d));
+  endfor
+
+  fma = fma_for (padded, taps, numel (taps));
+  acc = zeros (size (at), class (x));
+  if (differences)
+    step = stride(find (shape == 9, 1));
+    for i = 1:4
+      acc = fma (taps(i), padded(first + (4 + i) * step) - padded(first + (4 - i) * step), acc);
+    endfor
+    return;
+  endif
+  for e = 1:numel (taps)
+    offset = 0;
+    rest = e - 1;
+    for d = find (shape > 1)
+      offset += mod (rest, shape(d)) * stride(d);
+      rest = floor (rest / shape(d));
+    endfor
+    acc = fma (padded(first + offset), taps(e), acc);
+  endfor
+endfunction
+
+## The quickest function that is the exact fma for chains over these numbers.
+function fma = fma_for (x, taps, count)
+  largest = max (abs (x(isfinite (x)))(:));
+  if (isempty (largest))
+    largest = 0;
+  endif
+  if (all (x(:) == fix (x(:)) | ! isfinite (x(:))) && all (taps(:) == fix (taps(:))) ...
+      && count * largest * max (abs (taps(:))) < flintmax (class (x)))
+    fma = @(a, b, c) a .* b + c;
+  elseif (isa (x, "single"))
+    fma = @of_singles;
+  elseif (moderate (x) && moderate (taps))
+    fma = @by_splitting;
+  else
+    fma = @exact_fma;
+  endif
+endfunction
+
+## Whether neither products of these, nor what is split off, over- or underflow.
+function yes = moderate (v)
+  v = abs (v(v != 0 & isfinite (v)));
+  yes = all (v(:) > 2 ^ -300 & v(:) < 2 ^ 300);
+endfunction
+
+## Of singles: the product is a double exactly, the sum is rounded to odd in double.
+function z = of_singles (a, b, c)
+  p = double (a) .* double (b);
+  c = double (c);
+  z = p + c;
+  t = z - p;
+  e = (p - (z - t)) + (c - t);
+  e(! isfinite (z)) = 0;
+  z = single (to_odd (z, e));
+endfunction
+
+## Of doubles: Dekker's product, two exact sums, the small parts added with rounding to odd.
+function z = by_splitting (a, b, c)
+  plain = a .* b + c;
+  t = 134217729 * a;  ah = t - (t - a);  al = a - ah;
+  t = 134217729 * b;  bh = t - (t - b);  bl = b - bh;
+  uh = a .* b;
+  ul = ((ah .* bh - uh) + ah .* bl + al .* bh) + al .* bl;
+  th = c + ul;   t = th - c;   tl = (c - (th - t)) + (ul - t);
+  vh = uh + th;  t = vh - uh;  vl = (uh - (vh - t)) + (th - t);
+  s = tl + vl;   t = s - tl;   e = (tl - (s - t)) + (vl - t);
+  z = vh + to_odd (s, e);
+  off = ! isfinite (plain);
+  if (any (off))
+    z(off) = plain(off);
+  endif
+endfunction
+
+## s + e, of which s is the nearest double, rounded to odd.
+function s = to_odd (s, e)
+  bits = typecast (s, "uint64");
+  move = e != 0 & ! bitand (bits, uint64 (1));
+  if (any (move))
+    away = (e > 0) == (s > 0);
+    bits(move & away) += uint64 (1);
+    bits(move & ! away) -= uint64 (1);
+    s = typecast (bits, "double");
+  endif
+endfunction
+
+function want = by_calls (name, x, a, o, sweeps)
+  options = {"Boundary", 0, "Backend", "cpu"};
+  if (isfield (o, "Boundary"))
+    options{2} = o.Boundary;
+  endif
+  if (isfield (o, "Dim"))
+    options(end+1:end+2) = {"Dim", o.Dim};
+  endif
+  want = x;
+  if (sweeps > 1000)
+    half = floor (sweeps / 2) + 1;
+    for part = [half, sweeps - half]
+      want = feval (name, want, a{2}, options{:}, "Iterations", part);
+    endfor
+    return;
+  endif
+  for i = 1:sweeps
+    want = feval (name, want, a{2}, options{:});
+  endfor
+endfunction
