@@ -7,17 +7,23 @@
 //! # Limitations
 //! Threads do not survive a fork: a forked process forgets the pool that it inherited and starts one of its own.
 
+use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use crate::memory;
+
 /// The running pool.
 static WORKERS: Mutex<Option<Workers>> = Mutex::new(None);
 
 /// The most threads that are wanted; 0 for no limit.
 static LIMIT: AtomicUsize = AtomicUsize::new(0);
+
+/// What a thread takes of the C library and of the pool, in bytes: far more than it does. The stack is apart.
+const THREAD: usize = 16 << 10;
 
 /// A pool and the handles of its threads.
 pub struct Workers {
@@ -44,8 +50,8 @@ impl Workers {
         }
     }
 
-    /// The pool, made if it is not there, and made anew if its size is to be another. `None` where the system gives no more threads: the caller then
-    /// does the work itself.
+    /// The pool, made if it is not there, and made anew if its size is to be another. `None` where the system gives no more threads, or has no memory
+    /// for them: the caller then does the work itself.
     pub fn get() -> Option<Arc<ThreadPool>> {
         let count = Workers::count();
         let mut workers = lock();
@@ -66,11 +72,13 @@ impl Workers {
     }
 
     fn start(count: usize) -> Option<Workers> {
+        memory::spare(count * THREAD).ok()?;
         let mut handles = Vec::with_capacity(count);
         let pool = ThreadPoolBuilder::new()
             .num_threads(count)
             .thread_name(|number| format!("stencil-{number}"))
             .spawn_handler(|thread| {
+                memory::spare(THREAD).map_err(|_| io::ErrorKind::OutOfMemory)?;
                 let name = thread.name().unwrap_or("stencil").to_owned();
                 handles.push(std::thread::Builder::new().name(name).spawn(|| thread.run())?);
                 Ok(())
@@ -82,6 +90,8 @@ impl Workers {
             workers.end();
             return None;
         }
+        // Each does something, and has then all that it takes of the C library: later, others may have taken that.
+        workers.pool.as_ref()?.broadcast(|_| ());
         Some(workers)
     }
 

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::simd::{self, Lanes, Level, Operator, Vector};
 use super::tasks::{self, STEP, Target};
+use crate::memory;
 use crate::stencil::{Boundary, Convolution, Error, Filter, MAX_FILTER_2D, MAX_FILTER_3D};
 use crate::watch::Watch;
 
@@ -69,7 +70,7 @@ pub(super) fn sweeps<T: Lanes>(request: &Convolution<T>, level: Level, output: &
         tasks::run(strips * groups, threads, 1, watch, |number, _: &mut (), progress| {
             let (strip, group) = (number % strips, number / strips);
             let of_strip = strip * height..((strip + 1) * height).min(rows);
-            let mut strip = Strip::new(request, input, of_strip.clone());
+            let mut strip = Strip::new(request, input, of_strip.clone())?;
             for column in group * width..((group + 1) * width).min(columns * pages) {
                 // SAFETY: no other task has these rows of this column.
                 let output = unsafe { target.places(column * rows + of_strip.start..column * rows + of_strip.end) };
@@ -93,10 +94,11 @@ struct Strip<'a, T> {
 }
 
 impl<'a, T: Lanes> Strip<'a, T> {
-    fn new(request: &'a Convolution<'a, T>, input: &'a [T], rows: Range<usize>) -> Strip<'a, T> {
+    fn new(request: &'a Convolution<'a, T>, input: &'a [T], rows: Range<usize>) -> Result<Strip<'a, T>, Error> {
         let [height, width, depth] = request.filter().size();
         let length = rows.len() + height - 1;
-        Strip { request, input, rows, buffer: vec![T::default(); length * width * depth], held: vec![None; width * depth] }
+        let buffer = memory::zeros(length * width * depth, "the samples under the filter")?;
+        Ok(Strip { request, input, rows, buffer, held: vec![None; width * depth] })
     }
 
     /// The outputs of one column, counted through all pages.

@@ -14,8 +14,9 @@ use std::ops::Range;
 
 use super::simd::{self, Lanes, Level, Operator, Vector};
 use super::tasks::{self, Progress, STEP, Target};
+use crate::memory;
 use crate::stencil::{Boundary, DERIVATIVE_RADIUS, Error, Lines, MAX_TAPS, Taps};
-use crate::watch::{Stopped, Watch};
+use crate::watch::Watch;
 
 /// The widest stencil reaches this far to either side.
 const MAX_RADIUS: usize = MAX_TAPS / 2;
@@ -358,7 +359,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
     }
 
     /// One sweep of a tile.
-    fn once(&self, tile: &Tile, input: &[T], target: &Target<T>, copies: &mut Copies<T>, progress: &mut Progress) -> Result<(), Stopped> {
+    fn once(&self, tile: &Tile, input: &[T], target: &Target<T>, copies: &mut Copies<T>, progress: &mut Progress) -> Result<(), Error> {
         let (inner, length, radius) = (self.lines.inner(), self.lines.length(), self.stencil.radius());
         let (width, rows) = (tile.columns.len(), &tile.rows);
         // The rows that have all their samples in the array.
@@ -448,7 +449,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         target: &Target<T>,
         copies: &mut Copies<T>,
         progress: &mut Progress,
-    ) -> Result<(), Stopped> {
+    ) -> Result<(), Error> {
         let (length, radius, width) = (self.lines.length(), self.stencil.radius(), tile.columns.len());
         let (rows, blocks) = (&tile.rows, tile.blocks.len());
         let whole = *rows == (0..length);
@@ -469,9 +470,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         let layout = Layout { first: loaded.start - radius as isize, block: loaded.len() + gap, width };
         let size = ((blocks - 1) * layout.block + loaded.len() + 2 * radius) * width;
         for copy in [&mut copies.last, &mut copies.next] {
-            if copy.len() < size {
-                copy.resize(size, T::default());
-            }
+            memory::enlarge(copy, size, "a tile's copy")?;
         }
         let (mut last, mut next) = (&mut copies.last[..size], &mut copies.next[..size]);
         self.load(tile, &loaded, &layout, input, last);

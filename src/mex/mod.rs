@@ -27,6 +27,7 @@ use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
+use crate::memory::{self, OutOfMemory};
 pub use argument::{Argument, Class};
 pub use error::Error;
 use error::Message;
@@ -58,6 +59,9 @@ pub struct Call {
     /// How many outputs the caller takes; 0 for a call at the prompt, which still gets one.
     pub outputs: usize,
 }
+
+/// What a run on a thread of its own may take of the C library, in bytes: far more than it does.
+const LONG_RUN: usize = 64 << 10;
 
 /// The host that called.
 #[derive(Clone, Copy)]
@@ -122,12 +126,19 @@ unsafe fn serve(
         return Err(Message::new(functions[0].prefix(), &Error::internal(text)));
     };
     let failed = |error: Error| Message::new(function.prefix(), &error);
+    let short = |error: OutOfMemory| failed(error.into());
+    memory::begin().map_err(short)?;
     lend::prepare(&host);
 
-    // SAFETY: the host passes `nrhs` inputs, which live until the call returns.
-    let arguments = (0..nrhs.max(0) as usize).map(|i| unsafe { Argument::read(&host, *prhs.add(i)) }).collect();
+    let inputs = nrhs.max(0) as usize;
+    let mut arguments = memory::with_room(inputs, "the arguments").map_err(short)?;
+    for i in 0..inputs {
+        // SAFETY: the host passes `nrhs` inputs, which live until the call returns.
+        arguments.push(unsafe { Argument::read(&host, *prhs.add(i)) }.map_err(short)?);
+    }
     let call = Call { arguments, outputs: nlhs.max(0) as usize };
     let reply = guarded(|| (function.call)(&call)).map_err(failed)?;
+    memory::check().map_err(short)?;
     trace.step("read");
     if let Some(warning) = &reply.warning {
         let message = Message::new(function.prefix(), warning);
@@ -136,11 +147,13 @@ unsafe fn serve(
     }
     let output = match reply.output {
         Output::Value(value) => host.build(&value),
-        Output::Array { dims, fill, effort } => {
-            let (array, way) = host.array(&dims, &fill);
-            trace.step(way);
+        Output::Array { mut dims, fill, effort } => {
             let len = dims.iter().product();
-            let filled = match fill {
+            let (array, way) = host.array(&mut dims, &fill);
+            trace.step(way);
+            // A long run is done on a thread of its own.
+            let ready = if effort.long { memory::spare(LONG_RUN) } else { Ok(()) };
+            let filled = ready.map_err(Error::from).and_then(|()| match fill {
                 Fill::Double(fill) => {
                     // SAFETY: the array was made a line ago, with these dimensions and of this class; here and below.
                     let elements = unsafe { host.elements_mut(array, len) };
@@ -151,7 +164,7 @@ unsafe fn serve(
                     let elements = unsafe { host.elements_mut(array, len) };
                     host.run(function.name, &effort, |watch| fill(elements, watch))
                 }
-            };
+            });
             if let Err(error) = filled {
                 // SAFETY: nobody else has it.
                 unsafe { (api.mxDestroyArray)(array) };

@@ -106,7 +106,7 @@ impl Host {
     /// A real array of the class of `fill`, with elements of unknown value, and how it was made, in a word.
     ///
     /// The one place that decides how an output comes into being. The host raises an error itself where it has no memory for it.
-    pub(super) fn array(&self, dims: &[usize], fill: &Fill) -> (*mut mxArray, &'static str) {
+    pub(super) fn array(&self, dims: &mut [usize], fill: &Fill) -> (*mut mxArray, &'static str) {
         if let Some(array) = lend::array(matches!(fill, Fill::Single(_)), dims) {
             return (array, "lent");
         }
@@ -114,10 +114,9 @@ impl Host {
             Fill::Double(_) => sys::mxDOUBLE_CLASS,
             Fill::Single(_) => sys::mxSINGLE_CLASS,
         };
-        let mut dims: Vec<sys::mwSize> = dims.iter().map(|&dim| dim as sys::mwSize).collect();
         // Uninitialised: everyone who gets it writes every element, and a large array costs as much to clear as to compute.
-        // SAFETY: as many dimensions as said.
-        let array = unsafe { (self.api.mxCreateUninitNumericArray)(dims.len() as _, dims.as_mut_ptr(), class as _, sys::mxREAL) };
+        // SAFETY: as many dimensions as said, and the host's type for them has the size of ours.
+        let array = unsafe { (self.api.mxCreateUninitNumericArray)(dims.len() as _, dims.as_mut_ptr().cast(), class as _, sys::mxREAL) };
         (array, "made")
     }
 
@@ -148,7 +147,7 @@ impl Host {
                     (api.mxCreateString)(text.as_ptr().cast())
                 }
                 Value::Row(values) => {
-                    let (array, _) = self.array(&[1, values.len()], &f64::fill(|_, _| Ok(())));
+                    let (array, _) = self.array(&mut [1, values.len()], &f64::fill(|_, _| Ok(())));
                     self.elements_mut(array, values.len()).copy_from_slice(values);
                     array
                 }
