@@ -7,8 +7,8 @@
 //! - **Small requests**, those of texts, boxes, the standard library and rayon, have nobody to tell. Where the system refuses one, [`Allocator`] serves it
 //!   from a reserve, a static array: its addresses are there as long as the library is, and its pages are taken when first touched. The call goes on to
 //!   its next [`check`] and ends there.
-//! - **The C library's own**: a thread needs memory for its thread-local variables and their destructors, and the C library ends the process where
-//!   that fails. [`spare`] asks beforehand.
+//! - **Those past the allocator**: a thread needs memory for its handle, its thread-local variables and their destructors, which the standard library
+//!   and the C library take of the system themselves, and end the process where it refuses. [`spare`] sees beforehand that there is enough.
 //!
 //! # Limitations
 //! A call that takes more than the whole reserve between two checks still ends the process. A run that has begun is not checked: it takes no more
@@ -16,7 +16,6 @@
 
 use std::alloc::{self, GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
-use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -97,8 +96,11 @@ fn refused<T>(len: usize, what: &'static str) -> OutOfMemory {
     OutOfMemory::Array { bytes: len.saturating_mul(size_of::<T>()), what }
 }
 
-/// What a first call may take of the C library, in bytes, beside the arrays: far more than it does.
-const FIRST_CALL: usize = 64 << 10;
+/// What a thread takes past the allocator, in bytes: far more than it does. Its stack is apart.
+pub const THREAD: usize = 64 << 10;
+
+/// The stack of a thread, in bytes.
+pub const STACK: usize = 2 << 20;
 
 /// To be asked at the beginning of each call.
 ///
@@ -108,7 +110,7 @@ pub fn begin() -> Result<(), OutOfMemory> {
     static BEGUN: AtomicBool = AtomicBool::new(false);
     // The first call has the C library make the thread-local variables of the host's thread; later ones find them.
     if !BEGUN.load(Ordering::Relaxed) {
-        spare(FIRST_CALL)?;
+        spare(THREAD)?;
         BEGUN.store(true, Ordering::Relaxed);
     }
     ALLOCATOR.reserve.begin()
@@ -122,18 +124,24 @@ pub fn check() -> Result<(), OutOfMemory> {
     ALLOCATOR.reserve.check()
 }
 
-/// Whether the C library has so many bytes to spare for what it makes by itself.
+/// Sees that the system has so many bytes more for what is taken past the allocator: an error here is one that its taker could not report.
+///
+/// Asked of the system itself and not of the heap: a thread for which the C library can make no heap of its own has each of its requests served by the
+/// system, a page at least.
 ///
 /// # Errors
 /// [`OutOfMemory::Small`] where it has not.
 pub fn spare(bytes: usize) -> Result<(), OutOfMemory> {
-    // SAFETY: any size may be asked for, and what comes back is given back. `black_box`: a pair that nobody uses would be optimised away.
-    let refused = unsafe {
-        let piece = black_box(libc::malloc(bytes));
-        libc::free(piece);
-        piece.is_null()
-    };
-    if refused { Err(OutOfMemory::Small) } else { Ok(()) }
+    // SAFETY: fresh pages that nobody else has, and nobody touches, are given back at once.
+    unsafe {
+        let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        let pages = libc::mmap(std::ptr::null_mut(), bytes, access, kind, -1, 0);
+        if pages == libc::MAP_FAILED {
+            return Err(OutOfMemory::Small);
+        }
+        libc::munmap(pages, bytes);
+    }
+    Ok(())
 }
 
 #[global_allocator]
@@ -453,9 +461,9 @@ mod tests {
         let mut vec = vec![1.0];
         assert_eq!(enlarge(&mut vec, usize::MAX / 16 + 1, what), error(usize::MAX / 16 * 8));
         assert_eq!(vec, [1.0]);
+        assert_eq!(spare(1 << 60), Err(OutOfMemory::Small));
         let text = Error::from(OutOfMemory::Array { bytes: 80, what: "N in single" }).to_string();
         assert_eq!(text, "Out of memory: the system refused 80 bytes for N in single.");
-        assert_eq!(spare(usize::MAX / 2), Err(OutOfMemory::Small));
     }
 
     #[test]
@@ -466,6 +474,6 @@ mod tests {
         let mut vec = vec![1.0];
         assert_eq!((enlarge(&mut vec, 3, ""), enlarge(&mut vec, 2, "")), (Ok(()), Ok(())));
         assert_eq!(vec, [1.0, 0.0, 0.0]);
-        assert_eq!(spare(1000), Ok(()));
+        assert_eq!(spare(100_000), Ok(()));
     }
 }

@@ -9,7 +9,7 @@
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Barrier, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -21,9 +21,6 @@ static WORKERS: Mutex<Option<Workers>> = Mutex::new(None);
 
 /// The most threads that are wanted; 0 for no limit.
 static LIMIT: AtomicUsize = AtomicUsize::new(0);
-
-/// What a thread takes of the C library and of the pool, in bytes: far more than it does. The stack is apart.
-const THREAD: usize = 16 << 10;
 
 /// A pool and the handles of its threads.
 pub struct Workers {
@@ -72,15 +69,26 @@ impl Workers {
     }
 
     fn start(count: usize) -> Option<Workers> {
-        memory::spare(count * THREAD).ok()?;
+        // What the pool is made of.
+        memory::spare(count * memory::THREAD).ok()?;
         let mut handles = Vec::with_capacity(count);
         let pool = ThreadPoolBuilder::new()
             .num_threads(count)
             .thread_name(|number| format!("stencil-{number}"))
             .spawn_handler(|thread| {
-                memory::spare(THREAD).map_err(|_| io::ErrorKind::OutOfMemory)?;
+                // Also for the threads before it, which may need a little more still.
+                let room = memory::check().and_then(|()| memory::spare(memory::STACK + count * memory::THREAD));
+                room.map_err(|_| io::ErrorKind::OutOfMemory)?;
                 let name = thread.name().unwrap_or("stencil").to_owned();
-                handles.push(std::thread::Builder::new().name(name).spawn(|| thread.run())?);
+                let begun = Arc::new(Barrier::new(2));
+                let begins = begun.clone();
+                let start = move || {
+                    begins.wait();
+                    thread.run();
+                };
+                handles.push(std::thread::Builder::new().name(name).stack_size(memory::STACK).spawn(start)?);
+                // One after the other: the C library may take all there is for a thread's heap, and the next one is asked for only then.
+                begun.wait();
                 Ok(())
             })
             .build();
@@ -90,7 +98,7 @@ impl Workers {
             workers.end();
             return None;
         }
-        // Each does something, and has then all that it takes of the C library: later, others may have taken that.
+        // Each does something, and has then all that it takes.
         workers.pool.as_ref()?.broadcast(|_| ());
         Some(workers)
     }

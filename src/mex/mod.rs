@@ -60,9 +60,6 @@ pub struct Call {
     pub outputs: usize,
 }
 
-/// What a run on a thread of its own may take of the C library, in bytes: far more than it does.
-const LONG_RUN: usize = 64 << 10;
-
 /// The host that called.
 #[derive(Clone, Copy)]
 struct Host {
@@ -151,9 +148,9 @@ unsafe fn serve(
             let len = dims.iter().product();
             let (array, way) = host.array(&mut dims, &fill);
             trace.step(way);
-            // A long run is done on a thread of its own.
-            let ready = if effort.long { memory::spare(LONG_RUN) } else { Ok(()) };
-            let filled = ready.map_err(Error::from).and_then(|()| match fill {
+            // Without room for a thread a long run is done on this one, as where the system gives no more threads.
+            let effort = Effort { long: effort.long && memory::spare(memory::STACK + memory::THREAD).is_ok(), ..effort };
+            let filled = match fill {
                 Fill::Double(fill) => {
                     // SAFETY: the array was made a line ago, with these dimensions and of this class; here and below.
                     let elements = unsafe { host.elements_mut(array, len) };
@@ -164,7 +161,7 @@ unsafe fn serve(
                     let elements = unsafe { host.elements_mut(array, len) };
                     host.run(function.name, &effort, |watch| fill(elements, watch))
                 }
-            });
+            };
             if let Err(error) = filled {
                 // SAFETY: nobody else has it.
                 unsafe { (api.mxDestroyArray)(array) };
