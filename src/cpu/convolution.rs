@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::simd::{self, Lanes, Level, Operator, Vector};
+use super::simd::{self, Instructions, Lanes, Operator, Vector};
 use super::tasks::{self, STEP, Target};
 use crate::memory;
 use crate::stencil::{Boundary, Convolution, Error, Filter, MAX_FILTER_2D, MAX_FILTER_3D};
@@ -31,14 +31,14 @@ impl<T: Lanes> Operator<T> for Columns<'_, T> {
     }
 
     #[inline(always)]
-    unsafe fn block<V: Vector<Element = T>, const U: usize>(&self, at: usize, output: *mut T) {
-        let mut acc = [V::splat(T::default()); U];
+    unsafe fn block<V: Vector<Element = T>, const U: usize>(&self, set: V::Set, at: usize, output: *mut T) {
+        let mut acc = [V::splat(set, T::default()); U];
         for (column, entries) in self.columns.iter().zip(self.filter.chunks_exact(self.rows)) {
             for (r, &entry) in entries.iter().enumerate() {
-                let entry = V::splat(entry);
+                let entry = V::splat(set, entry);
                 for (u, acc) in acc.iter_mut().enumerate() {
                     // SAFETY: all columns are of one length, `rows - 1` more than there are outputs.
-                    *acc = unsafe { V::load(column.as_ptr().add(at + r + u * V::LANES)) }.fma(entry, *acc);
+                    *acc = unsafe { V::load(set, column.as_ptr().add(at + r + u * V::LANES)) }.fma(entry, *acc);
                 }
             }
         }
@@ -50,7 +50,7 @@ impl<T: Lanes> Operator<T> for Columns<'_, T> {
 }
 
 /// All sweeps of a convolution.
-pub(super) fn sweeps<T: Lanes>(request: &Convolution<T>, level: Level, output: &mut [T], watch: &Watch) -> Result<(), Error> {
+pub(super) fn sweeps<T: Lanes>(request: &Convolution<T>, instructions: Instructions, output: &mut [T], watch: &Watch) -> Result<(), Error> {
     let [rows, columns, pages] = request.size();
     if request.sweeps() > 0 {
         watch.check()?;
@@ -74,7 +74,7 @@ pub(super) fn sweeps<T: Lanes>(request: &Convolution<T>, level: Level, output: &
             for column in group * width..((group + 1) * width).min(columns * pages) {
                 // SAFETY: no other task has these rows of this column.
                 let output = unsafe { target.places(column * rows + of_strip.start..column * rows + of_strip.end) };
-                strip.column(level, column, output);
+                strip.column(instructions, column, output);
                 progress.step(output.len())?;
             }
             Ok(())
@@ -102,7 +102,7 @@ impl<'a, T: Lanes> Strip<'a, T> {
     }
 
     /// The outputs of one column, counted through all pages.
-    fn column(&mut self, level: Level, column: usize, output: &mut [T]) {
+    fn column(&mut self, instructions: Instructions, column: usize, output: &mut [T]) {
         let filter: &Filter<T> = self.request.filter();
         let ([height, width, depth], [_, left, front]) = (filter.size(), filter.radius());
         let (j, k) = (column % self.request.size()[1], column / self.request.size()[1]);
@@ -123,7 +123,7 @@ impl<'a, T: Lanes> Strip<'a, T> {
         for (column, &place) in columns.iter_mut().zip(&places[..width * depth]) {
             *column = &self.buffer[place * length..][..length];
         }
-        simd::evaluate(level, &Columns { columns: &columns[..width * depth], filter: filter.values(), rows: height }, output);
+        simd::evaluate(instructions, &Columns { columns: &columns[..width * depth], filter: filter.values(), rows: height }, output);
     }
 
     /// Copies the samples of a column, and what the boundary says around them and for a column outside, to the buffer from `at` on.

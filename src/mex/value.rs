@@ -6,7 +6,8 @@ use super::sys::{self, mxArray};
 use super::{Host, lend, pages};
 use crate::watch::Watch;
 
-/// Fills an output array with all its elements, in column-major order. Their values are unknown before. It may be run on another thread.
+/// Fills an output array with all its elements, in column-major order. It reads none before it has written it: their values are unknown. It may be run on
+/// another thread.
 pub enum Fill<'a> {
     /// Of class double.
     Double(FillWith<'a, f64>),
@@ -17,7 +18,7 @@ pub enum Fill<'a> {
 /// [`Fill`] for one class.
 pub type FillWith<'a, T> = Box<dyn FnOnce(&mut [T], &Watch) -> Result<(), Error> + Send + 'a>;
 
-/// A class that outputs may have.
+/// A class that outputs may have: of each, all patterns of bits are values.
 pub trait Numeric: Sized {
     /// `fill` as one of the choices of [`Fill`].
     fn fill<'a>(fill: impl FnOnce(&mut [Self], &Watch) -> Result<(), Error> + Send + 'a) -> Fill<'a>;
@@ -120,7 +121,17 @@ impl Host {
         (array, "made")
     }
 
-    /// The elements of an array that `array` made.
+    /// The elements of an array that `array` made, of values that nobody knows.
+    ///
+    /// # Why this is a slice of numbers
+    /// A slice must be of initialised elements, and the host has written nothing there. Three things together make it sound all the same:
+    /// - The memory comes from an allocator outside this program, through functions whose addresses are found when it runs. The compiler sees no
+    ///   allocation, and must assume that the host has written every byte and kept the address: to this program the bytes are initialised, unlike those of its own
+    ///   allocator.
+    /// - Every pattern of bits is a value of `T`, which [`Numeric`] limits to `f64` and `f32`.
+    /// - Nobody reads an element before writing it. That is the part of [`Engine`](crate::stencil::Engine) to keep, and `tests/engines.rs` holds it with outputs that are full of NaN
+    ///   (`outputs_are_not_read`). So it does not matter either that fresh pages may change until they are first written to, where the host's allocator gave them
+    ///   back to the system for later.
     ///
     /// # Safety
     /// `array` must be such an array, of `len` elements of class `T`, not yet given to the host and not borrowed elsewhere.
@@ -128,7 +139,7 @@ impl Host {
         if len == 0 {
             return &mut [];
         }
-        // SAFETY: the host allocated `len` numbers there. They came from outside this program, with some bits or other, and all bits are numbers.
+        // SAFETY: the host allocated `len` numbers there, aligned, for us alone; what they are is said above.
         let elements = unsafe { std::slice::from_raw_parts_mut((self.api.mxGetData)(array).cast(), len) };
         pages::prefer_large(elements);
         elements

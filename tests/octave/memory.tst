@@ -4,12 +4,12 @@
 
 %!function check_walk (steps, settings)
 %!  [status, out] = run_octave (sprintf ("memory_walk ([%s]);", sprintf ("%g ", steps)), settings);
-%!  assert (status, 0, out);
-%!  assert (isempty (strfind (out, "memory allocation of")), out);
+%!  assert (status == 0, "%s", out);
+%!  assert (isempty (strfind (out, "memory allocation of")), "%s", out);
 %!  counts = str2double (regexp (out, 'right (\d+) ours (\d+) host (\d+)', "tokens", "once"));
-%!  assert (numel (counts), 3, out);
+%!  assert (numel (counts) == 3, "%s", out);
 %!  ## Else the limit was not where anything was decided.
-%!  assert (all (counts > 0), out);
+%!  assert (all (counts > 0), "%s", out);
 %!endfunction
 
 %!testif ; ! isnan (resident ("VmSize")) && system ("prlimit --version >/dev/null 2>&1") == 0  # needs /proc and prlimit
@@ -33,11 +33,11 @@
 %!     "address_limit (Inf);"
 %!     "assert (StencilConstantMemory_CUDA (1:4, [1 2 3], 'Backend', 'cpu'), [8 14 20 11]);"
 %!     "disp ('<alive>');"});
-%!   assert (status, 0, sprintf ("%g MiB: %s", mib, out));
-%!   assert (! isempty (regexp (out, '<(1|error)><alive>', "once")), sprintf ("%g MiB: %s", mib, out));
+%!   assert (status == 0, "%g MiB: %s", mib, out);
+%!   assert (! isempty (regexp (out, '<(1|error)><alive>', "once")), "%g MiB: %s", mib, out);
 %!   outcomes = [outcomes, out];
 %! endfor
-%! assert (! isempty (strfind (outcomes, "<1>")) && ! isempty (strfind (outcomes, "<error>")), outcomes);
+%! assert (! isempty (strfind (outcomes, "<1>")) && ! isempty (strfind (outcomes, "<error>")), "%s", outcomes);
 
 %!test # an array of more dimensions than an error can tell
 %! x = zeros ([ones(1, 1e5), 2]);
@@ -46,7 +46,7 @@
 %!   error ("no error");
 %! catch err
 %!   assert (err.identifier, "ConvolutionConstantMemory:imageShape");
-%!   assert (! isempty (strfind (err.message, "(100001 dimensions) double; expected")), err.message);
+%!   assert (! isempty (strfind (err.message, "(100001 dimensions) double; expected")), "%s", err.message);
 %! end_try_catch
 %! y = StencilConstantMemory_CUDA (x, [1 2 3], "Backend", "cpu");
 %! assert (size (y), size (x));
