@@ -103,7 +103,7 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %                      also of an environment variable
 %     noDevice         'cuda' was asked for, or a 'Device', and it cannot be used:
 %                      no driver, one that is too old, no GPU, no such index
-%     outOfMemory      the GPU's memory is used up, by others too. Where the host has
+%     outOfMemory      the GPU's memory is used up, by others too, or the host's. Where that has
 %                      no memory for the result, its own error comes
 %     cuda             CUDA failed; the text carries its name and words
 %     interrupted      Ctrl-C was pressed during a call over a very large array: it ends within about
