@@ -98,7 +98,7 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %                      from inside it: from a timer or another callback. 'auto'
 %                      does not fall back to the CPU then. Wait until that call
 %                      is over; 'cpu' works meanwhile
-%     outOfMemory      the GPU's memory is used up, by others too. Where the host has
+%     outOfMemory      the GPU's memory is used up, by others too, or the host's. Where that has
 %                      no memory for the result, its own error comes
 %     cuda             CUDA failed; the text carries its name and words
 %     interrupted      Ctrl-C was pressed during a long call: it ends within about

@@ -13,6 +13,7 @@
 pub mod cpu;
 pub mod cuda;
 pub mod gateway;
+pub mod memory;
 pub mod mex;
 mod process;
 pub mod stencil;

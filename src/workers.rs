@@ -10,13 +10,15 @@
 //! Threads do not survive a fork: a forked process leaves alone the pool that it inherited and starts one of its own.
 
 use std::cell::RefCell;
+use std::io;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Barrier, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use crate::memory;
 use crate::process::PerProcess;
 
 /// The pool that is kept, if there is one.
@@ -69,8 +71,8 @@ impl Workers {
         }
     }
 
-    /// The pool, made if it is not there, and made anew if its size is to be another. `None` where the system gives no more threads: the caller then
-    /// does the work itself.
+    /// The pool, made if it is not there, and made anew if its size is to be another. `None` where the system gives no more threads, or has no memory
+    /// for them: the caller then does the work itself.
     ///
     /// Several threads may use it at the same time; none is served before the others' tasks that have begun.
     pub fn get() -> Option<Pool> {
@@ -109,19 +111,34 @@ impl Workers {
     }
 
     fn start(count: usize) -> Option<Workers> {
+        // What the pool is made of.
+        memory::spare(count * memory::THREAD).ok()?;
         let mut handles = Vec::with_capacity(count);
         let pool = ThreadPoolBuilder::new()
             .num_threads(count)
             .thread_name(|number| format!("stencil-{number}"))
             .spawn_handler(|thread| {
+                // Also for the threads before it, which may need a little more still.
+                let room = memory::check().and_then(|()| memory::spare(memory::STACK + count * memory::THREAD));
+                room.map_err(|_| io::ErrorKind::OutOfMemory)?;
                 let name = thread.name().unwrap_or("stencil").to_owned();
-                handles.push(std::thread::Builder::new().name(name).spawn(|| thread.run())?);
+                let begun = Arc::new(Barrier::new(2));
+                let begins = begun.clone();
+                let start = move || {
+                    begins.wait();
+                    thread.run();
+                };
+                handles.push(std::thread::Builder::new().name(name).stack_size(memory::STACK).spawn(start)?);
+                // One after the other: the C library may take all there is for a thread's heap, and the next one is asked for only then.
+                begun.wait();
                 Ok(())
             })
             .build();
         let workers = Workers { pool: pool.ok(), handles, process: std::process::id() };
         // Where not all have started, those that did end by themselves, and are joined here.
-        workers.pool.is_some().then_some(workers)
+        // Of those of a whole pool each does something, and has then all that it takes.
+        workers.pool.as_ref()?.broadcast(|_| ());
+        Some(workers)
     }
 }
 

@@ -418,7 +418,7 @@ fn faults_come_when_they_are_due(stand_in: StandIn) -> Outcome {
     expect("once", [allocate(), allocate(), allocate()], [0, 2, 0])?;
     stand_in.fail_in("cuMemAlloc_v2", 2, 2, Mode::Once);
     expect("of one function", [allocate(), allocate(), allocate()], [0, 2, 0])?;
-    stand_in.fail(3, 2, Mode::FromThenOn);
+    stand_in.fail(4, 2, Mode::FromThenOn);
     expect("from then on", [allocate(), allocate(), allocate()], [0, 2, 2])?;
     stand_in.heal();
     expect("healed", allocate(), 0)?;

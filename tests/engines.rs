@@ -674,13 +674,59 @@ fn expect_stop(mut run: impl FnMut(&Watch) -> Result<(), Error>) -> Outcome {
     }
 }
 
+/// An output full of NaN, as a host's uninitialised memory may be, leaves no trace: each element is written before it is read, also where sweeps go
+/// to and fro between the output and another array.
+fn outputs_are_not_read(engine: &AnyEngine) -> Outcome {
+    fn compare<T: Real>(what: &str, engine: &AnyEngine, len: usize, run: impl Fn(&AnyEngine, &mut [T]) -> Result<(), Error>) -> Outcome {
+        let (mut expected, mut output) = (vec![T::default(); len], vec![T::from_f64(f64::NAN); len]);
+        run(&Reference, &mut expected).map_err(|error| error.to_string())?;
+        run(engine, &mut output).map_err(|error| format!("{what}: {error}"))?;
+        // Bits: to `same`, one NaN is as good as another.
+        let differ = |(got, want): (&T, &T)| got.to_f64().to_bits() != want.to_f64().to_bits();
+        match output.iter().zip(&expected).position(differ) {
+            None => Ok(()),
+            Some(i) => Err(format!("{what}: element {i} is {:e}, not {:e}", output[i], expected[i])),
+        }
+    }
+    for lines in [Lines::new(9, 40), Lines::new(30_000, 3), Lines::strided(70, 300, 2), Lines::strided(3, 5, 1000), Lines::new(400_000, 1)]
+    {
+        let input = ordinary(lines.elements(), 8);
+        for boundary in KINDS {
+            for (taps, sweeps) in [(3, 0), (1, 1), (21, 1), (3, 2), (3, 3), (5, 50), (3, 301)] {
+                if sweeps > 100 && lines.elements() > 100_000 {
+                    continue;
+                }
+                let request = Request::new(&input, lines, Taps::new(&tame(taps, 9)).map_err(|error| error.to_string())?).ok_or("lines")?;
+                let request = request.with_boundary(boundary).with_sweeps(sweeps);
+                let what = format!("{lines:?}, {taps} taps, {boundary:?}, {sweeps} sweeps");
+                compare(&what, engine, input.len(), |engine, output| engine.stencil(&request, output, &Watch::new()))?;
+            }
+            let request = Derivative::new(&input, lines, 0.5, CoefficientSource::Constant).ok_or("lines")?.with_boundary(boundary);
+            let what = format!("derivative, {lines:?}, {boundary:?}");
+            compare(&what, engine, input.len(), |engine, output| Compute::derivative(engine, &request, output, &Watch::new()))?;
+        }
+    }
+    for (size, filter) in [([300, 200, 1], [3, 3, 1]), ([1100, 3, 2], [5, 1, 1]), ([40, 30, 20], [3, 3, 3]), ([7, 5, 3], [7, 7, 7])] {
+        let input = singles(&ordinary(size.iter().product(), 10));
+        for boundary in KINDS {
+            for sweeps in [0, 1, 2, 3, 8] {
+                let entries = Filter::new(singles(&tame(filter.iter().product(), 11)), filter).map_err(|error| error.to_string())?;
+                let request = Convolution::new(&input, size, entries).ok_or("size")?.with_boundary(single(boundary)).with_sweeps(sweeps);
+                let what = format!("convolution {size:?} by {filter:?}, {boundary:?}, {sweeps} sweeps");
+                compare(&what, engine, input.len(), |engine, output| Compute::convolution(engine, &request, output, &Watch::new()))?;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Draws so many cases and shrinks the first that fails.
 fn run_properties<S: Strategy>(cases: u32, strategy: &S, test: impl Fn(S::Value) -> Outcome) -> Outcome {
     let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
     runner.run(strategy, |value| test(value).map_err(TestCaseError::fail)).map_err(|error| error.to_string())
 }
 
-const TABLE: [Case; 20] = [
+const TABLE: [Case; 21] = [
     ("document", document),
     ("single_lines", single_lines),
     ("many_lines", many_lines),
@@ -700,6 +746,7 @@ const TABLE: [Case; 20] = [
     ("sweeps_properties", sweeps_properties),
     ("convolution_boundaries", convolution_boundaries),
     ("convolution_sweeps", convolution_sweeps),
+    ("outputs_are_not_read", outputs_are_not_read),
     ("stopped", stopped),
 ];
 

@@ -106,7 +106,7 @@ fn sweeps_in_blocks() -> Result<(), Error> {
 
 /// With so little memory that the sweeps go through the host's more than once.
 fn sweeps_in_rounds() -> Result<(), Error> {
-    stencil_on(&Cuda::open(None)?.with_device_bytes(100_000), Lines::new(20_000, 1), &[0.25, 0.5, 0.25], Boundary::Symmetric, 900)
+    stencil_on(&Cuda::open(None)?.with_device_bytes(30_000), Lines::new(4000, 1), &[0.25, 0.5, 0.25], Boundary::Symmetric, 250)
 }
 
 fn derivative() -> Result<(), Error> {

@@ -6,8 +6,9 @@
 
 use std::ops::Range;
 
-use super::simd::{self, Lanes, Level, Operator, Vector};
+use super::simd::{self, Instructions, Lanes, Operator, Vector};
 use super::tasks::{self, STEP, Target};
+use crate::memory;
 use crate::stencil::{Boundary, Convolution, Error, Filter, MAX_FILTER_2D, MAX_FILTER_3D};
 use crate::watch::Watch;
 
@@ -30,14 +31,14 @@ impl<T: Lanes> Operator<T> for Columns<'_, T> {
     }
 
     #[inline(always)]
-    unsafe fn block<V: Vector<Element = T>, const U: usize>(&self, at: usize, output: *mut T) {
-        let mut acc = [V::splat(T::default()); U];
+    unsafe fn block<V: Vector<Element = T>, const U: usize>(&self, set: V::Set, at: usize, output: *mut T) {
+        let mut acc = [V::splat(set, T::default()); U];
         for (column, entries) in self.columns.iter().zip(self.filter.chunks_exact(self.rows)) {
             for (r, &entry) in entries.iter().enumerate() {
-                let entry = V::splat(entry);
+                let entry = V::splat(set, entry);
                 for (u, acc) in acc.iter_mut().enumerate() {
                     // SAFETY: all columns are of one length, `rows - 1` more than there are outputs.
-                    *acc = unsafe { V::load(column.as_ptr().add(at + r + u * V::LANES)) }.fma(entry, *acc);
+                    *acc = unsafe { V::load(set, column.as_ptr().add(at + r + u * V::LANES)) }.fma(entry, *acc);
                 }
             }
         }
@@ -49,7 +50,7 @@ impl<T: Lanes> Operator<T> for Columns<'_, T> {
 }
 
 /// All sweeps of a convolution.
-pub(super) fn sweeps<T: Lanes>(request: &Convolution<T>, level: Level, output: &mut [T], watch: &Watch) -> Result<(), Error> {
+pub(super) fn sweeps<T: Lanes>(request: &Convolution<T>, instructions: Instructions, output: &mut [T], watch: &Watch) -> Result<(), Error> {
     let [rows, columns, pages] = request.size();
     if request.sweeps() > 0 {
         watch.check()?;
@@ -69,11 +70,11 @@ pub(super) fn sweeps<T: Lanes>(request: &Convolution<T>, level: Level, output: &
         tasks::run(strips * groups, threads, 1, watch, |number, _: &mut (), progress| {
             let (strip, group) = (number % strips, number / strips);
             let of_strip = strip * height..((strip + 1) * height).min(rows);
-            let mut strip = Strip::new(request, input, of_strip.clone());
+            let mut strip = Strip::new(request, input, of_strip.clone())?;
             for column in group * width..((group + 1) * width).min(columns * pages) {
                 // SAFETY: no other task has these rows of this column.
                 let output = unsafe { target.places(column * rows + of_strip.start..column * rows + of_strip.end) };
-                strip.column(level, column, output);
+                strip.column(instructions, column, output);
                 progress.step(output.len())?;
             }
             Ok(())
@@ -93,14 +94,15 @@ struct Strip<'a, T> {
 }
 
 impl<'a, T: Lanes> Strip<'a, T> {
-    fn new(request: &'a Convolution<'a, T>, input: &'a [T], rows: Range<usize>) -> Strip<'a, T> {
+    fn new(request: &'a Convolution<'a, T>, input: &'a [T], rows: Range<usize>) -> Result<Strip<'a, T>, Error> {
         let [height, width, depth] = request.filter().size();
         let length = rows.len() + height - 1;
-        Strip { request, input, rows, buffer: vec![T::default(); length * width * depth], held: vec![None; width * depth] }
+        let buffer = memory::zeros(length * width * depth, "the samples under the filter")?;
+        Ok(Strip { request, input, rows, buffer, held: vec![None; width * depth] })
     }
 
     /// The outputs of one column, counted through all pages.
-    fn column(&mut self, level: Level, column: usize, output: &mut [T]) {
+    fn column(&mut self, instructions: Instructions, column: usize, output: &mut [T]) {
         let filter: &Filter<T> = self.request.filter();
         let ([height, width, depth], [_, left, front]) = (filter.size(), filter.radius());
         let (j, k) = (column % self.request.size()[1], column / self.request.size()[1]);
@@ -121,7 +123,7 @@ impl<'a, T: Lanes> Strip<'a, T> {
         for (column, &place) in columns.iter_mut().zip(&places[..width * depth]) {
             *column = &self.buffer[place * length..][..length];
         }
-        simd::evaluate(level, &Columns { columns: &columns[..width * depth], filter: filter.values(), rows: height }, output);
+        simd::evaluate(instructions, &Columns { columns: &columns[..width * depth], filter: filter.values(), rows: height }, output);
     }
 
     /// Copies the samples of a column, and what the boundary says around them and for a column outside, to the buffer from `at` on.

@@ -12,10 +12,11 @@
 
 use std::ops::Range;
 
-use super::simd::{self, Lanes, Level, Operator, Vector};
+use super::simd::{self, Instructions, Lanes, Operator, Vector};
 use super::tasks::{self, Progress, STEP, Target};
+use crate::memory;
 use crate::stencil::{Boundary, DERIVATIVE_RADIUS, Error, Lines, MAX_TAPS, Taps};
-use crate::watch::{Stopped, Watch};
+use crate::watch::Watch;
 
 /// The widest stencil reaches this far to either side.
 const MAX_RADIUS: usize = MAX_TAPS / 2;
@@ -29,7 +30,7 @@ pub(super) trait Stencil<T>: Sync {
     fn work(&self) -> usize;
 
     /// The outputs that have all their samples in `samples`, which are `step` apart: `2 * radius * step` more than `output`.
-    fn compute(&self, level: Level, samples: &[T], step: usize, output: &mut [T]);
+    fn compute(&self, instructions: Instructions, samples: &[T], step: usize, output: &mut [T]);
 }
 
 impl Stencil<f64> for Taps {
@@ -41,11 +42,11 @@ impl Stencil<f64> for Taps {
         self.count()
     }
 
-    fn compute(&self, level: Level, samples: &[f64], step: usize, output: &mut [f64]) {
+    fn compute(&self, instructions: Instructions, samples: &[f64], step: usize, output: &mut [f64]) {
         let taps = self.as_slice();
         match step {
-            1 => simd::evaluate(level, &Correlation { samples, step: One, taps }, output),
-            step => simd::evaluate(level, &Correlation { samples, step, taps }, output),
+            1 => simd::evaluate(instructions, &Correlation { samples, step: One, taps }, output),
+            step => simd::evaluate(instructions, &Correlation { samples, step, taps }, output),
         }
     }
 }
@@ -62,11 +63,11 @@ impl<T: Lanes> Stencil<T> for Differences<'_, T> {
         DERIVATIVE_RADIUS
     }
 
-    fn compute(&self, level: Level, samples: &[T], step: usize, output: &mut [T]) {
+    fn compute(&self, instructions: Instructions, samples: &[T], step: usize, output: &mut [T]) {
         let coefficients = *self.0;
         match step {
-            1 => simd::evaluate(level, &SumOfDifferences { samples, step: One, coefficients }, output),
-            step => simd::evaluate(level, &SumOfDifferences { samples, step, coefficients }, output),
+            1 => simd::evaluate(instructions, &SumOfDifferences { samples, step: One, coefficients }, output),
+            step => simd::evaluate(instructions, &SumOfDifferences { samples, step, coefficients }, output),
         }
     }
 }
@@ -107,13 +108,13 @@ impl<P: Step> Operator<f64> for Correlation<'_, P> {
     }
 
     #[inline(always)]
-    unsafe fn block<V: Vector<Element = f64>, const U: usize>(&self, at: usize, output: *mut f64) {
-        let mut acc = [V::splat(0.0); U];
+    unsafe fn block<V: Vector<Element = f64>, const U: usize>(&self, set: V::Set, at: usize, output: *mut f64) {
+        let mut acc = [V::splat(set, 0.0); U];
         for (k, &tap) in self.taps.iter().enumerate() {
-            let tap = V::splat(tap);
+            let tap = V::splat(set, tap);
             for (u, acc) in acc.iter_mut().enumerate() {
                 // SAFETY: the last sample under an output is `(taps.len() - 1) * step` behind it, and there are as many more samples.
-                *acc = unsafe { V::load(self.samples.as_ptr().add(at + k * self.step.places() + u * V::LANES)) }.fma(tap, *acc);
+                *acc = unsafe { V::load(set, self.samples.as_ptr().add(at + k * self.step.places() + u * V::LANES)) }.fma(tap, *acc);
             }
         }
         for (u, acc) in acc.into_iter().enumerate() {
@@ -136,16 +137,16 @@ impl<T: Lanes, P: Step> Operator<T> for SumOfDifferences<'_, T, P> {
     }
 
     #[inline(always)]
-    unsafe fn block<V: Vector<Element = T>, const U: usize>(&self, at: usize, output: *mut T) {
+    unsafe fn block<V: Vector<Element = T>, const U: usize>(&self, set: V::Set, at: usize, output: *mut T) {
         let step = self.step.places();
-        let mut acc = [V::splat(T::default()); U];
+        let mut acc = [V::splat(set, T::default()); U];
         for (d, &c) in (1..).zip(&self.coefficients) {
-            let c = V::splat(c);
+            let c = V::splat(set, c);
             for (u, acc) in acc.iter_mut().enumerate() {
                 // SAFETY: samples from `radius` before to `radius` behind the middle are there for every output.
                 let difference = unsafe {
                     let middle = self.samples.as_ptr().add(at + DERIVATIVE_RADIUS * step + u * V::LANES);
-                    V::load(middle.add(d * step)).minus(V::load(middle.sub(d * step)))
+                    V::load(set, middle.add(d * step)).minus(V::load(set, middle.sub(d * step)))
                 };
                 *acc = c.fma(difference, *acc);
             }
@@ -305,7 +306,7 @@ struct Pads {
 
 /// Sweeps of a stencil along the lines of an array.
 pub(super) struct Sweeps<'a, T, S> {
-    level: Level,
+    instructions: Instructions,
     stencil: &'a S,
     lines: Lines,
     boundary: Boundary<T>,
@@ -313,7 +314,7 @@ pub(super) struct Sweeps<'a, T, S> {
 }
 
 impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
-    pub(super) fn new(level: Level, stencil: &'a S, lines: Lines, boundary: Boundary<T>) -> Sweeps<'a, T, S> {
+    pub(super) fn new(instructions: Instructions, stencil: &'a S, lines: Lines, boundary: Boundary<T>) -> Sweeps<'a, T, S> {
         let mut pads = Pads { before: [0; MAX_RADIUS], behind: [0; MAX_RADIUS] };
         let length = lines.length();
         if length > 0 && !matches!(boundary, Boundary::Constant(_)) {
@@ -323,7 +324,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
                 pads.behind[i] = sample((length + i) as isize);
             }
         }
-        Sweeps { level, stencil, lines, boundary, pads }
+        Sweeps { instructions, stencil, lines, boundary, pads }
     }
 
     /// So many sweeps from `input` to `output`.
@@ -358,7 +359,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
     }
 
     /// One sweep of a tile.
-    fn once(&self, tile: &Tile, input: &[T], target: &Target<T>, copies: &mut Copies<T>, progress: &mut Progress) -> Result<(), Stopped> {
+    fn once(&self, tile: &Tile, input: &[T], target: &Target<T>, copies: &mut Copies<T>, progress: &mut Progress) -> Result<(), Error> {
         let (inner, length, radius) = (self.lines.inner(), self.lines.length(), self.stencil.radius());
         let (width, rows) = (tile.columns.len(), &tile.rows);
         // The rows that have all their samples in the array.
@@ -413,7 +414,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
                 buffer[behind..].iter_mut().zip(&pads.behind).for_each(|(to, &sample)| *to = line[sample]);
             }
         }
-        self.stencil.compute(self.level, buffer, 1, output);
+        self.stencil.compute(self.instructions, buffer, 1, output);
     }
 
     /// Computes `rows` of a tile's columns, in one of its blocks, with `samples` from the first sample of the first row on, and `step` from row to row.
@@ -424,12 +425,12 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         if width == inner && width == step {
             // SAFETY: elements of this tile, and tiles do not overlap; here and below.
             let output = unsafe { target.places(first + inner * rows.start..first + inner * rows.end) };
-            self.stencil.compute(self.level, &samples[..reach + output.len()], step, output);
+            self.stencil.compute(self.instructions, &samples[..reach + output.len()], step, output);
         } else {
             for (i, row) in rows.enumerate() {
                 // SAFETY: as above.
                 let output = unsafe { target.places(first + inner * row..first + inner * row + width) };
-                self.stencil.compute(self.level, &samples[i * step..][..reach + width], step, output);
+                self.stencil.compute(self.instructions, &samples[i * step..][..reach + width], step, output);
             }
         }
     }
@@ -448,7 +449,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         target: &Target<T>,
         copies: &mut Copies<T>,
         progress: &mut Progress,
-    ) -> Result<(), Stopped> {
+    ) -> Result<(), Error> {
         let (length, radius, width) = (self.lines.length(), self.stencil.radius(), tile.columns.len());
         let (rows, blocks) = (&tile.rows, tile.blocks.len());
         let whole = *rows == (0..length);
@@ -469,9 +470,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         let layout = Layout { first: loaded.start - radius as isize, block: loaded.len() + gap, width };
         let size = ((blocks - 1) * layout.block + loaded.len() + 2 * radius) * width;
         for copy in [&mut copies.last, &mut copies.next] {
-            if copy.len() < size {
-                copy.resize(size, T::default());
-            }
+            memory::enlarge(copy, size, "a tile's copy")?;
         }
         let (mut last, mut next) = (&mut copies.last[..size], &mut copies.next[..size]);
         self.load(tile, &loaded, &layout, input, last);
@@ -487,7 +486,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
                 // What is computed in the gaps between lines is padded over.
                 let places = layout.place(0, to.start)..layout.place(blocks - 1, to.end);
                 let samples = &last[places.start - radius * width..places.end + radius * width];
-                self.stencil.compute(self.level, samples, width, &mut next[places]);
+                self.stencil.compute(self.instructions, samples, width, &mut next[places]);
             }
             std::mem::swap(&mut last, &mut next);
             progress.step(tile.elements())?;
@@ -586,7 +585,7 @@ mod tests {
                     Reference.stencil(&request, &mut expected, &Watch::new()).unwrap();
                     for tiling in tilings(lines, sweeps) {
                         let (mut output, watch) = (vec![f64::NAN; input.len()], Watch::new());
-                        let all = Sweeps::new(Level::best(), request.taps(), lines, boundary);
+                        let all = Sweeps::new(Instructions::best(), request.taps(), lines, boundary);
                         all.run_in(tiling, sweeps, 2, &input, &mut output, &watch).unwrap();
                         let what = format!("{request:?} in {tiling:?}");
                         assert!(output.iter().zip(&expected).all(|(a, &b)| a.same(b)), "{what}");
@@ -599,7 +598,7 @@ mod tests {
                 for tiling in tilings(lines, 1) {
                     let mut output = vec![f64::NAN; input.len()];
                     let differences = Differences(request.coefficients());
-                    let all = Sweeps::new(Level::best(), &differences, lines, boundary);
+                    let all = Sweeps::new(Instructions::best(), &differences, lines, boundary);
                     all.run_in(tiling, 1, 2, &input, &mut output, &Watch::new()).unwrap();
                     assert!(output.iter().zip(&expected).all(|(a, &b)| a.same(b)), "{request:?} in {tiling:?}");
                 }

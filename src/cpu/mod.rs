@@ -11,24 +11,24 @@ mod tasks;
 use crate::stencil::{Compute, Convolution, Derivative, Engine, Error, Request};
 use crate::watch::Watch;
 use lines::{Differences, Sweeps};
-use simd::Lanes;
 pub use simd::Level;
+use simd::{Instructions, Lanes};
 
 /// The CPU engine with one level of SIMD.
 #[derive(Debug, Clone, Copy)]
 pub struct Cpu {
-    level: Level,
+    instructions: Instructions,
 }
 
 impl Cpu {
     /// With the best instructions that this processor has.
     pub fn new() -> Cpu {
-        Cpu { level: Level::best() }
+        Cpu { instructions: Instructions::best() }
     }
 
     /// With these instructions; `None` where the processor lacks them.
     pub fn with_level(level: Level) -> Option<Cpu> {
-        level.is_available().then_some(Cpu { level })
+        level.detect().map(|instructions| Cpu { instructions })
     }
 }
 
@@ -40,12 +40,12 @@ impl Default for Cpu {
 
 impl Engine for Cpu {
     fn name(&self) -> &str {
-        self.level.name()
+        self.instructions.level().name()
     }
 
     fn stencil(&self, request: &Request, output: &mut [f64], watch: &Watch) -> Result<(), Error> {
         assert_eq!(output.len(), request.input().len());
-        let sweeps = Sweeps::new(self.level, request.taps(), request.lines(), request.boundary());
+        let sweeps = Sweeps::new(self.instructions, request.taps(), request.lines(), request.boundary());
         sweeps.run(request.sweeps(), request.input(), output, watch)
     }
 }
@@ -54,11 +54,11 @@ impl<T: Lanes> Compute<T> for Cpu {
     fn derivative(&self, request: &Derivative<T>, output: &mut [T], watch: &Watch) -> Result<(), Error> {
         assert_eq!(output.len(), request.input().len());
         let differences = Differences(request.coefficients());
-        Sweeps::new(self.level, &differences, request.lines(), request.boundary()).run(1, request.input(), output, watch)
+        Sweeps::new(self.instructions, &differences, request.lines(), request.boundary()).run(1, request.input(), output, watch)
     }
 
     fn convolution(&self, request: &Convolution<T>, output: &mut [T], watch: &Watch) -> Result<(), Error> {
         assert_eq!(output.len(), request.input().len());
-        convolution::sweeps(request, self.level, output, watch)
+        convolution::sweeps(request, self.instructions, output, watch)
     }
 }

@@ -1,4 +1,10 @@
 //! Operators on contiguous numbers, written once over a vector type and compiled for each instruction set.
+//!
+//! # What proves what
+//! To run an instruction that the processor lacks is undefined behaviour. So the tokens [`Avx512`] and [`Avx2`] exist only where the processor was
+//! found to have their features; a vector can only be made from a token, and computing with a vector needs no other proof. The list of features is
+//! written once, in `instruction_set!`: what is asked for at detection is what the code is compiled with, and the compiler refuses
+//! intrinsics that need others.
 
 use std::sync::OnceLock;
 
@@ -30,21 +36,52 @@ impl Level {
 
     /// Whether this processor has it.
     pub fn is_available(self) -> bool {
+        self.detect().is_some()
+    }
+
+    /// The proof that this processor has it.
+    pub(super) fn detect(self) -> Option<Instructions> {
         match self {
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => is_x86_feature_detected!("avx512f"),
+            Level::Avx512 => x86_64::Avx512::detect().map(Instructions::Avx512),
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+            Level::Avx2 => x86_64::Avx2::detect().map(Instructions::Avx2),
             #[cfg(not(target_arch = "x86_64"))]
-            Level::Avx512 | Level::Avx2 => false,
-            Level::Portable => true,
+            Level::Avx512 | Level::Avx2 => None,
+            Level::Portable => Some(Instructions::Portable),
         }
     }
 
     /// The best that this processor has.
     pub fn best() -> Level {
-        static BEST: OnceLock<Level> = OnceLock::new();
-        *BEST.get_or_init(|| Level::ALL.into_iter().find(|level| level.is_available()).unwrap_or(Level::Portable))
+        Instructions::best().level()
+    }
+}
+
+/// A level that this processor has.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Instructions {
+    #[cfg(target_arch = "x86_64")]
+    Avx512(x86_64::Avx512),
+    #[cfg(target_arch = "x86_64")]
+    Avx2(x86_64::Avx2),
+    Portable,
+}
+
+impl Instructions {
+    pub(super) fn best() -> Instructions {
+        static BEST: OnceLock<Instructions> = OnceLock::new();
+        *BEST.get_or_init(|| Level::ALL.into_iter().find_map(Level::detect).unwrap_or(Instructions::Portable))
+    }
+
+    pub(super) fn level(self) -> Level {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx512(_) => Level::Avx512,
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx2(_) => Level::Avx2,
+            Instructions::Portable => Level::Portable,
+        }
     }
 }
 
@@ -58,36 +95,37 @@ pub(super) trait Operator<T> {
     ///
     /// # Safety
     /// `at + U * LANES` may not be more than `outputs`, and as many numbers must be writable at `output`.
-    unsafe fn block<V: Vector<Element = T>, const U: usize>(&self, at: usize, output: *mut T);
+    unsafe fn block<V: Vector<Element = T>, const U: usize>(&self, set: V::Set, at: usize, output: *mut T);
 }
 
 /// Computes all outputs of `operator`.
 ///
 /// # Panics
-/// If `output` is of another length than the operator's, or the processor lacks `level`.
-pub(super) fn evaluate<T: Lanes>(level: Level, operator: &impl Operator<T>, output: &mut [T]) {
+/// If `output` is of another length than the operator's.
+pub(super) fn evaluate<T: Lanes>(instructions: Instructions, operator: &impl Operator<T>, output: &mut [T]) {
     assert_eq!(output.len(), operator.outputs());
-    assert!(level.is_available());
-    match level {
-        // SAFETY: the processor has it, and the length was checked.
+    match instructions {
+        // SAFETY: the length was checked; here and below.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { x86_64::evaluate_avx512(operator, output) },
+        Instructions::Avx512(set) => unsafe { set.evaluate(operator, output) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => unsafe { x86_64::evaluate_avx2(operator, output) },
-        // SAFETY: the length was checked.
-        _ => unsafe { evaluate_in::<T, T, _>(operator, output) },
+        Instructions::Avx2(set) => unsafe { set.evaluate(operator, output) },
+        // SAFETY: as above.
+        Instructions::Portable => unsafe { evaluate_in::<T, T, _>((), operator, output) },
     }
 }
 
-/// Some numbers that are computed with together.
+/// Some numbers that are computed with together. Who has one has the processor for it.
 pub(super) trait Vector: Copy {
     type Element: Copy;
+    /// The proof that the processor has the instructions.
+    type Set: Copy;
     const LANES: usize;
-    fn splat(value: Self::Element) -> Self;
+    fn splat(set: Self::Set, value: Self::Element) -> Self;
     /// # Safety
     /// `LANES` numbers must be readable at `from`.
-    unsafe fn load(from: *const Self::Element) -> Self;
+    unsafe fn load(set: Self::Set, from: *const Self::Element) -> Self;
     /// # Safety
     /// `LANES` numbers must be writable at `to`.
     unsafe fn store(self, to: *mut Self::Element);
@@ -98,23 +136,24 @@ pub(super) trait Vector: Copy {
 }
 
 /// A class of numbers, with its vectors.
-pub(super) trait Lanes: Real + Vector<Element = Self> {
+pub(super) trait Lanes: Real + Vector<Element = Self, Set = ()> {
     #[cfg(target_arch = "x86_64")]
-    type Avx512: Vector<Element = Self>;
+    type Avx512: Vector<Element = Self, Set = x86_64::Avx512>;
     #[cfg(target_arch = "x86_64")]
-    type Avx2: Vector<Element = Self>;
+    type Avx2: Vector<Element = Self, Set = x86_64::Avx2>;
 }
 
 /// A number is a vector of one.
 impl<T: Real> Vector for T {
     type Element = T;
+    type Set = ();
     const LANES: usize = 1;
     #[inline(always)]
-    fn splat(value: T) -> T {
+    fn splat((): (), value: T) -> T {
         value
     }
     #[inline(always)]
-    unsafe fn load(from: *const T) -> T {
+    unsafe fn load((): (), from: *const T) -> T {
         // SAFETY: the caller's promise.
         unsafe { *from }
     }
@@ -138,29 +177,29 @@ impl<T: Real> Vector for T {
 /// # Safety
 /// `output` must be as long as the operator says.
 #[inline(always)]
-unsafe fn evaluate_in<T: Lanes, V: Vector<Element = T>, O: Operator<T>>(operator: &O, output: &mut [T]) {
+unsafe fn evaluate_in<T: Lanes, V: Vector<Element = T>, O: Operator<T>>(set: V::Set, operator: &O, output: &mut [T]) {
     const U: usize = 8;
     let (to, len) = (output.as_mut_ptr(), output.len());
     let mut i = 0;
     while i + U * V::LANES <= len {
         // SAFETY: a block that begins at `i` writes outputs below `len`; here and below.
-        unsafe { operator.block::<V, U>(i, to.add(i)) };
+        unsafe { operator.block::<V, U>(set, i, to.add(i)) };
         i += U * V::LANES;
     }
     while i + V::LANES <= len {
         // SAFETY: as above.
-        unsafe { operator.block::<V, 1>(i, to.add(i)) };
+        unsafe { operator.block::<V, 1>(set, i, to.add(i)) };
         i += V::LANES;
     }
     if i < len && len >= V::LANES {
         // The last vector overlaps the one before: what it writes twice is the same both times.
         i = len - V::LANES;
         // SAFETY: as above.
-        unsafe { operator.block::<V, 1>(i, to.add(i)) };
+        unsafe { operator.block::<V, 1>(set, i, to.add(i)) };
     } else {
         while i < len {
             // SAFETY: as above.
-            unsafe { operator.block::<T, 1>(i, to.add(i)) };
+            unsafe { operator.block::<T, 1>((), i, to.add(i)) };
             i += 1;
         }
     }
@@ -172,73 +211,169 @@ mod x86_64 {
 
     use super::{Lanes, Operator, Vector, evaluate_in};
 
-    /// # Safety
-    /// As [`evaluate_in`], on a processor with AVX-512.
-    #[target_feature(enable = "avx512f,fma")]
-    pub(super) unsafe fn evaluate_avx512<T: Lanes, O: Operator<T>>(operator: &O, output: &mut [T]) {
-        // SAFETY: the caller's promise.
-        unsafe { evaluate_in::<T, T::Avx512, O>(operator, output) }
+    /// An instruction set: its token, what is compiled for it, and its vectors of doubles and of singles.
+    ///
+    /// The features come from one list. It names those that others imply, too (the reference of the Rust language says which): a hypervisor may hide one
+    /// and show the other, and code that is compiled for the one may hold instructions of the other.
+    macro_rules! instruction_set {
+        ($(#[$doc:meta])* $set:ident, [$($feature:tt),+], $doubles:tt, $singles:tt) => {
+            $(#[$doc])*
+            #[derive(Debug, Clone, Copy)]
+            pub(in super::super) struct $set(());
+
+            impl $set {
+                #[cfg(test)]
+                pub(super) const FEATURES: &[&str] = &[$($feature),+];
+
+                /// Where this processor, and the system on it, have all the features.
+                pub(super) fn detect() -> Option<$set> {
+                    ($(is_x86_feature_detected!($feature))&&+).then_some($set(()))
+                }
+
+                /// Computes all outputs of `operator`.
+                ///
+                /// # Safety
+                /// `output` must be as long as the operator says.
+                #[inline(always)]
+                pub(super) unsafe fn evaluate<T: Lanes, O: Operator<T>>(self, operator: &O, output: &mut [T]) {
+                    #[target_feature($(enable = $feature),+)]
+                    unsafe fn compiled<T: Lanes, O: Operator<T>>(set: $set, operator: &O, output: &mut [T]) {
+                        // SAFETY: the caller's promise.
+                        unsafe { evaluate_in::<T, T::$set, O>(set, operator, output) }
+                    }
+                    // SAFETY: the token says that the processor has the features; the length is the caller's promise.
+                    unsafe { compiled(self, operator, output) }
+                }
+            }
+
+            vector!($set, [$($feature),+], $doubles);
+            vector!($set, [$($feature),+], $singles);
+        };
     }
 
-    /// # Safety
-    /// As [`evaluate_in`], on a processor with AVX2 and FMA.
-    #[target_feature(enable = "avx2,fma")]
-    pub(super) unsafe fn evaluate_avx2<T: Lanes, O: Operator<T>>(operator: &O, output: &mut [T]) {
-        // SAFETY: the caller's promise.
-        unsafe { evaluate_in::<T, T::Avx2, O>(operator, output) }
-    }
-
-    impl Lanes for f64 {
-        type Avx512 = __m512d;
-        type Avx2 = __m256d;
-    }
-
-    impl Lanes for f32 {
-        type Avx512 = __m512;
-        type Avx2 = __m256;
-    }
-
-    /// Gives a vector type the operations of its intrinsics. They are sound where the processor has them: these types are only computed with inside
-    /// the two functions above, whose callers know the processor.
+    /// A vector of an instruction set, with its operations. Inside, the compiler sees to it that the features are enough for the intrinsics.
     macro_rules! vector {
-        ($type:ty, $element:ty, $lanes:literal, $splat:ident, $load:ident, $store:ident, $sub:ident, $fma:ident) => {
+        ($set:ident, [$($feature:tt),+], ($type:ident, $register:ty, $element:ty, $lanes:literal,
+         $splat:ident, $load:ident, $store:ident, $sub:ident, $fma:ident)) => {
+            #[derive(Clone, Copy)]
+            #[repr(transparent)]
+            pub(in super::super) struct $type($register);
+
+            impl $type {
+                #[inline]
+                #[target_feature($(enable = $feature),+)]
+                fn splat_in(value: $element) -> $type {
+                    $type($splat(value))
+                }
+                #[inline]
+                #[target_feature($(enable = $feature),+)]
+                unsafe fn load_in(from: *const $element) -> $type {
+                    // SAFETY: the caller's promise.
+                    $type(unsafe { $load(from) })
+                }
+                #[inline]
+                #[target_feature($(enable = $feature),+)]
+                unsafe fn store_in(self, to: *mut $element) {
+                    // SAFETY: the caller's promise.
+                    unsafe { $store(to, self.0) }
+                }
+                #[inline]
+                #[target_feature($(enable = $feature),+)]
+                fn minus_in(self, other: $type) -> $type {
+                    $type($sub(self.0, other.0))
+                }
+                #[inline]
+                #[target_feature($(enable = $feature),+)]
+                fn fma_in(self, factor: $type, addend: $type) -> $type {
+                    $type($fma(self.0, factor.0, addend.0))
+                }
+            }
+
             impl Vector for $type {
                 type Element = $element;
+                type Set = $set;
                 const LANES: usize = $lanes;
                 #[inline(always)]
-                fn splat(value: $element) -> $type {
-                    // SAFETY: as said of the macro.
-                    unsafe { $splat(value) }
+                fn splat(_: $set, value: $element) -> $type {
+                    // SAFETY: the token says that the processor has the features.
+                    unsafe { $type::splat_in(value) }
                 }
                 #[inline(always)]
-                unsafe fn load(from: *const $element) -> $type {
-                    // SAFETY: as said of the macro; the caller promises the memory.
-                    unsafe { $load(from) }
+                unsafe fn load(_: $set, from: *const $element) -> $type {
+                    // SAFETY: as above; the caller promises the memory.
+                    unsafe { $type::load_in(from) }
                 }
                 #[inline(always)]
                 unsafe fn store(self, to: *mut $element) {
-                    // SAFETY: as said of the macro; the caller promises the memory.
-                    unsafe { $store(to, self) }
+                    // SAFETY: a vector was made from a token; the caller promises the memory.
+                    unsafe { self.store_in(to) }
                 }
                 #[inline(always)]
                 fn minus(self, other: $type) -> $type {
-                    // SAFETY: as said of the macro.
-                    unsafe { $sub(self, other) }
+                    // SAFETY: a vector was made from a token.
+                    unsafe { self.minus_in(other) }
                 }
                 #[inline(always)]
                 fn fma(self, factor: $type, addend: $type) -> $type {
-                    // SAFETY: as said of the macro.
-                    unsafe { $fma(self, factor, addend) }
+                    // SAFETY: as above.
+                    unsafe { self.fma_in(factor, addend) }
                 }
             }
         };
     }
 
-    vector!(__m512d, f64, 8, _mm512_set1_pd, _mm512_loadu_pd, _mm512_storeu_pd, _mm512_sub_pd, _mm512_fmadd_pd);
-    vector!(__m256d, f64, 4, _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_sub_pd, _mm256_fmadd_pd);
-    vector!(__m512, f32, 16, _mm512_set1_ps, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_sub_ps, _mm512_fmadd_ps);
-    vector!(__m256, f32, 8, _mm256_set1_ps, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_sub_ps, _mm256_fmadd_ps);
+    instruction_set! {
+        /// That the processor has 512-bit vectors.
+        Avx512, ["sse3", "ssse3", "sse4.1", "sse4.2", "avx", "avx2", "f16c", "fma", "avx512f"],
+        (F64x8, __m512d, f64, 8, _mm512_set1_pd, _mm512_loadu_pd, _mm512_storeu_pd, _mm512_sub_pd, _mm512_fmadd_pd),
+        (F32x16, __m512, f32, 16, _mm512_set1_ps, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_sub_ps, _mm512_fmadd_ps)
+    }
+
+    instruction_set! {
+        /// That the processor has 256-bit vectors with fused multiply-add.
+        Avx2, ["sse3", "ssse3", "sse4.1", "sse4.2", "avx", "avx2", "fma"],
+        (F64x4, __m256d, f64, 4, _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_sub_pd, _mm256_fmadd_pd),
+        (F32x8, __m256, f32, 8, _mm256_set1_ps, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_sub_ps, _mm256_fmadd_ps)
+    }
+
+    impl Lanes for f64 {
+        type Avx512 = F64x8;
+        type Avx2 = F64x4;
+    }
+
+    impl Lanes for f32 {
+        type Avx512 = F32x16;
+        type Avx2 = F32x8;
+    }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
 impl<T: Real> Lanes for T {}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::x86_64::{Avx2, Avx512};
+
+    /// What a feature switches on with it, by the Rust reference ("The target_feature attribute", x86).
+    const IMPLIED: [(&str, &[&str]); 8] = [
+        ("avx512f", &["avx2", "f16c", "fma"]),
+        ("avx2", &["avx"]),
+        ("f16c", &["avx"]),
+        ("fma", &["avx"]),
+        ("avx", &["sse4.2"]),
+        ("sse4.2", &["sse4.1"]),
+        ("sse4.1", &["ssse3"]),
+        ("ssse3", &["sse3"]),
+    ];
+
+    #[test]
+    fn detection_asks_for_every_feature_that_the_code_is_compiled_with() {
+        for features in [Avx512::FEATURES, Avx2::FEATURES] {
+            for feature in features {
+                for implied in IMPLIED.into_iter().filter(|(name, _)| name == feature).flat_map(|(_, implied)| implied) {
+                    assert!(features.contains(implied), "{feature} switches {implied} on, and detection does not ask for it");
+                }
+            }
+        }
+    }
+}

@@ -1,12 +1,12 @@
 //! Work in tasks: on all threads where it is worth it, counted, and stopped between steps.
 
-use std::alloc::{self, Layout};
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
+use crate::memory;
 use crate::stencil::{Error, Real};
 use crate::watch::{Stopped, Watch};
 use crate::workers::Workers;
@@ -60,14 +60,14 @@ impl Drop for Progress<'_> {
 /// Runs `tasks` tasks on so many threads. Each thread has a scratch of its own; `at_once` neighbouring tasks at least go to the same thread.
 ///
 /// # Errors
-/// [`Stopped`] where a task says so; those that have not begun are left out.
+/// That of a task; those that have not begun are left out.
 pub(super) fn run<B: Default + Send>(
     tasks: usize,
     threads: usize,
     at_once: usize,
     watch: &Watch,
-    task: impl Fn(usize, &mut B, &mut Progress) -> Result<(), Stopped> + Sync,
-) -> Result<(), Stopped> {
+    task: impl Fn(usize, &mut B, &mut Progress) -> Result<(), Error> + Sync,
+) -> Result<(), Error> {
     let pool = if threads.min(tasks) > 1 { Workers::get() } else { None };
     let Some(pool) = pool else {
         let (mut scratch, mut progress) = (B::default(), Progress::new(watch));
@@ -116,13 +116,13 @@ pub(super) fn ping_pong<T: Real>(
     input: &[T],
     output: &mut [T],
     passes: usize,
-    mut pass: impl FnMut(usize, &[T], &mut [T]) -> Result<(), Stopped>,
+    mut pass: impl FnMut(usize, &[T], &mut [T]) -> Result<(), Error>,
 ) -> Result<(), Error> {
     if passes == 0 {
         output.copy_from_slice(input);
         return Ok(());
     }
-    let mut other = if passes > 1 { zeros(input.len())? } else { Vec::new() };
+    let mut other = if passes > 1 { memory::zeros(input.len(), "what is between two sweeps")? } else { Vec::new() };
     for number in 0..passes {
         // The last one goes to the output, the one before it to the other array, and so on.
         let (from, to): (&[T], &mut [T]) = match (number, (passes - number) % 2 == 1) {
@@ -134,25 +134,6 @@ pub(super) fn ping_pong<T: Real>(
         pass(number, from, to)?;
     }
     Ok(())
-}
-
-/// So many zeros, which the system provides when they are first touched: by the threads that work on them.
-///
-/// # Errors
-/// [`Error::OutOfMemory`].
-fn zeros<T: Real>(len: usize) -> Result<Vec<T>, Error> {
-    let failed = || Error::OutOfMemory(format!("Out of memory: {len} elements for what is between two sweeps."));
-    let layout = Layout::array::<T>(len).map_err(|_| failed())?;
-    if layout.size() == 0 {
-        return Ok(Vec::new());
-    }
-    // SAFETY: the size is not zero.
-    let start = unsafe { alloc::alloc_zeroed(layout) }.cast::<T>();
-    if start.is_null() {
-        return Err(failed());
-    }
-    // SAFETY: from the allocator that a `Vec` uses, in its layout; and zero bits are the number +0.
-    Ok(unsafe { Vec::from_raw_parts(start, len, len) })
 }
 
 #[cfg(test)]
@@ -174,26 +155,19 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_is_not_there_is_an_error() {
-        assert!(matches!(zeros::<f64>(usize::MAX / 32), Err(Error::OutOfMemory(_))));
-        assert!(matches!(zeros::<f64>(usize::MAX), Err(Error::OutOfMemory(_))));
-        assert_eq!(zeros::<f64>(0).unwrap(), []);
-    }
-
-    #[test]
     fn every_task_runs_once_and_none_after_a_stop() {
         for threads in [1, 4] {
             let (watch, seen) = (Watch::new(), Mutex::new(vec![0; 1000]));
             let run_all = || {
                 run(1000, threads, 3, &watch, |number, _: &mut (), progress| {
                     seen.lock().unwrap()[number] += 1;
-                    progress.step(2)
+                    Ok(progress.step(2)?)
                 })
             };
             assert_eq!(run_all(), Ok(()));
             assert_eq!((seen.lock().unwrap().iter().all(|&times| times == 1), watch.done()), (true, 2000));
             watch.stop();
-            assert_eq!(run_all(), Err(Stopped));
+            assert_eq!(run_all(), Err(Error::Interrupted));
             // Each thread notices after its first.
             assert!(seen.lock().unwrap().iter().sum::<i32>() <= 1000 + Workers::count() as i32);
         }

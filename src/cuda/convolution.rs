@@ -20,6 +20,7 @@ use super::pace::{Pace, evenly};
 use super::resident::{Budget, Resident};
 use super::slabs::{Cut, Slab};
 use super::staging::{self, Gather, PIECE_BYTES, Piece, Plan};
+use crate::memory::zeros;
 use crate::stencil::{Boundary, Convolution, Error};
 use crate::watch::Watch;
 use crate::workers::Workers;
@@ -396,18 +397,12 @@ fn sweep_by_sweep<T: Element>(
     sweeps: usize,
     mut sweep: impl FnMut(&[T], &mut [T]) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let mut other = if sweeps > 1 { zeros(output.len())? } else { Vec::new() };
+    let mut other = if sweeps > 1 { zeros(output.len(), "what lies between two sweeps")? } else { Vec::new() };
     for left in (0..sweeps).rev() {
         let (from, to) = if left % 2 == 0 { (&*other, &mut *output) } else { (&*output, &mut *other) };
         sweep(if left + 1 == sweeps { input } else { from }, to)?;
     }
     Ok(())
-}
-
-/// Zeros that the system makes when they are first touched.
-fn zeros<T: Zeroable>(count: usize) -> Result<Vec<T>, Error> {
-    let no_room = |()| Error::OutOfMemory(format!("No memory for {count} numbers between two sweeps."));
-    bytemuck::allocation::try_zeroed_vec(count).map_err(no_room)
 }
 
 impl Plan for ConvolutionPlan {
@@ -532,13 +527,5 @@ mod tests {
         }
         // Where there is nothing to compute, bytes are what takes time.
         assert_eq!(slowest(64, [64, 16], [1, 1, 1], 8), Duration::from_secs_f64(1024.0 * 16.0 / SLOW_BYTES));
-    }
-
-    #[test]
-    fn zeros_are_refused_where_there_is_no_room() {
-        assert_eq!(zeros::<f64>(3), Ok(vec![0.0; 3]));
-        assert_eq!(zeros::<f64>(0), Ok(vec![]));
-        assert!(matches!(zeros::<f64>(usize::MAX / 16), Err(Error::OutOfMemory(_))));
-        assert!(matches!(zeros::<f64>(usize::MAX), Err(Error::OutOfMemory(_))));
     }
 }

@@ -63,7 +63,8 @@ pub(super) fn open(ordinal: usize) -> Result<(), Error> {
 /// Runs `work` with the device `ordinal`, opened if it was not, current on this thread; the host's own context is current again afterwards.
 ///
 /// `work` is run a second time where it ran out of memory while buffers were held that could be given up. After any other error of the driver the
-/// device is given up, since a context may not outlive some of them; the next call opens it anew.
+/// device is given up, since a context may not outlive some of them: where it was kept from an earlier call, it is opened anew and `work` run once more;
+/// else the next call opens it.
 ///
 /// # Errors
 /// [`Error::Busy`] where another call has the device: nobody waits for that one's end. [`Error::NoDevice`] in a forked process.
@@ -72,14 +73,17 @@ pub(super) fn with<T>(ordinal: usize, mut work: impl FnMut(&mut Device) -> Resul
     Driver::get().map_err(|reason| Error::NoDevice(reason.into()))?;
     let _host = HostContext::save()?;
     let mut lease = DEVICES.get().take(ordinal)?;
-    let device = lease.open(|| Device::open(ordinal))?;
     let mut run = |device: &mut Device| {
         device.context.bind()?;
-        work(device)
+        let result = work(device);
+        if matches!(result, Err(Error::OutOfMemory(_))) && device.staging.release() { work(device) } else { result }
     };
-    let mut result = run(device);
-    if matches!(result, Err(Error::OutOfMemory(_))) && device.staging.release() {
-        result = run(device);
+    let kept = lease.is_open();
+    let mut result = run(lease.open(|| Device::open(ordinal))?);
+    if kept && matches!(result, Err(Error::Cuda(_))) {
+        // Its context may have been broken since the last call, by whoever else uses the device in this process.
+        lease.give_up();
+        result = run(lease.open(|| Device::open(ordinal))?);
     }
     if !matches!(result, Err(Error::Cuda(_) | Error::Internal(_))) {
         lease.keep();
@@ -181,6 +185,16 @@ impl<D> Lease<'_, D> {
             Some(held) => Ok(held),
             vacant => Ok(vacant.insert(open()?)),
         }
+    }
+
+    /// Whether there is something to work with already.
+    fn is_open(&self) -> bool {
+        self.held.is_some()
+    }
+
+    /// Gives up what is held, now.
+    fn give_up(&mut self) {
+        self.held = None;
     }
 
     fn keep(&mut self) {

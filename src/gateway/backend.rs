@@ -7,6 +7,7 @@ use super::settings::{self, Settings};
 use super::{calls, options};
 use crate::cpu::Cpu;
 use crate::cuda::{Cuda, DEFAULT_DEVICE_BYTES};
+use crate::memory;
 use crate::mex::{Argument, Effort, Error, Numeric, Output, Reply};
 use crate::process::PerProcess;
 use crate::stencil::{self, Engine};
@@ -111,16 +112,21 @@ pub(super) fn release() {
 
 impl Chosen {
     /// The reply of a call that returns an array of these dimensions, filled by what `run` does with the engine.
+    ///
+    /// # Errors
+    /// `outOfMemory`.
     pub(super) fn reply<'a, T: Numeric>(
         self,
         dims: &[usize],
         effort: Effort,
         run: impl FnOnce(&(dyn Engine + 'static), &mut [T], &Watch) -> Result<(), stencil::Error> + Send + 'a,
-    ) -> Reply<'a> {
+    ) -> Result<Reply<'a>, Error> {
+        let mut own = memory::with_room(dims.len(), "dimensions")?;
+        own.extend_from_slice(dims);
         let warning = self.fallback.as_deref().and_then(fallback_warning);
         let call = calls::begin();
         let fill = T::fill(move |output, watch| Ok(call.work(|| run(&*self.engine, output, watch))?));
-        Reply { warning, output: Output::Array { dims: dims.to_vec(), fill, effort } }
+        Ok(Reply { warning, output: Output::Array { dims: own, fill, effort } })
     }
 }
 

@@ -38,8 +38,8 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
             reply(chosen, image, samples.into(), size, Filter::new(entries.to_vec(), filter_size).map_err(of)?, &sweeps)
         }
         (samples, entries) => {
-            let filter = Filter::new(entries.to_singles().into_owned(), filter_size).map_err(of)?;
-            reply(chosen, image, samples.to_singles(), size, filter, &sweeps)
+            let filter = Filter::new(entries.to_singles("F in single")?.into_owned(), filter_size).map_err(of)?;
+            reply(chosen, image, samples.to_singles("N in single")?, size, filter, &sweeps)
         }
     }
 }
@@ -56,10 +56,10 @@ where
     dyn Engine: Compute<T>,
 {
     let (boundary, iterations, effort) = (sweeps.boundary(), sweeps.iterations(), sweeps.effort(samples.len(), filter.values().len()));
-    Ok(chosen.reply(image.dims(), effort, move |engine, output, watch| {
+    chosen.reply(image.dims(), effort, move |engine, output, watch| {
         let request = Convolution::new(&samples, size, filter).expect("the size is that of the samples");
         Compute::convolution(engine, &request.with_boundary(boundary).with_sweeps(iterations), output, watch)
-    }))
+    })
 }
 
 /// Rows, columns and pages; `None` where there are more dimensions.

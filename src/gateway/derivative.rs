@@ -57,7 +57,7 @@ where
         Derivative::new(values, sweeps.lines(dims), spacing, source).ok_or_else(|| Error::internal("The lines are not the array."))?;
     let request = request.with_boundary(sweeps.boundary());
     let effort = sweeps.effort(values.len(), DERIVATIVE_RADIUS);
-    Ok(chosen.reply(dims, effort, move |engine, output, watch| Compute::derivative(engine, &request, output, watch)))
+    chosen.reply(dims, effort, move |engine, output, watch| Compute::derivative(engine, &request, output, watch))
 }
 
 /// The spacing: one number, more than zero and less than infinity.

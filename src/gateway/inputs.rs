@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::memory::{self, OutOfMemory};
 use crate::mex::{Argument, Class, Error};
 
 /// The elements of a real, full array of one of the classes that are computed in.
@@ -12,11 +13,18 @@ pub(super) enum Reals<'a> {
 }
 
 impl<'a> Reals<'a> {
-    /// The elements in single, rounded once where they were double.
-    pub(super) fn to_singles(self) -> Cow<'a, [f32]> {
+    /// The elements in single, rounded once where they were double; `what` is what an error calls them.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`].
+    pub(super) fn to_singles(self, what: &'static str) -> Result<Cow<'a, [f32]>, OutOfMemory> {
         match self {
-            Reals::Single(values) => values.into(),
-            Reals::Double(values) => values.iter().map(|&value| value as f32).collect(),
+            Reals::Single(values) => Ok(values.into()),
+            Reals::Double(values) => {
+                let mut singles = memory::with_room(values.len(), what)?;
+                singles.extend(values.iter().map(|&value| value as f32));
+                Ok(singles.into())
+            }
         }
     }
 }

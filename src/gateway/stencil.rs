@@ -28,7 +28,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     let request = Request::new(samples, sweeps.lines(input.dims()), taps).ok_or_else(|| Error::internal("The lines are not the array."))?;
     let request = request.with_boundary(sweeps.boundary()).with_sweeps(sweeps.iterations());
     let effort = sweeps.effort(samples.len(), taps.count());
-    Ok(selection.choose()?.reply(input.dims(), effort, move |engine, output, watch| engine.stencil(&request, output, watch)))
+    selection.choose()?.reply(input.dims(), effort, move |engine, output, watch| engine.stencil(&request, output, watch))
 }
 
 /// The filter: first that there is one, then that it is a vector, then its length.

@@ -6,6 +6,7 @@ use std::fmt;
 
 use super::Host;
 use super::sys::{self, mxArray};
+use crate::memory::{self, OutOfMemory};
 
 /// The longest text that is read from an argument, in bytes. Options and their values are words.
 const TEXT_LIMIT: usize = 255;
@@ -76,9 +77,12 @@ pub struct Argument {
 impl Argument {
     /// Reads `array`.
     ///
+    /// # Errors
+    /// [`OutOfMemory`]: there may be any number of arguments, and each may have any number of dimensions.
+    ///
     /// # Safety
     /// `array` must be one of the inputs of the running call, and the value must not outlive that call.
-    pub(super) unsafe fn read(host: &Host, array: *const mxArray) -> Argument {
+    pub(super) unsafe fn read(host: &Host, array: *const mxArray) -> Result<Argument, OutOfMemory> {
         let api = host.api;
         // SAFETY: `array` is an array of the host for as long as the call runs, and these only look at it.
         let (class, complex, sparse) = unsafe { (Class::of((api.mxGetClassID)(array)), (api.mxIsComplex)(array), (api.mxIsSparse)(array)) };
@@ -88,7 +92,7 @@ impl Argument {
         // SAFETY: as above.
         let data = if plain && class != Class::Char { unsafe { (api.mxGetData)(array) }.cast_const() } else { std::ptr::null() };
         // SAFETY: as above.
-        let dims = unsafe { dims(host, array) };
+        let dims = unsafe { dims(host, array) }?;
         let class_name = match class {
             // SAFETY: the host returns a text that ends in NUL and lives as long as the array.
             Class::Other => unsafe { CStr::from_ptr((api.mxGetClassName)(array)) }.to_string_lossy().into_owned().into(),
@@ -105,7 +109,8 @@ impl Argument {
             Class::Other if class_name == "string" => unsafe { string_object(host, array) },
             _ => None,
         };
-        Argument { class, class_name, complex, sparse, dims, data, text }
+        memory::check()?;
+        Ok(Argument { class, class_name, complex, sparse, dims, data, text })
     }
 
     /// The array's class.
@@ -207,13 +212,21 @@ impl Argument {
     }
 }
 
+/// The most dimensions that an error tells one by one.
+const DIMS_TOLD: usize = 16;
+
 /// What it is, as an error tells it: `1x20 complex double`.
 impl fmt::Display for Argument {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let dims: Vec<String> = self.dims.iter().map(usize::to_string).collect();
+        for (i, dim) in self.dims.iter().take(DIMS_TOLD).enumerate() {
+            write!(f, "{}{dim}", if i > 0 { "x" } else { "" })?;
+        }
+        if self.dims.len() > DIMS_TOLD {
+            write!(f, "x.. ({} dimensions)", self.dims.len())?;
+        }
         let complex = if self.complex { "complex " } else { "" };
         let sparse = if self.sparse { "sparse " } else { "" };
-        write!(f, "{} {complex}{sparse}{}", dims.join("x"), self.class_name)
+        write!(f, " {complex}{sparse}{}", self.class_name)
     }
 }
 
@@ -232,14 +245,20 @@ impl Element for u64 {}
 
 /// The dimensions of an array.
 ///
+/// # Errors
+/// [`OutOfMemory`].
+///
 /// # Safety
 /// `array` must be an array of the host.
-unsafe fn dims(host: &Host, array: *const mxArray) -> Vec<usize> {
+unsafe fn dims(host: &Host, array: *const mxArray) -> Result<Vec<usize>, OutOfMemory> {
     // SAFETY: the host hands out as many dimensions as it says.
-    unsafe {
+    let of_host = unsafe {
         let count = (host.api.mxGetNumberOfDimensions)(array) as usize;
-        std::slice::from_raw_parts((host.api.mxGetDimensions)(array), count).iter().map(|&dim| dim as usize).collect()
-    }
+        std::slice::from_raw_parts((host.api.mxGetDimensions)(array), count)
+    };
+    let mut dims = memory::with_room(of_host.len(), "dimensions")?;
+    dims.extend(of_host.iter().map(|&dim| dim as usize));
+    Ok(dims)
 }
 
 /// The text of a char row.
@@ -303,6 +322,31 @@ pub(super) unsafe fn any_row(host: &Host, array: *const mxArray) -> Option<Strin
     // SAFETY: the caller's promise; the text is read from a char array only.
     unsafe {
         let is_char = Class::of((host.api.mxGetClassID)(array)) == Class::Char;
-        is_char.then(|| char_row(host, array, &dims(host, array))).flatten()
+        if is_char { char_row(host, array, &dims(host, array).ok()?) } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_tells_some_dimensions_and_how_many_there_are() {
+        let told = |dims: &[usize]| {
+            let data = std::ptr::null();
+            Argument {
+                class: Class::Double,
+                class_name: "double".into(),
+                complex: true,
+                sparse: false,
+                dims: dims.into(),
+                data,
+                text: None,
+            }
+            .to_string()
+        };
+        assert_eq!(told(&[1, 20]), "1x20 complex double");
+        assert_eq!(told(&[2; 16]), "2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2 complex double");
+        assert_eq!(told(&[2; 100_000]), "2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x.. (100000 dimensions) complex double");
     }
 }

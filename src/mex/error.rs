@@ -2,6 +2,8 @@
 
 use std::ffi::{CStr, c_char};
 
+use crate::memory::OutOfMemory;
+
 /// An error or a warning as a gateway states it.
 ///
 /// The host shows `text` and lets scripts test the identifier, which is the function's prefix and `kind`: `StencilConstantMemory:dataType`.
@@ -22,6 +24,12 @@ impl Error {
     /// A fault of this library's own, not of the call.
     pub fn internal(text: impl Into<String>) -> Error {
         Error::new("internal", text)
+    }
+}
+
+impl From<OutOfMemory> for Error {
+    fn from(error: OutOfMemory) -> Error {
+        Error::new("outOfMemory", error.to_string())
     }
 }
 

@@ -27,6 +27,7 @@ use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
+use crate::memory::{self, OutOfMemory};
 pub use argument::{Argument, Class};
 pub use error::Error;
 use error::Message;
@@ -122,12 +123,19 @@ unsafe fn serve(
         return Err(Message::new(functions[0].prefix(), &Error::internal(text)));
     };
     let failed = |error: Error| Message::new(function.prefix(), &error);
+    let short = |error: OutOfMemory| failed(error.into());
+    memory::begin().map_err(short)?;
     lend::prepare(&host);
 
-    // SAFETY: the host passes `nrhs` inputs, which live until the call returns.
-    let arguments = (0..nrhs.max(0) as usize).map(|i| unsafe { Argument::read(&host, *prhs.add(i)) }).collect();
+    let inputs = nrhs.max(0) as usize;
+    let mut arguments = memory::with_room(inputs, "the arguments").map_err(short)?;
+    for i in 0..inputs {
+        // SAFETY: the host passes `nrhs` inputs, which live until the call returns.
+        arguments.push(unsafe { Argument::read(&host, *prhs.add(i)) }.map_err(short)?);
+    }
     let call = Call { arguments, outputs: nlhs.max(0) as usize };
     let reply = guarded(|| (function.call)(&call)).map_err(failed)?;
+    memory::check().map_err(short)?;
     trace.step("read");
     if let Some(warning) = &reply.warning {
         let message = Message::new(function.prefix(), warning);
@@ -136,10 +144,12 @@ unsafe fn serve(
     }
     let output = match reply.output {
         Output::Value(value) => host.build(&value),
-        Output::Array { dims, fill, effort } => {
-            let (array, way) = host.array(&dims, &fill);
-            trace.step(way);
+        Output::Array { mut dims, fill, effort } => {
             let len = dims.iter().product();
+            let (array, way) = host.array(&mut dims, &fill);
+            trace.step(way);
+            // Without room for a thread a long run is done on this one, as where the system gives no more threads.
+            let effort = Effort { long: effort.long && memory::spare(memory::STACK + memory::THREAD).is_ok(), ..effort };
             let filled = match fill {
                 Fill::Double(fill) => {
                     // SAFETY: the array was made a line ago, with these dimensions and of this class; here and below.

@@ -6,7 +6,8 @@ use super::sys::{self, mxArray};
 use super::{Host, lend, pages};
 use crate::watch::Watch;
 
-/// Fills an output array with all its elements, in column-major order. Their values are unknown before. It may be run on another thread.
+/// Fills an output array with all its elements, in column-major order. It reads none before it has written it: their values are unknown. It may be run on
+/// another thread.
 pub enum Fill<'a> {
     /// Of class double.
     Double(FillWith<'a, f64>),
@@ -17,7 +18,7 @@ pub enum Fill<'a> {
 /// [`Fill`] for one class.
 pub type FillWith<'a, T> = Box<dyn FnOnce(&mut [T], &Watch) -> Result<(), Error> + Send + 'a>;
 
-/// A class that outputs may have.
+/// A class that outputs may have: of each, all patterns of bits are values.
 pub trait Numeric: Sized {
     /// `fill` as one of the choices of [`Fill`].
     fn fill<'a>(fill: impl FnOnce(&mut [Self], &Watch) -> Result<(), Error> + Send + 'a) -> Fill<'a>;
@@ -106,7 +107,7 @@ impl Host {
     /// A real array of the class of `fill`, with elements of unknown value, and how it was made, in a word.
     ///
     /// The one place that decides how an output comes into being. The host raises an error itself where it has no memory for it.
-    pub(super) fn array(&self, dims: &[usize], fill: &Fill) -> (*mut mxArray, &'static str) {
+    pub(super) fn array(&self, dims: &mut [usize], fill: &Fill) -> (*mut mxArray, &'static str) {
         if let Some(array) = lend::array(matches!(fill, Fill::Single(_)), dims) {
             return (array, "lent");
         }
@@ -114,14 +115,23 @@ impl Host {
             Fill::Double(_) => sys::mxDOUBLE_CLASS,
             Fill::Single(_) => sys::mxSINGLE_CLASS,
         };
-        let mut dims: Vec<sys::mwSize> = dims.iter().map(|&dim| dim as sys::mwSize).collect();
         // Uninitialised: everyone who gets it writes every element, and a large array costs as much to clear as to compute.
-        // SAFETY: as many dimensions as said.
-        let array = unsafe { (self.api.mxCreateUninitNumericArray)(dims.len() as _, dims.as_mut_ptr(), class as _, sys::mxREAL) };
+        // SAFETY: as many dimensions as said, and the host's type for them has the size of ours.
+        let array = unsafe { (self.api.mxCreateUninitNumericArray)(dims.len() as _, dims.as_mut_ptr().cast(), class as _, sys::mxREAL) };
         (array, "made")
     }
 
-    /// The elements of an array that `array` made.
+    /// The elements of an array that `array` made, of values that nobody knows.
+    ///
+    /// # Why this is a slice of numbers
+    /// A slice must be of initialised elements, and the host has written nothing there. Three things together make it sound all the same:
+    /// - The memory comes from an allocator outside this program, through functions whose addresses are found when it runs. The compiler sees no
+    ///   allocation, and must assume that the host has written every byte and kept the address: to this program the bytes are initialised, unlike those of its own
+    ///   allocator.
+    /// - Every pattern of bits is a value of `T`, which [`Numeric`] limits to `f64` and `f32`.
+    /// - Nobody reads an element before writing it. That is the part of [`Engine`](crate::stencil::Engine) to keep, and `tests/engines.rs` holds it with outputs that are full of NaN
+    ///   (`outputs_are_not_read`). So it does not matter either that fresh pages may change until they are first written to, where the host's allocator gave them
+    ///   back to the system for later.
     ///
     /// # Safety
     /// `array` must be such an array, of `len` elements of class `T`, not yet given to the host and not borrowed elsewhere.
@@ -129,7 +139,7 @@ impl Host {
         if len == 0 {
             return &mut [];
         }
-        // SAFETY: the host allocated `len` numbers there. They came from outside this program, with some bits or other, and all bits are numbers.
+        // SAFETY: the host allocated `len` numbers there, aligned, for us alone; what they are is said above.
         let elements = unsafe { std::slice::from_raw_parts_mut((self.api.mxGetData)(array).cast(), len) };
         pages::prefer_large(elements);
         elements
@@ -148,7 +158,7 @@ impl Host {
                     (api.mxCreateString)(text.as_ptr().cast())
                 }
                 Value::Row(values) => {
-                    let (array, _) = self.array(&[1, values.len()], &f64::fill(|_, _| Ok(())));
+                    let (array, _) = self.array(&mut [1, values.len()], &f64::fill(|_, _| Ok(())));
                     self.elements_mut(array, values.len()).copy_from_slice(values);
                     array
                 }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 pub enum Mode {
     /// One call fails.
     Once = 0,
-    /// So does every call after it.
+    /// So does after it every call that makes something.
     FromThenOn = 1,
     /// The context is broken from then on: what a kernel's illegal access does.
     Sticky = 2,

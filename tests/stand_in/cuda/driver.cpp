@@ -265,6 +265,16 @@ std::string hex(uint64_t number) {
 
 // ---- a call
 
+// Whether a function makes something: what has run out stays so for these, while waiting and giving back go on.
+bool acquires(const char* name) {
+    static const char* const ALL[] = {"cuDevicePrimaryCtxRetain", "cuCtxCreate_v4", "cuMemAlloc_v2", "cuMemHostAlloc", "cuStreamCreate", "cuEventCreate",
+                                      "cuModuleLoadData", "cuLaunchKernel", "cuStreamBeginCapture_v2", "cuGraphInstantiateWithFlags", "cuGraphLaunch"};
+    for (const char* one : ALL) {
+        if (strcmp(one, name) == 0) return true;
+    }
+    return false;
+}
+
 // Every function of the driver begins with one of these: it counts the call, and says whether it is to fail.
 struct Call {
     const char* name;
@@ -278,7 +288,7 @@ struct Call {
         Lock lock(books);
         ++calls;
         names.push_back(name);
-        if (always != SUCCESS) injected = always;
+        if (always != SUCCESS && acquires(name)) injected = always;
         if (fault.in > 0 && (fault.function.empty() || fault.function == name) && --fault.in == 0) {
             injected = fault.status;
             if (fault.mode == FROM_THEN_ON) always = fault.status;
@@ -915,7 +925,7 @@ EXPORT const char* stand_in_call(long number) {
     return number >= 0 && (size_t)number < names.size() ? names[(size_t)number] : "";
 }
 
-// Has the call fail that is the `in`th from now (of `function`, if it is not null): mode 0 once, 1 and every one after it, 2 and the context's state is that
+// Has the call fail that is the `in`th from now (of `function`, if it is not null): mode 0 once, 1 and after it every one that makes something, 2 and the context's state is that
 // from then on, 3 and the device's, until `stand_in_heal`.
 EXPORT void stand_in_fail(const char* function, long in, int status, int mode) {
     Lock lock(books);

@@ -1,0 +1,32 @@
+## -*- texinfo -*-
+## @deftypefn {} {} address_limit (@var{mib})
+## Lets this process have no more than @var{mib} MiB of addresses beside those it
+## had at the first call, or, where that is @qcode{Inf}, as many as it likes.
+## @end deftypefn
+
+function address_limit (mib)
+  persistent base shell;
+  if (isempty (base))
+    base = 1024 * resident ("VmSize");
+    ## At the limit no program can be started: this one is there already.
+    shell = popen (sprintf ("while read n; do prlimit --pid %d --as=$n:; done", getpid ()), "w");
+  endif
+  bytes = "unlimited";
+  if (isfinite (mib))
+    bytes = sprintf ("%.0f", base + mib * 2^20);
+  endif
+  fprintf (shell, "%s\n", bytes);
+  fflush (shell);
+  done = false;
+  while (! done)
+    try
+      fid = fopen ("/proc/self/limits");
+      text = fread (fid, Inf, "char=>char").';
+      fclose (fid);
+      done = strcmp (regexp (text, 'address space *(\w+)', "tokens", "once"){1}, bytes);
+    catch
+      ## There is so little left that the limit must stand.
+      done = true;
+    end_try_catch
+  endwhile
+endfunction
