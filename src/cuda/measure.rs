@@ -107,9 +107,9 @@ pub fn sweeps(cuda: &Cuda, request: &Request, output: &mut [f64], repeats: usize
         };
         let mut times = Vec::with_capacity(repeats);
         for _ in 0..=repeats {
-            // SAFETY: the buffer is as long as the slice, and the copy is over when its call returns and the context has been waited for.
-            unsafe { result::memcpy_htod_sync(addresses[0], request.input()) }.map_err(failed("cuMemcpyHtoD"))?;
-            device.context.synchronize()?;
+            // SAFETY: the buffer is as long as the slice, which is ordinary memory and has been read when this returns.
+            unsafe { result::memcpy_htod_async(addresses[0], request.input(), stream.handle()) }.map_err(failed("cuMemcpyHtoDAsync"))?;
+            stream.synchronize()?;
             times.push(clock.time(&run)?);
         }
         stream.synchronize()?;
@@ -136,9 +136,9 @@ fn measure<T: Element, P: Plan>(
         let copied = DeviceBuffer::new(&device.context, bytes)?;
         // Dropped ahead of the buffers, also after an error.
         let _idle = Idle::new(&stream);
-        // SAFETY: the buffers are as long as the slices, here and below, and the copies are over when their calls return.
-        unsafe { result::memcpy_htod_sync(input.address(), samples) }.map_err(failed("cuMemcpyHtoD"))?;
-        device.context.synchronize()?;
+        // SAFETY: the buffers are as long as the slices, here and below; these are ordinary memory, and have been read or written when the calls return.
+        unsafe { result::memcpy_htod_async(input.address(), samples, stream.handle()) }.map_err(failed("cuMemcpyHtoDAsync"))?;
+        stream.synchronize()?;
 
         let whole = Piece::new(0..output.len(), 0, output.len());
         let clock = Clock::new(&device.context, &stream)?;

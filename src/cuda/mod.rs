@@ -116,7 +116,7 @@ impl Engine for Cuda {
 
     fn stencil(&self, request: &Request, output: &mut [f64], watch: &Watch) -> Result<(), Error> {
         let array = Array { input: request.input(), lines: request.lines(), boundary: request.boundary(), sweeps: request.sweeps() };
-        self.along_lines(&array, output, watch, &|device| LinesPlan::stencil(device, request), SweepsPlan::stencil(request))
+        self.along_lines(&array, output, watch, &|device| LinesPlan::stencil(device, request), &|| SweepsPlan::stencil(request))
     }
 }
 
@@ -137,7 +137,7 @@ impl Cuda {
         output: &mut [T],
         watch: &Watch,
         once: &dyn Fn(&mut Device) -> Result<LinesPlan, Error>,
-        mut many: SweepsPlan,
+        many: &dyn Fn() -> SweepsPlan,
     ) -> Result<(), Error> {
         assert_eq!(output.len(), array.input.len());
         let neighbours = array.sweeps == 1 && array.lines.inner() == 1;
@@ -151,7 +151,7 @@ impl Cuda {
                 let mut plan = once(device)?;
                 block_run::sweep(device, &mut plan, array, output, self.budget, watch)
             } else {
-                block_run::sweep(device, &mut many, array, output, self.budget, watch)
+                block_run::sweep(device, &mut many(), array, output, self.budget, watch)
             }
         })
     }
@@ -160,7 +160,7 @@ impl Cuda {
 impl<T: Element> Compute<T> for Cuda {
     fn derivative(&self, request: &Derivative<T>, output: &mut [T], watch: &Watch) -> Result<(), Error> {
         let array = Array { input: request.input(), lines: request.lines(), boundary: request.boundary(), sweeps: 1 };
-        self.along_lines(&array, output, watch, &|device| LinesPlan::derivative(device, request), SweepsPlan::derivative(request))
+        self.along_lines(&array, output, watch, &|device| LinesPlan::derivative(device, request), &|| SweepsPlan::derivative(request))
     }
 
     fn convolution(&self, request: &Convolution<T>, output: &mut [T], watch: &Watch) -> Result<(), Error> {

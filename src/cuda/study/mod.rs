@@ -254,11 +254,10 @@ impl<T: Element> Array<T> {
         let workers = Workers::get().ok_or_else(no_threads)?;
         for first in (0..len).step_by(PIECE) {
             workers.install(|| (first..len.min(first + PIECE)).into_par_iter().map(&value).collect_into_vec(&mut piece));
-            // SAFETY: the piece ends with the array, or before.
-            unsafe { result::memcpy_htod_sync(array.at(first), &piece) }.map_err(failed("cuMemcpyHtoD"))?;
+            // SAFETY: the piece ends with the array, or before. It is ordinary memory, which has been read when this returns.
+            unsafe { result::memcpy_htod_async(array.at(first), &piece, stream.handle()) }.map_err(failed("cuMemcpyHtoDAsync"))?;
         }
-        // The copy returns when the bytes are on their way, and our stream does not wait for them.
-        stream.context().synchronize()?;
+        stream.synchronize()?;
         Ok(array)
     }
 
