@@ -18,12 +18,13 @@ PICTURES := stencil_demo_1.png stencil_demo_2.png derivative_demo.png convolutio
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test lint bench bench-plot bench-engines kernels check-kernels fuzz test-hosts clean
+.PHONY: help build demo test lint bench bench-plot bench-engines kernels check-kernels fuzz sanitize test-hosts clean
 
 help:
 	@echo 'make build       build the MEX functions into matlab/'
 	@echo 'make demo        build, run the worked examples, write their pictures here'
 	@echo 'make test        build, run every test this machine can run'
+	@echo 'make sanitize    run the kernels under AddressSanitizer, UBSan and a check for races, without a GPU (10 minutes)'
 	@echo 'make test-hosts  build, run the Octave tests in Octave 9 and 11 (as root; keeps 2.2 GB in .hosts/)'
 	@echo 'make fuzz        build, call all functions at random for a minute (FUZZ="--backend cuda --seconds 600 --seed 1")'
 	@echo 'make lint        check the format and the lints of the Rust code'
@@ -84,6 +85,10 @@ fuzz:
 	@.ci/setup test
 	@matlab/build-mex mex
 	@tests/fuzz $(FUZZ)
+
+sanitize:
+	@.ci/setup test
+	@tests/run-sanitized
 
 test-hosts:
 	@.ci/setup hosts

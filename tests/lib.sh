@@ -37,14 +37,61 @@ logged() { "$@" </dev/null 2>&1 | tee "$log"; }
 
 # rust_part NAME COMMAND...: anything that closes the way Rust's test programs do, once or often.
 rust_part() {
-  local name=$1 status=0 counts
+  local name=$1 status=0
   shift
   headline "$name"
   logged "$@" || status=$?
+  judge_rust "$name" "$status"
+}
+
+# judge_rust NAME STATUS: records what $log tells of Rust's test programs.
+judge_rust() {
+  local name=$1 status=$2 counts
   counts=$(sed -nE 's/^test result: .* ([0-9]+) passed; ([0-9]+) failed; ([0-9]+) ignored;.*/\1 \2 \3/p' "$log" |
     awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }')
   # shellcheck disable=SC2086  # three numbers
   judge "$name" "$status" $counts
+}
+
+# rust_tests: cargo's options for all tests but those that are for the stand-in for CUDA alone.
+rust_tests() {
+  printf -- '--lib\n'
+  sed -n '/^\[\[test\]\]/,/^$/ s/^name = "\(.*\)"/\1/p' Cargo.toml | grep -vxE 'cuda_stand_in|faults' | sed 's/^/--test=/'
+}
+
+# on_stand_in KIND COMMAND...: with the stand-in of that kind (tests/stand_in/cuda) in place of the CUDA driver.
+on_stand_in() {
+  local kind=$1
+  shift
+  env STAND_IN_KIND="$kind" LD_LIBRARY_PATH="$PWD/target/cuda-stand-in/$kind${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$@"
+}
+
+# build_stand_in KIND: true if it is there now.
+build_stand_in() { logged make --no-print-directory -s -C tests/stand_in/cuda -j"$(nproc)" KIND="$1"; }
+
+# stand_in_parts OCTAVE: everything of CUDA on the stand-in for its driver.
+stand_in_parts() {
+  local octave=$1 name faults status test
+  headline 'CUDA, stand-in: build'
+  if ! build_stand_in plain; then
+    record 'CUDA, stand-in' 0 1 0 'it cannot be built'
+    return
+  fi
+  # The faults take one processor for minutes: the other parts go on meanwhile.
+  on_stand_in plain cargo test --no-fail-fast --test faults </dev/null >"$work/faults" 2>&1 &
+  faults=$!
+  rust_part 'CUDA, stand-in: itself' on_stand_in plain cargo test --no-fail-fast --test cuda_stand_in
+  for test in engines study; do
+    rust_part "CUDA, stand-in: $test" on_stand_in plain cargo test --no-fail-fast --test "$test" -- cuda
+  done
+  octave_part 'Octave (cuda, stand-in)' on_stand_in plain tests/run-octave --backend cuda "$octave"
+  fuzz_part 'Fuzz (cuda, stand-in)' cuda 15 on_stand_in plain
+  name='CUDA, stand-in: faults' status=0
+  headline "$name"
+  wait "$faults" || status=$?
+  cp "$work/faults" "$log"
+  cat "$log"
+  judge_rust "$name" "$status"
 }
 
 # octave_part NAME COMMAND...: a run of tests/run-octave, which closes with its own count.
@@ -120,11 +167,12 @@ bench_part() {
   record 'Bench' "$passed" "$failed" 0
 }
 
-# fuzz_part NAME BACKEND SECONDS: so long of tests/fuzz, other calls each time; a call is a test.
+# fuzz_part NAME BACKEND SECONDS [COMMAND...]: so long of tests/fuzz, other calls each time; a call is a test. By COMMAND, if there is one.
 fuzz_part() {
-  local name=$1 status=0 line
+  local name=$1 backend=$2 seconds=$3 status=0 line
+  shift 3
   headline "$name"
-  logged tests/fuzz --backend "$2" --seconds "$3" "${octave:-octave-cli}" || status=$?
+  logged "$@" tests/fuzz --backend "$backend" --seconds "$seconds" "${octave:-octave-cli}" || status=$?
   line=$(grep -E '^fuzz \(.*\): [0-9]+ calls, [0-9]+ passed, [0-9]+ failed, seed [0-9]+$' "$log" | tail -n 1) || true
   if [[ $line =~ calls,\ ([0-9]+)\ passed,\ ([0-9]+)\ failed,\ (seed\ [0-9]+)$ && (${BASH_REMATCH[2]} -gt 0 || $status -eq 0) ]]; then
     record "$name" "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" 0 "${BASH_REMATCH[3]}"
