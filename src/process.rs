@@ -6,7 +6,31 @@
 //! forked process begins with a state of its own, and what it inherited stays as it is, never looked at and never dropped.
 
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::Once;
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+
+/// The identifier of this process, as the system has it. It is asked once, and again after a fork: that takes longer than much of a small call.
+pub(crate) fn id() -> u32 {
+    /// 0 where it is not known.
+    static ID: AtomicU32 = AtomicU32::new(0);
+    static FORKS_ARE_NOTICED: Once = Once::new();
+    extern "C" fn in_the_child() {
+        ID.store(0, Ordering::Relaxed);
+    }
+    match ID.load(Ordering::Relaxed) {
+        0 => {
+            let mut noticed = true;
+            // SAFETY: the function is never unloaded, and does nothing that a fork forbids.
+            FORKS_ARE_NOTICED.call_once(|| noticed = unsafe { libc::pthread_atfork(None, None, Some(in_the_child)) } == 0);
+            let id = std::process::id();
+            if noticed {
+                ID.store(id, Ordering::Relaxed);
+            }
+            id
+        }
+        id => id,
+    }
+}
 
 /// A `T` for each process, its default at first.
 pub(crate) struct PerProcess<T: 'static> {
@@ -25,7 +49,7 @@ impl<T: Default + Send + Sync> PerProcess<T> {
 
     /// The state of this process.
     pub(crate) fn get(&self) -> &'static T {
-        self.of(std::process::id())
+        self.of(id())
     }
 
     /// The state of the process with this identifier, which is the one that runs.
@@ -53,6 +77,22 @@ mod tests {
     use std::sync::{Mutex, TryLockError};
 
     use super::*;
+
+    #[test]
+    fn a_fork_is_another_process() {
+        assert_eq!((id(), id()), (std::process::id(), std::process::id()));
+        // SAFETY: the child does nothing but ask and end.
+        match unsafe { libc::fork() } {
+            // SAFETY: as said.
+            0 => unsafe { libc::_exit(i32::from(id() != std::process::id())) },
+            child => {
+                let mut ended = -1;
+                // SAFETY: the address is that of an int.
+                assert_eq!(unsafe { libc::waitpid(child, &mut ended, 0) }, child);
+                assert_eq!(ended, 0);
+            }
+        }
+    }
 
     #[test]
     fn a_process_keeps_its_state() {

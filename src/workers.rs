@@ -134,7 +134,7 @@ impl Workers {
                 Ok(())
             })
             .build();
-        let workers = Workers { pool: pool.ok(), handles, process: std::process::id() };
+        let workers = Workers { pool: pool.ok(), handles, process: crate::process::id() };
         // Where not all have started, those that did end by themselves, and are joined here.
         // Of those of a whole pool each does something, and has then all that it takes.
         workers.pool.as_ref()?.broadcast(|_| ());
@@ -145,7 +145,7 @@ impl Workers {
 impl Drop for Workers {
     fn drop(&mut self) {
         let (pool, handles) = (self.pool.take(), std::mem::take(&mut self.handles));
-        if self.process != std::process::id() {
+        if self.process != crate::process::id() {
             // Inherited by a fork, without the threads: to end it would be to wait for them for ever.
             std::mem::forget((pool, handles));
             return;

@@ -52,8 +52,8 @@ impl Driver {
     /// The driver, or in a sentence why there is none to work with. The answer is kept: a driver does not come or go while a process lives.
     pub fn get() -> Result<&'static Driver, &'static str> {
         static DRIVER: OnceLock<(u32, Result<Driver, String>)> = OnceLock::new();
-        let (process, driver) = DRIVER.get_or_init(|| (std::process::id(), Driver::ask()));
-        if driver.is_ok() && *process != std::process::id() {
+        let (process, driver) = DRIVER.get_or_init(|| (crate::process::id(), Driver::ask()));
+        if driver.is_ok() && *process != crate::process::id() {
             return Err("CUDA cannot be used in a process that was forked after CUDA was first asked for.");
         }
         driver.as_ref().map_err(String::as_str)

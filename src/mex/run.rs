@@ -8,8 +8,8 @@
 //! What the host is asked to do meanwhile may run callbacks of the user's, which may call us again, clear our functions, or fork. A forked process has
 //! no thread that does the run, so the call ends there with an error, and waits for nothing.
 
+use crate::process;
 use std::fmt::Write as _;
-use std::process;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
