@@ -1,7 +1,12 @@
 //! The studies of constant memory, run small on the first device. Where there is none they are counted as ignored, with the reason in their names.
 //!
 //! A study compares every element with the CPU's before it times anything: that it comes back at all is most of what is tested here.
+//!
+//! On the stand-in for the driver (`tests/stand_in/cuda`) a study launches each kernel as often as on a device, and every thread of it takes its turn: sizes are smaller there.
 
+mod common;
+
+use common::StandIn;
 use libtest_mimic::{Arguments, Failed, Trial};
 use stencil_mex::cuda::study::{Access, Angles, Convolution, Measurement, Pattern, ReadOnly, SAMPLES, Study};
 use stencil_mex::cuda::{self, Cuda};
@@ -12,6 +17,17 @@ type Case = (&'static str, fn(&Cuda) -> Outcome);
 
 /// Sizes that blocks divide and sizes that they do not; less than a block, and less than what a stencil reaches.
 const COUNTS: [usize; 7] = [1, 3, 31, 1024, 1025, 40_000, 1 << 20];
+
+/// The same for the stand-in.
+const FEW_COUNTS: [usize; 5] = [1, 31, 1024, 1025, 4096];
+
+fn counts() -> &'static [usize] {
+    if on_stand_in() { &FEW_COUNTS } else { &COUNTS }
+}
+
+fn on_stand_in() -> bool {
+    StandIn::find().is_some()
+}
 
 const TABLE: [Case; 7] = [
     ("access", access),
@@ -50,8 +66,8 @@ fn run(cuda: &Cuda, study: &Study, rows: &[(&str, &str)], elements: &[usize]) ->
 fn access(cuda: &Cuda) -> Outcome {
     for block_size in [32, 96, 1024] {
         let rows = Pattern::ALL.map(|pattern| [("constant", pattern.name()), ("global", pattern.name())]).concat();
-        let study = Study::Access(Access { block_size, sums: COUNTS.to_vec(), ..Access::default() });
-        let all = run(cuda, &study, &rows, &COUNTS)?;
+        let study = Study::Access(Access { block_size, sums: counts().to_vec(), ..Access::default() });
+        let all = run(cuda, &study, &rows, counts())?;
         if all.iter().any(|one| one.block_size != block_size || one.operations_per_byte.is_some()) {
             return Err(format!("{all:?}"));
         }
@@ -67,7 +83,7 @@ fn access_begins_the_table_again(cuda: &Cuda) -> Outcome {
 }
 
 fn readonly(cuda: &Cuda) -> Outcome {
-    for points in COUNTS {
+    for &points in counts() {
         let block_sizes = vec![32, 64, 160, 1024];
         let rows = ["constant", "readonly", "argument"].map(|kernel| (kernel, ""));
         let study = Study::ReadOnly(ReadOnly { points, block_sizes: block_sizes.clone() });
@@ -81,14 +97,16 @@ fn readonly(cuda: &Cuda) -> Outcome {
 
 fn angles(cuda: &Cuda) -> Outcome {
     let rows = ["constant", "global"].map(|kernel| (kernel, ""));
-    let all = run(cuda, &Study::Angles(Angles { threads: COUNTS.to_vec() }), &rows, &COUNTS)?;
+    let all = run(cuda, &Study::Angles(Angles { threads: counts().to_vec() }), &rows, counts())?;
     if all.iter().all(|one| one.block_size == 64) { Ok(()) } else { Err(format!("{all:?}")) }
 }
 
 fn convolution(cuda: &Cuda) -> Outcome {
     let rows = ["basic", "constant", "tiled"].map(|kernel| (kernel, ""));
-    for size in [1, 5, 16, 31, 32, 33, 100, 301] {
-        for radius in 1..=7 {
+    let all = (&[1, 5, 16, 31, 32, 33, 100, 301][..], &[1, 2, 3, 4, 5, 6, 7][..]);
+    let (sizes, radii) = if on_stand_in() { (&all.0[..6], &[1, 2, 7][..]) } else { all };
+    for &size in sizes {
+        for &radius in radii {
             let all = run(cuda, &Study::Convolution(Convolution { size, radius }), &rows, &[size * size])?;
             let operations: Vec<_> = all.iter().map(|one| one.operations_per_byte.unwrap_or(f64::NAN)).collect();
             if operations[..2] != [0.25, 0.5] || operations[2].is_nan() || operations[2] <= 0.5 {
@@ -101,11 +119,13 @@ fn convolution(cuda: &Cuda) -> Outcome {
 
 /// Arrays, events and graphs go when a study is over.
 fn no_memory_is_kept(cuda: &Cuda) -> Outcome {
+    let side = if on_stand_in() { 32 } else { 1024 };
+    let count = side * side;
     let studies = [
-        Study::Access(Access { sums: vec![1 << 20], ..Access::default() }),
-        Study::ReadOnly(ReadOnly { points: 1 << 20, block_sizes: vec![256] }),
-        Study::Angles(Angles { threads: vec![1 << 20] }),
-        Study::Convolution(Convolution { size: 1024, radius: 2 }),
+        Study::Access(Access { sums: vec![count], ..Access::default() }),
+        Study::ReadOnly(ReadOnly { points: count, block_sizes: vec![256] }),
+        Study::Angles(Angles { threads: vec![count] }),
+        Study::Convolution(Convolution { size: side, radius: 2 }),
     ];
     let round = || studies.iter().try_for_each(|study| study.run(cuda).map(drop).map_err(|error| error.to_string()));
     let free = || cuda.free_memory().map_err(|error| error.to_string());
