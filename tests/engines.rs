@@ -1,10 +1,16 @@
 //! One table of cases and one runner for all engines, each held to the plain reference bit for bit.
 //!
 //! An engine joins with a line in [`engines`]. One that this machine cannot run is counted as ignored, with the reason in the test's name.
+//!
+//! Where the stand-in for the driver (`tests/stand_in/cuda`) is what is found, what CUDA holds is given back after each test: nothing may be alive then, and nothing may
+//! have been done that must not be.
+
+mod common;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use common::{Mode, StandIn};
 use cudarc::driver::{CudaContext, result};
 use libtest_mimic::{Arguments, Failed, Trial};
 use proptest::prelude::*;
@@ -28,6 +34,8 @@ type AnyEngine = dyn Engine + 'static;
 type Case = (&'static str, fn(&AnyEngine) -> Outcome);
 /// A name, and what is to hold of CUDA.
 type CudaCase = (&'static str, fn(Cuda) -> Outcome);
+/// A name, and what is to hold of CUDA when calls of the driver fail.
+type FaultCase = (&'static str, fn(Cuda, StandIn) -> Outcome);
 type MakeEngine = fn() -> Result<Box<dyn Engine>, String>;
 
 /// Device memory for one tile at the most: every array goes in as many pieces as it can.
@@ -612,14 +620,16 @@ fn convolution_sweeps(engine: &AnyEngine) -> Outcome {
 fn stopped(engine: &AnyEngine) -> Outcome {
     // Far more than any engine does in the time that is given.
     const ENDLESS: usize = 1 << 40;
-    let input = ordinary(1 << 20, 1);
+    // The stand-in runs each thread of a kernel by itself: a launch over a million points would take minutes, and a launch cannot be stopped.
+    let side = if engine.name() == "cuda" && StandIn::find().is_some() { 1 << 5 } else { 1 << 10 };
+    let input = ordinary(side * side, 1);
     let taps = Taps::new(&tame(21, 2)).map_err(|error| error.to_string())?;
     let filter = Filter::new(tame(225, 2), [15, 15, 1]).map_err(|error| error.to_string())?;
-    let ways = [Lines::new(1 << 20, 1), Lines::new(1 << 10, 1 << 10), Lines::strided(1 << 10, 1 << 10, 1), Lines::new(16, 1)];
+    let ways = [Lines::new(side * side, 1), Lines::new(side, side), Lines::strided(side, side, 1), Lines::new(16, 1)];
     let runs = ways.map(|lines| Request::new(&input[..lines.elements()], lines, taps));
     let runs = runs.into_iter().map(|run| run.ok_or("lines and input differ").map(|run| run.with_sweeps(ENDLESS)));
     let runs = runs.collect::<Result<Vec<_>, _>>()?;
-    let images = [[1 << 10, 1 << 10, 1], [4, 4, 1]].map(|size: [usize; 3]| {
+    let images = [[side, side, 1], [4, 4, 1]].map(|size: [usize; 3]| {
         Convolution::new(&input[..size.iter().product()], size, filter.clone()).map(|run| run.with_sweeps(ENDLESS))
     });
     let mut output = vec![POISON; input.len()];
@@ -636,7 +646,7 @@ fn stopped(engine: &AnyEngine) -> Outcome {
     if Compute::derivative(engine, &derivative, &mut output, &watch) != Err(Error::Interrupted) {
         return Err("a derivative that was stopped before it began has ended well".into());
     }
-    check_sweeps(engine, &input[..70_000], Lines::new(70_000, 1), &[0.25, 0.5, 0.25], Boundary::Circular, 3)
+    check_sweeps(engine, &ordinary(70_000, 1), Lines::new(70_000, 1), &[0.25, 0.5, 0.25], Boundary::Circular, 3)
 }
 
 /// Stops a run before it begins, and another when it has begun.
@@ -759,6 +769,112 @@ const CUDA_TABLE: [CudaCase; 6] = [
     ("memory_is_flat", memory_is_flat),
     ("memory_is_short", memory_is_short),
 ];
+
+/// What holds for CUDA where a call of the driver fails at the worst moment. The stand-in alone fails when it is told to.
+const FAULT_TABLE: [FaultCase; 3] = [
+    ("progress_counts_once", progress_counts_once),
+    ("taps_are_copied_anew_after_a_failure", taps_are_copied_anew_after_a_failure),
+    ("a_broken_context_is_opened_anew", a_broken_context_is_opened_anew),
+];
+
+const OUT_OF_MEMORY: i32 = 2;
+const ILLEGAL_ADDRESS: i32 = 700;
+
+/// Work that runs out of memory near its end is done once more, in smaller buffers, and what was counted for the first attempt is taken back.
+fn progress_counts_once(cuda: Cuda, stand_in: StandIn) -> Outcome {
+    /// Has the last call of `function` fail in what `check` does, which must make as many calls of it once more.
+    fn late(stand_in: StandIn, function: &str, check: &dyn Fn() -> Outcome) -> Outcome {
+        let calls = || (0..stand_in.calls()).filter(|&number| stand_in.call(number) == function).count();
+        let counted = |check: &dyn Fn() -> Outcome| {
+            stand_in.reset();
+            check().map(|()| calls())
+        };
+        // The first time, modules are loaded.
+        check()?;
+        let once = counted(check)?;
+        stand_in.fail_in(function, once, OUT_OF_MEMORY, Mode::Once);
+        let outcome = counted(check);
+        stand_in.heal();
+        match outcome? {
+            twice if once > 1 && twice == 2 * once => Ok(()),
+            calls => Err(format!("{calls} calls of {function}, and {once} without a fault: the work was not done twice")),
+        }
+    }
+    // A piece a launch, each counted when the next is under way.
+    let pieces = cuda.with_device_bytes(ONE_TILE);
+    let input = samples(40_000, 1);
+    late(stand_in, "cuLaunchKernel", &|| check(&pieces, &input, Lines::new(40_000, 1), &[1.0, 2.0, 3.0]))?;
+    // All sweeps are counted before the image is fetched from the device, in several pieces.
+    let input = ordinary(300_000, 1);
+    let filter = Filter::new(tame(9, 2), [3, 3, 1]).map_err(|error| error.to_string())?;
+    let image = Convolution::new(&input, [1000, 300, 1], filter).ok_or("size and input differ")?;
+    let image = image.with_boundary(Boundary::Circular).with_sweeps(3);
+    late(stand_in, "cuMemcpyDtoHAsync_v2", &|| check_convolution(&cuda, "image", &image))
+}
+
+/// A copy of taps that failed leaves nothing that a later call takes for its own taps: neither those that were to be copied, nor those that were there before.
+fn taps_are_copied_anew_after_a_failure(cuda: Cuda, stand_in: StandIn) -> Outcome {
+    let (input, lines) = (samples(50, 1), Lines::new(50, 1));
+    let (before, failing) = ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]);
+    let fails_in = |function: &str, taps: &[f64]| {
+        stand_in.fail_in(function, 1, OUT_OF_MEMORY, Mode::Once);
+        let taps = Taps::new(taps).map_err(|error| error.to_string())?;
+        let request = Request::new(&input, lines, taps).ok_or("lines and input differ")?;
+        match cuda.stencil(&request, &mut [POISON; 50], &Watch::new()) {
+            Err(Error::OutOfMemory(text)) if text.contains(function.trim_end_matches("_v2")) => Ok(()),
+            other => Err(format!("{other:?} where {function} failed")),
+        }
+    };
+    for function in ["cuMemcpyHtoDAsync_v2", "cuStreamSynchronize"] {
+        for next in [failing, before] {
+            // While there are no buffers that could be given up, no call is done a second time, and the device is kept.
+            cuda::release();
+            // It is asked how large tiles are when the taps have been copied.
+            fails_in("cuMemcpyDtoH_v2", &before)?;
+            fails_in(function, &failing)?;
+            stand_in.reset();
+            check(&cuda, &input, lines, &next).map_err(|error| format!("after {function} failed: {error}"))?;
+            let names: Vec<_> = (0..stand_in.calls()).map(|number| stand_in.call(number)).collect();
+            // Arrays as small are not copied.
+            let copies = names.iter().filter(|name| *name == "cuMemcpyHtoDAsync_v2").count();
+            if copies != 1 || names.iter().any(|name| name == "cuModuleLoadData") {
+                return Err(format!("{copies} copies of taps after {function} failed: {names:?}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A context that someone else in this process breaks between two calls is no reason for the second one to fail.
+fn a_broken_context_is_opened_anew(cuda: Cuda, stand_in: StandIn) -> Outcome {
+    let show = |error: result::DriverError| error.to_string();
+    let short = || check(&cuda, &samples(100, 1), Lines::new(100, 1), &[1.0, 2.0, 3.0]);
+    let long = || check(&cuda, &samples(300_000, 1), Lines::new(300_000, 1), &[1.0, 2.0, 3.0]);
+    let image = || check_image_sweeps(&cuda, [40, 31, 1], [3, 3, 1], 1, Boundary::Circular, 3);
+    let next: [&dyn Fn() -> Outcome; 3] = [&short, &long, &image];
+    for next in next {
+        short()?;
+        image()?;
+        let device = result::device::get(cuda.ordinal() as i32).map_err(show)?;
+        // SAFETY: the device is one of the driver's; what is retained is released, and not current any more then.
+        let broken = unsafe {
+            let context = result::primary_ctx::retain(device).map_err(show)?;
+            result::ctx::set_current(context).map_err(show)?;
+            // As a kernel of theirs would.
+            stand_in.fail(1, ILLEGAL_ADDRESS, Mode::Sticky);
+            let broken = [result::ctx::synchronize().is_err(), result::ctx::synchronize().is_err()];
+            stand_in.heal();
+            // These tell of it, too.
+            let _ = (result::ctx::set_current(std::ptr::null_mut()), result::primary_ctx::release(device));
+            broken
+        };
+        if broken != [true; 2] {
+            return Err("the context was not broken".into());
+        }
+        next()?;
+    }
+    Ok(())
+}
 
 /// The taps in constant memory are those of the call, also after the same number of others, and after the same ones.
 fn taps_change(cuda: Cuda) -> Outcome {
@@ -900,6 +1016,11 @@ fn main() {
     for (case, run) in CUDA_TABLE {
         trials.push(trial("cuda", case, absent.as_deref(), move || failed(run(open_cuda()?))));
     }
+    let stand_in = StandIn::find();
+    let absent = absent.or_else(|| stand_in.is_none().then(|| "the stand-in is not what is found as the driver".into()));
+    for (case, run) in FAULT_TABLE {
+        trials.push(trial("cuda", case, absent.as_deref(), move || failed(run(open_cuda()?, stand_in.ok_or("no stand-in")?))));
+    }
     let conclusion = libtest_mimic::run(&arguments, trials);
     cuda::release();
     conclusion.exit();
@@ -908,5 +1029,23 @@ fn main() {
 /// A test of `engine`, counted as ignored where it is absent.
 fn trial(engine: &str, case: &str, absent: Option<&str>, run: impl FnOnce() -> Result<(), Failed> + Send + 'static) -> Trial {
     let reason = absent.map(|reason| format!(" (skipped: {reason})")).unwrap_or_default();
+    let stand_in = if engine.starts_with("cuda") { StandIn::find() } else { None };
+    let run = move || {
+        let outcome = run();
+        let books = stand_in.map_or(Ok(()), clear_books);
+        outcome.and(books.map_err(Failed::from))
+    };
     Trial::test(format!("{engine}::{case}{reason}"), run).with_ignored_flag(absent.is_some())
+}
+
+/// Gives back what CUDA holds, and looks at what the stand-in has noted.
+fn clear_books(stand_in: StandIn) -> Outcome {
+    stand_in.heal();
+    cuda::release();
+    let (left, misuse) = (stand_in.alive(), stand_in.misuse());
+    match misuse {
+        Some(told) => Err(format!("the stand-in has noted: {told}")),
+        None if left.is_empty() => Ok(()),
+        None => Err(format!("left alive after the release: {left}")),
+    }
 }

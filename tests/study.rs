@@ -1,7 +1,12 @@
 //! The studies of constant memory, run small on the first device. Where there is none they are counted as ignored, with the reason in their names.
 //!
 //! A study compares every element with the CPU's before it times anything: that it comes back at all is most of what is tested here.
+//!
+//! On the stand-in for the driver (`tests/stand_in/cuda`) a study launches each kernel as often as on a device, and every thread of it takes its turn: sizes are smaller there.
 
+mod common;
+
+use common::StandIn;
 use libtest_mimic::{Arguments, Failed, Trial};
 use stencil_mex::cuda::study::{Access, Angles, Convolution, Measurement, Pattern, ReadOnly, SAMPLES, Study};
 use stencil_mex::cuda::{self, Cuda};
@@ -12,6 +17,17 @@ type Case = (&'static str, fn(&Cuda) -> Outcome);
 
 /// Sizes that blocks divide and sizes that they do not; less than a block, and less than what a stencil reaches.
 const COUNTS: [usize; 7] = [1, 3, 31, 1024, 1025, 40_000, 1 << 20];
+
+/// The same for the stand-in.
+const FEW_COUNTS: [usize; 3] = [1, 1025, 4096];
+
+fn counts() -> &'static [usize] {
+    if on_stand_in() { &FEW_COUNTS } else { &COUNTS }
+}
+
+fn on_stand_in() -> bool {
+    StandIn::find().is_some()
+}
 
 const TABLE: [Case; 7] = [
     ("access", access),
@@ -48,10 +64,10 @@ fn run(cuda: &Cuda, study: &Study, rows: &[(&str, &str)], elements: &[usize]) ->
 }
 
 fn access(cuda: &Cuda) -> Outcome {
-    for block_size in [32, 96, 1024] {
+    for &block_size in if on_stand_in() { &[96][..] } else { &[32, 96, 1024] } {
         let rows = Pattern::ALL.map(|pattern| [("constant", pattern.name()), ("global", pattern.name())]).concat();
-        let study = Study::Access(Access { block_size, sums: COUNTS.to_vec(), ..Access::default() });
-        let all = run(cuda, &study, &rows, &COUNTS)?;
+        let study = Study::Access(Access { block_size, sums: counts().to_vec(), ..Access::default() });
+        let all = run(cuda, &study, &rows, counts())?;
         if all.iter().any(|one| one.block_size != block_size || one.operations_per_byte.is_some()) {
             return Err(format!("{all:?}"));
         }
@@ -67,11 +83,11 @@ fn access_begins_the_table_again(cuda: &Cuda) -> Outcome {
 }
 
 fn readonly(cuda: &Cuda) -> Outcome {
-    for points in COUNTS {
-        let block_sizes = vec![32, 64, 160, 1024];
+    for &points in counts() {
+        let block_sizes = if on_stand_in() { vec![32, 160] } else { vec![32, 64, 160, 1024] };
         let rows = ["constant", "readonly", "argument"].map(|kernel| (kernel, ""));
         let study = Study::ReadOnly(ReadOnly { points, block_sizes: block_sizes.clone() });
-        let all = run(cuda, &study, &rows, &[points; 4])?;
+        let all = run(cuda, &study, &rows, &vec![points; block_sizes.len()])?;
         if all.chunks(3).zip(block_sizes).any(|(chunk, size)| chunk.iter().any(|one| one.block_size != size)) {
             return Err(format!("{all:?}"));
         }
@@ -81,14 +97,16 @@ fn readonly(cuda: &Cuda) -> Outcome {
 
 fn angles(cuda: &Cuda) -> Outcome {
     let rows = ["constant", "global"].map(|kernel| (kernel, ""));
-    let all = run(cuda, &Study::Angles(Angles { threads: COUNTS.to_vec() }), &rows, &COUNTS)?;
+    let all = run(cuda, &Study::Angles(Angles { threads: counts().to_vec() }), &rows, counts())?;
     if all.iter().all(|one| one.block_size == 64) { Ok(()) } else { Err(format!("{all:?}")) }
 }
 
 fn convolution(cuda: &Cuda) -> Outcome {
     let rows = ["basic", "constant", "tiled"].map(|kernel| (kernel, ""));
-    for size in [1, 5, 16, 31, 32, 33, 100, 301] {
-        for radius in 1..=7 {
+    let all = (&[1, 5, 16, 31, 32, 33, 100, 301][..], &[1, 2, 3, 4, 5, 6, 7][..]);
+    let (sizes, radii) = if on_stand_in() { (&[5, 33][..], &[1, 2, 7][..]) } else { all };
+    for &size in sizes {
+        for &radius in radii {
             let all = run(cuda, &Study::Convolution(Convolution { size, radius }), &rows, &[size * size])?;
             let operations: Vec<_> = all.iter().map(|one| one.operations_per_byte.unwrap_or(f64::NAN)).collect();
             if operations[..2] != [0.25, 0.5] || operations[2].is_nan() || operations[2] <= 0.5 {
@@ -101,20 +119,22 @@ fn convolution(cuda: &Cuda) -> Outcome {
 
 /// Arrays, events and graphs go when a study is over.
 fn no_memory_is_kept(cuda: &Cuda) -> Outcome {
+    let (side, patterns, rounds) = if on_stand_in() { (32, vec![Pattern::PerThread], 1) } else { (1024, Pattern::ALL.to_vec(), 5) };
+    let count = side * side;
     let studies = [
-        Study::Access(Access { sums: vec![1 << 20], ..Access::default() }),
-        Study::ReadOnly(ReadOnly { points: 1 << 20, block_sizes: vec![256] }),
-        Study::Angles(Angles { threads: vec![1 << 20] }),
-        Study::Convolution(Convolution { size: 1024, radius: 2 }),
+        Study::Access(Access { patterns, sums: vec![count], ..Access::default() }),
+        Study::ReadOnly(ReadOnly { points: count, block_sizes: vec![256] }),
+        Study::Angles(Angles { threads: vec![count] }),
+        Study::Convolution(Convolution { size: side, radius: 2 }),
     ];
     let round = || studies.iter().try_for_each(|study| study.run(cuda).map(drop).map_err(|error| error.to_string()));
     let free = || cuda.free_memory().map_err(|error| error.to_string());
     // What the driver keeps for itself has found its size by then.
-    for _ in 0..5 {
+    for _ in 0..rounds {
         round()?;
     }
     let before = free()?;
-    for _ in 0..5 {
+    for _ in 0..rounds {
         round()?;
     }
     let after = free()?;
@@ -124,7 +144,7 @@ fn no_memory_is_kept(cuda: &Cuda) -> Outcome {
 /// What a study leaves in constant memory is not what the stencil computes with, nor the other way round; and a release in between does no harm.
 fn it_is_used_between_other_calls(cuda: &Cuda) -> Outcome {
     use stencil_mex::stencil::{Engine, Lines, Request, Taps};
-    let study = Study::Convolution(Convolution { size: 64, radius: 3 });
+    let study = Study::Convolution(Convolution { size: if on_stand_in() { 16 } else { 64 }, radius: 3 });
     for _ in 0..2 {
         study.run(cuda).map_err(|error| error.to_string())?;
         let taps = Taps::new(&[1.0, 2.0, 3.0]).map_err(|error| error.to_string())?;
@@ -146,11 +166,14 @@ fn main() {
     let absent = Cuda::open(None).err();
     let reason = absent.as_ref().map(|reason| format!(" (skipped: {reason})")).unwrap_or_default();
     let trials = TABLE.into_iter().map(|(case, test)| {
+        // More blocks than the table has entries, launched some thousand times, take minutes there.
+        let too_long = on_stand_in() && case == "access_begins_the_table_again";
+        let reason = if too_long { " (skipped: it takes minutes on the stand-in)" } else { &reason };
         let run = move || {
             let cuda = Cuda::open(None).map_err(|error| error.to_string())?;
             test(&cuda).map_err(Failed::from)
         };
-        Trial::test(format!("cuda::{case}{reason}"), run).with_ignored_flag(absent.is_some())
+        Trial::test(format!("cuda::{case}{reason}"), run).with_ignored_flag(absent.is_some() || too_long)
     });
     let conclusion = libtest_mimic::run(&arguments, trials.collect());
     cuda::release();

@@ -1,7 +1,10 @@
-//! The stand-in for the CUDA driver (`tests/stand_in/cuda`), as tests see it where the library has found it in place of a driver.
+//! The stand-in for the CUDA driver (`tests/stand_in/cuda`), as tests see it where the library has found it in place of a driver; and that for MATLAB.
 
 // Every test program takes what it needs of this.
 #![allow(dead_code)]
+
+#[cfg(feature = "matlab-stand-in")]
+pub mod matlab;
 
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_void};
 use std::process::{Child, Command, ExitStatus, Stdio};
