@@ -1,0 +1,105 @@
+## What the driver for CUDA meets from outside: processes that are forked, and calls
+## of it that fail. (Every single fault, without a host: tests/faults.rs.)
+
+%!shared right
+%! right = "function yes = right (varargin), yes = isequal (StencilConstantMemory_CUDA (1:4, [1 2 3], varargin{:}), [8 14 20 11]); end";
+
+## --- Fork ------------------------------------------------------------------------
+
+## What a child does before it leaves, as Octave leaves, exit functions included.
+## It must not call the driver, which does not work after a fork: the stand-in for
+## it ends such a process with the status 87.
+%!function check_fork (right, child)
+%!  [status, out] = run_octave ({
+%!    right
+%!    "big = noise (1, 1, 3e4);"
+%!    "want = StencilConstantMemory_CUDA (big, [1 2 3], 'Backend', 'cuda');"
+%!    "assert (right ('Backend', 'cuda'));"
+%!    "for i = 1:2"
+%!    "  [pid, text] = fork ();"
+%!    "  assert (pid >= 0, text);"
+%!    "  if (pid == 0)"
+%!    child
+%!    "    exit (0);"
+%!    "  end"
+%!    "  [~, status] = waitpid (pid);"
+%!    "  if (WIFEXITED (status)), printf ('<%d>', WEXITSTATUS (status)); else, printf ('<signal %d>', WTERMSIG (status)); end"
+%!    "  assert (right ('Backend', 'cuda'));"
+%!    "  assert (same_bits (StencilConstantMemory_CUDA (big, [1 2 3], 'Backend', 'cuda'), want));"
+%!    "end"
+%!    "disp ('<parent>');"}, {"STENCIL_BACKEND=cuda"});
+%!  assert (status, 0, out);
+%!  said = [regexp(out, '<[^>]*>', "match"){:}];
+%!  assert (strcmp (said, "<0><0><parent>"), "%s", out);
+%!endfunction
+
+%!testif ; has_gpu ()  # needs a GPU
+%! ## It leaves at once.
+%! check_fork (right, "");
+
+%!testif ; has_gpu ()  # needs a GPU
+%! ## It clears the functions first.
+%! check_fork (right, "    clear all;");
+%! check_fork (right, "    clear StencilConstantMemory_CUDA; clear -f;");
+
+%!testif ; has_gpu ()  # needs a GPU
+%! ## It computes on the processor; CUDA is an error there, each time.
+%! check_fork (right, [
+%!   "    if (! right ('Backend', 'cpu')), exit (2); end;" ...
+%!   "    for j = 1:2;" ...
+%!   "      id = 'none'; try, right ('Backend', 'cuda'); catch err, id = err.identifier; end;" ...
+%!   "      if (! strcmp (id, 'StencilConstantMemory:noDevice')), exit (3); end;" ...
+%!   "    end;" ...
+%!   "    if (! isstruct (ConstantMemoryDevice_CUDA ())), exit (4); end;" ...
+%!   "    if (! right ('Backend', 'cpu')), exit (5); end;"]);
+
+%!testif ; has_gpu ()  # needs a GPU
+%! ## Commands and pipes of the host fork too, and then become something else.
+%! [status, out] = run_octave ({
+%!   right
+%!   "assert (right ());"
+%!   "for i = 1:3"
+%!   "  [status, text] = system ('echo command'); assert (status, 0); assert (strtrim (text), 'command');"
+%!   "  assert (right ());"
+%!   "  [in, from, pid] = popen2 ('cat'); fputs (in, \"pipe\\n\"); fclose (in);"
+%!   "  assert (right ());"
+%!   "  [~, status] = waitpid (pid); assert (WEXITSTATUS (status), 0); assert (fgetl (from), 'pipe'); fclose (from);"
+%!   "  assert (right ());"
+%!   "end"
+%!   "disp ('<all right>');"}, {"STENCIL_BACKEND=cuda"});
+%! assert (status, 0, out);
+%! assert (! isempty (strfind (out, "<all right>")), "%s", out);
+
+## --- Calls of the driver that fail ---------------------------------------------------
+
+%!testif ; on_stand_in ()  # needs the stand-in for the CUDA driver, which fails at will
+%! ## The first calls of the driver in a process, each in turn. Where a device could not be opened, auto computes on the
+%! ## processor and says so; later the call is an error that says what ran out or broke. Then all is as it should be.
+%! code = {
+%!   right
+%!   "function say (varargin), printf ('<%s>', sprintf (varargin{:})); end"
+%!   "try, say ('%d', right ()); catch err, say (err.identifier); end"
+%!   "[text, id] = lastwarn (); say ('%s', {'silent', 'warned'}{1 + (strcmp (id, 'StencilConstantMemory:noDevice') && numel (text) > 20)});"
+%!   "try, say ('%d', right ()); catch err, say (err.identifier); end"
+%!   "say ('%d', right ('Backend', 'cpu'));"};
+%! ## The driver's status and how long it lasts: out of memory, once and from then on; an illegal address, for as long as
+%! ## the context lives; the device lost for good. What follows is right, but where memory is still short.
+%! kinds = {
+%!   "2:0",   '<(1><(warned|silent)|StencilConstantMemory:outOfMemory><silent)><1><1>'
+%!   "2:1",   '<(1><(warned|silent)><1|StencilConstantMemory:outOfMemory><silent><StencilConstantMemory:outOfMemory)><1>'
+%!   "700:2", '<(1><(warned|silent)|StencilConstantMemory:cuda><silent)><1><1>'
+%!   "46:3",  '<(1><(warned|silent)|StencilConstantMemory:cuda><silent)><1><1>'};
+%! outcomes = "";
+%! for call = [1:5, 14:36]   # those between ask for attributes, as the fifth does
+%!   [kind, wanted] = kinds{1 + mod (call - 1, rows (kinds)),:};
+%!   fault = sprintf ("%d:%s", call, kind);
+%!   [status, out] = run_octave (code, {"STENCIL_BACKEND=auto", ["CUDA_STAND_IN_FAIL=" fault]});
+%!   assert (status == 0, "%s: status %d: %s", fault, status, out);
+%!   said = [regexp(out, '<[\w:]+>', "match"){:}];
+%!   assert (! isempty (regexp (said, ['^' wanted '$'], "once")), "%s: %s", fault, out);
+%!   outcomes = [outcomes, said];
+%! endfor
+%! ## Else the faults did not come where anything was decided.
+%! for word = {"<1><warned>", "<1><silent>", ":outOfMemory><silent><1>", ":cuda><silent>"}
+%!   assert (! isempty (strfind (outcomes, word{1})), "no %s in %s", word{1}, outcomes);
+%! endfor
