@@ -166,7 +166,7 @@ fn main() {
     let absent = Cuda::open(None).err();
     let reason = absent.as_ref().map(|reason| format!(" (skipped: {reason})")).unwrap_or_default();
     let trials = TABLE.into_iter().map(|(case, test)| {
-        // More blocks than the table has entries, launched some thousand times, take minutes there.
+        // There, more blocks than the table has entries take minutes: each kernel is launched some thousand times.
         let too_long = on_stand_in() && case == "access_begins_the_table_again";
         let reason = if too_long { " (skipped: it takes minutes on the stand-in)" } else { &reason };
         let run = move || {
