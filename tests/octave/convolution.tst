@@ -164,14 +164,17 @@
 %! ok (noise (1, 20000, 3), noise (2, 15, 3));
 %! ok (noise (1, 3, 20000), noise (2, 3, 15));
 %! ok (single (noise (1, 2, 20000)), noise (2, 5, 5));
-%! ok (noise (1, 1, 2, 9000), noise (2, 3, 3, 3));
-%! ok (single (noise (1, 1, 1, 9000)), noise (2, 1, 1, 7));
+%! pages = {9000, 300}{1 + on_stand_in ()};
+%! ok (noise (1, 1, 2, pages), noise (2, 3, 3, 3));
+%! ok (single (noise (1, 1, 1, pages)), noise (2, 1, 1, 7));
 
 %!test # more than one piece of work
-%! ok (noise (1, 700, 400), noise (2, 5, 5));
-%! ok (single (noise (1, 400, 700)), noise (2, 3, 7));
-%! ok (noise (1, 60, 70, 80), noise (2, 3, 3, 3));
-%! ok (noise (1, 60, 70, 80), noise (2, 5, 3));
+%! image = {[700 400], [190 130]}{1 + on_stand_in ()};
+%! volume = {[60 70 80], [40 50 12]}{1 + on_stand_in ()};
+%! ok (noise (1, image), noise (2, 5, 5));
+%! ok (single (noise (1, fliplr (image))), noise (2, 3, 7));
+%! ok (noise (1, volume), noise (2, 3, 3, 3));
+%! ok (noise (1, volume), noise (2, 5, 3));
 
 %!test # large images equal their own pieces
 %! for type = {"double", "single"}

@@ -10,7 +10,7 @@
 
 ## Work without an end: no machine does 1e15 updates while a test waits.
 %!function code = endless ()
-%!  code = {"x = ones ({1000, 150}{1 + on_stand_in ()});"
+%!  code = {"x = ones ({1000, [3000, 1]}{1 + on_stand_in ()});"
 %!          "stencil = @(varargin) StencilConstantMemory_CUDA (x, ones (1, 21) / 21, 'Iterations', 1e9, varargin{:});"
 %!          "convolution = @(varargin) ConvolutionConstantMemory_CUDA (x, ones (5) / 25, 'Iterations', 1e9, varargin{:});"
 %!          "right = @() StencilConstantMemory_CUDA (1:4, [1 2 3])(:).';"

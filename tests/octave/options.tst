@@ -41,7 +41,10 @@
 ## --- Boundary: the chain over the extended array, by another way -----------------
 
 %!function list = boundaries ()
-%!  list = {-0, 1.5, -7e19, Inf, -Inf, NaN, "replicate", "symmetric", "circular"};
+%!  list = {"replicate", "symmetric", "circular", NaN, -7e19};
+%!  if (! on_stand_in ())
+%!    list = [list, {-0, 1.5, Inf, -Inf}];
+%!  endif
 %!endfunction
 
 %!test # every tap count, and lines shorter than the filter
@@ -70,6 +73,9 @@
 
 %!test # the convolution, in both classes: images and volumes, also smaller than the filter
 %! sizes = {[1 1], [1 9], [9 1], [2 3], [7 8], [40 5], [4 3 2], [9 8 5], [1 1 6]};
+%! if (on_stand_in ())
+%!   sizes(end-1:end) = {[9 8 3], [1 1 3]};
+%! endif
 %! filters = {[1 1], [3 3], [1 5], [5 1], [15 15], [3 3 3], [1 1 7], [7 3 5]};
 %! for b = boundaries ()
 %!   for s = sizes
@@ -445,7 +451,7 @@
 %!testif ; has_gpu ()  # needs a GPU
 %! shapes = {[1 700001], [1001 603], [5 7 3001], [2 3]};
 %! if (on_stand_in ())
-%!   shapes = {[1 3001], [71 43], [5 7 101], [2 3]};
+%!   shapes = {[1 3001], [71 43], [5 7 21], [2 3]};
 %! endif
 %! for b = {0, 2.5, "replicate", "symmetric", "circular"}
 %!   for s = shapes

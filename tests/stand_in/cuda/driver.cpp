@@ -158,6 +158,8 @@ Fault& fault = *new Fault;
 CUresult lost[MAX_DEVICES] = {};
 CUresult always = SUCCESS;
 long calls = 0;
+// The names of the calls, kept once a test has set their count back: else a long process would grow by them.
+bool named = false;
 std::vector<const char*>& names = *new std::vector<const char*>;
 
 // ---- what there is
@@ -287,7 +289,7 @@ struct Call {
         }
         Lock lock(books);
         ++calls;
-        names.push_back(name);
+        if (named) names.push_back(name);
         if (always != SUCCESS && acquires(name)) injected = always;
         if (fault.in > 0 && (fault.function.empty() || fault.function == name) && --fault.in == 0) {
             injected = fault.status;
@@ -920,7 +922,7 @@ EXPORT long stand_in_calls() {
     return calls;
 }
 
-// The name of a call since the last reset, from 0.
+// The name of a call since the last reset, from 0. Before the first reset none is kept.
 EXPORT const char* stand_in_call(long number) {
     Lock lock(books);
     return number >= 0 && (size_t)number < names.size() ? names[(size_t)number] : "";
@@ -945,6 +947,7 @@ EXPORT void stand_in_heal() {
 EXPORT void stand_in_reset() {
     Lock lock(books);
     calls = 0;
+    named = true;
     names.clear();
 }
 
