@@ -526,6 +526,8 @@ fn sweeps_in_tiles(engine: &AnyEngine) -> Outcome {
                 check_sweeps(engine, &ordinary(4300, 3), Lines::new(4300, 1), &tame(taps, 4), boundary, count)?;
             }
         }
+        // In blocks of a tile, eleven rounds of twelve sweeps and one of a single sweep, which is another kernel's.
+        check_sweeps(engine, &ordinary(4300, 3), Lines::new(4300, 1), &tame(21, 4), boundary, 133)?;
         let many = [(1, 33_000, 1, 3, 40), (1, 40_000, 1, 21, 13), (2, 17_000, 1, 5, 30), (3, 12_000, 1, 3, 33), (7, 5000, 1, 3, 20)];
         let wide = [
             (64, 2100, 1, 3, 7),

@@ -298,7 +298,10 @@ void fill_shared(const Module& module) {
         memset(from, 0xff, bytes);
 #endif
     }
+    // What the launch did not ask for is out of bounds.
+    UNPOISON_BYTES(dynamic_shared, DYNAMIC_SHARED);
     memset(dynamic_shared, 0xff, run.command->shared);
+    POISON_BYTES(dynamic_shared + run.command->shared, DYNAMIC_SHARED - run.command->shared);
 }
 
 #if defined(STAND_IN_RACES)
