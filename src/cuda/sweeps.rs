@@ -1,5 +1,6 @@
 //! Sweeps of a stencil along the lines of an array that lies on the device: which kernel, how it is laid out, and how many sweeps a launch does.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytemuck::{Pod, Zeroable};
@@ -11,7 +12,7 @@ use super::blocks::Block;
 use super::device::Device;
 use super::launch::{Shape, counter, launch};
 use super::module::{Function, wait};
-use super::pace::{Pace, evenly};
+use super::pace::{MAX_BATCH, Pace, evenly};
 use crate::stencil::{Boundary, DERIVATIVE_RADIUS, Derivative, Error, Lines, MAX_TAPS, Request};
 
 /// The kernels of `cuda/sweeps.cuh`, each in a module of its own for each number of taps: what is not used is not compiled.
@@ -93,6 +94,12 @@ const SHORT_CAPACITY: usize = 2560;
 
 /// The threads of such a block.
 const SHORT_THREADS: usize = 256;
+
+/// Multiply-adds, as they are counted for the pace.
+const UNIT: usize = 1000;
+
+/// What so many take, as far as is known at first. The slowest of devices takes a quarter of that: the first batch of each lane is under way at the same time.
+const SLOWEST: Duration = Duration::from_nanos(400);
 
 /// A launch does no more sweeps than this, be the lines short enough for any number: it cannot be stopped in the middle.
 const MOST_SWEEPS: usize = 1024;
@@ -283,6 +290,8 @@ pub(super) struct SweepsPlan {
     coefficients: Vec<u8>,
     radius: usize,
     functions: [Option<Function>; Kind::ALL.len()],
+    /// How much is submitted before it is waited for, in [`UNIT`]s: learnt from what is over, by all lanes.
+    pace: Mutex<Pace>,
 }
 
 impl SweepsPlan {
@@ -298,7 +307,8 @@ impl SweepsPlan {
     }
 
     fn new(operator: Operator, coefficients: &[u8], radius: usize) -> SweepsPlan {
-        SweepsPlan { operator, coefficients: coefficients.to_vec(), radius, functions: Default::default() }
+        let pace = Mutex::new(Pace::of_units(SLOWEST));
+        SweepsPlan { operator, coefficients: coefficients.to_vec(), radius, functions: Default::default(), pace }
     }
 
     /// Loads the kernel of a kind, if it was not, and copies the coefficients to its module, if they are others than last time.
@@ -349,20 +359,23 @@ impl SweepsPlan {
         buffers: [sys::CUdeviceptr; 2],
         mut over: impl FnMut(usize) -> Result<(), Error>,
     ) -> Result<usize, Error> {
+        let work = (lines.elements() * (2 * self.radius + 1)).div_ceil(UNIT);
+        let pace = || self.pace.lock().unwrap_or_else(PoisonError::into_inner);
+        let batch = || (pace().batch() / work).max(1);
         let (mut done, mut current, mut told) = (0, 0, 0);
-        let mut pace = Pace::new(Duration::from_millis(2));
-        let (mut launches, mut begin) = (0, Instant::now());
+        let (mut left, mut launches, mut begin) = (batch(), 0, Instant::now());
         while done < sweeps {
-            if launches == pace.batch() {
+            if left == 0 || launches == MAX_BATCH {
                 wait(stream)?;
-                pace.took(launches, begin.elapsed());
+                pace().took((done - told).saturating_mul(work), begin.elapsed());
                 over(done - told)?;
                 told = done;
-                (launches, begin) = (0, Instant::now());
+                (left, launches, begin) = (batch(), 0, Instant::now());
             }
-            let (function, threads, layout) = self.choose(lines, boundary == Boundary::Circular, sweeps, sweeps - done)?;
+            let (function, threads, layout) = self.choose(lines, boundary == Boundary::Circular, sweeps, left.min(sweeps - done))?;
             self.submit(stream, function, threads, lines, boundary, layout, buffers[current], buffers[1 - current])?;
             done += layout.sweeps;
+            left -= layout.sweeps;
             current = 1 - current;
             launches += 1;
         }

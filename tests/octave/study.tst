@@ -149,10 +149,11 @@
 %!endfunction
 
 %!testif ; has_gpu ()  # needs a GPU
+%! sums = {100001, 2001}{1 + on_stand_in ()};
 %! for pattern = patterns
 %!   for block = [32 1024]
-%!     r = ConstantMemoryStudy_CUDA ("access", "Pattern", pattern{1}, "BlockSize", block, "Sums", 100001);
-%!     sound (r, "access", {"constant", "global"}, 100001);
+%!     r = ConstantMemoryStudy_CUDA ("access", "Pattern", pattern{1}, "BlockSize", block, "Sums", sums);
+%!     sound (r, "access", {"constant", "global"}, sums);
 %!     assert ({r.Pattern}, {pattern{1}, pattern{1}});
 %!     assert ([r.BlockSize], [block block]);
 %!   endfor
@@ -164,33 +165,34 @@
 %! assert ({r(1:2:end).Pattern}, patterns);
 
 %!testif ; has_gpu ()  # needs a GPU
-%! for points = [1 7 1000 65536]
+%! for points = {[1 7 1000 65536], [1 7 1000]}{1 + on_stand_in ()}
 %!   r = ConstantMemoryStudy_CUDA ("readonly", "Points", points);
 %!   sound (r, "readonly", repmat ({"constant", "readonly", "argument"}, 1, 6), points);
 %!   assert ([r(1:3:end).BlockSize], 2 .^ (5:10));
 %!   assert (all (cellfun (@isempty, {r.Pattern})));
 %! endfor
-%! sound (ConstantMemoryStudy_CUDA ("readonly", "Points", 5000, "BlockSize", 96), "readonly", ...
-%!        {"constant", "readonly", "argument"}, 5000);
+%! sound (ConstantMemoryStudy_CUDA ("readonly", "Points", 1500, "BlockSize", 96), "readonly", ...
+%!        {"constant", "readonly", "argument"}, 1500);
 
 %!testif ; has_gpu ()  # needs a GPU
-%! for threads = [1 63 3200 100000]
+%! for threads = {[1 63 3200 100000], [1 63 500]}{1 + on_stand_in ()}
 %!   r = ConstantMemoryStudy_CUDA ("angles", "Threads", threads);
 %!   sound (r, "angles", {"constant", "global"}, threads);
 %!   assert ([r.BlockSize], [64 64]);
 %! endfor
 
 %!testif ; has_gpu ()  # needs a GPU
+%! side = {45, 17}{1 + on_stand_in ()};
 %! for radius = 1:7
-%!   r = ConstantMemoryStudy_CUDA ("convolution", "Size", 45, "Radius", radius);
-%!   sound (r, "convolution", {"basic", "constant", "tiled"}, 45^2);
+%!   r = ConstantMemoryStudy_CUDA ("convolution", "Size", side, "Radius", radius);
+%!   sound (r, "convolution", {"basic", "constant", "tiled"}, side^2);
 %!   assert ([r(1:2).OperationsPerByte], [0.25 0.5]);
 %!   assert (r(3).OperationsPerByte > 0.5);
 %! endfor
 
 %!testif ; has_gpu ()  # needs a GPU
 %! ## Results of all studies stand in one array, and a call at the prompt returns one.
-%! r = [ConstantMemoryStudy_CUDA("access", "Sums", 1000); ConstantMemoryStudy_CUDA("angles", "Threads", 1000)];
+%! r = [ConstantMemoryStudy_CUDA("access", "Sums", 200); ConstantMemoryStudy_CUDA("angles", "Threads", 200)];
 %! assert (size (r), [10 1]);
 %! ConstantMemoryStudy_CUDA ("angles", "Threads", 1, "Device", 1);
 %! sound (ans, "angles", {"constant", "global"}, 1);
