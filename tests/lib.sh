@@ -56,7 +56,7 @@ judge_rust() {
 # rust_tests: cargo's options for all tests but those that are for the stand-in for CUDA alone.
 rust_tests() {
   printf -- '--lib\n'
-  sed -n '/^\[\[test\]\]/,/^$/ s/^name = "\(.*\)"/\1/p' Cargo.toml | grep -vxE 'cuda_stand_in|faults' | sed 's/^/--test=/'
+  sed -n '/^\[\[test\]\]/,/^$/ s/^name = "\(.*\)"/\1/p' Cargo.toml | grep -vxE 'cuda_stand_in|faults|nested' | sed 's/^/--test=/'
 }
 
 # on_stand_in KIND COMMAND...: with the stand-in of that kind (tests/stand_in/cuda) in place of the CUDA driver.
@@ -71,27 +71,30 @@ build_stand_in() { logged make --no-print-directory -s -C tests/stand_in/cuda -j
 
 # stand_in_parts OCTAVE: everything of CUDA on the stand-in for its driver.
 stand_in_parts() {
-  local octave=$1 name faults status test
+  local octave=$1 running test status=0
   headline 'CUDA, stand-in: build'
   if ! build_stand_in plain; then
     record 'CUDA, stand-in' 0 1 0 'it cannot be built'
     return
   fi
-  # The faults take one processor for minutes: the other parts go on meanwhile.
-  on_stand_in plain cargo test --no-fail-fast --test faults </dev/null >"$work/faults" 2>&1 &
-  faults=$!
+  # Octave's tests keep one processor busy for minutes, and so do Rust's: at the same time.
+  on_stand_in plain tests/run-octave --backend cuda "$octave" </dev/null >"$work/octave" 2>&1 &
+  running=$!
   rust_part 'CUDA, stand-in: itself' on_stand_in plain cargo test --no-fail-fast --test cuda_stand_in
   for test in engines study; do
     rust_part "CUDA, stand-in: $test" on_stand_in plain cargo test --no-fail-fast --test "$test" -- cuda
   done
-  octave_part 'Octave (cuda, stand-in)' on_stand_in plain tests/run-octave --backend cuda "$octave"
+  rust_part 'CUDA, stand-in: faults' on_stand_in plain cargo test --no-fail-fast --test faults
+  rust_part 'CUDA, stand-in: calls in calls' on_stand_in plain cargo test --no-fail-fast --features matlab-stand-in --test nested
+  wait "$running" || status=$?
+  octave_part 'Octave (cuda, stand-in)' shown "$status" "$work/octave"
   fuzz_part 'Fuzz (cuda, stand-in)' cuda 15 on_stand_in plain
-  name='CUDA, stand-in: faults' status=0
-  headline "$name"
-  wait "$faults" || status=$?
-  cp "$work/faults" "$log"
-  cat "$log"
-  judge_rust "$name" "$status"
+}
+
+# shown STATUS FILE: what a command wrote that ended with this status, as if it had run now.
+shown() {
+  cat "$2"
+  return "$1"
 }
 
 # octave_part NAME COMMAND...: a run of tests/run-octave, which closes with its own count.

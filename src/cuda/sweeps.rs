@@ -98,8 +98,8 @@ const SHORT_THREADS: usize = 256;
 /// Multiply-adds, as they are counted for the pace.
 const UNIT: usize = 1000;
 
-/// What so many take, as far as is known at first. The slowest of devices takes a quarter of that: the first batch of each lane is under way at the same time.
-const SLOWEST: Duration = Duration::from_nanos(400);
+/// What so many take the slowest of devices.
+const SLOWEST: Duration = Duration::from_nanos(100);
 
 /// A launch does no more sweeps than this, be the lines short enough for any number: it cannot be stopped in the middle.
 const MOST_SWEEPS: usize = 1024;
