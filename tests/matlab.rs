@@ -340,9 +340,17 @@ fn an_error_of_the_host_s_in_the_middle_of_a_long_run() {
 
 /// So many sweeps that a long run of them takes about this long.
 fn sweeps_for(host: &Host, seconds: f64) -> f64 {
-    let start = Instant::now();
-    long_run(host, 100.0, 0.0).unwrap();
-    (100.0 * seconds / start.elapsed().as_secs_f64()).ceil()
+    // Few sweeps take little but what every call takes.
+    let mut sweeps = 100.0;
+    loop {
+        let start = Instant::now();
+        long_run(host, sweeps, 0.0).unwrap();
+        let took = start.elapsed().as_secs_f64();
+        if took > 0.3 {
+            return (sweeps * seconds / took).ceil();
+        }
+        sweeps *= 4.0;
+    }
 }
 
 #[test]

@@ -6,9 +6,12 @@ use std::time::Duration;
 /// How long the device is to be busy with a batch.
 const BATCH: Duration = Duration::from_millis(20);
 
-/// How long the first batch of a run may take on the slowest of devices. The second may have twice as much work, even if nothing was learnt from the
-/// first; on a fast device some batches more cost less than they wait for.
+/// How long the first batch of a run may take on the slowest of devices. The second may have [`GROWTH`] times as much work: that, too, is over within a
+/// tenth of a second there, even if nothing was learnt from the first.
 const FIRST: Duration = Duration::from_millis(10);
+
+/// How many times as much as the last batch the next one may be: few batches are then small on a fast device.
+const GROWTH: usize = 8;
 
 /// The most launches in a batch, whatever they seem to take: about as many as a stream takes without making its caller wait.
 pub(super) const MAX_BATCH: usize = 1000;
@@ -29,12 +32,11 @@ impl Pace {
         self.batch
     }
 
-    /// So much took that long. After one batch it takes no more than twice as much: a first launch may have been a quick one by chance. After less
-    /// than half a batch it does not take more.
+    /// So much took that long. The next batch is no more than [`GROWTH`] times that: a first launch may have been a quick one by chance. And it does not
+    /// grow after what was much less than a batch.
     pub(super) fn took(&mut self, done: usize, time: Duration) {
         let done = done.max(1);
-        let twice = done.saturating_mul(2);
-        let most = if twice < self.batch { self.batch } else { twice };
+        let most = done.saturating_mul(GROWTH).max(self.batch);
         self.batch = share(BATCH, done, time).min(most);
     }
 }
@@ -101,7 +103,7 @@ mod tests {
             batches.push(pace.batch());
             pace.took(pace.batch(), pace.batch() as u32 * Duration::from_millis(1));
         }
-        assert_eq!(batches, [1, 2, 4, 8, 16, 20]);
+        assert_eq!(batches, [1, 8, 20, 20, 20, 20]);
         pace.took(20, Duration::from_secs(1));
         assert_eq!(pace.batch(), 1);
         let mut quick = Pace::of_units(Duration::ZERO);
@@ -114,9 +116,9 @@ mod tests {
         let mut pace = Pace::of_units(Duration::from_micros(250));
         assert_eq!(pace.batch(), 40);
         // Several lanes ask, and tell what they did one after the other.
-        for expected in [80, 80, 80] {
+        for _ in 0..3 {
             pace.took(39, Duration::from_micros(1));
-            assert_eq!(pace.batch(), expected.min(78));
+            assert_eq!(pace.batch(), 8 * 39);
         }
         pace.took(1, Duration::from_millis(2));
         assert_eq!(pace.batch(), 10, "but it shrinks");
