@@ -187,8 +187,8 @@ fn next_step(columns: usize, tile: usize, outputs: &Range<usize>, most: usize) -
 }
 
 /// Multiply-adds a second in single and in double, and bytes a second, that the slowest of devices can do: a small card of Pascal's time has 256 cores at
-/// 1.25 GHz, a double for 32 singles, and a narrow memory.
-const SLOW_SINGLE: f64 = 1e11;
+/// 1.25 GHz, a double for 32 singles, and a narrow memory. In single with more to spare: what is begun too small costs one batch.
+const SLOW_SINGLE: f64 = 2e10;
 const SLOW_DOUBLE: f64 = 1e10;
 const SLOW_BYTES: f64 = 1.5e10;
 

@@ -26,7 +26,7 @@
 %!          "@(count, varargin) ConvolutionConstantMemory_CUDA (single (x), ones (3) / 9, 'Boundary', 'symmetric', 'Iterations', count, varargin{:})"};
 %! for i = 1:rows (calls)
 %!   out = run ({
-%!     "x = noise (1, 700, 600);"
+%!     "x = noise (1, {700, 100}{1 + on_stand_in ()}, {600, 90}{1 + on_stand_in ()});"
 %!     ["f = " calls{i} ";"]
 %!     "count = as_long_as (3, f);"
 %!     "disp ('ready');"
@@ -59,7 +59,7 @@
 %!test # without it nothing is printed, however long it takes
 %! for option = {"", ", 'Progress', false", ", 'Progress', 0"}
 %!   out = run ({
-%!     "x = noise (1, 700, 600);"
+%!     "x = noise (1, {700, 100}{1 + on_stand_in ()}, {600, 90}{1 + on_stand_in ()});"
 %!     ["f = @(count) StencilConstantMemory_CUDA (x, [1 2 1] / 4, 'Iterations', count" option{1} ");"]
 %!     "count = as_long_as (1.5, f);"
 %!     "y = f (count);"});
