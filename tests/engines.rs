@@ -763,7 +763,8 @@ const TABLE: [Case; 21] = [
 ];
 
 /// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.
-const CUDA_TABLE: [CudaCase; 6] = [
+const CUDA_TABLE: [CudaCase; 7] = [
+    ("what_is_timed_is_right", what_is_timed_is_right),
     ("taps_change", taps_change),
     ("released_and_used_again", released_and_used_again),
     ("context_of_the_host_stays", context_of_the_host_stays),
@@ -876,6 +877,46 @@ fn a_broken_context_is_opened_anew(cuda: Cuda, stand_in: StandIn) -> Outcome {
         next()?;
     }
     Ok(())
+}
+
+/// The kernels that benchmarks time, each with its data on the device, give the right bits.
+fn what_is_timed_is_right(cuda: Cuda) -> Outcome {
+    use stencil_mex::cuda::measure;
+    let (input, lines) = (ordinary(3000, 1), Lines::new(3000, 1));
+    let single = singles(&input);
+    let taps = Taps::new(&tame(5, 2)).map_err(|error| error.to_string())?;
+    let request = Request::new(&input, lines, taps).ok_or("lines and input differ")?;
+    let many = request.with_sweeps(7);
+    check_operation("stencil", &cuda, &input, 0, |engine, output, _| match engine.name() {
+        "cuda" => measure::stencil(&cuda, &request, output, 2).map(drop),
+        _ => engine.stencil(&request, output, &Watch::new()),
+    })?;
+    check_operation("sweeps", &cuda, &input, 0, |engine, output, _| match engine.name() {
+        "cuda" => measure::sweeps(&cuda, &many, output, 2).map(drop),
+        _ => engine.stencil(&many, output, &Watch::new()),
+    })?;
+    let double = Derivative::new(&input, lines, 0.1, CoefficientSource::ReadOnly).ok_or("lines and input differ")?;
+    check_operation("derivative", &cuda, &input, 0, |engine, output, _| match engine.name() {
+        "cuda" => measure::derivative_double(&cuda, &double, output, 2).map(drop),
+        _ => Compute::derivative(engine, &double, output, &Watch::new()),
+    })?;
+    let half = Derivative::new(&single, lines, 0.1, CoefficientSource::Constant).ok_or("lines and input differ")?;
+    check_operation("derivative in single", &cuda, &single, 0, |engine, output, _| match engine.name() {
+        "cuda" => measure::derivative_single(&cuda, &half, output, 2).map(drop),
+        _ => Compute::derivative(engine, &half, output, &Watch::new()),
+    })?;
+    let filter = Filter::new(tame(9, 3), [3, 3, 1]).map_err(|error| error.to_string())?;
+    let image = Convolution::new(&input, [60, 50, 1], filter).ok_or("size and input differ")?;
+    check_operation("convolution", &cuda, &input, 0, |engine, output, _| match engine.name() {
+        "cuda" => measure::convolution_double(&cuda, &image, output, 2).map(drop),
+        _ => Compute::convolution(engine, &image, output, &Watch::new()),
+    })?;
+    let filter = Filter::new(singles(&tame(9, 3)), [3, 3, 1]).map_err(|error| error.to_string())?;
+    let image = Convolution::new(&single, [60, 50, 1], filter).ok_or("size and input differ")?;
+    check_operation("convolution in single", &cuda, &single, 0, |engine, output, _| match engine.name() {
+        "cuda" => measure::convolution_single(&cuda, &image, output, 2).map(drop),
+        _ => Compute::convolution(engine, &image, output, &Watch::new()),
+    })
 }
 
 /// The taps in constant memory are those of the call, also after the same number of others, and after the same ones.
