@@ -194,6 +194,9 @@ struct Op {
     struct Module* module = nullptr;
     struct Graph* graph = nullptr;
     const char* name;
+    // Of a launch: what is done, so that a graph can tell launches that are alike.
+    struct Executor* executor = nullptr;
+    std::shared_ptr<const Command> launch;
 };
 
 struct Stream {
@@ -1588,6 +1591,37 @@ EXPORT CUresult cuModuleGetGlobal_v2(uint64_t* address, size_t* bytes, Module* m
     return SUCCESS;
 }
 
+// A launch asks its executor.
+void set_work(Op& op) {
+    op.work = [executor = op.executor, command = op.launch]() -> CUresult {
+        const Answer told = executor->ask(*command);
+        if (told.status != SUCCESS) fprintf(stderr, "stand-in for CUDA: %s ended: %s\n", command->text, told.text);
+        return (CUresult)told.status;
+    };
+}
+
+// What a graph does: launches that are alike and follow each other are asked for in one message.
+std::vector<std::shared_ptr<Op>> in_runs(const std::vector<std::shared_ptr<Op>>& ops) {
+    std::vector<std::shared_ptr<Op>> runs;
+    for (const auto& op : ops) {
+        const bool again = op->launch && !runs.empty() && runs.back()->launch && runs.back()->executor == op->executor;
+        if (again) {
+            Command command = *op->launch;
+            command.times = runs.back()->launch->times;
+            if (memcmp(&command, runs.back()->launch.get(), sizeof command) == 0) {
+                ++command.times;
+                auto both = std::make_shared<Op>(*op);
+                both->launch = std::make_shared<Command>(command);
+                set_work(*both);
+                runs.back() = both;
+                continue;
+            }
+        }
+        runs.push_back(op);
+    }
+    return runs;
+}
+
 EXPORT CUresult cuLaunchKernel(Function* function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx, unsigned int by, unsigned int bz,
                                unsigned int shared, void* handle, void** arguments, void** extra) {
     Call call("cuLaunchKernel");
@@ -1631,12 +1665,10 @@ EXPORT CUresult cuLaunchKernel(Function* function, unsigned int gx, unsigned int
         memcpy(&word, command->argument + i, 8);
         if (word >= PINNED_BASE && word < DEVICE_BASE + MAX_DEVICES * DEVICE_RANGE) op->uses.push_back(word);
     }
-    Executor* executor = context->executor.get();
-    op->work = [=]() -> CUresult {
-        const Answer told = executor->ask(*command);
-        if (told.status != SUCCESS) fprintf(stderr, "stand-in for CUDA: %s ended: %s\n", command->text, told.text);
-        return (CUresult)told.status;
-    };
+    command->times = 1;
+    op->executor = context->executor.get();
+    op->launch = command;
+    set_work(*op);
     submit(*stream, op);
     return SUCCESS;
 }
@@ -1693,7 +1725,7 @@ EXPORT CUresult cuGraphInstantiateWithFlags(Exec** exec, Graph* graph, unsigned 
     Context* context;
     if (CUresult status = call.enter(context)) return status;
     if (!is_one_of(context->graphs, graph)) return INVALID_HANDLE;
-    *exec = new Exec{context, graph->ops};
+    *exec = new Exec{context, in_runs(graph->ops)};
     context->execs.insert(*exec);
     return SUCCESS;
 }

@@ -152,11 +152,12 @@ std::unordered_map<uint32_t, Module> modules;
 
 // ---- threads
 
-enum State { READY, AT_BARRIER, AT_WARP_BARRIER, OVER };
+enum State { NEW, READY, AT_BARRIER, AT_WARP_BARRIER, OVER };
 
 struct Thread {
     void* stack_pointer;
     State state;
+    uint3 index;
     int line;
     unsigned int mask;
     char given[16], taken[16];
@@ -168,6 +169,12 @@ struct Running {
     void (*function)();
     unsigned int threads;
     std::vector<Thread> all;
+    // The order of this launch, and how far it has come: where the next turn is, in which direction, and how many are left of this round.
+    std::vector<unsigned int> turns;
+    unsigned int at, left;
+    bool back;
+    // How many threads wait for the block, wait for their warp, and are over.
+    unsigned int at_barrier, at_warp_barrier, over;
     unsigned int current;
     void* scheduler;
     void* scheduler_fake_stack;
@@ -197,19 +204,6 @@ void end_with(uint32_t status, const char* format, ...) {
     _exit(1);
 }
 
-void to_scheduler(bool for_good) {
-    Thread& thread = run.all[run.current];
-#if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_start_switch_fiber(for_good ? nullptr : &thread.fake_stack, run.scheduler_stack, run.scheduler_stack_bytes);
-#else
-    (void)for_good;
-#endif
-    stand_in_switch(&thread.stack_pointer, run.scheduler);
-#if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_finish_switch_fiber(thread.fake_stack, nullptr, nullptr);
-#endif
-}
-
 // A structure of more than 16 bytes is passed on the stack, as the bytes that it is: a larger one in its place is the same to the kernel.
 template <size_t BYTES>
 struct Blob {
@@ -223,24 +217,26 @@ void call_with() {
     reinterpret_cast<void (*)(Blob<BYTES>)>(run.function)(blob);
 }
 
-void go_on(unsigned int number) {
-    Thread& thread = run.all[number];
-    run.current = number;
-    const unsigned int x = number % blockDim.x, rest = number / blockDim.x;
-    threadIdx = {x, rest % blockDim.y, rest / blockDim.y};
-#if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_start_switch_fiber(&run.scheduler_fake_stack, stacks + number * (STACK + PAGE) + PAGE, STACK);
-#endif
-    stand_in_switch(&run.scheduler, thread.stack_pointer);
-#if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_finish_switch_fiber(run.scheduler_fake_stack, nullptr, nullptr);
-#endif
+// The next thread in this round that can run, or none.
+bool next_turn() {
+    while (run.left > 0) {
+        --run.left;
+        const unsigned int number = run.turns[run.at];
+        if (run.back) run.at = (run.at == 0 ? run.threads : run.at) - 1;
+        else if (++run.at == run.threads) run.at = 0;
+        if (run.all[number].state <= READY) {
+            run.current = number;
+            threadIdx = run.all[number].index;
+            return true;
+        }
+    }
+    return false;
 }
 
-void begin(unsigned int number) {
-    Thread& thread = run.all[number];
-    char* top = stacks + (number + 1) * (STACK + PAGE);
-    // As if `stand_in_thread` had been called: its return address, aligned as the ABI has it, and six registers that hold nothing.
+// On a stack of its own, which nobody uses while its thread is new: as if `stand_in_thread` had been called, with its return address, aligned as the ABI
+// has it, and six registers that hold nothing.
+void begin(Thread& thread) {
+    char* top = stacks + (run.current + 1) * (STACK + PAGE);
     void** frame = reinterpret_cast<void**>(top) - 2;
     frame[1] = nullptr;
     frame[0] = reinterpret_cast<void*>(&stand_in_thread);
@@ -252,9 +248,39 @@ void begin(unsigned int number) {
     thread.state = READY;
 }
 
+// The stack pointer of the thread whose turn it is.
+void* whose_turn() {
+    Thread& thread = run.all[run.current];
+    if (thread.state == NEW) begin(thread);
+    return thread.stack_pointer;
+}
+
+// From the scheduler, to the thread whose turn it is.
+void go_on() {
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_start_switch_fiber(&run.scheduler_fake_stack, stacks + run.current * (STACK + PAGE) + PAGE, STACK);
+#endif
+    stand_in_switch(&run.scheduler, whose_turn());
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(run.scheduler_fake_stack, nullptr, nullptr);
+#endif
+}
+
+// From `thread`, which waits or is over, to the next one; to the scheduler at the end of the round, and each time where the sanitizer has to know of stacks.
+void pass_on(Thread& thread) {
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_start_switch_fiber(thread.state == OVER ? nullptr : &thread.fake_stack, run.scheduler_stack, run.scheduler_stack_bytes);
+    stand_in_switch(&thread.stack_pointer, run.scheduler);
+    __sanitizer_finish_switch_fiber(thread.fake_stack, nullptr, nullptr);
+#else
+    stand_in_switch(&thread.stack_pointer, next_turn() ? whose_turn() : run.scheduler);
+#endif
+}
+
 // Lets the warps go on whose threads have all come to their barrier; whether there were any.
 bool release_warps() {
     bool any = false;
+    if (run.at_warp_barrier == 0) return any;
     for (unsigned int first = 0; first < run.threads; first += WARP) {
         const unsigned int count = run.threads - first < WARP ? run.threads - first : WARP;
         unsigned int handled = 0;
@@ -276,6 +302,7 @@ bool release_warps() {
                 if (!(mask >> other & 1) || one.state == OVER) continue;
                 memcpy(one.taken, one.given, sizeof one.taken);
                 one.state = READY;
+                --run.at_warp_barrier;
             }
         }
     }
@@ -308,39 +335,31 @@ void fill_shared(const Module& module) {
 void begin_launch_of_races(const Module& module);
 #endif
 
-void run_block(const Module& module, std::vector<unsigned int>& turns) {
+void run_block(const Module& module) {
     fill_shared(module);
     ++run.epoch;
-    for (unsigned int i = 0; i < run.threads; ++i) begin(i);
+    for (auto& thread : run.all) thread.state = NEW;
+    run.at_barrier = run.at_warp_barrier = run.over = 0;
     for (;;) {
         // A rotation and a direction of a fixed shuffle: every order that matters comes by, at little cost.
         const uint64_t draw = order();
-        const unsigned int start = (unsigned int)(draw % run.threads);
-        const bool back = draw >> 40 & 1;
-        for (unsigned int i = 0; i < run.threads; ++i) {
-            const unsigned int at = back ? (start + run.threads - i) % run.threads : (start + i) % run.threads;
-            const unsigned int number = turns[at];
-            if (run.all[number].state == READY) go_on(number);
-        }
+        run.at = (unsigned int)(draw % run.threads);
+        run.back = draw >> 40 & 1;
+        run.left = run.threads;
+        while (next_turn()) go_on();
         if (release_warps()) continue;
-        unsigned int over = 0, waiting = 0;
+        if (run.over == run.threads) return;
+        if (run.at_warp_barrier > 0) end_with(LAUNCH_FAILED, "threads of a warp wait for others that do not come, in line %d", run.all[0].line);
         int line = 0;
-        for (unsigned int i = 0; i < run.threads; ++i) {
-            const Thread& thread = run.all[i];
-            if (thread.state == OVER) {
-                ++over;
-            } else if (thread.state == AT_BARRIER) {
-                if (waiting++ == 0) line = thread.line;
-                else if (thread.line != line) {
-                    end_with(LAUNCH_FAILED, "threads of a block wait at two barriers, in lines %d and %d", line, thread.line);
-                }
-            }
+        for (const auto& thread : run.all) {
+            if (thread.state != AT_BARRIER) continue;
+            if (line == 0) line = thread.line;
+            if (thread.line != line) end_with(LAUNCH_FAILED, "threads of a block wait at two barriers, in lines %d and %d", line, thread.line);
         }
-        if (over == run.threads) return;
-        if (over + waiting != run.threads) end_with(LAUNCH_FAILED, "threads of a warp wait for others that do not come, in line %d", run.all[0].line);
-        if (over > 0) end_with(LAUNCH_FAILED, "%u threads of a block wait in line %d for %u that have ended", waiting, line, over);
+        if (run.over > 0) end_with(LAUNCH_FAILED, "%u threads of a block wait in line %d for %u that have ended", run.at_barrier, line, run.over);
         ++run.epoch;
-        for (unsigned int i = 0; i < run.threads; ++i) run.all[i].state = READY;
+        for (auto& thread : run.all) thread.state = READY;
+        run.at_barrier = 0;
     }
 }
 
@@ -353,9 +372,12 @@ void launch(const Command& command) {
     blockDim = {command.block[0], command.block[1], command.block[2]};
     run.threads = blockDim.x * blockDim.y * blockDim.z;
     run.all.resize(run.threads);
-    std::vector<unsigned int> turns(run.threads);
-    for (unsigned int i = 0; i < run.threads; ++i) turns[i] = i;
-    for (unsigned int i = run.threads; i > 1; --i) std::swap(turns[i - 1], turns[order() % i]);
+    run.turns.resize(run.threads);
+    for (unsigned int i = 0; i < run.threads; ++i) {
+        run.all[i].index = {i % blockDim.x, i / blockDim.x % blockDim.y, i / blockDim.x / blockDim.y};
+        run.turns[i] = i;
+    }
+    for (unsigned int i = run.threads; i > 1; --i) std::swap(run.turns[i - 1], run.turns[order() % i]);
     const uint64_t blocks = (uint64_t)gridDim.x * gridDim.y * gridDim.z;
     // Every block once, beginning anywhere and going on in steps that have no divisor in common with their number.
     uint64_t step = order() % blocks, at = order() % blocks;
@@ -366,7 +388,7 @@ void launch(const Command& command) {
     for (uint64_t i = 0; i < blocks; ++i) {
         run.block = at;
         blockIdx = {(unsigned int)(at % gridDim.x), (unsigned int)(at / gridDim.x % gridDim.y), (unsigned int)(at / gridDim.x / gridDim.y)};
-        run_block(module, turns);
+        run_block(module);
         at = (at + step) % blocks;
     }
     run.command = nullptr;
@@ -445,7 +467,9 @@ void serve(const Command& command) {
             told.address = (uint64_t)dlsym(module->library, command.text);
             if (!told.address) told.status = NOT_FOUND;
             break;
-        case LAUNCH: launch(command); break;
+        case LAUNCH:
+            for (uint32_t i = 0; i < command.times; ++i) launch(command);
+            break;
     }
     answer(told);
 }
@@ -459,24 +483,28 @@ extern "C" void stand_in_thread() {
     if (run.command->bytes <= 128) call_with<128>();
     else if (run.command->bytes <= 512) call_with<512>();
     else call_with<MAX_ARGUMENT>();
-    run.all[run.current].state = OVER;
-    to_scheduler(true);
+    Thread& thread = run.all[run.current];
+    thread.state = OVER;
+    ++run.over;
+    pass_on(thread);
     abort();
 }
 
 void stand_in_barrier(int line) {
     Thread& thread = run.all[run.current];
     thread.state = AT_BARRIER;
+    ++run.at_barrier;
     thread.line = line;
-    to_scheduler(false);
+    pass_on(thread);
 }
 
 void stand_in_warp_barrier(unsigned int mask, int line) {
     Thread& thread = run.all[run.current];
     thread.state = AT_WARP_BARRIER;
+    ++run.at_warp_barrier;
     thread.mask = mask;
     thread.line = line;
-    to_scheduler(false);
+    pass_on(thread);
 }
 
 void* stand_in_warp_give() { return run.all[run.current].given; }

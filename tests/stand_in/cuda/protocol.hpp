@@ -28,7 +28,7 @@ enum Kind : uint32_t {
     UNLOAD,    // `module`
     SYMBOL,    // `module`, `text` is a name; its memory on the device is `address`, `bytes`; `flag`: kernels may write it
     FUNCTION,  // `module`, `text` is a name; the answer has its address
-    LAUNCH,    // `module`, `address` of the function, `grid`, `block`, `shared`, `bytes` of `argument`; `text` is its name
+    LAUNCH,    // `module`, `address` of the function, `grid`, `block`, `shared`, `bytes` of `argument`, so many `times`; `text` is its name
     SEED,      // `address` is the seed for the order of blocks and threads
 };
 
@@ -41,6 +41,8 @@ struct Command {
     uint32_t block[3];
     uint32_t shared;
     uint32_t flag;
+    uint32_t times;
+    uint32_t unused;
     char text[512];
     char argument[MAX_ARGUMENT];
 };
