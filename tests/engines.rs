@@ -780,10 +780,11 @@ const CUDA_TABLE: [CudaCase; 7] = [
 ];
 
 /// What holds for CUDA where a call of the driver fails at the worst moment. The stand-in alone fails when it is told to.
-const FAULT_TABLE: [FaultCase; 3] = [
+const FAULT_TABLE: [FaultCase; 4] = [
     ("progress_counts_once", progress_counts_once),
     ("taps_are_copied_anew_after_a_failure", taps_are_copied_anew_after_a_failure),
     ("a_broken_context_is_opened_anew", a_broken_context_is_opened_anew),
+    ("calls_learn_the_pace_from_each_other", calls_learn_the_pace_from_each_other),
 ];
 
 const OUT_OF_MEMORY: i32 = 2;
@@ -883,6 +884,23 @@ fn a_broken_context_is_opened_anew(cuda: Cuda, stand_in: StandIn) -> Outcome {
         next()?;
     }
     Ok(())
+}
+
+/// The first call does not know how slow the device is, and submits much before it waits; the second one knows.
+fn calls_learn_the_pace_from_each_other(cuda: Cuda, stand_in: StandIn) -> Outcome {
+    let (length, sweeps) = (30_000, 2000);
+    let input = ordinary(length, 1);
+    let taps = Taps::new(&tame(3, 2)).map_err(|error| error.to_string())?;
+    let request = Request::new(&input, Lines::new(length, 1), taps).ok_or("lines and input differ")?.with_sweeps(sweeps);
+    let mut output = vec![POISON; length];
+    let mut launches_ahead_of_the_first_wait = || {
+        stand_in.reset();
+        cuda.stencil(&request, &mut output, &Watch::new()).map_err(|error| error.to_string())?;
+        let names = (0..stand_in.calls()).map(|number| stand_in.call(number)).skip_while(|name| name != "cuLaunchKernel");
+        Ok::<_, String>(names.take_while(|name| name != "cuStreamSynchronize").filter(|name| name == "cuLaunchKernel").count())
+    };
+    let (first, second) = (launches_ahead_of_the_first_wait()?, launches_ahead_of_the_first_wait()?);
+    if second < first { Ok(()) } else { Err(format!("{first} launches ahead of the first wait, and {second} in the next call")) }
 }
 
 /// The kernels that benchmarks time, each with its data on the device, give the right bits.

@@ -6,7 +6,6 @@
 //! in pieces, from one array of the host to another.
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytemuck::{Pod, Zeroable};
@@ -16,7 +15,7 @@ use super::Element;
 use super::device::Device;
 use super::launch::{Shape, counter, launch};
 use super::module::{Function, wait};
-use super::pace::{Pace, evenly};
+use super::pace::{Pace, SharedPace, evenly};
 use super::resident::{Budget, Resident};
 use super::slabs::{Cut, Slab};
 use super::staging::{self, Gather, PIECE_BYTES, Piece, Plan};
@@ -215,7 +214,7 @@ fn slowest(rows: usize, tile: [usize; 2], filter: [usize; 3], element_bytes: usi
 struct Steps<'a> {
     plan: &'a ConvolutionPlan,
     /// Counts columns of tiles.
-    pace: Mutex<Pace>,
+    pace: SharedPace,
     /// How many lanes there may be.
     lanes: u32,
     watch: &'a Watch,
@@ -225,7 +224,7 @@ impl<'a> Steps<'a> {
     /// For an array of so many bytes.
     fn new(plan: &'a ConvolutionPlan, bytes: usize, watch: &'a Watch) -> Steps<'a> {
         let lanes = staging::lanes_for(bytes, Workers::count()) as u32;
-        Steps { plan, pace: Mutex::new(Pace::of_units(plan.slowest() * lanes)), lanes, watch }
+        Steps { plan, pace: SharedPace::of_units(plan.slowest() * lanes), lanes, watch }
     }
 
     /// Puts on the stream what computes the piece of an array. Waits in between as long as the piece is more than a step.
@@ -234,7 +233,7 @@ impl<'a> Steps<'a> {
         let mut outputs = piece.output.start / rows..piece.output.end / rows;
         let mut begin = None;
         while !outputs.is_empty() {
-            let most = self.pace.lock().unwrap_or_else(PoisonError::into_inner).batch();
+            let most = self.pace.batch();
             let (step, tiles) = next_step(columns, tile, &outputs, most);
             let last = step.end == outputs.end;
             if !last && begin.is_none() {
@@ -249,7 +248,7 @@ impl<'a> Steps<'a> {
             if let Some(start) = begin.filter(|_| !last) {
                 wait(stream)?;
                 // As if the other lanes had been idle: they may be the next time not.
-                self.pace.lock().unwrap_or_else(PoisonError::into_inner).took(tiles, start.elapsed() * self.lanes);
+                self.pace.took(tiles, start.elapsed() * self.lanes);
                 self.watch.check()?;
                 begin = Some(Instant::now());
             }

@@ -9,6 +9,7 @@ use cudarc::driver::{result, sys};
 
 use super::context::{Context, Handle};
 use super::error::failed;
+use super::pace::SharedPace;
 use crate::stencil::Error;
 
 include!(concat!(env!("OUT_DIR"), "/images.rs"));
@@ -53,6 +54,7 @@ pub(super) struct Module {
     functions: BTreeMap<&'static CStr, Function>,
     symbols: BTreeMap<&'static CStr, Symbol>,
     constants: BTreeMap<&'static CStr, u32>,
+    pace: Option<SharedPace>,
 }
 
 /// A symbol, and what was last copied to it.
@@ -71,7 +73,7 @@ impl Module {
         // SAFETY: the image is PTX that ends in NUL.
         let handle = unsafe { result::module::load_data(ptx.as_ptr().cast::<c_void>()) }.map_err(failed("cuModuleLoadData"))?;
         let loaded = Arc::new(Loaded { handle: Handle(handle), context: context.clone() });
-        Ok(Module { loaded, functions: BTreeMap::new(), symbols: BTreeMap::new(), constants: BTreeMap::new() })
+        Ok(Module { loaded, functions: BTreeMap::new(), symbols: BTreeMap::new(), constants: BTreeMap::new(), pace: None })
     }
 
     /// A kernel, by name.
@@ -133,6 +135,11 @@ impl Module {
         unsafe { result::memcpy_dtoh_sync(&mut value, address) }.map_err(failed("cuMemcpyDtoH"))?;
         self.constants.insert(name, value[0]);
         Ok(value[0])
+    }
+
+    /// How much of its work the device does in time, as far as calls have learnt; `first` where none has.
+    pub(super) fn pace(&mut self, first: impl FnOnce() -> SharedPace) -> SharedPace {
+        self.pace.get_or_insert_with(first).clone()
     }
 
     fn global(&self, name: &CStr) -> Result<(sys::CUdeviceptr, usize), Error> {

@@ -1,6 +1,7 @@
 //! How much work is submitted at once where a run can be stopped.
 
 use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How long the device is to be busy with a batch.
@@ -38,6 +39,30 @@ impl Pace {
         let done = done.max(1);
         let most = done.saturating_mul(GROWTH).max(self.batch);
         self.batch = share(BATCH, done, time).min(most);
+    }
+}
+
+/// A pace that several lanes ask and tell, and that calls may hand on to each other.
+#[derive(Debug, Clone)]
+pub(super) struct SharedPace(Arc<Mutex<Pace>>);
+
+impl SharedPace {
+    /// As [`Pace::of_units`].
+    pub(super) fn of_units(slowest: Duration) -> SharedPace {
+        SharedPace(Arc::new(Mutex::new(Pace::of_units(slowest))))
+    }
+
+    pub(super) fn batch(&self) -> usize {
+        self.get().batch()
+    }
+
+    /// As [`Pace::took`].
+    pub(super) fn took(&self, done: usize, time: Duration) {
+        self.get().took(done, time);
+    }
+
+    fn get(&self) -> MutexGuard<'_, Pace> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

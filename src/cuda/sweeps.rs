@@ -1,6 +1,5 @@
 //! Sweeps of a stencil along the lines of an array that lies on the device: which kernel, how it is laid out, and how many sweeps a launch does.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytemuck::{Pod, Zeroable};
@@ -12,7 +11,7 @@ use super::blocks::Block;
 use super::device::Device;
 use super::launch::{Shape, counter, launch};
 use super::module::{Function, wait};
-use super::pace::{MAX_BATCH, Pace, evenly};
+use super::pace::{MAX_BATCH, SharedPace, evenly};
 use crate::stencil::{Boundary, DERIVATIVE_RADIUS, Derivative, Error, Lines, MAX_TAPS, Request};
 
 /// The kernels of `cuda/sweeps.cuh`, each in a module of its own for each number of taps: what is not used is not compiled.
@@ -289,9 +288,14 @@ pub(super) struct SweepsPlan {
     operator: Operator,
     coefficients: Vec<u8>,
     radius: usize,
-    functions: [Option<Function>; Kind::ALL.len()],
-    /// How much is submitted before it is waited for, in [`UNIT`]s: learnt from what is over, by all lanes.
-    pace: Mutex<Pace>,
+    kernels: [Option<Loaded>; Kind::ALL.len()],
+}
+
+/// A kernel that is ready.
+struct Loaded {
+    function: Function,
+    /// How much is submitted before it is waited for, in [`UNIT`]s: learnt from what is over, by all lanes and in earlier calls.
+    pace: SharedPace,
 }
 
 impl SweepsPlan {
@@ -307,8 +311,7 @@ impl SweepsPlan {
     }
 
     fn new(operator: Operator, coefficients: &[u8], radius: usize) -> SweepsPlan {
-        let pace = Mutex::new(Pace::of_units(SLOWEST));
-        SweepsPlan { operator, coefficients: coefficients.to_vec(), radius, functions: Default::default(), pace }
+        SweepsPlan { operator, coefficients: coefficients.to_vec(), radius, kernels: Default::default() }
     }
 
     /// Loads the kernel of a kind, if it was not, and copies the coefficients to its module, if they are others than last time.
@@ -321,7 +324,8 @@ impl SweepsPlan {
         let stream = device.stream.handle();
         let module = device.module(image)?;
         module.set_symbol(stream, symbol, &self.coefficients)?;
-        self.functions[kind as usize] = Some(module.function(c"sweeps")?);
+        let pace = module.pace(|| SharedPace::of_units(SLOWEST));
+        self.kernels[kind as usize] = Some(Loaded { function: module.function(c"sweeps")?, pace });
         Ok(())
     }
 
@@ -332,11 +336,11 @@ impl SweepsPlan {
     /// Prepares for so many sweeps over such lines.
     pub(super) fn prepare_for(&mut self, device: &mut Device, lines: Lines, total: usize) -> Result<(), Error> {
         let (kind, _) = self.kind(lines, total);
-        if self.functions[kind as usize].is_none() { self.load(device, kind) } else { Ok(()) }
+        if self.kernels[kind as usize].is_none() { self.load(device, kind) } else { Ok(()) }
     }
 
     /// The kernel for the next of `left` sweeps of `total`, how many threads a block of it has, and its layout.
-    fn choose(&self, lines: Lines, circular: bool, total: usize, left: usize) -> Result<(&Function, usize, Layout), Error> {
+    fn choose(&self, lines: Lines, circular: bool, total: usize, left: usize) -> Result<(&Loaded, usize, Layout), Error> {
         let (kind, lanes) = self.kind(lines, total);
         let tile = kind.tile(2 * self.radius + 1);
         let layout = match tile {
@@ -344,8 +348,8 @@ impl SweepsPlan {
             None => short_layout(lines, left),
         };
         let missing = || Error::Internal(format!("No kernel for {lines:?}: {kind:?} was not prepared, or does not fit."));
-        let (function, layout) = self.functions[kind as usize].as_ref().zip(layout).ok_or_else(missing)?;
-        Ok((function, tile.map_or(SHORT_THREADS, |tile| tile.threads), layout))
+        let (kernel, layout) = self.kernels[kind as usize].as_ref().zip(layout).ok_or_else(missing)?;
+        Ok((kernel, tile.map_or(SHORT_THREADS, |tile| tile.threads), layout))
     }
 
     /// Puts so many sweeps on the stream, over the array at the first of two addresses, with `boundary` outside: there and back between both. Returns
@@ -360,20 +364,21 @@ impl SweepsPlan {
         mut over: impl FnMut(usize) -> Result<(), Error>,
     ) -> Result<usize, Error> {
         let work = (lines.elements() * (2 * self.radius + 1)).div_ceil(UNIT);
-        let pace = || self.pace.lock().unwrap_or_else(PoisonError::into_inner);
-        let batch = || (pace().batch() / work).max(1);
+        let circular = boundary == Boundary::Circular;
+        let (kernel, ..) = self.choose(lines, circular, sweeps, sweeps)?;
+        let batch = || (kernel.pace.batch() / work).max(1);
         let (mut done, mut current, mut told) = (0, 0, 0);
         let (mut left, mut launches, mut begin) = (batch(), 0, Instant::now());
         while done < sweeps {
             if left == 0 || launches == MAX_BATCH {
                 wait(stream)?;
-                pace().took((done - told).saturating_mul(work), begin.elapsed());
+                kernel.pace.took((done - told).saturating_mul(work), begin.elapsed());
                 over(done - told)?;
                 told = done;
                 (left, launches, begin) = (batch(), 0, Instant::now());
             }
-            let (function, threads, layout) = self.choose(lines, boundary == Boundary::Circular, sweeps, left.min(sweeps - done))?;
-            self.submit(stream, function, threads, lines, boundary, layout, buffers[current], buffers[1 - current])?;
+            let (_, threads, layout) = self.choose(lines, circular, sweeps, left.min(sweeps - done))?;
+            self.submit(stream, &kernel.function, threads, lines, boundary, layout, buffers[current], buffers[1 - current])?;
             done += layout.sweeps;
             left -= layout.sweeps;
             current = 1 - current;
