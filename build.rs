@@ -1,8 +1,10 @@
-//! What the library is made from besides Rust: the host's `mex.h`, the kernels' PTX and, for one test, the stand-in for MATLAB.
+//! What the library is made from besides Rust: the host's `mex.h`, the kernels' PTX and, for one test, the stand-in for
+//! MATLAB.
 //!
-//! - `api.rs`: a table of function pointers for the `mx*` and `mex*` functions that `src/mex` names, with the signatures of the
-//!   header on this machine. A table and not `extern` blocks, because the symbols are looked up when the library runs: one library then
-//!   serves hosts that export different names, and test programs link with no host at all.
+//! - `api.rs`: a table of function pointers for the `mx*` and `mex*` functions that `src/mex` names, with the
+//!   signatures of the header on this machine. A table and not `extern` blocks, because the symbols are looked up when
+//!   the library runs: one library then serves hosts that export different names, and test programs link with no host
+//!   at all.
 //! - `images.rs`: the PTX in `cuda/ptx`, embedded, once it is certain that it was made from the sources beside it.
 
 use std::collections::BTreeMap;
@@ -95,9 +97,12 @@ impl Header {
         }
         let mkoctfile = env::var("MKOCTFILE").unwrap_or_else(|_| "mkoctfile".into());
         let print = |what: &str| -> Result<String> {
-            let advice =
-                "the host's mex.h is needed: install octave-dev (apt-get install octave-dev), or set MATLAB_ROOT to MATLAB's folder";
-            let output = Command::new(&mkoctfile).args(["-p", what]).output().map_err(|error| format!("{mkoctfile}: {error}; {advice}"))?;
+            let advice = "the host's mex.h is needed: install octave-dev (apt-get install octave-dev), \
+                          or set MATLAB_ROOT to MATLAB's folder";
+            let output = Command::new(&mkoctfile)
+                .args(["-p", what])
+                .output()
+                .map_err(|error| format!("{mkoctfile}: {error}; {advice}"))?;
             if !output.status.success() {
                 return Err(format!("{mkoctfile} -p {what} failed; {advice}").into());
             }
@@ -160,8 +165,11 @@ fn host_api(header: &Header) -> Result<String> {
         let (ident, inputs, output, variadic) =
             (&signature.ident, &signature.inputs, &signature.output, signature.variadic.as_ref().map(|_| quote!(...)));
         fields.push(quote!(pub #ident: unsafe extern "C-unwind" fn(#inputs #variadic) #output));
-        // SAFETY (of what is generated): the caller of `load` promises that a name's address is that of the function so declared.
-        initialisers.push(quote!(#ident: unsafe { ::core::mem::transmute::<*mut ::libc::c_void, _>(lookup(#name).ok_or(#name)?) }));
+        // SAFETY (of what is generated): the caller of `load` promises that a name's address is that of the function so
+        // declared.
+        initialisers.push(
+            quote!(#ident: unsafe { ::core::mem::transmute::<*mut ::libc::c_void, _>(lookup(#name).ok_or(#name)?) }),
+        );
     }
     let file = quote! {
         #(#types)*
@@ -185,11 +193,13 @@ fn host_api(header: &Header) -> Result<String> {
 fn kernel_images(folder: &Path) -> Result<String> {
     println!("cargo:rerun-if-changed={}", folder.display());
     let sums_file = folder.join("ptx/SHA256SUMS");
-    let sums = fs::read_to_string(&sums_file).map_err(|error| format!("{}: {error}; run `make kernels`", sums_file.display()))?;
+    let sums = fs::read_to_string(&sums_file)
+        .map_err(|error| format!("{}: {error}; run `make kernels`", sums_file.display()))?;
     let mut table = String::from("pub(super) static IMAGES: &[(&str, &str)] = &[\n");
     let mut listed = Vec::new();
     for line in sums.lines() {
-        let (sum, name) = line.split_once("  ").ok_or_else(|| format!("{}: not a line of sha256sum: {line}", sums_file.display()))?;
+        let (sum, name) =
+            line.split_once("  ").ok_or_else(|| format!("{}: not a line of sha256sum: {line}", sums_file.display()))?;
         let path = folder.join(name);
         let bytes = fs::read(&path).map_err(|error| format!("{}: {error}; run `make kernels`", path.display()))?;
         let digest: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
@@ -246,7 +256,8 @@ fn build_line(header: &Header) -> Result<String> {
     if Path::new(".git/logs/HEAD").exists() {
         println!("cargo:rerun-if-changed=.git/logs/HEAD");
     }
-    let commit = Command::new("git").args(["describe", "--always"]).output().ok().filter(|output| output.status.success());
+    let commit =
+        Command::new("git").args(["describe", "--always"]).output().ok().filter(|output| output.status.success());
     let commit = commit.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
     Ok(format!("{}, {}, {}", commit.as_deref().unwrap_or("no commit"), env::var("PROFILE")?, header.origin))
 }

@@ -1,14 +1,17 @@
 //! The CUDA engine against the device's own copy, and host to host, as lines of CSV with medians.
 //!
-//! `kernel,NAME,N,ms,copy ms,fraction of the copy,TFLOP/s`: each result is compared with the CPU engine's, bit for bit, before its time is told.
-//! `host,ENGINE,TAPS,N,ms` is what happens inside `mexFunction`, from an ordinary input to fresh pages.
+//! `kernel,NAME,N,ms,copy ms,fraction of the copy,TFLOP/s`: each result is compared with the CPU engine's, bit for bit,
+//! before its time is told. `host,ENGINE,TAPS,N,ms` is what happens inside `mexFunction`, from an ordinary input to
+//! fresh pages.
 
 use std::time::Instant;
 
 use stencil_mex::cpu::Cpu;
 use stencil_mex::cuda::measure::{self, Timing};
 use stencil_mex::cuda::{self, Cuda};
-use stencil_mex::stencil::{Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Filter, Lines, Real, Request, Taps};
+use stencil_mex::stencil::{
+    Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Filter, Lines, Real, Request, Taps,
+};
 use stencil_mex::watch::Watch;
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -28,7 +31,8 @@ fn taps(count: usize) -> Taps {
     Taps::new(&samples(count + 3)[3..]).unwrap()
 }
 
-/// A line about a kernel whose result is right, with the rate of its multiply-adds, so many an output, counted as two operations.
+/// A line about a kernel whose result is right, with the rate of its multiply-adds, so many an output, counted as two
+/// operations.
 fn report<T: Real>(name: &str, output: &[T], expected: &[T], timing: Timing, multiply_adds: usize) {
     assert!(output.iter().zip(expected).all(|(&a, &b)| a.same(b)), "{name}");
     let [kernel, copy] = [timing.kernel, timing.copy].map(|ms| median(ms.into_iter().map(f64::from).collect()));
@@ -70,7 +74,13 @@ fn other_kernels(cuda: &Cuda, input: &[f64], quick: bool) {
         let request = Convolution::new(&input_single[..n], size, filter).unwrap();
         Cpu::new().convolution(&request, &mut expected_single[..n], &Watch::new()).unwrap();
         let timing = measure::convolution_single(cuda, &request, &mut output_single[..n], REPEATS).unwrap();
-        report(&format!("convolution single {name}"), &output_single[..n], &expected_single[..n], timing, entries.len());
+        report(
+            &format!("convolution single {name}"),
+            &output_single[..n],
+            &expected_single[..n],
+            timing,
+            entries.len(),
+        );
     }
 }
 
@@ -144,7 +154,10 @@ fn many_sweeps(cuda: &Cuda, input: &[f64], quick: bool) {
         // The same on the CPU, of so many sweeps as do not take minutes.
         if lines.elements() * sweeps * count < 1 << 35 {
             Cpu::new().stencil(&request, &mut expected, &Watch::new()).unwrap();
-            assert!(output.iter().zip(&expected).all(|(a, b)| a.to_bits() == b.to_bits()), "{lines:?} {count} taps {boundary:?}");
+            assert!(
+                output.iter().zip(&expected).all(|(a, b)| a.to_bits() == b.to_bits()),
+                "{lines:?} {count} taps {boundary:?}"
+            );
         }
         let ms = median(times.into_iter().map(f64::from).collect());
         let rate = lines.elements() as f64 * sweeps as f64 / ms / 1e6;

@@ -1,9 +1,10 @@
-//! Whole calls of the engines, from ordinary memory to ordinary memory that was written before; and the CPU engine, on 1, 2, .. threads, beside a copy
-//! of the same bytes by as many.
+//! Whole calls of the engines, from ordinary memory to ordinary memory that was written before; and the CPU engine, on
+//! 1, 2, .. threads, beside a copy of the same bytes by as many.
 //!
-//! `cargo bench --bench engines` runs both, `-- copy` the second alone, `-- taps` the first. The second prints lines of CSV:
-//! `copy,TAPS,N,THREADS,engine ms,copy ms,engine / copy,quartiles of that`, from an ordinary input to fresh pages. Engine and copy take turns, and
-//! the ratio is that of neighbours. A call of 21 taps over 10^8 points is to take no more than 1.3 times the copy.
+//! `cargo bench --bench engines` runs both, `-- copy` the second alone, `-- taps` the first. The second prints lines of
+//! CSV: `copy,TAPS,N,THREADS,engine ms,copy ms,engine / copy,quartiles of that`, from an ordinary input to fresh pages.
+//! Engine and copy take turns, and the ratio is that of neighbours. A call of 21 taps over 10^8 points is to take no
+//! more than 1.3 times the copy.
 
 use std::time::Instant;
 
@@ -86,7 +87,8 @@ fn dimensions(criterion: &mut Criterion) {
             group.sample_size(10);
             group.throughput(Throughput::Elements((input.len() * sweeps) as u64));
             for dim in 0..3 {
-                let request = Request::new(&input, Lines::along(&[SIDE; 3], dim), Taps::new(&vec![0.04; taps]).unwrap()).unwrap();
+                let request =
+                    Request::new(&input, Lines::along(&[SIDE; 3], dim), Taps::new(&vec![0.04; taps]).unwrap()).unwrap();
                 let request = request.with_sweeps(sweeps);
                 for (name, engine) in engines.iter().filter(|(name, _)| name != "reference" && name != "portable") {
                     group.bench_function(BenchmarkId::new(name, dim + 1), |bencher| {
@@ -145,7 +147,8 @@ fn beside_the_copy(quick: bool) {
     let rounds = if quick { 1 } else { 11 };
     // 1, 2, 4, .. and all of them.
     let all = Workers::count();
-    let mut counts: Vec<usize> = std::iter::successors(Some(1), |count| Some(count * 2)).take_while(|&count| count < all).collect();
+    let mut counts: Vec<usize> =
+        std::iter::successors(Some(1), |count| Some(count * 2)).take_while(|&count| count < all).collect();
     counts.push(all);
     println!("copy,taps,n,threads,engine ms,copy ms,engine / copy,lower,upper");
     for n in if quick { [10_000, 1_000_000] } else { [10_000_000, 100_000_000] } {

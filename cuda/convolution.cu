@@ -1,11 +1,14 @@
-// The convolution of ConvolutionConstantMemory_CUDA: a filter in constant memory, laid with its middle on every element of an image or a volume.
+// The convolution of ConvolutionConstantMemory_CUDA: a filter in constant memory, laid with its middle on every element
+// of an image or a volume.
 //
-// Compiled for -DREAL=float and -DREAL=double; for a filter of -DSIZE rows and columns, or, without that, for one of any size.
+// Compiled for -DREAL=float and -DREAL=double; for a filter of -DSIZE rows and columns, or, without that, for one of
+// any size.
 //
-// A block computes a tile of ROWS x COLUMNS outputs of one page. It stages the samples under it in shared memory, so that each is read from device
-// memory about once. A thread computes two neighbouring rows of OUTPUTS neighbouring columns. It reads samples from shared memory in pairs and uses
-// each for all its columns, and for both rows: one read serves nearly 2 * OUTPUTS multiply-adds. Sums run in the filter's column-major order: pages,
-// then columns, then rows. With the size known, every entry of the filter is an operand of its multiply-add, straight from constant memory.
+// A block computes a tile of ROWS x COLUMNS outputs of one page. It stages the samples under it in shared memory, so
+// that each is read from device memory about once. A thread computes two neighbouring rows of OUTPUTS neighbouring
+// columns. It reads samples from shared memory in pairs and uses each for all its columns, and for both rows: one read
+// serves nearly 2 * OUTPUTS multiply-adds. Sums run in the filter's column-major order: pages, then columns, then rows.
+// With the size known, every entry of the filter is an operand of its multiply-add, straight from constant memory.
 
 #ifndef REAL
 #error "REAL, the class of the samples, must be given"
@@ -14,8 +17,9 @@
 namespace {
 constexpr int MAX_ENTRIES = 343;  // 7 x 7 x 7, which is more than 15 x 15
 constexpr int LANES = 32;
-// How a block is laid out: its warps, the columns a thread computes, and how many blocks a multiprocessor is to hold, which bounds the registers.
-// Measured on an H200 among some dozen layouts a size: small filters wait for memory and like many small blocks; large ones are bound by arithmetic.
+// How a block is laid out: its warps, the columns a thread computes, and how many blocks a multiprocessor is to hold,
+// which bounds the registers. Measured on an H200 among some dozen layouts a size: small filters wait for memory and
+// like many small blocks; large ones are bound by arithmetic.
 #ifdef SIZE
 constexpr bool DOUBLE = sizeof(REAL) == 8;
 constexpr bool LARGE = SIZE > (DOUBLE ? 7 : 9);
@@ -72,7 +76,8 @@ struct Part {
     double outside;  // the constant
 };
 
-// Which of `count` samples of a dimension stands at the place `at`; -1 for the constant. Behind the last sample no output needs more than `radius`.
+// Which of `count` samples of a dimension stands at the place `at`; -1 for the constant. Behind the last sample no
+// output needs more than `radius`.
 __device__ __forceinline__ long long sample_at(long long at, long long count, int radius, int boundary) {
     if (at >= 0 && at < count) return at;
     if (boundary == CONSTANT || at >= count + radius) return -1;
@@ -150,7 +155,8 @@ __device__ __forceinline__ void convolution(const Part& part) {
     for (int p = 0; p < depth; ++p) {
         const long long of_page = VOLUME ? sample_at(page + p - depth / 2, part.pages, depth / 2, part.behind) : page;
         const bool has_page = of_page >= 0;
-        // Where the tile's first sample would be if all were at hand. What is not belongs to outputs that are not this launch's.
+        // Where the tile's first sample would be if all were at hand. What is not belongs to outputs that are not this
+        // launch's.
         const long long at_hand = part.before + part.count + part.after;
         const long long first_at = of_page * part.columns + left - width / 2 - (part.first - part.before);
         const long long first_row = top - height / 2;

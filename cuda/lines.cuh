@@ -1,10 +1,13 @@
 // Stencils along lines: what the stencil and the derivative share.
 //
-// A point moves two numbers and takes a few multiply-adds, which on any GPU with full rate is less time than the bytes. So the work is to keep the
-// memory busy and everything else out of its way:
-//  - A block stages a tile of the input in shared memory: each sample is read from device memory once, by neighbouring threads.
-//  - A thread computes OUTPUTS neighbouring points from one run of samples. OUTPUTS is odd: the threads of a warp then fall on different banks.
-//  - All threads use the same coefficient at the same time: one broadcast from constant memory, or an operand of the multiply-add itself.
+// A point moves two numbers and takes a few multiply-adds, which on any GPU with full rate is less time than the bytes.
+// So the work is to keep the memory busy and everything else out of its way:
+//  - A block stages a tile of the input in shared memory: each sample is read from device memory once, by neighbouring
+//    threads.
+//  - A thread computes OUTPUTS neighbouring points from one run of samples. OUTPUTS is odd: the threads of a warp then
+//    fall on different banks.
+//  - All threads use the same coefficient at the same time: one broadcast from constant memory, or an operand of the
+//    multiply-add itself.
 //  - Results go back through the tile, so that neighbouring threads write neighbouring points.
 #pragma once
 
@@ -21,8 +24,8 @@ struct Piece {
     unsigned int one_line;      // whether the whole array is one line; then what is not at hand is what is outside
 };
 
-// Computes a tile. Operator::all (samples, sums) computes the OUTPUTS points whose first sample is samples[0]; Operator::one (sample) computes a
-// single point from sample (0) .. sample (2 * RADIUS).
+// Computes a tile. Operator::all (samples, sums) computes the OUTPUTS points whose first sample is samples[0];
+// Operator::one (sample) computes a single point from sample (0) .. sample (2 * RADIUS).
 template <typename T, int THREADS, int OUTPUTS, int RADIUS, class Operator>
 __device__ __forceinline__ void along_lines(const Piece<T>& piece) {
     constexpr int TILE = THREADS * OUTPUTS;
@@ -32,8 +35,8 @@ __device__ __forceinline__ void along_lines(const Piece<T>& piece) {
     const unsigned long long first = (unsigned long long)blockIdx.x * TILE;
     const int thread = threadIdx.x;
 
-    // Samples ahead of what is at hand and behind it are zero. `available` counts from the first sample at hand; where a tile begins before
-    // it the subtraction wraps round to a huge number, and the one comparison covers both ends.
+    // Samples ahead of what is at hand and behind it are zero. `available` counts from the first sample at hand; where
+    // a tile begins before it the subtraction wraps round to a huge number, and the one comparison covers both ends.
     const unsigned long long available = piece.before + piece.count + piece.after;
     const unsigned long long start = first + piece.before - RADIUS;
 #pragma unroll

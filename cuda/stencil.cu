@@ -1,6 +1,8 @@
-// The stencil of StencilConstantMemory_CUDA: up to 21 double taps in constant memory, laid with their middle on every element.
+// The stencil of StencilConstantMemory_CUDA: up to 21 double taps in constant memory, laid with their middle on every
+// element.
 //
-// Compiled once for each odd number of taps (-DTAPS=1, 3, .. 21), each into a module of its own with its own copy of the taps.
+// Compiled once for each odd number of taps (-DTAPS=1, 3, .. 21), each into a module of its own with its own copy of
+// the taps.
 
 #include "lines.cuh"
 
@@ -19,7 +21,8 @@ constexpr int RADIUS = TAPS / 2;
 __constant__ double kernelTaps[MAX_TAPS];
 
 struct Correlation {
-    // Slides over the samples once and uses each for all points: shared memory is read (OUTPUTS + TAPS - 1) / OUTPUTS times a point, not TAPS times.
+    // Slides over the samples once and uses each for all points: shared memory is read (OUTPUTS + TAPS - 1) / OUTPUTS
+    // times a point, not TAPS times.
     static __device__ __forceinline__ void all(const double* samples, double* sum) {
 #pragma unroll
         for (int v = 0; v < OUTPUTS; ++v) sum[v] = 0.0;

@@ -1,4 +1,5 @@
-// The study "angles": every thread reads a whole table, entry after entry, and so all threads of a warp read the same one at a time.
+// The study "angles": every thread reads a whole table, entry after entry, and so all threads of a warp read the same
+// one at a time.
 //
 // Two kernels add all 360 entries to each element, in ascending order. They differ in where the table is.
 

@@ -1,11 +1,12 @@
 // The study "convolution": what it saves to read the filter from constant memory, and then to read the image once.
 //
-// Three kernels lay a square filter with its middle on every element of an image, not flipped, with zero outside. The first two have a thread for each
-// output, which reads all that it needs from global memory; they differ in where the filter is. The third has the filter in constant memory too, and
-// stages the image in shared memory.
+// Three kernels lay a square filter with its middle on every element of an image, not flipped, with zero outside. The
+// first two have a thread for each output, which reads all that it needs from global memory; they differ in where the
+// filter is. The third has the filter in constant memory too, and stages the image in shared memory.
 //
-// Arrays are column-major: neighbouring threads have neighbouring rows. Each sum runs in the filter's column-major order, a sample outside being a
-// zero that is multiplied like any other; so all three give the same bits. The radius is not known when this is compiled, in none of them.
+// Arrays are column-major: neighbouring threads have neighbouring rows. Each sum runs in the filter's column-major
+// order, a sample outside being a zero that is multiplied like any other; so all three give the same bits. The radius
+// is not known when this is compiled, in none of them.
 
 namespace {
 constexpr int MAX_RADIUS = 7;
@@ -14,7 +15,8 @@ constexpr int MAX_SIZE = 2 * MAX_RADIUS + 1;
 // Outputs of a block, along rows and along columns; a thread each.
 constexpr int EDGE = 16;
 
-// The same of the tiled kernel, where a thread has OUTPUTS columns, TILE_COLUMNS apart. A warp is a column of the tile: it meets no bank twice.
+// The same of the tiled kernel, where a thread has OUTPUTS columns, TILE_COLUMNS apart. A warp is a column of the tile:
+// it meets no bank twice.
 constexpr int TILE_EDGE = 32;
 constexpr int OUTPUTS = 4;
 constexpr int TILE_COLUMNS = TILE_EDGE / OUTPUTS;

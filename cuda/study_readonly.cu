@@ -1,7 +1,8 @@
 // The study "readonly": constant memory beside the read-only cache and beside kernel arguments.
 //
-// Three kernels compute the nine-point first derivative of one line of samples. They differ in where the four coefficients come from, and in nothing
-// else. A block has as many points as threads; blockDim.x is what the study varies, and 2 * RADIUS is the least it may be.
+// Three kernels compute the nine-point first derivative of one line of samples. They differ in where the four
+// coefficients come from, and in nothing else. A block has as many points as threads; blockDim.x is what the study
+// varies, and 2 * RADIUS is the least it may be.
 
 #include "chip.cuh"
 
@@ -34,11 +35,12 @@ template <class Coefficients>
 __device__ __forceinline__ void differentiate(const Job& job) {
     DYNAMIC_SHARED(float, tile);  // blockDim.x + 2 * RADIUS
 
-    // Every thread comes by every barrier, also one without a point of its own. The grid has a thread for each point, so that no block comes back for
-    // a second tile.
+    // Every thread comes by every barrier, also one without a point of its own. The grid has a thread for each point,
+    // so that no block comes back for a second tile.
     const unsigned long long first = (unsigned long long)blockIdx.x * blockDim.x;
     const unsigned int thread = threadIdx.x;
-    // What lies ahead of the line wraps round to a huge position, and the one comparison covers both ends: outside is zero.
+    // What lies ahead of the line wraps round to a huge position, and the one comparison covers both ends: outside is
+    // zero.
     const unsigned long long start = first - RADIUS;
     const unsigned long long at = start + thread;
     tile[thread] = at < job.count ? job.samples[at] : 0.0f;

@@ -1,7 +1,8 @@
-// Many sweeps of the stencil of StencilConstantMemory_CUDA in one launch: up to 21 double taps in constant memory, any boundary.
+// Many sweeps of the stencil of StencilConstantMemory_CUDA in one launch: up to 21 double taps in constant memory, any
+// boundary.
 //
-// Compiled once for each odd number of taps (-DTAPS=1, 3, .. 21) and each kernel (-DKERNEL=LONG, WHOLE, SMALL, ROWS, SHORT), each into a module of
-// its own with its own copy of the taps.
+// Compiled once for each odd number of taps (-DTAPS=1, 3, .. 21) and each kernel (-DKERNEL=LONG, WHOLE, SMALL, ROWS,
+// SHORT), each into a module of its own with its own copy of the taps.
 
 #ifndef TAPS
 #error "TAPS, the number of taps, must be given"
@@ -17,7 +18,8 @@ using REAL = double;
 __constant__ double kernelTaps[MAX_TAPS];
 
 struct Operator {
-    // The order of `one` for each point; each sample is taken once for all points, so that many chains are under way at a time.
+    // The order of `one` for each point; each sample is taken once for all points, so that many chains are under way at
+    // a time.
     template <int FROM, int TO, class Sample>
     static __device__ __forceinline__ void range(Sample sample, double* sum) {
 #pragma unroll

@@ -1,36 +1,42 @@
 // Many sweeps of a stencil along lines in one launch: what the stencil and the derivative share.
 //
-// A sweep that goes to device memory and back is bound by the bytes. Here a tile stays in registers for all sweeps of a launch: a thread holds
-// POINTS neighbouring points of a line, and a sweep only passes the RADIUS values at either edge of a thread to its neighbours, through shared
-// memory. The exchange has two buffers, so one barrier a sweep is enough.
-//  - A line that fits one tile is kept whole, and its ends are true in every sweep: any number of sweeps in one launch, and several lines a block.
-//  - A longer line is cut into tiles that overlap. Each sweep spoils RADIUS points at an end of a tile that is no end of the line; the tile writes
-//    the others.
+// A sweep that goes to device memory and back is bound by the bytes. Here a tile stays in registers for all sweeps of a
+// launch: a thread holds POINTS neighbouring points of a line, and a sweep only passes the RADIUS values at either edge
+// of a thread to its neighbours, through shared memory. The exchange has two buffers, so one barrier a sweep is enough.
+//  - A line that fits one tile is kept whole, and its ends are true in every sweep: any number of sweeps in one launch,
+//    and several lines a block.
+//  - A longer line is cut into tiles that overlap. Each sweep spoils RADIUS points at an end of a tile that is no end
+//    of the line; the tile writes the others.
 //  - Lines too short for registers are kept whole in shared memory.
 //
-// Every end of a line is an end of a thread: then what is outside follows from the thread's own registers. So the last segment of a line is aligned
-// to the line's end, and where the line is whole in one tile it may overlap the segment before it by some points, which both then compute alike.
+// Every end of a line is an end of a thread: then what is outside follows from the thread's own registers. So the last
+// segment of a line is aligned to the line's end, and where the line is whole in one tile it may overlap the segment
+// before it by some points, which both then compute alike.
 //
 // Which kernel, and how many sweeps a launch, as measured on an H200 (a device copy moves 260 G points/s):
 //  - inner == 1, lines shorter than 22: SHORT.
-//  - inner == 1, one sweep: WHOLE for lines of 100 to 3200 (237 G updates/s), else SMALL (228 with 3 taps, 176 with 21).
-//  - inner == 1, fewer than a million points, or lines of 22 to 49, or longer than WHOLE takes but no longer than LONG's tile: SMALL, with
-//    256 / RADIUS sweeps a launch up to 200,000 points and 128 / RADIUS above, or all at once where the lines are whole. 100,000 points take 0.14 us
-//    a sweep with 3 taps and 0.63 us with 21.
-//  - inner == 1, other lines of up to 3200: WHOLE, all sweeps at once (4,480 G updates/s with 3 taps, 1,650 with 9, 737 with 21, if 25 divides the
-//    length; three quarters of that otherwise).
-//  - inner == 1, longer lines: LONG, with 128, 64, 48, 32, 24, 20, 18, 16, 16, 16 sweeps a launch for 3, 5, .. 21 taps (4,850, 2,890, 2,060, 1,600,
-//    1,285, 1,095, 950, 840, 735, 676 G updates/s).
+//  - inner == 1, one sweep: WHOLE for lines of 100 to 3200 (237 G updates/s), else SMALL (228 with 3 taps, 176 with
+//    21).
+//  - inner == 1, fewer than a million points, or lines of 22 to 49, or longer than WHOLE takes but no longer than
+//    LONG's tile: SMALL, with 256 / RADIUS sweeps a launch up to 200,000 points and 128 / RADIUS above, or all at once
+//    where the lines are whole. 100,000 points take 0.14 us a sweep with 3 taps and 0.63 us with 21.
+//  - inner == 1, other lines of up to 3200: WHOLE, all sweeps at once (4,480 G updates/s with 3 taps, 1,650 with 9, 737
+//    with 21, if 25 divides the length; three quarters of that otherwise).
+//  - inner == 1, longer lines: LONG, with 128, 64, 48, 32, 24, 20, 18, 16, 16, 16 sweeps a launch for 3, 5, .. 21 taps
+//    (4,850, 2,890, 2,060, 1,600, 1,285, 1,095, 950, 840, 735, 676 G updates/s).
 //  - inner > 1, lines shorter than 64: SHORT, with as many lanes as fit.
-//  - inner > 1, one sweep: ROWS with 32 lanes (of 512 x 512 x 512, 0.99 of the copy along the second dimension, 0.85 along the third).
-//  - inner > 1, more sweeps: ROWS with the most lanes of 32, 16, 8, 4 that keep the lines whole, all sweeps at once (up to 1024 points; 4,660 G
-//    updates/s with 3 taps, 750 with 21, of 512 points). Longer lines: 4 lanes with 48, 32, 24, 16, 12, 10, 8, 8, 8, 6 sweeps a launch for 3, 5, ..
-//    21 taps (4,000 to 570 G updates/s). Launches of equal numbers of sweeps are better than full ones and a rest.
+//  - inner > 1, one sweep: ROWS with 32 lanes (of 512 x 512 x 512, 0.99 of the copy along the second dimension, 0.85
+//    along the third).
+//  - inner > 1, more sweeps: ROWS with the most lanes of 32, 16, 8, 4 that keep the lines whole, all sweeps at once (up
+//    to 1024 points; 4,660 G updates/s with 3 taps, 750 with 21, of 512 points). Longer lines: 4 lanes with 48, 32, 24,
+//    16, 12, 10, 8, 8, 8, 6 sweeps a launch for 3, 5, .. 21 taps (4,000 to 570 G updates/s). Launches of equal numbers
+//    of sweeps are better than full ones and a rest.
 #pragma once
 
 #include "chip.cuh"
 
-// One launch. Positions are counted in elements: (i, j, k) of the array is at i + inner * (j + length * k), and a line is all j of one (i, k).
+// One launch. Positions are counted in elements: (i, j, k) of the array is at i + inner * (j + length * k), and a line
+// is all j of one (i, k).
 template <typename T>
 struct Sweeps {
     const T* input;
@@ -62,7 +68,8 @@ enum class Lines {
     Whole,  // tiles == 1
 };
 
-// The shared memory that `sweep_tiles` asks for, in elements: the exchange, and in its place the tile on its way in and out.
+// The shared memory that `sweep_tiles` asks for, in elements: the exchange, and in its place the tile on its way in and
+// out.
 template <int THREADS, int POINTS, int RADIUS, bool CONTIGUOUS>
 struct TileMemory {
     static constexpr int EXCHANGE = 2 * 2 * RADIUS * THREADS;
@@ -81,8 +88,9 @@ struct Seam {
     T* right_of_second_last;
 };
 
-// Publishes at a seam of `overlap` points, LOW <= overlap < HIGH, what the segments there hold of it. A register array must not be indexed by a
-// variable, so there is code for each overlap, and it is looked for by halves. For few taps: the code grows with them.
+// Publishes at a seam of `overlap` points, LOW <= overlap < HIGH, what the segments there hold of it. A register array
+// must not be indexed by a variable, so there is code for each overlap, and it is looked for by halves. For few taps:
+// the code grows with them.
 template <int LOW, int HIGH, int POINTS, int RADIUS, int THREADS, typename T>
 __device__ __forceinline__ void publish_overlap(const T* points, int overlap, const Seam<T>& seam) {
     if constexpr (HIGH - LOW > 1) {
@@ -108,8 +116,8 @@ __device__ __forceinline__ void publish_overlap(const T* points, int overlap, co
     }
 }
 
-// The same for many taps: puts those of the RADIUS points from `from` on that lie in [LOW, HIGH) where they belong among the rows at a slot; `row` is
-// where point 0 would belong. A test of each point would take longer than the sweep.
+// The same for many taps: puts those of the RADIUS points from `from` on that lie in [LOW, HIGH) where they belong
+// among the rows at a slot; `row` is where point 0 would belong. A test of each point would take longer than the sweep.
 template <int LOW, int HIGH, int RADIUS, int THREADS, typename T>
 __device__ __forceinline__ void publish(const T* points, int from, T* row) {
     constexpr int FEW = 4;
@@ -127,16 +135,17 @@ __device__ __forceinline__ void publish(const T* points, int from, T* row) {
 
 // Computes the tiles of one block in registers.
 //
-// CONTIGUOUS is for inner == 1: a block's tiles are then one run of memory, which goes through shared memory so that neighbouring threads move
-// neighbouring points. POINTS should be odd, for the threads of a warp to fall on different banks. Otherwise neighbouring threads hold neighbouring
-// lines, and no detour is needed.
+// CONTIGUOUS is for inner == 1: a block's tiles are then one run of memory, which goes through shared memory so that
+// neighbouring threads move neighbouring points. POINTS should be odd, for the threads of a warp to fall on different
+// banks. Otherwise neighbouring threads hold neighbouring lines, and no detour is needed.
 //
-// The host guarantees RADIUS <= POINTS, 2 * POINTS <= length, lanes * segments * groups <= THREADS, lanes == 1 where CONTIGUOUS, and
+// The host guarantees RADIUS <= POINTS, 2 * POINTS <= length, lanes * segments * groups <= THREADS, lanes == 1 where
+// CONTIGUOUS, and
 //  - lines kept whole: tiles == 1 and segments == ceil (length / POINTS), at least 2;
-//  - lines in tiles: groups == 1, tile = segments * POINTS < length, step = tile - 2 * RADIUS * sweeps > 0,
-//    tiles == 1 + ceil ((length - tile) / step), and for the circular boundary ceil (length / step).
-// The bundles of a row are ceil (inner / lanes), the strips of a launch bundles * tiles * outer, fewer than 2^32, and its blocks ceil (strips /
-// groups).
+//  - lines in tiles: groups == 1, tile = segments * POINTS < length, step = tile - 2 * RADIUS * sweeps > 0, tiles == 1
+//    + ceil ((length - tile) / step), and for the circular boundary ceil (length / step). The bundles of a row are ceil
+//    (inner / lanes), the strips of a launch bundles * tiles * outer, fewer than 2^32, and its blocks ceil (strips /
+//    groups).
 //
 // Operator::all<POINTS> (sample, sums) computes the POINTS points whose first sample is sample (0).
 template <typename T, int THREADS, int POINTS, int RADIUS, Lines LINES, bool CONTIGUOUS, bool EARLY, class Operator>
@@ -151,7 +160,8 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
     const bool whole = LINES == Lines::Whole || (LINES == Lines::Any && launch.tiles == 1);
     const bool circular = launch.boundary == CIRCULAR;
 
-    // Which segment of which tile of which line this thread holds. All that is left over takes part in the barriers only.
+    // Which segment of which tile of which line this thread holds. All that is left over takes part in the barriers
+    // only.
     const int row = CONTIGUOUS ? thread : thread / lanes;
     const int lane = CONTIGUOUS ? 0 : thread - row * lanes;
     const int group = row / segments;
@@ -186,7 +196,8 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
         line_start = k * launch.inner * launch.length + i;
     }
 
-    // Where the tile begins in its line, and which of its points it computes rightly that no tile before it does: [from, to).
+    // Where the tile begins in its line, and which of its points it computes rightly that no tile before it does:
+    // [from, to).
     const long long length = launch.length;
     long long begin = 0;
     int from = 0;
@@ -256,12 +267,14 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
         }
     }
 
-    // What lies left of a segment is published in the slot of the segment left of it, what lies right of it in that of the segment right of it, and
-    // the segments of a tile form a ring: what lies left of the first is in the slot of the last. A circular line needs no more than that; at another
-    // end of a line the thread there fills the slot with what is outside, and the thread at the other end of the ring leaves it alone.
+    // What lies left of a segment is published in the slot of the segment left of it, what lies right of it in that of
+    // the segment right of it, and the segments of a tile form a ring: what lies left of the first is in the slot of
+    // the last. A circular line needs no more than that; at another end of a line the thread there fills the slot with
+    // what is outside, and the thread at the other end of the ring leaves it alone.
     //
-    // At a seam the last segment begins inside the others. What lies left of it is inside the last but one or the one before, which fill the slot
-    // between them; what lies right of the last but one is inside the last, or behind the line's end.
+    // At a seam the last segment begins inside the others. What lies left of it is inside the last but one or the one
+    // before, which fill the slot between them; what lies right of the last but one is inside the last, or behind the
+    // line's end.
     const bool grouped = group < launch.groups;
     const int slot_first = thread - segment * lanes;
     const int slot_last = slot_first + (segments - 1) * lanes;
@@ -389,9 +402,9 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
 
 // Computes whole lines of any length in shared memory, for those that are too short for registers.
 //
-// A slab is `lanes` neighbouring lines of one k, in the order that they have in memory. The host guarantees length * lanes * groups <= CAPACITY,
-// lanes <= inner, tiles == 1, and groups == 1 unless lanes == inner. The slabs of a row are ceil (inner / lanes), and a launch takes
-// ceil (slabs * outer / groups) blocks.
+// A slab is `lanes` neighbouring lines of one k, in the order that they have in memory. The host guarantees length *
+// lanes * groups <= CAPACITY, lanes <= inner, tiles == 1, and groups == 1 unless lanes == inner. The slabs of a row are
+// ceil (inner / lanes), and a launch takes ceil (slabs * outer / groups) blocks.
 //
 // Operator::one (sample) computes a single point from sample (0) .. sample (2 * RADIUS).
 template <typename T, int THREADS, int CAPACITY, int RADIUS, class Operator>

@@ -1,5 +1,5 @@
-// The nine-point derivative of DerivativeConstantMemory_CUDA along any dimension, compiled for -DREAL=float and for -DREAL=double, and for each
-// kernel that is of use for a single sweep (-DKERNEL=SMALL, ROWS, SHORT).
+// The nine-point derivative of DerivativeConstantMemory_CUDA along any dimension, compiled for -DREAL=float and for
+// -DREAL=double, and for each kernel that is of use for a single sweep (-DKERNEL=SMALL, ROWS, SHORT).
 
 #ifndef REAL
 #error "REAL, the class of the samples, must be given"

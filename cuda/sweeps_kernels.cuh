@@ -1,6 +1,7 @@
 // The kernel of a module that sweeps, for its own REAL, RADIUS and Operator, and what the host must know to launch it.
 //
-// One kernel a module (-DKERNEL=LONG, ..): the driver compiles a module when it is first used, and few arrays need more than one of them.
+// One kernel a module (-DKERNEL=LONG, ..): the driver compiles a module when it is first used, and few arrays need more
+// than one of them.
 #pragma once
 
 #include "sweeps.cuh"
@@ -12,7 +13,8 @@
 #define SHORT 5
 
 #if KERNEL == LONG
-// inner == 1, lines longer than a tile: many points a thread, for the barriers and what the overlaps compute twice to be a small part.
+// inner == 1, lines longer than a tile: many points a thread, for the barriers and what the overlaps compute twice to
+// be a small part.
 constexpr int THREADS = 128;
 constexpr int POINTS = RADIUS == 1 ? 45 : 37;
 constexpr int BLOCKS = 3;  // a multiprocessor, at least: it bounds the registers

@@ -1,12 +1,13 @@
-//! MEX functions for MATLAB and GNU Octave: stencils with their taps in CUDA constant memory, and a CPU engine with the same bits.
+//! MEX functions for MATLAB and GNU Octave: stencils with their taps in CUDA constant memory, and a CPU engine with the
+//! same bits.
 //!
 //! # The way of a call
-//! The host calls [`mexFunction`]. [`mex`] reads the arguments into plain values and finds the function that was called among
-//! [`gateway::FUNCTIONS`]. The function checks them and chooses an engine; `mex` has the host make the output; the engine, [`cuda`] or [`cpu`], fills
-//! it. What a stencil is, to the last bit, is said in [`stencil`].
+//! The host calls [`mexFunction`]. [`mex`] reads the arguments into plain values and finds the function that was called
+//! among [`gateway::FUNCTIONS`]. The function checks them and chooses an engine; `mex` has the host make the output;
+//! the engine, [`cuda`] or [`cpu`], fills it. What a stencil is, to the last bit, is said in [`stencil`].
 //!
-//! Arrows run one way: `gateway` knows `mex`, the engines and `stencil`; the engines know `stencil` and [`workers`]; `mex` knows no stencil, and the
-//! engines know no `mxArray`.
+//! Arrows run one way: `gateway` knows `mex`, the engines and `stencil`; the engines know `stencil` and [`workers`];
+//! `mex` knows no stencil, and the engines know no `mxArray`.
 
 #![warn(missing_docs, clippy::undocumented_unsafe_blocks)]
 
@@ -27,7 +28,12 @@ use std::ffi::{c_int, c_uint};
 /// # Safety
 /// For the host alone: `plhs` has room for one output at least, `prhs` holds `nrhs` arrays.
 #[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn mexFunction(nlhs: c_int, plhs: *mut *mut mex::mxArray, nrhs: c_int, prhs: *mut *const mex::mxArray) {
+pub unsafe extern "C-unwind" fn mexFunction(
+    nlhs: c_int,
+    plhs: *mut *mut mex::mxArray,
+    nrhs: c_int,
+    prhs: *mut *const mex::mxArray,
+) {
     // SAFETY: passed on as received.
     unsafe { mex::enter(gateway::FUNCTIONS, release, nlhs, plhs, nrhs, prhs) }
 }
@@ -41,7 +47,8 @@ unsafe extern "C-unwind" fn release() {
 #[unsafe(no_mangle)]
 pub static __octave_mex_soversion__: c_int = 1;
 
-/// By this MATLAB learns which of its interfaces the file was made for: the one with separate complex arrays, which all its versions have.
+/// By this MATLAB learns which of its interfaces the file was made for: the one with separate complex arrays, which all
+/// its versions have.
 ///
 /// # Safety
 /// For MATLAB alone: both addresses are those of an unsigned int.

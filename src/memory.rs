@@ -1,18 +1,20 @@
 //! Memory that runs out is an error of the call, not the end of the host.
 //!
 //! # Rationale
-//! Rust ends the process where an allocation fails and its caller cannot be told. In a host that process is the user's session. Three kinds of
-//! requests can fail, and each has its answer:
-//! - **Arrays** that grow with the user's are made by [`zeros`], [`with_room`] and [`enlarge`], which return [`OutOfMemory`].
-//! - **Small requests**, those of texts, boxes, the standard library and rayon, have nobody to tell. Where the system refuses one, [`Allocator`] serves it
-//!   from a reserve, a static array: its addresses are there as long as the library is, and its pages are taken when first touched. The call goes on to
-//!   its next [`check`] and ends there.
-//! - **Those past the allocator**: a thread needs memory for its handle, its thread-local variables and their destructors, which the standard library
-//!   and the C library take of the system themselves, and end the process where it refuses. [`spare`] sees beforehand that there is enough.
+//! Rust ends the process where an allocation fails and its caller cannot be told. In a host that process is the user's
+//! session. Three kinds of requests can fail, and each has its answer:
+//! - **Arrays** that grow with the user's are made by [`zeros`], [`with_room`] and [`enlarge`], which return
+//!   [`OutOfMemory`].
+//! - **Small requests**, those of texts, boxes, the standard library and rayon, have nobody to tell. Where the system
+//!   refuses one, [`Allocator`] serves it from a reserve, a static array: its addresses are there as long as the
+//!   library is, and its pages are taken when first touched. The call goes on to its next [`check`] and ends there.
+//! - **Those past the allocator**: a thread needs memory for its handle, its thread-local variables and their
+//!   destructors, which the standard library and the C library take of the system themselves, and end the process where
+//!   it refuses. [`spare`] sees beforehand that there is enough.
 //!
 //! # Limitations
-//! A call that takes more than the whole reserve between two checks still ends the process. A run that has begun is not checked: it takes no more
-//! small requests than its threads need, and what it has computed is right.
+//! A call that takes more than the whole reserve between two checks still ends the process. A run that has begun is not
+//! checked: it takes no more small requests than its threads need, and what it has computed is right.
 
 use std::alloc::{self, GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
@@ -124,10 +126,11 @@ pub fn check() -> Result<(), OutOfMemory> {
     ALLOCATOR.reserve.check()
 }
 
-/// Sees that the system has so many bytes more for what is taken past the allocator: an error here is one that its taker could not report.
+/// Sees that the system has so many bytes more for what is taken past the allocator: an error here is one that its
+/// taker could not report.
 ///
-/// Asked of the system itself and not of the heap: a thread for which the C library can make no heap of its own has each of its requests served by the
-/// system, a page at least.
+/// Asked of the system itself and not of the heap: a thread for which the C library can make no heap of its own has
+/// each of its requests served by the system, a page at least.
 ///
 /// # Errors
 /// [`OutOfMemory::Small`] where it has not.
@@ -159,8 +162,8 @@ impl<S> Allocator<S> {
     }
 }
 
-// SAFETY: memory is the system's or a piece of the reserve that nobody else has; which of the two its address tells. Nothing here allocates, and
-// nothing panics: sizes and places are within the reserve.
+// SAFETY: memory is the system's or a piece of the reserve that nobody else has; which of the two its address tells.
+// Nothing here allocates, and nothing panics: sizes and places are within the reserve.
 unsafe impl<S: GlobalAlloc> GlobalAlloc for Allocator<S> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -198,7 +201,8 @@ unsafe impl<S: GlobalAlloc> GlobalAlloc for Allocator<S> {
         // SAFETY: the caller promises that the new size makes a layout, and is not zero.
         let moved = unsafe { self.alloc(Layout::from_size_align_unchecked(size, layout.align())) };
         if !moved.is_null() {
-            // SAFETY: both are as long as is copied, and the old memory is still the caller's, who has no use for it now.
+            // SAFETY: both are as long as is copied, and the old memory is still the caller's, who has no use for it
+            // now.
             unsafe {
                 std::ptr::copy_nonoverlapping(memory, moved, size.min(layout.size()));
                 self.dealloc(memory, layout);
@@ -208,7 +212,8 @@ unsafe impl<S: GlobalAlloc> GlobalAlloc for Allocator<S> {
     }
 }
 
-/// The reserve is handed out in pieces of this many bytes, aligned to as many: what rayon aligns to cache lines has its place, too.
+/// The reserve is handed out in pieces of this many bytes, aligned to as many: what rayon aligns to cache lines has its
+/// place, too.
 const PIECE: usize = 128;
 
 /// How many pieces there are: 512 KiB of addresses.
@@ -347,7 +352,8 @@ mod tests {
         Layout::from_size_align(size, align).unwrap()
     }
 
-    /// Many pieces of all sizes and alignments, given back in another order: each keeps its bytes, and in the end all is free.
+    /// Many pieces of all sizes and alignments, given back in another order: each keeps its bytes, and in the end all
+    /// is free.
     #[test]
     fn small_requests_that_the_system_refuses_come_from_the_reserve() {
         let allocator = refusing(0);
@@ -373,11 +379,17 @@ mod tests {
                 let (byte, memory, layout) = held[at];
                 // SAFETY: handed out above and not given back yet.
                 unsafe {
-                    assert!(std::slice::from_raw_parts(memory, layout.size()).iter().all(|&got| got == byte), "{round}: {layout:?}");
+                    assert!(
+                        std::slice::from_raw_parts(memory, layout.size()).iter().all(|&got| got == byte),
+                        "{round}: {layout:?}"
+                    );
                     allocator.dealloc(memory, layout);
                 }
             }
-            assert_eq!((allocator.reserve.check(), allocator.reserve.count.load(Ordering::Relaxed)), (Err(OutOfMemory::Small), 0));
+            assert_eq!(
+                (allocator.reserve.check(), allocator.reserve.count.load(Ordering::Relaxed)),
+                (Err(OutOfMemory::Small), 0)
+            );
             assert_eq!((allocator.reserve.begin(), allocator.reserve.check()), (Ok(()), Ok(())));
         }
     }

@@ -1,15 +1,17 @@
 //! State that a fork does not inherit.
 //!
 //! # Rationale
-//! A forked process has the memory of its parent and one thread of it. Threads, locks that another thread held, and all that belongs to the CUDA driver
-//! are of no use there, not even to be given back: to join a thread, to take such a lock, or to call the driver may last for ever. So a
-//! forked process begins with a state of its own, and what it inherited stays as it is, never looked at and never dropped.
+//! A forked process has the memory of its parent and one thread of it. Threads, locks that another thread held, and all
+//! that belongs to the CUDA driver are of no use there, not even to be given back: to join a thread, to take such a
+//! lock, or to call the driver may last for ever. So a forked process begins with a state of its own, and what it
+//! inherited stays as it is, never looked at and never dropped.
 
 use std::ptr;
 use std::sync::Once;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
-/// The identifier of this process, as the system has it. It is asked once, and again after a fork: that takes longer than much of a small call.
+/// The identifier of this process, as the system has it. It is asked once, and again after a fork: that takes longer
+/// than much of a small call.
 pub(crate) fn id() -> u32 {
     /// 0 where it is not known.
     static ID: AtomicU32 = AtomicU32::new(0);
@@ -20,8 +22,10 @@ pub(crate) fn id() -> u32 {
     match ID.load(Ordering::Relaxed) {
         0 => {
             let mut noticed = true;
-            // SAFETY: the function is never unloaded, and does nothing that a fork forbids.
-            FORKS_ARE_NOTICED.call_once(|| noticed = unsafe { libc::pthread_atfork(None, None, Some(in_the_child)) } == 0);
+            FORKS_ARE_NOTICED.call_once(|| {
+                // SAFETY: the function is never unloaded, and does nothing that a fork forbids.
+                noticed = unsafe { libc::pthread_atfork(None, None, Some(in_the_child)) } == 0;
+            });
             let id = std::process::id();
             if noticed {
                 ID.store(id, Ordering::Relaxed);

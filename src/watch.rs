@@ -1,9 +1,9 @@
 //! A run that can be watched and stopped from another thread.
 //!
 //! # Rationale
-//! Who waits for a long run, the host's own thread, wants to tell how far it is, and to end it when the user has had enough. The engines know no host;
-//! so they are handed this, count their work in it between two steps, and end early where they are told to. A step is to take less than a tenth of a
-//! second, whatever the machine.
+//! Who waits for a long run, the host's own thread, wants to tell how far it is, and to end it when the user has had
+//! enough. The engines know no host; so they are handed this, count their work in it between two steps, and end early
+//! where they are told to. A step is to take less than a tenth of a second, whatever the machine.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -28,7 +28,8 @@ impl Watch {
         Watch::default()
     }
 
-    /// Counts `updates` more as done: computed elements, each as often as there are sweeps. Of work that is done twice, the second time is not counted.
+    /// Counts `updates` more as done: computed elements, each as often as there are sweeps. Of work that is done twice,
+    /// the second time is not counted.
     pub fn count(&self, updates: usize) {
         self.done.fetch_add(updates as u64, Ordering::Relaxed);
     }
@@ -43,7 +44,8 @@ impl Watch {
         Mark(self.done())
     }
 
-    /// Takes back what was counted since `mark` of this watch was made: work that will be done again. Nobody else may be counting meanwhile.
+    /// Takes back what was counted since `mark` of this watch was made: work that will be done again. Nobody else may
+    /// be counting meanwhile.
     pub fn rewind(&self, mark: Mark) {
         self.done.store(mark.0, Ordering::Relaxed);
     }

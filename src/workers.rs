@@ -1,10 +1,12 @@
 //! The threads of this library, which both engines share.
 //!
 //! # Rationale
-//! A pool of its own, not rayon's global one: the host may load other libraries with rayon inside, and ours must be gone, threads and all, when the
-//! host clears the function. Dropping a pool tells its threads to end and does not wait for them; so their handles are kept and joined.
+//! A pool of its own, not rayon's global one: the host may load other libraries with rayon inside, and ours must be
+//! gone, threads and all, when the host clears the function. Dropping a pool tells its threads to end and does not wait
+//! for them; so their handles are kept and joined.
 //!
-//! Nobody waits for a pool that somebody else is using: one that is given back, or replaced by one of another size, is ended by the call that has it last.
+//! Nobody waits for a pool that somebody else is using: one that is given back, or replaced by one of another size, is
+//! ended by the call that has it last.
 //!
 //! # Limitations
 //! Threads do not survive a fork: a forked process leaves alone the pool that it inherited and starts one of its own.
@@ -71,8 +73,8 @@ impl Workers {
         }
     }
 
-    /// The pool, made if it is not there, and made anew if its size is to be another. `None` where the system gives no more threads, or has no memory
-    /// for them: the caller then does the work itself.
+    /// The pool, made if it is not there, and made anew if its size is to be another. `None` where the system gives no
+    /// more threads, or has no memory for them: the caller then does the work itself.
     ///
     /// Several threads may use it at the same time; none is served before the others' tasks that have begun.
     pub fn get() -> Option<Pool> {
@@ -81,7 +83,8 @@ impl Workers {
         apart.unwrap_or_else(|| Workers::of_size(&mut lock(), count))
     }
 
-    /// Does `work`, which gets a pool of its own on this thread, gone when it is done. It never waits for the tasks of others, which may last for hours.
+    /// Does `work`, which gets a pool of its own on this thread, gone when it is done. It never waits for the tasks of
+    /// others, which may last for hours.
     pub fn apart<T>(work: impl FnOnce() -> T) -> T {
         /// Puts back what was there before, also after a panic.
         struct Before(Option<Kept>);
@@ -96,7 +99,8 @@ impl Workers {
         work()
     }
 
-    /// Ends the pool and waits for its threads, unless somebody is using it: then that is done when they have done with it. Who asks for it again gets another.
+    /// Ends the pool and waits for its threads, unless somebody is using it: then that is done when they have done with
+    /// it. Who asks for it again gets another.
     pub fn release() {
         let kept = lock().take();
         drop(kept);
@@ -129,7 +133,8 @@ impl Workers {
                     thread.run();
                 };
                 handles.push(std::thread::Builder::new().name(name).stack_size(memory::STACK).spawn(start)?);
-                // One after the other: the C library may take all there is for a thread's heap, and the next one is asked for only then.
+                // One after the other: the C library may take all there is for a thread's heap, and the next one is
+                // asked for only then.
                 begun.wait();
                 Ok(())
             })
@@ -209,7 +214,11 @@ mod tests {
             let other = if replaced { Workers::of_size(&mut kept, 3) } else { kept.take().map(Pool) };
             assert_eq!(other.unwrap().current_num_threads(), if replaced { 3 } else { 2 });
             drop(first);
-            assert_eq!((second.install(rayon::current_num_threads), ended.count()), (2, 0), "it goes on for who has it");
+            assert_eq!(
+                (second.install(rayon::current_num_threads), ended.count()),
+                (2, 0),
+                "it goes on for who has it"
+            );
             drop(second);
             assert_eq!(ended.count(), 2);
         }

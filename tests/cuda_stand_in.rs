@@ -1,7 +1,8 @@
-//! The stand-in for the CUDA driver itself: that it finds what it is there to find, on the kernels of `tests/stand_in/cuda/fixtures.cu`, each with one fault.
+//! The stand-in for the CUDA driver itself: that it finds what it is there to find, on the kernels of
+//! `tests/stand_in/cuda/fixtures.cu`, each with one fault.
 //!
-//! Where the library finds another driver, or none, all are counted as ignored. `STAND_IN_KIND` says which build of it this is (plain, sanitized, races):
-//! some faults are seen only by the one that looks for them.
+//! Where the library finds another driver, or none, all are counted as ignored. `STAND_IN_KIND` says which build of it
+//! this is (plain, sanitized, races): some faults are seen only by the one that looks for them.
 
 mod common;
 
@@ -41,7 +42,9 @@ fn fixtures() -> CString {
     let mut text = String::from("// stand-in fixtures\n.version 8.0\n.target sm_60\n.address_size 64\n");
     text += ".const .align 4 .b8 factor[16];\n.global .align 4 .b8 total[4];\n";
     for kernel in kernels {
-        text += &format!(".visible .entry {kernel}(\n\t.param .align 8 .b8 {kernel}_param_0[32]\n)\n.maxntid {THREADS}, 1, 1\n{{\n");
+        text += &format!(
+            ".visible .entry {kernel}(\n\t.param .align 8 .b8 {kernel}_param_0[32]\n)\n.maxntid {THREADS}, 1, 1\n{{\n"
+        );
         text += &format!("\t.shared .align 4 .b8 {kernel}_tile[{}];\n\tret;\n}}\n", 4 * THREADS);
     }
     CString::new(text).expect("no NUL")
@@ -133,7 +136,9 @@ impl Bench {
         let mut arguments = [(&raw mut job).cast::<c_void>()];
         let (grid, block) = ((blocks as u32, 1, 1), (threads as u32, 1, 1));
         // SAFETY: what a fixture does wrong, the stand-in is to find.
-        let launched = unsafe { result::launch_kernel(self.function(kernel)?, grid, block, shared as u32, self.stream, &mut arguments) };
+        let launched = unsafe {
+            result::launch_kernel(self.function(kernel)?, grid, block, shared as u32, self.stream, &mut arguments)
+        };
         Ok(status(launched))
     }
 
@@ -160,7 +165,8 @@ impl Bench {
 
 impl Drop for Bench {
     fn drop(&mut self) {
-        // SAFETY: made in `new`, and waited for; a broken context answers with its error and gives all back when it ends.
+        // SAFETY: made in `new`, and waited for; a broken context answers with its error and gives all back when it
+        // ends.
         unsafe {
             let _ = result::stream::synchronize(self.stream);
             let _ = result::free_sync(self.input);
@@ -216,7 +222,8 @@ fn fma_rounds_once_and_nothing_else_is_fused(_: StandIn) -> Outcome {
     let mut arguments = [(&raw mut job).cast::<c_void>()];
     let function = bench.function("rounds")?;
     // SAFETY: the arrays have as many elements.
-    unsafe { result::launch_kernel(function, (1, 1, 1), (THREADS as u32, 1, 1), 0, bench.stream, &mut arguments) }.map_err(text)?;
+    unsafe { result::launch_kernel(function, (1, 1, 1), (THREADS as u32, 1, 1), 0, bench.stream, &mut arguments) }
+        .map_err(text)?;
     expect("rounds", bench.wait(), 0)?;
     let mut output = [0_f32; THREADS];
     // SAFETY: as many elements are there.
@@ -226,7 +233,8 @@ fn fma_rounds_once_and_nothing_else_is_fused(_: StandIn) -> Outcome {
     expect("rounds", output, [1.0; THREADS])
 }
 
-/// In most orders of the threads a result is wrong where a barrier is missing; where races are looked for, the launch fails.
+/// In most orders of the threads a result is wrong where a barrier is missing; where races are looked for, the launch
+/// fails.
 fn a_missing_barrier_shows(_: StandIn) -> Outcome {
     let bench = Bench::new(1024)?;
     let (ended, output) = bench.run("without_barrier", 0)?;
@@ -298,7 +306,8 @@ fn constant_memory_is_constant(_: StandIn) -> Outcome {
 
 fn memory_that_was_freed_cannot_be_touched(stand_in: StandIn) -> Outcome {
     let bench = Bench::new(1024)?;
-    // SAFETY: nothing uses it; it is freed once more when the bench is dropped, which the context, broken by then, refuses.
+    // SAFETY: nothing uses it; it is freed once more when the bench is dropped, which the context, broken by then,
+    // refuses.
     unsafe { result::free_sync(bench.output) }.map_err(text)?;
     expect("turned", bench.run("turned", 0)?.0, ILLEGAL_ADDRESS)?;
     drop(bench);
@@ -317,12 +326,17 @@ fn limits_of_a_launch_are_checked(_: StandIn) -> Outcome {
         (1 << 31, THREADS, 0, 1),
         (1, 1, 48 << 10, 1),
     ] {
-        expect(&format!("{blocks} blocks of {threads}, {shared} bytes"), bench.launch("turned", blocks, threads, shared)?, wanted)?;
+        expect(
+            &format!("{blocks} blocks of {threads}, {shared} bytes"),
+            bench.launch("turned", blocks, threads, shared)?,
+            wanted,
+        )?;
     }
     expect("the end", bench.wait(), 0)
 }
 
-/// What is copied from page-locked memory is what it holds when the copy's turn comes; from ordinary memory, what it held at the call.
+/// What is copied from page-locked memory is what it holds when the copy's turn comes; from ordinary memory, what it
+/// held at the call.
 fn copies_are_late(_: StandIn) -> Outcome {
     let bench = Bench::new(1 << 16)?;
     let bytes = 4 << 16;
@@ -365,7 +379,11 @@ fn copies_are_late(_: StandIn) -> Outcome {
     }
     // SAFETY: allocated above, and nothing uses it any more.
     unsafe { result::free_host(pinned) }.map_err(text)?;
-    if late[0] > 0 && late[1] == 0 && early > 0 { Ok(()) } else { Err(format!("{late:?} were late, and {early} early")) }
+    if late[0] > 0 && late[1] == 0 && early > 0 {
+        Ok(())
+    } else {
+        Err(format!("{late:?} were late, and {early} early"))
+    }
 }
 
 fn what_is_freed_under_work_is_told(stand_in: StandIn) -> Outcome {
@@ -491,7 +509,11 @@ fn peers_in_child() -> Outcome {
 
 fn the_host_cannot_read_a_device(_: StandIn) -> Outcome {
     let ended = child("read", &[])?;
-    if ended.status.signal() == Some(libc::SIGSEGV) { Ok(()) } else { Err(format!("{:?}: {}", ended.status, ended.output)) }
+    if ended.status.signal() == Some(libc::SIGSEGV) {
+        Ok(())
+    } else {
+        Err(format!("{:?}: {}", ended.status, ended.output))
+    }
 }
 
 fn what_is_alive_at_the_end_is_a_failure(_: StandIn) -> Outcome {
@@ -603,7 +625,10 @@ const TABLE: [Case; 22] = [
     ("blocks_that_meet_are_a_race", blocks_that_meet_are_a_race),
     ("barriers_that_not_all_reach_are_found", barriers_that_not_all_reach_are_found),
     ("what_lies_beyond_an_array_cannot_be_touched", what_lies_beyond_an_array_cannot_be_touched),
-    ("what_lies_beyond_shared_memory_is_found_by_the_sanitizer", what_lies_beyond_shared_memory_is_found_by_the_sanitizer),
+    (
+        "what_lies_beyond_shared_memory_is_found_by_the_sanitizer",
+        what_lies_beyond_shared_memory_is_found_by_the_sanitizer,
+    ),
     ("what_nobody_wrote_is_no_number", what_nobody_wrote_is_no_number),
     ("constant_memory_is_constant", constant_memory_is_constant),
     ("memory_that_was_freed_cannot_be_touched", memory_that_was_freed_cannot_be_touched),

@@ -1,9 +1,10 @@
 //! One table of cases and one runner for all engines, each held to the plain reference bit for bit.
 //!
-//! An engine joins with a line in [`engines`]. One that this machine cannot run is counted as ignored, with the reason in the test's name.
+//! An engine joins with a line in [`engines`]. One that this machine cannot run is counted as ignored, with the reason
+//! in the test's name.
 //!
-//! Where the stand-in for the driver (`tests/stand_in/cuda`) is what is found, what CUDA holds is given back after each test: nothing may be alive then, and nothing may
-//! have been done that must not be.
+//! Where the stand-in for the driver (`tests/stand_in/cuda`) is what is found, what CUDA holds is given back after each
+//! test: nothing may be alive then, and nothing may have been done that must not be.
 
 mod common;
 
@@ -18,7 +19,8 @@ use proptest::test_runner::{Config, TestRunner};
 use stencil_mex::cpu::{Cpu, Level};
 use stencil_mex::cuda::{self, Cuda};
 use stencil_mex::stencil::{
-    Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Filter, Lines, Real, Reference, Request, Taps,
+    Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Filter, Lines, Real, Reference,
+    Request, Taps,
 };
 use stencil_mex::watch::Watch;
 
@@ -64,7 +66,8 @@ fn open_cuda() -> Result<Cuda, String> {
     Cuda::open(None).map_err(|error| error.to_string())
 }
 
-/// Has `run`, which does so many sweeps, fill an output on the engine and on the reference, and compares every bit, and what was counted.
+/// Has `run`, which does so many sweeps, fill an output on the engine and on the reference, and compares every bit, and
+/// what was counted.
 fn check_operation<T: Real>(
     what: &str,
     engine: &AnyEngine,
@@ -96,7 +99,8 @@ fn check_operation<T: Real>(
     }
 }
 
-/// Whether the engine's kernels run on the stand-in for the driver, which lets each of their threads take its turn: cases of many updates are smaller there.
+/// Whether the engine's kernels run on the stand-in for the driver, which lets each of their threads take its turn:
+/// cases of many updates are smaller there.
 fn is_slow(engine: &AnyEngine) -> bool {
     engine.name() == "cuda" && StandIn::find().is_some()
 }
@@ -105,21 +109,38 @@ fn check(engine: &AnyEngine, input: &[f64], lines: Lines, taps: &[f64]) -> Outco
     check_sweeps(engine, input, lines, taps, Boundary::default(), 1)
 }
 
-fn check_sweeps(engine: &AnyEngine, input: &[f64], lines: Lines, taps: &[f64], boundary: Boundary<f64>, sweeps: usize) -> Outcome {
-    let request = Request::new(input, lines, Taps::new(taps).map_err(|error| error.to_string())?).ok_or("lines and input differ")?;
+fn check_sweeps(
+    engine: &AnyEngine,
+    input: &[f64],
+    lines: Lines,
+    taps: &[f64],
+    boundary: Boundary<f64>,
+    sweeps: usize,
+) -> Outcome {
+    let request = Request::new(input, lines, Taps::new(taps).map_err(|error| error.to_string())?)
+        .ok_or("lines and input differ")?;
     let request = request.with_boundary(boundary).with_sweeps(sweeps);
     let what = format!("{lines:?}, {} taps, {boundary:?}, {sweeps} sweeps", taps.len());
     check_operation(&what, engine, input, sweeps, |engine, output, watch| engine.stencil(&request, output, watch))
 }
 
-fn check_derivative<T: Real>(engine: &AnyEngine, input: &[T], lines: Lines, spacing: f64, boundary: Boundary<T>) -> Outcome
+fn check_derivative<T: Real>(
+    engine: &AnyEngine,
+    input: &[T],
+    lines: Lines,
+    spacing: f64,
+    boundary: Boundary<T>,
+) -> Outcome
 where
     AnyEngine: Compute<T>,
 {
     for source in [CoefficientSource::Constant, CoefficientSource::ReadOnly] {
-        let request = Derivative::new(input, lines, spacing, source).ok_or("lines and input differ")?.with_boundary(boundary);
+        let request =
+            Derivative::new(input, lines, spacing, source).ok_or("lines and input differ")?.with_boundary(boundary);
         let what = format!("derivative, {lines:?}, {source:?}, {boundary:?}");
-        check_operation(&what, engine, input, 1, |engine, output, watch| Compute::derivative(engine, &request, output, watch))?;
+        check_operation(&what, engine, input, 1, |engine, output, watch| {
+            Compute::derivative(engine, &request, output, watch)
+        })?;
     }
     Ok(())
 }
@@ -134,9 +155,12 @@ fn check_convolution<T: Real>(engine: &AnyEngine, what: &str, request: &Convolut
 where
     AnyEngine: Compute<T>,
 {
-    let (size, filter, boundary, sweeps) = (request.size(), request.filter().size(), request.boundary(), request.sweeps());
+    let (size, filter, boundary, sweeps) =
+        (request.size(), request.filter().size(), request.boundary(), request.sweeps());
     let what = format!("{what} {size:?} by {filter:?}, {} bytes, {boundary:?}, {sweeps} sweeps", size_of::<T>());
-    check_operation(&what, engine, request.input(), sweeps, |engine, output, watch| Compute::convolution(engine, request, output, watch))
+    check_operation(&what, engine, request.input(), sweeps, |engine, output, watch| {
+        Compute::convolution(engine, request, output, watch)
+    })
 }
 
 /// Numbers of every kind, the same each time for a seed: mostly of ordinary size, with the awkward ones between.
@@ -176,7 +200,8 @@ fn ordinary(count: usize, seed: u64) -> Vec<f64> {
     samples(count, seed).into_iter().map(|x| if x.abs() < 2.0 { x } else { 0.25 }).collect()
 }
 
-/// Taps of different sizes and signs whose absolute values add up to 1, so that sweeps neither explode nor fade into what all engines have in common.
+/// Taps of different sizes and signs whose absolute values add up to 1, so that sweeps neither explode nor fade into
+/// what all engines have in common.
 fn tame(count: usize, seed: u64) -> Vec<f64> {
     let taps: Vec<f64> = ordinary(count, seed).into_iter().map(|tap| tap + 0.01).collect();
     let sum: f64 = taps.iter().map(|tap| tap.abs()).sum();
@@ -196,17 +221,22 @@ const BOUNDARIES: [Boundary<f64>; 8] = [
 ];
 
 /// One boundary of each kind, such that every sample outside shows.
-const KINDS: [Boundary<f64>; 4] = [Boundary::Constant(2.5), Boundary::Replicate, Boundary::Symmetric, Boundary::Circular];
+const KINDS: [Boundary<f64>; 4] =
+    [Boundary::Constant(2.5), Boundary::Replicate, Boundary::Symmetric, Boundary::Circular];
 
 /// Lengths of lines at which an engine begins another tile or changes its ways, and others that are powers of two.
-const BORDERS: [usize; 19] = [20, 40, 84, 128, 204, 512, 640, 1024, 1152, 1280, 2028, 2048, 4076, 4096, 5664, 5724, 5784, 8192, 32_768];
+const BORDERS: [usize; 19] =
+    [20, 40, 84, 128, 204, 512, 640, 1024, 1152, 1280, 2028, 2048, 4076, 4096, 5664, 5724, 5784, 8192, 32_768];
 
 /// Numbers of taps, and how many sweeps of them an engine does in one pass over a long line at most.
 const PASSES: [(usize, usize); 5] = [(3, 102), (3, 204), (5, 102), (21, 10), (21, 20)];
 
 /// The lengths around all [`BORDERS`] between `least` and `most`, `reach` to either side.
 fn around_borders(least: usize, most: usize, reach: usize) -> impl Iterator<Item = usize> {
-    BORDERS.into_iter().filter(move |border| (least..=most).contains(border)).flat_map(move |border| border - reach..=border + reach)
+    BORDERS
+        .into_iter()
+        .filter(move |border| (least..=most).contains(border))
+        .flat_map(move |border| border - reach..=border + reach)
 }
 
 fn odd_counts() -> impl Iterator<Item = usize> {
@@ -312,15 +342,19 @@ fn singles(samples: &[f64]) -> Vec<f32> {
 /// Lines of all sorts, in both classes.
 fn derivatives(engine: &AnyEngine) -> Outcome {
     let borders = [640, 1152, 1280, 2304, 4096, 8192, 65_536];
-    let single_lines =
-        (0..=60).chain(borders.iter().flat_map(|&border| border - 5..=border + 5)).map(|length| (length, usize::from(length > 0)));
-    let many = [(1, 3000), (3, 1000), (8, 500), (9, 500), (40, 99), (41, 99), (639, 7), (1152, 9), (1000, 300), (700_001, 1)];
+    let single_lines = (0..=60)
+        .chain(borders.iter().flat_map(|&border| border - 5..=border + 5))
+        .map(|length| (length, usize::from(length > 0)));
+    let many =
+        [(1, 3000), (3, 1000), (8, 500), (9, 500), (40, 99), (41, 99), (639, 7), (1152, 9), (1000, 300), (700_001, 1)];
     for (length, count) in single_lines.chain(many) {
         let input = samples(length * count, length as u64);
         check_derivatives(engine, &input, Lines::new(length, count), Boundary::default())?;
     }
     let spacings = [1e-300, 1e300, 5e-324];
-    spacings.iter().try_for_each(|&spacing| check_derivative(engine, &samples(99, 1), Lines::new(99, 1), spacing, Boundary::default()))
+    spacings.iter().try_for_each(|&spacing| {
+        check_derivative(engine, &samples(99, 1), Lines::new(99, 1), spacing, Boundary::default())
+    })
 }
 
 /// Every size of filter, on images smaller and larger than it and than a tile.
@@ -349,7 +383,12 @@ fn check_image_sweeps(
     boundary: Boundary<f64>,
     sweeps: usize,
 ) -> Outcome {
-    fn request<T: Real>(input: &[T], size: [usize; 3], entries: Vec<T>, filter: [usize; 3]) -> Result<Convolution<'_, T>, String> {
+    fn request<T: Real>(
+        input: &[T],
+        size: [usize; 3],
+        entries: Vec<T>,
+        filter: [usize; 3],
+    ) -> Result<Convolution<'_, T>, String> {
         let filter = Filter::new(entries, filter).map_err(|error| error.to_string())?;
         Convolution::new(input, size, filter).ok_or("size and input differ".into())
     }
@@ -359,7 +398,8 @@ fn check_image_sweeps(
         entries = tame(entries.len(), seed + 1);
     }
     let in_single = singles(&input);
-    let in_single = request(&in_single, size, singles(&entries), filter)?.with_boundary(single(boundary)).with_sweeps(sweeps);
+    let in_single =
+        request(&in_single, size, singles(&entries), filter)?.with_boundary(single(boundary)).with_sweeps(sweeps);
     let in_double = request(&input, size, entries, filter)?.with_boundary(boundary).with_sweeps(sweeps);
     check_convolution(engine, "convolution", &in_double)?;
     check_convolution(engine, "convolution", &in_single)
@@ -367,7 +407,17 @@ fn check_image_sweeps(
 
 /// Images of all shapes, among them such that take several pieces and tasks.
 fn images(engine: &AnyEngine) -> Outcome {
-    for size in [[0, 5, 1], [5, 0, 1], [511, 30, 1], [512, 30, 1], [513, 30, 1], [1030, 9, 1], [2, 5000, 1], [5000, 2, 1], [400, 700, 1]] {
+    for size in [
+        [0, 5, 1],
+        [5, 0, 1],
+        [511, 30, 1],
+        [512, 30, 1],
+        [513, 30, 1],
+        [1030, 9, 1],
+        [2, 5000, 1],
+        [5000, 2, 1],
+        [400, 700, 1],
+    ] {
         for filter in [[3, 3, 1], [5, 5, 1], [15, 15, 1], [1, 7, 1], [11, 3, 1]] {
             check_image(engine, size, filter, 3)?;
         }
@@ -378,7 +428,18 @@ fn images(engine: &AnyEngine) -> Outcome {
 /// Volumes by filters of one page and of several.
 fn volumes(engine: &AnyEngine) -> Outcome {
     let sizes = [[5, 4, 3], [1, 1, 9], [9, 1, 4], [1, 9, 4], [70, 33, 5], [20, 31, 40], [64, 64, 3], [3, 3, 0]];
-    let filters = [[3, 3, 1], [3, 3, 3], [5, 5, 3], [5, 5, 5], [7, 7, 7], [1, 1, 7], [3, 5, 7], [7, 1, 3], [15, 15, 1], [5, 3, 1]];
+    let filters = [
+        [3, 3, 1],
+        [3, 3, 3],
+        [5, 5, 3],
+        [5, 5, 5],
+        [7, 7, 7],
+        [1, 1, 7],
+        [3, 5, 7],
+        [7, 1, 3],
+        [15, 15, 1],
+        [5, 3, 1],
+    ];
     for size in sizes {
         for filter in filters {
             check_image(engine, size, filter, 7)?;
@@ -417,14 +478,22 @@ fn properties(engine: &AnyEngine) -> Outcome {
     run_properties(200, &strategy, |(lines, input, taps)| check(engine, &input, lines, &taps))
 }
 
-/// Every boundary, number of taps and length of a line, up to lines that have an inside of several vectors; and around the borders of tiles.
+/// Every boundary, number of taps and length of a line, up to lines that have an inside of several vectors; and around
+/// the borders of tiles.
 fn boundaries(engine: &AnyEngine) -> Outcome {
     for boundary in BOUNDARIES {
         for length in (1..=80).step_by(if matches!(boundary, Boundary::Constant(_)) { 3 } else { 1 }) {
             for count in odd_counts() {
                 let several = if length % 4 == 0 { 5 } else { 1 };
                 let input = samples(length * several, length as u64);
-                check_sweeps(engine, &input, Lines::new(length, several), &samples(count, count as u64 + 7), boundary, 1)?;
+                check_sweeps(
+                    engine,
+                    &input,
+                    Lines::new(length, several),
+                    &samples(count, count as u64 + 7),
+                    boundary,
+                    1,
+                )?;
             }
         }
     }
@@ -453,8 +522,17 @@ fn dimensions(engine: &AnyEngine) -> Outcome {
                     continue;
                 }
                 let input = samples(inner * length * outer, length as u64);
-                for (boundary, count) in KINDS.into_iter().zip([21, 3, 5, 11]).chain([(KINDS[0], 1), (KINDS[2], 21), (KINDS[3], 21)]) {
-                    check_sweeps(engine, &input, Lines::strided(inner, length, outer), &samples(count, 8), boundary, 1)?;
+                for (boundary, count) in
+                    KINDS.into_iter().zip([21, 3, 5, 11]).chain([(KINDS[0], 1), (KINDS[2], 21), (KINDS[3], 21)])
+                {
+                    check_sweeps(
+                        engine,
+                        &input,
+                        Lines::strided(inner, length, outer),
+                        &samples(count, 8),
+                        boundary,
+                        1,
+                    )?;
                 }
                 let boundary = KINDS[(length + outer) % 4];
                 check_derivatives(engine, &input, Lines::strided(inner, length, outer), boundary)?;
@@ -481,12 +559,15 @@ fn derivative_boundaries(engine: &AnyEngine) -> Outcome {
     Ok(())
 }
 
-/// Many sweeps: as many times one, on lines shorter than the stencil, around the borders of tiles, in as many sweeps as a pass takes and around.
+/// Many sweeps: as many times one, on lines shorter than the stencil, around the borders of tiles, in as many sweeps as
+/// a pass takes and around.
 fn sweeps(engine: &AnyEngine) -> Outcome {
     let counts = [0, 1, 2, 3, 7, 16, 17, 50, 51, 63, 64, 65, 101, 130];
     for boundary in KINDS {
         for &count in &counts {
-            for (length, taps) in [(1, 3), (1, 21), (2, 5), (3, 21), (5, 3), (9, 21), (20, 7), (20, 21), (33, 1), (100, 3), (300, 21)] {
+            for (length, taps) in
+                [(1, 3), (1, 21), (2, 5), (3, 21), (5, 3), (9, 21), (20, 7), (20, 21), (33, 1), (100, 3), (300, 21)]
+            {
                 let lines = if length % 2 == 0 { Lines::new(length, 3) } else { Lines::strided(3, length, 2) };
                 check_sweeps(engine, &ordinary(lines.elements(), 3), lines, &tame(taps, 4), boundary, count)?;
             }
@@ -533,7 +614,13 @@ fn sweeps_in_tiles(engine: &AnyEngine) -> Outcome {
         }
         // In blocks of a tile, eleven rounds of twelve sweeps and one of a single sweep, which is another kernel's.
         check_sweeps(engine, &ordinary(4300, 3), Lines::new(4300, 1), &tame(21, 4), boundary, 133)?;
-        let many = [(1, 33_000, 1, 3, 40), (1, 40_000, 1, 21, 13), (2, 17_000, 1, 5, 30), (3, 12_000, 1, 3, 33), (7, 5000, 1, 3, 20)];
+        let many = [
+            (1, 33_000, 1, 3, 40),
+            (1, 40_000, 1, 21, 13),
+            (2, 17_000, 1, 5, 30),
+            (3, 12_000, 1, 3, 33),
+            (7, 5000, 1, 3, 20),
+        ];
         let wide = [
             (64, 2100, 1, 3, 7),
             (33, 2100, 1, 11, 5),
@@ -564,15 +651,18 @@ fn sweeps_properties(engine: &AnyEngine) -> Outcome {
         1 => (Just(1_usize), 1..5000_usize, 1..3_usize),
         1 => (1..90_usize, 1..120_usize, Just(1_usize)),
     ];
-    let boundary = prop_oneof![2 => number().prop_map(Boundary::Constant), 1 => proptest::sample::select(KINDS.to_vec())];
-    let boundary = prop_oneof![boundary, Just(Boundary::Replicate), Just(Boundary::Symmetric), Just(Boundary::Circular)];
-    let strategy =
-        (shape, boundary, 0..=10_usize, 0..20_usize, any::<bool>()).prop_flat_map(move |(shape, boundary, radius, sweeps, tamed)| {
+    let boundary =
+        prop_oneof![2 => number().prop_map(Boundary::Constant), 1 => proptest::sample::select(KINDS.to_vec())];
+    let boundary =
+        prop_oneof![boundary, Just(Boundary::Replicate), Just(Boundary::Symmetric), Just(Boundary::Circular)];
+    let strategy = (shape, boundary, 0..=10_usize, 0..20_usize, any::<bool>()).prop_flat_map(
+        move |(shape, boundary, radius, sweeps, tamed)| {
             let (inner, length, outer) = shape;
             let input = proptest::collection::vec(number(), inner * length * outer);
             let taps = proptest::collection::vec(number(), 2 * radius + 1);
             (Just((Lines::strided(inner, length, outer), boundary, sweeps, tamed)), input, taps)
-        });
+        },
+    );
     run_properties(150, &strategy, |((lines, boundary, sweeps, tamed), input, taps)| {
         let taps = if tamed { tame(taps.len(), input.len() as u64) } else { taps };
         check_sweeps(engine, &input, lines, &taps, boundary, sweeps)
@@ -623,7 +713,8 @@ fn convolution_sweeps(engine: &AnyEngine) -> Outcome {
     check_image_sweeps(engine, [300, 200, 1], [5, 5, 1], 9, Boundary::Circular, 5)
 }
 
-/// A run whose watch was stopped before it does nothing; one that is stopped from another thread ends soon, and the engine is as good as before.
+/// A run whose watch was stopped before it does nothing; one that is stopped from another thread ends soon, and the
+/// engine is as good as before.
 fn stopped(engine: &AnyEngine) -> Outcome {
     // Far more than any engine does in the time that is given.
     const ENDLESS: usize = 1 << 40;
@@ -646,8 +737,8 @@ fn stopped(engine: &AnyEngine) -> Outcome {
     for run in images.iter().flatten() {
         expect_stop(|watch| Compute::convolution(engine, run, &mut output[..run.input().len()], watch))?;
     }
-    let derivative =
-        Derivative::new(&input, Lines::new(input.len(), 1), 0.1, CoefficientSource::Constant).ok_or("lines and input differ")?;
+    let derivative = Derivative::new(&input, Lines::new(input.len(), 1), 0.1, CoefficientSource::Constant)
+        .ok_or("lines and input differ")?;
     let watch = Watch::new();
     watch.stop();
     if Compute::derivative(engine, &derivative, &mut output, &watch) != Err(Error::Interrupted) {
@@ -691,11 +782,16 @@ fn expect_stop(mut run: impl FnMut(&Watch) -> Result<(), Error>) -> Outcome {
     }
 }
 
-/// An output full of NaN, as a host's uninitialised memory may be, leaves no trace: each element is written before it is read, also where sweeps go
-/// to and fro between the output and another array.
+/// An output full of NaN, as a host's uninitialised memory may be, leaves no trace: each element is written before it
+/// is read, also where sweeps go to and fro between the output and another array.
 fn outputs_are_not_read(engine: &AnyEngine) -> Outcome {
     let most_updates = if is_slow(engine) { 2_000_000 } else { 20_000_000 };
-    fn compare<T: Real>(what: &str, engine: &AnyEngine, len: usize, run: impl Fn(&AnyEngine, &mut [T]) -> Result<(), Error>) -> Outcome {
+    fn compare<T: Real>(
+        what: &str,
+        engine: &AnyEngine,
+        len: usize,
+        run: impl Fn(&AnyEngine, &mut [T]) -> Result<(), Error>,
+    ) -> Outcome {
         let (mut expected, mut output) = (vec![T::default(); len], vec![T::from_f64(f64::NAN); len]);
         run(&Reference, &mut expected).map_err(|error| error.to_string())?;
         run(engine, &mut output).map_err(|error| format!("{what}: {error}"))?;
@@ -706,32 +802,51 @@ fn outputs_are_not_read(engine: &AnyEngine) -> Outcome {
             Some(i) => Err(format!("{what}: element {i} is {:e}, not {:e}", output[i], expected[i])),
         }
     }
-    for lines in [Lines::new(9, 40), Lines::new(30_000, 3), Lines::strided(70, 300, 2), Lines::strided(3, 5, 1000), Lines::new(400_000, 1)]
-    {
+    for lines in [
+        Lines::new(9, 40),
+        Lines::new(30_000, 3),
+        Lines::strided(70, 300, 2),
+        Lines::strided(3, 5, 1000),
+        Lines::new(400_000, 1),
+    ] {
         let input = ordinary(lines.elements(), 8);
         for boundary in KINDS {
             for (taps, sweeps) in [(3, 0), (1, 1), (21, 1), (3, 2), (3, 3), (5, 50), (3, 301)] {
                 if sweeps > 1 && sweeps * lines.elements() > most_updates {
                     continue;
                 }
-                let request = Request::new(&input, lines, Taps::new(&tame(taps, 9)).map_err(|error| error.to_string())?).ok_or("lines")?;
+                let request =
+                    Request::new(&input, lines, Taps::new(&tame(taps, 9)).map_err(|error| error.to_string())?)
+                        .ok_or("lines")?;
                 let request = request.with_boundary(boundary).with_sweeps(sweeps);
                 let what = format!("{lines:?}, {taps} taps, {boundary:?}, {sweeps} sweeps");
                 compare(&what, engine, input.len(), |engine, output| engine.stencil(&request, output, &Watch::new()))?;
             }
-            let request = Derivative::new(&input, lines, 0.5, CoefficientSource::Constant).ok_or("lines")?.with_boundary(boundary);
+            let request = Derivative::new(&input, lines, 0.5, CoefficientSource::Constant)
+                .ok_or("lines")?
+                .with_boundary(boundary);
             let what = format!("derivative, {lines:?}, {boundary:?}");
-            compare(&what, engine, input.len(), |engine, output| Compute::derivative(engine, &request, output, &Watch::new()))?;
+            compare(&what, engine, input.len(), |engine, output| {
+                Compute::derivative(engine, &request, output, &Watch::new())
+            })?;
         }
     }
-    for (size, filter) in [([300, 200, 1], [3, 3, 1]), ([1100, 3, 2], [5, 1, 1]), ([40, 30, 20], [3, 3, 3]), ([7, 5, 3], [7, 7, 7])] {
+    for (size, filter) in
+        [([300, 200, 1], [3, 3, 1]), ([1100, 3, 2], [5, 1, 1]), ([40, 30, 20], [3, 3, 3]), ([7, 5, 3], [7, 7, 7])]
+    {
         let input = singles(&ordinary(size.iter().product(), 10));
         for boundary in KINDS {
             for sweeps in [0, 1, 2, 3, 8] {
-                let entries = Filter::new(singles(&tame(filter.iter().product(), 11)), filter).map_err(|error| error.to_string())?;
-                let request = Convolution::new(&input, size, entries).ok_or("size")?.with_boundary(single(boundary)).with_sweeps(sweeps);
+                let entries = Filter::new(singles(&tame(filter.iter().product(), 11)), filter)
+                    .map_err(|error| error.to_string())?;
+                let request = Convolution::new(&input, size, entries)
+                    .ok_or("size")?
+                    .with_boundary(single(boundary))
+                    .with_sweeps(sweeps);
                 let what = format!("convolution {size:?} by {filter:?}, {boundary:?}, {sweeps} sweeps");
-                compare(&what, engine, input.len(), |engine, output| Compute::convolution(engine, &request, output, &Watch::new()))?;
+                compare(&what, engine, input.len(), |engine, output| {
+                    Compute::convolution(engine, &request, output, &Watch::new())
+                })?;
             }
         }
     }
@@ -779,7 +894,8 @@ const CUDA_TABLE: [CudaCase; 7] = [
     ("memory_is_short", memory_is_short),
 ];
 
-/// What holds for CUDA where a call of the driver fails at the worst moment. The stand-in alone fails when it is told to.
+/// What holds for CUDA where a call of the driver fails at the worst moment. The stand-in alone fails when it is told
+/// to.
 const FAULT_TABLE: [FaultCase; 4] = [
     ("progress_counts_once", progress_counts_once),
     ("taps_are_copied_anew_after_a_failure", taps_are_copied_anew_after_a_failure),
@@ -790,7 +906,8 @@ const FAULT_TABLE: [FaultCase; 4] = [
 const OUT_OF_MEMORY: i32 = 2;
 const ILLEGAL_ADDRESS: i32 = 700;
 
-/// Work that runs out of memory near its end is done once more, in smaller buffers, and what was counted for the first attempt is taken back.
+/// Work that runs out of memory near its end is done once more, in smaller buffers, and what was counted for the first
+/// attempt is taken back.
 fn progress_counts_once(cuda: Cuda, stand_in: StandIn) -> Outcome {
     /// Has the last call of `function` fail in what `check` does, which must make as many calls of it once more.
     fn late(stand_in: StandIn, function: &str, check: &dyn Fn() -> Outcome) -> Outcome {
@@ -807,7 +924,9 @@ fn progress_counts_once(cuda: Cuda, stand_in: StandIn) -> Outcome {
         stand_in.heal();
         match outcome? {
             twice if once > 1 && twice == 2 * once => Ok(()),
-            calls => Err(format!("{calls} calls of {function}, and {once} without a fault: the work was not done twice")),
+            calls => {
+                Err(format!("{calls} calls of {function}, and {once} without a fault: the work was not done twice"))
+            }
         }
     }
     // A piece a launch, each counted when the next is under way.
@@ -822,7 +941,8 @@ fn progress_counts_once(cuda: Cuda, stand_in: StandIn) -> Outcome {
     late(stand_in, "cuMemcpyDtoHAsync_v2", &|| check_convolution(&cuda, "image", &image))
 }
 
-/// A copy of taps that failed leaves nothing that a later call takes for its own taps: neither those that were to be copied, nor those that were there before.
+/// A copy of taps that failed leaves nothing that a later call takes for its own taps: neither those that were to be
+/// copied, nor those that were there before.
 fn taps_are_copied_anew_after_a_failure(cuda: Cuda, stand_in: StandIn) -> Outcome {
     let (input, lines) = (samples(50, 1), Lines::new(50, 1));
     let (before, failing) = ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]);
@@ -891,16 +1011,24 @@ fn calls_learn_the_pace_from_each_other(cuda: Cuda, stand_in: StandIn) -> Outcom
     let (length, sweeps) = (30_000, 2000);
     let input = ordinary(length, 1);
     let taps = Taps::new(&tame(3, 2)).map_err(|error| error.to_string())?;
-    let request = Request::new(&input, Lines::new(length, 1), taps).ok_or("lines and input differ")?.with_sweeps(sweeps);
+    let request =
+        Request::new(&input, Lines::new(length, 1), taps).ok_or("lines and input differ")?.with_sweeps(sweeps);
     let mut output = vec![POISON; length];
     let mut launches_ahead_of_the_first_wait = || {
         stand_in.reset();
         cuda.stencil(&request, &mut output, &Watch::new()).map_err(|error| error.to_string())?;
-        let names = (0..stand_in.calls()).map(|number| stand_in.call(number)).skip_while(|name| name != "cuLaunchKernel");
-        Ok::<_, String>(names.take_while(|name| name != "cuStreamSynchronize").filter(|name| name == "cuLaunchKernel").count())
+        let names =
+            (0..stand_in.calls()).map(|number| stand_in.call(number)).skip_while(|name| name != "cuLaunchKernel");
+        Ok::<_, String>(
+            names.take_while(|name| name != "cuStreamSynchronize").filter(|name| name == "cuLaunchKernel").count(),
+        )
     };
     let (first, second) = (launches_ahead_of_the_first_wait()?, launches_ahead_of_the_first_wait()?);
-    if second < first { Ok(()) } else { Err(format!("{first} launches ahead of the first wait, and {second} in the next call")) }
+    if second < first {
+        Ok(())
+    } else {
+        Err(format!("{first} launches ahead of the first wait, and {second} in the next call"))
+    }
 }
 
 /// The kernels that benchmarks time, each with its data on the device, give the right bits.
@@ -1008,7 +1136,8 @@ fn memory_of_the_host_stays(cuda: Cuda) -> Outcome {
 /// Calls leave the device's memory as it was once each size has been seen.
 fn memory_is_flat(cuda: Cuda) -> Outcome {
     let sizes = [20, 5000, 100_000, 3_000_000];
-    let round = || sizes.iter().try_for_each(|&size| check(&cuda, &samples(size, 1), Lines::new(size, 1), &[1.0, 2.0, 3.0]));
+    let round =
+        || sizes.iter().try_for_each(|&size| check(&cuda, &samples(size, 1), Lines::new(size, 1), &[1.0, 2.0, 3.0]));
     round()?;
     let free = || cuda.free_memory().map_err(|error| error.to_string());
     let before = free()?;
@@ -1084,9 +1213,12 @@ fn main() {
         trials.push(trial("cuda", case, absent.as_deref(), move || failed(run(open_cuda()?))));
     }
     let stand_in = StandIn::find();
-    let absent = absent.or_else(|| stand_in.is_none().then(|| "the stand-in is not what is found as the driver".into()));
+    let absent =
+        absent.or_else(|| stand_in.is_none().then(|| "the stand-in is not what is found as the driver".into()));
     for (case, run) in FAULT_TABLE {
-        trials.push(trial("cuda", case, absent.as_deref(), move || failed(run(open_cuda()?, stand_in.ok_or("no stand-in")?))));
+        trials.push(trial("cuda", case, absent.as_deref(), move || {
+            failed(run(open_cuda()?, stand_in.ok_or("no stand-in")?))
+        }));
     }
     let conclusion = libtest_mimic::run(&arguments, trials);
     cuda::release();
@@ -1094,7 +1226,12 @@ fn main() {
 }
 
 /// A test of `engine`, counted as ignored where it is absent.
-fn trial(engine: &str, case: &str, absent: Option<&str>, run: impl FnOnce() -> Result<(), Failed> + Send + 'static) -> Trial {
+fn trial(
+    engine: &str,
+    case: &str,
+    absent: Option<&str>,
+    run: impl FnOnce() -> Result<(), Failed> + Send + 'static,
+) -> Trial {
     let reason = absent.map(|reason| format!(" (skipped: {reason})")).unwrap_or_default();
     let stand_in = if engine.starts_with("cuda") { StandIn::find() } else { None };
     let run = move || {

@@ -1,9 +1,11 @@
 //! Every single fault: what the library does where one call of the driver fails, whichever it is.
 //!
-//! A scenario is run once to count its calls of the driver; then once for each of them with that call failing, for each kind of failure. Each run must end
-//! in the error that is named for it, or in the right bits; nothing may hang, nothing may stay alive, and the next call must give the right bits.
+//! A scenario is run once to count its calls of the driver; then once for each of them with that call failing, for each
+//! kind of failure. Each run must end in the error that is named for it, or in the right bits; nothing may hang,
+//! nothing may stay alive, and the next call must give the right bits.
 //!
-//! It runs on the stand-in for the driver (`tests/stand_in/cuda`) alone; where that is not what is found, all are counted as ignored.
+//! It runs on the stand-in for the driver (`tests/stand_in/cuda`) alone; where that is not what is found, all are
+//! counted as ignored.
 
 mod common;
 
@@ -16,7 +18,8 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use stencil_mex::cuda::study::{Angles, Study};
 use stencil_mex::cuda::{self, Cuda};
 use stencil_mex::stencil::{
-    Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Filter, Lines, Reference, Request, Taps,
+    Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Filter, Lines, Reference, Request,
+    Taps,
 };
 use stencil_mex::watch::Watch;
 
@@ -87,7 +90,8 @@ fn expected(what: &str, compute: impl FnOnce() -> Result<Vec<f64>, Error>) -> Re
 
 fn stencil_on(cuda: &Cuda, lines: Lines, taps: &[f64], boundary: Boundary<f64>, sweeps: usize) -> Result<(), Error> {
     let input = numbers(lines.elements());
-    let request = Request::new(&input, lines, Taps::new(taps).expect("they are taps")).expect("as many as the lines have");
+    let request =
+        Request::new(&input, lines, Taps::new(taps).expect("they are taps")).expect("as many as the lines have");
     let request = request.with_boundary(boundary).with_sweeps(sweeps);
     let expected = expected(&format!("{lines:?} {taps:?} {boundary:?} {sweeps}"), || {
         let mut expected = vec![0.0; input.len()];
@@ -108,20 +112,44 @@ fn other_taps() -> Result<(), Error> {
 
 /// In some pieces, each too large to be read where it is.
 fn large() -> Result<(), Error> {
-    stencil_on(&Cuda::open(None)?.with_device_bytes(2 << 20), Lines::new(100_000, 1), &[0.25, 0.5, 0.25], Boundary::default(), 1)
+    stencil_on(
+        &Cuda::open(None)?.with_device_bytes(2 << 20),
+        Lines::new(100_000, 1),
+        &[0.25, 0.5, 0.25],
+        Boundary::default(),
+        1,
+    )
 }
 
 fn short_lines() -> Result<(), Error> {
-    stencil_on(&Cuda::open(None)?.with_device_bytes(2 << 20), Lines::new(50, 1600), &[0.25, 0.5, 0.25], Boundary::default(), 1)
+    stencil_on(
+        &Cuda::open(None)?.with_device_bytes(2 << 20),
+        Lines::new(50, 1600),
+        &[0.25, 0.5, 0.25],
+        Boundary::default(),
+        1,
+    )
 }
 
 fn sweeps_in_blocks() -> Result<(), Error> {
-    stencil_on(&Cuda::open(None)?.with_device_bytes(1 << 20), Lines::strided(8, 3000, 4), &[0.25, 0.5, 0.25], Boundary::Circular, 9)
+    stencil_on(
+        &Cuda::open(None)?.with_device_bytes(1 << 20),
+        Lines::strided(8, 3000, 4),
+        &[0.25, 0.5, 0.25],
+        Boundary::Circular,
+        9,
+    )
 }
 
 /// With so little memory that the sweeps go through the host's more than once.
 fn sweeps_in_rounds() -> Result<(), Error> {
-    stencil_on(&Cuda::open(None)?.with_device_bytes(30_000), Lines::new(4000, 1), &[0.25, 0.5, 0.25], Boundary::Symmetric, 250)
+    stencil_on(
+        &Cuda::open(None)?.with_device_bytes(30_000),
+        Lines::new(4000, 1),
+        &[0.25, 0.5, 0.25],
+        Boundary::Symmetric,
+        250,
+    )
 }
 
 fn derivative() -> Result<(), Error> {
@@ -135,7 +163,13 @@ fn derivative() -> Result<(), Error> {
     same("derivative", &output, &expected)
 }
 
-fn convolution_on(cuda: &Cuda, size: [usize; 3], filter: [usize; 3], boundary: Boundary<f64>, sweeps: usize) -> Result<(), Error> {
+fn convolution_on(
+    cuda: &Cuda,
+    size: [usize; 3],
+    filter: [usize; 3],
+    boundary: Boundary<f64>,
+    sweeps: usize,
+) -> Result<(), Error> {
     let input = numbers(size.iter().product());
     let entries = numbers(filter.iter().product());
     let request = Convolution::new(&input, size, Filter::new(entries, filter).expect("a filter")).expect("as many");
@@ -185,7 +219,13 @@ fn is_named(kind: Kind, outcome: &Result<(), Error>) -> bool {
 }
 
 /// All that is asked of one run with one fault.
-fn one_fault(stand_in: StandIn, scenario: &Scenario, kind: Kind, nth: usize, ends: &mut BTreeMap<String, usize>) -> Result<(), String> {
+fn one_fault(
+    stand_in: StandIn,
+    scenario: &Scenario,
+    kind: Kind,
+    nth: usize,
+    ends: &mut BTreeMap<String, usize>,
+) -> Result<(), String> {
     let (kind_name, status, mode) = kind;
     stand_in.heal();
     cuda::release();
@@ -232,11 +272,14 @@ fn every_fault(stand_in: StandIn, scenario: &Scenario, kind: Kind) -> Result<(),
     // Threads that share the work make a few calls more or fewer.
     let names: Vec<_> = (0..stand_in.calls()).map(|number| stand_in.call(number)).collect();
     let calls = names.len();
-    // Of a hundred launches one behind the other, or in turn with an event, the first ones and the last ones stand for all.
+    // Of a hundred launches one behind the other, or in turn with an event, the first ones and the last ones stand for
+    // all.
     let alike = |at: usize| {
         (1..=3).any(|period| {
             let reach = 3 * period;
-            at >= reach && at + reach < calls && (at - reach..at + reach - period).all(|other| names[other] == names[other + period])
+            at >= reach
+                && at + reach < calls
+                && (at - reach..at + reach - period).all(|other| names[other] == names[other + period])
         })
     };
     let mut ends = BTreeMap::new();
@@ -250,17 +293,26 @@ fn every_fault(stand_in: StandIn, scenario: &Scenario, kind: Kind) -> Result<(),
     }
     let ends: Vec<_> = ends.into_iter().map(|(end, count)| format!("{count} {end}")).collect();
     let left_out = (0..calls).filter(|&at| alike(at)).count();
-    eprintln!("{}: {calls} calls, {left_out} of them inside runs of like ones and left out; {}", scenario.name, ends.join(", "));
+    eprintln!(
+        "{}: {calls} calls, {left_out} of them inside runs of like ones and left out; {}",
+        scenario.name,
+        ends.join(", ")
+    );
     if failures.is_empty() {
         return Ok(());
     }
     Err(format!("{} of {calls} faults:\n{}", failures.len(), failures[..failures.len().min(12)].join("\n")))
 }
 
-/// From the first call of a process to its end, with a fault in each call there is: how the process ends, and what it says.
+/// From the first call of a process to its end, with a fault in each call there is: how the process ends, and what it
+/// says.
 fn whole_processes(_: StandIn) -> Result<(), String> {
     let whole = child("live", &[])?;
-    let calls = whole.output.lines().find_map(|line| line.strip_prefix("calls: ")).and_then(|calls| calls.parse::<usize>().ok());
+    let calls = whole
+        .output
+        .lines()
+        .find_map(|line| line.strip_prefix("calls: "))
+        .and_then(|calls| calls.parse::<usize>().ok());
     let calls = calls.ok_or_else(|| format!("{:?}: {}", whole.status, whole.output))?;
     if !whole.status.success() || calls < 20 {
         return Err(format!("without a fault: {:?}: {}", whole.status, whole.output));

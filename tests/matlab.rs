@@ -1,5 +1,6 @@
-//! Runs the library through the stand-in for MATLAB in `tests/stand_in`: what differs from Octave is the names of the host's functions, the
-//! two-byte characters, the string objects, and which thread and whose memory things are. No MATLAB is needed.
+//! Runs the library through the stand-in for MATLAB in `tests/stand_in`: what differs from Octave is the names of the
+//! host's functions, the two-byte characters, the string objects, and which thread and whose memory things are. No
+//! MATLAB is needed.
 
 mod common;
 
@@ -222,7 +223,8 @@ fn options_that_are_unknown_or_have_a_bad_value() {
 #[test]
 fn boundary_dimension_and_sweeps() {
     in_matlab(|host| {
-        let (x, k, cpu) = (host.double(&[2, 3], &[1., 2., 3., 4., 5., 6.]), host.double(&[1, 3], &[1., 0., 0.]), host.cpu());
+        let (x, k, cpu) =
+            (host.double(&[2, 3], &[1., 2., 3., 4., 5., 6.]), host.double(&[1, 3], &[1., 0., 0.]), host.cpu());
         let number = |value| host.double(&[1, 1], &[value]);
         for (pairs, expected) in [
             ([(host.text("Boundary"), number(9.0)), (host.text("Dim"), number(2.0))], [9., 9., 1., 2., 3., 4.]),
@@ -231,7 +233,10 @@ fn boundary_dimension_and_sweeps() {
                 [(host.string(&[Some("Boundary")]), host.string(&[Some("replicate")])), (host.text("i"), number(2.0))],
                 [1., 1., 3., 3., 5., 5.],
             ),
-            ([(host.text("Boundary"), host.text("symmetric")), (host.text("Iterations"), number(0.0))], [1., 2., 3., 4., 5., 6.]),
+            (
+                [(host.text("Boundary"), host.text("symmetric")), (host.text("Iterations"), number(0.0))],
+                [1., 2., 3., 4., 5., 6.],
+            ),
             ([(host.text("Progress"), host.make(LOGICAL, &[1, 1], false)), (host.text("Dim"), number(3.0))], [0.; 6]),
         ] {
             let pairs: Vec<_> = pairs.iter().flat_map(|(name, value)| [name, value]).collect();
@@ -287,9 +292,14 @@ fn a_long_run_tells_how_far_it_is() {
         let parts: Vec<_> = lines.split('\u{8}').filter(|part| !part.is_empty()).collect();
         assert_eq!(parts.len(), shown, "{parts:?}");
         let (last, others) = parts.split_last().unwrap();
-        assert!(others.iter().all(|line| line.starts_with(&format!("{STENCIL}: ")) && line.contains("updates/s, ")), "{others:?}");
         assert!(
-            last.starts_with(&format!("{STENCIL}: 100 %, ")) && last.trim_end().ends_with("in all") && last.ends_with('\n'),
+            others.iter().all(|line| line.starts_with(&format!("{STENCIL}: ")) && line.contains("updates/s, ")),
+            "{others:?}"
+        );
+        assert!(
+            last.starts_with(&format!("{STENCIL}: 100 %, "))
+                && last.trim_end().ends_with("in all")
+                && last.ends_with('\n'),
             "{last:?}"
         );
 
@@ -309,7 +319,8 @@ fn ctrl_c_ends_a_long_run() {
             let error = long_run(host, ENDLESS, progress).expect_err("it would not end before the test does");
             assert_eq!(error.id, "StencilConstantMemory:interrupted", "{error:?}");
             assert!(host.interrupt_queries() > after);
-            // 60 questions are more than a second, by when there is a line. Once interrupted, MATLAB is asked to show nothing more.
+            // 60 questions are more than a second, by when there is a line. Once interrupted, MATLAB is asked to show
+            // nothing more.
             let lines = host.printed().split_off(before);
             assert_eq!(lines.contains("ended after"), after == 60, "{lines:?}");
             assert!(lines.is_empty() || lines.ends_with('\n'), "{lines:?}");
@@ -328,7 +339,10 @@ fn an_error_of_the_host_s_in_the_middle_of_a_long_run() {
         for _ in 0..3 {
             host.raise_when_evaluating();
             let error = long_run(host, ENDLESS, 1.0).expect_err("the host raises");
-            assert_eq!(error.id, "MATLAB:standin:terminated", "it passes through, and the run's thread is gone: {error:?}");
+            assert_eq!(
+                error.id, "MATLAB:standin:terminated",
+                "it passes through, and the run's thread is gone: {error:?}"
+            );
             assert_eq!(long_run(host, 2.0, 1.0).unwrap()[..2], [1.0, 1.0], "the next call works");
         }
         host.clear(STENCIL);
@@ -389,7 +403,10 @@ fn a_callback_calls_the_library_in_the_middle_of_a_long_run() {
 /// The library's threads in this process.
 fn threads() -> usize {
     let tasks = std::fs::read_dir("/proc/self/task").expect("/proc");
-    tasks.filter_map(|task| std::fs::read(task.ok()?.path().join("comm")).ok()).filter(|name| name.starts_with(b"stencil")).count()
+    tasks
+        .filter_map(|task| std::fs::read(task.ok()?.path().join("comm")).ok())
+        .filter(|name| name.starts_with(b"stencil"))
+        .count()
 }
 
 #[test]
@@ -445,7 +462,11 @@ fn a_callback_forks_in_the_middle_of_a_long_run() {
                 assert!(error.id == "StencilConstantMemory:internal" && error.text.contains("forked"), "{error:?}");
                 for _ in 0..2 {
                     assert_eq!(long_run(host, 2.0, 0.0).unwrap()[..2], [1.0, 1.0]);
-                    assert_eq!(threads() > 0, several, "kept for the next call, as ever: there is no other call in this process");
+                    assert_eq!(
+                        threads() > 0,
+                        several,
+                        "kept for the next call, as ever: there is no other call in this process"
+                    );
                     host.clear(STENCIL);
                     assert_eq!(threads(), 0);
                 }
@@ -475,7 +496,11 @@ fn options_as_char_rows_and_as_strings() {
         }
         // Repeated: the last one counts, as everywhere in MATLAB.
         let (name, wrong, right) = (host.text("Backend"), host.text("cuda"), host.text("cpu"));
-        assert_same_bits(&host.one(STENCIL, 1, &[&x, &k, &name, &wrong, &name, &right]).doubles(), &expected, "the last");
+        assert_same_bits(
+            &host.one(STENCIL, 1, &[&x, &k, &name, &wrong, &name, &right]).doubles(),
+            &expected,
+            "the last",
+        );
 
         let name = host.text("Backend");
         for wrong in [
@@ -515,9 +540,11 @@ fn a_device_that_is_not_there() {
 #[test]
 fn the_backend_of_choice_and_the_one_warning() {
     in_matlab(|host| {
-        let (x, k, name) = (host.double(&[50, 3], &noise(150, 5)), host.double(&[1, 7], &noise(7, 6)), host.text("Backend"));
+        let (x, k, name) =
+            (host.double(&[50, 3], &noise(150, 5)), host.double(&[1, 7], &noise(7, 6)), host.text("Backend"));
         let expected = reference(&[50, 3], &noise(150, 5), &noise(7, 6));
-        let cuda = |host: &Host| host.call(STENCIL, 1, &[&x, &k, &name, &host.text("cuda")]).map(|output| output[0].doubles());
+        let cuda =
+            |host: &Host| host.call(STENCIL, 1, &[&x, &k, &name, &host.text("cuda")]).map(|output| output[0].doubles());
         let with_gpu = match cuda(host) {
             Ok(output) => {
                 assert_same_bits(&output, &expected, "cuda");
@@ -563,7 +590,8 @@ fn memory_that_runs_out() {
             assert_eq!(host.one(STENCIL, 1, &arguments).doubles()[..3], [6.0, 7.0, 8.0]);
         }
 
-        // A struct is made in many steps, and each can fail. What was made before is left to the host then, as it should be.
+        // A struct is made in many steps, and each can fail. What was made before is left to the host then, as it
+        // should be.
         for after in 0.. {
             host.refuse_array(after);
             match host.call(DEVICE, 1, &[]) {
@@ -628,10 +656,13 @@ fn clearing_and_calling_again() {
 fn one_library_under_several_names() {
     in_matlab(|host| {
         let (x, k, cpu) = (host.ones(&[1, 20]), host.ones(&[1, 11]), host.cpu());
-        let stencil = || assert_eq!(host.one(STENCIL, 1, &[&[&x, &k], &cpu.each_ref()[..]].concat()).doubles()[..3], [6.0, 7.0, 8.0]);
+        let stencil = || {
+            assert_eq!(host.one(STENCIL, 1, &[&[&x, &k], &cpu.each_ref()[..]].concat()).doubles()[..3], [6.0, 7.0, 8.0])
+        };
         stencil();
         drop(host.one(DEVICE, 1, &[]));
-        // MATLAB keeps an exit function for each name: one that was registered under the first name alone is lost with it.
+        // MATLAB keeps an exit function for each name: one that was registered under the first name alone is lost with
+        // it.
         assert!(host.has_exit(STENCIL) && host.has_exit(DEVICE));
         host.clear(STENCIL);
         drop(host.one(DEVICE, 1, &[]));
@@ -655,9 +686,11 @@ fn the_stand_in_notices() {
             assert_eq!((host.misuses().len(), host.relics()), (misuses, relics), "{what}: {:?}", host.misuses());
             host.forget_misuses();
         };
-        // SAFETY: the relic takes nothing and returns null; the array is dead, and the stand-in looks before it touches.
+        // SAFETY: the relic takes nothing and returns null; the array is dead, and the stand-in looks before it
+        // touches.
         unsafe {
-            let relic: unsafe extern "C-unwind" fn(*const c_void) -> *const u32 = mem::transmute(symbol(host.library, c"mxGetDimensions"));
+            let relic: unsafe extern "C-unwind" fn(*const c_void) -> *const u32 =
+                mem::transmute(symbol(host.library, c"mxGetDimensions"));
             assert!(relic(x.raw).is_null());
             expect("a relic", 0, 1);
             let dead = host.ones(&[1, 3]).raw;
@@ -685,7 +718,10 @@ fn the_stand_in_notices() {
         // What is no MEX file for this host does not load.
         let not_a_mex = stand_in_dir().join("libmx.so");
         assert!(host.try_load(&not_a_mex, "NotAMex").unwrap_err().contains("mexFunction"));
-        assert_eq!(host.call_raw("NotAMex", 0, &[]).err().map(|error| error.id).as_deref(), Some("MATLAB:UndefinedFunction"));
+        assert_eq!(
+            host.call_raw("NotAMex", 0, &[]).err().map(|error| error.id).as_deref(),
+            Some("MATLAB:UndefinedFunction")
+        );
     });
 }
 
@@ -698,7 +734,8 @@ fn reference(dims: &[usize], x: &[f64], taps: &[f64]) -> Vec<f64> {
     let sample = |line: &[f64], i: usize| if i < radius { 0.0 } else { line.get(i - radius).copied().unwrap_or(0.0) };
     x.chunks(length)
         .flat_map(|line| {
-            (0..line.len()).map(move |i| taps.iter().enumerate().fold(0.0, |acc, (k, &tap)| sample(line, i + k).mul_add(tap, acc)))
+            (0..line.len())
+                .map(move |i| taps.iter().enumerate().fold(0.0, |acc, (k, &tap)| sample(line, i + k).mul_add(tap, acc)))
         })
         .collect()
 }

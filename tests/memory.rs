@@ -1,4 +1,5 @@
-//! What the library does where the system has no more memory, in steps of a page: results or errors, and never the end of the process.
+//! What the library does where the system has no more memory, in steps of a page: results or errors, and never the end
+//! of the process.
 //!
 //! Each case runs in a process of its own, this program started again, because the limit on addresses is the process's.
 
@@ -68,9 +69,11 @@ fn runs() -> (usize, usize) {
     Workers::limit(Some(2));
     let input: Vec<f64> = (0..SIDE * SIDE).map(|i| (i as f64).sin()).collect();
     let filter = Filter::new(vec![0.1; 9], [3, 3, 1]).unwrap();
-    let convolution = Convolution::new(&input, [SIDE, SIDE, 1], filter).unwrap().with_boundary(Boundary::Circular).with_sweeps(3);
+    let convolution =
+        Convolution::new(&input, [SIDE, SIDE, 1], filter).unwrap().with_boundary(Boundary::Circular).with_sweeps(3);
     let across = Request::new(&input, Lines::strided(SIDE, SIDE, 1), Taps::new(&[0.1; 9]).unwrap()).unwrap();
-    let along = Request::new(&input, Lines::new(SIDE * SIDE, 1), Taps::new(&[0.3; 3]).unwrap()).unwrap().with_sweeps(500);
+    let along =
+        Request::new(&input, Lines::new(SIDE * SIDE, 1), Taps::new(&[0.3; 3]).unwrap()).unwrap().with_sweeps(500);
     let run = |case: usize, engine: &dyn Engine, output: &mut [f64]| match case {
         0 => engine.convolution(&convolution, output, &Watch::new()),
         1 => engine.stencil(&across, output, &Watch::new()),
@@ -112,7 +115,13 @@ fn start(name: &str) -> Result<(), Failed> {
     if output.status.success() {
         return Ok(());
     }
-    Err(format!("{}: {}{}", output.status, String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)).into())
+    Err(format!(
+        "{}: {}{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
+    .into())
 }
 
 fn main() {

@@ -1,7 +1,9 @@
-//! Calls in the middle of a call that runs on CUDA, and what becomes of a run that is interrupted, cleared or forked meanwhile: through the stand-in for MATLAB.
+//! Calls in the middle of a call that runs on CUDA, and what becomes of a run that is interrupted, cleared or forked
+//! meanwhile: through the stand-in for MATLAB.
 //!
-//! A test of `tests/matlab.rs` cannot be ignored when it is run; these are, where the library finds no device. Where it finds the stand-in for the driver, nothing may be
-//! alive there once the functions are cleared, and nothing may have been done that must not be: no call of the driver in a forked process, for one.
+//! A test of `tests/matlab.rs` cannot be ignored when it is run; these are, where the library finds no device. Where it
+//! finds the stand-in for the driver, nothing may be alive there once the functions are cleared, and nothing may have
+//! been done that must not be: no call of the driver in a forked process, for one.
 
 mod common;
 
@@ -35,7 +37,8 @@ const TABLE: [Case; 5] = [
     ("a_process_is_forked_in_the_middle_of_a_run", a_process_is_forked_in_the_middle_of_a_run),
 ];
 
-/// A run on CUDA that takes as long as is wished. Each sweep moves all samples by one place, round and round, so that what comes out shows whether each was done.
+/// A run on CUDA that takes as long as is wished. Each sweep moves all samples by one place, round and round, so that
+/// what comes out shows whether each was done.
 #[derive(Debug, Clone, Copy)]
 enum Run {
     /// Of a stencil, through the lanes.
@@ -54,7 +57,8 @@ impl Run {
         }
     }
 
-    /// Rows and columns, then those of the filter. Small enough that a launch on the stand-in is over soon, large enough that a line takes several blocks.
+    /// Rows and columns, then those of the filter. Small enough that a launch on the stand-in is over soon, large
+    /// enough that a line takes several blocks.
     fn dims(self) -> [[usize; 2]; 2] {
         match self {
             Run::Stencil => [[3000, 1], [21, 1]],
@@ -124,7 +128,10 @@ fn call_on(host: &Host, backend: &str, (name, arguments): &(&str, Vec<Array>)) -
 
 /// The results of the small calls on this backend.
 fn small_results(host: &Host, backend: &str) -> Vec<Vec<f64>> {
-    small_calls(host).iter().map(|call| call_on(host, backend, call).unwrap_or_else(|error| panic!("{backend}: {error:?}"))).collect()
+    small_calls(host)
+        .iter()
+        .map(|call| call_on(host, backend, call).unwrap_or_else(|error| panic!("{backend}: {error:?}")))
+        .collect()
 }
 
 fn assert_same_results(host: &Host, backend: &str, expected: &[Vec<f64>]) {
@@ -225,7 +232,10 @@ fn an_interrupted_run_ends_soon(host: &Host, _: Option<StandIn>) {
             let start = Instant::now();
             let outcome = run.run(host, sweeps);
             let took = start.elapsed();
-            assert_eq!(outcome.map_err(|error| error.id), Err(format!("{}:interrupted", run.name().trim_end_matches("_CUDA"))));
+            assert_eq!(
+                outcome.map_err(|error| error.id),
+                Err(format!("{}:interrupted", run.name().trim_end_matches("_CUDA")))
+            );
             assert!(took < SOON, "{run:?} went on for {took:?}");
             assert_same_results(host, "cuda", &expected);
             run.assert_right(run.run(host, 1001), 1001);
@@ -233,7 +243,8 @@ fn an_interrupted_run_ends_soon(host: &Host, _: Option<StandIn>) {
     }
 }
 
-/// What a forked process does, which has nothing of its parent's devices: ends with status 7 where all is as it should be.
+/// What a forked process does, which has nothing of its parent's devices: ends with status 7 where all is as it should
+/// be.
 fn in_child(host: &Host, expected: &[Vec<f64>], first: impl FnOnce()) -> ! {
     let good = catch_unwind(AssertUnwindSafe(|| {
         first();

@@ -1,8 +1,11 @@
-//! The studies of constant memory, run small on the first device. Where there is none they are counted as ignored, with the reason in their names.
+//! The studies of constant memory, run small on the first device. Where there is none they are counted as ignored, with
+//! the reason in their names.
 //!
-//! A study compares every element with the CPU's before it times anything: that it comes back at all is most of what is tested here.
+//! A study compares every element with the CPU's before it times anything: that it comes back at all is most of what is
+//! tested here.
 //!
-//! On the stand-in for the driver (`tests/stand_in/cuda`) a study launches each kernel as often as on a device, and every thread of it takes its turn: sizes are smaller there.
+//! On the stand-in for the driver (`tests/stand_in/cuda`) a study launches each kernel as often as on a device, and
+//! every thread of it takes its turn: sizes are smaller there.
 
 mod common;
 
@@ -39,11 +42,14 @@ const TABLE: [Case; 7] = [
     ("it_is_used_between_other_calls", it_is_used_between_other_calls),
 ];
 
-/// Runs a study and looks at what holds for every measurement; `rows` are the names of kernel and pattern in their order, for every size.
+/// Runs a study and looks at what holds for every measurement; `rows` are the names of kernel and pattern in their
+/// order, for every size.
 fn run(cuda: &Cuda, study: &Study, rows: &[(&str, &str)], elements: &[usize]) -> Result<Vec<Measurement>, String> {
     let all = study.run(cuda).map_err(|error| error.to_string())?;
-    let expected: Vec<_> =
-        elements.iter().flat_map(|&elements| rows.iter().map(move |&(kernel, pattern)| (kernel, pattern, elements))).collect();
+    let expected: Vec<_> = elements
+        .iter()
+        .flat_map(|&elements| rows.iter().map(move |&(kernel, pattern)| (kernel, pattern, elements)))
+        .collect();
     let got: Vec<_> = all.iter().map(|one| (one.kernel, one.pattern, one.elements)).collect();
     if got != expected {
         return Err(format!("{study:?} gave {got:?}"));
@@ -119,7 +125,8 @@ fn convolution(cuda: &Cuda) -> Outcome {
 
 /// Arrays, events and graphs go when a study is over.
 fn no_memory_is_kept(cuda: &Cuda) -> Outcome {
-    let (side, patterns, rounds) = if on_stand_in() { (16, vec![Pattern::PerThread], 1) } else { (1024, Pattern::ALL.to_vec(), 5) };
+    let (side, patterns, rounds) =
+        if on_stand_in() { (16, vec![Pattern::PerThread], 1) } else { (1024, Pattern::ALL.to_vec(), 5) };
     let count = side * side;
     let studies = [
         Study::Access(Access { patterns, sums: vec![count], ..Access::default() }),
@@ -141,7 +148,8 @@ fn no_memory_is_kept(cuda: &Cuda) -> Outcome {
     if after == before { Ok(()) } else { Err(format!("{before} bytes were free before, {after} after")) }
 }
 
-/// What a study leaves in constant memory is not what the stencil computes with, nor the other way round; and a release in between does no harm.
+/// What a study leaves in constant memory is not what the stencil computes with, nor the other way round; and a release
+/// in between does no harm.
 fn it_is_used_between_other_calls(cuda: &Cuda) -> Outcome {
     use stencil_mex::stencil::{Engine, Lines, Request, Taps};
     let study = Study::Convolution(Convolution { size: if on_stand_in() { 16 } else { 64 }, radius: 3 });

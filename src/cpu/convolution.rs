@@ -1,8 +1,9 @@
 //! Convolutions over images and volumes.
 //!
-//! Outputs are computed a run of rows at a time. The columns of samples under the filter are copied into a buffer, with what the boundary says where the
-//! array has none; then each output is a chain over that buffer, and neighbouring rows are neighbouring numbers. Going on to the next column, only the
-//! columns that enter are copied: the buffer is a ring. A task is such a run of rows of some columns.
+//! Outputs are computed a run of rows at a time. The columns of samples under the filter are copied into a buffer, with
+//! what the boundary says where the array has none; then each output is a chain over that buffer, and neighbouring rows
+//! are neighbouring numbers. Going on to the next column, only the columns that enter are copied: the buffer is a ring.
+//! A task is such a run of rows of some columns.
 
 use std::ops::Range;
 
@@ -12,11 +13,13 @@ use crate::memory;
 use crate::stencil::{Boundary, Convolution, Error, Filter, MAX_FILTER_2D, MAX_FILTER_3D};
 use crate::watch::Watch;
 
-/// The rows that are computed at once at most: with 15 columns of doubles the buffer takes 64 KiB, and stays in the cache.
+/// The rows that are computed at once at most: with 15 columns of doubles the buffer takes 64 KiB, and stays in the
+/// cache.
 const ROWS: usize = 512;
 
 /// The most columns under a filter.
-const MAX_COLUMNS: usize = if MAX_FILTER_3D * MAX_FILTER_3D > MAX_FILTER_2D { MAX_FILTER_3D * MAX_FILTER_3D } else { MAX_FILTER_2D };
+const MAX_COLUMNS: usize =
+    if MAX_FILTER_3D * MAX_FILTER_3D > MAX_FILTER_2D { MAX_FILTER_3D * MAX_FILTER_3D } else { MAX_FILTER_2D };
 
 /// Output `i` is the chain of `fma(columns[c][i + r], filter[r, c], acc)`, over the rows `r` within the columns `c`.
 struct Columns<'a, T> {
@@ -50,7 +53,12 @@ impl<T: Lanes> Operator<T> for Columns<'_, T> {
 }
 
 /// All sweeps of a convolution.
-pub(super) fn sweeps<T: Lanes>(request: &Convolution<T>, instructions: Instructions, output: &mut [T], watch: &Watch) -> Result<(), Error> {
+pub(super) fn sweeps<T: Lanes>(
+    request: &Convolution<T>,
+    instructions: Instructions,
+    output: &mut [T],
+    watch: &Watch,
+) -> Result<(), Error> {
     let [rows, columns, pages] = request.size();
     if request.sweeps() > 0 {
         watch.check()?;
@@ -123,10 +131,15 @@ impl<'a, T: Lanes> Strip<'a, T> {
         for (column, &place) in columns.iter_mut().zip(&places[..width * depth]) {
             *column = &self.buffer[place * length..][..length];
         }
-        simd::evaluate(instructions, &Columns { columns: &columns[..width * depth], filter: filter.values(), rows: height }, output);
+        simd::evaluate(
+            instructions,
+            &Columns { columns: &columns[..width * depth], filter: filter.values(), rows: height },
+            output,
+        );
     }
 
-    /// Copies the samples of a column, and what the boundary says around them and for a column outside, to the buffer from `at` on.
+    /// Copies the samples of a column, and what the boundary says around them and for a column outside, to the buffer
+    /// from `at` on.
     fn fill(&mut self, (j, k): (isize, isize), at: usize) {
         let ([rows, columns, pages], above) = (self.request.size(), self.request.filter().radius()[0]);
         let boundary: Boundary<T> = self.request.boundary();

@@ -1,14 +1,16 @@
 //! Stencils along lines.
 //!
 //! # Tiles
-//! An array of lines is seen as `inner x length x outer` elements: rows of `inner` neighbours, one for each place in a line. A stencil takes row `j` from
-//! the rows around it, all elements of a row by the same steps; so rows are what the vectors run along, and where `inner` is 1, neighbouring rows are
-//! neighbouring numbers, which comes to the same. The array is cut into tiles: some columns of some rows.
+//! An array of lines is seen as `inner x length x outer` elements: rows of `inner` neighbours, one for each place in a
+//! line. A stencil takes row `j` from the rows around it, all elements of a row by the same steps; so rows are what the
+//! vectors run along, and where `inner` is 1, neighbouring rows are neighbouring numbers, which comes to the same. The
+//! array is cut into tiles: some columns of some rows.
 //!
-//! A single sweep computes the inside of a line straight from the array. Its two ends, and lines that are mostly ends, go through a copy with what the
-//! boundary says around it. Many sweeps go through such copies too: a tile is copied with so many rows around it that all sweeps of a pass can be done in
-//! the cache, on fewer rows each time; what neighbouring tiles both need in between, both compute. What a tile holds at the true end of a line is
-//! padded anew before every sweep.
+//! A single sweep computes the inside of a line straight from the array. Its two ends, and lines that are mostly ends,
+//! go through a copy with what the boundary says around it. Many sweeps go through such copies too: a tile is copied
+//! with so many rows around it that all sweeps of a pass can be done in the cache, on fewer rows each time; what
+//! neighbouring tiles both need in between, both compute. What a tile holds at the true end of a line is padded anew
+//! before every sweep.
 
 use std::ops::Range;
 
@@ -29,7 +31,8 @@ pub(super) trait Stencil<T>: Sync {
     /// Multiply-adds an output.
     fn work(&self) -> usize;
 
-    /// The outputs that have all their samples in `samples`, which are `step` apart: `2 * radius * step` more than `output`.
+    /// The outputs that have all their samples in `samples`, which are `step` apart: `2 * radius * step` more than
+    /// `output`.
     fn compute(&self, instructions: Instructions, samples: &[T], step: usize, output: &mut [T]);
 }
 
@@ -113,8 +116,10 @@ impl<P: Step> Operator<f64> for Correlation<'_, P> {
         for (k, &tap) in self.taps.iter().enumerate() {
             let tap = V::splat(set, tap);
             for (u, acc) in acc.iter_mut().enumerate() {
-                // SAFETY: the last sample under an output is `(taps.len() - 1) * step` behind it, and there are as many more samples.
-                *acc = unsafe { V::load(set, self.samples.as_ptr().add(at + k * self.step.places() + u * V::LANES)) }.fma(tap, *acc);
+                // SAFETY: the last sample under an output is `(taps.len() - 1) * step` behind it, and there are as many
+                // more samples.
+                *acc = unsafe { V::load(set, self.samples.as_ptr().add(at + k * self.step.places() + u * V::LANES)) }
+                    .fma(tap, *acc);
             }
         }
         for (u, acc) in acc.into_iter().enumerate() {
@@ -124,7 +129,8 @@ impl<P: Step> Operator<f64> for Correlation<'_, P> {
     }
 }
 
-/// Output `i` is the chain of `fma(c[d - 1], samples[i + (R + d) * step] - samples[i + (R - d) * step], acc)` for d = 1..R.
+/// Output `i` is the chain of `fma(c[d - 1], samples[i + (R + d) * step] - samples[i + (R - d) * step], acc)` for d =
+/// 1..R.
 struct SumOfDifferences<'a, T, P> {
     samples: &'a [T],
     step: P,
@@ -186,8 +192,9 @@ const WIDE: usize = 1 << 10;
 const COPIED: usize = 64;
 const COPIED_FOR_MANY: usize = 32;
 
-/// From this radius on, rows that are apart are copied for one sweep already: read in place, so many of them, which are often a power of two apart,
-/// push one another out of the cache. (Of 21 taps along the last dimension of 256 x 256 x 256, a core does twice as many through copies.)
+/// From this radius on, rows that are apart are copied for one sweep already: read in place, so many of them, which are
+/// often a power of two apart, push one another out of the cache. (Of 21 taps along the last dimension of 256 x 256 x
+/// 256, a core does twice as many through copies.)
 const RADIUS_COPIED: usize = 3;
 
 /// `total` in parts of at most about `limit`, evenly, and in whole vectors.
@@ -210,7 +217,13 @@ impl Tiling {
         if inner == 1 {
             let blocks = (STEP / length).clamp(1, outer.div_ceil(threads));
             let rows = if outer >= threads { STEP } else { STEP.min(length.div_ceil(threads)) };
-            return Tiling { blocks, width: 1, rows: if blocks > 1 { length } else { rows.min(length) }, sweeps: 1, direct: true };
+            return Tiling {
+                blocks,
+                width: 1,
+                rows: if blocks > 1 { length } else { rows.min(length) },
+                sweeps: 1,
+                direct: true,
+            };
         }
         if inner >= COPIED && radius >= RADIUS_COPIED {
             let width = evenly(inner, COPIED);
@@ -314,7 +327,12 @@ pub(super) struct Sweeps<'a, T, S> {
 }
 
 impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
-    pub(super) fn new(instructions: Instructions, stencil: &'a S, lines: Lines, boundary: Boundary<T>) -> Sweeps<'a, T, S> {
+    pub(super) fn new(
+        instructions: Instructions,
+        stencil: &'a S,
+        lines: Lines,
+        boundary: Boundary<T>,
+    ) -> Sweeps<'a, T, S> {
         let mut pads = Pads { before: [0; MAX_RADIUS], behind: [0; MAX_RADIUS] };
         let length = lines.length();
         if length > 0 && !matches!(boundary, Boundary::Constant(_)) {
@@ -340,26 +358,47 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         self.run_in(tiling, sweeps, threads, input, output, watch)
     }
 
-    fn run_in(&self, tiling: Tiling, sweeps: usize, threads: usize, input: &[T], output: &mut [T], watch: &Watch) -> Result<(), Error> {
+    fn run_in(
+        &self,
+        tiling: Tiling,
+        sweeps: usize,
+        threads: usize,
+        input: &[T],
+        output: &mut [T],
+        watch: &Watch,
+    ) -> Result<(), Error> {
         let parts = tiling.parts(self.lines);
         let (tiles, passes) = (parts.iter().product::<usize>(), sweeps.div_ceil(tiling.sweeps));
         tasks::ping_pong(input, output, passes, |pass, input, output| {
             let sweeps = sweeps / passes + usize::from(pass < sweeps % passes);
             let updates = (input.len() / tiles).saturating_mul(sweeps);
             let target = Target::new(output);
-            tasks::run(tiles, threads, (STEP / updates.max(1)).max(1), watch, |number, copies: &mut Copies<T>, progress| {
-                let tile = tiling.tile(self.lines, parts, number);
-                if tiling.direct {
-                    self.once(&tile, input, &target, copies, progress)
-                } else {
-                    self.sweep(&tile, sweeps, input, &target, copies, progress)
-                }
-            })
+            tasks::run(
+                tiles,
+                threads,
+                (STEP / updates.max(1)).max(1),
+                watch,
+                |number, copies: &mut Copies<T>, progress| {
+                    let tile = tiling.tile(self.lines, parts, number);
+                    if tiling.direct {
+                        self.once(&tile, input, &target, copies, progress)
+                    } else {
+                        self.sweep(&tile, sweeps, input, &target, copies, progress)
+                    }
+                },
+            )
         })
     }
 
     /// One sweep of a tile.
-    fn once(&self, tile: &Tile, input: &[T], target: &Target<T>, copies: &mut Copies<T>, progress: &mut Progress) -> Result<(), Error> {
+    fn once(
+        &self,
+        tile: &Tile,
+        input: &[T],
+        target: &Target<T>,
+        copies: &mut Copies<T>,
+        progress: &mut Progress,
+    ) -> Result<(), Error> {
         let (inner, length, radius) = (self.lines.inner(), self.lines.length(), self.stencil.radius());
         let (width, rows) = (tile.columns.len(), &tile.rows);
         // The rows that have all their samples in the array.
@@ -410,14 +449,18 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
             }
             _ => {
                 let pads = &self.pads;
-                buffer[..before].iter_mut().zip(&pads.before[radius - before..]).for_each(|(to, &sample)| *to = line[sample]);
+                buffer[..before]
+                    .iter_mut()
+                    .zip(&pads.before[radius - before..])
+                    .for_each(|(to, &sample)| *to = line[sample]);
                 buffer[behind..].iter_mut().zip(&pads.behind).for_each(|(to, &sample)| *to = line[sample]);
             }
         }
         self.stencil.compute(self.instructions, buffer, 1, output);
     }
 
-    /// Computes `rows` of a tile's columns, in one of its blocks, with `samples` from the first sample of the first row on, and `step` from row to row.
+    /// Computes `rows` of a tile's columns, in one of its blocks, with `samples` from the first sample of the first row
+    /// on, and `step` from row to row.
     fn rows(&self, tile: &Tile, block: usize, rows: Range<usize>, samples: &[T], step: usize, target: &Target<T>) {
         let (inner, width) = (self.lines.inner(), tile.columns.len());
         let first = self.first(tile, block);
@@ -462,7 +505,11 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
                 return start..end;
             }
             let reach = (radius * remaining) as isize;
-            if endless { start - reach..end + reach } else { (start - reach).max(0)..(end + reach).min(length as isize) }
+            if endless {
+                start - reach..end + reach
+            } else {
+                (start - reach).max(0)..(end + reach).min(length as isize)
+            }
         };
         let loaded = needed(sweeps);
         // What stands before the first line of a constant stands behind it, too, for the one behind.
@@ -509,9 +556,14 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
             let first = self.first(tile, of_array);
             let mut row = rows.start;
             while row < rows.end {
-                let at = if (0..length as isize).contains(&row) { row as usize } else { row.rem_euclid(length as isize) as usize };
+                let at = if (0..length as isize).contains(&row) {
+                    row as usize
+                } else {
+                    row.rem_euclid(length as isize) as usize
+                };
                 let together = (length - at).min((rows.end - row) as usize);
-                let (from, to) = (&input[first + inner * at..], &mut copy[layout.place(block, row)..][..together * width]);
+                let (from, to) =
+                    (&input[first + inner * at..], &mut copy[layout.place(block, row)..][..together * width]);
                 if width == inner {
                     to.copy_from_slice(&from[..to.len()]);
                 } else {
@@ -528,9 +580,10 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
     fn pad(&self, rows: &Range<isize>, blocks: usize, layout: &Layout, copy: &mut [T]) {
         let (length, radius) = (self.lines.length() as isize, self.stencil.radius() as isize);
         for block in 0..blocks {
-            for (reached, rows, pads) in
-                [(rows.start == 0, -radius..0, &self.pads.before), (rows.end == length, length..length + radius, &self.pads.behind)]
-            {
+            for (reached, rows, pads) in [
+                (rows.start == 0, -radius..0, &self.pads.before),
+                (rows.end == length, length..length + radius, &self.pads.behind),
+            ] {
                 if !reached {
                     continue;
                 }
@@ -568,7 +621,8 @@ mod tests {
     use super::*;
     use crate::stencil::{CoefficientSource, Compute, Derivative, Engine, Real, Reference, Request};
 
-    const BOUNDARIES: [Boundary<f64>; 4] = [Boundary::Constant(1.5), Boundary::Replicate, Boundary::Symmetric, Boundary::Circular];
+    const BOUNDARIES: [Boundary<f64>; 4] =
+        [Boundary::Constant(1.5), Boundary::Replicate, Boundary::Symmetric, Boundary::Circular];
 
     /// However the array is cut, and however many sweeps are done in a pass, the result is that of the whole.
     #[test]
@@ -592,7 +646,8 @@ mod tests {
                         assert_eq!(watch.done(), (input.len() * sweeps) as u64, "{what}");
                     }
                 }
-                let request = Derivative::new(&input, lines, 0.3, CoefficientSource::Constant).unwrap().with_boundary(boundary);
+                let request =
+                    Derivative::new(&input, lines, 0.3, CoefficientSource::Constant).unwrap().with_boundary(boundary);
                 let mut expected = vec![0.0; input.len()];
                 Reference.derivative(&request, &mut expected, &Watch::new()).unwrap();
                 for tiling in tilings(lines, 1) {
@@ -614,7 +669,13 @@ mod tests {
             for width in [1, 2, 8, inner] {
                 for rows in [1, 2, 9, 30, length] {
                     for at_once in [1, 2, sweeps] {
-                        let tiling = Tiling { blocks: 1, width: width.min(inner), rows: rows.min(length), sweeps: at_once, direct };
+                        let tiling = Tiling {
+                            blocks: 1,
+                            width: width.min(inner),
+                            rows: rows.min(length),
+                            sweeps: at_once,
+                            direct,
+                        };
                         tilings.push(tiling);
                     }
                 }
@@ -627,23 +688,32 @@ mod tests {
         tilings
     }
 
-    /// Whatever the array and the stencil, tiles cover it, copies stay small, and every thread has some where there is enough.
+    /// Whatever the array and the stencil, tiles cover it, copies stay small, and every thread has some where there is
+    /// enough.
     #[test]
     fn chosen_tilings_fit() {
         for inner in [1, 2, 7, 63, 64, 65, 1000, 100_000] {
             for length in [1, 2, 20, 41, 300, 2000, 2049, 32_768, 1_000_000] {
                 for outer in [1, 2, 100, 10_000] {
                     let lines = Lines::strided(inner, length, outer);
-                    for (radius, sweeps, threads) in
-                        [(0, 1, 1), (1, 1, 64), (10, 1, 2), (0, 9, 1), (1, 2, 1), (1, 1000, 64), (10, 2, 2), (10, 50, 1)]
-                    {
+                    for (radius, sweeps, threads) in [
+                        (0, 1, 1),
+                        (1, 1, 64),
+                        (10, 1, 2),
+                        (0, 9, 1),
+                        (1, 2, 1),
+                        (1, 1000, 64),
+                        (10, 2, 2),
+                        (10, 50, 1),
+                    ] {
                         let tiling = Tiling::choose(lines, radius, sweeps, threads);
                         let what = format!("{lines:?}, radius {radius}, {sweeps} sweeps: {tiling:?}");
                         assert!((1..=sweeps).contains(&tiling.sweeps) && (1..=inner).contains(&tiling.width), "{what}");
                         assert!((1..=length).contains(&tiling.rows) && (1..=outer).contains(&tiling.blocks), "{what}");
                         assert!(tiling.blocks == 1 || (tiling.width, tiling.rows) == (inner, length), "{what}");
                         assert!(!tiling.direct || sweeps == 1, "{what}");
-                        let rows = if tiling.rows == length { length } else { tiling.rows + 2 * radius * tiling.sweeps };
+                        let rows =
+                            if tiling.rows == length { length } else { tiling.rows + 2 * radius * tiling.sweeps };
                         let copy = tiling.blocks * tiling.width * (rows + 2 * radius);
                         assert!(tiling.direct || copy <= 5 * FAR / 4, "{what}: {copy}");
                     }

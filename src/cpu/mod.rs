@@ -1,7 +1,7 @@
 //! The CPU engine: the same bits without a GPU.
 //!
-//! Everything is an operator of [`simd`] on contiguous numbers; [`lines`] and [`convolution`] bring the samples into that form, a tile at a time. Tiles are
-//! the [`tasks`] that the threads share.
+//! Everything is an operator of [`simd`] on contiguous numbers; [`lines`] and [`convolution`] bring the samples into
+//! that form, a tile at a time. Tiles are the [`tasks`] that the threads share.
 
 mod convolution;
 mod lines;
@@ -54,7 +54,12 @@ impl<T: Lanes> Compute<T> for Cpu {
     fn derivative(&self, request: &Derivative<T>, output: &mut [T], watch: &Watch) -> Result<(), Error> {
         assert_eq!(output.len(), request.input().len());
         let differences = Differences(request.coefficients());
-        Sweeps::new(self.instructions, &differences, request.lines(), request.boundary()).run(1, request.input(), output, watch)
+        Sweeps::new(self.instructions, &differences, request.lines(), request.boundary()).run(
+            1,
+            request.input(),
+            output,
+            watch,
+        )
     }
 
     fn convolution(&self, request: &Convolution<T>, output: &mut [T], watch: &Watch) -> Result<(), Error> {

@@ -1,10 +1,10 @@
 //! Operators on contiguous numbers, written once over a vector type and compiled for each instruction set.
 //!
 //! # What proves what
-//! To run an instruction that the processor lacks is undefined behaviour. So the tokens [`Avx512`] and [`Avx2`] exist only where the processor was
-//! found to have their features; a vector can only be made from a token, and computing with a vector needs no other proof. The list of features is
-//! written once, in `instruction_set!`: what is asked for at detection is what the code is compiled with, and the compiler refuses
-//! intrinsics that need others.
+//! To run an instruction that the processor lacks is undefined behaviour. So the tokens [`Avx512`] and [`Avx2`] exist
+//! only where the processor was found to have their features; a vector can only be made from a token, and computing
+//! with a vector needs no other proof. The list of features is written once, in `instruction_set!`: what is asked for
+//! at detection is what the code is compiled with, and the compiler refuses intrinsics that need others.
 
 use std::sync::OnceLock;
 
@@ -17,7 +17,8 @@ pub enum Level {
     Avx512,
     /// 256-bit vectors with fused multiply-add.
     Avx2,
-    /// One number after the other, on any machine. Without an instruction for fma the C library computes it: exact, and slow.
+    /// One number after the other, on any machine. Without an instruction for fma the C library computes it: exact, and
+    /// slow.
     Portable,
 }
 
@@ -90,8 +91,8 @@ pub(super) trait Operator<T> {
     /// How many outputs there are.
     fn outputs(&self) -> usize;
 
-    /// Computes `U` vectors of outputs, from the output `at` on, to `output`. `U` chains at once: each has time to finish a step while the others
-    /// take theirs.
+    /// Computes `U` vectors of outputs, from the output `at` on, to `output`. `U` chains at once: each has time to
+    /// finish a step while the others take theirs.
     ///
     /// # Safety
     /// `at + U * LANES` may not be more than `outputs`, and as many numbers must be writable at `output`.
@@ -213,8 +214,9 @@ mod x86_64 {
 
     /// An instruction set: its token, what is compiled for it, and its vectors of doubles and of singles.
     ///
-    /// The features come from one list. It names those that others imply, too (the reference of the Rust language says which): a hypervisor may hide one
-    /// and show the other, and code that is compiled for the one may hold instructions of the other.
+    /// The features come from one list. It names those that others imply, too (the reference of the Rust language says
+    /// which): a hypervisor may hide one and show the other, and code that is compiled for the one may hold
+    /// instructions of the other.
     macro_rules! instruction_set {
         ($(#[$doc:meta])* $set:ident, [$($feature:tt),+], $doubles:tt, $singles:tt) => {
             $(#[$doc])*
@@ -251,7 +253,8 @@ mod x86_64 {
         };
     }
 
-    /// A vector of an instruction set, with its operations. Inside, the compiler sees to it that the features are enough for the intrinsics.
+    /// A vector of an instruction set, with its operations. Inside, the compiler sees to it that the features are
+    /// enough for the intrinsics.
     macro_rules! vector {
         ($set:ident, [$($feature:tt),+], ($type:ident, $register:ty, $element:ty, $lanes:literal,
          $splat:ident, $load:ident, $store:ident, $sub:ident, $fma:ident)) => {
@@ -370,8 +373,12 @@ mod tests {
     fn detection_asks_for_every_feature_that_the_code_is_compiled_with() {
         for features in [Avx512::FEATURES, Avx2::FEATURES] {
             for feature in features {
-                for implied in IMPLIED.into_iter().filter(|(name, _)| name == feature).flat_map(|(_, implied)| implied) {
-                    assert!(features.contains(implied), "{feature} switches {implied} on, and detection does not ask for it");
+                for implied in IMPLIED.into_iter().filter(|(name, _)| name == feature).flat_map(|(_, implied)| implied)
+                {
+                    assert!(
+                        features.contains(implied),
+                        "{feature} switches {implied} on, and detection does not ask for it"
+                    );
                 }
             }
         }

@@ -14,8 +14,8 @@ use crate::workers::Workers;
 /// The work, in multiply-adds, that is worth waking a thread for: some 20 microseconds of one core.
 const WORK_PER_THREAD: usize = 1 << 18;
 
-/// The outputs of one step at most. Input and output of a step stay in the second-level cache; and on a machine without an instruction for the
-/// multiply-add, where one takes up to 50 ns, 21 taps take 35 ms.
+/// The outputs of one step at most. Input and output of a step stay in the second-level cache; and on a machine without
+/// an instruction for the multiply-add, where one takes up to 50 ns, 21 taps take 35 ms.
 pub(super) const STEP: usize = 1 << 15;
 
 /// Updates that a thread keeps to itself before it counts them where all threads do.
@@ -57,7 +57,8 @@ impl Drop for Progress<'_> {
     }
 }
 
-/// Runs `tasks` tasks on so many threads. Each thread has a scratch of its own; `at_once` neighbouring tasks at least go to the same thread.
+/// Runs `tasks` tasks on so many threads. Each thread has a scratch of its own; `at_once` neighbouring tasks at least
+/// go to the same thread.
 ///
 /// # Errors
 /// That of a task; those that have not begun are left out.
@@ -74,7 +75,8 @@ pub(super) fn run<B: Default + Send>(
         return (0..tasks).try_for_each(|number| task(number, &mut scratch, &mut progress));
     };
     // Never waited for: a thread takes its own only, and gives it back before its next task.
-    let of_threads: Vec<_> = (0..pool.current_num_threads()).map(|_| Mutex::new((B::default(), Progress::new(watch)))).collect();
+    let of_threads: Vec<_> =
+        (0..pool.current_num_threads()).map(|_| Mutex::new((B::default(), Progress::new(watch)))).collect();
     pool.install(|| {
         (0..tasks).into_par_iter().with_min_len(at_once).try_for_each(|number| {
             let own = &of_threads[rayon::current_thread_index().unwrap_or(0)];
@@ -106,12 +108,14 @@ impl<'a, T> Target<'a, T> {
     #[allow(clippy::mut_from_ref)]
     pub(super) unsafe fn places(&self, range: Range<usize>) -> &mut [T] {
         assert!(range.start <= range.end && range.end <= self.len);
-        // SAFETY: within the slice that was lent for `'a`; that it is the only one with these elements is the caller's promise.
+        // SAFETY: within the slice that was lent for `'a`; that it is the only one with these elements is the caller's
+        // promise.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
     }
 }
 
-/// So many passes, each over what the last one gave, from `input` to `output`. Between them, one array more is needed, and the output is the other.
+/// So many passes, each over what the last one gave, from `input` to `output`. Between them, one array more is needed,
+/// and the output is the other.
 pub(super) fn ping_pong<T: Real>(
     input: &[T],
     output: &mut [T],

@@ -11,7 +11,8 @@ use crate::stencil::{Boundary, Error, Lines, Real};
 use crate::watch::Watch;
 use crate::workers::Workers;
 
-/// From so many sweeps on, the device is what is waited for: blocks are larger, and an array that is one block stays one.
+/// From so many sweeps on, the device is what is waited for: blocks are larger, and an array that is one block stays
+/// one.
 const MANY_SWEEPS: usize = 8;
 
 /// The bytes of a block then.
@@ -25,15 +26,16 @@ pub(super) trait Kernel<T>: Sync {
     /// How far a sweep reaches.
     fn radius(&self) -> usize;
 
-    /// Whether it computes outputs that have all their samples, along lines that are cut into blocks of one line each and extended beyond their ends.
-    /// Else it takes lines whole, or cut, and extends them itself.
+    /// Whether it computes outputs that have all their samples, along lines that are cut into blocks of one line each
+    /// and extended beyond their ends. Else it takes lines whole, or cut, and extends them itself.
     fn split(&self) -> bool;
 
     /// Loads what so many sweeps over such lines will need.
     fn prepare(&mut self, device: &mut Device, lines: Lines, sweeps: usize) -> Result<(), Error>;
 
-    /// Puts so many sweeps over `block` on the stream, from the samples at the first address, with the second to write to. Returns the address of the
-    /// first output. Where it waits for the device in between, it says how many sweeps are over.
+    /// Puts so many sweeps over `block` on the stream, from the samples at the first address, with the second to write
+    /// to. Returns the address of the first output. Where it waits for the device in between, it says how many sweeps
+    /// are over.
     fn launch(
         &self,
         stream: sys::CUstream,
@@ -53,7 +55,8 @@ pub(super) struct Array<'a, T> {
     pub(super) sweeps: usize,
 }
 
-/// Sweeps `array` to `output`. The buffers on the device stay within the budget, as far as one output and its samples allow.
+/// Sweeps `array` to `output`. The buffers on the device stay within the budget, as far as one output and its samples
+/// allow.
 ///
 /// Where the halo for all sweeps would be too large, they are done in rounds, each through the host's memory.
 pub(super) fn sweep<T: Element>(
@@ -85,7 +88,9 @@ pub(super) fn sweep<T: Element>(
     // Rounds go from one array to the other and back, so that the last writes the output.
     let mut scratch = Vec::new();
     if rounds > 1 {
-        let refused = |_| Error::OutOfMemory(format!("No memory on the host for a second array of {} bytes.", size_of_val(output)));
+        let refused = |_| {
+            Error::OutOfMemory(format!("No memory on the host for a second array of {} bytes.", size_of_val(output)))
+        };
         scratch.try_reserve_exact(output.len()).map_err(refused)?;
         scratch.resize(output.len(), T::default());
     }
@@ -110,9 +115,15 @@ pub(super) fn sweep<T: Element>(
 }
 
 /// How the array is cut, and how many lanes there are for it.
-fn prepare<T: Real>(device: &mut Device, kernel: &dyn Kernel<T>, array: &Array<T>, budget: Budget) -> Result<(Blocks<T>, usize), Error> {
+fn prepare<T: Real>(
+    device: &mut Device,
+    kernel: &dyn Kernel<T>,
+    array: &Array<T>,
+    budget: Budget,
+) -> Result<(Blocks<T>, usize), Error> {
     let (elements, size) = (array.lines.elements(), size_of::<T>());
-    let cut = |elements| Blocks::new(array.lines, array.boundary, kernel.radius(), array.sweeps, elements, kernel.split());
+    let cut =
+        |elements| Blocks::new(array.lines, array.boundary, kernel.radius(), array.sweeps, elements, kernel.split());
     let many = array.sweeps > MANY_SWEEPS;
     let most = if many { SWEPT_BYTES } else { PIECE_BYTES } / size;
     let mut wanted = if many && elements <= most { 1 } else { lanes_for(elements * size, Workers::count()) };
@@ -129,7 +140,13 @@ fn prepare<T: Real>(device: &mut Device, kernel: &dyn Kernel<T>, array: &Array<T
             target = (budget.kept() / (2 * size)).max(LEAST_SAMPLES);
             blocks = cut(target);
         }
-        match device.staging.reserve(&device.context, wanted.min(blocks.count()), blocks.most_samples() * size, budget.kept(), short) {
+        match device.staging.reserve(
+            &device.context,
+            wanted.min(blocks.count()),
+            blocks.most_samples() * size,
+            budget.kept(),
+            short,
+        ) {
             Ok(lanes) => return Ok((blocks, lanes)),
             Err(Error::OutOfMemory(text)) => {
                 let smaller = cut(target / 2);
@@ -139,7 +156,9 @@ fn prepare<T: Real>(device: &mut Device, kernel: &dyn Kernel<T>, array: &Array<T
                     target /= 2;
                 } else {
                     let smallest = lane_bytes(&blocks);
-                    return Err(Error::OutOfMemory(format!("No memory for the smallest of buffers, {smallest} bytes. {text}")));
+                    return Err(Error::OutOfMemory(format!(
+                        "No memory for the smallest of buffers, {smallest} bytes. {text}"
+                    )));
                 }
                 short = true;
             }

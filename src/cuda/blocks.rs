@@ -1,14 +1,15 @@
 //! How an array that falls into lines is cut into blocks, and how blocks are copied out of it and into it.
 //!
-//! A block is a box of the array: some lines side by side, a stretch of each, the same of some neighbours further out. It is what one lane works on at a
-//! time. Sweeps over a block spoil what lies near its ends, where they are not the ends of lines; so a block takes a halo along, as many samples on
-//! either side as its sweeps reach.
+//! A block is a box of the array: some lines side by side, a stretch of each, the same of some neighbours further out.
+//! It is what one lane works on at a time. Sweeps over a block spoil what lies near its ends, where they are not the
+//! ends of lines; so a block takes a halo along, as many samples on either side as its sweeps reach.
 
 use std::ops::Range;
 
 use crate::stencil::{Boundary, Lines, Real};
 
-/// Where the rows of a block are copied one by one, they are at least as long as a page, if there is one sweep for each copy.
+/// Where the rows of a block are copied one by one, they are at least as long as a page, if there is one sweep for each
+/// copy.
 const ROW: usize = 512;
 
 /// The same for many sweeps: then the lines had better be whole, and the copies do not count.
@@ -41,7 +42,8 @@ impl Block {
         self.inner.len() * self.along.len() * self.outer.len()
     }
 
-    /// How many elements of the copied block are ahead of the first output. There are outputs only from there on, without gaps.
+    /// How many elements of the copied block are ahead of the first output. There are outputs only from there on,
+    /// without gaps.
     pub(super) fn ahead(&self) -> usize {
         self.before * self.inner.len()
     }
@@ -51,7 +53,8 @@ impl Block {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Blocks<T> {
     lines: Lines,
-    /// What is copied for samples outside a line; `None` where blocks end with the line, and what is outside is left to the kernel.
+    /// What is copied for samples outside a line; `None` where blocks end with the line, and what is outside is left to
+    /// the kernel.
     extended: Option<Boundary<T>>,
     /// Lines side by side, outputs along a line, and those further out, in a block.
     shape: [usize; 3],
@@ -61,13 +64,24 @@ pub(super) struct Blocks<T> {
 }
 
 impl<T: Real> Blocks<T> {
-    /// For `sweeps` of a stencil of this radius, or as many of them as can be done at once, with blocks of about `elements` samples. Each line in a block
-    /// of its own, and extended beyond its ends, if `split`; else whole lines where they fit. A block is never smaller than one output needs.
-    pub(super) fn new(lines: Lines, boundary: Boundary<T>, radius: usize, sweeps: usize, elements: usize, split: bool) -> Blocks<T> {
+    /// For `sweeps` of a stencil of this radius, or as many of them as can be done at once, with blocks of about
+    /// `elements` samples. Each line in a block of its own, and extended beyond its ends, if `split`; else whole lines
+    /// where they fit. A block is never smaller than one output needs.
+    pub(super) fn new(
+        lines: Lines,
+        boundary: Boundary<T>,
+        radius: usize,
+        sweeps: usize,
+        elements: usize,
+        split: bool,
+    ) -> Blocks<T> {
         let (inner, length, outer) = (lines.inner(), lines.length(), lines.outer());
         let whole = Blocks { lines, extended: None, shape: [inner, length, 1], halo: 0, sweeps };
         if !split && inner * length <= elements {
-            return Blocks { shape: [inner, length, (elements / (inner * length).max(1)).clamp(1, outer.max(1))], ..whole };
+            return Blocks {
+                shape: [inner, length, (elements / (inner * length).max(1)).clamp(1, outer.max(1))],
+                ..whole
+            };
         }
         let row = if sweeps > 1 { SWEPT_ROW } else { ROW }.min(inner);
         if !split && elements / length.max(1) >= row {
@@ -236,12 +250,16 @@ impl<'a, T: Copy> SharedOutput<'a, T> {
 mod tests {
     use super::*;
 
-    const BOUNDARIES: [Boundary<f64>; 4] = [Boundary::Constant(7.5), Boundary::Replicate, Boundary::Symmetric, Boundary::Circular];
+    const BOUNDARIES: [Boundary<f64>; 4] =
+        [Boundary::Constant(7.5), Boundary::Replicate, Boundary::Symmetric, Boundary::Circular];
 
-    /// Every cut of every shape: blocks are within their size, their outputs are the array, each once, and their samples are those of the padded array.
+    /// Every cut of every shape: blocks are within their size, their outputs are the array, each once, and their
+    /// samples are those of the padded array.
     #[test]
     fn blocks_are_the_array_and_what_is_around_it() {
-        for (inner, length, outer) in [(1, 1, 1), (1, 50, 1), (1, 7, 5), (3, 20, 2), (40, 9, 3), (600, 3, 1), (2, 100, 1), (70, 30, 1)] {
+        for (inner, length, outer) in
+            [(1, 1, 1), (1, 50, 1), (1, 7, 5), (3, 20, 2), (40, 9, 3), (600, 3, 1), (2, 100, 1), (70, 30, 1)]
+        {
             let lines = Lines::strided(inner, length, outer);
             let input: Vec<f64> = (0..lines.elements()).map(|i| i as f64).collect();
             for boundary in BOUNDARIES {
@@ -274,17 +292,23 @@ mod tests {
             // Each sample is the one of its place, also outside.
             let mut copies = copied.iter();
             for k in block.outer.clone() {
-                for place in block.along.start as isize - block.before as isize..(block.along.end + block.after) as isize {
+                for place in
+                    block.along.start as isize - block.before as isize..(block.along.end + block.after) as isize
+                {
                     for i in block.inner.clone() {
                         let at = boundary.sample_at(place, lines.length());
-                        let expected = at.map_or(boundary.constant(), |at| input[i + lines.inner() * (at + lines.length() * k)]);
+                        let expected =
+                            at.map_or(boundary.constant(), |at| input[i + lines.inner() * (at + lines.length() * k)]);
                         assert_eq!(copies.next(), Some(&expected), "{what}");
                     }
                 }
             }
             // A halo ends only where the line does, and then the kernel sees to what is outside.
             let cut = |halo: usize, room: usize| halo == blocks.halo || (blocks.extended.is_none() && halo == room);
-            assert!(cut(block.before, block.along.start) && cut(block.after, lines.length() - block.along.end), "{what}");
+            assert!(
+                cut(block.before, block.along.start) && cut(block.after, lines.length() - block.along.end),
+                "{what}"
+            );
             assert!(block.outer.len() == 1 || (block.before, block.after) == (0, 0), "{what}");
             let outputs = &copied[block.ahead()..][..block.outputs()];
             // SAFETY: nobody else is there.

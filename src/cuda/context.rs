@@ -1,9 +1,10 @@
 //! What is had of the driver for a while, each given back by its owner: contexts, streams, events, graphs.
 //!
 //! # Rationale
-//! cudarc has such owners too. But theirs leave a context retained where opening one fails half-way; and they keep an error that a drop met, to tell it in
-//! the next call in place of doing that one: a wait is skipped so, and a call fails that had no part in it. Here a drop does what it can. What it is
-//! refused was refused before, and told, or is known to the next call of the driver.
+//! cudarc has such owners too. But theirs leave a context retained where opening one fails half-way; and they keep an
+//! error that a drop met, to tell it in the next call in place of doing that one: a wait is skipped so, and a call
+//! fails that had no part in it. Here a drop does what it can. What it is refused was refused before, and told, or is
+//! known to the next call of the driver.
 
 use std::sync::Arc;
 
@@ -16,7 +17,8 @@ use crate::stencil::Error;
 #[derive(Debug)]
 pub(super) struct Handle<T>(pub(super) *mut T);
 
-// SAFETY: it is a name for something of the driver's, whose functions take it on any thread; nothing behind it is touched from here.
+// SAFETY: it is a name for something of the driver's, whose functions take it on any thread; nothing behind it is
+// touched from here.
 unsafe impl<T> Send for Handle<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for Handle<T> {}
@@ -74,7 +76,8 @@ pub(super) struct Stream {
 impl Stream {
     pub(super) fn new(context: &Arc<Context>) -> Result<Arc<Stream>, Error> {
         context.bind()?;
-        let handle = result::stream::create(result::stream::StreamKind::NonBlocking).map_err(failed("cuStreamCreate"))?;
+        let handle =
+            result::stream::create(result::stream::StreamKind::NonBlocking).map_err(failed("cuStreamCreate"))?;
         Ok(Arc::new(Stream { handle: Handle(handle), context: context.clone() }))
     }
 

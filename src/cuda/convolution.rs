@@ -1,9 +1,9 @@
 //! The convolution on the device: its modules, its filter, its launches.
 //!
 //! # The ways
-//! One sweep goes in pieces through the device and back. With a constant outside these are neighbouring columns; with any other boundary they are
-//! [slabs](super::slabs), gathered by the host. More sweeps are done on the device, where the array [finds room](super::resident) there; else each goes
-//! in pieces, from one array of the host to another.
+//! One sweep goes in pieces through the device and back. With a constant outside these are neighbouring columns; with
+//! any other boundary they are [slabs](super::slabs), gathered by the host. More sweeps are done on the device, where
+//! the array [finds room](super::resident) there; else each goes in pieces, from one array of the host to another.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -24,8 +24,8 @@ use crate::stencil::{Boundary, Convolution, Error};
 use crate::watch::Watch;
 use crate::workers::Workers;
 
-/// The filters of `cuda/convolution.cu` that have a module of their own, rows and columns, with the images for single and for double. Any other goes
-/// through the general ones.
+/// The filters of `cuda/convolution.cu` that have a module of their own, rows and columns, with the images for single
+/// and for double. Any other goes through the general ones.
 const SPECIALISED: [(usize, [&str; 2]); 7] = [
     (3, ["convolution_float_03", "convolution_double_03"]),
     (5, ["convolution_float_05", "convolution_double_05"]),
@@ -63,7 +63,8 @@ struct Argument {
 
 /// A convolution whose module is loaded and holds its filter.
 ///
-/// An image or a volume is cut between columns, so what is held of the device's memory is at least what one column needs with its neighbours.
+/// An image or a volume is cut between columns, so what is held of the device's memory is at least what one column
+/// needs with its neighbours.
 pub(super) struct ConvolutionPlan {
     function: Function,
     threads: usize,
@@ -102,11 +103,15 @@ impl ConvolutionPlan {
             Boundary::Symmetric => 2,
             Boundary::Circular => 3,
         };
-        let kernel = if filter[2] > 1 { c"convolution_3D_const_mem_kernel" } else { c"convolution_2D_const_mem_kernel" };
+        let kernel =
+            if filter[2] > 1 { c"convolution_3D_const_mem_kernel" } else { c"convolution_2D_const_mem_kernel" };
         Ok(ConvolutionPlan {
             function: module.function(kernel)?,
             threads: module.constant(c"tile_threads")? as usize,
-            tile: [module.constant(c"tile_rows_of_output")? as usize, module.constant(c"tile_columns_of_output")? as usize],
+            tile: [
+                module.constant(c"tile_rows_of_output")? as usize,
+                module.constant(c"tile_columns_of_output")? as usize,
+            ],
             filter,
             outside: request.boundary().constant().to_f64(),
             element_bytes: size_of::<T>(),
@@ -115,7 +120,13 @@ impl ConvolutionPlan {
     }
 
     /// Puts on the stream what computes the piece of an array.
-    fn launch_on(&self, array: Array, stream: sys::CUstream, piece: &Piece, [input, output]: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
+    fn launch_on(
+        &self,
+        array: Array,
+        stream: sys::CUstream,
+        piece: &Piece,
+        [input, output]: [sys::CUdeviceptr; 2],
+    ) -> Result<(), Error> {
         let [rows, columns, pages] = array.size;
         let (first, count) = (piece.output.start / rows, piece.output.len() / rows);
         let (skip, blocks) = blocks(array.size, self.tile, first..first + count)?;
@@ -138,7 +149,8 @@ impl ConvolutionPlan {
             outside: self.outside,
         };
         let shape = Shape::row(blocks, self.threads)?;
-        // SAFETY: the kernel reads the piece's inputs, and writes its outputs, at addresses where the caller has as many.
+        // SAFETY: the kernel reads the piece's inputs, and writes its outputs, at addresses where the caller has as
+        // many.
         unsafe { launch(&self.function, stream, shape, &argument) }
     }
 
@@ -148,13 +160,15 @@ impl ConvolutionPlan {
     }
 }
 
-/// The columns of tiles that a launch skips ahead of those that the outputs in some columns need, and its blocks: see `struct Part`.
+/// The columns of tiles that a launch skips ahead of those that the outputs in some columns need, and its blocks: see
+/// `struct Part`.
 ///
 /// # Errors
 /// [`Error::Internal`] for more than the kernel can count.
 fn blocks([rows, columns, _]: [usize; 3], tile: [usize; 2], outputs: Range<usize>) -> Result<(i32, usize), Error> {
     let tiles = columns_of_tiles(columns, tile[1], outputs);
-    // The kernel numbers tiles in integers of 32 bits: those of a page along either dimension, and those of the launch from the first page's first on.
+    // The kernel numbers tiles in integers of 32 bits: those of a page along either dimension, and those of the launch
+    // from the first page's first on.
     let down = rows.div_ceil(tile[0]);
     counter::<i32>(down, "tiles below each other")?;
     counter::<i32>(columns.div_ceil(tile[1]), "tiles beside each other")?;
@@ -162,22 +176,24 @@ fn blocks([rows, columns, _]: [usize; 3], tile: [usize; 2], outputs: Range<usize
     Ok((counter(tiles.start, "columns of tiles to skip")?, down.saturating_mul(tiles.len())))
 }
 
-/// The columns of tiles of so many columns of outputs that some outputs need, which are the columns `outputs` of an array, counted through all its
-/// pages. The tiles of the first such page come first, also those that are not needed.
+/// The columns of tiles of so many columns of outputs that some outputs need, which are the columns `outputs` of an
+/// array, counted through all its pages. The tiles of the first such page come first, also those that are not needed.
 fn columns_of_tiles(columns: usize, tile: usize, outputs: Range<usize>) -> Range<usize> {
     let last = outputs.end - 1;
     let pages = last / columns - outputs.start / columns;
     outputs.start % columns / tile..pages * columns.div_ceil(tile) + last % columns / tile + 1
 }
 
-/// The first column of outputs that a column of tiles is for, both counted through all pages: no tile reaches into another page.
+/// The first column of outputs that a column of tiles is for, both counted through all pages: no tile reaches into
+/// another page.
 fn first_column(columns: usize, tile: usize, column_of_tiles: usize) -> usize {
     let across = columns.div_ceil(tile);
     column_of_tiles / across * columns + column_of_tiles % across * tile
 }
 
-/// What of `outputs`, some columns of an array that are not yet computed, goes into the next of several launches of about as much: no more than
-/// `most` columns of tiles. Cut between tiles: what is on both sides would be computed twice. Also, how many columns of tiles it needs.
+/// What of `outputs`, some columns of an array that are not yet computed, goes into the next of several launches of
+/// about as much: no more than `most` columns of tiles. Cut between tiles: what is on both sides would be computed
+/// twice. Also, how many columns of tiles it needs.
 fn next_step(columns: usize, tile: usize, outputs: &Range<usize>, most: usize) -> (Range<usize>, usize) {
     let tiles = columns_of_tiles(columns, tile, outputs.clone());
     let step = evenly(tiles.len(), most);
@@ -185,8 +201,9 @@ fn next_step(columns: usize, tile: usize, outputs: &Range<usize>, most: usize) -
     (outputs.start..first_column(columns, tile, ahead + tiles.start + step).min(outputs.end), step)
 }
 
-/// Multiply-adds a second in single and in double, and bytes a second, that the slowest of devices can do: a small card of Pascal's time has 256 cores at
-/// 1.25 GHz, a double for 32 singles, and a narrow memory. In single with more to spare: what is begun too small costs one batch.
+/// Multiply-adds a second in single and in double, and bytes a second, that the slowest of devices can do: a small card
+/// of Pascal's time has 256 cores at 1.25 GHz, a double for 32 singles, and a narrow memory. In single with more to
+/// spare: what is begun too small costs one batch.
 const SLOW_SINGLE: f64 = 2e10;
 const SLOW_DOUBLE: f64 = 1e10;
 const SLOW_BYTES: f64 = 1.5e10;
@@ -203,14 +220,16 @@ fn slowest(rows: usize, tile: [usize; 2], filter: [usize; 3], element_bytes: usi
 
 /// A convolution whose pieces go into several launches as long as nobody knows that the device is fast enough for one.
 ///
-/// What all lanes have under way must be over within a tenth of a second. With 16 lanes and pieces of 2 MiB of doubles that is 9e8 multiply-adds for a
-/// filter of 15 x 15, and 1.4e9 for one of 7 x 7 x 7: 0.09 and 0.14 s on the slowest of devices; and pieces are larger where the halo is large, for
-/// 7 x 7 x 7 and pages of 512 x 512 they are 2.2e9 multiply-adds each. So a lane begins with its share of what such a device does in time, waits for
-/// that, and goes on with what follows from the time it took: on a fast device twice as much, which mostly is the rest of its first piece.
+/// What all lanes have under way must be over within a tenth of a second. With 16 lanes and pieces of 2 MiB of doubles
+/// that is 9e8 multiply-adds for a filter of 15 x 15, and 1.4e9 for one of 7 x 7 x 7: 0.09 and 0.14 s on the slowest of
+/// devices; and pieces are larger where the halo is large, for 7 x 7 x 7 and pages of 512 x 512 they are 2.2e9
+/// multiply-adds each. So a lane begins with its share of what such a device does in time, waits for that, and goes on
+/// with what follows from the time it took: on a fast device twice as much, which mostly is the rest of its first
+/// piece.
 ///
 /// # Limitations
-/// A launch has at least one column of tiles, from the first row to the last. With 15 x 15 in double and 130,000 rows that alone takes the slowest device
-/// a tenth of a second.
+/// A launch has at least one column of tiles, from the first row to the last. With 15 x 15 in double and 130,000 rows
+/// that alone takes the slowest device a tenth of a second.
 struct Steps<'a> {
     plan: &'a ConvolutionPlan,
     /// Counts columns of tiles.
@@ -227,8 +246,15 @@ impl<'a> Steps<'a> {
         Steps { plan, pace: SharedPace::of_units(plan.slowest() * lanes), lanes, watch }
     }
 
-    /// Puts on the stream what computes the piece of an array. Waits in between as long as the piece is more than a step.
-    fn launch_on(&self, array: Array, stream: sys::CUstream, piece: &Piece, [input, output]: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
+    /// Puts on the stream what computes the piece of an array. Waits in between as long as the piece is more than a
+    /// step.
+    fn launch_on(
+        &self,
+        array: Array,
+        stream: sys::CUstream,
+        piece: &Piece,
+        [input, output]: [sys::CUdeviceptr; 2],
+    ) -> Result<(), Error> {
         let ([rows, columns, _], tile) = (array.size, self.plan.tile[1]);
         let mut outputs = piece.output.start / rows..piece.output.end / rows;
         let mut begin = None;
@@ -266,7 +292,13 @@ impl Plan for Steps<'_> {
         self.plan.halo()
     }
 
-    fn launch(&self, stream: sys::CUstream, piece: &Piece, input: sys::CUdeviceptr, output: sys::CUdeviceptr) -> Result<(), Error> {
+    fn launch(
+        &self,
+        stream: sys::CUstream,
+        piece: &Piece,
+        input: sys::CUdeviceptr,
+        output: sys::CUdeviceptr,
+    ) -> Result<(), Error> {
         self.launch_on(self.plan.array, stream, piece, [input, output])
     }
 }
@@ -347,7 +379,10 @@ fn run_slabs<T: Element>(
             Err(Error::OutOfMemory(text)) => {
                 let held = cut.most_elements().iter().sum::<usize>();
                 if cut.is_smallest() {
-                    return Err(Error::OutOfMemory(format!("No memory for the smallest of buffers, {} bytes. {text}", held * size)));
+                    return Err(Error::OutOfMemory(format!(
+                        "No memory for the smallest of buffers, {} bytes. {text}",
+                        held * size
+                    )));
                 }
                 limit = held / 2;
             }
@@ -416,7 +451,13 @@ impl Plan for ConvolutionPlan {
         (self.filter[1] / 2 + self.filter[2] / 2 * columns) * rows
     }
 
-    fn launch(&self, stream: sys::CUstream, piece: &Piece, input: sys::CUdeviceptr, output: sys::CUdeviceptr) -> Result<(), Error> {
+    fn launch(
+        &self,
+        stream: sys::CUstream,
+        piece: &Piece,
+        input: sys::CUdeviceptr,
+        output: sys::CUdeviceptr,
+    ) -> Result<(), Error> {
         self.launch_on(self.array, stream, piece, [input, output])
     }
 }
@@ -465,7 +506,8 @@ mod tests {
         }
     }
 
-    /// Step by step every column is computed once, in order, and every column of tiles but the first and the last of an array that was cut elsewhere.
+    /// Step by step every column is computed once, in order, and every column of tiles but the first and the last of an
+    /// array that was cut elsewhere.
     #[test]
     fn steps_are_cut_between_tiles() {
         for (columns, pages, tile) in [(1, 1, 4), (10, 3, 4), (8, 3, 4), (3, 5, 4), (33, 2, 16), (7, 4, 1)] {
@@ -501,7 +543,8 @@ mod tests {
         let refused = |size, outputs| matches!(blocks(size, [64, 16], outputs), Err(Error::Internal(_)));
         assert_eq!(blocks([1, 16 * most, 1], [64, 16], 0..16 * most), Ok((0, most)));
         assert_eq!(blocks([1, 16 * most, 1], [64, 16], 16 * (most - 1)..16 * most), Ok((i32::MAX - 1, 1)));
-        // A tile more than can be counted, even if the launch is not for it; and the same of launches over several pages.
+        // A tile more than can be counted, even if the launch is not for it; and the same of launches over several
+        // pages.
         assert!(refused([1, 16 * most + 1, 1], 0..1));
         assert!(refused([64 * most + 1, 1, 1], 0..1));
         assert!(refused([1, 16 << 20, 1 << 12], 0..16 << 31));

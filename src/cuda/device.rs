@@ -15,7 +15,8 @@ use super::staging::Staging;
 use crate::process::PerProcess;
 use crate::stencil::Error;
 
-/// A device in use: its primary context, what was loaded into it, and the buffers that data go through. Fields are dropped in this order.
+/// A device in use: its primary context, what was loaded into it, and the buffers that data go through. Fields are
+/// dropped in this order.
 pub(super) struct Device {
     modules: BTreeMap<&'static str, Module>,
     pub(super) staging: Staging,
@@ -60,14 +61,16 @@ pub(super) fn open(ordinal: usize) -> Result<(), Error> {
     if DEVICES.get().holds(ordinal)? { Ok(()) } else { with(ordinal, |_| Ok(())) }
 }
 
-/// Runs `work` with the device `ordinal`, opened if it was not, current on this thread; the host's own context is current again afterwards.
+/// Runs `work` with the device `ordinal`, opened if it was not, current on this thread; the host's own context is
+/// current again afterwards.
 ///
-/// `work` is run a second time where it ran out of memory while buffers were held that could be given up. After any other error of the driver the
-/// device is given up, since a context may not outlive some of them: where it was kept from an earlier call, it is opened anew and `work` run once more;
-/// else the next call opens it.
+/// `work` is run a second time where it ran out of memory while buffers were held that could be given up. After any
+/// other error of the driver the device is given up, since a context may not outlive some of them: where it was kept
+/// from an earlier call, it is opened anew and `work` run once more; else the next call opens it.
 ///
 /// # Errors
-/// [`Error::Busy`] where another call has the device: nobody waits for that one's end. [`Error::NoDevice`] in a forked process.
+/// [`Error::Busy`] where another call has the device: nobody waits for that one's end. [`Error::NoDevice`] in a forked
+/// process.
 pub(super) fn with<T>(ordinal: usize, mut work: impl FnMut(&mut Device) -> Result<T, Error>) -> Result<T, Error> {
     // An engine may be older than a fork, after which no call of the driver may be made.
     Driver::get().map_err(|reason| Error::NoDevice(reason.into()))?;
@@ -102,11 +105,13 @@ pub(super) fn release() {
     drop(devices);
 }
 
-/// What is kept between calls, by number. One call at a time may have one of them; another call is refused, and does not wait.
+/// What is kept between calls, by number. One call at a time may have one of them; another call is refused, and does
+/// not wait.
 ///
 /// # Rationale
-/// While a call runs on a thread of its own, a host may run the user's callbacks on the thread that called. If one of these calls us for the same
-/// device and waits for it, that thread never comes back to ask whether the user has pressed Ctrl-C.
+/// While a call runs on a thread of its own, a host may run the user's callbacks on the thread that called. If one of
+/// these calls us for the same device and waits for it, that thread never comes back to ask whether the user has
+/// pressed Ctrl-C.
 struct Kept<D>(Mutex<BTreeMap<usize, Slot<D>>>);
 
 enum Slot<D> {
@@ -170,7 +175,8 @@ impl<D> Kept<D> {
     }
 }
 
-/// One of them, while a call has it. Given up at the end of the call unless the call says that it is worth keeping: not after a panic, for one.
+/// One of them, while a call has it. Given up at the end of the call unless the call says that it is worth keeping: not
+/// after a panic, for one.
 struct Lease<'a, D> {
     kept: &'a Kept<D>,
     ordinal: usize,
@@ -219,10 +225,11 @@ impl<D> Drop for Lease<'_, D> {
     }
 }
 
-/// The context that the host, or another library in its process, had made current on this thread. It is current again when this is dropped.
+/// The context that the host, or another library in its process, had made current on this thread. It is current again
+/// when this is dropped.
 ///
-/// None is ever dropped in a forked process: of the parent's threads only the one that forked is there, and no call of the host, which alone may fork, is made
-/// while it has one of these.
+/// None is ever dropped in a forked process: of the parent's threads only the one that forked is there, and no call of
+/// the host, which alone may fork, is made while it has one of these.
 pub(super) struct HostContext(sys::CUcontext);
 
 impl HostContext {
@@ -258,7 +265,12 @@ mod tests {
     }
 
     /// A call that ends well, with `inside` in the middle of it.
-    fn call(kept: &Kept<Held>, ordinal: usize, given_back: &Rc<Cell<usize>>, inside: impl FnOnce()) -> Result<(), Error> {
+    fn call(
+        kept: &Kept<Held>,
+        ordinal: usize,
+        given_back: &Rc<Cell<usize>>,
+        inside: impl FnOnce(),
+    ) -> Result<(), Error> {
         let mut lease = kept.take(ordinal)?;
         lease.open(|| Ok(Held(given_back.clone())))?;
         inside();

@@ -49,7 +49,8 @@ pub struct Properties {
 }
 
 impl Driver {
-    /// The driver, or in a sentence why there is none to work with. The answer is kept: a driver does not come or go while a process lives.
+    /// The driver, or in a sentence why there is none to work with. The answer is kept: a driver does not come or go
+    /// while a process lives.
     pub fn get() -> Result<&'static Driver, &'static str> {
         static DRIVER: OnceLock<(u32, Result<Driver, String>)> = OnceLock::new();
         let (process, driver) = DRIVER.get_or_init(|| (crate::process::id(), Driver::ask()));
@@ -66,7 +67,9 @@ impl Driver {
         }
         let mut version = 0;
         // SAFETY: the address is that of an int. This call needs no cuInit.
-        unsafe { sys::cuDriverGetVersion(&mut version) }.result().map_err(|error| failed("cuDriverGetVersion")(error).to_string())?;
+        unsafe { sys::cuDriverGetVersion(&mut version) }
+            .result()
+            .map_err(|error| failed("cuDriverGetVersion")(error).to_string())?;
         if version < OLDEST_DRIVER {
             return Err(format!(
                 "The NVIDIA driver is too old: it supports CUDA {}, and 12.0 is needed (driver 525 or newer).",
@@ -75,7 +78,8 @@ impl Driver {
         }
         result::init().map_err(|error| format!("The NVIDIA driver shows no GPU: {}", failed("cuInit")(error)))?;
         let count = device::get_count().map_err(|error| failed("cuDeviceGetCount")(error).to_string())?;
-        let devices: Vec<_> = (0..count).map(|ordinal| Properties::ask(ordinal).map_err(|error| error.to_string())).collect();
+        let devices: Vec<_> =
+            (0..count).map(|ordinal| Properties::ask(ordinal).map_err(|error| error.to_string())).collect();
         if devices.is_empty() {
             return Err("The NVIDIA driver shows no GPU.".into());
         }
@@ -87,7 +91,11 @@ impl Driver {
         match wanted {
             Some(ordinal) => {
                 let Some(device) = self.devices.get(ordinal) else {
-                    return Err(Error::NoDevice(format!("There is no device {}: the driver shows {}.", ordinal + 1, self.devices.len())));
+                    return Err(Error::NoDevice(format!(
+                        "There is no device {}: the driver shows {}.",
+                        ordinal + 1,
+                        self.devices.len()
+                    )));
                 };
                 usable(device).map_err(Error::NoDevice).map(|()| ordinal)
             }
@@ -103,7 +111,8 @@ impl Properties {
     fn ask(ordinal: i32) -> Result<Properties, Error> {
         let handle = device::get(ordinal).map_err(failed("cuDeviceGet"))?;
         // SAFETY: the handle is from the driver.
-        let attribute = |attribute| unsafe { device::get_attribute(handle, attribute) }.map_err(failed("cuDeviceGetAttribute"));
+        let attribute =
+            |attribute| unsafe { device::get_attribute(handle, attribute) }.map_err(failed("cuDeviceGetAttribute"));
         Ok(Properties {
             name: device::get_name(handle).map_err(failed("cuDeviceGetName"))?,
             capability: (
@@ -128,7 +137,10 @@ fn usable(device: &Result<Properties, String>) -> Result<(), String> {
     let device = device.as_ref().map_err(String::clone)?;
     if device.capability < OLDEST_CAPABILITY {
         let (major, minor) = device.capability;
-        return Err(format!("{} has compute capability {major}.{minor}, and 6.0 (Pascal) or newer is needed.", device.name));
+        return Err(format!(
+            "{} has compute capability {major}.{minor}, and 6.0 (Pascal) or newer is needed.",
+            device.name
+        ));
     }
     Ok(())
 }
@@ -159,7 +171,10 @@ mod tests {
 
     #[test]
     fn the_first_usable_device_is_taken_and_a_named_one_is_never_replaced() {
-        let driver = Driver { version: 12_040, devices: vec![device((5, 2)), device((9, 0)), Err("cuDeviceGet: broken".into())] };
+        let driver = Driver {
+            version: 12_040,
+            devices: vec![device((5, 2)), device((9, 0)), Err("cuDeviceGet: broken".into())],
+        };
         assert_eq!(driver.select(None), Ok(1));
         assert_eq!(driver.select(Some(2)), Err(Error::NoDevice("cuDeviceGet: broken".into())));
         assert_eq!(driver.select(Some(1)), Ok(1));

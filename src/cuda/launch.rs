@@ -30,7 +30,8 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// So many blocks of so many threads each, in two dimensions, with so many bytes of shared memory beside what the kernel declares.
+    /// So many blocks of so many threads each, in two dimensions, with so many bytes of shared memory beside what the
+    /// kernel declares.
     ///
     /// # Errors
     /// [`Error::Internal`] for what no chip can do, and for a launch of nothing.
@@ -45,7 +46,11 @@ impl Shape {
             )));
         }
         // All of them are small now.
-        Ok(Shape { grid: grid.map(|blocks| blocks as u32), block: block.map(|threads| threads as u32), shared_bytes: shared_bytes as u32 })
+        Ok(Shape {
+            grid: grid.map(|blocks| blocks as u32),
+            block: block.map(|threads| threads as u32),
+            shared_bytes: shared_bytes as u32,
+        })
     }
 
     /// So many blocks of so many threads, in a row.
@@ -67,18 +72,32 @@ pub(super) fn counter<T: TryFrom<usize>>(number: usize, what: &str) -> Result<T,
     T::try_from(number).map_err(|_| Error::Internal(format!("{number} {what}: more than a kernel can count")))
 }
 
-/// Puts a kernel on the stream, which takes `argument` and nothing else. The argument is copied now, also where the launch is only recorded.
+/// Puts a kernel on the stream, which takes `argument` and nothing else. The argument is copied now, also where the
+/// launch is only recorded.
 ///
 /// # Safety
-/// `A` is the argument of the kernel, field for field. The stream is open, and of the context that the kernel was loaded in. Until the stream has been
-/// waited for, there are as many elements at the addresses in `argument` as the kernel reads and writes, and nobody else touches them.
-pub(super) unsafe fn launch<A: NoUninit>(function: &Function, stream: sys::CUstream, shape: Shape, argument: &A) -> Result<(), Error> {
+/// `A` is the argument of the kernel, field for field. The stream is open, and of the context that the kernel was
+/// loaded in. Until the stream has been waited for, there are as many elements at the addresses in `argument` as the
+/// kernel reads and writes, and nobody else touches them.
+pub(super) unsafe fn launch<A: NoUninit>(
+    function: &Function,
+    stream: sys::CUstream,
+    shape: Shape,
+    argument: &A,
+) -> Result<(), Error> {
     const { assert!(size_of::<A>() <= MOST_ARGUMENTS, "more than a launch takes along") };
     let mut arguments = [(&raw const *argument).cast_mut().cast::<c_void>()];
     let Shape { grid, block, shared_bytes } = shape;
     // SAFETY: as the caller says; the driver only reads the argument.
     unsafe {
-        result::launch_kernel(function.handle(), (grid[0], grid[1], 1), (block[0], block[1], 1), shared_bytes, stream, &mut arguments)
+        result::launch_kernel(
+            function.handle(),
+            (grid[0], grid[1], 1),
+            (block[0], block[1], 1),
+            shared_bytes,
+            stream,
+            &mut arguments,
+        )
     }
     .map_err(failed("cuLaunchKernel"))
 }
@@ -91,7 +110,8 @@ pub(super) mod tests {
     /// The bytes of the one argument that `kernel` takes, as its image declares it.
     pub(in super::super) fn argument_bytes(image: &str, kernel: &str) -> usize {
         let (_, ptx) = IMAGES.iter().find(|(other, _)| *other == image).unwrap_or_else(|| panic!("no image {image}"));
-        let (_, rest) = ptx.split_once(&format!(".entry {kernel}(")).unwrap_or_else(|| panic!("no kernel {kernel} in {image}"));
+        let (_, rest) =
+            ptx.split_once(&format!(".entry {kernel}(")).unwrap_or_else(|| panic!("no kernel {kernel} in {image}"));
         let (parameters, _) = rest.split_once(')').unwrap();
         assert!(!parameters.contains(','), "{kernel} takes more than one argument");
         let (_, bytes) = parameters.split_once(&format!("{kernel}_param_0[")).unwrap();
@@ -119,10 +139,16 @@ pub(super) mod tests {
             ([1, 1], [1, 1], 1 << 32, false),
         ] {
             let shape = Shape::new(grid, block, shared_bytes);
-            let expected = Shape { grid: grid.map(|x| x as u32), block: block.map(|x| x as u32), shared_bytes: shared_bytes as u32 };
+            let expected = Shape {
+                grid: grid.map(|x| x as u32),
+                block: block.map(|x| x as u32),
+                shared_bytes: shared_bytes as u32,
+            };
             match shape {
                 Ok(shape) => assert!(fits && shape == expected, "{shape:?}"),
-                Err(error) => assert!(!fits && matches!(error, Error::Internal(_)), "{grid:?} {block:?} {shared_bytes}: {error}"),
+                Err(error) => {
+                    assert!(!fits && matches!(error, Error::Internal(_)), "{grid:?} {block:?} {shared_bytes}: {error}")
+                }
             }
         }
         assert_eq!(Shape::row(7, 128), Shape::new([7, 1], [128, 1], 0));
@@ -133,9 +159,10 @@ pub(super) mod tests {
     fn counters_hold_what_they_count() {
         assert_eq!(counter::<i32>(i32::MAX as usize, "tiles"), Ok(i32::MAX));
         assert_eq!(counter::<u32>(u32::MAX as usize, "strips"), Ok(u32::MAX));
-        for (number, error) in
-            [(1_u64 << 31, counter::<i32>(1 << 31, "tiles").unwrap_err()), (1 << 32, counter::<u32>(1 << 32, "tiles").unwrap_err())]
-        {
+        for (number, error) in [
+            (1_u64 << 31, counter::<i32>(1 << 31, "tiles").unwrap_err()),
+            (1 << 32, counter::<u32>(1 << 32, "tiles").unwrap_err()),
+        ] {
             assert_eq!(error, Error::Internal(format!("{number} tiles: more than a kernel can count")));
         }
     }

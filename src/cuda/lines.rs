@@ -52,7 +52,8 @@ pub(super) struct LinesPlan {
 }
 
 impl LinesPlan {
-    /// For a stencil: loads the module for as many taps, if it was not, and copies the taps, if they are others than last time.
+    /// For a stencil: loads the module for as many taps, if it was not, and copies the taps, if they are others than
+    /// last time.
     pub(super) fn stencil(device: &mut Device, request: &Request) -> Result<LinesPlan, Error> {
         let stream = device.stream.handle();
         let module = device.module(STENCILS[request.taps().radius()])?;
@@ -104,7 +105,8 @@ impl LinesPlan {
             unused: 0,
         };
         let shape = Shape::row(count.div_ceil(self.tile), self.threads)?;
-        // SAFETY: the kernel reads the piece's inputs, and writes its outputs, at addresses where the caller has as many.
+        // SAFETY: the kernel reads the piece's inputs, and writes its outputs, at addresses where the caller has as
+        // many.
         unsafe { launch(&self.function, stream, shape, &argument) }
     }
 }
@@ -146,9 +148,23 @@ impl Plan for LinesPlan {
         self.radius
     }
 
-    fn launch(&self, stream: sys::CUstream, piece: &Piece, input: sys::CUdeviceptr, output: sys::CUdeviceptr) -> Result<(), Error> {
+    fn launch(
+        &self,
+        stream: sys::CUstream,
+        piece: &Piece,
+        input: sys::CUdeviceptr,
+        output: sys::CUdeviceptr,
+    ) -> Result<(), Error> {
         let around = [piece.output.start - piece.input.start, piece.input.end - piece.output.end];
-        self.submit(stream, piece.output.len(), around, piece.output.start % self.lines.length(), self.lines.count() == 1, input, output)
+        self.submit(
+            stream,
+            piece.output.len(),
+            around,
+            piece.output.start % self.lines.length(),
+            self.lines.count() == 1,
+            input,
+            output,
+        )
     }
 }
 

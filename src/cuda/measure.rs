@@ -35,7 +35,12 @@ pub(super) struct Clock {
 
 impl Clock {
     pub(super) fn new(context: &Arc<Context>, stream: &Arc<Stream>) -> Result<Clock, Error> {
-        Ok(Clock { context: context.clone(), stream: stream.clone(), begin: Event::new(context)?, end: Event::new(context)? })
+        Ok(Clock {
+            context: context.clone(),
+            stream: stream.clone(),
+            begin: Event::new(context)?,
+            end: Event::new(context)?,
+        })
     }
 
     /// Milliseconds from the stream's coming to what `work` submits until its end. The work is over then.
@@ -48,8 +53,8 @@ impl Clock {
 
     /// Milliseconds of each of `laps` repetitions of what `work` submits, which are over then.
     ///
-    /// One more goes ahead of them, and all are submitted before any is waited for: so the device has the next at hand when it comes to it, and the clock
-    /// does not run while it waits for the host.
+    /// One more goes ahead of them, and all are submitted before any is waited for: so the device has the next at hand
+    /// when it comes to it, and the clock does not run while it waits for the host.
     pub(super) fn laps(&self, laps: usize, work: &dyn Fn() -> Result<(), Error>) -> Result<Vec<f32>, Error> {
         let events = (0..=laps).map(|_| Event::new(&self.context)).collect::<Result<Vec<_>, Error>>()?;
         for event in &events {
@@ -60,32 +65,54 @@ impl Clock {
     }
 }
 
-/// Runs a stencil `repeats` times on data that stay on the device, each time beside a copy of the same bytes; the result goes to `output`.
+/// Runs a stencil `repeats` times on data that stay on the device, each time beside a copy of the same bytes; the
+/// result goes to `output`.
 pub fn stencil(cuda: &Cuda, request: &Request, output: &mut [f64], repeats: usize) -> Result<Timing, Error> {
     measure(cuda, |device| LinesPlan::stencil(device, request), request.input(), output, repeats)
 }
 
 /// The same with a derivative in single.
-pub fn derivative_single(cuda: &Cuda, request: &Derivative<f32>, output: &mut [f32], repeats: usize) -> Result<Timing, Error> {
+pub fn derivative_single(
+    cuda: &Cuda,
+    request: &Derivative<f32>,
+    output: &mut [f32],
+    repeats: usize,
+) -> Result<Timing, Error> {
     measure(cuda, |device| LinesPlan::derivative(device, request), request.input(), output, repeats)
 }
 
 /// The same with a derivative in double.
-pub fn derivative_double(cuda: &Cuda, request: &Derivative<f64>, output: &mut [f64], repeats: usize) -> Result<Timing, Error> {
+pub fn derivative_double(
+    cuda: &Cuda,
+    request: &Derivative<f64>,
+    output: &mut [f64],
+    repeats: usize,
+) -> Result<Timing, Error> {
     measure(cuda, |device| LinesPlan::derivative(device, request), request.input(), output, repeats)
 }
 
 /// The same with a convolution in single.
-pub fn convolution_single(cuda: &Cuda, request: &Convolution<f32>, output: &mut [f32], repeats: usize) -> Result<Timing, Error> {
+pub fn convolution_single(
+    cuda: &Cuda,
+    request: &Convolution<f32>,
+    output: &mut [f32],
+    repeats: usize,
+) -> Result<Timing, Error> {
     measure(cuda, |device| ConvolutionPlan::new(device, request), request.input(), output, repeats)
 }
 
 /// The same with a convolution in double.
-pub fn convolution_double(cuda: &Cuda, request: &Convolution<f64>, output: &mut [f64], repeats: usize) -> Result<Timing, Error> {
+pub fn convolution_double(
+    cuda: &Cuda,
+    request: &Convolution<f64>,
+    output: &mut [f64],
+    repeats: usize,
+) -> Result<Timing, Error> {
     measure(cuda, |device| ConvolutionPlan::new(device, request), request.input(), output, repeats)
 }
 
-/// Sweeps of a stencil over an array that stays on the device: milliseconds of all launches together, `repeats` times; the last result goes to `output`.
+/// Sweeps of a stencil over an array that stays on the device: milliseconds of all launches together, `repeats` times;
+/// the last result goes to `output`.
 pub fn sweeps(cuda: &Cuda, request: &Request, output: &mut [f64], repeats: usize) -> Result<Vec<f32>, Error> {
     assert_eq!(output.len(), request.input().len());
     device::with(cuda.ordinal, |device| {
@@ -108,7 +135,8 @@ pub fn sweeps(cuda: &Cuda, request: &Request, output: &mut [f64], repeats: usize
         let mut times = Vec::with_capacity(repeats);
         for _ in 0..=repeats {
             // SAFETY: the buffer is as long as the slice, which is ordinary memory and has been read when this returns.
-            unsafe { result::memcpy_htod_async(addresses[0], request.input(), stream.handle()) }.map_err(failed("cuMemcpyHtoDAsync"))?;
+            unsafe { result::memcpy_htod_async(addresses[0], request.input(), stream.handle()) }
+                .map_err(failed("cuMemcpyHtoDAsync"))?;
             stream.synchronize()?;
             times.push(clock.time(&run)?);
         }
@@ -136,8 +164,10 @@ fn measure<T: Element, P: Plan>(
         let copied = DeviceBuffer::new(&device.context, bytes)?;
         // Dropped ahead of the buffers, also after an error.
         let _idle = Idle::new(&stream);
-        // SAFETY: the buffers are as long as the slices, here and below; these are ordinary memory, and have been read or written when the calls return.
-        unsafe { result::memcpy_htod_async(input.address(), samples, stream.handle()) }.map_err(failed("cuMemcpyHtoDAsync"))?;
+        // SAFETY: the buffers are as long as the slices, here and below; these are ordinary memory, and have been read
+        // or written when the calls return.
+        unsafe { result::memcpy_htod_async(input.address(), samples, stream.handle()) }
+            .map_err(failed("cuMemcpyHtoDAsync"))?;
         stream.synchronize()?;
 
         let whole = Piece::new(0..output.len(), 0, output.len());

@@ -85,7 +85,8 @@ impl PinnedBuffer {
     /// # Panics
     /// If there are not as many.
     pub(super) fn as_mut_slice<T: Pod>(&mut self, len: usize) -> &mut [T] {
-        // SAFETY: as many bytes were allocated and are initialised, and they are ours alone: the device is not at work on them.
+        // SAFETY: as many bytes were allocated and are initialised, and they are ours alone: the device is not at work
+        // on them.
         numbers(unsafe { std::slice::from_raw_parts_mut(self.address.cast(), self.bytes) }, len)
     }
 }
@@ -97,7 +98,9 @@ impl PinnedBuffer {
 fn numbers<T: Pod>(buffer: &mut [u8], len: usize) -> &mut [T] {
     let held = buffer.len();
     let bytes = len.checked_mul(size_of::<T>()).and_then(move |bytes| buffer.get_mut(..bytes));
-    bytemuck::cast_slice_mut(bytes.unwrap_or_else(|| panic!("{len} numbers of {} bytes in a buffer of {held}", size_of::<T>())))
+    bytemuck::cast_slice_mut(
+        bytes.unwrap_or_else(|| panic!("{len} numbers of {} bytes in a buffer of {held}", size_of::<T>())),
+    )
 }
 
 impl Drop for PinnedBuffer {
@@ -110,8 +113,8 @@ impl Drop for PinnedBuffer {
 
 /// Waits for its stream when it is dropped, whatever the reason.
 ///
-/// It belongs behind what the stream's work reads and writes: as the first field of a struct, or as the last of the locals. For these are dropped in
-/// reverse.
+/// It belongs behind what the stream's work reads and writes: as the first field of a struct, or as the last of the
+/// locals. For these are dropped in reverse.
 pub(super) struct Idle(Arc<Stream>);
 
 impl Idle {
@@ -155,8 +158,14 @@ mod tests {
     #[test]
     fn numbers_that_are_not_there_are_refused() {
         for len in [3, usize::MAX / 8 + 1, usize::MAX] {
-            assert!(catch_unwind(|| numbers::<f64>(&mut Buffer([0; 20]).0, len).len()).is_err(), "{len} doubles in 20 bytes");
+            assert!(
+                catch_unwind(|| numbers::<f64>(&mut Buffer([0; 20]).0, len).len()).is_err(),
+                "{len} doubles in 20 bytes"
+            );
         }
-        assert!(catch_unwind(|| numbers::<f64>(&mut Buffer([0; 20]).0[4..], 1).len()).is_err(), "a double at half its place");
+        assert!(
+            catch_unwind(|| numbers::<f64>(&mut Buffer([0; 20]).0[4..], 1).len()).is_err(),
+            "a double at half its place"
+        );
     }
 }

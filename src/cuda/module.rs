@@ -23,10 +23,12 @@ struct Loaded {
 
 impl Drop for Loaded {
     fn drop(&mut self) {
-        // A call that ended early, by a panic say, may have left a kernel of it at work, on whatever stream. If that went wrong, it was told.
+        // A call that ended early, by a panic say, may have left a kernel of it at work, on whatever stream. If that
+        // went wrong, it was told.
         let _ = self.context.bind();
         let _ = result::ctx::synchronize();
-        // SAFETY: it was loaded in `load`; its kernels have been waited for, and each `Function` that could launch one held this.
+        // SAFETY: it was loaded in `load`; its kernels have been waited for, and each `Function` that could launch one
+        // held this.
         let _ = unsafe { result::module::unload(self.handle.0) };
     }
 }
@@ -71,9 +73,16 @@ impl Module {
         let (_, ptx) = image.ok_or_else(|| Error::Internal(format!("There is no kernel image {name}.")))?;
         context.bind()?;
         // SAFETY: the image is PTX that ends in NUL.
-        let handle = unsafe { result::module::load_data(ptx.as_ptr().cast::<c_void>()) }.map_err(failed("cuModuleLoadData"))?;
+        let handle =
+            unsafe { result::module::load_data(ptx.as_ptr().cast::<c_void>()) }.map_err(failed("cuModuleLoadData"))?;
         let loaded = Arc::new(Loaded { handle: Handle(handle), context: context.clone() });
-        Ok(Module { loaded, functions: BTreeMap::new(), symbols: BTreeMap::new(), constants: BTreeMap::new(), pace: None })
+        Ok(Module {
+            loaded,
+            functions: BTreeMap::new(),
+            symbols: BTreeMap::new(),
+            constants: BTreeMap::new(),
+            pace: None,
+        })
     }
 
     /// A kernel, by name.
@@ -82,16 +91,21 @@ impl Module {
             return Ok(function.clone());
         }
         // SAFETY: the module is loaded.
-        let handle =
-            unsafe { result::module::get_function(self.loaded.handle.0, name.to_owned()) }.map_err(failed("cuModuleGetFunction"))?;
+        let handle = unsafe { result::module::get_function(self.loaded.handle.0, name.to_owned()) }
+            .map_err(failed("cuModuleGetFunction"))?;
         let function = Function(Arc::new(Kernel { handle: Handle(handle), _module: self.loaded.clone() }));
         self.functions.insert(name, function.clone());
         Ok(function)
     }
 
-    /// Copies `values` to the beginning of the symbol `name`, in constant or in global memory, unless that is what it holds already. No kernel that reads it may be at
-    /// work. The copy is done when this returns.
-    pub(super) fn set_symbol<T: NoUninit>(&mut self, stream: sys::CUstream, name: &'static CStr, values: &[T]) -> Result<(), Error> {
+    /// Copies `values` to the beginning of the symbol `name`, in constant or in global memory, unless that is what it
+    /// holds already. No kernel that reads it may be at work. The copy is done when this returns.
+    pub(super) fn set_symbol<T: NoUninit>(
+        &mut self,
+        stream: sys::CUstream,
+        name: &'static CStr,
+        values: &[T],
+    ) -> Result<(), Error> {
         let values: &[u8] = bytemuck::cast_slice(values);
         if !self.symbols.contains_key(name) {
             let (address, bytes) = self.global(name)?;
@@ -102,14 +116,19 @@ impl Module {
             return Ok(());
         }
         if values.len() > symbol.bytes {
-            return Err(Error::Internal(format!("{name:?} has {} bytes, and {} were to be copied.", symbol.bytes, values.len())));
+            return Err(Error::Internal(format!(
+                "{name:?} has {} bytes, and {} were to be copied.",
+                symbol.bytes,
+                values.len()
+            )));
         }
         // Forgotten first: if the copy fails, nobody may believe what was there before.
         symbol.contents.clear();
         let source = values.to_vec();
-        // The synchronous copy would not do: it returns when the bytes are on their way, and other streams do not wait for it.
-        // SAFETY: the symbol has room for it, and `source` is there until the stream has been waited for.
-        let sent = unsafe { result::memcpy_htod_async(symbol.address, &source, stream) }.map_err(failed("cuMemcpyHtoDAsync"));
+        // The synchronous copy would not do: it returns when the bytes are on their way, and other streams do not wait
+        // for it. SAFETY: the symbol has room for it, and `source` is there until the stream has been waited for.
+        let sent =
+            unsafe { result::memcpy_htod_async(symbol.address, &source, stream) }.map_err(failed("cuMemcpyHtoDAsync"));
         match sent.and_then(|()| wait(stream)) {
             Ok(()) => symbol.contents = source,
             Err(error) => {
@@ -144,7 +163,8 @@ impl Module {
 
     fn global(&self, name: &CStr) -> Result<(sys::CUdeviceptr, usize), Error> {
         // SAFETY: the module is loaded.
-        unsafe { result::module::get_global(self.loaded.handle.0, name.to_owned()) }.map_err(failed("cuModuleGetGlobal"))
+        unsafe { result::module::get_global(self.loaded.handle.0, name.to_owned()) }
+            .map_err(failed("cuModuleGetGlobal"))
     }
 }
 

@@ -7,14 +7,15 @@ use std::time::Duration;
 /// How long the device is to be busy with a batch.
 const BATCH: Duration = Duration::from_millis(20);
 
-/// How long the first batch of a run may take on the slowest of devices. The second may have [`GROWTH`] times as much work: that, too, is over within a
-/// tenth of a second there, even if nothing was learnt from the first.
+/// How long the first batch of a run may take on the slowest of devices. The second may have [`GROWTH`] times as much
+/// work: that, too, is over within a tenth of a second there, even if nothing was learnt from the first.
 const FIRST: Duration = Duration::from_millis(10);
 
 /// How many times as much as the last batch the next one may be: few batches are then small on a fast device.
 const GROWTH: usize = 8;
 
-/// The most launches in a batch, whatever they seem to take: about as many as a stream takes without making its caller wait.
+/// The most launches in a batch, whatever they seem to take: about as many as a stream takes without making its caller
+/// wait.
 pub(super) const MAX_BATCH: usize = 1000;
 
 /// How much goes into a batch, learnt from those that are over: so many units of work, however they are launched.
@@ -33,8 +34,8 @@ impl Pace {
         self.batch
     }
 
-    /// So much took that long. The next batch is no more than [`GROWTH`] times that: a first launch may have been a quick one by chance. And it does not
-    /// grow after what was much less than a batch.
+    /// So much took that long. The next batch is no more than [`GROWTH`] times that: a first launch may have been a
+    /// quick one by chance. And it does not grow after what was much less than a batch.
     pub(super) fn took(&mut self, done: usize, time: Duration) {
         let done = done.max(1);
         let most = done.saturating_mul(GROWTH).max(self.batch);
@@ -77,8 +78,8 @@ pub(super) fn evenly(whole: usize, most: usize) -> usize {
     whole.div_ceil(whole.div_ceil(most).max(1))
 }
 
-/// Sweeps over an array, each so many units of work, as they go into launches. No launch has more than one sweep, and none begins before the sweep ahead
-/// of it was submitted to its end.
+/// Sweeps over an array, each so many units of work, as they go into launches. No launch has more than one sweep, and
+/// none begins before the sweep ahead of it was submitted to its end.
 #[derive(Debug, Clone)]
 pub(super) struct Schedule {
     /// In a sweep.
@@ -154,8 +155,9 @@ mod tests {
         assert_eq!((evenly(65, 64), evenly(64, 64), evenly(1, 64), evenly(1000, 64)), (33, 64, 1, 63));
     }
 
-    /// A run on a device that does so many units a second and takes `launch` for each launch; it is waited for after each batch. The seconds of each batch,
-    /// and its launches. What the first batch took is told as `first`, if that is given.
+    /// A run on a device that does so many units a second and takes `launch` for each launch; it is waited for after
+    /// each batch. The seconds of each batch, and its launches. What the first batch took is told as `first`, if that
+    /// is given.
     fn simulate(sweeps: usize, units: usize, slowest: f64, speed: f64, first: Option<Duration>) -> Vec<(f64, usize)> {
         const LAUNCH: f64 = 3e-6;
         let mut pace = Pace::of_units(Duration::from_secs_f64(1.0 / slowest));
@@ -185,12 +187,17 @@ mod tests {
             let slowest = 1e4;
             for first in [None, Some(Duration::ZERO), Some(Duration::from_secs(1))] {
                 let batches = simulate(sweeps, units, slowest, slowest, first);
-                assert!(batches.iter().all(|(seconds, _)| *seconds < 0.09), "{sweeps} x {units}, {first:?}: {batches:?}");
+                assert!(
+                    batches.iter().all(|(seconds, _)| *seconds < 0.09),
+                    "{sweeps} x {units}, {first:?}: {batches:?}"
+                );
                 assert!(batches[0].0 < 0.05);
             }
             // One that has slowed down after a while, and one in between.
             for factor in [1.5, 10.0, 300.0] {
-                assert!(simulate(sweeps, units, slowest, factor * slowest, None).iter().all(|(seconds, _)| *seconds < 0.05));
+                assert!(
+                    simulate(sweeps, units, slowest, factor * slowest, None).iter().all(|(seconds, _)| *seconds < 0.05)
+                );
             }
         }
     }

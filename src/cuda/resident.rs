@@ -1,10 +1,12 @@
 //! Arrays that stay on the device while they are swept.
 //!
 //! # Rationale
-//! Between two sweeps the link is a hundred times too slow. So an array that is swept more than once, or whose boundary may ask for samples from its
-//! other end, is copied to the device as a whole, if it finds room there: twice, since a sweep reads one copy and writes the other.
+//! Between two sweeps the link is a hundred times too slow. So an array that is swept more than once, or whose boundary
+//! may ask for samples from its other end, is copied to the device as a whole, if it finds room there: twice, since a
+//! sweep reads one copy and writes the other.
 //!
-//! Launches are submitted in batches, each of so many as the device needs a hundredth of a second or two for; between two of them the watch is asked.
+//! Launches are submitted in batches, each of so many as the device needs a hundredth of a second or two for; between
+//! two of them the watch is asked.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -57,18 +59,27 @@ pub(super) struct Resident {
 }
 
 impl Resident {
-    /// Room for an array of so many elements of `size` bytes, twice; `None` where that is more than the budget or the device has. The lanes of the
-    /// device's staging give up their own buffers there if the budget asks for it.
-    pub(super) fn new(device: &mut Device, elements: usize, size: usize, budget: Budget) -> Result<Option<Resident>, Error> {
+    /// Room for an array of so many elements of `size` bytes, twice; `None` where that is more than the budget or the
+    /// device has. The lanes of the device's staging give up their own buffers there if the budget asks for it.
+    pub(super) fn new(
+        device: &mut Device,
+        elements: usize,
+        size: usize,
+        budget: Budget,
+    ) -> Result<Option<Resident>, Error> {
         // At least a byte: there is no buffer of none.
         let Some(bytes) = elements.max(1).checked_mul(size).filter(|bytes| *bytes <= usize::MAX / 2) else {
             return Ok(None);
         };
         let needed = 2 * bytes;
-        let resident = |device: &Device, buffers| Ok(Some(Resident { idle: Idle::new(&device.stream), buffers, current: 0, bytes }));
+        let resident = |device: &Device, buffers| {
+            Ok(Some(Resident { idle: Idle::new(&device.stream), buffers, current: 0, bytes }))
+        };
         if let Some(spare) = device.staging.take_spare() {
             let held = spare[0].bytes() + spare[1].bytes();
-            if spare.iter().all(|buffer| buffer.bytes() >= bytes) && held + device.staging.device_bytes() <= budget.kept() {
+            if spare.iter().all(|buffer| buffer.bytes() >= bytes)
+                && held + device.staging.device_bytes() <= budget.kept()
+            {
                 return resident(device, spare);
             }
         }
@@ -83,7 +94,8 @@ impl Resident {
                 device.staging.release_device();
             }
         }
-        let buffers = DeviceBuffer::new(&device.context, bytes).and_then(|first| Ok([first, DeviceBuffer::new(&device.context, bytes)?]));
+        let buffers = DeviceBuffer::new(&device.context, bytes)
+            .and_then(|first| Ok([first, DeviceBuffer::new(&device.context, bytes)?]));
         match buffers {
             Ok(buffers) => resident(device, buffers),
             Err(Error::OutOfMemory(_)) => Ok(None),
@@ -92,14 +104,24 @@ impl Resident {
     }
 
     /// Copies an array of the host here.
-    pub(super) fn upload<T: Pod + Send + Sync>(&mut self, device: &mut Device, input: &[T], watch: &Watch) -> Result<(), Error> {
+    pub(super) fn upload<T: Pod + Send + Sync>(
+        &mut self,
+        device: &mut Device,
+        input: &[T],
+        watch: &Watch,
+    ) -> Result<(), Error> {
         assert!(size_of_val(input) <= self.bytes);
         // SAFETY: the buffer has as many bytes, and `run` has waited for what used it.
         unsafe { device.staging.upload(&device.context, input, self.buffers[self.current].address(), watch) }
     }
 
     /// Copies the array to the host.
-    pub(super) fn download<T: Pod + Send + Sync>(&self, device: &mut Device, output: &mut [T], watch: &Watch) -> Result<(), Error> {
+    pub(super) fn download<T: Pod + Send + Sync>(
+        &self,
+        device: &mut Device,
+        output: &mut [T],
+        watch: &Watch,
+    ) -> Result<(), Error> {
         assert!(size_of_val(output) <= self.bytes);
         // SAFETY: the buffer has as many bytes, and `run` has waited for what wrote it.
         unsafe { device.staging.download(&device.context, self.buffers[self.current].address(), output, watch) }
@@ -110,11 +132,12 @@ impl Resident {
         [self.buffers[self.current].address(), self.buffers[1 - self.current].address()]
     }
 
-    /// Has `submit` put so many sweeps on the stream, each of so many units of work, in one launch or several; waits for them in batches, as `pace` says.
+    /// Has `submit` put so many sweeps on the stream, each of so many units of work, in one launch or several; waits
+    /// for them in batches, as `pace` says.
     ///
-    /// `submit` gets the units of the launch, the stream, the address of the array and that of the room beside it, and returns the updates that it
-    /// does: they are counted in `watch` at the end of the batch. Where the watch says stop, nothing more is submitted; when this returns, nothing is
-    /// under way.
+    /// `submit` gets the units of the launch, the stream, the address of the array and that of the room beside it, and
+    /// returns the updates that it does: they are counted in `watch` at the end of the batch. Where the watch says
+    /// stop, nothing more is submitted; when this returns, nothing is under way.
     pub(super) fn run(
         &mut self,
         sweeps: usize,
@@ -131,7 +154,8 @@ impl Resident {
             for launch in schedule.batch(pace) {
                 let last = launch.end == units;
                 done += launch.len();
-                updates += submit(launch, self.idle.stream().handle(), self.buffers()).inspect_err(|_| self.idle.stream().settle())?;
+                updates += submit(launch, self.idle.stream().handle(), self.buffers())
+                    .inspect_err(|_| self.idle.stream().settle())?;
                 // The array that was written is whole, and the next launch reads it.
                 self.current ^= usize::from(last);
             }

@@ -1,9 +1,11 @@
-//! Blocks of an image or a volume, each with the samples around it, for a convolution that has not the whole array on the device.
+//! Blocks of an image or a volume, each with the samples around it, for a convolution that has not the whole array on
+//! the device.
 //!
 //! # Rationale
-//! What stands beyond the border of an array may come from its other end. So the host gathers a block of whole columns, from some neighbouring pages, with
-//! the columns and pages around it that the filter reaches, each put where the block wants to see it: a *slab*. To the kernel a slab is an array of its own.
-//! It still finds the rows beyond the border by itself, since a slab has all of them; and the columns, or the pages, where a slab has all of these.
+//! What stands beyond the border of an array may come from its other end. So the host gathers a block of whole columns,
+//! from some neighbouring pages, with the columns and pages around it that the filter reaches, each put where the block
+//! wants to see it: a *slab*. To the kernel a slab is an array of its own. It still finds the rows beyond the border by
+//! itself, since a slab has all of them; and the columns, or the pages, where a slab has all of these.
 
 use std::ops::Range;
 use std::slice::ChunksMut;
@@ -29,7 +31,8 @@ pub(super) struct Slab {
 }
 
 impl Cut {
-    /// Slabs of about `wanted` elements of output and not much more of input, of which no slab holds more than `limit` together; but never less than a column.
+    /// Slabs of about `wanted` elements of output and not much more of input, of which no slab holds more than `limit`
+    /// together; but never less than a column.
     pub(super) fn new(size: [usize; 3], radius: [usize; 3], wanted: usize, limit: usize) -> Cut {
         let mut cut = Cut { size, radius, most: [1, 1] };
         loop {
@@ -39,7 +42,8 @@ impl Cut {
             if net >= wanted && inputs + outputs <= 2 * net + net / 2 {
                 return cut;
             }
-            // First that dimension in which more is sent beside what is computed; where that is all the same, along memory.
+            // First that dimension in which more is sent beside what is computed; where that is all the same, along
+            // memory.
             let beside = |d: usize| cut.pad(d) as f64 / cut.most[d] as f64;
             let order = if beside(0) >= beside(1) { [0, 1] } else { [1, 0] };
             let larger = order.into_iter().filter(|&d| cut.most[d] < size[1 + d]).map(|d| {
@@ -154,7 +158,8 @@ impl<'a, T> Iterator for Slabs<'a, T> {
         if self.column == columns || self.layer.is_empty() {
             let layer = self.layers.next()?;
             self.pages = self.pages.end..self.pages.end + layer.len() / (rows * columns);
-            self.layer = layer.chunks_mut(rows * columns).map(|page| page.chunks_mut(rows * self.cut.most[0])).collect();
+            self.layer =
+                layer.chunks_mut(rows * columns).map(|page| page.chunks_mut(rows * self.cut.most[0])).collect();
             self.column = 0;
         }
         let parts: Vec<_> = self.layer.iter_mut().filter_map(Iterator::next).collect();
@@ -170,7 +175,8 @@ mod tests {
     use crate::stencil::{Compute, Convolution, Filter, Reference};
     use crate::watch::Watch;
 
-    const BOUNDARIES: [Boundary<f64>; 4] = [Boundary::Constant(0.5), Boundary::Replicate, Boundary::Symmetric, Boundary::Circular];
+    const BOUNDARIES: [Boundary<f64>; 4] =
+        [Boundary::Constant(0.5), Boundary::Replicate, Boundary::Symmetric, Boundary::Circular];
 
     fn numbers(count: usize) -> Vec<f64> {
         (0..count).map(|i| ((i * 7919) % 1013) as f64 - 500.0).collect()
@@ -192,7 +198,8 @@ mod tests {
                 assert!(inputs <= cut.most_elements()[0] && outputs <= cut.most_elements()[1]);
                 let mut samples = vec![f64::NAN; inputs];
                 cut.fill(&slab, &input, boundary, &mut samples);
-                let alone = Convolution::new(&samples, cut.size(&slab), filter.clone()).unwrap().with_boundary(boundary);
+                let alone =
+                    Convolution::new(&samples, cut.size(&slab), filter.clone()).unwrap().with_boundary(boundary);
                 let mut computed = vec![0.0; inputs];
                 Reference.convolution(&alone, &mut computed, &Watch::new()).unwrap();
                 cut.take(&slab, &computed[cut.computed(&slab)], &mut to);
@@ -233,9 +240,12 @@ mod tests {
 
     #[test]
     fn what_is_sent_beside_a_large_slab_is_little() {
-        for (size, radius) in
-            [([4096, 4096, 1], [7, 7, 0]), ([512, 512, 512], [3, 3, 3]), ([64, 64, 4000], [7, 7, 0]), ([1000, 8, 4000], [3, 3, 3])]
-        {
+        for (size, radius) in [
+            ([4096, 4096, 1], [7, 7, 0]),
+            ([512, 512, 512], [3, 3, 3]),
+            ([64, 64, 4000], [7, 7, 0]),
+            ([1000, 8, 4000], [3, 3, 3]),
+        ] {
             let cut = Cut::new(size, radius, 1 << 18, 1 << 24);
             let net = size[0] * cut.most[0] * cut.most[1];
             assert!(net >= 1 << 18 && cut.most_elements().iter().sum::<usize>() <= 2 * net + net / 2, "{cut:?}");

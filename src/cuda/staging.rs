@@ -1,11 +1,13 @@
 //! Arrays of the host through the device and back.
 //!
 //! # Rationale
-//! The host's arrays are ordinary memory, which the link reads and writes slowly; page-locked memory is what it is fast with. So an array goes in
-//! pieces: a thread copies a piece into a page-locked buffer, has it sent, computed and returned on a stream of its own, and copies the result
-//! out. With several such *lanes* at once the link is busy both ways while processors copy. Lanes are kept between calls.
+//! The host's arrays are ordinary memory, which the link reads and writes slowly; page-locked memory is what it is fast
+//! with. So an array goes in pieces: a thread copies a piece into a page-locked buffer, has it sent, computed and
+//! returned on a stream of its own, and copies the result out. With several such *lanes* at once the link is busy both
+//! ways while processors copy. Lanes are kept between calls.
 //!
-//! Arrays that stay on the device for a while, those of [`Resident`](super::resident::Resident), go up and come down through the same buffers.
+//! Arrays that stay on the device for a while, those of [`Resident`](super::resident::Resident), go up and come down
+//! through the same buffers.
 //!
 //! What the lanes hold is bounded, whatever the array's size is, and shrinks to one tile where memory is short.
 
@@ -27,19 +29,20 @@ use crate::stencil::{Error, MAX_TAPS};
 use crate::watch::Watch;
 use crate::workers::Workers;
 
-/// The most lanes that are used. As many as 16 threads keep busy; fewer threads have two each, so that one is copied for while the device works on the
-/// other. (10^8 doubles, 11 taps, on an H200's host: 133 ms with 2 threads and as many lanes, 128 with 4 lanes; 78 and 66 with 4 threads; 29 with 16
-/// of each, 32 with 32 lanes.)
+/// The most lanes that are used. As many as 16 threads keep busy; fewer threads have two each, so that one is copied
+/// for while the device works on the other. (10^8 doubles, 11 taps, on an H200's host: 133 ms with 2 threads and as
+/// many lanes, 128 with 4 lanes; 78 and 66 with 4 threads; 29 with 16 of each, 32 with 32 lanes.)
 const MAX_LANES: usize = 16;
 
-/// The bytes of output in a piece of a large array: enough that a piece's fixed costs vanish, few enough that the processor's caches hold it.
+/// The bytes of output in a piece of a large array: enough that a piece's fixed costs vanish, few enough that the
+/// processor's caches hold it.
 pub(super) const PIECE_BYTES: usize = 2 << 20;
 
 /// No lane is worth waking for fewer bytes.
 const MIN_PIECE_BYTES: usize = 256 << 10;
 
-/// Up to here the device reads and writes the page-locked memory itself: a copy each way costs more than the slower access (10^4 doubles: 24 us instead
-/// of 37).
+/// Up to here the device reads and writes the page-locked memory itself: a copy each way costs more than the slower
+/// access (10^4 doubles: 24 us instead of 37).
 const MAPPED_BYTES: usize = 256 << 10;
 
 /// Room for as many elements on either side is in every buffer, so that stencils of different widths share one.
@@ -56,8 +59,15 @@ pub(super) trait Plan: Sync {
     /// How many inputs at most are needed beyond an output on either side.
     fn halo(&self) -> usize;
 
-    /// Puts on the stream what computes the outputs `piece.output` to the address `output`, from the inputs `piece.input` at `input`.
-    fn launch(&self, stream: sys::CUstream, piece: &Piece, input: sys::CUdeviceptr, output: sys::CUdeviceptr) -> Result<(), Error>;
+    /// Puts on the stream what computes the outputs `piece.output` to the address `output`, from the inputs
+    /// `piece.input` at `input`.
+    fn launch(
+        &self,
+        stream: sys::CUstream,
+        piece: &Piece,
+        input: sys::CUdeviceptr,
+        output: sys::CUdeviceptr,
+    ) -> Result<(), Error>;
 }
 
 /// Some neighbouring outputs of an array, and the inputs they need.
@@ -91,7 +101,8 @@ pub(super) trait Gather<T>: Sync {
     fn fill(&self, piece: &Self::Piece, inputs: &mut [T]);
 
     /// Puts on the stream what computes the outputs, to the second address, from the inputs at the first.
-    fn launch(&self, stream: sys::CUstream, piece: &Self::Piece, addresses: [sys::CUdeviceptr; 2]) -> Result<(), Error>;
+    fn launch(&self, stream: sys::CUstream, piece: &Self::Piece, addresses: [sys::CUdeviceptr; 2])
+    -> Result<(), Error>;
 
     /// Copies the outputs to the parts of the host's array that they belong to.
     fn take(&self, piece: &Self::Piece, outputs: &[T], to: &mut [&mut [T]]);
@@ -105,7 +116,8 @@ struct Cut {
 }
 
 impl Cut {
-    /// For `elements` of `size` bytes. `threads` can copy at once; `budget` bounds the bytes that all lanes together hold on the device.
+    /// For `elements` of `size` bytes. `threads` can copy at once; `budget` bounds the bytes that all lanes together
+    /// hold on the device.
     fn new(elements: usize, size: usize, tile: usize, halo: usize, threads: usize, budget: usize) -> Cut {
         let whole_tiles = |elements: usize| elements.div_ceil(tile).max(1) * tile;
         let lanes = lanes_for(elements * size, threads);
@@ -115,7 +127,8 @@ impl Cut {
         cut.within(size, tile, halo, budget)
     }
 
-    /// The same with fewer lanes, then with smaller pieces, so that it holds no more than `budget`; but never less than a tile.
+    /// The same with fewer lanes, then with smaller pieces, so that it holds no more than `budget`; but never less than
+    /// a tile.
     fn within(mut self, size: usize, tile: usize, halo: usize, budget: usize) -> Cut {
         self.lanes = self.lanes.min(budget / lane_bytes(self.piece, size, halo)).max(1);
         if lane_bytes(self.piece, size, halo) > budget {
@@ -140,7 +153,8 @@ fn lane_bytes(piece: usize, size: usize, halo: usize) -> usize {
     (2 * piece + 2 * halo.max(MIN_HALO)) * size
 }
 
-/// A stream and the buffers that pieces go through on it. When it is dropped, the stream is waited for ahead of all, then the fields go in this order.
+/// A stream and the buffers that pieces go through on it. When it is dropped, the stream is waited for ahead of all,
+/// then the fields go in this order.
 pub(super) struct Lane {
     host_input: PinnedBuffer,
     host_output: PinnedBuffer,
@@ -164,8 +178,11 @@ impl Lane {
 
     /// Whether what it has is large enough; what it has not can still be made.
     fn fits(&self, [input_bytes, output_bytes]: [usize; 2]) -> bool {
-        let on_device = |[input, output]: &[DeviceBuffer; 2]| input.bytes() >= input_bytes && output.bytes() >= output_bytes;
-        self.host_input.bytes() >= input_bytes && self.host_output.bytes() >= output_bytes && self.device.as_ref().is_none_or(on_device)
+        let on_device =
+            |[input, output]: &[DeviceBuffer; 2]| input.bytes() >= input_bytes && output.bytes() >= output_bytes;
+        self.host_input.bytes() >= input_bytes
+            && self.host_output.bytes() >= output_bytes
+            && self.device.as_ref().is_none_or(on_device)
     }
 
     fn device_bytes(&self) -> usize {
@@ -174,12 +191,14 @@ impl Lane {
 
     /// The addresses of its buffers on the device.
     fn addresses(&self) -> Result<[sys::CUdeviceptr; 2], Error> {
-        let [input, output] = self.device.as_ref().ok_or_else(|| Error::Internal("A lane without buffers on the device.".into()))?;
+        let [input, output] =
+            self.device.as_ref().ok_or_else(|| Error::Internal("A lane without buffers on the device.".into()))?;
         Ok([input.address(), output.address()])
     }
 
-    /// Has `launch` compute on what was put into `host_input`, from there to as many `outputs` in `host_output`; both begin at the addresses it gets.
-    /// What it returns is the address of the first of the outputs. `once` says that it reads samples and writes outputs about once each.
+    /// Has `launch` compute on what was put into `host_input`, from there to as many `outputs` in `host_output`; both
+    /// begin at the addresses it gets. What it returns is the address of the first of the outputs. `once` says that it
+    /// reads samples and writes outputs about once each.
     pub(super) fn compute<T: Pod>(
         &mut self,
         samples: usize,
@@ -194,14 +213,15 @@ impl Lane {
             return Ok(());
         }
         let buffers = self.addresses()?;
-        // SAFETY: the buffers are as long as these slices of theirs, and nobody touches them before the stream has been waited for; where an error or
-        // a panic ends this early, `Settled` waits before anything else happens to them.
+        // SAFETY: the buffers are as long as these slices of theirs, and nobody touches them before the stream has been
+        // waited for; where an error or a panic ends this early, `Settled` waits before anything else happens to them.
         unsafe {
             result::memcpy_htod_async(buffers[0], self.host_input.as_mut_slice::<T>(samples), stream)
                 .map_err(failed("cuMemcpyHtoDAsync"))?;
             let from = launch(stream, buffers)?;
             self.results = self.host_output.address();
-            result::memcpy_dtoh_async(self.host_output.as_mut_slice::<T>(outputs), from, stream).map_err(failed("cuMemcpyDtoHAsync"))
+            result::memcpy_dtoh_async(self.host_output.as_mut_slice::<T>(outputs), from, stream)
+                .map_err(failed("cuMemcpyDtoHAsync"))
         }
     }
 
@@ -213,7 +233,8 @@ impl Lane {
     /// Waits for what was set going, and gives its outputs.
     pub(super) fn outputs<T: Pod>(&mut self, count: usize) -> Result<&[T], Error> {
         self.wait()?;
-        let buffer = [&mut self.host_input, &mut self.host_output].into_iter().find(|buffer| buffer.holds(self.results));
+        let buffer =
+            [&mut self.host_input, &mut self.host_output].into_iter().find(|buffer| buffer.holds(self.results));
         let buffer = buffer.ok_or_else(|| Error::Internal("Results that are in no buffer.".into()))?;
         let skipped = (self.results - buffer.address()) as usize / size_of::<T>();
         Ok(&buffer.as_mut_slice(skipped + count)[skipped..])
@@ -265,8 +286,8 @@ pub(super) trait Job<L = Lane> {
     fn finish(self, lane: &mut L) -> Result<(), Error>;
 }
 
-/// Lanes at work. Unless all of it is known to be over, they are waited for when this is dropped, whatever the reason: an error, a panic in a job on any
-/// thread. Nothing is then under way when their buffers are used again or freed.
+/// Lanes at work. Unless all of it is known to be over, they are waited for when this is dropped, whatever the reason:
+/// an error, a panic in a job on any thread. Nothing is then under way when their buffers are used again or freed.
 struct Settled<'l, L: Worker> {
     lanes: &'l mut [L],
     over: bool,
@@ -283,8 +304,8 @@ impl<L: Worker> Drop for Settled<'_, L> {
     }
 }
 
-/// Has `lanes` do all jobs, each taking the next when it is done with one, by so many threads of a pool, or by this one. Nothing is under way when this
-/// returns or unwinds.
+/// Has `lanes` do all jobs, each taking the next when it is done with one, by so many threads of a pool, or by this
+/// one. Nothing is under way when this returns or unwinds.
 fn share_out<L: Worker, J: Job<L> + Send>(
     lanes: &mut [L],
     mut jobs: impl ExactSizeIterator<Item = J> + Send,
@@ -310,7 +331,11 @@ fn share_out<L: Worker, J: Job<L> + Send>(
 }
 
 /// Does jobs on `lanes` in turn: while the device works on some, this thread copies for another.
-fn take_turns<L: Worker, J: Job<L>>(lanes: &mut [L], jobs: &mut dyn Iterator<Item = J>, watch: &Watch) -> Result<(), Error> {
+fn take_turns<L: Worker, J: Job<L>>(
+    lanes: &mut [L],
+    jobs: &mut dyn Iterator<Item = J>,
+    watch: &Watch,
+) -> Result<(), Error> {
     // What each lane is at work on: the oldest is the next in turn.
     let mut under_way: VecDeque<J> = VecDeque::with_capacity(lanes.len());
     let (count, mut next) = (lanes.len(), 0);
@@ -330,8 +355,8 @@ fn take_turns<L: Worker, J: Job<L>>(lanes: &mut [L], jobs: &mut dyn Iterator<Ite
 
 /// Threads that share out lanes and pieces among themselves.
 ///
-/// The thread that was called begins at once, and each that has begun calls two more, as long as there is something left to do: to wake a thread
-/// takes about as long as a piece.
+/// The thread that was called begins at once, and each that has begun calls two more, as long as there is something
+/// left to do: to wake a thread takes about as long as a piece.
 struct Team<'a, 'l, L, P> {
     /// What each thread is to work on.
     lanes: Mutex<ChunksMut<'l, L>>,
@@ -352,7 +377,8 @@ impl<L: Worker, J: Job<L>, P: ExactSizeIterator<Item = J> + Send> Team<'_, '_, L
         let mut run = || {
             let _ready = lanes.first().map(L::ready).transpose()?;
             // After an error nobody takes another job.
-            let mut jobs = std::iter::from_fn(|| lock(&self.outcome).is_ok().then(|| lock(&self.jobs).next()).flatten());
+            let mut jobs =
+                std::iter::from_fn(|| lock(&self.outcome).is_ok().then(|| lock(&self.jobs).next()).flatten());
             take_turns(lanes, &mut jobs, self.watch)
         };
         if let Err(error) = run() {
@@ -452,7 +478,8 @@ impl<T: Pod> Job for Fetching<'_, T> {
         lane.results = lane.host_output.address();
         let results = lane.host_output.as_mut_slice::<T>(self.output.len());
         // SAFETY: who asked for a download has as many at that address; as for the buffer, see `Lane::compute`.
-        unsafe { result::memcpy_dtoh_async(results, self.from, lane.stream.handle()) }.map_err(failed("cuMemcpyDtoHAsync"))
+        unsafe { result::memcpy_dtoh_async(results, self.from, lane.stream.handle()) }
+            .map_err(failed("cuMemcpyDtoHAsync"))
     }
 
     fn finish(self, lane: &mut Lane) -> Result<(), Error> {
@@ -473,7 +500,8 @@ impl Staging {
         Staging { lanes: Vec::new(), spare: None }
     }
 
-    /// Computes `output` from `input`, of as many elements, by `plan`. At most `budget` bytes of device memory are held, if a tile fits in it.
+    /// Computes `output` from `input`, of as many elements, by `plan`. At most `budget` bytes of device memory are
+    /// held, if a tile fits in it.
     ///
     /// Each output is counted in `watch` when it is there.
     pub(super) fn stream<T: Pod + Send + Sync>(
@@ -500,8 +528,15 @@ impl Staging {
         self.share(cut.lanes, jobs, watch)
     }
 
-    /// Sees that there are lanes for pieces of so many bytes of input and of output: as many as wished, or as the budget and memory give, but one.
-    pub(super) fn prepare_lanes(&mut self, context: &Arc<Context>, lanes: usize, bytes: [usize; 2], budget: usize) -> Result<usize, Error> {
+    /// Sees that there are lanes for pieces of so many bytes of input and of output: as many as wished, or as the
+    /// budget and memory give, but one.
+    pub(super) fn prepare_lanes(
+        &mut self,
+        context: &Arc<Context>,
+        lanes: usize,
+        bytes: [usize; 2],
+        budget: usize,
+    ) -> Result<usize, Error> {
         let lanes = lanes.min(MAX_LANES).min(budget / (bytes[0] + bytes[1])).max(1);
         match self.grow(context, lanes, bytes, budget, false) {
             // Once more, with buffers that are no larger than they must be, and without what is only kept.
@@ -513,8 +548,9 @@ impl Staging {
         }
     }
 
-    /// Has the first `lanes` lanes, for which there was [room](Staging::prepare_lanes) made, compute pieces that are gathered from all over an array, each
-    /// to some parts of the output. Each output is counted in `watch` when it is there.
+    /// Has the first `lanes` lanes, for which there was [room](Staging::prepare_lanes) made, compute pieces that are
+    /// gathered from all over an array, each to some parts of the output. Each output is counted in `watch` when it is
+    /// there.
     pub(super) fn gather<'a, T: Pod + Send + 'a, G: Gather<T>>(
         &mut self,
         lanes: usize,
@@ -560,10 +596,12 @@ impl Staging {
         self.share(cut.lanes, jobs, watch)
     }
 
-    /// Makes lanes with a buffer of `bytes` each way, within the budget, and says how many there are: `wanted`, or fewer, but one at the least.
+    /// Makes lanes with a buffer of `bytes` each way, within the budget, and says how many there are: `wanted`, or
+    /// fewer, but one at the least.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`] where there is no memory for one. `short` says that it was so before: then buffers are no larger than they must be.
+    /// [`Error::OutOfMemory`] where there is no memory for one. `short` says that it was so before: then buffers are no
+    /// larger than they must be.
     pub(super) fn reserve(
         &mut self,
         context: &Arc<Context>,
@@ -574,13 +612,15 @@ impl Staging {
     ) -> Result<usize, Error> {
         match self.grow(context, wanted, [bytes; 2], budget, short) {
             // Nobody needs what is only kept.
-            Err(Error::OutOfMemory(_)) if self.spare.take().is_some() => self.grow(context, wanted, [bytes; 2], budget, short),
+            Err(Error::OutOfMemory(_)) if self.spare.take().is_some() => {
+                self.grow(context, wanted, [bytes; 2], budget, short)
+            }
             result => result,
         }
     }
 
-    /// Has the first `lanes` lanes do all jobs, each taking the next when it is done with one. Nothing is under way when this returns, also with an error,
-    /// or when the watch has said stop, or unwinds.
+    /// Has the first `lanes` lanes do all jobs, each taking the next when it is done with one. Nothing is under way
+    /// when this returns, also with an error, or when the watch has said stop, or unwinds.
     pub(super) fn share<J: Job + Send>(
         &mut self,
         lanes: usize,
@@ -616,7 +656,8 @@ impl Staging {
         self.spare.take()
     }
 
-    /// Keeps a call's own buffers for the next call, unless that is more than `budget` bytes together with what the lanes hold.
+    /// Keeps a call's own buffers for the next call, unless that is more than `budget` bytes together with what the
+    /// lanes hold.
     pub(super) fn keep(&mut self, buffers: [DeviceBuffer; 2], budget: usize) {
         if buffers.iter().map(DeviceBuffer::bytes).sum::<usize>() + self.device_bytes() <= budget {
             self.spare = Some(buffers);
@@ -642,7 +683,9 @@ impl Staging {
                 Err(Error::OutOfMemory(_)) if self.spare.take().is_some() => {}
                 Err(Error::OutOfMemory(text)) => {
                     let smallest = lane_bytes(cut.piece, size, halo);
-                    let advice = || Error::OutOfMemory(format!("No memory for the smallest of buffers, {smallest} bytes. {text}"));
+                    let advice = || {
+                        Error::OutOfMemory(format!("No memory for the smallest of buffers, {smallest} bytes. {text}"))
+                    };
                     cut = cut.smaller(tile).ok_or_else(advice)?;
                     short = true;
                 }
@@ -651,10 +694,19 @@ impl Staging {
         }
     }
 
-    /// Makes so many lanes for pieces of so many bytes of input and of output, within the budget, and says how many there are: fewer than wished where
-    /// neither budget nor memory gives more, one at the least. With memory short, buffers are no larger than they must be.
-    fn grow(&mut self, context: &Arc<Context>, lanes: usize, bytes: [usize; 2], budget: usize, short: bool) -> Result<usize, Error> {
-        // Rounded up, so that arrays which grow a little from call to call find a buffer; but not beyond what all lanes together may hold.
+    /// Makes so many lanes for pieces of so many bytes of input and of output, within the budget, and says how many
+    /// there are: fewer than wished where neither budget nor memory gives more, one at the least. With memory short,
+    /// buffers are no larger than they must be.
+    fn grow(
+        &mut self,
+        context: &Arc<Context>,
+        lanes: usize,
+        bytes: [usize; 2],
+        budget: usize,
+        short: bool,
+    ) -> Result<usize, Error> {
+        // Rounded up, so that arrays which grow a little from call to call find a buffer; but not beyond what all lanes
+        // together may hold.
         let mut room = bytes.map(rounded);
         if short || lanes * (room[0] + room[1]) > budget {
             room = bytes;
@@ -665,8 +717,9 @@ impl Staging {
         if !all_fit || self.device_bytes() > budget.max(room_bytes) {
             self.lanes.clear();
         }
-        if self.spare.as_ref().is_some_and(|spare| spare[0].bytes() + spare[1].bytes() + lanes * room_bytes + self.device_bytes() > budget)
-        {
+        if self.spare.as_ref().is_some_and(|spare| {
+            spare[0].bytes() + spare[1].bytes() + lanes * room_bytes + self.device_bytes() > budget
+        }) {
             self.spare = None;
         }
         for made in 0..lanes {
@@ -695,7 +748,8 @@ impl Staging {
         Ok(())
     }
 
-    /// Sees that there are lanes that can copy so many elements of so many bytes, with whatever they may have on the device.
+    /// Sees that there are lanes that can copy so many elements of so many bytes, with whatever they may have on the
+    /// device.
     fn prepare_transfer(&mut self, context: &Arc<Context>, elements: usize, size: usize) -> Result<Cut, Error> {
         let cut = Cut::new(elements, size, 1, 0, Workers::count(), usize::MAX);
         let bytes = cut.piece * size;
@@ -807,7 +861,8 @@ mod tests {
         }
     }
 
-    /// Whatever happens to a job on whichever thread, nothing is under way when it is over; and nobody waits twice where nothing happens.
+    /// Whatever happens to a job on whichever thread, nothing is under way when it is over; and nobody waits twice
+    /// where nothing happens.
     #[test]
     fn lanes_are_waited_for_whatever_way_jobs_end() {
         use Trouble::{ErrorInFinish, ErrorInStart, None, PanicInFinish, PanicInStart, Stop};
@@ -819,9 +874,14 @@ mod tests {
                     let what = format!("{trouble:?} in job {at} of {count} lanes, {threads} threads");
                     let mut lanes: Vec<FakeLane> = (0..count).map(|_| FakeLane::default()).collect();
                     let (watch, finished) = (Watch::new(), AtomicUsize::new(0));
-                    let job = |number| FakeJob { trouble: if number == at { trouble } else { None }, watch: &watch, finished: &finished };
+                    let job = |number| FakeJob {
+                        trouble: if number == at { trouble } else { None },
+                        watch: &watch,
+                        finished: &finished,
+                    };
                     let team = (threads > 1).then_some((&pool, threads));
-                    let outcome = catch_unwind(AssertUnwindSafe(|| share_out(&mut lanes, (0..JOBS).map(job), team, &watch)));
+                    let outcome =
+                        catch_unwind(AssertUnwindSafe(|| share_out(&mut lanes, (0..JOBS).map(job), team, &watch)));
                     match trouble {
                         None => assert!(matches!(outcome, Ok(Ok(()))), "{what}"),
                         ErrorInStart | ErrorInFinish => assert!(matches!(outcome, Ok(Err(Error::Cuda(_)))), "{what}"),
@@ -864,7 +924,10 @@ mod tests {
                     let cut = cut(elements, threads, budget);
                     assert!(cut.lanes >= 1 && cut.piece >= TILE && cut.piece.is_multiple_of(TILE));
                     let held = cut.lanes * lane_bytes(cut.piece, SIZE, 10);
-                    assert!(held <= budget || (cut.lanes == 1 && cut.piece == TILE), "{cut:?} holds {held} of {budget}");
+                    assert!(
+                        held <= budget || (cut.lanes == 1 && cut.piece == TILE),
+                        "{cut:?} holds {held} of {budget}"
+                    );
                 }
             }
         }

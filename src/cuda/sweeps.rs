@@ -1,4 +1,5 @@
-//! Sweeps of a stencil along the lines of an array that lies on the device: which kernel, how it is laid out, and how many sweeps a launch does.
+//! Sweeps of a stencil along the lines of an array that lies on the device: which kernel, how it is laid out, and how
+//! many sweeps a launch does.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,8 @@ use super::module::{Function, wait};
 use super::pace::{MAX_BATCH, SharedPace, evenly};
 use crate::stencil::{Boundary, DERIVATIVE_RADIUS, Derivative, Error, Lines, MAX_TAPS, Request};
 
-/// The kernels of `cuda/sweeps.cuh`, each in a module of its own for each number of taps: what is not used is not compiled.
+/// The kernels of `cuda/sweeps.cuh`, each in a module of its own for each number of taps: what is not used is not
+/// compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     /// Long lines of neighbours, in tiles.
@@ -100,7 +102,8 @@ const UNIT: usize = 1000;
 /// What so many take the slowest of devices.
 const SLOWEST: Duration = Duration::from_nanos(100);
 
-/// A launch does no more sweeps than this, be the lines short enough for any number: it cannot be stopped in the middle.
+/// A launch does no more sweeps than this, be the lines short enough for any number: it cannot be stopped in the
+/// middle.
 const MOST_SWEEPS: usize = 1024;
 
 /// The argument of the kernels for doubles, `struct Sweeps<double>` of `cuda/sweeps.cuh`, field for field.
@@ -170,8 +173,8 @@ impl Layout {
     /// # Errors
     /// [`Error::Internal`] for a layout that they cannot count.
     fn argument(&self, boundary: u32) -> Result<LayoutArgument, Error> {
-        // Blocks that work in registers number their strips in 32 bits: beyond those they would find others, and compute them twice. (Those of short
-        // lines, of one segment, do so in 64.)
+        // Blocks that work in registers number their strips in 32 bits: beyond those they would find others, and
+        // compute them twice. (Those of short lines, of one segment, do so in 64.)
         if self.segments > 1 {
             let last = self.blocks.saturating_mul(self.groups).saturating_sub(1);
             counter::<u32>(last, "as the number of a strip of lines")?;
@@ -188,9 +191,17 @@ impl Layout {
 }
 
 impl Tile {
-    /// For some of so many sweeps, with so many lines side by side in a row of threads; `None` for lines that are too short for it. Tiles that are no
-    /// whole lines do `best` sweeps, or as many as they can.
-    fn layout(self, lines: Lines, lanes: usize, radius: usize, circular: bool, sweeps: usize, best: usize) -> Option<Layout> {
+    /// For some of so many sweeps, with so many lines side by side in a row of threads; `None` for lines that are too
+    /// short for it. Tiles that are no whole lines do `best` sweeps, or as many as they can.
+    fn layout(
+        self,
+        lines: Lines,
+        lanes: usize,
+        radius: usize,
+        circular: bool,
+        sweeps: usize,
+        best: usize,
+    ) -> Option<Layout> {
         let length = lines.length();
         if length < 2 * self.points {
             return None;
@@ -231,8 +242,8 @@ fn short_layout(lines: Lines, sweeps: usize) -> Option<Layout> {
     Some(Layout { lanes, segments: 1, groups, tiles: 1, blocks, sweeps: evenly(sweeps, MOST_SWEEPS) })
 }
 
-/// The kind for `total` sweeps over these lines, and how many lines side by side a row of threads takes: by the table in `cuda/sweeps.cuh`, which was
-/// measured.
+/// The kind for `total` sweeps over these lines, and how many lines side by side a row of threads takes: by the table
+/// in `cuda/sweeps.cuh`, which was measured.
 fn kind(lines: Lines, radius: usize, total: usize, derivative: bool) -> (Kind, usize) {
     let tile = |kind: Kind| kind.tile(2 * radius + 1).expect("it works in registers");
     let (inner, length) = (lines.inner(), lines.length());
@@ -283,7 +294,8 @@ enum Operator {
     Derivative { single: bool },
 }
 
-/// A stencil for sweeps. The kernels that it will need are loaded, and hold its coefficients, once it is [prepared](Kernel::prepare).
+/// A stencil for sweeps. The kernels that it will need are loaded, and hold its coefficients, once it is
+/// [prepared](Kernel::prepare).
 pub(super) struct SweepsPlan {
     operator: Operator,
     coefficients: Vec<u8>,
@@ -294,7 +306,8 @@ pub(super) struct SweepsPlan {
 /// A kernel that is ready.
 struct Loaded {
     function: Function,
-    /// How much is submitted before it is waited for, in [`UNIT`]s: learnt from what is over, by all lanes and in earlier calls.
+    /// How much is submitted before it is waited for, in [`UNIT`]s: learnt from what is over, by all lanes and in
+    /// earlier calls.
     pace: SharedPace,
 }
 
@@ -304,7 +317,8 @@ impl SweepsPlan {
         SweepsPlan::new(Operator::Stencil, bytemuck::cast_slice(request.taps().as_slice()), request.taps().radius())
     }
 
-    /// For a derivative. Its coefficients come from constant memory, whatever the source that is asked for: the result is the same.
+    /// For a derivative. Its coefficients come from constant memory, whatever the source that is asked for: the result
+    /// is the same.
     pub(super) fn derivative<T: Element>(request: &Derivative<T>) -> SweepsPlan {
         let operator = Operator::Derivative { single: T::NAME == f32::NAME };
         SweepsPlan::new(operator, bytemuck::cast_slice(request.coefficients()), DERIVATIVE_RADIUS)
@@ -314,7 +328,8 @@ impl SweepsPlan {
         SweepsPlan { operator, coefficients: coefficients.to_vec(), radius, kernels: Default::default() }
     }
 
-    /// Loads the kernel of a kind, if it was not, and copies the coefficients to its module, if they are others than last time.
+    /// Loads the kernel of a kind, if it was not, and copies the coefficients to its module, if they are others than
+    /// last time.
     fn load(&mut self, device: &mut Device, kind: Kind) -> Result<(), Error> {
         let (image, symbol) = match self.operator {
             Operator::Stencil => (Some(kind.stencils()[self.radius]), c"kernelTaps"),
@@ -340,20 +355,30 @@ impl SweepsPlan {
     }
 
     /// The kernel for the next of `left` sweeps of `total`, how many threads a block of it has, and its layout.
-    fn choose(&self, lines: Lines, circular: bool, total: usize, left: usize) -> Result<(&Loaded, usize, Layout), Error> {
+    fn choose(
+        &self,
+        lines: Lines,
+        circular: bool,
+        total: usize,
+        left: usize,
+    ) -> Result<(&Loaded, usize, Layout), Error> {
         let (kind, lanes) = self.kind(lines, total);
         let tile = kind.tile(2 * self.radius + 1);
         let layout = match tile {
-            Some(tile) => tile.layout(lines, lanes, self.radius, circular, left, best_sweeps(kind, self.radius, lines.elements())),
+            Some(tile) => {
+                tile.layout(lines, lanes, self.radius, circular, left, best_sweeps(kind, self.radius, lines.elements()))
+            }
             None => short_layout(lines, left),
         };
-        let missing = || Error::Internal(format!("No kernel for {lines:?}: {kind:?} was not prepared, or does not fit."));
+        let missing =
+            || Error::Internal(format!("No kernel for {lines:?}: {kind:?} was not prepared, or does not fit."));
         let (kernel, layout) = self.kernels[kind as usize].as_ref().zip(layout).ok_or_else(missing)?;
         Ok((kernel, tile.map_or(SHORT_THREADS, |tile| tile.threads), layout))
     }
 
-    /// Puts so many sweeps on the stream, over the array at the first of two addresses, with `boundary` outside: there and back between both. Returns
-    /// which of the two will have the result. Waits now and then, to ask the watch; of the sweeps that are known to be over, `updates` each are counted.
+    /// Puts so many sweeps on the stream, over the array at the first of two addresses, with `boundary` outside: there
+    /// and back between both. Returns which of the two will have the result. Waits now and then, to ask the watch; of
+    /// the sweeps that are known to be over, `updates` each are counted.
     pub(super) fn run<T: Element>(
         &self,
         stream: sys::CUstream,
@@ -378,7 +403,16 @@ impl SweepsPlan {
                 (left, launches, begin) = (batch(), 0, Instant::now());
             }
             let (_, threads, layout) = self.choose(lines, circular, sweeps, left.min(sweeps - done))?;
-            self.submit(stream, &kernel.function, threads, lines, boundary, layout, buffers[current], buffers[1 - current])?;
+            self.submit(
+                stream,
+                &kernel.function,
+                threads,
+                lines,
+                boundary,
+                layout,
+                buffers[current],
+                buffers[1 - current],
+            )?;
             done += layout.sweeps;
             left -= layout.sweeps;
             current = 1 - current;
@@ -400,8 +434,13 @@ impl SweepsPlan {
         output: sys::CUdeviceptr,
     ) -> Result<(), Error> {
         let shape = Shape::row(layout.blocks, threads)?;
-        let array =
-            ArrayArgument { input, output, inner: lines.inner() as u64, length: lines.length() as u64, outer: lines.outer() as u64 };
+        let array = ArrayArgument {
+            input,
+            output,
+            inner: lines.inner() as u64,
+            length: lines.length() as u64,
+            outer: lines.outer() as u64,
+        };
         let layout = layout.argument(match boundary {
             Boundary::Constant(_) => 0,
             Boundary::Replicate => 1,
@@ -409,7 +448,8 @@ impl SweepsPlan {
             Boundary::Circular => 3,
         })?;
         let value = boundary.constant();
-        // SAFETY: it reads and writes as many elements as the lines have, which the caller has at both addresses; the value is of the kernel's class.
+        // SAFETY: it reads and writes as many elements as the lines have, which the caller has at both addresses; the
+        // value is of the kernel's class.
         unsafe {
             if T::NAME == f32::NAME {
                 let argument = SingleArgument { array, value: bytemuck::cast(value), layout, unused: 0 };
@@ -474,7 +514,9 @@ mod tests {
         assert_eq!((layout(1).groups, layout(1).blocks), (1, 1));
         assert!(layout((1 << 32) - 1).argument(0).is_ok());
         assert!(layout(1 << 32).argument(0).is_ok());
-        assert!(matches!(layout((1 << 32) + 1).argument(0), Err(Error::Internal(text)) if text.contains("4294967296 as the number")));
+        assert!(
+            matches!(layout((1 << 32) + 1).argument(0), Err(Error::Internal(text)) if text.contains("4294967296 as the number"))
+        );
         // Several strips a block: the blocks alone would pass.
         let grouped = Layout { lanes: 4, segments: 4, groups: 8, tiles: 1, blocks: (1 << 29) + 1, sweeps: 1 };
         assert!(grouped.argument(0).is_err());
@@ -499,7 +541,9 @@ mod tests {
                 };
                 assert!(radius <= tile.points);
                 for inner in if kind == Kind::Rows { vec![1, 2, 3, 31, 32, 33, 1000] } else { vec![1] } {
-                    for (lanes, sweeps, circular) in [(32, 1, false), (8, 9, true), (4, 1000, true), (4, 100_000, false)] {
+                    for (lanes, sweeps, circular) in
+                        [(32, 1, false), (8, 9, true), (4, 1000, true), (4, 100_000, false)]
+                    {
                         let lanes = if kind == Kind::Rows { lanes } else { 1 };
                         check(tile, Lines::strided(inner, length, 3), lanes, radius, circular, sweeps);
                     }
@@ -527,7 +571,14 @@ mod tests {
                         let lines = Lines::strided(inner, length, outer);
                         let (kind, lanes) = kind(lines, radius, total, derivative);
                         let layout = match kind.tile(2 * radius + 1) {
-                            Some(tile) => tile.layout(lines, lanes, radius, false, total, best_sweeps(kind, radius, lines.elements())),
+                            Some(tile) => tile.layout(
+                                lines,
+                                lanes,
+                                radius,
+                                false,
+                                total,
+                                best_sweeps(kind, radius, lines.elements()),
+                            ),
                             None => short_layout(lines, total),
                         };
                         let layout = layout.unwrap_or_else(|| panic!("{lines:?} {kind:?}"));
@@ -545,13 +596,15 @@ mod tests {
     #[test]
     fn the_images_have_these_tiles() {
         let constant = |image: &str, name: &str| -> usize {
-            let (_, ptx) = IMAGES.iter().find(|(other, _)| *other == image).unwrap_or_else(|| panic!("no image {image}"));
+            let (_, ptx) =
+                IMAGES.iter().find(|(other, _)| *other == image).unwrap_or_else(|| panic!("no image {image}"));
             let (_, rest) = ptx.split_once(&format!(" {name} = ")).unwrap_or_else(|| panic!("no {name} in {image}"));
             rest.split(';').next().unwrap().parse().unwrap()
         };
         for kind in Kind::ALL {
             let stencils = kind.stencils().into_iter().enumerate().map(|(radius, image)| (2 * radius + 1, image));
-            let derivatives = [true, false].into_iter().filter_map(|single| kind.derivative(single)).map(|image| (9, image));
+            let derivatives =
+                [true, false].into_iter().filter_map(|single| kind.derivative(single)).map(|image| (9, image));
             for (taps, image) in stencils.chain(derivatives) {
                 match kind.tile(taps) {
                     Some(tile) => {

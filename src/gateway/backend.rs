@@ -25,7 +25,8 @@ pub(super) enum Backend {
 }
 
 /// The words for them.
-pub(super) const CHOICES: [(&str, Backend); 3] = [("auto", Backend::Auto), ("cuda", Backend::Cuda), ("cpu", Backend::Cpu)];
+pub(super) const CHOICES: [(&str, Backend); 3] =
+    [("auto", Backend::Auto), ("cuda", Backend::Cuda), ("cpu", Backend::Cpu)];
 
 /// The options `Backend` and `Device`, as far as a call has them.
 #[derive(Debug, Clone, Copy, Default)]
@@ -86,7 +87,8 @@ fn refused() -> MutexGuard<'static, Option<String>> {
 /// CUDA on the first device that can be used, or why there is none.
 ///
 /// # Errors
-/// [`Busy`](stencil::Error::Busy), for a call inside another on that device: who expects the speed of a GPU is not to get a processor's without a word.
+/// [`Busy`](stencil::Error::Busy), for a call inside another on that device: who expects the speed of a GPU is not to
+/// get a processor's without a word.
 fn automatic() -> Result<Result<Cuda, String>, stencil::Error> {
     let mut refused = refused();
     if let Some(reason) = &*refused {
@@ -96,7 +98,10 @@ fn automatic() -> Result<Result<Cuda, String>, stencil::Error> {
 }
 
 /// What was opened, or why it was not; a reason that will still be one in the next call is kept in `refused`.
-fn or_reason<T>(opened: Result<T, stencil::Error>, refused: &mut Option<String>) -> Result<Result<T, String>, stencil::Error> {
+fn or_reason<T>(
+    opened: Result<T, stencil::Error>,
+    refused: &mut Option<String>,
+) -> Result<Result<T, String>, stencil::Error> {
     match opened {
         Err(stencil::Error::Busy) => Err(stencil::Error::Busy),
         Err(error @ stencil::Error::NoDevice(_)) => Ok(Err(error.to_string())),
@@ -167,7 +172,9 @@ impl Outlook {
             (Err(error), _) => ("", error.text.clone()),
             (Ok(Backend::Cpu), _) => ("cpu", format!("The environment variable {variable} says so.")),
             (Ok(Backend::Cuda), Ok(_)) => ("cuda", format!("The environment variable {variable} says so.")),
-            (Ok(Backend::Cuda), Err(reason)) => ("cuda", format!("The environment variable {variable} says so, and calls fail: {reason}")),
+            (Ok(Backend::Cuda), Err(reason)) => {
+                ("cuda", format!("The environment variable {variable} says so, and calls fail: {reason}"))
+            }
             (Ok(Backend::Auto), Ok(_)) => ("cuda", "A usable device is present.".into()),
             (Ok(Backend::Auto), Err(reason)) => ("cpu", reason.clone()),
         };

@@ -14,7 +14,8 @@ pub(super) const FUNCTION: Function = Function { name: "ConvolutionConstantMemor
 
 const OPTIONS: Names = Names { available: &["Backend", "Device", "Boundary", "Iterations", "Progress"], reserved: &[] };
 
-/// Checks in the order of the stencil's; `imageShape`, `filterSize` and `filterShape` stand where the kernel's checks stand there.
+/// Checks in the order of the stencil's; `imageShape`, `filterSize` and `filterShape` stand where the kernel's checks
+/// stand there.
 fn call(call: &Call) -> Result<Reply<'_>, Error> {
     let [image, filter, pairs @ ..] = &call.arguments[..] else {
         return Err(too_few_inputs(call, "N and F, then pairs of an option's name and its value"));
@@ -23,7 +24,8 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     check_outputs(call)?;
     let samples = inputs::reals("N", image)?;
     let entries = inputs::reals("F", filter)?;
-    let size = size(image).ok_or_else(|| Error::new("imageShape", format!("N is {image}; expected at most three dimensions.")))?;
+    let size = size(image)
+        .ok_or_else(|| Error::new("imageShape", format!("N is {image}; expected at most three dimensions.")))?;
     let filter_size = check_filter(filter)?;
     let (mut selection, mut sweeps) = (Selection::default(), Sweeps::default());
     for pair in options::pairs(pairs, &OPTIONS) {
@@ -55,7 +57,8 @@ fn reply<'a, T: Real + Numeric>(
 where
     dyn Engine: Compute<T>,
 {
-    let (boundary, iterations, effort) = (sweeps.boundary(), sweeps.iterations(), sweeps.effort(samples.len(), filter.values().len()));
+    let (boundary, iterations, effort) =
+        (sweeps.boundary(), sweeps.iterations(), sweeps.effort(samples.len(), filter.values().len()));
     chosen.reply(image.dims(), effort, move |engine, output, watch| {
         let request = Convolution::new(&samples, size, filter).expect("the size is that of the samples");
         Compute::convolution(engine, &request.with_boundary(boundary).with_sweeps(iterations), output, watch)
@@ -76,7 +79,8 @@ fn check_filter(array: &Argument) -> Result<[usize; 3], Error> {
     if array.is_empty() {
         return Err(filter_error(array, FilterError::Empty));
     }
-    let size = size(array).ok_or_else(|| Error::new("filterShape", format!("F is {array}; expected at most three dimensions.")))?;
+    let size = size(array)
+        .ok_or_else(|| Error::new("filterShape", format!("F is {array}; expected at most three dimensions.")))?;
     FilterError::check(size).map_err(|error| filter_error(array, error))?;
     Ok(size)
 }

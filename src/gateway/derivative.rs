@@ -12,7 +12,8 @@ pub(super) const FUNCTION: Function = Function { name: "DerivativeConstantMemory
 
 const OPTIONS: Names = Names { available: &["Backend", "Device", "Coefficients", "Boundary", "Dim"], reserved: &[] };
 
-const SOURCES: [(&str, CoefficientSource); 2] = [("constant", CoefficientSource::Constant), ("readonly", CoefficientSource::ReadOnly)];
+const SOURCES: [(&str, CoefficientSource); 2] =
+    [("constant", CoefficientSource::Constant), ("readonly", CoefficientSource::ReadOnly)];
 
 /// Checks in the order of the stencil's; `spacing` stands where the kernel's checks stand there.
 fn call(call: &Call) -> Result<Reply<'_>, Error> {
@@ -28,7 +29,8 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     check_outputs(call)?;
     let values = inputs::reals("f", samples)?;
     let spacing = spacing.map_or(Ok(1.0), positive)?;
-    let (mut selection, mut sweeps, mut source) = (Selection::default(), Sweeps::default(), CoefficientSource::Constant);
+    let (mut selection, mut sweeps, mut source) =
+        (Selection::default(), Sweeps::default(), CoefficientSource::Constant);
     for pair in options::pairs(pairs, &OPTIONS) {
         let (name, value) = pair?;
         if !selection.take(name, value)? && !sweeps.take(name, value)? {
@@ -53,8 +55,8 @@ fn reply<'a, T: Real + Numeric>(
 where
     dyn Engine: Compute<T>,
 {
-    let request =
-        Derivative::new(values, sweeps.lines(dims), spacing, source).ok_or_else(|| Error::internal("The lines are not the array."))?;
+    let request = Derivative::new(values, sweeps.lines(dims), spacing, source)
+        .ok_or_else(|| Error::internal("The lines are not the array."))?;
     let request = request.with_boundary(sweeps.boundary());
     let effort = sweeps.effort(values.len(), DERIVATIVE_RADIUS);
     chosen.reply(dims, effort, move |engine, output, watch| Compute::derivative(engine, &request, output, watch))

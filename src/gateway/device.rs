@@ -54,7 +54,8 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     Ok(Reply { warning: None, output: Output::Value(Value::Struct(fields)) })
 }
 
-/// The version of the kernel's part of the driver, such as 580.159.04, which is the number that people know a driver by.
+/// The version of the kernel's part of the driver, such as 580.159.04, which is the number that people know a driver
+/// by.
 fn kernel_driver() -> Option<String> {
     Some(std::fs::read_to_string("/sys/module/nvidia/version").ok()?.trim().to_owned())
 }

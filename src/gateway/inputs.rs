@@ -50,5 +50,8 @@ pub(super) fn wrong_type(name: &str, array: &Argument, expected: &str, class: &s
         Class::Other if array.class_name() == "gpuArray" => format!("; gather ({name}) makes it so"),
         _ => String::new(),
     };
-    Error::new("dataType", format!("One of the Inputs are of the wrong data-type: {name} is {array}, expected {expected}{advice}."))
+    Error::new(
+        "dataType",
+        format!("One of the Inputs are of the wrong data-type: {name} is {array}, expected {expected}{advice}."),
+    )
 }

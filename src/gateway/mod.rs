@@ -1,4 +1,5 @@
-//! The functions of the library: arguments in, a request out, then the output, then the run. No arithmetic and no CUDA in here.
+//! The functions of the library: arguments in, a request out, then the output, then the run. No arithmetic and no CUDA
+//! in here.
 //!
 //! A new function is a file beside these, a line in [`FUNCTIONS`], and its name in `matlab/build-mex`.
 
@@ -18,7 +19,8 @@ use crate::mex::{Call, Error, Function};
 use crate::stencil as domain;
 
 /// Every function, by the name under which a host calls it.
-pub const FUNCTIONS: &[Function] = &[stencil::FUNCTION, derivative::FUNCTION, convolution::FUNCTION, study::FUNCTION, device::FUNCTION];
+pub const FUNCTIONS: &[Function] =
+    &[stencil::FUNCTION, derivative::FUNCTION, convolution::FUNCTION, study::FUNCTION, device::FUNCTION];
 
 /// An engine's error under its identifier.
 impl From<domain::Error> for Error {
@@ -26,7 +28,8 @@ impl From<domain::Error> for Error {
         let kind = match error {
             domain::Error::NoDevice(_) => "noDevice",
             domain::Error::Busy => {
-                let advice = "Wait until that call is over; 'Backend', 'cpu' works meanwhile, where a function takes it.";
+                let advice =
+                    "Wait until that call is over; 'Backend', 'cpu' works meanwhile, where a function takes it.";
                 return Error::new("busy", format!("{error} {advice}"));
             }
             domain::Error::OutOfMemory(_) => "outOfMemory",
@@ -40,7 +43,10 @@ impl From<domain::Error> for Error {
 
 /// That there are too few inputs, in the document's words.
 fn too_few_inputs(call: &Call, expected: &str) -> Error {
-    Error::new("numberOfInputs", format!("Number of Inputs are Wrong: got {}, expected {expected}.", call.arguments.len()))
+    Error::new(
+        "numberOfInputs",
+        format!("Number of Inputs are Wrong: got {}, expected {expected}.", call.arguments.len()),
+    )
 }
 
 /// Checks that no more than one output is asked for.
@@ -72,7 +78,9 @@ mod tests {
         let error = Error::from(domain::Error::Busy);
         assert_eq!(error.kind, "busy");
         assert!(
-            ["same device", "still running", "timer", "callback", "'Backend', 'cpu'", "Wait"].iter().all(|word| error.text.contains(word)),
+            ["same device", "still running", "timer", "callback", "'Backend', 'cpu'", "Wait"]
+                .iter()
+                .all(|word| error.text.contains(word)),
             "{error:?}"
         );
     }

@@ -8,22 +8,28 @@ use crate::mex::{Argument, Error};
 pub(super) struct Names {
     /// Those that there are.
     pub(super) available: &'static [&'static str],
-    /// Those that are not options yet. A prefix must be unique among all names, so that a script which abbreviates today still means the same when
-    /// the rest arrives.
+    /// Those that are not options yet. A prefix must be unique among all names, so that a script which abbreviates
+    /// today still means the same when the rest arrives.
     pub(super) reserved: &'static [&'static str],
 }
 
-/// Checks that `arguments`, the first of which is the input `position`, are pairs whose names are text. It is the first of the checks: no input is
-/// looked at before.
+/// Checks that `arguments`, the first of which is the input `position`, are pairs whose names are text. It is the first
+/// of the checks: no input is looked at before.
 pub(super) fn check_pairs(arguments: &[Argument], position: usize) -> Result<(), Error> {
     for (i, pair) in arguments.chunks(2).enumerate() {
         let position = 2 * i + position;
         if pair[0].text().is_none() {
-            let text = format!("Number of Inputs are Wrong: input {position} is {}, where the name of an option is expected.", pair[0]);
+            let text = format!(
+                "Number of Inputs are Wrong: input {position} is {}, where the name of an option is expected.",
+                pair[0]
+            );
             return Err(Error::new("numberOfInputs", text));
         }
         if pair.len() == 1 {
-            let text = format!("Number of Inputs are Wrong: the option {:?} has no value.", pair[0].text().unwrap_or_default());
+            let text = format!(
+                "Number of Inputs are Wrong: the option {:?} has no value.",
+                pair[0].text().unwrap_or_default()
+            );
             return Err(Error::new("numberOfInputs", text));
         }
     }
@@ -31,7 +37,10 @@ pub(super) fn check_pairs(arguments: &[Argument], position: usize) -> Result<(),
 }
 
 /// The full names and the values of `arguments`, which are pairs.
-pub(super) fn pairs<'a>(arguments: &'a [Argument], names: &Names) -> impl Iterator<Item = Result<(&'static str, &'a Argument), Error>> {
+pub(super) fn pairs<'a>(
+    arguments: &'a [Argument],
+    names: &Names,
+) -> impl Iterator<Item = Result<(&'static str, &'a Argument), Error>> {
     arguments.chunks_exact(2).map(|pair| Ok((names.full_name(pair[0].text().unwrap_or_default())?, &pair[1])))
 }
 
@@ -44,9 +53,11 @@ impl Names {
         match candidates[..] {
             [name] if self.available.contains(&name) => Ok(name),
             [] | [_] => Err(bad(format!("Unknown option {given:?}; the options are {}.", known()))),
-            _ => {
-                Err(bad(format!("The option {given:?} is ambiguous: it may be {}; the options are {}.", candidates.join(" or "), known())))
-            }
+            _ => Err(bad(format!(
+                "The option {given:?} is ambiguous: it may be {}; the options are {}.",
+                candidates.join(" or "),
+                known()
+            ))),
         }
     }
 }
@@ -84,14 +95,26 @@ pub(super) fn integer_in(option: &str, value: &Argument, range: RangeInclusive<u
 }
 
 /// A multiple of `step` in a range, of any numeric class.
-pub(super) fn multiple_in(option: &str, value: &Argument, range: RangeInclusive<usize>, step: usize) -> Result<usize, Error> {
+pub(super) fn multiple_in(
+    option: &str,
+    value: &Argument,
+    range: RangeInclusive<usize>,
+    step: usize,
+) -> Result<usize, Error> {
     let expected = format!("a multiple of {step} from {} to {}", range.start(), range.end());
     whole_number(option, value, range, step, &expected)
 }
 
-fn whole_number(option: &str, value: &Argument, range: RangeInclusive<usize>, step: usize, expected: &str) -> Result<usize, Error> {
+fn whole_number(
+    option: &str,
+    value: &Argument,
+    range: RangeInclusive<usize>,
+    step: usize,
+    expected: &str,
+) -> Result<usize, Error> {
     // As doubles: what is negative, not whole or not finite has no other form.
-    let suits = |&number: &f64| number >= *range.start() as f64 && number <= *range.end() as f64 && number % step as f64 == 0.0;
+    let suits =
+        |&number: &f64| number >= *range.start() as f64 && number <= *range.end() as f64 && number % step as f64 == 0.0;
     value.scalar().filter(suits).map(|number| number as usize).ok_or_else(|| {
         let got = value.scalar().map_or_else(|| value.to_string(), number_text);
         bad(format!("Bad value for {option}: got {got}, expected {expected}."))
@@ -121,20 +144,29 @@ pub(super) fn bad(text: String) -> Error {
 mod tests {
     use super::*;
 
-    const NAMES: Names = Names { available: &["Backend", "Device"], reserved: &["Boundary", "Dim", "Iterations", "Progress"] };
+    const NAMES: Names =
+        Names { available: &["Backend", "Device"], reserved: &["Boundary", "Dim", "Iterations", "Progress"] };
 
     #[test]
     fn numbers_are_told_as_they_are_written() {
-        for (number, text) in
-            [(1.5, "1.5"), (-3.0, "-3"), (0.0, "0"), (f64::NAN, "NaN"), (f64::NEG_INFINITY, "-Inf"), (1e300, "1e300"), (1e-9, "1e-9")]
-        {
+        for (number, text) in [
+            (1.5, "1.5"),
+            (-3.0, "-3"),
+            (0.0, "0"),
+            (f64::NAN, "NaN"),
+            (f64::NEG_INFINITY, "-Inf"),
+            (1e300, "1e300"),
+            (1e-9, "1e-9"),
+        ] {
             assert_eq!(number_text(number), text);
         }
     }
 
     #[test]
     fn names_may_be_abbreviated_in_any_case_but_not_ambiguously() {
-        for (given, name) in [("Backend", "Backend"), ("BACK", "Backend"), ("ba", "Backend"), ("de", "Device"), ("device", "Device")] {
+        for (given, name) in
+            [("Backend", "Backend"), ("BACK", "Backend"), ("ba", "Backend"), ("de", "Device"), ("device", "Device")]
+        {
             assert_eq!(NAMES.full_name(given), Ok(name));
         }
         for given in ["b", "d", "", "x", "Backends", "Boundary", "bo", "dim", "i", "Progress", "é"] {

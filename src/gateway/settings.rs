@@ -35,10 +35,13 @@ impl Settings {
     }
 
     fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Result<Settings, Error> {
-        let text = |name| variable(name).filter(|value| !value.is_empty()).map(|value| value.to_string_lossy().trim().to_owned());
+        let text = |name| {
+            variable(name).filter(|value| !value.is_empty()).map(|value| value.to_string_lossy().trim().to_owned())
+        };
         let number = |name| text(name).map(|text| whole_number(name, &text)).transpose();
         Ok(Settings {
-            backend: text(BACKEND).map_or(Ok(Backend::Auto), |text| options::choice_of_text(BACKEND, &text, &backend::CHOICES))?,
+            backend: text(BACKEND)
+                .map_or(Ok(Backend::Auto), |text| options::choice_of_text(BACKEND, &text, &backend::CHOICES))?,
             device_bytes: number(DEVICE_BYTES)?,
             threads: number(THREADS)?,
         })
@@ -50,7 +53,8 @@ impl Settings {
     }
 }
 
-/// Whether the environment has any variable that may be one of ours. Most have none, and to look for each takes longer than a small stencil.
+/// Whether the environment has any variable that may be one of ours. Most have none, and to look for each takes longer
+/// than a small stencil.
 fn any_in_environment() -> bool {
     // SAFETY: as for `getenv`: the host changes its environment on this thread or not at all.
     unsafe {
@@ -70,9 +74,15 @@ const PREFIX: &std::ffi::CStr = c"STENCIL_";
 
 /// A whole number from 1 up, also as 1e9.
 fn whole_number(name: &str, text: &str) -> Result<usize, Error> {
-    let number = text.parse::<f64>().ok().filter(|number| *number >= 1.0 && *number < usize::MAX as f64 && number.fract() == 0.0);
-    let expected =
-        || options::bad(format!("Bad value for the environment variable {name}: got {text:?}, expected a whole number from 1 up."));
+    let number = text
+        .parse::<f64>()
+        .ok()
+        .filter(|number| *number >= 1.0 && *number < usize::MAX as f64 && number.fract() == 0.0);
+    let expected = || {
+        options::bad(format!(
+            "Bad value for the environment variable {name}: got {text:?}, expected a whole number from 1 up."
+        ))
+    };
     number.map(|number| number as usize).ok_or_else(expected)
 }
 

@@ -9,7 +9,8 @@ use crate::stencil::{MAX_TAPS, Request, Taps, TapsError};
 
 pub(super) const FUNCTION: Function = Function { name: "StencilConstantMemory_CUDA", call };
 
-const OPTIONS: Names = Names { available: &["Backend", "Device", "Boundary", "Dim", "Iterations", "Progress"], reserved: &[] };
+const OPTIONS: Names =
+    Names { available: &["Backend", "Device", "Boundary", "Dim", "Iterations", "Progress"], reserved: &[] };
 
 /// Checks in the order of the contract; the first that fails is the one that is told.
 fn call(call: &Call) -> Result<Reply<'_>, Error> {
@@ -25,16 +26,20 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         let (name, value) = pair?;
         let _ = selection.take(name, value)? || sweeps.take(name, value)?;
     }
-    let request = Request::new(samples, sweeps.lines(input.dims()), taps).ok_or_else(|| Error::internal("The lines are not the array."))?;
+    let request = Request::new(samples, sweeps.lines(input.dims()), taps)
+        .ok_or_else(|| Error::internal("The lines are not the array."))?;
     let request = request.with_boundary(sweeps.boundary()).with_sweeps(sweeps.iterations());
     let effort = sweeps.effort(samples.len(), taps.count());
-    selection.choose()?.reply(input.dims(), effort, move |engine, output, watch| engine.stencil(&request, output, watch))
+    selection
+        .choose()?
+        .reply(input.dims(), effort, move |engine, output, watch| engine.stencil(&request, output, watch))
 }
 
 /// The filter: first that there is one, then that it is a vector, then its length.
 fn taps(values: &[f64], array: &Argument) -> Result<Taps, Error> {
     let expected = format!("expected a vector of odd length, 1 to {MAX_TAPS}");
-    let wrong_length = |error: TapsError| Error::new("kernelLength", format!("kernelArray is {array}: {error}; {expected}."));
+    let wrong_length =
+        |error: TapsError| Error::new("kernelLength", format!("kernelArray is {array}: {error}; {expected}."));
     let taps = Taps::new(values);
     if let Err(error @ TapsError::Empty) = taps {
         return Err(wrong_length(error));

@@ -3,7 +3,9 @@
 use super::options::{self, Names};
 use super::{calls, check_outputs, too_few_inputs};
 use crate::cuda::Cuda;
-use crate::cuda::study::{Access, Angles, BLOCK_SIZES, Convolution, ELEMENTS, Measurement, Pattern, RADII, ReadOnly, Study, WARP};
+use crate::cuda::study::{
+    Access, Angles, BLOCK_SIZES, Convolution, ELEMENTS, Measurement, Pattern, RADII, ReadOnly, Study, WARP,
+};
 use crate::mex::{Argument, Call, Error, Fields, Function, Output, Reply, Value};
 
 pub(super) const FUNCTION: Function = Function { name: "ConstantMemoryStudy_CUDA", call };
@@ -12,7 +14,8 @@ pub(super) const FUNCTION: Function = Function { name: "ConstantMemoryStudy_CUDA
 type Read = fn(&[Argument]) -> Result<(Study, Option<usize>), Error>;
 
 /// Every study, by the name that a call gives.
-const STUDIES: [(&str, Read); 4] = [("access", access), ("readonly", readonly), ("angles", angles), ("convolution", convolution)];
+const STUDIES: [(&str, Read); 4] =
+    [("access", access), ("readonly", readonly), ("angles", angles), ("convolution", convolution)];
 
 /// The largest image has as many elements as the other studies at the most.
 const SIDES: std::ops::RangeInclusive<usize> = 1..=ELEMENTS.end().isqrt();
@@ -44,7 +47,10 @@ fn access(pairs: &[Argument]) -> Result<(Study, Option<usize>), Error> {
     let mut access = Access::default();
     let device = read(pairs, &OPTIONS, |name, value| {
         match name {
-            "Pattern" => access.patterns = vec![options::choice(name, value, &Pattern::ALL.map(|pattern| (pattern.name(), pattern)))?],
+            "Pattern" => {
+                access.patterns =
+                    vec![options::choice(name, value, &Pattern::ALL.map(|pattern| (pattern.name(), pattern)))?]
+            }
             "BlockSize" => access.block_size = block_size(name, value)?,
             _ => access.sums = vec![options::integer_in(name, value, ELEMENTS)?],
         }
@@ -90,7 +96,11 @@ fn convolution(pairs: &[Argument]) -> Result<(Study, Option<usize>), Error> {
 }
 
 /// Hands every option to `take` but the device, which all studies have; its ordinal.
-fn read(pairs: &[Argument], names: &Names, mut take: impl FnMut(&str, &Argument) -> Result<(), Error>) -> Result<Option<usize>, Error> {
+fn read(
+    pairs: &[Argument],
+    names: &Names,
+    mut take: impl FnMut(&str, &Argument) -> Result<(), Error>,
+) -> Result<Option<usize>, Error> {
     let mut device = None;
     for pair in options::pairs(pairs, names) {
         match pair? {
@@ -145,8 +155,14 @@ mod tests {
         };
         let fields = fields(&measurement);
         let field = |name| &fields.iter().find(|(field, _)| field.to_str() == Ok(name)).unwrap().1;
-        assert_eq!((field("Study"), field("Kernel"), field("Pattern")), (&"convolution".into(), &"tiled".into(), &"".into()));
-        assert_eq!((field("LowerQuartileMs"), field("MedianMs"), field("UpperQuartileMs")), (&1.5.into(), &2.5.into(), &3.5.into()));
+        assert_eq!(
+            (field("Study"), field("Kernel"), field("Pattern")),
+            (&"convolution".into(), &"tiled".into(), &"".into())
+        );
+        assert_eq!(
+            (field("LowerQuartileMs"), field("MedianMs"), field("UpperQuartileMs")),
+            (&1.5.into(), &2.5.into(), &3.5.into())
+        );
         assert_eq!((field("BatchMeanMs"), field("GBPerSecond")), (&5.0.into(), &3.2.into()));
         assert_eq!((field("Elements"), field("Checked")), (&1e6.into(), &1e6.into()));
         assert_eq!((field("BlockSize"), field("Samples")), (&256.0.into(), &Value::Row(vec![1.0, 3.0, 2.0, 4.0])));

@@ -1,10 +1,12 @@
-//! The options that stencils share: what stands outside the array, along which dimension, how often, and whether to tell how far it is.
+//! The options that stencils share: what stands outside the array, along which dimension, how often, and whether to
+//! tell how far it is.
 
 use super::options;
 use crate::mex::{Argument, Class, Effort, Error};
 use crate::stencil::{Boundary, Lines, Real};
 
-/// From so many multiply-adds on a run is watched: some tens of milliseconds of one core, some thousand times what a thread costs.
+/// From so many multiply-adds on a run is watched: some tens of milliseconds of one core, some thousand times what a
+/// thread costs.
 const LONG: u128 = 1 << 25;
 
 /// `Boundary`, `Dim`, `Iterations` and `Progress`, as far as a call has them.
@@ -59,7 +61,11 @@ impl Sweeps {
     /// What they take over so many elements, with so many multiply-adds each.
     pub(super) fn effort(&self, elements: usize, taps: usize) -> Effort {
         let updates = elements as u128 * self.iterations as u128;
-        Effort { updates: updates.min(u64::MAX.into()) as u64, long: updates * taps as u128 >= LONG, progress: self.progress }
+        Effort {
+            updates: updates.min(u64::MAX.into()) as u64,
+            long: updates * taps as u128 >= LONG,
+            progress: self.progress,
+        }
     }
 }
 
@@ -73,8 +79,10 @@ const WORDS: [(&str, Boundary<f64>); 3] =
 /// A real scalar of any numeric class, or one of the words.
 fn boundary(name: &str, value: &Argument) -> Result<Boundary<f64>, Error> {
     if let Some(text) = value.text() {
-        return options::choice_of_text(name, text, &WORDS)
-            .map_err(|error| Error { text: error.text.replace(", expected ", ", expected a real scalar or "), ..error });
+        return options::choice_of_text(name, text, &WORDS).map_err(|error| Error {
+            text: error.text.replace(", expected ", ", expected a real scalar or "),
+            ..error
+        });
     }
     let number = value.scalar().filter(|_| value.is_real_number() || value.class() == Class::Logical);
     number.map(Boundary::Constant).ok_or_else(|| {

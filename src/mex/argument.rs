@@ -55,14 +55,17 @@ impl Class {
 }
 
 // One library serves both hosts: it may be built against either header only because they agree on these.
-const _: () = assert!(sys::mxCHAR_CLASS == 4 && sys::mxDOUBLE_CLASS == 6 && sys::mxSINGLE_CLASS == 7 && sys::mxUINT64_CLASS == 15);
+const _: () = assert!(
+    sys::mxCHAR_CLASS == 4 && sys::mxDOUBLE_CLASS == 6 && sys::mxSINGLE_CLASS == 7 && sys::mxUINT64_CLASS == 15
+);
 const _: () = assert!(size_of::<sys::mwSize>() == size_of::<usize>());
 
 /// One input of a call: what the host says of it, read once, with nothing of the host's left to call.
 ///
 /// # Rationale
-/// Any function of the host may raise an error, even a getter: asking Octave for the data of the range `1:1e11` makes the matrix. An error of
-/// the host cannot pass through `catch_unwind`. So everything is read before the gateway runs, and the gateway works on this.
+/// Any function of the host may raise an error, even a getter: asking Octave for the data of the range `1:1e11` makes
+/// the matrix. An error of the host cannot pass through `catch_unwind`. So everything is read before the gateway runs,
+/// and the gateway works on this.
 #[derive(Debug)]
 pub struct Argument {
     class: Class,
@@ -85,17 +88,24 @@ impl Argument {
     pub(super) unsafe fn read(host: &Host, array: *const mxArray) -> Result<Argument, OutOfMemory> {
         let api = host.api;
         // SAFETY: `array` is an array of the host for as long as the call runs, and these only look at it.
-        let (class, complex, sparse) = unsafe { (Class::of((api.mxGetClassID)(array)), (api.mxIsComplex)(array), (api.mxIsSparse)(array)) };
+        let (class, complex, sparse) =
+            unsafe { (Class::of((api.mxGetClassID)(array)), (api.mxIsComplex)(array), (api.mxIsSparse)(array)) };
         let plain = class != Class::Other && !complex && !sparse;
-        // The data first: Octave replaces what it keeps lazily (ranges, diagonal matrices) by a full matrix here, and the dimensions that
-        // it tells are only good until then.
-        // SAFETY: as above.
-        let data = if plain && class != Class::Char { unsafe { (api.mxGetData)(array) }.cast_const() } else { std::ptr::null() };
+        // The data first: Octave replaces what it keeps lazily (ranges, diagonal matrices) by a full matrix here, and
+        // the dimensions that it tells are only good until then.
+        let data = if plain && class != Class::Char {
+            // SAFETY: as above.
+            unsafe { (api.mxGetData)(array) }.cast_const()
+        } else {
+            std::ptr::null()
+        };
         // SAFETY: as above.
         let dims = unsafe { dims(host, array) }?;
         let class_name = match class {
-            // SAFETY: the host returns a text that ends in NUL and lives as long as the array.
-            Class::Other => unsafe { CStr::from_ptr((api.mxGetClassName)(array)) }.to_string_lossy().into_owned().into(),
+            Class::Other => {
+                // SAFETY: the host returns a text that ends in NUL and lives as long as the array.
+                unsafe { CStr::from_ptr((api.mxGetClassName)(array)) }.to_string_lossy().into_owned().into()
+            }
             Class::Double => "double".into(),
             Class::Single => "single".into(),
             Class::Logical => "logical".into(),
@@ -185,7 +195,8 @@ impl Argument {
         !self.complex && !self.sparse && matches!(self.class, Class::Double | Class::Single | Class::Integer { .. })
     }
 
-    /// The text of a char row or of a string scalar; `None` for anything else. Of a text too long to be a word only its length is told.
+    /// The text of a char row or of a string scalar; `None` for anything else. Of a text too long to be a word only its
+    /// length is told.
     pub fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }
@@ -202,8 +213,8 @@ impl Argument {
         if self.data.is_null() {
             return None;
         }
-        // SAFETY: a full, real array has `len` elements of its class at `data`, the caller chose `T` by that class, the host aligns them, and the
-        // input is neither freed nor written to before the call has returned.
+        // SAFETY: a full, real array has `len` elements of its class at `data`, the caller chose `T` by that class, the
+        // host aligns them, and the input is neither freed nor written to before the call has returned.
         Some(unsafe { std::slice::from_raw_parts(self.data.cast(), self.len()) })
     }
 
@@ -277,7 +288,8 @@ unsafe fn char_row(host: &Host, array: *const mxArray, dims: &[usize]) -> Option
         // Text, and no word that anyone here knows.
         return Some(format!("(a text of {length} characters)"));
     }
-    // The host's characters are of one byte or of two: only the host can tell them as text, and then of up to four bytes each.
+    // The host's characters are of one byte or of two: only the host can tell them as text, and then of up to four
+    // bytes each.
     let mut buffer = [0_u8; 4 * TEXT_LIMIT + 1];
     // SAFETY: the buffer is as long as it is said to be.
     let failed = unsafe { (host.api.mxGetString)(array, buffer.as_mut_ptr().cast(), buffer.len() as _) } != 0;

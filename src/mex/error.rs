@@ -6,7 +6,8 @@ use crate::memory::OutOfMemory;
 
 /// An error or a warning as a gateway states it.
 ///
-/// The host shows `text` and lets scripts test the identifier, which is the function's prefix and `kind`: `StencilConstantMemory:dataType`.
+/// The host shows `text` and lets scripts test the identifier, which is the function's prefix and `kind`:
+/// `StencilConstantMemory:dataType`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     /// The identifier's last part, in letters only.
@@ -35,7 +36,8 @@ impl From<OutOfMemory> for Error {
 
 /// An identifier and a text in buffers of their own, the form in which the host gets them.
 ///
-/// Raising unwinds as a C++ exception does, and everything that owned memory must be gone by then. So the words are copied here first.
+/// Raising unwinds as a C++ exception does, and everything that owned memory must be gone by then. So the words are
+/// copied here first.
 pub(super) struct Message {
     identifier: [u8; 128],
     text: [u8; 2048],
@@ -67,7 +69,9 @@ fn fill<const N: usize>(buffer: &mut [u8], parts: [&str; N]) {
             end -= 1;
         }
         // A NUL would end the text early for the host.
-        for (to, from) in buffer[at..].iter_mut().zip(part[..end].bytes().map(|byte| if byte == 0 { b' ' } else { byte })) {
+        for (to, from) in
+            buffer[at..].iter_mut().zip(part[..end].bytes().map(|byte| if byte == 0 { b' ' } else { byte }))
+        {
             *to = from;
         }
         at += end;

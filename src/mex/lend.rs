@@ -1,17 +1,19 @@
 //! Large outputs that Octave need not copy.
 //!
 //! # Rationale
-//! An Octave whose arrays take their memory from `std::allocator` cannot take over the memory that a MEX function got from `malloc`: after the call it
-//! copies every output into fresh pages, with one thread. For large arrays that takes several times as long as computing them. Not copied is an output that
-//! *is* a value of Octave's own. Only C++ built with Octave's headers can make one, and it then belongs to that version of Octave; so this is a
-//! library of its own, `lend.cc`, which `matlab/build-mex` builds and places beside ours, the version in its name. It is opened when there is one
-//! for the Octave that runs, and without it everything works as before.
+//! An Octave whose arrays take their memory from `std::allocator` cannot take over the memory that a MEX function got
+//! from `malloc`: after the call it copies every output into fresh pages, with one thread. For large arrays that takes
+//! several times as long as computing them. Not copied is an output that *is* a value of Octave's own. Only C++ built
+//! with Octave's headers can make one, and it then belongs to that version of Octave; so this is a library of its own,
+//! `lend.cc`, which `matlab/build-mex` builds and places beside ours, the version in its name. It is opened when there
+//! is one for the Octave that runs, and without it everything works as before.
 //!
 //! # Which hosts copy
-//! Not a matter of the version alone: where Octave was configured with `--enable-std-pmr-polymorphic-allocator`, as newer ones are by default, its
-//! arrays have another allocator and take MEX memory over. But the allocator is a parameter of the array's type, and so part of the names that
-//! Octave exports, and there it can be asked for, of any version. Seen to copy: 7.3 and 9.4, which have [`COPYING_ARRAY`]; seen to hand over: 11.3, which
-//! has not. MATLAB has nothing of that name.
+//! Not a matter of the version alone: where Octave was configured with `--enable-std-pmr-polymorphic-allocator`, as
+//! newer ones are by default, its arrays have another allocator and take MEX memory over. But the allocator is a
+//! parameter of the array's type, and so part of the names that Octave exports, and there it can be asked for, of any
+//! version. Seen to copy: 7.3 and 9.4, which have [`COPYING_ARRAY`]; seen to hand over: 11.3, which has not. MATLAB has
+//! nothing of that name.
 
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
@@ -24,9 +26,10 @@ use super::sys::mxArray;
 
 /// From this many bytes on, an output is lent.
 ///
-/// Lending takes 1 to 4 us more than making an array in the ordinary way, whatever the size, for a call of the interpreter. The copy was measured, as the difference of
-/// whole calls on two cores: 2 us for 32 KB, 7 to 10 for 64 KB, 12 to 20 for 128 KB (and up to 300 from there on, where `malloc` begins to fetch fresh pages for each
-/// copy), 500 for 800 KB, 4,500 for 8 MB. So from here on lending is cheaper whatever happens, and small calls stay as they are.
+/// Lending takes 1 to 4 us more than making an array in the ordinary way, whatever the size, for a call of the
+/// interpreter. The copy was measured, as the difference of whole calls on two cores: 2 us for 32 KB, 7 to 10 for 64
+/// KB, 12 to 20 for 128 KB (and up to 300 from there on, where `malloc` begins to fetch fresh pages for each copy), 500
+/// for 800 KB, 4,500 for 8 MB. So from here on lending is cheaper whatever happens, and small calls stay as they are.
 const LEND_FROM: usize = 64 << 10;
 
 /// The table of virtual functions of `Array<double, std::allocator<double>>`.
@@ -71,7 +74,8 @@ pub(super) fn forget() {
     remember(None);
 }
 
-/// Finds out what becomes of large outputs, once. It calls the host, so it must be called where an error of the host may pass.
+/// Finds out what becomes of large outputs, once. It calls the host, so it must be called where an error of the host
+/// may pass.
 pub(super) fn prepare(host: &Host) {
     if outputs().is_none() {
         let outputs = if !copies() { Outputs::Direct } else { library(host).map_or(Outputs::Copied, Outputs::Lent) };
@@ -79,7 +83,8 @@ pub(super) fn prepare(host: &Host) {
     }
 }
 
-/// A real array of these dimensions for a large output, with elements of unknown value; `None` where it is to be made in the ordinary way.
+/// A real array of these dimensions for a large output, with elements of unknown value; `None` where it is to be made
+/// in the ordinary way.
 pub(super) fn array(single: bool, dims: &[usize]) -> Option<*mut mxArray> {
     let bytes = dims.iter().product::<usize>() * if single { size_of::<f32>() } else { size_of::<f64>() };
     let Some(Outputs::Lent(lend)) = outputs().filter(|_| bytes >= LEND_FROM) else {
@@ -108,8 +113,8 @@ fn copies() -> bool {
 fn library(host: &Host) -> Option<Lend> {
     let file = folder()?.join(format!("libstencil_lend-{}.so", version(host)?));
     let file = CString::new(file.into_os_string().as_bytes()).ok()?;
-    // SAFETY: both names end in NUL. The library does nothing as it is loaded. A file that is none, or that needs what this Octave has not, is refused.
-    // It is never closed: values that it made have code in it.
+    // SAFETY: both names end in NUL. The library does nothing as it is loaded. A file that is none, or that needs what
+    // this Octave has not, is refused. It is never closed: values that it made have code in it.
     let function = unsafe {
         let handle = libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
         if handle.is_null() {

@@ -1,13 +1,15 @@
 //! The host: MATLAB or GNU Octave, and the only place that knows an `mxArray`.
 //!
-//! A call comes in through [`enter`] and takes three steps: the arguments are **read** into plain values, the output array is **made**, and
-//! the gateway's closure is **run** to fill it, where that takes long on another thread, so that this one can ask for interrupts and tell how far it is.
+//! A call comes in through [`enter`] and takes three steps: the arguments are **read** into plain values, the output
+//! array is **made**, and the gateway's closure is **run** to fill it, where that takes long on another thread, so that
+//! this one can ask for interrupts and tell how far it is.
 //!
 //! # Rationale
-//! Hosts raise errors as C++ exceptions. Such an exception may pass through our frames, which are `extern "C-unwind"` for that, and drops what
-//! they own on the way; but it may not meet `catch_unwind`, which aborts the process then. A Rust panic on the other hand must never reach the
-//! host. So code of ours runs inside `catch_unwind` and calls no host there, and the host is called outside it. Our own errors are raised last,
-//! from buffers on the stack, when everything else is gone.
+//! Hosts raise errors as C++ exceptions. Such an exception may pass through our frames, which are `extern "C-unwind"`
+//! for that, and drops what they own on the way; but it may not meet `catch_unwind`, which aborts the process then. A
+//! Rust panic on the other hand must never reach the host. So code of ours runs inside `catch_unwind` and calls no host
+//! there, and the host is called outside it. Our own errors are raised last, from buffers on the stack, when everything
+//! else is gone.
 //!
 //! # Limitations
 //! Functions here are for the host's own thread.
@@ -66,8 +68,8 @@ struct Host {
     api: &'static sys::Api,
 }
 
-/// Serves one call of `mexFunction`, whose arguments these are, by the function of `functions` whose name was called. `exit` is run when the host
-/// clears the function or ends.
+/// Serves one call of `mexFunction`, whose arguments these are, by the function of `functions` whose name was called.
+/// `exit` is run when the host clears the function or ends.
 ///
 /// # Safety
 /// To be called from `mexFunction` alone, with what the host gave it.
@@ -119,7 +121,10 @@ unsafe fn serve(
     let name = unsafe { CStr::from_ptr((api.mexFunctionName)()) }.to_string_lossy();
     let Some(function) = functions.iter().find(|function| function.name == name) else {
         let names: Vec<_> = functions.iter().map(|function| function.name).collect();
-        let text = format!("This library serves {}, and was called as {name}: give its file one of these names.", names.join(", "));
+        let text = format!(
+            "This library serves {}, and was called as {name}: give its file one of these names.",
+            names.join(", ")
+        );
         return Err(Message::new(functions[0].prefix(), &Error::internal(text)));
     };
     let failed = |error: Error| Message::new(function.prefix(), &error);
@@ -139,7 +144,8 @@ unsafe fn serve(
     trace.step("read");
     if let Some(warning) = &reply.warning {
         let message = Message::new(function.prefix(), warning);
-        // SAFETY: both texts end in NUL. The user may have made the warning an error: then this raises, and drops what we hold.
+        // SAFETY: both texts end in NUL. The user may have made the warning an error: then this raises, and drops what
+        // we hold.
         unsafe { (api.mexWarnMsgIdAndTxt)(message.identifier(), c"%s".as_ptr(), message.text()) };
     }
     let output = match reply.output {
@@ -149,7 +155,8 @@ unsafe fn serve(
             let (array, way) = host.array(&mut dims, &fill);
             trace.step(way);
             // Without room for a thread a long run is done on this one, as where the system gives no more threads.
-            let effort = Effort { long: effort.long && memory::spare(memory::STACK + memory::THREAD).is_ok(), ..effort };
+            let effort =
+                Effort { long: effort.long && memory::spare(memory::STACK + memory::THREAD).is_ok(), ..effort };
             let filled = match fill {
                 Fill::Double(fill) => {
                     // SAFETY: the array was made a line ago, with these dimensions and of this class; here and below.
@@ -176,7 +183,8 @@ unsafe fn serve(
     Ok(())
 }
 
-/// How long each step of a call took, on standard error, where `STENCIL_TRACE` asks for it: what the host adds to a call is not in it.
+/// How long each step of a call took, on standard error, where `STENCIL_TRACE` asks for it: what the host adds to a
+/// call is not in it.
 struct Trace {
     last: Option<Instant>,
     line: String,
@@ -214,7 +222,8 @@ fn guarded<T>(code: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         .unwrap_or_else(|payload| Err(Error::internal(format!("A fault in the library: {}", panic_text(&*payload)))))
 }
 
-/// For the exit function, which has nobody to tell: a panic is noted on standard error by Rust itself and goes no further.
+/// For the exit function, which has nobody to tell: a panic is noted on standard error by Rust itself and goes no
+/// further.
 pub fn guarded_exit(code: impl FnOnce()) {
     let _ = catch_unwind(AssertUnwindSafe(|| {
         lend::forget();

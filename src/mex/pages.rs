@@ -6,8 +6,9 @@ const LARGE: usize = 4 << 20;
 /// Asks the system for large pages, 2 MiB each, behind an array that nobody has written to yet.
 ///
 /// # Rationale
-/// The memory of a fresh large array is not there until it is touched, and then it comes 4 KiB at a time, each time through the kernel. Linux
-/// gives 2 MiB at a time where it is asked to, and saves most of these ways; what it says in return changes nothing, so nobody listens.
+/// The memory of a fresh large array is not there until it is touched, and then it comes 4 KiB at a time, each time
+/// through the kernel. Linux gives 2 MiB at a time where it is asked to, and saves most of these ways; what it says in
+/// return changes nothing, so nobody listens.
 pub(super) fn prefer_large<T>(fresh: &mut [T]) {
     if size_of_val(fresh) < LARGE {
         return;

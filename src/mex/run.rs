@@ -1,12 +1,15 @@
-//! Long runs: on a thread of their own, while the host's thread tells how far they are and asks whether the user has had enough.
+//! Long runs: on a thread of their own, while the host's thread tells how far they are and asks whether the user has
+//! had enough.
 //!
 //! # Rationale
-//! To print, and to ask MATLAB for an interrupt, is to call the host: from its own thread, outside `catch_unwind`, ready for an exception. An engine in
-//! the middle of its work is none of that. So where the work may take long enough for a user to notice, it is done on another thread, and this one
-//! looks on. If the host raises something meanwhile, the run is stopped and its thread joined on the way out.
+//! To print, and to ask MATLAB for an interrupt, is to call the host: from its own thread, outside `catch_unwind`,
+//! ready for an exception. An engine in the middle of its work is none of that. So where the work may take long enough
+//! for a user to notice, it is done on another thread, and this one looks on. If the host raises something meanwhile,
+//! the run is stopped and its thread joined on the way out.
 //!
-//! What the host is asked to do meanwhile may run callbacks of the user's, which may call us again, clear our functions, or fork. A forked process has
-//! no thread that does the run, so the call ends there with an error, and waits for nothing.
+//! What the host is asked to do meanwhile may run callbacks of the user's, which may call us again, clear our
+//! functions, or fork. A forked process has no thread that does the run, so the call ends there with an error, and
+//! waits for nothing.
 
 use crate::process;
 use std::fmt::Write as _;
@@ -73,7 +76,8 @@ impl Drop for Joined<'_> {
     }
 }
 
-/// A result on its way from one thread to another. A lock and no channel: dropping a channel may take locks that another thread held at a fork.
+/// A result on its way from one thread to another. A lock and no channel: dropping a channel may take locks that
+/// another thread held at a fork.
 struct Outcome {
     result: Mutex<Option<Result<(), Error>>>,
     there: Condvar,
@@ -98,7 +102,12 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Host {
     /// Does `work`, and what is said above where it is long. May raise an error of the host's.
-    pub(super) fn run(&self, name: &str, effort: &Effort, work: impl FnOnce(&Watch) -> Result<(), Error> + Send) -> Result<(), Error> {
+    pub(super) fn run(
+        &self,
+        name: &str,
+        effort: &Effort,
+        work: impl FnOnce(&Watch) -> Result<(), Error> + Send,
+    ) -> Result<(), Error> {
         let watch = Watch::new();
         if !effort.long {
             return guarded(|| work(&watch));
@@ -111,7 +120,8 @@ impl Host {
                 outcome.set(guarded(|| work(&watch)));
             }
         };
-        // SAFETY: the thread borrows from this frame, and `Joined` waits for it before the frame is left, in whichever way.
+        // SAFETY: the thread borrows from this frame, and `Joined` waits for it before the frame is left, in whichever
+        // way.
         let thread = unsafe { thread::Builder::new().name("stencil".into()).spawn_unchecked(job) };
         let Ok(thread) = thread else {
             // The system gives no more threads.
@@ -143,8 +153,8 @@ impl Host {
         drop(joined);
         if let Some(text) = line.and_then(|line| line.end(result.is_ok())) {
             self.print(&text);
-            // After an interrupt the host shows it with our error. If it were to evaluate anything now, it would raise an error of its own, which
-            // scripts cannot catch.
+            // After an interrupt the host shows it with our error. If it were to evaluate anything now, it would raise
+            // an error of its own, which scripts cannot catch.
             if !interrupted {
                 self.show();
             }
@@ -163,7 +173,8 @@ impl Host {
 
     /// Lets the user see what was printed. May raise an error of the host's.
     ///
-    /// No callbacks: that a line of progress is shown is no reason for the user's timers and figures to begin in the middle of a function.
+    /// No callbacks: that a line of progress is shown is no reason for the user's timers and figures to begin in the
+    /// middle of a function.
     fn show(&self) {
         if let Some(flush) = symbols::flush_stdout() {
             // SAFETY: on the host's own thread, in a call.
@@ -176,7 +187,8 @@ impl Host {
     }
 }
 
-/// The line of a run under way. Each update takes the last one back: MATLAB's window knows the backspace, and not the carriage return.
+/// The line of a run under way. Each update takes the last one back: MATLAB's window knows the backspace, and not the
+/// carriage return.
 struct Line {
     name: String,
     updates: u64,
@@ -202,7 +214,8 @@ impl Line {
 
     fn text(&mut self, done: u64, seconds: f64) -> String {
         let (rate, share) = (done as f64 / seconds, done as f64 / self.updates.max(1) as f64);
-        let mut line = format!("{}: {:3.0} %, {}updates/s", self.name, (100.0 * share).min(100.0).floor(), with_prefix(rate));
+        let mut line =
+            format!("{}: {:3.0} %, {}updates/s", self.name, (100.0 * share).min(100.0).floor(), with_prefix(rate));
         if done > 0 {
             let _ = write!(line, ", {} left", duration((seconds / share - seconds).max(0.0)));
         }
@@ -234,8 +247,10 @@ impl Line {
 
 /// A number with three digits and a prefix: `12.3 G`.
 fn with_prefix(number: f64) -> String {
-    let (scale, prefix) =
-        [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")].into_iter().find(|(scale, _)| number >= *scale).unwrap_or((1.0, ""));
+    let (scale, prefix) = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")]
+        .into_iter()
+        .find(|(scale, _)| number >= *scale)
+        .unwrap_or((1.0, ""));
     let number = number / scale;
     let decimals = if number < 10.0 { 2 } else { usize::from(number < 100.0) };
     format!("{number:.decimals$} {prefix}")
@@ -306,6 +321,9 @@ mod tests {
         assert_eq!(with_prefix(4.5361e12), "4.54 T");
         assert_eq!(with_prefix(61.234e9), "61.2 G");
         assert_eq!(with_prefix(999.0), "999 ");
-        assert_eq!((duration(3.25), duration(61.0), duration(7265.0)), ("3.2 s".into(), "1 min 01 s".into(), "2 h 01 min".into()));
+        assert_eq!(
+            (duration(3.25), duration(61.0), duration(7265.0)),
+            ("3.2 s".into(), "1 min 01 s".into(), "2 h 01 min".into())
+        );
     }
 }

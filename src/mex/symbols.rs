@@ -1,9 +1,9 @@
 //! Finding the host's functions in the process that loaded us.
 //!
 //! # Rationale
-//! Octave exports `mxGetDimensions`. MATLAB exports `mxGetDimensions_730`, and under the plain name a relic with 32-bit sizes that must not be
-//! called. Octave 11 moved everything into another library. A look-up when the first call comes covers them all, and lets test programs link
-//! without a host.
+//! Octave exports `mxGetDimensions`. MATLAB exports `mxGetDimensions_730`, and under the plain name a relic with 32-bit
+//! sizes that must not be called. Octave 11 moved everything into another library. A look-up when the first call comes
+//! covers them all, and lets test programs link without a host.
 
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::sync::OnceLock;
@@ -36,7 +36,8 @@ fn find(name: &str) -> Option<*mut c_void> {
 
 /// How a host is asked whether the user wants to stop what runs.
 enum Interrupt {
-    /// Octave's count of interrupts that it has not dealt with. It is only read: Octave resets it when it has caught our error.
+    /// Octave's count of interrupts that it has not dealt with. It is only read: Octave resets it when it has caught
+    /// our error.
     State(*const c_int),
     /// MATLAB's function, which no header has.
     Pending(unsafe extern "C-unwind" fn() -> bool),
@@ -57,7 +58,9 @@ fn interrupt() -> &'static Interrupt {
         }
         find("utIsInterruptPending").map_or(Interrupt::Unknown, |pending| {
             // SAFETY: under this name MATLAB has a function of this type.
-            Interrupt::Pending(unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C-unwind" fn() -> bool>(pending) })
+            Interrupt::Pending(unsafe {
+                std::mem::transmute::<*mut c_void, unsafe extern "C-unwind" fn() -> bool>(pending)
+            })
         })
     })
 }
@@ -79,13 +82,14 @@ pub(super) fn is_octave() -> bool {
     matches!(interrupt(), Interrupt::State(_))
 }
 
-/// Octave's function that shows what was printed, `octave::flush_stdout ()`: all versions from 7 to 11 have it under this name. It evaluates nothing, and so
-/// raises no interrupt, which `fflush` does.
+/// Octave's function that shows what was printed, `octave::flush_stdout ()`: all versions from 7 to 11 have it under
+/// this name. It evaluates nothing, and so raises no interrupt, which `fflush` does.
 pub(super) fn flush_stdout() -> Option<unsafe extern "C-unwind" fn()> {
     static FLUSH: OnceLock<Option<unsafe extern "C-unwind" fn()>> = OnceLock::new();
     *FLUSH.get_or_init(|| {
         // SAFETY: under this name Octave has a function of this type.
-        find("_ZN6octave12flush_stdoutEv").map(|flush| unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C-unwind" fn()>(flush) })
+        find("_ZN6octave12flush_stdoutEv")
+            .map(|flush| unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C-unwind" fn()>(flush) })
     })
 }
 

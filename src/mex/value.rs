@@ -6,8 +6,8 @@ use super::sys::{self, mxArray};
 use super::{Host, lend, pages};
 use crate::watch::Watch;
 
-/// Fills an output array with all its elements, in column-major order. It reads none before it has written it: their values are unknown. It may be run on
-/// another thread.
+/// Fills an output array with all its elements, in column-major order. It reads none before it has written it: their
+/// values are unknown. It may be run on another thread.
 pub enum Fill<'a> {
     /// Of class double.
     Double(FillWith<'a, f64>),
@@ -106,7 +106,8 @@ impl From<String> for Value {
 impl Host {
     /// A real array of the class of `fill`, with elements of unknown value, and how it was made, in a word.
     ///
-    /// The one place that decides how an output comes into being. The host raises an error itself where it has no memory for it.
+    /// The one place that decides how an output comes into being. The host raises an error itself where it has no
+    /// memory for it.
     pub(super) fn array(&self, dims: &mut [usize], fill: &Fill) -> (*mut mxArray, &'static str) {
         if let Some(array) = lend::array(matches!(fill, Fill::Single(_)), dims) {
             return (array, "lent");
@@ -115,26 +116,31 @@ impl Host {
             Fill::Double(_) => sys::mxDOUBLE_CLASS,
             Fill::Single(_) => sys::mxSINGLE_CLASS,
         };
-        // Uninitialised: everyone who gets it writes every element, and a large array costs as much to clear as to compute.
-        // SAFETY: as many dimensions as said, and the host's type for them has the size of ours.
-        let array = unsafe { (self.api.mxCreateUninitNumericArray)(dims.len() as _, dims.as_mut_ptr().cast(), class as _, sys::mxREAL) };
+        // Uninitialised: everyone who gets it writes every element, and a large array costs as much to clear as to
+        // compute. SAFETY: as many dimensions as said, and the host's type for them has the size of ours.
+        let array = unsafe {
+            (self.api.mxCreateUninitNumericArray)(dims.len() as _, dims.as_mut_ptr().cast(), class as _, sys::mxREAL)
+        };
         (array, "made")
     }
 
     /// The elements of an array that `array` made, of values that nobody knows.
     ///
     /// # Why this is a slice of numbers
-    /// A slice must be of initialised elements, and the host has written nothing there. Three things together make it sound all the same:
-    /// - The memory comes from an allocator outside this program, through functions whose addresses are found when it runs. The compiler sees no
-    ///   allocation, and must assume that the host has written every byte and kept the address: to this program the bytes are initialised, unlike those of its own
-    ///   allocator.
+    /// A slice must be of initialised elements, and the host has written nothing there. Three things together make it
+    /// sound all the same:
+    /// - The memory comes from an allocator outside this program, through functions whose addresses are found when it
+    ///   runs. The compiler sees no allocation, and must assume that the host has written every byte and kept the
+    ///   address: to this program the bytes are initialised, unlike those of its own allocator.
     /// - Every pattern of bits is a value of `T`, which [`Numeric`] limits to `f64` and `f32`.
-    /// - Nobody reads an element before writing it. That is the part of [`Engine`](crate::stencil::Engine) to keep, and `tests/engines.rs` holds it with outputs that are full of NaN
-    ///   (`outputs_are_not_read`). So it does not matter either that fresh pages may change until they are first written to, where the host's allocator gave them
-    ///   back to the system for later.
+    /// - Nobody reads an element before writing it. That is the part of [`Engine`](crate::stencil::Engine) to keep, and
+    ///   `tests/engines.rs` holds it with outputs that are full of NaN (`outputs_are_not_read`). So it does not matter
+    ///   either that fresh pages may change until they are first written to, where the host's allocator gave them back
+    ///   to the system for later.
     ///
     /// # Safety
-    /// `array` must be such an array, of `len` elements of class `T`, not yet given to the host and not borrowed elsewhere.
+    /// `array` must be such an array, of `len` elements of class `T`, not yet given to the host and not borrowed
+    /// elsewhere.
     pub(super) unsafe fn elements_mut<'a, T: Numeric>(&self, array: *mut mxArray, len: usize) -> &'a mut [T] {
         if len == 0 {
             return &mut [];
@@ -172,7 +178,8 @@ impl Host {
     fn structs(&self, structs: &[Fields]) -> *mut mxArray {
         let api = self.api;
         let mut names: Vec<_> = structs.first().into_iter().flatten().map(|(name, _)| name.as_ptr()).collect();
-        // SAFETY: names end in NUL and are as many as said; each field of each element is set once, to an array that nobody else owns.
+        // SAFETY: names end in NUL and are as many as said; each field of each element is set once, to an array that
+        // nobody else owns.
         unsafe {
             let array = (api.mxCreateStructMatrix)(structs.len() as _, 1, names.len() as _, names.as_mut_ptr());
             for (index, fields) in structs.iter().enumerate() {

@@ -2,7 +2,8 @@ use super::Real;
 
 /// What stands where a line, or an image, has no samples. The words are those of `imfilter` and `padarray`.
 ///
-/// Samples outside are *extended and multiplied*: the result is that of an array that was padded first. In repeated sweeps every sweep pads anew.
+/// Samples outside are *extended and multiplied*: the result is that of an array that was padded first. In repeated
+/// sweeps every sweep pads anew.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Boundary<T> {
     /// This number.
@@ -23,7 +24,8 @@ impl<T: Real> Default for Boundary<T> {
 }
 
 impl<T: Real> Boundary<T> {
-    /// Which of `length` samples stands at the place `at`, which may be anywhere, also further out than the samples reach; `None` for the constant.
+    /// Which of `length` samples stands at the place `at`, which may be anywhere, also further out than the samples
+    /// reach; `None` for the constant.
     ///
     /// # Panics
     /// If there are no samples.

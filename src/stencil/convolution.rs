@@ -67,10 +67,12 @@ impl<T: Real> Filter<T> {
     }
 }
 
-/// A filter laid with its middle on every element of an image, or of a volume; not flipped. So many sweeps of it, each over what the last one gave.
+/// A filter laid with its middle on every element of an image, or of a volume; not flipped. So many sweeps of it, each
+/// over what the last one gave.
 ///
-/// In a sweep, `output` is the chain `acc = +0`, then `acc = fma(sample, entry, acc)` for the entries in column-major order. Samples outside are what
-/// the boundary says, along each dimension by itself, and are multiplied. A filter of one page goes over every page of a volume by itself.
+/// In a sweep, `output` is the chain `acc = +0`, then `acc = fma(sample, entry, acc)` for the entries in column-major
+/// order. Samples outside are what the boundary says, along each dimension by itself, and are multiplied. A filter of
+/// one page goes over every page of a volume by itself.
 #[derive(Debug, Clone)]
 pub struct Convolution<'a, T> {
     input: &'a [T],
@@ -81,10 +83,17 @@ pub struct Convolution<'a, T> {
 }
 
 impl<'a, T: Real> Convolution<'a, T> {
-    /// One sweep over an array of this size: rows, columns, pages; zeros outside. `None` unless `input` has as many elements.
+    /// One sweep over an array of this size: rows, columns, pages; zeros outside. `None` unless `input` has as many
+    /// elements.
     pub fn new(input: &'a [T], size: [usize; 3], filter: Filter<T>) -> Option<Convolution<'a, T>> {
         let elements = size.iter().try_fold(1_usize, |product, &size| product.checked_mul(size));
-        (elements == Some(input.len())).then_some(Convolution { input, size, filter, boundary: Boundary::default(), sweeps: 1 })
+        (elements == Some(input.len())).then_some(Convolution {
+            input,
+            size,
+            filter,
+            boundary: Boundary::default(),
+            sweeps: 1,
+        })
     }
 
     /// The same with another boundary.

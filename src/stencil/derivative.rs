@@ -3,7 +3,8 @@ use super::{Boundary, Lines, Real};
 /// Samples on either side that the nine-point derivative needs.
 pub const DERIVATIVE_RADIUS: usize = 4;
 
-/// The weights of the differences `f(x + ih) - f(x - ih)`, i = 1..4, in the first derivative of eighth order, times the spacing h.
+/// The weights of the differences `f(x + ih) - f(x - ih)`, i = 1..4, in the first derivative of eighth order, times the
+/// spacing h.
 const WEIGHTS: [f64; DERIVATIVE_RADIUS] = [4.0 / 5.0, -1.0 / 5.0, 4.0 / 105.0, -1.0 / 280.0];
 
 /// Where a GPU reads the coefficients. The result is the same.
@@ -17,8 +18,9 @@ pub enum CoefficientSource {
 
 /// The first derivative of samples along lines, of eighth order, from nine points.
 ///
-/// `output[i]` is the chain `acc = +0`, then `acc = fma(c_i, f(x + ih) - f(x - ih), acc)` for i = 1..4, the difference rounded in the class of the
-/// samples, `c_i` = weight / h computed in double and rounded once to that class. Samples outside a line are what the boundary says.
+/// `output[i]` is the chain `acc = +0`, then `acc = fma(c_i, f(x + ih) - f(x - ih), acc)` for i = 1..4, the difference
+/// rounded in the class of the samples, `c_i` = weight / h computed in double and rounded once to that class. Samples
+/// outside a line are what the boundary says.
 #[derive(Debug, Clone, Copy)]
 pub struct Derivative<'a, T> {
     input: &'a [T],
@@ -29,10 +31,17 @@ pub struct Derivative<'a, T> {
 }
 
 impl<'a, T: Real> Derivative<'a, T> {
-    /// The derivative along `lines` of samples `spacing` apart, zeros outside; `None` unless the lines are as many elements as there are.
+    /// The derivative along `lines` of samples `spacing` apart, zeros outside; `None` unless the lines are as many
+    /// elements as there are.
     pub fn new(input: &'a [T], lines: Lines, spacing: f64, source: CoefficientSource) -> Option<Derivative<'a, T>> {
         let coefficients = WEIGHTS.map(|weight| T::from_f64(weight / spacing));
-        (lines.elements() == input.len()).then_some(Derivative { input, lines, coefficients, source, boundary: Boundary::default() })
+        (lines.elements() == input.len()).then_some(Derivative {
+            input,
+            lines,
+            coefficients,
+            source,
+            boundary: Boundary::default(),
+        })
     }
 
     /// The same with another boundary.

@@ -1,8 +1,8 @@
 use super::{Convolution, Derivative, Real, Request};
 use crate::watch::{Stopped, Watch};
 
-/// Something that computes. In each method all elements of `output` are written; after an error they are of no known value. The work is
-/// counted in `watch`, and ends where that says so.
+/// Something that computes. In each method all elements of `output` are written; after an error they are of no known
+/// value. The work is counted in `watch`, and ends where that says so.
 ///
 /// # Panics
 /// Where `output` is not of the input's length.

@@ -2,8 +2,9 @@ use std::ops::Range;
 
 /// How an array falls into the lines along which a stencil runs.
 ///
-/// The array is seen as three dimensions, column-major: `inner` neighbouring elements that belong to as many lines, `length` of those runs one behind
-/// the other, and `outer` of the whole. Element `j` of the line `(i, k)` stands at `i + inner * (j + length * k)`.
+/// The array is seen as three dimensions, column-major: `inner` neighbouring elements that belong to as many lines,
+/// `length` of those runs one behind the other, and `outer` of the whole. Element `j` of the line `(i, k)` stands at `i
+/// + inner * (j + length * k)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lines {
     inner: usize,
@@ -36,7 +37,8 @@ impl Lines {
         Lines::along(dims, first)
     }
 
-    /// The lines along dimension `dim`, counted from 0, of a column-major array of these dimensions. Beyond the last, lines have one element.
+    /// The lines along dimension `dim`, counted from 0, of a column-major array of these dimensions. Beyond the last,
+    /// lines have one element.
     pub fn along(dims: &[usize], dim: usize) -> Lines {
         let product = |dims: &[usize]| dims.iter().product();
         let dim = dim.min(dims.len());
@@ -74,8 +76,8 @@ impl Lines {
         self.inner * self.length * self.outer
     }
 
-    /// The pieces of lines that the elements `range` consist of, where the elements of a line are neighbours: for each, the elements of its line, and
-    /// its own elements.
+    /// The pieces of lines that the elements `range` consist of, where the elements of a line are neighbours: for each,
+    /// the elements of its line, and its own elements.
     pub fn pieces(self, range: Range<usize>) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
         let mut start = range.start;
         std::iter::from_fn(move || {
@@ -117,7 +119,10 @@ mod tests {
     fn lines_along_any_dimension() {
         let dims = [4, 5, 6];
         let along = |dim| Lines::along(&dims, dim);
-        assert_eq!((along(0), along(1), along(2)), (Lines::strided(1, 4, 30), Lines::strided(4, 5, 6), Lines::strided(20, 6, 1)));
+        assert_eq!(
+            (along(0), along(1), along(2)),
+            (Lines::strided(1, 4, 30), Lines::strided(4, 5, 6), Lines::strided(20, 6, 1))
+        );
         assert_eq!((along(3), along(17)), (Lines::new(1, 120), Lines::new(1, 120)));
         assert_eq!(Lines::along(&[4, 1, 6], 1), Lines::new(1, 24));
         assert_eq!(Lines::along(&[4, 0, 6], 2).elements(), 0);

@@ -1,9 +1,10 @@
 //! The domain: what is computed, to the last bit, and the plain reference that every engine is held to.
 //!
 //! # The arithmetic
-//! Every result is a chain of fused multiply-adds from +0 in an order that is part of the contract, each step rounded once; [`Request`],
-//! [`Derivative`] and [`Convolution`] say which. Samples outside an array are what the [`Boundary`] says, +0 by default, *and are multiplied*: an infinite
-//! tap gives NaN there. That makes the result a function of the inputs alone: engines, thread counts and pieces cannot show in it. Only the payload of a NaN is left open.
+//! Every result is a chain of fused multiply-adds from +0 in an order that is part of the contract, each step rounded
+//! once; [`Request`], [`Derivative`] and [`Convolution`] say which. Samples outside an array are what the [`Boundary`]
+//! says, +0 by default, *and are multiplied*: an infinite tap gives NaN there. That makes the result a function of the
+//! inputs alone: engines, thread counts and pieces cannot show in it. Only the payload of a NaN is left open.
 
 mod boundary;
 mod convolution;
@@ -25,8 +26,9 @@ pub use taps::{MAX_TAPS, Taps, TapsError};
 
 /// Sweeps of a stencil over an array: as many times one behind the other, each over what the last one gave.
 ///
-/// In a sweep, `output[i]` is the chain `acc = +0`, then `acc = fma(sample, tap, acc)` for the taps in ascending order, with the sample
-/// `i + k - radius` of the same line under tap `k`; where the line has none, what the boundary says. Without sweeps the output is the input.
+/// In a sweep, `output[i]` is the chain `acc = +0`, then `acc = fma(sample, tap, acc)` for the taps in ascending order,
+/// with the sample `i + k - radius` of the same line under tap `k`; where the line has none, what the boundary says.
+/// Without sweeps the output is the input.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
     input: &'a [f64],
@@ -37,9 +39,16 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// One sweep of `taps` along `lines` of `input`, zeros outside; `None` unless the lines are as many elements as there are.
+    /// One sweep of `taps` along `lines` of `input`, zeros outside; `None` unless the lines are as many elements as
+    /// there are.
     pub fn new(input: &'a [f64], lines: Lines, taps: Taps) -> Option<Request<'a>> {
-        (lines.elements() == input.len()).then_some(Request { input, lines, taps, boundary: Boundary::default(), sweeps: 1 })
+        (lines.elements() == input.len()).then_some(Request {
+            input,
+            lines,
+            taps,
+            boundary: Boundary::default(),
+            sweeps: 1,
+        })
     }
 
     /// The same with another boundary.

@@ -13,7 +13,8 @@ pub trait Real: Copy + Debug + Default + LowerExp + PartialEq + Send + Sync + 's
     /// `self - other`, rounded once.
     fn minus(self, other: Self) -> Self;
 
-    /// `self * factor + addend`, rounded once: exact on every machine. Where there is no instruction for it, the C library's rounds the same.
+    /// `self * factor + addend`, rounded once: exact on every machine. Where there is no instruction for it, the C
+    /// library's rounds the same.
     fn fma(self, factor: Self, addend: Self) -> Self;
 
     /// Whether two results are the same in the sense of the contract: equal bits, or NaN both.

@@ -52,7 +52,8 @@ impl Engine for Reference {
             each_element(lines, |element, place, start| {
                 let line = |at| input[start + lines.inner() * at];
                 let taps = (place - radius..).zip(request.taps.as_slice());
-                output[element] = taps.fold(0.0, |acc, (at, &tap)| sample(line, at, lines.length(), boundary).fma(tap, acc));
+                output[element] =
+                    taps.fold(0.0, |acc, (at, &tap)| sample(line, at, lines.length(), boundary).fma(tap, acc));
             });
         })
     }
@@ -65,7 +66,8 @@ impl<T: Real> Compute<T> for Reference {
             each_element(lines, |element, place, start| {
                 let at = |at| sample(|at| input[start + lines.inner() * at], at, lines.length(), boundary);
                 let terms = (1..=DERIVATIVE_RADIUS as isize).zip(request.coefficients());
-                output[element] = terms.fold(T::default(), |acc, (i, &c)| c.fma(at(place + i).minus(at(place - i)), acc));
+                output[element] =
+                    terms.fold(T::default(), |acc, (i, &c)| c.fma(at(place + i).minus(at(place - i)), acc));
             });
         })
     }
@@ -108,7 +110,9 @@ mod tests {
     fn run(input: &[f64], length: usize, taps: &[f64]) -> Vec<f64> {
         let mut output = vec![f64::NAN; input.len()];
         let lines = Lines::new(length, input.len() / length);
-        Reference.stencil(&Request::new(input, lines, Taps::new(taps).unwrap()).unwrap(), &mut output, &Watch::new()).unwrap();
+        Reference
+            .stencil(&Request::new(input, lines, Taps::new(taps).unwrap()).unwrap(), &mut output, &Watch::new())
+            .unwrap();
         output
     }
 
@@ -161,8 +165,11 @@ mod tests {
         let image = [1., 2., 3., 4., 5., 6.];
         let filter = Filter::new((1..=9).map(f64::from).collect(), [3, 3, 1]).unwrap();
         let mut output = [0.0; 6];
-        Reference.convolution(&Convolution::new(&image, [2, 3, 1], filter).unwrap(), &mut output, &Watch::new()).unwrap();
-        // The middle of the filter is its 5; of a 2 x 3 image in columns, element 0 sees 5, 6, 8 and 9 on 1, 2, 3 and 4.
+        Reference
+            .convolution(&Convolution::new(&image, [2, 3, 1], filter).unwrap(), &mut output, &Watch::new())
+            .unwrap();
+        // The middle of the filter is its 5; of a 2 x 3 image in columns, element 0 sees 5, 6, 8 and 9 on 1, 2, 3 and
+        // 4.
         assert_eq!(output[0], 5. + 6. * 2. + 8. * 3. + 9. * 4.);
         assert_eq!(output[3], 1. + 2. * 2. + 4. * 3. + 5. * 4. + 7. * 5. + 8. * 6.);
     }
@@ -172,7 +179,9 @@ mod tests {
         let volume = [1., 2., 10., 20.];
         let run = |filter: Filter<f64>, size| {
             let mut output = [0.0; 4];
-            Reference.convolution(&Convolution::new(&volume, size, filter).unwrap(), &mut output, &Watch::new()).unwrap();
+            Reference
+                .convolution(&Convolution::new(&volume, size, filter).unwrap(), &mut output, &Watch::new())
+                .unwrap();
             output
         };
         let ones = |size: [usize; 3]| Filter::new(vec![1.0; size.iter().product()], size).unwrap();
@@ -197,7 +206,8 @@ mod tests {
             for _ in 0..3 {
                 let (before, after) = pad(&expected);
                 let padded = [&[before], &expected[..], &[after]].concat();
-                expected = padded.windows(3).map(|x| x[2].mul_add(taps[2], x[1].mul_add(taps[1], x[0] * taps[0]))).collect();
+                expected =
+                    padded.windows(3).map(|x| x[2].mul_add(taps[2], x[1].mul_add(taps[1], x[0] * taps[0]))).collect();
             }
             let mut output = [f64::NAN; 4];
             let request = Request::new(&input, Lines::new(4, 1), Taps::new(&taps).unwrap()).unwrap();
@@ -219,7 +229,8 @@ mod tests {
 
     #[test]
     fn a_convolution_is_extended_along_each_dimension() {
-        // The filter picks the sample up and to the left: outside, in both dimensions, the array is mirrored or goes round.
+        // The filter picks the sample up and to the left: outside, in both dimensions, the array is mirrored or goes
+        // round.
         let mut values = vec![0.0; 9];
         values[0] = 1.0;
         let filter = Filter::new(values, [3, 3, 1]).unwrap();

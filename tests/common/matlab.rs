@@ -1,12 +1,12 @@
 //! The stand-in for MATLAB (`tests/stand_in`), as tests see it: the host that they call the library in.
 //!
-//! `STAND_IN_DIR` says where the stand-in's two libraries are and `STENCIL_MEX_LIBRARY` which MEX file to load, where they are not where the
-//! build put them.
+//! `STAND_IN_DIR` says where the stand-in's two libraries are and `STENCIL_MEX_LIBRARY` which MEX file to load, where
+//! they are not where the build put them.
 //!
 //! # Rationale
-//! MATLAB calls a MEX file on its one interpreter thread, and the books of the stand-in are one for the process. So all tests run one after the
-//! other on a thread of that kind, however many threads the test harness has. After each, the books must be clear: no array is left, no
-//! argument was written to, no 32-bit relic was called.
+//! MATLAB calls a MEX file on its one interpreter thread, and the books of the stand-in are one for the process. So all
+//! tests run one after the other on a thread of that kind, however many threads the test harness has. After each, the
+//! books must be clear: no array is left, no argument was written to, no 32-bit relic was called.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -27,7 +27,8 @@ use std::time::{Duration, Instant};
 pub const STENCIL: &str = "StencilConstantMemory_CUDA";
 pub const DEVICE: &str = "ConstantMemoryDevice_CUDA";
 
-/// The exit status of a child; `None` where it did not end in a minute, and was ended, or where it ended in another way.
+/// The exit status of a child; `None` where it did not end in a minute, and was ended, or where it ended in another
+/// way.
 pub fn exit_status(child: c_int) -> Option<c_int> {
     assert!(child > 0);
     let (start, mut status) = (Instant::now(), 0);
@@ -229,7 +230,10 @@ pub fn mex_file() -> PathBuf {
     }
     let test = env::current_exe().expect("the path of this test");
     let places = test.ancestors().skip(1).take(2).map(|folder| folder.join("libstencil_mex.so"));
-    places.clone().find(|path| path.is_file()).unwrap_or_else(|| panic!("libstencil_mex.so is in none of {:?}", places.collect::<Vec<_>>()))
+    places
+        .clone()
+        .find(|path| path.is_file())
+        .unwrap_or_else(|| panic!("libstencil_mex.so is in none of {:?}", places.collect::<Vec<_>>()))
 }
 
 /// An error or a warning as MATLAB shows it.
@@ -245,8 +249,8 @@ pub struct Host {
     loaded: RefCell<HashSet<String>>,
 }
 
-// SAFETY of the calls below: arrays are live while their `Array` is, texts end in NUL, counts are those of the slices, and everything happens on
-// the thread that `in_matlab` started.
+// SAFETY of the calls below: arrays are live while their `Array` is, texts end in NUL, counts are those of the slices,
+// and everything happens on the thread that `in_matlab` started.
 #[allow(clippy::undocumented_unsafe_blocks)]
 impl Host {
     pub fn start() -> Host {
@@ -256,7 +260,10 @@ impl Host {
         // RTLD_LOCAL, as a host may load them: their names can only be found by those who know which libraries to ask.
         let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         assert!(!library.is_null(), "{:?}", unsafe { owned(libc::dlerror()) });
-        assert!(unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"mxGetData".as_ptr()) }.is_null(), "the names are not global");
+        assert!(
+            unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"mxGetData".as_ptr()) }.is_null(),
+            "the names are not global"
+        );
         Host { api: unsafe { Api::load(library) }, library, loaded: RefCell::default() }
     }
 
@@ -349,18 +356,28 @@ impl Host {
         let inputs: Vec<_> = arguments.iter().map(|array| array.raw).collect();
         let mut places = vec![ptr::null_mut(); outputs.max(1)];
         let failed = unsafe {
-            (self.api.standin_call)(name.as_ptr(), outputs as c_int, places.as_mut_ptr(), inputs.len() as c_int, inputs.as_ptr())
+            (self.api.standin_call)(
+                name.as_ptr(),
+                outputs as c_int,
+                places.as_mut_ptr(),
+                inputs.len() as c_int,
+                inputs.as_ptr(),
+            )
         };
         if failed != 0 {
             let text = |text| unsafe { owned(text) }.expect("a text");
-            return unsafe { Err(Message { id: text((self.api.standin_error_id)()), text: text((self.api.standin_error_text)()) }) };
+            return unsafe {
+                Err(Message { id: text((self.api.standin_error_id)()), text: text((self.api.standin_error_text)()) })
+            };
         }
         Ok(places.into_iter().filter(|raw| !raw.is_null()).map(|raw| self.wrap(raw)).collect())
     }
 
     /// Calls a function that returns one array.
     pub fn one(&self, name: &str, outputs: usize, arguments: &[&Array]) -> Array<'_> {
-        let mut all = self.call(name, outputs, arguments).unwrap_or_else(|error| panic!("{name} failed: {error:?}, for {arguments:?}"));
+        let mut all = self
+            .call(name, outputs, arguments)
+            .unwrap_or_else(|error| panic!("{name} failed: {error:?}, for {arguments:?}"));
         assert_eq!(all.len(), 1, "one output, and `ans` where none was asked for");
         all.remove(0)
     }
@@ -370,7 +387,10 @@ impl Host {
         let Err(error) = self.call(name, outputs, arguments) else { panic!("{kind} was expected for {arguments:?}") };
         assert_eq!(error.id, format!("{}:{kind}", name.trim_end_matches("_CUDA")), "{error:?}, for {arguments:?}");
         assert!(error.text.starts_with(opening), "{error:?}");
-        assert!(error.text.len() > opening.len() && error.text.contains(' '), "it says what was got and what is expected: {error:?}");
+        assert!(
+            error.text.len() > opening.len() && error.text.contains(' '),
+            "it says what was got and what is expected: {error:?}"
+        );
         let (x, k, cpu) = (self.ones(&[1, 4]), self.ones(&[1, 3]), self.cpu());
         let next = self.one(STENCIL, 1, &[&[&x, &k], &cpu.each_ref()[..]].concat());
         assert_eq!(next.doubles(), [2.0, 3.0, 3.0, 2.0], "the next call works");
@@ -398,7 +418,9 @@ impl Host {
     pub fn warnings(&self) -> Vec<Message> {
         let text = |text| unsafe { owned(text) }.expect("a text");
         (0..unsafe { (self.api.standin_warnings)() })
-            .map(|i| unsafe { Message { id: text((self.api.standin_warning_id)(i)), text: text((self.api.standin_warning_text)(i)) } })
+            .map(|i| unsafe {
+                Message { id: text((self.api.standin_warning_id)(i)), text: text((self.api.standin_warning_text)(i)) }
+            })
             .filter(|warning| warning.id.starts_with("StencilConstantMemory:"))
             .collect()
     }
@@ -423,8 +445,8 @@ impl Host {
         unsafe { (self.api.standin_interrupt_queries)() }
     }
 
-    /// Does `body` while the user has a callback, which is run once in the middle of a call, when that asks for an interrupt for the time `after`, counted from
-    /// 0, and whenever MATLAB is asked to run callbacks.
+    /// Does `body` while the user has a callback, which is run once in the middle of a call, when that asks for an
+    /// interrupt for the time `after`, counted from 0, and whenever MATLAB is asked to run callbacks.
     pub fn with_callback<T>(&self, after: usize, callback: &mut dyn FnMut(), body: impl FnOnce() -> T) -> T {
         struct Slot<'a> {
             callback: &'a mut dyn FnMut(),
@@ -502,7 +524,10 @@ impl Array<'_> {
 
     pub fn dims(&self) -> Vec<usize> {
         let api = &self.host.api;
-        unsafe { slice::from_raw_parts((api.mxGetDimensions_730)(self.raw), (api.mxGetNumberOfDimensions_730)(self.raw)).to_vec() }
+        unsafe {
+            slice::from_raw_parts((api.mxGetDimensions_730)(self.raw), (api.mxGetNumberOfDimensions_730)(self.raw))
+                .to_vec()
+        }
     }
 
     pub fn doubles(&self) -> Vec<f64> {

@@ -1,4 +1,5 @@
-//! The stand-in for the CUDA driver (`tests/stand_in/cuda`), as tests see it where the library has found it in place of a driver; and that for MATLAB.
+//! The stand-in for the CUDA driver (`tests/stand_in/cuda`), as tests see it where the library has found it in place of
+//! a driver; and that for MATLAB.
 
 // Every test program takes what it needs of this.
 #![allow(dead_code)]
@@ -43,19 +44,28 @@ impl StandIn {
         let library = unsafe { libc::dlopen(c"libcuda.so.1".as_ptr(), libc::RTLD_NOW) };
         let symbol = |name: &CStr| {
             // SAFETY: a handle from `dlopen`, or null, which is not used.
-            let address = if library.is_null() { std::ptr::null_mut() } else { unsafe { libc::dlsym(library, name.as_ptr()) } };
+            let address =
+                if library.is_null() { std::ptr::null_mut() } else { unsafe { libc::dlsym(library, name.as_ptr()) } };
             (!address.is_null()).then_some(address)
         };
         // SAFETY: the functions have these types where they have these names: see the end of driver.cpp.
         unsafe {
             Some(StandIn {
                 calls: std::mem::transmute::<*mut c_void, extern "C" fn() -> c_long>(symbol(c"stand_in_calls")?),
-                call: std::mem::transmute::<*mut c_void, extern "C" fn(c_long) -> *const c_char>(symbol(c"stand_in_call")?),
-                fail: std::mem::transmute::<*mut c_void, extern "C" fn(*const c_char, c_long, c_int, c_int)>(symbol(c"stand_in_fail")?),
+                call: std::mem::transmute::<*mut c_void, extern "C" fn(c_long) -> *const c_char>(symbol(
+                    c"stand_in_call",
+                )?),
+                fail: std::mem::transmute::<*mut c_void, extern "C" fn(*const c_char, c_long, c_int, c_int)>(symbol(
+                    c"stand_in_fail",
+                )?),
                 heal: std::mem::transmute::<*mut c_void, extern "C" fn()>(symbol(c"stand_in_heal")?),
                 reset: std::mem::transmute::<*mut c_void, extern "C" fn()>(symbol(c"stand_in_reset")?),
-                alive: std::mem::transmute::<*mut c_void, extern "C" fn(*mut c_char, usize)>(symbol(c"stand_in_alive")?),
-                misuse: std::mem::transmute::<*mut c_void, extern "C" fn(*mut c_char, usize) -> c_int>(symbol(c"stand_in_misuse")?),
+                alive: std::mem::transmute::<*mut c_void, extern "C" fn(*mut c_char, usize)>(symbol(
+                    c"stand_in_alive",
+                )?),
+                misuse: std::mem::transmute::<*mut c_void, extern "C" fn(*mut c_char, usize) -> c_int>(symbol(
+                    c"stand_in_misuse",
+                )?),
             })
         }
     }
@@ -139,7 +149,12 @@ pub struct Ended {
 pub fn child(what: &str, variables: &[(&str, &str)]) -> Result<Ended, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut command = Command::new(program);
-    command.env(CHILD, what).envs(variables.iter().copied()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .env(CHILD, what)
+        .envs(variables.iter().copied())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let child = command.spawn().map_err(|error| error.to_string())?;
     wait(child).map_err(|error| format!("{what}: {error}"))
 }
@@ -153,7 +168,8 @@ fn wait(mut child: Child) -> Result<Ended, String> {
             String::from_utf8_lossy(&text).into_owned()
         })
     }
-    let readers = [reader(child.stdout.take().expect("it is piped")), reader(child.stderr.take().expect("it is piped"))];
+    let readers =
+        [reader(child.stdout.take().expect("it is piped")), reader(child.stderr.take().expect("it is piped"))];
     let begin = Instant::now();
     loop {
         if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {

@@ -206,7 +206,8 @@ const char *standin_load(const char *path, const char *name) {
     auto version = reinterpret_cast<void (*)(unsigned *, unsigned *)>(dlsym(handle, "mexfilerequiredapiversion"));
     unsigned release = 0, target = 0;
     if (version) version(&release, &target);
-    // MATLAB takes a file without a version for one of long ago. Ours has to say what it was made for, or a later MATLAB may guess.
+    // MATLAB takes a file without a version for one of long ago. Ours has to say what it was made for, or a later
+    // MATLAB may guess.
     if (!entry) why = "it does not export mexFunction";
     else if (!version) why = "it does not export mexfilerequiredapiversion";
     else if (target != MX_TARGET_API_VER) why = "it asks for another interface: " + std::to_string(target);

@@ -48,14 +48,15 @@ std::unordered_map<void *, unsigned long> blocks;
 std::vector<std::string> misuses, strays;
 std::atomic<size_t> relics{0};
 unsigned long calls = 0;
-// What is under way, the innermost last: the number of a call of a MEX file, or 0 for code of the interpreter inside one.
+// What is under way, the innermost last: the number of a call of a MEX file, or 0 for code of the interpreter inside
+// one.
 std::vector<unsigned long> under_way;
 pthread_t caller;
 bool refusing = false;
 size_t refuse_after = 0;
 
-// Data lies between two pads, which tell of a write beside it. 48 bytes after a multiple of 64 is aligned to 16 and to no more:
-// MATLAB promises no more.
+// Data lies between two pads, which tell of a write beside it. 48 bytes after a multiple of 64 is aligned to 16 and to
+// no more: MATLAB promises no more.
 constexpr size_t FRONT = 48, BACK = 64;
 constexpr unsigned char PAD = 0xC3, UNINITIALISED = 0xFD;
 
@@ -733,8 +734,9 @@ void mxFree(void *memory) {
 
 } // extern "C"
 
-// The relics. In MATLAB they take and return 32-bit sizes, which goes wrong in ways that depend on the caller's luck; here each call is
-// counted and gives nothing. The symbol is named in assembler's words, because the macros of matrix.h stand in the way of its own.
+// The relics. In MATLAB they take and return 32-bit sizes, which goes wrong in ways that depend on the caller's luck;
+// here each call is counted and gives nothing. The symbol is named in assembler's words, because the macros of matrix.h
+// stand in the way of its own.
 #define STAND_IN_RELIC(name)                                                                                                               \
     extern "C" __attribute__((visibility("default"))) void *stand_in_relic_##name() __asm__(#name);                                       \
     void *stand_in_relic_##name() {                                                                                                        \

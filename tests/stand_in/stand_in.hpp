@@ -1,8 +1,9 @@
-// What the two halves of the stand-in for MATLAB share. mx.cpp keeps the arrays, mex.cpp plays the interpreter; the split is MATLAB's own,
-// so that a MEX file has to find its symbols in two libraries.
+// What the two halves of the stand-in for MATLAB share. mx.cpp keeps the arrays, mex.cpp plays the interpreter; the
+// split is MATLAB's own, so that a MEX file has to find its symbols in two libraries.
 //
-// The stand-in is stricter than MATLAB. What MATLAB would forgive or punish with a crash much later (a read from a dead array, a write to
-// an argument, a call from another thread, a 32-bit relic of a function) is noted as a misuse, and a test asks for the notes.
+// The stand-in is stricter than MATLAB. What MATLAB would forgive or punish with a crash much later (a read from a dead
+// array, a write to an argument, a call from another thread, a 32-bit relic of a function) is noted as a misuse, and a
+// test asks for the notes.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,8 @@
 
 namespace stand_in {
 
-// What MATLAB throws through a MEX file when it raises an error. The class is not part of any interface: a MEX file can only let it pass.
+// What MATLAB throws through a MEX file when it raises an error. The class is not part of any interface: a MEX file can
+// only let it pass.
 class Raised {
 public:
     Raised(std::string id, std::string text);
@@ -26,8 +28,8 @@ public:
 // Writes a misuse down, and to stderr, where it tells what went before a crash.
 void misuse(const std::string &what);
 
-// Stands at the top of every function of the interface. MATLAB is not safe for threads: a call from another thread than the one that
-// runs the MEX file is a misuse, and the lock keeps the stand-in itself whole meanwhile.
+// Stands at the top of every function of the interface. MATLAB is not safe for threads: a call from another thread than
+// the one that runs the MEX file is a misuse, and the lock keeps the stand-in itself whole meanwhile.
 class Entry {
 public:
     explicit Entry(const char *function);
@@ -35,7 +37,8 @@ public:
     Entry(const Entry &) = delete;
 };
 
-// A call of a MEX file, as the arrays see it. `end` checks what MATLAB leaves to luck, and destroys what was left behind, as MATLAB does.
+// A call of a MEX file, as the arrays see it. `end` checks what MATLAB leaves to luck, and destroys what was left
+// behind, as MATLAB does.
 void begin_call(int nrhs, const mxArray *const *prhs);
 void end_call(int nrhs, const mxArray *const *prhs, int slots, mxArray *const *plhs);
 bool in_call();
@@ -85,7 +88,8 @@ int standin_refusal_pending();
 
 // Loads a MEX file under a function's name: null, or why not.
 const char *standin_load(const char *path, const char *name);
-// 0, or 1 for an error, which the next two then tell. `plhs` has max(1, nlhs) places. From a callback, it is a call inside another.
+// 0, or 1 for an error, which the next two then tell. `plhs` has max(1, nlhs) places. From a callback, it is a call
+// inside another.
 int standin_call(const char *name, int nlhs, mxArray **plhs, int nrhs, const mxArray **prhs);
 const char *standin_error_id();
 const char *standin_error_text();
@@ -102,12 +106,14 @@ size_t standin_shown();
 
 // In MATLAB's libut, and in no header: whether the user has pressed Ctrl-C.
 bool utIsInterruptPending();
-// The user presses Ctrl-C before that is asked for the time `after`, counted from 0. It is forgotten when the call has ended.
+// The user presses Ctrl-C before that is asked for the time `after`, counted from 0. It is forgotten when the call has
+// ended.
 void standin_interrupt(size_t after);
 // How often it was asked in the last call.
 size_t standin_interrupt_queries();
-// A callback of the user's, a timer's or a figure's; null for none. `drawnow` runs it, and `drawnow limitrate nocallbacks` does not. It is also run once in
-// the middle of a call, when that asks for an interrupt for the time `after`, counted from 0: MATLAB says of nothing else that it runs none. It throws nothing.
+// A callback of the user's, a timer's or a figure's; null for none. `drawnow` runs it, and `drawnow limitrate
+// nocallbacks` does not. It is also run once in the middle of a call, when that asks for an interrupt for the time
+// `after`, counted from 0: MATLAB says of nothing else that it runs none. It throws nothing.
 void standin_callback(void (*callback)(void *), void *data, size_t after);
 // The next code that is evaluated raises an error that passes through the MEX file, as an interrupt does.
 void standin_raise_when_evaluating();

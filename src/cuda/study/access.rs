@@ -107,7 +107,8 @@ impl Access {
         for &count in &self.sums {
             let inputs = Array::filled(&stream, count, |_| 0_i32)?;
             let sums = Array::<i32>::new(&stream, count)?;
-            let job = Job { inputs: inputs.address(), sums: sums.address(), table: table.address(), count: count as u64 };
+            let job =
+                Job { inputs: inputs.address(), sums: sums.address(), table: table.address(), count: count as u64 };
             for &pattern in &self.patterns {
                 for (kernel, name) in pattern.kernels() {
                     let function = bench.device.module("study_access")?.function(name)?;
@@ -141,7 +142,10 @@ mod tests {
             for block in 0..40_000 / block_size {
                 for thread in 0..block_size {
                     let expected = [block % 16_384, thread / 32, thread, thread * 1357 % 16_384];
-                    assert_eq!(Pattern::ALL.map(|pattern| pattern.sum(index, block_size)), expected.map(|entry| entry as i32));
+                    assert_eq!(
+                        Pattern::ALL.map(|pattern| pattern.sum(index, block_size)),
+                        expected.map(|entry| entry as i32)
+                    );
                     index += 1;
                 }
             }

@@ -59,12 +59,18 @@ impl Angles {
         let global = Array::filled(&stream, ANGLES, angle)?;
         let module = bench.device.module("study_angles")?;
         module.set_symbol(stream.handle(), c"constantAngles", &values)?;
-        let kernels = [("constant", module.function(c"angles_constant")?), ("global", module.function(c"angles_global")?)];
+        let kernels =
+            [("constant", module.function(c"angles_constant")?), ("global", module.function(c"angles_global")?)];
         let expected: Vec<f32> = (0..DISTINCT).map(|index| sum(element(index))).collect();
         for &count in &self.threads {
             let elements = Array::filled(&stream, count, element)?;
             let sums = Array::<f32>::new(&stream, count)?;
-            let job = Job { elements: elements.address(), sums: sums.address(), angles: global.address(), count: count as u64 };
+            let job = Job {
+                elements: elements.address(),
+                sums: sums.address(),
+                angles: global.address(),
+                count: count as u64,
+            };
             for &(kernel, ref function) in &kernels {
                 let launch = Launch::over(function, count, BLOCK_SIZE, 0, job)?;
                 let row = Row { study: "angles", kernel, pattern: "", operations_per_byte: None };

@@ -62,7 +62,8 @@ impl Convolution {
         })
     }
 
-    /// Operations for a byte that a block of a tiled kernel reads from global memory: it reads every sample under its tile once.
+    /// Operations for a byte that a block of a tiled kernel reads from global memory: it reads every sample under its
+    /// tile once.
     fn tiled_operations_per_byte(&self, tile_edge: usize) -> f64 {
         let operations = 2 * (tile_edge * self.filter_size()).pow(2);
         let bytes = size_of::<f32>() * (tile_edge + 2 * self.radius).pow(2);
@@ -81,12 +82,18 @@ impl Convolution {
         let edge = module.constant(c"study_edge")? as usize;
         let tile_edge = module.constant(c"study_tile_edge")? as usize;
         let tile_columns = module.constant(c"study_tile_columns")? as usize;
-        // An inner step of the basic kernel loads a sample and an entry of the filter, 8 bytes, for a product and a sum. The constant cache saves the
-        // second load.
+        // An inner step of the basic kernel loads a sample and an entry of the filter, 8 bytes, for a product and a
+        // sum. The constant cache saves the second load.
         let kernels = [
             ("basic", module.function(c"convolution_basic")?, edge, edge, 2.0 / 8.0),
             ("constant", module.function(c"convolution_constant")?, edge, edge, 2.0 / 4.0),
-            ("tiled", module.function(c"convolution_tiled")?, tile_edge, tile_columns, self.tiled_operations_per_byte(tile_edge)),
+            (
+                "tiled",
+                module.function(c"convolution_tiled")?,
+                tile_edge,
+                tile_columns,
+                self.tiled_operations_per_byte(tile_edge),
+            ),
         ];
         let side = counter(self.size, "rows and columns")?;
         let job = Job {
@@ -100,7 +107,8 @@ impl Convolution {
         };
         for (kernel, function, edge, block_columns, operations_per_byte) in kernels {
             let blocks = self.size.div_ceil(edge);
-            let launch = Launch { function, shape: Shape::new([blocks, blocks], [edge, block_columns], 0)?, argument: job };
+            let launch =
+                Launch { function, shape: Shape::new([blocks, blocks], [edge, block_columns], 0)?, argument: job };
             let row = Row { study: "convolution", kernel, pattern: "", operations_per_byte: Some(operations_per_byte) };
             bench.measure(row, &launch, &output, |index| self.output(&filter, noise, index))?;
         }

@@ -1,15 +1,17 @@
 //! The documents' measurements of constant memory, on the user's own device.
 //!
 //! # How a kernel is measured
-//! First it runs once, and every element of its output is compared with what a plain function on the CPU gives for it: integers must be equal, and
-//! floating-point numbers the same bits. Only then it is timed.
+//! First it runs once, and every element of its output is compared with what a plain function on the CPU gives for it:
+//! integers must be equal, and floating-point numbers the same bits. Only then it is timed.
 //!
-//! A launch of some microseconds cannot be timed by itself, and a loop of such launches measures how fast the host can launch. So 100 launches are
-//! recorded as a graph, which the device works off alone, and a sample is a hundredth of one replay. The mean of a loop of 100 launches, which
-//! is what the documents tell, is taken as well: where the two differ, the difference is the launches.
+//! A launch of some microseconds cannot be timed by itself, and a loop of such launches measures how fast the host can
+//! launch. So 100 launches are recorded as a graph, which the device works off alone, and a sample is a hundredth of
+//! one replay. The mean of a loop of 100 launches, which is what the documents tell, is taken as well: where the two
+//! differ, the difference is the launches.
 //!
 //! # Limitations
-//! The caches are as the launch before has left them. Arrays that fit into them are read from there, as they were in the documents.
+//! The caches are as the launch before has left them. Arrays that fit into them are read from there, as they were in
+//! the documents.
 
 mod access;
 mod angles;
@@ -91,7 +93,8 @@ impl Study {
     }
 }
 
-/// What one kernel took. All of them read one number of four bytes for each element, and write one; the rest is the study's subject.
+/// What one kernel took. All of them read one number of four bytes for each element, and write one; the rest is the
+/// study's subject.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measurement {
     /// The study's name.
@@ -115,7 +118,8 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// Lower quartile, median and upper quartile of the samples. The quartiles are the medians of the lower and of the upper half.
+    /// Lower quartile, median and upper quartile of the samples. The quartiles are the medians of the lower and of the
+    /// upper half.
     pub fn quartiles(&self) -> [f64; 3] {
         let mut sorted = self.samples.clone();
         sorted.sort_by(f64::total_cmp);
@@ -127,7 +131,8 @@ impl Measurement {
         [&sorted[..count / 2], &sorted, &sorted[count.div_ceil(2)..]].map(median)
     }
 
-    /// Billions of bytes a second, counting for each element the number that must be read and the one that must be written.
+    /// Billions of bytes a second, counting for each element the number that must be read and the one that must be
+    /// written.
     pub fn gigabytes_per_second(&self) -> f64 {
         let [_, median, _] = self.quartiles();
         (self.elements * 2 * size_of::<f32>()) as f64 / (median * 1e6)
@@ -169,7 +174,9 @@ impl Bench<'_> {
         stream.synchronize()?;
         if let Some((index, got, wanted)) = output.first_difference(expected)? {
             let Row { study, kernel, pattern, .. } = row;
-            return Err(Error::Internal(format!("{study}, {kernel} {pattern}: element {index} is {got}, and the CPU has {wanted}.")));
+            return Err(Error::Internal(format!(
+                "{study}, {kernel} {pattern}: element {index} is {got}, and the CPU has {wanted}."
+            )));
         }
 
         let launches = || (0..LAUNCHES).try_for_each(|_| launch.on(&stream));
@@ -204,13 +211,20 @@ struct Launch<A> {
 
 impl<A: NoUninit> Launch<A> {
     /// One thread for each of `count` elements, in blocks of this size.
-    fn over(function: &Function, count: usize, block: usize, shared_bytes: usize, argument: A) -> Result<Launch<A>, Error> {
+    fn over(
+        function: &Function,
+        count: usize,
+        block: usize,
+        shared_bytes: usize,
+        argument: A,
+    ) -> Result<Launch<A>, Error> {
         let shape = Shape::new([count.div_ceil(block), 1], [block, 1], shared_bytes)?;
         Ok(Launch { function: function.clone(), shape, argument })
     }
 
     fn on(&self, stream: &Stream) -> Result<(), Error> {
-        // SAFETY: the kernel takes this argument. The arrays it points to are as long as it says, and wait for the stream before they are freed.
+        // SAFETY: the kernel takes this argument. The arrays it points to are as long as it says, and wait for the
+        // stream before they are freed.
         unsafe { launch(&self.function, stream.handle(), self.shape, &self.argument) }
     }
 }
@@ -253,9 +267,12 @@ impl<T: Element> Array<T> {
         let mut piece = Vec::with_capacity(len.min(PIECE));
         let workers = Workers::get().ok_or_else(no_threads)?;
         for first in (0..len).step_by(PIECE) {
-            workers.install(|| (first..len.min(first + PIECE)).into_par_iter().map(&value).collect_into_vec(&mut piece));
-            // SAFETY: the piece ends with the array, or before. It is ordinary memory, which has been read when this returns.
-            unsafe { result::memcpy_htod_async(array.at(first), &piece, stream.handle()) }.map_err(failed("cuMemcpyHtoDAsync"))?;
+            workers
+                .install(|| (first..len.min(first + PIECE)).into_par_iter().map(&value).collect_into_vec(&mut piece));
+            // SAFETY: the piece ends with the array, or before. It is ordinary memory, which has been read when this
+            // returns.
+            unsafe { result::memcpy_htod_async(array.at(first), &piece, stream.handle()) }
+                .map_err(failed("cuMemcpyHtoDAsync"))?;
         }
         stream.synchronize()?;
         Ok(array)
@@ -274,11 +291,12 @@ impl<T: Element> Array<T> {
     fn spoil(&self) -> Result<(), Error> {
         let stream = self.idle.stream();
         // SAFETY: as many bytes are there.
-        unsafe { result::memset_d8_async(self.address(), 0xFF, self.buffer.bytes(), stream.handle()) }.map_err(failed("cuMemsetD8Async"))
+        unsafe { result::memset_d8_async(self.address(), 0xFF, self.buffer.bytes(), stream.handle()) }
+            .map_err(failed("cuMemsetD8Async"))
     }
 
-    /// Compares every element with `expected` of its index, bit for bit. The first that differs: its index, itself, and what was expected. No kernel may
-    /// be at work on the array.
+    /// Compares every element with `expected` of its index, bit for bit. The first that differs: its index, itself, and
+    /// what was expected. No kernel may be at work on the array.
     fn first_difference(&self, expected: impl Fn(usize) -> T + Sync) -> Result<Option<(usize, T, T)>, Error> {
         let mut piece = vec![T::default(); self.len.min(PIECE)];
         let workers = Workers::get().ok_or_else(no_threads)?;
@@ -290,7 +308,8 @@ impl<T: Element> Array<T> {
                 let wanted = expected(first + i);
                 (got.bits() != wanted.bits()).then_some((first + i, got, wanted))
             };
-            let difference = workers.install(|| piece.par_iter().enumerate().with_min_len(1 << 10).find_map_first(compare));
+            let difference =
+                workers.install(|| piece.par_iter().enumerate().with_min_len(1 << 10).find_map_first(compare));
             if difference.is_some() {
                 return Ok(difference);
             }
@@ -303,8 +322,8 @@ fn no_threads() -> Error {
     Error::Internal("The system gives no threads to compare the results with.".into())
 }
 
-/// A number between -1 and 1, the same each time for an index, with all the digits that a single has: sums of products of such numbers show in their
-/// last bits in which order they were taken.
+/// A number between -1 and 1, the same each time for an index, with all the digits that a single has: sums of products
+/// of such numbers show in their last bits in which order they were taken.
 fn noise(index: usize) -> f32 {
     let mixed = (index as u32).wrapping_mul(0x9E37_79B9) >> 8;
     mixed as f32 / (1 << 23) as f32 - 1.0
@@ -331,7 +350,10 @@ mod tests {
     #[test]
     fn defaults_are_the_documents() {
         let access = Access::default();
-        assert_eq!((access.sums, access.block_size, &access.patterns[..]), (vec![12_800_000, 128_000], 1024, &Pattern::ALL[..]));
+        assert_eq!(
+            (access.sums, access.block_size, &access.patterns[..]),
+            (vec![12_800_000, 128_000], 1024, &Pattern::ALL[..])
+        );
         let readonly = ReadOnly::default();
         assert_eq!((readonly.points, readonly.block_sizes[0]), (16_777_216, 32));
         assert!(readonly.block_sizes.iter().all(|size| BLOCK_SIZES.contains(size) && size % WARP == 0));

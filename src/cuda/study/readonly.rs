@@ -1,4 +1,5 @@
-//! Constant memory, the read-only cache and kernel arguments, for the coefficients of a derivative: `cuda/study_readonly.cu`.
+//! Constant memory, the read-only cache and kernel arguments, for the coefficients of a derivative:
+//! `cuda/study_readonly.cu`.
 
 use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
@@ -60,8 +61,13 @@ impl ReadOnly {
             ("readonly", module.function(c"derivative_readonly")?),
             ("argument", module.function(c"derivative_argument")?),
         ];
-        let job =
-            Job { samples: samples.address(), derivative: output.address(), coefficients: global.address(), count: count as u64, argument };
+        let job = Job {
+            samples: samples.address(),
+            derivative: output.address(),
+            coefficients: global.address(),
+            count: count as u64,
+            argument,
+        };
         for &block_size in &self.block_sizes {
             let shared_bytes = (block_size + 2 * DERIVATIVE_RADIUS) * size_of::<f32>();
             for &(kernel, ref function) in &kernels {
@@ -96,7 +102,11 @@ mod tests {
             let mut expected = vec![f32::NAN; count];
             Reference.derivative(&request, &mut expected, &Watch::new()).unwrap();
             for (x, expected) in expected.iter().enumerate() {
-                assert_eq!(derivative(&coefficients(), count, |i| samples[i], x).to_bits(), expected.to_bits(), "{x} of {count}");
+                assert_eq!(
+                    derivative(&coefficients(), count, |i| samples[i], x).to_bits(),
+                    expected.to_bits(),
+                    "{x} of {count}"
+                );
             }
         }
     }

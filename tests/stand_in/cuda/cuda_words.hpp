@@ -1,5 +1,5 @@
-// CUDA's words for a C++ compiler: the kernels of cuda/ are compiled with this header ahead of them, unchanged, and run by executor.cpp, a block's threads
-// as fibers.
+// CUDA's words for a C++ compiler: the kernels of cuda/ are compiled with this header ahead of them, unchanged, and run
+// by executor.cpp, a block's threads as fibers.
 //
 // What is here is what the kernels use, and no more. A word that is missing is a compile error that names it.
 #pragma once
@@ -43,7 +43,8 @@ extern dim3 gridDim;
 void stand_in_barrier(int line);
 // Where it waits for those of its warp that `mask` has.
 void stand_in_warp_barrier(unsigned int mask, int line);
-// Room for a value of up to 16 bytes that this thread gives to its warp, and, after the barrier, what the thread of `lane` gave.
+// Room for a value of up to 16 bytes that this thread gives to its warp, and, after the barrier, what the thread of
+// `lane` gave.
 void* stand_in_warp_give();
 const void* stand_in_warp_take(unsigned int lane);
 // The lane of this thread.
@@ -66,7 +67,8 @@ struct stand_in_warp_sync {
     void with(unsigned int mask = 0xffffffffu) const { stand_in_warp_barrier(mask, line); }
 };
 
-// Which lane of a group of `width` a shuffle reads, and whether it is one of the group; if not, a thread keeps its own value.
+// Which lane of a group of `width` a shuffle reads, and whether it is one of the group; if not, a thread keeps its own
+// value.
 struct stand_in_exact {
     static bool from(unsigned int lane, int by, int width, unsigned int& source) {
         source = (lane & ~(unsigned int)(width - 1)) + ((unsigned int)by & (unsigned int)(width - 1));
@@ -108,7 +110,8 @@ static inline T __ldg(const T* address) {
     return *address;
 }
 
-// What lies between these two is the block's shared memory, but for what is constant or global: told to the executor by the module.
+// What lies between these two is the block's shared memory, but for what is constant or global: told to the executor by
+// the module.
 extern char __bss_start[] __attribute__((visibility("hidden")));
 extern char _end[] __attribute__((visibility("hidden")));
 extern "C" __attribute__((visibility("default"))) inline void stand_in_statics(char** begin, char** end) {

@@ -1,17 +1,21 @@
 // A stand-in for the CUDA driver: the functions that the library calls, on a machine without a GPU.
 //
-//  - The memory of a device is a file in memory that only the executor maps: host code that reads it ends with a fault. Each allocation lies by itself, with
-//    nothing reachable on either side, and its addresses are never given out again. New memory is filled with a pattern.
-//  - A stream is a thread that works in order and late: delays are drawn from a seed. Copies have the driver's semantics: pinned memory is read and written
-//    when the copy's turn comes; pageable memory is read at the call, and written before the call returns.
+//  - The memory of a device is a file in memory that only the executor maps: host code that reads it ends with a fault.
+//    Each allocation lies by itself, with nothing reachable on either side, and its addresses are never given out
+//    again. New memory is filled with a pattern.
+//  - A stream is a thread that works in order and late: delays are drawn from a seed. Copies have the driver's
+//    semantics: pinned memory is read and written when the copy's turn comes; pageable memory is read at the call, and
+//    written before the call returns.
 //  - Kernels run in the executor, a process for each context: see executor.cpp.
-//  - Any call can be told to fail (stand_in_fail). What is alive is counted; what is freed under work that uses it, freed twice, or used afterwards is told on
-//    standard error and counted. A process that ends with anything alive, or after any such misuse, ends with status 86.
+//  - Any call can be told to fail (stand_in_fail). What is alive is counted; what is freed under work that uses it,
+//    freed twice, or used afterwards is told on standard error and counted. A process that ends with anything alive, or
+//    after any such misuse, ends with status 86.
 //
 // What it does not show: speed, how a chip orders memory, what the driver's compiler makes of PTX.
 //
-// Environment: CUDA_STAND_IN_DEVICES (1), CUDA_STAND_IN_MEMORY (bytes of each device, 1 GiB), CUDA_STAND_IN_SEED (1), CUDA_STAND_IN_CAPABILITY (9.0),
-// CUDA_STAND_IN_VERSION (12090), CUDA_STAND_IN_FAIL (N:STATUS:MODE, as stand_in_fail has them), CUDA_VISIBLE_DEVICES (empty or -1 for none).
+// Environment: CUDA_STAND_IN_DEVICES (1), CUDA_STAND_IN_MEMORY (bytes of each device, 1 GiB), CUDA_STAND_IN_SEED (1),
+// CUDA_STAND_IN_CAPABILITY (9.0), CUDA_STAND_IN_VERSION (12090), CUDA_STAND_IN_FAIL (N:STATUS:MODE, as stand_in_fail
+// has them), CUDA_VISIBLE_DEVICES (empty or -1 for none).
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -729,7 +733,8 @@ uint64_t number_behind(const std::string& text, size_t at, char open) {
 
 uint64_t size_of_type(const std::string& type) { return strtoull(type.c_str() + 2, nullptr, 10) / 8; }
 
-// The bytes of a declaration such as `.align 8 .b8 name[168];` or `.align 4 .u32 name`, of which `line` is the rest after the state space.
+// The bytes of a declaration such as `.align 8 .b8 name[168];` or `.align 4 .u32 name`, of which `line` is the rest
+// after the state space.
 bool declaration(const std::string& line, std::string& name, uint64_t& bytes) {
     size_t at = line.find(".align ");
     if (at == std::string::npos) return false;
@@ -931,8 +936,8 @@ EXPORT const char* stand_in_call(long number) {
     return number >= 0 && (size_t)number < names.size() ? names[(size_t)number] : "";
 }
 
-// Has the call fail that is the `in`th from now (of `function`, if it is not null): mode 0 once, 1 and after it every one that makes something, 2 and the context's state is that
-// from then on, 3 and the device's, until `stand_in_heal`.
+// Has the call fail that is the `in`th from now (of `function`, if it is not null): mode 0 once, 1 and after it every
+// one that makes something, 2 and the context's state is that from then on, 3 and the device's, until `stand_in_heal`.
 EXPORT void stand_in_fail(const char* function, long in, int status, int mode) {
     Lock lock(books);
     fault = {in, status, (Mode)mode, function ? function : ""};
@@ -1254,7 +1259,8 @@ EXPORT CUresult cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, v
     return copy_on_device("cuMemcpyDtoDAsync_v2", to, from, bytes, stream);
 }
 
-// With the contexts that the caller believes the two addresses to belong to: a wrong one is a misuse, although the copy would do.
+// With the contexts that the caller believes the two addresses to belong to: a wrong one is a misuse, although the copy
+// would do.
 EXPORT CUresult cuMemcpyPeerAsync(uint64_t to, Context* to_context, uint64_t from, Context* from_context, size_t bytes, void* stream) {
     {
         Lock lock(books);

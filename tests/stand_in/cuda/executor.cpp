@@ -1,12 +1,16 @@
-// Runs the kernels for the driver's stand-in, in a process of its own, so that the host's process has no way to the memory of a device.
+// Runs the kernels for the driver's stand-in, in a process of its own, so that the host's process has no way to the
+// memory of a device.
 //
-// A block's threads are fibers on one thread of the system. The order in which blocks run, and in which the threads of a block run between two barriers,
-// is drawn from a seed: what depends on it without a barrier changes. Shared memory is filled with a pattern before every block.
+// A block's threads are fibers on one thread of the system. The order in which blocks run, and in which the threads of
+// a block run between two barriers, is drawn from a seed: what depends on it without a barrier changes. Shared memory
+// is filled with a pattern before every block.
 //
-// A kernel that touches what is no memory of the device's ends this process, after it has told which address, kernel, block and thread it was.
+// A kernel that touches what is no memory of the device's ends this process, after it has told which address, kernel,
+// block and thread it was.
 //
-// With STAND_IN_RACES the modules are compiled with the calls that -fsanitize=thread puts before each access, and this file answers them: two threads that
-// touch the same bytes with no barrier between, one of them writing, are a race and end the launch.
+// With STAND_IN_RACES the modules are compiled with the calls that -fsanitize=thread puts before each access, and this
+// file answers them: two threads that touch the same bytes with no barrier between, one of them writing, are a race and
+// end the launch.
 
 #include <dlfcn.h>
 #include <link.h>
@@ -96,7 +100,8 @@ struct Allocation {
 };
 std::map<uint64_t, Allocation> allocations;
 
-// An allocation ends where its last page does, as far as its alignment allows; what is left over is poisoned where there is a sanitizer.
+// An allocation ends where its last page does, as far as its alignment allows; what is left over is poisoned where
+// there is a sanitizer.
 void map(uint64_t address, uint64_t bytes) {
     const bool pinned = address < DEVICE_BASE;
     const uint64_t base = pinned ? PINNED_BASE : DEVICE_BASE + (address - DEVICE_BASE) / DEVICE_RANGE * DEVICE_RANGE;
@@ -169,7 +174,8 @@ struct Running {
     void (*function)();
     unsigned int threads;
     std::vector<Thread> all;
-    // The order of this launch, and how far it has come: where the next turn is, in which direction, and how many are left of this round.
+    // The order of this launch, and how far it has come: where the next turn is, in which direction, and how many are
+    // left of this round.
     std::vector<unsigned int> turns;
     unsigned int at, left;
     bool back;
@@ -204,7 +210,8 @@ void end_with(uint32_t status, const char* format, ...) {
     _exit(1);
 }
 
-// A structure of more than 16 bytes is passed on the stack, as the bytes that it is: a larger one in its place is the same to the kernel.
+// A structure of more than 16 bytes is passed on the stack, as the bytes that it is: a larger one in its place is the
+// same to the kernel.
 template <size_t BYTES>
 struct Blob {
     alignas(8) char bytes[BYTES];
@@ -233,8 +240,8 @@ bool next_turn() {
     return false;
 }
 
-// On a stack of its own, which nobody uses while its thread is new: as if `stand_in_thread` had been called, with its return address, aligned as the ABI
-// has it, and six registers that hold nothing.
+// On a stack of its own, which nobody uses while its thread is new: as if `stand_in_thread` had been called, with its
+// return address, aligned as the ABI has it, and six registers that hold nothing.
 void begin(Thread& thread) {
     char* top = stacks + (run.current + 1) * (STACK + PAGE);
     void** frame = reinterpret_cast<void**>(top) - 2;
@@ -266,7 +273,8 @@ void go_on() {
 #endif
 }
 
-// From `thread`, which waits or is over, to the next one; to the scheduler at the end of the round, and each time where the sanitizer has to know of stacks.
+// From `thread`, which waits or is over, to the next one; to the scheduler at the end of the round, and each time where
+// the sanitizer has to know of stacks.
 void pass_on(Thread& thread) {
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_start_switch_fiber(thread.state == OVER ? nullptr : &thread.fake_stack, run.scheduler_stack, run.scheduler_stack_bytes);

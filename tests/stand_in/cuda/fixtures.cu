@@ -1,4 +1,5 @@
-// Kernels with one fault each, and some without: what the stand-in finds is tested on them. The PTX that goes with them is in tests/cuda_stand_in.rs.
+// Kernels with one fault each, and some without: what the stand-in finds is tested on them. The PTX that goes with them
+// is in tests/cuda_stand_in.rs.
 
 struct Job {
     const float* input;

@@ -1,11 +1,13 @@
-// What the driver's stand-in and the process that runs its kernels say to each other: one message each way, over a socket.
+// What the driver's stand-in and the process that runs its kernels say to each other: one message each way, over a
+// socket.
 #pragma once
 
 #include <stdint.h>
 
 namespace stand_in {
 
-// The address ranges. They are no addresses of the host's process: what of them is mapped there is pinned memory and nothing else.
+// The address ranges. They are no addresses of the host's process: what of them is mapped there is pinned memory and
+// nothing else.
 constexpr uint64_t PINNED_BASE = 0x2f0000000000;
 constexpr uint64_t DEVICE_BASE = 0x300000000000;
 constexpr uint64_t DEVICE_RANGE = 0x10000000000;  // for each device, beginning at DEVICE_BASE + ordinal * DEVICE_RANGE
