@@ -14,6 +14,7 @@
 pub mod cpu;
 pub mod cuda;
 pub mod gateway;
+mod host;
 pub mod memory;
 pub mod mex;
 mod process;

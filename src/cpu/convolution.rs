@@ -9,9 +9,9 @@ use std::ops::Range;
 
 use super::simd::{self, Instructions, Lanes, Operator, Vector};
 use super::tasks::{self, STEP, Target};
-use crate::memory;
 use crate::stencil::{Boundary, Convolution, Error, Filter, MAX_FILTER_2D, MAX_FILTER_3D};
 use crate::watch::Watch;
+use crate::{host, memory};
 
 /// The rows that are computed at once at most: with 15 columns of doubles the buffer takes 64 KiB, and stays in the
 /// cache.
@@ -56,24 +56,22 @@ impl<T: Lanes> Operator<T> for Columns<'_, T> {
 pub(super) fn sweeps<T: Lanes>(
     request: &Convolution<T>,
     instructions: Instructions,
+    input: &[T],
     output: &mut [T],
     watch: &Watch,
 ) -> Result<(), Error> {
     let [rows, columns, pages] = request.size();
-    if request.sweeps() > 0 {
-        watch.check()?;
+    if output.is_empty() || request.sweeps() == 0 {
+        return host::copy(input, output, watch);
     }
-    if output.is_empty() {
-        // Nor is there a row or a column to share among threads.
-        return Ok(());
-    }
+    watch.check()?;
     let threads = tasks::threads(output.len().saturating_mul(request.filter().values().len()));
     // Runs of rows of one size, and so many columns that a task stays in the cache and every thread has one.
     let strips = rows.div_ceil(ROWS);
     let height = rows.div_ceil(strips);
     let width = (STEP / height).clamp(1, (columns * pages).div_ceil(threads.div_ceil(strips)));
     let groups = (columns * pages).div_ceil(width);
-    tasks::ping_pong(request.input(), output, request.sweeps(), |_, input, output| {
+    host::ping_pong(input, output, request.sweeps(), |_, input, output| {
         let target = Target::new(output);
         tasks::run(strips * groups, threads, 1, watch, |number, _: &mut (), progress| {
             let (strip, group) = (number % strips, number / strips);
@@ -92,7 +90,7 @@ pub(super) fn sweeps<T: Lanes>(
 
 /// A run of rows, and the columns of samples that were last needed for it.
 struct Strip<'a, T> {
-    request: &'a Convolution<'a, T>,
+    request: &'a Convolution<T>,
     input: &'a [T],
     rows: Range<usize>,
     /// For each page and each column under the filter, a column of samples with those above and below.
@@ -102,7 +100,7 @@ struct Strip<'a, T> {
 }
 
 impl<'a, T: Lanes> Strip<'a, T> {
-    fn new(request: &'a Convolution<'a, T>, input: &'a [T], rows: Range<usize>) -> Result<Strip<'a, T>, Error> {
+    fn new(request: &'a Convolution<T>, input: &'a [T], rows: Range<usize>) -> Result<Strip<'a, T>, Error> {
         let [height, width, depth] = request.filter().size();
         let length = rows.len() + height - 1;
         let buffer = memory::zeros(length * width * depth, "the samples under the filter")?;

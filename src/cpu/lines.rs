@@ -16,9 +16,9 @@ use std::ops::Range;
 
 use super::simd::{self, Instructions, Lanes, Operator, Vector};
 use super::tasks::{self, Progress, STEP, Target};
-use crate::memory;
 use crate::stencil::{Boundary, DERIVATIVE_RADIUS, Error, Lines, MAX_TAPS, Taps};
 use crate::watch::Watch;
+use crate::{host, memory};
 
 /// The widest stencil reaches this far to either side.
 const MAX_RADIUS: usize = MAX_TAPS / 2;
@@ -348,8 +348,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
     /// So many sweeps from `input` to `output`.
     pub(super) fn run(&self, sweeps: usize, input: &[T], output: &mut [T], watch: &Watch) -> Result<(), Error> {
         if sweeps == 0 || input.is_empty() {
-            output.copy_from_slice(input);
-            return Ok(());
+            return host::copy(input, output, watch);
         }
         watch.check()?;
         let work = input.len().saturating_mul(self.stencil.work()).saturating_mul(sweeps);
@@ -369,7 +368,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
     ) -> Result<(), Error> {
         let parts = tiling.parts(self.lines);
         let (tiles, passes) = (parts.iter().product::<usize>(), sweeps.div_ceil(tiling.sweeps));
-        tasks::ping_pong(input, output, passes, |pass, input, output| {
+        host::ping_pong(input, output, passes, |pass, input, output| {
             let sweeps = sweeps / passes + usize::from(pass < sweeps % passes);
             let updates = (input.len() / tiles).saturating_mul(sweeps);
             let target = Target::new(output);
@@ -619,7 +618,7 @@ impl Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stencil::{CoefficientSource, Compute, Derivative, Engine, Real, Reference, Request};
+    use crate::stencil::{CoefficientSource, Compute, Derivative, Engine, Real, Reference, Stencil};
 
     const BOUNDARIES: [Boundary<f64>; 4] =
         [Boundary::Constant(1.5), Boundary::Replicate, Boundary::Symmetric, Boundary::Circular];
@@ -633,10 +632,12 @@ mod tests {
             for boundary in BOUNDARIES {
                 for (taps, sweeps) in [(1, 2), (3, 1), (3, 7), (5, 5), (21, 1), (21, 3)] {
                     let taps: Vec<f64> = (0..taps).map(|k| (f64::from(k) + 0.5).cos() / f64::from(taps)).collect();
-                    let request = Request::new(&input, lines, Taps::new(&taps).unwrap()).unwrap();
+                    let request = Stencil::new(lines, Taps::new(&taps).unwrap());
                     let request = request.with_boundary(boundary).with_sweeps(sweeps);
                     let mut expected = vec![0.0; input.len()];
-                    Reference.stencil(&request, &mut expected, &Watch::new()).unwrap();
+                    Reference
+                        .stencil(&request, (&input[..]).into(), (&mut expected[..]).into(), &Watch::new())
+                        .unwrap();
                     for tiling in tilings(lines, sweeps) {
                         let (mut output, watch) = (vec![f64::NAN; input.len()], Watch::new());
                         let all = Sweeps::new(Instructions::best(), request.taps(), lines, boundary);
@@ -646,10 +647,9 @@ mod tests {
                         assert_eq!(watch.done(), (input.len() * sweeps) as u64, "{what}");
                     }
                 }
-                let request =
-                    Derivative::new(&input, lines, 0.3, CoefficientSource::Constant).unwrap().with_boundary(boundary);
+                let request = Derivative::new(lines, 0.3, CoefficientSource::Constant).with_boundary(boundary);
                 let mut expected = vec![0.0; input.len()];
-                Reference.derivative(&request, &mut expected, &Watch::new()).unwrap();
+                Reference.derivative(&request, (&input[..]).into(), (&mut expected[..]).into(), &Watch::new()).unwrap();
                 for tiling in tilings(lines, 1) {
                     let mut output = vec![f64::NAN; input.len()];
                     let differences = Differences(request.coefficients());

@@ -8,7 +8,8 @@ mod lines;
 mod simd;
 mod tasks;
 
-use crate::stencil::{Compute, Convolution, Derivative, Engine, Error, Request};
+use crate::host;
+use crate::stencil::{Array, Compute, Convolution, Derivative, Engine, Error, Real, Source, Stencil, Target};
 use crate::watch::Watch;
 use lines::{Differences, Sweeps};
 pub use simd::Level;
@@ -43,27 +44,41 @@ impl Engine for Cpu {
         self.instructions.level().name()
     }
 
-    fn stencil(&self, request: &Request, output: &mut [f64], watch: &Watch) -> Result<(), Error> {
-        assert_eq!(output.len(), request.input().len());
-        let sweeps = Sweeps::new(self.instructions, request.taps(), request.lines(), request.boundary());
-        sweeps.run(request.sweeps(), request.input(), output, watch)
+    fn stencil(&self, what: &Stencil, from: Source<f64>, to: Target<f64>, watch: &Watch) -> Result<(), Error> {
+        let (input, output) = ends(what.lines().elements(), from, to)?;
+        let sweeps = Sweeps::new(self.instructions, what.taps(), what.lines(), what.boundary());
+        sweeps.run(what.sweeps(), input, output, watch)
     }
 }
 
 impl<T: Lanes> Compute<T> for Cpu {
-    fn derivative(&self, request: &Derivative<T>, output: &mut [T], watch: &Watch) -> Result<(), Error> {
-        assert_eq!(output.len(), request.input().len());
-        let differences = Differences(request.coefficients());
-        Sweeps::new(self.instructions, &differences, request.lines(), request.boundary()).run(
-            1,
-            request.input(),
-            output,
-            watch,
-        )
+    fn derivative(&self, what: &Derivative<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+        let (input, output) = ends(what.lines().elements(), from, to)?;
+        let differences = Differences(what.coefficients());
+        Sweeps::new(self.instructions, &differences, what.lines(), what.boundary()).run(1, input, output, watch)
     }
 
-    fn convolution(&self, request: &Convolution<T>, output: &mut [T], watch: &Watch) -> Result<(), Error> {
-        assert_eq!(output.len(), request.input().len());
-        convolution::sweeps(request, self.instructions, output, watch)
+    fn convolution(&self, what: &Convolution<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+        let (input, output) = ends(what.elements(), from, to)?;
+        convolution::sweeps(what, self.instructions, input, output, watch)
     }
+
+    fn array(&self, len: usize) -> Result<Array<T>, Error> {
+        Array::in_memory(len)
+    }
+
+    fn copy(&self, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+        let (input, output) = ends(from.len(), from, to)?;
+        host::copy(input, output, watch)
+    }
+}
+
+/// Where the samples are, and where the results go.
+///
+/// # Panics
+/// Where they are not so many.
+fn ends<'a, T: Real>(elements: usize, from: Source<'a, T>, to: Target<'a, T>) -> Result<(&'a [T], &'a mut [T]), Error> {
+    let (input, output) = (from.samples()?, to.results()?);
+    assert_eq!([input.len(), output.len()], [elements; 2]);
+    Ok((input, output))
 }

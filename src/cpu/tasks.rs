@@ -6,8 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use crate::memory;
-use crate::stencil::{Error, Real};
+use crate::stencil::Error;
 use crate::watch::{Stopped, Watch};
 use crate::workers::Workers;
 
@@ -114,49 +113,9 @@ impl<'a, T> Target<'a, T> {
     }
 }
 
-/// So many passes, each over what the last one gave, from `input` to `output`. Between them, one array more is needed,
-/// and the output is the other.
-pub(super) fn ping_pong<T: Real>(
-    input: &[T],
-    output: &mut [T],
-    passes: usize,
-    mut pass: impl FnMut(usize, &[T], &mut [T]) -> Result<(), Error>,
-) -> Result<(), Error> {
-    if passes == 0 {
-        output.copy_from_slice(input);
-        return Ok(());
-    }
-    let mut other = if passes > 1 { memory::zeros(input.len(), "what is between two sweeps")? } else { Vec::new() };
-    for number in 0..passes {
-        // The last one goes to the output, the one before it to the other array, and so on.
-        let (from, to): (&[T], &mut [T]) = match (number, (passes - number) % 2 == 1) {
-            (0, true) => (input, output),
-            (0, false) => (input, &mut other),
-            (_, true) => (&other, output),
-            (_, false) => (output, &mut other),
-        };
-        pass(number, from, to)?;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn passes_alternate_and_end_in_the_output() {
-        for passes in 0..6 {
-            let mut output = [9.0; 2];
-            ping_pong(&[1.0, 2.0], &mut output, passes, |number, from, to| {
-                assert_eq!(from[0], 1.0 + number as f64);
-                to.iter_mut().zip(from).for_each(|(to, from)| *to = from + 1.0);
-                Ok(())
-            })
-            .unwrap();
-            assert_eq!(output, [1.0 + passes as f64, 2.0 + passes as f64]);
-        }
-    }
 
     #[test]
     fn every_task_runs_once_and_none_after_a_stop() {

@@ -19,6 +19,7 @@ use super::pace::{Pace, SharedPace, evenly};
 use super::resident::{Budget, Resident};
 use super::slabs::{Cut, Slab};
 use super::staging::{self, Gather, PIECE_BYTES, Piece, Plan};
+use crate::host;
 use crate::memory::zeros;
 use crate::stencil::{Boundary, Convolution, Error};
 use crate::watch::Watch;
@@ -307,16 +308,17 @@ impl Plan for Steps<'_> {
 pub(super) fn run<T: Element>(
     device: &mut Device,
     request: &Convolution<T>,
+    input: &[T],
     output: &mut [T],
     budget: Budget,
     watch: &Watch,
 ) -> Result<(), Error> {
-    let (input, sweeps) = (request.input(), request.sweeps());
+    let sweeps = request.sweeps();
     if output.is_empty() || sweeps == 0 {
-        return staging::copy(input, output, watch);
+        return host::copy(input, output, watch);
     }
     let plan = ConvolutionPlan::new(device, request)?;
-    if sweeps > 1 && run_resident(device, &plan, request, output, budget, watch)? {
+    if sweeps > 1 && run_resident(device, &plan, request, input, output, budget, watch)? {
         return Ok(());
     }
     let steps = Steps::new(&plan, size_of_val(input), watch);
@@ -331,6 +333,7 @@ fn run_resident<T: Element>(
     device: &mut Device,
     plan: &ConvolutionPlan,
     request: &Convolution<T>,
+    input: &[T],
     output: &mut [T],
     budget: Budget,
     watch: &Watch,
@@ -339,7 +342,7 @@ fn run_resident<T: Element>(
     let Some(mut resident) = Resident::new(device, elements, size_of::<T>(), budget)? else {
         return Ok(false);
     };
-    resident.upload(device, request.input(), watch)?;
+    resident.upload(device, input, watch)?;
     let [rows, columns, pages] = plan.array.size;
     let first = |unit| first_column(columns, plan.tile[1], unit) * rows;
     let units = columns.div_ceil(plan.tile[1]) * pages;

@@ -10,7 +10,7 @@ use super::device::Device;
 use super::launch::{Shape, launch};
 use super::module::{Function, Module};
 use super::staging::{Piece, Plan};
-use crate::stencil::{Boundary, CoefficientSource, DERIVATIVE_RADIUS, Derivative, Error, Lines, MAX_TAPS, Request};
+use crate::stencil::{Boundary, CoefficientSource, DERIVATIVE_RADIUS, Derivative, Error, Lines, MAX_TAPS, Stencil};
 
 /// The images of `cuda/stencil.cu`, for 1, 3, .. 21 taps.
 const STENCILS: [&str; MAX_TAPS.div_ceil(2)] = [
@@ -54,7 +54,7 @@ pub(super) struct LinesPlan {
 impl LinesPlan {
     /// For a stencil: loads the module for as many taps, if it was not, and copies the taps, if they are others than
     /// last time.
-    pub(super) fn stencil(device: &mut Device, request: &Request) -> Result<LinesPlan, Error> {
+    pub(super) fn stencil(device: &mut Device, request: &Stencil) -> Result<LinesPlan, Error> {
         let stream = device.stream.handle();
         let module = device.module(STENCILS[request.taps().radius()])?;
         // Only the taps in use travel; the rest of the 21 entries is never read by this module.

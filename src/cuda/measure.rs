@@ -14,7 +14,7 @@ use super::memory::{DeviceBuffer, Idle};
 use super::staging::{Piece, Plan};
 use super::sweeps::SweepsPlan;
 use super::{Cuda, Element};
-use crate::stencil::{Convolution, Derivative, Error, Request};
+use crate::stencil::{Convolution, Derivative, Error, Stencil};
 
 /// Milliseconds of one thing and of what it is set against, measured in turn.
 #[derive(Debug, Clone)]
@@ -67,60 +67,76 @@ impl Clock {
 
 /// Runs a stencil `repeats` times on data that stay on the device, each time beside a copy of the same bytes; the
 /// result goes to `output`.
-pub fn stencil(cuda: &Cuda, request: &Request, output: &mut [f64], repeats: usize) -> Result<Timing, Error> {
-    measure(cuda, |device| LinesPlan::stencil(device, request), request.input(), output, repeats)
+pub fn stencil(
+    cuda: &Cuda,
+    request: &Stencil,
+    input: &[f64],
+    output: &mut [f64],
+    repeats: usize,
+) -> Result<Timing, Error> {
+    measure(cuda, |device| LinesPlan::stencil(device, request), input, output, repeats)
 }
 
 /// The same with a derivative in single.
 pub fn derivative_single(
     cuda: &Cuda,
     request: &Derivative<f32>,
+    input: &[f32],
     output: &mut [f32],
     repeats: usize,
 ) -> Result<Timing, Error> {
-    measure(cuda, |device| LinesPlan::derivative(device, request), request.input(), output, repeats)
+    measure(cuda, |device| LinesPlan::derivative(device, request), input, output, repeats)
 }
 
 /// The same with a derivative in double.
 pub fn derivative_double(
     cuda: &Cuda,
     request: &Derivative<f64>,
+    input: &[f64],
     output: &mut [f64],
     repeats: usize,
 ) -> Result<Timing, Error> {
-    measure(cuda, |device| LinesPlan::derivative(device, request), request.input(), output, repeats)
+    measure(cuda, |device| LinesPlan::derivative(device, request), input, output, repeats)
 }
 
 /// The same with a convolution in single.
 pub fn convolution_single(
     cuda: &Cuda,
     request: &Convolution<f32>,
+    input: &[f32],
     output: &mut [f32],
     repeats: usize,
 ) -> Result<Timing, Error> {
-    measure(cuda, |device| ConvolutionPlan::new(device, request), request.input(), output, repeats)
+    measure(cuda, |device| ConvolutionPlan::new(device, request), input, output, repeats)
 }
 
 /// The same with a convolution in double.
 pub fn convolution_double(
     cuda: &Cuda,
     request: &Convolution<f64>,
+    input: &[f64],
     output: &mut [f64],
     repeats: usize,
 ) -> Result<Timing, Error> {
-    measure(cuda, |device| ConvolutionPlan::new(device, request), request.input(), output, repeats)
+    measure(cuda, |device| ConvolutionPlan::new(device, request), input, output, repeats)
 }
 
 /// Sweeps of a stencil over an array that stays on the device: milliseconds of all launches together, `repeats` times;
 /// the last result goes to `output`.
-pub fn sweeps(cuda: &Cuda, request: &Request, output: &mut [f64], repeats: usize) -> Result<Vec<f32>, Error> {
-    assert_eq!(output.len(), request.input().len());
+pub fn sweeps(
+    cuda: &Cuda,
+    request: &Stencil,
+    input: &[f64],
+    output: &mut [f64],
+    repeats: usize,
+) -> Result<Vec<f32>, Error> {
+    assert_eq!(output.len(), input.len());
     device::with(cuda.ordinal, |device| {
         let (lines, sweeps) = (request.lines(), request.sweeps());
         let mut plan = SweepsPlan::stencil(request);
         plan.prepare_for(device, lines, sweeps)?;
         let stream = device.stream.clone();
-        let buffers = [0, 1].map(|_| DeviceBuffer::new(&device.context, size_of_val(request.input())));
+        let buffers = [0, 1].map(|_| DeviceBuffer::new(&device.context, size_of_val(input)));
         let [first, second] = buffers;
         let buffers = [first?, second?];
         let addresses = [buffers[0].address(), buffers[1].address()];
@@ -135,7 +151,7 @@ pub fn sweeps(cuda: &Cuda, request: &Request, output: &mut [f64], repeats: usize
         let mut times = Vec::with_capacity(repeats);
         for _ in 0..=repeats {
             // SAFETY: the buffer is as long as the slice, which is ordinary memory and has been read when this returns.
-            unsafe { result::memcpy_htod_async(addresses[0], request.input(), stream.handle()) }
+            unsafe { result::memcpy_htod_async(addresses[0], input, stream.handle()) }
                 .map_err(failed("cuMemcpyHtoDAsync"))?;
             stream.synchronize()?;
             times.push(clock.time(&run)?);

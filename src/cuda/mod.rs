@@ -30,7 +30,9 @@ mod sweeps;
 pub use driver::{Driver, Properties, dotted};
 pub use staging::DEFAULT_DEVICE_BYTES;
 
-use crate::stencil::{Boundary, Compute, Convolution, Derivative, Engine, Error, Real, Request};
+use crate::stencil::{
+    Array as Held, Boundary, Compute, Convolution, Derivative, Engine, Error, Real, Source, Stencil, Target,
+};
 use crate::watch::Watch;
 use block_run::Array;
 use device::Device;
@@ -119,13 +121,9 @@ impl Engine for Cuda {
         "cuda"
     }
 
-    fn stencil(&self, request: &Request, output: &mut [f64], watch: &Watch) -> Result<(), Error> {
-        let array = Array {
-            input: request.input(),
-            lines: request.lines(),
-            boundary: request.boundary(),
-            sweeps: request.sweeps(),
-        };
+    fn stencil(&self, request: &Stencil, from: Source<f64>, to: Target<f64>, watch: &Watch) -> Result<(), Error> {
+        let (input, output) = (from.samples()?, to.results()?);
+        let array = Array { input, lines: request.lines(), boundary: request.boundary(), sweeps: request.sweeps() };
         self.along_lines(&array, output, watch, &|device| LinesPlan::stencil(device, request), &|| {
             SweepsPlan::stencil(request)
         })
@@ -171,16 +169,32 @@ impl Cuda {
 }
 
 impl<T: Element> Compute<T> for Cuda {
-    fn derivative(&self, request: &Derivative<T>, output: &mut [T], watch: &Watch) -> Result<(), Error> {
-        let array = Array { input: request.input(), lines: request.lines(), boundary: request.boundary(), sweeps: 1 };
+    fn derivative(&self, request: &Derivative<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+        let (input, output) = (from.samples()?, to.results()?);
+        let array = Array { input, lines: request.lines(), boundary: request.boundary(), sweeps: 1 };
         self.along_lines(&array, output, watch, &|device| LinesPlan::derivative(device, request), &|| {
             SweepsPlan::derivative(request)
         })
     }
 
-    fn convolution(&self, request: &Convolution<T>, output: &mut [T], watch: &Watch) -> Result<(), Error> {
-        assert_eq!(output.len(), request.input().len());
-        self.attempt(watch, |device| convolution::run(device, request, output, self.budget, watch))
+    fn convolution(
+        &self,
+        request: &Convolution<T>,
+        from: Source<T>,
+        to: Target<T>,
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        let (input, output) = (from.samples()?, to.results()?);
+        assert_eq!([input.len(), output.len()], [request.elements(); 2]);
+        self.attempt(watch, |device| convolution::run(device, request, input, output, self.budget, watch))
+    }
+
+    fn array(&self, len: usize) -> Result<Held<T>, Error> {
+        Held::in_memory(len)
+    }
+
+    fn copy(&self, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+        crate::host::copy(from.samples()?, to.results()?, watch)
     }
 }
 

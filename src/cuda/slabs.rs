@@ -187,9 +187,9 @@ mod tests {
         let input = numbers(size.iter().product());
         let filter = Filter::new(numbers(filter.iter().product()), filter).unwrap();
         for boundary in BOUNDARIES {
-            let whole = Convolution::new(&input, size, filter.clone()).unwrap().with_boundary(boundary);
+            let whole = Convolution::new(size, filter.clone()).with_boundary(boundary);
             let mut expected = vec![0.0; input.len()];
-            Reference.convolution(&whole, &mut expected, &Watch::new()).unwrap();
+            Reference.convolution(&whole, (&input[..]).into(), (&mut expected[..]).into(), &Watch::new()).unwrap();
 
             let cut = Cut::new(size, filter.radius(), wanted, limit);
             let mut output = vec![f64::NAN; input.len()];
@@ -198,10 +198,11 @@ mod tests {
                 assert!(inputs <= cut.most_elements()[0] && outputs <= cut.most_elements()[1]);
                 let mut samples = vec![f64::NAN; inputs];
                 cut.fill(&slab, &input, boundary, &mut samples);
-                let alone =
-                    Convolution::new(&samples, cut.size(&slab), filter.clone()).unwrap().with_boundary(boundary);
+                let alone = Convolution::new(cut.size(&slab), filter.clone()).with_boundary(boundary);
                 let mut computed = vec![0.0; inputs];
-                Reference.convolution(&alone, &mut computed, &Watch::new()).unwrap();
+                Reference
+                    .convolution(&alone, (&samples[..]).into(), (&mut computed[..]).into(), &Watch::new())
+                    .unwrap();
                 cut.take(&slab, &computed[cut.computed(&slab)], &mut to);
             }
             assert_eq!(output, expected, "{size:?} by {:?}, {boundary:?}, {cut:?}", filter.size());

@@ -18,7 +18,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytemuck::Pod;
 use cudarc::driver::{result, sys};
-use rayon::prelude::*;
 use rayon::{Scope, ThreadPool};
 
 use super::context::{Context, Stream};
@@ -767,24 +766,6 @@ impl Staging {
         }
         Ok(Cut { lanes: self.lanes.len().min(cut.lanes), ..cut })
     }
-}
-
-/// Copies an array of the host, by all processors where it is large.
-pub(super) fn copy<T: Copy + Send + Sync>(input: &[T], output: &mut [T], watch: &Watch) -> Result<(), Error> {
-    assert_eq!(input.len(), output.len());
-    let piece = (PIECE_BYTES / size_of::<T>()).max(1);
-    let pool = if input.len() > piece { Workers::get() } else { None };
-    let Some(pool) = pool else {
-        output.copy_from_slice(input);
-        return Ok(());
-    };
-    pool.install(|| {
-        input.par_chunks(piece).zip(output.par_chunks_mut(piece)).try_for_each(|(input, output)| {
-            watch.check()?;
-            output.copy_from_slice(input);
-            Ok(())
-        })
-    })
 }
 
 /// The size of buffer that is made where this many bytes are needed.

@@ -13,7 +13,7 @@ use super::device::Device;
 use super::launch::{Shape, counter, launch};
 use super::module::{Function, wait};
 use super::pace::{MAX_BATCH, SharedPace, evenly};
-use crate::stencil::{Boundary, DERIVATIVE_RADIUS, Derivative, Error, Lines, MAX_TAPS, Request};
+use crate::stencil::{Boundary, DERIVATIVE_RADIUS, Derivative, Error, Lines, MAX_TAPS, Stencil};
 
 /// The kernels of `cuda/sweeps.cuh`, each in a module of its own for each number of taps: what is not used is not
 /// compiled.
@@ -313,7 +313,7 @@ struct Loaded {
 
 impl SweepsPlan {
     /// For a stencil.
-    pub(super) fn stencil(request: &Request) -> SweepsPlan {
+    pub(super) fn stencil(request: &Stencil) -> SweepsPlan {
         SweepsPlan::new(Operator::Stencil, bytemuck::cast_slice(request.taps().as_slice()), request.taps().radius())
     }
 

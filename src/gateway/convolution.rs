@@ -57,11 +57,10 @@ fn reply<'a, T: Real + Numeric>(
 where
     dyn Engine: Compute<T>,
 {
-    let (boundary, iterations, effort) =
-        (sweeps.boundary(), sweeps.iterations(), sweeps.effort(samples.len(), filter.values().len()));
+    let effort = sweeps.effort(samples.len(), filter.values().len());
+    let what = Convolution::new(size, filter).with_boundary(sweeps.boundary()).with_sweeps(sweeps.iterations());
     chosen.reply(image.dims(), effort, move |engine, output, watch| {
-        let request = Convolution::new(&samples, size, filter).expect("the size is that of the samples");
-        Compute::convolution(engine, &request.with_boundary(boundary).with_sweeps(iterations), output, watch)
+        Compute::convolution(engine, &what, (&samples[..]).into(), output.into(), watch)
     })
 }
 

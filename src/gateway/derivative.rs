@@ -55,11 +55,11 @@ fn reply<'a, T: Real + Numeric>(
 where
     dyn Engine: Compute<T>,
 {
-    let request = Derivative::new(values, sweeps.lines(dims), spacing, source)
-        .ok_or_else(|| Error::internal("The lines are not the array."))?;
-    let request = request.with_boundary(sweeps.boundary());
+    let what = Derivative::new(sweeps.lines(dims), spacing, source).with_boundary(sweeps.boundary());
     let effort = sweeps.effort(values.len(), DERIVATIVE_RADIUS);
-    chosen.reply(dims, effort, move |engine, output, watch| Compute::derivative(engine, &request, output, watch))
+    chosen.reply(dims, effort, move |engine, output, watch| {
+        Compute::derivative(engine, &what, values.into(), output.into(), watch)
+    })
 }
 
 /// The spacing: one number, more than zero and less than infinity.

@@ -5,7 +5,7 @@ use super::options::{self, Names};
 use super::sweeps::Sweeps;
 use super::{check_outputs, inputs, too_few_inputs};
 use crate::mex::{Argument, Call, Error, Function, Reply};
-use crate::stencil::{MAX_TAPS, Request, Taps, TapsError};
+use crate::stencil::{MAX_TAPS, Stencil, Taps, TapsError};
 
 pub(super) const FUNCTION: Function = Function { name: "StencilConstantMemory_CUDA", call };
 
@@ -26,13 +26,12 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         let (name, value) = pair?;
         let _ = selection.take(name, value)? || sweeps.take(name, value)?;
     }
-    let request = Request::new(samples, sweeps.lines(input.dims()), taps)
-        .ok_or_else(|| Error::internal("The lines are not the array."))?;
-    let request = request.with_boundary(sweeps.boundary()).with_sweeps(sweeps.iterations());
+    let stencil = Stencil::new(sweeps.lines(input.dims()), taps);
+    let stencil = stencil.with_boundary(sweeps.boundary()).with_sweeps(sweeps.iterations());
     let effort = sweeps.effort(samples.len(), taps.count());
-    selection
-        .choose()?
-        .reply(input.dims(), effort, move |engine, output, watch| engine.stencil(&request, output, watch))
+    selection.choose()?.reply(input.dims(), effort, move |engine, output, watch| {
+        engine.stencil(&stencil, samples.into(), output.into(), watch)
+    })
 }
 
 /// The filter: first that there is one, then that it is a vector, then its length.

@@ -74,46 +74,42 @@ impl<T: Real> Filter<T> {
 /// order. Samples outside are what the boundary says, along each dimension by itself, and are multiplied. A filter of
 /// one page goes over every page of a volume by itself.
 #[derive(Debug, Clone)]
-pub struct Convolution<'a, T> {
-    input: &'a [T],
+pub struct Convolution<T> {
     size: [usize; 3],
     filter: Filter<T>,
     boundary: Boundary<T>,
     sweeps: usize,
 }
 
-impl<'a, T: Real> Convolution<'a, T> {
-    /// One sweep over an array of this size: rows, columns, pages; zeros outside. `None` unless `input` has as many
-    /// elements.
-    pub fn new(input: &'a [T], size: [usize; 3], filter: Filter<T>) -> Option<Convolution<'a, T>> {
+impl<T: Real> Convolution<T> {
+    /// One sweep over an array of this size: rows, columns, pages; zeros outside.
+    ///
+    /// # Panics
+    /// If that is more than memory can hold.
+    pub fn new(size: [usize; 3], filter: Filter<T>) -> Convolution<T> {
         let elements = size.iter().try_fold(1_usize, |product, &size| product.checked_mul(size));
-        (elements == Some(input.len())).then_some(Convolution {
-            input,
-            size,
-            filter,
-            boundary: Boundary::default(),
-            sweeps: 1,
-        })
+        assert!(elements.is_some(), "an array of {size:?}");
+        Convolution { size, filter, boundary: Boundary::default(), sweeps: 1 }
     }
 
     /// The same with another boundary.
-    pub fn with_boundary(self, boundary: Boundary<T>) -> Convolution<'a, T> {
+    pub fn with_boundary(self, boundary: Boundary<T>) -> Convolution<T> {
         Convolution { boundary, ..self }
     }
 
     /// The same with so many sweeps.
-    pub fn with_sweeps(self, sweeps: usize) -> Convolution<'a, T> {
+    pub fn with_sweeps(self, sweeps: usize) -> Convolution<T> {
         Convolution { sweeps, ..self }
-    }
-
-    /// The samples, in column-major order.
-    pub fn input(&self) -> &'a [T] {
-        self.input
     }
 
     /// Rows, columns, pages.
     pub fn size(&self) -> [usize; 3] {
         self.size
+    }
+
+    /// Elements in all.
+    pub fn elements(&self) -> usize {
+        self.size.iter().product()
     }
 
     /// The filter.

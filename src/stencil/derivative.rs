@@ -22,36 +22,23 @@ pub enum CoefficientSource {
 /// rounded in the class of the samples, `c_i` = weight / h computed in double and rounded once to that class. Samples
 /// outside a line are what the boundary says.
 #[derive(Debug, Clone, Copy)]
-pub struct Derivative<'a, T> {
-    input: &'a [T],
+pub struct Derivative<T> {
     lines: Lines,
     coefficients: [T; DERIVATIVE_RADIUS],
     source: CoefficientSource,
     boundary: Boundary<T>,
 }
 
-impl<'a, T: Real> Derivative<'a, T> {
-    /// The derivative along `lines` of samples `spacing` apart, zeros outside; `None` unless the lines are as many
-    /// elements as there are.
-    pub fn new(input: &'a [T], lines: Lines, spacing: f64, source: CoefficientSource) -> Option<Derivative<'a, T>> {
+impl<T: Real> Derivative<T> {
+    /// The derivative along `lines` of samples `spacing` apart, zeros outside.
+    pub fn new(lines: Lines, spacing: f64, source: CoefficientSource) -> Derivative<T> {
         let coefficients = WEIGHTS.map(|weight| T::from_f64(weight / spacing));
-        (lines.elements() == input.len()).then_some(Derivative {
-            input,
-            lines,
-            coefficients,
-            source,
-            boundary: Boundary::default(),
-        })
+        Derivative { lines, coefficients, source, boundary: Boundary::default() }
     }
 
     /// The same with another boundary.
-    pub fn with_boundary(self, boundary: Boundary<T>) -> Derivative<'a, T> {
+    pub fn with_boundary(self, boundary: Boundary<T>) -> Derivative<T> {
         Derivative { boundary, ..self }
-    }
-
-    /// The samples, in the array's own order.
-    pub fn input(&self) -> &'a [T] {
-        self.input
     }
 
     /// How the samples fall into lines.

@@ -1,26 +1,36 @@
-use super::{Convolution, Derivative, Real, Request};
+use super::{Array, Convolution, Derivative, Real, Source, Stencil, Target};
 use crate::watch::{Stopped, Watch};
 
-/// Something that computes. In each method all elements of `output` are written; after an error they are of no known
-/// value. The work is counted in `watch`, and ends where that says so.
+/// Something that computes. What is computed holds no data: it comes from a [`Source`] and goes to a [`Target`], each an
+/// array of the host or one that this engine holds. In each method all elements of the target are written; after an
+/// error they are of no known value. The work is counted in `watch`, and ends where that says so.
 ///
 /// # Panics
-/// Where `output` is not of the input's length.
+/// Where source and target have not as many elements as the operator.
 pub trait Engine: Compute<f32> + Compute<f64> + Send + Sync {
     /// What it is called in tests and reports.
     fn name(&self) -> &str;
 
     /// Sweeps of a stencil along lines.
-    fn stencil(&self, request: &Request, output: &mut [f64], watch: &Watch) -> Result<(), Error>;
+    fn stencil(&self, stencil: &Stencil, from: Source<f64>, to: Target<f64>, watch: &Watch) -> Result<(), Error>;
 }
 
 /// What is computed in every class of numbers.
 pub trait Compute<T: Real> {
     /// A nine-point derivative along lines.
-    fn derivative(&self, request: &Derivative<T>, output: &mut [T], watch: &Watch) -> Result<(), Error>;
+    fn derivative(&self, what: &Derivative<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error>;
 
     /// Sweeps of a convolution over an image or a volume.
-    fn convolution(&self, request: &Convolution<T>, output: &mut [T], watch: &Watch) -> Result<(), Error>;
+    fn convolution(&self, what: &Convolution<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error>;
+
+    /// An array that this engine holds, of so many numbers of no known value.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    fn array(&self, len: usize) -> Result<Array<T>, Error>;
+
+    /// Copies as many elements from one array to another.
+    fn copy(&self, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error>;
 }
 
 /// Why an engine could not do its work.
@@ -43,6 +53,9 @@ pub enum Error {
     /// The watch was told to stop.
     #[error("Interrupted before the end; nothing was returned.")]
     Interrupted,
+    /// The array is not one that this engine holds; the text says where it lies.
+    #[error("The array lies in {0}, where this engine does not compute.")]
+    Foreign(String),
     /// A fault of this library's own.
     #[error("{0}")]
     Internal(String),

@@ -2,10 +2,11 @@
 //!
 //! # The arithmetic
 //! Every result is a chain of fused multiply-adds from +0 in an order that is part of the contract, each step rounded
-//! once; [`Request`], [`Derivative`] and [`Convolution`] say which. Samples outside an array are what the [`Boundary`]
+//! once; [`Stencil`], [`Derivative`] and [`Convolution`] say which. Samples outside an array are what the [`Boundary`]
 //! says, +0 by default, *and are multiplied*: an infinite tap gives NaN there. That makes the result a function of the
 //! inputs alone: engines, thread counts and pieces cannot show in it. Only the payload of a NaN is left open.
 
+mod array;
 mod boundary;
 mod convolution;
 mod derivative;
@@ -15,6 +16,7 @@ mod real;
 mod reference;
 mod taps;
 
+pub use array::{Array, Held, Source, Target};
 pub use boundary::Boundary;
 pub use convolution::{Convolution, Filter, FilterError, MAX_FILTER_2D, MAX_FILTER_3D};
 pub use derivative::{CoefficientSource, DERIVATIVE_RADIUS, Derivative};
@@ -24,49 +26,37 @@ pub use real::Real;
 pub use reference::Reference;
 pub use taps::{MAX_TAPS, Taps, TapsError};
 
-/// Sweeps of a stencil over an array: as many times one behind the other, each over what the last one gave.
+/// Sweeps of a stencil along the lines of an array: as many times one behind the other, each over what the last one
+/// gave.
 ///
 /// In a sweep, `output[i]` is the chain `acc = +0`, then `acc = fma(sample, tap, acc)` for the taps in ascending order,
 /// with the sample `i + k - radius` of the same line under tap `k`; where the line has none, what the boundary says.
 /// Without sweeps the output is the input.
 #[derive(Debug, Clone, Copy)]
-pub struct Request<'a> {
-    input: &'a [f64],
+pub struct Stencil {
     lines: Lines,
     taps: Taps,
     boundary: Boundary<f64>,
     sweeps: usize,
 }
 
-impl<'a> Request<'a> {
-    /// One sweep of `taps` along `lines` of `input`, zeros outside; `None` unless the lines are as many elements as
-    /// there are.
-    pub fn new(input: &'a [f64], lines: Lines, taps: Taps) -> Option<Request<'a>> {
-        (lines.elements() == input.len()).then_some(Request {
-            input,
-            lines,
-            taps,
-            boundary: Boundary::default(),
-            sweeps: 1,
-        })
+impl Stencil {
+    /// One sweep of `taps` along `lines`, zeros outside.
+    pub fn new(lines: Lines, taps: Taps) -> Stencil {
+        Stencil { lines, taps, boundary: Boundary::default(), sweeps: 1 }
     }
 
     /// The same with another boundary.
-    pub fn with_boundary(self, boundary: Boundary<f64>) -> Request<'a> {
-        Request { boundary, ..self }
+    pub fn with_boundary(self, boundary: Boundary<f64>) -> Stencil {
+        Stencil { boundary, ..self }
     }
 
     /// The same with so many sweeps.
-    pub fn with_sweeps(self, sweeps: usize) -> Request<'a> {
-        Request { sweeps, ..self }
+    pub fn with_sweeps(self, sweeps: usize) -> Stencil {
+        Stencil { sweeps, ..self }
     }
 
-    /// The samples, in the array's own order.
-    pub fn input(&self) -> &'a [f64] {
-        self.input
-    }
-
-    /// How the samples fall into lines.
+    /// How the array falls into lines.
     pub fn lines(&self) -> Lines {
         self.lines
     }

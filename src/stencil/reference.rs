@@ -1,4 +1,7 @@
-use super::{Boundary, Compute, Convolution, DERIVATIVE_RADIUS, Derivative, Engine, Error, Lines, Real, Request};
+use super::{
+    Array, Boundary, Compute, Convolution, DERIVATIVE_RADIUS, Derivative, Engine, Error, Lines, Real, Source, Stencil,
+    Target,
+};
 use crate::watch::Watch;
 
 /// The contract, written down as plainly as it can be. Slow, and what the engines are tested against.
@@ -24,13 +27,15 @@ fn each_element(lines: Lines, mut work: impl FnMut(usize, isize, usize)) {
 
 /// So many sweeps, each from what the last one gave.
 fn sweeps<T: Real>(
-    input: &[T],
-    output: &mut [T],
+    elements: usize,
+    from: Source<T>,
+    to: Target<T>,
     sweeps: usize,
     watch: &Watch,
     mut sweep: impl FnMut(&[T], &mut [T]),
 ) -> Result<(), Error> {
-    assert_eq!(output.len(), input.len());
+    let (input, output) = (from.samples()?, to.results()?);
+    assert_eq!([input.len(), output.len()], [elements; 2]);
     output.copy_from_slice(input);
     for _ in 0..sweeps {
         watch.check()?;
@@ -46,12 +51,12 @@ impl Engine for Reference {
         "reference"
     }
 
-    fn stencil(&self, request: &Request, output: &mut [f64], watch: &Watch) -> Result<(), Error> {
-        let (lines, boundary, radius) = (request.lines, request.boundary, request.taps.radius() as isize);
-        sweeps(request.input, output, request.sweeps, watch, |input, output| {
+    fn stencil(&self, what: &Stencil, from: Source<f64>, to: Target<f64>, watch: &Watch) -> Result<(), Error> {
+        let (lines, boundary, radius) = (what.lines, what.boundary, what.taps.radius() as isize);
+        sweeps(lines.elements(), from, to, what.sweeps, watch, |input, output| {
             each_element(lines, |element, place, start| {
                 let line = |at| input[start + lines.inner() * at];
-                let taps = (place - radius..).zip(request.taps.as_slice());
+                let taps = (place - radius..).zip(what.taps.as_slice());
                 output[element] =
                     taps.fold(0.0, |acc, (at, &tap)| sample(line, at, lines.length(), boundary).fma(tap, acc));
             });
@@ -60,22 +65,30 @@ impl Engine for Reference {
 }
 
 impl<T: Real> Compute<T> for Reference {
-    fn derivative(&self, request: &Derivative<T>, output: &mut [T], watch: &Watch) -> Result<(), Error> {
-        let (lines, boundary) = (request.lines(), request.boundary());
-        sweeps(request.input(), output, 1, watch, |input, output| {
+    fn derivative(&self, what: &Derivative<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+        let (lines, boundary) = (what.lines(), what.boundary());
+        sweeps(lines.elements(), from, to, 1, watch, |input, output| {
             each_element(lines, |element, place, start| {
                 let at = |at| sample(|at| input[start + lines.inner() * at], at, lines.length(), boundary);
-                let terms = (1..=DERIVATIVE_RADIUS as isize).zip(request.coefficients());
+                let terms = (1..=DERIVATIVE_RADIUS as isize).zip(what.coefficients());
                 output[element] =
                     terms.fold(T::default(), |acc, (i, &c)| c.fma(at(place + i).minus(at(place - i)), acc));
             });
         })
     }
 
-    fn convolution(&self, request: &Convolution<T>, output: &mut [T], watch: &Watch) -> Result<(), Error> {
-        let (size, filter, boundary) = (request.size(), request.filter(), request.boundary());
+    fn array(&self, len: usize) -> Result<Array<T>, Error> {
+        Array::in_memory(len)
+    }
+
+    fn copy(&self, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+        sweeps(from.len(), from, to, 0, watch, |_, _| ())
+    }
+
+    fn convolution(&self, what: &Convolution<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+        let (size, filter, boundary) = (what.size(), what.filter(), what.boundary());
         let [rows, columns, pages] = size;
-        sweeps(request.input(), output, request.sweeps(), watch, |input, output| {
+        sweeps(what.elements(), from, to, what.sweeps(), watch, |input, output| {
             // The sample under an entry of the filter: the constant where any of its indices has no sample.
             let at = |place: [usize; 3], entry: [usize; 3]| {
                 let mut index = [0; 3];
@@ -107,12 +120,18 @@ mod tests {
     use super::*;
     use crate::stencil::{CoefficientSource, Filter, Lines, Taps};
 
+    fn stencil(what: &Stencil, input: &[f64], output: &mut [f64]) {
+        Reference.stencil(what, input.into(), output.into(), &Watch::new()).unwrap();
+    }
+
+    fn convolve(what: &Convolution<f64>, input: &[f64], output: &mut [f64]) {
+        Reference.convolution(what, input.into(), output.into(), &Watch::new()).unwrap();
+    }
+
     fn run(input: &[f64], length: usize, taps: &[f64]) -> Vec<f64> {
         let mut output = vec![f64::NAN; input.len()];
         let lines = Lines::new(length, input.len() / length);
-        Reference
-            .stencil(&Request::new(input, lines, Taps::new(taps).unwrap()).unwrap(), &mut output, &Watch::new())
-            .unwrap();
+        stencil(&Stencil::new(lines, Taps::new(taps).unwrap()), input, &mut output);
         output
     }
 
@@ -148,14 +167,14 @@ mod tests {
         // x^8 is the highest power that nine points differentiate exactly.
         let f: Vec<f64> = (0..40).map(|x| (f64::from(x) / 8.0).powi(8)).collect();
         let mut output = vec![0.0; 40];
-        let request = Derivative::new(&f, Lines::new(40, 1), 1.0 / 8.0, CoefficientSource::Constant).unwrap();
-        Reference.derivative(&request, &mut output, &Watch::new()).unwrap();
+        let what = Derivative::new(Lines::new(40, 1), 1.0 / 8.0, CoefficientSource::Constant);
+        Reference.derivative(&what, (&f[..]).into(), (&mut output[..]).into(), &Watch::new()).unwrap();
         for (x, &got) in output.iter().enumerate().take(36).skip(4) {
             let expected = 8.0 * (x as f64 / 8.0).powi(7);
             assert!((got - expected).abs() < 1e-12 * f[39], "{x}");
         }
         // Outside is zero: at the first sample only the right half counts.
-        let c = request.coefficients();
+        let c = what.coefficients();
         let first = (1..=4).fold(0.0, |acc, i| c[i - 1].mul_add(f[i], acc));
         assert_eq!(output[0], first);
     }
@@ -165,9 +184,7 @@ mod tests {
         let image = [1., 2., 3., 4., 5., 6.];
         let filter = Filter::new((1..=9).map(f64::from).collect(), [3, 3, 1]).unwrap();
         let mut output = [0.0; 6];
-        Reference
-            .convolution(&Convolution::new(&image, [2, 3, 1], filter).unwrap(), &mut output, &Watch::new())
-            .unwrap();
+        convolve(&Convolution::new([2, 3, 1], filter), &image, &mut output);
         // The middle of the filter is its 5; of a 2 x 3 image in columns, element 0 sees 5, 6, 8 and 9 on 1, 2, 3 and
         // 4.
         assert_eq!(output[0], 5. + 6. * 2. + 8. * 3. + 9. * 4.);
@@ -179,9 +196,7 @@ mod tests {
         let volume = [1., 2., 10., 20.];
         let run = |filter: Filter<f64>, size| {
             let mut output = [0.0; 4];
-            Reference
-                .convolution(&Convolution::new(&volume, size, filter).unwrap(), &mut output, &Watch::new())
-                .unwrap();
+            convolve(&Convolution::new(size, filter), &volume, &mut output);
             output
         };
         let ones = |size: [usize; 3]| Filter::new(vec![1.0; size.iter().product()], size).unwrap();
@@ -210,10 +225,10 @@ mod tests {
                     padded.windows(3).map(|x| x[2].mul_add(taps[2], x[1].mul_add(taps[1], x[0] * taps[0]))).collect();
             }
             let mut output = [f64::NAN; 4];
-            let request = Request::new(&input, Lines::new(4, 1), Taps::new(&taps).unwrap()).unwrap();
-            Reference.stencil(&request.with_boundary(boundary).with_sweeps(3), &mut output, &Watch::new()).unwrap();
+            let what = Stencil::new(Lines::new(4, 1), Taps::new(&taps).unwrap());
+            stencil(&what.with_boundary(boundary).with_sweeps(3), &input, &mut output);
             assert_eq!(output, expected[..], "{boundary:?}");
-            Reference.stencil(&request.with_sweeps(0), &mut output, &Watch::new()).unwrap();
+            stencil(&what.with_sweeps(0), &input, &mut output);
             assert_eq!(output, input);
         }
     }
@@ -222,8 +237,7 @@ mod tests {
     fn a_line_along_a_later_dimension() {
         let input = [1., 2., 3., 4., 5., 6.];
         let mut output = [0.0; 6];
-        let request = Request::new(&input, Lines::strided(2, 3, 1), Taps::new(&[1., 10., 100.]).unwrap()).unwrap();
-        Reference.stencil(&request, &mut output, &Watch::new()).unwrap();
+        stencil(&Stencil::new(Lines::strided(2, 3, 1), Taps::new(&[1., 10., 100.]).unwrap()), &input, &mut output);
         assert_eq!(output, [310., 420., 531., 642., 53., 64.]);
     }
 
@@ -242,8 +256,7 @@ mod tests {
             (Boundary::Circular, [4., 3., 2., 1.]),
         ] {
             let mut output = [0.0; 4];
-            let request = Convolution::new(&image, [2, 2, 1], filter.clone()).unwrap().with_boundary(boundary);
-            Reference.convolution(&request, &mut output, &Watch::new()).unwrap();
+            convolve(&Convolution::new([2, 2, 1], filter.clone()).with_boundary(boundary), &image, &mut output);
             assert_eq!(output, expected, "{boundary:?}");
         }
     }
@@ -252,7 +265,10 @@ mod tests {
     fn a_stopped_run_ends() {
         let watch = Watch::new();
         watch.stop();
-        let request = Request::new(&[1.0], Lines::new(1, 1), Taps::new(&[1.0]).unwrap()).unwrap();
-        assert_eq!(Reference.stencil(&request, &mut [0.0], &watch), Err(Error::Interrupted));
+        let what = Stencil::new(Lines::new(1, 1), Taps::new(&[1.0]).unwrap());
+        assert_eq!(
+            Reference.stencil(&what, (&[1.0][..]).into(), (&mut [0.0][..]).into(), &watch),
+            Err(Error::Interrupted)
+        );
     }
 }

@@ -139,8 +139,8 @@ mod tests {
             let image: Vec<f32> = (0..size * size).map(noise).collect();
             let mut expected = vec![f32::NAN; size * size];
             let entries = Filter::new(filter.clone(), [filter_size, filter_size, 1]).unwrap();
-            let request = stencil::Convolution::new(&image, [size, size, 1], entries).unwrap();
-            Reference.convolution(&request, &mut expected, &Watch::new()).unwrap();
+            let request = stencil::Convolution::new([size, size, 1], entries);
+            Reference.convolution(&request, (&image[..]).into(), (&mut expected[..]).into(), &Watch::new()).unwrap();
             for (index, expected) in expected.iter().enumerate() {
                 let got = study.output(&filter, |at| image[at], index);
                 assert_eq!(got.to_bits(), expected.to_bits(), "{index} of {size}, radius {radius}");

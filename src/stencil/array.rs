@@ -1,0 +1,176 @@
+//! Where data come from and go to.
+
+use std::any::Any;
+
+use super::{Error, Real};
+use crate::memory;
+
+/// Numbers that an engine holds: on a device, or in memory of this library.
+#[derive(Debug)]
+pub struct Array<T> {
+    held: Box<dyn Held>,
+    len: usize,
+    class: std::marker::PhantomData<T>,
+}
+
+/// What an engine keeps of an array.
+pub trait Held: Any + Send + Sync + std::fmt::Debug {
+    /// Where it lies, for people: "the CPU's memory", "device 1".
+    fn place(&self) -> String;
+}
+
+/// The array of an engine that computes in ordinary memory.
+impl<T: Real> Held for Vec<T> {
+    fn place(&self) -> String {
+        "the CPU's memory".into()
+    }
+}
+
+impl<T: Real> Array<T> {
+    /// So many zeros in ordinary memory.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn in_memory(len: usize) -> Result<Array<T>, Error> {
+        Ok(Array::new(memory::zeros::<T>(len, "an array")?, len))
+    }
+}
+
+impl<T> Array<T> {
+    /// So many numbers that are held so.
+    pub fn new(held: impl Held, len: usize) -> Array<T> {
+        Array { held: Box::new(held), len, class: std::marker::PhantomData }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Where they lie, for people.
+    pub fn place(&self) -> String {
+        self.held.place()
+    }
+
+    /// What an engine keeps of them, if it is this.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] for an array of another engine.
+    pub fn held<H: Held>(&self) -> Result<&H, Error> {
+        let any: &dyn Any = &*self.held;
+        any.downcast_ref().ok_or_else(|| Error::Foreign(self.place()))
+    }
+
+    /// As [`Array::held`].
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] for an array of another engine.
+    pub fn held_mut<H: Held>(&mut self) -> Result<&mut H, Error> {
+        let place = self.place();
+        let any: &mut dyn Any = &mut *self.held;
+        any.downcast_mut().ok_or(Error::Foreign(place))
+    }
+}
+
+/// Where samples come from.
+#[derive(Debug, Clone, Copy)]
+pub enum Source<'a, T> {
+    /// The host's memory.
+    Host(&'a [T]),
+    /// What the engine holds.
+    Array(&'a Array<T>),
+}
+
+impl<T> Source<'_, T> {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Source::Host(samples) => samples.len(),
+            Source::Array(array) => array.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<'a, T: Real> Source<'a, T> {
+    /// The samples, for an engine that computes in ordinary memory.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] where they lie elsewhere.
+    pub(crate) fn samples(self) -> Result<&'a [T], Error> {
+        match self {
+            Source::Host(samples) => Ok(samples),
+            Source::Array(array) => array.held::<Vec<T>>().map(Vec::as_slice),
+        }
+    }
+}
+
+/// Where results go.
+#[derive(Debug)]
+pub enum Target<'a, T> {
+    /// The host's memory.
+    Host(&'a mut [T]),
+    /// What the engine holds.
+    Array(&'a mut Array<T>),
+}
+
+impl<T> Target<'_, T> {
+    /// For how many there is room.
+    pub fn len(&self) -> usize {
+        match self {
+            Target::Host(results) => results.len(),
+            Target::Array(array) => array.len(),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<'a, T: Real> Target<'a, T> {
+    /// Room for the results, for an engine that computes in ordinary memory.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] where it is elsewhere.
+    pub(crate) fn results(self) -> Result<&'a mut [T], Error> {
+        match self {
+            Target::Host(results) => Ok(results),
+            Target::Array(array) => array.held_mut::<Vec<T>>().map(Vec::as_mut_slice),
+        }
+    }
+}
+
+impl<'a, T> From<&'a [T]> for Source<'a, T> {
+    fn from(samples: &'a [T]) -> Source<'a, T> {
+        Source::Host(samples)
+    }
+}
+
+impl<'a, T> From<&'a Array<T>> for Source<'a, T> {
+    fn from(array: &'a Array<T>) -> Source<'a, T> {
+        Source::Array(array)
+    }
+}
+
+impl<'a, T> From<&'a mut [T]> for Target<'a, T> {
+    fn from(results: &'a mut [T]) -> Target<'a, T> {
+        Target::Host(results)
+    }
+}
+
+impl<'a, T> From<&'a mut Array<T>> for Target<'a, T> {
+    fn from(array: &'a mut Array<T>) -> Target<'a, T> {
+        Target::Array(array)
+    }
+}
