@@ -6,11 +6,13 @@
 //! fails that had no part in it. Here a drop does what it can. What it is refused was refused before, and told, or is
 //! known to the next call of the driver.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use cudarc::driver::{result, sys};
 
 use super::error::failed;
+use crate::process::PerProcess;
 use crate::stencil::Error;
 
 /// A handle of the driver.
@@ -28,22 +30,62 @@ unsafe impl<T> Sync for Handle<T> {}
 pub(super) struct Context {
     handle: Handle<sys::CUctx_st>,
     device: sys::CUdevice,
+    /// What broke it. Then nothing of it is left, and it is given back already.
+    lost: OnceLock<Error>,
 }
 
+/// The contexts that somebody holds, by the ordinals of their devices.
+static HELD: PerProcess<Mutex<BTreeMap<usize, Weak<Context>>>> = PerProcess::new();
+
 impl Context {
-    /// Retains the context of the device with this ordinal. It is not current yet.
+    /// The context of the device with this ordinal: retained now, unless it is held already. It is not current yet.
     pub(super) fn retain(ordinal: usize) -> Result<Arc<Context>, Error> {
-        let ordinal = i32::try_from(ordinal).map_err(|_| Error::NoDevice(format!("There is no device {ordinal}.")))?;
-        let device = result::device::get(ordinal).map_err(failed("cuDeviceGet"))?;
+        let mut held = HELD.get().lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(context) = held.get(&ordinal).and_then(Weak::upgrade).filter(|context| context.lost.get().is_none())
+        {
+            return Ok(context);
+        }
+        let number = i32::try_from(ordinal).map_err(|_| Error::NoDevice(format!("There is no device {ordinal}.")))?;
+        let device = result::device::get(number).map_err(failed("cuDeviceGet"))?;
         // SAFETY: the device is one of the driver's.
         let handle = unsafe { result::primary_ctx::retain(device) }.map_err(failed("cuDevicePrimaryCtxRetain"))?;
-        Ok(Arc::new(Context { handle: Handle(handle), device }))
+        let context = Arc::new(Context { handle: Handle(handle), device, lost: OnceLock::new() });
+        held.insert(ordinal, Arc::downgrade(&context));
+        Ok(context)
+    }
+
+    /// The device's ordinal.
+    pub(super) fn ordinal(&self) -> usize {
+        self.device as usize
+    }
+
+    /// Gives the context back where `error` has broken it: all that was in it is gone. Its device can then be opened
+    /// anew, if the driver allows that, whoever still holds some of it.
+    pub(super) fn check_alive(&self, error: &Error) {
+        if self.synchronize().is_err() && self.lost.set(error.clone()).is_ok() {
+            // SAFETY: it was retained, and is not used any more: see `bind`.
+            let _ = unsafe { result::primary_ctx::release(self.device) };
+        }
+    }
+
+    /// # Errors
+    /// What broke the context, if it is broken.
+    pub(super) fn alive(&self) -> Result<(), Error> {
+        self.lost.get().cloned().map_or(Ok(()), Err)
     }
 
     /// Makes it current on this thread.
     pub(super) fn bind(&self) -> Result<(), Error> {
+        self.alive()?;
         // SAFETY: it is retained.
         unsafe { result::ctx::set_current(self.handle.0) }.map_err(failed("cuCtxSetCurrent"))
+    }
+
+    /// Whether there is something of it to be given back; it is tried to make it current for that.
+    pub(super) fn is_current(&self) -> bool {
+        // Where the driver refuses, it may still take back what is its own.
+        let _ = self.bind();
+        self.alive().is_ok()
     }
 
     /// The device memory that is free, in bytes.
@@ -61,8 +103,10 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // SAFETY: it was retained in `retain`, and what was made in it is gone: each held this.
-        let _ = unsafe { result::primary_ctx::release(self.device) };
+        if self.alive().is_ok() {
+            // SAFETY: it was retained in `retain`, and what was made in it is gone: each held this.
+            let _ = unsafe { result::primary_ctx::release(self.device) };
+        }
     }
 }
 
@@ -108,9 +152,10 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        let _ = self.context.bind();
-        // SAFETY: it was made in `new`.
-        let _ = unsafe { result::stream::destroy(self.handle.0) };
+        if self.context.is_current() {
+            // SAFETY: it was made in `new`.
+            let _ = unsafe { result::stream::destroy(self.handle.0) };
+        }
     }
 }
 
@@ -147,9 +192,10 @@ impl Event {
 
 impl Drop for Event {
     fn drop(&mut self) {
-        let _ = self.context.bind();
-        // SAFETY: it was made in `new`.
-        let _ = unsafe { result::event::destroy(self.handle.0) };
+        if self.context.is_current() {
+            // SAFETY: it was made in `new`.
+            let _ = unsafe { result::event::destroy(self.handle.0) };
+        }
     }
 }
 
@@ -199,8 +245,9 @@ impl Graph {
 
 impl Drop for Graph {
     fn drop(&mut self) {
-        let _ = self.stream.context().bind();
-        // SAFETY: it was made in `record`, and what was launched has been waited for.
-        let _ = unsafe { result::graph::exec_destroy(self.ready.0) };
+        if self.stream.context().is_current() {
+            // SAFETY: it was made in `record`, and what was launched has been waited for.
+            let _ = unsafe { result::graph::exec_destroy(self.ready.0) };
+        }
     }
 }

@@ -10,17 +10,19 @@ use cudarc::driver::{result, sys};
 use super::context::{Context, Stream};
 use super::driver::Driver;
 use super::error::failed;
-use super::module::Module;
-use super::staging::Staging;
+use super::memory::Spare;
+use super::module::Modules;
+use super::slots::Slots;
 use crate::process::PerProcess;
 use crate::stencil::Error;
 
 /// A device in use: its primary context, what was loaded into it, and the buffers that data go through. Fields are
 /// dropped in this order.
 pub(super) struct Device {
-    modules: BTreeMap<&'static str, Module>,
-    pub(super) staging: Staging,
-    /// For what is not part of staging: filling constant memory, measuring.
+    pub(super) modules: Arc<Modules>,
+    pub(super) slots: Slots,
+    pub(super) spare: Spare,
+    /// For all that does not go through the slots.
     pub(super) stream: Arc<Stream>,
     pub(super) context: Arc<Context>,
 }
@@ -32,15 +34,14 @@ impl Device {
     fn open(ordinal: usize) -> Result<Device, Error> {
         let context = Context::retain(ordinal)?;
         let stream = Stream::new(&context)?;
-        Ok(Device { modules: BTreeMap::new(), staging: Staging::new(), stream, context })
+        let modules = Arc::new(Modules::new(&stream));
+        Ok(Device { modules, slots: Slots::new(), spare: Spare::default(), stream, context })
     }
 
-    /// The module with this image, loaded if it was not.
-    pub(super) fn module(&mut self, image: &'static str) -> Result<&mut Module, Error> {
-        match self.modules.entry(image) {
-            Entry::Occupied(entry) => Ok(entry.into_mut()),
-            Entry::Vacant(entry) => Ok(entry.insert(Module::load(&self.context, image)?)),
-        }
+    /// Gives up all buffers that are only kept, and says whether there were any.
+    pub(super) fn release_buffers(&mut self) -> bool {
+        // Both: none is left out because the other had some.
+        self.slots.release() | self.spare.release()
     }
 }
 
@@ -77,9 +78,15 @@ pub(super) fn with<T>(ordinal: usize, mut work: impl FnMut(&mut Device) -> Resul
     let _host = HostContext::save()?;
     let mut lease = DEVICES.get().take(ordinal)?;
     let mut run = |device: &mut Device| {
-        device.context.bind()?;
-        let result = work(device);
-        if matches!(result, Err(Error::OutOfMemory(_))) && device.staging.release() { work(device) } else { result }
+        let result = device.context.bind().and_then(|()| work(device));
+        let result = match result {
+            Err(Error::OutOfMemory(_)) if device.release_buffers() => work(device),
+            result => result,
+        };
+        if let Err(error @ Error::Cuda(_)) = &result {
+            device.context.check_alive(error);
+        }
+        result
     };
     let kept = lease.is_open();
     let mut result = run(lease.open(|| Device::open(ordinal))?);

@@ -1,4 +1,4 @@
-//! Memory of the device, and page-locked memory of the host, each freed by its owner.
+//! Memory of the device, and page-locked memory of the host, each freed by its owner; and how much of it may be held.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -9,6 +9,76 @@ use cudarc::driver::{result, sys};
 use super::context::{Context, Stream};
 use super::error::failed;
 use crate::stencil::Error;
+
+/// What the buffers of a device may take of its memory unless a call says otherwise, in bytes.
+pub const DEFAULT_DEVICE_BYTES: usize = 256 << 20;
+
+/// What may be held of the device's memory, beside the user's own arrays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Budget {
+    /// As the user wants it.
+    asked: Option<usize>,
+}
+
+impl Budget {
+    /// The one that was asked for, if one was.
+    pub(super) fn new(asked: Option<usize>) -> Budget {
+        Budget { asked }
+    }
+
+    /// Whether one was asked for: then it holds during a call, too.
+    pub(super) fn is_strict(self) -> bool {
+        self.asked.is_some()
+    }
+
+    /// For what is kept between calls, in bytes.
+    pub(super) fn kept(self) -> usize {
+        self.asked.unwrap_or(DEFAULT_DEVICE_BYTES)
+    }
+
+    /// For one call, where `free` tells how many bytes of the device's memory are free.
+    pub(super) fn during_a_call(self, free: impl FnOnce() -> Result<usize, Error>) -> Result<usize, Error> {
+        // Not all: the host, and whoever else is on the device, may need some.
+        self.asked.map_or_else(|| Ok(free()? / 5 * 4), Ok)
+    }
+}
+
+/// Buffers on the device that nobody needs at the moment, for arrays that stay there during a call.
+#[derive(Debug, Default)]
+pub(super) struct Spare(Vec<DeviceBuffer>);
+
+impl Spare {
+    /// A buffer of so many bytes at least: one of those that are here, or a new one.
+    pub(super) fn take(&mut self, context: &Arc<Context>, bytes: usize) -> Result<DeviceBuffer, Error> {
+        match self.0.iter().position(|buffer| buffer.bytes() >= bytes) {
+            Some(found) => Ok(self.0.swap_remove(found)),
+            None => DeviceBuffer::new(context, bytes),
+        }
+    }
+
+    /// How many of `wanted` buffers of so many bytes would have to be made.
+    pub(super) fn missing(&self, wanted: usize, bytes: usize) -> usize {
+        wanted.saturating_sub(self.0.iter().filter(|buffer| buffer.bytes() >= bytes).count())
+    }
+
+    /// Keeps a buffer, unless that is more than `budget` bytes with those that are here and so many `others`.
+    pub(super) fn keep(&mut self, buffer: DeviceBuffer, others: usize, budget: usize) {
+        if buffer.bytes() + self.bytes() + others <= budget {
+            self.0.push(buffer);
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.0.iter().map(DeviceBuffer::bytes).sum()
+    }
+
+    /// Gives all of them up, and says whether there were any.
+    pub(super) fn release(&mut self) -> bool {
+        let any = !self.0.is_empty();
+        self.0.clear();
+        any
+    }
+}
 
 /// Bytes on the device.
 #[derive(Debug)]
@@ -34,13 +104,19 @@ impl DeviceBuffer {
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
+
+    /// The context that it belongs to.
+    pub(super) fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
 }
 
 impl Drop for DeviceBuffer {
     fn drop(&mut self) {
-        let _ = self.context.bind();
-        // SAFETY: allocated in `new`, and no work that uses it is under way: who submits work waits for it.
-        let _ = unsafe { result::free_sync(self.address) };
+        if self.context.is_current() {
+            // SAFETY: allocated in `new`, and no work that uses it is under way: who submits work waits for it.
+            let _ = unsafe { result::free_sync(self.address) };
+        }
     }
 }
 
@@ -105,9 +181,10 @@ fn numbers<T: Pod>(buffer: &mut [u8], len: usize) -> &mut [T] {
 
 impl Drop for PinnedBuffer {
     fn drop(&mut self) {
-        let _ = self.context.bind();
-        // SAFETY: as for `DeviceBuffer`.
-        let _ = unsafe { result::free_host(self.address) };
+        if self.context.is_current() {
+            // SAFETY: as for `DeviceBuffer`.
+            let _ = unsafe { result::free_host(self.address) };
+        }
     }
 }
 
@@ -143,6 +220,14 @@ mod tests {
     /// Eight bytes that begin where a double may, and some more.
     #[repr(C, align(8))]
     struct Buffer([u8; 20]);
+
+    #[test]
+    fn a_budget_that_was_asked_for_bounds_all() {
+        let asked = Budget::new(Some(1000));
+        assert_eq!((asked.kept(), asked.during_a_call(|| Ok(1 << 40))), (1000, Ok(1000)));
+        let not = Budget::new(None);
+        assert_eq!((not.kept(), not.during_a_call(|| Ok(1000))), (DEFAULT_DEVICE_BYTES, Ok(800)));
+    }
 
     #[test]
     fn numbers_are_the_bytes_of_the_buffer() {

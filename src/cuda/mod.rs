@@ -4,41 +4,36 @@
 //! PTX inside this library.
 //!
 //! What is kept between calls, in [`device`]: the device's primary context, retained; a module for each tap count that
-//! was used; the taps in it; and the buffers and streams of [`staging`]. [`release`] gives it all back, and a forked
+//! was used; the taps in it; and the buffers and streams of [`slots`]. [`release`] gives it all back, and a forked
 //! process has none of it. No call resets a device or leaves another context current than it found: the host and its
 //! other extensions may use the same GPU.
 
-mod block_run;
-mod blocks;
 mod context;
-mod convolution;
+mod cut;
 mod device;
 mod driver;
 mod error;
-mod launch;
-mod lines;
+mod kernels;
 pub mod measure;
 mod memory;
 mod module;
 mod pace;
-mod resident;
-mod slabs;
-mod staging;
+mod schedule;
+mod slots;
 pub mod study;
-mod sweeps;
 
 pub use driver::{Driver, Properties, dotted};
-pub use staging::DEFAULT_DEVICE_BYTES;
+pub use memory::DEFAULT_DEVICE_BYTES;
 
+use crate::host;
 use crate::stencil::{
-    Array as Held, Boundary, Compute, Convolution, Derivative, Engine, Error, Real, Source, Stencil, Target,
+    Array, Boundary, Compute, Convolution, Derivative, Engine, Error, Lines, Real, Source, Stencil, Target,
 };
 use crate::watch::Watch;
-use block_run::Array;
 use device::Device;
-use lines::LinesPlan;
-use resident::Budget;
-use sweeps::SweepsPlan;
+use kernels::{ConvolutionKernel, Kernel, LinesKernel, Operator, SweepsKernel};
+use memory::Budget;
+use schedule::{DeviceArray, Work};
 
 /// A class of numbers that there are kernels for.
 trait Element: Real + bytemuck::Pod {
@@ -53,14 +48,6 @@ impl Element for f32 {
 impl Element for f64 {
     const NAME: &'static str = "double";
 }
-
-/// Lines at least as long are cut, each by itself, into blocks with what is around them.
-const SPLIT_LENGTH: usize = 1 << 14;
-
-/// Up to here, lines with zeros outside are computed as one run of memory. (21 taps, one sweep, of the speed of a copy:
-/// 0.34 for lines of 10, where the kernel that keeps lines whole has 0.25; 0.74 for lines of 1,000, where that has
-/// 0.8.)
-const AS_ONE_LENGTH: usize = 100;
 
 /// The engine on one device.
 ///
@@ -121,12 +108,9 @@ impl Engine for Cuda {
         "cuda"
     }
 
-    fn stencil(&self, request: &Stencil, from: Source<f64>, to: Target<f64>, watch: &Watch) -> Result<(), Error> {
-        let (input, output) = (from.samples()?, to.results()?);
-        let array = Array { input, lines: request.lines(), boundary: request.boundary(), sweeps: request.sweeps() };
-        self.along_lines(&array, output, watch, &|device| LinesPlan::stencil(device, request), &|| {
-            SweepsPlan::stencil(request)
-        })
+    fn stencil(&self, what: &Stencil, from: Source<f64>, to: Target<f64>, watch: &Watch) -> Result<(), Error> {
+        let operator = Operator::stencil(what);
+        self.along_lines(&operator, what.lines(), what.boundary(), what.sweeps(), from, to, watch)
     }
 }
 
@@ -141,60 +125,59 @@ impl Cuda {
         })
     }
 
-    /// Sweeps along lines, by the one of two plans that suits the array.
+    /// Sweeps along lines, by the one of two kernels that suits the array.
+    #[expect(clippy::too_many_arguments, reason = "an operator, and its ends")]
     fn along_lines<T: Element>(
         &self,
-        array: &Array<T>,
-        output: &mut [T],
-        watch: &Watch,
-        once: &dyn Fn(&mut Device) -> Result<LinesPlan, Error>,
-        many: &dyn Fn() -> SweepsPlan,
-    ) -> Result<(), Error> {
-        assert_eq!(output.len(), array.input.len());
-        let neighbours = array.sweeps == 1 && array.lines.inner() == 1;
-        // Short lines, with zeros between them, are one run of memory to the kernel for one sweep.
-        let as_one = neighbours && array.lines.length() < AS_ONE_LENGTH && array.boundary.same(Boundary::default());
-        self.attempt(watch, |device| {
-            if as_one {
-                let plan = once(device)?;
-                device.staging.stream(&device.context, &plan, array.input, output, self.budget.kept(), watch)
-            } else if neighbours && array.lines.length() >= SPLIT_LENGTH {
-                let mut plan = once(device)?;
-                block_run::sweep(device, &mut plan, array, output, self.budget, watch)
-            } else {
-                block_run::sweep(device, &mut many(), array, output, self.budget, watch)
-            }
-        })
-    }
-}
-
-impl<T: Element> Compute<T> for Cuda {
-    fn derivative(&self, request: &Derivative<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
-        let (input, output) = (from.samples()?, to.results()?);
-        let array = Array { input, lines: request.lines(), boundary: request.boundary(), sweeps: 1 };
-        self.along_lines(&array, output, watch, &|device| LinesPlan::derivative(device, request), &|| {
-            SweepsPlan::derivative(request)
-        })
-    }
-
-    fn convolution(
-        &self,
-        request: &Convolution<T>,
+        operator: &Operator,
+        lines: Lines,
+        boundary: Boundary<T>,
+        sweeps: usize,
         from: Source<T>,
         to: Target<T>,
         watch: &Watch,
     ) -> Result<(), Error> {
-        let (input, output) = (from.samples()?, to.results()?);
-        assert_eq!([input.len(), output.len()], [request.elements(); 2]);
-        self.attempt(watch, |device| convolution::run(device, request, input, output, self.budget, watch))
+        let on_device = !matches!((&from, &to), (Source::Host(_), Target::Host(_)));
+        let one = if sweeps == 1 { LinesKernel::new(operator, lines, boundary, on_device) } else { None };
+        let work = Work { size: [lines.inner(), lines.length(), lines.outer()], boundary, sweeps };
+        match one {
+            Some(kernel) => self.run(&kernel, &work, from, to, watch),
+            None => self.run(&SweepsKernel::new(operator, lines, boundary), &work, from, to, watch),
+        }
     }
 
-    fn array(&self, len: usize) -> Result<Held<T>, Error> {
-        Held::in_memory(len)
+    fn run<T: Element>(
+        &self,
+        kernel: &dyn Kernel<T>,
+        work: &Work<T>,
+        from: Source<T>,
+        mut to: Target<T>,
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        assert_eq!([from.len(), to.len()], [work.elements(); 2]);
+        self.attempt(watch, |device| schedule::run(device, kernel, work, from, &mut to, self.budget, watch))
+    }
+}
+
+impl<T: Element> Compute<T> for Cuda {
+    fn derivative(&self, what: &Derivative<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+        self.along_lines(&Operator::derivative(what), what.lines(), what.boundary(), 1, from, to, watch)
     }
 
-    fn copy(&self, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
-        crate::host::copy(from.samples()?, to.results()?, watch)
+    fn convolution(&self, what: &Convolution<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+        let work = Work { size: what.size(), boundary: what.boundary(), sweeps: what.sweeps() };
+        self.run(&ConvolutionKernel::new(what), &work, from, to, watch)
+    }
+
+    fn array(&self, len: usize) -> Result<Array<T>, Error> {
+        device::with(self.ordinal, |device| DeviceArray::new(device, len))
+    }
+
+    fn copy(&self, from: Source<T>, mut to: Target<T>, watch: &Watch) -> Result<(), Error> {
+        match (from, &mut to) {
+            (Source::Host(input), Target::Host(output)) => host::copy(input, output, watch),
+            (from, to) => self.attempt(watch, |device| schedule::copy(device, from, to, watch)),
+        }
     }
 }
 

@@ -1,13 +1,13 @@
-//! The kernels: PTX inside the library, loaded a module at a time.
+//! The kernels: PTX inside the library, loaded a module at a time, and launched.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_void};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytemuck::NoUninit;
 use cudarc::driver::{result, sys};
 
-use super::context::{Context, Handle};
+use super::context::{Context, Handle, Stream};
 use super::error::failed;
 use super::pace::SharedPace;
 use crate::stencil::Error;
@@ -25,11 +25,12 @@ impl Drop for Loaded {
     fn drop(&mut self) {
         // A call that ended early, by a panic say, may have left a kernel of it at work, on whatever stream. If that
         // went wrong, it was told.
-        let _ = self.context.bind();
-        let _ = result::ctx::synchronize();
-        // SAFETY: it was loaded in `load`; its kernels have been waited for, and each `Function` that could launch one
-        // held this.
-        let _ = unsafe { result::module::unload(self.handle.0) };
+        if self.context.is_current() {
+            let _ = result::ctx::synchronize();
+            // SAFETY: it was loaded in `load`; its kernels have been waited for, and each `Function` that could launch
+            // one held this.
+            let _ = unsafe { result::module::unload(self.handle.0) };
+        }
     }
 }
 
@@ -50,9 +51,45 @@ impl Function {
     }
 }
 
+/// The modules of a device, each loaded when it is first asked for.
+#[derive(Debug)]
+pub(super) struct Modules {
+    loaded: Mutex<BTreeMap<&'static str, Arc<Module>>>,
+    /// What fills constant memory.
+    stream: Arc<Stream>,
+}
+
+impl Modules {
+    pub(super) fn new(stream: &Arc<Stream>) -> Modules {
+        Modules { loaded: Mutex::default(), stream: stream.clone() }
+    }
+
+    /// The module with this image.
+    pub(super) fn get(&self, image: &'static str) -> Result<Arc<Module>, Error> {
+        let mut loaded = lock(&self.loaded);
+        if let Some(module) = loaded.get(image) {
+            return Ok(module.clone());
+        }
+        let module = Arc::new(Module::load(&self.stream, image)?);
+        loaded.insert(image, module.clone());
+        Ok(module)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// A loaded module, and what is known of what is in it.
+#[derive(Debug)]
 pub(super) struct Module {
     loaded: Arc<Loaded>,
+    stream: Arc<Stream>,
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
     functions: BTreeMap<&'static CStr, Function>,
     symbols: BTreeMap<&'static CStr, Symbol>,
     constants: BTreeMap<&'static CStr, u32>,
@@ -60,6 +97,7 @@ pub(super) struct Module {
 }
 
 /// A symbol, and what was last copied to it.
+#[derive(Debug)]
 struct Symbol {
     address: sys::CUdeviceptr,
     bytes: usize,
@@ -68,68 +106,58 @@ struct Symbol {
 
 impl Module {
     /// Loads the image `name`. The driver compiles it for its chip, and keeps that for the next process.
-    pub(super) fn load(context: &Arc<Context>, name: &str) -> Result<Module, Error> {
+    fn load(stream: &Arc<Stream>, name: &str) -> Result<Module, Error> {
         let image = IMAGES.iter().find(|(image, _)| *image == name);
         let (_, ptx) = image.ok_or_else(|| Error::Internal(format!("There is no kernel image {name}.")))?;
+        let context = stream.context();
         context.bind()?;
         // SAFETY: the image is PTX that ends in NUL.
         let handle =
             unsafe { result::module::load_data(ptx.as_ptr().cast::<c_void>()) }.map_err(failed("cuModuleLoadData"))?;
         let loaded = Arc::new(Loaded { handle: Handle(handle), context: context.clone() });
-        Ok(Module {
-            loaded,
-            functions: BTreeMap::new(),
-            symbols: BTreeMap::new(),
-            constants: BTreeMap::new(),
-            pace: None,
-        })
+        Ok(Module { loaded, stream: stream.clone(), known: Mutex::default() })
     }
 
     /// A kernel, by name.
-    pub(super) fn function(&mut self, name: &'static CStr) -> Result<Function, Error> {
-        if let Some(function) = self.functions.get(name) {
+    pub(super) fn function(&self, name: &'static CStr) -> Result<Function, Error> {
+        let mut known = lock(&self.known);
+        if let Some(function) = known.functions.get(name) {
             return Ok(function.clone());
         }
         // SAFETY: the module is loaded.
         let handle = unsafe { result::module::get_function(self.loaded.handle.0, name.to_owned()) }
             .map_err(failed("cuModuleGetFunction"))?;
         let function = Function(Arc::new(Kernel { handle: Handle(handle), _module: self.loaded.clone() }));
-        self.functions.insert(name, function.clone());
+        known.functions.insert(name, function.clone());
         Ok(function)
     }
 
     /// Copies `values` to the beginning of the symbol `name`, in constant or in global memory, unless that is what it
     /// holds already. No kernel that reads it may be at work. The copy is done when this returns.
-    pub(super) fn set_symbol<T: NoUninit>(
-        &mut self,
-        stream: sys::CUstream,
-        name: &'static CStr,
-        values: &[T],
-    ) -> Result<(), Error> {
+    pub(super) fn set_symbol<T: NoUninit>(&self, name: &'static CStr, values: &[T]) -> Result<(), Error> {
         let values: &[u8] = bytemuck::cast_slice(values);
-        if !self.symbols.contains_key(name) {
+        let mut known = lock(&self.known);
+        if !known.symbols.contains_key(name) {
             let (address, bytes) = self.global(name)?;
-            self.symbols.insert(name, Symbol { address, bytes, contents: Vec::new() });
+            known.symbols.insert(name, Symbol { address, bytes, contents: Vec::new() });
         }
-        let symbol = self.symbols.get_mut(name).expect("it was inserted");
+        let symbol = known.symbols.get_mut(name).expect("it was inserted");
         if symbol.contents == values {
             return Ok(());
         }
         if values.len() > symbol.bytes {
-            return Err(Error::Internal(format!(
-                "{name:?} has {} bytes, and {} were to be copied.",
-                symbol.bytes,
-                values.len()
-            )));
+            let (room, wanted) = (symbol.bytes, values.len());
+            return Err(Error::Internal(format!("{name:?} has {room} bytes, and {wanted} were to be copied.")));
         }
         // Forgotten first: if the copy fails, nobody may believe what was there before.
         symbol.contents.clear();
         let source = values.to_vec();
         // The synchronous copy would not do: it returns when the bytes are on their way, and other streams do not wait
-        // for it. SAFETY: the symbol has room for it, and `source` is there until the stream has been waited for.
-        let sent =
-            unsafe { result::memcpy_htod_async(symbol.address, &source, stream) }.map_err(failed("cuMemcpyHtoDAsync"));
-        match sent.and_then(|()| wait(stream)) {
+        // for it.
+        // SAFETY: the symbol has room for it, and `source` is there until the stream has been waited for.
+        let sent = unsafe { result::memcpy_htod_async(symbol.address, &source, self.stream.handle()) }
+            .map_err(failed("cuMemcpyHtoDAsync"));
+        match sent.and_then(|()| self.stream.synchronize()) {
             Ok(()) => symbol.contents = source,
             Err(error) => {
                 // Nobody knows whether it is still read: it stays for ever.
@@ -141,9 +169,10 @@ impl Module {
     }
 
     /// The value of an unsigned constant in which the module tells something about itself.
-    pub(super) fn constant(&mut self, name: &'static CStr) -> Result<u32, Error> {
-        if let Some(&value) = self.constants.get(name) {
-            return Ok(value);
+    pub(super) fn constant(&self, name: &'static CStr) -> Result<usize, Error> {
+        let mut known = lock(&self.known);
+        if let Some(&value) = known.constants.get(name) {
+            return Ok(value as usize);
         }
         let (address, bytes) = self.global(name)?;
         let mut value = [0_u32];
@@ -152,13 +181,13 @@ impl Module {
         }
         // SAFETY: as many bytes are there.
         unsafe { result::memcpy_dtoh_sync(&mut value, address) }.map_err(failed("cuMemcpyDtoH"))?;
-        self.constants.insert(name, value[0]);
-        Ok(value[0])
+        known.constants.insert(name, value[0]);
+        Ok(value[0] as usize)
     }
 
-    /// How much of its work the device does in time, as far as calls have learnt; `first` where none has.
-    pub(super) fn pace(&mut self, first: impl FnOnce() -> SharedPace) -> SharedPace {
-        self.pace.get_or_insert_with(first).clone()
+    /// How much of its work the device does in time, as far as calls have learnt.
+    pub(super) fn pace(&self) -> SharedPace {
+        lock(&self.known).pace.get_or_insert_default().clone()
     }
 
     fn global(&self, name: &CStr) -> Result<(sys::CUdeviceptr, usize), Error> {
@@ -168,23 +197,160 @@ impl Module {
     }
 }
 
-/// Waits for all that was put on the stream.
-pub(super) fn wait(stream: sys::CUstream) -> Result<(), Error> {
-    // SAFETY: the stream is open.
-    unsafe { result::stream::synchronize(stream) }.map_err(failed("cuStreamSynchronize"))
+/// The most blocks along the two dimensions of a grid that are used here: CUDA's limits on every chip.
+const MOST_BLOCKS: [usize; 2] = [i32::MAX as usize, 65_535];
+
+/// The most threads in a block.
+const MOST_THREADS: usize = 1024;
+
+/// The most shared memory that a launch may ask for, in bytes, without the kernel's being prepared for more.
+const MOST_SHARED: usize = 48 << 10;
+
+/// The most bytes of arguments, on every chip and driver.
+const MOST_ARGUMENTS: usize = 4096;
+
+/// The blocks of a launch and their threads, within what CUDA can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shape {
+    grid: [u32; 2],
+    block: [u32; 2],
+    shared_bytes: u32,
+}
+
+impl Shape {
+    /// So many blocks of so many threads each, in two dimensions, with so many bytes of shared memory beside what the
+    /// kernel declares.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for what no chip can do, and for a launch of nothing.
+    pub(super) fn new(grid: [usize; 2], block: [usize; 2], shared_bytes: usize) -> Result<Shape, Error> {
+        let blocks_fit = grid.iter().zip(MOST_BLOCKS).all(|(&blocks, most)| (1..=most).contains(&blocks));
+        let threads = block[0].saturating_mul(block[1]);
+        if !blocks_fit || !(1..=MOST_THREADS).contains(&threads) || shared_bytes > MOST_SHARED {
+            let [columns, rows] = grid;
+            return Err(Error::Internal(format!(
+                "{columns} x {rows} blocks of {} x {} threads with {shared_bytes} bytes of shared memory in one launch",
+                block[0], block[1]
+            )));
+        }
+        // All of them are small now.
+        Ok(Shape {
+            grid: grid.map(|blocks| blocks as u32),
+            block: block.map(|threads| threads as u32),
+            shared_bytes: shared_bytes as u32,
+        })
+    }
+
+    /// So many blocks of so many threads, in a row.
+    pub(super) fn row(blocks: usize, threads: usize) -> Result<Shape, Error> {
+        Shape::new([blocks, 1], [threads, 1], 0)
+    }
+
+    /// The threads of a block.
+    pub(super) fn threads(&self) -> usize {
+        (self.block[0] * self.block[1]) as usize
+    }
+}
+
+/// A number as the kernels count it, in an integer of their own.
+///
+/// # Errors
+/// [`Error::Internal`] where it is too large for that; `what` says what is counted.
+pub(super) fn counter<T: TryFrom<usize>>(number: usize, what: &str) -> Result<T, Error> {
+    T::try_from(number).map_err(|_| Error::Internal(format!("{number} {what}: more than a kernel can count")))
+}
+
+/// Puts a kernel on the stream, which takes `argument` and nothing else. The argument is copied now, also where the
+/// launch is only recorded.
+///
+/// # Safety
+/// `A` is the argument of the kernel, field for field. The stream is open, and of the context that the kernel was
+/// loaded in. Until the stream has been waited for, there are as many elements at the addresses in `argument` as the
+/// kernel reads and writes, and nobody else touches them.
+pub(super) unsafe fn launch<A: NoUninit>(
+    function: &Function,
+    stream: sys::CUstream,
+    shape: Shape,
+    argument: &A,
+) -> Result<(), Error> {
+    const { assert!(size_of::<A>() <= MOST_ARGUMENTS, "more than a launch takes along") };
+    let mut arguments = [(&raw const *argument).cast_mut().cast::<c_void>()];
+    let Shape { grid, block, shared_bytes } = shape;
+    // SAFETY: as the caller says; the driver only reads the argument.
+    unsafe {
+        result::launch_kernel(
+            function.handle(),
+            (grid[0], grid[1], 1),
+            (block[0], block[1], 1),
+            shared_bytes,
+            stream,
+            &mut arguments,
+        )
+    }
+    .map_err(failed("cuLaunchKernel"))
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    /// Plans that hold kernels go to the threads of the lanes.
+    /// The bytes of the one argument that `kernel` takes, as its image declares it.
+    pub(in super::super) fn argument_bytes(image: &str, kernel: &str) -> usize {
+        let (_, ptx) = IMAGES.iter().find(|(other, _)| *other == image).unwrap_or_else(|| panic!("no image {image}"));
+        let (_, rest) =
+            ptx.split_once(&format!(".entry {kernel}(")).unwrap_or_else(|| panic!("no kernel {kernel} in {image}"));
+        let (parameters, _) = rest.split_once(')').unwrap();
+        assert!(!parameters.contains(','), "{kernel} takes more than one argument");
+        let (_, bytes) = parameters.split_once(&format!("{kernel}_param_0[")).unwrap();
+        bytes.split_once(']').unwrap().0.parse().unwrap()
+    }
+
     #[test]
-    fn kernels_may_be_launched_on_any_thread() {
-        fn shared<T: Send + Sync>() {}
-        shared::<Function>();
-        shared::<super::super::lines::LinesPlan>();
-        shared::<super::super::sweeps::SweepsPlan>();
-        shared::<super::super::convolution::ConvolutionPlan>();
+    fn a_shape_is_what_every_chip_can_launch() {
+        let most = i32::MAX as usize;
+        for (grid, block, shared_bytes, fits) in [
+            ([1, 1], [1, 1], 0, true),
+            ([most, 65_535], [1024, 1], 48 << 10, true),
+            ([most + 1, 1], [1, 1], 0, false),
+            // What is left of it in 32 bits would be a launch of one block.
+            ([(1 << 32) + 1, 1], [1, 1], 0, false),
+            ([1, 65_536], [1, 1], 0, false),
+            ([0, 1], [1, 1], 0, false),
+            ([1, 0], [1, 1], 0, false),
+            ([1, 1], [32, 32], 0, true),
+            ([1, 1], [32, 33], 0, false),
+            ([1, 1], [1025, 1], 0, false),
+            ([1, 1], [0, 1], 0, false),
+            ([1, 1], [1 << 32, 1 << 32], 0, false),
+            ([1, 1], [1, 1], (48 << 10) + 1, false),
+            ([1, 1], [1, 1], 1 << 32, false),
+        ] {
+            let shape = Shape::new(grid, block, shared_bytes);
+            let expected = Shape {
+                grid: grid.map(|x| x as u32),
+                block: block.map(|x| x as u32),
+                shared_bytes: shared_bytes as u32,
+            };
+            match shape {
+                Ok(shape) => assert!(fits && shape == expected, "{shape:?}"),
+                Err(error) => {
+                    assert!(!fits && matches!(error, Error::Internal(_)), "{grid:?} {block:?} {shared_bytes}: {error}")
+                }
+            }
+        }
+        assert_eq!(Shape::row(7, 128), Shape::new([7, 1], [128, 1], 0));
+        assert_eq!(Shape::new([1, 1], [32, 4], 0).unwrap().threads(), 128);
+    }
+
+    #[test]
+    fn counters_hold_what_they_count() {
+        assert_eq!(counter::<i32>(i32::MAX as usize, "tiles"), Ok(i32::MAX));
+        assert_eq!(counter::<u32>(u32::MAX as usize, "strips"), Ok(u32::MAX));
+        for (number, error) in [
+            (1_u64 << 31, counter::<i32>(1 << 31, "tiles").unwrap_err()),
+            (1 << 32, counter::<u32>(1 << 32, "tiles").unwrap_err()),
+        ] {
+            assert_eq!(error, Error::Internal(format!("{number} tiles: more than a kernel can count")));
+        }
     }
 }

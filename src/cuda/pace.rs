@@ -16,7 +16,14 @@ const GROWTH: usize = 8;
 
 /// The most launches in a batch, whatever they seem to take: about as many as a stream takes without making its caller
 /// wait.
-pub(super) const MAX_BATCH: usize = 1000;
+const MAX_BATCH: usize = 1000;
+
+/// Multiply-adds in a unit of work.
+pub(super) const UNIT: usize = 1000;
+
+/// What a unit takes the slowest of devices: a small card of Pascal's time has 256 cores at 1.25 GHz, and a double for 32
+/// singles.
+const SLOWEST: Duration = Duration::from_nanos(100);
 
 /// How much goes into a batch, learnt from those that are over: so many units of work, however they are launched.
 #[derive(Debug, Clone, Copy)]
@@ -47,12 +54,14 @@ impl Pace {
 #[derive(Debug, Clone)]
 pub(super) struct SharedPace(Arc<Mutex<Pace>>);
 
-impl SharedPace {
-    /// As [`Pace::of_units`].
-    pub(super) fn of_units(slowest: Duration) -> SharedPace {
-        SharedPace(Arc::new(Mutex::new(Pace::of_units(slowest))))
+/// Of a device of which nothing is known yet, in [`UNIT`]s.
+impl Default for SharedPace {
+    fn default() -> SharedPace {
+        SharedPace(Arc::new(Mutex::new(Pace::of_units(SLOWEST))))
     }
+}
 
+impl SharedPace {
     pub(super) fn batch(&self) -> usize {
         self.get().batch()
     }
@@ -78,8 +87,8 @@ pub(super) fn evenly(whole: usize, most: usize) -> usize {
     whole.div_ceil(whole.div_ceil(most).max(1))
 }
 
-/// Sweeps over an array, each so many units of work, as they go into launches. No launch has more than one sweep, and
-/// none begins before the sweep ahead of it was submitted to its end.
+/// Sweeps over an array, each so many units of work, as they go into launches. A launch has a part of a sweep, or one or
+/// more whole ones; none begins before the sweep ahead of it was submitted to its end.
 #[derive(Debug, Clone)]
 pub(super) struct Schedule {
     /// In a sweep.
@@ -88,11 +97,22 @@ pub(super) struct Schedule {
     sweeps: usize,
     /// The first unit of the present sweep that is not submitted.
     at: usize,
+    /// How many whole sweeps a launch does at most.
+    fused: usize,
+}
+
+/// What is submitted before anybody waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Batch {
+    /// A launch for these units of the present sweep, its last ones perhaps.
+    pub(super) part: Option<Range<usize>>,
+    /// As many whole sweeps.
+    pub(super) sweeps: usize,
 }
 
 impl Schedule {
-    pub(super) fn new(sweeps: usize, units: usize) -> Schedule {
-        Schedule { units, sweeps: if units == 0 { 0 } else { sweeps }, at: 0 }
+    pub(super) fn new(sweeps: usize, units: usize, fused: usize) -> Schedule {
+        Schedule { units, sweeps: if units == 0 { 0 } else { sweeps }, at: 0, fused }
     }
 
     /// Whether everything was submitted.
@@ -100,18 +120,18 @@ impl Schedule {
         self.sweeps == 0
     }
 
-    /// The launches of the next batch, each some units of a sweep: whole sweeps where they fit, else one launch.
-    pub(super) fn batch(&mut self, pace: Pace) -> impl Iterator<Item = Range<usize>> + use<> {
-        let Schedule { units, sweeps, at } = *self;
-        let (most, left) = (pace.batch(), units - at);
+    /// The next batch, of `most` units of work if a unit is not more: whole sweeps where they fit, else one launch.
+    pub(super) fn batch(&mut self, most: usize) -> Batch {
+        let Schedule { units, sweeps, at, fused } = *self;
+        let left = units - at;
         // What is left of a sweep that was begun, or a part of one; and whole sweeps behind it.
         let part = if at == 0 && left <= most { 0 } else { evenly(left, most) };
         let ended = usize::from(part == left);
         let whole = if part == 0 || part == left { (most - part) / units } else { 0 };
-        let whole = whole.min(MAX_BATCH - ended).min(sweeps - ended);
+        let whole = whole.min((MAX_BATCH - ended).saturating_mul(fused)).min(sweeps - ended);
         self.sweeps -= ended + whole;
         self.at = if part == 0 || part == left { 0 } else { at + part };
-        (part > 0).then_some(at..at + part).into_iter().chain(std::iter::repeat_n(0..units, whole))
+        Batch { part: (part > 0).then_some(at..at + part), sweeps: whole }
     }
 }
 
@@ -161,11 +181,12 @@ mod tests {
     fn simulate(sweeps: usize, units: usize, slowest: f64, speed: f64, first: Option<Duration>) -> Vec<(f64, usize)> {
         const LAUNCH: f64 = 3e-6;
         let mut pace = Pace::of_units(Duration::from_secs_f64(1.0 / slowest));
-        let mut schedule = Schedule::new(sweeps, units);
+        let mut schedule = Schedule::new(sweeps, units, 1);
         let (mut batches, mut next) = (Vec::new(), (0, 0));
         while !schedule.is_over() {
             let asked = pace.batch();
-            let launches: Vec<_> = schedule.batch(pace).collect();
+            let batch = schedule.batch(asked);
+            let launches: Vec<_> = batch.part.into_iter().chain(std::iter::repeat_n(0..units, batch.sweeps)).collect();
             let done: usize = launches.iter().map(Range::len).sum();
             assert!(done >= 1 && (done <= asked) && launches.len() <= MAX_BATCH);
             for launch in &launches {
@@ -219,10 +240,18 @@ mod tests {
     }
 
     #[test]
+    fn launches_of_several_sweeps_are_counted_as_one() {
+        let mut schedule = Schedule::new(1_000_000, 1, 128);
+        assert_eq!(schedule.batch(1 << 40), Batch { part: None, sweeps: 128 * MAX_BATCH });
+        assert_eq!(schedule.batch(500), Batch { part: None, sweeps: 500 });
+        assert_eq!(Schedule::new(7, 10, 128).batch(25), Batch { part: None, sweeps: 2 });
+    }
+
+    #[test]
     fn a_run_that_is_short_on_any_device_is_one_batch() {
         assert_eq!(simulate(10, 1000, 1e6, 1e9, None).len(), 1);
         assert_eq!(simulate(11, 1000, 1e6, 1e9, None).len(), 2);
         assert_eq!(simulate(1, 10_000, 1e6, 1e6, None).len(), 1);
-        assert!(Schedule::new(5, 0).is_over() && Schedule::new(0, 5).is_over());
+        assert!(Schedule::new(5, 0, 1).is_over() && Schedule::new(0, 5, 1).is_over());
     }
 }

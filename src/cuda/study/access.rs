@@ -102,7 +102,7 @@ impl Access {
     pub(super) fn run(&self, bench: &mut Bench) -> Result<(), Error> {
         let stream = bench.device.stream.clone();
         let values: Vec<i32> = (0..ENTRIES).map(value).collect();
-        bench.device.module("study_access")?.set_symbol(stream.handle(), c"constantTable", &values)?;
+        bench.device.modules.get("study_access")?.set_symbol(c"constantTable", &values)?;
         let table = Array::filled(&stream, ENTRIES, value)?;
         for &count in &self.sums {
             let inputs = Array::filled(&stream, count, |_| 0_i32)?;
@@ -111,7 +111,7 @@ impl Access {
                 Job { inputs: inputs.address(), sums: sums.address(), table: table.address(), count: count as u64 };
             for &pattern in &self.patterns {
                 for (kernel, name) in pattern.kernels() {
-                    let function = bench.device.module("study_access")?.function(name)?;
+                    let function = bench.device.modules.get("study_access")?.function(name)?;
                     let launch = Launch::over(&function, count, self.block_size, 0, job)?;
                     let row = Row { study: "access", kernel, pattern: pattern.name(), operations_per_byte: None };
                     bench.measure(row, &launch, &sums, |index| pattern.sum(index, self.block_size))?;
@@ -124,7 +124,7 @@ impl Access {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::launch::tests::argument_bytes;
+    use super::super::super::module::tests::argument_bytes;
     use super::*;
 
     #[test]

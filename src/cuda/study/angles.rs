@@ -57,8 +57,8 @@ impl Angles {
         let stream = bench.device.stream.clone();
         let values: Vec<f32> = (0..ANGLES).map(angle).collect();
         let global = Array::filled(&stream, ANGLES, angle)?;
-        let module = bench.device.module("study_angles")?;
-        module.set_symbol(stream.handle(), c"constantAngles", &values)?;
+        let module = bench.device.modules.get("study_angles")?;
+        module.set_symbol(c"constantAngles", &values)?;
         let kernels =
             [("constant", module.function(c"angles_constant")?), ("global", module.function(c"angles_global")?)];
         let expected: Vec<f32> = (0..DISTINCT).map(|index| sum(element(index))).collect();
@@ -83,7 +83,7 @@ impl Angles {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::launch::tests::argument_bytes;
+    use super::super::super::module::tests::argument_bytes;
     use super::*;
 
     #[test]

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
 
-use super::super::launch::{Shape, counter};
+use super::super::module::{Shape, counter};
 use super::{Array, Bench, Launch, Row, noise};
 use crate::stencil::{Error, Real};
 
@@ -77,11 +77,11 @@ impl Convolution {
         let image = Array::filled(&stream, count, noise)?;
         let output = Array::<f32>::new(&stream, count)?;
         let global = Array::filled(&stream, filter.len(), entry)?;
-        let module = bench.device.module("study_convolution")?;
-        module.set_symbol(stream.handle(), c"constantFilter", &filter)?;
-        let edge = module.constant(c"study_edge")? as usize;
-        let tile_edge = module.constant(c"study_tile_edge")? as usize;
-        let tile_columns = module.constant(c"study_tile_columns")? as usize;
+        let module = bench.device.modules.get("study_convolution")?;
+        module.set_symbol(c"constantFilter", &filter)?;
+        let edge = module.constant(c"study_edge")?;
+        let tile_edge = module.constant(c"study_tile_edge")?;
+        let tile_columns = module.constant(c"study_tile_columns")?;
         // An inner step of the basic kernel loads a sample and an entry of the filter, 8 bytes, for a product and a
         // sum. The constant cache saves the second load.
         let kernels = [
@@ -118,7 +118,7 @@ impl Convolution {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::launch::tests::argument_bytes;
+    use super::super::super::module::tests::argument_bytes;
     use super::*;
     use crate::stencil::{self, Compute, Filter, Reference};
     use crate::watch::Watch;

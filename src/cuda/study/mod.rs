@@ -36,10 +36,9 @@ use super::Cuda;
 use super::context::{Graph, Stream};
 use super::device::{self, Device};
 use super::error::failed;
-use super::launch::{Shape, launch};
 use super::measure::Clock;
 use super::memory::{DeviceBuffer, Idle};
-use super::module::Function;
+use super::module::{Function, Shape, launch};
 use crate::stencil::Error;
 use crate::workers::Workers;
 

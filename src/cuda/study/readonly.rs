@@ -54,8 +54,8 @@ impl ReadOnly {
         let samples = Array::filled(&stream, count, noise)?;
         let output = Array::<f32>::new(&stream, count)?;
         let global = Array::filled(&stream, argument.len(), |i| argument[i])?;
-        let module = bench.device.module("study_readonly")?;
-        module.set_symbol(stream.handle(), c"constantCoefficients", &argument)?;
+        let module = bench.device.modules.get("study_readonly")?;
+        module.set_symbol(c"constantCoefficients", &argument)?;
         let kernels = [
             ("constant", module.function(c"derivative_constant")?),
             ("readonly", module.function(c"derivative_readonly")?),
@@ -82,7 +82,7 @@ impl ReadOnly {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::launch::tests::argument_bytes;
+    use super::super::super::module::tests::argument_bytes;
     use super::*;
     use crate::stencil::{Compute, Reference};
     use crate::watch::Watch;

@@ -1,19 +1,18 @@
 //! Sweeps of a stencil along the lines of an array that lies on the device: which kernel, how it is laid out, and how
 //! many sweeps a launch does.
 
-use std::time::{Duration, Instant};
+use std::ops::Range;
 
 use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
 
-use super::Element;
-use super::block_run::Kernel;
-use super::blocks::Block;
-use super::device::Device;
-use super::launch::{Shape, counter, launch};
-use super::module::{Function, wait};
-use super::pace::{MAX_BATCH, SharedPace, evenly};
-use crate::stencil::{Boundary, DERIVATIVE_RADIUS, Derivative, Error, Lines, MAX_TAPS, Stencil};
+use super::super::Element;
+use super::super::cut::Cut;
+use super::super::module::{Function, Modules, Shape, counter, launch};
+use super::super::pace::{SharedPace, evenly};
+use super::lines::{Kind as OperatorKind, Operator};
+use super::{Area, Kernel, Plan, word};
+use crate::stencil::{Boundary, Error, Lines, MAX_TAPS};
 
 /// The kernels of `cuda/sweeps.cuh`, each in a module of its own for each number of taps: what is not used is not
 /// compiled.
@@ -51,8 +50,6 @@ macro_rules! images {
 }
 
 impl Kind {
-    const ALL: [Kind; 5] = [Kind::Long, Kind::Whole, Kind::Small, Kind::Rows, Kind::Short];
-
     /// Its images for stencils.
     fn stencils(self) -> [&'static str; MAX_TAPS.div_ceil(2)] {
         match self {
@@ -96,11 +93,9 @@ const SHORT_CAPACITY: usize = 2560;
 /// The threads of such a block.
 const SHORT_THREADS: usize = 256;
 
-/// Multiply-adds, as they are counted for the pace.
-const UNIT: usize = 1000;
-
-/// What so many take the slowest of devices.
-const SLOWEST: Duration = Duration::from_nanos(100);
+/// From so many multiply-adds for an element on, sweeps of an array are faster where it stays on the device: until then
+/// the link takes longer, and is better kept busy both ways at a time.
+const STAYS: usize = 8192;
 
 /// A launch does no more sweeps than this, be the lines short enough for any number: it cannot be stopped in the
 /// middle.
@@ -242,9 +237,9 @@ fn short_layout(lines: Lines, sweeps: usize) -> Option<Layout> {
     Some(Layout { lanes, segments: 1, groups, tiles: 1, blocks, sweeps: evenly(sweeps, MOST_SWEEPS) })
 }
 
-/// The kind for `total` sweeps over these lines, and how many lines side by side a row of threads takes: by the table
-/// in `cuda/sweeps.cuh`, which was measured.
-fn kind(lines: Lines, radius: usize, total: usize, derivative: bool) -> (Kind, usize) {
+/// The kind for `total` sweeps over these lines, where the device works on so many elements at a time, and how many lines
+/// side by side a row of threads takes: by the table in `cuda/sweeps.cuh`, which was measured.
+fn kind(lines: Lines, radius: usize, total: usize, under_way: usize, derivative: bool) -> (Kind, usize) {
     let tile = |kind: Kind| kind.tile(2 * radius + 1).expect("it works in registers");
     let (inner, length) = (lines.inner(), lines.length());
     let fits = |kind: Kind| length >= 2 * tile(kind).points;
@@ -268,7 +263,7 @@ fn kind(lines: Lines, radius: usize, total: usize, derivative: bool) -> (Kind, u
                 Kind::Small
             }
         }
-        () if lines.elements() < 1_000_000 => Kind::Small,
+        () if under_way < 1_000_000 => Kind::Small,
         () if whole => Kind::Whole,
         () if !fits(Kind::Long) || tile(Kind::Long).holds(length, 1) => Kind::Small,
         () => Kind::Long,
@@ -287,220 +282,145 @@ fn best_sweeps(kind: Kind, radius: usize, elements: usize) -> usize {
     }
 }
 
-/// What is swept: the images are others, and so is the symbol with the coefficients.
-#[derive(Debug, Clone, Copy)]
-enum Operator {
-    Stencil,
-    Derivative { single: bool },
-}
-
-/// A stencil for sweeps. The kernels that it will need are loaded, and hold its coefficients, once it is
-/// [prepared](Kernel::prepare).
-pub(super) struct SweepsPlan {
+/// Sweeps of an operator along lines.
+#[derive(Debug, Clone)]
+pub(in super::super) struct SweepsKernel<T> {
     operator: Operator,
-    coefficients: Vec<u8>,
-    radius: usize,
-    kernels: [Option<Loaded>; Kind::ALL.len()],
+    lines: Lines,
+    boundary: Boundary<T>,
 }
 
-/// A kernel that is ready.
-struct Loaded {
+impl<T: Element> SweepsKernel<T> {
+    /// For lines of any kind.
+    pub(in super::super) fn new(operator: &Operator, lines: Lines, boundary: Boundary<T>) -> SweepsKernel<T> {
+        SweepsKernel { operator: operator.clone(), lines, boundary }
+    }
+}
+
+impl<T: Element> Kernel<T> for SweepsKernel<T> {
+    fn cut(&self, sweeps: usize, target: usize, _: usize) -> Cut<T> {
+        Cut::lines(self.lines, self.boundary, self.operator.radius, sweeps, target, false)
+    }
+
+    fn work(&self) -> usize {
+        self.operator.work()
+    }
+
+    fn stays(&self, sweeps: usize) -> bool {
+        sweeps.saturating_mul(self.operator.work()) >= STAYS
+    }
+
+    fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
+        let [inner, length, outer] = area.tile.size();
+        let lines = Lines::strided(inner, length, outer);
+        let derivative = self.operator.kind != OperatorKind::Stencil;
+        let (kind, side_by_side) = kind(lines, self.operator.radius, area.sweeps, area.under_way, derivative);
+        let (image, symbol) = match self.operator.kind {
+            OperatorKind::Stencil => (Some(kind.stencils()[self.operator.radius]), c"kernelTaps"),
+            // Its coefficients come from constant memory, whatever the source that is asked for: the result is the same.
+            OperatorKind::Derivative { single, .. } => (kind.derivative(single), c"coefficients"),
+        };
+        let image = image.ok_or_else(|| Error::Internal(format!("No kernel {kind:?} for a derivative.")))?;
+        let module = modules.get(image)?;
+        module.set_symbol(symbol, &self.operator.coefficients)?;
+        Ok(Box::new(SweepsPlan {
+            function: module.function(c"sweeps")?,
+            pace: module.pace(),
+            tile: kind.tile(2 * self.operator.radius + 1),
+            kind,
+            side_by_side,
+            lines,
+            radius: self.operator.radius,
+            boundary: area.boundary[1],
+            first_output: area.tile.span().start,
+        }))
+    }
+}
+
+struct SweepsPlan<T> {
     function: Function,
-    /// How much is submitted before it is waited for, in [`UNIT`]s: learnt from what is over, by all lanes and in
-    /// earlier calls.
     pace: SharedPace,
+    kind: Kind,
+    /// `None` for short lines.
+    tile: Option<Tile>,
+    /// Lines that a row of threads takes.
+    side_by_side: usize,
+    lines: Lines,
+    radius: usize,
+    boundary: Boundary<T>,
+    first_output: usize,
 }
 
-impl SweepsPlan {
-    /// For a stencil.
-    pub(super) fn stencil(request: &Stencil) -> SweepsPlan {
-        SweepsPlan::new(Operator::Stencil, bytemuck::cast_slice(request.taps().as_slice()), request.taps().radius())
-    }
-
-    /// For a derivative. Its coefficients come from constant memory, whatever the source that is asked for: the result
-    /// is the same.
-    pub(super) fn derivative<T: Element>(request: &Derivative<T>) -> SweepsPlan {
-        let operator = Operator::Derivative { single: T::NAME == f32::NAME };
-        SweepsPlan::new(operator, bytemuck::cast_slice(request.coefficients()), DERIVATIVE_RADIUS)
-    }
-
-    fn new(operator: Operator, coefficients: &[u8], radius: usize) -> SweepsPlan {
-        SweepsPlan { operator, coefficients: coefficients.to_vec(), radius, kernels: Default::default() }
-    }
-
-    /// Loads the kernel of a kind, if it was not, and copies the coefficients to its module, if they are others than
-    /// last time.
-    fn load(&mut self, device: &mut Device, kind: Kind) -> Result<(), Error> {
-        let (image, symbol) = match self.operator {
-            Operator::Stencil => (Some(kind.stencils()[self.radius]), c"kernelTaps"),
-            Operator::Derivative { single } => (kind.derivative(single), c"coefficients"),
+impl<T: Element> SweepsPlan<T> {
+    /// The layout of a launch for some of so many sweeps.
+    fn layout(&self, sweeps: usize) -> Result<Layout, Error> {
+        let circular = self.boundary == Boundary::Circular;
+        let best = best_sweeps(self.kind, self.radius, self.lines.elements());
+        let layout = match self.tile {
+            Some(tile) => tile.layout(self.lines, self.side_by_side, self.radius, circular, sweeps, best),
+            None => short_layout(self.lines, sweeps),
         };
-        let image = image.ok_or_else(|| Error::Internal(format!("No kernel {kind:?} for {:?}.", self.operator)))?;
-        let stream = device.stream.handle();
-        let module = device.module(image)?;
-        module.set_symbol(stream, symbol, &self.coefficients)?;
-        let pace = module.pace(|| SharedPace::of_units(SLOWEST));
-        self.kernels[kind as usize] = Some(Loaded { function: module.function(c"sweeps")?, pace });
-        Ok(())
+        layout.ok_or_else(|| Error::Internal(format!("{:?} does not fit kernel {:?}.", self.lines, self.kind)))
+    }
+}
+
+impl<T: Element> Plan<T> for SweepsPlan<T> {
+    fn pace(&self) -> &SharedPace {
+        &self.pace
     }
 
-    fn kind(&self, lines: Lines, total: usize) -> (Kind, usize) {
-        kind(lines, self.radius, total, matches!(self.operator, Operator::Derivative { .. }))
+    fn units(&self) -> usize {
+        1
     }
 
-    /// Prepares for so many sweeps over such lines.
-    pub(super) fn prepare_for(&mut self, device: &mut Device, lines: Lines, total: usize) -> Result<(), Error> {
-        let (kind, _) = self.kind(lines, total);
-        if self.kernels[kind as usize].is_none() { self.load(device, kind) } else { Ok(()) }
+    fn fused(&self, sweeps: usize) -> Result<usize, Error> {
+        Ok(self.layout(sweeps)?.sweeps)
     }
 
-    /// The kernel for the next of `left` sweeps of `total`, how many threads a block of it has, and its layout.
-    fn choose(
-        &self,
-        lines: Lines,
-        circular: bool,
-        total: usize,
-        left: usize,
-    ) -> Result<(&Loaded, usize, Layout), Error> {
-        let (kind, lanes) = self.kind(lines, total);
-        let tile = kind.tile(2 * self.radius + 1);
-        let layout = match tile {
-            Some(tile) => {
-                tile.layout(lines, lanes, self.radius, circular, left, best_sweeps(kind, self.radius, lines.elements()))
-            }
-            None => short_layout(lines, left),
-        };
-        let missing =
-            || Error::Internal(format!("No kernel for {lines:?}: {kind:?} was not prepared, or does not fit."));
-        let (kernel, layout) = self.kernels[kind as usize].as_ref().zip(layout).ok_or_else(missing)?;
-        Ok((kernel, tile.map_or(SHORT_THREADS, |tile| tile.threads), layout))
+    fn first_output(&self) -> usize {
+        self.first_output
     }
 
-    /// Puts so many sweeps on the stream, over the array at the first of two addresses, with `boundary` outside: there
-    /// and back between both. Returns which of the two will have the result. Waits now and then, to ask the watch; of
-    /// the sweeps that are known to be over, `updates` each are counted.
-    pub(super) fn run<T: Element>(
-        &self,
-        stream: sys::CUstream,
-        lines: Lines,
-        boundary: Boundary<T>,
-        sweeps: usize,
-        buffers: [sys::CUdeviceptr; 2],
-        mut over: impl FnMut(usize) -> Result<(), Error>,
-    ) -> Result<usize, Error> {
-        let work = (lines.elements() * (2 * self.radius + 1)).div_ceil(UNIT);
-        let circular = boundary == Boundary::Circular;
-        let (kernel, ..) = self.choose(lines, circular, sweeps, sweeps)?;
-        let batch = || (kernel.pace.batch() / work).max(1);
-        let (mut done, mut current, mut told) = (0, 0, 0);
-        let (mut left, mut launches, mut begin) = (batch(), 0, Instant::now());
-        while done < sweeps {
-            if left == 0 || launches == MAX_BATCH {
-                wait(stream)?;
-                kernel.pace.took((done - told).saturating_mul(work), begin.elapsed());
-                over(done - told)?;
-                told = done;
-                (left, launches, begin) = (batch(), 0, Instant::now());
-            }
-            let (_, threads, layout) = self.choose(lines, circular, sweeps, left.min(sweeps - done))?;
-            self.submit(
-                stream,
-                &kernel.function,
-                threads,
-                lines,
-                boundary,
-                layout,
-                buffers[current],
-                buffers[1 - current],
-            )?;
-            done += layout.sweeps;
-            left -= layout.sweeps;
-            current = 1 - current;
-            launches += 1;
-        }
-        Ok(current)
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "they are those of the kernel")]
-    fn submit<T: Element>(
-        &self,
-        stream: sys::CUstream,
-        function: &Function,
-        threads: usize,
-        lines: Lines,
-        boundary: Boundary<T>,
-        layout: Layout,
-        input: sys::CUdeviceptr,
-        output: sys::CUdeviceptr,
-    ) -> Result<(), Error> {
-        let shape = Shape::row(layout.blocks, threads)?;
-        let array = ArrayArgument {
-            input,
-            output,
-            inner: lines.inner() as u64,
-            length: lines.length() as u64,
-            outer: lines.outer() as u64,
-        };
-        let layout = layout.argument(match boundary {
-            Boundary::Constant(_) => 0,
-            Boundary::Replicate => 1,
-            Boundary::Symmetric => 2,
-            Boundary::Circular => 3,
-        })?;
-        let value = boundary.constant();
+    fn sweep(&self, stream: sys::CUstream, sweeps: usize, [input, output]: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
+        let layout = self.layout(sweeps)?;
+        let shape = Shape::row(layout.blocks, self.tile.map_or(SHORT_THREADS, |tile| tile.threads))?;
+        let [inner, length, outer] =
+            [self.lines.inner(), self.lines.length(), self.lines.outer()].map(|size| size as u64);
+        let array = ArrayArgument { input, output, inner, length, outer };
+        let layout = layout.argument(word(self.boundary))?;
+        let value = self.boundary.constant();
         // SAFETY: it reads and writes as many elements as the lines have, which the caller has at both addresses; the
         // value is of the kernel's class.
         unsafe {
             if T::NAME == f32::NAME {
                 let argument = SingleArgument { array, value: bytemuck::cast(value), layout, unused: 0 };
-                launch(function, stream, shape, &argument)
+                launch(&self.function, stream, shape, &argument)
             } else {
-                launch(function, stream, shape, &DoubleArgument { array, value: bytemuck::cast(value), layout })
+                launch(&self.function, stream, shape, &DoubleArgument { array, value: bytemuck::cast(value), layout })
             }
         }
     }
-}
 
-impl<T: Element> Kernel<T> for SweepsPlan {
-    fn radius(&self) -> usize {
-        self.radius
-    }
-
-    fn split(&self) -> bool {
-        false
-    }
-
-    fn prepare(&mut self, device: &mut Device, lines: Lines, sweeps: usize) -> Result<(), Error> {
-        self.prepare_for(device, lines, sweeps)
-    }
-
-    fn launch(
-        &self,
-        stream: sys::CUstream,
-        block: &Block,
-        boundary: Boundary<T>,
-        sweeps: usize,
-        buffers: [sys::CUdeviceptr; 2],
-        over: &mut dyn FnMut(usize) -> Result<(), Error>,
-    ) -> Result<sys::CUdeviceptr, Error> {
-        let result = self.run(stream, block.lines(), boundary, sweeps, buffers, over)?;
-        Ok(buffers[result] + (block.ahead() * size_of::<T>()) as sys::CUdeviceptr)
+    fn part(&self, stream: sys::CUstream, _: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
+        self.sweep(stream, 1, buffers)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::launch::tests::argument_bytes;
-    use super::super::module::IMAGES;
+    const ALL: [Kind; 5] = [Kind::Long, Kind::Whole, Kind::Small, Kind::Rows, Kind::Short];
+
+    use super::super::super::module::IMAGES;
+    use super::super::super::module::tests::argument_bytes;
     use super::*;
 
     #[test]
     fn the_kernels_take_these_arguments() {
-        for image in Kind::ALL.into_iter().flat_map(Kind::stencils) {
+        for image in ALL.into_iter().flat_map(Kind::stencils) {
             assert_eq!(argument_bytes(image, "sweeps"), size_of::<DoubleArgument>(), "{image}");
         }
         for (single, bytes) in [(true, size_of::<SingleArgument>()), (false, size_of::<DoubleArgument>())] {
-            for image in Kind::ALL.into_iter().filter_map(|kind| kind.derivative(single)) {
+            for image in ALL.into_iter().filter_map(|kind| kind.derivative(single)) {
                 assert_eq!(argument_bytes(image, "sweeps"), bytes, "{image}");
             }
         }
@@ -533,7 +453,7 @@ mod tests {
     /// What the kernels are promised holds for lines of every length.
     #[test]
     fn layouts_are_what_the_kernels_are_promised() {
-        for kind in Kind::ALL {
+        for kind in ALL {
             let lengths = (1..300).chain([1000, 3200, 3201, 4735, 4736, 4737, 5760, 5761, 10_000, 1 << 27]);
             for (length, radius) in lengths.flat_map(|length| [0, 1, 4, 10].map(|radius| (length, radius))) {
                 let Some(tile) = kind.tile(2 * radius + 1) else {
@@ -569,7 +489,7 @@ mod tests {
                 ] {
                     for outer in [1, 1000] {
                         let lines = Lines::strided(inner, length, outer);
-                        let (kind, lanes) = kind(lines, radius, total, derivative);
+                        let (kind, lanes) = kind(lines, radius, total, lines.elements(), derivative);
                         let layout = match kind.tile(2 * radius + 1) {
                             Some(tile) => tile.layout(
                                 lines,
@@ -601,7 +521,7 @@ mod tests {
             let (_, rest) = ptx.split_once(&format!(" {name} = ")).unwrap_or_else(|| panic!("no {name} in {image}"));
             rest.split(';').next().unwrap().parse().unwrap()
         };
-        for kind in Kind::ALL {
+        for kind in ALL {
             let stencils = kind.stencils().into_iter().enumerate().map(|(radius, image)| (2 * radius + 1, image));
             let derivatives =
                 [true, false].into_iter().filter_map(|single| kind.derivative(single)).map(|image| (9, image));

@@ -1,0 +1,421 @@
+//! How an array falls into tiles with halos, and how a tile is copied out of it and back.
+//!
+//! An array is a box of up to three dimensions, column-major: rows, columns, pages. (Lines are seen so, too: neighbours
+//! that belong to different lines, the places along a line, and the rest.) A *tile* is a box of its outputs, with a
+//! *halo*: the samples around it that its outputs need. Every element of the array is an output of one tile.
+//!
+//! A halo ends where the array does: what stands beyond is left to the kernel, to which a tile is an array of its own.
+//! Its outputs near the other ends of the tile are wrong, and nobody takes them. Only where the array goes round, or
+//! where a kernel wants it so, a halo goes on beyond the array, with the samples that the boundary puts there.
+//!
+//! # Rationale
+//! A sweep over a tile spoils as much of it as the stencil reaches. With a halo for several sweeps a tile is sent once
+//! for all of them: temporal blocking.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use crate::stencil::{Boundary, Lines, Real};
+
+/// Where the runs of rows that a tile is copied in are not whole columns, they are at least as long as a page of memory,
+/// if there is one sweep for each copy.
+const ROWS: usize = 512;
+
+/// The same for many sweeps: then the lines had better be whole, and the copies do not count.
+const SWEPT_ROWS: usize = 32;
+
+/// A halo along a line takes at most this part of a tile at either end.
+const HALO_SHARE: usize = 8;
+
+/// Rows, columns, pages.
+pub(super) type Size = [usize; 3];
+
+/// An array, cut into tiles.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Cut<T> {
+    /// Of the array.
+    size: Size,
+    /// The most outputs of a tile along each dimension.
+    most: Size,
+    /// The halo along each dimension, in which it is cut.
+    halo: Size,
+    /// What stands beyond the array, where halos go on there.
+    extended: Option<Boundary<T>>,
+    /// The sweeps that the halo is made for.
+    sweeps: usize,
+}
+
+/// A tile: its outputs, and the samples at hand on either side of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Tile {
+    outputs: [Range<usize>; 3],
+    before: Size,
+    after: Size,
+}
+
+impl Tile {
+    /// A whole array as one tile.
+    pub(super) fn whole(size: Size) -> Tile {
+        Tile { outputs: size.map(|size| 0..size), before: [0; 3], after: [0; 3] }
+    }
+
+    /// The size of the array that the tile is to a kernel.
+    pub(super) fn size(&self) -> Size {
+        std::array::from_fn(|d| self.before[d] + self.outputs[d].len() + self.after[d])
+    }
+
+    /// How many samples that are.
+    pub(super) fn samples(&self) -> usize {
+        self.size().iter().product()
+    }
+
+    /// The samples at hand on either side of the outputs, along a dimension.
+    pub(super) fn around(&self, d: usize) -> [usize; 2] {
+        [self.before[d], self.after[d]]
+    }
+
+    /// How many outputs there are.
+    pub(super) fn outputs(&self) -> usize {
+        self.outputs.iter().map(Range::len).product()
+    }
+
+    /// From the first of its samples that is an output to behind the last, as they follow each other in the tile.
+    pub(super) fn span(&self) -> Range<usize> {
+        if self.outputs() == 0 {
+            return 0..0;
+        }
+        let size = self.size();
+        let at = |place: Size| place[0] + size[0] * (place[1] + size[1] * place[2]);
+        let last = std::array::from_fn(|d| self.before[d] + self.outputs[d].len() - 1);
+        at(self.before)..at(last) + 1
+    }
+}
+
+impl<T: Real> Cut<T> {
+    /// For `sweeps` of a stencil of this radius along lines, or as many of them as can be done at once, with tiles of
+    /// about `elements` samples. Each line in a tile of its own, extended beyond its ends, if `split`; else whole lines
+    /// where they fit. A tile is never smaller than one output needs.
+    pub(super) fn lines(
+        lines: Lines,
+        boundary: Boundary<T>,
+        radius: usize,
+        sweeps: usize,
+        elements: usize,
+        split: bool,
+    ) -> Cut<T> {
+        let size @ [inner, length, outer] = [lines.inner(), lines.length(), lines.outer()];
+        let whole = |most| Cut { size, most, halo: [0; 3], extended: None, sweeps };
+        if !split && inner * length <= elements {
+            return whole([inner, length, (elements / (inner * length).max(1)).clamp(1, outer.max(1))]);
+        }
+        let rows = if sweeps > 1 { SWEPT_ROWS } else { ROWS }.min(inner);
+        if !split && elements / length.max(1) >= rows {
+            return whole([elements / length, length, 1]);
+        }
+        // Rows as long as they should be, unless not even the halo of one sweep would fit.
+        let least = 2 * radius + 1;
+        let rows = rows.min(elements / least).max(1);
+        let along = (elements / rows).max(least).min(length + 2 * radius * sweeps);
+        let at_once = (along / HALO_SHARE).checked_div(radius).unwrap_or(sweeps).clamp(1, sweeps);
+        // All rounds of about as many.
+        let at_once = sweeps.div_ceil(sweeps.div_ceil(at_once));
+        let halo = radius * at_once;
+        // Going round, a line has no end that a kernel could see.
+        let extended = (split || boundary == Boundary::Circular).then_some(boundary);
+        let most = [rows, (along - 2 * halo).min(length), 1];
+        Cut { size, most, halo: [0, halo, 0], extended, sweeps: at_once }
+    }
+
+    /// For one sweep of a filter of this radius over an image or a volume, with tiles of whole columns: about `wanted`
+    /// outputs and not many more samples, of which no tile has more than `limit` together; but never less than a column.
+    pub(super) fn volume(size: Size, boundary: Boundary<T>, radius: Size, wanted: usize, limit: usize) -> Cut<T> {
+        let extended = (boundary == Boundary::Circular).then_some(boundary);
+        let cut = |most: Size| {
+            // What is whole has nothing beside it.
+            let halo = std::array::from_fn(|d| if most[d] >= size[d] { 0 } else { radius[d] });
+            Cut { size, most, halo, extended, sweeps: 1 }
+        };
+        let mut most = [size[0], 1, 1];
+        loop {
+            let samples = cut(most).most_samples();
+            let outputs = most.iter().product::<usize>();
+            // What is sent beside what is computed is to stay small.
+            if outputs >= wanted && samples <= outputs + outputs / 4 {
+                return cut(most);
+            }
+            // First that dimension in which more is sent beside what is computed; where that is all the same, along memory.
+            let beside = |d: usize| cut(most).halo[d] as f64 / most[d] as f64;
+            let order = if beside(1) >= beside(2) { [1, 2] } else { [2, 1] };
+            let larger = order.into_iter().filter(|&d| most[d] < size[d]).map(|d| {
+                let mut larger = most;
+                larger[d] = (2 * larger[d]).min(size[d]);
+                larger
+            });
+            match larger.into_iter().find(|&larger| 2 * cut(larger).most_samples() <= limit) {
+                Some(larger) => most = larger,
+                None => return cut(most),
+            }
+        }
+    }
+
+    /// How many sweeps the halos are for.
+    pub(super) fn sweeps(&self) -> usize {
+        self.sweeps
+    }
+
+    /// What a kernel is to take for the boundary of a tile along each dimension, of an array that has this one.
+    pub(super) fn boundary(&self, boundary: Boundary<T>) -> [Boundary<T>; 3] {
+        // Beyond a halo that is whole anything will do.
+        let cut = |d: usize| self.extended.is_some() && self.halo[d] > 0;
+        std::array::from_fn(|d| if cut(d) { Boundary::default() } else { boundary })
+    }
+
+    /// Tiles along each dimension.
+    fn counts(&self) -> Size {
+        std::array::from_fn(|d| self.size[d].div_ceil(self.most[d].max(1)))
+    }
+
+    /// How many tiles there are.
+    pub(super) fn count(&self) -> usize {
+        self.counts().iter().product()
+    }
+
+    /// The most samples that a tile has.
+    pub(super) fn most_samples(&self) -> usize {
+        // With a halo on both sides, also where the array ends sooner.
+        (0..3).map(|d| self.most[d] + 2 * self.halo[d]).product()
+    }
+
+    /// The most outputs that a tile has.
+    pub(super) fn most_outputs(&self) -> usize {
+        self.most.iter().product()
+    }
+
+    /// The tile of this number: neighbours in memory follow each other.
+    pub(super) fn tile(&self, number: usize) -> Tile {
+        let counts = self.counts();
+        let place = [number % counts[0], number / counts[0] % counts[1], number / (counts[0] * counts[1])];
+        let outputs: [Range<usize>; 3] =
+            std::array::from_fn(|d| place[d] * self.most[d]..((place[d] + 1) * self.most[d]).min(self.size[d]));
+        let room = |d: usize, room: usize| if self.extended.is_some() { self.halo[d] } else { self.halo[d].min(room) };
+        let before = std::array::from_fn(|d| room(d, outputs[d].start));
+        let after = std::array::from_fn(|d| room(d, self.size[d] - outputs[d].end));
+        Tile { outputs, before, after }
+    }
+
+    /// Copies the samples of `tile` out of `input` to the beginning of `to`.
+    pub(super) fn gather(&self, tile: &Tile, input: &[T], to: &mut [T]) {
+        let boundary = self.extended.unwrap_or_default();
+        let [rows, columns, pages] = self.size;
+        let (height, mut to) = (tile.outputs[0].len(), to);
+        let [across, along] = [1, 2].map(|d| {
+            let range = &tile.outputs[d];
+            range.start as isize - tile.before[d] as isize..(range.end + tile.after[d]) as isize
+        });
+        // Columns that the array has are copied at once where they are neighbours in memory, and where not, one by one.
+        let [start, end] = [across.start, across.end].map(|at| at.clamp(0, columns as isize));
+        for page in along {
+            let page = boundary.sample_at(page, pages);
+            let at = |column: usize| page.map(|page| tile.outputs[0].start + rows * (column + columns * page));
+            let put = |to: &mut [T], from: Option<usize>| match from {
+                Some(from) => to.copy_from_slice(&input[from..][..to.len()]),
+                None => to.fill(boundary.constant()),
+            };
+            let outside = |column| boundary.sample_at(column, columns).and_then(at);
+            (across.start..start.min(across.end)).for_each(|column| put(take(&mut to, height), outside(column)));
+            if height == rows {
+                put(take(&mut to, (end - start) as usize * rows), at(start as usize));
+            } else {
+                (start..end).for_each(|column| put(take(&mut to, height), at(column as usize)));
+            }
+            (end.max(across.start)..across.end).for_each(|column| put(take(&mut to, height), outside(column)));
+        }
+    }
+
+    /// Copies the outputs of `tile` to their places in the array: `from` is its [span](Tile::span).
+    pub(super) fn scatter(&self, tile: &Tile, from: &[T], output: &SharedOutput<T>) {
+        let [rows, columns, _] = self.size;
+        let [height, width, _] = tile.size();
+        let runs = if height == rows { 1 } else { tile.outputs[1].len() };
+        let run = tile.outputs[0].len() * tile.outputs[1].len() / runs.max(1);
+        for (page, to) in tile.outputs[2].clone().enumerate() {
+            for column in 0..runs {
+                let from = &from[height * (column + width * page)..][..run];
+                output.write(tile.outputs[0].start + rows * (tile.outputs[1].start + column + columns * to), from);
+            }
+        }
+    }
+}
+
+/// The next `count` elements of `rest`, which goes on behind them.
+fn take<'a, T>(rest: &mut &'a mut [T], count: usize) -> &'a mut [T] {
+    rest.split_off_mut(..count).expect("a tile has as many samples as it says")
+}
+
+/// An array that several threads write to, each elsewhere.
+pub(super) struct SharedOutput<'a, T> {
+    start: *mut T,
+    len: usize,
+    _borrowed: PhantomData<&'a mut [T]>,
+}
+
+// SAFETY: it is only written to, and by the promise of `new` nothing of it by two threads.
+unsafe impl<T: Send> Sync for SharedOutput<'_, T> {}
+
+impl<'a, T: Copy> SharedOutput<'a, T> {
+    /// # Safety
+    /// No two threads may write to the same element, or to one that someone else sees.
+    pub(super) unsafe fn new(output: &'a mut [T]) -> SharedOutput<'a, T> {
+        SharedOutput { start: output.as_mut_ptr(), len: output.len(), _borrowed: PhantomData }
+    }
+
+    fn write(&self, at: usize, values: &[T]) {
+        assert!(at <= self.len && values.len() <= self.len - at);
+        // SAFETY: they are within the array; the rest is the promise of `new`.
+        unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), self.start.add(at), values.len()) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stencil::{Compute, Convolution, Filter, Reference};
+    use crate::watch::Watch;
+
+    const BOUNDARIES: [Boundary<f64>; 4] =
+        [Boundary::Constant(7.5), Boundary::Replicate, Boundary::Symmetric, Boundary::Circular];
+
+    /// Every cut of every shape: tiles are within their size, their outputs are the array, each once, and their samples
+    /// are those of the padded array.
+    #[test]
+    fn tiles_are_the_array_and_what_is_around_it() {
+        let shapes = [(1, 1, 1), (1, 50, 1), (1, 7, 5), (3, 20, 2), (40, 9, 3), (600, 3, 1), (2, 100, 1), (70, 30, 1)];
+        for (inner, length, outer) in shapes {
+            let lines = Lines::strided(inner, length, outer);
+            for boundary in BOUNDARIES {
+                for (radius, sweeps) in [(0, 1), (1, 1), (1, 5), (2, 3), (10, 1), (10, 40)] {
+                    for elements in [1, 3, 21, 64, 100, 1000, 100_000] {
+                        for split in [false, true] {
+                            let cut = Cut::lines(lines, boundary, radius, sweeps, elements, split && inner == 1);
+                            assert!(cut.most_samples() <= elements.max(2 * radius + 1), "{cut:?}");
+                            assert!(cut.halo[1] == 0 || cut.halo[1] == radius * cut.sweeps, "{cut:?}");
+                            assert!((1..=sweeps).contains(&cut.sweeps), "{cut:?}");
+                            check(&cut, boundary);
+                        }
+                    }
+                }
+            }
+        }
+        for size in [[1, 1, 1], [5, 40, 1], [3, 7, 9], [4, 2, 20], [1, 30, 3]] {
+            for boundary in BOUNDARIES {
+                for radius in [[0, 1, 0], [1, 1, 1], [3, 7, 0], [2, 0, 3]] {
+                    for (wanted, limit) in [(1, 1), (20, 1000), (100, 100_000), (10, 100)] {
+                        let cut = Cut::volume(size, boundary, radius, wanted, limit);
+                        assert!(2 * cut.most_samples() <= limit || cut.most == [size[0], 1, 1], "{cut:?}");
+                        check(&cut, boundary);
+                    }
+                }
+            }
+        }
+    }
+
+    fn check(cut: &Cut<f64>, boundary: Boundary<f64>) {
+        let size @ [rows, columns, _] = cut.size;
+        let input: Vec<f64> = (0..size.iter().product()).map(|i| i as f64).collect();
+        let mut output = vec![f64::NAN; input.len()];
+        for number in 0..cut.count() {
+            let tile = cut.tile(number);
+            let what = format!("{tile:?} of {cut:?}");
+            assert!(tile.samples() <= cut.most_samples(), "{what}");
+            let mut copied = vec![f64::NAN; tile.samples()];
+            cut.gather(&tile, &input, &mut copied);
+            // Each sample is the one of its place, also outside.
+            let mut copies = copied.iter();
+            let places = |d: usize| {
+                let range = tile.outputs[d].clone();
+                range.start as isize - tile.before[d] as isize..(range.end + tile.after[d]) as isize
+            };
+            for k in places(2) {
+                for j in places(1) {
+                    for i in places(0) {
+                        let at = |place, d: usize| boundary.sample_at(place, size[d]);
+                        let found = at(i, 0).zip(at(j, 1)).zip(at(k, 2));
+                        let expected =
+                            found.map_or(boundary.constant(), |((i, j), k)| input[i + rows * (j + columns * k)]);
+                        assert_eq!(copies.next(), Some(&expected), "{what}");
+                    }
+                }
+            }
+            for d in 0..3 {
+                // A halo ends only where the array does, and then the kernel sees to what is outside.
+                let ends = |halo: usize, room: usize| {
+                    halo == cut.halo[d] || (cut.extended.is_none() && halo == room && halo < cut.halo[d])
+                };
+                let room = [tile.outputs[d].start, size[d] - tile.outputs[d].end];
+                assert!(ends(tile.before[d], room[0]) && ends(tile.after[d], room[1]), "{what}");
+            }
+            // SAFETY: nobody else is there.
+            cut.scatter(&tile, &copied[tile.span()], &unsafe { SharedOutput::new(&mut output) });
+        }
+        assert_eq!(output, input, "{cut:?}");
+    }
+
+    /// What is computed tile by tile, each as an array of its own, is what is computed of the whole.
+    #[test]
+    fn a_tile_has_what_its_outputs_need() {
+        let numbers = |count: usize| (0..count).map(|i| ((i * 7919) % 1013) as f64 - 500.0).collect::<Vec<_>>();
+        for (size, filter) in
+            [([3, 20, 1], [3, 5, 1]), ([4, 6, 7], [3, 3, 3]), ([2, 9, 5], [1, 7, 5]), ([5, 3, 9], [5, 3, 1])]
+        {
+            let (input, filter) =
+                (numbers(size.iter().product()), Filter::new(numbers(filter.iter().product()), filter));
+            let filter = filter.unwrap();
+            for boundary in BOUNDARIES {
+                let run = |size, boundary: [Boundary<f64>; 3], input: &[f64]| {
+                    // Along all dimensions the same, unless it is one that nobody sees.
+                    let seen = boundary.into_iter().find(|boundary| *boundary != Boundary::default());
+                    let what = Convolution::new(size, filter.clone()).with_boundary(seen.unwrap_or_default());
+                    let mut output = vec![f64::NAN; input.len()];
+                    Reference.convolution(&what, input.into(), (&mut output[..]).into(), &Watch::new()).unwrap();
+                    output
+                };
+                let expected = run(size, [boundary; 3], &input);
+                for limit in [1, 100, 200, 400, 100_000] {
+                    let cut = Cut::volume(size, boundary, filter.radius(), 1, limit);
+                    let mut output = vec![f64::NAN; input.len()];
+                    for number in 0..cut.count() {
+                        let tile = cut.tile(number);
+                        let mut samples = vec![f64::NAN; tile.samples()];
+                        cut.gather(&tile, &input, &mut samples);
+                        let computed = run(tile.size(), cut.boundary(boundary), &samples);
+                        // SAFETY: nobody else is there.
+                        cut.scatter(&tile, &computed[tile.span()], &unsafe { SharedOutput::new(&mut output) });
+                    }
+                    assert_eq!(output, expected, "{boundary:?}, {cut:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn lines_are_whole_where_they_fit_and_sweeps_are_many_at_once() {
+        let cut = |lines, sweeps| Cut::<f64>::lines(lines, Boundary::default(), 1, sweeps, 1 << 18, false);
+        assert_eq!(cut(Lines::new(1000, 1000), 9).most, [1, 1000, 262]);
+        assert_eq!(cut(Lines::strided(512 * 512, 512, 1), 1).most, [512, 512, 1]);
+        let long = cut(Lines::new(100_000_000, 1), 1000);
+        assert_eq!((long.sweeps, long.halo), (1000, [0, 1000, 0]));
+        // More than a halo may hold are done in rounds of the same size.
+        let rounds = cut(Lines::new(100_000_000, 1), 100_000);
+        assert_eq!(rounds.sweeps, 25_000);
+    }
+
+    #[test]
+    fn volumes_are_cut_where_least_is_sent_twice() {
+        let cut = |size, radius| Cut::<f64>::volume(size, Boundary::default(), radius, 1 << 18, 1 << 25);
+        assert_eq!(cut([4096, 4096, 1], [1, 1, 0]).most, [4096, 64, 1]);
+        // Pages that a filter of one page sees whole have nothing beside them.
+        assert_eq!(cut([100, 100, 1000], [1, 1, 0]).halo, [0; 3]);
+        let deep = cut([256, 256, 256], [3, 3, 3]);
+        assert!(deep.most_samples() < 2 * deep.most.iter().product::<usize>(), "{deep:?}");
+    }
+}

@@ -1,0 +1,309 @@
+//! Convolutions over images and volumes: `cuda/convolution.cu`.
+
+use std::ops::Range;
+
+use bytemuck::{Pod, Zeroable};
+use cudarc::driver::sys;
+
+use super::super::Element;
+use super::super::cut::{Cut, Size};
+use super::super::module::{Function, Modules, Shape, counter, launch};
+use super::super::pace::SharedPace;
+use super::{Area, Kernel, Plan, at, word};
+use crate::stencil::{Boundary, Convolution, Error, Filter};
+
+/// The filters of `cuda/convolution.cu` that have a module of their own, rows and columns, with the images for single
+/// and for double. Any other goes through the general ones.
+const SPECIALISED: [(usize, [&str; 2]); 7] = [
+    (3, ["convolution_float_03", "convolution_double_03"]),
+    (5, ["convolution_float_05", "convolution_double_05"]),
+    (7, ["convolution_float_07", "convolution_double_07"]),
+    (9, ["convolution_float_09", "convolution_double_09"]),
+    (11, ["convolution_float_11", "convolution_double_11"]),
+    (13, ["convolution_float_13", "convolution_double_13"]),
+    (15, ["convolution_float_15", "convolution_double_15"]),
+];
+
+/// The images for any filter, for single and for double.
+const GENERAL: [&str; 2] = ["convolution_float", "convolution_double"];
+
+/// The argument of the kernels: `struct Part` of `cuda/convolution.cu`, field for field.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+struct Argument {
+    input: sys::CUdeviceptr,
+    output: sys::CUdeviceptr,
+    count: i64,
+    before: i64,
+    after: i64,
+    first: i64,
+    rows: i64,
+    columns: i64,
+    pages: i64,
+    height: i32,
+    width: i32,
+    depth: i32,
+    skip: i32,
+    beyond: [i32; 3],
+    unused: i32,
+    outside: f64,
+}
+
+/// The least multiply-adds that an output is counted for: as long as these takes the slowest of devices to move it.
+const LEAST_WORK: usize = 11;
+
+/// A convolution, for any number of sweeps.
+#[derive(Debug, Clone)]
+pub(in super::super) struct ConvolutionKernel<T> {
+    size: Size,
+    filter: Filter<T>,
+    boundary: Boundary<T>,
+}
+
+impl<T: Element> ConvolutionKernel<T> {
+    pub(in super::super) fn new(what: &Convolution<T>) -> ConvolutionKernel<T> {
+        ConvolutionKernel { size: what.size(), filter: what.filter().clone(), boundary: what.boundary() }
+    }
+}
+
+impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
+    fn cut(&self, _: usize, target: usize, limit: usize) -> Cut<T> {
+        Cut::volume(self.size, self.boundary, self.filter.radius(), target, limit)
+    }
+
+    fn work(&self) -> usize {
+        let entries = self.filter.values().len().max(LEAST_WORK);
+        // In single, the slowest of devices does twice as many in the same time, to be on the safe side.
+        if T::NAME == f32::NAME { entries.div_ceil(2) } else { entries }
+    }
+
+    fn stays(&self, sweeps: usize) -> bool {
+        sweeps > 1
+    }
+
+    fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
+        let filter = self.filter.size();
+        let own = SPECIALISED.iter().find(|(size, _)| filter[..2] == [*size, *size]).map(|(_, images)| images);
+        let images = own.unwrap_or(&GENERAL);
+        let module = modules.get(if T::NAME == f32::NAME { images[0] } else { images[1] })?;
+        module.set_symbol(c"F", self.filter.values())?;
+        let kernel =
+            if filter[2] > 1 { c"convolution_3D_const_mem_kernel" } else { c"convolution_2D_const_mem_kernel" };
+        let size = area.tile.size();
+        let span = area.tile.span();
+        let rows = size[0].max(1);
+        let outputs = span.start / rows..span.end.div_ceil(rows);
+        let tile = [module.constant(c"tile_rows_of_output")?, module.constant(c"tile_columns_of_output")?];
+        Ok(Box::new(ConvolutionPlan {
+            function: module.function(kernel)?,
+            pace: module.pace(),
+            threads: module.constant(c"tile_threads")?,
+            tile,
+            filter,
+            outside: self.boundary.constant(),
+            size,
+            beyond: area.boundary.map(|boundary| word(boundary) as i32),
+            columns: Columns::new(size[1], tile[1], outputs),
+        }))
+    }
+}
+
+/// A convolution over a tile, which has whole columns.
+struct ConvolutionPlan<T> {
+    function: Function,
+    pace: SharedPace,
+    threads: usize,
+    /// Rows and columns of outputs that a block computes.
+    tile: [usize; 2],
+    filter: Size,
+    outside: T,
+    /// Of the array that the kernel sees.
+    size: Size,
+    /// What stands beyond each of its dimensions.
+    beyond: [i32; 3],
+    /// Its columns that are computed.
+    columns: Columns,
+}
+
+impl<T: Element> Plan<T> for ConvolutionPlan<T> {
+    fn pace(&self) -> &SharedPace {
+        &self.pace
+    }
+
+    /// A column of tiles, from the first row to the last.
+    ///
+    /// # Limitations
+    /// With 15 x 15 in double and 130,000 rows one of them takes the slowest device a tenth of a second.
+    fn units(&self) -> usize {
+        self.columns.units.len()
+    }
+
+    fn fused(&self, _: usize) -> Result<usize, Error> {
+        Ok(1)
+    }
+
+    fn first_output(&self) -> usize {
+        0
+    }
+
+    fn sweep(&self, stream: sys::CUstream, _: usize, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
+        self.part(stream, 0..self.columns.units.len(), buffers)
+    }
+
+    fn part(
+        &self,
+        stream: sys::CUstream,
+        units: Range<usize>,
+        [input, output]: [sys::CUdeviceptr; 2],
+    ) -> Result<(), Error> {
+        let [rows, columns, pages] = self.size;
+        let outputs = self.columns.of(units);
+        let (skip, blocks) = blocks(self.size, self.tile, outputs.clone())?;
+        let argument = Argument {
+            input,
+            output: at::<T>(output, (outputs.start - self.columns.outputs.start) * rows),
+            count: outputs.len() as i64,
+            before: outputs.start as i64,
+            after: (columns * pages - outputs.end) as i64,
+            first: outputs.start as i64,
+            rows: rows as i64,
+            columns: columns as i64,
+            pages: pages as i64,
+            height: self.filter[0] as i32,
+            width: self.filter[1] as i32,
+            depth: self.filter[2] as i32,
+            skip,
+            beyond: self.beyond,
+            unused: 0,
+            outside: self.outside.to_f64(),
+        };
+        let shape = Shape::row(blocks, self.threads)?;
+        // SAFETY: the kernel reads the tile's samples, and writes its outputs, at addresses where the caller has as many.
+        unsafe { launch(&self.function, stream, shape, &argument) }
+    }
+}
+
+/// Some neighbouring columns of an array, counted through all its pages, and the columns of tiles that compute them.
+#[derive(Debug, Clone)]
+struct Columns {
+    /// Columns of a page, and of a tile.
+    columns: usize,
+    tile: usize,
+    outputs: Range<usize>,
+    /// The columns of tiles, from the first of the first output's page on.
+    units: Range<usize>,
+}
+
+impl Columns {
+    fn new(columns: usize, tile: usize, outputs: Range<usize>) -> Columns {
+        Columns { columns, tile, units: columns_of_tiles(columns, tile, outputs.clone()), outputs }
+    }
+
+    /// The columns that some of the units compute.
+    fn of(&self, units: Range<usize>) -> Range<usize> {
+        let across = self.columns.div_ceil(self.tile);
+        let ahead = self.outputs.start / self.columns * across + self.units.start;
+        // No tile reaches into another page.
+        let first = |unit: usize| (ahead + unit) / across * self.columns + (ahead + unit) % across * self.tile;
+        let end = if units.end == self.units.len() { self.outputs.end } else { first(units.end) };
+        first(units.start).max(self.outputs.start)..end
+    }
+}
+
+/// The columns of tiles that a launch skips ahead of those that the outputs in some columns need, and its blocks: see
+/// `struct Part`.
+///
+/// # Errors
+/// [`Error::Internal`] for more than the kernel can count.
+fn blocks([rows, columns, _]: [usize; 3], tile: [usize; 2], outputs: Range<usize>) -> Result<(i32, usize), Error> {
+    let tiles = columns_of_tiles(columns, tile[1], outputs);
+    // The kernel numbers tiles in integers of 32 bits: those of a page along either dimension, and those of the launch
+    // from the first page's first on.
+    let down = rows.div_ceil(tile[0]);
+    counter::<i32>(down, "tiles below each other")?;
+    counter::<i32>(columns.div_ceil(tile[1]), "tiles beside each other")?;
+    counter::<i32>(tiles.end, "columns of tiles in one launch")?;
+    Ok((counter(tiles.start, "columns of tiles to skip")?, down.saturating_mul(tiles.len())))
+}
+
+/// The columns of tiles of so many columns of outputs that some outputs need, which are the columns `outputs` of an
+/// array, counted through all its pages. The tiles of the first such page come first, also those that are not needed.
+fn columns_of_tiles(columns: usize, tile: usize, outputs: Range<usize>) -> Range<usize> {
+    let last = outputs.end - 1;
+    let pages = last / columns - outputs.start / columns;
+    outputs.start % columns / tile..pages * columns.div_ceil(tile) + last % columns / tile + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::module::tests::argument_bytes;
+    use super::*;
+
+    #[test]
+    fn the_tiles_of_some_columns_are_all_that_have_one_of_them() {
+        for (columns, pages, tile) in [(1, 5, 4), (7, 3, 4), (8, 2, 4), (9, 3, 2), (3, 4, 1)] {
+            let of_page = usize::div_ceil(columns, tile);
+            for first in 0..columns * pages {
+                for end in first + 1..=columns * pages {
+                    // Of every output the column of tiles that it is in.
+                    let tiles = (first..end).map(|at| (at / columns - first / columns) * of_page + at % columns / tile);
+                    let expected = tiles.clone().min().unwrap()..tiles.max().unwrap() + 1;
+                    assert_eq!(columns_of_tiles(columns, tile, first..end), expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_kernels_take_this_argument() {
+        let images = SPECIALISED.iter().flat_map(|(size, images)| images.map(|image| (*size, image)));
+        for (size, image) in images.chain(GENERAL.map(|image| (1, image))) {
+            assert_eq!(argument_bytes(image, "convolution_2D_const_mem_kernel"), size_of::<Argument>(), "{image}");
+            if size <= 7 {
+                assert_eq!(argument_bytes(image, "convolution_3D_const_mem_kernel"), size_of::<Argument>(), "{image}");
+            }
+        }
+    }
+
+    /// Launch by launch every column is computed once, in order, and so is every column of tiles.
+    #[test]
+    fn launches_are_cut_between_tiles() {
+        for (columns, pages, tile) in [(1, 1, 4), (10, 3, 4), (8, 3, 4), (3, 5, 4), (33, 2, 16), (7, 4, 1)] {
+            let all = columns * pages;
+            for outputs in (0..all).flat_map(|start| (start + 1..=all).map(move |end| start..end)) {
+                let whole = Columns::new(columns, tile, outputs.clone());
+                let units = whole.units.len();
+                assert_eq!(whole.of(0..units), outputs);
+                for most in [1, 2, 3, 5] {
+                    let mut next = outputs.start;
+                    for first in (0..units).step_by(most) {
+                        let part = first..(first + most).min(units);
+                        let step = whole.of(part.clone());
+                        let what = format!("{outputs:?} of {columns} x {pages} by {tile}: {step:?}");
+                        assert!(step.start == next && !step.is_empty(), "{what}");
+                        assert_eq!(columns_of_tiles(columns, tile, step.clone()).len(), part.len(), "{what}");
+                        next = step.end;
+                    }
+                    assert_eq!(next, outputs.end);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn launches_that_the_kernel_cannot_count_are_refused() {
+        let most = i32::MAX as usize;
+        assert_eq!(blocks([100, 100, 2], [64, 16], 20..130), Ok((1, 2 * 8)));
+        let refused = |size, outputs| matches!(blocks(size, [64, 16], outputs), Err(Error::Internal(_)));
+        assert_eq!(blocks([1, 16 * most, 1], [64, 16], 0..16 * most), Ok((0, most)));
+        assert_eq!(blocks([1, 16 * most, 1], [64, 16], 16 * (most - 1)..16 * most), Ok((i32::MAX - 1, 1)));
+        // A tile more than can be counted, even if the launch is not for it; and the same of launches over several
+        // pages.
+        assert!(refused([1, 16 * most + 1, 1], 0..1));
+        assert!(refused([64 * most + 1, 1, 1], 0..1));
+        assert!(refused([1, 16 << 20, 1 << 12], 0..16 << 31));
+        // Fine for the counters, and left to the shape.
+        assert_eq!(blocks([128 << 20, 1, 2048], [64, 16], 0..2048), Ok((0, 1 << 32)));
+        assert!(Shape::row(1 << 32, 128).is_err());
+    }
+}

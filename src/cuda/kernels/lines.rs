@@ -1,0 +1,220 @@
+//! One sweep along lines of neighbours: `cuda/lines.cuh`.
+
+use std::ops::Range;
+
+use bytemuck::{Pod, Zeroable};
+use cudarc::driver::sys;
+
+use super::super::Element;
+use super::super::cut::Cut;
+use super::super::module::{Function, Modules, Shape, launch};
+use super::super::pace::SharedPace;
+use super::{Area, Kernel, Plan};
+use crate::stencil::{Boundary, CoefficientSource, DERIVATIVE_RADIUS, Derivative, Error, Lines, MAX_TAPS, Stencil};
+
+/// The images of `cuda/stencil.cu`, for 1, 3, .. 21 taps.
+const STENCILS: [&str; MAX_TAPS.div_ceil(2)] = [
+    "stencil_01",
+    "stencil_03",
+    "stencil_05",
+    "stencil_07",
+    "stencil_09",
+    "stencil_11",
+    "stencil_13",
+    "stencil_15",
+    "stencil_17",
+    "stencil_19",
+    "stencil_21",
+];
+
+/// Lines at least as long are cut, each by itself, into tiles with what is around them.
+const SPLIT_LENGTH: usize = 1 << 14;
+
+/// Up to here, lines with zeros outside are computed as one run of memory. (21 taps, one sweep, of the speed of a copy:
+/// 0.34 for lines of 10, where the kernel that keeps lines whole has 0.25; 0.74 for lines of 1,000, where that has 0.8.)
+const AS_ONE_LENGTH: usize = 100;
+
+/// The argument of the kernels: `struct Piece` of `cuda/lines.cuh`, field for field.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+struct Argument {
+    input: sys::CUdeviceptr,
+    output: sys::CUdeviceptr,
+    count: u64,
+    before: u64,
+    after: u64,
+    line: u64,
+    phase: u64,
+    one_line: u32,
+    unused: u32,
+}
+
+/// What is laid along lines: its images are its own, and so are its coefficients.
+#[derive(Debug, Clone)]
+pub(in super::super) struct Operator {
+    pub(super) kind: Kind,
+    pub(super) radius: usize,
+    pub(super) coefficients: Vec<u8>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Stencil,
+    Derivative { single: bool, source: CoefficientSource },
+}
+
+impl Operator {
+    /// A stencil.
+    pub(in super::super) fn stencil(what: &Stencil) -> Operator {
+        let coefficients = bytemuck::cast_slice(what.taps().as_slice()).to_vec();
+        Operator { kind: Kind::Stencil, radius: what.taps().radius(), coefficients }
+    }
+
+    /// A derivative, with its coefficients in the memory that is asked for.
+    pub(in super::super) fn derivative<T: Element>(what: &Derivative<T>) -> Operator {
+        let kind = Kind::Derivative { single: T::NAME == f32::NAME, source: what.source() };
+        let coefficients = bytemuck::cast_slice(what.coefficients()).to_vec();
+        Operator { kind, radius: DERIVATIVE_RADIUS, coefficients }
+    }
+
+    /// Multiply-adds for an output.
+    pub(super) fn work(&self) -> usize {
+        2 * self.radius + 1
+    }
+}
+
+/// One sweep of an operator along lines of neighbours.
+#[derive(Debug, Clone)]
+pub(in super::super) struct LinesKernel<T> {
+    operator: Operator,
+    lines: Lines,
+    boundary: Boundary<T>,
+}
+
+impl<T: Element> LinesKernel<T> {
+    /// For one sweep along these lines, where this kernel is the best; `on_device` says that the array lies there whole.
+    pub(in super::super) fn new(
+        operator: &Operator,
+        lines: Lines,
+        boundary: Boundary<T>,
+        on_device: bool,
+    ) -> Option<LinesKernel<T>> {
+        // Of what is outside, the kernel knows zeros; anything else has to be at hand.
+        let zeros = boundary.same(Boundary::default());
+        let as_one = lines.length() < AS_ONE_LENGTH && zeros;
+        let split = lines.length() >= SPLIT_LENGTH && (zeros || !on_device);
+        let best = lines.inner() == 1 && (as_one || split);
+        best.then(|| LinesKernel { operator: operator.clone(), lines, boundary })
+    }
+}
+
+impl<T: Element> Kernel<T> for LinesKernel<T> {
+    fn cut(&self, _: usize, target: usize, _: usize) -> Cut<T> {
+        let split = self.lines.length() >= SPLIT_LENGTH;
+        Cut::lines(self.lines, self.boundary, self.operator.radius, 1, target, split)
+    }
+
+    fn work(&self) -> usize {
+        self.operator.work()
+    }
+
+    fn stays(&self, _: usize) -> bool {
+        false
+    }
+
+    fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
+        let (image, symbol, function) = match self.operator.kind {
+            // Only the taps in use travel; the rest of the 21 entries is never read by this module.
+            Kind::Stencil => (STENCILS[self.operator.radius], c"kernelTaps", c"Stencil_ConstantMemory"),
+            Kind::Derivative { single, source } => {
+                let image = if single { "derivative_float" } else { "derivative_double" };
+                match source {
+                    CoefficientSource::Constant => (image, c"coefficients", c"stencil1DGPU"),
+                    CoefficientSource::ReadOnly => (image, c"coefficientsGlobal", c"stencil1DReadOnly"),
+                }
+            }
+        };
+        let module = modules.get(image)?;
+        module.set_symbol(symbol, &self.operator.coefficients)?;
+        let size = area.tile.size();
+        Ok(Box::new(LinesPlan {
+            function: module.function(function)?,
+            pace: module.pace(),
+            threads: module.constant(c"lines_threads")?,
+            tile: module.constant(c"lines_tile")?,
+            count: area.tile.outputs(),
+            around: area.tile.around(1),
+            line: self.lines.length(),
+            lines: size[2],
+        }))
+    }
+}
+
+struct LinesPlan {
+    function: Function,
+    pace: SharedPace,
+    threads: usize,
+    tile: usize,
+    /// The outputs, and the samples at hand on either side of them.
+    count: usize,
+    around: [usize; 2],
+    line: usize,
+    lines: usize,
+}
+
+impl<T: Element> Plan<T> for LinesPlan {
+    fn pace(&self) -> &SharedPace {
+        &self.pace
+    }
+
+    fn units(&self) -> usize {
+        1
+    }
+
+    fn fused(&self, _: usize) -> Result<usize, Error> {
+        Ok(1)
+    }
+
+    fn first_output(&self) -> usize {
+        0
+    }
+
+    fn sweep(&self, stream: sys::CUstream, _: usize, [input, output]: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
+        let argument = Argument {
+            input,
+            output,
+            count: self.count as u64,
+            before: self.around[0] as u64,
+            after: self.around[1] as u64,
+            line: self.line as u64,
+            phase: 0,
+            one_line: (self.lines == 1).into(),
+            unused: 0,
+        };
+        let shape = Shape::row(self.count.div_ceil(self.tile), self.threads)?;
+        // SAFETY: the kernel reads the tile's samples, and writes its outputs, at addresses where the caller has as many.
+        unsafe { launch(&self.function, stream, shape, &argument) }
+    }
+
+    fn part(&self, stream: sys::CUstream, _: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
+        Plan::<T>::sweep(self, stream, 1, buffers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::module::tests::argument_bytes;
+    use super::*;
+
+    #[test]
+    fn the_kernels_take_this_argument() {
+        for image in STENCILS {
+            assert_eq!(argument_bytes(image, "Stencil_ConstantMemory"), size_of::<Argument>(), "{image}");
+        }
+        for image in ["derivative_float", "derivative_double"] {
+            for kernel in ["stencil1DGPU", "stencil1DReadOnly"] {
+                assert_eq!(argument_bytes(image, kernel), size_of::<Argument>(), "{image} {kernel}");
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Which kernel for which work, and its argument.
+
+mod convolution;
+mod lines;
+mod sweeps;
+
+use std::ops::Range;
+
+use cudarc::driver::sys;
+
+use super::Element;
+use super::cut::{Cut, Tile};
+use super::module::Modules;
+use super::pace::SharedPace;
+use crate::stencil::{Boundary, Error};
+
+pub(super) use convolution::ConvolutionKernel;
+pub(super) use lines::{LinesKernel, Operator};
+pub(super) use sweeps::SweepsKernel;
+
+/// An operator on the device: one that computes arrays there, tile by tile or whole.
+pub(super) trait Kernel<T: Element>: Sync {
+    /// How an array of the host is cut for so many sweeps: into tiles of about `target` samples, and no more than `limit`
+    /// if there can be fewer.
+    fn cut(&self, sweeps: usize, target: usize, limit: usize) -> Cut<T>;
+
+    /// Multiply-adds for an output.
+    fn work(&self) -> usize;
+
+    /// Whether so many sweeps had better be done where the whole array is on the device, although it could be cut.
+    fn stays(&self, sweeps: usize) -> bool;
+
+    /// How it is launched over a tile.
+    fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error>;
+}
+
+/// What a kernel computes on: a tile that lies on the device.
+#[derive(Debug, Clone)]
+pub(super) struct Area<T> {
+    pub(super) tile: Tile,
+    /// What stands beyond it along each dimension.
+    pub(super) boundary: [Boundary<T>; 3],
+    /// How many sweeps there will be.
+    pub(super) sweeps: usize,
+    /// The elements that the device works on at the same time, on this tile and on others.
+    pub(super) under_way: usize,
+}
+
+/// The launches of a kernel over one tile. Its module is loaded, and has its coefficients.
+pub(super) trait Plan<T> {
+    /// How the device has kept up with this kernel.
+    fn pace(&self) -> &SharedPace;
+
+    /// Into how many launches a sweep can be cut.
+    fn units(&self) -> usize;
+
+    /// How many of so many sweeps a launch does at once.
+    fn fused(&self, sweeps: usize) -> Result<usize, Error>;
+
+    /// Where in the array that it writes the tile's outputs begin: the place of the first one there.
+    fn first_output(&self) -> usize;
+
+    /// Puts on the stream so many whole sweeps, as many as can be [fused](Plan::fused), from the samples at the first
+    /// address to the second.
+    fn sweep(&self, stream: sys::CUstream, sweeps: usize, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error>;
+
+    /// The same with some units of one sweep.
+    fn part(&self, stream: sys::CUstream, units: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error>;
+}
+
+/// What stands outside, as the kernels call it: the `Boundary` of `cuda/sweeps.cuh` and of `cuda/convolution.cu`.
+fn word<T>(boundary: Boundary<T>) -> u32 {
+    match boundary {
+        Boundary::Constant(_) => 0,
+        Boundary::Replicate => 1,
+        Boundary::Symmetric => 2,
+        Boundary::Circular => 3,
+    }
+}
+
+/// The address of an element.
+fn at<T>(address: sys::CUdeviceptr, element: usize) -> sys::CUdeviceptr {
+    address + (element * size_of::<T>()) as sys::CUdeviceptr
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Plans are made by the threads that launch them, from kernels that they share.
+    #[test]
+    fn kernels_are_shared_by_threads() {
+        fn shared<T: Send + Sync>() {}
+        shared::<LinesKernel<f64>>();
+        shared::<SweepsKernel<f64>>();
+        shared::<ConvolutionKernel<f64>>();
+        shared::<super::super::module::Function>();
+    }
+}

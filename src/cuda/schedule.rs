@@ -1,0 +1,461 @@
+//! The way of the data: which route, and the one loop that sweeps.
+//!
+//! # Routes
+//! - *Streamed*: an array of the host goes in tiles through the staging slots, each swept as often as its halo allows.
+//!   What the device holds is bounded. If that is not all sweeps, there are rounds, each through the host's memory.
+//! - *Resident*: the array lies on the device as a whole while it is swept, and so does the room that a sweep writes to.
+//!   It came there before, or is copied there.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use cudarc::driver::{result, sys};
+
+use super::Element;
+use super::context::{Context, Stream};
+use super::cut::{Cut, SharedOutput, Size, Tile};
+use super::device::Device;
+use super::error::failed;
+use super::kernels::{Area, Kernel, Plan};
+use super::memory::{Budget, DeviceBuffer, Idle};
+use super::module::Modules;
+use super::pace::{Schedule, UNIT};
+use super::slots::{Job, PIECE_BYTES, Slot, slots_for};
+use crate::host;
+use crate::stencil::{Array, Boundary, Error, Held, Source, Target};
+use crate::watch::Watch;
+
+/// From so many sweeps on, the device is what is waited for: tiles are larger, and an array that is one tile stays one.
+const MANY_SWEEPS: usize = 8;
+
+/// The bytes of a tile then.
+const SWEPT_BYTES: usize = 4 << 20;
+
+/// The samples of the smallest tile that memory is saved with, if one output does not need more.
+const LEAST_SAMPLES: usize = 1024;
+
+/// Sweeps over an array of this size.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Work<T> {
+    pub(super) size: Size,
+    pub(super) boundary: Boundary<T>,
+    pub(super) sweeps: usize,
+}
+
+impl<T> Work<T> {
+    pub(super) fn elements(&self) -> usize {
+        self.size.iter().product()
+    }
+}
+
+/// What the engine holds of an array.
+#[derive(Debug)]
+pub(super) struct DeviceArray(DeviceBuffer);
+
+impl Held for DeviceArray {
+    fn place(&self) -> String {
+        format!("the memory of device {}", self.0.context().ordinal() + 1)
+    }
+}
+
+impl DeviceArray {
+    /// Room for so many elements.
+    pub(super) fn new<T: Element>(device: &mut Device, len: usize) -> Result<Array<T>, Error> {
+        let bytes = len.checked_mul(size_of::<T>()).ok_or_else(|| too_large(len))?;
+        // At least a byte: there is no buffer of none.
+        Ok(Array::new(DeviceArray(DeviceBuffer::new(&device.context, bytes.max(1))?), len))
+    }
+
+    /// Its buffer, for a call on the device of this context.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] for another device; what broke the device that it lay on.
+    fn buffer(&self, context: &Arc<Context>) -> Result<&DeviceBuffer, Error> {
+        self.0.context().alive()?;
+        if Arc::ptr_eq(self.0.context(), context) { Ok(&self.0) } else { Err(Error::Foreign(self.place())) }
+    }
+}
+
+fn too_large(len: usize) -> Error {
+    Error::OutOfMemory(format!("There is no memory for {len} elements."))
+}
+
+/// Where an end of a call is: an array of the host, or the address of one on the device.
+fn address<T: Element>(array: &Array<T>, context: &Arc<Context>) -> Result<sys::CUdeviceptr, Error> {
+    Ok(array.held::<DeviceArray>()?.buffer(context)?.address())
+}
+
+/// All of `work`, by this kernel. Neither end is larger or smaller than the work.
+pub(super) fn run<T: Element>(
+    device: &mut Device,
+    kernel: &dyn Kernel<T>,
+    work: &Work<T>,
+    from: Source<T>,
+    to: &mut Target<T>,
+    budget: Budget,
+    watch: &Watch,
+) -> Result<(), Error> {
+    if work.elements() == 0 || work.sweeps == 0 {
+        return copy(device, from, to, watch);
+    }
+    if let (Source::Array(_), _) | (_, Target::Array(_)) = (&from, &*to) {
+        // Whatever the budget: the arrays are here, and so must be what lies beside them.
+        return resident(device, kernel, work, from, to, None, watch).map(drop);
+    }
+    let one_round = kernel.cut(work.sweeps, target(work), usize::MAX).sweeps() >= work.sweeps;
+    if (kernel.stays(work.sweeps) || !one_round) && resident(device, kernel, work, from, to, Some(budget), watch)? {
+        return Ok(());
+    }
+    match (from, to) {
+        (Source::Host(input), Target::Host(output)) => streamed(device, kernel, work, input, output, budget, watch),
+        _ => unreachable!("they are the host's"),
+    }
+}
+
+/// Copies an array.
+pub(super) fn copy<T: Element>(
+    device: &mut Device,
+    from: Source<T>,
+    to: &mut Target<T>,
+    watch: &Watch,
+) -> Result<(), Error> {
+    assert_eq!(from.len(), to.len());
+    if from.is_empty() {
+        return Ok(());
+    }
+    let context = device.context.clone();
+    match (from, to) {
+        (Source::Host(input), Target::Host(output)) => host::copy(input, output, watch),
+        (Source::Host(input), Target::Array(array)) => {
+            let to = address(array, &context)?;
+            // SAFETY: the array has room for as many, and nothing that uses it is under way between calls.
+            unsafe { device.slots.upload(&context, input, to, watch) }
+        }
+        (Source::Array(array), Target::Host(output)) => {
+            let from = address(array, &context)?;
+            // SAFETY: the array has as many elements, and nothing that writes it is under way between calls.
+            unsafe { device.slots.download(&context, from, output, watch) }
+        }
+        (Source::Array(input), Target::Array(output)) => {
+            let (from, to) = (address(input, &context)?, address(output, &context)?);
+            let _idle = Idle::new(&device.stream);
+            // SAFETY: both arrays have as many bytes, and this waits for the copy.
+            unsafe { result::memcpy_dtod_async(to, from, input.len() * size_of::<T>(), device.stream.handle()) }
+                .map_err(failed("cuMemcpyDtoDAsync"))?;
+            device.stream.synchronize()
+        }
+    }
+}
+
+/// The samples of a tile of the host's, before there is any shortage.
+fn target<T>(work: &Work<T>) -> usize {
+    if work.sweeps > MANY_SWEEPS { SWEPT_BYTES / size_of::<T>() } else { PIECE_BYTES / size_of::<T>() }
+}
+
+// ---- on the device
+
+/// All sweeps with the array on the device; false if the budget or the device has no room for what does not lie there
+/// yet, and nothing was done.
+fn resident<T: Element>(
+    device: &mut Device,
+    kernel: &dyn Kernel<T>,
+    work: &Work<T>,
+    from: Source<T>,
+    to: &mut Target<T>,
+    budget: Option<Budget>,
+    watch: &Watch,
+) -> Result<bool, Error> {
+    let context = device.context.clone();
+    let elements = work.elements();
+    let bytes = elements.checked_mul(size_of::<T>()).ok_or_else(|| too_large(elements))?;
+    // A sweep reads one array and writes another. What came from the host may be overwritten by the next one; what the
+    // user holds may not.
+    let uploaded = matches!(from, Source::Host(_));
+    let downloaded = matches!(to, Target::Host(_));
+    let wanted = usize::from(uploaded) + usize::from(downloaded) + usize::from(!uploaded && work.sweeps > 1);
+    if let Some(budget) = budget
+        && !has_room(device, wanted, bytes, budget)?
+    {
+        return Ok(false);
+    }
+    let mut own = Vec::with_capacity(wanted);
+    for _ in 0..wanted {
+        match device.spare.take(&context, bytes) {
+            Ok(buffer) => own.push(buffer),
+            // It goes in tiles.
+            Err(Error::OutOfMemory(_)) if budget.is_some() => return Ok(false),
+            Err(error) => return Err(error),
+        }
+    }
+    let other = own.last().map_or(0, DeviceBuffer::address);
+    let written = match to {
+        Target::Host(_) => own[0].address(),
+        Target::Array(array) => address(array, &context)?,
+    };
+    let samples = match from {
+        Source::Array(array) => address(array, &context)?,
+        Source::Host(input) => {
+            // SAFETY: the buffer has as many bytes, and nobody uses it yet.
+            unsafe { device.slots.upload(&context, input, other, watch) }?;
+            other
+        }
+    };
+    let area =
+        Area { tile: Tile::whole(work.size), boundary: [work.boundary; 3], sweeps: work.sweeps, under_way: elements };
+    let stream = device.stream.clone();
+    let in_other = {
+        // Behind the buffers, and so waited for ahead of their end.
+        let _idle = Idle::new(&stream);
+        let plan = kernel.plan(&device.modules, &area)?;
+        let mut told = 0;
+        let mut over = |updates: usize| {
+            watch.count(updates - told);
+            told = updates;
+            Ok(watch.check()?)
+        };
+        watch.check()?;
+        let sweeps = Sweeps { plan: &*plan, outputs: elements, work: kernel.work(), sweeps: work.sweeps, share: 1 };
+        let result = sweeps.run(&stream, samples, [written, other], &mut over)?;
+        stream.synchronize()?;
+        watch.count(elements * work.sweeps - told);
+        result
+    };
+    match to {
+        Target::Host(output) => {
+            let result = if in_other { other } else { written };
+            // SAFETY: the buffer has as many bytes, and what wrote it is over.
+            unsafe { device.slots.download(&context, result, output, watch) }?;
+        }
+        Target::Array(array) if in_other => {
+            let last = own.last_mut().ok_or_else(|| Error::Internal("A result that is nowhere.".into()))?;
+            std::mem::swap(&mut array.held_mut::<DeviceArray>()?.0, last);
+        }
+        Target::Array(_) => {}
+    }
+    let kept = budget.unwrap_or(Budget::new(None)).kept();
+    own.into_iter().for_each(|buffer| device.spare.keep(buffer, device.slots.device_bytes(), kept));
+    Ok(true)
+}
+
+/// Whether there may be so many buffers of so many bytes beside what is held. The slots give up their own buffers on the
+/// device if the budget asks for it.
+fn has_room(device: &mut Device, wanted: usize, bytes: usize, budget: Budget) -> Result<bool, Error> {
+    let missing = device.spare.missing(wanted, bytes);
+    let held = device.slots.device_bytes() + device.spare.bytes();
+    let Some(needed) = bytes.checked_mul(missing) else {
+        return Ok(false);
+    };
+    if needed.saturating_add(held) <= budget.kept() {
+        return Ok(true);
+    }
+    // More than is kept anyway: what is free has to be asked for, which takes longer than to get a little.
+    device.spare.release();
+    let limit = budget.during_a_call(|| device.context.free_memory())?;
+    if bytes.saturating_mul(wanted) > limit {
+        return Ok(false);
+    }
+    if budget.is_strict() {
+        device.slots.release_device();
+    }
+    Ok(true)
+}
+
+/// Sweeps over a tile on the device.
+struct Sweeps<'a, T> {
+    plan: &'a dyn Plan<T>,
+    /// How many outputs a sweep computes, and the multiply-adds for each.
+    outputs: usize,
+    work: usize,
+    sweeps: usize,
+    /// Among how many tiles the device is shared.
+    share: usize,
+}
+
+impl<T> Sweeps<'_, T> {
+    /// Puts the sweeps on the stream: the first from `samples` to the first of two buffers, the next from there to the
+    /// other, and so on. Says whether the result will be in the other.
+    ///
+    /// Where that is more than the device does in time, it is waited for in between, as [`pace`](super::pace) says; then
+    /// `over` is told how many outputs have been computed so far, in all sweeps, and may end it.
+    fn run(
+        &self,
+        stream: &Stream,
+        samples: sys::CUdeviceptr,
+        buffers: [sys::CUdeviceptr; 2],
+        over: &mut dyn FnMut(usize) -> Result<(), Error>,
+    ) -> Result<bool, Error> {
+        let (plan, pace) = (self.plan, self.plan.pace());
+        let units = plan.units();
+        let unit = (self.outputs.saturating_mul(self.work) / units.max(1)).div_ceil(UNIT).max(1);
+        let mut schedule = Schedule::new(self.sweeps, units, plan.fused(self.sweeps)?);
+        // What is read and which buffer is written; units that are submitted; since when the device is timed.
+        let (mut from, mut to, mut done, mut begin) = (samples, 0, 0, None);
+        while !schedule.is_over() {
+            let batch = schedule.batch((pace.batch() / self.share / unit).max(1));
+            let last = schedule.is_over();
+            if !last && begin.is_none() {
+                // What went ahead, such as the samples' way to the device, is not to be counted.
+                stream.synchronize()?;
+                begin = Some(Instant::now());
+            }
+            let before = done;
+            if let Some(part) = batch.part {
+                let ended = part.end == units;
+                done += part.len();
+                plan.part(stream.handle(), part, [from, buffers[to]])?;
+                if ended {
+                    (from, to) = (buffers[to], 1 - to);
+                }
+            }
+            let mut left = batch.sweeps;
+            while left > 0 {
+                let fused = plan.fused(left)?;
+                plan.sweep(stream.handle(), fused, [from, buffers[to]])?;
+                (from, to) = (buffers[to], 1 - to);
+                left -= fused;
+                done += fused * units;
+            }
+            if let Some(start) = begin.filter(|_| !last) {
+                stream.synchronize()?;
+                // As if the device had been this tile's alone.
+                pace.took((done - before).saturating_mul(unit), start.elapsed());
+                over(done / units * self.outputs + done % units * self.outputs / units)?;
+                begin = Some(Instant::now());
+            }
+        }
+        Ok(to == 0)
+    }
+}
+
+// ---- through the slots
+
+/// All sweeps, tile by tile, in as many rounds as the halos ask for.
+fn streamed<T: Element>(
+    device: &mut Device,
+    kernel: &dyn Kernel<T>,
+    work: &Work<T>,
+    input: &[T],
+    output: &mut [T],
+    budget: Budget,
+    watch: &Watch,
+) -> Result<(), Error> {
+    let (cut, slots) = reserve(device, kernel, work, budget)?;
+    let rounds = work.sweeps.div_ceil(cut.sweeps());
+    let modules = device.modules.clone();
+    let boundary = cut.boundary(work.boundary);
+    let under_way = (slots * cut.most_samples()).min(work.elements());
+    host::ping_pong(input, output, rounds, |round, from, to| {
+        let sweeps = cut.sweeps().min(work.sweeps - round * cut.sweeps());
+        // SAFETY: the outputs of two tiles have no element in common.
+        let to = unsafe { SharedOutput::new(to) };
+        let round = Round { kernel, modules: &modules, cut, boundary, sweeps, under_way, slots, from, to, watch };
+        let jobs = (0..cut.count()).map(|number| TileJob { round: &round, tile: cut.tile(number), told: 0 });
+        device.slots.share(slots, jobs, watch)
+    })
+}
+
+/// How the array is cut, and how many slots there are for it: smaller tiles and fewer slots where memory is short.
+fn reserve<T: Element>(
+    device: &mut Device,
+    kernel: &dyn Kernel<T>,
+    work: &Work<T>,
+    budget: Budget,
+) -> Result<(Cut<T>, usize), Error> {
+    let (elements, size, kept) = (work.elements(), size_of::<T>(), budget.kept());
+    let most = target(work);
+    let whole = work.sweeps > MANY_SWEEPS && elements <= most;
+    let mut wanted = if whole { 1 } else { slots_for(elements * size) };
+    let mut limit = kept / size;
+    let cut = |target: usize, limit: usize| kernel.cut(work.sweeps, target, limit);
+    // The halo comes on top, as far as it is small.
+    let halo = {
+        let around = cut(most, limit);
+        around.most_samples().saturating_sub(around.most_outputs()).min(most / 8)
+    };
+    let mut target = elements.div_ceil(wanted).min(most) + halo;
+    let mut short = false;
+    loop {
+        let mut tiles = cut(target, limit);
+        let bytes = |tiles: &Cut<T>| 2 * tiles.most_samples() * size;
+        if bytes(&tiles) > kept {
+            target = (kept / (2 * size)).max(LEAST_SAMPLES);
+            tiles = cut(target, limit);
+        }
+        wanted = wanted.min(kept / bytes(&tiles)).max(1);
+        let slots = wanted.min(tiles.count());
+        match device.slots.reserve(&device.context, slots, tiles.most_samples() * size, Some(kept), short) {
+            Ok(slots) => return Ok((tiles, slots)),
+            // Nobody needs what is only kept.
+            Err(Error::OutOfMemory(_)) if device.spare.release() => {}
+            Err(Error::OutOfMemory(text)) => {
+                let smaller = cut(target / 2, limit.min(tiles.most_samples()));
+                if wanted > 1 {
+                    wanted /= 2;
+                } else if smaller.most_samples() < tiles.most_samples() {
+                    (target, limit) = (target / 2, limit.min(tiles.most_samples()));
+                } else {
+                    let smallest = bytes(&tiles);
+                    let text = format!("No memory for the smallest of buffers, {smallest} bytes. {text}");
+                    return Err(Error::OutOfMemory(text));
+                }
+                short = true;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// What the tiles of a round have in common.
+struct Round<'a, T> {
+    kernel: &'a dyn Kernel<T>,
+    modules: &'a Modules,
+    cut: Cut<T>,
+    boundary: [Boundary<T>; 3],
+    sweeps: usize,
+    under_way: usize,
+    slots: usize,
+    from: &'a [T],
+    to: SharedOutput<'a, T>,
+    watch: &'a Watch,
+}
+
+/// All sweeps of a round over one tile.
+struct TileJob<'a, T> {
+    round: &'a Round<'a, T>,
+    tile: Tile,
+    /// The updates that the watch has heard of.
+    told: usize,
+}
+
+impl<T: Element> Job for TileJob<'_, T> {
+    fn start(&mut self, slot: &mut Slot) -> Result<(), Error> {
+        let (round, tile) = (self.round, &self.tile);
+        let samples = tile.samples();
+        round.cut.gather(tile, round.from, slot.samples(samples));
+        let Round { boundary, sweeps, under_way, .. } = *round;
+        let area = Area { tile: tile.clone(), boundary, sweeps, under_way };
+        let plan = round.kernel.plan(round.modules, &area)?;
+        let told = &mut self.told;
+        let outputs = tile.outputs();
+        let mut over = |updates: usize| {
+            let updates = updates.min(round.sweeps * outputs);
+            round.watch.count(updates - *told);
+            *told = updates;
+            Ok(round.watch.check()?)
+        };
+        let work = round.kernel.work();
+        let sweeps = Sweeps { plan: &*plan, outputs, work, sweeps: round.sweeps, share: round.slots };
+        slot.compute::<T>(samples, tile.span().len(), round.sweeps == 1, |stream, [input, output]| {
+            let in_input = sweeps.run(stream, input, [output, input], &mut over)?;
+            let result = if in_input { input } else { output };
+            Ok(result + (plan.first_output() * size_of::<T>()) as sys::CUdeviceptr)
+        })
+    }
+
+    fn finish(self, slot: &mut Slot) -> Result<(), Error> {
+        let round = self.round;
+        round.cut.scatter(&self.tile, slot.outputs(self.tile.span().len())?, &round.to);
+        round.watch.count(round.sweeps * self.tile.outputs() - self.told);
+        Ok(())
+    }
+}
