@@ -8,30 +8,28 @@
 
 mod common;
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use common::ends::{self, AnyEngine, Ends, Stage, array_with, bits, contents};
 use common::{Mode, StandIn};
 use cudarc::driver::{CudaContext, result};
 use libtest_mimic::{Arguments, Failed, Trial};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use stencil_mex::cpu::{Cpu, Level};
-use stencil_mex::cuda::{self, Cuda};
+use stencil_mex::cuda::{self, Cuda, measure};
 use stencil_mex::stencil::{
-    Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Filter, Lines, Real, Reference,
-    Request, Taps,
+    Array, Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Filter, Held, Lines, Real,
+    Reference, Source, Stencil, Taps, Target,
 };
 use stencil_mex::watch::Watch;
 
 /// What an output holds before an engine fills it: an element with this value was not written.
 const POISON: f64 = -1.25e-300;
 
-/// Elements on either side of an output that no engine may touch.
-const GUARD: usize = 16;
-
 type Outcome = Result<(), String>;
-type AnyEngine = dyn Engine + 'static;
 /// A name, and what is to hold of any engine.
 type Case = (&'static str, fn(&AnyEngine) -> Outcome);
 /// A name, and what is to hold of CUDA.
@@ -66,43 +64,75 @@ fn open_cuda() -> Result<Cuda, String> {
     Cuda::open(None).map_err(|error| error.to_string())
 }
 
-/// Has `run`, which does so many sweeps, fill an output on the engine and on the reference, and compares every bit, and
-/// what was counted.
+/// Has `run` compute on the engine, between these ends, and gives the results. `blank` is where they go before.
+fn results<T: Real>(
+    engine: &AnyEngine,
+    ends: Ends,
+    input: &[T],
+    blank: T,
+    watch: &Watch,
+    run: impl Fn(&AnyEngine, Source<T>, Target<T>, &Watch) -> Result<(), Error>,
+) -> Result<Vec<T>, String>
+where
+    AnyEngine: Compute<T>,
+{
+    let mut stage = Stage::new(engine, ends, input, blank).map_err(|error| format!("its arrays: {error}"))?;
+    let (from, to) = stage.ends();
+    run(engine, from, to, watch).map_err(|error| error.to_string())?;
+    stage.results(engine)
+}
+
+/// What the plain reference gives.
+fn right<T: Real>(
+    input: &[T],
+    run: impl Fn(&AnyEngine, Source<T>, Target<T>, &Watch) -> Result<(), Error>,
+) -> Result<Vec<T>, String> {
+    let mut output = vec![T::default(); input.len()];
+    run(&Reference, Source::Host(input), Target::Host(&mut output), &Watch::new())
+        .map_err(|error| format!("the reference: {error}"))?;
+    Ok(output)
+}
+
+/// Has `run`, which does so many sweeps, compute on the engine and on the reference, and compares every bit, and what
+/// was counted.
 fn check_operation<T: Real>(
     what: &str,
     engine: &AnyEngine,
     input: &[T],
     sweeps: usize,
-    run: impl Fn(&AnyEngine, &mut [T], &Watch) -> Result<(), Error>,
-) -> Outcome {
-    let poison = T::from_f64(POISON);
-    let before = input.to_vec();
-    let mut expected = vec![poison; input.len()];
-    run(&Reference, &mut expected, &Watch::new()).map_err(|error| error.to_string())?;
-    let mut buffer = vec![poison; input.len() + 2 * GUARD];
-    let watch = Watch::new();
-    run(engine, &mut buffer[GUARD..GUARD + input.len()], &watch).map_err(|error| format!("{what}: {error}"))?;
-    let (head, rest) = buffer.split_at(GUARD);
-    let (output, tail) = rest.split_at(input.len());
-    if head.iter().chain(tail).any(|x| !x.same(poison)) {
-        return Err(format!("{what}: written outside the output"));
+    run: impl Fn(&AnyEngine, Source<T>, Target<T>, &Watch) -> Result<(), Error>,
+) -> Outcome
+where
+    AnyEngine: Compute<T>,
+{
+    let expected = right(input, &run)?;
+    for ends in ends::of_check(is_slow(engine)) {
+        let watch = Watch::new();
+        let output = results(engine, ends, input, T::from_f64(POISON), &watch, &run)
+            .map_err(|error| format!("{what}, {ends}: {error}"))?;
+        if watch.done() != (input.len() * sweeps) as u64 {
+            let (done, count) = (watch.done(), input.len());
+            return Err(format!("{what}, {ends}: {done} updates were counted, not {count} times {sweeps}"));
+        }
+        if let Some(i) = output.iter().zip(&expected).position(|(&got, &want)| !got.same(want)) {
+            return Err(format!("{what}, {ends}: element {i} is {:e}, not {:e}", output[i], expected[i]));
+        }
     }
-    if !input.iter().zip(&before).all(|(&a, &b)| a.same(b)) {
-        return Err(format!("{what}: the input was changed"));
-    }
-    if watch.done() != (input.len() * sweeps) as u64 {
-        return Err(format!("{what}: {} updates were counted, not {} times {sweeps}", watch.done(), input.len()));
-    }
-    match output.iter().zip(&expected).position(|(&got, &want)| !got.same(want)) {
-        None => Ok(()),
-        Some(i) => Err(format!("{what}: element {i} is {:e}, not {:e}", output[i], expected[i])),
-    }
+    Ok(())
 }
 
 /// Whether the engine's kernels run on the stand-in for the driver, which lets each of their threads take its turn:
 /// cases of many updates are smaller there.
 fn is_slow(engine: &AnyEngine) -> bool {
     engine.name() == "cuda" && StandIn::find().is_some()
+}
+
+fn stencil(lines: Lines, taps: &[f64]) -> Result<Stencil, String> {
+    Ok(Stencil::new(lines, Taps::new(taps).map_err(|error| error.to_string())?))
+}
+
+fn filter<T: Real>(entries: Vec<T>, size: [usize; 3]) -> Result<Filter<T>, String> {
+    Filter::new(entries, size).map_err(|error| error.to_string())
 }
 
 fn check(engine: &AnyEngine, input: &[f64], lines: Lines, taps: &[f64]) -> Outcome {
@@ -117,11 +147,9 @@ fn check_sweeps(
     boundary: Boundary<f64>,
     sweeps: usize,
 ) -> Outcome {
-    let request = Request::new(input, lines, Taps::new(taps).map_err(|error| error.to_string())?)
-        .ok_or("lines and input differ")?;
-    let request = request.with_boundary(boundary).with_sweeps(sweeps);
+    let stencil = stencil(lines, taps)?.with_boundary(boundary).with_sweeps(sweeps);
     let what = format!("{lines:?}, {} taps, {boundary:?}, {sweeps} sweeps", taps.len());
-    check_operation(&what, engine, input, sweeps, |engine, output, watch| engine.stencil(&request, output, watch))
+    check_operation(&what, engine, input, sweeps, |engine, from, to, watch| engine.stencil(&stencil, from, to, watch))
 }
 
 fn check_derivative<T: Real>(
@@ -135,11 +163,10 @@ where
     AnyEngine: Compute<T>,
 {
     for source in [CoefficientSource::Constant, CoefficientSource::ReadOnly] {
-        let request =
-            Derivative::new(input, lines, spacing, source).ok_or("lines and input differ")?.with_boundary(boundary);
+        let derivative = Derivative::new(lines, spacing, source).with_boundary(boundary);
         let what = format!("derivative, {lines:?}, {source:?}, {boundary:?}");
-        check_operation(&what, engine, input, 1, |engine, output, watch| {
-            Compute::derivative(engine, &request, output, watch)
+        check_operation(&what, engine, input, 1, |engine, from, to, watch| {
+            Compute::derivative(engine, &derivative, from, to, watch)
         })?;
     }
     Ok(())
@@ -151,15 +178,15 @@ fn check_derivatives(engine: &AnyEngine, input: &[f64], lines: Lines, boundary: 
     check_derivative(engine, &singles(input), lines, 0.1, single(boundary))
 }
 
-fn check_convolution<T: Real>(engine: &AnyEngine, what: &str, request: &Convolution<T>) -> Outcome
+fn check_convolution<T: Real>(engine: &AnyEngine, convolution: &Convolution<T>, input: &[T]) -> Outcome
 where
     AnyEngine: Compute<T>,
 {
     let (size, filter, boundary, sweeps) =
-        (request.size(), request.filter().size(), request.boundary(), request.sweeps());
-    let what = format!("{what} {size:?} by {filter:?}, {} bytes, {boundary:?}, {sweeps} sweeps", size_of::<T>());
-    check_operation(&what, engine, request.input(), sweeps, |engine, output, watch| {
-        Compute::convolution(engine, request, output, watch)
+        (convolution.size(), convolution.filter().size(), convolution.boundary(), convolution.sweeps());
+    let what = format!("convolution {size:?} by {filter:?}, {} bytes, {boundary:?}, {sweeps} sweeps", size_of::<T>());
+    check_operation(&what, engine, input, sweeps, |engine, from, to, watch| {
+        Compute::convolution(engine, convolution, from, to, watch)
     })
 }
 
@@ -301,11 +328,17 @@ fn large(engine: &AnyEngine) -> Outcome {
 
 /// The document's example, with the numbers written out.
 fn document(engine: &AnyEngine) -> Outcome {
-    let request = Request::new(&[1.0; 20], Lines::new(20, 1), Taps::new(&[1.0; 11]).unwrap()).unwrap();
-    let mut output = [POISON; 20];
-    engine.stencil(&request, &mut output, &Watch::new()).map_err(|error| error.to_string())?;
+    let ones = stencil(Lines::new(20, 1), &[1.0; 11])?;
     let expected = [6., 7., 8., 9., 10., 11., 11., 11., 11., 11., 11., 11., 11., 11., 11., 10., 9., 8., 7., 6.];
-    if output == expected { Ok(()) } else { Err(format!("{output:?}")) }
+    for ends in ends::ALL {
+        let output = results(engine, ends, &[1.0; 20], POISON, &Watch::new(), |engine, from, to, watch| {
+            engine.stencil(&ones, from, to, watch)
+        })?;
+        if output != expected {
+            return Err(format!("{ends}: {output:?}"));
+        }
+    }
+    Ok(())
 }
 
 /// Taps that are infinite, NaN, or nothing but zeros of either sign.
@@ -378,31 +411,20 @@ fn check_image(engine: &AnyEngine, size: [usize; 3], filter: [usize; 3], seed: u
 fn check_image_sweeps(
     engine: &AnyEngine,
     size: [usize; 3],
-    filter: [usize; 3],
+    filter_size: [usize; 3],
     seed: u64,
     boundary: Boundary<f64>,
     sweeps: usize,
 ) -> Outcome {
-    fn request<T: Real>(
-        input: &[T],
-        size: [usize; 3],
-        entries: Vec<T>,
-        filter: [usize; 3],
-    ) -> Result<Convolution<'_, T>, String> {
-        let filter = Filter::new(entries, filter).map_err(|error| error.to_string())?;
-        Convolution::new(input, size, filter).ok_or("size and input differ".into())
-    }
     let input = samples(size.iter().product(), seed);
-    let mut entries = samples(filter.iter().product(), seed + 1);
+    let mut entries = samples(filter_size.iter().product(), seed + 1);
     if sweeps > 1 {
         entries = tame(entries.len(), seed + 1);
     }
-    let in_single = singles(&input);
-    let in_single =
-        request(&in_single, size, singles(&entries), filter)?.with_boundary(single(boundary)).with_sweeps(sweeps);
-    let in_double = request(&input, size, entries, filter)?.with_boundary(boundary).with_sweeps(sweeps);
-    check_convolution(engine, "convolution", &in_double)?;
-    check_convolution(engine, "convolution", &in_single)
+    let in_single = Convolution::new(size, filter(singles(&entries), filter_size)?);
+    let in_double = Convolution::new(size, filter(entries, filter_size)?);
+    check_convolution(engine, &in_double.with_boundary(boundary).with_sweeps(sweeps), &input)?;
+    check_convolution(engine, &in_single.with_boundary(single(boundary)).with_sweeps(sweeps), &singles(&input))
 }
 
 /// Images of all shapes, among them such that take several pieces and tasks.
@@ -721,30 +743,47 @@ fn stopped(engine: &AnyEngine) -> Outcome {
     // A launch cannot be stopped: over a million points, one would take minutes on the stand-in.
     let side = if is_slow(engine) { 1 << 5 } else { 1 << 10 };
     let input = ordinary(side * side, 1);
-    let taps = Taps::new(&tame(21, 2)).map_err(|error| error.to_string())?;
-    let filter = Filter::new(tame(225, 2), [15, 15, 1]).map_err(|error| error.to_string())?;
     let ways = [Lines::new(side * side, 1), Lines::new(side, side), Lines::strided(side, side, 1), Lines::new(16, 1)];
-    let runs = ways.map(|lines| Request::new(&input[..lines.elements()], lines, taps));
-    let runs = runs.into_iter().map(|run| run.ok_or("lines and input differ").map(|run| run.with_sweeps(ENDLESS)));
-    let runs = runs.collect::<Result<Vec<_>, _>>()?;
-    let images = [[side, side, 1], [4, 4, 1]].map(|size: [usize; 3]| {
-        Convolution::new(&input[..size.iter().product()], size, filter.clone()).map(|run| run.with_sweeps(ENDLESS))
-    });
-    let mut output = vec![POISON; input.len()];
-    for run in &runs {
-        expect_stop(|watch| engine.stencil(run, &mut output[..run.input().len()], watch))?;
+    for lines in ways {
+        let endless = stencil(lines, &tame(21, 2))?.with_sweeps(ENDLESS);
+        expect_stops(engine, &input[..lines.elements()], |from, to, watch| engine.stencil(&endless, from, to, watch))?;
     }
-    for run in images.iter().flatten() {
-        expect_stop(|watch| Compute::convolution(engine, run, &mut output[..run.input().len()], watch))?;
+    for size in [[side, side, 1], [4, 4, 1]] {
+        let endless = Convolution::new(size, filter(tame(225, 2), [15, 15, 1])?).with_sweeps(ENDLESS);
+        expect_stops(engine, &input[..endless.elements()], |from, to, watch| {
+            Compute::convolution(engine, &endless, from, to, watch)
+        })?;
     }
-    let derivative = Derivative::new(&input, Lines::new(input.len(), 1), 0.1, CoefficientSource::Constant)
-        .ok_or("lines and input differ")?;
-    let watch = Watch::new();
-    watch.stop();
-    if Compute::derivative(engine, &derivative, &mut output, &watch) != Err(Error::Interrupted) {
-        return Err("a derivative that was stopped before it began has ended well".into());
+    let derivative = Derivative::new(Lines::new(input.len(), 1), 0.1, CoefficientSource::Constant);
+    for ends in ends::ALL {
+        let watch = Watch::new();
+        watch.stop();
+        let mut stage = Stage::new(engine, ends, &input, POISON).map_err(|error| error.to_string())?;
+        let (from, to) = stage.ends();
+        if Compute::derivative(engine, &derivative, from, to, &watch) != Err(Error::Interrupted) {
+            return Err(format!("{ends}: a derivative that was stopped before it began has ended well"));
+        }
+        stage.results(engine).map_err(|error| format!("a derivative that was stopped, {ends}: {error}"))?;
     }
     check_sweeps(engine, &ordinary(70_000, 1), Lines::new(70_000, 1), &[0.25, 0.5, 0.25], Boundary::Circular, 3)
+}
+
+/// Stops such runs, which end at no other time, and looks at what they leave.
+fn expect_stops(
+    engine: &AnyEngine,
+    input: &[f64],
+    run: impl Fn(Source<f64>, Target<f64>, &Watch) -> Result<(), Error>,
+) -> Outcome {
+    for ends in ends::of_check(is_slow(engine)) {
+        let mut stage = Stage::new(engine, ends, input, POISON).map_err(|error| error.to_string())?;
+        expect_stop(|watch| {
+            let (from, to) = stage.ends();
+            run(from, to, watch)
+        })
+        .and_then(|()| stage.results(engine).map(drop))
+        .map_err(|error| format!("{ends}: {error}"))?;
+    }
+    Ok(())
 }
 
 /// Stops a run before it begins, and another when it has begun.
@@ -789,18 +828,22 @@ fn outputs_are_not_read(engine: &AnyEngine) -> Outcome {
     fn compare<T: Real>(
         what: &str,
         engine: &AnyEngine,
-        len: usize,
-        run: impl Fn(&AnyEngine, &mut [T]) -> Result<(), Error>,
-    ) -> Outcome {
-        let (mut expected, mut output) = (vec![T::default(); len], vec![T::from_f64(f64::NAN); len]);
-        run(&Reference, &mut expected).map_err(|error| error.to_string())?;
-        run(engine, &mut output).map_err(|error| format!("{what}: {error}"))?;
-        // Bits: to `same`, one NaN is as good as another.
-        let differ = |(got, want): (&T, &T)| got.to_f64().to_bits() != want.to_f64().to_bits();
-        match output.iter().zip(&expected).position(differ) {
-            None => Ok(()),
-            Some(i) => Err(format!("{what}: element {i} is {:e}, not {:e}", output[i], expected[i])),
+        input: &[T],
+        run: impl Fn(&AnyEngine, Source<T>, Target<T>, &Watch) -> Result<(), Error>,
+    ) -> Outcome
+    where
+        AnyEngine: Compute<T>,
+    {
+        let expected = right(input, &run)?;
+        for ends in ends::of_check(is_slow(engine)) {
+            let output = results(engine, ends, input, T::from_f64(f64::NAN), &Watch::new(), &run)
+                .map_err(|error| format!("{what}, {ends}: {error}"))?;
+            // Bits: to `same`, one NaN is as good as another.
+            if let Some(i) = output.iter().zip(&expected).position(|(&got, &want)| bits(got) != bits(want)) {
+                return Err(format!("{what}, {ends}: element {i} is {:e}, not {:e}", output[i], expected[i]));
+            }
         }
+        Ok(())
     }
     for lines in [
         Lines::new(9, 40),
@@ -815,39 +858,199 @@ fn outputs_are_not_read(engine: &AnyEngine) -> Outcome {
                 if sweeps > 1 && sweeps * lines.elements() > most_updates {
                     continue;
                 }
-                let request =
-                    Request::new(&input, lines, Taps::new(&tame(taps, 9)).map_err(|error| error.to_string())?)
-                        .ok_or("lines")?;
-                let request = request.with_boundary(boundary).with_sweeps(sweeps);
                 let what = format!("{lines:?}, {taps} taps, {boundary:?}, {sweeps} sweeps");
-                compare(&what, engine, input.len(), |engine, output| engine.stencil(&request, output, &Watch::new()))?;
+                let stencil = stencil(lines, &tame(taps, 9))?.with_boundary(boundary).with_sweeps(sweeps);
+                compare(&what, engine, &input, |engine, from, to, watch| engine.stencil(&stencil, from, to, watch))?;
             }
-            let request = Derivative::new(&input, lines, 0.5, CoefficientSource::Constant)
-                .ok_or("lines")?
-                .with_boundary(boundary);
             let what = format!("derivative, {lines:?}, {boundary:?}");
-            compare(&what, engine, input.len(), |engine, output| {
-                Compute::derivative(engine, &request, output, &Watch::new())
+            let derivative = Derivative::new(lines, 0.5, CoefficientSource::Constant).with_boundary(boundary);
+            compare(&what, engine, &input, |engine, from, to, watch| {
+                Compute::derivative(engine, &derivative, from, to, watch)
             })?;
         }
     }
-    for (size, filter) in
+    for (size, filter_size) in
         [([300, 200, 1], [3, 3, 1]), ([1100, 3, 2], [5, 1, 1]), ([40, 30, 20], [3, 3, 3]), ([7, 5, 3], [7, 7, 7])]
     {
         let input = singles(&ordinary(size.iter().product(), 10));
+        let filter = filter(singles(&tame(filter_size.iter().product(), 11)), filter_size)?;
         for boundary in KINDS {
             for sweeps in [0, 1, 2, 3, 8] {
-                let entries = Filter::new(singles(&tame(filter.iter().product(), 11)), filter)
-                    .map_err(|error| error.to_string())?;
-                let request = Convolution::new(&input, size, entries)
-                    .ok_or("size")?
-                    .with_boundary(single(boundary))
-                    .with_sweeps(sweeps);
-                let what = format!("convolution {size:?} by {filter:?}, {boundary:?}, {sweeps} sweeps");
-                compare(&what, engine, input.len(), |engine, output| {
-                    Compute::convolution(engine, &request, output, &Watch::new())
+                let what = format!("convolution {size:?} by {filter_size:?}, {boundary:?}, {sweeps} sweeps");
+                let convolution = Convolution::new(size, filter.clone());
+                let convolution = convolution.with_boundary(single(boundary)).with_sweeps(sweeps);
+                compare(&what, engine, &input, |engine, from, to, watch| {
+                    Compute::convolution(engine, &convolution, from, to, watch)
                 })?;
             }
+        }
+    }
+    Ok(())
+}
+
+/// Copies between all ends, to the last bit, NaN too.
+fn copies(engine: &AnyEngine) -> Outcome {
+    fn check_copy<T: Real>(engine: &AnyEngine, input: &[T]) -> Outcome
+    where
+        AnyEngine: Compute<T>,
+    {
+        for ends in ends::ALL {
+            let what = format!("{} elements of {} bytes, {ends}", input.len(), size_of::<T>());
+            let watch = Watch::new();
+            let output = results(engine, ends, input, T::from_f64(POISON), &watch, |engine, from, to, watch| {
+                Compute::copy(engine, from, to, watch)
+            })
+            .map_err(|error| format!("{what}: {error}"))?;
+            if let Some(i) = output.iter().zip(input).position(|(&got, &want)| bits(got) != bits(want)) {
+                return Err(format!("{what}: element {i} is {:e}, not {:e}", output[i], input[i]));
+            }
+            if watch.done() > 0 {
+                return Err(format!("{what}: {} updates were counted where nothing is computed", watch.done()));
+            }
+        }
+        Ok(())
+    }
+    for count in [0, 1, 2, 1000, 4097, 70_000, 262_144, 262_145, 1_000_003] {
+        let mut input = samples(count, 3);
+        // NaN that say something, of either sign.
+        input.iter_mut().step_by(5).for_each(|x| *x = f64::from_bits(0xFFF8_0000_E000_0000 ^ x.to_bits() >> 63 << 63));
+        check_copy(engine, &input)?;
+        check_copy(engine, &singles(&input))?;
+    }
+    Ok(())
+}
+
+/// An array that no engine holds.
+#[derive(Debug)]
+struct Elsewhere;
+
+impl Held for Elsewhere {
+    fn place(&self) -> String {
+        "the test's hands".into()
+    }
+}
+
+/// An array of another engine is refused by each operation, at either end, and nothing is changed.
+fn foreign_arrays(engine: &AnyEngine) -> Outcome {
+    // CUDA's where there is a device; it takes the CPU's.
+    let other: Option<Box<dyn Engine>> = match engine.name() {
+        "cuda" => Some(Box::new(Cpu::new())),
+        _ => open_cuda().ok().map(|cuda| Box::new(cuda) as _),
+    };
+    // Small, and in several pieces.
+    for size in [[20, 15, 1], [400, 300, 1]] {
+        let lines =
+            [Lines::new(size[0], size[1]), Lines::strided(size[0], size[1], 1), Lines::new(size[0] * size[1], 1)];
+        let entries = tame(9, 2);
+        let mut in_double = operations(engine, lines[0], size, filter(entries.clone(), [3, 3, 1])?);
+        let in_single = operations(engine, lines[0], size, filter(singles(&entries), [3, 3, 1])?);
+        for lines in lines {
+            for sweeps in [0, 1, 3] {
+                let stencil = stencil(lines, &tame(5, 2))?.with_sweeps(sweeps);
+                let run =
+                    move |from: Source<f64>, to: Target<f64>, watch: &Watch| engine.stencil(&stencil, from, to, watch);
+                in_double.push((format!("{lines:?}, {sweeps} sweeps"), Box::new(run)));
+            }
+        }
+        for other in [None, other.as_deref()] {
+            let input = ordinary(size.iter().product(), 1);
+            check_foreign(engine, other, &input, &in_double)?;
+            check_foreign(engine, other, &singles(&input), &in_single)?;
+        }
+        ends::each(|| check(engine, &samples(lines[0].elements(), 1), lines[0], &[1.0, 2.0, 3.0]))?;
+    }
+    Ok(())
+}
+
+/// An operation of one engine, and what it is.
+type Operation<'a, T> = (String, Box<dyn Fn(Source<T>, Target<T>, &Watch) -> Result<(), Error> + 'a>);
+
+/// All operations that there are in both classes.
+fn operations<T: Real>(engine: &AnyEngine, lines: Lines, size: [usize; 3], filter: Filter<T>) -> Vec<Operation<'_, T>>
+where
+    AnyEngine: Compute<T>,
+{
+    let mut all: Vec<Operation<T>> =
+        vec![("copy".into(), Box::new(|from, to, watch| Compute::copy(engine, from, to, watch)))];
+    let derivative = Derivative::new(lines, 0.1, CoefficientSource::Constant);
+    let run =
+        move |from: Source<T>, to: Target<T>, watch: &Watch| Compute::derivative(engine, &derivative, from, to, watch);
+    all.push(("derivative".into(), Box::new(run)));
+    for sweeps in [0, 1, 3] {
+        let convolution = Convolution::new(size, filter.clone()).with_sweeps(sweeps);
+        let run = move |from: Source<T>, to: Target<T>, watch: &Watch| {
+            Compute::convolution(engine, &convolution, from, to, watch)
+        };
+        all.push((format!("convolution, {sweeps} sweeps"), Box::new(run)));
+    }
+    all
+}
+
+/// Whose an end of an operation is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    Host,
+    Own,
+    Foreign,
+}
+
+/// Has the operations meet arrays of the other engine, or of none.
+fn check_foreign<T: Real>(
+    engine: &AnyEngine,
+    other: Option<&AnyEngine>,
+    input: &[T],
+    operations: &[Operation<T>],
+) -> Outcome
+where
+    AnyEngine: Compute<T>,
+{
+    let show = |error: Error| error.to_string();
+    let blank = vec![T::from_f64(POISON); input.len()];
+    let foreign = |samples: &[T]| match other {
+        Some(other) => array_with(other, samples),
+        None => Ok(Array::new(Elsewhere, samples.len())),
+    };
+    let mut host = blank.clone();
+    let own_from = array_with(engine, input).map_err(show)?;
+    let mut own_to = array_with(engine, &blank).map_err(show)?;
+    let foreign_from = foreign(input).map_err(show)?;
+    let mut foreign_to = foreign(&blank).map_err(show)?;
+    let refused = Err(Error::Foreign(foreign_from.place()));
+    let all = [Whose::Host, Whose::Own, Whose::Foreign];
+    let pairs: Vec<_> = all.iter().flat_map(|&from| all.map(|to| (from, to))).collect();
+    for (what, run) in operations {
+        for &(from, to) in pairs.iter().filter(|(from, to)| [*from, *to].contains(&Whose::Foreign)) {
+            let what = format!("{what} of {} elements, {from:?} to {to:?}, {}", input.len(), foreign_from.place());
+            let source = match from {
+                Whose::Host => Source::Host(input),
+                Whose::Own => Source::Array(&own_from),
+                Whose::Foreign => Source::Array(&foreign_from),
+            };
+            let target = match to {
+                Whose::Host => Target::Host(&mut host),
+                Whose::Own => Target::Array(&mut own_to),
+                Whose::Foreign => Target::Array(&mut foreign_to),
+            };
+            let watch = Watch::new();
+            let outcome = run(source, target, &watch);
+            if outcome != refused || watch.done() > 0 {
+                return Err(format!("{what}: {outcome:?}, and {} updates were counted", watch.done()));
+            }
+        }
+        let of_other = |array| other.map(|other| contents(other, array)).transpose();
+        let kept = [
+            (Some(host.clone()), &blank[..]),
+            (Some(contents(engine, &own_from).map_err(show)?), input),
+            (Some(contents(engine, &own_to).map_err(show)?), &blank),
+            (of_other(&foreign_from).map_err(show)?, input),
+            (of_other(&foreign_to).map_err(show)?, &blank),
+        ];
+        let changed = |(now, before): &(Option<Vec<T>>, &[T])| {
+            now.iter().flatten().zip(*before).any(|(&now, &before)| bits(now) != bits(before))
+        };
+        if let Some(at) = kept.iter().position(changed) {
+            let name = ["the host's output", "the input", "the output", "the foreign input", "the foreign output"][at];
+            return Err(format!("{what} of {} elements, which was refused, has changed {name}", input.len()));
         }
     }
     Ok(())
@@ -856,10 +1059,15 @@ fn outputs_are_not_read(engine: &AnyEngine) -> Outcome {
 /// Draws so many cases and shrinks the first that fails.
 fn run_properties<S: Strategy>(cases: u32, strategy: &S, test: impl Fn(S::Value) -> Outcome) -> Outcome {
     let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
-    runner.run(strategy, |value| test(value).map_err(TestCaseError::fail)).map_err(|error| error.to_string())
+    // The ends are drawn, too: a case that shrinks keeps them.
+    let run = |(turn, value)| {
+        ends::take_turn(turn);
+        test(value).map_err(TestCaseError::fail)
+    };
+    runner.run(&(0..ends::ALL.len(), strategy), run).map_err(|error| error.to_string())
 }
 
-const TABLE: [Case; 21] = [
+const TABLE: [Case; 23] = [
     ("document", document),
     ("single_lines", single_lines),
     ("many_lines", many_lines),
@@ -880,11 +1088,13 @@ const TABLE: [Case; 21] = [
     ("convolution_boundaries", convolution_boundaries),
     ("convolution_sweeps", convolution_sweeps),
     ("outputs_are_not_read", outputs_are_not_read),
+    ("copies", copies),
+    ("foreign_arrays", foreign_arrays),
     ("stopped", stopped),
 ];
 
 /// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.
-const CUDA_TABLE: [CudaCase; 7] = [
+const CUDA_TABLE: [CudaCase; 8] = [
     ("what_is_timed_is_right", what_is_timed_is_right),
     ("taps_change", taps_change),
     ("released_and_used_again", released_and_used_again),
@@ -892,6 +1102,7 @@ const CUDA_TABLE: [CudaCase; 7] = [
     ("memory_of_the_host_stays", memory_of_the_host_stays),
     ("memory_is_flat", memory_is_flat),
     ("memory_is_short", memory_is_short),
+    ("memory_is_short_for_arrays", memory_is_short_for_arrays),
 ];
 
 /// What holds for CUDA where a call of the driver fails at the worst moment. The stand-in alone fails when it is told
@@ -935,10 +1146,9 @@ fn progress_counts_once(cuda: Cuda, stand_in: StandIn) -> Outcome {
     late(stand_in, "cuLaunchKernel", &|| check(&pieces, &input, Lines::new(40_000, 1), &[1.0, 2.0, 3.0]))?;
     // All sweeps are counted before the image is fetched from the device, in several pieces.
     let input = ordinary(300_000, 1);
-    let filter = Filter::new(tame(9, 2), [3, 3, 1]).map_err(|error| error.to_string())?;
-    let image = Convolution::new(&input, [1000, 300, 1], filter).ok_or("size and input differ")?;
+    let image = Convolution::new([1000, 300, 1], filter(tame(9, 2), [3, 3, 1])?);
     let image = image.with_boundary(Boundary::Circular).with_sweeps(3);
-    late(stand_in, "cuMemcpyDtoHAsync_v2", &|| check_convolution(&cuda, "image", &image))
+    late(stand_in, "cuMemcpyDtoHAsync_v2", &|| check_convolution(&cuda, &image, &input))
 }
 
 /// A copy of taps that failed leaves nothing that a later call takes for its own taps: neither those that were to be
@@ -948,9 +1158,8 @@ fn taps_are_copied_anew_after_a_failure(cuda: Cuda, stand_in: StandIn) -> Outcom
     let (before, failing) = ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]);
     let fails_in = |function: &str, taps: &[f64]| {
         stand_in.fail_in(function, 1, OUT_OF_MEMORY, Mode::Once);
-        let taps = Taps::new(taps).map_err(|error| error.to_string())?;
-        let request = Request::new(&input, lines, taps).ok_or("lines and input differ")?;
-        match cuda.stencil(&request, &mut [POISON; 50], &Watch::new()) {
+        let what = stencil(lines, taps)?;
+        match cuda.stencil(&what, Source::Host(&input), Target::Host(&mut [POISON; 50]), &Watch::new()) {
             Err(Error::OutOfMemory(text)) if text.contains(function.trim_end_matches("_v2")) => Ok(()),
             other => Err(format!("{other:?} where {function} failed")),
         }
@@ -982,7 +1191,7 @@ fn a_broken_context_is_opened_anew(cuda: Cuda, stand_in: StandIn) -> Outcome {
     let long = || check(&cuda, &samples(300_000, 1), Lines::new(300_000, 1), &[1.0, 2.0, 3.0]);
     let image = || check_image_sweeps(&cuda, [40, 31, 1], [3, 3, 1], 1, Boundary::Circular, 3);
     let next: [&dyn Fn() -> Outcome; 3] = [&short, &long, &image];
-    for next in next {
+    for (next, ends) in next.into_iter().flat_map(|next| ends::ALL.map(|ends| (next, ends))) {
         short()?;
         image()?;
         let device = result::device::get(cuda.ordinal() as i32).map_err(show)?;
@@ -1001,7 +1210,7 @@ fn a_broken_context_is_opened_anew(cuda: Cuda, stand_in: StandIn) -> Outcome {
         if broken != [true; 2] {
             return Err("the context was not broken".into());
         }
-        next()?;
+        ends::between(ends, next)?;
     }
     Ok(())
 }
@@ -1010,13 +1219,12 @@ fn a_broken_context_is_opened_anew(cuda: Cuda, stand_in: StandIn) -> Outcome {
 fn calls_learn_the_pace_from_each_other(cuda: Cuda, stand_in: StandIn) -> Outcome {
     let (length, sweeps) = (30_000, 2000);
     let input = ordinary(length, 1);
-    let taps = Taps::new(&tame(3, 2)).map_err(|error| error.to_string())?;
-    let request =
-        Request::new(&input, Lines::new(length, 1), taps).ok_or("lines and input differ")?.with_sweeps(sweeps);
+    let many = stencil(Lines::new(length, 1), &tame(3, 2))?.with_sweeps(sweeps);
     let mut output = vec![POISON; length];
     let mut launches_ahead_of_the_first_wait = || {
         stand_in.reset();
-        cuda.stencil(&request, &mut output, &Watch::new()).map_err(|error| error.to_string())?;
+        cuda.stencil(&many, Source::Host(&input), Target::Host(&mut output), &Watch::new())
+            .map_err(|error| error.to_string())?;
         let names =
             (0..stand_in.calls()).map(|number| stand_in.call(number)).skip_while(|name| name != "cuLaunchKernel");
         Ok::<_, String>(
@@ -1031,44 +1239,21 @@ fn calls_learn_the_pace_from_each_other(cuda: Cuda, stand_in: StandIn) -> Outcom
     }
 }
 
-/// The kernels that benchmarks time, each with its data on the device, give the right bits.
+/// What is timed on the device's clock takes time there, and is done.
 fn what_is_timed_is_right(cuda: Cuda) -> Outcome {
-    use stencil_mex::cuda::measure;
-    let (input, lines) = (ordinary(3000, 1), Lines::new(3000, 1));
-    let single = singles(&input);
-    let taps = Taps::new(&tame(5, 2)).map_err(|error| error.to_string())?;
-    let request = Request::new(&input, lines, taps).ok_or("lines and input differ")?;
-    let many = request.with_sweeps(7);
-    check_operation("stencil", &cuda, &input, 0, |engine, output, _| match engine.name() {
-        "cuda" => measure::stencil(&cuda, &request, output, 2).map(drop),
-        _ => engine.stencil(&request, output, &Watch::new()),
-    })?;
-    check_operation("sweeps", &cuda, &input, 0, |engine, output, _| match engine.name() {
-        "cuda" => measure::sweeps(&cuda, &many, output, 2).map(drop),
-        _ => engine.stencil(&many, output, &Watch::new()),
-    })?;
-    let double = Derivative::new(&input, lines, 0.1, CoefficientSource::ReadOnly).ok_or("lines and input differ")?;
-    check_operation("derivative", &cuda, &input, 0, |engine, output, _| match engine.name() {
-        "cuda" => measure::derivative_double(&cuda, &double, output, 2).map(drop),
-        _ => Compute::derivative(engine, &double, output, &Watch::new()),
-    })?;
-    let half = Derivative::new(&single, lines, 0.1, CoefficientSource::Constant).ok_or("lines and input differ")?;
-    check_operation("derivative in single", &cuda, &single, 0, |engine, output, _| match engine.name() {
-        "cuda" => measure::derivative_single(&cuda, &half, output, 2).map(drop),
-        _ => Compute::derivative(engine, &half, output, &Watch::new()),
-    })?;
-    let filter = Filter::new(tame(9, 3), [3, 3, 1]).map_err(|error| error.to_string())?;
-    let image = Convolution::new(&input, [60, 50, 1], filter).ok_or("size and input differ")?;
-    check_operation("convolution", &cuda, &input, 0, |engine, output, _| match engine.name() {
-        "cuda" => measure::convolution_double(&cuda, &image, output, 2).map(drop),
-        _ => Compute::convolution(engine, &image, output, &Watch::new()),
-    })?;
-    let filter = Filter::new(singles(&tame(9, 3)), [3, 3, 1]).map_err(|error| error.to_string())?;
-    let image = Convolution::new(&single, [60, 50, 1], filter).ok_or("size and input differ")?;
-    check_operation("convolution in single", &cuda, &single, 0, |engine, output, _| match engine.name() {
-        "cuda" => measure::convolution_single(&cuda, &image, output, 2).map(drop),
-        _ => Compute::convolution(engine, &image, output, &Watch::new()),
-    })
+    let (input, show) = (ordinary(30_000, 1), |error: Error| error.to_string());
+    let once = stencil(Lines::new(input.len(), 1), &tame(5, 2))?;
+    let mut expected = vec![POISON; input.len()];
+    Reference.stencil(&once, Source::Host(&input), Target::Host(&mut expected), &Watch::new()).map_err(show)?;
+    let samples = ends::array_with(&cuda, &input).map_err(show)?;
+    let results = RefCell::new(Compute::<f64>::array(&cuda, input.len()).map_err(show)?);
+    let work = || cuda.stencil(&once, Source::Array(&samples), Target::Array(&mut results.borrow_mut()), &Watch::new());
+    let milliseconds = measure::time(&cuda, work).map_err(show)?;
+    let got = ends::contents(&cuda, &results.borrow()).map_err(show)?;
+    match got.iter().zip(&expected).all(|(&got, &want)| got.same(want)) {
+        true if milliseconds > 0.0 && milliseconds < 60_000.0 => Ok(()),
+        right => Err(format!("right: {right}, in {milliseconds} ms")),
+    }
 }
 
 /// The taps in constant memory are those of the call, also after the same number of others, and after the same ones.
@@ -1101,10 +1286,13 @@ fn context_of_the_host_stays(cuda: Cuda) -> Outcome {
     let other = CudaContext::new_non_primary(cuda.ordinal(), 0).map_err(show)?;
     other.bind_to_thread().map_err(show)?;
     for length in [100, 1_000_000] {
-        check(&cuda, &samples(length, 1), Lines::new(length, 1), &[1.0, 2.0, 3.0])?;
-        if result::ctx::get_current().map_err(show)? != Some(other.cu_ctx()) {
-            return Err("another context is current after the call".into());
-        }
+        ends::each(|| {
+            check(&cuda, &samples(length, 1), Lines::new(length, 1), &[1.0, 2.0, 3.0])?;
+            match result::ctx::get_current().map_err(show)? {
+                Some(context) if context == other.cu_ctx() => Ok(()),
+                _ => Err(format!("another context is current after the calls with {length} elements")),
+            }
+        })?;
     }
     cuda::release();
     if result::ctx::get_current().map_err(show)? != Some(other.cu_ctx()) {
@@ -1112,11 +1300,13 @@ fn context_of_the_host_stays(cuda: Cuda) -> Outcome {
     }
     // SAFETY: null makes none current.
     unsafe { result::ctx::set_current(std::ptr::null_mut()) }.map_err(show)?;
-    check(&cuda, &samples(100, 1), Lines::new(100, 1), &[1.0])?;
-    match result::ctx::get_current().map_err(show)? {
-        None => Ok(()),
-        Some(_) => Err("a context was left current where there was none".into()),
-    }
+    ends::each(|| {
+        check(&cuda, &samples(100, 1), Lines::new(100, 1), &[1.0])?;
+        match result::ctx::get_current().map_err(show)? {
+            None => Ok(()),
+            Some(_) => Err("a context was left current where there was none".into()),
+        }
+    })
 }
 
 /// What others hold in the primary context outlives our release: it is given back, not reset.
@@ -1136,12 +1326,15 @@ fn memory_of_the_host_stays(cuda: Cuda) -> Outcome {
 /// Calls leave the device's memory as it was once each size has been seen.
 fn memory_is_flat(cuda: Cuda) -> Outcome {
     let sizes = [20, 5000, 100_000, 3_000_000];
-    let round =
-        || sizes.iter().try_for_each(|&size| check(&cuda, &samples(size, 1), Lines::new(size, 1), &[1.0, 2.0, 3.0]));
+    let round = || {
+        ends::each(|| {
+            sizes.iter().try_for_each(|&size| check(&cuda, &samples(size, 1), Lines::new(size, 1), &[1.0, 2.0, 3.0]))
+        })
+    };
     round()?;
     let free = || cuda.free_memory().map_err(|error| error.to_string());
     let before = free()?;
-    for _ in 0..5 {
+    for _ in 0..if is_slow(&cuda) { 1 } else { 5 } {
         round()?;
     }
     let input = samples(20, 1);
@@ -1157,11 +1350,26 @@ fn memory_is_short(cuda: Cuda) -> Outcome {
     cuda::release();
     let context = CudaContext::new(cuda.ordinal()).map_err(|error| error.to_string())?;
     check(&cuda, &samples(20, 1), Lines::new(20, 1), &[1.0, 2.0, 3.0])?;
+    let large = || check(&cuda, &samples(1_000_000, 1), Lines::new(1_000_000, 1), &[1.0, 2.0, 3.0]);
     let held = Hog::take(&context);
-    let outcome = check(&cuda, &samples(1_000_000, 1), Lines::new(1_000_000, 1), &[1.0, 2.0, 3.0]);
+    // There is no room for arrays of the device.
+    let outcome = ends::between(ends::HOST_TO_HOST, large);
     drop(held);
     outcome?;
-    check(&cuda, &samples(1_000_000, 1), Lines::new(1_000_000, 1), &[1.0, 2.0, 3.0])
+    large()
+}
+
+/// With nearly all of the device's memory held by others, no array is made there; with it given back, one is.
+fn memory_is_short_for_arrays(cuda: Cuda) -> Outcome {
+    cuda::release();
+    let context = CudaContext::new(cuda.ordinal()).map_err(|error| error.to_string())?;
+    let held = Hog::take(&context);
+    let array = Compute::<f64>::array(&cuda, 1_000_000).map(drop);
+    drop(held);
+    match array {
+        Err(Error::OutOfMemory(_)) => ends::each(|| check(&cuda, &samples(1000, 1), Lines::new(1000, 1), &[1.0])),
+        other => Err(format!("{other:?} where there is no memory")),
+    }
 }
 
 /// All the device memory that can be had, in pieces from large to small.
@@ -1205,7 +1413,11 @@ fn main() {
     for (engine, make) in engines() {
         let absent = make().err();
         for (case, run) in TABLE {
-            trials.push(trial(engine, case, absent.as_deref(), move || failed(run(&*make()?))));
+            let run = move || {
+                let missed = run(&*make()?).map(|()| ends::missed())?;
+                if missed.is_empty() { Ok(()) } else { Err(format!("nothing was computed {missed:?}")) }
+            };
+            trials.push(trial(engine, case, absent.as_deref(), move || failed(run())));
         }
     }
     let absent = open_cuda().err();
@@ -1217,7 +1429,9 @@ fn main() {
         absent.or_else(|| stand_in.is_none().then(|| "the stand-in is not what is found as the driver".into()));
     for (case, run) in FAULT_TABLE {
         trials.push(trial("cuda", case, absent.as_deref(), move || {
-            failed(run(open_cuda()?, stand_in.ok_or("no stand-in")?))
+            let (cuda, stand_in) = (open_cuda()?, stand_in.ok_or("no stand-in")?);
+            // They count the calls of the driver that one call of the engine makes.
+            failed(ends::between(ends::HOST_TO_HOST, || run(cuda, stand_in)))
         }));
     }
     let conclusion = libtest_mimic::run(&arguments, trials);
@@ -1233,10 +1447,10 @@ fn trial(
     run: impl FnOnce() -> Result<(), Failed> + Send + 'static,
 ) -> Trial {
     let reason = absent.map(|reason| format!(" (skipped: {reason})")).unwrap_or_default();
-    let stand_in = if engine.starts_with("cuda") { StandIn::find() } else { None };
     let run = move || {
+        ends::begin();
         let outcome = run();
-        let books = stand_in.map_or(Ok(()), clear_books);
+        let books = StandIn::find().map_or(Ok(()), clear_books);
         outcome.and(books.map_err(Failed::from))
     };
     Trial::test(format!("{engine}::{case}{reason}"), run).with_ignored_flag(absent.is_some())

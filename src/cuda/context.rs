@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use cudarc::driver::{result, sys};
 
 use super::error::failed;
-use crate::process::PerProcess;
+use crate::process::{self, PerProcess};
 use crate::stencil::Error;
 
 /// A handle of the driver.
@@ -30,6 +30,8 @@ unsafe impl<T> Sync for Handle<T> {}
 pub(super) struct Context {
     handle: Handle<sys::CUctx_st>,
     device: sys::CUdevice,
+    /// The process that retained it: after a fork no call of the driver may be made.
+    process: u32,
     /// What broke it. Then nothing of it is left, and it is given back already.
     lost: OnceLock<Error>,
 }
@@ -49,7 +51,8 @@ impl Context {
         let device = result::device::get(number).map_err(failed("cuDeviceGet"))?;
         // SAFETY: the device is one of the driver's.
         let handle = unsafe { result::primary_ctx::retain(device) }.map_err(failed("cuDevicePrimaryCtxRetain"))?;
-        let context = Arc::new(Context { handle: Handle(handle), device, lost: OnceLock::new() });
+        let context =
+            Arc::new(Context { handle: Handle(handle), device, process: process::id(), lost: OnceLock::new() });
         held.insert(ordinal, Arc::downgrade(&context));
         Ok(context)
     }
@@ -84,8 +87,12 @@ impl Context {
     /// Whether there is something of it to be given back; it is tried to make it current for that.
     pub(super) fn is_current(&self) -> bool {
         // Where the driver refuses, it may still take back what is its own.
-        let _ = self.bind();
-        self.alive().is_ok()
+        self.is_ours() && (self.bind().is_ok() || self.alive().is_ok())
+    }
+
+    /// Whether it is this process that retained it.
+    pub(super) fn is_ours(&self) -> bool {
+        self.process == process::id()
     }
 
     /// The device memory that is free, in bytes.
@@ -103,7 +110,7 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        if self.alive().is_ok() {
+        if self.is_ours() && self.alive().is_ok() {
             // SAFETY: it was retained in `retain`, and what was made in it is gone: each held this.
             let _ = unsafe { result::primary_ctx::release(self.device) };
         }

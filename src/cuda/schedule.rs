@@ -14,7 +14,7 @@ use cudarc::driver::{result, sys};
 use super::Element;
 use super::context::{Context, Stream};
 use super::cut::{Cut, SharedOutput, Size, Tile};
-use super::device::Device;
+use super::device::{Device, HostContext};
 use super::error::failed;
 use super::kernels::{Area, Kernel, Plan};
 use super::memory::{Budget, DeviceBuffer, Idle};
@@ -48,13 +48,23 @@ impl<T> Work<T> {
     }
 }
 
-/// What the engine holds of an array.
+/// What the engine holds of an array. There is a buffer until it is dropped.
 #[derive(Debug)]
-pub(super) struct DeviceArray(DeviceBuffer);
+pub(super) struct DeviceArray(Option<DeviceBuffer>);
 
 impl Held for DeviceArray {
     fn place(&self) -> String {
-        format!("the memory of device {}", self.0.context().ordinal() + 1)
+        format!("the memory of device {}", self.0.as_ref().map_or(0, |buffer| buffer.context().ordinal() + 1))
+    }
+}
+
+/// Arrays go at any time, on any thread: the context that is current there stays so.
+impl Drop for DeviceArray {
+    fn drop(&mut self) {
+        if self.0.as_ref().is_some_and(|buffer| buffer.context().is_ours()) {
+            let _host = HostContext::save();
+            self.0 = None;
+        }
     }
 }
 
@@ -63,16 +73,17 @@ impl DeviceArray {
     pub(super) fn new<T: Element>(device: &mut Device, len: usize) -> Result<Array<T>, Error> {
         let bytes = len.checked_mul(size_of::<T>()).ok_or_else(|| too_large(len))?;
         // At least a byte: there is no buffer of none.
-        Ok(Array::new(DeviceArray(DeviceBuffer::new(&device.context, bytes.max(1))?), len))
+        Ok(Array::new(DeviceArray(Some(DeviceBuffer::new(&device.context, bytes.max(1))?)), len))
     }
 
-    /// Its buffer, for a call on the device of this context.
+    /// Where it lies, for a call on the device of this context.
     ///
     /// # Errors
     /// [`Error::Foreign`] for another device; what broke the device that it lay on.
-    fn buffer(&self, context: &Arc<Context>) -> Result<&DeviceBuffer, Error> {
-        self.0.context().alive()?;
-        if Arc::ptr_eq(self.0.context(), context) { Ok(&self.0) } else { Err(Error::Foreign(self.place())) }
+    fn address(&self, context: &Arc<Context>) -> Result<sys::CUdeviceptr, Error> {
+        let buffer = self.0.as_ref().ok_or_else(|| Error::Internal("An array without its buffer.".into()))?;
+        buffer.context().alive()?;
+        if Arc::ptr_eq(buffer.context(), context) { Ok(buffer.address()) } else { Err(Error::Foreign(self.place())) }
     }
 }
 
@@ -80,9 +91,9 @@ fn too_large(len: usize) -> Error {
     Error::OutOfMemory(format!("There is no memory for {len} elements."))
 }
 
-/// Where an end of a call is: an array of the host, or the address of one on the device.
+/// Where an array lies, for a call on the device of this context.
 fn address<T: Element>(array: &Array<T>, context: &Arc<Context>) -> Result<sys::CUdeviceptr, Error> {
-    Ok(array.held::<DeviceArray>()?.buffer(context)?.address())
+    array.held::<DeviceArray>()?.address(context)
 }
 
 /// All of `work`, by this kernel. Neither end is larger or smaller than the work.
@@ -227,8 +238,10 @@ fn resident<T: Element>(
             unsafe { device.slots.download(&context, result, output, watch) }?;
         }
         Target::Array(array) if in_other => {
-            let last = own.last_mut().ok_or_else(|| Error::Internal("A result that is nowhere.".into()))?;
-            std::mem::swap(&mut array.held_mut::<DeviceArray>()?.0, last);
+            // The array takes the buffer, and leaves its own.
+            let held = array.held_mut::<DeviceArray>()?;
+            let before = std::mem::replace(&mut held.0, own.pop());
+            own.extend(before);
         }
         Target::Array(_) => {}
     }

@@ -1,0 +1,173 @@
+//! The two ends of an operation: where an engine takes its samples from, and where it puts its results. Each is the
+//! host's memory or an array that the engine holds.
+//!
+//! A check of a fast engine is done between all ends. On a slow one the ends take turns, from check to check, so that a
+//! case meets them all in the time that it takes with one of them.
+
+use std::cell::Cell;
+use std::fmt;
+
+use stencil_mex::stencil::{Array, Compute, Engine, Error, Real, Source, Target};
+use stencil_mex::watch::Watch;
+
+pub type AnyEngine = dyn Engine + 'static;
+
+/// Elements on either side of an output in the host's memory that no engine may touch.
+const GUARD: usize = 16;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Host,
+    Array,
+}
+
+/// Where samples come from, and where results go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ends {
+    from: End,
+    to: End,
+}
+
+impl fmt::Display for Ends {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let name = |end| if end == End::Host { "host" } else { "array" };
+        write!(f, "{} to {}", name(self.from), name(self.to))
+    }
+}
+
+pub const HOST_TO_HOST: Ends = Ends { from: End::Host, to: End::Host };
+
+/// Every combination.
+pub const ALL: [Ends; 4] = [
+    HOST_TO_HOST,
+    Ends { from: End::Array, to: End::Array },
+    Ends { from: End::Host, to: End::Array },
+    Ends { from: End::Array, to: End::Host },
+];
+
+thread_local! {
+    /// The number of the next check whose ends are its turn's.
+    static TURN: Cell<usize> = const { Cell::new(0) };
+    /// The ends of every check, where they are told.
+    static TOLD: Cell<Option<Ends>> = const { Cell::new(None) };
+    /// Which of [`ALL`] there were since [`begin`].
+    static MET: Cell<[bool; 4]> = const { Cell::new([false; 4]) };
+}
+
+/// A case begins: with the first turn, whatever ran before it.
+pub fn begin() {
+    take_turn(0);
+    MET.set([false; 4]);
+}
+
+/// The next check is the one of this number.
+pub fn take_turn(number: usize) {
+    TURN.set(number);
+}
+
+/// The ends between which nothing was computed since the case began.
+pub fn missed() -> Vec<Ends> {
+    ALL.into_iter().zip(MET.get()).filter(|(_, met)| !met).map(|(ends, _)| ends).collect()
+}
+
+/// Has every check in `work` be between these ends.
+pub fn between<R>(ends: Ends, work: impl FnOnce() -> R) -> R {
+    let before = TOLD.replace(Some(ends));
+    let result = work();
+    TOLD.set(before);
+    result
+}
+
+/// Does `work` between each of the ends.
+pub fn each(mut work: impl FnMut() -> Result<(), String>) -> Result<(), String> {
+    ALL.into_iter().try_for_each(|ends| between(ends, &mut work))
+}
+
+/// The ends of a check: those that are told; else all of them, or, where it is slow, those whose turn it is.
+pub fn of_check(is_slow: bool) -> Vec<Ends> {
+    match TOLD.get() {
+        Some(ends) => vec![ends],
+        None if is_slow => {
+            let number = TURN.get();
+            TURN.set(number + 1);
+            // The sum of the digits to base four: checks that come in twos or fours do not keep meeting the same ends.
+            let digits = std::iter::successors(Some(number), |rest| Some(rest / 4)).take_while(|&rest| rest > 0);
+            vec![ALL[digits.map(|rest| rest % 4).sum::<usize>() % 4]]
+        }
+        None => ALL.to_vec(),
+    }
+}
+
+/// What two numbers have in common that are the same to the last bit, NaN too.
+pub fn bits<T: Real>(number: T) -> u64 {
+    number.to_f64().to_bits()
+}
+
+/// An array of the engine's with these samples.
+pub fn array_with<T: Real>(engine: &AnyEngine, samples: &[T]) -> Result<Array<T>, Error>
+where
+    AnyEngine: Compute<T>,
+{
+    let mut array = Compute::<T>::array(engine, samples.len())?;
+    Compute::copy(engine, Source::Host(samples), Target::Array(&mut array), &Watch::new()).map(|()| array)
+}
+
+/// What an array of the engine's holds.
+pub fn contents<T: Real>(engine: &AnyEngine, array: &Array<T>) -> Result<Vec<T>, Error>
+where
+    AnyEngine: Compute<T>,
+{
+    let mut samples = vec![T::default(); array.len()];
+    Compute::copy(engine, Source::Array(array), Target::Host(&mut samples), &Watch::new()).map(|()| samples)
+}
+
+/// Samples, and room for as many results.
+pub struct Stage<'a, T> {
+    input: &'a [T],
+    before: Vec<T>,
+    blank: T,
+    /// The host's room, with guards around it.
+    room: Vec<T>,
+    /// Where they are, unless it is the host's memory.
+    from: Option<Array<T>>,
+    to: Option<Array<T>>,
+}
+
+impl<'a, T: Real> Stage<'a, T>
+where
+    AnyEngine: Compute<T>,
+{
+    /// With these samples, and with `blank` where the results go.
+    pub fn new(engine: &AnyEngine, ends: Ends, input: &'a [T], blank: T) -> Result<Stage<'a, T>, Error> {
+        MET.set(std::array::from_fn(|i| MET.get()[i] || ALL[i] == ends));
+        let room = vec![blank; input.len() + 2 * GUARD];
+        let array = |end, samples: &[T]| (end == End::Array).then(|| array_with(engine, samples)).transpose();
+        let (from, to) = (array(ends.from, input)?, array(ends.to, &room[..input.len()])?);
+        Ok(Stage { input, before: input.to_vec(), blank, room, from, to })
+    }
+
+    /// Its ends, for the engine.
+    pub fn ends(&mut self) -> (Source<'_, T>, Target<'_, T>) {
+        let room = &mut self.room[GUARD..GUARD + self.input.len()];
+        let from = self.from.as_ref().map_or(Source::Host(self.input), Source::Array);
+        (from, self.to.as_mut().map_or(Target::Host(room), Target::Array))
+    }
+
+    /// The results, unless something else was changed.
+    pub fn results(self, engine: &AnyEngine) -> Result<Vec<T>, String> {
+        let read = |array| contents(engine, array).map_err(|error| format!("reading an array: {error}"));
+        let is_blank = |samples: &[T]| samples.iter().all(|&x| x.same(self.blank));
+        let (head, rest) = self.room.split_at(GUARD);
+        let (output, tail) = rest.split_at(self.input.len());
+        if !is_blank(head) || !is_blank(tail) || self.to.is_some() && !is_blank(output) {
+            return Err("written outside the output".into());
+        }
+        let from = self.from.as_ref().map(read).transpose()?;
+        for input in [Some(self.input), from.as_deref()].into_iter().flatten() {
+            if !input.iter().zip(&self.before).all(|(&a, &b)| bits(a) == bits(b)) {
+                return Err("the input was changed".into());
+            }
+        }
+        self.to.as_ref().map_or(Ok(output.to_vec()), read)
+    }
+}
