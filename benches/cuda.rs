@@ -4,13 +4,14 @@
 //! before its time is told. `host,ENGINE,TAPS,N,ms` is what happens inside `mexFunction`, from an ordinary input to
 //! fresh pages.
 
+use std::cell::RefCell;
 use std::time::Instant;
 
 use stencil_mex::cpu::Cpu;
-use stencil_mex::cuda::measure::{self, Timing};
-use stencil_mex::cuda::{self, Cuda};
+use stencil_mex::cuda::{self, Cuda, measure};
 use stencil_mex::stencil::{
-    Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Filter, Lines, Real, Request, Taps,
+    Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Filter, Lines, Real, Source, Stencil,
+    Taps, Target,
 };
 use stencil_mex::watch::Watch;
 
@@ -31,6 +32,44 @@ fn taps(count: usize) -> Taps {
     Taps::new(&samples(count + 3)[3..]).unwrap()
 }
 
+/// Milliseconds of one thing and of what it is set against, measured in turn.
+struct Timing {
+    /// The call, with its arrays on the device.
+    kernel: Vec<f32>,
+    /// A copy there: the same bytes, and nothing computed.
+    copy: Vec<f32>,
+}
+
+/// Has `run` compute on arrays that lie on the device, so many times, each time beside a copy; the result goes to
+/// `output`.
+fn timed<T: Real>(
+    cuda: &Cuda,
+    input: &[T],
+    output: &mut [T],
+    repeats: usize,
+    run: impl Fn(Source<T>, Target<T>, &Watch) -> Result<(), Error>,
+) -> Timing
+where
+    Cuda: Compute<T>,
+{
+    let watch = Watch::new();
+    let array = || Compute::<T>::array(cuda, input.len()).unwrap();
+    let (mut samples, computed, copied) = (array(), RefCell::new(array()), RefCell::new(array()));
+    cuda.copy(input.into(), (&mut samples).into(), &watch).unwrap();
+    let kernel = || run((&samples).into(), (&mut *computed.borrow_mut()).into(), &watch);
+    let copy = || cuda.copy((&samples).into(), (&mut *copied.borrow_mut()).into(), &watch);
+    let mut timing = Timing { kernel: Vec::new(), copy: Vec::new() };
+    for repeat in 0..repeats + 3 {
+        let times = [measure::time(cuda, kernel).unwrap(), measure::time(cuda, copy).unwrap()];
+        if repeat >= 3 {
+            timing.kernel.push(times[0]);
+            timing.copy.push(times[1]);
+        }
+    }
+    cuda.copy((&*computed.borrow()).into(), output.into(), &watch).unwrap();
+    timing
+}
+
 /// A line about a kernel whose result is right, with the rate of its multiply-adds, so many an output, counted as two
 /// operations.
 fn report<T: Real>(name: &str, output: &[T], expected: &[T], timing: Timing, multiply_adds: usize) {
@@ -49,13 +88,17 @@ fn other_kernels(cuda: &Cuda, input: &[f64], quick: bool) {
     let (mut expected_single, mut output_single) = (vec![0.0_f32; input.len()], vec![0.0_f32; input.len()]);
     let lines = Lines::new(input.len(), 1);
     for source in [CoefficientSource::Constant, CoefficientSource::ReadOnly] {
-        let request = Derivative::new(input, lines, 0.1, source).unwrap();
-        Cpu::new().derivative(&request, &mut expected, &Watch::new()).unwrap();
-        let timing = measure::derivative_double(cuda, &request, &mut output, REPEATS).unwrap();
+        let what = Derivative::new(lines, 0.1, source);
+        Cpu::new().derivative(&what, input.into(), (&mut expected[..]).into(), &Watch::new()).unwrap();
+        let timing =
+            timed(cuda, input, &mut output, REPEATS, |from, to, watch| cuda.derivative(&what, from, to, watch));
         report(&format!("derivative double {source:?}"), &output, &expected, timing, 4);
-        let request = Derivative::new(&input_single, lines, 0.1, source).unwrap();
-        Cpu::new().derivative(&request, &mut expected_single, &Watch::new()).unwrap();
-        let timing = measure::derivative_single(cuda, &request, &mut output_single, REPEATS).unwrap();
+        let what = Derivative::new(lines, 0.1, source);
+        let (from, to) = ((&input_single[..]).into(), (&mut expected_single[..]).into());
+        Cpu::new().derivative(&what, from, to, &Watch::new()).unwrap();
+        let timing = timed(cuda, &input_single, &mut output_single, REPEATS, |from, to, watch| {
+            cuda.derivative(&what, from, to, watch)
+        });
         report(&format!("derivative single {source:?}"), &output_single, &expected_single, timing, 4);
     }
     let side = if quick { 700 } else { 8192 };
@@ -66,14 +109,19 @@ fn other_kernels(cuda: &Cuda, input: &[f64], quick: bool) {
         let entries = samples(filter_size.iter().product());
         let name = format!("{}x{}x{}", filter_size[0], filter_size[1], filter_size[2]);
         let filter = Filter::new(entries.clone(), filter_size).unwrap();
-        let request = Convolution::new(&input[..n], size, filter).unwrap();
-        Cpu::new().convolution(&request, &mut expected[..n], &Watch::new()).unwrap();
-        let timing = measure::convolution_double(cuda, &request, &mut output[..n], REPEATS).unwrap();
+        let what = Convolution::new(size, filter);
+        let (from, to) = ((&input[..n]).into(), (&mut expected[..n]).into());
+        Cpu::new().convolution(&what, from, to, &Watch::new()).unwrap();
+        let timing = timed(cuda, &input[..n], &mut output[..n], REPEATS, |from, to, watch| {
+            cuda.convolution(&what, from, to, watch)
+        });
         report(&format!("convolution double {name}"), &output[..n], &expected[..n], timing, entries.len());
-        let filter = Filter::new(singles(&entries), filter_size).unwrap();
-        let request = Convolution::new(&input_single[..n], size, filter).unwrap();
-        Cpu::new().convolution(&request, &mut expected_single[..n], &Watch::new()).unwrap();
-        let timing = measure::convolution_single(cuda, &request, &mut output_single[..n], REPEATS).unwrap();
+        let what = Convolution::new(size, Filter::new(singles(&entries), filter_size).unwrap());
+        let (from, to) = ((&input_single[..n]).into(), (&mut expected_single[..n]).into());
+        Cpu::new().convolution(&what, from, to, &Watch::new()).unwrap();
+        let timing = timed(cuda, &input_single[..n], &mut output_single[..n], REPEATS, |from, to, watch| {
+            cuda.convolution(&what, from, to, watch)
+        });
         report(
             &format!("convolution single {name}"),
             &output_single[..n],
@@ -98,18 +146,19 @@ fn main() {
     let mut output = vec![0.0; n];
     println!("kernel,name,n,ms,copy ms,of the copy,TFLOP/s");
     for count in (1..=21).step_by(2) {
-        let request = Request::new(&input, Lines::new(n, 1), taps(count)).unwrap();
-        Cpu::new().stencil(&request, &mut expected, &Watch::new()).unwrap();
-        let timing = measure::stencil(&cuda, &request, &mut output, 21).unwrap();
+        let what = Stencil::new(Lines::new(n, 1), taps(count));
+        Cpu::new().stencil(&what, (&input[..]).into(), (&mut expected[..]).into(), &Watch::new()).unwrap();
+        let timing = timed(&cuda, &input, &mut output, 21, |from, to, watch| cuda.stencil(&what, from, to, watch));
         report(&format!("{count} taps"), &output, &expected, timing, count);
     }
     for (length, count) in [(1000, 134_217), (64, 2_000_000), (10, 13_000_000), (3, 40_000_000)] {
         let lines = if quick { Lines::new(length, 1000) } else { Lines::new(length, count) };
-        let request = Request::new(&input[..lines.elements()], lines, taps(21)).unwrap();
-        let output = &mut output[..lines.elements()];
-        Cpu::new().stencil(&request, &mut expected[..lines.elements()], &Watch::new()).unwrap();
-        let timing = measure::stencil(&cuda, &request, output, 21).unwrap();
-        report(&format!("21 taps in lines of {length}"), output, &expected[..lines.elements()], timing, 21);
+        let what = Stencil::new(lines, taps(21));
+        let n = lines.elements();
+        let (input, output, expected) = (&input[..n], &mut output[..n], &mut expected[..n]);
+        Cpu::new().stencil(&what, input.into(), (&mut *expected).into(), &Watch::new()).unwrap();
+        let timing = timed(&cuda, input, output, 21, |from, to, watch| cuda.stencil(&what, from, to, watch));
+        report(&format!("21 taps in lines of {length}"), output, expected, timing, 21);
     }
     other_kernels(&cuda, &input, quick);
 
@@ -119,7 +168,7 @@ fn main() {
     for count in [11, 21] {
         for n in [20, 1000, 4096, 10_000, 30_000, 100_000, 1_000_000, 10_000_000, 100_000_000] {
             let n = if quick { n.min(1_000_000) } else { n };
-            let request = Request::new(&input[..n], Lines::new(n, 1), taps(count)).unwrap();
+            let what = Stencil::new(Lines::new(n, 1), taps(count));
             let engines: [&dyn Engine; 2] = [&cuda, &Cpu::new()];
             for engine in engines {
                 let repeats = (20_000_000 / n).clamp(9, 1001);
@@ -127,7 +176,7 @@ fn main() {
                     // Zeroed by the system when first touched: the pages are as fresh as a host's.
                     let mut output = vec![0.0; n];
                     let start = Instant::now();
-                    engine.stencil(&request, &mut output, &Watch::new()).unwrap();
+                    engine.stencil(&what, (&input[..n]).into(), (&mut output[..]).into(), &Watch::new()).unwrap();
                     let time = start.elapsed().as_secs_f64() * 1e3;
                     assert!(output[n / 2] != 0.0);
                     time
@@ -148,18 +197,18 @@ fn many_sweeps(cuda: &Cuda, input: &[f64], quick: bool) {
     let cube = [Lines::new(edge, edge * edge), Lines::strided(edge, edge, edge), Lines::strided(edge * edge, edge, 1)];
     let report = |lines: Lines, count: usize, boundary, sweeps| {
         let input = &input[..lines.elements().min(input.len())];
-        let request = Request::new(input, lines, smoothing(count)).unwrap().with_boundary(boundary).with_sweeps(sweeps);
+        let what = Stencil::new(lines, smoothing(count)).with_boundary(boundary).with_sweeps(sweeps);
         let (mut output, mut expected) = (vec![0.0; input.len()], vec![0.0; input.len()]);
-        let times = measure::sweeps(cuda, &request, &mut output, 5).unwrap();
+        let timing = timed(cuda, input, &mut output, 5, |from, to, watch| cuda.stencil(&what, from, to, watch));
         // The same on the CPU, of so many sweeps as do not take minutes.
         if lines.elements() * sweeps * count < 1 << 35 {
-            Cpu::new().stencil(&request, &mut expected, &Watch::new()).unwrap();
+            Cpu::new().stencil(&what, input.into(), (&mut expected[..]).into(), &Watch::new()).unwrap();
             assert!(
                 output.iter().zip(&expected).all(|(a, b)| a.to_bits() == b.to_bits()),
                 "{lines:?} {count} taps {boundary:?}"
             );
         }
-        let ms = median(times.into_iter().map(f64::from).collect());
+        let ms = median(timing.kernel.into_iter().map(f64::from).collect());
         let rate = lines.elements() as f64 * sweeps as f64 / ms / 1e6;
         let (inner, length, outer) = (lines.inner(), lines.length(), lines.outer());
         println!("sweeps,{count},{inner},{length},{outer},{boundary:?},{sweeps},{ms:.4},{rate:.0}");

@@ -11,7 +11,7 @@ use std::time::Instant;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group};
 use stencil_mex::cpu::{Cpu, Level};
 use stencil_mex::cuda::Cuda;
-use stencil_mex::stencil::{Engine, Lines, Reference, Request, Taps};
+use stencil_mex::stencil::{Engine, Lines, Reference, Source, Stencil, Taps, Target};
 use stencil_mex::watch::Watch;
 use stencil_mex::workers::Workers;
 
@@ -36,7 +36,7 @@ fn sweep(criterion: &mut Criterion) {
         group.sample_size(10);
         for n in [20, 10_000, 1_000_000, 10_000_000] {
             let input: Vec<f64> = (0..n).map(|i| (i as f64).sin()).collect();
-            let request = Request::new(&input, Lines::new(n, 1), Taps::new(&vec![0.1; taps]).unwrap()).unwrap();
+            let request = Stencil::new(Lines::new(n, 1), Taps::new(&vec![0.1; taps]).unwrap());
             let mut output = vec![0.0; n];
             group.throughput(Throughput::Elements(n as u64));
             for (name, engine) in &engines {
@@ -44,7 +44,11 @@ fn sweep(criterion: &mut Criterion) {
                     continue;
                 }
                 group.bench_function(BenchmarkId::new(name, n), |bencher| {
-                    bencher.iter(|| engine.stencil(&request, &mut output, &Watch::new()).unwrap())
+                    bencher.iter(|| {
+                        engine
+                            .stencil(&request, Source::Host(&input), Target::Host(&mut output), &Watch::new())
+                            .unwrap()
+                    })
                 });
             }
         }
@@ -60,14 +64,18 @@ fn sweeps(criterion: &mut Criterion) {
     group.sample_size(10);
     for n in [1_000, 1_000_000, 1 << 25] {
         let input: Vec<f64> = (0..n).map(|i| (i as f64).sin()).collect();
-        let request = Request::new(&input, Lines::new(n, 1), Taps::new(&[0.25, 0.5, 0.25]).unwrap()).unwrap();
+        let request = Stencil::new(Lines::new(n, 1), Taps::new(&[0.25, 0.5, 0.25]).unwrap());
         let mut output = vec![0.0; n];
         for (name, engine) in engines.iter().filter(|(name, _)| name != "reference" && name != "portable") {
             for sweeps in [1, SWEEPS] {
                 let request = request.with_sweeps(sweeps);
                 group.throughput(Throughput::Elements((n * sweeps) as u64));
                 group.bench_function(BenchmarkId::new(format!("{name}, {sweeps}"), n), |bencher| {
-                    bencher.iter(|| engine.stencil(&request, &mut output, &Watch::new()).unwrap())
+                    bencher.iter(|| {
+                        engine
+                            .stencil(&request, Source::Host(&input), Target::Host(&mut output), &Watch::new())
+                            .unwrap()
+                    })
                 });
             }
         }
@@ -87,12 +95,15 @@ fn dimensions(criterion: &mut Criterion) {
             group.sample_size(10);
             group.throughput(Throughput::Elements((input.len() * sweeps) as u64));
             for dim in 0..3 {
-                let request =
-                    Request::new(&input, Lines::along(&[SIDE; 3], dim), Taps::new(&vec![0.04; taps]).unwrap()).unwrap();
+                let request = Stencil::new(Lines::along(&[SIDE; 3], dim), Taps::new(&vec![0.04; taps]).unwrap());
                 let request = request.with_sweeps(sweeps);
                 for (name, engine) in engines.iter().filter(|(name, _)| name != "reference" && name != "portable") {
                     group.bench_function(BenchmarkId::new(name, dim + 1), |bencher| {
-                        bencher.iter(|| engine.stencil(&request, &mut output, &Watch::new()).unwrap())
+                        bencher.iter(|| {
+                            engine
+                                .stencil(&request, Source::Host(&input), Target::Host(&mut output), &Watch::new())
+                                .unwrap()
+                        })
                     });
                 }
             }
@@ -156,10 +167,12 @@ fn beside_the_copy(quick: bool) {
         for &threads in &counts {
             Workers::limit(Some(threads));
             for taps in [5, 21] {
-                let request = Request::new(&input, Lines::new(n, 1), Taps::new(&vec![0.1; taps]).unwrap()).unwrap();
+                let request = Stencil::new(Lines::new(n, 1), Taps::new(&vec![0.1; taps]).unwrap());
                 let mut times = Vec::new();
                 for round in 0..=rounds {
-                    let ours = into_fresh_pages(n, |output| engine.stencil(&request, output, &Watch::new()).unwrap());
+                    let ours = into_fresh_pages(n, |output| {
+                        engine.stencil(&request, Source::Host(&input), Target::Host(output), &Watch::new()).unwrap()
+                    });
                     let copy = into_fresh_pages(n, |output| copy(&input, output));
                     // The first one starts the threads.
                     if round > 0 {

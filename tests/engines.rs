@@ -1154,30 +1154,39 @@ fn progress_counts_once(cuda: Cuda, stand_in: StandIn) -> Outcome {
 /// A copy of taps that failed leaves nothing that a later call takes for its own taps: neither those that were to be
 /// copied, nor those that were there before.
 fn taps_are_copied_anew_after_a_failure(cuda: Cuda, stand_in: StandIn) -> Outcome {
+    let show = |error: Error| error.to_string();
     let (input, lines) = (samples(50, 1), Lines::new(50, 1));
     let (before, failing) = ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]);
-    let fails_in = |function: &str, taps: &[f64]| {
-        stand_in.fail_in(function, 1, OUT_OF_MEMORY, Mode::Once);
-        let what = stencil(lines, taps)?;
-        match cuda.stencil(&what, Source::Host(&input), Target::Host(&mut [POISON; 50]), &Watch::new()) {
-            Err(Error::OutOfMemory(text)) if text.contains(function.trim_end_matches("_v2")) => Ok(()),
-            other => Err(format!("{other:?} where {function} failed")),
-        }
-    };
+    let from = ends::array_with(&cuda, &input).map_err(show)?;
+    let mut to = Compute::<f64>::array(&cuda, input.len()).map_err(show)?;
     for function in ["cuMemcpyHtoDAsync_v2", "cuStreamSynchronize"] {
         for next in [failing, before] {
-            // While there are no buffers that could be given up, no call is done a second time, and the device is kept.
+            // Arrays on the device need no buffers. While there are none that could be given up, no call is done a second
+            // time, and the device is kept.
             cuda::release();
-            // It is asked how large tiles are when the taps have been copied.
-            fails_in("cuMemcpyDtoH_v2", &before)?;
-            fails_in(function, &failing)?;
+            let mut run = |taps: &[f64]| {
+                let what = stencil(lines, taps)?;
+                Ok::<_, String>(cuda.stencil(&what, Source::Array(&from), Target::Array(&mut to), &Watch::new()))
+            };
+            run(&before)?.map_err(show)?;
+            stand_in.fail_in(function, 1, OUT_OF_MEMORY, Mode::Once);
+            match run(&failing)? {
+                Err(Error::OutOfMemory(text)) if text.contains(function.trim_end_matches("_v2")) => {}
+                other => return Err(format!("{other:?} where {function} failed")),
+            }
             stand_in.reset();
-            check(&cuda, &input, lines, &next).map_err(|error| format!("after {function} failed: {error}"))?;
+            run(&next)?.map_err(show)?;
             let names: Vec<_> = (0..stand_in.calls()).map(|number| stand_in.call(number)).collect();
-            // Arrays as small are not copied.
             let copies = names.iter().filter(|name| *name == "cuMemcpyHtoDAsync_v2").count();
             if copies != 1 || names.iter().any(|name| name == "cuModuleLoadData") {
                 return Err(format!("{copies} copies of taps after {function} failed: {names:?}"));
+            }
+            let mut expected = vec![POISON; input.len()];
+            let what = stencil(lines, &next)?;
+            Reference.stencil(&what, Source::Host(&input), Target::Host(&mut expected), &Watch::new()).map_err(show)?;
+            let got = ends::contents(&cuda, &to).map_err(show)?;
+            if !got.iter().zip(&expected).all(|(&got, &want)| got.same(want)) {
+                return Err(format!("{got:?} after {function} failed"));
             }
         }
     }

@@ -18,8 +18,8 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use stencil_mex::cuda::study::{Angles, Study};
 use stencil_mex::cuda::{self, Cuda};
 use stencil_mex::stencil::{
-    Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Filter, Lines, Reference, Request,
-    Taps,
+    Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Filter, Lines, Reference, Source,
+    Stencil, Taps, Target,
 };
 use stencil_mex::watch::Watch;
 
@@ -46,7 +46,7 @@ struct Scenario {
     next: fn() -> Result<(), Error>,
 }
 
-const SCENARIOS: [Scenario; 12] = [
+const SCENARIOS: [Scenario; 14] = [
     Scenario { name: "first_call", prepare: nothing, run: small, next: small },
     Scenario { name: "warm_call", prepare: warm, run: small, next: small },
     Scenario { name: "other_taps", prepare: warm, run: other_taps, next: other_taps },
@@ -57,6 +57,8 @@ const SCENARIOS: [Scenario; 12] = [
     Scenario { name: "derivative", prepare: nothing, run: derivative, next: derivative },
     Scenario { name: "convolution_resident", prepare: nothing, run: convolution_resident, next: convolution_resident },
     Scenario { name: "convolution_in_slabs", prepare: nothing, run: convolution_in_slabs, next: convolution_in_slabs },
+    Scenario { name: "arrays_on_the_device", prepare: nothing, run: arrays, next: arrays },
+    Scenario { name: "sweeps_on_the_device", prepare: nothing, run: sweeps_on_the_device, next: sweeps_on_the_device },
     Scenario { name: "study", prepare: nothing, run: study, next: small },
     Scenario { name: "two_devices", prepare: nothing, run: two_devices, next: two_devices },
 ];
@@ -90,15 +92,14 @@ fn expected(what: &str, compute: impl FnOnce() -> Result<Vec<f64>, Error>) -> Re
 
 fn stencil_on(cuda: &Cuda, lines: Lines, taps: &[f64], boundary: Boundary<f64>, sweeps: usize) -> Result<(), Error> {
     let input = numbers(lines.elements());
-    let request =
-        Request::new(&input, lines, Taps::new(taps).expect("they are taps")).expect("as many as the lines have");
-    let request = request.with_boundary(boundary).with_sweeps(sweeps);
+    let what = Stencil::new(lines, Taps::new(taps).expect("they are taps"));
+    let what = what.with_boundary(boundary).with_sweeps(sweeps);
     let expected = expected(&format!("{lines:?} {taps:?} {boundary:?} {sweeps}"), || {
         let mut expected = vec![0.0; input.len()];
-        Reference.stencil(&request, &mut expected, &Watch::new()).map(|()| expected)
+        Reference.stencil(&what, Source::Host(&input), Target::Host(&mut expected), &Watch::new()).map(|()| expected)
     })?;
     let mut output = vec![f64::NAN; input.len()];
-    cuda.stencil(&request, &mut output, &Watch::new())?;
+    cuda.stencil(&what, Source::Host(&input), Target::Host(&mut output), &Watch::new())?;
     same("stencil", &output, &expected)
 }
 
@@ -155,11 +156,11 @@ fn sweeps_in_rounds() -> Result<(), Error> {
 fn derivative() -> Result<(), Error> {
     let cuda = Cuda::open(None)?;
     let input = numbers(40_000);
-    let request = Derivative::new(&input, Lines::new(40_000, 1), 0.1, CoefficientSource::ReadOnly).expect("as many");
+    let what = Derivative::new(Lines::new(40_000, 1), 0.1, CoefficientSource::ReadOnly);
     let mut expected = vec![0.0; input.len()];
-    Compute::<f64>::derivative(&Reference, &request, &mut expected, &Watch::new())?;
+    Reference.derivative(&what, Source::Host(&input), Target::Host(&mut expected), &Watch::new())?;
     let mut output = vec![f64::NAN; input.len()];
-    Compute::<f64>::derivative(&cuda, &request, &mut output, &Watch::new())?;
+    cuda.derivative(&what, Source::Host(&input), Target::Host(&mut output), &Watch::new())?;
     same("derivative", &output, &expected)
 }
 
@@ -172,14 +173,16 @@ fn convolution_on(
 ) -> Result<(), Error> {
     let input = numbers(size.iter().product());
     let entries = numbers(filter.iter().product());
-    let request = Convolution::new(&input, size, Filter::new(entries, filter).expect("a filter")).expect("as many");
-    let request = request.with_boundary(boundary).with_sweeps(sweeps);
+    let what = Convolution::new(size, Filter::new(entries, filter).expect("a filter"));
+    let what = what.with_boundary(boundary).with_sweeps(sweeps);
     let expected = expected(&format!("{size:?} {filter:?} {boundary:?} {sweeps}"), || {
         let mut expected = vec![0.0; input.len()];
-        Compute::<f64>::convolution(&Reference, &request, &mut expected, &Watch::new()).map(|()| expected)
+        Reference
+            .convolution(&what, Source::Host(&input), Target::Host(&mut expected), &Watch::new())
+            .map(|()| expected)
     })?;
     let mut output = vec![f64::NAN; input.len()];
-    Compute::<f64>::convolution(cuda, &request, &mut output, &Watch::new())?;
+    cuda.convolution(&what, Source::Host(&input), Target::Host(&mut output), &Watch::new())?;
     same("convolution", &output, &expected)
 }
 
@@ -195,6 +198,34 @@ fn study() -> Result<(), Error> {
     let cuda = Cuda::open(None)?;
     // It has every kind of call; all studies together would be ten thousand of them.
     Study::Angles(Angles { threads: vec![1] }).run(&cuda).map(drop)
+}
+
+/// A chain of operators over arrays that stay on the device: up, twice there, and down in between and at the end.
+fn arrays() -> Result<(), Error> {
+    let (cuda, watch, size) = (Cuda::open(None)?, Watch::new(), [50, 40, 1]);
+    let input = numbers(size.iter().product());
+    let taps = Taps::new(&[0.25, 0.5, 0.25]).expect("they are taps");
+    let along = Stencil::new(Lines::strided(50, 40, 1), taps).with_boundary(Boundary::Symmetric).with_sweeps(3);
+    let over = Convolution::new(size, Filter::new(numbers(9), [3, 3, 1]).expect("a filter")).with_sweeps(2);
+    let chain = |engine: &dyn Engine| {
+        let array = || Compute::<f64>::array(engine, input.len());
+        let (mut first, mut second) = (array()?, array()?);
+        engine.copy(Source::Host(&input), Target::Array(&mut first), &watch)?;
+        engine.stencil(&along, Source::Array(&first), Target::Array(&mut second), &watch)?;
+        engine.convolution(&over, Source::Array(&second), Target::Array(&mut first), &watch)?;
+        engine.copy(Source::Array(&first), Target::Array(&mut second), &watch)?;
+        let (mut half, mut whole) = (vec![f64::NAN; input.len()], vec![f64::NAN; input.len()]);
+        engine.copy(Source::Array(&second), Target::Host(&mut half), &watch)?;
+        engine.stencil(&along, Source::Array(&first), Target::Host(&mut whole), &watch)?;
+        Ok([half, whole].concat())
+    };
+    let expected = expected("a chain", || chain(&Reference))?;
+    same("a chain", &chain(&cuda)?, &expected)
+}
+
+/// So many sweeps that the array had better stay on the device.
+fn sweeps_on_the_device() -> Result<(), Error> {
+    stencil_on(&Cuda::open(None)?, Lines::new(900, 1), &[0.25, 0.5, 0.25], Boundary::Replicate, 3000)
 }
 
 fn two_devices() -> Result<(), Error> {

@@ -7,7 +7,9 @@ use std::process::Command;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use stencil_mex::cpu::Cpu;
-use stencil_mex::stencil::{Boundary, Convolution, Engine, Error, Filter, Lines, Reference, Request, Taps};
+use stencil_mex::stencil::{
+    Boundary, Convolution, Engine, Error, Filter, Lines, Reference, Source, Stencil, Taps, Target,
+};
 use stencil_mex::watch::Watch;
 use stencil_mex::workers::Workers;
 
@@ -69,15 +71,13 @@ fn runs() -> (usize, usize) {
     Workers::limit(Some(2));
     let input: Vec<f64> = (0..SIDE * SIDE).map(|i| (i as f64).sin()).collect();
     let filter = Filter::new(vec![0.1; 9], [3, 3, 1]).unwrap();
-    let convolution =
-        Convolution::new(&input, [SIDE, SIDE, 1], filter).unwrap().with_boundary(Boundary::Circular).with_sweeps(3);
-    let across = Request::new(&input, Lines::strided(SIDE, SIDE, 1), Taps::new(&[0.1; 9]).unwrap()).unwrap();
-    let along =
-        Request::new(&input, Lines::new(SIDE * SIDE, 1), Taps::new(&[0.3; 3]).unwrap()).unwrap().with_sweeps(500);
+    let convolution = Convolution::new([SIDE, SIDE, 1], filter).with_boundary(Boundary::Circular).with_sweeps(3);
+    let across = Stencil::new(Lines::strided(SIDE, SIDE, 1), Taps::new(&[0.1; 9]).unwrap());
+    let along = Stencil::new(Lines::new(SIDE * SIDE, 1), Taps::new(&[0.3; 3]).unwrap()).with_sweeps(500);
     let run = |case: usize, engine: &dyn Engine, output: &mut [f64]| match case {
-        0 => engine.convolution(&convolution, output, &Watch::new()),
-        1 => engine.stencil(&across, output, &Watch::new()),
-        _ => engine.stencil(&along, output, &Watch::new()),
+        0 => engine.convolution(&convolution, Source::Host(&input), Target::Host(output), &Watch::new()),
+        1 => engine.stencil(&across, Source::Host(&input), Target::Host(output), &Watch::new()),
+        _ => engine.stencil(&along, Source::Host(&input), Target::Host(output), &Watch::new()),
     };
     let (mut results, mut errors) = (0, 0);
     let mut output = vec![0.0; input.len()];

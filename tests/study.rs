@@ -151,14 +151,15 @@ fn no_memory_is_kept(cuda: &Cuda) -> Outcome {
 /// What a study leaves in constant memory is not what the stencil computes with, nor the other way round; and a release
 /// in between does no harm.
 fn it_is_used_between_other_calls(cuda: &Cuda) -> Outcome {
-    use stencil_mex::stencil::{Engine, Lines, Request, Taps};
+    use stencil_mex::stencil::{Engine, Lines, Source, Stencil, Taps, Target};
     let study = Study::Convolution(Convolution { size: if on_stand_in() { 16 } else { 64 }, radius: 3 });
     for _ in 0..2 {
         study.run(cuda).map_err(|error| error.to_string())?;
         let taps = Taps::new(&[1.0, 2.0, 3.0]).map_err(|error| error.to_string())?;
-        let request = Request::new(&[1.0, 1.0, 1.0], Lines::new(3, 1), taps).ok_or("lines and input differ")?;
+        let what = Stencil::new(Lines::new(3, 1), taps);
         let mut output = [0.0; 3];
-        cuda.stencil(&request, &mut output, &Watch::new()).map_err(|error| error.to_string())?;
+        cuda.stencil(&what, Source::Host(&[1.0; 3]), Target::Host(&mut output), &Watch::new())
+            .map_err(|error| error.to_string())?;
         if output != [5.0, 6.0, 3.0] {
             return Err(format!("{output:?}"));
         }

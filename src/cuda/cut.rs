@@ -186,11 +186,6 @@ impl<T: Real> Cut<T> {
         (0..3).map(|d| self.most[d] + 2 * self.halo[d]).product()
     }
 
-    /// The most outputs that a tile has.
-    pub(super) fn most_outputs(&self) -> usize {
-        self.most.iter().product()
-    }
-
     /// The tile of this number: neighbours in memory follow each other.
     pub(super) fn tile(&self, number: usize) -> Tile {
         let counts = self.counts();
@@ -203,6 +198,15 @@ impl<T: Real> Cut<T> {
         Tile { outputs, before, after }
     }
 
+    /// The samples of a tile that are its outputs, whole pages or columns, as they follow each other in the array.
+    fn neighbours(&self, tile: &Tile) -> Option<Range<usize>> {
+        let [rows, columns, _] = self.size;
+        let whole = |d: usize| tile.outputs[d].len() == self.size[d];
+        let alone = [tile.before, tile.after] == [[0; 3]; 2] && whole(0) && (whole(1) || tile.outputs[2].len() == 1);
+        let first = rows * (tile.outputs[1].start + columns * tile.outputs[2].start);
+        alone.then(|| first..first + tile.outputs())
+    }
+
     /// Copies the samples of `tile` out of `input` to the beginning of `to`.
     pub(super) fn gather(&self, tile: &Tile, input: &[T], to: &mut [T]) {
         let boundary = self.extended.unwrap_or_default();
@@ -212,6 +216,9 @@ impl<T: Real> Cut<T> {
             let range = &tile.outputs[d];
             range.start as isize - tile.before[d] as isize..(range.end + tile.after[d]) as isize
         });
+        if let Some(elements) = self.neighbours(tile) {
+            return to.copy_from_slice(&input[elements]);
+        }
         // Columns that the array has are copied at once where they are neighbours in memory, and where not, one by one.
         let [start, end] = [across.start, across.end].map(|at| at.clamp(0, columns as isize));
         for page in along {
@@ -234,6 +241,9 @@ impl<T: Real> Cut<T> {
 
     /// Copies the outputs of `tile` to their places in the array: `from` is its [span](Tile::span).
     pub(super) fn scatter(&self, tile: &Tile, from: &[T], output: &SharedOutput<T>) {
+        if let Some(elements) = self.neighbours(tile) {
+            return output.write(elements.start, from);
+        }
         let [rows, columns, _] = self.size;
         let [height, width, _] = tile.size();
         let runs = if height == rows { 1 } else { tile.outputs[1].len() };
@@ -346,12 +356,12 @@ mod tests {
                     }
                 }
             }
-            for d in 0..3 {
+            for (d, &size) in size.iter().enumerate() {
                 // A halo ends only where the array does, and then the kernel sees to what is outside.
                 let ends = |halo: usize, room: usize| {
                     halo == cut.halo[d] || (cut.extended.is_none() && halo == room && halo < cut.halo[d])
                 };
-                let room = [tile.outputs[d].start, size[d] - tile.outputs[d].end];
+                let room = [tile.outputs[d].start, size - tile.outputs[d].end];
                 assert!(ends(tile.before[d], room[0]) && ends(tile.after[d], room[1]), "{what}");
             }
             // SAFETY: nobody else is there.

@@ -146,16 +146,17 @@ impl Cuda {
         }
     }
 
-    fn run<T: Element>(
+    fn run<T: Element, K: Kernel<T> + Clone>(
         &self,
-        kernel: &dyn Kernel<T>,
+        kernel: &K,
         work: &Work<T>,
         from: Source<T>,
         mut to: Target<T>,
         watch: &Watch,
     ) -> Result<(), Error> {
         assert_eq!([from.len(), to.len()], [work.elements(); 2]);
-        self.attempt(watch, |device| schedule::run(device, kernel, work, from, &mut to, self.budget, watch))
+        // A kernel for each attempt: what it has loaded may be gone with the device.
+        self.attempt(watch, |device| schedule::run(device, &kernel.clone(), work, from, &mut to, self.budget, watch))
     }
 }
 
@@ -170,7 +171,7 @@ impl<T: Element> Compute<T> for Cuda {
     }
 
     fn array(&self, len: usize) -> Result<Array<T>, Error> {
-        device::with(self.ordinal, |device| DeviceArray::new(device, len))
+        device::with(self.ordinal, |device| DeviceArray::with_room_for(device, len))
     }
 
     fn copy(&self, from: Source<T>, mut to: Target<T>, watch: &Watch) -> Result<(), Error> {

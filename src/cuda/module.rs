@@ -86,6 +86,8 @@ pub(super) struct Module {
     loaded: Arc<Loaded>,
     stream: Arc<Stream>,
     known: Mutex<Known>,
+    /// How the device keeps up with it, alone and beside others.
+    paces: [SharedPace; 2],
 }
 
 #[derive(Debug, Default)]
@@ -93,7 +95,6 @@ struct Known {
     functions: BTreeMap<&'static CStr, Function>,
     symbols: BTreeMap<&'static CStr, Symbol>,
     constants: BTreeMap<&'static CStr, u32>,
-    pace: Option<SharedPace>,
 }
 
 /// A symbol, and what was last copied to it.
@@ -115,7 +116,8 @@ impl Module {
         let handle =
             unsafe { result::module::load_data(ptx.as_ptr().cast::<c_void>()) }.map_err(failed("cuModuleLoadData"))?;
         let loaded = Arc::new(Loaded { handle: Handle(handle), context: context.clone() });
-        Ok(Module { loaded, stream: stream.clone(), known: Mutex::default() })
+        let paces = [SharedPace::alone(), SharedPace::shared()];
+        Ok(Module { loaded, stream: stream.clone(), known: Mutex::default(), paces })
     }
 
     /// A kernel, by name.
@@ -185,9 +187,10 @@ impl Module {
         Ok(value[0] as usize)
     }
 
-    /// How much of its work the device does in time, as far as calls have learnt.
-    pub(super) fn pace(&self) -> SharedPace {
-        lock(&self.known).pace.get_or_insert_default().clone()
+    /// How much of its work the device does in time, as far as calls have learnt: for one tile alone, or for one of
+    /// several at a time.
+    pub(super) fn pace(&self, shared: bool) -> &SharedPace {
+        &self.paces[usize::from(shared)]
     }
 
     fn global(&self, name: &CStr) -> Result<(sys::CUdeviceptr, usize), Error> {

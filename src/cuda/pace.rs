@@ -4,6 +4,8 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::slots::MAX_SLOTS;
+
 /// How long the device is to be busy with a batch.
 const BATCH: Duration = Duration::from_millis(20);
 
@@ -54,14 +56,22 @@ impl Pace {
 #[derive(Debug, Clone)]
 pub(super) struct SharedPace(Arc<Mutex<Pace>>);
 
-/// Of a device of which nothing is known yet, in [`UNIT`]s.
-impl Default for SharedPace {
-    fn default() -> SharedPace {
-        SharedPace(Arc::new(Mutex::new(Pace::of_units(SLOWEST))))
-    }
-}
-
 impl SharedPace {
+    /// Counting [`UNIT`]s, for one tile at a time on a device of which nothing is known yet.
+    pub(super) fn alone() -> SharedPace {
+        SharedPace::of_units(SLOWEST)
+    }
+
+    /// The same for a tile that is one of as many as there are slots: what all of them have under way must be over in
+    /// time. They are at work together when they learn, too.
+    pub(super) fn shared() -> SharedPace {
+        SharedPace::of_units(SLOWEST * MAX_SLOTS as u32)
+    }
+
+    fn of_units(slowest: Duration) -> SharedPace {
+        SharedPace(Arc::new(Mutex::new(Pace::of_units(slowest))))
+    }
+
     pub(super) fn batch(&self) -> usize {
         self.get().batch()
     }

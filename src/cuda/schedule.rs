@@ -70,7 +70,7 @@ impl Drop for DeviceArray {
 
 impl DeviceArray {
     /// Room for so many elements.
-    pub(super) fn new<T: Element>(device: &mut Device, len: usize) -> Result<Array<T>, Error> {
+    pub(super) fn with_room_for<T: Element>(device: &mut Device, len: usize) -> Result<Array<T>, Error> {
         let bytes = len.checked_mul(size_of::<T>()).ok_or_else(|| too_large(len))?;
         // At least a byte: there is no buffer of none.
         Ok(Array::new(DeviceArray(Some(DeviceBuffer::new(&device.context, bytes.max(1))?)), len))
@@ -211,8 +211,13 @@ fn resident<T: Element>(
             other
         }
     };
-    let area =
-        Area { tile: Tile::whole(work.size), boundary: [work.boundary; 3], sweeps: work.sweeps, under_way: elements };
+    let area = Area {
+        tile: Tile::whole(work.size),
+        boundary: [work.boundary; 3],
+        sweeps: work.sweeps,
+        under_way: elements,
+        shared: false,
+    };
     let stream = device.stream.clone();
     let in_other = {
         // Behind the buffers, and so waited for ahead of their end.
@@ -225,7 +230,7 @@ fn resident<T: Element>(
             Ok(watch.check()?)
         };
         watch.check()?;
-        let sweeps = Sweeps { plan: &*plan, outputs: elements, work: kernel.work(), sweeps: work.sweeps, share: 1 };
+        let sweeps = Sweeps { plan: &*plan, outputs: elements, work: kernel.work(), sweeps: work.sweeps };
         let result = sweeps.run(&stream, samples, [written, other], &mut over)?;
         stream.synchronize()?;
         watch.count(elements * work.sweeps - told);
@@ -280,8 +285,6 @@ struct Sweeps<'a, T> {
     outputs: usize,
     work: usize,
     sweeps: usize,
-    /// Among how many tiles the device is shared.
-    share: usize,
 }
 
 impl<T> Sweeps<'_, T> {
@@ -304,7 +307,7 @@ impl<T> Sweeps<'_, T> {
         // What is read and which buffer is written; units that are submitted; since when the device is timed.
         let (mut from, mut to, mut done, mut begin) = (samples, 0, 0, None);
         while !schedule.is_over() {
-            let batch = schedule.batch((pace.batch() / self.share / unit).max(1));
+            let batch = schedule.batch((pace.batch() / unit).max(1));
             let last = schedule.is_over();
             if !last && begin.is_none() {
                 // What went ahead, such as the samples' way to the device, is not to be counted.
@@ -330,7 +333,6 @@ impl<T> Sweeps<'_, T> {
             }
             if let Some(start) = begin.filter(|_| !last) {
                 stream.synchronize()?;
-                // As if the device had been this tile's alone.
                 pace.took((done - before).saturating_mul(unit), start.elapsed());
                 over(done / units * self.outputs + done % units * self.outputs / units)?;
                 begin = Some(Instant::now());
@@ -361,7 +363,8 @@ fn streamed<T: Element>(
         let sweeps = cut.sweeps().min(work.sweeps - round * cut.sweeps());
         // SAFETY: the outputs of two tiles have no element in common.
         let to = unsafe { SharedOutput::new(to) };
-        let round = Round { kernel, modules: &modules, cut, boundary, sweeps, under_way, slots, from, to, watch };
+        let round =
+            Round { kernel, modules: &modules, cut, boundary, sweeps, under_way, shared: slots > 1, from, to, watch };
         let jobs = (0..cut.count()).map(|number| TileJob { round: &round, tile: cut.tile(number), told: 0 });
         device.slots.share(slots, jobs, watch)
     })
@@ -381,11 +384,7 @@ fn reserve<T: Element>(
     let mut limit = kept / size;
     let cut = |target: usize, limit: usize| kernel.cut(work.sweeps, target, limit);
     // The halo comes on top, as far as it is small.
-    let halo = {
-        let around = cut(most, limit);
-        around.most_samples().saturating_sub(around.most_outputs()).min(most / 8)
-    };
-    let mut target = elements.div_ceil(wanted).min(most) + halo;
+    let mut target = elements.div_ceil(wanted).min(most) + kernel.beside(work.sweeps).min(most / 8);
     let mut short = false;
     loop {
         let mut tiles = cut(target, limit);
@@ -426,7 +425,7 @@ struct Round<'a, T> {
     boundary: [Boundary<T>; 3],
     sweeps: usize,
     under_way: usize,
-    slots: usize,
+    shared: bool,
     from: &'a [T],
     to: SharedOutput<'a, T>,
     watch: &'a Watch,
@@ -445,8 +444,8 @@ impl<T: Element> Job for TileJob<'_, T> {
         let (round, tile) = (self.round, &self.tile);
         let samples = tile.samples();
         round.cut.gather(tile, round.from, slot.samples(samples));
-        let Round { boundary, sweeps, under_way, .. } = *round;
-        let area = Area { tile: tile.clone(), boundary, sweeps, under_way };
+        let Round { boundary, sweeps, under_way, shared, .. } = *round;
+        let area = Area { tile: tile.clone(), boundary, sweeps, under_way, shared };
         let plan = round.kernel.plan(round.modules, &area)?;
         let told = &mut self.told;
         let outputs = tile.outputs();
@@ -457,7 +456,7 @@ impl<T: Element> Job for TileJob<'_, T> {
             Ok(round.watch.check()?)
         };
         let work = round.kernel.work();
-        let sweeps = Sweeps { plan: &*plan, outputs, work, sweeps: round.sweeps, share: round.slots };
+        let sweeps = Sweeps { plan: &*plan, outputs, work, sweeps: round.sweeps };
         slot.compute::<T>(samples, tile.span().len(), round.sweeps == 1, |stream, [input, output]| {
             let in_input = sweeps.run(stream, input, [output, input], &mut over)?;
             let result = if in_input { input } else { output };

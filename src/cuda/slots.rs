@@ -27,7 +27,7 @@ use crate::workers::Workers;
 /// The most slots that are used. As many as 16 threads keep busy; fewer threads have two each, so that one is copied for
 /// while the device works on the other. (10^8 doubles, 11 taps, on an H200's host: 133 ms with 2 threads and as many
 /// slots, 128 with 4 slots; 78 and 66 with 4 threads; 29 with 16 of each, 32 with 32 slots.)
-const MAX_SLOTS: usize = 16;
+pub(super) const MAX_SLOTS: usize = 16;
 
 /// The bytes of output in a piece of a large array: enough that a piece's fixed costs vanish, few enough that the
 /// processor's caches hold it.

@@ -9,7 +9,7 @@ use super::super::Element;
 use super::super::cut::{Cut, Size};
 use super::super::module::{Function, Modules, Shape, counter, launch};
 use super::super::pace::SharedPace;
-use super::{Area, Kernel, Plan, at, word};
+use super::{Area, Kernel, LoadOnce, Loaded, Plan, at, word};
 use crate::stencil::{Boundary, Convolution, Error, Filter};
 
 /// The filters of `cuda/convolution.cu` that have a module of their own, rows and columns, with the images for single
@@ -58,17 +58,23 @@ pub(in super::super) struct ConvolutionKernel<T> {
     size: Size,
     filter: Filter<T>,
     boundary: Boundary<T>,
+    loaded: LoadOnce,
 }
 
 impl<T: Element> ConvolutionKernel<T> {
     pub(in super::super) fn new(what: &Convolution<T>) -> ConvolutionKernel<T> {
-        ConvolutionKernel { size: what.size(), filter: what.filter().clone(), boundary: what.boundary() }
+        let (size, filter, boundary) = (what.size(), what.filter().clone(), what.boundary());
+        ConvolutionKernel { size, filter, boundary, loaded: LoadOnce::default() }
     }
 }
 
 impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
     fn cut(&self, _: usize, target: usize, limit: usize) -> Cut<T> {
         Cut::volume(self.size, self.boundary, self.filter.radius(), target, limit)
+    }
+
+    fn beside(&self, _: usize) -> usize {
+        0
     }
 
     fn work(&self) -> usize {
@@ -85,18 +91,19 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
         let filter = self.filter.size();
         let own = SPECIALISED.iter().find(|(size, _)| filter[..2] == [*size, *size]).map(|(_, images)| images);
         let images = own.unwrap_or(&GENERAL);
-        let module = modules.get(if T::NAME == f32::NAME { images[0] } else { images[1] })?;
-        module.set_symbol(c"F", self.filter.values())?;
+        let image = if T::NAME == f32::NAME { images[0] } else { images[1] };
         let kernel =
             if filter[2] > 1 { c"convolution_3D_const_mem_kernel" } else { c"convolution_2D_const_mem_kernel" };
+        let entries = (c"F", bytemuck::cast_slice(self.filter.values()));
+        let Loaded { function, module } = self.loaded.get(modules, image, entries, kernel)?;
         let size = area.tile.size();
         let span = area.tile.span();
         let rows = size[0].max(1);
         let outputs = span.start / rows..span.end.div_ceil(rows);
         let tile = [module.constant(c"tile_rows_of_output")?, module.constant(c"tile_columns_of_output")?];
         Ok(Box::new(ConvolutionPlan {
-            function: module.function(kernel)?,
-            pace: module.pace(),
+            function,
+            pace: module.pace(area.shared),
             threads: module.constant(c"tile_threads")?,
             tile,
             filter,
@@ -109,9 +116,9 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
 }
 
 /// A convolution over a tile, which has whole columns.
-struct ConvolutionPlan<T> {
-    function: Function,
-    pace: SharedPace,
+struct ConvolutionPlan<'a, T> {
+    function: &'a Function,
+    pace: &'a SharedPace,
     threads: usize,
     /// Rows and columns of outputs that a block computes.
     tile: [usize; 2],
@@ -125,9 +132,9 @@ struct ConvolutionPlan<T> {
     columns: Columns,
 }
 
-impl<T: Element> Plan<T> for ConvolutionPlan<T> {
+impl<T: Element> Plan<T> for ConvolutionPlan<'_, T> {
     fn pace(&self) -> &SharedPace {
-        &self.pace
+        self.pace
     }
 
     /// A column of tiles, from the first row to the last.
@@ -179,7 +186,7 @@ impl<T: Element> Plan<T> for ConvolutionPlan<T> {
         };
         let shape = Shape::row(blocks, self.threads)?;
         // SAFETY: the kernel reads the tile's samples, and writes its outputs, at addresses where the caller has as many.
-        unsafe { launch(&self.function, stream, shape, &argument) }
+        unsafe { launch(self.function, stream, shape, &argument) }
     }
 }
 

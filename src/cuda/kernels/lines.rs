@@ -9,7 +9,7 @@ use super::super::Element;
 use super::super::cut::Cut;
 use super::super::module::{Function, Modules, Shape, launch};
 use super::super::pace::SharedPace;
-use super::{Area, Kernel, Plan};
+use super::{Area, Kernel, LoadOnce, Loaded, Plan};
 use crate::stencil::{Boundary, CoefficientSource, DERIVATIVE_RADIUS, Derivative, Error, Lines, MAX_TAPS, Stencil};
 
 /// The images of `cuda/stencil.cu`, for 1, 3, .. 21 taps.
@@ -89,6 +89,7 @@ pub(in super::super) struct LinesKernel<T> {
     operator: Operator,
     lines: Lines,
     boundary: Boundary<T>,
+    loaded: LoadOnce,
 }
 
 impl<T: Element> LinesKernel<T> {
@@ -104,7 +105,7 @@ impl<T: Element> LinesKernel<T> {
         let as_one = lines.length() < AS_ONE_LENGTH && zeros;
         let split = lines.length() >= SPLIT_LENGTH && (zeros || !on_device);
         let best = lines.inner() == 1 && (as_one || split);
-        best.then(|| LinesKernel { operator: operator.clone(), lines, boundary })
+        best.then(|| LinesKernel { operator: operator.clone(), lines, boundary, loaded: LoadOnce::default() })
     }
 }
 
@@ -112,6 +113,10 @@ impl<T: Element> Kernel<T> for LinesKernel<T> {
     fn cut(&self, _: usize, target: usize, _: usize) -> Cut<T> {
         let split = self.lines.length() >= SPLIT_LENGTH;
         Cut::lines(self.lines, self.boundary, self.operator.radius, 1, target, split)
+    }
+
+    fn beside(&self, sweeps: usize) -> usize {
+        2 * self.operator.radius * sweeps
     }
 
     fn work(&self) -> usize {
@@ -134,12 +139,12 @@ impl<T: Element> Kernel<T> for LinesKernel<T> {
                 }
             }
         };
-        let module = modules.get(image)?;
-        module.set_symbol(symbol, &self.operator.coefficients)?;
+        let Loaded { function, module } =
+            self.loaded.get(modules, image, (symbol, &self.operator.coefficients), function)?;
         let size = area.tile.size();
         Ok(Box::new(LinesPlan {
-            function: module.function(function)?,
-            pace: module.pace(),
+            function,
+            pace: module.pace(area.shared),
             threads: module.constant(c"lines_threads")?,
             tile: module.constant(c"lines_tile")?,
             count: area.tile.outputs(),
@@ -150,9 +155,9 @@ impl<T: Element> Kernel<T> for LinesKernel<T> {
     }
 }
 
-struct LinesPlan {
-    function: Function,
-    pace: SharedPace,
+struct LinesPlan<'a> {
+    function: &'a Function,
+    pace: &'a SharedPace,
     threads: usize,
     tile: usize,
     /// The outputs, and the samples at hand on either side of them.
@@ -162,9 +167,9 @@ struct LinesPlan {
     lines: usize,
 }
 
-impl<T: Element> Plan<T> for LinesPlan {
+impl<T: Element> Plan<T> for LinesPlan<'_> {
     fn pace(&self) -> &SharedPace {
-        &self.pace
+        self.pace
     }
 
     fn units(&self) -> usize {
@@ -193,7 +198,7 @@ impl<T: Element> Plan<T> for LinesPlan {
         };
         let shape = Shape::row(self.count.div_ceil(self.tile), self.threads)?;
         // SAFETY: the kernel reads the tile's samples, and writes its outputs, at addresses where the caller has as many.
-        unsafe { launch(&self.function, stream, shape, &argument) }
+        unsafe { launch(self.function, stream, shape, &argument) }
     }
 
     fn part(&self, stream: sys::CUstream, _: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {

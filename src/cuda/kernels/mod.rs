@@ -4,13 +4,15 @@ mod convolution;
 mod lines;
 mod sweeps;
 
+use std::ffi::CStr;
 use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 use cudarc::driver::sys;
 
 use super::Element;
 use super::cut::{Cut, Tile};
-use super::module::Modules;
+use super::module::{Function, Module, Modules};
 use super::pace::SharedPace;
 use crate::stencil::{Boundary, Error};
 
@@ -23,6 +25,9 @@ pub(super) trait Kernel<T: Element>: Sync {
     /// How an array of the host is cut for so many sweeps: into tiles of about `target` samples, and no more than `limit`
     /// if there can be fewer.
     fn cut(&self, sweeps: usize, target: usize, limit: usize) -> Cut<T>;
+
+    /// Samples that a tile for so many sweeps has beside its outputs, as far as the target is without them.
+    fn beside(&self, sweeps: usize) -> usize;
 
     /// Multiply-adds for an output.
     fn work(&self) -> usize;
@@ -44,6 +49,37 @@ pub(super) struct Area<T> {
     pub(super) sweeps: usize,
     /// The elements that the device works on at the same time, on this tile and on others.
     pub(super) under_way: usize,
+    /// Whether there are others.
+    pub(super) shared: bool,
+}
+
+/// A kernel that is loaded, and has its coefficients.
+#[derive(Debug, Clone)]
+struct Loaded {
+    function: Function,
+    module: Arc<Module>,
+}
+
+/// One that is loaded when a tile first needs it, by whichever thread. The others do not wait for each other.
+#[derive(Debug, Clone, Default)]
+struct LoadOnce(OnceLock<Loaded>);
+
+impl LoadOnce {
+    fn get(
+        &self,
+        modules: &Modules,
+        image: &'static str,
+        coefficients: (&'static CStr, &[u8]),
+        function: &'static CStr,
+    ) -> Result<&Loaded, Error> {
+        if let Some(loaded) = self.0.get() {
+            return Ok(loaded);
+        }
+        let module = modules.get(image)?;
+        module.set_symbol(coefficients.0, coefficients.1)?;
+        let function = module.function(function)?;
+        Ok(self.0.get_or_init(|| Loaded { function, module }))
+    }
 }
 
 /// The launches of a kernel over one tile. Its module is loaded, and has its coefficients.

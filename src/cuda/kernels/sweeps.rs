@@ -11,7 +11,7 @@ use super::super::cut::Cut;
 use super::super::module::{Function, Modules, Shape, counter, launch};
 use super::super::pace::{SharedPace, evenly};
 use super::lines::{Kind as OperatorKind, Operator};
-use super::{Area, Kernel, Plan, word};
+use super::{Area, Kernel, LoadOnce, Loaded, Plan, word};
 use crate::stencil::{Boundary, Error, Lines, MAX_TAPS};
 
 /// The kernels of `cuda/sweeps.cuh`, each in a module of its own for each number of taps: what is not used is not
@@ -288,18 +288,24 @@ pub(in super::super) struct SweepsKernel<T> {
     operator: Operator,
     lines: Lines,
     boundary: Boundary<T>,
+    /// By kind.
+    loaded: [LoadOnce; 5],
 }
 
 impl<T: Element> SweepsKernel<T> {
     /// For lines of any kind.
     pub(in super::super) fn new(operator: &Operator, lines: Lines, boundary: Boundary<T>) -> SweepsKernel<T> {
-        SweepsKernel { operator: operator.clone(), lines, boundary }
+        SweepsKernel { operator: operator.clone(), lines, boundary, loaded: Default::default() }
     }
 }
 
 impl<T: Element> Kernel<T> for SweepsKernel<T> {
     fn cut(&self, sweeps: usize, target: usize, _: usize) -> Cut<T> {
         Cut::lines(self.lines, self.boundary, self.operator.radius, sweeps, target, false)
+    }
+
+    fn beside(&self, sweeps: usize) -> usize {
+        2 * self.operator.radius * sweeps
     }
 
     fn work(&self) -> usize {
@@ -321,11 +327,11 @@ impl<T: Element> Kernel<T> for SweepsKernel<T> {
             OperatorKind::Derivative { single, .. } => (kind.derivative(single), c"coefficients"),
         };
         let image = image.ok_or_else(|| Error::Internal(format!("No kernel {kind:?} for a derivative.")))?;
-        let module = modules.get(image)?;
-        module.set_symbol(symbol, &self.operator.coefficients)?;
+        let coefficients = (symbol, &self.operator.coefficients[..]);
+        let Loaded { function, module } = self.loaded[kind as usize].get(modules, image, coefficients, c"sweeps")?;
         Ok(Box::new(SweepsPlan {
-            function: module.function(c"sweeps")?,
-            pace: module.pace(),
+            function,
+            pace: module.pace(area.shared),
             tile: kind.tile(2 * self.operator.radius + 1),
             kind,
             side_by_side,
@@ -337,9 +343,9 @@ impl<T: Element> Kernel<T> for SweepsKernel<T> {
     }
 }
 
-struct SweepsPlan<T> {
-    function: Function,
-    pace: SharedPace,
+struct SweepsPlan<'a, T> {
+    function: &'a Function,
+    pace: &'a SharedPace,
     kind: Kind,
     /// `None` for short lines.
     tile: Option<Tile>,
@@ -351,7 +357,7 @@ struct SweepsPlan<T> {
     first_output: usize,
 }
 
-impl<T: Element> SweepsPlan<T> {
+impl<T: Element> SweepsPlan<'_, T> {
     /// The layout of a launch for some of so many sweeps.
     fn layout(&self, sweeps: usize) -> Result<Layout, Error> {
         let circular = self.boundary == Boundary::Circular;
@@ -364,9 +370,9 @@ impl<T: Element> SweepsPlan<T> {
     }
 }
 
-impl<T: Element> Plan<T> for SweepsPlan<T> {
+impl<T: Element> Plan<T> for SweepsPlan<'_, T> {
     fn pace(&self) -> &SharedPace {
-        &self.pace
+        self.pace
     }
 
     fn units(&self) -> usize {
@@ -394,9 +400,9 @@ impl<T: Element> Plan<T> for SweepsPlan<T> {
         unsafe {
             if T::NAME == f32::NAME {
                 let argument = SingleArgument { array, value: bytemuck::cast(value), layout, unused: 0 };
-                launch(&self.function, stream, shape, &argument)
+                launch(self.function, stream, shape, &argument)
             } else {
-                launch(&self.function, stream, shape, &DoubleArgument { array, value: bytemuck::cast(value), layout })
+                launch(self.function, stream, shape, &DoubleArgument { array, value: bytemuck::cast(value), layout })
             }
         }
     }
