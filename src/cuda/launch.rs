@@ -104,12 +104,12 @@ pub(super) unsafe fn launch<A: NoUninit>(
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::module::IMAGES;
+    use super::super::images;
     use super::*;
 
     /// The bytes of the one argument that `kernel` takes, as its image declares it.
     pub(in super::super) fn argument_bytes(image: &str, kernel: &str) -> usize {
-        let (_, ptx) = IMAGES.iter().find(|(other, _)| *other == image).unwrap_or_else(|| panic!("no image {image}"));
+        let ptx = images::ptx(image).unwrap().into_string().unwrap();
         let (_, rest) =
             ptx.split_once(&format!(".entry {kernel}(")).unwrap_or_else(|| panic!("no kernel {kernel} in {image}"));
         let (parameters, _) = rest.split_once(')').unwrap();

@@ -15,6 +15,7 @@ mod convolution;
 mod device;
 mod driver;
 mod error;
+mod images;
 mod launch;
 mod lines;
 pub mod measure;

@@ -9,10 +9,9 @@ use cudarc::driver::{result, sys};
 
 use super::context::{Context, Handle};
 use super::error::failed;
+use super::images;
 use super::pace::SharedPace;
 use crate::stencil::Error;
-
-include!(concat!(env!("OUT_DIR"), "/images.rs"));
 
 /// An image in a context, until nobody needs it any more.
 #[derive(Debug)]
@@ -69,8 +68,7 @@ struct Symbol {
 impl Module {
     /// Loads the image `name`. The driver compiles it for its chip, and keeps that for the next process.
     pub(super) fn load(context: &Arc<Context>, name: &str) -> Result<Module, Error> {
-        let image = IMAGES.iter().find(|(image, _)| *image == name);
-        let (_, ptx) = image.ok_or_else(|| Error::Internal(format!("There is no kernel image {name}.")))?;
+        let ptx = images::ptx(name)?;
         context.bind()?;
         // SAFETY: the image is PTX that ends in NUL.
         let handle =

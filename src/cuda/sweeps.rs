@@ -490,8 +490,8 @@ impl<T: Element> Kernel<T> for SweepsPlan {
 
 #[cfg(test)]
 mod tests {
+    use super::super::images;
     use super::super::launch::tests::argument_bytes;
-    use super::super::module::IMAGES;
     use super::*;
 
     #[test]
@@ -596,8 +596,7 @@ mod tests {
     #[test]
     fn the_images_have_these_tiles() {
         let constant = |image: &str, name: &str| -> usize {
-            let (_, ptx) =
-                IMAGES.iter().find(|(other, _)| *other == image).unwrap_or_else(|| panic!("no image {image}"));
+            let ptx = images::ptx(image).unwrap().into_string().unwrap();
             let (_, rest) = ptx.split_once(&format!(" {name} = ")).unwrap_or_else(|| panic!("no {name} in {image}"));
             rest.split(';').next().unwrap().parse().unwrap()
         };
