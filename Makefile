@@ -32,7 +32,7 @@ help:
 	@echo '                 target/bench/ (5 minutes; BENCH=--quick for 40 s, BENCH_SECONDS, PYTHON=one with the peers)'
 	@echo 'make bench-plot  draw RESULTS=results.csv of a bench that ran elsewhere'
 	@echo 'make bench-engines  time the Rust engines, the kernels and the memory'
-	@echo 'make kernels     compile cuda/ to the PTX that is embedded (after a change there)'
+	@echo 'make kernels     compile cuda/ to the PTX that is embedded, cuda/kernels.bin (after a change there)'
 	@echo 'make check-kernels  compile cuda/ again, compare with that PTX (as make test does)'
 	@echo 'make clean       remove what was built; .hosts/ stays'
 	@echo

@@ -5,12 +5,12 @@
 //!   signatures of the header on this machine. A table and not `extern` blocks, because the symbols are looked up when
 //!   the library runs: one library then serves hosts that export different names, and test programs link with no host
 //!   at all.
-//! - `images.rs`: the PTX in `cuda/ptx`, embedded, once it is certain that it was made from the sources beside it.
+//! - `images.rs`: the archive `cuda/kernels.bin` and where each module's PTX is in it, once it is certain that it was
+//!   made from the sources beside it.
 
 use std::collections::BTreeMap;
 use std::env;
 use std::error::Error;
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -189,41 +189,83 @@ fn host_api(header: &Header) -> Result<String> {
     Ok(file.to_string())
 }
 
-/// A table of the PTX files, by name; refuses PTX that was made from other sources than those beside it.
+/// The archive of PTX and a table of its frames, by name, as `kernels.lock` tells; refuses an archive that is another,
+/// or that was made from other sources than those beside it.
 fn kernel_images(folder: &Path) -> Result<String> {
+    const ADVICE: &str = "run `make kernels` to compile the kernels again";
     println!("cargo:rerun-if-changed={}", folder.display());
-    let sums_file = folder.join("ptx/SHA256SUMS");
-    let sums = fs::read_to_string(&sums_file)
-        .map_err(|error| format!("{}: {error}; run `make kernels`", sums_file.display()))?;
-    let mut table = String::from("pub(super) static IMAGES: &[(&str, &str)] = &[\n");
-    let mut listed = Vec::new();
-    for line in sums.lines() {
-        let (sum, name) =
-            line.split_once("  ").ok_or_else(|| format!("{}: not a line of sha256sum: {line}", sums_file.display()))?;
+    let lock_path = folder.join("kernels.lock");
+    let lock = fs::read_to_string(&lock_path).map_err(|error| format!("{}: {error}; {ADVICE}", lock_path.display()))?;
+    // Reads a file and refuses it if its hash is not the one that the lock has.
+    let verified = |name: &str, sum: &str| -> Result<(PathBuf, Vec<u8>)> {
         let path = folder.join(name);
-        let bytes = fs::read(&path).map_err(|error| format!("{}: {error}; run `make kernels`", path.display()))?;
+        let bytes = fs::read(&path).map_err(|error| format!("{}: {error}; {ADVICE}", path.display()))?;
         let digest: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         if digest != sum {
-            return Err(format!(
-                "{} is not the file that {} was made with: run `make kernels` to compile the kernels again",
-                path.display(),
-                sums_file.display()
-            )
-            .into());
+            let (path, lock) = (path.display(), lock_path.display());
+            return Err(format!("{path} is not the file that {lock} describes: {ADVICE}").into());
         }
-        if let Some(stem) = name.strip_prefix("ptx/").and_then(|name| name.strip_suffix(".ptx")) {
-            writeln!(table, "({stem:?}, concat!(include_str!({:?}), \"\\0\")),", path.canonicalize()?)?;
-        }
-        listed.push(path);
+        Ok((path, bytes))
+    };
+
+    let mut listed = vec![lock_path.clone()];
+    let mut archive = None;
+    let mut dictionary = None;
+    let mut modules = Vec::new();
+    let mut end = 0;
+    for line in lock.lines() {
+        // The frames follow each other without a gap.
+        let mut frame = |bytes: &str, offset: &str, packed: &str| -> Result<String> {
+            let (bytes, offset, packed): (usize, usize, usize) = (bytes.parse()?, offset.parse()?, packed.parse()?);
+            if offset != end {
+                return Err(format!("a frame begins at {offset}, where the one before ends at {end}").into());
+            }
+            end += packed;
+            Ok(format!("Frame {{ offset: {offset}, packed: {packed}, bytes: {bytes} }}"))
+        };
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let read = match words[..] {
+            [] | ["compiler" | "packer", ..] => Ok(()),
+            [first, ..] if first.starts_with('#') => Ok(()),
+            ["source", name, sum] => {
+                listed.push(verified(name, sum)?.0);
+                Ok(())
+            }
+            ["archive", name, sum, _] => {
+                let (path, bytes) = verified(name, sum)?;
+                listed.push(path.clone());
+                archive = Some((path, bytes.len()));
+                Ok(())
+            }
+            ["dictionary", _, bytes, offset, packed] => {
+                frame(bytes, offset, packed).map(|frame| dictionary = Some(frame))
+            }
+            ["module", name, _, _, _, _, bytes, offset, packed] => {
+                frame(bytes, offset, packed).map(|frame| modules.push(format!("({name:?}, {frame}),")))
+            }
+            _ => Err("not a line of cuda/make-ptx".into()),
+        };
+        read.map_err(|error| format!("{}: {error}: {line:?}; {ADVICE}", lock_path.display()))?;
+    }
+    let (Some((archive, length)), Some(dictionary)) = (archive, dictionary) else {
+        return Err(format!("{} names no archive or no dictionary; {ADVICE}", lock_path.display()).into());
+    };
+    if end != length {
+        return Err(format!("{}: its frames end at {end} of {length} bytes; {ADVICE}", lock_path.display()).into());
     }
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_file() && !listed.contains(&path) {
-            return Err(format!("{} is new: run `make kernels` to compile the kernels again", path.display()).into());
+            return Err(format!("{} is new: {ADVICE}", path.display()).into());
         }
     }
-    table.push_str("];\n");
-    Ok(table)
+    Ok(format!(
+        "static ARCHIVE: &[u8] = include_bytes!({:?});\n\
+         static DICTIONARY: Frame = {dictionary};\n\
+         static MODULES: &[(&str, Frame)] = &[\n{}\n];\n",
+        archive.canonicalize()?,
+        modules.join("\n")
+    ))
 }
 
 /// Compiles the two libraries of the stand-in and tells the test where they are.

@@ -195,7 +195,7 @@ kernels_part() {
   fi
   logged "$python" cuda/make-ptx --check || status=$?
   if ((status == 3)); then
-    reason=$(sed -n 's/^no compiler: //p' "$log" | head -n 1)
+    reason=$(sed -n 's/^unavailable: //p' "$log" | head -n 1)
     # The detail after the colon stands in the log.
     printf 'skipped\n'
     record "$name" 0 0 1 "${reason%%: *}"

@@ -13,6 +13,7 @@ mod cut;
 mod device;
 mod driver;
 mod error;
+mod images;
 mod kernels;
 pub mod measure;
 mod memory;

@@ -9,10 +9,9 @@ use cudarc::driver::{result, sys};
 
 use super::context::{Context, Handle, Stream};
 use super::error::failed;
+use super::images;
 use super::pace::SharedPace;
 use crate::stencil::Error;
-
-include!(concat!(env!("OUT_DIR"), "/images.rs"));
 
 /// An image in a context, until nobody needs it any more.
 #[derive(Debug)]
@@ -108,8 +107,7 @@ struct Symbol {
 impl Module {
     /// Loads the image `name`. The driver compiles it for its chip, and keeps that for the next process.
     fn load(stream: &Arc<Stream>, name: &str) -> Result<Module, Error> {
-        let image = IMAGES.iter().find(|(image, _)| *image == name);
-        let (_, ptx) = image.ok_or_else(|| Error::Internal(format!("There is no kernel image {name}.")))?;
+        let ptx = images::ptx(name)?;
         let context = stream.context();
         context.bind()?;
         // SAFETY: the image is PTX that ends in NUL.
@@ -299,7 +297,7 @@ pub(super) mod tests {
 
     /// The bytes of the one argument that `kernel` takes, as its image declares it.
     pub(in super::super) fn argument_bytes(image: &str, kernel: &str) -> usize {
-        let (_, ptx) = IMAGES.iter().find(|(other, _)| *other == image).unwrap_or_else(|| panic!("no image {image}"));
+        let ptx = images::ptx(image).unwrap().into_string().unwrap();
         let (_, rest) =
             ptx.split_once(&format!(".entry {kernel}(")).unwrap_or_else(|| panic!("no kernel {kernel} in {image}"));
         let (parameters, _) = rest.split_once(')').unwrap();

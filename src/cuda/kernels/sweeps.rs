@@ -414,11 +414,11 @@ impl<T: Element> Plan<T> for SweepsPlan<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    const ALL: [Kind; 5] = [Kind::Long, Kind::Whole, Kind::Small, Kind::Rows, Kind::Short];
-
-    use super::super::super::module::IMAGES;
+    use super::super::super::images;
     use super::super::super::module::tests::argument_bytes;
     use super::*;
+
+    const ALL: [Kind; 5] = [Kind::Long, Kind::Whole, Kind::Small, Kind::Rows, Kind::Short];
 
     #[test]
     fn the_kernels_take_these_arguments() {
@@ -522,8 +522,7 @@ mod tests {
     #[test]
     fn the_images_have_these_tiles() {
         let constant = |image: &str, name: &str| -> usize {
-            let (_, ptx) =
-                IMAGES.iter().find(|(other, _)| *other == image).unwrap_or_else(|| panic!("no image {image}"));
+            let ptx = images::ptx(image).unwrap().into_string().unwrap();
             let (_, rest) = ptx.split_once(&format!(" {name} = ")).unwrap_or_else(|| panic!("no {name} in {image}"));
             rest.split(';').next().unwrap().parse().unwrap()
         };

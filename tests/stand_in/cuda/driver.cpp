@@ -712,10 +712,7 @@ std::string library_of(const std::string& text, std::string& why) {
         unsigned int sum;
         unsigned long length;
         char name[256];
-        while (file && fscanf(file, "%u %lu %255s", &sum, &length, name) == 3) {
-            const std::string stem = name;
-            index[{sum, length}] = stem.substr(0, stem.rfind('.'));
-        }
+        while (file && fscanf(file, "%u %lu %255s", &sum, &length, name) == 3) index[{sum, length}] = name;
         if (file) fclose(file);
     }
     const auto found = index.find({cksum(text.data(), text.size()), text.size()});
