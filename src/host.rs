@@ -1,4 +1,7 @@
-//! Arrays of the host: copied, and computed there and back in several passes.
+//! Arrays of the host: copied, computed there and back in several passes, and written to by several threads.
+
+use std::marker::PhantomData;
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -49,6 +52,34 @@ pub(crate) fn ping_pong<T: Real>(
         pass(number, from, to)?;
     }
     Ok(())
+}
+
+/// An output that several threads fill at the same time, each its own places.
+pub(crate) struct SharedOutput<'a, T> {
+    start: *mut T,
+    len: usize,
+    slice: PhantomData<&'a mut [T]>,
+}
+
+// SAFETY: it is an exclusive slice, and `places` demands that no two threads get the same elements of it.
+unsafe impl<T: Send> Sync for SharedOutput<'_, T> {}
+
+impl<'a, T> SharedOutput<'a, T> {
+    pub(crate) fn new(output: &'a mut [T]) -> SharedOutput<'a, T> {
+        SharedOutput { start: output.as_mut_ptr(), len: output.len(), slice: PhantomData }
+    }
+
+    /// The elements `range`.
+    ///
+    /// # Safety
+    /// No element may be in two such slices at the same time.
+    #[allow(clippy::mut_from_ref)]
+    pub(crate) unsafe fn places(&self, range: Range<usize>) -> &mut [T] {
+        assert!(range.start <= range.end && range.end <= self.len);
+        // SAFETY: within the slice that was lent for `'a`; that it is the only one with these elements is the caller's
+        // promise.
+        unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
+    }
 }
 
 #[cfg(test)]

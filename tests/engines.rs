@@ -1094,12 +1094,13 @@ const TABLE: [Case; 23] = [
 ];
 
 /// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.
-const CUDA_TABLE: [CudaCase; 8] = [
+const CUDA_TABLE: [CudaCase; 9] = [
     ("what_is_timed_is_right", what_is_timed_is_right),
     ("taps_change", taps_change),
     ("released_and_used_again", released_and_used_again),
     ("context_of_the_host_stays", context_of_the_host_stays),
     ("memory_of_the_host_stays", memory_of_the_host_stays),
+    ("arrays_outlive_a_release", arrays_outlive_a_release),
     ("memory_is_flat", memory_is_flat),
     ("memory_is_short", memory_is_short),
     ("memory_is_short_for_arrays", memory_is_short_for_arrays),
@@ -1107,10 +1108,11 @@ const CUDA_TABLE: [CudaCase; 8] = [
 
 /// What holds for CUDA where a call of the driver fails at the worst moment. The stand-in alone fails when it is told
 /// to.
-const FAULT_TABLE: [FaultCase; 4] = [
+const FAULT_TABLE: [FaultCase; 5] = [
     ("progress_counts_once", progress_counts_once),
     ("taps_are_copied_anew_after_a_failure", taps_are_copied_anew_after_a_failure),
     ("a_broken_context_is_opened_anew", a_broken_context_is_opened_anew),
+    ("a_broken_context_takes_its_arrays_along", a_broken_context_takes_its_arrays_along),
     ("calls_learn_the_pace_from_each_other", calls_learn_the_pace_from_each_other),
 ];
 
@@ -1193,9 +1195,26 @@ fn taps_are_copied_anew_after_a_failure(cuda: Cuda, stand_in: StandIn) -> Outcom
     Ok(())
 }
 
+/// Breaks the primary context, as a kernel of somebody else's in this process would.
+fn break_context(cuda: &Cuda, stand_in: StandIn) -> Outcome {
+    let show = |error: result::DriverError| error.to_string();
+    let device = result::device::get(cuda.ordinal() as i32).map_err(show)?;
+    // SAFETY: the device is one of the driver's; what is retained is released, and not current any more then.
+    let broken = unsafe {
+        let context = result::primary_ctx::retain(device).map_err(show)?;
+        result::ctx::set_current(context).map_err(show)?;
+        stand_in.fail(1, ILLEGAL_ADDRESS, Mode::Sticky);
+        let broken = [result::ctx::synchronize().is_err(), result::ctx::synchronize().is_err()];
+        stand_in.heal();
+        // These tell of it, too.
+        let _ = (result::ctx::set_current(std::ptr::null_mut()), result::primary_ctx::release(device));
+        broken
+    };
+    if broken == [true; 2] { Ok(()) } else { Err("the context was not broken".into()) }
+}
+
 /// A context that someone else in this process breaks between two calls is no reason for the second one to fail.
 fn a_broken_context_is_opened_anew(cuda: Cuda, stand_in: StandIn) -> Outcome {
-    let show = |error: result::DriverError| error.to_string();
     let short = || check(&cuda, &samples(100, 1), Lines::new(100, 1), &[1.0, 2.0, 3.0]);
     let long = || check(&cuda, &samples(300_000, 1), Lines::new(300_000, 1), &[1.0, 2.0, 3.0]);
     let image = || check_image_sweeps(&cuda, [40, 31, 1], [3, 3, 1], 1, Boundary::Circular, 3);
@@ -1203,23 +1222,38 @@ fn a_broken_context_is_opened_anew(cuda: Cuda, stand_in: StandIn) -> Outcome {
     for (next, ends) in next.into_iter().flat_map(|next| ends::ALL.map(|ends| (next, ends))) {
         short()?;
         image()?;
-        let device = result::device::get(cuda.ordinal() as i32).map_err(show)?;
-        // SAFETY: the device is one of the driver's; what is retained is released, and not current any more then.
-        let broken = unsafe {
-            let context = result::primary_ctx::retain(device).map_err(show)?;
-            result::ctx::set_current(context).map_err(show)?;
-            // As a kernel of theirs would.
-            stand_in.fail(1, ILLEGAL_ADDRESS, Mode::Sticky);
-            let broken = [result::ctx::synchronize().is_err(), result::ctx::synchronize().is_err()];
-            stand_in.heal();
-            // These tell of it, too.
-            let _ = (result::ctx::set_current(std::ptr::null_mut()), result::primary_ctx::release(device));
-            broken
-        };
-        if broken != [true; 2] {
-            return Err("the context was not broken".into());
-        }
+        break_context(&cuda, stand_in)?;
         ends::between(ends, next)?;
+    }
+    Ok(())
+}
+
+/// With a context go the arrays that lay in it: each tells why, and new ones work.
+fn a_broken_context_takes_its_arrays_along(cuda: Cuda, stand_in: StandIn) -> Outcome {
+    let show = |error: Error| error.to_string();
+    let what = stencil(Lines::new(100, 1), &[1.0, 2.0, 3.0])?;
+    let input = samples(100, 1);
+    let run = |from: &Array<f64>, to: &mut Array<f64>| {
+        cuda.stencil(&what, Source::Array(from), Target::Array(to), &Watch::new())
+    };
+    let lost = ends::array_with(&cuda, &input).map_err(show)?;
+    let mut results = Compute::<f64>::array(&cuda, 100).map_err(show)?;
+    run(&lost, &mut results).map_err(show)?;
+    break_context(&cuda, stand_in)?;
+    for _ in 0..2 {
+        let outcomes = [
+            run(&lost, &mut results),
+            cuda.copy(Source::Array(&results), Target::Host(&mut [POISON; 100]), &Watch::new()),
+            cuda.copy(Source::Host(&input), Target::Array(&mut results), &Watch::new()),
+        ];
+        for outcome in outcomes {
+            match outcome {
+                Err(Error::Cuda(text)) if text.contains("CUDA_ERROR_ILLEGAL_ADDRESS") => {}
+                other => return Err(format!("{other:?} with an array of a broken context")),
+            }
+        }
+        // While the old ones are still there.
+        check(&cuda, &input, Lines::new(100, 1), &[1.0, 2.0, 3.0])?;
     }
     Ok(())
 }
@@ -1330,6 +1364,27 @@ fn memory_of_the_host_stays(cuda: Cuda) -> Outcome {
     let back = stream.clone_dtoh(&theirs).map_err(show)?;
     stream.synchronize().map_err(show)?;
     if back == [1.0, 2.0, 3.0] { Ok(()) } else { Err(format!("{back:?}")) }
+}
+
+/// What a user holds stays where it is when all else is given back.
+fn arrays_outlive_a_release(cuda: Cuda) -> Outcome {
+    let show = |error: Error| error.to_string();
+    let what = stencil(Lines::new(1000, 1), &[1.0, 2.0, 3.0])?;
+    let input = samples(1000, 1);
+    let mut expected = vec![POISON; 1000];
+    Reference.stencil(&what, Source::Host(&input), Target::Host(&mut expected), &Watch::new()).map_err(show)?;
+    let from = ends::array_with(&cuda, &input).map_err(show)?;
+    for _ in 0..2 {
+        let mut to = Compute::<f64>::array(&cuda, 1000).map_err(show)?;
+        cuda::release();
+        cuda.stencil(&what, Source::Array(&from), Target::Array(&mut to), &Watch::new()).map_err(show)?;
+        cuda::release();
+        let got = ends::contents(&cuda, &to).map_err(show)?;
+        if !got.iter().zip(&expected).all(|(&got, &want)| got.same(want)) {
+            return Err(format!("{got:?}"));
+        }
+    }
+    Ok(())
 }
 
 /// Calls leave the device's memory as it was once each size has been seen.

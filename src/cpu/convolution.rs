@@ -8,10 +8,11 @@
 use std::ops::Range;
 
 use super::simd::{self, Instructions, Lanes, Operator, Vector};
-use super::tasks::{self, STEP, Target};
+use super::tasks::{self, STEP};
+use crate::host::{self, SharedOutput};
+use crate::memory;
 use crate::stencil::{Boundary, Convolution, Error, Filter, MAX_FILTER_2D, MAX_FILTER_3D};
 use crate::watch::Watch;
-use crate::{host, memory};
 
 /// The rows that are computed at once at most: with 15 columns of doubles the buffer takes 64 KiB, and stays in the
 /// cache.
@@ -72,7 +73,7 @@ pub(super) fn sweeps<T: Lanes>(
     let width = (STEP / height).clamp(1, (columns * pages).div_ceil(threads.div_ceil(strips)));
     let groups = (columns * pages).div_ceil(width);
     host::ping_pong(input, output, request.sweeps(), |_, input, output| {
-        let target = Target::new(output);
+        let target = SharedOutput::new(output);
         tasks::run(strips * groups, threads, 1, watch, |number, _: &mut (), progress| {
             let (strip, group) = (number % strips, number / strips);
             let of_strip = strip * height..((strip + 1) * height).min(rows);

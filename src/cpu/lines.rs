@@ -15,10 +15,11 @@
 use std::ops::Range;
 
 use super::simd::{self, Instructions, Lanes, Operator, Vector};
-use super::tasks::{self, Progress, STEP, Target};
+use super::tasks::{self, Progress, STEP};
+use crate::host::{self, SharedOutput};
+use crate::memory;
 use crate::stencil::{Boundary, DERIVATIVE_RADIUS, Error, Lines, MAX_TAPS, Taps};
 use crate::watch::Watch;
-use crate::{host, memory};
 
 /// The widest stencil reaches this far to either side.
 const MAX_RADIUS: usize = MAX_TAPS / 2;
@@ -371,7 +372,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         host::ping_pong(input, output, passes, |pass, input, output| {
             let sweeps = sweeps / passes + usize::from(pass < sweeps % passes);
             let updates = (input.len() / tiles).saturating_mul(sweeps);
-            let target = Target::new(output);
+            let target = SharedOutput::new(output);
             tasks::run(
                 tiles,
                 threads,
@@ -394,7 +395,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         &self,
         tile: &Tile,
         input: &[T],
-        target: &Target<T>,
+        target: &SharedOutput<T>,
         copies: &mut Copies<T>,
         progress: &mut Progress,
     ) -> Result<(), Error> {
@@ -460,7 +461,15 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
 
     /// Computes `rows` of a tile's columns, in one of its blocks, with `samples` from the first sample of the first row
     /// on, and `step` from row to row.
-    fn rows(&self, tile: &Tile, block: usize, rows: Range<usize>, samples: &[T], step: usize, target: &Target<T>) {
+    fn rows(
+        &self,
+        tile: &Tile,
+        block: usize,
+        rows: Range<usize>,
+        samples: &[T],
+        step: usize,
+        target: &SharedOutput<T>,
+    ) {
         let (inner, width) = (self.lines.inner(), tile.columns.len());
         let first = self.first(tile, block);
         let reach = 2 * self.stencil.radius() * step;
@@ -488,7 +497,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         tile: &Tile,
         sweeps: usize,
         input: &[T],
-        target: &Target<T>,
+        target: &SharedOutput<T>,
         copies: &mut Copies<T>,
         progress: &mut Progress,
     ) -> Result<(), Error> {

@@ -1,7 +1,5 @@
 //! Work in tasks: on all threads where it is worth it, counted, and stopped between steps.
 
-use std::marker::PhantomData;
-use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
@@ -83,34 +81,6 @@ pub(super) fn run<B: Default + Send>(
             task(number, scratch, progress)
         })
     })
-}
-
-/// An output that tasks fill at the same time, each its own places.
-pub(super) struct Target<'a, T> {
-    start: *mut T,
-    len: usize,
-    slice: PhantomData<&'a mut [T]>,
-}
-
-// SAFETY: it is an exclusive slice, and `places` demands that no two threads get the same elements of it.
-unsafe impl<T: Send> Sync for Target<'_, T> {}
-
-impl<'a, T> Target<'a, T> {
-    pub(super) fn new(output: &'a mut [T]) -> Target<'a, T> {
-        Target { start: output.as_mut_ptr(), len: output.len(), slice: PhantomData }
-    }
-
-    /// The elements `range`.
-    ///
-    /// # Safety
-    /// No element may be in two such slices at the same time.
-    #[allow(clippy::mut_from_ref)]
-    pub(super) unsafe fn places(&self, range: Range<usize>) -> &mut [T] {
-        assert!(range.start <= range.end && range.end <= self.len);
-        // SAFETY: within the slice that was lent for `'a`; that it is the only one with these elements is the caller's
-        // promise.
-        unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
-    }
 }
 
 #[cfg(test)]

@@ -12,9 +12,9 @@
 //! A sweep over a tile spoils as much of it as the stencil reaches. With a halo for several sweeps a tile is sent once
 //! for all of them: temporal blocking.
 
-use std::marker::PhantomData;
 use std::ops::Range;
 
+use crate::host::SharedOutput;
 use crate::stencil::{Boundary, Lines, Real};
 
 /// Where the runs of rows that a tile is copied in are not whole columns, they are at least as long as a page of memory,
@@ -240,9 +240,13 @@ impl<T: Real> Cut<T> {
     }
 
     /// Copies the outputs of `tile` to their places in the array: `from` is its [span](Tile::span).
-    pub(super) fn scatter(&self, tile: &Tile, from: &[T], output: &SharedOutput<T>) {
+    ///
+    /// # Safety
+    /// Nobody else is at work on this tile.
+    pub(super) unsafe fn scatter(&self, tile: &Tile, from: &[T], output: &SharedOutput<T>) {
         if let Some(elements) = self.neighbours(tile) {
-            return output.write(elements.start, from);
+            // SAFETY: every element is an output of one tile.
+            return unsafe { output.places(elements) }.copy_from_slice(from);
         }
         let [rows, columns, _] = self.size;
         let [height, width, _] = tile.size();
@@ -251,7 +255,9 @@ impl<T: Real> Cut<T> {
         for (page, to) in tile.outputs[2].clone().enumerate() {
             for column in 0..runs {
                 let from = &from[height * (column + width * page)..][..run];
-                output.write(tile.outputs[0].start + rows * (tile.outputs[1].start + column + columns * to), from);
+                let place = tile.outputs[0].start + rows * (tile.outputs[1].start + column + columns * to);
+                // SAFETY: every element is an output of one tile.
+                unsafe { output.places(place..place + run) }.copy_from_slice(from);
             }
         }
     }
@@ -260,30 +266,6 @@ impl<T: Real> Cut<T> {
 /// The next `count` elements of `rest`, which goes on behind them.
 fn take<'a, T>(rest: &mut &'a mut [T], count: usize) -> &'a mut [T] {
     rest.split_off_mut(..count).expect("a tile has as many samples as it says")
-}
-
-/// An array that several threads write to, each elsewhere.
-pub(super) struct SharedOutput<'a, T> {
-    start: *mut T,
-    len: usize,
-    _borrowed: PhantomData<&'a mut [T]>,
-}
-
-// SAFETY: it is only written to, and by the promise of `new` nothing of it by two threads.
-unsafe impl<T: Send> Sync for SharedOutput<'_, T> {}
-
-impl<'a, T: Copy> SharedOutput<'a, T> {
-    /// # Safety
-    /// No two threads may write to the same element, or to one that someone else sees.
-    pub(super) unsafe fn new(output: &'a mut [T]) -> SharedOutput<'a, T> {
-        SharedOutput { start: output.as_mut_ptr(), len: output.len(), _borrowed: PhantomData }
-    }
-
-    fn write(&self, at: usize, values: &[T]) {
-        assert!(at <= self.len && values.len() <= self.len - at);
-        // SAFETY: they are within the array; the rest is the promise of `new`.
-        unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), self.start.add(at), values.len()) };
-    }
 }
 
 #[cfg(test)]
@@ -365,7 +347,7 @@ mod tests {
                 assert!(ends(tile.before[d], room[0]) && ends(tile.after[d], room[1]), "{what}");
             }
             // SAFETY: nobody else is there.
-            cut.scatter(&tile, &copied[tile.span()], &unsafe { SharedOutput::new(&mut output) });
+            unsafe { cut.scatter(&tile, &copied[tile.span()], &SharedOutput::new(&mut output)) };
         }
         assert_eq!(output, input, "{cut:?}");
     }
@@ -399,7 +381,7 @@ mod tests {
                         cut.gather(&tile, &input, &mut samples);
                         let computed = run(tile.size(), cut.boundary(boundary), &samples);
                         // SAFETY: nobody else is there.
-                        cut.scatter(&tile, &computed[tile.span()], &unsafe { SharedOutput::new(&mut output) });
+                        unsafe { cut.scatter(&tile, &computed[tile.span()], &SharedOutput::new(&mut output)) };
                     }
                     assert_eq!(output, expected, "{boundary:?}, {cut:?}");
                 }

@@ -13,7 +13,7 @@ use cudarc::driver::{result, sys};
 
 use super::Element;
 use super::context::{Context, Stream};
-use super::cut::{Cut, SharedOutput, Size, Tile};
+use super::cut::{Cut, Size, Tile};
 use super::device::{Device, HostContext};
 use super::error::failed;
 use super::kernels::{Area, Kernel, Plan};
@@ -21,7 +21,7 @@ use super::memory::{Budget, DeviceBuffer, Idle};
 use super::module::Modules;
 use super::pace::{Schedule, UNIT};
 use super::slots::{Job, PIECE_BYTES, Slot, slots_for};
-use crate::host;
+use crate::host::{self, SharedOutput};
 use crate::stencil::{Array, Boundary, Error, Held, Source, Target};
 use crate::watch::Watch;
 
@@ -361,8 +361,7 @@ fn streamed<T: Element>(
     let under_way = (slots * cut.most_samples()).min(work.elements());
     host::ping_pong(input, output, rounds, |round, from, to| {
         let sweeps = cut.sweeps().min(work.sweeps - round * cut.sweeps());
-        // SAFETY: the outputs of two tiles have no element in common.
-        let to = unsafe { SharedOutput::new(to) };
+        let to = SharedOutput::new(to);
         let round =
             Round { kernel, modules: &modules, cut, boundary, sweeps, under_way, shared: slots > 1, from, to, watch };
         let jobs = (0..cut.count()).map(|number| TileJob { round: &round, tile: cut.tile(number), told: 0 });
@@ -466,7 +465,8 @@ impl<T: Element> Job for TileJob<'_, T> {
 
     fn finish(self, slot: &mut Slot) -> Result<(), Error> {
         let round = self.round;
-        round.cut.scatter(&self.tile, slot.outputs(self.tile.span().len())?, &round.to);
+        // SAFETY: every tile is one job.
+        unsafe { round.cut.scatter(&self.tile, slot.outputs(self.tile.span().len())?, &round.to) };
         round.watch.count(round.sweeps * self.tile.outputs() - self.told);
         Ok(())
     }

@@ -30,8 +30,7 @@ impl Settings {
     /// # Errors
     /// `option`, for a value that makes no sense: who sets a bound and mistypes it is not to go on without one.
     pub(super) fn from_environment() -> Result<Settings, Error> {
-        let any = any_in_environment();
-        Settings::from_variables(|name| if any { std::env::var_os(name) } else { None })
+        Settings::from_variables(|name| std::env::var_os(name))
     }
 
     fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Result<Settings, Error> {
@@ -52,25 +51,6 @@ impl Settings {
         Workers::limit(self.threads);
     }
 }
-
-/// Whether the environment has any variable that may be one of ours. Most have none, and to look for each takes longer
-/// than a small stencil.
-fn any_in_environment() -> bool {
-    // SAFETY: as for `getenv`: the host changes its environment on this thread or not at all.
-    unsafe {
-        let mut entry = libc::environ;
-        while !entry.is_null() && !(*entry).is_null() {
-            if libc::strncmp(*entry, PREFIX.as_ptr(), PREFIX.count_bytes()) == 0 {
-                return true;
-            }
-            entry = entry.add(1);
-        }
-    }
-    false
-}
-
-/// What all our variables begin with.
-const PREFIX: &std::ffi::CStr = c"STENCIL_";
 
 /// A whole number from 1 up, also as 1e9.
 fn whole_number(name: &str, text: &str) -> Result<usize, Error> {
@@ -101,13 +81,6 @@ mod tests {
             assert_eq!(settings(name, ""), Ok(none));
         }
         assert_eq!(settings("OTHER", "x"), Ok(none));
-    }
-
-    #[test]
-    fn all_variables_begin_alike() {
-        for name in [BACKEND, DEVICE_BYTES, THREADS] {
-            assert!(name.as_bytes().starts_with(PREFIX.to_bytes()));
-        }
     }
 
     #[test]
