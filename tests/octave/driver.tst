@@ -100,6 +100,6 @@
 %!   outcomes = [outcomes, said];
 %! endfor
 %! ## Else the faults did not come where anything was decided.
-%! for word = {"<1><warned>", "<1><silent>", ":outOfMemory><silent><1>", ":cuda><silent>"}
+%! for word = {"<1><warned>", "<1><silent>", ":outOfMemory><silent><Stencil", ":cuda><silent>"}
 %!   assert (! isempty (strfind (outcomes, word{1})), "no %s in %s", word{1}, outcomes);
 %! endfor
