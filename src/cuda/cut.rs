@@ -140,7 +140,7 @@ impl<T: Real> Cut<T> {
             let samples = cut(most).most_samples();
             let outputs = most.iter().product::<usize>();
             // What is sent beside what is computed is to stay small.
-            if outputs >= wanted && samples <= outputs + outputs / 4 {
+            if outputs >= wanted && samples <= outputs + outputs / 2 {
                 return cut(most);
             }
             // First that dimension in which more is sent beside what is computed; where that is all the same, along memory.

@@ -17,7 +17,7 @@ use super::cut::{Cut, Size, Tile};
 use super::device::{Device, HostContext};
 use super::error::failed;
 use super::kernels::{Area, Kernel, Plan};
-use super::memory::{Budget, DeviceBuffer, Idle};
+use super::memory::{Budget, DEFAULT_DEVICE_BYTES, DeviceBuffer, Idle};
 use super::module::Modules;
 use super::pace::{Schedule, UNIT};
 use super::slots::{Job, PIECE_BYTES, Slot, slots_for};
@@ -29,7 +29,7 @@ use crate::watch::Watch;
 const MANY_SWEEPS: usize = 8;
 
 /// The bytes of a tile then.
-const SWEPT_BYTES: usize = 4 << 20;
+pub(super) const SWEPT_BYTES: usize = 4 << 20;
 
 /// The samples of the smallest tile that memory is saved with, if one output does not need more.
 const LEAST_SAMPLES: usize = 1024;
@@ -113,8 +113,11 @@ pub(super) fn run<T: Element>(
         // Whatever the budget: the arrays are here, and so must be what lies beside them.
         return resident(device, kernel, work, from, to, None, watch).map(drop);
     }
-    let one_round = kernel.cut(work.sweeps, target(work), usize::MAX).sweeps() >= work.sweeps;
-    if (kernel.stays(work.sweeps) || !one_round) && resident(device, kernel, work, from, to, Some(budget), watch)? {
+    let rounds = || kernel.cut(work.sweeps, target(work), usize::MAX).sweeps() < work.sweeps;
+    if work.sweeps > 1
+        && (kernel.stays(work.sweeps) || rounds())
+        && resident(device, kernel, work, from, to, Some(budget), watch)?
+    {
         return Ok(());
     }
     match (from, to) {
@@ -250,7 +253,8 @@ fn resident<T: Element>(
         }
         Target::Array(_) => {}
     }
-    let kept = budget.unwrap_or(Budget::new(None)).kept();
+    // Beside arrays that the user holds, as much as one of them.
+    let kept = budget.map_or(DEFAULT_DEVICE_BYTES.max(bytes), Budget::kept);
     own.into_iter().for_each(|buffer| device.spare.keep(buffer, device.slots.device_bytes(), kept));
     Ok(true)
 }

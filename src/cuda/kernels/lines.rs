@@ -50,11 +50,13 @@ struct Argument {
 }
 
 /// What is laid along lines: its images are its own, and so are its coefficients.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Operator {
     pub(super) kind: Kind,
     pub(super) radius: usize,
-    pub(super) coefficients: Vec<u8>,
+    /// Their bytes, and how many.
+    coefficients: [u8; MAX_TAPS * size_of::<f64>()],
+    bytes: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,15 +68,24 @@ pub(super) enum Kind {
 impl Operator {
     /// A stencil.
     pub(in super::super) fn stencil(what: &Stencil) -> Operator {
-        let coefficients = bytemuck::cast_slice(what.taps().as_slice()).to_vec();
-        Operator { kind: Kind::Stencil, radius: what.taps().radius(), coefficients }
+        Operator::new(Kind::Stencil, what.taps().radius(), bytemuck::cast_slice(what.taps().as_slice()))
     }
 
     /// A derivative, with its coefficients in the memory that is asked for.
     pub(in super::super) fn derivative<T: Element>(what: &Derivative<T>) -> Operator {
         let kind = Kind::Derivative { single: T::NAME == f32::NAME, source: what.source() };
-        let coefficients = bytemuck::cast_slice(what.coefficients()).to_vec();
-        Operator { kind, radius: DERIVATIVE_RADIUS, coefficients }
+        Operator::new(kind, DERIVATIVE_RADIUS, bytemuck::cast_slice(what.coefficients()))
+    }
+
+    fn new(kind: Kind, radius: usize, values: &[u8]) -> Operator {
+        let mut coefficients = [0; MAX_TAPS * size_of::<f64>()];
+        coefficients[..values.len()].copy_from_slice(values);
+        Operator { kind, radius, coefficients, bytes: values.len() }
+    }
+
+    /// The coefficients as the device has them.
+    pub(super) fn coefficients(&self) -> &[u8] {
+        &self.coefficients[..self.bytes]
     }
 
     /// Multiply-adds for an output.
@@ -105,7 +116,7 @@ impl<T: Element> LinesKernel<T> {
         let as_one = lines.length() < AS_ONE_LENGTH && zeros;
         let split = lines.length() >= SPLIT_LENGTH && (zeros || !on_device);
         let best = lines.inner() == 1 && (as_one || split);
-        best.then(|| LinesKernel { operator: operator.clone(), lines, boundary, loaded: LoadOnce::default() })
+        best.then(|| LinesKernel { operator: *operator, lines, boundary, loaded: LoadOnce::default() })
     }
 }
 
@@ -140,7 +151,7 @@ impl<T: Element> Kernel<T> for LinesKernel<T> {
             }
         };
         let Loaded { function, module } =
-            self.loaded.get(modules, image, (symbol, &self.operator.coefficients), function)?;
+            self.loaded.get(modules, image, (symbol, self.operator.coefficients()), function)?;
         let size = area.tile.size();
         Ok(Box::new(LinesPlan {
             function,

@@ -10,6 +10,7 @@ use super::super::Element;
 use super::super::cut::Cut;
 use super::super::module::{Function, Modules, Shape, counter, launch};
 use super::super::pace::{SharedPace, evenly};
+use super::super::schedule::SWEPT_BYTES;
 use super::lines::{Kind as OperatorKind, Operator};
 use super::{Area, Kernel, LoadOnce, Loaded, Plan, word};
 use crate::stencil::{Boundary, Error, Lines, MAX_TAPS};
@@ -295,7 +296,7 @@ pub(in super::super) struct SweepsKernel<T> {
 impl<T: Element> SweepsKernel<T> {
     /// For lines of any kind.
     pub(in super::super) fn new(operator: &Operator, lines: Lines, boundary: Boundary<T>) -> SweepsKernel<T> {
-        SweepsKernel { operator: operator.clone(), lines, boundary, loaded: Default::default() }
+        SweepsKernel { operator: *operator, lines, boundary, loaded: Default::default() }
     }
 }
 
@@ -313,7 +314,8 @@ impl<T: Element> Kernel<T> for SweepsKernel<T> {
     }
 
     fn stays(&self, sweeps: usize) -> bool {
-        sweeps.saturating_mul(self.operator.work()) >= STAYS
+        // A small array is one tile, and does not go there and back anyway.
+        self.lines.elements() * size_of::<T>() > SWEPT_BYTES && sweeps.saturating_mul(self.operator.work()) >= STAYS
     }
 
     fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
@@ -327,7 +329,7 @@ impl<T: Element> Kernel<T> for SweepsKernel<T> {
             OperatorKind::Derivative { single, .. } => (kind.derivative(single), c"coefficients"),
         };
         let image = image.ok_or_else(|| Error::Internal(format!("No kernel {kind:?} for a derivative.")))?;
-        let coefficients = (symbol, &self.operator.coefficients[..]);
+        let coefficients = (symbol, self.operator.coefficients());
         let Loaded { function, module } = self.loaded[kind as usize].get(modules, image, coefficients, c"sweeps")?;
         Ok(Box::new(SweepsPlan {
             function,
