@@ -139,8 +139,9 @@ impl<T: Real> Cut<T> {
         loop {
             let samples = cut(most).most_samples();
             let outputs = most.iter().product::<usize>();
-            // What is sent beside what is computed is to stay small.
-            if outputs >= wanted && samples <= outputs + outputs / 2 {
+            // What is sent beside what is computed is to stay small; but the tiles, too, or few of them are under way.
+            let share = if outputs >= 4 * wanted { 2 } else { 4 };
+            if outputs >= wanted && samples <= outputs + outputs / share {
                 return cut(most);
             }
             // First that dimension in which more is sent beside what is computed; where that is all the same, along memory.
