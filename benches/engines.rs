@@ -29,6 +29,11 @@ fn engines() -> Vec<(String, Box<dyn Engine>)> {
     engines
 }
 
+/// A call, from the host's memory to the host's memory.
+fn call(engine: &dyn Engine, stencil: &Stencil, input: &[f64], output: &mut [f64]) {
+    engine.stencil(stencil, Source::Host(input), Target::Host(output), &Watch::new()).unwrap();
+}
+
 fn sweep(criterion: &mut Criterion) {
     let engines = engines();
     for taps in [5, 21] {
@@ -36,7 +41,7 @@ fn sweep(criterion: &mut Criterion) {
         group.sample_size(10);
         for n in [20, 10_000, 1_000_000, 10_000_000] {
             let input: Vec<f64> = (0..n).map(|i| (i as f64).sin()).collect();
-            let request = Stencil::new(Lines::new(n, 1), Taps::new(&vec![0.1; taps]).unwrap());
+            let stencil = Stencil::new(Lines::new(n, 1), Taps::new(&vec![0.1; taps]).unwrap());
             let mut output = vec![0.0; n];
             group.throughput(Throughput::Elements(n as u64));
             for (name, engine) in &engines {
@@ -44,11 +49,7 @@ fn sweep(criterion: &mut Criterion) {
                     continue;
                 }
                 group.bench_function(BenchmarkId::new(name, n), |bencher| {
-                    bencher.iter(|| {
-                        engine
-                            .stencil(&request, Source::Host(&input), Target::Host(&mut output), &Watch::new())
-                            .unwrap()
-                    })
+                    bencher.iter(|| call(&**engine, &stencil, &input, &mut output))
                 });
             }
         }
@@ -64,18 +65,14 @@ fn sweeps(criterion: &mut Criterion) {
     group.sample_size(10);
     for n in [1_000, 1_000_000, 1 << 25] {
         let input: Vec<f64> = (0..n).map(|i| (i as f64).sin()).collect();
-        let request = Stencil::new(Lines::new(n, 1), Taps::new(&[0.25, 0.5, 0.25]).unwrap());
+        let stencil = Stencil::new(Lines::new(n, 1), Taps::new(&[0.25, 0.5, 0.25]).unwrap());
         let mut output = vec![0.0; n];
         for (name, engine) in engines.iter().filter(|(name, _)| name != "reference" && name != "portable") {
             for sweeps in [1, SWEEPS] {
-                let request = request.with_sweeps(sweeps);
+                let stencil = stencil.with_sweeps(sweeps);
                 group.throughput(Throughput::Elements((n * sweeps) as u64));
                 group.bench_function(BenchmarkId::new(format!("{name}, {sweeps}"), n), |bencher| {
-                    bencher.iter(|| {
-                        engine
-                            .stencil(&request, Source::Host(&input), Target::Host(&mut output), &Watch::new())
-                            .unwrap()
-                    })
+                    bencher.iter(|| call(&**engine, &stencil, &input, &mut output))
                 });
             }
         }
@@ -95,15 +92,11 @@ fn dimensions(criterion: &mut Criterion) {
             group.sample_size(10);
             group.throughput(Throughput::Elements((input.len() * sweeps) as u64));
             for dim in 0..3 {
-                let request = Stencil::new(Lines::along(&[SIDE; 3], dim), Taps::new(&vec![0.04; taps]).unwrap());
-                let request = request.with_sweeps(sweeps);
+                let lines = Lines::along(&[SIDE; 3], dim);
+                let stencil = Stencil::new(lines, Taps::new(&vec![0.04; taps]).unwrap()).with_sweeps(sweeps);
                 for (name, engine) in engines.iter().filter(|(name, _)| name != "reference" && name != "portable") {
                     group.bench_function(BenchmarkId::new(name, dim + 1), |bencher| {
-                        bencher.iter(|| {
-                            engine
-                                .stencil(&request, Source::Host(&input), Target::Host(&mut output), &Watch::new())
-                                .unwrap()
-                        })
+                        bencher.iter(|| call(&**engine, &stencil, &input, &mut output))
                     });
                 }
             }
@@ -167,12 +160,10 @@ fn beside_the_copy(quick: bool) {
         for &threads in &counts {
             Workers::limit(Some(threads));
             for taps in [5, 21] {
-                let request = Stencil::new(Lines::new(n, 1), Taps::new(&vec![0.1; taps]).unwrap());
+                let stencil = Stencil::new(Lines::new(n, 1), Taps::new(&vec![0.1; taps]).unwrap());
                 let mut times = Vec::new();
                 for round in 0..=rounds {
-                    let ours = into_fresh_pages(n, |output| {
-                        engine.stencil(&request, Source::Host(&input), Target::Host(output), &Watch::new()).unwrap()
-                    });
+                    let ours = into_fresh_pages(n, |output| call(&engine, &stencil, &input, output));
                     let copy = into_fresh_pages(n, |output| copy(&input, output));
                     // The first one starts the threads.
                     if round > 0 {

@@ -1,5 +1,8 @@
 //! One table of cases and one runner for all engines, each held to the plain reference bit for bit.
 //!
+//! Samples come from the host's memory and from arrays of the engine's, and results go there: each case meets all four
+//! combinations ([`ends`]).
+//!
 //! An engine joins with a line in [`engines`]. One that this machine cannot run is counted as ignored, with the reason
 //! in the test's name.
 //!
@@ -106,7 +109,7 @@ where
     AnyEngine: Compute<T>,
 {
     let expected = right(input, &run)?;
-    for ends in ends::of_check(is_slow(engine)) {
+    for ends in ends_of_check(engine, input.len() * sweeps.max(1)) {
         let watch = Watch::new();
         let output = results(engine, ends, input, T::from_f64(POISON), &watch, &run)
             .map_err(|error| format!("{what}, {ends}: {error}"))?;
@@ -125,6 +128,11 @@ where
 /// cases of many updates are smaller there.
 fn is_slow(engine: &AnyEngine) -> bool {
     engine.name() == "cuda" && StandIn::find().is_some()
+}
+
+/// The ends of a check of so many updates.
+fn ends_of_check(engine: &AnyEngine, updates: usize) -> Vec<Ends> {
+    ends::of_check(is_slow(engine) || updates > 20_000)
 }
 
 fn stencil(lines: Lines, taps: &[f64]) -> Result<Stencil, String> {
@@ -774,7 +782,7 @@ fn expect_stops(
     input: &[f64],
     run: impl Fn(Source<f64>, Target<f64>, &Watch) -> Result<(), Error>,
 ) -> Outcome {
-    for ends in ends::of_check(is_slow(engine)) {
+    for ends in ends_of_check(engine, 0) {
         let mut stage = Stage::new(engine, ends, input, POISON).map_err(|error| error.to_string())?;
         expect_stop(|watch| {
             let (from, to) = stage.ends();
@@ -829,13 +837,14 @@ fn outputs_are_not_read(engine: &AnyEngine) -> Outcome {
         what: &str,
         engine: &AnyEngine,
         input: &[T],
+        sweeps: usize,
         run: impl Fn(&AnyEngine, Source<T>, Target<T>, &Watch) -> Result<(), Error>,
     ) -> Outcome
     where
         AnyEngine: Compute<T>,
     {
         let expected = right(input, &run)?;
-        for ends in ends::of_check(is_slow(engine)) {
+        for ends in ends_of_check(engine, input.len() * sweeps.max(1)) {
             let output = results(engine, ends, input, T::from_f64(f64::NAN), &Watch::new(), &run)
                 .map_err(|error| format!("{what}, {ends}: {error}"))?;
             // Bits: to `same`, one NaN is as good as another.
@@ -860,11 +869,13 @@ fn outputs_are_not_read(engine: &AnyEngine) -> Outcome {
                 }
                 let what = format!("{lines:?}, {taps} taps, {boundary:?}, {sweeps} sweeps");
                 let stencil = stencil(lines, &tame(taps, 9))?.with_boundary(boundary).with_sweeps(sweeps);
-                compare(&what, engine, &input, |engine, from, to, watch| engine.stencil(&stencil, from, to, watch))?;
+                compare(&what, engine, &input, sweeps, |engine, from, to, watch| {
+                    engine.stencil(&stencil, from, to, watch)
+                })?;
             }
             let what = format!("derivative, {lines:?}, {boundary:?}");
             let derivative = Derivative::new(lines, 0.5, CoefficientSource::Constant).with_boundary(boundary);
-            compare(&what, engine, &input, |engine, from, to, watch| {
+            compare(&what, engine, &input, 1, |engine, from, to, watch| {
                 Compute::derivative(engine, &derivative, from, to, watch)
             })?;
         }
@@ -879,7 +890,7 @@ fn outputs_are_not_read(engine: &AnyEngine) -> Outcome {
                 let what = format!("convolution {size:?} by {filter_size:?}, {boundary:?}, {sweeps} sweeps");
                 let convolution = Convolution::new(size, filter.clone());
                 let convolution = convolution.with_boundary(single(boundary)).with_sweeps(sweeps);
-                compare(&what, engine, &input, |engine, from, to, watch| {
+                compare(&what, engine, &input, sweeps, |engine, from, to, watch| {
                     Compute::convolution(engine, &convolution, from, to, watch)
                 })?;
             }
@@ -1416,7 +1427,7 @@ fn memory_is_short(cuda: Cuda) -> Outcome {
     check(&cuda, &samples(20, 1), Lines::new(20, 1), &[1.0, 2.0, 3.0])?;
     let large = || check(&cuda, &samples(1_000_000, 1), Lines::new(1_000_000, 1), &[1.0, 2.0, 3.0]);
     let held = Hog::take(&context);
-    // There is no room for arrays of the device.
+    // From the host's memory: there is no room for arrays of the device.
     let outcome = ends::between(ends::HOST_TO_HOST, large);
     drop(held);
     outcome?;
@@ -1479,7 +1490,7 @@ fn main() {
         for (case, run) in TABLE {
             let run = move || {
                 let missed = run(&*make()?).map(|()| ends::missed())?;
-                if missed.is_empty() { Ok(()) } else { Err(format!("nothing was computed {missed:?}")) }
+                if missed.is_empty() { Ok(()) } else { Err(format!("nothing was computed {}", missed.join(", "))) }
             };
             trials.push(trial(engine, case, absent.as_deref(), move || failed(run())));
         }

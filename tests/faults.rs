@@ -18,8 +18,8 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use stencil_mex::cuda::study::{Angles, Study};
 use stencil_mex::cuda::{self, Cuda};
 use stencil_mex::stencil::{
-    Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Filter, Lines, Reference, Source,
-    Stencil, Taps, Target,
+    Boundary, CoefficientSource, Convolution, Derivative, Engine, Error, Filter, Lines, Reference, Source, Stencil,
+    Taps, Target,
 };
 use stencil_mex::watch::Watch;
 
@@ -46,7 +46,7 @@ struct Scenario {
     next: fn() -> Result<(), Error>,
 }
 
-const SCENARIOS: [Scenario; 14] = [
+const SCENARIOS: [Scenario; 17] = [
     Scenario { name: "first_call", prepare: nothing, run: small, next: small },
     Scenario { name: "warm_call", prepare: warm, run: small, next: small },
     Scenario { name: "other_taps", prepare: warm, run: other_taps, next: other_taps },
@@ -57,7 +57,10 @@ const SCENARIOS: [Scenario; 14] = [
     Scenario { name: "derivative", prepare: nothing, run: derivative, next: derivative },
     Scenario { name: "convolution_resident", prepare: nothing, run: convolution_resident, next: convolution_resident },
     Scenario { name: "convolution_in_slabs", prepare: nothing, run: convolution_in_slabs, next: convolution_in_slabs },
-    Scenario { name: "arrays_on_the_device", prepare: nothing, run: arrays, next: arrays },
+    Scenario { name: "chain", prepare: nothing, run: chain, next: chain },
+    Scenario { name: "warm_chain", prepare: warm_for_a_chain, run: chain, next: chain },
+    Scenario { name: "chain_in_pieces", prepare: nothing, run: chain_in_pieces, next: chain_in_pieces },
+    Scenario { name: "copies", prepare: nothing, run: copies, next: copies },
     Scenario { name: "sweeps_on_the_device", prepare: nothing, run: sweeps_on_the_device, next: sweeps_on_the_device },
     Scenario { name: "study", prepare: nothing, run: study, next: small },
     Scenario { name: "two_devices", prepare: nothing, run: two_devices, next: two_devices },
@@ -67,6 +70,10 @@ fn nothing() {}
 
 fn warm() {
     small().expect("no fault is due");
+}
+
+fn warm_for_a_chain() {
+    chain().expect("no fault is due");
 }
 
 fn numbers(count: usize) -> Vec<f64> {
@@ -90,17 +97,36 @@ fn expected(what: &str, compute: impl FnOnce() -> Result<Vec<f64>, Error>) -> Re
     Ok(known[what].clone())
 }
 
-fn stencil_on(cuda: &Cuda, lines: Lines, taps: &[f64], boundary: Boundary<f64>, sweeps: usize) -> Result<(), Error> {
-    let input = numbers(lines.elements());
-    let what = Stencil::new(lines, Taps::new(taps).expect("they are taps"));
-    let what = what.with_boundary(boundary).with_sweeps(sweeps);
-    let expected = expected(&format!("{lines:?} {taps:?} {boundary:?} {sweeps}"), || {
+fn stencil(lines: Lines, taps: &[f64]) -> Stencil {
+    Stencil::new(lines, Taps::new(taps).expect("they are taps"))
+}
+
+fn convolution(size: [usize; 3], filter: [usize; 3]) -> Convolution<f64> {
+    Convolution::new(size, Filter::new(numbers(filter.iter().product()), filter).expect("a filter"))
+}
+
+/// Has `run` compute on CUDA and, the first time, on the reference.
+fn compare(
+    what: &str,
+    cuda: &Cuda,
+    input: &[f64],
+    run: impl Fn(&dyn Engine, Source<f64>, Target<f64>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let expected = expected(what, || {
         let mut expected = vec![0.0; input.len()];
-        Reference.stencil(&what, Source::Host(&input), Target::Host(&mut expected), &Watch::new()).map(|()| expected)
+        run(&Reference, Source::Host(input), Target::Host(&mut expected)).map(|()| expected)
     })?;
     let mut output = vec![f64::NAN; input.len()];
-    cuda.stencil(&what, Source::Host(&input), Target::Host(&mut output), &Watch::new())?;
-    same("stencil", &output, &expected)
+    run(cuda, Source::Host(input), Target::Host(&mut output))?;
+    same(what, &output, &expected)
+}
+
+fn stencil_on(cuda: &Cuda, lines: Lines, taps: &[f64], boundary: Boundary<f64>, sweeps: usize) -> Result<(), Error> {
+    let what = format!("stencil {lines:?} {taps:?} {boundary:?} {sweeps}");
+    let stencil = stencil(lines, taps).with_boundary(boundary).with_sweeps(sweeps);
+    compare(&what, cuda, &numbers(lines.elements()), |engine, from, to| {
+        engine.stencil(&stencil, from, to, &Watch::new())
+    })
 }
 
 fn small() -> Result<(), Error> {
@@ -154,14 +180,10 @@ fn sweeps_in_rounds() -> Result<(), Error> {
 }
 
 fn derivative() -> Result<(), Error> {
-    let cuda = Cuda::open(None)?;
-    let input = numbers(40_000);
-    let what = Derivative::new(Lines::new(40_000, 1), 0.1, CoefficientSource::ReadOnly);
-    let mut expected = vec![0.0; input.len()];
-    Reference.derivative(&what, Source::Host(&input), Target::Host(&mut expected), &Watch::new())?;
-    let mut output = vec![f64::NAN; input.len()];
-    cuda.derivative(&what, Source::Host(&input), Target::Host(&mut output), &Watch::new())?;
-    same("derivative", &output, &expected)
+    let derivative = Derivative::new(Lines::new(40_000, 1), 0.1, CoefficientSource::ReadOnly);
+    compare("derivative", &Cuda::open(None)?, &numbers(40_000), |engine, from, to| {
+        engine.derivative(&derivative, from, to, &Watch::new())
+    })
 }
 
 fn convolution_on(
@@ -171,19 +193,11 @@ fn convolution_on(
     boundary: Boundary<f64>,
     sweeps: usize,
 ) -> Result<(), Error> {
-    let input = numbers(size.iter().product());
-    let entries = numbers(filter.iter().product());
-    let what = Convolution::new(size, Filter::new(entries, filter).expect("a filter"));
-    let what = what.with_boundary(boundary).with_sweeps(sweeps);
-    let expected = expected(&format!("{size:?} {filter:?} {boundary:?} {sweeps}"), || {
-        let mut expected = vec![0.0; input.len()];
-        Reference
-            .convolution(&what, Source::Host(&input), Target::Host(&mut expected), &Watch::new())
-            .map(|()| expected)
-    })?;
-    let mut output = vec![f64::NAN; input.len()];
-    cuda.convolution(&what, Source::Host(&input), Target::Host(&mut output), &Watch::new())?;
-    same("convolution", &output, &expected)
+    let what = format!("convolution {size:?} {filter:?} {boundary:?} {sweeps}");
+    let convolution = convolution(size, filter).with_boundary(boundary).with_sweeps(sweeps);
+    compare(&what, cuda, &numbers(convolution.elements()), |engine, from, to| {
+        engine.convolution(&convolution, from, to, &Watch::new())
+    })
 }
 
 fn convolution_resident() -> Result<(), Error> {
@@ -194,38 +208,63 @@ fn convolution_in_slabs() -> Result<(), Error> {
     convolution_on(&Cuda::open(None)?.with_device_bytes(1 << 20), [128, 700, 1], [5, 5, 1], Boundary::Circular, 1)
 }
 
+/// From the host's memory to an array, from there to another with another operator, and from that to the host's memory:
+/// a stencil along one dimension, sweeps of a convolution, a derivative along the other.
+fn chain_on(cuda: &Cuda, rows: usize, columns: usize) -> Result<(), Error> {
+    let stencil = stencil(Lines::strided(rows, columns, 1), &[0.25, 0.5, 0.25]).with_boundary(Boundary::Circular);
+    let convolution = convolution([rows, columns, 1], [3, 3, 1]).with_boundary(Boundary::Symmetric).with_sweeps(3);
+    let derivative = Derivative::new(Lines::new(rows, columns), 0.1, CoefficientSource::Constant);
+    compare(&format!("chain {rows} x {columns}"), cuda, &numbers(rows * columns), |engine, from, to| {
+        let len = from.len();
+        let (mut first, mut second) = (engine.array(len)?, engine.array(len)?);
+        counting(len, |watch| engine.stencil(&stencil, from, Target::Array(&mut first), watch))?;
+        counting(3 * len, |watch| {
+            engine.convolution(&convolution, Source::Array(&first), Target::Array(&mut second), watch)
+        })?;
+        counting(len, |watch| engine.derivative(&derivative, Source::Array(&second), to, watch))
+    })
+}
+
+/// Work after which so many updates are counted, whatever was done twice.
+fn counting(updates: usize, work: impl FnOnce(&Watch) -> Result<(), Error>) -> Result<(), Error> {
+    let watch = Watch::new();
+    work(&watch)?;
+    match watch.done() {
+        done if done == updates as u64 => Ok(()),
+        done => Err(Error::Internal(format!("{done} updates were counted, not {updates}"))),
+    }
+}
+
+fn chain() -> Result<(), Error> {
+    chain_on(&Cuda::open(None)?, 30, 20)
+}
+
+/// In some pieces and slabs.
+fn chain_in_pieces() -> Result<(), Error> {
+    chain_on(&Cuda::open(None)?.with_device_bytes(1 << 20), 400, 250)
+}
+
+/// A copy to an array, to another one, and back.
+fn copies() -> Result<(), Error> {
+    compare("copies", &Cuda::open(None)?, &numbers(100_000), |engine, from, to| {
+        let (mut first, mut second) = (engine.array(from.len())?, engine.array(from.len())?);
+        counting(0, |watch| {
+            engine.copy(from, Target::Array(&mut first), watch)?;
+            engine.copy(Source::Array(&first), Target::Array(&mut second), watch)?;
+            engine.copy(Source::Array(&second), to, watch)
+        })
+    })
+}
+
 fn study() -> Result<(), Error> {
     let cuda = Cuda::open(None)?;
     // It has every kind of call; all studies together would be ten thousand of them.
     Study::Angles(Angles { threads: vec![1] }).run(&cuda).map(drop)
 }
 
-/// A chain of operators over arrays that stay on the device: up, twice there, and down in between and at the end.
-fn arrays() -> Result<(), Error> {
-    let (cuda, watch, size) = (Cuda::open(None)?, Watch::new(), [50, 40, 1]);
-    let input = numbers(size.iter().product());
-    let taps = Taps::new(&[0.25, 0.5, 0.25]).expect("they are taps");
-    let along = Stencil::new(Lines::strided(50, 40, 1), taps).with_boundary(Boundary::Symmetric).with_sweeps(3);
-    let over = Convolution::new(size, Filter::new(numbers(9), [3, 3, 1]).expect("a filter")).with_sweeps(2);
-    let chain = |engine: &dyn Engine| {
-        let array = || Compute::<f64>::array(engine, input.len());
-        let (mut first, mut second) = (array()?, array()?);
-        engine.copy(Source::Host(&input), Target::Array(&mut first), &watch)?;
-        engine.stencil(&along, Source::Array(&first), Target::Array(&mut second), &watch)?;
-        engine.convolution(&over, Source::Array(&second), Target::Array(&mut first), &watch)?;
-        engine.copy(Source::Array(&first), Target::Array(&mut second), &watch)?;
-        let (mut half, mut whole) = (vec![f64::NAN; input.len()], vec![f64::NAN; input.len()]);
-        engine.copy(Source::Array(&second), Target::Host(&mut half), &watch)?;
-        engine.stencil(&along, Source::Array(&first), Target::Host(&mut whole), &watch)?;
-        Ok([half, whole].concat())
-    };
-    let expected = expected("a chain", || chain(&Reference))?;
-    same("a chain", &chain(&cuda)?, &expected)
-}
-
-/// So many sweeps that the array had better stay on the device.
+/// So many sweeps that a large array had better stay on the device.
 fn sweeps_on_the_device() -> Result<(), Error> {
-    stencil_on(&Cuda::open(None)?, Lines::new(900, 1), &[0.25, 0.5, 0.25], Boundary::Replicate, 3000)
+    convolution_on(&Cuda::open(None)?, [90, 70, 1], [3, 3, 1], Boundary::Symmetric, 40)
 }
 
 fn two_devices() -> Result<(), Error> {

@@ -3,10 +3,10 @@
 //! It needs a driver and nothing else: the library of the driver is loaded when first asked for, and the kernels are
 //! PTX inside this library.
 //!
-//! What is kept between calls, in [`device`]: the device's primary context, retained; a module for each tap count that
-//! was used; the taps in it; and the buffers and streams of [`slots`]. [`release`] gives it all back, and a forked
-//! process has none of it. No call resets a device or leaves another context current than it found: the host and its
-//! other extensions may use the same GPU.
+//! What is kept between calls, in [`device`]: the device's primary context, retained; the modules that were used, with
+//! their coefficients; and the buffers and streams of [`slots`]. [`release`] gives it all back, and a forked process has
+//! none of it. Arrays that somebody holds outlive it. No call resets a device or leaves another context
+//! current than it found: the host and its other extensions may use the same GPU.
 
 mod context;
 mod cut;

@@ -52,7 +52,7 @@ impl Pace {
     }
 }
 
-/// A pace that several lanes ask and tell, and that calls may hand on to each other.
+/// A pace that several slots ask and tell, and that calls may hand on to each other.
 #[derive(Debug, Clone)]
 pub(super) struct SharedPace(Arc<Mutex<Pace>>);
 
@@ -171,7 +171,7 @@ mod tests {
     fn what_was_less_than_asked_for_does_not_let_a_batch_grow_further() {
         let mut pace = Pace::of_units(Duration::from_micros(250));
         assert_eq!(pace.batch(), 40);
-        // Several lanes ask, and tell what they did one after the other.
+        // Several slots ask, and tell what they did one after the other.
         for _ in 0..3 {
             pace.took(39, Duration::from_micros(1));
             assert_eq!(pace.batch(), 8 * 39);
