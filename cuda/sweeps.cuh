@@ -24,13 +24,13 @@
 //    with 21, if 25 divides the length; three quarters of that otherwise).
 //  - inner == 1, longer lines: LONG, with 128, 64, 48, 32, 24, 20, 18, 16, 16, 16 sweeps a launch for 3, 5, .. 21 taps
 //    (4,850, 2,890, 2,060, 1,600, 1,285, 1,095, 950, 840, 735, 676 G updates/s).
-//  - inner > 1, lines shorter than 64: SHORT, with as many lanes as fit.
-//  - inner > 1, one sweep: ROWS with 32 lanes (of 512 x 512 x 512, 0.99 of the copy along the second dimension, 0.85
+//  - inner > 1, lines shorter than 64: SHORT, with as many abreast as fit.
+//  - inner > 1, one sweep: ROWS with 32 abreast (of 512 x 512 x 512, 0.99 of the copy along the second dimension, 0.85
 //    along the third).
-//  - inner > 1, more sweeps: ROWS with the most lanes of 32, 16, 8, 4 that keep the lines whole, all sweeps at once (up
-//    to 1024 points; 4,660 G updates/s with 3 taps, 750 with 21, of 512 points). Longer lines: 4 lanes with 48, 32, 24,
-//    16, 12, 10, 8, 8, 8, 6 sweeps a launch for 3, 5, .. 21 taps (4,000 to 570 G updates/s). Launches of equal numbers
-//    of sweeps are better than full ones and a rest.
+//  - inner > 1, more sweeps: ROWS with the most abreast of 32, 16, 8, 4 that keep the lines whole, all sweeps at once
+//    (up to 1024 points; 4,660 G updates/s with 3 taps, 750 with 21, of 512 points). Longer lines: 4 abreast with 48,
+//    32, 24, 16, 12, 10, 8, 8, 8, 6 sweeps a launch for 3, 5, .. 21 taps (4,000 to 570 G updates/s). Launches of equal
+//    numbers of sweeps are better than full ones and a rest.
 #pragma once
 
 #include "chip.cuh"
@@ -47,9 +47,9 @@ struct Sweeps {
     T value;                // what is outside, where the boundary is constant
     unsigned int boundary;  // of both ends of each line: see Boundary
     unsigned int sweeps;    // at least 1
-    unsigned int lanes;     // neighbouring lines (along inner) that one row of threads, or one slab, takes
+    unsigned int abreast;   // neighbouring lines (along inner) that one row of threads, or one slab, takes
     unsigned int segments;  // threads that one tile of a line takes
-    unsigned int groups;    // tiles of `lanes` lines, or slabs, that one block takes
+    unsigned int groups;    // tiles of `abreast` lines, or slabs, that one block takes
     unsigned int tiles;     // tiles that a line takes: 1 where it is whole
 };
 
@@ -139,12 +139,12 @@ __device__ __forceinline__ void publish(const T* points, int from, T* row) {
 // neighbouring threads move neighbouring points. POINTS should be odd, for the threads of a warp to fall on different
 // banks. Otherwise neighbouring threads hold neighbouring lines, and no detour is needed.
 //
-// The host guarantees RADIUS <= POINTS, 2 * POINTS <= length, lanes * segments * groups <= THREADS, lanes == 1 where
-// CONTIGUOUS, and
+// The host guarantees RADIUS <= POINTS, 2 * POINTS <= length, abreast * segments * groups <= THREADS, abreast == 1
+// where CONTIGUOUS, and
 //  - lines kept whole: tiles == 1 and segments == ceil (length / POINTS), at least 2;
 //  - lines in tiles: groups == 1, tile = segments * POINTS < length, step = tile - 2 * RADIUS * sweeps > 0, tiles == 1
 //    + ceil ((length - tile) / step), and for the circular boundary ceil (length / step). The bundles of a row are ceil
-//    (inner / lanes), the strips of a launch bundles * tiles * outer, fewer than 2^32, and its blocks ceil (strips /
+//    (inner / abreast), the strips of a launch bundles * tiles * outer, fewer than 2^32, and its blocks ceil (strips /
 //    groups).
 //
 // Operator::all<POINTS> (sample, sums) computes the POINTS points whose first sample is sample (0).
@@ -154,7 +154,7 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
     __shared__ T memory[TileMemory<THREADS, POINTS, RADIUS, CONTIGUOUS>::SIZE];
 
     const int thread = threadIdx.x;
-    const int lanes = CONTIGUOUS ? 1 : launch.lanes;
+    const int abreast = CONTIGUOUS ? 1 : launch.abreast;
     const int segments = launch.segments;
     const int tile_points = segments * POINTS;
     const bool whole = LINES == Lines::Whole || (LINES == Lines::Any && launch.tiles == 1);
@@ -162,8 +162,8 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
 
     // Which segment of which tile of which line this thread holds. All that is left over takes part in the barriers
     // only.
-    const int row = CONTIGUOUS ? thread : thread / lanes;
-    const int lane = CONTIGUOUS ? 0 : thread - row * lanes;
+    const int row = CONTIGUOUS ? thread : thread / abreast;
+    const int line_of_row = CONTIGUOUS ? 0 : thread - row * abreast;
     const int group = row / segments;
     const int segment = row - group * segments;
     const bool first = segment == 0;
@@ -183,10 +183,10 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
         }
     } else {
         // Neighbouring blocks take neighbouring lines: between them they read whole rows of memory.
-        const unsigned int bundles = (unsigned int)((launch.inner + lanes - 1) / lanes);
+        const unsigned int bundles = (unsigned int)((launch.inner + abreast - 1) / abreast);
         const unsigned int strip = blockIdx.x * launch.groups + group;
         unsigned int rest = strip / bundles;
-        const unsigned long long i = (unsigned long long)(strip - rest * bundles) * lanes + lane;
+        const unsigned long long i = (unsigned long long)(strip - rest * bundles) * abreast + line_of_row;
         unsigned long long k = rest;
         if (!whole) {
             k = rest / launch.tiles;
@@ -276,10 +276,10 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
     // before, which fill the slot between them; what lies right of the last but one is inside the last, or behind the
     // line's end.
     const bool grouped = group < launch.groups;
-    const int slot_first = thread - segment * lanes;
-    const int slot_last = slot_first + (segments - 1) * lanes;
-    const int slot_left = !grouped ? thread : first ? slot_last : thread - lanes;
-    const int slot_right = !grouped ? thread : last ? slot_first : thread + lanes;
+    const int slot_first = thread - segment * abreast;
+    const int slot_last = slot_first + (segments - 1) * abreast;
+    const int slot_left = !grouped ? thread : first ? slot_last : thread - abreast;
+    const int slot_right = !grouped ? thread : last ? slot_first : thread + abreast;
     const bool seam = LINES != Lines::Tiled && overlap > 0;
     const bool publishes_begin = (circular || !first) && !(seam && last);
     const bool publishes_end = (circular || !last) && !(seam && segment == segments - 2);
@@ -320,13 +320,13 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
                 const bool third_last = segment == segments - 3;
                 if constexpr (RADIUS <= 4) {
                     if (second_last || third_last || last) {
-                        const Seam<T> seam_slots = {second_last, third_last, last, left_of + slot_last - lanes, right_of + slot_last};
+                        const Seam<T> seam_slots = {second_last, third_last, last, left_of + slot_last - abreast, right_of + slot_last};
                         publish_overlap<1, POINTS, POINTS, RADIUS, THREADS>(points, here(overlap), seam_slots);
                     }
                 } else {
                     const int left_from = here(before_last);
                     if ((second_last || third_last) && left_from < POINTS) {
-                        publish<0, POINTS, RADIUS, THREADS>(points, left_from, left_of + slot_last - lanes - left_from * THREADS);
+                        publish<0, POINTS, RADIUS, THREADS>(points, left_from, left_of + slot_last - abreast - left_from * THREADS);
                     }
                     if (last) {
                         const int right_from = here(overlap);
@@ -402,9 +402,9 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
 
 // Computes whole lines of any length in shared memory, for those that are too short for registers.
 //
-// A slab is `lanes` neighbouring lines of one k, in the order that they have in memory. The host guarantees length *
-// lanes * groups <= CAPACITY, lanes <= inner, tiles == 1, and groups == 1 unless lanes == inner. The slabs of a row are
-// ceil (inner / lanes), and a launch takes ceil (slabs * outer / groups) blocks.
+// A slab is `abreast` neighbouring lines of one k, in the order that they have in memory. The host guarantees length *
+// abreast * groups <= CAPACITY, abreast <= inner, tiles == 1, and groups == 1 unless abreast == inner. The slabs of a
+// row are ceil (inner / abreast), and a launch takes ceil (slabs * outer / groups) blocks.
 //
 // Operator::one (sample) computes a single point from sample (0) .. sample (2 * RADIUS).
 template <typename T, int THREADS, int CAPACITY, int RADIUS, class Operator>
@@ -417,33 +417,33 @@ __device__ __forceinline__ void sweep_short_lines(const Sweeps<T>& launch) {
 
     const unsigned int thread = threadIdx.x;
     const int length = (int)launch.length;
-    const bool full = launch.lanes == launch.inner;
-    unsigned int lanes = launch.lanes;
+    const bool full = launch.abreast == launch.inner;
+    unsigned int abreast = launch.abreast;
     unsigned int count;
     unsigned long long start;
     if (full) {
         const unsigned long long slab = (unsigned long long)blockIdx.x * launch.groups;
         const unsigned long long slabs = launch.outer - slab < launch.groups ? launch.outer - slab : launch.groups;
-        start = slab * lanes * length;
-        count = (unsigned int)slabs * lanes * length;
+        start = slab * abreast * length;
+        count = (unsigned int)slabs * abreast * length;
     } else {
-        const unsigned long long slabs = (launch.inner + lanes - 1) / lanes;
+        const unsigned long long slabs = (launch.inner + abreast - 1) / abreast;
         const unsigned long long k = blockIdx.x / slabs;
-        const unsigned long long i = (blockIdx.x - k * slabs) * lanes;
-        if (launch.inner - i < lanes) lanes = (unsigned int)(launch.inner - i);
+        const unsigned long long i = (blockIdx.x - k * slabs) * abreast;
+        if (launch.inner - i < abreast) abreast = (unsigned int)(launch.inner - i);
         start = k * launch.inner * length + i;
-        count = lanes * length;
+        count = abreast * length;
     }
     // An element of the block as an element of the array.
     const auto global = [&](unsigned int at) {
         if (full) return start + at;
-        const unsigned int j = at / lanes;
-        return start + j * launch.inner + (at - j * lanes);
+        const unsigned int j = at / abreast;
+        return start + j * launch.inner + (at - j * abreast);
     };
 
     for (unsigned int at = thread; at < count; at += THREADS) {
         memory[0][at] = launch.input[global(at)];
-        place_of[at] = (unsigned short)(at / lanes % (unsigned int)length);
+        place_of[at] = (unsigned short)(at / abreast % (unsigned int)length);
     }
     for (int at = thread; at < 2 * RADIUS; at += THREADS) {
         const int position = at < RADIUS ? at - RADIUS : at - RADIUS + length;
@@ -470,17 +470,17 @@ __device__ __forceinline__ void sweep_short_lines(const Sweeps<T>& launch) {
 #pragma unroll 1
         for (unsigned int at = thread; at < count; at += THREADS) {
             const int place = place_of[at];
-            const T* line = samples + (at - place * lanes);
+            const T* line = samples + (at - place * abreast);
             T result;
             if (place >= RADIUS && place + RADIUS < length) {
-                const T* nearest = line + (place - RADIUS) * (int)lanes;
-                result = Operator::one([&](int k) { return nearest[k * (int)lanes]; });
+                const T* nearest = line + (place - RADIUS) * (int)abreast;
+                result = Operator::one([&](int k) { return nearest[k * (int)abreast]; });
             } else {
                 result = Operator::one([&](int k) {
                     int from = place + k - RADIUS;
                     if (from < 0) from = outside[from + RADIUS];
                     else if (from >= length) from = outside[from - length + RADIUS];
-                    return from == NOWHERE ? launch.value : line[from * (int)lanes];
+                    return from == NOWHERE ? launch.value : line[from * (int)abreast];
                 });
             }
             memory[current ^ 1][at] = result;

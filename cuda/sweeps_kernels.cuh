@@ -38,7 +38,7 @@ constexpr Lines LINES = Lines::Any;
 constexpr bool CONTIGUOUS = true;
 constexpr bool EARLY = true;
 #elif KERNEL == ROWS
-// inner > 1. With 8 lanes a tile takes lines of up to 512 whole.
+// inner > 1. With 8 abreast a tile takes lines of up to 512 whole.
 constexpr int THREADS = 128;
 constexpr int POINTS = 32;
 constexpr int BLOCKS = 4;

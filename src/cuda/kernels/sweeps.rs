@@ -138,7 +138,7 @@ struct ArrayArgument {
 struct LayoutArgument {
     boundary: u32,
     sweeps: u32,
-    lanes: u32,
+    abreast: u32,
     segments: u32,
     groups: u32,
     tiles: u32,
@@ -155,7 +155,7 @@ struct Tile {
 /// How one launch is laid out: see `struct Sweeps`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Layout {
-    lanes: usize,
+    abreast: usize,
     segments: usize,
     groups: usize,
     tiles: usize,
@@ -178,7 +178,7 @@ impl Layout {
         Ok(LayoutArgument {
             boundary,
             sweeps: counter(self.sweeps, "sweeps in one launch")?,
-            lanes: counter(self.lanes, "lines side by side")?,
+            abreast: counter(self.abreast, "lines side by side")?,
             segments: counter(self.segments, "segments of a line")?,
             groups: counter(self.groups, "groups of lines")?,
             tiles: counter(self.tiles, "tiles of a line")?,
@@ -192,7 +192,7 @@ impl Tile {
     fn layout(
         self,
         lines: Lines,
-        lanes: usize,
+        abreast: usize,
         radius: usize,
         circular: bool,
         sweeps: usize,
@@ -202,14 +202,14 @@ impl Tile {
         if length < 2 * self.points {
             return None;
         }
-        let lanes = lanes.min(lines.inner());
-        let rows = self.threads / lanes;
-        let bundles = lines.inner().div_ceil(lanes) * lines.outer();
+        let abreast = abreast.min(lines.inner());
+        let rows = self.threads / abreast;
+        let bundles = lines.inner().div_ceil(abreast) * lines.outer();
         let segments = length.div_ceil(self.points);
         if segments <= rows {
             let groups = rows / segments;
             let sweeps = evenly(sweeps, MOST_SWEEPS);
-            return Some(Layout { lanes, segments, groups, tiles: 1, blocks: bundles.div_ceil(groups), sweeps });
+            return Some(Layout { abreast, segments, groups, tiles: 1, blocks: bundles.div_ceil(groups), sweeps });
         }
         let tile = rows * self.points;
         // Half of the tile at least is to be of use.
@@ -217,25 +217,25 @@ impl Tile {
         let sweeps = evenly(sweeps, best.min(most));
         let step = tile.checked_sub(2 * radius * sweeps).filter(|&step| step > 0)?;
         let tiles = if circular { length.div_ceil(step) } else { 1 + (length - tile).div_ceil(step) };
-        Some(Layout { lanes, segments: rows, groups: 1, tiles, blocks: bundles * tiles, sweeps })
+        Some(Layout { abreast, segments: rows, groups: 1, tiles, blocks: bundles * tiles, sweeps })
     }
 
     /// Whether lines of this length are whole in a block, so many side by side.
-    fn holds(self, length: usize, lanes: usize) -> bool {
-        length.div_ceil(self.points) <= self.threads / lanes
+    fn holds(self, length: usize, abreast: usize) -> bool {
+        length.div_ceil(self.points) <= self.threads / abreast
     }
 }
 
 /// As [`Tile::layout`], for lines in shared memory; `None` for lines that are too long for that.
 fn short_layout(lines: Lines, sweeps: usize) -> Option<Layout> {
     let (inner, length) = (lines.inner(), lines.length());
-    let lanes = inner.min(SHORT_CAPACITY / length);
-    if lanes == 0 {
+    let abreast = inner.min(SHORT_CAPACITY / length);
+    if abreast == 0 {
         return None;
     }
-    let groups = if lanes == inner { SHORT_CAPACITY / (length * inner) } else { 1 };
-    let blocks = (inner.div_ceil(lanes) * lines.outer()).div_ceil(groups);
-    Some(Layout { lanes, segments: 1, groups, tiles: 1, blocks, sweeps: evenly(sweeps, MOST_SWEEPS) })
+    let groups = if abreast == inner { SHORT_CAPACITY / (length * inner) } else { 1 };
+    let blocks = (inner.div_ceil(abreast) * lines.outer()).div_ceil(groups);
+    Some(Layout { abreast, segments: 1, groups, tiles: 1, blocks, sweeps: evenly(sweeps, MOST_SWEEPS) })
 }
 
 /// The kind for `total` sweeps over these lines, where the device works on so many elements at a time, and how many lines
@@ -249,7 +249,9 @@ fn kind(lines: Lines, radius: usize, total: usize, under_way: usize, derivative:
         return match length {
             _ if !fits(Kind::Rows) => (Kind::Short, 1),
             _ if total == 1 => (Kind::Rows, 32),
-            0..=1024 => (Kind::Rows, [32, 16, 8, 4].into_iter().find(|&lanes| rows.holds(length, lanes)).unwrap_or(4)),
+            0..=1024 => {
+                (Kind::Rows, [32, 16, 8, 4].into_iter().find(|&abreast| rows.holds(length, abreast)).unwrap_or(4))
+            }
             _ => (Kind::Rows, if total <= 8 { 8 } else { 4 }),
         };
     }
@@ -446,16 +448,16 @@ mod tests {
             matches!(layout((1 << 32) + 1).argument(0), Err(Error::Internal(text)) if text.contains("4294967296 as the number"))
         );
         // Several strips a block: the blocks alone would pass.
-        let grouped = Layout { lanes: 4, segments: 4, groups: 8, tiles: 1, blocks: (1 << 29) + 1, sweeps: 1 };
+        let grouped = Layout { abreast: 4, segments: 4, groups: 8, tiles: 1, blocks: (1 << 29) + 1, sweeps: 1 };
         assert!(grouped.argument(0).is_err());
         assert!(Layout { blocks: 1 << 29, ..grouped }.argument(0).is_ok());
         assert!(Layout { blocks: 1, tiles: 1 << 32, ..grouped }.argument(0).is_err());
         // Short lines are counted in 64 bits.
         let short = short_layout(Lines::new(1, 1 << 33), 1).unwrap();
         assert!(short.blocks * short.groups > 1 << 32 && short.argument(0).is_ok());
-        let LayoutArgument { boundary, sweeps, lanes, segments, groups, tiles } =
-            Layout { lanes: 1, segments: 2, groups: 3, tiles: 4, blocks: 5, sweeps: 6 }.argument(7).unwrap();
-        assert_eq!([boundary, sweeps, lanes, segments, groups, tiles], [7, 6, 1, 2, 3, 4]);
+        let LayoutArgument { boundary, sweeps, abreast, segments, groups, tiles } =
+            Layout { abreast: 1, segments: 2, groups: 3, tiles: 4, blocks: 5, sweeps: 6 }.argument(7).unwrap();
+        assert_eq!([boundary, sweeps, abreast, segments, groups, tiles], [7, 6, 1, 2, 3, 4]);
     }
 
     /// What the kernels are promised holds for lines of every length.
@@ -469,11 +471,11 @@ mod tests {
                 };
                 assert!(radius <= tile.points);
                 for inner in if kind == Kind::Rows { vec![1, 2, 3, 31, 32, 33, 1000] } else { vec![1] } {
-                    for (lanes, sweeps, circular) in
+                    for (abreast, sweeps, circular) in
                         [(32, 1, false), (8, 9, true), (4, 1000, true), (4, 100_000, false)]
                     {
-                        let lanes = if kind == Kind::Rows { lanes } else { 1 };
-                        check(tile, Lines::strided(inner, length, 3), lanes, radius, circular, sweeps);
+                        let abreast = if kind == Kind::Rows { abreast } else { 1 };
+                        check(tile, Lines::strided(inner, length, 3), abreast, radius, circular, sweeps);
                     }
                 }
             }
@@ -497,11 +499,11 @@ mod tests {
                 ] {
                     for outer in [1, 1000] {
                         let lines = Lines::strided(inner, length, outer);
-                        let (kind, lanes) = kind(lines, radius, total, lines.elements(), derivative);
+                        let (kind, abreast) = kind(lines, radius, total, lines.elements(), derivative);
                         let layout = match kind.tile(2 * radius + 1) {
                             Some(tile) => tile.layout(
                                 lines,
-                                lanes,
+                                abreast,
                                 radius,
                                 false,
                                 total,
@@ -553,10 +555,10 @@ mod tests {
             assert!(lines.length() < 2 * tile.points, "{what}");
             return;
         };
-        let Layout { lanes, segments, groups, tiles, blocks, sweeps: at_once } = layout;
-        assert!(lanes * segments * groups <= tile.threads && (1..=sweeps).contains(&at_once), "{what}");
-        assert!(lanes <= lines.inner() && lanes <= wanted, "{what}");
-        let bundles = lines.inner().div_ceil(lanes);
+        let Layout { abreast, segments, groups, tiles, blocks, sweeps: at_once } = layout;
+        assert!(abreast * segments * groups <= tile.threads && (1..=sweeps).contains(&at_once), "{what}");
+        assert!(abreast <= lines.inner() && abreast <= wanted, "{what}");
+        let bundles = lines.inner().div_ceil(abreast);
         assert_eq!(blocks, (bundles * tiles * lines.outer()).div_ceil(groups), "{what}");
         if tiles == 1 && segments * tile.points >= lines.length() {
             assert_eq!(segments, lines.length().div_ceil(tile.points), "{what}");
@@ -576,10 +578,10 @@ mod tests {
         for length in 1..=64 {
             for inner in [1, 2, 7, 32, 40, 1000, 100_000] {
                 let lines = Lines::strided(inner, length, 5);
-                let Layout { lanes, groups, blocks, .. } = short_layout(lines, 3).unwrap();
-                assert!(lanes <= inner && lanes * length * groups <= 2560 && groups >= 1);
-                assert!(groups == 1 || lanes == inner);
-                assert_eq!(blocks, (inner.div_ceil(lanes) * 5).div_ceil(groups));
+                let Layout { abreast, groups, blocks, .. } = short_layout(lines, 3).unwrap();
+                assert!(abreast <= inner && abreast * length * groups <= 2560 && groups >= 1);
+                assert!(groups == 1 || abreast == inner);
+                assert_eq!(blocks, (inner.div_ceil(abreast) * 5).div_ceil(groups));
             }
         }
         assert_eq!(short_layout(Lines::new(2561, 1), 1), None);
