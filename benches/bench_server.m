@@ -1,4 +1,5 @@
-% bench_server (MEXFOLDER)  Takes orders from benches/bench.py on standard input, a line each, and answers on standard output.
+% bench_server (MEXFOLDER)  Takes orders from benches/bench.py on standard input, a line each, and answers on standard
+% output.
 %
 %   says first:  info KEY TEXT, contender NAME, skipped NAME REASON, ..., ready
 %   order:       measure NAME TAPS N, and an empty line: fgetl waits for what comes after a line's end

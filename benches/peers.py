@@ -12,7 +12,8 @@ import statistics
 import sys
 import time
 
-# The documents' launch: one block for each output, and one thread in it. Their test for the array's ends, which is always true, is put right.
+# The documents' launch: one block for each output, and one thread in it. Their test for the array's ends, which is
+# always true, is put right.
 LAUNCH = r"""
 extern "C" {
 __constant__ double kernel_array[21];
@@ -98,7 +99,8 @@ def launch_peer():
         n, taps = numpy.int64(len(x)), numpy.int32(len(k))
 
         def call():
-            # What the documents' gateway does in each call, but for the reset of the device, which would end this process's CuPy.
+            # What the documents' gateway does in each call, but for the reset of the device, which would end this
+            # process's CuPy.
             kernel_array.set(padded)
             on_device = cupy.asarray(x)
             output = cupy.empty_like(on_device)

@@ -1,4 +1,5 @@
-% plot_bench (RESULTS, PICTURE, TAPS)  Draws results.csv of benches/bench.py: points a second over the number of points, and the limits.
+% plot_bench (RESULTS, PICTURE, TAPS)  Draws results.csv of benches/bench.py: points a second over the number of points,
+% and the limits.
 %
 % PICTURE is throughput.png beside RESULTS unless given; TAPS is 11, or the largest number that was measured.
 function plot_bench (results, picture, taps)
@@ -48,7 +49,8 @@ function plot_bench (results, picture, taps)
   end
   sizes = str2double (times(:,3));
   extent = [min(sizes), max([sizes; 10 * min(sizes)])];
-  % What goes over the link is bound by it at every size; small outputs lie in memory that was used before, and a copy into fresh pages says nothing of them.
+  % What goes over the link is bound by it at every size; small outputs lie in memory that was used before, and a copy
+  % into fresh pages says nothing of them.
   limits = {'link', 'the link''s limit', '--', 1; 'copy', 'a copy into fresh pages, all processors', ':', 1e6};
   for l = 1:rows_of (limits)
     mine = rows(strcmp (rows(:,1), 'limit') & strcmp (rows(:,4), limits{l,1}), :);

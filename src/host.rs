@@ -31,8 +31,8 @@ pub(crate) fn copy<T: Real>(input: &[T], output: &mut [T], watch: &Watch) -> Res
     })
 }
 
-/// So many passes, one at least, each over what the last one gave, from `input` to `output`. Between them, one array more is needed,
-/// and the output is the other.
+/// So many passes, one at least, each over what the last one gave, from `input` to `output`. Between them, one array
+/// more is needed, and the output is the other.
 pub(crate) fn ping_pong<T: Real>(
     input: &[T],
     output: &mut [T],

@@ -1174,8 +1174,8 @@ fn taps_are_copied_anew_after_a_failure(cuda: Cuda, stand_in: StandIn) -> Outcom
     let mut to = Compute::<f64>::array(&cuda, input.len()).map_err(show)?;
     for function in ["cuMemcpyHtoDAsync_v2", "cuStreamSynchronize"] {
         for next in [failing, before] {
-            // Arrays on the device need no buffers. While there are none that could be given up, no call is done a second
-            // time, and the device is kept.
+            // Arrays on the device need no buffers. While there are none that could be given up, no call is done a
+            // second time, and the device is kept.
             cuda::release();
             let mut run = |taps: &[f64]| {
                 let what = stencil(lines, taps)?;

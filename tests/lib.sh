@@ -132,7 +132,8 @@ octave_parts() {
   fi
 }
 
-# bench_part OCTAVE: benches/bench.py on arrays of next to nothing. That it measures, counts what it skips and writes, never how fast anything is.
+# bench_part OCTAVE: benches/bench.py on arrays of next to nothing. That it measures, counts what it skips and writes,
+# never how fast anything is.
 bench_part() {
   local octave=$1 passed=0 failed=0 key label out=$work/bench python=${PYTHON:-python3}
   headline 'Bench'
@@ -170,7 +171,8 @@ bench_part() {
   record 'Bench' "$passed" "$failed" 0
 }
 
-# fuzz_part NAME BACKEND SECONDS [COMMAND...]: so long of tests/fuzz, other calls each time; a call is a test. By COMMAND, if there is one.
+# fuzz_part NAME BACKEND SECONDS [COMMAND...]: so long of tests/fuzz, other calls each time; a call is a test. By
+# COMMAND, if there is one.
 fuzz_part() {
   local name=$1 backend=$2 seconds=$3 status=0 line
   shift 3

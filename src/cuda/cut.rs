@@ -17,8 +17,8 @@ use std::ops::Range;
 use crate::host::SharedOutput;
 use crate::stencil::{Boundary, Lines, Real};
 
-/// Where the runs of rows that a tile is copied in are not whole columns, they are at least as long as a page of memory,
-/// if there is one sweep for each copy.
+/// Where the runs of rows that a tile is copied in are not whole columns, they are at least as long as a page of
+/// memory, if there is one sweep for each copy.
 const ROWS: usize = 512;
 
 /// The same for many sweeps: then the lines had better be whole, and the copies do not count.
@@ -127,7 +127,8 @@ impl<T: Real> Cut<T> {
     }
 
     /// For one sweep of a filter of this radius over an image or a volume, with tiles of whole columns: about `wanted`
-    /// outputs and not many more samples, of which no tile has more than `limit` together; but never less than a column.
+    /// outputs and not many more samples, of which no tile has more than `limit` together; but never less than a
+    /// column.
     pub(super) fn volume(size: Size, boundary: Boundary<T>, radius: Size, wanted: usize, limit: usize) -> Cut<T> {
         let extended = (boundary == Boundary::Circular).then_some(boundary);
         let cut = |most: Size| {
@@ -144,7 +145,8 @@ impl<T: Real> Cut<T> {
             if outputs >= wanted && samples <= outputs + outputs / share {
                 return cut(most);
             }
-            // First that dimension in which more is sent beside what is computed; where that is all the same, along memory.
+            // First that dimension in which more is sent beside what is computed; where that is all the same, along
+            // memory.
             let beside = |d: usize| cut(most).halo[d] as f64 / most[d] as f64;
             let order = if beside(1) >= beside(2) { [1, 2] } else { [2, 1] };
             let larger = order.into_iter().filter(|&d| most[d] < size[d]).map(|d| {

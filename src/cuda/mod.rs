@@ -4,9 +4,9 @@
 //! PTX inside this library.
 //!
 //! What is kept between calls, in [`device`]: the device's primary context, retained; the modules that were used, with
-//! their coefficients; and the buffers and streams of [`slots`]. [`release`] gives it all back, and a forked process has
-//! none of it. Arrays that somebody holds outlive it. No call resets a device or leaves another context
-//! current than it found: the host and its other extensions may use the same GPU.
+//! their coefficients; and the buffers and streams of [`slots`]. [`release`] gives it all back, and a forked process
+//! has none of it. Arrays that somebody holds outlive it. No call resets a device or leaves another context current
+//! than it found: the host and its other extensions may use the same GPU.
 
 mod context;
 mod cut;

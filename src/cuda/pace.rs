@@ -23,8 +23,8 @@ const MAX_BATCH: usize = 1000;
 /// Multiply-adds in a unit of work.
 pub(super) const UNIT: usize = 1000;
 
-/// What a unit takes the slowest of devices: a small card of Pascal's time has 256 cores at 1.25 GHz, and a double for 32
-/// singles.
+/// What a unit takes the slowest of devices: a small card of Pascal's time has 256 cores at 1.25 GHz, and a double for
+/// 32 singles.
 const SLOWEST: Duration = Duration::from_nanos(100);
 
 /// How much goes into a batch, learnt from those that are over: so many units of work, however they are launched.
@@ -97,8 +97,8 @@ pub(super) fn evenly(whole: usize, most: usize) -> usize {
     whole.div_ceil(whole.div_ceil(most).max(1))
 }
 
-/// Sweeps over an array, each so many units of work, as they go into launches. A launch has a part of a sweep, or one or
-/// more whole ones; none begins before the sweep ahead of it was submitted to its end.
+/// Sweeps over an array, each so many units of work, as they go into launches. A launch has a part of a sweep, or one
+/// or more whole ones; none begins before the sweep ahead of it was submitted to its end.
 #[derive(Debug, Clone)]
 pub(super) struct Schedule {
     /// In a sweep.

@@ -3,8 +3,8 @@
 //! # Routes
 //! - *Streamed*: an array of the host goes in tiles through the staging slots, each swept as often as its halo allows.
 //!   What the device holds is bounded. If that is not all sweeps, there are rounds, each through the host's memory.
-//! - *Resident*: the array lies on the device as a whole while it is swept, and so does the room that a sweep writes to.
-//!   It came there before, or is copied there.
+//! - *Resident*: the array lies on the device as a whole while it is swept, and so does the room that a sweep writes
+//!   to. It came there before, or is copied there.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -259,8 +259,8 @@ fn resident<T: Element>(
     Ok(true)
 }
 
-/// Whether there may be so many buffers of so many bytes beside what is held. The slots give up their own buffers on the
-/// device if the budget asks for it.
+/// Whether there may be so many buffers of so many bytes beside what is held. The slots give up their own buffers on
+/// the device if the budget asks for it.
 fn has_room(device: &mut Device, wanted: usize, bytes: usize, budget: Budget) -> Result<bool, Error> {
     let missing = device.spare.missing(wanted, bytes);
     let held = device.slots.device_bytes() + device.spare.bytes();
@@ -295,8 +295,8 @@ impl<T> Sweeps<'_, T> {
     /// Puts the sweeps on the stream: the first from `samples` to the first of two buffers, the next from there to the
     /// other, and so on. Says whether the result will be in the other.
     ///
-    /// Where that is more than the device does in time, it is waited for in between, as [`pace`](super::pace) says; then
-    /// `over` is told how many outputs have been computed so far, in all sweeps, and may end it.
+    /// Where that is more than the device does in time, it is waited for in between, as [`pace`](super::pace) says;
+    /// then `over` is told how many outputs have been computed so far, in all sweeps, and may end it.
     fn run(
         &self,
         stream: &Stream,

@@ -24,9 +24,9 @@ use crate::stencil::Error;
 use crate::watch::Watch;
 use crate::workers::Workers;
 
-/// The most slots that are used. As many as 16 threads keep busy; fewer threads have two each, so that one is copied for
-/// while the device works on the other. (10^8 doubles, 11 taps, on an H200's host: 133 ms with 2 threads and as many
-/// slots, 128 with 4 slots; 78 and 66 with 4 threads; 29 with 16 of each, 32 with 32 slots.)
+/// The most slots that are used. As many as 16 threads keep busy; fewer threads have two each, so that one is copied
+/// for while the device works on the other. (10^8 doubles, 11 taps, on an H200's host: 133 ms with 2 threads and as
+/// many slots, 128 with 4 slots; 78 and 66 with 4 threads; 29 with 16 of each, 32 with 32 slots.)
 pub(super) const MAX_SLOTS: usize = 16;
 
 /// The bytes of output in a piece of a large array: enough that a piece's fixed costs vanish, few enough that the
@@ -375,8 +375,8 @@ impl Slots {
         self.share(slots, jobs, watch)
     }
 
-    /// Sees that there are slots for a copy of so many elements, with whatever they have on the device, and says how many
-    /// there are, and the elements of a piece.
+    /// Sees that there are slots for a copy of so many elements, with whatever they have on the device, and says how
+    /// many there are, and the elements of a piece.
     fn reserve_for_copy<T>(&mut self, context: &Arc<Context>, elements: usize) -> Result<(usize, usize), Error> {
         let slots = slots_for(elements * size_of::<T>());
         let piece = elements.div_ceil(slots).clamp(1, PIECE_BYTES / size_of::<T>());
@@ -385,8 +385,8 @@ impl Slots {
     }
 
     /// Sees that there are `wanted` slots with buffers of so many bytes each way, and says how many there are: fewer
-    /// where neither the budget nor memory gives more, one at the least. With a `budget` they have buffers on the device,
-    /// which hold no more than that together; one slot is always allowed.
+    /// where neither the budget nor memory gives more, one at the least. With a `budget` they have buffers on the
+    /// device, which hold no more than that together; one slot is always allowed.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`] where there is no memory for one. `short` says that it was so before: then buffers are no
@@ -437,8 +437,8 @@ impl Slots {
         Ok(())
     }
 
-    /// Has the first `slots` slots do all jobs, each taking the next when it is done with one. Nothing is under way when
-    /// this returns, also with an error, or when the watch has said stop, or unwinds.
+    /// Has the first `slots` slots do all jobs, each taking the next when it is done with one. Nothing is under way
+    /// when this returns, also with an error, or when the watch has said stop, or unwinds.
     pub(super) fn share<J: Job + Send>(
         &mut self,
         slots: usize,

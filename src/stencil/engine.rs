@@ -1,8 +1,8 @@
 use super::{Array, Convolution, Derivative, Real, Source, Stencil, Target};
 use crate::watch::{Stopped, Watch};
 
-/// Something that computes. What is computed holds no data: it comes from a [`Source`] and goes to a [`Target`], each an
-/// array of the host or one that this engine holds. In each method all elements of the target are written; after an
+/// Something that computes. What is computed holds no data: it comes from a [`Source`] and goes to a [`Target`], each
+/// an array of the host or one that this engine holds. In each method all elements of the target are written; after an
 /// error they are of no known value. The work is counted in `watch`, and ends where that says so.
 ///
 /// # Panics

@@ -185,7 +185,8 @@ impl<T: Element> Plan<T> for ConvolutionPlan<'_, T> {
             outside: self.outside.to_f64(),
         };
         let shape = Shape::row(blocks, self.threads)?;
-        // SAFETY: the kernel reads the tile's samples, and writes its outputs, at addresses where the caller has as many.
+        // SAFETY: the kernel reads the tile's samples, and writes its outputs, at addresses where the caller has as
+        // many.
         unsafe { launch(self.function, stream, shape, &argument) }
     }
 }

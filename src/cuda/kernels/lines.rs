@@ -31,7 +31,8 @@ const STENCILS: [&str; MAX_TAPS.div_ceil(2)] = [
 const SPLIT_LENGTH: usize = 1 << 14;
 
 /// Up to here, lines with zeros outside are computed as one run of memory. (21 taps, one sweep, of the speed of a copy:
-/// 0.34 for lines of 10, where the kernel that keeps lines whole has 0.25; 0.74 for lines of 1,000, where that has 0.8.)
+/// 0.34 for lines of 10, where the kernel that keeps lines whole has 0.25; 0.74 for lines of 1,000, where that has
+/// 0.8.)
 const AS_ONE_LENGTH: usize = 100;
 
 /// The argument of the kernels: `struct Piece` of `cuda/lines.cuh`, field for field.
@@ -104,7 +105,8 @@ pub(in super::super) struct LinesKernel<T> {
 }
 
 impl<T: Element> LinesKernel<T> {
-    /// For one sweep along these lines, where this kernel is the best; `on_device` says that the array lies there whole.
+    /// For one sweep along these lines, where this kernel is the best; `on_device` says that the array lies there
+    /// whole.
     pub(in super::super) fn new(
         operator: &Operator,
         lines: Lines,
@@ -208,7 +210,8 @@ impl<T: Element> Plan<T> for LinesPlan<'_> {
             unused: 0,
         };
         let shape = Shape::row(self.count.div_ceil(self.tile), self.threads)?;
-        // SAFETY: the kernel reads the tile's samples, and writes its outputs, at addresses where the caller has as many.
+        // SAFETY: the kernel reads the tile's samples, and writes its outputs, at addresses where the caller has as
+        // many.
         unsafe { launch(self.function, stream, shape, &argument) }
     }
 

@@ -22,8 +22,8 @@ pub(super) use sweeps::SweepsKernel;
 
 /// An operator on the device: one that computes arrays there, tile by tile or whole.
 pub(super) trait Kernel<T: Element>: Sync {
-    /// How an array of the host is cut for so many sweeps: into tiles of about `target` samples, and no more than `limit`
-    /// if there can be fewer.
+    /// How an array of the host is cut for so many sweeps: into tiles of about `target` samples, and no more than
+    /// `limit` if there can be fewer.
     fn cut(&self, sweeps: usize, target: usize, limit: usize) -> Cut<T>;
 
     /// Samples that a tile for so many sweeps has beside its outputs, as far as the target is without them.

@@ -238,8 +238,8 @@ fn short_layout(lines: Lines, sweeps: usize) -> Option<Layout> {
     Some(Layout { abreast, segments: 1, groups, tiles: 1, blocks, sweeps: evenly(sweeps, MOST_SWEEPS) })
 }
 
-/// The kind for `total` sweeps over these lines, where the device works on so many elements at a time, and how many lines
-/// side by side a row of threads takes: by the table in `cuda/sweeps.cuh`, which was measured.
+/// The kind for `total` sweeps over these lines, where the device works on so many elements at a time, and how many
+/// lines side by side a row of threads takes: by the table in `cuda/sweeps.cuh`, which was measured.
 fn kind(lines: Lines, radius: usize, total: usize, under_way: usize, derivative: bool) -> (Kind, usize) {
     let tile = |kind: Kind| kind.tile(2 * radius + 1).expect("it works in registers");
     let (inner, length) = (lines.inner(), lines.length());
@@ -327,7 +327,8 @@ impl<T: Element> Kernel<T> for SweepsKernel<T> {
         let (kind, side_by_side) = kind(lines, self.operator.radius, area.sweeps, area.under_way, derivative);
         let (image, symbol) = match self.operator.kind {
             OperatorKind::Stencil => (Some(kind.stencils()[self.operator.radius]), c"kernelTaps"),
-            // Its coefficients come from constant memory, whatever the source that is asked for: the result is the same.
+            // Its coefficients come from constant memory, whatever the source that is asked for: the result is the
+            // same.
             OperatorKind::Derivative { single, .. } => (kind.derivative(single), c"coefficients"),
         };
         let image = image.ok_or_else(|| Error::Internal(format!("No kernel {kind:?} for a derivative.")))?;
