@@ -63,6 +63,10 @@ impl Spare {
 
     /// Keeps a buffer, unless that is more than `budget` bytes with those that are here and so many `others`.
     pub(super) fn keep(&mut self, buffer: DeviceBuffer, others: usize, budget: usize) {
+        if buffer.bytes() + self.bytes() + others > budget {
+            // It serves for smaller ones, too.
+            self.0.retain(|spare| spare.bytes() > buffer.bytes());
+        }
         if buffer.bytes() + self.bytes() + others <= budget {
             self.0.push(buffer);
         }
