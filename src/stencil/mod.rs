@@ -6,6 +6,7 @@
 //! says, +0 by default, *and are multiplied*: an infinite tap gives NaN there. That makes the result a function of the
 //! inputs alone: engines, thread counts and pieces cannot show in it. Only the payload of a NaN is left open.
 
+mod arithmetic;
 mod array;
 mod boundary;
 mod convolution;
@@ -16,6 +17,9 @@ mod real;
 mod reference;
 mod taps;
 
+pub use arithmetic::{
+    Arithmetic, Binary, CHUNK, Expansion, LANES, MAX_POWER, Operand, Places, RANK, Reduction, Section, Unary,
+};
 pub use array::{Array, Held, Source, Target};
 pub use boundary::Boundary;
 pub use convolution::{Convolution, Filter, FilterError, MAX_FILTER_2D, MAX_FILTER_3D};

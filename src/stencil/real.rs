@@ -3,15 +3,39 @@ use std::fmt::{Debug, LowerExp};
 /// A class of floating-point numbers that arrays are made of.
 ///
 /// Every pattern of bits is a value of it, and zero bits are +0.
-pub trait Real: Copy + Debug + Default + LowerExp + PartialEq + Send + Sync + 'static {
+pub trait Real: Copy + Debug + Default + LowerExp + PartialEq + PartialOrd + Send + Sync + 'static {
+    /// The other class.
+    type Other: Real<Other = Self>;
+
+    /// One.
+    const ONE: Self;
+
     /// `value`, rounded once to this class.
     fn from_f64(value: f64) -> Self;
 
     /// The same value in double.
     fn to_f64(self) -> f64;
 
+    /// `self + other`, rounded once.
+    fn plus(self, other: Self) -> Self;
+
     /// `self - other`, rounded once.
     fn minus(self, other: Self) -> Self;
+
+    /// `self * other`, rounded once.
+    fn times(self, other: Self) -> Self;
+
+    /// `self / other`, rounded once.
+    fn over(self, other: Self) -> Self;
+
+    /// With the other sign.
+    fn negative(self) -> Self;
+
+    /// Without its sign.
+    fn magnitude(self) -> Self;
+
+    /// The square root, rounded once.
+    fn square_root(self) -> Self;
 
     /// `self * factor + addend`, rounded once: exact on every machine. Where there is no instruction for it, the C
     /// library's rounds the same.
@@ -22,8 +46,11 @@ pub trait Real: Copy + Debug + Default + LowerExp + PartialEq + Send + Sync + 's
 }
 
 macro_rules! real {
-    ($type:ty) => {
+    ($type:ty, $other:ty) => {
         impl Real for $type {
+            type Other = $other;
+            const ONE: $type = 1.0;
+
             fn from_f64(value: f64) -> $type {
                 value as $type
             }
@@ -31,8 +58,32 @@ macro_rules! real {
                 self.into()
             }
             #[inline(always)]
+            fn plus(self, other: $type) -> $type {
+                self + other
+            }
+            #[inline(always)]
             fn minus(self, other: $type) -> $type {
                 self - other
+            }
+            #[inline(always)]
+            fn times(self, other: $type) -> $type {
+                self * other
+            }
+            #[inline(always)]
+            fn over(self, other: $type) -> $type {
+                self / other
+            }
+            #[inline(always)]
+            fn negative(self) -> $type {
+                -self
+            }
+            #[inline(always)]
+            fn magnitude(self) -> $type {
+                self.abs()
+            }
+            #[inline(always)]
+            fn square_root(self) -> $type {
+                self.sqrt()
             }
             #[inline(always)]
             fn fma(self, factor: $type, addend: $type) -> $type {
@@ -45,5 +96,5 @@ macro_rules! real {
     };
 }
 
-real!(f32);
-real!(f64);
+real!(f32, f64);
+real!(f64, f32);
