@@ -110,7 +110,7 @@ impl Unary {
             Unary::Abs => x.magnitude(),
             Unary::Sqrt => x.square_root(),
             Unary::Not => truth(x == T::default()),
-            Unary::IsNan => truth(x != x),
+            Unary::IsNan => truth(x.is_nan()),
             Unary::Power(exponent) => {
                 let power = (1..exponent.unsigned_abs()).fold(x, |power, _| power.times(x));
                 match exponent {
@@ -127,7 +127,7 @@ impl Binary {
     /// What becomes of two elements.
     #[inline(always)]
     pub fn of<T: Real>(self, a: T, b: T) -> T {
-        let (zero, nan) = (T::default(), |x: T| x != x);
+        let zero = T::default();
         let truth = |truth: bool| if truth { T::ONE } else { zero };
         match self {
             Binary::Add => a.plus(b),
@@ -135,14 +135,14 @@ impl Binary {
             Binary::Multiply => a.times(b),
             Binary::Divide => a.over(b),
             Binary::Min => {
-                if nan(b) || a <= b {
+                if b.is_nan() || a <= b {
                     a
                 } else {
                     b
                 }
             }
             Binary::Max => {
-                if nan(b) || a >= b {
+                if b.is_nan() || a >= b {
                     a
                 } else {
                     b
@@ -211,25 +211,24 @@ impl Reduction {
     /// A lane with another, or with the result of a chunk.
     #[inline(always)]
     pub fn join<T: Real>(self, lane: T, other: T) -> T {
-        let nan = |x: T| x != x;
         match self {
             Reduction::Sum | Reduction::Dot | Reduction::SumOfMagnitudes => lane.plus(other),
             Reduction::Min => {
-                if nan(lane) || other < lane {
+                if lane.is_nan() || other < lane {
                     other
                 } else {
                     lane
                 }
             }
             Reduction::Max => {
-                if nan(lane) || other > lane {
+                if lane.is_nan() || other > lane {
                     other
                 } else {
                     lane
                 }
             }
             Reduction::LargestMagnitude => {
-                if nan(other) || other > lane {
+                if other.is_nan() || other > lane {
                     other
                 } else {
                     lane

@@ -41,6 +41,9 @@ pub trait Real: Copy + Debug + Default + LowerExp + PartialEq + PartialOrd + Sen
     /// library's rounds the same.
     fn fma(self, factor: Self, addend: Self) -> Self;
 
+    /// Whether it is not a number.
+    fn is_nan(self) -> bool;
+
     /// Whether two results are the same in the sense of the contract: equal bits, or NaN both.
     fn same(self, other: Self) -> bool;
 }
@@ -88,6 +91,10 @@ macro_rules! real {
             #[inline(always)]
             fn fma(self, factor: $type, addend: $type) -> $type {
                 self.mul_add(factor, addend)
+            }
+            #[inline(always)]
+            fn is_nan(self) -> bool {
+                <$type>::is_nan(self)
             }
             fn same(self, other: $type) -> bool {
                 self.to_bits() == other.to_bits() || (self.is_nan() && other.is_nan())
