@@ -40,6 +40,7 @@ const FUNCTIONS: &[&str] = &[
     "mxGetData",
     "mxGetDimensions",
     "mxGetNumberOfDimensions",
+    "mxGetProperty",
     "mxGetString",
     "mxIsComplex",
     "mxIsSparse",

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::settings::{self, Settings};
+use super::store::{Held, Home};
 use super::{calls, options};
 use crate::cpu::Cpu;
 use crate::cuda::{Cuda, DEFAULT_DEVICE_BYTES};
@@ -39,6 +40,8 @@ pub(super) struct Selection {
 /// An engine, and what the user should hear about the choice.
 pub(super) struct Chosen {
     engine: Box<dyn Engine>,
+    /// Where its arrays lie.
+    home: Home,
     /// Why it is not CUDA, where that was not asked for.
     fallback: Option<String>,
 }
@@ -58,22 +61,40 @@ impl Selection {
     pub(super) fn choose(&self) -> Result<Chosen, Error> {
         let settings = Settings::from_environment()?;
         settings.apply();
-        let chosen = |engine| Ok(Chosen { engine, fallback: None });
-        let cuda = |cuda: Cuda| Box::new(settings.device_bytes.map_or(cuda, |bytes| cuda.with_device_bytes(bytes)));
+        let cpu = |fallback| Chosen { engine: Box::<Cpu>::default(), home: Home::Cpu, fallback };
+        let cuda = |cuda: Cuda| Chosen { home: Home::Cuda(cuda.ordinal()), engine: settings.on(cuda), fallback: None };
         match self.backend.unwrap_or(settings.backend) {
             Backend::Cpu => {
                 // A device that is not there is an error even where it would not be used.
                 self.device.map_or(Ok(()), |device| Cuda::find(Some(device)).map(|_| ()))?;
-                chosen(Box::<Cpu>::default())
+                Ok(cpu(None))
             }
-            Backend::Cuda => chosen(cuda(Cuda::open(self.device)?)),
+            Backend::Cuda => Ok(cuda(Cuda::open(self.device)?)),
             // Who names a device wants that one.
-            Backend::Auto if self.device.is_some() => chosen(cuda(Cuda::open(self.device)?)),
-            Backend::Auto => match automatic()? {
-                Ok(engine) => chosen(cuda(engine)),
-                Err(reason) => Ok(Chosen { engine: Box::<Cpu>::default(), fallback: Some(reason) }),
-            },
+            Backend::Auto if self.device.is_some() => Ok(cuda(Cuda::open(self.device)?)),
+            Backend::Auto => Ok(match automatic()? {
+                Ok(engine) => cuda(engine),
+                Err(reason) => cpu(Some(reason)),
+            }),
         }
+    }
+
+    /// Checks that data which lie in `home` are computed there: where data are decides, and an option may say the same.
+    ///
+    /// # Errors
+    /// `option`, where it says something else.
+    pub(super) fn agrees(&self, home: Home) -> Result<(), Error> {
+        let asked = match (self.backend, self.device, home) {
+            (Some(Backend::Cuda), _, Home::Cpu) => "'Backend', 'cuda'".into(),
+            (Some(Backend::Cpu), _, Home::Cuda(_)) => "'Backend', 'cpu'".into(),
+            (_, Some(device), Home::Cuda(ordinal)) if device != ordinal => format!("'Device', {}", device + 1),
+            (_, Some(device), Home::Cpu) => format!("'Device', {}", device + 1),
+            _ => return Ok(()),
+        };
+        Err(options::bad(format!(
+            "The array lies in {home}, and {asked} asks for another place. Leave the option out, or gather the array \
+             and make a DeviceArray of it there."
+        )))
     }
 }
 
@@ -132,6 +153,26 @@ impl Chosen {
         let call = calls::begin();
         let fill = T::fill(move |output, watch| Ok(call.work(|| run(&*self.engine, output, watch))?));
         Ok(Reply { warning, output: Output::Array { dims: own, fill, effort } })
+    }
+
+    /// The reply of a call that keeps what `run` makes with the engine: an object, or the number for one.
+    pub(super) fn held<'a>(
+        self,
+        object: bool,
+        effort: Effort,
+        run: impl FnOnce(&(dyn Engine + 'static), Home, &Watch) -> Result<Held, stencil::Error> + Send + 'a,
+    ) -> Reply<'a> {
+        let warning = self.fallback.as_deref().and_then(fallback_warning);
+        let call = calls::begin();
+        let make = move |watch: &Watch| Ok(call.work(|| run(&*self.engine, self.home, watch))?.store());
+        Reply { warning, output: Output::Held { object, make: Box::new(make), effort } }
+    }
+}
+
+/// The engine where `home` is, for data that lie there.
+impl Home {
+    pub(super) fn choose(self) -> Result<Chosen, Error> {
+        Ok(Chosen { engine: self.engine()?, home: self, fallback: None })
     }
 }
 

@@ -1,12 +1,13 @@
 //! `derivative = DerivativeConstantMemory_CUDA (f, h, Name, Value, ...)`
 
-use super::backend::{Chosen, Selection};
-use super::inputs::{self, Reals};
+use super::backend::Selection;
+use super::inputs::{self, AnyInput, Input};
 use super::options::{self, Names};
+use super::store::Numbers;
 use super::sweeps::Sweeps;
 use super::{check_outputs, too_few_inputs};
 use crate::mex::{Argument, Call, Error, Function, Numeric, Reply};
-use crate::stencil::{CoefficientSource, Compute, DERIVATIVE_RADIUS, Derivative, Engine, Real};
+use crate::stencil::{Array, CoefficientSource, Compute, DERIVATIVE_RADIUS, Derivative, Engine, Real};
 
 pub(super) const FUNCTION: Function = Function { name: "DerivativeConstantMemory_CUDA", call };
 
@@ -27,7 +28,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     };
     options::check_pairs(pairs, call.arguments.len() - pairs.len() + 1)?;
     check_outputs(call)?;
-    let values = inputs::reals("f", samples)?;
+    let (values, dims) = inputs::input("f", samples)?;
     let spacing = spacing.map_or(Ok(1.0), positive)?;
     let (mut selection, mut sweeps, mut source) =
         (Selection::default(), Sweeps::default(), CoefficientSource::Constant);
@@ -37,28 +38,28 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
             source = options::choice(name, value, &SOURCES)?;
         }
     }
-    let chosen = selection.choose()?;
     match values {
-        Reals::Double(values) => reply(chosen, samples.dims(), values, spacing, source, &sweeps),
-        Reals::Single(values) => reply(chosen, samples.dims(), values, spacing, source, &sweeps),
+        AnyInput::Double(values) => reply(&selection, &dims, values, spacing, source, &sweeps),
+        AnyInput::Single(values) => reply(&selection, &dims, values, spacing, source, &sweeps),
     }
 }
 
 fn reply<'a, T: Real + Numeric>(
-    chosen: Chosen,
+    selection: &Selection,
     dims: &[usize],
-    values: &'a [T],
+    values: Input<'a, T>,
     spacing: f64,
     source: CoefficientSource,
     sweeps: &Sweeps,
 ) -> Result<Reply<'a>, Error>
 where
+    Numbers: From<Array<T>>,
     dyn Engine: Compute<T>,
 {
     let what = Derivative::new(sweeps.lines(dims), spacing, source).with_boundary(sweeps.boundary());
     let effort = sweeps.effort(values.len(), DERIVATIVE_RADIUS);
-    chosen.reply(dims, effort, move |engine, output, watch| {
-        Compute::derivative(engine, &what, values.into(), output.into(), watch)
+    values.reply(selection, dims, effort, move |engine, from, to, watch| {
+        Compute::derivative(engine, &what, from, to, watch)
     })
 }
 

@@ -1,15 +1,127 @@
 //! Inputs that are arrays of numbers.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
+use super::backend::Selection;
+use super::store::{Held, Home, Numbers};
 use crate::memory::{self, OutOfMemory};
-use crate::mex::{Argument, Class, Error};
+use crate::mex::{Argument, Class, Effort, Error, Numeric, Reply};
+use crate::stencil::{self, Arithmetic, Array, Compute, Engine, Real, Source, Target};
+use crate::watch::Watch;
 
 /// The elements of a real, full array of one of the classes that are computed in.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Reals<'a> {
     Double(&'a [f64]),
     Single(&'a [f32]),
+}
+
+/// An array that is computed on, of one class: the host's, or one that is held.
+#[derive(Debug)]
+pub(super) enum Input<'a, T: Real> {
+    Host(Cow<'a, [T]>),
+    Held(Home, Arc<Array<T>>),
+}
+
+/// The same of either class.
+#[derive(Debug)]
+pub(super) enum AnyInput<'a> {
+    Double(Input<'a, f64>),
+    Single(Input<'a, f32>),
+}
+
+impl<'a, T: Real> Input<'a, T> {
+    /// The number of its elements.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Input::Host(values) => values.len(),
+            Input::Held(_, array) => array.len(),
+        }
+    }
+
+    /// The reply of a call that returns as many elements, of these dimensions, computed by `run` where the input is: an
+    /// array of the host's from one of the host's, and one that is held from one that is held.
+    pub(super) fn reply(
+        self,
+        selection: &Selection,
+        dims: &[usize],
+        effort: Effort,
+        run: impl FnOnce(&(dyn Engine + 'static), Source<T>, Target<T>, &Watch) -> Result<(), stencil::Error> + Send + 'a,
+    ) -> Result<Reply<'a>, Error>
+    where
+        T: Numeric,
+        Numbers: From<Array<T>>,
+        dyn Engine: Compute<T>,
+    {
+        match self {
+            Input::Host(values) => {
+                let run = move |engine: &(dyn Engine + 'static), output: &mut [T], watch: &Watch| {
+                    run(engine, Source::Host(&values), Target::Host(output), watch)
+                };
+                selection.choose()?.reply(dims, effort, run)
+            }
+            Input::Held(home, array) => {
+                selection.agrees(home)?;
+                let dims = dims.to_vec();
+                let run = move |engine: &(dyn Engine + 'static), home, watch: &Watch| {
+                    let mut output = Compute::<T>::array(engine, array.len())?;
+                    run(engine, Source::Array(&array), Target::Array(&mut output), watch)?;
+                    Ok(Held { home, dims, numbers: output.into() })
+                };
+                Ok(home.choose()?.held(true, home.effort(effort), run))
+            }
+        }
+    }
+}
+
+impl<'a> AnyInput<'a> {
+    /// In single, each element rounded once where it was double; `what` is what an error calls them.
+    pub(super) fn to_single(self, what: &'static str) -> Result<Input<'a, f32>, Error> {
+        match self {
+            AnyInput::Single(input) => Ok(input),
+            AnyInput::Double(Input::Host(Cow::Borrowed(values))) => {
+                Ok(Input::Host(Reals::Double(values).to_singles(what)?))
+            }
+            AnyInput::Double(Input::Host(Cow::Owned(values))) => {
+                Ok(Input::Host(Reals::Double(&values).to_singles(what)?.into_owned().into()))
+            }
+            AnyInput::Double(Input::Held(home, array)) => {
+                let engine = home.engine()?;
+                let mut singles = Compute::<f32>::array(&*engine, array.len())?;
+                Arithmetic::<f32>::convert(&*engine, &array, &mut singles, &Watch::new())?;
+                Ok(Input::Held(home, Arc::new(singles)))
+            }
+        }
+    }
+}
+
+/// A real, full array of class double or single, of the host's or held; with its dimensions.
+pub(super) fn input<'a>(name: &str, array: &'a Argument) -> Result<(AnyInput<'a>, Cow<'a, [usize]>), Error> {
+    if let Some(Held { home, dims, numbers }) = Held::of(array)? {
+        let input = match numbers {
+            Numbers::Double(array) => AnyInput::Double(Input::Held(home, array)),
+            Numbers::Single(array) => AnyInput::Single(Input::Held(home, array)),
+        };
+        return Ok((input, dims.into()));
+    }
+    let input = match reals(name, array)? {
+        Reals::Double(values) => AnyInput::Double(Input::Host(values.into())),
+        Reals::Single(values) => AnyInput::Single(Input::Host(values.into())),
+    };
+    Ok((input, array.dims().into()))
+}
+
+/// The same of class double alone.
+pub(super) fn double_input<'a>(name: &str, array: &'a Argument) -> Result<(Input<'a, f64>, Cow<'a, [usize]>), Error> {
+    if let Some(held) = Held::of(array)? {
+        let Numbers::Double(numbers) = held.numbers else {
+            let expected = "expected a real full double array; double (";
+            return Err(wrong_data_type(format!("{name} is {held}, {expected}{name}) makes it so.")));
+        };
+        return Ok((Input::Held(held.home, numbers), held.dims.into()));
+    }
+    Ok((Input::Host(doubles(name, array)?.into()), array.dims().into()))
 }
 
 impl<'a> Reals<'a> {
@@ -47,11 +159,19 @@ pub(super) fn wrong_type(name: &str, array: &Argument, expected: &str, class: &s
         _ if array.is_sparse() => format!("; full ({name}) makes it so"),
         _ if array.is_complex() => format!("; pass real ({name}) and imag ({name}) in two calls"),
         Class::Single | Class::Integer { .. } | Class::Logical => format!("; {class} ({name}) makes it so"),
-        Class::Other if array.class_name() == "gpuArray" => format!("; gather ({name}) makes it so"),
+        Class::Other if matches!(array.class_name(), "gpuArray" | "DeviceArray") => {
+            format!("; gather ({name}) makes it so")
+        }
         _ => String::new(),
     };
-    Error::new(
-        "dataType",
-        format!("One of the Inputs are of the wrong data-type: {name} is {array}, expected {expected}{advice}."),
-    )
+    wrong_data_type(format!("{name} is {array}, expected {expected}{advice}."))
+}
+
+/// That an operand is neither of a class that is computed in nor made of truth values.
+pub(super) fn wrong_operand(array: &Argument) -> Error {
+    wrong_type("an operand", array, "a real full double or single array", "double")
+}
+
+fn wrong_data_type(text: String) -> Error {
+    Error::new("dataType", format!("One of the Inputs are of the wrong data-type: {text}"))
 }

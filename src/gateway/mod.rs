@@ -3,6 +3,7 @@
 //!
 //! A new function is a file beside these, a line in [`FUNCTIONS`], and its name in `matlab/build-mex`.
 
+mod arrays;
 mod backend;
 mod calls;
 mod convolution;
@@ -10,8 +11,10 @@ mod derivative;
 mod device;
 mod inputs;
 mod options;
+mod places;
 mod settings;
 mod stencil;
+mod store;
 mod study;
 mod sweeps;
 
@@ -19,8 +22,14 @@ use crate::mex::{Call, Error, Function};
 use crate::stencil as domain;
 
 /// Every function, by the name under which a host calls it.
-pub const FUNCTIONS: &[Function] =
-    &[stencil::FUNCTION, derivative::FUNCTION, convolution::FUNCTION, study::FUNCTION, device::FUNCTION];
+pub const FUNCTIONS: &[Function] = &[
+    stencil::FUNCTION,
+    derivative::FUNCTION,
+    convolution::FUNCTION,
+    arrays::FUNCTION,
+    study::FUNCTION,
+    device::FUNCTION,
+];
 
 /// An engine's error under its identifier.
 impl From<domain::Error> for Error {

@@ -4,7 +4,9 @@ use std::ffi::OsString;
 
 use super::backend::{self, Backend};
 use super::options;
+use crate::cuda::Cuda;
 use crate::mex::Error;
+use crate::stencil::Engine;
 use crate::workers::Workers;
 
 /// What is used where a call does not name a backend.
@@ -44,6 +46,11 @@ impl Settings {
             device_bytes: number(DEVICE_BYTES)?,
             threads: number(THREADS)?,
         })
+    }
+
+    /// The engine, with the bound on device memory if there is one.
+    pub(super) fn on(&self, cuda: Cuda) -> Box<dyn Engine> {
+        Box::new(self.device_bytes.map_or(cuda, |bytes| cuda.with_device_bytes(bytes)))
     }
 
     /// Makes those that hold for the whole library hold.

@@ -19,19 +19,17 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     };
     options::check_pairs(pairs, 3)?;
     check_outputs(call)?;
-    let samples = inputs::doubles("inputArray", input)?;
+    let (samples, dims) = inputs::double_input("inputArray", input)?;
     let taps = taps(inputs::doubles("kernelArray", kernel)?, kernel)?;
     let (mut selection, mut sweeps) = (Selection::default(), Sweeps::default());
     for pair in options::pairs(pairs, &OPTIONS) {
         let (name, value) = pair?;
         let _ = selection.take(name, value)? || sweeps.take(name, value)?;
     }
-    let stencil = Stencil::new(sweeps.lines(input.dims()), taps);
+    let stencil = Stencil::new(sweeps.lines(&dims), taps);
     let stencil = stencil.with_boundary(sweeps.boundary()).with_sweeps(sweeps.iterations());
     let effort = sweeps.effort(samples.len(), taps.count());
-    selection.choose()?.reply(input.dims(), effort, move |engine, output, watch| {
-        engine.stencil(&stencil, samples.into(), output.into(), watch)
-    })
+    samples.reply(&selection, &dims, effort, move |engine, from, to, watch| engine.stencil(&stencil, from, to, watch))
 }
 
 /// The filter: first that there is one, then that it is a vector, then its length.

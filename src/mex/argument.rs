@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::ffi::{CStr, c_void};
 use std::fmt;
 
-use super::Host;
 use super::sys::{self, mxArray};
+use super::{Host, object};
 use crate::memory::{self, OutOfMemory};
 
 /// The longest text that is read from an argument, in bytes. Options and their values are words.
@@ -75,6 +75,8 @@ pub struct Argument {
     dims: Vec<usize>,
     data: *const c_void,
     text: Option<String>,
+    /// The number, of an object that stands for something of ours.
+    object: Option<Option<u64>>,
 }
 
 impl Argument {
@@ -101,7 +103,7 @@ impl Argument {
         };
         // SAFETY: as above.
         let dims = unsafe { dims(host, array) }?;
-        let class_name = match class {
+        let class_name: Cow<'static, str> = match class {
             Class::Other => {
                 // SAFETY: the host returns a text that ends in NUL and lives as long as the array.
                 unsafe { CStr::from_ptr((api.mxGetClassName)(array)) }.to_string_lossy().into_owned().into()
@@ -119,8 +121,11 @@ impl Argument {
             Class::Other if class_name == "string" => unsafe { string_object(host, array) },
             _ => None,
         };
+        // SAFETY: as above; the number is asked of an object of the class only.
+        let object = (class == Class::Other && class_name.as_bytes() == object::CLASS.to_bytes())
+            .then(|| unsafe { host.number_of(array) });
         memory::check()?;
-        Ok(Argument { class, class_name, complex, sparse, dims, data, text })
+        Ok(Argument { class, class_name, complex, sparse, dims, data, text, object })
     }
 
     /// The array's class.
@@ -173,20 +178,34 @@ impl Argument {
         if self.len() != 1 {
             return None;
         }
+        // Beyond 2^53 neighbouring numbers become one: nobody's option is that large.
         match self.class {
             Class::Double => self.first::<f64>(),
-            Class::Single => self.first::<f32>().map(f64::from),
             Class::Logical => self.first::<u8>().map(f64::from),
-            Class::Integer { bytes: 1, signed: true } => self.first::<i8>().map(f64::from),
-            Class::Integer { bytes: 1, signed: false } => self.first::<u8>().map(f64::from),
-            Class::Integer { bytes: 2, signed: true } => self.first::<i16>().map(f64::from),
-            Class::Integer { bytes: 2, signed: false } => self.first::<u16>().map(f64::from),
-            Class::Integer { bytes: 4, signed: true } => self.first::<i32>().map(f64::from),
-            Class::Integer { bytes: 4, signed: false } => self.first::<u32>().map(f64::from),
-            // Beyond 2^53 neighbouring numbers become one: nobody's option is that large.
-            Class::Integer { signed: true, .. } => self.first::<i64>().map(|value| value as f64),
-            Class::Integer { signed: false, .. } => self.first::<u64>().map(|value| value as f64),
-            Class::Char | Class::Other => None,
+            _ => self.numbers()?.next(),
+        }
+    }
+
+    /// The values of a real, full array of numbers of any class.
+    pub fn numbers(&self) -> Option<Box<dyn Iterator<Item = f64> + '_>> {
+        fn of<'a, T: Element + 'a>(
+            array: &'a Argument,
+            to_f64: fn(T) -> f64,
+        ) -> Option<Box<dyn Iterator<Item = f64> + 'a>> {
+            array.elements::<T>().map(|elements| Box::new(elements.iter().map(move |&value| to_f64(value))) as _)
+        }
+        match self.class {
+            Class::Double => of::<f64>(self, |value| value),
+            Class::Single => of::<f32>(self, f64::from),
+            Class::Integer { bytes: 1, signed: true } => of::<i8>(self, f64::from),
+            Class::Integer { bytes: 1, signed: false } => of::<u8>(self, f64::from),
+            Class::Integer { bytes: 2, signed: true } => of::<i16>(self, f64::from),
+            Class::Integer { bytes: 2, signed: false } => of::<u16>(self, f64::from),
+            Class::Integer { bytes: 4, signed: true } => of::<i32>(self, f64::from),
+            Class::Integer { bytes: 4, signed: false } => of::<u32>(self, f64::from),
+            Class::Integer { signed: true, .. } => of::<i64>(self, |value| value as f64),
+            Class::Integer { signed: false, .. } => of::<u64>(self, |value| value as f64),
+            Class::Logical | Class::Char | Class::Other => None,
         }
     }
 
@@ -199,6 +218,23 @@ impl Argument {
     /// length is told.
     pub fn text(&self) -> Option<&str> {
         self.text.as_deref()
+    }
+
+    /// The number of an object that stands for something of ours: `None` for any other argument, `Some (None)` where it
+    /// has none.
+    pub fn object(&self) -> Option<Option<u64>> {
+        self.object
+    }
+
+    /// The value of a scalar of class uint64.
+    pub fn whole_number(&self) -> Option<u64> {
+        let is_one = self.class == Class::Integer { bytes: 8, signed: false } && self.len() == 1;
+        is_one.then(|| self.first::<u64>()).flatten()
+    }
+
+    /// The elements of a real, full array of truth values, a byte each; `None` for any other array.
+    pub fn logicals(&self) -> Option<&[u8]> {
+        (self.class == Class::Logical).then(|| self.elements()).flatten()
     }
 
     /// The elements, where they lie in one piece and there is no second half.
@@ -354,6 +390,7 @@ mod tests {
                 dims: dims.into(),
                 data,
                 text: None,
+                object: None,
             }
             .to_string()
         };

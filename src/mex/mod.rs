@@ -17,6 +17,7 @@
 mod argument;
 mod error;
 mod lend;
+mod object;
 mod pages;
 mod run;
 mod symbols;
@@ -34,6 +35,7 @@ pub use argument::{Argument, Class};
 pub use error::Error;
 use error::Message;
 pub use lend::outputs_name;
+pub use object::Pending;
 pub use run::Effort;
 pub use sys::mxArray;
 pub use value::{Fields, Fill, FillWith, Numeric, Output, Reply, Value};
@@ -150,6 +152,20 @@ unsafe fn serve(
     }
     let output = match reply.output {
         Output::Value(value) => host.build(&value),
+        Output::Held { object, make, effort } => {
+            let mut made = None;
+            let run = host.run(function.name, &effort, |watch| {
+                made = Some(make(watch)?);
+                Ok(())
+            });
+            let pending =
+                run.and_then(|()| made.ok_or_else(|| Error::internal("Nothing was made."))).map_err(failed)?;
+            trace.step("run");
+            let number = pending.number();
+            let value = if object { host.object(number).map_err(failed)? } else { host.whole_number(number) };
+            pending.keep();
+            value
+        }
         Output::Array { mut dims, fill, effort } => {
             let len = dims.iter().product();
             let (array, way) = host.array(&mut dims, &fill);

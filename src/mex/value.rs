@@ -1,6 +1,7 @@
 //! Outputs: how they are described, and how the host is asked to make them.
 
 use super::error::Error;
+use super::object::Pending;
 use super::run::Effort;
 use super::sys::{self, mxArray};
 use super::{Host, lend, pages};
@@ -55,15 +56,31 @@ pub enum Output<'a> {
         /// What that takes.
         effort: Effort,
     },
+    /// What stands for what `make` makes: an object, or its number, for the constructor that asked for it.
+    Held {
+        /// Whether it is to be an object.
+        object: bool,
+        /// Called once; it may be run on another thread.
+        make: MakeObject<'a>,
+        /// What that takes.
+        effort: Effort,
+    },
     /// A small value that is there already.
     Value(Value),
 }
+
+/// Makes what an object is to stand for.
+pub type MakeObject<'a> = Box<dyn FnOnce(&Watch) -> Result<Box<dyn Pending>, Error> + Send + 'a>;
 
 /// A value in the manner of the host's.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// A double scalar.
     Double(f64),
+    /// A scalar of class uint64.
+    Number(u64),
+    /// Nothing: an array of 0 x 0.
+    Empty,
     /// A logical scalar.
     Logical(bool),
     /// A char row.
@@ -158,6 +175,8 @@ impl Host {
         unsafe {
             match value {
                 Value::Double(value) => (api.mxCreateDoubleScalar)(*value),
+                Value::Number(number) => self.whole_number(*number),
+                Value::Empty => self.array(&mut [0, 0], &f64::fill(|_, _| Ok(()))).0,
                 Value::Logical(value) => (api.mxCreateLogicalScalar)(*value as _),
                 Value::Text(text) => {
                     let text: Vec<u8> = text.bytes().filter(|&byte| byte != 0).chain([0]).collect();

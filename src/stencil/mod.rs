@@ -15,6 +15,7 @@ mod engine;
 mod lines;
 mod real;
 mod reference;
+mod stub;
 mod taps;
 
 pub use arithmetic::{

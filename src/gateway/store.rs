@@ -1,0 +1,228 @@
+//! Arrays that outlive the call that made them: what an object of the class `DeviceArray` stands for.
+//!
+//! An object holds a number. The numbers of a process begin at one that depends on the time, and none comes twice: what
+//! another process has left in a file, or the process that this one was forked from, is known for a stranger here.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::settings::Settings;
+use crate::cpu::Cpu;
+use crate::cuda::Cuda;
+use crate::mex::{Argument, Effort, Error, Pending};
+use crate::process::PerProcess;
+use crate::stencil::{Array, Engine};
+
+/// Where an array lies, and so where it is computed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Home {
+    /// In memory of this library.
+    Cpu,
+    /// On the device with this ordinal, from 0.
+    Cuda(usize),
+}
+
+impl Home {
+    /// The engine that computes there.
+    pub(super) fn engine(self) -> Result<Box<dyn Engine>, Error> {
+        let settings = Settings::from_environment()?;
+        settings.apply();
+        Ok(match self {
+            Home::Cpu => Box::<Cpu>::default(),
+            Home::Cuda(ordinal) => settings.on(Cuda::open(Some(ordinal))?),
+        })
+    }
+
+    /// What a call on arrays there will take. A device only gets the work to do, and a little of it is not worth a
+    /// thread that looks on.
+    pub(super) fn effort(self, effort: Effort) -> Effort {
+        let long = match self {
+            Home::Cpu => effort.long,
+            Home::Cuda(_) => effort.long && (effort.progress || effort.updates >= LONG_ON_DEVICE),
+        };
+        Effort { long, ..effort }
+    }
+}
+
+/// Updates that take a device some tens of milliseconds.
+const LONG_ON_DEVICE: u64 = 1 << 30;
+
+/// For people.
+impl std::fmt::Display for Home {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Home::Cpu => f.write_str("memory of the CPU"),
+            Home::Cuda(ordinal) => write!(f, "device {}", ordinal + 1),
+        }
+    }
+}
+
+/// Numbers of one class.
+#[derive(Debug, Clone)]
+pub(super) enum Numbers {
+    Double(Arc<Array<f64>>),
+    Single(Arc<Array<f32>>),
+}
+
+impl Numbers {
+    /// The class's name.
+    pub(super) fn class(&self) -> &'static str {
+        match self {
+            Numbers::Double(_) => "double",
+            Numbers::Single(_) => "single",
+        }
+    }
+}
+
+impl From<Array<f64>> for Numbers {
+    fn from(array: Array<f64>) -> Numbers {
+        Numbers::Double(Arc::new(array))
+    }
+}
+
+impl From<Array<f32>> for Numbers {
+    fn from(array: Array<f32>) -> Numbers {
+        Numbers::Single(Arc::new(array))
+    }
+}
+
+/// An array that is held. Its numbers never change: what is computed is another array.
+#[derive(Debug, Clone)]
+pub(super) struct Held {
+    pub(super) home: Home,
+    /// Two or more.
+    pub(super) dims: Vec<usize>,
+    pub(super) numbers: Numbers,
+}
+
+/// As an error tells it: `3x4 double DeviceArray`.
+impl std::fmt::Display for Held {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (i, dim) in self.dims.iter().enumerate() {
+            write!(f, "{}{dim}", if i > 0 { "x" } else { "" })?;
+        }
+        write!(f, " {} DeviceArray", self.numbers.class())
+    }
+}
+
+impl Held {
+    /// The number of its elements.
+    pub(super) fn len(&self) -> usize {
+        self.dims.iter().product()
+    }
+
+    /// What the object `argument` stands for; `None` for an argument of another kind.
+    ///
+    /// # Errors
+    /// `deleted` where there is no such array, or none any more.
+    pub(super) fn of(argument: &Argument) -> Result<Option<Held>, Error> {
+        let Some(number) = argument.object() else {
+            return Ok(None);
+        };
+        let held = number.and_then(|number| arrays().get(&number).cloned());
+        held.map(Some).ok_or_else(|| {
+            Error::new(
+                "deleted",
+                "There is no array behind this DeviceArray: it was deleted, or comes from a file or from the process \
+                 that this one was forked from. Make it anew from the host's numbers.",
+            )
+        })
+    }
+
+    /// Keeps it, for the object that is made next.
+    pub(super) fn store(self) -> Box<dyn Pending> {
+        let number = next_number();
+        arrays().insert(number, self);
+        Box::new(Waiting { number, kept: false })
+    }
+}
+
+/// One that has no object yet.
+struct Waiting {
+    number: u64,
+    kept: bool,
+}
+
+impl Pending for Waiting {
+    fn number(&self) -> u64 {
+        self.number
+    }
+
+    fn keep(mut self: Box<Self>) {
+        self.kept = true;
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if !self.kept {
+            delete(self.number);
+        }
+    }
+}
+
+/// Gives up the array with this number, if there is one.
+pub(super) fn delete(number: u64) {
+    // Not dropped under the lock: that may wait for a device.
+    let held = arrays().remove(&number);
+    drop(held);
+}
+
+/// How many there are.
+pub(super) fn count() -> usize {
+    arrays().len()
+}
+
+type Arrays = HashMap<u64, Held>;
+
+fn arrays() -> MutexGuard<'static, Arrays> {
+    static ARRAYS: PerProcess<Mutex<Arrays>> = PerProcess::new();
+    ARRAYS.get().lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The next one. A forked process goes on counting where its parent stood, and so never meets a number of its parent's.
+fn next_number() -> u64 {
+    static FIRST: OnceLock<u64> = OnceLock::new();
+    static GIVEN: AtomicU64 = AtomicU64::new(0);
+    let first = FIRST.get_or_init(|| {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        // A million numbers for each millisecond, and all below 2^53.
+        (since.as_millis() as u64 % (1 << 32)) << 20
+    });
+    first + GIVEN.fetch_add(1, Ordering::Relaxed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn held() -> Held {
+        let array = Array::<f64>::in_memory(6).unwrap();
+        Held { home: Home::Cpu, dims: vec![2, 3], numbers: array.into() }
+    }
+
+    #[test]
+    fn what_has_no_object_is_given_up() {
+        let before = count();
+        let waiting = held().store();
+        assert_eq!(count(), before + 1);
+        drop(waiting);
+        assert_eq!(count(), before);
+        let waiting = held().store();
+        let number = waiting.number();
+        waiting.keep();
+        assert_eq!(count(), before + 1);
+        delete(number);
+        delete(number);
+        assert_eq!(count(), before);
+    }
+
+    #[test]
+    fn numbers_are_exact_in_double_and_come_once() {
+        let numbers = [next_number(), next_number(), next_number()];
+        assert!(numbers[0] < numbers[1] && numbers[1] < numbers[2] && numbers[2] < 1 << 53);
+        assert_eq!(held().to_string(), "2x3 double DeviceArray");
+    }
+}
