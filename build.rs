@@ -181,7 +181,9 @@ fn host_api(header: &Header) -> Result<String> {
             ///
             /// # Safety
             /// An address that `lookup` returns for a name must be that of the host's function of that name.
-            pub unsafe fn load(lookup: impl Fn(&'static str) -> Option<*mut ::libc::c_void>) -> Result<Api, &'static str> {
+            pub unsafe fn load(
+                lookup: impl Fn(&'static str) -> Option<*mut ::libc::c_void>,
+            ) -> Result<Api, &'static str> {
                 Ok(Api { #(#initialisers),* })
             }
         }

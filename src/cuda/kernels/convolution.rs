@@ -12,8 +12,8 @@ use super::super::pace::SharedPace;
 use super::{Area, Kernel, LoadOnce, Loaded, Plan, at, word};
 use crate::stencil::{Boundary, Convolution, Error, Filter};
 
-/// The filters of `cuda/convolution.cu` that have modules of their own, rows and columns, with the modules for single
-/// and for double. Any other goes through the general ones.
+/// The filters of `cuda/convolution.cu` that have modules of their own, by rows and columns: one for single and one
+/// for double. Any other goes through the general ones.
 const SPECIALISED: [(usize, [&str; 2]); 7] = [
     (3, ["convolution_float_03", "convolution_double_03"]),
     (5, ["convolution_float_05", "convolution_double_05"]),
@@ -268,7 +268,11 @@ mod tests {
         for (size, module) in modules.chain(GENERAL.map(|module| (1, module))) {
             assert_eq!(argument_bytes(module, "convolution_2D_const_mem_kernel"), size_of::<Argument>(), "{module}");
             if size <= 7 {
-                assert_eq!(argument_bytes(module, "convolution_3D_const_mem_kernel"), size_of::<Argument>(), "{module}");
+                assert_eq!(
+                    argument_bytes(module, "convolution_3D_const_mem_kernel"),
+                    size_of::<Argument>(),
+                    "{module}"
+                );
             }
         }
     }
