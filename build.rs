@@ -5,7 +5,7 @@
 //!   signatures of the header on this machine. A table and not `extern` blocks, because the symbols are looked up when
 //!   the library runs: one library then serves hosts that export different names, and test programs link with no host
 //!   at all.
-//! - `images.rs`: the archive `cuda/kernels.bin` and where each module's PTX is in it, once it is certain that it was
+//! - `archive.rs`: the archive `cuda/kernels.bin` and where each module's PTX is in it, once it is certain that it was
 //!   made from the sources beside it.
 
 use std::collections::BTreeMap;
@@ -63,7 +63,7 @@ fn run() -> Result<()> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let header = Header::find()?;
     fs::write(out.join("api.rs"), host_api(&header)?)?;
-    fs::write(out.join("images.rs"), kernel_images(Path::new("cuda"))?)?;
+    fs::write(out.join("archive.rs"), kernel_archive(Path::new("cuda"))?)?;
     if env::var_os("CARGO_FEATURE_MATLAB_STAND_IN").is_some() {
         stand_in(Path::new("tests/stand_in"), &out)?;
     }
@@ -182,7 +182,9 @@ fn host_api(header: &Header) -> Result<String> {
             ///
             /// # Safety
             /// An address that `lookup` returns for a name must be that of the host's function of that name.
-            pub unsafe fn load(lookup: impl Fn(&'static str) -> Option<*mut ::libc::c_void>) -> Result<Api, &'static str> {
+            pub unsafe fn load(
+                lookup: impl Fn(&'static str) -> Option<*mut ::libc::c_void>,
+            ) -> Result<Api, &'static str> {
                 Ok(Api { #(#initialisers),* })
             }
         }
@@ -192,7 +194,7 @@ fn host_api(header: &Header) -> Result<String> {
 
 /// The archive of PTX and a table of its frames, by name, as `kernels.lock` tells; refuses an archive that is another,
 /// or that was made from other sources than those beside it.
-fn kernel_images(folder: &Path) -> Result<String> {
+fn kernel_archive(folder: &Path) -> Result<String> {
     const ADVICE: &str = "run `make kernels` to compile the kernels again";
     println!("cargo:rerun-if-changed={}", folder.display());
     let lock_path = folder.join("kernels.lock");

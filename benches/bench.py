@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Ours beside its peers: ratios of samples that were taken in turn. `make bench` builds first and runs this.
 
-StencilConstantMemory_CUDA on each backend, Octave's filter and conv, and what of SciPy, CuPy and PyTorch a Python has, each from an ordinary array to a new one.
-An Octave and a Python for each library stay open; in every round each contender is asked for one sample of at least 2 ms, in an order that rotates. A ratio is
-that of two samples of one round. Written are results.csv, samples.csv, table.txt and, where there is gnuplot, throughput.png. Nothing is asserted about times.
-Only Python's standard library is needed here."""
+StencilConstantMemory_CUDA on each backend, Octave's filter and conv, and what of SciPy, CuPy and PyTorch a Python has,
+each from an ordinary array to a new one. An Octave and a Python for each library stay open; in every round each
+contender is asked for one sample of at least 2 ms, in an order that rotates. A ratio is that of two samples of one
+round. Written are results.csv, samples.csv, table.txt and, where there is gnuplot, throughput.png. Nothing is asserted
+about times. Only Python's standard library is needed here."""
 
 import argparse
 import csv
@@ -88,7 +89,9 @@ class Server:
         self.told = 0
         self.buffer = b""
         with open(self.log, "wb") as log:
-            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, bufsize=0, env=environment)
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, bufsize=0, env=environment
+            )
 
     def answer(self, seconds=ANSWER_SECONDS):
         deadline = time.monotonic() + seconds
@@ -254,7 +257,10 @@ class Bench:
         return True
 
     def cell(self, taps, n, seconds):
-        """Rounds for one setting. Each contender has an equal share of the time and three samples at least; ours is in every round."""
+        """Rounds for one setting.
+
+        Each contender has an equal share of the time and three samples at least; ours is in every round.
+        """
         playing = list(self.contenders)
         spent = dict.fromkeys(playing, 0.0)
         for number in range(MOST_ROUNDS):
@@ -282,7 +288,8 @@ class Bench:
             needed = 8 * n * (len(self.contenders) + 5) + (1 << 30 if n >= 10**6 else 0)
             available = available_bytes()
             if available is not None and needed > available:
-                self.skip("all", f"it takes {needed / 1e9:.1f} GB of memory, and there are {available / 1e9:.1f}", setting)
+                reason = f"it takes {needed / 1e9:.1f} GB of memory, and there are {available / 1e9:.1f}"
+                self.skip("all", reason, setting)
                 continue
             seconds = max(0.0, self.left()) / (len(cells) - i)
             progress(f"{setting} ({i + 1} of {len(cells)}, {max(0.0, self.left()):.0f} s left)")
@@ -293,7 +300,9 @@ class Bench:
     def probe(self, what, environment=None):
         """Lines of benches/limits.py, as lists of numbers; none, and a reason, where it skipped."""
         command = [sys.executable, str(HERE / "limits.py"), what]
-        run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment or self.environment, text=True)
+        run = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment or self.environment, text=True
+        )
         lines = [line.split(" ", 1) for line in run.stdout.splitlines()]
         for word, rest in lines:
             if word == "skipped":
@@ -321,7 +330,14 @@ class Bench:
             "addpath ('{}'); x = rand (1, {}); k = rand (1, 11); t = tic (); "
             "y = StencilConstantMemory_CUDA (x, k, 'Backend', '{}'); printf (\"@%.9g\\n\", toc (t));"
         ).format(str(self.options.mex).replace("'", "''"), n, backend)
-        run = subprocess.run(self.octave + ["--eval", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, env=environment, text=True)
+        run = subprocess.run(
+            self.octave + ["--eval", script],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            env=environment,
+            text=True,
+        )
         found = re.search(r"^@(\S+)$", run.stdout, re.MULTILINE)
         if found:
             self.first.setdefault(what, []).append(float(found.group(1)))
@@ -367,16 +383,21 @@ class Bench:
             model = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE).group(1)
         except (OSError, AttributeError):
             model = "unknown processor"
-        gpu = f"{info.get('device')}, driver {info.get('driver')}" if info.get("device") else f"no GPU ({info.get('reason')})"
+        if info.get("device"):
+            gpu = f"{info.get('device')}, driver {info.get('driver')}"
+        else:
+            gpu = f"no GPU ({info.get('reason')})"
+        cores = len(os.sched_getaffinity(0))
         lines = [
-            ("machine", f"{model}, {len(os.sched_getaffinity(0))} cores, {info.get('simd')}, {info.get('threads')} threads; {gpu}"),
+            ("machine", f"{model}, {cores} cores, {info.get('simd')}, {info.get('threads')} threads; {gpu}"),
             ("Octave", info.get("octave", "")),
             ("ours", f"{info.get('version')} ({info.get('build')})"),
             ("peers", "; ".join(info[name] for name in PEERS if name in info) or "Octave's own alone"),
             ("command", self.options.command),
             ("when", f"{datetime.datetime.now():%Y-%m-%d %H:%M}, {time.monotonic() - self.started:.0f} s"),
         ]
-        settings = [f"{name}={os.environ[name]}" for name in ("STENCIL_THREADS", "STENCIL_DEVICE_BYTES", "CUDA_VISIBLE_DEVICES") if name in os.environ]
+        names = ("STENCIL_THREADS", "STENCIL_DEVICE_BYTES", "CUDA_VISIBLE_DEVICES")
+        settings = [f"{name}={os.environ[name]}" for name in names if name in os.environ]
         if settings:
             lines.append(("set", " ".join(settings)))
         return lines
@@ -386,14 +407,18 @@ class Bench:
         measured = [key for key in LABELS if any(k == key for _, _, k in self.samples)]
         for key in ours:
             peers = [peer for peer in measured if peer != key]
-            yield f"Against {LABELS[key]}: its time a call in us, at the prompt and inside mexFunction; then how many times that time the others take. Medians (quartiles)."
+            yield (
+                f"Against {LABELS[key]}: its time a call in us, at the prompt and inside mexFunction; "
+                "then how many times that time the others take. Medians (quartiles)."
+            )
             rows = [["taps", "n", "rounds", "prompt, us", "inside"] + [LABELS[peer] for peer in peers]]
             for taps, n in self.settings():
                 samples = self.samples.get((taps, n, key))
                 if not samples:
                     continue
                 traced = self.inside.get((taps, n, key))
-                row = [str(taps), power(n), str(len(samples)), Spread(list(samples.values())).text(1e6), short(statistics.median(traced) * 1e6) if traced else "-"]
+                row = [str(taps), power(n), str(len(samples)), Spread(list(samples.values())).text(1e6)]
+                row.append(short(statistics.median(traced) * 1e6) if traced else "-")
                 for peer in peers:
                     ratios = self.ratios(taps, n, peer, key)
                     row.append(Spread(ratios).text() if ratios else "-")
@@ -409,11 +434,19 @@ class Bench:
         if self.first:
             yield "First call in a fresh process, ms. Median (quartiles)."
             width = max(map(len, self.first))
-            yield from (f"{what:<{width}}  {Spread(samples).text(1e3)}, {len(samples)} times" for what, samples in self.first.items())
+            for what, samples in self.first.items():
+                yield f"{what:<{width}}  {Spread(samples).text(1e3)}, {len(samples)} times"
             yield ""
         for what, text in (
-            ("link", "The link's limit, page-locked both ways at once: {} million points a second, {:.1f} GB/s each way."),
-            ("copy", "A copy of the same bytes into fresh pages, by all processors: {} million points a second, {:.1f} GB/s read and as much written."),
+            (
+                "link",
+                "The link's limit, page-locked both ways at once: {} million points a second, {:.1f} GB/s each way.",
+            ),
+            (
+                "copy",
+                "A copy of the same bytes into fresh pages, by all processors: {} million points a second, "
+                "{:.1f} GB/s read and as much written.",
+            ),
         ):
             if what in self.limits:
                 spread = Spread(self.limits[what])
@@ -428,7 +461,8 @@ class Bench:
 
         def line(record, taps, n, key, against, samples, unit):
             spread = Spread(samples)
-            values = [f"{value:.9g}" for value in (spread.median, spread.lower, spread.upper, spread.least, spread.most)]
+            values = (spread.median, spread.lower, spread.upper, spread.least, spread.most)
+            values = [f"{value:.9g}" for value in values]
             return [record, taps, n, key, against, spread.count, *values, unit, ""]
 
         empty = [""] * 6
@@ -467,18 +501,26 @@ class Bench:
         text = "\n".join(self.report()) + "\n"
         (out / "table.txt").write_text(text)
         print(text, end="", flush=True)
-        names = [name for name in ("results.csv", "samples.csv", "table.txt", "throughput.png") if (out / name).exists()]
+        names = ("results.csv", "samples.csv", "table.txt", "throughput.png")
+        names = [name for name in names if (out / name).exists()]
         print(f"\n{', '.join(names)} are in {out}")
 
     def plot(self):
         picture = self.options.out / "throughput.png"
         picture.unlink(missing_ok=True)
-        script = "addpath ('{}'); plot_bench ('{}');".format(*(str(path).replace("'", "''") for path in (HERE, self.options.out / "results.csv")))
+        paths = (str(path).replace("'", "''") for path in (HERE, self.options.out / "results.csv"))
+        script = "addpath ('{}'); plot_bench ('{}');".format(*paths)
         later = "draw it from results.csv where there is one, with: make bench-plot RESULTS=results.csv"
         if not shutil.which("gnuplot"):
             self.skip("the plot", f"there is no gnuplot; {later}")
             return
-        run = subprocess.run(self.octave + ["--eval", script], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True)
+        run = subprocess.run(
+            self.octave + ["--eval", script],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+        )
         if run.returncode != 0 or not picture.exists():
             self.skip("the plot", f"{(run.stdout.strip().splitlines() or ['Octave drew none'])[-1]}; {later}")
 
@@ -489,11 +531,22 @@ def numbers(text):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], epilog=__doc__.split("\n\n")[1])
-    parser.add_argument("--octave", default=os.environ.get("OCTAVE") or "octave-cli", help="how Octave is started (OCTAVE, or octave-cli)")
+    parser.add_argument(
+        "--octave",
+        default=os.environ.get("OCTAVE") or "octave-cli",
+        help="how Octave is started (OCTAVE, or octave-cli)",
+    )
     parser.add_argument("--python", default=sys.executable, help="the Python that has the peers, if not this one")
     parser.add_argument("--mex", type=Path, default=ROOT / "matlab", help="the folder of the built MEX files (matlab/)")
-    parser.add_argument("--out", type=Path, default=ROOT / "target" / "bench", help="where the results go (target/bench/)")
-    parser.add_argument("--seconds", type=float, help="about how long it may take (BENCH_SECONDS, or 270; 40 with --quick); the largest sizes take what they take")
+    parser.add_argument(
+        "--out", type=Path, default=ROOT / "target" / "bench", help="where the results go (target/bench/)"
+    )
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        help="about how long it may take (BENCH_SECONDS, or 270; 40 with --quick); "
+        "the largest sizes take what they take",
+    )
     parser.add_argument("--quick", action="store_true", help="fewer and smaller sizes, about 40 s")
     parser.add_argument("--sizes", type=numbers, help="numbers of points, such as 20,1e6")
     parser.add_argument("--taps", type=numbers, default=TAPS, help="numbers of taps, such as 5,21")

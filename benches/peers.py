@@ -76,11 +76,20 @@ def torch_peer():
         pad = len(k) // 2
         if cuda:
             taps = torch.from_numpy(k).cuda().view(1, 1, -1)
-            return lambda: torch.nn.functional.conv1d(torch.from_numpy(x).cuda().view(1, 1, -1), taps, padding=pad).view(-1).cpu().numpy()
+
+            def on_device():
+                samples = torch.from_numpy(x).cuda().view(1, 1, -1)
+                return torch.nn.functional.conv1d(samples, taps, padding=pad).view(-1).cpu().numpy()
+
+            return on_device
         if len(x) > 1_000_000:
             raise Skip("on the processor PyTorch unfolds the array, taps times its size; only up to 10^6 here")
         taps = torch.from_numpy(k).view(1, 1, -1)
-        return lambda: torch.nn.functional.conv1d(torch.from_numpy(x).view(1, 1, -1), taps, padding=pad).view(-1).numpy()
+
+        def on_processor():
+            return torch.nn.functional.conv1d(torch.from_numpy(x).view(1, 1, -1), taps, padding=pad).view(-1).numpy()
+
+        return on_processor
 
     return f"PyTorch {torch.__version__} on {'CUDA' if cuda else 'the processor'}", prepare
 
@@ -243,7 +252,10 @@ def images():
 
 
 def sweeps():
-    """Sweeps over 2^26 doubles that stay on the device, one call each, in 10^9 updates of a point a second by the host's clock."""
+    """Sweeps over 2^26 doubles that stay on the device, one call each.
+
+    In 10^9 updates of a point a second by the host's clock.
+    """
     print("sweeps,name,taps,n,G updates/s")
     import numpy as np
 

@@ -56,7 +56,8 @@ function plot_bench (results, picture, taps)
     mine = rows(strcmp (rows(:,1), 'limit') & strcmp (rows(:,4), limits{l,1}), :);
     from = max (extent(1), limits{l,4});
     if (! isempty (mine) && from < extent(2))
-      lines(end+1) = plot (ax, [from extent(2)], str2double (mine{1,7}) * [1 1], limits{l,3}, 'Color', [0 0 0], 'LineWidth', 2);
+      lines(end+1) = plot (ax, [from extent(2)], str2double (mine{1,7}) * [1 1], limits{l,3}, 'Color', [0 0 0], ...
+                           'LineWidth', 2);
       names{end+1} = limits{l,2};
     end
   end
@@ -64,7 +65,8 @@ function plot_bench (results, picture, taps)
        'XMinorGrid', 'off', 'YMinorGrid', 'off', 'Box', 'off', 'FontSize', 11);
   xlabel (ax, 'points');
   ylabel (ax, 'points a second');
-  title (ax, sprintf ('%d taps, from an ordinary array to a new one, at the prompt', taps), 'FontSize', 14, 'FontWeight', 'bold');
+  title (ax, sprintf ('%d taps, from an ordinary array to a new one, at the prompt', taps), 'FontSize', 14, ...
+         'FontWeight', 'bold');
   legend (lines, names, 'Location', 'southeast');
   legend ('boxoff');
   print (fig, picture, '-dpngcairo');

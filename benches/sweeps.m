@@ -1,4 +1,5 @@
-% Many sweeps in one call, from Octave's prompt, as lines of CSV: seconds, beside as many calls of Octave's own, of which a few are timed.
+% Many sweeps in one call, from Octave's prompt, as lines of CSV: seconds, beside as many calls of Octave's own, of
+% which a few are timed.
 % sweeps (), or sweeps (n, count) for other than 1,000 sweeps of 10^7 points.
 function sweeps (n, count)
   if (nargin < 1)

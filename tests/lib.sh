@@ -56,7 +56,8 @@ judge_rust() {
 # rust_tests: cargo's options for all tests but those that are for the stand-in for CUDA alone.
 rust_tests() {
   printf -- '--lib\n'
-  sed -n '/^\[\[test\]\]/,/^$/ s/^name = "\(.*\)"/\1/p' Cargo.toml | grep -vxE 'cuda_stand_in|faults|nested' | sed 's/^/--test=/'
+  sed -n '/^\[\[test\]\]/,/^$/ s/^name = "\(.*\)"/\1/p' Cargo.toml | grep -vxE 'cuda_stand_in|faults|nested' |
+    sed 's/^/--test=/'
 }
 
 # on_stand_in KIND COMMAND...: with the stand-in of that kind (tests/stand_in/cuda) in place of the CUDA driver.
@@ -85,7 +86,8 @@ stand_in_parts() {
     rust_part "CUDA, stand-in: $test" on_stand_in plain cargo test --no-fail-fast --test "$test" -- cuda
   done
   rust_part 'CUDA, stand-in: faults' on_stand_in plain cargo test --no-fail-fast --test faults
-  rust_part 'CUDA, stand-in: calls in calls' on_stand_in plain cargo test --no-fail-fast --features matlab-stand-in --test nested
+  rust_part 'CUDA, stand-in: calls in calls' on_stand_in plain \
+    cargo test --no-fail-fast --features matlab-stand-in --test nested
   wait "$running" || status=$?
   octave_part 'Octave (cuda, stand-in)' shown "$status" "$work/octave"
   fuzz_part 'Fuzz (cuda, stand-in)' cuda 15 on_stand_in plain
@@ -103,7 +105,8 @@ octave_part() {
   shift
   headline "$name"
   logged "$@" || status=$?
-  line=$(grep -E '^octave [^ ]+ \((cpu|cuda)\): [0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$log" | tail -n 1) || true
+  line=$(grep -E '^octave [^ ]+ \((cpu|cuda)\): [0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$log" |
+    tail -n 1) || true
   if [[ $line =~ ^octave\ ([^ ]+).*:\ ([0-9]+)\ passed,\ ([0-9]+)\ failed,\ ([0-9]+) ]]; then
     name=${name/#Octave/Octave ${BASH_REMATCH[1]}}
     counts="${BASH_REMATCH[2]} ${BASH_REMATCH[3]} ${BASH_REMATCH[4]}"
@@ -155,19 +158,24 @@ bench_part() {
   }
   # has_or_says KEY LABEL: times at both sizes, or a reason.
   has_or_says() {
-    [[ $(grep -c "^time,5,[0-9]*,$1,,[1-9]" "$out/results.csv") == 2 ]] || grep -qE "^skipped,,,\"?$2\"?,.*[a-z]" "$out/results.csv"
+    [[ $(grep -c "^time,5,[0-9]*,$1,,[1-9]" "$out/results.csv") == 2 ]] ||
+      grep -qE "^skipped,,,\"?$2\"?,.*[a-z]" "$out/results.csv"
   }
-  expect 'it runs' logged "$python" benches/bench.py --quick --seconds 3 --sizes 1,20 --taps 5 --octave "$octave" --out "$out"
+  expect 'it runs' logged "$python" benches/bench.py --quick --seconds 3 --sizes 1,20 --taps 5 --octave "$octave" \
+    --out "$out"
   for key in ours_cpu filter conv; do
     expect "it times $key" test "$(grep -c "^time,5,[0-9]*,$key,,[1-9]" "$out/results.csv")" = 2
   done
   expect 'it has ratios' test "$(grep -c '^ratio,5,[0-9]*,filter,ours_cpu,[1-9]' "$out/results.csv")" = 2
-  expect 'it knows what is inside mexFunction' test "$(grep -c '^inside,5,[0-9]*,ours_cpu,,[1-9]' "$out/results.csv")" = 2
+  expect 'it knows what is inside mexFunction' \
+    test "$(grep -c '^inside,5,[0-9]*,ours_cpu,,[1-9]' "$out/results.csv")" = 2
   while IFS=: read -r key label; do
     expect "it times $key or says why not" has_or_says "$key" "$label"
   done <<<$'ours_cuda:ours, CUDA\nscipy:SciPy\ncupy:CuPy\ntorch:PyTorch\nlaunch:one thread a block'
-  expect 'it counts what it skipped' grep -qE "^Skipped: $(grep -c '^skipped,' "$out/results.csv")(, namely)?\$" "$out/table.txt"
-  expect 'it draws, or says why not' eval "test -s '$out/throughput.png' || grep -q '^skipped,,,the plot,' '$out/results.csv'"
+  expect 'it counts what it skipped' \
+    grep -qE "^Skipped: $(grep -c '^skipped,' "$out/results.csv")(, namely)?\$" "$out/table.txt"
+  expect 'it draws, or says why not' \
+    eval "test -s '$out/throughput.png' || grep -q '^skipped,,,the plot,' '$out/results.csv'"
   record 'Bench' "$passed" "$failed" 0
 }
 
@@ -179,7 +187,8 @@ fuzz_part() {
   headline "$name"
   logged "$@" tests/fuzz --backend "$backend" --seconds "$seconds" "${octave:-octave-cli}" || status=$?
   line=$(grep -E '^fuzz \(.*\): [0-9]+ calls, [0-9]+ passed, [0-9]+ failed, seed [0-9]+$' "$log" | tail -n 1) || true
-  if [[ $line =~ calls,\ ([0-9]+)\ passed,\ ([0-9]+)\ failed,\ (seed\ [0-9]+)$ && (${BASH_REMATCH[2]} -gt 0 || $status -eq 0) ]]; then
+  if [[ $line =~ calls,\ ([0-9]+)\ passed,\ ([0-9]+)\ failed,\ (seed\ [0-9]+)$ &&
+    (${BASH_REMATCH[2]} -gt 0 || $status -eq 0) ]]; then
     record "$name" "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" 0 "${BASH_REMATCH[3]}"
   else
     judge "$name" "$status" 0 0 0

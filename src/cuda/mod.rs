@@ -8,12 +8,12 @@
 //! has none of it. Arrays that somebody holds outlive it. No call resets a device or leaves another context current
 //! than it found: the host and its other extensions may use the same GPU.
 
+mod archive;
 mod context;
 mod cut;
 mod device;
 mod driver;
 mod error;
-mod images;
 mod kernels;
 pub mod measure;
 mod memory;
@@ -38,7 +38,7 @@ use schedule::{DeviceArray, Work};
 
 /// A class of numbers that there are kernels for.
 trait Element: Real + bytemuck::Pod {
-    /// Its name in C, which is part of the names of images.
+    /// Its name in C, which is part of the names of modules.
     const NAME: &'static str;
 }
 

@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytemuck::NoUninit;
 use cudarc::driver::{result, sys};
 
+use super::archive;
 use super::context::{Context, Handle, Stream};
 use super::error::failed;
-use super::images;
 use super::pace::SharedPace;
 use crate::stencil::Error;
 
-/// An image in a context, until nobody needs it any more.
+/// A module in a context, until nobody needs it any more.
 #[derive(Debug)]
 struct Loaded {
     handle: Handle<sys::CUmod_st>,
@@ -63,14 +63,14 @@ impl Modules {
         Modules { loaded: Mutex::default(), stream: stream.clone() }
     }
 
-    /// The module with this image.
-    pub(super) fn get(&self, image: &'static str) -> Result<Arc<Module>, Error> {
+    /// The module of this name.
+    pub(super) fn get(&self, name: &'static str) -> Result<Arc<Module>, Error> {
         let mut loaded = lock(&self.loaded);
-        if let Some(module) = loaded.get(image) {
+        if let Some(module) = loaded.get(name) {
             return Ok(module.clone());
         }
-        let module = Arc::new(Module::load(&self.stream, image)?);
-        loaded.insert(image, module.clone());
+        let module = Arc::new(Module::load(&self.stream, name)?);
+        loaded.insert(name, module.clone());
         Ok(module)
     }
 }
@@ -105,12 +105,12 @@ struct Symbol {
 }
 
 impl Module {
-    /// Loads the image `name`. The driver compiles it for its chip, and keeps that for the next process.
+    /// Loads the module `name`. The driver compiles it for its chip, and keeps that for the next process.
     fn load(stream: &Arc<Stream>, name: &str) -> Result<Module, Error> {
-        let ptx = images::ptx(name)?;
+        let ptx = archive::ptx(name)?;
         let context = stream.context();
         context.bind()?;
-        // SAFETY: the image is PTX that ends in NUL.
+        // SAFETY: it is PTX that ends in NUL.
         let handle =
             unsafe { result::module::load_data(ptx.as_ptr().cast::<c_void>()) }.map_err(failed("cuModuleLoadData"))?;
         let loaded = Arc::new(Loaded { handle: Handle(handle), context: context.clone() });
@@ -295,11 +295,11 @@ pub(super) unsafe fn launch<A: NoUninit>(
 pub(super) mod tests {
     use super::*;
 
-    /// The bytes of the one argument that `kernel` takes, as its image declares it.
-    pub(in super::super) fn argument_bytes(image: &str, kernel: &str) -> usize {
-        let ptx = images::ptx(image).unwrap().into_string().unwrap();
+    /// The bytes of the one argument that `kernel` takes, as its module declares it.
+    pub(in super::super) fn argument_bytes(module: &str, kernel: &str) -> usize {
+        let ptx = archive::ptx(module).unwrap().into_string().unwrap();
         let (_, rest) =
-            ptx.split_once(&format!(".entry {kernel}(")).unwrap_or_else(|| panic!("no kernel {kernel} in {image}"));
+            ptx.split_once(&format!(".entry {kernel}(")).unwrap_or_else(|| panic!("no kernel {kernel} in {module}"));
         let (parameters, _) = rest.split_once(')').unwrap();
         assert!(!parameters.contains(','), "{kernel} takes more than one argument");
         let (_, bytes) = parameters.split_once(&format!("{kernel}_param_0[")).unwrap();

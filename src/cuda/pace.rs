@@ -57,8 +57,8 @@ impl Pace {
 pub(super) struct SharedPace(Arc<Mutex<Pace>>);
 
 impl SharedPace {
-    /// Counting [`UNIT`]s, for one tile at a time on a device of which nothing is known yet. It begins with a quarter of
-    /// what such a device does in time: what is lost is lost once, since calls hand on what they learn.
+    /// Counting [`UNIT`]s, for one tile at a time on a device of which nothing is known yet. It begins with a quarter
+    /// of what such a device does in time: what is lost is lost once, since calls hand on what they learn.
     pub(super) fn alone() -> SharedPace {
         SharedPace::of_units(SLOWEST * 4)
     }

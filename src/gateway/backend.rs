@@ -182,7 +182,8 @@ fn fallback_warning(reason: &str) -> Option<Error> {
     (!WARNED.swap(true, Ordering::Relaxed)).then(|| {
         let variable = settings::BACKEND;
         let text = format!(
-            "Computing on the CPU: {reason} The results are the same. 'Backend', 'cpu' or {variable}=cpu asks for this without a warning."
+            "Computing on the CPU: {reason} The results are the same. 'Backend', 'cpu' or {variable}=cpu asks for this \
+             without a warning."
         );
         Error::new("noDevice", text)
     })

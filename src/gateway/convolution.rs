@@ -86,7 +86,8 @@ fn check_filter(array: &Argument) -> Result<[usize; 3], Error> {
 
 fn filter_error(array: &Argument, error: FilterError) -> Error {
     let expected = format!(
-        "expected odd sizes, up to {MAX_FILTER_2D}x{MAX_FILTER_2D}, or up to {MAX_FILTER_3D}x{MAX_FILTER_3D}x{MAX_FILTER_3D} with several pages"
+        "expected odd sizes, up to {MAX_FILTER_2D}x{MAX_FILTER_2D}, or up to \
+         {MAX_FILTER_3D}x{MAX_FILTER_3D}x{MAX_FILTER_3D} with several pages"
     );
     Error::new("filterSize", format!("F is {array}: {error}; {expected}."))
 }

@@ -146,7 +146,8 @@ impl Host {
             }
             if joined.forked() {
                 return Err(Error::internal(
-                    "This process was forked in the middle of the call, which goes on in the process that it was forked from.",
+                    "This process was forked in the middle of the call, which goes on in the process that it was \
+                     forked from.",
                 ));
             }
         };

@@ -134,7 +134,8 @@ impl Host {
             Fill::Single(_) => sys::mxSINGLE_CLASS,
         };
         // Uninitialised: everyone who gets it writes every element, and a large array costs as much to clear as to
-        // compute. SAFETY: as many dimensions as said, and the host's type for them has the size of ours.
+        // compute.
+        // SAFETY: as many dimensions as said, and the host's type for them has the size of ours.
         let array = unsafe {
             (self.api.mxCreateUninitNumericArray)(dims.len() as _, dims.as_mut_ptr().cast(), class as _, sys::mxREAL)
         };

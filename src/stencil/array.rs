@@ -1,20 +1,27 @@
 //! Where data come from and go to.
 
 use std::any::Any;
+use std::fmt;
 
 use super::{Error, Real};
 use crate::memory;
 
 /// Numbers that an engine holds: on a device, or in memory of this library.
-#[derive(Debug)]
 pub struct Array<T> {
     held: Box<dyn Held>,
     len: usize,
     class: std::marker::PhantomData<T>,
 }
 
+/// Without the numbers: there may be millions.
+impl<T> fmt::Debug for Array<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Array").field("len", &self.len).field("place", &self.place()).finish()
+    }
+}
+
 /// What an engine keeps of an array.
-pub trait Held: Any + Send + Sync + std::fmt::Debug {
+pub trait Held: Any + Send + Sync + fmt::Debug {
     /// Where it lies, for people: "the CPU's memory", "device 1".
     fn place(&self) -> String;
 }
@@ -172,5 +179,16 @@ impl<'a, T> From<&'a mut [T]> for Target<'a, T> {
 impl<'a, T> From<&'a mut Array<T>> for Target<'a, T> {
     fn from(array: &'a mut Array<T>) -> Target<'a, T> {
         Target::Array(array)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_array_is_printed_without_its_numbers() {
+        let array = Array::<f64>::in_memory(1000).unwrap();
+        assert_eq!(format!("{array:?}"), r#"Array { len: 1000, place: "the CPU's memory" }"#);
     }
 }

@@ -41,7 +41,8 @@ pub enum Error {
     NoDevice(String),
     /// The device is in use by another call that has not ended.
     #[error(
-        "A call of this library on the same device is still running, and this call came from inside it (from a timer or a callback) or from another thread."
+        "A call of this library on the same device is still running, and this call came from inside it (from a timer \
+         or a callback) or from another thread."
     )]
     Busy,
     /// Memory ran out on the device or for its transfers, with the buffers already as small as they may be.

@@ -149,7 +149,14 @@ macro_rules! functions {
             unsafe fn load(library: *mut c_void) -> Api {
                 let name = |name: &str| CString::new(name).unwrap();
                 // SAFETY: the signatures are those of the stand-in's headers.
-                unsafe { Api { $($name: mem::transmute::<*mut c_void, unsafe extern "C-unwind" fn($($type),*) $(-> $result)?>(symbol(library, &name(stringify!($name)))),)* } }
+                unsafe {
+                    Api {
+                        $($name: mem::transmute::<
+                            *mut c_void,
+                            unsafe extern "C-unwind" fn($($type),*) $(-> $result)?,
+                        >(symbol(library, &name(stringify!($name)))),)*
+                    }
+                }
             }
         }
     };

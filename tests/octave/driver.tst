@@ -2,7 +2,8 @@
 ## of it that fail. (Every single fault, without a host: tests/faults.rs.)
 
 %!shared right
-%! right = "function yes = right (varargin), yes = isequal (StencilConstantMemory_CUDA (1:4, [1 2 3], varargin{:}), [8 14 20 11]); end";
+%! right = ["function yes = right (varargin), " ...
+%!          "yes = isequal (StencilConstantMemory_CUDA (1:4, [1 2 3], varargin{:}), [8 14 20 11]); end"];
 
 ## --- Fork ------------------------------------------------------------------------
 
@@ -23,7 +24,8 @@
 %!    "    exit (0);"
 %!    "  end"
 %!    "  [~, status] = waitpid (pid);"
-%!    "  if (WIFEXITED (status)), printf ('<%d>', WEXITSTATUS (status)); else, printf ('<signal %d>', WTERMSIG (status)); end"
+%!    "  if (WIFEXITED (status)), printf ('<%d>', WEXITSTATUS (status));"
+%!    "  else, printf ('<signal %d>', WTERMSIG (status)); end"
 %!    "  assert (right ('Backend', 'cuda'));"
 %!    "  assert (same_bits (StencilConstantMemory_CUDA (big, [1 2 3], 'Backend', 'cuda'), want));"
 %!    "end"
@@ -79,11 +81,12 @@
 %!   right
 %!   "function say (varargin), printf ('<%s>', sprintf (varargin{:})); end"
 %!   "try, say ('%d', right ()); catch err, say (err.identifier); end"
-%!   "[text, id] = lastwarn (); say ('%s', {'silent', 'warned'}{1 + (strcmp (id, 'StencilConstantMemory:noDevice') && numel (text) > 20)});"
+%!   "[text, id] = lastwarn ();"
+%!   "say ('%s', {'silent', 'warned'}{1 + (strcmp (id, 'StencilConstantMemory:noDevice') && numel (text) > 20)});"
 %!   "try, say ('%d', right ()); catch err, say (err.identifier); end"
 %!   "say ('%d', right ('Backend', 'cpu'));"};
-%! ## The driver's status and how long it lasts: out of memory, once and from then on; an illegal address, for as long as
-%! ## the context lives; the device lost for good. What follows is right, but where memory is still short.
+%! ## The driver's status and how long it lasts: out of memory, once and from then on; an illegal address, for as long
+%! ## as the context lives; the device lost for good. What follows is right, but where memory is still short.
 %! kinds = {
 %!   "2:0",   '<(1><(warned|silent)|StencilConstantMemory:outOfMemory><silent)><1><1>'
 %!   "2:1",   '<(1><(warned|silent)><1|StencilConstantMemory:outOfMemory><silent><StencilConstantMemory:outOfMemory)><1>'

@@ -206,9 +206,10 @@
 %!test # values of Boundary: a real number, or one of three whole words
 %! for call = calls.'
 %!   [name, inputs] = call{:};
-%!   for value = {"foo", "", "rep", "replicated", "zero", "0", "circular ", [1 2], [1; 2], [], zeros(1, 0), 1i, complex(1, 0), ...
-%!                {}, {0}, {"replicate"}, struct(), @sin, sparse(1), sparse(0), ["circular"; "circular"], ("circular")', ...
-%!                single([1 2]), [true false], ones(1, 1, 2), "%s%n", ["circular" char(0)]}
+%!   for value = {"foo", "", "rep", "replicated", "zero", "0", "circular ", [1 2], [1; 2], [], zeros(1, 0), 1i, ...
+%!                complex(1, 0), {}, {0}, {"replicate"}, struct(), @sin, sparse(1), sparse(0), ...
+%!                ["circular"; "circular"], ("circular")', single([1 2]), [true false], ones(1, 1, 2), "%s%n", ...
+%!                ["circular" char(0)]}
 %!     text = fails (name, "option", [inputs, {"Boundary"}, value]);
 %!     assert (! isempty (strfind (text, "Boundary")) && ! isempty (strfind (text, "symmetric")), text);
 %!     fails (name, "option", [inputs, {"bo"}, value]);
@@ -218,8 +219,8 @@
 %!test # values of Dim: a whole number from 1
 %! for call = calls(1:3,:).'
 %!   [name, inputs] = call{:};
-%!   for value = {0, -1, 1.5, NaN, Inf, -Inf, 2 ^ 40, [1 2], [], "1", "rows", {1}, {}, struct(), @sin, 1i, sparse(1), ...
-%!                false, int8(-1), single(0.5), ones(2, 2)}
+%!   for value = {0, -1, 1.5, NaN, Inf, -Inf, 2 ^ 40, [1 2], [], "1", "rows", {1}, {}, struct(), @sin, 1i, ...
+%!                sparse(1), false, int8(-1), single(0.5), ones(2, 2)}
 %!     text = fails (name, "option", [inputs, {"Dim"}, value]);
 %!     assert (! isempty (strfind (text, "Dim")), text);
 %!     fails (name, "option", [inputs, {"di"}, value]);
@@ -240,7 +241,8 @@
 %!test # values of Progress: true or false, or 1 or 0
 %! for call = calls([1, 4],:).'
 %!   [name, inputs] = call{:};
-%!   for value = {2, -1, 0.5, NaN, Inf, "yes", "true", "on", "", [true true], [], {true}, {}, struct(), @sin, 1i, sparse(true), int8(2)}
+%!   for value = {2, -1, 0.5, NaN, Inf, "yes", "true", "on", "", [true true], [], {true}, {}, struct(), @sin, 1i, ...
+%!                sparse(true), int8(2)}
 %!     text = fails (name, "option", [inputs, {"Progress"}, value]);
 %!     assert (! isempty (strfind (text, "Progress")), text);
 %!     fails (name, "option", [inputs, {"p"}, value]);

@@ -4,7 +4,8 @@
 ## @var{nout} outputs (1 if not given).  Raises unless that fails under the
 ## function's prefix and @var{id}, with the opening words that belong to the
 ## identifier and something after them, and unless an ordinary call of it (for
-## ConstantMemoryDevice_CUDA one of the stencil) works right after.  @var{id} may be a cell array where the contract leaves a choice.
+## ConstantMemoryDevice_CUDA one of the stencil) works right after.  @var{id} may
+## be a cell array where the contract leaves a choice.
 ## @var{text} is the error's text, without the name the host puts before it.
 ## @end deftypefn
 

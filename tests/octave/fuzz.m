@@ -161,7 +161,8 @@ endfunction
 
 function why = of_study (y)
   why = "";
-  if (! isstruct (y) || columns (y) != 1 || isempty (y) || any ([y.Checked] != [y.Elements]) || any (cellfun (@numel, {y.Samples}) != 20))
+  if (! isstruct (y) || columns (y) != 1 || isempty (y) || any ([y.Checked] != [y.Elements]) ...
+      || any (cellfun (@numel, {y.Samples}) != 20))
     why = "not a study's results";
   endif
 endfunction

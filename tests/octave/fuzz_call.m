@@ -40,7 +40,8 @@ function c = fuzz_call (seed, number, attempt, world)
     until (chance (0.4))
   endif
   if (chance (0.05))
-    c.wipe = pick ({c.name, c.name, "-functions", "-all", "StencilConstantMemory_CUDA", "ConvolutionConstantMemory_CUDA"});
+    c.wipe = pick ({c.name, c.name, "-functions", "-all", "StencilConstantMemory_CUDA", ...
+                    "ConvolutionConstantMemory_CUDA"});
   endif
   c.statement = statement (c);
 endfunction
@@ -57,7 +58,8 @@ function c = stencil (c, world)
   c = samples (c, values, dims_of (size_of, 5));
   r = rand ();
   if (r < 0.05)
-    c.inputs{2} = pick ({"[0.25 0.5 0.25]", "ones (1, 11)", "1:2:9", "1:21", "eye (1)", "[1; -2; 1]", "5:-1:1", "[0 1 0]", "zeros (1, 3)"});
+    c.inputs{2} = pick ({"[0.25 0.5 0.25]", "ones (1, 11)", "1:2:9", "1:21", "eye (1)", "[1; -2; 1]", "5:-1:1", ...
+                         "[0 1 0]", "zeros (1, 3)"});
   else
     c.v.k = some (values_of_taps (values), [1, count]);
     if (chance (0.5))
@@ -82,7 +84,8 @@ function c = derivative (c, world)
     c = single_too (c);
   endif
   if (chance (0.75))
-    c.inputs{end+1} = pick ({"1", "0.5", "2", "0.1", "pi", "1/3", "single (0.1)", "int8 (3)", "uint64 (7)", "1e-3", "4", "2:2"});
+    c.inputs{end+1} = pick ({"1", "0.5", "2", "0.1", "pi", "1/3", "single (0.1)", "int8 (3)", "uint64 (7)", "1e-3", ...
+                             "4", "2:2"});
   endif
   c = options (c, values, world);
 endfunction
@@ -128,7 +131,8 @@ function c = study (c, world)
   c.inputs = {text(which)};
   switch (which)
     case "access"
-      pairs = {"Sums", "1000"; "BlockSize", pick({"32", "256", "uint16 (1024)"}); "Pattern", text(pick ({"pseudo_random", "one_access_per_warp"}))};
+      pairs = {"Sums", "1000"; "BlockSize", pick({"32", "256", "uint16 (1024)"}); ...
+               "Pattern", text(pick ({"pseudo_random", "one_access_per_warp"}))};
     case "readonly"
       pairs = {"Points", "2000"; "BlockSize", pick({"64", "single (128)"})};
     case "angles"
@@ -149,7 +153,8 @@ endfunction
 
 function c = options (c, values, world)
   all = fuzz_options (c.name);
-  often = struct ("Backend", 0.45, "Device", 0.03, "Boundary", 0.6, "Dim", 0.35, "Iterations", 0.3, "Progress", 0.12, "Coefficients", 0.3);
+  often = struct ("Backend", 0.45, "Device", 0.03, "Boundary", 0.6, "Dim", 0.35, "Iterations", 0.3, ...
+                  "Progress", 0.12, "Coefficients", 0.3);
   if (numel (c.v.x) > 30000)
     often.Iterations = 0.7;
   endif
@@ -184,7 +189,8 @@ function value = value_for (c, option, values, world)
       elseif (strcmp (values, "int"))
         value = pick ({"0", "-0", "5", "-7", "Inf", "NaN", "int8 (-3)", "true", "false", "uint64 (7)", "3:3"});
       else
-        value = pick ({"0", "-0", "1.5", "-7e19", "Inf", "-Inf", "NaN", "single (0.1)", "int8 (-3)", "true", "uint64 (7)", "0.1", "2 ^ -80"});
+        value = pick ({"0", "-0", "1.5", "-7e19", "Inf", "-Inf", "NaN", "single (0.1)", "int8 (-3)", "true", ...
+                       "uint64 (7)", "0.1", "2 ^ -80"});
       endif
     case "Dim"
       value = pick ({"1", "2", "2", "3", "3", "4", "5", "int32 (2)", "single (1)", "true", "2:2", "2 ^ 32 - 1"});
@@ -292,7 +298,8 @@ function dims = dims_of (size_of, most)
       dims = pick ({[1, n], [n, 1], [n, 2], [3, n]});
       return;
     case "large"
-      dims = pick ({[1, 2e5], [2e5, 1], [331, 307], [7, 20011], [20011, 7], [3, 2, 20000], [64, 1, 2048], [41, 43, 59], [1, 16384], [16384, 5], [4096, 33], [1, 65537]});
+      dims = pick ({[1, 2e5], [2e5, 1], [331, 307], [7, 20011], [20011, 7], [3, 2, 20000], [64, 1, 2048], ...
+                    [41, 43, 59], [1, 16384], [16384, 5], [4096, 33], [1, 65537]});
       if (numel (dims) > most)
         dims = [331, 307];
       endif
@@ -382,9 +389,10 @@ function c = samples (c, values, dims)
     code = pick ({"+v.x", "-v.x", "v.x * 1", "permute (v.x, [2 1 3:ndims(v.x)])", "v.x(1:2:end)", "[v.x]", "{v.x}{1}"});
   elseif (r < 0.94)
     n = min (n, 5000);
-    code = pick ({sprintf("1:%d", n), sprintf("%d:-1:1", n), sprintf("(1:%d).'", n), sprintf("-3:%d", n), sprintf("(0:%d) / 4", n), ...
-                  sprintf("eye (%d)", min (n, 40)), sprintf("eye (%d, 7)", min (n, 40)), sprintf("2 * eye (%d)", min (n, 40)), ...
-                  sprintf("eye (%d)(:,end:-1:1)", min (n, 40)), sprintf("zeros (3, %d)", n), sprintf("ones (%d, 2)", n), ...
+    code = pick ({sprintf("1:%d", n), sprintf("%d:-1:1", n), sprintf("(1:%d).'", n), sprintf("-3:%d", n), ...
+                  sprintf("(0:%d) / 4", n), sprintf("eye (%d)", min (n, 40)), sprintf("eye (%d, 7)", min (n, 40)), ...
+                  sprintf("2 * eye (%d)", min (n, 40)), sprintf("eye (%d)(:,end:-1:1)", min (n, 40)), ...
+                  sprintf("zeros (3, %d)", n), sprintf("ones (%d, 2)", n), ...
                   sprintf("-zeros (%d, 1)", n), "magic (4)", "5", "pi"});
     if (strcmp (values, "extreme"))
       code = "v.x";
@@ -449,7 +457,8 @@ function c = spoilt (c)
   if (! isempty (optional))
     named = optional(ceil (rand () * numel (optional)));
   endif
-  switch (pick ({"input", "input", "first", "second", "drop", "add", "outputs", "outputs", "name", "name", "value", "value", "taps", "swap", "pair", "device"}))
+  switch (pick ({"input", "input", "first", "second", "drop", "add", "outputs", "outputs", "name", "name", ...
+                 "value", "value", "taps", "swap", "pair", "device"}))
     case "input"
       if (n > 0)
         c.inputs{i} = anything ();
@@ -501,9 +510,11 @@ function c = spoilt (c)
         c.inputs([1, i]) = c.inputs([i, 1]);
       endif
     case "pair"
-      c.inputs(end+1:end+2) = {pick({"\"Colour\"", "\"Backend\"", "7", "\"D\"", "\"Progress\"", "{\"Backend\"}", "\"Dim\"", "\"Iterations\""}), anything()};
+      c.inputs(end+1:end+2) = {pick({"\"Colour\"", "\"Backend\"", "7", "\"D\"", "\"Progress\"", ...
+                                     "{\"Backend\"}", "\"Dim\"", "\"Iterations\""}), anything()};
     case "device"
-      c.inputs(end+1:end+2) = {option_name("StencilConstantMemory_CUDA", "", "Device"), pick({"1", "99", "0", "2 ^ 31", "1.5", "\"1\""})};
+      c.inputs(end+1:end+2) = {option_name("StencilConstantMemory_CUDA", "", "Device"), ...
+                               pick({"1", "99", "0", "2 ^ 31", "1.5", "\"1\""})};
   endswitch
   c.same = c.same && numel (c.inputs) > 1 && strcmp (c.inputs{1}, c.inputs{2});
 endfunction
@@ -544,7 +555,8 @@ function code = statement (c)
     comma = ", ";
   endif
   if (c.nout == 0)
-    code = pick ({[call "; y = ans;"], [call "; y = ans;"], sprintf("feval (\"%s\"%s%s); y = ans;", c.name, comma, list)});
+    code = pick ({[call "; y = ans;"], [call "; y = ans;"], ...
+                  sprintf("feval (\"%s\"%s%s); y = ans;", c.name, comma, list)});
     return;
   elseif (c.nout > 1)
     code = sprintf ("o = cell (1, %d); [o{:}] = %s; y = o{1};", c.nout, call);
@@ -567,7 +579,8 @@ function code = statement (c)
       code = sprintf ("h = @%s; y = h (%s);", c.name, list);
     case 3
       if (n > 0)
-        code = sprintf ("y = cellfun (@(w) %s (%s), {(%s)}, \"UniformOutput\", false){1};", c.name, strjoin ([{"w"}, words(2:end)], ", "), words{1});
+        code = sprintf ("y = cellfun (@(w) %s (%s), {(%s)}, \"UniformOutput\", false){1};", c.name, ...
+                        strjoin ([{"w"}, words(2:end)], ", "), words{1});
       endif
     case 4
       code = sprintf ("s = evalc (\"y = %s;\");", strrep (strrep (call, "\\", "\\\\"), "\"", "\\\""));
@@ -579,7 +592,8 @@ function code = statement (c)
     case 6
       code = sprintf ("g = @() %s; y = g ();", call);
     case 7
-      code = sprintf ("unwind_protect, t.u{2} = %s; y = t.u{2}; unwind_protect_cleanup, t = 0; end_unwind_protect", call);
+      code = sprintf ("unwind_protect, t.u{2} = %s; y = t.u{2}; unwind_protect_cleanup, t = 0; end_unwind_protect", ...
+                      call);
     case 8
       code = sprintf ("try, y = %s; catch e, rethrow (e); end_try_catch", call);
   endswitch

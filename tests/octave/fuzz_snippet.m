@@ -28,15 +28,17 @@ function fuzz_snippet (p, folder, why)
   if (p.same)
     lines{end+1} = "a{2} = a{1};";
   endif
-  lines(end+1:end+3) = {
+  lines(end+1:end+4) = {
     "plain = @(value) isfloat (value) && isreal (value) && ! issparse (value);"
-    "bits = @(list) cellfun (@(value) typecast (full (value)(:), \"uint8\"), list(cellfun (plain, list)), \"UniformOutput\", false);"
+    "bytes = @(value) typecast (full (value)(:), \"uint8\");"
+    "bits = @(list) cellfun (bytes, list(cellfun (plain, list)), \"UniformOutput\", false);"
     "before = bits ([struct2cell(v).', a]);"};
   id = "";
   if (! isempty (p.id))
     id = [strrep(p.name, "_CUDA", ""), ":", p.id];
   endif
-  lines(end+1:end+6) = {"id = \"\";", "try", ["  " p.statement], "catch err", "  id = err.identifier;", "end_try_catch"};
+  lines(end+1:end+6) = {"id = \"\";", "try", ["  " p.statement], "catch err", "  id = err.identifier;", ...
+                        "end_try_catch"};
   lines{end+1} = sprintf ("if (! strcmp (id, \"%s\")), error (\"<%%s> where <%s> is due\", id), endif", id, id);
   lines{end+1} = "if (! isequal (bits ([struct2cell(v).', a]), before)), error (\"an input was written to\"), endif";
   if (isempty (id) && isfield (p, "want"))
@@ -45,9 +47,12 @@ function fuzz_snippet (p, folder, why)
     [code, data] = literal (p.at, "at", data);
     lines{end+1} = sprintf ("at = %s;", code);
     word = {"uint64", "uint32"}{1 + isa(p.want, "single")};
-    lines(end+1:end+3) = {
-      sprintf("if (! isa (y, \"%s\") || ! isequal (size (y), %s)), error (\"its class or its size\"), endif", class (p.want), mat2str (p.size))
-      sprintf("off = (typecast (y(:)(at)(:), \"%s\") != typecast (want(:), \"%s\")) & ! (isnan (y(:)(at)(:)) & isnan (want(:)));", word, word)
+    lines(end+1:end+4) = {
+      sprintf("if (! isa (y, \"%s\") || ! isequal (size (y), %s)), error (\"its class or its size\"), endif", ...
+              class (p.want), mat2str (p.size))
+      "got = y(:)(at)(:);"
+      sprintf("off = (typecast (got, \"%s\") != typecast (want(:), \"%s\")) & ! (isnan (got) & isnan (want(:)));", ...
+              word, word)
       "if (any (off)), error (\"%d elements are wrong, the first at %d\", nnz (off), find (off, 1)), endif"};
   endif
   if (! isempty (fieldnames (data)))
@@ -67,7 +72,8 @@ function [code, data] = literal (value, name, data)
   if (ischar (value))
     code = ["\"" value "\""];
   elseif (numel (value) <= 64)
-    code = sprintf ("reshape (%s ([%s]), [%s])", class (value), sprintf (" %.17g", value)(2:end), num2str (size (value)));
+    code = sprintf ("reshape (%s ([%s]), [%s])", class (value), sprintf (" %.17g", value)(2:end), ...
+                    num2str (size (value)));
   else
     data.(name) = value;
     code = ["data." name];

@@ -29,9 +29,11 @@
 %!     [status, out] = run_octave ({
 %!       sprintf("addpath ('%s');", folder)
 %!       "id = '';"
-%!       "try, y = StencilConstantMemory_CUDA (1:3, 1, string (), 'cpu'); assert (y, 1:3); catch e, id = e.identifier; end"
+%!       "try, y = StencilConstantMemory_CUDA (1:3, 1, string (), 'cpu'); assert (y, 1:3);"
+%!       "catch e, id = e.identifier; end"
 %!       "printf ('<%s>', strrep (id, 'StencilConstantMemory:', ''));"
-%!       "try, StencilConstantMemory_CUDA (string (), 1); catch e, assert (e.identifier, 'StencilConstantMemory:dataType'); end"
+%!       "try, StencilConstantMemory_CUDA (string (), 1);"
+%!       "catch e, assert (e.identifier, 'StencilConstantMemory:dataType'); end"
 %!       "assert (StencilConstantMemory_CUDA (1:3, 1, 'Backend', 'cpu'), 1:3);"
 %!       "disp ('alive');"});
 %!   unwind_protect_cleanup
@@ -75,7 +77,8 @@
 %!   "  if (done == pid), break, end"
 %!   "  pause (0.1);"
 %!   "end"
-%!   "if (done ~= pid), kill (pid, 9); waitpid (pid); disp ('hung'); else, printf ('child %d\\n', WEXITSTATUS (child)); end"
+%!   "if (done ~= pid), kill (pid, 9); waitpid (pid); disp ('hung');"
+%!   "else, printf ('child %d\\n', WEXITSTATUS (child)); end"
 %!   "assert (isequal (StencilConstantMemory_CUDA (x, k, 'Backend', 'cpu'), y));"});
 %! assert (status, 0, out);
 %! assert (! isempty (strfind (out, "child 7")), out);
@@ -83,7 +86,8 @@
 %!test # environment variables that make no sense are told, not passed over
 %! for setting = {"STENCIL_DEVICE_BYTES=512M", "STENCIL_DEVICE_BYTES=-1", "STENCIL_THREADS=many", "STENCIL_THREADS=0"}
 %!   [status, out] = run_octave ({
-%!     "try, StencilConstantMemory_CUDA (1:4, 1, 'Backend', 'cpu'); catch err, disp (err.identifier); disp (err.message); end"
+%!     "try, StencilConstantMemory_CUDA (1:4, 1, 'Backend', 'cpu');"
+%!     "catch err, disp (err.identifier); disp (err.message); end"
 %!     "d = ConstantMemoryDevice_CUDA ();"
 %!     "printf ('<%s>', d.Backend);"}, setting);
 %!   assert (status, 0, out);
@@ -93,6 +97,7 @@
 %! endfor
 %! [status, out] = run_octave ({
 %!   "d = ConstantMemoryDevice_CUDA (); printf ('%d %d\\n', d.Threads, d.DeviceBytes);"
-%!   "assert (StencilConstantMemory_CUDA (1:4, 1, 'Backend', 'cpu'), 1:4);"}, {"STENCIL_THREADS=1", "STENCIL_DEVICE_BYTES=1e9"});
+%!   "assert (StencilConstantMemory_CUDA (1:4, 1, 'Backend', 'cpu'), 1:4);"}, ...
+%!   {"STENCIL_THREADS=1", "STENCIL_DEVICE_BYTES=1e9"});
 %! assert (status, 0, out);
 %! assert (! isempty (strfind (out, "1 1000000000")), out);

@@ -38,7 +38,8 @@
 %!   name = regexp (calls{i}, '\w+_CUDA', "match", "once");
 %!   lines = on_screen (out);
 %!   assert (lines([1, 3:end]), {"ready", "computed", "the same", ""}, out);
-%!   assert (! isempty (regexp (lines{2}, ['^' name ': 100 %, [\d.]+ [kMGT]?updates/s, [\d.]+ s in all$'], "once")), lines{2});
+%!   whole = ['^' name ': 100 %, [\d.]+ [kMGT]?updates/s, [\d.]+ s in all$'];
+%!   assert (! isempty (regexp (lines{2}, whole, "once")), lines{2});
 %!   told = regexp (out, [name ': +(\d+) %, [\d.]+ [kMGT]?updates/s, [\d a-z.]+ left'], "tokens");
 %!   share = cellfun (@(t) str2double (t{1}), told);
 %!   assert (numel (share) >= 1 && all (diff (share) >= 0) && share(end) > 0 && share(end) <= 100, out);
@@ -69,8 +70,8 @@
 ## --- Ctrl-C ------------------------------------------------------------------------
 
 %!test # a script can catch it, it comes at once, and the next call is as good as ever
-%! calls = {"stencil ()", "stencil ('Boundary', 'circular', 'Dim', 2)", "stencil ('Dim', 5)", "stencil ('Progress', true)", ...
-%!          "convolution ()", "convolution ('Boundary', 'symmetric', 'Progress', 1)", ...
+%! calls = {"stencil ()", "stencil ('Boundary', 'circular', 'Dim', 2)", "stencil ('Dim', 5)", ...
+%!          "stencil ('Progress', true)", "convolution ()", "convolution ('Boundary', 'symmetric', 'Progress', 1)", ...
 %!          "ConvolutionConstantMemory_CUDA (single (x), ones (3) / 9, 'Iterations', 1e9)", ...
 %!          "StencilConstantMemory_CUDA (1:9, [1 2 1] / 4, 'Iterations', 4e9)"};
 %! code = endless ();
@@ -93,8 +94,9 @@
 %! late = cellfun (@(t) str2double (t{1}), regexp (out, 'caught after ([\d.]+) s', "tokens"));
 %! assert (numel (late), numel (calls), out);
 %! printf ("Ctrl-C to the error: at most %.3f s\n", max (late));
-%! ## A tenth of a second is what is meant; a machine under load may take its time. The stand-in for CUDA is so much slower than the slowest of GPUs that
-%! ## the first batch of a run, whose size cannot be learnt from one before it, takes longer.
+%! ## A tenth of a second is what is meant; a machine under load may take its time. The stand-in for CUDA is so much
+%! ## slower than the slowest of GPUs that the first batch of a run, whose size cannot be learnt from one before it,
+%! ## takes longer.
 %! assert (max (late) < {1, 6}{1 + on_stand_in ()}, out);
 
 %!test # Progress ends its line before the error
@@ -137,8 +139,9 @@
 
 %!test # pressed in haste, more often than once: Octave lives, and does the next thing it is asked
 %! for more = 1:3
-%!   [status, out] = run_octave ([{"function after (), printf ('%d ', StencilConstantMemory_CUDA (1:4, [1 2 3])); end"; "atexit ('after');"}; ...
-%!                                endless(); {sprintf("interrupt_me (0.6, %d);", more); "try, stencil (); catch, end, pause (0.2);"}]);
+%!   first = {"function after (), printf ('%d ', StencilConstantMemory_CUDA (1:4, [1 2 3])); end"; "atexit ('after');"};
+%!   haste = {sprintf("interrupt_me (0.6, %d);", more); "try, stencil (); catch, end, pause (0.2);"};
+%!   [status, out] = run_octave ([first; endless(); haste]);
 %!   ## The last of them may come when ours was caught already: that one is Octave's own.
 %!   assert (any (status == [0 1]), "status %d: %s", status, out);
 %!   assert (! isempty (strfind (out, "8 14 20 11 ")), out);
@@ -152,7 +155,8 @@
 %!  fprintf (fid, "addpath ('%s');\n", strrep (folders, "'", "''"){:});
 %!  fprintf (fid, "%s\n", code{:});
 %!  fclose (fid);
-%!  [status, out] = system ([getenv("STENCIL_TEST_OCTAVE") " --norc --quiet --interactive --no-line-editing --no-history < " file " 2>&1"]);
+%!  [status, out] = system ([getenv("STENCIL_TEST_OCTAVE") " --norc --quiet --interactive --no-line-editing " ...
+%!                           "--no-history < " file " 2>&1"]);
 %!  delete (file);
 %!endfunction
 
@@ -175,9 +179,13 @@
 %! assert (! isempty (regexp (out, '8\s+14\s+20\s+11', "once")), out);
 
 %!test # cleared and left right after one
-%! for code = {"clear StencilConstantMemory_CUDA; disp (right ());", "clear all; disp (StencilConstantMemory_CUDA (1:4, [1 2 3]));", ...
+%! for code = {"clear StencilConstantMemory_CUDA; disp (right ());", ...
+%!             "clear all; disp (StencilConstantMemory_CUDA (1:4, [1 2 3]));", ...
 %!             "disp (right ()); exit (0);"}
-%!   out = run ([endless(); {"interrupt_me (0.4);"; "try, stencil ('Progress', true); catch err, disp (err.identifier); end"; code{1}}]);
+%!   out = run ([endless(); ...
+%!               {"interrupt_me (0.4);"; ...
+%!                "try, stencil ('Progress', true); catch err, disp (err.identifier); end"; ...
+%!                code{1}}]);
 %!   assert (! isempty (strfind (out, "StencilConstantMemory:interrupted")), out);
 %!   assert (! isempty (regexp (out, '8\s+14\s+20\s+11', "once")), out);
 %! endfor

@@ -14,7 +14,8 @@
 
 %!testif ; ! isnan (resident ("VmSize")) && system ("prlimit --version >/dev/null 2>&1") == 0  # needs /proc and prlimit
 %! ## One heap, whose large blocks come from the system and go back there at once: the limit is felt by every array.
-%! check_walk ([0.25:0.05:0.5, 1:27], {"CUDA_VISIBLE_DEVICES=", "MALLOC_ARENA_MAX=1", "MALLOC_MMAP_THRESHOLD_=65536", "MALLOC_TRIM_THRESHOLD_=65536"});
+%! check_walk ([0.25:0.05:0.5, 1:27], {"CUDA_VISIBLE_DEVICES=", "MALLOC_ARENA_MAX=1", ...
+%!                                     "MALLOC_MMAP_THRESHOLD_=65536", "MALLOC_TRIM_THRESHOLD_=65536"});
 
 %!testif ; ! isnan (resident ("VmSize")) && system ("prlimit --version >/dev/null 2>&1") == 0  # needs /proc and prlimit
 %! ## The first call of a process that has little left: it loads the library, finds the host, starts threads.

@@ -43,13 +43,15 @@ function memory_walk (steps)
         got = sums (calls{j} ());
         if (! isequal (got, want{j}))
           address_limit (Inf);
-          error ("memory_walk:wrong", "call %d with %g MiB: %.17g and %.17g, not %.17g and %.17g", j, steps(i), got, want{j});
+          error ("memory_walk:wrong", "call %d with %g MiB: %.17g and %.17g, not %.17g and %.17g", ...
+                 j, steps(i), got, want{j});
         endif
         right++;
       catch err
         if (strcmp (err.identifier, "memory_walk:wrong"))
           rethrow (err);
-        elseif (! isempty (regexp (err.identifier, '^\w+ConstantMemory\w*:outOfMemory$|^ConstantMemoryDevice:outOfMemory$', "once")))
+        elseif (! isempty (regexp (err.identifier, ...
+                                   '^\w+ConstantMemory\w*:outOfMemory$|^ConstantMemoryDevice:outOfMemory$', "once")))
           ours++;
         elseif (! isempty (regexp (err.message, 'out of memory|failed to allocate|failed to load', "once")))
           host++;

@@ -234,7 +234,8 @@
 %!     fid = fopen (file, "w");
 %!     fprintf (fid, "function y = %s (x)\n  global asked\n  asked += 1;\n  %s\nend\n", names{i}, bodies{i});
 %!     fclose (fid);
-%!     [status, out] = run_in (folder, [{"global asked; asked = 0; warning ('off', 'all');"}; computes(); {"printf ('asked %d', asked);"}]);
+%!     [status, out] = run_in (folder, [{"global asked; asked = 0; warning ('off', 'all');"}; ...
+%!                                      computes(); {"printf ('asked %d', asked);"}]);
 %!     delete (file);
 %!     assert (status, 0, out);
 %!     assert (! isempty (strfind (out, "<copied>")), [names{i} ": " bodies{i} "\n" out]);
@@ -249,7 +250,8 @@
 
 %!function [status, out] = build (root, mkoctfile)
 %!  library = file_in_loadpath ("StencilConstantMemory_CUDA.mex");
-%!  [status, out] = system (sprintf ("env MKOCTFILE='%s' '%s/matlab/build-mex' --from '%s' mex 2>&1", mkoctfile, root, library));
+%!  [status, out] = system (sprintf ("env MKOCTFILE='%s' '%s/matlab/build-mex' --from '%s' mex 2>&1", ...
+%!                                   mkoctfile, root, library));
 %!endfunction
 
 %!testif ; has_sources () && compare_versions (OCTAVE_VERSION, "10", "<")  # needs the sources and this Octave's mkoctfile
@@ -271,7 +273,8 @@
 %!   ## Without mkoctfile, one line and no failure.
 %!   [status, out] = build (root, "/no/mkoctfile");
 %!   assert (status, 0, out);
-%!   assert (! isempty (regexp (out, '^build-mex: large outputs will be copied [^\n]*mkoctfile[^\n]*\n$', "once")), out);
+%!   told = '^build-mex: large outputs will be copied [^\n]*mkoctfile[^\n]*\n$';
+%!   assert (! isempty (regexp (out, told, "once")), out);
 %!   assert (! exist (name, "file"));
 %!   ## With it, a library that lends, and not a word.
 %!   [status, out] = build (root, good);
@@ -294,7 +297,8 @@
 %!   assert (system (sprintf ("touch -d '+2 minutes' '%s'", source)), 0);
 %!   [status, out] = build (root, good);
 %!   assert (status, 0, out);
-%!   assert (! isempty (regexp (out, '^build-mex: large outputs will be copied [^\n]*no such thing[^\n]*\n$', "once")), out);
+%!   told = '^build-mex: large outputs will be copied [^\n]*no such thing[^\n]*\n$';
+%!   assert (! isempty (regexp (out, told, "once")), out);
 %!   assert (! exist (name, "file"));
 %!   assert (numel (dir (fullfile (root, "matlab", "*lend*"))), 0);
 %! unwind_protect_cleanup

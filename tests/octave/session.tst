@@ -191,7 +191,8 @@
 %!   for j = 1:3
 %!     code = [code, {call(first(j,:))}];
 %!   endfor
-%!   code = [code, {"[~, id] = lastwarn (); assert (! strncmp (fliplr (id), fliplr (':noDevice'), 9)); disp ('once');"}];
+%!   code = [code, {"[~, id] = lastwarn ();", ...
+%!                  "assert (! strncmp (fliplr (id), fliplr (':noDevice'), 9)); disp ('once');"}];
 %!   [status, out] = run_octave (code, {"STENCIL_BACKEND=auto", "CUDA_VISIBLE_DEVICES=-1"});
 %!   assert (status, 0, out);
 %!   assert (! isempty (strfind (out, "once")), out);

@@ -64,9 +64,10 @@ std::string format_text(const char *format, va_list arguments) {
 
 // MATLAB takes an identifier that is not of the form a:b, or is not one word, for something else.
 void check_id(const char *function, const char *id) {
-    bool good = id && std::isalpha(static_cast<unsigned char>(*id)) && std::strchr(id, ':') && id[std::strlen(id) - 1] != ':';
-    for (const char *c = id; good && *c; ++c)
-        good = *c == ':' ? std::isalpha(static_cast<unsigned char>(c[1])) != 0 : std::isalnum(static_cast<unsigned char>(*c)) || *c == '_';
+    const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
+    const auto letter_or_digit = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+    bool good = id && letter(*id) && std::strchr(id, ':') && id[std::strlen(id) - 1] != ':';
+    for (const char *c = id; good && *c; ++c) good = *c == ':' ? letter(c[1]) : letter_or_digit(*c) || *c == '_';
     if (!good) misuse(std::string(function) + ": not an identifier: " + (id ? id : "(null)"));
 }
 
@@ -75,12 +76,14 @@ mxArray *to_char(const mxArray *array) {
     if (const auto *texts = stand_in::texts_of(array)) {
         std::vector<std::u16string> rows;
         for (const auto &text : *texts) {
-            if (text.missing) throw Raised("MATLAB:string:CannotConvertMissingElementToChar", "A missing string has no characters.");
+            if (text.missing)
+                throw Raised("MATLAB:string:CannotConvertMissingElementToChar", "A missing string has no characters.");
             rows.push_back(text.units);
         }
         return stand_in::make_char_matrix(rows);
     }
-    if (!mxIsChar(array)) throw Raised("MATLAB:invalidConversion", std::string("No characters from ") + mxGetClassName(array) + ".");
+    if (!mxIsChar(array))
+        throw Raised("MATLAB:invalidConversion", std::string("No characters from ") + mxGetClassName(array) + ".");
     mxArray *copy = mxCreateCharArray(mxGetNumberOfDimensions(array), mxGetDimensions(array));
     if (size_t n = mxGetNumberOfElements(array)) std::memcpy(mxGetData(copy), mxGetData(array), n * sizeof(mxChar));
     return copy;
@@ -88,7 +91,8 @@ mxArray *to_char(const mxArray *array) {
 
 void call_interpreter(int nlhs, mxArray *plhs[], int nrhs, mxArray *prhs[], const char *name) {
     if (!stand_in::in_call()) misuse(std::string("mexCallMATLAB outside a call, of ") + name);
-    if (std::strcmp(name, "char") != 0) throw Raised("MATLAB:UndefinedFunction", std::string("Undefined function '") + name + "'.");
+    if (std::strcmp(name, "char") != 0)
+        throw Raised("MATLAB:UndefinedFunction", std::string("Undefined function '") + name + "'.");
     if (nrhs != 1) throw Raised("MATLAB:minrhs", "char takes an argument.");
     if (nlhs > 1) throw Raised("MATLAB:maxlhs", "char has one output.");
     plhs[0] = to_char(prhs[0]);
@@ -211,7 +215,8 @@ const char *standin_load(const char *path, const char *name) {
     if (!entry) why = "it does not export mexFunction";
     else if (!version) why = "it does not export mexfilerequiredapiversion";
     else if (target != MX_TARGET_API_VER) why = "it asks for another interface: " + std::to_string(target);
-    else if (release < 0x2018a) why = "it says that it was built by a release without this interface: " + std::to_string(release);
+    else if (release < 0x2018a)
+        why = "it says that it was built by a release without this interface: " + std::to_string(release);
     else {
         auto &function = functions[name];
         if (function.handle) dlclose(function.handle);
@@ -285,7 +290,9 @@ int standin_has_exit(const char *name) {
 
 size_t standin_warnings() { return warnings.size(); }
 const char *standin_warning_id(size_t index) { return index < warnings.size() ? warnings[index].id.c_str() : nullptr; }
-const char *standin_warning_text(size_t index) { return index < warnings.size() ? warnings[index].text.c_str() : nullptr; }
+const char *standin_warning_text(size_t index) {
+    return index < warnings.size() ? warnings[index].text.c_str() : nullptr;
+}
 const char *standin_printed() { return printed.c_str(); }
 size_t standin_shown() { return shown; }
 void standin_interrupt(size_t after) { interrupt_after = after; }

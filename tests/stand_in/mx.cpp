@@ -169,7 +169,8 @@ mxArray *make(mxClassID id, std::vector<mwSize> dims, bool complex = false, unsi
     return array;
 }
 
-mxArray *make_numeric(const char *function, mxClassID id, std::vector<mwSize> dims, mxComplexity flag, unsigned char fill = 0) {
+mxArray *make_numeric(const char *function, mxClassID id, std::vector<mwSize> dims, mxComplexity flag,
+                      unsigned char fill = 0) {
     if (id < mxDOUBLE_CLASS || id > mxUINT64_CLASS) {
         // MATLAB makes a logical or char array here too; only what is no class of elements is refused.
         if (id != mxLOGICAL_CLASS && id != mxCHAR_CLASS) {
@@ -265,7 +266,8 @@ std::string text_of(const mxArray *array) {
 void put(const char *function, mxArray *into, size_t at, mxArray *value) {
     if (!known(into, function) || (value && !known(value, function))) return;
     if (at >= into->parts.size()) return misuse(std::string(function) + ": no such element or field");
-    if (value && (value->owner || value->input)) return misuse(std::string(function) + ": the value belongs to another array or to the caller");
+    if (value && (value->owner || value->input))
+        return misuse(std::string(function) + ": the value belongs to another array or to the caller");
     if (value == into) return misuse(std::string(function) + ": an array cannot hold itself");
     // The old value is not destroyed: that is the MEX file's task, as in MATLAB.
     if (mxArray *old = into->parts[at]) old->owner = nullptr;
@@ -311,7 +313,8 @@ void misuse(const std::string &what) {
 
 Entry::Entry(const char *function) {
     lock.lock();
-    if (in_call() && !pthread_equal(pthread_self(), caller)) misuse(std::string(function) + ": called on another thread");
+    if (in_call() && !pthread_equal(pthread_self(), caller))
+        misuse(std::string(function) + ": called on another thread");
 }
 Entry::~Entry() { lock.unlock(); }
 
@@ -339,19 +342,23 @@ void end_call(int nrhs, const mxArray *const *prhs, int slots, mxArray *const *p
         auto *array = const_cast<mxArray *>(prhs[i]);
         array->input--;
         if (fingerprint(array) != array->print) misuse("argument " + std::to_string(i + 1) + " was written to");
-        if (!pads_whole(array->re, array->bytes)) misuse("argument " + std::to_string(i + 1) + " was written beside its data");
+        if (!pads_whole(array->re, array->bytes))
+            misuse("argument " + std::to_string(i + 1) + " was written beside its data");
     }
     std::unordered_set<const mxArray *> returned;
     for (int i = 0; i < slots; ++i) {
         mxArray *array = plhs[i];
         if (!array || !known(array, "an output")) continue;
-        if (array->born != call || array->owner) misuse("output " + std::to_string(i + 1) + " is not an array made for it");
-        if (!pads_whole(array->re, array->bytes) || !pads_whole(array->im, array->bytes)) misuse("output " + std::to_string(i + 1) + " was written beside its data");
+        if (array->born != call || array->owner)
+            misuse("output " + std::to_string(i + 1) + " is not an array made for it");
+        if (!pads_whole(array->re, array->bytes) || !pads_whole(array->im, array->bytes))
+            misuse("output " + std::to_string(i + 1) + " was written beside its data");
         returned.insert(array);
     }
     std::vector<mxArray *> left;
     for (const mxArray *array : live)
-        if (array->born == call && !array->owner && !returned.count(array)) left.push_back(const_cast<mxArray *>(array));
+        if (array->born == call && !array->owner && !returned.count(array))
+            left.push_back(const_cast<mxArray *>(array));
     for (mxArray *array : left) {
         strays.push_back(shape(array) + " " + array->class_name);
         destroy(array);
@@ -399,7 +406,8 @@ extern "C" {
 
 mxArray *standin_string(const char *const *texts, size_t count) {
     mxArray *array = stand_in::make_object("string", mxOPAQUE_CLASS);
-    for (size_t i = 0; i < count; ++i) array->texts.push_back({!texts[i], texts[i] ? from_utf8(texts[i]) : std::u16string()});
+    for (size_t i = 0; i < count; ++i)
+        array->texts.push_back({!texts[i], texts[i] ? from_utf8(texts[i]) : std::u16string()});
     return array;
 }
 
@@ -412,7 +420,9 @@ mxArray *standin_sparse(size_t m, size_t n, size_t stored) {
     return array;
 }
 
-mxArray *standin_object(const char *class_name, int class_id) { return stand_in::make_object(class_name, static_cast<mxClassID>(class_id)); }
+mxArray *standin_object(const char *class_name, int class_id) {
+    return stand_in::make_object(class_name, static_cast<mxClassID>(class_id));
+}
 
 size_t standin_live_arrays() { return live.size(); }
 size_t standin_live_blocks() { return blocks.size(); }
@@ -456,10 +466,10 @@ bool mxIsClass(const mxArray *pa, const char *name) {
     return known(pa, __func__) && pa->class_name == name;
 }
 
-#define STAND_IN_IS(function, class)                                                                                                       \
-    bool function(const mxArray *pa) {                                                                                                     \
-        Entry entry(__func__);                                                                                                             \
-        return known(pa, __func__) && pa->id == class;                                                                                     \
+#define STAND_IN_IS(function, class)                                                                        \
+    bool function(const mxArray *pa) {                                                                      \
+        Entry entry(__func__);                                                                              \
+        return known(pa, __func__) && pa->id == class;                                                      \
     }
 STAND_IN_IS(mxIsCell, mxCELL_CLASS)
 STAND_IN_IS(mxIsChar, mxCHAR_CLASS)
@@ -601,7 +611,8 @@ int mxGetFieldNumber(const mxArray *pa, const char *name) {
 
 const char *mxGetFieldNameByNumber(const mxArray *pa, int n) {
     Entry entry(__func__);
-    return known(pa, __func__) && n >= 0 && static_cast<size_t>(n) < pa->fields.size() ? pa->fields[n].c_str() : nullptr;
+    const bool there = known(pa, __func__) && n >= 0 && static_cast<size_t>(n) < pa->fields.size();
+    return there ? pa->fields[n].c_str() : nullptr;
 }
 
 mxArray *mxGetFieldByNumber(const mxArray *pa, mwIndex i, int n) {
@@ -609,7 +620,9 @@ mxArray *mxGetFieldByNumber(const mxArray *pa, mwIndex i, int n) {
     return n < 0 ? nullptr : part(__func__, pa, i * mxGetNumberOfFields(pa) + n);
 }
 
-mxArray *mxGetField(const mxArray *pa, mwIndex i, const char *name) { return mxGetFieldByNumber(pa, i, mxGetFieldNumber(pa, name)); }
+mxArray *mxGetField(const mxArray *pa, mwIndex i, const char *name) {
+    return mxGetFieldByNumber(pa, i, mxGetFieldNumber(pa, name));
+}
 
 void mxSetFieldByNumber(mxArray *pa, mwIndex i, int n, mxArray *value) {
     Entry entry(__func__);
@@ -737,11 +750,11 @@ void mxFree(void *memory) {
 // The relics. In MATLAB they take and return 32-bit sizes, which goes wrong in ways that depend on the caller's luck;
 // here each call is counted and gives nothing. The symbol is named in assembler's words, because the macros of matrix.h
 // stand in the way of its own.
-#define STAND_IN_RELIC(name)                                                                                                               \
-    extern "C" __attribute__((visibility("default"))) void *stand_in_relic_##name() __asm__(#name);                                       \
-    void *stand_in_relic_##name() {                                                                                                        \
-        relic(#name);                                                                                                                      \
-        return nullptr;                                                                                                                    \
+#define STAND_IN_RELIC(name)                                                                                \
+    extern "C" __attribute__((visibility("default"))) void *stand_in_relic_##name() __asm__(#name);         \
+    void *stand_in_relic_##name() {                                                                         \
+        relic(#name);                                                                                       \
+        return nullptr;                                                                                     \
     }
 STAND_IN_RELIC(mxCreateCellArray)
 STAND_IN_RELIC(mxCreateCellMatrix)

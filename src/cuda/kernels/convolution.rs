@@ -12,8 +12,8 @@ use super::super::pace::SharedPace;
 use super::{Area, Kernel, LoadOnce, Loaded, Plan, at, word};
 use crate::stencil::{Boundary, Convolution, Error, Filter};
 
-/// The filters of `cuda/convolution.cu` that have a module of their own, rows and columns, with the images for single
-/// and for double. Any other goes through the general ones.
+/// The filters of `cuda/convolution.cu` that have modules of their own, by rows and columns: one for single and one
+/// for double. Any other goes through the general ones.
 const SPECIALISED: [(usize, [&str; 2]); 7] = [
     (3, ["convolution_float_03", "convolution_double_03"]),
     (5, ["convolution_float_05", "convolution_double_05"]),
@@ -24,7 +24,7 @@ const SPECIALISED: [(usize, [&str; 2]); 7] = [
     (15, ["convolution_float_15", "convolution_double_15"]),
 ];
 
-/// The images for any filter, for single and for double.
+/// The modules for any filter, for single and for double.
 const GENERAL: [&str; 2] = ["convolution_float", "convolution_double"];
 
 /// The argument of the kernels: `struct Part` of `cuda/convolution.cu`, field for field.
@@ -89,13 +89,13 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
 
     fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
         let filter = self.filter.size();
-        let own = SPECIALISED.iter().find(|(size, _)| filter[..2] == [*size, *size]).map(|(_, images)| images);
-        let images = own.unwrap_or(&GENERAL);
-        let image = if T::NAME == f32::NAME { images[0] } else { images[1] };
+        let own = SPECIALISED.iter().find(|(size, _)| filter[..2] == [*size, *size]).map(|(_, names)| names);
+        let names = own.unwrap_or(&GENERAL);
+        let name = if T::NAME == f32::NAME { names[0] } else { names[1] };
         let kernel =
             if filter[2] > 1 { c"convolution_3D_const_mem_kernel" } else { c"convolution_2D_const_mem_kernel" };
         let entries = (c"F", bytemuck::cast_slice(self.filter.values()));
-        let Loaded { function, module } = self.loaded.get(modules, image, entries, kernel)?;
+        let Loaded { function, module } = self.loaded.get(modules, name, entries, kernel)?;
         let size = area.tile.size();
         let span = area.tile.span();
         let rows = size[0].max(1);
@@ -264,11 +264,15 @@ mod tests {
 
     #[test]
     fn the_kernels_take_this_argument() {
-        let images = SPECIALISED.iter().flat_map(|(size, images)| images.map(|image| (*size, image)));
-        for (size, image) in images.chain(GENERAL.map(|image| (1, image))) {
-            assert_eq!(argument_bytes(image, "convolution_2D_const_mem_kernel"), size_of::<Argument>(), "{image}");
+        let modules = SPECIALISED.iter().flat_map(|(size, modules)| modules.map(|module| (*size, module)));
+        for (size, module) in modules.chain(GENERAL.map(|module| (1, module))) {
+            assert_eq!(argument_bytes(module, "convolution_2D_const_mem_kernel"), size_of::<Argument>(), "{module}");
             if size <= 7 {
-                assert_eq!(argument_bytes(image, "convolution_3D_const_mem_kernel"), size_of::<Argument>(), "{image}");
+                assert_eq!(
+                    argument_bytes(module, "convolution_3D_const_mem_kernel"),
+                    size_of::<Argument>(),
+                    "{module}"
+                );
             }
         }
     }

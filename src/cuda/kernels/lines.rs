@@ -12,7 +12,7 @@ use super::super::pace::SharedPace;
 use super::{Area, Kernel, LoadOnce, Loaded, Plan};
 use crate::stencil::{Boundary, CoefficientSource, DERIVATIVE_RADIUS, Derivative, Error, Lines, MAX_TAPS, Stencil};
 
-/// The images of `cuda/stencil.cu`, for 1, 3, .. 21 taps.
+/// The modules of `cuda/stencil.cu`, for 1, 3, .. 21 taps.
 const STENCILS: [&str; MAX_TAPS.div_ceil(2)] = [
     "stencil_01",
     "stencil_03",
@@ -50,7 +50,7 @@ struct Argument {
     unused: u32,
 }
 
-/// What is laid along lines: its images are its own, and so are its coefficients.
+/// What is laid along lines: its modules are its own, and so are its coefficients.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Operator {
     pub(super) kind: Kind,
@@ -141,19 +141,19 @@ impl<T: Element> Kernel<T> for LinesKernel<T> {
     }
 
     fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
-        let (image, symbol, function) = match self.operator.kind {
+        let (name, symbol, function) = match self.operator.kind {
             // Only the taps in use travel; the rest of the 21 entries is never read by this module.
             Kind::Stencil => (STENCILS[self.operator.radius], c"kernelTaps", c"Stencil_ConstantMemory"),
             Kind::Derivative { single, source } => {
-                let image = if single { "derivative_float" } else { "derivative_double" };
+                let name = if single { "derivative_float" } else { "derivative_double" };
                 match source {
-                    CoefficientSource::Constant => (image, c"coefficients", c"stencil1DGPU"),
-                    CoefficientSource::ReadOnly => (image, c"coefficientsGlobal", c"stencil1DReadOnly"),
+                    CoefficientSource::Constant => (name, c"coefficients", c"stencil1DGPU"),
+                    CoefficientSource::ReadOnly => (name, c"coefficientsGlobal", c"stencil1DReadOnly"),
                 }
             }
         };
         let Loaded { function, module } =
-            self.loaded.get(modules, image, (symbol, self.operator.coefficients()), function)?;
+            self.loaded.get(modules, name, (symbol, self.operator.coefficients()), function)?;
         let size = area.tile.size();
         Ok(Box::new(LinesPlan {
             function,
@@ -227,12 +227,12 @@ mod tests {
 
     #[test]
     fn the_kernels_take_this_argument() {
-        for image in STENCILS {
-            assert_eq!(argument_bytes(image, "Stencil_ConstantMemory"), size_of::<Argument>(), "{image}");
+        for module in STENCILS {
+            assert_eq!(argument_bytes(module, "Stencil_ConstantMemory"), size_of::<Argument>(), "{module}");
         }
-        for image in ["derivative_float", "derivative_double"] {
+        for module in ["derivative_float", "derivative_double"] {
             for kernel in ["stencil1DGPU", "stencil1DReadOnly"] {
-                assert_eq!(argument_bytes(image, kernel), size_of::<Argument>(), "{image} {kernel}");
+                assert_eq!(argument_bytes(module, kernel), size_of::<Argument>(), "{module} {kernel}");
             }
         }
     }

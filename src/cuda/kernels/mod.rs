@@ -68,14 +68,14 @@ impl LoadOnce {
     fn get(
         &self,
         modules: &Modules,
-        image: &'static str,
+        name: &'static str,
         coefficients: (&'static CStr, &[u8]),
         function: &'static CStr,
     ) -> Result<&Loaded, Error> {
         if let Some(loaded) = self.0.get() {
             return Ok(loaded);
         }
-        let module = modules.get(image)?;
+        let module = modules.get(name)?;
         module.set_symbol(coefficients.0, coefficients.1)?;
         let function = module.function(function)?;
         Ok(self.0.get_or_init(|| Loaded { function, module }))

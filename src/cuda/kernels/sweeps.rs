@@ -31,8 +31,8 @@ enum Kind {
     Short,
 }
 
-/// The names of the images of `cuda/sweeps.cu` of one kind, for 1, 3, .. 21 taps.
-macro_rules! images {
+/// The names of the modules of `cuda/sweeps.cu` of one kind, for 1, 3, .. 21 taps.
+macro_rules! modules {
     ($kind:literal) => {
         [
             concat!("sweeps_", $kind, "_01"),
@@ -51,18 +51,18 @@ macro_rules! images {
 }
 
 impl Kind {
-    /// Its images for stencils.
+    /// Its modules for stencils.
     fn stencils(self) -> [&'static str; MAX_TAPS.div_ceil(2)] {
         match self {
-            Kind::Long => images!("long"),
-            Kind::Whole => images!("whole"),
-            Kind::Small => images!("small"),
-            Kind::Rows => images!("rows"),
-            Kind::Short => images!("short"),
+            Kind::Long => modules!("long"),
+            Kind::Whole => modules!("whole"),
+            Kind::Small => modules!("small"),
+            Kind::Rows => modules!("rows"),
+            Kind::Short => modules!("short"),
         }
     }
 
-    /// Its image for derivatives, if there is one: one sweep needs fewer kinds.
+    /// Its module for derivatives, if there is one: one sweep needs fewer kinds.
     fn derivative(self, single: bool) -> Option<&'static str> {
         Some(match (self, single) {
             (Kind::Small, true) => "sweeps_derivative_small_float",
@@ -75,7 +75,7 @@ impl Kind {
         })
     }
 
-    /// What a block holds, as the images have it; `None` for short lines.
+    /// What a block holds, as the modules have it; `None` for short lines.
     fn tile(self, taps: usize) -> Option<Tile> {
         match self {
             Kind::Long if taps == 3 => Some(Tile { threads: 128, points: 45 }),
@@ -325,15 +325,15 @@ impl<T: Element> Kernel<T> for SweepsKernel<T> {
         let lines = Lines::strided(inner, length, outer);
         let derivative = self.operator.kind != OperatorKind::Stencil;
         let (kind, side_by_side) = kind(lines, self.operator.radius, area.sweeps, area.under_way, derivative);
-        let (image, symbol) = match self.operator.kind {
+        let (name, symbol) = match self.operator.kind {
             OperatorKind::Stencil => (Some(kind.stencils()[self.operator.radius]), c"kernelTaps"),
             // Its coefficients come from constant memory, whatever the source that is asked for: the result is the
             // same.
             OperatorKind::Derivative { single, .. } => (kind.derivative(single), c"coefficients"),
         };
-        let image = image.ok_or_else(|| Error::Internal(format!("No kernel {kind:?} for a derivative.")))?;
+        let name = name.ok_or_else(|| Error::Internal(format!("No kernel {kind:?} for a derivative.")))?;
         let coefficients = (symbol, self.operator.coefficients());
-        let Loaded { function, module } = self.loaded[kind as usize].get(modules, image, coefficients, c"sweeps")?;
+        let Loaded { function, module } = self.loaded[kind as usize].get(modules, name, coefficients, c"sweeps")?;
         Ok(Box::new(SweepsPlan {
             function,
             pace: module.pace(area.shared),
@@ -419,7 +419,7 @@ impl<T: Element> Plan<T> for SweepsPlan<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::images;
+    use super::super::super::archive;
     use super::super::super::module::tests::argument_bytes;
     use super::*;
 
@@ -427,12 +427,12 @@ mod tests {
 
     #[test]
     fn the_kernels_take_these_arguments() {
-        for image in ALL.into_iter().flat_map(Kind::stencils) {
-            assert_eq!(argument_bytes(image, "sweeps"), size_of::<DoubleArgument>(), "{image}");
+        for module in ALL.into_iter().flat_map(Kind::stencils) {
+            assert_eq!(argument_bytes(module, "sweeps"), size_of::<DoubleArgument>(), "{module}");
         }
         for (single, bytes) in [(true, size_of::<SingleArgument>()), (false, size_of::<DoubleArgument>())] {
-            for image in ALL.into_iter().filter_map(|kind| kind.derivative(single)) {
-                assert_eq!(argument_bytes(image, "sweeps"), bytes, "{image}");
+            for module in ALL.into_iter().filter_map(|kind| kind.derivative(single)) {
+                assert_eq!(argument_bytes(module, "sweeps"), bytes, "{module}");
             }
         }
     }
@@ -445,9 +445,8 @@ mod tests {
         assert_eq!((layout(1).groups, layout(1).blocks), (1, 1));
         assert!(layout((1 << 32) - 1).argument(0).is_ok());
         assert!(layout(1 << 32).argument(0).is_ok());
-        assert!(
-            matches!(layout((1 << 32) + 1).argument(0), Err(Error::Internal(text)) if text.contains("4294967296 as the number"))
-        );
+        let refused = layout((1 << 32) + 1).argument(0);
+        assert!(matches!(refused, Err(Error::Internal(text)) if text.contains("4294967296 as the number")));
         // Several strips a block: the blocks alone would pass.
         let grouped = Layout { abreast: 4, segments: 4, groups: 8, tiles: 1, blocks: (1 << 29) + 1, sweeps: 1 };
         assert!(grouped.argument(0).is_err());
@@ -523,27 +522,27 @@ mod tests {
         }
     }
 
-    /// The numbers here are those that the images were compiled with.
+    /// The numbers here are those that the modules were compiled with.
     #[test]
-    fn the_images_have_these_tiles() {
-        let constant = |image: &str, name: &str| -> usize {
-            let ptx = images::ptx(image).unwrap().into_string().unwrap();
-            let (_, rest) = ptx.split_once(&format!(" {name} = ")).unwrap_or_else(|| panic!("no {name} in {image}"));
+    fn the_modules_have_these_tiles() {
+        let constant = |module: &str, name: &str| -> usize {
+            let ptx = archive::ptx(module).unwrap().into_string().unwrap();
+            let (_, rest) = ptx.split_once(&format!(" {name} = ")).unwrap_or_else(|| panic!("no {name} in {module}"));
             rest.split(';').next().unwrap().parse().unwrap()
         };
         for kind in ALL {
-            let stencils = kind.stencils().into_iter().enumerate().map(|(radius, image)| (2 * radius + 1, image));
+            let stencils = kind.stencils().into_iter().enumerate().map(|(radius, module)| (2 * radius + 1, module));
             let derivatives =
-                [true, false].into_iter().filter_map(|single| kind.derivative(single)).map(|image| (9, image));
-            for (taps, image) in stencils.chain(derivatives) {
+                [true, false].into_iter().filter_map(|single| kind.derivative(single)).map(|module| (9, module));
+            for (taps, module) in stencils.chain(derivatives) {
                 match kind.tile(taps) {
                     Some(tile) => {
-                        assert_eq!(constant(image, "sweeps_threads"), tile.threads, "{image}");
-                        assert_eq!(constant(image, "sweeps_points"), tile.points, "{image}");
+                        assert_eq!(constant(module, "sweeps_threads"), tile.threads, "{module}");
+                        assert_eq!(constant(module, "sweeps_points"), tile.points, "{module}");
                     }
                     None => {
-                        assert_eq!(constant(image, "sweeps_threads"), SHORT_THREADS, "{image}");
-                        assert_eq!(constant(image, "sweeps_capacity"), SHORT_CAPACITY, "{image}");
+                        assert_eq!(constant(module, "sweeps_threads"), SHORT_THREADS, "{module}");
+                        assert_eq!(constant(module, "sweeps_capacity"), SHORT_CAPACITY, "{module}");
                     }
                 }
             }

@@ -276,8 +276,10 @@ std::string hex(uint64_t number) {
 
 // Whether a function makes something: what has run out stays so for these, while waiting and giving back go on.
 bool acquires(const char* name) {
-    static const char* const ALL[] = {"cuDevicePrimaryCtxRetain", "cuCtxCreate_v4", "cuMemAlloc_v2", "cuMemHostAlloc", "cuStreamCreate", "cuEventCreate",
-                                      "cuModuleLoadData", "cuLaunchKernel", "cuStreamBeginCapture_v2", "cuGraphInstantiateWithFlags", "cuGraphLaunch"};
+    static const char* const ALL[] = {
+        "cuDevicePrimaryCtxRetain", "cuCtxCreate_v4", "cuMemAlloc_v2", "cuMemHostAlloc", "cuStreamCreate",
+        "cuEventCreate", "cuModuleLoadData", "cuLaunchKernel", "cuStreamBeginCapture_v2", "cuGraphInstantiateWithFlags",
+        "cuGraphLaunch"};
     for (const char* one : ALL) {
         if (strcmp(one, name) == 0) return true;
     }
@@ -301,7 +303,9 @@ struct Call {
         if (fault.in > 0 && (fault.function.empty() || fault.function == name) && --fault.in == 0) {
             injected = fault.status;
             if (fault.mode == FROM_THEN_ON) always = fault.status;
-            if (fault.mode == STICKY && current && contexts.count(current)) break_down(*current, fault.status, "as it was told to");
+            if (fault.mode == STICKY && current && contexts.count(current)) {
+                break_down(*current, fault.status, "as it was told to");
+            }
             if (fault.mode == LOST) {
                 for (CUresult& one : lost) one = fault.status;
                 for (Context* context : contexts) break_down(*context, fault.status, "as it was told to");
@@ -354,7 +358,9 @@ struct Executor {
         close(pair[1]);
         posix_spawn_file_actions_adddup2(&actions, theirs, SOCKET_FILE);
         posix_spawn_file_actions_adddup2(&actions, pinned_file, PINNED_FILE);
-        for (int i = 0; i < settings().devices; ++i) posix_spawn_file_actions_adddup2(&actions, device_files[i], FIRST_DEVICE_FILE + i);
+        for (int i = 0; i < settings().devices; ++i) {
+            posix_spawn_file_actions_adddup2(&actions, device_files[i], FIRST_DEVICE_FILE + i);
+        }
         posix_spawnattr_t attributes;
         posix_spawnattr_init(&attributes);
         // Not interrupted with the host by Ctrl-C, and with no signal blocked that the host may have blocked.
@@ -446,7 +452,9 @@ Executor* executor_of(Context& context) {
 
 // ---- memory
 
-bool is_device(uint64_t address) { return address >= DEVICE_BASE && address < DEVICE_BASE + MAX_DEVICES * DEVICE_RANGE; }
+bool is_device(uint64_t address) {
+    return address >= DEVICE_BASE && address < DEVICE_BASE + MAX_DEVICES * DEVICE_RANGE;
+}
 
 const Allocation* find(const std::map<uint64_t, Allocation>& all, uint64_t address) {
     auto behind = all.upper_bound(address);
@@ -478,7 +486,8 @@ bool transfer(uint64_t device_address, void* host, uint64_t bytes, bool to_devic
     auto offset = (off_t)(device_address - DEVICE_BASE - device * DEVICE_RANGE);
     auto* at = static_cast<char*>(host);
     while (bytes > 0) {
-        const ssize_t done = to_device ? pwrite(device_files[device], at, bytes, offset) : pread(device_files[device], at, bytes, offset);
+        const int file = device_files[device];
+        const ssize_t done = to_device ? pwrite(file, at, bytes, offset) : pread(file, at, bytes, offset);
         if (done <= 0) return false;
         at += done;
         offset += done;
@@ -518,7 +527,8 @@ void check_end(const Allocation& one) {
     transfer(one.address + one.bytes, rest, bytes, false);
     for (uint64_t i = 0; i < bytes; ++i) {
         if (rest[i] != (char)0xff) {
-            misuse("something was written " + std::to_string(i) + " bytes behind the end of " + hex(one.address) + ", which has " + std::to_string(one.bytes));
+            misuse("something was written " + std::to_string(i) + " bytes behind the end of " + hex(one.address) +
+                   ", which has " + std::to_string(one.bytes));
             return;
         }
     }
@@ -527,7 +537,8 @@ void check_end(const Allocation& one) {
 void give_back(Context& context, const Allocation& one) {
     check_end(one);
     const int device = context.device;
-    fallocate(device_files[device], FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(one.first_page - DEVICE_BASE - device * DEVICE_RANGE), (off_t)one.pages);
+    fallocate(device_files[device], FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+              (off_t)(one.first_page - DEVICE_BASE - device * DEVICE_RANGE), (off_t)one.pages);
     allocated[device] -= one.pages;
     tell_map(context, one, UNMAP);
     for (Context* other : contexts) {
@@ -537,7 +548,8 @@ void give_back(Context& context, const Allocation& one) {
 
 void give_back_pinned(const Allocation& one) {
     munmap((void*)one.address, one.pages);
-    fallocate(pinned_file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(one.address - PINNED_BASE), (off_t)one.pages);
+    fallocate(pinned_file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(one.address - PINNED_BASE),
+              (off_t)one.pages);
     for (Context* context : contexts) tell_map(*context, one, UNMAP);
 }
 
@@ -747,7 +759,8 @@ bool declaration(const std::string& line, std::string& name, uint64_t& bytes) {
 }
 
 // What the text of a module says of its kernels and symbols.
-void read_ptx(const std::string& text, std::map<std::string, Function>& functions, std::map<std::string, std::pair<uint64_t, bool>>& symbols) {
+void read_ptx(const std::string& text, std::map<std::string, Function>& functions,
+              std::map<std::string, std::pair<uint64_t, bool>>& symbols) {
     Function* entry = nullptr;
     size_t from = 0;
     while (from < text.size()) {
@@ -773,10 +786,11 @@ void read_ptx(const std::string& text, std::map<std::string, Function>& function
             unsigned int x = 1, y = 1, z = 1;
             sscanf(line.c_str(), ".maxntid %u, %u, %u", &x, &y, &z);
             entry->most_threads = x * y * z;
-        } else if (line.find(".shared .align") != std::string::npos && line.find(".extern") == std::string::npos && entry &&
-                   declaration(line, name, bytes)) {
+        } else if (line.find(".shared .align") != std::string::npos && line.find(".extern") == std::string::npos &&
+                   entry && declaration(line, name, bytes)) {
             entry->static_shared += (uint32_t)bytes;
-        } else if ((begins(".const ") || begins(".global ")) && declaration(line, name, bytes) && name.compare(0, 2, "_Z") != 0) {
+        } else if ((begins(".const ") || begins(".global ")) && declaration(line, name, bytes) &&
+                   name.compare(0, 2, "_Z") != 0) {
             symbols[name] = {bytes, begins(".global ")};
         }
     }
@@ -799,14 +813,19 @@ CUresult copy_to_device(const char* name, uint64_t to, const void* from, uint64_
         if (CUresult status = call.enter(context)) return status;
         if (bytes == 0) return SUCCESS;
         const Allocation* target = holds(to, bytes);
-        if (!is_device(to) || !target) return check(name, INVALID_VALUE, std::to_string(bytes) + " bytes to " + hex(to) + " are not in one allocation");
+        if (!is_device(to) || !target) {
+            const std::string what = std::to_string(bytes) + " bytes to " + hex(to);
+            return check(name, INVALID_VALUE, what + " are not in one allocation");
+        }
         if (CUresult status = stream_of(*context, handle, stream)) return status;
         op = std::make_shared<Op>();
         op->name = name;
         op->uses.push_back(to);
         if (is_pinned(from, bytes)) {
             op->uses.push_back((uint64_t)from);
-            op->work = [=] { return transfer(to, const_cast<void*>(from), bytes, true) ? SUCCESS : (CUresult)ILLEGAL_ADDRESS; };
+            op->work = [=] {
+                return transfer(to, const_cast<void*>(from), bytes, true) ? SUCCESS : (CUresult)ILLEGAL_ADDRESS;
+            };
         } else {
             // Read now: when the call returns, the memory is the caller's again.
             auto copy = std::make_shared<std::vector<char>>((const char*)from, (const char*)from + bytes);
@@ -827,7 +846,10 @@ CUresult copy_to_host(const char* name, void* to, uint64_t from, uint64_t bytes,
         Lock lock(books);
         if (CUresult status = call.enter(context)) return status;
         if (bytes == 0) return SUCCESS;
-        if (!is_device(from) || !holds(from, bytes)) return check(name, INVALID_VALUE, std::to_string(bytes) + " bytes from " + hex(from) + " are not in one allocation");
+        if (!is_device(from) || !holds(from, bytes)) {
+            const std::string what = std::to_string(bytes) + " bytes from " + hex(from);
+            return check(name, INVALID_VALUE, what + " are not in one allocation");
+        }
         if (CUresult status = stream_of(*context, handle, stream)) return status;
         auto op = std::make_shared<Op>();
         op->name = name;
@@ -849,7 +871,8 @@ CUresult copy_on_device(const char* name, uint64_t to, uint64_t from, uint64_t b
     if (CUresult status = call.enter(context)) return status;
     if (bytes == 0) return SUCCESS;
     if (!is_device(to) || !holds(to, bytes) || !is_device(from) || !holds(from, bytes)) {
-        return check(name, INVALID_VALUE, std::to_string(bytes) + " bytes from " + hex(from) + " to " + hex(to) + " are not in one allocation");
+        const std::string what = std::to_string(bytes) + " bytes from " + hex(from) + " to " + hex(to);
+        return check(name, INVALID_VALUE, what + " are not in one allocation");
     }
     Stream* stream;
     if (CUresult status = stream_of(*context, handle, stream)) return status;
@@ -860,7 +883,9 @@ CUresult copy_on_device(const char* name, uint64_t to, uint64_t from, uint64_t b
         std::vector<char> part(std::min<uint64_t>(bytes, 1 << 20));
         for (uint64_t done = 0; done < bytes; done += part.size()) {
             const uint64_t now = std::min<uint64_t>(part.size(), bytes - done);
-            if (!transfer(from + done, part.data(), now, false) || !transfer(to + done, part.data(), now, true)) return ILLEGAL_ADDRESS;
+            if (!transfer(from + done, part.data(), now, false) || !transfer(to + done, part.data(), now, true)) {
+                return ILLEGAL_ADDRESS;
+            }
         }
         return SUCCESS;
     };
@@ -898,7 +923,9 @@ std::string alive() {
 __attribute__((destructor)) void at_exit() {
     if (forked) return;
     const std::string left = alive();
-    if (!left.empty()) fprintf(stderr, "stand-in for CUDA: at the end of the process there are alive: %s\n", left.c_str());
+    if (!left.empty()) {
+        fprintf(stderr, "stand-in for CUDA: at the end of the process there are alive: %s\n", left.c_str());
+    }
     if (misuse_count > 0) fprintf(stderr, "stand-in for CUDA: %d misuses in all\n", misuse_count);
     if (!left.empty() || misuse_count > 0) {
         fflush(nullptr);
@@ -994,7 +1021,9 @@ EXPORT CUresult cuInit(unsigned int flags) {
     static const bool read = [] {
         long in;
         int status, mode;
-        if (sscanf(environment("CUDA_STAND_IN_FAIL", ""), "%ld:%d:%d", &in, &status, &mode) == 3) stand_in_fail(nullptr, in, status, mode);
+        if (sscanf(environment("CUDA_STAND_IN_FAIL", ""), "%ld:%d:%d", &in, &status, &mode) == 3) {
+            stand_in_fail(nullptr, in, status, mode);
+        }
         return true;
     }();
     (void)read;
@@ -1074,7 +1103,9 @@ EXPORT CUresult cuDeviceGetAttribute(int* value, int attribute, int device) {
         case 75: *value = settings().major; break;  // COMPUTE_CAPABILITY_MAJOR
         case 76: *value = settings().minor; break;  // COMPUTE_CAPABILITY_MINOR
         case 115: *value = 0; break;                // MEMORY_POOLS_SUPPORTED
-        default: return check("cuDeviceGetAttribute", INVALID_VALUE, "the stand-in has no attribute " + std::to_string(attribute));
+        default:
+            return check("cuDeviceGetAttribute", INVALID_VALUE,
+                         "the stand-in has no attribute " + std::to_string(attribute));
     }
     return SUCCESS;
 }
@@ -1174,7 +1205,9 @@ EXPORT CUresult cuMemAlloc_v2(uint64_t* address, size_t bytes) {
     Context* context;
     if (CUresult status = call.enter(context)) return status;
     if (bytes == 0) return INVALID_VALUE;
-    if (bytes > settings().memory || allocated[context->device] + bytes + PAGE > settings().memory) return OUT_OF_MEMORY;
+    if (bytes > settings().memory || allocated[context->device] + bytes + PAGE > settings().memory) {
+        return OUT_OF_MEMORY;
+    }
     const Allocation one = new_device_memory(*context, bytes);
     context->memory[one.address] = one;
     tell_map(*context, one, MAP);
@@ -1211,7 +1244,8 @@ EXPORT CUresult cuMemHostAlloc(void** address, size_t bytes, unsigned int flags)
     if (bytes == 0) return INVALID_VALUE;
     if (flags != 0) return check("cuMemHostAlloc", NOT_SUPPORTED, "the stand-in knows no flags");
     const uint64_t pages = (bytes + PAGE - 1) / PAGE * PAGE;
-    void* at = mmap((void*)next_pinned, pages, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, pinned_file, (off_t)(next_pinned - PINNED_BASE));
+    void* at = mmap((void*)next_pinned, pages, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, pinned_file,
+                    (off_t)(next_pinned - PINNED_BASE));
     if (at == MAP_FAILED) return OUT_OF_MEMORY;
     const Allocation one = {next_pinned, bytes, next_pinned, pages};
     next_pinned += pages + 16 * PAGE;
@@ -1240,13 +1274,17 @@ EXPORT CUresult cuMemFreeHost(void* pointer) {
     return call.injected;
 }
 
-EXPORT CUresult cuMemcpyHtoD_v2(uint64_t to, const void* from, size_t bytes) { return copy_to_device("cuMemcpyHtoD_v2", to, from, bytes, nullptr, true); }
+EXPORT CUresult cuMemcpyHtoD_v2(uint64_t to, const void* from, size_t bytes) {
+    return copy_to_device("cuMemcpyHtoD_v2", to, from, bytes, nullptr, true);
+}
 
 EXPORT CUresult cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, void* stream) {
     return copy_to_device("cuMemcpyHtoDAsync_v2", to, from, bytes, stream, false);
 }
 
-EXPORT CUresult cuMemcpyDtoH_v2(void* to, uint64_t from, size_t bytes) { return copy_to_host("cuMemcpyDtoH_v2", to, from, bytes, nullptr, true); }
+EXPORT CUresult cuMemcpyDtoH_v2(void* to, uint64_t from, size_t bytes) {
+    return copy_to_host("cuMemcpyDtoH_v2", to, from, bytes, nullptr, true);
+}
 
 EXPORT CUresult cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t bytes, void* stream) {
     return copy_to_host("cuMemcpyDtoHAsync_v2", to, from, bytes, stream, false);
@@ -1258,7 +1296,8 @@ EXPORT CUresult cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, v
 
 // With the contexts that the caller believes the two addresses to belong to: a wrong one is a misuse, although the copy
 // would do.
-EXPORT CUresult cuMemcpyPeerAsync(uint64_t to, Context* to_context, uint64_t from, Context* from_context, size_t bytes, void* stream) {
+EXPORT CUresult cuMemcpyPeerAsync(uint64_t to, Context* to_context, uint64_t from, Context* from_context, size_t bytes,
+                                  void* stream) {
     {
         Lock lock(books);
         Context *to_owner = nullptr, *from_owner = nullptr;
@@ -1287,7 +1326,8 @@ EXPORT CUresult cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, 
     op->work = [=]() -> CUresult {
         const std::vector<char> part(std::min<uint64_t>(bytes, 1 << 20), (char)value);
         for (uint64_t done = 0; done < bytes; done += part.size()) {
-            if (!transfer(to + done, const_cast<char*>(part.data()), std::min<uint64_t>(part.size(), bytes - done), true)) return ILLEGAL_ADDRESS;
+            const uint64_t now = std::min<uint64_t>(part.size(), bytes - done);
+            if (!transfer(to + done, const_cast<char*>(part.data()), now, true)) return ILLEGAL_ADDRESS;
         }
         return SUCCESS;
     };
@@ -1331,7 +1371,10 @@ EXPORT CUresult cuStreamCreate(Stream** stream, unsigned int flags) {
     Lock lock(books);
     Context* context;
     if (CUresult status = call.enter(context)) return status;
-    if (flags != 1) return check("cuStreamCreate", NOT_SUPPORTED, "the stand-in knows streams that do not wait for the null stream only");
+    if (flags != 1) {
+        return check("cuStreamCreate", NOT_SUPPORTED,
+                     "the stand-in knows streams that do not wait for the null stream only");
+    }
     *stream = new_stream(*context);
     return *stream ? SUCCESS : OUT_OF_MEMORY;
 }
@@ -1390,7 +1433,9 @@ EXPORT CUresult cuStreamWaitEvent(void* handle, Event* event, unsigned int flags
     const uint64_t wanted = event->recorded;
     op->work = [=]() -> CUresult {
         std::unique_lock<std::mutex> lock(event->mutex);
-        while (event->happened < wanted && event->context->status == SUCCESS) event->changed.wait_for(lock, std::chrono::milliseconds(10));
+        while (event->happened < wanted && event->context->status == SUCCESS) {
+            event->changed.wait_for(lock, std::chrono::milliseconds(10));
+        }
         return SUCCESS;
     };
     submit(*stream, op);
@@ -1466,7 +1511,9 @@ EXPORT CUresult cuEventSynchronize(Event* event) {
         if (CUresult status = find_event(event, owner, call.name)) return status;
     }
     std::unique_lock<std::mutex> lock(event->mutex);
-    while (event->happened < event->recorded && owner->status == SUCCESS) event->changed.wait_for(lock, std::chrono::milliseconds(10));
+    while (event->happened < event->recorded && owner->status == SUCCESS) {
+        event->changed.wait_for(lock, std::chrono::milliseconds(10));
+    }
     return owner->status;
 }
 
@@ -1483,7 +1530,9 @@ EXPORT CUresult cuEventElapsedTime_v2(float* milliseconds, Event* begin, Event* 
     return SUCCESS;
 }
 
-EXPORT CUresult cuEventElapsedTime(float* milliseconds, Event* begin, Event* end) { return cuEventElapsedTime_v2(milliseconds, begin, end); }
+EXPORT CUresult cuEventElapsedTime(float* milliseconds, Event* begin, Event* end) {
+    return cuEventElapsedTime_v2(milliseconds, begin, end);
+}
 
 EXPORT CUresult cuModuleLoadData(Module** module, const void* image) {
     Call call("cuModuleLoadData");
@@ -1625,8 +1674,9 @@ std::vector<std::shared_ptr<Op>> in_runs(const std::vector<std::shared_ptr<Op>>&
     return runs;
 }
 
-EXPORT CUresult cuLaunchKernel(Function* function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx, unsigned int by, unsigned int bz,
-                               unsigned int shared, void* handle, void** arguments, void** extra) {
+EXPORT CUresult cuLaunchKernel(Function* function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
+                               unsigned int by, unsigned int bz, unsigned int shared, void* handle, void** arguments,
+                               void** extra) {
     Call call("cuLaunchKernel");
     Lock lock(books);
     Context* context;
@@ -1641,13 +1691,23 @@ EXPORT CUresult cuLaunchKernel(Function* function, unsigned int gx, unsigned int
     }
     Stream* stream;
     if (CUresult status = stream_of(*context, handle, stream)) return status;
-    const auto bad = [&](CUresult status, const std::string& why) { return check(call.name, status, function->name + ": " + why); };
+    const auto bad = [&](CUresult status, const std::string& why) {
+        return check(call.name, status, function->name + ": " + why);
+    };
     if (extra) return bad(NOT_SUPPORTED, "the stand-in takes arguments by their addresses");
-    if (function->arguments != 1 || function->argument_bytes <= 16) return bad(NOT_SUPPORTED, "the stand-in passes one structure of more than 16 bytes");
-    if (gx == 0 || gy == 0 || gz == 0 || gx > 0x7fffffffu || gy > 65535 || gz > 65535) return bad(INVALID_VALUE, "a grid that there cannot be");
-    if (bx == 0 || by == 0 || bz == 0 || bx > 1024 || by > 1024 || bz > 64 || (uint64_t)bx * by * bz > 1024) return bad(INVALID_VALUE, "a block that there cannot be");
+    if (function->arguments != 1 || function->argument_bytes <= 16) {
+        return bad(NOT_SUPPORTED, "the stand-in passes one structure of more than 16 bytes");
+    }
+    if (gx == 0 || gy == 0 || gz == 0 || gx > 0x7fffffffu || gy > 65535 || gz > 65535) {
+        return bad(INVALID_VALUE, "a grid that there cannot be");
+    }
+    if (bx == 0 || by == 0 || bz == 0 || bx > 1024 || by > 1024 || bz > 64 || (uint64_t)bx * by * bz > 1024) {
+        return bad(INVALID_VALUE, "a block that there cannot be");
+    }
     // The driver's own answer to a block of more threads than its kernel was compiled for.
-    if (bx * by * bz > function->most_threads) return bad(INVALID_VALUE, "more threads a block than it was compiled for");
+    if (bx * by * bz > function->most_threads) {
+        return bad(INVALID_VALUE, "more threads a block than it was compiled for");
+    }
     if (function->static_shared + shared > 48 << 10) return bad(INVALID_VALUE, "more shared memory than a block has");
     auto command = std::make_shared<Command>();
     memset(command.get(), 0, sizeof *command);

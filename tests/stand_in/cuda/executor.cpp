@@ -109,7 +109,10 @@ void map(uint64_t address, uint64_t bytes) {
     const uint64_t first = address / PAGE * PAGE;
     const uint64_t pages = (address + bytes + PAGE - 1) / PAGE * PAGE - first;
     void* at = mmap((void*)first, pages, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, (off_t)(first - base));
-    if (at == MAP_FAILED) end_with(LAUNCH_FAILED, "the executor could not map %lu bytes at %#lx", (unsigned long)pages, (unsigned long)first);
+    if (at == MAP_FAILED) {
+        end_with(LAUNCH_FAILED, "the executor could not map %lu bytes at %#lx", (unsigned long)pages,
+                 (unsigned long)first);
+    }
     POISON_BYTES((void*)first, address - first);
     POISON_BYTES((void*)(address + bytes), first + pages - address - bytes);
     allocations[address] = {bytes, first, pages};
@@ -202,8 +205,9 @@ void end_with(uint32_t status, const char* format, ...) {
     int used = vsnprintf(told.text, sizeof told.text, format, arguments);
     va_end(arguments);
     if (run.command && used >= 0 && (size_t)used < sizeof told.text) {
-        snprintf(told.text + used, sizeof told.text - (size_t)used, " [kernel %s, block (%u, %u, %u), thread (%u, %u, %u)]", run.command->text, blockIdx.x,
-                 blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z);
+        snprintf(told.text + used, sizeof told.text - (size_t)used,
+                 " [kernel %s, block (%u, %u, %u), thread (%u, %u, %u)]", run.command->text, blockIdx.x, blockIdx.y,
+                 blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z);
     }
     fprintf(stderr, "stand-in for CUDA: %s\n", told.text);
     answer(told);
@@ -277,7 +281,8 @@ void go_on() {
 // the sanitizer has to know of stacks.
 void pass_on(Thread& thread) {
 #if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_start_switch_fiber(thread.state == OVER ? nullptr : &thread.fake_stack, run.scheduler_stack, run.scheduler_stack_bytes);
+    __sanitizer_start_switch_fiber(thread.state == OVER ? nullptr : &thread.fake_stack, run.scheduler_stack,
+                                   run.scheduler_stack_bytes);
     stand_in_switch(&thread.stack_pointer, run.scheduler);
     __sanitizer_finish_switch_fiber(thread.fake_stack, nullptr, nullptr);
 #else
@@ -300,7 +305,8 @@ bool release_warps() {
             for (unsigned int other = 0; other < count; ++other) {
                 if (!(mask >> other & 1)) continue;
                 const Thread& one = run.all[first + other];
-                complete = complete && (one.state == OVER || (one.state == AT_WARP_BARRIER && one.mask == thread.mask && one.line == thread.line));
+                const bool here = one.state == AT_WARP_BARRIER && one.mask == thread.mask && one.line == thread.line;
+                complete = complete && (one.state == OVER || here);
             }
             if (!complete) continue;
             handled |= mask;
@@ -357,14 +363,22 @@ void run_block(const Module& module) {
         while (next_turn()) go_on();
         if (release_warps()) continue;
         if (run.over == run.threads) return;
-        if (run.at_warp_barrier > 0) end_with(LAUNCH_FAILED, "threads of a warp wait for others that do not come, in line %d", run.all[0].line);
+        if (run.at_warp_barrier > 0) {
+            end_with(LAUNCH_FAILED, "threads of a warp wait for others that do not come, in line %d", run.all[0].line);
+        }
         int line = 0;
         for (const auto& thread : run.all) {
             if (thread.state != AT_BARRIER) continue;
             if (line == 0) line = thread.line;
-            if (thread.line != line) end_with(LAUNCH_FAILED, "threads of a block wait at two barriers, in lines %d and %d", line, thread.line);
+            if (thread.line != line) {
+                end_with(LAUNCH_FAILED, "threads of a block wait at two barriers, in lines %d and %d", line,
+                         thread.line);
+            }
         }
-        if (run.over > 0) end_with(LAUNCH_FAILED, "%u threads of a block wait in line %d for %u that have ended", run.at_barrier, line, run.over);
+        if (run.over > 0) {
+            end_with(LAUNCH_FAILED, "%u threads of a block wait in line %d for %u that have ended", run.at_barrier,
+                     line, run.over);
+        }
         ++run.epoch;
         for (auto& thread : run.all) thread.state = READY;
         run.at_barrier = 0;
@@ -395,7 +409,8 @@ void launch(const Command& command) {
 #endif
     for (uint64_t i = 0; i < blocks; ++i) {
         run.block = at;
-        blockIdx = {(unsigned int)(at % gridDim.x), (unsigned int)(at / gridDim.x % gridDim.y), (unsigned int)(at / gridDim.x / gridDim.y)};
+        blockIdx = {(unsigned int)(at % gridDim.x), (unsigned int)(at / gridDim.x % gridDim.y),
+                    (unsigned int)(at / gridDim.x / gridDim.y)};
         run_block(module);
         at = (at + step) % blocks;
     }
@@ -403,7 +418,8 @@ void launch(const Command& command) {
     for (const auto& symbol : module.symbols) {
         if (symbol.written) memcpy((void*)symbol.device, symbol.own, symbol.bytes);
         else if (memcmp((const void*)symbol.device, symbol.own, symbol.bytes) != 0) {
-            end_with(LAUNCH_FAILED, "%s wrote to constant memory, or it was written to while the kernel ran", command.text);
+            end_with(LAUNCH_FAILED, "%s wrote to constant memory, or it was written to while the kernel ran",
+                     command.text);
         }
     }
 }
@@ -418,7 +434,8 @@ void on_fault(int, siginfo_t* info, void*) {
             before = std::prev(behind)->first;
             bytes = std::prev(behind)->second.bytes;
         }
-        snprintf(what, sizeof what, "is no memory of the device, or no longer; the next below is %#lx of %lu bytes, %lu before its end",
+        snprintf(what, sizeof what,
+                 "is no memory of the device, or no longer; the next below is %#lx of %lu bytes, %lu before its end",
                  (unsigned long)before, (unsigned long)bytes, (unsigned long)(address - before - bytes));
     } else {
         snprintf(what, sizeof what, "is no memory of the device");
@@ -519,7 +536,9 @@ void* stand_in_warp_give() { return run.all[run.current].given; }
 
 const void* stand_in_warp_take(unsigned int lane) {
     const unsigned int number = run.current / WARP * WARP + lane;
-    if (lane >= WARP || number >= run.threads) end_with(LAUNCH_FAILED, "a shuffle reads lane %u, which is not there", lane);
+    if (lane >= WARP || number >= run.threads) {
+        end_with(LAUNCH_FAILED, "a shuffle reads lane %u, which is not there", lane);
+    }
     return run.all[number].taken;
 }
 
@@ -587,8 +606,8 @@ Shadow& global_shadow(uint64_t address) {
         for (char* at = line; *at; ++at) *at = *at == '\n' ? ' ' : *at;
         pclose(found);
     }
-    end_with(LAUNCH_FAILED, "a race: %s %#lx, after thread %u of block %lu, with no barrier between; %s", kind, (unsigned long)address, other.thread,
-             (unsigned long)other.block, line);
+    end_with(LAUNCH_FAILED, "a race: %s %#lx, after thread %u of block %lu, with no barrier between; %s", kind,
+             (unsigned long)address, other.thread, (unsigned long)other.block, line);
 }
 
 // Whether an earlier access may be under way at the same time as this thread's.
@@ -607,7 +626,9 @@ void take(Access& access) {
 }
 
 void look(Shadow& shadow, uint64_t address, bool writes, bool between_blocks, void* code) {
-    if (meets(shadow.written, between_blocks)) race(writes ? "two writes to" : "a read of", address, shadow.written, code);
+    if (meets(shadow.written, between_blocks)) {
+        race(writes ? "two writes to" : "a read of", address, shadow.written, code);
+    }
     if (writes && meets(shadow.read, between_blocks)) race("a write to", address, shadow.read, code);
     take(writes ? shadow.written : shadow.read);
 }
@@ -616,11 +637,17 @@ void on_access(void* address, size_t bytes, bool writes, void* code) {
     if (!run.command) return;
     char* at = static_cast<char*>(address);
     if (at >= shared_from && at < shared_to) {
-        for (size_t i = 0; i < bytes; i += GRAIN) look(of_shared[(size_t)(at + i - shared_from) / GRAIN], (uint64_t)at, writes, false, code);
+        for (size_t i = 0; i < bytes; i += GRAIN) {
+            look(of_shared[(size_t)(at + i - shared_from) / GRAIN], (uint64_t)at, writes, false, code);
+        }
     } else if (at >= dynamic_shared && at < dynamic_shared + DYNAMIC_SHARED) {
-        for (size_t i = 0; i < bytes; i += GRAIN) look(of_dynamic[(size_t)(at + i - dynamic_shared) / GRAIN], (uint64_t)at, writes, false, code);
+        for (size_t i = 0; i < bytes; i += GRAIN) {
+            look(of_dynamic[(size_t)(at + i - dynamic_shared) / GRAIN], (uint64_t)at, writes, false, code);
+        }
     } else if ((uint64_t)at >= PINNED_BASE && (uint64_t)at < DEVICE_BASE + MAX_DEVICES * DEVICE_RANGE) {
-        for (size_t i = 0; i < bytes; i += 2 * GRAIN) look(global_shadow((uint64_t)at + i), (uint64_t)at, writes, true, code);
+        for (size_t i = 0; i < bytes; i += 2 * GRAIN) {
+            look(global_shadow((uint64_t)at + i), (uint64_t)at, writes, true, code);
+        }
     }
 }
 
@@ -630,11 +657,11 @@ extern "C" {
 void __tsan_init() {}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
-#define ACCESS(BYTES)                                                                                                     \
-    void __tsan_read##BYTES(void* address) { on_access(address, BYTES, false, __builtin_return_address(0)); }             \
-    void __tsan_write##BYTES(void* address) { on_access(address, BYTES, true, __builtin_return_address(0)); }             \
-    void __tsan_unaligned_read##BYTES(void* address) { on_access(address, BYTES, false, __builtin_return_address(0)); }   \
-    void __tsan_unaligned_write##BYTES(void* address) { on_access(address, BYTES, true, __builtin_return_address(0)); }
+#define ACCESS(SIZE)                                                                                                  \
+    void __tsan_read##SIZE(void* address) { on_access(address, SIZE, false, __builtin_return_address(0)); }           \
+    void __tsan_write##SIZE(void* address) { on_access(address, SIZE, true, __builtin_return_address(0)); }           \
+    void __tsan_unaligned_read##SIZE(void* address) { on_access(address, SIZE, false, __builtin_return_address(0)); } \
+    void __tsan_unaligned_write##SIZE(void* address) { on_access(address, SIZE, true, __builtin_return_address(0)); }
 ACCESS(1)
 ACCESS(2)
 ACCESS(4)
@@ -649,7 +676,8 @@ void __tsan_vptr_update(void*, void*) {}
 
 int main() {
     const size_t bytes = (size_t)MOST_THREADS * (STACK + PAGE);
-    void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    constexpr int KIND = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK;
+    void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, KIND, -1, 0);
     if (at == MAP_FAILED) return 1;
     stacks = static_cast<char*>(at);
     // A page that nobody may touch below every stack.

@@ -28,9 +28,11 @@ enum Kind : uint32_t {
     UNMAP,     // the same no longer
     LOAD,      // `module`, `text` is the path of the library; its shared memory is found
     UNLOAD,    // `module`
-    SYMBOL,    // `module`, `text` is a name; its memory on the device is `address`, `bytes`; `flag`: kernels may write it
+    SYMBOL,    // `module`, `text` is a name; its memory on the device is `address`, `bytes`; `flag`: kernels may write
+               // it
     FUNCTION,  // `module`, `text` is a name; the answer has its address
-    LAUNCH,    // `module`, `address` of the function, `grid`, `block`, `shared`, `bytes` of `argument`, so many `times`; `text` is its name
+    LAUNCH,    // `module`, `address` of the function, `grid`, `block`, `shared`, `bytes` of `argument`, so many
+               // `times`; `text` is its name
     SEED,      // `address` is the seed for the order of blocks and threads
 };
 

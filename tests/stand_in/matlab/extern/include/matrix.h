@@ -1,5 +1,6 @@
-/* The part of MATLAB's matrix.h that this project needs, told in our own words: the separate-complex interface (API 700) on Linux
- * x86-64. The build reads it where MATLAB_ROOT points here, and the stand-in for MATLAB is compiled against it, so that the two agree. */
+/* The part of MATLAB's matrix.h that this project needs, told in our own words: the separate-complex interface
+ * (API 700) on Linux x86-64. The build reads it where MATLAB_ROOT points here, and the stand-in for MATLAB is compiled
+ * against it, so that the two agree. */
 #ifndef matrix_h
 #define matrix_h
 
@@ -14,8 +15,8 @@
 #define TARGET_API_VERSION 700
 #define MX_TARGET_API_VER 0x07300000
 
-/* Indices grew from 32 to 64 bits in MATLAB 7.3, and the bare names stayed with the 32-bit functions. A header's macro, not the
- * linker, leads a program to the 64-bit one: whoever looks symbols up by name has to do the same. */
+/* Indices grew from 32 to 64 bits in MATLAB 7.3, and the bare names stayed with the 32-bit functions. A header's macro,
+ * not the linker, leads a program to the 64-bit one: whoever looks symbols up by name has to do the same. */
 #define mxCreateCellArray mxCreateCellArray_730
 #define mxCreateCellMatrix mxCreateCellMatrix_730
 #define mxCreateCharArray mxCreateCharArray_730
@@ -116,7 +117,8 @@ mxArray *mxGetFieldByNumber(const mxArray *pa, mwIndex i, int n);
 void mxSetField(mxArray *pa, mwIndex i, const char *name, mxArray *value);
 void mxSetFieldByNumber(mxArray *pa, mwIndex i, int n, mxArray *value);
 
-/* Arrays made and unmade. The two `Uninit` functions take plain size_t, and sizes that are not const: so they are in MATLAB. */
+/* Arrays made and unmade. The two `Uninit` functions take plain size_t, and sizes that are not const: so they are in
+ * MATLAB. */
 mxArray *mxCreateNumericArray(mwSize ndim, const mwSize *dims, mxClassID id, mxComplexity flag);
 mxArray *mxCreateNumericMatrix(mwSize m, mwSize n, mxClassID id, mxComplexity flag);
 mxArray *mxCreateUninitNumericArray(size_t ndim, size_t *dims, mxClassID id, mxComplexity flag);

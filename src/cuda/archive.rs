@@ -21,7 +21,7 @@ struct Frame {
 }
 
 // `ARCHIVE: &[u8]`, `DICTIONARY: Frame` and `MODULES: &[(&str, Frame)]`, as `cuda/kernels.lock` tells.
-include!(concat!(env!("OUT_DIR"), "/images.rs"));
+include!(concat!(env!("OUT_DIR"), "/archive.rs"));
 
 /// What the decoder takes beside the dictionary and the text, in bytes: far more than it does.
 const DECODER: usize = 1 << 20;
