@@ -32,13 +32,13 @@ const DECODER: usize = 1 << 20;
 /// [`Error::Internal`] where there is no such module, or its frame is damaged; [`Error::OutOfMemory`].
 pub(super) fn ptx(name: &str) -> Result<CString, Error> {
     let Some((_, frame)) = MODULES.iter().find(|(module, _)| *module == name) else {
-        return Err(Error::Internal(format!("There is no kernel image {name}.")));
+        return Err(Error::Internal(format!("There is no kernel module {name}.")));
     };
     // The decoder ends the process where an allocation fails. It holds up to three copies of the dictionary and three
     // of the text, whose buffer grows by doubling.
     memory::spare(3 * DICTIONARY.bytes + 3 * frame.bytes + DECODER)?;
     unpack(ARCHIVE, &DICTIONARY, frame)
-        .map_err(|why| Error::Internal(format!("The kernel image {name} is damaged: {why}.")))
+        .map_err(|why| Error::Internal(format!("The kernel module {name} is damaged: {why}.")))
 }
 
 /// The text of a frame that was compressed with the dictionary, or why there is none.
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn a_name_that_is_not_there_is_an_error() {
         for name in ["", "stencil_0", "stencil_04", "sweeps"] {
-            let text = format!("There is no kernel image {name}.");
+            let text = format!("There is no kernel module {name}.");
             assert!(matches!(ptx(name), Err(Error::Internal(error)) if error == text), "{name}");
         }
     }
