@@ -186,12 +186,16 @@ impl Event {
         unsafe { result::event::record(self.handle.0, stream.handle()) }.map_err(failed("cuEventRecord"))
     }
 
+    /// Waits for it.
+    pub(super) fn wait(&self) -> Result<(), Error> {
+        // SAFETY: the event is there.
+        unsafe { result::event::synchronize(self.handle.0) }.map_err(failed("cuEventSynchronize"))
+    }
+
     /// Waits for this one and a later one, and gives the milliseconds between them.
     pub(super) fn elapsed(&self, end: &Event) -> Result<f32, Error> {
-        for event in [self, end] {
-            // SAFETY: the event is there.
-            unsafe { result::event::synchronize(event.handle.0) }.map_err(failed("cuEventSynchronize"))?;
-        }
+        self.wait()?;
+        end.wait()?;
         // SAFETY: both are there, and have happened.
         unsafe { result::event::elapsed(self.handle.0, end.handle.0) }.map_err(failed("cuEventElapsedTime"))
     }

@@ -10,8 +10,8 @@ use cudarc::driver::{result, sys};
 use super::context::{Context, Stream};
 use super::driver::Driver;
 use super::error::failed;
-use super::memory::Spare;
 use super::module::Modules;
+use super::queue::Queue;
 use super::slots::Slots;
 use crate::process::PerProcess;
 use crate::stencil::Error;
@@ -21,9 +21,8 @@ use crate::stencil::Error;
 pub(super) struct Device {
     pub(super) modules: Arc<Modules>,
     pub(super) slots: Slots,
-    pub(super) spare: Spare,
     /// For all that does not go through the slots.
-    pub(super) stream: Arc<Stream>,
+    pub(super) queue: Arc<Queue>,
     pub(super) context: Arc<Context>,
 }
 
@@ -33,15 +32,20 @@ static DEVICES: PerProcess<Kept<Device>> = PerProcess::new();
 impl Device {
     fn open(ordinal: usize) -> Result<Device, Error> {
         let context = Context::retain(ordinal)?;
-        let stream = Stream::new(&context)?;
-        let modules = Arc::new(Modules::new(&stream));
-        Ok(Device { modules, slots: Slots::new(), spare: Spare::default(), stream, context })
+        let queue = Queue::of(&context)?;
+        let modules = Arc::new(Modules::new(&queue));
+        Ok(Device { modules, slots: Slots::new(), queue, context })
+    }
+
+    /// The stream for all that does not go through the slots. Who puts work on it waits for it, or tells the queue.
+    pub(super) fn stream(&self) -> &Arc<Stream> {
+        self.queue.stream()
     }
 
     /// Gives up all buffers that are only kept, and says whether there were any.
     pub(super) fn release_buffers(&mut self) -> bool {
         // Both: none is left out because the other had some.
-        self.slots.release() | self.spare.release()
+        self.slots.release() | self.queue.release()
     }
 }
 
@@ -83,6 +87,7 @@ pub(super) fn with<T>(ordinal: usize, mut work: impl FnMut(&mut Device) -> Resul
             Err(Error::OutOfMemory(_)) if device.release_buffers() => work(device),
             result => result,
         };
+        let result = result.map_err(|error| device.queue.blame(error));
         if let Err(error @ Error::Cuda(_)) = &result {
             device.context.check_alive(error);
         }

@@ -52,7 +52,8 @@ impl Clock {
 /// # Errors
 /// Those of `work`, and what the driver says.
 pub fn time(cuda: &Cuda, work: impl Fn() -> Result<(), Error>) -> Result<f32, Error> {
-    let (context, stream) = device::with(cuda.ordinal(), |device| Ok((device.context.clone(), device.stream.clone())))?;
+    let (context, stream) =
+        device::with(cuda.ordinal(), |device| Ok((device.context.clone(), device.stream().clone())))?;
     let _host = HostContext::save()?;
     context.bind()?;
     Clock::new(&context, &stream)?.time(&work)

@@ -43,47 +43,6 @@ impl Budget {
     }
 }
 
-/// Buffers on the device that nobody needs at the moment, for arrays that stay there during a call.
-#[derive(Debug, Default)]
-pub(super) struct Spare(Vec<DeviceBuffer>);
-
-impl Spare {
-    /// A buffer of so many bytes at least: one of those that are here, or a new one.
-    pub(super) fn take(&mut self, context: &Arc<Context>, bytes: usize) -> Result<DeviceBuffer, Error> {
-        match self.0.iter().position(|buffer| buffer.bytes() >= bytes) {
-            Some(found) => Ok(self.0.swap_remove(found)),
-            None => DeviceBuffer::new(context, bytes),
-        }
-    }
-
-    /// How many of `wanted` buffers of so many bytes would have to be made.
-    pub(super) fn missing(&self, wanted: usize, bytes: usize) -> usize {
-        wanted.saturating_sub(self.0.iter().filter(|buffer| buffer.bytes() >= bytes).count())
-    }
-
-    /// Keeps a buffer, unless that is more than `budget` bytes with those that are here and so many `others`.
-    pub(super) fn keep(&mut self, buffer: DeviceBuffer, others: usize, budget: usize) {
-        if buffer.bytes() + self.bytes() + others > budget {
-            // It serves for smaller ones, too.
-            self.0.retain(|spare| spare.bytes() > buffer.bytes());
-        }
-        if buffer.bytes() + self.bytes() + others <= budget {
-            self.0.push(buffer);
-        }
-    }
-
-    pub(super) fn bytes(&self) -> usize {
-        self.0.iter().map(DeviceBuffer::bytes).sum()
-    }
-
-    /// Gives all of them up, and says whether there were any.
-    pub(super) fn release(&mut self) -> bool {
-        let any = !self.0.is_empty();
-        self.0.clear();
-        any
-    }
-}
-
 /// Bytes on the device.
 #[derive(Debug)]
 pub(super) struct DeviceBuffer {
@@ -107,11 +66,6 @@ impl DeviceBuffer {
 
     pub(super) fn bytes(&self) -> usize {
         self.bytes
-    }
-
-    /// The context that it belongs to.
-    pub(super) fn context(&self) -> &Arc<Context> {
-        &self.context
     }
 }
 

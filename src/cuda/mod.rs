@@ -19,6 +19,7 @@ pub mod measure;
 mod memory;
 mod module;
 mod pace;
+mod queue;
 mod schedule;
 mod slots;
 pub mod study;

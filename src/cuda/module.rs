@@ -8,9 +8,10 @@ use bytemuck::NoUninit;
 use cudarc::driver::{result, sys};
 
 use super::archive;
-use super::context::{Context, Handle, Stream};
+use super::context::{Context, Handle};
 use super::error::failed;
 use super::pace::SharedPace;
+use super::queue::Queue;
 use crate::stencil::Error;
 
 /// A module in a context, until nobody needs it any more.
@@ -55,12 +56,12 @@ impl Function {
 pub(super) struct Modules {
     loaded: Mutex<BTreeMap<&'static str, Arc<Module>>>,
     /// What fills constant memory.
-    stream: Arc<Stream>,
+    queue: Arc<Queue>,
 }
 
 impl Modules {
-    pub(super) fn new(stream: &Arc<Stream>) -> Modules {
-        Modules { loaded: Mutex::default(), stream: stream.clone() }
+    pub(super) fn new(queue: &Arc<Queue>) -> Modules {
+        Modules { loaded: Mutex::default(), queue: queue.clone() }
     }
 
     /// The module of this name.
@@ -69,7 +70,7 @@ impl Modules {
         if let Some(module) = loaded.get(name) {
             return Ok(module.clone());
         }
-        let module = Arc::new(Module::load(&self.stream, name)?);
+        let module = Arc::new(Module::load(&self.queue, name)?);
         loaded.insert(name, module.clone());
         Ok(module)
     }
@@ -83,7 +84,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(Debug)]
 pub(super) struct Module {
     loaded: Arc<Loaded>,
-    stream: Arc<Stream>,
+    queue: Arc<Queue>,
     known: Mutex<Known>,
     /// How the device keeps up with it, alone and beside others.
     paces: [SharedPace; 2],
@@ -106,16 +107,16 @@ struct Symbol {
 
 impl Module {
     /// Loads the module `name`. The driver compiles it for its chip, and keeps that for the next process.
-    fn load(stream: &Arc<Stream>, name: &str) -> Result<Module, Error> {
+    fn load(queue: &Arc<Queue>, name: &str) -> Result<Module, Error> {
         let ptx = archive::ptx(name)?;
-        let context = stream.context();
+        let context = queue.stream().context();
         context.bind()?;
         // SAFETY: it is PTX that ends in NUL.
         let handle =
             unsafe { result::module::load_data(ptx.as_ptr().cast::<c_void>()) }.map_err(failed("cuModuleLoadData"))?;
         let loaded = Arc::new(Loaded { handle: Handle(handle), context: context.clone() });
         let paces = [SharedPace::alone(), SharedPace::shared()];
-        Ok(Module { loaded, stream: stream.clone(), known: Mutex::default(), paces })
+        Ok(Module { loaded, queue: queue.clone(), known: Mutex::default(), paces })
     }
 
     /// A kernel, by name.
@@ -133,8 +134,15 @@ impl Module {
     }
 
     /// Copies `values` to the beginning of the symbol `name`, in constant or in global memory, unless that is what it
-    /// holds already. No kernel that reads it may be at work. The copy is done when this returns.
+    /// holds already. No kernel that reads it may be at work on another stream than the queue's. The copy is done when
+    /// this returns.
     pub(super) fn set_symbol<T: NoUninit>(&self, name: &'static CStr, values: &[T]) -> Result<(), Error> {
+        if self.queue_symbol(name, values)? { self.queue.wait() } else { Ok(()) }
+    }
+
+    /// The same for kernels on the queue's stream: the copy comes behind what is there already, and ahead of what comes
+    /// next. Says whether there is one.
+    pub(super) fn queue_symbol<T: NoUninit>(&self, name: &'static CStr, values: &[T]) -> Result<bool, Error> {
         let values: &[u8] = bytemuck::cast_slice(values);
         let mut known = lock(&self.known);
         if !known.symbols.contains_key(name) {
@@ -143,7 +151,7 @@ impl Module {
         }
         let symbol = known.symbols.get_mut(name).expect("it was inserted");
         if symbol.contents == values {
-            return Ok(());
+            return Ok(false);
         }
         if values.len() > symbol.bytes {
             let (room, wanted) = (symbol.bytes, values.len());
@@ -151,21 +159,12 @@ impl Module {
         }
         // Forgotten first: if the copy fails, nobody may believe what was there before.
         symbol.contents.clear();
-        let source = values.to_vec();
         // The synchronous copy would not do: it returns when the bytes are on their way, and other streams do not wait
         // for it.
-        // SAFETY: the symbol has room for it, and `source` is there until the stream has been waited for.
-        let sent = unsafe { result::memcpy_htod_async(symbol.address, &source, self.stream.handle()) }
-            .map_err(failed("cuMemcpyHtoDAsync"));
-        match sent.and_then(|()| self.stream.synchronize()) {
-            Ok(()) => symbol.contents = source,
-            Err(error) => {
-                // Nobody knows whether it is still read: it stays for ever.
-                std::mem::forget(source);
-                return Err(error);
-            }
-        }
-        Ok(())
+        // SAFETY: the symbol has room for it; who reads it does so on that stream, or after a wait.
+        unsafe { self.queue.send(values, symbol.address) }?;
+        symbol.contents.extend_from_slice(values);
+        Ok(true)
     }
 
     /// The value of an unsigned constant in which the module tells something about itself.

@@ -17,9 +17,10 @@ use super::cut::{Cut, Size, Tile};
 use super::device::{Device, HostContext};
 use super::error::failed;
 use super::kernels::{Area, Kernel, Plan};
-use super::memory::{Budget, DEFAULT_DEVICE_BYTES, DeviceBuffer, Idle};
+use super::memory::{Budget, DEFAULT_DEVICE_BYTES, DeviceBuffer};
 use super::module::Modules;
 use super::pace::{Schedule, UNIT};
+use super::queue::{Load, Queue};
 use super::slots::{Job, PIECE_BYTES, Slot, slots_for};
 use crate::host::{self, SharedOutput};
 use crate::stencil::{Array, Boundary, Error, Held, Source, Target};
@@ -48,22 +49,26 @@ impl<T> Work<T> {
     }
 }
 
-/// What the engine holds of an array. There is a buffer until it is dropped.
+/// What the engine holds of an array, in a buffer of the queue's. There is one until the array is dropped.
 #[derive(Debug)]
-pub(super) struct DeviceArray(Option<DeviceBuffer>);
+pub(super) struct DeviceArray {
+    buffer: Option<DeviceBuffer>,
+    queue: Arc<Queue>,
+}
 
 impl Held for DeviceArray {
     fn place(&self) -> String {
-        format!("the memory of device {}", self.0.as_ref().map_or(0, |buffer| buffer.context().ordinal() + 1))
+        format!("the memory of device {}", self.context().ordinal() + 1)
     }
 }
 
 /// Arrays go at any time, on any thread: the context that is current there stays so.
 impl Drop for DeviceArray {
     fn drop(&mut self) {
-        if self.0.as_ref().is_some_and(|buffer| buffer.context().is_ours()) {
+        // In a forked process not even the queue's lock may be touched.
+        if let Some(buffer) = self.buffer.take().filter(|_| self.context().is_ours()) {
             let _host = HostContext::save();
-            self.0 = None;
+            self.queue.give_up(buffer);
         }
     }
 }
@@ -73,7 +78,12 @@ impl DeviceArray {
     pub(super) fn with_room_for<T: Element>(device: &mut Device, len: usize) -> Result<Array<T>, Error> {
         let bytes = len.checked_mul(size_of::<T>()).ok_or_else(|| too_large(len))?;
         // At least a byte: there is no buffer of none.
-        Ok(Array::new(DeviceArray(Some(DeviceBuffer::new(&device.context, bytes.max(1))?)), len))
+        let buffer = device.queue.take_for_array(bytes.max(1))?;
+        Ok(Array::new(DeviceArray { buffer: Some(buffer), queue: device.queue.clone() }, len))
+    }
+
+    fn context(&self) -> &Arc<Context> {
+        self.queue.stream().context()
     }
 
     /// Where it lies, for a call on the device of this context.
@@ -81,9 +91,21 @@ impl DeviceArray {
     /// # Errors
     /// [`Error::Foreign`] for another device; what broke the device that it lay on.
     fn address(&self, context: &Arc<Context>) -> Result<sys::CUdeviceptr, Error> {
-        let buffer = self.0.as_ref().ok_or_else(|| Error::Internal("An array without its buffer.".into()))?;
-        buffer.context().alive()?;
-        if Arc::ptr_eq(buffer.context(), context) { Ok(buffer.address()) } else { Err(Error::Foreign(self.place())) }
+        let buffer = self.buffer.as_ref().ok_or_else(|| Error::Internal("An array without its buffer.".into()))?;
+        self.context().alive()?;
+        if Arc::ptr_eq(self.context(), context) { Ok(buffer.address()) } else { Err(Error::Foreign(self.place())) }
+    }
+}
+
+/// Buffers of a call's own, which go back to the queue at its end, whatever that is.
+struct Own {
+    queue: Arc<Queue>,
+    buffers: Vec<DeviceBuffer>,
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        self.buffers.drain(..).for_each(|buffer| self.queue.give(buffer));
     }
 }
 
@@ -92,7 +114,7 @@ fn too_large(len: usize) -> Error {
 }
 
 /// Where an array lies, for a call on the device of this context.
-fn address<T: Element>(array: &Array<T>, context: &Arc<Context>) -> Result<sys::CUdeviceptr, Error> {
+pub(super) fn address<T: Element>(array: &Array<T>, context: &Arc<Context>) -> Result<sys::CUdeviceptr, Error> {
     array.held::<DeviceArray>()?.address(context)
 }
 
@@ -142,21 +164,25 @@ pub(super) fn copy<T: Element>(
         (Source::Host(input), Target::Host(output)) => host::copy(input, output, watch),
         (Source::Host(input), Target::Array(array)) => {
             let to = address(array, &context)?;
-            // SAFETY: the array has room for as many, and nothing that uses it is under way between calls.
+            device.queue.wait()?;
+            // SAFETY: the array has room for as many, and nothing that uses it is under way after that wait.
             unsafe { device.slots.upload(&context, input, to, watch) }
         }
         (Source::Array(array), Target::Host(output)) => {
             let from = address(array, &context)?;
-            // SAFETY: the array has as many elements, and nothing that writes it is under way between calls.
+            device.queue.wait()?;
+            // SAFETY: the array has as many elements, and nothing that writes it is under way after that wait.
             unsafe { device.slots.download(&context, from, output, watch) }
         }
         (Source::Array(input), Target::Array(output)) => {
             let (from, to) = (address(input, &context)?, address(output, &context)?);
-            let _idle = Idle::new(&device.stream);
-            // SAFETY: both arrays have as many bytes, and this waits for the copy.
-            unsafe { result::memcpy_dtod_async(to, from, input.len() * size_of::<T>(), device.stream.handle()) }
+            let bytes = input.len() * size_of::<T>();
+            let load = Load { name: "a copy", pace: None, bytes: 2 * bytes };
+            let beginning = device.queue.begin(&load)?;
+            // SAFETY: both arrays have as many bytes, and all that uses them is on this stream.
+            unsafe { result::memcpy_dtod_async(to, from, bytes, device.stream().handle()) }
                 .map_err(failed("cuMemcpyDtoDAsync"))?;
-            device.stream.synchronize()
+            device.queue.submitted(&load, beginning)
         }
     }
 }
@@ -192,24 +218,29 @@ fn resident<T: Element>(
     {
         return Ok(false);
     }
-    let mut own = Vec::with_capacity(wanted);
+    let queue = device.queue.clone();
+    // Beside arrays that the user holds, as many bytes as those take.
+    let kept = budget.map_or(DEFAULT_DEVICE_BYTES, Budget::kept);
+    queue.bound(kept.saturating_sub(device.slots.device_bytes()), budget.is_some());
+    let mut own = Own { queue: queue.clone(), buffers: Vec::with_capacity(wanted) };
     for _ in 0..wanted {
-        match device.spare.take(&context, bytes) {
-            Ok(buffer) => own.push(buffer),
+        match queue.take(bytes) {
+            Ok(buffer) => own.buffers.push(buffer),
             // It goes in tiles.
             Err(Error::OutOfMemory(_)) if budget.is_some() => return Ok(false),
             Err(error) => return Err(error),
         }
     }
-    let other = own.last().map_or(0, DeviceBuffer::address);
+    let other = own.buffers.last().map_or(0, DeviceBuffer::address);
     let written = match to {
-        Target::Host(_) => own[0].address(),
+        Target::Host(_) => own.buffers[0].address(),
         Target::Array(array) => address(array, &context)?,
     };
     let samples = match from {
         Source::Array(array) => address(array, &context)?,
         Source::Host(input) => {
-            // SAFETY: the buffer has as many bytes, and nobody uses it yet.
+            queue.wait()?;
+            // SAFETY: the buffer has as many bytes, and nothing that uses it is under way after that wait.
             unsafe { device.slots.upload(&context, input, other, watch) }?;
             other
         }
@@ -220,27 +251,22 @@ fn resident<T: Element>(
         sweeps: work.sweeps,
         under_way: elements,
         shared: false,
+        queued: true,
     };
-    let stream = device.stream.clone();
-    let in_other = {
-        // Behind the buffers, and so waited for ahead of their end.
-        let _idle = Idle::new(&stream);
-        let plan = kernel.plan(&device.modules, &area)?;
-        let mut told = 0;
-        let mut over = |updates: usize| {
-            watch.count(updates - told);
-            told = updates;
-            Ok(watch.check()?)
-        };
-        watch.check()?;
-        let sweeps = Sweeps { plan: &*plan, outputs: elements, work: kernel.work(), sweeps: work.sweeps };
-        let result = sweeps.run(&stream, samples, [written, other], &mut over)?;
-        stream.synchronize()?;
-        watch.count(elements * work.sweeps - told);
-        result
+    let plan = kernel.plan(&device.modules, &area)?;
+    let mut told = 0;
+    let mut over = |updates: usize| {
+        watch.count(updates - told);
+        told = updates;
+        Ok(watch.check()?)
     };
+    watch.check()?;
+    let sweeps = Sweeps { plan: &*plan, outputs: elements, work: kernel.work(), sweeps: work.sweeps };
+    let in_other = sweeps.run_on(&queue, kernel.name(), samples, [written, other], &mut over)?;
+    watch.count(elements * work.sweeps - told);
     match to {
         Target::Host(output) => {
+            queue.wait()?;
             let result = if in_other { other } else { written };
             // SAFETY: the buffer has as many bytes, and what wrote it is over.
             unsafe { device.slots.download(&context, result, output, watch) }?;
@@ -248,22 +274,20 @@ fn resident<T: Element>(
         Target::Array(array) if in_other => {
             // The array takes the buffer, and leaves its own.
             let held = array.held_mut::<DeviceArray>()?;
-            let before = std::mem::replace(&mut held.0, own.pop());
-            own.extend(before);
+            if let (Some(of_array), Some(other)) = (&mut held.buffer, own.buffers.last_mut()) {
+                queue.exchange(of_array, other);
+            }
         }
         Target::Array(_) => {}
     }
-    // Beside arrays that the user holds, as much as one of them.
-    let kept = budget.map_or(DEFAULT_DEVICE_BYTES.max(bytes), Budget::kept);
-    own.into_iter().for_each(|buffer| device.spare.keep(buffer, device.slots.device_bytes(), kept));
     Ok(true)
 }
 
 /// Whether there may be so many buffers of so many bytes beside what is held. The slots give up their own buffers on
 /// the device if the budget asks for it.
 fn has_room(device: &mut Device, wanted: usize, bytes: usize, budget: Budget) -> Result<bool, Error> {
-    let missing = device.spare.missing(wanted, bytes);
-    let held = device.slots.device_bytes() + device.spare.bytes();
+    let (pooled, missing) = device.queue.stock(wanted, bytes);
+    let held = device.slots.device_bytes() + pooled;
     let Some(needed) = bytes.checked_mul(missing) else {
         return Ok(false);
     };
@@ -271,7 +295,7 @@ fn has_room(device: &mut Device, wanted: usize, bytes: usize, budget: Budget) ->
         return Ok(true);
     }
     // More than is kept anyway: what is free has to be asked for, which takes longer than to get a little.
-    device.spare.release();
+    device.queue.release();
     let limit = budget.during_a_call(|| device.context.free_memory())?;
     if bytes.saturating_mul(wanted) > limit {
         return Ok(false);
@@ -280,6 +304,14 @@ fn has_room(device: &mut Device, wanted: usize, bytes: usize, budget: Budget) ->
         device.slots.release_device();
     }
     Ok(true)
+}
+
+/// What has become of sweeps on a stream.
+struct Run {
+    /// Whether the result will be in the second of the buffers.
+    in_other: bool,
+    /// Of the work, what has not been waited for, in units of [`pace`](super::pace).
+    left: usize,
 }
 
 /// Sweeps over a tile on the device.
@@ -292,8 +324,35 @@ struct Sweeps<'a, T> {
 }
 
 impl<T> Sweeps<'_, T> {
+    /// The same on the queue, which learns how much that is.
+    fn run_on(
+        &self,
+        queue: &Queue,
+        name: &'static str,
+        samples: sys::CUdeviceptr,
+        buffers: [sys::CUdeviceptr; 2],
+        over: &mut dyn FnMut(usize) -> Result<(), Error>,
+    ) -> Result<bool, Error> {
+        let pace = self.plan.pace();
+        let units = self.plan.units().saturating_mul(self.sweeps).saturating_mul(self.unit());
+        let load = |units| Load { name, pace: Some((pace, units)), bytes: 0 };
+        let mut beginning = queue.begin(&load(units))?;
+        let Run { in_other, left } = self.run(queue.stream(), samples, buffers, over)?;
+        if left < units {
+            // The rest has been waited for, and the pace has learnt from it.
+            beginning = beginning.without_time();
+        }
+        queue.submitted(&load(left), beginning)?;
+        Ok(in_other)
+    }
+
+    /// Multiply-adds, in thousands, of a unit that the plan can launch by itself.
+    fn unit(&self) -> usize {
+        (self.outputs.saturating_mul(self.work) / self.plan.units().max(1)).div_ceil(UNIT).max(1)
+    }
+
     /// Puts the sweeps on the stream: the first from `samples` to the first of two buffers, the next from there to the
-    /// other, and so on. Says whether the result will be in the other.
+    /// other, and so on.
     ///
     /// Where that is more than the device does in time, it is waited for in between, as [`pace`](super::pace) says;
     /// then `over` is told how many outputs have been computed so far, in all sweeps, and may end it.
@@ -303,13 +362,14 @@ impl<T> Sweeps<'_, T> {
         samples: sys::CUdeviceptr,
         buffers: [sys::CUdeviceptr; 2],
         over: &mut dyn FnMut(usize) -> Result<(), Error>,
-    ) -> Result<bool, Error> {
+    ) -> Result<Run, Error> {
         let (plan, pace) = (self.plan, self.plan.pace());
         let units = plan.units();
-        let unit = (self.outputs.saturating_mul(self.work) / units.max(1)).div_ceil(UNIT).max(1);
+        let unit = self.unit();
         let mut schedule = Schedule::new(self.sweeps, units, plan.fused(self.sweeps)?);
         // What is read and which buffer is written; units that are submitted; since when the device is timed.
         let (mut from, mut to, mut done, mut begin) = (samples, 0, 0, None);
+        let mut waited = 0;
         while !schedule.is_over() {
             let batch = schedule.batch((pace.batch() / unit).max(1));
             let last = schedule.is_over();
@@ -337,12 +397,13 @@ impl<T> Sweeps<'_, T> {
             }
             if let Some(start) = begin.filter(|_| !last) {
                 stream.synchronize()?;
+                waited = done;
                 pace.took((done - before).saturating_mul(unit), start.elapsed());
                 over(done / units * self.outputs + done % units * self.outputs / units)?;
                 begin = Some(Instant::now());
             }
         }
-        Ok(to == 0)
+        Ok(Run { in_other: to == 0, left: (done - waited).saturating_mul(unit) })
     }
 }
 
@@ -358,6 +419,8 @@ fn streamed<T: Element>(
     budget: Budget,
     watch: &Watch,
 ) -> Result<(), Error> {
+    // The slots have streams of their own, and may need the coefficients' places and the memory.
+    device.queue.wait()?;
     let (cut, slots) = reserve(device, kernel, work, budget)?;
     let rounds = work.sweeps.div_ceil(cut.sweeps());
     let modules = device.modules.clone();
@@ -401,7 +464,7 @@ fn reserve<T: Element>(
         match device.slots.reserve(&device.context, slots, tiles.most_samples() * size, Some(kept), short) {
             Ok(slots) => return Ok((tiles, slots)),
             // Nobody needs what is only kept.
-            Err(Error::OutOfMemory(_)) if device.spare.release() => {}
+            Err(Error::OutOfMemory(_)) if device.queue.release() => {}
             Err(Error::OutOfMemory(text)) => {
                 let smaller = cut(target / 2, limit.min(tiles.most_samples()));
                 if wanted > 1 {
@@ -448,7 +511,7 @@ impl<T: Element> Job for TileJob<'_, T> {
         let samples = tile.samples();
         round.cut.gather(tile, round.from, slot.samples(samples));
         let Round { boundary, sweeps, under_way, shared, .. } = *round;
-        let area = Area { tile: tile.clone(), boundary, sweeps, under_way, shared };
+        let area = Area { tile: tile.clone(), boundary, sweeps, under_way, shared, queued: false };
         let plan = round.kernel.plan(round.modules, &area)?;
         let told = &mut self.told;
         let outputs = tile.outputs();
@@ -461,7 +524,7 @@ impl<T: Element> Job for TileJob<'_, T> {
         let work = round.kernel.work();
         let sweeps = Sweeps { plan: &*plan, outputs, work, sweeps: round.sweeps };
         slot.compute::<T>(samples, tile.span().len(), round.sweeps == 1, |stream, [input, output]| {
-            let in_input = sweeps.run(stream, input, [output, input], &mut over)?;
+            let in_input = sweeps.run(stream, input, [output, input], &mut over)?.in_other;
             let result = if in_input { input } else { output };
             Ok(result + (plan.first_output() * size_of::<T>()) as sys::CUdeviceptr)
         })

@@ -15,7 +15,6 @@ mod engine;
 mod lines;
 mod real;
 mod reference;
-mod stub;
 mod taps;
 
 pub use arithmetic::{

@@ -83,6 +83,10 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
         if T::NAME == f32::NAME { entries.div_ceil(2) } else { entries }
     }
 
+    fn name(&self) -> &'static str {
+        "a convolution"
+    }
+
     fn stays(&self, sweeps: usize) -> bool {
         sweeps > 1
     }
@@ -95,7 +99,7 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
         let kernel =
             if filter[2] > 1 { c"convolution_3D_const_mem_kernel" } else { c"convolution_2D_const_mem_kernel" };
         let entries = (c"F", bytemuck::cast_slice(self.filter.values()));
-        let Loaded { function, module } = self.loaded.get(modules, name, entries, kernel)?;
+        let Loaded { function, module } = self.loaded.get(modules, area.queued, name, entries, kernel)?;
         let size = area.tile.size();
         let span = area.tile.span();
         let rows = size[0].max(1);

@@ -89,6 +89,11 @@ impl Operator {
         &self.coefficients[..self.bytes]
     }
 
+    /// What it is, for people.
+    pub(super) fn name(&self) -> &'static str {
+        if self.kind == Kind::Stencil { "a stencil" } else { "a derivative" }
+    }
+
     /// Multiply-adds for an output.
     pub(super) fn work(&self) -> usize {
         2 * self.radius + 1
@@ -136,6 +141,10 @@ impl<T: Element> Kernel<T> for LinesKernel<T> {
         self.operator.work()
     }
 
+    fn name(&self) -> &'static str {
+        self.operator.name()
+    }
+
     fn stays(&self, _: usize) -> bool {
         false
     }
@@ -153,7 +162,7 @@ impl<T: Element> Kernel<T> for LinesKernel<T> {
             }
         };
         let Loaded { function, module } =
-            self.loaded.get(modules, name, (symbol, self.operator.coefficients()), function)?;
+            self.loaded.get(modules, area.queued, name, (symbol, self.operator.coefficients()), function)?;
         let size = area.tile.size();
         Ok(Box::new(LinesPlan {
             function,

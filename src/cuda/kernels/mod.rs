@@ -32,6 +32,9 @@ pub(super) trait Kernel<T: Element>: Sync {
     /// Multiply-adds for an output.
     fn work(&self) -> usize;
 
+    /// What it is, for people.
+    fn name(&self) -> &'static str;
+
     /// Whether so many sweeps had better be done where the whole array is on the device, although it could be cut.
     fn stays(&self, sweeps: usize) -> bool;
 
@@ -51,6 +54,8 @@ pub(super) struct Area<T> {
     pub(super) under_way: usize,
     /// Whether there are others.
     pub(super) shared: bool,
+    /// Whether it is computed on the queue's stream, where coefficients come in their turn.
+    pub(super) queued: bool,
 }
 
 /// A kernel that is loaded, and has its coefficients.
@@ -68,6 +73,7 @@ impl LoadOnce {
     fn get(
         &self,
         modules: &Modules,
+        queued: bool,
         name: &'static str,
         coefficients: (&'static CStr, &[u8]),
         function: &'static CStr,
@@ -76,7 +82,11 @@ impl LoadOnce {
             return Ok(loaded);
         }
         let module = modules.get(name)?;
-        module.set_symbol(coefficients.0, coefficients.1)?;
+        if queued {
+            module.queue_symbol(coefficients.0, coefficients.1)?;
+        } else {
+            module.set_symbol(coefficients.0, coefficients.1)?;
+        }
         let function = module.function(function)?;
         Ok(self.0.get_or_init(|| Loaded { function, module }))
     }

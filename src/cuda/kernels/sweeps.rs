@@ -315,6 +315,10 @@ impl<T: Element> Kernel<T> for SweepsKernel<T> {
         self.operator.work()
     }
 
+    fn name(&self) -> &'static str {
+        self.operator.name()
+    }
+
     fn stays(&self, sweeps: usize) -> bool {
         // A small array is one tile, and does not go there and back anyway.
         self.lines.elements() * size_of::<T>() > SWEPT_BYTES && sweeps.saturating_mul(self.operator.work()) >= STAYS
@@ -333,7 +337,8 @@ impl<T: Element> Kernel<T> for SweepsKernel<T> {
         };
         let name = name.ok_or_else(|| Error::Internal(format!("No kernel {kind:?} for a derivative.")))?;
         let coefficients = (symbol, self.operator.coefficients());
-        let Loaded { function, module } = self.loaded[kind as usize].get(modules, name, coefficients, c"sweeps")?;
+        let Loaded { function, module } =
+            self.loaded[kind as usize].get(modules, area.queued, name, coefficients, c"sweeps")?;
         Ok(Box::new(SweepsPlan {
             function,
             pace: module.pace(area.shared),

@@ -100,7 +100,7 @@ struct Job {
 
 impl Access {
     pub(super) fn run(&self, bench: &mut Bench) -> Result<(), Error> {
-        let stream = bench.device.stream.clone();
+        let stream = bench.device.stream().clone();
         let values: Vec<i32> = (0..ENTRIES).map(value).collect();
         bench.device.modules.get("study_access")?.set_symbol(c"constantTable", &values)?;
         let table = Array::filled(&stream, ENTRIES, value)?;

@@ -54,7 +54,7 @@ fn sum(element: f32) -> f32 {
 
 impl Angles {
     pub(super) fn run(&self, bench: &mut Bench) -> Result<(), Error> {
-        let stream = bench.device.stream.clone();
+        let stream = bench.device.stream().clone();
         let values: Vec<f32> = (0..ANGLES).map(angle).collect();
         let global = Array::filled(&stream, ANGLES, angle)?;
         let module = bench.device.modules.get("study_angles")?;

@@ -71,7 +71,7 @@ impl Convolution {
     }
 
     pub(super) fn run(&self, bench: &mut Bench) -> Result<(), Error> {
-        let stream = bench.device.stream.clone();
+        let stream = bench.device.stream().clone();
         let count = self.size * self.size;
         let filter: Vec<f32> = (0..self.filter_size().pow(2)).map(entry).collect();
         let image = Array::filled(&stream, count, noise)?;

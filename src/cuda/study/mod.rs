@@ -155,7 +155,7 @@ struct Row {
 
 impl Bench<'_> {
     fn new(device: &mut Device) -> Result<Bench<'_>, Error> {
-        let clock = Clock::new(&device.context, &device.stream)?;
+        let clock = Clock::new(&device.context, device.stream())?;
         Ok(Bench { device, clock, measurements: Vec::new() })
     }
 
@@ -167,7 +167,7 @@ impl Bench<'_> {
         output: &Array<T>,
         expected: impl Fn(usize) -> T + Sync,
     ) -> Result<(), Error> {
-        let stream = self.device.stream.clone();
+        let stream = self.device.stream().clone();
         output.spoil()?;
         launch.on(&stream)?;
         stream.synchronize()?;

@@ -48,7 +48,7 @@ fn derivative(coefficients: &[f32; DERIVATIVE_RADIUS], count: usize, sample: imp
 
 impl ReadOnly {
     pub(super) fn run(&self, bench: &mut Bench) -> Result<(), Error> {
-        let stream = bench.device.stream.clone();
+        let stream = bench.device.stream().clone();
         let count = self.points;
         let argument = coefficients();
         let samples = Array::filled(&stream, count, noise)?;

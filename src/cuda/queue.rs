@@ -1,0 +1,390 @@
+//! The one stream for all that is done with arrays which lie on a device, each call's work behind that of the call
+//! before.
+//!
+//! # Rationale
+//! Who computes on such arrays need not wait for the device. A buffer that a call gives back may be another's at once,
+//! since the other's work comes behind; so buffers that nobody needs at the moment are kept in a pool, and once it is
+//! warm no call asks the driver for memory.
+//!
+//! # Bounds
+//! - The pool holds no more than the arrays that live take together, or [`DEFAULT_DEVICE_BYTES`] where that is more;
+//!   with a strict budget, what is left of that.
+//! - What is under way takes a device about a twentieth of a second: so whoever waits for it can be interrupted.
+//!
+//! # Errors
+//! What goes wrong on the device is told by a later call of the driver, perhaps in a later call of ours: the error then
+//! names those that were under way.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use cudarc::driver::{result, sys};
+
+use super::context::{Context, Event, Stream};
+use super::error::failed;
+use super::memory::{DEFAULT_DEVICE_BYTES, DeviceBuffer};
+use super::pace::SharedPace;
+use crate::process::PerProcess;
+use crate::stencil::Error;
+
+/// As many batches, in the sense of [`pace`](super::pace), may be under way before one of them is waited for.
+const MOST_BATCHES: f64 = 2.0;
+
+/// The most calls that are under way: about as many launches as a stream takes without making its caller wait.
+const MOST_CALLS: usize = 500;
+
+/// From this part of a batch on, a call's time is taken, for the pace.
+const WORTH_TIMING: f64 = 0.125;
+
+/// The most calls that an error names.
+const NAMED: usize = 5;
+
+/// The queue of a device.
+#[derive(Debug)]
+pub(super) struct Queue {
+    stream: Arc<Stream>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    pool: Pool,
+    /// What was put on the stream since it was last waited for is over up to here.
+    calls: VecDeque<Call>,
+    /// The parts of a batch that they are, together.
+    batches: f64,
+    /// What is on its way to the device, for the call that is being put on the stream.
+    sent: Vec<Vec<u8>>,
+    /// Events for calls to come.
+    events: Vec<Event>,
+    /// Whether something was put on the stream since it was last waited for.
+    busy: bool,
+}
+
+/// What a call has put on the stream.
+#[derive(Debug)]
+struct Call {
+    name: &'static str,
+    /// When it began, where its time is taken.
+    begin: Option<Event>,
+    end: Event,
+    batches: f64,
+    learns: Option<(SharedPace, usize)>,
+    _sent: Vec<Vec<u8>>,
+}
+
+/// Work that is put on the stream, for the books.
+#[derive(Debug)]
+pub(super) struct Load<'a> {
+    /// What it is, for people.
+    pub(super) name: &'static str,
+    /// The pace that says how much is a batch, and the units of it that this is; `None` where it is known without.
+    pub(super) pace: Option<(&'a SharedPace, usize)>,
+    /// The bytes that it moves on the device.
+    pub(super) bytes: usize,
+}
+
+impl Load<'_> {
+    /// The part of a batch that it is.
+    fn batches(&self) -> f64 {
+        match self.pace {
+            Some((pace, units)) => units as f64 / pace.batch().max(1) as f64,
+            // The slowest of devices moves 100 GB a second; a batch is 20 ms.
+            None => self.bytes as f64 / 2e9,
+        }
+    }
+}
+
+/// The queues that somebody holds, by the ordinals of their devices.
+static HELD: PerProcess<Mutex<BTreeMap<usize, Weak<Queue>>>> = PerProcess::new();
+
+impl Queue {
+    /// The queue of this context: the one that arrays in it hold, or a new one.
+    pub(super) fn of(context: &Arc<Context>) -> Result<Arc<Queue>, Error> {
+        let mut held = lock(HELD.get());
+        let found = held.get(&context.ordinal()).and_then(Weak::upgrade);
+        if let Some(queue) = found.filter(|queue| Arc::ptr_eq(queue.stream.context(), context)) {
+            return Ok(queue);
+        }
+        let queue = Arc::new(Queue { stream: Stream::new(context)?, state: Mutex::default() });
+        held.insert(context.ordinal(), Arc::downgrade(&queue));
+        Ok(queue)
+    }
+
+    /// The stream. What is put on it by who does not [tell](Queue::submitted), is waited for by him.
+    pub(super) fn stream(&self) -> &Arc<Stream> {
+        &self.stream
+    }
+
+    /// That work is about to be put on the stream. Its time begins now, if it is worth taking.
+    pub(super) fn begin(&self, load: &Load) -> Result<Beginning, Error> {
+        let mut state = lock(&self.state);
+        state.busy = true;
+        let batches = load.batches();
+        let begin = match load.pace {
+            Some(_) if batches >= WORTH_TIMING => Some(state.event(&self.stream)?),
+            _ => None,
+        };
+        if let Some(begin) = &begin {
+            begin.record(&self.stream)?;
+        }
+        Ok(Beginning(begin))
+    }
+
+    /// That it is there. Where more is under way than may be, this waits for the first of it.
+    pub(super) fn submitted(&self, load: &Load, beginning: Beginning) -> Result<(), Error> {
+        let mut state = lock(&self.state);
+        let end = state.event(&self.stream)?;
+        end.record(&self.stream)?;
+        let learns = beginning.0.as_ref().and(load.pace).map(|(pace, units)| (pace.clone(), units));
+        let batches = load.batches();
+        state.batches += batches;
+        let sent = std::mem::take(&mut state.sent);
+        state.calls.push_back(Call { name: load.name, begin: beginning.0, end, batches, learns, _sent: sent });
+        while state.calls.len() > 1 && (state.batches > MOST_BATCHES || state.calls.len() > MOST_CALLS) {
+            state.retire()?;
+        }
+        Ok(())
+    }
+
+    /// Waits for all that is under way.
+    pub(super) fn wait(&self) -> Result<(), Error> {
+        if !lock(&self.state).busy {
+            return Ok(());
+        }
+        // Not under the lock: whoever drops an array meanwhile is not to wait, too.
+        self.stream.synchronize()?;
+        let mut state = lock(&self.state);
+        while !state.calls.is_empty() {
+            state.retire()?;
+        }
+        state.sent.clear();
+        state.busy = false;
+        Ok(())
+    }
+
+    /// Waits for all that is under way, whatever has happened.
+    fn settle(&self, state: &mut State) {
+        if state.busy {
+            self.stream.settle();
+            state.calls.clear();
+            state.batches = 0.0;
+            state.sent.clear();
+            state.busy = false;
+        }
+    }
+
+    /// Puts a copy of `values` to the address `to` on the stream.
+    ///
+    /// # Safety
+    /// There is room for them, and who reads what is there does so on this stream.
+    pub(super) unsafe fn send(&self, values: &[u8], to: sys::CUdeviceptr) -> Result<(), Error> {
+        let values = values.to_vec();
+        let mut state = lock(&self.state);
+        state.busy = true;
+        // SAFETY: as the caller says; the source stays until the stream has been waited for.
+        let sent = unsafe { result::memcpy_htod_async(to, &values, self.stream.handle()) };
+        // Also after an error: nobody knows whether it is still read.
+        state.sent.push(values);
+        sent.map_err(failed("cuMemcpyHtoDAsync"))
+    }
+
+    /// `error`, with what was under way when it was met.
+    pub(super) fn blame(&self, error: Error) -> Error {
+        let state = lock(&self.state);
+        match error {
+            Error::Cuda(text) if !state.calls.is_empty() => {
+                let names: Vec<_> = state.calls.iter().take(NAMED).map(|call| call.name).collect();
+                let more = state.calls.len() - names.len();
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                Error::Cuda(format!("{text} Under way on the device were: {}{more}.", names.join(", ")))
+            }
+            error => error,
+        }
+    }
+
+    // ---- memory
+
+    /// A buffer of so many bytes at least, for a call's own use: of the pool, or a new one. What a call before this one
+    /// did with it is ahead on the stream.
+    pub(super) fn take(&self, bytes: usize) -> Result<DeviceBuffer, Error> {
+        let found = lock(&self.state).pool.take(bytes);
+        found.map_or_else(|| DeviceBuffer::new(self.stream.context(), bytes), Ok)
+    }
+
+    /// The same for an array that lives until it is [given up](Queue::give_up).
+    pub(super) fn take_for_array(&self, bytes: usize) -> Result<DeviceBuffer, Error> {
+        let buffer = self.take(bytes)?;
+        lock(&self.state).pool.live += buffer.bytes();
+        Ok(buffer)
+    }
+
+    /// Takes back what was taken for a call.
+    pub(super) fn give(&self, buffer: DeviceBuffer) {
+        let mut state = lock(&self.state);
+        let dropped = state.pool.keep(buffer);
+        self.drop_all(&mut state, dropped);
+    }
+
+    /// Takes back what was taken for an array.
+    pub(super) fn give_up(&self, buffer: DeviceBuffer) {
+        let mut state = lock(&self.state);
+        state.pool.live -= buffer.bytes();
+        let mut dropped = state.pool.keep(buffer);
+        dropped.extend(state.pool.shrink());
+        self.drop_all(&mut state, dropped);
+    }
+
+    /// A buffer of an array becomes a call's own, and that one the array's.
+    pub(super) fn exchange(&self, of_array: &mut DeviceBuffer, own: &mut DeviceBuffer) {
+        let mut state = lock(&self.state);
+        state.pool.live = state.pool.live - of_array.bytes() + own.bytes();
+        std::mem::swap(of_array, own);
+    }
+
+    /// Frees buffers. No work may be under way with them then.
+    fn drop_all(&self, state: &mut State, buffers: Vec<DeviceBuffer>) {
+        if !buffers.is_empty() {
+            self.settle(state);
+        }
+        drop(buffers);
+    }
+
+    /// Sets how many bytes the pool may hold; `strict` says that it may not hold more beside arrays that live.
+    pub(super) fn bound(&self, bytes: usize, strict: bool) {
+        let mut state = lock(&self.state);
+        (state.pool.bound, state.pool.strict) = (bytes, strict);
+    }
+
+    /// The bytes in the pool, and how many of `wanted` buffers of so many bytes it has not.
+    pub(super) fn stock(&self, wanted: usize, bytes: usize) -> (usize, usize) {
+        let state = lock(&self.state);
+        (state.pool.bytes(), wanted.saturating_sub(state.pool.fitting(bytes)))
+    }
+
+    /// Frees what is in the pool, and says whether there was anything.
+    pub(super) fn release(&self) -> bool {
+        let mut state = lock(&self.state);
+        let buffers = std::mem::take(&mut state.pool.free);
+        let any = !buffers.is_empty();
+        self.drop_all(&mut state, buffers);
+        any
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        // What goes next may still be in use.
+        if self.stream.context().is_ours() {
+            let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+            if state.busy {
+                self.stream.settle();
+            }
+        }
+    }
+}
+
+/// The beginning of a call's work on the stream.
+#[derive(Debug)]
+pub(super) struct Beginning(Option<Event>);
+
+impl Beginning {
+    /// The same, with nothing to learn from.
+    pub(super) fn without_time(self) -> Beginning {
+        Beginning(None)
+    }
+}
+
+impl State {
+    fn event(&mut self, stream: &Stream) -> Result<Event, Error> {
+        self.events.pop().map_or_else(|| Event::new(stream.context()), Ok)
+    }
+
+    /// Waits for the first of the calls under way, and learns from it.
+    fn retire(&mut self) -> Result<(), Error> {
+        let Some(call) = self.calls.front() else {
+            return Ok(());
+        };
+        call.end.wait()?;
+        if let (Some(begin), Some((pace, units))) = (&call.begin, &call.learns) {
+            pace.took(*units, Duration::from_secs_f32(begin.elapsed(&call.end)?.max(0.0) / 1e3));
+        }
+        let call = self.calls.pop_front().into_iter();
+        for call in call {
+            self.batches = if self.calls.is_empty() { 0.0 } else { self.batches - call.batches };
+            self.events.extend(call.begin.into_iter().chain([call.end]));
+        }
+        Ok(())
+    }
+}
+
+/// Buffers that nobody needs at the moment.
+#[derive(Debug)]
+struct Pool {
+    free: Vec<DeviceBuffer>,
+    /// The bytes of arrays that live.
+    live: usize,
+    bound: usize,
+    strict: bool,
+}
+
+impl Default for Pool {
+    fn default() -> Pool {
+        Pool { free: Vec::new(), live: 0, bound: DEFAULT_DEVICE_BYTES, strict: false }
+    }
+}
+
+impl Pool {
+    /// The bytes that it may hold.
+    fn most(&self) -> usize {
+        if self.strict { self.bound } else { self.bound.max(self.live) }
+    }
+
+    fn bytes(&self) -> usize {
+        self.free.iter().map(DeviceBuffer::bytes).sum()
+    }
+
+    fn fitting(&self, bytes: usize) -> usize {
+        self.free.iter().filter(|buffer| fits(buffer.bytes(), bytes)).count()
+    }
+
+    /// The smallest buffer that fits.
+    fn take(&mut self, bytes: usize) -> Option<DeviceBuffer> {
+        let fitting = self.free.iter().enumerate().filter(|(_, buffer)| fits(buffer.bytes(), bytes));
+        let (found, _) = fitting.min_by_key(|(_, buffer)| buffer.bytes())?;
+        Some(self.free.swap_remove(found))
+    }
+
+    /// Keeps a buffer, and gives those that are too much then: smaller ones go first, since a large one serves for
+    /// them, too.
+    fn keep(&mut self, buffer: DeviceBuffer) -> Vec<DeviceBuffer> {
+        if buffer.bytes() > self.most() {
+            return vec![buffer];
+        }
+        self.free.push(buffer);
+        self.shrink()
+    }
+
+    /// Those that are too much.
+    fn shrink(&mut self) -> Vec<DeviceBuffer> {
+        let mut dropped = Vec::new();
+        while self.bytes() > self.most() {
+            let Some((smallest, _)) = self.free.iter().enumerate().min_by_key(|(_, buffer)| buffer.bytes()) else {
+                break;
+            };
+            dropped.push(self.free.swap_remove(smallest));
+        }
+        dropped
+    }
+}
+
+/// Whether a buffer of so many bytes serves for so many that are wanted: what is left over is little, or small beside
+/// it.
+fn fits(bytes: usize, wanted: usize) -> bool {
+    bytes >= wanted && bytes / 2 <= wanted.max(1 << 20)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
