@@ -9,6 +9,7 @@
 //! than it found: the host and its other extensions may use the same GPU.
 
 mod archive;
+mod arithmetic;
 mod context;
 mod cut;
 mod device;
