@@ -1,0 +1,815 @@
+classdef DeviceArray < handle
+%DeviceArray  An array that stays on the GPU between calls.
+%
+%   U = DeviceArray (X)
+%   U = DeviceArray (X, NAME, VALUE, ...)
+%   U = DeviceArray.zeros (N), DeviceArray.zeros (M, N, ...), DeviceArray.zeros ([M N ...])
+%   U = DeviceArray.zeros (..., CLASS, NAME, VALUE, ...)
+%   U = DeviceArray.ones (...)
+%
+%   Copies X to the GPU, or, where there is none, to memory of its own for the CPU.
+%   Arithmetic on U runs there and its results stay there. The values come back with
+%   GATHER. A chain of operations crosses the link to the GPU once each way.
+%
+%   Inputs
+%     X      real, full array, double or single, of any size
+%     CLASS  'double' (the default) or 'single'
+%
+%   Options, as name and value
+%     'Backend'  'auto' (the default), 'cuda' or 'cpu'
+%     'Device'   which GPU, a whole number counted from 1
+%   They mean what they mean to StencilConstantMemory_CUDA.
+%
+%   What gives a new DeviceArray
+%     u + v, u - v, u .* v, u ./ v, u .\ v, -u, +u, abs, sqrt, u .^ k with a whole
+%     number k from -16 to 16, max (u, v), min (u, v)
+%     s * u, u * s, u / s, s \ u with a scalar s
+%     ==, ~=, <, <=, >, >=, &, |, ~, isnan, isinf, isfinite: ones and zeros of the
+%     class of the operands
+%     u(:), reshape, a transposed vector, double, single
+%     One operand may be an ordinary array, double, single or logical. Sizes are
+%     expanded as the host does it, and the result is single where an operand is.
+%
+%   What gives ordinary values
+%     gather (u)         all values
+%     u(i), u(i, j, ..)  some values; ranges, END, ':', and masks as usual. Only
+%                        u(:) stays on the device.
+%     sum, any, all, max (u), min (u), and max (u, [], dim), min (u, [], dim): along
+%                        the first dimension that is not 1, along a given one, or
+%                        over all elements with 'all' in its place
+%     dot (u, v), norm (u), norm (u, p) with p 1, 2, Inf, -Inf or 'fro' (a matrix:
+%                        'fro' only), isequal
+%     size, numel, ndims, rows, columns, length, isempty, isscalar, isvector, isrow,
+%     iscolumn, ismatrix, isreal, isfloat, isnumeric, underlyingType,
+%     isUnderlyingType
+%     device (u)         the number of the GPU, or 0 for the CPU
+%
+%   Assignment and copies
+%     V = U makes a second name for one array and copies nothing. No operation
+%     changes an array: U(I) = VALUE makes a new one for U, and V keeps the old
+%     values, as with ordinary arrays. So an assignment costs a copy on the device:
+%     assign ranges, not elements in a loop. The array does not grow.
+%     An array is freed when its last name is gone. DELETE (U) frees it at once.
+%     SAVE does not keep it: save gather (u).
+%
+%   What is different from an ordinary array
+%     "if (u)" and "while (u)" cannot be refused: Octave takes an object for false.
+%     Write if (all (u > 0)) or if (any (u)).
+%     class (u) is 'DeviceArray'; underlyingType (u) is 'double' or 'single'.
+%     Everything that is not named here is an error that says what to do. Most
+%     often that is GATHER.
+%
+%   Errors, DeviceArray:
+%     unsupported  an operation that is not there on a device
+%     index        an index outside the array, or none: 0, 1.5, {}
+%     dimension    a dimension that is no whole number from 1 up
+%     size         sizes that do not go together
+%     dataType     an operand of another type
+%     ...          and those of StencilConstantMemory_CUDA, such as option, noDevice,
+%                  busy, outOfMemory, notBuilt
+%
+%   Examples
+%     u = DeviceArray (rand (1000));
+%     v = 2 * u + 1;
+%     if (all (v(:) > 0))
+%       x = gather (sqrt (v));
+%     end
+%
+%   See also StencilConstantMemory_CUDA, ConstantMemoryDevice_CUDA, compile_mex.
+
+  % The number by which the library knows the array. Empty where construction failed
+  % or the object came from a file. SUBSREF refuses to show it; read access is public
+  % for mxGetProperty.
+  properties (SetAccess = private, Hidden, Transient)
+    id
+  end
+
+  % One line for each frequent method: an interpreter's call takes microseconds.
+  % Checks that the library makes are not made here.
+  methods
+    function this = DeviceArray (x, varargin)
+      % The library makes its results by calling this with the number of an array.
+      if nargin == 1 && isa (x, 'uint64')
+        this.id = x;
+      elseif nargin > 0
+        this.id = DeviceArray_CUDA ('new', x, varargin{:});
+      else
+        error ('DeviceArray:numberOfInputs', ...
+               'Number of Inputs are Wrong: DeviceArray needs an array, DeviceArray (x).');
+      end
+    end
+
+    % Hosts call it for every object: more than once, and where construction failed.
+    function delete (this)
+      DeviceArray_CUDA ('delete', this.id);
+    end
+
+    % --- Arithmetic ---------------------------------------------------------------
+
+    function c = plus (a, b)
+      c = DeviceArray_CUDA ('plus', a, b);
+    end
+
+    function c = minus (a, b)
+      c = DeviceArray_CUDA ('minus', a, b);
+    end
+
+    function c = times (a, b)
+      c = DeviceArray_CUDA ('times', a, b);
+    end
+
+    function c = rdivide (a, b)
+      c = DeviceArray_CUDA ('rdivide', a, b);
+    end
+
+    function c = ldivide (a, b)
+      c = DeviceArray_CUDA ('rdivide', b, a);
+    end
+
+    % The host's own ISSCALAR answers for its arrays, without a question to the library.
+    function c = mtimes (a, b)
+      if ~isobject (a) && isscalar (a) || isscalar (b) || isscalar (a)
+        c = DeviceArray_CUDA ('times', a, b);
+      else
+        DeviceArray.refuse ('The product of two matrices', '', ...
+                            'For products of elements write .*, for dot products DOT. ');
+      end
+    end
+
+    function c = mrdivide (a, b)
+      if isscalar (b)
+        c = DeviceArray_CUDA ('rdivide', a, b);
+      else
+        DeviceArray.refuse ('Division by a matrix', '', 'For quotients of elements write ./. ');
+      end
+    end
+
+    function c = mldivide (a, b)
+      if isscalar (a)
+        c = DeviceArray_CUDA ('rdivide', b, a);
+      else
+        DeviceArray.refuse ('Division by a matrix', '', 'For quotients of elements write .\. ');
+      end
+    end
+
+    function c = power (a, k)
+      if isa (k, 'double') && isscalar (k) && k == fix (k) && abs (k) <= 16
+        c = DeviceArray_CUDA ('power', a, k);
+      else
+        DeviceArray.refuse ('.^ with another exponent than a whole number from -16 to 16', ...
+                            'gather (u) .^ k', 'For .^ 0.5 write SQRT. ');
+      end
+    end
+
+    function mpower (varargin)
+      DeviceArray.refuse ('^', 'gather (u) ^ k', 'For powers of elements write .^. ');
+    end
+
+    function c = uminus (a)
+      c = DeviceArray_CUDA ('uminus', a);
+    end
+
+    function a = uplus (a)
+    end
+
+    function c = abs (a)
+      c = DeviceArray_CUDA ('abs', a);
+    end
+
+    function c = sqrt (a)
+      c = DeviceArray_CUDA ('sqrt', a);
+    end
+
+    function [c, i] = min (a, b, dim)
+      if nargout > 1
+        DeviceArray.refuse ('The second output of min', '[m, i] = min (gather (u))');
+      elseif nargin == 2
+        c = DeviceArray_CUDA ('min', a, b);
+      elseif nargin == 1
+        c = reduced (a, 'smallest', @(x, dim) min (x, [], dim));
+      else
+        DeviceArray.mustBeEmpty (b, 'min');
+        c = reduced (a, 'smallest', @(x, dim) min (x, [], dim), dim);
+      end
+    end
+
+    function [c, i] = max (a, b, dim)
+      if nargout > 1
+        DeviceArray.refuse ('The second output of max', '[m, i] = max (gather (u))');
+      elseif nargin == 2
+        c = DeviceArray_CUDA ('max', a, b);
+      elseif nargin == 1
+        c = reduced (a, 'largest', @(x, dim) max (x, [], dim));
+      else
+        DeviceArray.mustBeEmpty (b, 'max');
+        c = reduced (a, 'largest', @(x, dim) max (x, [], dim), dim);
+      end
+    end
+
+    % --- Comparison and logic -----------------------------------------------------
+
+    function c = eq (a, b)
+      c = DeviceArray_CUDA ('eq', a, b);
+    end
+
+    function c = ne (a, b)
+      c = DeviceArray_CUDA ('ne', a, b);
+    end
+
+    function c = lt (a, b)
+      c = DeviceArray_CUDA ('lt', a, b);
+    end
+
+    function c = le (a, b)
+      c = DeviceArray_CUDA ('le', a, b);
+    end
+
+    function c = gt (a, b)
+      c = DeviceArray_CUDA ('gt', a, b);
+    end
+
+    function c = ge (a, b)
+      c = DeviceArray_CUDA ('ge', a, b);
+    end
+
+    function c = and (a, b)
+      c = DeviceArray_CUDA ('and', a, b);
+    end
+
+    function c = or (a, b)
+      c = DeviceArray_CUDA ('or', a, b);
+    end
+
+    function c = not (a)
+      c = DeviceArray_CUDA ('not', a);
+    end
+
+    function c = isnan (a)
+      c = DeviceArray_CUDA ('isnan', a);
+    end
+
+    function c = isinf (a)
+      c = DeviceArray_CUDA ('eq', abs (a), Inf);
+    end
+
+    function c = isfinite (a)
+      c = DeviceArray_CUDA ('lt', abs (a), Inf);
+    end
+
+    % --- Reductions: ordinary values ------------------------------------------------
+
+    function r = sum (a, varargin)
+      r = reduced (a, 'sum', @sum, varargin{:});
+    end
+
+    function r = any (a, varargin)
+      r = reduced (a, 'any', @any, varargin{:});
+    end
+
+    function r = all (a, varargin)
+      r = reduced (a, 'all', @all, varargin{:});
+    end
+
+    function r = dot (a, b, varargin)
+      da = size (a);
+      db = size (b);
+      vectors = numel (da) == 2 && numel (db) == 2 && any (da == 1) && any (db == 1);
+      if vectors && isempty (varargin)
+        if prod (da) ~= prod (db)
+          error ('DeviceArray:size', 'dot: the vectors have %d and %d elements.', prod (da), prod (db));
+        elseif isa (a, 'DeviceArray') && isa (b, 'DeviceArray')
+          if any (da ~= db)
+            b = DeviceArray_CUDA ('reshape', b, da);
+          end
+          r = DeviceArray_CUDA ('dot', a, b);
+        else
+          r = DeviceArray_CUDA ('sum', DeviceArray_CUDA ('times', reshape (a, [], 1), reshape (b, [], 1)), 0);
+        end
+      elseif isequal (da, db)
+        r = sum (DeviceArray_CUDA ('times', a, b), varargin{:});
+      else
+        error ('DeviceArray:size', 'dot: the arrays have the sizes %s and %s.', ...
+               DeviceArray.sizeText (da), DeviceArray.sizeText (db));
+      end
+    end
+
+    function r = norm (a, p)
+      if nargin < 2
+        p = 2;
+      end
+      d = size (a);
+      if ischar (p)
+        p = lower (p);
+        if strcmp (p, 'inf')
+          p = Inf;
+        end
+      end
+      if strcmp (p, 'fro') && numel (d) == 2
+        p = 2;
+      elseif numel (d) > 2 || all (d ~= 1) && all (d ~= 0)
+        DeviceArray.refuse ('A norm of a matrix other than norm (u, ''fro'')', 'norm (gather (u), p)');
+      end
+      if prod (d) == 0
+        r = zeros (1, underlyingType (a));
+      elseif isequal (p, 2)
+        r = sqrt (DeviceArray_CUDA ('dot', a, a));
+        largest = realmax (class (r));
+        if r > 1e-6 * sqrt (largest) || r < 1e6 * sqrt (1 / largest)
+          % The squares may have left the range of the class.
+          m = DeviceArray_CUDA ('amax', a, 0);
+          if m > 0 && m < Inf
+            a = DeviceArray_CUDA ('rdivide', a, m);
+            r = m * sqrt (DeviceArray_CUDA ('dot', a, a));
+          end
+        end
+      elseif isequal (p, 1)
+        r = DeviceArray_CUDA ('asum', a, 0);
+      elseif isequal (p, Inf)
+        r = DeviceArray_CUDA ('amax', a, 0);
+      elseif isequal (p, -Inf)
+        r = DeviceArray_CUDA ('smallest', abs (a), 0);
+      else
+        DeviceArray.refuse ('A norm other than 1, 2, Inf, -Inf and ''fro''', 'norm (gather (u), p)');
+      end
+    end
+
+    function yes = isequal (a, b, varargin)
+      yes = DeviceArray.same (a, b);
+      for k = 1:numel (varargin)
+        yes = yes && DeviceArray.same (a, varargin{k});
+      end
+    end
+
+    % --- Values and classes ---------------------------------------------------------
+
+    function x = gather (this)
+      x = DeviceArray_CUDA ('gather', this);
+    end
+
+    function u = double (this)
+      u = DeviceArray_CUDA ('convert', this, 'double');
+    end
+
+    function u = single (this)
+      u = DeviceArray_CUDA ('convert', this, 'single');
+    end
+
+    function name = underlyingType (this)
+      name = DeviceArray_CUDA ('class', this);
+    end
+
+    function yes = isUnderlyingType (this, name)
+      yes = strcmp (DeviceArray_CUDA ('class', this), name);
+    end
+
+    function n = device (this)
+      n = DeviceArray_CUDA ('where', this).Device;
+    end
+
+    function yes = isreal (this) %#ok<MANU>
+      yes = true;
+    end
+
+    function yes = isfloat (this) %#ok<MANU>
+      yes = true;
+    end
+
+    function yes = isnumeric (this) %#ok<MANU>
+      yes = true;
+    end
+
+    % --- Sizes ----------------------------------------------------------------------
+
+    function varargout = size (this, varargin)
+      d = DeviceArray_CUDA ('size', this);
+      n = max (nargout, 1);
+      if nargin > 1
+        asked = [varargin{:}];
+        if isempty (asked) || ~isnumeric (asked) || any (asked < 1) || any (asked ~= fix (asked))
+          error ('DeviceArray:dimension', ...
+                 'size: the dimension must be a whole number from 1 up, or several of them.');
+        end
+        d(end+1:max (asked)) = 1;
+        d = d(asked);
+        if n > numel (d)
+          error ('DeviceArray:numberOfOutputs', ...
+                 'size: %d outputs for %d dimensions.', n, numel (d));
+        end
+      elseif n > 1
+        d(end+1:n) = 1;
+        d = [d(1:n-1), prod(d(n:end))];
+      end
+      if nargout > 1
+        varargout = num2cell (d(1:n));
+      else
+        varargout = {d};
+      end
+    end
+
+    function n = numel (this, varargin)
+      if nargin > 1
+        % Asked how many values u(...) has on the left or in a list: it is one array.
+        n = 1;
+      else
+        n = prod (DeviceArray_CUDA ('size', this));
+      end
+    end
+
+    % MATLAB's question for the same.
+    function n = numArgumentsFromSubscript (varargin)
+      n = 1;
+    end
+
+    function n = ndims (this)
+      n = numel (DeviceArray_CUDA ('size', this));
+    end
+
+    function n = rows (this)
+      n = size (this, 1);
+    end
+
+    function n = columns (this)
+      n = size (this, 2);
+    end
+
+    function n = length (this)
+      d = DeviceArray_CUDA ('size', this);
+      n = max (d) * all (d);
+    end
+
+    function yes = isempty (this)
+      yes = any (DeviceArray_CUDA ('size', this) == 0);
+    end
+
+    function yes = isscalar (this)
+      yes = all (DeviceArray_CUDA ('size', this) == 1);
+    end
+
+    function yes = isvector (this)
+      d = DeviceArray_CUDA ('size', this);
+      yes = numel (d) == 2 && any (d == 1) && all (d >= 1);
+    end
+
+    function yes = isrow (this)
+      d = DeviceArray_CUDA ('size', this);
+      yes = numel (d) == 2 && d(1) == 1;
+    end
+
+    function yes = iscolumn (this)
+      d = DeviceArray_CUDA ('size', this);
+      yes = numel (d) == 2 && d(2) == 1;
+    end
+
+    function yes = ismatrix (this) %#ok<MANU>
+      yes = true;
+    end
+
+    function yes = issquare (this)
+      d = DeviceArray_CUDA ('size', this);
+      yes = numel (d) == 2 && d(1) == d(2);
+    end
+
+    function u = reshape (this, varargin)
+      open = cellfun ('isempty', varargin);
+      if any (open)
+        if sum (open) > 1 || nargin < 3
+          error ('DeviceArray:size', 'reshape: only one dimension may be [].');
+        end
+        n = numel (this);
+        rest = prod ([varargin{~open}]);
+        if rest == 0 || mod (n, rest) ~= 0
+          error ('DeviceArray:size', ...
+                 'reshape: %d elements cannot be divided by the product of the dimensions, %d.', n, rest);
+        end
+        varargin{open} = n / rest;
+      end
+      u = DeviceArray_CUDA ('reshape', this, [varargin{:}]);
+    end
+
+    function u = transpose (this)
+      d = DeviceArray_CUDA ('size', this);
+      if numel (d) > 2 || all (d ~= 1)
+        DeviceArray.refuse ('The transpose of a matrix', 'gather (u).''');
+      end
+      u = DeviceArray_CUDA ('reshape', this, d([2 1]));
+    end
+
+    function u = ctranspose (this)
+      u = transpose (this);
+    end
+
+    function u = permute (this, order)
+      d = DeviceArray_CUDA ('size', this);
+      if ~isequal (sort (order(:).'), 1:numel (order)) || numel (order) < numel (d)
+        error ('DeviceArray:dimension', 'permute: the order must hold 1 to %d once each.', numel (d));
+      end
+      d(end+1:numel (order)) = 1;
+      if any (diff (order(d(order) ~= 1)) < 0)
+        % Elements would change places.
+        DeviceArray.refuse ('permute of an array that is no vector', 'permute (gather (u), order)');
+      end
+      u = DeviceArray_CUDA ('reshape', this, d(order));
+    end
+
+    % --- Indexing -------------------------------------------------------------------
+
+    function n = end (this, k, count)
+      d = DeviceArray_CUDA ('size', this);
+      if k < count
+        d(end+1:k) = 1;
+        n = d(k);
+      else
+        n = prod (d(k:end));
+      end
+    end
+
+    function varargout = subsref (this, s)
+      switch s(1).type
+        case '()'
+          index = s(1).subs;
+          if isempty (index)
+            value = this;
+          elseif numel (index) == 1 && ischar (index{1}) && strcmp (index{1}, ':')
+            value = reshape (this, [], 1);
+          else
+            index = DeviceArray.numbers (index);
+            value = DeviceArray_CUDA ('pick', this, index{:});
+          end
+          s = s(2:end);
+        case '.'
+          name = s(1).subs;
+          if ~ismethod (this, name) || strcmp (name, 'DeviceArray')
+            error ('DeviceArray:unsupported', 'A DeviceArray has no field or method %s.', name);
+          end
+          inputs = {};
+          s = s(2:end);
+          if ~isempty (s) && strcmp (s(1).type, '()')
+            inputs = s(1).subs;
+            s = s(2:end);
+          end
+          if isempty (s) && (nargout ~= 1 || any (strcmp (name, {'delete', 'disp', 'display'})))
+            if nargout == 0 && any (strcmp (name, {'delete', 'disp', 'display'}))
+              feval (name, this, inputs{:});
+            else
+              [varargout{1:max(nargout, 1)}] = feval (name, this, inputs{:});
+            end
+            return;
+          end
+          value = feval (name, this, inputs{:});
+        otherwise
+          error ('DeviceArray:index', ...
+                 '''{'' is for cell arrays: write u(...) for values of a DeviceArray.');
+      end
+      if ~isempty (s)
+        value = subsref (value, s);
+      end
+      varargout = {value};
+    end
+
+    % A new array, for the name that is assigned to. Hosts give the left side to a
+    % handle class as to any other, and put what comes back in its place: other names
+    % of the old array keep its values, as with ordinary arrays.
+    function u = subsasgn (this, s, value)
+      if ~isa (this, 'DeviceArray')
+        error ('DeviceArray:unsupported', ...
+               'A DeviceArray cannot be put into an ordinary array: write x(...) = gather (u).');
+      elseif numel (s) > 1 || ~strcmp (s.type, '()')
+        error ('DeviceArray:unsupported', ...
+               'A DeviceArray has elements only: u(...) = value, no fields and no cells.');
+      elseif isa (value, 'double') && isequal (size (value), [0 0])
+        error ('DeviceArray:unsupported', ...
+               'Elements of a DeviceArray cannot be deleted: gather it first, x = gather (u).');
+      end
+      index = DeviceArray.numbers (s.subs);
+      u = DeviceArray_CUDA ('put', this, value, index{:});
+    end
+
+    % MATLAB's question where an object is an index. Octave refuses by itself.
+    function subsindex (this) %#ok<MANU>
+      error ('DeviceArray:index', 'A DeviceArray cannot be an index of an ordinary array: x(gather (u)).');
+    end
+
+    % --- Display --------------------------------------------------------------------
+
+    function text = disp (this)
+      where = DeviceArray_CUDA ('where', this);
+      d = DeviceArray_CUDA ('size', this);
+      shown = min (prod (d), 5);
+      values = '';
+      if shown > 0
+        values = sprintf ('  %g', DeviceArray_CUDA ('pick', this, 1:shown));
+        if shown < prod (d)
+          values = [values '  ...'];
+        end
+        values = sprintf (' %s\n', values);
+      end
+      words = sprintf ('  DeviceArray: %s %s on %s\n%s', DeviceArray.sizeText (d), ...
+                       DeviceArray_CUDA ('class', this), where.Place, values);
+      if nargout > 0
+        text = words;
+      else
+        fprintf ('%s', words);
+      end
+    end
+
+    function display (this) %#ok<DISPLAY>
+      name = inputname (1);
+      if isempty (name)
+        name = 'ans';
+      end
+      fprintf ('%s =\n\n', name);
+      disp (this);
+      fprintf ('\n');
+    end
+
+    % --- What is not there ------------------------------------------------------------
+
+    function u = horzcat (varargin)
+      u = DeviceArray.joined ('[u, v]', '[gather(u), gather(v)]', varargin{:});
+    end
+
+    function u = vertcat (varargin)
+      u = DeviceArray.joined ('[u; v]', '[gather(u); gather(v)]', varargin{:});
+    end
+
+    function u = cat (dim, varargin) %#ok<INUSL>
+      u = DeviceArray.joined ('cat', 'cat (dim, gather (u), gather (v))', varargin{:});
+    end
+
+    function colon (varargin)
+      DeviceArray.refuse ('A range with a bound that is a DeviceArray', 'gather (u):n');
+    end
+
+    function logical (varargin)
+      DeviceArray.refuse ('logical', 'logical (gather (u))', 'Comparisons give ones and zeros. ');
+    end
+
+    function exp (varargin), DeviceArray.refuse ('exp'); end
+    function expm1 (varargin), DeviceArray.refuse ('expm1'); end
+    function log (varargin), DeviceArray.refuse ('log'); end
+    function log2 (varargin), DeviceArray.refuse ('log2'); end
+    function log10 (varargin), DeviceArray.refuse ('log10'); end
+    function log1p (varargin), DeviceArray.refuse ('log1p'); end
+    function sin (varargin), DeviceArray.refuse ('sin'); end
+    function cos (varargin), DeviceArray.refuse ('cos'); end
+    function tan (varargin), DeviceArray.refuse ('tan'); end
+    function asin (varargin), DeviceArray.refuse ('asin'); end
+    function acos (varargin), DeviceArray.refuse ('acos'); end
+    function atan (varargin), DeviceArray.refuse ('atan'); end
+    function atan2 (varargin), DeviceArray.refuse ('atan2'); end
+    function sinh (varargin), DeviceArray.refuse ('sinh'); end
+    function cosh (varargin), DeviceArray.refuse ('cosh'); end
+    function tanh (varargin), DeviceArray.refuse ('tanh'); end
+    function floor (varargin), DeviceArray.refuse ('floor'); end
+    function ceil (varargin), DeviceArray.refuse ('ceil'); end
+    function round (varargin), DeviceArray.refuse ('round'); end
+    function fix (varargin), DeviceArray.refuse ('fix'); end
+    function sign (varargin), DeviceArray.refuse ('sign'); end
+    function mod (varargin), DeviceArray.refuse ('mod'); end
+    function rem (varargin), DeviceArray.refuse ('rem'); end
+    function prod (varargin), DeviceArray.refuse ('prod'); end
+    function cumsum (varargin), DeviceArray.refuse ('cumsum'); end
+    function cumprod (varargin), DeviceArray.refuse ('cumprod'); end
+    function sort (varargin), DeviceArray.refuse ('sort'); end
+    function find (varargin), DeviceArray.refuse ('find'); end
+    function diff (varargin), DeviceArray.refuse ('diff'); end
+    function plot (varargin), DeviceArray.refuse ('plot'); end
+  end
+
+  methods (Static)
+    function u = zeros (varargin)
+      u = DeviceArray.filled (0, varargin{:});
+    end
+
+    function u = ones (varargin)
+      u = DeviceArray.filled (1, varargin{:});
+    end
+
+    % A file holds no array: every use of the object says so.
+    function u = loadobj (saved) %#ok<INUSD>
+      u = DeviceArray (zeros (1, 0, 'uint64'));
+    end
+  end
+
+  methods (Access = private)
+    % A reduction along the first dimension that is not 1, or along what varargin
+    % names. The host computes it of an empty array, by its own rules.
+    function r = reduced (this, verb, ofHost, dim)
+      d = DeviceArray_CUDA ('size', this);
+      if nargin < 4
+        dim = find (d ~= 1, 1);
+        if isempty (dim)
+          dim = 1;
+        elseif isequal (d, [0 0]) && ~isempty (strfind ('sum any all', verb))
+          dim = [];
+        end
+      elseif ischar (dim) && strcmp (dim, 'all')
+        dim = 0;
+      elseif ~isnumeric (dim) || ~isscalar (dim) || ~(dim >= 1) || dim ~= fix (dim)
+        error ('DeviceArray:dimension', ...
+               'The dimension must be a whole number from 1 up, or ''all'' for all elements.');
+      end
+      if all (d)
+        r = DeviceArray_CUDA (verb, this, double (dim));
+      elseif isempty (dim)
+        r = ofHost (gather (this));
+      elseif dim == 0
+        r = ofHost (reshape (gather (this), [], 1), 1);
+      else
+        r = ofHost (gather (this), dim);
+      end
+    end
+  end
+
+  methods (Static, Access = private)
+    function u = filled (value, varargin)
+      count = 0;
+      while count < numel (varargin) && isnumeric (varargin{count+1})
+        count = count + 1;
+      end
+      dims = [varargin{1:count}];
+      if count == 0
+        dims = 1;
+      end
+      if numel (dims) == 1
+        dims = [dims dims];
+      end
+      name = 'double';
+      options = varargin(count+1:end);
+      if ~isempty (options) && any (strcmp (options{1}, {'double', 'single'}))
+        name = options{1};
+        options = options(2:end);
+      end
+      u = DeviceArray_CUDA ('fill', value, max (double (dims), 0), name, options{:});
+    end
+
+    function yes = same (a, b)
+      if ~(isfloat (a) || islogical (a)) || ~(isfloat (b) || islogical (b)) || ...
+         ~isreal (a) || ~isreal (b) || issparse (a) || issparse (b)
+        % Cells, texts, integers and the like are compared by the host's rules.
+        if isa (a, 'DeviceArray')
+          a = gather (a);
+        end
+        if isa (b, 'DeviceArray')
+          b = gather (b);
+        end
+        yes = isequal (a, b);
+      elseif ~isequal (size (a), size (b))
+        yes = false;
+      elseif isa (a, 'DeviceArray') && isa (b, 'DeviceArray')
+        yes = ~DeviceArray_CUDA ('differ', a, b);
+      elseif ~isa (a, 'DeviceArray') && ~isa (b, 'DeviceArray')
+        yes = isequal (a, b);
+      else
+        yes = ~any (DeviceArray_CUDA ('ne', a, b), 'all');
+      end
+    end
+
+    % Indices as numbers in double, or ':': masks too, ordinary ones and those that
+    % are on the device.
+    function index = numbers (index)
+      for k = 1:numel (index)
+        i = index{k};
+        if isa (i, 'DeviceArray')
+          DeviceArray.refuse ('A DeviceArray as an index', 'u(gather (v) ~= 0), u(gather (v))');
+        elseif islogical (i)
+          index{k} = find (i);
+        elseif ~isa (i, 'double') && ~strcmp (i, ':')
+          index{k} = double (i);
+        end
+      end
+    end
+
+    function u = joined (what, instead, varargin)
+      if numel (varargin) ~= 1
+        DeviceArray.refuse (['Joining arrays, ' what ','], instead);
+      end
+      u = varargin{1};
+    end
+
+    function mustBeEmpty (b, name)
+      if isa (b, 'DeviceArray') || ~isempty (b)
+        error ('DeviceArray:dimension', ...
+               '%s: a dimension goes with one array only: %s (u, [], dim).', name, name);
+      end
+    end
+
+    function text = sizeText (d)
+      text = sprintf ('%dx', d);
+      text(end) = [];
+    end
+
+    function refuse (what, instead, advice)
+      if nargin < 2
+        instead = [what ' (gather (u))'];
+      elseif isempty (instead)
+        instead = 'x = gather (u)';
+      end
+      if nargin < 3
+        advice = '';
+      end
+      error ('DeviceArray:unsupported', ...
+             '%s is not there for a DeviceArray. %sOn the host: %s.', what, advice, instead);
+    end
+  end
+end
