@@ -1,0 +1,209 @@
+//! Arrays in memory of this library, whose memory serves the next ones when they go.
+//!
+//! # Rationale
+//! Fresh memory of the system's is slow: each page comes with a fault, and is cleared first. A chain of operations on
+//! large arrays makes a new one for each step and drops another, so it runs on the same few pieces of memory.
+//!
+//! # Bounds
+//! What is kept is no more than the arrays that live take together, or [`KEPT_BYTES`] where that is more. All of it goes
+//! back to the system when an array of this library's cannot be had otherwise, and with [`release`].
+
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::ops::{Deref, DerefMut};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::memory::{self, OutOfMemory};
+use crate::process::{self, PerProcess};
+use crate::stencil::Real;
+
+/// What may be kept where no array lives, in bytes.
+const KEPT_BYTES: usize = 64 << 20;
+
+/// Smaller arrays are not worth it: the allocator has memory for them at hand.
+const LEAST_BYTES: usize = 64 << 10;
+
+/// An array in ordinary memory.
+#[derive(Debug)]
+pub(crate) struct Buffer<T: Real> {
+    numbers: Vec<T>,
+    len: usize,
+    /// Whose it is: a forked process leaves it alone.
+    process: u32,
+}
+
+impl<T: Real> Buffer<T> {
+    /// So many numbers of no known value.
+    pub(crate) fn new(len: usize) -> Result<Buffer<T>, OutOfMemory> {
+        let numbers = match books().take::<T>(len) {
+            Some(numbers) => numbers,
+            None => memory::zeros(len, "an array")?,
+        };
+        books().live += bytes(&numbers);
+        Ok(Buffer { numbers, len, process: process::id() })
+    }
+}
+
+impl<T: Real> Deref for Buffer<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.numbers[..self.len]
+    }
+}
+
+impl<T: Real> DerefMut for Buffer<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.numbers[..self.len]
+    }
+}
+
+impl<T: Real> Drop for Buffer<T> {
+    fn drop(&mut self) {
+        let numbers = std::mem::take(&mut self.numbers);
+        if self.process != process::id() {
+            return;
+        }
+        // What is too much is not dropped under the lock: to unmap it takes a while.
+        let mut books = books();
+        books.live -= bytes(&numbers);
+        let dropped = books.keep(numbers);
+        drop(books);
+        drop(dropped);
+    }
+}
+
+/// Gives what is kept back to the system, and says whether there was anything.
+pub(crate) fn release() -> bool {
+    let kept = std::mem::take(&mut books().kept);
+    kept.values().any(|kept| kept.bytes() > 0)
+}
+
+fn bytes<T>(numbers: &Vec<T>) -> usize {
+    numbers.len() * size_of::<T>()
+}
+
+#[derive(Debug, Default)]
+struct Books {
+    /// The bytes of the arrays that live.
+    live: usize,
+    /// By class.
+    kept: HashMap<TypeId, Box<dyn Kept>>,
+}
+
+fn books() -> MutexGuard<'static, Books> {
+    static BOOKS: PerProcess<Mutex<Books>> = PerProcess::new();
+    BOOKS.get().lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Memory of one class.
+trait Kept: Send + std::fmt::Debug {
+    fn bytes(&self) -> usize;
+    /// Takes out the smallest piece.
+    fn pop_smallest(&mut self) -> Option<Box<dyn Any + Send>>;
+    /// The bytes of the smallest piece.
+    fn smallest(&self) -> Option<usize>;
+    fn as_any(&mut self) -> &mut dyn Any;
+}
+
+impl<T: Real> Kept for Vec<Vec<T>> {
+    fn bytes(&self) -> usize {
+        self.iter().map(bytes).sum()
+    }
+
+    fn pop_smallest(&mut self) -> Option<Box<dyn Any + Send>> {
+        let (smallest, _) = self.iter().enumerate().min_by_key(|(_, numbers)| numbers.len())?;
+        Some(Box::new(self.swap_remove(smallest)))
+    }
+
+    fn smallest(&self) -> Option<usize> {
+        self.iter().map(bytes).min()
+    }
+
+    fn as_any(&mut self) -> &mut dyn Any {
+        self
+    }
+}
+
+impl Books {
+    fn of<T: Real>(&mut self) -> &mut Vec<Vec<T>> {
+        let kept = self.kept.entry(TypeId::of::<T>()).or_insert_with(|| Box::<Vec<Vec<T>>>::default());
+        kept.as_any().downcast_mut().expect("it is filed under its class")
+    }
+
+    /// The smallest piece that serves: no more than half of it is left over.
+    fn take<T: Real>(&mut self, len: usize) -> Option<Vec<T>> {
+        let kept = self.of::<T>();
+        let fitting = kept.iter().enumerate().filter(|(_, numbers)| (len..=len.saturating_mul(2)).contains(&numbers.len()));
+        let (found, _) = fitting.min_by_key(|(_, numbers)| numbers.len())?;
+        Some(kept.swap_remove(found))
+    }
+
+    /// Keeps a piece, and gives what is too much then, the smallest first.
+    fn keep<T: Real>(&mut self, numbers: Vec<T>) -> Vec<Box<dyn Any + Send>> {
+        let most = self.live.max(KEPT_BYTES);
+        if bytes(&numbers) < LEAST_BYTES || bytes(&numbers) > most {
+            return vec![Box::new(numbers)];
+        }
+        self.of::<T>().push(numbers);
+        let mut dropped = Vec::new();
+        while self.kept.values().map(|kept| kept.bytes()).sum::<usize>() > most {
+            let least = self.kept.values_mut().filter(|kept| kept.smallest().is_some());
+            match least.min_by_key(|kept| kept.smallest()).and_then(|kept| kept.pop_smallest()) {
+                Some(piece) => dropped.push(piece),
+                None => break,
+            }
+        }
+        dropped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept_bytes(books: &Books) -> usize {
+        books.kept.values().map(|kept| kept.bytes()).sum()
+    }
+
+    #[test]
+    fn a_piece_serves_again_where_most_of_it_is_needed() {
+        let mut books = Books::default();
+        assert!(books.keep(vec![1.0_f64; 100_000]).is_empty());
+        assert!(books.take::<f32>(100_000).is_none(), "another class");
+        assert!(books.take::<f64>(49_999).is_none(), "too large");
+        assert!(books.take::<f64>(100_001).is_none(), "too small");
+        assert_eq!(books.take::<f64>(50_000).map(|numbers| numbers.len()), Some(100_000));
+        assert!(books.take::<f64>(100_000).is_none(), "it is taken");
+        assert_eq!(books.keep(vec![1.0_f64; 100]).len(), 1, "not worth it");
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded_by_what_lives() {
+        let mut books = Books::default();
+        let mega = |n: usize| vec![0.0_f32; n << 18];
+        for _ in 0..100 {
+            books.keep(mega(1));
+        }
+        assert_eq!(kept_bytes(&books), KEPT_BYTES);
+        books.live = 100 << 20;
+        books.keep(vec![0.0_f64; 100 << 17]);
+        assert_eq!(kept_bytes(&books), 100 << 20, "the large one, for all small ones");
+        books.live = 0;
+        books.keep(mega(1));
+        assert!(kept_bytes(&books) <= KEPT_BYTES);
+        assert_eq!(books.keep(mega(65)).len(), 1, "more than all that may be kept");
+    }
+
+    #[test]
+    fn what_goes_comes_back() {
+        let mut first = Buffer::<f64>::new(300_000).unwrap();
+        first[299_999] = 7.0;
+        let address = first.as_ptr();
+        drop(first);
+        // Others may run beside this; the piece is one of the pool's, or was taken by them.
+        let again = Buffer::<f64>::new(300_000).unwrap();
+        assert!(again.as_ptr() == address || again[299_999] == 0.0);
+        assert_eq!(again.len(), 300_000);
+    }
+}
