@@ -1,8 +1,10 @@
 //! The CPU engine: the same bits without a GPU.
 //!
 //! Everything is an operator of [`simd`] on contiguous numbers; [`lines`] and [`convolution`] bring the samples into
-//! that form, a tile at a time. Tiles are the [`tasks`] that the threads share.
+//! that form, a tile at a time. What every number goes through by itself, [`arithmetic`], is plain loops that the compiler
+//! makes vectors of, for the same instructions. Tiles and pieces are the [`tasks`] that the threads share.
 
+mod arithmetic;
 mod convolution;
 mod lines;
 mod simd;

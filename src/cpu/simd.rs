@@ -117,6 +117,23 @@ pub(super) fn evaluate<T: Lanes>(instructions: Instructions, operator: &impl Ope
     }
 }
 
+/// Loops over plain slices, which the compiler makes vectors of: for what every number goes through by itself. All that
+/// they call is to be inlined; what is not runs on the plain machine.
+pub(super) trait Loops {
+    fn run(self);
+}
+
+/// Runs `loops`, compiled for these instructions.
+pub(super) fn run(instructions: Instructions, loops: impl Loops) {
+    match instructions {
+        #[cfg(target_arch = "x86_64")]
+        Instructions::Avx512(set) => set.run(loops),
+        #[cfg(target_arch = "x86_64")]
+        Instructions::Avx2(set) => set.run(loops),
+        Instructions::Portable => loops.run(),
+    }
+}
+
 /// Some numbers that are computed with together. Who has one has the processor for it.
 pub(super) trait Vector: Copy {
     type Element: Copy;
@@ -210,7 +227,7 @@ unsafe fn evaluate_in<T: Lanes, V: Vector<Element = T>, O: Operator<T>>(set: V::
 mod x86_64 {
     use std::arch::x86_64::*;
 
-    use super::{Lanes, Operator, Vector, evaluate_in};
+    use super::{Lanes, Loops, Operator, Vector, evaluate_in};
 
     /// An instruction set: its token, what is compiled for it, and its vectors of doubles and of singles.
     ///
@@ -245,6 +262,17 @@ mod x86_64 {
                     }
                     // SAFETY: the token says that the processor has the features; the length is the caller's promise.
                     unsafe { compiled(self, operator, output) }
+                }
+
+                /// Runs `loops`.
+                #[inline(always)]
+                pub(super) fn run<L: Loops>(self, loops: L) {
+                    #[target_feature($(enable = $feature),+)]
+                    fn compiled<L: Loops>(loops: L) {
+                        loops.run()
+                    }
+                    // SAFETY: the token says that the processor has the features.
+                    unsafe { compiled(loops) }
                 }
             }
 

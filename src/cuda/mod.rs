@@ -8,6 +8,7 @@
 //! has none of it. Arrays that somebody holds outlive it. No call resets a device or leaves another context current
 //! than it found: the host and its other extensions may use the same GPU.
 
+mod arithmetic;
 mod context;
 mod cut;
 mod device;

@@ -1,4 +1,4 @@
-use super::{Array, Convolution, Derivative, Real, Source, Stencil, Target};
+use super::{Arithmetic, Array, Convolution, Derivative, Real, Source, Stencil, Target};
 use crate::watch::{Stopped, Watch};
 
 /// Something that computes. What is computed holds no data: it comes from a [`Source`] and goes to a [`Target`], each
@@ -7,7 +7,7 @@ use crate::watch::{Stopped, Watch};
 ///
 /// # Panics
 /// Where source and target have not as many elements as the operator.
-pub trait Engine: Compute<f32> + Compute<f64> + Send + Sync {
+pub trait Engine: Compute<f32> + Compute<f64> + Arithmetic<f32> + Arithmetic<f64> + Send + Sync {
     /// What it is called in tests and reports.
     fn name(&self) -> &str;
 

@@ -54,9 +54,11 @@ macro_rules! real {
             type Other = $other;
             const ONE: $type = 1.0;
 
+            #[inline(always)]
             fn from_f64(value: f64) -> $type {
                 value as $type
             }
+            #[inline(always)]
             fn to_f64(self) -> f64 {
                 self.into()
             }
