@@ -92,7 +92,7 @@ fn too_large(len: usize) -> Error {
 }
 
 /// Where an array lies, for a call on the device of this context.
-fn address<T: Element>(array: &Array<T>, context: &Arc<Context>) -> Result<sys::CUdeviceptr, Error> {
+pub(super) fn address<T>(array: &Array<T>, context: &Arc<Context>) -> Result<sys::CUdeviceptr, Error> {
     array.held::<DeviceArray>()?.address(context)
 }
 

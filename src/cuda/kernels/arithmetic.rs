@@ -10,7 +10,7 @@ use bytemuck::{NoUninit, Pod, Zeroable};
 use cudarc::driver::sys;
 
 use super::super::Element;
-use super::super::module::{Module, Modules, Shape, counter, launch};
+use super::super::module::{Module, Modules, Shape, launch};
 use crate::stencil::{Binary, CHUNK, Error, Expansion, LANES, RANK, Reduction, Section, Unary};
 
 /// The images, for single and for double.
