@@ -1,7 +1,8 @@
 //! Whole calls of the engines, from ordinary memory to ordinary memory that was written before; and the CPU engine, on
-//! 1, 2, .. threads, beside a copy of the same bytes by as many.
+//! 1, 2, .. threads, beside a copy of the same bytes by as many; and arithmetic beside copies.
 //!
-//! `cargo bench --bench engines` runs both, `-- copy` the second alone, `-- taps` the first. The second prints lines of
+//! `cargo bench --bench engines` runs both, `-- copy` the second alone, `-- taps` the first, `-- arithmetic`
+//! that. The second prints lines of
 //! CSV: `copy,TAPS,N,THREADS,engine ms,copy ms,engine / copy,quartiles of that`, from an ordinary input to fresh pages.
 //! Engine and copy take turns, and the ratio is that of neighbours. A call of 21 taps over 10^8 points is to take no
 //! more than 1.3 times the copy.
@@ -11,7 +12,10 @@ use std::time::Instant;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group};
 use stencil_mex::cpu::{Cpu, Level};
 use stencil_mex::cuda::Cuda;
-use stencil_mex::stencil::{Engine, Lines, Reference, Source, Stencil, Taps, Target};
+use stencil_mex::stencil::{
+    Arithmetic, Array, Binary, Compute, Engine, Expansion, Lines, Operand, Reduction, Reference, Source, Stencil, Taps,
+    Target,
+};
 use stencil_mex::watch::Watch;
 use stencil_mex::workers::Workers;
 
@@ -105,6 +109,57 @@ fn dimensions(criterion: &mut Criterion) {
     }
 }
 
+/// Arithmetic on arrays that the CPU engine holds, beside its copies of as many bytes, read and written together: a sum
+/// moves as many as a copy of half the array, an addition as many as a copy of one and a half.
+fn arithmetic(criterion: &mut Criterion) {
+    const SIZE: [usize; 2] = [10_000, 1000];
+    const N: usize = SIZE[0] * SIZE[1];
+    let watch = Watch::new();
+    let array = |engine: &Cpu, len: usize| -> Array<f64> {
+        let samples: Vec<f64> = (0..len).map(|i| (i as f64).sin()).collect();
+        let mut array = engine.array(len).unwrap();
+        engine.copy(Source::Host(&samples), Target::Array(&mut array), &watch).unwrap();
+        array
+    };
+    for engine in Level::ALL.into_iter().filter_map(Cpu::with_level) {
+        let mut group = criterion.benchmark_group(format!("arithmetic, {}", engine.name()));
+        group.sample_size(10);
+        let (first, second) = (array(&engine, N), array(&engine, N));
+        let (mut to, mut result) = (array(&engine, N), [0.0]);
+        let plain = Expansion::new([&SIZE, &SIZE]).unwrap();
+        for (name, bytes) in [("sum", 8 * N), ("expand", 16 * N), ("add", 24 * N)] {
+            group.throughput(Throughput::Bytes(bytes as u64));
+            let (from, mut copied) = (array(&engine, bytes / 16), array(&engine, bytes / 16));
+            group.bench_function(BenchmarkId::new("copy beside", name), |bencher| {
+                bencher.iter(|| engine.copy(Source::Array(&from), Target::Array(&mut copied), &watch).unwrap())
+            });
+            if name == "sum" {
+                group.bench_function(name, |bencher| {
+                    bencher.iter(|| {
+                        engine.reduce(Reduction::Sum, &first, None, [1, N, 1], &mut result, &watch).unwrap();
+                    })
+                });
+                continue;
+            }
+            let expanding = [("row", [1, SIZE[1]]), ("column", [SIZE[0], 1])];
+            let others = expanding.map(|(kind, size)| {
+                (format!("{name} {kind}"), array(&engine, size[0] * size[1]), Expansion::new([&SIZE, &size]).unwrap())
+            });
+            let mut bench = |name: &str, other: &Array<f64>, expansion: &Expansion| {
+                let operands = [Operand::Array(&first), Operand::Array(other)];
+                group.bench_function(name, |bencher| {
+                    bencher.iter(|| engine.binary(Binary::Add, operands, expansion, &mut to, &watch).unwrap())
+                });
+            };
+            match name {
+                "add" => bench(name, &second, &plain),
+                _ => others.iter().for_each(|(name, other, expansion)| bench(name, other, expansion)),
+            }
+        }
+        group.finish();
+    }
+}
+
 /// What a task of the copy moves: its two pieces stay in the second-level cache, as the engine's do.
 const PIECE: usize = 1 << 15;
 
@@ -181,7 +236,7 @@ fn beside_the_copy(quick: bool) {
     Workers::release();
 }
 
-criterion_group!(benches, sweep, sweeps, dimensions);
+criterion_group!(benches, sweep, sweeps, dimensions, arithmetic);
 
 fn main() {
     // Under `cargo test` or a sanitizer only see that it runs.

@@ -9,6 +9,8 @@
 //! Where the stand-in for the driver (`tests/stand_in/cuda`) is what is found, what CUDA holds is given back after each
 //! test: nothing may be alive then, and nothing may have been done that must not be.
 
+#[path = "engines/arithmetic.rs"]
+mod arithmetic;
 mod common;
 
 use std::cell::RefCell;
@@ -1493,6 +1495,9 @@ fn main() {
                 if missed.is_empty() { Ok(()) } else { Err(format!("nothing was computed {}", missed.join(", "))) }
             };
             trials.push(trial(engine, case, absent.as_deref(), move || failed(run())));
+        }
+        for (case, run) in arithmetic::TABLE {
+            trials.push(trial(engine, case, absent.as_deref(), move || failed(run(&*make()?))));
         }
     }
     let absent = open_cuda().err();

@@ -117,7 +117,7 @@ impl<T: Real> Compute<T> for Reference {
 
 /// So many elements, of which each chunk becomes one number, and those one number in the end: in the order of
 /// [`Reduction`].
-fn reduced<T: Real>(op: Reduction, elements: usize, take: impl Fn(T, usize) -> T) -> T {
+fn reduced<T: Real>(op: Reduction, elements: usize, take: &dyn Fn(T, usize) -> T) -> T {
     let chunks = (0..elements.max(1)).step_by(CHUNK).map(|first| {
         let mut lanes = [op.start(); LANES];
         for i in first..elements.min(first + CHUNK) {
@@ -133,7 +133,7 @@ fn reduced<T: Real>(op: Reduction, elements: usize, take: impl Fn(T, usize) -> T
     let results: Vec<T> = chunks.collect();
     match results[..] {
         [result] => result,
-        _ => reduced(op, results.len(), |lane, i| op.join(lane, results[i])),
+        _ => reduced(op, results.len(), &|lane, i| op.join(lane, results[i])),
     }
 }
 
@@ -218,7 +218,7 @@ impl<T: Real> Arithmetic<T> for Reference {
         assert_eq!(to.len(), inner * outer);
         for (number, result) in to.iter_mut().enumerate() {
             let at = |j: usize| number % inner + inner * (j + length * (number / inner));
-            *result = reduced(op, length, |lane, j| op.take(lane, inputs[0][at(j)], inputs[1][at(j)]));
+            *result = reduced(op, length, &|lane, j| op.take(lane, inputs[0][at(j)], inputs[1][at(j)]));
         }
         Ok(())
     }
