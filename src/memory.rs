@@ -21,6 +21,7 @@ use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use crate::pool;
 use crate::stencil::{Error, Real};
 
 /// That the system refused memory.
@@ -79,7 +80,11 @@ pub fn zeros<T: Real>(len: usize, what: &'static str) -> Result<Vec<T>, OutOfMem
         return Ok(Vec::new());
     }
     // SAFETY: the size is not zero.
-    let start = unsafe { alloc::alloc_zeroed(layout) }.cast::<T>();
+    let ask = || unsafe { alloc::alloc_zeroed(layout) }.cast::<T>();
+    let mut start = ask();
+    if start.is_null() && pool::release() {
+        start = ask();
+    }
     if start.is_null() {
         return Err(failed());
     }
@@ -90,7 +95,10 @@ pub fn zeros<T: Real>(len: usize, what: &'static str) -> Result<Vec<T>, OutOfMem
 }
 
 fn reserve<T>(vec: &mut Vec<T>, additional: usize, what: &'static str) -> Result<(), OutOfMemory> {
-    vec.try_reserve_exact(additional).map_err(|_| refused::<T>(additional, what))?;
+    let mut ask = || vec.try_reserve_exact(additional);
+    ask()
+        .or_else(|refused| if pool::release() { ask() } else { Err(refused) })
+        .map_err(|_| refused::<T>(additional, what))?;
     check()
 }
 

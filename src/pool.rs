@@ -25,26 +25,26 @@ const LEAST_BYTES: usize = 64 << 10;
 
 /// An array in ordinary memory.
 #[derive(Debug)]
-pub(crate) struct Buffer<T: Real> {
+pub(crate) struct Pooled<T: Real> {
     numbers: Vec<T>,
     len: usize,
     /// Whose it is: a forked process leaves it alone.
     process: u32,
 }
 
-impl<T: Real> Buffer<T> {
+impl<T: Real> Pooled<T> {
     /// So many numbers of no known value.
-    pub(crate) fn new(len: usize) -> Result<Buffer<T>, OutOfMemory> {
+    pub(crate) fn new(len: usize) -> Result<Pooled<T>, OutOfMemory> {
         let numbers = match books().take::<T>(len) {
             Some(numbers) => numbers,
             None => memory::zeros(len, "an array")?,
         };
         books().live += bytes(&numbers);
-        Ok(Buffer { numbers, len, process: process::id() })
+        Ok(Pooled { numbers, len, process: process::id() })
     }
 }
 
-impl<T: Real> Deref for Buffer<T> {
+impl<T: Real> Deref for Pooled<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
@@ -52,13 +52,13 @@ impl<T: Real> Deref for Buffer<T> {
     }
 }
 
-impl<T: Real> DerefMut for Buffer<T> {
+impl<T: Real> DerefMut for Pooled<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         &mut self.numbers[..self.len]
     }
 }
 
-impl<T: Real> Drop for Buffer<T> {
+impl<T: Real> Drop for Pooled<T> {
     fn drop(&mut self) {
         let numbers = std::mem::take(&mut self.numbers);
         if self.process != process::id() {
@@ -134,7 +134,8 @@ impl Books {
     /// The smallest piece that serves: no more than half of it is left over.
     fn take<T: Real>(&mut self, len: usize) -> Option<Vec<T>> {
         let kept = self.of::<T>();
-        let fitting = kept.iter().enumerate().filter(|(_, numbers)| (len..=len.saturating_mul(2)).contains(&numbers.len()));
+        let fitting =
+            kept.iter().enumerate().filter(|(_, numbers)| (len..=len.saturating_mul(2)).contains(&numbers.len()));
         let (found, _) = fitting.min_by_key(|(_, numbers)| numbers.len())?;
         Some(kept.swap_remove(found))
     }
@@ -197,12 +198,12 @@ mod tests {
 
     #[test]
     fn what_goes_comes_back() {
-        let mut first = Buffer::<f64>::new(300_000).unwrap();
+        let mut first = Pooled::<f64>::new(300_000).unwrap();
         first[299_999] = 7.0;
         let address = first.as_ptr();
         drop(first);
         // Others may run beside this; the piece is one of the pool's, or was taken by them.
-        let again = Buffer::<f64>::new(300_000).unwrap();
+        let again = Pooled::<f64>::new(300_000).unwrap();
         assert!(again.as_ptr() == address || again[299_999] == 0.0);
         assert_eq!(again.len(), 300_000);
     }

@@ -12,6 +12,7 @@ use super::simd::{self, Instructions, Lanes, Loops};
 use super::tasks::{self, STEP};
 use crate::host::SharedOutput;
 use crate::memory;
+use crate::pool::Pooled;
 use crate::stencil::{
     Arithmetic, Array, Binary, CHUNK, Error, Expansion, LANES, Operand, Places, RANK, Real, Reduction, Section, Source,
     Target, Unary,
@@ -70,7 +71,7 @@ fn threads(elements: usize) -> usize {
 
 impl<T: Lanes> Arithmetic<T> for Cpu {
     fn unary(&self, op: Unary, from: &Array<T>, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
-        let (input, output) = (from.held::<Vec<T>>()?, to.held_mut::<Vec<T>>()?);
+        let (input, output) = (from.held::<Pooled<T>>()?, to.held_mut::<Pooled<T>>()?);
         assert_eq!(input.len(), output.len());
         in_pieces(output, watch, |piece, output| {
             simd::run(self.instructions, UnaryPiece { op, input: &input[piece], output });
@@ -85,7 +86,7 @@ impl<T: Lanes> Arithmetic<T> for Cpu {
         to: &mut Array<T>,
         watch: &Watch,
     ) -> Result<(), Error> {
-        let output = to.held_mut::<Vec<T>>()?;
+        let output = to.held_mut::<Pooled<T>>()?;
         assert_eq!(output.len(), expansion.elements());
         let [first, second] = &operands;
         let sides = [Side::new(0, first, expansion)?, Side::new(1, second, expansion)?];
@@ -105,9 +106,9 @@ impl<T: Lanes> Arithmetic<T> for Cpu {
         watch: &Watch,
     ) -> Result<(), Error> {
         assert_eq!(op.of_two(), second.is_some());
-        let inputs = [first.held::<Vec<T>>()?, second.unwrap_or(first).held::<Vec<T>>()?];
+        let inputs = [first.held::<Pooled<T>>()?, second.unwrap_or(first).held::<Pooled<T>>()?];
         let [inner, length, outer] = size;
-        assert_eq!(inputs.map(Vec::len), [inner * length * outer; 2]);
+        assert_eq!(inputs.map(|input| input.len()), [inner * length * outer; 2]);
         assert_eq!(to.len(), inner * outer);
         watch.check()?;
         let mut lines = Lines { inner, length, outer };
@@ -115,7 +116,7 @@ impl<T: Lanes> Arithmetic<T> for Cpu {
         // Each pass leaves one element of a chunk; the first one takes them, later ones join them.
         loop {
             let (inputs, takes) = match &results {
-                None => (inputs.map(Vec::as_slice), true),
+                None => (inputs.map(|input| &**input), true),
                 Some(results) => ([&results[..]; 2], false),
             };
             let pass = Pass { op, takes, lines, inputs };
@@ -130,11 +131,11 @@ impl<T: Lanes> Arithmetic<T> for Cpu {
     }
 
     fn fill(&self, value: T, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
-        in_pieces(to.held_mut::<Vec<T>>()?, watch, |_, output| output.fill(value))
+        in_pieces(to.held_mut::<Pooled<T>>()?, watch, |_, output| output.fill(value))
     }
 
     fn pick(&self, from: &Array<T>, places: &Places, to: Target<T>, watch: &Watch) -> Result<(), Error> {
-        let (input, output) = (from.held::<Vec<T>>()?, to.results()?);
+        let (input, output) = (from.held::<Pooled<T>>()?, to.results()?);
         assert_eq!(output.len(), places.len());
         assert!(places.are_within(input.len()), "places outside an array of {} elements", input.len());
         in_pieces(output, watch, |piece, output| match places {
@@ -155,7 +156,7 @@ impl<T: Lanes> Arithmetic<T> for Cpu {
     }
 
     fn put(&self, from: Source<T>, places: &Places, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
-        let (input, output) = (from.samples()?, to.held_mut::<Vec<T>>()?);
+        let (input, output) = (from.samples()?, to.held_mut::<Pooled<T>>()?);
         assert_eq!(input.len(), places.len());
         assert!(places.are_within(output.len()), "places outside an array of {} elements", output.len());
         watch.check()?;
@@ -193,7 +194,7 @@ impl<T: Lanes> Arithmetic<T> for Cpu {
     }
 
     fn convert(&self, from: &Array<T::Other>, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
-        let (input, output) = (from.held::<Vec<T::Other>>()?, to.held_mut::<Vec<T>>()?);
+        let (input, output) = (from.held::<Pooled<T::Other>>()?, to.held_mut::<Pooled<T>>()?);
         assert_eq!(input.len(), output.len());
         in_pieces(output, watch, |piece, output| {
             simd::run(self.instructions, ConvertPiece { input: &input[piece], output });
@@ -283,7 +284,7 @@ impl<'a, T: Real> Side<'a, T> {
                 Ok(Side { elements: std::slice::from_ref(value), steps: [0; RANK], is_whole: false })
             }
             Operand::Array(array) => {
-                let elements = array.held::<Vec<T>>()?;
+                let elements = array.held::<Pooled<T>>()?;
                 assert_eq!(elements.len(), expansion.elements_of(which));
                 let is_whole = elements.len() == expansion.elements();
                 Ok(Side { elements, steps: expansion.steps()[which], is_whole })

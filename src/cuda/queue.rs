@@ -285,6 +285,45 @@ impl Drop for Queue {
     }
 }
 
+/// Buffers of a call's own, which go back to the queue at its end, whatever that is.
+#[derive(Debug)]
+pub(super) struct Own {
+    queue: Arc<Queue>,
+    buffers: Vec<DeviceBuffer>,
+}
+
+impl Own {
+    /// None yet.
+    pub(super) fn new(queue: &Arc<Queue>) -> Own {
+        Own { queue: queue.clone(), buffers: Vec::new() }
+    }
+
+    /// One more, of so many bytes at least, and where it lies.
+    pub(super) fn room_for(&mut self, bytes: usize) -> Result<sys::CUdeviceptr, Error> {
+        let buffer = self.queue.take(bytes.max(1))?;
+        let address = buffer.address();
+        self.buffers.push(buffer);
+        Ok(address)
+    }
+
+    /// Where the first and the last of them lie; 0 where there are none.
+    pub(super) fn ends(&self) -> (sys::CUdeviceptr, sys::CUdeviceptr) {
+        let address = |buffer: Option<&DeviceBuffer>| buffer.map_or(0, DeviceBuffer::address);
+        (address(self.buffers.first()), address(self.buffers.last()))
+    }
+
+    /// The last of them.
+    pub(super) fn last(&mut self) -> Option<&mut DeviceBuffer> {
+        self.buffers.last_mut()
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        self.buffers.drain(..).for_each(|buffer| self.queue.give(buffer));
+    }
+}
+
 /// The beginning of a call's work on the stream.
 #[derive(Debug)]
 pub(super) struct Beginning(Option<Event>);

@@ -20,7 +20,7 @@ use super::kernels::{Area, Kernel, Plan};
 use super::memory::{Budget, DEFAULT_DEVICE_BYTES, DeviceBuffer};
 use super::module::Modules;
 use super::pace::{Schedule, UNIT};
-use super::queue::{Load, Queue};
+use super::queue::{Load, Own, Queue};
 use super::slots::{Job, PIECE_BYTES, Slot, slots_for};
 use crate::host::{self, SharedOutput};
 use crate::stencil::{Array, Boundary, Error, Held, Source, Target};
@@ -97,24 +97,12 @@ impl DeviceArray {
     }
 }
 
-/// Buffers of a call's own, which go back to the queue at its end, whatever that is.
-struct Own {
-    queue: Arc<Queue>,
-    buffers: Vec<DeviceBuffer>,
-}
-
-impl Drop for Own {
-    fn drop(&mut self) {
-        self.buffers.drain(..).for_each(|buffer| self.queue.give(buffer));
-    }
-}
-
 fn too_large(len: usize) -> Error {
     Error::OutOfMemory(format!("There is no memory for {len} elements."))
 }
 
 /// Where an array lies, for a call on the device of this context.
-pub(super) fn address<T: Element>(array: &Array<T>, context: &Arc<Context>) -> Result<sys::CUdeviceptr, Error> {
+pub(super) fn address<T>(array: &Array<T>, context: &Arc<Context>) -> Result<sys::CUdeviceptr, Error> {
     array.held::<DeviceArray>()?.address(context)
 }
 
@@ -222,18 +210,18 @@ fn resident<T: Element>(
     // Beside arrays that the user holds, as many bytes as those take.
     let kept = budget.map_or(DEFAULT_DEVICE_BYTES, Budget::kept);
     queue.bound(kept.saturating_sub(device.slots.device_bytes()), budget.is_some());
-    let mut own = Own { queue: queue.clone(), buffers: Vec::with_capacity(wanted) };
+    let mut own = Own::new(&queue);
     for _ in 0..wanted {
-        match queue.take(bytes) {
-            Ok(buffer) => own.buffers.push(buffer),
+        match own.room_for(bytes) {
+            Ok(_) => {}
             // It goes in tiles.
             Err(Error::OutOfMemory(_)) if budget.is_some() => return Ok(false),
             Err(error) => return Err(error),
         }
     }
-    let other = own.buffers.last().map_or(0, DeviceBuffer::address);
+    let (first, other) = own.ends();
     let written = match to {
-        Target::Host(_) => own.buffers[0].address(),
+        Target::Host(_) => first,
         Target::Array(array) => address(array, &context)?,
     };
     let samples = match from {
@@ -274,7 +262,7 @@ fn resident<T: Element>(
         Target::Array(array) if in_other => {
             // The array takes the buffer, and leaves its own.
             let held = array.held_mut::<DeviceArray>()?;
-            if let (Some(of_array), Some(other)) = (&mut held.buffer, own.buffers.last_mut()) {
+            if let (Some(of_array), Some(other)) = (&mut held.buffer, own.last()) {
                 queue.exchange(of_array, other);
             }
         }

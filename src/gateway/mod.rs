@@ -76,6 +76,7 @@ fn give_back() {
     backend::release();
     crate::cuda::release();
     crate::workers::Workers::release();
+    crate::pool::release();
 }
 
 #[cfg(test)]

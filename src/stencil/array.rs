@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt;
 
 use super::{Error, Real};
-use crate::memory;
+use crate::pool::Pooled;
 
 /// Numbers that an engine holds: on a device, or in memory of this library.
 pub struct Array<T> {
@@ -27,19 +27,19 @@ pub trait Held: Any + Send + Sync + fmt::Debug {
 }
 
 /// The array of an engine that computes in ordinary memory.
-impl<T: Real> Held for Vec<T> {
+impl<T: Real> Held for Pooled<T> {
     fn place(&self) -> String {
         "the CPU's memory".into()
     }
 }
 
 impl<T: Real> Array<T> {
-    /// So many zeros in ordinary memory.
+    /// So many numbers of no known value, in ordinary memory.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(crate) fn in_memory(len: usize) -> Result<Array<T>, Error> {
-        Ok(Array::new(memory::zeros::<T>(len, "an array")?, len))
+        Ok(Array::new(Pooled::<T>::new(len)?, len))
     }
 }
 
@@ -116,7 +116,7 @@ impl<'a, T: Real> Source<'a, T> {
     pub(crate) fn samples(self) -> Result<&'a [T], Error> {
         match self {
             Source::Host(samples) => Ok(samples),
-            Source::Array(array) => array.held::<Vec<T>>().map(Vec::as_slice),
+            Source::Array(array) => array.held::<Pooled<T>>().map(|buffer| &**buffer),
         }
     }
 }
@@ -153,7 +153,7 @@ impl<'a, T: Real> Target<'a, T> {
     pub(crate) fn results(self) -> Result<&'a mut [T], Error> {
         match self {
             Target::Host(results) => Ok(results),
-            Target::Array(array) => array.held_mut::<Vec<T>>().map(Vec::as_mut_slice),
+            Target::Array(array) => array.held_mut::<Pooled<T>>().map(|buffer| &mut **buffer),
         }
     }
 }

@@ -2,6 +2,7 @@ use super::{
     Arithmetic, Array, Binary, Boundary, CHUNK, Compute, Convolution, DERIVATIVE_RADIUS, Derivative, Engine, Error,
     Expansion, LANES, Lines, Operand, Places, Real, Reduction, Source, Stencil, Target, Unary,
 };
+use crate::pool::Pooled;
 use crate::watch::Watch;
 
 /// The contract, written down as plainly as it can be. Slow, and what the engines are tested against.
@@ -158,7 +159,7 @@ fn places_in(places: &Places, elements: usize) -> Vec<usize> {
 /// Writes each element of an array.
 fn each_to<T: Real>(to: &mut Array<T>, watch: &Watch, mut of: impl FnMut(usize) -> T) -> Result<(), Error> {
     watch.check()?;
-    let output = to.held_mut::<Vec<T>>()?;
+    let output = to.held_mut::<Pooled<T>>()?;
     output.iter_mut().enumerate().for_each(|(i, output)| *output = of(i));
     watch.count(output.len());
     Ok(())
@@ -166,7 +167,7 @@ fn each_to<T: Real>(to: &mut Array<T>, watch: &Watch, mut of: impl FnMut(usize) 
 
 impl<T: Real> Arithmetic<T> for Reference {
     fn unary(&self, op: Unary, from: &Array<T>, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
-        let input = from.held::<Vec<T>>()?;
+        let input = from.held::<Pooled<T>>()?;
         assert_eq!(input.len(), to.len());
         each_to(to, watch, |i| op.of(input[i]))
     }
@@ -184,7 +185,7 @@ impl<T: Real> Arithmetic<T> for Reference {
         for (which, operand) in operands.iter().enumerate() {
             if let Operand::Array(array) = operand {
                 assert_eq!(array.len(), expansion.elements_of(which));
-                inputs[which] = array.held::<Vec<T>>()?;
+                inputs[which] = array.held::<Pooled<T>>()?;
             }
         }
         let element = |which: usize, mut i: usize| match operands[which] {
@@ -213,8 +214,8 @@ impl<T: Real> Arithmetic<T> for Reference {
         watch.check()?;
         let [inner, length, outer] = size;
         assert_eq!(op.of_two(), second.is_some());
-        let inputs = [first.held::<Vec<T>>()?, second.unwrap_or(first).held::<Vec<T>>()?];
-        assert_eq!(inputs.map(Vec::len), [inner * length * outer; 2]);
+        let inputs = [first.held::<Pooled<T>>()?, second.unwrap_or(first).held::<Pooled<T>>()?];
+        assert_eq!(inputs.map(|input| input.len()), [inner * length * outer; 2]);
         assert_eq!(to.len(), inner * outer);
         for (number, result) in to.iter_mut().enumerate() {
             let at = |j: usize| number % inner + inner * (j + length * (number / inner));
@@ -229,7 +230,7 @@ impl<T: Real> Arithmetic<T> for Reference {
 
     fn pick(&self, from: &Array<T>, places: &Places, to: Target<T>, watch: &Watch) -> Result<(), Error> {
         watch.check()?;
-        let (input, output) = (from.held::<Vec<T>>()?, to.results()?);
+        let (input, output) = (from.held::<Pooled<T>>()?, to.results()?);
         assert_eq!(output.len(), places.len());
         for (output, place) in output.iter_mut().zip(places_in(places, input.len())) {
             *output = input[place];
@@ -240,7 +241,7 @@ impl<T: Real> Arithmetic<T> for Reference {
 
     fn put(&self, from: Source<T>, places: &Places, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
         watch.check()?;
-        let (input, output) = (from.samples()?, to.held_mut::<Vec<T>>()?);
+        let (input, output) = (from.samples()?, to.held_mut::<Pooled<T>>()?);
         assert_eq!(input.len(), places.len());
         for (&input, place) in input.iter().zip(places_in(places, output.len())) {
             output[place] = input;
@@ -250,7 +251,7 @@ impl<T: Real> Arithmetic<T> for Reference {
     }
 
     fn convert(&self, from: &Array<T::Other>, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
-        let input = from.held::<Vec<T::Other>>()?;
+        let input = from.held::<Pooled<T::Other>>()?;
         assert_eq!(input.len(), to.len());
         each_to(to, watch, |i| T::from_f64(input[i].to_f64()))
     }

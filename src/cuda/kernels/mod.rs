@@ -1,5 +1,6 @@
 //! Which kernel for which work, and its argument.
 
+mod arithmetic;
 mod convolution;
 mod lines;
 mod sweeps;
@@ -16,6 +17,7 @@ use super::module::{Function, Module, Modules};
 use super::pace::SharedPace;
 use crate::stencil::{Boundary, Error};
 
+pub(super) use arithmetic::{ArithmeticKernels, On, scratch_of};
 pub(super) use convolution::ConvolutionKernel;
 pub(super) use lines::{LinesKernel, Operator};
 pub(super) use sweeps::SweepsKernel;
