@@ -79,7 +79,7 @@ pub(crate) fn release() -> bool {
     kept.values().any(|kept| kept.bytes() > 0)
 }
 
-fn bytes<T>(numbers: &Vec<T>) -> usize {
+fn bytes<T>(numbers: &[T]) -> usize {
     numbers.len() * size_of::<T>()
 }
 
@@ -108,7 +108,7 @@ trait Kept: Send + std::fmt::Debug {
 
 impl<T: Real> Kept for Vec<Vec<T>> {
     fn bytes(&self) -> usize {
-        self.iter().map(bytes).sum()
+        self.iter().map(|numbers| bytes(numbers)).sum()
     }
 
     fn pop_smallest(&mut self) -> Option<Box<dyn Any + Send>> {
@@ -117,7 +117,7 @@ impl<T: Real> Kept for Vec<Vec<T>> {
     }
 
     fn smallest(&self) -> Option<usize> {
-        self.iter().map(bytes).min()
+        self.iter().map(|numbers| bytes(numbers)).min()
     }
 
     fn as_any(&mut self) -> &mut dyn Any {

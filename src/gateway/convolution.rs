@@ -40,7 +40,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         }
         (samples, entries) => {
             let filter = Filter::new(entries.to_singles("F in single")?.into_owned(), filter_size).map_err(of)?;
-            reply(&selection, &dims, samples.to_single("N in single")?, size, filter, &sweeps)
+            reply(&selection, &dims, samples.into_single("N in single")?, size, filter, &sweeps)
         }
     }
 }

@@ -77,7 +77,7 @@ impl<'a, T: Real> Input<'a, T> {
 
 impl<'a> AnyInput<'a> {
     /// In single, each element rounded once where it was double; `what` is what an error calls them.
-    pub(super) fn to_single(self, what: &'static str) -> Result<Input<'a, f32>, Error> {
+    pub(super) fn into_single(self, what: &'static str) -> Result<Input<'a, f32>, Error> {
         match self {
             AnyInput::Single(input) => Ok(input),
             AnyInput::Double(Input::Host(Cow::Borrowed(values))) => {
