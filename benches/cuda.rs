@@ -2,7 +2,8 @@
 //!
 //! `kernel,NAME,N,ms,copy ms,fraction of the copy,TFLOP/s`: each result is compared with the CPU engine's, bit for bit,
 //! before its time is told. `host,ENGINE,TAPS,N,ms` is what happens inside `mexFunction`, from an ordinary input to
-//! fresh pages.
+//! fresh pages. `arithmetic,NAME,CLASS,N,ms,copy ms,fraction` is arithmetic on arrays of the device: its bytes a second,
+//! read and written, as a fraction of those of a copy of N elements.
 
 use std::cell::RefCell;
 use std::time::Instant;
@@ -10,8 +11,8 @@ use std::time::Instant;
 use stencil_mex::cpu::Cpu;
 use stencil_mex::cuda::{self, Cuda, measure};
 use stencil_mex::stencil::{
-    Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Filter, Lines, Real, Source, Stencil,
-    Taps, Target,
+    Arithmetic, Array, Binary, Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Expansion,
+    Filter, Lines, Operand, Real, Reduction, Source, Stencil, Taps, Target, Unary,
 };
 use stencil_mex::watch::Watch;
 
@@ -162,6 +163,13 @@ fn main() {
     }
     other_kernels(&cuda, &input, quick);
 
+    println!("arithmetic,name,class,n,ms,copy ms,of the copy");
+    for n in [10_000_000, 100_000_000] {
+        let input = &input[..if quick { n / 1000 } else { n }];
+        arithmetic(&cuda, "double", input);
+        arithmetic(&cuda, "single", &singles(input));
+    }
+
     many_sweeps(&cuda, &input, quick);
 
     println!("host,engine,taps,n,ms");
@@ -186,6 +194,89 @@ fn main() {
         }
     }
     cuda::release();
+}
+
+/// Arithmetic on arrays of the device, beside a copy there.
+fn arithmetic<T: Real>(cuda: &Cuda, class: &str, input: &[T])
+where
+    Cuda: Compute<T> + Arithmetic<T>,
+    Cpu: Compute<T> + Arithmetic<T>,
+{
+    const ROWS: usize = 1000;
+    const FEW: usize = 5;
+    let (n, watch) = (input.len(), Watch::new());
+    let (mut to, mut copied): (Array<T>, Array<T>) = (cuda.array(n).unwrap(), cuda.array(n).unwrap());
+    let (from, from_cpu) = (held(cuda, input), held(&Cpu::new(), input));
+    let mut to_cpu: Array<T> = Cpu::new().array(n).unwrap();
+    let report = |name: &str, elements: usize, times: [Vec<f32>; 2]| {
+        let [work, copy] = times.map(|ms| median(ms.into_iter().map(f64::from).collect()));
+        let of_copy = elements as f64 / work / (2.0 * n as f64 / copy);
+        println!("arithmetic,{name},{class},{n},{work:.4},{copy:.4},{of_copy:.3}");
+    };
+    let mut beside = |work: &mut dyn FnMut()| {
+        let mut times = [Vec::new(), Vec::new()];
+        let (work, copied) = (RefCell::new(work), RefCell::new(&mut copied));
+        for repeat in 0..24 {
+            let run = || {
+                (work.borrow_mut())();
+                Ok(())
+            };
+            let copy = || cuda.copy((&from).into(), (&mut **copied.borrow_mut()).into(), &watch);
+            let pair = [measure::time(cuda, run).unwrap(), measure::time(cuda, copy).unwrap()];
+            if repeat >= 3 {
+                times.iter_mut().zip(pair).for_each(|(times, ms)| times.push(ms));
+            }
+        }
+        times
+    };
+    let check = |name: &str, to: &Array<T>, to_cpu: &Array<T>| {
+        let (mut got, mut want) = (vec![T::default(); n], vec![T::default(); n]);
+        cuda.copy(to.into(), (&mut got[..]).into(), &watch).unwrap();
+        Cpu::new().copy(to_cpu.into(), (&mut want[..]).into(), &watch).unwrap();
+        assert!(got.iter().zip(&want).all(|(&a, &b)| a.same(b)), "{name}");
+    };
+
+    Cpu::new().unary(Unary::Abs, &from_cpu, &mut to_cpu, &watch).unwrap();
+    let times = beside(&mut || cuda.unary(Unary::Abs, &from, &mut to, &watch).unwrap());
+    check("abs", &to, &to_cpu);
+    report("abs", 2 * n, times);
+    for (name, sizes) in [
+        ("add", [[n, 1], [n, 1]]),
+        ("add a row", [[ROWS, n / ROWS], [1, n / ROWS]]),
+        ("add a column", [[ROWS, n / ROWS], [ROWS, 1]]),
+        ("add a row to few rows", [[FEW, n / FEW], [1, n / FEW]]),
+    ] {
+        let expansion = Expansion::new([&sizes[0], &sizes[1]]).unwrap();
+        let other = &input[..expansion.elements_of(1)];
+        let (second, second_cpu) = (held(cuda, other), held(&Cpu::new(), other));
+        let operands = [Operand::Array(&from_cpu), Operand::Array(&second_cpu)];
+        Cpu::new().binary(Binary::Add, operands, &expansion, &mut to_cpu, &watch).unwrap();
+        let operands = [Operand::Array(&from), Operand::Array(&second)];
+        let times = beside(&mut || cuda.binary(Binary::Add, operands, &expansion, &mut to, &watch).unwrap());
+        check(name, &to, &to_cpu);
+        report(name, 2 * n + other.len(), times);
+    }
+    for (name, size) in [
+        ("sum", [1, n, 1]),
+        ("sum of columns", [1, ROWS, n / ROWS]),
+        ("sum of short columns", [1, FEW, n / FEW]),
+        ("sum of rows", [ROWS, n / ROWS, 1]),
+        ("sum of short rows", [n / FEW, FEW, 1]),
+    ] {
+        let lines = size[0] * size[2];
+        let (mut got, mut want) = (vec![T::default(); lines], vec![T::default(); lines]);
+        Cpu::new().reduce(Reduction::Sum, &from_cpu, None, size, &mut want, &watch).unwrap();
+        let times = beside(&mut || cuda.reduce(Reduction::Sum, &from, None, size, &mut got, &watch).unwrap());
+        assert!(got.iter().zip(&want).all(|(&a, &b)| a.same(b)), "{name}");
+        report(name, n + lines, times);
+    }
+}
+
+/// These numbers as the engine holds them.
+fn held<T: Real, E: Compute<T>>(engine: &E, values: &[T]) -> Array<T> {
+    let mut array = engine.array(values.len()).unwrap();
+    engine.copy(values.into(), (&mut array).into(), &Watch::new()).unwrap();
+    array
 }
 
 /// Sweeps of arrays that stay on the device, along each dimension, in updates of a point a second.

@@ -326,7 +326,9 @@ struct Flat {
     }
 
     // Whether there is an element so many further on.
-    __device__ __forceinline__ bool has(const Walk& walk, int further) const { return at + further * THREADS < walk.count; }
+    __device__ __forceinline__ bool has(const Walk& walk, int further) const {
+        return at + further * THREADS < walk.count;
+    }
 
     __device__ __forceinline__ void next(const Walk& walk) {
 #pragma unroll
@@ -371,7 +373,9 @@ struct Rows {
         }
     }
 
-    __device__ __forceinline__ bool has(const Walk& walk, int further) const { return column + further * THREADS < walk.size[0]; }
+    __device__ __forceinline__ bool has(const Walk& walk, int further) const {
+        return column + further * THREADS < walk.size[0];
+    }
 
     __device__ __forceinline__ void next(const Walk& walk) {
 #pragma unroll
@@ -432,9 +436,13 @@ __device__ __forceinline__ void put(const Section& job) {
 }
 }  // namespace
 
-#define EITHER_WAY(NAME, JOB, ARRAYS)                                                                                     \
-    extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_##NAME##_flat(JOB job) { NAME<Flat<ARRAYS>>(job); } \
-    extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_##NAME##_rows(JOB job) { NAME<Rows<ARRAYS>>(job); }
+#define EITHER_WAY(NAME, JOB, ARRAYS)                                                     \
+    extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_##NAME##_flat(JOB job) { \
+        NAME<Flat<ARRAYS>>(job);                                                              \
+    }                                                                                         \
+    extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_##NAME##_rows(JOB job) { \
+        NAME<Rows<ARRAYS>>(job);                                                              \
+    }
 
 EITHER_WAY(expanded, Expanded, 2)
 EITHER_WAY(pick, Section, 1)
@@ -503,19 +511,27 @@ struct Dot : Sum {
     static __device__ __forceinline__ REAL take(REAL lane, REAL a, REAL b) { return Math::fused(a, b, lane); }
 };
 struct SumOfMagnitudes : Sum {
-    static __device__ __forceinline__ REAL take(REAL lane, REAL a, REAL) { return Math::plus(lane, Math::magnitude(a)); }
+    static __device__ __forceinline__ REAL take(REAL lane, REAL a, REAL) {
+        return Math::plus(lane, Math::magnitude(a));
+    }
 };
 struct Smallest {
     static __device__ __forceinline__ REAL take(REAL lane, REAL a, REAL) { return join(lane, a); }
-    static __device__ __forceinline__ REAL join(REAL lane, REAL other) { return lane != lane || other < lane ? other : lane; }
+    static __device__ __forceinline__ REAL join(REAL lane, REAL other) {
+        return lane != lane || other < lane ? other : lane;
+    }
 };
 struct Largest {
     static __device__ __forceinline__ REAL take(REAL lane, REAL a, REAL) { return join(lane, a); }
-    static __device__ __forceinline__ REAL join(REAL lane, REAL other) { return lane != lane || other > lane ? other : lane; }
+    static __device__ __forceinline__ REAL join(REAL lane, REAL other) {
+        return lane != lane || other > lane ? other : lane;
+    }
 };
 struct LargestMagnitude {
     static __device__ __forceinline__ REAL take(REAL lane, REAL a, REAL) { return join(lane, Math::magnitude(a)); }
-    static __device__ __forceinline__ REAL join(REAL lane, REAL other) { return other != other || other > lane ? other : lane; }
+    static __device__ __forceinline__ REAL join(REAL lane, REAL other) {
+        return other != other || other > lane ? other : lane;
+    }
 };
 struct Any {
     static __device__ __forceinline__ REAL take(REAL lane, REAL a, REAL) { return a != 0 ? REAL(1) : lane; }
@@ -536,8 +552,9 @@ struct Lines {
         constexpr int ABREAST = TWO ? 8 : 16;
         const int lane = threadIdx.x % LANES;
         const u64 chunks = job.outer * job.chunks;
+        const u64 warps = (u64)gridDim.x * WARPS;
 #pragma unroll 1
-        for (u64 chunk = (u64)blockIdx.x * WARPS + threadIdx.x / LANES; chunk < chunks; chunk += (u64)gridDim.x * WARPS) {
+        for (u64 chunk = (u64)blockIdx.x * WARPS + threadIdx.x / LANES; chunk < chunks; chunk += warps) {
             const u64 line = chunk / job.chunks;
             const u64 begin = (chunk - line * job.chunks) * CHUNK;
             const int count = job.length - begin < CHUNK ? (int)(job.length - begin) : CHUNK;
@@ -587,14 +604,18 @@ struct ShortLines {
                 value[i] = Op::take(value[i], a, TWO ? job.from[1][at] : a);
             }
         }
-        // The lanes that are not there would hold what lanes begin with, which changes nothing.
 #pragma unroll 1
         for (int by = lanes / 2; by > 0; by /= 2) {
 #pragma unroll
-            for (int i = 0; i < SHORT_LINES; ++i) value[i] = Op::join(value[i], __shfl_down_sync(0xffffffffu, value[i], by));
+            for (int i = 0; i < SHORT_LINES; ++i) {
+                value[i] = Op::join(value[i], __shfl_down_sync(0xffffffffu, value[i], by));
+            }
         }
 #pragma unroll
         for (int i = 0; i < SHORT_LINES; ++i) {
+            // The lanes that are not there hold what lanes begin with. To join them once is as good as each time: it
+            // makes +0 of -0, which a product leaves that is too small.
+            if (lanes < LANES) value[i] = Op::join(value[i], REAL(job.start));
             if (own == 0 && first + i * lines < job.outer) job.to[first + i * lines] = value[i];
         }
     }
@@ -640,7 +661,9 @@ struct Columns {
                         second[i] = TWO ? b[(at + i * ROWS) * job.inner] : first[i];
                     }
 #pragma unroll
-                    for (int i = 0; i < ABREAST * APART; ++i) own[i % APART] = Op::take(own[i % APART], first[i], second[i]);
+                    for (int i = 0; i < ABREAST * APART; ++i) {
+                        own[i % APART] = Op::take(own[i % APART], first[i], second[i]);
+                    }
                 }
 #pragma unroll 1
                 for (; at < count; at += LANES) {
@@ -682,8 +705,7 @@ struct Tree<Op, 0> {
     static __device__ __forceinline__ void join(REAL (&)[SHORT_COLUMN]) {}
 };
 
-// Short lines with others beside them: a thread is all lanes of one. Those that are not there would hold what lanes
-// begin with, which changes nothing.
+// Short lines with others beside them: a thread is all lanes of one, and joins those that are not there once.
 template <class Op, bool TWO>
 struct ShortColumns {
     static __device__ __forceinline__ void run(const Reduced& job) {
@@ -703,7 +725,7 @@ struct ShortColumns {
 #pragma unroll
         for (int i = 0; i < SHORT_COLUMN; ++i) lane[i] = i < length ? Op::take(start, lane[i], second[i]) : start;
         Tree<Op, SHORT_COLUMN / 2>::join(lane);
-        job.to[line] = lane[0];
+        job.to[line] = Op::join(lane[0], start);
     }
 };
 
@@ -728,9 +750,13 @@ __device__ __forceinline__ void reduce_two(const Reduced& job) {
 }  // namespace
 
 // Of two arrays by kernels of their own: registers for two would be too many for one.
-#define REDUCTION(NAME, FORM)                                                                                           \
-    extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_reduce_##NAME(Reduced job) { reduce<FORM>(job); } \
-    extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_reduce_two_##NAME(Reduced job) { reduce_two<FORM>(job); }
+#define REDUCTION(NAME, FORM)                                                                   \
+    extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_reduce_##NAME(Reduced job) {     \
+        reduce<FORM>(job);                                                                            \
+    }                                                                                                 \
+    extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_reduce_two_##NAME(Reduced job) { \
+        reduce_two<FORM>(job);                                                                        \
+    }
 
 REDUCTION(lines, Lines)
 REDUCTION(short_lines, ShortLines)
