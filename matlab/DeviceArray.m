@@ -78,8 +78,7 @@ classdef DeviceArray < handle
 %   See also StencilConstantMemory_CUDA, ConstantMemoryDevice_CUDA, compile_mex.
 
   % The number by which the library knows the array. Empty where construction failed
-  % or the object came from a file. SUBSREF refuses to show it; read access is public
-  % for mxGetProperty.
+  % or the object came from a file. Read access is public for mxGetProperty.
   properties (SetAccess = private, Hidden, Transient)
     id
   end
@@ -101,7 +100,11 @@ classdef DeviceArray < handle
 
     % Hosts call it for every object: more than once, and where construction failed.
     function delete (this)
-      DeviceArray_CUDA ('delete', this.id);
+      try
+        DeviceArray_CUDA ('delete', this.id);
+      catch
+        % Only where the function is no longer on the path: nothing to free then.
+      end
     end
 
     % --- Arithmetic ---------------------------------------------------------------
@@ -538,6 +541,11 @@ classdef DeviceArray < handle
           s = s(2:end);
         case '.'
           name = s(1).subs;
+          if strcmp (name, 'id')
+            % Octave asks here for DELETE too, once "clear functions" has run.
+            varargout = {builtin('subsref', this, s(1))};
+            return;
+          end
           if ~ismethod (this, name) || any (strcmp (name, DeviceArray.own ()))
             error ('DeviceArray:unsupported', 'A DeviceArray has no field or method %s.', name);
           end

@@ -476,7 +476,6 @@
 %! assert (u.(name) (), x);
 %! u.size ();
 %! assert (ans, [2 3]);
-%! refuses (@() u.id, "unsupported", "id");
 %! refuses (@() u.nothing, "unsupported", "nothing");
 %! ## Private ones too.
 %! for name = {"reduced", "filled", "refuse", "numbers"}
