@@ -78,8 +78,7 @@ classdef DeviceArray < handle
 %   See also StencilConstantMemory_CUDA, ConstantMemoryDevice_CUDA, compile_mex.
 
   % The number by which the library knows the array. Empty where construction failed
-  % or the object came from a file. SUBSREF refuses to show it; read access is public
-  % for mxGetProperty.
+  % or the object came from a file. Read access is public for mxGetProperty.
   properties (SetAccess = private, Hidden, Transient)
     id
   end
@@ -101,7 +100,11 @@ classdef DeviceArray < handle
 
     % Hosts call it for every object: more than once, and where construction failed.
     function delete (this)
-      DeviceArray_CUDA ('delete', this.id);
+      try
+        DeviceArray_CUDA ('delete', this.id);
+      catch
+        % Only where the function is no longer on the path: nothing to free then.
+      end
     end
 
     % --- Arithmetic ---------------------------------------------------------------
@@ -131,8 +134,8 @@ classdef DeviceArray < handle
       if ~isobject (a) && isscalar (a) || isscalar (b) || isscalar (a)
         c = DeviceArray_CUDA ('times', a, b);
       else
-        DeviceArray.refuse ('The product of two matrices', '', ...
-                            'For products of elements write .*, for dot products DOT. ');
+        DeviceArray.refuse ('the product of two matrices', '', ...
+                            'For elementwise products use .*, for dot products DOT. ');
       end
     end
 
@@ -140,7 +143,7 @@ classdef DeviceArray < handle
       if isscalar (b)
         c = DeviceArray_CUDA ('rdivide', a, b);
       else
-        DeviceArray.refuse ('Division by a matrix', '', 'For quotients of elements write ./. ');
+        DeviceArray.refuse ('division by a matrix', '', 'For elementwise division use ./. ');
       end
     end
 
@@ -148,7 +151,7 @@ classdef DeviceArray < handle
       if isscalar (a)
         c = DeviceArray_CUDA ('rdivide', b, a);
       else
-        DeviceArray.refuse ('Division by a matrix', '', 'For quotients of elements write .\. ');
+        DeviceArray.refuse ('division by a matrix', '', 'For elementwise division use .\. ');
       end
     end
 
@@ -156,13 +159,13 @@ classdef DeviceArray < handle
       if isa (k, 'double') && isscalar (k) && k == fix (k) && abs (k) <= 16
         c = DeviceArray_CUDA ('power', a, k);
       else
-        DeviceArray.refuse ('.^ with another exponent than a whole number from -16 to 16', ...
-                            'gather (u) .^ k', 'For .^ 0.5 write SQRT. ');
+        DeviceArray.refuse ('.^ but with one whole number from -16 to 16', ...
+                            'gather (u) .^ k', 'For .^ 0.5 use SQRT. ');
       end
     end
 
-    function mpower (varargin)
-      DeviceArray.refuse ('^', 'gather (u) ^ k', 'For powers of elements write .^. ');
+    function varargout = mpower (varargin) %#ok<STOUT>
+      DeviceArray.refuse ('^', 'gather (u) ^ k', 'For elementwise powers use .^. ');
     end
 
     function c = uminus (a)
@@ -182,7 +185,7 @@ classdef DeviceArray < handle
 
     function [c, i] = min (a, b, dim)
       if nargout > 1
-        DeviceArray.refuse ('The second output of min', '[m, i] = min (gather (u))');
+        DeviceArray.refuse ('the second output of min', '[m, i] = min (gather (u))');
       elseif nargin == 2
         c = DeviceArray_CUDA ('min', a, b);
       elseif nargin == 1
@@ -195,7 +198,7 @@ classdef DeviceArray < handle
 
     function [c, i] = max (a, b, dim)
       if nargout > 1
-        DeviceArray.refuse ('The second output of max', '[m, i] = max (gather (u))');
+        DeviceArray.refuse ('the second output of max', '[m, i] = max (gather (u))');
       elseif nargin == 2
         c = DeviceArray_CUDA ('max', a, b);
       elseif nargin == 1
@@ -307,7 +310,7 @@ classdef DeviceArray < handle
       if strcmp (p, 'fro') && numel (d) == 2
         p = 2;
       elseif numel (d) > 2 || all (d ~= 1) && all (d ~= 0)
-        DeviceArray.refuse ('A norm of a matrix other than norm (u, ''fro'')', 'norm (gather (u), p)');
+        DeviceArray.refuse ('norm of a matrix but norm (u, ''fro'')', 'norm (gather (u), p)');
       end
       if prod (d) == 0
         r = zeros (1, underlyingType (a));
@@ -329,7 +332,7 @@ classdef DeviceArray < handle
       elseif isequal (p, -Inf)
         r = DeviceArray_CUDA ('smallest', abs (a), 0);
       else
-        DeviceArray.refuse ('A norm other than 1, 2, Inf, -Inf and ''fro''', 'norm (gather (u), p)');
+        DeviceArray.refuse ('norm but with 1, 2, Inf, -Inf or ''fro''', 'norm (gather (u), p)');
       end
     end
 
@@ -447,7 +450,7 @@ classdef DeviceArray < handle
 
     function yes = isvector (this)
       d = DeviceArray_CUDA ('size', this);
-      yes = numel (d) == 2 && any (d == 1) && all (d >= 1);
+      yes = numel (d) == 2 && any (d == 1);
     end
 
     function yes = isrow (this)
@@ -460,8 +463,8 @@ classdef DeviceArray < handle
       yes = numel (d) == 2 && d(2) == 1;
     end
 
-    function yes = ismatrix (this) %#ok<MANU>
-      yes = true;
+    function yes = ismatrix (this)
+      yes = numel (DeviceArray_CUDA ('size', this)) == 2;
     end
 
     function yes = issquare (this)
@@ -489,7 +492,7 @@ classdef DeviceArray < handle
     function u = transpose (this)
       d = DeviceArray_CUDA ('size', this);
       if numel (d) > 2 || all (d ~= 1)
-        DeviceArray.refuse ('The transpose of a matrix', 'gather (u).''');
+        DeviceArray.refuse ('the transpose of a matrix', 'gather (u).''');
       end
       u = DeviceArray_CUDA ('reshape', this, d([2 1]));
     end
@@ -506,7 +509,7 @@ classdef DeviceArray < handle
       d(end+1:numel (order)) = 1;
       if any (diff (order(d(order) ~= 1)) < 0)
         % Elements would change places.
-        DeviceArray.refuse ('permute of an array that is no vector', 'permute (gather (u), order)');
+        DeviceArray.refuse ('permute that moves elements', 'permute (gather (u), order)');
       end
       u = DeviceArray_CUDA ('reshape', this, d(order));
     end
@@ -538,7 +541,12 @@ classdef DeviceArray < handle
           s = s(2:end);
         case '.'
           name = s(1).subs;
-          if ~ismethod (this, name) || strcmp (name, 'DeviceArray')
+          if strcmp (name, 'id')
+            % Octave asks here for DELETE too, once "clear functions" has run.
+            varargout = {builtin('subsref', this, s(1))};
+            return;
+          end
+          if ~ismethod (this, name) || any (strcmp (name, DeviceArray.own ()))
             error ('DeviceArray:unsupported', 'A DeviceArray has no field or method %s.', name);
           end
           inputs = {};
@@ -585,7 +593,7 @@ classdef DeviceArray < handle
     end
 
     % MATLAB's question where an object is an index. Octave refuses by itself.
-    function subsindex (this) %#ok<MANU>
+    function i = subsindex (this) %#ok<STOUT,MANU>
       error ('DeviceArray:index', 'A DeviceArray cannot be an index of an ordinary array: x(gather (u)).');
     end
 
@@ -636,44 +644,57 @@ classdef DeviceArray < handle
       u = DeviceArray.joined ('cat', 'cat (dim, gather (u), gather (v))', varargin{:});
     end
 
-    function colon (varargin)
-      DeviceArray.refuse ('A range with a bound that is a DeviceArray', 'gather (u):n');
+    function varargout = colon (varargin) %#ok<STOUT>
+      DeviceArray.refuse ('a range', 'gather (u):n');
     end
 
-    function logical (varargin)
-      DeviceArray.refuse ('logical', 'logical (gather (u))', 'Comparisons give ones and zeros. ');
+    function varargout = logical (varargin) %#ok<STOUT>
+      DeviceArray.refuse ('logical', 'logical (gather (u))', 'Comparisons give ones and zeros on the device. ');
     end
 
-    function exp (varargin), DeviceArray.refuse ('exp'); end
-    function expm1 (varargin), DeviceArray.refuse ('expm1'); end
-    function log (varargin), DeviceArray.refuse ('log'); end
-    function log2 (varargin), DeviceArray.refuse ('log2'); end
-    function log10 (varargin), DeviceArray.refuse ('log10'); end
-    function log1p (varargin), DeviceArray.refuse ('log1p'); end
-    function sin (varargin), DeviceArray.refuse ('sin'); end
-    function cos (varargin), DeviceArray.refuse ('cos'); end
-    function tan (varargin), DeviceArray.refuse ('tan'); end
-    function asin (varargin), DeviceArray.refuse ('asin'); end
-    function acos (varargin), DeviceArray.refuse ('acos'); end
-    function atan (varargin), DeviceArray.refuse ('atan'); end
-    function atan2 (varargin), DeviceArray.refuse ('atan2'); end
-    function sinh (varargin), DeviceArray.refuse ('sinh'); end
-    function cosh (varargin), DeviceArray.refuse ('cosh'); end
-    function tanh (varargin), DeviceArray.refuse ('tanh'); end
-    function floor (varargin), DeviceArray.refuse ('floor'); end
-    function ceil (varargin), DeviceArray.refuse ('ceil'); end
-    function round (varargin), DeviceArray.refuse ('round'); end
-    function fix (varargin), DeviceArray.refuse ('fix'); end
-    function sign (varargin), DeviceArray.refuse ('sign'); end
-    function mod (varargin), DeviceArray.refuse ('mod'); end
-    function rem (varargin), DeviceArray.refuse ('rem'); end
-    function prod (varargin), DeviceArray.refuse ('prod'); end
-    function cumsum (varargin), DeviceArray.refuse ('cumsum'); end
-    function cumprod (varargin), DeviceArray.refuse ('cumprod'); end
-    function sort (varargin), DeviceArray.refuse ('sort'); end
-    function find (varargin), DeviceArray.refuse ('find'); end
-    function diff (varargin), DeviceArray.refuse ('diff'); end
-    function plot (varargin), DeviceArray.refuse ('plot'); end
+    function varargout = exp (varargin), DeviceArray.refuse ('exp'); end
+    function varargout = expm1 (varargin), DeviceArray.refuse ('expm1'); end
+    function varargout = log (varargin), DeviceArray.refuse ('log'); end
+    function varargout = log2 (varargin), DeviceArray.refuse ('log2'); end
+    function varargout = log10 (varargin), DeviceArray.refuse ('log10'); end
+    function varargout = log1p (varargin), DeviceArray.refuse ('log1p'); end
+    function varargout = sin (varargin), DeviceArray.refuse ('sin'); end
+    function varargout = cos (varargin), DeviceArray.refuse ('cos'); end
+    function varargout = tan (varargin), DeviceArray.refuse ('tan'); end
+    function varargout = asin (varargin), DeviceArray.refuse ('asin'); end
+    function varargout = acos (varargin), DeviceArray.refuse ('acos'); end
+    function varargout = atan (varargin), DeviceArray.refuse ('atan'); end
+    function varargout = atan2 (varargin)
+      DeviceArray.refuse ('atan2', 'atan2 (gather (u), gather (v))');
+    end
+    function varargout = sinh (varargin), DeviceArray.refuse ('sinh'); end
+    function varargout = cosh (varargin), DeviceArray.refuse ('cosh'); end
+    function varargout = tanh (varargin), DeviceArray.refuse ('tanh'); end
+    function varargout = floor (varargin), DeviceArray.refuse ('floor'); end
+    function varargout = ceil (varargin), DeviceArray.refuse ('ceil'); end
+    function varargout = round (varargin), DeviceArray.refuse ('round'); end
+    function varargout = fix (varargin), DeviceArray.refuse ('fix'); end
+    function varargout = sign (varargin), DeviceArray.refuse ('sign'); end
+    function varargout = mod (varargin), DeviceArray.refuse ('mod', 'mod (gather (u), n)'); end
+    function varargout = rem (varargin), DeviceArray.refuse ('rem', 'rem (gather (u), n)'); end
+    function varargout = prod (varargin), DeviceArray.refuse ('prod'); end
+    function varargout = cumsum (varargin), DeviceArray.refuse ('cumsum'); end
+    function varargout = cumprod (varargin), DeviceArray.refuse ('cumprod'); end
+    function varargout = sort (varargin), DeviceArray.refuse ('sort'); end
+    function varargout = find (varargin), DeviceArray.refuse ('find'); end
+    function varargout = diff (varargin), DeviceArray.refuse ('diff'); end
+    function varargout = plot (varargin), DeviceArray.refuse ('plot'); end
+    function varargout = num2str (varargin), DeviceArray.refuse ('num2str'); end
+    function varargout = mat2str (varargin), DeviceArray.refuse ('mat2str'); end
+    function varargout = sprintf (varargin)
+      DeviceArray.refuse ('sprintf', 'sprintf (template, gather (u))');
+    end
+    function varargout = printf (varargin)
+      DeviceArray.refuse ('printf', 'printf (template, gather (u))');
+    end
+    function varargout = fprintf (varargin)
+      DeviceArray.refuse ('fprintf', 'fprintf (template, gather (u))');
+    end
   end
 
   methods (Static)
@@ -771,7 +792,7 @@ classdef DeviceArray < handle
       for k = 1:numel (index)
         i = index{k};
         if isa (i, 'DeviceArray')
-          DeviceArray.refuse ('A DeviceArray as an index', 'u(gather (v) ~= 0), u(gather (v))');
+          DeviceArray.refuse ('an index that is a DeviceArray', 'u(gather (v) > 0)');
         elseif islogical (i)
           index{k} = find (i);
         elseif ~isa (i, 'double') && ~strcmp (i, ':')
@@ -780,9 +801,15 @@ classdef DeviceArray < handle
       end
     end
 
+    % What Octave lists among the methods, but is not for users.
+    function names = own ()
+      names = {'DeviceArray', 'reduced', 'filled', 'same', 'numbers', 'own', 'joined', ...
+               'mustBeEmpty', 'sizeText', 'refuse'};
+    end
+
     function u = joined (what, instead, varargin)
       if numel (varargin) ~= 1
-        DeviceArray.refuse (['Joining arrays, ' what ','], instead);
+        DeviceArray.refuse (['concatenation, ' what], instead);
       end
       u = varargin{1};
     end
@@ -809,7 +836,7 @@ classdef DeviceArray < handle
         advice = '';
       end
       error ('DeviceArray:unsupported', ...
-             '%s is not there for a DeviceArray. %sOn the host: %s.', what, advice, instead);
+             'Not supported for a DeviceArray: %s. %sGather it first: %s.', what, advice, instead);
     end
   end
 end

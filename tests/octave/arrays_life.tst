@@ -1,0 +1,343 @@
+## How long a DeviceArray lives: as long as something holds it, however that ends.
+## DeviceArray_CUDA ("count") is the number of arrays that the library holds.
+
+%!function n = live ()
+%!  n = DeviceArray_CUDA ("count");
+%!endfunction
+
+%!function u = passed (u)
+%!endfunction
+
+%!function fail_with (varargin)
+%!  u = DeviceArray (1);
+%!  v = u + 1;
+%!  c = {u, v + 1};
+%!  error ("arrays_life:made", "on purpose");
+%!endfunction
+
+%!function f = closure (u)
+%!  v = u + 1;
+%!  f = @(k) gather (u + v + k);
+%!endfunction
+
+%!function y = recursive (u, depth)
+%!  if (depth == 0)
+%!    y = u;
+%!  else
+%!    y = recursive (u + 1, depth - 1);
+%!  endif
+%!endfunction
+
+## --- Names ---------------------------------------------------------------------
+
+%!test # one array, several names
+%! before = live ();
+%! u = DeviceArray ([1 2 3]);
+%! assert (live (), before + 1);
+%! v = u;
+%! w = passed (v);
+%! assert (live (), before + 1);
+%! clear u v
+%! assert (live (), before + 1);
+%! assert (gather (w), [1 2 3]);
+%! w = [];
+%! assert (live (), before);
+
+%!test # overwritten, element by element and whole
+%! before = live ();
+%! u = DeviceArray ([1 2 3]);
+%! for k = 1:10
+%!   u = u + 1;
+%!   u(2) = k;
+%!   u -= 1;
+%! endfor
+%! assert (live (), before + 1);
+%! v = u;
+%! v(1) = 0;
+%! assert (live (), before + 2);
+%! u = v = 1;
+%! assert (live (), before);
+
+%!test # temporaries: as many as there are, none stays
+%! before = live ();
+%! u = DeviceArray ([1 2 3]);
+%! a = 0;
+%! for k = 1:10000
+%!   a += sum (abs (-u + u .* 2 - 1) + 1);
+%!   if (mod (k, 1000) == 0)
+%!     assert (live (), before + 1);
+%!   endif
+%! endfor
+%! for k = 1:4000
+%!   v = sqrt (u) .* u;
+%!   v = v(:);
+%!   u.abs ().plus (1).gather ();
+%!   gather (u(:) > 2);
+%! endfor
+%! clear v
+%! assert (live (), before + 1);
+%! assert (a, 10000 * 6);
+%! clear u
+%! assert (live (), before);
+
+%!test # values that no name takes
+%! before = live ();
+%! DeviceArray (1);
+%! ans = 0;
+%! DeviceArray (1) + 1;
+%! ans = 0;
+%! gather (DeviceArray (1));
+%! evalc ("DeviceArray (1)");
+%! clear ans
+%! assert (live (), before);
+
+%!test # in functions
+%! before = live ();
+%! u = DeviceArray (1);
+%! y = recursive (u, 100);
+%! assert (gather (y), 101);
+%! assert (live (), before + 2);
+%! clear u y
+%! assert (live (), before);
+
+## --- Places --------------------------------------------------------------------
+
+%!test # cells, structs, maps
+%! before = live ();
+%! c = cell (1, 20);
+%! for k = 1:20
+%!   c{k} = DeviceArray (k);
+%! endfor
+%! assert (live (), before + 20);
+%! ## Not c(1:5): Octave makes a slice of neighbours part of the whole, and keeps that.
+%! d = c([1 3 5 7 5]);
+%! c(:) = {1};
+%! assert (live (), before + 4);
+%! assert (gather (d{5}), 5);
+%! d(2) = [];
+%! assert (live (), before + 3);
+%! s.a = d;
+%! s.b.c = DeviceArray (9);
+%! clear c d
+%! assert (live (), before + 4);
+%! s = rmfield (s, "a");
+%! assert (live (), before + 1);
+%! assert (gather (s.b.c), 9);
+%! t = [s, s];
+%! t(1).b.c(1) = 4;
+%! assert (live (), before + 2);
+%! assert ([gather(t(1).b.c), gather(t(2).b.c)], [4 9]);
+%! clear s t
+%! assert (live (), before);
+%! m = containers.Map ();
+%! m("u") = DeviceArray (3);
+%! assert (gather (m("u")), 3);
+%! m.remove ("u");
+%! assert (live (), before);
+
+%!test # function handles and closures
+%! before = live ();
+%! f = closure (DeviceArray (1));
+%! assert (live (), before + 2);
+%! assert (f (4), 7);
+%! g = f;
+%! clear f
+%! assert (g (0), 3);
+%! clear g
+%! assert (live (), before);
+%! u = DeviceArray ([1 2]);
+%! f = @plus;
+%! assert (gather (f (u, 1)), [2 3]);
+%! assert (cellfun (@(v) sum (v), {u, u + 1}), [3 5]);
+%! r = cellfun (@(v) v + 1, {u, u}, "UniformOutput", false);
+%! assert (live (), before + 3);
+%! clear r u
+%! assert (live (), before);
+
+%!test # globals and persistent variables
+%! before = live ();
+%! global arrays_life_global
+%! arrays_life_global = DeviceArray (5);
+%! assert (live (), before + 1);
+%! clear arrays_life_global
+%! assert (live (), before + 1);
+%! global arrays_life_global
+%! assert (gather (arrays_life_global), 5);
+%! clear -global arrays_life_global
+%! assert (live (), before);
+
+%!test # clean-up code runs with a live array
+%! before = live ();
+%! c = onCleanup (@() DeviceArray (1) + 1);
+%! clear c
+%! assert (live (), before);
+
+## --- Errors --------------------------------------------------------------------
+
+%!test # in the middle of a function, of an expression, of a cell
+%! before = live ();
+%! u = DeviceArray ([1 2 3]);
+%! for k = 1:100
+%!   try
+%!     fail_with (u);
+%!     error ("no error");
+%!   catch err
+%!     assert (err.identifier, "arrays_life:made");
+%!   end_try_catch
+%!   fail ("u + (u + 1) + [1 2]");
+%!   fail ("c = {u + 1, u(9)}");
+%!   fail ("recursive (u + 1, -u)");
+%!   fail ("u(9) = 1");
+%!   fail ("[u + 1, u + 2]");
+%!   fail ("exp (u + 1)");
+%! endfor
+%! clear err
+%! assert (live (), before + 1);
+%! assert (gather (u), [1 2 3]);
+
+%!test # a constructor that fails leaves nothing, and nothing is printed
+%! before = live ();
+%! out = evalc ("for k = 1:50, try, DeviceArray ('text'); catch, end, end");
+%! out = [out, evalc("for k = 1:50, try, DeviceArray (1, 'Colour', 2); catch, end, end")];
+%! out = [out, evalc("for k = 1:50, try, DeviceArray (); catch, end, end")];
+%! assert (out, "");
+%! assert (live (), before);
+
+## --- delete ---------------------------------------------------------------------
+
+%!test # frees at once; a second time and the end of the name are silent
+%! before = live ();
+%! u = DeviceArray ([1 2 3]);
+%! v = u;
+%! w = u + 1;
+%! delete (u);
+%! assert (live (), before + 1);
+%! delete (u);
+%! delete (v);
+%! u.delete ();
+%! assert (live (), before + 1);
+%! for f = {@() gather(u), @() v + 1, @() w + v, @() u(1), @() size(u), @() sum(u), @() disp(u)}
+%!   caught = [];
+%!   try
+%!     f{1} ();
+%!   catch caught
+%!   end_try_catch
+%!   assert (! isempty (caught));
+%!   assert (strncmp (caught.identifier, "DeviceArray:", 12), caught.message);
+%! endfor
+%! clear f caught
+%! out = evalc ("clear u v");
+%! assert (out, "");
+%! assert (gather (w), [2 3 4]);
+%! clear w
+%! assert (live (), before);
+
+%!test # what comes from a file holds nothing and says so
+%! before = live ();
+%! u = DeviceArray.loadobj (struct ());
+%! for f = {@() gather(u), @() u + 1, @() size(u), @() u(1)}
+%!   caught = [];
+%!   try
+%!     f{1} ();
+%!   catch caught
+%!   end_try_catch
+%!   assert (strncmp (caught.identifier, "DeviceArray:", 12), caught.message);
+%! endfor
+%! clear f caught
+%! assert (evalc ("clear u"), "");
+%! assert (live (), before);
+
+## --- clear and exit ---------------------------------------------------------------
+
+## Octave 7 itself may say this as it ends.
+%!function text = exit_noise ()
+%!  text = "error: ignoring const execution_exception& while preparing to exit\n";
+%!endfunction
+
+%!test # functions are cleared, arrays stay
+%! for way = {"clear DeviceArray_CUDA", "clear functions", "clear -f", "clear mex", "clear DeviceArray", ...
+%!            "clear StencilConstantMemory_CUDA", "clear *_CUDA"}
+%!   [status, out] = run_octave ({
+%!     "u = DeviceArray ([1 2 3]);"
+%!     "c = {u + 1};"
+%!     way{1}
+%!     "assert (gather (u), [1 2 3]);"
+%!     "v = c{1} + u;"
+%!     way{1}
+%!     way{1}
+%!     "assert (gather (v), [3 5 7]);"
+%!     "assert (sum (v), 15); v(2) = 6; assert (gather (v), [3 6 7]); assert (v.size (), [1 3]);"
+%!     "try, exp (v); catch err, assert (err.identifier, 'DeviceArray:unsupported'); end, clear err"
+%!     "assert (DeviceArray_CUDA ('count'), 3);"
+%!     "clear u c"
+%!     "assert (DeviceArray_CUDA ('count'), 1);"
+%!     way{1}
+%!     "clear v"
+%!     "assert (DeviceArray_CUDA ('count'), 0);"
+%!     "disp ('done');"});
+%!   assert (status, 0, out);
+%!   assert (strtrim (strrep (out, exit_noise (), "")), "done");
+%! endfor
+
+%!test # clear all with live arrays, over and over
+%! [status, out] = run_octave ({
+%!   "for k = 1:3"
+%!   "  u = DeviceArray (k); c = {u, u + 1}; s.a = u .* 2; f = @() u + 1;"
+%!   "  global g; g = DeviceArray (5);"
+%!   "  delete (c{2});"
+%!   "end"
+%!   "clear all"
+%!   "assert (DeviceArray_CUDA ('count'), 0);"
+%!   "u = DeviceArray ([1 2]); v = u + 1;"
+%!   "clear all"
+%!   "assert (DeviceArray_CUDA ('count'), 0);"
+%!   "u = DeviceArray ([1 2]);"
+%!   "clear -x nothing"
+%!   "clear variables"
+%!   "assert (DeviceArray_CUDA ('count'), 0);"
+%!   "disp ('done');"});
+%! assert (status, 0, out);
+%! assert (strtrim (strrep (out, exit_noise (), "")), "done");
+
+%!test # an exit with live arrays: status 0, not a word
+%! ends = {"", "exit", "exit (0)", "clear DeviceArray_CUDA", "clear functions", "delete (u);", ...
+%!         "try, DeviceArray ('a'), catch, end", "clear all", "rmpath (fileparts (which ('DeviceArray')));"};
+%! for k = 1:numel (ends)
+%!   [status, out] = run_octave ({
+%!     "global g; g = DeviceArray (1);"
+%!     "u = DeviceArray ([1 2 3]); c = {u, u + 1}; s.a = c; f = @() u; h = @sum;"
+%!     "v = u; DeviceArray (7);"
+%!     ends{k}});
+%!   assert (status, 0, out);
+%!   assert (strrep (out, exit_noise (), ""), "");
+%! endfor
+
+%!test # an exit by an error with live arrays
+%! [status, out] = run_octave ({"u = DeviceArray ([1 2 3]); c = {u + 1};", "error ('arrays_life:end', 'the end');"});
+%! assert (status, 1, out);
+%! assert (! isempty (strfind (out, "the end")), out);
+%! assert (isempty (strfind (out, "DeviceArray_CUDA")), out);
+
+%!test # without the MEX function one error, and no more words
+%! folder = tempname ();
+%! mkdir (folder);
+%! unwind_protect
+%!   class_file = which ("DeviceArray");
+%!   help_file = file_in_loadpath ("DeviceArray_CUDA.m");
+%!   copyfile (class_file, folder);
+%!   copyfile (help_file, folder);
+%!   [status, out] = run_octave ({
+%!     "rmpath (fileparts (which ('DeviceArray')));"
+%!     ["addpath ('" folder "');"]
+%!     "try, u = DeviceArray (1); catch err, disp (err.identifier); disp (err.message); end"
+%!     "clear err"
+%!     "disp ('done');"});
+%!   assert (status, 0, out);
+%!   lines = strsplit (strtrim (strrep (out, exit_noise (), "")), "\n");
+%!   assert (lines{1}, "DeviceArray:notBuilt");
+%!   assert (! isempty (strfind (lines{2}, "compile_mex")), out);
+%!   assert (lines(3:end), {"done"});
+%! unwind_protect_cleanup
+%!   confirm_recursive_rmdir (false, "local");
+%!   rmdir (folder, "s");
+%! end_unwind_protect
