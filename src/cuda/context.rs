@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-use cudarc::driver::{result, sys};
+use cudarc::driver::{DriverError, result, sys};
 
 use super::error::failed;
 use crate::process::{self, PerProcess};
@@ -145,6 +145,17 @@ impl Stream {
     pub(super) fn synchronize(&self) -> Result<(), Error> {
         // SAFETY: the stream is open.
         unsafe { result::stream::synchronize(self.handle.0) }.map_err(failed("cuStreamSynchronize"))
+    }
+
+    /// Whether the context is whole, as far as the driver knows by now. Nothing is waited for.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        self.context.bind()?;
+        // SAFETY: the stream is open.
+        let status = unsafe { sys::cuStreamQuery(self.handle.0) };
+        match status {
+            sys::CUresult::CUDA_SUCCESS | sys::CUresult::CUDA_ERROR_NOT_READY => Ok(()),
+            error => Err(failed("cuStreamQuery")(DriverError(error))),
+        }
     }
 
     /// Waits for it whatever has happened before. What goes wrong here has gone wrong before, and was told.

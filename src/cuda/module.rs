@@ -103,13 +103,15 @@ struct Symbol {
     address: sys::CUdeviceptr,
     bytes: usize,
     contents: Vec<u8>,
+    /// How often the queue had failed before that.
+    failures: u64,
 }
 
 impl Module {
     /// Loads the module `name`. The driver compiles it for its chip, and keeps that for the next process.
     fn load(queue: &Arc<Queue>, name: &str) -> Result<Module, Error> {
         let ptx = archive::ptx(name)?;
-        let context = queue.stream().context();
+        let context = queue.context();
         context.bind()?;
         // SAFETY: it is PTX that ends in NUL.
         let handle =
@@ -137,21 +139,24 @@ impl Module {
     /// holds already. No kernel that reads it may be at work on another stream than the queue's. The copy is done when
     /// this returns.
     pub(super) fn set_symbol<T: NoUninit>(&self, name: &'static CStr, values: &[T]) -> Result<(), Error> {
-        if self.queue_symbol(name, values)? { self.queue.wait() } else { Ok(()) }
+        self.queue_symbol(name, values)?;
+        // Also where another thread has copied the same: that may be under way.
+        self.queue.wait()
     }
 
     /// The same for kernels on the queue's stream: the copy comes behind what is there already, and ahead of what comes
-    /// next. Says whether there is one.
-    pub(super) fn queue_symbol<T: NoUninit>(&self, name: &'static CStr, values: &[T]) -> Result<bool, Error> {
+    /// next.
+    pub(super) fn queue_symbol<T: NoUninit>(&self, name: &'static CStr, values: &[T]) -> Result<(), Error> {
         let values: &[u8] = bytemuck::cast_slice(values);
         let mut known = lock(&self.known);
         if !known.symbols.contains_key(name) {
             let (address, bytes) = self.global(name)?;
-            known.symbols.insert(name, Symbol { address, bytes, contents: Vec::new() });
+            known.symbols.insert(name, Symbol { address, bytes, contents: Vec::new(), failures: 0 });
         }
         let symbol = known.symbols.get_mut(name).expect("it was inserted");
-        if symbol.contents == values {
-            return Ok(false);
+        let failures = self.queue.failures();
+        if symbol.contents == values && symbol.failures == failures {
+            return Ok(());
         }
         if values.len() > symbol.bytes {
             let (room, wanted) = (symbol.bytes, values.len());
@@ -164,7 +169,8 @@ impl Module {
         // SAFETY: the symbol has room for it; who reads it does so on that stream, or after a wait.
         unsafe { self.queue.send(values, symbol.address) }?;
         symbol.contents.extend_from_slice(values);
-        Ok(true)
+        symbol.failures = failures;
+        Ok(())
     }
 
     /// The value of an unsigned constant in which the module tells something about itself.

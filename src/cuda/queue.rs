@@ -16,6 +16,7 @@
 //! names those that were under way.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -44,6 +45,10 @@ const NAMED: usize = 5;
 #[derive(Debug)]
 pub(super) struct Queue {
     stream: Arc<Stream>,
+    /// Whether something may have been put on the stream since it was last waited for.
+    busy: AtomicBool,
+    /// How often a wait has failed: what was believed to be done before is not known to be.
+    failures: AtomicU64,
     state: Mutex<State>,
 }
 
@@ -58,8 +63,6 @@ struct State {
     sent: Vec<Vec<u8>>,
     /// Events for calls to come.
     events: Vec<Event>,
-    /// Whether something was put on the stream since it was last waited for.
-    busy: bool,
 }
 
 /// What a call has put on the stream.
@@ -104,30 +107,45 @@ impl Queue {
     pub(super) fn of(context: &Arc<Context>) -> Result<Arc<Queue>, Error> {
         let mut held = lock(HELD.get());
         let found = held.get(&context.ordinal()).and_then(Weak::upgrade);
-        if let Some(queue) = found.filter(|queue| Arc::ptr_eq(queue.stream.context(), context)) {
+        if let Some(queue) = found.filter(|queue| Arc::ptr_eq(queue.context(), context)) {
             return Ok(queue);
         }
-        let queue = Arc::new(Queue { stream: Stream::new(context)?, state: Mutex::default() });
+        let queue = Arc::new(Queue {
+            stream: Stream::new(context)?,
+            busy: AtomicBool::new(false),
+            failures: AtomicU64::new(0),
+            state: Mutex::default(),
+        });
         held.insert(context.ordinal(), Arc::downgrade(&queue));
         Ok(queue)
     }
 
-    /// The stream. What is put on it by who does not [tell](Queue::submitted), is waited for by him.
+    /// The stream, for who is about to put something on it.
     pub(super) fn stream(&self) -> &Arc<Stream> {
+        self.busy.store(true, Ordering::Relaxed);
         &self.stream
+    }
+
+    /// The context that all of it is in.
+    pub(super) fn context(&self) -> &Arc<Context> {
+        self.stream.context()
+    }
+
+    /// How often a wait has failed.
+    pub(super) fn failures(&self) -> u64 {
+        self.failures.load(Ordering::Relaxed)
     }
 
     /// That work is about to be put on the stream. Its time begins now, if it is worth taking.
     pub(super) fn begin(&self, load: &Load) -> Result<Beginning, Error> {
         let mut state = lock(&self.state);
-        state.busy = true;
         let batches = load.batches();
         let begin = match load.pace {
-            Some(_) if batches >= WORTH_TIMING => Some(state.event(&self.stream)?),
+            Some(_) if batches >= WORTH_TIMING => Some(state.event(self.stream())?),
             _ => None,
         };
         if let Some(begin) = &begin {
-            begin.record(&self.stream)?;
+            begin.record(self.stream())?;
         }
         Ok(Beginning(begin))
     }
@@ -135,8 +153,8 @@ impl Queue {
     /// That it is there. Where more is under way than may be, this waits for the first of it.
     pub(super) fn submitted(&self, load: &Load, beginning: Beginning) -> Result<(), Error> {
         let mut state = lock(&self.state);
-        let end = state.event(&self.stream)?;
-        end.record(&self.stream)?;
+        let end = state.event(self.stream())?;
+        end.record(self.stream())?;
         let learns = beginning.0.as_ref().and(load.pace).map(|(pace, units)| (pace.clone(), units));
         let batches = load.batches();
         state.batches += batches;
@@ -150,9 +168,15 @@ impl Queue {
 
     /// Waits for all that is under way.
     pub(super) fn wait(&self) -> Result<(), Error> {
-        if !lock(&self.state).busy {
+        if !self.busy.load(Ordering::Relaxed) {
             return Ok(());
         }
+        self.wait_for_stream().inspect_err(|_| {
+            self.failures.fetch_add(1, Ordering::Relaxed);
+        })
+    }
+
+    fn wait_for_stream(&self) -> Result<(), Error> {
         // Not under the lock: whoever drops an array meanwhile is not to wait, too.
         self.stream.synchronize()?;
         let mut state = lock(&self.state);
@@ -160,18 +184,18 @@ impl Queue {
             state.retire()?;
         }
         state.sent.clear();
-        state.busy = false;
+        self.busy.store(false, Ordering::Relaxed);
         Ok(())
     }
 
     /// Waits for all that is under way, whatever has happened.
     fn settle(&self, state: &mut State) {
-        if state.busy {
+        if self.busy.load(Ordering::Relaxed) {
             self.stream.settle();
             state.calls.clear();
             state.batches = 0.0;
             state.sent.clear();
-            state.busy = false;
+            self.busy.store(false, Ordering::Relaxed);
         }
     }
 
@@ -181,12 +205,10 @@ impl Queue {
     /// There is room for them, and who reads what is there does so on this stream.
     pub(super) unsafe fn send(&self, values: &[u8], to: sys::CUdeviceptr) -> Result<(), Error> {
         let values = values.to_vec();
-        let mut state = lock(&self.state);
-        state.busy = true;
         // SAFETY: as the caller says; the source stays until the stream has been waited for.
-        let sent = unsafe { result::memcpy_htod_async(to, &values, self.stream.handle()) };
+        let sent = unsafe { result::memcpy_htod_async(to, &values, self.stream().handle()) };
         // Also after an error: nobody knows whether it is still read.
-        state.sent.push(values);
+        lock(&self.state).sent.push(values);
         sent.map_err(failed("cuMemcpyHtoDAsync"))
     }
 
@@ -210,7 +232,15 @@ impl Queue {
     /// did with it is ahead on the stream.
     pub(super) fn take(&self, bytes: usize) -> Result<DeviceBuffer, Error> {
         let found = lock(&self.state).pool.take(bytes);
-        found.map_or_else(|| DeviceBuffer::new(self.stream.context(), bytes), Ok)
+        let Some(buffer) = found else {
+            return DeviceBuffer::new(self.context(), bytes);
+        };
+        // A new one would not be had in a context that something has broken; nor is this one to be.
+        if let Err(error) = self.stream.check() {
+            self.give(buffer);
+            return Err(error);
+        }
+        Ok(buffer)
     }
 
     /// The same for an array that lives until it is [given up](Queue::give_up).
@@ -276,11 +306,8 @@ impl Queue {
 impl Drop for Queue {
     fn drop(&mut self) {
         // What goes next may still be in use.
-        if self.stream.context().is_ours() {
-            let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-            if state.busy {
-                self.stream.settle();
-            }
+        if self.context().is_ours() && *self.busy.get_mut() {
+            self.stream.settle();
         }
     }
 }

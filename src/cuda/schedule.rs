@@ -83,7 +83,7 @@ impl DeviceArray {
     }
 
     fn context(&self) -> &Arc<Context> {
-        self.queue.stream().context()
+        self.queue.context()
     }
 
     /// Where it lies, for a call on the device of this context.

@@ -1414,6 +1414,18 @@ EXPORT CUresult cuStreamSynchronize(void* handle) {
     return context->status;
 }
 
+EXPORT CUresult cuStreamQuery(void* handle) {
+    Call call("cuStreamQuery");
+    Lock lock(books);
+    Context* context;
+    Stream* stream;
+    if (CUresult status = call.enter(context)) return status;
+    if (CUresult status = stream_of(*context, handle, stream)) return status;
+    if (stream->capturing) return STREAM_CAPTURE_UNSUPPORTED;
+    std::lock_guard<std::mutex> queue(stream->mutex);
+    return stream->queue.empty() ? context->status.load() : NOT_READY;
+}
+
 EXPORT CUresult cuStreamWaitEvent(void* handle, Event* event, unsigned int flags) {
     Call call("cuStreamWaitEvent");
     Lock lock(books);
