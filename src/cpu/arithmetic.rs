@@ -4,7 +4,6 @@
 //! all that is left inside; the compiler makes vectors of it, for each instruction set ([`simd::run`]). Whatever is not
 //! a slice is made one first: operands that expand, and short lines side by side, go through a buffer in the cache.
 
-use std::hint::black_box;
 use std::ops::Range;
 
 use super::Cpu;
@@ -528,7 +527,7 @@ fn turn<T: Real>(lines: &[T], length: usize, to: &mut [T]) {
 /// Takes, or joins, a chunk of `width` lines side by side into as many lanes of each number. The rows are `apart`.
 #[inline(always)]
 fn take_rows<T: Real>(op: Reduction, takes: bool, inputs: [&[T]; 2], width: usize, apart: usize, lanes: &mut [T]) {
-    if apart == 1 {
+    if let (1, Ok(lanes)) = (apart, <&mut [T; LANES]>::try_from(&mut *lanes)) {
         return take_line(op, takes, inputs, lanes);
     }
     // Where no rows are left out between, those of all lanes are neighbours, as the lanes are.
@@ -546,18 +545,17 @@ fn take_rows<T: Real>(op: Reduction, takes: bool, inputs: [&[T]; 2], width: usiz
     }
 }
 
-/// Takes, or joins, a chunk of neighbours.
+/// Takes, or joins, a chunk of neighbours. The lanes stay in registers.
 #[inline(always)]
-fn take_line<T: Real>(op: Reduction, takes: bool, [a, b]: [&[T]; 2], lanes: &mut [T]) {
-    // How many lanes there are is hidden: the compiler would write a loop of so few steps out, and then find no vectors.
-    let lanes = &mut lanes[..black_box(LANES)];
-    let (a, b) = (a.chunks(LANES), b.chunks(LANES));
+fn take_line<T: Real>(op: Reduction, takes: bool, [a, b]: [&[T]; 2], lanes: &mut [T; LANES]) {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    let mut in_registers = *lanes;
     if takes {
         settled!(
             op,
             Reduction { Sum, Dot, SumOfMagnitudes, Min, Max, LargestMagnitude, Any, All, Differ },
-            OP => for (a, b) in a.zip(b) {
-                for ((lane, &a), &b) in lanes.iter_mut().zip(a).zip(b) {
+            OP => for (a, b) in a.iter().zip(b) {
+                for ((lane, &a), &b) in in_registers.iter_mut().zip(a).zip(b) {
                     *lane = OP.take(*lane, a, b);
                 }
             }
@@ -567,11 +565,17 @@ fn take_line<T: Real>(op: Reduction, takes: bool, [a, b]: [&[T]; 2], lanes: &mut
             op,
             Reduction { Sum, Dot, SumOfMagnitudes, Min, Max, LargestMagnitude, Any, All, Differ },
             OP => for a in a {
-                for (lane, &a) in lanes.iter_mut().zip(a) {
+                for (lane, &a) in in_registers.iter_mut().zip(a) {
                     *lane = OP.join(*lane, a);
                 }
             }
         );
+    }
+    *lanes = in_registers;
+    if takes {
+        take(op, &mut lanes[..a_rest.len()], a_rest, b_rest);
+    } else {
+        join(op, &mut lanes[..a_rest.len()], a_rest);
     }
 }
 
