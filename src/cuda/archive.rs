@@ -99,18 +99,27 @@ mod tests {
         }
     }
 
-    /// The archive with one byte changed: the dictionary's frame and a module's, from the beginning to the checksum.
+    /// The archive with one byte changed: the dictionary's frame and a module's, from the beginning to the checksum. A
+    /// bit that says nothing to the decoder may be any: then the text is the right one.
     #[test]
     fn damage_is_an_error() {
         let (_, module) = MODULES.iter().min_by_key(|(_, frame)| frame.bytes).unwrap();
-        assert!(unpack(ARCHIVE, &DICTIONARY, module).is_ok());
+        let right = unpack(ARCHIVE, &DICTIONARY, module).unwrap();
+        let mut harmless = 0;
         for frame in [&DICTIONARY, module] {
             for step in 0..=40 {
                 let mut archive = ARCHIVE.to_vec();
                 archive[frame.offset + step * (frame.packed - 1) / 40] ^= 0x10;
-                assert!(unpack(&archive, &DICTIONARY, module).is_err(), "step {step}");
+                match unpack(&archive, &DICTIONARY, module) {
+                    Err(_) => {}
+                    Ok(text) => {
+                        assert_eq!(text, right, "step {step}");
+                        harmless += 1;
+                    }
+                }
             }
         }
+        assert!(harmless <= 2, "{harmless} of 82 changes were not seen");
     }
 
     #[test]

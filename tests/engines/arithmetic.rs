@@ -9,7 +9,7 @@ use stencil_mex::stencil::{
 use super::*;
 
 /// What is to hold of any engine. Nothing here has the ends that other cases meet: arrays are the engine's own.
-pub const TABLE: [Case; 13] = [
+pub const TABLE: [Case; 14] = [
     ("unary", |engine| in_both(engine, unary::<f64>, unary::<f32>)),
     ("binary", |engine| in_both(engine, binary::<f64>, binary::<f32>)),
     ("expansions", |engine| in_both(engine, expansions::<f64>, expansions::<f32>)),
@@ -17,6 +17,7 @@ pub const TABLE: [Case; 13] = [
     ("reductions_of_a_line", |engine| in_both(engine, reductions_of_a_line::<f64>, reductions_of_a_line::<f32>)),
     ("reductions_of_many", |engine| in_both(engine, reductions_of_many::<f64>, reductions_of_many::<f32>)),
     ("reduction_properties", |engine| in_both(engine, reduction_properties::<f64>, reduction_properties::<f32>)),
+    ("blocks_of_a_device", |engine| in_both(engine, blocks_of_a_device::<f64>, blocks_of_a_device::<f32>)),
     ("fills", |engine| in_both(engine, fills::<f64>, fills::<f32>)),
     ("picks_and_puts", |engine| in_both(engine, picks_and_puts::<f64>, picks_and_puts::<f32>)),
     ("conversions", |engine| in_both(engine, conversions::<f64>, conversions::<f32>)),
@@ -442,6 +443,37 @@ where
         let inputs = [of(elements(&size), 1), of(elements(&size), 2)];
         check_reduction(engine, op, [&inputs[0], &inputs[1]], size)
     })
+}
+
+/// What kernels do in ways of their own: blocks that are full, long lines in several dimensions, and short lines whose
+/// products leave -0.
+fn blocks_of_a_device<T: Real>(engine: &AnyEngine) -> Outcome
+where
+    AnyEngine: Compute<T> + Arithmetic<T>,
+{
+    let many = [numbers::<T>(9_001, 1), numbers(9_001, 2)];
+    check_unary(engine, Unary::Negate, &many[0])?;
+    check_unary(engine, Unary::Power(-3), &many[0])?;
+    let size: &[usize] = &[many[0].len()];
+    check_binary(engine, Binary::Subtract, [Side::Of(0), Side::Of(1)], &[&many[0], &many[1]], [size; 2])?;
+    for sizes in [[&[1030, 1, 3][..], &[1, 2, 1]], [&[1100, 2, 1, 2], &[1100, 1, 3]], [&[2, 3, 700], &[2, 1, 700]]] {
+        check_expansion::<T>(engine, Binary::Subtract, sizes, 3)?;
+    }
+    for (size, steps) in [([1100, 2, 2], [1, 1200, 3600]), ([1100, 2, 2], [1, 3600, 1200]), ([7, 90, 3], [3, 40, 3600])]
+    {
+        check_places::<T>(engine, &section(5, &size, &steps), 12_000)?;
+    }
+    // The smallest number of the class, with and without a sign: products vanish, and keep their sign.
+    let mut smallest = T::ONE;
+    while smallest.times(T::from_f64(0.5)) != T::default() {
+        smallest = smallest.times(T::from_f64(0.5));
+    }
+    for size in [[1, 1, 40], [1, 5, 40], [1, 16, 40], [1, 17, 40], [40, 1, 1], [40, 5, 2], [40, 16, 1], [40, 17, 2]] {
+        let count = elements(&size);
+        let inputs = [vec![smallest.negative(); count], vec![smallest; count]];
+        check_reduction(engine, Reduction::Dot, [&inputs[0], &inputs[1]], size)?;
+    }
+    Ok(())
 }
 
 fn fills<T: Real>(engine: &AnyEngine) -> Outcome

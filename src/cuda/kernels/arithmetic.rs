@@ -642,11 +642,11 @@ mod tests {
                     assert_eq!(at, [offset(0, place), offset(1, place)], "{size:?} {place}");
                     (0..2).for_each(|a| at[a] += walk.advance[a]);
                     let mut over = false;
-                    for d in 0..rank - 1 {
-                        index[d] += walk.stride[d] + u64::from(over);
-                        over = index[d] >= walk.size[d];
+                    for (d, index) in index.iter_mut().enumerate().take(rank - 1) {
+                        *index += walk.stride[d] + u64::from(over);
+                        over = *index >= walk.size[d];
                         if over {
-                            index[d] -= walk.size[d];
+                            *index -= walk.size[d];
                             (0..2).for_each(|a| at[a] += walk.wraps[a][d]);
                         }
                     }
