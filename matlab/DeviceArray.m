@@ -657,7 +657,8 @@ classdef DeviceArray < handle
     end
 
     function varargout = logical (varargin) %#ok<STOUT>
-      DeviceArray.refuse ('logical', 'logical (gather (u))', 'Comparisons give ones and zeros on the device. ');
+      DeviceArray.refuse ('logical', 'logical (gather (u))', ...
+                          'Comparisons give ones and zeros on the device. ');
     end
 
     function varargout = exp (varargin), DeviceArray.refuse ('exp'); end
