@@ -55,6 +55,9 @@ classdef DeviceArray < handle
 %   What is different from an ordinary array
 %     "if (u)" and "while (u)" cannot be refused: Octave takes an object for false.
 %     Write if (all (u > 0)) or if (any (u)).
+%     Octave gives no reason where [u, v] is refused, and no u++ at all.
+%     After "clear functions" Octave 7 knows the methods of a class again when an
+%     object is indexed, as in u(1), or the class is named. The arrays stay.
 %     class (u) is 'DeviceArray'; underlyingType (u) is 'double' or 'single'.
 %     Everything that is not named here is an error that says what to do. Most
 %     often that is GATHER.
@@ -279,14 +282,16 @@ classdef DeviceArray < handle
       vectors = numel (da) == 2 && numel (db) == 2 && any (da == 1) && any (db == 1);
       if vectors && isempty (varargin)
         if prod (da) ~= prod (db)
-          error ('DeviceArray:size', 'dot: the vectors have %d and %d elements.', prod (da), prod (db));
+          error ('DeviceArray:size', 'dot: the vectors have %d and %d elements.', ...
+                 prod (da), prod (db));
         elseif isa (a, 'DeviceArray') && isa (b, 'DeviceArray')
           if any (da ~= db)
             b = DeviceArray_CUDA ('reshape', b, da);
           end
           r = DeviceArray_CUDA ('dot', a, b);
         else
-          r = DeviceArray_CUDA ('sum', DeviceArray_CUDA ('times', reshape (a, [], 1), reshape (b, [], 1)), 0);
+          c = DeviceArray_CUDA ('times', reshape (a, [], 1), reshape (b, [], 1));
+          r = DeviceArray_CUDA ('sum', c, 0);
         end
       elseif isequal (da, db)
         r = sum (DeviceArray_CUDA ('times', a, b), varargin{:});
@@ -482,7 +487,8 @@ classdef DeviceArray < handle
         rest = prod ([varargin{~open}]);
         if rest == 0 || mod (n, rest) ~= 0
           error ('DeviceArray:size', ...
-                 'reshape: %d elements cannot be divided by the product of the dimensions, %d.', n, rest);
+                 'reshape: %d elements cannot be divided by the product of the dimensions, %d.', ...
+                 n, rest);
         end
         varargin{open} = n / rest;
       end
@@ -504,7 +510,8 @@ classdef DeviceArray < handle
     function u = permute (this, order)
       d = DeviceArray_CUDA ('size', this);
       if ~isequal (sort (order(:).'), 1:numel (order)) || numel (order) < numel (d)
-        error ('DeviceArray:dimension', 'permute: the order must hold 1 to %d once each.', numel (d));
+        error ('DeviceArray:dimension', 'permute: the order must hold 1 to %d once each.', ...
+               numel (d));
       end
       d(end+1:numel (order)) = 1;
       if any (diff (order(d(order) ~= 1)) < 0)
@@ -594,7 +601,8 @@ classdef DeviceArray < handle
 
     % MATLAB's question where an object is an index. Octave refuses by itself.
     function i = subsindex (this) %#ok<STOUT,MANU>
-      error ('DeviceArray:index', 'A DeviceArray cannot be an index of an ordinary array: x(gather (u)).');
+      error ('DeviceArray:index', ...
+             'A DeviceArray cannot be an index of an ordinary array: x(gather (u)).');
     end
 
     % --- Display --------------------------------------------------------------------
@@ -649,7 +657,8 @@ classdef DeviceArray < handle
     end
 
     function varargout = logical (varargin) %#ok<STOUT>
-      DeviceArray.refuse ('logical', 'logical (gather (u))', 'Comparisons give ones and zeros on the device. ');
+      DeviceArray.refuse ('logical', 'logical (gather (u))', ...
+                          'Comparisons give ones and zeros on the device. ');
     end
 
     function varargout = exp (varargin), DeviceArray.refuse ('exp'); end

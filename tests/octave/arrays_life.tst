@@ -58,11 +58,11 @@
 %! u = v = 1;
 %! assert (live (), before);
 
-%!test # temporaries: as many as there are, none stays
+%!test # 100,000 temporaries: none stays
 %! before = live ();
 %! u = DeviceArray ([1 2 3]);
 %! a = 0;
-%! for k = 1:10000
+%! for k = 1:12000
 %!   a += sum (abs (-u + u .* 2 - 1) + 1);
 %!   if (mod (k, 1000) == 0)
 %!     assert (live (), before + 1);
@@ -76,7 +76,7 @@
 %! endfor
 %! clear v
 %! assert (live (), before + 1);
-%! assert (a, 10000 * 6);
+%! assert (a, 12000 * 6);
 %! clear u
 %! assert (live (), before);
 
@@ -254,6 +254,9 @@
 %!  text = "error: ignoring const execution_exception& while preparing to exit\n";
 %!endfunction
 
+## Octave 7 forgets the methods of every class with its functions, and finds them again
+## when an object is indexed or the class is named. Until then u + 1 is Octave's error
+## "plus method not defined for DeviceArray class". The arrays themselves stay.
 %!test # functions are cleared, arrays stay
 %! for way = {"clear DeviceArray_CUDA", "clear functions", "clear -f", "clear mex", "clear DeviceArray", ...
 %!            "clear StencilConstantMemory_CUDA", "clear *_CUDA"}
@@ -261,11 +264,12 @@
 %!     "u = DeviceArray ([1 2 3]);"
 %!     "c = {u + 1};"
 %!     way{1}
+%!     "assert (u(2), 2);"
 %!     "assert (gather (u), [1 2 3]);"
 %!     "v = c{1} + u;"
 %!     way{1}
 %!     way{1}
-%!     "assert (gather (v), [3 5 7]);"
+%!     "assert (v.gather (), [3 5 7]);"
 %!     "assert (sum (v), 15); v(2) = 6; assert (gather (v), [3 6 7]); assert (v.size (), [1 3]);"
 %!     "try, exp (v); catch err, assert (err.identifier, 'DeviceArray:unsupported'); end, clear err"
 %!     "assert (DeviceArray_CUDA ('count'), 3);"
