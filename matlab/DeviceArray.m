@@ -269,11 +269,11 @@ classdef DeviceArray < handle
     end
 
     function r = any (a, varargin)
-      r = reduced (a, 'any', @any, varargin{:});
+      r = reduced (a, 'any', @any, varargin{:}) ~= 0;
     end
 
     function r = all (a, varargin)
-      r = reduced (a, 'all', @all, varargin{:});
+      r = reduced (a, 'all', @all, varargin{:}) ~= 0;
     end
 
     function r = dot (a, b, varargin)
@@ -725,13 +725,16 @@ classdef DeviceArray < handle
     % A reduction along the first dimension that is not 1, or along what varargin
     % names. The host computes it of an empty array, by its own rules.
     function r = reduced (this, verb, ofHost, dim)
+      if nargin < 4 && ~isempty (strfind ('sum any all', verb))
+        % The library knows the dimension, and what is left of nothing.
+        r = DeviceArray_CUDA (verb, this, -1);
+        return
+      end
       d = DeviceArray_CUDA ('size', this);
       if nargin < 4
         dim = find (d ~= 1, 1);
         if isempty (dim)
           dim = 1;
-        elseif isequal (d, [0 0]) && ~isempty (strfind ('sum any all', verb))
-          dim = [];
         end
       elseif ischar (dim) && strcmp (dim, 'all')
         dim = 0;
@@ -741,8 +744,6 @@ classdef DeviceArray < handle
       end
       if all (d)
         r = DeviceArray_CUDA (verb, this, double (dim));
-      elseif isempty (dim)
-        r = ofHost (gather (this));
       elseif dim == 0
         r = ofHost (reshape (gather (this), [], 1), 1);
       else

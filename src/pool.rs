@@ -80,7 +80,7 @@ pub(crate) fn release() -> bool {
 }
 
 fn bytes<T>(numbers: &[T]) -> usize {
-    numbers.len() * size_of::<T>()
+    size_of_val(numbers)
 }
 
 #[derive(Debug, Default)]

@@ -14,8 +14,8 @@ use super::{check_outputs, too_few_inputs};
 use crate::memory;
 use crate::mex::{Argument, Call, Effort, Error, Function, Numeric, Reply, Value};
 use crate::stencil::{
-    self, Arithmetic, Array, Binary, Compute, Engine, Expansion, MAX_POWER, Operand, RANK, Real, Reduction, Source,
-    Target, Unary,
+    self, Arithmetic, Array, Binary, Compute, Engine, Expansion, MAX_POWER, Operand, Places, RANK, Real, Reduction,
+    Section, Source, Target, Unary,
 };
 use crate::watch::Watch;
 
@@ -118,7 +118,8 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         (Verb::Fill, [value, dims, class, pairs @ ..]) => fill(value, dims, class, &selection(pairs, 5)?),
         (Verb::Delete, [number, ..]) => {
             // An object whose constructor failed has no number.
-            number.whole_number().into_iter().for_each(store::delete);
+            let number = number.object().flatten().or_else(|| number.whole_number());
+            number.into_iter().for_each(store::delete);
             Ok(value(Value::Empty))
         }
         (Verb::Count, []) => Ok(value(Value::Double(store::count() as f64))),
@@ -146,7 +147,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
             let dims = sizes(dims)?;
             if elements(&dims)? != array.len() {
                 let text = format!("can't reshape {array}: another number of elements was asked for");
-                return Err(Error::new("shape", text));
+                return Err(Error::new("size", text));
             }
             // The numbers never change, so both may have the same.
             keep(array.home, 0, move |_, _, _| Ok(Held { dims, ..array }))
@@ -213,7 +214,7 @@ fn selection(pairs: &[Argument], position: usize) -> Result<Selection, Error> {
 
 /// Dimensions: a row of whole numbers, two at least. Those of 1 at the end go.
 fn sizes(argument: &Argument) -> Result<Vec<usize>, Error> {
-    let wrong = || Error::new("shape", format!("Dimensions are a row of whole numbers, and this is {argument}."));
+    let wrong = || Error::new("size", format!("Dimensions are a row of whole numbers, and this is {argument}."));
     let numbers = argument.doubles().filter(|numbers| numbers.len() >= 2).ok_or_else(wrong)?;
     let mut dims = memory::with_room(numbers.len(), "dimensions")?;
     for &number in numbers {
@@ -358,16 +359,25 @@ where
     let wanted = indexed.places.len();
     let (operand, dims) = operand(values, array.home)?;
     let ones = |dims: &[usize]| dims.iter().copied().filter(|&dim| dim != 1).collect::<Vec<_>>();
-    if !matches!(operand, AnyOperand::Scalar(_)) && ones(&dims) != ones(&indexed.dims) {
+    let is_one = dims.iter().product::<usize>() == 1;
+    if !is_one && ones(&dims) != ones(&indexed.dims) {
         let told = |dims: &[usize]| dims.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
         let text = format!("=: nonconformant arguments (op1 is {}, op2 is {})", told(&indexed.dims), told(&dims));
-        return Err(Error::new("nonconformant", text));
+        return Err(Error::new("size", text));
     }
     let operand: OperandOf<T> = operand.into();
     keep(array.home, array.len(), move |engine, home, watch| {
         let mut output = Compute::<T>::array(engine, numbers.len())?;
         Compute::copy(engine, Source::Array(&numbers), Target::Array(&mut output), watch)?;
-        let values = operand.on(engine, watch)?.array(wanted, engine, watch)?;
+        let mut values = operand.on(engine, watch)?.array(wanted, engine, watch)?;
+        if is_one && wanted != values.get()?.len() {
+            // The same one for all places.
+            let mut many = Compute::<T>::array(engine, wanted)?;
+            let mut same = Section { start: 0, size: [1; RANK], steps: [0; RANK] };
+            same.size[0] = wanted;
+            engine.pick(values.get()?, &Places::Section(same), Target::Array(&mut many), watch)?;
+            values = Ready::Own(many);
+        }
         engine.put(Source::Array(values.get()?), &indexed.places, &mut output, watch)?;
         Ok(Held { home, dims: array.dims, numbers: output.into() })
     })
@@ -568,7 +578,7 @@ fn binary<'a>(op: Binary, arguments: [&'a Argument; 2]) -> Result<Reply<'a>, Err
     let nonconformant = || {
         let told = |dims: &[usize]| dims.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
         let text = format!("nonconformant arguments (op1 is {}, op2 is {})", told(&sizes[0]), told(&sizes[1]));
-        Error::new("nonconformant", text)
+        Error::new("size", text)
     };
     let rank = sizes[0].len().max(sizes[1].len());
     let of = |which: usize, d: usize| sizes[which].get(d).copied().unwrap_or(1);
@@ -610,12 +620,19 @@ where
 
 // ---- reductions
 
-/// Reduced along a dimension, counted from 1, or over everything for 0: an array of the host's.
+/// Reduced along a dimension, counted from 1; over everything for 0, along the first that is not 1 for -1: an array of
+/// the host's.
 fn reduce<'a>(array: Held, op: Reduction, dim: &Argument) -> Result<Reply<'a>, Error> {
-    let dim =
-        dim.scalar().filter(|dim| dim.fract() == 0.0 && *dim >= 0.0).ok_or_else(|| {
-            Error::new("shape", format!("A dimension is a whole number from 1 up, and this is {dim}."))
-        })? as usize;
+    let dim = dim.scalar().filter(|dim| dim.fract() == 0.0 && *dim >= -1.0).ok_or_else(|| {
+        Error::new("dimension", format!("A dimension is a whole number from 1 up, and this is {dim}."))
+    })?;
+    let first = || array.dims.iter().position(|&dim| dim != 1).unwrap_or(0) + 1;
+    let dim = match dim {
+        // Of nothing at all the hosts make a scalar.
+        ..0.0 if array.dims == [0, 0] => 0,
+        ..0.0 => first(),
+        dim => dim as usize,
+    };
     let (size, dims) = match dim {
         0 => ([1, array.len(), 1], vec![1, 1]),
         _ => {
@@ -649,7 +666,7 @@ fn both<'a>(op: Reduction, arguments: [&'a Argument; 2]) -> Result<Reply<'a>, Er
     let elements = |dims: &[usize]| dims.iter().product::<usize>();
     if elements(&sizes_of_a) != elements(&sizes_of_b) {
         let text = format!("nonconformant arguments: {} and {}", arguments[0], arguments[1]);
-        return Err(Error::new("nonconformant", text));
+        return Err(Error::new("size", text));
     }
     let size = [1, elements(&sizes_of_a), 1];
     let chosen = home.choose()?;
