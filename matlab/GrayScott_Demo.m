@@ -140,10 +140,10 @@ function drawFields (pictures, moments)
   colormap (interp1 ([0 0.35 0.7 1], [1 1 1; 0.55 0.78 0.92; 0.05 0.32 0.62; 0.02 0.08 0.2], share));
   for k = 1:numel (pictures)
     row = floor ((k - 1) / 3);
-    ax = axes ('Position', [0.01 + mod(k - 1, 3) * 0.33, 0.51 - 0.5 * row, 0.32, 0.445]);
+    ax = axes ('Position', [0.01 + mod(k - 1, 3) * 0.33, 0.505 - 0.495 * row, 0.32, 0.44]);
     imagesc (pictures{k}, [0 0.35]);
     axis (ax, 'image');
-    axis (ax, 'off');
+    set (ax, 'XTick', [], 'YTick', [], 'Box', 'on');
     title (ax, sprintf ('v after %d steps', moments(k)), 'FontSize', 14, 'FontWeight', 'bold');
   end
 end

@@ -82,7 +82,7 @@ function result = WaveEquation_Demo (varargin)
            energies(1), drift, tolerance);
   again = @(options) run (moments(2), options);
   fprintf ('  other backend     %s\n', demoOtherBackend (stage, pictures{2}, again));
-  files = stage.draw ('wave_demo.png', [1200 620], @() drawWaves (pictures, moments, gather (open)));
+  files = stage.draw ('wave_demo.png', [1200 540], @() drawWaves (pictures, moments, gather (open)));
 
   if nargout > 0
     result = struct ('p', pictures{end}, 'drift', drift, 'tolerance', tolerance, 'steps', moments(end), ...
@@ -130,12 +130,12 @@ function drawWaves (pictures, moments, open)
   colormap ([colours; 0.25 0.25 0.25]);
   for k = 1:numel (pictures)
     row = floor ((k - 1) / 3);
-    ax = axes ('Position', [0.01 + mod(k - 1, 3) * 0.33, 0.52 - 0.5 * row, 0.32, 0.40]);
+    ax = axes ('Position', [0.01 + mod(k - 1, 3) * 0.33, 0.525 - 0.505 * row, 0.32, 0.405]);
     picture = max (-0.5, min (0.49, pictures{k}));
     picture(open == 0) = 0.5;
     imagesc (picture, [-0.5 0.5]);
     axis (ax, 'image');
-    axis (ax, 'off');
+    set (ax, 'XTick', [], 'YTick', [], 'Box', 'on');
     title (ax, sprintf ('After %d steps', moments(k)), 'FontSize', 14, 'FontWeight', 'bold');
   end
 end
