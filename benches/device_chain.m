@@ -76,7 +76,11 @@ function device_chain (backend, largest)
   remark ('gray_scott_step, %d x %d: %.0f steps a second', side, side, 1e3 / ms);
 end
 
+% What follows from a measurement, unless that failed.
 function remark (varargin)
+  if (any (cellfun (@(value) any (isnan (value)), varargin(2:end))))
+    return
+  end
   printf (['# ' varargin{1} "\n"], varargin{2:end});
   fflush (stdout);
 end
