@@ -78,7 +78,8 @@ classdef DeviceArray < handle
 %       x = gather (sqrt (v));
 %     end
 %
-%   See also StencilConstantMemory_CUDA, ConstantMemoryDevice_CUDA, compile_mex.
+%   See also GrayScott_Demo, WaveEquation_Demo, GameOfLife_Demo,
+%   StencilConstantMemory_CUDA, ConstantMemoryDevice_CUDA, compile_mex.
 
   % The number by which the library knows the array. Empty where construction failed
   % or the object came from a file. Read access is public for mxGetProperty.

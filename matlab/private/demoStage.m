@@ -4,7 +4,9 @@ function stage = demoStage (demo, varargin)
 %   STAGE = demoStage (DEMO)          windows where there is a display, else
 %                                     pictures in the current folder
 %   STAGE = demoStage (DEMO, FOLDER)  pictures, in FOLDER, made where it is
-%                                     missing; no window
+%                                     missing; no window. '' is as if not given
+%   STAGE = demoStage (DEMO, FOLDER, BACKEND)  for demos of DeviceArray: where
+%                                     their arrays are to be
 %
 %   DEMO is the demo's name, such as 'DerivativeConstantMemory_Demo'. The function
 %   that it shows (the stencil, where there is none of its name) is built where it
@@ -12,6 +14,7 @@ function stage = demoStage (demo, varargin)
 %
 %   STAGE is a struct with the fields
 %     device   what ConstantMemoryDevice_CUDA says
+%     options  for DeviceArray: {} or {'Backend', BACKEND}
 %     draw     FILES = STAGE.draw (NAME, SIZE, DRAWING) opens a figure of SIZE
 %              pixels and calls DRAWING; FILES is {} or the picture written,
 %              which is called NAME
@@ -29,7 +32,7 @@ function stage = demoStage (demo, varargin)
     compile_mex ();
   end
 
-  if nargin > 1
+  if nargin > 1 && ~isempty (varargin{1})
     show.folder = char (varargin{1});
     show.window = false;
   else
@@ -43,11 +46,26 @@ function stage = demoStage (demo, varargin)
     end
   end
 
-  stage.device = ConstantMemoryDevice_CUDA ();
-  sayWhatRuns (stage.device);
   stage.draw = @(name, extent, drawing) demoFigure (demo, show, name, extent, drawing);
-  before = warning ('off', [prefix ':noDevice']);
+  before = [warning('off', [prefix ':noDevice']), warning('off', 'DeviceArray:noDevice')];
   stage.quiet = onCleanup (@() warning (before));
+  stage.device = ConstantMemoryDevice_CUDA ();
+  stage.options = {};
+  if nargin > 2
+    stage.options = {'Backend', varargin{2}};
+    stage.device = whereIs (DeviceArray (0, stage.options{:}), stage.device);
+  end
+  sayWhatRuns (stage.device);
+end
+
+% What was asked for may be another backend than the one that a call without options uses.
+function info = whereIs (array, info)
+  words = {'cpu', 'cuda'};
+  asked = words{1 + (device (array) > 0)};
+  if ~strcmp (info.Backend, asked)
+    info.Backend = asked;
+    info.BackendReason = 'as asked for';
+  end
 end
 
 function sayWhatRuns (device)

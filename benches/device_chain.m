@@ -1,0 +1,216 @@
+% Work on arrays that stay on the device, from Octave's prompt, as lines of CSV with medians in ms:
+%   chain,ours,WHAT,N,MS
+% and, in lines that begin with #, what follows from them.
+%
+% device_chain ()                  the backend that a call without options uses, up to 10^8 elements
+% device_chain (BACKEND, LARGEST)  'auto', 'cuda' or 'cpu', and other sizes: device_chain ('cpu', 1e6)
+%
+% A sample is as many runs back to back as take about 50 ms, and one wait for the device after the last: an element of
+% its result is read. benches/device_chain.py does the same with CuPy and PyTorch. WHAT is
+%   chain_device        ten different filters of 11 taps over doubles, one after the other, from a device's array to one
+%   chain_host_to_host  the same between ordinary arrays, copied to the device once and back once
+%   chain_host_calls    the same with ordinary arrays in every call
+%   gray_scott_step     one step of GrayScott_Demo, N points in a square
+%   plus, scale, abs    u + v, u .* s, abs (u)
+%   plus_small, stencil_small, new_small, read_small
+%                       a + b, 11 taps, DeviceArray (x) that replaces the one before, and a(1), of 100 elements
+function device_chain (backend, largest)
+  if (nargin < 1)
+    backend = 'auto';
+  end
+  if (nargin < 2)
+    largest = 1e8;
+  end
+  addpath (fullfile (fileparts (mfilename ('fullpath')), '..', 'matlab'));
+  info = ConstantMemoryDevice_CUDA ();
+  probe = DeviceArray (1, 'Backend', backend);
+  if (device (probe) == 0)
+    backend = 'cpu';
+    printf ('# octave %s, cpu, %d threads, %s\n', version (), info.Threads, info.SIMD);
+  else
+    backend = 'cuda';
+    printf ('# octave %s, %s, driver %s\n', version (), info.Name, info.KernelDriver);
+  end
+  printf ('# version %s, build %s\n', info.Version, info.Build);
+  clear probe
+
+  s.backend = backend;
+  s.taps = filters ();
+  check (s);
+  printf ('chain,name,what,n,ms\n');
+
+  % The small ones first: the host's memory is not yet in disorder.
+  s.x = rand (100, 1);
+  s.u = DeviceArray (s.x, 'Backend', backend);
+  s.v = DeviceArray (rand (100, 1), 'Backend', backend);
+  for what = {'plus_small', 'stencil_small', 'new_small', 'read_small'}
+    ms = measure (what{1}, 100, s);
+    remark ('%s: %.2f us', what{1}, 1e3 * ms);
+  end
+
+  sizes = [1e5 1e6 1e7 1e8];
+  for n = sizes(sizes <= largest)
+    s.u = s.v = s.x = [];  % before the next ones are made: there may be no room for both
+    s.x = rand (n, 1);
+    s.u = DeviceArray (s.x, 'Backend', backend);
+    ms = measure ('chain_device', n, s);
+    remark ('chain_device, n = %g: %.1f G elements filtered a second', n, 10 * n / ms / 1e6);
+    if (n >= min (1e7, largest))
+      measure ('chain_host_to_host', n, s);
+      measure ('chain_host_calls', n, s);
+      s.v = DeviceArray (rand (n, 1), 'Backend', backend);
+      ms = measure ('plus', n, s);
+      remark ('plus, n = %g: %.0f GB moved a second', n, 24 * n / ms / 1e6);
+      ms = measure ('scale', n, s);
+      remark ('scale, n = %g: %.0f GB moved a second', n, 16 * n / ms / 1e6);
+      ms = measure ('abs', n, s);
+      remark ('abs, n = %g: %.0f GB moved a second', n, 16 * n / ms / 1e6);
+    end
+  end
+
+  side = min (2048, floor (sqrt (largest)));
+  s.x = [];
+  s.u = DeviceArray (1 - 0.5 * rand (side), 'Backend', backend);
+  s.v = DeviceArray (0.25 * rand (side), 'Backend', backend);
+  ms = measure ('gray_scott_step', side ^ 2, s);
+  remark ('gray_scott_step, %d x %d: %.0f steps a second', side, side, 1e3 / ms);
+end
+
+% What follows from a measurement, unless that failed.
+function remark (varargin)
+  if (any (cellfun (@(value) any (isnan (value)), varargin(2:end))))
+    return
+  end
+  printf (['# ' varargin{1} "\n"], varargin{2:end});
+  fflush (stdout);
+end
+
+% Median of the samples, in ms, as a line.
+function ms = measure (what, n, s)
+  try
+    runs (what, 1, s);  % what is made once, and memory that is taken for the first time
+    count = 1;
+    t = runs (what, 1, s);
+    while (t < 0.04)
+      count = max (2 * count, ceil (min (10, 0.05 / t) * count));
+      t = runs (what, count, s);
+    end
+    samples = zeros (1, 5 + 10 * (t < 0.5));
+    for k = 1:numel (samples)
+      samples(k) = runs (what, count, s) / count;
+    end
+    ms = 1e3 * median (samples);
+    printf ('chain,ours,%s,%d,%.6f\n', what, n, ms);
+  catch failure
+    ms = NaN;
+    printf ('# failed: %s, n = %d: %s\n', what, n, strrep (failure.message, "\n", ' '));
+  end
+  fflush (stdout);
+end
+
+% Seconds that so many runs took. A loop for each, as a script would have it: a function handle would add to every run.
+function t = runs (what, count, s)
+  u = s.u;
+  v = s.v;
+  x = s.x;
+  taps = s.taps;
+  backend = s.backend;
+  start = tic ();
+  switch (what)
+    case 'chain_device'
+      for i = 1:count
+        y = chain (u, taps);
+      end
+    case 'chain_host_to_host'
+      for i = 1:count
+        y = gather (chain (DeviceArray (x, 'Backend', backend), taps));
+      end
+    case 'chain_host_calls'
+      for i = 1:count
+        y = StencilConstantMemory_CUDA (x, taps{1}, 'Backend', backend);
+        for k = 2:numel (taps)
+          y = StencilConstantMemory_CUDA (y, taps{k}, 'Backend', backend);
+        end
+      end
+    case 'gray_scott_step'
+      y = u;
+      for i = 1:count
+        [y, v] = react (y, v);
+      end
+    case {'plus', 'plus_small'}
+      for i = 1:count
+        y = u + v;
+      end
+    case 'scale'
+      for i = 1:count
+        y = u .* 1.25;
+      end
+    case 'abs'
+      for i = 1:count
+        y = abs (u);
+      end
+    case 'stencil_small'
+      k = taps{1};
+      for i = 1:count
+        y = StencilConstantMemory_CUDA (u, k);
+      end
+    case 'new_small'
+      for i = 1:count
+        y = DeviceArray (x, 'Backend', backend);
+      end
+    case 'read_small'
+      y = u;
+      for i = 1:count
+        last = y(1);
+      end
+    otherwise
+      error ('there is no %s here', what);
+  end
+  last = y(1);  % waits for the device
+  t = toc (start);
+end
+
+function y = chain (y, taps)
+  for k = 1:numel (taps)
+    y = StencilConstantMemory_CUDA (y, taps{k});
+  end
+end
+
+% Ten that differ, each with a sum of 1, so that the numbers stay what they are.
+function taps = filters ()
+  taps = cell (1, 10);
+  for k = 1:numel (taps)
+    bell = exp (-0.5 * ((-5:5) / (1 + 0.2 * k)) .^ 2) .* (1 + 0.02 * k * (-5:5));
+    taps{k} = bell / sum (bell);
+  end
+end
+
+function [u, v] = react (u, v)
+  Du = 0.16;
+  Dv = 0.08;
+  F = 0.037;
+  k = 0.06;
+  uvv = u .* v .* v;
+  lu = laplace (u);
+  lv = laplace (v);
+  u = u + (Du * lu - uvv + F * (1 - u));
+  v = v + (Dv * lv + uvv - (F + k) * v);
+end
+
+function L = laplace (u)
+  L = ConvolutionConstantMemory_CUDA (u, [1 4 1; 4 -20 4; 1 4 1] / 6, 'Boundary', 'circular');
+end
+
+% What is timed is what it is to be: the bits of ordinary calls, and what CONV2 gives but for rounding.
+function check (s)
+  x = rand (1000, 1);
+  y = gather (chain (DeviceArray (x, 'Backend', s.backend), s.taps));
+  used = expected = x;
+  for k = 1:numel (s.taps)
+    used = StencilConstantMemory_CUDA (used, s.taps{k}, 'Backend', s.backend);
+    expected = conv2 (expected, flipud (s.taps{k}(:)), 'same');
+  end
+  if (! isequal (y, used) || max (abs (y - expected)) > 1e-13)
+    error ('the chain is wrong');
+  end
+end
