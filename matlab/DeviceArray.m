@@ -49,7 +49,8 @@ classdef DeviceArray < handle
 %     changes an array: U(I) = VALUE makes a new one for U, and V keeps the old
 %     values, as with ordinary arrays. So an assignment costs a copy on the device:
 %     assign ranges, not elements in a loop. The array does not grow.
-%     An array is freed when its last name is gone. DELETE (U) frees it at once.
+%     An array is freed when its last name is gone: CLEAR U. (In MATLAB, DELETE (U)
+%     frees it at once; in Octave that does nothing.)
 %     SAVE does not keep it: save gather (u).
 %
 %   What is different from an ordinary array
@@ -87,27 +88,31 @@ classdef DeviceArray < handle
     id
   end
 
+  % What frees the array when the object goes. No method DELETE: Octave would call it
+  % for every object, and that takes longer than most operations. The library makes
+  % its results with a guard of its own, where it can.
+  properties (Access = private, Hidden, Transient)
+    guard
+  end
+
   % One line for each frequent method: an interpreter's call takes microseconds.
   % Checks that the library makes are not made here.
   methods
     function this = DeviceArray (x, varargin)
-      % The library makes its results by calling this with the number of an array.
+      % The library calls this with the number of an array, where it cannot make the
+      % object by itself.
       if nargin == 1 && isa (x, 'uint64')
         this.id = x;
-      elseif nargin > 0
-        this.id = DeviceArray_CUDA ('new', x, varargin{:});
-      else
+        this.guard = DeviceArray.guarded (x);
+      elseif nargin == 0
         error ('DeviceArray:numberOfInputs', ...
                'Number of Inputs are Wrong: DeviceArray needs an array, DeviceArray (x).');
-      end
-    end
-
-    % Hosts call it for every object: more than once, and where construction failed.
-    function delete (this)
-      try
-        DeviceArray_CUDA ('delete', this.id);
-      catch
-        % Only where the function is no longer on the path: nothing to free then.
+      elseif exist ('OCTAVE_VERSION', 'builtin')
+        % Octave takes another object for the one that it has begun.
+        this = DeviceArray_CUDA ('make', x, varargin{:});
+      else
+        this.id = DeviceArray_CUDA ('new', x, varargin{:});
+        this.guard = DeviceArray.guarded (this.id);
       end
     end
 
@@ -265,16 +270,29 @@ classdef DeviceArray < handle
 
     % --- Reductions: ordinary values ------------------------------------------------
 
+    % Without a dimension, the library knows which, and what is left of nothing.
     function r = sum (a, varargin)
-      r = reduced (a, 'sum', @sum, varargin{:});
+      if nargin == 1
+        r = DeviceArray_CUDA ('sum', a, -1);
+      else
+        r = reduced (a, 'sum', @sum, varargin{:});
+      end
     end
 
     function r = any (a, varargin)
-      r = reduced (a, 'any', @any, varargin{:}) ~= 0;
+      if nargin == 1
+        r = DeviceArray_CUDA ('any', a, -1) ~= 0;
+      else
+        r = reduced (a, 'any', @any, varargin{:}) ~= 0;
+      end
     end
 
     function r = all (a, varargin)
-      r = reduced (a, 'all', @all, varargin{:}) ~= 0;
+      if nargin == 1
+        r = DeviceArray_CUDA ('all', a, -1) ~= 0;
+      else
+        r = reduced (a, 'all', @all, varargin{:}) ~= 0;
+      end
     end
 
     function r = dot (a, b, varargin)
@@ -726,11 +744,6 @@ classdef DeviceArray < handle
     % A reduction along the first dimension that is not 1, or along what varargin
     % names. The host computes it of an empty array, by its own rules.
     function r = reduced (this, verb, ofHost, dim)
-      if nargin < 4 && ~isempty (strfind ('sum any all', verb))
-        % The library knows the dimension, and what is left of nothing.
-        r = DeviceArray_CUDA (verb, this, -1);
-        return
-      end
       d = DeviceArray_CUDA ('size', this);
       if nargin < 4
         dim = find (d ~= 1, 1);
@@ -754,6 +767,19 @@ classdef DeviceArray < handle
   end
 
   methods (Static, Access = private)
+    % Not in the constructor: the function would hold its variables, and so the object.
+    function guard = guarded (id)
+      guard = onCleanup (@() DeviceArray.drop (id));
+    end
+
+    function drop (id)
+      try
+        DeviceArray_CUDA ('delete', id);
+      catch
+        % Only where the function is no longer on the path: nothing to free then.
+      end
+    end
+
     function u = filled (value, varargin)
       count = 0;
       while count < numel (varargin) && isnumeric (varargin{count+1})

@@ -31,7 +31,7 @@ type Engines = dyn Engine + 'static;
 /// What is done.
 #[derive(Debug, Clone, Copy)]
 enum Verb {
-    New,
+    New { object: bool },
     Fill,
     Delete,
     Count,
@@ -51,7 +51,7 @@ enum Verb {
 }
 
 /// The words for them, those of the hosts' own functions where there are such.
-const VERBS: [(&str, Verb); 40] = [
+const VERBS: [(&str, Verb); 42] = [
     ("plus", Verb::Binary(Binary::Add)),
     ("times", Verb::Binary(Binary::Multiply)),
     ("delete", Verb::Delete),
@@ -82,7 +82,7 @@ const VERBS: [(&str, Verb); 40] = [
     ("all", Verb::Reduce(Reduction::All)),
     ("dot", Verb::Both(Reduction::Dot)),
     ("differ", Verb::Both(Reduction::Differ)),
-    ("new", Verb::New),
+    ("new", Verb::New { object: false }),
     ("fill", Verb::Fill),
     ("count", Verb::Count),
     ("gather", Verb::Gather),
@@ -92,15 +92,12 @@ const VERBS: [(&str, Verb); 40] = [
     ("reshape", Verb::Reshape),
     ("convert", Verb::Convert),
     ("pick", Verb::Pick),
-    // One more below.
+    ("put", Verb::Put),
+    ("make", Verb::New { object: true }),
 ];
 
 /// The verb that a text names.
 fn verb(text: &str) -> Option<Verb> {
-    // Not among the others, whose number is that of what the class calls often.
-    if text == "put" {
-        return Some(Verb::Put);
-    }
     VERBS.iter().find(|(word, _)| *word == text).map(|&(_, verb)| verb)
 }
 
@@ -114,7 +111,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     check_outputs(call)?;
     let few = || too_few_inputs(call, expected);
     match (verb, arguments) {
-        (Verb::New, [values, pairs @ ..]) => new(values, &selection(pairs, 3)?),
+        (Verb::New { object }, [values, pairs @ ..]) => new(object, values, &selection(pairs, 3)?),
         (Verb::Fill, [value, dims, class, pairs @ ..]) => fill(value, dims, class, &selection(pairs, 5)?),
         (Verb::Delete, [number, ..]) => {
             // An object whose constructor failed has no number.
@@ -274,28 +271,28 @@ where
     Compute::copy(engine, Source::Host(samples), Target::Array(&mut array), watch).map(|()| array)
 }
 
-/// The number for an object, over a copy of the host's array.
-fn new<'a>(values: &'a Argument, selection: &Selection) -> Result<Reply<'a>, Error> {
+/// An object, or the number for one, that stands for a copy of the host's array.
+fn new<'a>(object: bool, values: &'a Argument, selection: &Selection) -> Result<Reply<'a>, Error> {
     let (input, dims) = inputs::input("x", values)?;
     let dims = dims.into_owned();
     let chosen = selection.choose()?;
     let effort = effort(values.len());
     Ok(match input {
-        AnyInput::Double(Input::Host(samples)) => chosen.held(false, effort, move |engine, home, watch| {
+        AnyInput::Double(Input::Host(samples)) => chosen.held(object, effort, move |engine, home, watch| {
             Ok(Held { home, dims, numbers: upload(engine, &samples, watch)?.into() })
         }),
-        AnyInput::Single(Input::Host(samples)) => chosen.held(false, effort, move |engine, home, watch| {
+        AnyInput::Single(Input::Host(samples)) => chosen.held(object, effort, move |engine, home, watch| {
             Ok(Held { home, dims, numbers: upload(engine, &samples, watch)?.into() })
         }),
         AnyInput::Double(Input::Held(home, array)) => {
             selection.agrees(home)?;
             home.choose()?
-                .held(false, effort, move |_, home, _| Ok(Held { home, dims, numbers: Numbers::Double(array) }))
+                .held(object, effort, move |_, home, _| Ok(Held { home, dims, numbers: Numbers::Double(array) }))
         }
         AnyInput::Single(Input::Held(home, array)) => {
             selection.agrees(home)?;
             home.choose()?
-                .held(false, effort, move |_, home, _| Ok(Held { home, dims, numbers: Numbers::Single(array) }))
+                .held(object, effort, move |_, home, _| Ok(Held { home, dims, numbers: Numbers::Single(array) }))
         }
     })
 }

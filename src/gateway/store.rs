@@ -11,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::settings::Settings;
 use crate::cpu::Cpu;
 use crate::cuda::Cuda;
-use crate::mex::{Argument, Effort, Error, Pending};
+use crate::mex::{self, Argument, Effort, Error, Pending};
 use crate::process::PerProcess;
 use crate::stencil::{Array, Engine};
 
@@ -148,6 +148,13 @@ struct Waiting {
 impl Pending for Waiting {
     fn number(&self) -> u64 {
         self.number
+    }
+
+    fn gone(&self) -> unsafe extern "C" fn(u64) {
+        unsafe extern "C" fn gone(number: u64) {
+            mex::quietly(|| delete(number));
+        }
+        gone
     }
 
     fn keep(mut self: Box<Self>) {

@@ -111,7 +111,14 @@ fn copies() -> bool {
 
 /// What lends, in the library for this version of Octave, where that is there.
 fn library(host: &Host) -> Option<Lend> {
-    let file = folder()?.join(format!("libstencil_lend-{}.so", version(host)?));
+    let function = function_for_this_octave(host, "lend", c"stencil_lend")?;
+    // SAFETY: `lend.cc` declares it so.
+    Some(unsafe { std::mem::transmute::<*mut c_void, Lend>(function) })
+}
+
+/// A function of the library `libstencil_STEM-VERSION.so` beside ours, for the version of Octave that runs.
+pub(super) fn function_for_this_octave(host: &Host, stem: &str, function: &CStr) -> Option<*mut c_void> {
+    let file = folder()?.join(format!("libstencil_{stem}-{}.so", version(host)?));
     let file = CString::new(file.into_os_string().as_bytes()).ok()?;
     // SAFETY: both names end in NUL. The library does nothing as it is loaded. A file that is none, or that needs what
     // this Octave has not, is refused. It is never closed: values that it made have code in it.
@@ -120,10 +127,9 @@ fn library(host: &Host) -> Option<Lend> {
         if handle.is_null() {
             return None;
         }
-        libc::dlsym(handle, c"stencil_lend".as_ptr())
+        libc::dlsym(handle, function.as_ptr())
     };
-    // SAFETY: `lend.cc` declares it so.
-    (!function.is_null()).then(|| unsafe { std::mem::transmute::<*mut c_void, Lend>(function) })
+    (!function.is_null()).then_some(function)
 }
 
 /// The folder in which our own library lies, links followed.

@@ -162,7 +162,8 @@ unsafe fn serve(
                 run.and_then(|()| made.ok_or_else(|| Error::internal("Nothing was made."))).map_err(failed)?;
             trace.step("run");
             let number = pending.number();
-            let value = if object { host.object(number).map_err(failed)? } else { host.whole_number(number) };
+            let value =
+                if object { host.object(number, pending.gone()).map_err(failed)? } else { host.whole_number(number) };
             pending.keep();
             value
         }
@@ -241,10 +242,16 @@ fn guarded<T>(code: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
 /// For the exit function, which has nobody to tell: a panic is noted on standard error by Rust itself and goes no
 /// further.
 pub fn guarded_exit(code: impl FnOnce()) {
-    let _ = catch_unwind(AssertUnwindSafe(|| {
+    quietly(|| {
         lend::forget();
+        object::forget();
         code();
-    }));
+    });
+}
+
+/// For what the host calls outside any call: as [`guarded_exit`] has it.
+pub fn quietly(code: impl FnOnce()) {
+    let _ = catch_unwind(AssertUnwindSafe(code));
 }
 
 fn panic_text(payload: &(dyn Any + Send)) -> &str {

@@ -1,12 +1,20 @@
 //! Objects of the host that stand for something of ours.
 //!
 //! Such an object is of the class [`CLASS`], a file in `matlab/`, and has one property: a number, by which a gateway
-//! knows what it stands for. The class gives the number back when the object goes.
+//! knows what it stands for.
+//!
+//! # How they are made, and how they go
+//! The class's constructor, called with a number, adopts it, with something that gives the number back when the object
+//! goes: that is code of the interpreter's, at both ends of an object's life. In Octave this takes three times as long
+//! as what C++ built with its headers needs (28 and 9 us on a machine of two cores, most of a small operation's time).
+//! So there is a library for that, `object.cc`, built and opened as the one of [`lend`](super::lend) is. Without it all
+//! works.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::{Mutex, PoisonError};
 
 use super::sys::{self, mxArray};
-use super::{Error, Host};
+use super::{Error, Host, lend, symbols};
 
 /// The class.
 pub(super) const CLASS: &CStr = c"DeviceArray";
@@ -19,11 +27,52 @@ pub trait Pending: Send {
     /// Its number, less than 2^53.
     fn number(&self) -> u64;
 
+    /// What an object is to call with the number when it goes: any number, any time, on the host's thread. It panics
+    /// never.
+    fn gone(&self) -> unsafe extern "C" fn(u64);
+
     /// There is an object that stands for it, and will give it back.
     fn keep(self: Box<Self>);
 }
 
+/// `stencil_object` of `object.cc`: class, property, number, what is called when the object goes, and the object. It
+/// calls the host, which may raise.
+type Make = unsafe extern "C-unwind" fn(
+    *const c_char,
+    *const c_char,
+    u64,
+    unsafe extern "C" fn(u64),
+    *mut *mut mxArray,
+) -> c_int;
+
+/// What makes objects without the interpreter, if there is such a thing; looked for by the first call that needs it, and
+/// anew after `clear`.
+static MAKE: Mutex<Option<Option<Make>>> = Mutex::new(None);
+
+fn remember(make: Option<Option<Make>>) {
+    *MAKE.lock().unwrap_or_else(PoisonError::into_inner) = make;
+}
+
+/// For the exit function: the next call looks again.
+pub(super) fn forget() {
+    remember(None);
+}
+
 impl Host {
+    /// What makes objects without the interpreter.
+    fn maker(&self) -> Option<Make> {
+        let known = *MAKE.lock().unwrap_or_else(PoisonError::into_inner);
+        known.unwrap_or_else(|| {
+            let make = symbols::is_octave()
+                .then(|| lend::function_for_this_octave(self, "object", c"stencil_object"))
+                .flatten()
+                // SAFETY: `object.cc` declares it so.
+                .map(|function| unsafe { std::mem::transmute::<*mut c_void, Make>(function) });
+            remember(Some(make));
+            make
+        })
+    }
+
     /// The number of an object of the class; `None` for one that has none yet, or any more.
     ///
     /// # Safety
@@ -58,12 +107,26 @@ impl Host {
         }
     }
 
-    /// An object that stands for `number`.
+    /// An object that stands for `number`. When it goes, `gone` is called, or the class gives the number back.
     ///
     /// # Errors
     /// `internal` where the class is not to be found, or is another.
-    pub(super) fn object(&self, number: u64) -> Result<*mut mxArray, Error> {
+    pub(super) fn object(&self, number: u64, gone: unsafe extern "C" fn(u64)) -> Result<*mut mxArray, Error> {
         let api = self.api;
+        if let Some(make) = self.maker() {
+            let mut object = std::ptr::null_mut();
+            // SAFETY: the texts end in NUL, and `gone` is never unloaded.
+            let status = unsafe { make(CLASS.as_ptr(), PROPERTY.as_ptr(), number, gone, &mut object) };
+            // Somebody may have a function of his own that is called as the one of the interpreter is.
+            // SAFETY: what came is an array of the host, made in this call.
+            if status == 0 && unsafe { is_object(self, object) && self.number_of(object) == Some(number) } {
+                return Ok(object);
+            }
+            remember(Some(None));
+            if status == 0 {
+                return Err(Error::internal("Octave's function merge is not its own: restore it."));
+            }
+        }
         let argument = self.whole_number(number);
         let (mut object, mut inputs) = (std::ptr::null_mut(), [argument]);
         // SAFETY: one output and one input are there; an error of the call comes back as an array of its own.

@@ -205,18 +205,34 @@
 
 ## --- delete ---------------------------------------------------------------------
 
-%!test # frees at once; a second time and the end of the name are silent
+%!test # by name it does nothing here, as often as one likes; the end of the last name frees
 %! before = live ();
 %! u = DeviceArray ([1 2 3]);
 %! v = u;
 %! w = u + 1;
-%! delete (u);
+%! out = evalc ("delete (u); delete (u); delete (w); u.delete ();");
+%! assert (out, "");
+%! assert (live (), before + 2);
+%! assert (gather (u + w), [3 5 7]);
+%! clear u
+%! assert (live (), before + 2);
+%! clear v
 %! assert (live (), before + 1);
-%! delete (u);
-%! delete (v);
-%! u.delete ();
+%! assert (gather (w), [2 3 4]);
+%! clear w
+%! assert (live (), before);
+
+%!test # a number by itself frees once, and the object says that there is nothing
+%! before = live ();
+%! id = DeviceArray_CUDA ("new", [1 2 3]);
+%! assert (class (id), "uint64");
 %! assert (live (), before + 1);
-%! for f = {@() gather(u), @() v + 1, @() w + v, @() u(1), @() size(u), @() sum(u), @() disp(u)}
+%! u = DeviceArray (id);
+%! assert (gather (u), [1 2 3]);
+%! DeviceArray_CUDA ("delete", id);
+%! DeviceArray_CUDA ("delete", id);
+%! assert (live (), before);
+%! for f = {@() gather(u), @() u + 1, @() u(1), @() size(u), @() sum(u), @() disp(u)}
 %!   caught = [];
 %!   try
 %!     f{1} ();
@@ -226,11 +242,39 @@
 %!   assert (strncmp (caught.identifier, "DeviceArray:", 12), caught.message);
 %! endfor
 %! clear f caught
-%! out = evalc ("clear u v");
-%! assert (out, "");
-%! assert (gather (w), [2 3 4]);
-%! clear w
+%! assert (evalc ("clear u"), "");
 %! assert (live (), before);
+
+## Octave 7 itself may say this as it ends.
+%!function text = exit_noise ()
+%!  text = "error: ignoring const execution_exception& while preparing to exit\n";
+%!endfunction
+
+%!function rmdir_all (folder)
+%!  confirm_recursive_rmdir (false, "local");
+%!  rmdir (folder, "s");
+%!endfunction
+
+## Where there is no library for this Octave, objects are made by the class alone.
+%!test # without the library that makes objects: the same values, the same life
+%! where = fileparts (which ("DeviceArray_CUDA"));
+%! bare = tempname ();
+%! cleaner = onCleanup (@() rmdir_all (bare));
+%! mkdir (bare);
+%! [status, out] = system (sprintf ("cp -P '%s'/*.m '%s'/*.mex '%s'/libstencil_mex.so '%s'/", where, where, where, bare));
+%! assert (status, 0, out);
+%! code = {"u = DeviceArray ([1 2 3]); v = u + 1; w = {v, u .* v};", ...
+%!         "x = StencilConstantMemory_CUDA (v, [1 2 1]);", ...
+%!         "assert (DeviceArray_CUDA ('count'), 4); assert (gather (w{2}), [2 6 12]);", ...
+%!         "assert (gather (x), StencilConstantMemory_CUDA ([2 3 4], [1 2 1]));", ...
+%!         "clear w x; assert (DeviceArray_CUDA ('count'), 2); u = v; clear u v;", ...
+%!         "for i = 1:1000, u = DeviceArray (i) + 1; end, assert (DeviceArray_CUDA ('count'), 1);", ...
+%!         "printf ('%s', 'done');"};
+%! for ending = {"", " clear functions", " exit"}
+%!   [status, out] = run_octave ([sprintf("addpath ('%s');", bare), code, ending]);
+%!   assert (status, 0, out);
+%!   assert (strtrim (strrep (out, exit_noise (), "")), "done");
+%! endfor
 
 %!test # what comes from a file holds nothing and says so
 %! before = live ();
@@ -248,11 +292,6 @@
 %! assert (live (), before);
 
 ## --- clear and exit ---------------------------------------------------------------
-
-## Octave 7 itself may say this as it ends.
-%!function text = exit_noise ()
-%!  text = "error: ignoring const execution_exception& while preparing to exit\n";
-%!endfunction
 
 ## Octave 7 forgets the methods of every class with its functions, and finds them again
 ## when an object is indexed or the class is named. Until then u + 1 is Octave's error
