@@ -38,6 +38,8 @@ namespace
         m_gone (m_number);
     }
 
+    std::uint64_t number () const { return m_number; }
+
     // Whoever asked for the object has to see to its number again.
     void silence () { m_gone = nullptr; }
 
@@ -57,7 +59,7 @@ stencil_object (const char *name, const char *property, std::uint64_t number,
                 void (*gone) (std::uint64_t), mxArray **out)
 {
   *out = nullptr;
-  std::unique_ptr<mxArray> made, yes;
+  std::unique_ptr<mxArray> made;
   telling_object *object = nullptr;
   try
     {
@@ -70,7 +72,6 @@ stencil_object (const char *name, const char *property, std::uint64_t number,
       held.put (property, octave_value (octave_uint64 (number)));
       held.mark_as_constructed ();
       made.reset (new mxArray (false, octave::to_ov (held)));
-      yes.reset (new mxArray (false, octave_value (true)));
     }
   catch (...)
     {
@@ -80,15 +81,31 @@ stencil_object (const char *name, const char *property, std::uint64_t number,
     }
 
   // The call's books are open to the host alone: what is not in them is never freed. A
-  // call of a function of the interpreter puts its result there, as the value that it
-  // is, and of two values this one gives the first.
-  mxArray *inputs[] = {yes.get (), made.get (), yes.get ()};
-  mxArray *trouble = mexCallMATLABWithTrap (1, out, 3, inputs, "merge");
-  if (trouble)
+  // copy that the host makes is in them, and it is of the handle, not of the object.
+  *out = mxDuplicateArray (made.get ());
+  return 0;
+}
+
+// Reads the number of an object that `stencil_object' made: 0, or 2 for any other
+// array.
+extern "C" __attribute__ ((visibility ("default"))) int
+stencil_number (const mxArray *array, std::uint64_t *number)
+{
+  try
     {
-      mxDestroyArray (trouble);
-      object->silence ();
+      const octave_value value = mxArray::as_octave_value (array);
+      octave_classdef *held = value.classdef_object_value (true);
+      if (! held)
+        return 2;
+      const octave::cdef_object object = held->get_object ();
+      const auto *telling = dynamic_cast<const telling_object *> (object.get_rep ());
+      if (! telling)
+        return 2;
+      *number = telling->number ();
+      return 0;
+    }
+  catch (...)
+    {
       return 2;
     }
-  return 0;
 }

@@ -45,12 +45,21 @@ type Make = unsafe extern "C-unwind" fn(
     *mut *mut mxArray,
 ) -> c_int;
 
-/// What makes objects without the interpreter, if there is such a thing; looked for by the first call that needs it, and
-/// anew after `clear`.
-static MAKE: Mutex<Option<Option<Make>>> = Mutex::new(None);
+/// `stencil_number` of `object.cc`: an object of the host, and its number.
+type Read = unsafe extern "C-unwind" fn(*const mxArray, *mut u64) -> c_int;
 
-fn remember(make: Option<Option<Make>>) {
-    *MAKE.lock().unwrap_or_else(PoisonError::into_inner) = make;
+/// What is done without the interpreter.
+#[derive(Clone, Copy)]
+struct Direct {
+    make: Make,
+    read: Read,
+}
+
+/// The same, if there is such a thing; looked for by the first call that needs it, and anew after `clear`.
+static DIRECT: Mutex<Option<Option<Direct>>> = Mutex::new(None);
+
+fn remember(direct: Option<Option<Direct>>) {
+    *DIRECT.lock().unwrap_or_else(PoisonError::into_inner) = direct;
 }
 
 /// For the exit function: the next call looks again.
@@ -59,17 +68,23 @@ pub(super) fn forget() {
 }
 
 impl Host {
-    /// What makes objects without the interpreter.
-    fn maker(&self) -> Option<Make> {
-        let known = *MAKE.lock().unwrap_or_else(PoisonError::into_inner);
+    /// What is done without the interpreter.
+    fn direct(&self) -> Option<Direct> {
+        let known = *DIRECT.lock().unwrap_or_else(PoisonError::into_inner);
         known.unwrap_or_else(|| {
-            let make = symbols::is_octave()
-                .then(|| lend::function_for_this_octave(self, "object", c"stencil_object"))
-                .flatten()
-                // SAFETY: `object.cc` declares it so.
-                .map(|function| unsafe { std::mem::transmute::<*mut c_void, Make>(function) });
-            remember(Some(make));
-            make
+            let function = |name| lend::function_for_this_octave(self, "object", name);
+            let both = || Some((function(c"stencil_object")?, function(c"stencil_number")?));
+            let direct = symbols::is_octave().then(both).flatten().map(|(make, read)| {
+                // SAFETY: `object.cc` declares them so.
+                unsafe {
+                    Direct {
+                        make: std::mem::transmute::<*mut c_void, Make>(make),
+                        read: std::mem::transmute::<*mut c_void, Read>(read),
+                    }
+                }
+            });
+            remember(Some(direct));
+            direct
         })
     }
 
@@ -79,6 +94,11 @@ impl Host {
     /// `array` must be such an object.
     pub(super) unsafe fn number_of(&self, array: *const mxArray) -> Option<u64> {
         let api = self.api;
+        let mut number = 0;
+        // SAFETY: the object is the host's, and there is room for the number.
+        if self.direct().is_some_and(|direct| unsafe { (direct.read)(array, &mut number) } == 0) {
+            return Some(number);
+        }
         // SAFETY: the object is the host's, and its class has the property. What comes back is a copy, or nothing.
         unsafe {
             let value = (api.mxGetProperty)(array, 0, PROPERTY.as_ptr());
@@ -113,19 +133,14 @@ impl Host {
     /// `internal` where the class is not to be found, or is another.
     pub(super) fn object(&self, number: u64, gone: unsafe extern "C" fn(u64)) -> Result<*mut mxArray, Error> {
         let api = self.api;
-        if let Some(make) = self.maker() {
+        if let Some(direct) = self.direct() {
             let mut object = std::ptr::null_mut();
             // SAFETY: the texts end in NUL, and `gone` is never unloaded.
-            let status = unsafe { make(CLASS.as_ptr(), PROPERTY.as_ptr(), number, gone, &mut object) };
-            // Somebody may have a function of his own that is called as the one of the interpreter is.
-            // SAFETY: what came is an array of the host, made in this call.
-            if status == 0 && unsafe { is_object(self, object) && self.number_of(object) == Some(number) } {
+            let status = unsafe { (direct.make)(CLASS.as_ptr(), PROPERTY.as_ptr(), number, gone, &mut object) };
+            if status == 0 && !object.is_null() {
                 return Ok(object);
             }
             remember(Some(None));
-            if status == 0 {
-                return Err(Error::internal("Octave's function merge is not its own: restore it."));
-            }
         }
         let argument = self.whole_number(number);
         let (mut object, mut inputs) = (std::ptr::null_mut(), [argument]);
