@@ -28,7 +28,8 @@ struct mxArray_tag {
     // Null where there are no elements, as in MATLAB.
     unsigned char *re = nullptr, *im = nullptr;
     size_t bytes = 0;
-    std::vector<std::string> fields;
+    // Names of what lies in the parts: a struct's fields, or an object's properties.
+    std::vector<std::string> fields, properties;
     std::vector<mxArray *> parts;
     std::vector<stand_in::Text> texts;
     // The cell or struct it lies in.
@@ -223,6 +224,14 @@ uint64_t fingerprint(const mxArray *array, uint64_t hash = 0xcbf29ce484222325) {
     return hash;
 }
 
+// A copy of an array of numbers.
+mxArray *copy_of(const mxArray *array) {
+    mxArray *copy = make(array->id, array->dims, array->complex);
+    if (array->bytes) std::memcpy(copy->re, array->re, array->bytes);
+    if (array->im) std::memcpy(copy->im, array->im, array->bytes);
+    return copy;
+}
+
 std::string shape(const mxArray *array) {
     std::string text;
     for (mwSize d : array->dims) text += (text.empty() ? "" : "x") + std::to_string(d);
@@ -382,6 +391,21 @@ mxArray *make_object(const char *class_name, mxClassID id) {
     return array;
 }
 
+mxArray *make_device_array(const mxArray *number) {
+    Entry entry("make_device_array");
+    mxArray *value = copy_of(number), *array = nullptr;
+    try {
+        array = make_object("DeviceArray", mxOPAQUE_CLASS);
+    } catch (...) {
+        destroy(value);
+        throw;
+    }
+    array->properties.push_back("id");
+    array->parts.push_back(value);
+    value->owner = array;
+    return array;
+}
+
 mxArray *make_char_matrix(const std::vector<std::u16string> &rows) {
     Entry entry("make_char_matrix");
     size_t width = 0;
@@ -422,6 +446,15 @@ mxArray *standin_sparse(size_t m, size_t n, size_t stored) {
 
 mxArray *standin_object(const char *class_name, int class_id) {
     return stand_in::make_object(class_name, static_cast<mxClassID>(class_id));
+}
+
+mxArray *standin_device_array(uint64_t number) {
+    Entry entry(__func__);
+    mxArray *value = make(mxUINT64_CLASS, {1, 1});
+    std::memcpy(value->re, &number, sizeof number);
+    mxArray *array = stand_in::make_device_array(value);
+    destroy(value);
+    return array;
 }
 
 size_t standin_live_arrays() { return live.size(); }
@@ -624,6 +657,19 @@ mxArray *mxGetField(const mxArray *pa, mwIndex i, const char *name) {
     return mxGetFieldByNumber(pa, i, mxGetFieldNumber(pa, name));
 }
 
+mxArray *mxGetProperty(const mxArray *pa, mwIndex i, const char *name) {
+    Entry entry(__func__);
+    if (!known(pa, __func__) || !name) return nullptr;
+    if (pa->id != mxOPAQUE_CLASS && pa->id != mxOBJECT_CLASS) {
+        misuse(std::string(__func__) + ": an array of class " + pa->class_name + " has no properties");
+        return nullptr;
+    }
+    // Of one object, not of an array of them. What there is not, is null.
+    for (size_t n = 0; i == 0 && n < pa->properties.size(); ++n)
+        if (pa->properties[n] == name) return copy_of(pa->parts[n]);
+    return nullptr;
+}
+
 void mxSetFieldByNumber(mxArray *pa, mwIndex i, int n, mxArray *value) {
     Entry entry(__func__);
     if (n < 0 || n >= mxGetNumberOfFields(pa)) return misuse(std::string(__func__) + ": no such field");
@@ -771,6 +817,7 @@ STAND_IN_RELIC(mxGetDimensions)
 STAND_IN_RELIC(mxGetField)
 STAND_IN_RELIC(mxGetFieldByNumber)
 STAND_IN_RELIC(mxGetNumberOfDimensions)
+STAND_IN_RELIC(mxGetProperty)
 STAND_IN_RELIC(mxGetString)
 STAND_IN_RELIC(mxSetCell)
 STAND_IN_RELIC(mxSetField)

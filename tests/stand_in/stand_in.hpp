@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,8 @@ public:
 
 // Objects that no function of the C interface makes.
 mxArray *make_object(const char *class_name, mxClassID id);
+// One of class DeviceArray, whose property `id` is a copy of `number`.
+mxArray *make_device_array(const mxArray *number);
 mxArray *make_char_matrix(const std::vector<std::u16string> &rows);
 
 struct Text {
@@ -70,6 +73,12 @@ extern "C" {
 mxArray *standin_string(const char *const *texts, size_t count);
 mxArray *standin_sparse(size_t m, size_t n, size_t stored);
 mxArray *standin_object(const char *class_name, int class_id);
+// An object of class DeviceArray with this number. Nothing happens when it goes: what its class would give back then is
+// the test's to give back.
+mxArray *standin_device_array(uint64_t number);
+// What calls of the class's constructor do from now on: 0 make an object, 1 raise an error, 2 return nothing, 3 return
+// what is no such object.
+void standin_constructor(int mode);
 
 // Books. Strays are arrays and blocks that a MEX file neither returned nor freed.
 size_t standin_live_arrays();
