@@ -65,7 +65,14 @@ impl Context {
     /// Gives the context back where `error` has broken it: all that was in it is gone. Its device can then be opened
     /// anew, if the driver allows that, whoever still holds some of it.
     pub(super) fn check_alive(&self, error: &Error) {
-        if self.synchronize().is_err() && self.lost.set(error.clone()).is_ok() {
+        if self.synchronize().is_err() {
+            self.lose(error);
+        }
+    }
+
+    /// Gives the context back, where all that was in it is known to be gone.
+    pub(super) fn lose(&self, error: &Error) {
+        if self.lost.set(error.clone()).is_ok() {
             // SAFETY: it was retained, and is not used any more: see `bind`.
             let _ = unsafe { result::primary_ctx::release(self.device) };
         }
@@ -115,6 +122,28 @@ impl Drop for Context {
             let _ = unsafe { result::primary_ctx::release(self.device) };
         }
     }
+}
+
+/// The ordinal of the device with the memory at this address.
+pub(super) fn device_at(address: u64) -> Result<usize, Error> {
+    let mut ordinal: std::ffi::c_int = 0;
+    let attribute = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
+    // SAFETY: the value is an int, for which there is room; what the address is, is asked here.
+    unsafe { sys::cuPointerGetAttribute((&raw mut ordinal).cast(), attribute, address) }
+        .result()
+        .map_err(failed("cuPointerGetAttribute"))?;
+    usize::try_from(ordinal).map_err(|_| Error::Internal(format!("The driver told device {ordinal} of an address.")))
+}
+
+/// The ordinal of the device whose context is current on this thread; `None` where none is.
+pub(super) fn current_device() -> Result<Option<usize>, Error> {
+    if result::ctx::get_current().map_err(failed("cuCtxGetCurrent"))?.is_none() {
+        return Ok(None);
+    }
+    let mut device = 0;
+    // SAFETY: there is room for the device.
+    unsafe { sys::cuCtxGetDevice(&mut device) }.result().map_err(failed("cuCtxGetDevice"))?;
+    Ok(usize::try_from(device).ok())
 }
 
 /// A stream that does not wait for the null stream.

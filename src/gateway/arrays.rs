@@ -296,6 +296,10 @@ fn new<'a>(values: &'a Argument, selection: &Selection) -> Result<Reply<'a>, Err
             home.choose()?
                 .held(false, effort, move |_, home, _| Ok(Held { home, dims, numbers: Numbers::Single(array) }))
         }
+        // `input` reads none.
+        AnyInput::Double(Input::Gpu(..)) | AnyInput::Single(Input::Gpu(..)) => {
+            return Err(inputs::wrong_operand(values));
+        }
     })
 }
 
@@ -507,6 +511,9 @@ impl<T: Real> OperandOf<'_, T> {
                 Ready::Own(converted(engine, &upload(engine, &samples, watch)?, watch)?)
             }
             OperandOf::Scalar(value) => Ready::Scalar(value),
+            // `operand` reads none.
+            OperandOf::Same(Input::Gpu(_, array)) => return Err(stencil::Error::Foreign(array.place())),
+            OperandOf::Other(Input::Gpu(_, array)) => return Err(stencil::Error::Foreign(array.place())),
         })
     }
 }
