@@ -132,17 +132,12 @@ impl Cuda {
         Array::new(DeviceArray::Foreign { address, ordinal }, len)
     }
 
-    /// Waits for what is under way on the arrays of the device. Where somebody has reset the device since the last
-    /// call, it is opened anew, and what lay there is lost.
+    /// Waits for what is under way on the arrays of the device.
     ///
     /// # Errors
     /// [`Error::Busy`] where a call has the device; what the driver says.
     pub fn settle(&self) -> Result<(), Error> {
-        device::with(self.ordinal, |device| {
-            device.queue.wait()?;
-            // Also where nothing was under way: a stream of a context that was reset is none.
-            device.stream().synchronize().inspect_err(|error| device.context.lose(error))
-        })
+        device::with(self.ordinal, |device| device.queue.wait())
     }
 }
 

@@ -202,12 +202,7 @@ pub(super) fn copy<T: Element>(
 }
 
 /// The same, perhaps with some of it under way still.
-fn copy_all<T: Element>(
-    device: &mut Device,
-    from: Source<T>,
-    to: &mut Target<T>,
-    watch: &Watch,
-) -> Result<(), Error> {
+fn copy_all<T: Element>(device: &mut Device, from: Source<T>, to: &mut Target<T>, watch: &Watch) -> Result<(), Error> {
     assert_eq!(from.len(), to.len());
     if from.is_empty() {
         return Ok(());

@@ -82,7 +82,6 @@ impl<'a, T: Real> Input<'a, T> {
                 let home = Home::Cuda(ordinal);
                 selection.agrees_with_gpu(home)?;
                 let chosen = home.choose()?;
-                settle(ordinal)?;
                 let run = move |engine: &(dyn Engine + 'static), address, watch: &Watch| {
                     let mut output = borrowed(ordinal, address, array.len())?;
                     Ok(run(engine, Source::Array(&array), Target::Array(&mut output), watch)?)
@@ -112,21 +111,15 @@ impl<'a> AnyInput<'a> {
             }
             AnyInput::Double(Input::Gpu(ordinal, array)) => {
                 let engine = Home::Cuda(ordinal).engine()?;
-                settle(ordinal)?;
                 let mut singles = Compute::<f32>::array(&*engine, array.len())?;
                 let converted = Arithmetic::<f32>::convert(&*engine, &array, &mut singles, &Watch::new());
                 // Whatever came of it: the host's memory is not read any more when the call ends.
-                settle(ordinal)?;
-                converted?;
+                let over = Cuda::open(Some(ordinal))?.settle();
+                converted.and(over)?;
                 Ok(Input::Gpu(ordinal, singles))
             }
         }
     }
-}
-
-/// Waits for what is under way on a GPU, which is opened anew where the host has reset it.
-fn settle(ordinal: usize) -> Result<(), Error> {
-    Ok(Cuda::open(Some(ordinal))?.settle()?)
 }
 
 /// The multiple at which the host's arrays on a GPU begin, in bytes.
@@ -140,7 +133,9 @@ fn borrowed<T: Real>(ordinal: usize, address: u64, len: usize) -> Result<Array<T
     let wrong = |what: &str| Err(Error::new("gpuArray", format!("{what} gather the gpuArray and pass that.")));
     if len > 0 {
         if address == 0 || address % ALIGNMENT != 0 {
-            return wrong("MATLAB does not tell where the numbers of a gpuArray lie, or in no way that is of use here.");
+            return wrong(
+                "MATLAB does not tell where the numbers of a gpuArray lie, or in no way that is of use here.",
+            );
         }
         if Cuda::device_at(address)? != ordinal {
             return wrong("The gpuArray lies on another GPU than the one that MATLAB has selected.");

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::ffi::{CStr, c_void};
 use std::fmt;
 
-use super::sys::{self, mxArray};
 use super::gpu::{self, OnGpu};
+use super::sys::{self, mxArray};
 use super::{Error, Host, object};
 use crate::memory::{self, OutOfMemory};
 

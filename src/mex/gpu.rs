@@ -100,9 +100,8 @@ fn interface() -> Result<&'static Interface, Error> {
         Some(interface) => interface,
         // What is missing may be loaded later.
         None => {
-            let found = Interface::load().map_err(|name| {
-                unusable(format!("MATLAB's interface for them was not found: it has no {name}"))
-            })?;
+            let found = Interface::load()
+                .map_err(|name| unusable(format!("MATLAB's interface for them was not found: it has no {name}")))?;
             INTERFACE.get_or_init(|| found)
         }
     };

@@ -566,6 +566,15 @@ impl Array<'_> {
         }
     }
 
+    /// The bytes of its elements, each of so many.
+    pub fn bytes(&self, each: usize) -> Vec<u8> {
+        let api = &self.host.api;
+        match unsafe { (api.mxGetNumberOfElements)(self.raw) } {
+            0 => Vec::new(),
+            count => unsafe { slice::from_raw_parts((api.mxGetData)(self.raw).cast::<u8>(), count * each).to_vec() },
+        }
+    }
+
     /// The elements of an array of class uint64.
     pub fn numbers(&self) -> Vec<u64> {
         let api = &self.host.api;

@@ -32,6 +32,7 @@ struct mxArray_tag {
     std::vector<std::string> fields, properties;
     std::vector<mxArray *> parts;
     std::vector<stand_in::Text> texts;
+    std::shared_ptr<void> gpu;
     // The cell or struct it lies in.
     mxArray *owner = nullptr;
     // The call that made it; 0 for a variable of the workspace.
@@ -47,6 +48,7 @@ std::recursive_mutex lock;
 std::unordered_set<const mxArray *> live;
 std::unordered_map<void *, unsigned long> blocks;
 std::vector<std::string> misuses, strays;
+std::vector<void (*)(unsigned long)> ends;
 std::atomic<size_t> relics{0};
 unsigned long calls = 0;
 // What is under way, the innermost last: the number of a call of a MEX file, or 0 for code of the interpreter inside
@@ -340,12 +342,27 @@ void begin_call(int nrhs, const mxArray *const *prhs) {
     caller = pthread_self();
 }
 
+void at_end_of_call(void (*work)(unsigned long)) { ends.push_back(work); }
+unsigned long this_call() { return running(); }
+
+mxArray *make_gpu_array(std::shared_ptr<void> data) {
+    mxArray *array = make_object("gpuArray", mxOPAQUE_CLASS);
+    array->gpu = std::move(data);
+    return array;
+}
+
+std::shared_ptr<void> gpu_data(const mxArray *array) {
+    Entry entry("gpu_data");
+    return known(array, "an array on the GPU") ? array->gpu : nullptr;
+}
+
 Callback::Callback() { under_way.push_back(0); }
 Callback::~Callback() { under_way.pop_back(); }
 
 void end_call(int nrhs, const mxArray *const *prhs, int slots, mxArray *const *plhs) {
     Entry entry("end_call");
     const unsigned long call = running();
+    for (auto end : ends) end(call);
     under_way.pop_back();
     for (int i = 0; i < nrhs; ++i) {
         auto *array = const_cast<mxArray *>(prhs[i]);

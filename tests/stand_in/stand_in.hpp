@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,15 @@ public:
     ~Callback();
     Callback(const Callback &) = delete;
 };
+
+// Something that is done at the end of each call of a MEX file, with the call's number.
+void at_end_of_call(void (*work)(unsigned long call));
+// The call of a MEX file that runs now; 0 for none.
+unsigned long this_call();
+
+// An array of class gpuArray, and what is kept of one: it goes with the last who has it. Its sizes are on the GPU.
+mxArray *make_gpu_array(std::shared_ptr<void> data);
+std::shared_ptr<void> gpu_data(const mxArray *array);
 
 // Objects that no function of the C interface makes.
 mxArray *make_object(const char *class_name, mxClassID id);
