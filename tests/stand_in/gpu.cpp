@@ -36,6 +36,7 @@ struct Driver {
     CUresult (*free)(CUdeviceptr);
     CUresult (*to_device)(CUdeviceptr, const void *, size_t);
     CUresult (*to_host)(void *, CUdeviceptr, size_t);
+    CUresult (*wait)(void *);
 
     Driver() {
         void *library = dlopen("libcuda.so.1", RTLD_NOW);
@@ -53,6 +54,7 @@ struct Driver {
         find(free, "cuMemFree_v2");
         find(to_device, "cuMemcpyHtoD_v2");
         find(to_host, "cuMemcpyDtoH_v2");
+        find(wait, "cuStreamSynchronize");
     }
 };
 
@@ -107,6 +109,7 @@ struct Data {
         CUcontext before = nullptr;
         driver().get_current(&before);
         driver().set_current(where);
+        driver().wait(nullptr);
         if (driver().free(address)) misuse("an array on the GPU could not be freed");
         driver().set_current(before);
     }
@@ -141,6 +144,8 @@ std::shared_ptr<Data> make(std::vector<mwSize> dims, mxClassID id, bool complex,
     check(driver().alloc(&data->address, data->bytes), "cuMemAlloc");
     const std::vector<char> nan(values ? 0 : data->bytes, static_cast<char>(0xff));
     check(driver().to_device(data->address, values ? values : nan.data(), data->bytes), "cuMemcpyHtoD");
+    // Its own work is over when it hands out an address; it does not wait for that of others.
+    check(driver().wait(nullptr), "cuStreamSynchronize");
     return data;
 }
 
