@@ -1,5 +1,5 @@
-//! MATLAB's gpuArrays in and out, through the stand-in for MATLAB and its interface for them (`tests/stand_in/gpu.cpp`),
-//! on the stand-in for the CUDA driver or on a device.
+//! MATLAB's gpuArrays in and out, through the stand-in for MATLAB and its interface for them
+//! (`tests/stand_in/gpu.cpp`), on the stand-in for the CUDA driver or on a device.
 //!
 //! The books are kept by both stand-ins: wrappers that are left, inputs that are written to, another context that is
 //! current, memory that is freed under work that uses it. After each test nothing may be left.
@@ -602,7 +602,7 @@ fn two_devices(host: &Host) {
 fn main() {
     if let Ok(name) = std::env::var(CHILD) {
         let (_, _, test) = *CHILDREN.iter().find(|(case, ..)| *case == name).expect("a name of the table");
-        in_matlab(move |host| test(host));
+        in_matlab(test);
         return;
     }
     let mut arguments = Arguments::from_args();

@@ -93,8 +93,8 @@ impl Context {
 
     /// Makes it current on this thread.
     ///
-    /// A primary context that somebody else in the process has reset, as MATLAB's `reset (gpuDevice)` does, is lost: its
-    /// handle serves for what has taken its place, and a stream of it, if named to the driver, is a fault.
+    /// A primary context that somebody else in the process has reset, as MATLAB's `reset (gpuDevice)` does, is lost:
+    /// its handle serves for what has taken its place, and a stream of it, if named to the driver, is a fault.
     pub(super) fn bind(&self) -> Result<(), Error> {
         self.alive()?;
         // SAFETY: it is retained.

@@ -47,8 +47,8 @@ impl<'a, T: Real> Input<'a, T> {
     }
 
     /// The reply of a call that returns as many elements, of these dimensions, computed by `run` where the input is: an
-    /// array of the host's from one of the host's, on the same GPU where that lies on one, and one that is held from one
-    /// that is held.
+    /// array of the host's from one of the host's, on the same GPU where that lies on one, and one that is held from
+    /// one that is held.
     pub(super) fn reply(
         self,
         selection: &Selection,
@@ -132,7 +132,7 @@ const ALIGNMENT: u64 = 16;
 fn borrowed<T: Real>(ordinal: usize, address: u64, len: usize) -> Result<Array<T>, Error> {
     let wrong = |what: &str| Err(Error::new("gpuArray", format!("{what} gather the gpuArray and pass that.")));
     if len > 0 {
-        if address == 0 || address % ALIGNMENT != 0 {
+        if address == 0 || !address.is_multiple_of(ALIGNMENT) {
             return wrong(
                 "MATLAB does not tell where the numbers of a gpuArray lie, or in no way that is of use here.",
             );

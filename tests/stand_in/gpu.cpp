@@ -1,5 +1,5 @@
-// The stand-in's libmwgpumexbinder (libmwgpu in older releases): arrays on the GPU, as the interface of gpu/mxGPUArray.h
-// shows them. They lie in the primary context of a device, through whatever CUDA driver there is.
+// The stand-in's libmwgpumexbinder (libmwgpu in older releases): arrays on the GPU, as the interface of
+// gpu/mxGPUArray.h shows them. They lie in the primary context of a device, through whatever CUDA driver there is.
 //
 // As strict as the rest: a wrapper that is not destroyed before its call is over, an array that is written to though it
 // is an input, a call before mxInitGPU, and new memory that is not all NaN when it is handed out are misuses, or show.
@@ -267,7 +267,8 @@ const mxGPUArray *mxGPUCreateFromMxArray(const mxArray *array) {
     return wrap(std::move(data), true);
 }
 
-mxGPUArray *mxGPUCreateGPUArray(mwSize ndim, const mwSize *dims, mxClassID id, mxComplexity flag, mxGPUInitialize init) {
+mxGPUArray *mxGPUCreateGPUArray(mwSize ndim, const mwSize *dims, mxClassID id, mxComplexity flag,
+                                mxGPUInitialize init) {
     Entry entry(__func__);
     used(__func__);
     if (init != MX_GPU_DO_NOT_INITIALIZE) misuse(std::string(__func__) + ": who writes all of it need not clear it");

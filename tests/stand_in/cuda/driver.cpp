@@ -1219,7 +1219,7 @@ EXPORT CUresult cuPointerGetAttribute(void* value, int attribute, uint64_t addre
     Context* owner = nullptr;
     if (!holds(address, 1, &owner)) return INVALID_VALUE;
     if (attribute != 9) {  // DEVICE_ORDINAL
-        return check("cuPointerGetAttribute", NOT_SUPPORTED, "the stand-in has no attribute " + std::to_string(attribute));
+        return check(call.name, NOT_SUPPORTED, "the stand-in has no attribute " + std::to_string(attribute));
     }
     *static_cast<int*>(value) = owner->device;
     return SUCCESS;
