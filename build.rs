@@ -271,21 +271,31 @@ fn kernel_archive(folder: &Path) -> Result<String> {
     ))
 }
 
-/// Compiles the two libraries of the stand-in and tells the test where they are.
+/// Compiles the libraries of the stand-in and tells the test where they are: that for arrays on a GPU in a folder of its
+/// own for each name that it has had.
 fn stand_in(folder: &Path, out: &Path) -> Result<()> {
     println!("cargo:rerun-if-changed={}", folder.display());
     let compiler = cc::Build::new().cpp(true).std("c++17").warnings(true).extra_warnings(true).get_compiler();
-    for (library, links) in [("mx", false), ("mex", true)] {
+    for (library, source, options, links) in [
+        ("libmx.so", "mx.cpp", "", ""),
+        ("libmex.so", "mex.cpp", "", "-Wl,-rpath,$ORIGIN"),
+        ("gpu/libmwgpumexbinder.so", "gpu.cpp", "", "-Wl,-rpath,$ORIGIN/.."),
+        ("gpu-older/libmwgpu.so", "gpu.cpp", "-DOLDER", "-Wl,-rpath,$ORIGIN/.."),
+    ] {
+        let path = out.join(library);
+        fs::create_dir_all(path.parent().ok_or("no folder")?)?;
+        let name = path.file_name().ok_or("no name")?.to_string_lossy().into_owned();
         let mut command = compiler.to_command();
         command
             .args(["-shared", "-fPIC", "-fvisibility=hidden"])
             .arg(format!("-I{}", folder.join("matlab/extern/include").display()))
-            .arg(folder.join(format!("{library}.cpp")))
-            .arg(format!("-Wl,-soname,lib{library}.so"))
+            .args(Some(options).filter(|options| !options.is_empty()))
+            .arg(folder.join(source))
+            .arg(format!("-Wl,-soname,{name}"))
             .arg("-o")
-            .arg(out.join(format!("lib{library}.so")));
-        if links {
-            command.arg(format!("-L{}", out.display())).args(["-lmx", "-Wl,-rpath,$ORIGIN", "-ldl"]);
+            .arg(&path);
+        if !links.is_empty() {
+            command.arg(format!("-L{}", out.display())).args(["-lmx", links, "-ldl"]);
         }
         if !command.status()?.success() {
             return Err(format!("the stand-in for MATLAB did not compile: {command:?}").into());

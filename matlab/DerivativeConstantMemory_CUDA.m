@@ -25,6 +25,8 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %
 %   Output
 %     DERIVATIVE   of the size and the class of F, whatever the class of H
+%     Where F is a gpuArray of MATLAB's, so is the result, on the same GPU and
+%     without a way through the host; H is never one. Not run in MATLAB yet.
 %
 %   Options, as name and value: character rows or strings, in upper or lower
 %   case; a name may be shortened as long as it stays unique
@@ -107,6 +109,8 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %                      from inside it: from a timer or another callback. 'auto'
 %                      does not fall back to the CPU then. Wait until that call
 %                      is over; 'cpu' works meanwhile
+%     gpuArray         MATLAB's gpuArrays cannot be used here; or the GPU of this one
+%                      was reset or is not selected
 %     outOfMemory      the GPU's memory is used up, by others too, or the host's. Where that has
 %                      no memory for the result, its own error comes
 %     cuda             CUDA failed; the text carries its name and words

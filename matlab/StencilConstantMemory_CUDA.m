@@ -20,6 +20,8 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %
 %   Output
 %     OUTPUTARRAY  double, the size of INPUTARRAY (so empty for an empty one)
+%     Where INPUTARRAY is a gpuArray of MATLAB's, so is the result, on the same GPU and
+%     without a way through the host; KERNELARRAY is never one. Not run in MATLAB yet.
 %
 %   Options, as name and value: character rows or strings, in upper or lower
 %   case; a name may be shortened as long as it stays unique
@@ -98,6 +100,8 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %                      from inside it: from a timer or another callback. 'auto'
 %                      does not fall back to the CPU then. Wait until that call
 %                      is over; 'cpu' works meanwhile
+%     gpuArray         MATLAB's gpuArrays cannot be used here; or the GPU of this one
+%                      was reset or is not selected
 %     outOfMemory      the GPU's memory is used up, by others too, or the host's. Where that has
 %                      no memory for the result, its own error comes
 %     cuda             CUDA failed; the text carries its name and words

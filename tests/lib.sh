@@ -56,7 +56,7 @@ judge_rust() {
 # rust_tests: cargo's options for all tests but those that are for the stand-in for CUDA alone.
 rust_tests() {
   printf -- '--lib\n'
-  sed -n '/^\[\[test\]\]/,/^$/ s/^name = "\(.*\)"/\1/p' Cargo.toml | grep -vxE 'cuda_stand_in|faults|nested' |
+  sed -n '/^\[\[test\]\]/,/^$/ s/^name = "\(.*\)"/\1/p' Cargo.toml | grep -vxE 'cuda_stand_in|faults|nested|gpu_arrays' |
     sed 's/^/--test=/'
 }
 
@@ -88,6 +88,8 @@ stand_in_parts() {
   rust_part 'CUDA, stand-in: faults' on_stand_in plain cargo test --no-fail-fast --test faults
   rust_part 'CUDA, stand-in: calls in calls' on_stand_in plain \
     cargo test --no-fail-fast --features matlab-stand-in --test nested
+  rust_part "CUDA, stand-in: MATLAB's gpuArray" on_stand_in plain \
+    cargo test --no-fail-fast --features matlab-stand-in --test gpu_arrays
   wait "$running" || status=$?
   octave_part 'Octave (cuda, stand-in)' shown "$status" "$work/octave"
   fuzz_part 'Fuzz (cuda, stand-in)' cuda 15 on_stand_in plain

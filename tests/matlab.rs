@@ -142,7 +142,6 @@ fn inputs_that_are_not_real_full_and_double() {
             host.sparse(1, 1000, 1),
             host.sparse(3, 1, 3),
             host.object(c"function_handle", FUNCTION),
-            host.object(c"gpuArray", OPAQUE),
         ];
         for wrong in &wrong {
             host.refuses(STENCIL, 1, &[wrong, &good], "dataType", DATA_TYPE);
@@ -151,6 +150,10 @@ fn inputs_that_are_not_real_full_and_double() {
             let (even, name) = (host.ones(&[1, 4]), host.text("Colour"));
             host.refuses(STENCIL, 1, &[wrong, &even, &name, &even], "dataType", DATA_TYPE);
         }
+        // There is no interface for these here; tests/gpu_arrays.rs has one.
+        let on_gpu = host.object(c"gpuArray", OPAQUE);
+        host.refuses(STENCIL, 1, &[&on_gpu, &good], "gpuArray", "gpuArrays cannot be used here");
+        host.refuses(STENCIL, 1, &[&good, &on_gpu], "dataType", DATA_TYPE);
     });
 }
 
@@ -674,6 +677,110 @@ fn one_library_under_several_names() {
         let error = host.call("Renamed", 1, &[&x, &k]).expect_err("no function has this name");
         assert!(error.id.ends_with(":internal") && error.text.contains(STENCIL), "{error:?}");
         host.clear("Renamed");
+    });
+}
+
+/// The number for an object over these values, in memory of the CPU.
+fn new_number(host: &Host, values: &Array) -> u64 {
+    let [backend, cpu] = host.cpu();
+    let number = host.one(ARRAYS, 1, &[&host.text("new"), values, &backend, &cpu]);
+    assert_eq!((number.class_name().as_str(), number.dims()), ("uint64", vec![1, 1]));
+    number.numbers()[0]
+}
+
+/// How many arrays are held.
+fn count(host: &Host) -> f64 {
+    host.one(ARRAYS, 1, &[&host.text("count")]).doubles()[0]
+}
+
+/// Gives up what an object with this number stands for, as the class does when the object goes.
+fn delete(host: &Host, number: u64) {
+    drop(host.one(ARRAYS, 1, &[&host.text("delete"), &host.number(number)]));
+}
+
+#[test]
+fn an_object_in_gives_an_object_out() {
+    in_matlab(|host| {
+        let (x, k) = (noise(150, 5), noise(7, 6));
+        let (values, kernel) = (host.double(&[50, 3], &x), host.double(&[1, 7], &k));
+        let number = new_number(host, &values);
+        let object = host.device_array(number);
+        for outputs in [0, 1] {
+            let result = host.one(STENCIL, outputs, &[&object, &kernel]);
+            assert_eq!((result.class_name().as_str(), count(host)), ("DeviceArray", 2.0));
+            let new = result.number_property(c"id").expect("it has a number");
+            assert_ne!(new, number);
+            let gathered = host.one(ARRAYS, 1, &[&host.text("gather"), &result]);
+            assert_eq!(gathered.dims(), [50, 3]);
+            assert_same_bits(&gathered.doubles(), &reference(&[50, 3], &x, &k), "through objects");
+            delete(host, new);
+        }
+        assert_eq!(count(host), 1.0);
+        let same = host.one(ARRAYS, 1, &[&host.text("gather"), &object]);
+        assert_same_bits(&same.doubles(), &x, "the input is as it was");
+        // An option may say the same, and no other place.
+        let [backend, cpu] = host.cpu();
+        let result = host.one(STENCIL, 1, &[&object, &kernel, &backend, &cpu]);
+        delete(host, result.number_property(c"id").expect("it has a number"));
+        host.refuses(STENCIL, 1, &[&object, &kernel, &backend, &host.text("cuda")], "option", "");
+        host.refuses(STENCIL, 1, &[&object, &host.device_array(number)], "dataType", DATA_TYPE);
+        delete(host, number);
+        delete(host, number);
+        assert_eq!(count(host), 0.0);
+        host.refuses(STENCIL, 1, &[&object, &kernel], "deleted", "");
+    });
+}
+
+#[test]
+fn an_object_that_stands_for_nothing() {
+    in_matlab(|host| {
+        let kernel = host.ones(&[1, 3]);
+        // One of another process, and one whose constructor did not end.
+        for object in [host.device_array(12_345), host.object(c"DeviceArray", OPAQUE)] {
+            host.refuses(STENCIL, 1, &[&object, &kernel], "deleted", "");
+            let error = host.call(ARRAYS, 1, &[&host.text("gather"), &object]).expect_err("there is nothing");
+            assert_eq!(error.id, "DeviceArray:deleted");
+        }
+        assert_eq!(host.object(c"DeviceArray", OPAQUE).number_property(c"id"), None);
+        assert_eq!(host.device_array(7).number_property(c"number"), None);
+        assert_eq!(host.device_array(7).number_property(c"id"), Some(7));
+    });
+}
+
+#[test]
+fn an_object_that_cannot_be_made_leaves_nothing_behind() {
+    in_matlab(|host| {
+        let kernel = host.ones(&[1, 3]);
+        let number = new_number(host, &host.ones(&[1, 4]));
+        let object = host.device_array(number);
+        for mode in 1..=3 {
+            host.constructor(mode);
+            let outcome = host.call(STENCIL, 1, &[&object, &kernel]).map(drop);
+            host.constructor(0);
+            let error = outcome.expect_err("there is no object");
+            assert_eq!(error.id, "StencilConstantMemory:internal", "{error:?}");
+            assert!(error.text.contains("DeviceArray.m"), "{error:?}");
+            assert_eq!(count(host), 1.0);
+        }
+        // The host's own error: of the number that the constructor is given, of its copy, of the object.
+        for after in 0.. {
+            host.refuse_array(after);
+            let outcome = host.call(STENCIL, 1, &[&object, &kernel]);
+            let pending = host.refusal_pending();
+            match outcome {
+                Ok(result) => {
+                    assert!(pending && after > 2, "{after}");
+                    delete(host, result[0].number_property(c"id").expect("it has a number"));
+                    break;
+                }
+                Err(error) => assert!(!pending && !error.id.is_empty()),
+            }
+            assert_eq!(count(host), 1.0, "{after}");
+        }
+        delete(host, number);
+        assert_eq!((count(host), host.misuses()), (0.0, vec![]));
+        // What the host had made ahead of its own error is left to it.
+        host.forget_misuses();
     });
 }
 

@@ -30,6 +30,8 @@ unsafe impl<T> Sync for Handle<T> {}
 pub(super) struct Context {
     handle: Handle<sys::CUctx_st>,
     device: sys::CUdevice,
+    /// The driver's number for it, which is another after a reset.
+    id: u64,
     /// The process that retained it: after a fork no call of the driver may be made.
     process: u32,
     /// What broke it. Then nothing of it is left, and it is given back already.
@@ -51,8 +53,13 @@ impl Context {
         let device = result::device::get(number).map_err(failed("cuDeviceGet"))?;
         // SAFETY: the device is one of the driver's.
         let handle = unsafe { result::primary_ctx::retain(device) }.map_err(failed("cuDevicePrimaryCtxRetain"))?;
-        let context =
-            Arc::new(Context { handle: Handle(handle), device, process: process::id(), lost: OnceLock::new() });
+        let id = id_of(handle).map_err(|error| {
+            // SAFETY: it was retained just now.
+            let _ = unsafe { result::primary_ctx::release(device) };
+            failed("cuCtxGetId")(error)
+        })?;
+        let handle = Handle(handle);
+        let context = Arc::new(Context { handle, device, id, process: process::id(), lost: OnceLock::new() });
         held.insert(ordinal, Arc::downgrade(&context));
         Ok(context)
     }
@@ -65,7 +72,14 @@ impl Context {
     /// Gives the context back where `error` has broken it: all that was in it is gone. Its device can then be opened
     /// anew, if the driver allows that, whoever still holds some of it.
     pub(super) fn check_alive(&self, error: &Error) {
-        if self.synchronize().is_err() && self.lost.set(error.clone()).is_ok() {
+        if self.synchronize().is_err() {
+            self.lose(error);
+        }
+    }
+
+    /// Gives the context back, where all that was in it is known to be gone.
+    pub(super) fn lose(&self, error: &Error) {
+        if self.lost.set(error.clone()).is_ok() {
             // SAFETY: it was retained, and is not used any more: see `bind`.
             let _ = unsafe { result::primary_ctx::release(self.device) };
         }
@@ -78,10 +92,24 @@ impl Context {
     }
 
     /// Makes it current on this thread.
+    ///
+    /// A primary context that somebody else in the process has reset, as MATLAB's `reset (gpuDevice)` does, is lost:
+    /// its handle serves for what has taken its place, and a stream of it, if named to the driver, is a fault.
     pub(super) fn bind(&self) -> Result<(), Error> {
         self.alive()?;
         // SAFETY: it is retained.
-        unsafe { result::ctx::set_current(self.handle.0) }.map_err(failed("cuCtxSetCurrent"))
+        unsafe { result::ctx::set_current(self.handle.0) }.map_err(failed("cuCtxSetCurrent"))?;
+        match id_of(self.handle.0) {
+            Ok(id) if id == self.id => return Ok(()),
+            // No more is there than the handle, or another context under it.
+            Ok(_)
+            | Err(DriverError(
+                sys::CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED | sys::CUresult::CUDA_ERROR_INVALID_CONTEXT,
+            )) => {}
+            Err(error) => return Err(failed("cuCtxGetId")(error)),
+        }
+        self.lose(&Error::Cuda("The GPU was reset, and what lay on it is gone.".into()));
+        self.alive()
     }
 
     /// Whether there is something of it to be given back; it is tried to make it current for that.
@@ -115,6 +143,36 @@ impl Drop for Context {
             let _ = unsafe { result::primary_ctx::release(self.device) };
         }
     }
+}
+
+/// The driver's number for a context.
+fn id_of(context: sys::CUcontext) -> Result<u64, DriverError> {
+    let mut id = 0;
+    // SAFETY: there is room for the number; the context is retained, if it is there.
+    unsafe { sys::cuCtxGetId(context, &mut id) }.result()?;
+    Ok(id)
+}
+
+/// The ordinal of the device with the memory at this address.
+pub(super) fn device_at(address: u64) -> Result<usize, Error> {
+    let mut ordinal: std::ffi::c_int = 0;
+    let attribute = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
+    // SAFETY: the value is an int, for which there is room; what the address is, is asked here.
+    unsafe { sys::cuPointerGetAttribute((&raw mut ordinal).cast(), attribute, address) }
+        .result()
+        .map_err(failed("cuPointerGetAttribute"))?;
+    usize::try_from(ordinal).map_err(|_| Error::Internal(format!("The driver told device {ordinal} of an address.")))
+}
+
+/// The ordinal of the device whose context is current on this thread; `None` where none is.
+pub(super) fn current_device() -> Result<Option<usize>, Error> {
+    if result::ctx::get_current().map_err(failed("cuCtxGetCurrent"))?.is_none() {
+        return Ok(None);
+    }
+    let mut device = 0;
+    // SAFETY: there is room for the device.
+    unsafe { sys::cuCtxGetDevice(&mut device) }.result().map_err(failed("cuCtxGetDevice"))?;
+    Ok(usize::try_from(device).ok())
 }
 
 /// A stream that does not wait for the null stream.
@@ -160,11 +218,9 @@ impl Stream {
 
     /// Waits for it whatever has happened before. What goes wrong here has gone wrong before, and was told.
     pub(super) fn settle(&self) {
-        if self.context.bind().is_err() || self.synchronize().is_err() {
-            // Once more: a refusal that is over must not leave the work under way.
-            let _ = self.context.bind();
-            let _ = self.synchronize();
-        }
+        let wait = || self.context.bind().and_then(|()| self.synchronize());
+        // Once more: a refusal that is over must not leave the work under way.
+        let _ = wait().or_else(|_| wait());
     }
 }
 

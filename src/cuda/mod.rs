@@ -106,6 +106,41 @@ impl Cuda {
     }
 }
 
+/// Memory on a device that is somebody else's, in the device's primary context.
+impl Cuda {
+    /// The ordinal of the device with the memory at `address`; for 0, of the device whose context is current on this
+    /// thread, or of the first that can be used where none is.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`], as for [`Cuda::find`]; what the driver says of an address that it does not know.
+    pub fn device_at(address: u64) -> Result<usize, Error> {
+        Driver::get().map_err(|reason| Error::NoDevice(reason.into()))?;
+        if address != 0 {
+            return context::device_at(address);
+        }
+        context::current_device()?.map_or_else(|| Cuda::find(None), Ok)
+    }
+
+    /// The numbers at an address on the device with this ordinal, as an array of the engine's. Calls that use it have
+    /// ended on the device when they return, which those of [`Arithmetic`](crate::stencil::Arithmetic) have not: after
+    /// them [`Cuda::settle`] waits.
+    ///
+    /// # Safety
+    /// `len` numbers of class `T` lie there, aligned to 16 bytes, until the array is dropped; nobody else writes what
+    /// is read, or reads what is written, meanwhile.
+    pub unsafe fn borrow<T: Real>(ordinal: usize, address: u64, len: usize) -> Array<T> {
+        Array::new(DeviceArray::Foreign { address, ordinal }, len)
+    }
+
+    /// Waits for what is under way on the arrays of the device.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] where a call has the device; what the driver says.
+    pub fn settle(&self) -> Result<(), Error> {
+        device::with(self.ordinal, |device| device.queue.wait())
+    }
+}
+
 impl Engine for Cuda {
     fn name(&self) -> &str {
         "cuda"

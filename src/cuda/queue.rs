@@ -188,6 +188,11 @@ impl Queue {
         Ok(())
     }
 
+    /// Waits for all that is under way, if there is anything, whatever has happened.
+    pub(super) fn finish(&self) {
+        self.settle(&mut lock(&self.state));
+    }
+
     /// Waits for all that is under way, whatever has happened.
     fn settle(&self, state: &mut State) {
         if self.busy.load(Ordering::Relaxed) {

@@ -49,26 +49,36 @@ impl<T> Work<T> {
     }
 }
 
-/// What the engine holds of an array, in a buffer of the queue's. There is one until the array is dropped.
+/// What the engine holds of an array.
 #[derive(Debug)]
-pub(super) struct DeviceArray {
-    buffer: Option<DeviceBuffer>,
-    queue: Arc<Queue>,
+pub(super) enum DeviceArray {
+    /// A buffer of the queue's. There is one until the array is dropped.
+    Own { buffer: Option<DeviceBuffer>, queue: Arc<Queue> },
+    /// Memory of somebody else's, in the primary context of the device with this ordinal: it is never freed, never kept
+    /// and never exchanged, and nothing that uses it is under way when a call ends.
+    Foreign { address: sys::CUdeviceptr, ordinal: usize },
 }
 
 impl Held for DeviceArray {
     fn place(&self) -> String {
-        format!("the memory of device {}", self.context().ordinal() + 1)
+        let ordinal = match self {
+            DeviceArray::Own { queue, .. } => queue.context().ordinal(),
+            DeviceArray::Foreign { ordinal, .. } => *ordinal,
+        };
+        format!("the memory of device {}", ordinal + 1)
     }
 }
 
 /// Arrays go at any time, on any thread: the context that is current there stays so.
 impl Drop for DeviceArray {
     fn drop(&mut self) {
+        let DeviceArray::Own { buffer, queue } = self else {
+            return;
+        };
         // In a forked process not even the queue's lock may be touched.
-        if let Some(buffer) = self.buffer.take().filter(|_| self.context().is_ours()) {
+        if let Some(buffer) = buffer.take().filter(|_| queue.context().is_ours()) {
             let _host = HostContext::save();
-            self.queue.give_up(buffer);
+            queue.give_up(buffer);
         }
     }
 }
@@ -79,11 +89,7 @@ impl DeviceArray {
         let bytes = len.checked_mul(size_of::<T>()).ok_or_else(|| too_large(len))?;
         // At least a byte: there is no buffer of none.
         let buffer = device.queue.take_for_array(bytes.max(1))?;
-        Ok(Array::new(DeviceArray { buffer: Some(buffer), queue: device.queue.clone() }, len))
-    }
-
-    fn context(&self) -> &Arc<Context> {
-        self.queue.context()
+        Ok(Array::new(DeviceArray::Own { buffer: Some(buffer), queue: device.queue.clone() }, len))
     }
 
     /// Where it lies, for a call on the device of this context.
@@ -91,9 +97,16 @@ impl DeviceArray {
     /// # Errors
     /// [`Error::Foreign`] for another device; what broke the device that it lay on.
     fn address(&self, context: &Arc<Context>) -> Result<sys::CUdeviceptr, Error> {
-        let buffer = self.buffer.as_ref().ok_or_else(|| Error::Internal("An array without its buffer.".into()))?;
-        self.context().alive()?;
-        if Arc::ptr_eq(self.context(), context) { Ok(buffer.address()) } else { Err(Error::Foreign(self.place())) }
+        let (address, here) = match self {
+            DeviceArray::Own { buffer, queue } => {
+                let buffer = buffer.as_ref().ok_or_else(|| Error::Internal("An array without its buffer.".into()))?;
+                queue.context().alive()?;
+                (buffer.address(), Arc::ptr_eq(queue.context(), context))
+            }
+            // Whatever becomes of a context of ours, the memory's owner answers for its being there.
+            DeviceArray::Foreign { address, ordinal } => (*address, *ordinal == context.ordinal()),
+        };
+        if here { Ok(address) } else { Err(Error::Foreign(self.place())) }
     }
 }
 
@@ -106,6 +119,33 @@ pub(super) fn address<T>(array: &Array<T>, context: &Arc<Context>) -> Result<sys
     array.held::<DeviceArray>()?.address(context)
 }
 
+/// Whether memory of somebody else's is read or written.
+fn borrows<T>(from: &Source<T>, to: &Target<T>) -> bool {
+    let foreign = |array: &Array<T>| matches!(array.held(), Ok(DeviceArray::Foreign { .. }));
+    matches!(from, Source::Array(array) if foreign(array)) || matches!(to, Target::Array(array) if foreign(array))
+}
+
+/// Does `work` on a device. Where that uses memory of somebody else's, it is over when this returns, whatever happens.
+fn over_before_return(
+    device: &mut Device,
+    borrows: bool,
+    work: impl FnOnce(&mut Device) -> Result<(), Error>,
+) -> Result<(), Error> {
+    /// Waits for the queue on the way out.
+    struct Settled(Arc<Queue>);
+    impl Drop for Settled {
+        fn drop(&mut self) {
+            self.0.finish();
+        }
+    }
+    if !borrows {
+        return work(device);
+    }
+    let settled = Settled(device.queue.clone());
+    work(device)?;
+    settled.0.wait()
+}
+
 /// All of `work`, by this kernel. Neither end is larger or smaller than the work.
 pub(super) fn run<T: Element>(
     device: &mut Device,
@@ -116,8 +156,22 @@ pub(super) fn run<T: Element>(
     budget: Budget,
     watch: &Watch,
 ) -> Result<(), Error> {
+    let borrows = borrows(&from, to);
+    over_before_return(device, borrows, |device| run_all(device, kernel, work, from, to, budget, watch))
+}
+
+/// The same, perhaps with some of it under way still.
+fn run_all<T: Element>(
+    device: &mut Device,
+    kernel: &dyn Kernel<T>,
+    work: &Work<T>,
+    from: Source<T>,
+    to: &mut Target<T>,
+    budget: Budget,
+    watch: &Watch,
+) -> Result<(), Error> {
     if work.elements() == 0 || work.sweeps == 0 {
-        return copy(device, from, to, watch);
+        return copy_all(device, from, to, watch);
     }
     if let (Source::Array(_), _) | (_, Target::Array(_)) = (&from, &*to) {
         // Whatever the budget: the arrays are here, and so must be what lies beside them.
@@ -143,6 +197,12 @@ pub(super) fn copy<T: Element>(
     to: &mut Target<T>,
     watch: &Watch,
 ) -> Result<(), Error> {
+    let borrows = borrows(&from, to);
+    over_before_return(device, borrows, |device| copy_all(device, from, to, watch))
+}
+
+/// The same, perhaps with some of it under way still.
+fn copy_all<T: Element>(device: &mut Device, from: Source<T>, to: &mut Target<T>, watch: &Watch) -> Result<(), Error> {
     assert_eq!(from.len(), to.len());
     if from.is_empty() {
         return Ok(());
@@ -164,15 +224,28 @@ pub(super) fn copy<T: Element>(
         }
         (Source::Array(input), Target::Array(output)) => {
             let (from, to) = (address(input, &context)?, address(output, &context)?);
-            let bytes = input.len() * size_of::<T>();
-            let load = Load { name: "a copy", pace: None, bytes: 2 * bytes };
-            let beginning = device.queue.begin(&load)?;
             // SAFETY: both arrays have as many bytes, and all that uses them is on this stream.
-            unsafe { result::memcpy_dtod_async(to, from, bytes, device.stream().handle()) }
-                .map_err(failed("cuMemcpyDtoDAsync"))?;
-            device.queue.submitted(&load, beginning)
+            unsafe { copy_on_device(&device.queue, to, from, input.len() * size_of::<T>()) }
         }
     }
+}
+
+/// Puts a copy of so many bytes on the queue.
+///
+/// # Safety
+/// There are as many at both addresses, and all that uses them is on the queue's stream.
+unsafe fn copy_on_device(
+    queue: &Queue,
+    to: sys::CUdeviceptr,
+    from: sys::CUdeviceptr,
+    bytes: usize,
+) -> Result<(), Error> {
+    let load = Load { name: "a copy", pace: None, bytes: 2 * bytes };
+    let beginning = queue.begin(&load)?;
+    // SAFETY: as the caller says.
+    unsafe { result::memcpy_dtod_async(to, from, bytes, queue.stream().handle()) }
+        .map_err(failed("cuMemcpyDtoDAsync"))?;
+    queue.submitted(&load, beginning)
 }
 
 /// The samples of a tile of the host's, before there is any shortage.
@@ -260,10 +333,11 @@ fn resident<T: Element>(
             unsafe { device.slots.download(&context, result, output, watch) }?;
         }
         Target::Array(array) if in_other => {
-            // The array takes the buffer, and leaves its own.
-            let held = array.held_mut::<DeviceArray>()?;
-            if let (Some(of_array), Some(other)) = (&mut held.buffer, own.last()) {
-                queue.exchange(of_array, other);
+            match (array.held_mut::<DeviceArray>()?, own.last()) {
+                // The array takes the buffer, and leaves its own.
+                (DeviceArray::Own { buffer: Some(of_array), .. }, Some(last)) => queue.exchange(of_array, last),
+                // SAFETY: both have as many bytes, and whoever owns the array has left it to this call.
+                _ => unsafe { copy_on_device(&queue, written, other, bytes) }?,
             }
         }
         Target::Array(_) => {}

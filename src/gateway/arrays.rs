@@ -294,6 +294,10 @@ fn new<'a>(object: bool, values: &'a Argument, selection: &Selection) -> Result<
             home.choose()?
                 .held(object, effort, move |_, home, _| Ok(Held { home, dims, numbers: Numbers::Single(array) }))
         }
+        // `input` reads none.
+        AnyInput::Double(Input::Gpu(..)) | AnyInput::Single(Input::Gpu(..)) => {
+            return Err(inputs::wrong_operand(values));
+        }
     })
 }
 
@@ -514,6 +518,9 @@ impl<T: Real> OperandOf<'_, T> {
                 Ready::Own(converted(engine, &upload(engine, &samples, watch)?, watch)?)
             }
             OperandOf::Scalar(value) => Ready::Scalar(value),
+            // `operand` reads none.
+            OperandOf::Same(Input::Gpu(_, array)) => return Err(stencil::Error::Foreign(array.place())),
+            OperandOf::Other(Input::Gpu(_, array)) => return Err(stencil::Error::Foreign(array.place())),
         })
     }
 }

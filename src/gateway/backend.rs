@@ -84,6 +84,18 @@ impl Selection {
     /// # Errors
     /// `option`, where it says something else.
     pub(super) fn agrees(&self, home: Home) -> Result<(), Error> {
+        self.agrees_or(home, "gather the array and make a DeviceArray of it there")
+    }
+
+    /// The same for data on a GPU that are the host's.
+    ///
+    /// # Errors
+    /// `option`, where it says something else.
+    pub(super) fn agrees_with_gpu(&self, home: Home) -> Result<(), Error> {
+        self.agrees_or(home, "gather the gpuArray and pass that")
+    }
+
+    fn agrees_or(&self, home: Home, advice: &str) -> Result<(), Error> {
         let asked = match (self.backend, self.device, home) {
             (Some(Backend::Cuda), _, Home::Cpu) => "'Backend', 'cuda'".into(),
             (Some(Backend::Cpu), _, Home::Cuda(_)) => "'Backend', 'cpu'".into(),
@@ -92,8 +104,7 @@ impl Selection {
             _ => return Ok(()),
         };
         Err(options::bad(format!(
-            "The array lies in {home}, and {asked} asks for another place. Leave the option out, or gather the array \
-             and make a DeviceArray of it there."
+            "The array lies in {home}, and {asked} asks for another place. Leave the option out, or {advice}."
         )))
     }
 }
@@ -153,6 +164,25 @@ impl Chosen {
         let call = calls::begin();
         let fill = T::fill(move |output, watch| Ok(call.work(|| run(&*self.engine, output, watch))?));
         Ok(Reply { warning, output: Output::Array { dims: own, fill, effort } })
+    }
+
+    /// The reply of a call that returns an array of the host's on the GPU, of these dimensions, filled by what `run`
+    /// does with the engine at the array's address.
+    ///
+    /// # Errors
+    /// `outOfMemory`.
+    pub(super) fn on_gpu<'a, T: Numeric>(
+        self,
+        dims: &[usize],
+        effort: Effort,
+        run: impl FnOnce(&(dyn Engine + 'static), u64, &Watch) -> Result<(), Error> + Send + 'a,
+    ) -> Result<Reply<'a>, Error> {
+        let mut own = memory::with_room(dims.len(), "dimensions")?;
+        own.extend_from_slice(dims);
+        let call = calls::begin();
+        let fill = move |address, watch: &Watch| call.work(|| run(&*self.engine, address, watch));
+        let output = Output::OnGpu { dims: own, single: T::SINGLE, fill: Box::new(fill), effort };
+        Ok(Reply { warning: None, output })
     }
 
     /// The reply of a call that keeps what `run` makes with the engine: an object, or the number for one.

@@ -21,7 +21,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     };
     options::check_pairs(pairs, 3)?;
     check_outputs(call)?;
-    let (samples, dims) = inputs::input("N", image)?;
+    let (samples, dims) = inputs::input_or_gpu("N", image)?;
     let entries = inputs::reals("F", filter)?;
     let size = size(&dims)
         .ok_or_else(|| Error::new("imageShape", format!("N is {image}; expected at most three dimensions.")))?;

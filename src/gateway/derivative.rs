@@ -28,7 +28,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     };
     options::check_pairs(pairs, call.arguments.len() - pairs.len() + 1)?;
     check_outputs(call)?;
-    let (values, dims) = inputs::input("f", samples)?;
+    let (values, dims) = inputs::input_or_gpu("f", samples)?;
     let spacing = spacing.map_or(Ok(1.0), positive)?;
     let (mut selection, mut sweeps, mut source) =
         (Selection::default(), Sweeps::default(), CoefficientSource::Constant);

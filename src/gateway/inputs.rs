@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::backend::Selection;
 use super::store::{Held, Home, Numbers};
+use crate::cuda::Cuda;
 use crate::memory::{self, OutOfMemory};
-use crate::mex::{Argument, Class, Effort, Error, Numeric, Reply};
+use crate::mex::{Argument, Class, Effort, Error, Numeric, OnGpu, Reply};
 use crate::stencil::{self, Arithmetic, Array, Compute, Engine, Real, Source, Target};
 use crate::watch::Watch;
 
@@ -17,11 +18,15 @@ pub(super) enum Reals<'a> {
     Single(&'a [f32]),
 }
 
-/// An array that is computed on, of one class: the host's, or one that is held.
+/// An array that is computed on, of one class.
 #[derive(Debug)]
 pub(super) enum Input<'a, T: Real> {
+    /// The host's.
     Host(Cow<'a, [T]>),
+    /// One that is held.
     Held(Home, Arc<Array<T>>),
+    /// The host's, on the GPU with this ordinal.
+    Gpu(usize, Array<T>),
 }
 
 /// The same of either class.
@@ -37,11 +42,13 @@ impl<'a, T: Real> Input<'a, T> {
         match self {
             Input::Host(values) => values.len(),
             Input::Held(_, array) => array.len(),
+            Input::Gpu(_, array) => array.len(),
         }
     }
 
     /// The reply of a call that returns as many elements, of these dimensions, computed by `run` where the input is: an
-    /// array of the host's from one of the host's, and one that is held from one that is held.
+    /// array of the host's from one of the host's, on the same GPU where that lies on one, and one that is held from
+    /// one that is held.
     pub(super) fn reply(
         self,
         selection: &Selection,
@@ -71,6 +78,16 @@ impl<'a, T: Real> Input<'a, T> {
                 };
                 Ok(home.choose()?.held(true, home.effort(effort), run))
             }
+            Input::Gpu(ordinal, array) => {
+                let home = Home::Cuda(ordinal);
+                selection.agrees_with_gpu(home)?;
+                let chosen = home.choose()?;
+                let run = move |engine: &(dyn Engine + 'static), address, watch: &Watch| {
+                    let mut output = borrowed(ordinal, address, array.len())?;
+                    Ok(run(engine, Source::Array(&array), Target::Array(&mut output), watch)?)
+                };
+                chosen.on_gpu::<T>(dims, home.effort(effort), run)
+            }
         }
     }
 }
@@ -92,8 +109,78 @@ impl<'a> AnyInput<'a> {
                 Arithmetic::<f32>::convert(&*engine, &array, &mut singles, &Watch::new())?;
                 Ok(Input::Held(home, Arc::new(singles)))
             }
+            AnyInput::Double(Input::Gpu(ordinal, array)) => {
+                let engine = Home::Cuda(ordinal).engine()?;
+                let mut singles = Compute::<f32>::array(&*engine, array.len())?;
+                let converted = Arithmetic::<f32>::convert(&*engine, &array, &mut singles, &Watch::new());
+                // Whatever came of it: the host's memory is not read any more when the call ends.
+                let over = Cuda::open(Some(ordinal))?.settle();
+                converted.and(over)?;
+                Ok(Input::Gpu(ordinal, singles))
+            }
         }
     }
+}
+
+/// The multiple at which the host's arrays on a GPU begin, in bytes.
+const ALIGNMENT: u64 = 16;
+
+/// So many numbers of the host's at an address on the GPU with this ordinal.
+///
+/// # Errors
+/// `gpuArray`, where they are not there.
+fn borrowed<T: Real>(ordinal: usize, address: u64, len: usize) -> Result<Array<T>, Error> {
+    let wrong = |what: &str| Err(Error::new("gpuArray", format!("{what} gather the gpuArray and pass that.")));
+    if len > 0 {
+        if address == 0 || !address.is_multiple_of(ALIGNMENT) {
+            return wrong(
+                "MATLAB does not tell where the numbers of a gpuArray lie, or in no way that is of use here.",
+            );
+        }
+        if Cuda::device_at(address)? != ordinal {
+            return wrong("The gpuArray lies on another GPU than the one that MATLAB has selected.");
+        }
+    }
+    // SAFETY: the host says that so many lie there, and they do while its wrapper is there, which is until the call is
+    // over.
+    Ok(unsafe { Cuda::borrow(ordinal, address, len) })
+}
+
+/// An array of the host's on a GPU, of the class of `T`.
+fn on_gpu<'a, T: Real>(gpu: &OnGpu) -> Result<Input<'a, T>, Error> {
+    let ordinal = Cuda::device_at(gpu.address())?;
+    Ok(Input::Gpu(ordinal, borrowed(ordinal, gpu.address(), gpu.dims().iter().product())?))
+}
+
+/// What [`input`] gives, or an array of the host's on a GPU.
+pub(super) fn input_or_gpu<'a>(name: &str, array: &'a Argument) -> Result<(AnyInput<'a>, Cow<'a, [usize]>), Error> {
+    let Some(gpu) = array.gpu().transpose()? else {
+        return input(name, array);
+    };
+    let input = match gpu.class() {
+        Class::Double if is_plain(gpu) => AnyInput::Double(on_gpu(gpu)?),
+        Class::Single if is_plain(gpu) => AnyInput::Single(on_gpu(gpu)?),
+        _ => return Err(wrong_on_gpu(name, array, gpu, "a real full double or single array")),
+    };
+    Ok((input, gpu.dims().into()))
+}
+
+/// What [`double_input`] gives, or an array of the host's on a GPU.
+pub(super) fn double_input_or_gpu<'a>(
+    name: &str,
+    array: &'a Argument,
+) -> Result<(Input<'a, f64>, Cow<'a, [usize]>), Error> {
+    let Some(gpu) = array.gpu().transpose()? else {
+        return double_input(name, array);
+    };
+    if gpu.class() != Class::Double || !is_plain(gpu) {
+        return Err(wrong_on_gpu(name, array, gpu, "a real full double array"));
+    }
+    Ok((on_gpu(gpu)?, gpu.dims().into()))
+}
+
+fn is_plain(gpu: &OnGpu) -> bool {
+    !gpu.is_complex() && !gpu.is_sparse()
 }
 
 /// A real, full array of class double or single, of the host's or held; with its dimensions.
@@ -156,20 +243,33 @@ pub(super) fn reals<'a>(name: &str, array: &'a Argument) -> Result<Reals<'a>, Er
 /// The document's words for an array that is not `expected`, and what would make it so.
 pub(super) fn wrong_type(name: &str, array: &Argument, expected: &str, class: &str) -> Error {
     let advice = match array.class() {
-        _ if array.is_sparse() => format!("; full ({name}) makes it so"),
-        _ if array.is_complex() => format!("; pass real ({name}) and imag ({name}) in two calls"),
-        Class::Single | Class::Integer { .. } | Class::Logical => format!("; {class} ({name}) makes it so"),
         Class::Other if matches!(array.class_name(), "gpuArray" | "DeviceArray") => {
             format!("; gather ({name}) makes it so")
         }
-        _ => String::new(),
+        of => advice(name, of, array.is_sparse(), array.is_complex(), class),
     };
     wrong_data_type(format!("{name} is {array}, expected {expected}{advice}."))
+}
+
+/// What makes an array of class `of` one of class `class`, if anything does.
+fn advice(name: &str, of: Class, sparse: bool, complex: bool, class: &str) -> String {
+    match of {
+        _ if sparse => format!("; full ({name}) makes it so"),
+        _ if complex => format!("; pass real ({name}) and imag ({name}) in two calls"),
+        Class::Single | Class::Integer { .. } | Class::Logical => format!("; {class} ({name}) makes it so"),
+        _ => String::new(),
+    }
 }
 
 /// That an operand is neither of a class that is computed in nor made of truth values.
 pub(super) fn wrong_operand(array: &Argument) -> Error {
     wrong_type("an operand", array, "a real full double or single array", "double")
+}
+
+/// [`wrong_type`] for an array on a GPU.
+fn wrong_on_gpu(name: &str, array: &Argument, gpu: &OnGpu, expected: &str) -> Error {
+    let advice = advice(name, gpu.class(), gpu.is_sparse(), gpu.is_complex(), "double");
+    wrong_data_type(format!("{name} is {array}, expected {expected}{advice}."))
 }
 
 fn wrong_data_type(text: String) -> Error {

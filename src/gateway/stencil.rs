@@ -19,7 +19,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     };
     options::check_pairs(pairs, 3)?;
     check_outputs(call)?;
-    let (samples, dims) = inputs::double_input("inputArray", input)?;
+    let (samples, dims) = inputs::double_input_or_gpu("inputArray", input)?;
     let taps = taps(inputs::doubles("kernelArray", kernel)?, kernel)?;
     let (mut selection, mut sweeps) = (Selection::default(), Sweeps::default());
     for pair in options::pairs(pairs, &OPTIONS) {

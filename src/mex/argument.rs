@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::ffi::{CStr, c_void};
 use std::fmt;
 
+use super::gpu::{self, OnGpu};
 use super::sys::{self, mxArray};
-use super::{Host, object};
+use super::{Error, Host, object};
 use crate::memory::{self, OutOfMemory};
 
 /// The longest text that is read from an argument, in bytes. Options and their values are words.
@@ -34,7 +35,7 @@ pub enum Class {
 }
 
 impl Class {
-    fn of(id: sys::mxClassID) -> Class {
+    pub(super) fn of(id: sys::mxClassID) -> Class {
         let integer = |bytes, signed| Class::Integer { bytes, signed };
         match id {
             sys::mxDOUBLE_CLASS => Class::Double,
@@ -50,6 +51,20 @@ impl Class {
             sys::mxINT64_CLASS => integer(8, true),
             sys::mxUINT64_CLASS => integer(8, false),
             _ => Class::Other,
+        }
+    }
+}
+
+/// The host's name for it; of others, that they are.
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Class::Double => f.write_str("double"),
+            Class::Single => f.write_str("single"),
+            Class::Logical => f.write_str("logical"),
+            Class::Char => f.write_str("char"),
+            Class::Integer { bytes, signed } => write!(f, "{}int{}", if *signed { "" } else { "u" }, 8 * bytes),
+            Class::Other => f.write_str("other"),
         }
     }
 }
@@ -77,6 +92,8 @@ pub struct Argument {
     text: Option<String>,
     /// The number, of an object that stands for something of ours.
     object: Option<Option<u64>>,
+    /// What there is of an array that lies on a GPU, or why that is not known.
+    gpu: Option<Result<OnGpu, Error>>,
 }
 
 impl Argument {
@@ -112,7 +129,7 @@ impl Argument {
             Class::Single => "single".into(),
             Class::Logical => "logical".into(),
             Class::Char => "char".into(),
-            Class::Integer { bytes, signed } => format!("{}int{}", if signed { "" } else { "u" }, 8 * bytes).into(),
+            Class::Integer { .. } => class.to_string().into(),
         };
         let text = match class {
             // SAFETY: `array` is the input still.
@@ -124,8 +141,10 @@ impl Argument {
         // SAFETY: as above; the number is asked of an object of the class only.
         let object = (class == Class::Other && class_name.as_bytes() == object::CLASS.to_bytes())
             .then(|| unsafe { host.number_of(array) });
+        // SAFETY: as above.
+        let gpu = if class == Class::Other && class_name == gpu::CLASS { unsafe { gpu::read(array) }? } else { None };
         memory::check()?;
-        Ok(Argument { class, class_name, complex, sparse, dims, data, text, object })
+        Ok(Argument { class, class_name, complex, sparse, dims, data, text, object, gpu })
     }
 
     /// The array's class.
@@ -148,7 +167,7 @@ impl Argument {
         self.sparse
     }
 
-    /// Its dimensions, two or more of them.
+    /// Its dimensions, two or more of them; of an array on a GPU [`OnGpu::dims`] tells them.
     pub fn dims(&self) -> &[usize] {
         &self.dims
     }
@@ -226,6 +245,14 @@ impl Argument {
         self.object
     }
 
+    /// An array of the host's that lies on a GPU; `None` for any other.
+    ///
+    /// # Errors
+    /// `gpuArray`, where nothing can be told of it.
+    pub fn gpu(&self) -> Option<Result<&OnGpu, Error>> {
+        self.gpu.as_ref().map(|gpu| gpu.as_ref().map_err(Error::clone))
+    }
+
     /// The value of a scalar of class uint64.
     pub fn whole_number(&self) -> Option<u64> {
         let is_one = self.class == Class::Integer { bytes: 8, signed: false } && self.len() == 1;
@@ -265,15 +292,20 @@ const DIMS_TOLD: usize = 16;
 /// What it is, as an error tells it: `1x20 complex double`.
 impl fmt::Display for Argument {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, dim) in self.dims.iter().take(DIMS_TOLD).enumerate() {
+        // Of an array on a GPU the host's own words tell nothing.
+        let on_gpu = self.gpu.as_ref().and_then(|gpu| gpu.as_ref().ok());
+        let dims = on_gpu.map_or(&self.dims, |gpu| &gpu.dims);
+        for (i, dim) in dims.iter().take(DIMS_TOLD).enumerate() {
             write!(f, "{}{dim}", if i > 0 { "x" } else { "" })?;
         }
-        if self.dims.len() > DIMS_TOLD {
-            write!(f, "x.. ({} dimensions)", self.dims.len())?;
+        if dims.len() > DIMS_TOLD {
+            write!(f, "x.. ({} dimensions)", dims.len())?;
         }
-        let complex = if self.complex { "complex " } else { "" };
-        let sparse = if self.sparse { "sparse " } else { "" };
-        write!(f, " {complex}{sparse}{}", self.class_name)
+        let (complex, sparse) = on_gpu.map_or((self.complex, self.sparse), |gpu| (gpu.complex, gpu.sparse));
+        let complex = if complex { "complex " } else { "" };
+        let sparse = if sparse { "sparse " } else { "" };
+        let class = on_gpu.map(|gpu| format!("{} ", gpu.class)).unwrap_or_default();
+        write!(f, " {complex}{sparse}{class}{}", self.class_name)
     }
 }
 
@@ -391,6 +423,7 @@ mod tests {
                 data,
                 text: None,
                 object: None,
+                gpu: None,
             }
             .to_string()
         };

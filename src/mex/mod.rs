@@ -16,6 +16,7 @@
 
 mod argument;
 mod error;
+mod gpu;
 mod lend;
 mod object;
 mod pages;
@@ -34,6 +35,7 @@ use crate::memory::{self, OutOfMemory};
 pub use argument::{Argument, Class};
 pub use error::Error;
 use error::Message;
+pub use gpu::OnGpu;
 pub use lend::outputs_name;
 pub use object::Pending;
 pub use run::Effort;
@@ -166,6 +168,14 @@ unsafe fn serve(
                 if object { host.object(number, pending.gone()).map_err(failed)? } else { host.whole_number(number) };
             pending.keep();
             value
+        }
+        Output::OnGpu { dims, single, fill, effort } => {
+            // Destroyed when this is left, by an error of ours or of the host's, too.
+            let made = gpu::Made::new(single, &dims).map_err(failed)?;
+            trace.step("made on the GPU");
+            let address = made.address;
+            host.run(function.name, &effort, |watch| fill(address, watch)).map_err(failed)?;
+            made.into_array().map_err(failed)?
         }
         Output::Array { mut dims, fill, effort } => {
             let len = dims.iter().product();

@@ -5,7 +5,9 @@
 //! sizes that must not be called. Octave 11 moved everything into another library. A look-up when the first call comes
 //! covers them all, and lets test programs link without a host.
 
-use std::ffi::{CStr, CString, c_int, c_void};
+use std::ffi::{CStr, CString, OsStr, c_int, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use super::sys::Api;
@@ -32,6 +34,54 @@ fn find(name: &str) -> Option<*mut c_void> {
             (!address.is_null()).then_some(address)
         })
     })
+}
+
+/// Where MATLAB has its functions for arrays on a GPU: newer releases in the first.
+const GPU_LIBRARIES: [&str; 2] = ["libmwgpumexbinder.so", "libmwgpu.so"];
+
+/// The address of one of MATLAB's functions for arrays on a GPU, or of any other.
+///
+/// It is looked for where all others are, then in the libraries that MATLAB has for it. These are loaded if need be: a
+/// MEX file that is linked with them would load them, too. They lie where the loader looks or beside `libmx.so`.
+pub(super) fn find_for_gpu(name: &'static str) -> Option<*mut c_void> {
+    if let Some(address) = find(name) {
+        return Some(address);
+    }
+    let symbol = CString::new(name).ok()?;
+    let beside = folder_of_mx();
+    GPU_LIBRARIES.iter().find_map(|library| {
+        let paths = [Some(PathBuf::from(library)), beside.as_ref().map(|folder| folder.join(library))];
+        paths.into_iter().flatten().find_map(|path| {
+            let path = CString::new(path.into_os_string().into_encoded_bytes()).ok()?;
+            // SAFETY: `path` ends in NUL. The library is the host's own, and stays.
+            let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY) };
+            if handle.is_null() {
+                // Nobody else is to be told of it.
+                // SAFETY: it takes and gives texts.
+                unsafe { libc::dlerror() };
+                return None;
+            }
+            // SAFETY: the handle is open, and the name ends in NUL.
+            let address = unsafe { libc::dlsym(handle, symbol.as_ptr()) };
+            (!address.is_null()).then_some(address)
+        })
+    })
+}
+
+/// The folder of the library that has `mxGetData`.
+fn folder_of_mx() -> Option<PathBuf> {
+    let address = find("mxGetData")?;
+    // SAFETY: a structure of addresses, of which none is a valid value.
+    let mut information: libc::Dl_info = unsafe { std::mem::zeroed() };
+    // SAFETY: it fills the structure.
+    let found = unsafe { libc::dladdr(address, &mut information) } != 0;
+    if !found || information.dli_fname.is_null() {
+        return None;
+    }
+    // SAFETY: a text of the loader's, which ends in NUL.
+    let path = unsafe { CStr::from_ptr(information.dli_fname) };
+    let folder = Path::new(OsStr::from_bytes(path.to_bytes())).parent()?;
+    folder.is_absolute().then(|| folder.to_path_buf())
 }
 
 /// How a host is asked whether the user wants to stop what runs.

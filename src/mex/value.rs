@@ -21,17 +21,24 @@ pub type FillWith<'a, T> = Box<dyn FnOnce(&mut [T], &Watch) -> Result<(), Error>
 
 /// A class that outputs may have: of each, all patterns of bits are values.
 pub trait Numeric: Sized {
+    /// Whether it is single; else it is double.
+    const SINGLE: bool;
+
     /// `fill` as one of the choices of [`Fill`].
     fn fill<'a>(fill: impl FnOnce(&mut [Self], &Watch) -> Result<(), Error> + Send + 'a) -> Fill<'a>;
 }
 
 impl Numeric for f64 {
+    const SINGLE: bool = false;
+
     fn fill<'a>(fill: impl FnOnce(&mut [f64], &Watch) -> Result<(), Error> + Send + 'a) -> Fill<'a> {
         Fill::Double(Box::new(fill))
     }
 }
 
 impl Numeric for f32 {
+    const SINGLE: bool = true;
+
     fn fill<'a>(fill: impl FnOnce(&mut [f32], &Watch) -> Result<(), Error> + Send + 'a) -> Fill<'a> {
         Fill::Single(Box::new(fill))
     }
@@ -65,9 +72,24 @@ pub enum Output<'a> {
         /// What that takes.
         effort: Effort,
     },
+    /// An array of these dimensions on the GPU, in memory of the host's. The host makes it, then it is filled.
+    OnGpu {
+        /// Two or more.
+        dims: Vec<usize>,
+        /// Whether the class is single; else it is double.
+        single: bool,
+        /// Called once; it may be run on another thread.
+        fill: FillOnGpu<'a>,
+        /// What that takes.
+        effort: Effort,
+    },
     /// A small value that is there already.
     Value(Value),
 }
+
+/// Fills all elements that lie at an address of the GPU's, in column-major order; 0 where there are none. When it
+/// returns, nothing that it has set going is under way.
+pub type FillOnGpu<'a> = Box<dyn FnOnce(u64, &Watch) -> Result<(), Error> + Send + 'a>;
 
 /// Makes what an object is to stand for.
 pub type MakeObject<'a> = Box<dyn FnOnce(&Watch) -> Result<Box<dyn Pending>, Error> + Send + 'a>;

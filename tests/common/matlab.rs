@@ -24,6 +24,7 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+pub const ARRAYS: &str = "DeviceArray_CUDA";
 pub const STENCIL: &str = "StencilConstantMemory_CUDA";
 pub const DEVICE: &str = "ConstantMemoryDevice_CUDA";
 
@@ -179,10 +180,13 @@ functions! {
     fn mxGetNumberOfDimensions_730(MxArray) -> usize;
     fn mxGetNumberOfElements(MxArray) -> usize;
     fn mxGetNumberOfFields(MxArray) -> c_int;
+    fn mxGetProperty_730(MxArray, usize, *const c_char) -> MxArray;
     fn mxIsDouble(MxArray) -> bool;
     fn standin_callback(Option<unsafe extern "C-unwind" fn(*mut c_void)>, *mut c_void, usize);
     fn standin_call(*const c_char, c_int, *mut MxArray, c_int, *const MxArray) -> c_int;
     fn standin_clear(*const c_char) -> c_int;
+    fn standin_constructor(c_int);
+    fn standin_device_array(u64) -> MxArray;
     fn standin_error_id() -> *const c_char;
     fn standin_error_text() -> *const c_char;
     fn standin_forget_misuses();
@@ -297,6 +301,11 @@ impl Host {
         array
     }
 
+    /// A scalar of class uint64.
+    pub fn number(&self, number: u64) -> Array<'_> {
+        self.make(UINT64, &[1, 1], false).with_bytes(&number.to_ne_bytes())
+    }
+
     pub fn ones(&self, dims: &[usize]) -> Array<'_> {
         self.double(dims, &vec![1.0; dims.iter().product()])
     }
@@ -323,6 +332,17 @@ impl Host {
 
     pub fn object(&self, class: &CStr, id: c_int) -> Array<'_> {
         self.wrap(unsafe { (self.api.standin_object)(class.as_ptr(), id) })
+    }
+
+    /// An object of class DeviceArray with this number. Nothing happens when it goes.
+    pub fn device_array(&self, number: u64) -> Array<'_> {
+        self.wrap(unsafe { (self.api.standin_device_array)(number) })
+    }
+
+    /// What the constructor of the class does from now on: 0 makes an object, 1 raises an error, 2 returns nothing, 3
+    /// returns what is no such object.
+    pub fn constructor(&self, mode: c_int) {
+        unsafe { (self.api.standin_constructor)(mode) };
     }
 
     pub fn cell(&self, m: usize, n: usize) -> Array<'_> {
@@ -544,6 +564,36 @@ impl Array<'_> {
             0 => Vec::new(),
             count => unsafe { slice::from_raw_parts((api.mxGetData)(self.raw).cast::<f64>(), count).to_vec() },
         }
+    }
+
+    /// The bytes of its elements, each of so many.
+    pub fn bytes(&self, each: usize) -> Vec<u8> {
+        let api = &self.host.api;
+        match unsafe { (api.mxGetNumberOfElements)(self.raw) } {
+            0 => Vec::new(),
+            count => unsafe { slice::from_raw_parts((api.mxGetData)(self.raw).cast::<u8>(), count * each).to_vec() },
+        }
+    }
+
+    /// The elements of an array of class uint64.
+    pub fn numbers(&self) -> Vec<u64> {
+        let api = &self.host.api;
+        assert_eq!(self.class_name(), "uint64");
+        match unsafe { (api.mxGetNumberOfElements)(self.raw) } {
+            0 => Vec::new(),
+            count => unsafe { slice::from_raw_parts((api.mxGetData)(self.raw).cast::<u64>(), count).to_vec() },
+        }
+    }
+
+    /// A property that is a scalar of class uint64; `None` for one that is not there.
+    pub fn number_property(&self, name: &CStr) -> Option<u64> {
+        let api = &self.host.api;
+        let value = unsafe { (api.mxGetProperty_730)(self.raw, 0, name.as_ptr()) };
+        (!value.is_null()).then(|| {
+            let value = self.host.wrap(value);
+            assert_eq!((value.class_name().as_str(), value.dims()), ("uint64", vec![1, 1]));
+            unsafe { (api.mxGetData)(value.raw).cast::<u64>().read() }
+        })
     }
 
     /// The names of a struct's fields, and the classes of their values.

@@ -40,6 +40,7 @@ void (*callback)(void *) = nullptr;
 void *callback_data = nullptr;
 size_t callback_after = SIZE_MAX;
 bool in_callback = false;
+int constructor = 0;
 
 // Callbacks do not interrupt themselves. Outside all locks: a callback may fork.
 void run_callback() {
@@ -71,7 +72,7 @@ void check_id(const char *function, const char *id) {
     if (!good) misuse(std::string(function) + ": not an identifier: " + (id ? id : "(null)"));
 }
 
-// The one function that this interpreter has: `char`.
+// `char`.
 mxArray *to_char(const mxArray *array) {
     if (const auto *texts = stand_in::texts_of(array)) {
         std::vector<std::u16string> rows;
@@ -89,13 +90,27 @@ mxArray *to_char(const mxArray *array) {
     return copy;
 }
 
+// `DeviceArray`: the constructor of the class, where a function of the library calls it with the number for an object.
+mxArray *to_device_array(const mxArray *number) {
+    if (constructor == 1) throw Raised("MATLAB:standin:constructor", "The constructor raises an error.");
+    if (constructor == 2) return nullptr;
+    if (constructor == 3) return stand_in::make_object("Other", mxOPAQUE_CLASS);
+    if (mxGetClassID(number) != mxUINT64_CLASS || mxGetNumberOfElements(number) != 1) {
+        misuse("DeviceArray was called with what is no number for an object");
+        throw Raised("MATLAB:standin:constructor", "An object takes a scalar of class uint64.");
+    }
+    return stand_in::make_device_array(number);
+}
+
+// The functions that this interpreter has.
 void call_interpreter(int nlhs, mxArray *plhs[], int nrhs, mxArray *prhs[], const char *name) {
     if (!stand_in::in_call()) misuse(std::string("mexCallMATLAB outside a call, of ") + name);
-    if (std::strcmp(name, "char") != 0)
+    const bool constructs = std::strcmp(name, "DeviceArray") == 0;
+    if (!constructs && std::strcmp(name, "char") != 0)
         throw Raised("MATLAB:UndefinedFunction", std::string("Undefined function '") + name + "'.");
-    if (nrhs != 1) throw Raised("MATLAB:minrhs", "char takes an argument.");
-    if (nlhs > 1) throw Raised("MATLAB:maxlhs", "char has one output.");
-    plhs[0] = to_char(prhs[0]);
+    if (nrhs != 1) throw Raised("MATLAB:minrhs", std::string(name) + " takes an argument.");
+    if (nlhs > 1) throw Raised("MATLAB:maxlhs", std::string(name) + " has one output.");
+    plhs[0] = constructs ? to_device_array(prhs[0]) : to_char(prhs[0]);
 }
 
 } // namespace
@@ -302,6 +317,7 @@ void standin_callback(void (*run)(void *), void *data, size_t after) {
     callback_data = data;
     callback_after = after;
 }
+void standin_constructor(int mode) { constructor = mode; }
 void standin_raise_when_evaluating() { raise_when_evaluating = true; }
 
 } // extern "C"

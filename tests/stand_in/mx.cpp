@@ -28,9 +28,11 @@ struct mxArray_tag {
     // Null where there are no elements, as in MATLAB.
     unsigned char *re = nullptr, *im = nullptr;
     size_t bytes = 0;
-    std::vector<std::string> fields;
+    // Names of what lies in the parts: a struct's fields, or an object's properties.
+    std::vector<std::string> fields, properties;
     std::vector<mxArray *> parts;
     std::vector<stand_in::Text> texts;
+    std::shared_ptr<void> gpu;
     // The cell or struct it lies in.
     mxArray *owner = nullptr;
     // The call that made it; 0 for a variable of the workspace.
@@ -46,6 +48,7 @@ std::recursive_mutex lock;
 std::unordered_set<const mxArray *> live;
 std::unordered_map<void *, unsigned long> blocks;
 std::vector<std::string> misuses, strays;
+std::vector<void (*)(unsigned long)> ends;
 std::atomic<size_t> relics{0};
 unsigned long calls = 0;
 // What is under way, the innermost last: the number of a call of a MEX file, or 0 for code of the interpreter inside
@@ -223,6 +226,14 @@ uint64_t fingerprint(const mxArray *array, uint64_t hash = 0xcbf29ce484222325) {
     return hash;
 }
 
+// A copy of an array of numbers.
+mxArray *copy_of(const mxArray *array) {
+    mxArray *copy = make(array->id, array->dims, array->complex);
+    if (array->bytes) std::memcpy(copy->re, array->re, array->bytes);
+    if (array->im) std::memcpy(copy->im, array->im, array->bytes);
+    return copy;
+}
+
 std::string shape(const mxArray *array) {
     std::string text;
     for (mwSize d : array->dims) text += (text.empty() ? "" : "x") + std::to_string(d);
@@ -331,12 +342,27 @@ void begin_call(int nrhs, const mxArray *const *prhs) {
     caller = pthread_self();
 }
 
+void at_end_of_call(void (*work)(unsigned long)) { ends.push_back(work); }
+unsigned long this_call() { return running(); }
+
+mxArray *make_gpu_array(std::shared_ptr<void> data) {
+    mxArray *array = make_object("gpuArray", mxOPAQUE_CLASS);
+    array->gpu = std::move(data);
+    return array;
+}
+
+std::shared_ptr<void> gpu_data(const mxArray *array) {
+    Entry entry("gpu_data");
+    return known(array, "an array on the GPU") ? array->gpu : nullptr;
+}
+
 Callback::Callback() { under_way.push_back(0); }
 Callback::~Callback() { under_way.pop_back(); }
 
 void end_call(int nrhs, const mxArray *const *prhs, int slots, mxArray *const *plhs) {
     Entry entry("end_call");
     const unsigned long call = running();
+    for (auto end : ends) end(call);
     under_way.pop_back();
     for (int i = 0; i < nrhs; ++i) {
         auto *array = const_cast<mxArray *>(prhs[i]);
@@ -382,6 +408,21 @@ mxArray *make_object(const char *class_name, mxClassID id) {
     return array;
 }
 
+mxArray *make_device_array(const mxArray *number) {
+    Entry entry("make_device_array");
+    mxArray *value = copy_of(number), *array = nullptr;
+    try {
+        array = make_object("DeviceArray", mxOPAQUE_CLASS);
+    } catch (...) {
+        destroy(value);
+        throw;
+    }
+    array->properties.push_back("id");
+    array->parts.push_back(value);
+    value->owner = array;
+    return array;
+}
+
 mxArray *make_char_matrix(const std::vector<std::u16string> &rows) {
     Entry entry("make_char_matrix");
     size_t width = 0;
@@ -422,6 +463,15 @@ mxArray *standin_sparse(size_t m, size_t n, size_t stored) {
 
 mxArray *standin_object(const char *class_name, int class_id) {
     return stand_in::make_object(class_name, static_cast<mxClassID>(class_id));
+}
+
+mxArray *standin_device_array(uint64_t number) {
+    Entry entry(__func__);
+    mxArray *value = make(mxUINT64_CLASS, {1, 1});
+    std::memcpy(value->re, &number, sizeof number);
+    mxArray *array = stand_in::make_device_array(value);
+    destroy(value);
+    return array;
 }
 
 size_t standin_live_arrays() { return live.size(); }
@@ -624,6 +674,19 @@ mxArray *mxGetField(const mxArray *pa, mwIndex i, const char *name) {
     return mxGetFieldByNumber(pa, i, mxGetFieldNumber(pa, name));
 }
 
+mxArray *mxGetProperty(const mxArray *pa, mwIndex i, const char *name) {
+    Entry entry(__func__);
+    if (!known(pa, __func__) || !name) return nullptr;
+    if (pa->id != mxOPAQUE_CLASS && pa->id != mxOBJECT_CLASS) {
+        misuse(std::string(__func__) + ": an array of class " + pa->class_name + " has no properties");
+        return nullptr;
+    }
+    // Of one object, not of an array of them. What there is not, is null.
+    for (size_t n = 0; i == 0 && n < pa->properties.size(); ++n)
+        if (pa->properties[n] == name) return copy_of(pa->parts[n]);
+    return nullptr;
+}
+
 void mxSetFieldByNumber(mxArray *pa, mwIndex i, int n, mxArray *value) {
     Entry entry(__func__);
     if (n < 0 || n >= mxGetNumberOfFields(pa)) return misuse(std::string(__func__) + ": no such field");
@@ -771,6 +834,7 @@ STAND_IN_RELIC(mxGetDimensions)
 STAND_IN_RELIC(mxGetField)
 STAND_IN_RELIC(mxGetFieldByNumber)
 STAND_IN_RELIC(mxGetNumberOfDimensions)
+STAND_IN_RELIC(mxGetProperty)
 STAND_IN_RELIC(mxGetString)
 STAND_IN_RELIC(mxSetCell)
 STAND_IN_RELIC(mxSetField)

@@ -7,6 +7,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -51,8 +53,19 @@ public:
     Callback(const Callback &) = delete;
 };
 
+// Something that is done at the end of each call of a MEX file, with the call's number.
+void at_end_of_call(void (*work)(unsigned long call));
+// The call of a MEX file that runs now; 0 for none.
+unsigned long this_call();
+
+// An array of class gpuArray, and what is kept of one: it goes with the last who has it. Its sizes are on the GPU.
+mxArray *make_gpu_array(std::shared_ptr<void> data);
+std::shared_ptr<void> gpu_data(const mxArray *array);
+
 // Objects that no function of the C interface makes.
 mxArray *make_object(const char *class_name, mxClassID id);
+// One of class DeviceArray, whose property `id` is a copy of `number`.
+mxArray *make_device_array(const mxArray *number);
 mxArray *make_char_matrix(const std::vector<std::u16string> &rows);
 
 struct Text {
@@ -70,6 +83,12 @@ extern "C" {
 mxArray *standin_string(const char *const *texts, size_t count);
 mxArray *standin_sparse(size_t m, size_t n, size_t stored);
 mxArray *standin_object(const char *class_name, int class_id);
+// An object of class DeviceArray with this number. Nothing happens when it goes: what its class would give back then is
+// the test's to give back.
+mxArray *standin_device_array(uint64_t number);
+// What calls of the class's constructor do from now on: 0 make an object, 1 raise an error, 2 return nothing, 3 return
+// what is no such object.
+void standin_constructor(int mode);
 
 // Books. Strays are arrays and blocks that a MEX file neither returned nor freed.
 size_t standin_live_arrays();

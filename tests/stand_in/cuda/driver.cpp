@@ -77,6 +77,7 @@ enum : CUresult {
     PEER_ACCESS_NOT_ENABLED = 705,
     NOT_SUPPORTED = 801,
     STREAM_CAPTURE_UNSUPPORTED = 900,
+    CONTEXT_IS_DESTROYED = 709,
     UNKNOWN = 999,
 };
 
@@ -99,6 +100,7 @@ const auto& STATUSES = *new std::map<CUresult, std::pair<const char*, const char
     {LAUNCH_OUT_OF_RESOURCES, {"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"}},
     {PEER_ACCESS_ALREADY_ENABLED, {"CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED", "peer access is already enabled"}},
     {PEER_ACCESS_NOT_ENABLED, {"CUDA_ERROR_PEER_ACCESS_NOT_ENABLED", "peer access has not been enabled"}},
+    {CONTEXT_IS_DESTROYED, {"CUDA_ERROR_CONTEXT_IS_DESTROYED", "context is destroyed"}},
     {LAUNCH_FAILED, {"CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"}},
     {NOT_SUPPORTED, {"CUDA_ERROR_NOT_SUPPORTED", "operation not supported"}},
     {STREAM_CAPTURE_UNSUPPORTED, {"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing"}},
@@ -179,6 +181,7 @@ struct Context {
     int device;
     bool primary;
     int uses = 0;
+    uint64_t id = 0;
     std::atomic<CUresult> status{SUCCESS};
     std::string why;
     std::unique_ptr<Executor> executor;
@@ -257,6 +260,7 @@ uint64_t allocated[MAX_DEVICES];
 std::set<Context*>& contexts = *new std::set<Context*>;
 Context* primary[MAX_DEVICES] = {};
 uint32_t next_module = 1;
+uint64_t next_context = 1;
 uint64_t next_stream = 0;
 thread_local Context* current = nullptr;
 std::atomic<bool> forked{false};
@@ -655,6 +659,8 @@ CUresult stream_of(Context& context, void* handle, Stream*& stream) {
 
 // ---- contexts
 
+void empty(Context* context);
+
 void end_context(Context* context) {
     std::vector<Stream*> streams;
     {
@@ -675,6 +681,13 @@ void end_context(Context* context) {
     for (Stream* stream : streams) end_stream(stream);
     Lock lock(books);
     contexts.erase(context);
+    empty(context);
+    if (current == context) current = nullptr;
+    delete context;
+}
+
+// Takes all out of a context whose streams have ended.
+void empty(Context* context) {
     for (Context* other : contexts) other->peers.erase(context);
     for (const auto& [address, one] : context->memory) {
         context->executor.reset();
@@ -686,14 +699,24 @@ void end_context(Context* context) {
     for (Event* event : context->gone) delete event;
     for (Graph* graph : context->graphs) delete graph;
     for (Exec* exec : context->execs) delete exec;
-    if (current == context) current = nullptr;
-    delete context;
+    context->executor.reset();
+    context->memory.clear();
+    context->pinned.clear();
+    context->streams.clear();
+    context->null_stream = nullptr;
+    context->modules.clear();
+    context->events.clear();
+    context->gone.clear();
+    context->graphs.clear();
+    context->execs.clear();
+    context->peers.clear();
 }
 
 Context* new_context(int device, bool is_primary) {
     auto* context = new Context;
     context->device = device;
     context->primary = is_primary;
+    context->id = next_context++;
     contexts.insert(context);
     return context;
 }
@@ -1115,6 +1138,11 @@ EXPORT CUresult cuDevicePrimaryCtxRetain(Context** context, int device) {
     Lock lock(books);
     if (CUresult status = check_device(call, device)) return status;
     if (!primary[device]) primary[device] = new_context(device, true);
+    if (primary[device]->status == CONTEXT_IS_DESTROYED) {
+        // It was reset: a new one under the old handle.
+        primary[device]->id = next_context++;
+        primary[device]->status = SUCCESS;
+    }
     ++primary[device]->uses;
     *context = primary[device];
     return SUCCESS;
@@ -1138,6 +1166,63 @@ EXPORT CUresult cuDevicePrimaryCtxRelease_v2(int device) {
     }
     if (ending) end_context(ending);
     return status;
+}
+
+// As the driver does it: all that was in the context is gone, whoever made it. Its handle stays, and serves for the
+// context that takes its place when it is next retained; so do the counts of those who have retained it. There are
+// drivers that crash where a stream of it is named to them: so whatever of it is used is a misuse.
+EXPORT CUresult cuDevicePrimaryCtxReset_v2(int device) {
+    Call call("cuDevicePrimaryCtxReset_v2");
+    std::vector<Stream*> streams;
+    Context* context;
+    {
+        Lock lock(books);
+        if (CUresult status = check_device(call, device)) return status;
+        context = primary[device];
+        if (!context) return SUCCESS;
+        streams.assign(context->streams.begin(), context->streams.end());
+    }
+    for (Stream* stream : streams) end_stream(stream);
+    Lock lock(books);
+    empty(context);
+    context->status = CONTEXT_IS_DESTROYED;
+    return SUCCESS;
+}
+
+// The number of a context, which is another after a reset.
+EXPORT CUresult cuCtxGetId(Context* context, unsigned long long* id) {
+    Call call("cuCtxGetId");
+    Lock lock(books);
+    if (call.injected) return call.injected;
+    if (!context) context = current;
+    if (!contexts.count(context)) return INVALID_CONTEXT;
+    if (context->status == CONTEXT_IS_DESTROYED) return CONTEXT_IS_DESTROYED;
+    *id = context->id;
+    return SUCCESS;
+}
+
+EXPORT CUresult cuCtxGetDevice(int* device) {
+    Call call("cuCtxGetDevice");
+    Lock lock(books);
+    if (call.injected) return call.injected;
+    if (!contexts.count(current)) return INVALID_CONTEXT;
+    *device = current->device;
+    return SUCCESS;
+}
+
+// Needs no context.
+EXPORT CUresult cuPointerGetAttribute(void* value, int attribute, uint64_t address) {
+    Call call("cuPointerGetAttribute");
+    Lock lock(books);
+    if (call.injected) return call.injected;
+    if (!initialised) return NOT_INITIALIZED;
+    Context* owner = nullptr;
+    if (!holds(address, 1, &owner)) return INVALID_VALUE;
+    if (attribute != 9) {  // DEVICE_ORDINAL
+        return check(call.name, NOT_SUPPORTED, "the stand-in has no attribute " + std::to_string(attribute));
+    }
+    *static_cast<int*>(value) = owner->device;
+    return SUCCESS;
 }
 
 EXPORT CUresult cuCtxCreate_v4(Context** context, void*, unsigned int, int device) {

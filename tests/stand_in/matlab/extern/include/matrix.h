@@ -32,6 +32,7 @@
 #define mxGetField mxGetField_730
 #define mxGetFieldByNumber mxGetFieldByNumber_730
 #define mxGetNumberOfDimensions mxGetNumberOfDimensions_730
+#define mxGetProperty mxGetProperty_730
 #define mxGetString mxGetString_730
 #define mxSetCell mxSetCell_730
 #define mxSetField mxSetField_730
@@ -114,6 +115,7 @@ int mxGetFieldNumber(const mxArray *pa, const char *name);
 const char *mxGetFieldNameByNumber(const mxArray *pa, int n);
 mxArray *mxGetField(const mxArray *pa, mwIndex i, const char *name);
 mxArray *mxGetFieldByNumber(const mxArray *pa, mwIndex i, int n);
+mxArray *mxGetProperty(const mxArray *pa, mwIndex i, const char *name);
 void mxSetField(mxArray *pa, mwIndex i, const char *name, mxArray *value);
 void mxSetFieldByNumber(mxArray *pa, mwIndex i, int n, mxArray *value);
 
