@@ -26,8 +26,8 @@ use proptest::test_runner::{Config, TestRunner};
 use stencil_mex::cpu::{Cpu, Level};
 use stencil_mex::cuda::{self, Cuda, measure};
 use stencil_mex::stencil::{
-    Array, Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Filter, Held, Lines, Real,
-    Reference, Source, Stencil, Taps, Target,
+    Arithmetic, Array, Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Filter, Held,
+    Lines, Real, Reference, Source, Stencil, Taps, Target, Unary,
 };
 use stencil_mex::watch::Watch;
 
@@ -1121,9 +1121,11 @@ const CUDA_TABLE: [CudaCase; 9] = [
 
 /// What holds for CUDA where a call of the driver fails at the worst moment. The stand-in alone fails when it is told
 /// to.
-const FAULT_TABLE: [FaultCase; 5] = [
+const FAULT_TABLE: [FaultCase; 7] = [
     ("progress_counts_once", progress_counts_once),
     ("taps_are_copied_anew_after_a_failure", taps_are_copied_anew_after_a_failure),
+    ("a_warm_chain_asks_for_nothing", a_warm_chain_asks_for_nothing),
+    ("late_errors_name_the_calls", late_errors_name_the_calls),
     ("a_broken_context_is_opened_anew", a_broken_context_is_opened_anew),
     ("a_broken_context_takes_its_arrays_along", a_broken_context_takes_its_arrays_along),
     ("calls_learn_the_pace_from_each_other", calls_learn_the_pace_from_each_other),
@@ -1214,6 +1216,63 @@ fn taps_are_copied_anew_after_a_failure(cuda: Cuda, stand_in: StandIn) -> Outcom
 }
 
 /// Breaks the primary context, as a kernel of somebody else's in this process would.
+/// Once a chain on arrays has run, the next ones ask the driver for no memory, give none back, and wait for nothing: also
+/// with other taps each time.
+fn a_warm_chain_asks_for_nothing(cuda: Cuda, stand_in: StandIn) -> Outcome {
+    let show = |error: Error| error.to_string();
+    let watch = Watch::new();
+    let from = ends::array_with(&cuda, &samples(3000, 1)).map_err(show)?;
+    let chain = || {
+        let mut last = Compute::<f64>::array(&cuda, 3000).map_err(show)?;
+        Compute::copy(&cuda, Source::Array(&from), Target::Array(&mut last), &watch).map_err(show)?;
+        for tap in 1..6 {
+            let what = stencil(Lines::new(3000, 1), &[1.0, f64::from(tap), 0.5])?;
+            let mut next = Compute::<f64>::array(&cuda, 3000).map_err(show)?;
+            cuda.stencil(&what, Source::Array(&last), Target::Array(&mut next), &watch).map_err(show)?;
+            let mut sum = Compute::<f64>::array(&cuda, 3000).map_err(show)?;
+            Arithmetic::unary(&cuda, Unary::Negate, &next, &mut sum, &watch).map_err(show)?;
+            last = sum;
+        }
+        Ok::<_, String>(last)
+    };
+    let want = ends::contents(&cuda, &chain()?).map_err(show)?;
+    stand_in.reset();
+    let last = chain()?;
+    let names: Vec<_> = (0..stand_in.calls()).map(|number| stand_in.call(number)).collect();
+    let asked = |name: &String| {
+        ["MemAlloc", "MemFree", "MemHostAlloc", "Synchronize", "ModuleLoad"].iter().any(|word| name.contains(word))
+    };
+    if let Some(name) = names.iter().find(|name| asked(name)) {
+        return Err(format!("{name} in a warm chain: {names:?}"));
+    }
+    let got = ends::contents(&cuda, &last).map_err(show)?;
+    if got.iter().zip(&want).all(|(&a, &b)| a.same(b)) { Ok(()) } else { Err("another result".into()) }
+}
+
+/// What breaks on the device is told by the call that waits, with the names of what was under way; and each array says so.
+fn late_errors_name_the_calls(cuda: Cuda, stand_in: StandIn) -> Outcome {
+    let show = |error: Error| error.to_string();
+    let watch = Watch::new();
+    let array = ends::array_with(&cuda, &samples(100, 1)).map_err(show)?;
+    let mut results = Compute::<f64>::array(&cuda, 100).map_err(show)?;
+    let what = stencil(Lines::new(100, 1), &[1.0, 2.0, 3.0])?;
+    cuda.stencil(&what, Source::Array(&array), Target::Array(&mut results), &watch).map_err(show)?;
+    let mut negated = Compute::<f64>::array(&cuda, 100).map_err(show)?;
+    Arithmetic::unary(&cuda, Unary::Negate, &results, &mut negated, &watch).map_err(show)?;
+    stand_in.fail_in("cuStreamSynchronize", 1, ILLEGAL_ADDRESS, Mode::Sticky);
+    let outcome = ends::contents(&cuda, &negated);
+    stand_in.heal();
+    match outcome {
+        Err(Error::Cuda(text)) if text.contains("a stencil, an operation on each element") => {}
+        other => return Err(format!("{other:?}")),
+    }
+    match ends::contents(&cuda, &array) {
+        Err(Error::Cuda(text)) if text.contains("ILLEGAL_ADDRESS") => {}
+        other => return Err(format!("an array of the broken context: {other:?}")),
+    }
+    check(&cuda, &samples(100, 1), Lines::new(100, 1), &[1.0, 2.0, 3.0])
+}
+
 fn break_context(cuda: &Cuda, stand_in: StandIn) -> Outcome {
     let show = |error: result::DriverError| error.to_string();
     let device = result::device::get(cuda.ordinal() as i32).map_err(show)?;

@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use crate::stencil::Error;
@@ -74,13 +75,22 @@ pub(super) fn run<B: Default + Send>(
     // Never waited for: a thread takes its own only, and gives it back before its next task.
     let of_threads: Vec<_> =
         (0..pool.current_num_threads()).map(|_| Mutex::new((B::default(), Progress::new(watch)))).collect();
-    pool.install(|| {
-        (0..tasks).into_par_iter().with_min_len(at_once).try_for_each(|number| {
-            let own = &of_threads[rayon::current_thread_index().unwrap_or(0)];
-            let (scratch, progress) = &mut *own.lock().unwrap_or_else(PoisonError::into_inner);
-            task(number, scratch, progress)
-        })
+    each(&pool, tasks, at_once, &|number| {
+        let own = &of_threads[rayon::current_thread_index().unwrap_or(0)];
+        let (scratch, progress) = &mut *own.lock().unwrap_or_else(PoisonError::into_inner);
+        task(number, scratch, progress)
     })
+}
+
+/// Runs `task` for each number. Once in the library, and not once for each kind of task: what rayon makes of a loop is
+/// large, and a task takes far longer than a call through a pointer.
+fn each(
+    pool: &ThreadPool,
+    tasks: usize,
+    at_once: usize,
+    task: &(dyn Fn(usize) -> Result<(), Error> + Sync),
+) -> Result<(), Error> {
+    pool.install(|| (0..tasks).into_par_iter().with_min_len(at_once).try_for_each(task))
 }
 
 #[cfg(test)]

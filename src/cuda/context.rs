@@ -129,6 +129,12 @@ impl Context {
         result::mem_get_info().map(|(free, _)| free).map_err(failed("cuMemGetInfo"))
     }
 
+    /// All memory of the device, in bytes.
+    pub(super) fn total_memory(&self) -> Result<usize, Error> {
+        self.bind()?;
+        result::mem_get_info().map(|(_, total)| total).map_err(failed("cuMemGetInfo"))
+    }
+
     /// Waits for all that is under way in it.
     pub(super) fn synchronize(&self) -> Result<(), Error> {
         self.bind()?;

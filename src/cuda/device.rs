@@ -79,8 +79,12 @@ pub(super) fn open(ordinal: usize) -> Result<(), Error> {
 pub(super) fn with<T>(ordinal: usize, mut work: impl FnMut(&mut Device) -> Result<T, Error>) -> Result<T, Error> {
     // An engine may be older than a fork, after which no call of the driver may be made.
     Driver::get().map_err(|reason| Error::NoDevice(reason.into()))?;
-    let _host = HostContext::save()?;
+    let host = HostContext::save();
     let mut lease = DEVICES.get().take(ordinal)?;
+    // Where even that is refused, the lease ends here, and what is kept of the device with it.
+    if let Err(error) = &host {
+        return Err(error.clone());
+    }
     let mut run = |device: &mut Device| {
         let result = device.context.bind().and_then(|()| work(device));
         let result = match result {

@@ -7,8 +7,8 @@
 //! warm no call asks the driver for memory.
 //!
 //! # Bounds
-//! - The pool holds no more than the arrays that live take together, or [`DEFAULT_DEVICE_BYTES`] where that is more;
-//!   with a strict budget, what is left of that.
+//! - The pool holds no more than the arrays that lived at once, at the most since it was last emptied, up to a quarter of
+//!   the device's memory; or [`DEFAULT_DEVICE_BYTES`] where that is more. With a strict budget, what is left of that.
 //! - What is under way takes a device about a twentieth of a second: so whoever waits for it can be interrupted.
 //!
 //! # Errors
@@ -110,11 +110,12 @@ impl Queue {
         if let Some(queue) = found.filter(|queue| Arc::ptr_eq(queue.context(), context)) {
             return Ok(queue);
         }
+        let limit = context.total_memory()? / 4;
         let queue = Arc::new(Queue {
             stream: Stream::new(context)?,
             busy: AtomicBool::new(false),
             failures: AtomicU64::new(0),
-            state: Mutex::default(),
+            state: Mutex::new(State { pool: Pool { limit, ..Pool::default() }, ..State::default() }),
         });
         held.insert(context.ordinal(), Arc::downgrade(&queue));
         Ok(queue)
@@ -251,7 +252,7 @@ impl Queue {
     /// The same for an array that lives until it is [given up](Queue::give_up).
     pub(super) fn take_for_array(&self, bytes: usize) -> Result<DeviceBuffer, Error> {
         let buffer = self.take(bytes)?;
-        lock(&self.state).pool.live += buffer.bytes();
+        lock(&self.state).pool.count(buffer.bytes(), 0);
         Ok(buffer)
     }
 
@@ -265,16 +266,15 @@ impl Queue {
     /// Takes back what was taken for an array.
     pub(super) fn give_up(&self, buffer: DeviceBuffer) {
         let mut state = lock(&self.state);
-        state.pool.live -= buffer.bytes();
-        let mut dropped = state.pool.keep(buffer);
-        dropped.extend(state.pool.shrink());
+        state.pool.count(0, buffer.bytes());
+        let dropped = state.pool.keep(buffer);
         self.drop_all(&mut state, dropped);
     }
 
     /// A buffer of an array becomes a call's own, and that one the array's.
     pub(super) fn exchange(&self, of_array: &mut DeviceBuffer, own: &mut DeviceBuffer) {
         let mut state = lock(&self.state);
-        state.pool.live = state.pool.live - of_array.bytes() + own.bytes();
+        state.pool.count(own.bytes(), of_array.bytes());
         std::mem::swap(of_array, own);
     }
 
@@ -301,6 +301,7 @@ impl Queue {
     /// Frees what is in the pool, and says whether there was anything.
     pub(super) fn release(&self) -> bool {
         let mut state = lock(&self.state);
+        state.pool.peak = state.pool.live;
         let buffers = std::mem::take(&mut state.pool.free);
         let any = !buffers.is_empty();
         self.drop_all(&mut state, buffers);
@@ -394,22 +395,31 @@ impl State {
 #[derive(Debug)]
 struct Pool {
     free: Vec<DeviceBuffer>,
-    /// The bytes of arrays that live.
+    /// The bytes of arrays that live, and of those that lived at once at the most.
     live: usize,
+    peak: usize,
+    /// The most that counts of these.
+    limit: usize,
     bound: usize,
     strict: bool,
 }
 
 impl Default for Pool {
     fn default() -> Pool {
-        Pool { free: Vec::new(), live: 0, bound: DEFAULT_DEVICE_BYTES, strict: false }
+        Pool { free: Vec::new(), live: 0, peak: 0, limit: 0, bound: DEFAULT_DEVICE_BYTES, strict: false }
     }
 }
 
 impl Pool {
+    /// So many bytes of arrays live now that did not, and so many do not any more.
+    fn count(&mut self, more: usize, less: usize) {
+        self.live = self.live + more - less;
+        self.peak = self.peak.max(self.live);
+    }
+
     /// The bytes that it may hold.
     fn most(&self) -> usize {
-        if self.strict { self.bound } else { self.bound.max(self.live) }
+        if self.strict { self.bound } else { self.bound.max(self.peak.min(self.limit)) }
     }
 
     fn bytes(&self) -> usize {

@@ -106,3 +106,52 @@
 %! for word = {"<1><warned>", "<1><silent>", ":outOfMemory><silent><Stencil", ":cuda><silent>"}
 %!   assert (! isempty (strfind (outcomes, word{1})), "no %s in %s", word{1}, outcomes);
 %! endfor
+
+## --- Arrays that stay on a device -------------------------------------------------
+
+## A forked process has none of its parent's arrays, and says so; the parent goes on.
+%!testif ; has_gpu ()  # needs a GPU
+%! [status, out] = run_octave ({
+%!   "u = DeviceArray (1:4); v = u + 1;"
+%!   "[pid, text] = fork (); assert (pid >= 0, text);"
+%!   "if (pid == 0)"
+%!   "  id = 'none'; try, gather (v); catch err, id = err.identifier; end;"
+%!   "  if (! strcmp (id, 'DeviceArray:deleted')), exit (2); end;"
+%!   "  w = DeviceArray ([1 2], 'Backend', 'cpu') + 1;"
+%!   "  if (! isequal (gather (w), [2 3])), exit (3); end;"
+%!   "  id = 'none'; try, gather (u); catch err, id = err.identifier; end;"
+%!   "  if (! strcmp (id, 'DeviceArray:deleted')), exit (4); end;"
+%!   "  clear u v w; exit (0);"
+%!   "end"
+%!   "[~, status] = waitpid (pid); printf ('<%d>', WEXITSTATUS (status));"
+%!   "assert (gather (v .* u), [2 6 12 20]); disp ('<parent>');"}, {"STENCIL_BACKEND=cuda"});
+%! assert (status, 0, out);
+%! assert (strcmp ([regexp(out, '<[^>]*>', "match"){:}], "<0><parent>"), "%s", out);
+
+## Data decide where they are computed on; what lies on two devices does not meet.
+%!testif ; on_stand_in ()  # needs the stand-in for the CUDA driver
+%! [status, out] = run_octave ({
+%!   "function fails_with (id, word, f)"
+%!   "  try, f (); error ('no error'); catch err, end"
+%!   "  assert (strcmp (err.identifier, id), [err.identifier ' ' err.message]);"
+%!   "  assert (any (strfind (err.message, word)), err.message);"
+%!   "end"
+%!   "x = 1:5; k = [1 2 1];"
+%!   "u = DeviceArray (x, 'Device', 1); v = DeviceArray (x, 'Device', 2); w = DeviceArray (x, 'Backend', 'cpu');"
+%!   "assert ([device(u) device(v) device(w)], [1 2 0]);"
+%!   "for a = {u, v, w}"
+%!   "  y = StencilConstantMemory_CUDA (a{1}, k);"
+%!   "  assert (gather (y), StencilConstantMemory_CUDA (x, k)); assert (device (y), device (a{1}));"
+%!   "end"
+%!   "assert (device (StencilConstantMemory_CUDA (v, k, 'Device', 2, 'Backend', 'cuda')), 2);"
+%!   "fails_with ('DeviceArray:dataType', 'gather', @() u + v);"
+%!   "fails_with ('DeviceArray:dataType', 'gather', @() w .* u);"
+%!   "fails_with ('StencilConstantMemory:option', 'gather', @() StencilConstantMemory_CUDA (u, k, 'Device', 2));"
+%!   "fails_with ('StencilConstantMemory:option', 'gather', @() StencilConstantMemory_CUDA (u, k, 'Backend', 'cpu'));"
+%!   "fails_with ('StencilConstantMemory:option', 'gather', @() StencilConstantMemory_CUDA (w, k, 'Backend', 'cuda'));"
+%!   "fails_with ('StencilConstantMemory:dataType', 'gather', @() StencilConstantMemory_CUDA (x, u));"
+%!   "fails_with ('ConvolutionConstantMemory:dataType', 'gather', @() ConvolutionConstantMemory_CUDA (u, v));"
+%!   "fails_with ('StencilConstantMemory:dataType', 'double', @() StencilConstantMemory_CUDA (single (u), k));"
+%!   "disp ('<done>');"}, {"CUDA_STAND_IN_DEVICES=2", "STENCIL_BACKEND=cuda"});
+%! assert (status, 0, out);
+%! assert (any (strfind (out, "<done>")), "%s", out);
