@@ -89,6 +89,8 @@ struct Books {
     live: usize,
     /// By class.
     kept: HashMap<TypeId, Box<dyn Kept>>,
+    /// How many pieces have come.
+    came: u64,
 }
 
 fn books() -> MutexGuard<'static, Books> {
@@ -99,25 +101,27 @@ fn books() -> MutexGuard<'static, Books> {
 /// Memory of one class.
 trait Kept: Send + std::fmt::Debug {
     fn bytes(&self) -> usize;
-    /// Takes out the smallest piece.
-    fn pop_smallest(&mut self) -> Option<Box<dyn Any + Send>>;
-    /// The bytes of the smallest piece.
-    fn smallest(&self) -> Option<usize>;
+    /// When the oldest piece came.
+    fn oldest(&self) -> Option<u64>;
+    /// Takes it out.
+    fn pop_oldest(&mut self) -> Option<Box<dyn Any + Send>>;
     fn as_any(&mut self) -> &mut dyn Any;
 }
 
-impl<T: Real> Kept for Vec<Vec<T>> {
+/// Pieces of one class, each with the number under which it came, in that order.
+type Pieces<T> = Vec<(u64, Vec<T>)>;
+
+impl<T: Real> Kept for Pieces<T> {
     fn bytes(&self) -> usize {
-        self.iter().map(|numbers| bytes(numbers)).sum()
+        self.iter().map(|(_, numbers)| bytes(numbers)).sum()
     }
 
-    fn pop_smallest(&mut self) -> Option<Box<dyn Any + Send>> {
-        let (smallest, _) = self.iter().enumerate().min_by_key(|(_, numbers)| numbers.len())?;
-        Some(Box::new(self.swap_remove(smallest)))
+    fn oldest(&self) -> Option<u64> {
+        self.first().map(|&(came, _)| came)
     }
 
-    fn smallest(&self) -> Option<usize> {
-        self.iter().map(|numbers| bytes(numbers)).min()
+    fn pop_oldest(&mut self) -> Option<Box<dyn Any + Send>> {
+        (!self.is_empty()).then(|| Box::new(self.remove(0).1) as _)
     }
 
     fn as_any(&mut self) -> &mut dyn Any {
@@ -126,31 +130,34 @@ impl<T: Real> Kept for Vec<Vec<T>> {
 }
 
 impl Books {
-    fn of<T: Real>(&mut self) -> &mut Vec<Vec<T>> {
-        let kept = self.kept.entry(TypeId::of::<T>()).or_insert_with(|| Box::<Vec<Vec<T>>>::default());
-        kept.as_any().downcast_mut().expect("it is filed under its class")
+    fn of<T: Real>(&mut self) -> &mut Pieces<T> {
+        let kept = self.kept.entry(TypeId::of::<T>()).or_insert_with(|| Box::<Pieces<T>>::default());
+        // It is not the box that is asked.
+        (**kept).as_any().downcast_mut().expect("it is filed under its class")
     }
 
     /// The smallest piece that serves: no more than half of it is left over.
     fn take<T: Real>(&mut self, len: usize) -> Option<Vec<T>> {
         let kept = self.of::<T>();
-        let fitting =
-            kept.iter().enumerate().filter(|(_, numbers)| (len..=len.saturating_mul(2)).contains(&numbers.len()));
-        let (found, _) = fitting.min_by_key(|(_, numbers)| numbers.len())?;
-        Some(kept.swap_remove(found))
+        let serves = len..=len.saturating_mul(2);
+        let fitting = kept.iter().enumerate().filter(|(_, (_, numbers))| serves.contains(&numbers.len()));
+        let (found, _) = fitting.min_by_key(|(_, (_, numbers))| numbers.len())?;
+        Some(kept.remove(found).1)
     }
 
-    /// Keeps a piece, and gives what is too much then, the smallest first.
+    /// Keeps a piece, and gives what is too much then: what nobody has needed for the longest time.
     fn keep<T: Real>(&mut self, numbers: Vec<T>) -> Vec<Box<dyn Any + Send>> {
         let most = self.live.max(KEPT_BYTES);
         if bytes(&numbers) < LEAST_BYTES || bytes(&numbers) > most {
             return vec![Box::new(numbers)];
         }
-        self.of::<T>().push(numbers);
+        self.came += 1;
+        let came = self.came;
+        self.of::<T>().push((came, numbers));
         let mut dropped = Vec::new();
         while self.kept.values().map(|kept| kept.bytes()).sum::<usize>() > most {
-            let least = self.kept.values_mut().filter(|kept| kept.smallest().is_some());
-            match least.min_by_key(|kept| kept.smallest()).and_then(|kept| kept.pop_smallest()) {
+            let kept = self.kept.values_mut().filter(|kept| kept.oldest().is_some());
+            match kept.min_by_key(|kept| kept.oldest()).and_then(|kept| kept.pop_oldest()) {
                 Some(piece) => dropped.push(piece),
                 None => break,
             }
@@ -189,7 +196,7 @@ mod tests {
         assert_eq!(kept_bytes(&books), KEPT_BYTES);
         books.live = 100 << 20;
         books.keep(vec![0.0_f64; 100 << 17]);
-        assert_eq!(kept_bytes(&books), 100 << 20, "the large one, for all small ones");
+        assert_eq!(kept_bytes(&books), 100 << 20, "the last one, for all that came before");
         books.live = 0;
         books.keep(mega(1));
         assert!(kept_bytes(&books) <= KEPT_BYTES);

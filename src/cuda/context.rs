@@ -211,9 +211,8 @@ impl Stream {
         unsafe { result::stream::synchronize(self.handle.0) }.map_err(failed("cuStreamSynchronize"))
     }
 
-    /// Whether the context is whole, as far as the driver knows by now. Nothing is waited for.
+    /// Whether its context, which must be current, is whole, as far as the driver knows by now. Nothing is waited for.
     pub(super) fn check(&self) -> Result<(), Error> {
-        self.context.bind()?;
         // SAFETY: the stream is open.
         let status = unsafe { sys::cuStreamQuery(self.handle.0) };
         match status {
