@@ -269,7 +269,7 @@
 %! endif
 %! unwind_protect
 %!   copyfile (fullfile (here, "build-mex"), fullfile (root, "matlab"));
-%!   copyfile (fullfile (here, "..", "src", "mex", "lend.cc"), source);
+%!   copyfile (fullfile (here, "..", "src", "mex", "*.cc"), fullfile (root, "src", "mex"));
 %!   ## Without mkoctfile, one line and no failure.
 %!   [status, out] = build (root, "/no/mkoctfile");
 %!   assert (status, 0, out);
