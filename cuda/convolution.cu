@@ -166,7 +166,8 @@ __device__ __forceinline__ void convolution(const Part& part) {
         const int group = threadIdx.x / ROWS;
         const int rest = tile_columns * (height - 1);
         const bool inner = has_page && first_row >= 0 && first_row + tile_rows <= part.rows && first_column >= 0 &&
-                           first_column + tile_columns <= part.columns && first_at >= 0 && first_at + tile_columns <= at_hand;
+                           first_column + tile_columns <= part.columns && first_at >= 0 &&
+                           first_at + tile_columns <= at_hand;
 #ifdef SIZE
         if (inner) {
             // All loads are under way before the first is waited for.
@@ -201,7 +202,8 @@ __device__ __forceinline__ void convolution(const Part& part) {
             // Where a sample that another one stands for may be far away, all are at hand.
             const long long page_at = first_at - first_column;
             const auto stage = [&](long long row_at, int r, int c) {
-                const long long column_at = inner ? first_column + c : sample_at(first_column + c, part.columns, width / 2, part.aside);
+                const long long column_at =
+                    inner ? first_column + c : sample_at(first_column + c, part.columns, width / 2, part.aside);
                 const long long at = page_at + column_at;
                 const bool inside = inner || (has_page && row_at >= 0 && column_at >= 0 && at >= 0 && at < at_hand);
                 tile[c * tile_rows + r] = inside ? part.input[at * part.rows + row_at] : REAL(part.outside);
@@ -259,7 +261,9 @@ __device__ __forceinline__ void convolution(const Part& part) {
     }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) convolution_2D_const_mem_kernel(Part part) { convolution<false>(part); }
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) convolution_2D_const_mem_kernel(Part part) {
+    convolution<false>(part);
+}
 
 // Filters of up to 7 rows and columns may have several pages.
 #if !defined(SIZE) || SIZE <= 7
@@ -268,7 +272,9 @@ constexpr int BLOCKS_OF_VOLUME = 3;
 #else
 constexpr int BLOCKS_OF_VOLUME = sizeof(REAL) == 8 ? 6 : 8;
 #endif
-extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_OF_VOLUME) convolution_3D_const_mem_kernel(Part part) { convolution<true>(part); }
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_OF_VOLUME) convolution_3D_const_mem_kernel(Part part) {
+    convolution<true>(part);
+}
 #endif
 
 // What the host must know to launch it, told by the module itself.

@@ -33,7 +33,9 @@ struct Differences {
     static __device__ __forceinline__ REAL one(Sample sample) {
         REAL acc = 0;
 #pragma unroll
-        for (int i = 1; i <= RADIUS; ++i) acc = fma(Coefficients::at(i - 1), sample(RADIUS + i) - sample(RADIUS - i), acc);
+        for (int i = 1; i <= RADIUS; ++i) {
+            acc = fma(Coefficients::at(i - 1), sample(RADIUS + i) - sample(RADIUS - i), acc);
+        }
         return acc;
     }
 

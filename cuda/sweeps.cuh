@@ -283,7 +283,8 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
     const bool seam = LINES != Lines::Tiled && overlap > 0;
     const bool publishes_begin = (circular || !first) && !(seam && last);
     const bool publishes_end = (circular || !last) && !(seam && segment == segments - 2);
-    const int before_last = (int)length - POINTS - RADIUS - place;  // from this thread's first point to the first of those left of the last segment
+    // From this thread's first point to the first of those left of the last segment.
+    const int before_last = (int)length - POINTS - RADIUS - place;
 
     const auto outside = [&](int i, bool behind) {
         if (launch.boundary == CONSTANT) return launch.value;
@@ -291,7 +292,8 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
         return behind ? points[POINTS - 1 - i] : points[i];
     };
 
-    T* left_of = memory;                      // [RADIUS][THREADS]: a row holds the points at one distance, so that slots are neighbours
+    // [RADIUS][THREADS]: a row holds the points at one distance, so that slots are neighbours.
+    T* left_of = memory;
     T* right_of = memory + RADIUS * THREADS;  // the same
     int other_buffer = 2 * RADIUS * THREADS;  // from this buffer to the other
 #pragma unroll 1
@@ -320,17 +322,20 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
                 const bool third_last = segment == segments - 3;
                 if constexpr (RADIUS <= 4) {
                     if (second_last || third_last || last) {
-                        const Seam<T> seam_slots = {second_last, third_last, last, left_of + slot_last - abreast, right_of + slot_last};
+                        const Seam<T> seam_slots = {second_last, third_last, last, left_of + slot_last - abreast,
+                                                    right_of + slot_last};
                         publish_overlap<1, POINTS, POINTS, RADIUS, THREADS>(points, here(overlap), seam_slots);
                     }
                 } else {
                     const int left_from = here(before_last);
                     if ((second_last || third_last) && left_from < POINTS) {
-                        publish<0, POINTS, RADIUS, THREADS>(points, left_from, left_of + slot_last - abreast - left_from * THREADS);
+                        publish<0, POINTS, RADIUS, THREADS>(points, left_from,
+                                                            left_of + slot_last - abreast - left_from * THREADS);
                     }
                     if (last) {
                         const int right_from = here(overlap);
-                        publish<0, POINTS, RADIUS, THREADS>(points, right_from, right_of + slot_last - right_from * THREADS);
+                        publish<0, POINTS, RADIUS, THREADS>(points, right_from,
+                                                            right_of + slot_last - right_from * THREADS);
                     }
                 }
                 if (circular ? first : last) {
@@ -346,7 +351,9 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
         T sums[POINTS];
         // What needs no neighbour is computed ahead of the barrier, so that no warp waits idle.
         constexpr bool early = EARLY && RADIUS > 0 && POINTS >= 5 * RADIUS;
-        if constexpr (early) Operator::template range<RADIUS, POINTS - RADIUS>([&](int j) { return points[j - RADIUS]; }, sums);
+        if constexpr (early) {
+            Operator::template range<RADIUS, POINTS - RADIUS>([&](int j) { return points[j - RADIUS]; }, sums);
+        }
         if constexpr (RADIUS > 0) {
             __syncthreads();
 #pragma unroll
@@ -413,7 +420,8 @@ __device__ __forceinline__ void sweep_short_lines(const Sweeps<T>& launch) {
     constexpr unsigned int NOWHERE = 0xffff;
     __shared__ T memory[2][CAPACITY];
     __shared__ unsigned short place_of[CAPACITY];       // of an element in its line
-    __shared__ unsigned short outside[2 * RADIUS + 1];  // the place whose value is RADIUS .. 1 ahead of a line, and 0 .. RADIUS - 1 behind it
+    // The place whose value is RADIUS .. 1 ahead of a line, and 0 .. RADIUS - 1 behind it.
+    __shared__ unsigned short outside[2 * RADIUS + 1];
 
     const unsigned int thread = threadIdx.x;
     const int length = (int)launch.length;
