@@ -581,12 +581,16 @@ classdef DeviceArray < handle
             inputs = s(1).subs;
             s = s(2:end);
           end
-          if isempty (s) && (nargout ~= 1 || any (strcmp (name, {'delete', 'disp', 'display'})))
-            if nargout == 0 && any (strcmp (name, {'delete', 'disp', 'display'}))
-              feval (name, this, inputs{:});
-            else
-              [varargout{1:max(nargout, 1)}] = feval (name, this, inputs{:});
-            end
+          nothing = {'delete', 'display'};
+          if isempty (s) && (any (strcmp (name, nothing)) || strcmp (name, 'disp') && nargout == 0)
+            feval (name, this, inputs{:});
+            varargout = {};
+            return;
+          end
+          % Octave from 8 on asks for as many outputs as the array has elements where
+          % U.NAME () stands in an expression. Only SIZE has more than one.
+          if isempty (s) && strcmp (name, 'size') && nargout > 1 && nargout ~= numel (this)
+            [varargout{1:nargout}] = size (this, inputs{:});
             return;
           end
           value = feval (name, this, inputs{:});
@@ -743,7 +747,12 @@ classdef DeviceArray < handle
   methods (Access = private)
     % A reduction along the first dimension that is not 1, or along what varargin
     % names. The host computes it of an empty array, by its own rules.
-    function r = reduced (this, verb, ofHost, dim)
+    function r = reduced (this, verb, ofHost, dim, varargin)
+      if ~isempty (varargin)
+        % Such as 'native' and 'extra', which functions of the host pass on.
+        r = ofHost (gather (this), dim, varargin{:});
+        return
+      end
       d = DeviceArray_CUDA ('size', this);
       if nargin < 4
         dim = find (d ~= 1, 1);
