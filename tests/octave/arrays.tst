@@ -658,7 +658,11 @@
 %!     save ("-text", file, "u");
 %!   catch caught
 %!   end_try_catch
-%!   assert (! isempty (caught));
+%!   if (isempty (caught))
+%!     ## Octave 11 writes something: nothing that is good for another session.
+%!     [status, out] = run_octave ({sprintf("try, load ('%s'); gather (u); disp ('<valid>'); catch, end", file)});
+%!     assert (isempty (strfind (out, "<valid>")), out);
+%!   endif
 %! unwind_protect_cleanup
 %!   delete (file);
 %! end_unwind_protect
