@@ -413,6 +413,23 @@ impl<T: Element> ArithmeticKernels<T> {
         Places { start: section.start, walk: Walk::new(section.size, [section.steps, beside], self.threads) }
     }
 
+    /// One of two kernels, by the way that goes through the places.
+    ///
+    /// # Safety
+    /// As the kernels'.
+    unsafe fn in_section(
+        &self,
+        stream: sys::CUstream,
+        kernels: [&'static CStr; 2],
+        places: &Places,
+        [from, to]: [sys::CUdeviceptr; 2],
+    ) -> Result<(), Error> {
+        let argument = InSection { from, to, start: places.start as u64, walk: places.walk };
+        let (kernel, blocks) = places.walk.way(kernels, self.anywhere);
+        // SAFETY: as the caller says.
+        unsafe { self.launch(stream, kernel, blocks, &argument) }
+    }
+
     /// `to[i] = from[places[i]]`.
     ///
     /// # Safety
@@ -423,10 +440,8 @@ impl<T: Element> ArithmeticKernels<T> {
         places: &Places,
         [from, to]: [sys::CUdeviceptr; 2],
     ) -> Result<(), Error> {
-        let argument = InSection { from, to, start: places.start as u64, walk: places.walk };
-        let (kernel, blocks) = places.walk.way([c"arithmetic_pick_flat", c"arithmetic_pick_rows"], self.anywhere);
         // SAFETY: as the caller says.
-        unsafe { self.launch(stream, kernel, blocks, &argument) }
+        unsafe { self.in_section(stream, [c"arithmetic_pick_flat", c"arithmetic_pick_rows"], places, [from, to]) }
     }
 
     /// `to[places[i]] = from[i]`.
@@ -439,10 +454,8 @@ impl<T: Element> ArithmeticKernels<T> {
         places: &Places,
         [from, to]: [sys::CUdeviceptr; 2],
     ) -> Result<(), Error> {
-        let argument = InSection { from, to, start: places.start as u64, walk: places.walk };
-        let (kernel, blocks) = places.walk.way([c"arithmetic_put_flat", c"arithmetic_put_rows"], self.anywhere);
         // SAFETY: as the caller says.
-        unsafe { self.launch(stream, kernel, blocks, &argument) }
+        unsafe { self.in_section(stream, [c"arithmetic_put_flat", c"arithmetic_put_rows"], places, [from, to]) }
     }
 
     /// `to[i] = from[list[i]]`.
