@@ -16,7 +16,7 @@
 //! names those that were under way.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -45,8 +45,9 @@ const NAMED: usize = 5;
 #[derive(Debug)]
 pub(super) struct Queue {
     stream: Arc<Stream>,
-    /// Whether something may have been put on the stream since it was last waited for.
-    busy: AtomicBool,
+    /// How often the stream was asked for, or something was put on it; and up to which of these it has been waited for.
+    put: AtomicU64,
+    waited: AtomicU64,
     /// How often a wait has failed: what was believed to be done before is not known to be.
     failures: AtomicU64,
     state: Mutex<State>,
@@ -59,8 +60,9 @@ struct State {
     calls: VecDeque<Call>,
     /// The parts of a batch that they are, together.
     batches: f64,
-    /// What is on its way to the device, for the call that is being put on the stream.
-    sent: Vec<Vec<u8>>,
+    /// What is on its way to the device, for the call that is being put on the stream, each with the count of what was
+    /// put there up to it.
+    sent: Vec<(u64, Vec<u8>)>,
     /// Events for calls to come.
     events: Vec<Event>,
 }
@@ -74,7 +76,7 @@ struct Call {
     end: Event,
     batches: f64,
     learns: Option<(SharedPace, usize)>,
-    _sent: Vec<Vec<u8>>,
+    _sent: Vec<(u64, Vec<u8>)>,
 }
 
 /// Work that is put on the stream, for the books.
@@ -113,7 +115,8 @@ impl Queue {
         let limit = context.total_memory()? / 4;
         let queue = Arc::new(Queue {
             stream: Stream::new(context)?,
-            busy: AtomicBool::new(false),
+            put: AtomicU64::new(0),
+            waited: AtomicU64::new(0),
             failures: AtomicU64::new(0),
             state: Mutex::new(State { pool: Pool { limit, ..Pool::default() }, ..State::default() }),
         });
@@ -123,7 +126,7 @@ impl Queue {
 
     /// The stream, for who is about to put something on it.
     pub(super) fn stream(&self) -> &Arc<Stream> {
-        self.busy.store(true, Ordering::Relaxed);
+        self.put.fetch_add(1, Ordering::SeqCst);
         &self.stream
     }
 
@@ -169,24 +172,36 @@ impl Queue {
 
     /// Waits for all that is under way.
     pub(super) fn wait(&self) -> Result<(), Error> {
-        if !self.busy.load(Ordering::Relaxed) {
+        let Some(put) = self.not_waited_for() else {
             return Ok(());
-        }
-        self.wait_for_stream().inspect_err(|_| {
+        };
+        self.wait_for_stream(put).inspect_err(|_| {
             self.failures.fetch_add(1, Ordering::Relaxed);
         })
     }
 
-    fn wait_for_stream(&self) -> Result<(), Error> {
+    /// The count of what was put on the stream, if some of it has not been waited for.
+    fn not_waited_for(&self) -> Option<u64> {
+        let put = self.put.load(Ordering::SeqCst);
+        (self.waited.load(Ordering::SeqCst) < put).then_some(put)
+    }
+
+    /// Waits for what was put on the stream up to this count at least: slots send coefficients from several threads.
+    fn wait_for_stream(&self, put: u64) -> Result<(), Error> {
         // Not under the lock: whoever drops an array meanwhile is not to wait, too.
         self.stream.synchronize()?;
         let mut state = lock(&self.state);
         while !state.calls.is_empty() {
             state.retire()?;
         }
-        state.sent.clear();
-        self.busy.store(false, Ordering::Relaxed);
+        self.over(&mut state, put);
         Ok(())
+    }
+
+    /// That the stream has been waited for, when this was the count.
+    fn over(&self, state: &mut State, put: u64) {
+        state.sent.retain(|&(number, _)| number > put);
+        self.waited.fetch_max(put, Ordering::SeqCst);
     }
 
     /// Waits for all that is under way, if there is anything, whatever has happened.
@@ -196,12 +211,11 @@ impl Queue {
 
     /// Waits for all that is under way, whatever has happened.
     fn settle(&self, state: &mut State) {
-        if self.busy.load(Ordering::Relaxed) {
+        if let Some(put) = self.not_waited_for() {
             self.stream.settle();
             state.calls.clear();
             state.batches = 0.0;
-            state.sent.clear();
-            self.busy.store(false, Ordering::Relaxed);
+            self.over(state, put);
         }
     }
 
@@ -213,8 +227,10 @@ impl Queue {
         let values = values.to_vec();
         // SAFETY: as the caller says; the source stays until the stream has been waited for.
         let sent = unsafe { result::memcpy_htod_async(to, &values, self.stream().handle()) };
-        // Also after an error: nobody knows whether it is still read.
-        lock(&self.state).sent.push(values);
+        // Counted once more, now that it is there: who waited meanwhile may have come before it. Also after an error:
+        // nobody knows whether it is still read.
+        let number = self.put.fetch_add(1, Ordering::SeqCst) + 1;
+        lock(&self.state).sent.push((number, values));
         sent.map_err(failed("cuMemcpyHtoDAsync"))
     }
 
@@ -312,7 +328,7 @@ impl Queue {
 impl Drop for Queue {
     fn drop(&mut self) {
         // What goes next may still be in use.
-        if self.context().is_ours() && *self.busy.get_mut() {
+        if self.context().is_ours() && self.not_waited_for().is_some() {
             self.stream.settle();
         }
     }
