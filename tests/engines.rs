@@ -1121,11 +1121,12 @@ const CUDA_TABLE: [CudaCase; 9] = [
 
 /// What holds for CUDA where a call of the driver fails at the worst moment. The stand-in alone fails when it is told
 /// to.
-const FAULT_TABLE: [FaultCase; 7] = [
+const FAULT_TABLE: [FaultCase; 8] = [
     ("progress_counts_once", progress_counts_once),
     ("taps_are_copied_anew_after_a_failure", taps_are_copied_anew_after_a_failure),
     ("a_warm_chain_asks_for_nothing", a_warm_chain_asks_for_nothing),
     ("late_errors_name_the_calls", late_errors_name_the_calls),
+    ("a_budget_bounds_the_pool", a_budget_bounds_the_pool),
     ("a_broken_context_is_opened_anew", a_broken_context_is_opened_anew),
     ("a_broken_context_takes_its_arrays_along", a_broken_context_takes_its_arrays_along),
     ("calls_learn_the_pace_from_each_other", calls_learn_the_pace_from_each_other),
@@ -1247,6 +1248,23 @@ fn a_warm_chain_asks_for_nothing(cuda: Cuda, stand_in: StandIn) -> Outcome {
     }
     let got = ends::contents(&cuda, &last).map_err(show)?;
     if got.iter().zip(&want).all(|(&a, &b)| a.same(b)) { Ok(()) } else { Err("another result".into()) }
+}
+
+/// An array's memory serves the next one, and goes back to the driver where a budget has no room for it.
+fn a_budget_bounds_the_pool(cuda: Cuda, stand_in: StandIn) -> Outcome {
+    let show = |error: Error| error.to_string();
+    for (cuda, frees) in [(cuda, 0), (cuda.with_device_bytes(10_000), 1)] {
+        let mut array = Compute::<f64>::array(&cuda, 50_000).map_err(show)?;
+        Arithmetic::fill(&cuda, 1.0, &mut array, &Watch::new()).map_err(show)?;
+        stand_in.reset();
+        drop(array);
+        let names = (0..stand_in.calls()).map(|number| stand_in.call(number));
+        let freed = names.filter(|name| name.starts_with("cuMemFree")).count();
+        if freed != frees {
+            return Err(format!("{freed} buffers were freed, not {frees}"));
+        }
+    }
+    Ok(())
 }
 
 /// What breaks on the device is told by the call that waits, with the names of what was under way; and each array says so.

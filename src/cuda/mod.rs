@@ -153,11 +153,20 @@ impl Engine for Cuda {
 }
 
 impl Cuda {
+    /// Runs `work` on the device, whose pool keeps to this engine's budget from now on.
+    fn with<R>(&self, mut work: impl FnMut(&mut Device) -> Result<R, Error>) -> Result<R, Error> {
+        device::with(self.ordinal, |device| {
+            let kept = self.budget.kept().saturating_sub(device.slots.device_bytes());
+            device.queue.bound(kept, self.budget.is_strict());
+            work(device)
+        })
+    }
+
     /// Runs `work`, which counts in `watch`, on the device. It may be run twice: see [`device::with`]. Only the last
     /// attempt stays in the count.
     fn attempt<R>(&self, watch: &Watch, mut work: impl FnMut(&mut Device) -> Result<R, Error>) -> Result<R, Error> {
         let mark = watch.mark();
-        device::with(self.ordinal, |device| {
+        self.with(|device| {
             watch.rewind(mark);
             work(device)
         })
@@ -209,7 +218,7 @@ impl<T: Element> Compute<T> for Cuda {
     }
 
     fn array(&self, len: usize) -> Result<Array<T>, Error> {
-        device::with(self.ordinal, |device| DeviceArray::with_room_for(device, len))
+        self.with(|device| DeviceArray::with_room_for(device, len))
     }
 
     fn copy(&self, from: Source<T>, mut to: Target<T>, watch: &Watch) -> Result<(), Error> {

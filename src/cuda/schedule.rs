@@ -17,7 +17,7 @@ use super::cut::{Cut, Size, Tile};
 use super::device::{Device, HostContext};
 use super::error::failed;
 use super::kernels::{Area, Kernel, Plan};
-use super::memory::{Budget, DEFAULT_DEVICE_BYTES, DeviceBuffer};
+use super::memory::{Budget, DeviceBuffer};
 use super::module::Modules;
 use super::pace::{Schedule, UNIT};
 use super::queue::{Load, Own, Queue};
@@ -280,9 +280,6 @@ fn resident<T: Element>(
         return Ok(false);
     }
     let queue = device.queue.clone();
-    // Beside arrays that the user holds, as many bytes as those take.
-    let kept = budget.map_or(DEFAULT_DEVICE_BYTES, Budget::kept);
-    queue.bound(kept.saturating_sub(device.slots.device_bytes()), budget.is_some());
     let mut own = Own::new(&queue);
     for _ in 0..wanted {
         match own.room_for(bytes) {
