@@ -162,3 +162,34 @@ function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
          ['ConvolutionConstantMemory_CUDA is not built yet: run compile_mex here, or "make build" in ' ...
           'the project''s folder.']);
 end
+
+%!demo
+%! ## The edges of an image by Sobel's filters
+%! [x, y] = meshgrid (linspace (-1, 1, 120));
+%! N = double (hypot (x, y) < 0.7) - (abs (x) < 0.25 & abs (y) < 0.25);
+%! across = ConvolutionConstantMemory_CUDA (N, [-1 0 1; -2 0 2; -1 0 1]);
+%! down = ConvolutionConstantMemory_CUDA (N, [-1 -2 -1; 0 0 0; 1 2 1]);
+%! subplot (1, 2, 1);
+%! imagesc (N);
+%! axis image;
+%! title ("N");
+%! xlabel ("column");
+%! ylabel ("row");
+%! subplot (1, 2, 2);
+%! imagesc (hypot (across, down));
+%! axis image;
+%! title ("size of the gradient");
+%! xlabel ("column");
+%! ylabel ("row");
+
+%!assert (ConvolutionConstantMemory_CUDA (ones (4, 5), ones (3)), ...
+%!        [4 6 6 6 4; 6 9 9 9 6; 6 9 9 9 6; 4 6 6 6 4])
+%!test # not flipped
+%! F = reshape (1:9, 3, 3);
+%! assert (ConvolutionConstantMemory_CUDA (magic (6), F), conv2 (magic (6), rot90 (F, 2), "same"));
+%!test # a volume, by a filter of one page and of three
+%! V = reshape (1:60, 3, 4, 5);
+%! assert (ConvolutionConstantMemory_CUDA (V, ones (3)), convn (V, ones (3), "same"));
+%! assert (ConvolutionConstantMemory_CUDA (V, ones (3, 3, 3)), convn (V, ones (3, 3, 3), "same"));
+%!assert (ConvolutionConstantMemory_CUDA (7 * ones (4), ones (3) / 8, "Boundary", "replicate"), 63 / 8 * ones (4))
+%!error id=ConvolutionConstantMemory:filterSize ConvolutionConstantMemory_CUDA (magic (4), ones (2))

@@ -163,3 +163,23 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
          ['StencilConstantMemory_CUDA is not built yet: run compile_mex here, or "make build" in ' ...
           'the project''s folder.']);
 end
+
+%!demo
+%! ## A noisy sine, smoothed by a Gaussian of 21 taps
+%! t = (0:399) / 400;
+%! noisy = sin (2 * pi * 3 * t) + 0.4 * cos (1e4 * t .^ 2);
+%! taps = exp (-0.5 * ((-10:10) / 4) .^ 2);
+%! smooth = StencilConstantMemory_CUDA (noisy, taps / sum (taps), "Boundary", "replicate");
+%! plot (t, noisy, t, smooth, "linewidth", 2);
+%! xlabel ("time [s]");
+%! ylabel ("signal");
+%! legend ("samples", "21 taps");
+
+%!test
+%! y = StencilConstantMemory_CUDA (ones (1, 20), ones (1, 11));
+%! assert (y, [6:10, 11 * ones(1, 10), 10:-1:6]);
+%!test
+%! assert (StencilConstantMemory_CUDA ([1 2; 3 4; 5 6], [1 10 100]), [310 420; 531 642; 53 64]);
+%!assert (StencilConstantMemory_CUDA (1:4, [1 0 0], "Boundary", "circular", "Iterations", 2), [3 4 1 2])
+%!assert (StencilConstantMemory_CUDA (1:4, [1 2 1], "Backend", "cpu"), StencilConstantMemory_CUDA (1:4, [1 2 1]))
+%!error id=StencilConstantMemory:kernelLength StencilConstantMemory_CUDA (1:4, [1 1])
