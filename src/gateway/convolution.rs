@@ -30,7 +30,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
             "N and F, then imfilter's words, then pairs of an option's name and its value",
         ));
     };
-    let (words, pairs) = rest.split_at(rest.iter().take_while(|argument| Word::of(argument).is_some()).count());
+    let (words, pairs) = rest.split_at(Word::count(rest));
     options::check_pairs(pairs, 3 + words.len())?;
     check_outputs(call)?;
     let (samples, dims) = samples(image)?;
@@ -177,6 +177,16 @@ impl Word {
             Some(_) => None,
             None => sweeps::real_scalar(argument).map(|_| Word::Boundary),
         }
+    }
+
+    /// How many of these arguments are such words: a number behind another boundary is none.
+    fn count(arguments: &[Argument]) -> usize {
+        let mut bounded = false;
+        let is_word = |argument: &&Argument| match Word::of(argument) {
+            Some(Word::Boundary) => !std::mem::replace(&mut bounded, true) || argument.text().is_some(),
+            word => word.is_some(),
+        };
+        arguments.iter().take_while(is_word).count()
     }
 
     /// The option that says the same, or what the words are.
