@@ -214,3 +214,25 @@
 %!   "try, tic (); while (toc () < 3), end, catch, end"
 %!   "disp (right ());"}]);
 %! assert (isempty (strfind (out, ":interrupted")), out);
+
+%!test # a loop with try in it: it goes on after Ctrl-C, and ends with the two lines of the help
+%! help_text = help ("StencilConstantMemory_CUDA");
+%! lines = regexp (help_text, '^\s*(stopped = .*|if .*rethrow \(err\); end)$', "match", "lineanchors", "dotexceptnewline");
+%! assert (numel (lines), 2);
+%! assert (! isempty (strfind (help ("ConvolutionConstantMemory_CUDA"), strtrim (lines{2}))));
+%! for rethrows = [false, true]
+%!   more = {"disp (err.identifier);"};
+%!   if (rethrows)
+%!     more = [lines(:); more];
+%!   endif
+%!   [status, out] = run_octave ([endless(); {
+%!     "for i = 1:3"
+%!     "  printf ('<%d>', i);"
+%!     "  if (i == 1), interrupt_me (0.5); end"
+%!     "  try"
+%!     "    if (i == 1), stencil (); else, error ('a:b', 'another'); end"
+%!     "  catch err"}; more; {"  end"; "end"; "disp ('after');"}]);
+%!   assert (isempty (strfind (out, "<2>")), rethrows, out);
+%!   assert (isempty (strfind (out, "after")), rethrows, out);
+%!   assert (status, double (rethrows), out);
+%! endfor
