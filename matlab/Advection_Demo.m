@@ -102,7 +102,7 @@ function drawAdvection (x, pulse, after, errors, degree)
   widths = [2 2 2 5];
   words = {'degree 1: upwind', 'degree 2: Lax-Wendroff', 'degree 4: five taps', 'degree 20: twenty-one taps'};
 
-  ax = axes ('Position', [0.08 0.57 0.89 0.37]);
+  ax = axes ('Position', [0.09 0.59 0.88 0.35]);
   % The widest first and the start last and thin, so that it can be seen on the others.
   order = [4 1 2 3];
   lines = plot (ax, x, after(order,:)', '-', x, pulse, '-');
@@ -114,18 +114,23 @@ function drawAdvection (x, pulse, after, errors, degree)
   set (ax, 'XTick', 0:0.2:1, 'YTick', -0.4:0.2:1);
   legend (lines, [words(order), {'the start'}], 'Location', 'northeast');
   legend ('boxoff');
+  xlabel (ax, 'position (turns)');
+  ylabel (ax, 'u (dimensionless)');
 
-  ax = axes ('Position', [0.08 0.09 0.89 0.37]);
+  ax = axes ('Position', [0.09 0.09 0.88 0.35]);
   lines = semilogy (ax, 1:size (errors, 2), errors', '-o');
   for k = 1:numel (degree)
     set (lines(k), 'Color', colours{k}, 'LineWidth', 2, 'MarkerSize', 5, ...
          'MarkerFaceColor', colours{k}, 'MarkerEdgeColor', colours{k});
   end
   powers = floor (log10 (min (errors(:)))):2:0;
-  dress (ax, [0.5, size(errors, 2) + 0.5], [10 ^ (powers(1) - 0.5), 10], 'How far each is off, turn by turn');
+  dress (ax, [0.5, size(errors, 2) + 0.5], [10 ^ (powers(1) - 0.5), 10], 'Errors, turn by turn');
   set (ax, 'XTick', 1:size (errors, 2), 'YTick', 10 .^ powers, 'YMinorTick', 'off', 'YMinorGrid', 'off', ...
        'YTickLabel', arrayfun (@(p) sprintf ('10^{%d}', p), powers, 'UniformOutput', false));
-  xlabel (ax, 'turns');
+  xlabel (ax, 'time (turns)');
+  ylabel (ax, 'largest error (dimensionless)');
+  legend (lines, words, 'Location', 'east');
+  legend ('boxoff');
 end
 
 function dress (ax, xs, ys, name)

@@ -217,7 +217,7 @@ function drawAccess (results, deviceName)
   rows = results(strcmp ({results.Study}, 'access'));
   settings = flipud (unique ([[rows.Elements]', [rows.BlockSize]'], 'rows'));
   count = size (settings, 1);
-  left = 0.08;  right = 0.02;  gap = 0.06;
+  left = 0.08;  right = 0.02;  gap = 0.09;
   width = (1 - left - right - (count - 1) * gap) / count;
   for k = 1:count
     place = [left + (k - 1) * (width + gap), 0.12, width, 0.66];
@@ -226,9 +226,7 @@ function drawAccess (results, deviceName)
     drawPanel (ax, these, kernels, colours);
     title (ax, sprintf ('%s sums in blocks of %d', grouped (settings(k,1)), settings(k,2)), ...
            'FontSize', 12, 'FontWeight', 'normal');
-    if k == 1
-      ylabel (ax, 'time of a launch ({\mu}s)');
-    end
+    ylabel (ax, 'time of a launch ({\mu}s)');
   end
 
   heading = 'Which reads constant memory likes';

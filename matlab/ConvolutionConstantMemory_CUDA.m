@@ -240,4 +240,5 @@ end
 %! for shape = {"same", "full", "valid"}
 %!   assert (ConvolutionConstantMemory_CUDA (N, F, "conv", shape{1}), conv2 (N, F, shape{1}));
 %! end
-%! assert (ConvolutionConstantMemory_CUDA (N, F, "circular"), ConvolutionConstantMemory_CUDA (N, F, "Boundary", "circular"));
+%! assert (ConvolutionConstantMemory_CUDA (N, F, "circular"), ...
+%!         ConvolutionConstantMemory_CUDA (N, F, "Boundary", "circular"));

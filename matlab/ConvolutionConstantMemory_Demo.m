@@ -59,7 +59,7 @@ function result = ConvolutionConstantMemory_Demo (varargin)
   fprintf ('\nAn image of %d x %d, blurred by 15 x 15 and its edges by 3 x 3\n', size (N));
   fprintf ('  blurred           within %.1e of conv2\n', blurError);
   fprintf ('  edges             within %.1e of conv2\n', edgeError);
-  files = stage.draw ('convolution_demo.png', [1200 440], @() drawImages (N, blurred, edges));
+  files = stage.draw ('convolution_demo.png', [1500 440], @() drawImages (N, blurred, edges));
 
   if nargout > 0
     result = struct ('image', N, 'blurred', blurred, 'edges', edges, 'blurError', blurError, ...
@@ -69,17 +69,21 @@ end
 
 function drawImages (N, blurred, edges)
   colormap (gray (256));
-  showImage (1, N,       [0 1], 'The image');
-  showImage (2, blurred, [0 1], 'Blurred: Gaussian, 15 x 15');
+  showImage (1, N,       [0 1], 'The image', 'brightness (dimensionless)');
+  showImage (2, blurred, [0 1], 'Blurred: Gaussian, 15 x 15', 'brightness (dimensionless)');
   % Edges from black to white are 4; showing half of that as white shows the weak ones too.
-  showImage (3, edges,   [0 2], 'Edges: Sobel, 3 x 3');
+  showImage (3, edges,   [0 2], 'Edges: Sobel, 3 x 3', 'gradient (dimensionless), clipped at 2');
 end
 
-function showImage (place, pixels, range, name)
-  ax = axes ('Position', [0.01 + (place - 1) * 0.33, 0.02, 0.32, 0.873]);
+function showImage (place, pixels, range, name, colourName)
+  left = 0.045 + (place - 1) * 0.333;
+  ax = axes ('Position', [left, 0.15, 0.214, 0.73]);
   imagesc (pixels, range);
   axis (ax, 'image');
-  axis (ax, 'off');
+  set (ax, 'XTick', 100:100:300, 'YTick', 100:100:300, 'FontSize', 11, 'TickLength', [0 0]);
+  xlabel (ax, 'column (pixels)');
+  ylabel (ax, 'row (pixels)');
+  demoColorbar (ax, [left + 0.221, 0.15, 0.01, 0.73], colourName);
   title (ax, name, 'FontSize', 14, 'FontWeight', 'bold', 'Interpreter', 'none');
 end
 

@@ -82,7 +82,7 @@ function drawDerivative (x, exact, clean, noisy, noise, growth)
   inside = 5:n-4;
   xs = [x(1) - 0.15, x(end) + 0.15];
 
-  ax = axes ('Position', [0.08 0.57 0.89 0.37]);
+  ax = axes ('Position', [0.09 0.59 0.88 0.35]);
   % The exact one comes last and thin, so that it can be seen on the clean one.
   lines = plot (ax, x(inside), noisy(inside), '-', x(inside), clean(inside), '-', ...
                 x(inside), exact(inside), '-');
@@ -91,12 +91,14 @@ function drawDerivative (x, exact, clean, noisy, noise, growth)
   set (lines(3), 'Color', black,  'LineWidth', 1);
   dress (ax, xs, [-1.4 1.9]);
   set (ax, 'YTick', -1:0.5:1.5);
+  xlabel (ax, 'x (rad)');
+  ylabel (ax, 'derivative (1/rad)');
   title (ax, 'The derivative of sin (x), from nine points', 'FontSize', 14, 'FontWeight', 'bold');
   legend (lines, {sprintf('from samples with noise of %g', noise), 'from clean samples', ...
                   'exact: cos (x)'}, 'Location', 'northeast');
   legend ('boxoff');
 
-  ax = axes ('Position', [0.08 0.09 0.89 0.37]);
+  ax = axes ('Position', [0.09 0.09 0.88 0.35]);
   offNoisy = abs (noisy - exact);
   offClean = abs (clean - exact);
   lines = semilogy (ax, x(inside), offNoisy(inside), '-', xs, noise * growth * [1 1], '--', ...
@@ -109,11 +111,12 @@ function drawDerivative (x, exact, clean, noisy, noise, growth)
   powers = -15:3:0;
   set (ax, 'YTick', 10 .^ powers, 'YMinorTick', 'off', 'YMinorGrid', 'off', ...
        'YTickLabel', arrayfun (@(p) sprintf ('10^{%d}', p), powers, 'UniformOutput', false));
-  say (ax, x(9),  20,    red,          'the first and the last four: no derivative, as samples outside are zero');
-  say (ax, x(54), 1e-4,  orange,       'noisy: about 1.17 / h times the noise (dashed)');
-  say (ax, x(54), 2e-10, blue * 0.75,  'clean: h^8 / 630 times |cos (x)|');
-  xlabel (ax, 'x');
-  title (ax, 'How far each is off', 'FontSize', 14, 'FontWeight', 'bold');
+  say (ax, x(9),  20,    red,          'first and last four values: no derivative, as samples outside are zero');
+  say (ax, x(54), 1e-4,  orange,       'from samples with noise; dashed: 1.17 / h times the noise');
+  say (ax, x(54), 2e-10, blue * 0.75,  'from clean samples: near h^8 / 630 times |cos (x)|');
+  xlabel (ax, 'x (rad)');
+  ylabel (ax, 'absolute error (1/rad)');
+  title (ax, 'Errors', 'FontSize', 14, 'FontWeight', 'bold');
 end
 
 function dress (ax, xs, ys)

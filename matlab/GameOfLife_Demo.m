@@ -111,24 +111,29 @@ function drawLife (pictures, moments, population)
   blue   = [0.00 0.32 0.62];
   orange = [0.90 0.42 0.00];
   for k = 1:4
-    ax = axes ('Position', [0.03 + (k - 1) * 0.245, 0.53, 0.225, 0.40]);
+    ax = axes ('Position', [0.06 + (k - 1) * 0.245, 0.59, 0.18, 0.33]);
     [y, x] = find (pictures{k});
     half = [10 40 100 300];   % how far is seen
-    plot (ax, x - 300.5, y - 300.5, 's', 'Color', blue, 'MarkerFaceColor', blue, 'MarkerSize', max (1.5, 55 / half(k)));
+    plot (ax, x - 300.5, y - 300.5, 's', 'Color', blue, 'MarkerFaceColor', blue, ...
+          'MarkerSize', max (1.5, 44 / half(k)));
     set (ax, 'XLim', [-1 1] * half(k), 'YLim', [-1 1] * half(k), ...
          'XTick', [-0.5 0 0.5] * half(k), 'YTick', [-0.5 0 0.5] * half(k), 'YDir', 'reverse', 'Box', 'on', ...
          'FontSize', 10, 'TickLength', [0 0], 'DataAspectRatio', [1 1 1]);
+    xlabel (ax, 'column (cells)');
+    ylabel (ax, 'row (cells)');
     title (ax, sprintf ('Generation %d: %d cells', moments(k), population(moments(k) + 1)), ...
-           'FontSize', 13, 'FontWeight', 'bold');
+           'FontSize', 12, 'FontWeight', 'bold');
   end
 
-  ax = axes ('Position', [0.05 0.09 0.93 0.34]);
-  plot (ax, 0:moments(end), population, '-', 'Color', blue, 'LineWidth', 1.5);
-  hold (ax, 'on');
-  plot (ax, moments, population(moments + 1), 'o', 'Color', orange, 'MarkerFaceColor', orange, 'MarkerSize', 7);
-  hold (ax, 'off');
+  ax = axes ('Position', [0.06 0.09 0.92 0.34]);
+  lines = plot (ax, 0:moments(end), population, '-', moments, population(moments + 1), 'o');
+  set (lines(1), 'Color', blue, 'LineWidth', 1.5);
+  set (lines(2), 'Color', orange, 'MarkerFaceColor', orange, 'MarkerEdgeColor', orange, 'MarkerSize', 7);
   set (ax, 'XLim', [-5, moments(end) + 15], 'YLim', [0, 1.1 * max(population)], 'XTick', [0:200:1000, 1103], ...
        'XGrid', 'on', 'YGrid', 'on', 'Box', 'off', 'FontSize', 11, 'TickDir', 'out', 'TickLength', [0.005 0.005]);
   title (ax, 'Living cells', 'FontSize', 14, 'FontWeight', 'bold');
-  xlabel (ax, 'generation');
+  xlabel (ax, 'time (generations)');
+  ylabel (ax, 'population (cells)');
+  legend (lines, {'population', 'the generations above'}, 'Location', 'southeast');
+  legend ('boxoff');
 end

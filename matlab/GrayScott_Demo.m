@@ -140,10 +140,13 @@ function drawFields (pictures, moments)
   colormap (interp1 ([0 0.35 0.7 1], [1 1 1; 0.55 0.78 0.92; 0.05 0.32 0.62; 0.02 0.08 0.2], share));
   for k = 1:numel (pictures)
     row = floor ((k - 1) / 3);
-    ax = axes ('Position', [0.01 + mod(k - 1, 3) * 0.33, 0.505 - 0.495 * row, 0.32, 0.44]);
+    ax = axes ('Position', [0.055 + mod(k - 1, 3) * 0.297, 0.57 - 0.49 * row, 0.235, 0.36]);
     imagesc (pictures{k}, [0 0.35]);
     axis (ax, 'image');
-    set (ax, 'XTick', [], 'YTick', [], 'Box', 'on');
+    set (ax, 'XTick', 32:32:128, 'YTick', 32:32:128, 'Box', 'on', 'FontSize', 11, 'TickLength', [0 0]);
+    xlabel (ax, 'column (samples)');
+    ylabel (ax, 'row (samples)');
     title (ax, sprintf ('v after %d steps', moments(k)), 'FontSize', 14, 'FontWeight', 'bold');
   end
+  demoColorbar (ax, [0.915 0.08 0.015 0.85], 'concentration v (dimensionless)');
 end

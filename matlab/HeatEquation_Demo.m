@@ -20,8 +20,9 @@ function result = HeatEquation_Demo (varargin)
 %   Insulated ends ('Boundary', 'symmetric'): a rod with one hot end. No heat is
 %   lost, so the mean temperature stays, and in the end all of it has that.
 %
-%   One figure: a waterfall of the first rod's temperature at all moments, the
-%   second's at some, and how far the first is off from the formula.
+%   One figure: the first rod's temperature as an image over position and time,
+%   the second's at some moments, and the first one's error. Position, time and
+%   temperature are dimensionless here.
 %
 %   Where there is a display a window opens. Where there is none the picture is
 %   written to the current folder as heat_demo.png. With FOLDER it is always
@@ -113,10 +114,11 @@ function taps = heatTaps (lambda)
 end
 
 function drawHeat (x, rod, xInsulated, insulated, t, errors)
-  all = 1:numel (t);
-  waterfall_of ([0.065 0.57 0.415 0.36], [0; x; 1], [0 * all; rod; 0 * all], t, 'Ends at temperature 0: every moment');
+  early = t <= 0.04;   % when most happens
+  ends = zeros (1, nnz (early));
+  imageOverTime ([0.085 0.57 0.33 0.36], [0; x; 1], [ends; rod(:,early); ends], t(early), 'Ends at temperature 0');
   moments = [0 1 2 4 8 16 50] + 1;
-  lines = profiles ([0.56 0.57 0.42 0.36], xInsulated, insulated(:,moments), t(moments), ...
+  lines = profiles ([0.60 0.57 0.385 0.36], xInsulated, insulated(:,moments), t(moments), ...
             [-0.1 1.2], 'Insulated ends');
   legend (lines, arrayfun (@(t) sprintf ('t = %.3f', t), t(moments), 'UniformOutput', false), ...
           'Location', 'northeast');
@@ -124,41 +126,32 @@ function drawHeat (x, rod, xInsulated, insulated, t, errors)
 
   blue   = [0.00 0.32 0.62];
   orange = [0.90 0.42 0.00];
-  ax = axes ('Position', [0.065 0.09 0.915 0.36]);
+  ax = axes ('Position', [0.085 0.09 0.90 0.34]);
   % At the start there is no error, and a logarithmic scale has no zero.
   lines = semilogy (ax, t(2:end), errors(1,2:end), '-', t(2:end), errors(2,2:end), '-');
   set (lines(1), 'Color', orange, 'LineWidth', 3);
   set (lines(2), 'Color', blue,   'LineWidth', 3);
   powers = -12:2:-2;
-  dress (ax, [0 t(end)], [1e-12 1e-2], 'The first rod: largest difference from the formula');
+  dress (ax, [0 t(end)], [1e-12 1e-2], 'Ends at temperature 0: largest error along the rod');
   set (ax, 'XTick', 0:0.02:0.1, 'YTick', 10 .^ powers, 'YMinorTick', 'off', 'YMinorGrid', 'off', ...
        'YTickLabel', arrayfun (@(p) sprintf ('10^{%d}', p), powers, 'UniformOutput', false));
-  xlabel (ax, 'time');
+  xlabel (ax, 'time t (dimensionless)');
+  ylabel (ax, 'error of u (dimensionless)');
   legend (lines, {'lambda = 0.4: second order', 'lambda = 1/6: fourth order'}, 'Location', 'northeast');
   legend ('boxoff');
 end
 
-% The temperature along a rod at all moments, one behind the other: time goes up.
-function waterfall_of (place, x, values, t, name)
-  hot  = [0.80 0.10 0.05];
-  cold = [0.10 0.30 0.65];
-  rise = 0.07;
+% The temperature along a rod as time goes on: blue below 0, white at 0, red above.
+function imageOverTime (place, x, values, t, name)
+  share = linspace (-1, 1, 255)';
+  colormap (interp1 ([-1 -0.5 0 0.5 1], [0.03 0.15 0.42; 0.25 0.55 0.82; 1 1 1; 0.92 0.5 0.3; 0.5 0.05 0.1], share));
   ax = axes ('Position', place);
-  hold (ax, 'on');
-  count = numel (t);
-  % The last first: each hides what is behind it.
-  for k = count:-1:1
-    height = values(:,k) + rise * (k - 1);
-    share = (k - 1) / (count - 1);
-    patch ([x; x(end); x(1)], [height; -1; -1], [1 1 1], 'EdgeColor', 'none', 'Parent', ax);
-    plot (ax, x, height, '-', 'Color', (1 - share) * hot + share * cold, 'LineWidth', 1.5);
-  end
-  hold (ax, 'off');
-  dress (ax, [0 1], [-0.6, rise * (count - 1) + 0.6], name);
-  marks = 1:10:count;
-  set (ax, 'XTick', 0:0.2:1, 'YGrid', 'off', 'YTick', rise * (marks - 1), ...
-       'YTickLabel', arrayfun (@(t) sprintf ('%.2f', t), t(marks), 'UniformOutput', false));
-  ylabel (ax, 'time, temperature upon it');
+  imagesc (x, t, values', [-1 1] * max (abs (values(:))));
+  dress (ax, [0 1], t([1 end]), name);
+  set (ax, 'YDir', 'normal', 'XGrid', 'off', 'YGrid', 'off', 'XTick', 0:0.2:1, 'YTick', 0:0.01:0.04);
+  xlabel (ax, 'position x (dimensionless)');
+  ylabel (ax, 'time t (dimensionless)');
+  demoColorbar (ax, [place(1) + place(3) + 0.015, place(2), 0.015, place(4)], 'temperature u (dimensionless)');
 end
 
 % The temperature along a rod at some moments, from hot colours to cold ones.
@@ -173,7 +166,8 @@ function lines = profiles (place, x, values, t, limits, name)
   end
   dress (ax, [0 1], limits, name);
   set (ax, 'XTick', 0:0.2:1);
-  ylabel (ax, 'temperature');
+  xlabel (ax, 'position x (dimensionless)');
+  ylabel (ax, 'temperature u (dimensionless)');
 end
 
 function dress (ax, xs, ys, name)

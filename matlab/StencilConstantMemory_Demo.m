@@ -7,7 +7,8 @@ function result = StencilConstantMemory_Demo (varargin)
 %
 %   Example 1 lays eleven ones over twenty ones: the output climbs from 6 to
 %   11, stays there, and falls back to 6, because samples outside the array
-%   count as zero. One figure, two stacked plots.
+%   count as zero. One figure, three stacked plots: the array, the filter on the
+%   same scale, and the result.
 %
 %   Example 2 smooths a noisy, heartbeat-like signal with a 21-tap Gaussian
 %   and prints the RMS error before and after.
@@ -45,7 +46,7 @@ function result = StencilConstantMemory_Demo (varargin)
   fprintf ('  inputArray   %s\n', strtrim (sprintf ('%g ', inputArray)));
   fprintf ('  kernelArray  %s\n', strtrim (sprintf ('%g ', kernelArray)));
   fprintf ('  outputArray  %s\n', strtrim (sprintf ('%g ', outputArray)));
-  files = stage.draw ('stencil_demo_1.png', [1000 660], @() drawStencil (inputArray, outputArray));
+  files = stage.draw ('stencil_demo_1.png', [1000 900], @() drawStencil (inputArray, kernelArray, outputArray));
 
   % ---- Example 2: smoothing a noisy signal ------------------------------
   samplesPerSecond = 500;
@@ -70,22 +71,29 @@ function result = StencilConstantMemory_Demo (varargin)
   end
 end
 
-function drawStencil (inputArray, outputArray)
+function drawStencil (inputArray, kernelArray, outputArray)
   blue   = [0.00 0.32 0.62];
+  green  = [0.10 0.55 0.25];
   orange = [0.80 0.36 0.00];
+  n = numel (inputArray);
+  r = (numel (kernelArray) - 1) / 2;
   % Places of its own: subplot leaves the second title in the first one's labels.
-  stems ([0.07 0.59 0.89 0.33], inputArray,  blue,   [0 1.2], 0:0.5:1,  'inputArray');
-  stems ([0.07 0.11 0.89 0.33], outputArray, orange, [0 12],  [0 6:11], 'outputArray');
-  xlabel ('element');
+  stems ([0.09 0.75 0.87 0.19], 1:n, inputArray, blue, 0:0.5:1, 'inputArray', 'index i (samples)');
+  % As many samples across as above, so that the filter has its true width.
+  ax = stems ([0.09 0.42 0.87 0.19], -r:r, kernelArray, green, 0:0.5:1, 'kernelArray', ...
+              'distance from the middle tap (samples)');
+  set (ax, 'XLim', [-1 1] * (n + 1) / 2);
+  stems ([0.09 0.08 0.87 0.20], 1:n, outputArray, orange, [0 6:11], 'outputArray', 'index i (samples)');
 end
 
-function stems (place, values, colour, limits, ticks, name)
+function ax = stems (place, x, values, colour, ticks, name, xName)
   ax = axes ('Position', place);
-  stem (ax, 1:numel (values), values, 'Color', colour, 'LineWidth', 2, ...
+  stem (ax, x, values, 'Color', colour, 'LineWidth', 2, ...
         'MarkerFaceColor', colour, 'MarkerEdgeColor', colour, 'MarkerSize', 6);
-  set (ax, 'XLim', [0, numel(values) + 1], 'XTick', 1:numel (values), ...
-       'YLim', limits, 'YTick', ticks, 'YGrid', 'on', 'Box', 'off', ...
-       'FontSize', 11, 'TickDir', 'out', 'TickLength', [0.005 0.005]);
+  set (ax, 'XLim', [x(1) - 1, x(end) + 1], 'XTick', x, 'YLim', [0, 1.1 * max(values)], 'YTick', ticks, ...
+       'YGrid', 'on', 'Box', 'off', 'FontSize', 11, 'TickDir', 'out', 'TickLength', [0.005 0.005]);
+  xlabel (ax, xName);
+  ylabel (ax, 'value (dimensionless)');
   title (ax, name, 'FontSize', 14, 'FontWeight', 'bold', 'Interpreter', 'none');
 end
 
@@ -103,10 +111,10 @@ function drawSmoothing (t, clean, noisy, smoothed, before, after)
        'XGrid', 'on', 'YGrid', 'on', 'Box', 'off', ...
        'FontSize', 11, 'TickDir', 'out', 'TickLength', [0.005 0.005]);
   xlabel (ax, 'time (s)');
-  ylabel (ax, 'amplitude');
+  ylabel (ax, 'amplitude (dimensionless)');
   title (ax, sprintf ('21-tap Gaussian: RMS error %.3f before, %.3f after', before, after), ...
          'FontSize', 14, 'FontWeight', 'bold');
-  legend (lines, {'noisy', 'smoothed', 'original'}, 'Location', 'northeast');
+  legend (lines, {'with noise', 'smoothed', 'original'}, 'Location', 'northeast');
   legend ('boxoff');
 end
 

@@ -82,7 +82,7 @@ function result = WaveEquation_Demo (varargin)
            energies(1), drift, tolerance);
   again = @(options) run (moments(2), options);
   fprintf ('  other backend     %s\n', demoOtherBackend (stage, pictures{2}, again));
-  files = stage.draw ('wave_demo.png', [1200 540], @() drawWaves (pictures, moments, gather (open)));
+  files = stage.draw ('wave_demo.png', [1300 620], @() drawWaves (pictures, moments, gather (open)));
 
   if nargout > 0
     result = struct ('p', pictures{end}, 'drift', drift, 'tolerance', tolerance, 'steps', moments(end), ...
@@ -130,12 +130,15 @@ function drawWaves (pictures, moments, open)
   colormap ([colours; 0.25 0.25 0.25]);
   for k = 1:numel (pictures)
     row = floor ((k - 1) / 3);
-    ax = axes ('Position', [0.01 + mod(k - 1, 3) * 0.33, 0.525 - 0.505 * row, 0.32, 0.405]);
+    ax = axes ('Position', [0.05 + mod(k - 1, 3) * 0.302, 0.59 - 0.48 * row, 0.24, 0.33]);
     picture = max (-0.5, min (0.49, pictures{k}));
     picture(open == 0) = 0.5;
     imagesc (picture, [-0.5 0.5]);
     axis (ax, 'image');
-    set (ax, 'XTick', [], 'YTick', [], 'Box', 'on');
-    title (ax, sprintf ('After %d steps', moments(k)), 'FontSize', 14, 'FontWeight', 'bold');
+    set (ax, 'XTick', 100:100:300, 'YTick', 50:50:200, 'Box', 'on', 'FontSize', 11, 'TickLength', [0 0]);
+    xlabel (ax, 'column (samples)');
+    ylabel (ax, 'row (samples)');
+    title (ax, sprintf ('p after %d steps', moments(k)), 'FontSize', 14, 'FontWeight', 'bold');
   end
+  demoColorbar (ax, [0.925 0.11 0.012 0.81], 'p (dimensionless), clipped at 0.5; dark: the wall');
 end
