@@ -43,6 +43,7 @@ const FUNCTIONS: &[&str] = &[
     "mxGetProperty",
     "mxGetString",
     "mxIsComplex",
+    "mxIsNumeric",
     "mxIsSparse",
     "mxSetFieldByNumber",
 ];
