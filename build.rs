@@ -42,6 +42,7 @@ const FUNCTIONS: &[&str] = &[
     "mxGetNumberOfDimensions",
     "mxGetProperty",
     "mxGetString",
+    "mxIsChar",
     "mxIsComplex",
     "mxIsNumeric",
     "mxIsSparse",

@@ -1196,6 +1196,8 @@ fn taps_are_copied_anew_after_a_failure(cuda: Cuda, stand_in: StandIn) -> Outcom
             };
             match outcome {
                 Err(Error::OutOfMemory(text)) if text.contains(function.trim_end_matches("_v2")) => {}
+                // Who reads the results has buffers that were given up, and read them once more.
+                Ok(()) if function == "cuStreamSynchronize" => {}
                 other => return Err(format!("{other:?} where {function} failed")),
             }
             stand_in.reset();
@@ -1217,7 +1219,6 @@ fn taps_are_copied_anew_after_a_failure(cuda: Cuda, stand_in: StandIn) -> Outcom
     Ok(())
 }
 
-/// Breaks the primary context, as a kernel of somebody else's in this process would.
 /// Once a chain on arrays has run, the next ones ask the driver for no memory, give none back, and wait for nothing: also
 /// with other taps each time.
 fn a_warm_chain_asks_for_nothing(cuda: Cuda, stand_in: StandIn) -> Outcome {
@@ -1328,6 +1329,7 @@ fn late_errors_name_the_calls(cuda: Cuda, stand_in: StandIn) -> Outcome {
     check(&cuda, &samples(100, 1), Lines::new(100, 1), &[1.0, 2.0, 3.0])
 }
 
+/// Breaks the primary context, as a kernel of somebody else's in this process would.
 fn break_context(cuda: &Cuda, stand_in: StandIn) -> Outcome {
     let show = |error: result::DriverError| error.to_string();
     let device = result::device::get(cuda.ordinal() as i32).map_err(show)?;

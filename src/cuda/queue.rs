@@ -171,6 +171,13 @@ impl Queue {
         Ok(())
     }
 
+    /// An event that happens when all that is there by now is over.
+    pub(super) fn mark(&self) -> Result<Event, Error> {
+        let event = Event::new(self.context())?;
+        event.record(self.stream())?;
+        Ok(event)
+    }
+
     /// Waits for all that is under way.
     pub(super) fn wait(&self) -> Result<(), Error> {
         let Some(put) = self.not_waited_for() else {

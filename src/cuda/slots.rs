@@ -418,18 +418,22 @@ impl Slots {
         self.share_halves(slots, jobs, watch)
     }
 
-    /// Copies what is at the address `from` on the device to `output`, by all slots at once.
+    /// Copies what is at the address `from` on the device to `output`, by all slots at once, once `ready` has happened.
     ///
     /// # Safety
-    /// There is as much, and nothing that writes it is under way.
+    /// There is as much then, and nothing that writes it is under way.
     pub(super) unsafe fn download<T: Pod + Send + Sync>(
         &mut self,
         context: &Arc<Context>,
         from: sys::CUdeviceptr,
+        ready: Option<&Event>,
         output: &mut [T],
         watch: &Watch,
     ) -> Result<(), Error> {
         let (slots, piece) = self.reserve_for_copy::<T>(context, output.len())?;
+        if let Some(ready) = ready {
+            self.slots[..slots].iter().try_for_each(|slot| slot.stream.begin_after(ready))?;
+        }
         let mut pieces = with_room(output.len() / piece + 2, "the pieces of a copy")?;
         let mut next = first_piece(output, piece);
         let (mut from, mut left) = (from, output);

@@ -106,16 +106,16 @@ impl Argument {
     /// `array` must be one of the inputs of the running call, and the value must not outlive that call.
     pub(super) unsafe fn read(host: &Host, array: *const mxArray) -> Result<Argument, OutOfMemory> {
         let api = host.api;
-        // What is no number may be an object of ours, and then nothing else is asked: of an object, Octave copies texts
+        // What is neither may be an object of ours, and then nothing else is asked: of an object, Octave copies texts
         // for each answer.
-        // SAFETY: `array` is an array of the host for as long as the call runs, and this only looks at it.
-        if !unsafe { (api.mxIsNumeric)(array) }
+        // SAFETY: `array` is an array of the host for as long as the call runs, and these only look at it.
+        if !unsafe { (api.mxIsNumeric)(array) || (api.mxIsChar)(array) }
             // SAFETY: as above.
             && let Some(number) = unsafe { host.number_at_once(array) }
         {
             return Argument::of_object(number);
         }
-        // SAFETY: as above, and these only look at it.
+        // SAFETY: as above.
         let (class, complex, sparse) =
             unsafe { (Class::of((api.mxGetClassID)(array)), (api.mxIsComplex)(array), (api.mxIsSparse)(array)) };
         let plain = class != Class::Other && !complex && !sparse;
