@@ -53,10 +53,10 @@ judge_rust() {
   judge "$name" "$status" $counts
 }
 
-# rust_tests: cargo's options for all tests but those that are for the stand-in for CUDA alone.
+# rust_tests: cargo's options for all tests but those that are for the stand-in for CUDA alone, or for the packages.
 rust_tests() {
   printf -- '--lib\n'
-  sed -n '/^\[\[test\]\]/,/^$/ s/^name = "\(.*\)"/\1/p' Cargo.toml | grep -vxE 'cuda_stand_in|faults|nested|gpu_arrays' |
+  sed -n '/^\[\[test\]\]/,/^$/ s/^name = "\(.*\)"/\1/p' Cargo.toml | grep -vxE 'cuda_stand_in|faults|nested|gpu_arrays|portable' |
     sed 's/^/--test=/'
 }
 
