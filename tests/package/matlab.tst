@@ -1,10 +1,19 @@
 ## The MATLAB toolbox, as far as that goes without MATLAB: its files in Octave, its list of options against the library.
 ## STENCIL_PACKAGES names the folder with the toolbox, unpacked.
 
-%!shared error_text, words
-%! ## What the library says of a wrong call, and the words in it that begin after a text.
-%! error_text = @(varargin) evalc ("try, feval (varargin{:}); catch failure, disp (failure.message), end");
-%! words = @(text, after) regexp (regexprep (text, [".*" after], ""), '\w+', "match");
+%!function text = error_text (varargin)
+%!  ## What the library says of a wrong call.
+%!  text = "";
+%!  try
+%!    feval (varargin{:});
+%!  catch failure
+%!    text = failure.message;
+%!  end_try_catch
+%!endfunction
+%!
+%!function found = words_after (text, before)
+%!  found = regexp (regexprep (text, [".*" before], ""), '\w+', "match");
+%!endfunction
 
 %!test  # every file is code
 %! files = [glob(fullfile (toolbox (), "*.m")); glob(fullfile (toolbox (), "*", "*.m")); ...
@@ -18,7 +27,7 @@
 %! files = glob (fullfile (toolbox (), "toolbox", "*.mex"));
 %! assert (numel (files) >= 6);
 %! sizes = cellfun (@(file) stat (file).size, files);
-%! assert (all (sizes < 10000), true, mat2str (sizes));
+%! assert (all (sizes < 10000), "%s", mat2str (sizes));
 
 %!test  # Contents.m lists every function
 %! text = fileread (fullfile (toolbox (), "toolbox", "Contents.m"));
@@ -60,11 +69,12 @@
 %!         test{1} (test_case ());
 %!         ran++;
 %!       catch failure
-%!         assert (failure.identifier, "test_case:skipped", [name ", " func2str(test{1}) ": " failure.message]);
+%!         where = [name ", " func2str(test{1})];
+%!         assert (strcmp (failure.identifier, "test_case:skipped"), "%s: %s", where, failure.message);
 %!       end_try_catch
 %!     endfor
 %!   endfor
-%!   assert (ran >= 10, true, num2str (ran));
+%!   assert (ran >= 10, "%s", num2str (ran));
 %! unwind_protect_cleanup
 %!   rmpath (folders{:});
 %! end_unwind_protect
@@ -72,22 +82,23 @@
 %!test  # functionSignatures.json has every function
 %! files = glob (fullfile (toolbox (), "toolbox", "*.m"));
 %! [~, names] = cellfun (@fileparts, files, "UniformOutput", false);
-%! expected = strrep (setdiff (names, {"Contents", "GettingStarted", "DeviceArray_CUDA"}), "DeviceArray", "DeviceArray.DeviceArray");
+%! expected = setdiff (names, {"Contents", "GettingStarted", "DeviceArray_CUDA"});
+%! expected = strrep (expected, "DeviceArray", "DeviceArray.DeviceArray");
 %! assert (sort (signatures ()(:)), sort (expected(:)));
 
 %!test  # its inputs have the names that the help files have
-%! [names, arguments] = signatures ();
+%! [names, inputs] = signatures ();
 %! for i = 1:numel (names)
 %!   text = fileread (fullfile (toolbox (), "toolbox", [strtok(names{i}, ".") ".m"]));
-%!   inputs = strsplit (regexp (text, '^ *function [^(\n]*\(([^)]*)\)', "tokens", "once", "lineanchors"){1}, ", ");
-%!   inputs = setdiff (inputs, {"varargin", ""}, "stable");
-%!   positional = cellfun (@(a) ! strcmp (a.kind, "namevalue"), arguments{i});
-%!   given = cellfun (@(a) a.name, arguments{i}(positional), "UniformOutput", false);
-%!   assert (given(1:numel (inputs))(:), inputs(:), names{i});
+%!   expected = strsplit (regexp (text, '^ *function [^(\n]*\(([^)]*)\)', "tokens", "once", "lineanchors"){1}, ", ");
+%!   expected = setdiff (expected, {"varargin", ""}, "stable");
+%!   positional = cellfun (@(a) ! strcmp (a.kind, "namevalue"), inputs{i});
+%!   given = cellfun (@(a) a.name, inputs{i}(positional), "UniformOutput", false);
+%!   assert (isequal (given(1:numel (expected))(:), expected(:)), "%s", names{i});
 %! endfor
 
 %!test  # its options, and their choices, are those of the library
-%! [names, arguments] = signatures ();
+%! [names, inputs] = signatures ();
 %! studies = {"access", "readonly", "angles", "convolution"};
 %! calls = {
 %!   "StencilConstantMemory_CUDA",     {{1, 1}}
@@ -98,31 +109,31 @@
 %!   };
 %! unwind_protect
 %!   addpath (fullfile (toolbox (), "toolbox"));
-%!   with_options = cellfun (@(a) any (cellfun (@(b) strcmp (b.kind, "namevalue"), a)), arguments);
+%!   with_options = cellfun (@(a) any (cellfun (@(b) strcmp (b.kind, "namevalue"), a)), inputs);
 %!   assert (sort (names(with_options)(:)), sort (calls(:,1)));
 %!   for call = calls'
-%!     listed = arguments{strcmp (names, call{1})};
+%!     listed = inputs{strcmp (names, call{1})};
 %!     listed = listed(cellfun (@(a) strcmp (a.kind, "namevalue"), listed));
 %!     listed_names = cellfun (@(a) a.name, listed, "UniformOutput", false);
 %!     found = {};
-%!     for inputs = call{2}
+%!     for first = call{2}
 %!       name = strtok (call{1}, ".");
-%!       text = error_text (name, inputs{1}{:}, "NoSuchOption", 1);
-%!       options = words (text, "the options are ");
-%!       assert (! isempty (options), text);
+%!       text = error_text (name, first{1}{:}, "NoSuchOption", 1);
+%!       options = words_after (text, "the options are ");
+%!       assert (! isempty (options), "%s", text);
 %!       for option = options
-%!         text = error_text (name, inputs{1}{:}, option{1}, "no such value");
+%!         text = error_text (name, first{1}{:}, option{1}, "no such value");
 %!         choices = regexp (regexprep (text, '.*expected ', ""), '["''](\w+)["'']', "tokens");
 %!         at = strcmp (listed_names, option{1});
-%!         assert (sum (at), 1, [call{1} ": " option{1}]);
-%!         assert (sort (listed{at}.choices(:)), sort ([choices{:}](:)), [call{1} ": " option{1}]);
+%!         assert (sum (at) == 1, "%s: %s", call{1}, option{1});
+%!         assert (isempty (setxor (listed{at}.choices, [{}, choices{:}])), "%s: %s", call{1}, option{1});
 %!       endfor
 %!       found = union (found, options);
 %!     endfor
-%!     assert (sort (listed_names(:)), found(:), call{1});
+%!     assert (isequal (sort (listed_names(:)), found(:)), "%s", call{1});
 %!   endfor
-%!   assert (words (error_text ("ConstantMemoryStudy_CUDA", "none"), "expected one of "), studies);
-%!   of_study = arguments{strcmp (names, "ConstantMemoryStudy_CUDA")}{1};
+%!   assert (words_after (error_text ("ConstantMemoryStudy_CUDA", "none"), "expected one of "), studies);
+%!   of_study = inputs{strcmp (names, "ConstantMemoryStudy_CUDA")}{1};
 %!   assert (of_study.choices, studies);
 %! unwind_protect_cleanup
 %!   rmpath (fullfile (toolbox (), "toolbox"));

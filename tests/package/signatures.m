@@ -1,33 +1,39 @@
 ## -*- texinfo -*-
-## @deftypefn {} {[@var{names}, @var{arguments}] =} signatures ()
+## @deftypefn {} {[@var{names}, @var{inputs}] =} signatures ()
 ## What functionSignatures.json says: the functions, and the arguments of each: a cell array of structs with the fields
 ## name, kind and choices, a cell array of words.
 ## @end deftypefn
 
-function [names, arguments] = signatures ()
+function [names, inputs] = signatures ()
   file = fullfile (toolbox (), "toolbox", "resources", "functionSignatures.json");
   ## Octave would make valid names of those that begin with _ or have a dot.
   all = jsondecode (fileread (file), "makeValidName", false);
   names = setdiff (fieldnames (all), {"_schemaVersion"});
-  arguments = cell (size (names));
+  inputs = cell (size (names));
   for i = 1:numel (names)
-    inputs = all.(names{i}).inputs;
-    if (isstruct (inputs))
-      inputs = num2cell (inputs);
+    listed = all.(names{i}).inputs;
+    ## Objects with the same fields come as an array of structs, none as an array.
+    if (! iscell (listed))
+      listed = num2cell (listed);
     endif
-    arguments{i} = cellfun (@argument, inputs(:), "UniformOutput", false);
+    inputs{i} = cellfun (@input_of, listed(:), "UniformOutput", false);
   endfor
 endfunction
 
-function result = argument (input)
-  types = input.type;
-  while (any (cellfun (@iscell, types)))
-    types = vertcat (types{:});
-  endwhile
-  choices = regexp (strjoin (types', ";"), 'choices=\{(.*?)\}', "tokens", "once");
-  words = {};
+function result = input_of (listed)
+  choices = regexp (words (listed.type), 'choices=\{(.*?)\}', "tokens", "once");
+  found = {};
   if (! isempty (choices))
-    words = strrep (strsplit (choices{1}, ","), "'", "");
+    found = strrep (strsplit (choices{1}, ","), "'", "");
   endif
-  result = struct ("name", input.name, "kind", input.kind, "choices", {words});
+  result = struct ("name", listed.name, "kind", listed.kind, "choices", {found});
+endfunction
+
+## All the words of a list of lists.
+function text = words (list)
+  if (ischar (list))
+    text = [list(:)', ";"];
+  else
+    text = strjoin (cellfun (@words, list(:)', "UniformOutput", false), "");
+  endif
 endfunction

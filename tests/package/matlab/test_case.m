@@ -13,7 +13,7 @@ endfunction
 function verify_equal (actual, expected, what, tolerance)
   assert (class (actual), class (expected));
   if (nargin == 2)
-    assert (isequaln (actual, expected), "expected %s, got %s", mat2str (expected), mat2str (actual));
+    assert (isequaln (actual, expected), "expected %s, got %s", disp (expected), disp (actual));
   else
     assert (what, "AbsTol");
     assert (actual, expected, tolerance);
@@ -27,7 +27,7 @@ function verify_error (call, identifier)
   catch failure
     caught = failure.identifier;
   end_try_catch
-  assert (caught, identifier);
+  assert (strcmp (caught, identifier), "expected %s, got %s", identifier, caught);
 endfunction
 
 function assume (value, why)
