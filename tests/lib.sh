@@ -258,7 +258,7 @@ package_parts() {
     STENCIL_MEX_LIBRARY="${folder}toolbox/StencilConstantMemory_CUDA.mexa64" \
     cargo test --no-fail-fast --features matlab-stand-in --test matlab
   octave_part 'Octave, packages' tests/run-octave --packages "$work/packages" "$octave"
-  octave_part "Octave, packages' library" tests/run-octave --path "${folder}inst" --only errors --only hostile "$octave"
+  octave_part "Octave, portable" tests/run-octave --path "${folder}inst" --only errors --only hostile "$octave"
 }
 
 # finish: the table and the closing line; fails when anything did.
