@@ -36,7 +36,7 @@ help:
 	@echo 'make bench-engines  time the Rust engines, the kernels and the memory'
 	@echo 'make kernels     compile cuda/ to the PTX that is embedded, cuda/kernels.bin (after a change there)'
 	@echo 'make check-kernels  compile cuda/ again, compare with that PTX (as make test does)'
-	@echo 'make dist        write the Octave package and the MATLAB toolbox into dist/, and try them (4 minutes)'
+	@echo 'make dist        write the Octave package and the MATLAB toolbox into dist/, and try them (6 minutes)'
 	@echo 'make dist-check  build the packages of the last commit twice, in two folders, and compare their bytes'
 	@echo 'make licenses    list the crates inside and their licenses again (after a change of Cargo.lock)'
 	@echo 'make clean       remove what was built; .hosts/ stays'

@@ -1,6 +1,7 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{names} =} without_blocks (@var{kind}, @var{names})
-## Those of the package's functions @var{names} whose files have no block of a kind, @qcode{"test"} or @qcode{"demo"}.
+## Those of the package's functions @var{names} whose files have no block of a kind: @qcode{"demo"}, or a pattern of
+## kinds.
 ## @end deftypefn
 
 function names = without_blocks (kind, names)
