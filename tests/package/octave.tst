@@ -14,6 +14,13 @@
 %!  endif
 %!endfunction
 
+%!test  # a machine that cannot load the library is refused
+%! tarball = glob (fullfile (getenv ("STENCIL_PACKAGES"), "stencil-mex-*.tar.gz")){1};
+%! [~, out] = session ({"function name = computer (~)", "  name = 'darwin-aarch64';", "endfunction", ...
+%!                      ["pkg install " tarball]});
+%! assert (! isempty (strfind (out, "stencil-mex is built for Linux on x86-64")), "%s", out);
+%! assert (isempty (glob (fullfile (installed (), "stencil-mex-*"))));
+
 %!test  # it installs, and says nothing but where its news are
 %! tarball = glob (fullfile (getenv ("STENCIL_PACKAGES"), "stencil-mex-*.tar.gz")){1};
 %! [status, out] = session (["pkg install " tarball]);

@@ -9,7 +9,9 @@ function [status, out] = session (code)
   file = fullfile (folder, "session.m");
   fid = fopen (file, "w");
   fprintf (fid, "pkg prefix '%s' '%s';\n", folder, folder);
-  fprintf (fid, "pkg local_list '%s';\n", fullfile (folder, "list"));
+  ## Of root's packages pkg keeps another list than of other users'.
+  fprintf (fid, "pkg local_list '%s';\n", fullfile (folder, "local"));
+  fprintf (fid, "pkg global_list '%s';\n", fullfile (folder, "global"));
   fprintf (fid, "%s\n", cellstr (code){:});
   fclose (fid);
   ## In that folder: pkg test leaves a log where it runs.
