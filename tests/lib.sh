@@ -56,8 +56,8 @@ judge_rust() {
 # rust_tests: cargo's options for all tests but those that are for the stand-in for CUDA alone, or for the packages.
 rust_tests() {
   printf -- '--lib\n'
-  sed -n '/^\[\[test\]\]/,/^$/ s/^name = "\(.*\)"/\1/p' Cargo.toml | grep -vxE 'cuda_stand_in|faults|nested|gpu_arrays|portable' |
-    sed 's/^/--test=/'
+  sed -n '/^\[\[test\]\]/,/^$/ s/^name = "\(.*\)"/\1/p' Cargo.toml |
+    grep -vxE 'cuda_stand_in|faults|nested|gpu_arrays|portable' | sed 's/^/--test=/'
 }
 
 # on_stand_in KIND COMMAND...: with the stand-in of that kind (tests/stand_in/cuda) in place of the CUDA driver.

@@ -51,11 +51,11 @@
 %!   "DeviceArray",                    "isequal (gather (DeviceArray ([1 4]) + 1), [2 5])"
 %!   "DeviceArray_CUDA",               "isequal (DeviceArray_CUDA ('count'), 0)"
 %!   "ConstantMemoryDevice_CUDA",      "any (strcmp (ConstantMemoryDevice_CUDA ().Backend, {'cpu', 'cuda'}))"
-%!   "ConstantMemoryStudy_CUDA",       "strcmp (fails ('ConstantMemoryStudy_CUDA', 'none'), 'ConstantMemoryStudy:study')"
+%!   "ConstantMemoryStudy_CUDA",       "strcmp (fails ('none'), 'ConstantMemoryStudy:study')"
 %!   };
 %! assert (sort (calls(:,1)), sort (index_names ("^DeviceArray$|_CUDA$")(:)));
-%! fails = {"function id = fails (varargin)", "  id = '';", ...
-%!          "  try, feval (varargin{:}); catch failure, id = failure.identifier; end", "end"};
+%! fails = {"function id = fails (study)", "  id = '';", ...
+%!          "  try, ConstantMemoryStudy_CUDA (study); catch failure, id = failure.identifier; end", "end"};
 %! for i = 1:rows (calls)
 %!   assert (says ([fails(:); ["printf ('%d results', " calls{i,2} ");"]], "1 results"), "%s", calls{i,1});
 %! endfor
