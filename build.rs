@@ -30,6 +30,7 @@ const FUNCTIONS: &[&str] = &[
     "mexPrintf",
     "mexWarnMsgIdAndTxt",
     "mxCreateDoubleScalar",
+    "mxCreateLogicalArray",
     "mxCreateLogicalScalar",
     "mxCreateString",
     "mxCreateStructMatrix",

@@ -74,3 +74,13 @@ function device = ConstantMemoryDevice_CUDA ()
          ['ConstantMemoryDevice_CUDA is not built yet: run compile_mex here, or "make build" in ' ...
           'the project''s folder.']);
 end
+
+%!demo
+%! ## What calls without options run on, and why
+%! device = ConstantMemoryDevice_CUDA ();
+%! printf ("%s: %s\n", device.Backend, device.BackendReason);
+
+%!test
+%! device = ConstantMemoryDevice_CUDA ();
+%! assert (isstruct (device) && ischar (device.Backend) && device.Threads >= 1);
+%!error id=ConstantMemoryDevice:numberOfInputs ConstantMemoryDevice_CUDA (1)

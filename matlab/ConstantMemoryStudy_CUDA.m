@@ -136,3 +136,17 @@ function results = ConstantMemoryStudy_CUDA (study, varargin)
          ['ConstantMemoryStudy_CUDA is not built yet: run compile_mex here, or "make build" in ' ...
           'the project''s folder.']);
 end
+
+%!demo
+%! ## How much slower constant memory is when the threads of a warp read here and there
+%! if (ConstantMemoryDevice_CUDA ().DeviceCount == 0)
+%!   disp ("The study measures a GPU, and there is none here.");
+%! else
+%!   r = ConstantMemoryStudy_CUDA ("access", "Pattern", "pseudo_random", "Sums", 1e5);
+%!   for k = 1:numel (r)
+%!     printf ("%-10s %.4f ms\n", r(k).Kernel, r(k).MedianMs);
+%!   end
+%! end
+
+%!error id=ConstantMemoryStudy:study ConstantMemoryStudy_CUDA ("weather")
+%!error id=ConstantMemoryStudy:numberOfInputs ConstantMemoryStudy_CUDA ()

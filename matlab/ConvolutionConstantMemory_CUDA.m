@@ -2,17 +2,22 @@ function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %ConvolutionConstantMemory_CUDA  Filter over an image or a volume, in CUDA constant memory.
 %
 %   P = ConvolutionConstantMemory_CUDA (N, F)
+%   P = ConvolutionConstantMemory_CUDA (N, F, BOUNDARY, SHAPE, 'corr' or 'conv')
 %   P = ConvolutionConstantMemory_CUDA (..., NAME, VALUE, ...)
 %
 %   Lays the middle of the filter F on each element of N and returns the dot
 %   products with the neighbourhoods. The filter is not flipped, as IMFILTER has
 %   it. Samples outside N are zero, unless the option 'Boundary' says otherwise.
+%   P has the class of N. But where N is double and F single, N is rounded to
+%   single first, and P is single, as CONV2 has it: pass double (F) to keep double.
 %   Runs on an NVIDIA GPU where there is one, with the filter in constant memory,
 %   else on the CPU: the same bits.
 %
 %   Inputs
-%     N   real, full array of class double or single: an image, or a volume of
-%         up to three dimensions, of any size. It may be empty.
+%     N   real, full array: an image, or a volume of up to three dimensions, of
+%         any size. It may be empty. Of class double, single, logical, uint8,
+%         uint16, uint32, int8, int16 or int32; as a DeviceArray or a gpuArray,
+%         double or single.
 %     F   real, full array of class double or single, with an odd size in each
 %         dimension: of one page up to 15 x 15, of several up to 7 x 7 x 7.
 %         A filter of one page goes over each page of a volume by itself. Of a
@@ -20,9 +25,19 @@ function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %         and the others meet what is outside, above and below it, as CONVN has
 %         it with zeros.
 %
+%     BOUNDARY, SHAPE, 'corr' and 'conv' are IMFILTER's words, directly behind F
+%         and in any order: 'replicate', 'symmetric', 'circular' or a number, as
+%         for the option 'Boundary'; 'same', 'full' or 'valid', as for the option
+%         'Shape'; 'conv' turns F round in all dimensions, 'corr' does not. What
+%         a word says, no second word and no option may say again.
+%
 %   Output
-%     P   of the size of N (so empty for an empty one); single if N or F is, else
-%         double, as CONV2 has it
+%     P   of the size of N (so empty for an empty one), unless a shape is given;
+%         of the class of N, but single where F is single and N double
+%     Of integers and truth values the sums are computed in double, also where F
+%     is single. Each sweep rounds them, halves away from zero, and saturates:
+%     what is too large for the class becomes its largest value. NaN becomes 0. A
+%     truth value is true where the rounded sum is not 0.
 %     Where N is a gpuArray of MATLAB's, so is the result, on the same GPU and
 %     without a way through the host; F is never one. Not run in MATLAB yet.
 %
@@ -42,10 +57,20 @@ function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %                   the boundary taken anew. A whole number from 0 up; 1 unless
 %                   given. So many sweeps give the bits of so many calls, and 0
 %                   gives the input, in the class of the result.
+%     'Shape'       which outputs there are, as CONV2 has it; with
+%                   r = (size (F) - 1) / 2
+%                   'same'   one for each element of N; unless given
+%                   'full'   r more at either end of each dimension: what is
+%                            outside N is the boundary there too
+%                   'valid'  r fewer at either end: those that the boundary has
+%                            no part in. There may be none.
+%                   'full' and 'valid' go with one sweep: 'Iterations', 1. With 0
+%                   sweeps the result is N, whatever the shape.
 %     'Progress'    true or false (the default): whether a call that takes longer
 %                   than half a second prints a line that tells how far it is,
 %                   how many elements a second it updates, and how long it will
-%                   take; when it is done, how long it took
+%                   take; when it is done, how long it took. Octave writes a line
+%                   every ten seconds where it prints to a file or a pipe.
 %     'Backend'     'auto' (the default)  the GPU where one is usable; else the CPU,
 %                                         and one warning in a session says why
 %                   'cuda'                the GPU, or the error noDevice
@@ -82,31 +107,37 @@ function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %     may be as fast.
 %     A long call can be ended with Ctrl-C. That is the error interrupted, which
 %     TRY and CATCH can handle in Octave; in MATLAB its own interrupt may follow.
+%     A loop with TRY in it goes on after that. To end the loop, too, begin CATCH
+%     with two lines (here CATCH ERR):
+%
+%       stopped = regexp (err.identifier, ':interrupted$');
+%       if ~isempty (stopped), rethrow (err); end
 %
 %   Relation to CONV2 and CONVN
 %     For finite numbers these give the same but for the rounding, as CONV2 and
 %     CONVN promise no order of the sums:
-%       ConvolutionConstantMemory_CUDA (N, F)
-%       conv2 (N, rot90 (F, 2), 'same')                       % N and F of one page
-%       convn (N, flip (flip (flip (F, 1), 2), 3), 'same')    % always
-%     To get what conv2 (N, F, 'same') returns, pass rot90 (F, 2). With a
-%     'Boundary' it is imfilter (N, F, BOUNDARY), which knows the same words.
+%       ConvolutionConstantMemory_CUDA (N, F, SHAPE, 'conv')
+%       conv2 (N, F, SHAPE)                                   % N and F of one page
+%       convn (N, F, SHAPE)                                   % always
+%     Without 'conv' it is imfilter (N, F, BOUNDARY, SHAPE), which knows the same
+%     words; where it has none of them, SHAPE is 'same' in both.
 %
 %   Errors, in the order in which they are looked for
 %     ConvolutionConstantMemory:
 %     numberOfInputs   fewer than two; or something else where the name of an
 %                      option belongs; or a name without a value
 %     numberOfOutputs  more than one
-%     dataType         N or F is not real, full, and double or single: integer,
-%                      logical, char, cell, struct, complex, sparse. The text
-%                      says what was got and, where there is something, what to
-%                      do about it, such as full (N)
+%     dataType         N is of none of the classes above, or F is not double or
+%                      single: int64, uint64, char, cell, struct; or one is
+%                      complex or sparse. The text says what was got and, where
+%                      there is something, what to do about it, such as full (N)
 %     imageShape       N has more than three dimensions
 %     filterSize       F is empty
 %     filterShape      F has more than three dimensions
 %     filterSize       F has an even size, or is larger than 15 x 15 or 7 x 7 x 7
-%     option           an unknown or ambiguous name, or a value that it cannot have;
-%                      also of an environment variable
+%     option           an unknown or ambiguous name, or a value that it cannot have,
+%                      also of an environment variable; what a word has said
+%                      already; 'full' or 'valid' with more than one sweep
 %     noDevice         'cuda' was asked for, or a 'Device', and it cannot be used:
 %                      no driver, one that is too old, no GPU, no such index
 %     busy             a call on the same GPU is still running, and this one came
@@ -126,6 +157,8 @@ function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %
 %   Warnings
 %     ConvolutionConstantMemory:noDevice  'auto' found no usable GPU, once a session
+%     ConvolutionConstantMemory:swapped   F is larger than N in every dimension,
+%                                         once a session: the image comes first
 %
 %   Environment variables
 %     STENCIL_BACKEND, STENCIL_DEVICE_BYTES and STENCIL_THREADS: see
@@ -145,13 +178,17 @@ function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %     % A blur without dark edges, forty times over
 %     P = ConvolutionConstantMemory_CUDA (N, ones (3) / 9, 'Boundary', 'replicate', 'Iterations', 40);
 %
+%     % The same blur of a picture from a file, uint8 in and uint8 out
+%     picture = uint8 (255 * rand (120, 160, 3));
+%     P = ConvolutionConstantMemory_CUDA (picture, ones (5) / 25, 'replicate');
+%
 %     % The mean of the 27 neighbours in a volume, in single precision
 %     P = ConvolutionConstantMemory_CUDA (single (V), ones (3, 3, 3) / 27);
 %
 %   Notes
-%     An image of integers must be made double or single first: double (N).
 %     Of a colour image, rows x columns x 3, a filter of one page takes each
 %     colour by itself.
+%     An array of four dimensions goes as one of three, and back by RESHAPE.
 %     The inputs are never written to.
 %
 %   See also ConvolutionConstantMemory_Demo, StencilConstantMemory_CUDA,
@@ -162,3 +199,45 @@ function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
          ['ConvolutionConstantMemory_CUDA is not built yet: run compile_mex here, or "make build" in ' ...
           'the project''s folder.']);
 end
+
+%!demo
+%! ## The edges of an image by Sobel's filters
+%! [x, y] = meshgrid (linspace (-1, 1, 120));
+%! N = double (hypot (x, y) < 0.7) - (abs (x) < 0.25 & abs (y) < 0.25);
+%! across = ConvolutionConstantMemory_CUDA (N, [-1 0 1; -2 0 2; -1 0 1]);
+%! down = ConvolutionConstantMemory_CUDA (N, [-1 -2 -1; 0 0 0; 1 2 1]);
+%! subplot (1, 2, 1);
+%! imagesc (N);
+%! axis image;
+%! title ("N");
+%! xlabel ("column");
+%! ylabel ("row");
+%! subplot (1, 2, 2);
+%! imagesc (hypot (across, down));
+%! axis image;
+%! title ("size of the gradient");
+%! xlabel ("column");
+%! ylabel ("row");
+
+%!assert (ConvolutionConstantMemory_CUDA (ones (4, 5), ones (3)), ...
+%!        [4 6 6 6 4; 6 9 9 9 6; 6 9 9 9 6; 4 6 6 6 4])
+%!test # not flipped
+%! F = reshape (1:9, 3, 3);
+%! assert (ConvolutionConstantMemory_CUDA (magic (6), F), conv2 (magic (6), rot90 (F, 2), "same"));
+%!test # a volume, by a filter of one page and of three
+%! V = reshape (1:60, 3, 4, 5);
+%! assert (ConvolutionConstantMemory_CUDA (V, ones (3)), convn (V, ones (3), "same"));
+%! assert (ConvolutionConstantMemory_CUDA (V, ones (3, 3, 3)), convn (V, ones (3, 3, 3), "same"));
+%!assert (ConvolutionConstantMemory_CUDA (7 * ones (4), ones (3) / 8, "Boundary", "replicate"), 63 / 8 * ones (4))
+%!error id=ConvolutionConstantMemory:filterSize ConvolutionConstantMemory_CUDA (magic (4), ones (2))
+%!test # an image of integers: rounded, saturated, of its class
+%! N = uint8 ([10 20; 30 250]);
+%! assert (ConvolutionConstantMemory_CUDA (N, 1.05), uint8 ([11 21; 32 255]));
+%! assert (ConvolutionConstantMemory_CUDA (N > 15, [1 0 0]), [false false; false true]);
+%!test # imfilter's words
+%! N = magic (5);
+%! F = [1 2 3; 4 5 6; 7 8 9];
+%! for shape = {"same", "full", "valid"}
+%!   assert (ConvolutionConstantMemory_CUDA (N, F, "conv", shape{1}), conv2 (N, F, shape{1}));
+%! end
+%! assert (ConvolutionConstantMemory_CUDA (N, F, "circular"), ConvolutionConstantMemory_CUDA (N, F, "Boundary", "circular"));

@@ -162,3 +162,29 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
          ['DerivativeConstantMemory_CUDA is not built yet: run compile_mex here, or "make build" in ' ...
           'the project''s folder.']);
 end
+
+%!demo
+%! ## The derivative of exp (sin (x)) round a circle, and its error
+%! n = 64;
+%! x = 2 * pi * (0:n-1) / n;
+%! d = DerivativeConstantMemory_CUDA (exp (sin (x)), 2 * pi / n, "Boundary", "circular");
+%! off = abs (d - cos (x) .* exp (sin (x)));
+%! subplot (2, 1, 1);
+%! plot (x, exp (sin (x)), x, d);
+%! ylabel ("value");
+%! legend ("f (x) = exp (sin (x))", "its derivative");
+%! subplot (2, 1, 2);
+%! semilogy (x, max (off, eps));
+%! xlabel ("x [rad]");
+%! ylabel ("absolute error");
+
+%!test # exact for a straight line, but for the edges
+%! d = DerivativeConstantMemory_CUDA (3 * (0:0.5:20), 0.5);
+%! assert (d(5:end-4), 3 * ones (1, 33), 1e-12);
+%!test # of eighth order
+%! h = 1/16;
+%! x = 0:h:10;
+%! d = DerivativeConstantMemory_CUDA (sin (x), h);
+%! assert (d(5:end-4), cos (x(5:end-4)), 1e-11);
+%!assert (class (DerivativeConstantMemory_CUDA (single (1:9))), "single")
+%!error id=DerivativeConstantMemory:spacing DerivativeConstantMemory_CUDA (1:9, -1)

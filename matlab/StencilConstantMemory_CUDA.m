@@ -19,7 +19,8 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %                  column, which makes no difference.
 %
 %   Output
-%     OUTPUTARRAY  double, the size of INPUTARRAY (so empty for an empty one)
+%     OUTPUTARRAY  double, the size of INPUTARRAY (so empty for an empty one),
+%                  unless the option 'Shape' is given
 %     Where INPUTARRAY is a gpuArray of MATLAB's, so is the result, on the same GPU and
 %     without a way through the host; KERNELARRAY is never one. Not run in MATLAB yet.
 %
@@ -41,10 +42,20 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %                   the boundary taken anew. A whole number from 0 up; 1 unless
 %                   given. So many sweeps give the bits of so many calls, and 0
 %                   gives the input.
+%     'Shape'       which outputs there are, as CONV2 has it; with r as below,
+%                   along the dimension of the stencil
+%                   'same'   one for each sample; unless given
+%                   'full'   r more at either end: what is outside the array is
+%                            the boundary there too
+%                   'valid'  r fewer at either end: those that the boundary has
+%                            no part in. There may be none.
+%                   'full' and 'valid' go with one sweep: 'Iterations', 1. With 0
+%                   sweeps the result is the input, whatever the shape.
 %     'Progress'    true or false (the default): whether a call that takes longer
 %                   than half a second prints a line that tells how far it is,
 %                   how many elements a second it updates, and how long it will
-%                   take; when it is done, how long it took
+%                   take; when it is done, how long it took. Octave writes a line
+%                   every ten seconds where it prints to a file or a pipe.
 %     'Backend'     'auto' (the default)  the GPU where one is usable; else the CPU,
 %                                         and one warning in a session says why
 %                   'cuda'                the GPU, or the error noDevice
@@ -79,6 +90,11 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %     may be as fast.
 %     A long call can be ended with Ctrl-C. That is the error interrupted, which
 %     TRY and CATCH can handle in Octave; in MATLAB its own interrupt may follow.
+%     A loop with TRY in it goes on after that. To end the loop, too, begin CATCH
+%     with two lines (here CATCH ERR):
+%
+%       stopped = regexp (err.identifier, ':interrupted$');
+%       if ~isempty (stopped), rethrow (err); end
 %
 %   Errors, in the order in which they are looked for
 %     StencilConstantMemory:
@@ -91,9 +107,11 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %                      do about it, such as full (inputArray)
 %     kernelLength     kernelArray is empty
 %     kernelShape      kernelArray is not a vector
-%     kernelLength     kernelArray has an even length, or more than 21 elements
-%     option           an unknown or ambiguous name, or a value that it cannot have;
-%                      also of an environment variable
+%     kernelLength     kernelArray has an even length, or more than 21 elements.
+%                      The text says what to do instead, with the numbers
+%     option           an unknown or ambiguous name, or a value that it cannot have,
+%                      also of an environment variable; 'full' or 'valid' with
+%                      more than one sweep
 %     noDevice         'cuda' was asked for, or a 'Device', and it cannot be used:
 %                      no driver, one that is too old, no GPU, no such index
 %     busy             a call on the same GPU is still running, and this one came
@@ -142,6 +160,9 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %     % What IMFILTER does with a row of taps and 'replicate'
 %     Y = StencilConstantMemory_CUDA (X, [1 2 1] / 4, 'Dim', 2, 'Boundary', 'replicate');
 %
+%     % The moving mean where all five samples are there: four values fewer
+%     y = StencilConstantMemory_CUDA (rand (1, 100), ones (1, 5) / 5, 'Shape', 'valid');
+%
 %     % A moving mean of 21 samples, on the CPU
 %     y = StencilConstantMemory_CUDA (x, ones (1, 21) / 21, 'Backend', 'cpu');
 %
@@ -163,3 +184,25 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
          ['StencilConstantMemory_CUDA is not built yet: run compile_mex here, or "make build" in ' ...
           'the project''s folder.']);
 end
+
+%!demo
+%! ## A noisy sine, smoothed by a Gaussian of 21 taps
+%! t = (0:399) / 400;
+%! noisy = sin (2 * pi * 3 * t) + 0.4 * cos (1e4 * t .^ 2);
+%! taps = exp (-0.5 * ((-10:10) / 4) .^ 2);
+%! smooth = StencilConstantMemory_CUDA (noisy, taps / sum (taps), "Boundary", "replicate");
+%! plot (t, noisy, t, smooth, "linewidth", 2);
+%! xlabel ("time [s]");
+%! ylabel ("signal");
+%! legend ("samples", "21 taps");
+
+%!test
+%! y = StencilConstantMemory_CUDA (ones (1, 20), ones (1, 11));
+%! assert (y, [6:10, 11 * ones(1, 10), 10:-1:6]);
+%!test
+%! assert (StencilConstantMemory_CUDA ([1 2; 3 4; 5 6], [1 10 100]), [310 420; 531 642; 53 64]);
+%!assert (StencilConstantMemory_CUDA (1:4, [1 0 0], "Boundary", "circular", "Iterations", 2), [3 4 1 2])
+%!assert (StencilConstantMemory_CUDA (1:4, [1 2 1], "Backend", "cpu"), StencilConstantMemory_CUDA (1:4, [1 2 1]))
+%!error id=StencilConstantMemory:kernelLength StencilConstantMemory_CUDA (1:4, [1 1])
+%!assert (StencilConstantMemory_CUDA (1:5, [1 2 4], "Shape", "full"), conv (1:5, [4 2 1], "full"))
+%!assert (StencilConstantMemory_CUDA (1:5, [1 2 4], "Shape", "valid"), conv (1:5, [4 2 1], "valid"))

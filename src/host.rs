@@ -3,10 +3,11 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
+use bytemuck::Zeroable;
 use rayon::prelude::*;
 
 use crate::memory;
-use crate::stencil::{Error, Real};
+use crate::stencil::Error;
 use crate::watch::Watch;
 use crate::workers::Workers;
 
@@ -14,7 +15,7 @@ use crate::workers::Workers;
 const PIECE_BYTES: usize = 2 << 20;
 
 /// Copies an array of the host, by all processors where it is large.
-pub(crate) fn copy<T: Real>(input: &[T], output: &mut [T], watch: &Watch) -> Result<(), Error> {
+pub(crate) fn copy<T: Copy + Send + Sync>(input: &[T], output: &mut [T], watch: &Watch) -> Result<(), Error> {
     assert_eq!(input.len(), output.len());
     let piece = PIECE_BYTES / size_of::<T>();
     let pool = if input.len() > piece { Workers::get() } else { None };
@@ -50,7 +51,7 @@ const WORTH_BYTES: usize = 256 << 10;
 
 /// So many passes, one at least, each over what the last one gave, from `input` to `output`. Between them, one array
 /// more is needed, and the output is the other.
-pub(crate) fn ping_pong<T: Real>(
+pub(crate) fn ping_pong<T: Zeroable>(
     input: &[T],
     output: &mut [T],
     passes: usize,

@@ -17,6 +17,7 @@ pub mod gateway;
 mod host;
 pub mod memory;
 pub mod mex;
+mod pieces;
 mod pool;
 mod process;
 pub mod stencil;

@@ -21,8 +21,10 @@ use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use bytemuck::Zeroable;
+
 use crate::pool;
-use crate::stencil::{Error, Real};
+use crate::stencil::Error;
 
 /// That the system refused memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -73,7 +75,7 @@ pub fn enlarge<T: Clone + Default>(vec: &mut Vec<T>, len: usize, what: &'static 
 ///
 /// # Errors
 /// As [`with_room`].
-pub fn zeros<T: Real>(len: usize, what: &'static str) -> Result<Vec<T>, OutOfMemory> {
+pub fn zeros<T: Zeroable>(len: usize, what: &'static str) -> Result<Vec<T>, OutOfMemory> {
     let failed = || refused::<T>(len, what);
     let layout = Layout::array::<T>(len).map_err(|_| failed())?;
     if layout.size() == 0 {
@@ -88,7 +90,7 @@ pub fn zeros<T: Real>(len: usize, what: &'static str) -> Result<Vec<T>, OutOfMem
     if start.is_null() {
         return Err(failed());
     }
-    // SAFETY: from the allocator that a `Vec` uses, in its layout; and zero bits are the number +0.
+    // SAFETY: from the allocator that a `Vec` uses, in its layout; and zero bits are a value of `T`.
     let zeros = unsafe { Vec::from_raw_parts(start, len, len) };
     check()?;
     Ok(zeros)

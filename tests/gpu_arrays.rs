@@ -22,8 +22,9 @@ const DATA_TYPE: &str = "One of the Inputs are of the wrong data-type";
 
 type Case = (&'static str, fn(&Gpu));
 
-const TABLE: [Case; 9] = [
+const TABLE: [Case; 10] = [
     ("a_gpu_array_gives_a_gpu_array_of_the_same_bits", a_gpu_array_gives_a_gpu_array_of_the_same_bits),
+    ("outputs_of_another_size", outputs_of_another_size),
     ("empty_arrays", empty_arrays),
     ("what_is_refused", what_is_refused),
     ("options_that_ask_for_another_place", options_that_ask_for_another_place),
@@ -289,6 +290,34 @@ fn a_gpu_array_gives_a_gpu_array_of_the_same_bits(gpu: &Gpu) {
     }
 }
 
+fn outputs_of_another_size(gpu: &Gpu) {
+    let host = gpu.host;
+    for class in [DOUBLE, SINGLE] {
+        for rest in rests(host, class).iter().filter(|rest| rest.0 != DERIVATIVE) {
+            for dims in [&[40, 30][..], &[12, 9, 4], &[1, 50], &[2, 3]] {
+                for shape in ["full", "valid", "same"] {
+                    for boundary in ["circular", "symmetric", "replicate", ""] {
+                        let outside =
+                            if boundary.is_empty() { host.double(&[1, 1], &[2.5]) } else { host.text(boundary) };
+                        let options = [host.text("Shape"), host.text(shape), host.text("Boundary"), outside];
+                        let values = samples(class, dims.iter().product(), 7);
+                        let input = gpu.array(class, dims, &values);
+                        let output = call(host, rest, &input, &options).unwrap_or_else(|error| panic!("{error:?}"));
+                        let reference = host.make(class, dims, false).with_bytes(&values);
+                        let cpu = host.cpu();
+                        let arguments: Vec<_> =
+                            std::iter::once(&reference).chain(&rest.1).chain(&options).chain(&cpu).collect();
+                        let expected = host.one(rest.0, 1, &arguments);
+                        let what = format!("{} of {dims:?}, class {class}, {shape}, {boundary}", rest.0);
+                        assert_eq!(gpu.dims(&output), (expected.dims(), class), "{what}");
+                        assert!(gpu.gather(&output) == expected.bytes(size(class)), "{what}");
+                    }
+                }
+            }
+        }
+    }
+}
+
 fn empty_arrays(gpu: &Gpu) {
     let host = gpu.host;
     for class in [DOUBLE, SINGLE] {
@@ -330,7 +359,7 @@ fn what_is_refused(gpu: &Gpu) {
         refused(gpu, name, &[&x, &on_gpu], "dataType", &["gather ("]);
         refused(gpu, name, &[&on_gpu, &on_gpu], "dataType", &["gather ("]);
         // The number of inputs comes first, options last.
-        refused(gpu, name, &[&on_gpu, second, &one], "numberOfInputs", &[]);
+        refused(gpu, name, &[&on_gpu, second, &host.double(&[1, 2], &[1.0, 2.0])], "numberOfInputs", &[]);
         refused(gpu, name, &[&on_gpu, second, &host.text("Colour"), &one], "option", &["Colour"]);
         refused(gpu, name, &[&on_gpu, second, &host.text("Device"), &on_gpu], "option", &["gpuArray"]);
     }

@@ -13,6 +13,8 @@ use std::time::Instant;
 
 use common::matlab::*;
 
+const CONVOLUTION: &str = "ConvolutionConstantMemory_CUDA";
+
 // ---- the document's words
 
 const INPUTS: &str = "Number of Inputs are Wrong";
@@ -256,6 +258,25 @@ fn boundary_dimension_and_sweeps() {
         ] {
             host.refuses(STENCIL, 1, &[&x, &k, &host.text(name), &value], "option", "");
         }
+    });
+}
+
+#[test]
+fn images_of_integers_and_of_truth_values() {
+    in_matlab(|host| {
+        let (third, cpu) = (host.double(&[1, 3], &[1.0 / 3.0; 3]), host.cpu());
+        let convolve = |image: &Array, more: &[&Array]| {
+            let output = host.one(CONVOLUTION, 1, &[&[image, &third], more, &cpu.each_ref()[..]].concat());
+            (output.class_name(), output.dims(), output.bytes(1))
+        };
+        let bytes = host.make(INT8, &[1, 4], false).with_bytes(&[10, 20, 30, 0x80]);
+        assert_eq!(convolve(&bytes, &[]), ("int8".into(), vec![1, 4], vec![10, 20, (-26_i8) as u8, (-33_i8) as u8]));
+        let (full, edge) = (host.text("full"), host.string(&[Some("replicate")]));
+        assert_eq!(convolve(&bytes, &[&edge, &full]).1, [1, 6]);
+        let truths = host.make(LOGICAL, &[1, 4], false).with_bytes(&[1, 1, 0, 0]);
+        assert_eq!(convolve(&truths, &[]), ("logical".into(), vec![1, 4], vec![1, 1, 0, 0]));
+        let empty = host.make(LOGICAL, &[0, 4], false);
+        assert_eq!(convolve(&empty, &[]), ("logical".into(), vec![0, 4], vec![]));
     });
 }
 

@@ -189,7 +189,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
 }
 
 fn value<'a>(value: Value) -> Reply<'a> {
-    Reply { warning: None, output: crate::mex::Output::Value(value) }
+    Reply { warnings: Vec::new(), output: crate::mex::Output::Value(value) }
 }
 
 /// The array that an argument stands for.

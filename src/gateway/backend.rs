@@ -9,7 +9,7 @@ use super::{calls, options};
 use crate::cpu::Cpu;
 use crate::cuda::{Cuda, DEFAULT_DEVICE_BYTES};
 use crate::memory;
-use crate::mex::{Argument, Effort, Error, Numeric, Output, Reply};
+use crate::mex::{Argument, Class, Effort, Error, Numeric, Output, Reply};
 use crate::process::PerProcess;
 use crate::stencil::{self, Engine};
 use crate::watch::Watch;
@@ -160,10 +160,10 @@ impl Chosen {
     ) -> Result<Reply<'a>, Error> {
         let mut own = memory::with_room(dims.len(), "dimensions")?;
         own.extend_from_slice(dims);
-        let warning = self.fallback.as_deref().and_then(fallback_warning);
+        let warnings = self.fallback.as_deref().and_then(fallback_warning).into_iter().collect();
         let call = calls::begin();
         let fill = T::fill(move |output, watch| Ok(call.work(|| run(&*self.engine, output, watch))?));
-        Ok(Reply { warning, output: Output::Array { dims: own, fill, effort } })
+        Ok(Reply { warnings, output: Output::Array { dims: own, fill, effort } })
     }
 
     /// The reply of a call that returns an array of the host's on the GPU, of these dimensions, filled by what `run`
@@ -181,8 +181,8 @@ impl Chosen {
         own.extend_from_slice(dims);
         let call = calls::begin();
         let fill = move |address, watch: &Watch| call.work(|| run(&*self.engine, address, watch));
-        let output = Output::OnGpu { dims: own, single: T::SINGLE, fill: Box::new(fill), effort };
-        Ok(Reply { warning: None, output })
+        let output = Output::OnGpu { dims: own, single: T::CLASS == Class::Single, fill: Box::new(fill), effort };
+        Ok(Reply { warnings: Vec::new(), output })
     }
 
     /// The reply of a call that keeps what `run` makes with the engine: an object, or the number for one.
@@ -192,10 +192,10 @@ impl Chosen {
         effort: Effort,
         run: impl FnOnce(&(dyn Engine + 'static), Home, &Watch) -> Result<Held, stencil::Error> + Send + 'a,
     ) -> Reply<'a> {
-        let warning = self.fallback.as_deref().and_then(fallback_warning);
+        let warnings = self.fallback.as_deref().and_then(fallback_warning).into_iter().collect();
         let call = calls::begin();
         let make = move |watch: &Watch| Ok(call.work(|| run(&*self.engine, self.home, watch))?.store());
-        Reply { warning, output: Output::Held { object, make: Box::new(make), effort } }
+        Reply { warnings, output: Output::Held { object, make: Box::new(make), effort } }
     }
 }
 

@@ -1,67 +1,241 @@
 //! `P = ConvolutionConstantMemory_CUDA (N, F, Name, Value, ...)`
 
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::backend::Selection;
 use super::inputs::{self, AnyInput, Input, Reals};
 use super::options::{self, Names};
 use super::store::Numbers;
-use super::sweeps::Sweeps;
-use super::{check_outputs, too_few_inputs};
-use crate::mex::{Argument, Call, Error, Function, Numeric, Reply};
-use crate::stencil::{Array, Compute, Convolution, Engine, Filter, FilterError, MAX_FILTER_2D, MAX_FILTER_3D, Real};
+use super::sweeps::{self, Sweeps};
+use super::{check_outputs, too_few_inputs, windows};
+use crate::mex::{Argument, Call, Class, Error, Function, Numeric, Reply, Truth};
+use crate::stencil::{
+    Array, Compute, Convolution, Engine, Filter, FilterError, MAX_FILTER_2D, MAX_FILTER_3D, Real, Sample, Shape,
+    Source, Target, Window,
+};
+use crate::{host, pieces};
 
 pub(super) const FUNCTION: Function = Function { name: "ConvolutionConstantMemory_CUDA", call };
 
-const OPTIONS: Names = Names { available: &["Backend", "Device", "Boundary", "Iterations", "Progress"], reserved: &[] };
+const OPTIONS: Names =
+    Names { available: &["Backend", "Device", "Boundary", "Iterations", "Shape", "Progress"], reserved: &[] };
 
 /// Checks in the order of the stencil's; `imageShape`, `filterSize` and `filterShape` stand where the kernel's checks
 /// stand there.
 fn call(call: &Call) -> Result<Reply<'_>, Error> {
-    let [image, filter, pairs @ ..] = &call.arguments[..] else {
-        return Err(too_few_inputs(call, "N and F, then pairs of an option's name and its value"));
+    let [image, filter, rest @ ..] = &call.arguments[..] else {
+        return Err(too_few_inputs(
+            call,
+            "N and F, then imfilter's words, then pairs of an option's name and its value",
+        ));
     };
-    options::check_pairs(pairs, 3)?;
+    let (words, pairs) = rest.split_at(Word::count(rest));
+    options::check_pairs(pairs, 3 + words.len())?;
     check_outputs(call)?;
-    let (samples, dims) = inputs::input_or_gpu("N", image)?;
+    let (samples, dims) = samples(image)?;
     let entries = inputs::reals("F", filter)?;
-    let size = size(&dims)
-        .ok_or_else(|| Error::new("imageShape", format!("N is {image}; expected at most three dimensions.")))?;
-    let filter_size = check_filter(filter)?;
-    let (mut selection, mut sweeps) = (Selection::default(), Sweeps::default());
-    for pair in options::pairs(pairs, &OPTIONS) {
-        let (name, value) = pair?;
-        let _ = selection.take(name, value)? || sweeps.take(name, value)?;
-    }
+    let size = size(&dims).ok_or_else(|| too_many_dimensions(image, &dims))?;
+    let filter_size = check_filter(filter, size)?;
+    let asked = Asked::new(words, pairs)?;
+    let shape = asked.sweeps.shape()?;
+    let window = Window::new(shape, size, filter_size.map(|size| size / 2));
+    let dims = match shape {
+        Shape::Same => dims,
+        Shape::Full | Shape::Valid => windows::trimmed(windows::output_size(&window)?.into()).into(),
+    };
+    let job = Job { asked, window, dims };
     let of = |error: FilterError| filter_error(filter, error);
-    // Of two classes the result has the smaller, as conv2 has it.
-    match (samples, entries) {
-        (AnyInput::Double(samples), Reals::Double(entries)) => {
-            let filter = Filter::new(entries.to_vec(), filter_size).map_err(of)?;
-            reply(&selection, &dims, samples, size, filter, &sweeps)
+    let reply = match (samples, entries) {
+        (Samples::Whole(reply), entries) => {
+            reply(&job, image, job.filter(entries.to_doubles("F in double")?, filter_size).map_err(of)?)
         }
-        (samples, entries) => {
-            let filter = Filter::new(entries.to_singles("F in single")?.into_owned(), filter_size).map_err(of)?;
-            reply(&selection, &dims, samples.into_single("N in single")?, size, filter, &sweeps)
+        (Samples::Real(AnyInput::Double(samples)), Reals::Double(entries)) => {
+            job.reply(samples, job.filter(entries.into(), filter_size).map_err(of)?)
+        }
+        // Of two classes the result has the smaller, as conv2 has it.
+        (Samples::Real(samples), entries) => {
+            let filter = job.filter(entries.to_singles("F in single")?, filter_size).map_err(of)?;
+            job.reply(samples.into_single("N in single")?, filter)
+        }
+    };
+    reply.map(|mut reply| {
+        reply.warnings.extend(swapped([image, filter], is_larger(filter_size, size)));
+        reply
+    })
+}
+
+/// What is computed, and the dimensions of the result.
+struct Job<'a> {
+    asked: Asked,
+    window: Window,
+    dims: Cow<'a, [usize]>,
+}
+
+/// The samples: numbers of a class that is computed in, or those of another, in which the result is returned.
+enum Samples<'a> {
+    Real(AnyInput<'a>),
+    Whole(ReplyOfWhole<'a>),
+}
+
+/// Replies with an image of the class of the samples, which are computed on in double.
+type ReplyOfWhole<'a> = fn(&Job<'a>, &'a Argument, Filter<f64>) -> Result<Reply<'a>, Error>;
+
+/// The samples of the image, and its dimensions.
+fn samples<'a>(image: &'a Argument) -> Result<(Samples<'a>, Cow<'a, [usize]>), Error> {
+    let plain = !image.is_complex() && !image.is_sparse();
+    let whole: ReplyOfWhole<'a> = match image.class() {
+        Class::Logical if plain => Job::reply_whole::<Truth>,
+        Class::Integer { bytes: 1, signed: true } if plain => Job::reply_whole::<i8>,
+        Class::Integer { bytes: 1, signed: false } if plain => Job::reply_whole::<u8>,
+        Class::Integer { bytes: 2, signed: true } if plain => Job::reply_whole::<i16>,
+        Class::Integer { bytes: 2, signed: false } if plain => Job::reply_whole::<u16>,
+        Class::Integer { bytes: 4, signed: true } if plain => Job::reply_whole::<i32>,
+        Class::Integer { bytes: 4, signed: false } if plain => Job::reply_whole::<u32>,
+        class if class == Class::Other || plain && matches!(class, Class::Double | Class::Single) => {
+            let (input, dims) = inputs::input_or_gpu("N", image)?;
+            return Ok((Samples::Real(input), dims));
+        }
+        _ => {
+            let expected = "a real full array of class double, single, logical, or of integers of up to 32 bits";
+            return Err(inputs::wrong_type("N", image, expected, "double"));
+        }
+    };
+    Ok((Samples::Whole(whole), image.dims().into()))
+}
+
+impl<'a> Job<'a> {
+    /// The filter, turned round where that was asked for.
+    fn filter<T: Real>(&self, entries: Cow<'_, [T]>, size: [usize; 3]) -> Result<Filter<T>, FilterError> {
+        let mut entries = entries.into_owned();
+        if self.asked.flip {
+            entries.reverse();
+        }
+        Filter::new(entries, size)
+    }
+
+    /// Samples of a class that is computed in.
+    fn reply<T: Real + Numeric>(&self, samples: Input<'a, T>, filter: Filter<T>) -> Result<Reply<'a>, Error>
+    where
+        Numbers: From<Array<T>>,
+        dyn Engine: Compute<T> + crate::stencil::Arithmetic<T>,
+    {
+        let Job { asked: Asked { selection, sweeps, .. }, window, .. } = self;
+        let (boundary, window) = (sweeps.boundary(), *window);
+        let what = Convolution::new(window.input(), filter).with_boundary(boundary).with_sweeps(sweeps.iterations());
+        let effort = sweeps.effort(self.dims.iter().product(), what.filter().values().len());
+        samples.reply(selection, &self.dims, effort, move |engine, from, to, watch| match window.shape() {
+            Shape::Same => Compute::convolution(engine, &what, from, to, watch),
+            Shape::Full | Shape::Valid => {
+                windows::compute(engine, &window, boundary, (from, to), watch, |size, from, to| {
+                    Compute::convolution(engine, &Convolution::new(size, what.filter().clone()), from, to, watch)
+                })
+            }
+        })
+    }
+
+    /// An image of another class: each sweep is computed in double and ends in that class.
+    fn reply_whole<S>(&self, image: &'a Argument, filter: Filter<f64>) -> Result<Reply<'a>, Error>
+    where
+        S: Sample<f64> + Numeric,
+    {
+        let samples = image.elements::<S>().ok_or_else(|| Error::internal("An image of another class."))?;
+        let Job { asked: Asked { selection, sweeps, .. }, window, .. } = self;
+        let (boundary, iterations, window) = (sweeps.boundary(), sweeps.iterations(), *window);
+        let effort = sweeps.effort(self.dims.iter().product(), filter.values().len());
+        selection.choose()?.reply(&self.dims, effort, move |engine, output: &mut [S], watch| {
+            if output.is_empty() || iterations == 0 {
+                return host::copy(if output.is_empty() { &[] } else { samples }, output, watch);
+            }
+            host::ping_pong(samples, output, iterations, |_, from, to| {
+                pieces::run(&window, boundary, from, to, watch, |size, from, to| {
+                    let what = Convolution::new(size, filter.clone());
+                    Compute::convolution(engine, &what, Source::Host(from), Target::Host(to), watch)
+                })
+            })
+        })
+    }
+}
+
+/// A word directly behind F, without the name of an option, as imfilter has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Word {
+    Boundary,
+    Shape,
+    /// Whether the filter is turned round.
+    Flip(bool),
+}
+
+impl Word {
+    /// What a word or a number says there; `None` for anything else.
+    fn of(argument: &Argument) -> Option<Word> {
+        match argument.text() {
+            Some(text) if sweeps::is_boundary(text) => Some(Word::Boundary),
+            Some(text) if sweeps::is_shape(text) => Some(Word::Shape),
+            Some(text) if text.eq_ignore_ascii_case("corr") => Some(Word::Flip(false)),
+            Some(text) if text.eq_ignore_ascii_case("conv") => Some(Word::Flip(true)),
+            Some(_) => None,
+            None => sweeps::real_scalar(argument).map(|_| Word::Boundary),
+        }
+    }
+
+    /// How many of these arguments are such words: a number behind another boundary is none.
+    fn count(arguments: &[Argument]) -> usize {
+        let mut bounded = false;
+        let is_word = |argument: &&Argument| match Word::of(argument) {
+            Some(Word::Boundary) => !std::mem::replace(&mut bounded, true) || argument.text().is_some(),
+            word => word.is_some(),
+        };
+        arguments.iter().take_while(is_word).count()
+    }
+
+    /// The option that says the same, or what the words are.
+    fn name(self) -> &'static str {
+        match self {
+            Word::Boundary => "Boundary",
+            Word::Shape => "Shape",
+            Word::Flip(_) => "corr' or 'conv",
         }
     }
 }
 
-fn reply<'a, T: Real + Numeric>(
-    selection: &Selection,
-    dims: &[usize],
-    samples: Input<'a, T>,
-    size: [usize; 3],
-    filter: Filter<T>,
-    sweeps: &Sweeps,
-) -> Result<Reply<'a>, Error>
-where
-    Numbers: From<Array<T>>,
-    dyn Engine: Compute<T>,
-{
-    let effort = sweeps.effort(samples.len(), filter.values().len());
-    let what = Convolution::new(size, filter).with_boundary(sweeps.boundary()).with_sweeps(sweeps.iterations());
-    samples.reply(selection, dims, effort, move |engine, from, to, watch| {
-        Compute::convolution(engine, &what, from, to, watch)
-    })
+/// What a call asks for.
+#[derive(Default)]
+struct Asked {
+    selection: Selection,
+    sweeps: Sweeps,
+    flip: bool,
+}
+
+impl Asked {
+    /// By imfilter's words, then by options.
+    ///
+    /// # Errors
+    /// `option`, also where a word says once more what another word or an option says.
+    fn new(words: &[Argument], pairs: &[Argument]) -> Result<Asked, Error> {
+        let mut asked = Asked::default();
+        let mut said = Vec::new();
+        let once = |said: &[&str], name: &'static str| match said.contains(&name) {
+            true => Err(options::bad(format!(
+                "'{name}' is given twice: once by a word or a number behind F, and once more; expected once."
+            ))),
+            false => Ok(name),
+        };
+        for argument in words {
+            let Some(word) = Word::of(argument) else { continue };
+            said.push(once(&said, word.name())?);
+            match word {
+                Word::Flip(flip) => asked.flip = flip,
+                Word::Boundary | Word::Shape => drop(asked.sweeps.take(word.name(), argument)?),
+            }
+        }
+        for pair in options::pairs(pairs, &OPTIONS) {
+            let (name, value) = pair?;
+            once(&said, name)?;
+            let _ = asked.selection.take(name, value)? || asked.sweeps.take(name, value)?;
+        }
+        Ok(asked)
+    }
 }
 
 /// Rows, columns and pages; `None` where there are more dimensions.
@@ -73,14 +247,30 @@ fn size(dims: &[usize]) -> Option<[usize; 3]> {
     }
 }
 
-/// The size of the filter: first that there is one, then its dimensions, then their sizes.
-fn check_filter(array: &Argument) -> Result<[usize; 3], Error> {
+/// That N has more than three dimensions, and how to do without.
+fn too_many_dimensions(image: &Argument, dims: &[usize]) -> Error {
+    let text = format!(
+        "N is {image}; expected at most three dimensions. A filter of one page goes over each page by itself: pass \
+         reshape (N, {}, {}, []), and reshape the result to size (N).",
+        dims[0], dims[1]
+    );
+    Error::new("imageShape", text)
+}
+
+/// The size of the filter: first that there is one, then its dimensions, then their sizes. `image` is that of N.
+fn check_filter(array: &Argument, image: [usize; 3]) -> Result<[usize; 3], Error> {
     if array.is_empty() {
         return Err(filter_error(array, FilterError::Empty));
     }
     let size = size(array.dims())
         .ok_or_else(|| Error::new("filterShape", format!("F is {array}; expected at most three dimensions.")))?;
-    FilterError::check(size).map_err(|error| filter_error(array, error))?;
+    FilterError::check(size).map_err(|error| {
+        let mut told = filter_error(array, error);
+        if FilterError::check(image).is_ok() && is_larger(size, image) {
+            told.text += " N could be the filter: were the two swapped? The image comes first, then the filter.";
+        }
+        told
+    })?;
     Ok(size)
 }
 
@@ -89,5 +279,42 @@ fn filter_error(array: &Argument, error: FilterError) -> Error {
         "expected odd sizes, up to {MAX_FILTER_2D}x{MAX_FILTER_2D}, or up to \
          {MAX_FILTER_3D}x{MAX_FILTER_3D}x{MAX_FILTER_3D} with several pages"
     );
-    Error::new("filterSize", format!("F is {array}: {error}; {expected}."))
+    let padded = size(array.dims()).map(|size| size.map(|size| size | 1));
+    let advice = match padded {
+        Some(padded) if error == FilterError::Even && FilterError::check(padded).is_ok() => {
+            " With zeros ahead of a row or a column of even length, as in [0 F], its middle is where imfilter has it."
+        }
+        _ => "",
+    };
+    Error::new("filterSize", format!("F is {array}: {error}; {expected}.{advice}"))
+}
+
+/// Whether a filter is larger than an image in every dimension that one of the two has.
+fn is_larger(filter: [usize; 3], image: [usize; 3]) -> bool {
+    let rank = if filter[2] > 1 || image[2] > 1 { 3 } else { 2 };
+    filter.iter().zip(image).take(rank).all(|(&filter, image)| image > 0 && filter > image)
+}
+
+/// The warning that the two inputs look swapped: in a process the first time only.
+fn swapped([image, filter]: [&Argument; 2], larger: bool) -> Option<Error> {
+    static WARNED: AtomicBool = AtomicBool::new(false);
+    (larger && !WARNED.swap(true, Ordering::Relaxed)).then(|| {
+        let text = format!(
+            "F is {filter}, larger than N, {image}, in every dimension: were the two swapped? The image comes first, then \
+             the filter. This is said once in a session."
+        );
+        Error::new("swapped", text)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_is_larger_in_every_dimension_that_there_is() {
+        assert!(is_larger([3, 3, 1], [2, 1, 1]) && is_larger([3, 3, 3], [2, 2, 1]));
+        assert!(!is_larger([3, 3, 1], [3, 1, 1]) && !is_larger([1, 15, 1], [1, 5, 1]));
+        assert!(!is_larger([3, 3, 1], [1, 1, 2]) && !is_larger([3, 3, 1], [0, 1, 1]));
+    }
 }

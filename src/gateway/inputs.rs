@@ -46,7 +46,7 @@ impl<'a, T: Real> Input<'a, T> {
         }
     }
 
-    /// The reply of a call that returns as many elements, of these dimensions, computed by `run` where the input is: an
+    /// The reply of a call that returns an array of these dimensions, computed by `run` where the input is: an
     /// array of the host's from one of the host's, on the same GPU where that lies on one, and one that is held from
     /// one that is held.
     pub(super) fn reply(
@@ -72,7 +72,7 @@ impl<'a, T: Real> Input<'a, T> {
                 selection.agrees(home)?;
                 let dims = dims.to_vec();
                 let run = move |engine: &(dyn Engine + 'static), home, watch: &Watch| {
-                    let mut output = Compute::<T>::array(engine, array.len())?;
+                    let mut output = Compute::<T>::array(engine, dims.iter().product())?;
                     run(engine, Source::Array(&array), Target::Array(&mut output), watch)?;
                     Ok(Held { home, dims, numbers: output.into() })
                 };
@@ -82,9 +82,13 @@ impl<'a, T: Real> Input<'a, T> {
                 let home = Home::Cuda(ordinal);
                 selection.agrees_with_gpu(home)?;
                 let chosen = home.choose()?;
+                let len = dims.iter().product();
                 let run = move |engine: &(dyn Engine + 'static), address, watch: &Watch| {
-                    let mut output = borrowed(ordinal, address, array.len())?;
-                    Ok(run(engine, Source::Array(&array), Target::Array(&mut output), watch)?)
+                    let mut output = borrowed(ordinal, address, len)?;
+                    let done = run(engine, Source::Array(&array), Target::Array(&mut output), watch);
+                    // Whatever came of it: the host's memory is not touched any more when the call ends.
+                    let over = Cuda::open(Some(ordinal))?.settle();
+                    Ok(done.and(over)?)
                 };
                 chosen.on_gpu::<T>(dims, home.effort(effort), run)
             }
@@ -223,6 +227,21 @@ impl<'a> Reals<'a> {
                 let mut singles = memory::with_room(values.len(), what)?;
                 singles.extend(values.iter().map(|&value| value as f32));
                 Ok(singles.into())
+            }
+        }
+    }
+
+    /// The elements in double; `what` is what an error calls them.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`].
+    pub(super) fn to_doubles(self, what: &'static str) -> Result<Cow<'a, [f64]>, OutOfMemory> {
+        match self {
+            Reals::Double(values) => Ok(values.into()),
+            Reals::Single(values) => {
+                let mut doubles = memory::with_room(values.len(), what)?;
+                doubles.extend(values.iter().map(|&value| f64::from(value)));
+                Ok(doubles.into())
             }
         }
     }

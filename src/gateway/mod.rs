@@ -17,6 +17,7 @@ mod stencil;
 mod store;
 mod study;
 mod sweeps;
+mod windows;
 
 use crate::mex::{Call, Error, Function};
 use crate::stencil as domain;

@@ -27,7 +27,7 @@ pub(super) fn check_pairs(arguments: &[Argument], position: usize) -> Result<(),
         }
         if pair.len() == 1 {
             let text = format!(
-                "Number of Inputs are Wrong: the option {:?} has no value.",
+                "Number of Inputs are Wrong: the option '{}' has no value.",
                 pair[0].text().unwrap_or_default()
             );
             return Err(Error::new("numberOfInputs", text));
@@ -47,15 +47,15 @@ pub(super) fn pairs<'a>(
 impl Names {
     /// The option that `given` names or abbreviates.
     fn full_name(&self, given: &str) -> Result<&'static str, Error> {
-        let known = || self.available.join(", ");
+        let known = || self.available.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
         let starts = |name: &&str| name.get(..given.len()).is_some_and(|start| start.eq_ignore_ascii_case(given));
         let candidates: Vec<_> = self.available.iter().chain(self.reserved).copied().filter(starts).collect();
         match candidates[..] {
             [name] if self.available.contains(&name) => Ok(name),
-            [] | [_] => Err(bad(format!("Unknown option {given:?}; the options are {}.", known()))),
+            [] | [_] => Err(bad(format!("Unknown option '{given}'; the options are {}.", known()))),
             _ => Err(bad(format!(
-                "The option {given:?} is ambiguous: it may be {}; the options are {}.",
-                candidates.join(" or "),
+                "The option '{given}' is ambiguous: it may be '{}'; the options are {}.",
+                candidates.join("' or '"),
                 known()
             ))),
         }
@@ -71,7 +71,7 @@ pub(super) fn choice<T: Copy>(option: &str, value: &Argument, choices: &[(&str, 
 /// As [`choice`], of a text from elsewhere.
 pub(super) fn choice_of_text<T: Copy>(option: &str, text: &str, choices: &[(&str, T)]) -> Result<T, Error> {
     let found = choices.iter().find(|(word, _)| word.eq_ignore_ascii_case(text));
-    found.map(|&(_, choice)| choice).ok_or_else(|| bad_value(option, choices, &format!("{text:?}")))
+    found.map(|&(_, choice)| choice).ok_or_else(|| bad_value(option, choices, &format!("'{text}'")))
 }
 
 /// True or false: a logical scalar, or 0 or 1 of any numeric class.
@@ -79,7 +79,7 @@ pub(super) fn logical(option: &str, value: &Argument) -> Result<bool, Error> {
     let number = value.scalar().filter(|&number| number == 0.0 || number == 1.0);
     number.map(|number| number == 1.0).ok_or_else(|| {
         let got = value.scalar().map_or_else(|| value.to_string(), number_text);
-        bad(format!("Bad value for {option}: got {got}, expected true or false."))
+        bad(format!("Bad value for '{option}': got {got}, expected true or false."))
     })
 }
 
@@ -117,7 +117,7 @@ fn whole_number(
         |&number: &f64| number >= *range.start() as f64 && number <= *range.end() as f64 && number % step as f64 == 0.0;
     value.scalar().filter(suits).map(|number| number as usize).ok_or_else(|| {
         let got = value.scalar().map_or_else(|| value.to_string(), number_text);
-        bad(format!("Bad value for {option}: got {got}, expected {expected}."))
+        bad(format!("Bad value for '{option}': got {got}, expected {expected}."))
     })
 }
 
@@ -132,8 +132,13 @@ pub(super) fn number_text(number: f64) -> String {
 }
 
 fn bad_value<T>(option: &str, choices: &[(&str, T)], got: &str) -> Error {
-    let words: Vec<_> = choices.iter().map(|(word, _)| format!("{word:?}")).collect();
-    bad(format!("Bad value for {option}: got {got}, expected {}.", words.join(" or ")))
+    bad(format!("Bad value for '{option}': got {got}, expected {}.", quoted(choices)))
+}
+
+/// The words of choices, as a user would write them.
+pub(super) fn quoted<T>(choices: &[(&str, T)]) -> String {
+    let words: Vec<_> = choices.iter().map(|(word, _)| format!("'{word}'")).collect();
+    words.join(" or ")
 }
 
 pub(super) fn bad(text: String) -> Error {
@@ -172,13 +177,13 @@ mod tests {
         for given in ["b", "d", "", "x", "Backends", "Boundary", "bo", "dim", "i", "Progress", "é"] {
             assert_eq!(NAMES.full_name(given).unwrap_err().kind, "option", "{given}");
         }
-        assert!(NAMES.full_name("B").unwrap_err().text.contains("Backend or Boundary"));
+        assert!(NAMES.full_name("B").unwrap_err().text.contains("'Backend' or 'Boundary'"));
     }
 
     #[test]
     fn choices_are_whole_words() {
         let choices = [("auto", 1), ("cuda", 2)];
         assert_eq!(choice_of_text("Backend", "CUDA", &choices), Ok(2));
-        assert!(choice_of_text("Backend", "cud", &choices).unwrap_err().text.contains("got \"cud\""));
+        assert!(choice_of_text("Backend", "cud", &choices).unwrap_err().text.contains("got 'cud'"));
     }
 }

@@ -3,14 +3,17 @@
 use super::backend::Selection;
 use super::options::{self, Names};
 use super::sweeps::Sweeps;
-use super::{check_outputs, inputs, too_few_inputs};
+use super::{check_outputs, inputs, too_few_inputs, windows};
 use crate::mex::{Argument, Call, Error, Function, Reply};
-use crate::stencil::{MAX_TAPS, Stencil, Taps, TapsError};
+use crate::stencil::{Lines, MAX_TAPS, Shape, Stencil, Taps, TapsError, Window};
 
 pub(super) const FUNCTION: Function = Function { name: "StencilConstantMemory_CUDA", call };
 
 const OPTIONS: Names =
-    Names { available: &["Backend", "Device", "Boundary", "Dim", "Iterations", "Progress"], reserved: &[] };
+    Names { available: &["Backend", "Device", "Boundary", "Dim", "Iterations", "Shape", "Progress"], reserved: &[] };
+
+/// The most dimensions of an output that has another size than its input.
+const MAX_DIMS: usize = 64;
 
 /// Checks in the order of the contract; the first that fails is the one that is told.
 fn call(call: &Call) -> Result<Reply<'_>, Error> {
@@ -20,23 +23,65 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     options::check_pairs(pairs, 3)?;
     check_outputs(call)?;
     let (samples, dims) = inputs::double_input_or_gpu("inputArray", input)?;
-    let taps = taps(inputs::doubles("kernelArray", kernel)?, kernel)?;
+    let taps = taps(inputs::doubles("kernelArray", kernel)?, kernel, &dims)?;
     let (mut selection, mut sweeps) = (Selection::default(), Sweeps::default());
     for pair in options::pairs(pairs, &OPTIONS) {
         let (name, value) = pair?;
         let _ = selection.take(name, value)? || sweeps.take(name, value)?;
     }
-    let stencil = Stencil::new(sweeps.lines(&dims), taps);
-    let stencil = stencil.with_boundary(sweeps.boundary()).with_sweeps(sweeps.iterations());
-    let effort = sweeps.effort(samples.len(), taps.count());
-    samples.reply(&selection, &dims, effort, move |engine, from, to, watch| engine.stencil(&stencil, from, to, watch))
+    let shape = sweeps.shape()?;
+    let boundary = sweeps.boundary();
+    if shape == Shape::Same {
+        let stencil = Stencil::new(sweeps.lines(&dims), taps).with_boundary(boundary).with_sweeps(sweeps.iterations());
+        let effort = sweeps.effort(samples.len(), taps.count());
+        return samples.reply(&selection, &dims, effort, move |engine, from, to, watch| {
+            engine.stencil(&stencil, from, to, watch)
+        });
+    }
+    let dim = sweeps.dim(&dims);
+    if dim >= MAX_DIMS {
+        let text = format!("Bad value for 'Dim': got {}, expected at most {MAX_DIMS} where 'Shape' is given.", dim + 1);
+        return Err(options::bad(text));
+    }
+    let (window, axis) = window(shape, &dims, dim, taps.radius());
+    let length = windows::output_size(&window)?[axis];
+    let mut dims = dims.into_owned();
+    dims.resize(dims.len().max(dim + 1), 1);
+    dims[dim] = length;
+    let dims = windows::trimmed(dims);
+    let effort = sweeps.effort(dims.iter().product(), taps.count());
+    samples.reply(&selection, &dims, effort, move |engine, from, to, watch| {
+        windows::compute(engine, &window, boundary, (from, to), watch, |[rows, columns, pages], from, to| {
+            let lines =
+                if axis == 0 { Lines::new(rows, columns * pages) } else { Lines::strided(rows, columns, pages) };
+            engine.stencil(&Stencil::new(lines, taps), from, to, watch)
+        })
+    })
 }
 
-/// The filter: first that there is one, then that it is a vector, then its length.
-fn taps(values: &[f64], array: &Argument) -> Result<Taps, Error> {
+/// The outputs along dimension `dim` of an array of these dimensions, as those of a box; and along which of the box's
+/// dimensions the filter lies. Where neighbouring elements are of one line, that is the first: so the box has few
+/// columns.
+fn window(shape: Shape, dims: &[usize], dim: usize, radius: usize) -> (Window, usize) {
+    // Beyond counting there is no array, unless a dimension of no elements makes it empty.
+    let product = |dims: &[usize]| dims.iter().fold(1_usize, |product, &dim| product.saturating_mul(dim));
+    let at = dim.min(dims.len());
+    let (inner, length, outer) =
+        (product(&dims[..at]), dims.get(at).copied().unwrap_or(1), product(&dims[(at + 1).min(dims.len())..]));
+    if inner == 1 {
+        (Window::new(shape, [length, outer, 1], [radius, 0, 0]), 0)
+    } else {
+        (Window::new(shape, [inner, length, outer], [0, radius, 0]), 1)
+    }
+}
+
+/// The filter: first that there is one, then that it is a vector, then its length. `dims` are those of the input.
+fn taps(values: &[f64], array: &Argument, dims: &[usize]) -> Result<Taps, Error> {
     let expected = format!("expected a vector of odd length, 1 to {MAX_TAPS}");
-    let wrong_length =
-        |error: TapsError| Error::new("kernelLength", format!("kernelArray is {array}: {error}; {expected}."));
+    let wrong_length = |error: TapsError| {
+        let advice = way_out(error, array.dims(), dims);
+        Error::new("kernelLength", format!("kernelArray is {array}: {error}; {expected}.{advice}"))
+    };
     let taps = Taps::new(values);
     if let Err(error @ TapsError::Empty) = taps {
         return Err(wrong_length(error));
@@ -45,4 +90,88 @@ fn taps(values: &[f64], array: &Argument) -> Result<Taps, Error> {
         return Err(Error::new("kernelShape", format!("kernelArray is {array}: it is not a vector; {expected}.")));
     }
     taps.map_err(wrong_length)
+}
+
+/// What a user can do about a filter of a wrong length, as more sentences of its error.
+fn way_out(error: TapsError, kernel: &[usize], dims: &[usize]) -> String {
+    match error {
+        TapsError::Empty => String::new(),
+        TapsError::Even(count) => {
+            let separator = if kernel[0] == 1 { "" } else { ";" };
+            format!(
+                " [0{separator} kernelArray], of {} taps, has its middle where imfilter and conv have it.",
+                count + 1
+            )
+        }
+        TapsError::TooMany(_) if is_filter(dims) => {
+            let count: usize = dims.iter().product();
+            format!(" inputArray is a vector of {count}: were the two swapped? The array comes first, then the filter.")
+        }
+        TapsError::TooMany(count) => {
+            // As many passes as reach as far, the last of them with what is left.
+            let (reach, most) = (count / 2, MAX_TAPS / 2);
+            let passes = reach.div_ceil(most);
+            if passes > MAX_PASSES {
+                return " For as many, fftfilt and fftconv take less time.".into();
+            }
+            let last = 2 * (reach - (passes - 1) * most) + 1;
+            let each = 2 * reach.div_ceil(passes) + 1;
+            let calls = match (passes, last) {
+                (2, _) => format!("two calls with {MAX_TAPS} and {last} taps"),
+                (_, MAX_TAPS) => format!("{passes} calls with {MAX_TAPS} taps"),
+                _ => format!("{} calls with {MAX_TAPS} taps and one with {last}", passes - 1),
+            };
+            format!(
+                " {calls} reach as far, and so does one with 'Iterations', {passes} and {each} taps. A filter that is the \
+                 convolution of shorter ones, such as a Gaussian, can be split like this: the result is the same, but for \
+                 the edges."
+            )
+        }
+    }
+}
+
+/// The most passes that are advised.
+const MAX_PASSES: usize = 10;
+
+/// Whether an array of these dimensions could be a filter by its length.
+fn is_filter(dims: &[usize]) -> bool {
+    let count = dims.iter().product();
+    dims.iter().filter(|&&dim| dim != 1).count() <= 1 && (1..=MAX_TAPS).contains(&count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_out_has_the_numbers() {
+        let long = [1, 1000];
+        for (count, words) in [
+            (23, ["21 and 3 taps", "2 and 13 taps"]),
+            (31, ["21 and 11 taps", "2 and 17 taps"]),
+            (41, ["21 and 21 taps", "2 and 21 taps"]),
+            (47, ["2 calls with 21 taps and one with 7", "3 and 17 taps"]),
+            (101, ["5 calls with 21 taps reach", "5 and 21 taps"]),
+            (1_000_001, ["fftfilt", ""]),
+        ] {
+            let told = way_out(TapsError::TooMany(count), &[1, count], &long);
+            assert!(words.iter().all(|words| told.contains(words)), "{told}");
+        }
+        let swapped = |dims: &[usize]| way_out(TapsError::TooMany(31), &[1, 31], dims).contains("swapped");
+        assert!(swapped(&[5, 1]) && swapped(&[1, 21]) && !swapped(&[5, 2]) && !swapped(&[1, 22]) && !swapped(&[0, 1]));
+        let even = |kernel| way_out(TapsError::Even(4), kernel, &long);
+        assert!(even(&[1, 4]).contains("[0 kernelArray], of 5") && even(&[4, 1]).contains("[0; kernelArray], of 5"));
+    }
+
+    #[test]
+    fn lines_are_columns_of_a_box_where_they_lie_so() {
+        let window = |dims: &[usize], dim| {
+            let (window, axis) = window(Shape::Full, dims, dim, 2);
+            (window.input(), window.radius(), axis)
+        };
+        assert_eq!(window(&[1, 9], 1), ([9, 1, 1], [2, 0, 0], 0));
+        assert_eq!(window(&[4, 5, 6], 0), ([4, 30, 1], [2, 0, 0], 0));
+        assert_eq!(window(&[4, 5, 6], 1), ([4, 5, 6], [0, 2, 0], 1));
+        assert_eq!(window(&[4, 5, 6], 9), ([120, 1, 1], [0, 2, 0], 1));
+    }
 }

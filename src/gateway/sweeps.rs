@@ -1,37 +1,39 @@
-//! The options that stencils share: what stands outside the array, along which dimension, how often, and whether to
-//! tell how far it is.
+//! The options that stencils share: the boundary, along which dimension, how often, which outputs, and whether to tell
+//! how far it is.
 
 use super::options;
 use crate::mex::{Argument, Class, Effort, Error};
-use crate::stencil::{Boundary, Lines, Real};
+use crate::stencil::{Boundary, Lines, Real, Shape};
 
 /// From so many multiply-adds on a run is watched: some tens of milliseconds of one core, some thousand times what a
 /// thread costs.
 const LONG: u128 = 1 << 25;
 
-/// `Boundary`, `Dim`, `Iterations` and `Progress`, as far as a call has them.
+/// `Boundary`, `Dim`, `Iterations`, `Shape` and `Progress`, as far as a call has them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sweeps {
     boundary: Boundary<f64>,
     /// Counted from 0.
     dim: Option<usize>,
     iterations: usize,
+    shape: Shape,
     progress: bool,
 }
 
 impl Default for Sweeps {
     fn default() -> Sweeps {
-        Sweeps { boundary: Boundary::default(), dim: None, iterations: 1, progress: false }
+        Sweeps { boundary: Boundary::default(), dim: None, iterations: 1, shape: Shape::Same, progress: false }
     }
 }
 
 impl Sweeps {
-    /// Takes the option, if it is one of the four; false for any other name.
+    /// Takes the option, if it is one of these; false for any other name.
     pub(super) fn take(&mut self, name: &str, value: &Argument) -> Result<bool, Error> {
         match name {
             "Boundary" => self.boundary = boundary(name, value)?,
             "Dim" => self.dim = Some(options::positive_integer(name, value)? - 1),
             "Iterations" => self.iterations = options::integer_in(name, value, 0..=MAX_ITERATIONS)?,
+            "Shape" => self.shape = options::choice(name, value, &SHAPES)?,
             "Progress" => self.progress = options::logical(name, value)?,
             _ => return Ok(false),
         }
@@ -50,7 +52,30 @@ impl Sweeps {
 
     /// The lines of an array of these dimensions.
     pub(super) fn lines(&self, dims: &[usize]) -> Lines {
-        self.dim.map_or_else(|| Lines::along_first_non_singleton(dims), |dim| Lines::along(dims, dim))
+        Lines::along(dims, self.dim(dims))
+    }
+
+    /// Along which of these dimensions, counted from 0; it may be beyond them.
+    pub(super) fn dim(&self, dims: &[usize]) -> usize {
+        self.dim.unwrap_or_else(|| dims.iter().position(|&dim| dim != 1).unwrap_or(0))
+    }
+
+    /// Which outputs there are: no sweeps give the input, whatever was asked for.
+    ///
+    /// # Errors
+    /// `option`, where every sweep would have another size.
+    pub(super) fn shape(&self) -> Result<Shape, Error> {
+        match (self.iterations, self.shape) {
+            (_, Shape::Same) | (0, _) => Ok(Shape::Same),
+            (1, shape) => Ok(shape),
+            (count, shape) => {
+                let word = SHAPES.iter().find(|(_, choice)| *choice == shape).map_or("", |(word, _)| word);
+                Err(options::bad(format!(
+                    "'Shape', '{word}' goes with one sweep, and 'Iterations' is {count}: each sweep would have another \
+                     size. Call the function once for each."
+                )))
+            }
+        }
     }
 
     /// How many sweeps.
@@ -72,21 +97,51 @@ impl Sweeps {
 /// More than anyone waits for, and still counted without rounding.
 const MAX_ITERATIONS: usize = u32::MAX as usize;
 
+/// The words for shapes.
+const SHAPES: [(&str, Shape); 3] = [("same", Shape::Same), ("full", Shape::Full), ("valid", Shape::Valid)];
+
 /// The words for boundaries.
 const WORDS: [(&str, Boundary<f64>); 3] =
     [("replicate", Boundary::Replicate), ("symmetric", Boundary::Symmetric), ("circular", Boundary::Circular)];
 
+/// The words of other tools for the same boundaries, and ours.
+const OTHER_WORDS: [(&str, &str); 6] = [
+    ("periodic", "'circular' here"),
+    ("wrap", "'circular' here"),
+    ("nearest", "'replicate' here"),
+    ("zero", "the number 0 here"),
+    ("constant", "a number here, such as 0"),
+    ("reflect", "'symmetric' here, as SciPy means it"),
+];
+
+/// Whether a text says which boundary, in our words or in those of other tools.
+pub(super) fn is_boundary(text: &str) -> bool {
+    let mut words = WORDS.iter().map(|(word, _)| word).chain(OTHER_WORDS.iter().map(|(word, _)| word));
+    words.any(|word| word.eq_ignore_ascii_case(text))
+}
+
+/// Whether a text says which outputs.
+pub(super) fn is_shape(text: &str) -> bool {
+    SHAPES.iter().any(|(word, _)| word.eq_ignore_ascii_case(text))
+}
+
+/// A real scalar of any numeric class or a logical one; `None` for anything else.
+pub(super) fn real_scalar(value: &Argument) -> Option<f64> {
+    value.scalar().filter(|_| value.is_real_number() || value.class() == Class::Logical)
+}
+
 /// A real scalar of any numeric class, or one of the words.
 fn boundary(name: &str, value: &Argument) -> Result<Boundary<f64>, Error> {
-    if let Some(text) = value.text() {
-        return options::choice_of_text(name, text, &WORDS).map_err(|error| Error {
-            text: error.text.replace(", expected ", ", expected a real scalar or "),
-            ..error
+    let Some(text) = value.text() else {
+        return real_scalar(value).map(Boundary::Constant).ok_or_else(|| {
+            let words = options::quoted(&WORDS);
+            options::bad(format!("Bad value for '{name}': got {value}, expected a real scalar or {words}."))
         });
-    }
-    let number = value.scalar().filter(|_| value.is_real_number() || value.class() == Class::Logical);
-    number.map(Boundary::Constant).ok_or_else(|| {
-        let words = WORDS.map(|(word, _)| format!("{word:?}")).join(" or ");
-        options::bad(format!("Bad value for {name}: got {value}, expected a real scalar or {words}."))
+    };
+    options::choice_of_text(name, text, &WORDS).map_err(|error| {
+        let other = OTHER_WORDS.iter().find(|(word, _)| word.eq_ignore_ascii_case(text));
+        let advice = other.map(|(word, ours)| format!(" What other tools call '{word}' is {ours}."));
+        let text = error.text.replace(", expected ", ", expected a real scalar or ");
+        Error { text: text + &advice.unwrap_or_default(), ..error }
     })
 }

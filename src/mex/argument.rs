@@ -6,6 +6,7 @@ use std::fmt;
 
 use super::gpu::{self, OnGpu};
 use super::sys::{self, mxArray};
+use super::value::{Numeric, Truth};
 use super::{Error, Host, object};
 use crate::memory::{self, OutOfMemory};
 
@@ -35,6 +36,37 @@ pub enum Class {
 }
 
 impl Class {
+    /// The bytes of an element, of numbers and of truth values; 0 for other classes.
+    pub(super) fn bytes(self) -> usize {
+        match self {
+            Class::Double => 8,
+            Class::Single => 4,
+            Class::Logical => 1,
+            Class::Integer { bytes, .. } => bytes.into(),
+            Class::Char | Class::Other => 0,
+        }
+    }
+
+    /// The host's number for a class of numbers.
+    ///
+    /// # Panics
+    /// For other classes.
+    pub(super) fn id(self) -> sys::mxClassID {
+        match self {
+            Class::Double => sys::mxDOUBLE_CLASS,
+            Class::Single => sys::mxSINGLE_CLASS,
+            Class::Integer { bytes: 1, signed: true } => sys::mxINT8_CLASS,
+            Class::Integer { bytes: 1, signed: false } => sys::mxUINT8_CLASS,
+            Class::Integer { bytes: 2, signed: true } => sys::mxINT16_CLASS,
+            Class::Integer { bytes: 2, signed: false } => sys::mxUINT16_CLASS,
+            Class::Integer { bytes: 4, signed: true } => sys::mxINT32_CLASS,
+            Class::Integer { bytes: 4, signed: false } => sys::mxUINT32_CLASS,
+            Class::Integer { bytes: 8, signed: true } => sys::mxINT64_CLASS,
+            Class::Integer { bytes: 8, signed: false } => sys::mxUINT64_CLASS,
+            _ => panic!("no class of numbers: {self}"),
+        }
+    }
+
     pub(super) fn of(id: sys::mxClassID) -> Class {
         let integer = |bytes, signed| Class::Integer { bytes, signed };
         match id {
@@ -209,12 +241,12 @@ impl Argument {
 
     /// The elements of a real, full array of class double, in column-major order; `None` for any other array.
     pub fn doubles(&self) -> Option<&[f64]> {
-        (self.class == Class::Double).then(|| self.elements()).flatten()
+        self.elements()
     }
 
     /// The elements of a real, full array of class single, in column-major order; `None` for any other array.
     pub fn singles(&self) -> Option<&[f32]> {
-        (self.class == Class::Single).then(|| self.elements()).flatten()
+        self.elements()
     }
 
     /// The value of a real number or logical of any class, where it is a scalar; `None` otherwise.
@@ -224,18 +256,15 @@ impl Argument {
         }
         // Beyond 2^53 neighbouring numbers become one: nobody's option is that large.
         match self.class {
-            Class::Double => self.first::<f64>(),
-            Class::Logical => self.first::<u8>().map(f64::from),
+            Class::Double => self.doubles()?.first().copied(),
+            Class::Logical => self.logicals()?.first().map(|&truth| truth.into()),
             _ => self.numbers()?.next(),
         }
     }
 
     /// The values of a real, full array of numbers of any class.
     pub fn numbers(&self) -> Option<Box<dyn Iterator<Item = f64> + '_>> {
-        fn of<'a, T: Element + 'a>(
-            array: &'a Argument,
-            to_f64: fn(T) -> f64,
-        ) -> Option<Box<dyn Iterator<Item = f64> + 'a>> {
+        fn of<'a, T: Numeric>(array: &'a Argument, to_f64: fn(T) -> f64) -> Option<Box<dyn Iterator<Item = f64> + 'a>> {
             array.elements::<T>().map(|elements| Box::new(elements.iter().map(move |&value| to_f64(value))) as _)
         }
         match self.class {
@@ -280,18 +309,17 @@ impl Argument {
 
     /// The value of a scalar of class uint64.
     pub fn whole_number(&self) -> Option<u64> {
-        let is_one = self.class == Class::Integer { bytes: 8, signed: false } && self.len() == 1;
-        is_one.then(|| self.first::<u64>()).flatten()
+        self.elements::<u64>().filter(|numbers| numbers.len() == 1).map(|numbers| numbers[0])
     }
 
     /// The elements of a real, full array of truth values, a byte each; `None` for any other array.
     pub fn logicals(&self) -> Option<&[u8]> {
-        (self.class == Class::Logical).then(|| self.elements()).flatten()
+        self.elements::<Truth>().map(bytemuck::cast_slice)
     }
 
-    /// The elements, where they lie in one piece and there is no second half.
-    fn elements<T: Element>(&self) -> Option<&[T]> {
-        if self.complex || self.sparse {
+    /// The elements of a real, full array of the class of `T`, in column-major order; `None` for any other array.
+    pub fn elements<T: Numeric>(&self) -> Option<&[T]> {
+        if self.class != T::CLASS || self.complex || self.sparse {
             return None;
         }
         if self.is_empty() {
@@ -301,13 +329,9 @@ impl Argument {
         if self.data.is_null() {
             return None;
         }
-        // SAFETY: a full, real array has `len` elements of its class at `data`, the caller chose `T` by that class, the
-        // host aligns them, and the input is neither freed nor written to before the call has returned.
+        // SAFETY: a full, real array has `len` elements of its class at `data`, which is that of `T`, the host aligns
+        // them, and the input is neither freed nor written to before the call has returned.
         Some(unsafe { std::slice::from_raw_parts(self.data.cast(), self.len()) })
-    }
-
-    fn first<T: Element>(&self) -> Option<T> {
-        self.elements::<T>()?.first().copied()
     }
 }
 
@@ -333,19 +357,6 @@ impl fmt::Display for Argument {
         write!(f, " {complex}{sparse}{class}{}", self.class_name)
     }
 }
-
-/// A type of which every pattern of bits is a value: arrays of the host can be read as these.
-trait Element: Copy {}
-impl Element for f64 {}
-impl Element for f32 {}
-impl Element for i8 {}
-impl Element for u8 {}
-impl Element for i16 {}
-impl Element for u16 {}
-impl Element for i32 {}
-impl Element for u32 {}
-impl Element for i64 {}
-impl Element for u64 {}
 
 /// The dimensions of an array.
 ///

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::Host;
-use super::argument::any_row;
+use super::argument::{Class, any_row};
 use super::sys::mxArray;
 
 /// From this many bytes on, an output is lent.
@@ -85,8 +85,13 @@ pub(super) fn prepare(host: &Host) {
 
 /// A real array of these dimensions for a large output, with elements of unknown value; `None` where it is to be made
 /// in the ordinary way.
-pub(super) fn array(single: bool, dims: &[usize]) -> Option<*mut mxArray> {
-    let bytes = dims.iter().product::<usize>() * if single { size_of::<f32>() } else { size_of::<f64>() };
+pub(super) fn array(class: Class, dims: &[usize]) -> Option<*mut mxArray> {
+    let single = match class {
+        Class::Double => false,
+        Class::Single => true,
+        _ => return None,
+    };
+    let bytes = dims.iter().product::<usize>() * class.bytes();
     let Some(Outputs::Lent(lend)) = outputs().filter(|_| bytes >= LEND_FROM) else {
         return None;
     };

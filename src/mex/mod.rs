@@ -40,7 +40,7 @@ pub use lend::outputs_name;
 pub use object::Pending;
 pub use run::Effort;
 pub use sys::mxArray;
-pub use value::{Fields, Fill, FillWith, Numeric, Output, Reply, Value};
+pub use value::{Fields, Fill, Numeric, Output, Reply, Truth, Value};
 
 /// A function of the library: the name under which a host calls it, and what is done then.
 #[derive(Clone, Copy)]
@@ -146,7 +146,7 @@ unsafe fn serve(
     let reply = guarded(|| (function.call)(&call)).map_err(failed)?;
     memory::check().map_err(short)?;
     trace.step("read");
-    if let Some(warning) = &reply.warning {
+    for warning in &reply.warnings {
         let message = Message::new(function.prefix(), warning);
         // SAFETY: both texts end in NUL. The user may have made the warning an error: then this raises, and drops what
         // we hold.
@@ -178,24 +178,15 @@ unsafe fn serve(
             made.into_array().map_err(failed)?
         }
         Output::Array { mut dims, fill, effort } => {
-            let len = dims.iter().product();
-            let (array, way) = host.array(&mut dims, &fill);
+            let len: usize = dims.iter().product();
+            let (array, way) = host.array(&mut dims, fill.class);
             trace.step(way);
             // Without room for a thread a long run is done on this one, as where the system gives no more threads.
             let effort =
                 Effort { long: effort.long && memory::spare(memory::STACK + memory::THREAD).is_ok(), ..effort };
-            let filled = match fill {
-                Fill::Double(fill) => {
-                    // SAFETY: the array was made a line ago, with these dimensions and of this class; here and below.
-                    let elements = unsafe { host.elements_mut(array, len) };
-                    host.run(function.name, &effort, |watch| fill(elements, watch))
-                }
-                Fill::Single(fill) => {
-                    // SAFETY: as above.
-                    let elements = unsafe { host.elements_mut(array, len) };
-                    host.run(function.name, &effort, |watch| fill(elements, watch))
-                }
-            };
+            // SAFETY: the array was made a line ago, with these dimensions and of this class.
+            let bytes = unsafe { host.bytes_mut(array, len * fill.class.bytes()) };
+            let filled = host.run(function.name, &effort, |watch| (fill.fill)(bytes, watch));
             if let Err(error) = filled {
                 // SAFETY: nobody else has it.
                 unsafe { (api.mxDestroyArray)(array) };

@@ -13,6 +13,7 @@
 
 use crate::process;
 use std::fmt::Write as _;
+use std::io::IsTerminal as _;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -40,6 +41,9 @@ const SILENCE: Duration = Duration::from_millis(500);
 
 /// How often the line changes.
 const REFRESH: Duration = Duration::from_millis(200);
+
+/// How often a line is written to a file or a pipe, where none takes back the one before.
+const REFRESH_IN_FILE: Duration = Duration::from_secs(10);
 
 /// A thread that is stopped and joined when this is dropped, whoever is the cause of it.
 struct Joined<'a> {
@@ -129,7 +133,7 @@ impl Host {
         };
         let joined = Joined { watch: &watch, thread: Some(thread), process: process::id() };
         let mut interrupted = false;
-        let mut line = effort.progress.then(|| Line::new(name, effort.updates));
+        let mut line = effort.progress.then(|| Line::new(name, effort.updates, prints_on_screen()));
         let result = loop {
             let finished = joined.is_finished();
             match outcome.wait() {
@@ -188,25 +192,33 @@ impl Host {
     }
 }
 
-/// The line of a run under way. Each update takes the last one back: MATLAB's window knows the backspace, and not the
-/// carriage return.
+/// Whether what the host prints goes to a screen. Octave prints to standard output; MATLAB has a window of its own, and
+/// whether it writes to a file instead is not known here.
+fn prints_on_screen() -> bool {
+    !symbols::is_octave() || std::io::stdout().is_terminal()
+}
+
+/// The line of a run under way. On a screen each update takes the last one back: MATLAB's window knows the backspace,
+/// and not the carriage return. In a file each is a line of its own, and there are fewer.
 struct Line {
     name: String,
     updates: u64,
+    on_screen: bool,
     start: Instant,
     shown: Option<Instant>,
     length: usize,
 }
 
 impl Line {
-    fn new(name: &str, updates: u64) -> Line {
-        Line { name: name.into(), updates, start: Instant::now(), shown: None, length: 0 }
+    fn new(name: &str, updates: u64, on_screen: bool) -> Line {
+        Line { name: name.into(), updates, on_screen, start: Instant::now(), shown: None, length: 0 }
     }
 
     /// What to print now, if anything.
     fn update(&mut self, done: u64) -> Option<String> {
         let now = Instant::now();
-        if now - self.start < SILENCE || self.shown.is_some_and(|shown| now - shown < REFRESH) {
+        let refresh = if self.on_screen { REFRESH } else { REFRESH_IN_FILE };
+        if now - self.start < SILENCE || self.shown.is_some_and(|shown| now - shown < refresh) {
             return None;
         }
         self.shown = Some(now);
@@ -233,11 +245,14 @@ impl Line {
         } else {
             format!("{}: ended after {}", self.name, duration(seconds))
         };
-        Some(self.replace(line) + "\n")
+        Some(if self.on_screen { self.replace(line) + "\n" } else { self.replace(line) })
     }
 
-    /// `line` in the place of the one before.
+    /// `line` in the place of the one before, or below it.
     fn replace(&mut self, line: String) -> String {
+        if !self.on_screen {
+            return line + "\n";
+        }
         let back = "\u{8}".repeat(self.length);
         // Blanks over what is longer of the line before.
         let line = format!("{line:width$}", width = self.length);
@@ -272,7 +287,7 @@ mod tests {
 
     #[test]
     fn the_line_is_silent_at_first_then_replaces_itself() {
-        let mut line = Line::new("F", 1000);
+        let mut line = Line::new("F", 1000, true);
         assert_eq!(line.update(10), None);
         assert_eq!(line.text(250, 1.0), "F:  25 %, 250 updates/s, 3.0 s left");
         let first = line.length;
@@ -284,12 +299,26 @@ mod tests {
 
     #[test]
     fn a_line_that_was_never_shown_has_no_last_words() {
-        assert_eq!(Line::new("F", 1).end(true), None);
-        let mut line = Line::new("F", 1000);
+        assert_eq!(Line::new("F", 1, true).end(true), None);
+        let mut line = Line::new("F", 1000, true);
         line.start -= SILENCE;
         assert!(line.update(10).is_some());
         assert_eq!(line.update(20), None, "too soon");
         assert!(line.end(true).unwrap().ends_with(" in all\n"));
+    }
+
+    #[test]
+    fn in_a_file_there_are_whole_lines_and_few() {
+        let mut line = Line::new("F", 1000, false);
+        line.start -= SILENCE;
+        let first = line.update(100).unwrap();
+        assert!(first.starts_with("F:  10 %") && first.ends_with(" left\n") && !first.contains('\u{8}'), "{first:?}");
+        line.shown = line.shown.map(|shown| shown - REFRESH);
+        assert_eq!(line.update(200), None, "too soon");
+        line.shown = line.shown.map(|shown| shown - REFRESH_IN_FILE);
+        assert!(line.update(300).unwrap().starts_with("F:  30 %"));
+        let last = line.end(true).unwrap();
+        assert!(last.starts_with("F: 100 %") && last.ends_with(" in all\n") && !last.contains('\u{8}'), "{last:?}");
     }
 
     /// The thread of a run that goes on until it is stopped, in a process with this identifier.

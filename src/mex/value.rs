@@ -1,5 +1,8 @@
 //! Outputs: how they are described, and how the host is asked to make them.
 
+use bytemuck::{Pod, Zeroable};
+
+use super::argument::Class;
 use super::error::Error;
 use super::object::Pending;
 use super::run::Effort;
@@ -9,45 +12,60 @@ use crate::watch::Watch;
 
 /// Fills an output array with all its elements, in column-major order. It reads none before it has written it: their
 /// values are unknown. It may be run on another thread.
-pub enum Fill<'a> {
-    /// Of class double.
-    Double(FillWith<'a, f64>),
-    /// Of class single.
-    Single(FillWith<'a, f32>),
+pub struct Fill<'a> {
+    pub(super) class: Class,
+    /// Called once with all bytes of the elements.
+    pub(super) fill: FillBytes<'a>,
 }
 
-/// [`Fill`] for one class.
-pub type FillWith<'a, T> = Box<dyn FnOnce(&mut [T], &Watch) -> Result<(), Error> + Send + 'a>;
+type FillBytes<'a> = Box<dyn FnOnce(&mut [u8], &Watch) -> Result<(), Error> + Send + 'a>;
 
-/// A class that outputs may have: of each, all patterns of bits are values.
-pub trait Numeric: Sized {
-    /// Whether it is single; else it is double.
-    const SINGLE: bool;
+/// A class of the host's numbers and truth values, as the type of an element: of each, all patterns of bits are values.
+pub trait Numeric: Pod {
+    /// The host's class.
+    const CLASS: Class;
 
-    /// `fill` as one of the choices of [`Fill`].
-    fn fill<'a>(fill: impl FnOnce(&mut [Self], &Watch) -> Result<(), Error> + Send + 'a) -> Fill<'a>;
-}
-
-impl Numeric for f64 {
-    const SINGLE: bool = false;
-
-    fn fill<'a>(fill: impl FnOnce(&mut [f64], &Watch) -> Result<(), Error> + Send + 'a) -> Fill<'a> {
-        Fill::Double(Box::new(fill))
+    /// `fill` as the host's arrays are filled.
+    fn fill<'a>(fill: impl FnOnce(&mut [Self], &Watch) -> Result<(), Error> + Send + 'a) -> Fill<'a> {
+        let fill = move |bytes: &mut [u8], watch: &Watch| {
+            // The host may have no address for nothing, least of all one that is a multiple of anything.
+            if bytes.is_empty() { fill(&mut [], watch) } else { fill(bytemuck::cast_slice_mut(bytes), watch) }
+        };
+        Fill { class: Self::CLASS, fill: Box::new(fill) }
     }
 }
 
-impl Numeric for f32 {
-    const SINGLE: bool = true;
+/// A truth value of the host's: any number but 0 is true.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(transparent)]
+pub struct Truth(pub u8);
 
-    fn fill<'a>(fill: impl FnOnce(&mut [f32], &Watch) -> Result<(), Error> + Send + 'a) -> Fill<'a> {
-        Fill::Single(Box::new(fill))
-    }
+macro_rules! numeric {
+    ($($type:ty: $class:expr,)*) => {
+        $(impl Numeric for $type {
+            const CLASS: Class = $class;
+        })*
+    };
+}
+
+numeric! {
+    f64: Class::Double,
+    f32: Class::Single,
+    Truth: Class::Logical,
+    i8: Class::Integer { bytes: 1, signed: true },
+    u8: Class::Integer { bytes: 1, signed: false },
+    i16: Class::Integer { bytes: 2, signed: true },
+    u16: Class::Integer { bytes: 2, signed: false },
+    i32: Class::Integer { bytes: 4, signed: true },
+    u32: Class::Integer { bytes: 4, signed: false },
+    i64: Class::Integer { bytes: 8, signed: true },
+    u64: Class::Integer { bytes: 8, signed: false },
 }
 
 /// What a gateway makes of its arguments.
 pub struct Reply<'a> {
     /// Shown by the host before anything is computed.
-    pub warning: Option<Error>,
+    pub warnings: Vec<Error>,
     /// What the function returns.
     pub output: Output<'a>,
 }
@@ -143,50 +161,52 @@ impl From<String> for Value {
 }
 
 impl Host {
-    /// A real array of the class of `fill`, with elements of unknown value, and how it was made, in a word.
+    /// A real array of this class, with elements of unknown value, and how it was made, in a word.
     ///
     /// The one place that decides how an output comes into being. The host raises an error itself where it has no
     /// memory for it.
-    pub(super) fn array(&self, dims: &mut [usize], fill: &Fill) -> (*mut mxArray, &'static str) {
-        if let Some(array) = lend::array(matches!(fill, Fill::Single(_)), dims) {
+    ///
+    /// # Panics
+    /// For a class that is neither of numbers nor of truth values.
+    pub(super) fn array(&self, dims: &mut [usize], class: Class) -> (*mut mxArray, &'static str) {
+        if let Some(array) = lend::array(class, dims) {
             return (array, "lent");
         }
-        let class = match fill {
-            Fill::Double(_) => sys::mxDOUBLE_CLASS,
-            Fill::Single(_) => sys::mxSINGLE_CLASS,
-        };
+        let (count, sizes) = (dims.len() as _, dims.as_mut_ptr().cast());
         // Uninitialised: everyone who gets it writes every element, and a large array costs as much to clear as to
-        // compute.
+        // compute. Of truth values the hosts make no other arrays than cleared ones.
         // SAFETY: as many dimensions as said, and the host's type for them has the size of ours.
         let array = unsafe {
-            (self.api.mxCreateUninitNumericArray)(dims.len() as _, dims.as_mut_ptr().cast(), class as _, sys::mxREAL)
+            match class {
+                Class::Logical => (self.api.mxCreateLogicalArray)(count, sizes),
+                _ => (self.api.mxCreateUninitNumericArray)(count, sizes, class.id() as _, sys::mxREAL),
+            }
         };
         (array, "made")
     }
 
-    /// The elements of an array that `array` made, of values that nobody knows.
+    /// The elements of an array that `array` made, as bytes of values that nobody knows.
     ///
-    /// # Why this is a slice of numbers
-    /// A slice must be of initialised elements, and the host has written nothing there. Three things together make it
+    /// # Why this is a slice
+    /// A slice must be of initialised elements, and the host has written nothing there. Two things together make it
     /// sound all the same:
     /// - The memory comes from an allocator outside this program, through functions whose addresses are found when it
     ///   runs. The compiler sees no allocation, and must assume that the host has written every byte and kept the
     ///   address: to this program the bytes are initialised, unlike those of its own allocator.
-    /// - Every pattern of bits is a value of `T`, which [`Numeric`] limits to `f64` and `f32`.
     /// - Nobody reads an element before writing it. That is the part of [`Engine`](crate::stencil::Engine) to keep, and
     ///   `tests/engines.rs` holds it with outputs that are full of NaN (`outputs_are_not_read`). So it does not matter
     ///   either that fresh pages may change until they are first written to, where the host's allocator gave them back
     ///   to the system for later.
     ///
     /// # Safety
-    /// `array` must be such an array, of `len` elements of class `T`, not yet given to the host and not borrowed
+    /// `array` must be such an array, of so many bytes of elements, not yet given to the host and not borrowed
     /// elsewhere.
-    pub(super) unsafe fn elements_mut<'a, T: Numeric>(&self, array: *mut mxArray, len: usize) -> &'a mut [T] {
-        if len == 0 {
+    pub(super) unsafe fn bytes_mut<'a>(&self, array: *mut mxArray, bytes: usize) -> &'a mut [u8] {
+        if bytes == 0 {
             return &mut [];
         }
-        // SAFETY: the host allocated `len` numbers there, aligned, for us alone; what they are is said above.
-        let elements = unsafe { std::slice::from_raw_parts_mut((self.api.mxGetData)(array).cast(), len) };
+        // SAFETY: the host allocated so many bytes there for us alone; what they are is said above.
+        let elements = unsafe { std::slice::from_raw_parts_mut((self.api.mxGetData)(array).cast(), bytes) };
         pages::prefer_large(elements);
         elements
     }
@@ -199,15 +219,15 @@ impl Host {
             match value {
                 Value::Double(value) => (api.mxCreateDoubleScalar)(*value),
                 Value::Number(number) => self.whole_number(*number),
-                Value::Empty => self.array(&mut [0, 0], &f64::fill(|_, _| Ok(()))).0,
+                Value::Empty => self.array(&mut [0, 0], Class::Double).0,
                 Value::Logical(value) => (api.mxCreateLogicalScalar)(*value as _),
                 Value::Text(text) => {
                     let text: Vec<u8> = text.bytes().filter(|&byte| byte != 0).chain([0]).collect();
                     (api.mxCreateString)(text.as_ptr().cast())
                 }
                 Value::Row(values) => {
-                    let (array, _) = self.array(&mut [1, values.len()], &f64::fill(|_, _| Ok(())));
-                    self.elements_mut(array, values.len()).copy_from_slice(values);
+                    let (array, _) = self.array(&mut [1, values.len()], Class::Double);
+                    self.bytes_mut(array, size_of_val(&values[..])).copy_from_slice(bytemuck::cast_slice(values));
                     array
                 }
                 Value::Struct(fields) => self.structs(std::slice::from_ref(fields)),

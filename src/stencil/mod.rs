@@ -16,6 +16,7 @@ mod lines;
 mod real;
 mod reference;
 mod taps;
+mod window;
 
 pub use arithmetic::{
     Arithmetic, Binary, CHUNK, Expansion, LANES, MAX_POWER, Operand, Places, RANK, Reduction, Section, Unary,
@@ -29,6 +30,7 @@ pub use lines::Lines;
 pub use real::Real;
 pub use reference::Reference;
 pub use taps::{MAX_TAPS, Taps, TapsError};
+pub use window::{Sample, Shape, Window};
 
 /// Sweeps of a stencil along the lines of an array: as many times one behind the other, each over what the last one
 /// gave.

@@ -3,7 +3,7 @@ use std::fmt::{Debug, LowerExp};
 /// A class of floating-point numbers that arrays are made of.
 ///
 /// Every pattern of bits is a value of it, and zero bits are +0.
-pub trait Real: Copy + Debug + Default + LowerExp + PartialEq + PartialOrd + Send + Sync + 'static {
+pub trait Real: bytemuck::Pod + Debug + Default + LowerExp + PartialEq + PartialOrd + Send + Sync {
     /// The other class.
     type Other: Real<Other = Self>;
 

@@ -369,7 +369,7 @@
 
 %!error id=ConvolutionConstantMemory:numberOfInputs ConvolutionConstantMemory_CUDA (1)
 %!error id=ConvolutionConstantMemory:numberOfOutputs [a, b] = ConvolutionConstantMemory_CUDA (1, 1);
-%!error id=ConvolutionConstantMemory:dataType ConvolutionConstantMemory_CUDA (uint8 (1:9), 1)
+%!error id=ConvolutionConstantMemory:dataType ConvolutionConstantMemory_CUDA (int64 (1:9), 1)
 %!error id=ConvolutionConstantMemory:imageShape ConvolutionConstantMemory_CUDA (ones (2, 2, 2, 2), 1)
 %!error id=ConvolutionConstantMemory:filterSize ConvolutionConstantMemory_CUDA (1, [])
 %!error id=ConvolutionConstantMemory:filterShape ConvolutionConstantMemory_CUDA (1, ones (3, 3, 3, 3))
@@ -380,9 +380,13 @@
 %! fails (f, "numberOfInputs", {}, 0);
 %! fails (f, "numberOfInputs", {magic(4)});
 
-%!test # every class but double and single, sparse, complex: as the image, as the filter, as both
+%!test # other classes, sparse, complex: as the image, as the filter, as both
 %! for v = no_real_floats ()
-%!   fails (f, "dataType", {v{1}, 1});
+%!   ## Images of integers and of truth values are in images.tst.
+%!   small = isa (v{1}, "integer") && ! isa (v{1}, "int64") && ! isa (v{1}, "uint64");
+%!   if (! (small || islogical (v{1})) || issparse (v{1}))
+%!     fails (f, "dataType", {v{1}, 1});
+%!   endif
 %!   fails (f, "dataType", {magic(4), v{1}});
 %!   fails (f, "dataType", {single(magic(4)), v{1}});
 %!   fails (f, "dataType", {v{1}, v{1}});
@@ -431,7 +435,7 @@
 
 %!test # which error comes first where several are due
 %! n = magic (4);
-%! wrong = int8 (1);
+%! wrong = int64 (1);
 %! deep = ones (2, 2, 2, 2);
 %! chain = {
 %!   ## arguments                                              outputs  identifier
@@ -466,22 +470,25 @@
 %! n = magic (4);
 %! cases = {
 %!   {n},                             "1"
-%!   {int8(n), 1},                    "int8"
-%!   {int8(n), 1},                    "N is"
-%!   {int8(n), 1},                    "double (N)"
+%!   {int64(n), 1},                   "int64"
+%!   {int64(n), 1},                   "N is"
+%!   {int64(n), 1},                   "double (N)"
 %!   {n, sparse(1)},                  "full (F)"
 %!   {n, {1}},                        "cell"
 %!   {n, 1i},                         "complex"
 %!   {ones(2, 3, 4, 5), 1},           "2x3x4x5"
+%!   {ones(2, 3, 4, 5), 1},           "reshape (N, 2, 3, [])"
 %!   {n, ones(4, 3)},                 "4x3"
 %!   {n, ones(4, 3)},                 "even"
+%!   {n, ones(4, 3)},                 "[0 F]"
+%!   {ones(3), ones(100)},            "swapped"
 %!   {n, ones(1, 17)},                "1x17"
 %!   {n, ones(1, 17)},                "15x15"
 %!   {n, ones(9, 9, 9)},              "7x7x7"
 %!   {n, ones(3, 3, 3, 3)},           "3x3x3x3"
 %!   {n, []},                         "empty"
 %!   {n, 1, "Colour", 1},             "Colour"
-%!   {n, 1, "Colour", 1},             "Backend, Device"
+%!   {n, 1, "Colour", 1},             "'Backend', 'Device'"
 %!   };
 %! for i = 1:rows (cases)
 %!   text = "";
@@ -493,3 +500,35 @@
 %!   assert (! isempty (strfind (text, cases{i,2})), ...
 %!           "nothing of <%s> in <%s>", cases{i,2}, text);
 %! endfor
+
+%!test # what the texts advise is right: an even filter with zeros ahead, four dimensions as three
+%! n = magic (9);
+%! ## imfilter lays the middle of an even filter at floor ((size + 1) / 2).
+%! filter = reshape (1:12, 4, 3);
+%! padded = [zeros(1, 3); filter];
+%! want = conv2 ([zeros(1, 11); zeros(9, 1), n, zeros(9, 1); zeros(2, 11)], rot90 (filter, 2), "valid");
+%! assert (ConvolutionConstantMemory_CUDA (n, padded), want);
+%! n = reshape (1:120, 2, 3, 4, 5);
+%! p = reshape (ConvolutionConstantMemory_CUDA (reshape (n, 2, 3, []), ones (3)), size (n));
+%! assert (p(:,:,3,4), conv2 (n(:,:,3,4), ones (3), "same"));
+
+%!test # inputs that look swapped: one warning in a session, with an identifier, and the result as ever
+%! code = @(calls) [{"c = @ConvolutionConstantMemory_CUDA;"}; calls(:)];
+%! told = @(out) numel (strfind (out, "were the two swapped"));
+%! backend = {"STENCIL_BACKEND=cpu"};
+%! for call = {"y = c ([1 2], ones (3, 5)); assert (y, [3 3]);", "c (uint8 (5), ones (3));", ...
+%!             "c (ones (2, 2), ones (3, 3, 3));", "c (DeviceArray (1), ones (3));"}
+%!   ## Once.
+%!   [status, out] = run_octave (code ([call, call]), backend);
+%!   assert (status, 0, out);
+%!   assert (told (out) == 1, "%s: %s", call{1}, out);
+%! endfor
+%! [~, out] = run_octave (code ({"warning ('off', 'ConvolutionConstantMemory:swapped');", "c (1, ones (3));"}), backend);
+%! assert (told (out), 0);
+%! ## Not where one dimension is as large, nor for an empty image.
+%! quiet = {"c (1:5, ones (1, 15));", "c (ones (3), ones (3));", "c ([], ones (3));", "c (ones (1, 1, 2), ones (3));"};
+%! [status, out] = run_octave (code (quiet), backend);
+%! assert (status == 0 && told (out) == 0, out);
+%! ## Beside the warning that there is no GPU, where that is due.
+%! [status, out] = run_octave (code ({"c (1, ones (3));"}), {"STENCIL_BACKEND=auto", "CUDA_VISIBLE_DEVICES="});
+%! assert (numel (strfind (out, "warning: ConvolutionConstantMemory_CUDA: ")), 2 - on_stand_in (), out);

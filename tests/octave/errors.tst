@@ -50,7 +50,12 @@
 %!     fails (name, "numberOfInputs", [inputs, {"Backend", "cpu"}, no_name, {"cpu"}]);
 %!     if (numel (inputs) == 2)
 %!       fails (name, "numberOfInputs", [inputs, no_name, {"cpu"}]);
-%!       fails (name, "numberOfInputs", [inputs, no_name]);
+%!       ## A number alone is imfilter's boundary there.
+%!       is_boundary = isscalar (no_name{1}) && isreal (no_name{1}) && ! issparse (no_name{1}) ...
+%!                     && (isnumeric (no_name{1}) || islogical (no_name{1}));
+%!       if (! (is_boundary && strcmp (name, "ConvolutionConstantMemory_CUDA")))
+%!         fails (name, "numberOfInputs", [inputs, no_name]);
+%!       endif
 %!     endif
 %!   endfor
 %!   ## An empty text is text, but the start of every name.
@@ -108,6 +113,35 @@
 %! fails (f, "kernelLength", {x, 1:4});
 %! fails (f, "kernelLength", {x, 1:23});
 
+%!test # the text shows the way out: other filters, with the numbers, and what it does is said truly
+%! long = rand (1, 300);
+%! text = fails (f, "kernelLength", {long, ones(1, 31)});
+%! assert (! isempty (strfind (text, "21 and 11 taps")) && ! isempty (strfind (text, "'Iterations', 2 and 17 taps")), text);
+%! a = [1:11, 10:-1:1];
+%! b = [1:6, 5:-1:1];
+%! y = StencilConstantMemory_CUDA (StencilConstantMemory_CUDA (long, a), b);
+%! assert (y(16:end-15), conv (long, conv (a, b), "valid"), 1e-9);
+%! text = fails (f, "kernelLength", {long, ones(1, 47)});
+%! assert (! isempty (strfind (text, "2 calls with 21 taps and one with 7")), text);
+%! text = fails (f, "kernelLength", {long, ones(1, 100001)});
+%! assert (! isempty (strfind (text, "fftfilt")), text);
+%! ## Of an even length: where conv has its middle.
+%! text = fails (f, "kernelLength", {long, 1:4});
+%! assert (! isempty (strfind (text, "[0 kernelArray]")), text);
+%! assert (StencilConstantMemory_CUDA (long, [0, 1:4]), conv (long, fliplr (1:4), "same"), 1e-12);
+%! text = fails (f, "kernelLength", {long, (1:4)'});
+%! assert (! isempty (strfind (text, "[0; kernelArray]")), text);
+
+%!test # inputs that look swapped
+%! for taps = {1:21, (1:5)', 7}
+%!   text = fails (f, "kernelLength", {taps{1}, ones(1, 22)});
+%!   assert (! isempty (strfind (text, "swapped")), text);
+%! endfor
+%! for array = {1:22, ones(2), zeros(1, 0), ones(1, 1, 30)}
+%!   text = fails (f, "kernelLength", {array{1}, ones(1, 23)});
+%!   assert (isempty (strfind (text, "swapped")), text);
+%! endfor
+
 %!test # 21 is allowed, and one tap too
 %! assert (StencilConstantMemory_CUDA (2, ones (1, 21)), 2);
 %! assert (StencilConstantMemory_CUDA (2, 3), 6);
@@ -125,7 +159,7 @@
 %!   endfor
 %! endfor
 
-%!test # a prefix that two of the six names share
+%!test # a prefix that two of the names share
 %! for name = {"B", "b", "D", "d"}
 %!   fails (f, "option", {x, k, name{1}, "cpu"});
 %!   fails (f, "option", {x, k, name{1}, 1});
@@ -270,7 +304,7 @@
 %! endfor
 %! for option = {"D", "d"}
 %!   text = fails ("DerivativeConstantMemory_CUDA", "option", {x, option{1}, 1});
-%!   assert (! isempty (strfind (text, "Device or Dim")), text);
+%!   assert (! isempty (strfind (text, "'Device' or 'Dim'")), text);
 %!   fails ("ConvolutionConstantMemory_CUDA", "noDevice", {x, k, option{1}, 99});
 %! endfor
 

@@ -133,8 +133,10 @@ function bits = prints (p)
   values = [struct2cell(p.v).', p.a];
   bits = cell (1, numel (values));
   for i = 1:numel (values)
-    if (isfloat (values{i}) && isreal (values{i}) && ! issparse (values{i}))
+    if ((isfloat (values{i}) || isinteger (values{i})) && isreal (values{i}) && ! issparse (values{i}))
       bits{i} = typecast (full (values{i})(:), "uint8")(:);
+    elseif (islogical (values{i}) && ! issparse (values{i}))
+      bits{i} = uint8 (values{i}(:));
     else
       bits{i} = zeros (0, 1, "uint8");
     endif

@@ -114,6 +114,9 @@ function c = convolution (c, world)
   if (chance (0.25))
     c = single_too (c);
   endif
+  if (chance (0.2))
+    c.inputs{1} = [pick({"uint8", "uint16", "int16", "int8", "int32", "uint32", "0.5 <"}) " (" c.inputs{1} ")"];
+  endif
   if (chance (0.25))
     c.inputs{2} = ["single (" c.inputs{2} ")"];
   endif
@@ -121,6 +124,11 @@ function c = convolution (c, world)
     c.inputs = {"v.f", "v.f"};
     c.same = true;
   endif
+  ## imfilter's words.
+  while (chance (0.2))
+    c.inputs{end+1} = pick ({value_for(c, "Boundary", values, world), value_for(c, "Shape", values, world), ...
+                             text("corr"), text("conv"), text("conv")});
+  endwhile
   c = options (c, values, world);
 endfunction
 
@@ -154,7 +162,7 @@ endfunction
 function c = options (c, values, world)
   all = fuzz_options (c.name);
   often = struct ("Backend", 0.45, "Device", 0.03, "Boundary", 0.6, "Dim", 0.35, "Iterations", 0.3, ...
-                  "Progress", 0.12, "Coefficients", 0.3);
+                  "Progress", 0.12, "Coefficients", 0.3, "Shape", 0.15);
   if (numel (c.v.x) > 30000)
     often.Iterations = 0.7;
   endif
@@ -208,6 +216,8 @@ function value = value_for (c, option, values, world)
           value = pick ({"17", "40", "60", "60"});
         endif
       endif
+    case "Shape"
+      value = text (pick ({"same", "full", "full", "valid"}));
     case "Progress"
       value = pick ({"true", "false", "1", "0", "int8 (1)"});
   endswitch

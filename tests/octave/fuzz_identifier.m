@@ -31,6 +31,12 @@ function [id, o] = fuzz_identifier (name, a, nout, env, world)
       fewest = inputs = 2;
   endswitch
 
+  twice = false;
+  if (strcmp (name, "ConvolutionConstantMemory_CUDA"))
+    [inputs, o, twice] = words_behind (a);
+  endif
+  said = fieldnames (o);
+
   id = "numberOfInputs";
   if (numel (a) < fewest || mod (numel (a) - inputs, 2) != 0)
     return;
@@ -64,6 +70,9 @@ function [id, o] = fuzz_identifier (name, a, nout, env, world)
   endif
 
   id = "option";
+  if (twice)
+    return;
+  endif
   names = fuzz_options (name, study);
   for i = inputs+1:2:numel (a)
     given = a{i};
@@ -73,11 +82,21 @@ function [id, o] = fuzz_identifier (name, a, nout, env, world)
       return;
     endif
     found = names(strncmpi (names, given, n));
-    if (numel (found) != 1 || n > numel (found{1}) || ! suits (found{1}, a{i+1}))
+    if (numel (found) != 1 || n > numel (found{1}) || ! suits (found{1}, a{i+1}) || any (strcmp (said, found{1})))
       return;
     endif
     o.(found{1}) = a{i+1};
   endfor
+  if (isfield (o, "Shape") && ! strcmpi (o.Shape, "same"))
+    ## Each sweep would have another size; and nobody has so many dimensions.
+    sweeps = 1;
+    if (isfield (o, "Iterations"))
+      sweeps = double (o.Iterations);
+    endif
+    if (sweeps > 1 || sweeps == 1 && isfield (o, "Dim") && double (o.Dim) > 64)
+      return;
+    endif
+  endif
 
   id = "";
   if (strcmp (name, "ConstantMemoryStudy_CUDA"))
@@ -105,6 +124,37 @@ function [id, o] = fuzz_identifier (name, a, nout, env, world)
   endif
 endfunction
 
+## imfilter's words directly behind the filter: how many inputs there are with them, what they say, and whether
+## something is said twice, or in the word of another tool.
+function [inputs, o, twice] = words_behind (a)
+  o = struct ();
+  twice = false;
+  for inputs = 2:numel (a) - 1
+    word = a{inputs+1};
+    if (is_text (word))
+      if (any (strcmpi (word, {"replicate", "symmetric", "circular"})))
+        field = "Boundary";
+      elseif (any (strcmpi (word, {"periodic", "wrap", "nearest", "zero", "constant", "reflect"})))
+        field = "Boundary";
+        twice = true;
+      elseif (any (strcmpi (word, {"same", "full", "valid"})))
+        field = "Shape";
+      elseif (any (strcmpi (word, {"corr", "conv"})))
+        field = "flip";
+      else
+        return;
+      endif
+    elseif (! isempty (number (word)) && ! isfield (o, "Boundary"))
+      field = "Boundary";
+    else
+      return;
+    endif
+    twice = twice || isfield (o, field);
+    o.(field) = word;
+  endfor
+  inputs = max (numel (a), 2);
+endfunction
+
 function id = stencil_inputs (x, k)
   id = "";
   if (! is_real (x, "double") || ! is_real (k, "double"))
@@ -129,7 +179,9 @@ endfunction
 
 function id = convolution_inputs (n, f)
   id = "";
-  if (! is_real (n, "float") || ! is_real (f, "float"))
+  image = is_real (n, "float") || is_real (n, "logical") ...
+          || is_real (n, "integer") && ! isa (n, "int64") && ! isa (n, "uint64");
+  if (! image || ! is_real (f, "float"))
     id = "dataType";
   elseif (ndims (n) > 3)
     id = "imageShape";
@@ -157,6 +209,8 @@ function yes = suits (option, value)
       else
         yes = ! isempty (number (value));
       endif
+    case "Shape"
+      yes = is_text (value) && any (strcmpi (value, {"same", "full", "valid"}));
     case {"Device", "Dim"}
       yes = whole (value, 1, 2 ^ 32 - 1);
     case "Iterations"

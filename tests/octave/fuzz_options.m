@@ -8,11 +8,11 @@
 function names = fuzz_options (name, study = "")
   switch (name)
     case "StencilConstantMemory_CUDA"
-      names = {"Backend", "Device", "Boundary", "Dim", "Iterations", "Progress"};
+      names = {"Backend", "Device", "Boundary", "Dim", "Iterations", "Shape", "Progress"};
     case "DerivativeConstantMemory_CUDA"
       names = {"Backend", "Device", "Coefficients", "Boundary", "Dim"};
     case "ConvolutionConstantMemory_CUDA"
-      names = {"Backend", "Device", "Boundary", "Iterations", "Progress"};
+      names = {"Backend", "Device", "Boundary", "Iterations", "Shape", "Progress"};
     case "ConstantMemoryStudy_CUDA"
       switch (lower (study))
         case "access"

@@ -19,6 +19,9 @@ function p = fuzz_plan (seed, number, world)
     work = 0;
     if (numel (p.a) > 0)
       p.size = size (p.a{1});
+      if (isempty (p.id) && isfield (p.options, "Shape"))
+        p.size = shaped (p);
+      endif
       if (isfield (p.options, "Iterations"))
         work = numel (p.a{1}) * numel (p.a{2}) * double (p.options.Iterations);
       endif
@@ -36,6 +39,31 @@ function p = fuzz_plan (seed, number, world)
   else
     p.kind = [short "__good"];
   endif
+endfunction
+
+## The size of the result with a Shape.
+function dims = shaped (p)
+  dims = size (p.a{1});
+  o = p.options;
+  if (strcmpi (o.Shape, "same") || isfield (o, "Iterations") && o.Iterations == 0)
+    return;
+  endif
+  radius = zeros (size (dims));
+  if (strcmp (p.name, "StencilConstantMemory_CUDA"))
+    along = [find(dims != 1, 1), 1](1);
+    if (isfield (o, "Dim"))
+      along = double (o.Dim);
+    endif
+    radius(along) = (numel (p.a{2}) - 1) / 2;
+  else
+    radius(1:ndims (p.a{2})) = (size (p.a{2}) - 1) / 2;
+  endif
+  dims(end+1:numel (radius)) = 1;
+  radius(end+1:numel (dims)) = 0;
+  dims = max (dims + 2 * struct ("same", 0, "full", 1, "valid", -1).(lower (o.Shape)) * radius, 0) .* (dims > 0);
+  while (numel (dims) > 2 && dims(end) == 1)
+    dims(end) = [];
+  endwhile
 endfunction
 
 ## What a study of these options is reckoned with: without a size it takes seconds.

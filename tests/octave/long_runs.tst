@@ -19,7 +19,8 @@
 
 ## --- Progress --------------------------------------------------------------------
 
-%!test # a line that counts up, tells the speed and ends with a newline; the bits are the same
+%!testif ; ! system ("command -v script >/dev/null")  # needs script, for a terminal
+%! ## A line that counts up, tells the speed and ends with a newline; the bits are the same.
 %! calls = {"@(count, varargin) StencilConstantMemory_CUDA (x, [1 2 1] / 4, 'Iterations', count, varargin{:})"
 %!          "@(count, varargin) StencilConstantMemory_CUDA (x, [1 2 1] / 4, 'Dim', 2, 'Boundary', 'circular', 'Iterations', count, varargin{:})"
 %!          "@(count, varargin) ConvolutionConstantMemory_CUDA (x, ones (3) / 9, 'Iterations', count, varargin{:})"
@@ -34,7 +35,7 @@
 %!     "disp ('computed');"
 %!     "assert (same_bits (y, f (count)));"
 %!     "assert (same_bits (y, f (count, 'Progress', false)));"
-%!     "disp ('the same');"});
+%!     "disp ('the same');"}, {}, true);
 %!   name = regexp (calls{i}, '\w+_CUDA', "match", "once");
 %!   lines = on_screen (out);
 %!   assert (lines([1, 3:end]), {"ready", "computed", "the same", ""}, out);
@@ -43,6 +44,22 @@
 %!   told = regexp (out, [name ': +(\d+) %, [\d.]+ [kMGT]?updates/s, [\d a-z.]+ left'], "tokens");
 %!   share = cellfun (@(t) str2double (t{1}), told);
 %!   assert (numel (share) >= 1 && all (diff (share) >= 0) && share(end) > 0 && share(end) <= 100, out);
+%! endfor
+
+%!test # to a pipe: whole lines, one at first, then one every ten seconds, and the last
+%! out = run ({
+%!   "x = noise (1, {700, 100}{1 + on_stand_in ()}, {600, 90}{1 + on_stand_in ()});"
+%!   "f = @(varargin) StencilConstantMemory_CUDA (x, [1 2 1] / 4, varargin{:});"
+%!   "g = @(varargin) ConvolutionConstantMemory_CUDA (uint8 (x), ones (3) / 9, varargin{:});"
+%!   "f ('Iterations', as_long_as (3, @(count) f ('Iterations', count)), 'Progress', true);"
+%!   "g ('Iterations', as_long_as (3, @(count) g ('Iterations', count)), 'Progress', true);"});
+%! assert (isempty (strfind (out, "\b")), out);
+%! lines = strsplit (out, "\n");
+%! assert (numel (lines), 5, out);
+%! for i = 1:4
+%!   name = {"Stencil", "Convolution"}{1 + (i > 2)};
+%!   pattern = {" +\\d+ %, [\\d.]+ [kMGT]?updates/s, [\\d a-z.]+ left", " 100 %, [\\d.]+ [kMGT]?updates/s, [\\d.]+ s in all"}{2 - mod (i, 2)};
+%!   assert (! isempty (regexp (lines{i}, ["^" name "ConstantMemory_CUDA:" pattern "$"], "once")), lines{i});
 %! endfor
 
 %!test # true and 1 of any class; short work is done before there is anything to tell
@@ -99,10 +116,11 @@
 %! ## takes longer.
 %! assert (max (late) < {1, 6}{1 + on_stand_in ()}, out);
 
-%!test # Progress ends its line before the error
+%!testif ; ! system ("command -v script >/dev/null")  # needs script, for a terminal
+%! ## Progress ends its line before the error.
 %! out = run ([endless(); {
 %!   "interrupt_me (1.5);"
-%!   "try, stencil ('Progress', true); catch err, disp (err.identifier); end"}]);
+%!   "try, stencil ('Progress', true); catch err, disp (err.identifier); end"}], {}, true);
 %! lines = on_screen (out);
 %! assert (numel (lines), 3, out);
 %! assert (! isempty (regexp (lines{1}, '^StencilConstantMemory_CUDA: ended after [\d.]+ s$', "once")), lines{1});
@@ -196,3 +214,25 @@
 %!   "try, tic (); while (toc () < 3), end, catch, end"
 %!   "disp (right ());"}]);
 %! assert (isempty (strfind (out, ":interrupted")), out);
+
+%!test # a loop with try in it: it goes on after Ctrl-C, and ends with the two lines of the help
+%! help_text = help ("StencilConstantMemory_CUDA");
+%! lines = regexp (help_text, '^\s*(stopped = .*|if .*rethrow \(err\); end)$', "match", "lineanchors", "dotexceptnewline");
+%! assert (numel (lines), 2);
+%! assert (! isempty (strfind (help ("ConvolutionConstantMemory_CUDA"), strtrim (lines{2}))));
+%! for rethrows = [false, true]
+%!   more = {"disp (err.identifier);"};
+%!   if (rethrows)
+%!     more = [lines(:); more];
+%!   endif
+%!   [status, out] = run_octave ([endless(); {
+%!     "for i = 1:3"
+%!     "  printf ('<%d>', i);"
+%!     "  if (i == 1), interrupt_me (0.5); end"
+%!     "  try"
+%!     "    if (i == 1), stencil (); else, error ('a:b', 'another'); end"
+%!     "  catch err"}; more; {"  end"; "end"; "disp ('after');"}]);
+%!   assert (isempty (strfind (out, "<2>")) == rethrows, out);
+%!   assert (isempty (strfind (out, "after")) == rethrows, out);
+%!   assert (status, double (rethrows), out);
+%! endfor

@@ -1,7 +1,8 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {[@var{yes}, @var{why}] =} same_bits (@var{a}, @var{b})
-## True where two real full arrays, both double or both single, have one size, NaN
-## in the same places and the same bits everywhere else.  (Of a NaN only the place is promised.)
+## True where two real full arrays of one class, of numbers or truth values, have one
+## size, NaN in the same places and the same bits everywhere else.  (Of a NaN only the
+## place is promised.)
 ## @var{why} names the first difference.
 ## @end deftypefn
 
@@ -12,11 +13,15 @@ function [yes, why] = same_bits (a, b)
   elseif (! isequal (size (a), size (b)))
     why = sprintf ("size %s against %s", shape (a), shape (b));
   else
-    word = ifelse_text (isa (a, "single"), "uint32", "uint64");
-    off = typecast (a(:), word) != typecast (b(:), word);
-    off &= ! (isnan (a(:)) & isnan (b(:)));
+    off = a(:) != b(:);
+    if (isfloat (a))
+      word = ifelse_text (isa (a, "single"), "uint32", "uint64");
+      off = typecast (a(:), word) != typecast (b(:), word);
+      off &= ! (isnan (a(:)) & isnan (b(:)));
+    endif
     if (any (off))
       i = find (off, 1);
+      [a, b] = deal (a(:), b(:));
       why = sprintf ("%d of %d elements differ, the first at %d: %.17g (%s) against %.17g (%s)", ...
                      nnz (off), numel (a), i, a(i), num2hex (a(i)), b(i), num2hex (b(i)));
     endif
@@ -25,7 +30,7 @@ function [yes, why] = same_bits (a, b)
 endfunction
 
 function yes = plain (v)
-  yes = isfloat (v) && isreal (v) && ! issparse (v);
+  yes = (isnumeric (v) || islogical (v)) && isreal (v) && ! issparse (v);
 endfunction
 
 function s = kind (v)

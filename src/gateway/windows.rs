@@ -1,0 +1,171 @@
+//! Outputs of another size than their input: what `'Shape'` asks for.
+
+use crate::mex::{Error, Truth};
+use crate::pieces;
+use crate::stencil::{
+    self, Arithmetic, Array, Boundary, Compute, Engine, Places, RANK, Real, Sample, Section, Shape, Source, Target,
+    Window,
+};
+use crate::watch::Watch;
+
+/// True is 1; a result is true where it is rounded to another number than 0.
+impl Sample<f64> for Truth {
+    #[inline(always)]
+    fn widened(self) -> f64 {
+        f64::from(self.0 != 0)
+    }
+
+    #[inline(always)]
+    fn narrowed(result: f64) -> Truth {
+        Truth((i8::narrowed(result) != 0).into())
+    }
+}
+
+/// The size of the output.
+///
+/// # Errors
+/// `outOfMemory` where there can be no such array.
+pub(super) fn output_size(window: &Window) -> Result<[usize; 3], Error> {
+    let fits = |size: &[usize; 3]| {
+        let elements = size.iter().try_fold(1_usize, |elements, &extent| elements.checked_mul(extent));
+        size.contains(&0) || elements.is_some_and(|elements| elements <= isize::MAX as usize / size_of::<f64>())
+    };
+    window.size().filter(fits).ok_or_else(|| Error::new("outOfMemory", "There is no memory for the output."))
+}
+
+/// Dimensions without those of 1 at the end, but for the first two.
+pub(super) fn trimmed(mut dims: Vec<usize>) -> Vec<usize> {
+    while dims.len() > 2 && dims.last() == Some(&1) {
+        dims.pop();
+    }
+    dims
+}
+
+/// Computes the outputs of a window, where the samples are. `pass` computes an output for each sample of an array of
+/// some size, with any boundary.
+pub(super) fn compute<T: Real>(
+    engine: &(dyn Engine + 'static),
+    window: &Window,
+    boundary: Boundary<T>,
+    (from, to): (Source<T>, Target<T>),
+    watch: &Watch,
+    pass: impl Fn([usize; 3], Source<T>, Target<T>) -> Result<(), stencil::Error>,
+) -> Result<(), stencil::Error>
+where
+    dyn Engine: Compute<T> + Arithmetic<T>,
+{
+    if to.is_empty() {
+        return Ok(watch.check()?);
+    }
+    match (from, to) {
+        (Source::Host(from), Target::Host(to)) => {
+            pieces::run(window, boundary, from, to, watch, |size, from, to| pass(size, from.into(), to.into()))
+        }
+        (Source::Array(from), Target::Array(to)) => {
+            let mark = watch.mark();
+            let enlarged = match window.shape() {
+                Shape::Full => Some(Enlarged::new(engine, window, boundary, from, watch)?),
+                Shape::Same | Shape::Valid => None,
+            };
+            let (size, samples) =
+                enlarged.as_ref().map_or((window.input(), from), |enlarged| (enlarged.size, &enlarged.samples));
+            let mut results = Compute::<T>::array(engine, samples.len())?;
+            pass(size, samples.into(), Target::Array(&mut results))?;
+            drop(enlarged);
+            let inside = section(size, window.radius(), window.size().unwrap_or_default());
+            let written = to.len();
+            engine.pick(&results, &inside, Target::Array(to), watch)?;
+            // Of all that was computed and copied, only the outputs count.
+            watch.rewind(mark);
+            watch.count(written);
+            Ok(())
+        }
+        (from, _) => Err(stencil::Error::Internal(format!("{} samples and their results in two places", from.len()))),
+    }
+}
+
+/// An array with ghost values around it, where the engine has it: as far as the filter reaches from outputs that lie as
+/// far outside as it reaches.
+struct Enlarged<T> {
+    samples: Array<T>,
+    size: [usize; 3],
+}
+
+impl<T: Real> Enlarged<T>
+where
+    dyn Engine: Compute<T> + Arithmetic<T>,
+{
+    fn new(
+        engine: &(dyn Engine + 'static),
+        window: &Window,
+        boundary: Boundary<T>,
+        from: &Array<T>,
+        watch: &Watch,
+    ) -> Result<Enlarged<T>, stencil::Error> {
+        let (input, margin) = (window.input(), window.radius().map(|radius| 2 * radius));
+        let size = [0, 1, 2].map(|d| input[d] + 2 * margin[d]);
+        let mut samples = Compute::<T>::array(engine, size.iter().product())?;
+        if let Boundary::Constant(value) = boundary {
+            engine.fill(value, &mut samples, watch)?;
+        }
+        engine.put(Source::Array(from), &section(size, margin, input), &mut samples, watch)?;
+        if matches!(boundary, Boundary::Constant(_)) {
+            return Ok(Enlarged { samples, size });
+        }
+        // Along one dimension after the other a plane of ghost values is a copy of the plane whose samples they are. The
+        // planes of later dimensions have those of earlier ones in them.
+        let (mut first, mut extent) = (margin, input);
+        for d in 0..3 {
+            if margin[d] > 0 {
+                let plane = |at: usize| {
+                    let (mut first, mut extent) = (first, extent);
+                    (first[d], extent[d]) = (at, 1);
+                    section(size, first, extent)
+                };
+                let mut copy = Compute::<T>::array(engine, plane(0).len())?;
+                for ghost in (0..margin[d]).chain(margin[d] + input[d]..size[d]) {
+                    let sample = boundary.sample_at(ghost as isize - margin[d] as isize, input[d]).unwrap_or_default();
+                    engine.pick(&samples, &plane(margin[d] + sample), Target::Array(&mut copy), watch)?;
+                    engine.put(Source::Array(&copy), &plane(ghost), &mut samples, watch)?;
+                }
+            }
+            (first[d], extent[d]) = (0, size[d]);
+        }
+        Ok(Enlarged { samples, size })
+    }
+}
+
+/// A box of an array of this size.
+fn section(size: [usize; 3], first: [usize; 3], extent: [usize; 3]) -> Places {
+    let steps = [1, size[0], size[0] * size[1]];
+    let mut section = Section { start: (0..3).map(|d| first[d] * steps[d]).sum(), size: [1; RANK], steps: [0; RANK] };
+    for d in 0..3 {
+        (section.size[d], section.steps[d]) = (extent[d], steps[d] as isize);
+    }
+    Places::Section(section)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn truth_values_are_rounded_first() {
+        for (result, truth) in
+            [(0.0, 0), (0.49, 0), (-0.49, 0), (0.5, 1), (-3.0, 1), (1e300, 1), (f64::NAN, 0), (f64::INFINITY, 1)]
+        {
+            assert_eq!(Truth::narrowed(result), Truth(truth), "{result}");
+        }
+        assert_eq!((Truth(0).widened(), Truth(7).widened()), (0.0, 1.0));
+    }
+
+    #[test]
+    fn what_cannot_be_is_no_output() {
+        let size = |input| output_size(&Window::new(Shape::Full, input, [1, 0, 0]));
+        assert_eq!(size([2, 3, 4]), Ok([4, 3, 4]));
+        assert_eq!(size([0, usize::MAX, 4]), Ok([0, usize::MAX, 4]));
+        assert_eq!(size([1 << 40, 1 << 20, 1]).unwrap_err().kind, "outOfMemory");
+        assert_eq!(trimmed(vec![2, 1, 1]), [2, 1]);
+        assert_eq!(trimmed(vec![2, 1, 3]), [2, 1, 3]);
+    }
+}

@@ -1,0 +1,204 @@
+//! Arrays of the host, through an engine in pieces: outputs of another size than their input, and samples of other
+//! classes than are computed in.
+//!
+//! # Rationale
+//! Engines compute an output for each sample, in double and in single. Any other output falls into pieces. The samples
+//! that the filter meets over a piece are gathered into a buffer, in the class that is computed in, with the ghost values
+//! of the boundary where it reaches beyond the array. The engine takes the buffer for an array of its own, and the
+//! outputs inside it, which meet nothing but the buffer, are the piece. An output is a function of its samples alone, so
+//! pieces cannot show in it; and however large the arrays are, only two buffers of a bounded size are needed beside them.
+
+use rayon::prelude::*;
+
+use crate::host::SharedOutput;
+use crate::memory;
+use crate::stencil::{Boundary, Error, Real, Sample, Window};
+use crate::watch::Watch;
+use crate::workers::Workers;
+
+/// The most elements of a buffer, but for a single output under a large filter: enough to keep a GPU's lanes busy.
+const BUFFER: usize = 1 << 23;
+
+/// The elements that a thread copies before it asks the watch.
+const STEP: usize = 1 << 17;
+
+/// Computes the outputs of `window` over `input`, of which there is one at least. `engine` is called for an array of a
+/// size with its samples, and computes an output for each.
+///
+/// # Panics
+/// Where input and output have not as many elements as the window says.
+pub(crate) fn run<T: Real, S: Sample<T>>(
+    window: &Window,
+    boundary: Boundary<T>,
+    input: &[S],
+    output: &mut [S],
+    watch: &Watch,
+    mut engine: impl FnMut([usize; 3], &[T], &mut [T]) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let size = window.size().unwrap_or_default();
+    assert_eq!([input.len(), output.len()], [window.input(), size].map(elements));
+    let most = piece_of(window, size);
+    let most_samples = elements(samples_under(window, most));
+    let mut samples = memory::zeros(most_samples, "the samples of a piece")?;
+    let mut results = memory::zeros(most_samples, "the results of a piece")?;
+    let output = SharedOutput::new(output);
+    for first in starts(size, most) {
+        let piece = [0, 1, 2].map(|d| most[d].min(size[d] - first[d]));
+        let under = samples_under(window, piece);
+        let (samples, results) = (&mut samples[..elements(under)], &mut results[..elements(under)]);
+        let from = [0, 1, 2].map(|d| window.first_sample()[d] + first[d] as isize);
+        gather(window, boundary, input, from, under, samples, watch)?;
+        let mark = watch.mark();
+        engine(under, samples, results)?;
+        // Of the buffer's outputs only those of the piece count.
+        watch.rewind(mark);
+        watch.count(elements(piece));
+        let [above, left, front] = window.radius();
+        for_columns(piece[1] * piece[2], piece[0], watch, |column| {
+            let (j, k) = (column % piece[1], column / piece[1]);
+            let at = first[0] + size[0] * (first[1] + j + size[1] * (first[2] + k));
+            let inside = above + under[0] * (left + j + under[1] * (front + k));
+            // SAFETY: no other column has these places.
+            let output = unsafe { output.places(at..at + piece[0]) };
+            for (output, &result) in output.iter_mut().zip(&results[inside..]) {
+                *output = S::narrowed(result);
+            }
+        })?;
+    }
+    Ok(())
+}
+
+fn elements(size: [usize; 3]) -> usize {
+    size.iter().product()
+}
+
+/// The size of the samples that the filter meets over a piece.
+fn samples_under(window: &Window, piece: [usize; 3]) -> [usize; 3] {
+    [0, 1, 2].map(|d| piece[d] + 2 * window.radius()[d])
+}
+
+/// The size of the largest pieces of an output of this size. What is longest, measured by the filter, is halved until
+/// the samples fit into the buffer: so the pieces have little edge.
+fn piece_of(window: &Window, size: [usize; 3]) -> [usize; 3] {
+    let mut piece = size;
+    let large = |piece| {
+        samples_under(window, piece).iter().try_fold(1_usize, |a, b| a.checked_mul(*b)).is_none_or(|n| n > BUFFER)
+    };
+    while large(piece) {
+        let longest = (0..3).max_by_key(|&d| piece[d] / (2 * window.radius()[d] + 1)).unwrap_or_default();
+        piece[longest] = piece[longest].div_ceil(2);
+    }
+    piece
+}
+
+/// Where pieces of up to this size begin.
+fn starts(size: [usize; 3], most: [usize; 3]) -> impl Iterator<Item = [usize; 3]> {
+    let along = move |d: usize| (0..size[d]).step_by(most[d]);
+    along(2).flat_map(move |k| along(1).flat_map(move |j| along(0).map(move |i| [i, j, k])))
+}
+
+/// The samples `under` a piece, from the place `from` on, which may lie outside the array.
+fn gather<T: Real, S: Sample<T>>(
+    window: &Window,
+    boundary: Boundary<T>,
+    input: &[S],
+    from: [isize; 3],
+    under: [usize; 3],
+    samples: &mut [T],
+    watch: &Watch,
+) -> Result<(), Error> {
+    let [rows, columns, pages] = window.input();
+    let samples = SharedOutput::new(samples);
+    for_columns(under[1] * under[2], under[0], watch, |column| {
+        // SAFETY: no other column has these places.
+        let to = unsafe { samples.places(column * under[0]..(column + 1) * under[0]) };
+        let (j, k) = (from[1] + (column % under[1]) as isize, from[2] + (column / under[1]) as isize);
+        let (Some(j), Some(k)) = (boundary.sample_at(j, columns), boundary.sample_at(k, pages)) else {
+            return to.fill(boundary.constant());
+        };
+        let column = &input[rows * (j + columns * k)..][..rows];
+        // Which of them lie in the array.
+        let before = from[0].min(0).unsigned_abs().min(to.len());
+        let start = from[0].max(0).unsigned_abs().min(rows);
+        let inside = before..to.len().min(before + rows - start);
+        for (to, sample) in to[inside.clone()].iter_mut().zip(&column[start..]) {
+            *to = sample.widened();
+        }
+        for i in (0..inside.start).chain(inside.end..to.len()) {
+            to[i] = boundary.value_at(from[0] + i as isize, column);
+        }
+    })
+}
+
+/// Does `work` for each of so many columns of so many rows, on all threads where that is worth it.
+fn for_columns(count: usize, rows: usize, watch: &Watch, work: impl Fn(usize) + Sync) -> Result<(), Error> {
+    let at_once = (STEP / rows.max(1)).max(1);
+    let steps = count.div_ceil(at_once);
+    let step = |number: usize| {
+        watch.check()?;
+        (number * at_once..((number + 1) * at_once).min(count)).for_each(&work);
+        Ok(())
+    };
+    match if steps > 1 { Workers::get() } else { None } {
+        Some(pool) => pool.install(|| (0..steps).into_par_iter().try_for_each(step)),
+        None => (0..steps).try_for_each(step),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stencil::Shape;
+
+    #[test]
+    fn pieces_fit_into_the_buffer_and_have_little_edge() {
+        for (size, radius) in [
+            ([1 << 30, 1, 1], [10, 0, 0]),
+            ([1, 1 << 30, 1], [0, 7, 0]),
+            ([1 << 15, 1 << 15, 1], [7, 7, 0]),
+            ([3, 1 << 28, 1], [7, 7, 0]),
+            ([1 << 10, 1 << 10, 1 << 10], [3, 3, 3]),
+            ([5, 7, 1], [7, 7, 0]),
+        ] {
+            let window = Window::new(Shape::Same, size, radius);
+            let piece = piece_of(&window, size);
+            let under = elements(samples_under(&window, piece));
+            assert!(under <= BUFFER && piece.iter().all(|&extent| extent > 0), "{size:?}: {piece:?}");
+            let ideal = [0, 1, 2].map(|d| size[d].min(piece[d]) * (size[d] + 2 * radius[d]) / size[d]);
+            assert!(under < 3 * elements(ideal), "{size:?}: {piece:?}");
+        }
+    }
+
+    #[test]
+    fn pieces_cover_the_output_once() {
+        let (size, most) = ([5, 4, 3], [2, 4, 2]);
+        let starts: Vec<_> = starts(size, most).collect();
+        assert_eq!(starts, [[0, 0, 0], [2, 0, 0], [4, 0, 0], [0, 0, 2], [2, 0, 2], [4, 0, 2]]);
+    }
+
+    /// An engine that only copies shows which sample is where.
+    #[test]
+    fn samples_are_gathered_and_results_stored() {
+        let input: Vec<u8> = (1..=12).collect();
+        let watch = Watch::new();
+        for (shape, boundary, expected) in [
+            (Shape::Same, Boundary::Constant(0.0), vec![1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]),
+            (Shape::Valid, Boundary::Constant(0.0), vec![5, 6, 7, 8]),
+            (Shape::Full, Boundary::Circular, vec![9, 10, 11, 12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 1, 2, 3, 4]),
+            (
+                Shape::Full,
+                Boundary::Constant(300.0),
+                vec![255, 255, 255, 255, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 255, 255, 255, 255],
+            ),
+        ] {
+            let window = Window::new(shape, [4, 3, 1], [0, 1, 0]);
+            let mut output = vec![0; elements(window.size().unwrap())];
+            run(&window, boundary, &input, &mut output, &watch, |_, from: &[f64], to| {
+                to.copy_from_slice(from);
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(output, expected, "{shape:?} {boundary:?}");
+        }
+    }
+}

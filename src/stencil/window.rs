@@ -1,0 +1,146 @@
+use super::{Boundary, Real};
+
+/// Which outputs there are. The words are those of `conv2`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Shape {
+    /// One for each sample.
+    #[default]
+    Same,
+    /// Those for which the filter meets a sample at all: `radius` more at either end.
+    Full,
+    /// Those for which the filter meets samples only: `radius` fewer at either end.
+    Valid,
+}
+
+/// The outputs of a filter over an array of three dimensions, in their places beside the samples.
+///
+/// Along a dimension without samples there are no outputs either.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    shape: Shape,
+    input: [usize; 3],
+    radius: [usize; 3],
+}
+
+impl Window {
+    /// Of an array of this size, under a filter that reaches so far either way along each dimension.
+    pub fn new(shape: Shape, input: [usize; 3], radius: [usize; 3]) -> Window {
+        Window { shape, input, radius }
+    }
+
+    /// Which outputs there are.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The size of the array.
+    pub fn input(&self) -> [usize; 3] {
+        self.input
+    }
+
+    /// How far the filter reaches either way.
+    pub fn radius(&self) -> [usize; 3] {
+        self.radius
+    }
+
+    /// The size of the output; `None` where that is beyond counting.
+    pub fn size(&self) -> Option<[usize; 3]> {
+        let mut size = self.input;
+        for (size, radius) in size.iter_mut().zip(self.radius) {
+            *size = match self.shape {
+                _ if *size == 0 => 0,
+                Shape::Same => *size,
+                Shape::Full => size.checked_add(2 * radius)?,
+                Shape::Valid => size.saturating_sub(2 * radius),
+            };
+        }
+        Some(size)
+    }
+
+    /// The place in the array of the first sample that the first output meets.
+    pub fn first_sample(&self) -> [isize; 3] {
+        self.radius.map(|radius| match self.shape {
+            Shape::Same => -(radius as isize),
+            Shape::Full => -2 * radius as isize,
+            Shape::Valid => 0,
+        })
+    }
+}
+
+/// A class of samples that is computed on in the class `T`.
+pub trait Sample<T: Real>: Copy + Default + Send + Sync {
+    /// The same value in the class that is computed in.
+    fn widened(self) -> T;
+
+    /// The value of this class for a result: of whole numbers the nearest, half-way cases away from zero; the largest
+    /// or the smallest for what is beyond them; 0 for NaN.
+    fn narrowed(result: T) -> Self;
+}
+
+/// Nothing changes.
+impl<T: Real> Sample<T> for T {
+    #[inline(always)]
+    fn widened(self) -> T {
+        self
+    }
+
+    #[inline(always)]
+    fn narrowed(result: T) -> T {
+        result
+    }
+}
+
+macro_rules! whole_numbers {
+    ($($type:ty)*) => {
+        $(impl Sample<f64> for $type {
+            #[inline(always)]
+            fn widened(self) -> f64 {
+                self.into()
+            }
+
+            #[inline(always)]
+            fn narrowed(result: f64) -> $type {
+                // `as` saturates, and makes 0 of NaN.
+                result.round() as $type
+            }
+        })*
+    };
+}
+
+whole_numbers!(i8 u8 i16 u16 i32 u32);
+
+impl<T: Real> Boundary<T> {
+    /// The sample at a place of a run of samples, or what stands there.
+    pub fn value_at<S: Sample<T>>(&self, at: isize, samples: &[S]) -> T {
+        self.sample_at(at, samples.len()).map_or(self.constant(), |at| samples[at].widened())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_have_the_sizes_of_conv2() {
+        let size = |shape, input| Window::new(shape, input, [1, 2, 0]).size().unwrap();
+        assert_eq!(size(Shape::Same, [4, 5, 6]), [4, 5, 6]);
+        assert_eq!(size(Shape::Full, [4, 5, 6]), [6, 9, 6]);
+        assert_eq!(size(Shape::Valid, [4, 5, 6]), [2, 1, 6]);
+        assert_eq!(size(Shape::Valid, [4, 4, 6]), [2, 0, 6]);
+        assert_eq!(size(Shape::Valid, [1, 1, 1]), [0, 0, 1]);
+        assert_eq!(size(Shape::Full, [0, 5, 6]), [0, 9, 6]);
+        assert_eq!(Window::new(Shape::Full, [usize::MAX; 3], [1; 3]).size(), None);
+    }
+
+    #[test]
+    fn results_are_rounded_and_saturate() {
+        for (result, rounded) in
+            [(0.5, 1), (-0.5, -1), (1.5, 2), (2.5, 3), (0.499_999_999_999_999_94, 0), (127.4, 127), (127.5, 127)]
+        {
+            assert_eq!(i8::narrowed(result), rounded, "{result}");
+        }
+        assert_eq!((i8::narrowed(1e300), i8::narrowed(f64::NEG_INFINITY), i8::narrowed(f64::NAN)), (127, -128, 0));
+        assert_eq!((u32::narrowed(4_294_967_295.5), u32::narrowed(-0.6)), (u32::MAX, 0));
+        assert_eq!(i32::MIN.widened(), -2_147_483_648.0);
+    }
+}
