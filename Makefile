@@ -20,7 +20,7 @@ PICTURES := stencil_demo_1.png stencil_demo_2.png derivative_demo.png convolutio
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test lint bench bench-plot bench-engines kernels check-kernels fuzz sanitize test-hosts clean
+.PHONY: help build demo test lint bench bench-plot bench-engines kernels check-kernels fuzz sanitize test-hosts dist dist-check licenses clean
 
 help:
 	@echo 'make build       build the MEX functions into matlab/'
@@ -36,6 +36,9 @@ help:
 	@echo 'make bench-engines  time the Rust engines, the kernels and the memory'
 	@echo 'make kernels     compile cuda/ to the PTX that is embedded, cuda/kernels.bin (after a change there)'
 	@echo 'make check-kernels  compile cuda/ again, compare with that PTX (as make test does)'
+	@echo 'make dist        write the Octave package and the MATLAB toolbox into dist/, and try them (6 minutes)'
+	@echo 'make dist-check  build the packages of the last commit twice, in two folders, and compare their bytes'
+	@echo 'make licenses    list the crates inside and their licenses again (after a change of Cargo.lock)'
 	@echo 'make clean       remove what was built; .hosts/ stays'
 	@echo
 	@echo 'MATLAB without Octave: set MATLAB_ROOT to its folder, or run compile_mex in MATLAB.'
@@ -97,6 +100,18 @@ test-hosts:
 	@matlab/build-mex $(MEXEXT)
 	@tests/run-hosts
 
+dist:
+	@.ci/setup dist
+	@tests/run-packages
+
+dist-check:
+	@.ci/setup dist
+	@packaging/dist-check
+
+licenses:
+	@packaging/third-party/update
+
 clean:
 	cargo clean
+	rm -rf dist
 	rm -f matlab/*.mex matlab/*.mexa64 matlab/libstencil_mex.so* matlab/libstencil_lend-*.so* $(PICTURES)

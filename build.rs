@@ -43,7 +43,9 @@ const FUNCTIONS: &[&str] = &[
     "mxGetNumberOfDimensions",
     "mxGetProperty",
     "mxGetString",
+    "mxIsChar",
     "mxIsComplex",
+    "mxIsNumeric",
     "mxIsSparse",
     "mxSetFieldByNumber",
 ];
@@ -308,12 +310,15 @@ fn stand_in(folder: &Path, out: &Path) -> Result<()> {
 
 /// What `ConstantMemoryDevice_CUDA` reports as its build: commit, profile and header.
 fn build_line(header: &Header) -> Result<String> {
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git").args(arguments).output().ok().filter(|output| output.status.success())?;
+        Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
     // Written by every commit and checkout, but not by `git status`.
-    if Path::new(".git/logs/HEAD").exists() {
-        println!("cargo:rerun-if-changed=.git/logs/HEAD");
+    if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]).filter(|log| Path::new(log).exists()) {
+        println!("cargo:rerun-if-changed={log}");
     }
-    let commit =
-        Command::new("git").args(["describe", "--always"]).output().ok().filter(|output| output.status.success());
-    let commit = commit.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    // Of one length: git's own choice grows with the clone, and the same commit is to give the same bytes.
+    let commit = git(&["rev-parse", "--short=12", "HEAD"]);
     Ok(format!("{}, {}, {}", commit.as_deref().unwrap_or("no commit"), env::var("PROFILE")?, header.origin))
 }

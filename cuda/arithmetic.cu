@@ -74,13 +74,16 @@ __device__ __forceinline__ REAL truth(bool truth) { return truth ? REAL(1) : REA
 
 // ---- side by side
 
-// All the arrays of the kernels below have `count` elements.
+// All the arrays of the kernels below have `count` elements. `backwards` says to begin with the last block of them: what
+// was written last is in the cache still.
 struct OneToOne {
     const void* from;
     REAL* to;
     u64 count;
     u32 op;
     int exponent;
+    u32 backwards;
+    u32 unused;
 };
 
 struct Scalar {
@@ -96,10 +99,15 @@ struct TwoToOne {
     u64 count;
     double scalar[2];
     u32 op;
-    u32 unused;
+    u32 backwards;
 };
 
 namespace {
+// The first element of this block, of so many in each.
+__device__ __forceinline__ u64 first_of(u64 elements, u32 backwards) {
+    return (backwards ? gridDim.x - 1 - blockIdx.x : blockIdx.x) * elements;
+}
+
 // Of this thread: where its vector `i` begins, in a block that begins at `first`.
 template <int OF_VECTOR>
 __device__ __forceinline__ u64 place(u64 first, int i) {
@@ -199,7 +207,7 @@ __device__ __forceinline__ void combine(u32 op, REAL (&a)[COUNT], const REAL (&b
 }  // namespace
 
 extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_unary(OneToOne job) {
-    const u64 first = (u64)blockIdx.x * (THREADS * OWN);
+    const u64 first = first_of(THREADS * OWN, job.backwards);
     REAL own[OWN];
     load<Numbers, REAL, WIDTH>(own, static_cast<const REAL*>(job.from), first, job.count);
     switch (job.op) {
@@ -227,7 +235,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_unary(OneToOne 
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_binary(TwoToOne job) {
-    const u64 first = (u64)blockIdx.x * (THREADS * OWN);
+    const u64 first = first_of(THREADS * OWN, job.backwards);
     REAL own[2][OWN];
 #pragma unroll
     for (int which = 0; which < 2; ++which) {
@@ -251,7 +259,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_fill(Scalar job
 
 // From the other class, by pairs: so neighbouring threads read and write neighbouring ones in both.
 extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_convert(OneToOne job) {
-    const u64 first = (u64)blockIdx.x * (THREADS * STEPS * 2);
+    const u64 first = first_of(THREADS * STEPS * 2, job.backwards);
     OTHER own[STEPS * 2];
     REAL converted[STEPS * 2];
     load<Two<OTHER>, OTHER, 2>(own, static_cast<const OTHER*>(job.from), first, job.count);

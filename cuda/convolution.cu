@@ -73,6 +73,7 @@ struct Part {
     int above;   // what stands beyond the rows: a Boundary
     int aside;   // beyond the columns
     int behind;  // beyond the pages
+    int backwards;   // whether to begin with the last tile: what was written last is in the cache still
     double outside;  // the constant
 };
 
@@ -139,8 +140,9 @@ __device__ __forceinline__ void convolution(const Part& part) {
     // Tiles of one column of tiles are neighbours: what they share is in the cache. No tile reaches into another page.
     const int tiles_down = (int)((part.rows + ROWS - 1) / ROWS);
     const int tiles_across = (int)((part.columns + COLUMNS - 1) / COLUMNS);
-    const int block = (int)blockIdx.x / tiles_down + part.skip;
-    const long long top = (long long)((int)blockIdx.x % tiles_down) * ROWS;
+    const int number = (int)(part.backwards ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
+    const int block = number / tiles_down + part.skip;
+    const long long top = (long long)(number % tiles_down) * ROWS;
     const long long left = (long long)(block % tiles_across) * COLUMNS;
     const long long page = part.first / part.columns + block / tiles_across;
 

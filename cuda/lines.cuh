@@ -22,6 +22,7 @@ struct Piece {
     unsigned long long line;    // elements in a line: samples of another line count for nothing
     unsigned long long phase;   // the first output's position in its line
     unsigned int one_line;      // whether the whole array is one line; then what is not at hand is what is outside
+    unsigned int backwards;     // whether to begin with the last tile: what was written last is in the cache still
 };
 
 // Computes a tile. Operator::all (samples, sums) computes the OUTPUTS points whose first sample is samples[0];
@@ -32,7 +33,8 @@ __device__ __forceinline__ void along_lines(const Piece<T>& piece) {
     __shared__ T tile[TILE + 2 * RADIUS];
     __shared__ long long tile_phase;
 
-    const unsigned long long first = (unsigned long long)blockIdx.x * TILE;
+    const unsigned int block = piece.backwards ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
+    const unsigned long long first = (unsigned long long)block * TILE;
     const int thread = threadIdx.x;
 
     // Samples ahead of what is at hand and behind it are zero. `available` counts from the first sample at hand; where

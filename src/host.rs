@@ -32,6 +32,23 @@ pub(crate) fn copy<T: Copy + Send + Sync>(input: &[T], output: &mut [T], watch: 
     })
 }
 
+/// Has the system provide the memory of an array that is about to be written, all of it at once: else each page is
+/// provided when it is first touched. Where the system does not know of this, nothing happens.
+pub(crate) fn have_pages<T>(array: &mut [T]) {
+    let std::ops::Range { start, end } = array.as_mut_ptr_range();
+    let (first, last) = (start.addr().next_multiple_of(PAGE_BYTES), end.addr() / PAGE_BYTES * PAGE_BYTES);
+    if last.saturating_sub(first) >= WORTH_BYTES {
+        // SAFETY: these pages lie inside the array, and what they hold stays as it is.
+        unsafe { libc::madvise(start.with_addr(first).cast(), last - first, libc::MADV_POPULATE_WRITE) };
+    }
+}
+
+/// The bytes of the smallest page, or of several: nothing depends on it but speed.
+const PAGE_BYTES: usize = 4 << 10;
+
+/// From so many bytes on, it is worth asking.
+const WORTH_BYTES: usize = 256 << 10;
+
 /// So many passes, one at least, each over what the last one gave, from `input` to `output`. Between them, one array
 /// more is needed, and the output is the other.
 pub(crate) fn ping_pong<T: Zeroable>(

@@ -53,11 +53,11 @@ judge_rust() {
   judge "$name" "$status" $counts
 }
 
-# rust_tests: cargo's options for all tests but those that are for the stand-in for CUDA alone.
+# rust_tests: cargo's options for all tests but those that are for the stand-in for CUDA alone, or for the packages.
 rust_tests() {
   printf -- '--lib\n'
-  sed -n '/^\[\[test\]\]/,/^$/ s/^name = "\(.*\)"/\1/p' Cargo.toml | grep -vxE 'cuda_stand_in|faults|nested|gpu_arrays' |
-    sed 's/^/--test=/'
+  sed -n '/^\[\[test\]\]/,/^$/ s/^name = "\(.*\)"/\1/p' Cargo.toml |
+    grep -vxE 'cuda_stand_in|faults|nested|gpu_arrays|portable' | sed 's/^/--test=/'
 }
 
 # on_stand_in KIND COMMAND...: with the stand-in of that kind (tests/stand_in/cuda) in place of the CUDA driver.
@@ -218,6 +218,47 @@ kernels_part() {
   read -r _ modules _ _ _ _ differ _ <<<"${line:-kernels: 0 modules compiled and compared, 0 differences}"
   # What is left over is a difference too, but of no module.
   judge "$name" "$status" $((modules > differ ? modules - differ : 0)) "$differ" 0
+}
+
+# build_packages: the packages of packaging/dist, unpacked side by side in $work/packages, the Octave package's archive
+# with them; false where that cannot be done.
+build_packages() {
+  local status=0 python=${PYTHON:-python3} reason
+  headline 'Packages: build'
+  if ! command -v "$python" >/dev/null 2>&1; then
+    printf 'skipped: there is no %s\n' "$python"
+    record 'Packages' 0 0 1 "there is no $python"
+    return 1
+  fi
+  logged "$python" packaging/dist || status=$?
+  if ((status == 3)); then
+    reason=$(sed -n 's/^unavailable: //p' "$log" | head -n 1)
+    printf 'skipped\n'
+    record 'Packages' 0 0 1 "${reason%%: *}"
+    return 1
+  elif ((status != 0)); then
+    record 'Packages' 0 1 0 'they cannot be built'
+    return 1
+  fi
+  mkdir "$work/packages"
+  cp dist/stencil-mex-*.tar.gz "$work/packages/"
+  tar -xzf dist/stencil-mex-*.tar.gz -C "$work/packages"
+  "$python" -m zipfile -e dist/stencil-mex-*-matlab.zip "$work/packages"
+}
+
+# package_parts OCTAVE: builds the packages and tries them: the library, the Octave package as a user installs it, the
+# MATLAB toolbox in Octave and in the stand-in for MATLAB.
+package_parts() {
+  local octave=$1 folder
+  build_packages || return 0
+  folder=$(echo "$work"/packages/stencil-mex-*/)
+  rust_part 'Packages: library' env STENCIL_MEX_LIBRARY="${folder}toolbox/libstencil_mex.so" \
+    cargo test --no-fail-fast --features matlab-stand-in --test portable --test exports
+  rust_part 'Packages: stand-in for MATLAB' env \
+    STENCIL_MEX_LIBRARY="${folder}toolbox/StencilConstantMemory_CUDA.mexa64" \
+    cargo test --no-fail-fast --features matlab-stand-in --test matlab
+  octave_part 'Octave, packages' tests/run-octave --packages "$work/packages" "$octave"
+  octave_part "Octave, portable" tests/run-octave --path "${folder}inst" --only errors --only hostile "$octave"
 }
 
 # finish: the table and the closing line; fails when anything did.

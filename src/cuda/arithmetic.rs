@@ -75,7 +75,7 @@ impl<'d, T: Element> Work<'d, T> {
         if size_of_val(output) > SMALL_BYTES {
             self.queue.wait()?;
             // SAFETY: there is as much, and what wrote it is over.
-            return unsafe { self.device.slots.download(&self.device.context, from, output, self.watch) };
+            return unsafe { self.device.slots.download(&self.device.context, from, None, output, self.watch) };
         }
         // Whatever happens, the copy is over ahead of the output.
         let idle = Idle::new(self.queue.stream());

@@ -221,6 +221,13 @@ impl Stream {
         }
     }
 
+    /// Has what is put on it from now on begin after `event`, of this stream or another.
+    pub(super) fn begin_after(&self, event: &Event) -> Result<(), Error> {
+        let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
+        // SAFETY: both are of one context.
+        unsafe { result::stream::wait_event(self.handle.0, event.handle.0, flags) }.map_err(failed("cuStreamWaitEvent"))
+    }
+
     /// Waits for it whatever has happened before. What goes wrong here has gone wrong before, and was told.
     pub(super) fn settle(&self) {
         let wait = || self.context.bind().and_then(|()| self.synchronize());

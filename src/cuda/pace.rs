@@ -14,7 +14,7 @@ const BATCH: Duration = Duration::from_millis(20);
 const FIRST: Duration = Duration::from_millis(10);
 
 /// How many times as much as the last batch the next one may be: few batches are then small on a fast device.
-const GROWTH: usize = 8;
+pub(super) const GROWTH: usize = 8;
 
 /// The most launches in a batch, whatever they seem to take: about as many as a stream takes without making its caller
 /// wait.

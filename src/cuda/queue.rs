@@ -25,7 +25,7 @@ use cudarc::driver::{result, sys};
 use super::context::{Context, Event, Stream};
 use super::error::failed;
 use super::memory::{DEFAULT_DEVICE_BYTES, DeviceBuffer};
-use super::pace::SharedPace;
+use super::pace::{GROWTH, SharedPace};
 use crate::process::PerProcess;
 use crate::stencil::Error;
 
@@ -35,8 +35,9 @@ const MOST_BATCHES: f64 = 2.0;
 /// The most calls that are under way: about as many launches as a stream takes without making its caller wait.
 const MOST_CALLS: usize = 500;
 
-/// From this part of a batch on, a call's time is taken, for the pace.
-const WORTH_TIMING: f64 = 0.125;
+/// Above this part of a batch, a call's time is taken, for the pace. A smaller call would teach it nothing: a batch grows
+/// to no more than [`GROWTH`] times what was seen. (To take the time of 10^6 elements costs as much as to compute them.)
+const WORTH_TIMING: f64 = 1.0 / GROWTH as f64;
 
 /// The most calls that an error names.
 const NAMED: usize = 5;
@@ -145,7 +146,7 @@ impl Queue {
         let mut state = lock(&self.state);
         let batches = load.batches();
         let begin = match load.pace {
-            Some(_) if batches >= WORTH_TIMING => Some(state.event(self.stream())?),
+            Some(_) if batches > WORTH_TIMING => Some(state.event(self.stream())?),
             _ => None,
         };
         if let Some(begin) = &begin {
@@ -168,6 +169,13 @@ impl Queue {
             state.retire()?;
         }
         Ok(())
+    }
+
+    /// An event that happens when all that is there by now is over.
+    pub(super) fn mark(&self) -> Result<Event, Error> {
+        let event = Event::new(self.context())?;
+        event.record(self.stream())?;
+        Ok(event)
     }
 
     /// Waits for all that is under way.

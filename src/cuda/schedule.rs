@@ -32,6 +32,9 @@ const MANY_SWEEPS: usize = 8;
 /// The bytes of a tile then.
 pub(super) const SWEPT_BYTES: usize = 4 << 20;
 
+/// Up to so many bytes go to the device on the queue itself, without staging, and nobody waits for them.
+const SMALL_BYTES: usize = 64 << 10;
+
 /// The samples of the smallest tile that memory is saved with, if one output does not need more.
 const LEAST_SAMPLES: usize = 1024;
 
@@ -210,6 +213,14 @@ fn copy_all<T: Element>(device: &mut Device, from: Source<T>, to: &mut Target<T>
     let context = device.context.clone();
     match (from, to) {
         (Source::Host(input), Target::Host(output)) => host::copy(input, output, watch),
+        (Source::Host(input), Target::Array(array)) if size_of_val(input) <= SMALL_BYTES => {
+            let to = address(array, &context)?;
+            let load = Load { name: "a copy", pace: None, bytes: size_of_val(input) };
+            let beginning = device.queue.begin(&load)?;
+            // SAFETY: the array has room for as many, and all that uses it is on this stream.
+            unsafe { device.queue.send(bytemuck::cast_slice(input), to) }?;
+            device.queue.submitted(&load, beginning)
+        }
         (Source::Host(input), Target::Array(array)) => {
             let to = address(array, &context)?;
             device.queue.wait()?;
@@ -218,9 +229,10 @@ fn copy_all<T: Element>(device: &mut Device, from: Source<T>, to: &mut Target<T>
         }
         (Source::Array(array), Target::Host(output)) => {
             let from = address(array, &context)?;
-            device.queue.wait()?;
-            // SAFETY: the array has as many elements, and nothing that writes it is under way after that wait.
-            unsafe { device.slots.download(&context, from, output, watch) }
+            let ready = device.queue.mark()?;
+            // SAFETY: the array has as many elements, and whoever writes them does so ahead of that mark.
+            unsafe { device.slots.download(&context, from, Some(&ready), output, watch) }?;
+            device.queue.wait()
         }
         (Source::Array(input), Target::Array(output)) => {
             let (from, to) = (address(input, &context)?, address(output, &context)?);
@@ -327,7 +339,7 @@ fn resident<T: Element>(
             queue.wait()?;
             let result = if in_other { other } else { written };
             // SAFETY: the buffer has as many bytes, and what wrote it is over.
-            unsafe { device.slots.download(&context, result, output, watch) }?;
+            unsafe { device.slots.download(&context, result, None, output, watch) }?;
         }
         Target::Array(array) if in_other => {
             match (array.held_mut::<DeviceArray>()?, own.last()) {

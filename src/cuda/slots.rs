@@ -16,10 +16,12 @@ use bytemuck::Pod;
 use cudarc::driver::{result, sys};
 use rayon::{Scope, ThreadPool};
 
-use super::context::{Context, Stream};
+use super::context::{Context, Event, Stream};
 use super::device::HostContext;
 use super::error::failed;
 use super::memory::{DeviceBuffer, PinnedBuffer};
+use crate::host;
+use crate::memory::with_room;
 use crate::stencil::Error;
 use crate::watch::Watch;
 use crate::workers::Workers;
@@ -58,6 +60,8 @@ pub(super) struct Slot {
     device: Option<[DeviceBuffer; 2]>,
     /// Where in the host's buffers the outputs of what is under way will be.
     results: sys::CUdeviceptr,
+    /// For copies: that what went through each of the host's buffers is over.
+    over: [Event; 2],
     stream: Arc<Stream>,
 }
 
@@ -69,6 +73,7 @@ impl Slot {
             host_output: PinnedBuffer::new(context, bytes)?,
             device: None,
             results: 0,
+            over: [Event::new(context)?, Event::new(context)?],
             stream: Stream::new(context)?,
         })
     }
@@ -138,6 +143,21 @@ impl Slot {
     fn wait(&self) -> Result<(), Error> {
         self.stream.synchronize()
     }
+
+    /// Its two halves: a copy needs a buffer of the host's one way only.
+    fn halves(&mut self) -> [Half<'_>; 2] {
+        let Slot { host_input, host_output, over: [first, second], stream, .. } = self;
+        [Half { buffer: host_input, over: first, stream }, Half { buffer: host_output, over: second, stream }]
+    }
+}
+
+/// One of the host's buffers of a slot, for pieces that are only copied: while one is on its way, the thread copies
+/// for the other. (10^8 doubles up, an H200's host with 16 threads: 16.2 ms, with one buffer a thread 22.5; down
+/// to fresh memory 21.2 for 23.4.)
+struct Half<'a> {
+    buffer: &'a mut PinnedBuffer,
+    over: &'a Event,
+    stream: &'a Stream,
 }
 
 impl Drop for Slot {
@@ -172,7 +192,21 @@ impl Worker for Slot {
     }
 }
 
-/// What a slot does on a piece, in two halves: between them the device works on it, and the thread on another slot's.
+impl Worker for Half<'_> {
+    type Ready = HostContext;
+
+    fn ready(&self) -> Result<HostContext, Error> {
+        let others = HostContext::save()?;
+        self.stream.context().bind()?;
+        Ok(others)
+    }
+
+    fn wait(&self) -> Result<(), Error> {
+        self.stream.synchronize()
+    }
+}
+
+/// What a slot does on a piece, in two parts: between them the device works on it, and the thread on another slot's.
 pub(super) trait Job<L = Slot> {
     /// Sets it going.
     fn start(&mut self, slot: &mut L) -> Result<(), Error>;
@@ -285,6 +319,19 @@ impl<L: Worker, J: Job<L>, P: ExactSizeIterator<Item = J> + Send> Team<'_, '_, L
     }
 }
 
+/// The same by as many threads as `most` and the pool allow.
+fn share_among<L: Worker, J: Job<L> + Send>(
+    slots: &mut [L],
+    most: usize,
+    jobs: impl ExactSizeIterator<Item = J> + Send,
+    watch: &Watch,
+) -> Result<(), Error> {
+    // Where each would have but one job, half as many threads: to wake as many again costs more than they save.
+    let threads = if jobs.len() > most { most } else { most.div_ceil(2) }.min(Workers::count());
+    let pool = if threads > 1 { Workers::get() } else { None };
+    share_out(slots, jobs, pool.as_deref().map(|pool| (pool, threads)), watch)
+}
+
 /// A panic elsewhere is raised again when all threads are done; until then the work goes on.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -296,17 +343,18 @@ struct Sending<'a, T> {
     to: sys::CUdeviceptr,
 }
 
-impl<T: Pod> Job for Sending<'_, T> {
-    fn start(&mut self, slot: &mut Slot) -> Result<(), Error> {
-        let stream = slot.stream.handle();
-        let samples = slot.samples(self.input.len());
+impl<T: Pod> Job<Half<'_>> for Sending<'_, T> {
+    fn start(&mut self, half: &mut Half) -> Result<(), Error> {
+        let samples = half.buffer.as_mut_slice(self.input.len());
         samples.copy_from_slice(self.input);
         // SAFETY: who asked for an upload has room at that address for as many; as for the buffer, see `Slot::compute`.
-        unsafe { result::memcpy_htod_async(self.to, samples, stream) }.map_err(failed("cuMemcpyHtoDAsync"))
+        unsafe { result::memcpy_htod_async(self.to, samples, half.stream.handle()) }
+            .map_err(failed("cuMemcpyHtoDAsync"))?;
+        half.over.record(half.stream)
     }
 
-    fn finish(self, slot: &mut Slot) -> Result<(), Error> {
-        slot.wait()
+    fn finish(self, half: &mut Half) -> Result<(), Error> {
+        half.over.wait()
     }
 }
 
@@ -316,19 +364,31 @@ struct Fetching<'a, T> {
     output: &'a mut [T],
 }
 
-impl<T: Pod> Job for Fetching<'_, T> {
-    fn start(&mut self, slot: &mut Slot) -> Result<(), Error> {
-        slot.results = slot.host_output.address();
-        let results = slot.host_output.as_mut_slice::<T>(self.output.len());
+impl<T: Pod> Job<Half<'_>> for Fetching<'_, T> {
+    fn start(&mut self, half: &mut Half) -> Result<(), Error> {
+        let results = half.buffer.as_mut_slice::<T>(self.output.len());
         // SAFETY: who asked for a download has as many at that address; as for the buffer, see `Slot::compute`.
-        unsafe { result::memcpy_dtoh_async(results, self.from, slot.stream.handle()) }
-            .map_err(failed("cuMemcpyDtoHAsync"))
-    }
-
-    fn finish(self, slot: &mut Slot) -> Result<(), Error> {
-        self.output.copy_from_slice(slot.outputs(self.output.len())?);
+        unsafe { result::memcpy_dtoh_async(results, self.from, half.stream.handle()) }
+            .map_err(failed("cuMemcpyDtoHAsync"))?;
+        half.over.record(half.stream)?;
+        // The output's memory may never have been touched. Meanwhile the device is at work.
+        host::have_pages(self.output);
         Ok(())
     }
+
+    fn finish(self, half: &mut Half) -> Result<(), Error> {
+        half.over.wait()?;
+        self.output.copy_from_slice(half.buffer.as_mut_slice(self.output.len()));
+        Ok(())
+    }
+}
+
+/// The elements of the first of the pieces that an output of the host is filled in. Where they are as large as the pages
+/// that large arrays have, each piece but the first and the last is a page: then no two threads wait for each other to
+/// have one cleared. (10^8 doubles, an H200's host: 19.2 to 20.6 ms, and 23.8 to 24.7 across pages.)
+fn first_piece<T>(output: &[T], piece: usize) -> usize {
+    let ahead = output.as_ptr().addr() % PIECE_BYTES / size_of::<T>();
+    if piece * size_of::<T>() == PIECE_BYTES { piece - ahead } else { piece }
 }
 
 /// The staging slots of a device.
@@ -355,24 +415,35 @@ impl Slots {
         let (slots, piece) = self.reserve_for_copy::<T>(context, input.len())?;
         let place = |i: usize| to + (i * piece * size_of::<T>()) as sys::CUdeviceptr;
         let jobs = input.chunks(piece).enumerate().map(|(i, input)| Sending { input, to: place(i) });
-        self.share(slots, jobs, watch)
+        self.share_halves(slots, jobs, watch)
     }
 
-    /// Copies what is at the address `from` on the device to `output`, by all slots at once.
+    /// Copies what is at the address `from` on the device to `output`, by all slots at once, once `ready` has happened.
     ///
     /// # Safety
-    /// There is as much, and nothing that writes it is under way.
+    /// There is as much then, and nothing that writes it is under way.
     pub(super) unsafe fn download<T: Pod + Send + Sync>(
         &mut self,
         context: &Arc<Context>,
         from: sys::CUdeviceptr,
+        ready: Option<&Event>,
         output: &mut [T],
         watch: &Watch,
     ) -> Result<(), Error> {
         let (slots, piece) = self.reserve_for_copy::<T>(context, output.len())?;
-        let place = |i: usize| from + (i * piece * size_of::<T>()) as sys::CUdeviceptr;
-        let jobs = output.chunks_mut(piece).enumerate().map(|(i, output)| Fetching { from: place(i), output });
-        self.share(slots, jobs, watch)
+        if let Some(ready) = ready {
+            self.slots[..slots].iter().try_for_each(|slot| slot.stream.begin_after(ready))?;
+        }
+        let mut pieces = with_room(output.len() / piece + 2, "the pieces of a copy")?;
+        let mut next = first_piece(output, piece);
+        let (mut from, mut left) = (from, output);
+        while !left.is_empty() {
+            let (output, others) = left.split_at_mut(next.min(left.len()));
+            let bytes = size_of_val(output) as sys::CUdeviceptr;
+            pieces.push(Fetching { from, output });
+            (from, left, next) = (from + bytes, others, piece);
+        }
+        self.share_halves(slots, pieces.into_iter(), watch)
     }
 
     /// Sees that there are slots for a copy of so many elements, with whatever they have on the device, and says how
@@ -445,10 +516,18 @@ impl Slots {
         jobs: impl ExactSizeIterator<Item = J> + Send,
         watch: &Watch,
     ) -> Result<(), Error> {
-        // Where each slot has but one job, two slots to a thread: to wake as many again costs more than they save.
-        let threads = if jobs.len() > slots { slots } else { slots.div_ceil(2) }.min(Workers::count());
-        let pool = if threads > 1 { Workers::get() } else { None };
-        share_out(&mut self.slots[..slots], jobs, pool.as_deref().map(|pool| (pool, threads)), watch)
+        share_among(&mut self.slots[..slots], slots, jobs, watch)
+    }
+
+    /// The same with both halves of each.
+    fn share_halves<J: for<'h> Job<Half<'h>> + Send>(
+        &mut self,
+        slots: usize,
+        jobs: impl ExactSizeIterator<Item = J> + Send,
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        let mut halves: Vec<_> = self.slots[..slots].iter_mut().flat_map(Slot::halves).collect();
+        share_among(&mut halves, slots, jobs, watch)
     }
 
     /// Gives up the slots, and says whether there were any.

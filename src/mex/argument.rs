@@ -138,7 +138,16 @@ impl Argument {
     /// `array` must be one of the inputs of the running call, and the value must not outlive that call.
     pub(super) unsafe fn read(host: &Host, array: *const mxArray) -> Result<Argument, OutOfMemory> {
         let api = host.api;
+        // What is neither may be an object of ours, and then nothing else is asked: of an object, Octave copies texts
+        // for each answer.
         // SAFETY: `array` is an array of the host for as long as the call runs, and these only look at it.
+        if !unsafe { (api.mxIsNumeric)(array) || (api.mxIsChar)(array) }
+            // SAFETY: as above.
+            && let Some(number) = unsafe { host.number_at_once(array) }
+        {
+            return Argument::of_object(number);
+        }
+        // SAFETY: as above.
         let (class, complex, sparse) =
             unsafe { (Class::of((api.mxGetClassID)(array)), (api.mxIsComplex)(array), (api.mxIsSparse)(array)) };
         let plain = class != Class::Other && !complex && !sparse;
@@ -171,12 +180,28 @@ impl Argument {
             _ => None,
         };
         // SAFETY: as above; the number is asked of an object of the class only.
-        let object = (class == Class::Other && class_name.as_bytes() == object::CLASS.to_bytes())
-            .then(|| unsafe { host.number_of(array) });
+        let object = (class == Class::Other && class_name == object::NAME).then(|| unsafe { host.number_of(array) });
         // SAFETY: as above.
         let gpu = if class == Class::Other && class_name == gpu::CLASS { unsafe { gpu::read(array) }? } else { None };
         memory::check()?;
         Ok(Argument { class, class_name, complex, sparse, dims, data, text, object, gpu })
+    }
+
+    /// An object of ours that stands for `number`.
+    fn of_object(number: u64) -> Result<Argument, OutOfMemory> {
+        let mut dims = memory::with_room(2, "dimensions")?;
+        dims.extend([1, 1]);
+        Ok(Argument {
+            class: Class::Other,
+            class_name: object::NAME.into(),
+            complex: false,
+            sparse: false,
+            dims,
+            data: std::ptr::null(),
+            text: None,
+            object: Some(Some(number)),
+            gpu: None,
+        })
     }
 
     /// The array's class.

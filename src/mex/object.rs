@@ -17,7 +17,10 @@ use super::sys::{self, mxArray};
 use super::{Error, Host, lend, symbols};
 
 /// The class.
-pub(super) const CLASS: &CStr = c"DeviceArray";
+const CLASS: &CStr = c"DeviceArray";
+
+/// Its name.
+pub(super) const NAME: &str = "DeviceArray";
 
 /// The property that holds the number, a scalar of class uint64.
 const PROPERTY: &CStr = c"id";
@@ -88,17 +91,22 @@ impl Host {
         })
     }
 
-    /// The number of an object of the class; `None` for one that has none yet, or any more.
+    /// The number of an array that is an object which was made without the interpreter; `None` for any other.
+    ///
+    /// # Safety
+    /// `array` must be an array of the host that nobody has asked for its data.
+    pub(super) unsafe fn number_at_once(&self, array: *const mxArray) -> Option<u64> {
+        let mut number = 0;
+        // SAFETY: the array is the host's, and there is room for the number.
+        self.direct().is_some_and(|direct| unsafe { (direct.read)(array, &mut number) } == 0).then_some(number)
+    }
+
+    /// The number of any other object of the class; `None` for one that has none yet, or any more.
     ///
     /// # Safety
     /// `array` must be such an object.
     pub(super) unsafe fn number_of(&self, array: *const mxArray) -> Option<u64> {
         let api = self.api;
-        let mut number = 0;
-        // SAFETY: the object is the host's, and there is room for the number.
-        if self.direct().is_some_and(|direct| unsafe { (direct.read)(array, &mut number) } == 0) {
-            return Some(number);
-        }
         // SAFETY: the object is the host's, and its class has the property. What comes back is a copy, or nothing.
         unsafe {
             let value = (api.mxGetProperty)(array, 0, PROPERTY.as_ptr());

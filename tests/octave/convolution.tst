@@ -513,22 +513,22 @@
 %! assert (p(:,:,3,4), conv2 (n(:,:,3,4), ones (3), "same"));
 
 %!test # inputs that look swapped: one warning in a session, with an identifier, and the result as ever
-%! code = @(calls) [{"[~, id] = lastwarn (); lastwarn ('', ''); c = @ConvolutionConstantMemory_CUDA;"}; calls(:); ...
-%!                  {"[text, id] = lastwarn (); printf ('<%s>', id);"}];
+%! code = @(calls) [{"c = @ConvolutionConstantMemory_CUDA;"}; calls(:)];
+%! told = @(out) numel (strfind (out, "were the two swapped"));
 %! backend = {"STENCIL_BACKEND=cpu"};
-%! for call = {"y = c ([1 2], ones (3, 5)); assert (y, [3 3]);", "c (uint8 (5), ones (3));", "c (ones (2, 2), ones (3, 3, 3));", ...
-%!             "c (DeviceArray (1), ones (3));"}
-%!   [status, out] = run_octave (code (call), backend);
+%! for call = {"y = c ([1 2], ones (3, 5)); assert (y, [3 3]);", "c (uint8 (5), ones (3));", ...
+%!             "c (ones (2, 2), ones (3, 3, 3));", "c (DeviceArray (1), ones (3));"}
+%!   ## Once.
+%!   [status, out] = run_octave (code ([call, call]), backend);
 %!   assert (status, 0, out);
-%!   assert (! isempty (strfind (out, "<ConvolutionConstantMemory:swapped>")), "%s: %s", call{1}, out);
+%!   assert (told (out) == 1, "%s: %s", call{1}, out);
 %! endfor
+%! [~, out] = run_octave (code ({"warning ('off', 'ConvolutionConstantMemory:swapped');", "c (1, ones (3));"}), backend);
+%! assert (told (out), 0);
 %! ## Not where one dimension is as large, nor for an empty image.
 %! quiet = {"c (1:5, ones (1, 15));", "c (ones (3), ones (3));", "c ([], ones (3));", "c (ones (1, 1, 2), ones (3));"};
 %! [status, out] = run_octave (code (quiet), backend);
-%! assert (! isempty (strfind (out, "<>")), out);
-%! ## Once.
-%! [status, out] = run_octave ([code({"c (1, ones (3));"}); code({"c (1, ones (3));"})], backend);
-%! assert (! isempty (strfind (out, "swapped><>")), out);
+%! assert (status == 0 && told (out) == 0, out);
 %! ## Beside the warning that there is no GPU, where that is due.
 %! [status, out] = run_octave (code ({"c (1, ones (3));"}), {"STENCIL_BACKEND=auto", "CUDA_VISIBLE_DEVICES="});
 %! assert (numel (strfind (out, "warning: ConvolutionConstantMemory_CUDA: ")), 2 - on_stand_in (), out);

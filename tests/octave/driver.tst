@@ -80,9 +80,7 @@
 %! code = {
 %!   right
 %!   "function say (varargin), printf ('<%s>', sprintf (varargin{:})); end"
-%!   "try, say ('%d', right ()); catch err, say (err.identifier); end"
-%!   "[text, id] = lastwarn ();"
-%!   "say ('%s', {'silent', 'warned'}{1 + (strcmp (id, 'StencilConstantMemory:noDevice') && numel (text) > 20)});"
+%!   "try, say ('%d', right ()); catch err, say (err.identifier); end, say ('told');"
 %!   "try, say ('%d', right ()); catch err, say (err.identifier); end"
 %!   "say ('%d', right ('Backend', 'cpu'));"};
 %! ## The driver's status and how long it lasts: out of memory, once and from then on; an illegal address, for as long
@@ -98,7 +96,10 @@
 %!   fault = sprintf ("%d:%s", call, kind);
 %!   [status, out] = run_octave (code, {"STENCIL_BACKEND=auto", ["CUDA_STAND_IN_FAIL=" fault]});
 %!   assert (status == 0, "%s: status %d: %s", fault, status, out);
-%!   said = [regexp(out, '<[\w:]+>', "match"){:}];
+%!   ## What is printed: Octave 11 has warnings of its own behind ours.
+%!   before = strtok (strrep (out, "<told>", "\x01"), "\x01");
+%!   warned = ! isempty (strfind (before, "warning: StencilConstantMemory_CUDA: Computing on the CPU: cu"));
+%!   said = strrep ([regexp(out, '<[\w:]+>', "match"){:}], "told", {"silent", "warned"}{1 + warned});
 %!   assert (! isempty (regexp (said, ['^' wanted '$'], "once")), "%s: %s", fault, out);
 %!   outcomes = [outcomes, said];
 %! endfor

@@ -232,7 +232,7 @@
 %!     "  try"
 %!     "    if (i == 1), stencil (); else, error ('a:b', 'another'); end"
 %!     "  catch err"}; more; {"  end"; "end"; "disp ('after');"}]);
-%!   assert (isempty (strfind (out, "<2>")), rethrows, out);
-%!   assert (isempty (strfind (out, "after")), rethrows, out);
+%!   assert (isempty (strfind (out, "<2>")) == rethrows, out);
+%!   assert (isempty (strfind (out, "after")) == rethrows, out);
 %!   assert (status, double (rethrows), out);
 %! endfor

@@ -10,7 +10,7 @@ use bytemuck::{NoUninit, Pod, Zeroable};
 use cudarc::driver::sys;
 
 use super::super::Element;
-use super::super::module::{Module, Modules, Shape, launch};
+use super::super::module::{Module, Modules, Shape, Turns, launch};
 use crate::stencil::{Binary, CHUNK, Error, Expansion, LANES, RANK, Reduction, Section, Unary};
 
 /// The images, for single and for double.
@@ -33,6 +33,8 @@ struct OneToOne {
     count: u64,
     op: u32,
     exponent: i32,
+    backwards: u32,
+    unused: u32,
 }
 
 #[repr(C)]
@@ -51,7 +53,7 @@ struct TwoToOne {
     count: u64,
     scalar: [f64; 2],
     op: u32,
-    unused: u32,
+    backwards: u32,
 }
 
 #[repr(C)]
@@ -264,6 +266,7 @@ pub(in super::super) struct ArithmeticKernels<T> {
     short_lines: usize,
     /// The elements of the longest line that is short.
     short_column: usize,
+    turns: Arc<Turns>,
     class: PhantomData<T>,
 }
 
@@ -279,8 +282,14 @@ impl<T: Element> ArithmeticKernels<T> {
             short_lines: module.constant(c"arithmetic_short_lines")?,
             short_column: module.constant(c"arithmetic_short_column")?,
             module,
+            turns: modules.turns().clone(),
             class: PhantomData,
         })
+    }
+
+    /// Whether the next launch begins with the last elements, as the kernels are told.
+    fn backwards(&self) -> u32 {
+        self.turns.next().into()
     }
 
     /// # Safety
@@ -311,7 +320,7 @@ impl<T: Element> ArithmeticKernels<T> {
         count: usize,
     ) -> Result<(), Error> {
         let (op, exponent) = unary(op);
-        let argument = OneToOne { from, to, count: count as u64, op, exponent };
+        let argument = OneToOne { from, to, count: count as u64, op, exponent, backwards: self.backwards(), unused: 0 };
         // SAFETY: as the caller says.
         unsafe { self.launch(stream, c"arithmetic_unary", count.div_ceil(self.block), &argument) }
     }
@@ -326,7 +335,8 @@ impl<T: Element> ArithmeticKernels<T> {
         [from, to]: [sys::CUdeviceptr; 2],
         count: usize,
     ) -> Result<(), Error> {
-        let argument = OneToOne { from, to, count: count as u64, op: 0, exponent: 0 };
+        let argument =
+            OneToOne { from, to, count: count as u64, op: 0, exponent: 0, backwards: self.backwards(), unused: 0 };
         // SAFETY: as the caller says.
         unsafe { self.launch(stream, c"arithmetic_convert", count.div_ceil(self.converted), &argument) }
     }
@@ -366,7 +376,7 @@ impl<T: Element> ArithmeticKernels<T> {
             count: count as u64,
             scalar: parts.map(|(_, value)| value),
             op: binary(op),
-            unused: 0,
+            backwards: self.backwards(),
         };
         // SAFETY: as the caller says.
         unsafe { self.launch(stream, c"arithmetic_binary", count.div_ceil(self.block), &argument) }

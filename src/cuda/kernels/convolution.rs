@@ -1,13 +1,14 @@
 //! Convolutions over images and volumes: `cuda/convolution.cu`.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
 
 use super::super::Element;
 use super::super::cut::{Cut, Size};
-use super::super::module::{Function, Modules, Shape, counter, launch};
+use super::super::module::{Function, Modules, Shape, Turns, counter, launch};
 use super::super::pace::SharedPace;
 use super::{Area, Kernel, LoadOnce, Loaded, Plan, at, word};
 use crate::stencil::{Boundary, Convolution, Error, Filter};
@@ -45,7 +46,7 @@ struct Argument {
     depth: i32,
     skip: i32,
     beyond: [i32; 3],
-    unused: i32,
+    backwards: i32,
     outside: f64,
 }
 
@@ -115,6 +116,7 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
             size,
             beyond: area.boundary.map(|boundary| word(boundary) as i32),
             columns: Columns::new(size[1], tile[1], outputs),
+            turns: area.queued.then(|| modules.turns().clone()),
         }))
     }
 }
@@ -134,6 +136,8 @@ struct ConvolutionPlan<'a, T> {
     beyond: [i32; 3],
     /// Its columns that are computed.
     columns: Columns,
+    /// Where the whole array is here.
+    turns: Option<Arc<Turns>>,
 }
 
 impl<T: Element> Plan<T> for ConvolutionPlan<'_, T> {
@@ -158,13 +162,22 @@ impl<T: Element> Plan<T> for ConvolutionPlan<'_, T> {
     }
 
     fn sweep(&self, stream: sys::CUstream, _: usize, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
-        self.part(stream, 0..self.columns.units.len(), buffers)
+        let backwards = self.turns.as_deref().is_some_and(Turns::next);
+        self.launch(stream, 0..self.columns.units.len(), backwards, buffers)
     }
 
-    fn part(
+    fn part(&self, stream: sys::CUstream, units: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
+        self.launch(stream, units, false, buffers)
+    }
+}
+
+impl<T: Element> ConvolutionPlan<'_, T> {
+    /// Puts some units of a sweep on the stream, the last of them first if `backwards` says so.
+    fn launch(
         &self,
         stream: sys::CUstream,
         units: Range<usize>,
+        backwards: bool,
         [input, output]: [sys::CUdeviceptr; 2],
     ) -> Result<(), Error> {
         let [rows, columns, pages] = self.size;
@@ -185,7 +198,7 @@ impl<T: Element> Plan<T> for ConvolutionPlan<'_, T> {
             depth: self.filter[2] as i32,
             skip,
             beyond: self.beyond,
-            unused: 0,
+            backwards: backwards.into(),
             outside: self.outside.to_f64(),
         };
         let shape = Shape::row(blocks, self.threads)?;

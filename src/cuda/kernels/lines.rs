@@ -1,13 +1,14 @@
 //! One sweep along lines of neighbours: `cuda/lines.cuh`.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
 
 use super::super::Element;
 use super::super::cut::Cut;
-use super::super::module::{Function, Modules, Shape, launch};
+use super::super::module::{Function, Modules, Shape, Turns, launch};
 use super::super::pace::SharedPace;
 use super::{Area, Kernel, LoadOnce, Loaded, Plan};
 use crate::stencil::{Boundary, CoefficientSource, DERIVATIVE_RADIUS, Derivative, Error, Lines, MAX_TAPS, Stencil};
@@ -47,7 +48,7 @@ struct Argument {
     line: u64,
     phase: u64,
     one_line: u32,
-    unused: u32,
+    backwards: u32,
 }
 
 /// What is laid along lines: its modules are its own, and so are its coefficients.
@@ -173,6 +174,7 @@ impl<T: Element> Kernel<T> for LinesKernel<T> {
             around: area.tile.around(1),
             line: self.lines.length(),
             lines: size[2],
+            turns: area.queued.then(|| modules.turns().clone()),
         }))
     }
 }
@@ -187,6 +189,8 @@ struct LinesPlan<'a> {
     around: [usize; 2],
     line: usize,
     lines: usize,
+    /// Where the whole array is here.
+    turns: Option<Arc<Turns>>,
 }
 
 impl<T: Element> Plan<T> for LinesPlan<'_> {
@@ -216,7 +220,7 @@ impl<T: Element> Plan<T> for LinesPlan<'_> {
             line: self.line as u64,
             phase: 0,
             one_line: (self.lines == 1).into(),
-            unused: 0,
+            backwards: self.turns.as_deref().is_some_and(Turns::next).into(),
         };
         let shape = Shape::row(self.count.div_ceil(self.tile), self.threads)?;
         // SAFETY: the kernel reads the tile's samples, and writes its outputs, at addresses where the caller has as

@@ -83,12 +83,14 @@ impl LoadOnce {
         if let Some(loaded) = self.0.get() {
             return Ok(loaded);
         }
-        let module = modules.get(name)?;
-        if queued {
-            module.queue_symbol(coefficients.0, coefficients.1)?;
+        let (symbol, values) = coefficients;
+        let module = if queued {
+            modules.with_symbol(name, symbol, values)?
         } else {
-            module.set_symbol(coefficients.0, coefficients.1)?;
-        }
+            let module = modules.get(name)?;
+            module.set_symbol(symbol, values)?;
+            module
+        };
         let function = module.function(function)?;
         Ok(self.0.get_or_init(|| Loaded { function, module }))
     }

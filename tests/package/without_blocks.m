@@ -1,0 +1,11 @@
+## -*- texinfo -*-
+## @deftypefn {} {@var{names} =} without_blocks (@var{kind}, @var{names})
+## Those of the package's functions @var{names} whose files have no block of a kind: @qcode{"demo"}, or a pattern of
+## kinds.
+## @end deftypefn
+
+function names = without_blocks (kind, names)
+  lacks = @(name) isempty (regexp (fileread (glob (fullfile (installed (), "stencil-mex-*", [name ".m"])){1}), ...
+                                   ['^%!' kind '\>'], "once", "lineanchors"));
+  names = names(cellfun (lacks, names));
+endfunction
