@@ -1,5 +1,5 @@
 function result = Advection_Demo (varargin)
-%Advection_Demo  A pulse carried round a ring, by ever more taps.
+%Advection_Demo  A pulse carried round a ring.
 %
 %   Advection_Demo
 %   Advection_Demo (FOLDER)
@@ -21,8 +21,8 @@ function result = Advection_Demo (varargin)
 %   by turn.
 %
 %   Where there is a display a window opens. Where there is none the picture is
-%   written to the current folder as advection_demo.png. With FOLDER it is always
-%   written, into FOLDER (made when it is missing), and no window opens.
+%   written to the current folder as advection_demo.png. With FOLDER it is
+%   always written, into FOLDER (made when it is missing), and no window opens.
 %
 %   The MEX file is built first, with compile_mex, when it is missing.
 %

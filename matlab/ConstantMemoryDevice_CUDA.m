@@ -1,5 +1,5 @@
 function device = ConstantMemoryDevice_CUDA ()
-%ConstantMemoryDevice_CUDA  The GPU, the driver, the engines and the build, as a struct.
+%ConstantMemoryDevice_CUDA  The GPU, the driver and this library.
 %
 %   DEVICE = ConstantMemoryDevice_CUDA ()
 %
@@ -9,7 +9,7 @@ function device = ConstantMemoryDevice_CUDA ()
 %
 %   Output: DEVICE, a 1 x 1 struct; numbers are double, texts are character rows
 %
-%     The device
+%     The GPU
 %     Name                 its name, such as 'NVIDIA H200'
 %     Index                counted from 1, as the option 'Device' counts
 %     ComputeCapability    such as '9.0'
@@ -22,7 +22,7 @@ function device = ConstantMemoryDevice_CUDA ()
 %     MaxShmemPerBlock     bytes of shared memory
 %     SIMDWidth            threads in a warp
 %     ClockRateKHz         peak clock of the multiprocessors
-%     DeviceCount          how many devices CUDA sees; 0 without a driver
+%     DeviceCount          how many GPUs CUDA sees; 0 without a driver
 %     DeviceSupported      logical: this one can be used
 %
 %     The driver
@@ -30,18 +30,20 @@ function device = ConstantMemoryDevice_CUDA ()
 %     KernelDriver         its own version, such as '580.159.04'
 %
 %     The engines
-%     Backend              'cuda' or 'cpu': what a call without options uses here;
+%     Backend              'cuda' or 'cpu': what a call without options uses;
 %                          '' where an environment variable makes no sense
 %     BackendReason        why, in words
-%     SIMD                 what the CPU engine uses: 'avx512', 'avx2' or 'portable'
+%     SIMD                 what the CPU engine uses: 'avx512', 'avx2' or
+%                          'portable'
 %     Threads              how many threads may be used
-%     DeviceBytes          bytes of the device's memory that may be held
-%     Outputs              what becomes of large outputs: 'direct', the host takes
-%                          them as they are; 'lent', it takes them because they are
-%                          made for it; 'copied', it copies each once more, with one
-%                          thread. Octave 7 to 9 copy unless libstencil_lend-*.so for
-%                          their version is beside this file: with Octave's headers
-%                          installed (octave-dev), compile_mex builds it.
+%     DeviceBytes          bytes of the GPU's memory that may be held
+%     Outputs              what becomes of large outputs: 'direct', the host
+%                          takes them as they are; 'lent', it takes them because
+%                          they are made for it; 'copied', it copies each once
+%                          more, with one thread. Octave 7 to 9 copy unless
+%                          libstencil_lend-*.so for their version is beside this
+%                          file: with Octave's headers installed (octave-dev),
+%                          compile_mex builds it.
 %
 %     The build
 %     Version              of this library
@@ -51,8 +53,8 @@ function device = ConstantMemoryDevice_CUDA ()
 %     ConstantMemoryDevice:
 %     numberOfInputs   it takes none
 %     numberOfOutputs  more than one
-%     busy             a call on the GPU is still running, and this one came from
-%                      inside it: from a timer or another callback
+%     busy             a call on the GPU is still running, and this one came
+%                      from inside it: from a timer or another callback
 %     notBuilt         the MEX file is missing: run compile_mex
 %
 %   Environment variables
@@ -60,14 +62,17 @@ function device = ConstantMemoryDevice_CUDA ()
 %     reported as they change what runs: see StencilConstantMemory_CUDA.
 %
 %   Examples
+%     % All fields
 %     ConstantMemoryDevice_CUDA ()
 %
+%     % Why no GPU will be used
 %     device = ConstantMemoryDevice_CUDA ();
 %     if strcmp (device.Backend, 'cpu')
 %       fprintf ('No GPU will be used: %s\n', device.BackendReason);
 %     end
 %
-%   See also StencilConstantMemory_CUDA, compile_mex, StencilConstantMemory_Demo, gpuDevice.
+%   See also StencilConstantMemory_CUDA, compile_mex,
+%   StencilConstantMemory_Demo, gpuDevice.
 
   % Reached only where the MEX file of the same name is missing.
   error ('ConstantMemoryDevice:notBuilt', ...

@@ -1,5 +1,5 @@
 function results = ConstantMemoryStudy_CUDA (study, varargin)
-%ConstantMemoryStudy_CUDA  Measures when constant memory pays, on this GPU.
+%ConstantMemoryStudy_CUDA  Measures when constant memory pays.
 %
 %   RESULTS = ConstantMemoryStudy_CUDA (STUDY)
 %   RESULTS = ConstantMemoryStudy_CUDA (STUDY, NAME, VALUE, ...)
@@ -26,13 +26,14 @@ function results = ConstantMemoryStudy_CUDA (study, varargin)
 %                    Kernels: 'constant', 'global'. Constant memory should win
 %                    the first two by a little, lose the third and lose the last
 %                    by far, since there a warp asks for 32 addresses.
-%     'readonly'     Nine-point first derivative in single precision. All threads
-%                    use the same four coefficients at the same time. Kernels:
-%                    'constant', 'readonly' (from global memory through the
-%                    read-only cache) and 'argument' (of the kernel). It shows
-%                    that for uniform reads of a few numbers the three are close.
-%     'angles'       Every thread adds all 360 entries of a table of angles to its
-%                    element: reads that are uniform, one after the other.
+%     'readonly'     Nine-point first derivative in single precision. All
+%                    threads use the same four coefficients at the same time.
+%                    Kernels: 'constant', 'readonly' (from global memory through
+%                    the read-only cache) and 'argument' (of the kernel). It
+%                    shows that for uniform reads of a few numbers the three are
+%                    close.
+%     'angles'       Every thread adds all 360 entries of a table of angles to
+%                    its element: reads that are uniform, one after the other.
 %                    Kernels: 'constant', 'global'. Few threads show the latency
 %                    of either memory, many its throughput.
 %     'convolution'  A square filter on a square image, in single precision.
@@ -56,7 +57,7 @@ function results = ConstantMemoryStudy_CUDA (study, varargin)
 %                                 unless given. Blocks have 64 threads.
 %     'convolution'  'Size'       rows of the image, and columns, from 1 to
 %                                 16384; 4096
-%                    'Radius'     entries of the filter on either side of its
+%                    'Radius'     taps of the filter on either side of its
 %                                 middle, from 1 to 7; 2
 %     each of them   'Device'     which GPU, a whole number counted from 1 as
 %                                 GPUDEVICE does
@@ -72,13 +73,14 @@ function results = ConstantMemoryStudy_CUDA (study, varargin)
 %     LowerQuartileMs    the median of the lower half of Samples
 %     UpperQuartileMs    the median of the upper half
 %     BatchMeanMs        milliseconds of a launch, measured the simple way
-%     GBPerSecond        1e9 bytes a second by MedianMs, counting for each element
-%                        the 4 bytes that must be read and the 4 that must be
-%                        written
+%     GBPerSecond        1e9 bytes a second by MedianMs, counting for each
+%                        element the 4 bytes that must be read and the 4 that
+%                        must be written
 %     OperationsPerByte  of 'convolution': floating-point operations for a byte
-%                        loaded from global memory, as its text counts them: 0.25
-%                        for 'basic', 0.5 for 'constant', and for 'tiled' what a
-%                        block loads and computes. NaN in the other studies
+%                        loaded from global memory, as its text counts them:
+%                        0.25 for 'basic', 0.5 for 'constant', and for 'tiled'
+%                        what a block loads and computes. NaN in the other
+%                        studies
 %     Samples            milliseconds of a launch, 20 times, 1 x 20
 %     Checked            elements that were compared with the CPU's: all of them
 %
@@ -96,11 +98,11 @@ function results = ConstantMemoryStudy_CUDA (study, varargin)
 %                      belongs; or a name without a value
 %     numberOfOutputs  more than one
 %     study            STUDY is no text, or none of the four
-%     option           a name that is no option of this study, or ambiguous; or a
-%                      value that it cannot have. The text lists what there is
+%     option           a name that is no option of this study, or ambiguous; or
+%                      a value that it cannot have. The text lists what there is
 %     noDevice         there is no usable GPU, or not that one
-%     busy             a call on the same GPU is still running, and this one came
-%                      from inside it: from a timer or another callback
+%     busy             a call on the same GPU is still running, and this one
+%                      came from inside it: from a timer or another callback
 %     outOfMemory      the GPU's memory is used up
 %     cuda             CUDA failed; the text carries its name and words
 %     internal         a fault of this library; also where a kernel computed
@@ -109,6 +111,9 @@ function results = ConstantMemoryStudy_CUDA (study, varargin)
 %   No error leaves the next call broken.
 %
 %   Examples
+%     Without a usable GPU the first two end with the error
+%     ConstantMemoryStudy:noDevice; the last one prints a line that says so.
+%
 %     % How much slower is constant memory when the threads scatter?
 %     r = ConstantMemoryStudy_CUDA ('access', 'Pattern', 'pseudo_random');
 %     r(1).MedianMs / r(2).MedianMs
@@ -125,11 +130,12 @@ function results = ConstantMemoryStudy_CUDA (study, varargin)
 %   Notes
 %     A study takes some seconds, and with the largest sizes some minutes; it
 %     cannot be interrupted. Others at work on the same GPU show in the samples.
-%     Caches are not emptied between launches: arrays that fit into them are read
-%     from there.
+%     Caches are not emptied between launches: arrays that fit into them are
+%     read from there.
 %
-%   See also ConstantMemoryStudy_Demo, ConstantMemoryDevice_CUDA, StencilConstantMemory_CUDA,
-%   DerivativeConstantMemory_CUDA, ConvolutionConstantMemory_CUDA, compile_mex.
+%   See also ConstantMemoryStudy_Demo, ConstantMemoryDevice_CUDA,
+%   StencilConstantMemory_CUDA, DerivativeConstantMemory_CUDA,
+%   ConvolutionConstantMemory_CUDA, compile_mex.
 
   % Reached only where the MEX file of the same name is missing.
   error ('ConstantMemoryStudy:notBuilt', ...

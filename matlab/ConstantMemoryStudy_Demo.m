@@ -1,5 +1,5 @@
 function results = ConstantMemoryStudy_Demo (folder, results)
-%ConstantMemoryStudy_Demo  Runs the studies of constant memory; tables and a figure.
+%ConstantMemoryStudy_Demo  Tables and a figure of all studies.
 %
 %   ConstantMemoryStudy_Demo
 %   ConstantMemoryStudy_Demo (FOLDER)
@@ -40,9 +40,14 @@ function results = ConstantMemoryStudy_Demo (folder, results)
 %                                       a file
 %
 %   Examples
-%     ConstantMemoryStudy_Demo                        % measure and show
-%     ConstantMemoryStudy_Demo ('run1');              % measure and keep
-%     ConstantMemoryStudy_Demo ('run1', 'run1/study_demo.csv');   % draw again
+%     % Measure and show. Without a usable GPU it prints a line that says so
+%     ConstantMemoryStudy_Demo
+%
+%     % Measure and keep; draw what was kept again
+%     results = ConstantMemoryStudy_Demo ('run1');
+%     if ~isempty (results)
+%       ConstantMemoryStudy_Demo ('run1', 'run1/study_demo.csv');
+%     end
 %
 %   See also ConstantMemoryStudy_CUDA, ConstantMemoryDevice_CUDA, compile_mex.
 

@@ -1,17 +1,18 @@
 function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
-%ConvolutionConstantMemory_CUDA  Filter over an image or a volume, in CUDA constant memory.
+%ConvolutionConstantMemory_CUDA  Filter over an image or a volume.
 %
 %   P = ConvolutionConstantMemory_CUDA (N, F)
 %   P = ConvolutionConstantMemory_CUDA (N, F, BOUNDARY, SHAPE, 'corr' or 'conv')
 %   P = ConvolutionConstantMemory_CUDA (..., NAME, VALUE, ...)
 %
-%   Lays the middle of the filter F on each element of N and returns the dot
+%   Lays the middle of the filter F on each sample of N and returns the dot
 %   products with the neighbourhoods. The filter is not flipped, as IMFILTER has
 %   it. Samples outside N are zero, unless the option 'Boundary' says otherwise.
 %   P has the class of N. But where N is double and F single, N is rounded to
-%   single first, and P is single, as CONV2 has it: pass double (F) to keep double.
-%   Runs on an NVIDIA GPU where there is one, with the filter in constant memory,
-%   else on the CPU: the same bits.
+%   single first, and P is single, as CONV2 has it: pass double (F) to keep
+%   double.
+%   Runs on an NVIDIA GPU where there is one, with the filter in constant
+%   memory, else on the CPU: the same bits.
 %
 %   Inputs
 %     N   real, full array: an image, or a volume of up to three dimensions, of
@@ -22,29 +23,30 @@ function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %         dimension: of one page up to 15 x 15, of several up to 7 x 7 x 7.
 %         A filter of one page goes over each page of a volume by itself. Of a
 %         filter of several pages on an image, the middle page meets the image
-%         and the others meet what is outside, above and below it, as CONVN has
-%         it with zeros.
+%         and the others meet ghost values, above and below it, as CONVN has it
+%         with zeros.
 %
 %     BOUNDARY, SHAPE, 'corr' and 'conv' are IMFILTER's words, directly behind F
 %         and in any order: 'replicate', 'symmetric', 'circular' or a number, as
-%         for the option 'Boundary'; 'same', 'full' or 'valid', as for the option
-%         'Shape'; 'conv' turns F round in all dimensions, 'corr' does not. What
-%         a word says, no second word and no option may say again.
+%         for the option 'Boundary'; 'same', 'full' or 'valid', as for the
+%         option 'Shape'; 'conv' flips F in all dimensions, 'corr' does not.
+%         What a word says, no second word and no option may say again.
 %
 %   Output
 %     P   of the size of N (so empty for an empty one), unless a shape is given;
 %         of the class of N, but single where F is single and N double
 %     Of integers and truth values the sums are computed in double, also where F
 %     is single. Each sweep rounds them, halves away from zero, and saturates:
-%     what is too large for the class becomes its largest value. NaN becomes 0. A
-%     truth value is true where the rounded sum is not 0.
-%     Where N is a gpuArray of MATLAB's, so is the result, on the same GPU and
-%     without a way through the host; F is never one. Not run in MATLAB yet.
+%     what is too large for the class becomes its largest value. NaN becomes 0.
+%     A truth value is true where the rounded sum is not 0.
+%     Where N is a DeviceArray, so is the result. Where it is a gpuArray of
+%     MATLAB's, so is the result, on the same GPU and not by way of the host. F
+%     is neither. gpuArrays were not tried in MATLAB yet.
 %
 %   Options, as name and value: character rows or strings, in upper or lower
 %   case; a name may be shortened as long as it stays unique
-%     'Boundary'    what stands outside the array, as IMFILTER and PADARRAY have it;
-%                   it is multiplied like any sample
+%     'Boundary'    the ghost values, which surround the array, as IMFILTER and
+%                   PADARRAY have them; they are multiplied like any sample
 %                   a real number  this one everywhere; 0 unless given. Of any
 %                                  numeric class, Inf and NaN too
 %                   'replicate'    the nearest sample:      1 1 | 1 2 3 | 3 3
@@ -59,56 +61,59 @@ function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %                   gives the input, in the class of the result.
 %     'Shape'       which outputs there are, as CONV2 has it; with
 %                   r = (size (F) - 1) / 2
-%                   'same'   one for each element of N; unless given
-%                   'full'   r more at either end of each dimension: what is
-%                            outside N is the boundary there too
-%                   'valid'  r fewer at either end: those that the boundary has
-%                            no part in. There may be none.
-%                   'full' and 'valid' go with one sweep: 'Iterations', 1. With 0
-%                   sweeps the result is N, whatever the shape.
-%     'Progress'    true or false (the default): whether a call that takes longer
-%                   than half a second prints a line that tells how far it is,
-%                   how many elements a second it updates, and how long it will
-%                   take; when it is done, how long it took. Octave writes a line
-%                   every ten seconds where it prints to a file or a pipe.
-%     'Backend'     'auto' (the default)  the GPU where one is usable; else the CPU,
-%                                         and one warning in a session says why
+%                   'same'   one for each sample of N; unless given
+%                   'full'   r more at either end of each dimension, with ghost
+%                            values outside
+%                   'valid'  r fewer at either end: those that need no ghost
+%                            value. There may be none.
+%                   'full' and 'valid' go with one sweep: 'Iterations', 1. With
+%                   0 sweeps the result is N, whatever the shape.
+%     'Progress'    true or false (the default): whether a call that takes
+%                   longer than half a second prints a line that tells how far
+%                   it is, how many samples a second it updates, and how long
+%                   it will take; when it is done, how long it took. Octave
+%                   writes a line every ten seconds where it prints to a file
+%                   or a pipe.
+%     'Backend'     'auto' (the default)  the GPU where one is usable; else the
+%                                         CPU, and one warning a session says
+%                                         why
 %                   'cuda'                the GPU, or the error noDevice
 %                   'cpu'                 the CPU
-%     'Device'      which GPU, a whole number counted from 1 as GPUDEVICE does. One
-%                   that is not there is an error: no call that names a device
+%     'Device'      which GPU, a whole number counted from 1 as GPUDEVICE does.
+%                   One that is not there is an error: no call that names a GPU
 %                   falls back to the CPU.
 %
 %   Arithmetic
-%     With r = (size (F) - 1) / 2, for each element (x, y, z) of P:
+%     With r = (size (F) - 1) / 2, for each sample (x, y, z) of P:
 %
 %       acc = 0
 %       for k = 1:size (F, 3),  for j = 1:size (F, 2),  for i = 1:size (F, 1)
 %         acc = fma (N(x + i-1-r(1), y + j-1-r(2), z + k-1-r(3)), F(i,j,k), acc)
 %
 %     where fma (a, b, c) is a * b + c, rounded once, and a sample outside the
-%     array is what 'Boundary' says, +0 without it. Where one of N and F is single
-%     and the other one double, both are rounded to single first. Each step is an
-%     fma, the first one too, and they are taken in the filter's column-major
-%     order whatever runs them: GPU or CPU, any number of threads, any size. The
-%     results have the same bits; of a NaN, only its place is promised.
-%     At the edges the zeros are multiplied too. So an infinite or NaN entry of F
-%     gives NaN where it lies outside the array: 0 * Inf is NaN. So
-%     does an infinite 'Boundary' under an entry that is 0.
+%     array is a ghost value: +0, or what 'Boundary' says. Where one of N and F
+%     is single and the other one double, both are rounded to single first. Each
+%     step is an fma, the first one too, and they are taken in the filter's
+%     column-major order whatever runs them: GPU or CPU, any number of threads,
+%     any size. The results have the same bits; of a NaN, only its place is
+%     promised.
+%     Ghost values are multiplied like any sample. So an infinite or NaN tap
+%     gives NaN where it meets a ghost value of 0, and an infinite 'Boundary'
+%     does under a tap that is 0: 0 * Inf is NaN.
 %
 %   Many sweeps
 %     Sweeps pay where a result is the input of the next call: the steps of a
 %     differential equation, or a smoothing that is repeated. One call with
 %     'Iterations' reads its input once and writes its output once, whatever
-%     their number. On a GPU the array stays there between sweeps, so that from
-%     some sweeps on the time is that of the arithmetic, and not that of the way
-%     there and back; on the CPU it stays in the cache, in pieces. One sweep over
-%     an array that is in the host's memory is bound by that way: there the CPU
-%     may be as fast.
-%     A long call can be ended with Ctrl-C. That is the error interrupted, which
-%     TRY and CATCH can handle in Octave; in MATLAB its own interrupt may follow.
-%     A loop with TRY in it goes on after that. To end the loop, too, begin CATCH
-%     with two lines (here CATCH ERR):
+%     their number. The array stays on the GPU between sweeps: from some sweeps
+%     on the arithmetic takes the time, and not the PCIe transfers. On the CPU
+%     pieces of it stay in the cache. Of one sweep over an array in the host's
+%     memory the PCIe transfers take most of the time: there the CPU may be as
+%     fast.
+%     Ctrl-C ends a long call with the error interrupted, which TRY and CATCH
+%     can handle in Octave; in MATLAB its own interrupt may follow. A loop with
+%     TRY in it goes on after that. To end the loop, too, begin CATCH with two
+%     lines (here CATCH ERR):
 %
 %       stopped = regexp (err.identifier, ':interrupted$');
 %       if ~isempty (stopped), rethrow (err); end
@@ -117,10 +122,10 @@ function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %     For finite numbers these give the same but for the rounding, as CONV2 and
 %     CONVN promise no order of the sums:
 %       ConvolutionConstantMemory_CUDA (N, F, SHAPE, 'conv')
-%       conv2 (N, F, SHAPE)                                   % N and F of one page
-%       convn (N, F, SHAPE)                                   % always
-%     Without 'conv' it is imfilter (N, F, BOUNDARY, SHAPE), which knows the same
-%     words; where it has none of them, SHAPE is 'same' in both.
+%       conv2 (N, F, SHAPE)     % N and F of one page
+%       convn (N, F, SHAPE)     % always
+%     Without 'conv' it is imfilter (N, F, BOUNDARY, SHAPE), which knows the
+%     same words; where it has none of them, SHAPE is 'same' in both.
 %
 %   Errors, in the order in which they are looked for
 %     ConvolutionConstantMemory:
@@ -134,31 +139,36 @@ function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %     imageShape       N has more than three dimensions
 %     filterSize       F is empty
 %     filterShape      F has more than three dimensions
-%     filterSize       F has an even size, or is larger than 15 x 15 or 7 x 7 x 7
-%     option           an unknown or ambiguous name, or a value that it cannot have,
-%                      also of an environment variable; what a word has said
-%                      already; 'full' or 'valid' with more than one sweep
-%     noDevice         'cuda' was asked for, or a 'Device', and it cannot be used:
-%                      no driver, one that is too old, no GPU, no such index
-%     busy             a call on the same GPU is still running, and this one came
-%                      from inside it: from a timer or another callback. 'auto'
-%                      does not fall back to the CPU then. Wait until that call
-%                      is over; 'cpu' works meanwhile
-%     gpuArray         MATLAB's gpuArrays cannot be used here; or the GPU of this one
-%                      was reset or is not selected
-%     outOfMemory      the GPU's memory is used up, by others too, or the host's. Where that has
-%                      no memory for the result, its own error comes
+%     filterSize       F has an even size, or is larger than 15 x 15 or
+%                      7 x 7 x 7
+%     option           an unknown or ambiguous name, or a value that it cannot
+%                      have, also of an environment variable; what a word has
+%                      said already; 'full' or 'valid' with more than one sweep
+%     noDevice         'cuda' was asked for, or a 'Device', and it cannot be
+%                      used: no driver, one that is too old, no GPU, no such
+%                      index
+%     busy             a call on the same GPU is still running, and this one
+%                      came from inside it: from a timer or another callback.
+%                      'auto' does not fall back to the CPU then. Wait until
+%                      that call is over; 'cpu' works meanwhile
+%     gpuArray         MATLAB's gpuArrays cannot be used here; or the GPU of
+%                      this one was reset or is not selected
+%     outOfMemory      the GPU's memory is used up, by others too, or the
+%                      host's. Where the host has no memory for the result, its
+%                      own error comes
 %     cuda             CUDA failed; the text carries its name and words
-%     interrupted      Ctrl-C was pressed during a long call: it ends within about
-%                      a tenth of a second and returns nothing
+%     interrupted      Ctrl-C was pressed during a long call, which ends within
+%                      about a tenth of a second and returns nothing
 %     internal         a fault of this library
 %     notBuilt         the MEX file is missing: run compile_mex
 %   No error leaves the next call broken.
 %
 %   Warnings
-%     ConvolutionConstantMemory:noDevice  'auto' found no usable GPU, once a session
-%     ConvolutionConstantMemory:swapped   F is larger than N in every dimension,
-%                                         once a session: the image comes first
+%     ConvolutionConstantMemory:noDevice
+%                      'auto' found no usable GPU; once a session
+%     ConvolutionConstantMemory:swapped
+%                      F is larger than N in every dimension: the image comes
+%                      first; once a session
 %
 %   Environment variables
 %     STENCIL_BACKEND, STENCIL_DEVICE_BYTES and STENCIL_THREADS: see
@@ -166,6 +176,7 @@ function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %
 %   Examples
 %     % Edges by Sobel's filters: the gradient's size from its two parts
+%     N = double (hypot (-60:60, (-60:60)') < 40);
 %     across = ConvolutionConstantMemory_CUDA (N, [-1 0 1; -2 0 2; -1 0 1]);
 %     down   = ConvolutionConstantMemory_CUDA (N, [-1 -2 -1; 0 0 0; 1 2 1]);
 %     edges  = hypot (across, down);
@@ -173,17 +184,20 @@ function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %     % A Gaussian blur of 15 x 15
 %     g = exp (-0.5 * ((-7:7) / 2.5) .^ 2);
 %     F = g' * g;
-%     blurred = ConvolutionConstantMemory_CUDA (N, F / sum (F(:)));
+%     blurred = ConvolutionConstantMemory_CUDA (rand (100), F / sum (F(:)));
 %
 %     % A blur without dark edges, forty times over
-%     P = ConvolutionConstantMemory_CUDA (N, ones (3) / 9, 'Boundary', 'replicate', 'Iterations', 40);
+%     P = ConvolutionConstantMemory_CUDA (rand (100), ones (3) / 9, ...
+%                                         'Boundary', 'replicate', ...
+%                                         'Iterations', 40);
 %
-%     % The same blur of a picture from a file, uint8 in and uint8 out
+%     % A colour picture, uint8 in and uint8 out, with a word of IMFILTER's
 %     picture = uint8 (255 * rand (120, 160, 3));
 %     P = ConvolutionConstantMemory_CUDA (picture, ones (5) / 25, 'replicate');
 %
 %     % The mean of the 27 neighbours in a volume, in single precision
-%     P = ConvolutionConstantMemory_CUDA (single (V), ones (3, 3, 3) / 27);
+%     V = rand (20, 30, 10, 'single');
+%     P = ConvolutionConstantMemory_CUDA (V, ones (3, 3, 3) / 27);
 %
 %   Notes
 %     Of a colour image, rows x columns x 3, a filter of one page takes each
@@ -192,7 +206,8 @@ function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %     The inputs are never written to.
 %
 %   See also ConvolutionConstantMemory_Demo, StencilConstantMemory_CUDA,
-%   DerivativeConstantMemory_CUDA, ConstantMemoryDevice_CUDA, compile_mex, conv2, convn, imfilter.
+%   DerivativeConstantMemory_CUDA, DeviceArray, ConstantMemoryDevice_CUDA,
+%   compile_mex, conv2, convn, imfilter.
 
   % Reached only where the MEX file of the same name is missing.
   error ('ConvolutionConstantMemory:notBuilt', ...

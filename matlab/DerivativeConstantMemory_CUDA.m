@@ -1,5 +1,5 @@
 function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
-%DerivativeConstantMemory_CUDA  First derivative from nine points, of eighth order, by CUDA.
+%DerivativeConstantMemory_CUDA  First derivative from nine points.
 %
 %   DERIVATIVE = DerivativeConstantMemory_CUDA (F)
 %   DERIVATIVE = DerivativeConstantMemory_CUDA (F, H)
@@ -12,8 +12,8 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %   bits.
 %
 %   The first four and the last four values along a line are NO derivative, as
-%   samples outside the array are taken to be zero unless the option 'Boundary'
-%   says otherwise. See Edges.
+%   samples outside the array are zero, unless the option 'Boundary' says
+%   otherwise. See Edges.
 %
 %   Inputs
 %     F   real, full array of class double or single, of any size. The
@@ -25,40 +25,41 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %
 %   Output
 %     DERIVATIVE   of the size and the class of F, whatever the class of H
-%     Where F is a gpuArray of MATLAB's, so is the result, on the same GPU and
-%     without a way through the host; H is never one. Not run in MATLAB yet.
+%     Where F is a DeviceArray, so is the result. Where it is a gpuArray of
+%     MATLAB's, so is the result, on the same GPU and not by way of the host. H
+%     is neither. gpuArrays were not tried in MATLAB yet.
 %
 %   Options, as name and value: character rows or strings, in upper or lower
 %   case; a name may be shortened as long as it stays unique
-%     'Backend'       'auto' (the default)  the GPU where one is usable; else the
-%                                           CPU, and one warning in a session
+%     'Backend'       'auto' (the default)  the GPU where one is usable; else
+%                                           the CPU, and one warning a session
 %                                           says why
 %                     'cuda'                the GPU, or the error noDevice
 %                     'cpu'                 the CPU
-%     'Device'        which GPU, a whole number counted from 1 as GPUDEVICE does.
-%                     One that is not there is an error: no call that names a
-%                     device falls back to the CPU.
-%     'Boundary'      what stands outside the array, as IMFILTER and PADARRAY have it;
-%                     it is multiplied like any sample
+%     'Device'        which GPU, a whole number counted from 1 as GPUDEVICE
+%                     does. One that is not there is an error: no call that
+%                     names a GPU falls back to the CPU.
+%     'Boundary'      the ghost values, which surround the array, as IMFILTER
+%                     and PADARRAY have them; they are used like any sample
 %                     a real number  this one everywhere; 0 unless given. Of any
 %                                    numeric class, Inf and NaN too
 %                     'replicate'    the nearest sample:      1 1 | 1 2 3 | 3 3
 %                     'symmetric'    the array mirrored:      2 1 | 1 2 3 | 3 2
 %                     'circular'     the array over and over: 2 3 | 1 2 3 | 1 2
-%                     All of them go on over four samples, also from a line that is
-%                     shorter. A number is rounded once to the class of F.
-%     'Dim'           along which dimension, a whole number from 1 up; the first that
-%                     is not 1 unless given. Along one that the array has not, or
-%                     in which its size is 1, each line is one sample.
+%                     All of them go on over four samples, also from a line
+%                     that is shorter. A number is rounded once to the class of
+%                     F.
+%     'Dim'           along which dimension, a whole number from 1 up; the first
+%                     that is not 1 unless given. Along one that the array has
+%                     not, or in which its size is 1, each line is one sample.
 %     'Coefficients'  where the GPU reads the four coefficients; the results are
 %                     the same
-%                     'constant' (the default)  from constant memory
-%                     'readonly'                from global memory, through the
-%                                               read-only data cache, where lines
-%                                               lie along the first dimension and
-%                                               have 16,384 samples or more, or
-%                                               fewer than 100 and the boundary 0;
-%                                               elsewhere as 'constant'
+%                     'constant'  from constant memory; unless given
+%                     'readonly'  from global memory, through the read-only data
+%                                 cache, where lines lie along the first
+%                                 dimension and have 16,384 samples or more, or
+%                                 fewer than 100 and ghost values of 0;
+%                                 elsewhere as 'constant'
 %
 %   Arithmetic
 %     With c = [4/5 -1/5 4/105 -1/280] / h, computed in double and rounded once
@@ -67,11 +68,11 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %       acc = 0
 %       for i = 1:4,  acc = fma (c(i), f(k + i) - f(k - i), acc)
 %
-%     where fma (a, b, c) is a * b + c, rounded once, the difference is rounded to
-%     the class of F, and a sample outside the array is what 'Boundary' says, +0
-%     without it. All of it is in the class of F, in this order whatever runs it:
-%     GPU or CPU, any number of threads, any size. The results have the same bits;
-%     of a NaN, only its place is promised.
+%     where fma (a, b, c) is a * b + c, rounded once, the difference is rounded
+%     to the class of F, and a sample outside the array is a ghost value: +0, or
+%     what 'Boundary' says. All of it is in the class of F, in this order
+%     whatever runs it: GPU or CPU, any number of threads, any size. The results
+%     have the same bits; of a NaN, only its place is promised.
 %
 %   Accuracy
 %     Polynomials up to degree 8 are exact but for rounding. Of other functions
@@ -81,15 +82,13 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %     1.17 / h.
 %
 %   Edges
-%     Samples outside the array count as zero. Where F is not zero there that is
-%     a jump, and its derivative is what the first four and the last four values
+%     Samples outside the array are zero. Where F is not zero there that is a
+%     jump, and its derivative is what the first four and the last four values
 %     show. They are of use where F fades to zero, or where lines are joined
-%     from pieces that overlap; otherwise leave them out:
-%       d = DerivativeConstantMemory_CUDA (f, h);
-%       d = d(5:end-4);
-%     A line of eight samples or fewer has only such values.
-%     Of a function that goes round, sampled over whole periods, they are as good
-%     as all others with 'Boundary', 'circular'. With 'symmetric' they are right
+%     from pieces that overlap; otherwise leave them out, as the first example
+%     does. A line of eight samples or fewer has only such values.
+%     Of a periodic function, sampled over whole periods, they are as good as
+%     all others with 'Boundary', 'circular'. With 'symmetric' they are right
 %     for a function that is even about its ends, half a sample outside.
 %
 %   Errors, in the order in which they are looked for
@@ -97,31 +96,35 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %     numberOfInputs   none; or something else where the name of an option
 %                      belongs; or a name without a value
 %     numberOfOutputs  more than one
-%     dataType         F is not real, full, and double or single; or H is no real,
-%                      full numeric array. The text says what was got and, where
-%                      there is something, what to do about it, such as full (f)
+%     dataType         F is not real, full, and double or single; or H is no
+%                      real, full numeric array. The text says what was got and,
+%                      where there is something, what to do about it, such as
+%                      full (f)
 %     spacing          H is not one positive finite number
-%     option           an unknown or ambiguous name, or a value that it cannot have;
-%                      also of an environment variable
-%     noDevice         'cuda' was asked for, or a 'Device', and it cannot be used:
-%                      no driver, one that is too old, no GPU, no such index
-%     busy             a call on the same GPU is still running, and this one came
-%                      from inside it: from a timer or another callback. 'auto'
-%                      does not fall back to the CPU then. Wait until that call
-%                      is over; 'cpu' works meanwhile
-%     gpuArray         MATLAB's gpuArrays cannot be used here; or the GPU of this one
-%                      was reset or is not selected
-%     outOfMemory      the GPU's memory is used up, by others too, or the host's. Where that has
-%                      no memory for the result, its own error comes
+%     option           an unknown or ambiguous name, or a value that it cannot
+%                      have, also of an environment variable
+%     noDevice         'cuda' was asked for, or a 'Device', and it cannot be
+%                      used: no driver, one that is too old, no GPU, no such
+%                      index
+%     busy             a call on the same GPU is still running, and this one
+%                      came from inside it: from a timer or another callback.
+%                      'auto' does not fall back to the CPU then. Wait until
+%                      that call is over; 'cpu' works meanwhile
+%     gpuArray         MATLAB's gpuArrays cannot be used here; or the GPU of
+%                      this one was reset or is not selected
+%     outOfMemory      the GPU's memory is used up, by others too, or the
+%                      host's. Where the host has no memory for the result, its
+%                      own error comes
 %     cuda             CUDA failed; the text carries its name and words
-%     interrupted      Ctrl-C was pressed during a call over a very large array: it ends within about
-%                      a tenth of a second and returns nothing
+%     interrupted      Ctrl-C was pressed during a long call, which ends within
+%                      about a tenth of a second and returns nothing
 %     internal         a fault of this library
 %     notBuilt         the MEX file is missing: run compile_mex
 %   No error leaves the next call broken.
 %
 %   Warnings
-%     DerivativeConstantMemory:noDevice  'auto' found no usable GPU, once a session
+%     DerivativeConstantMemory:noDevice
+%                      'auto' found no usable GPU; once a session
 %
 %   Environment variables
 %     STENCIL_BACKEND, STENCIL_DEVICE_BYTES and STENCIL_THREADS: see
@@ -135,15 +138,19 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %     max (abs (d(5:end-4) - cos (x(5:end-4))))
 %
 %     % Down the columns of a matrix, and along its rows
+%     h = 0.1;
+%     X = sin (0:h:3)' * cos (0:h:6);
 %     dX = DerivativeConstantMemory_CUDA (X, h);
 %     dY = DerivativeConstantMemory_CUDA (X, h, 'Dim', 2);
 %
-%     % Round a circle, with no edges
+%     % Of a periodic function: no edges
 %     phi = 2 * pi * (0:99) / 100;
-%     d = DerivativeConstantMemory_CUDA (exp (sin (phi)), phi(2), 'Boundary', 'circular');
+%     d = DerivativeConstantMemory_CUDA (exp (sin (phi)), phi(2), ...
+%                                        'Boundary', 'circular');
 %
 %     % In single precision, with the coefficients through the read-only cache
-%     d = DerivativeConstantMemory_CUDA (single (f), h, 'Coefficients', 'readonly');
+%     f = single (sin (0:0.1:9));
+%     d = DerivativeConstantMemory_CUDA (f, 0.1, 'Coefficients', 'readonly');
 %
 %   Notes
 %     For a vector f of finite doubles it computes what
@@ -155,7 +162,8 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %     The input is never written to.
 %
 %   See also DerivativeConstantMemory_Demo, StencilConstantMemory_CUDA,
-%   ConvolutionConstantMemory_CUDA, ConstantMemoryDevice_CUDA, compile_mex, gradient, diff.
+%   ConvolutionConstantMemory_CUDA, DeviceArray, ConstantMemoryDevice_CUDA,
+%   compile_mex, gradient, diff.
 
   % Reached only where the MEX file of the same name is missing.
   error ('DerivativeConstantMemory:notBuilt', ...

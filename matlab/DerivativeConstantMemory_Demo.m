@@ -1,5 +1,5 @@
 function result = DerivativeConstantMemory_Demo (varargin)
-%DerivativeConstantMemory_Demo  The derivative of a sine, clean and noisy, and its error.
+%DerivativeConstantMemory_Demo  Derivative of a sine, clean and noisy.
 %
 %   DerivativeConstantMemory_Demo
 %   DerivativeConstantMemory_Demo (FOLDER)
@@ -16,7 +16,7 @@ function result = DerivativeConstantMemory_Demo (varargin)
 %   - Noise in the samples grows by 1.17 / h, whatever the formula: the
 %     smaller the distance, the more. Smooth first, or take fewer samples.
 %   - The first four values and the last four are no derivative, as samples
-%     outside count as zero: leave them out.
+%     outside are zero: leave them out.
 %
 %   Where there is a display a window opens. Where there is none the picture is
 %   written to the current folder as derivative_demo.png. With FOLDER it is

@@ -1,15 +1,17 @@
 classdef DeviceArray < handle
-%DeviceArray  An array that stays on the GPU between calls.
+%DeviceArray  Array that stays on the GPU between calls.
 %
 %   U = DeviceArray (X)
 %   U = DeviceArray (X, NAME, VALUE, ...)
-%   U = DeviceArray.zeros (N), DeviceArray.zeros (M, N, ...), DeviceArray.zeros ([M N ...])
+%   U = DeviceArray.zeros (N)
+%   U = DeviceArray.zeros (M, N, ...)
+%   U = DeviceArray.zeros ([M N ...])
 %   U = DeviceArray.zeros (..., CLASS, NAME, VALUE, ...)
 %   U = DeviceArray.ones (...)
 %
-%   Copies X to the GPU, or, where there is none, to memory of its own for the CPU.
-%   Arithmetic on U runs there and its results stay there. The values come back with
-%   GATHER. A chain of operations crosses the link to the GPU once each way.
+%   Copies X to the GPU, or, where there is none, to memory of its own for the
+%   CPU. Arithmetic on U runs there and its results stay there. The values come
+%   back with GATHER. A chain of operations takes one PCIe transfer each way.
 %
 %   Inputs
 %     X      real, full array, double or single, of any size
@@ -21,63 +23,71 @@ classdef DeviceArray < handle
 %   They mean what they mean to StencilConstantMemory_CUDA.
 %
 %   What gives a new DeviceArray
-%     u + v, u - v, u .* v, u ./ v, u .\ v, -u, +u, abs, sqrt, u .^ k with a whole
-%     number k from -16 to 16, max (u, v), min (u, v)
+%     u + v, u - v, u .* v, u ./ v, u .\ v, -u, +u, abs, sqrt, u .^ k with a
+%     whole number k from -16 to 16, max (u, v), min (u, v)
 %     s * u, u * s, u / s, s \ u with a scalar s
-%     ==, ~=, <, <=, >, >=, &, |, ~, isnan, isinf, isfinite: ones and zeros of the
-%     class of the operands
+%     ==, ~=, <, <=, >, >=, &, |, ~, isnan, isinf, isfinite: ones and zeros of
+%     the class of the operands
 %     u(:), reshape, a transposed vector, double, single
 %     One operand may be an ordinary array, double, single or logical. Sizes are
-%     expanded as the host does it, and the result is single where an operand is.
+%     expanded as the host does it, and the result is single where an operand
+%     is.
 %
 %   What gives ordinary values
 %     gather (u)         all values
 %     u(i), u(i, j, ..)  some values; ranges, END, ':', and masks as usual. Only
-%                        u(:) stays on the device.
-%     sum, any, all, max (u), min (u), and max (u, [], dim), min (u, [], dim): along
-%                        the first dimension that is not 1, along a given one, or
-%                        over all elements with 'all' in its place
-%     dot (u, v), norm (u), norm (u, p) with p 1, 2, Inf, -Inf or 'fro' (a matrix:
-%                        'fro' only), isequal
-%     size, numel, ndims, rows, columns, length, isempty, isscalar, isvector, isrow,
-%     iscolumn, ismatrix, isreal, isfloat, isnumeric, underlyingType,
-%     isUnderlyingType
+%                        u(:) stays on the GPU.
+%     sum, any, all, max (u), min (u), and max (u, [], dim), min (u, [], dim)
+%                        along the first dimension that is not 1, along a given
+%                        one, or over all elements with 'all' in its place
+%     dot (u, v), norm (u), norm (u, p) with p 1, 2, Inf, -Inf or 'fro'
+%                        of a matrix 'fro' only
+%     isequal, size, numel, ndims, rows, columns, length, isempty, isscalar,
+%     isvector, isrow, iscolumn, ismatrix, isreal, isfloat, isnumeric,
+%     underlyingType, isUnderlyingType
 %     device (u)         the number of the GPU, or 0 for the CPU
 %
 %   Assignment and copies
 %     V = U makes a second name for one array and copies nothing. No operation
 %     changes an array: U(I) = VALUE makes a new one for U, and V keeps the old
-%     values, as with ordinary arrays. So an assignment costs a copy on the device:
-%     assign ranges, not elements in a loop. The array does not grow.
-%     An array is freed when its last name is gone: CLEAR U. (In MATLAB, DELETE (U)
-%     frees it at once; in Octave that does nothing.)
+%     values, as with ordinary arrays. So an assignment costs a copy of the
+%     array: assign ranges, not elements in a loop. The array does not grow.
+%     An array is freed when its last name is gone: CLEAR U. (In MATLAB, DELETE
+%     (U) frees it at once; in Octave that does nothing.)
 %     SAVE does not keep it: save gather (u).
 %
 %   What is different from an ordinary array
-%     "if (u)" and "while (u)" cannot be refused: Octave takes an object for false.
-%     Write if (all (u > 0)) or if (any (u)).
+%     "if (u)" and "while (u)" cannot be refused: Octave takes an object for
+%     false. Write if (all (u > 0)) or if (any (u)).
 %     Octave gives no reason where [u, v] is refused, and no u++ at all.
-%     After "clear functions" Octave 7 knows the methods of a class again when an
-%     object is indexed, as in u(1), or the class is named. The arrays stay.
+%     After "clear functions" Octave 7 knows the methods of a class again when
+%     an object is indexed, as in u(1), or the class is named. The arrays stay.
 %     class (u) is 'DeviceArray'; underlyingType (u) is 'double' or 'single'.
 %     Everything that is not named here is an error that says what to do. Most
 %     often that is GATHER.
 %
 %   Errors, DeviceArray:
-%     unsupported  an operation that is not there on a device
+%     unsupported  an operation that a DeviceArray does not have
 %     index        an index outside the array, or none: 0, 1.5, {}
 %     dimension    a dimension that is no whole number from 1 up
 %     size         sizes that do not go together
 %     dataType     an operand of another type
-%     ...          and those of StencilConstantMemory_CUDA, such as option, noDevice,
-%                  busy, outOfMemory, notBuilt
+%     ...          and those of StencilConstantMemory_CUDA, such as option,
+%                  noDevice, busy, outOfMemory, notBuilt
 %
 %   Examples
+%     % A chain of operations: one transfer each way
 %     u = DeviceArray (rand (1000));
 %     v = 2 * u + 1;
 %     if (all (v(:) > 0))
 %       x = gather (sqrt (v));
 %     end
+%
+%     % Filters in turn, one over the result of the other
+%     u = DeviceArray (rand (1, 1e5));
+%     u = StencilConstantMemory_CUDA (u, [1 2 1] / 4);
+%     u = DerivativeConstantMemory_CUDA (u, 0.1);
+%     largest = max (abs (u(:)))
 %
 %   See also GrayScott_Demo, WaveEquation_Demo, GameOfLife_Demo,
 %   StencilConstantMemory_CUDA, ConstantMemoryDevice_CUDA, compile_mex.

@@ -5,15 +5,15 @@ function varargout = DeviceArray_CUDA (verb, varargin)
 %
 %   RESULT = DeviceArray_CUDA (VERB, ...)
 %
-%   Holds the arrays behind objects of the class DeviceArray, on an NVIDIA GPU or
-%   in the memory of the CPU, and computes with them. VERB says what is done; the
-%   methods of the class name the verbs. They may change with any version.
+%   Holds the arrays behind objects of the class DeviceArray, on an NVIDIA GPU
+%   or in the memory of the CPU, and computes with them. VERB says what is done;
+%   the methods of the class name the verbs. They may change with any version.
 %
 %   One verb is of use to tests:
 %     COUNT = DeviceArray_CUDA ('count')  the number of arrays that are held now
 %
-%   Errors have the identifiers of the class, DeviceArray:... . "help DeviceArray"
-%   lists them.
+%   Errors have the identifiers of the class, DeviceArray:... . "help
+%   DeviceArray" lists them.
 %
 %   See also DeviceArray, ConstantMemoryDevice_CUDA, compile_mex.
 

@@ -1,31 +1,34 @@
 function result = GameOfLife_Demo (varargin)
-%GameOfLife_Demo  Conway's Game of Life, by comparisons and logic on the device.
+%GameOfLife_Demo  Conway's Game of Life on a DeviceArray.
 %
 %   GameOfLife_Demo
 %   GameOfLife_Demo (FOLDER)
 %   GameOfLife_Demo (FOLDER, BACKEND)
 %   RESULT = GameOfLife_Demo (...)
 %
-%   A cell lives on with two or three living neighbours, and is born with three. On a
-%   DeviceArray of ones and zeros that is two lines:
-%       n = ConvolutionConstantMemory_CUDA (u, [1 1 1; 1 0 1; 1 1 1], 'Boundary', 'circular');
+%   A cell lives on with two or three living neighbours, and is born with three.
+%   On a DeviceArray of ones and zeros that is two lines:
+%       n = ConvolutionConstantMemory_CUDA (u, [1 1 1; 1 0 1; 1 1 1], ...
+%                                           'Boundary', 'circular');
 %       u = (n == 3) | (u & (n == 2));
-%   The cells stay on the device. Of each generation one number comes back, how many
-%   there are, from SUM.
+%   The cells stay on the GPU. Of each generation one number comes back, how
+%   many there are, from SUM.
 %
-%   The R-pentomino, five cells, is known to settle in generation 1103, with 116 cells.
-%   Six gliders fly off by then, and the field is large enough that none has come
-%   round to the other side. And of a glider it is known that after four generations
-%   it is itself, one row and one column on: after 4 times 40 in a field of 40 x 40
-%   it has gone round and is where it was. All is exact: no number is rounded.
+%   The R-pentomino, five cells, is known to settle in generation 1103, with 116
+%   cells. Six gliders fly off by then, and the field is large enough that none
+%   has come round to the other side. And of a glider it is known that after
+%   four generations it is itself, one row and one column on: after 4 times 40
+%   in a field of 40 x 40 it has gone round and is where it was. All is exact:
+%   no number is rounded.
 %
-%   One figure: the R-pentomino at four moments, and how many cells there are in each
-%   generation.
+%   One figure: the R-pentomino at four moments, and how many cells there are in
+%   each generation.
 %
 %   Where there is a display a window opens. Where there is none the picture is
 %   written to the current folder as life_demo.png. With FOLDER it is always
-%   written, into FOLDER (made when it is missing), and no window opens. FOLDER may
-%   be '' to give none. BACKEND is 'auto', 'cuda' or 'cpu', as for DeviceArray.
+%   written, into FOLDER (made when it is missing), and no window opens. FOLDER
+%   may be '' to give none. BACKEND is 'auto', 'cuda' or 'cpu', as for
+%   DeviceArray.
 %
 %   The MEX file is built first, with compile_mex, when it is missing.
 %

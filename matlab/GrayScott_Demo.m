@@ -1,5 +1,5 @@
 function result = GrayScott_Demo (varargin)
-%GrayScott_Demo  Two substances that react and spread, on the device from end to end.
+%GrayScott_Demo  Two substances that react and spread.
 %
 %   GrayScott_Demo
 %   GrayScott_Demo (FOLDER)
@@ -10,31 +10,33 @@ function result = GrayScott_Demo (varargin)
 %   directions:
 %       u_t = Du laplace (u) - u v^2 + F (1 - u)
 %       v_t = Dv laplace (v) + u v^2 - (F + k) v
-%   u is fed, v feeds on u and dies; from a few squares of v grows a labyrinth. The
-%   fields are DeviceArrays: a step is ConvolutionConstantMemory_CUDA with the option
-%   'Boundary', 'circular' for each Laplacian, and the arithmetic as it stands above.
-%   Only what is drawn comes back, with GATHER.
+%   u is fed, v feeds on u and dies; from a few squares of v grows a labyrinth.
+%   The fields are DeviceArrays: a step is ConvolutionConstantMemory_CUDA with
+%   the option 'Boundary', 'circular' for each Laplacian, and the arithmetic as
+%   it stands above. Only what is drawn comes back, with GATHER.
 %
-%   The same lines also run on ordinary arrays, with CONV2 for the Laplacian. On a
-%   small square the two are compared after 20 steps. They are not equal: the library
-%   adds the nine products with fma, CONV2 rounds each. In a step the two round
-%   numbers up to 1 in size no more than 30 times together, and what they differed by
-%   before grows in it by no more than the largest row of the step's derivatives,
-%   1 + 2 u v + v^2. The sum of that is the tolerance.
+%   The same lines also run on ordinary arrays, with CONV2 for the Laplacian. On
+%   a small square the two are compared after 20 steps. They are not equal: the
+%   library adds the nine products with fma, CONV2 rounds each. In a step the
+%   two round numbers up to 1 in size no more than 30 times together, and what
+%   they differed by before grows in it by no more than the largest row of the
+%   step's derivatives, 1 + 2 u v + v^2. The sum of that is the tolerance.
 %
 %   One figure: v at six moments.
 %
 %   Where there is a display a window opens. Where there is none the picture is
-%   written to the current folder as grayscott_demo.png. With FOLDER it is always
-%   written, into FOLDER (made when it is missing), and no window opens. FOLDER may
-%   be '' to give none. BACKEND is 'auto', 'cuda' or 'cpu', as for DeviceArray.
+%   written to the current folder as grayscott_demo.png. With FOLDER it is
+%   always written, into FOLDER (made when it is missing), and no window opens.
+%   FOLDER may be '' to give none. BACKEND is 'auto', 'cuda' or 'cpu', as for
+%   DeviceArray.
 %
 %   The MEX file is built first, with compile_mex, when it is missing.
 %
 %   Output
 %     RESULT  struct with the fields
 %               v           the field in the end
-%               difference  largest difference from ordinary arrays after 20 steps
+%               difference  largest difference from ordinary arrays after 20
+%                           steps
 %               tolerance   what it may be
 %               steps       how many steps were done
 %               seconds     how long they took

@@ -1,5 +1,5 @@
 function result = HeatEquation_Demo (varargin)
-%HeatEquation_Demo  The heat equation, solved by thousands of sweeps of three taps.
+%HeatEquation_Demo  The heat equation, by sweeps of three taps.
 %
 %   HeatEquation_Demo
 %   HeatEquation_Demo (FOLDER)
@@ -32,7 +32,8 @@ function result = HeatEquation_Demo (varargin)
 %
 %   Output
 %     RESULT  struct with the fields
-%               maxError   largest errors at any moment, for lambda = 0.4 and 1/6
+%               maxError   largest errors at any moment, for lambda = 0.4 and
+%                          1/6
 %               meanDrift  largest change of the insulated rod's mean
 %               sweeps     how many sweeps were done
 %               seconds    how long they took

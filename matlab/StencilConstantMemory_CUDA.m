@@ -1,33 +1,35 @@
 function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, varargin)
-%StencilConstantMemory_CUDA  Stencil along one dimension, taps in CUDA constant memory.
+%StencilConstantMemory_CUDA  Filter along one dimension of an array.
 %
 %   OUTPUTARRAY = StencilConstantMemory_CUDA (INPUTARRAY, KERNELARRAY)
 %   OUTPUTARRAY = StencilConstantMemory_CUDA (..., NAME, VALUE, ...)
 %
 %   Lays the middle of KERNELARRAY on each element of INPUTARRAY and returns
-%   the dot products with the neighbourhoods. The kernel is not flipped
-%   (correlation, not convolution). Samples outside the array are zero, unless the
-%   option 'Boundary' says otherwise.
-%   Runs on an NVIDIA GPU where there is one, else on the CPU: the same bits.
+%   the dot products with the neighbourhoods. The filter is not flipped
+%   (correlation, not convolution). Samples outside the array are zero, unless
+%   the option 'Boundary' says otherwise.
+%   Runs on an NVIDIA GPU where there is one, with the filter in constant
+%   memory, else on the CPU: the same bits.
 %
 %   Inputs
 %     INPUTARRAY   real, full double array of any size. The stencil runs along
 %                  the first dimension that is not 1, as FILTER does: a row
 %                  along the row, a matrix down each column; the option 'Dim'
 %                  names another. It may be empty.
-%     KERNELARRAY  real, full double vector of odd length, 1 to 21; a row or a
-%                  column, which makes no difference.
+%     KERNELARRAY  the filter: a real, full double vector of an odd number of
+%                  taps, 1 to 21; a row or a column, which makes no difference.
 %
 %   Output
 %     OUTPUTARRAY  double, the size of INPUTARRAY (so empty for an empty one),
 %                  unless the option 'Shape' is given
-%     Where INPUTARRAY is a gpuArray of MATLAB's, so is the result, on the same GPU and
-%     without a way through the host; KERNELARRAY is never one. Not run in MATLAB yet.
+%     Where INPUTARRAY is a DeviceArray, so is the result. Where it is a
+%     gpuArray of MATLAB's, so is the result, on the same GPU and not by way of
+%     the host. KERNELARRAY is neither. gpuArrays were not tried in MATLAB yet.
 %
 %   Options, as name and value: character rows or strings, in upper or lower
 %   case; a name may be shortened as long as it stays unique
-%     'Boundary'    what stands outside the array, as IMFILTER and PADARRAY have it;
-%                   it is multiplied like any sample
+%     'Boundary'    the ghost values, which surround the array, as IMFILTER and
+%                   PADARRAY have them; they are multiplied like any sample
 %                   a real number  this one everywhere; 0 unless given. Of any
 %                                  numeric class, Inf and NaN too
 %                   'replicate'    the nearest sample:      1 1 | 1 2 3 | 3 3
@@ -35,9 +37,9 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %                   'circular'     the array over and over: 2 3 | 1 2 3 | 1 2
 %                   All of them go on as far as the taps reach, also from an
 %                   array that is shorter than that.
-%     'Dim'         along which dimension, a whole number from 1 up; the first that
-%                   is not 1 unless given. Along one that the array has not, or
-%                   in which its size is 1, each line is one sample.
+%     'Dim'         along which dimension, a whole number from 1 up; the first
+%                   that is not 1 unless given. Along one that the array has
+%                   not, or in which its size is 1, each line is one sample.
 %     'Iterations'  how many sweeps: each one over what the last one gave, with
 %                   the boundary taken anew. A whole number from 0 up; 1 unless
 %                   given. So many sweeps give the bits of so many calls, and 0
@@ -45,23 +47,24 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %     'Shape'       which outputs there are, as CONV2 has it; with r as below,
 %                   along the dimension of the stencil
 %                   'same'   one for each sample; unless given
-%                   'full'   r more at either end: what is outside the array is
-%                            the boundary there too
-%                   'valid'  r fewer at either end: those that the boundary has
-%                            no part in. There may be none.
-%                   'full' and 'valid' go with one sweep: 'Iterations', 1. With 0
-%                   sweeps the result is the input, whatever the shape.
-%     'Progress'    true or false (the default): whether a call that takes longer
-%                   than half a second prints a line that tells how far it is,
-%                   how many elements a second it updates, and how long it will
-%                   take; when it is done, how long it took. Octave writes a line
-%                   every ten seconds where it prints to a file or a pipe.
-%     'Backend'     'auto' (the default)  the GPU where one is usable; else the CPU,
-%                                         and one warning in a session says why
+%                   'full'   r more at either end, with ghost values outside
+%                   'valid'  r fewer at either end: those that need no ghost
+%                            value. There may be none.
+%                   'full' and 'valid' go with one sweep: 'Iterations', 1. With
+%                   0 sweeps the result is the input, whatever the shape.
+%     'Progress'    true or false (the default): whether a call that takes
+%                   longer than half a second prints a line that tells how far
+%                   it is, how many samples a second it updates, and how long
+%                   it will take; when it is done, how long it took. Octave
+%                   writes a line every ten seconds where it prints to a file
+%                   or a pipe.
+%     'Backend'     'auto' (the default)  the GPU where one is usable; else the
+%                                         CPU, and one warning a session says
+%                                         why
 %                   'cuda'                the GPU, or the error noDevice
 %                   'cpu'                 the CPU
-%     'Device'      which GPU, a whole number counted from 1 as GPUDEVICE does. One
-%                   that is not there is an error: no call that names a device
+%     'Device'      which GPU, a whole number counted from 1 as GPUDEVICE does.
+%                   One that is not there is an error: no call that names a GPU
 %                   falls back to the CPU.
 %
 %   Arithmetic
@@ -71,27 +74,27 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %       for k = 1:m,  acc = fma (inputArray(i + k - 1 - r), kernelArray(k), acc)
 %
 %     where fma (a, b, c) is a * b + c, rounded once, and a sample outside the
-%     array is what 'Boundary' says, +0 without it. Each of the m steps is an fma,
-%     the first one too, and they are taken in this order whatever runs them: GPU
-%     or CPU, any number of threads, any size. The results have the same bits; of
-%     a NaN, only its place is promised.
-%     At the edges the zeros are multiplied too. So an infinite or NaN tap
-%     gives NaN where it lies outside the array: 0 * Inf is NaN. So does an
-%     infinite 'Boundary' under a tap that is 0.
+%     array is a ghost value: +0, or what 'Boundary' says. Each of the m steps
+%     is an fma, the first one too, and they are taken in this order whatever
+%     runs them: GPU or CPU, any number of threads, any size. The results have
+%     the same bits; of a NaN, only its place is promised.
+%     Ghost values are multiplied like any sample. So an infinite or NaN tap
+%     gives NaN where it meets a ghost value of 0, and an infinite 'Boundary'
+%     does under a tap that is 0: 0 * Inf is NaN.
 %
 %   Many sweeps
 %     Sweeps pay where a result is the input of the next call: the steps of a
 %     differential equation, or a smoothing that is repeated. One call with
 %     'Iterations' reads its input once and writes its output once, whatever
-%     their number. On a GPU the array stays there between sweeps, so that from
-%     some sweeps on the time is that of the arithmetic, and not that of the way
-%     there and back; on the CPU it stays in the cache, in pieces. One sweep over
-%     an array that is in the host's memory is bound by that way: there the CPU
-%     may be as fast.
-%     A long call can be ended with Ctrl-C. That is the error interrupted, which
-%     TRY and CATCH can handle in Octave; in MATLAB its own interrupt may follow.
-%     A loop with TRY in it goes on after that. To end the loop, too, begin CATCH
-%     with two lines (here CATCH ERR):
+%     their number. The array stays on the GPU between sweeps: from some sweeps
+%     on the arithmetic takes the time, and not the PCIe transfers. On the CPU
+%     pieces of it stay in the cache. Of one sweep over an array in the host's
+%     memory the PCIe transfers take most of the time: there the CPU may be as
+%     fast.
+%     Ctrl-C ends a long call with the error interrupted, which TRY and CATCH
+%     can handle in Octave; in MATLAB its own interrupt may follow. A loop with
+%     TRY in it goes on after that. To end the loop, too, begin CATCH with two
+%     lines (here CATCH ERR):
 %
 %       stopped = regexp (err.identifier, ':interrupted$');
 %       if ~isempty (stopped), rethrow (err); end
@@ -107,30 +110,33 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %                      do about it, such as full (inputArray)
 %     kernelLength     kernelArray is empty
 %     kernelShape      kernelArray is not a vector
-%     kernelLength     kernelArray has an even length, or more than 21 elements.
+%     kernelLength     kernelArray has an even number of taps, or more than 21.
 %                      The text says what to do instead, with the numbers
-%     option           an unknown or ambiguous name, or a value that it cannot have,
-%                      also of an environment variable; 'full' or 'valid' with
-%                      more than one sweep
-%     noDevice         'cuda' was asked for, or a 'Device', and it cannot be used:
-%                      no driver, one that is too old, no GPU, no such index
-%     busy             a call on the same GPU is still running, and this one came
-%                      from inside it: from a timer or another callback. 'auto'
-%                      does not fall back to the CPU then. Wait until that call
-%                      is over; 'cpu' works meanwhile
-%     gpuArray         MATLAB's gpuArrays cannot be used here; or the GPU of this one
-%                      was reset or is not selected
-%     outOfMemory      the GPU's memory is used up, by others too, or the host's. Where that has
-%                      no memory for the result, its own error comes
+%     option           an unknown or ambiguous name, or a value that it cannot
+%                      have, also of an environment variable; 'full' or 'valid'
+%                      with more than one sweep
+%     noDevice         'cuda' was asked for, or a 'Device', and it cannot be
+%                      used: no driver, one that is too old, no GPU, no such
+%                      index
+%     busy             a call on the same GPU is still running, and this one
+%                      came from inside it: from a timer or another callback.
+%                      'auto' does not fall back to the CPU then. Wait until
+%                      that call is over; 'cpu' works meanwhile
+%     gpuArray         MATLAB's gpuArrays cannot be used here; or the GPU of
+%                      this one was reset or is not selected
+%     outOfMemory      the GPU's memory is used up, by others too, or the
+%                      host's. Where the host has no memory for the result, its
+%                      own error comes
 %     cuda             CUDA failed; the text carries its name and words
-%     interrupted      Ctrl-C was pressed during a long call: it ends within about
-%                      a tenth of a second and returns nothing
+%     interrupted      Ctrl-C was pressed during a long call, which ends within
+%                      about a tenth of a second and returns nothing
 %     internal         a fault of this library
 %     notBuilt         the MEX file is missing: run compile_mex
 %   No error leaves the next call broken.
 %
 %   Warnings
-%     StencilConstantMemory:noDevice  'auto' found no usable GPU, once a session
+%     StencilConstantMemory:noDevice
+%                      'auto' found no usable GPU; once a session
 %
 %   Environment variables
 %     STENCIL_BACKEND       the default of 'Backend'
@@ -143,31 +149,40 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %
 %   Examples
 %     % Eleven ones over twenty ones: 6 7 8 9 10 11 ... 11 10 9 8 7 6
-%     y = StencilConstantMemory_CUDA (ones (1, 20), ones (1, 11));
+%     y = StencilConstantMemory_CUDA (ones (1, 20), ones (1, 11))
 %
 %     % A centred first derivative of each column of X, with step h
+%     h = 0.1;
+%     X = [sin(0:h:6); cos(0:h:6)]';
 %     dX = StencilConstantMemory_CUDA (X, [-1 0 1] / (2 * h));
 %
-%     % The moving mean of a signal that goes round, along the rows of X
-%     Y = StencilConstantMemory_CUDA (X, ones (1, 5) / 5, 'Boundary', 'circular', 'Dim', 2);
+%     % The moving mean of five samples of periodic signals, the rows of X
+%     X = magic (6);
+%     Y = StencilConstantMemory_CUDA (X, ones (1, 5) / 5, ...
+%                                     'Boundary', 'circular', 'Dim', 2);
 %
 %     % A thousand steps of the heat equation between two walls at 20 degrees
-%     u = StencilConstantMemory_CUDA (u, [0.25 0.5 0.25], 'Boundary', 20, 'Iterations', 1000);
+%     u = StencilConstantMemory_CUDA (zeros (200, 1), [0.25 0.5 0.25], ...
+%                                     'Boundary', 20, 'Iterations', 1000);
 %
-%     % A million of them, and a line that tells how far they are
-%     u = StencilConstantMemory_CUDA (u, [0.25 0.5 0.25], 'Iterations', 1e6, 'Progress', true);
+%     % A hundred thousand of them, and a line that tells how far they are
+%     u = StencilConstantMemory_CUDA (rand (1000, 1), [0.25 0.5 0.25], ...
+%                                     'Iterations', 1e5, 'Progress', true);
 %
 %     % What IMFILTER does with a row of taps and 'replicate'
-%     Y = StencilConstantMemory_CUDA (X, [1 2 1] / 4, 'Dim', 2, 'Boundary', 'replicate');
+%     Y = StencilConstantMemory_CUDA (magic (6), [1 2 1] / 4, ...
+%                                     'Dim', 2, 'Boundary', 'replicate');
 %
 %     % The moving mean where all five samples are there: four values fewer
-%     y = StencilConstantMemory_CUDA (rand (1, 100), ones (1, 5) / 5, 'Shape', 'valid');
+%     y = StencilConstantMemory_CUDA (rand (1, 100), ones (1, 5) / 5, ...
+%                                     'Shape', 'valid');
 %
 %     % A moving mean of 21 samples, on the CPU
-%     y = StencilConstantMemory_CUDA (x, ones (1, 21) / 21, 'Backend', 'cpu');
+%     y = StencilConstantMemory_CUDA (rand (1, 1000), ones (1, 21) / 21, ...
+%                                     'Backend', 'cpu');
 %
 %   Notes
-%     For a vector x and a kernel k of finite numbers it computes what
+%     For a vector x and a filter k of finite numbers it computes what
 %       conv2 (x(:), flipud (k(:)), 'same')
 %     does, but for the rounding, as that one promises no order of the sums.
 %     The first call on a GPU takes longer, as it starts CUDA. What it sets up

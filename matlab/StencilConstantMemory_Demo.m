@@ -1,5 +1,5 @@
 function result = StencilConstantMemory_Demo (varargin)
-%StencilConstantMemory_Demo  Two worked examples of StencilConstantMemory_CUDA.
+%StencilConstantMemory_Demo  Two worked examples of the stencil.
 %
 %   StencilConstantMemory_Demo
 %   StencilConstantMemory_Demo (FOLDER)
@@ -7,7 +7,7 @@ function result = StencilConstantMemory_Demo (varargin)
 %
 %   Example 1 lays eleven ones over twenty ones: the output climbs from 6 to
 %   11, stays there, and falls back to 6, because samples outside the array
-%   count as zero. One figure, three stacked plots: the array, the filter on the
+%   are zero. One figure, three stacked plots: the array, the filter on the
 %   same scale, and the result.
 %
 %   Example 2 smooths a noisy, heartbeat-like signal with a 21-tap Gaussian

@@ -1,27 +1,28 @@
 function result = WaveEquation_Demo (varargin)
-%WaveEquation_Demo  Waves in a basin with a wall of two slits; their energy stays.
+%WaveEquation_Demo  Waves through two slits; the energy stays.
 %
 %   WaveEquation_Demo
 %   WaveEquation_Demo (FOLDER)
 %   WaveEquation_Demo (FOLDER, BACKEND)
 %   RESULT = WaveEquation_Demo (...)
 %
-%   Solves the wave equation p_tt = laplace (p) by leapfrog: with the square c of the
-%   step in time over the step in space, the next field is
+%   Solves the wave equation p_tt = laplace (p) by leapfrog: with the square c
+%   of the step in time over the step in space, the next field is
 %       next = 2 p + c laplace (p) - before
-%   of which the first two terms are one call of ConvolutionConstantMemory_CUDA. Its
-%   option 'Boundary', 'symmetric' makes the basin's edges reflect. A wall with two
-%   slits stands across, where the wave is held at zero: p is multiplied by an array
-%   of ones and zeros. All of it are DeviceArrays; what is drawn comes back with
-%   GATHER, and for the energy two numbers do, from DOT.
+%   of which the first two terms are one call of ConvolutionConstantMemory_CUDA.
+%   Its option 'Boundary', 'symmetric' makes the basin's edges reflect. A wall
+%   with two slits stands across, where the wave is held at zero: p is
+%   multiplied by an array of ones and zeros. All of it are DeviceArrays; what
+%   is drawn comes back with GATHER, and for the energy two numbers do, from
+%   DOT.
 %
 %   A step takes nothing from the energy
 %       E = (dot (d, d) - c dot (p, laplace (before))) / 2,  d = p - before
-%   as the Laplacian is symmetric with these edges and this wall. What is left is
-%   rounding. In a step the next field is off by less than 16 roundings of p, which
-%   is 8 eps norm (p), and that moves the energy by the dot product with half of
-%   next - before, whose norm is below 2 sqrt (E) here, where c is 1/4. So after
-%   so many steps
+%   as the Laplacian is symmetric with these edges and this wall. What is left
+%   is rounding. In a step the next field is off by less than 16 roundings of p,
+%   which is 8 eps norm (p), and that moves the energy by the dot product with
+%   half of next - before, whose norm is below 2 sqrt (E) here, where c is 1/4.
+%   So after so many steps
 %       16 eps steps max (norm (p)) / sqrt (E)
 %   is what E may have moved, as a part of it.
 %
@@ -29,8 +30,9 @@ function result = WaveEquation_Demo (varargin)
 %
 %   Where there is a display a window opens. Where there is none the picture is
 %   written to the current folder as wave_demo.png. With FOLDER it is always
-%   written, into FOLDER (made when it is missing), and no window opens. FOLDER may
-%   be '' to give none. BACKEND is 'auto', 'cuda' or 'cpu', as for DeviceArray.
+%   written, into FOLDER (made when it is missing), and no window opens. FOLDER
+%   may be '' to give none. BACKEND is 'auto', 'cuda' or 'cpu', as for
+%   DeviceArray.
 %
 %   The MEX file is built first, with compile_mex, when it is missing.
 %

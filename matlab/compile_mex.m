@@ -1,5 +1,5 @@
 function built = compile_mex ()
-%compile_mex  Builds the MEX functions for the running MATLAB or Octave.
+%compile_mex  Builds the MEX functions.
 %
 %   compile_mex
 %   BUILT = compile_mex ()
@@ -27,12 +27,14 @@ function built = compile_mex ()
 %     compile_mex:platform  this is not Linux
 %     compile_mex:failed    the build failed; the text ends with its last lines
 %
-%   Example
+%   Examples
+%     % In the project's folder
 %     addpath ('matlab')
 %     compile_mex
 %     StencilConstantMemory_CUDA (ones (1, 20), ones (1, 11))
 %
-%   See also StencilConstantMemory_CUDA, ConstantMemoryDevice_CUDA, StencilConstantMemory_Demo.
+%   See also StencilConstantMemory_CUDA, ConstantMemoryDevice_CUDA,
+%   StencilConstantMemory_Demo.
 
   if ~isunix () || ismac ()
     error ('compile_mex:platform', 'The MEX functions are for Linux on x86-64 only.');

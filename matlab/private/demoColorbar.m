@@ -3,8 +3,8 @@ function demoColorbar (ax, place, name)
 %
 %   demoColorbar (AX, PLACE, NAME)
 %
-%   AX is the image's axes, which keep their place. PLACE is the scale's position
-%   in the figure, NAME says what the colours show, and its unit.
+%   AX is the image's axes, which keep their place. PLACE is the scale's
+%   position in the figure, NAME says what the colours show, and its unit.
 
   inside = get (ax, 'Position');
   bar = colorbar (ax);

@@ -3,9 +3,9 @@ function words = demoOtherBackend (stage, used, run)
 %
 %   WORDS = demoOtherBackend (STAGE, USED, RUN)
 %
-%   USED is the result that STAGE's backend gave, an ordinary array. RUN (OPTIONS)
-%   computes it again, with options for DeviceArray. Where there is no GPU there is
-%   no other backend.
+%   USED is the result that STAGE's backend gave, an ordinary array. RUN
+%   (OPTIONS) computes it again, with options for DeviceArray. Where there is no
+%   GPU there is no other backend.
 
   if ~stage.device.DeviceSupported
     words = 'there is no GPU here to compare with';

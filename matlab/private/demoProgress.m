@@ -4,7 +4,8 @@ function shown = demoProgress (done, total, watch, shown)
 %   SHOWN = demoProgress (DONE, TOTAL, WATCH, SHOWN)
 %
 %   WATCH is what TIC returned when the run began, SHOWN what the call before
-%   returned, 0 in the first. A line comes every two seconds, none in a short run.
+%   returned, 0 in the first. A line comes every two seconds, none in a short
+%   run.
 
   seconds = toc (watch);
   if seconds - shown >= 2 && done < total

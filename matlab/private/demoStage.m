@@ -8,9 +8,9 @@ function stage = demoStage (demo, varargin)
 %   STAGE = demoStage (DEMO, FOLDER, BACKEND)  for demos of DeviceArray: where
 %                                     their arrays are to be
 %
-%   DEMO is the demo's name, such as 'DerivativeConstantMemory_Demo'. The function
-%   that it shows (the stencil, where there is none of its name) is built where it
-%   is not, and what it runs on is printed.
+%   DEMO is the demo's name, such as 'DerivativeConstantMemory_Demo'. The
+%   function that it shows (the stencil, where there is none of its name) is
+%   built where it is not, and what it runs on is printed.
 %
 %   STAGE is a struct with the fields
 %     device   what ConstantMemoryDevice_CUDA says

@@ -1,0 +1,93 @@
+## The help texts: their width, their examples, and the overview, as a user meets them.
+
+%!shared folder, files
+%! folder = fileparts (file_in_loadpath ("StencilConstantMemory_CUDA.mex"));
+%! files = glob (fullfile (folder, "*.m"));
+
+%!function lines = help_lines (file)
+%!  ## The first block of comments, each line without its percent sign.
+%!  lines = strsplit (fileread (file), "\n");
+%!  comment = strncmp (lines, "%", 1);
+%!  first = find (comment, 1);
+%!  last = find (! comment(first:end), 1) + first - 2;
+%!  lines = cellfun (@(line) line(2:end), lines(first:last), "UniformOutput", false);
+%!endfunction
+%!
+%!function section = examples_section (file)
+%!  ## The lines below "Examples", up to the next heading.
+%!  lines = help_lines (file);
+%!  section = {};
+%!  first = find (strcmp (lines, "   Examples"), 1);
+%!  if (! isempty (first))
+%!    heading = ! cellfun (@isempty, regexp (lines, '^   \S', "once"));
+%!    last = first + find ([heading(first+1:end), true], 1) - 1;
+%!    section = lines(first+1:last);
+%!  endif
+%!endfunction
+%!
+%!function examples = examples_of (file)
+%!  ## Each begins with a comment that says what it shows, and goes on as long as lines follow or are further in.
+%!  section = examples_section (file);
+%!  starts = find (strncmp (section, "     %", 6));
+%!  ends = [starts(2:end) - 1, numel(section)];
+%!  examples = arrayfun (@(a, b) section(a:b), starts, ends, "UniformOutput", false);
+%!endfunction
+%!
+%!function [status, out, id] = paste (example, place)
+%!  ## Runs an example in a fresh session with nothing but the functions on the path, in the folder PLACE.
+%!  here = fileparts (file_in_loadpath ("run_octave.m"));
+%!  code = [{sprintf("rmpath ('%s');", here), sprintf("cd ('%s');", place), "try"}, example, ...
+%!          {"catch failure", "  printf ('\\n@%s\\n', failure.identifier);", "  rethrow (failure);", "end"}];
+%!  [status, out] = run_octave (code);
+%!  id = [regexp(out, '^@(\S+)$', "tokens", "once", "lineanchors"){:}];
+%!endfunction
+
+%!test # no line is wider than 80 columns
+%! for file = [files; glob(fullfile (folder, "private", "*.m"))]'
+%!   wide = cellfun (@numel, help_lines (file{1})) + 1 > 80;
+%!   assert (! any (wide), "%s: line %d of its help", file{1}, find (wide, 1));
+%! endfor
+
+%!test # every example runs when it is pasted into a fresh session, or ends with the error that stands beside it
+%! place = tempname ();
+%! mkdir (place);
+%! unwind_protect
+%!   with_examples = 0;
+%!   for file = files'
+%!     if (! isempty (strfind (file{1}, "compile_mex")))
+%!       continue  # it builds: the test below
+%!     endif
+%!     examples = examples_of (file{1});
+%!     with_examples += ! isempty (examples);
+%!     promised = regexp (strjoin (examples_section (file{1}), " "), '\w+:\w+(?=[;.,])', "match");
+%!     for example = examples
+%!       [status, out, id] = paste (example{1}, place);
+%!       assert (status == 0 || any (strcmp (id, promised)), "%s:\n%s\n%s", file{1}, strjoin (example{1}, "\n"), out);
+%!     endfor
+%!   endfor
+%!   assert (with_examples >= 7);
+%! unwind_protect_cleanup
+%!   confirm_recursive_rmdir (false, "local");
+%!   rmdir (place, "s");
+%! end_unwind_protect
+
+%!testif ; has_sources () && system ("command -v cargo >/dev/null 2>&1") == 0  # needs the sources and what builds them
+%! [status, out] = paste (examples_of (fullfile (folder, "compile_mex.m")){1}, fileparts (folder));
+%! assert (status == 0, "%s", out);
+
+%!test # Contents.m has every function, with the first line of its help
+%! [~, names] = cellfun (@fileparts, files, "UniformOutput", false);
+%! names(strcmp (names, "Contents")) = [];
+%! listed = regexp (fileread (fullfile (folder, "Contents.m")), '^%   (\w+) +- (.*)$', "tokens", ...
+%!                  "lineanchors", "dotexceptnewline");
+%! assert (sort (cellfun (@(entry) entry{1}, listed, "UniformOutput", false)), sort (names'));
+%! for entry = listed
+%!   [name, words] = entry{1}{:};
+%!   assert (strtrim (help_lines (fullfile (folder, [name ".m"])){1}), [name "  " words]);
+%! endfor
+
+%!test # "help" finds it by its name, and by the end of its folder's path
+%! for topic = {"Contents", regexp(folder, '[^/]+/[^/]+$', "match", "once")}
+%!   [~, out] = run_octave (["help " topic{1}]);
+%!   assert (! isempty (strfind (out, "ConvolutionConstantMemory_CUDA - Filter over")), "%s", out);
+%! endfor
