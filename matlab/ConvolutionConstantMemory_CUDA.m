@@ -225,14 +225,16 @@ end
 %! imagesc (N);
 %! axis image;
 %! title ("N");
-%! xlabel ("column");
-%! ylabel ("row");
+%! ylabel (colorbar (), "brightness (dimensionless)");
+%! xlabel ("column (pixels)");
+%! ylabel ("row (pixels)");
 %! subplot (1, 2, 2);
 %! imagesc (hypot (across, down));
 %! axis image;
 %! title ("size of the gradient");
-%! xlabel ("column");
-%! ylabel ("row");
+%! ylabel (colorbar (), "gradient (dimensionless)");
+%! xlabel ("column (pixels)");
+%! ylabel ("row (pixels)");
 
 %!assert (ConvolutionConstantMemory_CUDA (ones (4, 5), ones (3)), ...
 %!        [4 6 6 6 4; 6 9 9 9 6; 6 9 9 9 6; 4 6 6 6 4])

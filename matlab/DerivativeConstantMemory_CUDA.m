@@ -179,12 +179,13 @@ end
 %! off = abs (d - cos (x) .* exp (sin (x)));
 %! subplot (2, 1, 1);
 %! plot (x, exp (sin (x)), x, d);
-%! ylabel ("value");
+%! xlabel ("x (rad)");
+%! ylabel ("value (dimensionless)");
 %! legend ("f (x) = exp (sin (x))", "its derivative");
 %! subplot (2, 1, 2);
 %! semilogy (x, max (off, eps));
-%! xlabel ("x [rad]");
-%! ylabel ("absolute error");
+%! xlabel ("x (rad)");
+%! ylabel ("absolute error (1/rad)");
 
 %!test # exact for a straight line, but for the edges
 %! d = DerivativeConstantMemory_CUDA (3 * (0:0.5:20), 0.5);

@@ -908,10 +908,10 @@ end
 %! end
 %! imagesc (gather (u));
 %! axis image;
-%! colorbar ();
-%! xlabel ("column");
-%! ylabel ("row");
-%! title ("temperature after 200 steps");
+%! xlabel ("column (samples)");
+%! ylabel ("row (samples)");
+%! title ("after 200 steps");
+%! ylabel (colorbar (), "temperature (degrees)");
 
 %!test
 %! u = DeviceArray ([1 2; 3 4]);

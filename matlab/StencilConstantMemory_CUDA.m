@@ -207,9 +207,9 @@ end
 %! taps = exp (-0.5 * ((-10:10) / 4) .^ 2);
 %! smooth = StencilConstantMemory_CUDA (noisy, taps / sum (taps), "Boundary", "replicate");
 %! plot (t, noisy, t, smooth, "linewidth", 2);
-%! xlabel ("time [s]");
-%! ylabel ("signal");
-%! legend ("samples", "21 taps");
+%! xlabel ("time (s)");
+%! ylabel ("signal (dimensionless)");
+%! legend ("samples", "smoothed by 21 taps");
 
 %!test
 %! y = StencilConstantMemory_CUDA (ones (1, 20), ones (1, 11));

@@ -23,7 +23,9 @@
 %! for name = names
 %!   code = {"graphics_toolkit ('gnuplot');"; "set (0, 'defaultfigurevisible', 'off');";
 %!           sprintf("[code, at] = example ('%s');", name{1});
-%!           "for i = 1:numel (at) - 1, eval (code(at(i):at(i+1)-1)); end"; "disp ('at the end');"};
+%!           "for i = 1:numel (at) - 1, eval (code(at(i):at(i+1)-1)); end"; ...
+%!           "cellfun (@(fault) printf ('#%s\\n', fault), picture_faults (gcf ()));"; "disp ('at the end');"};
 %!   [status, out] = run_octave (code);
 %!   assert (! isempty (regexp (out, 'at the end\n', "once")) && status == 0, "%s: %s", name{1}, out);
+%!   assert (isempty (regexp (out, '^#', "once", "lineanchors")), "%s: %s", name{1}, out);
 %! endfor
