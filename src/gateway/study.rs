@@ -36,8 +36,8 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
 fn find(study: &Argument) -> Result<Read, Error> {
     let found = study.text().and_then(|text| STUDIES.iter().find(|(name, _)| name.eq_ignore_ascii_case(text)));
     found.map(|&(_, read)| read).ok_or_else(|| {
-        let got = study.text().map_or_else(|| study.to_string(), |text| format!("{text:?}"));
-        let names = STUDIES.map(|(name, _)| format!("{name:?}")).join(", ");
+        let got = study.text().map_or_else(|| study.to_string(), |text| format!("'{text}'"));
+        let names = STUDIES.map(|(name, _)| format!("'{name}'")).join(", ");
         Error::new("study", format!("Unknown study: got {got}, expected one of {names}."))
     })
 }

@@ -82,6 +82,7 @@
 %!assert (same_bits (single ([1 NaN -0]), single ([1 NaN -0])))
 %!assert (! same_bits (single (0), single (-0)))
 %!assert (! same_bits (single (1), 1 + eps ("single")))
-%!assert (! same_bits (int8 (1), int8 (1)))
+%!assert (same_bits (int8 ([1 2]), int8 ([1 2])) && ! same_bits (int8 ([1 2]), int8 ([1 3])))
+%!assert (! same_bits (int8 (1), uint8 (1)))
 %!assert (! same_bits (1, sparse (1)))
 %!assert (! same_bits (1, complex (1, 0)))
