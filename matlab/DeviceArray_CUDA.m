@@ -26,3 +26,5 @@ function varargout = DeviceArray_CUDA (verb, varargin)
          ['DeviceArray_CUDA is not built yet: run compile_mex here, or "make build" in ' ...
           'the project''s folder.']);
 end
+
+%!error id=DeviceArray:numberOfInputs DeviceArray_CUDA ()
