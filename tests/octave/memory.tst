@@ -20,7 +20,7 @@
 %!testif ; ! isnan (resident ("VmSize")) && system ("prlimit --version >/dev/null 2>&1") == 0  # needs /proc and prlimit
 %! ## The first call of a process that has little left: it loads the library, finds the host, starts threads.
 %! outcomes = "";
-%! for mib = [5:0.5:8.5, 9:16]
+%! for mib = [1, 3, 5:0.5:8.5, 9:16]
 %!   [status, out] = run_octave ({
 %!     "x = reshape (mod (1:1e6, 1009), 1000, 1000);"
 %!     sprintf("address_limit (%g);", mib)

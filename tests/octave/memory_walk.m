@@ -48,17 +48,19 @@ function memory_walk (steps)
         endif
         right++;
       catch err
+        ## What looks at the error needs memory, too.
+        address_limit (Inf);
         if (strcmp (err.identifier, "memory_walk:wrong"))
           rethrow (err);
-        elseif (! isempty (regexp (err.identifier, ...
-                                   '^\w+ConstantMemory\w*:outOfMemory$|^ConstantMemoryDevice:outOfMemory$', "once")))
+        elseif (! isempty (strfind (err.identifier, ":outOfMemory")) && ! strncmp (err.identifier, "Octave", 6))
           ours++;
-        elseif (! isempty (regexp (err.message, 'out of memory|failed to allocate|failed to load', "once")))
+        elseif (tells (err.message, {"out of memory", "failed to allocate", "failed to load", ...
+                                     "unexpected exception while parsing"}))
           host++;
         else
-          address_limit (Inf);
           error ("call %d with %g MiB: <%s> %s", j, steps(i), err.identifier, err.message);
         endif
+        address_limit (steps(i));
       end_try_catch
     endfor
   endfor
@@ -80,4 +82,10 @@ function s = sums (y)
   endif
 endfunction
 
-## Sets the limit through a shell that is there already: at the limit none can be started.
+## Whether a text has one of some words in it. (For regexp there may be no memory in Octave 11.)
+function yes = tells (text, words)
+  yes = false;
+  for word = words
+    yes = yes || ! isempty (strfind (text, word{1}));
+  endfor
+endfunction
