@@ -10,7 +10,9 @@
 %   chain_device        ten different filters of 11 taps over doubles, one after the other, from a device's array to one
 %   chain_host_to_host  the same between ordinary arrays, copied to the device once and back once
 %   chain_host_calls    the same with ordinary arrays in every call
-%   gray_scott_step     one step of GrayScott_Demo, N points in a square
+%   gray_scott_step, wave_step, life_step
+%                       one step of GrayScott_Demo, WaveEquation_Demo, GameOfLife_Demo, N points in a square; in lines
+%                       that say octave for ours, the same on ordinary arrays with CONV2
 %   plus, scale, abs    u + v, u .* s, abs (u)
 %   plus_small, stencil_small, new_small, read_small
 %                       a + b, 11 taps, DeviceArray (x) that replaces the one before, and a(1), of 100 elements
@@ -70,10 +72,18 @@ function device_chain (backend, largest)
 
   side = min (2048, floor (sqrt (largest)));
   s.x = [];
-  s.u = DeviceArray (1 - 0.5 * rand (side), 'Backend', backend);
-  s.v = DeviceArray (0.25 * rand (side), 'Backend', backend);
-  ms = measure ('gray_scott_step', side ^ 2, s);
-  remark ('gray_scott_step, %d x %d: %.0f steps a second', side, side, 1e3 / ms);
+  field = rand (side);
+  starts = struct ('gray_scott_step', {{1 - 0.5 * rand(side), 0.25 * rand(side), []}}, ...
+                   'wave_step', {{field, field, double(field > 0.1)}}, 'life_step', {{double(field < 0.4), [], []}});
+  for what = {'gray_scott_step', 'wave_step', 'life_step'}
+    fields = starts.(what{1});
+    [s.u, s.v, s.open] = fields{:};
+    measure ([what{1} '_octave'], side ^ 2, s);
+    fields = cellfun (@(x) DeviceArray (x, 'Backend', backend), fields, 'UniformOutput', false);
+    [s.u, s.v, s.open] = fields{:};
+    ms = measure (what{1}, side ^ 2, s);
+    remark ('%s, %d x %d: %.0f steps a second', what{1}, side, side, 1e3 / ms);
+  end
 end
 
 % What follows from a measurement, unless that failed.
@@ -100,7 +110,13 @@ function ms = measure (what, n, s)
       samples(k) = runs (what, count, s) / count;
     end
     ms = 1e3 * median (samples);
-    printf ('chain,ours,%s,%d,%.6f\n', what, n, ms);
+    whose = 'ours';
+    name = what;
+    if (numel (what) > 7 && strcmp (what(end-6:end), '_octave'))
+      whose = 'octave';
+      name = what(1:end-7);
+    end
+    printf ('chain,%s,%s,%d,%.6f\n', whose, name, n, ms);
   catch failure
     ms = NaN;
     printf ('# failed: %s, n = %d: %s\n', what, n, strrep (failure.message, "\n", ' '));
@@ -135,7 +151,32 @@ function t = runs (what, count, s)
     case 'gray_scott_step'
       y = u;
       for i = 1:count
-        [y, v] = react (y, v);
+        [y, v] = react (y, v, @image_of);
+      end
+    case 'gray_scott_step_octave'
+      y = u;
+      for i = 1:count
+        [y, v] = react (y, v, @plain_image_of);
+      end
+    case 'wave_step'
+      y = u;
+      for i = 1:count
+        [y, v] = leap (y, v, s.open, @image_of);
+      end
+    case 'wave_step_octave'
+      y = u;
+      for i = 1:count
+        [y, v] = leap (y, v, s.open, @plain_image_of);
+      end
+    case 'life_step'
+      y = u;
+      for i = 1:count
+        y = live (y, @image_of);
+      end
+    case 'life_step_octave'
+      y = u;
+      for i = 1:count
+        y = double (live (y, @plain_image_of));
       end
     case {'plus', 'plus_small'}
       for i = 1:count
@@ -185,20 +226,43 @@ function taps = filters ()
   end
 end
 
-function [u, v] = react (u, v)
+% The steps of the demos; IMAGE_OF computes (U, TAPS, BOUNDARY).
+function [u, v] = react (u, v, image_of)
   Du = 0.16;
   Dv = 0.08;
   F = 0.037;
   k = 0.06;
+  taps = [1 4 1; 4 -20 4; 1 4 1] / 6;
   uvv = u .* v .* v;
-  lu = laplace (u);
-  lv = laplace (v);
+  lu = image_of (u, taps, 'circular');
+  lv = image_of (v, taps, 'circular');
   u = u + (Du * lu - uvv + F * (1 - u));
   v = v + (Dv * lv + uvv - (F + k) * v);
 end
 
-function L = laplace (u)
-  L = ConvolutionConstantMemory_CUDA (u, [1 4 1; 4 -20 4; 1 4 1] / 6, 'Boundary', 'circular');
+function [next, p] = leap (p, before, open, image_of)
+  next = open .* image_of (p, [0 1 0; 1 4 1; 0 1 0] / 4, 'symmetric') - before;
+end
+
+function u = live (u, image_of)
+  n = image_of (u, [1 1 1; 1 0 1; 1 1 1], 'circular');
+  u = (n == 3) | (u & (n == 2));
+end
+
+function y = image_of (u, taps, boundary)
+  y = ConvolutionConstantMemory_CUDA (u, taps, 'Boundary', boundary);
+end
+
+% As a user of Octave alone has it: the array with what is around it, and CONV2. The filters are the same turned round.
+function y = plain_image_of (u, taps, boundary)
+  if (strcmp (boundary, 'circular'))
+    rows = [size(u, 1), 1:size(u, 1), 1];
+    columns = [size(u, 2), 1:size(u, 2), 1];
+  else
+    rows = [1, 1:size(u, 1), size(u, 1)];
+    columns = [1, 1:size(u, 2), size(u, 2)];
+  end
+  y = conv2 (u(rows,columns), taps, 'valid');
 end
 
 % What is timed is what it is to be: the bits of ordinary calls, and what CONV2 gives but for rounding.
@@ -212,5 +276,17 @@ function check (s)
   end
   if (! isequal (y, used) || max (abs (y - expected)) > 1e-13)
     error ('the chain is wrong');
+  end
+  p = rand (20, 30);
+  q = rand (20, 30);
+  held = @(x) DeviceArray (x, 'Backend', s.backend);
+  near = @(a, b) max (abs (gather (a)(:) - double (b)(:))) <= 1e-13;
+  [a, b] = react (held (p), held (q), @image_of);
+  [c, d] = react (p, q, @plain_image_of);
+  cells = double (p < 0.4);
+  if (! near (a, c) || ! near (b, d) || ! near (leap (held (p), held (q), held (cells), @image_of), ...
+                                                leap (p, q, cells, @plain_image_of)) ...
+      || ! near (live (held (cells), @image_of), live (cells, @plain_image_of)))
+    error ('a step is wrong');
   end
 end

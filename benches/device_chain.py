@@ -18,7 +18,12 @@ import subprocess
 import sys
 import time
 
-LAPLACE = [[1 / 6, 4 / 6, 1 / 6], [4 / 6, -20 / 6, 4 / 6], [1 / 6, 4 / 6, 1 / 6]]
+# The filters of the examples, by the names of their steps: all are 3 x 3 and the same from all sides.
+FILTERS = {
+    "gray_scott": [[1 / 6, 4 / 6, 1 / 6], [4 / 6, -20 / 6, 4 / 6], [1 / 6, 4 / 6, 1 / 6]],
+    "wave": [[0, 1 / 4, 0], [1 / 4, 1, 1 / 4], [0, 1 / 4, 0]],
+    "life": [[1, 1, 1], [1, 0, 1], [1, 1, 1]],
+}
 
 
 def filters():
@@ -41,7 +46,7 @@ class Cupy:
             raise RuntimeError("no device")
         self.cupy = cupy
         self.ndimage = cupyx.scipy.ndimage
-        self.laplace_taps = cupy.asarray(LAPLACE, dtype=cupy.float64)
+        self.filters = {name: cupy.asarray(taps, dtype=cupy.float64) for name, taps in FILTERS.items()}
         name = cupy.cuda.runtime.getDeviceProperties(0)["name"]
         self.words = f"CuPy {cupy.__version__}, {name.decode() if isinstance(name, bytes) else name}"
 
@@ -60,8 +65,12 @@ class Cupy:
     def stencil(self, u, k):
         return self.ndimage.correlate1d(u, k, mode="constant")
 
-    def laplace(self, u):
-        return self.ndimage.correlate(u, self.laplace_taps, mode="wrap")
+    def image(self, u, name, circular=True):
+        # Its "reflect" has the outermost sample twice.
+        return self.ndimage.correlate(u, self.filters[name], mode="wrap" if circular else "reflect")
+
+    def to_double(self, truth):
+        return truth.astype(self.cupy.float64)
 
     def read(self, u):
         return float(u[0])
@@ -80,7 +89,9 @@ class Torch:
         self.functional = torch.nn.functional
         # They are in double: nothing here uses TF32. Without gradients nothing is kept for them.
         torch.set_grad_enabled(False)
-        self.laplace_taps = self.torch.tensor(LAPLACE, dtype=torch.float64, device="cuda").view(1, 1, 3, 3)
+        self.filters = {
+            name: torch.tensor(taps, dtype=torch.float64, device="cuda").view(1, 1, 3, 3) for name, taps in FILTERS.items()
+        }
         self.words = f"PyTorch {torch.__version__}, {torch.cuda.get_device_name(0)}"
 
     def to_device(self, x):
@@ -98,10 +109,14 @@ class Torch:
     def stencil(self, u, k):
         return self.functional.conv1d(u.view(1, 1, -1), k, padding=k.shape[2] // 2).view(-1)
 
-    def laplace(self, u):
-        image = u.view(1, 1, *u.shape)
-        padded = self.functional.pad(image, (1, 1, 1, 1), mode="circular")
-        return self.functional.conv2d(padded, self.laplace_taps).view(u.shape)
+    def image(self, u, name, circular=True):
+        # One sample beyond the edge, the nearest one is the mirrored one.
+        mode = "circular" if circular else "replicate"
+        padded = self.functional.pad(u.view(1, 1, *u.shape), (1, 1, 1, 1), mode=mode)
+        return self.functional.conv2d(padded, self.filters[name]).view(u.shape)
+
+    def to_double(self, truth):
+        return truth.to(self.torch.float64)
 
     def read(self, u):
         return float(u[0])
@@ -137,8 +152,11 @@ class Scipy:
     def stencil(self, u, k):
         return self.ndimage.correlate1d(u, k, mode="constant")
 
-    def laplace(self, u):
-        return self.ndimage.correlate(u, self.numpy.asarray(LAPLACE), mode="wrap")
+    def image(self, u, name, circular=True):
+        return self.ndimage.correlate(u, self.numpy.asarray(FILTERS[name]), mode="wrap" if circular else "reflect")
+
+    def to_double(self, truth):
+        return truth.astype(self.numpy.float64)
 
     def read(self, u):
         return float(u[0])
@@ -163,9 +181,20 @@ def react(library, u, v):
     """One step of GrayScott_Demo, in the same words."""
     du, dv, f, k = 0.16, 0.08, 0.037, 0.06
     uvv = u * v * v
-    lu = library.laplace(u)
-    lv = library.laplace(v)
+    lu = library.image(u, "gray_scott")
+    lv = library.image(v, "gray_scott")
     return u + (du * lu - uvv + f * (1 - u)), v + (dv * lv + uvv - (f + k) * v)
+
+
+def leap(library, p, before, is_open):
+    """One step of WaveEquation_Demo."""
+    return is_open * library.image(p, "wave", circular=False) - before, p, is_open
+
+
+def live(library, u):
+    """One generation of GameOfLife_Demo."""
+    n = library.image(u, "life")
+    return library.to_double((n == 3) | ((u != 0) & (n == 2)))
 
 
 class Bench:
@@ -232,8 +261,8 @@ class Bench:
         expected = np.zeros_like(image)
         for i in range(3):
             for j in range(3):
-                expected += LAPLACE[i][j] * np.roll(image, (1 - i, 1 - j), axis=(0, 1))
-        if np.max(np.abs(library.to_host(library.laplace(library.to_device(image))) - expected)) > 1e-13:
+                expected += FILTERS["gray_scott"][i][j] * np.roll(image, (1 - i, 1 - j), axis=(0, 1))
+        if np.max(np.abs(library.to_host(library.image(library.to_device(image), "gray_scott")) - expected)) > 1e-13:
             raise RuntimeError("the Laplacian is wrong")
 
     def run(self):
@@ -259,6 +288,11 @@ class Bench:
             library.to_device(0.25 * self.random.random((side, side))),
         )
         self.measure("gray_scott_step", side * side, lambda last: react(library, *(last or fields)))
+        field = self.random.random((side, side))
+        basin = (library.to_device(field), library.to_device(field), library.to_device((field > 0.1) * 1.0))
+        self.measure("wave_step", side * side, lambda last: leap(library, *(last or basin)))
+        cells = library.to_device((field < 0.4) * 1.0)
+        self.measure("life_step", side * side, lambda last: live(library, cells if last is None else last))
 
     def arrays(self, n):
         library = self.library
