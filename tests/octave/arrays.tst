@@ -585,7 +585,7 @@
 %!   assert (! isempty (strfind (text, "DeviceArray")), text);
 %! endfor
 %! assert (! isempty (strfind (evalc ("help DeviceArray"), "if (all (u > 0))")));
-%! assert (strncmp (get_first_help_sentence ("DeviceArray"), "DeviceArray  An array", 21));
+%! assert (strncmp (get_first_help_sentence ("DeviceArray"), "DeviceArray  Array that stays", 29));
 
 ## --- What is not there ----------------------------------------------------------
 

@@ -43,6 +43,13 @@
 %!   assert (! isempty (strfind (text, part{1})), "%s", part{1});
 %! endfor
 
+%!test  # it says how to cite it, and what is new
+%! [status, out] = session ("citation stencil-mex; news stencil-mex");
+%! assert (status == 0, "%s", out);
+%! for part = {"@software{stencil-mex", "`DeviceArray`"}
+%!   assert (! isempty (strfind (out, part{1})), "%s", out);
+%! endfor
+
 %!test  # every function computes
 %! calls = {
 %!   "StencilConstantMemory_CUDA",     "isequal (StencilConstantMemory_CUDA (ones (1, 5), [1 1 1]), [2 3 3 3 2])"
