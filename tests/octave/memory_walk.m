@@ -55,7 +55,7 @@ function memory_walk (steps)
         elseif (! isempty (strfind (err.identifier, ":outOfMemory")) && ! strncmp (err.identifier, "Octave", 6))
           ours++;
         elseif (tells (err.message, {"out of memory", "failed to allocate", "failed to load", ...
-                                     "unexpected exception while parsing"}))
+                                     "unexpected exception while parsing", "out of dynamic memory"}))
           host++;
         else
           error ("call %d with %g MiB: <%s> %s", j, steps(i), err.identifier, err.message);
