@@ -353,7 +353,7 @@
 %!     ends{k}});
 %!   ## Octave 9 and 11 call nobody any more for objects that the class's constructor made, once the functions are gone:
 %!   ## their arrays go with the process, and the stand-in for the driver minds.
-%!   if (status == 86 && on_stand_in () && isempty (maker ()) && any (strcmp (ends{k}, ends([5 9]))))
+%!   if (status == 86 && on_stand_in () && isempty (helper ("object")) && any (strcmp (ends{k}, ends([5 9]))))
 %!     assert (! isempty (strfind (out, "there are alive")), "%s", out);
 %!     continue
 %!   endif

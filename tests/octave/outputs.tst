@@ -44,7 +44,7 @@
 %!test # the device's struct tells it
 %! [status, out] = run_octave (computes ());
 %! assert (status, 0, out);
-%! if (! isempty (lender ()))
+%! if (! isempty (helper ("lend")))
 %!   quiet (out, "lent");
 %! elseif (compare_versions (OCTAVE_VERSION, "10", "<"))
 %!   quiet (out, "copied");
@@ -52,7 +52,7 @@
 %!   quiet (out, "direct");
 %! endif
 
-%!testif ; ! isempty (lender ())  # needs what lends to this version of Octave
+%!testif ; ! isempty (helper ("lend"))  # needs what lends to this version of Octave
 %! ## All functions, all classes; not what is small, and never what is empty.
 %! large = {"StencilConstantMemory_CUDA (ones (1, 8192), 1)", ...
 %!          "StencilConstantMemory_CUDA (ones (4, 5, 6, 700), 1)", ...
@@ -70,7 +70,7 @@
 %! ways = [regexp(out, ' us, (lent|made) ', "tokens"){:}];
 %! assert (ways, [repmat({"lent"}, size (large)), repmat({"made"}, size (small))]);
 
-%!testif ; ! isempty (lender ())  # needs what lends to this version of Octave
+%!testif ; ! isempty (helper ("lend"))  # needs what lends to this version of Octave
 %! ## Wherever the call comes from, through links, and after the folder has left the path.
 %! folder = tempname ();
 %! mkdir (folder);
@@ -158,7 +158,7 @@
 %! assert (status, 0, out);
 %! assert (! isempty (strfind (out, "flat")), out);
 
-%!testif ; ! isempty (lender ()) && system ("prlimit --version >/dev/null 2>&1") == 0  # needs what lends, and prlimit
+%!testif ; ! isempty (helper ("lend")) && system ("prlimit --version >/dev/null 2>&1") == 0  # needs what lends, and prlimit
 %! ## No memory is an error as ever, and no reason to give up lending.
 %! [status, out] = run_octave ({
 %!   "f = @(x) StencilConstantMemory_CUDA (x, [1 2 1], 'Backend', 'cpu');"
@@ -183,13 +183,13 @@
 %!   [status, out] = run_in (folder, computes ());
 %!   assert (status, 0, out);
 %!   quiet (out, "copied");
-%!   if (! isempty (lender ()))
-%!     copyfile (lender (), fullfile (folder, "libstencil_lend-7.0.90.so"));
+%!   if (! isempty (helper ("lend")))
+%!     copyfile (helper ("lend"), fullfile (folder, "libstencil_lend-7.0.90.so"));
 %!     [status, out] = run_in (folder, computes ());
 %!     assert (status, 0, out);
 %!     quiet (out, "copied");
 %!     ## The folder itself is good.
-%!     copyfile (lender (), folder);
+%!     copyfile (helper ("lend"), folder);
 %!     [status, out] = run_in (folder, computes ());
 %!     assert (status, 0, out);
 %!     quiet (out, "lent");
@@ -208,8 +208,8 @@
 %!   sprintf(": >'%s'", name)
 %!   sprintf("mkdir '%s'", name)
 %!   sprintf("cp '%s/libstencil_mex.so' '%s'", folder, name)};
-%! if (! isempty (lender ()))
-%!   ways{end+1} = sprintf ("sed s/_ZN7mxArray/_ZN7mxXrray/g '%s' >'%s'", lender (), name);
+%! if (! isempty (helper ("lend")))
+%!   ways{end+1} = sprintf ("sed s/_ZN7mxArray/_ZN7mxXrray/g '%s' >'%s'", helper ("lend"), name);
 %! endif
 %! unwind_protect
 %!   for i = 1:numel (ways)
@@ -222,7 +222,7 @@
 %!   remove (folder);
 %! end_unwind_protect
 
-%!testif ; ! isempty (lender ())  # needs what lends to this version of Octave
+%!testif ; ! isempty (helper ("lend"))  # needs what lends to this version of Octave
 %! ## The user's own functions under the names that are used: what comes back is looked at.
 %! names = {"uplus", "uplus", "uplus", "OCTAVE_VERSION", "OCTAVE_VERSION", "OCTAVE_VERSION"};
 %! bodies = {"y = -x;", "y = 'x';", "y = [];", "y = '../7.3.0';", "y = 7;", "y = '';"};
