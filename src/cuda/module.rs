@@ -55,8 +55,9 @@ impl Function {
 /// The modules of a device, each loaded when it is first asked for.
 ///
 /// # Copies
-/// A module has one set of coefficients, and to send another takes half as long as the launch, 2 to 6 us. Where a script goes
-/// through the same few filters again and again, the module is loaded once more, until each filter has one of its own.
+/// A module has one set of coefficients, and to send another takes half as long as the launch, 2 to 6 us. Where a script
+/// goes through the same few filters again and again, the module is loaded once more, until each filter has one of its
+/// own.
 #[derive(Debug)]
 pub(super) struct Modules {
     loaded: Mutex<BTreeMap<&'static str, Copies>>,
