@@ -17,43 +17,19 @@ namespace {
 // Multiply-adds of an output's column, a multiple of 4; outputs that share them; slots; tiles of a strip; and the ring.
 #if SIZE == 15
 constexpr int OUTPUTS = 1, STEPS = 16, SLOTS = 16;
-#ifndef TILES
-#define TILES 8
-#define WARPS 8
-#define BLOCKS 1
-#define COLUMNS 8
-#define CHUNKS 2
-#endif
+constexpr int TILES = 8, WARPS = 8, BLOCKS = 1, COLUMNS = 8, CHUNKS = 2;
 constexpr int ROWS = 8 * TILES;
 constexpr int TABLE = SLOTS * STEPS * 16;
 #else
 #if SIZE == 11
 constexpr int OUTPUTS = 2, STEPS = 12, SLOTS = 12;
-#ifndef TILES
-#define TILES 2
-#define WARPS 8
-#define BLOCKS 1
-#define COLUMNS 6
-#define CHUNKS 4
-#endif
+constexpr int TILES = 2, WARPS = 8, BLOCKS = 1, COLUMNS = 6, CHUNKS = 4;
 #elif SIZE == 9
 constexpr int OUTPUTS = 4, STEPS = 12, SLOTS = 10;
-#ifndef TILES
-#define TILES 2
-#define WARPS 8
-#define BLOCKS 1
-#define COLUMNS 2
-#define CHUNKS 8
-#endif
+constexpr int TILES = 2, WARPS = 8, BLOCKS = 1, COLUMNS = 2, CHUNKS = 8;
 #elif SIZE == 7
 constexpr int OUTPUTS = 2, STEPS = 8, SLOTS = 8;
-#ifndef TILES
-#define TILES 4
-#define WARPS 8
-#define BLOCKS 1
-#define COLUMNS 4
-#define CHUNKS 4
-#endif
+constexpr int TILES = 4, WARPS = 8, BLOCKS = 1, COLUMNS = 4, CHUNKS = 4;
 #else
 #error "SIZE, the most rows and columns of the filter, must be 7, 9, 11 or 15"
 #endif
@@ -269,7 +245,12 @@ __device__ __forceinline__ void convolution(const Part& part) {
                         const bool written = step >= SIZE && step <= steps;
 #pragma unroll
                         for (int n = 0; n < TILES; ++n) {
-                            finish(n, mine, written, i > 0 || sub > 0 ? half : half ^ 1);
+                            // A choice among registers is not made by a variable.
+                            if (i > 0 || sub > 0) {
+                                finish(n, mine, written, half);
+                            } else {
+                                finish(n, mine, written, half ^ 1);
+                            }
                             multiply_8(sums[n], a[cur][0][0].x, a[cur][0][0].y, a[cur][0][1].x, a[cur][0][1].y,
                                        b[cur][n][0], b[cur][n][1]);
                         }

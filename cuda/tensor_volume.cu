@@ -16,12 +16,7 @@ namespace {
 #if SIZE != 5 && SIZE != 7
 #error "SIZE, the most rows, columns and pages of the filter, must be 5 or 7"
 #endif
-#ifndef ACROSS
-#define ACROSS 16
-#define WARPS 8
-#define BLOCKS 1
-#define CHUNKS 3
-#endif
+constexpr int ACROSS = 16, WARPS = 8, BLOCKS = 1, CHUNKS = 3;
 constexpr int RADIUS = SIZE / 2;
 constexpr int SLOTS = 8;
 constexpr int STEPS = 8;  // multiply-adds of an output's column
