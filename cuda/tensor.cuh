@@ -108,50 +108,45 @@ __device__ __forceinline__ double2 read_pair_here(const double* from) {
 }
 
 // Writes two neighbouring outputs where there is room for them: the first needs `room` to be more than `at`, the second
-// more than `at + 1`. `largest` becomes the largest of itself and what was written, as `doubled_high_word` has it. All
-// of that is predicated: a branch would end the block of instructions in which ptxas mixes this with the multiplications.
+// more than `at + 1`. That is predicated: a branch would end the block of instructions in which ptxas mixes this with
+// the multiplications.
 //
 // PAIRS: `room - at` is never 1, and `to` is a multiple of 16.
 template <bool PAIRS>
-__device__ __forceinline__ void write_two(int room, int at, double* to, double first, double second,
-                                          unsigned int& largest) {
+__device__ __forceinline__ void write_two(int room, int at, double* to, double first, double second) {
     if (PAIRS) {
         asm volatile(
             "{\n"
             ".reg .pred p;\n"
-            ".reg .b32 low, one, two;\n"
-            "setp.gt.s32 p, %4, %5;\n"
-            "@p st.global.v2.f64 [%1], {%2, %3};\n"
-            "mov.b64 {low, one}, %2;\n"
-            "mov.b64 {low, two}, %3;\n"
-            "shl.b32 one, one, 1;\n"
-            "shl.b32 two, two, 1;\n"
-            "@p max.u32 %0, %0, one;\n"
-            "@p max.u32 %0, %0, two;\n"
-            "}"
-            : "+r"(largest)
-            : "l"(to), "d"(first), "d"(second), "r"(room), "r"(at)
+            "setp.gt.s32 p, %3, %4;\n"
+            "@p st.global.v2.f64 [%0], {%1, %2};\n"
+            "}" ::"l"(to),
+            "d"(first), "d"(second), "r"(room), "r"(at)
             : "memory");
     } else {
         asm volatile(
             "{\n"
             ".reg .pred p, r;\n"
-            ".reg .b32 low, one, two;\n"
-            "setp.gt.s32 p, %4, %5;\n"
-            "setp.gt.s32 r, %4, %6;\n"
-            "@p st.global.f64 [%1], %2;\n"
-            "@r st.global.f64 [%1 + 8], %3;\n"
-            "mov.b64 {low, one}, %2;\n"
-            "mov.b64 {low, two}, %3;\n"
-            "shl.b32 one, one, 1;\n"
-            "shl.b32 two, two, 1;\n"
-            "@p max.u32 %0, %0, one;\n"
-            "@r max.u32 %0, %0, two;\n"
-            "}"
-            : "+r"(largest)
-            : "l"(to), "d"(first), "d"(second), "r"(room), "r"(at), "r"(at + 1)
+            "setp.gt.s32 p, %3, %4;\n"
+            "setp.gt.s32 r, %3, %5;\n"
+            "@p st.global.f64 [%0], %1;\n"
+            "@r st.global.f64 [%0 + 8], %2;\n"
+            "}" ::"l"(to),
+            "d"(first), "d"(second), "r"(room), "r"(at), "r"(at + 1)
             : "memory");
     }
+}
+
+// Makes `number` NaN if the value is infinite, NaN or 2^1017 and more: the upper half of such a double is an infinite
+// float, or NaN. Done here and not later, when the value would have to be kept.
+__device__ __forceinline__ void keep_not_finite(float& number, double value) {
+    const float half = __int_as_float(__double2hiint(value));
+    asm volatile("fma.rn.f32 %0, %1, 0f00000000, %0;" : "+f"(number) : "f"(half));
+}
+
+// The lesser of both, here and not later.
+__device__ __forceinline__ void keep_least(unsigned int& least, unsigned int other) {
+    asm volatile("min.u32 %0, %0, %1;" : "+r"(least) : "r"(other));
 }
 
 // The upper and the lower half of the 64 bits.
@@ -218,28 +213,30 @@ __device__ inline void wait_groups() {
 __device__ inline double read_here(const double* from) { return *from; }
 __device__ inline double2 read_pair_here(const double* from) { return *reinterpret_cast<const double2*>(from); }
 template <bool PAIRS>
-__device__ inline void write_two(int room, int at, double* to, double first, double second, unsigned int& largest) {
-    const unsigned int one = high_word(first) << 1;
-    const unsigned int two = high_word(second) << 1;
+__device__ inline void write_two(int room, int at, double* to, double first, double second) {
     if (PAIRS) {
         if (room > at) *reinterpret_cast<double2*>(to) = {first, second};
     } else {
         if (room > at) to[0] = first;
         if (room > at + 1) to[1] = second;
     }
-    if (room > at) largest = one > largest ? one : largest;
-    if (room > at + (PAIRS ? 0 : 1)) largest = two > largest ? two : largest;
 }
+__device__ inline void keep_not_finite(float& number, double value) {
+    const unsigned int bits = high_word(value);
+    float half;
+    memcpy(&half, &bits, sizeof half);
+    number = fmaf(half, 0.0f, number);
+}
+__device__ inline void keep_least(unsigned int& least, unsigned int other) { least = other < least ? other : least; }
 
 #endif
 
-// The upper half without the sign: more than NOT_FINITE for infinities and NaN, and only for these.
-constexpr unsigned int NOT_FINITE = 0xffdfffffu;
-__device__ __forceinline__ unsigned int doubled_high_word(double value) { return high_word(value) << 1; }
+// Whether it is infinite or NaN.
+__device__ __forceinline__ bool is_not_finite(double value) { return (high_word(value) & 0x7ff00000) == 0x7ff00000; }
 
-// The same less one, with all of the lower half in the last bit: 0xffffffff for zero, and else the less, the nearer to
-// zero the value is.
+// The upper half without the sign, less one, with all of the lower half in the last bit: 0xffffffff for zero, and else
+// the less, the nearer to zero the value is.
 __device__ __forceinline__ unsigned int nearness(double value) {
     const unsigned int low = low_word(value);
-    return doubled_high_word(value) + (low < 1 ? low : 1) - 1;
+    return (high_word(value) << 1) + (low < 1 ? low : 1) - 1;
 }

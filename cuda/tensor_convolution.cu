@@ -42,7 +42,8 @@ constexpr int THREADS = LANES * WARPS;
 constexpr int LENGTH = (ROWS - OUTPUTS + STEPS + 2) / 2 * 2;
 constexpr int CHUNK = LENGTH * COLUMNS;
 constexpr int RING = CHUNK * CHUNKS;
-constexpr int SHARED = 8 * (TABLE + WARPS * (RING + CHUNKS));
+constexpr int STRETCH = 4;  // doubles' room for a `Stretch`
+constexpr int SHARED = 8 * (TABLE + WARPS * (RING + CHUNKS + STRETCH));
 static_assert(COLUMNS % 2 == 0 && (SIZE == 15 ? 8 : SLOTS) % COLUMNS == 0, "a phase has its place in a chunk");
 
 // The entry of the filter in a row and a column of SIZE x SIZE, or of what lies around it: zero there.
@@ -56,41 +57,77 @@ __device__ __forceinline__ double entry_at(const Part& part, int row, int column
 // The column of the filter that a slot needs in a phase, or one that is none.
 __device__ __forceinline__ int column_of(int phase, int slot) { return (phase - slot + SIZE - 1 + 2 * SLOTS) % SLOTS; }
 
-// A warp's ring, and how far it has come.
+// A stretch: neighbouring columns of a page, in one strip. And what is asked for, chunk by chunk.
+struct Stretch {
+    long long top;     // its first row
+    long long page;
+    long long column;  // its first
+    int count;         // its columns
+};
+
+// A warp's ring in shared memory, through which chunks come: they are counted through all stretches.
 struct Ring {
     double* samples;
     Barrier* full;  // of each chunk
-    int lane;
-    int taken = 0;  // chunks of earlier stretches
+    const Stretch* stretch;
+    // Of the present stretch:
+    Inner inner;
+    int begin;  // its first chunk
+    int end;    // behind its last
 
-    __device__ __forceinline__ int slot(int chunk) const { return (taken + chunk) % CHUNKS; }
+    __device__ __forceinline__ double* chunk(int number) const { return samples + number % CHUNKS * CHUNK; }
 
-    __device__ __forceinline__ void fetch(const Part& part, Box box, int chunk, int chunks) const {
-        if (chunk < chunks) {
-            box.column += chunk * COLUMNS;
-            ask<LENGTH, COLUMNS, RADIUS>(part, box, samples + slot(chunk) * CHUNK, full + slot(chunk), lane);
+    // Begins a stretch behind the last.
+    __device__ __forceinline__ void turn_to(const Part& part, int chunks) {
+        begin = end;
+        end += chunks;
+        const Box box = box_of(begin);
+        const int lane = threadIdx.x % LANES;
+        const unsigned long long address = address_of(part, box) + 8 * lane * part.rows;
+        // Column c of the box is this far from the first that is at hand, and as far behind the last.
+        const long long ahead = box.column < place_of(part, box) ? box.column : place_of(part, box);
+        const long long at_hand = part.before + part.count + part.after - place_of(part, box);
+        const long long behind = part.columns - box.column < at_hand ? part.columns - box.column : at_hand;
+        const bool inside = box.top > 0 && box.top + LENGTH <= part.rows;
+        const long long first = ahead < 0 ? (COLUMNS - 1 - ahead) / COLUMNS : 0;
+        const long long last = behind < chunks * COLUMNS ? behind / COLUMNS : chunks;
+        inner.first = begin + static_cast<int>(first);
+        inner.end = inside ? begin + static_cast<int>(last) : 0;
+        inner.from = reinterpret_cast<const double*>(address) - begin * (COLUMNS * part.rows);
+    }
+
+    __device__ __forceinline__ Box box_of(int number) const {
+        const long long column = stretch->column - RADIUS + (number - begin) * COLUMNS;
+        return {stretch->top - RADIUS, column, stretch->page, stretch->page};
+    }
+
+    // Asks for a chunk, if it is one of the stretch's.
+    __device__ __forceinline__ void fetch(const Part& part, int number) const {
+        if (number < end) {
+            ask<LENGTH, COLUMNS, RADIUS>(part, inner, number, COLUMNS * part.rows, chunk(number),
+                                         full + number % CHUNKS, [&](int number) { return box_of(number); });
         }
         end_group();
     }
 
     // Waits for a chunk, with all that were asked for before the last CHUNKS - 2.
-    __device__ __forceinline__ void await(int chunk, int chunks) const {
+    __device__ __forceinline__ void await(int number) const {
         wait_groups<CHUNKS - 2>();
-        if (chunk < chunks) wait(full + slot(chunk), (taken + chunk) / CHUNKS & 1);
+        if (number < end) wait(full + number % CHUNKS, number / CHUNKS & 1);
         __syncwarp();
     }
 
     // Looks at a chunk's samples, at those that are a column's share of the work.
-    __device__ __forceinline__ void look(Met& met, int chunk, int column) const {
+    __device__ __forceinline__ void look(Met& met, const double* chunk, int column) const {
         constexpr int PAIRS_OF_CHUNK = CHUNK / 2;
         constexpr int TURNS = (PAIRS_OF_CHUNK + LANES - 1) / LANES;
-        const double* const of = samples + slot(chunk) * CHUNK;
+        const int lane = threadIdx.x % LANES;
 #pragma unroll
         for (int i = 0; i < TURNS; ++i) {
             if (i * COLUMNS / TURNS != column) continue;
             const int at = i * LANES + lane;
             if ((i + 1) * LANES <= PAIRS_OF_CHUNK || at < PAIRS_OF_CHUNK) {
-                const double2 pair = read_pair_here(of + 2 * at);
+                const double2 pair = read_pair_here(chunk + 2 * at);
                 met.sample(pair.x);
                 met.sample(pair.y);
             }
@@ -98,37 +135,36 @@ struct Ring {
     }
 };
 
-// A stretch: neighbouring columns of a page, in one strip.
-struct Stretch {
-    long long top;     // its first row
-    long long page;
-    long long column;  // its first
-    int count;         // its columns
-    int steps;         // columns of samples that they need
-    int chunks;
-    double* to;        // `top` in the column of outputs that is written while the first column of samples is taken
-    Box box;           // the first chunk's, as far as it is the same for all
+// The next stretch of a share.
+__device__ __forceinline__ Stretch next_of(const Part& part, Share& share) {
+    const long long group = share.at / part.count;
+    const long long from = share.at - group * part.count;
+    const long long through = part.first + from;  // counted through all pages
+    Stretch stretch;
+    stretch.page = through / part.columns;
+    stretch.column = through - stretch.page * part.columns;
+    long long most = share.end - share.at;
+    if (most > part.count - from) most = part.count - from;
+    if (most > part.columns - stretch.column) most = part.columns - stretch.column;
+    stretch.count = static_cast<int>(most);
+    share.at += most;
+    stretch.top = (group * part.abreast + threadIdx.x / LANES % part.abreast) * ROWS;
+    return stretch;
+}
 
-    // The next of a share; false where its strip is beyond the last row.
-    __device__ __forceinline__ bool next(const Part& part, Share& share) {
-        const long long group = share.at / part.count;
-        const long long from = share.at - group * part.count;
-        const long long through = part.first + from;  // counted through all pages
-        page = through / part.columns;
-        column = through - page * part.columns;
-        long long most = share.end - share.at;
-        if (most > part.count - from) most = part.count - from;
-        if (most > part.columns - column) most = part.columns - column;
-        count = static_cast<int>(most);
-        share.at += most;
-        top = (group * part.abreast + threadIdx.x / LANES % part.abreast) * ROWS;
-        steps = count + SIZE - 1;
-        chunks = (steps + COLUMNS - 1) / COLUMNS;
-        to = part.output + (from - SIZE) * part.rows + top;
-        box = {top - RADIUS, column - RADIUS, page, page};
-        return top < part.rows;
+// The first column's place of a stretch's outputs.
+__device__ __forceinline__ double* outputs_of(const Part& part, const Stretch& stretch) {
+    return part.output + (stretch.page * part.columns + stretch.column - part.first) * part.rows + stretch.top;
+}
+
+// Goes through a stretch once more, if the warp met what asks for that.
+__device__ __forceinline__ void look_again(const Part& part, const Stretch& stretch, const Met& met) {
+    __syncwarp();
+    const bool near_zero = met.near_zero(part);
+    if (met.not_finite() || near_zero) {
+        again<ROWS>(part, stretch.top, stretch.page, stretch.column, stretch.column + stretch.count, near_zero);
     }
-};
+}
 
 #if SIZE == 15
 
@@ -144,7 +180,8 @@ __device__ __forceinline__ void write_table(const Part& part, double* table) {
 }
 
 template <bool PAIRS>
-__device__ __forceinline__ void convolution(const Part& part) {
+__device__ __forceinline__ void convolution(const Launch& launch) {
+    const Part& part = launch.part;
     DYNAMIC_SHARED(double2, memory);
     const int lane = threadIdx.x % LANES;
     const int warp = threadIdx.x / LANES;
@@ -152,7 +189,9 @@ __device__ __forceinline__ void convolution(const Part& part) {
     const int q = lane % 4;
     double* const table = reinterpret_cast<double*>(memory);
     double* const rings = table + TABLE;
-    Ring ring{rings + warp * RING, reinterpret_cast<Barrier*>(rings + WARPS * RING) + warp * CHUNKS, lane};
+    auto* const barriers = reinterpret_cast<Barrier*>(rings + WARPS * RING);
+    auto* const stretches = reinterpret_cast<Stretch*>(barriers + WARPS * CHUNKS);
+    Ring ring{rings + warp * RING, barriers + warp * CHUNKS, stretches + warp, {}, 0, 0};
     if (lane == 0) {
         for (int i = 0; i < CHUNKS; ++i) make_barrier(ring.full + i, COLUMNS);
         barriers_are_made();
@@ -167,14 +206,21 @@ __device__ __forceinline__ void convolution(const Part& part) {
     const long long groups = ((part.rows + ROWS - 1) / ROWS + part.abreast - 1) / part.abreast;
     Share share = share_of(groups * part.count, part.abreast, WARPS);
     while (share.at < share.end) {
-        Stretch stretch;
-        if (!stretch.next(part, share)) continue;
-        const int chunks = stretch.chunks;
-        const int steps = stretch.steps;
+        {
+            const Stretch next = next_of(part, share);
+            __syncwarp();
+            if (lane == 0) stretches[warp] = next;
+            __syncwarp();
+        }
+        const Stretch& stretch = stretches[warp];
+        if (stretch.top >= part.rows) continue;
+        const int steps = stretch.count + SIZE - 1;
+        ring.turn_to(part, (steps + COLUMNS - 1) / COLUMNS);
         // Where this lane's samples are in columns of an even and of an odd number.
-        const int odd = oddness_of(part, stretch.box);
-        const double* const samples[2] = {ring.samples + g + q + odd, ring.samples + g + q + (odd ^ turns)};
-        double* to = stretch.to + 2 * q;
+        const int odd = is_odd(address_of(part, ring.box_of(ring.begin)));
+        const int samples[2] = {g + q + odd, g + q + (odd ^ turns)};
+        // In the column of outputs that is written while the present column of samples is taken.
+        double* to = outputs_of(part, stretch) - SIZE * part.rows + 2 * q;
         const long long below = part.rows - stretch.top - 2 * q;
         const int room = below < ROWS ? static_cast<int>(below) : ROWS;
         Met met;
@@ -200,18 +246,19 @@ __device__ __forceinline__ void convolution(const Part& part) {
         };
         // Writes and clears the slot of these lanes, of which there are two.
         const auto finish = [&](int n, bool mine, bool written, int half) {
-            write_two<PAIRS>(mine && written ? room : 0, 8 * n, to + 8 * n, sums[n][2 * half], sums[n][2 * half + 1],
-                             met.largest);
+            write_two<PAIRS>(mine && written ? room : 0, 8 * n, to + 8 * n, sums[n][2 * half], sums[n][2 * half + 1]);
+            met.output(sums[n][2 * half]);
+            met.output(sums[n][2 * half + 1]);
             sums[n][2 * half] = mine ? 0.0 : sums[n][2 * half];
             sums[n][2 * half + 1] = mine ? 0.0 : sums[n][2 * half + 1];
         };
 
         __syncwarp();
-        for (int chunk = 0; chunk < CHUNKS - 1; ++chunk) ring.fetch(part, stretch.box, chunk, chunks);
-        ring.await(0, chunks);
-        load(0, samples[0] + ring.slot(0) * CHUNK, band);
+        for (int i = 0; i < CHUNKS - 1; ++i) ring.fetch(part, ring.begin + i);
+        int chunk = ring.begin;
+        ring.await(chunk);
+        load(0, ring.chunk(chunk) + samples[0], band);
         int step = 0;
-        int chunk = 0;
         bool more = true;
         while (more) {
 #pragma unroll
@@ -220,8 +267,8 @@ __device__ __forceinline__ void convolution(const Part& part) {
                 for (int sub = 0; sub < 8 / COLUMNS; ++sub) {
                     if (!more) continue;
                     const int mine_at = g - sub * COLUMNS;
-                    const int now = ring.slot(chunk) * CHUNK;
-                    const int next = ring.slot(chunk + 1) * CHUNK;
+                    const double* const now = ring.chunk(chunk);
+                    const double* const next = ring.chunk(chunk + 1);
                     const double* const entries = band + (half * 8 + sub * COLUMNS) * (KS * 128);
                     const bool last_of_table = half == 1 && sub == 8 / COLUMNS - 1;
                     const double* const next_entries = last_of_table ? band : entries + COLUMNS * (KS * 128);
@@ -230,14 +277,14 @@ __device__ __forceinline__ void convolution(const Part& part) {
                         const int cur = i & 1;
                         if (i == 0) {
                             __syncwarp();
-                            ring.fetch(part, stretch.box, chunk + CHUNKS - 1, chunks);
+                            ring.fetch(part, chunk + CHUNKS - 1);
                         }
-                        ring.look(met, chunk, i);
+                        ring.look(met, now, i);
                         if (i == COLUMNS - 1) {
-                            ring.await(chunk + 1, chunks);
-                            load(cur ^ 1, samples[0] + next, next_entries);
+                            ring.await(chunk + 1);
+                            load(cur ^ 1, next + samples[0], next_entries);
                         } else {
-                            load(cur ^ 1, samples[(i + 1) & 1] + now + (i + 1) * LENGTH,
+                            load(cur ^ 1, now + samples[(i + 1) & 1] + (i + 1) * LENGTH,
                                  entries + (i + 1) * (KS * 128));
                         }
                         // The slot of the column before.
@@ -266,7 +313,7 @@ __device__ __forceinline__ void convolution(const Part& part) {
                         to += part.rows;
                         END_OF_COLUMN(half * 8 + i);
                     }
-                    if (++chunk == chunks) {
+                    if (++chunk == ring.end) {
                         more = false;
                         const bool mine = mine_at == COLUMNS - 1;
                         const bool written = step >= SIZE && step <= steps;
@@ -276,26 +323,24 @@ __device__ __forceinline__ void convolution(const Part& part) {
                 }
             }
         }
-        ring.taken += chunks;
-        __syncwarp();
-        const bool near_zero = met.near_zero(part);
-        if (met.not_finite() || near_zero) {
-            again<ROWS>(part, stretch.top, stretch.page, stretch.column, stretch.column + stretch.count, near_zero);
-        }
+        look_again(part, stretch, met);
     }
 }
 
 #else
 
 template <bool PAIRS>
-__device__ __forceinline__ void convolution(const Part& part) {
+__device__ __forceinline__ void convolution(const Launch& launch) {
+    const Part& part = launch.part;
     DYNAMIC_SHARED(double2, memory);
     const int lane = threadIdx.x % LANES;
     const int warp = threadIdx.x / LANES;
     const int g = lane / 4;
     const int q = lane % 4;
     double* const rings = reinterpret_cast<double*>(memory);
-    Ring ring{rings + warp * RING, reinterpret_cast<Barrier*>(rings + WARPS * RING) + warp * CHUNKS, lane};
+    auto* const barriers = reinterpret_cast<Barrier*>(rings + WARPS * RING);
+    auto* const stretches = reinterpret_cast<Stretch*>(barriers + WARPS * CHUNKS);
+    Ring ring{rings + warp * RING, barriers + warp * CHUNKS, stretches + warp, {}, 0, 0};
     if (lane == 0) {
         for (int i = 0; i < CHUNKS; ++i) make_barrier(ring.full + i, COLUMNS);
         barriers_are_made();
@@ -323,14 +368,21 @@ __device__ __forceinline__ void convolution(const Part& part) {
     const long long groups = ((part.rows + ROWS - 1) / ROWS + part.abreast - 1) / part.abreast;
     Share share = share_of(groups * part.count, part.abreast, WARPS);
     while (share.at < share.end) {
-        Stretch stretch;
-        if (!stretch.next(part, share)) continue;
-        const int chunks = stretch.chunks;
-        const int steps = stretch.steps;
-        const int odd = oddness_of(part, stretch.box);
-        const double* const samples[2] = {ring.samples + OUTPUTS * g + q + odd,
-                                          ring.samples + OUTPUTS * g + q + (odd ^ turns)};
-        double* to = stretch.to + own;
+        {
+            const Stretch next = next_of(part, share);
+            __syncwarp();
+            if (lane == 0) stretches[warp] = next;
+            __syncwarp();
+        }
+        const Stretch& stretch = stretches[warp];
+        if (stretch.top >= part.rows) continue;
+        const int steps = stretch.count + SIZE - 1;
+        ring.turn_to(part, (steps + COLUMNS - 1) / COLUMNS);
+        // Where this lane's samples are in columns of an even and of an odd number.
+        const int odd = is_odd(address_of(part, ring.box_of(ring.begin)));
+        const int samples[2] = {OUTPUTS * g + q + odd, OUTPUTS * g + q + (odd ^ turns)};
+        // In the column of outputs that is written while the present column of samples is taken.
+        double* to = outputs_of(part, stretch) - SIZE * part.rows + own;
         const long long below = part.rows - stretch.top - own;
         const int room = below < ROWS ? static_cast<int>(below) : ROWS;
         Met met;
@@ -361,18 +413,21 @@ __device__ __forceinline__ void convolution(const Part& part) {
             double(&d)[4] = sums[m][phase / TILE_SLOTS];
             const int at = 16 * OUTPUTS * m;
             const int rows = mine && written ? room : 0;
-            write_two<PAIRS>(rows, at, to + at, d[0], d[1], met.largest);
-            write_two<PAIRS>(rows, at + 8 * OUTPUTS, to + at + 8 * OUTPUTS, d[2], d[3], met.largest);
+            write_two<PAIRS>(rows, at, to + at, d[0], d[1]);
+            write_two<PAIRS>(rows, at + 8 * OUTPUTS, to + at + 8 * OUTPUTS, d[2], d[3]);
 #pragma unroll
-            for (int i = 0; i < 4; ++i) d[i] = mine ? 0.0 : d[i];
+            for (int i = 0; i < 4; ++i) {
+                met.output(d[i]);
+                d[i] = mine ? 0.0 : d[i];
+            }
         };
 
         __syncwarp();
-        for (int chunk = 0; chunk < CHUNKS - 1; ++chunk) ring.fetch(part, stretch.box, chunk, chunks);
-        ring.await(0, chunks);
-        load(0, samples[0] + ring.slot(0) * CHUNK);
+        for (int i = 0; i < CHUNKS - 1; ++i) ring.fetch(part, ring.begin + i);
+        int chunk = ring.begin;
+        ring.await(chunk);
+        load(0, ring.chunk(chunk) + samples[0]);
         int step = 0;
-        int chunk = 0;
         bool more = true;
         while (more) {
 #pragma unroll
@@ -382,14 +437,14 @@ __device__ __forceinline__ void convolution(const Part& part) {
                 const int cur = phase & 1;
                 if (i == 0) {
                     __syncwarp();
-                    ring.fetch(part, stretch.box, chunk + CHUNKS - 1, chunks);
+                    ring.fetch(part, chunk + CHUNKS - 1);
                 }
-                ring.look(met, chunk, i);
+                ring.look(met, ring.chunk(chunk), i);
                 if (i == COLUMNS - 1) {
-                    ring.await(chunk + 1, chunks);
-                    load(cur ^ 1, samples[0] + ring.slot(chunk + 1) * CHUNK);
+                    ring.await(chunk + 1);
+                    load(cur ^ 1, ring.chunk(chunk + 1) + samples[0]);
                 } else {
-                    load(cur ^ 1, samples[(i + 1) & 1] + ring.slot(chunk) * CHUNK + (i + 1) * LENGTH);
+                    load(cur ^ 1, ring.chunk(chunk) + samples[(i + 1) & 1] + (i + 1) * LENGTH);
                 }
                 const bool written = step >= SIZE && step <= steps;
                 const int last = (phase + SLOTS - 1) % SLOTS;
@@ -414,7 +469,7 @@ __device__ __forceinline__ void convolution(const Part& part) {
                 }
                 ++step;
                 to += part.rows;
-                if (i == COLUMNS - 1 && ++chunk == chunks) {
+                if (i == COLUMNS - 1 && ++chunk == ring.end) {
                     more = false;
 #pragma unroll
                     for (int m = 0; m < TILES; ++m) finish(m, phase, step >= SIZE && step <= steps);
@@ -422,12 +477,7 @@ __device__ __forceinline__ void convolution(const Part& part) {
                 END_OF_COLUMN(phase);
             }
         }
-        ring.taken += chunks;
-        __syncwarp();
-        const bool near_zero = met.near_zero(part);
-        if (met.not_finite() || near_zero) {
-            again<ROWS>(part, stretch.top, stretch.page, stretch.column, stretch.column + stretch.count, near_zero);
-        }
+        look_again(part, stretch, met);
     }
 }
 
@@ -437,13 +487,13 @@ __device__ __forceinline__ void convolution(const Part& part) {
 
 // Where every column of outputs begins at a multiple of 16: two rows go out at once.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-    tensor_convolution_pairs(const __grid_constant__ Part part) {
-    convolution<true>(part);
+    tensor_convolution_pairs(Launch launch) {
+    convolution<true>(launch);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-    tensor_convolution_singles(const __grid_constant__ Part part) {
-    convolution<false>(part);
+    tensor_convolution_singles(Launch launch) {
+    convolution<false>(launch);
 }
 
 // What the host must know to launch it, told by the module itself.

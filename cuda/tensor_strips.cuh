@@ -58,14 +58,19 @@ struct Part {
     int behind;   // beyond the pages
     int abreast;  // strips below each other that neighbouring warps take: a divisor of the warps of a block
     unsigned int near_zero;  // samples of less `nearness` are too near to zero, if they are not zero
-    int never[24];           // zeros: see `END_OF_COLUMN`
+};
+
+struct Launch {
+    Part part;
+    int never[24];  // zeros: see `END_OF_COLUMN`
 };
 
 // Ends the block of instructions after each column. Otherwise ptxas orders all of a loop's multiplications by
-// accumulator, and each waits for the one before: twice the time. It cannot know that these numbers are zero.
-#define END_OF_COLUMN(NUMBER)        \
-    do {                             \
-        if (part.never[NUMBER]) return; \
+// accumulator, and each waits for the one before: twice the time. It cannot know that these numbers are zero. What the
+// warp remembers is asked for, too, or ptxas would keep all that it is made of until later.
+#define END_OF_COLUMN(NUMBER)                            \
+    do {                                                 \
+        if (launch.never[NUMBER] & met.bits()) return; \
     } while (0)
 
 namespace {
@@ -90,7 +95,7 @@ __device__ __forceinline__ int is_odd(unsigned long long address) { return stati
 
 // ---- samples on their way
 
-// Some neighbouring columns of a page, from the row `top` on: each LENGTH samples, which is even.
+// Some neighbouring columns of a page, from the row `top` on. Each is LENGTH samples, which is even.
 struct Box {
     long long top;
     long long column;       // the first
@@ -103,20 +108,23 @@ __device__ __forceinline__ long long place_of(const Part& part, const Box& box) 
     return box.page * part.columns + box.column - (part.first - part.before);
 }
 
-// Whether row `top` of a box's first column lies at an address that is no multiple of 16, or would if it were there.
-// Then it is the second place of its column in shared memory: copies in bulk keep addresses modulo 16. From column to
-// column that changes if the number of rows is odd.
-__device__ __forceinline__ int oddness_of(const Part& part, const Box& box) {
-    const auto at = static_cast<unsigned long long>(place_of(part, box) * part.rows + box.top);
-    return is_odd(reinterpret_cast<unsigned long long>(part.input) + 8 * at);
+// Where the first sample of a box is, or would be if it were there.
+__device__ __forceinline__ unsigned long long address_of(const Part& part, const Box& box) {
+    return reinterpret_cast<unsigned long long>(part.input) + 8 * (place_of(part, box) * part.rows + box.top);
 }
 
-// Asks for a box of which some samples are not at hand, or at the very edge: those go one by one.
+// Copies in bulk keep addresses modulo 16. So where the first sample of a column lies, or would lie, at an address that
+// is no multiple of that, it is the second in its place in shared memory. From column to column that changes if the
+// number of rows is odd.
+
+// Asks for a box of which some samples are not at hand, or at the very edge: those go one by one. (The part is a copy,
+// here and below: what a function that is called has the address of is no constant to the compiler any more.)
 template <int LENGTH, int COLUMNS, int RADIUS>
-__device__ __noinline__ void ask_at_edge(const Part& part, Box box, double* to, Barrier* full, int lane) {
+__device__ __noinline__ void ask_at_edge(Part part, Box box, double* to, Barrier* full) {
+    const int lane = threadIdx.x % LANES;
     const long long at_hand = part.before + part.count + part.after;
     const int turns = static_cast<int>(part.rows & 1);
-    int odd = oddness_of(part, box);
+    int odd = is_odd(address_of(part, box));
 #pragma unroll 1
     for (int i = 0; i < COLUMNS; ++i, odd ^= turns) {
         double* const column = to + i * LENGTH;
@@ -155,22 +163,31 @@ __device__ __noinline__ void ask_at_edge(const Part& part, Box box, double* to, 
     writes_before_copies();
 }
 
-// Asks for the samples of a box, in shared memory from `to` on, column by column. Some come by themselves, which the
-// barrier tells, some in this group of copies, and some are written at once.
-template <int LENGTH, int COLUMNS, int RADIUS>
-__device__ __forceinline__ void ask(const Part& part, const Box& box, double* to, Barrier* full, int lane) {
+// The boxes of a stretch, one behind the other in the direction of the stream: those of which all samples are at hand,
+// and of which a lane has one column each.
+struct Inner {
+    const double* from;  // this lane's column of the first box
+    int first;           // box that is such a one
+    int end;             // behind the last
+};
+
+// Asks for the samples of box `number` of a stretch, in shared memory from `to` on, column by column. Some come by
+// themselves, which the barrier tells, some in this group of copies, and some are written at once.
+//
+// The boxes lie `step` samples apart; `edge` makes the box where it must be known.
+template <int LENGTH, int COLUMNS, int RADIUS, typename Edge>
+__device__ __forceinline__ void ask(const Part& part, const Inner& inner, int number, long long step, double* to,
+                                    Barrier* full, const Edge& edge) {
     static_assert(LENGTH % 2 == 0 && COLUMNS <= LANES, "a copy is of pairs, and a lane's");
-    const long long at = place_of(part, box);
-    if (box.top > 0 && box.top + LENGTH <= part.rows && box.column >= 0 && box.column + COLUMNS <= part.columns &&
-        box.source_page == box.page && at >= 0 && at + COLUMNS <= part.before + part.count + part.after) {
+    if (number >= inner.first && number < inner.end) {
+        const int lane = threadIdx.x % LANES;
         if (lane < COLUMNS) {
-            const double* from = part.input + (at + lane) * part.rows + box.top;
-            from -= is_odd(reinterpret_cast<unsigned long long>(from));
             arrive(full, LENGTH * 8);
-            copy_bulk(to + lane * LENGTH, from, LENGTH * 8, full);
+            const auto from = reinterpret_cast<unsigned long long>(inner.from + number * step);
+            copy_bulk(to + lane * LENGTH, reinterpret_cast<const double*>(from & ~15ull), LENGTH * 8, full);
         }
     } else {
-        ask_at_edge<LENGTH, COLUMNS, RADIUS>(part, box, to, full, lane);
+        ask_at_edge<LENGTH, COLUMNS, RADIUS>(part, edge(number), to, full);
     }
 }
 
@@ -196,7 +213,7 @@ __device__ __forceinline__ Share share_of(long long total, int abreast, int warp
 //
 // Outputs in COLUMNS columns are looked at, and computed, together.
 template <int ROWS>
-__device__ __noinline__ void again(const Part& part, long long top, long long page, long long from, long long to,
+__device__ __noinline__ void again(Part part, long long top, long long page, long long from, long long to,
                                    bool zeros) {
     constexpr int COLUMNS = 4;
     constexpr int DOWN = ROWS < LANES ? ROWS : LANES;  // lanes below each other
@@ -219,7 +236,7 @@ __device__ __noinline__ void again(const Part& part, long long top, long long pa
             for (int i = 0; i < EACH; ++i) {
                 if (left + w < to && row + i * DOWN < part.rows) {
                     const double output = outputs[w * part.rows + i * DOWN];
-                    spoilt |= doubled_high_word(output) > NOT_FINITE;
+                    spoilt |= is_not_finite(output);
                     spoilt |= zeros && (high_word(output) | low_word(output)) == 0;
                 }
             }
@@ -234,26 +251,40 @@ __device__ __noinline__ void again(const Part& part, long long top, long long pa
         }
 #pragma unroll 1
         for (int p = 0; p < part.depth; ++p) {
-            const long long of_page =
-                sample_at(page + p - part.depth / 2, part.pages, part.depth / 2, part.behind);
+            const long long of_page = sample_at(page + p - part.depth / 2, part.pages, part.depth / 2, part.behind);
 #pragma unroll 1
             for (int j = 0; j < COLUMNS + width - 1; ++j) {
                 const long long of = sample_at(left + j - width / 2, part.columns, width / 2, part.aside);
                 const long long at = of_page * part.columns + of - ahead;
                 const bool has = of_page >= 0 && of >= 0 && at >= 0 && at < at_hand;
                 const double* const samples = part.input + (has ? at : 0) * part.rows;
-#pragma unroll 1
-                for (int r = 0; r < height; ++r) {
+                const double* const entries = F + (p * width + j) * height;
+                const auto take = [&](int r, long long (&places)[EACH]) {
 #pragma unroll
                     for (int i = 0; i < EACH; ++i) {
-                        long long row_at = row + i * DOWN + r - height / 2;
-                        if (!inner) row_at = sample_at(row_at, part.rows, height / 2, part.above);
-                        const double sample = has && row_at >= 0 ? samples[row_at] : part.outside;
+                        const double sample = has && places[i] >= 0 ? samples[places[i]] : part.outside;
 #pragma unroll
                         for (int w = 0; w < COLUMNS; ++w) {
-                            const int c = j - w;
-                            if (c >= 0 && c < width) sums[w][i] = fma(sample, F[(p * width + c) * height + r], sums[w][i]);
+                            if (j >= w && j - w < width) sums[w][i] = fma(sample, entries[r - w * height], sums[w][i]);
                         }
+                    }
+                };
+                long long places[EACH];
+                if (inner) {
+#pragma unroll 4
+                    for (int r = 0; r < height; ++r) {
+#pragma unroll
+                        for (int i = 0; i < EACH; ++i) places[i] = row + i * DOWN + r - height / 2;
+                        take(r, places);
+                    }
+                } else {
+#pragma unroll 1
+                    for (int r = 0; r < height; ++r) {
+#pragma unroll
+                        for (int i = 0; i < EACH; ++i) {
+                            places[i] = sample_at(row + i * DOWN + r - height / 2, part.rows, height / 2, part.above);
+                        }
+                        take(r, places);
                     }
                 }
             }
@@ -268,16 +299,23 @@ __device__ __noinline__ void again(const Part& part, long long top, long long pa
     }
 }
 
-// What a warp remembers of a stretch: the largest output, and the sample that is nearest to zero and is not zero.
+// What a warp remembers of a stretch.
 struct Met {
-    unsigned int largest = 0;  // by `doubled_high_word`
+    // NaN once an output was infinite, NaN or of 2^1017 and more: the upper half of a double is an infinite float then,
+    // or NaN. That takes one instruction, and can be asked of sums that are not finished as well: one that is not finite
+    // stays so.
+    float outputs = 0;
+    // Of the samples that are not zero the nearest to it.
     unsigned int nearest = ~0u;
 
-    __device__ __forceinline__ void sample(double value) {
-        const unsigned int near = nearness(value);
-        nearest = near < nearest ? near : nearest;
+    __device__ __forceinline__ void output(double value) {
+        keep_not_finite(outputs, value);
     }
-    __device__ __forceinline__ bool not_finite() const { return __any_sync(ALL_LANES, largest > NOT_FINITE); }
+    __device__ __forceinline__ void sample(double value) {
+        keep_least(nearest, nearness(value));
+    }
+    __device__ __forceinline__ unsigned int bits() const { return nearest ^ __float_as_uint(outputs); }
+    __device__ __forceinline__ bool not_finite() const { return __any_sync(ALL_LANES, outputs != outputs); }
     __device__ __forceinline__ bool near_zero(const Part& part) const {
         return __any_sync(ALL_LANES, nearest < part.near_zero);
     }

@@ -14,7 +14,6 @@
 #define __shared__ static
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
-#define __grid_constant__
 #define __launch_bounds__(...)
 #define __align__(bytes) __attribute__((aligned(bytes)))
 
@@ -133,6 +132,12 @@ static inline int stand_in_any(int line, unsigned int mask, int predicate) {
 template <class T>
 static inline T __ldg(const T* address) {
     return *address;
+}
+
+static inline unsigned int __float_as_uint(float value) {
+    unsigned int bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
 }
 
 // One operation, rounded to nearest: a processor's own, which the compiler is told not to fuse.
