@@ -705,7 +705,8 @@ struct Access {
     uint64_t warp_epoch = 0;
     uint32_t block = 0;
     uint16_t thread = 0;
-    bool several = false;
+    bool several = false;  // threads, since the last barrier of their warp
+    bool warps = false;    // of several warps
 };
 
 struct Shadow {
@@ -771,12 +772,13 @@ bool meets(const Access& other, bool between_blocks) {
     if (other.epoch < first_epoch_of_launch) return false;
     if (other.block != (uint32_t)run.block) return between_blocks;
     if (other.epoch != run.epoch) return false;
-    return other.several || (other.thread != run.current && !before_warp_barrier(other));
+    return other.warps || (!before_warp_barrier(other) && (other.several || other.thread != run.current));
 }
 
 void take(Access& access) {
     const bool same = access.epoch == run.epoch;
-    access.several = same && (access.several || (access.thread != run.current && !before_warp_barrier(access)));
+    access.warps = same && (access.warps || access.thread / WARP != run.current / WARP);
+    access.several = same && !before_warp_barrier(access) && (access.several || access.thread != run.current);
     access.warp_epoch = run.warp_epochs[run.current / WARP];
     access.block = (uint32_t)run.block;
     access.epoch = run.epoch;
@@ -811,10 +813,8 @@ void on_access(void* address, size_t bytes, bool writes, void* code) {
 
 void on_copy(const Copy& copy) {
     void* const code = __builtin_return_address(0);
-    for (size_t i = 0; i < copy.bytes; i += 8) {
-        on_access((char*)copy.from + i, 8, false, code);
-        on_access((char*)copy.to + i, 8, true, code);
-    }
+    on_access(const_cast<void*>(copy.from), copy.bytes, false, code);
+    on_access(copy.to, copy.bytes, true, code);
 }
 
 }  // namespace
