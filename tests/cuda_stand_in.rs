@@ -299,8 +299,10 @@ fn shared_memory_is_asked_for(_: StandIn) -> Outcome {
     let bench = Bench::new(1024)?;
     let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
     // SAFETY: the kernel is there.
-    let allow = |bytes| unsafe { result::function::set_function_attribute(bench.function("dynamic")?, attribute, bytes) }
-        .map_or_else(|error| Ok(error.0 as i32), |()| Ok::<_, String>(0));
+    let allow = |bytes| {
+        unsafe { result::function::set_function_attribute(bench.function("dynamic")?, attribute, bytes) }
+            .map_or_else(|error| Ok(error.0 as i32), |()| Ok::<_, String>(0))
+    };
     expect("before", bench.launch("dynamic", 1, THREADS, 60 << 10)?, 1)?;
     expect("too much", allow(228 << 10)?, 1)?;
     expect("enough", allow(64 << 10)?, 0)?;

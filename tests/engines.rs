@@ -762,8 +762,7 @@ const TENSOR_FILTERS: [[usize; 3]; 10] = [
 
 /// Sizes of images and volumes that are enough for that on the four multiprocessors of the stand-in for the driver: rows
 /// around the edges of its strips, columns of an even and of an odd number.
-const TENSOR_IMAGES: [[usize; 3]; 5] =
-    [[256, 401, 1], [255, 400, 1], [257, 700, 1], [128, 811, 1], [191, 301, 3]];
+const TENSOR_IMAGES: [[usize; 3]; 5] = [[256, 401, 1], [255, 400, 1], [257, 700, 1], [128, 811, 1], [191, 301, 3]];
 const TENSOR_VOLUMES: [[usize; 3]; 4] = [[48, 32, 60], [47, 33, 61], [32, 49, 45], [65, 31, 70]];
 
 /// Has convolutions with many entries checked, in double, each with its own boundary and data.

@@ -151,8 +151,7 @@ pub(super) fn plan<'a, T: Element>(
         return Ok(None);
     };
     let entries = (c"F", bytemuck::cast_slice(filter.values()));
-    let Loaded { function: singles, module } =
-        loaded.get(modules, area.queued, kind.name, entries, kind.singles)?;
+    let Loaded { function: singles, module } = loaded.get(modules, area.queued, kind.name, entries, kind.singles)?;
     let shared_bytes = module.constant(c"shared_bytes")?;
     singles.allow_shared(shared_bytes)?;
     let pairs = if rows % 2 == 0 { Some(module.function(kind.pairs)?) } else { None };
@@ -335,9 +334,7 @@ mod tests {
 
     #[test]
     fn it_pays_where_there_is_enough_to_do() {
-        let pays = |filter: Size, size: Size| {
-            Module::of(filter).unwrap().pays(filter, size, size[1] * size[2], 132)
-        };
+        let pays = |filter: Size, size: Size| Module::of(filter).unwrap().pays(filter, size, size[1] * size[2], 132);
         assert!(pays([15, 15, 1], [8192, 8192, 1]) && pays([15, 15, 1], [8191, 8193, 3]));
         assert!(pays([7, 7, 7], [512, 512, 512]) && pays([5, 5, 5], [513, 511, 512]));
         // Too few columns for a warp, too few rows for a strip, pages that end too soon, and a filter too small.
