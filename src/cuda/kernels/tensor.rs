@@ -272,7 +272,7 @@ impl<T: Element> Plan<T> for TensorPlan<'_, T> {
             near_zero: self.near_zero,
             never: [0; 24],
         };
-        let function = self.pairs.as_ref().filter(|_| output % 16 == 0).unwrap_or(self.singles);
+        let function = self.pairs.as_ref().filter(|_| output.is_multiple_of(16)).unwrap_or(self.singles);
         // SAFETY: the kernel reads the array's samples, and writes its outputs, at addresses where the caller has as
         // many.
         unsafe { launch(function, stream, self.shape, &argument) }
