@@ -745,86 +745,6 @@ fn convolution_sweeps(engine: &AnyEngine) -> Outcome {
     check_image_sweeps(engine, [300, 200, 1], [5, 5, 1], 9, Boundary::Circular, 5)
 }
 
-/// Filters that the CUDA engine takes to tensor cores, on chips that have them: sizes that are theirs, and some that are
-/// laid into these.
-const TENSOR_FILTERS: [[usize; 3]; 10] = [
-    [15, 15, 1],
-    [13, 15, 1],
-    [13, 13, 1],
-    [11, 11, 1],
-    [9, 9, 1],
-    [9, 7, 1],
-    [7, 7, 1],
-    [7, 7, 7],
-    [7, 5, 7],
-    [5, 5, 5],
-];
-
-/// Sizes of images and volumes that are enough for that on the four multiprocessors of the stand-in for the driver: rows
-/// around the edges of its strips, columns of an even and of an odd number.
-const TENSOR_IMAGES: [[usize; 3]; 5] = [[256, 401, 1], [255, 400, 1], [257, 700, 1], [128, 811, 1], [191, 301, 3]];
-const TENSOR_VOLUMES: [[usize; 3]; 4] = [[48, 32, 60], [47, 33, 61], [32, 49, 45], [65, 31, 70]];
-
-/// Has convolutions with many entries checked, in double, each with its own boundary and data.
-fn check_tensor_filters(
-    engine: &AnyEngine,
-    data: impl Fn(usize, u64) -> Vec<f64>,
-    entries: impl Fn(usize, u64) -> Vec<f64>,
-) -> Outcome {
-    // A chip has more multiprocessors, and is not waited for by itself: so the reference is.
-    let chip = engine.name() == "cuda" && StandIn::find().is_none();
-    for (n, size_of_filter) in TENSOR_FILTERS.into_iter().enumerate() {
-        let sizes: &[[usize; 3]] = if size_of_filter[2] > 1 { &TENSOR_VOLUMES } else { &TENSOR_IMAGES };
-        for (m, &[rows, columns, pages]) in sizes.iter().enumerate().filter(|(m, _)| !chip || m % 2 == n % 2) {
-            let size = match pages {
-                _ if !chip => [rows, columns, pages],
-                1 => [rows, 33 * columns, 1],
-                pages => [rows, 5 * columns, 7 * pages],
-            };
-            let seed = (10 * n + m) as u64;
-            let of_filter = filter(entries(size_of_filter.iter().product(), seed), size_of_filter)?;
-            let convolution = Convolution::new(size, of_filter).with_boundary(KINDS[(n + m) % KINDS.len()]);
-            check_convolution(engine, &convolution, &data(size.iter().product(), seed))?;
-        }
-    }
-    Ok(())
-}
-
-/// Finite samples and entries: nothing is computed twice.
-fn tensor_filters(engine: &AnyEngine) -> Outcome {
-    check_tensor_filters(engine, ordinary, ordinary)
-}
-
-/// What a product with a zero around the filter must not spoil: infinities and NaN here and there, so that they come to
-/// every place of a tile, and outputs beside them stay finite.
-fn tensor_filters_and_infinities(engine: &AnyEngine) -> Outcome {
-    let data = |count, seed: u64| {
-        let mut data = ordinary(count, seed);
-        for (n, at) in (seed as usize..count).step_by(5003).enumerate() {
-            data[at] = [f64::INFINITY, f64::NAN, f64::NEG_INFINITY, f64::MAX][n % 4];
-        }
-        data
-    };
-    check_tensor_filters(engine, data, ordinary)
-}
-
-/// Sums that are rounded to -0: a sample so small that its product with an entry underflows, among zeros whose products
-/// with the other entries are -0. A product with a zero around the filter would make it +0.
-fn tensor_filters_and_zeros(engine: &AnyEngine) -> Outcome {
-    let data = |count, seed: u64| {
-        let mut data = vec![0.0; count];
-        for (n, at) in (seed as usize..count).step_by(1009).enumerate() {
-            data[at] = [5e-324, 1e-310, -1e-320, f64::MIN_POSITIVE, 1.0][n % 5];
-        }
-        data
-    };
-    let negative = |count, seed| ordinary(count, seed).into_iter().map(|x| -0.01 * x.abs() - 1e-9).collect();
-    check_tensor_filters(engine, data, negative)?;
-    // Small whole numbers: many sums cancel to +0, which is right as it is.
-    let whole = |count, seed| ordinary(count, seed).into_iter().map(|x| (3.0 * x).round()).collect();
-    check_tensor_filters(engine, whole, whole)
-}
-
 /// A run whose watch was stopped before it does nothing; one that is stopped from another thread ends soon, and the
 /// engine is as good as before.
 fn stopped(engine: &AnyEngine) -> Outcome {
@@ -1160,7 +1080,7 @@ fn run_properties<S: Strategy>(cases: u32, strategy: &S, test: impl Fn(S::Value)
     runner.run(&(0..ends::ALL.len(), strategy), run).map_err(|error| error.to_string())
 }
 
-const TABLE: [Case; 26] = [
+const TABLE: [Case; 23] = [
     ("document", document),
     ("single_lines", single_lines),
     ("many_lines", many_lines),
@@ -1180,9 +1100,6 @@ const TABLE: [Case; 26] = [
     ("sweeps_properties", sweeps_properties),
     ("convolution_boundaries", convolution_boundaries),
     ("convolution_sweeps", convolution_sweeps),
-    ("tensor_filters", tensor_filters),
-    ("tensor_filters_and_infinities", tensor_filters_and_infinities),
-    ("tensor_filters_and_zeros", tensor_filters_and_zeros),
     ("outputs_are_not_read", outputs_are_not_read),
     ("copies", copies),
     ("foreign_arrays", foreign_arrays),
@@ -1190,7 +1107,11 @@ const TABLE: [Case; 26] = [
 ];
 
 /// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.
-const CUDA_TABLE: [CudaCase; 9] = [
+const CUDA_TABLE: [CudaCase; 13] = [
+    ("tensor_filters", tensor_filters),
+    ("tensor_filters_and_infinities", tensor_filters_and_infinities),
+    ("tensor_filters_and_zeros", tensor_filters_and_zeros),
+    ("tensor_filters_in_sweeps", tensor_filters_in_sweeps),
     ("what_is_timed_is_right", what_is_timed_is_right),
     ("taps_change", taps_change),
     ("released_and_used_again", released_and_used_again),
@@ -1414,6 +1335,97 @@ fn late_errors_name_the_calls(cuda: Cuda, stand_in: StandIn) -> Outcome {
 }
 
 /// Breaks the primary context, as a kernel of somebody else's in this process would.
+/// Filters that go to tensor cores, on chips that have them: sizes that are theirs, and some that are laid into these.
+const TENSOR_FILTERS: [[usize; 3]; 10] = [
+    [15, 15, 1],
+    [13, 15, 1],
+    [13, 13, 1],
+    [11, 11, 1],
+    [9, 9, 1],
+    [9, 7, 1],
+    [7, 5, 1],
+    [7, 7, 7],
+    [7, 5, 7],
+    [5, 5, 5],
+];
+
+/// Sizes of images and volumes that are enough for that on the four multiprocessors of the stand-in for the driver: rows
+/// around the edges of its strips, columns of an even and of an odd number.
+const TENSOR_IMAGES: [[usize; 3]; 4] = [[256, 401, 1], [255, 400, 1], [257, 500, 1], [191, 301, 2]];
+const TENSOR_VOLUMES: [[usize; 3]; 3] = [[48, 32, 60], [47, 33, 61], [65, 31, 70]];
+
+/// Checks convolutions with many entries, in double, of arrays on the device: each with its own boundary and data.
+fn check_tensor_filters(
+    cuda: &Cuda,
+    data: impl Fn(usize, u64) -> Vec<f64>,
+    entries: impl Fn(usize, u64) -> Vec<f64>,
+) -> Outcome {
+    let chip = StandIn::find().is_none();
+    for (n, size_of_filter) in TENSOR_FILTERS.into_iter().enumerate() {
+        let sizes: &[[usize; 3]] = if size_of_filter[2] > 1 { &TENSOR_VOLUMES } else { &TENSOR_IMAGES };
+        for m in n..n + 2 {
+            // A chip has more multiprocessors.
+            let size = match sizes[m % sizes.len()] {
+                size if !chip => size,
+                [rows, columns, pages] if size_of_filter[2] == 1 => [rows, 33 * columns, pages],
+                [rows, columns, pages] => [rows, 5 * columns, 7 * pages],
+            };
+            let (count, seed) = (size.iter().product(), (10 * n + m) as u64);
+            let of_filter = filter(entries(size_of_filter.iter().product(), seed), size_of_filter)?;
+            let convolution = Convolution::new(size, of_filter).with_boundary(KINDS[m % KINDS.len()]);
+            ends::between(ends::ARRAY_TO_ARRAY, || check_convolution(cuda, &convolution, &data(count, seed)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Finite samples and entries: nothing is computed twice.
+fn tensor_filters(cuda: Cuda) -> Outcome {
+    check_tensor_filters(&cuda, ordinary, ordinary)
+}
+
+/// What a product with a zero around the filter must not spoil: infinities and NaN here and there, so that they come to
+/// every place of a tile, and outputs beside them stay finite.
+fn tensor_filters_and_infinities(cuda: Cuda) -> Outcome {
+    let data = |count, seed: u64| {
+        let mut data = ordinary(count, seed);
+        for (n, at) in (seed as usize..count).step_by(5003).enumerate() {
+            data[at] = [f64::INFINITY, f64::NAN, f64::NEG_INFINITY, f64::MAX][n % 4];
+        }
+        data
+    };
+    check_tensor_filters(&cuda, data, ordinary)
+}
+
+/// Sums that are rounded to -0: a sample so small that its product with an entry underflows, among zeros whose products
+/// with the other entries are -0. A product with a zero around the filter would make it +0.
+fn tensor_filters_and_zeros(cuda: Cuda) -> Outcome {
+    let data = |count, seed: u64| {
+        let mut data = vec![0.0; count];
+        for (n, at) in (seed as usize..count).step_by(1009).enumerate() {
+            data[at] = [5e-324, 1e-310, -1e-320, f64::MIN_POSITIVE, 1.0][n % 5];
+        }
+        data
+    };
+    let negative = |count, seed| ordinary(count, seed).into_iter().map(|x| -0.01 * x.abs() - 1e-9).collect();
+    check_tensor_filters(&cuda, data, negative)?;
+    // Small whole numbers: many sums cancel to +0, which is right as it is.
+    let whole = |count, seed| ordinary(count, seed).into_iter().map(|x| (3.0 * x).round()).collect();
+    check_tensor_filters(&cuda, whole, whole)
+}
+
+/// Sweeps, of which each reads what the one before wrote.
+fn tensor_filters_in_sweeps(cuda: Cuda) -> Outcome {
+    let wide = if StandIn::find().is_some() { 1 } else { 33 };
+    for (size, size_of_filter) in [([255, 200 * wide, 1], [15, 15, 1]), ([48, 33 * wide, 40], [5, 5, 5])] {
+        let of_filter = filter(tame(size_of_filter.iter().product(), 3), size_of_filter)?;
+        let convolution = Convolution::new(size, of_filter).with_boundary(Boundary::Symmetric).with_sweeps(3);
+        let input = ordinary(size.iter().product(), 4);
+        ends::between(ends::ARRAY_TO_ARRAY, || check_convolution(&cuda, &convolution, &input))?;
+    }
+    Ok(())
+}
+
 /// Which convolutions of [`TENSOR_FILTERS`] over an array on the device go to tensor cores, and are right: those kernels
 /// alone ask for more shared memory than every chip has.
 fn on_tensor_cores(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, String> {
