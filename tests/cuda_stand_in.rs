@@ -38,6 +38,12 @@ fn fixtures() -> CString {
         "shuffles",
         "rounds",
         "dynamic",
+        "copies",
+        "copies_too_late",
+        "copies_never_begun",
+        "copies_off_their_place",
+        "copies_left",
+        "any",
     ];
     let mut text = String::from("// stand-in fixtures\n.version 8.0\n.target sm_60\n.address_size 64\n");
     text += ".const .align 4 .b8 factor[16];\n.global .align 4 .b8 total[4];\n";
@@ -250,6 +256,59 @@ fn blocks_that_meet_are_a_race(_: StandIn) -> Outcome {
     let bench = Bench::new(1024)?;
     let (ended, _) = bench.run("blocks_meet", 0)?;
     expect("blocks_meet", ended, if kind() == "races" { LAUNCH_FAILED } else { 0 })
+}
+
+/// Copies that run by themselves come late, some of them, until somebody waits; and a wait for what was never begun is
+/// found, as is a copy to where none can go, and a block that ends ahead of its own.
+fn copies_into_shared_memory_are_late(_: StandIn) -> Outcome {
+    let right = |i: usize| {
+        let (block, at) = (i / THREADS * THREADS, THREADS - 1 - i % THREADS);
+        (1 + block + at + if at < 2 { 2 } else { 0 }) as f32
+    };
+    let bench = Bench::new(1024)?;
+    let (ended, output) = bench.run("copies", 0)?;
+    expect("copies", ended, 0)?;
+    if let Some(at) = output.iter().enumerate().position(|(i, x)| *x != right(i)) {
+        return Err(format!("copies: element {at} is {}", output[at]));
+    }
+    let (ended, output) = bench.run("copies_too_late", 0)?;
+    if kind() == "races" {
+        expect("copies_too_late", ended, LAUNCH_FAILED)?;
+    } else {
+        expect("copies_too_late", ended, 0)?;
+        let wrong = output.iter().enumerate().filter(|(i, x)| **x != right(*i)).count();
+        if wrong < 100 {
+            return Err(format!("copies that nobody waited for: {wrong} are wrong"));
+        }
+    }
+    drop(bench);
+    for kernel in ["copies_never_begun", "copies_off_their_place", "copies_left"] {
+        expect(kernel, Bench::new(1024)?.run(kernel, 0)?.0, LAUNCH_FAILED)?;
+    }
+    Ok(())
+}
+
+fn warps_ask_whether_any(_: StandIn) -> Outcome {
+    let (ended, output) = Bench::new(128)?.run("any", 0)?;
+    expect("any", ended, 0)?;
+    if output.iter().all(|x| *x == 1.0) { Ok(()) } else { Err(format!("{output:?}")) }
+}
+
+/// A launch has no more shared memory than every chip unless its kernel was told so, and never more than there is.
+fn shared_memory_is_asked_for(_: StandIn) -> Outcome {
+    let bench = Bench::new(1024)?;
+    let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    // SAFETY: the kernel is there.
+    let allow = |bytes| {
+        unsafe { result::function::set_function_attribute(bench.function("dynamic")?, attribute, bytes) }
+            .map_or_else(|error| Ok(error.0 as i32), |()| Ok::<_, String>(0))
+    };
+    expect("before", bench.launch("dynamic", 1, THREADS, 60 << 10)?, 1)?;
+    expect("too much", allow(228 << 10)?, 1)?;
+    expect("enough", allow(64 << 10)?, 0)?;
+    expect("after", bench.launch("dynamic", 1, THREADS, 60 << 10)?, 0)?;
+    expect("more", bench.launch("dynamic", 1, THREADS, (64 << 10) + 1)?, 1)?;
+    expect("the end", bench.wait(), 0)
 }
 
 fn barriers_that_not_all_reach_are_found(_: StandIn) -> Outcome {
@@ -618,11 +677,14 @@ fn in_child(what: &str) -> Outcome {
 
 type Case = (&'static str, fn(StandIn) -> Outcome);
 
-const TABLE: [Case; 22] = [
+const TABLE: [Case; 25] = [
     ("kernels_run_as_they_are_written", kernels_run_as_they_are_written),
     ("fma_rounds_once_and_nothing_else_is_fused", fma_rounds_once_and_nothing_else_is_fused),
     ("a_missing_barrier_shows", a_missing_barrier_shows),
     ("blocks_that_meet_are_a_race", blocks_that_meet_are_a_race),
+    ("copies_into_shared_memory_are_late", copies_into_shared_memory_are_late),
+    ("warps_ask_whether_any", warps_ask_whether_any),
+    ("shared_memory_is_asked_for", shared_memory_is_asked_for),
     ("barriers_that_not_all_reach_are_found", barriers_that_not_all_reach_are_found),
     ("what_lies_beyond_an_array_cannot_be_touched", what_lies_beyond_an_array_cannot_be_touched),
     (

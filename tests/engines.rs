@@ -1107,7 +1107,11 @@ const TABLE: [Case; 23] = [
 ];
 
 /// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.
-const CUDA_TABLE: [CudaCase; 9] = [
+const CUDA_TABLE: [CudaCase; 13] = [
+    ("tensor_filters", tensor_filters),
+    ("tensor_filters_and_infinities", tensor_filters_and_infinities),
+    ("tensor_filters_and_zeros", tensor_filters_and_zeros),
+    ("tensor_filters_in_sweeps", tensor_filters_in_sweeps),
     ("what_is_timed_is_right", what_is_timed_is_right),
     ("taps_change", taps_change),
     ("released_and_used_again", released_and_used_again),
@@ -1121,11 +1125,12 @@ const CUDA_TABLE: [CudaCase; 9] = [
 
 /// What holds for CUDA where a call of the driver fails at the worst moment. The stand-in alone fails when it is told
 /// to.
-const FAULT_TABLE: [FaultCase; 9] = [
+const FAULT_TABLE: [FaultCase; 10] = [
     ("progress_counts_once", progress_counts_once),
     ("taps_are_copied_anew_after_a_failure", taps_are_copied_anew_after_a_failure),
     ("a_warm_chain_asks_for_nothing", a_warm_chain_asks_for_nothing),
     ("filters_in_turn_are_not_sent_again", filters_in_turn_are_not_sent_again),
+    ("tensor_cores_are_used_where_they_are", tensor_cores_are_used_where_they_are),
     ("late_errors_name_the_calls", late_errors_name_the_calls),
     ("a_budget_bounds_the_pool", a_budget_bounds_the_pool),
     ("a_broken_context_is_opened_anew", a_broken_context_is_opened_anew),
@@ -1330,6 +1335,133 @@ fn late_errors_name_the_calls(cuda: Cuda, stand_in: StandIn) -> Outcome {
 }
 
 /// Breaks the primary context, as a kernel of somebody else's in this process would.
+/// Filters that go to tensor cores, on chips that have them: sizes that are theirs, and some that are laid into these.
+const TENSOR_FILTERS: [[usize; 3]; 10] = [
+    [15, 15, 1],
+    [13, 15, 1],
+    [13, 13, 1],
+    [11, 11, 1],
+    [9, 9, 1],
+    [9, 7, 1],
+    [7, 5, 1],
+    [7, 7, 7],
+    [7, 5, 7],
+    [5, 5, 5],
+];
+
+/// Sizes of images and volumes that are enough for that on the four multiprocessors of the stand-in for the driver: rows
+/// around the edges of its strips, columns of an even and of an odd number.
+const TENSOR_IMAGES: [[usize; 3]; 4] = [[256, 401, 1], [255, 400, 1], [257, 500, 1], [191, 301, 2]];
+const TENSOR_VOLUMES: [[usize; 3]; 3] = [[48, 32, 60], [47, 33, 61], [65, 31, 70]];
+
+/// Checks convolutions with many entries, in double, of arrays on the device: each with its own boundary and data.
+fn check_tensor_filters(
+    cuda: &Cuda,
+    data: impl Fn(usize, u64) -> Vec<f64>,
+    entries: impl Fn(usize, u64) -> Vec<f64>,
+) -> Outcome {
+    let chip = StandIn::find().is_none();
+    for (n, size_of_filter) in TENSOR_FILTERS.into_iter().enumerate() {
+        let sizes: &[[usize; 3]] = if size_of_filter[2] > 1 { &TENSOR_VOLUMES } else { &TENSOR_IMAGES };
+        for m in n..n + 2 {
+            // A chip has more multiprocessors.
+            let size = match sizes[m % sizes.len()] {
+                size if !chip => size,
+                [rows, columns, pages] if size_of_filter[2] == 1 => [rows, 33 * columns, pages],
+                [rows, columns, pages] => [rows, 5 * columns, 7 * pages],
+            };
+            let (count, seed) = (size.iter().product(), (10 * n + m) as u64);
+            let of_filter = filter(entries(size_of_filter.iter().product(), seed), size_of_filter)?;
+            let convolution = Convolution::new(size, of_filter).with_boundary(KINDS[m % KINDS.len()]);
+            ends::between(ends::ARRAY_TO_ARRAY, || check_convolution(cuda, &convolution, &data(count, seed)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Finite samples and entries: nothing is computed twice.
+fn tensor_filters(cuda: Cuda) -> Outcome {
+    check_tensor_filters(&cuda, ordinary, ordinary)
+}
+
+/// What a product with a zero around the filter must not spoil: infinities and NaN here and there, so that they come to
+/// every place of a tile, and outputs beside them stay finite.
+fn tensor_filters_and_infinities(cuda: Cuda) -> Outcome {
+    let data = |count, seed: u64| {
+        let mut data = ordinary(count, seed);
+        for (n, at) in (seed as usize..count).step_by(5003).enumerate() {
+            data[at] = [f64::INFINITY, f64::NAN, f64::NEG_INFINITY, f64::MAX][n % 4];
+        }
+        data
+    };
+    check_tensor_filters(&cuda, data, ordinary)
+}
+
+/// Sums that are rounded to -0: a sample so small that its product with an entry underflows, among zeros whose products
+/// with the other entries are -0. A product with a zero around the filter would make it +0.
+fn tensor_filters_and_zeros(cuda: Cuda) -> Outcome {
+    let data = |count, seed: u64| {
+        let mut data = vec![0.0; count];
+        for (n, at) in (seed as usize..count).step_by(1009).enumerate() {
+            data[at] = [5e-324, 1e-310, -1e-320, f64::MIN_POSITIVE, 1.0][n % 5];
+        }
+        data
+    };
+    let negative = |count, seed| ordinary(count, seed).into_iter().map(|x| -0.01 * x.abs() - 1e-9).collect();
+    check_tensor_filters(&cuda, data, negative)?;
+    // Small whole numbers: many sums cancel to +0, which is right as it is.
+    let whole = |count, seed| ordinary(count, seed).into_iter().map(|x| (3.0 * x).round()).collect();
+    check_tensor_filters(&cuda, whole, whole)
+}
+
+/// Sweeps, of which each reads what the one before wrote.
+fn tensor_filters_in_sweeps(cuda: Cuda) -> Outcome {
+    let wide = if StandIn::find().is_some() { 1 } else { 33 };
+    for (size, size_of_filter) in [([255, 200 * wide, 1], [15, 15, 1]), ([48, 33 * wide, 40], [5, 5, 5])] {
+        let of_filter = filter(tame(size_of_filter.iter().product(), 3), size_of_filter)?;
+        let convolution = Convolution::new(size, of_filter).with_boundary(Boundary::Symmetric).with_sweeps(3);
+        let input = ordinary(size.iter().product(), 4);
+        ends::between(ends::ARRAY_TO_ARRAY, || check_convolution(&cuda, &convolution, &input))?;
+    }
+    Ok(())
+}
+
+/// Which convolutions of [`TENSOR_FILTERS`] over an array on the device go to tensor cores, and are right: those kernels
+/// alone ask for more shared memory than every chip has.
+fn on_tensor_cores(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, String> {
+    let show = |error: Error| error.to_string();
+    let mut found = Vec::new();
+    for size_of_filter in TENSOR_FILTERS.into_iter().chain([[3, 3, 1], [3, 3, 3], [15, 1, 1]]) {
+        let size = if size_of_filter[2] > 1 { TENSOR_VOLUMES[0] } else { TENSOR_IMAGES[0] };
+        let count = size.iter().product();
+        let of_filter = filter(ordinary(size_of_filter.iter().product(), 1), size_of_filter)?;
+        let convolution = Convolution::new(size, of_filter);
+        let from = array_with(cuda, &ordinary(count, 2)).map_err(show)?;
+        let mut to = Compute::<f64>::array(cuda, count).map_err(show)?;
+        stand_in.reset();
+        cuda.convolution(&convolution, Source::Array(&from), Target::Array(&mut to), &Watch::new()).map_err(show)?;
+        if (0..stand_in.calls()).any(|number| stand_in.call(number).contains("FuncSetAttribute")) {
+            found.push(size_of_filter);
+        }
+    }
+    Ok(found)
+}
+
+/// Where there are tensor cores for it they are used, for large filters alone; a chip without them does without.
+fn tensor_cores_are_used_where_they_are(cuda: Cuda, stand_in: StandIn) -> Outcome {
+    let found = on_tensor_cores(&cuda, stand_in)?;
+    if found != TENSOR_FILTERS {
+        return Err(format!("on tensor cores: {found:?}"));
+    }
+    for capability in ["8.9", "10.0", "12.0"] {
+        let ended = common::child("tensor cores", &[("CUDA_STAND_IN_CAPABILITY", capability)])?;
+        if !ended.status.success() || !ended.output.contains("on tensor cores: []") {
+            return Err(format!("{capability}: {:?}: {}", ended.status, ended.output));
+        }
+    }
+    Ok(())
+}
+
 fn break_context(cuda: &Cuda, stand_in: StandIn) -> Outcome {
     let show = |error: result::DriverError| error.to_string();
     let device = result::device::get(cuda.ordinal() as i32).map_err(show)?;
@@ -1602,7 +1734,27 @@ impl Drop for Hog {
     }
 }
 
+/// What a child does, by its name.
+fn in_child(what: &str) -> Outcome {
+    match what {
+        "tensor cores" => {
+            let found = on_tensor_cores(&open_cuda()?, StandIn::find().ok_or("no stand-in")?)?;
+            println!("on tensor cores: {found:?}");
+            cuda::release();
+            Ok(())
+        }
+        _ => Err(format!("nobody knows how to {what}")),
+    }
+}
+
 fn main() {
+    if let Ok(what) = std::env::var(common::CHILD) {
+        if let Err(error) = in_child(&what) {
+            println!("{error}");
+            std::process::exit(1);
+        }
+        return;
+    }
     let mut arguments = Arguments::from_args();
     // Some tests take all of the device's memory, or release what others would be using.
     arguments.test_threads = Some(1);

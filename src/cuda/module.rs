@@ -10,6 +10,7 @@ use cudarc::driver::{result, sys};
 
 use super::archive;
 use super::context::{Context, Handle};
+use super::driver::{Driver, Properties};
 use super::error::failed;
 use super::pace::SharedPace;
 use super::queue::Queue;
@@ -49,6 +50,15 @@ impl Function {
     /// The driver's name for it, good while `self` is there.
     pub(super) fn handle(&self) -> sys::CUfunction {
         self.0.handle.0
+    }
+
+    /// Lets its launches ask for so many bytes of shared memory, more than every chip has: see [`Shape::prepared`].
+    pub(super) fn allow_shared(&self, bytes: usize) -> Result<(), Error> {
+        let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        let value = counter(bytes, "bytes of shared memory")?;
+        // SAFETY: its module is loaded.
+        unsafe { result::function::set_function_attribute(self.handle(), attribute, value) }
+            .map_err(failed("cuFuncSetAttribute"))
     }
 }
 
@@ -97,6 +107,11 @@ impl Turns {
 impl Modules {
     pub(super) fn new(queue: &Arc<Queue>) -> Modules {
         Modules { loaded: Mutex::default(), queue: queue.clone(), turns: Arc::default() }
+    }
+
+    /// What the device is that they are for, if the driver tells.
+    pub(super) fn device(&self) -> Option<&'static Properties> {
+        Driver::get().ok()?.devices.get(self.queue.context().ordinal())?.as_ref().ok()
     }
 
     /// Which way launches on the queue go.
@@ -299,6 +314,9 @@ const MOST_THREADS: usize = 1024;
 /// The most shared memory that a launch may ask for, in bytes, without the kernel's being prepared for more.
 const MOST_SHARED: usize = 48 << 10;
 
+/// The most where it is: of a chip of compute capability 9.0.
+const MOST_PREPARED: usize = 227 << 10;
+
 /// The most bytes of arguments, on every chip and driver.
 const MOST_ARGUMENTS: usize = 4096;
 
@@ -317,9 +335,19 @@ impl Shape {
     /// # Errors
     /// [`Error::Internal`] for what no chip can do, and for a launch of nothing.
     pub(super) fn new(grid: [usize; 2], block: [usize; 2], shared_bytes: usize) -> Result<Shape, Error> {
+        Shape::within(grid, block, shared_bytes, MOST_SHARED)
+    }
+
+    /// So many blocks of so many threads, in a row, with as much shared memory as a kernel
+    /// [may ask for](Function::allow_shared) that is for large chips.
+    pub(super) fn prepared(blocks: usize, threads: usize, shared_bytes: usize) -> Result<Shape, Error> {
+        Shape::within([blocks, 1], [threads, 1], shared_bytes, MOST_PREPARED)
+    }
+
+    fn within(grid: [usize; 2], block: [usize; 2], shared_bytes: usize, most_shared: usize) -> Result<Shape, Error> {
         let blocks_fit = grid.iter().zip(MOST_BLOCKS).all(|(&blocks, most)| (1..=most).contains(&blocks));
         let threads = block[0].saturating_mul(block[1]);
-        if !blocks_fit || !(1..=MOST_THREADS).contains(&threads) || shared_bytes > MOST_SHARED {
+        if !blocks_fit || !(1..=MOST_THREADS).contains(&threads) || shared_bytes > most_shared {
             let [columns, rows] = grid;
             return Err(Error::Internal(format!(
                 "{columns} x {rows} blocks of {} x {} threads with {shared_bytes} bytes of shared memory in one launch",

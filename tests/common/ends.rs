@@ -37,13 +37,11 @@ impl fmt::Display for Ends {
 
 pub const HOST_TO_HOST: Ends = Ends { from: End::Host, to: End::Host };
 
+pub const ARRAY_TO_ARRAY: Ends = Ends { from: End::Array, to: End::Array };
+
 /// Every combination.
-pub const ALL: [Ends; 4] = [
-    HOST_TO_HOST,
-    Ends { from: End::Array, to: End::Array },
-    Ends { from: End::Host, to: End::Array },
-    Ends { from: End::Array, to: End::Host },
-];
+pub const ALL: [Ends; 4] =
+    [HOST_TO_HOST, ARRAY_TO_ARRAY, Ends { from: End::Host, to: End::Array }, Ends { from: End::Array, to: End::Host }];
 
 thread_local! {
     /// The number of the next check whose ends are its turn's.

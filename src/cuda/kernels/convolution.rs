@@ -10,7 +10,7 @@ use super::super::Element;
 use super::super::cut::{Cut, Size};
 use super::super::module::{Function, Modules, Shape, Turns, counter, launch};
 use super::super::pace::SharedPace;
-use super::{Area, Kernel, LoadOnce, Loaded, Plan, at, word};
+use super::{Area, Kernel, LoadOnce, Loaded, Plan, at, tensor, word};
 use crate::stencil::{Boundary, Convolution, Error, Filter};
 
 /// The filters of `cuda/convolution.cu` that have modules of their own, by rows and columns: one for single and one
@@ -60,12 +60,14 @@ pub(in super::super) struct ConvolutionKernel<T> {
     filter: Filter<T>,
     boundary: Boundary<T>,
     loaded: LoadOnce,
+    on_tensor_cores: LoadOnce,
 }
 
 impl<T: Element> ConvolutionKernel<T> {
     pub(in super::super) fn new(what: &Convolution<T>) -> ConvolutionKernel<T> {
         let (size, filter, boundary) = (what.size(), what.filter().clone(), what.boundary());
-        ConvolutionKernel { size, filter, boundary, loaded: LoadOnce::default() }
+        let (loaded, on_tensor_cores) = Default::default();
+        ConvolutionKernel { size, filter, boundary, loaded, on_tensor_cores }
     }
 }
 
@@ -93,6 +95,9 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
     }
 
     fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
+        if let Some(plan) = tensor::plan(&self.on_tensor_cores, modules, area, &self.filter, self.boundary)? {
+            return Ok(plan);
+        }
         let filter = self.filter.size();
         let own = SPECIALISED.iter().find(|(size, _)| filter[..2] == [*size, *size]).map(|(_, names)| names);
         let names = own.unwrap_or(&GENERAL);
@@ -150,7 +155,7 @@ impl<T: Element> Plan<T> for ConvolutionPlan<'_, T> {
     /// # Limitations
     /// With 15 x 15 in double and 130,000 rows one of them takes the slowest device a tenth of a second.
     fn units(&self) -> usize {
-        self.columns.units.len()
+        self.columns.len()
     }
 
     fn fused(&self, _: usize) -> Result<usize, Error> {
@@ -163,7 +168,7 @@ impl<T: Element> Plan<T> for ConvolutionPlan<'_, T> {
 
     fn sweep(&self, stream: sys::CUstream, _: usize, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
         let backwards = self.turns.as_deref().is_some_and(Turns::next);
-        self.launch(stream, 0..self.columns.units.len(), backwards, buffers)
+        self.launch(stream, 0..self.columns.len(), backwards, buffers)
     }
 
     fn part(&self, stream: sys::CUstream, units: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
@@ -210,7 +215,7 @@ impl<T: Element> ConvolutionPlan<'_, T> {
 
 /// Some neighbouring columns of an array, counted through all its pages, and the columns of tiles that compute them.
 #[derive(Debug, Clone)]
-struct Columns {
+pub(super) struct Columns {
     /// Columns of a page, and of a tile.
     columns: usize,
     tile: usize,
@@ -220,12 +225,17 @@ struct Columns {
 }
 
 impl Columns {
-    fn new(columns: usize, tile: usize, outputs: Range<usize>) -> Columns {
+    pub(super) fn new(columns: usize, tile: usize, outputs: Range<usize>) -> Columns {
         Columns { columns, tile, units: columns_of_tiles(columns, tile, outputs.clone()), outputs }
     }
 
+    /// How many units there are.
+    pub(super) fn len(&self) -> usize {
+        self.units.len()
+    }
+
     /// The columns that some of the units compute.
-    fn of(&self, units: Range<usize>) -> Range<usize> {
+    pub(super) fn of(&self, units: Range<usize>) -> Range<usize> {
         let across = self.columns.div_ceil(self.tile);
         let ahead = self.outputs.start / self.columns * across + self.units.start;
         // No tile reaches into another page.

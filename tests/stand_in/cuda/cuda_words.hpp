@@ -13,6 +13,7 @@
 #define __constant__
 #define __shared__ static
 #define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
 #define __align__(bytes) __attribute__((aligned(bytes)))
 
@@ -43,7 +44,7 @@ extern dim3 gridDim;
 void stand_in_barrier(int line);
 // Where it waits for those of its warp that `mask` has.
 void stand_in_warp_barrier(unsigned int mask, int line);
-// Room for a value of up to 16 bytes that this thread gives to its warp, and, after the barrier, what the thread of
+// Room for a value of up to 64 bytes that this thread gives to its warp, and, after the barrier, what the thread of
 // `lane` gave.
 void* stand_in_warp_give();
 const void* stand_in_warp_take(unsigned int lane);
@@ -51,10 +52,23 @@ const void* stand_in_warp_take(unsigned int lane);
 unsigned int stand_in_lane();
 // The shared memory that the launch asked for.
 void* stand_in_dynamic_shared();
+
+// A barrier in shared memory for copies in bulk, one phase after the other: made for so many arrivals; a thread that
+// arrives and announces bytes; a copy of announced bytes; and where a thread waits until the phase of a parity is over.
+void stand_in_make_barrier(unsigned long long* barrier, int arrivals);
+void stand_in_arrive(unsigned long long* barrier, int bytes);
+void stand_in_copy_bulk(void* to, const void* from, int bytes, unsigned long long* barrier);
+void stand_in_wait(unsigned long long* barrier, int parity);
+// Copies of this thread, in groups: one that belongs to the group that is open; the end of that group; and the end of
+// all groups but the last `later` that were ended.
+void stand_in_copy_element(void* to, const void* from, int bytes);
+void stand_in_end_group();
+void stand_in_wait_groups(int later);
 }
 
 #define __syncthreads() stand_in_barrier(__LINE__)
 #define __syncwarp(...) stand_in_warp_sync{__LINE__}.with(__VA_ARGS__)
+#define __any_sync(mask, ...) stand_in_any(__LINE__, mask, __VA_ARGS__)
 #define __shfl_sync(mask, ...) stand_in_shuffle<stand_in_exact>(__LINE__, mask, __VA_ARGS__)
 #define __shfl_up_sync(mask, ...) stand_in_shuffle<stand_in_up>(__LINE__, mask, __VA_ARGS__)
 #define __shfl_down_sync(mask, ...) stand_in_shuffle<stand_in_down>(__LINE__, mask, __VA_ARGS__)
@@ -105,9 +119,25 @@ static inline T stand_in_shuffle(int line, unsigned int mask, T value, int by, i
     return value;
 }
 
+static inline int stand_in_any(int line, unsigned int mask, int predicate) {
+    *static_cast<int*>(stand_in_warp_give()) = predicate;
+    stand_in_warp_barrier(mask, line);
+    int any = 0;
+    for (unsigned int lane = 0; lane < 32; ++lane) {
+        if (mask >> lane & 1) any |= *static_cast<const int*>(stand_in_warp_take(lane)) != 0;
+    }
+    return any;
+}
+
 template <class T>
 static inline T __ldg(const T* address) {
     return *address;
+}
+
+static inline unsigned int __float_as_uint(float value) {
+    unsigned int bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
 }
 
 // One operation, rounded to nearest: a processor's own, which the compiler is told not to fuse.

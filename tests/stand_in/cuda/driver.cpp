@@ -234,6 +234,7 @@ struct Function {
     uint32_t arguments;
     uint32_t most_threads;
     uint32_t static_shared;
+    uint32_t most_shared;  // that a launch may ask for, with the static
 };
 
 struct Module {
@@ -785,6 +786,7 @@ bool declaration(const std::string& line, std::string& name, uint64_t& bytes) {
 void read_ptx(const std::string& text, std::map<std::string, Function>& functions,
               std::map<std::string, std::pair<uint64_t, bool>>& symbols) {
     Function* entry = nullptr;
+    bool parameters = false;
     size_t from = 0;
     while (from < text.size()) {
         size_t end = text.find('\n', from);
@@ -799,10 +801,15 @@ void read_ptx(const std::string& text, std::map<std::string, Function>& function
             entry = &functions[entry_name];
             entry->name = entry_name;
             entry->most_threads = 1024;
-        } else if (begins("\t.param ") && entry && declaration(line, name, bytes)) {
+            entry->most_shared = 48 << 10;
+            parameters = true;
+        } else if (begins(")")) {
+            // What comes now is for the functions that it calls.
+            parameters = false;
+        } else if (begins("\t.param ") && parameters && declaration(line, name, bytes)) {
             ++entry->arguments;
             entry->argument_bytes += (uint32_t)bytes;
-        } else if (begins("\t.param ") && entry) {
+        } else if (begins("\t.param ") && parameters) {
             // One that is no structure.
             entry->arguments += 2;
         } else if (begins(".maxntid ") && entry) {
@@ -1727,6 +1734,28 @@ EXPORT CUresult cuModuleGetFunction(Function** function, Module* module, const c
     return SUCCESS;
 }
 
+EXPORT CUresult cuFuncSetAttribute(Function* function, int attribute, int value) {
+    Call call("cuFuncSetAttribute");
+    Lock lock(books);
+    Context* context;
+    if (CUresult status = call.enter(context)) return status;
+    bool known = false;
+    for (Module* module : context->modules) {
+        for (auto& [name, one] : module->functions) known = known || &one == function;
+    }
+    if (!known) {
+        misuse("cuFuncSetAttribute of what is no kernel of this context, or no longer");
+        return INVALID_HANDLE;
+    }
+    if (attribute != 8) {  // MAX_DYNAMIC_SHARED_SIZE_BYTES
+        return check(call.name, NOT_SUPPORTED, "the stand-in has no attribute " + std::to_string(attribute));
+    }
+    // What a block has on a chip of compute capability 9.0.
+    if (value < 0 || (uint32_t)value + function->static_shared > 227 << 10) return INVALID_VALUE;
+    function->most_shared = (uint32_t)value + function->static_shared;
+    return SUCCESS;
+}
+
 EXPORT CUresult cuModuleGetGlobal_v2(uint64_t* address, size_t* bytes, Module* module, const char* name) {
     Call call("cuModuleGetGlobal_v2");
     Lock lock(books);
@@ -1805,7 +1834,9 @@ EXPORT CUresult cuLaunchKernel(Function* function, unsigned int gx, unsigned int
     if (bx * by * bz > function->most_threads) {
         return bad(INVALID_VALUE, "more threads a block than it was compiled for");
     }
-    if (function->static_shared + shared > 48 << 10) return bad(INVALID_VALUE, "more shared memory than a block has");
+    if (function->static_shared + shared > function->most_shared) {
+        return bad(INVALID_VALUE, "more shared memory than a block has");
+    }
     auto command = std::make_shared<Command>();
     memset(command.get(), 0, sizeof *command);
     command->kind = LAUNCH;

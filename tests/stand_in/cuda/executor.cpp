@@ -160,7 +160,17 @@ std::unordered_map<uint32_t, Module> modules;
 
 // ---- threads
 
-enum State { NEW, READY, AT_BARRIER, AT_WARP_BARRIER, OVER };
+enum State { NEW, READY, AT_BARRIER, AT_WARP_BARRIER, AT_COPY, OVER };
+
+// A copy into shared memory that is under way. Some are done at once and some when somebody waits for them, as the seed
+// has it: who reads too early, or lets another in its place too early, finds what it should not.
+struct Copy {
+    void* to;
+    const void* from;
+    size_t bytes;
+    unsigned long long* barrier;  // that it tells, or none
+    unsigned int group;           // of its thread
+};
 
 struct Thread {
     void* stack_pointer;
@@ -168,8 +178,13 @@ struct Thread {
     uint3 index;
     int line;
     unsigned int mask;
-    char given[16], taken[16];
+    alignas(16) char given[64], taken[64];
     void* fake_stack;
+    // The barrier that it waits for, and the parity of the phase.
+    unsigned long long* barrier;
+    int parity;
+    std::vector<Copy> copies;
+    unsigned int group;
 };
 
 struct Running {
@@ -182,8 +197,12 @@ struct Running {
     std::vector<unsigned int> turns;
     unsigned int at, left;
     bool back;
-    // How many threads wait for the block, wait for their warp, and are over.
-    unsigned int at_barrier, at_warp_barrier, over;
+    // How many threads wait for the block, wait for their warp, wait for a copy, and are over.
+    unsigned int at_barrier, at_warp_barrier, at_copy, over;
+    // Copies that tell a barrier.
+    std::vector<Copy> copies;
+    // How often the threads of each warp have come to a barrier of all of it.
+    uint64_t warp_epochs[MOST_THREADS / WARP];
     unsigned int current;
     void* scheduler;
     void* scheduler_fake_stack;
@@ -311,6 +330,7 @@ bool release_warps() {
             if (!complete) continue;
             handled |= mask;
             any = true;
+            if (mask == (count == 32 ? ~0u : (1u << count) - 1)) ++run.warp_epochs[first / WARP];
             for (unsigned int other = 0; other < count; ++other) {
                 Thread& one = run.all[first + other];
                 if (!(mask >> other & 1) || one.state == OVER) continue;
@@ -319,6 +339,70 @@ bool release_warps() {
                 --run.at_warp_barrier;
             }
         }
+    }
+    return any;
+}
+
+#if defined(STAND_IN_RACES)
+void on_copy(const Copy& copy);
+#else
+void on_copy(const Copy&) {}
+#endif
+
+// What a barrier in shared memory counts: arrivals of a phase, those that are missing, the parity of the phase, and the
+// bytes that are announced and have not come.
+struct Phase {
+    uint16_t arrivals, missing;
+    int16_t parity, made;
+    static constexpr int16_t MADE = 0x5a5a;
+};
+std::map<const unsigned long long*, int64_t> announced;
+
+Phase phase_of(const unsigned long long* barrier) {
+    Phase phase;
+    memcpy(&phase, barrier, sizeof phase);
+    if (phase.made != Phase::MADE) end_with(LAUNCH_FAILED, "a barrier for copies was used that nobody has made");
+    return phase;
+}
+
+// Ends the phase if nothing is missing.
+void settle(unsigned long long* barrier, Phase phase) {
+    if (phase.missing == 0 && announced[barrier] == 0) {
+        phase.missing = phase.arrivals;
+        phase.parity ^= 1;
+    }
+    memcpy(barrier, &phase, sizeof phase);
+}
+
+void do_copy(const Copy& copy) {
+    on_copy(copy);
+    memcpy(copy.to, copy.from, copy.bytes);
+    if (copy.barrier) {
+        announced[copy.barrier] -= (int64_t)copy.bytes;
+        settle(copy.barrier, phase_of(copy.barrier));
+    }
+}
+
+// Whether the phase of that parity is over, once the copies that tell this barrier are done.
+bool is_over(unsigned long long* barrier, int parity) {
+    std::vector<Copy> later;
+    for (const Copy& copy : run.copies) {
+        if (copy.barrier == barrier) do_copy(copy);
+        else later.push_back(copy);
+    }
+    run.copies = later;
+    return phase_of(barrier).parity != parity;
+}
+
+// Lets the threads go on whose copies have come; whether there were any.
+bool release_copies() {
+    if (run.at_copy == 0) return false;
+    bool any = false;
+    for (auto& thread : run.all) {
+        if (thread.state != AT_COPY || !is_over(thread.barrier, thread.parity)) continue;
+        thread.state = READY;
+        --run.at_copy;
+        any = true;
     }
     return any;
 }
@@ -352,8 +436,12 @@ void begin_launch_of_races(const Module& module);
 void run_block(const Module& module) {
     fill_shared(module);
     ++run.epoch;
-    for (auto& thread : run.all) thread.state = NEW;
-    run.at_barrier = run.at_warp_barrier = run.over = 0;
+    for (auto& thread : run.all) {
+        thread.state = NEW;
+        thread.group = 0;
+    }
+    run.at_barrier = run.at_warp_barrier = run.at_copy = run.over = 0;
+    announced.clear();
     for (;;) {
         // A rotation and a direction of a fixed shuffle: every order that matters comes by, at little cost.
         const uint64_t draw = order();
@@ -361,8 +449,16 @@ void run_block(const Module& module) {
         run.back = draw >> 40 & 1;
         run.left = run.threads;
         while (next_turn()) go_on();
-        if (release_warps()) continue;
-        if (run.over == run.threads) return;
+        if (release_warps() || release_copies()) continue;
+        if (run.over == run.threads) {
+            bool left = !run.copies.empty();
+            for (const auto& thread : run.all) left = left || !thread.copies.empty();
+            if (left) end_with(LAUNCH_FAILED, "a block ended before its copies");
+            return;
+        }
+        if (run.at_copy > 0) {
+            end_with(LAUNCH_FAILED, "%u threads wait for copies of which not all have been begun", run.at_copy);
+        }
         if (run.at_warp_barrier > 0) {
             end_with(LAUNCH_FAILED, "threads of a warp wait for others that do not come, in line %d", run.all[0].line);
         }
@@ -544,6 +640,59 @@ const void* stand_in_warp_take(unsigned int lane) {
 
 unsigned int stand_in_lane() { return run.current % WARP; }
 
+void stand_in_make_barrier(unsigned long long* barrier, int arrivals) {
+    if ((uint64_t)barrier % 8 != 0) end_with(LAUNCH_FAILED, "a barrier for copies at an address that is no multiple of 8");
+    const Phase phase = {(uint16_t)arrivals, (uint16_t)arrivals, 0, Phase::MADE};
+    announced[barrier] = 0;
+    memcpy(barrier, &phase, sizeof phase);
+}
+
+void stand_in_arrive(unsigned long long* barrier, int bytes) {
+    Phase phase = phase_of(barrier);
+    if (phase.missing == 0) end_with(LAUNCH_FAILED, "a thread arrives at a barrier for copies at which none is missing");
+    --phase.missing;
+    announced[barrier] += bytes;
+    settle(barrier, phase);
+}
+
+void stand_in_copy_bulk(void* to, const void* from, int bytes, unsigned long long* barrier) {
+    if ((uint64_t)to % 16 != 0 || (uint64_t)from % 16 != 0 || bytes <= 0 || bytes % 16 != 0) {
+        end_with(LAUNCH_FAILED, "a copy in bulk of %d bytes from %p to %p: no multiples of 16", bytes, from, to);
+    }
+    const Copy copy = {to, from, (size_t)bytes, barrier, 0};
+    if (order() & 1) do_copy(copy);
+    else run.copies.push_back(copy);
+}
+
+void stand_in_wait(unsigned long long* barrier, int parity) {
+    if (is_over(barrier, parity)) return;
+    Thread& thread = run.all[run.current];
+    thread.state = AT_COPY;
+    ++run.at_copy;
+    thread.barrier = barrier;
+    thread.parity = parity;
+    pass_on(thread);
+}
+
+void stand_in_copy_element(void* to, const void* from, int bytes) {
+    Thread& thread = run.all[run.current];
+    const Copy copy = {to, from, (size_t)bytes, nullptr, thread.group};
+    if (order() & 1) do_copy(copy);
+    else thread.copies.push_back(copy);
+}
+
+void stand_in_end_group() { ++run.all[run.current].group; }
+
+void stand_in_wait_groups(int later) {
+    Thread& thread = run.all[run.current];
+    std::vector<Copy> left;
+    for (const Copy& copy : thread.copies) {
+        if (copy.group + (unsigned int)later < thread.group) do_copy(copy);
+        else left.push_back(copy);
+    }
+    thread.copies = left;
+}
+
 void* stand_in_dynamic_shared() { return dynamic_shared; }
 
 #if defined(STAND_IN_RACES)
@@ -553,9 +702,11 @@ namespace {
 // Epochs are counted through all launches: what is left of an earlier one is older than anything now.
 struct Access {
     uint64_t epoch = 0;
+    uint64_t warp_epoch = 0;
     uint32_t block = 0;
     uint16_t thread = 0;
-    bool several = false;
+    bool several = false;  // threads, since the last barrier of their warp
+    bool warps = false;    // of several warps
 };
 
 struct Shadow {
@@ -610,16 +761,25 @@ Shadow& global_shadow(uint64_t address) {
              (unsigned long)address, other.thread, (unsigned long)other.block, line);
 }
 
+// Whether it came before a barrier of this thread's warp, of which its thread is.
+bool before_warp_barrier(const Access& other) {
+    const unsigned int warp = run.current / WARP;
+    return other.thread / WARP == warp && other.warp_epoch != run.warp_epochs[warp];
+}
+
 // Whether an earlier access may be under way at the same time as this thread's.
 bool meets(const Access& other, bool between_blocks) {
     if (other.epoch < first_epoch_of_launch) return false;
     if (other.block != (uint32_t)run.block) return between_blocks;
-    return other.epoch == run.epoch && (other.several || other.thread != run.current);
+    if (other.epoch != run.epoch) return false;
+    return other.warps || (!before_warp_barrier(other) && (other.several || other.thread != run.current));
 }
 
 void take(Access& access) {
     const bool same = access.epoch == run.epoch;
-    access.several = same && (access.several || access.thread != run.current);
+    access.warps = same && (access.warps || access.thread / WARP != run.current / WARP);
+    access.several = same && !before_warp_barrier(access) && (access.several || access.thread != run.current);
+    access.warp_epoch = run.warp_epochs[run.current / WARP];
     access.block = (uint32_t)run.block;
     access.epoch = run.epoch;
     access.thread = (uint16_t)run.current;
@@ -649,6 +809,12 @@ void on_access(void* address, size_t bytes, bool writes, void* code) {
             look(global_shadow((uint64_t)at + i), (uint64_t)at, writes, true, code);
         }
     }
+}
+
+void on_copy(const Copy& copy) {
+    void* const code = __builtin_return_address(0);
+    on_access(const_cast<void*>(copy.from), copy.bytes, false, code);
+    on_access(copy.to, copy.bytes, true, code);
 }
 
 }  // namespace

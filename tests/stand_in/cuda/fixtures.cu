@@ -114,3 +114,59 @@ extern "C" __global__ void __launch_bounds__(THREADS) dynamic(Job job) {
     __syncthreads();
     job.output[own()] = tile[(threadIdx.x + 1) % THREADS];
 }
+
+// A block's samples come by themselves: all of them in bulk, half of that announced by each of two threads, and then
+// the first two one by one.
+namespace {
+template <bool WAITS, bool BEGUN, int OFF>
+__device__ __forceinline__ void copied(const Job& job) {
+    struct __align__(16) Memory {
+        float tile[THREADS + 4];
+        unsigned long long barrier;
+    };
+    __shared__ Memory memory;
+    constexpr int HALF = THREADS / 2;
+    const float* from = job.input + blockIdx.x * THREADS;
+    if (threadIdx.x == 0) stand_in_make_barrier(&memory.barrier, 2);
+    __syncthreads();
+    if (threadIdx.x % HALF == 0 && (BEGUN || threadIdx.x == 0)) {
+        stand_in_arrive(&memory.barrier, HALF * 4);
+        stand_in_copy_bulk(memory.tile + threadIdx.x + OFF, from + threadIdx.x, HALF * 4, &memory.barrier);
+    }
+    if (WAITS) stand_in_wait(&memory.barrier, 0);
+    __syncthreads();
+    if (threadIdx.x < 2) {
+        stand_in_copy_element(memory.tile + threadIdx.x, from + threadIdx.x + 2, 4);
+        stand_in_end_group();
+        // Of the next group nobody waits for anything before the end.
+        stand_in_copy_element(memory.tile + THREADS + threadIdx.x, from, 4);
+        stand_in_end_group();
+        if (WAITS) stand_in_wait_groups(1);
+    }
+    __syncthreads();
+    job.output[own()] = memory.tile[THREADS - 1 - threadIdx.x];
+    __syncthreads();
+    stand_in_wait_groups(0);
+    if (BEGUN) stand_in_wait(&memory.barrier, 0);
+}
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(THREADS) copies(Job job) { copied<true, true, 0>(job); }
+extern "C" __global__ void __launch_bounds__(THREADS) copies_too_late(Job job) { copied<false, true, 0>(job); }
+extern "C" __global__ void __launch_bounds__(THREADS) copies_never_begun(Job job) { copied<true, false, 0>(job); }
+extern "C" __global__ void __launch_bounds__(THREADS) copies_off_their_place(Job job) { copied<true, true, 1>(job); }
+extern "C" __global__ void __launch_bounds__(THREADS) copies_left(Job job) {
+    __shared__ float tile[2];
+    stand_in_copy_element(tile, job.input, 4);
+    stand_in_copy_element(tile + 1, job.input, 4);
+    job.output[own()] = 1;
+}
+
+// A number that each lane of a warp gives the others.
+extern "C" __global__ void __launch_bounds__(THREADS) any(Job job) {
+    const int lane = threadIdx.x % 32;
+    bool right = true;
+    for (int one = 0; one < 32; ++one) right = right && __any_sync(0xffffffffu, lane == one);
+    right = right && !__any_sync(0xffffffffu, lane > 31);
+    job.output[own()] = right;
+}

@@ -1,0 +1,242 @@
+// What chips of compute capability 9.0 have beside the others, each with a form for a processor beside it: FP64 tensor
+// cores, and copies into shared memory that run by themselves and tell a barrier when they are done.
+#pragma once
+
+#include "chip.cuh"
+
+// A barrier in shared memory, one phase after the other. A phase is over when all arrivals that it was made for have
+// come and all bytes that they announced.
+typedef unsigned long long Barrier;
+
+#ifdef __CUDACC_RTC__
+
+__device__ __forceinline__ unsigned int shared_address(const void* pointer) {
+    return static_cast<unsigned int>(__cvta_generic_to_shared(pointer));
+}
+
+// D = A * B + D by a whole warp: D has 16 rows and 8 columns, A 16 x 8, B 8 x 8. With g = lane / 4 and q = lane % 4, a
+// lane has A(g, q), A(g + 8, q), A(g, q + 4), A(g + 8, q + 4); B(q, g), B(q + 4, g); D(g, 2 q), D(g, 2 q + 1),
+// D(g + 8, 2 q), D(g + 8, 2 q + 1). Each element of D is a chain of fused multiply-adds in ascending order, begun from
+// what it was: to the last bit, infinities and subnormal numbers included.
+__device__ __forceinline__ void multiply_8(double (&d)[4], double a0, double a1, double a2, double a3, double b0,
+                                           double b1) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
+        : "d"(a0), "d"(a1), "d"(a2), "d"(a3), "d"(b0), "d"(b1));
+}
+
+// The same with the first four columns of A and rows of B alone.
+__device__ __forceinline__ void multiply_4(double (&d)[4], double a0, double a1, double b0) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+        : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
+        : "d"(a0), "d"(a1), "d"(b0));
+}
+
+// Makes a barrier for so many arrivals a phase.
+__device__ __forceinline__ void make_barrier(Barrier* barrier, int arrivals) {
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
+}
+
+// After the barriers are made and before the first copy: the unit that copies is to see them.
+__device__ __forceinline__ void barriers_are_made() {
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+// After this thread's writes to shared memory: copies that are begun later come behind them.
+__device__ __forceinline__ void writes_before_copies() {
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+// Arrives, and announces so many bytes.
+__device__ __forceinline__ void arrive(Barrier* barrier, int bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
+                 : "memory");
+}
+
+// Begins a copy of so many bytes, which were announced. Both addresses and the number are multiples of 16.
+__device__ __forceinline__ void copy_bulk(double* to, const double* from, int bytes, Barrier* barrier) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                     shared_address(to)),
+                 "l"(from), "r"(bytes), "r"(shared_address(barrier))
+                 : "memory");
+}
+
+// Waits until the phase is over: the barrier's first has parity 0, then they take turns.
+__device__ __forceinline__ void wait(Barrier* barrier, int parity) {
+    asm volatile(
+        "{\n"
+        ".reg .pred over;\n"
+        "AGAIN: mbarrier.try_wait.parity.shared.b64 over, [%0], %1;\n"
+        "@over bra DONE;\n"
+        "bra AGAIN;\n"
+        "DONE:\n"
+        "}" ::"r"(shared_address(barrier)),
+        "r"(parity)
+        : "memory");
+}
+
+// Begins a copy of one element, for this thread's current group of copies.
+__device__ __forceinline__ void copy_element(double* to, const double* from) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(shared_address(to)), "l"(from) : "memory");
+}
+
+// Ends the group.
+__device__ __forceinline__ void end_group() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+
+// Waits for this thread's groups but for the last LATER ones.
+template <int LATER>
+__device__ __forceinline__ void wait_groups() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(LATER) : "memory");
+}
+
+// Reads from shared memory here, and not where the value is first needed.
+__device__ __forceinline__ double read_here(const double* from) {
+    double value;
+    asm volatile("ld.volatile.shared.f64 %0, [%1];" : "=d"(value) : "r"(shared_address(from)) : "memory");
+    return value;
+}
+__device__ __forceinline__ double2 read_pair_here(const double* from) {
+    double2 pair;
+    asm volatile("ld.volatile.shared.v2.f64 {%0, %1}, [%2];"
+                 : "=d"(pair.x), "=d"(pair.y)
+                 : "r"(shared_address(from))
+                 : "memory");
+    return pair;
+}
+
+// Writes two neighbouring outputs where there is room for them: the first needs `room` to be more than `at`, the second
+// more than `at + 1`. That is predicated: a branch would end the block of instructions in which ptxas mixes this with
+// the multiplications.
+//
+// PAIRS: `room - at` is never 1, and `to` is a multiple of 16.
+template <bool PAIRS>
+__device__ __forceinline__ void write_two(int room, int at, double* to, double first, double second) {
+    if (PAIRS) {
+        asm volatile(
+            "{\n"
+            ".reg .pred p;\n"
+            "setp.gt.s32 p, %3, %4;\n"
+            "@p st.global.v2.f64 [%0], {%1, %2};\n"
+            "}" ::"l"(to),
+            "d"(first), "d"(second), "r"(room), "r"(at)
+            : "memory");
+    } else {
+        asm volatile(
+            "{\n"
+            ".reg .pred p, r;\n"
+            "setp.gt.s32 p, %3, %4;\n"
+            "setp.gt.s32 r, %3, %5;\n"
+            "@p st.global.f64 [%0], %1;\n"
+            "@r st.global.f64 [%0 + 8], %2;\n"
+            "}" ::"l"(to),
+            "d"(first), "d"(second), "r"(room), "r"(at), "r"(at + 1)
+            : "memory");
+    }
+}
+
+// Makes `number` NaN if the value is infinite, NaN or 2^1017 and more: the upper half of such a double is an infinite
+// float, or NaN. Done here and not later, when the value would have to be kept.
+__device__ __forceinline__ void keep_not_finite(float& number, double value) {
+    const float half = __int_as_float(__double2hiint(value));
+    asm volatile("fma.rn.f32 %0, %1, 0f00000000, %0;" : "+f"(number) : "f"(half));
+}
+
+// The lesser of both, here and not later.
+__device__ __forceinline__ void keep_least(unsigned int& least, unsigned int other) {
+    asm volatile("min.u32 %0, %0, %1;" : "+r"(least) : "r"(other));
+}
+
+// The upper and the lower half of the 64 bits.
+__device__ __forceinline__ unsigned int high_word(double value) {
+    return static_cast<unsigned int>(__double2hiint(value));
+}
+__device__ __forceinline__ unsigned int low_word(double value) {
+    return static_cast<unsigned int>(__double2loint(value));
+}
+
+#else
+
+__device__ __forceinline__ unsigned int high_word(double value) {
+    unsigned long long bits;
+    memcpy(&bits, &value, sizeof bits);
+    return static_cast<unsigned int>(bits >> 32);
+}
+__device__ __forceinline__ unsigned int low_word(double value) {
+    unsigned long long bits;
+    memcpy(&bits, &value, sizeof bits);
+    return static_cast<unsigned int>(bits);
+}
+
+// What a lane gives to the others for a product, and the product of what all of them gave.
+struct Factors {
+    double a[4];
+    double b[2];
+};
+__device__ inline void multiply(double (&d)[4], const Factors& own, int steps) {
+    memcpy(stand_in_warp_give(), &own, sizeof own);
+    stand_in_warp_barrier(0xffffffffu, __LINE__);
+    const unsigned int lane = stand_in_lane();
+    for (unsigned int i = 0; i < 4; ++i) {
+        const unsigned int row = lane / 4 + i / 2 * 8;
+        const unsigned int column = lane % 4 * 2 + i % 2;
+        for (unsigned int k = 0; k < (unsigned int)steps; ++k) {
+            const auto* of_row = static_cast<const Factors*>(stand_in_warp_take(row % 8 * 4 + k % 4));
+            const auto* of_column = static_cast<const Factors*>(stand_in_warp_take(column * 4 + k % 4));
+            d[i] = fma(of_row->a[row / 8 + k / 4 * 2], of_column->b[k / 4], d[i]);
+        }
+    }
+}
+__device__ inline void multiply_8(double (&d)[4], double a0, double a1, double a2, double a3, double b0, double b1) {
+    multiply(d, {{a0, a1, a2, a3}, {b0, b1}}, 8);
+}
+__device__ inline void multiply_4(double (&d)[4], double a0, double a1, double b0) {
+    multiply(d, {{a0, a1, 0, 0}, {b0, 0}}, 4);
+}
+
+__device__ inline void make_barrier(Barrier* barrier, int arrivals) { stand_in_make_barrier(barrier, arrivals); }
+__device__ inline void barriers_are_made() {}
+__device__ inline void writes_before_copies() {}
+__device__ inline void arrive(Barrier* barrier, int bytes) { stand_in_arrive(barrier, bytes); }
+__device__ inline void copy_bulk(double* to, const double* from, int bytes, Barrier* barrier) {
+    stand_in_copy_bulk(to, from, bytes, barrier);
+}
+__device__ inline void wait(Barrier* barrier, int parity) { stand_in_wait(barrier, parity); }
+__device__ inline void copy_element(double* to, const double* from) { stand_in_copy_element(to, from, sizeof *to); }
+__device__ inline void end_group() { stand_in_end_group(); }
+template <int LATER>
+__device__ inline void wait_groups() {
+    stand_in_wait_groups(LATER);
+}
+__device__ inline double read_here(const double* from) { return *from; }
+__device__ inline double2 read_pair_here(const double* from) { return *reinterpret_cast<const double2*>(from); }
+template <bool PAIRS>
+__device__ inline void write_two(int room, int at, double* to, double first, double second) {
+    if (PAIRS) {
+        if (room > at) *reinterpret_cast<double2*>(to) = {first, second};
+    } else {
+        if (room > at) to[0] = first;
+        if (room > at + 1) to[1] = second;
+    }
+}
+__device__ inline void keep_not_finite(float& number, double value) {
+    const unsigned int bits = high_word(value);
+    float half;
+    memcpy(&half, &bits, sizeof half);
+    number = fmaf(half, 0.0f, number);
+}
+__device__ inline void keep_least(unsigned int& least, unsigned int other) { least = other < least ? other : least; }
+
+#endif
+
+// Whether it is infinite or NaN.
+__device__ __forceinline__ bool is_not_finite(double value) { return (high_word(value) & 0x7ff00000) == 0x7ff00000; }
+
+// The upper half without the sign, less one, with all of the lower half in the last bit: 0xffffffff for zero, and else
+// the less, the nearer to zero the value is.
+__device__ __forceinline__ unsigned int nearness(double value) {
+    const unsigned int low = low_word(value);
+    return (high_word(value) << 1) + (low < 1 ? low : 1) - 1;
+}

@@ -1,0 +1,504 @@
+// The convolution of images, in double, on the tensor cores of chips of compute capability 9.0: see tensor_strips.cuh.
+//
+// Compiled for -DSIZE, 7, 9, 11 or 15: filters of up to so many rows and columns, which are laid into the middle of
+// SIZE x SIZE.
+//
+// A warp takes a strip of ROWS rows and streams over the columns. Its samples come into a ring in shared memory, that
+// only it uses: CHUNKS chunks of COLUMNS columns. While one column is multiplied, the fragments of the next are read.
+//  - SIZE 15: the slots are the 16 rows of D. The band is A, from a table in shared memory; a column of samples is B,
+//    8 outputs a tile. Of the multiply-adds 88% are the filter's.
+//  - The others: the slots are columns of D, each with OUTPUTS neighbouring outputs. The band is B, in registers; a
+//    column of samples is A, 16 * OUTPUTS outputs a tile. 84% with 11, 67% with 9, 77% with 7.
+
+#include "tensor_strips.cuh"
+
+namespace {
+
+// Multiply-adds of an output's column, a multiple of 4; outputs that share them; slots; tiles of a strip; and the ring.
+#if SIZE == 15
+constexpr int OUTPUTS = 1, STEPS = 16, SLOTS = 16;
+constexpr int TILES = 8, WARPS = 8, BLOCKS = 1, COLUMNS = 8, CHUNKS = 2;
+constexpr int ROWS = 8 * TILES;
+constexpr int TABLE = SLOTS * STEPS * 16;
+#else
+#if SIZE == 11
+constexpr int OUTPUTS = 2, STEPS = 12, SLOTS = 12;
+constexpr int TILES = 2, WARPS = 8, BLOCKS = 1, COLUMNS = 6, CHUNKS = 4;
+#elif SIZE == 9
+constexpr int OUTPUTS = 4, STEPS = 12, SLOTS = 10;
+constexpr int TILES = 2, WARPS = 8, BLOCKS = 1, COLUMNS = 2, CHUNKS = 8;
+#elif SIZE == 7
+constexpr int OUTPUTS = 2, STEPS = 8, SLOTS = 8;
+constexpr int TILES = 4, WARPS = 8, BLOCKS = 1, COLUMNS = 4, CHUNKS = 4;
+#else
+#error "SIZE, the most rows and columns of the filter, must be 7, 9, 11 or 15"
+#endif
+constexpr int ROWS = 16 * OUTPUTS * TILES;
+constexpr int TABLE = 0;
+#endif
+constexpr int RADIUS = SIZE / 2;
+constexpr int THREADS = LANES * WARPS;
+// Samples of a column that a strip needs, and one more: the first may have to lie at an odd place.
+constexpr int LENGTH = (ROWS - OUTPUTS + STEPS + 2) / 2 * 2;
+constexpr int CHUNK = LENGTH * COLUMNS;
+constexpr int RING = CHUNK * CHUNKS;
+constexpr int STRETCH = 4;  // doubles' room for a `Stretch`
+constexpr int SHARED = 8 * (TABLE + WARPS * (RING + CHUNKS + STRETCH));
+static_assert(COLUMNS % 2 == 0 && (SIZE == 15 ? 8 : SLOTS) % COLUMNS == 0, "a phase has its place in a chunk");
+
+// The entry of the filter in a row and a column of SIZE x SIZE, or of what lies around it: zero there.
+__device__ __forceinline__ double entry_at(const Part& part, int row, int column) {
+    row -= (SIZE - part.height) / 2;
+    column -= (SIZE - part.width) / 2;
+    const bool has = row >= 0 && row < part.height && column >= 0 && column < part.width;
+    return has ? F[column * part.height + row] : 0.0;
+}
+
+// The column of the filter that a slot needs in a phase, or one that is none.
+__device__ __forceinline__ int column_of(int phase, int slot) { return (phase - slot + SIZE - 1 + 2 * SLOTS) % SLOTS; }
+
+// A stretch: neighbouring columns of a page, in one strip. And what is asked for, chunk by chunk.
+struct Stretch {
+    long long top;     // its first row
+    long long page;
+    long long column;  // its first
+    int count;         // its columns
+};
+
+// A warp's ring in shared memory, through which chunks come: they are counted through all stretches.
+struct Ring {
+    double* samples;
+    Barrier* full;  // of each chunk
+    const Stretch* stretch;
+    // Of the present stretch:
+    Inner inner;
+    int begin;  // its first chunk
+    int end;    // behind its last
+
+    __device__ __forceinline__ double* chunk(int number) const { return samples + number % CHUNKS * CHUNK; }
+
+    // Begins a stretch behind the last.
+    __device__ __forceinline__ void turn_to(const Part& part, int chunks) {
+        begin = end;
+        end += chunks;
+        const Box box = box_of(begin);
+        const int lane = threadIdx.x % LANES;
+        const unsigned long long address = address_of(part, box) + 8 * lane * part.rows;
+        // Column c of the box is this far from the first that is at hand, and as far behind the last.
+        const long long ahead = box.column < place_of(part, box) ? box.column : place_of(part, box);
+        const long long at_hand = part.before + part.count + part.after - place_of(part, box);
+        const long long behind = part.columns - box.column < at_hand ? part.columns - box.column : at_hand;
+        const bool inside = box.top > 0 && box.top + LENGTH <= part.rows;
+        const long long first = ahead < 0 ? (COLUMNS - 1 - ahead) / COLUMNS : 0;
+        const long long last = behind < chunks * COLUMNS ? behind / COLUMNS : chunks;
+        inner.first = begin + static_cast<int>(first);
+        inner.end = inside ? begin + static_cast<int>(last) : 0;
+        inner.from = reinterpret_cast<const double*>(address) - begin * (COLUMNS * part.rows);
+    }
+
+    __device__ __forceinline__ Box box_of(int number) const {
+        const long long column = stretch->column - RADIUS + (number - begin) * COLUMNS;
+        return {stretch->top - RADIUS, column, stretch->page, stretch->page};
+    }
+
+    // Asks for a chunk, if it is one of the stretch's.
+    __device__ __forceinline__ void fetch(const Part& part, int number) const {
+        if (number < end) {
+            ask<LENGTH, COLUMNS, RADIUS>(part, inner, number, COLUMNS * part.rows, chunk(number),
+                                         full + number % CHUNKS, [&](int number) { return box_of(number); });
+        }
+        end_group();
+    }
+
+    // Waits for a chunk, with all that were asked for before the last CHUNKS - 2.
+    __device__ __forceinline__ void await(int number) const {
+        wait_groups<CHUNKS - 2>();
+        if (number < end) wait(full + number % CHUNKS, number / CHUNKS & 1);
+        __syncwarp();
+    }
+
+    // Looks at a chunk's samples, at those that are a column's share of the work.
+    __device__ __forceinline__ void look(Met& met, const double* chunk, int column) const {
+        constexpr int PAIRS_OF_CHUNK = CHUNK / 2;
+        constexpr int TURNS = (PAIRS_OF_CHUNK + LANES - 1) / LANES;
+        const int lane = threadIdx.x % LANES;
+#pragma unroll
+        for (int i = 0; i < TURNS; ++i) {
+            if (i * COLUMNS / TURNS != column) continue;
+            const int at = i * LANES + lane;
+            if ((i + 1) * LANES <= PAIRS_OF_CHUNK || at < PAIRS_OF_CHUNK) {
+                const double2 pair = read_pair_here(chunk + 2 * at);
+                met.sample(pair.x);
+                met.sample(pair.y);
+            }
+        }
+    }
+};
+
+// The next stretch of a share.
+__device__ __forceinline__ Stretch next_of(const Part& part, Share& share) {
+    const long long group = share.at / part.count;
+    const long long from = share.at - group * part.count;
+    const long long through = part.first + from;  // counted through all pages
+    Stretch stretch;
+    stretch.page = through / part.columns;
+    stretch.column = through - stretch.page * part.columns;
+    long long most = share.end - share.at;
+    if (most > part.count - from) most = part.count - from;
+    if (most > part.columns - stretch.column) most = part.columns - stretch.column;
+    stretch.count = static_cast<int>(most);
+    share.at += most;
+    stretch.top = (group * part.abreast + threadIdx.x / LANES % part.abreast) * ROWS;
+    return stretch;
+}
+
+// The first column's place of a stretch's outputs.
+__device__ __forceinline__ double* outputs_of(const Part& part, const Stretch& stretch) {
+    return part.output + (stretch.page * part.columns + stretch.column - part.first) * part.rows + stretch.top;
+}
+
+// Goes through a stretch once more, if the warp met what asks for that.
+__device__ __forceinline__ void look_again(const Part& part, const Stretch& stretch, const Met& met) {
+    __syncwarp();
+    const bool near_zero = met.near_zero(part);
+    if (met.not_finite() || near_zero) {
+        again<ROWS>(part, stretch.top, stretch.page, stretch.column, stretch.column + stretch.count, near_zero);
+    }
+}
+
+#if SIZE == 15
+
+// Writes the warps' table: for each phase and each 8 steps, the fragments of the band, a pair of a lane together.
+__device__ __forceinline__ void write_table(const Part& part, double* table) {
+    for (int at = threadIdx.x; at < TABLE; at += THREADS) {
+        const int lane = at / 2 % LANES;
+        const int slot = lane / 4 + 8 * (at & 1);
+        const int row = lane % 4 + 4 * (at / 64 % 2) + 8 * (at / 128 % (STEPS / 8));
+        const int column = column_of(at / 128 / (STEPS / 8), slot);
+        table[at] = column < SIZE ? entry_at(part, row, column) : 0.0;
+    }
+}
+
+template <bool PAIRS>
+__device__ __forceinline__ void convolution(const Launch& launch) {
+    const Part& part = launch.part;
+    DYNAMIC_SHARED(double2, memory);
+    const int lane = threadIdx.x % LANES;
+    const int warp = threadIdx.x / LANES;
+    const int g = lane / 4;
+    const int q = lane % 4;
+    double* const table = reinterpret_cast<double*>(memory);
+    double* const rings = table + TABLE;
+    auto* const barriers = reinterpret_cast<Barrier*>(rings + WARPS * RING);
+    auto* const stretches = reinterpret_cast<Stretch*>(barriers + WARPS * CHUNKS);
+    Ring ring{rings + warp * RING, barriers + warp * CHUNKS, stretches + warp, {}, 0, 0};
+    if (lane == 0) {
+        for (int i = 0; i < CHUNKS; ++i) make_barrier(ring.full + i, COLUMNS);
+        barriers_are_made();
+    }
+    write_table(part, table);
+    __syncthreads();
+
+    constexpr int KS = STEPS / 8;
+    constexpr int NP = TILES + 1;  // fragments of a column: a tile's second is its neighbour's first
+    const double* const band = table + 2 * lane;
+    const int turns = static_cast<int>(part.rows & 1);
+    const long long groups = ((part.rows + ROWS - 1) / ROWS + part.abreast - 1) / part.abreast;
+    Share share = share_of(groups * part.count, part.abreast, WARPS);
+    while (share.at < share.end) {
+        {
+            const Stretch next = next_of(part, share);
+            __syncwarp();
+            if (lane == 0) stretches[warp] = next;
+            __syncwarp();
+        }
+        const Stretch& stretch = stretches[warp];
+        if (stretch.top >= part.rows) continue;
+        const int steps = stretch.count + SIZE - 1;
+        ring.turn_to(part, (steps + COLUMNS - 1) / COLUMNS);
+        // Where this lane's samples are in columns of an even and of an odd number.
+        const int odd = is_odd(address_of(part, ring.box_of(ring.begin)));
+        const int samples[2] = {g + q + odd, g + q + (odd ^ turns)};
+        // In the column of outputs that is written while the present column of samples is taken.
+        double* to = outputs_of(part, stretch) - SIZE * part.rows + 2 * q;
+        const long long below = part.rows - stretch.top - 2 * q;
+        const int room = below < ROWS ? static_cast<int>(below) : ROWS;
+        Met met;
+
+        double sums[TILES][4], b[2][NP][2];
+        double2 a[2][KS][2];
+#pragma unroll
+        for (int t = 0; t < TILES; ++t) {
+#pragma unroll
+            for (int i = 0; i < 4; ++i) sums[t][i] = 0;
+        }
+        const auto load = [&](int into, const double* from, const double* entries) {
+#pragma unroll
+            for (int v = 0; v < NP; ++v) {
+                b[into][v][0] = read_here(from + 8 * v);
+                b[into][v][1] = read_here(from + 8 * v + 4);
+            }
+#pragma unroll
+            for (int k = 0; k < KS; ++k) {
+                a[into][k][0] = read_pair_here(entries + k * 128);
+                a[into][k][1] = read_pair_here(entries + k * 128 + 64);
+            }
+        };
+        // Writes and clears the slot of these lanes, of which there are two.
+        const auto finish = [&](int n, bool mine, bool written, int half) {
+            write_two<PAIRS>(mine && written ? room : 0, 8 * n, to + 8 * n, sums[n][2 * half], sums[n][2 * half + 1]);
+            met.output(sums[n][2 * half]);
+            met.output(sums[n][2 * half + 1]);
+            sums[n][2 * half] = mine ? 0.0 : sums[n][2 * half];
+            sums[n][2 * half + 1] = mine ? 0.0 : sums[n][2 * half + 1];
+        };
+
+        __syncwarp();
+        for (int i = 0; i < CHUNKS - 1; ++i) ring.fetch(part, ring.begin + i);
+        int chunk = ring.begin;
+        ring.await(chunk);
+        load(0, ring.chunk(chunk) + samples[0], band);
+        int step = 0;
+        bool more = true;
+        while (more) {
+#pragma unroll
+            for (int half = 0; half < 2; ++half) {
+#pragma unroll 1
+                for (int sub = 0; sub < 8 / COLUMNS; ++sub) {
+                    if (!more) continue;
+                    const int mine_at = g - sub * COLUMNS;
+                    const double* const now = ring.chunk(chunk);
+                    const double* const next = ring.chunk(chunk + 1);
+                    const double* const entries = band + (half * 8 + sub * COLUMNS) * (KS * 128);
+                    const bool last_of_table = half == 1 && sub == 8 / COLUMNS - 1;
+                    const double* const next_entries = last_of_table ? band : entries + COLUMNS * (KS * 128);
+#pragma unroll
+                    for (int i = 0; i < COLUMNS; ++i) {
+                        const int cur = i & 1;
+                        if (i == 0) {
+                            __syncwarp();
+                            ring.fetch(part, chunk + CHUNKS - 1);
+                        }
+                        ring.look(met, now, i);
+                        if (i == COLUMNS - 1) {
+                            ring.await(chunk + 1);
+                            load(cur ^ 1, next + samples[0], next_entries);
+                        } else {
+                            load(cur ^ 1, now + samples[(i + 1) & 1] + (i + 1) * LENGTH,
+                                 entries + (i + 1) * (KS * 128));
+                        }
+                        // The slot of the column before.
+                        const bool mine = i == 0 ? (sub == 0 ? g == 7 : mine_at == -1) : mine_at == i - 1;
+                        const bool written = step >= SIZE && step <= steps;
+#pragma unroll
+                        for (int n = 0; n < TILES; ++n) {
+                            // A choice among registers is not made by a variable.
+                            if (i > 0 || sub > 0) {
+                                finish(n, mine, written, half);
+                            } else {
+                                finish(n, mine, written, half ^ 1);
+                            }
+                            multiply_8(sums[n], a[cur][0][0].x, a[cur][0][0].y, a[cur][0][1].x, a[cur][0][1].y,
+                                       b[cur][n][0], b[cur][n][1]);
+                        }
+#pragma unroll
+                        for (int k = 1; k < KS; ++k) {
+#pragma unroll
+                            for (int n = 0; n < TILES; ++n) {
+                                multiply_8(sums[n], a[cur][k][0].x, a[cur][k][0].y, a[cur][k][1].x, a[cur][k][1].y,
+                                           b[cur][n + k][0], b[cur][n + k][1]);
+                            }
+                        }
+                        ++step;
+                        to += part.rows;
+                        END_OF_COLUMN(half * 8 + i);
+                    }
+                    if (++chunk == ring.end) {
+                        more = false;
+                        const bool mine = mine_at == COLUMNS - 1;
+                        const bool written = step >= SIZE && step <= steps;
+#pragma unroll
+                        for (int n = 0; n < TILES; ++n) finish(n, mine, written, half);
+                    }
+                }
+            }
+        }
+        look_again(part, stretch, met);
+    }
+}
+
+#else
+
+template <bool PAIRS>
+__device__ __forceinline__ void convolution(const Launch& launch) {
+    const Part& part = launch.part;
+    DYNAMIC_SHARED(double2, memory);
+    const int lane = threadIdx.x % LANES;
+    const int warp = threadIdx.x / LANES;
+    const int g = lane / 4;
+    const int q = lane % 4;
+    double* const rings = reinterpret_cast<double*>(memory);
+    auto* const barriers = reinterpret_cast<Barrier*>(rings + WARPS * RING);
+    auto* const stretches = reinterpret_cast<Stretch*>(barriers + WARPS * CHUNKS);
+    Ring ring{rings + warp * RING, barriers + warp * CHUNKS, stretches + warp, {}, 0, 0};
+    if (lane == 0) {
+        for (int i = 0; i < CHUNKS; ++i) make_barrier(ring.full + i, COLUMNS);
+        barriers_are_made();
+    }
+    __syncwarp();
+
+    constexpr int KS = STEPS / 4;
+    constexpr int TILE_SLOTS = 8 / OUTPUTS;
+    constexpr int SLOT_TILES = SLOTS / TILE_SLOTS;
+    // The band: what the slots of the first tile need, phase by phase. The other tiles' is that of earlier phases.
+    double band[SLOTS][KS];
+#pragma unroll
+    for (int phase = 0; phase < SLOTS; ++phase) {
+#pragma unroll
+        for (int k = 0; k < KS; ++k) {
+            const int column = column_of(phase, g / OUTPUTS);
+            const int row = 4 * k + q - g % OUTPUTS;
+            band[phase][k] = column < SIZE && row >= 0 && row < SIZE ? entry_at(part, row, column) : 0.0;
+        }
+    }
+
+    // The first of a lane's two neighbouring outputs in a tile.
+    const int own = OUTPUTS * g + (OUTPUTS == 4 ? 2 * (q & 1) : 0);
+    const int turns = static_cast<int>(part.rows & 1);
+    const long long groups = ((part.rows + ROWS - 1) / ROWS + part.abreast - 1) / part.abreast;
+    Share share = share_of(groups * part.count, part.abreast, WARPS);
+    while (share.at < share.end) {
+        {
+            const Stretch next = next_of(part, share);
+            __syncwarp();
+            if (lane == 0) stretches[warp] = next;
+            __syncwarp();
+        }
+        const Stretch& stretch = stretches[warp];
+        if (stretch.top >= part.rows) continue;
+        const int steps = stretch.count + SIZE - 1;
+        ring.turn_to(part, (steps + COLUMNS - 1) / COLUMNS);
+        // Where this lane's samples are in columns of an even and of an odd number.
+        const int odd = is_odd(address_of(part, ring.box_of(ring.begin)));
+        const int samples[2] = {OUTPUTS * g + q + odd, OUTPUTS * g + q + (odd ^ turns)};
+        // In the column of outputs that is written while the present column of samples is taken.
+        double* to = outputs_of(part, stretch) - SIZE * part.rows + own;
+        const long long below = part.rows - stretch.top - own;
+        const int room = below < ROWS ? static_cast<int>(below) : ROWS;
+        Met met;
+
+        double sums[TILES][SLOT_TILES][4], a[2][TILES][KS][2];
+#pragma unroll
+        for (int m = 0; m < TILES; ++m) {
+#pragma unroll
+            for (int t = 0; t < SLOT_TILES; ++t) {
+#pragma unroll
+                for (int i = 0; i < 4; ++i) sums[m][t][i] = 0;
+            }
+        }
+        const auto load = [&](int into, const double* from) {
+#pragma unroll
+            for (int m = 0; m < TILES; ++m) {
+#pragma unroll
+                for (int k = 0; k < KS; ++k) {
+                    a[into][m][k][0] = read_here(from + 16 * OUTPUTS * m + 4 * k);
+                    a[into][m][k][1] = read_here(from + 16 * OUTPUTS * m + 8 * OUTPUTS + 4 * k);
+                }
+            }
+        };
+        // Writes and clears the slot that has taken its last column in a phase.
+        const auto finish = [&](int m, int phase, bool written) {
+            const int slot = phase % TILE_SLOTS;
+            const bool mine = OUTPUTS == 2 ? q == slot : q / 2 == slot;
+            double(&d)[4] = sums[m][phase / TILE_SLOTS];
+            const int at = 16 * OUTPUTS * m;
+            const int rows = mine && written ? room : 0;
+            write_two<PAIRS>(rows, at, to + at, d[0], d[1]);
+            write_two<PAIRS>(rows, at + 8 * OUTPUTS, to + at + 8 * OUTPUTS, d[2], d[3]);
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                met.output(d[i]);
+                d[i] = mine ? 0.0 : d[i];
+            }
+        };
+
+        __syncwarp();
+        for (int i = 0; i < CHUNKS - 1; ++i) ring.fetch(part, ring.begin + i);
+        int chunk = ring.begin;
+        ring.await(chunk);
+        load(0, ring.chunk(chunk) + samples[0]);
+        int step = 0;
+        bool more = true;
+        while (more) {
+#pragma unroll
+            for (int phase = 0; phase < SLOTS; ++phase) {
+                if (!more) continue;
+                const int i = phase % COLUMNS;
+                const int cur = phase & 1;
+                if (i == 0) {
+                    __syncwarp();
+                    ring.fetch(part, chunk + CHUNKS - 1);
+                }
+                ring.look(met, ring.chunk(chunk), i);
+                if (i == COLUMNS - 1) {
+                    ring.await(chunk + 1);
+                    load(cur ^ 1, ring.chunk(chunk + 1) + samples[0]);
+                } else {
+                    load(cur ^ 1, ring.chunk(chunk) + samples[(i + 1) & 1] + (i + 1) * LENGTH);
+                }
+                const bool written = step >= SIZE && step <= steps;
+                const int last = (phase + SLOTS - 1) % SLOTS;
+#pragma unroll
+                for (int k = 0; k < KS; k += 2) {
+#pragma unroll
+                    for (int m = 0; m < TILES; ++m) {
+                        if (k == 0) finish(m, last, written);
+#pragma unroll
+                        for (int t0 = 0; t0 < SLOT_TILES; ++t0) {
+                            // The tile that waits for `finish` comes last.
+                            const int t = (last / TILE_SLOTS + 1 + t0) % SLOT_TILES;
+                            const int of = (phase - t * TILE_SLOTS + SLOTS) % SLOTS;
+                            if (k + 1 < KS) {
+                                multiply_8(sums[m][t], a[cur][m][k][0], a[cur][m][k][1], a[cur][m][k + 1][0],
+                                           a[cur][m][k + 1][1], band[of][k], band[of][k + 1]);
+                            } else {
+                                multiply_4(sums[m][t], a[cur][m][k][0], a[cur][m][k][1], band[of][k]);
+                            }
+                        }
+                    }
+                }
+                ++step;
+                to += part.rows;
+                if (i == COLUMNS - 1 && ++chunk == ring.end) {
+                    more = false;
+#pragma unroll
+                    for (int m = 0; m < TILES; ++m) finish(m, phase, step >= SIZE && step <= steps);
+                }
+                END_OF_COLUMN(phase);
+            }
+        }
+        look_again(part, stretch, met);
+    }
+}
+
+#endif
+
+}  // namespace
+
+// Where every column of outputs begins at a multiple of 16: two rows go out at once.
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+    tensor_convolution_pairs(Launch launch) {
+    convolution<true>(launch);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+    tensor_convolution_singles(Launch launch) {
+    convolution<false>(launch);
+}
+
+// What the host must know to launch it, told by the module itself.
+extern "C" __constant__ unsigned int tile_rows_of_output = ROWS;
+extern "C" __constant__ unsigned int tile_columns_of_output = 1;
+extern "C" __constant__ unsigned int block_warps = WARPS;
+extern "C" __constant__ unsigned int blocks_at_once = BLOCKS;
+extern "C" __constant__ unsigned int shared_bytes = SHARED;

@@ -1,0 +1,324 @@
+// What the convolutions on tensor cores share: their argument, how samples come to a warp, and what is computed again.
+//
+// One idea throughout: rolling accumulators. A warp owns a strip of the array and streams along the filter's outer
+// dimension, over the columns of an image or the pages of a volume. Every output that is under way there has a slot
+// among the accumulators. What comes next of the samples is read once and multiplied for all of them, each slot with
+// the entries that are its own now: the filter laid into a band, with zeros where a slot has no entry for a sample.
+// A finished slot is written, cleared, and taken by the next output. So each output is the chain of fused
+// multiply-adds from +0 in the filter's column-major order, with products with zeros among them.
+//
+// Such a product changes two things, and nothing else:
+//  - It is NaN where the sample is infinite or NaN. But then the sum that it is added to ends infinite or NaN, too, as
+//    does each plain chain that meets such a sample or overflows. So: where an output is not finite, look again.
+//  - It turns -0 into +0, or not. A chain that began with +0 comes to -0 only where a sum that is not zero is rounded
+//    to it: a sum of finite numbers less than half of the least subnormal number, 2^-1074. Every accumulator is a
+//    multiple of 2^-1074; so is every product of a sample and an entry whose last places' values have a product of at
+//    least that. So: where every sample that is not zero is far enough from zero for the filter's smallest entry
+//    (`Part::near_zero`), no sum is rounded to zero, no accumulator is ever -0, and nothing differs. A sample that is
+//    zero is as good as one far away, and outputs may cancel to +0: images with constant regions cost nothing more.
+//    Else it is the outputs of +0 that may have to be -0: each that is not zero has taken its value from the product
+//    that made it so, whatever the sign of the zero before.
+// The warp remembers whether it met either, and goes through that stretch of its strip once more when it has done it.
+// What it then finds to be not finite, or +0 after samples too near to zero, it computes again by plain chains.
+#pragma once
+
+#include "tensor.cuh"
+
+namespace {
+
+constexpr int LANES = 32;
+constexpr unsigned int ALL_LANES = 0xffffffffu;
+constexpr int MAX_ENTRIES = 343;  // 7 x 7 x 7, which is more than 15 x 15
+
+// What stands where a dimension has no samples.
+enum Boundary { CONSTANT, REPLICATE, SYMMETRIC, CIRCULAR };
+
+}  // namespace
+
+// The filter, in column-major order.
+__device__ double F[MAX_ENTRIES];
+
+// The part of an image or a volume that one launch works on: whole columns, counted through all pages.
+struct Part {
+    const double* input;  // the samples, from `before` columns ahead of the first output's column
+    double* output;
+    long long count;   // columns to compute; of a volume, those of whole pages
+    long long before;  // columns at hand ahead of the first
+    long long after;   // columns at hand behind the last
+    long long first;   // the first output's column
+    long long rows;    // of the image
+    long long columns;
+    long long pages;
+    double outside;  // the constant
+    int height;      // of the filter, and no more than the kernel's SIZE
+    int width;
+    int depth;
+    int above;    // what stands beyond the rows: a Boundary
+    int aside;    // beyond the columns
+    int behind;   // beyond the pages
+    int abreast;  // strips below each other that neighbouring warps take: a divisor of the warps of a block
+    unsigned int near_zero;  // samples of less `nearness` are too near to zero, if they are not zero
+};
+
+struct Launch {
+    Part part;
+    int never[24];  // zeros: see `END_OF_COLUMN`
+};
+
+// Ends the block of instructions after each column. Otherwise ptxas orders all of a loop's multiplications by
+// accumulator, and each waits for the one before: twice the time. It cannot know that these numbers are zero. What the
+// warp remembers is asked for, too, or ptxas would keep all that it is made of until later.
+#define END_OF_COLUMN(NUMBER)                            \
+    do {                                                 \
+        if (launch.never[NUMBER] & met.bits()) return; \
+    } while (0)
+
+namespace {
+
+// Which of `count` samples of a dimension stands at the place `at`; -1 for the constant. Behind the last sample no
+// output needs more than `radius`.
+__device__ __forceinline__ long long sample_at(long long at, long long count, int radius, int boundary) {
+    if (at >= 0 && at < count) return at;
+    if (boundary == CONSTANT || at >= count + radius) return -1;
+    if (boundary == REPLICATE) return at < 0 ? 0 : count - 1;
+    // Once, unless there are fewer samples than the radius.
+    do {
+        const long long mirrored = (at < 0 ? 0 : 2 * count) - 1 - at;
+        const long long around = at < 0 ? at + count : at - count;
+        at = boundary == SYMMETRIC ? mirrored : around;
+    } while (at < 0 || at >= count);
+    return at;
+}
+
+// Whether a double's address is no multiple of 16.
+__device__ __forceinline__ int is_odd(unsigned long long address) { return static_cast<int>(address >> 3 & 1); }
+
+// ---- samples on their way
+
+// Some neighbouring columns of a page, from the row `top` on. Each is LENGTH samples, which is even.
+struct Box {
+    long long top;
+    long long column;       // the first
+    long long page;         // where the box is
+    long long source_page;  // which page stands there, -1 for none
+};
+
+// The first column of a box among those at hand, if it is one.
+__device__ __forceinline__ long long place_of(const Part& part, const Box& box) {
+    return box.page * part.columns + box.column - (part.first - part.before);
+}
+
+// Where the first sample of a box is, or would be if it were there.
+__device__ __forceinline__ unsigned long long address_of(const Part& part, const Box& box) {
+    return reinterpret_cast<unsigned long long>(part.input) + 8 * (place_of(part, box) * part.rows + box.top);
+}
+
+// Copies in bulk keep addresses modulo 16. So where the first sample of a column lies, or would lie, at an address that
+// is no multiple of that, it is the second in its place in shared memory. From column to column that changes if the
+// number of rows is odd.
+
+// Asks for a box of which some samples are not at hand, or at the very edge: those go one by one. (The part is a copy,
+// here and below: what a function that is called has the address of is no constant to the compiler any more.)
+template <int LENGTH, int COLUMNS, int RADIUS>
+__device__ __noinline__ void ask_at_edge(Part part, Box box, double* to, Barrier* full) {
+    const int lane = threadIdx.x % LANES;
+    const long long at_hand = part.before + part.count + part.after;
+    const int turns = static_cast<int>(part.rows & 1);
+    int odd = is_odd(address_of(part, box));
+#pragma unroll 1
+    for (int i = 0; i < COLUMNS; ++i, odd ^= turns) {
+        double* const column = to + i * LENGTH;
+        const long long top = box.top - odd;
+        const long long of = sample_at(box.column + i, part.columns, RADIUS, part.aside);
+        const long long at = box.source_page * part.columns + of - (part.first - part.before);
+        const bool has = box.source_page >= 0 && of >= 0 && at >= 0 && at < at_hand;
+        const double* const from = part.input + (has ? at : 0) * part.rows;
+        // In bulk from row `low` to `high`, as far as both ends are multiples of 16.
+        long long low = top > 0 ? top : 0;
+        long long high = top + LENGTH < part.rows ? top + LENGTH : part.rows;
+        const auto address = reinterpret_cast<unsigned long long>(from);
+        if (has && low < high && !is_odd(address + 8 * top)) {
+            low += is_odd(address + 8 * low);
+            high -= is_odd(address + 8 * high);
+        } else {
+            low = high = 0;
+        }
+        if (lane == 0) {
+            const int bytes = low < high ? static_cast<int>(high - low) * 8 : 0;
+            arrive(full, bytes);
+            if (bytes > 0) copy_bulk(column + (low - top), from + low, bytes, full);
+        }
+#pragma unroll 1
+        for (int r = lane; r < LENGTH; r += LANES) {
+            const long long row = top + r;
+            if (row >= low && row < high) continue;
+            const long long row_at = has ? sample_at(row, part.rows, RADIUS, part.above) : -1;
+            if (row_at >= 0) {
+                copy_element(column + r, from + row_at);
+            } else {
+                column[r] = part.outside;
+            }
+        }
+    }
+    writes_before_copies();
+}
+
+// The boxes of a stretch, one behind the other in the direction of the stream: those of which all samples are at hand,
+// and of which a lane has one column each.
+struct Inner {
+    const double* from;  // this lane's column of the first box
+    int first;           // box that is such a one
+    int end;             // behind the last
+};
+
+// Asks for the samples of box `number` of a stretch, in shared memory from `to` on, column by column. Some come by
+// themselves, which the barrier tells, some in this group of copies, and some are written at once.
+//
+// The boxes lie `step` samples apart; `edge` makes the box where it must be known.
+template <int LENGTH, int COLUMNS, int RADIUS, typename Edge>
+__device__ __forceinline__ void ask(const Part& part, const Inner& inner, int number, long long step, double* to,
+                                    Barrier* full, const Edge& edge) {
+    static_assert(LENGTH % 2 == 0 && COLUMNS <= LANES, "a copy is of pairs, and a lane's");
+    if (number >= inner.first && number < inner.end) {
+        const int lane = threadIdx.x % LANES;
+        if (lane < COLUMNS) {
+            arrive(full, LENGTH * 8);
+            const auto from = reinterpret_cast<unsigned long long>(inner.from + number * step);
+            copy_bulk(to + lane * LENGTH, reinterpret_cast<const double*>(from & ~15ull), LENGTH * 8, full);
+        }
+    } else {
+        ask_at_edge<LENGTH, COLUMNS, RADIUS>(part, edge(number), to, full);
+    }
+}
+
+// ---- a warp's share
+
+// Places of a sequence, of which each team of warps has a run: from `at` up to `end`.
+struct Share {
+    long long at;
+    long long end;
+};
+
+__device__ __forceinline__ Share share_of(long long total, int abreast, int warps) {
+    const int teams = warps / abreast;
+    const long long number = static_cast<long long>(blockIdx.x) * teams + threadIdx.x / LANES / abreast;
+    const long long of = static_cast<long long>(gridDim.x) * teams;
+    return {total * number / of, total * (number + 1) / of};
+}
+
+// ---- computed again
+
+// Computes those outputs once more, by plain chains from +0, that are not finite or, if `zeros` says so, +0: of ROWS
+// rows from `top` on, in the columns from `from` up to `to` of a page.
+//
+// Outputs in COLUMNS columns are looked at, and computed, together.
+template <int ROWS>
+__device__ __noinline__ void again(Part part, long long top, long long page, long long from, long long to,
+                                   bool zeros) {
+    constexpr int COLUMNS = 4;
+    constexpr int DOWN = ROWS < LANES ? ROWS : LANES;  // lanes below each other
+    constexpr int EACH = ROWS / DOWN;                  // rows of a lane, which lie DOWN rows apart
+    constexpr int ASIDE = LANES / DOWN;                // lanes beside each other
+    const int lane = threadIdx.x % LANES;
+    const long long row = top + lane % DOWN;
+    const long long ahead = part.first - part.before;
+    const long long at_hand = part.before + part.count + part.after;
+    const int height = part.height;
+    const int width = part.width;
+    const bool inner = top >= height / 2 && top + ROWS + height / 2 <= part.rows;
+#pragma unroll 1
+    for (long long left = from + lane / DOWN * COLUMNS; left - lane / DOWN * COLUMNS < to; left += ASIDE * COLUMNS) {
+        double* const outputs = part.output + (page * part.columns + left - part.first) * part.rows + row;
+        bool spoilt = false;
+#pragma unroll
+        for (int w = 0; w < COLUMNS; ++w) {
+#pragma unroll
+            for (int i = 0; i < EACH; ++i) {
+                if (left + w < to && row + i * DOWN < part.rows) {
+                    const double output = outputs[w * part.rows + i * DOWN];
+                    spoilt |= is_not_finite(output);
+                    spoilt |= zeros && (high_word(output) | low_word(output)) == 0;
+                }
+            }
+        }
+        if (!__any_sync(ALL_LANES, spoilt)) continue;
+
+        double sums[COLUMNS][EACH];
+#pragma unroll
+        for (int w = 0; w < COLUMNS; ++w) {
+#pragma unroll
+            for (int i = 0; i < EACH; ++i) sums[w][i] = 0;
+        }
+#pragma unroll 1
+        for (int p = 0; p < part.depth; ++p) {
+            const long long of_page = sample_at(page + p - part.depth / 2, part.pages, part.depth / 2, part.behind);
+#pragma unroll 1
+            for (int j = 0; j < COLUMNS + width - 1; ++j) {
+                const long long of = sample_at(left + j - width / 2, part.columns, width / 2, part.aside);
+                const long long at = of_page * part.columns + of - ahead;
+                const bool has = of_page >= 0 && of >= 0 && at >= 0 && at < at_hand;
+                const double* const samples = part.input + (has ? at : 0) * part.rows;
+                const double* const entries = F + (p * width + j) * height;
+                const auto take = [&](int r, long long (&places)[EACH]) {
+#pragma unroll
+                    for (int i = 0; i < EACH; ++i) {
+                        const double sample = has && places[i] >= 0 ? samples[places[i]] : part.outside;
+#pragma unroll
+                        for (int w = 0; w < COLUMNS; ++w) {
+                            if (j >= w && j - w < width) sums[w][i] = fma(sample, entries[r - w * height], sums[w][i]);
+                        }
+                    }
+                };
+                long long places[EACH];
+                if (inner) {
+#pragma unroll 4
+                    for (int r = 0; r < height; ++r) {
+#pragma unroll
+                        for (int i = 0; i < EACH; ++i) places[i] = row + i * DOWN + r - height / 2;
+                        take(r, places);
+                    }
+                } else {
+#pragma unroll 1
+                    for (int r = 0; r < height; ++r) {
+#pragma unroll
+                        for (int i = 0; i < EACH; ++i) {
+                            places[i] = sample_at(row + i * DOWN + r - height / 2, part.rows, height / 2, part.above);
+                        }
+                        take(r, places);
+                    }
+                }
+            }
+        }
+#pragma unroll
+        for (int w = 0; w < COLUMNS; ++w) {
+#pragma unroll
+            for (int i = 0; i < EACH; ++i) {
+                if (left + w < to && row + i * DOWN < part.rows) outputs[w * part.rows + i * DOWN] = sums[w][i];
+            }
+        }
+    }
+}
+
+// What a warp remembers of a stretch.
+struct Met {
+    // NaN once an output was infinite, NaN or of 2^1017 and more: the upper half of a double is an infinite float then,
+    // or NaN. That takes one instruction, and can be asked of sums that are not finished as well: one that is not finite
+    // stays so.
+    float outputs = 0;
+    // Of the samples that are not zero the nearest to it.
+    unsigned int nearest = ~0u;
+
+    __device__ __forceinline__ void output(double value) {
+        keep_not_finite(outputs, value);
+    }
+    __device__ __forceinline__ void sample(double value) {
+        keep_least(nearest, nearness(value));
+    }
+    __device__ __forceinline__ unsigned int bits() const { return nearest ^ __float_as_uint(outputs); }
+    __device__ __forceinline__ bool not_finite() const { return __any_sync(ALL_LANES, outputs != outputs); }
+    __device__ __forceinline__ bool near_zero(const Part& part) const {
+        return __any_sync(ALL_LANES, nearest < part.near_zero);
+    }
+};
+
+}  // namespace

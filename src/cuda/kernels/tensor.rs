@@ -1,0 +1,381 @@
+//! Convolutions on FP64 tensor cores: `cuda/tensor_convolution.cu` and `cuda/tensor_volume.cu`.
+//!
+//! They give the bits of `cuda/convolution.cu` for all data. Only chips of [`CAPABILITY`] load them, and only for what
+//! they are [faster](Module::pays) at; what does not go this way takes no notice of it.
+
+use std::ffi::CStr;
+use std::ops::Range;
+
+use bytemuck::{Pod, Zeroable};
+use cudarc::driver::sys;
+
+use super::super::Element;
+use super::super::cut::Size;
+use super::super::module::{Function, Modules, Shape, launch};
+use super::super::pace::SharedPace;
+use super::convolution::Columns;
+use super::{Area, LoadOnce, Loaded, Plan, at, word};
+use crate::stencil::{Boundary, Error, Filter};
+
+/// The chips that these kernels are for. Others have no such instructions, or fewer units that do them.
+const CAPABILITY: (i32, i32) = (9, 0);
+
+/// A module, and what is known of it before it is loaded.
+struct Module {
+    name: &'static str,
+    /// The kernel where each column of outputs begins at a multiple of 16 bytes, and where not.
+    pairs: &'static CStr,
+    singles: &'static CStr,
+    /// The rows, columns and pages into whose middle a filter is laid.
+    size: Size,
+    /// Rows and columns that a warp computes beside each other.
+    tile: [usize; 2],
+    /// The warps that a multiprocessor holds.
+    warps: usize,
+    /// How many times as fast it is as `cuda/convolution.cu` where it has enough to do: for filters of its size, and for
+    /// others of as many entries that have no module of their own there.
+    gain: [f64; 2],
+}
+
+const fn image(name: &'static str, size: usize, rows: usize, gain: [f64; 2]) -> Module {
+    let (pairs, singles) = (c"tensor_convolution_pairs", c"tensor_convolution_singles");
+    Module { name, pairs, singles, size: [size, size, 1], tile: [rows, 1], warps: 8, gain }
+}
+
+const fn volume(name: &'static str, size: usize, gain: [f64; 2]) -> Module {
+    let (pairs, singles) = (c"tensor_volume_pairs", c"tensor_volume_singles");
+    Module { name, pairs, singles, size: [size; 3], tile: [16, 16], warps: 8, gain }
+}
+
+/// The modules, the smallest first.
+const MODULES: [Module; 6] = [
+    image("tensor_convolution_07", 7, 128, [1.1, 2.0]),
+    image("tensor_convolution_09", 9, 128, [1.6, 3.0]),
+    image("tensor_convolution_11", 11, 64, [1.7, 3.0]),
+    image("tensor_convolution_15", 15, 64, [1.8, 3.0]),
+    volume("tensor_volume_05", 5, [2.0, 2.0]),
+    volume("tensor_volume_07", 7, [3.5, 3.5]),
+];
+
+/// The most columns, or pages, that the kernels count.
+const MOST_ALONG: usize = 1 << 30;
+
+/// The columns of outputs in a unit of an image: the smallest part of a sweep that can be a launch of its own. Of a
+/// volume that is a page.
+const UNIT_COLUMNS: usize = 128;
+
+impl Module {
+    /// The one for filters of this size.
+    fn of([rows, columns, pages]: Size) -> Option<&'static Module> {
+        let fits = |module: &&Module| {
+            (pages > 1) == (module.size[2] > 1) && rows.max(columns) <= module.size[0] && pages <= module.size[2]
+        };
+        MODULES.iter().find(fits)
+    }
+
+    /// Whether it is faster than `cuda/convolution.cu` for these columns of outputs, counted through all pages of an
+    /// array of this size, on so many multiprocessors.
+    ///
+    /// What it does for nothing: entries around the filter, rows and columns of tiles beyond the array's, and what each
+    /// warp computes ahead of its first output: as many columns, or pages, as the filter reaches beyond them.
+    fn pays(&self, filter: Size, size: Size, outputs: usize, multiprocessors: usize) -> bool {
+        let [rows, columns, _] = size;
+        let [down, across] = [rows.div_ceil(self.tile[0]), columns.div_ceil(self.tile[1])];
+        // Columns of an image's outputs, or pages of a volume's.
+        let along = if self.size[2] > 1 { down * across * (outputs / columns) } else { down * outputs };
+        let stretch = along as f64 / (multiprocessors * self.warps) as f64;
+        // No stretch goes on into another page.
+        let stretch = if self.size[2] > 1 { stretch } else { stretch.min(columns as f64) };
+        let tiles = (rows * columns) as f64 / (down * self.tile[0] * across * self.tile[1]) as f64;
+        let ahead = stretch / (stretch + (self.size[0] - 1) as f64);
+        let entries = |size: Size| size.iter().product::<usize>() as f64;
+        let [square, other] = self.gain;
+        let gain = if filter[0] == filter[1] { square } else { other };
+        gain * tiles * ahead * entries(filter) / entries(self.size) >= 1.0
+    }
+}
+
+/// The argument of the kernels: `struct Part` of `cuda/tensor_strips.cuh`, field for field.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+struct Argument {
+    input: sys::CUdeviceptr,
+    output: sys::CUdeviceptr,
+    count: i64,
+    before: i64,
+    after: i64,
+    first: i64,
+    rows: i64,
+    columns: i64,
+    pages: i64,
+    outside: f64,
+    height: i32,
+    width: i32,
+    depth: i32,
+    beyond: [i32; 3],
+    abreast: i32,
+    near_zero: u32,
+    never: [i32; 24],
+}
+
+/// How a convolution of this filter over a tile is launched, if it goes through tensor cores.
+///
+/// # Errors
+/// The driver's.
+pub(super) fn plan<'a, T: Element>(
+    loaded: &'a LoadOnce,
+    modules: &Modules,
+    area: &Area<T>,
+    filter: &Filter<T>,
+    boundary: Boundary<T>,
+) -> Result<Option<Box<dyn Plan<T> + 'a>>, Error> {
+    // What goes through the slots waits for the link, whatever computes it.
+    if T::NAME != f64::NAME || !area.queued {
+        return Ok(None);
+    }
+    let Some(device) = modules.device().filter(|device| device.capability == CAPABILITY) else {
+        return Ok(None);
+    };
+    let multiprocessors = device.multiprocessors.max(1) as usize;
+    let size @ [rows, columns, pages] = area.tile.size();
+    let span = area.tile.span();
+    // An array that is swept on the device is one tile: all its samples' places are outputs. The kernels count those of
+    // a dimension in integers of 32 bits, and some more.
+    if span.is_empty() || span.len() != area.tile.samples() || columns.max(pages) > MOST_ALONG {
+        return Ok(None);
+    }
+    let outputs = 0..span.len() / rows;
+    let Some(kind) =
+        Module::of(filter.size()).filter(|kind| kind.pays(filter.size(), size, outputs.len(), multiprocessors))
+    else {
+        return Ok(None);
+    };
+    let entries = (c"F", bytemuck::cast_slice(filter.values()));
+    let Loaded { function: singles, module } = loaded.get(modules, area.queued, kind.name, entries, kind.singles)?;
+    let shared_bytes = module.constant(c"shared_bytes")?;
+    singles.allow_shared(shared_bytes)?;
+    let pairs = if rows % 2 == 0 { Some(module.function(kind.pairs)?) } else { None };
+    if let Some(pairs) = &pairs {
+        pairs.allow_shared(shared_bytes)?;
+    }
+    let warps = module.constant(c"block_warps")?;
+    let unit = if kind.size[2] > 1 { columns } else { UNIT_COLUMNS };
+    Ok(Some(Box::new(TensorPlan {
+        pairs,
+        singles,
+        pace: module.pace(area.shared),
+        shape: Shape::prepared(multiprocessors * module.constant(c"blocks_at_once")?, LANES * warps, shared_bytes)?,
+        filter: filter.size(),
+        outside: boundary.constant(),
+        size,
+        beyond: area.boundary.map(|boundary| word(boundary) as i32),
+        abreast: abreast(rows.div_ceil(kind.tile[0]), warps),
+        near_zero: near_zero(filter.values()),
+        columns: Columns::new(columns, unit, outputs),
+    })))
+}
+
+/// Threads of a warp.
+const LANES: usize = 32;
+
+/// How many of a block's warps take strips below each other, of so many strips: a power of two that divides the warps.
+/// They share what lies at the border of their strips while it is in the cache; but where the last of them would have
+/// none too often, they go apart.
+fn abreast(strips: usize, warps: usize) -> usize {
+    let mut abreast = 1 << warps.trailing_zeros();
+    while abreast > 1 && strips.next_multiple_of(abreast) * 9 > strips * 10 {
+        abreast /= 2;
+    }
+    abreast
+}
+
+/// Which samples may make a sum underflow to zero, for a filter of these entries: those of less than this, as the
+/// kernels' `nearness` has it, that are not zero.
+///
+/// The product of a sample and an entry is a multiple of the product of their last places' values. Where that is no less
+/// than the least subnormal number, 2^-1074, each sum is a multiple of it, and none is rounded to zero. So 2^e is near
+/// enough if e - 52 and the exponent of the smallest entry's last place are less than -1074 together.
+fn near_zero<T: Element>(entries: &[T]) -> u32 {
+    // Of the last place of each entry that is not zero; infinities and NaN have none, and no sum with them is finite.
+    let last_place = |entry: f64| ((entry.to_bits() >> 52 & 0x7ff) as i32).max(1) - 1075;
+    let entries = entries.iter().map(|entry| entry.to_f64()).filter(|entry| *entry != 0.0 && entry.is_finite());
+    match entries.map(last_place).min() {
+        // The exponent as it is stored, in its place in the upper half without the sign, less one.
+        Some(last) if last < 0 => (((1 - last) as u32) << 21) - 1,
+        _ => 0,
+    }
+}
+
+/// A convolution on tensor cores over a whole array.
+struct TensorPlan<'a, T> {
+    pairs: Option<Function>,
+    singles: &'a Function,
+    pace: &'a SharedPace,
+    shape: Shape,
+    filter: Size,
+    outside: T,
+    size: Size,
+    /// What stands beyond each of its dimensions.
+    beyond: [i32; 3],
+    abreast: usize,
+    near_zero: u32,
+    columns: Columns,
+}
+
+impl<T: Element> Plan<T> for TensorPlan<'_, T> {
+    fn pace(&self) -> &SharedPace {
+        self.pace
+    }
+
+    /// [`UNIT_COLUMNS`] columns, or a page.
+    fn units(&self) -> usize {
+        self.columns.len()
+    }
+
+    fn fused(&self, _: usize) -> Result<usize, Error> {
+        Ok(1)
+    }
+
+    fn first_output(&self) -> usize {
+        0
+    }
+
+    fn sweep(&self, stream: sys::CUstream, _: usize, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
+        self.part(stream, 0..self.columns.len(), buffers)
+    }
+
+    fn part(
+        &self,
+        stream: sys::CUstream,
+        units: Range<usize>,
+        [input, output]: [sys::CUdeviceptr; 2],
+    ) -> Result<(), Error> {
+        let [rows, columns, pages] = self.size;
+        let outputs = self.columns.of(units);
+        let output = at::<T>(output, outputs.start * rows);
+        let argument = Argument {
+            input,
+            output,
+            count: outputs.len() as i64,
+            before: outputs.start as i64,
+            after: (columns * pages - outputs.end) as i64,
+            first: outputs.start as i64,
+            rows: rows as i64,
+            columns: columns as i64,
+            pages: pages as i64,
+            outside: self.outside.to_f64(),
+            height: self.filter[0] as i32,
+            width: self.filter[1] as i32,
+            depth: self.filter[2] as i32,
+            beyond: self.beyond,
+            abreast: self.abreast as i32,
+            near_zero: self.near_zero,
+            never: [0; 24],
+        };
+        let function = self.pairs.as_ref().filter(|_| output.is_multiple_of(16)).unwrap_or(self.singles);
+        // SAFETY: the kernel reads the array's samples, and writes its outputs, at addresses where the caller has as
+        // many.
+        unsafe { launch(function, stream, self.shape, &argument) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::archive;
+    use super::super::super::module::tests::argument_bytes;
+    use super::*;
+
+    #[test]
+    fn the_kernels_take_this_argument() {
+        for Module { name, pairs, singles, .. } in &MODULES {
+            for kernel in [pairs, singles] {
+                assert_eq!(argument_bytes(name, kernel.to_str().unwrap()), size_of::<Argument>(), "{name}");
+            }
+        }
+    }
+
+    /// What is known of a module before it is loaded is what it tells, and it is for the chips that load it.
+    #[test]
+    fn the_table_is_right() {
+        for module in &MODULES {
+            let ptx = archive::ptx(module.name).unwrap().into_string().unwrap();
+            let constant = |name: &str| -> usize {
+                let (_, rest) = ptx.split_once(&format!(" {name} = ")).unwrap();
+                rest.split_once(';').unwrap().0.parse().unwrap()
+            };
+            let tile = ["tile_rows_of_output", "tile_columns_of_output"].map(constant);
+            let warps = constant("block_warps") * constant("blocks_at_once");
+            assert_eq!((tile, warps), (module.tile, module.warps), "{}", module.name);
+            assert!(ptx.contains(".target sm_90\n"), "{}", module.name);
+        }
+    }
+
+    #[test]
+    fn a_filter_goes_into_the_smallest_that_it_fits() {
+        for (filter, name) in [
+            ([1, 1, 1], "tensor_convolution_07"),
+            ([7, 7, 1], "tensor_convolution_07"),
+            ([9, 3, 1], "tensor_convolution_09"),
+            ([3, 11, 1], "tensor_convolution_11"),
+            ([13, 13, 1], "tensor_convolution_15"),
+            ([15, 1, 1], "tensor_convolution_15"),
+            ([1, 1, 3], "tensor_volume_05"),
+            ([5, 3, 5], "tensor_volume_05"),
+            ([1, 1, 7], "tensor_volume_07"),
+            ([7, 3, 3], "tensor_volume_07"),
+        ] {
+            assert_eq!(Module::of(filter).unwrap().name, name);
+        }
+        // Sizes that no filter has.
+        for filter in [[17, 1, 1], [9, 9, 3], [3, 3, 9]] {
+            assert!(Module::of(filter).is_none());
+        }
+    }
+
+    #[test]
+    fn it_pays_where_there_is_enough_to_do() {
+        let pays = |filter: Size, size: Size| Module::of(filter).unwrap().pays(filter, size, size[1] * size[2], 132);
+        assert!(pays([15, 15, 1], [8192, 8192, 1]) && pays([15, 15, 1], [8191, 8193, 3]));
+        assert!(pays([7, 7, 7], [512, 512, 512]) && pays([5, 5, 5], [513, 511, 512]));
+        // Too few columns for a warp, too few rows for a strip, pages that end too soon, and a filter too small.
+        assert!(!pays([15, 15, 1], [512, 512, 1]));
+        assert!(!pays([15, 15, 1], [3, 1 << 24, 1]));
+        assert!(!pays([15, 15, 1], [8192, 3, 3000]));
+        assert!(!pays([15, 1, 1], [8192, 8192, 1]));
+        assert!(!pays([7, 7, 7], [32, 32, 32]));
+    }
+
+    #[test]
+    fn warps_lie_abreast_unless_too_many_would_lie_idle() {
+        for (strips, expected) in [(1, 1), (2, 2), (3, 1), (8, 8), (9, 2), (15, 8), (128, 8), (130, 8)] {
+            assert_eq!(abreast(strips, 8), expected, "{strips}");
+        }
+    }
+
+    #[test]
+    fn near_zero_is_where_sums_underflow() {
+        // As the kernels' `nearness` has it.
+        let nearness = |sample: f64| {
+            let (high, low) = ((sample.to_bits() >> 32) as u32, sample.to_bits() as u32);
+            (high << 1).wrapping_add(low.min(1)).wrapping_sub(1)
+        };
+        for exponent in [-1074, -1060, -1022, -1000, -500, -60, -53, -10, -1, 0, 5, 51] {
+            let entry = if exponent < -1022 {
+                f64::from_bits(1 << (exponent + 1074)) + f64::from_bits(1)
+            } else {
+                2_f64.powi(exponent) * (1.0 + f64::EPSILON)
+            };
+            let limit = near_zero(&[f64::MAX, 0.0, -entry, f64::NAN]);
+            assert_ne!(limit, 0, "{exponent}");
+            // The least sample that is far enough is a power of two: its last place and the entry's have the least
+            // subnormal number as their product.
+            let least = f64::from_bits(u64::from((limit + 1) >> 1) << 32);
+            assert!(nearness(least) >= limit && nearness(least.next_down()) < limit, "{exponent}");
+            let exponents = (least.to_bits() >> 52) as i32 - 1075 + ((entry.to_bits() >> 52) as i32).max(1) - 1075;
+            assert_eq!(exponents, -1074, "{exponent}");
+            assert!(nearness(0.0) >= limit && nearness(-0.0) >= limit && nearness(f64::from_bits(1)) < limit);
+        }
+        assert_eq!(near_zero(&[0.0, -0.0]), 0);
+        assert_eq!(near_zero(&[2_f64.powi(52)]), 0);
+    }
+}
