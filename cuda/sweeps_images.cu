@@ -1,32 +1,40 @@
-// Many sweeps of a square filter over images: see sweeps_images.cuh.
+// Many sweeps of a square filter over images in one launch, for chips of compute capability 9.0: see sweeps_images.cuh.
 //
 // Compiled for -DREAL=float and -DREAL=double, and for each -DSIZE, the filter's rows and columns.
 
 #include "sweeps_images.cuh"
 
-#ifndef TUNE_POINTS
-#define TUNE_POINTS 21
-#define TUNE_STAGES 2
-#define TUNE_BLOCKS 2
-#endif
+namespace {
+// Rows that a lane holds, sweeps that a warp does, and the blocks that a multiprocessor holds, which bounds the
+// registers. Measured on an H200 among some dozen: as many rows as registers allow, but for single with 7 x 7, where
+// three blocks are ahead of two. An odd number of doubles, or one of singles that is four times an odd one, is read from
+// shared memory without conflicts.
+struct Tuned {
+    int points;
+    int stages;
+    int blocks;
+};
+constexpr bool DOUBLE = sizeof(REAL) == 8;
+constexpr Tuned TUNED = SIZE == 3   ? Tuned{DOUBLE ? 21 : 36, 2, 2}
+                        : SIZE == 5 ? Tuned{DOUBLE ? 21 : 44, 1, 2}
+                                    : Tuned{DOUBLE ? 13 : 20, 1, DOUBLE ? 2 : 3};
+}  // namespace
 
 // The filter, in column-major order.
 __constant__ REAL F[SIZE * SIZE];
 
 namespace {
-struct Tune { int points, stages, blocks; };
-constexpr Tune TUNED = {TUNE_POINTS, TUNE_STAGES, TUNE_BLOCKS};
-// All taps, whatever their values.
-struct Square {
+struct Filter {
     // What an output has of the filter's first column.
     template <class Sample>
-    static __device__ __forceinline__ REAL first(unsigned int, const Sample& sample) {
+    static __device__ __forceinline__ REAL first(const Sample& sample) {
         return chain(0, sample, REAL(0), 0);
     }
 
+    // A column of samples for all outputs that it counts for, by the place of the column under their filters: the oldest
+    // sums are finished.
     template <int COUNT, class Sample, class Emit>
-    static __device__ __forceinline__ void apply(unsigned int, const Sample& sample, REAL (&sums)[SIZE - 1][COUNT],
-                                                 const Emit& emit) {
+    static __device__ __forceinline__ void apply(const Sample& sample, REAL (&sums)[SIZE - 1][COUNT], const Emit& emit) {
 #pragma unroll
         for (int i = 0; i < COUNT; ++i) {
             emit(i, chain(i, sample, sums[0][i], SIZE - 1));
@@ -47,5 +55,10 @@ struct Square {
 }  // namespace
 
 extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks) sweeps_images(images::Launch<REAL> launch) {
-    images::sweep_images<REAL, SIZE / 2, TUNED.points, TUNED.stages, Square>(launch);
+    images::sweep_images<REAL, SIZE / 2, TUNED.points, TUNED.stages, Filter>(launch);
 }
+
+// What the host must know to launch it, told by the module itself.
+extern "C" __constant__ unsigned int lane_points = TUNED.points;
+extern "C" __constant__ unsigned int warp_sweeps = TUNED.stages;
+extern "C" __constant__ unsigned int blocks_at_once = TUNED.blocks;

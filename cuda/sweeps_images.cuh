@@ -21,7 +21,7 @@
 // For one that goes around, images are seen as going on: nothing has an edge.
 #pragma once
 
-#include "chip.cuh"
+#include "tensor.cuh"
 
 namespace images {
 
@@ -48,6 +48,7 @@ struct Launch {
     const T* input;
     T* output;
     long long rows;        // of an image, which lie next to each other
+    double value;          // of the constant boundary
     int columns;           // of an image
     int strips;            // of an image
     int segments;          // of a strip: none has 2^24 columns
@@ -59,8 +60,6 @@ struct Launch {
     unsigned int first_turn;  // the same of the ring before the first warp
     unsigned int at_once;  // whether columns of strips begin and end at multiples of 16 bytes
     unsigned int boundary;
-    unsigned int taps;     // where not all taps are used: a bit for each that is
-    T value;               // of the constant boundary
 };
 
 template <typename Number>
@@ -190,7 +189,7 @@ struct Warp {
         } else {
             T next[POINTS];
             outside(points, above, below);
-            Filter::template apply<POINTS>(launch.taps, Samples{points, above, below}, sums[0],
+            Filter::template apply<POINTS>(Samples{points, above, below}, sums[0],
                                            [&](int i, T finished) { next[i] = finished; });
             if constexpr (EDGES) between(next, column - RADIUS);
 #pragma unroll
@@ -220,7 +219,7 @@ private:
     __device__ __forceinline__ void sweep(const T (&points)[POINTS], T (&above)[RADIUS], T (&below)[RADIUS], T* to) {
         outside(points, above, below);
         T run[ACCESS];
-        Filter::template apply<POINTS>(launch.taps, Samples{points, above, below}, sums[STAGE], [&](int i, T finished) {
+        Filter::template apply<POINTS>(Samples{points, above, below}, sums[STAGE], [&](int i, T finished) {
             run[i % ACCESS] = finished;
             if (i % ACCESS == ACCESS - 1) store<ACCESS>(to + i - (ACCESS - 1), run);
         });
@@ -231,13 +230,13 @@ private:
         if (above_all) {
 #pragma unroll
             for (int i = 0; i < RADIUS; ++i) {
-                above[i] = launch.boundary == CONSTANT ? launch.value : launch.boundary == REPLICATE ? points[0] : points[i];
+                above[i] = launch.boundary == CONSTANT ? T(launch.value) : launch.boundary == REPLICATE ? points[0] : points[i];
             }
         }
         if (below_all) {
 #pragma unroll
             for (int i = 0; i < RADIUS; ++i) {
-                below[i] = launch.boundary == CONSTANT    ? launch.value
+                below[i] = launch.boundary == CONSTANT    ? T(launch.value)
                            : launch.boundary == REPLICATE ? points[POINTS - 1]
                                                           : points[POINTS - 1 - i];
             }
@@ -265,7 +264,7 @@ private:
         for (int i = 0; i < POINTS; ++i) {
             const int up = i == 0 && above_all ? i : i - 1;
             const int down = i == POINTS - 1 && below_all ? i : i + 1;
-            behind[i] = Filter::first(launch.taps, [&](int r) { return kept[r < 0 ? up : r > 0 ? down : i]; });
+            behind[i] = Filter::first([&](int r) { return kept[r < 0 ? up : r > 0 ? down : i]; });
         }
         for_all([&](int i) { load<ACCESS>(behind + i, sums[STAGES - 1][2 * RADIUS - 1] + i); });
     }
@@ -340,19 +339,19 @@ __device__ __forceinline__ void bring(const Launch<T>& launch, const Block& bloc
     const T* from = launch.input + block.top + column * launch.rows;
 #pragma unroll 1
     for (int i = threadIdx.x; i < block.height; i += THREADS) {
-        copy_async(to + i, from + i - (i < block.wrap ? 0 : launch.rows));
+        copy_element(to + i, from + i - (i < block.wrap ? 0 : launch.rows));
     }
 }
 
 // The next column comes, by one thread, as a whole: it is there when the barrier says so.
 template <typename T>
-__device__ __forceinline__ void bring_at_once(const Launch<T>& launch, Block& block, T* to, unsigned long long* barrier) {
+__device__ __forceinline__ void bring_at_once(const Launch<T>& launch, Block& block, T* to, Barrier* barrier) {
     const T* from = launch.input + next_column(block, launch.rows, launch.columns);
     const int bytes = block.height * (int)sizeof(T);
     const int first = block.wrap * (int)sizeof(T);
-    barrier_expect(barrier, bytes);
-    bulk_copy_in(to, from, first, barrier);
-    if (first < bytes) bulk_copy_in(to + block.wrap, from + block.wrap - launch.rows, bytes - first, barrier);
+    arrive(barrier, bytes);
+    copy_bulk(to, from, first, barrier);
+    if (first < bytes) copy_bulk(to + block.wrap, from + block.wrap - launch.rows, bytes - first, barrier);
 }
 
 // A column of the strip goes, by all threads.
@@ -368,7 +367,7 @@ template <typename T>
 __device__ __forceinline__ void take_at_once(const Launch<T>& launch, Block& block, const T* from) {
     const long long at = block.output;
     block.output = at + launch.rows;
-    bulk_copy_out(launch.output + at, from + block.from, (block.to - block.from) * (int)sizeof(T));
+    copy_bulk_out(launch.output + at, from + block.from, (block.to - block.from) * (int)sizeof(T));
 }
 
 template <typename T, int RADIUS, int POINTS, int STAGES, class Filter>
@@ -378,7 +377,7 @@ __device__ __forceinline__ void sweep_images(const Launch<T>& launch) {
     constexpr int WARP_REACH = STAGES * RADIUS;
     DYNAMIC_SHARED(T, memory);
     __shared__ Block block;
-    __shared__ __align__(8) unsigned long long arrived[4];  // for columns by their number modulo 4
+    __shared__ Barrier arrived[4];  // for columns by their number modulo 4
     const int thread = threadIdx.x;
     const int lane = thread % LANES;
     // The same for all lanes, which the compiler cannot know: what is the same for a warp takes no registers of a lane.
@@ -387,11 +386,11 @@ __device__ __forceinline__ void sweep_images(const Launch<T>& launch) {
     const int first_ring = ring + (LEAD - 1) * PITCH;
     const bool circular = launch.boundary == CIRCULAR;
     T* constant = memory + first_ring + launch.warps * ring;
-    for (int i = thread; i < PITCH; i += THREADS) constant[i] = launch.value;
+    for (int i = thread; i < PITCH; i += THREADS) constant[i] = T(launch.value);
     if (thread == 0) {
         lay_out<T, RADIUS, POINTS, STAGES>(launch, block);
-        for (int i = 0; i < 4; ++i) barrier_init(arrived + i, 1);
-        barriers_ready();
+        for (int i = 0; i < 4; ++i) make_barrier(arrived + i, 1);
+        barriers_are_made();
     }
     __syncthreads();
 
@@ -449,12 +448,15 @@ __device__ __forceinline__ void sweep_images(const Launch<T>& launch) {
             if (brings && comes) bring_at_once(launch, block, memory + coming_to + PAD, arrived + (coming & 3));
             if (takes && goes) take_at_once(launch, block, memory + leaving_from + PAD);
         }
-        if (awaits && came) barrier_wait(arrived + ((coming - LEAD) & 3), (coming - LEAD) >> 2 & 1);
+        if (awaits && came) wait(arrived + ((coming - LEAD) & 3), (coming - LEAD) >> 2 & 1);
     };
     const auto end_slot = [&]() {
-        if (by_pieces) copies_wait();
-        if (publishes) bulk_publish();
-        if (takes && lane == 0) bulk_copies_read();
+        if (by_pieces) {
+            end_group();
+            wait_groups<0>();
+        }
+        if (publishes) writes_before_copies();
+        if (takes && lane == 0) wait_until_read();
         __syncthreads();
     };
     const int output_ring = first_ring + (launch.warps - 1) * ring;
@@ -505,7 +507,7 @@ __device__ __forceinline__ void sweep_images(const Launch<T>& launch) {
             ++slot;
         }
     }
-    if (takes && lane == 0) bulk_copies_wait();
+    if (takes && lane == 0) wait_until_written();
 }
 
 }  // namespace images

@@ -57,7 +57,7 @@ __device__ __forceinline__ void arrive(Barrier* barrier, int bytes) {
 }
 
 // Begins a copy of so many bytes, which were announced. Both addresses and the number are multiples of 16.
-__device__ __forceinline__ void copy_bulk(double* to, const double* from, int bytes, Barrier* barrier) {
+__device__ __forceinline__ void copy_bulk(void* to, const void* from, int bytes, Barrier* barrier) {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
                      shared_address(to)),
                  "l"(from), "r"(bytes), "r"(shared_address(barrier))
@@ -79,8 +79,10 @@ __device__ __forceinline__ void wait(Barrier* barrier, int parity) {
 }
 
 // Begins a copy of one element, for this thread's current group of copies.
-__device__ __forceinline__ void copy_element(double* to, const double* from) {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(shared_address(to)), "l"(from) : "memory");
+template <typename T>
+__device__ __forceinline__ void copy_element(T* to, const T* from) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared_address(to)), "l"(from), "n"(sizeof(T))
+                 : "memory");
 }
 
 // Ends the group.
@@ -91,6 +93,19 @@ template <int LATER>
 __device__ __forceinline__ void wait_groups() {
     asm volatile("cp.async.wait_group %0;" ::"n"(LATER) : "memory");
 }
+
+// Begins a copy of so many bytes from shared to global memory, which this thread has seen written. Both addresses and the
+// number are multiples of 16.
+__device__ __forceinline__ void copy_bulk_out(void* to, const void* from, int bytes) {
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(shared_address(from)),
+                 "r"(bytes)
+                 : "memory");
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+// Waits until what this thread copies out has been read, and, the second, until it is there.
+__device__ __forceinline__ void wait_until_read() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+__device__ __forceinline__ void wait_until_written() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
 
 // Reads from shared memory here, and not where the value is first needed.
 __device__ __forceinline__ double read_here(const double* from) {
@@ -200,11 +215,20 @@ __device__ inline void make_barrier(Barrier* barrier, int arrivals) { stand_in_m
 __device__ inline void barriers_are_made() {}
 __device__ inline void writes_before_copies() {}
 __device__ inline void arrive(Barrier* barrier, int bytes) { stand_in_arrive(barrier, bytes); }
-__device__ inline void copy_bulk(double* to, const double* from, int bytes, Barrier* barrier) {
+__device__ inline void copy_bulk(void* to, const void* from, int bytes, Barrier* barrier) {
     stand_in_copy_bulk(to, from, bytes, barrier);
 }
 __device__ inline void wait(Barrier* barrier, int parity) { stand_in_wait(barrier, parity); }
-__device__ inline void copy_element(double* to, const double* from) { stand_in_copy_element(to, from, sizeof *to); }
+__device__ inline void copy_bulk_out(void* to, const void* from, int bytes) {
+    stand_in_copy_element(to, from, bytes);
+    stand_in_end_group();
+}
+__device__ inline void wait_until_read() { stand_in_wait_groups(0); }
+__device__ inline void wait_until_written() { stand_in_wait_groups(0); }
+template <typename T>
+__device__ inline void copy_element(T* to, const T* from) {
+    stand_in_copy_element(to, from, sizeof *to);
+}
 __device__ inline void end_group() { stand_in_end_group(); }
 template <int LATER>
 __device__ inline void wait_groups() {

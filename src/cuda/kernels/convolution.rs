@@ -10,7 +10,7 @@ use super::super::Element;
 use super::super::cut::{Cut, Size};
 use super::super::module::{Function, Modules, Shape, Turns, counter, launch};
 use super::super::pace::SharedPace;
-use super::{Area, Kernel, LoadOnce, Loaded, Plan, at, tensor, word};
+use super::{Area, Kernel, LoadOnce, Loaded, Plan, at, images, tensor, word};
 use crate::stencil::{Boundary, Convolution, Error, Filter};
 
 /// The filters of `cuda/convolution.cu` that have modules of their own, by rows and columns: one for single and one
@@ -61,13 +61,14 @@ pub(in super::super) struct ConvolutionKernel<T> {
     boundary: Boundary<T>,
     loaded: LoadOnce,
     on_tensor_cores: LoadOnce,
+    several_sweeps: LoadOnce,
 }
 
 impl<T: Element> ConvolutionKernel<T> {
     pub(in super::super) fn new(what: &Convolution<T>) -> ConvolutionKernel<T> {
         let (size, filter, boundary) = (what.size(), what.filter().clone(), what.boundary());
-        let (loaded, on_tensor_cores) = Default::default();
-        ConvolutionKernel { size, filter, boundary, loaded, on_tensor_cores }
+        let (loaded, on_tensor_cores, several_sweeps) = Default::default();
+        ConvolutionKernel { size, filter, boundary, loaded, on_tensor_cores, several_sweeps }
     }
 }
 
@@ -95,6 +96,14 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
     }
 
     fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
+        let single = self.single(modules, area)?;
+        images::plan(&self.several_sweeps, modules, area, &self.filter, self.boundary, single)
+    }
+}
+
+impl<T: Element> ConvolutionKernel<T> {
+    /// How single sweeps are launched.
+    fn single(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
         if let Some(plan) = tensor::plan(&self.on_tensor_cores, modules, area, &self.filter, self.boundary)? {
             return Ok(plan);
         }

@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod convolution;
+mod images;
 mod lines;
 mod sweeps;
 mod tensor;
@@ -119,8 +120,8 @@ pub(super) trait Plan<T> {
     fn part(&self, stream: sys::CUstream, units: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error>;
 }
 
-/// What stands outside, as the kernels call it: the `Boundary` of `cuda/sweeps.cuh`, of `cuda/convolution.cu` and of
-/// `cuda/tensor_strips.cuh`.
+/// What stands outside, as the kernels call it: the `Boundary` of `cuda/sweeps.cuh`, of `cuda/convolution.cu`, of
+/// `cuda/sweeps_images.cuh` and of `cuda/tensor_strips.cuh`.
 fn word<T>(boundary: Boundary<T>) -> u32 {
     match boundary {
         Boundary::Constant(_) => 0,

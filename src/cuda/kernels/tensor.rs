@@ -18,7 +18,7 @@ use super::{Area, LoadOnce, Loaded, Plan, at, word};
 use crate::stencil::{Boundary, Error, Filter};
 
 /// The chips that these kernels are for. Others have no such instructions, or fewer units that do them.
-const CAPABILITY: (i32, i32) = (9, 0);
+pub(super) const CAPABILITY: (i32, i32) = (9, 0);
 
 /// A module, and what is known of it before it is loaded.
 struct Module {

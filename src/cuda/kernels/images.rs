@@ -1,0 +1,405 @@
+//! Many sweeps of a square filter over images that lie on the device, some of them in each launch:
+//! `cuda/sweeps_images.cu`.
+//!
+//! The kernel gives the bits of single sweeps. Chips of [`CAPABILITY`](super::tensor::CAPABILITY) load it, for arrays
+//! for which it is faster by the [numbers](Kind) that were measured; what it does not do goes by single sweeps.
+
+use std::ops::Range;
+
+use bytemuck::{Pod, Zeroable};
+use cudarc::driver::sys;
+
+use super::super::Element;
+use super::super::cut::Size;
+use super::super::module::{Function, Modules, Shape, launch};
+use super::super::pace::SharedPace;
+use super::tensor::CAPABILITY;
+use super::{Area, LoadOnce, Loaded, Plan, word};
+use crate::stencil::{Boundary, Error, Filter};
+
+/// Threads of a warp, and the most warps of a block that sweep.
+const LANES: usize = 32;
+const WARPS: usize = 4;
+
+/// How many slots ahead a column comes from device memory: `LEAD` of `cuda/sweeps_images.cuh`.
+const LEAD: usize = 2;
+
+/// The elements at either end of a ring's columns: `PAD` there.
+const PAD: usize = 4;
+
+/// The shared memory of a multiprocessor, and how much of it a block takes beside what it asks for, in bytes: on chips
+/// of that capability.
+const MOST_SHARED: usize = 228 << 10;
+const SHARED_BESIDE: usize = 2 << 10;
+
+/// No segment has as many columns.
+const MOST_COLUMNS: usize = 1 << 23;
+
+/// What a launch takes beside its slots, and the same for a single sweep, in microseconds.
+const LAUNCH: f64 = 3.0;
+
+/// A module, and what is known of it before it is loaded.
+#[derive(Debug)]
+struct Kind {
+    name: &'static str,
+    single: bool,
+    /// Rows and columns of the filter.
+    size: usize,
+    /// Rows of a strip that a lane holds.
+    points: usize,
+    /// Sweeps that a warp does.
+    stages: usize,
+    /// Blocks that a multiprocessor holds.
+    blocks: usize,
+    /// How long a slot takes where all multiprocessors hold as many, in microseconds, and how many thousand updates a
+    /// microsecond single sweeps do: measured on an H200 with 8192 x 8192 (BENCHMARKS.md).
+    slot: f64,
+    rate: f64,
+}
+
+/// Measured on an H200, with driver 580.
+const KINDS: [Kind; 6] = [
+    kind("sweeps_images_float_03", true, 3, 36, 2, 2, 1.0, 430.0),
+    kind("sweeps_images_float_05", true, 5, 44, 1, 2, 1.6, 400.0),
+    kind("sweeps_images_float_07", true, 7, 20, 1, 3, 1.9, 300.0),
+    kind("sweeps_images_double_03", false, 3, 21, 2, 2, 1.11, 252.0),
+    kind("sweeps_images_double_05", false, 5, 21, 1, 2, 1.35, 236.0),
+    kind("sweeps_images_double_07", false, 7, 13, 1, 2, 1.55, 191.0),
+];
+
+#[allow(clippy::too_many_arguments, reason = "a row of the table")]
+const fn kind(
+    name: &'static str,
+    single: bool,
+    size: usize,
+    points: usize,
+    stages: usize,
+    blocks: usize,
+    slot: f64,
+    rate: f64,
+) -> Kind {
+    Kind { name, single, size, points, stages, blocks, slot, rate }
+}
+
+/// How one launch is laid out: see `struct Launch` of `cuda/sweeps_images.cuh`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Layout {
+    strips: usize,
+    segments: usize,
+    lanes: usize,
+    warps: usize,
+    extra: usize,
+    depth: usize,
+    shared_bytes: usize,
+}
+
+impl Kind {
+    fn of<T: Element>(filter: Size) -> Option<&'static Kind> {
+        KINDS.iter().find(|kind| kind.single == (T::NAME == f32::NAME) && filter == [kind.size, kind.size, 1])
+    }
+
+    fn radius(&self) -> usize {
+        self.size / 2
+    }
+
+    /// The layout for some of so many sweeps that takes least time for each, if that is less than a single sweep takes;
+    /// on so many multiprocessors.
+    fn layout(&self, size: Size, boundary: u32, sweeps: usize, multiprocessors: usize) -> Option<Layout> {
+        let [rows, columns, pages] = size;
+        let single = size.iter().product::<usize>() as f64 / (1e3 * self.rate) + LAUNCH;
+        let layouts = (1..=WARPS.min(sweeps / self.stages)).filter_map(|warps| {
+            let (strips, lanes) = self.strips(rows, boundary, warps)?;
+            let (extra, depth) = self.rings(boundary);
+            let shared_bytes = self.shared_bytes(boundary, warps, depth);
+            let blocks = self.blocks.min(MOST_SHARED / (shared_bytes + SHARED_BESIDE));
+            let capacity = multiprocessors * blocks;
+            // As many segments as keep all multiprocessors busy once, twice, ..
+            let segments = (1..=4).map(|waves| (capacity * waves / (strips * pages)).clamp(1, columns));
+            let segments = segments.map(|segments| segments.max(columns.div_ceil(MOST_COLUMNS)));
+            let layout = |segments| Layout { strips, segments, lanes, warps, extra, depth, shared_bytes };
+            let time = |layout: &Layout| self.time(layout, size, capacity, blocks) / (warps * self.stages) as f64;
+            segments.map(layout).map(|layout| (time(&layout), layout)).min_by(|a, b| a.0.total_cmp(&b.0))
+        });
+        let (time, layout) = layouts.min_by(|a, b| a.0.total_cmp(&b.0))?;
+        (capacity_is_counted(&layout, pages) && time < single).then_some(layout)
+    }
+
+    /// The strips of an image, and the lanes of a warp that work on each.
+    fn strips(&self, rows: usize, boundary: u32, warps: usize) -> Option<(usize, usize)> {
+        let lanes = LANES.min(rows / self.points);
+        let (height, reach) = (lanes * self.points, warps * self.stages * self.radius());
+        let step = height.checked_sub(2 * reach).filter(|&step| step > 0);
+        let strips = if boundary == CIRCULAR {
+            // A strip goes round once at most.
+            (reach <= rows).then_some(rows.div_ceil(step?))?
+        } else if height == rows && lanes > 0 {
+            1
+        } else {
+            1 + (rows - height).div_ceil(step?)
+        };
+        Some((strips, lanes))
+    }
+
+    /// How many columns later than it could a warp takes a column, and the columns in the rings between warps: what a
+    /// boundary stands for has to be there.
+    fn rings(&self, boundary: u32) -> (usize, usize) {
+        let extra = match boundary {
+            REPLICATE => self.radius(),
+            SYMMETRIC => 2 * self.radius() - 1,
+            _ => 0,
+        };
+        (extra, 2 + extra)
+    }
+
+    fn shared_bytes(&self, boundary: u32, warps: usize, depth: usize) -> usize {
+        let pitch = LANES * self.points + 2 * PAD;
+        // The rings, and a column of the constant; and one that each warp keeps between its stages.
+        let columns = (warps + 1) * depth + LEAD - 1 + 1;
+        let keeps = self.stages > 1 && matches!(boundary, REPLICATE | SYMMETRIC);
+        let kept = if keeps { WARPS * LANES * self.points + 2 * PAD } else { 0 };
+        (columns * pitch + kept) * if self.single { size_of::<f32>() } else { size_of::<f64>() }
+    }
+
+    /// How long a launch takes, in microseconds.
+    fn time(&self, layout: &Layout, [_, columns, pages]: Size, capacity: usize, blocks: usize) -> f64 {
+        let reach = layout.warps * self.stages * self.radius();
+        let lag = self.stages * self.radius() + 1 + layout.extra;
+        let slots = columns.div_ceil(layout.segments) + 2 * reach + layout.warps * lag + LEAD + layout.extra;
+        let all = layout.strips * layout.segments * pages;
+        // A block that has a multiprocessor for itself is not as many times as fast.
+        let share = (all as f64 / capacity as f64).min(1.0) * blocks as f64 / self.blocks as f64;
+        let slot = self.slot * (0.25 + 0.75 * share);
+        all.div_ceil(capacity) as f64 * slots as f64 * slot + LAUNCH
+    }
+}
+
+/// Whether the kernel can count the blocks of a launch.
+fn capacity_is_counted(layout: &Layout, pages: usize) -> bool {
+    layout.strips.saturating_mul(layout.segments).saturating_mul(pages) <= i32::MAX as usize
+}
+
+/// What the kernel calls the boundaries: see [`word`].
+const REPLICATE: u32 = 1;
+const SYMMETRIC: u32 = 2;
+const CIRCULAR: u32 = 3;
+
+/// The argument of the kernel: `struct Launch` of `cuda/sweeps_images.cuh`, field for field.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+struct Argument {
+    input: sys::CUdeviceptr,
+    output: sys::CUdeviceptr,
+    rows: i64,
+    value: f64,
+    columns: i32,
+    strips: i32,
+    segments: i32,
+    lanes: i32,
+    warps: i32,
+    extra: i32,
+    depth: i32,
+    turn: u32,
+    first_turn: u32,
+    at_once: u32,
+    boundary: u32,
+    unused: u32,
+}
+
+/// How several sweeps of a convolution over a whole array are launched; `None` where single sweeps had better be.
+/// `single` is how these are launched.
+///
+/// # Errors
+/// The driver's.
+pub(super) fn plan<'a, T: Element>(
+    loaded: &'a LoadOnce,
+    modules: &Modules,
+    area: &Area<T>,
+    filter: &Filter<T>,
+    boundary: Boundary<T>,
+    single: Box<dyn Plan<T> + 'a>,
+) -> Result<Box<dyn Plan<T> + 'a>, Error> {
+    let size @ [rows, columns, _] = area.tile.size();
+    let span = area.tile.span();
+    let whole = !span.is_empty() && span.len() == area.tile.samples();
+    let device = modules.device().filter(|device| device.capability == CAPABILITY);
+    let (Some(kind), Some(device)) = (Kind::of::<T>(filter.size()), device) else {
+        return Ok(single);
+    };
+    let multiprocessors = device.multiprocessors.max(1) as usize;
+    let fits = whole && area.queued && area.sweeps > 1 && rows.max(columns) <= i32::MAX as usize / 4;
+    let word = word(boundary);
+    if !fits || kind.layout(size, word, area.sweeps, multiprocessors).is_none() {
+        return Ok(single);
+    }
+    let entries = (c"F", bytemuck::cast_slice(filter.values()));
+    let Loaded { function, module } = loaded.get(modules, area.queued, kind.name, entries, c"sweeps_images")?;
+    function.allow_shared(MOST_SHARED / kind.blocks - SHARED_BESIDE)?;
+    Ok(Box::new(ImagesPlan {
+        single,
+        function,
+        pace: module.pace(area.shared),
+        kind,
+        size,
+        boundary: word,
+        value: boundary.constant().to_f64(),
+        multiprocessors,
+    }))
+}
+
+/// Sweeps over a whole array, several in a launch.
+struct ImagesPlan<'a, T> {
+    single: Box<dyn Plan<T> + 'a>,
+    function: &'a Function,
+    pace: &'a SharedPace,
+    kind: &'static Kind,
+    size: Size,
+    boundary: u32,
+    value: f64,
+    multiprocessors: usize,
+}
+
+impl<T: Element> ImagesPlan<'_, T> {
+    fn layout(&self, sweeps: usize) -> Option<Layout> {
+        let layout = self.kind.layout(self.size, self.boundary, sweeps, self.multiprocessors);
+        layout.filter(|layout| layout.warps * self.kind.stages > 1)
+    }
+}
+
+impl<T: Element> Plan<T> for ImagesPlan<'_, T> {
+    fn pace(&self) -> &SharedPace {
+        self.pace
+    }
+
+    fn units(&self) -> usize {
+        self.single.units()
+    }
+
+    fn fused(&self, sweeps: usize) -> Result<usize, Error> {
+        match self.layout(sweeps) {
+            Some(layout) => Ok(layout.warps * self.kind.stages),
+            None => self.single.fused(sweeps),
+        }
+    }
+
+    fn first_output(&self) -> usize {
+        self.single.first_output()
+    }
+
+    fn sweep(&self, stream: sys::CUstream, sweeps: usize, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
+        let layout = self.layout(sweeps).filter(|layout| layout.warps * self.kind.stages == sweeps);
+        let Some(Layout { strips, segments, lanes, warps, extra, depth, shared_bytes }) = layout else {
+            return self.single.sweep(stream, sweeps, buffers);
+        };
+        let [rows, columns, pages] = self.size;
+        let [input, output] = buffers;
+        let reach = warps * self.kind.stages * self.kind.radius();
+        let aligned = |elements: usize| (elements * size_of::<T>()).is_multiple_of(16);
+        let at_once = aligned(rows)
+            && aligned(reach)
+            && aligned(lanes * self.kind.points)
+            && [input, output].iter().all(|address| address.is_multiple_of(16));
+        let turn = |depth: usize| (1_u64 << 32).div_ceil(depth as u64) as u32;
+        let argument = Argument {
+            input,
+            output,
+            rows: rows as i64,
+            value: self.value,
+            columns: columns as i32,
+            strips: strips as i32,
+            segments: segments as i32,
+            lanes: lanes as i32,
+            warps: warps as i32,
+            extra: extra as i32,
+            depth: depth as i32,
+            turn: turn(depth),
+            first_turn: turn(depth + LEAD - 1),
+            at_once: at_once.into(),
+            boundary: self.boundary,
+            unused: 0,
+        };
+        let shape = Shape::prepared(strips * segments * pages, WARPS * LANES, shared_bytes)?;
+        // SAFETY: the kernel reads the array's samples, and writes its outputs, at addresses where the caller has as
+        // many.
+        unsafe { launch(self.function, stream, shape, &argument) }
+    }
+
+    fn part(&self, stream: sys::CUstream, units: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
+        self.single.part(stream, units, buffers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::archive;
+    use super::super::super::module::tests::argument_bytes;
+    use super::*;
+
+    #[test]
+    fn the_kernels_take_this_argument() {
+        for kind in &KINDS {
+            assert_eq!(argument_bytes(kind.name, "sweeps_images"), size_of::<Argument>(), "{}", kind.name);
+        }
+    }
+
+    /// What is known of a module before it is loaded is what it tells.
+    #[test]
+    fn the_table_is_right() {
+        for kind in &KINDS {
+            let ptx = archive::ptx(kind.name).unwrap().into_string().unwrap();
+            let constant = |name: &str| -> usize {
+                let (_, rest) = ptx.split_once(&format!(" {name} = ")).unwrap();
+                rest.split_once(';').unwrap().0.parse().unwrap()
+            };
+            let told = ["lane_points", "warp_sweeps", "blocks_at_once"].map(constant);
+            assert_eq!(told, [kind.points, kind.stages, kind.blocks], "{}", kind.name);
+            assert!(ptx.contains(".target sm_90\n"), "{}", kind.name);
+        }
+    }
+
+    /// Each launch is one that the kernel is made for, whatever the array.
+    #[test]
+    fn layouts_are_what_the_kernel_can_do() {
+        let mut found = 0;
+        for kind in &KINDS {
+            for rows in [1, 12, 13, 20, 21, 36, 44, 100, 500, 671, 672, 673, 1344, 8192, 1 << 20] {
+                for columns in [1, 2, 7, 100, 8192] {
+                    for pages in [1, 3, 100] {
+                        for boundary in 0..4 {
+                            for sweeps in [2, 3, 4, 7, 200] {
+                                let size = [rows, columns, pages];
+                                let Some(layout) = kind.layout(size, boundary, sweeps, 132) else { continue };
+                                found += 1;
+                                check(kind, &layout, size, boundary, sweeps);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        assert!(found > 1000, "{found}");
+    }
+
+    fn check(kind: &Kind, layout: &Layout, [rows, columns, _]: Size, boundary: u32, sweeps: usize) {
+        let what = format!("{layout:?} for {rows} x {columns}");
+        let (height, reach) = (layout.lanes * kind.points, layout.warps * kind.stages * kind.radius());
+        assert!((1..=LANES).contains(&layout.lanes) && height <= rows, "{what}");
+        assert!((1..=WARPS).contains(&layout.warps) && layout.warps * kind.stages <= sweeps, "{what}");
+        assert!((1..=columns).contains(&layout.segments), "{what}");
+        assert!(layout.depth >= layout.extra + 2 && layout.shared_bytes + SHARED_BESIDE <= MOST_SHARED, "{what}");
+        // Strips reach from edge to edge.
+        let step = height as isize - 2 * reach as isize;
+        let all = layout.strips as isize * step;
+        let covered = if boundary == CIRCULAR { all } else { all + 2 * reach as isize };
+        assert!(covered >= rows as isize, "{what}");
+    }
+
+    #[test]
+    fn large_images_do_as_many_sweeps_a_launch_as_there_are_warps_for() {
+        for kind in &KINDS {
+            for boundary in [0, CIRCULAR] {
+                let layout = kind.layout([8192, 8192, 1], boundary, 200, 132).unwrap();
+                assert_eq!(layout.warps, WARPS, "{}", kind.name);
+            }
+        }
+    }
+}
