@@ -151,6 +151,20 @@ pub(super) fn run(instructions: Instructions, loops: impl Loops) {
     loops.run();
 }
 
+/// Asks for the memory of so many elements, which will be read or written soon: the processor does not guess where
+/// columns that lie far apart go on. Nothing happens where there is none.
+#[inline]
+pub(super) fn prefetch<T>(from: *const T, count: usize) {
+    #[cfg(target_arch = "x86_64")]
+    for at in (0..count).step_by(64 / size_of::<T>()) {
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        // SAFETY: every processor of this kind has the instruction, which takes any address.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(from.wrapping_add(at).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (from, count);
+}
+
 /// Some numbers that are computed with together. Who has one has the processor for it.
 pub(super) trait Vector: Copy {
     type Element: Copy;

@@ -22,9 +22,7 @@ where
     T: Lanes,
 {
     match (filter.size(), left) {
-        ([3, 3, _], 4..) => 4,
-        ([3, 3, _], 2..) => 2,
-        ([3, 3, _], _) => 1,
+        ([3, 3, 1 | 3], 2..COLUMNS) => 2,
         (_, left) => left.min(COLUMNS),
     }
 }
@@ -32,9 +30,11 @@ where
 /// Neighbouring columns of outputs.
 pub(super) struct Block<'a, T> {
     filter: &'a Filter<T>,
-    /// For each page under the filter, the columns under the first output's and on to those under the last one's; all
-    /// of one length.
-    columns: &'a [&'a [T]],
+    /// What holds the samples.
+    buffer: &'a [T],
+    /// Where in it columns begin: for each page under the filter, those under the first output's to those under the
+    /// last one's.
+    columns: &'a [usize],
     outputs: [*mut T; COLUMNS],
     /// How many of these there are.
     count: usize,
@@ -42,26 +42,30 @@ pub(super) struct Block<'a, T> {
     len: usize,
 }
 
-/// Computes `outputs`, neighbouring columns of one length. `columns` are the samples: for each page under the filter,
-/// the columns under the first output's and on to those under the last one's, each as much longer than an output as the
-/// filter is high, less one.
+/// Computes `outputs`, neighbouring columns of one length. `columns` are the places in `buffer` where columns of samples
+/// begin: for each page under the filter, those under the first output's to those under the last one's. Each is as much
+/// longer than an output as the filter is high, less one.
 ///
 /// # Panics
 /// If lengths or counts are others.
 pub(super) fn compute<T: Lanes>(
     instructions: Instructions,
     filter: &Filter<T>,
-    columns: &[&[T]],
+    buffer: &[T],
+    columns: &[usize],
     outputs: &mut [&mut [T]],
 ) {
     let ([height, width, depth], count) = (filter.size(), outputs.len());
     let len = outputs.first().map_or(0, |output| output.len());
     assert_eq!(columns.len(), (count + width - 1) * depth);
-    assert!(columns.iter().all(|column| column.len() == len + height - 1));
-    assert!(outputs.iter().all(|output| output.len() == len));
+    let behind = (buffer.len() + 1).checked_sub(len + height - 1).expect("a column of samples");
+    assert!(columns.iter().all(|&place| place < behind));
     let mut starts = [std::ptr::null_mut(); COLUMNS];
-    starts.iter_mut().zip(outputs).for_each(|(start, output)| *start = output.as_mut_ptr());
-    simd::compute(instructions, Block { filter, columns, outputs: starts, count, len });
+    for (start, output) in starts.iter_mut().zip(outputs) {
+        assert_eq!(output.len(), len);
+        *start = output.as_mut_ptr();
+    }
+    simd::compute(instructions, Block { filter, buffer, columns, outputs: starts, count, len });
 }
 
 impl<T: Lanes> Work<T> for Block<'_, T> {
@@ -69,10 +73,10 @@ impl<T: Lanes> Work<T> for Block<'_, T> {
     fn run<V: Vector<Element = T>>(self, set: V::Set) {
         // SAFETY: `compute`, which alone makes these, has compared the lengths; here and below.
         match (self.filter.size(), self.count) {
-            ([3, 3, 1], 4) => unsafe { along::<T, V, _, 2>(set, &Three::<T, 4, 1>(&self), self.len) },
-            ([3, 3, _], 4) => unsafe { along::<T, V, _, 2>(set, &Three::<T, 4, MAX_FILTER_3D>(&self), self.len) },
-            ([3, 3, _], 2) => unsafe { along::<T, V, _, 4>(set, &Three::<T, 2, MAX_FILTER_3D>(&self), self.len) },
-            ([3, 3, _], 1) => unsafe { along::<T, V, _, 4>(set, &Three::<T, 1, MAX_FILTER_3D>(&self), self.len) },
+            ([3, 3, 1], COLUMNS) => unsafe { along::<T, V, _, 2>(set, &Three::<T, COLUMNS, 1>(&self), self.len) },
+            ([3, 3, 1], 2) => unsafe { along::<T, V, _, 4>(set, &Three::<T, 2, 1>(&self), self.len) },
+            ([3, 3, 3], COLUMNS) => unsafe { along::<T, V, _, 2>(set, &Three::<T, COLUMNS, 3>(&self), self.len) },
+            ([3, 3, 3], 2) => unsafe { along::<T, V, _, 4>(set, &Three::<T, 2, 3>(&self), self.len) },
             // Chains, samples and an entry fill the registers.
             _ if V::REGISTERS >= 32 => unsafe { along::<T, V, _, 4>(set, &Any(&self), self.len) },
             _ => unsafe { along::<T, V, _, 2>(set, &Any(&self), self.len) },
@@ -94,7 +98,8 @@ trait Rows<T> {
     unsafe fn rows<V: Vector<Element = T>, const U: usize>(&self, set: V::Set, held: &Self::Held<V>, at: usize);
 }
 
-/// All rows of a block, `U` vectors at a time.
+/// All rows of a block, `U` vectors at a time. The last ones overlap those before, where that makes fewer steps: few
+/// chains at once take longer than a few more, and what is written twice is the same both times.
 ///
 /// # Safety
 /// There must be `len` of them.
@@ -107,16 +112,21 @@ unsafe fn along<T: Lanes, V: Vector<Element = T>, R: Rows<T>, const U: usize>(se
         unsafe { rows.rows::<V, U>(set, &held, at) };
         at += U * V::LANES;
     }
-    while at + V::LANES <= len {
+    match (len - at).div_ceil(V::LANES) {
+        0 => return,
         // SAFETY: as above.
-        unsafe { rows.rows::<V, 1>(set, &held, at) };
-        at += V::LANES;
+        3.. if len >= U * V::LANES => return unsafe { rows.rows::<V, U>(set, &held, len - U * V::LANES) },
+        // SAFETY: as above.
+        2 if len >= 2 * V::LANES => return unsafe { rows.rows::<V, 2>(set, &held, len - 2 * V::LANES) },
+        _ => {}
     }
-    if at < len && len >= V::LANES {
-        // The last vector overlaps the one before: what it writes twice is the same both times.
-        // SAFETY: as above.
-        unsafe { rows.rows::<V, 1>(set, &held, len - V::LANES) };
-    } else if at < len {
+    if len >= V::LANES {
+        while at < len {
+            // SAFETY: as above.
+            unsafe { rows.rows::<V, 1>(set, &held, at.min(len - V::LANES)) };
+            at += V::LANES;
+        }
+    } else {
         let held = rows.hold::<T>(());
         while at < len {
             // SAFETY: as above.
@@ -126,7 +136,7 @@ unsafe fn along<T: Lanes, V: Vector<Element = T>, R: Rows<T>, const U: usize>(se
     }
 }
 
-/// `C` columns under a filter of three rows and three columns, and `D` pages at most.
+/// `C` columns under a filter of three rows, three columns and `D` pages.
 struct Three<'a, T, const C: usize, const D: usize>(&'a Block<'a, T>);
 
 impl<T: Lanes, const C: usize, const D: usize> Rows<T> for Three<'_, T, C, D> {
@@ -144,31 +154,51 @@ impl<T: Lanes, const C: usize, const D: usize> Rows<T> for Three<'_, T, C, D> {
     #[inline(always)]
     unsafe fn rows<V: Vector<Element = T>, const U: usize>(&self, set: V::Set, held: &[[V; 9]; D], at: usize) {
         let mut acc = [[V::splat(set, T::default()); U]; C];
-        let depth = if D == 1 { 1 } else { self.0.filter.size()[2] };
-        for (page, entries) in held.iter().enumerate().take(depth) {
-            for x in 0..C + 2 {
-                // SAFETY: there are `C + 2` columns for each page, each two rows longer than the outputs.
-                let column = unsafe { self.0.columns.get_unchecked(page * (C + 2) + x).as_ptr().add(at) };
-                for r in 0..3 {
-                    let mut samples = [V::splat(set, T::default()); U];
-                    for (u, sample) in samples.iter_mut().enumerate() {
-                        // SAFETY: as above.
-                        *sample = unsafe { V::load(set, column.add(r + u * V::LANES)) };
-                    }
-                    for (c, acc) in acc.iter_mut().enumerate() {
-                        if x >= c && x - c < 3 {
-                            for (acc, &sample) in acc.iter_mut().zip(&samples) {
-                                *acc = sample.fma(entries[(x - c) * 3 + r], *acc);
-                            }
+        for (page, entries) in held.iter().enumerate() {
+            // One after the other, and not in a loop: the compiler is to know which entries each takes.
+            macro_rules! columns {
+                ($($x:literal)+) => {
+                    $(if $x < C + 2 {
+                        // SAFETY: there are `C + 2` columns for each page, each two rows longer than the outputs.
+                        unsafe {
+                            let column = *self.0.columns.get_unchecked(page * (C + 2) + $x);
+                            under::<T, V, U, C, $x>(set, entries, self.0.buffer.as_ptr().add(column + at), &mut acc);
                         }
-                    }
-                }
+                    })+
+                };
             }
+            const { assert!(C + 2 <= 8) };
+            columns!(0 1 2 3 4 5 6 7);
         }
         for (acc, &output) in acc.iter().zip(&self.0.outputs) {
             for (u, acc) in acc.iter().enumerate() {
                 // SAFETY: within what the caller promises.
                 unsafe { acc.store(output.add(at + u * V::LANES)) };
+            }
+        }
+    }
+}
+
+/// What the column `X` of samples, of which `column` is the first, adds to `C` columns of outputs under three rows and
+/// three columns.
+///
+/// # Safety
+/// `U` vectors and two samples more must be readable there.
+#[inline(always)]
+unsafe fn under<T, V: Vector<Element = T>, const U: usize, const C: usize, const X: usize>(
+    set: V::Set,
+    entries: &[V; 9],
+    column: *const T,
+    acc: &mut [[V; U]; C],
+) {
+    for r in 0..3 {
+        for u in 0..U {
+            // SAFETY: the caller's promise.
+            let sample = unsafe { V::load(set, column.add(r + u * V::LANES)) };
+            for (c, acc) in acc.iter_mut().enumerate() {
+                if X >= c && X - c < 3 {
+                    acc[u] = sample.fma(entries[(X - c) * 3 + r], acc[u]);
+                }
             }
         }
     }
@@ -185,7 +215,7 @@ impl<T: Lanes> Rows<T> for Any<'_, T> {
 
     #[inline(always)]
     unsafe fn rows<V: Vector<Element = T>, const U: usize>(&self, set: V::Set, (): &(), at: usize) {
-        let &Block { filter, columns, outputs, count, .. } = self.0;
+        let &Block { filter, buffer, columns, outputs, count, .. } = self.0;
         let [height, width, depth] = filter.size();
         let mut acc = [[V::splat(set, T::default()); U]; COLUMNS];
         for page in 0..depth {
@@ -193,7 +223,7 @@ impl<T: Lanes> Rows<T> for Any<'_, T> {
                 // The outputs that this column of samples is under the filter of.
                 let (first, behind) = ((x + 1).saturating_sub(width), (x + 1).min(count));
                 // SAFETY: there are so many columns for each page, each `height - 1` rows longer than the outputs.
-                let column = unsafe { columns.get_unchecked(page * (count + width - 1) + x).as_ptr().add(at) };
+                let column = unsafe { buffer.as_ptr().add(columns.get_unchecked(page * (count + width - 1) + x) + at) };
                 for r in 0..height {
                     let mut samples = [V::splat(set, T::default()); U];
                     for (u, sample) in samples.iter_mut().enumerate() {
@@ -203,8 +233,7 @@ impl<T: Lanes> Rows<T> for Any<'_, T> {
                     for (c, acc) in acc.iter_mut().enumerate() {
                         if first <= c && c < behind {
                             // SAFETY: `x - c` is a column of the filter.
-                            let entry =
-                                unsafe { *filter.values().get_unchecked((page * width + x - c) * height + r) };
+                            let entry = unsafe { *filter.values().get_unchecked((page * width + x - c) * height + r) };
                             let entry = V::splat(set, entry);
                             for (acc, &sample) in acc.iter_mut().zip(&samples) {
                                 *acc = sample.fma(entry, *acc);

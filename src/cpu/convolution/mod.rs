@@ -19,7 +19,7 @@ mod kernel;
 use std::ops::Range;
 
 use self::kernel::{COLUMNS, MAX_COLUMNS};
-use super::simd::{Instructions, Lanes};
+use super::simd::{self, Instructions, Lanes};
 use super::tasks::{self, Progress};
 use crate::host::{self, SharedOutput};
 use crate::memory;
@@ -30,10 +30,10 @@ use crate::watch::Watch;
 const SWEEPS: usize = 16;
 
 /// The bytes of a tile's column at most.
-const COLUMN: usize = 2 << 10;
+const COLUMN: usize = 4 << 10;
 
 /// The bytes of all rings of a tile: they stay in the second-level cache.
-const RINGS: usize = 512 << 10;
+const RINGS: usize = 896 << 10;
 
 /// The multiply-adds that take as long as a sample takes from memory and back.
 const MEMORY: usize = 16;
@@ -77,8 +77,8 @@ fn sweeps_in<T: Lanes>(
             let whole = tile[0].len() == request.size()[0];
             let levels = Levels::new(request, sweeps, tile, whole);
             memory::enlarge(&mut buffer.0, levels.elements, "the samples under the filter")?;
-            let mut run = Run { request, instructions, input, target: &target, levels, buffer: &mut buffer.0, progress };
-            run.all()
+            let (target, buffer, columns) = (&target, &mut buffer.0[..], [0; MAX_COLUMNS]);
+            Run { request, instructions, input, target, levels, buffer, columns, progress }.all()
         })
     })
 }
@@ -202,9 +202,10 @@ struct Level {
     /// All before this column of this page are done.
     column: isize,
     page: isize,
-    /// Where its ring begins in the buffer, and how many columns that has.
+    /// Where its ring begins in the buffer, how many columns that has, and which one comes next.
     start: usize,
     ring: usize,
+    next: usize,
 }
 
 /// The levels of a tile, and where their columns are in the buffer. Before them, a column of the boundary's constant.
@@ -250,16 +251,27 @@ impl Levels {
             if level < sweeps {
                 elements += ring * stride;
             }
-            Level { column: reach[1].start, page: reach[2].start, reach, start, ring }
+            Level { column: reach[1].start, page: reach[2].start, reach, start, ring, next: 0 }
         });
         Levels { levels, last: sweeps, rows, stride, elements, endless }
     }
 
-    /// Where in the buffer a column of a level stands, in a ring.
+    /// What stands at a place along a dimension; `None` for the constant.
+    #[inline]
+    fn at<T: Lanes>(&self, d: usize, at: isize, boundary: Boundary<T>, size: [usize; 3]) -> Option<isize> {
+        if self.endless[d] { Some(at) } else { boundary.sample_at(at, size[d]).map(|at| at as isize) }
+    }
+
+    /// Where in the buffer a column of a level stands: one of those that were done last, or come next.
+    #[inline]
     fn place(&self, level: usize, column: isize, page: isize) -> usize {
-        let Level { reach, start, ring, .. } = &self.levels[level];
-        let number = (page - reach[2].start) as usize * reach[1].len() + (column - reach[1].start) as usize;
-        start + number % ring * self.stride
+        let level = &self.levels[level];
+        let ahead = (page - level.page) * level.reach[1].len() as isize + (column - level.column);
+        let (at, ring) = (level.next as isize + ahead, level.ring as isize);
+        debug_assert!((-ring..ring).contains(&ahead));
+        let at = if at < 0 { at + ring } else { at };
+        let at = if at >= ring { at - ring } else { at };
+        level.start + at as usize * self.stride
     }
 }
 
@@ -271,6 +283,8 @@ struct Run<'a, 'b, T> {
     target: &'a SharedOutput<'a, T>,
     levels: Levels,
     buffer: &'a mut [T],
+    /// Where the columns of samples of a block begin.
+    columns: [usize; MAX_COLUMNS],
     progress: &'a mut Progress<'b>,
 }
 
@@ -312,6 +326,7 @@ impl<T: Lanes> Run<'_, '_, T> {
             let column = (column + count as isize + across).min(before.end);
             let page = (page + front).min(pages.end - 1);
             self.advance(level - 1, column, page)?;
+            self.prefetch(level);
             self.compute(level, count);
         }
         if level < self.levels.last {
@@ -324,6 +339,10 @@ impl<T: Lanes> Run<'_, '_, T> {
         }
         let next = &mut self.levels.levels[level];
         next.column += count as isize;
+        next.next += count;
+        if next.next >= next.ring {
+            next.next -= next.ring;
+        }
         if next.column == columns.end {
             (next.column, next.page) = (columns.start, page + 1);
         }
@@ -332,27 +351,28 @@ impl<T: Lanes> Run<'_, '_, T> {
 
     /// Computes so many columns of a level from the one before.
     fn compute(&mut self, level: usize, count: usize) {
-        let Run { request, levels, .. } = self;
+        let Run { request, levels, columns, .. } = self;
         let (filter, boundary, size) = (request.filter(), request.boundary(), request.size());
-        let ([height, width, depth], [above, across, front]) = (filter.size(), filter.radius());
+        let ([_, width, depth], [above, across, front]) = (filter.size(), filter.radius());
         let Level { ref reach, column, page, start, .. } = levels.levels[level];
         let (rows, stride) = (&reach[0], levels.stride);
         let (before, behind) = self.buffer.split_at_mut(start);
         // Where the samples of the first row begin in a column.
         let first = (rows.start - levels.rows.start) as usize - above;
-        let mut columns: [&[T]; MAX_COLUMNS] = [&[]; MAX_COLUMNS];
-        let across_all = count + width - 1;
-        for (number, samples) in columns[..across_all * depth].iter_mut().enumerate() {
-            let at = |d: usize, at: isize| {
-                if levels.endless[d] { Some(at) } else { boundary.sample_at(at, size[d]).map(|at| at as isize) }
-            };
-            let column = at(1, column + (number % across_all) as isize - across as isize);
-            let page = at(2, page + (number / across_all) as isize - front as isize);
-            let place = match (column, page) {
-                (Some(column), Some(page)) => levels.place(level - 1, column, page),
-                _ => 0,
-            };
-            *samples = &before[place + first..][..rows.len() + height - 1];
+        // Where the samples of the outputs begin.
+        let (across_all, mut number) = (count + width - 1, 0);
+        for k in 0..depth {
+            let page = levels.at(2, page + k as isize - front as isize, boundary, size);
+            for j in 0..across_all {
+                let column = levels.at(1, column + j as isize - across as isize, boundary, size);
+                columns[number] = first
+                    + match (column, page) {
+                        (Some(column), Some(page)) => levels.place(level - 1, column, page),
+                        // The column of constants.
+                        _ => 0,
+                    };
+                number += 1;
+            }
         }
         let mut outputs: [&mut [T]; COLUMNS] = std::array::from_fn(|_| Default::default());
         let ring = SharedOutput::new(behind);
@@ -363,7 +383,8 @@ impl<T: Lanes> Run<'_, '_, T> {
             *output = unsafe {
                 if level == levels.last {
                     let column = size[0] * (column as usize + size[1] * page as usize);
-                    self.target.places(column + rows.start as usize..column + rows.end as usize)
+                    let places = column + rows.start as usize..column + rows.end as usize;
+                    self.target.places(places)
                 } else {
                     let column = levels.place(level, column, page) - start;
                     let first = (rows.start - levels.rows.start) as usize;
@@ -372,7 +393,7 @@ impl<T: Lanes> Run<'_, '_, T> {
                 }
             };
         }
-        kernel::compute(self.instructions, filter, &columns[..across_all * depth], &mut outputs[..count]);
+        kernel::compute(self.instructions, filter, before, &columns[..number], &mut outputs[..count]);
     }
 
     /// Writes what the boundary says into the rows of a column that the next level needs and this one does not reach.
@@ -408,6 +429,21 @@ impl<T: Lanes> Run<'_, '_, T> {
         for i in (0..before).chain(behind..samples.len()) {
             samples[i] =
                 boundary.sample_at(has.start + i as isize, rows).map_or(boundary.constant(), |row| column[row]);
+        }
+    }
+
+    /// Asks for the memory that the first level and the last one will come to when every level has done a block more: a
+    /// part at each level, so that it is on its way while others are computed.
+    fn prefetch(&self, level: usize) {
+        let (levels, [rows, columns, _]) = (&self.levels, self.request.size());
+        for (of, memory) in [(0, self.input.as_ptr()), (levels.last, self.target.as_ptr())] {
+            let Level { reach, column, page, .. } = &levels.levels[of];
+            let (first, len) = (reach[0].start.max(0) as usize, reach[0].len().min(rows));
+            let part = first + len * (level - 1) / levels.last..first + len * level / levels.last;
+            for column in *column..*column + COLUMNS as isize {
+                let column = (column + COLUMNS as isize + *page * columns as isize) * rows as isize;
+                simd::prefetch(memory.wrapping_offset(column + part.start as isize), part.len());
+            }
         }
     }
 }
