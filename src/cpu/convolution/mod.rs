@@ -122,13 +122,14 @@ impl Tiling {
         let parts = rows.div_ceil(COLUMN / size_of::<T>());
         let height = rows.div_ceil(parts);
         let mut tile = [height, columns, pages];
-        let column = (height + 2 * radius[0] * sweeps) * size_of::<T>();
+        // Whole cache lines, and one more.
+        let column = ((height + 2 * radius[0] * sweeps) * size_of::<T>()).next_multiple_of(64) + 64;
         let of_level = RINGS / (sweeps * column);
         if radius[2] > 0 {
             // All pages under the filter are in the ring, with the halo of a level in the middle.
             let kept = 2 * radius[2] + 1;
             let width = (of_level / kept).saturating_sub(radius[1] * sweeps + COLUMNS);
-            if sweeps > 1 && width < columns.min(4 * radius[1] * sweeps) {
+            if sweeps > 1 && width < columns.min(COLUMNS.max(4 * radius[1] * sweeps)) {
                 return None;
             }
             tile[1] = columns.div_ceil(columns.div_ceil(width.max(COLUMNS)));
@@ -535,6 +536,93 @@ mod tests {
                 let tilings = tilings(size, [&[1, 8, 19, 50], &[1, 4, 7, 50], &[1]], &[1, 2, sweeps]);
                 for boundary in BOUNDARIES {
                     expect_the_same::<f64>(size, filter, boundary, sweeps, &tilings);
+                }
+            }
+        }
+    }
+    #[test]
+    fn tilings_of_volumes_agree() {
+        for size in [[1, 1, 1], [2, 1, 7], [9, 8, 1], [11, 19, 9], [5, 3, 21]] {
+            for (filter, sweeps) in
+                [([3, 3, 3], 1), ([3, 3, 3], 5), ([5, 5, 5], 2), ([1, 1, 7], 3), ([3, 5, 3], 3), ([5, 1, 3], 2)]
+            {
+                let tilings = tilings(size, [&[4, 50], &[3, 8, 50], &[2, 5, 50]], &[1, 2, sweeps]);
+                for boundary in BOUNDARIES {
+                    expect_the_same::<f64>(size, filter, boundary, sweeps, &tilings);
+                }
+            }
+        }
+    }
+
+    /// As many sweeps as a tile does at most, one more, and more than two passes of them.
+    #[test]
+    fn tilings_of_many_sweeps_agree() {
+        for sweeps in [SWEEPS - 1, SWEEPS, SWEEPS + 1, 2 * SWEEPS + 1] {
+            let size = [43, 37, 1];
+            let tilings = tilings(size, [&[21, 50], &[13, 50], &[1]], &[SWEEPS]);
+            for boundary in BOUNDARIES {
+                expect_the_same::<f64>(size, [3, 3, 1], boundary, sweeps, &tilings);
+                expect_the_same::<f64>(
+                    [7, 6, 3],
+                    [3, 3, 1],
+                    boundary,
+                    sweeps,
+                    &[Tiling { size: [7, 6, 1], sweeps: 16 }],
+                );
+                expect_the_same::<f64>(
+                    [4, 6, 5],
+                    [3, 3, 3],
+                    boundary,
+                    sweeps,
+                    &[Tiling { size: [4, 4, 3], sweeps: 16 }],
+                );
+            }
+        }
+    }
+
+    /// Vectors of singles are twice as long.
+    #[test]
+    fn tilings_in_single_agree() {
+        for boundary in [Boundary::Constant(-2.5_f32), Boundary::Replicate, Boundary::Symmetric, Boundary::Circular] {
+            for rows in [15, 16, 17, 31, 33, 47, 64, 65, 95, 130] {
+                let (image, volume) = ([rows, 15, 1], [rows, 9, 3]);
+                let of_image = tilings(image, [&[33, 200], &[6, 20], &[1]], &[1, 3]);
+                expect_the_same(image, [3, 3, 1], boundary, 3, &of_image);
+                expect_the_same(image, [5, 5, 1], boundary, 2, &of_image);
+                expect_the_same(volume, [3, 3, 3], boundary, 2, &tilings(volume, [&[33, 200], &[4, 20], &[2]], &[2]));
+            }
+        }
+    }
+
+    /// Whatever the array and the filter, the tiles' rings stay small, and there is one for every thread where the array
+    /// is large.
+    #[test]
+    fn chosen_tilings_fit() {
+        for rows in [1, 2, 100, 511, 513, 4096, 1_000_000] {
+            for columns in [1, 7, 160, 4096, 1_000_000] {
+                for pages in [1, 3, 160] {
+                    for filter in [[1, 1, 1], [3, 3, 1], [15, 15, 1], [3, 3, 3], [7, 7, 7], [1, 1, 7]] {
+                        for sweeps in [1, 2, 1000] {
+                            let entries = vec![0.0; filter.iter().product()];
+                            let size = [rows, columns, pages];
+                            let request = Convolution::new(size, Filter::new(entries, filter).unwrap());
+                            let request = request.with_sweeps(sweeps).with_boundary(Boundary::Circular);
+                            let tiling = Tiling::choose::<f64>(&request);
+                            let what = format!("{size:?} by {filter:?}, {sweeps} sweeps: {tiling:?}");
+                            assert!((1..=sweeps.min(SWEEPS)).contains(&tiling.sweeps), "{what}");
+                            assert!((0..3).all(|d| (1..=size[d]).contains(&tiling.size[d])), "{what}");
+                            let parts = tiling.parts(size);
+                            assert!((0..3).all(|d| parts[d] * tiling.size[d] < size[d] + tiling.size[d]), "{what}");
+                            let whole = parts[0] == 1;
+                            let tile = tiling.tile(size, parts, parts.iter().product::<usize>() / 2);
+                            let bytes = size_of::<f64>() * Levels::new(&request, tiling.sweeps, tile, whole).elements;
+                            // What is needed for one sweep is needed, however much it is.
+                            assert!(tiling.sweeps == 1 || bytes <= RINGS * 3 / 2, "{what}: {bytes} bytes");
+                            let threads = tasks::threads(work_of_sweep(&request));
+                            let tiles: usize = parts.iter().product();
+                            assert!(tiles >= threads || rows * columns * pages < 1 << 16, "{what}: {threads} threads");
+                        }
+                    }
                 }
             }
         }
