@@ -42,8 +42,8 @@ pub(super) struct Block<'a, T> {
     len: usize,
 }
 
-/// Computes `outputs`, neighbouring columns of one length. `columns` are the places in `buffer` where columns of samples
-/// begin: for each page under the filter, those under the first output's to those under the last one's. Each is as much
+/// Computes `outputs`, neighbouring columns of one length. `columns` are the places in `buffer` where columns of
+/// samples begin: for each page under the filter, those under the first output's to those under the last one's. Each is as much
 /// longer than an output as the filter is high, less one.
 ///
 /// # Panics
@@ -71,14 +71,19 @@ pub(super) fn compute<T: Lanes>(
 impl<T: Lanes> Work<T> for Block<'_, T> {
     #[inline(always)]
     fn run<V: Vector<Element = T>>(self, set: V::Set) {
-        // SAFETY: `compute`, which alone makes these, has compared the lengths; here and below.
         match (self.filter.size(), self.count) {
+            // SAFETY: `compute`, which alone makes these, has compared the lengths; here and below.
             ([3, 3, 1], COLUMNS) => unsafe { along::<T, V, _, 2>(set, &Three::<T, COLUMNS, 1>(&self), self.len) },
+            // SAFETY: as above.
             ([3, 3, 1], 2) => unsafe { along::<T, V, _, 4>(set, &Three::<T, 2, 1>(&self), self.len) },
+            // SAFETY: as above.
             ([3, 3, 3], COLUMNS) => unsafe { along::<T, V, _, 2>(set, &Three::<T, COLUMNS, 3>(&self), self.len) },
+            // SAFETY: as above.
             ([3, 3, 3], 2) => unsafe { along::<T, V, _, 4>(set, &Three::<T, 2, 3>(&self), self.len) },
             // Chains, samples and an entry fill the registers.
+            // SAFETY: as above.
             _ if V::REGISTERS >= 32 => unsafe { along::<T, V, _, 4>(set, &Any(&self), self.len) },
+            // SAFETY: as above.
             _ => unsafe { along::<T, V, _, 2>(set, &Any(&self), self.len) },
         }
     }

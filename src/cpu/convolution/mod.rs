@@ -9,8 +9,8 @@
 //! an end.
 //!
 //! # Rings
-//! No level is ever there as a whole. Its columns are computed one block after the other, page after page, and kept in a
-//! ring until those of the next level that need them are done. A level is asked for columns by the one after it, and
+//! No level is ever there as a whole. Its columns are computed one block after the other, page after page, and kept in
+//! a ring until those of the next level that need them are done. A level is asked for columns by the one after it, and
 //! asks the one before: each goes ahead just as far as it must. So what is computed is used soon after, and several
 //! levels of long columns fit the second-level cache.
 
@@ -143,7 +143,7 @@ impl Tiling {
         // Every thread is to have as much as the others, or several tiles.
         loop {
             let tiles: usize = Tiling { size: tile, sweeps }.parts(size).iter().product();
-            if tiles % threads == 0 || tiles >= 4 * threads {
+            if tiles.is_multiple_of(threads) || tiles >= 4 * threads {
                 return Some(Tiling { size: tile, sweeps });
             }
             // Where a cut costs the least, beside what is cut.
@@ -594,8 +594,8 @@ mod tests {
         }
     }
 
-    /// Whatever the array and the filter, the tiles' rings stay small, and there is one for every thread where the array
-    /// is large.
+    /// Whatever the array and the filter, the tiles' rings stay small, and there is one for every thread where the
+    /// array is large.
     #[test]
     fn chosen_tilings_fit() {
         for rows in [1, 2, 100, 511, 513, 4096, 1_000_000] {
