@@ -43,8 +43,8 @@ pub(super) struct Block<'a, T> {
 }
 
 /// Computes `outputs`, neighbouring columns of one length. `columns` are the places in `buffer` where columns of
-/// samples begin: for each page under the filter, those under the first output's to those under the last one's. Each is as much
-/// longer than an output as the filter is high, less one.
+/// samples begin: for each page under the filter, those under the first output's to those under the last one's. Each is
+/// as much longer than an output as the filter is high, less one.
 ///
 /// # Panics
 /// If lengths or counts are others.
