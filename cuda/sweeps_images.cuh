@@ -94,7 +94,7 @@ __device__ __forceinline__ void load(const T* from, T* to) {
 template <int COUNT, typename T>
 __device__ __forceinline__ void store(T* to, const T* from) {
     if constexpr (COUNT == 4) {
-        *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
+        *reinterpret_cast<float4*>(to) = {from[0], from[1], from[2], from[3]};
     } else {
         *to = *from;
     }

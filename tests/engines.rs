@@ -745,6 +745,46 @@ fn convolution_sweeps(engine: &AnyEngine) -> Outcome {
     check_image_sweeps(engine, [300, 200, 1], [5, 5, 1], 9, Boundary::Circular, 5)
 }
 
+/// Sweeps of a convolution over arrays around the sizes of tiles: of ordinary samples, and with such at their edges as
+/// spread or fade away.
+fn convolution_tiles(engine: &AnyEngine) -> Outcome {
+    let slow = is_slow(engine);
+    for boundary in KINDS {
+        for (size, filter_size, sweeps) in [
+            ([511, 13, 1], [3, 3, 1], 15),
+            ([512, 6, 1], [3, 3, 1], 16),
+            ([513, 25, 1], [3, 3, 1], 17),
+            ([1025, 7, 1], [3, 3, 1], 33),
+            ([521, 18, 1], [7, 7, 1], 6),
+            ([1030, 14, 1], [5, 5, 1], 4),
+            ([20, 70, 3], [3, 3, 1], 9),
+            ([33, 40, 9], [3, 3, 3], 7),
+            ([14, 13, 11], [5, 5, 5], 3),
+        ] {
+            let sweeps = if slow { sweeps.min(3) } else { sweeps };
+            let elements = size.iter().product::<usize>();
+            let entries = tame(filter_size.iter().product(), 11);
+            let plain = ordinary(elements, 12);
+            let mut spoilt = plain.clone();
+            // The last rows of tiles and the first ones of the next, in one column after the other.
+            let awkward = [f64::NAN, 5e-324, f64::INFINITY, -0.0, f64::MAX, f64::NEG_INFINITY, 1e-310];
+            let rows = [0, 127, 128, 255, 256, 511, 512, 1023, 1024, size[0] - 1];
+            for (n, row) in rows.into_iter().filter(|&row| row < size[0]).enumerate() {
+                spoilt[row + size[0] * (n % size[1])] = awkward[(n + filter_size[0]) % awkward.len()];
+            }
+            for input in [plain, spoilt] {
+                let in_double = Convolution::new(size, filter(entries.clone(), filter_size)?);
+                let in_double = in_double.with_boundary(boundary).with_sweeps(sweeps);
+                check_convolution(engine, &in_double, &input)?;
+                let in_single = Convolution::new(size, filter(singles(&entries), filter_size)?);
+                let in_single = in_single.with_boundary(single(boundary)).with_sweeps(sweeps);
+                check_convolution(engine, &in_single, &singles(&input))?;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// A run whose watch was stopped before it does nothing; one that is stopped from another thread ends soon, and the
 /// engine is as good as before.
 fn stopped(engine: &AnyEngine) -> Outcome {
@@ -1080,7 +1120,7 @@ fn run_properties<S: Strategy>(cases: u32, strategy: &S, test: impl Fn(S::Value)
     runner.run(&(0..ends::ALL.len(), strategy), run).map_err(|error| error.to_string())
 }
 
-const TABLE: [Case; 23] = [
+const TABLE: [Case; 24] = [
     ("document", document),
     ("single_lines", single_lines),
     ("many_lines", many_lines),
@@ -1100,6 +1140,7 @@ const TABLE: [Case; 23] = [
     ("sweeps_properties", sweeps_properties),
     ("convolution_boundaries", convolution_boundaries),
     ("convolution_sweeps", convolution_sweeps),
+    ("convolution_tiles", convolution_tiles),
     ("outputs_are_not_read", outputs_are_not_read),
     ("copies", copies),
     ("foreign_arrays", foreign_arrays),

@@ -115,15 +115,22 @@ pub(super) trait Operator<T> {
 /// If `output` is of another length than the operator's.
 pub(super) fn evaluate<T: Lanes>(instructions: Instructions, operator: &impl Operator<T>, output: &mut [T]) {
     assert_eq!(output.len(), operator.outputs());
+    compute(instructions, Evaluation { operator, output });
+}
+
+/// Work on vectors of any type. All that it calls is to be inlined: what is not runs on the plain machine.
+pub(super) trait Work<T> {
+    fn run<V: Vector<Element = T>>(self, set: V::Set);
+}
+
+/// Does `work` with the vectors of these instructions.
+pub(super) fn compute<T: Lanes>(instructions: Instructions, work: impl Work<T>) {
     match instructions {
-        // SAFETY: the length was checked; here and below.
         #[cfg(target_arch = "x86_64")]
-        Instructions::Avx512(set) => unsafe { set.evaluate(operator, output) },
-        // SAFETY: as above.
+        Instructions::Avx512(set) => set.compute(work),
         #[cfg(target_arch = "x86_64")]
-        Instructions::Avx2(set) => unsafe { set.evaluate(operator, output) },
-        // SAFETY: as above.
-        Instructions::Portable => unsafe { evaluate_in::<T, T, _>((), operator, output) },
+        Instructions::Avx2(set) => set.compute(work),
+        Instructions::Portable => work.run::<T>(()),
     }
 }
 
@@ -144,12 +151,28 @@ pub(super) fn run(instructions: Instructions, loops: impl Loops) {
     loops.run();
 }
 
+/// Asks for the memory of so many elements, which will be read or written soon: the processor does not guess where
+/// columns that lie far apart go on. Nothing happens where there is none.
+#[inline]
+pub(super) fn prefetch<T>(from: *const T, count: usize) {
+    #[cfg(target_arch = "x86_64")]
+    for at in (0..count).step_by(64 / size_of::<T>()) {
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        // SAFETY: every processor of this kind has the instruction, which takes any address.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(from.wrapping_add(at).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (from, count);
+}
+
 /// Some numbers that are computed with together. Who has one has the processor for it.
 pub(super) trait Vector: Copy {
     type Element: Copy;
     /// The proof that the processor has the instructions.
     type Set: Copy;
     const LANES: usize;
+    /// How many vectors the processor has registers for.
+    const REGISTERS: usize;
     fn splat(set: Self::Set, value: Self::Element) -> Self;
     /// # Safety
     /// `LANES` numbers must be readable at `from`.
@@ -176,6 +199,7 @@ impl<T: Real> Vector for T {
     type Element = T;
     type Set = ();
     const LANES: usize = 1;
+    const REGISTERS: usize = 16;
     #[inline(always)]
     fn splat((): (), value: T) -> T {
         value
@@ -197,6 +221,20 @@ impl<T: Real> Vector for T {
     #[inline(always)]
     fn fma(self, factor: T, addend: T) -> T {
         Real::fma(self, factor, addend)
+    }
+}
+
+/// All outputs of an operator: as many as there is room for.
+struct Evaluation<'a, T, O> {
+    operator: &'a O,
+    output: &'a mut [T],
+}
+
+impl<T: Lanes, O: Operator<T>> Work<T> for Evaluation<'_, T, O> {
+    #[inline(always)]
+    fn run<V: Vector<Element = T>>(self, set: V::Set) {
+        // SAFETY: `evaluate`, which alone makes these, has compared the lengths.
+        unsafe { evaluate_in::<T, V, O>(set, self.operator, self.output) }
     }
 }
 
@@ -237,7 +275,7 @@ unsafe fn evaluate_in<T: Lanes, V: Vector<Element = T>, O: Operator<T>>(set: V::
 mod x86_64 {
     use std::arch::x86_64::*;
 
-    use super::{Lanes, Loops, Operator, Vector, evaluate_in};
+    use super::{Lanes, Loops, Vector, Work};
 
     /// An instruction set: its token, what is compiled for it, and its vectors of doubles and of singles.
     ///
@@ -259,19 +297,15 @@ mod x86_64 {
                     ($(is_x86_feature_detected!($feature))&&+).then_some($set(()))
                 }
 
-                /// Computes all outputs of `operator`.
-                ///
-                /// # Safety
-                /// `output` must be as long as the operator says.
+                /// Does `work` with the vectors of this set.
                 #[inline(always)]
-                pub(super) unsafe fn evaluate<T: Lanes, O: Operator<T>>(self, operator: &O, output: &mut [T]) {
+                pub(super) fn compute<T: Lanes, W: Work<T>>(self, work: W) {
                     #[target_feature($(enable = $feature),+)]
-                    unsafe fn compiled<T: Lanes, O: Operator<T>>(set: $set, operator: &O, output: &mut [T]) {
-                        // SAFETY: the caller's promise.
-                        unsafe { evaluate_in::<T, T::$set, O>(set, operator, output) }
+                    fn compiled<T: Lanes, W: Work<T>>(set: $set, work: W) {
+                        work.run::<T::$set>(set)
                     }
-                    // SAFETY: the token says that the processor has the features; the length is the caller's promise.
-                    unsafe { compiled(self, operator, output) }
+                    // SAFETY: the token says that the processor has the features.
+                    unsafe { compiled(self, work) }
                 }
 
                 /// Runs `loops`.
@@ -295,7 +329,7 @@ mod x86_64 {
     /// A vector of an instruction set, with its operations. Inside, the compiler sees to it that the features are
     /// enough for the intrinsics.
     macro_rules! vector {
-        ($set:ident, [$($feature:tt),+], ($type:ident, $register:ty, $element:ty, $lanes:literal,
+        ($set:ident, [$($feature:tt),+], ($type:ident, $register:ty, $element:ty, $lanes:literal, $registers:literal,
          $splat:ident, $load:ident, $store:ident, $sub:ident, $fma:ident)) => {
             #[derive(Clone, Copy)]
             #[repr(transparent)]
@@ -335,6 +369,7 @@ mod x86_64 {
                 type Element = $element;
                 type Set = $set;
                 const LANES: usize = $lanes;
+                const REGISTERS: usize = $registers;
                 #[inline(always)]
                 fn splat(_: $set, value: $element) -> $type {
                     // SAFETY: the token says that the processor has the features.
@@ -367,15 +402,15 @@ mod x86_64 {
     instruction_set! {
         /// That the processor has 512-bit vectors.
         Avx512, ["sse3", "ssse3", "sse4.1", "sse4.2", "avx", "avx2", "f16c", "fma", "avx512f"],
-        (F64x8, __m512d, f64, 8, _mm512_set1_pd, _mm512_loadu_pd, _mm512_storeu_pd, _mm512_sub_pd, _mm512_fmadd_pd),
-        (F32x16, __m512, f32, 16, _mm512_set1_ps, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_sub_ps, _mm512_fmadd_ps)
+        (F64x8, __m512d, f64, 8, 32, _mm512_set1_pd, _mm512_loadu_pd, _mm512_storeu_pd, _mm512_sub_pd, _mm512_fmadd_pd),
+        (F32x16, __m512, f32, 16, 32, _mm512_set1_ps, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_sub_ps, _mm512_fmadd_ps)
     }
 
     instruction_set! {
         /// That the processor has 256-bit vectors with fused multiply-add.
         Avx2, ["sse3", "ssse3", "sse4.1", "sse4.2", "avx", "avx2", "fma"],
-        (F64x4, __m256d, f64, 4, _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_sub_pd, _mm256_fmadd_pd),
-        (F32x8, __m256, f32, 8, _mm256_set1_ps, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_sub_ps, _mm256_fmadd_ps)
+        (F64x4, __m256d, f64, 4, 16, _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_sub_pd, _mm256_fmadd_pd),
+        (F32x8, __m256, f32, 8, 16, _mm256_set1_ps, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_sub_ps, _mm256_fmadd_ps)
     }
 
     impl Lanes for f64 {

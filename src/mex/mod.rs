@@ -19,7 +19,6 @@ mod error;
 mod gpu;
 mod lend;
 mod object;
-mod pages;
 mod run;
 mod symbols;
 mod sys;

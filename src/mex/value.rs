@@ -7,7 +7,8 @@ use super::error::Error;
 use super::object::Pending;
 use super::run::Effort;
 use super::sys::{self, mxArray};
-use super::{Host, lend, pages};
+use super::{Host, lend};
+use crate::host;
 use crate::watch::Watch;
 
 /// Fills an output array with all its elements, in column-major order. It reads none before it has written it: their
@@ -207,7 +208,7 @@ impl Host {
         }
         // SAFETY: the host allocated so many bytes there for us alone; what they are is said above.
         let elements = unsafe { std::slice::from_raw_parts_mut((self.api.mxGetData)(array).cast(), bytes) };
-        pages::prefer_large(elements);
+        host::prefer_large_pages(elements);
         elements
     }
 

@@ -1,0 +1,258 @@
+//! Outputs of some neighbouring columns at once.
+//!
+//! A sample that is in a register serves all columns whose filter lies over it, so a block reads far fewer samples than
+//! it takes products. Every output is one chain all the same, in the order of the filter's entries: the columns of
+//! samples are gone through from the first to the last, and each output takes the ones under its filter in that order.
+
+use crate::cpu::simd::{self, Instructions, Lanes, Vector, Work};
+use crate::stencil::{Filter, MAX_FILTER_2D, MAX_FILTER_3D};
+
+/// The columns of a block at most.
+pub(super) const COLUMNS: usize = 6;
+
+/// The columns of samples of a block at most.
+pub(super) const MAX_COLUMNS: usize = {
+    let (image, volume) = (MAX_FILTER_2D + COLUMNS - 1, MAX_FILTER_3D * (MAX_FILTER_3D + COLUMNS - 1));
+    if volume > image { volume } else { image }
+};
+
+/// How many columns are computed together, where `left` are to be computed yet.
+pub(super) fn columns_at_once<T>(filter: &Filter<T>, left: usize) -> usize
+where
+    T: Lanes,
+{
+    match (filter.size(), left) {
+        ([3, 3, 1 | 3], 2..COLUMNS) => 2,
+        (_, left) => left.min(COLUMNS),
+    }
+}
+
+/// Neighbouring columns of outputs.
+pub(super) struct Block<'a, T> {
+    filter: &'a Filter<T>,
+    /// What holds the samples.
+    buffer: &'a [T],
+    /// Where in it columns begin: for each page under the filter, those under the first output's to those under the
+    /// last one's.
+    columns: &'a [usize],
+    outputs: [*mut T; COLUMNS],
+    /// How many of these there are.
+    count: usize,
+    /// The outputs of a column.
+    len: usize,
+}
+
+/// Computes `outputs`, neighbouring columns of one length. `columns` are the places in `buffer` where columns of
+/// samples begin: for each page under the filter, those under the first output's to those under the last one's. Each is
+/// as much longer than an output as the filter is high, less one.
+///
+/// # Panics
+/// If lengths or counts are others.
+pub(super) fn compute<T: Lanes>(
+    instructions: Instructions,
+    filter: &Filter<T>,
+    buffer: &[T],
+    columns: &[usize],
+    outputs: &mut [&mut [T]],
+) {
+    let ([height, width, depth], count) = (filter.size(), outputs.len());
+    let len = outputs.first().map_or(0, |output| output.len());
+    assert_eq!(columns.len(), (count + width - 1) * depth);
+    let behind = (buffer.len() + 1).checked_sub(len + height - 1).expect("a column of samples");
+    assert!(columns.iter().all(|&place| place < behind));
+    let mut starts = [std::ptr::null_mut(); COLUMNS];
+    for (start, output) in starts.iter_mut().zip(outputs) {
+        assert_eq!(output.len(), len);
+        *start = output.as_mut_ptr();
+    }
+    simd::compute(instructions, Block { filter, buffer, columns, outputs: starts, count, len });
+}
+
+impl<T: Lanes> Work<T> for Block<'_, T> {
+    #[inline(always)]
+    fn run<V: Vector<Element = T>>(self, set: V::Set) {
+        match (self.filter.size(), self.count) {
+            // SAFETY: `compute`, which alone makes these, has compared the lengths; here and below.
+            ([3, 3, 1], COLUMNS) => unsafe { along::<T, V, _, 2>(set, &Three::<T, COLUMNS, 1>(&self), self.len) },
+            // SAFETY: as above.
+            ([3, 3, 1], 2) => unsafe { along::<T, V, _, 4>(set, &Three::<T, 2, 1>(&self), self.len) },
+            // SAFETY: as above.
+            ([3, 3, 3], COLUMNS) => unsafe { along::<T, V, _, 2>(set, &Three::<T, COLUMNS, 3>(&self), self.len) },
+            // SAFETY: as above.
+            ([3, 3, 3], 2) => unsafe { along::<T, V, _, 4>(set, &Three::<T, 2, 3>(&self), self.len) },
+            // Chains, samples and an entry fill the registers.
+            // SAFETY: as above.
+            _ if V::REGISTERS >= 32 => unsafe { along::<T, V, _, 4>(set, &Any(&self), self.len) },
+            // SAFETY: as above.
+            _ => unsafe { along::<T, V, _, 2>(set, &Any(&self), self.len) },
+        }
+    }
+}
+
+/// A block, some rows at a time.
+trait Rows<T> {
+    /// What is made once for all rows.
+    type Held<V: Vector<Element = T>>;
+
+    fn hold<V: Vector<Element = T>>(&self, set: V::Set) -> Self::Held<V>;
+
+    /// Computes `U` vectors of each column, from the row `at` on.
+    ///
+    /// # Safety
+    /// There must be as many outputs.
+    unsafe fn rows<V: Vector<Element = T>, const U: usize>(&self, set: V::Set, held: &Self::Held<V>, at: usize);
+}
+
+/// All rows of a block, `U` vectors at a time. The last ones overlap those before, where that makes fewer steps: few
+/// chains at once take longer than a few more, and what is written twice is the same both times.
+///
+/// # Safety
+/// There must be `len` of them.
+#[inline(always)]
+unsafe fn along<T: Lanes, V: Vector<Element = T>, R: Rows<T>, const U: usize>(set: V::Set, rows: &R, len: usize) {
+    let held = rows.hold::<V>(set);
+    let mut at = 0;
+    while at + U * V::LANES <= len {
+        // SAFETY: rows that begin at `at` end before `len`; here and below.
+        unsafe { rows.rows::<V, U>(set, &held, at) };
+        at += U * V::LANES;
+    }
+    match (len - at).div_ceil(V::LANES) {
+        0 => return,
+        // SAFETY: as above.
+        3.. if len >= U * V::LANES => return unsafe { rows.rows::<V, U>(set, &held, len - U * V::LANES) },
+        // SAFETY: as above.
+        2 if len >= 2 * V::LANES => return unsafe { rows.rows::<V, 2>(set, &held, len - 2 * V::LANES) },
+        _ => {}
+    }
+    if len >= V::LANES {
+        while at < len {
+            // SAFETY: as above.
+            unsafe { rows.rows::<V, 1>(set, &held, at.min(len - V::LANES)) };
+            at += V::LANES;
+        }
+    } else {
+        let held = rows.hold::<T>(());
+        while at < len {
+            // SAFETY: as above.
+            unsafe { rows.rows::<T, 1>((), &held, at) };
+            at += 1;
+        }
+    }
+}
+
+/// `C` columns under a filter of three rows, three columns and `D` pages.
+struct Three<'a, T, const C: usize, const D: usize>(&'a Block<'a, T>);
+
+impl<T: Lanes, const C: usize, const D: usize> Rows<T> for Three<'_, T, C, D> {
+    type Held<V: Vector<Element = T>> = [[V; 9]; D];
+
+    #[inline(always)]
+    fn hold<V: Vector<Element = T>>(&self, set: V::Set) -> [[V; 9]; D] {
+        let mut held = [[V::splat(set, T::default()); 9]; D];
+        for (held, &entry) in held.as_flattened_mut().iter_mut().zip(self.0.filter.values()) {
+            *held = V::splat(set, entry);
+        }
+        held
+    }
+
+    #[inline(always)]
+    unsafe fn rows<V: Vector<Element = T>, const U: usize>(&self, set: V::Set, held: &[[V; 9]; D], at: usize) {
+        let mut acc = [[V::splat(set, T::default()); U]; C];
+        for (page, entries) in held.iter().enumerate() {
+            // One after the other, and not in a loop: the compiler is to know which entries each takes.
+            macro_rules! columns {
+                ($($x:literal)+) => {
+                    $(if $x < C + 2 {
+                        // SAFETY: there are `C + 2` columns for each page, each two rows longer than the outputs.
+                        unsafe {
+                            let column = *self.0.columns.get_unchecked(page * (C + 2) + $x);
+                            under::<T, V, U, C, $x>(set, entries, self.0.buffer.as_ptr().add(column + at), &mut acc);
+                        }
+                    })+
+                };
+            }
+            const { assert!(C + 2 <= 8) };
+            columns!(0 1 2 3 4 5 6 7);
+        }
+        for (acc, &output) in acc.iter().zip(&self.0.outputs) {
+            for (u, acc) in acc.iter().enumerate() {
+                // SAFETY: within what the caller promises.
+                unsafe { acc.store(output.add(at + u * V::LANES)) };
+            }
+        }
+    }
+}
+
+/// What the column `X` of samples, of which `column` is the first, adds to `C` columns of outputs under three rows and
+/// three columns.
+///
+/// # Safety
+/// `U` vectors and two samples more must be readable there.
+#[inline(always)]
+unsafe fn under<T, V: Vector<Element = T>, const U: usize, const C: usize, const X: usize>(
+    set: V::Set,
+    entries: &[V; 9],
+    column: *const T,
+    acc: &mut [[V; U]; C],
+) {
+    for r in 0..3 {
+        for u in 0..U {
+            // SAFETY: the caller's promise.
+            let sample = unsafe { V::load(set, column.add(r + u * V::LANES)) };
+            for (c, acc) in acc.iter_mut().enumerate() {
+                if X >= c && X - c < 3 {
+                    acc[u] = sample.fma(entries[(X - c) * 3 + r], acc[u]);
+                }
+            }
+        }
+    }
+}
+
+/// Up to [`COLUMNS`] columns under any filter.
+struct Any<'a, T>(&'a Block<'a, T>);
+
+impl<T: Lanes> Rows<T> for Any<'_, T> {
+    type Held<V: Vector<Element = T>> = ();
+
+    #[inline(always)]
+    fn hold<V: Vector<Element = T>>(&self, _: V::Set) {}
+
+    #[inline(always)]
+    unsafe fn rows<V: Vector<Element = T>, const U: usize>(&self, set: V::Set, (): &(), at: usize) {
+        let &Block { filter, buffer, columns, outputs, count, .. } = self.0;
+        let [height, width, depth] = filter.size();
+        let mut acc = [[V::splat(set, T::default()); U]; COLUMNS];
+        for page in 0..depth {
+            for x in 0..count + width - 1 {
+                // The outputs that this column of samples is under the filter of.
+                let (first, behind) = ((x + 1).saturating_sub(width), (x + 1).min(count));
+                // SAFETY: there are so many columns for each page, each `height - 1` rows longer than the outputs.
+                let column = unsafe { buffer.as_ptr().add(columns.get_unchecked(page * (count + width - 1) + x) + at) };
+                for r in 0..height {
+                    let mut samples = [V::splat(set, T::default()); U];
+                    for (u, sample) in samples.iter_mut().enumerate() {
+                        // SAFETY: as above.
+                        *sample = unsafe { V::load(set, column.add(r + u * V::LANES)) };
+                    }
+                    for (c, acc) in acc.iter_mut().enumerate() {
+                        if first <= c && c < behind {
+                            // SAFETY: `x - c` is a column of the filter.
+                            let entry = unsafe { *filter.values().get_unchecked((page * width + x - c) * height + r) };
+                            let entry = V::splat(set, entry);
+                            for (acc, &sample) in acc.iter_mut().zip(&samples) {
+                                *acc = sample.fma(entry, *acc);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        for (acc, &output) in acc.iter().zip(&outputs[..count]) {
+            for (u, acc) in acc.iter().enumerate() {
+                // SAFETY: within what the caller promises.
+                unsafe { acc.store(output.add(at + u * V::LANES)) };
+            }
+        }
+    }
+}
