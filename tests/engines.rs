@@ -1148,7 +1148,8 @@ const TABLE: [Case; 24] = [
 ];
 
 /// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.
-const CUDA_TABLE: [CudaCase; 13] = [
+const CUDA_TABLE: [CudaCase; 14] = [
+    ("sweeps_of_images", sweeps_of_images),
     ("tensor_filters", tensor_filters),
     ("tensor_filters_and_infinities", tensor_filters_and_infinities),
     ("tensor_filters_and_zeros", tensor_filters_and_zeros),
@@ -1166,12 +1167,13 @@ const CUDA_TABLE: [CudaCase; 13] = [
 
 /// What holds for CUDA where a call of the driver fails at the worst moment. The stand-in alone fails when it is told
 /// to.
-const FAULT_TABLE: [FaultCase; 10] = [
+const FAULT_TABLE: [FaultCase; 11] = [
     ("progress_counts_once", progress_counts_once),
     ("taps_are_copied_anew_after_a_failure", taps_are_copied_anew_after_a_failure),
     ("a_warm_chain_asks_for_nothing", a_warm_chain_asks_for_nothing),
     ("filters_in_turn_are_not_sent_again", filters_in_turn_are_not_sent_again),
     ("tensor_cores_are_used_where_they_are", tensor_cores_are_used_where_they_are),
+    ("sweeps_of_images_are_done_at_once", sweeps_of_images_are_done_at_once),
     ("late_errors_name_the_calls", late_errors_name_the_calls),
     ("a_budget_bounds_the_pool", a_budget_bounds_the_pool),
     ("a_broken_context_is_opened_anew", a_broken_context_is_opened_anew),
@@ -1503,6 +1505,82 @@ fn tensor_cores_are_used_where_they_are(cuda: Cuda, stand_in: StandIn) -> Outcom
     Ok(())
 }
 
+/// Sweeps of square filters over images around the sizes of strips, of a lane's rows and of a warp's, for more sweeps
+/// and fewer than a launch does; with samples here and there that spread or fade away.
+fn sweeps_of_images(cuda: Cuda) -> Outcome {
+    let slow = is_slow(&cuda);
+    let mut number = 0;
+    // A filter's size, and the rows that a lane holds in double and in single.
+    for (size_of_filter, lanes) in [(3, [21, 36]), (5, [21, 44]), (7, [13, 20])] {
+        for boundary in KINDS {
+            for lane in lanes {
+                for rows in [lane - 1, lane, 2 * lane + 1, 9 * lane + 4, 32 * lane, 32 * lane + 2, 70 * lane + 3] {
+                    for (columns, sweeps) in [(1, 3), (2, 8), (3, 9), (19, 2), (40, 16), (230, 7)] {
+                        number += 1;
+                        if slow && (number % 7 != 0 || rows * columns > 40_000) {
+                            continue;
+                        }
+                        let size = [rows, columns, 1 + number % 2];
+                        let elements: usize = size.iter().product();
+                        let mut input = ordinary(elements, number as u64);
+                        let awkward = [f64::NAN, 5e-324, f64::INFINITY, -0.0, f64::MAX, f64::NEG_INFINITY, 1e-310];
+                        for (n, at) in (number % 50..elements).step_by(1 + elements / 5).enumerate() {
+                            input[at] = awkward[(n + number) % awkward.len()];
+                        }
+                        let entries = tame(size_of_filter * size_of_filter, number as u64 + 1);
+                        let filter_size = [size_of_filter, size_of_filter, 1];
+                        let in_double = Convolution::new(size, filter(entries.clone(), filter_size)?);
+                        check_convolution(&cuda, &in_double.with_boundary(boundary).with_sweeps(sweeps), &input)?;
+                        let in_single = Convolution::new(size, filter(singles(&entries), filter_size)?);
+                        let in_single = in_single.with_boundary(single(boundary)).with_sweeps(sweeps);
+                        check_convolution(&cuda, &in_single, &singles(&input))?;
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Which filters do four sweeps over an image on the device in fewer launches: of the kernels for these filters, those for
+/// that alone ask for more shared memory than every chip has.
+fn done_at_once(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, String> {
+    let show = |error: Error| error.to_string();
+    let mut found = Vec::new();
+    for (size_of_filter, size) in [
+        ([3, 3, 1], [672, 230, 1]),
+        ([5, 5, 1], [672, 230, 1]),
+        ([7, 7, 1], [416, 800, 1]),
+        ([3, 1, 1], [672, 230, 1]),
+        ([1, 3, 1], [672, 230, 1]),
+    ] {
+        let count = size.iter().product();
+        let from = array_with(cuda, &ordinary(count, 2)).map_err(show)?;
+        let mut to = Compute::<f64>::array(cuda, count).map_err(show)?;
+        let of_filter = filter(tame(size_of_filter.iter().product(), 1), size_of_filter)?;
+        let convolution = Convolution::new(size, of_filter).with_sweeps(4);
+        stand_in.reset();
+        cuda.convolution(&convolution, Source::Array(&from), Target::Array(&mut to), &Watch::new()).map_err(show)?;
+        if (0..stand_in.calls()).any(|number| stand_in.call(number).contains("FuncSetAttribute")) {
+            found.push(size_of_filter);
+        }
+    }
+    Ok(found)
+}
+
+/// Several sweeps over an image are one launch, on chips for which that was measured, and for square filters.
+fn sweeps_of_images_are_done_at_once(cuda: Cuda, stand_in: StandIn) -> Outcome {
+    let found = done_at_once(&cuda, stand_in)?;
+    if found != [[3, 3, 1], [5, 5, 1], [7, 7, 1]] {
+        return Err(format!("at once: {found:?}"));
+    }
+    let ended = common::child("sweep", &[("CUDA_STAND_IN_CAPABILITY", "8.9")])?;
+    if !ended.status.success() || !ended.output.contains("at once: []") {
+        return Err(format!("{:?}: {}", ended.status, ended.output));
+    }
+    Ok(())
+}
+
 fn break_context(cuda: &Cuda, stand_in: StandIn) -> Outcome {
     let show = |error: result::DriverError| error.to_string();
     let device = result::device::get(cuda.ordinal() as i32).map_err(show)?;
@@ -1781,6 +1859,12 @@ fn in_child(what: &str) -> Outcome {
         "tensor cores" => {
             let found = on_tensor_cores(&open_cuda()?, StandIn::find().ok_or("no stand-in")?)?;
             println!("on tensor cores: {found:?}");
+            cuda::release();
+            Ok(())
+        }
+        "sweep" => {
+            let found = done_at_once(&open_cuda()?, StandIn::find().ok_or("no stand-in")?)?;
+            println!("at once: {found:?}");
             cuda::release();
             Ok(())
         }

@@ -38,6 +38,9 @@ const MOST_COLUMNS: usize = 1 << 23;
 /// What a launch takes beside its slots, and the same for a single sweep, in microseconds.
 const LAUNCH: f64 = 3.0;
 
+/// The multiprocessors of the chip that was measured.
+const MEASURED_ON: f64 = 132.0;
+
 /// A module, and what is known of it before it is loaded.
 #[derive(Debug)]
 struct Kind {
@@ -106,7 +109,8 @@ impl Kind {
     /// on so many multiprocessors.
     fn layout(&self, size: Size, boundary: u32, sweeps: usize, multiprocessors: usize) -> Option<Layout> {
         let [rows, columns, pages] = size;
-        let single = size.iter().product::<usize>() as f64 / (1e3 * self.rate) + LAUNCH;
+        let rate = 1e3 * self.rate * multiprocessors as f64 / MEASURED_ON;
+        let single = size.iter().product::<usize>() as f64 / rate + LAUNCH;
         let layouts = (1..=WARPS.min(sweeps / self.stages)).filter_map(|warps| {
             let (strips, lanes) = self.strips(rows, boundary, warps)?;
             let (extra, depth) = self.rings(boundary);
