@@ -47,11 +47,11 @@ constexpr int SHARED = 8 * (TABLE + WARPS * (RING + CHUNKS + STRETCH));
 static_assert(COLUMNS % 2 == 0 && (SIZE == 15 ? 8 : SLOTS) % COLUMNS == 0, "a phase has its place in a chunk");
 
 // The entry of the filter in a row and a column of SIZE x SIZE, or of what lies around it: zero there.
-__device__ __forceinline__ double entry_at(const Part& part, int row, int column) {
+__device__ __forceinline__ double entry_at(const Part& part, const double* entries, int row, int column) {
     row -= (SIZE - part.height) / 2;
     column -= (SIZE - part.width) / 2;
     const bool has = row >= 0 && row < part.height && column >= 0 && column < part.width;
-    return has ? F[column * part.height + row] : 0.0;
+    return has ? entries[column * part.height + row] : 0.0;
 }
 
 // The column of the filter that a slot needs in a phase, or one that is none.
@@ -169,13 +169,13 @@ __device__ __forceinline__ void look_again(const Part& part, const Stretch& stre
 #if SIZE == 15
 
 // Writes the warps' table: for each phase and each 8 steps, the fragments of the band, a pair of a lane together.
-__device__ __forceinline__ void write_table(const Part& part, double* table) {
+__device__ __forceinline__ void write_table(const Part& part, const double* entries, double* table) {
     for (int at = threadIdx.x; at < TABLE; at += THREADS) {
         const int lane = at / 2 % LANES;
         const int slot = lane / 4 + 8 * (at & 1);
         const int row = lane % 4 + 4 * (at / 64 % 2) + 8 * (at / 128 % (STEPS / 8));
         const int column = column_of(at / 128 / (STEPS / 8), slot);
-        table[at] = column < SIZE ? entry_at(part, row, column) : 0.0;
+        table[at] = column < SIZE ? entry_at(part, entries, row, column) : 0.0;
     }
 }
 
@@ -196,7 +196,9 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         for (int i = 0; i < CHUNKS; ++i) make_barrier(ring.full + i, COLUMNS);
         barriers_are_made();
     }
-    write_table(part, table);
+    fetch_filter<THREADS>(part, rings);
+    write_table(part, rings, table);
+    writes_before_copies();
     __syncthreads();
 
     constexpr int KS = STEPS / 8;
@@ -358,7 +360,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         for (int k = 0; k < KS; ++k) {
             const int column = column_of(phase, g / OUTPUTS);
             const int row = 4 * k + q - g % OUTPUTS;
-            band[phase][k] = column < SIZE && row >= 0 && row < SIZE ? entry_at(part, row, column) : 0.0;
+            band[phase][k] = column < SIZE && row >= 0 && row < SIZE ? entry_at(part, F, row, column) : 0.0;
         }
     }
 

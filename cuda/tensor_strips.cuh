@@ -93,6 +93,13 @@ __device__ __forceinline__ long long sample_at(long long at, long long count, in
 // Whether a double's address is no multiple of 16.
 __device__ __forceinline__ int is_odd(unsigned long long address) { return static_cast<int>(address >> 3 & 1); }
 
+// Copies the filter into shared memory, for all threads of a block to make something of it.
+template <int THREADS>
+__device__ __forceinline__ void fetch_filter(const Part& part, double* to) {
+    for (int at = threadIdx.x; at < part.height * part.width * part.depth; at += THREADS) to[at] = F[at];
+    __syncthreads();
+}
+
 // ---- samples on their way
 
 // Some neighbouring columns of a page, from the row `top` on. Each is LENGTH samples, which is even.

@@ -33,7 +33,7 @@ constexpr int SHARED = 8 * (TABLE + WARPS * (RING + CHUNKS + STRETCH));
 
 // Writes the warps' table: for each phase and each column of the filter, the fragments of the band, a pair of a lane
 // together.
-__device__ __forceinline__ void write_table(const Part& part, double* table) {
+__device__ __forceinline__ void write_table(const Part& part, const double* entries, double* table) {
     for (int at = threadIdx.x; at < TABLE; at += THREADS) {
         const int lane = at / 2 % LANES;
         const int slot = lane / 4;
@@ -43,7 +43,7 @@ __device__ __forceinline__ void write_table(const Part& part, double* table) {
         const int page = (at / 128 / SIZE - slot + SIZE - 1 + SLOTS) % SLOTS - (SIZE - part.depth) / 2;
         const bool has = row >= 0 && row < part.height && column >= 0 && column < part.width && page >= 0 &&
                          page < part.depth;
-        table[at] = has ? F[(page * part.width + column) * part.height + row] : 0.0;
+        table[at] = has ? entries[(page * part.width + column) * part.height + row] : 0.0;
     }
 }
 
@@ -160,7 +160,9 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         for (int i = 0; i < CHUNKS; ++i) make_barrier(ring.full + i, COLUMNS);
         barriers_are_made();
     }
-    write_table(part, table);
+    fetch_filter<THREADS>(part, rings);
+    write_table(part, rings, table);
+    writes_before_copies();
     __syncthreads();
 
     const double* const band = table + 2 * lane;

@@ -1380,6 +1380,17 @@ fn late_errors_name_the_calls(cuda: Cuda, stand_in: StandIn) -> Outcome {
 /// Breaks the primary context, as a kernel of somebody else's in this process would.
 /// Filters that go to tensor cores, on chips that have them: sizes that are theirs, and some that are laid into these.
 const TENSOR_FILTERS: [[usize; 3]; 10] = [
+    [15, 13, 1],
+    [13, 15, 1],
+    [15, 11, 1],
+    [11, 9, 1],
+    [9, 11, 1],
+    [9, 7, 1],
+    [7, 5, 1],
+    [7, 5, 7],
+    [5, 7, 7],
+    [5, 3, 5],
+]; 10] = [
     [15, 15, 1],
     [13, 15, 1],
     [13, 13, 1],
@@ -1428,16 +1439,17 @@ fn tensor_filters(cuda: Cuda) -> Outcome {
 }
 
 /// What a product with a zero around the filter must not spoil: infinities and NaN here and there, so that they come to
-/// every place of a tile, and outputs beside them stay finite.
+/// every place of a tile, and outputs beside them stay finite. No sample is so small that outputs are looked at for it.
 fn tensor_filters_and_infinities(cuda: Cuda) -> Outcome {
+    let large = |count, seed| ordinary(count, seed).into_iter().map(|x| if x.abs() < 1e-9 { 0.5 } else { x });
     let data = |count, seed: u64| {
-        let mut data = ordinary(count, seed);
+        let mut data: Vec<f64> = large(count, seed).collect();
         for (n, at) in (seed as usize..count).step_by(5003).enumerate() {
             data[at] = [f64::INFINITY, f64::NAN, f64::NEG_INFINITY, f64::MAX][n % 4];
         }
         data
     };
-    check_tensor_filters(&cuda, data, ordinary)
+    check_tensor_filters(&cuda, data, |count, seed| large(count, seed).collect())
 }
 
 /// Sums that are rounded to -0: a sample so small that its product with an entry underflows, among zeros whose products
@@ -1460,7 +1472,7 @@ fn tensor_filters_and_zeros(cuda: Cuda) -> Outcome {
 /// Sweeps, of which each reads what the one before wrote.
 fn tensor_filters_in_sweeps(cuda: Cuda) -> Outcome {
     let wide = if StandIn::find().is_some() { 1 } else { 33 };
-    for (size, size_of_filter) in [([255, 200 * wide, 1], [15, 15, 1]), ([48, 33 * wide, 40], [5, 5, 5])] {
+    for (size, size_of_filter) in [([255, 200 * wide, 1], [15, 13, 1]), ([48, 33 * wide, 40], [5, 3, 5])] {
         let of_filter = filter(tame(size_of_filter.iter().product(), 3), size_of_filter)?;
         let convolution = Convolution::new(size, of_filter).with_boundary(Boundary::Symmetric).with_sweeps(3);
         let input = ordinary(size.iter().product(), 4);
@@ -1474,7 +1486,7 @@ fn tensor_filters_in_sweeps(cuda: Cuda) -> Outcome {
 fn on_tensor_cores(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, String> {
     let show = |error: Error| error.to_string();
     let mut found = Vec::new();
-    for size_of_filter in TENSOR_FILTERS.into_iter().chain([[3, 3, 1], [3, 3, 3], [15, 1, 1]]) {
+    for size_of_filter in TENSOR_FILTERS.into_iter().chain([[3, 3, 1], [3, 3, 3], [15, 1, 1], [15, 15, 1], [7, 7, 7]]) {
         let size = if size_of_filter[2] > 1 { TENSOR_VOLUMES[0] } else { TENSOR_IMAGES[0] };
         let count = size.iter().product();
         let of_filter = filter(ordinary(size_of_filter.iter().product(), 1), size_of_filter)?;
@@ -1490,7 +1502,8 @@ fn on_tensor_cores(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, St
     Ok(found)
 }
 
-/// Where there are tensor cores for it they are used, for large filters alone; a chip without them does without.
+/// Where there are tensor cores for it they are used, for large filters that have no kernel of their own; a chip without
+/// them does without.
 fn tensor_cores_are_used_where_they_are(cuda: Cuda, stand_in: StandIn) -> Outcome {
     let found = on_tensor_cores(&cuda, stand_in)?;
     if found != TENSOR_FILTERS {
