@@ -1349,8 +1349,8 @@ const TENSOR_FILTERS: [[usize; 3]; 10] = [
     [5, 5, 5],
 ];
 
-/// Sizes of images and volumes that are enough for that on the four multiprocessors of the stand-in for the driver: rows
-/// around the edges of its strips, columns of an even and of an odd number.
+/// Sizes of images and volumes that are enough for that on the four multiprocessors of the stand-in for the driver:
+/// rows around the edges of its strips, columns of an even and of an odd number.
 const TENSOR_IMAGES: [[usize; 3]; 4] = [[256, 401, 1], [255, 400, 1], [257, 500, 1], [191, 301, 2]];
 const TENSOR_VOLUMES: [[usize; 3]; 3] = [[48, 32, 60], [47, 33, 61], [65, 31, 70]];
 
@@ -1427,8 +1427,8 @@ fn tensor_filters_in_sweeps(cuda: Cuda) -> Outcome {
     Ok(())
 }
 
-/// Which convolutions of [`TENSOR_FILTERS`] over an array on the device go to tensor cores, and are right: those kernels
-/// alone ask for more shared memory than every chip has.
+/// Which convolutions over an array on the device go to tensor cores: those kernels alone ask for more shared memory
+/// than every chip has.
 fn on_tensor_cores(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, String> {
     let show = |error: Error| error.to_string();
     let mut found = Vec::new();
