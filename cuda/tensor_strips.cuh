@@ -309,8 +309,7 @@ __device__ __noinline__ void again(Part part, long long top, long long page, lon
 // What a warp remembers of a stretch.
 struct Met {
     // NaN once an output was infinite, NaN or of 2^1017 and more: the upper half of a double is an infinite float then,
-    // or NaN. That takes one instruction, and can be asked of sums that are not finished as well: one that is not finite
-    // stays so.
+    // or NaN. That takes one instruction, and can be asked of unfinished sums as well: one that is not finite stays so.
     float outputs = 0;
     // Of the samples that are not zero the nearest to it.
     unsigned int nearest = ~0u;

@@ -1379,20 +1379,11 @@ fn late_errors_name_the_calls(cuda: Cuda, stand_in: StandIn) -> Outcome {
 
 /// Breaks the primary context, as a kernel of somebody else's in this process would.
 /// Filters that go to tensor cores, on chips that have them: sizes that are theirs, and some that are laid into these.
-const TENSOR_FILTERS: [[usize; 3]; 9] = [
-    [15, 13, 1],
-    [13, 15, 1],
-    [15, 11, 1],
-    [11, 9, 1],
-    [9, 11, 1],
-    [9, 7, 1],
-    [7, 5, 1],
-    [7, 5, 7],
-    [5, 7, 7],
-];
+const TENSOR_FILTERS: [[usize; 3]; 9] =
+    [[15, 13, 1], [13, 15, 1], [15, 11, 1], [11, 9, 1], [9, 11, 1], [9, 7, 1], [7, 5, 1], [7, 5, 7], [5, 7, 7]];
 
-/// Sizes of images and volumes that are enough for that on the four multiprocessors of the stand-in for the driver: rows
-/// around the edges of its strips, columns of an even and of an odd number.
+/// Sizes of images and volumes that are enough for that on the four multiprocessors of the stand-in for the driver:
+/// rows around the edges of its strips, columns of an even and of an odd number.
 const TENSOR_IMAGES: [[usize; 3]; 4] = [[256, 401, 1], [255, 400, 1], [257, 500, 1], [191, 301, 2]];
 const TENSOR_VOLUMES: [[usize; 3]; 3] = [[48, 32, 60], [47, 33, 61], [65, 31, 70]];
 
@@ -1469,12 +1460,14 @@ fn tensor_filters_in_sweeps(cuda: Cuda) -> Outcome {
     Ok(())
 }
 
-/// Which convolutions of [`TENSOR_FILTERS`] over an array on the device go to tensor cores, and are right: those kernels
-/// alone ask for more shared memory than every chip has.
+/// Which convolutions over an array on the device go to tensor cores: those kernels alone ask for more shared memory
+/// than every chip has.
 fn on_tensor_cores(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, String> {
     let show = |error: Error| error.to_string();
     let mut found = Vec::new();
-    for size_of_filter in TENSOR_FILTERS.into_iter().chain([[3, 3, 1], [3, 3, 3], [15, 1, 1], [15, 15, 1], [7, 7, 7], [5, 3, 5]]) {
+    for size_of_filter in
+        TENSOR_FILTERS.into_iter().chain([[3, 3, 1], [3, 3, 3], [15, 1, 1], [15, 15, 1], [7, 7, 7], [5, 3, 5]])
+    {
         let size = if size_of_filter[2] > 1 { TENSOR_VOLUMES[0] } else { TENSOR_IMAGES[0] };
         let count = size.iter().product();
         let of_filter = filter(ordinary(size_of_filter.iter().product(), 1), size_of_filter)?;

@@ -32,8 +32,13 @@ struct Module {
     tile: [usize; 2],
     /// The warps that a multiprocessor holds.
     warps: usize,
+<<<<<<< HEAD
     /// How many times as fast it is as `cuda/convolution.cu` where it has enough to do: for filters of its size, and for
     /// others of as many entries that have no module of their own there. As measured on an H200 (BENCHMARKS.md).
+=======
+    /// How many times as fast it is as `cuda/convolution.cu` where it has enough to do: for filters of its size, and
+    /// for others of as many entries that have no module of their own there.
+>>>>>>> tensor
     gain: [f64; 2],
 }
 
@@ -196,9 +201,9 @@ fn abreast(strips: usize, warps: usize) -> usize {
 /// Which samples may make a sum underflow to zero, for a filter of these entries: those of less than this, as the
 /// kernels' `nearness` has it, that are not zero.
 ///
-/// The product of a sample and an entry is a multiple of the product of their last places' values. Where that is no less
-/// than the least subnormal number, 2^-1074, each sum is a multiple of it, and none is rounded to zero. So 2^e is near
-/// enough if e - 52 and the exponent of the smallest entry's last place are less than -1074 together.
+/// The product of a sample and an entry is a multiple of the product of their last places' values. Where that is no
+/// less than the least subnormal number, 2^-1074, each sum is a multiple of it, and none is rounded to zero. So 2^e is
+/// near enough if e - 52 and the exponent of the smallest entry's last place are less than -1074 together.
 fn near_zero<T: Element>(entries: &[T]) -> u32 {
     // Of the last place of each entry that is not zero; infinities and NaN have none, and no sum with them is finite.
     let last_place = |entry: f64| ((entry.to_bits() >> 52 & 0x7ff) as i32).max(1) - 1075;

@@ -641,7 +641,7 @@ const void* stand_in_warp_take(unsigned int lane) {
 unsigned int stand_in_lane() { return run.current % WARP; }
 
 void stand_in_make_barrier(unsigned long long* barrier, int arrivals) {
-    if ((uint64_t)barrier % 8 != 0) end_with(LAUNCH_FAILED, "a barrier for copies at an address that is no multiple of 8");
+    if ((uint64_t)barrier % 8 != 0) end_with(LAUNCH_FAILED, "a barrier for copies at no multiple of 8");
     const Phase phase = {(uint16_t)arrivals, (uint16_t)arrivals, 0, Phase::MADE};
     announced[barrier] = 0;
     memcpy(barrier, &phase, sizeof phase);
@@ -649,7 +649,7 @@ void stand_in_make_barrier(unsigned long long* barrier, int arrivals) {
 
 void stand_in_arrive(unsigned long long* barrier, int bytes) {
     Phase phase = phase_of(barrier);
-    if (phase.missing == 0) end_with(LAUNCH_FAILED, "a thread arrives at a barrier for copies at which none is missing");
+    if (phase.missing == 0) end_with(LAUNCH_FAILED, "a thread too many arrives at a barrier for copies");
     --phase.missing;
     announced[barrier] += bytes;
     settle(barrier, phase);
