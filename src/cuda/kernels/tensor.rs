@@ -32,13 +32,8 @@ struct Module {
     tile: [usize; 2],
     /// The warps that a multiprocessor holds.
     warps: usize,
-<<<<<<< HEAD
     /// How many times as fast it is as `cuda/convolution.cu` where it has enough to do: for filters of its size, and for
     /// others of as many entries that have no module of their own there. As measured on an H200 (BENCHMARKS.md).
-=======
-    /// How many times as fast it is as `cuda/convolution.cu` where it has enough to do: for filters of its size, and
-    /// for others of as many entries that have no module of their own there.
->>>>>>> tensor
     gain: [f64; 2],
 }
 
