@@ -7,8 +7,8 @@
 namespace {
 // Rows that a lane holds, sweeps that a warp does, and the blocks that a multiprocessor holds, which bounds the
 // registers. Measured on an H200 among some dozen: as many rows as registers allow, but for single with 7 x 7, where
-// three blocks are ahead of two. An odd number of doubles, or one of singles that is four times an odd one, is read from
-// shared memory without conflicts.
+// three blocks are ahead of two. An odd number of doubles, or one of singles that is four times an odd one, is read
+// from shared memory without conflicts.
 struct Tuned {
     int points;
     int stages;
@@ -31,10 +31,11 @@ struct Filter {
         return chain(0, sample, REAL(0), 0);
     }
 
-    // A column of samples for all outputs that it counts for, by the place of the column under their filters: the oldest
-    // sums are finished.
+    // A column of samples for all outputs that it counts for, by the place of the column under their filters: the
+    // oldest sums are finished.
     template <int COUNT, class Sample, class Emit>
-    static __device__ __forceinline__ void apply(const Sample& sample, REAL (&sums)[SIZE - 1][COUNT], const Emit& emit) {
+    static __device__ __forceinline__ void apply(const Sample& sample, REAL (&sums)[SIZE - 1][COUNT],
+                                                 const Emit& emit) {
 #pragma unroll
         for (int i = 0; i < COUNT; ++i) {
             emit(i, chain(i, sample, sums[0][i], SIZE - 1));

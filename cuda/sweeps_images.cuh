@@ -11,12 +11,12 @@
 // too, filled from device memory while a slot computes, and behind the last warp, from where columns go there.
 //
 // Strips overlap, and so do the segments of columns that blocks take: each sweep spoils RADIUS rows and columns at a
-// side that is not the image's. At the image's own edges every sweep is true: a strip that touches the first or last row
-// does so with the first or last lane, whose registers then tell what is outside; and each warp takes the columns that
-// the boundary says, before the first and behind the last, as columns of their own, from what is in the ring. It is
-// `extra` columns later then, and rings are deeper. Where two sweeps follow each other inside a warp there is no ring:
-// what the first column and the last stand for is kept for that, which is all that a boundary can ask for where RADIUS
-// is 1.
+// side that is not the image's. At the image's own edges every sweep is true: a strip that touches the first or last
+// row does so with the first or last lane, whose registers then tell what is outside; and each warp takes the columns
+// that the boundary says, before the first and behind the last, as columns of their own, from what is in the ring. It
+// is `extra` columns later then, and rings are deeper. Where two sweeps follow each other inside a warp there is no
+// ring: what the first column and the last stand for is kept for that, which is all that a boundary can ask for where
+// RADIUS is 1.
 //
 // For one that goes around, images are seen as going on: nothing has an edge.
 #pragma once
@@ -132,8 +132,8 @@ struct Block {
 // No stage is so many columns ahead of the first that comes.
 constexpr int EARLIEST = 64;
 
-// Where a column of this number is in a ring: the number modulo the depth, for numbers up to 2^24. What has no place yet,
-// ahead of the first column, may go where that will be.
+// Where a column of this number is in a ring: the number modulo the depth, for numbers up to 2^24. What has no place
+// yet, ahead of the first column, may go where that will be.
 template <typename T>
 __device__ __forceinline__ int place_of(const Launch<T>& launch, int number) {
     const unsigned int place = number + EARLIEST * launch.depth;
@@ -230,7 +230,9 @@ private:
         if (above_all) {
 #pragma unroll
             for (int i = 0; i < RADIUS; ++i) {
-                above[i] = launch.boundary == CONSTANT ? T(launch.value) : launch.boundary == REPLICATE ? points[0] : points[i];
+                above[i] = launch.boundary == CONSTANT    ? T(launch.value)
+                           : launch.boundary == REPLICATE ? points[0]
+                                                          : points[i];
             }
         }
         if (below_all) {
@@ -484,8 +486,10 @@ __device__ __forceinline__ void sweep_images(const Launch<T>& launch) {
             const int coming = block.coming + slot;
             const int leaving = block.leaving + slot;
             begin_slot(slot, first_place_of(launch, coming - block.low) * PITCH,
-                       output_ring + place_of(launch, leaving - block.low) * PITCH, coming >= block.low && coming < block.high,
-                       coming >= block.low + LEAD && coming < block.high + LEAD, leaving >= block.begin && leaving < block.end);
+                       output_ring + place_of(launch, leaving - block.low) * PITCH,
+                       coming >= block.low && coming < block.high,
+                       coming >= block.low + LEAD && coming < block.high + LEAD,
+                       leaving >= block.begin && leaving < block.end);
             if (slot >= first && slot < last) {
                 const int column = zero + slot;
                 int place = column;

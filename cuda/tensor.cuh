@@ -95,8 +95,8 @@ __device__ __forceinline__ void wait_groups() {
     asm volatile("cp.async.wait_group %0;" ::"n"(LATER) : "memory");
 }
 
-// Begins a copy of so many bytes from shared to global memory, which this thread has seen written. Both addresses and the
-// number are multiples of 16.
+// Begins a copy of so many bytes from shared to global memory, which this thread has seen written. Both addresses and
+// the number are multiples of 16.
 __device__ __forceinline__ void copy_bulk_out(void* to, const void* from, int bytes) {
     asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(shared_address(from)),
                  "r"(bytes)

@@ -1483,8 +1483,8 @@ fn on_tensor_cores(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, St
     Ok(found)
 }
 
-/// Where there are tensor cores for it they are used, for large filters that have no kernel of their own; a chip without
-/// them does without.
+/// Where there are tensor cores for it they are used, for large filters that have no kernel of their own; a chip
+/// without them does without.
 fn tensor_cores_are_used_where_they_are(cuda: Cuda, stand_in: StandIn) -> Outcome {
     let found = on_tensor_cores(&cuda, stand_in)?;
     if found != TENSOR_FILTERS {
@@ -1536,8 +1536,8 @@ fn sweeps_of_images(cuda: Cuda) -> Outcome {
     Ok(())
 }
 
-/// Which filters do four sweeps over an image on the device in fewer launches: of the kernels for these filters, those for
-/// that alone ask for more shared memory than every chip has.
+/// Which filters do four sweeps over an image on the device in fewer launches: of the kernels for these filters, those
+/// for that alone ask for more shared memory than every chip has.
 fn done_at_once(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, String> {
     let show = |error: Error| error.to_string();
     let mut found = Vec::new();

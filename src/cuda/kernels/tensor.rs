@@ -32,8 +32,8 @@ struct Module {
     tile: [usize; 2],
     /// The warps that a multiprocessor holds.
     warps: usize,
-    /// How many times as fast it is as `cuda/convolution.cu` where it has enough to do: for filters of its size, and for
-    /// others of as many entries that have no module of their own there. As measured on an H200 (BENCHMARKS.md).
+    /// How many times as fast it is as `cuda/convolution.cu` where it has enough to do: for filters of its size, and
+    /// for others of as many entries that have no module of their own there. As measured on an H200 (BENCHMARKS.md).
     gain: [f64; 2],
 }
 
@@ -47,8 +47,9 @@ const fn volume(name: &'static str, size: usize, gain: [f64; 2]) -> Module {
     Module { name, pairs, singles, size: [size; 3], tile: [16, 16], warps: 8, gain }
 }
 
-/// From such a gain on filters that have a module of their own in `cuda/convolution.cu` go to tensor cores. Where samples
-/// are infinite or NaN, a piece is computed anew and takes many times as long: less than this does not outweigh that.
+/// From such a gain on filters that have a module of their own in `cuda/convolution.cu` go to tensor cores. Where
+/// samples are infinite or NaN, a piece is computed anew and takes many times as long: less than this does not outweigh
+/// that.
 const WORTH_IT: f64 = 1.5;
 
 /// The modules, the smallest first.
