@@ -459,7 +459,7 @@ __device__ __forceinline__ void sweep_images(const Launch<T>& launch) {
         }
         if (publishes) writes_before_copies();
         if (takes && lane == 0) wait_until_read();
-        __syncthreads();
+        meet<THREADS>();
     };
     const int output_ring = first_ring + (launch.warps - 1) * ring;
     // The first slots only bring columns.

@@ -35,6 +35,13 @@ __device__ __forceinline__ void multiply_4(double (&d)[4], double a0, double a1,
         : "d"(a0), "d"(a1), "d"(b0));
 }
 
+// Where a block's THREADS threads wait for each other, each warp at whatever line of the program it is: they meet at a
+// barrier's number.
+template <int THREADS>
+__device__ __forceinline__ void meet() {
+    asm volatile("bar.sync 1, %0;" ::"n"(THREADS) : "memory");
+}
+
 // Makes a barrier for so many arrivals a phase.
 __device__ __forceinline__ void make_barrier(Barrier* barrier, int arrivals) {
     asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
@@ -212,6 +219,10 @@ __device__ inline void multiply_4(double (&d)[4], double a0, double a1, double b
     multiply(d, {{a0, a1, 0, 0}, {b0, 0}}, 4);
 }
 
+template <int THREADS>
+__device__ inline void meet() {
+    __syncthreads();
+}
 __device__ inline void make_barrier(Barrier* barrier, int arrivals) { stand_in_make_barrier(barrier, arrivals); }
 __device__ inline void barriers_are_made() {}
 __device__ inline void writes_before_copies() {}
