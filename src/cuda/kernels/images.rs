@@ -116,6 +116,9 @@ impl Kind {
             let (extra, depth) = self.rings(boundary);
             let shared_bytes = self.shared_bytes(boundary, warps, depth);
             let blocks = self.blocks.min(MOST_SHARED / (shared_bytes + SHARED_BESIDE));
+            if blocks == 0 {
+                return None;
+            }
             let capacity = multiprocessors * blocks;
             // As many segments as keep all multiprocessors busy once, twice, ..
             let segments = (1..=4).map(|waves| (capacity * waves / (strips * pages)).clamp(1, columns));
@@ -237,7 +240,7 @@ pub(super) fn plan<'a, T: Element>(
     }
     let entries = (c"F", bytemuck::cast_slice(filter.values()));
     let Loaded { function, module } = loaded.get(modules, area.queued, kind.name, entries, c"sweeps_images")?;
-    function.allow_shared(MOST_SHARED / kind.blocks - SHARED_BESIDE)?;
+    function.allow_shared(MOST_SHARED - SHARED_BESIDE)?;
     Ok(Box::new(ImagesPlan {
         single,
         function,
@@ -400,9 +403,10 @@ mod tests {
     #[test]
     fn large_images_do_as_many_sweeps_a_launch_as_there_are_warps_for() {
         for kind in &KINDS {
-            for boundary in [0, CIRCULAR] {
+            for boundary in 0..4 {
                 let layout = kind.layout([8192, 8192, 1], boundary, 200, 132).unwrap();
-                assert_eq!(layout.warps, WARPS, "{}", kind.name);
+                let narrow = boundary == SYMMETRIC && kind.size > 3;
+                assert!(layout.warps == WARPS || narrow, "{}, {boundary}: {layout:?}", kind.name);
             }
         }
     }
