@@ -81,11 +81,7 @@ struct Access {
 template <int COUNT, typename T>
 __device__ __forceinline__ void load(const T* from, T* to) {
     if constexpr (COUNT == 4) {
-        const float4 four = *reinterpret_cast<const float4*>(from);
-        to[0] = four.x;
-        to[1] = four.y;
-        to[2] = four.z;
-        to[3] = four.w;
+        read_four(from, to);
     } else {
         *to = *from;
     }

@@ -130,6 +130,15 @@ __device__ __forceinline__ double2 read_pair_here(const double* from) {
     return pair;
 }
 
+// Four neighbours at a multiple of 16 bytes in shared memory, in one access. Written so, it is one: the compiler would
+// take the four apart and put them together again, each time it runs in another way.
+__device__ __forceinline__ void read_four(const float* from, float* to) {
+    asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
+                 : "r"(shared_address(from))
+                 : "memory");
+}
+
 // Writes two neighbouring outputs where there is room for them: the first needs `room` to be more than `at`, the second
 // more than `at + 1`. That is predicated: a branch would end the block of instructions in which ptxas mixes this with
 // the multiplications.
@@ -247,6 +256,7 @@ __device__ inline void wait_groups() {
     stand_in_wait_groups(LATER);
 }
 __device__ inline double read_here(const double* from) { return *from; }
+__device__ inline void read_four(const float* from, float* to) { memcpy(to, from, 4 * sizeof *to); }
 __device__ inline double2 read_pair_here(const double* from) { return *reinterpret_cast<const double2*>(from); }
 template <bool PAIRS>
 __device__ inline void write_two(int room, int at, double* to, double first, double second) {
