@@ -1,7 +1,7 @@
 //! Many sweeps of a square filter over images that lie on the device, some of them in each launch:
 //! `cuda/sweeps_images.cu`.
 //!
-//! The kernel gives the bits of single sweeps. Chips of [`CAPABILITY`](super::tensor::CAPABILITY) load it, for arrays
+//! The kernel gives the bits of single sweeps. Chips of [`CAPABILITY`] load it, for arrays
 //! for which it is faster by the [numbers](Kind) that were measured; what it does not do goes by single sweeps.
 
 use std::ops::Range;
@@ -13,8 +13,7 @@ use super::super::Element;
 use super::super::cut::Size;
 use super::super::module::{Function, Modules, Shape, launch};
 use super::super::pace::SharedPace;
-use super::tensor::CAPABILITY;
-use super::{Area, LoadOnce, Loaded, Plan, word};
+use super::{Area, CAPABILITY, LoadOnce, Loaded, Plan, word};
 use crate::stencil::{Boundary, Error, Filter};
 
 /// Threads of a warp, and the most warps of a block that sweep.

@@ -24,6 +24,10 @@ pub(super) use convolution::ConvolutionKernel;
 pub(super) use lines::{LinesKernel, Operator};
 pub(super) use sweeps::SweepsKernel;
 
+/// The compute capability of the chips that load `images` and `tensor`. Others have no such instructions, or fewer units
+/// that do them, or were not measured.
+const CAPABILITY: (i32, i32) = (9, 0);
+
 /// An operator on the device: one that computes arrays there, tile by tile or whole.
 pub(super) trait Kernel<T: Element>: Sync {
     /// How an array of the host is cut for so many sweeps: into tiles of about `target` samples, and no more than

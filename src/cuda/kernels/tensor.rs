@@ -14,11 +14,8 @@ use super::super::cut::Size;
 use super::super::module::{Function, Modules, Shape, launch};
 use super::super::pace::SharedPace;
 use super::convolution::Columns;
-use super::{Area, LoadOnce, Loaded, Plan, at, word};
+use super::{Area, CAPABILITY, LoadOnce, Loaded, Plan, at, word};
 use crate::stencil::{Boundary, Error, Filter};
-
-/// The chips that these kernels are for. Others have no such instructions, or fewer units that do them.
-pub(super) const CAPABILITY: (i32, i32) = (9, 0);
 
 /// A module, and what is known of it before it is loaded.
 struct Module {
