@@ -8,19 +8,26 @@
 //
 // In a slot of time each warp takes a column, then all meet at one barrier. What a warp has finished lies in a ring of
 // columns in shared memory behind it and is the next warp's column a slot later. Such a ring is before the first warp,
-// too, filled from device memory while a slot computes, and behind the last warp, from where columns go there.
+// too, and columns go to device memory from the one behind the last.
 //
-// Strips overlap, and so do the segments of columns that blocks take: each sweep spoils RADIUS rows and columns at a
-// side that is not the image's. At the image's own edges every sweep is true: a strip that touches the first or last
-// row does so with the first or last lane, whose registers then tell what is outside; and each warp takes the columns
-// that the boundary says, before the first and behind the last, as columns of their own, from what is in the ring. It
-// is `extra` columns later then, and rings are deeper. Where two sweeps follow each other inside a warp there is no
-// ring: what the first column and the last stand for is kept for that, which is all that a boundary can ask for where
-// RADIUS is 1.
+// The multiply-adds of one block alone cannot keep a multiprocessor busy, those of two could; but one of the two has
+// precedence, always, and the other gets what is left. So two things make the speed. A slot has little beside its
+// multiply-adds: no branches, and what each thread copies of the columns that come and go stands between them, as
+// instructions with a predicate. And the segments of columns are of two lengths: the longer ones are those of the first
+// half of the blocks, which are those that have precedence.
+//
+// Strips overlap, and so do segments: each sweep spoils RADIUS rows and columns at a side that is not the image's. At
+// the image's own edges every sweep is true: a strip that touches the first or last row does so with the first or last
+// lane, whose registers then tell what is outside; and each warp takes the columns that the boundary says, before the
+// first and behind the last, as columns of their own, from what is in the ring. Those before the first it takes all in
+// one slot, when what stands there has come: nothing is finished by them. Where two sweeps follow each other inside a
+// warp there is no ring: what the first column and the last stand for is kept for that, which is all that a boundary can
+// ask for where RADIUS is 1.
 //
 // For one that goes around, images are seen as going on: nothing has an edge.
 #pragma once
 
+#include "copies.cuh"
 #include "tensor.cuh"
 
 namespace images {
@@ -32,7 +39,7 @@ constexpr int WARPS = 4;
 constexpr int THREADS = WARPS * LANES;
 
 // So many slots ahead of the first warp a column comes from device memory.
-constexpr int LEAD = 2;
+constexpr int LEAD = 3;
 
 // Elements in front of a ring's columns, and behind them: room for what the first and the last lane read beside them,
 // and for 16 bytes to begin there.
@@ -41,8 +48,8 @@ constexpr int PAD = 4;
 // What stands outside.
 enum Boundary : unsigned int { CONSTANT, REPLICATE, SYMMETRIC, CIRCULAR };
 
-// One launch. Its blocks are (page, strip, segment), the segment counting fastest. In each, so many warps do STAGES
-// sweeps each.
+// One launch. Its blocks are (page, strip, segment), the segment counting fastest; where segments are of two lengths,
+// first all the longer ones, then the others. In each, so many warps do STAGES sweeps each.
 template <typename T>
 struct Launch {
     const T* input;
@@ -52,13 +59,10 @@ struct Launch {
     int columns;           // of an image
     int strips;            // of an image
     int segments;          // of a strip: none has 2^24 columns
+    int share;             // of 256 parts of two neighbouring segments, those of the longer one; 0 if all are alike
     int lanes;             // that work: POINTS * lanes <= rows
     int warps;             // that sweep
-    int extra;             // how many columns later a warp takes a column than it could
-    int depth;             // columns in a ring, at least extra + 2: the one before the first warp has LEAD - 1 more
-    unsigned int turn;     // 2^32 / depth, rounded up
-    unsigned int first_turn;  // the same of the ring before the first warp
-    unsigned int at_once;  // whether columns of strips begin and end at multiples of 16 bytes
+    int depth;             // columns in a ring; the one before the first warp has LEAD - 1 more
     unsigned int boundary;
 };
 
@@ -96,19 +100,17 @@ __device__ __forceinline__ void store(T* to, const T* from) {
     }
 }
 
-// The columns that one warp takes, and the one of slot 0.
+// The columns that one warp takes.
 struct Columns {
     int first;
     int last;  // the one behind
-    int zero;
+    int zero;  // the one of slot 0
 };
 
 // What a block has to know, in shared memory: sums and samples leave few registers for it.
 struct Block {
     long long top;     // the first element of the strip in its image's first column
-    long long input;   // the same in the column that comes next
     long long output;  // the first element that is written next
-    int of_image;      // the column that comes next
     int height;        // of the strip
     int from;          // its rows that are written: from here on
     int to;            // and up to here
@@ -120,30 +122,18 @@ struct Block {
     int high;          // and up to here
     int begin;         // those that are written: from here on
     int end;           // and up to here
-    int coming;        // the column that comes in slot 0: a warp takes it in the next one
-    int leaving;       // the one that is written
+    int coming;        // the column that comes in slot 0
+    int leaving;       // the one that is written there
     Columns columns[WARPS];
 };
 
 // No stage is so many columns ahead of the first that comes.
 constexpr int EARLIEST = 64;
 
-// Where a column of this number is in a ring: the number modulo the depth, for numbers up to 2^24. What has no place
-// yet, ahead of the first column, may go where that will be.
-template <typename T>
-__device__ __forceinline__ int place_of(const Launch<T>& launch, int number) {
-    const unsigned int place = number + EARLIEST * launch.depth;
-    const unsigned int turn = (unsigned int)((unsigned long long)place * launch.turn >> 32);
-    return place - turn * launch.depth;
-}
-
-// The same in the ring before the first warp.
-template <typename T>
-__device__ __forceinline__ int first_place_of(const Launch<T>& launch, int number) {
-    const unsigned int depth = launch.depth + LEAD - 1;
-    const unsigned int place = number + EARLIEST * depth;
-    const unsigned int turn = (unsigned int)((unsigned long long)place * launch.first_turn >> 32);
-    return place - turn * depth;
+// Where a column of this number is in a ring of so many. What has no place yet, ahead of the first column, may go where
+// that will be.
+__device__ __forceinline__ int place_of(int number, int depth) {
+    return (unsigned int)(number + EARLIEST * depth) % (unsigned int)depth;
 }
 
 // One warp's part in the pipeline.
@@ -170,8 +160,10 @@ struct Warp {
     }
 
     // A column of samples, from this lane's place there to its place in the ring behind this warp.
-    template <bool EDGES>
-    __device__ __forceinline__ void column(const T* from, T* to, int column) {
+    //
+    // `beside` is called as each point is finished, for what can be done meanwhile.
+    template <bool EDGES, class Beside>
+    __device__ __forceinline__ void column(const T* from, T* to, int column, const Beside& beside) {
         T points[POINTS];
         T above[RADIUS];
         T below[RADIUS];
@@ -181,7 +173,7 @@ struct Warp {
 #pragma unroll
         for (int i = 0; i < RADIUS; ++i) below[i] = from[POINTS + i];
         if constexpr (STAGES == 1) {
-            sweep<0>(points, above, below, to);
+            sweep<0>(points, above, below, to, beside);
         } else {
             T next[POINTS];
             outside(points, above, below);
@@ -193,7 +185,7 @@ struct Warp {
                 above[i] = __shfl_up_sync(0xffffffff, next[POINTS - 1 - i], 1);
                 below[i] = __shfl_down_sync(0xffffffff, next[i], 1);
             }
-            sweep<1>(next, above, below, to);
+            sweep<1>(next, above, below, to, beside);
         }
     }
 
@@ -211,13 +203,15 @@ private:
     };
 
     // The last stage's sweep, whose results are stored as they come: they take no registers.
-    template <int STAGE>
-    __device__ __forceinline__ void sweep(const T (&points)[POINTS], T (&above)[RADIUS], T (&below)[RADIUS], T* to) {
+    template <int STAGE, class Beside>
+    __device__ __forceinline__ void sweep(const T (&points)[POINTS], T (&above)[RADIUS], T (&below)[RADIUS], T* to,
+                                          const Beside& beside) {
         outside(points, above, below);
         T run[ACCESS];
         Filter::template apply<POINTS>(Samples{points, above, below}, sums[STAGE], [&](int i, T finished) {
             run[i % ACCESS] = finished;
             if (i % ACCESS == ACCESS - 1) store<ACCESS>(to + i - (ACCESS - 1), run);
+            beside(i);
         });
     }
 
@@ -274,9 +268,14 @@ __device__ __forceinline__ void lay_out(const Launch<T>& launch, Block& block) {
     constexpr int WARP_REACH = STAGES * RADIUS;
     const bool circular = launch.boundary == CIRCULAR;
     const int reach = launch.warps * WARP_REACH;
-    const int segment = blockIdx.x % launch.segments;
-    const int strip = blockIdx.x / launch.segments % launch.strips;
-    const long long page = blockIdx.x / launch.segments / launch.strips;
+    const bool alike = launch.share == 0;
+    const unsigned int half = alike ? gridDim.x : gridDim.x / 2;
+    const bool second = blockIdx.x >= half;
+    const unsigned int number = second ? blockIdx.x - half : blockIdx.x;
+    const int runs = alike ? launch.segments : launch.segments / 2;
+    const int run = number % runs;
+    const int strip = number / runs % launch.strips;
+    const long long page = number / runs / launch.strips;
     // The rows of the strip, and which of them this block writes.
     const int height = launch.lanes * POINTS;
     const int step = height - 2 * reach;
@@ -294,11 +293,15 @@ __device__ __forceinline__ void lay_out(const Launch<T>& launch, Block& block) {
     block.first_strip = first_strip;
     block.last_strip = last_strip;
     // The columns that it writes, and those that each warp needs for that.
-    const int begin = (int)((long long)launch.columns * segment / launch.segments);
-    const int end = (int)((long long)launch.columns * (segment + 1) / launch.segments);
+    int begin = (int)((long long)launch.columns * run / runs);
+    int end = (int)((long long)launch.columns * (run + 1) / runs);
+    if (!alike) {
+        const int between = begin + (int)((long long)(end - begin) * launch.share >> 8);
+        (second ? begin : end) = between;
+    }
     const int start = circular ? begin - reach : most(begin - reach, -RADIUS);
     const int stop = circular ? end + reach : least(end + reach, launch.columns + WARP_REACH);
-    const int lag = WARP_REACH + 1 + launch.extra;
+    const int lag = WARP_REACH + 1;
     for (int w = 0; w < launch.warps; ++w) {
         const int rest = reach - w * WARP_REACH;
         block.columns[w].first = most(start, begin - rest);
@@ -307,97 +310,78 @@ __device__ __forceinline__ void lay_out(const Launch<T>& launch, Block& block) {
     }
     block.low = circular ? start : most(start, 0);
     block.high = circular ? stop : least(stop, launch.columns);
-    block.of_image = block.low % launch.columns;
-    if (block.of_image < 0) block.of_image += launch.columns;
-    block.input = block.top + block.of_image * launch.rows;
     block.output += begin * launch.rows;
     block.begin = begin;
     block.end = end;
-    block.coming = start + LEAD + launch.extra;
+    block.coming = start + LEAD;
     block.leaving = start - launch.warps * lag;
     block.slots = end - block.leaving;
 }
 
-// Goes on from a column of the strip to its successor, for the next slot.
-__device__ __forceinline__ long long next_column(Block& block, long long rows, int columns) {
-    const long long at = block.input;
-    const bool around = ++block.of_image == columns;
-    block.input = around ? block.top : at + rows;
-    if (around) block.of_image = 0;
-    return at;
-}
+// What a thread copies of each column: some runs of WIDE elements that lie next to each other, THREADS * WIDE apart. A
+// bit for each says whether the strip has it.
+template <typename T, int POINTS, int WIDE>
+struct Pieces {
+    static constexpr int STEP = THREADS * WIDE;
+    static constexpr int COUNT = (LANES * POINTS + STEP - 1) / STEP;
+    static constexpr int BYTES = WIDE * (int)sizeof(T);
+    static_assert(COUNT <= 16 && POINTS / COUNT >= 2, "bits, and a point for the beginning and the end of each");
 
-// A column of the strip comes, by all threads: it is there when all have waited for their copies.
-template <typename T>
-__device__ __forceinline__ void bring(const Launch<T>& launch, const Block& block, T* to, int column) {
-    if (column < 0 || column >= launch.columns) {
-        column %= launch.columns;
-        if (column < 0) column += launch.columns;
-    }
-    const T* from = launch.input + block.top + column * launch.rows;
+    unsigned int coming;   // pieces that come from where the strip is, and, 16 bits higher, from around the image's end
+    unsigned int leaving;  // pieces that go
+
+    __device__ __forceinline__ explicit Pieces(const Block& block) : coming(0), leaving(0) {
 #pragma unroll 1
-    for (int i = threadIdx.x; i < block.height; i += THREADS) {
-        copy_element(to + i, from + i - (i < block.wrap ? 0 : launch.rows));
+        for (int k = 0; k < COUNT; ++k) {
+            const int at = threadIdx.x * WIDE + k * STEP;
+            if (at < block.wrap) coming |= 1u << k;
+            else if (at < block.height) coming |= 0x10000u << k;
+            if (at < block.to - block.from) leaving |= 1u << k;
+        }
     }
-}
 
-// The next column comes, by one thread, as a whole: it is there when the barrier says so.
-template <typename T>
-__device__ __forceinline__ void bring_at_once(const Launch<T>& launch, Block& block, T* to, Barrier* barrier) {
-    const T* from = launch.input + next_column(block, launch.rows, launch.columns);
-    const int bytes = block.height * (int)sizeof(T);
-    const int first = block.wrap * (int)sizeof(T);
-    arrive(barrier, bytes);
-    copy_bulk(to, from, first, barrier);
-    if (first < bytes) copy_bulk(to + block.wrap, from + block.wrap - launch.rows, bytes - first, barrier);
-}
+    // Piece k of a column, of which each pointer is where this thread's first one is or would be.
+    __device__ __forceinline__ void bring(int k, T* to, const T* from, long long rows) const {
+        const T* const at = from + k * STEP;
+        copy_piece<BYTES>(coming, 1u << k, 0x10000u << k, to + k * STEP, at, at - rows);
+    }
+    __device__ __forceinline__ void read(int k, const T* from, T (&to)[WIDE]) const {
+        read_piece(leaving, 1u << k, from + k * STEP, to);
+    }
+    __device__ __forceinline__ void write(int k, T* to, const T (&from)[WIDE]) const {
+        write_piece(leaving, 1u << k, to + k * STEP, from);
+    }
+};
 
-// A column of the strip goes, by all threads.
-template <typename T>
-__device__ __forceinline__ void take(const Launch<T>& launch, const Block& block, const T* from, int column) {
-    T* to = launch.output + block.output + (column - block.begin) * launch.rows;
-#pragma unroll 1
-    for (int i = threadIdx.x; i < block.to - block.from; i += THREADS) to[i] = from[block.from + i];
-}
-
-// The next column goes, by one thread, as a whole.
-template <typename T>
-__device__ __forceinline__ void take_at_once(const Launch<T>& launch, Block& block, const T* from) {
-    const long long at = block.output;
-    block.output = at + launch.rows;
-    copy_bulk_out(launch.output + at, from + block.from, (block.to - block.from) * (int)sizeof(T));
-}
-
-template <typename T, int RADIUS, int POINTS, int STAGES, class Filter>
+template <typename T, int RADIUS, int POINTS, int STAGES, int WIDE, class Filter>
 __device__ __forceinline__ void sweep_images(const Launch<T>& launch) {
     typedef Warp<T, RADIUS, POINTS, STAGES, Filter> Stages;
+    typedef Pieces<T, POINTS, WIDE> Copies;
     constexpr int PITCH = Stages::PITCH;
     constexpr int WARP_REACH = STAGES * RADIUS;
     DYNAMIC_SHARED(T, memory);
     __shared__ Block block;
-    __shared__ Barrier arrived[4];  // for columns by their number modulo 4
     const int thread = threadIdx.x;
     const int lane = thread % LANES;
     // The same for all lanes, which the compiler cannot know: what is the same for a warp takes no registers of a lane.
     const int warp = __shfl_sync(0xffffffff, thread / LANES, 0);
-    const int ring = launch.depth * PITCH;
-    const int first_ring = ring + (LEAD - 1) * PITCH;
+    const unsigned int ring = launch.depth * PITCH;
+    const unsigned int first_ring = ring + (LEAD - 1) * PITCH;
     const bool circular = launch.boundary == CIRCULAR;
     T* constant = memory + first_ring + launch.warps * ring;
-    for (int i = thread; i < PITCH; i += THREADS) constant[i] = T(launch.value);
-    if (thread == 0) {
-        lay_out<T, RADIUS, POINTS, STAGES>(launch, block);
-        for (int i = 0; i < 4; ++i) make_barrier(arrived + i, 1);
-        barriers_are_made();
+    if (launch.boundary == CONSTANT) {
+        for (int i = thread; i < PITCH; i += THREADS) constant[i] = T(launch.value);
     }
+    if (thread == 0) lay_out<T, RADIUS, POINTS, STAGES>(launch, block);
     __syncthreads();
 
     Stages stages = {launch};
-    const int own_ring = warp == 0 ? first_ring : ring;
-    stages.behind = memory + first_ring + warp * ring + PAD + lane * POINTS;
-    stages.before = stages.behind - own_ring;
+    const unsigned int own_ring = warp == 0 ? first_ring : ring;
+    T* const behind = memory + first_ring + warp * ring + PAD + lane * POINTS;
+    stages.behind = kept_address(behind);
+    stages.before = kept_address(behind - own_ring);
     stages.constant = constant + PAD + lane * POINTS;
-    stages.kept = constant + PITCH + PAD + thread * POINTS;
+    stages.kept = constant + PAD + thread * POINTS;
     stages.above_all = block.first_strip && lane == 0;
     stages.below_all = block.last_strip && lane == launch.lanes - 1;
 #pragma unroll
@@ -409,105 +393,137 @@ __device__ __forceinline__ void sweep_images(const Launch<T>& launch) {
         }
     }
 
-    // Work beside the sweeps goes to different warps, for none to be later than the others.
-    const bool by_pieces = !launch.at_once;
-    const bool awaits = !by_pieces && warp == 0;
-    const bool brings = !by_pieces && warp == least(1, launch.warps - 1);
-    const bool takes = !by_pieces && warp == least(2, launch.warps - 1);
-    const bool publishes = !by_pieces && warp == launch.warps - 1;
-    // The slots in which this warp has a column.
-    const bool sweeps = warp < launch.warps;
-    const int zero = sweeps ? block.columns[warp].zero : 0;
-    const int first = sweeps ? block.columns[warp].first - zero : 0;
-    const int last = sweeps ? block.columns[warp].last - zero : 0;
-    // Those in which it is one of many: no stage sees an edge in it, a column comes, and one goes.
-    int inner = circular ? first : most(first, WARP_REACH - zero);
-    int outer = circular ? last : least(last, launch.columns - 1 - zero);
-    if (awaits || brings || by_pieces) {
-        inner = most(inner, block.low + LEAD - block.coming);
-        outer = least(outer, block.high - block.coming);
-    }
-    if (takes || by_pieces) {
-        inner = most(inner, block.begin - block.leaving);
-        outer = least(outer, block.end - block.leaving);
-    }
+    const Copies copies(block);
+    T* const coming_here = kept_address(memory + PAD + thread * WIDE);
+    T* const leaving_here =
+        kept_address(memory + first_ring + (launch.warps - 1) * ring + PAD + block.from + thread * WIDE);
+    // Of the slots that are like any other: how many there are to come, where columns come from and go to, and
+    // their places in the rings.
+    int alike = 0;
+    const T* input = nullptr;
+    T* output = nullptr;
+    unsigned int from = 0, to = 0, coming_to = 0, leaving_from = 0;
 
-    const auto own_place_of = [&](int number) {
-        return warp == 0 ? first_place_of(launch, number) : place_of(launch, number);
+    const int first_depth = launch.depth + LEAD - 1;
+    const int own_depth = warp == 0 ? first_depth : launch.depth;
+    // Places in rings go round.
+    const auto next = [](unsigned int place, unsigned int ring) {
+        return least(place + PITCH, place + PITCH - ring);
     };
-    // What comes and goes in a slot, at which places of the rings. A column that comes is for a slot
-    // LEAD later, one that goes was the last slot's.
-    const auto begin_slot = [&](int slot, int coming_to, int leaving_from, bool comes, bool came, bool goes) {
-        const int coming = block.coming + slot - block.low;
-        if (by_pieces) {
-            if (comes) bring(launch, block, memory + coming_to + PAD, coming + block.low);
-            if (goes) take(launch, block, memory + leaving_from + PAD, block.leaving + slot);
-        } else if (lane == 0) {
-            if (brings && comes) bring_at_once(launch, block, memory + coming_to + PAD, arrived + (coming & 3));
-            if (takes && goes) take_at_once(launch, block, memory + leaving_from + PAD);
-        }
-        if (awaits && came) wait(arrived + ((coming - LEAD) & 3), (coming - LEAD) >> 2 & 1);
-    };
-    const auto end_slot = [&]() {
-        if (by_pieces) {
-            end_group();
-            wait_groups<0>();
-        }
-        if (publishes) writes_before_copies();
-        if (takes && lane == 0) wait_until_read();
-        meet<THREADS>();
-    };
-    const int output_ring = first_ring + (launch.warps - 1) * ring;
-    // The first slots only bring columns.
-    int slot = -LEAD - launch.extra;
-#pragma unroll 1
-    while (slot < block.slots) {
-        if (slot >= inner && slot < outer) {
-            // Places in rings go round.
-            int from = own_place_of(zero + slot - block.low) * PITCH;
-            int to = place_of(launch, zero + slot - WARP_REACH - block.low) * PITCH;
-            int coming_to = first_place_of(launch, block.coming + slot - block.low) * PITCH;
-            int leaving_from = place_of(launch, block.leaving + slot - block.low) * PITCH;
-#pragma unroll 1
-            do {
-                begin_slot(slot, coming_to, output_ring + leaving_from, true, true, true);
-                stages.template column<false>(stages.before + from, stages.behind + to, 0);
-                from = from + PITCH == own_ring ? 0 : from + PITCH;
-                to = to + PITCH == ring ? 0 : to + PITCH;
-                coming_to = coming_to + PITCH == first_ring ? 0 : coming_to + PITCH;
-                leaving_from = leaving_from + PITCH == ring ? 0 : leaving_from + PITCH;
-                end_slot();
-            } while (++slot < outer);
-        } else {
-            const int coming = block.coming + slot;
-            const int leaving = block.leaving + slot;
-            begin_slot(slot, first_place_of(launch, coming - block.low) * PITCH,
-                       output_ring + place_of(launch, leaving - block.low) * PITCH,
-                       coming >= block.low && coming < block.high,
-                       coming >= block.low + LEAD && coming < block.high + LEAD,
-                       leaving >= block.begin && leaving < block.end);
-            if (slot >= first && slot < last) {
-                const int column = zero + slot;
-                int place = column;
-                if (!circular && (column < 0 || column >= launch.columns)) {
-                    // The boundary says which column it is, or that there is none.
-                    if (launch.boundary == REPLICATE) {
-                        place = column < 0 ? 0 : launch.columns - 1;
-                    } else if (launch.boundary == SYMMETRIC) {
-                        do place = (place < 0 ? 0 : 2 * launch.columns) - 1 - place;
-                        while (place < 0 || place >= launch.columns);
-                    }
-                }
-                const bool none = !circular && (place < 0 || place >= launch.columns);
-                const T* from = none ? stages.constant : stages.before + own_place_of(place - block.low) * PITCH;
-                const int to = place_of(launch, column - WARP_REACH - block.low) * PITCH;
-                stages.template column<true>(from, stages.behind + to, column);
+    // One slot of those.
+    const auto quickly = [&]() {
+        T held[WIDE];
+        stages.template column<false>(stages.before + from, stages.behind + to, 0, [&](int i) {
+            constexpr int EACH = POINTS / Copies::COUNT;
+            const int k = i / EACH;
+            if (k >= Copies::COUNT) return;
+            if (i % EACH == 0) {
+                copies.bring(k, coming_here + coming_to, input, launch.rows);
+                copies.read(k, leaving_here + leaving_from, held);
+            } else if (i % EACH == EACH - 1) {
+                copies.write(k, output, held);
             }
-            end_slot();
-            ++slot;
+        });
+        input += launch.rows;
+        output += launch.rows;
+        from = next(from, own_ring);
+        to = next(to, ring);
+        coming_to = next(coming_to, first_ring);
+        leaving_from = next(leaving_from, ring);
+    };
+    // A slot of any kind.
+    const auto carefully = [&](int slot) {
+        const int coming = block.coming + slot;
+        const int leaving = block.leaving + slot;
+        if (coming >= block.low && coming < block.high) {
+            int of_image = coming;
+            if (of_image < 0 || of_image >= launch.columns) {
+                of_image %= launch.columns;
+                if (of_image < 0) of_image += launch.columns;
+            }
+            const T* const input = launch.input + block.top + of_image * launch.rows + thread * WIDE;
+            T* const to = coming_here + place_of(coming - block.low, first_depth) * PITCH;
+#pragma unroll
+            for (int k = 0; k < Copies::COUNT; ++k) copies.bring(k, to, input, launch.rows);
         }
+        if (leaving >= block.begin && leaving < block.end) {
+            T* const output = launch.output + block.output + (leaving - block.begin) * launch.rows + thread * WIDE;
+            const T* const from = leaving_here + place_of(leaving - block.low, launch.depth) * PITCH;
+#pragma unroll
+            for (int k = 0; k < Copies::COUNT; ++k) {
+                T held[WIDE];
+                copies.read(k, from, held);
+                copies.write(k, output, held);
+            }
+        }
+        if (warp >= launch.warps) return;
+        const Columns columns = block.columns[warp];
+        const int last = columns.zero + slot;
+        if (last < columns.first || last >= columns.last) return;
+        int column = last;
+        if (columns.first < 0 && !circular) {
+            // The columns before the image's first are taken together, when what stands there has come.
+            const int ready = launch.boundary == SYMMETRIC ? RADIUS - 1 : 0;
+            if (last < ready) return;
+            if (last == ready) column = columns.first;
+        }
+#pragma unroll 1
+        for (; column <= last; ++column) {
+            int place = column;
+            if (!circular && (column < 0 || column >= launch.columns)) {
+                // The boundary says which column it is, or that there is none.
+                if (launch.boundary == REPLICATE) {
+                    place = column < 0 ? 0 : launch.columns - 1;
+                } else if (launch.boundary == SYMMETRIC) {
+                    do place = (place < 0 ? 0 : 2 * launch.columns) - 1 - place;
+                    while (place < 0 || place >= launch.columns);
+                }
+            }
+            const bool none = !circular && (place < 0 || place >= launch.columns);
+            const T* from = none ? stages.constant : stages.before + place_of(place - block.low, own_depth) * PITCH;
+            const int to = place_of(column - WARP_REACH - block.low, launch.depth) * PITCH;
+            stages.template column<true>(from, stages.behind + to, column, [](int) {});
+        }
+    };
+    // Whether the slots from this one on are like any other: no stage sees an edge in them, a column comes in each, and
+    // one goes.
+    const auto look_ahead = [&](int slot) {
+        if (warp >= launch.warps) return;
+        const Columns columns = block.columns[warp];
+        const int inner = circular ? columns.first : most(columns.first, WARP_REACH);
+        const int outer = circular ? columns.last : least(columns.last, launch.columns - 1);
+        int until = least(outer - columns.zero, block.end - block.leaving);
+        until = least(until, least(block.high, launch.columns) - block.coming);
+        const int column = columns.zero + slot;
+        const int coming = block.coming + slot;
+        const int leaving = block.leaving + slot;
+        if (column < inner || coming < most(block.low, 0) || leaving < block.begin || slot >= until) return;
+        alike = until - slot;
+        from = place_of(column - block.low, own_depth) * PITCH;
+        to = place_of(column - WARP_REACH - block.low, launch.depth) * PITCH;
+        coming_to = place_of(coming - block.low, first_depth) * PITCH;
+        leaving_from = place_of(leaving - block.low, launch.depth) * PITCH;
+        input = launch.input + block.top + coming * launch.rows + thread * WIDE;
+        output = launch.output + block.output + (leaving - block.begin) * launch.rows + thread * WIDE;
+    };
+    // The first slots only bring columns. A column that comes is for a slot LEAD later, one that goes was there before
+    // the last barrier.
+    int slot = -LEAD;
+#pragma unroll 1
+    while (true) {
+        if (alike > 0) {
+            --alike;
+            quickly();
+        } else {
+            if (slot >= block.slots) break;
+            carefully(slot);
+            look_ahead(slot + 1);
+        }
+        ++slot;
+        end_group();
+        wait_groups<LEAD - 1>();
+        meet<THREADS>();
     }
-    if (takes && lane == 0) wait_until_written();
 }
 
 }  // namespace images

@@ -1505,11 +1505,11 @@ fn sweeps_of_images(cuda: Cuda) -> Outcome {
     let slow = StandIn::find().is_some();
     let mut number = 0;
     // A filter's size, and the rows that a lane holds in double and in single.
-    for (size_of_filter, lanes) in [(3, [21, 36]), (5, [21, 44]), (7, [13, 20])] {
+    for (size_of_filter, lanes) in [(3, [17, 28]), (5, [17, 28]), (7, [11, 20])] {
         for boundary in KINDS {
             for lane in lanes {
                 for rows in [lane - 1, lane, 2 * lane + 1, 9 * lane + 4, 32 * lane, 32 * lane + 2, 70 * lane + 3] {
-                    for (columns, sweeps) in [(1, 3), (2, 8), (3, 9), (19, 2), (40, 16), (230, 7)] {
+                    for (columns, sweeps) in [(1, 3), (2, 8), (3, 9), (5, 8), (19, 2), (40, 16), (230, 7)] {
                         number += 1;
                         // The reference takes its time, and so does the stand-in for the driver.
                         let (share, most) = if slow { (13, 350_000) } else { (5, 150_000) };
@@ -1546,7 +1546,7 @@ fn done_at_once(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, Strin
     for (size_of_filter, size) in [
         ([3, 3, 1], [672, 230, 1]),
         ([5, 5, 1], [672, 230, 1]),
-        ([7, 7, 1], [416, 800, 1]),
+        ([7, 7, 1], [680, 800, 1]),
         ([3, 1, 1], [672, 230, 1]),
         ([1, 3, 1], [672, 230, 1]),
     ] {

@@ -21,7 +21,7 @@ const LANES: usize = 32;
 const WARPS: usize = 4;
 
 /// How many slots ahead a column comes from device memory: `LEAD` of `cuda/sweeps_images.cuh`.
-const LEAD: usize = 2;
+const LEAD: usize = 3;
 
 /// The elements at either end of a ring's columns: `PAD` there.
 const PAD: usize = 4;
@@ -53,6 +53,9 @@ struct Kind {
     stages: usize,
     /// Blocks that a multiprocessor holds.
     blocks: usize,
+    /// Of 256 columns of two neighbouring segments, those of the longer one: what the blocks that have precedence on
+    /// their multiprocessor do while the others do the rest.
+    share: usize,
     /// How long a slot takes where all multiprocessors hold as many, in microseconds, and how many thousand updates a
     /// microsecond single sweeps do: measured on an H200 with 8192 x 8192 (BENCHMARKS.md).
     slot: f64,
@@ -61,26 +64,20 @@ struct Kind {
 
 /// Measured on an H200, with driver 580.
 const KINDS: [Kind; 6] = [
-    kind("sweeps_images_float_03", true, 3, 36, 2, 2, 1.0, 430.0),
-    kind("sweeps_images_float_05", true, 5, 44, 1, 2, 1.6, 400.0),
-    kind("sweeps_images_float_07", true, 7, 20, 1, 3, 1.9, 300.0),
-    kind("sweeps_images_double_03", false, 3, 21, 2, 2, 1.11, 252.0),
-    kind("sweeps_images_double_05", false, 5, 21, 1, 2, 1.35, 236.0),
-    kind("sweeps_images_double_07", false, 7, 13, 1, 2, 1.55, 191.0),
+    Kind { size: 3, points: 28, stages: 2, slot: 0.731, rate: 430.0, ..single("sweeps_images_float_03") },
+    Kind { size: 5, points: 28, stages: 1, slot: 0.899, rate: 355.0, ..single("sweeps_images_float_05") },
+    Kind { size: 7, points: 20, stages: 1, slot: 1.174, rate: 260.0, ..single("sweeps_images_float_07") },
+    Kind { size: 3, points: 17, stages: 2, slot: 0.766, rate: 252.0, ..double("sweeps_images_double_03") },
+    Kind { size: 5, points: 17, stages: 1, slot: 1.037, rate: 236.0, ..double("sweeps_images_double_05") },
+    Kind { size: 7, points: 11, stages: 1, slot: 1.208, rate: 191.0, ..double("sweeps_images_double_07") },
 ];
 
-#[allow(clippy::too_many_arguments, reason = "a row of the table")]
-const fn kind(
-    name: &'static str,
-    single: bool,
-    size: usize,
-    points: usize,
-    stages: usize,
-    blocks: usize,
-    slot: f64,
-    rate: f64,
-) -> Kind {
-    Kind { name, single, size, points, stages, blocks, slot, rate }
+/// What those of a class have in common. In single both blocks of a multiprocessor are as fast.
+const fn single(name: &'static str) -> Kind {
+    Kind { name, single: true, size: 0, points: 0, stages: 0, blocks: 2, share: 128, slot: 0.0, rate: 0.0 }
+}
+const fn double(name: &'static str) -> Kind {
+    Kind { single: false, share: 192, ..single(name) }
 }
 
 /// How one launch is laid out: see `struct Launch` of `cuda/sweeps_images.cuh`.
@@ -88,9 +85,10 @@ const fn kind(
 struct Layout {
     strips: usize,
     segments: usize,
+    /// See [`Kind::share`]; 0 if all segments are as long.
+    share: usize,
     lanes: usize,
     warps: usize,
-    extra: usize,
     depth: usize,
     shared_bytes: usize,
 }
@@ -112,7 +110,7 @@ impl Kind {
         let single = size.iter().product::<usize>() as f64 / rate + LAUNCH;
         let layouts = (1..=WARPS.min(sweeps / self.stages)).filter_map(|warps| {
             let (strips, lanes) = self.strips(rows, boundary, warps)?;
-            let (extra, depth) = self.rings(boundary);
+            let depth = self.depth(boundary);
             let shared_bytes = self.shared_bytes(boundary, warps, depth);
             let blocks = self.blocks.min(MOST_SHARED / (shared_bytes + SHARED_BESIDE));
             if blocks == 0 {
@@ -122,7 +120,12 @@ impl Kind {
             // As many segments as keep all multiprocessors busy once, twice, ..
             let segments = (1..=4).map(|waves| (capacity * waves / (strips * pages)).clamp(1, columns));
             let segments = segments.map(|segments| segments.max(columns.div_ceil(MOST_COLUMNS)));
-            let layout = |segments| Layout { strips, segments, lanes, warps, extra, depth, shared_bytes };
+            let layout = |segments: usize| {
+                // Where two blocks meet on a multiprocessor, segments are in pairs.
+                let pairs = blocks == 2 && segments > 1 && strips * segments * pages > multiprocessors;
+                let (segments, share) = if pairs { (segments & !1, self.share) } else { (segments, 0) };
+                Layout { strips, segments, share, lanes, warps, depth, shared_bytes }
+            };
             let time = |layout: &Layout| self.time(layout, size, capacity, blocks) / (warps * self.stages) as f64;
             segments.map(layout).map(|layout| (time(&layout), layout)).min_by(|a, b| a.0.total_cmp(&b.0))
         });
@@ -146,21 +149,15 @@ impl Kind {
         Some((strips, lanes))
     }
 
-    /// How many columns later than it could a warp takes a column, and the columns in the rings between warps: what a
-    /// boundary stands for has to be there.
-    fn rings(&self, boundary: u32) -> (usize, usize) {
-        let extra = match boundary {
-            REPLICATE => self.radius(),
-            SYMMETRIC => 2 * self.radius() - 1,
-            _ => 0,
-        };
-        (extra, 2 + extra)
+    /// The columns in the rings between warps: what a boundary stands for has to be there.
+    fn depth(&self, boundary: u32) -> usize {
+        if boundary == SYMMETRIC { self.radius() + 1 } else { 2 }
     }
 
     fn shared_bytes(&self, boundary: u32, warps: usize, depth: usize) -> usize {
         let pitch = LANES * self.points + 2 * PAD;
-        // The rings, and a column of the constant; and one that each warp keeps between its stages.
-        let columns = (warps + 1) * depth + LEAD - 1 + 1;
+        // The rings; and a column of the constant, or one that each warp keeps between its stages.
+        let columns = (warps + 1) * depth + LEAD - 1 + usize::from(boundary == CONSTANT);
         let keeps = self.stages > 1 && matches!(boundary, REPLICATE | SYMMETRIC);
         let kept = if keeps { WARPS * LANES * self.points + 2 * PAD } else { 0 };
         (columns * pitch + kept) * if self.single { size_of::<f32>() } else { size_of::<f64>() }
@@ -169,8 +166,8 @@ impl Kind {
     /// How long a launch takes, in microseconds.
     fn time(&self, layout: &Layout, [_, columns, pages]: Size, capacity: usize, blocks: usize) -> f64 {
         let reach = layout.warps * self.stages * self.radius();
-        let lag = self.stages * self.radius() + 1 + layout.extra;
-        let slots = columns.div_ceil(layout.segments) + 2 * reach + layout.warps * lag + LEAD + layout.extra;
+        let lag = self.stages * self.radius() + 1;
+        let slots = columns.div_ceil(layout.segments) + 2 * reach + layout.warps * lag + LEAD;
         let all = layout.strips * layout.segments * pages;
         // A block that has a multiprocessor for itself is not as many times as fast.
         let share = (all as f64 / capacity as f64).min(1.0) * blocks as f64 / self.blocks as f64;
@@ -185,6 +182,7 @@ fn capacity_is_counted(layout: &Layout, pages: usize) -> bool {
 }
 
 /// What the kernel calls the boundaries: see [`word`].
+const CONSTANT: u32 = 0;
 const REPLICATE: u32 = 1;
 const SYMMETRIC: u32 = 2;
 const CIRCULAR: u32 = 3;
@@ -200,15 +198,11 @@ struct Argument {
     columns: i32,
     strips: i32,
     segments: i32,
+    share: i32,
     lanes: i32,
     warps: i32,
-    extra: i32,
     depth: i32,
-    turn: u32,
-    first_turn: u32,
-    at_once: u32,
     boundary: u32,
-    unused: u32,
 }
 
 /// How several sweeps of a convolution over a whole array are launched; `None` where single sweeps had better be.
@@ -239,10 +233,13 @@ pub(super) fn plan<'a, T: Element>(
     }
     let entries = (c"F", bytemuck::cast_slice(filter.values()));
     let Loaded { function, module } = loaded.get(modules, area.queued, kind.name, entries, c"sweeps_images")?;
-    function.allow_shared(MOST_SHARED - SHARED_BESIDE)?;
+    let functions = [function.clone(), module.function(c"sweeps_images_aligned")?];
+    for function in &functions {
+        function.allow_shared(MOST_SHARED - SHARED_BESIDE)?;
+    }
     Ok(Box::new(ImagesPlan {
         single,
-        function,
+        functions,
         pace: module.pace(area.shared),
         kind,
         size,
@@ -255,7 +252,8 @@ pub(super) fn plan<'a, T: Element>(
 /// Sweeps over a whole array, several in a launch.
 struct ImagesPlan<'a, T> {
     single: Box<dyn Plan<T> + 'a>,
-    function: &'a Function,
+    /// For any address, and where columns and strips begin and end at multiples of 16 bytes.
+    functions: [Function; 2],
     pace: &'a SharedPace,
     kind: &'static Kind,
     size: Size,
@@ -293,18 +291,17 @@ impl<T: Element> Plan<T> for ImagesPlan<'_, T> {
 
     fn sweep(&self, stream: sys::CUstream, sweeps: usize, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
         let layout = self.layout(sweeps).filter(|layout| layout.warps * self.kind.stages == sweeps);
-        let Some(Layout { strips, segments, lanes, warps, extra, depth, shared_bytes }) = layout else {
+        let Some(Layout { strips, segments, share, lanes, warps, depth, shared_bytes }) = layout else {
             return self.single.sweep(stream, sweeps, buffers);
         };
         let [rows, columns, pages] = self.size;
         let [input, output] = buffers;
         let reach = warps * self.kind.stages * self.kind.radius();
         let aligned = |elements: usize| (elements * size_of::<T>()).is_multiple_of(16);
-        let at_once = aligned(rows)
+        let all_aligned = aligned(rows)
             && aligned(reach)
             && aligned(lanes * self.kind.points)
             && [input, output].iter().all(|address| address.is_multiple_of(16));
-        let turn = |depth: usize| (1_u64 << 32).div_ceil(depth as u64) as u32;
         let argument = Argument {
             input,
             output,
@@ -313,20 +310,16 @@ impl<T: Element> Plan<T> for ImagesPlan<'_, T> {
             columns: columns as i32,
             strips: strips as i32,
             segments: segments as i32,
+            share: share as i32,
             lanes: lanes as i32,
             warps: warps as i32,
-            extra: extra as i32,
             depth: depth as i32,
-            turn: turn(depth),
-            first_turn: turn(depth + LEAD - 1),
-            at_once: at_once.into(),
             boundary: self.boundary,
-            unused: 0,
         };
         let shape = Shape::prepared(strips * segments * pages, WARPS * LANES, shared_bytes)?;
         // SAFETY: the kernel reads the array's samples, and writes its outputs, at addresses where the caller has as
         // many.
-        unsafe { launch(self.function, stream, shape, &argument) }
+        unsafe { launch(&self.functions[usize::from(all_aligned)], stream, shape, &argument) }
     }
 
     fn part(&self, stream: sys::CUstream, units: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
@@ -343,7 +336,9 @@ mod tests {
     #[test]
     fn the_kernels_take_this_argument() {
         for kind in &KINDS {
-            assert_eq!(argument_bytes(kind.name, "sweeps_images"), size_of::<Argument>(), "{}", kind.name);
+            for function in ["sweeps_images", "sweeps_images_aligned"] {
+                assert_eq!(argument_bytes(kind.name, function), size_of::<Argument>(), "{}", kind.name);
+            }
         }
     }
 
@@ -391,7 +386,8 @@ mod tests {
         assert!((1..=LANES).contains(&layout.lanes) && height <= rows, "{what}");
         assert!((1..=WARPS).contains(&layout.warps) && layout.warps * kind.stages <= sweeps, "{what}");
         assert!((1..=columns).contains(&layout.segments), "{what}");
-        assert!(layout.depth >= layout.extra + 2 && layout.shared_bytes + SHARED_BESIDE <= MOST_SHARED, "{what}");
+        assert!(layout.depth >= 2 && layout.shared_bytes + SHARED_BESIDE <= MOST_SHARED, "{what}");
+        assert!(layout.share == 0 || (layout.segments.is_multiple_of(2) && layout.share < 256), "{what}");
         // Strips reach from edge to edge.
         let step = height as isize - 2 * reach as isize;
         let all = layout.strips as isize * step;
@@ -404,8 +400,7 @@ mod tests {
         for kind in &KINDS {
             for boundary in 0..4 {
                 let layout = kind.layout([8192, 8192, 1], boundary, 200, 132).unwrap();
-                let narrow = boundary == SYMMETRIC && kind.size > 3;
-                assert!(layout.warps == WARPS || narrow, "{}, {boundary}: {layout:?}", kind.name);
+                assert_eq!(layout.warps, WARPS, "{}, {boundary}: {layout:?}", kind.name);
             }
         }
     }

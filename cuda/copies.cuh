@@ -1,0 +1,181 @@
+// Copies between global and shared memory in pieces that a condition may leave out, without a branch: a branch would
+// end the block of instructions in which ptxas mixes them with arithmetic. Each has a form for a processor beside it.
+//
+// The condition is a bit of a mask.
+#pragma once
+
+#include "tensor.cuh"
+
+#ifdef __CUDACC_RTC__
+
+// The same place in shared memory, but its address is kept: the compiler would compute it again wherever registers are
+// few.
+template <typename T>
+__device__ __forceinline__ T* kept_address(T* pointer) {
+    unsigned int address = shared_address(pointer);
+    asm volatile("" : "+r"(address));
+    return static_cast<T*>(__cvta_shared_to_generic(address));
+}
+
+// Begins a copy of BYTES bytes for this thread's current group of copies: from `from` if the mask has a bit of `here`,
+// from `around` if it has one of `there`.
+template <int BYTES>
+__device__ __forceinline__ void copy_piece(unsigned int mask, unsigned int here, unsigned int there, void* to,
+                                           const void* from, const void* around) {
+    if constexpr (BYTES == 16) {
+        asm volatile(
+            "{\n"
+            ".reg .pred p, q;\n"
+            ".reg .b32 bit;\n"
+            "and.b32 bit, %0, %1;\n"
+            "setp.ne.u32 p, bit, 0;\n"
+            "and.b32 bit, %0, %2;\n"
+            "setp.ne.u32 q, bit, 0;\n"
+            "@p cp.async.cg.shared.global [%3], [%4], 16;\n"
+            "@q cp.async.cg.shared.global [%3], [%5], 16;\n"
+            "}" ::"r"(mask),
+            "r"(here), "r"(there), "r"(shared_address(to)), "l"(from), "l"(around)
+            : "memory");
+    } else {
+        asm volatile(
+            "{\n"
+            ".reg .pred p, q;\n"
+            ".reg .b32 bit;\n"
+            "and.b32 bit, %0, %1;\n"
+            "setp.ne.u32 p, bit, 0;\n"
+            "and.b32 bit, %0, %2;\n"
+            "setp.ne.u32 q, bit, 0;\n"
+            "@p cp.async.ca.shared.global [%3], [%4], %6;\n"
+            "@q cp.async.ca.shared.global [%3], [%5], %6;\n"
+            "}" ::"r"(mask),
+            "r"(here), "r"(there), "r"(shared_address(to)), "l"(from), "l"(around), "n"(BYTES)
+            : "memory");
+    }
+}
+
+// Reads neighbouring elements from shared memory if the mask has the bit; what is read else is not to be used.
+__device__ __forceinline__ void read_piece(unsigned int mask, unsigned int bit, const double* from, double (&to)[1]) {
+    asm volatile(
+        "{\n"
+        ".reg .pred p;\n"
+        ".reg .b32 bit;\n"
+        "and.b32 bit, %1, %2;\n"
+        "setp.ne.u32 p, bit, 0;\n"
+        "@p ld.shared.f64 %0, [%3];\n"
+        "}"
+        : "=d"(to[0])
+        : "r"(mask), "r"(bit), "r"(shared_address(from))
+        : "memory");
+}
+__device__ __forceinline__ void read_piece(unsigned int mask, unsigned int bit, const double* from, double (&to)[2]) {
+    asm volatile(
+        "{\n"
+        ".reg .pred p;\n"
+        ".reg .b32 bit;\n"
+        "and.b32 bit, %2, %3;\n"
+        "setp.ne.u32 p, bit, 0;\n"
+        "@p ld.shared.v2.f64 {%0, %1}, [%4];\n"
+        "}"
+        : "=d"(to[0]), "=d"(to[1])
+        : "r"(mask), "r"(bit), "r"(shared_address(from))
+        : "memory");
+}
+__device__ __forceinline__ void read_piece(unsigned int mask, unsigned int bit, const float* from, float (&to)[1]) {
+    asm volatile(
+        "{\n"
+        ".reg .pred p;\n"
+        ".reg .b32 bit;\n"
+        "and.b32 bit, %1, %2;\n"
+        "setp.ne.u32 p, bit, 0;\n"
+        "@p ld.shared.f32 %0, [%3];\n"
+        "}"
+        : "=f"(to[0])
+        : "r"(mask), "r"(bit), "r"(shared_address(from))
+        : "memory");
+}
+__device__ __forceinline__ void read_piece(unsigned int mask, unsigned int bit, const float* from, float (&to)[4]) {
+    asm volatile(
+        "{\n"
+        ".reg .pred p;\n"
+        ".reg .b32 bit;\n"
+        "and.b32 bit, %4, %5;\n"
+        "setp.ne.u32 p, bit, 0;\n"
+        "@p ld.shared.v4.f32 {%0, %1, %2, %3}, [%6];\n"
+        "}"
+        : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
+        : "r"(mask), "r"(bit), "r"(shared_address(from))
+        : "memory");
+}
+
+// Writes them to global memory if the mask has the bit.
+__device__ __forceinline__ void write_piece(unsigned int mask, unsigned int bit, double* to, const double (&from)[1]) {
+    asm volatile(
+        "{\n"
+        ".reg .pred p;\n"
+        ".reg .b32 bit;\n"
+        "and.b32 bit, %1, %2;\n"
+        "setp.ne.u32 p, bit, 0;\n"
+        "@p st.global.f64 [%3], %0;\n"
+        "}" ::"d"(from[0]),
+        "r"(mask), "r"(bit), "l"(to)
+        : "memory");
+}
+__device__ __forceinline__ void write_piece(unsigned int mask, unsigned int bit, double* to, const double (&from)[2]) {
+    asm volatile(
+        "{\n"
+        ".reg .pred p;\n"
+        ".reg .b32 bit;\n"
+        "and.b32 bit, %2, %3;\n"
+        "setp.ne.u32 p, bit, 0;\n"
+        "@p st.global.v2.f64 [%4], {%0, %1};\n"
+        "}" ::"d"(from[0]),
+        "d"(from[1]), "r"(mask), "r"(bit), "l"(to)
+        : "memory");
+}
+__device__ __forceinline__ void write_piece(unsigned int mask, unsigned int bit, float* to, const float (&from)[1]) {
+    asm volatile(
+        "{\n"
+        ".reg .pred p;\n"
+        ".reg .b32 bit;\n"
+        "and.b32 bit, %1, %2;\n"
+        "setp.ne.u32 p, bit, 0;\n"
+        "@p st.global.f32 [%3], %0;\n"
+        "}" ::"f"(from[0]),
+        "r"(mask), "r"(bit), "l"(to)
+        : "memory");
+}
+__device__ __forceinline__ void write_piece(unsigned int mask, unsigned int bit, float* to, const float (&from)[4]) {
+    asm volatile(
+        "{\n"
+        ".reg .pred p;\n"
+        ".reg .b32 bit;\n"
+        "and.b32 bit, %4, %5;\n"
+        "setp.ne.u32 p, bit, 0;\n"
+        "@p st.global.v4.f32 [%6], {%0, %1, %2, %3};\n"
+        "}" ::"f"(from[0]),
+        "f"(from[1]), "f"(from[2]), "f"(from[3]), "r"(mask), "r"(bit), "l"(to)
+        : "memory");
+}
+
+#else
+
+template <typename T>
+__device__ inline T* kept_address(T* pointer) {
+    return pointer;
+}
+template <int BYTES>
+__device__ inline void copy_piece(unsigned int mask, unsigned int here, unsigned int there, void* to, const void* from,
+                                  const void* around) {
+    if (mask & here) stand_in_copy_element(to, from, BYTES);
+    if (mask & there) stand_in_copy_element(to, around, BYTES);
+}
+template <typename T, int WIDE>
+__device__ inline void read_piece(unsigned int mask, unsigned int bit, const T* from, T (&to)[WIDE]) {
+    if (mask & bit) memcpy(to, from, sizeof to);
+}
+template <typename T, int WIDE>
+__device__ inline void write_piece(unsigned int mask, unsigned int bit, T* to, const T (&from)[WIDE]) {
+    if (mask & bit) memcpy(to, from, sizeof from);
+}
+
+#endif
