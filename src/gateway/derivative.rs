@@ -1,6 +1,7 @@
 //! `derivative = DerivativeConstantMemory_CUDA (f, h, Name, Value, ...)`
 
 use super::backend::Selection;
+use super::fastest::Work;
 use super::inputs::{self, AnyInput, Input};
 use super::options::{self, Names};
 use super::store::Numbers;
@@ -58,7 +59,8 @@ where
 {
     let what = Derivative::new(sweeps.lines(dims), spacing, source).with_boundary(sweeps.boundary());
     let effort = sweeps.effort(values.len(), DERIVATIVE_RADIUS);
-    values.reply(selection, dims, effort, move |engine, from, to, watch| {
+    let work = |threads| Work::derivative(&what, threads);
+    values.reply(selection, dims, effort, work, move |engine, from, to, watch| {
         Compute::derivative(engine, &what, from, to, watch)
     })
 }

@@ -1,0 +1,276 @@
+//! The constants of a machine, measured by small calls of both engines: what is measured is what will run.
+//!
+//! Sizes grow until the next one would take too long, so that a slow machine is not measured for longer than a fast
+//! one. What a device needs once, its context, kernels and page-locked memory, is made by calls that go before and do
+//! not count.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use super::model::{CpuRates, Curve, FEW, GpuRates, MANY, Machine};
+use crate::cpu::{Cpu, Outline};
+use crate::cuda::{Cuda, Driver};
+use crate::stencil::{Compute, Convolution, Engine, Error, Filter, Lines, Source, Stencil, Taps, Target};
+use crate::watch::Watch;
+use crate::workers::Workers;
+use crate::{host, memory};
+
+/// The seconds that each engine is measured for at most, as far as it can be known ahead.
+const BUDGET: f64 = 0.025;
+
+/// The sizes of a pass, in doubles: what a device reads where it is, what goes to it, what fits the caches, and what
+/// does not.
+const SIZES: [usize; 5] = [1 << 10, 1 << 15, 1 << 17, 1 << 20, 1 << 23];
+
+/// Above this size an output is memory that was never touched, as the hosts' allocators give it.
+const REUSED: usize = 1 << 20;
+
+/// Rows and columns of the image that convolutions are measured over, and points of the line for many sweeps.
+const IMAGE: usize = 1024;
+const LINE: usize = 1 << 20;
+
+/// What an H200 takes for a pass over doubles that lie there: the least, and each.
+const H200_LAUNCH: f64 = 8e-6;
+const H200_DOUBLE: f64 = 4e-12;
+
+/// Its multiprocessors and their clock in kHz.
+const H200_SPEED: f64 = 132.0 * 1_980_000.0;
+
+/// What a measurement works on.
+#[derive(Default)]
+struct Data {
+    input: Vec<f64>,
+    output: Vec<f64>,
+}
+
+impl Data {
+    /// So many numbers, and as much room; fresh for large sizes.
+    fn of(&mut self, count: usize) -> Result<(&[f64], &mut [f64]), Error> {
+        if self.input.len() < count {
+            self.input = Vec::new();
+            let mut input = memory::zeros(count, "what is measured")?;
+            host::prefer_large_pages(&mut input);
+            let piece = 1 << 16;
+            match Workers::get() {
+                Some(pool) => pool.install(|| input.par_chunks_mut(piece).for_each(|part| part.fill(1.0))),
+                None => input.fill(1.0),
+            }
+            self.input = input;
+        }
+        if self.output.len() < count || count > REUSED {
+            self.output = Vec::new();
+            self.output = memory::zeros(count, "what is measured")?;
+            host::prefer_large_pages(&mut self.output);
+            if count <= REUSED {
+                self.output.fill(0.0);
+            }
+        }
+        Ok((&self.input[..count], &mut self.output[..count]))
+    }
+}
+
+/// What is left to measure in.
+struct Budget(f64);
+
+impl Budget {
+    /// The better of two runs; what the first is slower by is not the budget's.
+    fn twice(&mut self, mut run: impl FnMut() -> Result<f64, Error>) -> Result<f64, Error> {
+        let seconds = run()?.min(run()?);
+        self.0 -= 2.0 * seconds;
+        Ok(seconds)
+    }
+
+    /// Sizes, as far as they go.
+    fn curve(&mut self, sizes: &[usize], mut run: impl FnMut(usize) -> Result<f64, Error>) -> Result<Curve, Error> {
+        let mut points: Vec<[f64; 2]> = Vec::with_capacity(sizes.len());
+        for &size in sizes {
+            if let Some(&[last, seconds]) = points.last()
+                && 2.0 * seconds * size as f64 / last > self.0
+            {
+                break;
+            }
+            let seconds = self.twice(|| run(size))?;
+            points.push([size as f64, seconds]);
+        }
+        Ok(Curve::new(points))
+    }
+}
+
+/// The seconds that `work` takes.
+fn seconds(work: impl FnOnce() -> Result<(), Error>) -> Result<f64, Error> {
+    let begin = Instant::now();
+    work()?;
+    Ok(begin.elapsed().as_secs_f64().max(1e-9))
+}
+
+/// Sweeps along one line.
+fn line(engine: &dyn Engine, data: &mut Data, count: usize, taps: usize, sweeps: usize) -> Result<f64, Error> {
+    let stencil = Stencil::new(Lines::new(count, 1), means(taps)?).with_sweeps(sweeps);
+    let (input, output) = data.of(count)?;
+    seconds(|| engine.stencil(&stencil, input.into(), output.into(), &Watch::new()))
+}
+
+fn means(taps: usize) -> Result<Taps, Error> {
+    Taps::new(&vec![1.0 / taps as f64; taps]).map_err(|error| Error::Internal(error.to_string()))
+}
+
+/// What a thread takes for an element in `sweeps` sweeps along a line.
+fn along(budget: &mut Budget, data: &mut Data, memory: &Curve, taps: usize, sweeps: usize) -> Result<f64, Error> {
+    let all = budget.twice(|| line(&Cpu::new(), data, LINE, taps, sweeps))?;
+    let outline = Outline::along(Lines::new(LINE, 1), taps / 2, taps, sweeps, Workers::count());
+    Ok(of_update(all, memory.at(LINE as f64), &outline))
+}
+
+/// The same of a convolution over an image.
+fn over(budget: &mut Budget, data: &mut Data, memory: &Curve, size: usize, sweeps: usize) -> Result<f64, Error> {
+    let entries = size * size;
+    let filter = Filter::new(vec![1.0 / entries as f64; entries], [size, size, 1]);
+    let filter = filter.map_err(|error| Error::Internal(error.to_string()))?;
+    let what = Convolution::<f64>::new([IMAGE, IMAGE, 1], filter).with_sweeps(sweeps);
+    let all = budget.twice(|| {
+        let (input, output) = data.of(IMAGE * IMAGE)?;
+        seconds(|| Cpu::new().convolution(&what, input.into(), output.into(), &Watch::new()))
+    })?;
+    Ok(of_update(all, memory.at((IMAGE * IMAGE) as f64), &Outline::over(&what, Workers::count())))
+}
+
+/// What is left of a time for each element where memory took its part: see the model's `together`.
+fn of_update(all: f64, memory: f64, outline: &Outline) -> f64 {
+    let memory = memory.min(0.7 * all);
+    (all.powf(1.5) - memory.powf(1.5)).powf(1.0 / 1.5) / outline.updates.max(1.0)
+}
+
+fn cpu(data: &mut Data) -> Result<CpuRates, Error> {
+    let engine = Cpu::new();
+    let mut budget = Budget(BUDGET);
+    // All threads are there.
+    line(&engine, data, LINE, FEW, 1)?;
+    let first = budget.curve(&SIZES[..4], |count| line(&engine, data, count, FEW, 1))?;
+    let (small, large) = (along(&mut budget, data, &first, FEW, 16)?, along(&mut budget, data, &first, MANY, 4)?);
+    let over = [over(&mut budget, data, &first, 3, 8)?, over(&mut budget, data, &first, 15, 1)?];
+    // What is left goes to the largest size, and it gets that time once more.
+    budget.0 = budget.0.max(0.0) + BUDGET;
+    let few = budget.curve(&SIZES, |count| line(&engine, data, count, FEW, 1))?;
+    let many = budget.curve(&SIZES, |count| line(&engine, data, count, MANY, 1))?;
+    // One pass that several threads do, and what the busiest of them computes.
+    let count = 1 << 17;
+    let outline = Outline::along(Lines::new(count, 1), MANY / 2, MANY, 1, Workers::count());
+    let begin = if outline.threads > 1 { many.at(count as f64) - outline.updates * large } else { 0.0 };
+    Ok(CpuRates { pass: [few, many], along: [small, large], over, begin: begin.clamp(2e-6, 200e-6) })
+}
+
+fn gpu(cuda: Cuda, data: &mut Data) -> Result<GpuRates, Error> {
+    let mut budget = Budget(BUDGET);
+    // The kernel is loaded.
+    line(&cuda, data, SIZES[0], MANY, 1)?;
+    let pass = budget.curve(&SIZES, |count| line(&cuda, data, count, MANY, 1))?;
+    let largest = pass.last() as usize;
+    let sizes: Vec<usize> = SIZES[1..].iter().copied().filter(|&size| size <= largest).collect();
+    let sizes = if sizes.is_empty() { vec![largest] } else { sizes };
+    let mut array = Compute::<f64>::array(&cuda, largest)?;
+    let mut result = Compute::<f64>::array(&cuda, largest)?;
+    budget.0 = budget.0.max(0.0) + BUDGET;
+    let there_and_back = budget.curve(&sizes, |count| {
+        let mut part = if count == largest { None } else { Some(Compute::<f64>::array(&cuda, count)?) };
+        let array = part.as_mut().unwrap_or(&mut array);
+        let (input, output) = data.of(count)?;
+        seconds(|| {
+            let watch = Watch::new();
+            Compute::copy(&cuda, Source::Host(input), Target::Array(array), &watch)?;
+            Compute::copy(&cuda, Source::Array(array), Target::Host(output), &watch)
+        })
+    })?;
+    // A pass over what lies there. It is in the queue when a call returns.
+    let stencil = Stencil::new(Lines::new(largest, 1), means(MANY)?);
+    Compute::copy(&cuda, Source::Host(data.of(largest)?.0), Target::Array(&mut array), &Watch::new())?;
+    let mut passes = |count: usize| -> Result<f64, Error> {
+        cuda.settle()?;
+        let all = seconds(|| {
+            (0..count).try_for_each(|_| {
+                cuda.stencil(&stencil, Source::Array(&array), Target::Array(&mut result), &Watch::new())
+            })?;
+            cuda.settle()
+        })?;
+        Ok(all / count as f64)
+    };
+    let first = passes(1)?;
+    let of_pass = if 8.0 * first < budget.0 { passes(8)?.min(first) } else { first };
+    let double = of_pass / (H200_LAUNCH.max(H200_DOUBLE * largest as f64));
+    let driver = Driver::get().map_err(|reason| Error::NoDevice(reason.into()))?;
+    let device = driver.devices.get(cuda.ordinal()).and_then(|device| device.as_ref().ok());
+    let speed =
+        device.map_or(1.0, |device| f64::from(device.multiprocessors.max(1)) * f64::from(device.clock_khz.max(1)));
+    Ok(GpuRates {
+        pass,
+        there_and_back,
+        copy: copy(data)?,
+        // A measurement of microseconds does not say more than that.
+        slower: [if double < 1.6 { 1.0 } else { double }, (H200_SPEED / speed).clamp(0.5, 100.0)],
+        hopper: device.is_some_and(|device| device.capability == (9, 0)),
+    })
+}
+
+/// What one thread of the host takes to copy a byte.
+fn copy(data: &mut Data) -> Result<f64, Error> {
+    let count = 1 << 17;
+    let (input, output) = data.of(count)?;
+    let mut once = || {
+        seconds(|| {
+            black_box(&mut *output).copy_from_slice(black_box(input));
+            Ok(())
+        })
+    };
+    let best = once()?.min(once()?).min(once()?);
+    Ok(best / size_of_val(input) as f64)
+}
+
+/// Both engines, by small calls on this thread.
+///
+/// # Errors
+/// That of an engine.
+pub(super) fn machine(cuda: Cuda) -> Result<Machine, Error> {
+    let mut data = Data::default();
+    let gpu = gpu(cuda, &mut data)?;
+    Ok(Machine { cpu: cpu(&mut data)?, gpu })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Curves end where the next size would take longer than there is time for.
+    #[test]
+    fn sizes_end_where_time_does() {
+        let mut sizes = Vec::new();
+        let curve = Budget(0.025).curve(&SIZES, |size| {
+            sizes.push(size);
+            Ok(1e-6 * size as f64)
+        });
+        assert_eq!(sizes, [SIZES[0]; 2], "32 times as many take longer");
+        assert_eq!(curve.unwrap().last(), SIZES[0] as f64);
+        let curve = Budget(0.025).curve(&SIZES, |size| Ok(1e-10 * size as f64)).unwrap();
+        assert_eq!(curve.last(), SIZES[4] as f64);
+    }
+
+    /// Each engine's rates are those of calls that were made: positive, and larger for more.
+    #[test]
+    fn the_cpu_is_measured() {
+        let mut data = Data::default();
+        let rates = cpu(&mut data).unwrap();
+        let positive = |value: f64| value > 0.0 && value < 1.0;
+        assert!(positive(rates.along[0]) && positive(rates.over[0]) && positive(rates.begin), "{rates:?}");
+        assert!(rates.along[1] > rates.along[0] && rates.over[1] > rates.over[0], "{rates:?}");
+        assert!(rates.pass.iter().all(|curve| curve.at(1e8) > curve.at(1e3)), "{rates:?}");
+    }
+
+    /// What memory takes and what arithmetic does are put together, and taken apart again.
+    #[test]
+    fn arithmetic_is_what_is_left() {
+        let outline = Outline { threads: 1, passes: 1, updates: 1000.0 };
+        let all = (2_f64.powf(1.5) + 5_f64.powf(1.5)).powf(1.0 / 1.5);
+        assert!((of_update(all, 2.0, &outline) - 5e-3).abs() < 1e-12);
+        assert!(of_update(1.0, 9.0, &outline) > 0.0, "memory that seems to take longer than all");
+    }
+}
