@@ -117,7 +117,7 @@ pub(super) fn decide(
                 // The next call may have more memory, or a device that works again.
                 Err(error) => return Ok(Decision::cpu(|| format!("for the device cannot be measured: {error}"))),
             };
-            measured = Some(begin.elapsed().as_secs_f64());
+            measured = Some((begin.elapsed().as_secs_f64(), machine.clone()));
             let mut known = known();
             if known.machines.len() == MOST_MACHINES {
                 known.machines.remove(0);
@@ -127,7 +127,7 @@ pub(super) fn decide(
         }
     };
     let choice = known().learnt.choose(place, &work, machine.predict(&work));
-    let note = note(|| told(&choice, measured));
+    let note = note(|| told(&choice, measured.as_ref().map(|(seconds, machine)| (*seconds, machine))));
     let lesson = Some(Lesson { place, work, which: choice.which });
     match choice.which {
         Which::Cpu => Ok(Decision { cuda: None, note, lesson }),
@@ -138,8 +138,8 @@ pub(super) fn decide(
     }
 }
 
-/// A choice in words: `fastest: cpu, which takes 158 us (measured); cuda would take 714 us (predicted)`.
-fn told(choice: &Choice, measured: Option<f64>) -> String {
+/// A choice in words: `fastest: cpu, of cpu 158 us (measured) and cuda 714 us (predicted)`; and what was measured just now.
+fn told(choice: &Choice, measured: Option<(f64, &Machine)>) -> String {
     let seconds = choice.seconds;
     let word = |which: Which| if choice.measured[which as usize] { "measured" } else { "predicted" };
     let [cpu, cuda] = [
@@ -151,8 +151,8 @@ fn told(choice: &Choice, measured: Option<f64>) -> String {
     if choice.tried {
         told += ", which are near: it is tried";
     }
-    if let Some(seconds) = measured {
-        let _ = write!(told, "; the machine was measured in {}", Told(seconds));
+    if let Some((seconds, machine)) = measured {
+        let _ = write!(told, "; the machine was measured in {}: {machine:?}", Told(seconds));
     }
     told
 }
@@ -178,7 +178,7 @@ impl Lesson {
 
 #[cfg(test)]
 mod tests {
-    use super::model::Seconds;
+    use super::model::{Seconds, tests::machine};
     use super::*;
 
     #[test]
@@ -187,8 +187,8 @@ mod tests {
         let choice = Choice { which: Which::Cpu, seconds, measured: [true, false], tried: false };
         assert_eq!(told(&choice, None), "fastest: cpu, of cpu 158 us (measured) and cuda 714 us (predicted)");
         let choice = Choice { which: Which::Cuda, tried: true, ..choice };
-        let words = told(&choice, Some(0.0312));
+        let words = told(&choice, Some((0.0312, &machine(16))));
         assert!(words.starts_with("fastest: cuda, of") && words.contains("it is tried"), "{words}");
-        assert!(words.ends_with("; the machine was measured in 31.2 ms"), "{words}");
+        assert!(words.contains("; the machine was measured in 31.2 ms: Machine {"), "{words}");
     }
 }
