@@ -20,9 +20,15 @@ use crate::{host, memory};
 /// The seconds that each engine is measured for at most, as far as it can be known ahead.
 const BUDGET: f64 = 0.025;
 
-/// The sizes of a pass, in doubles: what a device reads where it is, what goes to it, what fits the caches, and what
-/// does not.
-const SIZES: [usize; 5] = [1 << 10, 1 << 15, 1 << 17, 1 << 20, 1 << 23];
+/// What takes longer is measured once.
+const LONG: f64 = 0.003;
+
+/// The sizes of a pass, in doubles: what a device reads where it is, what goes to it, and what fits the caches.
+const SIZES: [usize; 4] = [1 << 10, 1 << 15, 1 << 17, 1 << 20];
+
+/// And what does not: where many threads have to be busy with it, it is larger.
+const LARGEST: [usize; 2] = [1 << 22, 1 << 23];
+const MANY_THREADS: usize = 8;
 
 /// Above this size an output is memory that was never touched, as the hosts' allocators give it.
 const REUSED: usize = 1 << 20;
@@ -75,27 +81,41 @@ impl Data {
 struct Budget(f64);
 
 impl Budget {
-    /// The better of two runs; what the first is slower by is not the budget's.
-    fn twice(&mut self, mut run: impl FnMut() -> Result<f64, Error>) -> Result<f64, Error> {
-        let seconds = run()?.min(run()?);
-        self.0 -= 2.0 * seconds;
-        Ok(seconds)
+    /// The better of two runs where that is short.
+    fn best(&mut self, mut run: impl FnMut() -> Result<f64, Error>) -> Result<f64, Error> {
+        let first = run()?;
+        self.0 -= first;
+        if first > LONG {
+            return Ok(first);
+        }
+        let second = run()?;
+        self.0 -= second;
+        Ok(first.min(second))
     }
 
-    /// Sizes, as far as they go.
-    fn curve(&mut self, sizes: &[usize], mut run: impl FnMut(usize) -> Result<f64, Error>) -> Result<Curve, Error> {
-        let mut points: Vec<[f64; 2]> = Vec::with_capacity(sizes.len());
+    /// Goes on with a curve, over more sizes, as far as there is time for them.
+    fn more(
+        &mut self,
+        points: &mut Vec<[f64; 2]>,
+        sizes: &[usize],
+        mut run: impl FnMut(usize) -> Result<f64, Error>,
+    ) -> Result<(), Error> {
         for &size in sizes {
             if let Some(&[last, seconds]) = points.last()
-                && 2.0 * seconds * size as f64 / last > self.0
+                && seconds * size as f64 / last > self.0
             {
                 break;
             }
-            let seconds = self.twice(|| run(size))?;
+            let seconds = self.best(|| run(size))?;
             points.push([size as f64, seconds]);
         }
-        Ok(Curve::new(points))
+        Ok(())
     }
+}
+
+/// The largest size that is measured.
+fn largest() -> usize {
+    LARGEST[usize::from(Workers::count() >= MANY_THREADS)]
 }
 
 /// The seconds that `work` takes.
@@ -118,7 +138,7 @@ fn means(taps: usize) -> Result<Taps, Error> {
 
 /// What a thread takes for an element in `sweeps` sweeps along a line.
 fn along(budget: &mut Budget, data: &mut Data, memory: &Curve, taps: usize, sweeps: usize) -> Result<f64, Error> {
-    let all = budget.twice(|| line(&Cpu::new(), data, LINE, taps, sweeps))?;
+    let all = budget.best(|| line(&Cpu::new(), data, LINE, taps, sweeps))?;
     let outline = Outline::along(Lines::new(LINE, 1), taps / 2, taps, sweeps, Workers::count());
     Ok(of_update(all, memory.at(LINE as f64), &outline))
 }
@@ -129,7 +149,7 @@ fn over(budget: &mut Budget, data: &mut Data, memory: &Curve, size: usize, sweep
     let filter = Filter::new(vec![1.0 / entries as f64; entries], [size, size, 1]);
     let filter = filter.map_err(|error| Error::Internal(error.to_string()))?;
     let what = Convolution::<f64>::new([IMAGE, IMAGE, 1], filter).with_sweeps(sweeps);
-    let all = budget.twice(|| {
+    let all = budget.best(|| {
         let (input, output) = data.of(IMAGE * IMAGE)?;
         seconds(|| Cpu::new().convolution(&what, input.into(), output.into(), &Watch::new()))
     })?;
@@ -147,33 +167,47 @@ fn cpu(data: &mut Data) -> Result<CpuRates, Error> {
     let mut budget = Budget(BUDGET);
     // All threads are there.
     line(&engine, data, LINE, FEW, 1)?;
-    let first = budget.curve(&SIZES[..4], |count| line(&engine, data, count, FEW, 1))?;
-    let (small, large) = (along(&mut budget, data, &first, FEW, 16)?, along(&mut budget, data, &first, MANY, 4)?);
-    let over = [over(&mut budget, data, &first, 3, 8)?, over(&mut budget, data, &first, 15, 1)?];
-    // What is left goes to the largest size, and it gets that time once more.
+    let (mut few, mut many) = (Vec::new(), Vec::new());
+    budget.more(&mut few, &SIZES, |count| line(&engine, data, count, FEW, 1))?;
+    budget.more(&mut many, &SIZES, |count| line(&engine, data, count, MANY, 1))?;
+    let memory = Curve::new(few.clone());
+    let along = [along(&mut budget, data, &memory, FEW, 16)?, along(&mut budget, data, &memory, MANY, 4)?];
+    let over = [over(&mut budget, data, &memory, 3, 8)?, over(&mut budget, data, &memory, 15, 1)?];
     budget.0 = budget.0.max(0.0) + BUDGET;
-    let few = budget.curve(&SIZES, |count| line(&engine, data, count, FEW, 1))?;
-    let many = budget.curve(&SIZES, |count| line(&engine, data, count, MANY, 1))?;
+    if many.len() == SIZES.len() {
+        budget.more(&mut few, &[largest()], |count| line(&engine, data, count, FEW, 1))?;
+        budget.more(&mut many, &[largest()], |count| line(&engine, data, count, MANY, 1))?;
+    }
     // One pass that several threads do, and what the busiest of them computes.
-    let count = 1 << 17;
+    let (count, many) = (SIZES[2], Curve::new(many));
     let outline = Outline::along(Lines::new(count, 1), MANY / 2, MANY, 1, Workers::count());
-    let begin = if outline.threads > 1 { many.at(count as f64) - outline.updates * large } else { 0.0 };
-    Ok(CpuRates { pass: [few, many], along: [small, large], over, begin: begin.clamp(2e-6, 200e-6) })
+    let begin = if outline.threads > 1 { many.at(count as f64) - outline.updates * along[1] } else { 0.0 };
+    Ok(CpuRates { pass: [Curve::new(few), many], along, over, begin: begin.clamp(2e-6, 200e-6) })
 }
 
 fn gpu(cuda: Cuda, data: &mut Data) -> Result<GpuRates, Error> {
     let mut budget = Budget(BUDGET);
-    // The kernel is loaded.
+    // The kernel is loaded, and the slots have their buffers.
     line(&cuda, data, SIZES[0], MANY, 1)?;
-    let pass = budget.curve(&SIZES, |count| line(&cuda, data, count, MANY, 1))?;
-    let largest = pass.last() as usize;
-    let sizes: Vec<usize> = SIZES[1..].iter().copied().filter(|&size| size <= largest).collect();
-    let sizes = if sizes.is_empty() { vec![largest] } else { sizes };
-    let mut array = Compute::<f64>::array(&cuda, largest)?;
-    let mut result = Compute::<f64>::array(&cuda, largest)?;
+    let mut pass = Vec::new();
+    budget.more(&mut pass, &SIZES, |count| line(&cuda, data, count, MANY, 1))?;
+    let fits = |pass: &[[f64; 2]], budget: &Budget| {
+        pass.len() == SIZES.len() && pass[SIZES.len() - 1][1] * (largest() / SIZES[SIZES.len() - 1]) as f64 <= budget.0
+    };
+    if fits(&pass, &budget) {
+        line(&cuda, data, largest(), MANY, 1)?;
+        budget.more(&mut pass, &[largest()], |count| line(&cuda, data, count, MANY, 1))?;
+    }
+    let pass = Curve::new(pass);
+    let most = pass.last() as usize;
+    let sizes: Vec<usize> = SIZES[1..].iter().copied().chain([largest()]).filter(|&size| size <= most).collect();
+    let sizes = if sizes.is_empty() { vec![most] } else { sizes };
+    let mut array = Compute::<f64>::array(&cuda, most)?;
+    let mut result = Compute::<f64>::array(&cuda, most)?;
     budget.0 = budget.0.max(0.0) + BUDGET;
-    let there_and_back = budget.curve(&sizes, |count| {
-        let mut part = if count == largest { None } else { Some(Compute::<f64>::array(&cuda, count)?) };
+    let mut there_and_back = Vec::new();
+    budget.more(&mut there_and_back, &sizes, |count| {
+        let mut part = if count == most { None } else { Some(Compute::<f64>::array(&cuda, count)?) };
         let array = part.as_mut().unwrap_or(&mut array);
         let (input, output) = data.of(count)?;
         seconds(|| {
@@ -182,9 +216,10 @@ fn gpu(cuda: Cuda, data: &mut Data) -> Result<GpuRates, Error> {
             Compute::copy(&cuda, Source::Array(array), Target::Host(output), &watch)
         })
     })?;
+    let there_and_back = Curve::new(there_and_back);
     // A pass over what lies there. It is in the queue when a call returns.
-    let stencil = Stencil::new(Lines::new(largest, 1), means(MANY)?);
-    Compute::copy(&cuda, Source::Host(data.of(largest)?.0), Target::Array(&mut array), &Watch::new())?;
+    let stencil = Stencil::new(Lines::new(most, 1), means(MANY)?);
+    Compute::copy(&cuda, Source::Host(data.of(most)?.0), Target::Array(&mut array), &Watch::new())?;
     let mut passes = |count: usize| -> Result<f64, Error> {
         cuda.settle()?;
         let all = seconds(|| {
@@ -197,7 +232,7 @@ fn gpu(cuda: Cuda, data: &mut Data) -> Result<GpuRates, Error> {
     };
     let first = passes(1)?;
     let of_pass = if 8.0 * first < budget.0 { passes(8)?.min(first) } else { first };
-    let double = of_pass / (H200_LAUNCH.max(H200_DOUBLE * largest as f64));
+    let double = of_pass / (H200_LAUNCH.max(H200_DOUBLE * most as f64));
     let driver = Driver::get().map_err(|reason| Error::NoDevice(reason.into()))?;
     let device = driver.devices.get(cuda.ordinal()).and_then(|device| device.as_ref().ok());
     let speed =
@@ -243,15 +278,18 @@ mod tests {
     /// Curves end where the next size would take longer than there is time for.
     #[test]
     fn sizes_end_where_time_does() {
-        let mut sizes = Vec::new();
-        let curve = Budget(0.025).curve(&SIZES, |size| {
-            sizes.push(size);
-            Ok(1e-6 * size as f64)
-        });
-        assert_eq!(sizes, [SIZES[0]; 2], "32 times as many take longer");
-        assert_eq!(curve.unwrap().last(), SIZES[0] as f64);
-        let curve = Budget(0.025).curve(&SIZES, |size| Ok(1e-10 * size as f64)).unwrap();
-        assert_eq!(curve.last(), SIZES[4] as f64);
+        let measured = |of_element: f64| {
+            let (mut points, mut sizes) = (Vec::new(), Vec::new());
+            let run = |size| {
+                sizes.push(size);
+                Ok(of_element * size as f64)
+            };
+            Budget(BUDGET).more(&mut points, &SIZES, run).unwrap();
+            (points.len(), sizes)
+        };
+        assert_eq!(measured(1e-6), (1, vec![SIZES[0]; 2]), "32 times as many take longer");
+        assert_eq!(measured(1e-5), (1, vec![SIZES[0]]), "long, and so once");
+        assert_eq!(measured(1e-10).0, SIZES.len());
     }
 
     /// Each engine's rates are those of calls that were made: positive, and larger for more.
