@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::fastest::{self, Decision, Lesson, Work};
+use super::fastest::{self, Decision, Job, Lesson};
 use super::settings::{self, Settings};
 use super::store::{Held, Home};
 use super::{calls, options};
@@ -63,16 +63,15 @@ impl Selection {
         Ok(true)
     }
 
-    /// The engine for a call that computes `work`, which is asked for where time decides: for so many threads of the
-    /// CPU.
-    pub(super) fn choose(&self, work: impl FnOnce(usize) -> Work) -> Result<Chosen, Error> {
+    /// The engine for a call that computes this.
+    pub(super) fn choose(&self, job: &dyn Job) -> Result<Chosen, Error> {
         let settings = Settings::from_environment()?;
         settings.apply();
         let backend = self.backend.unwrap_or(settings.backend);
         if backend != Backend::Fastest {
             return self.engine(backend, &settings);
         }
-        let Decision { cuda, note, lesson } = fastest::decide(work, self.device, &settings)?;
+        let Decision { cuda, note, lesson } = fastest::decide(job, self.device, &settings)?;
         let chosen = cuda.map_or_else(Chosen::cpu, |cuda| Chosen::cuda(cuda, &settings));
         Ok(Chosen { note, lesson, ..chosen })
     }

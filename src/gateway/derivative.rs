@@ -1,7 +1,6 @@
 //! `derivative = DerivativeConstantMemory_CUDA (f, h, Name, Value, ...)`
 
 use super::backend::Selection;
-use super::fastest::Work;
 use super::inputs::{self, AnyInput, Input};
 use super::options::{self, Names};
 use super::store::Numbers;
@@ -59,8 +58,7 @@ where
 {
     let what = Derivative::new(sweeps.lines(dims), spacing, source).with_boundary(sweeps.boundary());
     let effort = sweeps.effort(values.len(), DERIVATIVE_RADIUS);
-    let work = |threads| Work::derivative(&what, threads);
-    values.reply(selection, dims, effort, work, move |engine, from, to, watch| {
+    values.reply(selection, dims, effort, &what, move |engine, from, to, watch| {
         Compute::derivative(engine, &what, from, to, watch)
     })
 }

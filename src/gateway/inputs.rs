@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::backend::Selection;
-use super::fastest::Work;
+use super::fastest::Job;
 use super::store::{Held, Home, Numbers};
 use crate::cuda::Cuda;
 use crate::memory::{self, OutOfMemory};
@@ -49,13 +49,13 @@ impl<'a, T: Real> Input<'a, T> {
 
     /// The reply of a call that returns an array of these dimensions, computed by `run` where the input is: an
     /// array of the host's from one of the host's, on the same GPU where that lies on one, and one that is held from
-    /// one that is held. `work` says how much there is to do, where time decides who does it.
+    /// one that is held. `job` is what it computes.
     pub(super) fn reply(
         self,
         selection: &Selection,
         dims: &[usize],
         effort: Effort,
-        work: impl FnOnce(usize) -> Work,
+        job: &dyn Job,
         run: impl FnOnce(&(dyn Engine + 'static), Source<T>, Target<T>, &Watch) -> Result<(), stencil::Error> + Send + 'a,
     ) -> Result<Reply<'a>, Error>
     where
@@ -68,7 +68,7 @@ impl<'a, T: Real> Input<'a, T> {
                 let run = move |engine: &(dyn Engine + 'static), output: &mut [T], watch: &Watch| {
                     run(engine, Source::Host(&values), Target::Host(output), watch)
                 };
-                selection.choose(work)?.reply(dims, effort, run)
+                selection.choose(job)?.reply(dims, effort, run)
             }
             Input::Held(home, array) => {
                 selection.agrees(home)?;

@@ -66,6 +66,7 @@ pub(super) struct Place {
 struct Sort {
     place: Place,
     work: Work,
+    predicted: Seconds,
     taken: [Taken; 2],
 }
 
@@ -85,9 +86,16 @@ pub(super) struct Choice {
 pub(super) struct Learnt(Vec<Sort>);
 
 impl Learnt {
-    /// The engine for a call with these predictions.
-    pub(super) fn choose(&self, place: Place, work: &Work, predicted: Seconds) -> Choice {
-        let taken = self.find(place, work).map_or([Taken::default(); 2], |at| self.0[at].taken);
+    /// The engine for a call, of which `predict` tells the times where it is the first of its sort.
+    pub(super) fn choose(&mut self, place: Place, work: &Work, predict: impl FnOnce() -> Seconds) -> Choice {
+        let at = self.find(place, work).unwrap_or_else(|| {
+            if self.0.len() == MOST {
+                self.0.remove(0);
+            }
+            self.0.push(Sort { place, work: *work, predicted: predict(), taken: [Taken::default(); 2] });
+            self.0.len() - 1
+        });
+        let Sort { predicted, taken, .. } = self.0[at];
         let known = taken.map(Taken::known);
         let seconds = Seconds { cpu: known[0].unwrap_or(predicted.cpu), cuda: known[1].unwrap_or(predicted.cuda) };
         let better = if seconds.cpu <= seconds.cuda { Which::Cpu } else { Which::Cuda };
@@ -99,16 +107,11 @@ impl Learnt {
         Choice { which, seconds, measured: known.map(|known| known.is_some()), tried }
     }
 
-    /// That a call took so long on an engine.
+    /// That a call, which was chosen for, took so long on an engine.
     pub(super) fn learn(&mut self, place: Place, work: &Work, which: Which, seconds: f64) {
-        let at = self.find(place, work).unwrap_or_else(|| {
-            if self.0.len() == MOST {
-                self.0.remove(0);
-            }
-            self.0.push(Sort { place, work: *work, taken: [Taken::default(); 2] });
-            self.0.len() - 1
-        });
-        self.0[at].taken[which as usize].learn(seconds);
+        if let Some(at) = self.find(place, work) {
+            self.0[at].taken[which as usize].learn(seconds);
+        }
     }
 
     fn find(&self, place: Place, work: &Work) -> Option<usize> {
@@ -118,16 +121,21 @@ impl Learnt {
 
 #[cfg(test)]
 mod tests {
-    use super::super::model::tests::line;
+    use super::super::model::Job;
+    use super::super::model::tests;
     use super::*;
+
+    fn line(n: usize, taps: usize, sweeps: usize) -> Work {
+        tests::line(n, taps, sweeps).work()
+    }
 
     const PLACE: Place = Place { ordinal: 0, device_bytes: None, threads: 16 };
 
     /// The engines that calls of a sort go to, where they take so long.
     fn calls(count: usize, predicted: Seconds, takes: Seconds) -> Vec<Which> {
-        let (mut learnt, work) = (Learnt::default(), line(1000, 3, 1, 16));
+        let (mut learnt, work) = (Learnt::default(), line(1000, 3, 1));
         let call = |_| {
-            let Choice { which, .. } = learnt.choose(PLACE, &work, predicted);
+            let Choice { which, .. } = learnt.choose(PLACE, &work, || predicted);
             learnt.learn(PLACE, &work, which, if which == Which::Cpu { takes.cpu } else { takes.cuda });
             which
         };
@@ -151,41 +159,43 @@ mod tests {
 
     #[test]
     fn one_call_that_was_held_up_changes_nothing() {
-        let (mut learnt, work) = (Learnt::default(), line(1000, 3, 1, 16));
+        let (mut learnt, work) = (Learnt::default(), line(1000, 3, 1));
         let predicted = Seconds { cpu: 1e-3, cuda: 1.2e-3 };
+        learnt.choose(PLACE, &work, || predicted);
         for (which, seconds) in [(Which::Cpu, 9e-3), (Which::Cpu, 1e-3), (Which::Cuda, 0.5), (Which::Cuda, 1.3e-3)] {
             learnt.learn(PLACE, &work, which, seconds);
         }
-        assert_eq!(learnt.choose(PLACE, &work, predicted).which, Which::Cpu);
+        assert_eq!(learnt.choose(PLACE, &work, || predicted).which, Which::Cpu);
         learnt.learn(PLACE, &work, Which::Cpu, 20.0);
-        assert_eq!(learnt.choose(PLACE, &work, predicted).which, Which::Cpu, "once");
+        assert_eq!(learnt.choose(PLACE, &work, || predicted).which, Which::Cpu, "once");
         for _ in 0..3 {
             learnt.learn(PLACE, &work, Which::Cpu, 20.0);
         }
-        assert_eq!(learnt.choose(PLACE, &work, predicted).which, Which::Cuda, "again and again");
+        assert_eq!(learnt.choose(PLACE, &work, || predicted).which, Which::Cuda, "again and again");
     }
 
     #[test]
     fn calls_of_another_sort_or_place_are_others() {
         let (mut learnt, predicted) = (Learnt::default(), Seconds { cpu: 1.0, cuda: 2.0 });
-        let work = line(1000, 3, 1, 16);
+        let work = line(1000, 3, 1);
+        learnt.choose(PLACE, &work, || predicted);
         (0..2).for_each(|_| learnt.learn(PLACE, &work, Which::Cpu, 9.0));
-        assert_eq!(learnt.choose(PLACE, &work, predicted).which, Which::Cuda);
-        for other in [line(1001, 3, 1, 16), line(1000, 5, 1, 16), line(1000, 3, 2, 16), work.times(2)] {
-            assert_eq!(learnt.choose(PLACE, &other, predicted).which, Which::Cpu);
+        assert_eq!(learnt.choose(PLACE, &work, || predicted).which, Which::Cuda);
+        for other in [line(1001, 3, 1), line(1000, 5, 1), line(1000, 3, 2), Work { calls: 2, ..work }] {
+            assert_eq!(learnt.choose(PLACE, &other, || predicted).which, Which::Cpu);
         }
         let elsewhere = Place { threads: 2, ..PLACE };
-        assert_eq!(learnt.choose(elsewhere, &work, predicted).which, Which::Cpu);
+        assert_eq!(learnt.choose(elsewhere, &work, || predicted).which, Which::Cpu);
     }
 
     #[test]
     fn so_many_sorts_are_remembered() {
         let mut learnt = Learnt::default();
         for n in 1..=3 * MOST {
-            learnt.learn(PLACE, &line(n, 3, 1, 16), Which::Cpu, 1.0);
+            learnt.choose(PLACE, &line(n, 3, 1), || Seconds { cpu: 1.0, cuda: 1.0 });
         }
         assert_eq!(learnt.0.len(), MOST);
-        assert!(learnt.find(PLACE, &line(3 * MOST, 3, 1, 16)).is_some());
-        assert!(learnt.find(PLACE, &line(1, 3, 1, 16)).is_none());
+        assert!(learnt.find(PLACE, &line(3 * MOST, 3, 1)).is_some());
+        assert!(learnt.find(PLACE, &line(1, 3, 1)).is_none());
     }
 }

@@ -8,12 +8,12 @@ mod calibration;
 mod learnt;
 mod model;
 
-use std::fmt::Write as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use self::learnt::{Choice, Learnt, Place, Which};
-pub(super) use self::model::Work;
+use self::model::Work;
+pub(super) use self::model::{Job, Times};
 use self::model::{Machine, Told};
 use super::settings::Settings;
 use super::{backend, calls};
@@ -56,6 +56,10 @@ pub(super) struct Decision {
 }
 
 impl Decision {
+    fn of_little() -> Decision {
+        Decision::cpu(|| "so little is done there in less time than a launch takes".into())
+    }
+
     fn cpu(reason: impl FnOnce() -> String) -> Decision {
         Decision { cuda: None, note: note(|| format!("fastest: cpu, {}", reason())), lesson: None }
     }
@@ -66,41 +70,36 @@ pub(super) fn note(text: impl FnOnce() -> String) -> Option<String> {
     mex::is_traced().then(text)
 }
 
-/// The engine that a call takes less time on. `work` says what it computes, for so many threads of the CPU; `device` is
-/// the ordinal that the user names: then it is the CPU or that device.
+/// The engine that a call takes less time on. `device` is the ordinal that the user names: then it is the CPU or that
+/// device.
 ///
 /// # Errors
 /// `noDevice` for a device that is named and is not there; `busy` for a call inside another that has the device, where
 /// the device would be chosen, or nothing is known of it yet; what the driver says of a device that is named.
-pub(super) fn decide(
-    work: impl FnOnce(usize) -> Work,
-    device: Option<usize>,
-    settings: &Settings,
-) -> Result<Decision, Error> {
-    // A device that is named and not there is an error, also where it would not be used.
-    let found = Cuda::find(device);
-    if device.is_some() {
-        found.clone()?;
-    }
-    let threads = Workers::count();
-    let work = work(threads);
+pub(super) fn decide(job: &dyn Job, device: Option<usize>, settings: &Settings) -> Result<Decision, Error> {
+    let work = job.work();
     let little = if Level::best() == Level::Portable { LITTLE_WITHOUT_FMA } else { LITTLE };
-    if work.multiply_adds() <= little {
-        return Ok(Decision::cpu(|| "so little is done there in less time than a launch takes".into()));
+    let is_little = work.multiply_adds() <= little;
+    if is_little && device.is_none() {
+        return Ok(Decision::of_little());
     }
-    let ordinal = match found {
+    // A device that is named and not there is an error, also where it would not be used.
+    let ordinal = match Cuda::find(device) {
+        Ok(_) if is_little => return Ok(Decision::of_little()),
         Ok(ordinal) => ordinal,
+        Err(error) if device.is_some() => return Err(error.into()),
         Err(error) => return Ok(Decision::cpu(|| format!("for there is no other: {error}"))),
     };
     let open = || match device {
         Some(_) => Ok(Ok(Cuda::open(device)?)),
         None => backend::automatic(),
     };
+    let threads = Workers::count();
     let place = Place { ordinal, device_bytes: settings.device_bytes, threads };
     let mut measured = None;
-    let machine = known().machines.iter().find(|(of, _)| *of == place).map(|(_, machine)| machine.clone());
-    let machine = match machine {
-        Some(machine) => machine,
+    let choice = known().choose(place, &work, job);
+    let choice = match choice {
+        Some(choice) => choice,
         None => {
             let cuda = match open()? {
                 Ok(cuda) => cuda,
@@ -117,17 +116,14 @@ pub(super) fn decide(
                 // The next call may have more memory, or a device that works again.
                 Err(error) => return Ok(Decision::cpu(|| format!("for the device cannot be measured: {error}"))),
             };
-            measured = Some((begin.elapsed().as_secs_f64(), machine.clone()));
+            measured =
+                note(|| format!("; the machine was measured in {}: {machine:?}", Told(begin.elapsed().as_secs_f64())));
             let mut known = known();
-            if known.machines.len() == MOST_MACHINES {
-                known.machines.remove(0);
-            }
-            known.machines.push((place, machine.clone()));
-            machine
+            known.add(place, machine);
+            known.choose(place, &work, job).ok_or_else(|| Error::internal("A machine that was not kept."))?
         }
     };
-    let choice = known().learnt.choose(place, &work, machine.predict(&work));
-    let note = note(|| told(&choice, measured.as_ref().map(|(seconds, machine)| (*seconds, machine))));
+    let note = note(|| told(&choice) + &measured.unwrap_or_default());
     let lesson = Some(Lesson { place, work, which: choice.which });
     match choice.which {
         Which::Cpu => Ok(Decision { cuda: None, note, lesson }),
@@ -138,8 +134,23 @@ pub(super) fn decide(
     }
 }
 
-/// A choice in words: `fastest: cpu, of cpu 158 us (measured) and cuda 714 us (predicted)`; and what was measured just now.
-fn told(choice: &Choice, measured: Option<(f64, &Machine)>) -> String {
+impl Known {
+    /// The engine for a call; `None` where the machine was not measured yet.
+    fn choose(&mut self, place: Place, work: &Work, job: &dyn Job) -> Option<Choice> {
+        let (_, machine) = self.machines.iter().find(|(of, _)| *of == place)?;
+        Some(self.learnt.choose(place, work, || machine.predict(job, place.threads)))
+    }
+
+    fn add(&mut self, place: Place, machine: Machine) {
+        if self.machines.len() == MOST_MACHINES {
+            self.machines.remove(0);
+        }
+        self.machines.push((place, machine));
+    }
+}
+
+/// A choice in words: `fastest: cpu, of cpu 158 us (measured) and cuda 714 us (predicted)`.
+fn told(choice: &Choice) -> String {
     let seconds = choice.seconds;
     let word = |which: Which| if choice.measured[which as usize] { "measured" } else { "predicted" };
     let [cpu, cuda] = [
@@ -150,9 +161,6 @@ fn told(choice: &Choice, measured: Option<(f64, &Machine)>) -> String {
     let mut told = format!("fastest: {name}, of {cpu} and {cuda}");
     if choice.tried {
         told += ", which are near: it is tried";
-    }
-    if let Some((seconds, machine)) = measured {
-        let _ = write!(told, "; the machine was measured in {}: {machine:?}", Told(seconds));
     }
     told
 }
@@ -178,17 +186,33 @@ impl Lesson {
 
 #[cfg(test)]
 mod tests {
-    use super::model::{Seconds, tests::machine};
+    use super::model::Seconds;
+    use super::model::tests::{line, machine};
     use super::*;
 
     #[test]
     fn a_choice_is_told_with_both_times() {
         let seconds = Seconds { cpu: 158e-6, cuda: 714e-6 };
         let choice = Choice { which: Which::Cpu, seconds, measured: [true, false], tried: false };
-        assert_eq!(told(&choice, None), "fastest: cpu, of cpu 158 us (measured) and cuda 714 us (predicted)");
-        let choice = Choice { which: Which::Cuda, tried: true, ..choice };
-        let words = told(&choice, Some((0.0312, &machine(16))));
-        assert!(words.starts_with("fastest: cuda, of") && words.contains("it is tried"), "{words}");
-        assert!(words.contains("; the machine was measured in 31.2 ms: Machine {"), "{words}");
+        assert_eq!(told(&choice), "fastest: cpu, of cpu 158 us (measured) and cuda 714 us (predicted)");
+        let words = told(&Choice { which: Which::Cuda, tried: true, ..choice });
+        assert!(words.starts_with("fastest: cuda, of") && words.ends_with("near: it is tried"), "{words}");
+    }
+
+    /// Nothing is told of a machine that was not measured, and each is told for itself.
+    #[test]
+    fn each_place_has_its_machine() {
+        let mut known = Known::default();
+        let place = |threads| Place { ordinal: 0, device_bytes: None, threads };
+        let job = line(10_000_000, 21, 200);
+        let mut slow = machine(2);
+        slow.gpu.slower = [1e4; 2];
+        known.add(place(2), slow);
+        known.add(place(16), machine(16));
+        let mut choose = |threads| known.choose(place(threads), &job.work(), &job).map(|choice| choice.which);
+        assert_eq!([choose(2), choose(16), choose(4)], [Some(Which::Cpu), Some(Which::Cuda), None]);
+        (0..MOST_MACHINES).for_each(|threads| known.add(place(100 + threads), machine(16)));
+        assert_eq!(known.machines.len(), MOST_MACHINES);
+        assert!(known.choose(place(2), &job.work(), &job).is_none());
     }
 }

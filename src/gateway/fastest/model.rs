@@ -11,7 +11,7 @@ use crate::cpu::Outline;
 use crate::stencil::{Convolution, Derivative, Lines, Real, Stencil};
 
 /// What a call computes, as far as its time depends on it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) struct Work {
     /// Outputs of a sweep.
     pub(super) elements: usize,
@@ -23,8 +23,6 @@ pub(in super::super) struct Work {
     /// How often the engine is called, each time from an array of the host to another.
     pub(super) calls: usize,
     pub(super) over: Over,
-    /// How the CPU engine goes about it.
-    pub(super) outline: Outline,
 }
 
 /// What is swept.
@@ -35,44 +33,68 @@ pub(super) enum Over {
     Box([usize; 3], [usize; 3]),
 }
 
+/// What a call computes, for who wants to foretell its time.
+pub(in super::super) trait Job {
+    /// What there is to do.
+    fn work(&self) -> Work;
+
+    /// How the CPU engine would go about it with so many threads.
+    fn outline(&self, threads: usize) -> Outline;
+}
+
+impl Job for Stencil {
+    fn work(&self) -> Work {
+        let (lines, entries, sweeps) = (self.lines(), self.taps().count(), self.sweeps());
+        let bytes = size_of::<f64>();
+        Work { elements: lines.elements(), bytes, entries, sweeps, calls: 1, over: Over::Lines(lines) }
+    }
+
+    fn outline(&self, threads: usize) -> Outline {
+        Outline::along(self.lines(), self.taps().radius(), self.taps().count(), self.sweeps(), threads)
+    }
+}
+
+/// A derivative takes as many instructions as a stencil with so many taps.
+const TAPS_OF_DERIVATIVE: usize = 9;
+
+impl<T: Real> Job for Derivative<T> {
+    fn work(&self) -> Work {
+        let (lines, entries) = (self.lines(), TAPS_OF_DERIVATIVE);
+        let bytes = size_of::<T>();
+        Work { elements: lines.elements(), bytes, entries, sweeps: 1, calls: 1, over: Over::Lines(lines) }
+    }
+
+    fn outline(&self, threads: usize) -> Outline {
+        Outline::along(self.lines(), TAPS_OF_DERIVATIVE / 2, TAPS_OF_DERIVATIVE, 1, threads)
+    }
+}
+
+impl<T: Real> Job for Convolution<T> {
+    fn work(&self) -> Work {
+        let (entries, over) = (self.filter().values().len(), Over::Box(self.size(), self.filter().size()));
+        Work { elements: self.elements(), bytes: size_of::<T>(), entries, sweeps: self.sweeps(), calls: 1, over }
+    }
+
+    fn outline(&self, threads: usize) -> Outline {
+        Outline::over(self, threads)
+    }
+}
+
+/// The same job so many times, with the host in between.
+pub(in super::super) struct Times<J>(pub(in super::super) J, pub(in super::super) usize);
+
+impl<J: Job> Job for Times<J> {
+    fn work(&self) -> Work {
+        let work = self.0.work();
+        Work { calls: work.calls * self.1, ..work }
+    }
+
+    fn outline(&self, threads: usize) -> Outline {
+        self.0.outline(threads)
+    }
+}
+
 impl Work {
-    /// A stencil, where so many threads are available.
-    pub(in super::super) fn stencil(what: &Stencil, threads: usize) -> Work {
-        let (lines, taps, sweeps) = (what.lines(), what.taps().count(), what.sweeps());
-        let outline = Outline::along(lines, what.taps().radius(), taps, sweeps, threads);
-        let (elements, bytes) = (lines.elements(), size_of::<f64>());
-        Work { elements, bytes, entries: taps, sweeps, calls: 1, over: Over::Lines(lines), outline }
-    }
-
-    /// A derivative.
-    pub(in super::super) fn derivative<T: Real>(what: &Derivative<T>, threads: usize) -> Work {
-        // As many instructions as that many taps.
-        const TAPS: usize = 9;
-        let lines = what.lines();
-        let outline = Outline::along(lines, TAPS / 2, TAPS, 1, threads);
-        let (elements, bytes) = (lines.elements(), size_of::<T>());
-        Work { elements, bytes, entries: TAPS, sweeps: 1, calls: 1, over: Over::Lines(lines), outline }
-    }
-
-    /// A convolution.
-    pub(in super::super) fn convolution<T: Real>(what: &Convolution<T>, threads: usize) -> Work {
-        let filter = what.filter().size();
-        Work {
-            elements: what.elements(),
-            bytes: size_of::<T>(),
-            entries: what.filter().values().len(),
-            sweeps: what.sweeps(),
-            calls: 1,
-            over: Over::Box(what.size(), filter),
-            outline: Outline::over(what, threads),
-        }
-    }
-
-    /// The same so many times, with the host in between.
-    pub(in super::super) fn times(self, calls: usize) -> Work {
-        Work { calls, ..self }
-    }
-
     /// Multiply-adds in all.
     pub(super) fn multiply_adds(&self) -> f64 {
         [self.elements, self.entries, self.sweeps, self.calls].iter().map(|&count| count as f64).product()
@@ -173,9 +195,11 @@ pub(super) struct Seconds {
 
 impl Machine {
     /// What the call takes on either engine.
-    pub(super) fn predict(&self, work: &Work) -> Seconds {
+    /// The CPU has so many threads.
+    pub(super) fn predict(&self, job: &dyn Job, threads: usize) -> Seconds {
+        let work = job.work();
         let calls = work.calls as f64;
-        Seconds { cpu: self.cpu.seconds(work) * calls, cuda: self.gpu.seconds(work) * calls }
+        Seconds { cpu: self.cpu.seconds(&work, job.outline(threads)) * calls, cuda: self.gpu.seconds(&work) * calls }
     }
 }
 
@@ -197,9 +221,9 @@ const SINGLE: f64 = 0.54;
 const VOLUME: f64 = 1.2;
 
 impl CpuRates {
-    fn seconds(&self, work: &Work) -> f64 {
+    fn seconds(&self, work: &Work, outline: Outline) -> f64 {
         let [few, many] = [0, 1].map(|which| self.pass[which].at(work.doubles()));
-        let Outline { threads, passes, updates } = work.outline;
+        let Outline { threads, passes, updates } = outline;
         let single = if work.bytes < size_of::<f64>() { SINGLE } else { 1.0 };
         let of_update = match work.over {
             Over::Lines(_) if work.sweeps == 1 => {
@@ -397,14 +421,14 @@ pub(super) mod tests {
         Machine { cpu: host(cores), gpu: h200(cores) }
     }
 
-    pub(in super::super) fn line(n: usize, taps: usize, sweeps: usize, cores: usize) -> Work {
+    pub(in super::super) fn line(n: usize, taps: usize, sweeps: usize) -> Stencil {
         let taps = Taps::new(&vec![1.0; taps]).unwrap();
-        Work::stencil(&Stencil::new(Lines::new(n, 1), taps).with_sweeps(sweeps), cores)
+        Stencil::new(Lines::new(n, 1), taps).with_sweeps(sweeps)
     }
 
-    fn image(n: usize, size: usize, sweeps: usize, cores: usize) -> Work {
+    fn image(n: usize, size: usize, sweeps: usize) -> Convolution<f64> {
         let filter = Filter::new(vec![1.0; size * size], [size, size, 1]).unwrap();
-        Work::convolution(&Convolution::<f64>::new([n, n, 1], filter).with_sweeps(sweeps), cores)
+        Convolution::new([n, n, 1], filter).with_sweeps(sweeps)
     }
 
     /// One pass is the CPU's on 16 cores, whatever the size; so it was measured, and the model has both times within
@@ -418,13 +442,13 @@ pub(super) mod tests {
             (10_000_000, 11, 2.6e-3, 3.43e-3),
             (100_000_000, 21, 24.9e-3, 29.9e-3),
         ] {
-            let told = machine.predict(&line(n, taps, 1, 16));
+            let told = machine.predict(&line(n, taps, 1), 16);
             assert!(told.cpu < told.cuda, "{n}: {told:?}");
             assert!((0.8..1.3).contains(&(told.cpu / cpu)), "{n} points: {told:?}, where {cpu} was measured");
             assert!((0.8..1.3).contains(&(told.cuda / cuda)), "{n} points: {told:?}, where {cuda} was measured");
         }
         for n in [1, 20, 1000, 4096, 300_000_000] {
-            let told = machine.predict(&line(n, 3, 1, 16));
+            let told = machine.predict(&line(n, 3, 1), 16);
             assert!(told.cpu < told.cuda, "{n}: {told:?}");
         }
     }
@@ -433,16 +457,16 @@ pub(super) mod tests {
     #[test]
     fn many_sweeps_are_the_devices() {
         for (taps, cpu, cuda) in [(3, 0.149, 0.0069), (5, 0.212, 0.0086), (9, 0.353, 0.0125), (21, 0.778, 0.0240)] {
-            let told = machine(16).predict(&line(10_000_000, taps, 1000, 16));
+            let told = machine(16).predict(&line(10_000_000, taps, 1000), 16);
             assert!((0.8..1.25).contains(&(told.cpu / cpu)), "{taps} taps: {told:?}, where {cpu} was measured");
             assert!((0.75..1.25).contains(&(told.cuda / cuda)), "{taps} taps: {told:?}, where {cuda} was measured");
         }
         for cores in [2, 16] {
             for n in [1_000_000, 100_000_000] {
-                let told = machine(cores).predict(&line(n, 3, 200, cores));
+                let told = machine(cores).predict(&line(n, 3, 200), cores);
                 assert!(told.cuda < told.cpu, "{n} on {cores} cores: {told:?}");
             }
-            let told = machine(cores).predict(&image(4096, 3, 100, cores));
+            let told = machine(cores).predict(&image(4096, 3, 100), cores);
             assert!(10.0 * told.cuda < told.cpu, "{cores} cores: {told:?}");
         }
     }
@@ -451,7 +475,7 @@ pub(super) mod tests {
     #[test]
     fn large_filters_are_the_devices_where_cores_are_few() {
         let ahead = |n, size, cores| {
-            let told = machine(cores).predict(&image(n, size, 1, cores));
+            let told = machine(cores).predict(&image(n, size, 1), cores);
             told.cuda < told.cpu
         };
         assert!(!ahead(8192, 3, 16) && !ahead(8192, 5, 16) && !ahead(256, 15, 16));
@@ -462,9 +486,9 @@ pub(super) mod tests {
     /// Fewer threads can be busy where there are few tiles.
     #[test]
     fn a_short_line_is_one_threads() {
-        let told = [2, 16].map(|cores| machine(cores).cpu.seconds(&line(1000, 3, 10_000, cores)));
+        let told = [2, 16].map(|cores| machine(cores).predict(&line(1000, 3, 10_000), cores).cpu);
         assert!(told[1] > 0.9 * told[0], "{told:?}");
-        let told = [2, 16].map(|cores| machine(cores).cpu.seconds(&line(10_000_000, 3, 1000, cores)));
+        let told = [2, 16].map(|cores| machine(cores).predict(&line(10_000_000, 3, 1000), cores).cpu);
         assert!(told[0] > 7.0 * told[1] && told[0] < 9.0 * told[1], "{told:?}");
     }
 
@@ -472,16 +496,16 @@ pub(super) mod tests {
     #[test]
     fn a_slower_chip_is_told_from_a_fast_one() {
         let mut slow = machine(16);
-        let work = line(1_000_000, 21, 200, 16);
-        assert!(slow.predict(&work).cuda < slow.predict(&work).cpu);
+        let work = line(1_000_000, 21, 200);
+        assert!(slow.predict(&work, 16).cuda < slow.predict(&work, 16).cpu);
         slow.gpu.slower = [70.0; 2];
-        assert!(slow.predict(&work).cuda > slow.predict(&work).cpu);
+        assert!(slow.predict(&work, 16).cuda > slow.predict(&work, 16).cpu);
     }
 
     #[test]
     fn calls_that_go_there_and_back_take_as_many_times_as_long() {
-        let (machine, work) = (machine(16), image(1024, 5, 1, 16));
-        let (once, thrice) = (machine.predict(&work), machine.predict(&work.times(3)));
+        let (machine, work) = (machine(16), image(1024, 5, 1));
+        let (once, thrice) = (machine.predict(&work, 16), machine.predict(&Times(work, 3), 16));
         assert!((thrice.cpu / once.cpu - 3.0).abs() < 1e-9 && (thrice.cuda / once.cuda - 3.0).abs() < 1e-9);
     }
 
