@@ -9,18 +9,28 @@ use super::model::{Seconds, Work};
 /// Calls of so many sorts are remembered. Beyond that, the oldest is forgotten.
 const MOST: usize = 64;
 
-/// Calls that an engine is judged by: the first may have loaded a kernel, or started threads.
-const CALLS: u32 = 2;
+/// Calls that an engine is judged by at least, where they are short and where not: the first may have loaded a kernel,
+/// or started threads.
+const CALLS: [usize; 2] = [4, 2];
+
+/// Calls up to so many seconds are short.
+const SHORT: f64 = 0.001;
+
+/// Calls that an engine is judged by at most: the last ones.
+const LAST: usize = 8;
 
 /// The engine that was not taken is tried where it is predicted to take less than so many times as long,
 const NEAR: f64 = 1.6;
 
 /// and less than so many seconds.
-const SHORT: f64 = 0.3;
+const NOT_LONG: f64 = 0.3;
 
-/// The part of a difference that a longer time is taken for lasting by, and how much longer it may be for that.
-const LASTING: f64 = 0.125;
-const LONGER: f64 = 3.0;
+/// It is tried again once in so many calls, where it took less than so many times as long.
+const AGAIN: usize = 64;
+const STILL_NEAR: f64 = 1.25;
+
+/// The engine that was taken last stays where the other one gains less than this.
+const GAIN: f64 = 0.96;
 
 /// An engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,27 +39,28 @@ pub(super) enum Which {
     Cuda,
 }
 
-/// What an engine took for calls of a sort.
+/// What an engine took for calls of a sort: seconds, the last ones in no order.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Taken {
-    calls: u32,
-    seconds: f64,
+    calls: usize,
+    last: [f64; LAST],
 }
 
 impl Taken {
-    /// So long, if it was measured.
+    /// So long, if that is known: the middle one of the last calls, or of two in the middle the shorter one. One that
+    /// was held up is no measure; if most of them are, it is.
     fn known(self) -> Option<f64> {
-        (self.calls >= CALLS).then_some(self.seconds)
+        let count = self.calls.min(LAST);
+        let mut last = self.last;
+        last[..count].sort_by(f64::total_cmp);
+        let middle = last[count.saturating_sub(1) / 2];
+        let wanted = CALLS[usize::from(middle > SHORT)];
+        (count >= wanted).then_some(middle)
     }
 
     fn learn(&mut self, seconds: f64) {
+        self.last[self.calls % LAST] = seconds;
         self.calls += 1;
-        if self.calls == 1 || seconds < self.seconds {
-            self.seconds = seconds;
-        } else if self.calls > CALLS {
-            // One that was held up is no measure; if all of them are, it is.
-            self.seconds += LASTING * (seconds.min(LONGER * self.seconds) - self.seconds);
-        }
     }
 }
 
@@ -68,6 +79,8 @@ struct Sort {
     work: Work,
     predicted: Seconds,
     taken: [Taken; 2],
+    /// The better one, when a call was chosen for last.
+    better: Option<Which>,
 }
 
 /// The engine for a call, and what it was chosen by.
@@ -92,17 +105,30 @@ impl Learnt {
             if self.0.len() == MOST {
                 self.0.remove(0);
             }
-            self.0.push(Sort { place, work: *work, predicted: predict(), taken: [Taken::default(); 2] });
+            self.0.push(Sort { place, work: *work, predicted: predict(), taken: [Taken::default(); 2], better: None });
             self.0.len() - 1
         });
-        let Sort { predicted, taken, .. } = self.0[at];
+        let Sort { predicted, taken, better: before, .. } = self.0[at];
         let known = taken.map(Taken::known);
         let seconds = Seconds { cpu: known[0].unwrap_or(predicted.cpu), cuda: known[1].unwrap_or(predicted.cuda) };
-        let better = if seconds.cpu <= seconds.cuda { Which::Cpu } else { Which::Cuda };
         let of = |which: Which| if which == Which::Cpu { seconds.cpu } else { seconds.cuda };
+        let mut better = if seconds.cpu <= seconds.cuda { Which::Cpu } else { Which::Cuda };
+        if let Some(before) = before
+            && of(better) > GAIN * of(before)
+        {
+            better = before;
+        }
+        self.0[at].better = Some(better);
         let other = if better == Which::Cpu { Which::Cuda } else { Which::Cpu };
-        let near = of(other) < NEAR * of(better) && of(other) < SHORT;
-        let tried = known[better as usize].is_some() && known[other as usize].is_none() && near;
+        let tried = of(other) < NOT_LONG
+            && known[better as usize].is_some()
+            && match known[other as usize] {
+                None => of(other) < NEAR * of(better),
+                Some(_) => {
+                    let calls: usize = taken.iter().map(|taken| taken.calls).sum();
+                    calls % AGAIN == AGAIN - 1 && of(other) < STILL_NEAR * of(better)
+                }
+            };
         let which = if tried { other } else { better };
         Choice { which, seconds, measured: known.map(|known| known.is_some()), tried }
     }
@@ -145,33 +171,66 @@ mod tests {
     #[test]
     fn what_is_near_is_tried_and_the_better_one_stays() {
         use Which::{Cpu, Cuda};
-        let near = Seconds { cpu: 1e-3, cuda: 1.4e-3 };
-        assert_eq!(calls(6, near, Seconds { cpu: 1e-3, cuda: 0.8e-3 }), [Cpu, Cpu, Cuda, Cuda, Cuda, Cuda]);
-        assert_eq!(calls(6, near, Seconds { cpu: 1e-3, cuda: 1.2e-3 }), [Cpu, Cpu, Cuda, Cuda, Cpu, Cpu]);
+        let near = Seconds { cpu: 0.010, cuda: 0.014 };
+        assert_eq!(calls(6, near, Seconds { cpu: 0.010, cuda: 0.008 }), [Cpu, Cpu, Cuda, Cuda, Cuda, Cuda]);
+        assert_eq!(calls(6, near, Seconds { cpu: 0.010, cuda: 0.012 }), [Cpu, Cpu, Cuda, Cuda, Cpu, Cpu]);
+        // Of short calls there are more.
+        let short = Seconds { cpu: 1e-5, cuda: 1.4e-5 };
+        let expected = [[Cpu; 4], [Cuda; 4], [Cpu; 4]].concat();
+        assert_eq!(calls(12, short, short), expected);
         // Not what is predicted to take much longer, nor what takes long.
-        let far = Seconds { cpu: 1e-3, cuda: 1.7e-3 };
+        let far = Seconds { cpu: 0.010, cuda: 0.017 };
         assert_eq!(calls(4, far, far), [Cpu; 4]);
         let long = Seconds { cpu: 1.0, cuda: 1.1 };
         assert_eq!(calls(4, long, long), [Cpu; 4]);
         // But whatever was predicted, an engine that takes longer than the other would is left.
-        assert_eq!(calls(5, far, Seconds { cpu: 3e-3, cuda: 1e-3 }), [Cpu, Cpu, Cuda, Cuda, Cuda]);
+        assert_eq!(calls(5, far, Seconds { cpu: 0.030, cuda: 0.010 }), [Cpu, Cpu, Cuda, Cuda, Cuda]);
+    }
+
+    /// Once in a while, where it was near: what it took may have been an accident.
+    #[test]
+    fn the_other_engine_is_tried_again() {
+        let count =
+            |times: Seconds| calls(4 * AGAIN, times, times).iter().filter(|&&which| which == Which::Cuda).count();
+        assert_eq!(count(Seconds { cpu: 0.010, cuda: 0.012 }), 2 + 4);
+        assert_eq!(count(Seconds { cpu: 0.010, cuda: 0.015 }), 2, "not so near");
     }
 
     #[test]
-    fn one_call_that_was_held_up_changes_nothing() {
+    fn calls_that_were_held_up_change_nothing_unless_most_are() {
         let (mut learnt, work) = (Learnt::default(), line(1000, 3, 1));
-        let predicted = Seconds { cpu: 1e-3, cuda: 1.2e-3 };
+        let predicted = Seconds { cpu: 0.010, cuda: 0.012 };
         learnt.choose(PLACE, &work, || predicted);
-        for (which, seconds) in [(Which::Cpu, 9e-3), (Which::Cpu, 1e-3), (Which::Cuda, 0.5), (Which::Cuda, 1.3e-3)] {
+        for (which, seconds) in [(Which::Cpu, 0.09), (Which::Cpu, 0.01), (Which::Cuda, 0.5), (Which::Cuda, 0.013)] {
             learnt.learn(PLACE, &work, which, seconds);
         }
-        assert_eq!(learnt.choose(PLACE, &work, || predicted).which, Which::Cpu);
-        learnt.learn(PLACE, &work, Which::Cpu, 20.0);
-        assert_eq!(learnt.choose(PLACE, &work, || predicted).which, Which::Cpu, "once");
-        for _ in 0..3 {
+        let mut better = |held_up: usize| {
+            (0..held_up).for_each(|_| learnt.learn(PLACE, &work, Which::Cpu, 20.0));
+            learnt.choose(PLACE, &work, || predicted).which
+        };
+        assert_eq!([better(0), better(1)], [Which::Cuda; 2], "of few calls one is half");
+        let (mut learnt, work) = (Learnt::default(), line(1000, 5, 1));
+        learnt.choose(PLACE, &work, || predicted);
+        (0..LAST).for_each(|_| learnt.learn(PLACE, &work, Which::Cpu, 0.010));
+        (0..2).for_each(|_| learnt.learn(PLACE, &work, Which::Cuda, 0.013));
+        for held_up in 0..LAST {
+            let expected = if held_up <= LAST / 2 { Which::Cpu } else { Which::Cuda };
+            assert_eq!(learnt.choose(PLACE, &work, || predicted).which, expected, "{held_up} held up");
             learnt.learn(PLACE, &work, Which::Cpu, 20.0);
         }
-        assert_eq!(learnt.choose(PLACE, &work, || predicted).which, Which::Cuda, "again and again");
+    }
+
+    /// As long as both take about as long, nothing goes back and forth.
+    #[test]
+    fn who_is_taken_stays_where_there_is_little_to_gain() {
+        let (mut learnt, work) = (Learnt::default(), line(1000, 3, 1));
+        let predicted = Seconds { cpu: 0.010, cuda: 0.012 };
+        learnt.choose(PLACE, &work, || predicted);
+        (0..2).for_each(|_| learnt.learn(PLACE, &work, Which::Cpu, 0.010));
+        (0..2).for_each(|_| learnt.learn(PLACE, &work, Which::Cuda, 0.0098));
+        assert_eq!(learnt.choose(PLACE, &work, || predicted).which, Which::Cpu);
+        (0..LAST).for_each(|_| learnt.learn(PLACE, &work, Which::Cpu, 0.011));
+        assert_eq!(learnt.choose(PLACE, &work, || predicted).which, Which::Cuda);
     }
 
     #[test]
