@@ -31,6 +31,8 @@ function device = ConstantMemoryDevice_CUDA ()
 %
 %     The engines
 %     Backend              'cuda' or 'cpu': what a call without options uses;
+%                          'fastest' where it may be either, as
+%                          STENCIL_BACKEND says so;
 %                          '' where an environment variable makes no sense
 %     BackendReason        why, in words
 %     SIMD                 what the CPU engine uses: 'avx512', 'avx2' or

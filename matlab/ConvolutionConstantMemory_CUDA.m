@@ -79,9 +79,12 @@ function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %                                         why
 %                   'cuda'                the GPU, or the error noDevice
 %                   'cpu'                 the CPU
+%                   'fastest'             the one of the two that takes less
+%                                         time for this call, as predicted
 %     'Device'      which GPU, a whole number counted from 1 as GPUDEVICE does.
 %                   One that is not there is an error: no call that names a GPU
-%                   falls back to the CPU.
+%                   falls back to the CPU. With 'fastest' it is that GPU or the
+%                   CPU.
 %
 %   Arithmetic
 %     With r = (size (F) - 1) / 2, for each sample (x, y, z) of P:
@@ -127,6 +130,10 @@ function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %     Without 'conv' it is imfilter (N, F, BOUNDARY, SHAPE), which knows the
 %     same words; where it has none of them, SHAPE is 'same' in both.
 %
+%   Which is faster
+%     'fastest' predicts the time on both engines: see the help of
+%     StencilConstantMemory_CUDA.
+%
 %   Errors, in the order in which they are looked for
 %     ConvolutionConstantMemory:
 %     numberOfInputs   fewer than two; or something else where the name of an
@@ -149,8 +156,9 @@ function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %                      index
 %     busy             a call on the same GPU is still running, and this one
 %                      came from inside it: from a timer or another callback.
-%                      'auto' does not fall back to the CPU then. Wait until
-%                      that call is over; 'cpu' works meanwhile
+%                      'auto' does not fall back to the CPU then, nor does
+%                      'fastest'. Wait until that call is over; 'cpu' works
+%                      meanwhile
 %     gpuArray         MATLAB's gpuArrays cannot be used here; or the GPU of
 %                      this one was reset or is not selected
 %     outOfMemory      the GPU's memory is used up, by others too, or the

@@ -36,9 +36,12 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %                                           says why
 %                     'cuda'                the GPU, or the error noDevice
 %                     'cpu'                 the CPU
+%                     'fastest'             the one of the two that takes less
+%                                           time for this call, as predicted
 %     'Device'        which GPU, a whole number counted from 1 as GPUDEVICE
 %                     does. One that is not there is an error: no call that
-%                     names a GPU falls back to the CPU.
+%                     names a GPU falls back to the CPU. With 'fastest' it is
+%                     that GPU or the CPU.
 %     'Boundary'      the ghost values, which surround the array, as IMFILTER
 %                     and PADARRAY have them; they are used like any sample
 %                     a real number  this one everywhere; 0 unless given. Of any
@@ -91,6 +94,10 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %     all others with 'Boundary', 'circular'. With 'symmetric' they are right
 %     for a function that is even about its ends, half a sample outside.
 %
+%   Which is faster
+%     'fastest' predicts the time on both engines: see the help of
+%     StencilConstantMemory_CUDA.
+%
 %   Errors, in the order in which they are looked for
 %     DerivativeConstantMemory:
 %     numberOfInputs   none; or something else where the name of an option
@@ -108,8 +115,9 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %                      index
 %     busy             a call on the same GPU is still running, and this one
 %                      came from inside it: from a timer or another callback.
-%                      'auto' does not fall back to the CPU then. Wait until
-%                      that call is over; 'cpu' works meanwhile
+%                      'auto' does not fall back to the CPU then, nor does
+%                      'fastest'. Wait until that call is over; 'cpu' works
+%                      meanwhile
 %     gpuArray         MATLAB's gpuArrays cannot be used here; or the GPU of
 %                      this one was reset or is not selected
 %     outOfMemory      the GPU's memory is used up, by others too, or the

@@ -20,7 +20,8 @@ classdef DeviceArray < handle
 %   Options, as name and value
 %     'Backend'  'auto' (the default), 'cuda' or 'cpu'
 %     'Device'   which GPU, a whole number counted from 1
-%   They mean what they mean to StencilConstantMemory_CUDA.
+%   They mean what they mean to StencilConstantMemory_CUDA. 'fastest' chooses
+%   for one call and is none of them; STENCIL_BACKEND=fastest is 'auto' here.
 %
 %   What gives a new DeviceArray
 %     u + v, u - v, u .* v, u ./ v, u .\ v, -u, +u, abs, sqrt, u .^ k with a

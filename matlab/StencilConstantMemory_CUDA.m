@@ -63,9 +63,12 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %                                         why
 %                   'cuda'                the GPU, or the error noDevice
 %                   'cpu'                 the CPU
+%                   'fastest'             the one of the two that takes less
+%                                         time for this call, as predicted
 %     'Device'      which GPU, a whole number counted from 1 as GPUDEVICE does.
 %                   One that is not there is an error: no call that names a GPU
-%                   falls back to the CPU.
+%                   falls back to the CPU. With 'fastest' it is that GPU or the
+%                   CPU.
 %
 %   Arithmetic
 %     With m = numel (kernelArray) and r = (m - 1) / 2, for each i:
@@ -99,6 +102,19 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %       stopped = regexp (err.identifier, ':interrupted$');
 %       if ~isempty (stopped), rethrow (err); end
 %
+%   Which is faster
+%     Both engines give the same bits, so 'fastest' chooses by time alone. When
+%     a call first needs it, some small calls measure this machine: the CPU, the
+%     GPU and the way between them, in some 50 ms, beside what it takes to open
+%     the GPU. Small calls run on the CPU and measure nothing. What calls of one
+%     sort took is remembered, too: where the predictions are near, the third
+%     and the fourth such call try the other engine, and from then on the
+%     better one is taken. STENCIL_TRACE=1 tells each choice and both times, on
+%     standard error. Where there is no GPU it is the CPU, without a warning.
+%     Where the input is a DeviceArray or a gpuArray, the place decides where it
+%     lies. A new DeviceArray is not for one call: its 'Backend' cannot be
+%     'fastest', and STENCIL_BACKEND=fastest is 'auto' to it.
+%
 %   Errors, in the order in which they are looked for
 %     StencilConstantMemory:
 %     numberOfInputs   fewer than two; or something else where the name of an
@@ -120,8 +136,9 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %                      index
 %     busy             a call on the same GPU is still running, and this one
 %                      came from inside it: from a timer or another callback.
-%                      'auto' does not fall back to the CPU then. Wait until
-%                      that call is over; 'cpu' works meanwhile
+%                      'auto' does not fall back to the CPU then, nor does
+%                      'fastest'. Wait until that call is over; 'cpu' works
+%                      meanwhile
 %     gpuArray         MATLAB's gpuArrays cannot be used here; or the GPU of
 %                      this one was reset or is not selected
 %     outOfMemory      the GPU's memory is used up, by others too, or the
@@ -146,6 +163,8 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %     STENCIL_THREADS       how many threads may be used at most, on the CPU and
 %                           to feed the GPU; as many as there are processors
 %                           unless set
+%     STENCIL_TRACE         if set, each call tells how long its steps took, and
+%                           what 'fastest' chose, on standard error
 %
 %   Examples
 %     % Eleven ones over twenty ones: 6 7 8 9 10 11 ... 11 10 9 8 7 6

@@ -126,6 +126,12 @@ fn call_on(host: &Host, backend: &str, (name, arguments): &(&str, Vec<Array>)) -
     host.call(name, 1, &arguments).map(|output| output[0].doubles())
 }
 
+/// A call on the engine that takes less time for it, with so much to do that this has to be found out.
+fn call_on_the_fastest(host: &Host) -> Result<Vec<f64>, Message> {
+    let arguments = vec![host.double(&[200_000, 1], &noise(200_000, 7)), host.double(&[1, 5], &noise(5, 3))];
+    call_on(host, "fastest", &(STENCIL, arguments))
+}
+
 /// The results of the small calls on this backend.
 fn small_results(host: &Host, backend: &str) -> Vec<Vec<f64>> {
     small_calls(host)
@@ -170,6 +176,9 @@ fn calls_inside_a_call_are_refused_or_use_the_cpu(host: &Host, _: Option<StandIn
             for _ in 0..2 {
                 assert_all_busy(host);
                 assert_same_results(host, "cpu", &expected);
+                // What is little is the CPU's, and for more the device would have to be measured.
+                assert_same_results(host, "fastest", &expected);
+                assert_busy("fastest", STENCIL, || call_on_the_fastest(host).map(drop));
             }
             assert_all_busy(host);
             called.set(called.get() + 1);
@@ -252,6 +261,7 @@ fn in_child(host: &Host, expected: &[Vec<f64>], first: impl FnOnce()) -> ! {
         host.clear_all();
         for _ in 0..2 {
             assert_same_results(host, "cpu", expected);
+            assert_eq!(call_on_the_fastest(host).map(|output| output.len()), Ok(200_000));
             for call in &small_calls(host) {
                 let id = call_on(host, "cuda", call).map_err(|error| error.id);
                 assert_eq!(id, Err(format!("{}:noDevice", call.0.trim_end_matches("_CUDA"))));

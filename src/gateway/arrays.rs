@@ -189,7 +189,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
 }
 
 fn value<'a>(value: Value) -> Reply<'a> {
-    Reply { warnings: Vec::new(), output: crate::mex::Output::Value(value) }
+    Reply { warnings: Vec::new(), note: None, output: crate::mex::Output::Value(value) }
 }
 
 /// The array that an argument stands for.
@@ -275,7 +275,7 @@ where
 fn new<'a>(object: bool, values: &'a Argument, selection: &Selection) -> Result<Reply<'a>, Error> {
     let (input, dims) = inputs::input("x", values)?;
     let dims = dims.into_owned();
-    let chosen = selection.choose()?;
+    let chosen = selection.choose_home()?;
     let effort = effort(values.len());
     Ok(match input {
         AnyInput::Double(Input::Host(samples)) => chosen.held(object, effort, move |engine, home, watch| {
@@ -306,7 +306,7 @@ fn fill<'a>(number: &Argument, dims: &Argument, class: &Argument, selection: &Se
     let number = number.scalar().ok_or_else(|| Error::new("dataType", format!("{number} is no number.")))?;
     let (dims, single) = (sizes(dims)?, is_single(class)?);
     let len = elements(&dims)?;
-    Ok(selection.choose()?.held(true, effort(len), move |engine, home, watch| {
+    Ok(selection.choose_home()?.held(true, effort(len), move |engine, home, watch| {
         let numbers = if single {
             filled::<f32>(engine, len, number as f32, watch)?.into()
         } else {

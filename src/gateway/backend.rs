@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::fastest::{self, Decision, Job, Lesson};
 use super::settings::{self, Settings};
 use super::store::{Held, Home};
 use super::{calls, options};
@@ -23,11 +24,13 @@ pub(super) enum Backend {
     Cuda,
     /// The CPU.
     Cpu,
+    /// The one that takes less time for the call.
+    Fastest,
 }
 
 /// The words for them.
-pub(super) const CHOICES: [(&str, Backend); 3] =
-    [("auto", Backend::Auto), ("cuda", Backend::Cuda), ("cpu", Backend::Cpu)];
+pub(super) const CHOICES: [(&str, Backend); 4] =
+    [("auto", Backend::Auto), ("cuda", Backend::Cuda), ("cpu", Backend::Cpu), ("fastest", Backend::Fastest)];
 
 /// The options `Backend` and `Device`, as far as a call has them.
 #[derive(Debug, Clone, Copy, Default)]
@@ -44,6 +47,9 @@ pub(super) struct Chosen {
     home: Home,
     /// Why it is not CUDA, where that was not asked for.
     fallback: Option<String>,
+    /// Of a choice by time: what the trace says of it, and what remembers how long the call took.
+    note: Option<String>,
+    lesson: Option<Lesson>,
 }
 
 impl Selection {
@@ -57,24 +63,64 @@ impl Selection {
         Ok(true)
     }
 
-    /// The engine for this selection.
-    pub(super) fn choose(&self) -> Result<Chosen, Error> {
+    /// The engine for a call that computes this.
+    pub(super) fn choose(&self, job: &dyn Job) -> Result<Chosen, Error> {
         let settings = Settings::from_environment()?;
         settings.apply();
-        let cpu = |fallback| Chosen { engine: Box::<Cpu>::default(), home: Home::Cpu, fallback };
-        let cuda = |cuda: Cuda| Chosen { home: Home::Cuda(cuda.ordinal()), engine: settings.on(cuda), fallback: None };
-        match self.backend.unwrap_or(settings.backend) {
+        let backend = self.backend.unwrap_or(settings.backend);
+        if backend != Backend::Fastest {
+            return self.engine(backend, &settings);
+        }
+        let Decision { cuda, note, lesson } = fastest::decide(job, self.device, &settings)?;
+        let chosen = cuda.map_or_else(Chosen::cpu, |cuda| Chosen::cuda(cuda, &settings));
+        Ok(Chosen { note, lesson, ..chosen })
+    }
+
+    /// The engine that an array is to be held by.
+    ///
+    /// # Errors
+    /// `option`, where the engine of each call was to be chosen by time: an array stays where it is made.
+    pub(super) fn choose_home(&self) -> Result<Chosen, Error> {
+        let settings = Settings::from_environment()?;
+        settings.apply();
+        let backend = match (self.backend, settings.backend) {
+            (Some(Backend::Fastest), _) => {
+                return Err(options::bad(
+                    "Bad value for 'Backend': got 'fastest', expected 'auto' or 'cuda' or 'cpu' for a DeviceArray: \
+                     'fastest' chooses for each call by itself, and where an array lies decides for all calls on it."
+                        .into(),
+                ));
+            }
+            // The environment's is for calls that can choose.
+            (None, Backend::Fastest) => Backend::Auto,
+            (asked, otherwise) => asked.unwrap_or(otherwise),
+        };
+        self.engine(backend, &settings)
+    }
+
+    /// What the trace says where data decide, and time was asked for.
+    pub(super) fn note(&self, home: Home) -> Option<String> {
+        let settings = || Settings::from_environment().is_ok_and(|settings| settings.backend == Backend::Fastest);
+        let asked = self.backend.map_or_else(settings, |backend| backend == Backend::Fastest);
+        let word = if home == Home::Cpu { "cpu" } else { "cuda" };
+        if asked { fastest::note(|| format!("fastest: {word}, where the array lies: {home}")) } else { None }
+    }
+
+    /// The engine of a backend, which time does not choose.
+    fn engine(&self, backend: Backend, settings: &Settings) -> Result<Chosen, Error> {
+        let cuda = |cuda| Chosen::cuda(cuda, settings);
+        match backend {
             Backend::Cpu => {
                 // A device that is not there is an error even where it would not be used.
                 self.device.map_or(Ok(()), |device| Cuda::find(Some(device)).map(|_| ()))?;
-                Ok(cpu(None))
+                Ok(Chosen::cpu())
             }
             Backend::Cuda => Ok(cuda(Cuda::open(self.device)?)),
             // Who names a device wants that one.
             Backend::Auto if self.device.is_some() => Ok(cuda(Cuda::open(self.device)?)),
-            Backend::Auto => Ok(match automatic()? {
+            Backend::Auto | Backend::Fastest => Ok(match automatic()? {
                 Ok(engine) => cuda(engine),
-                Err(reason) => cpu(Some(reason)),
+                Err(reason) => Chosen { fallback: Some(reason), ..Chosen::cpu() },
             }),
         }
     }
@@ -121,7 +167,7 @@ fn refused() -> MutexGuard<'static, Option<String>> {
 /// # Errors
 /// [`Busy`](stencil::Error::Busy), for a call inside another on that device: who expects the speed of a GPU is not to
 /// get a processor's without a word.
-fn automatic() -> Result<Result<Cuda, String>, stencil::Error> {
+pub(super) fn automatic() -> Result<Result<Cuda, String>, stencil::Error> {
     let mut refused = refused();
     if let Some(reason) = &*refused {
         return Ok(Err(reason.clone()));
@@ -148,6 +194,20 @@ pub(super) fn release() {
 }
 
 impl Chosen {
+    fn cpu() -> Chosen {
+        Chosen { engine: Box::<Cpu>::default(), home: Home::Cpu, fallback: None, note: None, lesson: None }
+    }
+
+    fn cuda(cuda: Cuda, settings: &Settings) -> Chosen {
+        let home = Home::Cuda(cuda.ordinal());
+        Chosen { home, engine: settings.on(cuda), fallback: None, note: None, lesson: None }
+    }
+
+    /// The same, and what the trace says of it.
+    pub(super) fn with_note(self, note: Option<String>) -> Chosen {
+        Chosen { note, ..self }
+    }
+
     /// The reply of a call that returns an array of these dimensions, filled by what `run` does with the engine.
     ///
     /// # Errors
@@ -162,8 +222,16 @@ impl Chosen {
         own.extend_from_slice(dims);
         let warnings = self.fallback.as_deref().and_then(fallback_warning).into_iter().collect();
         let call = calls::begin();
-        let fill = T::fill(move |output, watch| Ok(call.work(|| run(&*self.engine, output, watch))?));
-        Ok(Reply { warnings, output: Output::Array { dims: own, fill, effort } })
+        // Who shares the machine with another call takes longer, and teaches nothing.
+        let lesson = self.lesson.filter(|_| !call.is_nested());
+        let fill = T::fill(move |output, watch| {
+            let run = || run(&*self.engine, output, watch);
+            Ok(call.work(|| match lesson {
+                Some(lesson) => lesson.time(run),
+                None => run(),
+            })?)
+        });
+        Ok(Reply { warnings, note: self.note, output: Output::Array { dims: own, fill, effort } })
     }
 
     /// The reply of a call that returns an array of the host's on the GPU, of these dimensions, filled by what `run`
@@ -182,7 +250,7 @@ impl Chosen {
         let call = calls::begin();
         let fill = move |address, watch: &Watch| call.work(|| run(&*self.engine, address, watch));
         let output = Output::OnGpu { dims: own, single: T::CLASS == Class::Single, fill: Box::new(fill), effort };
-        Ok(Reply { warnings: Vec::new(), output })
+        Ok(Reply { warnings: Vec::new(), note: self.note, output })
     }
 
     /// The reply of a call that keeps what `run` makes with the engine: an object, or the number for one.
@@ -193,16 +261,16 @@ impl Chosen {
         run: impl FnOnce(&(dyn Engine + 'static), Home, &Watch) -> Result<Held, stencil::Error> + Send + 'a,
     ) -> Reply<'a> {
         let warnings = self.fallback.as_deref().and_then(fallback_warning).into_iter().collect();
-        let call = calls::begin();
+        let (call, note) = (calls::begin(), self.note);
         let make = move |watch: &Watch| Ok(call.work(|| run(&*self.engine, self.home, watch))?.store());
-        Reply { warnings, output: Output::Held { object, make: Box::new(make), effort } }
+        Reply { warnings, note, output: Output::Held { object, make: Box::new(make), effort } }
     }
 }
 
 /// The engine where `home` is, for data that lie there.
 impl Home {
     pub(super) fn choose(self) -> Result<Chosen, Error> {
-        Ok(Chosen { engine: self.engine()?, home: self, fallback: None })
+        Ok(Chosen { engine: self.engine()?, home: self, fallback: None, note: None, lesson: None })
     }
 }
 
@@ -221,7 +289,7 @@ fn fallback_warning(reason: &str) -> Option<Error> {
 
 /// What calls without options do here, for a report.
 pub(super) struct Outlook {
-    /// `cuda` or `cpu`; empty where the environment makes no sense.
+    /// `cuda` or `cpu`, or `fastest`, which may be either; empty where the environment makes no sense.
     pub(super) backend: &'static str,
     /// Why.
     pub(super) reason: String,
@@ -247,6 +315,13 @@ impl Outlook {
             (Ok(Backend::Cuda), Err(reason)) => {
                 ("cuda", format!("The environment variable {variable} says so, and calls fail: {reason}"))
             }
+            (Ok(Backend::Fastest), Ok(_)) => (
+                "fastest",
+                format!(
+                    "The environment variable {variable} says so: each call takes the engine that is quicker for it."
+                ),
+            ),
+            (Ok(Backend::Fastest), Err(reason)) => ("cpu", reason.clone()),
             (Ok(Backend::Auto), Ok(_)) => ("cuda", "A usable device is present.".into()),
             (Ok(Backend::Auto), Err(reason)) => ("cpu", reason.clone()),
         };

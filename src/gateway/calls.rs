@@ -41,6 +41,11 @@ pub(super) fn begin() -> UnderWay {
     CALLS.begin()
 }
 
+/// Whether a call is under way, from before its output is made.
+pub(super) fn any() -> bool {
+    lock(CALLS.counts.get()).under_way > 0
+}
+
 /// Gives back what is held between calls, once none is under way.
 pub(super) fn release() {
     CALLS.release();
@@ -67,6 +72,11 @@ impl Calls {
 }
 
 impl UnderWay {
+    /// Whether it is inside another.
+    pub(super) fn is_nested(&self) -> bool {
+        self.nested
+    }
+
     /// Does the work of the call, or a part of it.
     pub(super) fn work<T>(&self, work: impl FnOnce() -> T) -> T {
         if self.nested { Workers::apart(work) } else { work() }

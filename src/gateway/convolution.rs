@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::backend::Selection;
+use super::fastest::Times;
 use super::inputs::{self, AnyInput, Input, Reals};
 use super::options::{self, Names};
 use super::store::Numbers;
@@ -124,7 +125,8 @@ impl<'a> Job<'a> {
         let (boundary, window) = (sweeps.boundary(), *window);
         let what = Convolution::new(window.input(), filter).with_boundary(boundary).with_sweeps(sweeps.iterations());
         let effort = sweeps.effort(self.dims.iter().product(), what.filter().values().len());
-        samples.reply(selection, &self.dims, effort, move |engine, from, to, watch| match window.shape() {
+        let job = what.clone();
+        samples.reply(selection, &self.dims, effort, &job, move |engine, from, to, watch| match window.shape() {
             Shape::Same => Compute::convolution(engine, &what, from, to, watch),
             Shape::Full | Shape::Valid => {
                 windows::compute(engine, &window, boundary, (from, to), watch, |size, from, to| {
@@ -143,7 +145,9 @@ impl<'a> Job<'a> {
         let Job { asked: Asked { selection, sweeps, .. }, window, .. } = self;
         let (boundary, iterations, window) = (sweeps.boundary(), sweeps.iterations(), *window);
         let effort = sweeps.effort(self.dims.iter().product(), filter.values().len());
-        selection.choose()?.reply(&self.dims, effort, move |engine, output: &mut [S], watch| {
+        // In every sweep the image goes through an engine by itself.
+        let job = Times(Convolution::new(window.input(), filter.clone()), iterations);
+        selection.choose(&job)?.reply(&self.dims, effort, move |engine, output: &mut [S], watch| {
             if output.is_empty() || iterations == 0 {
                 return host::copy(if output.is_empty() { &[] } else { samples }, output, watch);
             }

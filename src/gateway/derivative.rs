@@ -58,7 +58,7 @@ where
 {
     let what = Derivative::new(sweeps.lines(dims), spacing, source).with_boundary(sweeps.boundary());
     let effort = sweeps.effort(values.len(), DERIVATIVE_RADIUS);
-    values.reply(selection, dims, effort, move |engine, from, to, watch| {
+    values.reply(selection, dims, effort, &what, move |engine, from, to, watch| {
         Compute::derivative(engine, &what, from, to, watch)
     })
 }

@@ -51,7 +51,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         (c"Version", env!("CARGO_PKG_VERSION").into()),
         (c"Build", env!("STENCIL_BUILD").into()),
     ];
-    Ok(Reply { warnings: Vec::new(), output: Output::Value(Value::Struct(fields)) })
+    Ok(Reply { warnings: Vec::new(), note: None, output: Output::Value(Value::Struct(fields)) })
 }
 
 /// The version of the kernel's part of the driver, such as 580.159.04, which is the number that people know a driver

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::backend::Selection;
+use super::fastest::Job;
 use super::store::{Held, Home, Numbers};
 use crate::cuda::Cuda;
 use crate::memory::{self, OutOfMemory};
@@ -48,12 +49,13 @@ impl<'a, T: Real> Input<'a, T> {
 
     /// The reply of a call that returns an array of these dimensions, computed by `run` where the input is: an
     /// array of the host's from one of the host's, on the same GPU where that lies on one, and one that is held from
-    /// one that is held.
+    /// one that is held. `job` is what it computes.
     pub(super) fn reply(
         self,
         selection: &Selection,
         dims: &[usize],
         effort: Effort,
+        job: &dyn Job,
         run: impl FnOnce(&(dyn Engine + 'static), Source<T>, Target<T>, &Watch) -> Result<(), stencil::Error> + Send + 'a,
     ) -> Result<Reply<'a>, Error>
     where
@@ -66,7 +68,7 @@ impl<'a, T: Real> Input<'a, T> {
                 let run = move |engine: &(dyn Engine + 'static), output: &mut [T], watch: &Watch| {
                     run(engine, Source::Host(&values), Target::Host(output), watch)
                 };
-                selection.choose()?.reply(dims, effort, run)
+                selection.choose(job)?.reply(dims, effort, run)
             }
             Input::Held(home, array) => {
                 selection.agrees(home)?;
@@ -76,12 +78,12 @@ impl<'a, T: Real> Input<'a, T> {
                     run(engine, Source::Array(&array), Target::Array(&mut output), watch)?;
                     Ok(Held { home, dims, numbers: output.into() })
                 };
-                Ok(home.choose()?.held(true, home.effort(effort), run))
+                Ok(home.choose()?.with_note(selection.note(home)).held(true, home.effort(effort), run))
             }
             Input::Gpu(ordinal, array) => {
                 let home = Home::Cuda(ordinal);
                 selection.agrees_with_gpu(home)?;
-                let chosen = home.choose()?;
+                let chosen = home.choose()?.with_note(selection.note(home));
                 let len = dims.iter().product();
                 let run = move |engine: &(dyn Engine + 'static), address, watch: &Watch| {
                     let mut output = borrowed(ordinal, address, len)?;

@@ -50,7 +50,12 @@ impl Settings {
 
     /// The engine, with the bound on device memory if there is one.
     pub(super) fn on(&self, cuda: Cuda) -> Box<dyn Engine> {
-        Box::new(self.device_bytes.map_or(cuda, |bytes| cuda.with_device_bytes(bytes)))
+        Box::new(self.bounded(cuda))
+    }
+
+    /// The same, as what it is.
+    pub(super) fn bounded(&self, cuda: Cuda) -> Cuda {
+        self.device_bytes.map_or(cuda, |bytes| cuda.with_device_bytes(bytes))
     }
 
     /// Makes those that hold for the whole library hold.

@@ -34,7 +34,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     if shape == Shape::Same {
         let stencil = Stencil::new(sweeps.lines(&dims), taps).with_boundary(boundary).with_sweeps(sweeps.iterations());
         let effort = sweeps.effort(samples.len(), taps.count());
-        return samples.reply(&selection, &dims, effort, move |engine, from, to, watch| {
+        return samples.reply(&selection, &dims, effort, &stencil, move |engine, from, to, watch| {
             engine.stencil(&stencil, from, to, watch)
         });
     }
@@ -44,13 +44,15 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         return Err(options::bad(text));
     }
     let (window, axis) = window(shape, &dims, dim, taps.radius());
+    // An engine gets the samples under the outputs in pieces; as much work as over the whole input.
+    let job = Stencil::new(sweeps.lines(&dims), taps);
     let length = windows::output_size(&window)?[axis];
     let mut dims = dims.into_owned();
     dims.resize(dims.len().max(dim + 1), 1);
     dims[dim] = length;
     let dims = windows::trimmed(dims);
     let effort = sweeps.effort(dims.iter().product(), taps.count());
-    samples.reply(&selection, &dims, effort, move |engine, from, to, watch| {
+    samples.reply(&selection, &dims, effort, &job, move |engine, from, to, watch| {
         windows::compute(engine, &window, boundary, (from, to), watch, |[rows, columns, pages], from, to| {
             let lines =
                 if axis == 0 { Lines::new(rows, columns * pages) } else { Lines::strided(rows, columns, pages) };

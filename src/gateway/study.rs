@@ -30,7 +30,11 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     let (study, device) = find(study)?(pairs)?;
     let call = calls::begin();
     let measurements = call.work(|| study.run(&Cuda::open(device)?))?;
-    Ok(Reply { warnings: Vec::new(), output: Output::Value(Value::Structs(measurements.iter().map(fields).collect())) })
+    Ok(Reply {
+        warnings: Vec::new(),
+        note: None,
+        output: Output::Value(Value::Structs(measurements.iter().map(fields).collect())),
+    })
 }
 
 fn find(study: &Argument) -> Result<Read, Error> {

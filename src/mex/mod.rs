@@ -145,6 +145,9 @@ unsafe fn serve(
     let reply = guarded(|| (function.call)(&call)).map_err(failed)?;
     memory::check().map_err(short)?;
     trace.step("read");
+    if let Some(note) = &reply.note {
+        trace.note(function.name, note);
+    }
     for warning in &reply.warnings {
         let message = Message::new(function.prefix(), warning);
         // SAFETY: both texts end in NUL. The user may have made the warning an error: then this raises, and drops what
@@ -209,7 +212,14 @@ struct Trace {
 
 impl Trace {
     fn start() -> Trace {
-        Trace { last: std::env::var_os("STENCIL_TRACE").map(|_| Instant::now()), line: String::new() }
+        Trace { last: is_traced().then(Instant::now), line: String::new() }
+    }
+
+    /// A line of its own.
+    fn note(&self, function: &str, note: &str) {
+        if self.last.is_some() {
+            tell(&format!("{function}: {note}"));
+        }
     }
 
     fn step(&mut self, name: &str) {
@@ -226,6 +236,11 @@ impl Trace {
             tell(&format!("{function}:{}", self.line.trim_end_matches(',')));
         }
     }
+}
+
+/// Whether `STENCIL_TRACE` asks for a trace.
+pub fn is_traced() -> bool {
+    std::env::var_os("STENCIL_TRACE").is_some()
 }
 
 /// A line on standard error. `eprintln!` would panic where that cannot be written to, outside `catch_unwind`.

@@ -67,6 +67,8 @@ numeric! {
 pub struct Reply<'a> {
     /// Shown by the host before anything is computed.
     pub warnings: Vec<Error>,
+    /// A line more for the trace.
+    pub note: Option<String>,
     /// What the function returns.
     pub output: Output<'a>,
 }

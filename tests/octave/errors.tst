@@ -210,7 +210,7 @@
 %!     fails (name, {"noDevice", "option"}, [inputs, {"Backend", "auto", "Device"}, value]);
 %!     fails (name, {"noDevice", "option"}, [inputs, {"Backend", "cuda", "Device"}, value]);
 %!   endfor
-%!   for backend = {"auto", "cuda", "cpu"}
+%!   for backend = {"auto", "cuda", "cpu", "fastest"}
 %!     fails (name, "noDevice", [inputs, {"Backend"}, backend, {"Device", 99}]);
 %!   endfor
 %! endfor

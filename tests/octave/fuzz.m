@@ -151,6 +151,8 @@ function why = of_device (y, p, world)
     backend = "";
   elseif (strcmp (backend, "auto"))
     backend = {"cpu", "cuda"}{1 + (world.devices > 0)};
+  elseif (strcmp (backend, "fastest"))
+    backend = {"cpu", "fastest"}{1 + (world.devices > 0)};
   endif
   if (! isstruct (y) || ! isfield (y, "Backend") || ! strcmp (y.Backend, backend))
     why = sprintf ("Backend is not \"%s\"", backend);

@@ -180,9 +180,9 @@ endfunction
 function value = value_for (c, option, values, world)
   switch (option)
     case "Backend"
-      choices = {"cpu", "cpu", "auto"};
+      choices = {"cpu", "cpu", "auto", "fastest"};
       if (world.devices > 0)
-        choices = {"cpu", "auto", "cuda", "cuda"};
+        choices = {"cpu", "auto", "cuda", "cuda", "fastest"};
       endif
       value = text (pick (choices));
     case "Device"
@@ -431,7 +431,7 @@ function c = environment (c, world)
     return;
   endif
   ## A value, and what it says; [] for nonsense.
-  backends = {"cpu", "cpu"; "CPU ", "cpu"; "auto", "auto"; " Auto", "auto"; "", "auto"; "cuda", "cuda"; "gpu", []; "c", []; "0", []};
+  backends = {"cpu", "cpu"; "CPU ", "cpu"; "auto", "auto"; " Auto", "auto"; "", "auto"; "cuda", "cuda"; "Fastest", "fastest"; "gpu", []; "c", []; "0", []};
   threads = {"1", 1; "2", 2; "3", 3; " 8", 8; "1e1", 10; "", Inf; "0", []; "many", []; "-1", []; "1.5", []; "1e30", []; "inf", []};
   bytes = {"65536", 65536; "1e6", 1e6; "100000", 1e5; "", 2 ^ 28; "512M", []; "-1", []; "0", []; "nan", []; "1 2", []; "0x10", []};
   tables = {backends, threads, bytes};

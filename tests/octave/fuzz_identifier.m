@@ -197,7 +197,7 @@ endfunction
 function yes = suits (option, value)
   switch (option)
     case "Backend"
-      yes = is_text (value) && any (strcmpi (value, {"auto", "cuda", "cpu"}));
+      yes = is_text (value) && any (strcmpi (value, {"auto", "cuda", "cpu", "fastest"}));
     case "Coefficients"
       yes = is_text (value) && any (strcmpi (value, {"constant", "readonly"}));
     case "Pattern"

@@ -488,3 +488,105 @@
 %!     endfor
 %!   endfor
 %! endfor
+
+## --- The engine that takes less time -------------------------------------------------
+
+%!test # 'fastest' gives the bits of any engine, again and again, whatever it chooses
+%! x = noise (5, 1, {2e6, 2e5}{1 + on_stand_in ()});
+%! image = noise (6, {[700 900], [140 90]}{1 + on_stand_in ()});
+%! calls = {"StencilConstantMemory_CUDA",     {x, noise(1, 1, 21)}
+%!          "StencilConstantMemory_CUDA",     {x, noise(2, 1, 3), "Iterations", 7, "Boundary", "circular"}
+%!          "StencilConstantMemory_CUDA",     {image, noise(3, 1, 5), "Dim", 2, "Shape", "valid"}
+%!          "StencilConstantMemory_CUDA",     {image, 1, "Iterations", 0}
+%!          "DerivativeConstantMemory_CUDA",  {single(x), 0.5}
+%!          "ConvolutionConstantMemory_CUDA", {image, noise(4, 7, 7)}
+%!          "ConvolutionConstantMemory_CUDA", {single(image), noise(4, 3, 5), "Iterations", 3, "Boundary", "symmetric"}
+%!          "ConvolutionConstantMemory_CUDA", {uint8(255 * abs (image)), ones(5) / 25, "Iterations", 2}
+%!          "ConvolutionConstantMemory_CUDA", {zeros(0, 3), ones(3)}};
+%! for call = calls.'
+%!   [name, inputs] = call{:};
+%!   want = feval (name, inputs{:}, "Backend", "cpu");
+%!   for i = 1:5
+%!     [yes, why] = same_bits (feval (name, inputs{:}, "Backend", "Fastest"), want);
+%!     assert (yes, "%s, call %d: %s", name, i, why);
+%!   endfor
+%! endfor
+
+%!test # what it chose is told in the trace: small calls are the CPU's, and measure nothing
+%! [status, out] = run_octave ({
+%!   "StencilConstantMemory_CUDA (1:1000, [1 2 1], 'Backend', 'fastest');"
+%!   "ConvolutionConstantMemory_CUDA (uint8 (magic (4)), ones (3));"
+%!   "DerivativeConstantMemory_CUDA (single (1:9));"
+%!   "StencilConstantMemory_CUDA (1:1000, [1 2 1], 'Backend', 'cpu');"}, {"STENCIL_TRACE=1", "STENCIL_BACKEND=fastest"});
+%! assert (status, 0, out);
+%! told = regexp (out, '(\w+): fastest: cpu, so little is done there', "tokens");
+%! assert ([told{:}], {"StencilConstantMemory_CUDA", "ConvolutionConstantMemory_CUDA", "DerivativeConstantMemory_CUDA"}, out);
+%! assert (isempty (strfind (out, "measured")), out);
+%! assert (isempty (strfind (out, "warning")), out);
+
+%!test # nothing is told of it without a trace, nor of other backends
+%! [status, out] = run_octave ("StencilConstantMemory_CUDA (ones (1, 3e5), [1 2 1], 'Backend', 'fastest');");
+%! assert (isempty (strfind (out, "fastest")), out);
+%! [status, out] = run_octave ("StencilConstantMemory_CUDA (ones (1, 3e5), [1 2 1], 'Backend', 'cpu');", {"STENCIL_TRACE=1"});
+%! assert (isempty (strfind (out, "fastest")), out);
+
+%!testif ; ! has_gpu ()  # needs a machine without a usable GPU
+%! [status, out] = run_octave ({
+%!   "x = ones (1, 3e5); y = StencilConstantMemory_CUDA (x, [1 2 1], 'Backend', 'fastest');"
+%!   "info = ConstantMemoryDevice_CUDA (); printf ('<%s> <%s>\\n', info.Backend, lastwarn ());"
+%!   "u = DeviceArray (x); printf ('<%d>\\n', device (u));"}, {"STENCIL_TRACE=1", "STENCIL_BACKEND=fastest"});
+%! assert (status, 0, out);
+%! assert (! isempty (strfind (out, "StencilConstantMemory_CUDA: fastest: cpu, for there is no other: ")), out);
+%! assert (! isempty (strfind (out, "<cpu> <>")), out);
+%! assert (! isempty (strfind (out, "<0>")), out);
+%! fails ("StencilConstantMemory_CUDA", "noDevice", {ones(1, 3e5), 1, "Backend", "fastest", "Device", 1});
+
+%!testif ; has_gpu ()  # needs a GPU
+%! ## The machine is measured once, both times are told, and what was measured counts from the third call on.
+%! [status, out] = run_octave ({
+%!   "x = ones (1, 3e5); k = ones (1, 21);"
+%!   "for i = 1:5, y = StencilConstantMemory_CUDA (x, k, 'Backend', 'fastest'); end"
+%!   "y = ConvolutionConstantMemory_CUDA (ones (300), ones (9), 'Backend', 'fastest', 'Device', 1);"
+%!   "info = ConstantMemoryDevice_CUDA (); printf ('<%s>\\n', info.Backend);"
+%!   "u = DeviceArray (x); printf ('<%d>\\n', device (u));"
+%!   "v = StencilConstantMemory_CUDA (u, k);"
+%!   "disp (isequal (y, ConvolutionConstantMemory_CUDA (ones (300), ones (9), 'Backend', 'cpu')));"},
+%!   {"STENCIL_TRACE=1", "STENCIL_BACKEND=fastest"});
+%! assert (status, 0, out);
+%! times = 'fastest: (cpu|cuda), of cpu [\d.]+ (us|ms|s) \((\w+)\) and cuda [\d.]+ (us|ms|s) \((\w+)\)';
+%! told = regexp (out, times, "tokens");
+%! assert (numel (told), 6, out);
+%! for i = 1:2
+%!   assert (told{i}([3 5]), {"predicted", "predicted"}, out);
+%! endfor
+%! ## The third call knows what the first two took on the engine that both went to.
+%! assert (told{1}{1}, told{2}{1}, out);
+%! assert (told{3}{3 + 2 * strcmp(told{1}{1}, "cuda")}, "measured", out);
+%! assert (numel (strfind (out, "; the machine was measured in ")), 1, out);
+%! assert (! isempty (strfind (out, "<fastest>")), out);
+%! assert (! isempty (strfind (out, "<1>")), out);
+%! assert (! isempty (strfind (out, "StencilConstantMemory_CUDA: fastest: cuda, where the array lies: device 1")), out);
+
+%!test # data decide where they lie, and a DeviceArray is not for one call
+%! x = noise (7, 1, 50);
+%! u = DeviceArray (x, "Backend", "cpu");
+%! y = StencilConstantMemory_CUDA (u, [1 2 1], "Backend", "fastest");
+%! assert (isa (y, "DeviceArray") && device (y) == 0);
+%! assert (same_bits (gather (y), StencilConstantMemory_CUDA (x, [1 2 1], "Backend", "cpu")));
+%! for make = {@() DeviceArray(x, "Backend", "fastest"), @() DeviceArray.zeros(3, "Backend", "FASTEST")}
+%!   try
+%!     make{1} ();
+%!     error ("options:none", "no error");
+%!   catch err
+%!     assert (err.identifier, "DeviceArray:option", err.message);
+%!     assert (! isempty (strfind (err.message, "expected 'auto' or 'cuda' or 'cpu' for a DeviceArray")), err.message);
+%!   end_try_catch
+%! endfor
+
+%!test # the list of words has it
+%! try
+%!   StencilConstantMemory_CUDA (1:3, 1, "Backend", "faster");
+%!   error ("options:none", "no error");
+%! catch err
+%!   assert (! isempty (strfind (err.message, "expected 'auto' or 'cuda' or 'cpu' or 'fastest'")), err.message);
+%! end_try_catch

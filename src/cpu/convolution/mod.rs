@@ -19,12 +19,14 @@ mod kernel;
 use std::ops::Range;
 
 use self::kernel::{COLUMNS, MAX_COLUMNS};
+use super::Outline;
 use super::simd::{self, Instructions, Lanes};
 use super::tasks::{self, Progress};
 use crate::host::{self, SharedOutput};
 use crate::memory;
-use crate::stencil::{Boundary, Convolution, Error};
+use crate::stencil::{Boundary, Convolution, Error, Real};
 use crate::watch::Watch;
+use crate::workers::Workers;
 
 /// The most sweeps of a tile.
 const SWEEPS: usize = 16;
@@ -83,8 +85,24 @@ fn sweeps_in<T: Lanes>(
     })
 }
 
+/// How it would be gone about where so many threads are available.
+pub(super) fn outline<T: Real>(request: &Convolution<T>, available: usize) -> Outline {
+    if request.elements() == 0 || request.sweeps() == 0 {
+        return Outline { threads: 1, passes: 1, updates: 0.0 };
+    }
+    let tiling = Tiling::choose_for(request, available);
+    let threads = tasks::threads_of(available, work_of_sweep(request).saturating_mul(tiling.sweeps));
+    let tiles: usize = tiling.parts(request.size()).iter().product();
+    let of_sweep = tiling.updates(request) / tiling.sweeps as f64 * tiles as f64 * tasks::busiest(tiles, threads);
+    Outline {
+        threads: threads.min(tiles),
+        passes: request.sweeps().div_ceil(tiling.sweeps),
+        updates: of_sweep * request.sweeps() as f64,
+    }
+}
+
 /// The multiply-adds of a sweep.
-fn work_of_sweep<T: Lanes>(request: &Convolution<T>) -> usize {
+fn work_of_sweep<T: Real>(request: &Convolution<T>) -> usize {
     request.elements().saturating_mul(request.filter().values().len())
 }
 
@@ -99,13 +117,18 @@ struct Tiling {
 
 impl Tiling {
     /// What takes the least time, by a plain model of it.
-    fn choose<T: Lanes>(request: &Convolution<T>) -> Tiling {
+    fn choose<T: Real>(request: &Convolution<T>) -> Tiling {
+        Tiling::choose_for(request, Workers::count())
+    }
+
+    /// The same where so many threads are available.
+    fn choose_for<T: Real>(request: &Convolution<T>, available: usize) -> Tiling {
         let mut best = (f64::INFINITY, Tiling { size: request.size(), sweeps: 1 });
         for sweeps in [1, 2, 3, 4, 5, 6, 8, 10, 12, SWEEPS] {
             if sweeps > request.sweeps() {
                 break;
             }
-            let threads = tasks::threads(work_of_sweep(request).saturating_mul(sweeps));
+            let threads = tasks::threads_of(available, work_of_sweep(request).saturating_mul(sweeps));
             let Some(tiling) = Tiling::with_sweeps(request, sweeps, threads) else { break };
             let time = tiling.time(request, threads);
             if time < best.0 {
@@ -116,7 +139,7 @@ impl Tiling {
     }
 
     /// Tiles for so many sweeps; `None` where their rings would not fit the cache.
-    fn with_sweeps<T: Lanes>(request: &Convolution<T>, sweeps: usize, threads: usize) -> Option<Tiling> {
+    fn with_sweeps<T: Real>(request: &Convolution<T>, sweeps: usize, threads: usize) -> Option<Tiling> {
         let (size, radius) = (request.size(), request.filter().radius());
         let [rows, columns, pages] = size;
         let parts = rows.div_ceil(COLUMN / size_of::<T>());
@@ -156,22 +179,28 @@ impl Tiling {
     }
 
     /// The time of a sweep, in that of a multiply-add.
-    fn time<T: Lanes>(&self, request: &Convolution<T>, threads: usize) -> f64 {
-        let (size, radius, sweeps) = (request.size(), request.filter().radius(), self.sweeps);
-        // What a level of a tile has at most: its halo lies on both sides where the array is cut, or goes on and on.
-        let circular = matches!(request.boundary(), Boundary::Circular);
-        let extents = |level: usize| -> f64 {
-            let along = |d: usize| {
-                let cut = self.size[d] < size[d] || (circular && d > 0);
-                (self.size[d] + if cut { 2 * radius[d] * (sweeps - level) } else { 0 }) as f64
-            };
-            (0..3).map(along).product()
-        };
+    fn time<T: Real>(&self, request: &Convolution<T>, threads: usize) -> f64 {
         let entries = request.filter().values().len() as f64;
-        let of_tile = (1..=sweeps).map(|level| extents(level) * entries).sum::<f64>() + extents(0) * MEMORY as f64;
-        let tiles: usize = self.parts(size).iter().product();
+        let of_tile = self.updates(request) * entries + self.extents(request, 0) * MEMORY as f64;
+        let tiles: usize = self.parts(request.size()).iter().product();
         let begin = if threads > 1 { BEGIN as f64 } else { 0.0 };
-        (of_tile * tiles.div_ceil(threads) as f64 + begin) / sweeps as f64
+        (of_tile * tiles.div_ceil(threads) as f64 + begin) / self.sweeps as f64
+    }
+
+    /// What all sweeps of a tile compute at most.
+    fn updates<T: Real>(&self, request: &Convolution<T>) -> f64 {
+        (1..=self.sweeps).map(|level| self.extents(request, level)).sum()
+    }
+
+    /// What a level of a tile has at most: its halo lies on both sides where the array is cut, or goes on and on.
+    fn extents<T: Real>(&self, request: &Convolution<T>, level: usize) -> f64 {
+        let (size, radius) = (request.size(), request.filter().radius());
+        let circular = matches!(request.boundary(), Boundary::Circular);
+        let along = |d: usize| {
+            let cut = self.size[d] < size[d] || (circular && d > 0);
+            (self.size[d] + if cut { 2 * radius[d] * (self.sweeps - level) } else { 0 }) as f64
+        };
+        (0..3).map(along).product()
     }
 
     /// In how many parts each dimension is cut.
