@@ -1518,39 +1518,68 @@ fn sweeps_of_images(cuda: Cuda) -> Outcome {
                         if number % share != 0 || rows * columns > most {
                             continue;
                         }
-                        let size = [rows, columns, 1 + number % 2];
-                        let elements: usize = size.iter().product();
-                        let mut input = ordinary(elements, number as u64);
-                        let awkward = [f64::NAN, 5e-324, f64::INFINITY, -0.0, f64::MAX, f64::NEG_INFINITY, 1e-310];
-                        for (n, at) in (number % 50..elements).step_by(1 + elements / 5).enumerate() {
-                            input[at] = awkward[(n + number) % awkward.len()];
-                        }
-                        let entries = tame(size_of_filter * size_of_filter, number as u64 + 1);
-                        let filter_size = [size_of_filter, size_of_filter, 1];
-                        let in_double = Convolution::new(size, filter(entries.clone(), filter_size)?);
-                        check_convolution(&cuda, &in_double.with_boundary(boundary).with_sweeps(sweeps), &input)?;
-                        let in_single = Convolution::new(size, filter(singles(&entries), filter_size)?);
-                        let in_single = in_single.with_boundary(single(boundary)).with_sweeps(sweeps);
-                        check_convolution(&cuda, &in_single, &singles(&input))?;
+                        check_sweeps_of_images(&cuda, size_of_filter, [rows, columns], boundary, sweeps, number)?;
                     }
                 }
             }
         }
     }
+    // Images that the kernel for these is chosen for on the stand-in's few multiprocessors, where others are done in
+    // tiles.
+    for (number, (boundary, size_of_filter, size, sweeps)) in [
+        (KINDS[0], 3, [1152, 230], 8),
+        (KINDS[1], 3, [1152, 231], 8),
+        (KINDS[2], 3, [1152, 230], 9),
+        (KINDS[3], 3, [1154, 350], 8),
+        (KINDS[0], 5, [1408, 230], 4),
+        (KINDS[3], 5, [672, 230], 4),
+        (KINDS[0], 7, [416, 800], 4),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        check_sweeps_of_images(&cuda, size_of_filter, size, boundary, sweeps, number * 2)?;
+    }
     Ok(())
 }
 
+/// Sweeps over one of these images, or two, with awkward samples, in both classes.
+fn check_sweeps_of_images(
+    cuda: &Cuda,
+    size_of_filter: usize,
+    [rows, columns]: [usize; 2],
+    boundary: Boundary<f64>,
+    sweeps: usize,
+    number: usize,
+) -> Outcome {
+    let size = [rows, columns, 1 + number % 2];
+    let elements: usize = size.iter().product();
+    let mut input = ordinary(elements, number as u64);
+    let awkward = [f64::NAN, 5e-324, f64::INFINITY, -0.0, f64::MAX, f64::NEG_INFINITY, 1e-310];
+    for (n, at) in (number % 50..elements).step_by(1 + elements / 5).enumerate() {
+        input[at] = awkward[(n + number) % awkward.len()];
+    }
+    let entries = tame(size_of_filter * size_of_filter, number as u64 + 1);
+    let filter_size = [size_of_filter, size_of_filter, 1];
+    let in_double = Convolution::new(size, filter(entries.clone(), filter_size)?);
+    check_convolution(cuda, &in_double.with_boundary(boundary).with_sweeps(sweeps), &input)?;
+    let in_single = Convolution::new(size, filter(singles(&entries), filter_size)?);
+    let in_single = in_single.with_boundary(single(boundary)).with_sweeps(sweeps);
+    check_convolution(cuda, &in_single, &singles(&input))
+}
+
 /// Which filters do four sweeps over an image on the device in fewer launches: of the kernels for these filters, those
-/// for that alone ask for more shared memory than every chip has.
+/// for that alone ask for more shared memory than every chip has. The images are those that
+/// `large_images_are_left_to_other_kernels` in `src/cuda/kernels/tiles.rs` has.
 fn done_at_once(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, String> {
     let show = |error: Error| error.to_string();
     let mut found = Vec::new();
     for (size_of_filter, size) in [
-        ([3, 3, 1], [672, 230, 1]),
+        ([3, 3, 1], [1152, 350, 1]),
         ([5, 5, 1], [672, 230, 1]),
         ([7, 7, 1], [416, 800, 1]),
-        ([3, 1, 1], [672, 230, 1]),
-        ([1, 3, 1], [672, 230, 1]),
+        ([1, 1, 1], [672, 230, 1]),
+        ([9, 9, 1], [672, 230, 1]),
     ] {
         let count = size.iter().product();
         let from = array_with(cuda, &ordinary(count, 2)).map_err(show)?;
@@ -1954,7 +1983,7 @@ fn in_child(what: &str) -> Outcome {
         }
         "small images" => {
             let stand_in = StandIn::find().ok_or("no stand-in")?;
-            for (name, side) in [("small", 40), ("larger", 150)] {
+            for (name, side) in [("small", 12), ("larger", 150)] {
                 println!("{name}: {:?}", in_few_launches(&open_cuda()?, stand_in, side)?);
             }
             cuda::release();

@@ -71,9 +71,11 @@ struct Kind {
     million: f64,
 }
 
-/// What a launch takes beside its blocks, in microseconds; and what one takes at least on every chip.
+/// What a launch takes beside its blocks, in microseconds.
 const LAUNCH: f64 = 2.2;
-const LEAST_LAUNCH: f64 = 1.5;
+
+/// No chip does what waits for itself in less than the measured time divided by this.
+const QUICKEST: f64 = 1.5;
 
 /// The multiprocessors of the chip that was measured.
 const MEASURED_ON: f64 = 132.0;
@@ -83,8 +85,8 @@ const ON_TENSOR_CORES: f64 = 7.6;
 
 /// Measured on an H200, with driver 580: the general modules with 3 x 5, then those for square filters.
 const KINDS: [Kind; 10] = [
-    kind("sweeps_tiles_float", true, 0, [3, 4], [512, 64], [0.25, 0.061, 0.635, 0.0682], [6.5, 3.0]),
-    kind("sweeps_tiles_double", false, 0, [3, 3], [512, 80], [0.35, 0.065, 0.594, 0.0808], [6.5, 5.0]),
+    kind("sweeps_tiles_float", true, 0, [3, 4], [512, 64], [0.25, 0.061, 0.635, 0.0682], [11.5, 3.0]),
+    kind("sweeps_tiles_double", false, 0, [3, 3], [512, 80], [0.35, 0.065, 0.594, 0.0808], [12.0, 5.0]),
     kind("sweeps_tiles_float_03", true, 3, [3, 4], [512, 80], [0.64, 0.033, 0.109, 0.0320], [6.0, 2.0]),
     kind("sweeps_tiles_float_05", true, 5, [3, 4], [512, 128], [0.11, 0.079, 0.317, 0.0613], [6.4, 2.3]),
     kind("sweeps_tiles_float_07", true, 7, [3, 4], [512, 128], [0.0, 0.126, 0.550, 0.0959], [7.0, 3.0]),
@@ -220,16 +222,17 @@ impl Kind {
     /// How long a single sweep takes by the kernels for that, in microseconds; on a chip that was not measured at least
     /// so long.
     fn single_sweep(&self, size: Size, filter: Size, chip: Chip) -> f64 {
+        let share = self.share(filter);
+        let sweep = if self.size == 0 { self.sweep * (1.0 + share) / 2.0 } else { self.sweep };
         let millions = size.iter().product::<usize>() as f64 / 1e6 * MEASURED_ON / chip.multiprocessors as f64;
         if chip.measured {
-            let work = self.million * self.share(filter);
-            self.sweep + millions * if self.size == 0 && !self.single { work.min(ON_TENSOR_CORES) } else { work }
+            let work = self.million * share;
+            sweep + millions * if self.size == 0 && !self.single { work.min(ON_TENSOR_CORES) } else { work }
         } else {
             // As the patches of this kernel that have nothing else to wait for.
             let outputs = (LANES * self.patch[0] * self.patch[1]) as f64;
-            let work =
-                self.warp * self.share(filter) * chip.slower(self.single) * millions * 1e6 / outputs / MEASURED_ON;
-            work.max(LEAST_LAUNCH)
+            let work = self.warp * share * chip.slower(self.single) * millions * 1e6 / outputs / MEASURED_ON;
+            work.max(sweep / QUICKEST)
         }
     }
 
@@ -628,13 +631,44 @@ mod tests {
                 assert!(tilings.least(1).is_none());
                 let slow = Chip { multiprocessors: 20, measured: false };
                 assert!(Tilings::found(kind, [4096, 4096, 1], filter, boundary, 400, slow).is_none(), "{}", kind.name);
-                assert!(Tilings::found(kind, [40, 40, 1], filter, boundary, 400, slow).is_some(), "{}", kind.name);
+                let same = |other: &&Kind| other.single == kind.single && other.size == kind.size;
+                let found = |kind| Tilings::found(kind, [12, 12, 1], filter, boundary, 400, slow);
+                assert!(KINDS.iter().filter(same).filter_map(found).next().is_some(), "{}", kind.name);
             }
-            // Images narrower than the radius.
-            let narrow = [filter[0] / 2 - 1 % filter[0].max(2), 40, 1];
-            if filter[0] > 1 && narrow[0] > 0 {
-                assert!(Tilings::found(kind, narrow, filter, SYMMETRIC, 9, MEASURED).is_none(), "{}", kind.name);
+            // A boundary that mirrors is not for an image that is narrower than the radius.
+            let mirrored = |size| Tilings::found(kind, size, filter, SYMMETRIC, 9, MEASURED).is_some();
+            let [above, aside] = [filter[0] / 2, filter[1] / 2];
+            assert!(mirrored([above, 40, 1]) && mirrored([40, aside, 1]), "{}", kind.name);
+            assert!(above < 2 || !mirrored([above - 1, 40, 1]), "{}", kind.name);
+            assert!(aside < 2 || !mirrored([40, aside - 1, 1]), "{}", kind.name);
+        }
+    }
+
+    /// Whether the kernel of `images` is faster for so many sweeps over an image.
+    fn goes_to_images<T: Element>(side: usize, size: Size, boundary: u32, sweeps: usize, on: usize) -> bool {
+        let (filter, chip) = ([side, side, 1], Chip { multiprocessors: on, measured: true });
+        let images = images::time_of_a_sweep::<T>(filter, size, boundary, sweeps, on);
+        let found = Kind::all_of::<T>(filter)
+            .filter_map(|kind| Tilings::found(kind, size, filter, boundary, sweeps, chip))
+            .filter_map(|tilings| Some(tilings.least(sweeps)?.time));
+        images.is_some_and(|images| found.min_by(f64::total_cmp).is_none_or(|time| images <= time))
+    }
+
+    #[test]
+    fn large_images_are_left_to_other_kernels() {
+        for side in [3, 5, 7] {
+            for boundary in 0..4 {
+                let size = [8192, 8192, 1];
+                assert!(goes_to_images::<f64>(side, size, boundary, 200, 132), "{side}, {boundary}");
+                assert!(goes_to_images::<f32>(side, size, boundary, 200, 132), "{side}, {boundary}");
             }
+        }
+        // What the tests of the engines rely on, with the multiprocessors of the stand-in for the driver.
+        for (side, rows, columns) in [(3, 1152, 350), (5, 672, 230), (7, 416, 800)] {
+            assert!(goes_to_images::<f64>(side, [rows, columns, 1], 0, 4, 4), "{side}");
+        }
+        for (boundary, size) in [(0, [1152, 230, 1]), (1, [1152, 231, 1]), (2, [1152, 230, 1]), (3, [1154, 350, 1])] {
+            assert!(goes_to_images::<f64>(3, size, boundary, 8, 4), "{size:?}");
         }
     }
 }
