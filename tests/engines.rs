@@ -1148,8 +1148,9 @@ const TABLE: [Case; 24] = [
 ];
 
 /// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.
-const CUDA_TABLE: [CudaCase; 14] = [
+const CUDA_TABLE: [CudaCase; 15] = [
     ("sweeps_of_images", sweeps_of_images),
+    ("sweeps_of_small_images", sweeps_of_small_images),
     ("tensor_filters", tensor_filters),
     ("tensor_filters_and_infinities", tensor_filters_and_infinities),
     ("tensor_filters_and_zeros", tensor_filters_and_zeros),
@@ -1167,13 +1168,14 @@ const CUDA_TABLE: [CudaCase; 14] = [
 
 /// What holds for CUDA where a call of the driver fails at the worst moment. The stand-in alone fails when it is told
 /// to.
-const FAULT_TABLE: [FaultCase; 11] = [
+const FAULT_TABLE: [FaultCase; 12] = [
     ("progress_counts_once", progress_counts_once),
     ("taps_are_copied_anew_after_a_failure", taps_are_copied_anew_after_a_failure),
     ("a_warm_chain_asks_for_nothing", a_warm_chain_asks_for_nothing),
     ("filters_in_turn_are_not_sent_again", filters_in_turn_are_not_sent_again),
     ("tensor_cores_are_used_where_they_are", tensor_cores_are_used_where_they_are),
     ("sweeps_of_images_are_done_at_once", sweeps_of_images_are_done_at_once),
+    ("sweeps_of_small_images_are_few_launches", sweeps_of_small_images_are_few_launches),
     ("late_errors_name_the_calls", late_errors_name_the_calls),
     ("a_budget_bounds_the_pool", a_budget_bounds_the_pool),
     ("a_broken_context_is_opened_anew", a_broken_context_is_opened_anew),
@@ -1516,39 +1518,68 @@ fn sweeps_of_images(cuda: Cuda) -> Outcome {
                         if number % share != 0 || rows * columns > most {
                             continue;
                         }
-                        let size = [rows, columns, 1 + number % 2];
-                        let elements: usize = size.iter().product();
-                        let mut input = ordinary(elements, number as u64);
-                        let awkward = [f64::NAN, 5e-324, f64::INFINITY, -0.0, f64::MAX, f64::NEG_INFINITY, 1e-310];
-                        for (n, at) in (number % 50..elements).step_by(1 + elements / 5).enumerate() {
-                            input[at] = awkward[(n + number) % awkward.len()];
-                        }
-                        let entries = tame(size_of_filter * size_of_filter, number as u64 + 1);
-                        let filter_size = [size_of_filter, size_of_filter, 1];
-                        let in_double = Convolution::new(size, filter(entries.clone(), filter_size)?);
-                        check_convolution(&cuda, &in_double.with_boundary(boundary).with_sweeps(sweeps), &input)?;
-                        let in_single = Convolution::new(size, filter(singles(&entries), filter_size)?);
-                        let in_single = in_single.with_boundary(single(boundary)).with_sweeps(sweeps);
-                        check_convolution(&cuda, &in_single, &singles(&input))?;
+                        check_sweeps_of_images(&cuda, size_of_filter, [rows, columns], boundary, sweeps, number)?;
                     }
                 }
             }
         }
     }
+    // Images that the kernel for these is chosen for on the stand-in's few multiprocessors, where others are done in
+    // tiles.
+    for (number, (boundary, size_of_filter, size, sweeps)) in [
+        (KINDS[0], 3, [1152, 230], 8),
+        (KINDS[1], 3, [1152, 231], 8),
+        (KINDS[2], 3, [1152, 230], 9),
+        (KINDS[3], 3, [1154, 350], 8),
+        (KINDS[0], 5, [1408, 230], 4),
+        (KINDS[3], 5, [672, 230], 4),
+        (KINDS[0], 7, [416, 800], 4),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        check_sweeps_of_images(&cuda, size_of_filter, size, boundary, sweeps, number * 2)?;
+    }
     Ok(())
 }
 
+/// Sweeps over one of these images, or two, with awkward samples, in both classes.
+fn check_sweeps_of_images(
+    cuda: &Cuda,
+    size_of_filter: usize,
+    [rows, columns]: [usize; 2],
+    boundary: Boundary<f64>,
+    sweeps: usize,
+    number: usize,
+) -> Outcome {
+    let size = [rows, columns, 1 + number % 2];
+    let elements: usize = size.iter().product();
+    let mut input = ordinary(elements, number as u64);
+    let awkward = [f64::NAN, 5e-324, f64::INFINITY, -0.0, f64::MAX, f64::NEG_INFINITY, 1e-310];
+    for (n, at) in (number % 50..elements).step_by(1 + elements / 5).enumerate() {
+        input[at] = awkward[(n + number) % awkward.len()];
+    }
+    let entries = tame(size_of_filter * size_of_filter, number as u64 + 1);
+    let filter_size = [size_of_filter, size_of_filter, 1];
+    let in_double = Convolution::new(size, filter(entries.clone(), filter_size)?);
+    check_convolution(cuda, &in_double.with_boundary(boundary).with_sweeps(sweeps), &input)?;
+    let in_single = Convolution::new(size, filter(singles(&entries), filter_size)?);
+    let in_single = in_single.with_boundary(single(boundary)).with_sweeps(sweeps);
+    check_convolution(cuda, &in_single, &singles(&input))
+}
+
 /// Which filters do four sweeps over an image on the device in fewer launches: of the kernels for these filters, those
-/// for that alone ask for more shared memory than every chip has.
+/// for that alone ask for more shared memory than every chip has. The images are those that
+/// `large_images_are_left_to_other_kernels` in `src/cuda/kernels/tiles.rs` has.
 fn done_at_once(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, String> {
     let show = |error: Error| error.to_string();
     let mut found = Vec::new();
     for (size_of_filter, size) in [
-        ([3, 3, 1], [672, 230, 1]),
+        ([3, 3, 1], [1152, 350, 1]),
         ([5, 5, 1], [672, 230, 1]),
         ([7, 7, 1], [680, 800, 1]),
-        ([3, 1, 1], [672, 230, 1]),
-        ([1, 3, 1], [672, 230, 1]),
+        ([1, 1, 1], [672, 230, 1]),
+        ([9, 9, 1], [672, 230, 1]),
     ] {
         let count = size.iter().product();
         let from = array_with(cuda, &ordinary(count, 2)).map_err(show)?;
@@ -1572,6 +1603,98 @@ fn sweeps_of_images_are_done_at_once(cuda: Cuda, stand_in: StandIn) -> Outcome {
     }
     let ended = common::child("sweep", &[("CUDA_STAND_IN_CAPABILITY", "8.9")])?;
     if !ended.status.success() || !ended.output.contains("at once: []") {
+        return Err(format!("{:?}: {}", ended.status, ended.output));
+    }
+    Ok(())
+}
+
+/// Filters of which several sweeps over a small image are done at once.
+const SMALL_FILTERS: [[usize; 3]; 10] =
+    [[3, 3, 1], [5, 5, 1], [7, 7, 1], [3, 5, 1], [7, 3, 1], [1, 7, 1], [5, 1, 1], [7, 5, 1], [1, 3, 1], [3, 1, 1]];
+
+/// Sweeps over small images: rows and columns around the sizes of a thread's patch, of a tile's and of the filter, and
+/// one of either, for more sweeps and fewer than a launch does; with samples here and there that spread or fade away.
+fn sweeps_of_small_images(cuda: Cuda) -> Outcome {
+    let share = if StandIn::find().is_some() { 17 } else { 2 };
+    let mut number = 0;
+    for size_of_filter in SMALL_FILTERS {
+        for boundary in KINDS {
+            for rows in [1, 2, 3, 4, 23, 24, 25, 36, 48, 49, 61, 95, 97, 130] {
+                for (columns, sweeps) in
+                    [(1, 3), (2, 9), (3, 4), (4, 17), (25, 8), (36, 5), (47, 2), (73, 20), (110, 7)]
+                {
+                    number += 1;
+                    if number % share != 0 {
+                        continue;
+                    }
+                    let size = [rows, columns, 1 + number / share % 3];
+                    let elements: usize = size.iter().product();
+                    let mut input = ordinary(elements, number as u64);
+                    let awkward = [f64::NAN, 5e-324, f64::INFINITY, -0.0, f64::MAX, f64::NEG_INFINITY, 1e-310];
+                    // With none of these in some, which would be all there is of an image after many sweeps.
+                    let some = if number % 2 == 0 { elements } else { 0 };
+                    for (n, at) in (number % 50..some).step_by(1 + elements / 3).enumerate() {
+                        input[at] = awkward[(n + number) % awkward.len()];
+                    }
+                    let entries = tame(size_of_filter.iter().product(), number as u64 + 1);
+                    let in_double = Convolution::new(size, filter(entries.clone(), size_of_filter)?);
+                    check_convolution(&cuda, &in_double.with_boundary(boundary).with_sweeps(sweeps), &input)?;
+                    let in_single = Convolution::new(size, filter(singles(&entries), size_of_filter)?);
+                    let in_single = in_single.with_boundary(single(boundary)).with_sweeps(sweeps);
+                    check_convolution(&cuda, &in_single, &singles(&input))?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// How many launches so many sweeps over an array on the device are.
+fn launches_of(
+    cuda: &Cuda,
+    stand_in: StandIn,
+    size: [usize; 3],
+    by: [usize; 3],
+    sweeps: usize,
+) -> Result<usize, String> {
+    let show = |error: Error| error.to_string();
+    let count = size.iter().product();
+    let from = array_with(cuda, &ordinary(count, 2)).map_err(show)?;
+    let mut to = Compute::<f64>::array(cuda, count).map_err(show)?;
+    let convolution = Convolution::new(size, filter(tame(by.iter().product(), 1), by)?).with_sweeps(sweeps);
+    stand_in.reset();
+    cuda.convolution(&convolution, Source::Array(&from), Target::Array(&mut to), &Watch::new()).map_err(show)?;
+    Ok((0..stand_in.calls()).filter(|&number| stand_in.call(number).contains("LaunchKernel")).count())
+}
+
+/// Of which filters several sweeps over an image of so many rows and columns are fewer launches.
+fn in_few_launches(cuda: &Cuda, stand_in: StandIn, side: usize) -> Result<Vec<[usize; 3]>, String> {
+    let mut found = Vec::new();
+    for by in SMALL_FILTERS.into_iter().chain([[1, 1, 1], [9, 9, 1], [9, 3, 1], [3, 3, 3]]) {
+        if launches_of(cuda, stand_in, [side, side, 1], by, 6)? < 6 {
+            found.push(by);
+        }
+    }
+    Ok(found)
+}
+
+/// Several sweeps over a small image are one launch, whatever the filter's shape, up to some size, and on every chip;
+/// there only where that is safe, though.
+fn sweeps_of_small_images_are_few_launches(cuda: Cuda, stand_in: StandIn) -> Outcome {
+    let found = in_few_launches(&cuda, stand_in, 40)?;
+    if found != SMALL_FILTERS {
+        return Err(format!("in few launches: {found:?}"));
+    }
+    // What is left at the end is done at once, too.
+    for (sweeps, most) in [(1, 1), (2, 1), (3, 1), (16, 2), (400, 50)] {
+        let launches = launches_of(&cuda, stand_in, [40, 40, 1], [3, 3, 1], sweeps)?;
+        if launches > most {
+            return Err(format!("{sweeps} sweeps: {launches} launches"));
+        }
+    }
+    let ended = common::child("small images", &[("CUDA_STAND_IN_CAPABILITY", "8.9")])?;
+    let expected = format!("small: {found:?}\nlarger: []");
+    if !ended.status.success() || !ended.output.contains(&expected) {
         return Err(format!("{:?}: {}", ended.status, ended.output));
     }
     Ok(())
@@ -1855,6 +1978,14 @@ fn in_child(what: &str) -> Outcome {
         "tensor cores" => {
             let found = on_tensor_cores(&open_cuda()?, StandIn::find().ok_or("no stand-in")?)?;
             println!("on tensor cores: {found:?}");
+            cuda::release();
+            Ok(())
+        }
+        "small images" => {
+            let stand_in = StandIn::find().ok_or("no stand-in")?;
+            for (name, side) in [("small", 12), ("larger", 150)] {
+                println!("{name}: {:?}", in_few_launches(&open_cuda()?, stand_in, side)?);
+            }
             cuda::release();
             Ok(())
         }

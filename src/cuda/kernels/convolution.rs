@@ -10,7 +10,7 @@ use super::super::Element;
 use super::super::cut::{Cut, Size};
 use super::super::module::{Function, Modules, Shape, Turns, counter, launch};
 use super::super::pace::SharedPace;
-use super::{Area, Kernel, LoadOnce, Loaded, Plan, at, images, tensor, word};
+use super::{Area, Kernel, LoadOnce, Loaded, Plan, at, images, tensor, tiles, word};
 use crate::stencil::{Boundary, Convolution, Error, Filter};
 
 /// The filters of `cuda/convolution.cu` that have modules of their own, by rows and columns: one for single and one
@@ -62,13 +62,14 @@ pub(in super::super) struct ConvolutionKernel<T> {
     loaded: LoadOnce,
     on_tensor_cores: LoadOnce,
     several_sweeps: LoadOnce,
+    in_tiles: LoadOnce,
 }
 
 impl<T: Element> ConvolutionKernel<T> {
     pub(in super::super) fn new(what: &Convolution<T>) -> ConvolutionKernel<T> {
         let (size, filter, boundary) = (what.size(), what.filter().clone(), what.boundary());
-        let (loaded, on_tensor_cores, several_sweeps) = Default::default();
-        ConvolutionKernel { size, filter, boundary, loaded, on_tensor_cores, several_sweeps }
+        let (loaded, on_tensor_cores, several_sweeps, in_tiles) = Default::default();
+        ConvolutionKernel { size, filter, boundary, loaded, on_tensor_cores, several_sweeps, in_tiles }
     }
 }
 
@@ -97,6 +98,9 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
 
     fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
         let single = self.single(modules, area)?;
+        if let Some(tilings) = tiles::Tilings::of(modules, area, &self.filter, self.boundary) {
+            return tiles::plan(&self.in_tiles, modules, area, &self.filter, self.boundary, tilings, single);
+        }
         images::plan(&self.several_sweeps, modules, area, &self.filter, self.boundary, single)
     }
 }

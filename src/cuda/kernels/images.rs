@@ -205,6 +205,22 @@ struct Argument {
     boundary: u32,
 }
 
+/// How long each of so many sweeps over an array takes on so many multiprocessors, in microseconds; `None` where single
+/// sweeps had better be.
+pub(super) fn time_of_a_sweep<T: Element>(
+    filter: Size,
+    size: Size,
+    boundary: u32,
+    sweeps: usize,
+    multiprocessors: usize,
+) -> Option<f64> {
+    let kind = Kind::of::<T>(filter)?;
+    let layout = kind.layout(size, boundary, sweeps, multiprocessors)?;
+    let blocks = kind.blocks.min(MOST_SHARED / (layout.shared_bytes + SHARED_BESIDE));
+    let time = kind.time(&layout, size, multiprocessors * blocks, blocks);
+    Some(time / (layout.warps * kind.stages) as f64)
+}
+
 /// How several sweeps of a convolution over a whole array are launched; `None` where single sweeps had better be.
 /// `single` is how these are launched.
 ///

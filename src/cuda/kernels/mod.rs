@@ -6,6 +6,7 @@ mod images;
 mod lines;
 mod sweeps;
 mod tensor;
+mod tiles;
 
 use std::ffi::CStr;
 use std::ops::Range;
@@ -125,7 +126,7 @@ pub(super) trait Plan<T> {
 }
 
 /// What stands outside, as the kernels call it: the `Boundary` of `cuda/sweeps.cuh`, of `cuda/convolution.cu`, of
-/// `cuda/sweeps_images.cuh` and of `cuda/tensor_strips.cuh`.
+/// `cuda/sweeps_images.cuh`, of `cuda/sweeps_tiles.cuh` and of `cuda/tensor_strips.cuh`.
 fn word<T>(boundary: Boundary<T>) -> u32 {
     match boundary {
         Boundary::Constant(_) => 0,

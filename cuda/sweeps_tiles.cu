@@ -1,0 +1,161 @@
+// Several sweeps of a filter over small images in one launch: see sweeps_tiles.cuh.
+//
+// Compiled for -DREAL=float and -DREAL=double; for a filter of -DSIZE rows and columns, or, without that, for one of up
+// to 7 rows and columns, whose numbers are odd. With -DLARGE the patches are larger.
+
+#include "sweeps_tiles.cuh"
+
+namespace {
+#ifdef SIZE
+constexpr int SIZED = SIZE;
+constexpr int LARGEST = SIZE;
+#else
+constexpr int SIZED = 0;
+constexpr int LARGEST = 7;
+#endif
+#ifdef LARGE
+constexpr bool LARGE_PATCH = true;
+#else
+constexpr bool LARGE_PATCH = false;
+#endif
+// Rows and columns of a thread's patch, and the most threads of a block, which bounds the registers. Measured on an
+// H200 among some dozen: small patches are ahead for small images, where there are hardly enough threads, and large ones
+// read less of what others have computed.
+constexpr bool DOUBLE = sizeof(REAL) == 8;
+constexpr int ROWS = LARGE_PATCH ? 5 : 3;
+constexpr int COLUMNS = DOUBLE && !LARGE_PATCH ? 3 : 4;
+constexpr int THREADS = LARGE_PATCH || (DOUBLE && SIZED == 7) ? 256 : 512;
+}  // namespace
+
+// The filter, in column-major order.
+__constant__ REAL F[LARGEST * LARGEST];
+
+namespace {
+typedef tiles::Launch<REAL> Launch;
+
+struct Filter {
+#ifdef SIZE
+    __device__ __forceinline__ explicit Filter(const Launch&) {}
+    static constexpr __device__ int height() { return SIZE; }
+    static constexpr __device__ int width() { return SIZE; }
+
+    // Where the window of a patch is in a buffer. Where that depends on the boundary, it is found out once.
+    template <int ROWS, int COLUMNS, bool MAPPED>
+    struct Window {
+        int rows[ROWS + SIZE - 1];
+        int columns[COLUMNS + SIZE - 1];
+
+        template <class RowAt, class ColumnAt>
+        __device__ __forceinline__ Window(const RowAt& row_at, const ColumnAt& column_at) {
+#pragma unroll
+            for (int k = 0; k < ROWS + SIZE - 1; ++k) rows[k] = MAPPED ? here(row_at(k)) : row_at(k);
+#pragma unroll
+            for (int m = 0; m < COLUMNS + SIZE - 1; ++m) columns[m] = MAPPED ? here(column_at(m)) : column_at(m);
+        }
+    };
+
+    // The outputs of a patch in place of its samples, column by column of the window. Where the window is as it lies
+    // in the buffer, the samples of the patch itself are at hand.
+    template <int ROWS, int COLUMNS, bool MAPPED, class ColumnAt>
+    __device__ __forceinline__ void apply(const Window<ROWS, COLUMNS, MAPPED>& window, const ColumnAt&,
+                                          const REAL* buffer, REAL (&patch)[COLUMNS][ROWS]) const {
+        REAL sums[COLUMNS][ROWS];
+#pragma unroll
+        for (int m = 0; m < COLUMNS + SIZE - 1; ++m) {
+            const REAL* const column = buffer + window.columns[m];
+            REAL samples[ROWS + SIZE - 1];
+#pragma unroll
+            for (int k = 0; k < ROWS + SIZE - 1; ++k) {
+                const int i = k - SIZE / 2;
+                const int j = m - SIZE / 2;
+                const bool at_hand = !MAPPED && i >= 0 && i < ROWS && j >= 0 && j < COLUMNS;
+                samples[k] = at_hand ? patch[at_hand ? j : 0][at_hand ? i : 0] : column[window.rows[k]];
+            }
+#pragma unroll
+            for (int j = 0; j < COLUMNS; ++j) {
+                const int c = m - j;
+                if (c < 0 || c >= SIZE) continue;
+#pragma unroll
+                for (int r = 0; r < SIZE; ++r) {
+#pragma unroll
+                    for (int i = 0; i < ROWS; ++i) {
+                        const REAL sum = c == 0 && r == 0 ? REAL(0) : sums[j][i];
+                        sums[j][i] = fma(samples[i + r], F[c * SIZE + r], sum);
+                    }
+                }
+            }
+        }
+#pragma unroll
+        for (int j = 0; j < COLUMNS; ++j) {
+#pragma unroll
+            for (int i = 0; i < ROWS; ++i) patch[j][i] = sums[j][i];
+        }
+    }
+#else
+    int high;
+    int wide;
+
+    __device__ __forceinline__ explicit Filter(const Launch& launch) : high(launch.height), wide(launch.width) {}
+    __device__ __forceinline__ int height() const { return high; }
+    __device__ __forceinline__ int width() const { return wide; }
+
+    // Where the rows of a patch's window are in a buffer.
+    template <int ROWS, int COLUMNS, bool MAPPED>
+    struct Window {
+        int rows[ROWS + LARGEST - 1];
+
+        template <class RowAt, class ColumnAt>
+        __device__ __forceinline__ Window(const RowAt& row_at, const ColumnAt&) {
+#pragma unroll
+            for (int k = 0; k < ROWS + LARGEST - 1; ++k) rows[k] = MAPPED ? here(row_at(k)) : row_at(k);
+        }
+    };
+
+    // The outputs of a patch in place of its samples, column by column of the filter: samples go down the window a row
+    // at a time.
+    template <int ROWS, int COLUMNS, bool MAPPED, class ColumnAt>
+    __device__ __forceinline__ void apply(const Window<ROWS, COLUMNS, MAPPED>& window, const ColumnAt& column_at,
+                                          const REAL* buffer, REAL (&patch)[COLUMNS][ROWS]) const {
+#pragma unroll
+        for (int j = 0; j < COLUMNS; ++j) {
+#pragma unroll
+            for (int i = 0; i < ROWS; ++i) patch[j][i] = 0;
+        }
+        const REAL* entries = F;
+#pragma unroll 1
+        for (int c = 0; c < wide; ++c) {
+            REAL samples[COLUMNS][ROWS + LARGEST - 1];
+            const REAL* columns[COLUMNS];
+#pragma unroll
+            for (int j = 0; j < COLUMNS; ++j) {
+                columns[j] = buffer + column_at(j + c);
+#pragma unroll
+                for (int k = 0; k < ROWS - 1; ++k) samples[j][k] = columns[j][window.rows[k]];
+            }
+#pragma unroll
+            for (int r = 0; r < LARGEST; ++r) {
+                if (r >= high) break;
+                const REAL entry = entries[r];
+#pragma unroll
+                for (int j = 0; j < COLUMNS; ++j) {
+                    samples[j][ROWS - 1 + r] = columns[j][window.rows[ROWS - 1 + r]];
+#pragma unroll
+                    for (int i = 0; i < ROWS; ++i) patch[j][i] = fma(samples[j][i + r], entry, patch[j][i]);
+                }
+            }
+            entries += high;
+        }
+    }
+#endif
+};
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(THREADS) sweeps_tiles(Launch launch) {
+    DYNAMIC_SHARED(REAL, shared);
+    tiles::sweep_tile<REAL, ROWS, COLUMNS>(launch, shared, Filter(launch));
+}
+
+// What the host must know to launch it, told by the module itself.
+extern "C" __constant__ unsigned int patch_rows = ROWS;
+extern "C" __constant__ unsigned int patch_columns = COLUMNS;
+extern "C" __constant__ unsigned int most_threads = THREADS;

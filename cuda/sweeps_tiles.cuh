@@ -1,0 +1,259 @@
+// Several sweeps of a filter over small images in one launch.
+//
+// A launch costs some microseconds however little it does, and a sweep over a small image takes less. So a block takes
+// a region of an image into shared memory and does several sweeps there. Each sweep spoils a radius of rows and of columns at a
+// side that is not the image's, so regions overlap, and a block writes what is right at the end.
+//
+// A thread has the same patch of ROWS x COLUMNS outputs in every sweep. It reads the samples around the patch from
+// shared memory, those of the patch are in its registers, and writes its outputs to the other of two buffers: one
+// barrier a sweep. The entries of the filter are operands of the multiply-adds, straight from constant memory. Patches
+// have an odd number of rows: lanes read shared memory at odd distances, without conflicts, where the host chooses the
+// pitch accordingly.
+//
+// At the image's own edges every sweep is true. For the constant boundary there are ghost cells around the region,
+// which nobody writes. For those that repeat samples (replicate, symmetric) a thread reads the cells that stand for the
+// ghost cells: only blocks at an edge do so, in a path of their own. For one that goes around, the region is loaded as
+// if the image went on, and nothing has an edge.
+#pragma once
+
+#include "chip.cuh"
+
+namespace tiles {
+
+// What stands outside.
+enum Boundary { CONSTANT, REPLICATE, SYMMETRIC, CIRCULAR };
+
+// One launch. Its blocks are (page, tile across, tile down), the last counting fastest.
+template <typename T>
+struct Launch {
+    const T* input;
+    T* output;
+    double value;  // of the constant boundary
+    int rows;      // of an image, which lie next to each other
+    int columns;
+    int region_rows;  // that a block holds: no more than the image's, but for CIRCULAR
+    int region_columns;
+    int tiles_down;  // of an image
+    int tiles_across;
+    int patches_down;  // of a region: patches_down * patches_across threads have one
+    int patches_across;
+    int pitch;   // between columns of a buffer
+    int buffer;  // elements of one
+    int sweeps;
+    int boundary;
+    int height;  // of the filter
+    int width;
+    unsigned int tiles_turn;    // 2^32 / tiles_down, rounded up
+    unsigned int patches_turn;  // the same of patches_down
+};
+
+// A number divided, where its product with the divisor is less than 2^32.
+__device__ __forceinline__ int quotient(int number, int divisor, unsigned int turn) {
+    return divisor == 1 ? number : (int)((unsigned long long)(unsigned int)number * turn >> 32);
+}
+
+constexpr int NEVER = 1 << 30;
+
+// Along one dimension: what a block holds of an image, and what it writes of that.
+struct Span {
+    int first;  // the sample of its first place
+    int from;   // the places it writes: from here on
+    int to;     // and up to here
+    bool low;   // whether its first sample is the image's
+    bool high;  // and its last
+
+    __device__ __forceinline__ Span(int tile, int tiles, int count, int held, int reach, bool circular) {
+        const int step = held - 2 * reach;
+        if (circular) {
+            first = tile * step - reach;
+            from = reach;
+            to = tile == tiles - 1 ? count - first : held - reach;
+            low = high = false;
+        } else {
+            first = tile * step < count - held ? tile * step : count - held;
+            from = tile == 0 ? 0 : tile * step + reach - first;
+            to = tile == tiles - 1 ? held : (tile + 1) * step + reach - first;
+            low = first == 0;
+            high = first + held == count;
+        }
+    }
+
+    // Which place of the region stands for one that may be beyond the image.
+    __device__ __forceinline__ int standing_for(int at, int held, int radius, bool mirror) const {
+        const int before = mirror ? -1 - at : 0;
+        const int behind = mirror ? 2 * held - 1 - at : held - 1;
+        at = low && at < 0 ? before : high && at >= held ? behind : at;
+        // What lies farther out counts for no output.
+        return at < -radius ? -radius : at;
+    }
+
+    // How many sweeps must be left for the outputs from a place on, so many, to count for what is written in the end.
+    // Each sweep needs `radius` places more on either side.
+    __device__ __forceinline__ int counts_from(int at, int count, int radius) const {
+        const int behind = at + 1 - to;
+        const int before = from + 1 - at - count;
+        const int away = behind > before ? behind : before;
+        return away <= 0 ? 0 : radius == 0 ? NEVER : (away + radius - 1) / radius;
+    }
+};
+
+// The samples of some neighbouring places of a region, from the image's first on: what lies behind the region is the
+// last one's.
+template <int COUNT>
+__device__ __forceinline__ void samples_of(int (&samples)[COUNT], int at, int held, int first, int count, bool circular) {
+    if (circular) {
+        int sample = (first + at) % count;
+        if (sample < 0) sample += count;
+#pragma unroll
+        for (int i = 0; i < COUNT; ++i) {
+            samples[i] = sample;
+            sample = sample + 1 == count ? 0 : sample + 1;
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < COUNT; ++i) samples[i] = first + (at + i < held ? at + i : held - 1);
+    }
+}
+
+template <typename T, int ROWS, int COLUMNS, bool MAPPED, class Filter>
+__device__ __forceinline__ void sweep_region(const Launch<T>& launch, const Span& down, const Span& across,
+                                             long long page, T* shared, const Filter& filter) {
+    const int above = filter.height() / 2;  // rows of samples on either side of an output
+    const int aside = filter.width() / 2;   // and columns
+    const int held_rows = launch.region_rows;
+    const int held_columns = launch.region_columns;
+    const int pitch = launch.pitch;
+    const bool circular = launch.boundary == CIRCULAR;
+    const bool mirror = launch.boundary == SYMMETRIC;
+    const int patch_across = quotient((int)threadIdx.x, launch.patches_down, launch.patches_turn);
+    const int row = ((int)threadIdx.x - patch_across * launch.patches_down) * ROWS;
+    const int column = patch_across * COLUMNS;
+    const bool has_patch = patch_across < launch.patches_across;
+    // A patch at the last row or column may reach out of the region: there it holds the constant, as ghost cells do.
+    const bool whole = row + ROWS <= held_rows && column + COLUMNS <= held_columns;
+    T patch[COLUMNS][ROWS];
+    const auto reach_out = [&] {
+        if (!whole) {
+            const int rows = here(held_rows - row);
+            const int columns = here(held_columns - column);
+#pragma unroll
+            for (int j = 0; j < COLUMNS; ++j) {
+#pragma unroll
+                for (int i = 0; i < ROWS; ++i) {
+                    if (i >= rows || j >= columns) patch[j][i] = T(launch.value);
+                }
+            }
+        }
+    };
+
+    int row_of[ROWS];
+    int column_of[COLUMNS];
+    samples_of(row_of, row, held_rows, down.first, launch.rows, circular);
+    samples_of(column_of, column, held_columns, across.first, launch.columns, circular);
+    const T* const image = launch.input + page;
+#pragma unroll
+    for (int j = 0; j < COLUMNS; ++j) {
+        const T* const of_column = image + (long long)column_of[j] * launch.rows;
+#pragma unroll
+        for (int i = 0; i < ROWS; ++i) patch[j][i] = of_column[row_of[i]];
+    }
+
+    // Two buffers, each with room for ghost cells around the region.
+    T* current = shared + above + aside * pitch;
+    T* next = current + launch.buffer;
+    if (launch.boundary == CONSTANT) {
+        // At all sides: those that are inside the image are spoilt anyway.
+        const T value = T(launch.value);
+        const auto fill = [&](int place) {
+            current[place] = value;
+            next[place] = value;
+        };
+#pragma unroll 1
+        for (int at = (int)threadIdx.x - aside; at < held_columns + aside; at += (int)blockDim.x) {
+#pragma unroll 1
+            for (int i = 0; i < above; ++i) {
+                fill(at * pitch - 1 - i);
+                fill(at * pitch + held_rows + i);
+            }
+        }
+#pragma unroll 1
+        for (int at = (int)threadIdx.x; at < held_rows; at += (int)blockDim.x) {
+#pragma unroll 1
+            for (int j = 0; j < aside; ++j) {
+                fill(at - (1 + j) * pitch);
+                fill(at + (held_columns + j) * pitch);
+            }
+        }
+    }
+    // Outside of the region a patch's outputs are the constant, which is there already.
+    const int own = column * pitch + row;
+    const auto keep = [&](T* buffer) {
+        reach_out();
+#pragma unroll
+        for (int j = 0; j < COLUMNS; ++j) {
+#pragma unroll
+            for (int i = 0; i < ROWS; ++i) buffer[own + j * pitch + i] = patch[j][i];
+        }
+    };
+    if (has_patch) keep(current);
+
+    // The window of a patch: where its rows and columns are in a buffer, counted from its first.
+    const auto row_at = [&](int k) {
+        const int at = row + k - above;
+        return MAPPED ? down.standing_for(at, held_rows, above, mirror) : at;
+    };
+    const auto column_at = [&](int m) {
+        const int at = column + m - aside;
+        return (MAPPED ? across.standing_for(at, held_columns, aside, mirror) : at) * pitch;
+    };
+    const typename Filter::template Window<ROWS, COLUMNS, MAPPED> window(row_at, column_at);
+
+    const int from_down = down.counts_from(row, ROWS, above);
+    const int from_across = across.counts_from(column, COLUMNS, aside);
+    const int counts_from = !has_patch ? NEVER : from_down > from_across ? from_down : from_across;
+    __syncthreads();
+#pragma unroll 1
+    for (int left = launch.sweeps - 1;; --left) {
+        const bool counts = left >= counts_from;
+        if (counts) filter.apply(window, column_at, current, patch);
+        if (left == 0) break;
+        if (counts) keep(next);
+        __syncthreads();
+        T* const last = current;
+        current = next;
+        next = last;
+    }
+    if (counts_from > 0) return;
+    T* const to = launch.output + page + (long long)(across.first + column) * launch.rows + down.first + row;
+#pragma unroll
+    for (int j = 0; j < COLUMNS; ++j) {
+        const bool inside = column + j >= across.from && column + j < across.to;
+#pragma unroll
+        for (int i = 0; i < ROWS; ++i) {
+            if (inside && row + i >= down.from && row + i < down.to) to[(long long)j * launch.rows + i] = patch[j][i];
+        }
+    }
+}
+
+template <typename T, int ROWS, int COLUMNS, class Filter>
+__device__ __forceinline__ void sweep_tile(const Launch<T>& launch, T* shared, const Filter& filter) {
+    const bool circular = launch.boundary == CIRCULAR;
+    const unsigned int tiles = (unsigned int)(launch.tiles_down * launch.tiles_across);
+    const unsigned int number = blockIdx.x / tiles;
+    const int tile = (int)(blockIdx.x - number * tiles);
+    const int tile_across = quotient(tile, launch.tiles_down, launch.tiles_turn);
+    const int tile_down = tile - tile_across * launch.tiles_down;
+    const long long page = (long long)number * launch.rows * launch.columns;
+    const Span down(tile_down, launch.tiles_down, launch.rows, launch.region_rows,
+                    launch.sweeps * (filter.height() / 2), circular);
+    const Span across(tile_across, launch.tiles_across, launch.columns, launch.region_columns,
+                      launch.sweeps * (filter.width() / 2), circular);
+    const bool repeats = launch.boundary == REPLICATE || launch.boundary == SYMMETRIC;
+    if (repeats && (down.low || down.high || across.low || across.high)) {
+        sweep_region<T, ROWS, COLUMNS, true>(launch, down, across, page, shared, filter);
+    } else {
+        sweep_region<T, ROWS, COLUMNS, false>(launch, down, across, page, shared, filter);
+    }
+}
+
+}  // namespace tiles

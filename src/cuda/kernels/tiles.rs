@@ -1,0 +1,674 @@
+//! Several sweeps of a filter over small images that lie on the device, in each launch: `cuda/sweeps_tiles.cu`.
+//!
+//! A launch costs some microseconds, and a sweep over a small image takes less. The kernel gives the bits of single
+//! sweeps. It is for every chip, and used where a [model](Kind) says that it is faster than what else there is.
+
+use std::ops::Range;
+
+use bytemuck::{Pod, Zeroable};
+use cudarc::driver::sys;
+
+use super::super::Element;
+use super::super::cut::Size;
+use super::super::module::{Function, Modules, Shape, launch};
+use super::super::pace::SharedPace;
+use super::{Area, CAPABILITY, LoadOnce, Loaded, Plan, images, word};
+use crate::stencil::{Boundary, Error, Filter};
+
+/// The most rows, and columns, of a filter.
+const MOST_ENTRIES: usize = 7;
+
+/// How many sweeps a launch may do.
+const SWEEPS: [usize; 10] = [2, 3, 4, 5, 6, 7, 8, 10, 12, 16];
+
+/// The patches of a region below each other, and the threads of a block, that are tried.
+const PATCHES_DOWN: [usize; 5] = [8, 12, 16, 24, 32];
+const THREADS: [usize; 5] = [96, 128, 192, 256, 384];
+
+/// Threads of a warp.
+const LANES: usize = 32;
+
+/// The shared memory that a block takes beside what it asks for, in bytes.
+const SHARED_BESIDE: usize = 1 << 10;
+
+/// The shared memory that a block may ask for on every chip.
+const SHARED_EVERYWHERE: usize = 48 << 10;
+
+/// The registers of a multiprocessor, and the most blocks that it holds.
+const REGISTERS: usize = 64 << 10;
+const RESIDENT_BLOCKS: usize = 16;
+
+/// The tiles of an image, and those of a launch, that the kernel can count.
+const MOST_TILES: usize = 1 << 16;
+const MOST_BLOCKS: usize = 1 << 30;
+
+/// The most rows or columns of an image.
+const MOST_PLACES: usize = 1 << 28;
+
+/// A module, and what is known of it before it is loaded.
+///
+/// A launch takes [`LAUNCH`], and its blocks, as many at a time as multiprocessors hold, take `load` and `load_of_warp`
+/// for each warp of the multiprocessor, and then for each sweep `latency` and `warp` for each warp that has something to
+/// do. All in microseconds, fitted to some thousand layouts on an H200 (BENCHMARKS.md): what it chooses was at most a
+/// tenth slower than the fastest of them up to 1024 x 1024.
+#[derive(Debug)]
+struct Kind {
+    name: &'static str,
+    single: bool,
+    /// Rows and columns of the filter; 0 for any up to [`MOST_ENTRIES`].
+    size: usize,
+    /// Rows and columns of a thread's patch.
+    patch: [usize; 2],
+    /// The most threads of a block, and the registers of each.
+    threads: usize,
+    registers: usize,
+    load: f64,
+    load_of_warp: f64,
+    latency: f64,
+    warp: f64,
+    /// What a single sweep takes at least, by the kernels for that, and for each million samples.
+    sweep: f64,
+    million: f64,
+}
+
+/// What a launch takes beside its blocks, in microseconds.
+const LAUNCH: f64 = 2.2;
+
+/// No chip does what waits for itself in less than the measured time divided by this.
+const QUICKEST: f64 = 1.5;
+
+/// The multiprocessors of the chip that was measured.
+const MEASURED_ON: f64 = 132.0;
+
+/// What a million outputs take on tensor cores, which do single sweeps of filters that are not square, in microseconds.
+const ON_TENSOR_CORES: f64 = 7.6;
+
+/// Measured on an H200, with driver 580: the general modules with 3 x 5, then those for square filters.
+const KINDS: [Kind; 10] = [
+    kind("sweeps_tiles_float", true, 0, [3, 4], [512, 64], [0.25, 0.061, 0.635, 0.0682], [11.5, 3.0]),
+    kind("sweeps_tiles_double", false, 0, [3, 3], [512, 80], [0.35, 0.065, 0.594, 0.0808], [12.0, 5.0]),
+    kind("sweeps_tiles_float_03", true, 3, [3, 4], [512, 80], [0.64, 0.033, 0.109, 0.0320], [6.0, 2.0]),
+    kind("sweeps_tiles_float_05", true, 5, [3, 4], [512, 128], [0.11, 0.079, 0.317, 0.0613], [6.4, 2.3]),
+    kind("sweeps_tiles_float_07", true, 7, [3, 4], [512, 128], [0.0, 0.126, 0.550, 0.0959], [7.0, 3.0]),
+    kind("sweeps_tiles_double_03", false, 3, [3, 3], [512, 112], [0.48, 0.069, 0.114, 0.0353], [4.4, 3.5]),
+    kind("sweeps_tiles_double_05", false, 5, [3, 3], [512, 128], [0.35, 0.035, 0.330, 0.0971], [7.0, 3.5]),
+    kind("sweeps_tiles_double_07", false, 7, [3, 3], [256, 176], [0.0, 0.174, 0.672, 0.0878], [7.9, 4.0]),
+    kind("sweeps_tiles_double_03_large", false, 3, [5, 4], [256, 128], [0.22, 0.254, 0.268, 0.0542], [4.4, 3.5]),
+    kind("sweeps_tiles_double_07_large", false, 7, [5, 4], [256, 248], [0.0, 0.231, 1.059, 0.2573], [7.9, 4.0]),
+];
+
+const fn kind(
+    name: &'static str,
+    single: bool,
+    size: usize,
+    patch: [usize; 2],
+    [threads, registers]: [usize; 2],
+    [load, load_of_warp, latency, warp]: [f64; 4],
+    [sweep, million]: [f64; 2],
+) -> Kind {
+    Kind { name, single, size, patch, threads, registers, load, load_of_warp, latency, warp, sweep, million }
+}
+
+/// How one launch is laid out: see `struct Launch` of `cuda/sweeps_tiles.cuh`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Tiling {
+    sweeps: usize,
+    /// Down and across, as all that follow.
+    region: [usize; 2],
+    tiles: [usize; 2],
+    patches: [usize; 2],
+    /// How long a sweep takes, in microseconds.
+    time: f64,
+}
+
+impl Tiling {
+    fn threads(&self) -> usize {
+        (self.patches[0] * self.patches[1]).next_multiple_of(LANES)
+    }
+
+    fn blocks(&self, pages: usize) -> usize {
+        self.tiles[0].saturating_mul(self.tiles[1]).saturating_mul(pages)
+    }
+
+    /// How far the columns of a buffer are apart, and the elements of one. Neighbouring threads read places that are a
+    /// patch's rows apart, an odd number: that goes on from a column of patches to the next one if the pitch is right,
+    /// or nearly so, and then no two of them need the same bank.
+    fn buffer(&self, kind: &Kind, filter: Size) -> (usize, usize) {
+        let banks = kind.banks() as isize;
+        let [rows, columns] = [0, 1].map(|i| self.patches[i] * kind.patch[i] + filter[i] - 1);
+        let off = |pitch: usize| {
+            let off = (kind.patch[1] * pitch) as isize - (self.patches[0] * kind.patch[0]) as isize;
+            off.rem_euclid(banks).min((-off).rem_euclid(banks))
+        };
+        let pitch = (rows..rows + kind.banks()).min_by_key(|&pitch| off(pitch)).unwrap_or(rows);
+        (pitch, pitch * columns)
+    }
+
+    /// The bytes of the two buffers, whatever the pitch.
+    fn most_shared(&self, kind: &Kind, filter: Size) -> usize {
+        let [rows, columns] = [0, 1].map(|i| self.patches[i] * kind.patch[i] + filter[i] - 1);
+        2 * (rows + kind.banks() - 1) * columns * kind.element()
+    }
+}
+
+/// The chip that a launch is laid out for.
+#[derive(Debug, Clone, Copy)]
+struct Chip {
+    multiprocessors: usize,
+    /// Whether it is one of those that were measured.
+    measured: bool,
+}
+
+impl Chip {
+    /// How many times as long multiply-adds take as on the chip that was measured. Others are taken for the slowest
+    /// there are, with a thirty-second of the units for doubles and half of those for singles: what is faster there,
+    /// although it computes some outputs twice, is so on all.
+    fn slower(self, single: bool) -> f64 {
+        match (self.measured, single) {
+            (true, _) => 1.0,
+            (false, true) => 2.0,
+            (false, false) => 32.0,
+        }
+    }
+
+    /// The shared memory that a block may ask for, and what a multiprocessor has, in bytes; and the threads that it
+    /// holds. Those of other chips are the least that there are.
+    fn room(self) -> (usize, usize, usize) {
+        if self.measured { (226 << 10, 228 << 10, 2048) } else { (SHARED_EVERYWHERE, 64 << 10, 1024) }
+    }
+}
+
+/// How an image is cut along a dimension, for a halo of `reach` on either side: the samples that a region of at most so
+/// many patches holds, and how many regions there are.
+fn cut(count: usize, most: usize, patch: usize, reach: usize, circular: bool) -> Option<(usize, usize)> {
+    let whole = |held: usize| held.next_multiple_of(patch);
+    if !circular && most * patch >= count {
+        return Some((count, 1));
+    }
+    // The outputs of a region that has an edge on both sides; the first and the last have more.
+    let step = (most * patch).checked_sub(2 * reach).filter(|&step| step > 0)?;
+    let beyond = if circular { 0 } else { 2 * reach };
+    // As many regions as are needed, and then as small as they may be.
+    let tiles = (count - beyond).div_ceil(step).max(1);
+    let held = whole((count - beyond).div_ceil(tiles) + 2 * reach);
+    let held = if circular { held } else { held.min(count) };
+    Some((held, (count - beyond).div_ceil(held - 2 * reach).max(1)))
+}
+
+impl Kind {
+    /// Those for a filter.
+    fn all_of<T: Element>(filter: Size) -> impl Iterator<Item = &'static Kind> {
+        let [height, width, depth] = filter;
+        let fits = depth == 1 && height.max(width) <= MOST_ENTRIES && height * width > 1;
+        let own = height == width && height > 1;
+        let size = if own { height } else { 0 };
+        KINDS.iter().filter(move |kind| fits && kind.size == size && kind.single == (T::NAME == f32::NAME))
+    }
+
+    /// How many multiply-adds an output takes, against those of the filter that the module was measured with.
+    fn share(&self, [height, width, _]: Size) -> f64 {
+        if self.size == 0 { (height * width) as f64 / 15.0 } else { 1.0 }
+    }
+
+    /// Bytes of an element, and the elements that shared memory gives at once.
+    fn element(&self) -> usize {
+        if self.single { size_of::<f32>() } else { size_of::<f64>() }
+    }
+
+    fn banks(&self) -> usize {
+        128 / self.element()
+    }
+
+    /// How long a single sweep takes by the kernels for that, in microseconds; on a chip that was not measured at least
+    /// so long.
+    fn single_sweep(&self, size: Size, filter: Size, chip: Chip) -> f64 {
+        let share = self.share(filter);
+        let sweep = if self.size == 0 { self.sweep * (1.0 + share) / 2.0 } else { self.sweep };
+        let millions = size.iter().product::<usize>() as f64 / 1e6 * MEASURED_ON / chip.multiprocessors as f64;
+        if chip.measured {
+            let work = self.million * share;
+            sweep + millions * if self.size == 0 && !self.single { work.min(ON_TENSOR_CORES) } else { work }
+        } else {
+            // As the patches of this kernel that have nothing else to wait for.
+            let outputs = (LANES * self.patch[0] * self.patch[1]) as f64;
+            let work = self.warp * share * chip.slower(self.single) * millions * 1e6 / outputs / MEASURED_ON;
+            work.max(sweep / QUICKEST)
+        }
+    }
+
+    /// The layout for so many sweeps at once that takes least time.
+    fn tiling(&self, size: Size, filter: Size, boundary: u32, sweeps: usize, chip: Chip) -> Option<Tiling> {
+        let shapes = PATCHES_DOWN.iter().flat_map(|&down| THREADS.map(|threads| (down, threads)));
+        let shapes = shapes.filter(|&(down, threads)| threads <= self.threads && down <= threads);
+        let tilings = shapes
+            .filter_map(|(down, threads)| self.tiling_of(size, filter, boundary, sweeps, chip, [down, threads / down]));
+        tilings.min_by(|a, b| a.time.total_cmp(&b.time))
+    }
+
+    /// The layout with regions of at most so many patches.
+    fn tiling_of(
+        &self,
+        [rows, columns, pages]: Size,
+        filter: Size,
+        boundary: u32,
+        sweeps: usize,
+        chip: Chip,
+        most: [usize; 2],
+    ) -> Option<Tiling> {
+        let [above, aside] = [filter[0] / 2, filter[1] / 2];
+        let circular = boundary == CIRCULAR;
+        let (region_rows, down) = cut(rows, most[0], self.patch[0], sweeps * above, circular)?;
+        let (region_columns, across) = cut(columns, most[1], self.patch[1], sweeps * aside, circular)?;
+        let region = [region_rows, region_columns];
+        let patches = [region_rows.div_ceil(self.patch[0]), region_columns.div_ceil(self.patch[1])];
+        let mut tiling = Tiling { sweeps, region, tiles: [down, across], patches, time: f64::INFINITY };
+        let blocks = tiling.blocks(pages);
+        let (shared, threads) = (tiling.most_shared(self, filter), tiling.threads());
+        let (most_shared, room, most_threads) = chip.room();
+        if down.saturating_mul(across) > MOST_TILES || blocks > MOST_BLOCKS || shared > most_shared {
+            return None;
+        }
+        let at_once = (room / (shared + SHARED_BESIDE)).min(REGISTERS / (threads * self.registers));
+        let at_once = at_once.min(most_threads / threads).min(RESIDENT_BLOCKS);
+        if at_once == 0 {
+            return None;
+        }
+        // Of what a region has, what counts for its outputs: less and less towards the last sweep.
+        let counted = |left: usize| {
+            let along = |held: usize, tiles: usize, radius: usize, patch: usize| {
+                let outputs = if tiles == 1 && !circular { held } else { held - 2 * sweeps * radius };
+                (outputs + 2 * left * radius + patch - 1).min(held) as f64
+            };
+            along(region_rows, down, above, self.patch[0]) * along(region_columns, across, aside, self.patch[1])
+        };
+        let all = (patches[0] * self.patch[0] * patches[1] * self.patch[1]) as f64;
+        let useful = (counted(0) + 4.0 * counted((sweeps - 1) / 2) + counted(sweeps - 1)) / (6.0 * all);
+        let warps = threads as f64 / LANES as f64;
+        let share = self.share(filter) * chip.slower(self.single);
+        let wave = |blocks: f64| {
+            let sweep = self.latency * self.share(filter) + self.warp * share * warps * blocks * useful;
+            self.load + self.load_of_warp * warps * blocks + sweeps as f64 * sweep
+        };
+        let (waves, rest) = (blocks / (chip.multiprocessors * at_once), blocks % (chip.multiprocessors * at_once));
+        let last = if rest == 0 { 0.0 } else { wave(rest.div_ceil(chip.multiprocessors) as f64) };
+        tiling.time = (LAUNCH + waves as f64 * wave(at_once as f64) + last) / sweeps as f64;
+        Some(tiling)
+    }
+}
+
+/// The layouts for an array, by the number of sweeps that a launch does.
+#[derive(Debug)]
+pub(super) struct Tilings {
+    kind: &'static Kind,
+    each: Vec<Tiling>,
+}
+
+impl Tilings {
+    /// Those that are faster than what else there is for so many sweeps; `None` where another kernel is faster.
+    pub(super) fn of<T: Element>(
+        modules: &Modules,
+        area: &Area<T>,
+        filter: &Filter<T>,
+        boundary: Boundary<T>,
+    ) -> Option<Tilings> {
+        let size = area.tile.size();
+        let span = area.tile.span();
+        let whole = !span.is_empty() && span.len() == area.tile.samples();
+        if !whole || !area.queued || area.sweeps < 2 {
+            return None;
+        }
+        let device = modules.device()?;
+        let multiprocessors = device.multiprocessors.max(1) as usize;
+        let chip = Chip { multiprocessors, measured: device.capability == CAPABILITY };
+        let (filter_size, boundary) = (filter.size(), word(boundary));
+        let kinds = Kind::all_of::<T>(filter_size);
+        let found = kinds.filter_map(|kind| Tilings::found(kind, size, filter_size, boundary, area.sweeps, chip));
+        let timed = found.filter_map(|tilings| Some((tilings.least(area.sweeps)?.time, tilings)));
+        let (time, tilings) = timed.min_by(|a, b| a.0.total_cmp(&b.0))?;
+        let images = || images::time_of_a_sweep::<T>(filter_size, size, boundary, area.sweeps, multiprocessors);
+        let faster = !chip.measured || images().is_none_or(|images| time < images);
+        faster.then_some(tilings)
+    }
+
+    /// Those that are faster than single sweeps.
+    fn found(
+        kind: &'static Kind,
+        size: Size,
+        filter: Size,
+        boundary: u32,
+        sweeps: usize,
+        chip: Chip,
+    ) -> Option<Tilings> {
+        let [rows, columns, _] = size;
+        // A boundary that mirrors takes what it needs from the image once.
+        let mirrors = boundary != SYMMETRIC || (rows >= filter[0] / 2 && columns >= filter[1] / 2);
+        if !mirrors || rows.max(columns) > MOST_PLACES {
+            return None;
+        }
+        let mut least = kind.single_sweep(size, filter, chip);
+        let single = least;
+        let mut each = Vec::new();
+        for at_once in SWEEPS.into_iter().take_while(|&at_once| at_once <= sweeps) {
+            let Some(tiling) = kind.tiling(size, filter, boundary, at_once, chip) else { break };
+            // From some number on it only becomes worse.
+            if tiling.time > 1.25 * least {
+                break;
+            }
+            least = least.min(tiling.time);
+            if tiling.time < single {
+                each.push(tiling);
+            }
+        }
+        (!each.is_empty()).then_some(Tilings { kind, each })
+    }
+
+    /// The one that takes least time for a sweep where so many are left.
+    fn least(&self, sweeps: usize) -> Option<&Tiling> {
+        let fits = self.each.iter().filter(|tiling| tiling.sweeps <= sweeps);
+        fits.min_by(|a, b| a.time.total_cmp(&b.time))
+    }
+}
+
+/// What the kernel calls the boundaries: see [`word`].
+const SYMMETRIC: u32 = 2;
+const CIRCULAR: u32 = 3;
+
+/// The argument of the kernel: `struct Launch` of `cuda/sweeps_tiles.cuh`, field for field.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+struct Argument {
+    input: sys::CUdeviceptr,
+    output: sys::CUdeviceptr,
+    value: f64,
+    rows: i32,
+    columns: i32,
+    region: [i32; 2],
+    tiles: [i32; 2],
+    patches: [i32; 2],
+    pitch: i32,
+    buffer: i32,
+    sweeps: i32,
+    boundary: i32,
+    height: i32,
+    width: i32,
+    tiles_turn: u32,
+    patches_turn: u32,
+}
+
+/// How several sweeps of a convolution over a whole array are launched. `single` is how single ones are.
+///
+/// # Errors
+/// The driver's.
+pub(super) fn plan<'a, T: Element>(
+    loaded: &'a LoadOnce,
+    modules: &Modules,
+    area: &Area<T>,
+    filter: &Filter<T>,
+    boundary: Boundary<T>,
+    tilings: Tilings,
+    single: Box<dyn Plan<T> + 'a>,
+) -> Result<Box<dyn Plan<T> + 'a>, Error> {
+    let entries = (c"F", bytemuck::cast_slice(filter.values()));
+    let Loaded { function, module } = loaded.get(modules, area.queued, tilings.kind.name, entries, c"sweeps_tiles")?;
+    let shared = tilings.each.iter().map(|tiling| tiling.most_shared(tilings.kind, filter.size())).max();
+    if let Some(bytes) = shared.filter(|&bytes| bytes > SHARED_EVERYWHERE) {
+        function.allow_shared(bytes)?;
+    }
+    Ok(Box::new(TilesPlan {
+        single,
+        function,
+        pace: module.pace(area.shared),
+        tilings,
+        size: area.tile.size(),
+        filter: filter.size(),
+        boundary: word(boundary),
+        value: boundary.constant().to_f64(),
+    }))
+}
+
+/// Sweeps over a whole array, several in a launch.
+struct TilesPlan<'a, T> {
+    single: Box<dyn Plan<T> + 'a>,
+    function: &'a Function,
+    pace: &'a SharedPace,
+    tilings: Tilings,
+    size: Size,
+    filter: Size,
+    boundary: u32,
+    value: f64,
+}
+
+impl<T: Element> Plan<T> for TilesPlan<'_, T> {
+    fn pace(&self) -> &SharedPace {
+        self.pace
+    }
+
+    fn units(&self) -> usize {
+        self.single.units()
+    }
+
+    fn fused(&self, sweeps: usize) -> Result<usize, Error> {
+        self.tilings.least(sweeps).map_or_else(|| self.single.fused(sweeps), |tiling| Ok(tiling.sweeps))
+    }
+
+    fn first_output(&self) -> usize {
+        self.single.first_output()
+    }
+
+    fn sweep(&self, stream: sys::CUstream, sweeps: usize, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
+        let Some(tiling) = self.tilings.each.iter().find(|tiling| tiling.sweeps == sweeps) else {
+            return self.single.sweep(stream, sweeps, buffers);
+        };
+        let [rows, columns, pages] = self.size;
+        let (pitch, buffer) = tiling.buffer(self.tilings.kind, self.filter);
+        let pairs = [tiling.region, tiling.tiles, tiling.patches];
+        let [region, tiles, patches] = pairs.map(|pair| pair.map(|number| number as i32));
+        let turn = |divisor: usize| (1_u64 << 32).div_ceil(divisor as u64) as u32;
+        let argument = Argument {
+            input: buffers[0],
+            output: buffers[1],
+            value: self.value,
+            rows: rows as i32,
+            columns: columns as i32,
+            region,
+            tiles,
+            patches,
+            pitch: pitch as i32,
+            buffer: buffer as i32,
+            sweeps: sweeps as i32,
+            boundary: self.boundary as i32,
+            height: self.filter[0] as i32,
+            width: self.filter[1] as i32,
+            tiles_turn: turn(tiling.tiles[0]),
+            patches_turn: turn(tiling.patches[0]),
+        };
+        let shape = Shape::prepared(tiling.blocks(pages), tiling.threads(), 2 * buffer * size_of::<T>())?;
+        // SAFETY: the kernel reads the array's samples, and writes its outputs, at addresses where the caller has as
+        // many.
+        unsafe { launch(self.function, stream, shape, &argument) }
+    }
+
+    fn part(&self, stream: sys::CUstream, units: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
+        self.single.part(stream, units, buffers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::archive;
+    use super::super::super::module::tests::argument_bytes;
+    use super::*;
+
+    const MEASURED: Chip = Chip { multiprocessors: 132, measured: true };
+
+    #[test]
+    fn the_kernels_take_this_argument() {
+        for kind in &KINDS {
+            assert_eq!(argument_bytes(kind.name, "sweeps_tiles"), size_of::<Argument>(), "{}", kind.name);
+        }
+    }
+
+    /// What is known of a module before it is loaded is what it tells.
+    #[test]
+    fn the_table_is_right() {
+        for kind in &KINDS {
+            let ptx = archive::ptx(kind.name).unwrap().into_string().unwrap();
+            let constant = |name: &str| -> usize {
+                let (_, rest) = ptx.split_once(&format!(" {name} = ")).unwrap();
+                rest.split_once(';').unwrap().0.parse().unwrap()
+            };
+            let told = ["patch_rows", "patch_columns", "most_threads"].map(constant);
+            assert_eq!(told, [kind.patch[0], kind.patch[1], kind.threads], "{}", kind.name);
+            assert!(ptx.contains(".target sm_60\n"), "{}", kind.name);
+            // Neighbouring threads are to read from all banks.
+            assert!(kind.patch[0] % 2 == 1, "{}", kind.name);
+        }
+    }
+
+    /// What the regions of a dimension write, as `struct Span` of `cuda/sweeps_tiles.cuh` has it: from each region the
+    /// place of its first sample, and the samples from which and up to which it writes.
+    fn written(count: isize, held: isize, tiles: isize, reach: isize, circular: bool) -> Vec<[isize; 3]> {
+        let step = held - 2 * reach;
+        let of = |tile: isize| {
+            if circular {
+                let first = tile * step - reach;
+                return [first, first + reach, if tile == tiles - 1 { count } else { first + held - reach }];
+            }
+            let first = (tile * step).min(count - held);
+            let from = if tile == 0 { 0 } else { tile * step + reach };
+            [first, from, if tile == tiles - 1 { count } else { (tile + 1) * step + reach }]
+        };
+        (0..tiles).map(of).collect()
+    }
+
+    /// Each output is written once, by a region whose samples it can be computed from.
+    fn check_cut(count: usize, (held, tiles): (usize, usize), reach: usize, circular: bool, what: &str) {
+        let [count, held, reach] = [count, held, reach].map(|number| number as isize);
+        let mut next = 0;
+        for [first, from, to] in written(count, held, tiles as isize, reach, circular) {
+            assert!(from == next && from < to, "{what}: {from}..{to} behind {next}");
+            let low = first + if !circular && first == 0 { 0 } else { reach };
+            let high = first + held - if !circular && first + held == count { 0 } else { reach };
+            assert!(low <= from && to <= high, "{what}: {from}..{to} of {low}..{high}");
+            assert!(circular || (first >= 0 && first + held <= count), "{what}");
+            next = to;
+        }
+        assert_eq!(next, count, "{what}");
+    }
+
+    /// Each launch is one that the kernel is made for, whatever the array.
+    #[test]
+    fn tilings_are_what_the_kernel_can_do() {
+        let mut found = 0;
+        for kind in &KINDS {
+            let filters =
+                if kind.size == 0 { vec![[1, 7, 1], [3, 5, 1], [7, 1, 1]] } else { vec![[kind.size, kind.size, 1]] };
+            for rows in [1, 2, 5, 12, 47, 48, 49, 100, 256, 1000, 4097, 1 << 20] {
+                for columns in [1, 3, 64, 65, 700, 5000] {
+                    for (boundary, pages) in [(0, 1), (1, 3), (2, 1), (3, 200)] {
+                        for (filter, chip) in filters.iter().flat_map(|&filter| {
+                            [MEASURED, Chip { multiprocessors: 5, measured: false }].map(|chip| (filter, chip))
+                        }) {
+                            let size = [rows, columns, pages];
+                            for tiling in SWEEPS.iter().filter_map(|&n| kind.tiling(size, filter, boundary, n, chip)) {
+                                found += 1;
+                                check(kind, &tiling, size, filter, boundary, chip);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        assert!(found > 1000, "{found}");
+    }
+
+    fn check(kind: &Kind, tiling: &Tiling, size: Size, filter: Size, boundary: u32, chip: Chip) {
+        let what = format!("{tiling:?} for {size:?}, {filter:?}, {boundary}, {}", kind.name);
+        let circular = boundary == CIRCULAR;
+        for i in 0..2 {
+            let reach = tiling.sweeps * (filter[i] / 2);
+            check_cut(size[i], (tiling.region[i], tiling.tiles[i]), reach, circular, &what);
+            assert_eq!(tiling.patches[i], tiling.region[i].div_ceil(kind.patch[i]), "{what}");
+        }
+        assert!(tiling.threads() <= kind.threads && tiling.time > 0.0, "{what}");
+        let (pitch, buffer) = tiling.buffer(kind, filter);
+        assert!(pitch >= tiling.patches[0] * kind.patch[0] + filter[0] - 1, "{what}");
+        let bytes = 2 * buffer * kind.element();
+        assert!(bytes <= tiling.most_shared(kind, filter) && bytes <= chip.room().0, "{what}");
+        assert!(tiling.tiles[0] * tiling.tiles[1] <= MOST_TILES && tiling.blocks(size[2]) <= MOST_BLOCKS, "{what}");
+    }
+
+    /// Where columns of patches can follow each other without conflicts, the threads of a warp read each bank once.
+    #[test]
+    fn neighbours_read_other_banks() {
+        for kind in &KINDS {
+            let filter = if kind.size == 0 { [3, 5, 1] } else { [kind.size, kind.size, 1] };
+            for down in [8, 12, 16, 24, 32] {
+                let patches = [down, 8];
+                let region = [0, 1].map(|i| patches[i] * kind.patch[i]);
+                let tiling = Tiling { sweeps: 2, region, tiles: [1, 1], patches, time: 1.0 };
+                let (pitch, _) = tiling.buffer(kind, filter);
+                let bank = |thread: usize| {
+                    (thread / down * kind.patch[1] * pitch + thread % down * kind.patch[0]) % kind.banks()
+                };
+                let mut banks: Vec<_> = (0..kind.banks()).map(bank).collect();
+                banks.sort_unstable();
+                banks.dedup();
+                assert_eq!(banks.len(), kind.banks(), "{}, {down}", kind.name);
+            }
+        }
+    }
+
+    /// What was measured as faster is chosen: some sweeps at once over small images, and not over large ones.
+    #[test]
+    fn small_images_do_many_sweeps_a_launch() {
+        for kind in &KINDS {
+            let filter = if kind.size == 0 { [3, 5, 1] } else { [kind.size, kind.size, 1] };
+            for boundary in 0..4 {
+                let tilings = Tilings::found(kind, [256, 256, 1], filter, boundary, 400, MEASURED).unwrap();
+                assert!((4..=16).contains(&tilings.least(400).unwrap().sweeps), "{tilings:?}");
+                assert_eq!(tilings.least(3).unwrap().sweeps, 3, "{tilings:?}");
+                assert!(tilings.least(1).is_none());
+                let slow = Chip { multiprocessors: 20, measured: false };
+                assert!(Tilings::found(kind, [4096, 4096, 1], filter, boundary, 400, slow).is_none(), "{}", kind.name);
+                let same = |other: &&Kind| other.single == kind.single && other.size == kind.size;
+                let found = |kind| Tilings::found(kind, [12, 12, 1], filter, boundary, 400, slow);
+                assert!(KINDS.iter().filter(same).filter_map(found).next().is_some(), "{}", kind.name);
+            }
+            // A boundary that mirrors is not for an image that is narrower than the radius.
+            let mirrored = |size| Tilings::found(kind, size, filter, SYMMETRIC, 9, MEASURED).is_some();
+            let [above, aside] = [filter[0] / 2, filter[1] / 2];
+            assert!(mirrored([above, 40, 1]) && mirrored([40, aside, 1]), "{}", kind.name);
+            assert!(above < 2 || !mirrored([above - 1, 40, 1]), "{}", kind.name);
+            assert!(aside < 2 || !mirrored([40, aside - 1, 1]), "{}", kind.name);
+        }
+    }
+
+    /// Whether the kernel of `images` is faster for so many sweeps over an image.
+    fn goes_to_images<T: Element>(side: usize, size: Size, boundary: u32, sweeps: usize, on: usize) -> bool {
+        let (filter, chip) = ([side, side, 1], Chip { multiprocessors: on, measured: true });
+        let images = images::time_of_a_sweep::<T>(filter, size, boundary, sweeps, on);
+        let found = Kind::all_of::<T>(filter)
+            .filter_map(|kind| Tilings::found(kind, size, filter, boundary, sweeps, chip))
+            .filter_map(|tilings| Some(tilings.least(sweeps)?.time));
+        images.is_some_and(|images| found.min_by(f64::total_cmp).is_none_or(|time| images <= time))
+    }
+
+    #[test]
+    fn large_images_are_left_to_other_kernels() {
+        for side in [3, 5, 7] {
+            for boundary in 0..4 {
+                let size = [8192, 8192, 1];
+                assert!(goes_to_images::<f64>(side, size, boundary, 200, 132), "{side}, {boundary}");
+                assert!(goes_to_images::<f32>(side, size, boundary, 200, 132), "{side}, {boundary}");
+            }
+        }
+        // What the tests of the engines rely on, with the multiprocessors of the stand-in for the driver.
+        for (side, rows, columns) in [(3, 1152, 350), (5, 672, 230), (7, 416, 800)] {
+            assert!(goes_to_images::<f64>(side, [rows, columns, 1], 0, 4, 4), "{side}");
+        }
+        for (boundary, size) in [(0, [1152, 230, 1]), (1, [1152, 231, 1]), (2, [1152, 230, 1]), (3, [1154, 350, 1])] {
+            assert!(goes_to_images::<f64>(3, size, boundary, 8, 4), "{size:?}");
+        }
+    }
+}
