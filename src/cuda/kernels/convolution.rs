@@ -10,7 +10,7 @@ use super::super::Element;
 use super::super::cut::{Cut, Size};
 use super::super::module::{Function, Modules, Shape, Turns, counter, launch};
 use super::super::pace::SharedPace;
-use super::{Area, Kernel, LoadOnce, Loaded, Plan, at, images, tensor, word};
+use super::{Area, Kernel, LoadOnce, Loaded, Plan, at, images, tensor, volumes, word};
 use crate::stencil::{Boundary, Convolution, Error, Filter};
 
 /// The filters of `cuda/convolution.cu` that have modules of their own, by rows and columns: one for single and one
@@ -97,7 +97,8 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
 
     fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
         let single = self.single(modules, area)?;
-        images::plan(&self.several_sweeps, modules, area, &self.filter, self.boundary, single)
+        let plan = if self.filter.size()[2] > 1 { volumes::plan } else { images::plan };
+        plan(&self.several_sweeps, modules, area, &self.filter, self.boundary, single)
     }
 }
 
