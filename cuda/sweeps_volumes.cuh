@@ -7,15 +7,21 @@
 //
 // In a slot of time each half takes a page, then all meet at one barrier. Pages of samples come into two buffers in
 // shared memory, one ahead; pages that the first sweep has finished go to two others, and are the second sweep's
-// samples two slots later. What the second sweep has finished goes to device memory column by column, through a few
+// samples one slot later. What the second sweep has finished goes to device memory some columns at a time, through
 // columns of shared memory, where lanes exchange rows: neighbouring lanes then write neighbouring elements.
+//
+// Instructions come slowly where a warp has them for itself: a line of them is fetched while eight are done. So both
+// sweeps go through the same instructions, and several warps of a partition share what was fetched. And sums and
+// samples take nearly all registers: what would be kept across a page beside them goes to local memory and comes back
+// from afar. So a block computes anew what it needs for the first and the last slots of a run, and in those between
+// only addresses change.
 //
 // Tiles overlap, and so do the runs of pages that blocks take: each sweep spoils a row, a column and a page at a side
 // that is not the volume's. At the volume's own sides each sweep is true. Every page in shared memory has a row and a
 // column more on each side. A tile that reaches to the volume's side has there what the boundary asks for: samples
 // come from the place that the boundary says, whoever finishes a sample of the first sweep at the side writes it to
 // both places, and the boundary's constant is there from the beginning. The page before the first and the one behind
-// the last are taken like others. With a radius of 1, 'replicate' and 'symmetric' are the same.
+// the last are taken like others, if need be from the buffer of the first or the last. With a radius of 1, 'replicate' and 'symmetric' are the same.
 //
 // For the boundary that goes around, volumes are seen as going on: nothing has a side.
 #pragma once
@@ -142,7 +148,7 @@ struct Span {
     int low;    // the samples that are needed, ghost values among them
     int high;
 
-    __device__ __forceinline__ Span(const Axis& axis, int number, int size, int extent, bool circular) {
+    __device__ __forceinline__ void set(const Axis& axis, int number, int size, int extent, bool circular) {
         from = number == 0 ? 0 : number * axis.step + axis.more;
         to = number == axis.count - 1 ? size : (number + 1) * axis.step + axis.more;
         start = from - axis.lead;
@@ -162,6 +168,14 @@ struct Span {
         place %= size;
         return place < 0 ? place + size : place;
     }
+};
+
+// A run: some pages of a tile, which are written. In shared memory: sums and samples leave no registers for it.
+struct Run {
+    Span down;
+    Span across;
+    int begin;  // the pages: from here on
+    int stop;   // and up to here
 };
 
 // A tile's pages, and what a lane does with one.
@@ -254,30 +268,13 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
     // Two pages of samples, two of the first sweep's results, and for each warp two groups of columns.
     DYNAMIC_SHARED(T, memory);
     T* const between = memory + 2 * PAGE;
+    __shared__ Run run;
     // Where each column of the tile lies in a page of the volume, or NOWHERE.
     __shared__ unsigned int columns_at[(Tile::COPIES + Tile::ASKED) * Tile::COPIED];
-    const int thread = threadIdx.x;
-    const int lane = thread % LANES;
-    // The same for all lanes, which the compiler cannot know: what is the same for a warp takes no registers of a lane.
-    const int warp_of_block = __shfl_sync(0xffffffff, thread / LANES, 0);
-    const bool second = warp_of_block >= WARPS;
-    const int warp = second ? warp_of_block - WARPS : warp_of_block;
-    const int rows = (int)launch.rows;
     const int pages = launch.pages;
     const bool circular = launch.boundary == CIRCULAR;
     const bool constant = launch.boundary == CONSTANT;
     const bool doubles = !circular && !constant;
-    const long long page_size = launch.rows * launch.columns;
-    const int height = launch.lanes * ROWS;
-    const int width = launch.warps * COLUMNS;
-    const bool works = lane < launch.lanes && warp < launch.warps;
-    // This lane's place in a page, and its warp's in the columns of results.
-    const int place = Tile::FIRST + warp * COLUMNS * PITCH + lane * ROWS;
-    T* const staged = memory + 4 * PAGE + warp_of_block * 2 * GROUP * PITCH;
-    // This thread's share of a page that comes: the same rows of some columns.
-    const int copied_row = thread % Tile::COPYING * AT_ONCE;
-    const int copied_column = thread / Tile::COPYING;
-    T* const copied_to = memory + copied_column * PITCH + copied_row;
 
     Tile tile;
 #pragma unroll
@@ -290,177 +287,161 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
     }
 
     const int slots_of_tile = BEGINNING + pages;
-    const int tiles = launch.down.count * launch.across.count;
-    const long long all = (long long)slots_of_tile * tiles;
     long long at = launch.share * blockIdx.x;
-    const long long end = least(at + launch.share, all);
+    const long long end =
+        least(at + launch.share, (long long)slots_of_tile * (launch.down.count * launch.across.count));
 #pragma unroll 1
     while (at < end) {
-        // A run: some pages of a tile, which are written.
         const int number = (int)(at / slots_of_tile);
         const int before = (int)(at - (long long)number * slots_of_tile);
         const int behind = (int)least(end - (long long)number * slots_of_tile, (long long)slots_of_tile);
         at += behind - before;
-        const int begin = most(before - BEGINNING, 0);
-        const int stop = most(behind - BEGINNING, 0);
-        if (begin >= stop) continue;
-        const Span down(launch.down, number % launch.down.count, rows, height, circular);
-        const Span across(launch.across, number / launch.down.count, launch.columns, width, circular);
-
-        // Where samples come from.
-        const int row = down.start - AT_ONCE + copied_row;
-        const bool is_ghost = doubles && (row < 0 || row >= rows);
-        const bool is_row = copied_row < height + 2 * AT_ONCE && copied_column < Tile::COPIED && !is_ghost;
-        const int row_at = is_row ? down.template source<AT_ONCE>(row, rows, launch.boundary) : -1;
-        for (int c = thread; c < (Tile::COPIES + Tile::ASKED) * Tile::COPIED; c += THREADS) {
-            const int column = across.template source<1>(across.start - 1 + c, launch.columns, launch.boundary);
-            columns_at[c] = c < width + 2 && column >= 0 ? (unsigned int)column * rows : NOWHERE;
+        if (behind <= BEGINNING) continue;
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            run.down.set(launch.down, number % launch.down.count, (int)launch.rows, launch.lanes * ROWS, circular);
+            run.across.set(launch.across, number / launch.down.count, launch.columns, launch.warps * COLUMNS, circular);
+            run.begin = most(before - BEGINNING, 0);
+            run.stop = behind - BEGINNING;
+        }
+        __syncthreads();
+        for (int c = threadIdx.x; c < (Tile::COPIES + Tile::ASKED) * Tile::COPIED; c += THREADS) {
+            const int column = run.across.source<1>(run.across.start - 1 + c, launch.columns, launch.boundary);
+            const bool is_column = c < launch.warps * COLUMNS + 2 && column >= 0;
+            columns_at[c] = is_column ? (unsigned int)column * (int)launch.rows : NOWHERE;
         }
         // What stands outside is there from now on: nothing is ever written to its place.
         const auto fill = [&](T* page, int count) {
 #pragma unroll 1
-            for (int i = thread; i < count; i += THREADS) page[i] = T(launch.value);
+            for (int i = threadIdx.x; i < count; i += THREADS) page[i] = T(launch.value);
         };
         if (constant) fill(memory, 4 * PAGE);
         __syncthreads();
 
-        // The columns that this warp writes, a bit each, and the first of them.
-        const int first_column = across.start + warp * COLUMNS;
-        unsigned int written = 0;
-#pragma unroll
-        for (int c = 0; c < COLUMNS; ++c) {
-            if (first_column + c >= across.from && first_column + c < across.to) written |= 1u << c;
-        }
-        if (!second || warp >= launch.warps) written = 0;
-        // The runs of AT_ONCE elements of a group of columns that this lane writes: a bit for each column that is the
-        // first of a group.
-        unsigned int runs_written[WRITES];
-        unsigned int runs_at[WRITES];
-#pragma unroll
-        for (int i = 0; i < WRITES; ++i) {
-            const int run = lane + i * LANES;
-            const int column = GROUP == 1 ? 0 : run / (Tile::HEIGHT / AT_ONCE);
-            const int first_row = (run - column * (Tile::HEIGHT / AT_ONCE)) * AT_ONCE;
-            const int row = down.start + first_row;
-            runs_written[i] = row >= down.from && row < down.to ? written >> column : 0;
-            runs_at[i] = GROUP == 1 ? i * LANES * AT_ONCE : (unsigned int)(column * rows + first_row);
-        }
-        T* const write_first =
-            launch.output + (long long)first_column * rows + down.start + (GROUP == 1 ? lane * AT_ONCE : 0);
-        T* write_to = write_first;
-
-        // Which sides of the volume this warp has, whose samples stand outside, too.
-        const bool above = doubles && down.start == 0;
-        const bool below = doubles && down.start + height == rows;
-        const bool left = doubles && warp == 0 && across.start == 0;
-        const bool right = doubles && warp == launch.warps - 1 && across.start + width == launch.columns;
-        const bool sides = !second && warp < launch.warps && (above || below || left || right);
-
-        // The pages that the first sweep takes, and those of them that come.
-        const int first = circular ? begin - 2 : most(begin - 2, -1);
-        const int last = circular ? stop + 1 : least(stop + 1, pages);
-        const int last_come = circular ? last : least(last, pages - 1);
-        // One of them is there before: it is taken in the first slot, unless that takes the constant.
-        const int there = doubles ? most(first, 0) : first;
-        // The pages that this warp takes, and the first that finishes one that counts.
-        const int first_own = !second ? first : doubles ? most(begin - 1, 0) : begin - 1;
-        const int last_own = second ? stop : last;
-        const int first_counts = second ? begin + 1 : circular ? begin : most(begin, 1);
-
-        // A page comes, by all threads.
-        const auto copy_all = [&](bool comes, const T* from, T* to) {
-            const Place to_place = place_in_shared(to);
+        // A step is a slot. But the second sweep takes the volume's first page twice where it stands before itself, too,
+        // and all others wait for that.
+        const int begin = run.begin;
+        const bool waits = doubles && begin == 0;
+        // Before the first slot comes what is taken in it, unless that is the constant.
+        const int first_step = most(begin - 2, circular ? begin - 2 : -1) - 1;
+        int step = first_step;
 #pragma unroll 1
-            for (int n = 0; n < Tile::COPIES; ++n) {
-                const unsigned int offset = columns_at[n * Tile::COPIED + copied_column];
-                if (comes && offset != NOWHERE) {
-                    copy_to_place<AT_ONCE>(to_place, n * Tile::COPIED * PITCH, from + offset);
-                }
-            }
-        };
-        // The first and the last row stand outside, too: this thread's columns, when they are there.
-        const auto double_rows = [&](T* to) {
-            if (copied_column >= Tile::COPIED) return;
-            for (int c = copied_column; c < width + 2; c += Tile::COPIED) {
-                T* const rows_here = to + (c - copied_column) * PITCH;
-                if (above && row == 0) rows_here[-1] = rows_here[0];
-                if (below && row == rows - AT_ONCE) rows_here[AT_ONCE] = rows_here[AT_ONCE - 1];
-            }
-        };
-        // Where this thread's share of a page comes from.
-        const auto come_from = [&](int page) {
+        while (step <= run.stop + 2 + (waits ? 1 : 0)) {
+            // Some steps that do the same, each in the other buffers than the one before it and a page further. What is
+            // in these braces is computed anew each time: it is to take no registers elsewhere.
+            const int thread = here(threadIdx.x);
+            const int lane = thread % LANES;
+            // The same for all lanes, which the compiler cannot know.
+            const int warp_of_block = __shfl_sync(0xffffffff, thread / LANES, 0);
+            const bool second = warp_of_block >= WARPS;
+            const int warp = second ? warp_of_block - WARPS : warp_of_block;
+            const bool works = lane < launch.lanes && warp < launch.warps;
+            const int stop = run.stop;
+            const int rows = (int)launch.rows;
+            const int height = launch.lanes * ROWS;
+            const int width = launch.warps * COLUMNS;
+            const unsigned int page_size = (unsigned int)rows * launch.columns;
+            const Span& down = run.down;
+            const Span& across = run.across;
+
+            // In a slot the first sweep takes the page of that number, and the second one that the first has finished.
+            const bool waits_now = waits && step == 3;
+            const int slot = waits && step >= 3 ? step - 1 : step;
+            const int first = first_step + 1;
+            const int last = circular ? stop + 1 : least(stop + 1, pages);
+            const int page = second ? slot - 2 : slot;
+            const int first_own = !second ? first : doubles ? most(begin - 1, 0) : begin - 1;
+            const int last_own = second ? stop : last;
+            const bool takes = page >= first_own && page <= last_own && (second || !waits_now);
+            // The first page that finishes one that counts.
+            const int first_counts = second ? begin + 1 : circular ? begin : most(begin, 1);
+            const bool counts = takes && page >= first_counts;
+            // The page that comes for the next slot. The first of the volume is taken twice where it stands before
+            // itself, too, and so is the last one.
+            const int coming = doubles && slot < first ? most(first, 0) : slot + 1;
+            const int last_come = circular ? last : least(last, pages - 1);
+            const bool is_there = doubles && slot == -1 && slot == first;
+            const bool page_comes = (circular || coming >= 0) && coming <= last_come && !is_there && !waits_now;
+            // From here on steps are alike, up to there.
+            const int alike = begin + 3;
+            const int unlike = least(last_come, pages - 1);
+            int count = slot >= alike && slot < unlike ? unlike - slot : 1;
+            if (waits_now) count = 1;
+            step += count;
+
+            // This thread's share of a page that comes: the same rows of some columns.
+            const int copied_row = thread % Tile::COPYING * AT_ONCE;
+            const int copied_column = thread / Tile::COPYING;
+            const int row = down.start - AT_ONCE + copied_row;
+            const bool is_ghost = doubles && (row < 0 || row >= rows);
+            const bool is_row = copied_row < height + 2 * AT_ONCE && copied_column < Tile::COPIED && !is_ghost;
+            const int row_at = is_row ? down.template source<AT_ONCE>(row, rows, launch.boundary) : -1;
+            const bool comes = page_comes && row_at >= 0;
+            int comes_from = coming;
             if (circular) {
-                page %= pages;
-                if (page < 0) page += pages;
+                comes_from %= pages;
+                if (comes_from < 0) comes_from += pages;
             }
-            return launch.input + most(row_at, 0) + most(page, 0) * page_size;
-        };
-        if (there >= 0 || circular) copy_all(row_at >= 0, come_from(there), copied_to + (there & 1) * PAGE);
-        end_group();
-        wait_groups<0>();
-        if (above || below) double_rows(copied_to + (there & 1) * PAGE);
-        __syncthreads();
+            const T* coming_from = launch.input + most(row_at, 0) + (long long)most(comes_from, 0) * page_size;
+            T* coming_to = memory + (coming & 1) * PAGE + copied_column * PITCH + copied_row;
+            const unsigned int* const offsets_at = columns_at + copied_column;
 
-        // From the first of these slots to the one before the last, each slot does the same as the one before it, in the
-        // other buffers and a page further.
-        const int steady = begin + 3;
-        const int unsteady = least(last_come, pages - 1);
-        // What a slot does.
-        bool takes = false;
-        bool comes = false;
-        int next_columns = 0;
-        int again = 0;
-        unsigned int runs[WRITES];
+            // This lane's place in a page, and its warp's in the columns of results. Columns of results of the first
+            // sweep lie one behind the other. Those that go to device memory, and those that nobody needs, take turns.
+            const int place = Tile::FIRST + warp * COLUMNS * PITCH + lane * ROWS;
+            T* const staged = memory + 4 * PAGE + warp_of_block * 2 * GROUP * PITCH;
+            const int next_columns = !second && works && counts ? 2 * GROUP * PITCH : 0;
+            // A page that is outside of the volume may be one of the volume once more.
+            const int taken = doubles ? most(0, least(page, pages - 1)) : page;
+            const T* samples = (second ? between : memory) + (taken & 1) * PAGE + place;
+            T* finished = next_columns == 0 ? staged + lane * ROWS : between + ((page + 1) & 1) * PAGE + place;
+            int other = (slot & 1) == 0 ? PAGE : -PAGE;
+
+            // The columns that this warp writes, a bit each. The runs of AT_ONCE elements of a group of columns that
+            // this lane writes: a bit for each column that is the first of a group.
+            const int first_column = across.start + warp * COLUMNS;
+            unsigned int written = 0;
 #pragma unroll
-        for (int i = 0; i < WRITES; ++i) runs[i] = 0;
-        const T* coming_from = launch.input;
-        const T* samples = memory;
-        T* finished = memory;
-        T* coming_to = memory;
+            for (int c = 0; c < COLUMNS; ++c) {
+                if (first_column + c >= across.from && first_column + c < across.to) written |= 1u << c;
+            }
+            if (!second || warp >= launch.warps || !counts) written = 0;
+            unsigned int runs_written[WRITES];
+            unsigned int runs_at[WRITES];
+#pragma unroll
+            for (int i = 0; i < WRITES; ++i) {
+                const int number = lane + i * LANES;
+                const int column = GROUP == 1 ? 0 : number / (Tile::HEIGHT / AT_ONCE);
+                const int first_row = (number - column * (Tile::HEIGHT / AT_ONCE)) * AT_ONCE;
+                const int row = down.start + first_row;
+                runs_written[i] = row >= down.from && row < down.to ? written >> column : 0;
+                runs_at[i] = GROUP == 1 ? i * LANES * AT_ONCE : (unsigned int)(column * rows + first_row);
+            }
+            T* write_to = launch.output + (long long)(page - 1) * page_size + (long long)first_column * rows + down.start +
+                          (GROUP == 1 ? lane * AT_ONCE : 0);
 
-        // In a slot the first sweep takes the page of that number, and the second one that the first has finished.
+            // Which sides of the volume this warp has, whose samples stand outside, too.
+            const bool above = doubles && down.start == 0;
+            const bool below = doubles && down.start + height == rows;
+            const bool left = doubles && warp == 0 && across.start == 0;
+            const bool right = doubles && warp == launch.warps - 1 && across.start + width == launch.columns;
+            const bool sides = !second && counts && warp < launch.warps && (above || below || left || right);
+            const bool rows_double = page_comes && (above || below) && copied_column < Tile::COPIED;
+
+            // Behind the last page stands the constant.
+            if (constant && slot == pages - 1 && coming <= last) fill(memory + (coming & 1) * PAGE, PAGE);
+            if (constant && slot == pages + 1) fill(between + (pages & 1) * PAGE, PAGE);
+
 #pragma unroll 1
-        for (int slot = first; slot <= stop + 2; ++slot) {
-            const int coming = slot + 1;
-            if (slot > steady && slot < unsteady) {
-                const int other = (slot & 1) * 2 * PAGE - PAGE;
-                samples += other;
-                coming_to -= other;
-                finished -= next_columns == 0 ? 0 : other;
-                coming_from += page_size;
-            } else {
-                const int page = second ? slot - 2 : slot;
-                takes = page >= first_own && page <= last_own;
-                comes = coming > there && coming <= last_come && row_at >= 0;
-                const bool counts = page >= first_counts && takes;
-                // Columns of results of the first sweep lie one behind the other. Those that go to device memory, and
-                // those that nobody needs, take turns.
-                next_columns = !second && works && counts ? 2 * GROUP * PITCH : 0;
-#pragma unroll
-                for (int i = 0; i < WRITES; ++i) runs[i] = counts ? runs_written[i] : 0;
-                // The first page is taken twice where it stands before itself, too.
-                again = second && doubles && begin == 0 && page == 0;
-                // A page that is outside of the volume may be one of the volume once more.
-                const int taken = doubles ? most(0, least(page, pages - 1)) : page;
-                samples = (second ? between : memory) + (taken & 1) * PAGE + place;
-                finished = next_columns == 0 ? staged + lane * ROWS : between + ((page + 1) & 1) * PAGE + place;
-                coming_to = copied_to + (coming & 1) * PAGE;
-                coming_from = come_from(coming);
-                write_to = write_first + (page - 1) * page_size;
-                // Behind the last page stands the constant.
-                if (constant && slot == pages - 1 && coming <= last) fill(memory + (coming & 1) * PAGE, PAGE);
-                if (constant && slot == pages + 1) fill(between + (pages & 1) * PAGE, PAGE);
-            }
-            const T* const from = held(coming_from);
-            if (takes) {
+            do {
+                const T* const from = held(coming_from);
                 const Place to_place = place_in_shared(coming_to);
-#pragma unroll 1
-                do {
+                if (takes) {
                     unsigned int offsets[Tile::ASKED];
                     const auto ask = [&](int c) {
 #pragma unroll
                         for (int n = 0; n < Tile::ASKED; ++n) {
-                            offsets[n] = columns_at[(c * Tile::ASKED + n) * Tile::COPIED + copied_column];
+                            offsets[n] = offsets_at[(c * Tile::ASKED + n) * Tile::COPIED];
                         }
                     };
                     const auto beside = [&](int c) {
@@ -474,36 +455,42 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
                         }
                         if ((c + 1) * Tile::ASKED < Tile::COPIES) ask(c + 1);
                     };
-                    T* columns = finished;
-                    T* out = write_to;
                     ask(0);
                     tile.page(samples, [&](int c, const T (&points)[ROWS]) {
                         // A column of results: the first sweep's for the second, the second's so that lanes then find
                         // neighbouring rows.
                         const int column = c % (2 * GROUP) * PITCH;
 #pragma unroll
-                        for (int i = 0; i < ROWS; ++i) columns[column + i] = points[i];
-                        if (c % (2 * GROUP) == 2 * GROUP - 1) columns += next_columns;
+                        for (int i = 0; i < ROWS; ++i) finished[column + i] = points[i];
+                        if (c % (2 * GROUP) == 2 * GROUP - 1) finished += next_columns;
                         if (c % GROUP < GROUP - 1 && c < COLUMNS - 1) return;
                         __syncwarp();
 #pragma unroll
                         for (int i = 0; i < WRITES; ++i) {
-                            if (runs[i] >> (c / GROUP * GROUP) & 1) {
-                                const int run = lane + i * LANES;
-                                const int place = GROUP == 1 ? run * AT_ONCE
-                                                             : run / (Tile::HEIGHT / AT_ONCE) * PITCH +
-                                                                   run % (Tile::HEIGHT / AT_ONCE) * AT_ONCE;
-                                write_run<AT_ONCE>(out + runs_at[i], staged + c / GROUP % 2 * GROUP * PITCH + place);
+                            if (runs_written[i] >> (c / GROUP * GROUP) & 1) {
+                                const int number = lane + i * LANES;
+                                const int place = GROUP == 1 ? number * AT_ONCE
+                                                             : number / (Tile::HEIGHT / AT_ONCE) * PITCH +
+                                                                   number % (Tile::HEIGHT / AT_ONCE) * AT_ONCE;
+                                write_run<AT_ONCE>(write_to + runs_at[i], staged + c / GROUP % 2 * GROUP * PITCH + place);
                             }
                         }
-                        out += GROUP * launch.rows;
+                        write_to += GROUP * (unsigned int)rows;
                     }, beside);
-                } while (again-- > 0);
-                again = 0;
-                write_to += page_size;
+                    finished -= COLUMNS / (2 * GROUP) * next_columns;
+                    write_to -= (COLUMNS + GROUP - 1) / GROUP * GROUP * (long long)rows;
+                } else {
+#pragma unroll 1
+                    for (int n = 0; n < Tile::COPIES; ++n) {
+                        const unsigned int offset = offsets_at[n * Tile::COPIED];
+                        if (comes && offset != NOWHERE) {
+                            copy_to_place<AT_ONCE>(to_place, n * Tile::COPIED * PITCH, from + offset);
+                        }
+                    }
+                }
                 // The rows and columns at the volume's sides stand outside, too.
                 if (sides) {
-                    T* const top = between + ((slot + 1) & 1) * PAGE + place - lane * ROWS;
+                    T* const top = between + (other > 0 ? PAGE : 0) + place - lane * ROWS;
                     __syncwarp();
                     if (lane < COLUMNS) {
                         T* const column = top + lane * PITCH;
@@ -516,13 +503,23 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
                         if (right) top[i + COLUMNS * PITCH] = top[i + (COLUMNS - 1) * PITCH];
                     }
                 }
-            } else {
-                copy_all(comes, from, coming_to);
-            }
-            end_group();
-            wait_groups<0>();
-            if (coming > there && coming <= last_come && (above || below)) double_rows(coming_to);
-            __syncthreads();
+                end_group();
+                wait_groups<0>();
+                if (rows_double) {
+                    for (int c = copied_column; c < width + 2; c += Tile::COPIED) {
+                        T* const rows_here = coming_to + (c - copied_column) * PITCH;
+                        if (above && row == 0) rows_here[-1] = rows_here[0];
+                        if (below && row == rows - AT_ONCE) rows_here[AT_ONCE] = rows_here[AT_ONCE - 1];
+                    }
+                }
+                samples += other;
+                coming_to -= other;
+                finished -= next_columns == 0 ? 0 : other;
+                other = -other;
+                coming_from += page_size;
+                write_to += page_size;
+                __syncthreads();
+            } while (--count > 0);
         }
     }
 }

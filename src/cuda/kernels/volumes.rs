@@ -54,16 +54,18 @@ struct Kind {
     /// Elements that have 16 bytes.
     at_once: usize,
     /// How long a slot takes, in microseconds, where 16 bytes are copied at a time and where it is one element; and how
-    /// many thousand updates a microsecond single sweeps do: measured on an H200 with 512 x 512 x 512 (BENCHMARKS.md).
+    /// many thousand updates a microsecond single sweeps do (BENCHMARKS.md).
     slot: [f64; 2],
     rate: f64,
 }
 
-/// Measured on an H200, with driver 580.
+/// Measured on an H200, with driver 580, with 512 x 512 x 512. Slots are those of an earlier state of the kernel, when
+/// it had more work between pages; in single, those of one element at a time are of 12 columns, and single sweeps are
+/// taken to be as fast as in double (with 256 x 256 x 256 they are not).
 const DOUBLE: Kind =
-    Kind { name: "sweeps_volumes_double", columns: 9, warps: 6, at_once: 2, slot: [5.0, 5.0], rate: 75.0 };
+    Kind { name: "sweeps_volumes_double", columns: 9, warps: 6, at_once: 2, slot: [4.3, 5.0], rate: 75.0 };
 const SINGLE: Kind =
-    Kind { name: "sweeps_volumes_float", columns: 12, warps: 8, at_once: 4, slot: [9.0, 9.0], rate: 70.0 };
+    Kind { name: "sweeps_volumes_float", columns: 10, warps: 8, at_once: 4, slot: [3.2, 5.0], rate: 75.0 };
 
 /// How tiles lie along rows or columns: `struct Axis` of `cuda/sweeps_volumes.cuh`.
 #[repr(C)]
