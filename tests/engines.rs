@@ -1151,6 +1151,7 @@ const TABLE: [Case; 24] = [
 const CUDA_TABLE: [CudaCase; 15] = [
     ("sweeps_of_images", sweeps_of_images),
     ("sweeps_of_small_images", sweeps_of_small_images),
+    ("sweeps_of_volumes", sweeps_of_volumes),
     ("tensor_filters", tensor_filters),
     ("tensor_filters_and_infinities", tensor_filters_and_infinities),
     ("tensor_filters_and_zeros", tensor_filters_and_zeros),
@@ -1568,8 +1569,44 @@ fn check_sweeps_of_images(
     check_convolution(cuda, &in_single, &singles(&input))
 }
 
-/// Which filters do four sweeps over an image on the device in fewer launches: of the kernels for these filters, those
-/// for that alone ask for more shared memory than every chip has. The images are those that
+/// Sweeps of 3 x 3 x 3 over volumes around the sizes of tiles, in rows, columns and pages, for even and odd numbers of
+/// sweeps; with samples here and there that spread or fade away.
+fn sweeps_of_volumes(cuda: Cuda) -> Outcome {
+    let slow = StandIn::find().is_some();
+    let mut number = 0;
+    // Rows of a tile are 96; columns, in double and in single.
+    for boundary in KINDS {
+        for rows in [3, 17, 24, 95, 96, 97, 98, 100, 187, 188, 192, 283] {
+            for columns in [1, 9, 10, 53, 54, 55, 56, 79, 80, 81, 106, 107, 160] {
+                for (pages, sweeps) in [(1, 2), (2, 4), (3, 3), (7, 2), (24, 4), (60, 3), (200, 2)] {
+                    number += 1;
+                    // The reference takes its time, and so does the stand-in for the driver.
+                    let (share, least, most) = if slow { (29, 0, 350_000) } else { (17, 500_000, 3_000_000) };
+                    let size: [usize; 3] = [rows, columns, pages];
+                    let elements = size.iter().product();
+                    if number % share != 0 || elements > most || (elements < least && number % 3 != 0) {
+                        continue;
+                    }
+                    let mut input = ordinary(elements, number as u64);
+                    let awkward = [f64::NAN, 5e-324, f64::INFINITY, -0.0, f64::MAX, f64::NEG_INFINITY, 1e-310];
+                    for (n, at) in (number % 50..elements).step_by(1 + elements / 5).enumerate() {
+                        input[at] = awkward[(n + number) % awkward.len()];
+                    }
+                    let entries = tame(27, number as u64 + 1);
+                    let in_double = Convolution::new(size, filter(entries.clone(), [3, 3, 3])?);
+                    check_convolution(&cuda, &in_double.with_boundary(boundary).with_sweeps(sweeps), &input)?;
+                    let in_single = Convolution::new(size, filter(singles(&entries), [3, 3, 3])?);
+                    let in_single = in_single.with_boundary(single(boundary)).with_sweeps(sweeps);
+                    check_convolution(&cuda, &in_single, &singles(&input))?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Which filters do four sweeps over an image or a volume on the device in fewer launches: of the kernels for these
+/// filters, those for that alone ask for more shared memory than every chip has. The images are those that
 /// `large_images_are_left_to_other_kernels` in `src/cuda/kernels/tiles.rs` has.
 fn done_at_once(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, String> {
     let show = |error: Error| error.to_string();
@@ -1580,6 +1617,9 @@ fn done_at_once(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, Strin
         ([7, 7, 1], [680, 800, 1]),
         ([1, 1, 1], [672, 230, 1]),
         ([9, 9, 1], [672, 230, 1]),
+        ([3, 3, 3], [96, 54, 40]),
+        ([3, 3, 3], [95, 54, 40]),
+        ([3, 3, 5], [96, 54, 40]),
     ] {
         let count = size.iter().product();
         let from = array_with(cuda, &ordinary(count, 2)).map_err(show)?;
@@ -1595,10 +1635,11 @@ fn done_at_once(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, Strin
     Ok(found)
 }
 
-/// Several sweeps over an image are one launch, on chips for which that was measured, and for square filters.
+/// Several sweeps over an image or a volume are one launch, on chips for which that was measured, and for square
+/// filters and 3 x 3 x 3.
 fn sweeps_of_images_are_done_at_once(cuda: Cuda, stand_in: StandIn) -> Outcome {
     let found = done_at_once(&cuda, stand_in)?;
-    if found != [[3, 3, 1], [5, 5, 1], [7, 7, 1]] {
+    if found != [[3, 3, 1], [5, 5, 1], [7, 7, 1], [3, 3, 3], [3, 3, 3]] {
         return Err(format!("at once: {found:?}"));
     }
     let ended = common::child("sweep", &[("CUDA_STAND_IN_CAPABILITY", "8.9")])?;

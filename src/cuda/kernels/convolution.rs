@@ -10,7 +10,7 @@ use super::super::Element;
 use super::super::cut::{Cut, Size};
 use super::super::module::{Function, Modules, Shape, Turns, counter, launch};
 use super::super::pace::SharedPace;
-use super::{Area, Kernel, LoadOnce, Loaded, Plan, at, images, tensor, tiles, word};
+use super::{Area, Kernel, LoadOnce, Loaded, Plan, at, images, tensor, tiles, volumes, word};
 use crate::stencil::{Boundary, Convolution, Error, Filter};
 
 /// The filters of `cuda/convolution.cu` that have modules of their own, by rows and columns: one for single and one
@@ -101,7 +101,8 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
         if let Some(tilings) = tiles::Tilings::of(modules, area, &self.filter, self.boundary) {
             return tiles::plan(&self.in_tiles, modules, area, &self.filter, self.boundary, tilings, single);
         }
-        images::plan(&self.several_sweeps, modules, area, &self.filter, self.boundary, single)
+        let plan = if self.filter.size()[2] > 1 { volumes::plan } else { images::plan };
+        plan(&self.several_sweeps, modules, area, &self.filter, self.boundary, single)
     }
 }
 

@@ -7,6 +7,7 @@ mod lines;
 mod sweeps;
 mod tensor;
 mod tiles;
+mod volumes;
 
 use std::ffi::CStr;
 use std::ops::Range;
@@ -25,8 +26,8 @@ pub(super) use convolution::ConvolutionKernel;
 pub(super) use lines::{LinesKernel, Operator};
 pub(super) use sweeps::SweepsKernel;
 
-/// The compute capability of the chips that load `images` and `tensor`. Others have no such instructions, or fewer units
-/// that do them, or were not measured.
+/// The compute capability of the chips that load `images`, `tensor` and `volumes`. Others have no such instructions, or
+/// fewer units that do them, or were not measured.
 const CAPABILITY: (i32, i32) = (9, 0);
 
 /// An operator on the device: one that computes arrays there, tile by tile or whole.
@@ -126,7 +127,7 @@ pub(super) trait Plan<T> {
 }
 
 /// What stands outside, as the kernels call it: the `Boundary` of `cuda/sweeps.cuh`, of `cuda/convolution.cu`, of
-/// `cuda/sweeps_images.cuh`, of `cuda/sweeps_tiles.cuh` and of `cuda/tensor_strips.cuh`.
+/// `cuda/sweeps_images.cuh`, of `cuda/sweeps_tiles.cuh`, of `cuda/sweeps_volumes.cuh` and of `cuda/tensor_strips.cuh`.
 fn word<T>(boundary: Boundary<T>) -> u32 {
     match boundary {
         Boundary::Constant(_) => 0,

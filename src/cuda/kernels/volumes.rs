@@ -1,0 +1,407 @@
+//! Many sweeps of a 3 x 3 x 3 filter over volumes that lie on the device, two of them in each launch:
+//! `cuda/sweeps_volumes.cu`.
+//!
+//! The kernel gives the bits of single sweeps. Chips of [`CAPABILITY`] load it, for volumes for which it is faster by
+//! the [numbers](Kind) that were measured; what it does not do goes by single sweeps.
+
+use std::ops::Range;
+
+use bytemuck::{Pod, Zeroable};
+use cudarc::driver::sys;
+
+use super::super::Element;
+use super::super::cut::Size;
+use super::super::module::{Function, Modules, Shape, launch};
+use super::super::pace::SharedPace;
+use super::{Area, CAPABILITY, LoadOnce, Loaded, Plan, word};
+use crate::stencil::{Boundary, Error, Filter};
+
+/// The sweeps of a launch.
+const SWEEPS: usize = 2;
+
+/// Threads of a warp.
+const LANES: usize = 32;
+
+/// Rows that a lane holds.
+const ROWS: usize = 3;
+
+/// The slots that a run of pages takes beside those of its pages: `BEGINNING` of `cuda/sweeps_volumes.cuh`.
+const BEGINNING: usize = 5;
+
+/// The filter that the kernel is for.
+const FILTER: Size = [3, 3, 3];
+
+/// A page of a volume has fewer samples, and a volume fewer tiles than the kernel can count.
+const MOST_OF_PAGE: usize = 1 << 31;
+const MOST_PAGES: usize = 1 << 30;
+
+/// What a launch takes beside its slots, and the same for a single sweep, in microseconds.
+const LAUNCH: f64 = 3.0;
+
+/// The multiprocessors of the chip that was measured.
+const MEASURED_ON: f64 = 132.0;
+
+/// What the kernel calls the boundary that goes around: see [`word`].
+const CIRCULAR: u32 = 3;
+
+/// A module, and what is known of it before it is loaded.
+#[derive(Debug)]
+struct Kind {
+    name: &'static str,
+    /// Columns that a lane holds, and warps side by side.
+    columns: usize,
+    warps: usize,
+    /// Elements that have 16 bytes.
+    at_once: usize,
+    /// How long a slot takes, in microseconds, where 16 bytes are copied at a time and where it is one element; and how
+    /// many thousand updates a microsecond single sweeps do (BENCHMARKS.md).
+    slot: [f64; 2],
+    rate: f64,
+}
+
+/// Measured on an H200, with driver 580, with 512 x 512 x 512. Slots are those of an earlier state of the kernel, when
+/// it had more work between pages; in single, those of one element at a time are of 12 columns, and single sweeps are
+/// taken to be as fast as in double (with 256 x 256 x 256 they are not).
+const DOUBLE: Kind =
+    Kind { name: "sweeps_volumes_double", columns: 9, warps: 6, at_once: 2, slot: [4.3, 5.0], rate: 75.0 };
+const SINGLE: Kind =
+    Kind { name: "sweeps_volumes_float", columns: 10, warps: 8, at_once: 4, slot: [3.2, 5.0], rate: 75.0 };
+
+/// How tiles lie along rows or columns: `struct Axis` of `cuda/sweeps_volumes.cuh`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+struct Axis {
+    count: i32,
+    step: i32,
+    lead: i32,
+    more: i32,
+}
+
+impl Axis {
+    /// Tiles of so many rows over so many, where tiles and what they write begin at multiples of a number.
+    fn new(size: usize, height: usize, multiple: usize, circular: bool) -> Option<Axis> {
+        // One tile writes all that it has.
+        if height >= size && !circular {
+            return Some(Axis { count: 1, step: height as i32, lead: 0, more: 0 });
+        }
+        let lead = multiple;
+        let step = height.checked_sub(1 + lead)? / multiple * multiple;
+        if step == 0 {
+            return None;
+        }
+        // The first tile has no neighbour before it.
+        let more = if circular || multiple > 1 { 0 } else { 1 };
+        let count =
+            if circular { size.div_ceil(step) } else { 1 + (size + lead).checked_sub(height + more)?.div_ceil(step) };
+        Some(Axis { count: count as i32, step: step as i32, lead: lead as i32, more: more as i32 })
+    }
+}
+
+/// How one launch is laid out: see `struct Launch` there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Layout {
+    down: Axis,
+    across: Axis,
+    lanes: usize,
+    warps: usize,
+    blocks: usize,
+    share: usize,
+}
+
+impl Kind {
+    fn of<T: Element>() -> &'static Kind {
+        if T::NAME == f32::NAME { &SINGLE } else { &DOUBLE }
+    }
+
+    /// The layout for two sweeps on so many multiprocessors, with so many elements copied at a time, if there is one.
+    fn layout(&self, size: Size, boundary: u32, at_once: usize, multiprocessors: usize) -> Option<Layout> {
+        let [rows, columns, pages] = size;
+        let circular = boundary == CIRCULAR;
+        if rows.checked_mul(columns).is_none_or(|page| page >= MOST_OF_PAGE) || pages >= MOST_PAGES {
+            return None;
+        }
+        if rows % at_once != 0 {
+            return None;
+        }
+        // As many lanes as have rows of their own, and columns of lanes that begin as runs of copied elements do.
+        let lanes = if circular { LANES } else { LANES.min(rows / ROWS) };
+        let lanes = lanes / at_once * at_once;
+        let warps = if circular { self.warps } else { self.warps.min(columns / self.columns) };
+        if lanes == 0 || warps == 0 {
+            return None;
+        }
+        let (height, width) = (lanes * ROWS, warps * self.columns);
+        // Columns of 32 bytes are what memory has, if that takes no more tiles.
+        let down = Axis::new(rows, height, at_once, circular)?;
+        let in_sectors = Axis::new(rows, height, 2 * at_once, circular);
+        let sectors = at_once > 1 && rows.is_multiple_of(2 * at_once);
+        let down = in_sectors.filter(|axis| sectors && axis.count == down.count).unwrap_or(down);
+        let across = Axis::new(columns, width, 1, circular)?;
+        let tiles = down.count as usize * across.count as usize;
+        let all = tiles.checked_mul(pages + BEGINNING)?;
+        let share = all.div_ceil(multiprocessors);
+        Some(Layout { down, across, lanes, warps, blocks: all.div_ceil(share), share })
+    }
+
+    /// Whether that takes less time than single sweeps do.
+    fn pays(&self, layout: &Layout, size: Size, at_once: usize, multiprocessors: usize) -> bool {
+        self.time(layout, at_once) < self.single(size, multiprocessors)
+    }
+
+    /// How long a launch takes, in microseconds.
+    fn time(&self, layout: &Layout, at_once: usize) -> f64 {
+        let slot = self.slot[usize::from(at_once == 1)];
+        (layout.share + BEGINNING) as f64 * slot + LAUNCH
+    }
+
+    /// How long as many single sweeps take.
+    fn single(&self, size: Size, multiprocessors: usize) -> f64 {
+        let rate = 1e3 * self.rate * multiprocessors as f64 / MEASURED_ON;
+        SWEEPS as f64 * (size.iter().product::<usize>() as f64 / rate + LAUNCH)
+    }
+}
+
+/// The argument of the kernel: `struct Launch` of `cuda/sweeps_volumes.cuh`, field for field.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+struct Argument {
+    input: sys::CUdeviceptr,
+    output: sys::CUdeviceptr,
+    rows: i64,
+    share: i64,
+    value: f64,
+    columns: i32,
+    pages: i32,
+    down: Axis,
+    across: Axis,
+    lanes: i32,
+    warps: i32,
+    boundary: u32,
+    unused: u32,
+}
+
+/// How several sweeps of a convolution over a whole array are launched: `single`, which is how single sweeps are, where
+/// these had better be.
+///
+/// # Errors
+/// The driver's.
+pub(super) fn plan<'a, T: Element>(
+    loaded: &'a LoadOnce,
+    modules: &Modules,
+    area: &Area<T>,
+    filter: &Filter<T>,
+    boundary: Boundary<T>,
+    single: Box<dyn Plan<T> + 'a>,
+) -> Result<Box<dyn Plan<T> + 'a>, Error> {
+    let size = area.tile.size();
+    let span = area.tile.span();
+    let whole = !span.is_empty() && span.len() == area.tile.samples();
+    let device = modules.device().filter(|device| device.capability == CAPABILITY);
+    let Some(device) = device.filter(|_| whole && area.queued && area.sweeps >= SWEEPS && filter.size() == FILTER)
+    else {
+        return Ok(single);
+    };
+    let kind = Kind::of::<T>();
+    let word = word(boundary);
+    let multiprocessors = device.multiprocessors.max(1) as usize;
+    let layout = |at_once: usize| kind.layout(size, word, at_once, multiprocessors);
+    let at_once = layout(kind.at_once);
+    let Some(one_by_one) = layout(1) else {
+        return Ok(single);
+    };
+    let pays = match &at_once {
+        Some(layout) => kind.pays(layout, size, kind.at_once, multiprocessors),
+        None => kind.pays(&one_by_one, size, 1, multiprocessors),
+    };
+    if !pays {
+        return Ok(single);
+    }
+    let entries = (c"F", bytemuck::cast_slice(filter.values()));
+    let Loaded { function, module } = loaded.get(modules, area.queued, kind.name, entries, c"sweeps_volumes")?;
+    let prepared = |layout: Layout, function: Function, bytes: usize| -> Result<Way, Error> {
+        function.allow_shared(bytes)?;
+        let shape = Shape::prepared(layout.blocks, SWEEPS * kind.warps * LANES, bytes)?;
+        Ok(Way { layout, function, shape })
+    };
+    let one_by_one = prepared(one_by_one, function.clone(), module.constant(c"shared_bytes_one_by_one")?)?;
+    let at_once = match at_once {
+        Some(layout) => {
+            let function = module.function(c"sweeps_volumes_at_once")?;
+            Some(prepared(layout, function, module.constant(c"shared_bytes")?)?)
+        }
+        None => None,
+    };
+    let (pace, value) = (module.pace(area.shared), boundary.constant().to_f64());
+    Ok(Box::new(VolumesPlan { single, one_by_one, at_once, pace, size, boundary: word, value }))
+}
+
+/// One of the two kernels, and its launch.
+struct Way {
+    layout: Layout,
+    function: Function,
+    shape: Shape,
+}
+
+/// Sweeps over a whole volume, two in a launch.
+struct VolumesPlan<'a, T> {
+    single: Box<dyn Plan<T> + 'a>,
+    one_by_one: Way,
+    /// Where columns begin at multiples of 16 bytes, if the volume does.
+    at_once: Option<Way>,
+    pace: &'a SharedPace,
+    size: Size,
+    boundary: u32,
+    value: f64,
+}
+
+impl<T: Element> Plan<T> for VolumesPlan<'_, T> {
+    fn pace(&self) -> &SharedPace {
+        self.pace
+    }
+
+    fn units(&self) -> usize {
+        self.single.units()
+    }
+
+    fn fused(&self, sweeps: usize) -> Result<usize, Error> {
+        if sweeps >= SWEEPS { Ok(SWEEPS) } else { self.single.fused(sweeps) }
+    }
+
+    fn first_output(&self) -> usize {
+        self.single.first_output()
+    }
+
+    fn sweep(&self, stream: sys::CUstream, sweeps: usize, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
+        if sweeps != SWEEPS {
+            return self.single.sweep(stream, sweeps, buffers);
+        }
+        let aligned = buffers.iter().all(|address| address.is_multiple_of(16));
+        let way = self.at_once.as_ref().filter(|_| aligned).unwrap_or(&self.one_by_one);
+        let Layout { down, across, lanes, warps, share, .. } = way.layout;
+        let [rows, columns, pages] = self.size;
+        let [input, output] = buffers;
+        let argument = Argument {
+            input,
+            output,
+            rows: rows as i64,
+            share: share as i64,
+            value: self.value,
+            columns: columns as i32,
+            pages: pages as i32,
+            down,
+            across,
+            lanes: lanes as i32,
+            warps: warps as i32,
+            boundary: self.boundary,
+            unused: 0,
+        };
+        // SAFETY: the kernel reads the volume's samples, and writes its outputs, at addresses where the caller has as
+        // many.
+        unsafe { launch(&way.function, stream, way.shape, &argument) }
+    }
+
+    fn part(&self, stream: sys::CUstream, units: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
+        self.single.part(stream, units, buffers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::archive;
+    use super::super::super::module::tests::argument_bytes;
+    use super::*;
+
+    const KINDS: [&Kind; 2] = [&DOUBLE, &SINGLE];
+
+    #[test]
+    fn the_kernels_take_this_argument() {
+        for kind in KINDS {
+            for function in ["sweeps_volumes", "sweeps_volumes_at_once"] {
+                assert_eq!(argument_bytes(kind.name, function), size_of::<Argument>(), "{}", kind.name);
+            }
+        }
+    }
+
+    /// What is known of a module before it is loaded is what it tells.
+    #[test]
+    fn the_table_is_right() {
+        for kind in KINDS {
+            let ptx = archive::ptx(kind.name).unwrap().into_string().unwrap();
+            let constant = |name: &str| -> usize {
+                let (_, rest) = ptx.split_once(&format!(" {name} = ")).unwrap();
+                rest.split_once(';').unwrap().0.parse().unwrap()
+            };
+            let told = ["lane_rows", "lane_columns", "sweep_warps"].map(constant);
+            assert_eq!(told, [ROWS, kind.columns, kind.warps], "{}", kind.name);
+            assert!(ptx.contains(".target sm_90\n"), "{}", kind.name);
+        }
+    }
+
+    /// Each launch is one that the kernel is made for, whatever the volume.
+    #[test]
+    fn layouts_are_what_the_kernel_can_do() {
+        let mut found = 0;
+        for kind in KINDS {
+            for rows in [1, 2, 3, 8, 12, 13, 95, 96, 97, 98, 100, 186, 187, 188, 192, 512, 1000] {
+                for columns in [1, 8, 9, 12, 13, 53, 54, 55, 95, 96, 97, 107, 512, 1000] {
+                    for pages in [1, 2, 100] {
+                        for boundary in 0..4 {
+                            for at_once in [1, kind.at_once] {
+                                let size = [rows, columns, pages];
+                                let Some(layout) = kind.layout(size, boundary, at_once, 132) else { continue };
+                                found += 1;
+                                let what = format!("{layout:?} for {size:?}, {boundary}, {at_once}");
+                                let circular = boundary == CIRCULAR;
+                                check(&layout.down, rows, layout.lanes * ROWS, at_once, circular, &what);
+                                check(&layout.across, columns, layout.warps * kind.columns, 1, circular, &what);
+                                assert!((1..=LANES).contains(&layout.lanes), "{what}");
+                                assert!((1..=kind.warps).contains(&layout.warps), "{what}");
+                                assert!((1..=132).contains(&layout.blocks), "{what}");
+                                let tiles = layout.down.count as usize * layout.across.count as usize;
+                                assert!(layout.blocks * layout.share >= tiles * (pages + BEGINNING), "{what}");
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        assert!(found > 5000, "{found}");
+    }
+
+    /// What tiles write covers all rows, each once, and of what a tile writes it has the neighbours.
+    fn check(axis: &Axis, size: usize, height: usize, multiple: usize, circular: bool, what: &str) {
+        let (size, height, multiple) = (size as i32, height as i32, multiple as i32);
+        let mut next = 0;
+        for number in 0..axis.count {
+            let from = if number == 0 { 0 } else { number * axis.step + axis.more };
+            let to = if number == axis.count - 1 { size } else { (number + 1) * axis.step + axis.more };
+            let start = from - axis.lead;
+            let start = if circular { start } else { start.min(size - height).max(0) };
+            assert_eq!(from, next, "{what}");
+            assert!(from < to && to <= size, "{what}");
+            let first = !circular && start == 0;
+            let last = !circular && start + height == size;
+            assert!(from > start || (first && from == 0), "{what}");
+            assert!(to < start + height || (last && to == size), "{what}");
+            assert!(circular || (start >= 0 && start + height <= size), "{what}");
+            assert!([from, to, start].iter().all(|at| at % multiple == 0), "{what}");
+            next = to;
+        }
+        assert_eq!(next, size, "{what}");
+    }
+
+    #[test]
+    fn large_volumes_go_two_sweeps_at_a_time() {
+        for kind in KINDS {
+            for boundary in 0..4 {
+                for (size, at_once) in [([512; 3], kind.at_once), ([511; 3], 1)] {
+                    let layout = kind.layout(size, boundary, at_once, 132).unwrap();
+                    assert!(kind.pays(&layout, size, at_once, 132), "{}, {boundary}: {layout:?}", kind.name);
+                }
+            }
+            let small = [8, 60, 8];
+            let layout = kind.layout(small, CIRCULAR, 1, 132).unwrap();
+            assert!(!kind.pays(&layout, small, 1, 132), "{}: {layout:?}", kind.name);
+        }
+    }
+}
