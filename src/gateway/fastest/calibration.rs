@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::model::{self, CpuRates, Curve, FEW, GpuRates, IMAGE_MEMORY, IN_FEW_SWEEPS, LINE_MEMORY, MANY, Machine};
+use super::model::{self, CpuRates, Curve, FEW, GpuRates, MANY, Machine};
 use crate::cpu::{Cpu, Outline};
 use crate::cuda::{Cuda, Driver};
 use crate::stencil::{Compute, Convolution, Engine, Error, Filter, Lines, Source, Stencil, Taps, Target};
@@ -137,14 +137,14 @@ fn means(taps: usize) -> Result<Taps, Error> {
 }
 
 /// What a thread takes for an element in `sweeps` sweeps along a line.
-fn along(budget: &mut Budget, data: &mut Data, beside: &Beside, taps: usize, sweeps: usize) -> Result<f64, Error> {
+fn along(budget: &mut Budget, data: &mut Data, memory: f64, taps: usize, sweeps: usize) -> Result<f64, Error> {
     let all = budget.best(|| line(&Cpu::new(), data, LINE, taps, sweeps))?;
     let outline = Outline::along(Lines::new(LINE, 1), taps / 2, taps, sweeps, Workers::count());
-    Ok(beside.of_update(all, LINE_MEMORY, &outline) / IN_FEW_SWEEPS)
+    Ok(of_update(all, memory, &outline))
 }
 
 /// The same of a convolution over an image.
-fn over(budget: &mut Budget, data: &mut Data, beside: &Beside, size: usize, sweeps: usize) -> Result<f64, Error> {
+fn over(budget: &mut Budget, data: &mut Data, memory: f64, size: usize, sweeps: usize) -> Result<f64, Error> {
     let entries = size * size;
     let filter = Filter::new(vec![1.0 / entries as f64; entries], [size, size, 1]);
     let filter = filter.map_err(|error| Error::Internal(error.to_string()))?;
@@ -153,22 +153,12 @@ fn over(budget: &mut Budget, data: &mut Data, beside: &Beside, size: usize, swee
         let (input, output) = data.of(IMAGE * IMAGE)?;
         seconds(|| Cpu::new().convolution(&what, input.into(), output.into(), &Watch::new()))
     })?;
-    Ok(beside.of_update(all, IMAGE_MEMORY, &Outline::over(&what, Workers::count())))
+    Ok(of_update(all, memory, &Outline::over(&what, Workers::count())))
 }
 
-/// What a run takes beside its arithmetic: the memory's time for a pass over a line of [`LINE`] points, which is as many
-/// as the image has, and what it takes to wake the threads.
-struct Beside {
-    memory: f64,
-    begin: f64,
-}
-
-impl Beside {
-    /// What is left of a time for each element, where memory took so many times as long as for a line.
-    fn of_update(&self, all: f64, memory: f64, outline: &Outline) -> f64 {
-        let begin = if outline.threads > 1 { self.begin * outline.passes as f64 } else { 0.0 };
-        model::apart((all - begin).max(0.5 * all), self.memory * memory) / outline.updates.max(1.0)
-    }
+/// What is left of a time for each element where memory took its part.
+fn of_update(all: f64, memory: f64, outline: &Outline) -> f64 {
+    model::apart(all, memory) / outline.updates.max(1.0)
 }
 
 fn cpu(data: &mut Data) -> Result<CpuRates, Error> {
@@ -179,14 +169,14 @@ fn cpu(data: &mut Data) -> Result<CpuRates, Error> {
     let (mut few, mut many) = (Vec::new(), Vec::new());
     budget.more(&mut few, &SIZES, |count| line(&engine, data, count, FEW, 1))?;
     budget.more(&mut many, &SIZES, |count| line(&engine, data, count, MANY, 1))?;
-    // What several threads take for a pass, and what the busiest of them does, as one alone took it.
-    let (count, curve) = (SIZES[2], Curve::new(many.clone()));
+    let memory = Curve::new(few.clone()).at(LINE as f64, 1.0);
+    let along = [along(&mut budget, data, memory, FEW, 16)?, along(&mut budget, data, memory, MANY, 4)?];
+    let over = [over(&mut budget, data, memory, 3, 8)?, over(&mut budget, data, memory, 15, 1)?];
+    // What several threads take for a pass beyond what the busiest of them computes.
+    let count = SIZES[2];
     let outline = Outline::along(Lines::new(count, 1), MANY / 2, MANY, 1, Workers::count());
-    let alone = outline.updates * curve.at(SIZES[0] as f64, 1.0) / SIZES[0] as f64;
-    let begin = if outline.threads > 1 { (curve.at(count as f64, 1.0) - alone).clamp(2e-6, 100e-6) } else { 2e-6 };
-    let beside = Beside { memory: Curve::new(few.clone()).at(LINE as f64, 1.0), begin };
-    let along = [along(&mut budget, data, &beside, FEW, 16)?, along(&mut budget, data, &beside, MANY, 4)?];
-    let over = [over(&mut budget, data, &beside, 3, 8)?, over(&mut budget, data, &beside, 15, 1)?];
+    let beside = Curve::new(many.clone()).at(count as f64, 1.0) - outline.updates * along[1];
+    let begin = if outline.threads > 1 { beside.clamp(2e-6, 100e-6) } else { 2e-6 };
     budget.0 = budget.0.max(0.0) + BUDGET;
     if many.len() == SIZES.len() {
         // The system's memory has been used before, as in a session that has run for a while.
@@ -303,11 +293,9 @@ mod tests {
     /// What memory takes and what arithmetic does are put together, and taken apart again.
     #[test]
     fn arithmetic_is_what_is_left() {
-        let outline = |threads| Outline { threads, passes: 2, updates: 1000.0 };
+        let outline = Outline { threads: 1, passes: 1, updates: 1000.0 };
         let all = (2_f64.powf(1.5) + 5_f64.powf(1.5)).powf(1.0 / 1.5);
-        let beside = Beside { memory: 1.0, begin: 0.125 };
-        assert!((beside.of_update(all, 2.0, &outline(1)) - 5e-3).abs() < 1e-12);
-        assert!((beside.of_update(all + 0.25, 2.0, &outline(4)) - 5e-3).abs() < 1e-12);
-        assert!(beside.of_update(0.1, 9.0, &outline(4)) > 0.0, "what seems to take longer than all");
+        assert!((of_update(all, 2.0, &outline) - 5e-3).abs() < 1e-12);
+        assert!(of_update(0.1, 9.0, &outline) > 0.0, "what seems to take longer than all");
     }
 }

@@ -216,12 +216,12 @@ pub(super) fn apart(both: f64, a: f64) -> f64 {
 /// A pass over images asks for so many times as much of the memory as one along a line; and so do sweeps along lines,
 /// which copy tiles to the cache. (16 cores, 8192 x 8192 by 3 x 3: 47 ms, as many points along a line 20; 10^8 points, 3
 /// taps: 10 sweeps 47 ms, one 30.)
-pub(super) const IMAGE_MEMORY: f64 = 2.0;
-pub(super) const LINE_MEMORY: f64 = 1.3;
+const IMAGE_MEMORY: f64 = 2.0;
+const LINE_MEMORY: f64 = 1.3;
 
 /// Up to so many sweeps along lines their arithmetic takes so many times as long as in many.
 const FEW_SWEEPS: usize = 16;
-pub(super) const IN_FEW_SWEEPS: f64 = 1.25;
+const IN_FEW_SWEEPS: f64 = 1.25;
 
 /// What of the memory's time a further pass over an array takes: the first one has to have the output's pages.
 const FURTHER_PASS: f64 = 0.7;
@@ -396,15 +396,29 @@ pub(super) mod tests {
     use super::*;
     use crate::stencil::{Filter, Taps};
 
-    /// An H200, as BENCHMARKS.md has it, behind a link that so many cores copy for.
+    /// An H200, as it was measured behind its host of 16 cores, and behind two threads of that.
     fn h200(cores: usize) -> GpuRates {
-        let pass = match cores {
-            16 => [[1e3, 16e-6], [3.2e4, 55e-6], [1e5, 112e-6], [1e6, 714e-6], [1e7, 3.43e-3], [1e8, 29.6e-3]],
-            _ => [[1e3, 16e-6], [3.2e4, 55e-6], [1e5, 130e-6], [1e6, 900e-6], [1e7, 12.4e-3], [1e8, 124e-3]],
-        };
-        let there_and_back = match cores {
-            16 => [[3.2e4, 60e-6], [1e5, 110e-6], [1e6, 0.8e-3], [1e7, 4.0e-3], [1e8, 38e-3]],
-            _ => [[3.2e4, 60e-6], [1e5, 130e-6], [1e6, 1.1e-3], [1e7, 13e-3], [1e8, 130e-3]],
+        let [pass, there_and_back] = match cores {
+            16 => [
+                [
+                    [1024.0, 14.9e-6],
+                    [32768.0, 110e-6],
+                    [131_072.0, 182e-6],
+                    [1_048_576.0, 545e-6],
+                    [8_388_608.0, 4.4e-3],
+                ],
+                [[1024.0, 75e-6], [32768.0, 75e-6], [131_072.0, 283e-6], [1_048_576.0, 824e-6], [8_388_608.0, 3.71e-3]],
+            ],
+            _ => [
+                [
+                    [1024.0, 19.3e-6],
+                    [32768.0, 114e-6],
+                    [131_072.0, 214e-6],
+                    [1_048_576.0, 0.8e-3],
+                    [8_388_608.0, 15e-3],
+                ],
+                [[1024.0, 71e-6], [32768.0, 71e-6], [131_072.0, 283e-6], [1_048_576.0, 1.65e-3], [8_388_608.0, 15e-3]],
+            ],
         };
         GpuRates {
             pass: Curve::new(pass.to_vec()),
@@ -414,24 +428,41 @@ pub(super) mod tests {
         }
     }
 
-    /// Its host, or one like it with two cores.
+    /// That host.
     fn host(cores: usize) -> CpuRates {
         let [few, many] = match cores {
             16 => [
-                [[1e3, 1e-6], [3.2e4, 20e-6], [1e5, 60e-6], [1e6, 150e-6], [1e7, 2.5e-3], [1e8, 24.5e-3]],
-                [[1e3, 2e-6], [3.2e4, 40e-6], [1e5, 75e-6], [1e6, 240e-6], [1e7, 2.6e-3], [1e8, 25e-3]],
+                [
+                    [1024.0, 0.54e-6],
+                    [32768.0, 9.7e-6],
+                    [131_072.0, 44.8e-6],
+                    [1_048_576.0, 96e-6],
+                    [8_388_608.0, 2.09e-3],
+                ],
+                [
+                    [1024.0, 1.72e-6],
+                    [32768.0, 54.7e-6],
+                    [131_072.0, 92e-6],
+                    [1_048_576.0, 179e-6],
+                    [8_388_608.0, 2.2e-3],
+                ],
             ],
             _ => [
-                [[1e3, 1e-6], [3.2e4, 20e-6], [1e5, 40e-6], [1e6, 450e-6], [1e7, 7.6e-3], [1e8, 76e-3]],
-                [[1e3, 2e-6], [3.2e4, 40e-6], [1e5, 90e-6], [1e6, 900e-6], [1e7, 11.4e-3], [1e8, 114e-3]],
+                [
+                    [1024.0, 0.81e-6],
+                    [32768.0, 12e-6],
+                    [131_072.0, 70e-6],
+                    [1_048_576.0, 455e-6],
+                    [8_388_608.0, 10.4e-3],
+                ],
+                [[1024.0, 1.89e-6], [32768.0, 59e-6], [131_072.0, 138e-6], [1_048_576.0, 783e-6], [8_388_608.0, 12e-3]],
             ],
         };
-        CpuRates {
-            pass: [Curve::new(few.to_vec()), Curve::new(many.to_vec())],
-            along: [240e-12, 1240e-12],
-            over: [9.0 / 18e9, 225.0 / 23e9],
-            begin: if cores == 16 { 25e-6 } else { 10e-6 },
-        }
+        let (along, over, begin) = match cores {
+            16 => ([285e-12, 1475e-12], [1133e-12, 14.9e-9], 53e-6),
+            _ => ([339e-12, 1742e-12], [755e-12, 13.6e-9], 23e-6),
+        };
+        CpuRates { pass: [Curve::new(few.to_vec()), Curve::new(many.to_vec())], along, over, begin }
     }
 
     /// A host with so many cores, and an H200.
@@ -449,65 +480,85 @@ pub(super) mod tests {
         Convolution::new([n, n, 1], filter).with_sweeps(sweeps)
     }
 
-    /// One pass is the CPU's on 16 cores, whatever the size; so it was measured, and the model has both times within
-    /// some per cent of those.
+    /// One of the calls of `measured.csv`, which `benches/fastest.m` timed on that machine, with 16 threads and with two.
+    struct Row {
+        told: Seconds,
+        took: Seconds,
+        what: &'static str,
+    }
+
+    fn rows(threads: usize) -> Vec<Row> {
+        let lines =
+            include_str!("measured.csv").lines().skip(1).map(|what| (what, what.split(',').collect::<Vec<_>>()));
+        let machine = machine(threads);
+        let row = |(what, cells): (&'static str, Vec<&str>)| {
+            let number = |at: usize| cells[at].parse::<usize>().unwrap();
+            let (size, filter, sweeps) = (number(2), number(3), number(4));
+            let told = match cells[1] {
+                "line" => machine.predict(&line(size, filter, sweeps), threads),
+                _ => machine.predict(&image(size, filter, sweeps), threads),
+            };
+            // What Octave takes for a call of any function of ours is in the table.
+            let [cpu, cuda] = [5, 6].map(|at| (1e-3 * cells[at].parse::<f64>().unwrap() - 13e-6).max(1e-6));
+            Row { told, took: Seconds { cpu, cuda }, what }
+        };
+        lines.filter(|(_, cells)| cells[0] == threads.to_string()).map(row).collect()
+    }
+
+    /// Where one engine took more than 1.7 times as long as the other, the model knows which. Nearer ones are tried,
+    /// see `learnt`; and even there it is seldom wrong by more than a tenth.
+    #[test]
+    fn the_model_knows_the_faster_engine() {
+        for threads in [16, 2] {
+            let rows = rows(threads);
+            let mut wrong = Vec::new();
+            for Row { told, took, what } in &rows {
+                let cpu = told.cpu <= told.cuda;
+                let [chosen, other] = if cpu { [took.cpu, took.cuda] } else { [took.cuda, took.cpu] };
+                if chosen > 1.1 * other {
+                    wrong.push(format!("{what}: {:.2} times as long, {told:?}", chosen / other));
+                }
+                assert!(chosen < 1.7 * other, "{what}: {told:?}");
+            }
+            println!("{wrong:#?}");
+            assert!(rows.len() > 60 && wrong.len() * 12 <= rows.len(), "of {}: {wrong:#?}", rows.len());
+        }
+    }
+
+    /// Most times are right to some tens of per cent.
+    #[test]
+    fn the_model_knows_the_times() {
+        for threads in [16, 2] {
+            let rows = rows(threads);
+            for engine in [|seconds: Seconds| seconds.cpu, |seconds: Seconds| seconds.cuda] {
+                let mut off: Vec<f64> =
+                    rows.iter().map(|row| (engine(row.told) / engine(row.took)).ln().abs()).collect();
+                off.sort_by(f64::total_cmp);
+                let [middle, most] = [off[off.len() / 2], off[off.len() * 9 / 10]].map(f64::exp);
+                println!("{threads} threads: {middle:.2} and {most:.2}");
+                assert!(middle < 1.5 && most < 2.5, "{threads} threads: off by {middle:.2} and {most:.2}");
+            }
+        }
+    }
+
+    /// Whatever the size, one pass along a line is the CPU's on 16 cores.
     #[test]
     fn on_sixteen_cores_the_cpu_is_ahead_in_every_pass_along_a_line() {
-        let machine = machine(16);
-        for (n, taps, cpu, cuda) in [
-            (100_000, 11, 68e-6, 112e-6),
-            (1_000_000, 11, 158e-6, 714e-6),
-            (10_000_000, 11, 2.6e-3, 3.43e-3),
-            (100_000_000, 21, 24.9e-3, 29.9e-3),
-        ] {
-            let told = machine.predict(&line(n, taps, 1), 16);
-            assert!(told.cpu < told.cuda, "{n}: {told:?}");
-            assert!((0.8..1.3).contains(&(told.cpu / cpu)), "{n} points: {told:?}, where {cpu} was measured");
-            assert!((0.8..1.3).contains(&(told.cuda / cuda)), "{n} points: {told:?}, where {cuda} was measured");
-        }
-        for n in [1, 20, 1000, 4096, 300_000_000] {
-            let told = machine.predict(&line(n, 3, 1), 16);
-            assert!(told.cpu < told.cuda, "{n}: {told:?}");
-        }
-    }
-
-    /// A thousand sweeps over 10^7 doubles: BENCHMARKS.md, "From the prompt of Octave".
-    #[test]
-    fn many_sweeps_are_the_devices() {
-        for (taps, cpu, cuda) in [(3, 0.149, 0.0069), (5, 0.212, 0.0086), (9, 0.353, 0.0125), (21, 0.778, 0.0240)] {
-            let told = machine(16).predict(&line(10_000_000, taps, 1000), 16);
-            assert!((0.8..1.25).contains(&(told.cpu / cpu)), "{taps} taps: {told:?}, where {cpu} was measured");
-            assert!((0.75..1.25).contains(&(told.cuda / cuda)), "{taps} taps: {told:?}, where {cuda} was measured");
-        }
-        for cores in [2, 16] {
-            for n in [1_000_000, 100_000_000] {
-                let told = machine(cores).predict(&line(n, 3, 200), cores);
-                assert!(told.cuda < told.cpu, "{n} on {cores} cores: {told:?}");
+        for n in [1, 20, 1000, 4096, 30_000, 300_000, 3_000_000, 300_000_000] {
+            for taps in [1, 3, 21] {
+                let told = machine(16).predict(&line(n, taps, 1), 16);
+                assert!(told.cpu < told.cuda, "{n}, {taps} taps: {told:?}");
             }
-            let told = machine(cores).predict(&image(4096, 3, 100), cores);
-            assert!(5.0 * told.cuda < told.cpu, "{cores} cores: {told:?}");
         }
-    }
-
-    /// What the arithmetic of large filters takes decides, and how many cores there are for it.
-    #[test]
-    fn large_filters_are_the_devices_where_cores_are_few() {
-        let ahead = |n, size, cores| {
-            let told = machine(cores).predict(&image(n, size, 1), cores);
-            told.cuda < told.cpu
-        };
-        assert!(!ahead(8192, 3, 16) && !ahead(8192, 5, 16) && !ahead(256, 15, 16));
-        assert!(ahead(8192, 15, 16) && ahead(4096, 15, 16));
-        assert!(ahead(8192, 15, 2) && ahead(1024, 15, 2) && !ahead(256, 3, 2));
     }
 
     /// Fewer threads can be busy where there are few tiles.
     #[test]
     fn a_short_line_is_one_threads() {
         let told = [2, 16].map(|cores| machine(cores).predict(&line(1000, 3, 10_000), cores).cpu);
-        assert!(told[1] > 0.9 * told[0], "{told:?}");
+        assert!(told[1] > 0.8 * told[0], "{told:?}");
         let told = [2, 16].map(|cores| machine(cores).predict(&line(10_000_000, 3, 1000), cores).cpu);
-        assert!(told[0] > 7.0 * told[1] && told[0] < 9.0 * told[1], "{told:?}");
+        assert!(told[0] > 7.0 * told[1] && told[0] < 11.0 * told[1], "{told:?}");
     }
 
     /// A chip that is slower loses what it was ahead with.
