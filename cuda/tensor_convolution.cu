@@ -40,6 +40,8 @@ constexpr int RADIUS = SIZE / 2;
 constexpr int THREADS = LANES * WARPS;
 // Samples of a column that a strip needs, and one more: the first may have to lie at an odd place.
 constexpr int LENGTH = (ROWS - OUTPUTS + STEPS + 2) / 2 * 2;
+// Rows below the image that outputs in it are multiplied for, be it by zero.
+constexpr int BELOW = STEPS - RADIUS - 1;
 constexpr int CHUNK = LENGTH * COLUMNS;
 constexpr int RING = CHUNK * CHUNKS;
 constexpr int STRETCH = 4;  // doubles' room for a `Stretch`
@@ -104,7 +106,7 @@ struct Ring {
     // Asks for a chunk, if it is one of the stretch's.
     __device__ __forceinline__ void fetch(const Part& part, int number) const {
         if (number < end) {
-            ask<LENGTH, COLUMNS, RADIUS>(part, inner, number, COLUMNS * part.rows, chunk(number),
+            ask<LENGTH, COLUMNS, RADIUS, BELOW>(part, inner, number, COLUMNS * part.rows, chunk(number),
                                          full + number % CHUNKS, [&](int number) { return box_of(number); });
         }
         end_group();
@@ -198,8 +200,8 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
     }
     fetch_filter<THREADS>(part, rings);
     write_table(part, rings, table);
-    writes_before_copies();
     __syncthreads();
+    clear_ring<RING>(ring.samples);
 
     constexpr int KS = STEPS / 8;
     constexpr int NP = TILES + 1;  // fragments of a column: a tile's second is its neighbour's first
@@ -347,7 +349,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         for (int i = 0; i < CHUNKS; ++i) make_barrier(ring.full + i, COLUMNS);
         barriers_are_made();
     }
-    __syncwarp();
+    clear_ring<RING>(ring.samples);
 
     constexpr int KS = STEPS / 4;
     constexpr int TILE_SLOTS = 8 / OUTPUTS;

@@ -124,50 +124,60 @@ __device__ __forceinline__ unsigned long long address_of(const Part& part, const
 // is no multiple of that, it is the second in its place in shared memory. From column to column that changes if the
 // number of rows is odd.
 
-// Asks for a box of which some samples are not at hand, or at the very edge: those go one by one. (The part is a copy,
-// here and below: what a function that is called has the address of is no constant to the compiler any more.)
-template <int LENGTH, int COLUMNS, int RADIUS>
+// Asks for a box of which some samples are not at hand, or at the very edge. What there is of a column comes in bulk; the
+// few samples that are left go one by one, by the lanes that share the column. (The part is a copy, here and below: what
+// a function that is called has the address of is no constant to the compiler any more.)
+//
+// No output that is written needs samples further below the last row than BELOW. They keep what the ring had.
+template <int LENGTH, int COLUMNS, int RADIUS, int BELOW>
 __device__ __noinline__ void ask_at_edge(Part part, Box box, double* to, Barrier* full) {
+    constexpr int SHARING = LANES / COLUMNS;
     const int lane = threadIdx.x % LANES;
-    const long long at_hand = part.before + part.count + part.after;
-    const int turns = static_cast<int>(part.rows & 1);
-    int odd = is_odd(address_of(part, box));
-#pragma unroll 1
-    for (int i = 0; i < COLUMNS; ++i, odd ^= turns) {
-        double* const column = to + i * LENGTH;
-        const long long top = box.top - odd;
-        const long long of = sample_at(box.column + i, part.columns, RADIUS, part.aside);
+    const int c = lane % COLUMNS;
+    const int own = lane / COLUMNS;
+    if (own < SHARING) {
+        double* const column = to + c * LENGTH;
+        const long long top = box.top - (is_odd(address_of(part, box)) ^ (c & static_cast<int>(part.rows & 1)));
+        const long long of = sample_at(box.column + c, part.columns, RADIUS, part.aside);
         const long long at = box.source_page * part.columns + of - (part.first - part.before);
-        const bool has = box.source_page >= 0 && of >= 0 && at >= 0 && at < at_hand;
+        const bool has =
+            box.source_page >= 0 && of >= 0 && at >= 0 && at < part.before + part.count + part.after;
         const double* const from = part.input + (has ? at : 0) * part.rows;
-        // In bulk from row `low` to `high`, as far as both ends are multiples of 16.
-        long long low = top > 0 ? top : 0;
-        long long high = top + LENGTH < part.rows ? top + LENGTH : part.rows;
-        const auto address = reinterpret_cast<unsigned long long>(from);
-        if (has && low < high && !is_odd(address + 8 * top)) {
-            low += is_odd(address + 8 * low);
-            high -= is_odd(address + 8 * high);
+        // Places in the column: in bulk from `low` to `high`, as far as both ends are multiples of 16.
+        int low = top < 0 ? static_cast<int>(-top) : 0;
+        int high = part.rows - top < LENGTH ? static_cast<int>(part.rows - top) : LENGTH;
+        if (has && low < high && !is_odd(reinterpret_cast<unsigned long long>(from) + 8 * top)) {
+            low += low & 1;
+            high -= high & 1;
         } else {
             low = high = 0;
         }
-        if (lane == 0) {
-            const int bytes = low < high ? static_cast<int>(high - low) * 8 : 0;
-            arrive(full, bytes);
-            if (bytes > 0) copy_bulk(column + (low - top), from + low, bytes, full);
+        if (own == 0) {
+            arrive(full, (high - low) * 8);
+            if (low < high) copy_bulk(column + low, from + top + low, (high - low) * 8, full);
         }
+        const int end = part.rows + BELOW - top < LENGTH ? static_cast<int>(part.rows + BELOW - top) : LENGTH;
 #pragma unroll 1
-        for (int r = lane; r < LENGTH; r += LANES) {
-            const long long row = top + r;
-            if (row >= low && row < high) continue;
-            const long long row_at = has ? sample_at(row, part.rows, RADIUS, part.above) : -1;
-            if (row_at >= 0) {
-                copy_element(column + r, from + row_at);
+        for (int i = own;; i += SHARING) {
+            const int place = i < low ? i : i + high - low;
+            if (place >= end) break;
+            const long long row = has ? sample_at(top + place, part.rows, RADIUS, part.above) : -1;
+            if (row >= 0) {
+                copy_element(column + place, from + row);
             } else {
-                column[r] = part.outside;
+                column[place] = part.outside;
             }
         }
     }
     writes_before_copies();
+}
+
+// Clears a warp's ring, of which not every place is filled: what lies there by chance may not be finite.
+template <int COUNT>
+__device__ __forceinline__ void clear_ring(double* samples) {
+    for (int at = threadIdx.x % LANES; at < COUNT; at += LANES) samples[at] = 0;
+    writes_before_copies();
+    __syncwarp();
 }
 
 // The boxes of a stretch, one behind the other in the direction of the stream: those of which all samples are at hand,
@@ -182,7 +192,7 @@ struct Inner {
 // themselves, which the barrier tells, some in this group of copies, and some are written at once.
 //
 // The boxes lie `step` samples apart; `edge` makes the box where it must be known.
-template <int LENGTH, int COLUMNS, int RADIUS, typename Edge>
+template <int LENGTH, int COLUMNS, int RADIUS, int BELOW, typename Edge>
 __device__ __forceinline__ void ask(const Part& part, const Inner& inner, int number, long long step, double* to,
                                     Barrier* full, const Edge& edge) {
     static_assert(LENGTH % 2 == 0 && COLUMNS <= LANES, "a copy is of pairs, and a lane's");
@@ -194,7 +204,7 @@ __device__ __forceinline__ void ask(const Part& part, const Inner& inner, int nu
             copy_bulk(to + lane * LENGTH, reinterpret_cast<const double*>(from & ~15ull), LENGTH * 8, full);
         }
     } else {
-        ask_at_edge<LENGTH, COLUMNS, RADIUS>(part, edge(number), to, full);
+        ask_at_edge<LENGTH, COLUMNS, RADIUS, BELOW>(part, edge(number), to, full);
     }
 }
 

@@ -25,6 +25,8 @@ constexpr int COLUMNS = ACROSS + SIZE - 1;  // of samples
 constexpr int THREADS = LANES * WARPS;
 // Samples of a column that a strip needs, and one more: the first may have to lie at an odd place.
 constexpr int LENGTH = (ROWS - 2 + STEPS + 2) / 2 * 2;
+// Rows below the image that outputs in it are multiplied for, be it by zero.
+constexpr int BELOW = STEPS - RADIUS - 1;
 constexpr int CHUNK = LENGTH * COLUMNS;
 constexpr int RING = CHUNK * CHUNKS;
 constexpr int TABLE = SLOTS * SIZE * 128;
@@ -112,7 +114,7 @@ struct Ring {
     // Asks for a page, if it is one of the stretch's.
     __device__ __forceinline__ void fetch(const Part& part, int number) const {
         if (number < end) {
-            ask<LENGTH, COLUMNS, RADIUS>(part, inner, number, part.rows * part.columns, page(number),
+            ask<LENGTH, COLUMNS, RADIUS, BELOW>(part, inner, number, part.rows * part.columns, page(number),
                                          full + number % CHUNKS, [&](int number) { return box_of(part, number); });
         }
         end_group();
@@ -162,8 +164,8 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
     }
     fetch_filter<THREADS>(part, rings);
     write_table(part, rings, table);
-    writes_before_copies();
     __syncthreads();
+    clear_ring<RING>(ring.samples);
 
     const double* const band = table + 2 * lane;
     const int turns = static_cast<int>(part.rows & 1);
