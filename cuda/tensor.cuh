@@ -72,6 +72,20 @@ __device__ __forceinline__ void copy_bulk(void* to, const void* from, int bytes,
                  : "memory");
 }
 
+// Whether this lane is the one that the whole warp elects. Where it does something with numbers that are the same in all
+// lanes, the compiler knows that it is done once, and makes no loop over lanes of it.
+__device__ __forceinline__ bool is_elected() {
+    unsigned int elected;
+    asm volatile(
+        "{\n"
+        ".reg .pred p;\n"
+        "elect.sync _|p, 0xffffffff;\n"
+        "selp.u32 %0, 1, 0, p;\n"
+        "}"
+        : "=r"(elected));
+    return elected != 0;
+}
+
 // Waits until the phase is over: the barrier's first has parity 0, then they take turns.
 __device__ __forceinline__ void wait(Barrier* barrier, int parity) {
     asm volatile(
@@ -169,16 +183,12 @@ __device__ __forceinline__ void write_two(int room, int at, double* to, double f
     }
 }
 
-// Makes `number` NaN if the value is infinite, NaN or 2^1017 and more: the upper half of such a double is an infinite
-// float, or NaN. Done here and not later, when the value would have to be kept.
-__device__ __forceinline__ void keep_not_finite(float& number, double value) {
-    const float half = __int_as_float(__double2hiint(value));
-    asm volatile("fma.rn.f32 %0, %1, 0f00000000, %0;" : "+f"(number) : "f"(half));
-}
-
-// The lesser of both, here and not later.
+// The lesser and the greater of both, here and not later.
 __device__ __forceinline__ void keep_least(unsigned int& least, unsigned int other) {
     asm volatile("min.u32 %0, %0, %1;" : "+r"(least) : "r"(other));
+}
+__device__ __forceinline__ void keep_most(unsigned int& most, unsigned int other) {
+    asm volatile("max.u32 %0, %0, %1;" : "+r"(most) : "r"(other));
 }
 
 // The upper and the lower half of the 64 bits.
@@ -235,6 +245,7 @@ __device__ inline void meet() {
 __device__ inline void make_barrier(Barrier* barrier, int arrivals) { stand_in_make_barrier(barrier, arrivals); }
 __device__ inline void barriers_are_made() {}
 __device__ inline void writes_before_copies() {}
+__device__ inline bool is_elected() { return stand_in_lane() == 0; }
 __device__ inline void arrive(Barrier* barrier, int bytes) { stand_in_arrive(barrier, bytes); }
 __device__ inline void copy_bulk(void* to, const void* from, int bytes, Barrier* barrier) {
     stand_in_copy_bulk(to, from, bytes, barrier);
@@ -267,22 +278,14 @@ __device__ inline void write_two(int room, int at, double* to, double first, dou
         if (room > at + 1) to[1] = second;
     }
 }
-__device__ inline void keep_not_finite(float& number, double value) {
-    const unsigned int bits = high_word(value);
-    float half;
-    memcpy(&half, &bits, sizeof half);
-    number = fmaf(half, 0.0f, number);
-}
 __device__ inline void keep_least(unsigned int& least, unsigned int other) { least = other < least ? other : least; }
+__device__ inline void keep_most(unsigned int& most, unsigned int other) { most = other > most ? other : most; }
 
 #endif
 
-// Whether it is infinite or NaN.
-__device__ __forceinline__ bool is_not_finite(double value) { return (high_word(value) & 0x7ff00000) == 0x7ff00000; }
-
-// The upper half without the sign, less one, with all of the lower half in the last bit: 0xffffffff for zero, and else
-// the less, the nearer to zero the value is.
-__device__ __forceinline__ unsigned int nearness(double value) {
+// How large the value is, without its sign: the upper half but for that, with all of the lower half in the last bit. It
+// is 0 for zero alone.
+__device__ __forceinline__ unsigned int magnitude(double value) {
     const unsigned int low = low_word(value);
-    return (high_word(value) << 1) + (low < 1 ? low : 1) - 1;
+    return (high_word(value) << 1) + (low < 1 ? low : 1);
 }

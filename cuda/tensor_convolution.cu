@@ -44,7 +44,7 @@ constexpr int LENGTH = (ROWS - OUTPUTS + STEPS + 2) / 2 * 2;
 constexpr int BELOW = STEPS - RADIUS - 1;
 constexpr int CHUNK = LENGTH * COLUMNS;
 constexpr int RING = CHUNK * CHUNKS;
-constexpr int STRETCH = 4;  // doubles' room for a `Stretch`
+constexpr int STRETCH = 6;  // doubles' room for a `Stretch`
 constexpr int SHARED = 8 * (TABLE + WARPS * (RING + CHUNKS + STRETCH));
 static_assert(COLUMNS % 2 == 0 && (SIZE == 15 ? 8 : SLOTS) % COLUMNS == 0, "a phase has its place in a chunk");
 
@@ -65,7 +65,9 @@ struct Stretch {
     long long page;
     long long column;  // its first
     int count;         // its columns
+    Pieces pieces;     // of its steps: an output is written SIZE steps after its column
 };
+static_assert(sizeof(Stretch) <= 8 * STRETCH, "there is room for it");
 
 // A warp's ring in shared memory, through which chunks come: they are counted through all stretches.
 struct Ring {
@@ -84,9 +86,8 @@ struct Ring {
         begin = end;
         end += chunks;
         const Box box = box_of(begin);
-        const int lane = threadIdx.x % LANES;
-        const unsigned long long address = address_of(part, box) + 8 * lane * part.rows;
-        // Column c of the box is this far from the first that is at hand, and as far behind the last.
+        const unsigned long long address = address_of(part, box);
+        // The first column of the box is this far from the first that is at hand, and as far behind the last.
         const long long ahead = box.column < place_of(part, box) ? box.column : place_of(part, box);
         const long long at_hand = part.before + part.count + part.after - place_of(part, box);
         const long long behind = part.columns - box.column < at_hand ? part.columns - box.column : at_hand;
@@ -95,7 +96,7 @@ struct Ring {
         const long long last = behind < chunks * COLUMNS ? behind / COLUMNS : chunks;
         inner.first = begin + static_cast<int>(first);
         inner.end = inside ? begin + static_cast<int>(last) : 0;
-        inner.from = reinterpret_cast<const double*>(address) - begin * (COLUMNS * part.rows);
+        inner.from = address - 8 * begin * (COLUMNS * part.rows);
     }
 
     __device__ __forceinline__ Box box_of(int number) const {
@@ -119,17 +120,16 @@ struct Ring {
         __syncwarp();
     }
 
-    // Looks at a chunk's samples, at those that are a column's share of the work.
-    __device__ __forceinline__ void look(Met& met, const double* chunk, int column) const {
+    // Looks at a chunk's samples, at those that are a column's share of the work. `own` is this lane's first pair.
+    __device__ __forceinline__ void look(Met& met, const double* own, int column) const {
         constexpr int PAIRS_OF_CHUNK = CHUNK / 2;
         constexpr int TURNS = (PAIRS_OF_CHUNK + LANES - 1) / LANES;
         const int lane = threadIdx.x % LANES;
 #pragma unroll
         for (int i = 0; i < TURNS; ++i) {
             if (i * COLUMNS / TURNS != column) continue;
-            const int at = i * LANES + lane;
-            if ((i + 1) * LANES <= PAIRS_OF_CHUNK || at < PAIRS_OF_CHUNK) {
-                const double2 pair = read_pair_here(chunk + 2 * at);
+            if ((i + 1) * LANES <= PAIRS_OF_CHUNK || i * LANES + lane < PAIRS_OF_CHUNK) {
+                const double2 pair = read_pair_here(own + 2 * LANES * i);
                 met.sample(pair.x);
                 met.sample(pair.y);
             }
@@ -149,6 +149,7 @@ __device__ __forceinline__ Stretch next_of(const Part& part, Share& share) {
     if (most > part.count - from) most = part.count - from;
     if (most > part.columns - stretch.column) most = part.columns - stretch.column;
     stretch.count = static_cast<int>(most);
+    stretch.pieces = Pieces::of<2 * SLOTS>(stretch.count + SIZE - 1);
     share.at += most;
     stretch.top = (group * part.abreast + threadIdx.x / LANES % part.abreast) * ROWS;
     return stretch;
@@ -159,12 +160,118 @@ __device__ __forceinline__ double* outputs_of(const Part& part, const Stretch& s
     return part.output + (stretch.page * part.columns + stretch.column - part.first) * part.rows + stretch.top;
 }
 
-// Goes through a stretch once more, if the warp met what asks for that.
-__device__ __forceinline__ void look_again(const Part& part, const Stretch& stretch, const Met& met) {
-    __syncwarp();
-    const bool near_zero = met.near_zero(part);
-    if (met.not_finite() || near_zero) {
-        again<ROWS>(part, stretch.top, stretch.page, stretch.column, stretch.column + stretch.count, near_zero);
+// ---- plain chains
+
+constexpr int EACH = ROWS / LANES;  // rows of a lane, which lie LANES rows apart
+
+// Multiplies a column of samples for all outputs that need it: sums[w] is that of the output that has taken w columns
+// of SIZE x SIZE, of which the filter is the middle, and becomes sums[w + 1]; the last comes out as sums[SIZE - 1].
+//
+// FULL: the filter is SIZE x SIZE.
+template <bool FULL>
+__device__ __forceinline__ void take(const Part& part, const double* samples, double (&sums)[SIZE][EACH]) {
+    if (FULL) {
+        double own[EACH][SIZE];
+#pragma unroll
+        for (int i = 0; i < EACH; ++i) {
+#pragma unroll
+            for (int r = 0; r < SIZE; ++r) own[i][r] = samples[i * LANES + r];
+        }
+#pragma unroll
+        for (int w = SIZE - 1; w >= 0; --w) {
+#pragma unroll
+            for (int i = 0; i < EACH; ++i) sums[w][i] = w > 0 ? sums[w > 0 ? w - 1 : 0][i] : 0.0;
+#pragma unroll
+            for (int r = 0; r < SIZE; ++r) {
+#pragma unroll
+                for (int i = 0; i < EACH; ++i) sums[w][i] = fma(own[i][r], F[w * SIZE + r], sums[w][i]);
+            }
+        }
+    } else {
+        const double* const from = samples + (SIZE - part.height) / 2;
+        const int first = (SIZE - part.width) / 2;
+#pragma unroll
+        for (int w = SIZE - 1; w >= 0; --w) {
+#pragma unroll
+            for (int i = 0; i < EACH; ++i) sums[w][i] = w > 0 ? sums[w > 0 ? w - 1 : 0][i] : 0.0;
+            if (w < first || w >= first + part.width) continue;
+            const double* const entries = F + (w - first) * part.height;
+#pragma unroll 1
+            for (int r = 0; r < part.height; ++r) {
+#pragma unroll
+                for (int i = 0; i < EACH; ++i) sums[w][i] = fma(from[i * LANES + r], entries[r], sums[w][i]);
+            }
+        }
+    }
+}
+
+// Computes those pieces of a stretch once more that ask for it. Returns the number of chunks that have come through the
+// ring then.
+template <bool FULL>
+__device__ __noinline__ int compute_again(Part part, Ring ring, Stretch* stretch) {
+    const int lane = threadIdx.x % LANES;
+    const Stretch whole = *stretch;
+    const int turns = static_cast<int>(part.rows & 1);
+#pragma unroll 1
+    for (int piece = 0; piece < 64; ++piece) {
+        // Neighbouring pieces together.
+        const int first = piece;
+        while (whole.pieces.has(piece)) ++piece;
+        const long long begin = static_cast<long long>(first) * whole.pieces.length - SIZE;
+        const long long end = static_cast<long long>(piece) * whole.pieces.length - SIZE;
+        const int from = begin > 0 ? static_cast<int>(begin) : 0;
+        const int to = end < whole.count ? static_cast<int>(end) : whole.count;
+        if (from >= to) continue;
+        __syncwarp();
+        if (lane == 0) {
+            stretch->column = whole.column + from;
+            stretch->count = to - from;
+        }
+        __syncwarp();
+        const int steps = to - from + SIZE - 1;
+        ring.turn_to(part, (steps + COLUMNS - 1) / COLUMNS);
+        int odd = is_odd(address_of(part, ring.box_of(ring.begin)));
+        double* output = outputs_of(part, *stretch) - (SIZE - 1) * part.rows + lane;
+        double sums[SIZE][EACH];
+#pragma unroll
+        for (int w = 0; w < SIZE; ++w) {
+#pragma unroll
+            for (int i = 0; i < EACH; ++i) sums[w][i] = 0;
+        }
+#pragma unroll 1
+        for (int i = 0; i < CHUNKS - 1; ++i) ring.fetch(part, ring.begin + i);
+        int step = 0;
+#pragma unroll 1
+        for (int chunk = ring.begin; chunk < ring.end; ++chunk) {
+            ring.await(chunk);
+            ring.fetch(part, chunk + CHUNKS - 1);
+            const double* samples = ring.chunk(chunk) + lane;
+#pragma unroll 1
+            for (int i = 0; i < COLUMNS && step < steps; ++i) {
+                take<FULL>(part, samples + odd, sums);
+                if (step >= SIZE - 1) {
+#pragma unroll
+                    for (int e = 0; e < EACH; ++e) {
+                        if (stretch->top + e * LANES + lane < part.rows) output[e * LANES] = sums[SIZE - 1][e];
+                    }
+                }
+                samples += LENGTH;
+                output += part.rows;
+                odd ^= turns;
+                ++step;
+            }
+        }
+    }
+    return ring.end;
+}
+
+// The same for either kind of filter, if there is such a piece.
+__device__ __forceinline__ void look_again(const Part& part, Ring& ring, Stretch* stretch) {
+    if (stretch->pieces.again == 0) return;
+    if (part.height == SIZE && part.width == SIZE) {
+        ring.end = compute_again<true>(part, ring, stretch);
+    } else {
+        ring.end = compute_again<false>(part, ring, stretch);
     }
 }
 
@@ -206,7 +313,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
     constexpr int KS = STEPS / 8;
     constexpr int NP = TILES + 1;  // fragments of a column: a tile's second is its neighbour's first
     const double* const band = table + 2 * lane;
-    const int turns = static_cast<int>(part.rows & 1);
+    const int turns = PAIRS ? 0 : static_cast<int>(part.rows & 1);
     const long long groups = ((part.rows + ROWS - 1) / ROWS + part.abreast - 1) / part.abreast;
     Share share = share_of(groups * part.count, part.abreast, WARPS);
     while (share.at < share.end) {
@@ -251,8 +358,6 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         // Writes and clears the slot of these lanes, of which there are two.
         const auto finish = [&](int n, bool mine, bool written, int half) {
             write_two<PAIRS>(mine && written ? room : 0, 8 * n, to + 8 * n, sums[n][2 * half], sums[n][2 * half + 1]);
-            met.output(sums[n][2 * half]);
-            met.output(sums[n][2 * half + 1]);
             sums[n][2 * half] = mine ? 0.0 : sums[n][2 * half];
             sums[n][2 * half + 1] = mine ? 0.0 : sums[n][2 * half + 1];
         };
@@ -265,6 +370,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         int step = 0;
         bool more = true;
         while (more) {
+            const int from = step;
 #pragma unroll
             for (int half = 0; half < 2; ++half) {
 #pragma unroll 1
@@ -283,7 +389,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
                             __syncwarp();
                             ring.fetch(part, chunk + CHUNKS - 1);
                         }
-                        ring.look(met, now, i);
+                        ring.look(met, now + 2 * lane, i);
                         if (i == COLUMNS - 1) {
                             ring.await(chunk + 1);
                             load(cur ^ 1, next + samples[0], next_entries);
@@ -326,8 +432,9 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
                     }
                 }
             }
+            stretches[warp].pieces.remember(met, part, from);
         }
-        look_again(part, stretch, met);
+        look_again(part, ring, stretches + warp);
     }
 }
 
@@ -349,7 +456,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         for (int i = 0; i < CHUNKS; ++i) make_barrier(ring.full + i, COLUMNS);
         barriers_are_made();
     }
-    clear_ring<RING>(ring.samples);
+    fetch_filter<THREADS>(part, rings);
 
     constexpr int KS = STEPS / 4;
     constexpr int TILE_SLOTS = 8 / OUTPUTS;
@@ -362,13 +469,15 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         for (int k = 0; k < KS; ++k) {
             const int column = column_of(phase, g / OUTPUTS);
             const int row = 4 * k + q - g % OUTPUTS;
-            band[phase][k] = column < SIZE && row >= 0 && row < SIZE ? entry_at(part, F, row, column) : 0.0;
+            band[phase][k] = column < SIZE && row >= 0 && row < SIZE ? entry_at(part, rings, row, column) : 0.0;
         }
     }
+    __syncthreads();
+    clear_ring<RING>(ring.samples);
 
     // The first of a lane's two neighbouring outputs in a tile.
     const int own = OUTPUTS * g + (OUTPUTS == 4 ? 2 * (q & 1) : 0);
-    const int turns = static_cast<int>(part.rows & 1);
+    const int turns = PAIRS ? 0 : static_cast<int>(part.rows & 1);
     const long long groups = ((part.rows + ROWS - 1) / ROWS + part.abreast - 1) / part.abreast;
     Share share = share_of(groups * part.count, part.abreast, WARPS);
     while (share.at < share.end) {
@@ -420,10 +529,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
             write_two<PAIRS>(rows, at, to + at, d[0], d[1]);
             write_two<PAIRS>(rows, at + 8 * OUTPUTS, to + at + 8 * OUTPUTS, d[2], d[3]);
 #pragma unroll
-            for (int i = 0; i < 4; ++i) {
-                met.output(d[i]);
-                d[i] = mine ? 0.0 : d[i];
-            }
+            for (int i = 0; i < 4; ++i) d[i] = mine ? 0.0 : d[i];
         };
 
         __syncwarp();
@@ -434,6 +540,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         int step = 0;
         bool more = true;
         while (more) {
+            const int from = step;
 #pragma unroll
             for (int phase = 0; phase < SLOTS; ++phase) {
                 if (!more) continue;
@@ -443,7 +550,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
                     __syncwarp();
                     ring.fetch(part, chunk + CHUNKS - 1);
                 }
-                ring.look(met, ring.chunk(chunk), i);
+                ring.look(met, ring.chunk(chunk) + 2 * lane, i);
                 if (i == COLUMNS - 1) {
                     ring.await(chunk + 1);
                     load(cur ^ 1, ring.chunk(chunk + 1) + samples[0]);
@@ -480,8 +587,9 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
                 }
                 END_OF_COLUMN(phase);
             }
+            stretches[warp].pieces.remember(met, part, from);
         }
-        look_again(part, stretch, met);
+        look_again(part, ring, stretches + warp);
     }
 }
 

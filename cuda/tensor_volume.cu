@@ -30,7 +30,7 @@ constexpr int BELOW = STEPS - RADIUS - 1;
 constexpr int CHUNK = LENGTH * COLUMNS;
 constexpr int RING = CHUNK * CHUNKS;
 constexpr int TABLE = SLOTS * SIZE * 128;
-constexpr int STRETCH = 4;  // doubles' room for a `Stretch`
+constexpr int STRETCH = 6;  // doubles' room for a `Stretch`
 constexpr int SHARED = 8 * (TABLE + WARPS * (RING + CHUNKS + STRETCH));
 
 // Writes the warps' table: for each phase and each column of the filter, the fragments of the band, a pair of a lane
@@ -55,7 +55,9 @@ struct Stretch {
     long long left;   // its first column
     long long first;  // its first page
     int count;        // its pages
+    Pieces pieces;    // of its pages of samples: an output is written SIZE pages after its own
 };
+static_assert(sizeof(Stretch) <= 8 * STRETCH, "there is room for it");
 
 // The next stretch of a share.
 __device__ __forceinline__ Stretch next_of(const Part& part, Share& share, long long groups_down) {
@@ -69,6 +71,7 @@ __device__ __forceinline__ Stretch next_of(const Part& part, Share& share, long 
     stretch.left = group / groups_down * ACROSS;
     stretch.first = part.first / part.columns + from;
     stretch.count = static_cast<int>(most);
+    stretch.pieces = Pieces::of<SLOTS>(stretch.count + SIZE - 1);
     return stretch;
 }
 
@@ -89,8 +92,6 @@ struct Ring {
         begin = end;
         end += stretch->count + SIZE - 1;
         const Box box = box_of(part, begin);
-        const int lane = threadIdx.x % LANES;
-        const unsigned long long address = address_of(part, box) + 8 * lane * part.rows;
         const long long ahead = part.first - part.before;
         const long long at_hand = ahead + part.before + part.count + part.after;
         const bool inside = box.top > 0 && box.top + LENGTH <= part.rows && box.column >= 0 &&
@@ -102,7 +103,7 @@ struct Ring {
         const long long last = high - box.page < end - begin ? high - box.page : end - begin;
         inner.first = begin + static_cast<int>(first);
         inner.end = inside ? begin + static_cast<int>(last) : 0;
-        inner.from = reinterpret_cast<const double*>(address) - begin * (part.rows * part.columns);
+        inner.from = address_of(part, box) - 8 * begin * (part.rows * part.columns);
     }
 
     __device__ __forceinline__ Box box_of(const Part& part, int number) const {
@@ -127,23 +128,121 @@ struct Ring {
         __syncwarp();
     }
 
-    // Looks at a page's samples, at those that are a column's share of the work.
-    __device__ __forceinline__ void look(Met& met, const double* page, int column) const {
+    // Looks at a page's samples, at those that are a column's share of the work. `own` is this lane's first pair.
+    __device__ __forceinline__ void look(Met& met, const double* own, int column) const {
         constexpr int PAIRS_OF_PAGE = CHUNK / 2;
         constexpr int TURNS = (PAIRS_OF_PAGE + LANES - 1) / LANES;
         const int lane = threadIdx.x % LANES;
 #pragma unroll
         for (int i = 0; i < TURNS; ++i) {
             if (i * COLUMNS / TURNS != column) continue;
-            const int at = i * LANES + lane;
-            if ((i + 1) * LANES <= PAIRS_OF_PAGE || at < PAIRS_OF_PAGE) {
-                const double2 pair = read_pair_here(page + 2 * at);
+            if ((i + 1) * LANES <= PAIRS_OF_PAGE || i * LANES + lane < PAIRS_OF_PAGE) {
+                const double2 pair = read_pair_here(own + 2 * LANES * i);
                 met.sample(pair.x);
                 met.sample(pair.y);
             }
         }
     }
 };
+
+// The first page's place of a stretch's outputs.
+__device__ __forceinline__ double* outputs_of(const Part& part, const Stretch& stretch) {
+    const long long page = stretch.first - part.first / part.columns;
+    return part.output + (page * part.columns + stretch.left) * part.rows + stretch.top;
+}
+
+// ---- plain chains
+
+constexpr int SIDES = LANES / ROWS;       // lanes beside each other
+constexpr int EACH = ACROSS / SIDES;      // neighbouring columns of outputs of a lane
+
+// Multiplies a page of samples for the outputs of one page: `samples` are a lane's first, at an odd place or not in
+// columns of an even and of an odd number; `of_page` says which page of SIZE of them, of which the filter is the middle.
+//
+// FULL: the filter is SIZE x SIZE x SIZE.
+template <bool FULL>
+__device__ __forceinline__ void take(const Part& part, const double* const (&samples)[2], int of_page,
+                                     double (&sums)[EACH]) {
+    if (FULL) {
+        const double* const entries = F + of_page * (SIZE * SIZE);
+#pragma unroll
+        for (int u = 0; u < EACH + SIZE - 1; ++u) {
+            double own[SIZE];
+#pragma unroll
+            for (int r = 0; r < SIZE; ++r) own[r] = samples[u & 1][u * LENGTH + r];
+#pragma unroll
+            for (int r = 0; r < SIZE; ++r) {
+#pragma unroll
+                for (int j = 0; j < EACH; ++j) {
+                    const int w = u - j;
+                    if (w >= 0 && w < SIZE) sums[j] = fma(own[r], entries[w * SIZE + r], sums[j]);
+                }
+            }
+        }
+    } else {
+        const int page = of_page - (SIZE - part.depth) / 2;
+        if (page < 0 || page >= part.depth) return;
+        const double* const entries = F + page * part.width * part.height;
+        const int first = (SIZE - part.width) / 2;
+        const int below = (SIZE - part.height) / 2;
+#pragma unroll 1
+        for (int w = 0; w < part.width; ++w) {
+            const double* const even = samples[(first + w) & 1] + (first + w) * LENGTH + below;
+            const double* const odd = samples[(first + w + 1) & 1] + (first + w) * LENGTH + below;
+#pragma unroll 1
+            for (int r = 0; r < part.height; ++r) {
+                const double entry = entries[w * part.height + r];
+#pragma unroll
+                for (int j = 0; j < EACH; ++j) {
+                    sums[j] = fma((j & 1 ? odd : even)[j * LENGTH + r], entry, sums[j]);
+                }
+            }
+        }
+    }
+}
+
+// Computes those pieces of a stretch once more that ask for it, page by page. Returns the number of pages of samples
+// that have come through the ring then.
+template <bool FULL>
+__device__ __noinline__ int compute_again(Part part, Ring ring, Stretch* stretch) {
+    const int lane = threadIdx.x % LANES;
+    const Stretch whole = *stretch;
+    const int turns = static_cast<int>(part.rows & 1);
+    const int turns_of_page = static_cast<int>(part.rows & part.columns & 1);
+    const long long row = whole.top + lane % ROWS;
+    const int own = lane / ROWS * EACH;  // first column of a lane's outputs
+#pragma unroll 1
+    for (int page = 0; page < whole.count; ++page) {
+        if (!whole.pieces.has((page + SIZE) / whole.pieces.length)) continue;
+        __syncwarp();
+        if (lane == 0) {
+            stretch->first = whole.first + page;
+            stretch->count = 1;
+        }
+        __syncwarp();
+        ring.turn_to(part);
+        int odd = is_odd(address_of(part, ring.box_of(part, ring.begin)));
+        double sums[EACH];
+#pragma unroll
+        for (int j = 0; j < EACH; ++j) sums[j] = 0;
+#pragma unroll 1
+        for (int i = 0; i < CHUNKS - 1; ++i) ring.fetch(part, ring.begin + i);
+#pragma unroll 1
+        for (int number = ring.begin; number < ring.end; ++number) {
+            ring.await(number);
+            ring.fetch(part, number + CHUNKS - 1);
+            const double* const samples = ring.page(number) + own * LENGTH + lane % ROWS;
+            take<FULL>(part, {samples + odd, samples + (odd ^ turns)}, number - ring.begin, sums);
+            odd ^= turns_of_page;
+        }
+        double* const output = outputs_of(part, *stretch) + own * part.rows + lane % ROWS;
+#pragma unroll
+        for (int j = 0; j < EACH; ++j) {
+            if (row < part.rows && whole.left + own + j < part.columns) output[j * part.rows] = sums[j];
+        }
+    }
+    return ring.end;
+}
 
 template <bool PAIRS>
 __device__ __forceinline__ void convolution(const Launch& launch) {
@@ -168,8 +267,8 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
     clear_ring<RING>(ring.samples);
 
     const double* const band = table + 2 * lane;
-    const int turns = static_cast<int>(part.rows & 1);
-    const int turns_of_page = static_cast<int>(part.rows & part.columns & 1);
+    const int turns = PAIRS ? 0 : static_cast<int>(part.rows & 1);
+    const int turns_of_page = PAIRS ? 0 : static_cast<int>(part.rows & part.columns & 1);
     const long long groups_down = ((part.rows + ROWS - 1) / ROWS + part.abreast - 1) / part.abreast;
     const long long groups = groups_down * ((part.columns + ACROSS - 1) / ACROSS);
     Share share = share_of(groups * (part.count / part.columns), part.abreast, WARPS);
@@ -185,8 +284,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         ring.turn_to(part);
         // In the page that is written while the present page of samples is taken.
         const long long page_size = part.rows * part.columns;
-        double* to = part.output + (stretch.first - SIZE - part.first / part.columns) * page_size +
-                     stretch.left * part.rows + stretch.top + 4 * q;
+        double* to = outputs_of(part, stretch) - SIZE * page_size + 4 * q;
         const long long below = part.rows - stretch.top - 4 * q;
         const int room = below < ROWS ? static_cast<int>(below) : ROWS;
         const int across =
@@ -208,10 +306,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
             write_two<PAIRS>(rows, 0, column, sums[j][0], sums[j][2]);
             write_two<PAIRS>(rows, 2, column + 2, sums[j][1], sums[j][3]);
 #pragma unroll
-            for (int i = 0; i < 4; ++i) {
-                met.output(sums[j][i]);
-                sums[j][i] = mine ? 0.0 : sums[j][i];
-            }
+            for (int i = 0; i < 4; ++i) sums[j][i] = mine ? 0.0 : sums[j][i];
         };
 
         __syncwarp();
@@ -246,7 +341,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
 #pragma unroll
             for (int u = 0; u < COLUMNS; ++u) {
                 const int cur = u & 1;
-                ring.look(met, page, u);
+                ring.look(met, page + 2 * lane, u);
                 if (u + 1 < COLUMNS) {
                     b[cur ^ 1][0] = read_here(now + samples[(u + 1) & 1] + (u + 1) * LENGTH);
                     b[cur ^ 1][1] = read_here(now + samples[(u + 1) & 1] + (u + 1) * LENGTH + 4);
@@ -270,13 +365,13 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
                 END_OF_COLUMN(u);
             }
             to += page_size;
+            stretches[warp].pieces.remember(met, part, step);
         }
-        __syncwarp();
-        const bool near_zero = met.near_zero(part);
-        if (met.not_finite() || near_zero) {
-#pragma unroll 1
-            for (int page = 0; page < stretch.count; ++page) {
-                again<ROWS>(part, stretch.top, stretch.first + page, stretch.left, stretch.left + across, near_zero);
+        if (stretches[warp].pieces.again != 0) {
+            if (part.height == SIZE && part.width == SIZE && part.depth == SIZE) {
+                ring.end = compute_again<true>(part, ring, stretches + warp);
+            } else {
+                ring.end = compute_again<false>(part, ring, stretches + warp);
             }
         }
     }
