@@ -129,18 +129,27 @@ __device__ __forceinline__ void copy_bulk_out(void* to, const void* from, int by
 __device__ __forceinline__ void wait_until_read() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
 __device__ __forceinline__ void wait_until_written() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
 
+// Where a double lies in shared memory: 32 bits that the compiler keeps instead of making them anew from a pointer.
+struct Shared {
+    unsigned int at;
+
+    __device__ __forceinline__ Shared operator+(int doubles) const { return {at + 8 * doubles}; }
+};
+__device__ __forceinline__ Shared in_shared(const double* pointer) {
+    Shared place;
+    asm volatile("mov.b32 %0, %1;" : "=r"(place.at) : "r"(shared_address(pointer)));
+    return place;
+}
+
 // Reads from shared memory here, and not where the value is first needed.
-__device__ __forceinline__ double read_here(const double* from) {
+__device__ __forceinline__ double read_here(Shared from) {
     double value;
-    asm volatile("ld.volatile.shared.f64 %0, [%1];" : "=d"(value) : "r"(shared_address(from)) : "memory");
+    asm volatile("ld.volatile.shared.f64 %0, [%1];" : "=d"(value) : "r"(from.at) : "memory");
     return value;
 }
-__device__ __forceinline__ double2 read_pair_here(const double* from) {
+__device__ __forceinline__ double2 read_pair_here(Shared from) {
     double2 pair;
-    asm volatile("ld.volatile.shared.v2.f64 {%0, %1}, [%2];"
-                 : "=d"(pair.x), "=d"(pair.y)
-                 : "r"(shared_address(from))
-                 : "memory");
+    asm volatile("ld.volatile.shared.v2.f64 {%0, %1}, [%2];" : "=d"(pair.x), "=d"(pair.y) : "r"(from.at) : "memory");
     return pair;
 }
 
@@ -179,6 +188,36 @@ __device__ __forceinline__ void write_two(int room, int at, double* to, double f
             "@r st.global.f64 [%0 + 8], %2;\n"
             "}" ::"l"(to),
             "d"(first), "d"(second), "r"(room), "r"(at), "r"(at + 1)
+            : "memory");
+    }
+}
+
+// The same where `which` has that bit, and the second not if it is `alone`.
+template <bool PAIRS>
+__device__ __forceinline__ void write_two_of(unsigned int which, int bit, bool alone, double* to, double first, double second) {
+    if (PAIRS) {
+        asm volatile(
+            "{\n"
+            ".reg .pred p;\n"
+            ".reg .b32 b;\n"
+            "and.b32 b, %3, %4;\n"
+            "setp.ne.u32 p, b, 0;\n"
+            "@p st.global.v2.f64 [%0], {%1, %2};\n"
+            "}" ::"l"(to),
+            "d"(first), "d"(second), "r"(which), "r"(1u << bit)
+            : "memory");
+    } else {
+        asm volatile(
+            "{\n"
+            ".reg .pred p, r;\n"
+            ".reg .b32 b;\n"
+            "and.b32 b, %3, %4;\n"
+            "setp.ne.u32 p, b, 0;\n"
+            "setp.eq.and.u32 r, %5, 0, p;\n"
+            "@p st.global.f64 [%0], %1;\n"
+            "@r st.global.f64 [%0 + 8], %2;\n"
+            "}" ::"l"(to),
+            "d"(first), "d"(second), "r"(which), "r"(1u << bit), "r"(static_cast<int>(alone))
             : "memory");
     }
 }
@@ -266,9 +305,15 @@ template <int LATER>
 __device__ inline void wait_groups() {
     stand_in_wait_groups(LATER);
 }
-__device__ inline double read_here(const double* from) { return *from; }
+struct Shared {
+    const double* at;
+
+    __device__ Shared operator+(int doubles) const { return {at + doubles}; }
+};
+__device__ inline Shared in_shared(const double* pointer) { return {pointer}; }
+__device__ inline double read_here(Shared from) { return *from.at; }
 __device__ inline void read_four(const float* from, float* to) { memcpy(to, from, 4 * sizeof *to); }
-__device__ inline double2 read_pair_here(const double* from) { return *reinterpret_cast<const double2*>(from); }
+__device__ inline double2 read_pair_here(Shared from) { return *reinterpret_cast<const double2*>(from.at); }
 template <bool PAIRS>
 __device__ inline void write_two(int room, int at, double* to, double first, double second) {
     if (PAIRS) {
@@ -277,6 +322,10 @@ __device__ inline void write_two(int room, int at, double* to, double first, dou
         if (room > at) to[0] = first;
         if (room > at + 1) to[1] = second;
     }
+}
+template <bool PAIRS>
+__device__ inline void write_two_of(unsigned int which, int bit, bool alone, double* to, double first, double second) {
+    if ((which >> bit & 1) != 0) write_two<PAIRS>(PAIRS || !alone ? 2 : 1, 0, to, first, second);
 }
 __device__ inline void keep_least(unsigned int& least, unsigned int other) { least = other < least ? other : least; }
 __device__ inline void keep_most(unsigned int& most, unsigned int other) { most = other > most ? other : most; }

@@ -23,13 +23,13 @@ constexpr int TABLE = SLOTS * STEPS * 16;
 #else
 #if SIZE == 11
 constexpr int OUTPUTS = 2, STEPS = 12, SLOTS = 12;
-constexpr int TILES = 2, WARPS = 8, BLOCKS = 1, COLUMNS = 6, CHUNKS = 4;
+constexpr int TILES = 2, WARPS = 8, BLOCKS = 1, COLUMNS = 12, CHUNKS = 2;
 #elif SIZE == 9
 constexpr int OUTPUTS = 4, STEPS = 12, SLOTS = 10;
-constexpr int TILES = 2, WARPS = 8, BLOCKS = 1, COLUMNS = 2, CHUNKS = 8;
+constexpr int TILES = 2, WARPS = 8, BLOCKS = 1, COLUMNS = 10, CHUNKS = 2;
 #elif SIZE == 7
 constexpr int OUTPUTS = 2, STEPS = 8, SLOTS = 8;
-constexpr int TILES = 4, WARPS = 8, BLOCKS = 1, COLUMNS = 4, CHUNKS = 4;
+constexpr int TILES = 4, WARPS = 8, BLOCKS = 1, COLUMNS = 8, CHUNKS = 2;
 #else
 #error "SIZE, the most rows and columns of the filter, must be 7, 9, 11 or 15"
 #endif
@@ -79,7 +79,8 @@ struct Ring {
     int begin;  // its first chunk
     int end;    // behind its last
 
-    __device__ __forceinline__ double* chunk(int number) const { return samples + number % CHUNKS * CHUNK; }
+    __device__ __forceinline__ static int offset(int number) { return number % CHUNKS * CHUNK; }
+    __device__ __forceinline__ double* chunk(int number) const { return samples + offset(number); }
 
     // Begins a stretch behind the last.
     __device__ __forceinline__ void turn_to(const Part& part, int chunks) {
@@ -121,7 +122,7 @@ struct Ring {
     }
 
     // Looks at a chunk's samples, at those that are a column's share of the work. `own` is this lane's first pair.
-    __device__ __forceinline__ void look(Met& met, const double* own, int column) const {
+    __device__ __forceinline__ void look(Met& met, Shared own, int column) const {
         constexpr int PAIRS_OF_CHUNK = CHUNK / 2;
         constexpr int TURNS = (PAIRS_OF_CHUNK + LANES - 1) / LANES;
         const int lane = threadIdx.x % LANES;
@@ -312,7 +313,8 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
 
     constexpr int KS = STEPS / 8;
     constexpr int NP = TILES + 1;  // fragments of a column: a tile's second is its neighbour's first
-    const double* const band = table + 2 * lane;
+    const Shared band = in_shared(table + 2 * lane);
+    const Shared samples_of = in_shared(ring.samples);
     const int turns = PAIRS ? 0 : static_cast<int>(part.rows & 1);
     const long long groups = ((part.rows + ROWS - 1) / ROWS + part.abreast - 1) / part.abreast;
     Share share = share_of(groups * part.count, part.abreast, WARPS);
@@ -343,7 +345,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
 #pragma unroll
             for (int i = 0; i < 4; ++i) sums[t][i] = 0;
         }
-        const auto load = [&](int into, const double* from, const double* entries) {
+        const auto load = [&](int into, Shared from, Shared entries) {
 #pragma unroll
             for (int v = 0; v < NP; ++v) {
                 b[into][v][0] = read_here(from + 8 * v);
@@ -366,7 +368,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         for (int i = 0; i < CHUNKS - 1; ++i) ring.fetch(part, ring.begin + i);
         int chunk = ring.begin;
         ring.await(chunk);
-        load(0, ring.chunk(chunk) + samples[0], band);
+        load(0, samples_of + ring.offset(chunk) + samples[0], band);
         int step = 0;
         bool more = true;
         while (more) {
@@ -377,11 +379,11 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
                 for (int sub = 0; sub < 8 / COLUMNS; ++sub) {
                     if (!more) continue;
                     const int mine_at = g - sub * COLUMNS;
-                    const double* const now = ring.chunk(chunk);
-                    const double* const next = ring.chunk(chunk + 1);
-                    const double* const entries = band + (half * 8 + sub * COLUMNS) * (KS * 128);
+                    const Shared now = samples_of + ring.offset(chunk);
+                    const Shared next = samples_of + ring.offset(chunk + 1);
+                    const Shared entries = band + (half * 8 + sub * COLUMNS) * (KS * 128);
                     const bool last_of_table = half == 1 && sub == 8 / COLUMNS - 1;
-                    const double* const next_entries = last_of_table ? band : entries + COLUMNS * (KS * 128);
+                    const Shared next_entries = last_of_table ? band : entries + COLUMNS * (KS * 128);
 #pragma unroll
                     for (int i = 0; i < COLUMNS; ++i) {
                         const int cur = i & 1;
@@ -475,6 +477,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
     __syncthreads();
     clear_ring<RING>(ring.samples);
 
+    const Shared samples_of = in_shared(ring.samples);
     // The first of a lane's two neighbouring outputs in a tile.
     const int own = OUTPUTS * g + (OUTPUTS == 4 ? 2 * (q & 1) : 0);
     const int turns = PAIRS ? 0 : static_cast<int>(part.rows & 1);
@@ -509,7 +512,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
                 for (int i = 0; i < 4; ++i) sums[m][t][i] = 0;
             }
         }
-        const auto load = [&](int into, const double* from) {
+        const auto load = [&](int into, Shared from) {
 #pragma unroll
             for (int m = 0; m < TILES; ++m) {
 #pragma unroll
@@ -536,7 +539,8 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         for (int i = 0; i < CHUNKS - 1; ++i) ring.fetch(part, ring.begin + i);
         int chunk = ring.begin;
         ring.await(chunk);
-        load(0, ring.chunk(chunk) + samples[0]);
+        Shared now = samples_of + ring.offset(chunk);
+        load(0, now + samples[0]);
         int step = 0;
         bool more = true;
         while (more) {
@@ -550,12 +554,13 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
                     __syncwarp();
                     ring.fetch(part, chunk + CHUNKS - 1);
                 }
-                ring.look(met, ring.chunk(chunk) + 2 * lane, i);
+                ring.look(met, now + 2 * lane, i);
                 if (i == COLUMNS - 1) {
                     ring.await(chunk + 1);
-                    load(cur ^ 1, ring.chunk(chunk + 1) + samples[0]);
+                    now = samples_of + ring.offset(chunk + 1);
+                    load(cur ^ 1, now + samples[0]);
                 } else {
-                    load(cur ^ 1, ring.chunk(chunk) + samples[(i + 1) & 1] + (i + 1) * LENGTH);
+                    load(cur ^ 1, now + samples[(i + 1) & 1] + (i + 1) * LENGTH);
                 }
                 const bool written = step >= SIZE && step <= steps;
                 const int last = (phase + SLOTS - 1) % SLOTS;

@@ -85,7 +85,8 @@ struct Ring {
     int begin;  // its first page
     int end;    // behind its last
 
-    __device__ __forceinline__ double* page(int number) const { return samples + number % CHUNKS * CHUNK; }
+    __device__ __forceinline__ static int offset(int number) { return number % CHUNKS * CHUNK; }
+    __device__ __forceinline__ double* page(int number) const { return samples + offset(number); }
 
     // Begins a stretch behind the last.
     __device__ __forceinline__ void turn_to(const Part& part) {
@@ -129,7 +130,7 @@ struct Ring {
     }
 
     // Looks at a page's samples, at those that are a column's share of the work. `own` is this lane's first pair.
-    __device__ __forceinline__ void look(Met& met, const double* own, int column) const {
+    __device__ __forceinline__ void look(Met& met, Shared own, int column) const {
         constexpr int PAIRS_OF_PAGE = CHUNK / 2;
         constexpr int TURNS = (PAIRS_OF_PAGE + LANES - 1) / LANES;
         const int lane = threadIdx.x % LANES;
@@ -266,7 +267,8 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
     __syncthreads();
     clear_ring<RING>(ring.samples);
 
-    const double* const band = table + 2 * lane;
+    const Shared band = in_shared(table + 2 * lane);
+    const Shared samples_of = in_shared(ring.samples);
     const int turns = PAIRS ? 0 : static_cast<int>(part.rows & 1);
     const int turns_of_page = PAIRS ? 0 : static_cast<int>(part.rows & part.columns & 1);
     const long long groups_down = ((part.rows + ROWS - 1) / ROWS + part.abreast - 1) / part.abreast;
@@ -299,12 +301,15 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
 #pragma unroll
             for (int i = 0; i < 4; ++i) sums[j][i] = 0;
         }
-        // Writes and clears the slot of these lanes.
-        const auto finish = [&](int j, bool mine, bool written) {
-            const int rows = mine && written && j < across ? room : 0;
+        // A bit for each two rows of this lane that are outputs: in each column two.
+        static_assert(ACROSS <= 16, "there are as many bits");
+        const unsigned int inside = across < 16 ? (1u << 2 * across) - 1 : ~0u;
+        const unsigned int outputs = (room > 0 ? 0x55555555u & inside : 0) | (room > 2 ? 0xaaaaaaaau & inside : 0);
+        // Writes of `written` what is there, and clears the slot of these lanes.
+        const auto finish = [&](int j, bool mine, unsigned int written) {
             double* const column = to + j * part.rows;
-            write_two<PAIRS>(rows, 0, column, sums[j][0], sums[j][2]);
-            write_two<PAIRS>(rows, 2, column + 2, sums[j][1], sums[j][3]);
+            write_two_of<PAIRS>(written, 2 * j, room == 1, column, sums[j][0], sums[j][2]);
+            write_two_of<PAIRS>(written, 2 * j + 1, room == 3, column + 2, sums[j][1], sums[j][3]);
 #pragma unroll
             for (int i = 0; i < 4; ++i) sums[j][i] = mine ? 0.0 : sums[j][i];
         };
@@ -319,22 +324,22 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         ring.await(ring.begin);
         const int own = 2 * g + q;
         double b[2][2];
-        b[0][0] = read_here(ring.page(ring.begin) + own + odd);
-        b[0][1] = read_here(ring.page(ring.begin) + own + odd + 4);
+        b[0][0] = read_here(samples_of + ring.offset(ring.begin) + own + odd);
+        b[0][1] = read_here(samples_of + ring.offset(ring.begin) + own + odd + 4);
         // One more, to write the last.
         for (int number = ring.begin;; ++number) {
             const int step = number - ring.begin;
             const bool mine = g == ((step + 7) & 7);
-            const bool written = step >= SIZE;
+            const unsigned int written = mine && step >= SIZE ? outputs : 0;
             if (number == ring.end) {
 #pragma unroll
                 for (int j = 0; j < ACROSS; ++j) finish(j, mine, written);
                 break;
             }
-            const double* const page = ring.page(number);
-            const double* const now = page + own;
+            const Shared page = samples_of + ring.offset(number);
+            const Shared now = page + own;
             const int samples[2] = {odd, odd ^ turns};
-            const double* const next_entries = band + ((step + 1) & 7) * (SIZE * 128);
+            const Shared next_entries = band + ((step + 1) & 7) * (SIZE * 128);
             __syncwarp();
             ring.fetch(part, number + CHUNKS - 1);
             odd ^= turns_of_page;
@@ -347,8 +352,8 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
                     b[cur ^ 1][1] = read_here(now + samples[(u + 1) & 1] + (u + 1) * LENGTH + 4);
                 } else {
                     ring.await(number + 1);
-                    b[cur ^ 1][0] = read_here(ring.page(number + 1) + own + odd);
-                    b[cur ^ 1][1] = read_here(ring.page(number + 1) + own + odd + 4);
+                    b[cur ^ 1][0] = read_here(samples_of + ring.offset(number + 1) + own + odd);
+                    b[cur ^ 1][1] = read_here(samples_of + ring.offset(number + 1) + own + odd + 4);
                 }
                 if (u < ACROSS) finish(u, mine, written);
 #pragma unroll
