@@ -44,7 +44,7 @@ constexpr int LENGTH = (ROWS - OUTPUTS + STEPS + 2) / 2 * 2;
 constexpr int BELOW = STEPS - RADIUS - 1;
 constexpr int CHUNK = LENGTH * COLUMNS;
 constexpr int RING = CHUNK * CHUNKS;
-constexpr int STRETCH = 6;  // doubles' room for a `Stretch`
+constexpr int STRETCH = 8;  // doubles' room for a `Stretch`
 constexpr int SHARED = 8 * (TABLE + WARPS * (RING + CHUNKS + STRETCH));
 static_assert(COLUMNS % 2 == 0 && (SIZE == 15 ? 8 : SLOTS) % COLUMNS == 0, "a phase has its place in a chunk");
 
@@ -66,21 +66,29 @@ struct Stretch {
     long long column;  // its first
     int count;         // its columns
     Pieces pieces;     // of its steps: an output is written SIZE steps after its column
+    Inner inner;       // of its chunks
 };
 static_assert(sizeof(Stretch) <= 8 * STRETCH, "there is room for it");
 
 // A warp's ring in shared memory, through which chunks come: they are counted through all stretches.
 struct Ring {
-    double* samples;
-    Barrier* full;  // of each chunk
-    const Stretch* stretch;
     // Of the present stretch:
-    Inner inner;
     int begin;  // its first chunk
     int end;    // behind its last
 
-    __device__ __forceinline__ static int offset(int number) { return number % CHUNKS * CHUNK; }
-    __device__ __forceinline__ double* chunk(int number) const { return samples + offset(number); }
+    static __device__ __forceinline__ double* samples() {
+        return shared_memory() + TABLE + threadIdx.x / LANES * RING;
+    }
+    // Tells when a chunk has come.
+    static __device__ __forceinline__ Barrier* full(int number) {
+        return reinterpret_cast<Barrier*>(shared_memory() + TABLE + WARPS * RING) + threadIdx.x / LANES * CHUNKS +
+               number % CHUNKS;
+    }
+    static __device__ __forceinline__ Stretch* stretch() {
+        return reinterpret_cast<Stretch*>(shared_memory() + TABLE + WARPS * (RING + CHUNKS)) + threadIdx.x / LANES;
+    }
+    static __device__ __forceinline__ int offset(int number) { return number % CHUNKS * CHUNK; }
+    static __device__ __forceinline__ double* chunk(int number) { return samples() + offset(number); }
 
     // Begins a stretch behind the last.
     __device__ __forceinline__ void turn_to(const Part& part, int chunks) {
@@ -95,21 +103,37 @@ struct Ring {
         const bool inside = box.top > 0 && box.top + LENGTH <= part.rows;
         const long long first = ahead < 0 ? (COLUMNS - 1 - ahead) / COLUMNS : 0;
         const long long last = behind < chunks * COLUMNS ? behind / COLUMNS : chunks;
-        inner.first = begin + static_cast<int>(first);
-        inner.end = inside ? begin + static_cast<int>(last) : 0;
-        inner.from = address - 8 * begin * (COLUMNS * part.rows);
+        const unsigned long long from = address - 8 * begin * (COLUMNS * part.rows);
+        __syncwarp();
+        if (threadIdx.x % LANES == 0) {
+            stretch()->inner = {from, begin + static_cast<int>(first), inside ? begin + static_cast<int>(last) : 0};
+        }
+        __syncwarp();
     }
 
     __device__ __forceinline__ Box box_of(int number) const {
-        const long long column = stretch->column - RADIUS + (number - begin) * COLUMNS;
-        return {stretch->top - RADIUS, column, stretch->page, stretch->page};
+        const long long column = stretch()->column - RADIUS + (number - begin) * COLUMNS;
+        return {stretch()->top - RADIUS, column, stretch()->page, stretch()->page};
+    }
+
+    // The samples come, some by themselves, which the barrier tells, and some in this group of copies. Some are written
+    // at once. (Here and below the part is a copy: what a function that is called has the address of is no constant to
+    // the compiler any more.)
+    static __device__ __noinline__ void fetch_at_edge(Part part, int begin, int number) {
+        const Ring ring{begin, 0};
+        ask_at_edge<LENGTH, COLUMNS, RADIUS, BELOW>(part, ring.box_of(number), chunk(number), full(number));
     }
 
     // Asks for a chunk, if it is one of the stretch's.
     __device__ __forceinline__ void fetch(const Part& part, int number) const {
         if (number < end) {
-            ask<LENGTH, COLUMNS, RADIUS, BELOW>(part, inner, number, COLUMNS * part.rows, chunk(number),
-                                         full + number % CHUNKS, [&](int number) { return box_of(number); });
+            const Inner& inner = stretch()->inner;
+            if (number >= inner.first && number < inner.end) {
+                const unsigned long long from = inner.from + 8 * (number * (COLUMNS * part.rows));
+                ask_inside<LENGTH, COLUMNS>(part, from, chunk(number), full(number));
+            } else {
+                fetch_at_edge(part, begin, number);
+            }
         }
         end_group();
     }
@@ -117,7 +141,7 @@ struct Ring {
     // Waits for a chunk, with all that were asked for before the last CHUNKS - 2.
     __device__ __forceinline__ void await(int number) const {
         wait_groups<CHUNKS - 2>();
-        if (number < end) wait(full + number % CHUNKS, number / CHUNKS & 1);
+        if (number < end) wait(full(number), number / CHUNKS & 1);
         __syncwarp();
     }
 
@@ -209,7 +233,8 @@ __device__ __forceinline__ void take(const Part& part, const double* samples, do
 // Computes those pieces of a stretch once more that ask for it. Returns the number of chunks that have come through the
 // ring then.
 template <bool FULL>
-__device__ __noinline__ int compute_again(Part part, Ring ring, Stretch* stretch) {
+__device__ __noinline__ int compute_again(Part part, Ring ring) {
+    Stretch* const stretch = ring.stretch();
     const int lane = threadIdx.x % LANES;
     const Stretch whole = *stretch;
     const int turns = static_cast<int>(part.rows & 1);
@@ -267,12 +292,12 @@ __device__ __noinline__ int compute_again(Part part, Ring ring, Stretch* stretch
 }
 
 // The same for either kind of filter, if there is such a piece.
-__device__ __forceinline__ void look_again(const Part& part, Ring& ring, Stretch* stretch) {
-    if (stretch->pieces.again == 0) return;
+__device__ __forceinline__ void look_again(const Part& part, Ring& ring) {
+    if (ring.stretch()->pieces.again == 0) return;
     if (part.height == SIZE && part.width == SIZE) {
-        ring.end = compute_again<true>(part, ring, stretch);
+        ring.end = compute_again<true>(part, ring);
     } else {
-        ring.end = compute_again<false>(part, ring, stretch);
+        ring.end = compute_again<false>(part, ring);
     }
 }
 
@@ -292,29 +317,25 @@ __device__ __forceinline__ void write_table(const Part& part, const double* entr
 template <bool PAIRS>
 __device__ __forceinline__ void convolution(const Launch& launch) {
     const Part& part = launch.part;
-    DYNAMIC_SHARED(double2, memory);
     const int lane = threadIdx.x % LANES;
-    const int warp = threadIdx.x / LANES;
     const int g = lane / 4;
     const int q = lane % 4;
-    double* const table = reinterpret_cast<double*>(memory);
+    double* const table = shared_memory();
     double* const rings = table + TABLE;
-    auto* const barriers = reinterpret_cast<Barrier*>(rings + WARPS * RING);
-    auto* const stretches = reinterpret_cast<Stretch*>(barriers + WARPS * CHUNKS);
-    Ring ring{rings + warp * RING, barriers + warp * CHUNKS, stretches + warp, {}, 0, 0};
+    Ring ring{0, 0};
     if (lane == 0) {
-        for (int i = 0; i < CHUNKS; ++i) make_barrier(ring.full + i, COLUMNS);
+        for (int i = 0; i < CHUNKS; ++i) make_barrier(ring.full(i), COLUMNS);
         barriers_are_made();
     }
     fetch_filter<THREADS>(part, rings);
     write_table(part, rings, table);
     __syncthreads();
-    clear_ring<RING>(ring.samples);
+    clear_ring<RING>(ring.samples());
 
     constexpr int KS = STEPS / 8;
     constexpr int NP = TILES + 1;  // fragments of a column: a tile's second is its neighbour's first
     const Shared band = in_shared(table + 2 * lane);
-    const Shared samples_of = in_shared(ring.samples);
+    const Shared samples_of = in_shared(ring.samples());
     const int turns = PAIRS ? 0 : static_cast<int>(part.rows & 1);
     const long long groups = ((part.rows + ROWS - 1) / ROWS + part.abreast - 1) / part.abreast;
     Share share = share_of(groups * part.count, part.abreast, WARPS);
@@ -322,10 +343,10 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         {
             const Stretch next = next_of(part, share);
             __syncwarp();
-            if (lane == 0) stretches[warp] = next;
+            if (lane == 0) *ring.stretch() = next;
             __syncwarp();
         }
-        const Stretch& stretch = stretches[warp];
+        const Stretch& stretch = *ring.stretch();
         if (stretch.top >= part.rows) continue;
         const int steps = stretch.count + SIZE - 1;
         ring.turn_to(part, (steps + COLUMNS - 1) / COLUMNS);
@@ -434,9 +455,9 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
                     }
                 }
             }
-            stretches[warp].pieces.remember(met, part, from);
+            ring.stretch()->pieces.remember(met, part, from);
         }
-        look_again(part, ring, stretches + warp);
+        look_again(part, ring);
     }
 }
 
@@ -445,17 +466,13 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
 template <bool PAIRS>
 __device__ __forceinline__ void convolution(const Launch& launch) {
     const Part& part = launch.part;
-    DYNAMIC_SHARED(double2, memory);
     const int lane = threadIdx.x % LANES;
-    const int warp = threadIdx.x / LANES;
     const int g = lane / 4;
     const int q = lane % 4;
-    double* const rings = reinterpret_cast<double*>(memory);
-    auto* const barriers = reinterpret_cast<Barrier*>(rings + WARPS * RING);
-    auto* const stretches = reinterpret_cast<Stretch*>(barriers + WARPS * CHUNKS);
-    Ring ring{rings + warp * RING, barriers + warp * CHUNKS, stretches + warp, {}, 0, 0};
+    double* const rings = shared_memory();
+    Ring ring{0, 0};
     if (lane == 0) {
-        for (int i = 0; i < CHUNKS; ++i) make_barrier(ring.full + i, COLUMNS);
+        for (int i = 0; i < CHUNKS; ++i) make_barrier(ring.full(i), COLUMNS);
         barriers_are_made();
     }
     fetch_filter<THREADS>(part, rings);
@@ -475,9 +492,9 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         }
     }
     __syncthreads();
-    clear_ring<RING>(ring.samples);
+    clear_ring<RING>(ring.samples());
 
-    const Shared samples_of = in_shared(ring.samples);
+    const Shared samples_of = in_shared(ring.samples());
     // The first of a lane's two neighbouring outputs in a tile.
     const int own = OUTPUTS * g + (OUTPUTS == 4 ? 2 * (q & 1) : 0);
     const int turns = PAIRS ? 0 : static_cast<int>(part.rows & 1);
@@ -487,10 +504,10 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         {
             const Stretch next = next_of(part, share);
             __syncwarp();
-            if (lane == 0) stretches[warp] = next;
+            if (lane == 0) *ring.stretch() = next;
             __syncwarp();
         }
-        const Stretch& stretch = stretches[warp];
+        const Stretch& stretch = *ring.stretch();
         if (stretch.top >= part.rows) continue;
         const int steps = stretch.count + SIZE - 1;
         ring.turn_to(part, (steps + COLUMNS - 1) / COLUMNS);
@@ -592,9 +609,9 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
                 }
                 END_OF_COLUMN(phase);
             }
-            stretches[warp].pieces.remember(met, part, from);
+            ring.stretch()->pieces.remember(met, part, from);
         }
-        look_again(part, ring, stretches + warp);
+        look_again(part, ring);
     }
 }
 

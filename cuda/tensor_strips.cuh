@@ -102,6 +102,12 @@ __device__ __forceinline__ void fetch_filter(const Part& part, double* to) {
     __syncthreads();
 }
 
+// The shared memory that the launch asked for. Asked for where it is needed: pointers that are kept take registers.
+__device__ __forceinline__ double* shared_memory() {
+    DYNAMIC_SHARED(double2, memory);
+    return reinterpret_cast<double*>(memory);
+}
+
 // ---- samples on their way
 
 // Some neighbouring columns of a page, from the row `top` on. Each is LENGTH samples, which is even.
@@ -127,12 +133,11 @@ __device__ __forceinline__ unsigned long long address_of(const Part& part, const
 // number of rows is odd.
 
 // Asks for a box of which some samples are not at hand, or at the very edge. What there is of a column comes in bulk; the
-// few samples that are left go one by one, by the lanes that share the column. (The part is a copy, here and below: what
-// a function that is called has the address of is no constant to the compiler any more.)
+// few samples that are left go one by one, by the lanes that share the column.
 //
 // No output that is written needs samples further below the last row than BELOW. They keep what the ring had.
 template <int LENGTH, int COLUMNS, int RADIUS, int BELOW>
-__device__ __noinline__ void ask_at_edge(Part part, Box box, double* to, Barrier* full) {
+__device__ __forceinline__ void ask_at_edge(const Part& part, const Box& box, double* to, Barrier* full) {
     constexpr int SHARING = LANES / COLUMNS;
     const int lane = threadIdx.x % LANES;
     const int c = lane % COLUMNS;
@@ -189,26 +194,30 @@ struct Inner {
     int end;                  // behind the last
 };
 
-// Asks for the samples of box `number` of a stretch, in shared memory from `to` on, column by column. Some come by
-// themselves, which the barrier tells, some in this group of copies, and some are written at once.
-//
-// The boxes lie `step` samples apart; `edge` makes the box where it must be known.
-template <int LENGTH, int COLUMNS, int RADIUS, int BELOW, typename Edge>
-__device__ __forceinline__ void ask(const Part& part, const Inner& inner, int number, long long step, double* to,
-                                    Barrier* full, const Edge& edge) {
+// Asks for a box of which all samples are at hand, the first at `from`.
+template <int LENGTH, int COLUMNS>
+__device__ __forceinline__ void ask_inside(const Part& part, unsigned long long from, double* to, Barrier* full) {
     static_assert(LENGTH % 2 == 0 && COLUMNS <= LANES, "a copy is of pairs, and an arrival a lane's");
-    if (number >= inner.first && number < inner.end) {
-        if (threadIdx.x % LANES < COLUMNS) arrive(full, LENGTH * 8);
-        if (is_elected()) {
-            unsigned long long from = inner.from + 8 * (number * step);
+#ifdef COPY16
+    const int lane = threadIdx.x % LANES;
+    if (lane < COLUMNS) arrive(full, 0);
 #pragma unroll
-            for (int i = 0; i < COLUMNS; ++i) {
-                copy_bulk(to + i * LENGTH, reinterpret_cast<const double*>(from & ~15ull), LENGTH * 8, full);
-                from += 8 * part.rows;
-            }
+    for (int i = 0; i < (LENGTH / 2 * COLUMNS + LANES - 1) / LANES; ++i) {
+        const int pair = i * LANES + lane;
+        if ((i + 1) * LANES <= LENGTH / 2 * COLUMNS || pair < LENGTH / 2 * COLUMNS) {
+            const int c = pair / (LENGTH / 2);
+            copy_pair(to + 2 * pair, reinterpret_cast<const double*>((from + 8 * c * part.rows) & ~15ull) + 2 * (pair - c * (LENGTH / 2)));
         }
-    } else {
-        ask_at_edge<LENGTH, COLUMNS, RADIUS, BELOW>(part, edge(number), to, full);
+    }
+    return;
+#endif
+    if (threadIdx.x % LANES < COLUMNS) arrive(full, LENGTH * 8);
+    if (is_elected()) {
+#pragma unroll
+        for (int i = 0; i < COLUMNS; ++i) {
+            copy_bulk(to + i * LENGTH, reinterpret_cast<const double*>(from & ~15ull), LENGTH * 8, full);
+            from += 8 * part.rows;
+        }
     }
 }
 

@@ -30,7 +30,7 @@ constexpr int BELOW = STEPS - RADIUS - 1;
 constexpr int CHUNK = LENGTH * COLUMNS;
 constexpr int RING = CHUNK * CHUNKS;
 constexpr int TABLE = SLOTS * SIZE * 128;
-constexpr int STRETCH = 6;  // doubles' room for a `Stretch`
+constexpr int STRETCH = 8;  // doubles' room for a `Stretch`
 constexpr int SHARED = 8 * (TABLE + WARPS * (RING + CHUNKS + STRETCH));
 
 // Writes the warps' table: for each phase and each column of the filter, the fragments of the band, a pair of a lane
@@ -56,6 +56,7 @@ struct Stretch {
     long long first;  // its first page
     int count;        // its pages
     Pieces pieces;    // of its pages of samples: an output is written SIZE pages after its own
+    Inner inner;      // of its pages of samples
 };
 static_assert(sizeof(Stretch) <= 8 * STRETCH, "there is room for it");
 
@@ -77,21 +78,28 @@ __device__ __forceinline__ Stretch next_of(const Part& part, Share& share, long 
 
 // A warp's ring in shared memory, through which pages come: they are counted through all stretches.
 struct Ring {
-    double* samples;
-    Barrier* full;  // of each page
-    const Stretch* stretch;
     // Of the present stretch:
-    Inner inner;
     int begin;  // its first page
     int end;    // behind its last
 
-    __device__ __forceinline__ static int offset(int number) { return number % CHUNKS * CHUNK; }
-    __device__ __forceinline__ double* page(int number) const { return samples + offset(number); }
+    static __device__ __forceinline__ double* samples() {
+        return shared_memory() + TABLE + threadIdx.x / LANES * RING;
+    }
+    // Tells when a page has come.
+    static __device__ __forceinline__ Barrier* full(int number) {
+        return reinterpret_cast<Barrier*>(shared_memory() + TABLE + WARPS * RING) + threadIdx.x / LANES * CHUNKS +
+               number % CHUNKS;
+    }
+    static __device__ __forceinline__ Stretch* stretch() {
+        return reinterpret_cast<Stretch*>(shared_memory() + TABLE + WARPS * (RING + CHUNKS)) + threadIdx.x / LANES;
+    }
+    static __device__ __forceinline__ int offset(int number) { return number % CHUNKS * CHUNK; }
+    static __device__ __forceinline__ double* page(int number) { return samples() + offset(number); }
 
     // Begins a stretch behind the last.
     __device__ __forceinline__ void turn_to(const Part& part) {
         begin = end;
-        end += stretch->count + SIZE - 1;
+        end += stretch()->count + SIZE - 1;
         const Box box = box_of(part, begin);
         const long long ahead = part.first - part.before;
         const long long at_hand = ahead + part.before + part.count + part.after;
@@ -102,22 +110,38 @@ struct Ring {
         const long long high = at_hand / part.columns < part.pages ? at_hand / part.columns : part.pages;
         const long long first = low > box.page ? low - box.page : 0;
         const long long last = high - box.page < end - begin ? high - box.page : end - begin;
-        inner.first = begin + static_cast<int>(first);
-        inner.end = inside ? begin + static_cast<int>(last) : 0;
-        inner.from = address_of(part, box) - 8 * begin * (part.rows * part.columns);
+        const unsigned long long from = address_of(part, box) - 8 * begin * (part.rows * part.columns);
+        __syncwarp();
+        if (threadIdx.x % LANES == 0) {
+            stretch()->inner = {from, begin + static_cast<int>(first), inside ? begin + static_cast<int>(last) : 0};
+        }
+        __syncwarp();
     }
 
     __device__ __forceinline__ Box box_of(const Part& part, int number) const {
-        const long long page = stretch->first - RADIUS + (number - begin);
+        const long long page = stretch()->first - RADIUS + (number - begin);
         const long long source = sample_at(page, part.pages, RADIUS, part.behind);
-        return {stretch->top - RADIUS, stretch->left - RADIUS, page, source};
+        return {stretch()->top - RADIUS, stretch()->left - RADIUS, page, source};
+    }
+
+    // The samples come, some by themselves, which the barrier tells, and some in this group of copies. Some are written
+    // at once. (Here and below the part is a copy: what a function that is called has the address of is no constant to
+    // the compiler any more.)
+    static __device__ __noinline__ void fetch_at_edge(Part part, int begin, int number) {
+        const Ring ring{begin, 0};
+        ask_at_edge<LENGTH, COLUMNS, RADIUS, BELOW>(part, ring.box_of(part, number), page(number), full(number));
     }
 
     // Asks for a page, if it is one of the stretch's.
     __device__ __forceinline__ void fetch(const Part& part, int number) const {
         if (number < end) {
-            ask<LENGTH, COLUMNS, RADIUS, BELOW>(part, inner, number, part.rows * part.columns, page(number),
-                                         full + number % CHUNKS, [&](int number) { return box_of(part, number); });
+            const Inner& inner = stretch()->inner;
+            if (number >= inner.first && number < inner.end) {
+                const unsigned long long from = inner.from + 8 * (number * (part.rows * part.columns));
+                ask_inside<LENGTH, COLUMNS>(part, from, page(number), full(number));
+            } else {
+                fetch_at_edge(part, begin, number);
+            }
         }
         end_group();
     }
@@ -125,7 +149,7 @@ struct Ring {
     // Waits for a page, with all that were asked for before the last CHUNKS - 2.
     __device__ __forceinline__ void await(int number) const {
         wait_groups<CHUNKS - 2>();
-        if (number < end) wait(full + number % CHUNKS, number / CHUNKS & 1);
+        if (number < end) wait(full(number), number / CHUNKS & 1);
         __syncwarp();
     }
 
@@ -205,7 +229,8 @@ __device__ __forceinline__ void take(const Part& part, const double* const (&sam
 // Computes those pieces of a stretch once more that ask for it, page by page. Returns the number of pages of samples
 // that have come through the ring then.
 template <bool FULL>
-__device__ __noinline__ int compute_again(Part part, Ring ring, Stretch* stretch) {
+__device__ __noinline__ int compute_again(Part part, Ring ring) {
+    Stretch* const stretch = ring.stretch();
     const int lane = threadIdx.x % LANES;
     const Stretch whole = *stretch;
     const int turns = static_cast<int>(part.rows & 1);
@@ -248,27 +273,23 @@ __device__ __noinline__ int compute_again(Part part, Ring ring, Stretch* stretch
 template <bool PAIRS>
 __device__ __forceinline__ void convolution(const Launch& launch) {
     const Part& part = launch.part;
-    DYNAMIC_SHARED(double2, memory);
     const int lane = threadIdx.x % LANES;
-    const int warp = threadIdx.x / LANES;
     const int g = lane / 4;
     const int q = lane % 4;
-    double* const table = reinterpret_cast<double*>(memory);
+    double* const table = shared_memory();
     double* const rings = table + TABLE;
-    auto* const barriers = reinterpret_cast<Barrier*>(rings + WARPS * RING);
-    auto* const stretches = reinterpret_cast<Stretch*>(barriers + WARPS * CHUNKS);
-    Ring ring{rings + warp * RING, barriers + warp * CHUNKS, stretches + warp, {}, 0, 0};
+    Ring ring{0, 0};
     if (lane == 0) {
-        for (int i = 0; i < CHUNKS; ++i) make_barrier(ring.full + i, COLUMNS);
+        for (int i = 0; i < CHUNKS; ++i) make_barrier(ring.full(i), COLUMNS);
         barriers_are_made();
     }
     fetch_filter<THREADS>(part, rings);
     write_table(part, rings, table);
     __syncthreads();
-    clear_ring<RING>(ring.samples);
+    clear_ring<RING>(ring.samples());
 
     const Shared band = in_shared(table + 2 * lane);
-    const Shared samples_of = in_shared(ring.samples);
+    const Shared samples_of = in_shared(ring.samples());
     const int turns = PAIRS ? 0 : static_cast<int>(part.rows & 1);
     const int turns_of_page = PAIRS ? 0 : static_cast<int>(part.rows & part.columns & 1);
     const long long groups_down = ((part.rows + ROWS - 1) / ROWS + part.abreast - 1) / part.abreast;
@@ -278,10 +299,10 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         {
             const Stretch next = next_of(part, share, groups_down);
             __syncwarp();
-            if (lane == 0) stretches[warp] = next;
+            if (lane == 0) *ring.stretch() = next;
             __syncwarp();
         }
-        const Stretch& stretch = stretches[warp];
+        const Stretch& stretch = *ring.stretch();
         if (stretch.top >= part.rows) continue;
         ring.turn_to(part);
         // In the page that is written while the present page of samples is taken.
@@ -370,13 +391,13 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
                 END_OF_COLUMN(u);
             }
             to += page_size;
-            stretches[warp].pieces.remember(met, part, step);
+            ring.stretch()->pieces.remember(met, part, step);
         }
-        if (stretches[warp].pieces.again != 0) {
+        if (ring.stretch()->pieces.again != 0) {
             if (part.height == SIZE && part.width == SIZE && part.depth == SIZE) {
-                ring.end = compute_again<true>(part, ring, stretches + warp);
+                ring.end = compute_again<true>(part, ring);
             } else {
-                ring.end = compute_again<false>(part, ring, stretches + warp);
+                ring.end = compute_again<false>(part, ring);
             }
         }
     }
