@@ -107,11 +107,6 @@ __device__ __forceinline__ void copy_element(T* to, const T* from) {
                  : "memory");
 }
 
-// The same of two doubles. Both addresses are multiples of 16.
-__device__ __forceinline__ void copy_pair(double* to, const double* from) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)), "l"(from) : "memory");
-}
-
 // Ends the group.
 __device__ __forceinline__ void end_group() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
@@ -305,7 +300,6 @@ template <typename T>
 __device__ inline void copy_element(T* to, const T* from) {
     stand_in_copy_element(to, from, sizeof *to);
 }
-__device__ inline void copy_pair(double* to, const double* from) { stand_in_copy_element(to, from, 2 * sizeof *to); }
 __device__ inline void end_group() { stand_in_end_group(); }
 template <int LATER>
 __device__ inline void wait_groups() {

@@ -44,7 +44,7 @@ constexpr int LENGTH = (ROWS - OUTPUTS + STEPS + 2) / 2 * 2;
 constexpr int BELOW = STEPS - RADIUS - 1;
 constexpr int CHUNK = LENGTH * COLUMNS;
 constexpr int RING = CHUNK * CHUNKS;
-constexpr int STRETCH = 8;  // doubles' room for a `Stretch`
+constexpr int STRETCH = 9;  // doubles' room for a `Stretch`
 constexpr int SHARED = 8 * (TABLE + WARPS * (RING + CHUNKS + STRETCH));
 static_assert(COLUMNS % 2 == 0 && (SIZE == 15 ? 8 : SLOTS) % COLUMNS == 0, "a phase has its place in a chunk");
 
@@ -100,14 +100,15 @@ struct Ring {
         const long long ahead = box.column < place_of(part, box) ? box.column : place_of(part, box);
         const long long at_hand = part.before + part.count + part.after - place_of(part, box);
         const long long behind = part.columns - box.column < at_hand ? part.columns - box.column : at_hand;
-        const bool inside = box.top > 0 && box.top + LENGTH <= part.rows;
+        const Bulk bulk = Inner::bulk_of<LENGTH>(part, box);
         const long long first = ahead < 0 ? (COLUMNS - 1 - ahead) / COLUMNS : 0;
         const long long last = behind < chunks * COLUMNS ? behind / COLUMNS : chunks;
         const unsigned long long from = address - 8 * begin * (COLUMNS * part.rows);
+        const int end_of_inner = bulk.low < bulk.high ? begin + static_cast<int>(last) : 0;
+        // Copies in bulk may come where single samples were.
+        writes_before_copies();
         __syncwarp();
-        if (threadIdx.x % LANES == 0) {
-            stretch()->inner = {from, begin + static_cast<int>(first), inside ? begin + static_cast<int>(last) : 0};
-        }
+        if (threadIdx.x % LANES == 0) stretch()->inner = {from, begin + static_cast<int>(first), end_of_inner, bulk};
         __syncwarp();
     }
 
@@ -120,17 +121,22 @@ struct Ring {
     // at once. (Here and below the part is a copy: what a function that is called has the address of is no constant to
     // the compiler any more.)
     static __device__ __noinline__ void fetch_at_edge(Part part, int begin, int number) {
-        const Ring ring{begin, 0};
-        ask_at_edge<LENGTH, COLUMNS, RADIUS, BELOW>(part, ring.box_of(number), chunk(number), full(number));
+        const Box box = Ring{begin, 0}.box_of(number);
+        ask_at_edge<LENGTH, COLUMNS, RADIUS, BELOW>(part, box, chunk(number), full(number));
+    }
+    static __device__ __noinline__ void fetch_above_and_below(Part part, int begin, int number) {
+        const Box box = Ring{begin, 0}.box_of(number);
+        ask_above_and_below<LENGTH, COLUMNS, RADIUS, BELOW>(part, box, chunk(number), stretch()->inner.bulk);
     }
 
     // Asks for a chunk, if it is one of the stretch's.
     __device__ __forceinline__ void fetch(const Part& part, int number) const {
         if (number < end) {
-            const Inner& inner = stretch()->inner;
+            const Inner inner = stretch()->inner;
             if (number >= inner.first && number < inner.end) {
                 const unsigned long long from = inner.from + 8 * (number * (COLUMNS * part.rows));
-                ask_inside<LENGTH, COLUMNS>(part, from, chunk(number), full(number));
+                ask_in_bulk<LENGTH, COLUMNS>(part, from, inner.bulk, chunk(number), full(number));
+                if (inner.bulk.high - inner.bulk.low < LENGTH) fetch_above_and_below(part, begin, number);
             } else {
                 fetch_at_edge(part, begin, number);
             }

@@ -132,10 +132,35 @@ __device__ __forceinline__ unsigned long long address_of(const Part& part, const
 // is no multiple of that, it is the second in its place in shared memory. From column to column that changes if the
 // number of rows is odd.
 
-// Asks for a box of which some samples are not at hand, or at the very edge. What there is of a column comes in bulk; the
-// few samples that are left go one by one, by the lanes that share the column.
+// Which places of a column come in bulk: from `low` up to `high`, which are even, so that both ends are multiples of 16.
+struct Bulk {
+    int low;
+    int high;
+};
+
+// Asks for the few samples of a column that do not come in bulk, one by one. The lanes that share the column begin at
+// `own` and go on by SHARING. `top` is the row of the column's first place; `from` is where the column's row 0 is, if it
+// is there.
 //
 // No output that is written needs samples further below the last row than BELOW. They keep what the ring had.
+template <int LENGTH, int RADIUS, int BELOW, int SHARING>
+__device__ __forceinline__ void ask_for_rest(const Part& part, double* column, Bulk bulk, int own, long long top,
+                                             bool has, const double* from) {
+    const int end = part.rows + BELOW - top < LENGTH ? static_cast<int>(part.rows + BELOW - top) : LENGTH;
+#pragma unroll 1
+    for (int i = own;; i += SHARING) {
+        const int place = i < bulk.low ? i : i + bulk.high - bulk.low;
+        if (place >= end) break;
+        const long long row = has ? sample_at(top + place, part.rows, RADIUS, part.above) : -1;
+        if (row >= 0) {
+            copy_element(column + place, from + row);
+        } else {
+            column[place] = part.outside;
+        }
+    }
+}
+
+// Asks for a box of which some columns are not at hand, or others stand for them.
 template <int LENGTH, int COLUMNS, int RADIUS, int BELOW>
 __device__ __forceinline__ void ask_at_edge(const Part& part, const Box& box, double* to, Barrier* full) {
     constexpr int SHARING = LANES / COLUMNS;
@@ -147,36 +172,35 @@ __device__ __forceinline__ void ask_at_edge(const Part& part, const Box& box, do
         const long long top = box.top - (is_odd(address_of(part, box)) ^ (c & static_cast<int>(part.rows & 1)));
         const long long of = sample_at(box.column + c, part.columns, RADIUS, part.aside);
         const long long at = box.source_page * part.columns + of - (part.first - part.before);
-        const bool has =
-            box.source_page >= 0 && of >= 0 && at >= 0 && at < part.before + part.count + part.after;
+        const bool has = box.source_page >= 0 && of >= 0 && at >= 0 && at < part.before + part.count + part.after;
         const double* const from = part.input + (has ? at : 0) * part.rows;
-        // Places in the column: in bulk from `low` to `high`, as far as both ends are multiples of 16.
-        int low = top < 0 ? static_cast<int>(-top) : 0;
-        int high = part.rows - top < LENGTH ? static_cast<int>(part.rows - top) : LENGTH;
+        Bulk bulk{0, 0};
+        const int low = top < 0 ? static_cast<int>(-top) : 0;
+        const int high = part.rows - top < LENGTH ? static_cast<int>(part.rows - top) : LENGTH;
         if (has && low < high && !is_odd(reinterpret_cast<unsigned long long>(from) + 8 * top)) {
-            low += low & 1;
-            high -= high & 1;
-        } else {
-            low = high = 0;
+            bulk = {low + (low & 1), high - (high & 1)};
         }
         if (own == 0) {
-            arrive(full, (high - low) * 8);
-            if (low < high) copy_bulk(column + low, from + top + low, (high - low) * 8, full);
+            const int bytes = (bulk.high - bulk.low) * 8;
+            arrive(full, bytes);
+            if (bytes > 0) copy_bulk(column + bulk.low, from + top + bulk.low, bytes, full);
         }
-        const int end = part.rows + BELOW - top < LENGTH ? static_cast<int>(part.rows + BELOW - top) : LENGTH;
-#pragma unroll 1
-        for (int i = own;; i += SHARING) {
-            const int place = i < low ? i : i + high - low;
-            if (place >= end) break;
-            const long long row = has ? sample_at(top + place, part.rows, RADIUS, part.above) : -1;
-            if (row >= 0) {
-                copy_element(column + place, from + row);
-            } else {
-                column[place] = part.outside;
-            }
-        }
+        ask_for_rest<LENGTH, RADIUS, BELOW, SHARING>(part, column, bulk, own, top, has, from);
     }
-    writes_before_copies();
+}
+
+// Asks for what does not come in bulk of a box of which all columns are at hand.
+template <int LENGTH, int COLUMNS, int RADIUS, int BELOW>
+__device__ __forceinline__ void ask_above_and_below(const Part& part, const Box& box, double* to, Bulk bulk) {
+    constexpr int SHARING = LANES / COLUMNS;
+    const int lane = threadIdx.x % LANES;
+    const int c = lane % COLUMNS;
+    const int own = lane / COLUMNS;
+    if (own < SHARING) {
+        const long long top = box.top - (is_odd(address_of(part, box)) ^ (c & static_cast<int>(part.rows & 1)));
+        const double* const from = part.input + (place_of(part, box) + c) * part.rows;
+        ask_for_rest<LENGTH, RADIUS, BELOW, SHARING>(part, to + c * LENGTH, bulk, own, top, true, from);
+    }
 }
 
 // Clears a warp's ring, of which not every place is filled: what lies there by chance may not be finite.
@@ -187,35 +211,39 @@ __device__ __forceinline__ void clear_ring(double* samples) {
     __syncwarp();
 }
 
-// The boxes of a stretch, one behind the other in the direction of the stream: those of which all samples are at hand.
+// The boxes of a stretch, one behind the other in the direction of the stream: those of which all columns are at hand.
 struct Inner {
     unsigned long long from;  // where the first sample of the first box would be
     int first;                // box that is such a one
     int end;                  // behind the last
+    Bulk bulk;                // of each of their columns
+
+    // Of boxes like this one.
+    template <int LENGTH>
+    static __device__ __forceinline__ Bulk bulk_of(const Part& part, const Box& box) {
+        const int turns = static_cast<int>(part.rows & 1);
+        const int odd = is_odd(address_of(part, box));
+        // The first row of a column is box.top, or the one above it.
+        const long long least = box.top - (odd | turns);
+        const long long most = box.top - (odd & ~turns);
+        const int low = least < 0 ? static_cast<int>(1 - least) & ~1 : 0;
+        const int high = part.rows - most < LENGTH ? static_cast<int>(part.rows - most) & ~1 : LENGTH;
+        return {low, high > low ? high : low};
+    }
 };
 
-// Asks for a box of which all samples are at hand, the first at `from`.
+// Asks for a box of which all columns are at hand, as far as they come in bulk. Its first sample is, or would be, at
+// `from`.
 template <int LENGTH, int COLUMNS>
-__device__ __forceinline__ void ask_inside(const Part& part, unsigned long long from, double* to, Barrier* full) {
+__device__ __forceinline__ void ask_in_bulk(const Part& part, unsigned long long from, Bulk bulk, double* to,
+                                            Barrier* full) {
     static_assert(LENGTH % 2 == 0 && COLUMNS <= LANES, "a copy is of pairs, and an arrival a lane's");
-#ifdef COPY16
-    const int lane = threadIdx.x % LANES;
-    if (lane < COLUMNS) arrive(full, 0);
-#pragma unroll
-    for (int i = 0; i < (LENGTH / 2 * COLUMNS + LANES - 1) / LANES; ++i) {
-        const int pair = i * LANES + lane;
-        if ((i + 1) * LANES <= LENGTH / 2 * COLUMNS || pair < LENGTH / 2 * COLUMNS) {
-            const int c = pair / (LENGTH / 2);
-            copy_pair(to + 2 * pair, reinterpret_cast<const double*>((from + 8 * c * part.rows) & ~15ull) + 2 * (pair - c * (LENGTH / 2)));
-        }
-    }
-    return;
-#endif
-    if (threadIdx.x % LANES < COLUMNS) arrive(full, LENGTH * 8);
+    const int bytes = (bulk.high - bulk.low) * 8;
+    if (threadIdx.x % LANES < COLUMNS) arrive(full, bytes);
     if (is_elected()) {
 #pragma unroll
         for (int i = 0; i < COLUMNS; ++i) {
-            copy_bulk(to + i * LENGTH, reinterpret_cast<const double*>(from & ~15ull), LENGTH * 8, full);
+            copy_bulk(to + i * LENGTH + bulk.low, reinterpret_cast<const double*>(from & ~15ull) + bulk.low, bytes, full);
             from += 8 * part.rows;
         }
     }

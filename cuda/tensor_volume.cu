@@ -13,10 +13,13 @@
 
 namespace {
 
-#if SIZE != 5 && SIZE != 7
+#if SIZE == 7
+constexpr int ACROSS = 16, WARPS = 8, BLOCKS = 1, CHUNKS = 3;
+#elif SIZE == 5
+constexpr int ACROSS = 12, WARPS = 8, BLOCKS = 1, CHUNKS = 4;
+#else
 #error "SIZE, the most rows, columns and pages of the filter, must be 5 or 7"
 #endif
-constexpr int ACROSS = 16, WARPS = 8, BLOCKS = 1, CHUNKS = 3;
 constexpr int RADIUS = SIZE / 2;
 constexpr int SLOTS = 8;
 constexpr int STEPS = 8;  // multiply-adds of an output's column
@@ -30,7 +33,7 @@ constexpr int BELOW = STEPS - RADIUS - 1;
 constexpr int CHUNK = LENGTH * COLUMNS;
 constexpr int RING = CHUNK * CHUNKS;
 constexpr int TABLE = SLOTS * SIZE * 128;
-constexpr int STRETCH = 8;  // doubles' room for a `Stretch`
+constexpr int STRETCH = 9;  // doubles' room for a `Stretch`
 constexpr int SHARED = 8 * (TABLE + WARPS * (RING + CHUNKS + STRETCH));
 
 // Writes the warps' table: for each phase and each column of the filter, the fragments of the band, a pair of a lane
@@ -103,18 +106,19 @@ struct Ring {
         const Box box = box_of(part, begin);
         const long long ahead = part.first - part.before;
         const long long at_hand = ahead + part.before + part.count + part.after;
-        const bool inside = box.top > 0 && box.top + LENGTH <= part.rows && box.column >= 0 &&
-                            box.column + COLUMNS <= part.columns;
+        const Bulk bulk = Inner::bulk_of<LENGTH>(part, box);
+        const bool inside = box.column >= 0 && box.column + COLUMNS <= part.columns;
         // The first page and the one behind the last of which all columns are at hand.
         const long long low = (ahead + part.columns - 1) / part.columns;
         const long long high = at_hand / part.columns < part.pages ? at_hand / part.columns : part.pages;
         const long long first = low > box.page ? low - box.page : 0;
         const long long last = high - box.page < end - begin ? high - box.page : end - begin;
         const unsigned long long from = address_of(part, box) - 8 * begin * (part.rows * part.columns);
+        const int end_of_inner = inside && bulk.low < bulk.high ? begin + static_cast<int>(last) : 0;
+        // Copies in bulk may come where single samples were.
+        writes_before_copies();
         __syncwarp();
-        if (threadIdx.x % LANES == 0) {
-            stretch()->inner = {from, begin + static_cast<int>(first), inside ? begin + static_cast<int>(last) : 0};
-        }
+        if (threadIdx.x % LANES == 0) stretch()->inner = {from, begin + static_cast<int>(first), end_of_inner, bulk};
         __syncwarp();
     }
 
@@ -128,17 +132,22 @@ struct Ring {
     // at once. (Here and below the part is a copy: what a function that is called has the address of is no constant to
     // the compiler any more.)
     static __device__ __noinline__ void fetch_at_edge(Part part, int begin, int number) {
-        const Ring ring{begin, 0};
-        ask_at_edge<LENGTH, COLUMNS, RADIUS, BELOW>(part, ring.box_of(part, number), page(number), full(number));
+        const Box box = Ring{begin, 0}.box_of(part, number);
+        ask_at_edge<LENGTH, COLUMNS, RADIUS, BELOW>(part, box, page(number), full(number));
+    }
+    static __device__ __noinline__ void fetch_above_and_below(Part part, int begin, int number) {
+        const Box box = Ring{begin, 0}.box_of(part, number);
+        ask_above_and_below<LENGTH, COLUMNS, RADIUS, BELOW>(part, box, page(number), stretch()->inner.bulk);
     }
 
     // Asks for a page, if it is one of the stretch's.
     __device__ __forceinline__ void fetch(const Part& part, int number) const {
         if (number < end) {
-            const Inner& inner = stretch()->inner;
+            const Inner inner = stretch()->inner;
             if (number >= inner.first && number < inner.end) {
                 const unsigned long long from = inner.from + 8 * (number * (part.rows * part.columns));
-                ask_inside<LENGTH, COLUMNS>(part, from, page(number), full(number));
+                ask_in_bulk<LENGTH, COLUMNS>(part, from, inner.bulk, page(number), full(number));
+                if (inner.bulk.high - inner.bulk.low < LENGTH) fetch_above_and_below(part, begin, number);
             } else {
                 fetch_at_edge(part, begin, number);
             }
@@ -178,8 +187,9 @@ __device__ __forceinline__ double* outputs_of(const Part& part, const Stretch& s
 
 // ---- plain chains
 
-constexpr int SIDES = LANES / ROWS;       // lanes beside each other
-constexpr int EACH = ACROSS / SIDES;      // neighbouring columns of outputs of a lane
+constexpr int SIDES = LANES / ROWS;   // lanes beside each other
+constexpr int EACH = ACROSS / SIDES;  // neighbouring columns of outputs of a lane
+static_assert(EACH % 2 == 0 && COLUMNS % 2 == 0, "a lane's first column is of an even number, and so is a page's");
 
 // Multiplies a page of samples for the outputs of one page: `samples` are a lane's first, at an odd place or not in
 // columns of an even and of an odd number; `of_page` says which page of SIZE of them, of which the filter is the middle.
