@@ -72,8 +72,8 @@ __device__ __forceinline__ void copy_bulk(void* to, const void* from, int bytes,
                  : "memory");
 }
 
-// Whether this lane is the one that the whole warp elects. Where it does something with numbers that are the same in all
-// lanes, the compiler knows that it is done once, and makes no loop over lanes of it.
+// Whether this lane is the one that the whole warp elects. Where it does something with numbers that are the same in
+// all lanes, the compiler knows that it is done once, and makes no loop over lanes of it.
 __device__ __forceinline__ bool is_elected() {
     unsigned int elected;
     asm volatile(
@@ -194,7 +194,8 @@ __device__ __forceinline__ void write_two(int room, int at, double* to, double f
 
 // The same where `which` has that bit, and the second not if it is `alone`.
 template <bool PAIRS>
-__device__ __forceinline__ void write_two_of(unsigned int which, int bit, bool alone, double* to, double first, double second) {
+__device__ __forceinline__ void write_two_of(unsigned int which, int bit, bool alone, double* to, double first,
+                                             double second) {
     if (PAIRS) {
         asm volatile(
             "{\n"

@@ -105,8 +105,6 @@ struct Ring {
         const long long last = behind < chunks * COLUMNS ? behind / COLUMNS : chunks;
         const unsigned long long from = address - 8 * begin * (COLUMNS * part.rows);
         const int end_of_inner = bulk.low < bulk.high ? begin + static_cast<int>(last) : 0;
-        // Copies in bulk may come where single samples were.
-        writes_before_copies();
         __syncwarp();
         if (threadIdx.x % LANES == 0) stretch()->inner = {from, begin + static_cast<int>(first), end_of_inner, bulk};
         __syncwarp();
@@ -118,15 +116,17 @@ struct Ring {
     }
 
     // The samples come, some by themselves, which the barrier tells, and some in this group of copies. Some are written
-    // at once. (Here and below the part is a copy: what a function that is called has the address of is no constant to
-    // the compiler any more.)
+    // at once, where copies in bulk may come later. (Here and below the part is a copy: what a function that is called
+    // has the address of is no constant to the compiler any more.)
     static __device__ __noinline__ void fetch_at_edge(Part part, int begin, int number) {
         const Box box = Ring{begin, 0}.box_of(number);
         ask_at_edge<LENGTH, COLUMNS, RADIUS, BELOW>(part, box, chunk(number), full(number));
+        writes_before_copies();
     }
     static __device__ __noinline__ void fetch_above_and_below(Part part, int begin, int number) {
         const Box box = Ring{begin, 0}.box_of(number);
         ask_above_and_below<LENGTH, COLUMNS, RADIUS, BELOW>(part, box, chunk(number), stretch()->inner.bulk);
+        writes_before_copies();
     }
 
     // Asks for a chunk, if it is one of the stretch's.

@@ -132,15 +132,16 @@ __device__ __forceinline__ unsigned long long address_of(const Part& part, const
 // is no multiple of that, it is the second in its place in shared memory. From column to column that changes if the
 // number of rows is odd.
 
-// Which places of a column come in bulk: from `low` up to `high`, which are even, so that both ends are multiples of 16.
+// Which places of a column come in bulk: from `low` up to `high`, which are even, so that both ends are multiples of
+// 16 bytes.
 struct Bulk {
     int low;
     int high;
 };
 
 // Asks for the few samples of a column that do not come in bulk, one by one. The lanes that share the column begin at
-// `own` and go on by SHARING. `top` is the row of the column's first place; `from` is where the column's row 0 is, if it
-// is there.
+// `own` and go on by SHARING. `top` is the row of the column's first place; `from` is where the column's row 0 is, if
+// it is there.
 //
 // No output that is written needs samples further below the last row than BELOW. They keep what the ring had.
 template <int LENGTH, int RADIUS, int BELOW, int SHARING>
@@ -243,7 +244,8 @@ __device__ __forceinline__ void ask_in_bulk(const Part& part, unsigned long long
     if (is_elected()) {
 #pragma unroll
         for (int i = 0; i < COLUMNS; ++i) {
-            copy_bulk(to + i * LENGTH + bulk.low, reinterpret_cast<const double*>(from & ~15ull) + bulk.low, bytes, full);
+            const double* const first = reinterpret_cast<const double*>(from & ~15ull);
+            copy_bulk(to + i * LENGTH + bulk.low, first + bulk.low, bytes, full);
             from += 8 * part.rows;
         }
     }

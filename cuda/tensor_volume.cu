@@ -115,8 +115,6 @@ struct Ring {
         const long long last = high - box.page < end - begin ? high - box.page : end - begin;
         const unsigned long long from = address_of(part, box) - 8 * begin * (part.rows * part.columns);
         const int end_of_inner = inside && bulk.low < bulk.high ? begin + static_cast<int>(last) : 0;
-        // Copies in bulk may come where single samples were.
-        writes_before_copies();
         __syncwarp();
         if (threadIdx.x % LANES == 0) stretch()->inner = {from, begin + static_cast<int>(first), end_of_inner, bulk};
         __syncwarp();
@@ -129,15 +127,17 @@ struct Ring {
     }
 
     // The samples come, some by themselves, which the barrier tells, and some in this group of copies. Some are written
-    // at once. (Here and below the part is a copy: what a function that is called has the address of is no constant to
-    // the compiler any more.)
+    // at once, where copies in bulk may come later. (Here and below the part is a copy: what a function that is called
+    // has the address of is no constant to the compiler any more.)
     static __device__ __noinline__ void fetch_at_edge(Part part, int begin, int number) {
         const Box box = Ring{begin, 0}.box_of(part, number);
         ask_at_edge<LENGTH, COLUMNS, RADIUS, BELOW>(part, box, page(number), full(number));
+        writes_before_copies();
     }
     static __device__ __noinline__ void fetch_above_and_below(Part part, int begin, int number) {
         const Box box = Ring{begin, 0}.box_of(part, number);
         ask_above_and_below<LENGTH, COLUMNS, RADIUS, BELOW>(part, box, page(number), stretch()->inner.bulk);
+        writes_before_copies();
     }
 
     // Asks for a page, if it is one of the stretch's.
@@ -192,7 +192,8 @@ constexpr int EACH = ACROSS / SIDES;  // neighbouring columns of outputs of a la
 static_assert(EACH % 2 == 0 && COLUMNS % 2 == 0, "a lane's first column is of an even number, and so is a page's");
 
 // Multiplies a page of samples for the outputs of one page: `samples` are a lane's first, at an odd place or not in
-// columns of an even and of an odd number; `of_page` says which page of SIZE of them, of which the filter is the middle.
+// columns of an even and of an odd number; `of_page` says which page of SIZE of them, of which the filter is the
+// middle.
 //
 // FULL: the filter is SIZE x SIZE x SIZE.
 template <bool FULL>

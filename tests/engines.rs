@@ -1379,7 +1379,7 @@ fn late_errors_name_the_calls(cuda: Cuda, stand_in: StandIn) -> Outcome {
 
 /// Breaks the primary context, as a kernel of somebody else's in this process would.
 /// Filters that go to tensor cores, on chips that have them: sizes that are theirs, and some that are laid into these.
-const TENSOR_FILTERS: [[usize; 3]; 12] = [
+const TENSOR_FILTERS: [[usize; 3]; 14] = [
     [15, 15, 1],
     [15, 13, 1],
     [11, 11, 1],
@@ -1392,6 +1392,8 @@ const TENSOR_FILTERS: [[usize; 3]; 12] = [
     [7, 7, 7],
     [7, 5, 7],
     [5, 7, 7],
+    [5, 5, 5],
+    [5, 3, 5],
 ];
 
 /// Sizes of images and volumes that are enough for that on the four multiprocessors of the stand-in for the driver:
@@ -1414,8 +1416,9 @@ fn check_tensor_filters(
         for m in n..n + if chip { 1 } else { sizes_of_each } {
             let size = match sizes[m % sizes.len()] {
                 size if !chip => size,
-                [rows, columns, pages] if size_of_filter[2] == 1 => [rows, 17 * columns, pages],
-                [rows, columns, pages] => [rows, 5 * columns, 3 * pages],
+                [rows, columns, pages] if size_of_filter[2] > 1 => [rows, 5 * columns, 5 * pages],
+                [rows, columns, pages] if size_of_filter[0] == size_of_filter[1] => [rows, 33 * columns, pages],
+                [rows, columns, pages] => [rows, 17 * columns, pages],
             };
             let (count, seed) = (size.iter().product(), (10 * n + m) as u64);
             let of_filter = filter(entries(size_of_filter.iter().product(), seed), size_of_filter)?;
@@ -1486,9 +1489,7 @@ fn tensor_filters_in_sweeps(cuda: Cuda) -> Outcome {
 fn on_tensor_cores(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, String> {
     let show = |error: Error| error.to_string();
     let mut found = Vec::new();
-    for size_of_filter in
-        TENSOR_FILTERS.into_iter().chain([[3, 3, 1], [3, 3, 3], [5, 5, 1], [7, 7, 1], [15, 1, 1], [5, 3, 5]])
-    {
+    for size_of_filter in TENSOR_FILTERS.into_iter().chain([[3, 3, 1], [3, 3, 3], [5, 5, 1], [7, 7, 1], [15, 1, 1]]) {
         let size = if size_of_filter[2] > 1 { TENSOR_VOLUMES[0] } else { TENSOR_IMAGES[0] };
         let count = size.iter().product();
         let of_filter = filter(ordinary(size_of_filter.iter().product(), 1), size_of_filter)?;
