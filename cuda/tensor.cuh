@@ -72,6 +72,20 @@ __device__ __forceinline__ void copy_bulk(void* to, const void* from, int bytes,
                  : "memory");
 }
 
+// Whether this lane is the one that the whole warp elects. Where it does something with numbers that are the same in
+// all lanes, the compiler knows that it is done once, and makes no loop over lanes of it.
+__device__ __forceinline__ bool is_elected() {
+    unsigned int elected;
+    asm volatile(
+        "{\n"
+        ".reg .pred p;\n"
+        "elect.sync _|p, 0xffffffff;\n"
+        "selp.u32 %0, 1, 0, p;\n"
+        "}"
+        : "=r"(elected));
+    return elected != 0;
+}
+
 // Waits until the phase is over: the barrier's first has parity 0, then they take turns.
 __device__ __forceinline__ void wait(Barrier* barrier, int parity) {
     asm volatile(
@@ -115,18 +129,27 @@ __device__ __forceinline__ void copy_bulk_out(void* to, const void* from, int by
 __device__ __forceinline__ void wait_until_read() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
 __device__ __forceinline__ void wait_until_written() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
 
+// Where a double lies in shared memory: 32 bits that the compiler keeps instead of making them anew from a pointer.
+struct Shared {
+    unsigned int at;
+
+    __device__ __forceinline__ Shared operator+(int doubles) const { return {at + 8 * doubles}; }
+};
+__device__ __forceinline__ Shared in_shared(const double* pointer) {
+    Shared place;
+    asm volatile("mov.b32 %0, %1;" : "=r"(place.at) : "r"(shared_address(pointer)));
+    return place;
+}
+
 // Reads from shared memory here, and not where the value is first needed.
-__device__ __forceinline__ double read_here(const double* from) {
+__device__ __forceinline__ double read_here(Shared from) {
     double value;
-    asm volatile("ld.volatile.shared.f64 %0, [%1];" : "=d"(value) : "r"(shared_address(from)) : "memory");
+    asm volatile("ld.volatile.shared.f64 %0, [%1];" : "=d"(value) : "r"(from.at) : "memory");
     return value;
 }
-__device__ __forceinline__ double2 read_pair_here(const double* from) {
+__device__ __forceinline__ double2 read_pair_here(Shared from) {
     double2 pair;
-    asm volatile("ld.volatile.shared.v2.f64 {%0, %1}, [%2];"
-                 : "=d"(pair.x), "=d"(pair.y)
-                 : "r"(shared_address(from))
-                 : "memory");
+    asm volatile("ld.volatile.shared.v2.f64 {%0, %1}, [%2];" : "=d"(pair.x), "=d"(pair.y) : "r"(from.at) : "memory");
     return pair;
 }
 
@@ -169,16 +192,43 @@ __device__ __forceinline__ void write_two(int room, int at, double* to, double f
     }
 }
 
-// Makes `number` NaN if the value is infinite, NaN or 2^1017 and more: the upper half of such a double is an infinite
-// float, or NaN. Done here and not later, when the value would have to be kept.
-__device__ __forceinline__ void keep_not_finite(float& number, double value) {
-    const float half = __int_as_float(__double2hiint(value));
-    asm volatile("fma.rn.f32 %0, %1, 0f00000000, %0;" : "+f"(number) : "f"(half));
+// The same where `which` has that bit, and the second not if it is `alone`.
+template <bool PAIRS>
+__device__ __forceinline__ void write_two_of(unsigned int which, int bit, bool alone, double* to, double first,
+                                             double second) {
+    if (PAIRS) {
+        asm volatile(
+            "{\n"
+            ".reg .pred p;\n"
+            ".reg .b32 b;\n"
+            "and.b32 b, %3, %4;\n"
+            "setp.ne.u32 p, b, 0;\n"
+            "@p st.global.v2.f64 [%0], {%1, %2};\n"
+            "}" ::"l"(to),
+            "d"(first), "d"(second), "r"(which), "r"(1u << bit)
+            : "memory");
+    } else {
+        asm volatile(
+            "{\n"
+            ".reg .pred p, r;\n"
+            ".reg .b32 b;\n"
+            "and.b32 b, %3, %4;\n"
+            "setp.ne.u32 p, b, 0;\n"
+            "setp.eq.and.u32 r, %5, 0, p;\n"
+            "@p st.global.f64 [%0], %1;\n"
+            "@r st.global.f64 [%0 + 8], %2;\n"
+            "}" ::"l"(to),
+            "d"(first), "d"(second), "r"(which), "r"(1u << bit), "r"(static_cast<int>(alone))
+            : "memory");
+    }
 }
 
-// The lesser of both, here and not later.
+// The lesser and the greater of both, here and not later.
 __device__ __forceinline__ void keep_least(unsigned int& least, unsigned int other) {
     asm volatile("min.u32 %0, %0, %1;" : "+r"(least) : "r"(other));
+}
+__device__ __forceinline__ void keep_most(unsigned int& most, unsigned int other) {
+    asm volatile("max.u32 %0, %0, %1;" : "+r"(most) : "r"(other));
 }
 
 // The upper and the lower half of the 64 bits.
@@ -235,6 +285,7 @@ __device__ inline void meet() {
 __device__ inline void make_barrier(Barrier* barrier, int arrivals) { stand_in_make_barrier(barrier, arrivals); }
 __device__ inline void barriers_are_made() {}
 __device__ inline void writes_before_copies() {}
+__device__ inline bool is_elected() { return stand_in_lane() == 0; }
 __device__ inline void arrive(Barrier* barrier, int bytes) { stand_in_arrive(barrier, bytes); }
 __device__ inline void copy_bulk(void* to, const void* from, int bytes, Barrier* barrier) {
     stand_in_copy_bulk(to, from, bytes, barrier);
@@ -255,9 +306,15 @@ template <int LATER>
 __device__ inline void wait_groups() {
     stand_in_wait_groups(LATER);
 }
-__device__ inline double read_here(const double* from) { return *from; }
+struct Shared {
+    const double* at;
+
+    __device__ Shared operator+(int doubles) const { return {at + doubles}; }
+};
+__device__ inline Shared in_shared(const double* pointer) { return {pointer}; }
+__device__ inline double read_here(Shared from) { return *from.at; }
 __device__ inline void read_four(const float* from, float* to) { memcpy(to, from, 4 * sizeof *to); }
-__device__ inline double2 read_pair_here(const double* from) { return *reinterpret_cast<const double2*>(from); }
+__device__ inline double2 read_pair_here(Shared from) { return *reinterpret_cast<const double2*>(from.at); }
 template <bool PAIRS>
 __device__ inline void write_two(int room, int at, double* to, double first, double second) {
     if (PAIRS) {
@@ -267,22 +324,18 @@ __device__ inline void write_two(int room, int at, double* to, double first, dou
         if (room > at + 1) to[1] = second;
     }
 }
-__device__ inline void keep_not_finite(float& number, double value) {
-    const unsigned int bits = high_word(value);
-    float half;
-    memcpy(&half, &bits, sizeof half);
-    number = fmaf(half, 0.0f, number);
+template <bool PAIRS>
+__device__ inline void write_two_of(unsigned int which, int bit, bool alone, double* to, double first, double second) {
+    if ((which >> bit & 1) != 0) write_two<PAIRS>(PAIRS || !alone ? 2 : 1, 0, to, first, second);
 }
 __device__ inline void keep_least(unsigned int& least, unsigned int other) { least = other < least ? other : least; }
+__device__ inline void keep_most(unsigned int& most, unsigned int other) { most = other > most ? other : most; }
 
 #endif
 
-// Whether it is infinite or NaN.
-__device__ __forceinline__ bool is_not_finite(double value) { return (high_word(value) & 0x7ff00000) == 0x7ff00000; }
-
-// The upper half without the sign, less one, with all of the lower half in the last bit: 0xffffffff for zero, and else
-// the less, the nearer to zero the value is.
-__device__ __forceinline__ unsigned int nearness(double value) {
+// How large the value is, without its sign: the upper half but for that, with all of the lower half in the last bit. It
+// is 0 for zero alone.
+__device__ __forceinline__ unsigned int magnitude(double value) {
     const unsigned int low = low_word(value);
-    return (high_word(value) << 1) + (low < 1 ? low : 1) - 1;
+    return (high_word(value) << 1) + (low < 1 ? low : 1);
 }

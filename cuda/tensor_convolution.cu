@@ -23,13 +23,13 @@ constexpr int TABLE = SLOTS * STEPS * 16;
 #else
 #if SIZE == 11
 constexpr int OUTPUTS = 2, STEPS = 12, SLOTS = 12;
-constexpr int TILES = 2, WARPS = 8, BLOCKS = 1, COLUMNS = 6, CHUNKS = 4;
+constexpr int TILES = 2, WARPS = 8, BLOCKS = 1, COLUMNS = 12, CHUNKS = 2;
 #elif SIZE == 9
 constexpr int OUTPUTS = 4, STEPS = 12, SLOTS = 10;
-constexpr int TILES = 2, WARPS = 8, BLOCKS = 1, COLUMNS = 2, CHUNKS = 8;
+constexpr int TILES = 2, WARPS = 8, BLOCKS = 1, COLUMNS = 10, CHUNKS = 2;
 #elif SIZE == 7
 constexpr int OUTPUTS = 2, STEPS = 8, SLOTS = 8;
-constexpr int TILES = 4, WARPS = 8, BLOCKS = 1, COLUMNS = 4, CHUNKS = 4;
+constexpr int TILES = 4, WARPS = 8, BLOCKS = 1, COLUMNS = 8, CHUNKS = 2;
 #else
 #error "SIZE, the most rows and columns of the filter, must be 7, 9, 11 or 15"
 #endif
@@ -40,9 +40,11 @@ constexpr int RADIUS = SIZE / 2;
 constexpr int THREADS = LANES * WARPS;
 // Samples of a column that a strip needs, and one more: the first may have to lie at an odd place.
 constexpr int LENGTH = (ROWS - OUTPUTS + STEPS + 2) / 2 * 2;
+// Rows below the image that outputs in it are multiplied for, be it by zero.
+constexpr int BELOW = STEPS - RADIUS - 1;
 constexpr int CHUNK = LENGTH * COLUMNS;
 constexpr int RING = CHUNK * CHUNKS;
-constexpr int STRETCH = 4;  // doubles' room for a `Stretch`
+constexpr int STRETCH = 9;  // doubles' room for a `Stretch`
 constexpr int SHARED = 8 * (TABLE + WARPS * (RING + CHUNKS + STRETCH));
 static_assert(COLUMNS % 2 == 0 && (SIZE == 15 ? 8 : SLOTS) % COLUMNS == 0, "a phase has its place in a chunk");
 
@@ -63,49 +65,81 @@ struct Stretch {
     long long page;
     long long column;  // its first
     int count;         // its columns
+    Pieces pieces;     // of its steps: an output is written SIZE steps after its column
+    Inner inner;       // of its chunks
 };
+static_assert(sizeof(Stretch) <= 8 * STRETCH, "there is room for it");
 
 // A warp's ring in shared memory, through which chunks come: they are counted through all stretches.
 struct Ring {
-    double* samples;
-    Barrier* full;  // of each chunk
-    const Stretch* stretch;
     // Of the present stretch:
-    Inner inner;
     int begin;  // its first chunk
     int end;    // behind its last
 
-    __device__ __forceinline__ double* chunk(int number) const { return samples + number % CHUNKS * CHUNK; }
+    static __device__ __forceinline__ double* samples() {
+        return shared_memory() + TABLE + threadIdx.x / LANES * RING;
+    }
+    // Tells when a chunk has come.
+    static __device__ __forceinline__ Barrier* full(int number) {
+        return reinterpret_cast<Barrier*>(shared_memory() + TABLE + WARPS * RING) + threadIdx.x / LANES * CHUNKS +
+               number % CHUNKS;
+    }
+    static __device__ __forceinline__ Stretch* stretch() {
+        return reinterpret_cast<Stretch*>(shared_memory() + TABLE + WARPS * (RING + CHUNKS)) + threadIdx.x / LANES;
+    }
+    static __device__ __forceinline__ int offset(int number) { return number % CHUNKS * CHUNK; }
+    static __device__ __forceinline__ double* chunk(int number) { return samples() + offset(number); }
 
     // Begins a stretch behind the last.
     __device__ __forceinline__ void turn_to(const Part& part, int chunks) {
         begin = end;
         end += chunks;
         const Box box = box_of(begin);
-        const int lane = threadIdx.x % LANES;
-        const unsigned long long address = address_of(part, box) + 8 * lane * part.rows;
-        // Column c of the box is this far from the first that is at hand, and as far behind the last.
+        const unsigned long long address = address_of(part, box);
+        // The first column of the box is this far from the first that is at hand, and as far behind the last.
         const long long ahead = box.column < place_of(part, box) ? box.column : place_of(part, box);
         const long long at_hand = part.before + part.count + part.after - place_of(part, box);
         const long long behind = part.columns - box.column < at_hand ? part.columns - box.column : at_hand;
-        const bool inside = box.top > 0 && box.top + LENGTH <= part.rows;
+        const Bulk bulk = Inner::bulk_of<LENGTH>(part, box);
         const long long first = ahead < 0 ? (COLUMNS - 1 - ahead) / COLUMNS : 0;
         const long long last = behind < chunks * COLUMNS ? behind / COLUMNS : chunks;
-        inner.first = begin + static_cast<int>(first);
-        inner.end = inside ? begin + static_cast<int>(last) : 0;
-        inner.from = reinterpret_cast<const double*>(address) - begin * (COLUMNS * part.rows);
+        const unsigned long long from = address - 8 * begin * (COLUMNS * part.rows);
+        const int end_of_inner = bulk.low < bulk.high ? begin + static_cast<int>(last) : 0;
+        __syncwarp();
+        if (threadIdx.x % LANES == 0) stretch()->inner = {from, begin + static_cast<int>(first), end_of_inner, bulk};
+        __syncwarp();
     }
 
     __device__ __forceinline__ Box box_of(int number) const {
-        const long long column = stretch->column - RADIUS + (number - begin) * COLUMNS;
-        return {stretch->top - RADIUS, column, stretch->page, stretch->page};
+        const long long column = stretch()->column - RADIUS + (number - begin) * COLUMNS;
+        return {stretch()->top - RADIUS, column, stretch()->page, stretch()->page};
+    }
+
+    // The samples come, some by themselves, which the barrier tells, and some in this group of copies. Some are written
+    // at once, where copies in bulk may come later. (Here and below the part is a copy: what a function that is called
+    // has the address of is no constant to the compiler any more.)
+    static __device__ __noinline__ void fetch_at_edge(Part part, int begin, int number) {
+        const Box box = Ring{begin, 0}.box_of(number);
+        ask_at_edge<LENGTH, COLUMNS, RADIUS, BELOW>(part, box, chunk(number), full(number));
+        writes_before_copies();
+    }
+    static __device__ __noinline__ void fetch_above_and_below(Part part, int begin, int number) {
+        const Box box = Ring{begin, 0}.box_of(number);
+        ask_above_and_below<LENGTH, COLUMNS, RADIUS, BELOW>(part, box, chunk(number), stretch()->inner.bulk);
+        writes_before_copies();
     }
 
     // Asks for a chunk, if it is one of the stretch's.
     __device__ __forceinline__ void fetch(const Part& part, int number) const {
         if (number < end) {
-            ask<LENGTH, COLUMNS, RADIUS>(part, inner, number, COLUMNS * part.rows, chunk(number),
-                                         full + number % CHUNKS, [&](int number) { return box_of(number); });
+            const Inner inner = stretch()->inner;
+            if (number >= inner.first && number < inner.end) {
+                const unsigned long long from = inner.from + 8 * (number * (COLUMNS * part.rows));
+                ask_in_bulk<LENGTH, COLUMNS>(part, from, inner.bulk, chunk(number), full(number));
+                if (inner.bulk.high - inner.bulk.low < LENGTH) fetch_above_and_below(part, begin, number);
+            } else {
+                fetch_at_edge(part, begin, number);
+            }
         }
         end_group();
     }
@@ -113,21 +147,20 @@ struct Ring {
     // Waits for a chunk, with all that were asked for before the last CHUNKS - 2.
     __device__ __forceinline__ void await(int number) const {
         wait_groups<CHUNKS - 2>();
-        if (number < end) wait(full + number % CHUNKS, number / CHUNKS & 1);
+        if (number < end) wait(full(number), number / CHUNKS & 1);
         __syncwarp();
     }
 
-    // Looks at a chunk's samples, at those that are a column's share of the work.
-    __device__ __forceinline__ void look(Met& met, const double* chunk, int column) const {
+    // Looks at a chunk's samples, at those that are a column's share of the work. `own` is this lane's first pair.
+    __device__ __forceinline__ void look(Met& met, Shared own, int column) const {
         constexpr int PAIRS_OF_CHUNK = CHUNK / 2;
         constexpr int TURNS = (PAIRS_OF_CHUNK + LANES - 1) / LANES;
         const int lane = threadIdx.x % LANES;
 #pragma unroll
         for (int i = 0; i < TURNS; ++i) {
             if (i * COLUMNS / TURNS != column) continue;
-            const int at = i * LANES + lane;
-            if ((i + 1) * LANES <= PAIRS_OF_CHUNK || at < PAIRS_OF_CHUNK) {
-                const double2 pair = read_pair_here(chunk + 2 * at);
+            if ((i + 1) * LANES <= PAIRS_OF_CHUNK || i * LANES + lane < PAIRS_OF_CHUNK) {
+                const double2 pair = read_pair_here(own + 2 * LANES * i);
                 met.sample(pair.x);
                 met.sample(pair.y);
             }
@@ -147,6 +180,7 @@ __device__ __forceinline__ Stretch next_of(const Part& part, Share& share) {
     if (most > part.count - from) most = part.count - from;
     if (most > part.columns - stretch.column) most = part.columns - stretch.column;
     stretch.count = static_cast<int>(most);
+    stretch.pieces = Pieces::of<2 * SLOTS>(stretch.count + SIZE - 1);
     share.at += most;
     stretch.top = (group * part.abreast + threadIdx.x / LANES % part.abreast) * ROWS;
     return stretch;
@@ -157,12 +191,119 @@ __device__ __forceinline__ double* outputs_of(const Part& part, const Stretch& s
     return part.output + (stretch.page * part.columns + stretch.column - part.first) * part.rows + stretch.top;
 }
 
-// Goes through a stretch once more, if the warp met what asks for that.
-__device__ __forceinline__ void look_again(const Part& part, const Stretch& stretch, const Met& met) {
-    __syncwarp();
-    const bool near_zero = met.near_zero(part);
-    if (met.not_finite() || near_zero) {
-        again<ROWS>(part, stretch.top, stretch.page, stretch.column, stretch.column + stretch.count, near_zero);
+// ---- plain chains
+
+constexpr int EACH = ROWS / LANES;  // rows of a lane, which lie LANES rows apart
+
+// Multiplies a column of samples for all outputs that need it: sums[w] is that of the output that has taken w columns
+// of SIZE x SIZE, of which the filter is the middle, and becomes sums[w + 1]; the last comes out as sums[SIZE - 1].
+//
+// FULL: the filter is SIZE x SIZE.
+template <bool FULL>
+__device__ __forceinline__ void take(const Part& part, const double* samples, double (&sums)[SIZE][EACH]) {
+    if (FULL) {
+        double own[EACH][SIZE];
+#pragma unroll
+        for (int i = 0; i < EACH; ++i) {
+#pragma unroll
+            for (int r = 0; r < SIZE; ++r) own[i][r] = samples[i * LANES + r];
+        }
+#pragma unroll
+        for (int w = SIZE - 1; w >= 0; --w) {
+#pragma unroll
+            for (int i = 0; i < EACH; ++i) sums[w][i] = w > 0 ? sums[w > 0 ? w - 1 : 0][i] : 0.0;
+#pragma unroll
+            for (int r = 0; r < SIZE; ++r) {
+#pragma unroll
+                for (int i = 0; i < EACH; ++i) sums[w][i] = fma(own[i][r], F[w * SIZE + r], sums[w][i]);
+            }
+        }
+    } else {
+        const double* const from = samples + (SIZE - part.height) / 2;
+        const int first = (SIZE - part.width) / 2;
+#pragma unroll
+        for (int w = SIZE - 1; w >= 0; --w) {
+#pragma unroll
+            for (int i = 0; i < EACH; ++i) sums[w][i] = w > 0 ? sums[w > 0 ? w - 1 : 0][i] : 0.0;
+            if (w < first || w >= first + part.width) continue;
+            const double* const entries = F + (w - first) * part.height;
+#pragma unroll 1
+            for (int r = 0; r < part.height; ++r) {
+#pragma unroll
+                for (int i = 0; i < EACH; ++i) sums[w][i] = fma(from[i * LANES + r], entries[r], sums[w][i]);
+            }
+        }
+    }
+}
+
+// Computes those pieces of a stretch once more that ask for it. Returns the number of chunks that have come through the
+// ring then.
+template <bool FULL>
+__device__ __noinline__ int compute_again(Part part, Ring ring) {
+    Stretch* const stretch = ring.stretch();
+    const int lane = threadIdx.x % LANES;
+    const Stretch whole = *stretch;
+    const int turns = static_cast<int>(part.rows & 1);
+#pragma unroll 1
+    for (int piece = 0; piece < 64; ++piece) {
+        // Neighbouring pieces together.
+        const int first = piece;
+        while (whole.pieces.has(piece)) ++piece;
+        const long long begin = static_cast<long long>(first) * whole.pieces.length - SIZE;
+        const long long end = static_cast<long long>(piece) * whole.pieces.length - SIZE;
+        const int from = begin > 0 ? static_cast<int>(begin) : 0;
+        const int to = end < whole.count ? static_cast<int>(end) : whole.count;
+        if (from >= to) continue;
+        __syncwarp();
+        if (lane == 0) {
+            stretch->column = whole.column + from;
+            stretch->count = to - from;
+        }
+        __syncwarp();
+        const int steps = to - from + SIZE - 1;
+        ring.turn_to(part, (steps + COLUMNS - 1) / COLUMNS);
+        int odd = is_odd(address_of(part, ring.box_of(ring.begin)));
+        double* output = outputs_of(part, *stretch) - (SIZE - 1) * part.rows + lane;
+        double sums[SIZE][EACH];
+#pragma unroll
+        for (int w = 0; w < SIZE; ++w) {
+#pragma unroll
+            for (int i = 0; i < EACH; ++i) sums[w][i] = 0;
+        }
+#pragma unroll 1
+        for (int i = 0; i < CHUNKS - 1; ++i) ring.fetch(part, ring.begin + i);
+        int step = 0;
+#pragma unroll 1
+        for (int chunk = ring.begin; chunk < ring.end; ++chunk) {
+            ring.await(chunk);
+            ring.fetch(part, chunk + CHUNKS - 1);
+            const double* samples = ring.chunk(chunk) + lane;
+#pragma unroll 1
+            for (int i = 0; i < COLUMNS && step < steps; ++i) {
+                take<FULL>(part, samples + odd, sums);
+                if (step >= SIZE - 1) {
+#pragma unroll
+                    for (int e = 0; e < EACH; ++e) {
+                        if (stretch->top + e * LANES + lane < part.rows) output[e * LANES] = sums[SIZE - 1][e];
+                    }
+                }
+                samples += LENGTH;
+                output += part.rows;
+                odd ^= turns;
+                ++step;
+            }
+        }
+    }
+    return ring.end;
+}
+
+// The same for either kind of filter, if there is such a piece.
+__device__ __forceinline__ void look_again(const Part& part, Ring& ring) {
+    if (ring.stretch()->pieces.again == 0) return;
+    if (part.height == SIZE && part.width == SIZE) {
+        ring.end = compute_again<true>(part, ring);
+    } else {
+        ring.end = compute_again<false>(part, ring);
     }
 }
 
@@ -182,39 +323,36 @@ __device__ __forceinline__ void write_table(const Part& part, const double* entr
 template <bool PAIRS>
 __device__ __forceinline__ void convolution(const Launch& launch) {
     const Part& part = launch.part;
-    DYNAMIC_SHARED(double2, memory);
     const int lane = threadIdx.x % LANES;
-    const int warp = threadIdx.x / LANES;
     const int g = lane / 4;
     const int q = lane % 4;
-    double* const table = reinterpret_cast<double*>(memory);
+    double* const table = shared_memory();
     double* const rings = table + TABLE;
-    auto* const barriers = reinterpret_cast<Barrier*>(rings + WARPS * RING);
-    auto* const stretches = reinterpret_cast<Stretch*>(barriers + WARPS * CHUNKS);
-    Ring ring{rings + warp * RING, barriers + warp * CHUNKS, stretches + warp, {}, 0, 0};
+    Ring ring{0, 0};
     if (lane == 0) {
-        for (int i = 0; i < CHUNKS; ++i) make_barrier(ring.full + i, COLUMNS);
+        for (int i = 0; i < CHUNKS; ++i) make_barrier(ring.full(i), COLUMNS);
         barriers_are_made();
     }
     fetch_filter<THREADS>(part, rings);
     write_table(part, rings, table);
-    writes_before_copies();
     __syncthreads();
+    clear_ring<RING>(ring.samples());
 
     constexpr int KS = STEPS / 8;
     constexpr int NP = TILES + 1;  // fragments of a column: a tile's second is its neighbour's first
-    const double* const band = table + 2 * lane;
-    const int turns = static_cast<int>(part.rows & 1);
+    const Shared band = in_shared(table + 2 * lane);
+    const Shared samples_of = in_shared(ring.samples());
+    const int turns = PAIRS ? 0 : static_cast<int>(part.rows & 1);
     const long long groups = ((part.rows + ROWS - 1) / ROWS + part.abreast - 1) / part.abreast;
     Share share = share_of(groups * part.count, part.abreast, WARPS);
     while (share.at < share.end) {
         {
             const Stretch next = next_of(part, share);
             __syncwarp();
-            if (lane == 0) stretches[warp] = next;
+            if (lane == 0) *ring.stretch() = next;
             __syncwarp();
         }
-        const Stretch& stretch = stretches[warp];
+        const Stretch& stretch = *ring.stretch();
         if (stretch.top >= part.rows) continue;
         const int steps = stretch.count + SIZE - 1;
         ring.turn_to(part, (steps + COLUMNS - 1) / COLUMNS);
@@ -234,7 +372,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
 #pragma unroll
             for (int i = 0; i < 4; ++i) sums[t][i] = 0;
         }
-        const auto load = [&](int into, const double* from, const double* entries) {
+        const auto load = [&](int into, Shared from, Shared entries) {
 #pragma unroll
             for (int v = 0; v < NP; ++v) {
                 b[into][v][0] = read_here(from + 8 * v);
@@ -249,8 +387,6 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         // Writes and clears the slot of these lanes, of which there are two.
         const auto finish = [&](int n, bool mine, bool written, int half) {
             write_two<PAIRS>(mine && written ? room : 0, 8 * n, to + 8 * n, sums[n][2 * half], sums[n][2 * half + 1]);
-            met.output(sums[n][2 * half]);
-            met.output(sums[n][2 * half + 1]);
             sums[n][2 * half] = mine ? 0.0 : sums[n][2 * half];
             sums[n][2 * half + 1] = mine ? 0.0 : sums[n][2 * half + 1];
         };
@@ -259,21 +395,22 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         for (int i = 0; i < CHUNKS - 1; ++i) ring.fetch(part, ring.begin + i);
         int chunk = ring.begin;
         ring.await(chunk);
-        load(0, ring.chunk(chunk) + samples[0], band);
+        load(0, samples_of + ring.offset(chunk) + samples[0], band);
         int step = 0;
         bool more = true;
         while (more) {
+            const int from = step;
 #pragma unroll
             for (int half = 0; half < 2; ++half) {
 #pragma unroll 1
                 for (int sub = 0; sub < 8 / COLUMNS; ++sub) {
                     if (!more) continue;
                     const int mine_at = g - sub * COLUMNS;
-                    const double* const now = ring.chunk(chunk);
-                    const double* const next = ring.chunk(chunk + 1);
-                    const double* const entries = band + (half * 8 + sub * COLUMNS) * (KS * 128);
+                    const Shared now = samples_of + ring.offset(chunk);
+                    const Shared next = samples_of + ring.offset(chunk + 1);
+                    const Shared entries = band + (half * 8 + sub * COLUMNS) * (KS * 128);
                     const bool last_of_table = half == 1 && sub == 8 / COLUMNS - 1;
-                    const double* const next_entries = last_of_table ? band : entries + COLUMNS * (KS * 128);
+                    const Shared next_entries = last_of_table ? band : entries + COLUMNS * (KS * 128);
 #pragma unroll
                     for (int i = 0; i < COLUMNS; ++i) {
                         const int cur = i & 1;
@@ -281,7 +418,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
                             __syncwarp();
                             ring.fetch(part, chunk + CHUNKS - 1);
                         }
-                        ring.look(met, now, i);
+                        ring.look(met, now + 2 * lane, i);
                         if (i == COLUMNS - 1) {
                             ring.await(chunk + 1);
                             load(cur ^ 1, next + samples[0], next_entries);
@@ -324,8 +461,9 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
                     }
                 }
             }
+            ring.stretch()->pieces.remember(met, part, from);
         }
-        look_again(part, stretch, met);
+        look_again(part, ring);
     }
 }
 
@@ -334,20 +472,16 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
 template <bool PAIRS>
 __device__ __forceinline__ void convolution(const Launch& launch) {
     const Part& part = launch.part;
-    DYNAMIC_SHARED(double2, memory);
     const int lane = threadIdx.x % LANES;
-    const int warp = threadIdx.x / LANES;
     const int g = lane / 4;
     const int q = lane % 4;
-    double* const rings = reinterpret_cast<double*>(memory);
-    auto* const barriers = reinterpret_cast<Barrier*>(rings + WARPS * RING);
-    auto* const stretches = reinterpret_cast<Stretch*>(barriers + WARPS * CHUNKS);
-    Ring ring{rings + warp * RING, barriers + warp * CHUNKS, stretches + warp, {}, 0, 0};
+    double* const rings = shared_memory();
+    Ring ring{0, 0};
     if (lane == 0) {
-        for (int i = 0; i < CHUNKS; ++i) make_barrier(ring.full + i, COLUMNS);
+        for (int i = 0; i < CHUNKS; ++i) make_barrier(ring.full(i), COLUMNS);
         barriers_are_made();
     }
-    __syncwarp();
+    fetch_filter<THREADS>(part, rings);
 
     constexpr int KS = STEPS / 4;
     constexpr int TILE_SLOTS = 8 / OUTPUTS;
@@ -360,23 +494,26 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         for (int k = 0; k < KS; ++k) {
             const int column = column_of(phase, g / OUTPUTS);
             const int row = 4 * k + q - g % OUTPUTS;
-            band[phase][k] = column < SIZE && row >= 0 && row < SIZE ? entry_at(part, F, row, column) : 0.0;
+            band[phase][k] = column < SIZE && row >= 0 && row < SIZE ? entry_at(part, rings, row, column) : 0.0;
         }
     }
+    __syncthreads();
+    clear_ring<RING>(ring.samples());
 
+    const Shared samples_of = in_shared(ring.samples());
     // The first of a lane's two neighbouring outputs in a tile.
     const int own = OUTPUTS * g + (OUTPUTS == 4 ? 2 * (q & 1) : 0);
-    const int turns = static_cast<int>(part.rows & 1);
+    const int turns = PAIRS ? 0 : static_cast<int>(part.rows & 1);
     const long long groups = ((part.rows + ROWS - 1) / ROWS + part.abreast - 1) / part.abreast;
     Share share = share_of(groups * part.count, part.abreast, WARPS);
     while (share.at < share.end) {
         {
             const Stretch next = next_of(part, share);
             __syncwarp();
-            if (lane == 0) stretches[warp] = next;
+            if (lane == 0) *ring.stretch() = next;
             __syncwarp();
         }
-        const Stretch& stretch = stretches[warp];
+        const Stretch& stretch = *ring.stretch();
         if (stretch.top >= part.rows) continue;
         const int steps = stretch.count + SIZE - 1;
         ring.turn_to(part, (steps + COLUMNS - 1) / COLUMNS);
@@ -398,7 +535,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
                 for (int i = 0; i < 4; ++i) sums[m][t][i] = 0;
             }
         }
-        const auto load = [&](int into, const double* from) {
+        const auto load = [&](int into, Shared from) {
 #pragma unroll
             for (int m = 0; m < TILES; ++m) {
 #pragma unroll
@@ -418,20 +555,19 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
             write_two<PAIRS>(rows, at, to + at, d[0], d[1]);
             write_two<PAIRS>(rows, at + 8 * OUTPUTS, to + at + 8 * OUTPUTS, d[2], d[3]);
 #pragma unroll
-            for (int i = 0; i < 4; ++i) {
-                met.output(d[i]);
-                d[i] = mine ? 0.0 : d[i];
-            }
+            for (int i = 0; i < 4; ++i) d[i] = mine ? 0.0 : d[i];
         };
 
         __syncwarp();
         for (int i = 0; i < CHUNKS - 1; ++i) ring.fetch(part, ring.begin + i);
         int chunk = ring.begin;
         ring.await(chunk);
-        load(0, ring.chunk(chunk) + samples[0]);
+        Shared now = samples_of + ring.offset(chunk);
+        load(0, now + samples[0]);
         int step = 0;
         bool more = true;
         while (more) {
+            const int from = step;
 #pragma unroll
             for (int phase = 0; phase < SLOTS; ++phase) {
                 if (!more) continue;
@@ -441,12 +577,13 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
                     __syncwarp();
                     ring.fetch(part, chunk + CHUNKS - 1);
                 }
-                ring.look(met, ring.chunk(chunk), i);
+                ring.look(met, now + 2 * lane, i);
                 if (i == COLUMNS - 1) {
                     ring.await(chunk + 1);
-                    load(cur ^ 1, ring.chunk(chunk + 1) + samples[0]);
+                    now = samples_of + ring.offset(chunk + 1);
+                    load(cur ^ 1, now + samples[0]);
                 } else {
-                    load(cur ^ 1, ring.chunk(chunk) + samples[(i + 1) & 1] + (i + 1) * LENGTH);
+                    load(cur ^ 1, now + samples[(i + 1) & 1] + (i + 1) * LENGTH);
                 }
                 const bool written = step >= SIZE && step <= steps;
                 const int last = (phase + SLOTS - 1) % SLOTS;
@@ -478,8 +615,9 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
                 }
                 END_OF_COLUMN(phase);
             }
+            ring.stretch()->pieces.remember(met, part, from);
         }
-        look_again(part, stretch, met);
+        look_again(part, ring);
     }
 }
 

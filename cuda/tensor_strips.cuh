@@ -8,18 +8,19 @@
 // multiply-adds from +0 in the filter's column-major order, with products with zeros among them.
 //
 // Such a product changes two things, and nothing else:
-//  - It is NaN where the sample is infinite or NaN. But then the sum that it is added to ends infinite or NaN, too, as
-//    does each plain chain that meets such a sample or overflows. So: where an output is not finite, look again.
+//  - It is NaN where the sample is infinite or NaN.
 //  - It turns -0 into +0, or not. A chain that began with +0 comes to -0 only where a sum that is not zero is rounded
 //    to it: a sum of finite numbers less than half of the least subnormal number, 2^-1074. Every accumulator is a
 //    multiple of 2^-1074; so is every product of a sample and an entry whose last places' values have a product of at
 //    least that. So: where every sample that is not zero is far enough from zero for the filter's smallest entry
 //    (`Part::near_zero`), no sum is rounded to zero, no accumulator is ever -0, and nothing differs. A sample that is
 //    zero is as good as one far away, and outputs may cancel to +0: images with constant regions cost nothing more.
-//    Else it is the outputs of +0 that may have to be -0: each that is not zero has taken its value from the product
-//    that made it so, whatever the sign of the zero before.
-// The warp remembers whether it met either, and goes through that stretch of its strip once more when it has done it.
-// What it then finds to be not finite, or +0 after samples too near to zero, it computes again by plain chains.
+// An accumulator that is infinite or NaN without such a sample, because a sum overflowed, is what the plain chain has,
+// too: what follows are products of finite numbers in the same order.
+//
+// So the samples tell, and the warp looks at all that come to it. Where it met one that is not between those limits, it
+// goes through that piece of its strip once more when it has done the strip, and computes it by plain chains: at the
+// speed of the vector units, which takes about twice the time of the rest.
 #pragma once
 
 #include "tensor.cuh"
@@ -28,6 +29,7 @@ namespace {
 
 constexpr int LANES = 32;
 constexpr unsigned int ALL_LANES = 0xffffffffu;
+constexpr unsigned int NOT_FINITE = 0x7ffu << 21;  // the magnitude of infinities and NaN, or less
 constexpr int MAX_ENTRIES = 343;  // 7 x 7 x 7, which is more than 15 x 15
 
 // What stands where a dimension has no samples.
@@ -36,7 +38,7 @@ enum Boundary { CONSTANT, REPLICATE, SYMMETRIC, CIRCULAR };
 }  // namespace
 
 // The filter, in column-major order.
-__device__ double F[MAX_ENTRIES];
+__constant__ double F[MAX_ENTRIES];
 
 // The part of an image or a volume that one launch works on: whole columns, counted through all pages.
 struct Part {
@@ -57,7 +59,7 @@ struct Part {
     int aside;    // beyond the columns
     int behind;   // beyond the pages
     int abreast;  // strips below each other that neighbouring warps take: a divisor of the warps of a block
-    unsigned int near_zero;  // samples of less `nearness` are too near to zero, if they are not zero
+    unsigned int near_zero;  // samples whose magnitude less 1 is less than this are too near to zero
 };
 
 struct Launch {
@@ -67,7 +69,7 @@ struct Launch {
 
 // Ends the block of instructions after each column. Otherwise ptxas orders all of a loop's multiplications by
 // accumulator, and each waits for the one before: twice the time. It cannot know that these numbers are zero. What the
-// warp remembers is asked for, too, or ptxas would keep all that it is made of until later.
+// warp met is asked for, too, or ptxas would keep all that it is made of until later.
 #define END_OF_COLUMN(NUMBER)                            \
     do {                                                 \
         if (launch.never[NUMBER] & met.bits()) return; \
@@ -100,6 +102,12 @@ __device__ __forceinline__ void fetch_filter(const Part& part, double* to) {
     __syncthreads();
 }
 
+// The shared memory that the launch asked for. Asked for where it is needed: pointers that are kept take registers.
+__device__ __forceinline__ double* shared_memory() {
+    DYNAMIC_SHARED(double2, memory);
+    return reinterpret_cast<double*>(memory);
+}
+
 // ---- samples on their way
 
 // Some neighbouring columns of a page, from the row `top` on. Each is LENGTH samples, which is even.
@@ -124,77 +132,122 @@ __device__ __forceinline__ unsigned long long address_of(const Part& part, const
 // is no multiple of that, it is the second in its place in shared memory. From column to column that changes if the
 // number of rows is odd.
 
-// Asks for a box of which some samples are not at hand, or at the very edge: those go one by one. (The part is a copy,
-// here and below: what a function that is called has the address of is no constant to the compiler any more.)
-template <int LENGTH, int COLUMNS, int RADIUS>
-__device__ __noinline__ void ask_at_edge(Part part, Box box, double* to, Barrier* full) {
-    const int lane = threadIdx.x % LANES;
-    const long long at_hand = part.before + part.count + part.after;
-    const int turns = static_cast<int>(part.rows & 1);
-    int odd = is_odd(address_of(part, box));
-#pragma unroll 1
-    for (int i = 0; i < COLUMNS; ++i, odd ^= turns) {
-        double* const column = to + i * LENGTH;
-        const long long top = box.top - odd;
-        const long long of = sample_at(box.column + i, part.columns, RADIUS, part.aside);
-        const long long at = box.source_page * part.columns + of - (part.first - part.before);
-        const bool has = box.source_page >= 0 && of >= 0 && at >= 0 && at < at_hand;
-        const double* const from = part.input + (has ? at : 0) * part.rows;
-        // In bulk from row `low` to `high`, as far as both ends are multiples of 16.
-        long long low = top > 0 ? top : 0;
-        long long high = top + LENGTH < part.rows ? top + LENGTH : part.rows;
-        const auto address = reinterpret_cast<unsigned long long>(from);
-        if (has && low < high && !is_odd(address + 8 * top)) {
-            low += is_odd(address + 8 * low);
-            high -= is_odd(address + 8 * high);
-        } else {
-            low = high = 0;
-        }
-        if (lane == 0) {
-            const int bytes = low < high ? static_cast<int>(high - low) * 8 : 0;
-            arrive(full, bytes);
-            if (bytes > 0) copy_bulk(column + (low - top), from + low, bytes, full);
-        }
-#pragma unroll 1
-        for (int r = lane; r < LENGTH; r += LANES) {
-            const long long row = top + r;
-            if (row >= low && row < high) continue;
-            const long long row_at = has ? sample_at(row, part.rows, RADIUS, part.above) : -1;
-            if (row_at >= 0) {
-                copy_element(column + r, from + row_at);
-            } else {
-                column[r] = part.outside;
-            }
-        }
-    }
-    writes_before_copies();
-}
-
-// The boxes of a stretch, one behind the other in the direction of the stream: those of which all samples are at hand,
-// and of which a lane has one column each.
-struct Inner {
-    const double* from;  // this lane's column of the first box
-    int first;           // box that is such a one
-    int end;             // behind the last
+// Which places of a column come in bulk: from `low` up to `high`, which are even, so that both ends are multiples of
+// 16 bytes.
+struct Bulk {
+    int low;
+    int high;
 };
 
-// Asks for the samples of box `number` of a stretch, in shared memory from `to` on, column by column. Some come by
-// themselves, which the barrier tells, some in this group of copies, and some are written at once.
+// Asks for the few samples of a column that do not come in bulk, one by one. The lanes that share the column begin at
+// `own` and go on by SHARING. `top` is the row of the column's first place; `from` is where the column's row 0 is, if
+// it is there.
 //
-// The boxes lie `step` samples apart; `edge` makes the box where it must be known.
-template <int LENGTH, int COLUMNS, int RADIUS, typename Edge>
-__device__ __forceinline__ void ask(const Part& part, const Inner& inner, int number, long long step, double* to,
-                                    Barrier* full, const Edge& edge) {
-    static_assert(LENGTH % 2 == 0 && COLUMNS <= LANES, "a copy is of pairs, and a lane's");
-    if (number >= inner.first && number < inner.end) {
-        const int lane = threadIdx.x % LANES;
-        if (lane < COLUMNS) {
-            arrive(full, LENGTH * 8);
-            const auto from = reinterpret_cast<unsigned long long>(inner.from + number * step);
-            copy_bulk(to + lane * LENGTH, reinterpret_cast<const double*>(from & ~15ull), LENGTH * 8, full);
+// No output that is written needs samples further below the last row than BELOW. They keep what the ring had.
+template <int LENGTH, int RADIUS, int BELOW, int SHARING>
+__device__ __forceinline__ void ask_for_rest(const Part& part, double* column, Bulk bulk, int own, long long top,
+                                             bool has, const double* from) {
+    const int end = part.rows + BELOW - top < LENGTH ? static_cast<int>(part.rows + BELOW - top) : LENGTH;
+#pragma unroll 1
+    for (int i = own;; i += SHARING) {
+        const int place = i < bulk.low ? i : i + bulk.high - bulk.low;
+        if (place >= end) break;
+        const long long row = has ? sample_at(top + place, part.rows, RADIUS, part.above) : -1;
+        if (row >= 0) {
+            copy_element(column + place, from + row);
+        } else {
+            column[place] = part.outside;
         }
-    } else {
-        ask_at_edge<LENGTH, COLUMNS, RADIUS>(part, edge(number), to, full);
+    }
+}
+
+// Asks for a box of which some columns are not at hand, or others stand for them.
+template <int LENGTH, int COLUMNS, int RADIUS, int BELOW>
+__device__ __forceinline__ void ask_at_edge(const Part& part, const Box& box, double* to, Barrier* full) {
+    constexpr int SHARING = LANES / COLUMNS;
+    const int lane = threadIdx.x % LANES;
+    const int c = lane % COLUMNS;
+    const int own = lane / COLUMNS;
+    if (own < SHARING) {
+        double* const column = to + c * LENGTH;
+        const long long top = box.top - (is_odd(address_of(part, box)) ^ (c & static_cast<int>(part.rows & 1)));
+        const long long of = sample_at(box.column + c, part.columns, RADIUS, part.aside);
+        const long long at = box.source_page * part.columns + of - (part.first - part.before);
+        const bool has = box.source_page >= 0 && of >= 0 && at >= 0 && at < part.before + part.count + part.after;
+        const double* const from = part.input + (has ? at : 0) * part.rows;
+        Bulk bulk{0, 0};
+        const int low = top < 0 ? static_cast<int>(-top) : 0;
+        const int high = part.rows - top < LENGTH ? static_cast<int>(part.rows - top) : LENGTH;
+        if (has && low < high && !is_odd(reinterpret_cast<unsigned long long>(from) + 8 * top)) {
+            bulk = {low + (low & 1), high - (high & 1)};
+        }
+        if (own == 0) {
+            const int bytes = (bulk.high - bulk.low) * 8;
+            arrive(full, bytes);
+            if (bytes > 0) copy_bulk(column + bulk.low, from + top + bulk.low, bytes, full);
+        }
+        ask_for_rest<LENGTH, RADIUS, BELOW, SHARING>(part, column, bulk, own, top, has, from);
+    }
+}
+
+// Asks for what does not come in bulk of a box of which all columns are at hand.
+template <int LENGTH, int COLUMNS, int RADIUS, int BELOW>
+__device__ __forceinline__ void ask_above_and_below(const Part& part, const Box& box, double* to, Bulk bulk) {
+    constexpr int SHARING = LANES / COLUMNS;
+    const int lane = threadIdx.x % LANES;
+    const int c = lane % COLUMNS;
+    const int own = lane / COLUMNS;
+    if (own < SHARING) {
+        const long long top = box.top - (is_odd(address_of(part, box)) ^ (c & static_cast<int>(part.rows & 1)));
+        const double* const from = part.input + (place_of(part, box) + c) * part.rows;
+        ask_for_rest<LENGTH, RADIUS, BELOW, SHARING>(part, to + c * LENGTH, bulk, own, top, true, from);
+    }
+}
+
+// Clears a warp's ring, of which not every place is filled: what lies there by chance may not be finite.
+template <int COUNT>
+__device__ __forceinline__ void clear_ring(double* samples) {
+    for (int at = threadIdx.x % LANES; at < COUNT; at += LANES) samples[at] = 0;
+    writes_before_copies();
+    __syncwarp();
+}
+
+// The boxes of a stretch, one behind the other in the direction of the stream: those of which all columns are at hand.
+struct Inner {
+    unsigned long long from;  // where the first sample of the first box would be
+    int first;                // box that is such a one
+    int end;                  // behind the last
+    Bulk bulk;                // of each of their columns
+
+    // Of boxes like this one.
+    template <int LENGTH>
+    static __device__ __forceinline__ Bulk bulk_of(const Part& part, const Box& box) {
+        const int turns = static_cast<int>(part.rows & 1);
+        const int odd = is_odd(address_of(part, box));
+        // The first row of a column is box.top, or the one above it.
+        const long long least = box.top - (odd | turns);
+        const long long most = box.top - (odd & ~turns);
+        const int low = least < 0 ? static_cast<int>(1 - least) & ~1 : 0;
+        const int high = part.rows - most < LENGTH ? static_cast<int>(part.rows - most) & ~1 : LENGTH;
+        return {low, high > low ? high : low};
+    }
+};
+
+// Asks for a box of which all columns are at hand, as far as they come in bulk. Its first sample is, or would be, at
+// `from`.
+template <int LENGTH, int COLUMNS>
+__device__ __forceinline__ void ask_in_bulk(const Part& part, unsigned long long from, Bulk bulk, double* to,
+                                            Barrier* full) {
+    static_assert(LENGTH % 2 == 0 && COLUMNS <= LANES, "a copy is of pairs, and an arrival a lane's");
+    const int bytes = (bulk.high - bulk.low) * 8;
+    if (threadIdx.x % LANES < COLUMNS) arrive(full, bytes);
+    if (is_elected()) {
+#pragma unroll
+        for (int i = 0; i < COLUMNS; ++i) {
+            const double* const first = reinterpret_cast<const double*>(from & ~15ull);
+            copy_bulk(to + i * LENGTH + bulk.low, first + bulk.low, bytes, full);
+            from += 8 * part.rows;
+        }
     }
 }
 
@@ -213,118 +266,50 @@ __device__ __forceinline__ Share share_of(long long total, int abreast, int warp
     return {total * number / of, total * (number + 1) / of};
 }
 
-// ---- computed again
+// ---- what a warp meets, and computes again
 
-// Computes those outputs once more, by plain chains from +0, that are not finite or, if `zeros` says so, +0: of ROWS
-// rows from `top` on, in the columns from `from` up to `to` of a page.
-//
-// Outputs in COLUMNS columns are looked at, and computed, together.
-template <int ROWS>
-__device__ __noinline__ void again(Part part, long long top, long long page, long long from, long long to,
-                                   bool zeros) {
-    constexpr int COLUMNS = 4;
-    constexpr int DOWN = ROWS < LANES ? ROWS : LANES;  // lanes below each other
-    constexpr int EACH = ROWS / DOWN;                  // rows of a lane, which lie DOWN rows apart
-    constexpr int ASIDE = LANES / DOWN;                // lanes beside each other
-    const int lane = threadIdx.x % LANES;
-    const long long row = top + lane % DOWN;
-    const long long ahead = part.first - part.before;
-    const long long at_hand = part.before + part.count + part.after;
-    const int height = part.height;
-    const int width = part.width;
-    const bool inner = top >= height / 2 && top + ROWS + height / 2 <= part.rows;
-#pragma unroll 1
-    for (long long left = from + lane / DOWN * COLUMNS; left - lane / DOWN * COLUMNS < to; left += ASIDE * COLUMNS) {
-        double* const outputs = part.output + (page * part.columns + left - part.first) * part.rows + row;
-        bool spoilt = false;
-#pragma unroll
-        for (int w = 0; w < COLUMNS; ++w) {
-#pragma unroll
-            for (int i = 0; i < EACH; ++i) {
-                if (left + w < to && row + i * DOWN < part.rows) {
-                    const double output = outputs[w * part.rows + i * DOWN];
-                    spoilt |= is_not_finite(output);
-                    spoilt |= zeros && (high_word(output) | low_word(output)) == 0;
-                }
-            }
-        }
-        if (!__any_sync(ALL_LANES, spoilt)) continue;
-
-        double sums[COLUMNS][EACH];
-#pragma unroll
-        for (int w = 0; w < COLUMNS; ++w) {
-#pragma unroll
-            for (int i = 0; i < EACH; ++i) sums[w][i] = 0;
-        }
-#pragma unroll 1
-        for (int p = 0; p < part.depth; ++p) {
-            const long long of_page = sample_at(page + p - part.depth / 2, part.pages, part.depth / 2, part.behind);
-#pragma unroll 1
-            for (int j = 0; j < COLUMNS + width - 1; ++j) {
-                const long long of = sample_at(left + j - width / 2, part.columns, width / 2, part.aside);
-                const long long at = of_page * part.columns + of - ahead;
-                const bool has = of_page >= 0 && of >= 0 && at >= 0 && at < at_hand;
-                const double* const samples = part.input + (has ? at : 0) * part.rows;
-                const double* const entries = F + (p * width + j) * height;
-                const auto take = [&](int r, long long (&places)[EACH]) {
-#pragma unroll
-                    for (int i = 0; i < EACH; ++i) {
-                        const double sample = has && places[i] >= 0 ? samples[places[i]] : part.outside;
-#pragma unroll
-                        for (int w = 0; w < COLUMNS; ++w) {
-                            if (j >= w && j - w < width) sums[w][i] = fma(sample, entries[r - w * height], sums[w][i]);
-                        }
-                    }
-                };
-                long long places[EACH];
-                if (inner) {
-#pragma unroll 4
-                    for (int r = 0; r < height; ++r) {
-#pragma unroll
-                        for (int i = 0; i < EACH; ++i) places[i] = row + i * DOWN + r - height / 2;
-                        take(r, places);
-                    }
-                } else {
-#pragma unroll 1
-                    for (int r = 0; r < height; ++r) {
-#pragma unroll
-                        for (int i = 0; i < EACH; ++i) {
-                            places[i] = sample_at(row + i * DOWN + r - height / 2, part.rows, height / 2, part.above);
-                        }
-                        take(r, places);
-                    }
-                }
-            }
-        }
-#pragma unroll
-        for (int w = 0; w < COLUMNS; ++w) {
-#pragma unroll
-            for (int i = 0; i < EACH; ++i) {
-                if (left + w < to && row + i * DOWN < part.rows) outputs[w * part.rows + i * DOWN] = sums[w][i];
-            }
-        }
-    }
-}
-
-// What a warp remembers of a stretch.
+// Of the samples that a warp has looked at, the magnitudes.
 struct Met {
-    // NaN once an output was infinite, NaN or of 2^1017 and more: the upper half of a double is an infinite float then,
-    // or NaN. That takes one instruction, and can be asked of unfinished sums as well: one that is not finite stays so.
-    float outputs = 0;
-    // Of the samples that are not zero the nearest to it.
-    unsigned int nearest = ~0u;
+    unsigned int least = ~0u;  // less 1: zero does not count
+    unsigned int most = 0;
 
-    __device__ __forceinline__ void output(double value) {
-        keep_not_finite(outputs, value);
-    }
     __device__ __forceinline__ void sample(double value) {
-        keep_least(nearest, nearness(value));
+        const unsigned int of_value = magnitude(value);
+        keep_least(least, of_value - 1);
+        keep_most(most, of_value);
     }
-    __device__ __forceinline__ unsigned int bits() const { return nearest ^ __float_as_uint(outputs); }
-    __device__ __forceinline__ bool not_finite() const { return __any_sync(ALL_LANES, outputs != outputs); }
-    __device__ __forceinline__ bool near_zero(const Part& part) const {
-        return __any_sync(ALL_LANES, nearest < part.near_zero);
+    __device__ __forceinline__ unsigned int bits() const { return least ^ most; }
+    // Whether a product of one of them with a zero may not be as if it were not there.
+    __device__ __forceinline__ bool is_awkward(const Part& part) const {
+        return least < part.near_zero || most >= NOT_FINITE;
     }
+};
+
+// What of a stretch is to be computed again: its steps fall into pieces, and each has a bit.
+struct Pieces {
+    unsigned long long again;
+    int length;
+    int unused;
+
+    // For so many steps: pieces of no less than LEAST.
+    template <int LEAST>
+    static __device__ __forceinline__ Pieces of(int steps) {
+        // One bit remains for outputs that come behind the last step.
+        const int length = (steps + 62) / 63;
+        return {0, (length + LEAST - 1) / LEAST * LEAST, 0};
+    }
+
+    // Remembers what was met from the step `from` on, over no more steps than a piece has: that changes what is
+    // written until as many steps later. A whole warp's.
+    __device__ __forceinline__ void remember(Met& met, const Part& part, int from) {
+        if (!__any_sync(ALL_LANES, met.is_awkward(part))) return;
+        __syncwarp();
+        if (threadIdx.x % LANES == 0) again |= 3ull << from / length;
+        __syncwarp();
+        met = Met();
+    }
+
+    __device__ __forceinline__ bool has(int piece) const { return piece < 64 && (again >> piece & 1) != 0; }
 };
 
 }  // namespace

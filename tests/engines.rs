@@ -1382,29 +1382,46 @@ fn late_errors_name_the_calls(cuda: Cuda, stand_in: StandIn) -> Outcome {
 
 /// Breaks the primary context, as a kernel of somebody else's in this process would.
 /// Filters that go to tensor cores, on chips that have them: sizes that are theirs, and some that are laid into these.
-const TENSOR_FILTERS: [[usize; 3]; 9] =
-    [[15, 13, 1], [13, 15, 1], [15, 11, 1], [11, 9, 1], [9, 11, 1], [9, 7, 1], [7, 5, 1], [7, 5, 7], [5, 7, 7]];
+const TENSOR_FILTERS: [[usize; 3]; 14] = [
+    [15, 15, 1],
+    [15, 13, 1],
+    [11, 11, 1],
+    [13, 15, 1],
+    [15, 11, 1],
+    [11, 9, 1],
+    [9, 11, 1],
+    [9, 7, 1],
+    [7, 5, 1],
+    [7, 7, 7],
+    [7, 5, 7],
+    [5, 7, 7],
+    [5, 5, 5],
+    [5, 3, 5],
+];
 
 /// Sizes of images and volumes that are enough for that on the four multiprocessors of the stand-in for the driver:
 /// rows around the edges of its strips, columns of an even and of an odd number.
 const TENSOR_IMAGES: [[usize; 3]; 4] = [[256, 401, 1], [255, 400, 1], [257, 500, 1], [191, 301, 2]];
 const TENSOR_VOLUMES: [[usize; 3]; 3] = [[48, 32, 60], [47, 33, 61], [65, 31, 70]];
 
-/// Checks convolutions with many entries, in double, of arrays on the device: each with its own boundary and data.
+/// Checks convolutions with many entries, in double, of arrays on the device: each with its own boundary and data, and
+/// each filter with so many sizes. On a chip, which has more multiprocessors and needs larger arrays, with one: the
+/// reference takes its time.
 fn check_tensor_filters(
     cuda: &Cuda,
+    sizes_of_each: usize,
     data: impl Fn(usize, u64) -> Vec<f64>,
     entries: impl Fn(usize, u64) -> Vec<f64>,
 ) -> Outcome {
     let chip = StandIn::find().is_none();
     for (n, size_of_filter) in TENSOR_FILTERS.into_iter().enumerate() {
         let sizes: &[[usize; 3]] = if size_of_filter[2] > 1 { &TENSOR_VOLUMES } else { &TENSOR_IMAGES };
-        for m in n..n + 2 {
-            // A chip has more multiprocessors.
+        for m in n..n + if chip { 1 } else { sizes_of_each } {
             let size = match sizes[m % sizes.len()] {
                 size if !chip => size,
-                [rows, columns, pages] if size_of_filter[2] == 1 => [rows, 33 * columns, pages],
-                [rows, columns, pages] => [rows, 5 * columns, 7 * pages],
+                [rows, columns, pages] if size_of_filter[2] > 1 => [rows, 5 * columns, 5 * pages],
+                [rows, columns, pages] if size_of_filter[0] == size_of_filter[1] => [rows, 33 * columns, pages],
+                [rows, columns, pages] => [rows, 17 * columns, pages],
             };
             let (count, seed) = (size.iter().product(), (10 * n + m) as u64);
             let of_filter = filter(entries(size_of_filter.iter().product(), seed), size_of_filter)?;
@@ -1417,7 +1434,7 @@ fn check_tensor_filters(
 
 /// Finite samples and entries: nothing is computed twice.
 fn tensor_filters(cuda: Cuda) -> Outcome {
-    check_tensor_filters(&cuda, ordinary, ordinary)
+    check_tensor_filters(&cuda, 2, ordinary, ordinary)
 }
 
 /// What a product with a zero around the filter must not spoil: infinities and NaN here and there, so that they come to
@@ -1431,29 +1448,36 @@ fn tensor_filters_and_infinities(cuda: Cuda) -> Outcome {
         }
         data
     };
-    check_tensor_filters(&cuda, data, |count, seed| large(count, seed).collect())
+    check_tensor_filters(&cuda, 1, data, |count, seed| large(count, seed).collect())
 }
 
-/// Sums that are rounded to -0: a sample so small that its product with an entry underflows, among zeros whose products
-/// with the other entries are -0. A product with a zero around the filter would make it +0.
+/// Sums that are rounded to -0, for half of the filters: a sample so small that its product with an entry underflows,
+/// among zeros whose products with the other entries are -0. A product with a zero around the filter would make it +0.
+/// For the others small whole numbers: many sums cancel to +0, which is right as it is.
 fn tensor_filters_and_zeros(cuda: Cuda) -> Outcome {
+    // The filters' seeds differ by an odd number.
+    let underflow = |seed: u64| seed % 2 == 0;
     let data = |count, seed: u64| {
+        if !underflow(seed) {
+            return ordinary(count, seed).into_iter().map(|x| (3.0 * x).round()).collect();
+        }
         let mut data = vec![0.0; count];
         for (n, at) in (seed as usize..count).step_by(1009).enumerate() {
             data[at] = [5e-324, 1e-310, -1e-320, f64::MIN_POSITIVE, 1.0][n % 5];
         }
         data
     };
-    let negative = |count, seed| ordinary(count, seed).into_iter().map(|x| -0.01 * x.abs() - 1e-9).collect();
-    check_tensor_filters(&cuda, data, negative)?;
-    // Small whole numbers: many sums cancel to +0, which is right as it is.
-    let whole = |count, seed| ordinary(count, seed).into_iter().map(|x| (3.0 * x).round()).collect();
-    check_tensor_filters(&cuda, whole, whole)
+    let entries = |count, seed| {
+        let negative = |x: f64| -0.01 * x.abs() - 1e-9;
+        let whole = |x: f64| (3.0 * x).round();
+        ordinary(count, seed).into_iter().map(if underflow(seed) { negative } else { whole }).collect()
+    };
+    check_tensor_filters(&cuda, 1, data, entries)
 }
 
 /// Sweeps, of which each reads what the one before wrote.
 fn tensor_filters_in_sweeps(cuda: Cuda) -> Outcome {
-    let wide = if StandIn::find().is_some() { 1 } else { 33 };
+    let wide = if StandIn::find().is_some() { 1 } else { 17 };
     for (size, size_of_filter) in [([255, 200 * wide, 1], [15, 13, 1]), ([48, 33 * wide, 60], [7, 5, 7])] {
         let of_filter = filter(tame(size_of_filter.iter().product(), 3), size_of_filter)?;
         let convolution = Convolution::new(size, of_filter).with_boundary(Boundary::Symmetric).with_sweeps(3);
@@ -1468,9 +1492,7 @@ fn tensor_filters_in_sweeps(cuda: Cuda) -> Outcome {
 fn on_tensor_cores(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, String> {
     let show = |error: Error| error.to_string();
     let mut found = Vec::new();
-    for size_of_filter in
-        TENSOR_FILTERS.into_iter().chain([[3, 3, 1], [3, 3, 3], [15, 1, 1], [15, 15, 1], [7, 7, 7], [5, 3, 5]])
-    {
+    for size_of_filter in TENSOR_FILTERS.into_iter().chain([[3, 3, 1], [3, 3, 3], [5, 5, 1], [7, 7, 1], [15, 1, 1]]) {
         let size = if size_of_filter[2] > 1 { TENSOR_VOLUMES[0] } else { TENSOR_IMAGES[0] };
         let count = size.iter().product();
         let of_filter = filter(ordinary(size_of_filter.iter().product(), 1), size_of_filter)?;
@@ -1486,8 +1508,7 @@ fn on_tensor_cores(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, St
     Ok(found)
 }
 
-/// Where there are tensor cores for it they are used, for large filters that have no kernel of their own; a chip
-/// without them does without.
+/// Where there are tensor cores for it they are used, for large filters; a chip without them does without.
 fn tensor_cores_are_used_where_they_are(cuda: Cuda, stand_in: StandIn) -> Outcome {
     let found = on_tensor_cores(&cuda, stand_in)?;
     if found != TENSOR_FILTERS {
