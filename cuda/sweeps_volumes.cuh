@@ -95,7 +95,7 @@ __device__ __forceinline__ void write_run(T* to, const T* from) {
         read_four(from, run);
         *reinterpret_cast<float4*>(to) = {run[0], run[1], run[2], run[3]};
     } else if constexpr (COUNT == 2) {
-        *reinterpret_cast<double2*>(to) = read_pair_here(from);
+        *reinterpret_cast<double2*>(to) = read_pair_here(in_shared(from));
     } else {
         *to = *from;
     }
