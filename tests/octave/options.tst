@@ -517,17 +517,20 @@
 %!   "StencilConstantMemory_CUDA (1:1000, [1 2 1], 'Backend', 'fastest');"
 %!   "ConvolutionConstantMemory_CUDA (uint8 (magic (4)), ones (3));"
 %!   "DerivativeConstantMemory_CUDA (single (1:9));"
-%!   "StencilConstantMemory_CUDA (1:1000, [1 2 1], 'Backend', 'cpu');"}, {"STENCIL_TRACE=1", "STENCIL_BACKEND=fastest"});
+%!   "StencilConstantMemory_CUDA (1:1000, [1 2 1], 'Backend', 'cpu');"}, ...
+%!   {"STENCIL_TRACE=1", "STENCIL_BACKEND=fastest"});
 %! assert (status, 0, out);
 %! told = regexp (out, '(\w+): fastest: cpu, so little is done there', "tokens");
-%! assert ([told{:}], {"StencilConstantMemory_CUDA", "ConvolutionConstantMemory_CUDA", "DerivativeConstantMemory_CUDA"}, out);
+%! names = {"StencilConstantMemory_CUDA", "ConvolutionConstantMemory_CUDA", "DerivativeConstantMemory_CUDA"};
+%! assert ([told{:}], names, out);
 %! assert (isempty (strfind (out, "measured")), out);
 %! assert (isempty (strfind (out, "warning")), out);
 
 %!test # nothing is told of it without a trace, nor of other backends
 %! [status, out] = run_octave ("StencilConstantMemory_CUDA (ones (1, 3e5), [1 2 1], 'Backend', 'fastest');");
 %! assert (isempty (strfind (out, "fastest")), out);
-%! [status, out] = run_octave ("StencilConstantMemory_CUDA (ones (1, 3e5), [1 2 1], 'Backend', 'cpu');", {"STENCIL_TRACE=1"});
+%! [status, out] = run_octave ("StencilConstantMemory_CUDA (ones (1, 3e5), [1 2 1], 'Backend', 'cpu');", ...
+%!                             {"STENCIL_TRACE=1"});
 %! assert (isempty (strfind (out, "fastest")), out);
 
 %!testif ; ! has_gpu ()  # needs a machine without a usable GPU

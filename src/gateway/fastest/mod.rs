@@ -36,7 +36,8 @@ struct Known {
     learnt: Learnt,
 }
 
-/// More machines are not kept: a script that changes how many threads there may be in every call has each measured anew.
+/// More machines are not kept: a script that changes how many threads there may be in every call has each measured
+/// anew.
 const MOST_MACHINES: usize = 8;
 
 static KNOWN: PerProcess<Mutex<Known>> = PerProcess::new();

@@ -214,7 +214,8 @@ pub(super) fn apart(both: f64, a: f64) -> f64 {
 }
 
 /// A pass over images asks for so many times as much of the memory as one along a line; and so do sweeps along lines,
-/// which copy tiles to the cache. (16 cores, 8192 x 8192 by 3 x 3: 47 ms, as many points along a line 20; 10^8 points, 3
+/// which copy tiles to the cache. (16 cores, 8192 x 8192 by 3 x 3: 47 ms, as many points along a line 20; 10^8
+/// points, 3
 /// taps: 10 sweeps 47 ms, one 30.)
 const IMAGE_MEMORY: f64 = 2.0;
 const LINE_MEMORY: f64 = 1.3;
@@ -480,7 +481,8 @@ pub(super) mod tests {
         Convolution::new([n, n, 1], filter).with_sweeps(sweeps)
     }
 
-    /// One of the calls of `measured.csv`, which `benches/fastest.m` timed on that machine, with 16 threads and with two.
+    /// One of the calls of `measured.csv`, which `benches/fastest.m` timed on that machine, with 16 threads and
+    /// with two.
     struct Row {
         told: Seconds,
         took: Seconds,
