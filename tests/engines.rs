@@ -1456,7 +1456,7 @@ fn tensor_filters_and_infinities(cuda: Cuda) -> Outcome {
 /// For the others small whole numbers: many sums cancel to +0, which is right as it is.
 fn tensor_filters_and_zeros(cuda: Cuda) -> Outcome {
     // The filters' seeds differ by an odd number.
-    let underflow = |seed: u64| seed % 2 == 0;
+    let underflow = |seed: u64| seed.is_multiple_of(2);
     let data = |count, seed: u64| {
         if !underflow(seed) {
             return ordinary(count, seed).into_iter().map(|x| (3.0 * x).round()).collect();
