@@ -3,7 +3,9 @@
 //! A launch costs some microseconds, and a sweep over a small image takes less. The kernel gives the bits of single
 //! sweeps. It is for every chip, and used where a [model](Kind) says that it is faster than what else there is.
 
+use std::collections::VecDeque;
 use std::ops::Range;
+use std::sync::{Mutex, TryLockError};
 
 use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
@@ -23,7 +25,7 @@ const SWEEPS: [usize; 10] = [2, 3, 4, 5, 6, 7, 8, 10, 12, 16];
 
 /// The patches of a region below each other, and the threads of a block, that are tried.
 const PATCHES_DOWN: [usize; 5] = [8, 12, 16, 24, 32];
-const THREADS: [usize; 5] = [96, 128, 192, 256, 384];
+const THREADS: [usize; 6] = [96, 128, 192, 256, 384, 512];
 
 /// Threads of a warp.
 const LANES: usize = 32;
@@ -152,7 +154,7 @@ impl Tiling {
 }
 
 /// The chip that a launch is laid out for.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct Chip {
     multiprocessors: usize,
     /// Whether it is one of those that were measured.
@@ -296,8 +298,48 @@ impl Kind {
     }
 }
 
+/// What layouts are searched for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Task {
+    single: bool,
+    size: Size,
+    filter: Size,
+    boundary: u32,
+    sweeps: usize,
+    chip: Chip,
+}
+
+/// The last searches, which take some tens of microseconds each, and what they found: scripts do the same again and
+/// again.
+struct Searches(Mutex<VecDeque<(Task, Option<Tilings>)>>);
+
+static SEARCHES: Searches = Searches(Mutex::new(VecDeque::new()));
+
+impl Searches {
+    /// How many are kept.
+    const KEPT: usize = 16;
+
+    /// What a search finds, or found. Nobody waits for the lock: a search does without.
+    fn get(&self, task: Task, search: impl FnOnce() -> Option<Tilings>) -> Option<Tilings> {
+        let lock = || match self.0.try_lock() {
+            Ok(searches) => Some(searches),
+            Err(TryLockError::Poisoned(searches)) => Some(searches.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        };
+        let known = lock().and_then(|searches| Some(searches.iter().find(|(other, _)| *other == task)?.1.clone()));
+        known.unwrap_or_else(|| {
+            let found = search();
+            if let Some(mut searches) = lock() {
+                searches.truncate(Searches::KEPT - 1);
+                searches.push_front((task, found.clone()));
+            }
+            found
+        })
+    }
+}
+
 /// The layouts for an array, by the number of sweeps that a launch does.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Tilings {
     kind: &'static Kind,
     each: Vec<Tiling>,
@@ -320,12 +362,18 @@ impl Tilings {
         let device = modules.device()?;
         let multiprocessors = device.multiprocessors.max(1) as usize;
         let chip = Chip { multiprocessors, measured: device.capability == CAPABILITY };
-        let (filter_size, boundary) = (filter.size(), word(boundary));
-        let kinds = Kind::all_of::<T>(filter_size);
-        let found = kinds.filter_map(|kind| Tilings::found(kind, size, filter_size, boundary, area.sweeps, chip));
-        let timed = found.filter_map(|tilings| Some((tilings.least(area.sweeps)?.time, tilings)));
+        let (filter, boundary) = (filter.size(), word(boundary));
+        let task = Task { single: T::NAME == f32::NAME, size, filter, boundary, sweeps: area.sweeps, chip };
+        SEARCHES.get(task, || Tilings::fastest::<T>(&task))
+    }
+
+    /// The same, searched for.
+    fn fastest<T: Element>(&Task { size, filter, boundary, sweeps, chip, .. }: &Task) -> Option<Tilings> {
+        let kinds = Kind::all_of::<T>(filter);
+        let found = kinds.filter_map(|kind| Tilings::found(kind, size, filter, boundary, sweeps, chip));
+        let timed = found.filter_map(|tilings| Some((tilings.least(sweeps)?.time, tilings)));
         let (time, tilings) = timed.min_by(|a, b| a.0.total_cmp(&b.0))?;
-        let images = || images::time_of_a_sweep::<T>(filter_size, size, boundary, area.sweeps, multiprocessors);
+        let images = || images::time_of_a_sweep::<T>(filter, size, boundary, sweeps, chip.multiprocessors);
         let faster = !chip.measured || images().is_none_or(|images| time < images);
         faster.then_some(tilings)
     }
@@ -644,14 +692,29 @@ mod tests {
         }
     }
 
-    /// Whether the kernel of `images` is faster for so many sweeps over an image.
+    /// Whether the kernel of `images` does so many sweeps over an image, and not this one.
     fn goes_to_images<T: Element>(side: usize, size: Size, boundary: u32, sweeps: usize, on: usize) -> bool {
         let (filter, chip) = ([side, side, 1], Chip { multiprocessors: on, measured: true });
+        let task = Task { single: T::NAME == f32::NAME, size, filter, boundary, sweeps, chip };
         let images = images::time_of_a_sweep::<T>(filter, size, boundary, sweeps, on);
-        let found = Kind::all_of::<T>(filter)
-            .filter_map(|kind| Tilings::found(kind, size, filter, boundary, sweeps, chip))
-            .filter_map(|tilings| Some(tilings.least(sweeps)?.time));
-        images.is_some_and(|images| found.min_by(f64::total_cmp).is_none_or(|time| images <= time))
+        images.is_some() && Tilings::fastest::<T>(&task).is_none()
+    }
+
+    /// What was found is found again, and for nothing else.
+    #[test]
+    fn searches_are_kept() {
+        let chip = Chip { multiprocessors: 77, measured: true };
+        let task = |rows| Task { single: false, size: [rows, 50, 1], filter: [3, 3, 1], boundary: 0, sweeps: 9, chip };
+        let searches = Searches(Mutex::default());
+        for rows in 50..50 + 2 * Searches::KEPT {
+            let found = searches.get(task(rows), || Tilings::fastest::<f64>(&task(rows)));
+            let again = searches.get(task(rows), || panic!("searched again"));
+            assert_eq!(found.map(|tilings| tilings.each), again.map(|tilings| tilings.each));
+            let mut other = task(rows);
+            other.sweeps = 1;
+            assert!(searches.get(other, || None).is_none());
+        }
+        assert_eq!(searches.0.lock().unwrap().len(), Searches::KEPT);
     }
 
     #[test]
