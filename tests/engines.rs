@@ -1148,7 +1148,7 @@ const TABLE: [Case; 24] = [
 ];
 
 /// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.
-const CUDA_TABLE: [CudaCase; 14] = [
+const CUDA_TABLE: [CudaCase; 15] = [
     ("sweeps_of_images", sweeps_of_images),
     ("sweeps_of_volumes", sweeps_of_volumes),
     ("tensor_filters", tensor_filters),
