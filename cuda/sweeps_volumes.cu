@@ -12,7 +12,7 @@ namespace {
 // from shared memory without conflicts.
 constexpr bool DOUBLE = sizeof(REAL) == 8;
 constexpr int ROWS = 3;
-constexpr int COLUMNS = DOUBLE ? 9 : 10;
+constexpr int COLUMNS = DOUBLE ? 8 : 10;
 constexpr int WARPS = DOUBLE ? 6 : 8;
 constexpr int GROUP = DOUBLE ? 1 : 4;
 }  // namespace

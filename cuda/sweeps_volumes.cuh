@@ -390,23 +390,17 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
             // sweep lie one behind the other. Those that go to device memory, and those that nobody needs, take turns.
             const int place = Tile::FIRST + warp * COLUMNS * PITCH + lane * ROWS;
             T* const staged = memory + 4 * PAGE + warp_of_block * 2 * GROUP * PITCH;
-            const int next_columns = !second && works && counts ? 2 * GROUP * PITCH : 0;
+            const bool goes_on = !second && works && counts;
             // A page that is outside of the volume may be one of the volume once more.
             const int taken = doubles ? most(0, least(page, pages - 1)) : page;
             const T* samples = (second ? between : memory) + (taken & 1) * PAGE + place;
-            T* finished = next_columns == 0 ? staged + lane * ROWS : between + ((page + 1) & 1) * PAGE + place;
-            int other = (slot & 1) == 0 ? PAGE : -PAGE;
+            T* finished = goes_on ? between + ((page + 1) & 1) * PAGE + place : staged + lane * ROWS;
 
-            // The columns that this warp writes, a bit each. The runs of AT_ONCE elements of a group of columns that
-            // this lane writes: a bit for each column that is the first of a group.
+            // The runs of AT_ONCE elements that this lane writes: so many of each group of columns, a bit each.
+            constexpr int GROUPS = (COLUMNS + GROUP - 1) / GROUP;
+            static_assert(WRITES * GROUPS <= 32, "runs have bits");
             const int first_column = across.start + warp * COLUMNS;
-            unsigned int written = 0;
-#pragma unroll
-            for (int c = 0; c < COLUMNS; ++c) {
-                if (first_column + c >= across.from && first_column + c < across.to) written |= 1u << c;
-            }
-            if (!second || warp >= launch.warps || !counts) written = 0;
-            unsigned int runs_written[WRITES];
+            unsigned int runs_written = 0;
             unsigned int runs_at[WRITES];
 #pragma unroll
             for (int i = 0; i < WRITES; ++i) {
@@ -414,7 +408,14 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
                 const int column = GROUP == 1 ? 0 : number / (Tile::HEIGHT / AT_ONCE);
                 const int first_row = (number - column * (Tile::HEIGHT / AT_ONCE)) * AT_ONCE;
                 const int row = down.start + first_row;
-                runs_written[i] = row >= down.from && row < down.to ? written >> column : 0;
+                const bool is_row = second && counts && warp < launch.warps && row >= down.from && row < down.to;
+#pragma unroll
+                for (int g = 0; g < GROUPS; ++g) {
+                    const int of_warp = g * GROUP + column;
+                    const bool is_column = of_warp < COLUMNS && first_column + of_warp >= across.from &&
+                                           first_column + of_warp < across.to;
+                    if (is_row && is_column) runs_written |= 1u << (i * GROUPS + g);
+                }
                 runs_at[i] = GROUP == 1 ? i * LANES * AT_ONCE : (unsigned int)(column * rows + first_row);
             }
             T* write_to = launch.output + (long long)(page - 1) * page_size + (long long)first_column * rows + down.start +
@@ -462,12 +463,12 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
                         const int column = c % (2 * GROUP) * PITCH;
 #pragma unroll
                         for (int i = 0; i < ROWS; ++i) finished[column + i] = points[i];
-                        if (c % (2 * GROUP) == 2 * GROUP - 1) finished += next_columns;
+                        if (c % (2 * GROUP) == 2 * GROUP - 1 && goes_on) finished += 2 * GROUP * PITCH;
                         if (c % GROUP < GROUP - 1 && c < COLUMNS - 1) return;
                         __syncwarp();
 #pragma unroll
                         for (int i = 0; i < WRITES; ++i) {
-                            if (runs_written[i] >> (c / GROUP * GROUP) & 1) {
+                            if (runs_written >> (i * GROUPS + c / GROUP) & 1) {
                                 const int number = lane + i * LANES;
                                 const int place = GROUP == 1 ? number * AT_ONCE
                                                              : number / (Tile::HEIGHT / AT_ONCE) * PITCH +
@@ -477,7 +478,7 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
                         }
                         write_to += GROUP * (unsigned int)rows;
                     }, beside);
-                    finished -= COLUMNS / (2 * GROUP) * next_columns;
+                    if (goes_on) finished -= COLUMNS / (2 * GROUP) * (2 * GROUP * PITCH);
                     write_to -= (COLUMNS + GROUP - 1) / GROUP * GROUP * (long long)rows;
                 } else {
 #pragma unroll 1
@@ -490,7 +491,7 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
                 }
                 // The rows and columns at the volume's sides stand outside, too.
                 if (sides) {
-                    T* const top = between + (other > 0 ? PAGE : 0) + place - lane * ROWS;
+                    T* const top = between + (coming_to >= memory + PAGE ? PAGE : 0) + place - lane * ROWS;
                     __syncwarp();
                     if (lane < COLUMNS) {
                         T* const column = top + lane * PITCH;
@@ -512,10 +513,11 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
                         if (below && row == rows - AT_ONCE) rows_here[AT_ONCE] = rows_here[AT_ONCE - 1];
                     }
                 }
+                // The other buffers: all lie alike.
+                const int other = coming_to >= memory + PAGE ? PAGE : -PAGE;
                 samples += other;
                 coming_to -= other;
-                finished -= next_columns == 0 ? 0 : other;
-                other = -other;
+                if (goes_on) finished -= other;
                 coming_from += page_size;
                 write_to += page_size;
                 __syncthreads();
