@@ -1549,13 +1549,18 @@ fn sweeps_of_images(cuda: Cuda) -> Outcome {
     // Images that the kernel for these is chosen for on the stand-in's few multiprocessors, where others are done in
     // tiles.
     for (number, (boundary, size_of_filter, size, sweeps)) in [
-        (KINDS[0], 3, [1152, 230], 8),
-        (KINDS[1], 3, [1152, 231], 8),
-        (KINDS[2], 3, [1152, 230], 9),
+        (KINDS[0], 3, [1072, 160], 8),
+        (KINDS[1], 3, [1073, 161], 8),
+        (KINDS[2], 3, [1072, 160], 9),
         (KINDS[3], 3, [1154, 350], 8),
-        (KINDS[0], 5, [1408, 230], 4),
-        (KINDS[3], 5, [672, 230], 4),
-        (KINDS[0], 7, [416, 800], 4),
+        (KINDS[0], 5, [544, 160], 4),
+        (KINDS[1], 5, [737, 230], 4),
+        (KINDS[2], 5, [736, 230], 8),
+        (KINDS[3], 5, [896, 160], 4),
+        (KINDS[0], 7, [352, 500], 4),
+        (KINDS[1], 7, [352, 500], 4),
+        (KINDS[2], 7, [352, 500], 4),
+        (KINDS[3], 7, [640, 350], 4),
     ]
     .into_iter()
     .enumerate()
@@ -1633,9 +1638,9 @@ fn done_at_once(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, Strin
     let show = |error: Error| error.to_string();
     let mut found = Vec::new();
     for (size_of_filter, size) in [
-        ([3, 3, 1], [1152, 350, 1]),
-        ([5, 5, 1], [672, 230, 1]),
-        ([7, 7, 1], [680, 800, 1]),
+        ([3, 3, 1], [1072, 160, 1]),
+        ([5, 5, 1], [680, 230, 1]),
+        ([7, 7, 1], [680, 350, 1]),
         ([1, 1, 1], [672, 230, 1]),
         ([9, 9, 1], [672, 230, 1]),
         ([3, 3, 3], [96, 48, 40]),

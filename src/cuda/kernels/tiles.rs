@@ -727,11 +727,24 @@ mod tests {
             }
         }
         // What the tests of the engines rely on, with the multiprocessors of the stand-in for the driver.
-        for (side, rows, columns) in [(3, 1152, 350), (5, 672, 230), (7, 416, 800)] {
+        for (side, rows, columns) in [(3, 1072, 160), (5, 680, 230), (7, 680, 350)] {
             assert!(goes_to_images::<f64>(side, [rows, columns, 1], 0, 4, 4), "{side}");
         }
-        for (boundary, size) in [(0, [1152, 230, 1]), (1, [1152, 231, 1]), (2, [1152, 230, 1]), (3, [1154, 350, 1])] {
-            assert!(goes_to_images::<f64>(3, size, boundary, 8, 4), "{size:?}");
+        for (side, boundary, rows, columns, sweeps) in [
+            (3, 0, 1072, 160, 8),
+            (3, 1, 1073, 161, 8),
+            (3, 2, 1072, 160, 9),
+            (3, 3, 1154, 350, 8),
+            (5, 0, 544, 160, 4),
+            (5, 1, 737, 230, 4),
+            (5, 2, 736, 230, 8),
+            (5, 3, 896, 160, 4),
+            (7, 0, 352, 500, 4),
+            (7, 1, 352, 500, 4),
+            (7, 2, 352, 500, 4),
+            (7, 3, 640, 350, 4),
+        ] {
+            assert!(goes_to_images::<f64>(side, [rows, columns, 1], boundary, sweeps, 4), "{side}, {boundary}");
         }
     }
 }
