@@ -105,7 +105,7 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %   Which is faster
 %     Both engines give the same bits, so 'fastest' chooses by time alone. When
 %     a call first needs it, some small calls measure this machine: the CPU, the
-%     GPU and the way between them, in some 50 ms, beside what it takes to open
+%     GPU and the way between them, in some 100 ms, beside what it takes to open
 %     the GPU. Small calls run on the CPU and measure nothing. What calls of one
 %     sort took is remembered, too: where the predictions are near, the third
 %     and the fourth such call try the other engine, and from then on the
