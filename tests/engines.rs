@@ -1607,7 +1607,7 @@ fn sweeps_of_volumes(cuda: Cuda) -> Outcome {
                 for (pages, sweeps) in [(1, 2), (2, 4), (3, 3), (7, 2), (24, 4), (60, 3), (200, 2)] {
                     number += 1;
                     // The reference takes its time, and so does the stand-in for the driver.
-                    let (share, least, most) = if slow { (29, 0, 350_000) } else { (17, 500_000, 3_000_000) };
+                    let (share, least, most) = if slow { (29, 0, 350_000) } else { (71, 500_000, 3_000_000) };
                     let size: [usize; 3] = [rows, columns, pages];
                     let elements = size.iter().product();
                     if number % share != 0 || elements > most || (elements < least && number % 3 != 0) {
@@ -1682,7 +1682,7 @@ const SMALL_FILTERS: [[usize; 3]; 10] =
 /// Sweeps over small images: rows and columns around the sizes of a thread's patch, of a tile's and of the filter, and
 /// one of either, for more sweeps and fewer than a launch does; with samples here and there that spread or fade away.
 fn sweeps_of_small_images(cuda: Cuda) -> Outcome {
-    let share = if StandIn::find().is_some() { 17 } else { 2 };
+    let share = if StandIn::find().is_some() { 17 } else { 11 };
     let mut number = 0;
     for size_of_filter in SMALL_FILTERS {
         for boundary in KINDS {
