@@ -201,7 +201,7 @@ fn held(argument: &Argument) -> Result<Held, Error> {
 /// `Backend` and `Device`, of which the first is the input `position`.
 fn selection(pairs: &[Argument], position: usize) -> Result<Selection, Error> {
     options::check_pairs(pairs, position)?;
-    let mut selection = Selection::default();
+    let mut selection = Selection::of_array();
     for pair in options::pairs(pairs, &OPTIONS) {
         let (name, value) = pair?;
         selection.take(name, value)?;

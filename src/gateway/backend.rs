@@ -32,12 +32,17 @@ pub(super) enum Backend {
 pub(super) const CHOICES: [(&str, Backend); 4] =
     [("auto", Backend::Auto), ("cuda", Backend::Cuda), ("cpu", Backend::Cpu), ("fastest", Backend::Fastest)];
 
+/// Those of an array, which stays where it is made.
+const CHOICES_OF_ARRAYS: [(&str, Backend); 3] = [CHOICES[0], CHOICES[1], CHOICES[2]];
+
 /// The options `Backend` and `Device`, as far as a call has them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Selection {
     backend: Option<Backend>,
     /// The device's ordinal, from 0.
     device: Option<usize>,
+    /// Whether it is of an array, not of a call that computes one.
+    of_array: bool,
 }
 
 /// An engine, and what the user should hear about the choice.
@@ -53,14 +58,26 @@ pub(super) struct Chosen {
 }
 
 impl Selection {
+    /// One for an array that is made.
+    pub(super) fn of_array() -> Selection {
+        Selection { of_array: true, ..Selection::default() }
+    }
+
     /// Takes the option, if it is one of the two; false for any other name.
     pub(super) fn take(&mut self, name: &str, value: &Argument) -> Result<bool, Error> {
         match name {
-            "Backend" => self.backend = Some(options::choice(name, value, &CHOICES)?),
+            "Backend" => self.backend = Some(self.backend_of(name, value)?),
             "Device" => self.device = Some(options::positive_integer(name, value)? - 1),
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// The backend that a word stands for. For an array `fastest` is none of those that are told of, and is refused by
+    /// [`choose_home`](Self::choose_home), which says why.
+    fn backend_of(&self, name: &str, value: &Argument) -> Result<Backend, Error> {
+        let known = options::choice(name, value, &CHOICES);
+        if known.is_err() && self.of_array { options::choice(name, value, &CHOICES_OF_ARRAYS) } else { known }
     }
 
     /// The engine for a call that computes this.

@@ -545,7 +545,7 @@
 %! fails ("StencilConstantMemory_CUDA", "noDevice", {ones(1, 3e5), 1, "Backend", "fastest", "Device", 1});
 
 %!testif ; has_gpu ()  # needs a GPU
-%! ## The machine is measured once, both times are told, and what was measured counts from the third call on.
+%! ## The machine is measured once, both times are told, and what was measured counts.
 %! [status, out] = run_octave ({
 %!   "x = ones (1, 3e5); k = ones (1, 21);"
 %!   "for i = 1:5, y = StencilConstantMemory_CUDA (x, k, 'Backend', 'fastest'); end"
@@ -562,9 +562,9 @@
 %! for i = 1:2
 %!   assert (told{i}([3 5]), {"predicted", "predicted"}, out);
 %! endfor
-%! ## The third call knows what the first two took on the engine that both went to.
 %! assert (told{1}{1}, told{2}{1}, out);
-%! assert (told{3}{3 + 2 * strcmp(told{1}{1}, "cuda")}, "measured", out);
+%! ## After four calls, of less than a millisecond or more, what one engine takes is known.
+%! assert (any (strcmp (told{5}([3 5]), "measured")), out);
 %! assert (numel (strfind (out, "; the machine was measured in ")), 1, out);
 %! assert (! isempty (strfind (out, "<fastest>")), out);
 %! assert (! isempty (strfind (out, "<1>")), out);
