@@ -116,19 +116,6 @@ __device__ __forceinline__ void wait_groups() {
     asm volatile("cp.async.wait_group %0;" ::"n"(LATER) : "memory");
 }
 
-// Begins a copy of so many bytes from shared to global memory, which this thread has seen written. Both addresses and
-// the number are multiples of 16.
-__device__ __forceinline__ void copy_bulk_out(void* to, const void* from, int bytes) {
-    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(shared_address(from)),
-                 "r"(bytes)
-                 : "memory");
-    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-}
-
-// Waits until what this thread copies out has been read, and, the second, until it is there.
-__device__ __forceinline__ void wait_until_read() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
-__device__ __forceinline__ void wait_until_written() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
-
 // Where a double lies in shared memory: 32 bits that the compiler keeps instead of making them anew from a pointer.
 struct Shared {
     unsigned int at;
@@ -291,12 +278,6 @@ __device__ inline void copy_bulk(void* to, const void* from, int bytes, Barrier*
     stand_in_copy_bulk(to, from, bytes, barrier);
 }
 __device__ inline void wait(Barrier* barrier, int parity) { stand_in_wait(barrier, parity); }
-__device__ inline void copy_bulk_out(void* to, const void* from, int bytes) {
-    stand_in_copy_element(to, from, bytes);
-    stand_in_end_group();
-}
-__device__ inline void wait_until_read() { stand_in_wait_groups(0); }
-__device__ inline void wait_until_written() { stand_in_wait_groups(0); }
 template <typename T>
 __device__ inline void copy_element(T* to, const T* from) {
     stand_in_copy_element(to, from, sizeof *to);

@@ -13,7 +13,7 @@ use super::super::Element;
 use super::super::cut::Size;
 use super::super::module::{Function, Modules, Shape, launch};
 use super::super::pace::SharedPace;
-use super::{Area, CAPABILITY, LoadOnce, Loaded, Plan, word};
+use super::{Area, CAPABILITY, CIRCULAR, CONSTANT, LoadOnce, Loaded, MEASURED_ON, Plan, REPLICATE, SYMMETRIC, word};
 use crate::stencil::{Boundary, Error, Filter};
 
 /// Threads of a warp, and the most warps of a block that sweep.
@@ -36,9 +36,6 @@ const MOST_COLUMNS: usize = 1 << 23;
 
 /// What a launch takes beside its slots, and the same for a single sweep, in microseconds.
 const LAUNCH: f64 = 3.0;
-
-/// The multiprocessors of the chip that was measured.
-const MEASURED_ON: f64 = 132.0;
 
 /// A module, and what is known of it before it is loaded.
 #[derive(Debug)]
@@ -180,12 +177,6 @@ impl Kind {
 fn capacity_is_counted(layout: &Layout, pages: usize) -> bool {
     layout.strips.saturating_mul(layout.segments).saturating_mul(pages) <= i32::MAX as usize
 }
-
-/// What the kernel calls the boundaries: see [`word`].
-const CONSTANT: u32 = 0;
-const REPLICATE: u32 = 1;
-const SYMMETRIC: u32 = 2;
-const CIRCULAR: u32 = 3;
 
 /// The argument of the kernel: `struct Launch` of `cuda/sweeps_images.cuh`, field for field.
 #[repr(C)]

@@ -30,6 +30,9 @@ pub(super) use sweeps::SweepsKernel;
 /// fewer units that do them, or were not measured.
 const CAPABILITY: (i32, i32) = (9, 0);
 
+/// The multiprocessors of the chip on which the times in the kernels' tables were measured.
+const MEASURED_ON: f64 = 132.0;
+
 /// An operator on the device: one that computes arrays there, tile by tile or whole.
 pub(super) trait Kernel<T: Element>: Sync {
     /// How an array of the host is cut for so many sweeps: into tiles of about `target` samples, and no more than
@@ -130,12 +133,17 @@ pub(super) trait Plan<T> {
 /// `cuda/sweeps_images.cuh`, of `cuda/sweeps_tiles.cuh`, of `cuda/sweeps_volumes.cuh` and of `cuda/tensor_strips.cuh`.
 fn word<T>(boundary: Boundary<T>) -> u32 {
     match boundary {
-        Boundary::Constant(_) => 0,
-        Boundary::Replicate => 1,
-        Boundary::Symmetric => 2,
-        Boundary::Circular => 3,
+        Boundary::Constant(_) => CONSTANT,
+        Boundary::Replicate => REPLICATE,
+        Boundary::Symmetric => SYMMETRIC,
+        Boundary::Circular => CIRCULAR,
     }
 }
+
+const CONSTANT: u32 = 0;
+const REPLICATE: u32 = 1;
+const SYMMETRIC: u32 = 2;
+const CIRCULAR: u32 = 3;
 
 /// The address of an element.
 fn at<T>(address: sys::CUdeviceptr, element: usize) -> sys::CUdeviceptr {

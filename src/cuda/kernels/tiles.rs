@@ -14,7 +14,7 @@ use super::super::Element;
 use super::super::cut::Size;
 use super::super::module::{Function, Modules, Shape, launch};
 use super::super::pace::SharedPace;
-use super::{Area, CAPABILITY, LoadOnce, Loaded, Plan, images, word};
+use super::{Area, CAPABILITY, CIRCULAR, LoadOnce, Loaded, MEASURED_ON, Plan, SYMMETRIC, images, word};
 use crate::stencil::{Boundary, Error, Filter};
 
 /// The most rows, and columns, of a filter.
@@ -78,9 +78,6 @@ const LAUNCH: f64 = 2.2;
 
 /// No chip does what waits for itself in less than the measured time divided by this.
 const QUICKEST: f64 = 1.5;
-
-/// The multiprocessors of the chip that was measured.
-const MEASURED_ON: f64 = 132.0;
 
 /// What a million outputs take on tensor cores, which do single sweeps of filters that are not square, in microseconds.
 const ON_TENSOR_CORES: f64 = 7.6;
@@ -416,10 +413,6 @@ impl Tilings {
         fits.min_by(|a, b| a.time.total_cmp(&b.time))
     }
 }
-
-/// What the kernel calls the boundaries: see [`word`].
-const SYMMETRIC: u32 = 2;
-const CIRCULAR: u32 = 3;
 
 /// The argument of the kernel: `struct Launch` of `cuda/sweeps_tiles.cuh`, field for field.
 #[repr(C)]

@@ -13,7 +13,7 @@ use super::super::Element;
 use super::super::cut::Size;
 use super::super::module::{Function, Modules, Shape, launch};
 use super::super::pace::SharedPace;
-use super::{Area, CAPABILITY, LoadOnce, Loaded, Plan, word};
+use super::{Area, CAPABILITY, CIRCULAR, LoadOnce, Loaded, MEASURED_ON, Plan, word};
 use crate::stencil::{Boundary, Error, Filter};
 
 /// The sweeps of a launch.
@@ -37,12 +37,6 @@ const MOST_PAGES: usize = 1 << 30;
 
 /// What a launch takes beside its slots, and the same for a single sweep, in microseconds.
 const LAUNCH: f64 = 3.0;
-
-/// The multiprocessors of the chip that was measured.
-const MEASURED_ON: f64 = 132.0;
-
-/// What the kernel calls the boundary that goes around: see [`word`].
-const CIRCULAR: u32 = 3;
 
 /// A module, and what is known of it before it is loaded.
 #[derive(Debug)]
