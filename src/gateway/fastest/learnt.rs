@@ -14,7 +14,7 @@ const MOST: usize = 64;
 const CALLS: [usize; 2] = [4, 2];
 
 /// Calls up to so many seconds are short.
-const SHORT: f64 = 0.001;
+const SHORT: f64 = 0.01;
 
 /// Calls that an engine is judged by at most: the last ones.
 const LAST: usize = 8;
@@ -47,15 +47,14 @@ struct Taken {
 }
 
 impl Taken {
-    /// So long, if that is known: the middle one of the last calls, or of two in the middle the shorter one. One that
-    /// was held up is no measure; if most of them are, it is.
+    /// So long, if that is known: the shortest of the last calls. A call may be held up by others, by the system or by
+    /// what is made once; none is hurried. (The middle one was tried: on an H200's host it went to the engine that takes
+    /// 1.8 times as long, after two calls that were held up.) Once the engine has become slower, all of them are longer.
     fn known(self) -> Option<f64> {
         let count = self.calls.min(LAST);
-        let mut last = self.last;
-        last[..count].sort_by(f64::total_cmp);
-        let middle = last[count.saturating_sub(1) / 2];
-        let wanted = CALLS[usize::from(middle > SHORT)];
-        (count >= wanted).then_some(middle)
+        let shortest = self.last[..count].iter().copied().fold(f64::INFINITY, f64::min);
+        let wanted = CALLS[usize::from(shortest > SHORT)];
+        (count >= wanted).then_some(shortest)
     }
 
     fn learn(&mut self, seconds: f64) {
@@ -171,20 +170,20 @@ mod tests {
     #[test]
     fn what_is_near_is_tried_and_the_better_one_stays() {
         use Which::{Cpu, Cuda};
-        let near = Seconds { cpu: 0.010, cuda: 0.014 };
-        assert_eq!(calls(6, near, Seconds { cpu: 0.010, cuda: 0.008 }), [Cpu, Cpu, Cuda, Cuda, Cuda, Cuda]);
-        assert_eq!(calls(6, near, Seconds { cpu: 0.010, cuda: 0.012 }), [Cpu, Cpu, Cuda, Cuda, Cpu, Cpu]);
+        let near = Seconds { cpu: 0.020, cuda: 0.028 };
+        assert_eq!(calls(6, near, Seconds { cpu: 0.020, cuda: 0.016 }), [Cpu, Cpu, Cuda, Cuda, Cuda, Cuda]);
+        assert_eq!(calls(6, near, Seconds { cpu: 0.020, cuda: 0.024 }), [Cpu, Cpu, Cuda, Cuda, Cpu, Cpu]);
         // Of short calls there are more.
         let short = Seconds { cpu: 1e-5, cuda: 1.4e-5 };
         let expected = [[Cpu; 4], [Cuda; 4], [Cpu; 4]].concat();
         assert_eq!(calls(12, short, short), expected);
         // Not what is predicted to take much longer, nor what takes long.
-        let far = Seconds { cpu: 0.010, cuda: 0.017 };
+        let far = Seconds { cpu: 0.020, cuda: 0.034 };
         assert_eq!(calls(4, far, far), [Cpu; 4]);
         let long = Seconds { cpu: 1.0, cuda: 1.1 };
         assert_eq!(calls(4, long, long), [Cpu; 4]);
         // But whatever was predicted, an engine that takes longer than the other would is left.
-        assert_eq!(calls(5, far, Seconds { cpu: 0.030, cuda: 0.010 }), [Cpu, Cpu, Cuda, Cuda, Cuda]);
+        assert_eq!(calls(5, far, Seconds { cpu: 0.060, cuda: 0.020 }), [Cpu, Cpu, Cuda, Cuda, Cuda]);
     }
 
     /// Once in a while, where it was near: what it took may have been an accident.
@@ -192,29 +191,20 @@ mod tests {
     fn the_other_engine_is_tried_again() {
         let count =
             |times: Seconds| calls(4 * AGAIN, times, times).iter().filter(|&&which| which == Which::Cuda).count();
-        assert_eq!(count(Seconds { cpu: 0.010, cuda: 0.012 }), 2 + 4);
-        assert_eq!(count(Seconds { cpu: 0.010, cuda: 0.015 }), 2, "not so near");
+        assert_eq!(count(Seconds { cpu: 0.020, cuda: 0.024 }), 2 + 4);
+        assert_eq!(count(Seconds { cpu: 0.020, cuda: 0.030 }), 2, "not so near");
     }
 
     #[test]
-    fn calls_that_were_held_up_change_nothing_unless_most_are() {
+    fn calls_that_were_held_up_change_nothing_unless_all_are() {
         let (mut learnt, work) = (Learnt::default(), line(1000, 3, 1));
-        let predicted = Seconds { cpu: 0.010, cuda: 0.012 };
+        let predicted = Seconds { cpu: 0.020, cuda: 0.024 };
         learnt.choose(PLACE, &work, || predicted);
-        for (which, seconds) in [(Which::Cpu, 0.09), (Which::Cpu, 0.01), (Which::Cuda, 0.5), (Which::Cuda, 0.013)] {
+        for (which, seconds) in [(Which::Cpu, 0.09), (Which::Cpu, 0.02), (Which::Cuda, 0.5), (Which::Cuda, 0.023)] {
             learnt.learn(PLACE, &work, which, seconds);
         }
-        let mut better = |held_up: usize| {
-            (0..held_up).for_each(|_| learnt.learn(PLACE, &work, Which::Cpu, 20.0));
-            learnt.choose(PLACE, &work, || predicted).which
-        };
-        assert_eq!([better(0), better(1)], [Which::Cpu, Which::Cuda], "the shorter of two, the middle one of three");
-        let (mut learnt, work) = (Learnt::default(), line(1000, 5, 1));
-        learnt.choose(PLACE, &work, || predicted);
-        (0..LAST).for_each(|_| learnt.learn(PLACE, &work, Which::Cpu, 0.010));
-        (0..2).for_each(|_| learnt.learn(PLACE, &work, Which::Cuda, 0.013));
-        for held_up in 0..LAST {
-            let expected = if held_up <= LAST / 2 { Which::Cpu } else { Which::Cuda };
+        for held_up in 0..=LAST {
+            let expected = if held_up < LAST { Which::Cpu } else { Which::Cuda };
             assert_eq!(learnt.choose(PLACE, &work, || predicted).which, expected, "{held_up} held up");
             learnt.learn(PLACE, &work, Which::Cpu, 20.0);
         }
@@ -224,12 +214,12 @@ mod tests {
     #[test]
     fn who_is_taken_stays_where_there_is_little_to_gain() {
         let (mut learnt, work) = (Learnt::default(), line(1000, 3, 1));
-        let predicted = Seconds { cpu: 0.010, cuda: 0.012 };
+        let predicted = Seconds { cpu: 0.020, cuda: 0.024 };
         learnt.choose(PLACE, &work, || predicted);
-        (0..2).for_each(|_| learnt.learn(PLACE, &work, Which::Cpu, 0.010));
-        (0..2).for_each(|_| learnt.learn(PLACE, &work, Which::Cuda, 0.0098));
+        (0..2).for_each(|_| learnt.learn(PLACE, &work, Which::Cpu, 0.020));
+        (0..2).for_each(|_| learnt.learn(PLACE, &work, Which::Cuda, 0.0196));
         assert_eq!(learnt.choose(PLACE, &work, || predicted).which, Which::Cpu);
-        (0..LAST).for_each(|_| learnt.learn(PLACE, &work, Which::Cpu, 0.011));
+        (0..LAST).for_each(|_| learnt.learn(PLACE, &work, Which::Cpu, 0.022));
         assert_eq!(learnt.choose(PLACE, &work, || predicted).which, Which::Cuda);
     }
 
