@@ -390,6 +390,24 @@ mod tests {
         }
     }
 
+    /// What a filter reaches along one dimension has nothing to do with the other.
+    #[test]
+    fn rows_and_columns_reach_as_far_as_their_own_entries() {
+        let kind = |filter: [usize; 2]| Kind::of::<f64>([filter[0], filter[1], 1]).unwrap();
+        let of = |filter, boundary| (kind(filter).reach(4), kind(filter).depth(boundary));
+        assert_eq!(of([7, 3], SYMMETRIC), ([24, 8], 2));
+        assert_eq!(of([3, 7], SYMMETRIC), ([4, 12], 4));
+        assert_eq!(of([3, 7], REPLICATE), ([4, 12], 2));
+        // 8192 rows in strips of 544 less 24 on either side, and of 416 less 4.
+        assert_eq!(kind([7, 3]).strips(8192, CONSTANT, 4), Some((17, LANES)));
+        assert_eq!(kind([3, 7]).strips(8192, CONSTANT, 4), Some((21, LANES)));
+        for kind in &KINDS {
+            let [rows, columns] = kind.filter;
+            let size = if rows == columns { format!("_0{rows}") } else { format!("_0{rows}x0{columns}") };
+            assert!(kind.name.ends_with(&size), "{}", kind.name);
+        }
+    }
+
     /// Each launch is one that the kernel is made for, whatever the array.
     #[test]
     fn layouts_are_what_the_kernel_can_do() {
