@@ -40,7 +40,7 @@ function plot_sweeps (results, picture)
       end
       sides = sscanf (fields{3}, '%dx%d')';
       area = sscanf (fields{5}, '%dx')';
-      if (numel (strsplit (fields{3}, 'x')) ~= 2 || prod (area) < 6e7)
+      if (numel (sides) ~= 2 || sides(1) ~= sides(2) || prod (area) < 6e7)
         continue
       end
       taps(end+1) = sides(1);

@@ -21,6 +21,9 @@ function sweeps_images (n, m, count)
         rate (class_of{1}, x, k, b{1}, count);
       end
     end
+    for sides = [3 5; 5 3; 3 7; 7 3; 5 7; 7 5; 1 7; 7 1]'
+      rate (class_of{1}, x, cast (ones (sides') / prod (sides), class_of{1}), 0, count);
+    end
     for taps = [7 9 11 13 15]
       rate (class_of{1}, x, cast (ones (taps) / taps^2, class_of{1}), 0, 1);
     end

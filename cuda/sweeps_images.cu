@@ -1,6 +1,6 @@
-// Many sweeps of a square filter over images in one launch, for chips of compute capability 9.0: see sweeps_images.cuh.
+// Many sweeps of a filter over images in one launch, for chips of compute capability 9.0: see sweeps_images.cuh.
 //
-// Compiled for -DREAL=float and -DREAL=double, and for each -DSIZE, the filter's rows and columns.
+// Compiled for -DREAL=float and -DREAL=double, and for each filter's -DROWS and -DCOLUMNS: odd, from 3 to 7.
 
 #include "sweeps_images.cuh"
 
@@ -15,13 +15,13 @@ struct Tuned {
     int blocks;
 };
 constexpr bool DOUBLE = sizeof(REAL) == 8;
-constexpr Tuned TUNED = SIZE == 3   ? Tuned{DOUBLE ? 17 : 28, 2, 2}
-                        : SIZE == 5 ? Tuned{DOUBLE ? 17 : 28, 1, 2}
-                                    : Tuned{DOUBLE ? 11 : 20, 1, 2};
+constexpr Tuned TUNED = COLUMNS == 3   ? Tuned{DOUBLE ? 17 : 28, 2, 2}
+                        : COLUMNS == 5 ? Tuned{DOUBLE ? (ROWS == 7 ? 15 : 17) : 28, 1, 2}
+                                       : Tuned{DOUBLE ? (ROWS == 3 ? 13 : 11) : 20, 1, 2};
 }  // namespace
 
 // The filter, in column-major order.
-__constant__ REAL F[SIZE * SIZE];
+__constant__ REAL F[ROWS * COLUMNS];
 
 namespace {
 struct Filter {
@@ -34,14 +34,14 @@ struct Filter {
     // A column of samples for all outputs that it counts for, by the place of the column under their filters: the
     // oldest sums are finished.
     template <int COUNT, class Sample, class Emit>
-    static __device__ __forceinline__ void apply(const Sample& sample, REAL (&sums)[SIZE - 1][COUNT],
+    static __device__ __forceinline__ void apply(const Sample& sample, REAL (&sums)[COLUMNS - 1][COUNT],
                                                  const Emit& emit) {
 #pragma unroll
         for (int i = 0; i < COUNT; ++i) {
-            emit(i, chain(i, sample, sums[0][i], SIZE - 1));
+            emit(i, chain(i, sample, sums[0][i], COLUMNS - 1));
 #pragma unroll
-            for (int q = 1; q < SIZE - 1; ++q) sums[q - 1][i] = chain(i, sample, sums[q][i], SIZE - 1 - q);
-            sums[SIZE - 2][i] = chain(i, sample, REAL(0), 0);
+            for (int q = 1; q < COLUMNS - 1; ++q) sums[q - 1][i] = chain(i, sample, sums[q][i], COLUMNS - 1 - q);
+            sums[COLUMNS - 2][i] = chain(i, sample, REAL(0), 0);
         }
     }
 
@@ -49,7 +49,7 @@ struct Filter {
     template <class Sample>
     static __device__ __forceinline__ REAL chain(int i, const Sample& sample, REAL sum, int column) {
 #pragma unroll
-        for (int r = 0; r < SIZE; ++r) sum = fma(sample(i + r - SIZE / 2), F[column * SIZE + r], sum);
+        for (int r = 0; r < ROWS; ++r) sum = fma(sample(i + r - ROWS / 2), F[column * ROWS + r], sum);
         return sum;
     }
 };
@@ -57,13 +57,13 @@ struct Filter {
 
 extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks)
     sweeps_images(images::Launch<REAL> launch) {
-    images::sweep_images<REAL, SIZE / 2, TUNED.points, TUNED.stages, 1, Filter>(launch);
+    images::sweep_images<REAL, ROWS / 2, COLUMNS / 2, TUNED.points, TUNED.stages, 1, Filter>(launch);
 }
 
 // The same where columns and strips begin and end at multiples of 16 bytes.
 extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks)
     sweeps_images_aligned(images::Launch<REAL> launch) {
-    images::sweep_images<REAL, SIZE / 2, TUNED.points, TUNED.stages, 16 / sizeof(REAL), Filter>(launch);
+    images::sweep_images<REAL, ROWS / 2, COLUMNS / 2, TUNED.points, TUNED.stages, 16 / sizeof(REAL), Filter>(launch);
 }
 
 // What the host must know to launch it, told by the module itself.

@@ -2,9 +2,10 @@
 //
 // A sweep that goes to device memory and back is bound by the bytes. Here a block takes a strip of rows through several
 // sweeps, column by column: its warps are the stages of a pipeline, and each does STAGES sweeps. A lane holds POINTS
-// neighbouring rows of the column that has come, and for each of the 2 * RADIUS outputs that the column is not the last
-// for, what is summed up to now. So a column is used up as it comes: in the filter's column-major order an output gets
-// one run of multiply-adds from each, which is its chain.
+// neighbouring rows of the column that has come, and for each of the 2 * RADIUS_COLUMNS outputs that the column is not
+// the last for, what is summed up to now. So a column is used up as it comes: in the filter's column-major order an
+// output gets one run of multiply-adds from each, which is its chain. RADIUS_ROWS is how many rows above an output, and
+// below it, that run has.
 //
 // In a slot of time each warp takes a column, then all meet at one barrier. What a warp has finished lies in a ring of
 // columns in shared memory behind it and is the next warp's column a slot later. Such a ring is before the first warp,
@@ -16,13 +17,13 @@
 // instructions with a predicate. And the segments of columns are of two lengths: the longer ones are those of the first
 // half of the blocks, which are those that have precedence.
 //
-// Strips overlap, and so do segments: each sweep spoils RADIUS rows and columns at a side that is not the image's. At
+// Strips overlap, and so do segments: each sweep spoils as many rows or columns at a side that is not the image's. At
 // the image's own edges every sweep is true: a strip that touches the first or last row does so with the first or last
 // lane, whose registers then tell what is outside; and each warp takes the columns that the boundary says, before the
 // first and behind the last, as columns of their own, from what is in the ring. Those before the first it takes all in
 // one slot, when what stands there has come: nothing is finished by them. Where two sweeps follow each other inside a
 // warp there is no ring: what the first column and the last stand for is kept for that, which is all that a boundary can
-// ask for where RADIUS is 1.
+// ask for where RADIUS_COLUMNS is 1.
 //
 // For one that goes around, images are seen as going on: nothing has an edge.
 #pragma once
@@ -137,12 +138,12 @@ __device__ __forceinline__ int place_of(int number, int depth) {
 }
 
 // One warp's part in the pipeline.
-template <typename T, int RADIUS, int POINTS, int STAGES, class Filter>
+template <typename T, int RADIUS_ROWS, int RADIUS_COLUMNS, int POINTS, int STAGES, class Filter>
 struct Warp {
     static constexpr int ACCESS = Access<T, POINTS>::COUNT;
     static constexpr int PITCH = LANES * POINTS + 2 * PAD;
-    static_assert(POINTS >= RADIUS, "what is outside of a lane's edge is told by that lane");
-    static_assert(STAGES == 1 || (STAGES == 2 && RADIUS == 1), "what a boundary asks for inside a warp");
+    static_assert(POINTS >= RADIUS_ROWS && PAD >= RADIUS_ROWS, "what is outside of a lane's edge is told by that lane");
+    static_assert(STAGES == 1 || (STAGES == 2 && RADIUS_COLUMNS == 1), "what a boundary asks for inside a warp");
 
     const Launch<T>& launch;
     T* before;       // this lane's place in the ring before this warp
@@ -151,7 +152,7 @@ struct Warp {
     T* kept;         // its place in the column that is kept between two stages
     bool above_all;  // this lane's first row is the image's
     bool below_all;  // its last row
-    T sums[STAGES][2 * RADIUS][POINTS];
+    T sums[STAGES][2 * RADIUS_COLUMNS][POINTS];
 
     template <class Do>
     static __device__ __forceinline__ void for_all(const Do& at) {
@@ -165,13 +166,13 @@ struct Warp {
     template <bool EDGES, class Beside>
     __device__ __forceinline__ void column(const T* from, T* to, int column, const Beside& beside) {
         T points[POINTS];
-        T above[RADIUS];
-        T below[RADIUS];
+        T above[RADIUS_ROWS];
+        T below[RADIUS_ROWS];
 #pragma unroll
-        for (int i = 0; i < RADIUS; ++i) above[i] = from[-1 - i];
+        for (int i = 0; i < RADIUS_ROWS; ++i) above[i] = from[-1 - i];
         for_all([&](int i) { load<ACCESS>(from + i, points + i); });
 #pragma unroll
-        for (int i = 0; i < RADIUS; ++i) below[i] = from[POINTS + i];
+        for (int i = 0; i < RADIUS_ROWS; ++i) below[i] = from[POINTS + i];
         if constexpr (STAGES == 1) {
             sweep<0>(points, above, below, to, beside);
         } else {
@@ -179,9 +180,9 @@ struct Warp {
             outside(points, above, below);
             Filter::template apply<POINTS>(Samples{points, above, below}, sums[0],
                                            [&](int i, T finished) { next[i] = finished; });
-            if constexpr (EDGES) between(next, column - RADIUS);
+            if constexpr (EDGES) between(next, column - RADIUS_COLUMNS);
 #pragma unroll
-            for (int i = 0; i < RADIUS; ++i) {
+            for (int i = 0; i < RADIUS_ROWS; ++i) {
                 above[i] = __shfl_up_sync(0xffffffff, next[POINTS - 1 - i], 1);
                 below[i] = __shfl_down_sync(0xffffffff, next[i], 1);
             }
@@ -193,8 +194,8 @@ private:
     // A lane's samples of a column, and those beside it.
     struct Samples {
         const T (&points)[POINTS];
-        const T (&above)[RADIUS];
-        const T (&below)[RADIUS];
+        const T (&above)[RADIUS_ROWS];
+        const T (&below)[RADIUS_ROWS];
 
         __device__ __forceinline__ T operator()(int i) const {
             if (i < 0) return above[i < 0 ? -1 - i : 0];
@@ -204,8 +205,8 @@ private:
 
     // The last stage's sweep, whose results are stored as they come: they take no registers.
     template <int STAGE, class Beside>
-    __device__ __forceinline__ void sweep(const T (&points)[POINTS], T (&above)[RADIUS], T (&below)[RADIUS], T* to,
-                                          const Beside& beside) {
+    __device__ __forceinline__ void sweep(const T (&points)[POINTS], T (&above)[RADIUS_ROWS], T (&below)[RADIUS_ROWS],
+                                          T* to, const Beside& beside) {
         outside(points, above, below);
         T run[ACCESS];
         Filter::template apply<POINTS>(Samples{points, above, below}, sums[STAGE], [&](int i, T finished) {
@@ -216,10 +217,11 @@ private:
     }
 
     // What is outside of the image's rows.
-    __device__ __forceinline__ void outside(const T (&points)[POINTS], T (&above)[RADIUS], T (&below)[RADIUS]) const {
+    __device__ __forceinline__ void outside(const T (&points)[POINTS], T (&above)[RADIUS_ROWS],
+                                            T (&below)[RADIUS_ROWS]) const {
         if (above_all) {
 #pragma unroll
-            for (int i = 0; i < RADIUS; ++i) {
+            for (int i = 0; i < RADIUS_ROWS; ++i) {
                 above[i] = launch.boundary == CONSTANT    ? T(launch.value)
                            : launch.boundary == REPLICATE ? points[0]
                                                           : points[i];
@@ -227,7 +229,7 @@ private:
         }
         if (below_all) {
 #pragma unroll
-            for (int i = 0; i < RADIUS; ++i) {
+            for (int i = 0; i < RADIUS_ROWS; ++i) {
                 below[i] = launch.boundary == CONSTANT    ? T(launch.value)
                            : launch.boundary == REPLICATE ? points[POINTS - 1]
                                                           : points[POINTS - 1 - i];
@@ -254,18 +256,27 @@ private:
         __syncwarp();
 #pragma unroll 1
         for (int i = 0; i < POINTS; ++i) {
-            const int up = i == 0 && above_all ? i : i - 1;
-            const int down = i == POINTS - 1 && below_all ? i : i + 1;
-            behind[i] = Filter::first([&](int r) { return kept[r < 0 ? up : r > 0 ? down : i]; });
+            // The row at each place under the filter.
+            int rows[2 * RADIUS_ROWS + 1];
+#pragma unroll
+            for (int d = 0; d <= RADIUS_ROWS; ++d) {
+                // Where RADIUS_ROWS is 1, both boundaries do the same.
+                const bool mirrored = RADIUS_ROWS == 1 || launch.boundary == SYMMETRIC;
+                rows[RADIUS_ROWS - d] = i < d && above_all ? (mirrored ? d - 1 - i : 0) : i - d;
+                const int behind_last = i + d - POINTS;
+                rows[RADIUS_ROWS + d] =
+                    behind_last >= 0 && below_all ? POINTS - 1 - (mirrored ? behind_last : 0) : i + d;
+            }
+            behind[i] = Filter::first([&](int r) { return kept[rows[RADIUS_ROWS + r]]; });
         }
-        for_all([&](int i) { load<ACCESS>(behind + i, sums[STAGES - 1][2 * RADIUS - 1] + i); });
+        for_all([&](int i) { load<ACCESS>(behind + i, sums[STAGES - 1][2 * RADIUS_COLUMNS - 1] + i); });
     }
 };
 
 // What this block takes, for thread 0.
-template <typename T, int RADIUS, int POINTS, int STAGES>
+template <typename T, int RADIUS_ROWS, int RADIUS_COLUMNS, int POINTS, int STAGES>
 __device__ __forceinline__ void lay_out(const Launch<T>& launch, Block& block) {
-    constexpr int WARP_REACH = STAGES * RADIUS;
+    constexpr int WARP_REACH = STAGES * RADIUS_COLUMNS;
     const bool circular = launch.boundary == CIRCULAR;
     const int reach = launch.warps * WARP_REACH;
     const bool alike = launch.share == 0;
@@ -278,17 +289,18 @@ __device__ __forceinline__ void lay_out(const Launch<T>& launch, Block& block) {
     const long long page = number / runs / launch.strips;
     // The rows of the strip, and which of them this block writes.
     const int height = launch.lanes * POINTS;
-    const int step = height - 2 * reach;
+    const int spoiled = launch.warps * STAGES * RADIUS_ROWS;
+    const int step = height - 2 * spoiled;
     const bool first_strip = strip == 0 && !circular;
     const bool last_strip = strip == launch.strips - 1 && !circular;
-    const long long wanted = (long long)strip * step + (first_strip || circular ? 0 : reach);
-    const long long top = circular ? wanted - reach : last_strip ? launch.rows - height : (long long)strip * step;
+    const long long wanted = (long long)strip * step + (first_strip || circular ? 0 : spoiled);
+    const long long top = circular ? wanted - spoiled : last_strip ? launch.rows - height : (long long)strip * step;
     const long long below = launch.rows - top;
     block.top = page * launch.rows * launch.columns + (top < 0 ? launch.rows + top : top);
     block.output = page * launch.rows * launch.columns + wanted;
     block.height = height;
     block.from = (int)(wanted - top);
-    block.to = last_strip ? height : (int)least(below, (long long)(height - reach));
+    block.to = last_strip ? height : (int)least(below, (long long)(height - spoiled));
     block.wrap = (int)least(top < 0 ? -top : below, (long long)height);
     block.first_strip = first_strip;
     block.last_strip = last_strip;
@@ -299,7 +311,7 @@ __device__ __forceinline__ void lay_out(const Launch<T>& launch, Block& block) {
         const int between = begin + (int)((long long)(end - begin) * launch.share >> 8);
         (second ? begin : end) = between;
     }
-    const int start = circular ? begin - reach : most(begin - reach, -RADIUS);
+    const int start = circular ? begin - reach : most(begin - reach, -RADIUS_COLUMNS);
     const int stop = circular ? end + reach : least(end + reach, launch.columns + WARP_REACH);
     const int lag = WARP_REACH + 1;
     for (int w = 0; w < launch.warps; ++w) {
@@ -353,12 +365,12 @@ struct Pieces {
     }
 };
 
-template <typename T, int RADIUS, int POINTS, int STAGES, int WIDE, class Filter>
+template <typename T, int RADIUS_ROWS, int RADIUS_COLUMNS, int POINTS, int STAGES, int WIDE, class Filter>
 __device__ __forceinline__ void sweep_images(const Launch<T>& launch) {
-    typedef Warp<T, RADIUS, POINTS, STAGES, Filter> Stages;
+    typedef Warp<T, RADIUS_ROWS, RADIUS_COLUMNS, POINTS, STAGES, Filter> Stages;
     typedef Pieces<T, POINTS, WIDE> Copies;
     constexpr int PITCH = Stages::PITCH;
-    constexpr int WARP_REACH = STAGES * RADIUS;
+    constexpr int WARP_REACH = STAGES * RADIUS_COLUMNS;
     DYNAMIC_SHARED(T, memory);
     __shared__ Block block;
     const int thread = threadIdx.x;
@@ -372,7 +384,7 @@ __device__ __forceinline__ void sweep_images(const Launch<T>& launch) {
     if (launch.boundary == CONSTANT) {
         for (int i = thread; i < PITCH; i += THREADS) constant[i] = T(launch.value);
     }
-    if (thread == 0) lay_out<T, RADIUS, POINTS, STAGES>(launch, block);
+    if (thread == 0) lay_out<T, RADIUS_ROWS, RADIUS_COLUMNS, POINTS, STAGES>(launch, block);
     __syncthreads();
 
     Stages stages = {launch};
@@ -387,7 +399,7 @@ __device__ __forceinline__ void sweep_images(const Launch<T>& launch) {
 #pragma unroll
     for (int s = 0; s < STAGES; ++s) {
 #pragma unroll
-        for (int q = 0; q < 2 * RADIUS; ++q) {
+        for (int q = 0; q < 2 * RADIUS_COLUMNS; ++q) {
 #pragma unroll
             for (int i = 0; i < POINTS; ++i) stages.sums[s][q][i] = 0;
         }
@@ -463,7 +475,7 @@ __device__ __forceinline__ void sweep_images(const Launch<T>& launch) {
         int column = last;
         if (columns.first < 0 && !circular) {
             // The columns before the image's first are taken together, when what stands there has come.
-            const int ready = launch.boundary == SYMMETRIC ? RADIUS - 1 : 0;
+            const int ready = launch.boundary == SYMMETRIC ? RADIUS_COLUMNS - 1 : 0;
             if (last < ready) return;
             if (last == ready) column = columns.first;
         }

@@ -1523,13 +1523,23 @@ fn tensor_cores_are_used_where_they_are(cuda: Cuda, stand_in: StandIn) -> Outcom
     Ok(())
 }
 
-/// Sweeps of square filters over images around the sizes of strips, of a lane's rows and of a warp's, for more sweeps
-/// and fewer than a launch does; with samples here and there that spread or fade away.
+/// Sweeps over images around the sizes of strips, of a lane's rows and of a warp's, for more sweeps and fewer than a
+/// launch does; with samples here and there that spread or fade away.
 fn sweeps_of_images(cuda: Cuda) -> Outcome {
     let slow = StandIn::find().is_some();
     let mut number = 0;
     // A filter's size, and the rows that a lane holds in double and in single.
-    for (size_of_filter, lanes) in [(3, [17, 28]), (5, [17, 28]), (7, [11, 20])] {
+    for (size_of_filter, lanes) in [
+        ([3, 3], [17, 28]),
+        ([5, 5], [17, 28]),
+        ([7, 7], [11, 20]),
+        ([3, 5], [17, 28]),
+        ([5, 3], [17, 28]),
+        ([3, 7], [13, 20]),
+        ([7, 3], [17, 28]),
+        ([5, 7], [11, 20]),
+        ([7, 5], [15, 28]),
+    ] {
         for boundary in KINDS {
             for lane in lanes {
                 for rows in [lane - 1, lane, 2 * lane + 1, 9 * lane + 4, 32 * lane, 32 * lane + 2, 70 * lane + 3] {
@@ -1549,18 +1559,68 @@ fn sweeps_of_images(cuda: Cuda) -> Outcome {
     // Images that the kernel for these is chosen for on the stand-in's few multiprocessors, where others are done in
     // tiles.
     for (number, (boundary, size_of_filter, size, sweeps)) in [
-        (KINDS[0], 3, [1072, 160], 8),
-        (KINDS[1], 3, [1073, 161], 8),
-        (KINDS[2], 3, [1072, 160], 9),
-        (KINDS[3], 3, [1154, 350], 8),
-        (KINDS[0], 5, [544, 160], 4),
-        (KINDS[1], 5, [737, 230], 4),
-        (KINDS[2], 5, [736, 230], 8),
-        (KINDS[3], 5, [896, 160], 4),
-        (KINDS[0], 7, [352, 500], 4),
-        (KINDS[1], 7, [352, 500], 4),
-        (KINDS[2], 7, [352, 500], 4),
-        (KINDS[3], 7, [640, 350], 4),
+        // in double
+        (KINDS[0], [3, 3], [1072, 160], 8),
+        (KINDS[1], [3, 3], [1073, 161], 8),
+        (KINDS[2], [3, 3], [1072, 160], 9),
+        (KINDS[3], [3, 3], [1154, 350], 8),
+        (KINDS[0], [5, 5], [544, 160], 4),
+        (KINDS[1], [5, 5], [737, 230], 4),
+        (KINDS[2], [5, 5], [736, 230], 8),
+        (KINDS[3], [5, 5], [896, 160], 4),
+        (KINDS[0], [7, 7], [352, 500], 4),
+        (KINDS[1], [7, 7], [352, 500], 4),
+        (KINDS[2], [7, 7], [352, 500], 4),
+        (KINDS[3], [7, 7], [640, 350], 4),
+        (KINDS[0], [3, 5], [544, 120], 4),
+        (KINDS[1], [3, 5], [1057, 80], 9),
+        (KINDS[2], [3, 5], [544, 1], 6),
+        (KINDS[3], [3, 5], [1193, 40], 8),
+        (KINDS[0], [5, 3], [544, 80], 8),
+        (KINDS[1], [5, 3], [721, 80], 9),
+        (KINDS[2], [5, 3], [545, 120], 8),
+        (KINDS[3], [5, 3], [1193, 40], 9),
+        (KINDS[0], [3, 7], [416, 160], 4),
+        (KINDS[1], [3, 7], [809, 80], 9),
+        (KINDS[2], [3, 7], [809, 80], 8),
+        (KINDS[3], [3, 7], [913, 80], 4),
+        (KINDS[0], [7, 3], [544, 80], 8),
+        (KINDS[1], [7, 3], [1057, 40], 9),
+        (KINDS[2], [7, 3], [721, 80], 8),
+        (KINDS[3], [7, 3], [954, 40], 8),
+        (KINDS[0], [5, 7], [352, 351], 4),
+        (KINDS[1], [5, 7], [618, 230], 6),
+        (KINDS[2], [5, 7], [618, 230], 8),
+        (KINDS[3], [5, 7], [618, 230], 9),
+        (KINDS[0], [7, 5], [480, 230], 4),
+        (KINDS[1], [7, 5], [933, 120], 6),
+        (KINDS[2], [7, 5], [842, 160], 8),
+        (KINDS[3], [7, 5], [842, 160], 9),
+        // in single
+        (KINDS[0], [3, 5], [896, 120], 4),
+        (KINDS[1], [3, 5], [1057, 120], 9),
+        (KINDS[2], [3, 5], [1405, 80], 4),
+        (KINDS[3], [3, 5], [1193, 80], 8),
+        (KINDS[0], [5, 3], [896, 80], 8),
+        (KINDS[1], [5, 3], [1057, 80], 9),
+        (KINDS[2], [5, 3], [1193, 80], 8),
+        (KINDS[3], [5, 3], [1405, 40], 9),
+        (KINDS[0], [3, 7], [640, 160], 4),
+        (KINDS[1], [3, 7], [1247, 80], 9),
+        (KINDS[2], [3, 7], [1247, 80], 8),
+        (KINDS[3], [3, 7], [809, 120], 4),
+        (KINDS[0], [7, 3], [896, 80], 8),
+        (KINDS[1], [7, 3], [1057, 80], 9),
+        (KINDS[2], [7, 3], [897, 80], 8),
+        (KINDS[3], [7, 3], [1247, 40], 8),
+        (KINDS[0], [5, 7], [640, 120], 4),
+        (KINDS[1], [5, 7], [773, 120], 6),
+        (KINDS[2], [5, 7], [1247, 80], 8),
+        (KINDS[3], [5, 7], [1405, 40], 9),
+        (KINDS[0], [7, 5], [896, 80], 4),
+        (KINDS[1], [7, 5], [1053, 80], 6),
+        (KINDS[2], [7, 5], [1247, 80], 8),
+        (KINDS[3], [7, 5], [897, 80], 9),
     ]
     .into_iter()
     .enumerate()
@@ -1573,7 +1633,7 @@ fn sweeps_of_images(cuda: Cuda) -> Outcome {
 /// Sweeps over one of these images, or two, with awkward samples, in both classes.
 fn check_sweeps_of_images(
     cuda: &Cuda,
-    size_of_filter: usize,
+    [height, width]: [usize; 2],
     [rows, columns]: [usize; 2],
     boundary: Boundary<f64>,
     sweeps: usize,
@@ -1586,8 +1646,8 @@ fn check_sweeps_of_images(
     for (n, at) in (number % 50..elements).step_by(1 + elements / 5).enumerate() {
         input[at] = awkward[(n + number) % awkward.len()];
     }
-    let entries = tame(size_of_filter * size_of_filter, number as u64 + 1);
-    let filter_size = [size_of_filter, size_of_filter, 1];
+    let entries = tame(height * width, number as u64 + 1);
+    let filter_size = [height, width, 1];
     let in_double = Convolution::new(size, filter(entries.clone(), filter_size)?);
     check_convolution(cuda, &in_double.with_boundary(boundary).with_sweeps(sweeps), &input)?;
     let in_single = Convolution::new(size, filter(singles(&entries), filter_size)?);
@@ -1641,6 +1701,8 @@ fn done_at_once(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, Strin
         ([3, 3, 1], [1072, 160, 1]),
         ([5, 5, 1], [680, 230, 1]),
         ([7, 7, 1], [680, 350, 1]),
+        ([3, 5, 1], [680, 230, 1]),
+        ([5, 3, 1], [1072, 160, 1]),
         ([1, 1, 1], [672, 230, 1]),
         ([9, 9, 1], [672, 230, 1]),
         ([3, 3, 3], [96, 48, 40]),
@@ -1661,11 +1723,11 @@ fn done_at_once(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, Strin
     Ok(found)
 }
 
-/// Several sweeps over an image or a volume are one launch, on chips for which that was measured, and for square
-/// filters and 3 x 3 x 3.
+/// Several sweeps over an image or a volume are one launch, on chips for which that was measured, and for filters of 3,
+/// 5 and 7 rows and columns and for 3 x 3 x 3.
 fn sweeps_of_images_are_done_at_once(cuda: Cuda, stand_in: StandIn) -> Outcome {
     let found = done_at_once(&cuda, stand_in)?;
-    if found != [[3, 3, 1], [5, 5, 1], [7, 7, 1], [3, 3, 3], [3, 3, 3]] {
+    if found != [[3, 3, 1], [5, 5, 1], [7, 7, 1], [3, 5, 1], [5, 3, 1], [3, 3, 3], [3, 3, 3]] {
         return Err(format!("at once: {found:?}"));
     }
     let ended = common::child("sweep", &[("CUDA_STAND_IN_CAPABILITY", "8.9")])?;
@@ -1760,7 +1822,9 @@ fn sweeps_of_small_images_are_few_launches(cuda: Cuda, stand_in: StandIn) -> Out
         }
     }
     let ended = common::child("small images", &[("CUDA_STAND_IN_CAPABILITY", "8.9")])?;
-    let expected = format!("small: {found:?}\nlarger: []");
+    // Filters of one row or column are stencils, for which that is so whatever the size.
+    let lines: Vec<_> = SMALL_FILTERS.into_iter().filter(|[height, width, _]| height.min(width) == &1).collect();
+    let expected = format!("small: {found:?}\nlarger: {lines:?}");
     if !ended.status.success() || !ended.output.contains(&expected) {
         return Err(format!("{:?}: {}", ended.status, ended.output));
     }

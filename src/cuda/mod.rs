@@ -213,6 +213,9 @@ impl<T: Element> Compute<T> for Cuda {
     }
 
     fn convolution(&self, what: &Convolution<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+        if let Some((operator, lines)) = Operator::convolution(what) {
+            return self.along_lines(&operator, lines, what.boundary(), what.sweeps(), from, to, watch);
+        }
         let work = Work { size: what.size(), boundary: what.boundary(), sweeps: what.sweeps() };
         self.run(&ConvolutionKernel::new(what), &work, from, to, watch)
     }

@@ -1,4 +1,4 @@
-//! Many sweeps of a square filter over images that lie on the device, some of them in each launch:
+//! Many sweeps of a filter over images that lie on the device, some of them in each launch:
 //! `cuda/sweeps_images.cu`.
 //!
 //! The kernel gives the bits of single sweeps. Chips of [`CAPABILITY`] load it, for arrays
@@ -43,7 +43,7 @@ struct Kind {
     name: &'static str,
     single: bool,
     /// Rows and columns of the filter.
-    size: usize,
+    filter: [usize; 2],
     /// Rows of a strip that a lane holds.
     points: usize,
     /// Sweeps that a warp does.
@@ -59,22 +59,42 @@ struct Kind {
     rate: f64,
 }
 
-/// Measured on an H200, with driver 580.
-const KINDS: [Kind; 6] = [
-    Kind { size: 3, points: 28, stages: 2, slot: 0.731, rate: 430.0, ..single("sweeps_images_float_03") },
-    Kind { size: 5, points: 28, stages: 1, slot: 0.899, rate: 355.0, ..single("sweeps_images_float_05") },
-    Kind { size: 7, points: 20, stages: 1, slot: 1.174, rate: 260.0, ..single("sweeps_images_float_07") },
-    Kind { size: 3, points: 17, stages: 2, slot: 0.766, rate: 252.0, ..double("sweeps_images_double_03") },
-    Kind { size: 5, points: 17, stages: 1, slot: 1.037, rate: 236.0, ..double("sweeps_images_double_05") },
-    Kind { size: 7, points: 11, stages: 1, slot: 1.208, rate: 191.0, ..double("sweeps_images_double_07") },
+/// Measured on an H200, with driver 580: the square filters, then the others. Single sweeps of the latter in double go
+/// through tensor cores, but for 3 x 5 and 5 x 3.
+const KINDS: [Kind; 18] = [
+    single("sweeps_images_float_03", [3, 3], [28, 2], [0.731, 430.0]),
+    single("sweeps_images_float_05", [5, 5], [28, 1], [0.899, 355.0]),
+    single("sweeps_images_float_07", [7, 7], [20, 1], [1.174, 260.0]),
+    single("sweeps_images_float_03x05", [3, 5], [28, 1], [0.665, 131.0]),
+    single("sweeps_images_float_05x03", [5, 3], [28, 2], [1.083, 119.0]),
+    single("sweeps_images_float_03x07", [3, 7], [20, 1], [0.633, 114.0]),
+    single("sweeps_images_float_07x03", [7, 3], [28, 2], [1.420, 96.0]),
+    single("sweeps_images_float_05x07", [5, 7], [20, 1], [0.902, 82.0]),
+    single("sweeps_images_float_07x05", [7, 5], [28, 1], [1.205, 77.0]),
+    double("sweeps_images_double_03", [3, 3], [17, 2], 192, [0.766, 252.0]),
+    double("sweeps_images_double_05", [5, 5], [17, 1], 192, [1.037, 236.0]),
+    double("sweeps_images_double_07", [7, 7], [11, 1], 192, [1.208, 191.0]),
+    double("sweeps_images_double_03x05", [3, 5], [17, 1], 160, [0.788, 87.0]),
+    double("sweeps_images_double_05x03", [5, 3], [17, 2], 160, [1.270, 89.0]),
+    double("sweeps_images_double_03x07", [3, 7], [13, 1], 192, [0.730, 217.0]),
+    double("sweeps_images_double_07x03", [7, 3], [17, 2], 192, [1.629, 217.0]),
+    double("sweeps_images_double_05x07", [5, 7], [11, 1], 192, [0.924, 217.0]),
+    double("sweeps_images_double_07x05", [7, 5], [15, 1], 192, [1.218, 217.0]),
 ];
 
-/// What those of a class have in common. In single both blocks of a multiprocessor are as fast.
-const fn single(name: &'static str) -> Kind {
-    Kind { name, single: true, size: 0, points: 0, stages: 0, blocks: 2, share: 128, slot: 0.0, rate: 0.0 }
+/// In single both blocks of a multiprocessor are as fast.
+const fn single(name: &'static str, filter: [usize; 2], [points, stages]: [usize; 2], [slot, rate]: [f64; 2]) -> Kind {
+    Kind { name, single: true, filter, points, stages, blocks: 2, share: 128, slot, rate }
 }
-const fn double(name: &'static str) -> Kind {
-    Kind { single: false, share: 192, ..single(name) }
+
+const fn double(
+    name: &'static str,
+    filter: [usize; 2],
+    [points, stages]: [usize; 2],
+    share: usize,
+    [slot, rate]: [f64; 2],
+) -> Kind {
+    Kind { name, single: false, filter, points, stages, blocks: 2, share, slot, rate }
 }
 
 /// How one launch is laid out: see `struct Launch` of `cuda/sweeps_images.cuh`.
@@ -92,11 +112,17 @@ struct Layout {
 
 impl Kind {
     fn of<T: Element>(filter: Size) -> Option<&'static Kind> {
-        KINDS.iter().find(|kind| kind.single == (T::NAME == f32::NAME) && filter == [kind.size, kind.size, 1])
+        KINDS.iter().find(|kind| kind.single == (T::NAME == f32::NAME) && filter == [kind.filter[0], kind.filter[1], 1])
     }
 
-    fn radius(&self) -> usize {
-        self.size / 2
+    /// How far an output's samples reach: above and below, and to either side.
+    fn radius(&self) -> [usize; 2] {
+        self.filter.map(|size| size / 2)
+    }
+
+    /// The rows, and the columns, that a launch of so many warps spoils at a side that is not the image's.
+    fn reach(&self, warps: usize) -> [usize; 2] {
+        self.radius().map(|radius| warps * self.stages * radius)
     }
 
     /// The layout for some of so many sweeps that takes least time for each, if that is less than a single sweep takes;
@@ -133,7 +159,7 @@ impl Kind {
     /// The strips of an image, and the lanes of a warp that work on each.
     fn strips(&self, rows: usize, boundary: u32, warps: usize) -> Option<(usize, usize)> {
         let lanes = LANES.min(rows / self.points);
-        let (height, reach) = (lanes * self.points, warps * self.stages * self.radius());
+        let (height, [reach, _]) = (lanes * self.points, self.reach(warps));
         let step = height.checked_sub(2 * reach).filter(|&step| step > 0);
         let strips = if boundary == CIRCULAR {
             // A strip goes round once at most.
@@ -148,7 +174,7 @@ impl Kind {
 
     /// The columns in the rings between warps: what a boundary stands for has to be there.
     fn depth(&self, boundary: u32) -> usize {
-        if boundary == SYMMETRIC { self.radius() + 1 } else { 2 }
+        if boundary == SYMMETRIC { self.radius()[1] + 1 } else { 2 }
     }
 
     fn shared_bytes(&self, boundary: u32, warps: usize, depth: usize) -> usize {
@@ -162,8 +188,8 @@ impl Kind {
 
     /// How long a launch takes, in microseconds.
     fn time(&self, layout: &Layout, [_, columns, pages]: Size, capacity: usize, blocks: usize) -> f64 {
-        let reach = layout.warps * self.stages * self.radius();
-        let lag = self.stages * self.radius() + 1;
+        let [_, reach] = self.reach(layout.warps);
+        let lag = self.stages * self.radius()[1] + 1;
         let slots = columns.div_ceil(layout.segments) + 2 * reach + layout.warps * lag + LEAD;
         let all = layout.strips * layout.segments * pages;
         // A block that has a multiprocessor for itself is not as many times as fast.
@@ -303,7 +329,7 @@ impl<T: Element> Plan<T> for ImagesPlan<'_, T> {
         };
         let [rows, columns, pages] = self.size;
         let [input, output] = buffers;
-        let reach = warps * self.kind.stages * self.kind.radius();
+        let [reach, _] = self.kind.reach(warps);
         let aligned = |elements: usize| (elements * size_of::<T>()).is_multiple_of(16);
         let all_aligned = aligned(rows)
             && aligned(reach)
@@ -364,6 +390,24 @@ mod tests {
         }
     }
 
+    /// What a filter reaches along one dimension has nothing to do with the other.
+    #[test]
+    fn rows_and_columns_reach_as_far_as_their_own_entries() {
+        let kind = |filter: [usize; 2]| Kind::of::<f64>([filter[0], filter[1], 1]).unwrap();
+        let of = |filter, boundary| (kind(filter).reach(4), kind(filter).depth(boundary));
+        assert_eq!(of([7, 3], SYMMETRIC), ([24, 8], 2));
+        assert_eq!(of([3, 7], SYMMETRIC), ([4, 12], 4));
+        assert_eq!(of([3, 7], REPLICATE), ([4, 12], 2));
+        // 8192 rows in strips of 544 less 24 on either side, and of 416 less 4.
+        assert_eq!(kind([7, 3]).strips(8192, CONSTANT, 4), Some((17, LANES)));
+        assert_eq!(kind([3, 7]).strips(8192, CONSTANT, 4), Some((21, LANES)));
+        for kind in &KINDS {
+            let [rows, columns] = kind.filter;
+            let size = if rows == columns { format!("_0{rows}") } else { format!("_0{rows}x0{columns}") };
+            assert!(kind.name.ends_with(&size), "{}", kind.name);
+        }
+    }
+
     /// Each launch is one that the kernel is made for, whatever the array.
     #[test]
     fn layouts_are_what_the_kernel_can_do() {
@@ -389,7 +433,7 @@ mod tests {
 
     fn check(kind: &Kind, layout: &Layout, [rows, columns, _]: Size, boundary: u32, sweeps: usize) {
         let what = format!("{layout:?} for {rows} x {columns}");
-        let (height, reach) = (layout.lanes * kind.points, layout.warps * kind.stages * kind.radius());
+        let (height, [reach, _]) = (layout.lanes * kind.points, kind.reach(layout.warps));
         assert!((1..=LANES).contains(&layout.lanes) && height <= rows, "{what}");
         assert!((1..=WARPS).contains(&layout.warps) && layout.warps * kind.stages <= sweeps, "{what}");
         assert!((1..=columns).contains(&layout.segments), "{what}");

@@ -11,7 +11,9 @@ use super::super::cut::Cut;
 use super::super::module::{Function, Modules, Shape, Turns, launch};
 use super::super::pace::SharedPace;
 use super::{Area, Kernel, LoadOnce, Loaded, Plan};
-use crate::stencil::{Boundary, CoefficientSource, DERIVATIVE_RADIUS, Derivative, Error, Lines, MAX_TAPS, Stencil};
+use crate::stencil::{
+    Boundary, CoefficientSource, Convolution, DERIVATIVE_RADIUS, Derivative, Error, Lines, MAX_TAPS, Stencil,
+};
 
 /// The modules of `cuda/stencil.cu`, for 1, 3, .. 21 taps.
 const STENCILS: [&str; MAX_TAPS.div_ceil(2)] = [
@@ -77,6 +79,16 @@ impl Operator {
     pub(in super::super) fn derivative<T: Element>(what: &Derivative<T>) -> Operator {
         let kind = Kind::Derivative { single: T::NAME == f32::NAME, source: what.source() };
         Operator::new(kind, DERIVATIVE_RADIUS, bytemuck::cast_slice(what.coefficients()))
+    }
+
+    /// A convolution by a filter whose entries are all along one dimension, and the lines along that: there it is a
+    /// stencil, with the same chain of multiply-adds. There are stencils for doubles alone.
+    pub(in super::super) fn convolution<T: Element>(what: &Convolution<T>) -> Option<(Operator, Lines)> {
+        let filter = what.filter().size();
+        let mut long = (0..filter.len()).filter(|&dim| filter[dim] > 1);
+        let (Some(dim), None) = (long.next(), long.next()) else { return None };
+        let operator = || Operator::new(Kind::Stencil, filter[dim] / 2, bytemuck::cast_slice(what.filter().values()));
+        (T::NAME == f64::NAME).then(|| (operator(), Lines::along(&what.size(), dim)))
     }
 
     fn new(kind: Kind, radius: usize, values: &[u8]) -> Operator {

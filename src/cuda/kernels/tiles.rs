@@ -686,8 +686,8 @@ mod tests {
     }
 
     /// Whether the kernel of `images` does so many sweeps over an image, and not this one.
-    fn goes_to_images<T: Element>(side: usize, size: Size, boundary: u32, sweeps: usize, on: usize) -> bool {
-        let (filter, chip) = ([side, side, 1], Chip { multiprocessors: on, measured: true });
+    fn goes_to_images<T: Element>(filter: Size, size: Size, boundary: u32, sweeps: usize, on: usize) -> bool {
+        let chip = Chip { multiprocessors: on, measured: true };
         let task = Task { single: T::NAME == f32::NAME, size, filter, boundary, sweeps, chip };
         let images = images::time_of_a_sweep::<T>(filter, size, boundary, sweeps, on);
         images.is_some() && Tilings::fastest::<T>(&task).is_none()
@@ -712,32 +712,104 @@ mod tests {
 
     #[test]
     fn large_images_are_left_to_other_kernels() {
-        for side in [3, 5, 7] {
+        for filter in OF_IMAGES {
             for boundary in 0..4 {
                 let size = [8192, 8192, 1];
-                assert!(goes_to_images::<f64>(side, size, boundary, 200, 132), "{side}, {boundary}");
-                assert!(goes_to_images::<f32>(side, size, boundary, 200, 132), "{side}, {boundary}");
+                assert!(goes_to_images::<f64>(filter, size, boundary, 200, 132), "{filter:?}, {boundary}");
+                assert!(goes_to_images::<f32>(filter, size, boundary, 200, 132), "{filter:?}, {boundary}");
+                let small = [256, 256, 1];
+                assert!(!goes_to_images::<f64>(filter, small, boundary, 200, 132), "{filter:?}, {boundary}");
+                assert!(!goes_to_images::<f32>(filter, small, boundary, 200, 132), "{filter:?}, {boundary}");
             }
         }
         // What the tests of the engines rely on, with the multiprocessors of the stand-in for the driver.
-        for (side, rows, columns) in [(3, 1072, 160), (5, 680, 230), (7, 680, 350)] {
-            assert!(goes_to_images::<f64>(side, [rows, columns, 1], 0, 4, 4), "{side}");
-        }
-        for (side, boundary, rows, columns, sweeps) in [
-            (3, 0, 1072, 160, 8),
-            (3, 1, 1073, 161, 8),
-            (3, 2, 1072, 160, 9),
-            (3, 3, 1154, 350, 8),
-            (5, 0, 544, 160, 4),
-            (5, 1, 737, 230, 4),
-            (5, 2, 736, 230, 8),
-            (5, 3, 896, 160, 4),
-            (7, 0, 352, 500, 4),
-            (7, 1, 352, 500, 4),
-            (7, 2, 352, 500, 4),
-            (7, 3, 640, 350, 4),
+        for (filter, rows, columns) in [
+            ([3, 3, 1], 1072, 160),
+            ([5, 5, 1], 680, 230),
+            ([7, 7, 1], 680, 350),
+            ([3, 5, 1], 680, 230),
+            ([5, 3, 1], 1072, 160),
         ] {
-            assert!(goes_to_images::<f64>(side, [rows, columns, 1], boundary, sweeps, 4), "{side}, {boundary}");
+            assert!(goes_to_images::<f64>(filter, [rows, columns, 1], 0, 4, 4), "{filter:?}");
+        }
+        for (filter, boundary, [rows, columns], sweeps) in IN_DOUBLE {
+            assert!(goes_to_images::<f64>(filter, [rows, columns, 1], boundary, sweeps, 4), "{filter:?}, {boundary}");
+        }
+        for (filter, boundary, [rows, columns], sweeps) in IN_SINGLE {
+            assert!(goes_to_images::<f32>(filter, [rows, columns, 1], boundary, sweeps, 4), "{filter:?}, {boundary}");
         }
     }
+
+    /// The filters that the kernel of `images` is for.
+    const OF_IMAGES: [Size; 9] =
+        [[3, 3, 1], [5, 5, 1], [7, 7, 1], [3, 5, 1], [5, 3, 1], [3, 7, 1], [7, 3, 1], [5, 7, 1], [7, 5, 1]];
+
+    /// A filter, a boundary, the rows and columns of an image, and how many sweeps.
+    type Case = (Size, u32, [usize; 2], usize);
+
+    const IN_DOUBLE: [Case; 36] = [
+        ([3, 3, 1], 0, [1072, 160], 8),
+        ([3, 3, 1], 1, [1073, 161], 8),
+        ([3, 3, 1], 2, [1072, 160], 9),
+        ([3, 3, 1], 3, [1154, 350], 8),
+        ([5, 5, 1], 0, [544, 160], 4),
+        ([5, 5, 1], 1, [737, 230], 4),
+        ([5, 5, 1], 2, [736, 230], 8),
+        ([5, 5, 1], 3, [896, 160], 4),
+        ([7, 7, 1], 0, [352, 500], 4),
+        ([7, 7, 1], 1, [352, 500], 4),
+        ([7, 7, 1], 2, [352, 500], 4),
+        ([7, 7, 1], 3, [640, 350], 4),
+        ([3, 5, 1], 0, [544, 120], 4),
+        ([3, 5, 1], 1, [1057, 80], 9),
+        ([3, 5, 1], 2, [544, 1], 6),
+        ([3, 5, 1], 3, [1193, 40], 8),
+        ([5, 3, 1], 0, [544, 80], 8),
+        ([5, 3, 1], 1, [721, 80], 9),
+        ([5, 3, 1], 2, [545, 120], 8),
+        ([5, 3, 1], 3, [1193, 40], 9),
+        ([3, 7, 1], 0, [416, 160], 4),
+        ([3, 7, 1], 1, [809, 80], 9),
+        ([3, 7, 1], 2, [809, 80], 8),
+        ([3, 7, 1], 3, [913, 80], 4),
+        ([7, 3, 1], 0, [544, 80], 8),
+        ([7, 3, 1], 1, [1057, 40], 9),
+        ([7, 3, 1], 2, [721, 80], 8),
+        ([7, 3, 1], 3, [954, 40], 8),
+        ([5, 7, 1], 0, [352, 351], 4),
+        ([5, 7, 1], 1, [618, 230], 6),
+        ([5, 7, 1], 2, [618, 230], 8),
+        ([5, 7, 1], 3, [618, 230], 9),
+        ([7, 5, 1], 0, [480, 230], 4),
+        ([7, 5, 1], 1, [933, 120], 6),
+        ([7, 5, 1], 2, [842, 160], 8),
+        ([7, 5, 1], 3, [842, 160], 9),
+    ];
+
+    const IN_SINGLE: [Case; 24] = [
+        ([3, 5, 1], 0, [896, 120], 4),
+        ([3, 5, 1], 1, [1057, 120], 9),
+        ([3, 5, 1], 2, [1405, 80], 4),
+        ([3, 5, 1], 3, [1193, 80], 8),
+        ([5, 3, 1], 0, [896, 80], 8),
+        ([5, 3, 1], 1, [1057, 80], 9),
+        ([5, 3, 1], 2, [1193, 80], 8),
+        ([5, 3, 1], 3, [1405, 40], 9),
+        ([3, 7, 1], 0, [640, 160], 4),
+        ([3, 7, 1], 1, [1247, 80], 9),
+        ([3, 7, 1], 2, [1247, 80], 8),
+        ([3, 7, 1], 3, [809, 120], 4),
+        ([7, 3, 1], 0, [896, 80], 8),
+        ([7, 3, 1], 1, [1057, 80], 9),
+        ([7, 3, 1], 2, [897, 80], 8),
+        ([7, 3, 1], 3, [1247, 40], 8),
+        ([5, 7, 1], 0, [640, 120], 4),
+        ([5, 7, 1], 1, [773, 120], 6),
+        ([5, 7, 1], 2, [1247, 80], 8),
+        ([5, 7, 1], 3, [1405, 40], 9),
+        ([7, 5, 1], 0, [896, 80], 4),
+        ([7, 5, 1], 1, [1053, 80], 6),
+        ([7, 5, 1], 2, [1247, 80], 8),
+        ([7, 5, 1], 3, [897, 80], 9),
+    ];
 }
