@@ -5,7 +5,11 @@
 //!   What the device holds is bounded. If that is not all sweeps, there are rounds, each through the host's memory.
 //! - *Resident*: the array lies on the device as a whole while it is swept, and so does the room that a sweep writes
 //!   to. It came there before, or is copied there.
+//! - *Deep*: an image or a volume that would be resident, but for which there is no room, goes in tiles that are as large
+//!   as there is room for. Each lies on the device like an array of its own while it is swept as often as its halo
+//!   allows.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -188,7 +192,12 @@ fn run_all<T: Element>(
         return Ok(());
     }
     match (from, to) {
-        (Source::Host(input), Target::Host(output)) => streamed(device, kernel, work, input, output, budget, watch),
+        (Source::Host(input), Target::Host(output)) => {
+            if work.sweeps > 1 && deep(device, kernel, work, input, output, budget, watch)? {
+                return Ok(());
+            }
+            streamed(device, kernel, work, input, output, budget, watch)
+        }
         _ => unreachable!("they are the host's"),
     }
 }
@@ -352,6 +361,105 @@ fn resident<T: Element>(
         Target::Array(_) => {}
     }
     Ok(true)
+}
+
+// ---- tile by tile on the device
+
+/// All sweeps, in rounds of as many as the halos of tiles allow that lie on the device one after the other; false if
+/// the kernel knows no such tiles that the budget or the device has room for, and nothing was done.
+fn deep<T: Element>(
+    device: &mut Device,
+    kernel: &dyn Kernel<T>,
+    work: &Work<T>,
+    input: &[T],
+    output: &mut [T],
+    budget: Budget,
+    watch: &Watch,
+) -> Result<bool, Error> {
+    let queue = device.queue.clone();
+    // Whatever nobody needs is room for a tile.
+    queue.release();
+    let mut limit = budget.during_a_call(|| device.context.free_memory())? / (2 * size_of::<T>());
+    let (cut, _own, buffers) = loop {
+        let Some(cut) = kernel.deep(work.sweeps, limit) else {
+            return Ok(false);
+        };
+        let bytes = cut.most_samples() * size_of::<T>();
+        let mut own = Own::new(&queue);
+        let room = match has_room(device, 2, bytes, budget)? {
+            true => own.room_for(bytes).and_then(|first| Ok([first, own.room_for(bytes)?])),
+            false => Err(Error::OutOfMemory(String::new())),
+        };
+        match room {
+            Ok(buffers) => break (cut, own, buffers),
+            Err(Error::OutOfMemory(_)) => limit = cut.most_samples() / 2,
+            Err(error) => return Err(error),
+        }
+        drop(own);
+        queue.release();
+    };
+    let rounds = work.sweeps.div_ceil(cut.sweeps());
+    host::ping_pong(input, output, rounds, |round, from, to| {
+        let sweeps = cut.sweeps().min(work.sweeps - round * cut.sweeps());
+        let work = Work { sweeps, ..*work };
+        let to = SharedOutput::new(to);
+        (0..cut.count()).try_for_each(|number| {
+            let tile = cut.tile(number);
+            deep_tile(device, kernel, &work, (&cut, &tile), (from, &to), buffers, watch)
+        })
+    })?;
+    Ok(true)
+}
+
+/// All sweeps of a round over one tile, in two buffers on the device.
+fn deep_tile<T: Element>(
+    device: &mut Device,
+    kernel: &dyn Kernel<T>,
+    work: &Work<T>,
+    (cut, tile): (&Cut<T>, &Tile),
+    (from, to): (&[T], &SharedOutput<T>),
+    [first, second]: [sys::CUdeviceptr; 2],
+    watch: &Watch,
+) -> Result<(), Error> {
+    let (context, queue) = (device.context.clone(), device.queue.clone());
+    let (samples, outputs) = (tile.samples(), tile.outputs());
+    queue.wait()?;
+    let gather = |part: Range<usize>, to: &mut [T]| cut.gather_part(tile, part, from, to);
+    // SAFETY: the buffer has room for all tiles, and nothing that uses it is under way after that wait.
+    unsafe { device.slots.upload_by(&context, samples, &gather, first, watch) }?;
+    // To the kernel this is an array as any other, with its boundary on all sides. Where the tile was cut off, that is
+    // wrong, and nobody takes what comes of it.
+    let area = Area {
+        tile: Tile::whole(tile.size()),
+        boundary: [work.boundary; 3],
+        sweeps: work.sweeps,
+        under_way: samples,
+        shared: false,
+        queued: true,
+    };
+    let plan = kernel.plan(&device.modules, &area)?;
+    // What halos take is no progress.
+    let all = work.sweeps * outputs;
+    let counted = |updates: usize| (updates as u128 * outputs as u128 / samples as u128) as usize;
+    let mut told = 0;
+    let mut over = |updates: usize| {
+        let updates = counted(updates).min(all);
+        watch.count(updates - told);
+        told = updates;
+        Ok(watch.check()?)
+    };
+    watch.check()?;
+    let sweeps = Sweeps { plan: &*plan, outputs: samples, work: kernel.work(), sweeps: work.sweeps };
+    let in_first = sweeps.run_on(&queue, kernel.name(), first, [second, first], &mut over)?;
+    queue.wait()?;
+    let span = tile.span();
+    let result = if in_first { first } else { second } + (span.start * size_of::<T>()) as sys::CUdeviceptr;
+    // SAFETY: every tile is written once, each part of it by one thread.
+    let scatter = |part: Range<usize>, from: &[T]| unsafe { cut.scatter_part(tile, part, from, to) };
+    // SAFETY: the tile lies there, and what wrote it is over.
+    unsafe { device.slots.download_by(&context, result, span.len(), &scatter, watch) }?;
+    watch.count(all - told);
+    Ok(())
 }
 
 /// Whether there may be so many buffers of so many bytes beside what is held. The slots give up their own buffers on
