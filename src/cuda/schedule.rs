@@ -379,87 +379,123 @@ fn deep<T: Element>(
     let queue = device.queue.clone();
     // Whatever nobody needs is room for a tile.
     queue.release();
-    let mut limit = budget.during_a_call(|| device.context.free_memory())? / (2 * size_of::<T>());
+    let mut limit = budget.during_a_call(|| device.context.free_memory())? / (DEEP_BUFFERS * size_of::<T>());
     let (cut, _own, buffers) = loop {
         let Some(cut) = kernel.deep(work.sweeps, limit) else {
             return Ok(false);
         };
         let bytes = cut.most_samples() * size_of::<T>();
         let mut own = Own::new(&queue);
-        let room = match has_room(device, 2, bytes, budget)? {
-            true => own.room_for(bytes).and_then(|first| Ok([first, own.room_for(bytes)?])),
+        let mut buffers = [0; DEEP_BUFFERS];
+        let room = match has_room(device, DEEP_BUFFERS, bytes, budget)? {
+            true => buffers.iter_mut().try_for_each(|buffer| own.room_for(bytes).map(|address| *buffer = address)),
             false => Err(Error::OutOfMemory(String::new())),
         };
         match room {
-            Ok(buffers) => break (cut, own, buffers),
+            Ok(()) => break (cut, own, buffers),
             Err(Error::OutOfMemory(_)) => limit = cut.most_samples() / 2,
             Err(error) => return Err(error),
         }
         drop(own);
         queue.release();
     };
+    // The buffers may have been somebody's whose work is under way.
+    queue.wait()?;
     let rounds = work.sweeps.div_ceil(cut.sweeps());
     host::ping_pong(input, output, rounds, |round, from, to| {
         let sweeps = cut.sweeps().min(work.sweeps - round * cut.sweeps());
         let work = Work { sweeps, ..*work };
-        let to = SharedOutput::new(to);
-        (0..cut.count()).try_for_each(|number| {
-            let tile = cut.tile(number);
-            deep_tile(device, kernel, &work, (&cut, &tile), (from, &to), buffers, watch)
-        })
+        DeepRound { kernel, work, cut: &cut, from, to: &SharedOutput::new(to), watch }.run(device, buffers)
     })?;
     Ok(true)
 }
 
-/// All sweeps of a round over one tile, in two buffers on the device.
-fn deep_tile<T: Element>(
-    device: &mut Device,
-    kernel: &dyn Kernel<T>,
-    work: &Work<T>,
-    (cut, tile): (&Cut<T>, &Tile),
-    (from, to): (&[T], &SharedOutput<T>),
-    [first, second]: [sys::CUdeviceptr; 2],
-    watch: &Watch,
-) -> Result<(), Error> {
-    let (context, queue) = (device.context.clone(), device.queue.clone());
-    let (samples, outputs) = (tile.samples(), tile.outputs());
-    queue.wait()?;
-    let gather = |part: Range<usize>, to: &mut [T]| cut.gather_part(tile, part, from, to);
-    // SAFETY: the buffer has room for all tiles, and nothing that uses it is under way after that wait.
-    unsafe { device.slots.upload_by(&context, samples, &gather, first, watch) }?;
-    // To the kernel this is an array as any other, with its boundary on all sides. Where the tile was cut off, that is
-    // wrong, and nobody takes what comes of it.
-    let area = Area {
-        tile: Tile::whole(tile.size()),
-        boundary: [work.boundary; 3],
-        sweeps: work.sweeps,
-        under_way: samples,
-        shared: false,
-        queued: true,
-    };
-    let plan = kernel.plan(&device.modules, &area)?;
-    // What halos take is no progress.
-    let all = work.sweeps * outputs;
-    let counted = |updates: usize| (updates as u128 * outputs as u128 / samples as u128) as usize;
-    let mut told = 0;
-    let mut over = |updates: usize| {
-        let updates = counted(updates).min(all);
-        watch.count(updates - told);
-        told = updates;
-        Ok(watch.check()?)
-    };
-    watch.check()?;
-    let sweeps = Sweeps { plan: &*plan, outputs: samples, work: kernel.work(), sweeps: work.sweeps };
-    let in_first = sweeps.run_on(&queue, kernel.name(), first, [second, first], &mut over)?;
-    queue.wait()?;
-    let span = tile.span();
-    let result = if in_first { first } else { second } + (span.start * size_of::<T>()) as sys::CUdeviceptr;
-    // SAFETY: every tile is written once, each part of it by one thread.
-    let scatter = |part: Range<usize>, from: &[T]| unsafe { cut.scatter_part(tile, part, from, to) };
-    // SAFETY: the tile lies there, and what wrote it is over.
-    unsafe { device.slots.download_by(&context, result, span.len(), &scatter, watch) }?;
-    watch.count(all - told);
-    Ok(())
+/// The buffers that deep tiles need: two to sweep to and fro, and one for the next tile.
+const DEEP_BUFFERS: usize = 3;
+
+/// A round over deep tiles.
+struct DeepRound<'a, T> {
+    kernel: &'a dyn Kernel<T>,
+    /// The whole array, and the sweeps of this round.
+    work: Work<T>,
+    cut: &'a Cut<T>,
+    from: &'a [T],
+    to: &'a SharedOutput<'a, T>,
+    watch: &'a Watch,
+}
+
+/// What is under way over a tile.
+struct Swept {
+    /// Where the tile will be.
+    result: sys::CUdeviceptr,
+    /// The updates that the watch has heard of.
+    told: usize,
+}
+
+impl<T: Element> DeepRound<'_, T> {
+    /// All tiles, one after the other: while the device is at work on one, the next is sent.
+    fn run(&self, device: &mut Device, buffers: [sys::CUdeviceptr; DEEP_BUFFERS]) -> Result<(), Error> {
+        let [mut here, other, mut ahead] = buffers;
+        let mut tiles = (0..self.cut.count()).map(|number| self.cut.tile(number)).peekable();
+        tiles.peek().map_or(Ok(()), |first| self.send(device, first, here))?;
+        while let Some(tile) = tiles.next() {
+            let swept = self.sweep(device, &tile, [here, other])?;
+            tiles.peek().map_or(Ok(()), |next| self.send(device, next, ahead))?;
+            self.fetch(device, &tile, swept)?;
+            (here, ahead) = (ahead, here);
+        }
+        Ok(())
+    }
+
+    /// Sends a tile to a buffer that nothing under way uses.
+    fn send(&self, device: &mut Device, tile: &Tile, to: sys::CUdeviceptr) -> Result<(), Error> {
+        let context = device.context.clone();
+        let gather = |part: Range<usize>, to: &mut [T]| self.cut.gather_part(tile, part, self.from, to);
+        // SAFETY: each buffer has room for every tile; nothing uses it, as the caller says.
+        unsafe { device.slots.upload_by(&context, tile.samples(), &gather, to, self.watch) }
+    }
+
+    /// Puts the sweeps over a tile, which lies in the first of these buffers, on the queue.
+    fn sweep(&self, device: &Device, tile: &Tile, buffers: [sys::CUdeviceptr; 2]) -> Result<Swept, Error> {
+        let Work { boundary, sweeps, .. } = self.work;
+        let (samples, outputs, [here, other]) = (tile.samples(), tile.outputs(), buffers);
+        // To the kernel this is an array as any other, with its boundary on all sides. Where the tile was cut off, that
+        // is wrong, and nobody takes what comes of it.
+        let area = Area {
+            tile: Tile::whole(tile.size()),
+            boundary: [boundary; 3],
+            sweeps,
+            under_way: samples,
+            shared: false,
+            queued: true,
+        };
+        let plan = self.kernel.plan(&device.modules, &area)?;
+        let mut told = 0;
+        let mut over = |updates: usize| {
+            // What is done on halos is no progress.
+            let updates = (updates as u128 * outputs as u128 / samples as u128) as usize;
+            self.watch.count(updates - told);
+            told = updates;
+            Ok(self.watch.check()?)
+        };
+        self.watch.check()?;
+        let run = Sweeps { plan: &*plan, outputs: samples, work: self.kernel.work(), sweeps };
+        let in_here = run.run_on(&device.queue, self.kernel.name(), here, [other, here], &mut over)?;
+        Ok(Swept { result: if in_here { here } else { other }, told })
+    }
+
+    /// Waits for a tile, and puts its outputs in their places.
+    fn fetch(&self, device: &mut Device, tile: &Tile, Swept { result, told }: Swept) -> Result<(), Error> {
+        device.queue.wait()?;
+        let (context, span) = (device.context.clone(), tile.span());
+        let from = result + (span.start * size_of::<T>()) as sys::CUdeviceptr;
+        // SAFETY: every tile is fetched once, and each part of it by one thread.
+        let scatter = |part: Range<usize>, from: &[T]| unsafe { self.cut.scatter_part(tile, part, from, self.to) };
+        // SAFETY: the tile lies there, and what wrote it is over.
+        unsafe { device.slots.download_by(&context, from, span.len(), &scatter, self.watch) }?;
+        self.watch.count(self.work.sweeps * tile.outputs() - told);
+        Ok(())
+    }
 }
 
 /// Whether there may be so many buffers of so many bytes beside what is held. The slots give up their own buffers on

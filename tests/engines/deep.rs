@@ -47,8 +47,9 @@ fn check_both(
 /// halo has; and with room for most of the array, or hardly any.
 pub fn sweeps_in_deep_tiles(_: Cuda) -> Outcome {
     let open = || super::open_cuda();
+    let slow = StandIn::find().is_some();
     let mut number = 0;
-    for (size, of_filter) in [
+    for (place, (size, of_filter)) in [
         ([50, 230, 1], [3, 3, 1]),
         ([13, 700, 1], [5, 5, 1]),
         ([47, 160, 1], [7, 7, 1]),
@@ -65,10 +66,17 @@ pub fn sweeps_in_deep_tiles(_: Cuda) -> Outcome {
         ([9, 8, 60], [5, 5, 5]),
         ([5, 40, 30], [1, 3, 7]),
         ([3, 4, 200], [7, 7, 7]),
-    ] {
-        for (sweeps, share) in [(2, 0.3), (3, 0.9), (7, 0.5), (8, 0.2), (20, 0.7)] {
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for (sweeps, share) in [(2, 0.4), (3, 0.9), (7, 0.6), (8, 0.3), (20, 0.8)] {
             for boundary in KINDS {
                 number += 1;
+                // The stand-in for the driver takes its time.
+                if (number + place) % 5 != 0 && slow {
+                    continue;
+                }
                 check_both(&open, share, (size, of_filter), boundary, sweeps, number)?;
             }
         }
@@ -108,10 +116,10 @@ pub fn deep_tiles_are_few_copies(cuda: Cuda, stand_in: StandIn) -> Outcome {
     let show = |error: super::Error| error.to_string();
     let size = [100, 600, 1];
     let input = ordinary(size.iter().product(), 1);
-    // Half of what the array needs: a tile is sent as one piece.
+    // As much as the array has: a third of it is a tile, which is sent as one piece.
     let cuda = cuda.with_device_bytes(size_of_val(&input[..]));
-    // Tiles in all rounds: three of them in one, and four in six.
-    for (sweeps, most) in [(2, 3), (20, 3), (50, 3), (400, 24)] {
+    // Tiles in all rounds: of 200 columns, with a halo of one for each sweep; the last in eight rounds.
+    for (sweeps, most) in [(2, 4), (20, 4), (50, 6), (400, 48)] {
         let convolution = Convolution::new(size, filter(tame(9, 1), [3, 3, 1])?).with_sweeps(sweeps);
         let mut output = vec![0.0; input.len()];
         let run = |output: &mut [f64]| {
