@@ -478,7 +478,6 @@ impl<T: Element> DeepRound<'_, T> {
             told = updates;
             Ok(self.watch.check()?)
         };
-        self.watch.check()?;
         let run = Sweeps { plan: &*plan, outputs: samples, work: self.kernel.work(), sweeps };
         let in_here = run.run_on(&device.queue, self.kernel.name(), here, [other, here], &mut over)?;
         Ok(Swept { result: if in_here { here } else { other }, told })
