@@ -16,7 +16,7 @@ use std::time::Instant;
 use cudarc::driver::{result, sys};
 
 use super::Element;
-use super::context::{Context, Stream};
+use super::context::{Context, Event, Stream};
 use super::cut::{Cut, Size, Tile};
 use super::device::{Device, HostContext};
 use super::error::failed;
@@ -410,7 +410,7 @@ fn deep<T: Element>(
     Ok(true)
 }
 
-/// The buffers that deep tiles need: two to sweep to and fro, and one for the next tile.
+/// The buffers that deep tiles need: two to sweep to and fro, and one for the last tile and then the next one.
 const DEEP_BUFFERS: usize = 3;
 
 /// A round over deep tiles.
@@ -428,23 +428,29 @@ struct DeepRound<'a, T> {
 struct Swept {
     /// Where the tile will be.
     result: sys::CUdeviceptr,
+    /// When it is there.
+    ready: Event,
     /// The updates that the watch has heard of.
     told: usize,
 }
 
 impl<T: Element> DeepRound<'_, T> {
-    /// All tiles, one after the other: while the device is at work on one, the next is sent.
+    /// All tiles, one after the other. While the device is at work on one, the outputs of the last one come back, and the
+    /// next one is sent to where they lay.
     fn run(&self, device: &mut Device, buffers: [sys::CUdeviceptr; DEEP_BUFFERS]) -> Result<(), Error> {
-        let [mut here, other, mut ahead] = buffers;
+        let [mut here, mut other, mut ahead] = buffers;
         let mut tiles = (0..self.cut.count()).map(|number| self.cut.tile(number)).peekable();
+        let mut last: Option<(Tile, Swept)> = None;
         tiles.peek().map_or(Ok(()), |first| self.send(device, first, here))?;
         while let Some(tile) = tiles.next() {
             let swept = self.sweep(device, &tile, [here, other])?;
+            last.map_or(Ok(()), |(tile, swept)| self.fetch(device, &tile, swept))?;
             tiles.peek().map_or(Ok(()), |next| self.send(device, next, ahead))?;
-            self.fetch(device, &tile, swept)?;
-            (here, ahead) = (ahead, here);
+            (here, other, ahead) = (ahead, if swept.result == here { other } else { here }, swept.result);
+            last = Some((tile, swept));
         }
-        Ok(())
+        last.map_or(Ok(()), |(tile, swept)| self.fetch(device, &tile, swept))?;
+        device.queue.wait()
     }
 
     /// Sends a tile to a buffer that nothing under way uses.
@@ -480,18 +486,17 @@ impl<T: Element> DeepRound<'_, T> {
         };
         let run = Sweeps { plan: &*plan, outputs: samples, work: self.kernel.work(), sweeps };
         let in_here = run.run_on(&device.queue, self.kernel.name(), here, [other, here], &mut over)?;
-        Ok(Swept { result: if in_here { here } else { other }, told })
+        Ok(Swept { result: if in_here { here } else { other }, ready: device.queue.mark()?, told })
     }
 
-    /// Waits for a tile, and puts its outputs in their places.
-    fn fetch(&self, device: &mut Device, tile: &Tile, Swept { result, told }: Swept) -> Result<(), Error> {
-        device.queue.wait()?;
+    /// Has the outputs of a tile come back, and puts them in their places.
+    fn fetch(&self, device: &mut Device, tile: &Tile, Swept { result, ready, told }: Swept) -> Result<(), Error> {
         let (context, span) = (device.context.clone(), tile.span());
         let from = result + (span.start * size_of::<T>()) as sys::CUdeviceptr;
         // SAFETY: every tile is fetched once, and each part of it by one thread.
         let scatter = |part: Range<usize>, from: &[T]| unsafe { self.cut.scatter_part(tile, part, from, self.to) };
-        // SAFETY: the tile lies there, and what wrote it is over.
-        unsafe { device.slots.download_by(&context, from, span.len(), &scatter, self.watch) }?;
+        // SAFETY: the tile lies there by then, and nothing that is under way behind that writes there.
+        unsafe { device.slots.download_by(&context, (from, &ready), span.len(), &scatter, self.watch) }?;
         self.watch.count(self.work.sweeps * tile.outputs() - told);
         Ok(())
     }

@@ -499,19 +499,21 @@ impl Slots {
         self.share_halves(slots, pieces.into_iter(), watch)
     }
 
-    /// Copies so many elements at the address `from` on the device to wherever `take` puts them.
+    /// Copies so many elements at the address `from` on the device to wherever `take` puts them, once `ready` has
+    /// happened.
     ///
     /// # Safety
-    /// There are as many, and nothing that writes them is under way.
+    /// There are as many then, and nothing writes them from then on.
     pub(super) unsafe fn download_by<T: Pod>(
         &mut self,
         context: &Arc<Context>,
-        from: sys::CUdeviceptr,
+        (from, ready): (sys::CUdeviceptr, &Event),
         elements: usize,
         take: &Take<T>,
         watch: &Watch,
     ) -> Result<(), Error> {
         let (slots, piece) = self.reserve_for_copy::<T>(context, elements)?;
+        self.slots[..slots].iter().try_for_each(|slot| slot.stream.begin_after(ready))?;
         let place = |part: &Range<usize>| from + (part.start * size_of::<T>()) as sys::CUdeviceptr;
         let jobs = parts(elements, piece).map(|part| Returning { from: place(&part), part, take });
         self.share_halves(slots, jobs, watch)
