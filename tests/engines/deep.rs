@@ -32,7 +32,7 @@ fn check_both(
     let mut input = ordinary(elements, number as u64);
     let awkward = [f64::NAN, 5e-324, f64::INFINITY, -0.0, f64::MAX, f64::NEG_INFINITY, 1e-310];
     // In some columns from the first to the last, wherever tiles end; and none, as they would be all there is in the end.
-    let some = if number % 3 == 0 { 0 } else { elements };
+    let some = if number.is_multiple_of(3) { 0 } else { elements };
     for (n, at) in (0..some).step_by(1 + elements / 5).chain(some.checked_sub(1)).enumerate() {
         input[at] = awkward[(n + number) % awkward.len()];
     }
@@ -74,7 +74,7 @@ pub fn sweeps_in_deep_tiles(_: Cuda) -> Outcome {
             for boundary in KINDS {
                 number += 1;
                 // The stand-in for the driver takes its time.
-                if (number + place) % 5 != 0 && slow {
+                if slow && !(number + place).is_multiple_of(5) {
                     continue;
                 }
                 check_both(&open, share, (size, of_filter), boundary, sweeps, number)?;
