@@ -12,6 +12,8 @@
 #[path = "engines/arithmetic.rs"]
 mod arithmetic;
 mod common;
+#[path = "engines/deep.rs"]
+mod deep;
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -1148,10 +1150,12 @@ const TABLE: [Case; 24] = [
 ];
 
 /// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.
-const CUDA_TABLE: [CudaCase; 16] = [
+const CUDA_TABLE: [CudaCase; 18] = [
     ("sweeps_of_images", sweeps_of_images),
     ("sweeps_of_small_images", sweeps_of_small_images),
     ("sweeps_of_volumes", sweeps_of_volumes),
+    ("sweeps_in_deep_tiles", deep::sweeps_in_deep_tiles),
+    ("deep_tiles_are_stopped", deep::deep_tiles_are_stopped),
     ("tensor_filters", tensor_filters),
     ("tensor_filters_and_infinities", tensor_filters_and_infinities),
     ("tensor_filters_and_zeros", tensor_filters_and_zeros),
@@ -1169,7 +1173,7 @@ const CUDA_TABLE: [CudaCase; 16] = [
 
 /// What holds for CUDA where a call of the driver fails at the worst moment. The stand-in alone fails when it is told
 /// to.
-const FAULT_TABLE: [FaultCase; 12] = [
+const FAULT_TABLE: [FaultCase; 13] = [
     ("progress_counts_once", progress_counts_once),
     ("taps_are_copied_anew_after_a_failure", taps_are_copied_anew_after_a_failure),
     ("a_warm_chain_asks_for_nothing", a_warm_chain_asks_for_nothing),
@@ -1177,6 +1181,7 @@ const FAULT_TABLE: [FaultCase; 12] = [
     ("tensor_cores_are_used_where_they_are", tensor_cores_are_used_where_they_are),
     ("sweeps_of_images_are_done_at_once", sweeps_of_images_are_done_at_once),
     ("sweeps_of_small_images_are_few_launches", sweeps_of_small_images_are_few_launches),
+    ("deep_tiles_are_few_copies", deep::deep_tiles_are_few_copies),
     ("late_errors_name_the_calls", late_errors_name_the_calls),
     ("a_budget_bounds_the_pool", a_budget_bounds_the_pool),
     ("a_broken_context_is_opened_anew", a_broken_context_is_opened_anew),

@@ -46,7 +46,7 @@ struct Scenario {
     next: fn() -> Result<(), Error>,
 }
 
-const SCENARIOS: [Scenario; 17] = [
+const SCENARIOS: [Scenario; 18] = [
     Scenario { name: "first_call", prepare: nothing, run: small, next: small },
     Scenario { name: "warm_call", prepare: warm, run: small, next: small },
     Scenario { name: "other_taps", prepare: warm, run: other_taps, next: other_taps },
@@ -57,6 +57,7 @@ const SCENARIOS: [Scenario; 17] = [
     Scenario { name: "derivative", prepare: nothing, run: derivative, next: derivative },
     Scenario { name: "convolution_resident", prepare: nothing, run: convolution_resident, next: convolution_resident },
     Scenario { name: "convolution_in_slabs", prepare: nothing, run: convolution_in_slabs, next: convolution_in_slabs },
+    Scenario { name: "convolution_in_deep_tiles", prepare: nothing, run: deep_tiles, next: deep_tiles },
     Scenario { name: "chain", prepare: nothing, run: chain, next: chain },
     Scenario { name: "warm_chain", prepare: warm_for_a_chain, run: chain, next: chain },
     Scenario { name: "chain_in_pieces", prepare: nothing, run: chain_in_pieces, next: chain_in_pieces },
@@ -206,6 +207,11 @@ fn convolution_resident() -> Result<(), Error> {
 
 fn convolution_in_slabs() -> Result<(), Error> {
     convolution_on(&Cuda::open(None)?.with_device_bytes(1 << 20), [128, 700, 1], [5, 5, 1], Boundary::Circular, 1)
+}
+
+/// With so little memory that tiles lie on the device one after the other, in two rounds of several sweeps.
+fn deep_tiles() -> Result<(), Error> {
+    convolution_on(&Cuda::open(None)?.with_device_bytes(24_000), [25, 60, 1], [3, 3, 1], Boundary::Circular, 18)
 }
 
 /// From the host's memory to an array, from there to another with another operator, and from that to the host's memory:

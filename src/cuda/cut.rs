@@ -10,7 +10,8 @@
 //!
 //! # Rationale
 //! A sweep over a tile spoils as much of it as the stencil reaches. With a halo for several sweeps a tile is sent once
-//! for all of them: temporal blocking.
+//! for all of them: temporal blocking. What a halo has is sent and computed for nothing, and the more sweeps it is for,
+//! the more that is: [`Cut::deep`] weighs this against the rounds that are saved.
 
 use std::ops::Range;
 
@@ -161,6 +162,73 @@ impl<T: Real> Cut<T> {
         }
     }
 
+    /// For several of so many `sweeps` of a filter of this radius over an image or a volume, with tiles of whole columns
+    /// that have at most `limit` samples; `None` where single sweeps had better go through the slots.
+    ///
+    /// The way of a sample to the device and back is the unit of time, and an `update` of it takes so long. Each round
+    /// sends all tiles, and each sweep computes all that they have. So long as few sweeps take as long as the way, halos
+    /// are worth it that are as large as half the outputs between them.
+    pub(super) fn deep(
+        size: Size,
+        boundary: Boundary<T>,
+        radius: Size,
+        sweeps: usize,
+        limit: usize,
+        update: f64,
+    ) -> Option<Cut<T>> {
+        // Where each sweep sends the array, that takes longer than what is computed meanwhile.
+        let single = (sweeps as f64 * size.iter().product::<usize>() as f64, None);
+        let cuts = numbers_to(sweeps).map(|rounds| sweeps.div_ceil(rounds)).take_while(|&at_once| at_once > 1);
+        let cuts = cuts.flat_map(|at_once| Cut::deep_tiles(size, boundary, radius, at_once, limit));
+        let timed = cuts.map(|cut| {
+            // The same number again for all rounds: these are of about as many sweeps.
+            let rounds = sweeps.div_ceil(cut.sweeps);
+            ((rounds as f64 + sweeps as f64 * update) * cut.sent(), Some(cut))
+        });
+        std::iter::once(single).chain(timed).min_by(|a, b| a.0.total_cmp(&b.0))?.1
+    }
+
+    /// The ways to cut an array for so many sweeps at once: by each number of tiles along columns, or pages, there are
+    /// as few along the other dimension as the limit asks for.
+    fn deep_tiles(
+        size: Size,
+        boundary: Boundary<T>,
+        radius: Size,
+        sweeps: usize,
+        limit: usize,
+    ) -> impl Iterator<Item = Cut<T>> {
+        let extended = (boundary == Boundary::Circular).then_some(boundary);
+        let reach = radius.map(|radius| radius.saturating_mul(sweeps));
+        let ways =
+            [[1, 2], [2, 1]].into_iter().flat_map(move |ds| numbers_to(size[ds[0]]).map(move |count| (ds, count)));
+        ways.filter_map(move |([first, second], count)| {
+            let (mut most, mut halo) = (size, [0; 3]);
+            if count > 1 {
+                (most[first], halo[first]) = (size[first].div_ceil(count), reach[first]);
+            }
+            let beside = size[0].saturating_mul(halo[first].saturating_mul(2).saturating_add(most[first]));
+            let room = limit / beside.max(1);
+            if room < size[second] {
+                halo[second] = reach[second];
+                let outputs = room.checked_sub(halo[second].checked_mul(2)?).filter(|&outputs| outputs > 0)?;
+                // All tiles of about as many.
+                most[second] = size[second].div_ceil(size[second].div_ceil(outputs));
+            }
+            Some(Cut { size, most, halo, extended, sweeps })
+        })
+    }
+
+    /// How many samples all tiles have, or somewhat fewer.
+    fn sent(&self) -> f64 {
+        let counts = self.counts();
+        let along = |d: usize| {
+            // At the array's own ends there is nothing beside a tile, unless it goes on there.
+            let cuts = if self.extended.is_some() { counts[d] } else { counts[d] - 1 };
+            self.size[d] as f64 + 2.0 * self.halo[d] as f64 * cuts as f64
+        };
+        (0..3).map(along).product()
+    }
+
     /// How many sweeps the halos are for.
     pub(super) fn sweeps(&self) -> usize {
         self.sweeps
@@ -185,8 +253,10 @@ impl<T: Real> Cut<T> {
 
     /// The most samples that a tile has.
     pub(super) fn most_samples(&self) -> usize {
-        // With a halo on both sides, also where the array ends sooner.
-        (0..3).map(|d| self.most[d] + 2 * self.halo[d]).product()
+        // With a halo on both sides, also where there are but two tiles.
+        let held = |d: usize| self.most[d] + 2 * self.halo[d];
+        let held = |d: usize| if self.extended.is_some() { held(d) } else { held(d).min(self.size[d]) };
+        (0..3).map(held).product()
     }
 
     /// The tile of this number: neighbours in memory follow each other.
@@ -212,33 +282,60 @@ impl<T: Real> Cut<T> {
 
     /// Copies the samples of `tile` out of `input` to the beginning of `to`.
     pub(super) fn gather(&self, tile: &Tile, input: &[T], to: &mut [T]) {
+        if let Some(elements) = self.neighbours(tile) {
+            return to.copy_from_slice(&input[elements]);
+        }
+        let height = tile.outputs[0].len();
+        if height == self.size[0] {
+            return self.gather_part(tile, 0..tile.samples(), input, to);
+        }
         let boundary = self.extended.unwrap_or_default();
         let [rows, columns, pages] = self.size;
-        let (height, mut to) = (tile.outputs[0].len(), to);
         let [across, along] = [1, 2].map(|d| {
             let range = &tile.outputs[d];
             range.start as isize - tile.before[d] as isize..(range.end + tile.after[d]) as isize
         });
-        if let Some(elements) = self.neighbours(tile) {
-            return to.copy_from_slice(&input[elements]);
-        }
-        // Columns that the array has are copied at once where they are neighbours in memory, and where not, one by one.
-        let [start, end] = [across.start, across.end].map(|at| at.clamp(0, columns as isize));
+        let mut to = to;
         for page in along {
             let page = boundary.sample_at(page, pages);
-            let at = |column: usize| page.map(|page| tile.outputs[0].start + rows * (column + columns * page));
-            let put = |to: &mut [T], from: Option<usize>| match from {
-                Some(from) => to.copy_from_slice(&input[from..][..to.len()]),
-                None => to.fill(boundary.constant()),
-            };
-            let outside = |column| boundary.sample_at(column, columns).and_then(at);
-            (across.start..start.min(across.end)).for_each(|column| put(take(&mut to, height), outside(column)));
-            if height == rows {
-                put(take(&mut to, (end - start) as usize * rows), at(start as usize));
-            } else {
-                (start..end).for_each(|column| put(take(&mut to, height), at(column as usize)));
+            for column in across.clone() {
+                let column = boundary.sample_at(column, columns);
+                let from =
+                    page.zip(column).map(|(page, column)| tile.outputs[0].start + rows * (column + columns * page));
+                self.put(from, input, take(&mut to, height));
             }
-            (end.max(across.start)..across.end).for_each(|column| put(take(&mut to, height), outside(column)));
+        }
+    }
+
+    /// The same with the samples of these places in the tile, of one that has whole columns.
+    pub(super) fn gather_part(&self, tile: &Tile, part: Range<usize>, input: &[T], to: &mut [T]) {
+        let boundary = self.extended.unwrap_or_default();
+        let [rows, columns, pages] = self.size;
+        let [height, width, depth] = tile.size();
+        assert!(height == rows && tile.before[0] == 0 && part.len() == to.len());
+        let first = [1, 2].map(|d| tile.outputs[d].start as isize - tile.before[d] as isize);
+        let (mut at, mut to) = (part.start, to);
+        while !to.is_empty() {
+            let (row, across, along) = (at % rows, at / rows % width, at / rows / width);
+            let (column, page) = (first[0] + across as isize, first[1] + along as isize);
+            // Columns that the array has are copied at once where they are neighbours in memory, and so are pages.
+            let inside = (0..columns as isize).contains(&column);
+            let beside = if inside { (width - across).min(columns - column as usize) } else { 1 };
+            let whole = width == columns && tile.before[1] == 0 && (0..pages as isize).contains(&page);
+            let behind = if whole { (depth - along).min(pages - page as usize) - 1 } else { 0 };
+            let run = (rows * (beside + columns * behind) - row).min(to.len());
+            let from = boundary.sample_at(page, pages).zip(boundary.sample_at(column, columns));
+            let from = from.map(|(page, column)| row + rows * (column + columns * page));
+            self.put(from, input, take(&mut to, run));
+            at += run;
+        }
+    }
+
+    /// Copies what begins at a place of `input`, or what stands beyond the array.
+    fn put(&self, from: Option<usize>, input: &[T], to: &mut [T]) {
+        match from {
+            Some(from) => to.copy_from_slice(&input[from..][..to.len()]),
+            None => to.fill(self.extended.unwrap_or_default().constant()),
         }
     }
 
@@ -251,19 +348,52 @@ impl<T: Real> Cut<T> {
             // SAFETY: every element is an output of one tile.
             return unsafe { output.places(elements) }.copy_from_slice(from);
         }
+        if tile.outputs[0].len() == self.size[0] {
+            // SAFETY: as the caller says.
+            return unsafe { self.scatter_part(tile, 0..from.len(), from, output) };
+        }
         let [rows, columns, _] = self.size;
         let [height, width, _] = tile.size();
-        let runs = if height == rows { 1 } else { tile.outputs[1].len() };
-        let run = tile.outputs[0].len() * tile.outputs[1].len() / runs.max(1);
         for (page, to) in tile.outputs[2].clone().enumerate() {
-            for column in 0..runs {
-                let from = &from[height * (column + width * page)..][..run];
+            for column in 0..tile.outputs[1].len() {
+                let from = &from[height * (column + width * page)..][..tile.outputs[0].len()];
                 let place = tile.outputs[0].start + rows * (tile.outputs[1].start + column + columns * to);
                 // SAFETY: every element is an output of one tile.
-                unsafe { output.places(place..place + run) }.copy_from_slice(from);
+                unsafe { output.places(place..place + from.len()) }.copy_from_slice(from);
             }
         }
     }
+
+    /// The same with a part of the span, counted from its beginning, of a tile that has whole columns.
+    ///
+    /// # Safety
+    /// Nobody else is at work on this part of this tile.
+    pub(super) unsafe fn scatter_part(&self, tile: &Tile, part: Range<usize>, from: &[T], output: &SharedOutput<T>) {
+        let [rows, columns, _] = self.size;
+        let [height, width, _] = tile.size();
+        assert!(height == rows && part.len() == from.len());
+        // What is between two pages' outputs are the halos of both.
+        let (page, run) = (height * width, height * tile.outputs[1].len());
+        if part.is_empty() || run == 0 {
+            return;
+        }
+        for along in part.start / page..(part.end - 1) / page + 1 {
+            let [start, end] = [part.start, part.end].map(|at| at.clamp(along * page, along * page + run));
+            if start < end {
+                let place = rows * (tile.outputs[1].start + columns * (tile.outputs[2].start + along));
+                let place = place + (start - along * page);
+                // SAFETY: every element is an output of one tile.
+                unsafe { output.places(place..place + (end - start)) }
+                    .copy_from_slice(&from[start - part.start..end - part.start]);
+            }
+        }
+    }
+}
+
+/// One, two, and so on up to `most`; of large numbers some, so that there are few in all.
+fn numbers_to(most: usize) -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(1_usize), |&number| number.checked_add((number / 8).max(1)))
+        .take_while(move |&n| n <= most)
 }
 
 /// The next `count` elements of `rest`, which goes on behind them.
@@ -309,6 +439,14 @@ mod tests {
                         assert!(2 * cut.most_samples() <= limit || cut.most == [size[0], 1, 1], "{cut:?}");
                         check(&cut, boundary);
                     }
+                    for at_once in [1, 2, 3, 9] {
+                        for limit in [1, 20, 60, 100, 1000] {
+                            for cut in Cut::deep_tiles(size, boundary, radius, at_once, limit) {
+                                assert!(cut.most_samples() <= limit, "{cut:?}");
+                                check(&cut, boundary);
+                            }
+                        }
+                    }
                 }
             }
         }
@@ -316,7 +454,7 @@ mod tests {
 
     fn check(cut: &Cut<f64>, boundary: Boundary<f64>) {
         let size @ [rows, columns, _] = cut.size;
-        let input: Vec<f64> = (0..size.iter().product()).map(|i| i as f64).collect();
+        let input: Vec<f64> = (1..=size.iter().product()).map(|i| i as f64).collect();
         let mut output = vec![f64::NAN; input.len()];
         for number in 0..cut.count() {
             let tile = cut.tile(number);
@@ -349,8 +487,30 @@ mod tests {
                 let room = [tile.outputs[d].start, size - tile.outputs[d].end];
                 assert!(ends(tile.before[d], room[0]) && ends(tile.after[d], room[1]), "{what}");
             }
-            // SAFETY: nobody else is there.
-            unsafe { cut.scatter(&tile, &copied[tile.span()], &SharedOutput::new(&mut output)) };
+            if tile.size()[0] != rows {
+                // SAFETY: nobody else is there.
+                unsafe { cut.scatter(&tile, &copied[tile.span()], &SharedOutput::new(&mut output)) };
+                continue;
+            }
+            // The same part by part.
+            let span = tile.span();
+            for step in [1, 7, 64, 100_000] {
+                for start in (0..tile.samples()).step_by(step) {
+                    let part = start..(start + step).min(tile.samples());
+                    let mut some = vec![f64::NAN; part.len()];
+                    cut.gather_part(&tile, part.clone(), &input, &mut some);
+                    assert_eq!(some, copied[part.clone()], "{part:?} of {what}");
+                }
+                output.iter_mut().for_each(|output| *output = -output.abs());
+                for start in (0..span.len()).step_by(step) {
+                    let part = start..(start + step).min(span.len());
+                    let some = &copied[span.clone()][part.clone()];
+                    // SAFETY: nobody else is there.
+                    unsafe { cut.scatter_part(&tile, part, some, &SharedOutput::new(&mut output)) };
+                }
+            }
+            assert_eq!(output.iter().filter(|output| **output > 0.0).count(), tile.outputs(), "{what}");
+            output.iter_mut().for_each(|output| *output = output.abs());
         }
         assert_eq!(output, input, "{cut:?}");
     }
@@ -390,6 +550,95 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Rounds of several sweeps over tiles, each of which is an array of its own with the boundary on all its sides, are
+    /// as many single sweeps.
+    #[test]
+    fn deep_tiles_have_what_all_their_sweeps_need() {
+        let numbers = |count: usize| (0..count).map(|i| ((i * 7919) % 1013) as f64 / 512.0 - 1.0).collect::<Vec<_>>();
+        let mut found = 0;
+        for (size, filter, sweeps) in [
+            ([3, 40, 1], [3, 3, 1], 7),
+            ([2, 30, 1], [1, 5, 1], 4),
+            ([3, 9, 1], [3, 7, 1], 3),
+            ([2, 9, 20], [3, 3, 3], 4),
+            ([2, 3, 20], [3, 5, 3], 5),
+            ([2, 20, 3], [3, 3, 5], 5),
+            ([3, 9, 7], [3, 3, 1], 5),
+            ([3, 9, 7], [5, 1, 3], 5),
+            ([4, 5, 6], [3, 1, 1], 6),
+        ] {
+            let (input, entries) = (numbers(size.iter().product()), numbers(filter.iter().product()));
+            let filter = Filter::new(entries, filter).unwrap();
+            for boundary in BOUNDARIES {
+                let run = |size, sweeps, input: &[f64]| {
+                    let what = Convolution::new(size, filter.clone()).with_boundary(boundary).with_sweeps(sweeps);
+                    let mut output = vec![f64::NAN; input.len()];
+                    Reference.convolution(&what, input.into(), (&mut output[..]).into(), &Watch::new()).unwrap();
+                    output
+                };
+                let expected = run(size, sweeps, &input);
+                let (least, most) = (size[0] * (2 * sweeps + 1), input.len());
+                let limits = (1..=8).map(|n| least + (most - least.min(most)) * n / 8);
+                let cuts = (1..=sweeps).zip(limits.cycle());
+                let cuts = cuts.flat_map(|(n, limit)| Cut::deep_tiles(size, boundary, filter.radius(), n, limit));
+                for cut in
+                    cuts.chain((1..most).filter_map(|n| Cut::deep(size, boundary, filter.radius(), sweeps, n, 0.01)))
+                {
+                    found += usize::from(cut.count() > 1);
+                    let mut last = input.clone();
+                    for first in (0..sweeps).step_by(cut.sweeps()) {
+                        let at_once = cut.sweeps().min(sweeps - first);
+                        let mut output = vec![f64::NAN; input.len()];
+                        for number in 0..cut.count() {
+                            let tile = cut.tile(number);
+                            let mut samples = vec![f64::NAN; tile.samples()];
+                            cut.gather(&tile, &last, &mut samples);
+                            let computed = run(tile.size(), at_once, &samples);
+                            // SAFETY: nobody else is there.
+                            unsafe { cut.scatter(&tile, &computed[tile.span()], &SharedOutput::new(&mut output)) };
+                        }
+                        last = output;
+                    }
+                    assert_eq!(last, expected, "{boundary:?}, {cut:?}");
+                }
+            }
+        }
+        assert!(found > 1000, "{found}");
+    }
+
+    /// Few rounds, all of about as many sweeps, in tiles of about the same size, as large as they may be.
+    #[test]
+    fn deep_tiles_go_over_the_link_a_few_times() {
+        // 3 x 3 in double, and a fifth of the way of a sample for an update of it.
+        let (quick, slow) = (0.002, 0.2);
+        let cut = |size: Size, radius, sweeps, limit, update| {
+            Cut::<f64>::deep(size, Boundary::Replicate, radius, sweeps, limit, update)
+        };
+        let large = cut([30_000, 30_000, 1], [1, 1, 0], 200, 125_000_000, quick).unwrap();
+        assert_eq!((large.sweeps, large.most, large.halo), (200, [30_000, 3750, 1], [0, 200, 0]));
+        // Rounds, where not all at once is best.
+        let many = cut([30_000, 30_000, 1], [1, 1, 0], 5000, 125_000_000, quick).unwrap();
+        assert!((3..=10).contains(&5000_usize.div_ceil(many.sweeps)), "{many:?}");
+        assert!(many.sent() < 2.0 * 9e8 && many.most_samples() > 90_000_000, "{many:?}");
+        // The more an update takes, the less is computed twice.
+        let dear = cut([30_000, 30_000, 1], [1, 1, 0], 5000, 125_000_000, slow).unwrap();
+        assert!(dear.sweeps < many.sweeps / 4 && dear.sent() < 1.1 * 9e8, "{dear:?}");
+        // Pages that the filter sees whole go one by one, or many together, and all sweeps are one round.
+        let pages = cut([100, 100, 50], [1, 1, 0], 1000, 100_000, quick).unwrap();
+        assert_eq!((pages.sweeps, pages.most, pages.halo), (1000, [100, 100, 10], [0; 3]));
+        // A volume whose pages fit is cut into slabs; one whose pages do not, along both.
+        let slabs = cut([200, 200, 400], [1; 3], 40, 8_000_000, quick).unwrap();
+        assert!(slabs.halo[1] == 0 && slabs.halo[2] == slabs.sweeps && slabs.sweeps >= 20, "{slabs:?}");
+        let bars = cut([200, 2000, 2000], [1; 3], 40, 8_000_000, quick).unwrap();
+        assert!(bars.halo[1] == bars.sweeps && bars.halo[2] == bars.sweeps && bars.sweeps > 5, "{bars:?}");
+        // Room for a column and its neighbours, or less.
+        assert_eq!(cut([1000, 100, 1], [1, 1, 0], 50, 4000, quick), None);
+        assert_eq!(cut([1000, 100, 1], [1, 1, 0], 50, 0, quick), None);
+        // Counts that no memory holds are no trouble.
+        let endless = cut([1000, 100, 1], [1, 1, 0], usize::MAX, 50_000, quick).unwrap();
+        assert!(endless.sweeps < 25 && endless.most_samples() <= 50_000, "{endless:?}");
     }
 
     #[test]

@@ -9,6 +9,7 @@
 //! What the slots hold is bounded, whatever the array's size is, and shrinks where memory is short.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::slice::ChunksMut;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -337,16 +338,23 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Fills a buffer with the elements at these places of what is to be sent.
+pub(super) type Fill<'a, T> = dyn Fn(Range<usize>, &mut [T]) + Sync + 'a;
+
+/// Takes the elements at these places of what was fetched out of a buffer.
+pub(super) type Take<'a, T> = dyn Fn(Range<usize>, &[T]) + Sync + 'a;
+
 /// Some numbers of the host on their way to the device.
 struct Sending<'a, T> {
-    input: &'a [T],
+    part: Range<usize>,
+    fill: &'a Fill<'a, T>,
     to: sys::CUdeviceptr,
 }
 
 impl<T: Pod> Job<Half<'_>> for Sending<'_, T> {
     fn start(&mut self, half: &mut Half) -> Result<(), Error> {
-        let samples = half.buffer.as_mut_slice(self.input.len());
-        samples.copy_from_slice(self.input);
+        let samples = half.buffer.as_mut_slice(self.part.len());
+        (self.fill)(self.part.clone(), samples);
         // SAFETY: who asked for an upload has room at that address for as many; as for the buffer, see `Slot::compute`.
         unsafe { result::memcpy_htod_async(self.to, samples, half.stream.handle()) }
             .map_err(failed("cuMemcpyHtoDAsync"))?;
@@ -383,12 +391,40 @@ impl<T: Pod> Job<Half<'_>> for Fetching<'_, T> {
     }
 }
 
+/// The same, where they do not belong beside each other.
+struct Returning<'a, T> {
+    from: sys::CUdeviceptr,
+    part: Range<usize>,
+    take: &'a Take<'a, T>,
+}
+
+impl<T: Pod> Job<Half<'_>> for Returning<'_, T> {
+    fn start(&mut self, half: &mut Half) -> Result<(), Error> {
+        let results = half.buffer.as_mut_slice::<T>(self.part.len());
+        // SAFETY: as for `Fetching`.
+        unsafe { result::memcpy_dtoh_async(results, self.from, half.stream.handle()) }
+            .map_err(failed("cuMemcpyDtoHAsync"))?;
+        half.over.record(half.stream)
+    }
+
+    fn finish(self, half: &mut Half) -> Result<(), Error> {
+        half.over.wait()?;
+        (self.take)(self.part.clone(), half.buffer.as_mut_slice(self.part.len()));
+        Ok(())
+    }
+}
+
 /// The elements of the first of the pieces that an output of the host is filled in. Where they are as large as the pages
 /// that large arrays have, each piece but the first and the last is a page: then no two threads wait for each other to
 /// have one cleared. (10^8 doubles, an H200's host: 19.2 to 20.6 ms, and 23.8 to 24.7 across pages.)
 fn first_piece<T>(output: &[T], piece: usize) -> usize {
     let ahead = output.as_ptr().addr() % PIECE_BYTES / size_of::<T>();
     if piece * size_of::<T>() == PIECE_BYTES { piece - ahead } else { piece }
+}
+
+/// So many elements in pieces.
+fn parts(elements: usize, piece: usize) -> impl ExactSizeIterator<Item = Range<usize>> + Send {
+    (0..elements).step_by(piece).map(move |start| start..elements.min(start + piece))
 }
 
 /// The staging slots of a device.
@@ -412,9 +448,26 @@ impl Slots {
         to: sys::CUdeviceptr,
         watch: &Watch,
     ) -> Result<(), Error> {
-        let (slots, piece) = self.reserve_for_copy::<T>(context, input.len())?;
-        let place = |i: usize| to + (i * piece * size_of::<T>()) as sys::CUdeviceptr;
-        let jobs = input.chunks(piece).enumerate().map(|(i, input)| Sending { input, to: place(i) });
+        let fill = |part: Range<usize>, to: &mut [T]| to.copy_from_slice(&input[part]);
+        // SAFETY: as the caller says.
+        unsafe { self.upload_by(context, input.len(), &fill, to, watch) }
+    }
+
+    /// The same with so many elements that `fill` collects.
+    ///
+    /// # Safety
+    /// As for [`Slots::upload`].
+    pub(super) unsafe fn upload_by<T: Pod>(
+        &mut self,
+        context: &Arc<Context>,
+        elements: usize,
+        fill: &Fill<T>,
+        to: sys::CUdeviceptr,
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        let (slots, piece) = self.reserve_for_copy::<T>(context, elements)?;
+        let place = |part: &Range<usize>| to + (part.start * size_of::<T>()) as sys::CUdeviceptr;
+        let jobs = parts(elements, piece).map(|part| Sending { to: place(&part), part, fill });
         self.share_halves(slots, jobs, watch)
     }
 
@@ -444,6 +497,26 @@ impl Slots {
             (from, left, next) = (from + bytes, others, piece);
         }
         self.share_halves(slots, pieces.into_iter(), watch)
+    }
+
+    /// Copies so many elements at the address `from` on the device to wherever `take` puts them, once `ready` has
+    /// happened.
+    ///
+    /// # Safety
+    /// There are as many then, and nothing writes them from then on.
+    pub(super) unsafe fn download_by<T: Pod>(
+        &mut self,
+        context: &Arc<Context>,
+        (from, ready): (sys::CUdeviceptr, &Event),
+        elements: usize,
+        take: &Take<T>,
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        let (slots, piece) = self.reserve_for_copy::<T>(context, elements)?;
+        self.slots[..slots].iter().try_for_each(|slot| slot.stream.begin_after(ready))?;
+        let place = |part: &Range<usize>| from + (part.start * size_of::<T>()) as sys::CUdeviceptr;
+        let jobs = parts(elements, piece).map(|part| Returning { from: place(&part), part, take });
+        self.share_halves(slots, jobs, watch)
     }
 
     /// Sees that there are slots for a copy of so many elements, with whatever they have on the device, and says how

@@ -53,6 +53,13 @@ struct Argument {
 /// The least multiply-adds that an output is counted for: as long as these takes the slowest of devices to move it.
 const LEAST_WORK: usize = 11;
 
+/// How long a byte takes on its way to the device and back, and how long a multiply-add takes where several sweeps are
+/// done at once, in nanoseconds: 10^8 doubles go there in 16.2 ms and come back in 21.2, and 3 x 3 in double does 1,240
+/// thousand million updates a second (an H200 and 16 threads, BENCHMARKS.md). Elsewhere both take longer; a chip with few
+/// units for doubles computes up to twice as much as it would have to.
+const BYTE: f64 = 0.05;
+const MULTIPLY_ADD: f64 = 7e-5;
+
 /// A convolution, for any number of sweeps.
 #[derive(Debug, Clone)]
 pub(in super::super) struct ConvolutionKernel<T> {
@@ -76,6 +83,11 @@ impl<T: Element> ConvolutionKernel<T> {
 impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
     fn cut(&self, _: usize, target: usize, limit: usize) -> Cut<T> {
         Cut::volume(self.size, self.boundary, self.filter.radius(), target, limit)
+    }
+
+    fn deep(&self, sweeps: usize, limit: usize) -> Option<Cut<T>> {
+        let update = self.work() as f64 * MULTIPLY_ADD / (size_of::<T>() as f64 * BYTE);
+        Cut::deep(self.size, self.boundary, self.filter.radius(), sweeps, limit, update)
     }
 
     fn beside(&self, _: usize) -> usize {

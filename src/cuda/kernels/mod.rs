@@ -39,6 +39,13 @@ pub(super) trait Kernel<T: Element>: Sync {
     /// `limit` if there can be fewer.
     fn cut(&self, sweeps: usize, target: usize, limit: usize) -> Cut<T>;
 
+    /// How an array of the host is cut for several of so many sweeps at once where the device has no room for it: into
+    /// tiles of at most `limit` samples, each of which lies there as an array of its own. `None` where it had better be
+    /// cut for the slots.
+    fn deep(&self, _sweeps: usize, _limit: usize) -> Option<Cut<T>> {
+        None
+    }
+
     /// Samples that a tile for so many sweeps has beside its outputs, as far as the target is without them.
     fn beside(&self, sweeps: usize) -> usize;
 
