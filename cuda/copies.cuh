@@ -17,38 +17,36 @@ __device__ __forceinline__ T* kept_address(T* pointer) {
     return static_cast<T*>(__cvta_shared_to_generic(address));
 }
 
-// Begins a copy of BYTES bytes for this thread's current group of copies: from `from` if the mask has a bit of `here`,
-// from `around` if it has one of `there`.
+// The same number, kept likewise.
+__device__ __forceinline__ unsigned int kept_number(unsigned int number) {
+    asm volatile("" : "+r"(number));
+    return number;
+}
+
+// Begins a copy of BYTES bytes for this thread's current group of copies if the mask has the bit.
 template <int BYTES>
-__device__ __forceinline__ void copy_piece(unsigned int mask, unsigned int here, unsigned int there, void* to,
-                                           const void* from, const void* around) {
+__device__ __forceinline__ void copy_piece(unsigned int mask, unsigned int bit, void* to, const void* from) {
     if constexpr (BYTES == 16) {
         asm volatile(
             "{\n"
-            ".reg .pred p, q;\n"
+            ".reg .pred p;\n"
             ".reg .b32 bit;\n"
             "and.b32 bit, %0, %1;\n"
             "setp.ne.u32 p, bit, 0;\n"
-            "and.b32 bit, %0, %2;\n"
-            "setp.ne.u32 q, bit, 0;\n"
-            "@p cp.async.cg.shared.global [%3], [%4], 16;\n"
-            "@q cp.async.cg.shared.global [%3], [%5], 16;\n"
+            "@p cp.async.cg.shared.global [%2], [%3], 16;\n"
             "}" ::"r"(mask),
-            "r"(here), "r"(there), "r"(shared_address(to)), "l"(from), "l"(around)
+            "r"(bit), "r"(shared_address(to)), "l"(from)
             : "memory");
     } else {
         asm volatile(
             "{\n"
-            ".reg .pred p, q;\n"
+            ".reg .pred p;\n"
             ".reg .b32 bit;\n"
             "and.b32 bit, %0, %1;\n"
             "setp.ne.u32 p, bit, 0;\n"
-            "and.b32 bit, %0, %2;\n"
-            "setp.ne.u32 q, bit, 0;\n"
-            "@p cp.async.ca.shared.global [%3], [%4], %6;\n"
-            "@q cp.async.ca.shared.global [%3], [%5], %6;\n"
+            "@p cp.async.ca.shared.global [%2], [%3], %4;\n"
             "}" ::"r"(mask),
-            "r"(here), "r"(there), "r"(shared_address(to)), "l"(from), "l"(around), "n"(BYTES)
+            "r"(bit), "r"(shared_address(to)), "l"(from), "n"(BYTES)
             : "memory");
     }
 }
@@ -163,11 +161,10 @@ template <typename T>
 __device__ inline T* kept_address(T* pointer) {
     return pointer;
 }
+__device__ inline unsigned int kept_number(unsigned int number) { return number; }
 template <int BYTES>
-__device__ inline void copy_piece(unsigned int mask, unsigned int here, unsigned int there, void* to, const void* from,
-                                  const void* around) {
-    if (mask & here) stand_in_copy_element(to, from, BYTES);
-    if (mask & there) stand_in_copy_element(to, around, BYTES);
+__device__ inline void copy_piece(unsigned int mask, unsigned int bit, void* to, const void* from) {
+    if (mask & bit) stand_in_copy_element(to, from, BYTES);
 }
 template <typename T, int WIDE>
 __device__ inline void read_piece(unsigned int mask, unsigned int bit, const T* from, T (&to)[WIDE]) {

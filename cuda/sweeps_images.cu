@@ -15,7 +15,7 @@ struct Tuned {
     int blocks;
 };
 constexpr bool DOUBLE = sizeof(REAL) == 8;
-constexpr Tuned TUNED = COLUMNS == 3   ? Tuned{DOUBLE ? 17 : 28, 2, 2}
+constexpr Tuned TUNED = COLUMNS == 3   ? Tuned{DOUBLE ? (ROWS == 3 ? 19 : 17) : 28, 2, 2}
                         : COLUMNS == 5 ? Tuned{DOUBLE ? (ROWS == 7 ? 15 : 17) : 28, 1, 2}
                                        : Tuned{DOUBLE ? (ROWS == 3 ? 13 : 11) : 20, 1, 2};
 }  // namespace

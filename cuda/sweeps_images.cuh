@@ -137,6 +137,24 @@ __device__ __forceinline__ int place_of(int number, int depth) {
     return (unsigned int)(number + EARLIEST * depth) % (unsigned int)depth;
 }
 
+// The column of the image that a column outside of it is, where columns go round.
+__device__ __forceinline__ int around(int column, int columns) {
+    if (column >= 0 && column < columns) return column;
+    const int rest = column % columns;
+    return rest < 0 ? rest + columns : rest;
+}
+
+// What is the same for all lanes of a warp, which the compiler cannot know: it takes few registers then, and less is
+// computed by lanes.
+template <typename Number>
+__device__ __forceinline__ Number uniform(Number number) {
+    return __shfl_sync(0xffffffff, number, 0);
+}
+template <typename T>
+__device__ __forceinline__ T* uniform(T* pointer) {
+    return reinterpret_cast<T*>(uniform(reinterpret_cast<unsigned long long>(pointer)));
+}
+
 // One warp's part in the pipeline.
 template <typename T, int RADIUS_ROWS, int RADIUS_COLUMNS, int POINTS, int STAGES, class Filter>
 struct Warp {
@@ -331,7 +349,8 @@ __device__ __forceinline__ void lay_out(const Launch<T>& launch, Block& block) {
 }
 
 // What a thread copies of each column: some runs of WIDE elements that lie next to each other, THREADS * WIDE apart. A
-// bit for each says whether the strip has it.
+// bit for each says whether the strip has it. Where each comes from is told by its distance from the column before the
+// one that comes: what lies around the image's end comes from there.
 template <typename T, int POINTS, int WIDE>
 struct Pieces {
     static constexpr int STEP = THREADS * WIDE;
@@ -339,29 +358,32 @@ struct Pieces {
     static constexpr int BYTES = WIDE * (int)sizeof(T);
     static_assert(COUNT <= 16 && POINTS / COUNT >= 2, "bits, and a point for the beginning and the end of each");
 
-    unsigned int coming;   // pieces that come from where the strip is, and, 16 bits higher, from around the image's end
-    unsigned int leaving;  // pieces that go
+    unsigned int from[COUNT];  // bytes
+    unsigned int to;           // of the first piece from the column's place in the output, bytes
+    unsigned int coming;       // pieces that come
+    unsigned int leaving;      // pieces that go
 
-    __device__ __forceinline__ explicit Pieces(const Block& block) : coming(0), leaving(0) {
-#pragma unroll 1
+    __device__ __forceinline__ Pieces(const Block& block, long long rows)
+        : to(kept_number(threadIdx.x * BYTES)), coming(0), leaving(0) {
+#pragma unroll
         for (int k = 0; k < COUNT; ++k) {
             const int at = threadIdx.x * WIDE + k * STEP;
-            if (at < block.wrap) coming |= 1u << k;
-            else if (at < block.height) coming |= 0x10000u << k;
+            from[k] = kept_number((unsigned int)((at < block.wrap ? at + rows : at) * sizeof(T)));
+            if (at < block.height) coming |= 1u << k;
             if (at < block.to - block.from) leaving |= 1u << k;
         }
     }
 
-    // Piece k of a column, of which each pointer is where this thread's first one is or would be.
-    __device__ __forceinline__ void bring(int k, T* to, const T* from, long long rows) const {
-        const T* const at = from + k * STEP;
-        copy_piece<BYTES>(coming, 1u << k, 0x10000u << k, to + k * STEP, at, at - rows);
+    // Piece k of a column. `before` is the strip's place in the column before it, and `column` that in the column.
+    __device__ __forceinline__ void bring(int k, T* to, const T* before) const {
+        copy_piece<BYTES>(coming, 1u << k, to + k * STEP, reinterpret_cast<const char*>(before) + from[k]);
     }
     __device__ __forceinline__ void read(int k, const T* from, T (&to)[WIDE]) const {
         read_piece(leaving, 1u << k, from + k * STEP, to);
     }
-    __device__ __forceinline__ void write(int k, T* to, const T (&from)[WIDE]) const {
-        write_piece(leaving, 1u << k, to + k * STEP, from);
+    __device__ __forceinline__ void write(int k, T* column, const T (&from)[WIDE]) const {
+        T* const first = reinterpret_cast<T*>(reinterpret_cast<char*>(column) + to);
+        write_piece(leaving, 1u << k, first + k * STEP, from);
     }
 };
 
@@ -405,14 +427,14 @@ __device__ __forceinline__ void sweep_images(const Launch<T>& launch) {
         }
     }
 
-    const Copies copies(block);
+    const Copies copies(block, launch.rows);
     T* const coming_here = kept_address(memory + PAD + thread * WIDE);
     T* const leaving_here =
         kept_address(memory + first_ring + (launch.warps - 1) * ring + PAD + block.from + thread * WIDE);
     // Of the slots that are like any other: how many there are to come, where columns come from and go to, and
     // their places in the rings.
     int alike = 0;
-    const T* input = nullptr;
+    const T* before = nullptr;
     T* output = nullptr;
     unsigned int from = 0, to = 0, coming_to = 0, leaving_from = 0;
 
@@ -430,13 +452,13 @@ __device__ __forceinline__ void sweep_images(const Launch<T>& launch) {
             const int k = i / EACH;
             if (k >= Copies::COUNT) return;
             if (i % EACH == 0) {
-                copies.bring(k, coming_here + coming_to, input, launch.rows);
+                copies.bring(k, coming_here + coming_to, before);
                 copies.read(k, leaving_here + leaving_from, held);
             } else if (i % EACH == EACH - 1) {
                 copies.write(k, output, held);
             }
         });
-        input += launch.rows;
+        before += launch.rows;
         output += launch.rows;
         from = next(from, own_ring);
         to = next(to, ring);
@@ -448,18 +470,13 @@ __device__ __forceinline__ void sweep_images(const Launch<T>& launch) {
         const int coming = block.coming + slot;
         const int leaving = block.leaving + slot;
         if (coming >= block.low && coming < block.high) {
-            int of_image = coming;
-            if (of_image < 0 || of_image >= launch.columns) {
-                of_image %= launch.columns;
-                if (of_image < 0) of_image += launch.columns;
-            }
-            const T* const input = launch.input + block.top + of_image * launch.rows + thread * WIDE;
+            const T* const before = launch.input + block.top + (around(coming, launch.columns) - 1) * launch.rows;
             T* const to = coming_here + place_of(coming - block.low, first_depth) * PITCH;
 #pragma unroll
-            for (int k = 0; k < Copies::COUNT; ++k) copies.bring(k, to, input, launch.rows);
+            for (int k = 0; k < Copies::COUNT; ++k) copies.bring(k, to, before);
         }
         if (leaving >= block.begin && leaving < block.end) {
-            T* const output = launch.output + block.output + (leaving - block.begin) * launch.rows + thread * WIDE;
+            T* const output = launch.output + block.output + (leaving - block.begin) * launch.rows;
             const T* const from = leaving_here + place_of(leaving - block.low, launch.depth) * PITCH;
 #pragma unroll
             for (int k = 0; k < Copies::COUNT; ++k) {
@@ -505,18 +522,20 @@ __device__ __forceinline__ void sweep_images(const Launch<T>& launch) {
         const int inner = circular ? columns.first : most(columns.first, WARP_REACH);
         const int outer = circular ? columns.last : least(columns.last, launch.columns - 1);
         int until = least(outer - columns.zero, block.end - block.leaving);
-        until = least(until, least(block.high, launch.columns) - block.coming);
         const int column = columns.zero + slot;
         const int coming = block.coming + slot;
         const int leaving = block.leaving + slot;
-        if (column < inner || coming < most(block.low, 0) || leaving < block.begin || slot >= until) return;
-        alike = until - slot;
-        from = place_of(column - block.low, own_depth) * PITCH;
-        to = place_of(column - WARP_REACH - block.low, launch.depth) * PITCH;
-        coming_to = place_of(coming - block.low, first_depth) * PITCH;
-        leaving_from = place_of(leaving - block.low, launch.depth) * PITCH;
-        input = launch.input + block.top + coming * launch.rows + thread * WIDE;
-        output = launch.output + block.output + (leaving - block.begin) * launch.rows + thread * WIDE;
+        // The columns that come are neighbours in memory up to where they go round.
+        const int of_image = around(coming, launch.columns);
+        until = least(until, least(block.high - block.coming, slot + launch.columns - of_image));
+        if (column < inner || coming < block.low || leaving < block.begin || slot >= until) return;
+        alike = uniform(until - slot);
+        from = uniform(place_of(column - block.low, own_depth) * PITCH);
+        to = uniform(place_of(column - WARP_REACH - block.low, launch.depth) * PITCH);
+        coming_to = uniform(place_of(coming - block.low, first_depth) * PITCH);
+        leaving_from = uniform(place_of(leaving - block.low, launch.depth) * PITCH);
+        before = uniform(launch.input + block.top + (of_image - 1) * launch.rows);
+        output = uniform(launch.output + block.output + (leaving - block.begin) * launch.rows);
     };
     // The first slots only bring columns. A column that comes is for a slot LEAD later, one that goes was there before
     // the last barrier.

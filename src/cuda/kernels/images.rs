@@ -34,6 +34,9 @@ const SHARED_BESIDE: usize = 2 << 10;
 /// No segment has as many columns.
 const MOST_COLUMNS: usize = 1 << 23;
 
+/// The most rows or columns of an image: the bytes of a column, and of a strip beside it, are counted in 32 bits.
+const MOST_PLACES: usize = 1 << 28;
+
 /// What a launch takes beside its slots, and the same for a single sweep, in microseconds.
 const LAUNCH: f64 = 3.0;
 
@@ -62,8 +65,8 @@ struct Kind {
 /// Measured on an H200, with driver 580: the square filters, then the others. Single sweeps of the latter in double go
 /// through tensor cores, but for 3 x 5 and 5 x 3.
 const KINDS: [Kind; 18] = [
-    single("sweeps_images_float_03", [3, 3], [28, 2], [0.731, 430.0]),
-    single("sweeps_images_float_05", [5, 5], [28, 1], [0.899, 355.0]),
+    single("sweeps_images_float_03", [3, 3], [28, 2], [0.707, 430.0]),
+    single("sweeps_images_float_05", [5, 5], [28, 1], [0.921, 355.0]),
     single("sweeps_images_float_07", [7, 7], [20, 1], [1.174, 260.0]),
     single("sweeps_images_float_03x05", [3, 5], [28, 1], [0.665, 131.0]),
     single("sweeps_images_float_05x03", [5, 3], [28, 2], [1.083, 119.0]),
@@ -71,8 +74,8 @@ const KINDS: [Kind; 18] = [
     single("sweeps_images_float_07x03", [7, 3], [28, 2], [1.420, 96.0]),
     single("sweeps_images_float_05x07", [5, 7], [20, 1], [0.902, 82.0]),
     single("sweeps_images_float_07x05", [7, 5], [28, 1], [1.205, 77.0]),
-    double("sweeps_images_double_03", [3, 3], [17, 2], 192, [0.766, 252.0]),
-    double("sweeps_images_double_05", [5, 5], [17, 1], 192, [1.037, 236.0]),
+    double("sweeps_images_double_03", [3, 3], [19, 2], 192, [0.834, 252.0]),
+    double("sweeps_images_double_05", [5, 5], [17, 1], 192, [1.005, 236.0]),
     double("sweeps_images_double_07", [7, 7], [11, 1], 192, [1.208, 191.0]),
     double("sweeps_images_double_03x05", [3, 5], [17, 1], 160, [0.788, 87.0]),
     double("sweeps_images_double_05x03", [5, 3], [17, 2], 160, [1.270, 89.0]),
@@ -259,7 +262,7 @@ pub(super) fn plan<'a, T: Element>(
         return Ok(single);
     };
     let multiprocessors = device.multiprocessors.max(1) as usize;
-    let fits = whole && area.queued && area.sweeps > 1 && rows.max(columns) <= i32::MAX as usize / 4;
+    let fits = whole && area.queued && area.sweeps > 1 && rows.max(columns) <= MOST_PLACES;
     let word = word(boundary);
     if !fits || kind.layout(size, word, area.sweeps, multiprocessors).is_none() {
         return Ok(single);
