@@ -1,0 +1,39 @@
+// Many sweeps of the stencil of StencilConstantMemory_CUDA along long lines, in one launch, on the tensor cores of chips
+// of compute capability 9.0: see sweeps_tensor.cuh.
+//
+// Compiled once for each odd number of taps from 11 to 21 (-DTAPS=11, 13, .. 21), each into a module of its own.
+
+#ifndef TAPS
+#error "TAPS, the number of taps, must be given"
+#endif
+
+// The filter. All 21 entries are there whatever TAPS is; those beyond it are not read.
+__constant__ double kernelTaps[21];
+
+#include "sweeps_tensor.cuh"
+
+namespace {
+// Sweeps of a launch, warps of a block, turns of the band that make a chunk, and chunks of a warp's ring. Measured on an
+// H200 among some.
+#ifndef TUNED
+#if TAPS >= 15
+#define TUNED 6, 8, 2, 3
+#else
+#define TUNED 8, 8, 2, 4
+#endif
+#endif
+using Tuned = Pipeline<TAPS, TUNED>;
+constexpr int PARAMETERS[] = {TUNED};
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(LANES * PARAMETERS[1], 1) sweeps_tensor(Launch launch) {
+    Tuned::sweep(launch);
+}
+
+// What the host must know to launch it, told by the module itself.
+extern "C" __constant__ unsigned int launch_sweeps = PARAMETERS[0];
+extern "C" __constant__ unsigned int block_warps = PARAMETERS[1];
+extern "C" __constant__ unsigned int lag_steps = Tuned::LAG;
+extern "C" __constant__ unsigned int chunk_steps = Tuned::STEPS;
+extern "C" __constant__ unsigned int least_length = Tuned::LEAST_LENGTH;
+extern "C" __constant__ unsigned int shared_bytes = Tuned::SHARED;
