@@ -10,9 +10,9 @@
 //    stage's four samples: nothing moves between lanes, and nothing goes through memory between sweeps. All stages take
 //    a step at a time, each what the one before it finished in the step before: SWEEPS * TILES multiplications that do
 //    not wait for each other.
-//  - Samples come through a ring in shared memory, that only the warp uses, by copies in bulk. Outputs are written from
-//    registers. Each row begins SWEEPS * RADIUS samples ahead of its outputs and computes for itself what it needs of
-//    its neighbours.
+//  - Samples come through a ring in shared memory, that only the warp uses, by copies that run by themselves: one for
+//    each step, between the multiplications. Outputs are written from registers. Each row begins SWEEPS * RADIUS samples
+//    ahead of its outputs and computes for itself what it needs of its neighbours.
 //
 // So each output is the chain of fused multiply-adds from +0 in the order of the taps, with products with zeros ahead of
 // it and behind it, never in between. Such a product changes two things, and nothing else:
@@ -31,7 +31,6 @@
 namespace {
 
 constexpr int LANES = 32;
-constexpr unsigned int NOT_FINITE = 0x7ffu << 21;  // the upper half of infinities and NaN without the sign, or less
 
 // What is outside a line, at -1 - i and at length + i, in every sweep.
 enum Boundary {
@@ -41,8 +40,8 @@ enum Boundary {
     CIRCULAR = 3,   // the points length - 1 - i and i
 };
 
-// The lines that one launch sweeps. The host guarantees length >= LEAST_LENGTH, fewer than 2^31 rows, and that the last
-// row of a line begins ahead of the line's last outputs that go through tensor cores.
+// The lines that one launch sweeps. The host guarantees length >= LEAST_LENGTH and, with the groups of four outputs of a
+// line that lie MARGIN or more from both ends, (rows - 1) * row_steps < groups <= rows * row_steps.
 struct Lines {
     const double* input;
     double* output;    // another array
@@ -57,7 +56,7 @@ struct Lines {
 
 struct Launch {
     Lines lines;
-    int never[24];  // zeros: see `END_OF_STEP`
+    int never[24];  // zeros: see `END_OF_STEP` and `copy_of`
 };
 
 // Ends the block of instructions after each step. Otherwise ptxas orders the multiplications by accumulator, and each
@@ -67,27 +66,54 @@ struct Launch {
         if (launch.never[NUMBER] != 0) return; \
     } while (0)
 
-// Writes here, where `written`, and without a branch: that would end the block of instructions, too.
+// Writes and copies where `which` has that bit, here, and without a branch: that would end the block of instructions,
+// too. A copy is of two doubles, and both addresses are multiples of 16; it belongs to this thread's current group.
 #ifdef __CUDACC_RTC__
-__device__ __forceinline__ void write_if(bool written, double* to, double value) {
+__device__ __forceinline__ void write_of(unsigned int which, int bit, double* to, double value) {
+    asm volatile(
+        "{\n"
+        ".reg .pred p;\n"
+        ".reg .b32 b;\n"
+        "and.b32 b, %2, %3;\n"
+        "setp.ne.u32 p, b, 0;\n"
+        "@p st.global.f64 [%0], %1;\n"
+        "}" ::"l"(to),
+        "d"(value), "r"(which), "r"(1u << bit)
+        : "memory");
+}
+__device__ __forceinline__ void copy_pair_if(bool copied, Shared to, const double* from) {
     asm volatile(
         "{\n"
         ".reg .pred p;\n"
         "setp.ne.s32 p, %2, 0;\n"
-        "@p st.global.f64 [%0], %1;\n"
-        "}" ::"l"(to),
-        "d"(value), "r"(static_cast<int>(written))
+        "@p cp.async.cg.shared.global [%0], [%1], 16;\n"
+        "}" ::"r"(to.at),
+        "l"(from), "r"(static_cast<int>(copied))
         : "memory");
 }
 #else
-__device__ inline void write_if(bool written, double* to, double value) {
-    if (written) *to = value;
+__device__ inline void write_of(unsigned int which, int bit, double* to, double value) {
+    if ((which >> bit & 1) != 0) *to = value;
+}
+__device__ inline void copy_pair_if(bool copied, Shared to, const double* from) {
+    if (copied) stand_in_copy_element(const_cast<double*>(to.at), from, 2 * sizeof *from);
 }
 #endif
 
+// The same number, of which the compiler cannot know that it is, as `zero` is zero. Otherwise it would make a copy of a
+// sample for each multiplication that has it, and keep what it was copied from as long: more than there are registers.
+__device__ __forceinline__ double copy_of(double value, int zero) {
+#ifdef __CUDACC_RTC__
+    return __hiloint2double(__double2hiint(value) ^ zero, __double2loint(value) ^ zero);
+#else
+    (void)zero;
+    return value;
+#endif
+}
+
 // What a kernel for TAP_COUNT taps does with SWEEPS sweeps a launch, by WARPS warps a block, each with a ring of CHUNKS
-// chunks of TURNS turns of the band.
-template <int TAP_COUNT, int SWEEPS, int WARPS, int TURNS, int CHUNKS>
+// chunks of samples.
+template <int TAP_COUNT, int SWEEPS, int WARPS, int CHUNKS>
 struct Pipeline {
     static constexpr int RADIUS = TAP_COUNT / 2;
     static constexpr int REACH = RADIUS * SWEEPS;
@@ -98,14 +124,14 @@ struct Pipeline {
     // Steps from one where a group of outputs has its first samples to that where it is finished by the last stage.
     static constexpr int LAG = SWEEPS * GROUP_STEPS - 1;
 
-    // A chunk is CHUNK samples of each row, and two more: the row's first sample may have to lie at an odd place. PITCH
-    // is such that a warp reads four of each of eight rows without conflicts.
-    static constexpr int STEPS = PLACES * TURNS;
-    static constexpr int CHUNK = 4 * STEPS;
-    static constexpr int COPIED = CHUNK + 2;
+    // A chunk is for a turn of the band: CHUNK samples of each row, and some more, as the row's first sample may have to
+    // lie at an odd place. PITCH is such that a warp reads four of each of eight rows without conflicts.
+    static constexpr int CHUNK = 4 * PLACES;
     static constexpr int PITCH = CHUNK + 4;
     static_assert(PITCH % 8 == 4, "rows are to begin at banks apart from each other");
-    static constexpr int RING = ROWS * PITCH * CHUNKS;
+    static constexpr int CHUNK_ROOM = ROWS * PITCH;
+    static constexpr int RING = CHUNK_ROOM * CHUNKS;
+    static_assert(CHUNKS >= 3, "one is read, one has come, and the others are on their way");
 
     // Plain chains: a lane has EACH neighbouring outputs, an odd number for the banks, and ROOM points are at hand.
     static constexpr int EACH = 7;
@@ -133,10 +159,12 @@ struct Pipeline {
         double ring[RING];
         Row rows[ROWS];
         unsigned long long again[LANES];  // see `remember`
-        Barrier full[CHUNKS];             // tells when a chunk has come
     };
 
     static constexpr int SHARED = WARPS * static_cast<int>(sizeof(Memory));
+
+    // Of an output, the complement of twice its upper half is less than this where it is infinite or NaN.
+    static constexpr unsigned int FINITE = 1u << 21;
 
     static __device__ __forceinline__ Memory& memory() {
         DYNAMIC_SHARED(double2, shared);
@@ -165,7 +193,7 @@ struct Pipeline {
         const double* const from = lines.input + line * lines.length + (output - REACH);
         const int odd = static_cast<int>(reinterpret_cast<unsigned long long>(from) >> 3 & 1);
         // No more than any row reads, so that it can be counted.
-        const long long most = 4ll * (lines.row_steps + LAG + STEPS) + 2;
+        const long long most = 4ll * (lines.row_steps + LAG + PLACES) + 4;
         const long long samples = (lines.length - (output - REACH) + odd) & ~1ll;
         Row row;
         row.from = from - odd;
@@ -177,35 +205,34 @@ struct Pipeline {
         return row;
     }
 
-    // How many of a row's samples a chunk brings.
-    static __device__ __forceinline__ int count_of(const Row& row, int chunk) {
-        const int left = row.samples - chunk * CHUNK;
-        return left < 0 ? 0 : left < COPIED ? left : COPIED;
+    // What a lane copies: every other pair of samples of a row, in turn with its neighbour. Of a row that ends before,
+    // what the ring had is left: its outputs are not written, and zeros, or samples of the same row, do no harm.
+    struct Copies {
+        const double* from;  // of the chunk that comes
+        int left;            // samples of the row from there on
+
+        __device__ __forceinline__ void step(Shared to, int step) const {
+            copy_pair_if(left > 4 * step, to + 4 * step, from + 4 * step);
+        }
+        __device__ __forceinline__ void next_chunk() {
+            from += CHUNK;
+            left -= CHUNK;
+        }
+    };
+
+    // Which of a turn's steps finish outputs of a row, as bits; the first of them would finish its output of this
+    // number, by four.
+    static __device__ __forceinline__ unsigned int finished(int output, int steps) {
+        const int low = output < 0 ? (-output < PLACES ? -output : PLACES) : 0;
+        const int left = steps - output;
+        const int high = left < 0 ? 0 : left < PLACES ? left : PLACES;
+        return ((1u << high) - 1) & ~((1u << low) - 1);
     }
 
-    // Asks for a chunk, into a place of the ring. Of a row that ends before, what the ring had is left: its outputs are
-    // not written, and zeros, or samples of the same row, do no harm.
-    static __device__ __forceinline__ void fetch(int chunk, int place) {
-        Memory& own = memory();
-        if (threadIdx.x % LANES < ROWS) {
-            arrive(own.full + place, 8 * count_of(own.rows[threadIdx.x % LANES], chunk));
-        }
-        if (is_elected()) {
-#pragma unroll
-            for (int i = 0; i < ROWS; ++i) {
-                const int count = count_of(own.rows[i], chunk);
-                if (count > 0) {
-                    copy_bulk(own.ring + (place * ROWS + i) * PITCH, own.rows[i].from + chunk * CHUNK, 8 * count,
-                              own.full + place);
-                }
-            }
-        }
-    }
-
-    // Which pieces of this lane's two rows are to be computed again: pieces of as many chunks as `chunks_of_piece`, by
-    // the step in which outputs are written. What was met changes outputs of that piece and of the next one.
-    static __device__ __noinline__ void remember(int chunk, int chunks_of_piece) {
-        memory().again[threadIdx.x % LANES] |= 3ull << chunk / chunks_of_piece;
+    // Which pieces of this lane's two rows are to be computed again: pieces of as many turns as `turns_of_piece`, by the
+    // turn in which outputs are written. What was met changes outputs of that piece and of the next one.
+    static __device__ __noinline__ void remember(int turn, int turns_of_piece) {
+        memory().again[threadIdx.x % LANES] |= 3ull << turn / turns_of_piece;
     }
 
     // Where a point of the window's buffer is taken from: places of a circular line go round.
@@ -321,10 +348,6 @@ struct Pipeline {
         const long long rows = lines.lines * lines.rows;
         compute_ends(lines, warp, warps);
         Memory& own = memory();
-        if (lane == 0) {
-            for (int i = 0; i < CHUNKS; ++i) make_barrier(own.full + i, ROWS);
-            barriers_are_made();
-        }
 
         // The band: the taps of a tile's groups at their ages. This lane's part is of the sample q, and of the output
         // g / 2 of the even group or of the odd one, which is a step younger.
@@ -335,9 +358,8 @@ struct Pipeline {
             const int tap = 4 * of_group + q - g / 2;
             band[age] = tap >= 0 && tap < TAP_COUNT ? kernelTaps[tap >= 0 && tap < TAP_COUNT ? tap : 0] : 0.0;
         }
+        const unsigned int awkward = lines.near_zero > FINITE ? lines.near_zero : FINITE;
 
-        int place = 0;       // of the ring, where the present chunk is
-        int parity = 0;      // of the barriers' phases there
 #pragma unroll 1
         for (long long first_row = ROWS * warp; first_row < rows; first_row += ROWS * warps) {
             __syncwarp();
@@ -345,21 +367,26 @@ struct Pipeline {
             own.again[lane] = 0;
 #pragma unroll 1
             for (int at = lane; at < RING; at += LANES) own.ring[at] = 0;
-            writes_before_copies();
             __syncwarp();
-            const int chunks = (lines.row_steps + LAG + STEPS - 1) / STEPS;
-            const int chunks_of_piece = (chunks + 61) / 62;
+            const int turns = (lines.row_steps + LAG + PLACES - 1) / PLACES;
+            const int turns_of_piece = (turns + 61) / 62;
+
+            const Shared ring = in_shared(own.ring);
+            const int own_copies = lane / 2 * PITCH + lane % 2 * 2;
+            Copies copies{own.rows[lane / 2].from + lane % 2 * 2, own.rows[lane / 2].samples - lane % 2 * 2};
 #pragma unroll 1
-            for (int i = 0, at = place; i < CHUNKS && i < chunks; ++i, at = at + 1 == CHUNKS ? 0 : at + 1) fetch(i, at);
+            for (int i = 0; i < CHUNKS - 1; ++i) {
+#pragma unroll
+                for (int step = 0; step <= PLACES; ++step) copies.step(ring + (i * CHUNK_ROOM + own_copies), step);
+                end_group();
+                copies.next_chunk();
+            }
 
             // Of the lane's two rows, what it has of samples, and where its outputs go: those of the present turn.
-            const Shared ring = in_shared(own.ring);
             const int own_samples[2] = {g * PITCH + q + own.rows[g].odd, (g + 8) * PITCH + q + own.rows[g + 8].odd};
-            const int room[2] = {own.rows[g].steps, own.rows[g + 8].steps};
             double* to[2] = {own.rows[g].to + q - 4 * LAG, own.rows[g + 8].to + q - 4 * LAG};
-            int output = -LAG;
-            unsigned int least = ~0u;  // magnitude of the last stage's samples, less 1: zero does not count
-            unsigned int most = 0;     // upper half of the outputs without their signs
+            // The least of what tells that a sample of the last stage is near zero, or an output large.
+            unsigned int met = ~0u;
 
             double sums[SWEEPS][TILES][4];
             double samples[SWEEPS][2];
@@ -373,80 +400,82 @@ struct Pipeline {
                 samples[p][0] = samples[p][1] = 0;
             }
 
-            wait(own.full + place, parity);
+            wait_groups<CHUNKS - 2>();
             __syncwarp();
-            Shared now = ring + place * (ROWS * PITCH);
-            samples[0][0] = read_here(now + own_samples[0]);
-            samples[0][1] = read_here(now + own_samples[1]);
+            int place = 0;  // of the ring, in doubles, where the present chunk is
+            samples[0][0] = read_here(ring + own_samples[0]);
+            samples[0][1] = read_here(ring + own_samples[1]);
 #pragma unroll 1
-            for (int chunk = 0; chunk < chunks; ++chunk) {
-                const int next_place = place + 1 == CHUNKS ? 0 : place + 1;
-                const int next_parity = place + 1 == CHUNKS ? parity ^ 1 : parity;
-#pragma unroll 1
-                for (int turn = 0; turn < TURNS; ++turn) {
+            for (int turn = 0; turn < turns; ++turn) {
+                const int next_place = place == RING - CHUNK_ROOM ? 0 : place + CHUNK_ROOM;
+                // The chunk before the present one makes room.
+                const Shared copied = ring + ((place == 0 ? RING : place) - CHUNK_ROOM + own_copies);
+                const Shared now[2] = {ring + (place + own_samples[0]), ring + (place + own_samples[1])};
+                const int output = turn * PLACES - LAG;
+                const unsigned int written =
+                    finished(output, own.rows[g].steps) | finished(output, own.rows[g + 8].steps) << PLACES;
 #pragma unroll
-                    for (int step = 0; step < PLACES; ++step) {
-                        double next[SWEEPS + 1][2];
-                        Shared from = now + 4 * (step + 1);
-                        if (step == PLACES - 1 && turn == TURNS - 1) {
-                            from = ring + next_place * (ROWS * PITCH);
-                            if (chunk + 1 < chunks) wait(own.full + next_place, next_parity);
-                            __syncwarp();
-                        }
-                        next[0][0] = read_here(from + own_samples[0]);
-                        next[0][1] = read_here(from + own_samples[1]);
+                for (int step = 0; step < PLACES; ++step) {
+                    double next[SWEEPS + 1][2];
+                    copies.step(copied, step);
+                    if (step < PLACES - 1) {
 #pragma unroll
-                        for (int k = 0; k < TILES; ++k) {
+                        for (int i = 0; i < 2; ++i) next[0][i] = read_here(now[i] + 4 * (step + 1));
+                    } else {
+                        copies.step(copied, PLACES);
+                        end_group();
+                        wait_groups<CHUNKS - 2>();
+                        __syncwarp();
 #pragma unroll
-                            for (int p = 0; p < SWEEPS; ++p) {
-                                // The age of the group at place 0, and the place of the one that is finished: its tile
-                                // comes first.
-                                const int age = (step + 64 * PLACES - p * GROUP_STEPS) % PLACES;
-                                const int done = (age + PLACES - (GROUP_STEPS - 1) % PLACES) % PLACES;
-                                const int tile = (done / 2 + k) % TILES;
-                                multiply_4(sums[p][tile], samples[p][0], samples[p][1],
-                                           band[(age + PLACES - 2 * tile) % PLACES]);
-                                if (k == (TILES > 1 ? 1 : 0)) {
-                                    double(&d)[4] = sums[p][done / 2];
-                                    next[p + 1][0] = d[done % 2];
-                                    next[p + 1][1] = d[2 + done % 2];
-                                    d[done % 2] = 0;
-                                    d[2 + done % 2] = 0;
+                        for (int i = 0; i < 2; ++i) next[0][i] = read_here(ring + (next_place + own_samples[i]));
+                    }
+#pragma unroll
+                    for (int k = 0; k < TILES; ++k) {
+#pragma unroll
+                        for (int p = 0; p < SWEEPS; ++p) {
+                            // The age of the group at place 0, and the place of the one that is finished: its tile comes
+                            // first.
+                            const int age = (step + 64 * PLACES - p * GROUP_STEPS) % PLACES;
+                            const int done = (age + PLACES - (GROUP_STEPS - 1) % PLACES) % PLACES;
+                            const int tile = (done / 2 + k) % TILES;
+                            multiply_4(sums[p][tile], samples[p][0], samples[p][1],
+                                       band[(age + PLACES - 2 * tile) % PLACES]);
+                            if (k == (TILES > 1 ? 1 : 0)) {
+                                double(&d)[4] = sums[p][done / 2];
+#pragma unroll
+                                for (int i = 0; i < 2; ++i) {
+                                    next[p + 1][i] = copy_of(d[2 * i + done % 2], launch.never[23]);
+                                    d[2 * i + done % 2] = 0;
                                 }
                             }
                         }
-#pragma unroll
-                        for (int i = 0; i < 2; ++i) {
-                            write_if(static_cast<unsigned int>(output + step) < static_cast<unsigned int>(room[i]),
-                                     to[i] + 4 * step, next[SWEEPS][i]);
-                            keep_least(least, magnitude(next[SWEEPS - 1][i]) - 1);
-                            keep_most(most, high_word(next[SWEEPS][i]) << 1);
-                        }
-#pragma unroll
-                        for (int p = 0; p < SWEEPS; ++p) {
-                            samples[p][0] = next[p][0];
-                            samples[p][1] = next[p][1];
-                        }
-                        END_OF_STEP(step);
                     }
-                    now = now + 4 * PLACES;
-                    output += PLACES;
-                    to[0] += 4 * PLACES;
-                    to[1] += 4 * PLACES;
+#pragma unroll
+                    for (int i = 0; i < 2; ++i) {
+                        write_of(written, step + i * PLACES, to[i] + 4 * step, next[SWEEPS][i]);
+                        keep_least(met, magnitude(next[SWEEPS - 1][i]) - 1);
+                        keep_least(met, ~(high_word(next[SWEEPS][i]) << 1));
+                    }
+#pragma unroll
+                    for (int p = 0; p < SWEEPS; ++p) {
+                        samples[p][0] = next[p][0];
+                        samples[p][1] = next[p][1];
+                    }
+                    END_OF_STEP(step);
                 }
-                __syncwarp();
-                if (chunk + CHUNKS < chunks) fetch(chunk + CHUNKS, place);
-                if (least < lines.near_zero || most >= NOT_FINITE) {
-                    remember(chunk, chunks_of_piece);
-                    least = ~0u;
-                    most = 0;
-                }
+                copies.next_chunk();
+                to[0] += CHUNK;
+                to[1] += CHUNK;
                 place = next_place;
-                parity = next_parity;
-                now = ring + place * (ROWS * PITCH);
+                if (met < awkward) {
+                    remember(turn, turns_of_piece);
+                    met = ~0u;
+                }
             }
-            bool again = own.again[lane] != 0;
-            if (__any_sync(0xffffffffu, again)) compute_again(lines, first_row, chunks_of_piece * STEPS);
+            wait_groups<0>();
+            if (__any_sync(0xffffffffu, own.again[lane] != 0)) {
+                compute_again(lines, first_row, turns_of_piece * PLACES);
+            }
         }
     }
 };

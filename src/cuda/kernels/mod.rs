@@ -119,6 +119,12 @@ pub(super) trait Plan<T> {
     /// How many of so many sweeps a launch does at once.
     fn fused(&self, sweeps: usize) -> Result<usize, Error>;
 
+    /// How many sweeps are submitted at a time at least, where there are as many, and in multiples of that: fewer would
+    /// take a slower way. More than 1 only where a sweep is one unit.
+    fn together(&self) -> usize {
+        1
+    }
+
     /// Where in the array that it writes the tile's outputs begin: the place of the first one there.
     fn first_output(&self) -> usize;
 

@@ -413,6 +413,10 @@ impl<T: Element> Plan<T> for SweepsPlan<'_, T> {
         }
     }
 
+    fn together(&self) -> usize {
+        self.tensor.as_ref().map_or(1, |tensor| tensor.sweeps)
+    }
+
     fn first_output(&self) -> usize {
         self.first_output
     }

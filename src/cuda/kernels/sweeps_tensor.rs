@@ -22,9 +22,9 @@ struct Module {
     sweeps: usize,
     /// Warps of a block, of which a multiprocessor holds one.
     warps: usize,
-    /// Steps that a row takes beyond those for its outputs, and the steps of a chunk.
+    /// Steps that a row takes beyond those for its outputs, and the steps of a turn of the band: it takes whole turns.
     lag: usize,
-    chunk: usize,
+    turn: usize,
     /// How many times as fast it is as `cuda/sweeps.cu` for each step that it takes, if all those were for outputs. As
     /// measured on an H200 (BENCHMARKS.md).
     gain: f64,
@@ -34,19 +34,19 @@ const fn module(
     name: &'static str,
     taps: usize,
     [sweeps, warps]: [usize; 2],
-    [lag, chunk]: [usize; 2],
+    [lag, turn]: [usize; 2],
     gain: f64,
 ) -> Module {
-    Module { name, taps, sweeps, warps, lag, chunk, gain }
+    Module { name, taps, sweeps, warps, lag, turn, gain }
 }
 
 const MODULES: [Module; 6] = [
-    module("sweeps_tensor_11", 11, [8, 8], [31, 8], 1.25),
-    module("sweeps_tensor_13", 13, [8, 8], [31, 8], 1.25),
-    module("sweeps_tensor_15", 15, [6, 8], [29, 12], 1.25),
-    module("sweeps_tensor_17", 17, [6, 8], [29, 12], 1.25),
-    module("sweeps_tensor_19", 19, [6, 8], [35, 12], 1.25),
-    module("sweeps_tensor_21", 21, [6, 8], [35, 12], 1.25),
+    module("sweeps_tensor_11", 11, [8, 8], [31, 4], 1.25),
+    module("sweeps_tensor_13", 13, [8, 8], [31, 4], 1.25),
+    module("sweeps_tensor_15", 15, [6, 8], [29, 6], 1.25),
+    module("sweeps_tensor_17", 17, [6, 8], [29, 6], 1.25),
+    module("sweeps_tensor_19", 19, [6, 8], [35, 6], 1.25),
+    module("sweeps_tensor_21", 21, [6, 8], [35, 6], 1.25),
 ];
 
 /// From such a gain on they are used: where samples are infinite or NaN, what depends on them is computed twice.
@@ -86,7 +86,7 @@ impl Module {
     /// `cuda/sweeps.cu`; `None` for lines that it cannot do.
     ///
     /// What it does for nothing: what each row computes ahead of its first output, places of warps that no row takes,
-    /// and steps of the last chunk.
+    /// and steps of the last turn.
     fn layout(&self, length: usize, lines: usize, multiprocessors: usize) -> Option<(Layout, f64)> {
         if length < self.least_length() || lines == 0 {
             return None;
@@ -98,7 +98,7 @@ impl Module {
             let row_steps = groups.div_ceil(rows);
             let rows = groups.div_ceil(row_steps);
             let rounds = (rows * lines).div_ceil(at_once);
-            let steps = rounds * (row_steps + self.lag).next_multiple_of(self.chunk);
+            let steps = rounds * (row_steps + self.lag).next_multiple_of(self.turn);
             (Layout { rows, row_steps }, steps)
         };
         let (layout, steps) = (1..=4).map(of_rounds).min_by_key(|&(_, steps)| steps)?;
@@ -230,10 +230,10 @@ mod tests {
                 let (_, rest) = ptx.split_once(&format!(" {name} = ")).unwrap();
                 rest.split_once(';').unwrap().0.parse().unwrap()
             };
-            let Module { name, taps, sweeps, warps, lag, chunk, .. } = module;
+            let Module { name, taps, sweeps, warps, lag, turn, .. } = module;
             assert_eq!(*name, format!("sweeps_tensor_{taps}"));
-            let told = ["launch_sweeps", "block_warps", "lag_steps", "chunk_steps", "least_length"].map(constant);
-            assert_eq!(told, [*sweeps, *warps, *lag, *chunk, module.least_length()], "{name}");
+            let told = ["launch_sweeps", "block_warps", "lag_steps", "turn_steps", "least_length"].map(constant);
+            assert_eq!(told, [*sweeps, *warps, *lag, *turn, module.least_length()], "{name}");
             assert!(constant("shared_bytes") <= 227 << 10, "{name}");
             assert!(ptx.contains(".target sm_90\n"), "{name}");
         }
