@@ -124,8 +124,8 @@ struct Pipeline {
     // Steps from one where a group of outputs has its first samples to that where it is finished by the last stage.
     static constexpr int LAG = SWEEPS * GROUP_STEPS - 1;
 
-    // A chunk is for a turn of the band: CHUNK samples of each row, and some more, as the row's first sample may have to
-    // lie at an odd place. PITCH is such that a warp reads four of each of eight rows without conflicts.
+    // A chunk is for a turn of the band: CHUNK samples of each row, and four more, as copies begin at multiples of 32
+    // bytes, up to three samples ahead. PITCH is such that a warp reads four of each of eight rows without conflicts.
     static constexpr int CHUNK = 4 * PLACES;
     static constexpr int PITCH = CHUNK + 4;
     static_assert(PITCH % 8 == 4, "rows are to begin at banks apart from each other");
@@ -140,15 +140,15 @@ struct Pipeline {
     static_assert(ROOM > 3 * REACH, "the end of a line is one window");
 
     // The first outputs of a line that go through tensor cores are no nearer to its beginning, and the last to its end:
-    // their samples come in pairs.
-    static constexpr int MARGIN = REACH + 1;
+    // their samples come by four, and in pairs.
+    static constexpr int MARGIN = REACH + 3;
     static constexpr int LEAST_LENGTH = 2 * MARGIN + 8;
 
     // Where a row's samples are and where its outputs go.
     struct Row {
-        const double* from;  // the first sample, or the one ahead of it: a multiple of 16
+        const double* from;  // the first sample, or some ahead of it: a multiple of 32
         double* to;
-        int odd;      // whether it is the one ahead
+        int ahead;    // how many
         int samples;  // at hand from there on, an even number
         int steps;    // its outputs, by four
         int unused;
@@ -191,14 +191,14 @@ struct Pipeline {
         const long long left = groups_of(lines, line) - begin;
         const long long output = first_output(lines, line) + 4 * begin;
         const double* const from = lines.input + line * lines.length + (output - REACH);
-        const int odd = static_cast<int>(reinterpret_cast<unsigned long long>(from) >> 3 & 1);
+        const int ahead = static_cast<int>(reinterpret_cast<unsigned long long>(from) >> 3 & 3);
         // No more than any row reads, so that it can be counted.
         const long long most = 4ll * (lines.row_steps + LAG + PLACES) + 4;
-        const long long samples = (lines.length - (output - REACH) + odd) & ~1ll;
+        const long long samples = (lines.length - (output - REACH) + ahead) & ~1ll;
         Row row;
-        row.from = from - odd;
+        row.from = from - ahead;
         row.to = lines.output + line * lines.length + output;
-        row.odd = odd;
+        row.ahead = ahead;
         row.samples = static_cast<int>(samples < most ? samples : most);
         row.steps = static_cast<int>(left < lines.row_steps ? left : lines.row_steps);
         row.unused = 0;
@@ -383,7 +383,7 @@ struct Pipeline {
             }
 
             // Of the lane's two rows, what it has of samples, and where its outputs go: those of the present turn.
-            const int own_samples[2] = {g * PITCH + q + own.rows[g].odd, (g + 8) * PITCH + q + own.rows[g + 8].odd};
+            const int own_samples[2] = {g * PITCH + q + own.rows[g].ahead, (g + 8) * PITCH + q + own.rows[g + 8].ahead};
             double* to[2] = {own.rows[g].to + q - 4 * LAG, own.rows[g + 8].to + q - 4 * LAG};
             // The least of what tells that a sample of the last stage is near zero, or an output large.
             unsigned int met = ~0u;

@@ -1526,11 +1526,11 @@ fn tensor_cores_are_used_where_they_are(cuda: Cuda, stand_in: StandIn) -> Outcom
 }
 
 /// How many sweeps along lines a launch on tensor cores does, by the number of taps.
-const TENSOR_SWEEPS: [(usize, usize); 6] = [(11, 8), (13, 8), (15, 6), (17, 6), (19, 6), (21, 6)];
+const TENSOR_SWEEPS: [(usize, usize); 4] = [(13, 8), (17, 6), (19, 6), (21, 6)];
 
 /// Lines that are long enough for that on the four multiprocessors of the stand-in for the driver: one, of which the
 /// last row is full or not; some, that begin at addresses of every kind; one row each.
-const TENSOR_LINES: [(usize, usize); 5] = [(500_003, 1), (523_264, 1), (90_001, 7), (14_003, 37), (1203, 512)];
+const TENSOR_LINES: [(usize, usize); 5] = [(850_003, 1), (860_160, 1), (130_001, 7), (26_003, 39), (2003, 512)];
 
 /// What there is among the samples.
 #[derive(Debug, Clone, Copy)]
@@ -1603,8 +1603,12 @@ fn lines_on_tensor_cores(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<usize>, S
     let long = Lines::new(TENSOR_LINES[0].0, 1);
     let asked = TENSOR_SWEEPS.into_iter().map(|(taps, sweeps)| (taps, sweeps, long));
     // Too few sweeps, too few taps, too short a line, lines that are no neighbours.
-    let others =
-        [(21, 5, long), (9, 8, long), (21, 6, Lines::new(20_000, 1)), (21, 6, Lines::strided(2, TENSOR_LINES[0].0, 1))];
+    let others = [
+        (21, 5, long),
+        (11, 8, long),
+        (21, 6, Lines::new(20_000, 1)),
+        (21, 6, Lines::strided(2, TENSOR_LINES[0].0, 1)),
+    ];
     for (taps, sweeps, lines) in asked.chain(others) {
         let stencil = stencil(lines, &tame(taps, 1))?.with_sweeps(sweeps);
         let from = array_with(cuda, &ordinary(lines.elements(), 2)).map_err(show)?;

@@ -40,17 +40,15 @@ const fn module(
     Module { name, taps, sweeps, warps, lag, turn, gain }
 }
 
-const MODULES: [Module; 6] = [
-    module("sweeps_tensor_11", 11, [8, 8], [31, 4], 1.25),
-    module("sweeps_tensor_13", 13, [8, 8], [31, 4], 1.25),
-    module("sweeps_tensor_15", 15, [6, 8], [29, 6], 1.25),
-    module("sweeps_tensor_17", 17, [6, 8], [29, 6], 1.25),
-    module("sweeps_tensor_19", 19, [6, 8], [35, 6], 1.25),
-    module("sweeps_tensor_21", 21, [6, 8], [35, 6], 1.25),
+const MODULES: [Module; 4] = [
+    module("sweeps_tensor_13", 13, [8, 8], [31, 4], 1.16),
+    module("sweeps_tensor_17", 17, [6, 8], [29, 6], 1.11),
+    module("sweeps_tensor_19", 19, [6, 8], [35, 6], 1.20),
+    module("sweeps_tensor_21", 21, [6, 8], [35, 6], 1.32),
 ];
 
 /// From such a gain on they are used: where samples are infinite or NaN, what depends on them is computed twice.
-const WORTH_IT: f64 = 1.05;
+const WORTH_IT: f64 = 1.03;
 
 /// Rows that a warp takes at a time, and the outputs of each that it finishes in a step.
 const ROWS: usize = 16;
@@ -74,7 +72,7 @@ struct Layout {
 impl Module {
     /// How many outputs at either end of a line go through plain chains at least.
     fn margin(&self) -> usize {
-        self.taps / 2 * self.sweeps + 1
+        self.taps / 2 * self.sweeps + 3
     }
 
     /// The shortest line that the kernel can do.
@@ -250,8 +248,12 @@ mod tests {
                 for lines in [1, 2, 3, 37, 1000, 100_000] {
                     for multiprocessors in [1, 4, 132] {
                         let what = format!("{} {length} {lines} {multiprocessors}", module.name);
-                        let (Layout { rows, row_steps }, gain) =
-                            module.layout(length, lines, multiprocessors).unwrap_or_else(|| panic!("{what}"));
+                        let Some((Layout { rows, row_steps }, gain)) = module.layout(length, lines, multiprocessors)
+                        else {
+                            // Longer rows than the kernel counts.
+                            assert!(length * lines > 1 << 33, "{what}");
+                            continue;
+                        };
                         let groups = (length - 2 * module.margin()) / OUTPUTS;
                         assert!(rows * row_steps >= groups && (rows - 1) * row_steps < groups, "{what}");
                         assert!(gain > 0.0 && gain <= module.gain * 1.01 + 1.0, "{what}");
