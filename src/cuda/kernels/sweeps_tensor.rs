@@ -83,7 +83,7 @@ impl Module {
     /// How a launch over so many lines is laid out on so many multiprocessors, and how many times as fast it is as
     /// `cuda/sweeps.cu`; `None` for lines that it cannot do.
     ///
-    /// What it does for nothing: what each row computes ahead of its first output, places of warps that no row takes,
+    /// What it does for nothing: the ends of lines, which take time on the vector units; what each row computes ahead of its first output, places of warps that no row takes,
     /// and steps of the last turn.
     fn layout(&self, length: usize, lines: usize, multiprocessors: usize) -> Option<(Layout, f64)> {
         if length < self.least_length() || lines == 0 {
@@ -101,7 +101,7 @@ impl Module {
         };
         let (layout, steps) = (1..=4).map(of_rounds).min_by_key(|&(_, steps)| steps)?;
         let counted = layout.row_steps <= MOST_STEPS && layout.rows.saturating_mul(lines) <= MOST_ROWS;
-        let useful = (length * lines) as f64 / (steps * OUTPUTS * at_once) as f64;
+        let useful = (groups * OUTPUTS * lines) as f64 / (steps * OUTPUTS * at_once) as f64;
         counted.then_some((layout, self.gain * useful))
     }
 }
