@@ -83,8 +83,8 @@ impl Module {
     /// How a launch over so many lines is laid out on so many multiprocessors, and how many times as fast it is as
     /// `cuda/sweeps.cu`; `None` for lines that it cannot do.
     ///
-    /// What it does for nothing: the ends of lines, which take time on the vector units; what each row computes ahead of its first output, places of warps that no row takes,
-    /// and steps of the last turn.
+    /// What it does for nothing: the ends of lines, which take time on the vector units, what each row computes ahead of
+    /// its first output, places of warps that no row takes, and steps of the last turn.
     fn layout(&self, length: usize, lines: usize, multiprocessors: usize) -> Option<(Layout, f64)> {
         if length < self.least_length() || lines == 0 {
             return None;
