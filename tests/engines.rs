@@ -1150,12 +1150,13 @@ const TABLE: [Case; 24] = [
 ];
 
 /// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.
-const CUDA_TABLE: [CudaCase; 18] = [
+const CUDA_TABLE: [CudaCase; 19] = [
     ("sweeps_of_images", sweeps_of_images),
     ("sweeps_of_small_images", sweeps_of_small_images),
     ("sweeps_of_volumes", sweeps_of_volumes),
     ("sweeps_in_deep_tiles", deep::sweeps_in_deep_tiles),
     ("deep_tiles_are_stopped", deep::deep_tiles_are_stopped),
+    ("sweeps_on_tensor_cores", sweeps_on_tensor_cores),
     ("tensor_filters", tensor_filters),
     ("tensor_filters_and_infinities", tensor_filters_and_infinities),
     ("tensor_filters_and_zeros", tensor_filters_and_zeros),
@@ -1173,13 +1174,14 @@ const CUDA_TABLE: [CudaCase; 18] = [
 
 /// What holds for CUDA where a call of the driver fails at the worst moment. The stand-in alone fails when it is told
 /// to.
-const FAULT_TABLE: [FaultCase; 13] = [
+const FAULT_TABLE: [FaultCase; 14] = [
     ("progress_counts_once", progress_counts_once),
     ("taps_are_copied_anew_after_a_failure", taps_are_copied_anew_after_a_failure),
     ("a_warm_chain_asks_for_nothing", a_warm_chain_asks_for_nothing),
     ("filters_in_turn_are_not_sent_again", filters_in_turn_are_not_sent_again),
     ("tensor_cores_are_used_where_they_are", tensor_cores_are_used_where_they_are),
     ("sweeps_of_images_are_done_at_once", sweeps_of_images_are_done_at_once),
+    ("sweeps_go_to_tensor_cores_where_they_are", sweeps_go_to_tensor_cores_where_they_are),
     ("sweeps_of_small_images_are_few_launches", sweeps_of_small_images_are_few_launches),
     ("deep_tiles_are_few_copies", deep::deep_tiles_are_few_copies),
     ("late_errors_name_the_calls", late_errors_name_the_calls),
@@ -1528,9 +1530,121 @@ fn tensor_cores_are_used_where_they_are(cuda: Cuda, stand_in: StandIn) -> Outcom
     Ok(())
 }
 
-/// Sweeps over images around the sizes of strips, of a lane's rows and of a warp's, for more sweeps and fewer than a
+@@A@@/// Sweeps over images around the sizes of strips, of a lane's rows and of a warp's, for more sweeps and fewer than a
 /// launch does; with samples here and there that spread or fade away.
-fn sweeps_of_images(cuda: Cuda) -> Outcome {
+@@B@@/// How many sweeps along lines a launch on tensor cores does, by the number of taps.
+const TENSOR_SWEEPS: [(usize, usize); 4] = [(13, 8), (17, 6), (19, 6), (21, 6)];
+
+/// Lines that are long enough for that on the four multiprocessors of the stand-in for the driver: one, of which the
+/// last row is full or not; some, that begin at addresses of every kind; one row each.
+const TENSOR_LINES: [(usize, usize); 5] = [(850_003, 1), (860_160, 1), (130_001, 7), (26_003, 39), (2003, 512)];
+
+/// What there is among the samples.
+#[derive(Debug, Clone, Copy)]
+enum Among {
+    /// Nothing: no output is computed twice.
+    Ordinary,
+    /// Infinities and NaN here and there, and at the ends of lines.
+    Infinities,
+    /// Zeros, and among them samples so small that sums of some sweep are rounded to -0.
+    Underflow,
+    /// Whole numbers, of which many sums cancel to +0.
+    Whole,
+}
+
+/// Sweeps along lines, in as many launches on tensor cores as there are, and then some.
+fn sweeps_on_tensor_cores(cuda: Cuda) -> Outcome {
+    let longer = if StandIn::find().is_some() { 1 } else { 33 };
+    let kinds = [Among::Ordinary, Among::Infinities, Among::Underflow, Among::Whole];
+    let mut number = 0;
+    for (n, (taps, at_once)) in TENSOR_SWEEPS.into_iter().enumerate() {
+        for (m, among) in kinds.into_iter().enumerate() {
+            let (length, count) = TENSOR_LINES[number % TENSOR_LINES.len()];
+            let lines = Lines::new(length * longer, count);
+            let sweeps = [at_once, at_once + 1, 2 * at_once, 2 * at_once + 3][(number / 3) % 4];
+            let boundary = KINDS[(n + m) % KINDS.len()];
+            number += 1;
+            let seed = number as u64;
+            let large = |x: f64| if x.abs() < 1e-9 { 0.5 } else { x };
+            let mut input: Vec<f64> = ordinary(lines.elements(), seed).into_iter().map(large).collect();
+            let mut entries = tame(taps, seed + 1);
+            match among {
+                Among::Ordinary => {}
+                Among::Infinities => {
+                    // Ends of lines, the first points that are no end, and what falls on each place of a step.
+                    let reach = taps / 2 * at_once;
+                    let places = [0, length * longer - 1, reach + 3, length * longer - reach - 4];
+                    let here_and_there = (number..lines.elements()).step_by(20_011);
+                    for (n, at) in places.into_iter().chain(here_and_there).enumerate() {
+                        input[at] = [f64::INFINITY, f64::NAN, f64::NEG_INFINITY, f64::MAX][n % 4];
+                    }
+                }
+                Among::Underflow => {
+                    const SMALL: [f64; 9] =
+                        [1.0, -1e-290, 1e-296, -1e-300, 1e-304, -1e-308, 1e-313, -1e-318, f64::MIN_POSITIVE];
+                    input.fill(0.0);
+                    for (n, at) in (number..lines.elements()).step_by(509).enumerate() {
+                        input[at] = SMALL[n % SMALL.len()];
+                    }
+                    entries = entries.into_iter().map(|x| -0.02 * x.abs() - 1e-4).collect();
+                }
+                Among::Whole => {
+                    input = input.into_iter().map(|x| (3.0 * x).round()).collect();
+                    entries = (0..taps).map(|k| [1.0, -1.0, 0.0][k % 3]).collect();
+                }
+            }
+            let what = |error| format!("{among:?}: {error}");
+            ends::between(ends::ARRAY_TO_ARRAY, || {
+                check_sweeps(&cuda, &input, lines, &entries, boundary, sweeps).map_err(what)
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Which numbers of taps have launches on tensor cores of so many sweeps along lines on the device: of the kernels for
+/// lines, those alone ask for more shared memory than every chip has.
+fn lines_on_tensor_cores(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<usize>, String> {
+    let show = |error: Error| error.to_string();
+    let mut found = Vec::new();
+    let long = Lines::new(TENSOR_LINES[0].0, 1);
+    let asked = TENSOR_SWEEPS.into_iter().map(|(taps, sweeps)| (taps, sweeps, long));
+    // Too few sweeps, too few taps, too short a line, lines that are no neighbours.
+    let others = [
+        (21, 5, long),
+        (11, 8, long),
+        (21, 6, Lines::new(20_000, 1)),
+        (21, 6, Lines::strided(2, TENSOR_LINES[0].0, 1)),
+    ];
+    for (taps, sweeps, lines) in asked.chain(others) {
+        let stencil = stencil(lines, &tame(taps, 1))?.with_sweeps(sweeps);
+        let from = array_with(cuda, &ordinary(lines.elements(), 2)).map_err(show)?;
+        let mut to = Compute::<f64>::array(cuda, lines.elements()).map_err(show)?;
+        stand_in.reset();
+        cuda.stencil(&stencil, Source::Array(&from), Target::Array(&mut to), &Watch::new()).map_err(show)?;
+        if (0..stand_in.calls()).any(|number| stand_in.call(number).contains("FuncSetAttribute")) {
+            found.push(taps);
+        }
+    }
+    Ok(found)
+}
+
+/// Long lines are swept on tensor cores where there are such, for many taps.
+fn sweeps_go_to_tensor_cores_where_they_are(cuda: Cuda, stand_in: StandIn) -> Outcome {
+    let found = lines_on_tensor_cores(&cuda, stand_in)?;
+    if found != TENSOR_SWEEPS.map(|(taps, _)| taps) {
+        return Err(format!("on tensor cores: {found:?}"));
+    }
+    let ended = common::child("lines", &[("CUDA_STAND_IN_CAPABILITY", "8.9")])?;
+    if !ended.status.success() || !ended.output.contains("on tensor cores: []") {
+        return Err(format!("{:?}: {}", ended.status, ended.output));
+    }
+    Ok(())
+}
+
+/// Sweeps of square filters over images around the sizes of strips, of a lane's rows and of a warp's, for more sweeps
+/// and fewer than a launch does; with samples here and there that spread or fade away.
+@@E@@fn sweeps_of_images(cuda: Cuda) -> Outcome {
     let slow = StandIn::find().is_some();
     let mut number = 0;
     // A filter's size, and the rows that a lane holds in double and in single.
@@ -2113,6 +2227,12 @@ fn in_child(what: &str) -> Outcome {
     match what {
         "tensor cores" => {
             let found = on_tensor_cores(&open_cuda()?, StandIn::find().ok_or("no stand-in")?)?;
+            println!("on tensor cores: {found:?}");
+            cuda::release();
+            Ok(())
+        }
+        "lines" => {
+            let found = lines_on_tensor_cores(&open_cuda()?, StandIn::find().ok_or("no stand-in")?)?;
             println!("on tensor cores: {found:?}");
             cuda::release();
             Ok(())

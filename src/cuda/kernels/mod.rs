@@ -5,6 +5,7 @@ mod convolution;
 mod images;
 mod lines;
 mod sweeps;
+mod sweeps_tensor;
 mod tensor;
 mod tiles;
 mod volumes;
@@ -26,7 +27,7 @@ pub(super) use convolution::ConvolutionKernel;
 pub(super) use lines::{LinesKernel, Operator};
 pub(super) use sweeps::SweepsKernel;
 
-/// The compute capability of the chips that load `images`, `tensor` and `volumes`. Others have no such instructions, or
+/// The compute capability of the chips that load `images`, `sweeps_tensor`, `tensor` and `volumes`. Others have no such instructions, or
 /// fewer units that do them, or were not measured.
 const CAPABILITY: (i32, i32) = (9, 0);
 
@@ -125,6 +126,12 @@ pub(super) trait Plan<T> {
     /// How many of so many sweeps a launch does at once.
     fn fused(&self, sweeps: usize) -> Result<usize, Error>;
 
+    /// How many sweeps are submitted at a time at least, where there are as many, and in multiples of that: fewer would
+    /// take a slower way. More than 1 only where a sweep is one unit.
+    fn together(&self) -> usize {
+        1
+    }
+
     /// Where in the array that it writes the tile's outputs begin: the place of the first one there.
     fn first_output(&self) -> usize;
 
@@ -137,7 +144,7 @@ pub(super) trait Plan<T> {
 }
 
 /// What stands outside, as the kernels call it: the `Boundary` of `cuda/sweeps.cuh`, of `cuda/convolution.cu`, of
-/// `cuda/sweeps_images.cuh`, of `cuda/sweeps_tiles.cuh`, of `cuda/sweeps_volumes.cuh` and of `cuda/tensor_strips.cuh`.
+/// `cuda/sweeps_images.cuh`, of `cuda/sweeps_tensor.cuh`, of `cuda/sweeps_tiles.cuh`, of `cuda/sweeps_volumes.cuh` and of `cuda/tensor_strips.cuh`.
 fn word<T>(boundary: Boundary<T>) -> u32 {
     match boundary {
         Boundary::Constant(_) => CONSTANT,

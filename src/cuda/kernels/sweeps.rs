@@ -12,6 +12,7 @@ use super::super::module::{Function, Modules, Shape, counter, launch};
 use super::super::pace::{SharedPace, evenly};
 use super::super::schedule::SWEPT_BYTES;
 use super::lines::{Kind as OperatorKind, Operator};
+use super::sweeps_tensor::{self, TensorSweeps};
 use super::{Area, Kernel, LoadOnce, Loaded, Plan, word};
 use crate::stencil::{Boundary, Error, Lines, MAX_TAPS};
 
@@ -293,12 +294,20 @@ pub(in super::super) struct SweepsKernel<T> {
     boundary: Boundary<T>,
     /// By kind.
     loaded: [LoadOnce; 5],
+    /// For tensor cores.
+    on_tensor_cores: LoadOnce,
 }
 
 impl<T: Element> SweepsKernel<T> {
     /// For lines of any kind.
     pub(in super::super) fn new(operator: &Operator, lines: Lines, boundary: Boundary<T>) -> SweepsKernel<T> {
-        SweepsKernel { operator: *operator, lines, boundary, loaded: Default::default() }
+        SweepsKernel {
+            operator: *operator,
+            lines,
+            boundary,
+            loaded: Default::default(),
+            on_tensor_cores: LoadOnce::default(),
+        }
     }
 }
 
@@ -339,9 +348,15 @@ impl<T: Element> Kernel<T> for SweepsKernel<T> {
         let coefficients = (symbol, self.operator.coefficients());
         let Loaded { function, module } =
             self.loaded[kind as usize].get(modules, area.queued, name, coefficients, c"sweeps")?;
+        let tensor = if derivative {
+            None
+        } else {
+            sweeps_tensor::plan(&self.on_tensor_cores, modules, area, lines, &self.operator)?
+        };
         Ok(Box::new(SweepsPlan {
             function,
-            pace: module.pace(area.shared),
+            pace: tensor.as_ref().map_or_else(|| module.pace(area.shared), |tensor| tensor.pace),
+            tensor,
             tile: kind.tile(2 * self.operator.radius + 1),
             kind,
             side_by_side,
@@ -356,6 +371,8 @@ impl<T: Element> Kernel<T> for SweepsKernel<T> {
 struct SweepsPlan<'a, T> {
     function: &'a Function,
     pace: &'a SharedPace,
+    /// What goes through tensor cores, as many sweeps at a time; the rest does not.
+    tensor: Option<TensorSweeps<'a>>,
     kind: Kind,
     /// `None` for short lines.
     tile: Option<Tile>,
@@ -390,7 +407,14 @@ impl<T: Element> Plan<T> for SweepsPlan<'_, T> {
     }
 
     fn fused(&self, sweeps: usize) -> Result<usize, Error> {
-        Ok(self.layout(sweeps)?.sweeps)
+        match &self.tensor {
+            Some(tensor) if sweeps >= tensor.sweeps => Ok(tensor.sweeps),
+            _ => Ok(self.layout(sweeps)?.sweeps),
+        }
+    }
+
+    fn together(&self) -> usize {
+        self.tensor.as_ref().map_or(1, |tensor| tensor.sweeps)
     }
 
     fn first_output(&self) -> usize {
@@ -398,6 +422,10 @@ impl<T: Element> Plan<T> for SweepsPlan<'_, T> {
     }
 
     fn sweep(&self, stream: sys::CUstream, sweeps: usize, [input, output]: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
+        if let Some(tensor) = self.tensor.as_ref().filter(|tensor| tensor.sweeps == sweeps) {
+            // SAFETY: as below.
+            return unsafe { tensor.launch(stream, [input, output]) };
+        }
         let layout = self.layout(sweeps)?;
         let shape = Shape::row(layout.blocks, self.tile.map_or(SHORT_THREADS, |tile| tile.threads))?;
         let [inner, length, outer] =

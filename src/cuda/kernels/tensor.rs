@@ -203,7 +203,7 @@ fn abreast(strips: usize, warps: usize) -> usize {
 /// The product of a sample and an entry is a multiple of the product of their last places' values. Where that is no
 /// less than the least subnormal number, 2^-1074, each sum is a multiple of it, and none is rounded to zero. So 2^e is
 /// near enough if e - 52 and the exponent of the smallest entry's last place are less than -1074 together.
-fn near_zero<T: Element>(entries: &[T]) -> u32 {
+pub(super) fn near_zero<T: Element>(entries: &[T]) -> u32 {
     // Of the last place of each entry that is not zero; infinities and NaN have none, and no sum with them is finite.
     let last_place = |entry: f64| ((entry.to_bits() >> 52 & 0x7ff) as i32).max(1) - 1075;
     let entries = entries.iter().map(|entry| entry.to_f64()).filter(|entry| *entry != 0.0 && entry.is_finite());
