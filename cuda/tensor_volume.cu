@@ -23,16 +23,16 @@ constexpr int ACROSS = 16, CHUNKS = 3;
 #else
 #error "SIZE, the most rows, columns and pages of the filter, must be 5 or 7"
 #endif
-constexpr int WARPS = 8;    // that multiply
-constexpr int LOOKING = 3;  // that look at samples
-constexpr int BLOCKS = 1;   // at once
+constexpr int WARPS = 8;     // that multiply
+constexpr int BRINGING = 4;  // that bring samples and look at them
+constexpr int BLOCKS = 1;    // at once
 constexpr int RADIUS = SIZE / 2;
 constexpr int SLOTS = 8;
 constexpr int STEPS = 8;  // multiply-adds of an output's column
 constexpr int ROWS = 16;
 constexpr int APART = SIZE == 5 ? 2 : 1;  // rows between the two of a slot
 constexpr int COLUMNS = ACROSS + SIZE - 1;  // of samples
-constexpr int THREADS = LANES * (WARPS + 1 + LOOKING);
+constexpr int THREADS = LANES * (WARPS + BRINGING);
 // Samples of a column that a strip needs beside its ROWS, and one more: the first may have to lie at an odd place.
 constexpr int BESIDE = STEPS;
 // Rows below the image that outputs in it are multiplied for, be it by zero.
@@ -42,7 +42,7 @@ constexpr int STRIDE = WARPS * (ROWS + BESIDE);
 constexpr int CHUNK = STRIDE * COLUMNS;
 constexpr int RING = CHUNK * CHUNKS;
 constexpr int TABLE = SLOTS * SIZE * 128;
-constexpr int SHARED = 8 * (TABLE + RING + CHUNKS + LOOKING);
+constexpr int SHARED = 8 * (TABLE + RING + CHUNKS + BRINGING + 1 + 2 * BRINGING * WARPS);
 static_assert(CHUNKS > 1 && CHUNKS < SIZE, "a page comes while another is taken; a stretch has more than the ring");
 static_assert((ROWS + BESIDE) % 2 == 0 && COLUMNS <= LANES, "a copy is of pairs, and a column a lane's");
 
@@ -117,131 +117,139 @@ struct Cut {
     }
 };
 
+// Room for the strips of a group, for each warp that brings samples.
+__device__ __forceinline__ Strip* strips_of_groups() {
+    return reinterpret_cast<Strip*>(shared_memory() + (TABLE + RING + CHUNKS + BRINGING + 1) / 2 * 2);
+}
+
 // Its pieces: none to be computed again, or those that the warps that look have found.
 __device__ __forceinline__ Pieces pieces_of(const Stretch& stretch) {
     return Pieces::of<SLOTS>(stretch.count + SIZE - 1);
 }
 __device__ __forceinline__ Pieces pieces_of(const Stretch& stretch, const unsigned long long* again) {
     Pieces pieces = pieces_of(stretch);
-    for (int i = 0; i < LOOKING; ++i) pieces.again |= again[i];
+    for (int i = 0; i < BRINGING; ++i) pieces.again |= again[i];
     return pieces;
 }
 
-// ---- the warp that brings samples
+// What is computed again, a few neighbouring pages a time.
+struct Run {
+    static constexpr int MOST = 4;
+    Pieces pieces;
+    int end;    // behind the last page of the stretch
+    int page;   // the first of the run
+    int count;  // its pages
 
-// Copies a column's places that do not come in bulk: those below `low`, and those from `high` up to `end`. `top` is the
-// row of the first place; `from` is where row 0 is, if it is there.
-__device__ __forceinline__ void ask_for_rest(const Part& part, double* column, Bulk bulk, int end, int first, int each,
-                                             long long top, const double* from) {
-#pragma unroll 1
-    for (int i = first;; i += each) {
-        const int place = i < bulk.low ? i : i + bulk.high - bulk.low;
-        if (place >= end) break;
-        const long long row = from != nullptr ? sample_at(top + place, part.rows, RADIUS, part.above) : -1;
-        if (row >= 0) {
-            copy_element(column + place, from + row);
-        } else {
-            column[place] = part.outside;
-        }
+    __device__ __forceinline__ Run(const Pieces& pieces, int end) : pieces(pieces), end(end), page(0), count(0) {}
+
+    __device__ __forceinline__ bool has(int page) const { return pieces.has((page + SIZE) / pieces.length); }
+    // Goes on to the next run; whether there is one.
+    __device__ __forceinline__ bool next() {
+        if (pieces.again == 0) return false;
+        page += count;
+        while (page < end && !has(page)) ++page;
+        for (count = 0; count < MOST && page + count < end && has(page + count);) ++count;
+        return count > 0;
     }
-}
+};
 
-// Asks for a box, each column of `length` places, of which some are not at hand, or others stand for them: in bulk what
-// can, a lane a column. Returns the bytes that a lane has asked for so.
+// ---- the warps that bring samples and look at them
+
+// Asks for a warp's columns of a page of samples, for all strips of a group; a few lanes share a column. What can comes
+// in bulk, of which the barrier tells, and the rest in this group of copies. Some are written at once, where copies in
+// bulk may come later.
 //
 // No output that is written needs samples further below the last row than BELOW. They keep what the ring had.
-__device__ __noinline__ int ask_at_edge(Part part, Box box, int length, double* to, Barrier* full) {
-    constexpr int FEW = 8;  // places of a column that its lane brings alone
-    const int lane = threadIdx.x % LANES;
-    const int odd = is_odd(address_of(part, box));
-    const int turns = static_cast<int>(part.rows & 1);
-    const auto top_of = [&](int c) { return box.top - (odd ^ (c & turns)); };
-    const auto end_of = [&](long long top) {
-        return part.rows + BELOW - top < length ? static_cast<int>(part.rows + BELOW - top) : length;
-    };
-    const double* from = nullptr;
-    Bulk bulk{0, 0};
-    int bytes = 0;
-    int missing = 0;
-    if (lane < COLUMNS) {
-        const long long top = top_of(lane);
-        const long long of = sample_at(box.column + lane, part.columns, RADIUS, part.aside);
-        const long long at = box.source_page * part.columns + of - (part.first - part.before);
-        const bool has = box.source_page >= 0 && of >= 0 && at >= 0 && at < part.before + part.count + part.after;
-        if (has) from = part.input + at * part.rows;
-        const int low = top < 0 ? static_cast<int>(-top) : 0;
-        const int high = part.rows - top < length ? static_cast<int>(part.rows - top) : length;
-        if (has && low + 1 < high && !is_odd(reinterpret_cast<unsigned long long>(from) + 8 * top)) {
-            bulk = {low + (low & 1), high - (high & 1)};
-        }
-        bytes = (bulk.high - bulk.low) * 8;
-        if (bytes > 0) copy_bulk(to + lane * STRIDE + bulk.low, from + top + bulk.low, bytes, full);
-        missing = end_of(top) - (bulk.high - bulk.low);
-        if (missing <= FEW) ask_for_rest(part, to + lane * STRIDE, bulk, end_of(top), 0, 1, top, from);
-    }
-    __syncwarp();
-#pragma unroll 1
-    for (int c = 0; c < COLUMNS; ++c) {
-        if (__shfl_sync(ALL_LANES, missing, c) <= FEW) continue;
-        const Bulk its{__shfl_sync(ALL_LANES, bulk.low, c), __shfl_sync(ALL_LANES, bulk.high, c)};
-        const auto its_from = __shfl_sync(ALL_LANES, reinterpret_cast<unsigned long long>(from), c);
-        const long long top = top_of(c);
-        ask_for_rest(part, to + c * STRIDE, its, end_of(top), lane, LANES, top,
-                     reinterpret_cast<const double*>(its_from));
-    }
-    writes_before_copies();
-    return bytes;
-}
-
-// Asks for a page of samples, for all strips of a group: in bulk, of which the barrier tells, and the rest in this
-// group of copies. Some are written at once, where copies in bulk may come later.
-__device__ __forceinline__ void ask(const Part& part, const Cut& cut, long long group, long long page, double* to,
+__device__ __forceinline__ void ask(const Part& part, const Cut& cut, const Strip* strips, long long page, double* to,
                                     Barrier* full) {
-    const long long source = sample_at(page, part.pages, RADIUS, part.behind);
+    constexpr int OWN = (COLUMNS + BRINGING - 1) / BRINGING;
+    constexpr int SHARING = LANES / OWN;
+    const int lane = threadIdx.x % LANES;
+    const int c = lane % OWN + (threadIdx.x / LANES - WARPS) * OWN;
+    const int first = lane / OWN;
     const int length = part.abreast * ROWS + BESIDE;
+    const int turns = static_cast<int>(part.rows & 1);
+    const long long source = sample_at(page, part.pages, RADIUS, part.behind);
     int bytes = 0;
+    if (c < COLUMNS && first < SHARING) {
+        double* column = to + c * STRIDE;
 #pragma unroll 1
-    for (int team = 0; team < cut.teams; ++team) {
-        const Strip strip = cut.strip_of(part, group, team);
-        if (strip.top >= part.rows) break;
-        const Box box{strip.top - RADIUS, strip.left - RADIUS, page, source};
-        const long long place = place_of(part, box);
-        const Bulk bulk = Inner::bulk_of(part, box, length);
-        const bool whole = bulk.low == 0 && bulk.high == length && box.column >= 0 &&
-                           box.column + COLUMNS <= part.columns && page >= 0 && page < part.pages && place >= 0 &&
-                           place + COLUMNS <= part.before + part.count + part.after;
-        if (whole) {
-            if (is_elected()) {
-                unsigned long long from = address_of(part, box);
-#pragma unroll
-                for (int i = 0; i < COLUMNS; ++i) {
-                    copy_bulk(to + i * STRIDE, reinterpret_cast<const double*>(from & ~15ull), length * 8, full);
-                    from += 8 * part.rows;
+        for (int team = 0; team < cut.teams; ++team) {
+            const Strip strip = strips[team];
+            if (strip.top >= part.rows) break;
+            const Box box{strip.top - RADIUS, strip.left - RADIUS, page, source};
+            const long long top = box.top - (is_odd(address_of(part, box)) ^ (c & turns));
+            const long long of = sample_at(box.column + c, part.columns, RADIUS, part.aside);
+            const long long at = source * part.columns + of - (part.first - part.before);
+            const bool has = source >= 0 && of >= 0 && at >= 0 && at < part.before + part.count + part.after;
+            const double* const from = part.input + (has ? at : 0) * part.rows;
+            const int low = top < 0 ? static_cast<int>(-top) : 0;
+            const int high = part.rows - top < length ? static_cast<int>(part.rows - top) : length;
+            const int end = part.rows + BELOW - top < length ? static_cast<int>(part.rows + BELOW - top) : length;
+            Bulk bulk{0, 0};
+            if (has && low + 1 < high && !is_odd(reinterpret_cast<unsigned long long>(from) + 8 * top)) {
+                bulk = {low + (low & 1), high - (high & 1)};
+            }
+            if (first == 0 && bulk.low < bulk.high) {
+                bytes += (bulk.high - bulk.low) * 8;
+                copy_bulk(column + bulk.low, from + top + bulk.low, (bulk.high - bulk.low) * 8, full);
+            }
+#pragma unroll 1
+            for (int i = first;; i += SHARING) {
+                const int place = i < bulk.low ? i : i + bulk.high - bulk.low;
+                if (place >= end) break;
+                const long long row = has ? sample_at(top + place, part.rows, RADIUS, part.above) : -1;
+                if (row >= 0) {
+                    copy_element(column + place, from + row);
+                } else {
+                    column[place] = part.outside;
                 }
             }
-            if (threadIdx.x % LANES < COLUMNS) bytes += length * 8;
-        } else {
-            bytes += ask_at_edge(part, box, length, to, full);
+            column += length;
         }
-        to += length;
+        writes_before_copies();
     }
     arrive(full, bytes);
-    end_group();
 }
 
-// Brings `count` pages of samples from `first` on. So many have come through the ring before: `number`. All warps meet
-// when the first is there, and each time when one has been taken and the next is there.
-__device__ __forceinline__ void bring(const Part& part, const Cut& cut, long long group, long long first, int count,
-                                      int& number) {
+// Looks at a warp's share of a page's samples, of `used` places of each column.
+__device__ __forceinline__ void look(Met& met, Shared page, int used) {
+    const int lane = threadIdx.x % LANES;
+#pragma unroll 1
+    for (int c = threadIdx.x / LANES - WARPS; c < COLUMNS; c += BRINGING) {
+#pragma unroll
+        for (int at = 0; at < STRIDE; at += 2 * LANES) {
+            if (at + 2 * lane >= used) continue;
+            const double2 pair = read_pair_here(page + (c * STRIDE + at + 2 * lane));
+            met.sample(pair.x);
+            met.sample(pair.y);
+        }
+    }
+}
+
+// Brings `count` pages of samples from `first` on, behind as many in the ring as `number` says, and looks at them if
+// `pieces` are given. All warps meet when the first is there, and each time when one has been taken and the next is
+// there. Before they meet for the last time this warp tells what it has found.
+__device__ __forceinline__ void bring(const Part& part, const Cut& cut, const Strip* strips, long long first, int count,
+                                      int& number, Pieces* pieces) {
+    const Shared samples = in_shared(ring());
+    const int used = cut.teams * (part.abreast * ROWS + BESIDE);
 #pragma unroll 1
     for (int step = 1 - CHUNKS; step < count; ++step) {
         const int asked = step + CHUNKS - 1;
         if (asked < count) {
             const int at = (number + asked) % CHUNKS;
-            ask(part, cut, group, first + asked, ring() + at * CHUNK, barriers() + at);
+            ask(part, cut, strips, first + asked, ring() + at * CHUNK, barriers() + at);
         }
         end_group();
         if (step < -1) continue;
+        if (step >= 0 && pieces != nullptr) {
+            Met met;
+            look(met, samples + (number + step) % CHUNKS * CHUNK, used);
+            // What was met changes what is written until SLOTS steps later, no more than a piece has.
+            if (__any_sync(ALL_LANES, met.is_awkward(part))) pieces->again |= 3ull << step / pieces->length;
+            if (step == count - 1 && threadIdx.x % LANES == 0) again()[threadIdx.x / LANES - WARPS] = pieces->again;
+        }
         if (step + 1 < count) {
             const int next = number + step + 1;
             wait_groups<CHUNKS - 2>();
@@ -255,70 +263,20 @@ __device__ __forceinline__ void bring(const Part& part, const Cut& cut, long lon
 
 __device__ __noinline__ void bring_all(Part part) {
     const Cut cut(part);
+    Strip* const strips = strips_of_groups() + (threadIdx.x / LANES - WARPS) * WARPS;
     int number = 0;
     Share share = cut.share();
     while (share.at < share.end) {
         const Stretch stretch = cut.next_of(part, share);
-        bring(part, cut, stretch.group, stretch.first - RADIUS, stretch.count + SIZE - 1, number);
-        const Pieces pieces = pieces_of(stretch, again());
-        if (pieces.again == 0) continue;
-#pragma unroll 1
-        for (int page = 0; page < stretch.count; ++page) {
-            if (!pieces.has((page + SIZE) / pieces.length)) continue;
-            bring(part, cut, stretch.group, stretch.first + page - RADIUS, SIZE, number);
-        }
-    }
-}
-
-// ---- the warps that look at the samples
-
-// Looks at a warp's share of a page's samples, of `used` places of each column.
-__device__ __forceinline__ void look(Met& met, Shared page, int used) {
-    const int lane = threadIdx.x % LANES;
-#pragma unroll 1
-    for (int c = threadIdx.x / LANES - WARPS - 1; c < COLUMNS; c += LOOKING) {
-#pragma unroll
-        for (int at = 0; at < STRIDE; at += 2 * LANES) {
-            if (at + 2 * lane >= used) continue;
-            const double2 pair = read_pair_here(page + (c * STRIDE + at + 2 * lane));
-            met.sample(pair.x);
-            met.sample(pair.y);
-        }
-    }
-}
-
-__device__ __noinline__ void look_at_all(Part part) {
-    const Cut cut(part);
-    const Shared samples = in_shared(ring());
-    const int used = cut.teams * (part.abreast * ROWS + BESIDE);
-    int offset = 0;
-    Share share = cut.share();
-    while (share.at < share.end) {
-        const Stretch stretch = cut.next_of(part, share);
-        const int steps = stretch.count + SIZE - 1;
+        const int lane = threadIdx.x % LANES;
+        __syncwarp();
+        if (lane < cut.teams) strips[lane] = cut.strip_of(part, stretch.group, lane);
+        __syncwarp();
         Pieces pieces = pieces_of(stretch);
-        meet<THREADS>();
-#pragma unroll 1
-        for (int step = 0; step < steps; ++step) {
-            Met met;
-            look(met, samples + offset, used);
-            // What was met changes what is written until SLOTS steps later, no more than a piece has.
-            if (__any_sync(ALL_LANES, met.is_awkward(part))) pieces.again |= 3ull << step / pieces.length;
-            if (step == steps - 1 && threadIdx.x % LANES == 0) again()[threadIdx.x / LANES - WARPS - 1] = pieces.again;
-            offset = offset == RING - CHUNK ? 0 : offset + CHUNK;
-            meet<THREADS>();
-        }
+        bring(part, cut, strips, stretch.first - RADIUS, stretch.count + SIZE - 1, number, &pieces);
         pieces = pieces_of(stretch, again());
-        if (pieces.again == 0) continue;
-#pragma unroll 1
-        for (int page = 0; page < stretch.count; ++page) {
-            if (!pieces.has((page + SIZE) / pieces.length)) continue;
-#pragma unroll 1
-            for (int i = 0; i < SIZE; ++i) {
-                meet<THREADS>();
-                offset = offset == RING - CHUNK ? 0 : offset + CHUNK;
-            }
-            meet<THREADS>();
+        for (Run run(pieces, stretch.count); run.next();) {
+            bring(part, cut, strips, stretch.first + run.page - RADIUS, run.count + SIZE - 1, number, nullptr);
         }
     }
 }
@@ -400,7 +358,7 @@ __device__ __forceinline__ void take(const Part& part, const double* const (&sam
     }
 }
 
-// Computes those pieces of a stretch once more that ask for it, page by page. `offset` is where the next page of samples
+// Computes those pieces of a stretch once more that ask for it, a few pages a time. `offset` is where the next page of samples
 // comes to in the ring; returned is where it is then.
 template <bool FULL>
 __device__ __noinline__ int compute_again(Part part, Stretch stretch, Pieces pieces, int offset) {
@@ -413,26 +371,34 @@ __device__ __noinline__ int compute_again(Part part, Stretch stretch, Pieces pie
     const int left = lane / ROWS * EACH;  // first column of a lane's outputs
     const double* const samples_of = ring() + own.place + left * STRIDE + lane % ROWS;
     double* const to = own.outputs(part, stretch) + left * part.rows + lane % ROWS;
-#pragma unroll 1
-    for (int page = 0; page < stretch.count; ++page) {
-        if (!pieces.has((page + SIZE) / pieces.length)) continue;
-        int odd = own.odd ^ (page & turns_of_page);
-        double sums[EACH];
+    for (Run run(pieces, stretch.count); run.next();) {
+        int odd = own.odd ^ (run.page & turns_of_page);
+        double sums[Run::MOST][EACH];
 #pragma unroll
-        for (int j = 0; j < EACH; ++j) sums[j] = 0;
+        for (int r = 0; r < Run::MOST; ++r) {
+#pragma unroll
+            for (int j = 0; j < EACH; ++j) sums[r][j] = 0;
+        }
         meet<THREADS>();
 #pragma unroll 1
-        for (int i = 0; i < SIZE; ++i) {
+        for (int i = 0; i < run.count + SIZE - 1; ++i) {
             const double* const samples = samples_of + offset;
-            take<FULL>(part, {samples + odd, samples + (odd ^ turns)}, i, sums);
+#pragma unroll
+            for (int r = 0; r < Run::MOST; ++r) {
+                if (i >= r && i < r + SIZE) take<FULL>(part, {samples + odd, samples + (odd ^ turns)}, i - r, sums[r]);
+            }
             odd ^= turns_of_page;
             offset = offset == RING - CHUNK ? 0 : offset + CHUNK;
             meet<THREADS>();
         }
-        double* const output = to + page * (part.rows * part.columns);
 #pragma unroll
-        for (int j = 0; j < EACH; ++j) {
-            if (row < part.rows && own.strip.left + left + j < part.columns) output[j * part.rows] = sums[j];
+        for (int r = 0; r < Run::MOST; ++r) {
+            double* const output = to + (run.page + r) * (part.rows * part.columns);
+            if (r >= run.count) continue;
+#pragma unroll
+            for (int j = 0; j < EACH; ++j) {
+                if (row < part.rows && own.strip.left + left + j < part.columns) output[j * part.rows] = sums[r][j];
+            }
         }
     }
     return offset;
@@ -550,7 +516,7 @@ __device__ __forceinline__ void multiply_all(const Launch& launch) {
 template <bool PAIRS>
 __device__ __forceinline__ void convolution(const Launch& launch) {
     if (threadIdx.x == 0) {
-        for (int i = 0; i < CHUNKS; ++i) make_barrier(barriers() + i, LANES);
+        for (int i = 0; i < CHUNKS; ++i) make_barrier(barriers() + i, LANES * BRINGING);
         barriers_are_made();
     }
     fetch_filter<THREADS>(launch.part, ring());
@@ -561,14 +527,10 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
     writes_before_copies();
     __syncthreads();
     if (threadIdx.x / LANES >= WARPS) {
-        give_registers<40>();
-        if (threadIdx.x / LANES == WARPS) {
-            bring_all(launch.part);
-        } else {
-            look_at_all(launch.part);
-        }
+        give_registers<72>();
+        bring_all(launch.part);
     } else {
-        take_registers<232>();
+        take_registers<216>();
         multiply_all<PAIRS>(launch);
     }
 }
