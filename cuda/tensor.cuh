@@ -42,7 +42,8 @@ __device__ __forceinline__ void meet() {
     asm volatile("bar.sync 1, %0;" ::"n"(THREADS) : "memory");
 }
 
-// How many registers each thread of four warps has from here on: less than before, or more.
+// How many registers each thread has from here on, in all of four neighbouring warps: fewer than before, which others
+// may take, or more, once there are so many.
 template <int COUNT>
 __device__ __forceinline__ void give_registers() {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(COUNT));

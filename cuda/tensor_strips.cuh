@@ -74,8 +74,9 @@ struct Launch {
     do {                                               \
         if (launch.never[NUMBER] & met.bits()) return; \
     } while (0)
-#define END_OF_THIS_COLUMN(NUMBER)       \
-    do {                                 \
+// The same for a warp that meets nothing.
+#define END_OF_COLUMN_ALONE(NUMBER)       \
+    do {                                  \
         if (launch.never[NUMBER]) return; \
     } while (0)
 

@@ -3,14 +3,15 @@
 // Compiled for -DSIZE, 5 or 7: filters of up to so many rows, columns and pages, which are laid into the middle of
 // SIZE x SIZE x SIZE.
 //
-// Of a block, WARPS warps multiply, and one more brings the samples for all of them. Each of the others takes ROWS rows
-// of ACROSS columns, and all stream over the pages together. Samples come into a ring in shared memory, a page a time,
-// with CHUNKS pages on their way. The warp that brings them knows all about the array's edges, and looks at the samples:
-// so the others keep their registers for sums. They meet after each page.
+// Of a block, WARPS warps multiply, and BRINGING more bring the samples for all of them. Each of the first takes ROWS
+// rows of ACROSS columns, and all stream over the pages together. Samples come into a ring in shared memory, a page a
+// time, with CHUNKS pages on their way. The warps that bring them know all about the array's edges, look at the
+// samples, and leave most of their registers to those that multiply. All warps meet after each page.
 //
-// There are 8 slots for the pages of outputs that are under way, and 2 neighbouring rows each: the 16 rows of D. The
+// There are 8 slots for the pages of outputs that are under way, and 2 rows each, APART: the 16 rows of D. The
 // band is A, from a table in shared memory; samples are B, 8 pairs of rows. A column of samples is read once and
-// multiplied for the SIZE columns of outputs that need it. Of the multiply-adds 77% are the filter's with 7, 39% with 5.
+// multiplied for the SIZE columns of outputs that need it. Of the multiply-adds 77% are the filter's with 7, 39% with
+// 5.
 
 #include "tensor_strips.cuh"
 
@@ -18,8 +19,12 @@ namespace {
 
 #if SIZE == 7
 constexpr int ACROSS = 16, CHUNKS = 3;
+// Registers of a thread that brings samples, and of one that multiplies. A scheduler has 512 for each lane, and two
+// warps that multiply and one that brings.
+constexpr int FEW = 72, MANY = 216;
 #elif SIZE == 5
 constexpr int ACROSS = 16, CHUNKS = 3;
+constexpr int FEW = 88, MANY = 208;
 #else
 #error "SIZE, the most rows, columns and pages of the filter, must be 5 or 7"
 #endif
@@ -46,7 +51,8 @@ constexpr int SHARED = 8 * (TABLE + RING + CHUNKS + BRINGING + 1 + 2 * BRINGING 
 static_assert(CHUNKS > 1 && CHUNKS < SIZE, "a page comes while another is taken; a stretch has more than the ring");
 static_assert((ROWS + BESIDE) % 2 == 0 && COLUMNS <= LANES, "a copy is of pairs, and a column a lane's");
 
-// The ring, the barriers that tell when its pages have come, and what is to be computed again, for all to see.
+// The ring; the barriers that tell when its pages have come; and of each warp that brings samples, which pieces are to
+// be computed again.
 __device__ __forceinline__ double* ring() { return shared_memory() + TABLE; }
 __device__ __forceinline__ Barrier* barriers() { return reinterpret_cast<Barrier*>(shared_memory() + TABLE + RING); }
 __device__ __forceinline__ unsigned long long* again() { return barriers() + CHUNKS; }
@@ -285,9 +291,9 @@ __device__ __noinline__ void bring_all(Part part) {
 
 // Where a warp's samples and outputs are.
 struct Own {
-    int place;       // of its first sample in a page of the ring
-    Strip strip;     // empty if it is below the last row
-    int odd;         // whether the first column of the next page of samples begins at an odd place
+    int place;    // of its first sample in a page of the ring
+    Strip strip;  // has no outputs if it is below the last row
+    int odd;      // whether the first column of the next page of samples begins at an odd place
 
     __device__ __forceinline__ Own(const Part& part, const Cut& cut, const Stretch& stretch) {
         const int warp = threadIdx.x / LANES;
@@ -358,8 +364,8 @@ __device__ __forceinline__ void take(const Part& part, const double* const (&sam
     }
 }
 
-// Computes those pieces of a stretch once more that ask for it, a few pages a time. `offset` is where the next page of samples
-// comes to in the ring; returned is where it is then.
+// Computes those pieces of a stretch once more that ask for it, a few pages a time. `offset` is where the next page of
+// samples comes to in the ring; returned is where it is then.
 template <bool FULL>
 __device__ __noinline__ int compute_again(Part part, Stretch stretch, Pieces pieces, int offset) {
     const int lane = threadIdx.x % LANES;
@@ -442,11 +448,14 @@ __device__ __forceinline__ void multiply_all(const Launch& launch) {
             static_assert(ACROSS <= 16, "there are as many bits");
             const unsigned int inside = across < 16 ? (1u << 2 * across) - 1 : ~0u;
             const unsigned int outputs = (room > 0 ? 0x55555555u & inside : 0) | (room > 2 ? 0xaaaaaaaau & inside : 0);
+            // Two rows go out at once where they are neighbours in D, too: to bring them together takes longer.
+            constexpr bool TOGETHER = PAIRS && APART == 2;
             // Writes of `written` what is there, and clears the slot of these lanes.
             const auto finish = [&](int j, bool mine, unsigned int written) {
                 double* const column = to + j * part.rows;
-                write_two_of<PAIRS>(written, 2 * j, room == 1, column, sums[j][0], sums[j][APART == 2 ? 1 : 2]);
-                write_two_of<PAIRS>(written, 2 * j + 1, room == 3, column + 2, sums[j][APART == 2 ? 2 : 1], sums[j][3]);
+                constexpr int SECOND = APART == 2 ? 1 : 2;
+                write_two_of<TOGETHER>(written, 2 * j, room == 1, column, sums[j][0], sums[j][SECOND]);
+                write_two_of<TOGETHER>(written, 2 * j + 1, room == 3, column + 2, sums[j][3 - SECOND], sums[j][3]);
 #pragma unroll
                 for (int i = 0; i < 4; ++i) sums[j][i] = mine ? 0.0 : sums[j][i];
             };
@@ -497,7 +506,7 @@ __device__ __forceinline__ void multiply_all(const Launch& launch) {
                         a[k][0] = read_pair_here(next_entries + k * 128);
                         a[k][1] = read_pair_here(next_entries + k * 128 + 64);
                     }
-                    END_OF_THIS_COLUMN(u);
+                    END_OF_COLUMN_ALONE(u);
                 }
                 to += page_size;
             }
@@ -527,17 +536,17 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
     writes_before_copies();
     __syncthreads();
     if (threadIdx.x / LANES >= WARPS) {
-        give_registers<72>();
+        give_registers<FEW>();
         bring_all(launch.part);
     } else {
-        take_registers<216>();
+        take_registers<MANY>();
         multiply_all<PAIRS>(launch);
     }
 }
 
 }  // namespace
 
-// Where every column of outputs begins at a multiple of 16: two rows go out at once.
+// Where every column of outputs begins at a multiple of 16.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) tensor_volume_pairs(Launch launch) {
     convolution<true>(launch);
 }

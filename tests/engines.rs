@@ -1402,7 +1402,7 @@ const TENSOR_FILTERS: [[usize; 3]; 14] = [
 /// Sizes of images and volumes that are enough for that on the four multiprocessors of the stand-in for the driver:
 /// rows around the edges of its strips, columns of an even and of an odd number.
 const TENSOR_IMAGES: [[usize; 3]; 4] = [[256, 401, 1], [255, 400, 1], [257, 500, 1], [191, 301, 2]];
-const TENSOR_VOLUMES: [[usize; 3]; 3] = [[48, 32, 60], [47, 33, 61], [65, 31, 70]];
+const TENSOR_VOLUMES: [[usize; 3]; 4] = [[48, 32, 60], [47, 33, 61], [65, 31, 70], [121, 32, 30]];
 
 /// Checks convolutions with many entries, in double, of arrays on the device: each with its own boundary and data, and
 /// each filter with so many sizes. On a chip, which has more multiprocessors and needs larger arrays, with one: the
