@@ -353,7 +353,9 @@ mod tests {
             assert!(pays([size, size, 1], [8192, 8192, 1]) && !pays([size, size, 1], [1024, 1024, 1]), "{size}");
         }
         assert!(pays([5, 5, 5], [512, 512, 512]) && pays([7, 7, 7], [128, 128, 128]));
-        assert!(pays([7, 7, 1], [8192, 8192, 1]) && !pays([7, 7, 1], [1024, 1024, 1]) && !pays([3, 3, 3], [512, 512, 512]));
+        assert!(
+            pays([7, 7, 1], [8192, 8192, 1]) && !pays([7, 7, 1], [1024, 1024, 1]) && !pays([3, 3, 3], [512, 512, 512])
+        );
         // Too few columns for a warp, too few rows for a strip, pages that end too soon, and a filter too small.
         assert!(!pays([15, 13, 1], [3, 1 << 24, 1]));
         assert!(!pays([15, 13, 1], [8192, 2, 3000]));
