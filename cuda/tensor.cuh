@@ -42,6 +42,17 @@ __device__ __forceinline__ void meet() {
     asm volatile("bar.sync 1, %0;" ::"n"(THREADS) : "memory");
 }
 
+// How many registers each thread has from here on, in all of four neighbouring warps: fewer than before, which others
+// may take, or more, once there are so many.
+template <int COUNT>
+__device__ __forceinline__ void give_registers() {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(COUNT));
+}
+template <int COUNT>
+__device__ __forceinline__ void take_registers() {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(COUNT));
+}
+
 // Makes a barrier for so many arrivals a phase.
 __device__ __forceinline__ void make_barrier(Barrier* barrier, int arrivals) {
     asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
@@ -269,6 +280,10 @@ template <int THREADS>
 __device__ inline void meet() {
     __syncthreads();
 }
+template <int COUNT>
+__device__ inline void give_registers() {}
+template <int COUNT>
+__device__ inline void take_registers() {}
 __device__ inline void make_barrier(Barrier* barrier, int arrivals) { stand_in_make_barrier(barrier, arrivals); }
 __device__ inline void barriers_are_made() {}
 __device__ inline void writes_before_copies() {}

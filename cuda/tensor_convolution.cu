@@ -100,7 +100,7 @@ struct Ring {
         const long long ahead = box.column < place_of(part, box) ? box.column : place_of(part, box);
         const long long at_hand = part.before + part.count + part.after - place_of(part, box);
         const long long behind = part.columns - box.column < at_hand ? part.columns - box.column : at_hand;
-        const Bulk bulk = Inner::bulk_of<LENGTH>(part, box);
+        const Bulk bulk = Inner::bulk_of(part, box, LENGTH);
         const long long first = ahead < 0 ? (COLUMNS - 1 - ahead) / COLUMNS : 0;
         const long long last = behind < chunks * COLUMNS ? behind / COLUMNS : chunks;
         const unsigned long long from = address - 8 * begin * (COLUMNS * part.rows);
@@ -640,5 +640,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 extern "C" __constant__ unsigned int tile_rows_of_output = ROWS;
 extern "C" __constant__ unsigned int tile_columns_of_output = 1;
 extern "C" __constant__ unsigned int block_warps = WARPS;
+extern "C" __constant__ unsigned int block_threads = THREADS;
 extern "C" __constant__ unsigned int blocks_at_once = BLOCKS;
 extern "C" __constant__ unsigned int shared_bytes = SHARED;

@@ -70,9 +70,14 @@ struct Launch {
 // Ends the block of instructions after each column. Otherwise ptxas orders all of a loop's multiplications by
 // accumulator, and each waits for the one before: twice the time. It cannot know that these numbers are zero. What the
 // warp met is asked for, too, or ptxas would keep all that it is made of until later.
-#define END_OF_COLUMN(NUMBER)                            \
-    do {                                                 \
+#define END_OF_COLUMN(NUMBER)                          \
+    do {                                               \
         if (launch.never[NUMBER] & met.bits()) return; \
+    } while (0)
+// The same for a warp that meets nothing.
+#define END_OF_COLUMN_ALONE(NUMBER)       \
+    do {                                  \
+        if (launch.never[NUMBER]) return; \
     } while (0)
 
 namespace {
@@ -219,16 +224,15 @@ struct Inner {
     int end;                  // behind the last
     Bulk bulk;                // of each of their columns
 
-    // Of boxes like this one.
-    template <int LENGTH>
-    static __device__ __forceinline__ Bulk bulk_of(const Part& part, const Box& box) {
+    // Of boxes like this one, whose columns are `length` samples.
+    static __device__ __forceinline__ Bulk bulk_of(const Part& part, const Box& box, int length) {
         const int turns = static_cast<int>(part.rows & 1);
         const int odd = is_odd(address_of(part, box));
         // The first row of a column is box.top, or the one above it.
         const long long least = box.top - (odd | turns);
         const long long most = box.top - (odd & ~turns);
         const int low = least < 0 ? static_cast<int>(1 - least) & ~1 : 0;
-        const int high = part.rows - most < LENGTH ? static_cast<int>(part.rows - most) & ~1 : LENGTH;
+        const int high = part.rows - most < length ? static_cast<int>(part.rows - most) & ~1 : length;
         return {low, high > low ? high : low};
     }
 };

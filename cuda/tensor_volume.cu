@@ -3,38 +3,59 @@
 // Compiled for -DSIZE, 5 or 7: filters of up to so many rows, columns and pages, which are laid into the middle of
 // SIZE x SIZE x SIZE.
 //
-// A warp takes ROWS rows of ACROSS columns and streams over the pages. Its samples come into a ring in shared memory,
-// that only it uses: a page a time, with CHUNKS pages on their way. There are 8 slots for the pages of outputs that
-// are under way, and 2 neighbouring rows each: the 16 rows of D. The band is A, from a table in shared memory; samples
-// are B, 8 pairs of rows. A column of samples is read once and multiplied for the SIZE columns of outputs that need it.
-// Of the multiply-adds 77% are the filter's with 7, 39% with 5.
+// Of a block, WARPS warps multiply, and BRINGING more bring the samples for all of them. Each of the first takes ROWS
+// rows of ACROSS columns, and all stream over the pages together. Samples come into a ring in shared memory, a page a
+// time, with CHUNKS pages on their way. The warps that bring them know all about the array's edges, look at the
+// samples, and leave most of their registers to those that multiply. All warps meet after each page.
+//
+// There are 8 slots for the pages of outputs that are under way, and 2 rows each, APART: the 16 rows of D. The
+// band is A, from a table in shared memory; samples are B, 8 pairs of rows. A column of samples is read once and
+// multiplied for the SIZE columns of outputs that need it. Of the multiply-adds 77% are the filter's with 7, 39% with
+// 5.
 
 #include "tensor_strips.cuh"
 
 namespace {
 
 #if SIZE == 7
-constexpr int ACROSS = 16, WARPS = 8, BLOCKS = 1, CHUNKS = 3;
+constexpr int ACROSS = 16, CHUNKS = 3;
+// Registers of a thread that brings samples, and of one that multiplies. A scheduler has 512 for each lane, and two
+// warps that multiply and one that brings.
+constexpr int FEW = 72, MANY = 216;
 #elif SIZE == 5
-constexpr int ACROSS = 12, WARPS = 8, BLOCKS = 1, CHUNKS = 4;
+constexpr int ACROSS = 16, CHUNKS = 3;
+constexpr int FEW = 88, MANY = 208;
 #else
 #error "SIZE, the most rows, columns and pages of the filter, must be 5 or 7"
 #endif
+constexpr int WARPS = 8;     // that multiply
+constexpr int BRINGING = 4;  // that bring samples and look at them
+constexpr int BLOCKS = 1;    // at once
 constexpr int RADIUS = SIZE / 2;
 constexpr int SLOTS = 8;
 constexpr int STEPS = 8;  // multiply-adds of an output's column
 constexpr int ROWS = 16;
+constexpr int APART = SIZE == 5 ? 2 : 1;  // rows between the two of a slot
 constexpr int COLUMNS = ACROSS + SIZE - 1;  // of samples
-constexpr int THREADS = LANES * WARPS;
-// Samples of a column that a strip needs, and one more: the first may have to lie at an odd place.
-constexpr int LENGTH = (ROWS - 2 + STEPS + 2) / 2 * 2;
+constexpr int THREADS = LANES * (WARPS + BRINGING);
+// Samples of a column that a strip needs beside its ROWS, and one more: the first may have to lie at an odd place.
+constexpr int BESIDE = STEPS;
 // Rows below the image that outputs in it are multiplied for, be it by zero.
 constexpr int BELOW = STEPS - RADIUS - 1;
-constexpr int CHUNK = LENGTH * COLUMNS;
+// A column of samples in the ring: those of all teams of warps, one behind the other. If each warp is a team, that is:
+constexpr int STRIDE = WARPS * (ROWS + BESIDE);
+constexpr int CHUNK = STRIDE * COLUMNS;
 constexpr int RING = CHUNK * CHUNKS;
 constexpr int TABLE = SLOTS * SIZE * 128;
-constexpr int STRETCH = 9;  // doubles' room for a `Stretch`
-constexpr int SHARED = 8 * (TABLE + WARPS * (RING + CHUNKS + STRETCH));
+constexpr int SHARED = 8 * (TABLE + RING + CHUNKS + BRINGING + 1 + 2 * BRINGING * WARPS);
+static_assert(CHUNKS > 1 && CHUNKS < SIZE, "a page comes while another is taken; a stretch has more than the ring");
+static_assert((ROWS + BESIDE) % 2 == 0 && COLUMNS <= LANES, "a copy is of pairs, and a column a lane's");
+
+// The ring; the barriers that tell when its pages have come; and of each warp that brings samples, which pieces are to
+// be computed again.
+__device__ __forceinline__ double* ring() { return shared_memory() + TABLE; }
+__device__ __forceinline__ Barrier* barriers() { return reinterpret_cast<Barrier*>(shared_memory() + TABLE + RING); }
+__device__ __forceinline__ unsigned long long* again() { return barriers() + CHUNKS; }
 
 // Writes the warps' table: for each phase and each column of the filter, the fragments of the band, a pair of a lane
 // together.
@@ -42,7 +63,7 @@ __device__ __forceinline__ void write_table(const Part& part, const double* entr
     for (int at = threadIdx.x; at < TABLE; at += THREADS) {
         const int lane = at / 2 % LANES;
         const int slot = lane / 4;
-        const int below = at & 1;  // which of the two rows of outputs
+        const int below = (at & 1) * APART;  // from the upper of the two rows of outputs
         const int row = lane % 4 + 4 * (at / 64 % 2) - below - (SIZE - part.height) / 2;
         const int column = at / 128 % SIZE - (SIZE - part.width) / 2;
         const int page = (at / 128 / SIZE - slot + SIZE - 1 + SLOTS) % SLOTS - (SIZE - part.depth) / 2;
@@ -52,138 +73,244 @@ __device__ __forceinline__ void write_table(const Part& part, const double* entr
     }
 }
 
-// A stretch: neighbouring pages, in one strip.
+// A stretch: neighbouring pages, in the strips of a block.
 struct Stretch {
-    long long top;    // its first row
-    long long left;   // its first column
+    long long group;  // which strips
     long long first;  // its first page
     int count;        // its pages
-    Pieces pieces;    // of its pages of samples: an output is written SIZE pages after its own
-    Inner inner;      // of its pages of samples
 };
-static_assert(sizeof(Stretch) <= 8 * STRETCH, "there is room for it");
 
-// The next stretch of a share.
-__device__ __forceinline__ Stretch next_of(const Part& part, Share& share, long long groups_down) {
-    const long long pages = part.count / part.columns;
-    const long long group = share.at / pages;
-    const long long from = share.at - group * pages;
-    const long long most = share.end - share.at < pages - from ? share.end - share.at : pages - from;
-    share.at += most;
-    Stretch stretch;
-    stretch.top = (group % groups_down * part.abreast + threadIdx.x / LANES % part.abreast) * ROWS;
-    stretch.left = group / groups_down * ACROSS;
-    stretch.first = part.first / part.columns + from;
-    stretch.count = static_cast<int>(most);
-    stretch.pieces = Pieces::of<SLOTS>(stretch.count + SIZE - 1);
-    return stretch;
+// A strip: its first row and column.
+struct Strip {
+    long long top;
+    long long left;
+};
+
+// How an array is cut. Strips below each other are a team's, as many as warps are; teams lie below each other, then
+// beside each other; and as many as a block has are a group.
+struct Cut {
+    int teams;        // of a block
+    long long down;   // teams below each other
+    long long count;  // teams in all
+    long long pages;  // to compute
+
+    __device__ __forceinline__ explicit Cut(const Part& part) {
+        teams = WARPS / part.abreast;
+        down = ((part.rows + ROWS - 1) / ROWS + part.abreast - 1) / part.abreast;
+        count = down * ((part.columns + ACROSS - 1) / ACROSS);
+        pages = part.count / part.columns;
+    }
+
+    __device__ __forceinline__ Share share() const {
+        const long long total = (count + teams - 1) / teams * pages;
+        return {total * blockIdx.x / gridDim.x, total * (blockIdx.x + 1) / gridDim.x};
+    }
+
+    // The next stretch of a share.
+    __device__ __forceinline__ Stretch next_of(const Part& part, Share& share) const {
+        const long long group = share.at / pages;
+        const long long from = share.at - group * pages;
+        const long long most = share.end - share.at < pages - from ? share.end - share.at : pages - from;
+        share.at += most;
+        return {group, part.first / part.columns + from, static_cast<int>(most)};
+    }
+
+    // The first strip of a group's team, which is below the last row if there is no such team.
+    __device__ __forceinline__ Strip strip_of(const Part& part, long long group, int team) const {
+        const long long number = group * teams + team;
+        if (number >= count) return {part.rows, 0};
+        return {number % down * part.abreast * ROWS, number / down * ACROSS};
+    }
+};
+
+// Room for the strips of a group, for each warp that brings samples.
+__device__ __forceinline__ Strip* strips_of_groups() {
+    return reinterpret_cast<Strip*>(shared_memory() + (TABLE + RING + CHUNKS + BRINGING + 1) / 2 * 2);
 }
 
-// A warp's ring in shared memory, through which pages come: they are counted through all stretches.
-struct Ring {
-    // Of the present stretch:
-    int begin;  // its first page
-    int end;    // behind its last
+// Its pieces: none to be computed again, or those that the warps that look have found.
+__device__ __forceinline__ Pieces pieces_of(const Stretch& stretch) {
+    return Pieces::of<SLOTS>(stretch.count + SIZE - 1);
+}
+__device__ __forceinline__ Pieces pieces_of(const Stretch& stretch, const unsigned long long* again) {
+    Pieces pieces = pieces_of(stretch);
+    for (int i = 0; i < BRINGING; ++i) pieces.again |= again[i];
+    return pieces;
+}
 
-    static __device__ __forceinline__ double* samples() {
-        return shared_memory() + TABLE + threadIdx.x / LANES * RING;
-    }
-    // Tells when a page has come.
-    static __device__ __forceinline__ Barrier* full(int number) {
-        return reinterpret_cast<Barrier*>(shared_memory() + TABLE + WARPS * RING) + threadIdx.x / LANES * CHUNKS +
-               number % CHUNKS;
-    }
-    static __device__ __forceinline__ Stretch* stretch() {
-        return reinterpret_cast<Stretch*>(shared_memory() + TABLE + WARPS * (RING + CHUNKS)) + threadIdx.x / LANES;
-    }
-    static __device__ __forceinline__ int offset(int number) { return number % CHUNKS * CHUNK; }
-    static __device__ __forceinline__ double* page(int number) { return samples() + offset(number); }
+// What is computed again, a few neighbouring pages a time.
+struct Run {
+    static constexpr int MOST = 4;
+    Pieces pieces;
+    int end;    // behind the last page of the stretch
+    int page;   // the first of the run
+    int count;  // its pages
 
-    // Begins a stretch behind the last.
-    __device__ __forceinline__ void turn_to(const Part& part) {
-        begin = end;
-        end += stretch()->count + SIZE - 1;
-        const Box box = box_of(part, begin);
-        const long long ahead = part.first - part.before;
-        const long long at_hand = ahead + part.before + part.count + part.after;
-        const Bulk bulk = Inner::bulk_of<LENGTH>(part, box);
-        const bool inside = box.column >= 0 && box.column + COLUMNS <= part.columns;
-        // The first page and the one behind the last of which all columns are at hand.
-        const long long low = (ahead + part.columns - 1) / part.columns;
-        const long long high = at_hand / part.columns < part.pages ? at_hand / part.columns : part.pages;
-        const long long first = low > box.page ? low - box.page : 0;
-        const long long last = high - box.page < end - begin ? high - box.page : end - begin;
-        const unsigned long long from = address_of(part, box) - 8 * begin * (part.rows * part.columns);
-        const int end_of_inner = inside && bulk.low < bulk.high ? begin + static_cast<int>(last) : 0;
-        __syncwarp();
-        if (threadIdx.x % LANES == 0) stretch()->inner = {from, begin + static_cast<int>(first), end_of_inner, bulk};
-        __syncwarp();
-    }
+    __device__ __forceinline__ Run(const Pieces& pieces, int end) : pieces(pieces), end(end), page(0), count(0) {}
 
-    __device__ __forceinline__ Box box_of(const Part& part, int number) const {
-        const long long page = stretch()->first - RADIUS + (number - begin);
-        const long long source = sample_at(page, part.pages, RADIUS, part.behind);
-        return {stretch()->top - RADIUS, stretch()->left - RADIUS, page, source};
+    __device__ __forceinline__ bool has(int page) const { return pieces.has((page + SIZE) / pieces.length); }
+    // Goes on to the next run; whether there is one.
+    __device__ __forceinline__ bool next() {
+        if (pieces.again == 0) return false;
+        page += count;
+        while (page < end && !has(page)) ++page;
+        for (count = 0; count < MOST && page + count < end && has(page + count);) ++count;
+        return count > 0;
     }
+};
 
-    // The samples come, some by themselves, which the barrier tells, and some in this group of copies. Some are written
-    // at once, where copies in bulk may come later. (Here and below the part is a copy: what a function that is called
-    // has the address of is no constant to the compiler any more.)
-    static __device__ __noinline__ void fetch_at_edge(Part part, int begin, int number) {
-        const Box box = Ring{begin, 0}.box_of(part, number);
-        ask_at_edge<LENGTH, COLUMNS, RADIUS, BELOW>(part, box, page(number), full(number));
-        writes_before_copies();
-    }
-    static __device__ __noinline__ void fetch_above_and_below(Part part, int begin, int number) {
-        const Box box = Ring{begin, 0}.box_of(part, number);
-        ask_above_and_below<LENGTH, COLUMNS, RADIUS, BELOW>(part, box, page(number), stretch()->inner.bulk);
-        writes_before_copies();
-    }
+// ---- the warps that bring samples and look at them
 
-    // Asks for a page, if it is one of the stretch's.
-    __device__ __forceinline__ void fetch(const Part& part, int number) const {
-        if (number < end) {
-            const Inner inner = stretch()->inner;
-            if (number >= inner.first && number < inner.end) {
-                const unsigned long long from = inner.from + 8 * (number * (part.rows * part.columns));
-                ask_in_bulk<LENGTH, COLUMNS>(part, from, inner.bulk, page(number), full(number));
-                if (inner.bulk.high - inner.bulk.low < LENGTH) fetch_above_and_below(part, begin, number);
-            } else {
-                fetch_at_edge(part, begin, number);
+// Asks for a warp's columns of a page of samples, for all strips of a group; a few lanes share a column. What can comes
+// in bulk, of which the barrier tells, and the rest in this group of copies. Some are written at once, where copies in
+// bulk may come later.
+//
+// No output that is written needs samples further below the last row than BELOW. They keep what the ring had.
+__device__ __forceinline__ void ask(const Part& part, const Cut& cut, const Strip* strips, long long page, double* to,
+                                    Barrier* full) {
+    constexpr int OWN = (COLUMNS + BRINGING - 1) / BRINGING;
+    constexpr int SHARING = LANES / OWN;
+    const int lane = threadIdx.x % LANES;
+    const int c = lane % OWN + (threadIdx.x / LANES - WARPS) * OWN;
+    const int first = lane / OWN;
+    const int length = part.abreast * ROWS + BESIDE;
+    const int turns = static_cast<int>(part.rows & 1);
+    const long long source = sample_at(page, part.pages, RADIUS, part.behind);
+    int bytes = 0;
+    if (c < COLUMNS && first < SHARING) {
+        double* column = to + c * STRIDE;
+#pragma unroll 1
+        for (int team = 0; team < cut.teams; ++team) {
+            const Strip strip = strips[team];
+            if (strip.top >= part.rows) break;
+            const Box box{strip.top - RADIUS, strip.left - RADIUS, page, source};
+            const long long top = box.top - (is_odd(address_of(part, box)) ^ (c & turns));
+            const long long of = sample_at(box.column + c, part.columns, RADIUS, part.aside);
+            const long long at = source * part.columns + of - (part.first - part.before);
+            const bool has = source >= 0 && of >= 0 && at >= 0 && at < part.before + part.count + part.after;
+            const double* const from = part.input + (has ? at : 0) * part.rows;
+            const int low = top < 0 ? static_cast<int>(-top) : 0;
+            const int high = part.rows - top < length ? static_cast<int>(part.rows - top) : length;
+            const int end = part.rows + BELOW - top < length ? static_cast<int>(part.rows + BELOW - top) : length;
+            Bulk bulk{0, 0};
+            if (has && low + 1 < high && !is_odd(reinterpret_cast<unsigned long long>(from) + 8 * top)) {
+                bulk = {low + (low & 1), high - (high & 1)};
             }
+            if (first == 0 && bulk.low < bulk.high) {
+                bytes += (bulk.high - bulk.low) * 8;
+                copy_bulk(column + bulk.low, from + top + bulk.low, (bulk.high - bulk.low) * 8, full);
+            }
+#pragma unroll 1
+            for (int i = first;; i += SHARING) {
+                const int place = i < bulk.low ? i : i + bulk.high - bulk.low;
+                if (place >= end) break;
+                const long long row = has ? sample_at(top + place, part.rows, RADIUS, part.above) : -1;
+                if (row >= 0) {
+                    copy_element(column + place, from + row);
+                } else {
+                    column[place] = part.outside;
+                }
+            }
+            column += length;
+        }
+        writes_before_copies();
+    }
+    arrive(full, bytes);
+}
+
+// Looks at a warp's share of a page's samples, of `used` places of each column.
+__device__ __forceinline__ void look(Met& met, Shared page, int used) {
+    const int lane = threadIdx.x % LANES;
+#pragma unroll 1
+    for (int c = threadIdx.x / LANES - WARPS; c < COLUMNS; c += BRINGING) {
+#pragma unroll
+        for (int at = 0; at < STRIDE; at += 2 * LANES) {
+            if (at + 2 * lane >= used) continue;
+            const double2 pair = read_pair_here(page + (c * STRIDE + at + 2 * lane));
+            met.sample(pair.x);
+            met.sample(pair.y);
+        }
+    }
+}
+
+// Brings `count` pages of samples from `first` on, behind as many in the ring as `number` says, and looks at them if
+// `pieces` are given. All warps meet when the first is there, and each time when one has been taken and the next is
+// there. Before they meet for the last time this warp tells what it has found.
+__device__ __forceinline__ void bring(const Part& part, const Cut& cut, const Strip* strips, long long first, int count,
+                                      int& number, Pieces* pieces) {
+    const Shared samples = in_shared(ring());
+    const int used = cut.teams * (part.abreast * ROWS + BESIDE);
+#pragma unroll 1
+    for (int step = 1 - CHUNKS; step < count; ++step) {
+        const int asked = step + CHUNKS - 1;
+        if (asked < count) {
+            const int at = (number + asked) % CHUNKS;
+            ask(part, cut, strips, first + asked, ring() + at * CHUNK, barriers() + at);
         }
         end_group();
+        if (step < -1) continue;
+        if (step >= 0 && pieces != nullptr) {
+            Met met;
+            look(met, samples + (number + step) % CHUNKS * CHUNK, used);
+            // What was met changes what is written until SLOTS steps later, no more than a piece has.
+            if (__any_sync(ALL_LANES, met.is_awkward(part))) pieces->again |= 3ull << step / pieces->length;
+            if (step == count - 1 && threadIdx.x % LANES == 0) again()[threadIdx.x / LANES - WARPS] = pieces->again;
+        }
+        if (step + 1 < count) {
+            const int next = number + step + 1;
+            wait_groups<CHUNKS - 2>();
+            wait(barriers() + next % CHUNKS, next / CHUNKS & 1);
+            __syncwarp();
+        }
+        meet<THREADS>();
     }
+    number += count;
+}
 
-    // Waits for a page, with all that were asked for before the last CHUNKS - 2.
-    __device__ __forceinline__ void await(int number) const {
-        wait_groups<CHUNKS - 2>();
-        if (number < end) wait(full(number), number / CHUNKS & 1);
-        __syncwarp();
-    }
-
-    // Looks at a page's samples, at those that are a column's share of the work. `own` is this lane's first pair.
-    __device__ __forceinline__ void look(Met& met, Shared own, int column) const {
-        constexpr int PAIRS_OF_PAGE = CHUNK / 2;
-        constexpr int TURNS = (PAIRS_OF_PAGE + LANES - 1) / LANES;
+__device__ __noinline__ void bring_all(Part part) {
+    const Cut cut(part);
+    Strip* const strips = strips_of_groups() + (threadIdx.x / LANES - WARPS) * WARPS;
+    int number = 0;
+    Share share = cut.share();
+    while (share.at < share.end) {
+        const Stretch stretch = cut.next_of(part, share);
         const int lane = threadIdx.x % LANES;
-#pragma unroll
-        for (int i = 0; i < TURNS; ++i) {
-            if (i * COLUMNS / TURNS != column) continue;
-            if ((i + 1) * LANES <= PAIRS_OF_PAGE || i * LANES + lane < PAIRS_OF_PAGE) {
-                const double2 pair = read_pair_here(own + 2 * LANES * i);
-                met.sample(pair.x);
-                met.sample(pair.y);
-            }
+        __syncwarp();
+        if (lane < cut.teams) strips[lane] = cut.strip_of(part, stretch.group, lane);
+        __syncwarp();
+        Pieces pieces = pieces_of(stretch);
+        bring(part, cut, strips, stretch.first - RADIUS, stretch.count + SIZE - 1, number, &pieces);
+        pieces = pieces_of(stretch, again());
+        for (Run run(pieces, stretch.count); run.next();) {
+            bring(part, cut, strips, stretch.first + run.page - RADIUS, run.count + SIZE - 1, number, nullptr);
         }
     }
-};
-
-// The first page's place of a stretch's outputs.
-__device__ __forceinline__ double* outputs_of(const Part& part, const Stretch& stretch) {
-    const long long page = stretch.first - part.first / part.columns;
-    return part.output + (page * part.columns + stretch.left) * part.rows + stretch.top;
 }
+
+// ---- the warps that multiply
+
+// Where a warp's samples and outputs are.
+struct Own {
+    int place;    // of its first sample in a page of the ring
+    Strip strip;  // has no outputs if it is below the last row
+    int odd;      // whether the first column of the next page of samples begins at an odd place
+
+    __device__ __forceinline__ Own(const Part& part, const Cut& cut, const Stretch& stretch) {
+        const int warp = threadIdx.x / LANES;
+        const int team = warp / part.abreast;
+        strip = cut.strip_of(part, stretch.group, team);
+        place = team * (part.abreast * ROWS + BESIDE) + warp % part.abreast * ROWS;
+        const Box box{strip.top - RADIUS, strip.left - RADIUS, stretch.first - RADIUS, 0};
+        odd = is_odd(address_of(part, box));
+        strip.top += warp % part.abreast * ROWS;
+    }
+
+    // The outputs' place in the stretch's first page.
+    __device__ __forceinline__ double* outputs(const Part& part, const Stretch& stretch) const {
+        const long long page = stretch.first - part.first / part.columns;
+        return part.output + (page * part.columns + strip.left) * part.rows + strip.top;
+    }
+};
 
 // ---- plain chains
 
@@ -205,7 +332,7 @@ __device__ __forceinline__ void take(const Part& part, const double* const (&sam
         for (int u = 0; u < EACH + SIZE - 1; ++u) {
             double own[SIZE];
 #pragma unroll
-            for (int r = 0; r < SIZE; ++r) own[r] = samples[u & 1][u * LENGTH + r];
+            for (int r = 0; r < SIZE; ++r) own[r] = samples[u & 1][u * STRIDE + r];
 #pragma unroll
             for (int r = 0; r < SIZE; ++r) {
 #pragma unroll
@@ -223,200 +350,203 @@ __device__ __forceinline__ void take(const Part& part, const double* const (&sam
         const int below = (SIZE - part.height) / 2;
 #pragma unroll 1
         for (int w = 0; w < part.width; ++w) {
-            const double* const even = samples[(first + w) & 1] + (first + w) * LENGTH + below;
-            const double* const odd = samples[(first + w + 1) & 1] + (first + w) * LENGTH + below;
+            const double* const even = samples[(first + w) & 1] + (first + w) * STRIDE + below;
+            const double* const odd = samples[(first + w + 1) & 1] + (first + w) * STRIDE + below;
 #pragma unroll 1
             for (int r = 0; r < part.height; ++r) {
                 const double entry = entries[w * part.height + r];
 #pragma unroll
                 for (int j = 0; j < EACH; ++j) {
-                    sums[j] = fma((j & 1 ? odd : even)[j * LENGTH + r], entry, sums[j]);
+                    sums[j] = fma((j & 1 ? odd : even)[j * STRIDE + r], entry, sums[j]);
                 }
             }
         }
     }
 }
 
-// Computes those pieces of a stretch once more that ask for it, page by page. Returns the number of pages of samples
-// that have come through the ring then.
+// Computes those pieces of a stretch once more that ask for it, a few pages a time. `offset` is where the next page of
+// samples comes to in the ring; returned is where it is then.
 template <bool FULL>
-__device__ __noinline__ int compute_again(Part part, Ring ring) {
-    Stretch* const stretch = ring.stretch();
+__device__ __noinline__ int compute_again(Part part, Stretch stretch, Pieces pieces, int offset) {
     const int lane = threadIdx.x % LANES;
-    const Stretch whole = *stretch;
+    const Cut cut(part);
+    const Own own(part, cut, stretch);
     const int turns = static_cast<int>(part.rows & 1);
     const int turns_of_page = static_cast<int>(part.rows & part.columns & 1);
-    const long long row = whole.top + lane % ROWS;
-    const int own = lane / ROWS * EACH;  // first column of a lane's outputs
-#pragma unroll 1
-    for (int page = 0; page < whole.count; ++page) {
-        if (!whole.pieces.has((page + SIZE) / whole.pieces.length)) continue;
-        __syncwarp();
-        if (lane == 0) {
-            stretch->first = whole.first + page;
-            stretch->count = 1;
-        }
-        __syncwarp();
-        ring.turn_to(part);
-        int odd = is_odd(address_of(part, ring.box_of(part, ring.begin)));
-        double sums[EACH];
+    const long long row = own.strip.top + lane % ROWS;
+    const int left = lane / ROWS * EACH;  // first column of a lane's outputs
+    const double* const samples_of = ring() + own.place + left * STRIDE + lane % ROWS;
+    double* const to = own.outputs(part, stretch) + left * part.rows + lane % ROWS;
+    for (Run run(pieces, stretch.count); run.next();) {
+        int odd = own.odd ^ (run.page & turns_of_page);
+        double sums[Run::MOST][EACH];
 #pragma unroll
-        for (int j = 0; j < EACH; ++j) sums[j] = 0;
+        for (int r = 0; r < Run::MOST; ++r) {
+#pragma unroll
+            for (int j = 0; j < EACH; ++j) sums[r][j] = 0;
+        }
+        meet<THREADS>();
 #pragma unroll 1
-        for (int i = 0; i < CHUNKS - 1; ++i) ring.fetch(part, ring.begin + i);
-#pragma unroll 1
-        for (int number = ring.begin; number < ring.end; ++number) {
-            ring.await(number);
-            ring.fetch(part, number + CHUNKS - 1);
-            const double* const samples = ring.page(number) + own * LENGTH + lane % ROWS;
-            take<FULL>(part, {samples + odd, samples + (odd ^ turns)}, number - ring.begin, sums);
+        for (int i = 0; i < run.count + SIZE - 1; ++i) {
+            const double* const samples = samples_of + offset;
+#pragma unroll
+            for (int r = 0; r < Run::MOST; ++r) {
+                if (i >= r && i < r + SIZE) take<FULL>(part, {samples + odd, samples + (odd ^ turns)}, i - r, sums[r]);
+            }
             odd ^= turns_of_page;
+            offset = offset == RING - CHUNK ? 0 : offset + CHUNK;
+            meet<THREADS>();
         }
-        double* const output = outputs_of(part, *stretch) + own * part.rows + lane % ROWS;
 #pragma unroll
-        for (int j = 0; j < EACH; ++j) {
-            if (row < part.rows && whole.left + own + j < part.columns) output[j * part.rows] = sums[j];
+        for (int r = 0; r < Run::MOST; ++r) {
+            double* const output = to + (run.page + r) * (part.rows * part.columns);
+            if (r >= run.count) continue;
+#pragma unroll
+            for (int j = 0; j < EACH; ++j) {
+                if (row < part.rows && own.strip.left + left + j < part.columns) output[j * part.rows] = sums[r][j];
+            }
         }
     }
-    return ring.end;
+    return offset;
 }
 
 template <bool PAIRS>
-__device__ __forceinline__ void convolution(const Launch& launch) {
+__device__ __forceinline__ void multiply_all(const Launch& launch) {
     const Part& part = launch.part;
     const int lane = threadIdx.x % LANES;
     const int g = lane / 4;
     const int q = lane % 4;
-    double* const table = shared_memory();
-    double* const rings = table + TABLE;
-    Ring ring{0, 0};
-    if (lane == 0) {
-        for (int i = 0; i < CHUNKS; ++i) make_barrier(ring.full(i), COLUMNS);
-        barriers_are_made();
-    }
-    fetch_filter<THREADS>(part, rings);
-    write_table(part, rings, table);
-    __syncthreads();
-    clear_ring<RING>(ring.samples());
-
-    const Shared band = in_shared(table + 2 * lane);
-    const Shared samples_of = in_shared(ring.samples());
+    const Shared band = in_shared(shared_memory() + 2 * lane);
+    const Shared samples_of = in_shared(ring() + (APART == 2 ? 2 * g - (g & 1) : 2 * g) + q);
     const int turns = PAIRS ? 0 : static_cast<int>(part.rows & 1);
     const int turns_of_page = PAIRS ? 0 : static_cast<int>(part.rows & part.columns & 1);
-    const long long groups_down = ((part.rows + ROWS - 1) / ROWS + part.abreast - 1) / part.abreast;
-    const long long groups = groups_down * ((part.columns + ACROSS - 1) / ACROSS);
-    Share share = share_of(groups * (part.count / part.columns), part.abreast, WARPS);
+    const Cut cut(part);
+    Share share = cut.share();
+    int offset = 0;  // of the present page in the ring
     while (share.at < share.end) {
+        const Stretch stretch = cut.next_of(part, share);
         {
-            const Stretch next = next_of(part, share, groups_down);
-            __syncwarp();
-            if (lane == 0) *ring.stretch() = next;
-            __syncwarp();
-        }
-        const Stretch& stretch = *ring.stretch();
-        if (stretch.top >= part.rows) continue;
-        ring.turn_to(part);
-        // In the page that is written while the present page of samples is taken.
-        const long long page_size = part.rows * part.columns;
-        double* to = outputs_of(part, stretch) - SIZE * page_size + 4 * q;
-        const long long below = part.rows - stretch.top - 4 * q;
-        const int room = below < ROWS ? static_cast<int>(below) : ROWS;
-        const int across =
-            static_cast<int>(part.columns - stretch.left < ACROSS ? part.columns - stretch.left : ACROSS);
-        int odd = is_odd(address_of(part, ring.box_of(part, ring.begin)));
-        Met met;
+            const Own own(part, cut, stretch);
+            // In the page that is written while the present page of samples is taken.
+            const long long page_size = part.rows * part.columns;
+            double* to = own.outputs(part, stretch) - SIZE * page_size + 4 * q;
+            const long long below = part.rows - own.strip.top - 4 * q;
+            const int room = below < ROWS ? static_cast<int>(below) : ROWS;
+            const int across =
+                static_cast<int>(part.columns - own.strip.left < ACROSS ? part.columns - own.strip.left : ACROSS);
+            int odd = own.odd;
+            const Shared own_samples = samples_of + own.place;
 
-        double sums[ACROSS][4];
-        double2 a[SIZE][2];
+            double sums[ACROSS][4];
+            double2 a[SIZE][2];
 #pragma unroll
-        for (int j = 0; j < ACROSS; ++j) {
+            for (int j = 0; j < ACROSS; ++j) {
 #pragma unroll
-            for (int i = 0; i < 4; ++i) sums[j][i] = 0;
-        }
-        // A bit for each two rows of this lane that are outputs: in each column two.
-        static_assert(ACROSS <= 16, "there are as many bits");
-        const unsigned int inside = across < 16 ? (1u << 2 * across) - 1 : ~0u;
-        const unsigned int outputs = (room > 0 ? 0x55555555u & inside : 0) | (room > 2 ? 0xaaaaaaaau & inside : 0);
-        // Writes of `written` what is there, and clears the slot of these lanes.
-        const auto finish = [&](int j, bool mine, unsigned int written) {
-            double* const column = to + j * part.rows;
-            write_two_of<PAIRS>(written, 2 * j, room == 1, column, sums[j][0], sums[j][2]);
-            write_two_of<PAIRS>(written, 2 * j + 1, room == 3, column + 2, sums[j][1], sums[j][3]);
-#pragma unroll
-            for (int i = 0; i < 4; ++i) sums[j][i] = mine ? 0.0 : sums[j][i];
-        };
-
-        __syncwarp();
-        for (int i = 0; i < CHUNKS - 1; ++i) ring.fetch(part, ring.begin + i);
-#pragma unroll
-        for (int k = 0; k < SIZE; ++k) {
-            a[k][0] = read_pair_here(band + k * 128);
-            a[k][1] = read_pair_here(band + k * 128 + 64);
-        }
-        ring.await(ring.begin);
-        const int own = 2 * g + q;
-        double b[2][2];
-        b[0][0] = read_here(samples_of + ring.offset(ring.begin) + own + odd);
-        b[0][1] = read_here(samples_of + ring.offset(ring.begin) + own + odd + 4);
-        // One more, to write the last.
-        for (int number = ring.begin;; ++number) {
-            const int step = number - ring.begin;
-            const bool mine = g == ((step + 7) & 7);
-            const unsigned int written = mine && step >= SIZE ? outputs : 0;
-            if (number == ring.end) {
-#pragma unroll
-                for (int j = 0; j < ACROSS; ++j) finish(j, mine, written);
-                break;
+                for (int i = 0; i < 4; ++i) sums[j][i] = 0;
             }
-            const Shared page = samples_of + ring.offset(number);
-            const Shared now = page + own;
-            const int samples[2] = {odd, odd ^ turns};
-            const Shared next_entries = band + ((step + 1) & 7) * (SIZE * 128);
-            __syncwarp();
-            ring.fetch(part, number + CHUNKS - 1);
-            odd ^= turns_of_page;
+            // A bit for each two rows of this lane that are outputs: in each column two.
+            static_assert(ACROSS <= 16, "there are as many bits");
+            const unsigned int inside = across < 16 ? (1u << 2 * across) - 1 : ~0u;
+            const unsigned int outputs = (room > 0 ? 0x55555555u & inside : 0) | (room > 2 ? 0xaaaaaaaau & inside : 0);
+            // Two rows go out at once where they are neighbours in D, too: to bring them together takes longer.
+            constexpr bool TOGETHER = PAIRS && APART == 2;
+            // Writes of `written` what is there, and clears the slot of these lanes.
+            const auto finish = [&](int j, bool mine, unsigned int written) {
+                double* const column = to + j * part.rows;
+                constexpr int SECOND = APART == 2 ? 1 : 2;
+                write_two_of<TOGETHER>(written, 2 * j, room == 1, column, sums[j][0], sums[j][SECOND]);
+                write_two_of<TOGETHER>(written, 2 * j + 1, room == 3, column + 2, sums[j][3 - SECOND], sums[j][3]);
 #pragma unroll
-            for (int u = 0; u < COLUMNS; ++u) {
-                const int cur = u & 1;
-                ring.look(met, page + 2 * lane, u);
-                if (u + 1 < COLUMNS) {
-                    b[cur ^ 1][0] = read_here(now + samples[(u + 1) & 1] + (u + 1) * LENGTH);
-                    b[cur ^ 1][1] = read_here(now + samples[(u + 1) & 1] + (u + 1) * LENGTH + 4);
-                } else {
-                    ring.await(number + 1);
-                    b[cur ^ 1][0] = read_here(samples_of + ring.offset(number + 1) + own + odd);
-                    b[cur ^ 1][1] = read_here(samples_of + ring.offset(number + 1) + own + odd + 4);
-                }
-                if (u < ACROSS) finish(u, mine, written);
+                for (int i = 0; i < 4; ++i) sums[j][i] = mine ? 0.0 : sums[j][i];
+            };
 #pragma unroll
-                for (int j = (u > ACROSS - 1 ? ACROSS - 1 : u); j >= 0 && j > u - SIZE; --j) {
-                    const int k = u - j;
-                    multiply_8(sums[j], a[k][0].x, a[k][0].y, a[k][1].x, a[k][1].y, b[cur][0], b[cur][1]);
-                }
-                // The next phase's entries, as soon as this one's have been used.
-                if (u >= ACROSS - 1) {
-                    const int k = u - (ACROSS - 1);
-                    a[k][0] = read_pair_here(next_entries + k * 128);
-                    a[k][1] = read_pair_here(next_entries + k * 128 + 64);
-                }
-                END_OF_COLUMN(u);
+            for (int k = 0; k < SIZE; ++k) {
+                a[k][0] = read_pair_here(band + k * 128);
+                a[k][1] = read_pair_here(band + k * 128 + 64);
             }
-            to += page_size;
-            ring.stretch()->pieces.remember(met, part, step);
+            meet<THREADS>();
+            double b[2][2];
+            b[0][0] = read_here(own_samples + offset + odd);
+            b[0][1] = read_here(own_samples + offset + odd + 4);
+            const int steps = stretch.count + SIZE - 1;
+            // One more, to write the last.
+            for (int step = 0;; ++step) {
+                const bool mine = g == ((step + 7) & 7);
+                const unsigned int written = mine && step >= SIZE ? outputs : 0;
+                if (step == steps) {
+#pragma unroll
+                    for (int j = 0; j < ACROSS; ++j) finish(j, mine, written);
+                    break;
+                }
+                const Shared now = own_samples + offset;
+                const int samples[2] = {odd, odd ^ turns};
+                const Shared next_entries = band + ((step + 1) & 7) * (SIZE * 128);
+                odd ^= turns_of_page;
+                offset = offset == RING - CHUNK ? 0 : offset + CHUNK;
+#pragma unroll
+                for (int u = 0; u < COLUMNS; ++u) {
+                    const int cur = u & 1;
+                    if (u + 1 < COLUMNS) {
+                        b[cur ^ 1][0] = read_here(now + samples[(u + 1) & 1] + (u + 1) * STRIDE);
+                        b[cur ^ 1][1] = read_here(now + samples[(u + 1) & 1] + (u + 1) * STRIDE + 4);
+                    } else {
+                        meet<THREADS>();
+                        b[cur ^ 1][0] = read_here(own_samples + offset + odd);
+                        b[cur ^ 1][1] = read_here(own_samples + offset + odd + 4);
+                    }
+                    if (u < ACROSS) finish(u, mine, written);
+#pragma unroll
+                    for (int j = (u > ACROSS - 1 ? ACROSS - 1 : u); j >= 0 && j > u - SIZE; --j) {
+                        const int k = u - j;
+                        multiply_8(sums[j], a[k][0].x, a[k][0].y, a[k][1].x, a[k][1].y, b[cur][0], b[cur][1]);
+                    }
+                    // The next phase's entries, as soon as this one's have been used.
+                    if (u >= ACROSS - 1) {
+                        const int k = u - (ACROSS - 1);
+                        a[k][0] = read_pair_here(next_entries + k * 128);
+                        a[k][1] = read_pair_here(next_entries + k * 128 + 64);
+                    }
+                    END_OF_COLUMN_ALONE(u);
+                }
+                to += page_size;
+            }
         }
-        if (ring.stretch()->pieces.again != 0) {
+        const Pieces pieces = pieces_of(stretch, again());
+        if (pieces.again != 0) {
             if (part.height == SIZE && part.width == SIZE && part.depth == SIZE) {
-                ring.end = compute_again<true>(part, ring);
+                offset = compute_again<true>(part, stretch, pieces, offset);
             } else {
-                ring.end = compute_again<false>(part, ring);
+                offset = compute_again<false>(part, stretch, pieces, offset);
             }
         }
+    }
+}
+
+template <bool PAIRS>
+__device__ __forceinline__ void convolution(const Launch& launch) {
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < CHUNKS; ++i) make_barrier(barriers() + i, LANES * BRINGING);
+        barriers_are_made();
+    }
+    fetch_filter<THREADS>(launch.part, ring());
+    write_table(launch.part, ring(), shared_memory());
+    __syncthreads();
+    // Not every place of the ring is filled: what lies there by chance may not be finite.
+    for (int at = threadIdx.x; at < RING; at += THREADS) ring()[at] = 0;
+    writes_before_copies();
+    __syncthreads();
+    if (threadIdx.x / LANES >= WARPS) {
+        give_registers<FEW>();
+        bring_all(launch.part);
+    } else {
+        take_registers<MANY>();
+        multiply_all<PAIRS>(launch);
     }
 }
 
 }  // namespace
 
-// Where every column of outputs begins at a multiple of 16: two rows go out at once.
+// Where every column of outputs begins at a multiple of 16.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) tensor_volume_pairs(Launch launch) {
     convolution<true>(launch);
 }
@@ -430,5 +560,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 extern "C" __constant__ unsigned int tile_rows_of_output = ROWS;
 extern "C" __constant__ unsigned int tile_columns_of_output = ACROSS;
 extern "C" __constant__ unsigned int block_warps = WARPS;
+extern "C" __constant__ unsigned int block_threads = THREADS;
 extern "C" __constant__ unsigned int blocks_at_once = BLOCKS;
 extern "C" __constant__ unsigned int shared_bytes = SHARED;

@@ -1409,7 +1409,7 @@ const TENSOR_FILTERS: [[usize; 3]; 14] = [
 /// Sizes of images and volumes that are enough for that on the four multiprocessors of the stand-in for the driver:
 /// rows around the edges of its strips, columns of an even and of an odd number.
 const TENSOR_IMAGES: [[usize; 3]; 4] = [[256, 401, 1], [255, 400, 1], [257, 500, 1], [191, 301, 2]];
-const TENSOR_VOLUMES: [[usize; 3]; 3] = [[48, 32, 60], [47, 33, 61], [65, 31, 70]];
+const TENSOR_VOLUMES: [[usize; 3]; 4] = [[48, 32, 60], [47, 33, 61], [65, 31, 70], [121, 32, 30]];
 
 /// Checks convolutions with many entries, in double, of arrays on the device: each with its own boundary and data, and
 /// each filter with so many sizes. On a chip, which has more multiprocessors and needs larger arrays, with one: the
@@ -1530,9 +1530,7 @@ fn tensor_cores_are_used_where_they_are(cuda: Cuda, stand_in: StandIn) -> Outcom
     Ok(())
 }
 
-@@A@@/// Sweeps over images around the sizes of strips, of a lane's rows and of a warp's, for more sweeps and fewer than a
-/// launch does; with samples here and there that spread or fade away.
-@@B@@/// How many sweeps along lines a launch on tensor cores does, by the number of taps.
+/// How many sweeps along lines a launch on tensor cores does, by the number of taps.
 const TENSOR_SWEEPS: [(usize, usize); 4] = [(13, 8), (17, 6), (19, 6), (21, 6)];
 
 /// Lines that are long enough for that on the four multiprocessors of the stand-in for the driver: one, of which the
@@ -1642,14 +1640,14 @@ fn sweeps_go_to_tensor_cores_where_they_are(cuda: Cuda, stand_in: StandIn) -> Ou
     Ok(())
 }
 
-/// Sweeps of square filters over images around the sizes of strips, of a lane's rows and of a warp's, for more sweeps
-/// and fewer than a launch does; with samples here and there that spread or fade away.
-@@E@@fn sweeps_of_images(cuda: Cuda) -> Outcome {
+/// Sweeps over images around the sizes of strips, of a lane's rows and of a warp's, for more sweeps and fewer than a
+/// launch does; with samples here and there that spread or fade away.
+fn sweeps_of_images(cuda: Cuda) -> Outcome {
     let slow = StandIn::find().is_some();
     let mut number = 0;
     // A filter's size, and the rows that a lane holds in double and in single.
     for (size_of_filter, lanes) in [
-        ([3, 3], [17, 28]),
+        ([3, 3], [19, 28]),
         ([5, 5], [17, 28]),
         ([7, 7], [11, 20]),
         ([3, 5], [17, 28]),
