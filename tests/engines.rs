@@ -1677,10 +1677,10 @@ fn sweeps_of_images(cuda: Cuda) -> Outcome {
     // tiles.
     for (number, (boundary, size_of_filter, size, sweeps)) in [
         // in double
-        (KINDS[0], [3, 3], [1072, 160], 8),
-        (KINDS[1], [3, 3], [1073, 161], 8),
-        (KINDS[2], [3, 3], [1072, 160], 9),
-        (KINDS[3], [3, 3], [1154, 350], 8),
+        (KINDS[0], [3, 3], [1200, 160], 8),
+        (KINDS[1], [3, 3], [1201, 161], 8),
+        (KINDS[2], [3, 3], [1200, 160], 9),
+        (KINDS[3], [3, 3], [1282, 350], 8),
         (KINDS[0], [5, 5], [544, 160], 4),
         (KINDS[1], [5, 5], [737, 230], 4),
         (KINDS[2], [5, 5], [736, 230], 8),
@@ -1815,7 +1815,7 @@ fn done_at_once(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, Strin
     let show = |error: Error| error.to_string();
     let mut found = Vec::new();
     for (size_of_filter, size) in [
-        ([3, 3, 1], [1072, 160, 1]),
+        ([3, 3, 1], [1200, 160, 1]),
         ([5, 5, 1], [680, 230, 1]),
         ([7, 7, 1], [680, 350, 1]),
         ([3, 5, 1], [680, 230, 1]),

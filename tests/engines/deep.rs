@@ -83,9 +83,9 @@ pub fn sweeps_in_deep_tiles(_: Cuda) -> Outcome {
     }
     // Tiles that several sweeps at once are chosen for, on the stand-in's few multiprocessors.
     for (number, (size, of_filter, boundary, sweeps)) in [
-        ([1072, 300, 1], [3, 3, 1], KINDS[0], 8),
-        ([1073, 300, 1], [3, 3, 1], KINDS[1], 8),
-        ([1072, 280, 1], [3, 3, 1], KINDS[2], 9),
+        ([1200, 300, 1], [3, 3, 1], KINDS[0], 8),
+        ([1201, 300, 1], [3, 3, 1], KINDS[1], 8),
+        ([1200, 280, 1], [3, 3, 1], KINDS[2], 9),
         ([736, 400, 1], [5, 5, 1], KINDS[2], 5),
         ([896, 300, 1], [5, 5, 1], KINDS[3], 4),
         ([96, 48, 90], [3, 3, 3], KINDS[1], 4),
