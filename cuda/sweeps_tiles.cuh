@@ -184,6 +184,8 @@ __device__ __forceinline__ void sweep_region(const Launch<T>& launch, const Span
                 fill(at + (held_columns + j) * pitch);
             }
         }
+        // A patch that reaches out of the region writes there, too.
+        __syncthreads();
     }
     // Outside of the region a patch's outputs are the constant, which is there already.
     const int own = column * pitch + row;

@@ -491,8 +491,10 @@ __device__ __forceinline__ void multiply_all(const Launch& launch) {
                         b[cur ^ 1][1] = read_here(now + samples[(u + 1) & 1] + (u + 1) * STRIDE + 4);
                     } else {
                         meet<THREADS>();
-                        b[cur ^ 1][0] = read_here(own_samples + offset + odd);
-                        b[cur ^ 1][1] = read_here(own_samples + offset + odd + 4);
+                        // Behind the last page what comes for the next stretch is under way.
+                        const Shared next = step + 1 < steps ? own_samples + offset : now;
+                        b[cur ^ 1][0] = read_here(next + odd);
+                        b[cur ^ 1][1] = read_here(next + odd + 4);
                     }
                     if (u < ACROSS) finish(u, mine, written);
 #pragma unroll
