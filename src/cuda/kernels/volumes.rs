@@ -22,9 +22,6 @@ const SWEEPS: usize = 2;
 /// Threads of a warp.
 const LANES: usize = 32;
 
-/// Rows that a lane holds.
-const ROWS: usize = 3;
-
 /// The slots that a run of pages takes beside those of its pages: `BEGINNING` of `cuda/sweeps_volumes.cuh`.
 const BEGINNING: usize = 5;
 
@@ -42,24 +39,24 @@ const LAUNCH: f64 = 3.0;
 #[derive(Debug)]
 struct Kind {
     name: &'static str,
-    /// Columns that a lane holds, and warps side by side.
+    /// Elements that have 16 bytes: so many rows a lane holds, and so many are copied at a time.
+    rows: usize,
+    /// Columns that a lane holds, lanes one below the other, which are a strip, and warps of a sweep.
     columns: usize,
+    down: usize,
     warps: usize,
-    /// Elements that have 16 bytes.
-    at_once: usize,
     /// How long a slot takes, in microseconds, where 16 bytes are copied at a time and where it is one element; and how
     /// many thousand updates a microsecond single sweeps do (BENCHMARKS.md).
     slot: [f64; 2],
     rate: f64,
 }
 
-/// Measured on an H200, with driver 580, with 512 x 512 x 512. Slots are those of an earlier state of the kernel, when
-/// it had more work between pages; those of one element at a time are of 9 columns in double and 12 in single, and
-/// single sweeps in single are taken to be as fast as in double (with 256 x 256 x 256 they are not).
+/// Measured on an H200, with driver 580, with 512 x 512 x 512, where one element is copied at a time, too; single sweeps
+/// in single are taken to be as fast as in double (with 256 x 256 x 256 they are not).
 const DOUBLE: Kind =
-    Kind { name: "sweeps_volumes_double", columns: 8, warps: 6, at_once: 2, slot: [3.3, 5.0], rate: 75.0 };
+    Kind { name: "sweeps_volumes_double", rows: 2, columns: 15, down: 48, warps: 6, slot: [3.65, 5.1], rate: 75.0 };
 const SINGLE: Kind =
-    Kind { name: "sweeps_volumes_float", columns: 10, warps: 8, at_once: 4, slot: [3.2, 5.0], rate: 75.0 };
+    Kind { name: "sweeps_volumes_float", rows: 4, columns: 11, down: 24, warps: 6, slot: [3.2, 4.6], rate: 75.0 };
 
 /// How tiles lie along rows or columns: `struct Axis` of `cuda/sweeps_volumes.cuh`.
 #[repr(C)]
@@ -83,7 +80,7 @@ impl Axis {
         if step == 0 {
             return None;
         }
-        // The first tile has no neighbour before it.
+        // The first tile has no neighbour before it. Where tiles begin at multiples of a number, so is what they write.
         let more = if circular || multiple > 1 { 0 } else { 1 };
         let count =
             if circular { size.div_ceil(step) } else { 1 + (size + lead).checked_sub(height + more)?.div_ceil(step) };
@@ -97,7 +94,7 @@ struct Layout {
     down: Axis,
     across: Axis,
     lanes: usize,
-    warps: usize,
+    strips: usize,
     blocks: usize,
     share: usize,
 }
@@ -117,14 +114,14 @@ impl Kind {
         if rows % at_once != 0 {
             return None;
         }
-        // As many lanes as have rows of their own, and columns of lanes that begin as runs of copied elements do.
-        let lanes = if circular { LANES } else { LANES.min(rows / ROWS) };
-        let lanes = lanes / at_once * at_once;
-        let warps = if circular { self.warps } else { self.warps.min(columns / self.columns) };
-        if lanes == 0 || warps == 0 {
+        // As many lanes as have rows of their own, and strips as have columns.
+        let most_strips = self.strips();
+        let lanes = if circular { self.down } else { self.down.min(rows / self.rows) };
+        let strips = if circular { most_strips } else { most_strips.min(columns / self.columns) };
+        if lanes == 0 || strips == 0 {
             return None;
         }
-        let (height, width) = (lanes * ROWS, warps * self.columns);
+        let (height, width) = (lanes * self.rows, strips * self.columns);
         // Columns of 32 bytes are what memory has, if that takes no more tiles.
         let down = Axis::new(rows, height, at_once, circular)?;
         let in_sectors = Axis::new(rows, height, 2 * at_once, circular);
@@ -134,7 +131,12 @@ impl Kind {
         let tiles = down.count as usize * across.count as usize;
         let all = tiles.checked_mul(pages + BEGINNING)?;
         let share = all.div_ceil(multiprocessors);
-        Some(Layout { down, across, lanes, warps, blocks: all.div_ceil(share), share })
+        Some(Layout { down, across, lanes, strips, blocks: all.div_ceil(share), share })
+    }
+
+    /// Strips of a tile, side by side.
+    fn strips(&self) -> usize {
+        self.warps * LANES / self.down
     }
 
     /// Whether that takes less time than single sweeps do.
@@ -169,7 +171,7 @@ struct Argument {
     down: Axis,
     across: Axis,
     lanes: i32,
-    warps: i32,
+    strips: i32,
     boundary: u32,
     unused: u32,
 }
@@ -199,12 +201,12 @@ pub(super) fn plan<'a, T: Element>(
     let word = word(boundary);
     let multiprocessors = device.multiprocessors.max(1) as usize;
     let layout = |at_once: usize| kind.layout(size, word, at_once, multiprocessors);
-    let at_once = layout(kind.at_once);
+    let at_once = layout(kind.rows);
     let Some(one_by_one) = layout(1) else {
         return Ok(single);
     };
     let pays = match &at_once {
-        Some(layout) => kind.pays(layout, size, kind.at_once, multiprocessors),
+        Some(layout) => kind.pays(layout, size, kind.rows, multiprocessors),
         None => kind.pays(&one_by_one, size, 1, multiprocessors),
     };
     if !pays {
@@ -271,7 +273,7 @@ impl<T: Element> Plan<T> for VolumesPlan<'_, T> {
         }
         let aligned = buffers.iter().all(|address| address.is_multiple_of(16));
         let way = self.at_once.as_ref().filter(|_| aligned).unwrap_or(&self.one_by_one);
-        let Layout { down, across, lanes, warps, share, .. } = way.layout;
+        let Layout { down, across, lanes, strips, share, .. } = way.layout;
         let [rows, columns, pages] = self.size;
         let [input, output] = buffers;
         let argument = Argument {
@@ -285,7 +287,7 @@ impl<T: Element> Plan<T> for VolumesPlan<'_, T> {
             down,
             across,
             lanes: lanes as i32,
-            warps: warps as i32,
+            strips: strips as i32,
             boundary: self.boundary,
             unused: 0,
         };
@@ -325,8 +327,8 @@ mod tests {
                 let (_, rest) = ptx.split_once(&format!(" {name} = ")).unwrap();
                 rest.split_once(';').unwrap().0.parse().unwrap()
             };
-            let told = ["lane_rows", "lane_columns", "sweep_warps"].map(constant);
-            assert_eq!(told, [ROWS, kind.columns, kind.warps], "{}", kind.name);
+            let told = ["lane_rows", "lane_columns", "strip_lanes", "sweep_warps"].map(constant);
+            assert_eq!(told, [kind.rows, kind.columns, kind.down, kind.warps], "{}", kind.name);
             assert!(ptx.contains(".target sm_90\n"), "{}", kind.name);
         }
     }
@@ -340,16 +342,16 @@ mod tests {
                 for columns in [1, 8, 9, 10, 13, 47, 48, 49, 79, 80, 81, 95, 512, 1000] {
                     for pages in [1, 2, 100] {
                         for boundary in 0..4 {
-                            for at_once in [1, kind.at_once] {
+                            for at_once in [1, kind.rows] {
                                 let size = [rows, columns, pages];
                                 let Some(layout) = kind.layout(size, boundary, at_once, 132) else { continue };
                                 found += 1;
                                 let what = format!("{layout:?} for {size:?}, {boundary}, {at_once}");
                                 let circular = boundary == CIRCULAR;
-                                check(&layout.down, rows, layout.lanes * ROWS, at_once, circular, &what);
-                                check(&layout.across, columns, layout.warps * kind.columns, 1, circular, &what);
-                                assert!((1..=LANES).contains(&layout.lanes), "{what}");
-                                assert!((1..=kind.warps).contains(&layout.warps), "{what}");
+                                check(&layout.down, rows, layout.lanes * kind.rows, at_once, circular, &what);
+                                check(&layout.across, columns, layout.strips * kind.columns, 1, circular, &what);
+                                assert!((1..=kind.down).contains(&layout.lanes), "{what}");
+                                assert!((1..=kind.strips()).contains(&layout.strips), "{what}");
                                 assert!((1..=132).contains(&layout.blocks), "{what}");
                                 let tiles = layout.down.count as usize * layout.across.count as usize;
                                 assert!(layout.blocks * layout.share >= tiles * (pages + BEGINNING), "{what}");
@@ -388,7 +390,7 @@ mod tests {
     fn large_volumes_go_two_sweeps_at_a_time() {
         for kind in KINDS {
             for boundary in 0..4 {
-                for (size, at_once) in [([512; 3], kind.at_once), ([511; 3], 1)] {
+                for (size, at_once) in [([512; 3], kind.rows), ([511; 3], 1)] {
                     let layout = kind.layout(size, boundary, at_once, 132).unwrap();
                     assert!(kind.pays(&layout, size, at_once, 132), "{}, {boundary}: {layout:?}", kind.name);
                 }
