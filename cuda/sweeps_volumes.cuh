@@ -37,9 +37,6 @@ namespace volumes {
 
 constexpr int LANES = 32;
 
-// A run of pages takes so many slots more than it has pages.
-constexpr int BEGINNING = 5;
-
 // What is not an element of a page.
 constexpr unsigned int NOWHERE = 0xffffffff;
 
@@ -179,14 +176,29 @@ struct Axis {
     int more;
 };
 
-// One launch. A block takes `share` of all slots, which are counted through the tiles: each has BEGINNING, then its
-// pages.
+// A part of a launch: some pages of some tiles, by some of the blocks. Each of these pages is in one of the parts that
+// `share` pages make. The runs are counted through the tiles, then through the parts, and each block takes every
+// blocks-th of them.
+struct Round {
+    int block;   // the first one
+    int blocks;  // how many, or 0
+    int tile;    // likewise
+    int tiles;
+    int page;
+    int pages;
+    int share;
+    int unused;
+};
+
+constexpr int ROUNDS = 4;
+
+// One launch. Blocks that work at a time go through the same pages of neighbouring tiles: what one of them reads beside
+// its tile, its neighbour has brought into the chip's cache.
 template <typename T>
 struct Launch {
     const T* input;
     T* output;
     long long rows;  // rows * columns < 2^31
-    long long share;
     double value;  // of the constant boundary
     int columns;
     int pages;
@@ -196,6 +208,7 @@ struct Launch {
     int strips;   // that work: COLUMNS * strips <= columns, likewise
     unsigned int boundary;
     unsigned int unused;
+    Round rounds[ROUNDS];
 };
 
 template <typename Number>
@@ -357,23 +370,26 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
         }
     }
 
-    const int slots_of_tile = BEGINNING + pages;
-    long long at = launch.share * blockIdx.x;
-    const long long end =
-        least(at + launch.share, (long long)slots_of_tile * (launch.down.count * launch.across.count));
+    int round = 0;
+    int unit = (int)blockIdx.x - launch.rounds[0].block;
 #pragma unroll 1
-    while (at < end) {
-        const int number = (int)(at / slots_of_tile);
-        const int before = (int)(at - (long long)number * slots_of_tile);
-        const int behind = (int)least(end - (long long)number * slots_of_tile, (long long)slots_of_tile);
-        at += behind - before;
-        if (behind <= BEGINNING) continue;
+    while (round < ROUNDS) {
+        const Round& of = launch.rounds[round];
+        const int parts = (of.pages + of.share - 1) / of.share;
+        const bool is_in = (int)blockIdx.x >= of.block && (int)blockIdx.x < of.block + of.blocks;
+        if (!is_in || unit >= of.tiles * parts) {
+            if (++round < ROUNDS) unit = (int)blockIdx.x - launch.rounds[round].block;
+            continue;
+        }
+        const int part = unit / of.tiles;
+        const int number = of.tile + unit - part * of.tiles;
+        unit += of.blocks;
         __syncthreads();
         if (threadIdx.x == 0) {
             run.down.set(launch.down, number % launch.down.count, (int)launch.rows, launch.lanes * ROWS, circular);
             run.across.set(launch.across, number / launch.down.count, launch.columns, launch.strips * COLUMNS, circular);
-            run.begin = most(before - BEGINNING, 0);
-            run.stop = behind - BEGINNING;
+            run.begin = of.page + part * of.share;
+            run.stop = least(of.page + of.pages, run.begin + of.share);
         }
         __syncthreads();
         for (int c = threadIdx.x; c < (Tile::COPIES + Tile::ASKED) * Tile::COPIED; c += THREADS) {
