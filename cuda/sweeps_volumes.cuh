@@ -7,8 +7,11 @@
 //
 // In a slot of time each half takes a page, then all meet at one barrier. Pages of samples come into two buffers in
 // shared memory, one ahead; pages that the first sweep has finished go to two others, and are the second sweep's
-// samples one slot later. What the second sweep has finished goes to device memory some columns at a time, through
-// columns of shared memory, where lanes exchange rows: neighbouring lanes then write neighbouring elements.
+// samples one slot later. What the second sweep has finished goes straight to device memory: a lane has 16 bytes of a
+// column, its neighbours have those beside them. Tiles write whole sectors of 32 bytes where they can: memory reads what
+// stands in a sector before it writes a part of one.
+//
+// In the loop over columns nothing branches: copies and writes are instructions with a predicate.
 //
 // Instructions come slowly where a warp has them for itself: a line of them is fetched while eight are done. So both
 // sweeps go through the same instructions, and several warps of a partition share what was fetched. And sums and
@@ -19,21 +22,20 @@
 // Tiles overlap, and so do the runs of pages that blocks take: each sweep spoils a row, a column and a page at a side
 // that is not the volume's. At the volume's own sides each sweep is true. Every page in shared memory has a row and a
 // column more on each side. A tile that reaches to the volume's side has there what the boundary asks for: samples
-// come from the place that the boundary says, whoever finishes a sample of the first sweep at the side writes it to
-// both places, and the boundary's constant is there from the beginning. The page before the first and the one behind
-// the last are taken like others, if need be from the buffer of the first or the last. With a radius of 1, 'replicate' and 'symmetric' are the same.
+// come from the place that the boundary says, what the first sweep has finished at the side is copied to where it
+// stands outside, and the boundary's constant is there from the beginning. The page before the first and the one behind
+// the last are taken like others, if need be from the buffer of the first or the last. With a radius of 1, 'replicate'
+// and 'symmetric' are the same.
 //
 // For the boundary that goes around, volumes are seen as going on: nothing has a side.
 #pragma once
 
+#include "copies.cuh"
 #include "tensor.cuh"
 
 namespace volumes {
 
 constexpr int LANES = 32;
-
-// A run of pages takes so many slots more than it has pages.
-constexpr int BEGINNING = 5;
 
 // What is not an element of a page.
 constexpr unsigned int NOWHERE = 0xffffffff;
@@ -48,23 +50,38 @@ typedef unsigned int Place;
 
 __device__ __forceinline__ Place place_in_shared(void* pointer) { return shared_address(pointer); }
 
-// Begins a copy of COUNT elements to so many elements behind a place, for this thread's current group.
+// Begins a copy of COUNT elements from `offset` behind an address to so many elements behind a place, for this thread's
+// current group: if it is to come, and is somewhere.
 template <int COUNT, typename T>
-__device__ __forceinline__ void copy_to_place(Place place, int behind, const T* from) {
+__device__ __forceinline__ void copy_to_place(bool comes, Place place, int behind, const T* from, unsigned int offset) {
+    const T* const address = from + offset;
     if constexpr (COUNT * sizeof(T) == 16) {
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place + behind * (int)sizeof(T)), "l"(from)
-                     : "memory");
+        asm volatile(
+            "{\n"
+            ".reg .pred p, q;\n"
+            "setp.ne.u32 q, %0, 0;\n"
+            "setp.ne.and.u32 p, %1, 0xffffffff, q;\n"
+            "@p cp.async.cg.shared.global [%2], [%3], 16;\n"
+            "}" ::"r"((unsigned int)comes),
+            "r"(offset), "r"(place + behind * (int)sizeof(T)), "l"(address)
+            : "memory");
     } else {
         static_assert(COUNT == 1, "one element or 16 bytes");
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(place + behind * (int)sizeof(T)), "l"(from),
-                     "n"(sizeof(T))
-                     : "memory");
+        asm volatile(
+            "{\n"
+            ".reg .pred p, q;\n"
+            "setp.ne.u32 q, %0, 0;\n"
+            "setp.ne.and.u32 p, %1, 0xffffffff, q;\n"
+            "@p cp.async.ca.shared.global [%2], [%3], %4;\n"
+            "}" ::"r"((unsigned int)comes),
+            "r"(offset), "r"(place + behind * (int)sizeof(T)), "l"(address), "n"(sizeof(T))
+            : "memory");
     }
 }
 
 // The same address, but the compiler does not compute it anew where it is needed.
 template <typename T>
-__device__ __forceinline__ const T* held(const T* address) {
+__device__ __forceinline__ T* held(T* address) {
     asm volatile("" : "+l"(address));
     return address;
 }
@@ -76,30 +93,78 @@ typedef void* Place;
 inline Place place_in_shared(void* pointer) { return pointer; }
 
 template <int COUNT, typename T>
-inline void copy_to_place(Place place, int behind, const T* from) {
-    for (int i = 0; i < COUNT; ++i) copy_element(static_cast<T*>(place) + behind + i, from + i);
+inline void copy_to_place(bool comes, Place place, int behind, const T* from, unsigned int offset) {
+    if (!comes || offset == NOWHERE) return;
+    for (int i = 0; i < COUNT; ++i) copy_element(static_cast<T*>(place) + behind + i, from + offset + i);
 }
 
 template <typename T>
-inline const T* held(const T* address) {
+inline T* held(T* address) {
     return address;
 }
 
 #endif
 
-// Copies COUNT elements from shared to global memory.
-template <int COUNT, typename T>
-__device__ __forceinline__ void write_run(T* to, const T* from) {
-    if constexpr (COUNT == 4) {
-        T run[4];
-        read_four(from, run);
-        *reinterpret_cast<float4*>(to) = {run[0], run[1], run[2], run[3]};
-    } else if constexpr (COUNT == 2) {
-        *reinterpret_cast<double2*>(to) = read_pair_here(in_shared(from));
-    } else {
-        *to = *from;
-    }
+#ifdef __CUDACC_RTC__
+
+// Ends a block of instructions, which ptxas would otherwise order as it likes: it puts off multiply-adds that nothing
+// waits for, and their operands take registers until then. No number of slots is as large.
+__device__ __forceinline__ void cut(int slots, int number) {
+    asm volatile(
+        "{\n"
+        ".reg .pred p;\n"
+        "setp.eq.u32 p, %0, %1;\n"
+        "@p exit;\n"
+        "}" ::"r"(slots),
+        "r"(0x7fff0000 + number));
 }
+
+#else
+
+inline void cut(int, int) {}
+
+#endif
+
+// Reads a lane's rows from shared memory.
+__device__ __forceinline__ void read_run(const float* from, float* to) { read_four(from, to); }
+__device__ __forceinline__ void read_run(const double* from, double* to) {
+    const double2 pair = *reinterpret_cast<const double2*>(from);
+    to[0] = pair.x;
+    to[1] = pair.y;
+}
+
+#ifdef __CUDACC_RTC__
+
+// Writes them to shared memory, if they go there.
+__device__ __forceinline__ void write_run(bool goes, float* to, const float (&from)[4]) {
+    asm volatile(
+        "{\n"
+        ".reg .pred p;\n"
+        "setp.ne.u32 p, %0, 0;\n"
+        "@p st.shared.v4.f32 [%1], {%2, %3, %4, %5};\n"
+        "}" ::"r"((unsigned int)goes),
+        "r"(shared_address(to)), "f"(from[0]), "f"(from[1]), "f"(from[2]), "f"(from[3])
+        : "memory");
+}
+__device__ __forceinline__ void write_run(bool goes, double* to, const double (&from)[2]) {
+    asm volatile(
+        "{\n"
+        ".reg .pred p;\n"
+        "setp.ne.u32 p, %0, 0;\n"
+        "@p st.shared.v2.f64 [%1], {%2, %3};\n"
+        "}" ::"r"((unsigned int)goes),
+        "r"(shared_address(to)), "d"(from[0]), "d"(from[1])
+        : "memory");
+}
+
+#else
+
+template <typename T, int COUNT>
+inline void write_run(bool goes, T* to, const T (&from)[COUNT]) {
+    if (goes) memcpy(to, from, sizeof from);
+}
+
+#endif
 
 // How tiles lie along rows or columns: `count` of them write `step` each, the first one `more` than that, the last one
 // what is left. Each begins `lead` before what it writes, and has at least step + lead + 1 rows or columns; the last one
@@ -111,23 +176,39 @@ struct Axis {
     int more;
 };
 
-// One launch. A block takes `share` of all slots, which are counted through the tiles: each has BEGINNING, then its
-// pages.
+// A part of a launch: some pages of some tiles, by some of the blocks. Each of these pages is in one of the parts that
+// `share` pages make. The runs are counted through the tiles, then through the parts, and each block takes every
+// blocks-th of them.
+struct Round {
+    int block;   // the first one
+    int blocks;  // how many, or 0
+    int tile;    // likewise
+    int tiles;
+    int page;
+    int pages;
+    int share;
+    int unused;
+};
+
+constexpr int ROUNDS = 4;
+
+// One launch. Blocks that work at a time go through the same pages of neighbouring tiles: what one of them reads beside
+// its tile, its neighbour has brought into the chip's cache.
 template <typename T>
 struct Launch {
     const T* input;
     T* output;
     long long rows;  // rows * columns < 2^31
-    long long share;
     double value;  // of the constant boundary
     int columns;
     int pages;
     Axis down;    // tiles along rows
     Axis across;  // and along columns
     int lanes;    // that work: ROWS * lanes <= rows, but where the boundary goes around
-    int warps;    // of each sweep that work: COLUMNS * warps <= columns, likewise
+    int strips;   // that work: COLUMNS * strips <= columns, likewise
     unsigned int boundary;
     unsigned int unused;
+    Round rounds[ROUNDS];
 };
 
 template <typename Number>
@@ -180,44 +261,45 @@ struct Run {
 
 // A tile's pages, and what a lane does with one.
 //
-// AT_ONCE elements are copied at a time, 1 or as many as have 16 bytes. In a volume, then, columns of tiles begin and end
-// at multiples of that.
-template <typename T, int ROW_COUNT, int COLUMN_COUNT, int WARP_COUNT, int RUN, int GROUPED, class Filter>
+// A lane holds as many neighbouring rows as have 16 bytes, of COLUMNS columns. DOWN lanes, one below the other, are a
+// strip, and those of a sweep's WARPS warps are some strips side by side. AT_ONCE elements are copied at a time, 1 or as many as a lane has rows. In a volume, then, columns
+// of tiles begin and end at multiples of that.
+template <typename T, int DOWN_COUNT, int COLUMN_COUNT, int WARP_COUNT, int RUN, int CUT_COUNT, class Filter>
 struct Tile {
-    static constexpr int ROWS = ROW_COUNT;
+    static constexpr int ROWS = 16 / sizeof(T);
     static constexpr int COLUMNS = COLUMN_COUNT;
     static constexpr int WARPS = WARP_COUNT;
+    static constexpr int DOWN = DOWN_COUNT;
+    static constexpr int STRIPS = WARPS * LANES / DOWN;
+    static constexpr int CUT = CUT_COUNT;
     static constexpr int AT_ONCE = RUN;
-    static constexpr int HEIGHT = LANES * ROWS;
-    static constexpr int WIDTH = WARPS * COLUMNS;
+    static constexpr int HEIGHT = DOWN * ROWS;
+    static constexpr int WIDTH = STRIPS * COLUMNS;
     static constexpr int THREADS = 2 * WARPS * LANES;
-    // A column of a page in shared memory, with a ghost value or more at both ends, and a page.
-    static constexpr int PITCH = HEIGHT + 2 * AT_ONCE;
+    // A column of a page in shared memory, with 16 bytes more at both ends, and a page.
+    static constexpr int PITCH = HEIGHT + 2 * ROWS;
     static constexpr int PAGE = PITCH * (WIDTH + 2);
+    static constexpr int ELEMENTS = 4 * PAGE;
     // The place of the tile's first row and column in it.
-    static constexpr int FIRST = PITCH + AT_ONCE;
+    static constexpr int FIRST = PITCH + ROWS;
     // Columns of a page come several at a time: a thread has the same rows of every COPIED-th.
-    static constexpr int RUNS = PITCH / AT_ONCE;
-    static constexpr int COPYING = RUNS <= 32 ? 32 : RUNS <= 64 ? 64 : RUNS <= 128 ? 128 : 256;
+    static constexpr int COPYING = HEIGHT / AT_ONCE + 2;
     static constexpr int COPIED = THREADS / COPYING;
     static constexpr int COPIES = (WIDTH + 2 + COPIED - 1) / COPIED;
     // They are asked for with the first of a lane's columns: so many with each.
-    static constexpr int ASKED = most(4, (COPIES + COLUMNS * 2 / 3 - 1) / (COLUMNS * 2 / 3));
-    static_assert(RUNS <= THREADS, "a thread has the same rows of all columns that come");
-    static_assert(HEIGHT % AT_ONCE == 0, "columns of results are written so");
-    // The second sweep's results are written by so many columns, which each warp has twice in shared memory: a lane
-    // writes so many runs of them.
-    static constexpr int GROUP = GROUPED;
-    static constexpr int WRITES = (GROUP * HEIGHT / AT_ONCE + LANES - 1) / LANES;
-    static constexpr int ELEMENTS = 4 * PAGE + 2 * WARPS * 2 * GROUP * PITCH;
+    static constexpr int ASKED = most(2, (COPIES + COLUMNS / 2 - 1) / (COLUMNS / 2));
+    static_assert(AT_ONCE == 1 || AT_ONCE == ROWS, "one element or 16 bytes");
+    static_assert(COPIED > 0, "a thread has the same rows of all columns that come");
+    static_assert(COLUMNS <= 32, "columns have bits");
+    static_assert(DOWN % 8 == 0 && DOWN * STRIPS == WARPS * LANES, "all lanes work, and their accesses do not conflict");
 
     // For each point what the page that comes finishes, and the output behind that.
     T sums[2][COLUMNS][ROWS];
 
     // A page of samples, from this lane's place there: `emit` gets what is finished, column by column, and `beside` is
-    // called as often.
+    // called before each.
     template <class Emit, class Beside>
-    __device__ __forceinline__ void page(const T* from, const Emit& emit, const Beside& beside) {
+    __device__ __forceinline__ void page(const T* from, int never, const Emit& emit, const Beside& beside) {
         T samples[3][ROWS + 2];
         load(from - PITCH, samples[0]);
         load(from, samples[1]);
@@ -244,13 +326,17 @@ struct Tile {
                 if (q == 0) load(from + (c + 1) * PITCH, samples[(c + 2) % 3]);
             }
             emit(c, finished);
+            if constexpr (CUT > 0) {
+                if (c % CUT == CUT - 1) cut(never, c);
+            }
         }
     }
 
 private:
     static __device__ __forceinline__ void load(const T* from, T (&column)[ROWS + 2]) {
-#pragma unroll
-        for (int i = 0; i < ROWS + 2; ++i) column[i] = from[i - 1];
+        column[0] = from[-1];
+        read_run(from, column + 1);
+        column[ROWS + 1] = from[ROWS];
     }
 };
 
@@ -263,9 +349,7 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
     constexpr int PITCH = Tile::PITCH;
     constexpr int PAGE = Tile::PAGE;
     constexpr int THREADS = Tile::THREADS;
-    constexpr int GROUP = Tile::GROUP;
-    constexpr int WRITES = Tile::WRITES;
-    // Two pages of samples, two of the first sweep's results, and for each warp two groups of columns.
+    // Two pages of samples, two of the first sweep's results.
     DYNAMIC_SHARED(T, memory);
     T* const between = memory + 2 * PAGE;
     __shared__ Run run;
@@ -286,28 +370,31 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
         }
     }
 
-    const int slots_of_tile = BEGINNING + pages;
-    long long at = launch.share * blockIdx.x;
-    const long long end =
-        least(at + launch.share, (long long)slots_of_tile * (launch.down.count * launch.across.count));
+    int round = 0;
+    int unit = (int)blockIdx.x - launch.rounds[0].block;
 #pragma unroll 1
-    while (at < end) {
-        const int number = (int)(at / slots_of_tile);
-        const int before = (int)(at - (long long)number * slots_of_tile);
-        const int behind = (int)least(end - (long long)number * slots_of_tile, (long long)slots_of_tile);
-        at += behind - before;
-        if (behind <= BEGINNING) continue;
+    while (round < ROUNDS) {
+        const Round& of = launch.rounds[round];
+        const int parts = (of.pages + of.share - 1) / of.share;
+        const bool is_in = (int)blockIdx.x >= of.block && (int)blockIdx.x < of.block + of.blocks;
+        if (!is_in || unit >= of.tiles * parts) {
+            if (++round < ROUNDS) unit = (int)blockIdx.x - launch.rounds[round].block;
+            continue;
+        }
+        const int part = unit / of.tiles;
+        const int number = of.tile + unit - part * of.tiles;
+        unit += of.blocks;
         __syncthreads();
         if (threadIdx.x == 0) {
             run.down.set(launch.down, number % launch.down.count, (int)launch.rows, launch.lanes * ROWS, circular);
-            run.across.set(launch.across, number / launch.down.count, launch.columns, launch.warps * COLUMNS, circular);
-            run.begin = most(before - BEGINNING, 0);
-            run.stop = behind - BEGINNING;
+            run.across.set(launch.across, number / launch.down.count, launch.columns, launch.strips * COLUMNS, circular);
+            run.begin = of.page + part * of.share;
+            run.stop = least(of.page + of.pages, run.begin + of.share);
         }
         __syncthreads();
         for (int c = threadIdx.x; c < (Tile::COPIES + Tile::ASKED) * Tile::COPIED; c += THREADS) {
             const int column = run.across.source<1>(run.across.start - 1 + c, launch.columns, launch.boundary);
-            const bool is_column = c < launch.warps * COLUMNS + 2 && column >= 0;
+            const bool is_column = c < launch.strips * COLUMNS + 2 && column >= 0;
             columns_at[c] = is_column ? (unsigned int)column * (int)launch.rows : NOWHERE;
         }
         // What stands outside is there from now on: nothing is ever written to its place.
@@ -335,11 +422,14 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
             const int warp_of_block = __shfl_sync(0xffffffff, thread / LANES, 0);
             const bool second = warp_of_block >= WARPS;
             const int warp = second ? warp_of_block - WARPS : warp_of_block;
-            const bool works = lane < launch.lanes && warp < launch.warps;
+            const int of_sweep = warp * LANES + lane;
+            const int strip = of_sweep / Tile::DOWN;
+            const int row_of_lanes = of_sweep - strip * Tile::DOWN;
+            const bool works = row_of_lanes < launch.lanes && strip < launch.strips;
             const int stop = run.stop;
             const int rows = (int)launch.rows;
             const int height = launch.lanes * ROWS;
-            const int width = launch.warps * COLUMNS;
+            const int width = launch.strips * COLUMNS;
             const unsigned int page_size = (unsigned int)rows * launch.columns;
             const Span& down = run.down;
             const Span& across = run.across;
@@ -383,50 +473,40 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
                 if (comes_from < 0) comes_from += pages;
             }
             const T* coming_from = launch.input + most(row_at, 0) + (long long)most(comes_from, 0) * page_size;
-            T* coming_to = memory + (coming & 1) * PAGE + copied_column * PITCH + copied_row;
+            T* coming_to = memory + (coming & 1) * PAGE + copied_column * PITCH + ROWS - AT_ONCE + copied_row;
             const unsigned int* const offsets_at = columns_at + copied_column;
 
-            // This lane's place in a page, and its warp's in the columns of results. Columns of results of the first
-            // sweep lie one behind the other. Those that go to device memory, and those that nobody needs, take turns.
-            const int place = Tile::FIRST + warp * COLUMNS * PITCH + lane * ROWS;
-            T* const staged = memory + 4 * PAGE + warp_of_block * 2 * GROUP * PITCH;
+            // This lane's place in a page.
+            const int place = Tile::FIRST + strip * COLUMNS * PITCH + row_of_lanes * ROWS;
             const bool goes_on = !second && works && counts;
             // A page that is outside of the volume may be one of the volume once more.
             const int taken = doubles ? most(0, least(page, pages - 1)) : page;
             const T* samples = (second ? between : memory) + (taken & 1) * PAGE + place;
-            T* finished = goes_on ? between + ((page + 1) & 1) * PAGE + place : staged + lane * ROWS;
+            T* finished = between + ((page + 1) & 1) * PAGE + place;
 
-            // The runs of AT_ONCE elements that this lane writes: so many of each group of columns, a bit each.
-            constexpr int GROUPS = (COLUMNS + GROUP - 1) / GROUP;
-            static_assert(WRITES * GROUPS <= 32, "runs have bits");
-            const int first_column = across.start + warp * COLUMNS;
-            unsigned int runs_written = 0;
-            unsigned int runs_at[WRITES];
+            // What this lane writes of each column: a bit for each.
+            const int first_column = across.start + strip * COLUMNS;
+            unsigned int columns_written = 0;
 #pragma unroll
-            for (int i = 0; i < WRITES; ++i) {
-                const int number = lane + i * LANES;
-                const int column = GROUP == 1 ? 0 : number / (Tile::HEIGHT / AT_ONCE);
-                const int first_row = (number - column * (Tile::HEIGHT / AT_ONCE)) * AT_ONCE;
-                const int row = down.start + first_row;
-                const bool is_row = second && counts && warp < launch.warps && row >= down.from && row < down.to;
-#pragma unroll
-                for (int g = 0; g < GROUPS; ++g) {
-                    const int of_warp = g * GROUP + column;
-                    const bool is_column = of_warp < COLUMNS && first_column + of_warp >= across.from &&
-                                           first_column + of_warp < across.to;
-                    if (is_row && is_column) runs_written |= 1u << (i * GROUPS + g);
-                }
-                runs_at[i] = GROUP == 1 ? i * LANES * AT_ONCE : (unsigned int)(column * rows + first_row);
+            for (int c = 0; c < COLUMNS; ++c) {
+                if (first_column + c >= across.from && first_column + c < across.to) columns_written |= 1u << c;
             }
-            T* write_to = launch.output + (long long)(page - 1) * page_size + (long long)first_column * rows + down.start +
-                          (GROUP == 1 ? lane * AT_ONCE : 0);
+            if (!second || !counts || !works) columns_written = 0;
+            const int first_row = down.start + row_of_lanes * ROWS;
+            unsigned int written[ROWS / AT_ONCE];
+#pragma unroll
+            for (int i = 0; i < ROWS / AT_ONCE; ++i) {
+                written[i] = first_row + i >= down.from && first_row + i < down.to ? columns_written : 0;
+            }
+            T* write_to = launch.output + (long long)(page - 1) * page_size + (long long)first_column * rows + first_row;
 
-            // Which sides of the volume this warp has, whose samples stand outside, too.
+            // Which sides of the volume the tile has, whose samples stand outside, too.
             const bool above = doubles && down.start == 0;
             const bool below = doubles && down.start + height == rows;
-            const bool left = doubles && warp == 0 && across.start == 0;
-            const bool right = doubles && warp == launch.warps - 1 && across.start + width == launch.columns;
-            const bool sides = !second && counts && warp < launch.warps && (above || below || left || right);
+            const bool left = doubles && across.start == 0;
+            const bool right = doubles && across.start + width == launch.columns;
+            const bool has_sides = above || below || left || right;
+            const bool sides = has_sides && slot >= most(begin, 1) && slot <= last && !waits_now;
             const bool rows_double = page_comes && (above || below) && copied_column < Tile::COPIED;
 
             // Behind the last page stands the constant.
@@ -450,63 +530,55 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
 #pragma unroll
                         for (int n = 0; n < Tile::ASKED; ++n) {
                             const int number = c * Tile::ASKED + n;
-                            if (number < Tile::COPIES && comes && offsets[n] != NOWHERE) {
-                                copy_to_place<AT_ONCE>(to_place, number * Tile::COPIED * PITCH, from + offsets[n]);
-                            }
+                            if (number >= Tile::COPIES) continue;
+                            copy_to_place<AT_ONCE>(comes, to_place, number * Tile::COPIED * PITCH, from, offsets[n]);
                         }
                         if ((c + 1) * Tile::ASKED < Tile::COPIES) ask(c + 1);
                     };
                     ask(0);
-                    tile.page(samples, [&](int c, const T (&points)[ROWS]) {
-                        // A column of results: the first sweep's for the second, the second's so that lanes then find
-                        // neighbouring rows.
-                        const int column = c % (2 * GROUP) * PITCH;
+                    T* to = held(write_to);
+                    tile.page(samples, count, [&](int c, const T (&points)[ROWS]) {
+                        // The first sweep's results are for the second, whose are written.
+                        write_run(goes_on, finished + c * PITCH, points);
+                        if constexpr (AT_ONCE == ROWS) {
+                            write_piece(written[0], 1u << c, to, points);
+                        } else {
 #pragma unroll
-                        for (int i = 0; i < ROWS; ++i) finished[column + i] = points[i];
-                        if (c % (2 * GROUP) == 2 * GROUP - 1 && goes_on) finished += 2 * GROUP * PITCH;
-                        if (c % GROUP < GROUP - 1 && c < COLUMNS - 1) return;
-                        __syncwarp();
-#pragma unroll
-                        for (int i = 0; i < WRITES; ++i) {
-                            if (runs_written >> (i * GROUPS + c / GROUP) & 1) {
-                                const int number = lane + i * LANES;
-                                const int place = GROUP == 1 ? number * AT_ONCE
-                                                             : number / (Tile::HEIGHT / AT_ONCE) * PITCH +
-                                                                   number % (Tile::HEIGHT / AT_ONCE) * AT_ONCE;
-                                write_run<AT_ONCE>(write_to + runs_at[i], staged + c / GROUP % 2 * GROUP * PITCH + place);
+                            for (int i = 0; i < ROWS; ++i) {
+                                const T point[1] = {points[i]};
+                                write_piece(written[i], 1u << c, to + i, point);
                             }
                         }
-                        write_to += GROUP * (unsigned int)rows;
+                        to = held(to + (unsigned int)rows);
                     }, beside);
-                    if (goes_on) finished -= COLUMNS / (2 * GROUP) * (2 * GROUP * PITCH);
-                    write_to -= (COLUMNS + GROUP - 1) / GROUP * GROUP * (long long)rows;
                 } else {
 #pragma unroll 1
                     for (int n = 0; n < Tile::COPIES; ++n) {
                         const unsigned int offset = offsets_at[n * Tile::COPIED];
-                        if (comes && offset != NOWHERE) {
-                            copy_to_place<AT_ONCE>(to_place, n * Tile::COPIED * PITCH, from + offset);
-                        }
+                        copy_to_place<AT_ONCE>(comes, to_place, n * Tile::COPIED * PITCH, from, offset);
                     }
                 }
                 // The rows and columns at the volume's sides stand outside, too.
                 if (sides) {
-                    T* const top = between + (coming_to >= memory + PAGE ? PAGE : 0) + place - lane * ROWS;
-                    __syncwarp();
-                    if (lane < COLUMNS) {
-                        T* const column = top + lane * PITCH;
+                    T* const top = between + (coming_to >= memory + PAGE ? PAGE : 0) + Tile::FIRST;
+                    __syncthreads();
+#pragma unroll 1
+                    for (int c = thread; c < width; c += THREADS) {
+                        T* const column = top + c * PITCH;
                         if (above) column[-1] = column[0];
                         if (below) column[height] = column[height - 1];
                     }
-                    __syncwarp();
-                    for (int i = lane - 1; i <= height; i += LANES) {
+                    __syncthreads();
+#pragma unroll 1
+                    for (int i = thread - 1; i <= height; i += THREADS) {
                         if (left) top[i - PITCH] = top[i];
-                        if (right) top[i + COLUMNS * PITCH] = top[i + (COLUMNS - 1) * PITCH];
+                        if (right) top[i + width * PITCH] = top[i + (width - 1) * PITCH];
                     }
                 }
                 end_group();
                 wait_groups<0>();
                 if (rows_double) {
+#pragma unroll 1
                     for (int c = copied_column; c < width + 2; c += Tile::COPIED) {
                         T* const rows_here = coming_to + (c - copied_column) * PITCH;
                         if (above && row == 0) rows_here[-1] = rows_here[0];
@@ -517,7 +589,7 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
                 const int other = coming_to >= memory + PAGE ? PAGE : -PAGE;
                 samples += other;
                 coming_to -= other;
-                if (goes_on) finished -= other;
+                finished -= other;
                 coming_from += page_size;
                 write_to += page_size;
                 __syncthreads();
