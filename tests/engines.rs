@@ -1632,8 +1632,8 @@ fn sweeps_of_volumes(cuda: Cuda) -> Outcome {
             }
         }
     }
-    // Tiles that do not go into the multiprocessors, or these into them: a launch has several parts, with the four of
-    // the stand-in, in double and in single, and with a hundred and more.
+    // Tiles that do not go into the multiprocessors of a chip, or these into them: several parts of a launch. The
+    // stand-in's sizes are as much in number of tiles, but in double they go by single sweeps there.
     let sizes: &[[usize; 3]] = if slow { &[[32, 400, 24], [32, 250, 25]] } else { &[[48, 400, 200]] };
     for boundary in KINDS {
         for &size in sizes {
