@@ -1785,6 +1785,20 @@ fn check_sweeps_of_images(
 /// sweeps; with samples here and there that spread or fade away.
 fn sweeps_of_volumes(cuda: Cuda) -> Outcome {
     let slow = StandIn::find().is_some();
+    let check = |boundary, size: [usize; 3], sweeps, number: usize| -> Outcome {
+        let elements = size.iter().product::<usize>();
+        let mut input = ordinary(elements, number as u64);
+        let awkward = [f64::NAN, 5e-324, f64::INFINITY, -0.0, f64::MAX, f64::NEG_INFINITY, 1e-310];
+        for (n, at) in (number % 50..elements).step_by(1 + elements / 5).enumerate() {
+            input[at] = awkward[(n + number) % awkward.len()];
+        }
+        let entries = tame(27, number as u64 + 1);
+        let in_double = Convolution::new(size, filter(entries.clone(), [3, 3, 3])?);
+        check_convolution(&cuda, &in_double.with_boundary(boundary).with_sweeps(sweeps), &input)?;
+        let in_single = Convolution::new(size, filter(singles(&entries), [3, 3, 3])?);
+        let in_single = in_single.with_boundary(single(boundary)).with_sweeps(sweeps);
+        check_convolution(&cuda, &in_single, &singles(&input))
+    };
     let mut number = 0;
     // Rows of a tile are 96; columns, in double and in single.
     for boundary in KINDS {
@@ -1795,23 +1809,22 @@ fn sweeps_of_volumes(cuda: Cuda) -> Outcome {
                     // The reference takes its time, and so does the stand-in for the driver.
                     let (share, least, most) = if slow { (29, 0, 350_000) } else { (71, 500_000, 3_000_000) };
                     let size: [usize; 3] = [rows, columns, pages];
-                    let elements = size.iter().product();
+                    let elements = size.iter().product::<usize>();
                     if number % share != 0 || elements > most || (elements < least && number % 3 != 0) {
                         continue;
                     }
-                    let mut input = ordinary(elements, number as u64);
-                    let awkward = [f64::NAN, 5e-324, f64::INFINITY, -0.0, f64::MAX, f64::NEG_INFINITY, 1e-310];
-                    for (n, at) in (number % 50..elements).step_by(1 + elements / 5).enumerate() {
-                        input[at] = awkward[(n + number) % awkward.len()];
-                    }
-                    let entries = tame(27, number as u64 + 1);
-                    let in_double = Convolution::new(size, filter(entries.clone(), [3, 3, 3])?);
-                    check_convolution(&cuda, &in_double.with_boundary(boundary).with_sweeps(sweeps), &input)?;
-                    let in_single = Convolution::new(size, filter(singles(&entries), [3, 3, 3])?);
-                    let in_single = in_single.with_boundary(single(boundary)).with_sweeps(sweeps);
-                    check_convolution(&cuda, &in_single, &singles(&input))?;
+                    check(boundary, size, sweeps, number)?;
                 }
             }
+        }
+    }
+    // Tiles that do not go into the multiprocessors of a chip, or these into them: several parts of a launch. The
+    // stand-in's sizes are as much in number of tiles, but in double they go by single sweeps there.
+    let sizes: &[[usize; 3]] = if slow { &[[32, 400, 24], [32, 250, 25]] } else { &[[48, 400, 200]] };
+    for boundary in KINDS {
+        for &size in sizes {
+            number += 1;
+            check(boundary, size, 2, number)?;
         }
     }
     Ok(())
