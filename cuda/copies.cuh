@@ -8,13 +8,66 @@
 
 #ifdef __CUDACC_RTC__
 
-// The same place in shared memory, but its address is kept: the compiler would compute it again wherever registers are
-// few.
+// A place in shared memory, in 32 bits: NVRTC computes with 64 where it has a pointer, and 19 rows of 3 x 3 have no
+// registers for that.
 template <typename T>
-__device__ __forceinline__ T* kept_address(T* pointer) {
+struct Place {
+    unsigned int address;
+
+    __device__ __forceinline__ Place operator+(int elements) const {
+        return {address + (unsigned int)(elements * (int)sizeof(T))};
+    }
+};
+
+// The place that a pointer points to.
+template <typename T>
+__device__ __forceinline__ Place<T> place_at(const T* pointer) {
+    return {shared_address(pointer)};
+}
+
+// The same, kept in a register: the compiler would compute it again wherever these are few.
+template <typename T>
+__device__ __forceinline__ Place<T> kept_place(const T* pointer) {
     unsigned int address = shared_address(pointer);
     asm volatile("" : "+r"(address));
-    return static_cast<T*>(__cvta_shared_to_generic(address));
+    return {address};
+}
+
+// Reads COUNT neighbours, one or, of singles at a multiple of 16 bytes, four.
+template <int COUNT>
+__device__ __forceinline__ void read_at(Place<double> from, double* to) {
+    static_assert(COUNT == 1, "");
+    asm volatile("ld.shared.f64 %0, [%1];" : "=d"(*to) : "r"(from.address) : "memory");
+}
+template <int COUNT>
+__device__ __forceinline__ void read_at(Place<float> from, float* to) {
+    static_assert(COUNT == 1 || COUNT == 4, "");
+    if constexpr (COUNT == 1) {
+        asm volatile("ld.shared.f32 %0, [%1];" : "=f"(*to) : "r"(from.address) : "memory");
+    } else {
+        asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                     : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
+                     : "r"(from.address)
+                     : "memory");
+    }
+}
+
+// Writes as many.
+template <int COUNT>
+__device__ __forceinline__ void write_at(Place<double> to, const double* from) {
+    static_assert(COUNT == 1, "");
+    asm volatile("st.shared.f64 [%0], %1;" ::"r"(to.address), "d"(*from) : "memory");
+}
+template <int COUNT>
+__device__ __forceinline__ void write_at(Place<float> to, const float* from) {
+    static_assert(COUNT == 1 || COUNT == 4, "");
+    if constexpr (COUNT == 1) {
+        asm volatile("st.shared.f32 [%0], %1;" ::"r"(to.address), "f"(*from) : "memory");
+    } else {
+        asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to.address), "f"(from[0]), "f"(from[1]),
+                     "f"(from[2]), "f"(from[3])
+                     : "memory");
+    }
 }
 
 // The same number, kept likewise.
@@ -24,8 +77,8 @@ __device__ __forceinline__ unsigned int kept_number(unsigned int number) {
 }
 
 // Begins a copy of BYTES bytes for this thread's current group of copies if the mask has the bit.
-template <int BYTES>
-__device__ __forceinline__ void copy_piece(unsigned int mask, unsigned int bit, void* to, const void* from) {
+template <int BYTES, typename T>
+__device__ __forceinline__ void copy_piece(unsigned int mask, unsigned int bit, Place<T> to, const void* from) {
     if constexpr (BYTES == 16) {
         asm volatile(
             "{\n"
@@ -35,7 +88,7 @@ __device__ __forceinline__ void copy_piece(unsigned int mask, unsigned int bit, 
             "setp.ne.u32 p, bit, 0;\n"
             "@p cp.async.cg.shared.global [%2], [%3], 16;\n"
             "}" ::"r"(mask),
-            "r"(bit), "r"(shared_address(to)), "l"(from)
+            "r"(bit), "r"(to.address), "l"(from)
             : "memory");
     } else {
         asm volatile(
@@ -46,13 +99,13 @@ __device__ __forceinline__ void copy_piece(unsigned int mask, unsigned int bit, 
             "setp.ne.u32 p, bit, 0;\n"
             "@p cp.async.ca.shared.global [%2], [%3], %4;\n"
             "}" ::"r"(mask),
-            "r"(bit), "r"(shared_address(to)), "l"(from), "n"(BYTES)
+            "r"(bit), "r"(to.address), "l"(from), "n"(BYTES)
             : "memory");
     }
 }
 
 // Reads neighbouring elements from shared memory if the mask has the bit; what is read else is not to be used.
-__device__ __forceinline__ void read_piece(unsigned int mask, unsigned int bit, const double* from, double (&to)[1]) {
+__device__ __forceinline__ void read_piece(unsigned int mask, unsigned int bit, Place<double> from, double (&to)[1]) {
     asm volatile(
         "{\n"
         ".reg .pred p;\n"
@@ -62,10 +115,10 @@ __device__ __forceinline__ void read_piece(unsigned int mask, unsigned int bit, 
         "@p ld.shared.f64 %0, [%3];\n"
         "}"
         : "=d"(to[0])
-        : "r"(mask), "r"(bit), "r"(shared_address(from))
+        : "r"(mask), "r"(bit), "r"(from.address)
         : "memory");
 }
-__device__ __forceinline__ void read_piece(unsigned int mask, unsigned int bit, const double* from, double (&to)[2]) {
+__device__ __forceinline__ void read_piece(unsigned int mask, unsigned int bit, Place<double> from, double (&to)[2]) {
     asm volatile(
         "{\n"
         ".reg .pred p;\n"
@@ -75,10 +128,10 @@ __device__ __forceinline__ void read_piece(unsigned int mask, unsigned int bit, 
         "@p ld.shared.v2.f64 {%0, %1}, [%4];\n"
         "}"
         : "=d"(to[0]), "=d"(to[1])
-        : "r"(mask), "r"(bit), "r"(shared_address(from))
+        : "r"(mask), "r"(bit), "r"(from.address)
         : "memory");
 }
-__device__ __forceinline__ void read_piece(unsigned int mask, unsigned int bit, const float* from, float (&to)[1]) {
+__device__ __forceinline__ void read_piece(unsigned int mask, unsigned int bit, Place<float> from, float (&to)[1]) {
     asm volatile(
         "{\n"
         ".reg .pred p;\n"
@@ -88,10 +141,10 @@ __device__ __forceinline__ void read_piece(unsigned int mask, unsigned int bit, 
         "@p ld.shared.f32 %0, [%3];\n"
         "}"
         : "=f"(to[0])
-        : "r"(mask), "r"(bit), "r"(shared_address(from))
+        : "r"(mask), "r"(bit), "r"(from.address)
         : "memory");
 }
-__device__ __forceinline__ void read_piece(unsigned int mask, unsigned int bit, const float* from, float (&to)[4]) {
+__device__ __forceinline__ void read_piece(unsigned int mask, unsigned int bit, Place<float> from, float (&to)[4]) {
     asm volatile(
         "{\n"
         ".reg .pred p;\n"
@@ -101,7 +154,7 @@ __device__ __forceinline__ void read_piece(unsigned int mask, unsigned int bit, 
         "@p ld.shared.v4.f32 {%0, %1, %2, %3}, [%6];\n"
         "}"
         : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
-        : "r"(mask), "r"(bit), "r"(shared_address(from))
+        : "r"(mask), "r"(bit), "r"(from.address)
         : "memory");
 }
 
@@ -158,17 +211,35 @@ __device__ __forceinline__ void write_piece(unsigned int mask, unsigned int bit,
 #else
 
 template <typename T>
-__device__ inline T* kept_address(T* pointer) {
-    return pointer;
+struct Place {
+    T* at;
+
+    __device__ Place operator+(int elements) const { return {at + elements}; }
+};
+template <typename T>
+__device__ inline Place<T> place_at(T* pointer) {
+    return {pointer};
+}
+template <typename T>
+__device__ inline Place<T> kept_place(T* pointer) {
+    return {pointer};
+}
+template <int COUNT, typename T>
+__device__ inline void read_at(Place<T> from, T* to) {
+    memcpy(to, from.at, COUNT * sizeof *to);
+}
+template <int COUNT, typename T>
+__device__ inline void write_at(Place<T> to, const T* from) {
+    memcpy(to.at, from, COUNT * sizeof *from);
 }
 __device__ inline unsigned int kept_number(unsigned int number) { return number; }
-template <int BYTES>
-__device__ inline void copy_piece(unsigned int mask, unsigned int bit, void* to, const void* from) {
-    if (mask & bit) stand_in_copy_element(to, from, BYTES);
+template <int BYTES, typename T>
+__device__ inline void copy_piece(unsigned int mask, unsigned int bit, Place<T> to, const void* from) {
+    if (mask & bit) stand_in_copy_element(to.at, from, BYTES);
 }
 template <typename T, int WIDE>
-__device__ inline void read_piece(unsigned int mask, unsigned int bit, const T* from, T (&to)[WIDE]) {
-    if (mask & bit) memcpy(to, from, sizeof to);
+__device__ inline void read_piece(unsigned int mask, unsigned int bit, Place<T> from, T (&to)[WIDE]) {
+    if (mask & bit) memcpy(to, from.at, sizeof to);
 }
 template <typename T, int WIDE>
 __device__ inline void write_piece(unsigned int mask, unsigned int bit, T* to, const T (&from)[WIDE]) {

@@ -83,24 +83,6 @@ struct Access {
     static constexpr int COUNT = sizeof(T) == 4 && POINTS % 4 == 0 ? 4 : 1;
 };
 
-template <int COUNT, typename T>
-__device__ __forceinline__ void load(const T* from, T* to) {
-    if constexpr (COUNT == 4) {
-        read_four(from, to);
-    } else {
-        *to = *from;
-    }
-}
-
-template <int COUNT, typename T>
-__device__ __forceinline__ void store(T* to, const T* from) {
-    if constexpr (COUNT == 4) {
-        *reinterpret_cast<float4*>(to) = {from[0], from[1], from[2], from[3]};
-    } else {
-        *to = *from;
-    }
-}
-
 // The columns that one warp takes.
 struct Columns {
     int first;
@@ -144,17 +126,6 @@ __device__ __forceinline__ int around(int column, int columns) {
     return rest < 0 ? rest + columns : rest;
 }
 
-// What is the same for all lanes of a warp, which the compiler cannot know: it takes few registers then, and less is
-// computed by lanes.
-template <typename Number>
-__device__ __forceinline__ Number uniform(Number number) {
-    return __shfl_sync(0xffffffff, number, 0);
-}
-template <typename T>
-__device__ __forceinline__ T* uniform(T* pointer) {
-    return reinterpret_cast<T*>(uniform(reinterpret_cast<unsigned long long>(pointer)));
-}
-
 // One warp's part in the pipeline.
 template <typename T, int RADIUS_ROWS, int RADIUS_COLUMNS, int POINTS, int STAGES, class Filter>
 struct Warp {
@@ -164,10 +135,10 @@ struct Warp {
     static_assert(STAGES == 1 || (STAGES == 2 && RADIUS_COLUMNS == 1), "what a boundary asks for inside a warp");
 
     const Launch<T>& launch;
-    T* before;       // this lane's place in the ring before this warp
-    T* behind;       // and behind it
-    T* constant;     // its place in a column of the boundary's constant
-    T* kept;         // its place in the column that is kept between two stages
+    Place<T> before;       // this lane's place in the ring before this warp
+    Place<T> behind;       // and behind it
+    Place<T> constant;     // its place in a column of the boundary's constant
+    Place<T> kept;         // its place in the column that is kept between two stages
     bool above_all;  // this lane's first row is the image's
     bool below_all;  // its last row
     T sums[STAGES][2 * RADIUS_COLUMNS][POINTS];
@@ -182,15 +153,15 @@ struct Warp {
     //
     // `beside` is called as each point is finished, for what can be done meanwhile.
     template <bool EDGES, class Beside>
-    __device__ __forceinline__ void column(const T* from, T* to, int column, const Beside& beside) {
+    __device__ __forceinline__ void column(Place<T> from, Place<T> to, int column, const Beside& beside) {
         T points[POINTS];
         T above[RADIUS_ROWS];
         T below[RADIUS_ROWS];
 #pragma unroll
-        for (int i = 0; i < RADIUS_ROWS; ++i) above[i] = from[-1 - i];
-        for_all([&](int i) { load<ACCESS>(from + i, points + i); });
+        for (int i = 0; i < RADIUS_ROWS; ++i) read_at<1>(from + (-1 - i), above + i);
+        for_all([&](int i) { read_at<ACCESS>(from + i, points + i); });
 #pragma unroll
-        for (int i = 0; i < RADIUS_ROWS; ++i) below[i] = from[POINTS + i];
+        for (int i = 0; i < RADIUS_ROWS; ++i) read_at<1>(from + (POINTS + i), below + i);
         if constexpr (STAGES == 1) {
             sweep<0>(points, above, below, to, beside);
         } else {
@@ -224,12 +195,12 @@ private:
     // The last stage's sweep, whose results are stored as they come: they take no registers.
     template <int STAGE, class Beside>
     __device__ __forceinline__ void sweep(const T (&points)[POINTS], T (&above)[RADIUS_ROWS], T (&below)[RADIUS_ROWS],
-                                          T* to, const Beside& beside) {
+                                          Place<T> to, const Beside& beside) {
         outside(points, above, below);
         T run[ACCESS];
         Filter::template apply<POINTS>(Samples{points, above, below}, sums[STAGE], [&](int i, T finished) {
             run[i % ACCESS] = finished;
-            if (i % ACCESS == ACCESS - 1) store<ACCESS>(to + i - (ACCESS - 1), run);
+            if (i % ACCESS == ACCESS - 1) write_at<ACCESS>(to + (i - (ACCESS - 1)), run);
             beside(i);
         });
     }
@@ -259,10 +230,10 @@ private:
     __device__ __forceinline__ void between(T (&points)[POINTS], int column) {
         if (launch.boundary == CIRCULAR) return;
         if (column < 0 || column >= launch.columns) {
-            const T* instead = launch.boundary == CONSTANT ? constant : kept;
-            for_all([&](int i) { load<ACCESS>(instead + i, points + i); });
+            const Place<T> instead = launch.boundary == CONSTANT ? constant : kept;
+            for_all([&](int i) { read_at<ACCESS>(instead + i, points + i); });
         } else if (launch.boundary != CONSTANT && (column == 0 || column == launch.columns - 1)) {
-            for_all([&](int i) { store<ACCESS>(kept + i, points + i); });
+            for_all([&](int i) { write_at<ACCESS>(kept + i, points + i); });
             if (column == 0) begin();
         }
     }
@@ -285,9 +256,14 @@ private:
                 rows[RADIUS_ROWS + d] =
                     behind_last >= 0 && below_all ? POINTS - 1 - (mirrored ? behind_last : 0) : i + d;
             }
-            behind[i] = Filter::first([&](int r) { return kept[rows[RADIUS_ROWS + r]]; });
+            const T sum = Filter::first([&](int r) {
+                T sample;
+                read_at<1>(kept + rows[RADIUS_ROWS + r], &sample);
+                return sample;
+            });
+            write_at<1>(behind + i, &sum);
         }
-        for_all([&](int i) { load<ACCESS>(behind + i, sums[STAGES - 1][2 * RADIUS_COLUMNS - 1] + i); });
+        for_all([&](int i) { read_at<ACCESS>(behind + i, sums[STAGES - 1][2 * RADIUS_COLUMNS - 1] + i); });
     }
 };
 
@@ -375,10 +351,10 @@ struct Pieces {
     }
 
     // Piece k of a column. `before` is the strip's place in the column before it, and `column` that in the column.
-    __device__ __forceinline__ void bring(int k, T* to, const T* before) const {
+    __device__ __forceinline__ void bring(int k, Place<T> to, const T* before) const {
         copy_piece<BYTES>(coming, 1u << k, to + k * STEP, reinterpret_cast<const char*>(before) + from[k]);
     }
-    __device__ __forceinline__ void read(int k, const T* from, T (&to)[WIDE]) const {
+    __device__ __forceinline__ void read(int k, Place<T> from, T (&to)[WIDE]) const {
         read_piece(leaving, 1u << k, from + k * STEP, to);
     }
     __device__ __forceinline__ void write(int k, T* column, const T (&from)[WIDE]) const {
@@ -412,10 +388,10 @@ __device__ __forceinline__ void sweep_images(const Launch<T>& launch) {
     Stages stages = {launch};
     const unsigned int own_ring = warp == 0 ? first_ring : ring;
     T* const behind = memory + first_ring + warp * ring + PAD + lane * POINTS;
-    stages.behind = kept_address(behind);
-    stages.before = kept_address(behind - own_ring);
-    stages.constant = constant + PAD + lane * POINTS;
-    stages.kept = constant + PAD + thread * POINTS;
+    stages.behind = kept_place(behind);
+    stages.before = kept_place(behind - own_ring);
+    stages.constant = place_at(constant + PAD + lane * POINTS);
+    stages.kept = place_at(constant + PAD + thread * POINTS);
     stages.above_all = block.first_strip && lane == 0;
     stages.below_all = block.last_strip && lane == launch.lanes - 1;
 #pragma unroll
@@ -428,9 +404,9 @@ __device__ __forceinline__ void sweep_images(const Launch<T>& launch) {
     }
 
     const Copies copies(block, launch.rows);
-    T* const coming_here = kept_address(memory + PAD + thread * WIDE);
-    T* const leaving_here =
-        kept_address(memory + first_ring + (launch.warps - 1) * ring + PAD + block.from + thread * WIDE);
+    const Place<T> coming_here = kept_place(memory + PAD + thread * WIDE);
+    const Place<T> leaving_here =
+        kept_place(memory + first_ring + (launch.warps - 1) * ring + PAD + block.from + thread * WIDE);
     // Of the slots that are like any other: how many there are to come, where columns come from and go to, and
     // their places in the rings.
     int alike = 0;
@@ -471,13 +447,13 @@ __device__ __forceinline__ void sweep_images(const Launch<T>& launch) {
         const int leaving = block.leaving + slot;
         if (coming >= block.low && coming < block.high) {
             const T* const before = launch.input + block.top + (around(coming, launch.columns) - 1) * launch.rows;
-            T* const to = coming_here + place_of(coming - block.low, first_depth) * PITCH;
+            const Place<T> to = coming_here + place_of(coming - block.low, first_depth) * PITCH;
 #pragma unroll
             for (int k = 0; k < Copies::COUNT; ++k) copies.bring(k, to, before);
         }
         if (leaving >= block.begin && leaving < block.end) {
             T* const output = launch.output + block.output + (leaving - block.begin) * launch.rows;
-            const T* const from = leaving_here + place_of(leaving - block.low, launch.depth) * PITCH;
+            const Place<T> from = leaving_here + place_of(leaving - block.low, launch.depth) * PITCH;
 #pragma unroll
             for (int k = 0; k < Copies::COUNT; ++k) {
                 T held[WIDE];
@@ -509,7 +485,7 @@ __device__ __forceinline__ void sweep_images(const Launch<T>& launch) {
                 }
             }
             const bool none = !circular && (place < 0 || place >= launch.columns);
-            const T* from = none ? stages.constant : stages.before + place_of(place - block.low, own_depth) * PITCH;
+            const Place<T> from = none ? stages.constant : stages.before + place_of(place - block.low, own_depth) * PITCH;
             const int to = place_of(column - WARP_REACH - block.low, launch.depth) * PITCH;
             stages.template column<true>(from, stages.behind + to, column, [](int) {});
         }
@@ -529,13 +505,13 @@ __device__ __forceinline__ void sweep_images(const Launch<T>& launch) {
         const int of_image = around(coming, launch.columns);
         until = least(until, least(block.high - block.coming, slot + launch.columns - of_image));
         if (column < inner || coming < block.low || leaving < block.begin || slot >= until) return;
-        alike = uniform(until - slot);
-        from = uniform(place_of(column - block.low, own_depth) * PITCH);
-        to = uniform(place_of(column - WARP_REACH - block.low, launch.depth) * PITCH);
-        coming_to = uniform(place_of(coming - block.low, first_depth) * PITCH);
-        leaving_from = uniform(place_of(leaving - block.low, launch.depth) * PITCH);
-        before = uniform(launch.input + block.top + (of_image - 1) * launch.rows);
-        output = uniform(launch.output + block.output + (leaving - block.begin) * launch.rows);
+        alike = until - slot;
+        from = place_of(column - block.low, own_depth) * PITCH;
+        to = place_of(column - WARP_REACH - block.low, launch.depth) * PITCH;
+        coming_to = place_of(coming - block.low, first_depth) * PITCH;
+        leaving_from = place_of(leaving - block.low, launch.depth) * PITCH;
+        before = launch.input + block.top + (of_image - 1) * launch.rows;
+        output = launch.output + block.output + (leaving - block.begin) * launch.rows;
     };
     // The first slots only bring columns. A column that comes is for a slot LEAD later, one that goes was there before
     // the last barrier.
