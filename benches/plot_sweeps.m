@@ -38,7 +38,7 @@ function plot_sweeps (results, picture)
       if (numel (fields) ~= 7 || isempty (regexp (lines{l}, ours{o,1}, 'once')) || isempty (strfind (lines{l}, ours{o,2})))
         continue
       end
-      sides = sscanf (fields{3}, '%dx%d')';
+      sides = sscanf (fields{3}, '%dx')';
       area = sscanf (fields{5}, '%dx')';
       if (numel (sides) ~= 2 || sides(1) ~= sides(2) || prod (area) < 6e7)
         continue
