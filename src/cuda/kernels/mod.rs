@@ -27,8 +27,8 @@ pub(super) use convolution::ConvolutionKernel;
 pub(super) use lines::{LinesKernel, Operator};
 pub(super) use sweeps::SweepsKernel;
 
-/// The compute capability of the chips that load `images`, `sweeps_tensor`, `tensor` and `volumes`. Others have no such instructions, or
-/// fewer units that do them, or were not measured.
+/// The compute capability of the chips that load `images`, `sweeps_tensor`, `tensor` and `volumes`. Others have no such
+/// instructions, or fewer units that do them, or were not measured.
 const CAPABILITY: (i32, i32) = (9, 0);
 
 /// The multiprocessors of the chip on which the times in the kernels' tables were measured.
@@ -144,7 +144,8 @@ pub(super) trait Plan<T> {
 }
 
 /// What stands outside, as the kernels call it: the `Boundary` of `cuda/sweeps.cuh`, of `cuda/convolution.cu`, of
-/// `cuda/sweeps_images.cuh`, of `cuda/sweeps_tensor.cuh`, of `cuda/sweeps_tiles.cuh`, of `cuda/sweeps_volumes.cuh` and of `cuda/tensor_strips.cuh`.
+/// `cuda/sweeps_images.cuh`, of `cuda/sweeps_tensor.cuh`, of `cuda/sweeps_tiles.cuh`, of `cuda/sweeps_volumes.cuh` and
+/// of `cuda/tensor_strips.cuh`.
 fn word<T>(boundary: Boundary<T>) -> u32 {
     match boundary {
         Boundary::Constant(_) => CONSTANT,
