@@ -409,6 +409,7 @@ impl<T: Element> Plan<T> for VolumesPlan<'_, T> {
 mod tests {
     use super::super::super::archive;
     use super::super::super::module::tests::argument_bytes;
+    use super::super::{CONSTANT, REPLICATE, SYMMETRIC};
     use super::*;
 
     const KINDS: [&Kind; 2] = [&DOUBLE, &SINGLE];
@@ -546,6 +547,19 @@ mod tests {
             let small = [8, 60, 8];
             let layout = kind.layout(small, CIRCULAR, 1, 132).unwrap();
             assert!(!kind.pays(&layout, small, 1, 132), "{}: {layout:?}", kind.name);
+        }
+    }
+
+    /// What the tests of the engines rely on, with the four multiprocessors of the stand-in for the driver.
+    #[test]
+    fn sizes_of_the_tests_are_several_parts() {
+        for (kind, size) in [(&DOUBLE, [96, 160, 24]), (&SINGLE, [96, 240, 16])] {
+            for boundary in [CONSTANT, REPLICATE, SYMMETRIC] {
+                let layout = kind.layout(size, boundary, kind.rows, 4).unwrap();
+                assert!(kind.pays(&layout, size, kind.rows, 4), "{} {size:?}: {layout:?}", kind.name);
+                let later = layout.schedule.rounds.iter().any(|round| round.runs() > 0 && round.page > 0);
+                assert!(later, "{} {size:?}, {boundary}: {layout:?}", kind.name);
+            }
         }
     }
 }
