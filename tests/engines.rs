@@ -1183,10 +1183,11 @@ const CUDA_TABLE: [CudaCase; 19] = [
 
 /// What holds for CUDA where a call of the driver fails at the worst moment. The stand-in alone fails when it is told
 /// to.
-const FAULT_TABLE: [FaultCase; 14] = [
+const FAULT_TABLE: [FaultCase; 15] = [
     ("progress_counts_once", progress_counts_once),
     ("taps_are_copied_anew_after_a_failure", taps_are_copied_anew_after_a_failure),
     ("a_warm_chain_asks_for_nothing", a_warm_chain_asks_for_nothing),
+    ("a_few_sweeps_leave_the_pool_alone", a_few_sweeps_leave_the_pool_alone),
     ("filters_in_turn_are_not_sent_again", filters_in_turn_are_not_sent_again),
     ("tensor_cores_are_used_where_they_are", tensor_cores_are_used_where_they_are),
     ("sweeps_of_images_are_done_at_once", sweeps_of_images_are_done_at_once),
@@ -1317,6 +1318,25 @@ fn a_warm_chain_asks_for_nothing(cuda: Cuda, stand_in: StandIn) -> Outcome {
     }
     let got = ends::contents(&cuda, &last).map_err(show)?;
     if got.iter().zip(&want).all(|(&a, &b)| a.same(b)) { Ok(()) } else { Err("another result".into()) }
+}
+
+/// A few sweeps over an array of the host, which goes through a slot, neither give back what chains on arrays have in the
+/// pool nor ask how much memory is free.
+fn a_few_sweeps_leave_the_pool_alone(cuda: Cuda, stand_in: StandIn) -> Outcome {
+    let show = |error: Error| error.to_string();
+    let what = stencil(Lines::new(3000, 1), &[1.0, 2.0, 0.5])?.with_sweeps(2);
+    let (input, mut output) = (samples(3000, 1), vec![0.0; 3000]);
+    let mut run = || cuda.stencil(&what, Source::Host(&input), Target::Host(&mut output), &Watch::new()).map_err(show);
+    run()?;
+    drop(ends::array_with(&cuda, &input).map_err(show)?);
+    stand_in.reset();
+    run()?;
+    let names: Vec<_> = (0..stand_in.calls()).map(|number| stand_in.call(number)).collect();
+    let asked = |name: &String| ["MemGetInfo", "MemFree", "MemAlloc"].iter().any(|word| name.contains(word));
+    match names.iter().find(|name| asked(name)) {
+        Some(name) => Err(format!("{name} in a call of two sweeps: {names:?}")),
+        None => Ok(()),
+    }
 }
 
 /// A script that goes through the same filters again and again has each of them in a module of its own in the end, and

@@ -426,6 +426,14 @@ pub(super) mod tests {
         bytes.split_once(']').unwrap().0.parse().unwrap()
     }
 
+    /// What a module tells the host by the constant of this name.
+    pub(in super::super) fn constant_of(module: &str, name: &str) -> usize {
+        let ptx = archive::ptx(module).unwrap().into_string().unwrap();
+        let (_, rest) =
+            ptx.split_once(&format!(" {name} = ")).unwrap_or_else(|| panic!("no constant {name} in {module}"));
+        rest.split_once(';').unwrap().0.parse().unwrap()
+    }
+
     #[test]
     fn a_shape_is_what_every_chip_can_launch() {
         let most = i32::MAX as usize;

@@ -185,15 +185,14 @@ fn run_all<T: Element>(
         return resident(device, kernel, work, from, to, None, watch).map(drop);
     }
     let rounds = || kernel.cut(work.sweeps, target(work), usize::MAX).sweeps() < work.sweeps;
-    if work.sweeps > 1
-        && (kernel.stays(work.sweeps) || rounds())
-        && resident(device, kernel, work, from, to, Some(budget), watch)?
-    {
+    // Whether it would be resident, if there were room.
+    let stays = work.sweeps > 1 && (kernel.stays(work.sweeps) || rounds());
+    if stays && resident(device, kernel, work, from, to, Some(budget), watch)? {
         return Ok(());
     }
     match (from, to) {
         (Source::Host(input), Target::Host(output)) => {
-            if work.sweeps > 1 && deep(device, kernel, work, input, output, budget, watch)? {
+            if stays && deep(device, kernel, work, input, output, budget, watch)? {
                 return Ok(());
             }
             streamed(device, kernel, work, input, output, budget, watch)

@@ -209,7 +209,7 @@ impl TensorSweeps<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::super::archive;
-    use super::super::super::module::tests::argument_bytes;
+    use super::super::super::module::tests::{argument_bytes, constant_of};
     use super::*;
 
     #[test]
@@ -224,10 +224,7 @@ mod tests {
     fn the_table_is_right() {
         for module in &MODULES {
             let ptx = archive::ptx(module.name).unwrap().into_string().unwrap();
-            let constant = |name: &str| -> usize {
-                let (_, rest) = ptx.split_once(&format!(" {name} = ")).unwrap();
-                rest.split_once(';').unwrap().0.parse().unwrap()
-            };
+            let constant = |name: &str| constant_of(module.name, name);
             let Module { name, taps, sweeps, warps, lag, turn, .. } = module;
             assert_eq!(*name, format!("sweeps_tensor_{taps}"));
             let told = ["launch_sweeps", "block_warps", "lag_steps", "turn_steps", "least_length"].map(constant);

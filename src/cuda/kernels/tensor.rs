@@ -291,7 +291,7 @@ impl<T: Element> Plan<T> for TensorPlan<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::super::super::archive;
-    use super::super::super::module::tests::argument_bytes;
+    use super::super::super::module::tests::{argument_bytes, constant_of};
     use super::*;
 
     #[test]
@@ -308,10 +308,7 @@ mod tests {
     fn the_table_is_right() {
         for module in &MODULES {
             let ptx = archive::ptx(module.name).unwrap().into_string().unwrap();
-            let constant = |name: &str| -> usize {
-                let (_, rest) = ptx.split_once(&format!(" {name} = ")).unwrap();
-                rest.split_once(';').unwrap().0.parse().unwrap()
-            };
+            let constant = |name: &str| constant_of(module.name, name);
             let tile = ["tile_rows_of_output", "tile_columns_of_output"].map(constant);
             let warps = constant("block_warps") * constant("blocks_at_once");
             assert_eq!((tile, warps), (module.tile, module.warps), "{}", module.name);

@@ -537,7 +537,7 @@ impl<T: Element> Plan<T> for TilesPlan<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::super::super::archive;
-    use super::super::super::module::tests::argument_bytes;
+    use super::super::super::module::tests::{argument_bytes, constant_of};
     use super::*;
 
     const MEASURED: Chip = Chip { multiprocessors: 132, measured: true };
@@ -554,10 +554,7 @@ mod tests {
     fn the_table_is_right() {
         for kind in &KINDS {
             let ptx = archive::ptx(kind.name).unwrap().into_string().unwrap();
-            let constant = |name: &str| -> usize {
-                let (_, rest) = ptx.split_once(&format!(" {name} = ")).unwrap();
-                rest.split_once(';').unwrap().0.parse().unwrap()
-            };
+            let constant = |name: &str| constant_of(kind.name, name);
             let told = ["patch_rows", "patch_columns", "most_threads"].map(constant);
             assert_eq!(told, [kind.patch[0], kind.patch[1], kind.threads], "{}", kind.name);
             assert!(ptx.contains(".target sm_60\n"), "{}", kind.name);

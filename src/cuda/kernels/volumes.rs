@@ -408,7 +408,7 @@ impl<T: Element> Plan<T> for VolumesPlan<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::super::super::archive;
-    use super::super::super::module::tests::argument_bytes;
+    use super::super::super::module::tests::{argument_bytes, constant_of};
     use super::super::{CONSTANT, REPLICATE, SYMMETRIC};
     use super::*;
 
@@ -428,10 +428,7 @@ mod tests {
     fn the_table_is_right() {
         for kind in KINDS {
             let ptx = archive::ptx(kind.name).unwrap().into_string().unwrap();
-            let constant = |name: &str| -> usize {
-                let (_, rest) = ptx.split_once(&format!(" {name} = ")).unwrap();
-                rest.split_once(';').unwrap().0.parse().unwrap()
-            };
+            let constant = |name: &str| constant_of(kind.name, name);
             let told = ["lane_rows", "lane_columns", "strip_lanes", "sweep_warps"].map(constant);
             assert_eq!(told, [kind.rows, kind.columns, kind.down, kind.warps], "{}", kind.name);
             assert!(ptx.contains(".target sm_90\n"), "{}", kind.name);
