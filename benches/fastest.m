@@ -1,8 +1,9 @@
 % 'Backend', 'fastest' beside both engines, from Octave's prompt, as lines of CSV:
 %   fastest,WHAT,SIZE,FILTER,SWEEPS,CPU,CUDA,FASTEST,RATIO,FIRST,PENALTY,LAST,CPU_TOLD,CUDA_TOLD
 % Times are in ms, the best of some samples after calls that do not count: one of each engine, and of 'fastest' as many
-% as it tries engines in. Samples of the three take turns, ten of them where all take less than 20 ms together, else
-% three; a sample is the mean of as many calls as take about 2 ms. RATIO is what 'fastest' takes, of the better of the two. FIRST
+% as it tries engines in. Samples of the three take turns, another one first in each, ten of them where all take less
+% than 20 ms together, else three; a sample is the mean of as many calls as take about 2 ms, after one that does not
+% count, since an engine's threads and caches are cold after a call of the other. RATIO is what 'fastest' takes, of the better of the two. FIRST
 % is what it chose in its first call, by the model alone, PENALTY the time of that engine, of the better one's, LAST
 % what it chose after all, CPU_TOLD and CUDA_TOLD are the model's predictions. An engine that is told to take more than
 % two seconds is left out (NaN), and counted.
@@ -87,13 +88,16 @@ function s = row (s, f, what, size, filter, sweeps, late)
   results = {};
   round = 0;
   while (round <= 3 || (round <= 10 && sum (times(! isinf (times))) < 0.02))
-    for i = find (! left_out)
+    for i = circshift (find (! left_out), round, 2)
       count = max (calls(i), 1);
       if (round == 0 && i == 3 && sum (told) < 0.1)
         count = 13;
       end
       % Seconds are long enough to be measured once.
       if (round == 0 || ! slow(i))
+        if (round > 0)
+          f (names{i});
+        end
         t = tic ();
         for c = 1:count
           y = f (names{i});

@@ -55,15 +55,66 @@ struct Filter {
 };
 }  // namespace
 
+namespace {
+typedef images::Warp<REAL, ROWS / 2, COLUMNS / 2, TUNED.points, TUNED.stages, Filter> Stage;
+}  // namespace
+
+#ifdef TENSOR_TILES
+
+#include "sweeps_images_tensor.cuh"
+
+// The last turn of which a block met what tensor cores may not compute right.
+__device__ unsigned int awkward;
+
+namespace {
+struct Entries {
+    static __device__ __forceinline__ double at(int row, int column) { return F[column * ROWS + row]; }
+};
+typedef images::TensorWarp<TENSOR_TILES, Entries> TensorStage;
+static_assert(ROWS == TensorStage::SIZE && COLUMNS == TensorStage::SIZE, "the filter is 7 x 7");
+
+__device__ __forceinline__ bool is_awkward(const images::Launch<REAL>& launch) {
+    return *const_cast<volatile unsigned int*>(&awkward) == launch.turn;
+}
+
+// Whether a launch of the kernels without tensor cores has nothing to do.
+__device__ __forceinline__ bool is_done(const images::Launch<REAL>& launch) {
+    return launch.turn != 0 && !is_awkward(launch);
+}
+}  // namespace
+
+// Where columns and strips begin and end at multiples of 16 bytes.
+extern "C" __global__ void __launch_bounds__(images::THREADS, 2)
+    sweeps_images_tensor_aligned(images::Launch<REAL> launch) {
+    // Other blocks of this launch may say so meanwhile: one thread asks for all.
+    __shared__ bool left;
+    if (threadIdx.x == 0) left = is_awkward(launch);
+    __syncthreads();
+    if (left) return;
+    if (images::sweep_images<TensorStage, 2>(launch)) awkward = launch.turn;
+}
+
+// What the host must know to launch it.
+extern "C" __constant__ unsigned int tensor_points = TensorStage::POINTS;
+extern "C" __constant__ unsigned int tensor_table = TensorStage::TABLE;
+
+#else
+
+namespace {
+__device__ __forceinline__ bool is_done(const images::Launch<REAL>&) { return false; }
+}  // namespace
+
+#endif
+
 extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks)
     sweeps_images(images::Launch<REAL> launch) {
-    images::sweep_images<REAL, ROWS / 2, COLUMNS / 2, TUNED.points, TUNED.stages, 1, Filter>(launch);
+    if (!is_done(launch)) images::sweep_images<Stage, 1>(launch);
 }
 
 // The same where columns and strips begin and end at multiples of 16 bytes.
 extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks)
     sweeps_images_aligned(images::Launch<REAL> launch) {
-    images::sweep_images<REAL, ROWS / 2, COLUMNS / 2, TUNED.points, TUNED.stages, 16 / sizeof(REAL), Filter>(launch);
+    if (!is_done(launch)) images::sweep_images<Stage, 16 / sizeof(REAL)>(launch);
 }
 
 // What the host must know to launch it, told by the module itself.

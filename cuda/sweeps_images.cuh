@@ -65,6 +65,8 @@ struct Launch {
     int warps;             // that sweep
     int depth;             // columns in a ring; the one before the first warp has LEAD - 1 more
     unsigned int boundary;
+    unsigned int turn;       // of launches on tensor cores, and of those that do what they leave: see sweeps_images_tensor.cuh
+    unsigned int near_zero;  // samples whose magnitude less 1 is less than this are too near to zero for tensor cores
 };
 
 template <typename Number>
@@ -127,10 +129,17 @@ __device__ __forceinline__ int around(int column, int columns) {
 }
 
 // One warp's part in the pipeline.
-template <typename T, int RADIUS_ROWS, int RADIUS_COLUMNS, int POINTS, int STAGES, class Filter>
+template <typename Real, int ROWS_BESIDE, int COLUMNS_BESIDE, int LANE_POINTS, int WARP_STAGES, class Filter>
 struct Warp {
+    typedef Real T;
+    static constexpr int RADIUS_ROWS = ROWS_BESIDE, RADIUS_COLUMNS = COLUMNS_BESIDE;
+    static constexpr int POINTS = LANE_POINTS, STAGES = WARP_STAGES;
     static constexpr int ACCESS = Access<T, POINTS>::COUNT;
     static constexpr int PITCH = LANES * POINTS + 2 * PAD;
+    static constexpr bool LOOKS = false;
+    // After so many columns a column is taken in the same way again.
+    static constexpr int TURN = 1;
+    static __device__ __forceinline__ int turn_of(int) { return 0; }
     static_assert(POINTS >= RADIUS_ROWS && PAD >= RADIUS_ROWS, "what is outside of a lane's edge is told by that lane");
     static_assert(STAGES == 1 || (STAGES == 2 && RADIUS_COLUMNS == 1), "what a boundary asks for inside a warp");
 
@@ -143,6 +152,29 @@ struct Warp {
     bool below_all;  // its last row
     T sums[STAGES][2 * RADIUS_COLUMNS][POINTS];
 
+    // `ring` is behind the warp, `own_ring` elements behind the one before it. The column of the constant, or those that
+    // are kept, are at `constant`.
+    __device__ __forceinline__ Warp(const Launch<T>& launch, const Block& block, T* ring, unsigned int own_ring,
+                                    T* constant)
+        : launch(launch) {
+        const int thread = threadIdx.x;
+        const int lane = thread % LANES;
+        behind = kept_place(ring + PAD + lane * POINTS);
+        before = kept_place(ring + PAD + lane * POINTS - own_ring);
+        this->constant = place_at(constant + PAD + lane * POINTS);
+        kept = place_at(constant + PAD + thread * POINTS);
+        above_all = block.first_strip && lane == 0;
+        below_all = block.last_strip && lane == launch.lanes - 1;
+#pragma unroll
+        for (int s = 0; s < STAGES; ++s) {
+#pragma unroll
+            for (int q = 0; q < 2 * RADIUS_COLUMNS; ++q) {
+#pragma unroll
+                for (int i = 0; i < POINTS; ++i) sums[s][q][i] = 0;
+            }
+        }
+    }
+
     template <class Do>
     static __device__ __forceinline__ void for_all(const Do& at) {
 #pragma unroll
@@ -151,7 +183,7 @@ struct Warp {
 
     // A column of samples, from this lane's place there to its place in the ring behind this warp.
     //
-    // `beside` is called as each point is finished, for what can be done meanwhile.
+    // `beside` is called as each point is finished, for what can be done meanwhile. `column` is the column's number.
     template <bool EDGES, class Beside>
     __device__ __forceinline__ void column(Place<T> from, Place<T> to, int column, const Beside& beside) {
         T points[POINTS];
@@ -177,6 +209,12 @@ struct Warp {
             }
             sweep<1>(next, above, below, to, beside);
         }
+    }
+
+    // The same for one that is no edge.
+    template <class Beside>
+    __device__ __forceinline__ void inner_column(int, Place<T> from, Place<T> to, const Beside& beside) {
+        column<false>(from, to, 0, beside);
     }
 
 private:
@@ -363,45 +401,88 @@ struct Pieces {
     }
 };
 
-template <typename T, int RADIUS_ROWS, int RADIUS_COLUMNS, int POINTS, int STAGES, int WIDE, class Filter>
-__device__ __forceinline__ void sweep_images(const Launch<T>& launch) {
-    typedef Warp<T, RADIUS_ROWS, RADIUS_COLUMNS, POINTS, STAGES, Filter> Stages;
+// What a thread meets of the samples of the last sweep and of its results, where the warps are such that it matters:
+// see sweeps_images_tensor.cuh.
+template <class Stages, bool LOOKS = Stages::LOOKS>
+struct Looks {
+    template <typename T>
+    __device__ __forceinline__ Looks(T*, T*) {}
+    __device__ __forceinline__ void at_samples(unsigned int) {}
+    __device__ __forceinline__ void at_outputs(unsigned int) {}
+    __device__ __forceinline__ bool met_any(unsigned int) const { return false; }
+};
+
+template <class Stages>
+struct Looks<Stages, true> {
+    Place<double> samples;
+    Place<double> outputs;
+    unsigned int met = ~0u;  // the least of what tells of a sample near zero, or of an output that is not finite
+
+    // This thread's parts of the rings before the last warp and behind it.
+    __device__ __forceinline__ Looks(double* before, double* behind)
+        : samples(kept_place(before + own())), outputs(kept_place(behind + own())) {}
+
+    // A column's place there.
+    __device__ __forceinline__ void at_samples(unsigned int place) {
+        at(samples + place, [&](double value) { keep_least(met, magnitude(value) - 1); });
+    }
+    __device__ __forceinline__ void at_outputs(unsigned int place) {
+        at(outputs + place, [&](double value) { keep_least(met, ~(high_word(value) << 1)); });
+    }
+
+    __device__ __forceinline__ bool met_any(unsigned int near_zero) const {
+        // The complement of twice the upper half of infinities and NaN is less than this.
+        constexpr unsigned int FINITE = 1u << 21;
+        return met < most(near_zero, FINITE);
+    }
+
+private:
+    // Each thread has a pair of rows, or the same as another.
+    static constexpr int PAIRS = LANES * Stages::POINTS / 2;
+    static_assert(PAIRS <= THREADS, "a thread has one pair");
+
+    static __device__ __forceinline__ int own() { return 2 * (threadIdx.x % PAIRS); }
+
+    template <class Do>
+    static __device__ __forceinline__ void at(Place<double> own, const Do& look) {
+        double pair[2];
+        read_two(own, pair);
+        look(pair[0]);
+        look(pair[1]);
+    }
+};
+
+// What a block does, by warps of this kind and by copies of WIDE elements. Returns whether it met what these warps may not
+// compute right, of all that it wrote.
+template <class Stages, int WIDE>
+__device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& launch) {
+    typedef typename Stages::T T;
+    constexpr int POINTS = Stages::POINTS, STAGES = Stages::STAGES;
+    constexpr int RADIUS_ROWS = Stages::RADIUS_ROWS, RADIUS_COLUMNS = Stages::RADIUS_COLUMNS;
     typedef Pieces<T, POINTS, WIDE> Copies;
     constexpr int PITCH = Stages::PITCH;
     constexpr int WARP_REACH = STAGES * RADIUS_COLUMNS;
     DYNAMIC_SHARED(T, memory);
     __shared__ Block block;
     const int thread = threadIdx.x;
-    const int lane = thread % LANES;
     // The same for all lanes, which the compiler cannot know: what is the same for a warp takes no registers of a lane.
     const int warp = __shfl_sync(0xffffffff, thread / LANES, 0);
     const unsigned int ring = launch.depth * PITCH;
     const unsigned int first_ring = ring + (LEAD - 1) * PITCH;
     const bool circular = launch.boundary == CIRCULAR;
     T* constant = memory + first_ring + launch.warps * ring;
+    if constexpr (Stages::LOOKS) {
+        // What lies beside the columns, and in those that have not come, is multiplied, by zeros.
+        for (int i = thread; i < first_ring + launch.warps * ring; i += THREADS) memory[i] = T(0);
+    }
     if (launch.boundary == CONSTANT) {
         for (int i = thread; i < PITCH; i += THREADS) constant[i] = T(launch.value);
     }
     if (thread == 0) lay_out<T, RADIUS_ROWS, RADIUS_COLUMNS, POINTS, STAGES>(launch, block);
     __syncthreads();
 
-    Stages stages = {launch};
     const unsigned int own_ring = warp == 0 ? first_ring : ring;
-    T* const behind = memory + first_ring + warp * ring + PAD + lane * POINTS;
-    stages.behind = kept_place(behind);
-    stages.before = kept_place(behind - own_ring);
-    stages.constant = place_at(constant + PAD + lane * POINTS);
-    stages.kept = place_at(constant + PAD + thread * POINTS);
-    stages.above_all = block.first_strip && lane == 0;
-    stages.below_all = block.last_strip && lane == launch.lanes - 1;
-#pragma unroll
-    for (int s = 0; s < STAGES; ++s) {
-#pragma unroll
-        for (int q = 0; q < 2 * RADIUS_COLUMNS; ++q) {
-#pragma unroll
-            for (int i = 0; i < POINTS; ++i) stages.sums[s][q][i] = 0;
-        }
-    }
+    Stages stages(launch, block, memory + first_ring + warp * ring, own_ring, constant);
 
     const Copies copies(block, launch.rows);
     const Place<T> coming_here = kept_place(memory + PAD + thread * WIDE);
@@ -413,17 +494,25 @@ __device__ __forceinline__ void sweep_images(const Launch<T>& launch) {
     const T* before = nullptr;
     T* output = nullptr;
     unsigned int from = 0, to = 0, coming_to = 0, leaving_from = 0;
+    int number = 0;  // of the column that is taken
 
     const int first_depth = launch.depth + LEAD - 1;
     const int own_depth = warp == 0 ? first_depth : launch.depth;
+
+    // What this thread looks at: its part of the samples of the last sweep, and of what that made of them.
+    const int last_depth = launch.warps == 1 ? first_depth : launch.depth;
+    const unsigned int last_ring = last_depth * PITCH;
+    T* const last = memory + PAD + first_ring + (launch.warps - 1) * ring;
+    Looks<Stages> looks(last - last_ring, last);
+    unsigned int looked_from = 0;
     // Places in rings go round.
     const auto next = [](unsigned int place, unsigned int ring) {
         return least(place + PITCH, place + PITCH - ring);
     };
     // One slot of those.
-    const auto quickly = [&]() {
+    const auto quickly = [&](int turn) {
         T held[WIDE];
-        stages.template column<false>(stages.before + from, stages.behind + to, 0, [&](int i) {
+        stages.inner_column(turn, stages.before + from, stages.behind + to, [&](int i) {
             constexpr int EACH = POINTS / Copies::COUNT;
             const int k = i / EACH;
             if (k >= Copies::COUNT) return;
@@ -434,6 +523,12 @@ __device__ __forceinline__ void sweep_images(const Launch<T>& launch) {
                 copies.write(k, output, held);
             }
         });
+        if constexpr (Stages::LOOKS) {
+            looks.at_samples(looked_from);
+            looks.at_outputs(leaving_from);
+            looked_from = next(looked_from, last_ring);
+        }
+        ++number;
         before += launch.rows;
         output += launch.rows;
         from = next(from, own_ring);
@@ -459,6 +554,15 @@ __device__ __forceinline__ void sweep_images(const Launch<T>& launch) {
                 T held[WIDE];
                 copies.read(k, from, held);
                 copies.write(k, output, held);
+            }
+            looks.at_outputs(place_of(leaving - block.low, launch.depth) * PITCH);
+        }
+        if constexpr (Stages::LOOKS) {
+            // What stands for a column outside of the image is one that is looked at itself.
+            const Columns columns = block.columns[launch.warps - 1];
+            const int column = columns.zero + slot;
+            if (column >= most(columns.first, block.low) && column < least(columns.last, block.high)) {
+                looks.at_samples(place_of(column - block.low, last_depth) * PITCH);
             }
         }
         if (warp >= launch.warps) return;
@@ -493,6 +597,7 @@ __device__ __forceinline__ void sweep_images(const Launch<T>& launch) {
     // Whether the slots from this one on are like any other: no stage sees an edge in them, a column comes in each, and
     // one goes.
     const auto look_ahead = [&](int slot) {
+        if (Stages::TURN > 1) alike = 0;
         if (warp >= launch.warps) return;
         const Columns columns = block.columns[warp];
         const int inner = circular ? columns.first : most(columns.first, WARP_REACH);
@@ -510,27 +615,39 @@ __device__ __forceinline__ void sweep_images(const Launch<T>& launch) {
         to = place_of(column - WARP_REACH - block.low, launch.depth) * PITCH;
         coming_to = place_of(coming - block.low, first_depth) * PITCH;
         leaving_from = place_of(leaving - block.low, launch.depth) * PITCH;
+        if constexpr (Stages::LOOKS) {
+            looked_from = place_of(block.columns[launch.warps - 1].zero + slot - block.low, last_depth) * PITCH;
+        }
+        number = column;
         before = launch.input + block.top + (of_image - 1) * launch.rows;
         output = launch.output + block.output + (leaving - block.begin) * launch.rows;
     };
     // The first slots only bring columns. A column that comes is for a slot LEAD later, one that goes was there before
     // the last barrier.
     int slot = -LEAD;
-#pragma unroll 1
-    while (true) {
-        if (alike > 0) {
-            --alike;
-            quickly();
-        } else {
-            if (slot >= block.slots) break;
-            carefully(slot);
-            look_ahead(slot + 1);
-        }
+    const auto end_slot = [&]() {
         ++slot;
         end_group();
         wait_groups<LEAD - 1>();
         meet<THREADS>();
+    };
+#pragma unroll 1
+    while (true) {
+        if (alike >= Stages::TURN && Stages::turn_of(number) == 0) {
+            alike -= Stages::TURN;
+#pragma unroll
+            for (int turn = 0; turn < Stages::TURN; ++turn) {
+                quickly(turn);
+                end_slot();
+            }
+        } else {
+            if (slot >= block.slots) break;
+            carefully(slot);
+            look_ahead(slot + 1);
+            end_slot();
+        }
     }
+    return looks.met_any(launch.near_zero);
 }
 
 }  // namespace images

@@ -1159,8 +1159,9 @@ const TABLE: [Case; 24] = [
 ];
 
 /// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.
-const CUDA_TABLE: [CudaCase; 19] = [
+const CUDA_TABLE: [CudaCase; 20] = [
     ("sweeps_of_images", sweeps_of_images),
+    ("sweeps_of_images_on_tensor_cores", sweeps_of_images_on_tensor_cores),
     ("sweeps_of_small_images", sweeps_of_small_images),
     ("sweeps_of_volumes", sweeps_of_volumes),
     ("sweeps_in_deep_tiles", deep::sweeps_in_deep_tiles),
@@ -1799,6 +1800,76 @@ fn check_sweeps_of_images(
     let in_single = Convolution::new(size, filter(singles(&entries), filter_size)?);
     let in_single = in_single.with_boundary(single(boundary)).with_sweeps(sweeps);
     check_convolution(cuda, &in_single, &singles(&input))
+}
+
+/// Sizes of images in double, and sweeps by 7 x 7, which go through tensor cores: one strip and several, whole and with
+/// a rest, one segment of columns and several, with sweeps that are left over; also on the stand-in's few
+/// multiprocessors, where others are done in tiles.
+const ON_TENSOR_CORES: [([usize; 3], usize); 6] = [
+    ([192, 700, 1], 4),
+    ([350, 300, 2], 8),
+    ([352, 400, 1], 9),
+    ([372, 700, 1], 4),
+    ([522, 350, 1], 12),
+    ([640, 200, 2], 10),
+];
+
+/// Sweeps over images on tensor cores: with samples that these compute right, whole numbers whose sums cancel among them,
+/// and with those that they have to leave: infinities and NaN in corners, at edges and between strips, and samples so
+/// small that sums are rounded to -0 in the last sweep or before.
+fn sweeps_of_images_on_tensor_cores(cuda: Cuda) -> Outcome {
+    let show = |error: Error| error.to_string();
+    for (number, (size, sweeps)) in ON_TENSOR_CORES.into_iter().enumerate() {
+        let count: usize = size.iter().product();
+        let [rows, columns, _] = size;
+        for (kind, boundary) in (number..).zip(KINDS) {
+            let mut input = ordinary(count, kind as u64);
+            let mut entries = tame(49, kind as u64 + 1);
+            match kind % 4 {
+                0 => input.iter_mut().for_each(|x| *x = if x.abs() < 1e-9 { 0.5 } else { *x }),
+                1 => {
+                    input.iter_mut().for_each(|x| *x = (3.0 * *x).round());
+                    entries.iter_mut().for_each(|x| *x = (30.0 * *x).round() / 16.0);
+                }
+                2 => {
+                    let places =
+                        [0, rows - 1, 181, rows * (columns / 2) + 90, rows * columns - 1 - rows / 2, count - 1];
+                    for (n, at) in places.into_iter().enumerate().skip(number % 6) {
+                        input[at] = [f64::INFINITY, f64::NAN, f64::NEG_INFINITY, f64::MAX][n % 4];
+                    }
+                }
+                _ => {
+                    input.fill(0.0);
+                    let near = [5e-324, 1e-310, -1e-320, f64::MIN_POSITIVE, 1e-300];
+                    for (n, at) in (number..count).step_by(20_011).enumerate() {
+                        input[at] = near[n % near.len()];
+                    }
+                    entries.iter_mut().for_each(|x| *x = -0.01 * x.abs() - 1e-9);
+                }
+            }
+            let convolution = Convolution::new(size, filter(entries, [7, 7, 1])?);
+            let convolution = convolution.with_boundary(boundary).with_sweeps(sweeps);
+            ends::between(ends::ARRAY_TO_ARRAY, || check_convolution(&cuda, &convolution, &input))?;
+        }
+        if let Some(stand_in) = StandIn::find() {
+            // Four sweeps are a launch on tensor cores, and one that sees that it has nothing to do.
+            let from = array_with(&cuda, &ordinary(count, 2)).map_err(show)?;
+            let mut to = Compute::<f64>::array(&cuda, count).map_err(show)?;
+            let convolution = Convolution::new(size, filter(tame(49, 1), [7, 7, 1])?).with_sweeps(4);
+            let mut launches = || {
+                stand_in.reset();
+                cuda.convolution(&convolution, Source::Array(&from), Target::Array(&mut to), &Watch::new())
+                    .map_err(show)?;
+                Ok::<_, String>(
+                    (0..stand_in.calls()).filter(|&call| stand_in.call(call).contains("LaunchKernel")).count(),
+                )
+            };
+            if launches()? != 2 {
+                return Err(format!("{size:?}: {} launches", launches()?));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Sweeps of 3 x 3 x 3 over volumes around the sizes of tiles, in rows, columns and pages, for even and odd numbers of

@@ -582,7 +582,8 @@ impl<T> Sweeps<'_, T> {
         over: &mut dyn FnMut(usize) -> Result<(), Error>,
     ) -> Result<Run, Error> {
         let (plan, pace) = (self.plan, self.plan.pace());
-        let (units, together) = (plan.units(), plan.together().max(1));
+        let units = plan.units();
+        let together = plan.together().max(1) * units.max(1);
         let unit = self.unit();
         let mut schedule = Schedule::new(self.sweeps, units, plan.fused(self.sweeps)?);
         // What is read and which buffer is written; units that are submitted; since when the device is timed.

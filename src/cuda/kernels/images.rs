@@ -3,8 +3,12 @@
 //!
 //! The kernel gives the bits of single sweeps. Chips of [`CAPABILITY`] load it, for arrays
 //! for which it is faster by the [numbers](Kind) that were measured; what it does not do goes by single sweeps.
+//!
+//! 7 x 7 in double goes through tensor cores, where that is faster still. What these may not compute right, they leave: of
+//! each launch of them, one of the ordinary kernel comes behind it, which has nothing to do as long as they left nothing.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
@@ -13,6 +17,7 @@ use super::super::Element;
 use super::super::cut::Size;
 use super::super::module::{Function, Modules, Shape, launch};
 use super::super::pace::SharedPace;
+use super::tensor::near_zero;
 use super::{Area, CAPABILITY, CIRCULAR, CONSTANT, LoadOnce, Loaded, MEASURED_ON, Plan, REPLICATE, SYMMETRIC, word};
 use crate::stencil::{Boundary, Error, Filter};
 
@@ -60,7 +65,26 @@ struct Kind {
     /// microsecond single sweeps do: measured on an H200 with 8192 x 8192 (BENCHMARKS.md).
     slot: f64,
     rate: f64,
+    /// Numbers that a block has in shared memory beside its columns, and a column of the constant with them.
+    table: usize,
 }
+
+/// 7 x 7 in double on tensor cores: in the module of the other kernel for it, which does what these leave.
+const ON_TENSOR_CORES: Kind = Kind {
+    name: "sweeps_images_double_07",
+    single: false,
+    filter: [7, 7],
+    points: 6,
+    stages: 1,
+    blocks: 2,
+    share: 128,
+    slot: 0.565,
+    rate: 191.0,
+    table: 512,
+};
+
+/// What is awkward for tensor cores is so for all sweeps of a run; this numbers the runs. No run has the number 0.
+static RUNS: AtomicU32 = AtomicU32::new(0);
 
 /// Measured on an H200, with driver 580: the square filters, then the others. Single sweeps of the latter in double go
 /// through tensor cores.
@@ -87,7 +111,7 @@ const KINDS: [Kind; 18] = [
 
 /// In single both blocks of a multiprocessor are as fast.
 const fn single(name: &'static str, filter: [usize; 2], [points, stages]: [usize; 2], [slot, rate]: [f64; 2]) -> Kind {
-    Kind { name, single: true, filter, points, stages, blocks: 2, share: 128, slot, rate }
+    Kind { name, single: true, filter, points, stages, blocks: 2, share: 128, slot, rate, table: 0 }
 }
 
 const fn double(
@@ -97,7 +121,7 @@ const fn double(
     share: usize,
     [slot, rate]: [f64; 2],
 ) -> Kind {
-    Kind { name, single: false, filter, points, stages, blocks: 2, share, slot, rate }
+    Kind { name, single: false, filter, points, stages, blocks: 2, share, slot, rate, table: 0 }
 }
 
 /// How one launch is laid out: see `struct Launch` of `cuda/sweeps_images.cuh`.
@@ -128,35 +152,49 @@ impl Kind {
         self.radius().map(|radius| warps * self.stages * radius)
     }
 
-    /// The layout for some of so many sweeps that takes least time for each, if that is less than a single sweep takes;
-    /// on so many multiprocessors.
-    fn layout(&self, size: Size, boundary: u32, sweeps: usize, multiprocessors: usize) -> Option<Layout> {
-        let [rows, columns, pages] = size;
+    /// The layout for some of so many sweeps that takes least time for each, and that time, if that is less than a single
+    /// sweep takes; on so many multiprocessors.
+    fn layout(&self, size: Size, boundary: u32, sweeps: usize, multiprocessors: usize) -> Option<(f64, Layout)> {
+        let layouts = (1..=WARPS.min(sweeps / self.stages))
+            .filter_map(|warps| self.layout_of_warps(size, boundary, warps, multiprocessors));
+        layouts.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|&(time, _)| time < self.single(size, multiprocessors))
+    }
+
+    /// How long a single sweep takes.
+    fn single(&self, size: Size, multiprocessors: usize) -> f64 {
         let rate = 1e3 * self.rate * multiprocessors as f64 / MEASURED_ON;
-        let single = size.iter().product::<usize>() as f64 / rate + LAUNCH;
-        let layouts = (1..=WARPS.min(sweeps / self.stages)).filter_map(|warps| {
-            let (strips, lanes) = self.strips(rows, boundary, warps)?;
-            let depth = self.depth(boundary);
-            let shared_bytes = self.shared_bytes(boundary, warps, depth);
-            let blocks = self.blocks.min(MOST_SHARED / (shared_bytes + SHARED_BESIDE));
-            if blocks == 0 {
-                return None;
-            }
-            let capacity = multiprocessors * blocks;
-            // As many segments as keep all multiprocessors busy once, twice, ..
-            let segments = (1..=4).map(|waves| (capacity * waves / (strips * pages)).clamp(1, columns));
-            let segments = segments.map(|segments| segments.max(columns.div_ceil(MOST_COLUMNS)));
-            let layout = |segments: usize| {
-                // Where two blocks meet on a multiprocessor, segments are in pairs.
-                let pairs = blocks == 2 && segments > 1 && strips * segments * pages > multiprocessors;
-                let (segments, share) = if pairs { (segments & !1, self.share) } else { (segments, 0) };
-                Layout { strips, segments, share, lanes, warps, depth, shared_bytes }
-            };
-            let time = |layout: &Layout| self.time(layout, size, capacity, blocks) / (warps * self.stages) as f64;
-            segments.map(layout).map(|layout| (time(&layout), layout)).min_by(|a, b| a.0.total_cmp(&b.0))
-        });
-        let (time, layout) = layouts.min_by(|a, b| a.0.total_cmp(&b.0))?;
-        (capacity_is_counted(&layout, pages) && time < single).then_some(layout)
+        size.iter().product::<usize>() as f64 / rate + LAUNCH
+    }
+
+    /// The layout for so many warps, whatever a single sweep takes.
+    fn layout_of_warps(
+        &self,
+        size: Size,
+        boundary: u32,
+        warps: usize,
+        multiprocessors: usize,
+    ) -> Option<(f64, Layout)> {
+        let [rows, columns, pages] = size;
+        let (strips, lanes) = self.strips(rows, boundary, warps)?;
+        let depth = self.depth(boundary);
+        let shared_bytes = self.shared_bytes(boundary, warps, depth);
+        let blocks = self.blocks.min(MOST_SHARED / (shared_bytes + SHARED_BESIDE));
+        if blocks == 0 {
+            return None;
+        }
+        let capacity = multiprocessors * blocks;
+        // As many segments as keep all multiprocessors busy once, twice, ..
+        let segments = (1..=4).map(|waves| (capacity * waves / (strips * pages)).clamp(1, columns));
+        let segments = segments.map(|segments| segments.max(columns.div_ceil(MOST_COLUMNS)));
+        let layout = |segments: usize| {
+            // Where two blocks meet on a multiprocessor, segments are in pairs.
+            let pairs = blocks == 2 && segments > 1 && strips * segments * pages > multiprocessors;
+            let (segments, share) = if pairs { (segments & !1, self.share) } else { (segments, 0) };
+            Layout { strips, segments, share, lanes, warps, depth, shared_bytes }
+        };
+        let time = |layout: &Layout| self.time(layout, size, capacity, blocks) / (warps * self.stages) as f64;
+        let layouts = segments.map(layout).map(|layout| (time(&layout), layout));
+        layouts.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(_, layout)| blocks_are_counted(layout, pages))
     }
 
     /// The strips of an image, and the lanes of a warp that work on each.
@@ -183,10 +221,10 @@ impl Kind {
     fn shared_bytes(&self, boundary: u32, warps: usize, depth: usize) -> usize {
         let pitch = LANES * self.points + 2 * PAD;
         // The rings; and a column of the constant, or one that each warp keeps between its stages.
-        let columns = (warps + 1) * depth + LEAD - 1 + usize::from(boundary == CONSTANT);
+        let columns = (warps + 1) * depth + LEAD - 1 + usize::from(boundary == CONSTANT || self.table > 0);
         let keeps = self.stages > 1 && matches!(boundary, REPLICATE | SYMMETRIC);
         let kept = if keeps { WARPS * LANES * self.points + 2 * PAD } else { 0 };
-        (columns * pitch + kept) * if self.single { size_of::<f32>() } else { size_of::<f64>() }
+        (columns * pitch + kept + self.table) * if self.single { size_of::<f32>() } else { size_of::<f64>() }
     }
 
     /// How long a launch takes, in microseconds.
@@ -203,7 +241,7 @@ impl Kind {
 }
 
 /// Whether the kernel can count the blocks of a launch.
-fn capacity_is_counted(layout: &Layout, pages: usize) -> bool {
+fn blocks_are_counted(layout: &Layout, pages: usize) -> bool {
     layout.strips.saturating_mul(layout.segments).saturating_mul(pages) <= i32::MAX as usize
 }
 
@@ -223,6 +261,49 @@ struct Argument {
     warps: i32,
     depth: i32,
     boundary: u32,
+    turn: u32,
+    near_zero: u32,
+}
+
+/// How some sweeps are done in one launch: by the ordinary kernel, or on tensor cores with that kernel behind them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Chosen {
+    /// For each sweep.
+    time: f64,
+    layout: Layout,
+    on_tensor_cores: Option<Layout>,
+}
+
+/// The fastest way to do some of so many sweeps; `None` where single sweeps had better be.
+fn choose(
+    kind: &Kind,
+    tensor: bool,
+    size: Size,
+    boundary: u32,
+    sweeps: usize,
+    multiprocessors: usize,
+) -> Option<Chosen> {
+    let ordinary = kind.layout(size, boundary, sweeps, multiprocessors);
+    let ordinary = ordinary.map(|(time, layout)| Chosen { time, layout, on_tensor_cores: None });
+    // What tensor cores copy begins and ends at multiples of 16 bytes: columns do, and strips with such a reach.
+    let pairs = tensor && kind.filter == ON_TENSOR_CORES.filter && !kind.single && size[0].is_multiple_of(2);
+    let on_tensor_cores = [2, WARPS].into_iter().filter(|&warps| pairs && warps <= sweeps).filter_map(|warps| {
+        let (time, tensor) = ON_TENSOR_CORES.layout_of_warps(size, boundary, warps, multiprocessors)?;
+        let (_, layout) = kind.layout_of_warps(size, boundary, warps, multiprocessors)?;
+        // The ordinary kernel comes behind, and sees that it has nothing to do.
+        let time = time + LAUNCH / warps as f64;
+        let faster = time < kind.single(size, multiprocessors);
+        (faster && tensor.lanes == LANES).then_some(Chosen { time, layout, on_tensor_cores: Some(tensor) })
+    });
+    on_tensor_cores.chain(ordinary).min_by(|a, b| a.time.total_cmp(&b.time))
+}
+
+/// Whether what stands outside is finite, and not so near to zero that tensor cores may get a zero's sign wrong.
+fn is_plain(outside: f64, near_zero: u32) -> bool {
+    let bits = outside.to_bits() << 1;
+    // As the kernel has it: the upper half, with all of the lower half in the last bit.
+    let magnitude = (bits >> 32) as u32 | u32::from(bits as u32 != 0);
+    outside.is_finite() && magnitude.wrapping_sub(1) >= near_zero
 }
 
 /// How long each of so many sweeps over an array takes on so many multiprocessors, in microseconds; `None` where single
@@ -235,10 +316,7 @@ pub(super) fn time_of_a_sweep<T: Element>(
     multiprocessors: usize,
 ) -> Option<f64> {
     let kind = Kind::of::<T>(filter)?;
-    let layout = kind.layout(size, boundary, sweeps, multiprocessors)?;
-    let blocks = kind.blocks.min(MOST_SHARED / (layout.shared_bytes + SHARED_BESIDE));
-    let time = kind.time(&layout, size, multiprocessors * blocks, blocks);
-    Some(time / (layout.warps * kind.stages) as f64)
+    choose(kind, true, size, boundary, sweeps, multiprocessors).map(|chosen| chosen.time)
 }
 
 /// How several sweeps of a convolution over a whole array are launched; `None` where single sweeps had better be.
@@ -263,14 +341,27 @@ pub(super) fn plan<'a, T: Element>(
     };
     let multiprocessors = device.multiprocessors.max(1) as usize;
     let fits = whole && area.queued && area.sweeps > 1 && rows.max(columns) <= MOST_PLACES;
-    let word = word(boundary);
-    if !fits || kind.layout(size, word, area.sweeps, multiprocessors).is_none() {
+    if !fits {
         return Ok(single);
     }
+    let word = word(boundary);
+    let value = boundary.constant().to_f64();
+    let near_zero = near_zero(filter.values());
+    // With entries that are infinite or NaN all results are, and would be computed twice.
+    let plain = filter.values().iter().all(|entry| entry.to_f64().is_finite()) && is_plain(value, near_zero);
+    let Some(chosen) = choose(kind, plain, size, word, area.sweeps, multiprocessors) else { return Ok(single) };
     let entries = (c"F", bytemuck::cast_slice(filter.values()));
     let Loaded { function, module } = loaded.get(modules, area.queued, kind.name, entries, c"sweeps_images")?;
     let functions = [function.clone(), module.function(c"sweeps_images_aligned")?];
-    for function in &functions {
+    let on_tensor_cores = match chosen.on_tensor_cores.is_some() {
+        true => Some(OnTensorCores {
+            function: module.function(c"sweeps_images_tensor_aligned")?,
+            near_zero,
+            run: RUNS.fetch_add(1, Ordering::Relaxed) % (u32::MAX - 1) + 1,
+        }),
+        false => None,
+    };
+    for function in functions.iter().chain(on_tensor_cores.as_ref().map(|tensor| &tensor.function)) {
         function.allow_shared(MOST_SHARED - SHARED_BESIDE)?;
     }
     Ok(Box::new(ImagesPlan {
@@ -280,9 +371,17 @@ pub(super) fn plan<'a, T: Element>(
         kind,
         size,
         boundary: word,
-        value: boundary.constant().to_f64(),
+        value,
         multiprocessors,
+        on_tensor_cores,
     }))
+}
+
+/// The kernel on tensor cores.
+struct OnTensorCores {
+    function: Function,
+    near_zero: u32,
+    run: u32,
 }
 
 /// Sweeps over a whole array, several in a launch.
@@ -296,48 +395,31 @@ struct ImagesPlan<'a, T> {
     boundary: u32,
     value: f64,
     multiprocessors: usize,
+    on_tensor_cores: Option<OnTensorCores>,
 }
 
 impl<T: Element> ImagesPlan<'_, T> {
-    fn layout(&self, sweeps: usize) -> Option<Layout> {
-        let layout = self.kind.layout(self.size, self.boundary, sweeps, self.multiprocessors);
-        layout.filter(|layout| layout.warps * self.kind.stages > 1)
-    }
-}
-
-impl<T: Element> Plan<T> for ImagesPlan<'_, T> {
-    fn pace(&self) -> &SharedPace {
-        self.pace
+    fn chosen(&self, sweeps: usize) -> Option<Chosen> {
+        let tensor = self.on_tensor_cores.is_some();
+        let chosen = choose(self.kind, tensor, self.size, self.boundary, sweeps, self.multiprocessors);
+        chosen.filter(|chosen| self.sweeps_of(chosen) > 1)
     }
 
-    fn units(&self) -> usize {
-        self.single.units()
+    fn sweeps_of(&self, chosen: &Chosen) -> usize {
+        chosen.layout.warps * self.kind.stages
     }
 
-    fn fused(&self, sweeps: usize) -> Result<usize, Error> {
-        match self.layout(sweeps) {
-            Some(layout) => Ok(layout.warps * self.kind.stages),
-            None => self.single.fused(sweeps),
-        }
-    }
-
-    fn first_output(&self) -> usize {
-        self.single.first_output()
-    }
-
-    fn sweep(&self, stream: sys::CUstream, sweeps: usize, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
-        let layout = self.layout(sweeps).filter(|layout| layout.warps * self.kind.stages == sweeps);
-        let Some(Layout { strips, segments, share, lanes, warps, depth, shared_bytes }) = layout else {
-            return self.single.sweep(stream, sweeps, buffers);
-        };
+    /// Launches a kernel of this kind, as a part of a run that tensor cores take part in, or of none: 0.
+    fn launch(
+        &self,
+        stream: sys::CUstream,
+        function: &Function,
+        layout: Layout,
+        [turn, near_zero]: [u32; 2],
+        [input, output]: [sys::CUdeviceptr; 2],
+    ) -> Result<(), Error> {
+        let Layout { strips, segments, share, lanes, warps, depth, shared_bytes } = layout;
         let [rows, columns, pages] = self.size;
-        let [input, output] = buffers;
-        let [reach, _] = self.kind.reach(warps);
-        let aligned = |elements: usize| (elements * size_of::<T>()).is_multiple_of(16);
-        let all_aligned = aligned(rows)
-            && aligned(reach)
-            && aligned(lanes * self.kind.points)
-            && [input, output].iter().all(|address| address.is_multiple_of(16));
         let argument = Argument {
             input,
             output,
@@ -351,11 +433,56 @@ impl<T: Element> Plan<T> for ImagesPlan<'_, T> {
             warps: warps as i32,
             depth: depth as i32,
             boundary: self.boundary,
+            turn,
+            near_zero,
         };
         let shape = Shape::prepared(strips * segments * pages, WARPS * LANES, shared_bytes)?;
         // SAFETY: the kernel reads the array's samples, and writes its outputs, at addresses where the caller has as
         // many.
-        unsafe { launch(&self.functions[usize::from(all_aligned)], stream, shape, &argument) }
+        unsafe { launch(function, stream, shape, &argument) }
+    }
+}
+
+impl<T: Element> Plan<T> for ImagesPlan<'_, T> {
+    fn pace(&self) -> &SharedPace {
+        self.pace
+    }
+
+    fn units(&self) -> usize {
+        self.single.units()
+    }
+
+    fn fused(&self, sweeps: usize) -> Result<usize, Error> {
+        match self.chosen(sweeps) {
+            Some(chosen) => Ok(self.sweeps_of(&chosen)),
+            None => self.single.fused(sweeps),
+        }
+    }
+
+    fn together(&self) -> usize {
+        if self.on_tensor_cores.is_some() { WARPS } else { 1 }
+    }
+
+    fn first_output(&self) -> usize {
+        self.single.first_output()
+    }
+
+    fn sweep(&self, stream: sys::CUstream, sweeps: usize, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
+        let chosen = self.chosen(sweeps).filter(|chosen| self.sweeps_of(chosen) == sweeps);
+        let Some(Chosen { layout, on_tensor_cores, .. }) = chosen else {
+            return self.single.sweep(stream, sweeps, buffers);
+        };
+        let [reach, _] = self.kind.reach(layout.warps);
+        let aligned = |elements: usize| (elements * size_of::<T>()).is_multiple_of(16);
+        let addresses_aligned = buffers.iter().all(|address| address.is_multiple_of(16));
+        let all_aligned =
+            aligned(self.size[0]) && aligned(reach) && aligned(layout.lanes * self.kind.points) && addresses_aligned;
+        let mut turn = 0;
+        if let (Some(of), Some(tensor), true) = (on_tensor_cores, &self.on_tensor_cores, addresses_aligned) {
+            turn = tensor.run;
+            self.launch(stream, &tensor.function, of, [turn, tensor.near_zero], buffers)?;
+        }
+        self.launch(stream, &self.functions[usize::from(all_aligned)], layout, [turn, 0], buffers)
     }
 
     fn part(&self, stream: sys::CUstream, units: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
@@ -376,6 +503,8 @@ mod tests {
                 assert_eq!(argument_bytes(kind.name, function), size_of::<Argument>(), "{}", kind.name);
             }
         }
+        let bytes = argument_bytes(ON_TENSOR_CORES.name, "sweeps_images_tensor_aligned");
+        assert_eq!(bytes, size_of::<Argument>());
     }
 
     /// What is known of a module before it is loaded is what it tells.
@@ -387,6 +516,46 @@ mod tests {
             let told = ["lane_points", "warp_sweeps", "blocks_at_once"].map(constant);
             assert_eq!(told, [kind.points, kind.stages, kind.blocks], "{}", kind.name);
             assert!(ptx.contains(".target sm_90\n"), "{}", kind.name);
+        }
+        let told = ["tensor_points", "tensor_table"].map(|name| constant_of(ON_TENSOR_CORES.name, name));
+        assert_eq!(told, [ON_TENSOR_CORES.points, ON_TENSOR_CORES.table]);
+    }
+
+    /// Large images go through tensor cores in double by 7 x 7, where columns are pairs of rows, and strips are whole;
+    /// whatever sweeps there are left.
+    #[test]
+    fn tensor_cores_do_what_they_are_faster_at() {
+        let kind = |side: usize| Kind::of::<f64>([side, side, 1]).unwrap();
+        let goes = |side, size, sweeps| {
+            let chosen = choose(kind(side), true, size, CIRCULAR, sweeps, 132)?;
+            chosen.on_tensor_cores.map(|layout| (layout.warps, chosen.layout.warps))
+        };
+        assert_eq!(goes(7, [8192, 8192, 1], 200), Some((4, 4)));
+        assert_eq!(goes(7, [8192, 8192, 1], 5), Some((4, 4)));
+        assert_eq!(goes(7, [8191, 8192, 1], 200), None);
+        assert_eq!(goes(7, [190, 1 << 20, 1], 200), None);
+        assert_eq!(goes(5, [8192, 8192, 1], 200), None);
+        let none = choose(kind(7), false, [8192, 8192, 1], CIRCULAR, 200, 132).unwrap();
+        assert!(none.on_tensor_cores.is_none());
+        for boundary in 0..4 {
+            for rows in [192, 194, 1000, 8192] {
+                let size = [rows, 8192, 3];
+                let Some(chosen) = choose(kind(7), true, size, boundary, 200, 132) else { continue };
+                let Some(layout) = chosen.on_tensor_cores else { continue };
+                check(&ON_TENSOR_CORES, &layout, size, boundary, 200);
+                check(kind(7), &chosen.layout, size, boundary, 200);
+            }
+        }
+    }
+
+    #[test]
+    fn what_stands_outside_is_plain_unless_it_underflows() {
+        let limit = near_zero(&[1.0 / 49.0]);
+        for value in [0.0, -0.0, 1.0, -3.5e-200, f64::MAX] {
+            assert!(is_plain(value, limit), "{value}");
+        }
+        for value in [f64::NAN, f64::INFINITY, 5e-324, -1e-310] {
+            assert!(!is_plain(value, limit), "{value}");
         }
     }
 
@@ -419,7 +588,7 @@ mod tests {
                         for boundary in 0..4 {
                             for sweeps in [2, 3, 4, 7, 200] {
                                 let size = [rows, columns, pages];
-                                let Some(layout) = kind.layout(size, boundary, sweeps, 132) else { continue };
+                                let Some((_, layout)) = kind.layout(size, boundary, sweeps, 132) else { continue };
                                 found += 1;
                                 check(kind, &layout, size, boundary, sweeps);
                             }
@@ -450,7 +619,7 @@ mod tests {
     fn large_images_do_as_many_sweeps_a_launch_as_there_are_warps_for() {
         for kind in &KINDS {
             for boundary in 0..4 {
-                let layout = kind.layout([8192, 8192, 1], boundary, 200, 132).unwrap();
+                let (_, layout) = kind.layout([8192, 8192, 1], boundary, 200, 132).unwrap();
                 assert_eq!(layout.warps, WARPS, "{}, {boundary}: {layout:?}", kind.name);
             }
         }

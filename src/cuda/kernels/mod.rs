@@ -127,7 +127,7 @@ pub(super) trait Plan<T> {
     fn fused(&self, sweeps: usize) -> Result<usize, Error>;
 
     /// How many sweeps are submitted at a time at least, where there are as many, and in multiples of that: fewer would
-    /// take a slower way. More than 1 only where a sweep is one unit.
+    /// take a slower way.
     fn together(&self) -> usize {
         1
     }
