@@ -1802,24 +1802,28 @@ fn check_sweeps_of_images(
     check_convolution(cuda, &in_single, &singles(&input))
 }
 
-/// Sizes of images in double, and sweeps by 7 x 7, which go through tensor cores: one strip and several, whole and with
-/// a rest, one segment of columns and several, with sweeps that are left over; also on the stand-in's few
-/// multiprocessors, where others are done in tiles.
+/// Sizes of images in double, and sweeps by 7 x 7, which go through tensor cores, on the stand-in's few multiprocessors
+/// and on those of an H200: one strip and several, whole and with a rest, one segment of columns and several, with sweeps
+/// that are left over. Others are done in tiles.
 const ON_TENSOR_CORES: [([usize; 3], usize); 6] = [
-    ([192, 700, 1], 4),
+    ([192, 900, 1], 4),
     ([350, 300, 2], 8),
-    ([352, 400, 1], 9),
-    ([372, 700, 1], 4),
-    ([522, 350, 1], 12),
+    ([372, 400, 2], 9),
+    ([522, 600, 1], 12),
     ([640, 200, 2], 10),
+    ([1000, 200, 1], 6),
 ];
+
+const ON_TENSOR_CORES_OF_MANY: [([usize; 3], usize); 5] =
+    [([4096, 4096, 1], 12), ([3072, 3000, 1], 9), ([372, 40_000, 1], 4), ([640, 6001, 3], 10), ([3002, 5001, 1], 8)];
 
 /// Sweeps over images on tensor cores: with samples that these compute right, whole numbers whose sums cancel among them,
 /// and with those that they have to leave: infinities and NaN in corners, at edges and between strips, and samples so
 /// small that sums are rounded to -0 in the last sweep or before.
 fn sweeps_of_images_on_tensor_cores(cuda: Cuda) -> Outcome {
     let show = |error: Error| error.to_string();
-    for (number, (size, sweeps)) in ON_TENSOR_CORES.into_iter().enumerate() {
+    let sizes = if StandIn::find().is_some() { &ON_TENSOR_CORES[..] } else { &ON_TENSOR_CORES_OF_MANY };
+    for (number, &(size, sweeps)) in sizes.iter().enumerate() {
         let count: usize = size.iter().product();
         let [rows, columns, _] = size;
         for (kind, boundary) in (number..).zip(KINDS) {
