@@ -65,8 +65,6 @@ struct Kind {
     /// microsecond single sweeps do: measured on an H200 with 8192 x 8192 (BENCHMARKS.md).
     slot: f64,
     rate: f64,
-    /// As how many such slots one counts in which not all goes on as before, as where a segment begins and ends.
-    rest: f64,
     /// Numbers that a block has in shared memory beside its columns, and a column of the constant with them.
     table: usize,
 }
@@ -80,9 +78,8 @@ const ON_TENSOR_CORES: Kind = Kind {
     stages: 1,
     blocks: 2,
     share: 128,
-    slot: 0.49,
+    slot: 0.565,
     rate: 191.0,
-    rest: 3.0,
     table: 512,
 };
 
@@ -114,7 +111,7 @@ const KINDS: [Kind; 18] = [
 
 /// In single both blocks of a multiprocessor are as fast.
 const fn single(name: &'static str, filter: [usize; 2], [points, stages]: [usize; 2], [slot, rate]: [f64; 2]) -> Kind {
-    Kind { name, single: true, filter, points, stages, blocks: 2, share: 128, slot, rate, rest: 1.0, table: 0 }
+    Kind { name, single: true, filter, points, stages, blocks: 2, share: 128, slot, rate, table: 0 }
 }
 
 const fn double(
@@ -124,7 +121,7 @@ const fn double(
     share: usize,
     [slot, rate]: [f64; 2],
 ) -> Kind {
-    Kind { name, single: false, filter, points, stages, blocks: 2, share, slot, rate, rest: 1.0, table: 0 }
+    Kind { name, single: false, filter, points, stages, blocks: 2, share, slot, rate, table: 0 }
 }
 
 /// How one launch is laid out: see `struct Launch` of `cuda/sweeps_images.cuh`.
@@ -234,13 +231,12 @@ impl Kind {
     fn time(&self, layout: &Layout, [_, columns, pages]: Size, capacity: usize, blocks: usize) -> f64 {
         let [_, reach] = self.reach(layout.warps);
         let lag = self.stages * self.radius()[1] + 1;
-        let rest = 2 * reach + layout.warps * lag + LEAD;
-        let slots = columns.div_ceil(layout.segments) as f64 + rest as f64 * self.rest;
+        let slots = columns.div_ceil(layout.segments) + 2 * reach + layout.warps * lag + LEAD;
         let all = layout.strips * layout.segments * pages;
         // A block that has a multiprocessor for itself is not as many times as fast.
         let share = (all as f64 / capacity as f64).min(1.0) * blocks as f64 / self.blocks as f64;
         let slot = self.slot * (0.25 + 0.75 * share);
-        all.div_ceil(capacity) as f64 * slots * slot + LAUNCH
+        all.div_ceil(capacity) as f64 * slots as f64 * slot + LAUNCH
     }
 }
 
