@@ -131,7 +131,7 @@ function s = row (s, f, what, size, filter, sweeps, late)
   better = min (times(1:2));
   ratio = times(3) / better;
   again = times(4) / better;
-  at = find (strcmp (first, names));
+  at = find (strcmp (first, names(1:2)));
   penalty = times(at) / better;
   if (isnan (penalty))
     penalty = told(at) / better;
