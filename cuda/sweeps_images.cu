@@ -91,7 +91,15 @@ extern "C" __global__ void __launch_bounds__(images::THREADS, 2)
     if (threadIdx.x == 0) left = is_awkward(launch);
     __syncthreads();
     if (left) return;
-    if (images::sweep_images<TensorStage, 2>(launch)) awkward = launch.turn;
+    const bool met = __any_sync(0xffffffff, images::sweep_images<TensorStage, 2>(launch));
+    // One thread says so for all. What other blocks say is the same.
+    __shared__ unsigned long long met_by[images::WARPS];
+    if (threadIdx.x % images::LANES == 0) met_by[threadIdx.x / images::LANES] = met;
+    __syncthreads();
+    if (threadIdx.x > 0) return;
+    for (int warp = 0; warp < images::WARPS; ++warp) {
+        if (met_by[warp]) awkward = launch.turn;
+    }
 }
 
 // What the host must know to launch it.
