@@ -1847,7 +1847,7 @@ fn sweeps_of_images_on_tensor_cores(cuda: Cuda) -> Outcome {
                     // Subnormal samples; or normal ones that stay as they are, and whose products underflow.
                     let subnormal = number % 2 == 1;
                     let near = if subnormal { [5e-324, 1e-310, -1e-320] } else { [1e-305, -3e-304, 2e-305] };
-                    for (n, at) in (number..count).step_by(20_011).enumerate() {
+                    for (n, at) in (number..count).step_by(if subnormal { 20_011 } else { 11 }).enumerate() {
                         input[at] = near[n % near.len()];
                     }
                     let scale = if subnormal { 0.01 } else { 1e-20 };
