@@ -17,6 +17,8 @@ struct Place {
     __device__ __forceinline__ Place operator+(int elements) const {
         return {address + (unsigned int)(elements * (int)sizeof(T))};
     }
+    // For reads that the compiler may order as it likes.
+    __device__ __forceinline__ T* pointer() const { return static_cast<T*>(__cvta_shared_to_generic(address)); }
 };
 
 // The place that a pointer points to.
@@ -231,6 +233,7 @@ struct Place {
     T* at;
 
     __device__ Place operator+(int elements) const { return {at + elements}; }
+    __device__ T* pointer() const { return at; }
 };
 template <typename T>
 __device__ inline Place<T> place_at(T* pointer) {

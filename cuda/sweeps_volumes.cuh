@@ -45,15 +45,10 @@ enum Boundary : unsigned int { CONSTANT, REPLICATE, SYMMETRIC, CIRCULAR };
 
 #ifdef __CUDACC_RTC__
 
-// A place in shared memory.
-typedef unsigned int Place;
-
-__device__ __forceinline__ Place place_in_shared(void* pointer) { return shared_address(pointer); }
-
-// Begins a copy of COUNT elements from `offset` behind an address to so many elements behind a place, for this thread's
-// current group: if it is to come, and is somewhere.
+// Begins a copy of COUNT elements from `offset` behind an address to a place, for this thread's current group: if it is
+// to come, and is somewhere.
 template <int COUNT, typename T>
-__device__ __forceinline__ void copy_to_place(bool comes, Place place, int behind, const T* from, unsigned int offset) {
+__device__ __forceinline__ void copy_to_place(bool comes, Place<T> to, const T* from, unsigned int offset) {
     const T* const address = from + offset;
     if constexpr (COUNT * sizeof(T) == 16) {
         asm volatile(
@@ -63,7 +58,7 @@ __device__ __forceinline__ void copy_to_place(bool comes, Place place, int behin
             "setp.ne.and.u32 p, %1, 0xffffffff, q;\n"
             "@p cp.async.cg.shared.global [%2], [%3], 16;\n"
             "}" ::"r"((unsigned int)comes),
-            "r"(offset), "r"(place + behind * (int)sizeof(T)), "l"(address)
+            "r"(offset), "r"(to.address), "l"(address)
             : "memory");
     } else {
         static_assert(COUNT == 1, "one element or 16 bytes");
@@ -74,7 +69,7 @@ __device__ __forceinline__ void copy_to_place(bool comes, Place place, int behin
             "setp.ne.and.u32 p, %1, 0xffffffff, q;\n"
             "@p cp.async.ca.shared.global [%2], [%3], %4;\n"
             "}" ::"r"((unsigned int)comes),
-            "r"(offset), "r"(place + behind * (int)sizeof(T)), "l"(address), "n"(sizeof(T))
+            "r"(offset), "r"(to.address), "l"(address), "n"(sizeof(T))
             : "memory");
     }
 }
@@ -88,14 +83,10 @@ __device__ __forceinline__ T* held(T* address) {
 
 #else
 
-typedef void* Place;
-
-inline Place place_in_shared(void* pointer) { return pointer; }
-
 template <int COUNT, typename T>
-inline void copy_to_place(bool comes, Place place, int behind, const T* from, unsigned int offset) {
+inline void copy_to_place(bool comes, Place<T> to, const T* from, unsigned int offset) {
     if (!comes || offset == NOWHERE) return;
-    for (int i = 0; i < COUNT; ++i) copy_element(static_cast<T*>(place) + behind + i, from + offset + i);
+    for (int i = 0; i < COUNT; ++i) copy_element(to.at + i, from + offset + i);
 }
 
 template <typename T>
@@ -136,32 +127,32 @@ __device__ __forceinline__ void read_run(const double* from, double* to) {
 #ifdef __CUDACC_RTC__
 
 // Writes them to shared memory, if they go there.
-__device__ __forceinline__ void write_run(bool goes, float* to, const float (&from)[4]) {
+__device__ __forceinline__ void write_run(bool goes, Place<float> to, const float (&from)[4]) {
     asm volatile(
         "{\n"
         ".reg .pred p;\n"
         "setp.ne.u32 p, %0, 0;\n"
         "@p st.shared.v4.f32 [%1], {%2, %3, %4, %5};\n"
         "}" ::"r"((unsigned int)goes),
-        "r"(shared_address(to)), "f"(from[0]), "f"(from[1]), "f"(from[2]), "f"(from[3])
+        "r"(to.address), "f"(from[0]), "f"(from[1]), "f"(from[2]), "f"(from[3])
         : "memory");
 }
-__device__ __forceinline__ void write_run(bool goes, double* to, const double (&from)[2]) {
+__device__ __forceinline__ void write_run(bool goes, Place<double> to, const double (&from)[2]) {
     asm volatile(
         "{\n"
         ".reg .pred p;\n"
         "setp.ne.u32 p, %0, 0;\n"
         "@p st.shared.v2.f64 [%1], {%2, %3};\n"
         "}" ::"r"((unsigned int)goes),
-        "r"(shared_address(to)), "d"(from[0]), "d"(from[1])
+        "r"(to.address), "d"(from[0]), "d"(from[1])
         : "memory");
 }
 
 #else
 
 template <typename T, int COUNT>
-inline void write_run(bool goes, T* to, const T (&from)[COUNT]) {
-    if (goes) memcpy(to, from, sizeof from);
+inline void write_run(bool goes, Place<T> to, const T (&from)[COUNT]) {
+    if (goes) memcpy(to.at, from, sizeof from);
 }
 
 #endif
@@ -262,8 +253,8 @@ struct Run {
 // A tile's pages, and what a lane does with one.
 //
 // A lane holds as many neighbouring rows as have 16 bytes, of COLUMNS columns. DOWN lanes, one below the other, are a
-// strip, and those of a sweep's WARPS warps are some strips side by side. AT_ONCE elements are copied at a time, 1 or as many as a lane has rows. In a volume, then, columns
-// of tiles begin and end at multiples of that.
+// strip, and those of a sweep's WARPS warps are some strips side by side. AT_ONCE elements are copied at a time, 1 or as
+// many as a lane has rows: then columns of the volume and of tiles begin and end at multiples of that.
 template <typename T, int DOWN_COUNT, int COLUMN_COUNT, int WARP_COUNT, int RUN, int CUT_COUNT, class Filter>
 struct Tile {
     static constexpr int ROWS = 16 / sizeof(T);
@@ -299,7 +290,8 @@ struct Tile {
     // A page of samples, from this lane's place there: `emit` gets what is finished, column by column, and `beside` is
     // called before each.
     template <class Emit, class Beside>
-    __device__ __forceinline__ void page(const T* from, int never, const Emit& emit, const Beside& beside) {
+    __device__ __forceinline__ void page(Place<T> place, int never, const Emit& emit, const Beside& beside) {
+        const T* const from = place.pointer();
         T samples[3][ROWS + 2];
         load(from - PITCH, samples[0]);
         load(from, samples[1]);
@@ -473,16 +465,18 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
                 if (comes_from < 0) comes_from += pages;
             }
             const T* coming_from = launch.input + most(row_at, 0) + (long long)most(comes_from, 0) * page_size;
-            T* coming_to = memory + (coming & 1) * PAGE + copied_column * PITCH + ROWS - AT_ONCE + copied_row;
-            const unsigned int* const offsets_at = columns_at + copied_column;
+            int buffer = coming & 1;
+            const int own_copy = copied_column * PITCH + ROWS - AT_ONCE + copied_row;
+            Place<T> coming_to = place_at(memory + buffer * PAGE + own_copy);
+            const Place<unsigned int> offsets_at = place_at(columns_at + copied_column);
 
             // This lane's place in a page.
             const int place = Tile::FIRST + strip * COLUMNS * PITCH + row_of_lanes * ROWS;
             const bool goes_on = !second && works && counts;
             // A page that is outside of the volume may be one of the volume once more.
             const int taken = doubles ? most(0, least(page, pages - 1)) : page;
-            const T* samples = (second ? between : memory) + (taken & 1) * PAGE + place;
-            T* finished = between + ((page + 1) & 1) * PAGE + place;
+            Place<T> samples = place_at((second ? between : memory) + (taken & 1) * PAGE + place);
+            Place<T> finished = place_at(between + ((page + 1) & 1) * PAGE + place);
 
             // What this lane writes of each column: a bit for each.
             const int first_column = across.start + strip * COLUMNS;
@@ -516,13 +510,12 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
 #pragma unroll 1
             do {
                 const T* const from = held(coming_from);
-                const Place to_place = place_in_shared(coming_to);
                 if (takes) {
                     unsigned int offsets[Tile::ASKED];
                     const auto ask = [&](int c) {
 #pragma unroll
                         for (int n = 0; n < Tile::ASKED; ++n) {
-                            offsets[n] = offsets_at[(c * Tile::ASKED + n) * Tile::COPIED];
+                            offsets[n] = offsets_at.pointer()[(c * Tile::ASKED + n) * Tile::COPIED];
                         }
                     };
                     const auto beside = [&](int c) {
@@ -531,7 +524,7 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
                         for (int n = 0; n < Tile::ASKED; ++n) {
                             const int number = c * Tile::ASKED + n;
                             if (number >= Tile::COPIES) continue;
-                            copy_to_place<AT_ONCE>(comes, to_place, number * Tile::COPIED * PITCH, from, offsets[n]);
+                            copy_to_place<AT_ONCE>(comes, coming_to + number * Tile::COPIED * PITCH, from, offsets[n]);
                         }
                         if ((c + 1) * Tile::ASKED < Tile::COPIES) ask(c + 1);
                     };
@@ -554,13 +547,13 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
                 } else {
 #pragma unroll 1
                     for (int n = 0; n < Tile::COPIES; ++n) {
-                        const unsigned int offset = offsets_at[n * Tile::COPIED];
-                        copy_to_place<AT_ONCE>(comes, to_place, n * Tile::COPIED * PITCH, from, offset);
+                        const unsigned int offset = offsets_at.pointer()[n * Tile::COPIED];
+                        copy_to_place<AT_ONCE>(comes, coming_to + n * Tile::COPIED * PITCH, from, offset);
                     }
                 }
                 // The rows and columns at the volume's sides stand outside, too.
                 if (sides) {
-                    T* const top = between + (coming_to >= memory + PAGE ? PAGE : 0) + Tile::FIRST;
+                    T* const top = between + buffer * PAGE + Tile::FIRST;
                     __syncthreads();
 #pragma unroll 1
                     for (int c = thread; c < width; c += THREADS) {
@@ -580,16 +573,17 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
                 if (rows_double) {
 #pragma unroll 1
                     for (int c = copied_column; c < width + 2; c += Tile::COPIED) {
-                        T* const rows_here = coming_to + (c - copied_column) * PITCH;
+                        T* const rows_here = memory + buffer * PAGE + own_copy + (c - copied_column) * PITCH;
                         if (above && row == 0) rows_here[-1] = rows_here[0];
                         if (below && row == rows - AT_ONCE) rows_here[AT_ONCE] = rows_here[AT_ONCE - 1];
                     }
                 }
                 // The other buffers: all lie alike.
-                const int other = coming_to >= memory + PAGE ? PAGE : -PAGE;
-                samples += other;
-                coming_to -= other;
-                finished -= other;
+                const int other = buffer == 1 ? PAGE : -PAGE;
+                buffer ^= 1;
+                samples = samples + other;
+                coming_to = coming_to + -other;
+                finished = finished + -other;
                 coming_from += page_size;
                 write_to += page_size;
                 __syncthreads();
