@@ -40,8 +40,6 @@ constexpr int TABLE = 0;
 constexpr int RADIUS = SIZE / 2;
 // What a stretch costs beside its outputs, in columns: those ahead of them, and the time until its first samples come.
 constexpr int AHEAD = SIZE - 1 + 8;
-// Blocks of instructions in which a chunk is multiplied.
-constexpr int BLOCKS_OF_CHUNK = COLUMNS * (SIZE == 15 ? 2 : TILES);
 constexpr int THREADS = LANES * WARPS;
 // Samples of a column that a strip needs, and one more: the first may have to lie at an odd place.
 constexpr int LENGTH = (ROWS - OUTPUTS + STEPS + 2) / 2 * 2;
@@ -49,7 +47,12 @@ constexpr int LENGTH = (ROWS - OUTPUTS + STEPS + 2) / 2 * 2;
 constexpr int BELOW = STEPS - RADIUS - 1;
 constexpr int CHUNK = LENGTH * COLUMNS;
 constexpr int RING = CHUNK * CHUNKS;
-constexpr int STRETCH = 9;  // doubles' room for a `Stretch`
+// Blocks of instructions in which a chunk is multiplied; turns in which a warp looks at it, a pair of samples a lane;
+// and turns that one block reads at most.
+constexpr int BLOCKS_OF_CHUNK = COLUMNS * (SIZE == 15 ? 2 : TILES);
+constexpr int TURNS = (CHUNK / 2 + LANES - 1) / LANES;
+constexpr int HELD = (TURNS + BLOCKS_OF_CHUNK - 2) / (BLOCKS_OF_CHUNK - 1);
+constexpr int STRETCH = 11;  // doubles' room for a `Stretch`
 constexpr int SHARED = 8 * (TABLE + WARPS * (RING + CHUNKS + STRETCH));
 static_assert(COLUMNS % 2 == 0 && (SIZE == 15 ? COLUMNS == 8 : SLOTS % COLUMNS == 0), "a phase has its place in a chunk");
 
@@ -73,6 +76,7 @@ struct Stretch {
     int rest;          // whether some of what is above or below the image comes one by one
     Pieces pieces;     // of its steps: an output is written SIZE steps after its column
     Inner inner;       // of its chunks
+    Share share;       // what comes behind it. (Here, since a loop that runs long has no registers to spare.)
 };
 static_assert(sizeof(Stretch) <= 8 * STRETCH, "there is room for it");
 
@@ -154,13 +158,14 @@ struct Ring {
         writes_before_copies();
     }
 
-    // Asks for a chunk, if it is one of the stretch's.
+    // Asks for a chunk, if it is one of the stretch's. ALIKE: the number of rows is even.
+    template <bool ALIKE>
     __device__ __forceinline__ void fetch(const Part& part, int number) const {
         if (number < end) {
             const Inner inner = stretch()->inner;
             if (number >= inner.first && number < inner.end) {
                 const unsigned long long from = inner.from + 8 * (number * (COLUMNS * part.rows));
-                ask_in_bulk<LENGTH, COLUMNS>(part, from, inner.bulk, chunk(number), full(number));
+                ask_in_bulk<LENGTH, COLUMNS, ALIKE>(part, from, inner.bulk, chunk(number), full(number));
                 if (stretch()->rest) fetch_above_and_below(part, begin, number);
             } else {
                 fetch_at_edge(part, begin, number);
@@ -176,19 +181,24 @@ struct Ring {
         __syncwarp();
     }
 
-    // Looks at a chunk's samples, at those that are the share of one of BLOCKS_OF_CHUNK blocks of instructions. `own` is
-    // this lane's first pair.
-    __device__ __forceinline__ void look(Met& met, Shared own, int block) const {
-        constexpr int PAIRS_OF_CHUNK = CHUNK / 2;
-        constexpr int TURNS = (PAIRS_OF_CHUNK + LANES - 1) / LANES;
+    // Looks at a chunk's samples, at those that are the share of a block of instructions: reads some, and looks at those
+    // that the block before has read, so that nothing waits for them. `own` is this lane's first pair.
+    static __device__ __forceinline__ void look(Met& met, double2 (&held)[HELD], Shared own, int block) {
         const int lane = threadIdx.x % LANES;
 #pragma unroll
-        for (int i = 0; i < TURNS; ++i) {
-            if (i * BLOCKS_OF_CHUNK / TURNS != block) continue;
-            if ((i + 1) * LANES <= PAIRS_OF_CHUNK || i * LANES + lane < PAIRS_OF_CHUNK) {
-                const double2 pair = read_pair_here(own + 2 * LANES * i);
-                met.sample(pair.x);
-                met.sample(pair.y);
+        for (int part = 1; part >= 0; --part) {
+#pragma unroll
+            for (int i = 0; i < TURNS; ++i) {
+                if (i * (BLOCKS_OF_CHUNK - 1) / TURNS + part != block) continue;
+                if (2 * LANES * (i + 1) <= CHUNK || 2 * (LANES * i + lane) < CHUNK) {
+                    double2& pair = held[i % HELD];
+                    if (part == 0) {
+                        pair = read_pair_here(own + 2 * LANES * i);
+                    } else {
+                        met.sample(pair.x);
+                        met.sample(pair.y);
+                    }
+                }
             }
         }
     }
@@ -219,6 +229,22 @@ __device__ __forceinline__ Stretch next_of(const Part& part, Share& share) {
     share.at += most;
     stretch.top = (group * part.abreast + threadIdx.x / LANES % part.abreast) * ROWS;
     return stretch;
+}
+
+// Turns to the next stretch of the warp's share, if there is one.
+__device__ __forceinline__ bool go_on(const Part& part) {
+    Stretch* const stretch = Ring::stretch();
+    Share share = stretch->share;
+    Stretch next;
+    do {
+        if (share.at >= share.end) return false;
+        next = next_of(part, share);
+    } while (next.top >= part.rows);
+    next.share = share;
+    __syncwarp();
+    if (threadIdx.x % LANES == 0) *stretch = next;
+    __syncwarp();
+    return true;
 }
 
 // The first column's place of a stretch's outputs.
@@ -306,12 +332,12 @@ __device__ __noinline__ int compute_again(Part part, Ring ring) {
             for (int i = 0; i < EACH; ++i) sums[w][i] = 0;
         }
 #pragma unroll 1
-        for (int i = 0; i < CHUNKS - 1; ++i) ring.fetch(part, ring.begin + i);
+        for (int i = 0; i < CHUNKS - 1; ++i) ring.fetch<false>(part, ring.begin + i);
         int step = 0;
 #pragma unroll 1
         for (int chunk = ring.begin; chunk < ring.end; ++chunk) {
             ring.await(chunk);
-            ring.fetch(part, chunk + CHUNKS - 1);
+            ring.fetch<false>(part, chunk + CHUNKS - 1);
             const double* samples = ring.chunk(chunk) + lane;
 #pragma unroll 1
             for (int i = 0; i < COLUMNS && step < steps; ++i) {
@@ -379,16 +405,10 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
     const Shared samples_of = in_shared(ring.samples());
     const int turns = PAIRS ? 0 : static_cast<int>(part.rows & 1);
     const long long groups = ((part.rows + ROWS - 1) / ROWS + part.abreast - 1) / part.abreast;
-    Share share = share_of(groups * (AHEAD + part.count), part.abreast, WARPS);
-    while (share.at < share.end) {
-        {
-            const Stretch next = next_of(part, share);
-            __syncwarp();
-            if (lane == 0) *ring.stretch() = next;
-            __syncwarp();
-        }
+    if (lane == 0) ring.stretch()->share = share_of(groups * (AHEAD + part.count), part.abreast, WARPS);
+    __syncwarp();
+    while (go_on(part)) {
         const Stretch& stretch = *ring.stretch();
-        if (stretch.top >= part.rows) continue;
         const int steps = stretch.count + SIZE - 1;
         ring.turn_to(part, (steps + COLUMNS - 1) / COLUMNS);
         // Where this lane's samples are in columns of an even and of an odd number.
@@ -399,6 +419,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         const long long below = part.rows - stretch.top - 2 * q;
         const int room = below < ROWS ? static_cast<int>(below) : ROWS;
         Met met;
+        double2 held[HELD];
 
         int step = 0;
         // A column is multiplied in two blocks of instructions, half of the tiles each. In either the other half's slot
@@ -446,7 +467,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         };
 
         __syncwarp();
-        for (int i = 0; i < CHUNKS - 1; ++i) ring.fetch(part, ring.begin + i);
+        for (int i = 0; i < CHUNKS - 1; ++i) ring.fetch<PAIRS>(part, ring.begin + i);
         int chunk = ring.begin;
         ring.await(chunk);
         load(0, samples_of + ring.offset(chunk) + samples[0]);
@@ -465,9 +486,9 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
                     const int cur = i & 1;
                     if (i == 0) {
                         __syncwarp();
-                        ring.fetch(part, chunk + CHUNKS - 1);
+                        ring.fetch<PAIRS>(part, chunk + CHUNKS - 1);
                     }
-                    ring.look(met, now + 2 * lane, 2 * i);
+                    ring.look(met, held, now + 2 * lane, 2 * i);
                     load(1, now + samples[i & 1] + i * LENGTH);
                     // The slot of the column before. A choice among registers is not made by a variable.
                     if (i > 0) {
@@ -480,7 +501,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
                     to += part.rows;
                     END_OF_COLUMN(2 * (half * 8 + i) % 24);
 
-                    ring.look(met, now + 2 * lane, 2 * i + 1);
+                    ring.look(met, held, now + 2 * lane, 2 * i + 1);
                     if (i == COLUMNS - 1) {
                         ring.await(chunk + 1);
                         load(0, samples_of + ring.offset(chunk + 1) + samples[0]);
@@ -542,16 +563,10 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
     const int own = OUTPUTS * g + (OUTPUTS == 4 ? 2 * (q & 1) : 0);
     const int turns = PAIRS ? 0 : static_cast<int>(part.rows & 1);
     const long long groups = ((part.rows + ROWS - 1) / ROWS + part.abreast - 1) / part.abreast;
-    Share share = share_of(groups * (AHEAD + part.count), part.abreast, WARPS);
-    while (share.at < share.end) {
-        {
-            const Stretch next = next_of(part, share);
-            __syncwarp();
-            if (lane == 0) *ring.stretch() = next;
-            __syncwarp();
-        }
+    if (lane == 0) ring.stretch()->share = share_of(groups * (AHEAD + part.count), part.abreast, WARPS);
+    __syncwarp();
+    while (go_on(part)) {
         const Stretch& stretch = *ring.stretch();
-        if (stretch.top >= part.rows) continue;
         const int steps = stretch.count + SIZE - 1;
         ring.turn_to(part, (steps + COLUMNS - 1) / COLUMNS);
         // Where this lane's samples are in columns of an even and of an odd number.
@@ -562,6 +577,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         const long long below = part.rows - stretch.top - own;
         const int room = below < ROWS ? static_cast<int>(below) : ROWS;
         Met met;
+        double2 held[HELD];
 
         // A column is multiplied in a block of instructions a tile. In each the slot of the tile before is finished, and
         // what the next block multiplies is read: so no multiplication waits for any of that.
@@ -596,7 +612,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         };
 
         __syncwarp();
-        for (int i = 0; i < CHUNKS - 1; ++i) ring.fetch(part, ring.begin + i);
+        for (int i = 0; i < CHUNKS - 1; ++i) ring.fetch<PAIRS>(part, ring.begin + i);
         int chunk = ring.begin;
         ring.await(chunk);
         Shared now = samples_of + ring.offset(chunk);
@@ -610,11 +626,11 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
                 const int i = phase % COLUMNS;
                 if (i == 0) {
                     __syncwarp();
-                    ring.fetch(part, chunk + CHUNKS - 1);
+                    ring.fetch<PAIRS>(part, chunk + CHUNKS - 1);
                 }
 #pragma unroll
                 for (int m = 0; m < TILES; ++m) {
-                    ring.look(met, now + 2 * lane, i * TILES + m);
+                    ring.look(met, held, now + 2 * lane, i * TILES + m);
                     if (m + 1 < TILES) {
                         load(m + 1, now + samples[i & 1] + i * LENGTH);
                     } else {
@@ -646,12 +662,15 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
                             }
                         }
                     }
-                    END_OF_COLUMN((phase * TILES + m) % 24);
+                    if (m + 1 < TILES) {
+                        END_OF_COLUMN((phase * TILES + m) % 24);
+                    } else if (step == steps) {
+                        // (This ends the block, too.)
+                        more = false;
+                        finish(TILES - 1, phase);
+                    }
                 }
-                if (i == COLUMNS - 1 && ++chunk == ring.end) {
-                    more = false;
-                    finish(TILES - 1, phase);
-                }
+                if (i == COLUMNS - 1) ++chunk;
             }
             ring.stretch()->pieces.remember(met, part, from);
         }
