@@ -4,8 +4,8 @@
 // SIZE x SIZE.
 //
 // A warp takes a strip of ROWS rows and streams over the columns. Its samples come into a ring in shared memory, that
-// only it uses: CHUNKS chunks of COLUMNS columns. While some tiles of a column are multiplied, the fragments of the next
-// are read.
+// only it uses: CHUNKS chunks of COLUMNS columns. While some tiles of a column are multiplied, the fragments of the
+// next ones are read.
 //  - SIZE 15: the slots are the 16 rows of D. The band is A, from a table in shared memory; a column of samples is B,
 //    8 outputs a tile. Of the multiply-adds 88% are the filter's.
 //  - The others: the slots are columns of D, each with OUTPUTS neighbouring outputs. The band is B, in registers; a
@@ -54,7 +54,7 @@ constexpr int TURNS = (CHUNK / 2 + LANES - 1) / LANES;
 constexpr int HELD = (TURNS + BLOCKS_OF_CHUNK - 2) / (BLOCKS_OF_CHUNK - 1);
 constexpr int STRETCH = 11;  // doubles' room for a `Stretch`
 constexpr int SHARED = 8 * (TABLE + WARPS * (RING + CHUNKS + STRETCH));
-static_assert(COLUMNS % 2 == 0 && (SIZE == 15 ? COLUMNS == 8 : SLOTS % COLUMNS == 0), "a phase has its place in a chunk");
+static_assert(COLUMNS % 2 == 0 && (SIZE == 15 ? COLUMNS == 8 : SLOTS % COLUMNS == 0), "phases have places in chunks");
 
 // The entry of the filter in a row and a column of SIZE x SIZE, or of what lies around it: zero there.
 __device__ __forceinline__ double entry_at(const Part& part, const double* entries, int row, int column) {
@@ -158,14 +158,13 @@ struct Ring {
         writes_before_copies();
     }
 
-    // Asks for a chunk, if it is one of the stretch's. ALIKE: the number of rows is even.
-    template <bool ALIKE>
+    // Asks for a chunk, if it is one of the stretch's.
     __device__ __forceinline__ void fetch(const Part& part, int number) const {
         if (number < end) {
             const Inner inner = stretch()->inner;
             if (number >= inner.first && number < inner.end) {
                 const unsigned long long from = inner.from + 8 * (number * (COLUMNS * part.rows));
-                ask_in_bulk<LENGTH, COLUMNS, ALIKE>(part, from, inner.bulk, chunk(number), full(number));
+                ask_in_bulk<LENGTH, COLUMNS>(part, from, inner.bulk, chunk(number), full(number));
                 if (stretch()->rest) fetch_above_and_below(part, begin, number);
             } else {
                 fetch_at_edge(part, begin, number);
@@ -181,18 +180,18 @@ struct Ring {
         __syncwarp();
     }
 
-    // Looks at a chunk's samples, at those that are the share of a block of instructions: reads some, and looks at those
-    // that the block before has read, so that nothing waits for them. `own` is this lane's first pair.
+    // Looks at a chunk's samples, at those that are the share of a block of instructions: at what the block before has
+    // read, and reads what the next one looks at, so that nothing waits for that. `own` is this lane's first pair.
     static __device__ __forceinline__ void look(Met& met, double2 (&held)[HELD], Shared own, int block) {
         const int lane = threadIdx.x % LANES;
 #pragma unroll
-        for (int part = 1; part >= 0; --part) {
+        for (int later = 1; later >= 0; --later) {
 #pragma unroll
             for (int i = 0; i < TURNS; ++i) {
-                if (i * (BLOCKS_OF_CHUNK - 1) / TURNS + part != block) continue;
+                if (i * (BLOCKS_OF_CHUNK - 1) / TURNS + later != block) continue;
                 if (2 * LANES * (i + 1) <= CHUNK || 2 * (LANES * i + lane) < CHUNK) {
                     double2& pair = held[i % HELD];
-                    if (part == 0) {
+                    if (later == 0) {
                         pair = read_pair_here(own + 2 * LANES * i);
                     } else {
                         met.sample(pair.x);
@@ -332,12 +331,12 @@ __device__ __noinline__ int compute_again(Part part, Ring ring) {
             for (int i = 0; i < EACH; ++i) sums[w][i] = 0;
         }
 #pragma unroll 1
-        for (int i = 0; i < CHUNKS - 1; ++i) ring.fetch<false>(part, ring.begin + i);
+        for (int i = 0; i < CHUNKS - 1; ++i) ring.fetch(part, ring.begin + i);
         int step = 0;
 #pragma unroll 1
         for (int chunk = ring.begin; chunk < ring.end; ++chunk) {
             ring.await(chunk);
-            ring.fetch<false>(part, chunk + CHUNKS - 1);
+            ring.fetch(part, chunk + CHUNKS - 1);
             const double* samples = ring.chunk(chunk) + lane;
 #pragma unroll 1
             for (int i = 0; i < COLUMNS && step < steps; ++i) {
@@ -467,7 +466,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         };
 
         __syncwarp();
-        for (int i = 0; i < CHUNKS - 1; ++i) ring.fetch<PAIRS>(part, ring.begin + i);
+        for (int i = 0; i < CHUNKS - 1; ++i) ring.fetch(part, ring.begin + i);
         int chunk = ring.begin;
         ring.await(chunk);
         load(0, samples_of + ring.offset(chunk) + samples[0]);
@@ -486,7 +485,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
                     const int cur = i & 1;
                     if (i == 0) {
                         __syncwarp();
-                        ring.fetch<PAIRS>(part, chunk + CHUNKS - 1);
+                        ring.fetch(part, chunk + CHUNKS - 1);
                     }
                     ring.look(met, held, now + 2 * lane, 2 * i);
                     load(1, now + samples[i & 1] + i * LENGTH);
@@ -579,8 +578,8 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         Met met;
         double2 held[HELD];
 
-        // A column is multiplied in a block of instructions a tile. In each the slot of the tile before is finished, and
-        // what the next block multiplies is read: so no multiplication waits for any of that.
+        // A column is multiplied in a block of instructions a tile. In each the slot of the tile before is finished,
+        // and what the next block multiplies is read: so no multiplication waits for any of that.
         double sums[TILES][SLOT_TILES][4], a[TILES][KS][2];
 #pragma unroll
         for (int m = 0; m < TILES; ++m) {
@@ -612,7 +611,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         };
 
         __syncwarp();
-        for (int i = 0; i < CHUNKS - 1; ++i) ring.fetch<PAIRS>(part, ring.begin + i);
+        for (int i = 0; i < CHUNKS - 1; ++i) ring.fetch(part, ring.begin + i);
         int chunk = ring.begin;
         ring.await(chunk);
         Shared now = samples_of + ring.offset(chunk);
@@ -626,7 +625,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
                 const int i = phase % COLUMNS;
                 if (i == 0) {
                     __syncwarp();
-                    ring.fetch<PAIRS>(part, chunk + CHUNKS - 1);
+                    ring.fetch(part, chunk + CHUNKS - 1);
                 }
 #pragma unroll
                 for (int m = 0; m < TILES; ++m) {

@@ -67,9 +67,9 @@ struct Launch {
     int never[24];  // zeros: see `END_OF_COLUMN`
 };
 
-// Ends the block of instructions after each column, or some tiles of it. Otherwise ptxas orders all of a loop's multiplications by
-// accumulator, and each waits for the one before: twice the time. It cannot know that these numbers are zero. What the
-// warp met is asked for, too, or ptxas would keep all that it is made of until later.
+// Ends the block of instructions after each column, or some tiles of it. Otherwise ptxas orders all of a loop's
+// multiplications by accumulator, and each waits for the one before: twice the time. It cannot know that these numbers
+// are zero. What the warp met is asked for, too, or ptxas would keep all that it is made of until later.
 #define END_OF_COLUMN(NUMBER)                          \
     do {                                               \
         if (launch.never[NUMBER] & met.bits()) return; \
@@ -238,19 +238,18 @@ struct Inner {
 };
 
 // Asks for a box of which all columns are at hand, as far as they come in bulk. Its first sample is, or would be, at
-// `from`. ALIKE: so far from a multiple of 16 as that of every column.
-template <int LENGTH, int COLUMNS, bool ALIKE>
+// `from`.
+template <int LENGTH, int COLUMNS>
 __device__ __forceinline__ void ask_in_bulk(const Part& part, unsigned long long from, Bulk bulk, double* to,
                                             Barrier* full) {
     static_assert(LENGTH % 2 == 0 && COLUMNS <= LANES, "a copy is of pairs, and an arrival a lane's");
     const int bytes = (bulk.high - bulk.low) * 8;
     if (threadIdx.x % LANES < COLUMNS) arrive(full, bytes);
     if (is_elected()) {
-        if (ALIKE) from = (from & ~15ull) + 8 * bulk.low;
 #pragma unroll
         for (int i = 0; i < COLUMNS; ++i) {
-            const unsigned long long first = ALIKE ? from : (from & ~15ull) + 8 * bulk.low;
-            copy_bulk(to + i * LENGTH + bulk.low, reinterpret_cast<const double*>(first), bytes, full);
+            const double* const first = reinterpret_cast<const double*>(from & ~15ull);
+            copy_bulk(to + i * LENGTH + bulk.low, first + bulk.low, bytes, full);
             from += 8 * part.rows;
         }
     }
