@@ -4,7 +4,8 @@
 // SIZE x SIZE.
 //
 // A warp takes a strip of ROWS rows and streams over the columns. Its samples come into a ring in shared memory, that
-// only it uses: CHUNKS chunks of COLUMNS columns. While one column is multiplied, the fragments of the next are read.
+// only it uses: CHUNKS chunks of COLUMNS columns. While some tiles of a column are multiplied, the fragments of the
+// next ones are read.
 //  - SIZE 15: the slots are the 16 rows of D. The band is A, from a table in shared memory; a column of samples is B,
 //    8 outputs a tile. Of the multiply-adds 88% are the filter's.
 //  - The others: the slots are columns of D, each with OUTPUTS neighbouring outputs. The band is B, in registers; a
@@ -37,6 +38,8 @@ constexpr int ROWS = 16 * OUTPUTS * TILES;
 constexpr int TABLE = 0;
 #endif
 constexpr int RADIUS = SIZE / 2;
+// What a stretch costs beside its outputs, in columns: those ahead of them, and the time until its first samples come.
+constexpr int AHEAD = SIZE - 1 + 8;
 constexpr int THREADS = LANES * WARPS;
 // Samples of a column that a strip needs, and one more: the first may have to lie at an odd place.
 constexpr int LENGTH = (ROWS - OUTPUTS + STEPS + 2) / 2 * 2;
@@ -44,9 +47,14 @@ constexpr int LENGTH = (ROWS - OUTPUTS + STEPS + 2) / 2 * 2;
 constexpr int BELOW = STEPS - RADIUS - 1;
 constexpr int CHUNK = LENGTH * COLUMNS;
 constexpr int RING = CHUNK * CHUNKS;
-constexpr int STRETCH = 9;  // doubles' room for a `Stretch`
+// Blocks of instructions in which a chunk is multiplied; turns in which a warp looks at it, a pair of samples a lane;
+// and turns that one block reads at most.
+constexpr int BLOCKS_OF_CHUNK = COLUMNS * (SIZE == 15 ? 2 : TILES);
+constexpr int TURNS = (CHUNK / 2 + LANES - 1) / LANES;
+constexpr int HELD = (TURNS + BLOCKS_OF_CHUNK - 2) / (BLOCKS_OF_CHUNK - 1);
+constexpr int STRETCH = 11;  // doubles' room for a `Stretch`
 constexpr int SHARED = 8 * (TABLE + WARPS * (RING + CHUNKS + STRETCH));
-static_assert(COLUMNS % 2 == 0 && (SIZE == 15 ? 8 : SLOTS) % COLUMNS == 0, "a phase has its place in a chunk");
+static_assert(COLUMNS % 2 == 0 && (SIZE == 15 ? COLUMNS == 8 : SLOTS % COLUMNS == 0), "phases have places in chunks");
 
 // The entry of the filter in a row and a column of SIZE x SIZE, or of what lies around it: zero there.
 __device__ __forceinline__ double entry_at(const Part& part, const double* entries, int row, int column) {
@@ -65,8 +73,10 @@ struct Stretch {
     long long page;
     long long column;  // its first
     int count;         // its columns
+    int rest;          // whether some of what is above or below the image comes one by one
     Pieces pieces;     // of its steps: an output is written SIZE steps after its column
     Inner inner;       // of its chunks
+    Share share;       // what comes behind it. (Here, since a loop that runs long has no registers to spare.)
 };
 static_assert(sizeof(Stretch) <= 8 * STRETCH, "there is room for it");
 
@@ -105,8 +115,27 @@ struct Ring {
         const long long last = behind < chunks * COLUMNS ? behind / COLUMNS : chunks;
         const unsigned long long from = address - 8 * begin * (COLUMNS * part.rows);
         const int end_of_inner = bulk.low < bulk.high ? begin + static_cast<int>(last) : 0;
+        bool rest = bulk.high - bulk.low < LENGTH;
+        // The same constant for all columns, with no sample beside it that comes alone, is written once: copies in bulk
+        // leave it there.
+        const unsigned long long odd = part.rows | is_odd(reinterpret_cast<unsigned long long>(part.input));
+        if (rest && part.above == CONSTANT && (odd & 1) == 0) {
+            rest = false;
+#pragma unroll 1
+            for (int c = threadIdx.x % LANES; c < COLUMNS * CHUNKS; c += LANES) {
+                double* const column = samples() + c * LENGTH;
+#pragma unroll 1
+                for (int i = 0; i < bulk.low; ++i) column[i] = part.outside;
+#pragma unroll 1
+                for (int i = bulk.high; i < LENGTH; ++i) column[i] = part.outside;
+            }
+            writes_before_copies();
+        }
         __syncwarp();
-        if (threadIdx.x % LANES == 0) stretch()->inner = {from, begin + static_cast<int>(first), end_of_inner, bulk};
+        if (threadIdx.x % LANES == 0) {
+            stretch()->inner = {from, begin + static_cast<int>(first), end_of_inner, bulk};
+            stretch()->rest = rest;
+        }
         __syncwarp();
     }
 
@@ -136,7 +165,7 @@ struct Ring {
             if (number >= inner.first && number < inner.end) {
                 const unsigned long long from = inner.from + 8 * (number * (COLUMNS * part.rows));
                 ask_in_bulk<LENGTH, COLUMNS>(part, from, inner.bulk, chunk(number), full(number));
-                if (inner.bulk.high - inner.bulk.low < LENGTH) fetch_above_and_below(part, begin, number);
+                if (stretch()->rest) fetch_above_and_below(part, begin, number);
             } else {
                 fetch_at_edge(part, begin, number);
             }
@@ -151,29 +180,44 @@ struct Ring {
         __syncwarp();
     }
 
-    // Looks at a chunk's samples, at those that are a column's share of the work. `own` is this lane's first pair.
-    __device__ __forceinline__ void look(Met& met, Shared own, int column) const {
-        constexpr int PAIRS_OF_CHUNK = CHUNK / 2;
-        constexpr int TURNS = (PAIRS_OF_CHUNK + LANES - 1) / LANES;
+    // Looks at a chunk's samples, at those that are the share of a block of instructions: at what the block before has
+    // read, and reads what the next one looks at, so that nothing waits for that. `own` is this lane's first pair.
+    static __device__ __forceinline__ void look(Met& met, double2 (&held)[HELD], Shared own, int block) {
         const int lane = threadIdx.x % LANES;
 #pragma unroll
-        for (int i = 0; i < TURNS; ++i) {
-            if (i * COLUMNS / TURNS != column) continue;
-            if ((i + 1) * LANES <= PAIRS_OF_CHUNK || i * LANES + lane < PAIRS_OF_CHUNK) {
-                const double2 pair = read_pair_here(own + 2 * LANES * i);
-                met.sample(pair.x);
-                met.sample(pair.y);
+        for (int later = 1; later >= 0; --later) {
+#pragma unroll
+            for (int i = 0; i < TURNS; ++i) {
+                if (i * (BLOCKS_OF_CHUNK - 1) / TURNS + later != block) continue;
+                if (2 * LANES * (i + 1) <= CHUNK || 2 * (LANES * i + lane) < CHUNK) {
+                    double2& pair = held[i % HELD];
+                    if (later == 0) {
+                        pair = read_pair_here(own + 2 * LANES * i);
+                    } else {
+                        met.sample(pair.x);
+                        met.sample(pair.y);
+                    }
+                }
             }
         }
     }
 };
 
-// The next stretch of a share.
+// The next stretch of a share, or one below the image. Each group of strips has AHEAD places ahead of its columns, so
+// that warps whose share goes on into another group have as much to do as the others.
 __device__ __forceinline__ Stretch next_of(const Part& part, Share& share) {
-    const long long group = share.at / part.count;
-    const long long from = share.at - group * part.count;
-    const long long through = part.first + from;  // counted through all pages
+    const long long group = share.at / (AHEAD + part.count);
+    long long from = share.at - group * (AHEAD + part.count) - AHEAD;
     Stretch stretch;
+    if (from < 0) {
+        share.at -= from;
+        from = 0;
+        if (share.at >= share.end) {
+            stretch.top = part.rows;
+            return stretch;
+        }
+    }
+    const long long through = part.first + from;  // counted through all pages
     stretch.page = through / part.columns;
     stretch.column = through - stretch.page * part.columns;
     long long most = share.end - share.at;
@@ -184,6 +228,22 @@ __device__ __forceinline__ Stretch next_of(const Part& part, Share& share) {
     share.at += most;
     stretch.top = (group * part.abreast + threadIdx.x / LANES % part.abreast) * ROWS;
     return stretch;
+}
+
+// Turns to the next stretch of the warp's share, if there is one.
+__device__ __forceinline__ bool go_on(const Part& part) {
+    Stretch* const stretch = Ring::stretch();
+    Share share = stretch->share;
+    Stretch next;
+    do {
+        if (share.at >= share.end) return false;
+        next = next_of(part, share);
+    } while (next.top >= part.rows);
+    next.share = share;
+    __syncwarp();
+    if (threadIdx.x % LANES == 0) *stretch = next;
+    __syncwarp();
+    return true;
 }
 
 // The first column's place of a stretch's outputs.
@@ -339,21 +399,15 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
     clear_ring<RING>(ring.samples());
 
     constexpr int KS = STEPS / 8;
-    constexpr int NP = TILES + 1;  // fragments of a column: a tile's second is its neighbour's first
+    constexpr int NB = TILES / 2 + 1;  // fragments of half a column: a tile's second is its neighbour's first
     const Shared band = in_shared(table + 2 * lane);
     const Shared samples_of = in_shared(ring.samples());
     const int turns = PAIRS ? 0 : static_cast<int>(part.rows & 1);
     const long long groups = ((part.rows + ROWS - 1) / ROWS + part.abreast - 1) / part.abreast;
-    Share share = share_of(groups * part.count, part.abreast, WARPS);
-    while (share.at < share.end) {
-        {
-            const Stretch next = next_of(part, share);
-            __syncwarp();
-            if (lane == 0) *ring.stretch() = next;
-            __syncwarp();
-        }
+    if (lane == 0) ring.stretch()->share = share_of(groups * (AHEAD + part.count), part.abreast, WARPS);
+    __syncwarp();
+    while (go_on(part)) {
         const Stretch& stretch = *ring.stretch();
-        if (stretch.top >= part.rows) continue;
         const int steps = stretch.count + SIZE - 1;
         ring.turn_to(part, (steps + COLUMNS - 1) / COLUMNS);
         // Where this lane's samples are in columns of an even and of an odd number.
@@ -364,101 +418,104 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         const long long below = part.rows - stretch.top - 2 * q;
         const int room = below < ROWS ? static_cast<int>(below) : ROWS;
         Met met;
+        double2 held[HELD];
 
-        double sums[TILES][4], b[2][NP][2];
+        int step = 0;
+        // A column is multiplied in two blocks of instructions, half of the tiles each. In either the other half's slot
+        // is finished, and what the next block multiplies is read: so no multiplication waits for any of that.
+        double sums[TILES][4], b[2][NB][2];
         double2 a[2][KS][2];
 #pragma unroll
         for (int t = 0; t < TILES; ++t) {
 #pragma unroll
             for (int i = 0; i < 4; ++i) sums[t][i] = 0;
         }
-        const auto load = [&](int into, Shared from, Shared entries) {
+        const auto load = [&](int block, Shared from) {
 #pragma unroll
-            for (int v = 0; v < NP; ++v) {
-                b[into][v][0] = read_here(from + 8 * v);
-                b[into][v][1] = read_here(from + 8 * v + 4);
+            for (int v = 0; v < NB; ++v) {
+                b[block][v][0] = read_here(from + 8 * (block * (TILES / 2) + v));
+                b[block][v][1] = read_here(from + 8 * (block * (TILES / 2) + v) + 4);
             }
+        };
+        const auto load_band = [&](int into, Shared entries) {
 #pragma unroll
             for (int k = 0; k < KS; ++k) {
                 a[into][k][0] = read_pair_here(entries + k * 128);
                 a[into][k][1] = read_pair_here(entries + k * 128 + 64);
             }
         };
-        // Writes and clears the slot of these lanes, of which there are two.
-        const auto finish = [&](int n, bool mine, bool written, int half) {
-            write_two<PAIRS>(mine && written ? room : 0, 8 * n, to + 8 * n, sums[n][2 * half], sums[n][2 * half + 1]);
-            sums[n][2 * half] = mine ? 0.0 : sums[n][2 * half];
-            sums[n][2 * half + 1] = mine ? 0.0 : sums[n][2 * half + 1];
+        // Writes and clears the slot of these lanes, of which there are two, in a block's tiles.
+        const auto finish = [&](int block, bool mine, int half) {
+            const int rows = mine && step >= SIZE && step <= steps ? room : 0;
+#pragma unroll
+            for (int n = block * (TILES / 2); n < (block + 1) * (TILES / 2); ++n) {
+                write_two<PAIRS>(rows, 8 * n, to + 8 * n, sums[n][2 * half], sums[n][2 * half + 1]);
+                sums[n][2 * half] = mine ? 0.0 : sums[n][2 * half];
+                sums[n][2 * half + 1] = mine ? 0.0 : sums[n][2 * half + 1];
+            }
+        };
+        const auto multiply = [&](int block, int cur) {
+#pragma unroll
+            for (int k = 0; k < KS; ++k) {
+#pragma unroll
+                for (int n = 0; n < TILES / 2; ++n) {
+                    multiply_8(sums[block * (TILES / 2) + n], a[cur][k][0].x, a[cur][k][0].y, a[cur][k][1].x,
+                               a[cur][k][1].y, b[block][n + k][0], b[block][n + k][1]);
+                }
+            }
         };
 
         __syncwarp();
         for (int i = 0; i < CHUNKS - 1; ++i) ring.fetch(part, ring.begin + i);
         int chunk = ring.begin;
         ring.await(chunk);
-        load(0, samples_of + ring.offset(chunk) + samples[0], band);
-        int step = 0;
+        load(0, samples_of + ring.offset(chunk) + samples[0]);
+        load_band(0, band);
         bool more = true;
         while (more) {
             const int from = step;
 #pragma unroll
             for (int half = 0; half < 2; ++half) {
-#pragma unroll 1
-                for (int sub = 0; sub < 8 / COLUMNS; ++sub) {
-                    if (!more) continue;
-                    const int mine_at = g - sub * COLUMNS;
-                    const Shared now = samples_of + ring.offset(chunk);
-                    const Shared next = samples_of + ring.offset(chunk + 1);
-                    const Shared entries = band + (half * 8 + sub * COLUMNS) * (KS * 128);
-                    const bool last_of_table = half == 1 && sub == 8 / COLUMNS - 1;
-                    const Shared next_entries = last_of_table ? band : entries + COLUMNS * (KS * 128);
+                if (!more) continue;
+                const Shared now = samples_of + ring.offset(chunk);
+                const Shared entries = band + half * 8 * (KS * 128);
+                const Shared next_entries = half == 1 ? band : entries + 8 * (KS * 128);
 #pragma unroll
-                    for (int i = 0; i < COLUMNS; ++i) {
-                        const int cur = i & 1;
-                        if (i == 0) {
-                            __syncwarp();
-                            ring.fetch(part, chunk + CHUNKS - 1);
-                        }
-                        ring.look(met, now + 2 * lane, i);
-                        if (i == COLUMNS - 1) {
-                            ring.await(chunk + 1);
-                            load(cur ^ 1, next + samples[0], next_entries);
-                        } else {
-                            load(cur ^ 1, now + samples[(i + 1) & 1] + (i + 1) * LENGTH,
-                                 entries + (i + 1) * (KS * 128));
-                        }
-                        // The slot of the column before.
-                        const bool mine = i == 0 ? (sub == 0 ? g == 7 : mine_at == -1) : mine_at == i - 1;
-                        const bool written = step >= SIZE && step <= steps;
-#pragma unroll
-                        for (int n = 0; n < TILES; ++n) {
-                            // A choice among registers is not made by a variable.
-                            if (i > 0 || sub > 0) {
-                                finish(n, mine, written, half);
-                            } else {
-                                finish(n, mine, written, half ^ 1);
-                            }
-                            multiply_8(sums[n], a[cur][0][0].x, a[cur][0][0].y, a[cur][0][1].x, a[cur][0][1].y,
-                                       b[cur][n][0], b[cur][n][1]);
-                        }
-#pragma unroll
-                        for (int k = 1; k < KS; ++k) {
-#pragma unroll
-                            for (int n = 0; n < TILES; ++n) {
-                                multiply_8(sums[n], a[cur][k][0].x, a[cur][k][0].y, a[cur][k][1].x, a[cur][k][1].y,
-                                           b[cur][n + k][0], b[cur][n + k][1]);
-                            }
-                        }
-                        ++step;
-                        to += part.rows;
-                        END_OF_COLUMN(half * 8 + i);
+                for (int i = 0; i < COLUMNS; ++i) {
+                    const int cur = i & 1;
+                    if (i == 0) {
+                        __syncwarp();
+                        ring.fetch(part, chunk + CHUNKS - 1);
                     }
-                    if (++chunk == ring.end) {
-                        more = false;
-                        const bool mine = mine_at == COLUMNS - 1;
-                        const bool written = step >= SIZE && step <= steps;
-#pragma unroll
-                        for (int n = 0; n < TILES; ++n) finish(n, mine, written, half);
+                    ring.look(met, held, now + 2 * lane, 2 * i);
+                    load(1, now + samples[i & 1] + i * LENGTH);
+                    // The slot of the column before. A choice among registers is not made by a variable.
+                    if (i > 0) {
+                        finish(1, g == i - 1, half);
+                    } else {
+                        finish(1, g == 7, half ^ 1);
                     }
+                    multiply(0, cur);
+                    ++step;
+                    to += part.rows;
+                    END_OF_COLUMN(2 * (half * 8 + i) % 24);
+
+                    ring.look(met, held, now + 2 * lane, 2 * i + 1);
+                    if (i == COLUMNS - 1) {
+                        ring.await(chunk + 1);
+                        load(0, samples_of + ring.offset(chunk + 1) + samples[0]);
+                        load_band(cur ^ 1, next_entries);
+                    } else {
+                        load(0, now + samples[(i + 1) & 1] + (i + 1) * LENGTH);
+                        load_band(cur ^ 1, entries + (i + 1) * (KS * 128));
+                    }
+                    finish(0, g == i, half);
+                    multiply(1, cur);
+                    END_OF_COLUMN((2 * (half * 8 + i) + 1) % 24);
+                }
+                if (++chunk == ring.end) {
+                    more = false;
+                    finish(1, g == 7, half);
                 }
             }
             ring.stretch()->pieces.remember(met, part, from);
@@ -505,16 +562,10 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
     const int own = OUTPUTS * g + (OUTPUTS == 4 ? 2 * (q & 1) : 0);
     const int turns = PAIRS ? 0 : static_cast<int>(part.rows & 1);
     const long long groups = ((part.rows + ROWS - 1) / ROWS + part.abreast - 1) / part.abreast;
-    Share share = share_of(groups * part.count, part.abreast, WARPS);
-    while (share.at < share.end) {
-        {
-            const Stretch next = next_of(part, share);
-            __syncwarp();
-            if (lane == 0) *ring.stretch() = next;
-            __syncwarp();
-        }
+    if (lane == 0) ring.stretch()->share = share_of(groups * (AHEAD + part.count), part.abreast, WARPS);
+    __syncwarp();
+    while (go_on(part)) {
         const Stretch& stretch = *ring.stretch();
-        if (stretch.top >= part.rows) continue;
         const int steps = stretch.count + SIZE - 1;
         ring.turn_to(part, (steps + COLUMNS - 1) / COLUMNS);
         // Where this lane's samples are in columns of an even and of an odd number.
@@ -525,8 +576,11 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         const long long below = part.rows - stretch.top - own;
         const int room = below < ROWS ? static_cast<int>(below) : ROWS;
         Met met;
+        double2 held[HELD];
 
-        double sums[TILES][SLOT_TILES][4], a[2][TILES][KS][2];
+        // A column is multiplied in a block of instructions a tile. In each the slot of the tile before is finished,
+        // and what the next block multiplies is read: so no multiplication waits for any of that.
+        double sums[TILES][SLOT_TILES][4], a[TILES][KS][2];
 #pragma unroll
         for (int m = 0; m < TILES; ++m) {
 #pragma unroll
@@ -535,23 +589,21 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
                 for (int i = 0; i < 4; ++i) sums[m][t][i] = 0;
             }
         }
-        const auto load = [&](int into, Shared from) {
+        const auto load = [&](int m, Shared from) {
 #pragma unroll
-            for (int m = 0; m < TILES; ++m) {
-#pragma unroll
-                for (int k = 0; k < KS; ++k) {
-                    a[into][m][k][0] = read_here(from + 16 * OUTPUTS * m + 4 * k);
-                    a[into][m][k][1] = read_here(from + 16 * OUTPUTS * m + 8 * OUTPUTS + 4 * k);
-                }
+            for (int k = 0; k < KS; ++k) {
+                a[m][k][0] = read_here(from + 16 * OUTPUTS * m + 4 * k);
+                a[m][k][1] = read_here(from + 16 * OUTPUTS * m + 8 * OUTPUTS + 4 * k);
             }
         };
+        int step = 0;
         // Writes and clears the slot that has taken its last column in a phase.
-        const auto finish = [&](int m, int phase, bool written) {
+        const auto finish = [&](int m, int phase) {
             const int slot = phase % TILE_SLOTS;
             const bool mine = OUTPUTS == 2 ? q == slot : q / 2 == slot;
             double(&d)[4] = sums[m][phase / TILE_SLOTS];
             const int at = 16 * OUTPUTS * m;
-            const int rows = mine && written ? room : 0;
+            const int rows = mine && step >= SIZE && step <= steps ? room : 0;
             write_two<PAIRS>(rows, at, to + at, d[0], d[1]);
             write_two<PAIRS>(rows, at + 8 * OUTPUTS, to + at + 8 * OUTPUTS, d[2], d[3]);
 #pragma unroll
@@ -564,7 +616,6 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         ring.await(chunk);
         Shared now = samples_of + ring.offset(chunk);
         load(0, now + samples[0]);
-        int step = 0;
         bool more = true;
         while (more) {
             const int from = step;
@@ -572,48 +623,53 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
             for (int phase = 0; phase < SLOTS; ++phase) {
                 if (!more) continue;
                 const int i = phase % COLUMNS;
-                const int cur = phase & 1;
                 if (i == 0) {
                     __syncwarp();
                     ring.fetch(part, chunk + CHUNKS - 1);
                 }
-                ring.look(met, now + 2 * lane, i);
-                if (i == COLUMNS - 1) {
-                    ring.await(chunk + 1);
-                    now = samples_of + ring.offset(chunk + 1);
-                    load(cur ^ 1, now + samples[0]);
-                } else {
-                    load(cur ^ 1, now + samples[(i + 1) & 1] + (i + 1) * LENGTH);
-                }
-                const bool written = step >= SIZE && step <= steps;
-                const int last = (phase + SLOTS - 1) % SLOTS;
 #pragma unroll
-                for (int k = 0; k < KS; k += 2) {
+                for (int m = 0; m < TILES; ++m) {
+                    ring.look(met, held, now + 2 * lane, i * TILES + m);
+                    if (m + 1 < TILES) {
+                        load(m + 1, now + samples[i & 1] + i * LENGTH);
+                    } else {
+                        if (i == COLUMNS - 1) {
+                            ring.await(chunk + 1);
+                            now = samples_of + ring.offset(chunk + 1);
+                            load(0, now + samples[0]);
+                        } else {
+                            load(0, now + samples[(i + 1) & 1] + (i + 1) * LENGTH);
+                        }
+                    }
+                    finish((m + TILES - 1) % TILES, m == 0 ? (phase + SLOTS - 1) % SLOTS : phase);
+                    if (m == 0) {
+                        ++step;
+                        to += part.rows;
+                    }
 #pragma unroll
-                    for (int m = 0; m < TILES; ++m) {
-                        if (k == 0) finish(m, last, written);
+                    for (int k = 0; k < KS; k += 2) {
 #pragma unroll
                         for (int t0 = 0; t0 < SLOT_TILES; ++t0) {
-                            // The tile that waits for `finish` comes last.
-                            const int t = (last / TILE_SLOTS + 1 + t0) % SLOT_TILES;
+                            // The tile that is finished next comes first.
+                            const int t = (phase / TILE_SLOTS + t0) % SLOT_TILES;
                             const int of = (phase - t * TILE_SLOTS + SLOTS) % SLOTS;
                             if (k + 1 < KS) {
-                                multiply_8(sums[m][t], a[cur][m][k][0], a[cur][m][k][1], a[cur][m][k + 1][0],
-                                           a[cur][m][k + 1][1], band[of][k], band[of][k + 1]);
+                                multiply_8(sums[m][t], a[m][k][0], a[m][k][1], a[m][k + 1][0], a[m][k + 1][1],
+                                           band[of][k], band[of][k + 1]);
                             } else {
-                                multiply_4(sums[m][t], a[cur][m][k][0], a[cur][m][k][1], band[of][k]);
+                                multiply_4(sums[m][t], a[m][k][0], a[m][k][1], band[of][k]);
                             }
                         }
                     }
+                    if (m + 1 < TILES) {
+                        END_OF_COLUMN((phase * TILES + m) % 24);
+                    } else if (step == steps) {
+                        // (This ends the block, too.)
+                        more = false;
+                        finish(TILES - 1, phase);
+                    }
                 }
-                ++step;
-                to += part.rows;
-                if (i == COLUMNS - 1 && ++chunk == ring.end) {
-                    more = false;
-#pragma unroll
-                    for (int m = 0; m < TILES; ++m) finish(m, phase, step >= SIZE && step <= steps);
-                }
-                END_OF_COLUMN(phase);
+                if (i == COLUMNS - 1) ++chunk;
             }
             ring.stretch()->pieces.remember(met, part, from);
         }

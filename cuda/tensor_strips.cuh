@@ -67,9 +67,9 @@ struct Launch {
     int never[24];  // zeros: see `END_OF_COLUMN`
 };
 
-// Ends the block of instructions after each column. Otherwise ptxas orders all of a loop's multiplications by
-// accumulator, and each waits for the one before: twice the time. It cannot know that these numbers are zero. What the
-// warp met is asked for, too, or ptxas would keep all that it is made of until later.
+// Ends the block of instructions after each column, or some tiles of it. Otherwise ptxas orders all of a loop's
+// multiplications by accumulator, and each waits for the one before: twice the time. It cannot know that these numbers
+// are zero. What the warp met is asked for, too, or ptxas would keep all that it is made of until later.
 #define END_OF_COLUMN(NUMBER)                          \
     do {                                               \
         if (launch.never[NUMBER] & met.bits()) return; \

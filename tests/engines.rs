@@ -1438,7 +1438,7 @@ const TENSOR_FILTERS: [[usize; 3]; 14] = [
 
 /// Sizes of images and volumes that are enough for that on the four multiprocessors of the stand-in for the driver:
 /// rows around the edges of its strips, columns of an even and of an odd number.
-const TENSOR_IMAGES: [[usize; 3]; 4] = [[256, 401, 1], [255, 400, 1], [257, 500, 1], [191, 301, 2]];
+const TENSOR_IMAGES: [[usize; 3]; 4] = [[256, 401, 1], [255, 400, 1], [258, 500, 1], [191, 301, 2]];
 const TENSOR_VOLUMES: [[usize; 3]; 4] = [[48, 32, 60], [47, 33, 61], [65, 31, 70], [121, 32, 30]];
 
 /// Checks convolutions with many entries, in double, of arrays on the device: each with its own boundary and data, and
@@ -1462,7 +1462,8 @@ fn check_tensor_filters(
             };
             let (count, seed) = (size.iter().product(), (10 * n + m) as u64);
             let of_filter = filter(entries(size_of_filter.iter().product(), seed), size_of_filter)?;
-            let convolution = Convolution::new(size, of_filter).with_boundary(KINDS[m % KINDS.len()]);
+            // Each boundary comes to rows of an even and of an odd number.
+            let convolution = Convolution::new(size, of_filter).with_boundary(KINDS[(m + n / 2) % KINDS.len()]);
             ends::between(ends::ARRAY_TO_ARRAY, || check_convolution(cuda, &convolution, &data(count, seed)))?;
         }
     }
