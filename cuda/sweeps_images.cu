@@ -13,11 +13,16 @@ struct Tuned {
     int points;
     int stages;
     int blocks;
+    bool ahead;
 };
 constexpr bool DOUBLE = sizeof(REAL) == 8;
-constexpr Tuned TUNED = COLUMNS == 3   ? Tuned{DOUBLE ? (ROWS == 3 ? 19 : 17) : 28, 2, 2}
-                        : COLUMNS == 5 ? Tuned{DOUBLE ? (ROWS == 7 ? 15 : 17) : 28, 1, 2}
-                                       : Tuned{DOUBLE ? (ROWS == 3 ? 13 : 11) : 20, 1, 2};
+#ifdef V_POINTS
+constexpr Tuned TUNED = {V_POINTS, V_STAGES, V_BLOCKS, V_AHEAD};
+#else
+constexpr Tuned TUNED = COLUMNS == 3   ? Tuned{DOUBLE ? (ROWS == 3 ? 19 : 17) : 24, 2, 2, !DOUBLE}
+                        : COLUMNS == 5 ? Tuned{DOUBLE ? (ROWS == 7 ? 15 : 17) : 24, 1, 2, !DOUBLE}
+                                       : Tuned{DOUBLE ? (ROWS == 3 ? 13 : 11) : 24, 1, 2, !DOUBLE};
+#endif
 }  // namespace
 
 // The filter, in column-major order.
@@ -56,7 +61,7 @@ struct Filter {
 }  // namespace
 
 namespace {
-typedef images::Warp<REAL, ROWS / 2, COLUMNS / 2, TUNED.points, TUNED.stages, Filter> Stage;
+typedef images::Warp<REAL, ROWS / 2, COLUMNS / 2, TUNED.points, TUNED.stages, TUNED.ahead, Filter> Stage;
 }  // namespace
 
 #ifdef TENSOR_TILES
@@ -127,5 +132,7 @@ extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks)
 
 // What the host must know to launch it, told by the module itself.
 extern "C" __constant__ unsigned int lane_points = TUNED.points;
+extern "C" __constant__ unsigned int lane_pitch = Stage::LANE_PITCH;
+extern "C" __constant__ unsigned int slots_between = 1 + Stage::AHEAD;
 extern "C" __constant__ unsigned int warp_sweeps = TUNED.stages;
 extern "C" __constant__ unsigned int blocks_at_once = TUNED.blocks;

@@ -129,13 +129,24 @@ __device__ __forceinline__ int around(int column, int columns) {
 }
 
 // One warp's part in the pipeline.
-template <typename Real, int ROWS_BESIDE, int COLUMNS_BESIDE, int LANE_POINTS, int WARP_STAGES, class Filter>
+//
+// One that reads AHEAD has a column in its registers a slot before its turn, so that a slot begins with multiply-adds:
+// it lags one slot more behind the warp before.
+template <typename Real, int ROWS_BESIDE, int COLUMNS_BESIDE, int LANE_POINTS, int WARP_STAGES, bool READS_AHEAD,
+          class Filter>
 struct Warp {
     typedef Real T;
     static constexpr int RADIUS_ROWS = ROWS_BESIDE, RADIUS_COLUMNS = COLUMNS_BESIDE;
     static constexpr int POINTS = LANE_POINTS, STAGES = WARP_STAGES;
     static constexpr int ACCESS = Access<T, POINTS>::COUNT;
-    static constexpr int PITCH = LANES * POINTS + 2 * PAD;
+    // Places that are left out behind each lane's: lanes' places in shared memory are an odd number of accesses apart,
+    // and so in different banks.
+    static constexpr int GAP = ACCESS > 1 && POINTS / ACCESS % 2 == 0 ? ACCESS : 0;
+    static constexpr int LANE_PITCH = POINTS + GAP;
+    // Places before the first lane's, and from a column to the next.
+    static constexpr int FRONT = PAD + GAP;
+    static constexpr int PITCH = FRONT + LANES * LANE_PITCH + PAD;
+    static constexpr bool AHEAD = READS_AHEAD;
     static constexpr bool LOOKS = false;
     // After so many columns a column is taken in the same way again.
     static constexpr int TURN = 1;
@@ -159,10 +170,10 @@ struct Warp {
         : launch(launch) {
         const int thread = threadIdx.x;
         const int lane = thread % LANES;
-        behind = kept_place(ring + PAD + lane * POINTS);
-        before = kept_place(ring + PAD + lane * POINTS - own_ring);
-        this->constant = place_at(constant + PAD + lane * POINTS);
-        kept = place_at(constant + PAD + thread * POINTS);
+        behind = kept_place(ring + FRONT + lane * LANE_PITCH);
+        before = kept_place(ring + FRONT + lane * LANE_PITCH - own_ring);
+        this->constant = place_at(constant + FRONT + lane * LANE_PITCH);
+        kept = place_at(constant + FRONT + thread * LANE_PITCH);
         above_all = block.first_strip && lane == 0;
         below_all = block.last_strip && lane == launch.lanes - 1;
 #pragma unroll
@@ -173,6 +184,13 @@ struct Warp {
                 for (int i = 0; i < POINTS; ++i) sums[s][q][i] = 0;
             }
         }
+    }
+
+    // The place of a row of the strip, from the first one's.
+    static __device__ __forceinline__ int place(int row) { return row + row / POINTS * GAP; }
+    // The place of a row of this lane, or of one beside them, from the lane's first.
+    static __device__ __forceinline__ int near(int row) {
+        return row < 0 ? row - GAP : row < POINTS ? row : row + GAP;
     }
 
     template <class Do>
@@ -190,10 +208,68 @@ struct Warp {
         T above[RADIUS_ROWS];
         T below[RADIUS_ROWS];
 #pragma unroll
-        for (int i = 0; i < RADIUS_ROWS; ++i) read_at<1>(from + (-1 - i), above + i);
+        for (int i = 0; i < RADIUS_ROWS; ++i) read_at<1>(from + near(-1 - i), above + i);
         for_all([&](int i) { read_at<ACCESS>(from + i, points + i); });
 #pragma unroll
-        for (int i = 0; i < RADIUS_ROWS; ++i) read_at<1>(from + (POINTS + i), below + i);
+        for (int i = 0; i < RADIUS_ROWS; ++i) read_at<1>(from + near(POINTS + i), below + i);
+        take<EDGES>(points, above, below, to, column, beside);
+    }
+
+    // A column in registers, for one that reads ahead: a lane's samples, and those beside it.
+    struct Taken {
+        T points[POINTS];
+        T above[RADIUS_ROWS];
+        T below[RADIUS_ROWS];
+    };
+    static __device__ __forceinline__ void read(Place<T> from, Taken& taken) {
+        read_above(from, taken);
+        for_all([&](int i) { read_at<ACCESS>(from + i, taken.points + i); });
+        read_below(from, taken);
+    }
+
+    // Takes such a column, which is no edge, and then reads the next one in its place, from there.
+    template <class Beside>
+    __device__ __forceinline__ void taken_column(Taken& taken, Place<T> next, Place<T> to, const Beside& beside) {
+        T above[RADIUS_ROWS];
+        T below[RADIUS_ROWS];
+#pragma unroll
+        for (int i = 0; i < RADIUS_ROWS; ++i) {
+            above[i] = taken.above[i];
+            below[i] = taken.below[i];
+        }
+        take<false>(taken.points, above, below, to, 0, [&](int i) {
+            beside(i);
+            // The outputs before this one are done with these.
+            const int end = i - RADIUS_ROWS;
+            if (end >= ACCESS && end % ACCESS == 0) read_at<ACCESS>(next + (end - ACCESS), taken.points + end - ACCESS);
+            if (i == 0) read_above(next, taken);
+        });
+        constexpr int REST = (POINTS - 1 - RADIUS_ROWS) / ACCESS * ACCESS;
+#pragma unroll
+        for (int i = REST; i < POINTS; i += ACCESS) read_at<ACCESS>(next + i, taken.points + i);
+        read_below(next, taken);
+    }
+
+    // The same for one that is no edge.
+    template <class Beside>
+    __device__ __forceinline__ void inner_column(int, Place<T> from, Place<T> to, const Beside& beside) {
+        column<false>(from, to, 0, beside);
+    }
+
+private:
+    static __device__ __forceinline__ void read_above(Place<T> from, Taken& taken) {
+#pragma unroll
+        for (int i = 0; i < RADIUS_ROWS; ++i) read_at<1>(from + near(-1 - i), taken.above + i);
+    }
+    static __device__ __forceinline__ void read_below(Place<T> from, Taken& taken) {
+#pragma unroll
+        for (int i = 0; i < RADIUS_ROWS; ++i) read_at<1>(from + near(POINTS + i), taken.below + i);
+    }
+
+    // All stages of a column in registers.
+    template <bool EDGES, class Beside>
+    __device__ __forceinline__ void take(const T (&points)[POINTS], T (&above)[RADIUS_ROWS], T (&below)[RADIUS_ROWS],
+                                         Place<T> to, int column, const Beside& beside) {
         if constexpr (STAGES == 1) {
             sweep<0>(points, above, below, to, beside);
         } else {
@@ -211,13 +287,6 @@ struct Warp {
         }
     }
 
-    // The same for one that is no edge.
-    template <class Beside>
-    __device__ __forceinline__ void inner_column(int, Place<T> from, Place<T> to, const Beside& beside) {
-        column<false>(from, to, 0, beside);
-    }
-
-private:
     // A lane's samples of a column, and those beside it.
     struct Samples {
         const T (&points)[POINTS];
@@ -296,7 +365,7 @@ private:
             }
             const T sum = Filter::first([&](int r) {
                 T sample;
-                read_at<1>(kept + rows[RADIUS_ROWS + r], &sample);
+                read_at<1>(kept + near(rows[RADIUS_ROWS + r]), &sample);
                 return sample;
             });
             write_at<1>(behind + i, &sum);
@@ -306,8 +375,10 @@ private:
 };
 
 // What this block takes, for thread 0.
-template <typename T, int RADIUS_ROWS, int RADIUS_COLUMNS, int POINTS, int STAGES>
-__device__ __forceinline__ void lay_out(const Launch<T>& launch, Block& block) {
+template <class Stages>
+__device__ __forceinline__ void lay_out(const Launch<typename Stages::T>& launch, Block& block) {
+    constexpr int POINTS = Stages::POINTS, STAGES = Stages::STAGES;
+    constexpr int RADIUS_ROWS = Stages::RADIUS_ROWS, RADIUS_COLUMNS = Stages::RADIUS_COLUMNS;
     constexpr int WARP_REACH = STAGES * RADIUS_COLUMNS;
     const bool circular = launch.boundary == CIRCULAR;
     const int reach = launch.warps * WARP_REACH;
@@ -345,7 +416,7 @@ __device__ __forceinline__ void lay_out(const Launch<T>& launch, Block& block) {
     }
     const int start = circular ? begin - reach : most(begin - reach, -RADIUS_COLUMNS);
     const int stop = circular ? end + reach : least(end + reach, launch.columns + WARP_REACH);
-    const int lag = WARP_REACH + 1;
+    const int lag = WARP_REACH + 1 + Stages::AHEAD;
     for (int w = 0; w < launch.warps; ++w) {
         const int rest = reach - w * WARP_REACH;
         block.columns[w].first = most(start, begin - rest);
@@ -357,17 +428,22 @@ __device__ __forceinline__ void lay_out(const Launch<T>& launch, Block& block) {
     block.output += begin * launch.rows;
     block.begin = begin;
     block.end = end;
-    block.coming = start + LEAD;
-    block.leaving = start - launch.warps * lag;
+    block.coming = start + LEAD + Stages::AHEAD;
+    // No one reads ahead of what is written.
+    block.leaving = start - launch.warps * lag + Stages::AHEAD;
     block.slots = end - block.leaving;
 }
 
 // What a thread copies of each column: some runs of WIDE elements that lie next to each other, THREADS * WIDE apart. A
 // bit for each says whether the strip has it. Where each comes from is told by its distance from the column before the
 // one that comes: what lies around the image's end comes from there.
-template <typename T, int POINTS, int WIDE>
+template <class Stages, int WIDE>
 struct Pieces {
-    static constexpr int STEP = THREADS * WIDE;
+    typedef typename Stages::T T;
+    static constexpr int POINTS = Stages::POINTS;
+    // Where lanes have places between theirs, only so many threads that a step is one of whole lanes.
+    static constexpr int STEP = Stages::GAP == 0 ? THREADS * WIDE : THREADS * WIDE / POINTS * POINTS;
+    static constexpr int PLACES = Stages::GAP == 0 ? STEP : STEP / POINTS * Stages::LANE_PITCH;
     static constexpr int COUNT = (LANES * POINTS + STEP - 1) / STEP;
     static constexpr int BYTES = WIDE * (int)sizeof(T);
     static_assert(COUNT <= 16 && POINTS / COUNT >= 2, "bits, and a point for the beginning and the end of each");
@@ -383,17 +459,18 @@ struct Pieces {
         for (int k = 0; k < COUNT; ++k) {
             const int at = threadIdx.x * WIDE + k * STEP;
             from[k] = kept_number((unsigned int)((at < block.wrap ? at + rows : at) * sizeof(T)));
-            if (at < block.height) coming |= 1u << k;
-            if (at < block.to - block.from) leaving |= 1u << k;
+            const bool has_one = (int)threadIdx.x * WIDE < STEP;
+            if (has_one && at < block.height) coming |= 1u << k;
+            if (has_one && at < block.to - block.from) leaving |= 1u << k;
         }
     }
 
     // Piece k of a column. `before` is the strip's place in the column before it, and `column` that in the column.
     __device__ __forceinline__ void bring(int k, Place<T> to, const T* before) const {
-        copy_piece<BYTES>(coming, 1u << k, to + k * STEP, reinterpret_cast<const char*>(before) + from[k]);
+        copy_piece<BYTES>(coming, 1u << k, to + k * PLACES, reinterpret_cast<const char*>(before) + from[k]);
     }
     __device__ __forceinline__ void read(int k, Place<T> from, T (&to)[WIDE]) const {
-        read_piece(leaving, 1u << k, from + k * STEP, to);
+        read_piece(leaving, 1u << k, from + k * PLACES, to);
     }
     __device__ __forceinline__ void write(int k, T* column, const T (&from)[WIDE]) const {
         T* const first = reinterpret_cast<T*>(reinterpret_cast<char*>(column) + to);
@@ -458,8 +535,8 @@ template <class Stages, int WIDE>
 __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& launch) {
     typedef typename Stages::T T;
     constexpr int POINTS = Stages::POINTS, STAGES = Stages::STAGES;
-    constexpr int RADIUS_ROWS = Stages::RADIUS_ROWS, RADIUS_COLUMNS = Stages::RADIUS_COLUMNS;
-    typedef Pieces<T, POINTS, WIDE> Copies;
+    constexpr int RADIUS_COLUMNS = Stages::RADIUS_COLUMNS;
+    typedef Pieces<Stages, WIDE> Copies;
     constexpr int PITCH = Stages::PITCH;
     constexpr int WARP_REACH = STAGES * RADIUS_COLUMNS;
     DYNAMIC_SHARED(T, memory);
@@ -478,16 +555,19 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
     if (launch.boundary == CONSTANT) {
         for (int i = thread; i < PITCH; i += THREADS) constant[i] = T(launch.value);
     }
-    if (thread == 0) lay_out<T, RADIUS_ROWS, RADIUS_COLUMNS, POINTS, STAGES>(launch, block);
+    if (thread == 0) lay_out<Stages>(launch, block);
     __syncthreads();
 
     const unsigned int own_ring = warp == 0 ? first_ring : ring;
     Stages stages(launch, block, memory + first_ring + warp * ring, own_ring, constant);
 
     const Copies copies(block, launch.rows);
-    const Place<T> coming_here = kept_place(memory + PAD + thread * WIDE);
+    // What of that is copied in the slots that are like any other.
+    unsigned int coming_now = copies.coming, leaving_now = copies.leaving;
+    const Place<T> coming_here = kept_place(memory + Stages::FRONT + Stages::place(thread * WIDE));
     const Place<T> leaving_here =
-        kept_place(memory + first_ring + (launch.warps - 1) * ring + PAD + block.from + thread * WIDE);
+        kept_place(memory + first_ring + (launch.warps - 1) * ring + Stages::FRONT +
+                   Stages::place(block.from + thread * WIDE));
     // Of the slots that are like any other: how many there are to come, where columns come from and go to, and
     // their places in the rings.
     int alike = 0;
@@ -509,20 +589,27 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
     const auto next = [](unsigned int place, unsigned int ring) {
         return least(place + PITCH, place + PITCH - ring);
     };
+    // What is copied while one of those computes, as it finishes its points.
+    T held[WIDE];
+    const auto copy = [&](int i) {
+        Copies now = copies;
+        if constexpr (Stages::AHEAD) {
+            now.coming = coming_now;
+            now.leaving = leaving_now;
+        }
+        constexpr int EACH = POINTS / Copies::COUNT;
+        const int k = i / EACH;
+        if (k >= Copies::COUNT) return;
+        if (i % EACH == 0) {
+            now.bring(k, coming_here + coming_to, before);
+            now.read(k, leaving_here + leaving_from, held);
+        } else if (i % EACH == EACH - 1) {
+            now.write(k, output, held);
+        }
+    };
     // One slot of those.
     const auto quickly = [&](int turn) {
-        T held[WIDE];
-        stages.inner_column(turn, stages.before + from, stages.behind + to, [&](int i) {
-            constexpr int EACH = POINTS / Copies::COUNT;
-            const int k = i / EACH;
-            if (k >= Copies::COUNT) return;
-            if (i % EACH == 0) {
-                copies.bring(k, coming_here + coming_to, before);
-                copies.read(k, leaving_here + leaving_from, held);
-            } else if (i % EACH == EACH - 1) {
-                copies.write(k, output, held);
-            }
-        });
+        stages.inner_column(turn, stages.before + from, stages.behind + to, copy);
         if constexpr (Stages::LOOKS) {
             looks.at_samples(looked_from);
             looks.at_outputs(leaving_from);
@@ -595,21 +682,28 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
         }
     };
     // Whether the slots from this one on are like any other: no stage sees an edge in them, a column comes in each, and
-    // one goes.
+    // one goes. Where stages read ahead, there may be none in all of them, as when a block begins and ends.
     const auto look_ahead = [&](int slot) {
         if (Stages::TURN > 1) alike = 0;
         if (warp >= launch.warps) return;
         const Columns columns = block.columns[warp];
         const int inner = circular ? columns.first : most(columns.first, WARP_REACH);
         const int outer = circular ? columns.last : least(columns.last, launch.columns - 1);
-        int until = least(outer - columns.zero, block.end - block.leaving);
+        int until = outer - columns.zero;
         const int column = columns.zero + slot;
         const int coming = block.coming + slot;
         const int leaving = block.leaving + slot;
         // The columns that come are neighbours in memory up to where they go round.
         const int of_image = around(coming, launch.columns);
-        until = least(until, least(block.high - block.coming, slot + launch.columns - of_image));
-        if (column < inner || coming < block.low || leaving < block.begin || slot >= until) return;
+        const bool comes = !Stages::AHEAD || coming < block.high;
+        const bool leaves = !Stages::AHEAD || leaving >= block.begin;
+        if (comes) until = least(until, least(block.high - block.coming, slot + launch.columns - of_image));
+        until = least(until, (leaves ? block.end : block.begin) - block.leaving);
+        if (column < inner || coming < block.low || (leaves && leaving < block.begin) || slot >= until) return;
+        if constexpr (Stages::AHEAD) {
+            coming_now = comes ? copies.coming : 0;
+            leaving_now = leaves ? copies.leaving : 0;
+        }
         alike = until - slot;
         from = place_of(column - block.low, own_depth) * PITCH;
         to = place_of(column - WARP_REACH - block.low, launch.depth) * PITCH;
@@ -624,13 +718,46 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
     };
     // The first slots only bring columns. A column that comes is for a slot LEAD later, one that goes was there before
     // the last barrier.
-    int slot = -LEAD;
+    int slot = -(LEAD + Stages::AHEAD);
     const auto end_slot = [&]() {
         ++slot;
         end_group();
         wait_groups<LEAD - 1>();
         meet<THREADS>();
     };
+    if constexpr (Stages::AHEAD) {
+        const auto end_of_slot = [&]() {
+            end_group();
+            wait_groups<LEAD - 1>();
+            meet<THREADS>();
+        };
+        const unsigned int own_ring_kept = kept_number(own_ring);
+#pragma unroll 1
+        while (true) {
+            if (alike > 0) {
+                typename Stages::Taken taken;
+                stages.read(stages.before + from, taken);
+                slot += alike;
+#pragma unroll 1
+                do {
+                    from = next(from, own_ring_kept);
+                    stages.taken_column(taken, stages.before + from, stages.behind + to, copy);
+                    before += launch.rows;
+                    output += launch.rows;
+                    to = next(to, ring);
+                    coming_to = next(coming_to, first_ring);
+                    leaving_from = next(leaving_from, ring);
+                    end_of_slot();
+                } while (--alike > 0);
+            } else {
+                if (slot >= block.slots) break;
+                carefully(slot);
+                look_ahead(slot + 1);
+                end_slot();
+            }
+        }
+        return false;
+    }
 #pragma unroll 1
     while (true) {
         if (alike >= Stages::TURN && Stages::turn_of(number) == 0) {
