@@ -11,6 +11,11 @@
 // columns in shared memory behind it and is the next warp's column a slot later. Such a ring is before the first warp,
 // too, and columns go to device memory from the one behind the last.
 //
+// In single every instruction beside the multiply-adds costs as much as one of them, and two warps are too few to hide
+// what a warp waits for. So there a warp reads a column ahead, when it is done with the samples of the one before; what
+// lies beside a lane's rows comes from its neighbours' registers; and that warps have met is asked for only in the middle
+// of the next slot, before that reading: all have long arrived by then.
+//
 // The multiply-adds of one block alone cannot keep a multiprocessor busy, those of two could; but one of the two has
 // precedence, always, and the other gets what is left. So two things make the speed. A slot has little beside its
 // multiply-adds: no branches, and what each thread copies of the columns that come and go stands between them, as
@@ -85,6 +90,9 @@ struct Access {
     static constexpr int COUNT = sizeof(T) == 4 && POINTS % 4 == 0 ? 4 : 1;
 };
 
+// The largest power of two that divides a number.
+__device__ constexpr int largest_power(int number) { return number & -number; }
+
 // The columns that one warp takes.
 struct Columns {
     int first;
@@ -130,8 +138,9 @@ __device__ __forceinline__ int around(int column, int columns) {
 
 // One warp's part in the pipeline.
 //
-// One that reads AHEAD has a column in its registers a slot before its turn, so that a slot begins with multiply-adds:
-// it lags one slot more behind the warp before.
+// One that reads AHEAD has a column in its registers a slot before its turn, so that a slot begins with multiply-adds. It
+// lags one slot more behind the warp before, and so do the columns that go. Of two warps one may be half a slot behind
+// the other: rings have two columns more.
 template <typename Real, int ROWS_BESIDE, int COLUMNS_BESIDE, int LANE_POINTS, int WARP_STAGES, bool READS_AHEAD,
           class Filter>
 struct Warp {
@@ -139,13 +148,13 @@ struct Warp {
     static constexpr int RADIUS_ROWS = ROWS_BESIDE, RADIUS_COLUMNS = COLUMNS_BESIDE;
     static constexpr int POINTS = LANE_POINTS, STAGES = WARP_STAGES;
     static constexpr int ACCESS = Access<T, POINTS>::COUNT;
-    // Places that are left out behind each lane's: lanes' places in shared memory are an odd number of accesses apart,
-    // and so in different banks.
-    static constexpr int GAP = ACCESS > 1 && POINTS / ACCESS % 2 == 0 ? ACCESS : 0;
-    static constexpr int LANE_PITCH = POINTS + GAP;
-    // Places before the first lane's, and from a column to the next.
-    static constexpr int FRONT = PAD + GAP;
-    static constexpr int PITCH = FRONT + LANES * LANE_PITCH + PAD;
+    // Places that are left out behind so many lanes' places: of eight lanes in a row, which read together, each reads in
+    // banks of its own.
+    static constexpr int ALIKE = largest_power(POINTS / ACCESS);
+    static constexpr int GROUP = ACCESS == 1 || ALIKE == 1 ? LANES : ALIKE >= 8 ? 1 : 8 / ALIKE;
+    static constexpr int GAP = GROUP == LANES ? 0 : ACCESS;
+    // From a column to the next.
+    static constexpr int PITCH = LANES * POINTS + LANES / GROUP * GAP + 2 * PAD;
     static constexpr bool AHEAD = READS_AHEAD;
     static constexpr bool LOOKS = false;
     // After so many columns a column is taken in the same way again.
@@ -170,10 +179,10 @@ struct Warp {
         : launch(launch) {
         const int thread = threadIdx.x;
         const int lane = thread % LANES;
-        behind = kept_place(ring + FRONT + lane * LANE_PITCH);
-        before = kept_place(ring + FRONT + lane * LANE_PITCH - own_ring);
-        this->constant = place_at(constant + FRONT + lane * LANE_PITCH);
-        kept = place_at(constant + FRONT + thread * LANE_PITCH);
+        behind = kept_place(ring + PAD + place(lane * POINTS));
+        before = kept_place(ring + PAD + place(lane * POINTS) - own_ring);
+        this->constant = place_at(constant + PAD + place(lane * POINTS));
+        kept = place_at(constant + PAD + place(thread * POINTS));
         above_all = block.first_strip && lane == 0;
         below_all = block.last_strip && lane == launch.lanes - 1;
 #pragma unroll
@@ -187,11 +196,7 @@ struct Warp {
     }
 
     // The place of a row of the strip, from the first one's.
-    static __device__ __forceinline__ int place(int row) { return row + row / POINTS * GAP; }
-    // The place of a row of this lane, or of one beside them, from the lane's first.
-    static __device__ __forceinline__ int near(int row) {
-        return row < 0 ? row - GAP : row < POINTS ? row : row + GAP;
-    }
+    static __device__ __forceinline__ int place(int row) { return GAP == 0 ? row : row + row / (GROUP * POINTS) * GAP; }
 
     template <class Do>
     static __device__ __forceinline__ void for_all(const Do& at) {
@@ -207,47 +212,53 @@ struct Warp {
         T points[POINTS];
         T above[RADIUS_ROWS];
         T below[RADIUS_ROWS];
+        if constexpr (AHEAD) {
+            read(from, points);
+            pass(points, above, below);
+        } else {
 #pragma unroll
-        for (int i = 0; i < RADIUS_ROWS; ++i) read_at<1>(from + near(-1 - i), above + i);
-        for_all([&](int i) { read_at<ACCESS>(from + i, points + i); });
+            for (int i = 0; i < RADIUS_ROWS; ++i) read_at<1>(from + (-1 - i), above + i);
+            for_all([&](int i) { read_at<ACCESS>(from + i, points + i); });
 #pragma unroll
-        for (int i = 0; i < RADIUS_ROWS; ++i) read_at<1>(from + near(POINTS + i), below + i);
+            for (int i = 0; i < RADIUS_ROWS; ++i) read_at<1>(from + (POINTS + i), below + i);
+        }
         take<EDGES>(points, above, below, to, column, beside);
     }
 
-    // A column in registers, for one that reads ahead: a lane's samples, and those beside it.
-    struct Taken {
-        T points[POINTS];
-        T above[RADIUS_ROWS];
-        T below[RADIUS_ROWS];
-    };
-    static __device__ __forceinline__ void read(Place<T> from, Taken& taken) {
-        read_above(from, taken);
-        for_all([&](int i) { read_at<ACCESS>(from + i, taken.points + i); });
-        read_below(from, taken);
+    // For one that reads ahead: a column's samples, from this lane's place there.
+    static __device__ __forceinline__ void read(Place<T> from, T (&points)[POINTS]) {
+        for_all([&](int i) { read_at<ACCESS>(from + i, points + i); });
     }
 
-    // Takes such a column, which is no edge, and then reads the next one in its place, from there.
-    template <class Beside>
-    __device__ __forceinline__ void taken_column(Taken& taken, Place<T> next, Place<T> to, const Beside& beside) {
+    // Takes such a column, which is no edge, and reads the next one in its place as its samples are no longer needed, from
+    // there. It is there when `ready` has been called.
+    template <class Beside, class Ready>
+    __device__ __forceinline__ void column_and_next(T (&points)[POINTS], Place<T> next, Place<T> to,
+                                                    const Beside& beside, const Ready& ready) {
+        // The point that is finished when warps are asked for: in the middle of the slot.
+        constexpr int READY = STAGES == 1 ? POINTS / 2 / ACCESS * ACCESS : 0;
         T above[RADIUS_ROWS];
         T below[RADIUS_ROWS];
-#pragma unroll
-        for (int i = 0; i < RADIUS_ROWS; ++i) {
-            above[i] = taken.above[i];
-            below[i] = taken.below[i];
-        }
-        take<false>(taken.points, above, below, to, 0, [&](int i) {
+        pass(points, above, below);
+        take<false>(points, above, below, to, 0, [&](int i) {
             beside(i);
-            // The outputs before this one are done with these.
+            // The outputs before this one, and they alone, are done with the samples before this.
             const int end = i - RADIUS_ROWS;
-            if (end >= ACCESS && end % ACCESS == 0) read_at<ACCESS>(next + (end - ACCESS), taken.points + end - ACCESS);
-            if (i == 0) read_above(next, taken);
+            if (i == READY) {
+                ready();
+                if constexpr (READY > RADIUS_ROWS) {
+#pragma unroll
+                    for (int k = ACCESS; k <= READY - RADIUS_ROWS; k += ACCESS) {
+                        read_at<ACCESS>(next + (k - ACCESS), points + k - ACCESS);
+                    }
+                }
+            } else if (i > READY && end >= ACCESS && end % ACCESS == 0) {
+                read_at<ACCESS>(next + (end - ACCESS), points + end - ACCESS);
+            }
         });
         constexpr int REST = (POINTS - 1 - RADIUS_ROWS) / ACCESS * ACCESS;
 #pragma unroll
-        for (int i = REST; i < POINTS; i += ACCESS) read_at<ACCESS>(next + i, taken.points + i);
-        read_below(next, taken);
+        for (int i = REST; i < POINTS; i += ACCESS) read_at<ACCESS>(next + i, points + i);
     }
 
     // The same for one that is no edge.
@@ -257,13 +268,14 @@ struct Warp {
     }
 
 private:
-    static __device__ __forceinline__ void read_above(Place<T> from, Taken& taken) {
+    // What lies beside each lane's samples, from its neighbours.
+    static __device__ __forceinline__ void pass(const T (&points)[POINTS], T (&above)[RADIUS_ROWS],
+                                                T (&below)[RADIUS_ROWS]) {
 #pragma unroll
-        for (int i = 0; i < RADIUS_ROWS; ++i) read_at<1>(from + near(-1 - i), taken.above + i);
-    }
-    static __device__ __forceinline__ void read_below(Place<T> from, Taken& taken) {
-#pragma unroll
-        for (int i = 0; i < RADIUS_ROWS; ++i) read_at<1>(from + near(POINTS + i), taken.below + i);
+        for (int i = 0; i < RADIUS_ROWS; ++i) {
+            above[i] = __shfl_up_sync(0xffffffff, points[POINTS - 1 - i], 1);
+            below[i] = __shfl_down_sync(0xffffffff, points[i], 1);
+        }
     }
 
     // All stages of a column in registers.
@@ -278,11 +290,7 @@ private:
             Filter::template apply<POINTS>(Samples{points, above, below}, sums[0],
                                            [&](int i, T finished) { next[i] = finished; });
             if constexpr (EDGES) between(next, column - RADIUS_COLUMNS);
-#pragma unroll
-            for (int i = 0; i < RADIUS_ROWS; ++i) {
-                above[i] = __shfl_up_sync(0xffffffff, next[POINTS - 1 - i], 1);
-                below[i] = __shfl_down_sync(0xffffffff, next[i], 1);
-            }
+            pass(next, above, below);
             sweep<1>(next, above, below, to, beside);
         }
     }
@@ -350,6 +358,7 @@ private:
     // nothing is in it yet.
     __device__ __forceinline__ void begin() {
         __syncwarp();
+        const int first = threadIdx.x * POINTS;
 #pragma unroll 1
         for (int i = 0; i < POINTS; ++i) {
             // The row at each place under the filter.
@@ -365,7 +374,7 @@ private:
             }
             const T sum = Filter::first([&](int r) {
                 T sample;
-                read_at<1>(kept + near(rows[RADIUS_ROWS + r]), &sample);
+                read_at<1>(kept + (place(first + rows[RADIUS_ROWS + r]) - place(first)), &sample);
                 return sample;
             });
             write_at<1>(behind + i, &sum);
@@ -429,8 +438,7 @@ __device__ __forceinline__ void lay_out(const Launch<typename Stages::T>& launch
     block.begin = begin;
     block.end = end;
     block.coming = start + LEAD + Stages::AHEAD;
-    // No one reads ahead of what is written.
-    block.leaving = start - launch.warps * lag + Stages::AHEAD;
+    block.leaving = start - launch.warps * lag;
     block.slots = end - block.leaving;
 }
 
@@ -441,9 +449,10 @@ template <class Stages, int WIDE>
 struct Pieces {
     typedef typename Stages::T T;
     static constexpr int POINTS = Stages::POINTS;
-    // Where lanes have places between theirs, only so many threads that a step is one of whole lanes.
-    static constexpr int STEP = Stages::GAP == 0 ? THREADS * WIDE : THREADS * WIDE / POINTS * POINTS;
-    static constexpr int PLACES = Stages::GAP == 0 ? STEP : STEP / POINTS * Stages::LANE_PITCH;
+    // Where there are gaps, only so many threads that a step is one of whole groups of lanes.
+    static constexpr int GROUP_ROWS = Stages::GROUP * POINTS;
+    static constexpr int STEP = Stages::GAP == 0 ? THREADS * WIDE : THREADS * WIDE / GROUP_ROWS * GROUP_ROWS;
+    static constexpr int PLACES = Stages::GAP == 0 ? STEP : STEP + STEP / GROUP_ROWS * Stages::GAP;
     static constexpr int COUNT = (LANES * POINTS + STEP - 1) / STEP;
     static constexpr int BYTES = WIDE * (int)sizeof(T);
     static_assert(COUNT <= 16 && POINTS / COUNT >= 2, "bits, and a point for the beginning and the end of each");
@@ -555,7 +564,11 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
     if (launch.boundary == CONSTANT) {
         for (int i = thread; i < PITCH; i += THREADS) constant[i] = T(launch.value);
     }
-    if (thread == 0) lay_out<Stages>(launch, block);
+    __shared__ Barrier met;
+    if (thread == 0) {
+        lay_out<Stages>(launch, block);
+        if constexpr (Stages::AHEAD) make_barrier(&met, WARPS);
+    }
     __syncthreads();
 
     const unsigned int own_ring = warp == 0 ? first_ring : ring;
@@ -564,9 +577,9 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
     const Copies copies(block, launch.rows);
     // What of that is copied in the slots that are like any other.
     unsigned int coming_now = copies.coming, leaving_now = copies.leaving;
-    const Place<T> coming_here = kept_place(memory + Stages::FRONT + Stages::place(thread * WIDE));
+    const Place<T> coming_here = kept_place(memory + PAD + Stages::place(thread * WIDE));
     const Place<T> leaving_here =
-        kept_place(memory + first_ring + (launch.warps - 1) * ring + Stages::FRONT +
+        kept_place(memory + first_ring + (launch.warps - 1) * ring + PAD +
                    Stages::place(block.from + thread * WIDE));
     // Of the slots that are like any other: how many there are to come, where columns come from and go to, and
     // their places in the rings.
@@ -690,19 +703,25 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
         const int inner = circular ? columns.first : most(columns.first, WARP_REACH);
         const int outer = circular ? columns.last : least(columns.last, launch.columns - 1);
         int until = outer - columns.zero;
+        if constexpr (!Stages::AHEAD) until = least(until, block.end - block.leaving);
         const int column = columns.zero + slot;
         const int coming = block.coming + slot;
         const int leaving = block.leaving + slot;
         // The columns that come are neighbours in memory up to where they go round.
         const int of_image = around(coming, launch.columns);
-        const bool comes = !Stages::AHEAD || coming < block.high;
-        const bool leaves = !Stages::AHEAD || leaving >= block.begin;
-        if (comes) until = least(until, least(block.high - block.coming, slot + launch.columns - of_image));
-        until = least(until, (leaves ? block.end : block.begin) - block.leaving);
-        if (column < inner || coming < block.low || (leaves && leaving < block.begin) || slot >= until) return;
+        const int around_at = slot + launch.columns - of_image;
         if constexpr (Stages::AHEAD) {
+            // None comes or goes in any of them, or one in each.
+            const bool comes = coming < block.high;
+            const bool leaves = leaving >= block.begin;
+            if (comes) until = least(until, least(block.high - block.coming, around_at));
+            until = least(until, (leaves ? block.end : block.begin) - block.leaving);
+            if (column < inner || coming < block.low || slot >= until) return;
             coming_now = comes ? copies.coming : 0;
             leaving_now = leaves ? copies.leaving : 0;
+        } else {
+            until = least(until, least(block.high - block.coming, around_at));
+            if (column < inner || coming < block.low || leaving < block.begin || slot >= until) return;
         }
         alike = until - slot;
         from = place_of(column - block.low, own_depth) * PITCH;
@@ -726,52 +745,63 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
         meet<THREADS>();
     };
     if constexpr (Stages::AHEAD) {
-        const auto end_of_slot = [&]() {
+        static_assert(Stages::TURN == 1 && !Stages::LOOKS, "columns are all alike");
+        // A warp arrives at the end of a slot, and sees in the next one that all have.
+        const unsigned int is_first = kept_number(thread % LANES == 0);
+        const Place<Barrier> meeting = kept_place(&met);
+        unsigned int parity = 1;
+        const auto arrive = [&]() {
             end_group();
             wait_groups<LEAD - 1>();
-            meet<THREADS>();
+            __syncwarp();
+            arrive_if(is_first, meeting);
+            parity ^= 1;
         };
-        const unsigned int own_ring_kept = kept_number(own_ring);
+        const auto all_are_there = [&]() { wait_at(meeting, parity); };
+        const unsigned int ring_before = kept_number(own_ring);
 #pragma unroll 1
         while (true) {
             if (alike > 0) {
-                typename Stages::Taken taken;
-                stages.read(stages.before + from, taken);
+                all_are_there();
+                T points[POINTS];
+                stages.read(stages.before + from, points);
                 slot += alike;
 #pragma unroll 1
                 do {
-                    from = next(from, own_ring_kept);
-                    stages.taken_column(taken, stages.before + from, stages.behind + to, copy);
+                    from = next(from, ring_before);
+                    stages.column_and_next(points, stages.before + from, stages.behind + to, copy, all_are_there);
                     before += launch.rows;
                     output += launch.rows;
                     to = next(to, ring);
                     coming_to = next(coming_to, first_ring);
                     leaving_from = next(leaving_from, ring);
-                    end_of_slot();
+                    arrive();
                 } while (--alike > 0);
+            } else {
+                if (slot >= block.slots) break;
+                all_are_there();
+                carefully(slot);
+                look_ahead(slot + 1);
+                ++slot;
+                arrive();
+            }
+        }
+    } else {
+#pragma unroll 1
+        while (true) {
+            if (alike >= Stages::TURN && Stages::turn_of(number) == 0) {
+                alike -= Stages::TURN;
+#pragma unroll
+                for (int turn = 0; turn < Stages::TURN; ++turn) {
+                    quickly(turn);
+                    end_slot();
+                }
             } else {
                 if (slot >= block.slots) break;
                 carefully(slot);
                 look_ahead(slot + 1);
                 end_slot();
             }
-        }
-        return false;
-    }
-#pragma unroll 1
-    while (true) {
-        if (alike >= Stages::TURN && Stages::turn_of(number) == 0) {
-            alike -= Stages::TURN;
-#pragma unroll
-            for (int turn = 0; turn < Stages::TURN; ++turn) {
-                quickly(turn);
-                end_slot();
-            }
-        } else {
-            if (slot >= block.slots) break;
-            carefully(slot);
-            look_ahead(slot + 1);
-            end_slot();
         }
     }
     return looks.met_any(launch.near_zero);

@@ -37,7 +37,7 @@ struct TensorWarp {
     static constexpr int RADIUS_ROWS = SIZE / 2, RADIUS_COLUMNS = SIZE / 2;
     static constexpr int POINTS = HEIGHT / LANES, STAGES = 1;
     static constexpr int PITCH = HEIGHT + 2 * PAD;
-    static constexpr int GAP = 0, LANE_PITCH = POINTS, FRONT = PAD;
+    static constexpr int GAP = 0, GROUP = LANES;
     static constexpr bool AHEAD = false;
     static constexpr bool LOOKS = true;
     static constexpr int TURN = PLACES;
