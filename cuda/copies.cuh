@@ -94,6 +94,29 @@ __device__ __forceinline__ unsigned int kept_number(unsigned int number) {
     return number;
 }
 
+// Arrives at a barrier if a number is not 0.
+__device__ __forceinline__ void arrive_if(unsigned int arrives, Place<Barrier> barrier) {
+    asm volatile(
+        "{\n"
+        ".reg .pred p;\n"
+        "setp.ne.u32 p, %1, 0;\n"
+        "@p mbarrier.arrive.shared.b64 _, [%0];\n"
+        "}" ::"r"(barrier.address),
+        "r"(arrives)
+        : "memory");
+}
+// Waits until the phase of this parity is over.
+__device__ __forceinline__ void wait_at(Place<Barrier> barrier, unsigned int parity) {
+    asm volatile(
+        "{\n"
+        ".reg .pred over;\n"
+        "AGAIN: mbarrier.try_wait.parity.shared.b64 over, [%0], %1;\n"
+        "@!over bra AGAIN;\n"
+        "}" ::"r"(barrier.address),
+        "r"(parity)
+        : "memory");
+}
+
 // Begins a copy of BYTES bytes for this thread's current group of copies if the mask has the bit.
 template <int BYTES, typename T>
 __device__ __forceinline__ void copy_piece(unsigned int mask, unsigned int bit, Place<T> to, const void* from) {
@@ -256,6 +279,10 @@ __device__ inline void write_if(unsigned int written, Place<double> to, double v
     if (written != 0) *to.at = value;
 }
 __device__ inline unsigned int kept_number(unsigned int number) { return number; }
+__device__ inline void arrive_if(unsigned int arrives, Place<Barrier> barrier) {
+    if (arrives != 0) stand_in_arrive(barrier.at, 0);
+}
+__device__ inline void wait_at(Place<Barrier> barrier, unsigned int parity) { stand_in_wait(barrier.at, parity); }
 template <int BYTES, typename T>
 __device__ inline void copy_piece(unsigned int mask, unsigned int bit, Place<T> to, const void* from) {
     if (mask & bit) stand_in_copy_element(to.at, from, BYTES);

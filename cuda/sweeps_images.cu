@@ -13,11 +13,13 @@ struct Tuned {
     int points;
     int stages;
     int blocks;
+    bool ahead;
 };
 constexpr bool DOUBLE = sizeof(REAL) == 8;
-constexpr Tuned TUNED = COLUMNS == 3   ? Tuned{DOUBLE ? (ROWS == 3 ? 19 : 17) : 28, 2, 2}
-                        : COLUMNS == 5 ? Tuned{DOUBLE ? (ROWS == 7 ? 15 : 17) : 28, 1, 2}
-                                       : Tuned{DOUBLE ? (ROWS == 3 ? 13 : 11) : 20, 1, 2};
+constexpr Tuned TUNED = !DOUBLE        ? Tuned{COLUMNS == 3 && ROWS > 3 ? 28 : 24, COLUMNS == 3 ? 2 : 1, 2, true}
+                        : COLUMNS == 3 ? Tuned{ROWS == 3 ? 19 : 17, 2, 2, false}
+                        : COLUMNS == 5 ? Tuned{ROWS == 7 ? 15 : 17, 1, 2, false}
+                                       : Tuned{ROWS == 3 ? 13 : 11, 1, 2, false};
 }  // namespace
 
 // The filter, in column-major order.
@@ -56,7 +58,7 @@ struct Filter {
 }  // namespace
 
 namespace {
-typedef images::Warp<REAL, ROWS / 2, COLUMNS / 2, TUNED.points, TUNED.stages, Filter> Stage;
+typedef images::Warp<REAL, ROWS / 2, COLUMNS / 2, TUNED.points, TUNED.stages, TUNED.ahead, Filter> Stage;
 }  // namespace
 
 #ifdef TENSOR_TILES
@@ -127,5 +129,7 @@ extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks)
 
 // What the host must know to launch it, told by the module itself.
 extern "C" __constant__ unsigned int lane_points = TUNED.points;
+extern "C" __constant__ unsigned int column_pitch = Stage::PITCH;
+extern "C" __constant__ unsigned int slots_between = 1 + Stage::AHEAD;
 extern "C" __constant__ unsigned int warp_sweeps = TUNED.stages;
 extern "C" __constant__ unsigned int blocks_at_once = TUNED.blocks;

@@ -11,6 +11,11 @@
 // columns in shared memory behind it and is the next warp's column a slot later. Such a ring is before the first warp,
 // too, and columns go to device memory from the one behind the last.
 //
+// In single every instruction beside the multiply-adds costs as much as one of them, and two warps are too few to hide
+// what a warp waits for. So there a warp reads a column ahead, when it is done with the samples of the one before; what
+// lies beside a lane's rows comes from its neighbours' registers; and that warps have met is asked for only in the middle
+// of the next slot, before that reading: all have long arrived by then.
+//
 // The multiply-adds of one block alone cannot keep a multiprocessor busy, those of two could; but one of the two has
 // precedence, always, and the other gets what is left. So two things make the speed. A slot has little beside its
 // multiply-adds: no branches, and what each thread copies of the columns that come and go stands between them, as
@@ -85,6 +90,9 @@ struct Access {
     static constexpr int COUNT = sizeof(T) == 4 && POINTS % 4 == 0 ? 4 : 1;
 };
 
+// The largest power of two that divides a number.
+__device__ constexpr int largest_power(int number) { return number & -number; }
+
 // The columns that one warp takes.
 struct Columns {
     int first;
@@ -129,13 +137,25 @@ __device__ __forceinline__ int around(int column, int columns) {
 }
 
 // One warp's part in the pipeline.
-template <typename Real, int ROWS_BESIDE, int COLUMNS_BESIDE, int LANE_POINTS, int WARP_STAGES, class Filter>
+//
+// One that reads AHEAD has a column in its registers a slot before its turn, so that a slot begins with multiply-adds. It
+// lags one slot more behind the warp before, and so do the columns that go. Of two warps one may be half a slot behind
+// the other: rings have two columns more.
+template <typename Real, int ROWS_BESIDE, int COLUMNS_BESIDE, int LANE_POINTS, int WARP_STAGES, bool READS_AHEAD,
+          class Filter>
 struct Warp {
     typedef Real T;
     static constexpr int RADIUS_ROWS = ROWS_BESIDE, RADIUS_COLUMNS = COLUMNS_BESIDE;
     static constexpr int POINTS = LANE_POINTS, STAGES = WARP_STAGES;
     static constexpr int ACCESS = Access<T, POINTS>::COUNT;
-    static constexpr int PITCH = LANES * POINTS + 2 * PAD;
+    // Places that are left out behind so many lanes' places: of eight lanes in a row, which read together, each reads in
+    // banks of its own.
+    static constexpr int ALIKE = largest_power(POINTS / ACCESS);
+    static constexpr int GROUP = ACCESS == 1 || ALIKE == 1 ? LANES : ALIKE >= 8 ? 1 : 8 / ALIKE;
+    static constexpr int GAP = GROUP == LANES ? 0 : ACCESS;
+    // From a column to the next.
+    static constexpr int PITCH = LANES * POINTS + LANES / GROUP * GAP + 2 * PAD;
+    static constexpr bool AHEAD = READS_AHEAD;
     static constexpr bool LOOKS = false;
     // After so many columns a column is taken in the same way again.
     static constexpr int TURN = 1;
@@ -159,10 +179,10 @@ struct Warp {
         : launch(launch) {
         const int thread = threadIdx.x;
         const int lane = thread % LANES;
-        behind = kept_place(ring + PAD + lane * POINTS);
-        before = kept_place(ring + PAD + lane * POINTS - own_ring);
-        this->constant = place_at(constant + PAD + lane * POINTS);
-        kept = place_at(constant + PAD + thread * POINTS);
+        behind = kept_place(ring + PAD + place(lane * POINTS));
+        before = kept_place(ring + PAD + place(lane * POINTS) - own_ring);
+        this->constant = place_at(constant + PAD + place(lane * POINTS));
+        kept = place_at(constant + PAD + place(thread * POINTS));
         above_all = block.first_strip && lane == 0;
         below_all = block.last_strip && lane == launch.lanes - 1;
 #pragma unroll
@@ -174,6 +194,9 @@ struct Warp {
             }
         }
     }
+
+    // The place of a row of the strip, from the first one's.
+    static __device__ __forceinline__ int place(int row) { return GAP == 0 ? row : row + row / (GROUP * POINTS) * GAP; }
 
     template <class Do>
     static __device__ __forceinline__ void for_all(const Do& at) {
@@ -189,26 +212,53 @@ struct Warp {
         T points[POINTS];
         T above[RADIUS_ROWS];
         T below[RADIUS_ROWS];
-#pragma unroll
-        for (int i = 0; i < RADIUS_ROWS; ++i) read_at<1>(from + (-1 - i), above + i);
-        for_all([&](int i) { read_at<ACCESS>(from + i, points + i); });
-#pragma unroll
-        for (int i = 0; i < RADIUS_ROWS; ++i) read_at<1>(from + (POINTS + i), below + i);
-        if constexpr (STAGES == 1) {
-            sweep<0>(points, above, below, to, beside);
+        if constexpr (AHEAD) {
+            read(from, points);
+            pass(points, above, below);
         } else {
-            T next[POINTS];
-            outside(points, above, below);
-            Filter::template apply<POINTS>(Samples{points, above, below}, sums[0],
-                                           [&](int i, T finished) { next[i] = finished; });
-            if constexpr (EDGES) between(next, column - RADIUS_COLUMNS);
 #pragma unroll
-            for (int i = 0; i < RADIUS_ROWS; ++i) {
-                above[i] = __shfl_up_sync(0xffffffff, next[POINTS - 1 - i], 1);
-                below[i] = __shfl_down_sync(0xffffffff, next[i], 1);
-            }
-            sweep<1>(next, above, below, to, beside);
+            for (int i = 0; i < RADIUS_ROWS; ++i) read_at<1>(from + (-1 - i), above + i);
+            for_all([&](int i) { read_at<ACCESS>(from + i, points + i); });
+#pragma unroll
+            for (int i = 0; i < RADIUS_ROWS; ++i) read_at<1>(from + (POINTS + i), below + i);
         }
+        take<EDGES>(points, above, below, to, column, beside);
+    }
+
+    // For one that reads ahead: a column's samples, from this lane's place there.
+    static __device__ __forceinline__ void read(Place<T> from, T (&points)[POINTS]) {
+        for_all([&](int i) { read_at<ACCESS>(from + i, points + i); });
+    }
+
+    // Takes such a column, which is no edge, and reads the next one in its place as its samples are no longer needed, from
+    // there. It is there when `ready` has been called.
+    template <class Beside, class Ready>
+    __device__ __forceinline__ void column_and_next(T (&points)[POINTS], Place<T> next, Place<T> to,
+                                                    const Beside& beside, const Ready& ready) {
+        // The point that is finished when warps are asked for: in the middle of the slot.
+        constexpr int READY = STAGES == 1 ? POINTS / 2 / ACCESS * ACCESS : 0;
+        T above[RADIUS_ROWS];
+        T below[RADIUS_ROWS];
+        pass(points, above, below);
+        take<false>(points, above, below, to, 0, [&](int i) {
+            beside(i);
+            // The outputs before this one, and they alone, are done with the samples before this.
+            const int end = i - RADIUS_ROWS;
+            if (i == READY) {
+                ready();
+                if constexpr (READY > RADIUS_ROWS) {
+#pragma unroll
+                    for (int k = ACCESS; k <= READY - RADIUS_ROWS; k += ACCESS) {
+                        read_at<ACCESS>(next + (k - ACCESS), points + k - ACCESS);
+                    }
+                }
+            } else if (i > READY && end >= ACCESS && end % ACCESS == 0) {
+                read_at<ACCESS>(next + (end - ACCESS), points + end - ACCESS);
+            }
+        });
+        constexpr int REST = (POINTS - 1 - RADIUS_ROWS) / ACCESS * ACCESS;
+#pragma unroll
+        for (int i = REST; i < POINTS; i += ACCESS) read_at<ACCESS>(next + i, points + i);
     }
 
     // The same for one that is no edge.
@@ -218,6 +268,33 @@ struct Warp {
     }
 
 private:
+    // What lies beside each lane's samples, from its neighbours.
+    static __device__ __forceinline__ void pass(const T (&points)[POINTS], T (&above)[RADIUS_ROWS],
+                                                T (&below)[RADIUS_ROWS]) {
+#pragma unroll
+        for (int i = 0; i < RADIUS_ROWS; ++i) {
+            above[i] = __shfl_up_sync(0xffffffff, points[POINTS - 1 - i], 1);
+            below[i] = __shfl_down_sync(0xffffffff, points[i], 1);
+        }
+    }
+
+    // All stages of a column in registers.
+    template <bool EDGES, class Beside>
+    __device__ __forceinline__ void take(const T (&points)[POINTS], T (&above)[RADIUS_ROWS], T (&below)[RADIUS_ROWS],
+                                         Place<T> to, int column, const Beside& beside) {
+        if constexpr (STAGES == 1) {
+            sweep<0>(points, above, below, to, beside);
+        } else {
+            T next[POINTS];
+            outside(points, above, below);
+            Filter::template apply<POINTS>(Samples{points, above, below}, sums[0],
+                                           [&](int i, T finished) { next[i] = finished; });
+            if constexpr (EDGES) between(next, column - RADIUS_COLUMNS);
+            pass(next, above, below);
+            sweep<1>(next, above, below, to, beside);
+        }
+    }
+
     // A lane's samples of a column, and those beside it.
     struct Samples {
         const T (&points)[POINTS];
@@ -281,6 +358,7 @@ private:
     // nothing is in it yet.
     __device__ __forceinline__ void begin() {
         __syncwarp();
+        const int first = threadIdx.x * POINTS;
 #pragma unroll 1
         for (int i = 0; i < POINTS; ++i) {
             // The row at each place under the filter.
@@ -296,7 +374,7 @@ private:
             }
             const T sum = Filter::first([&](int r) {
                 T sample;
-                read_at<1>(kept + rows[RADIUS_ROWS + r], &sample);
+                read_at<1>(kept + (place(first + rows[RADIUS_ROWS + r]) - place(first)), &sample);
                 return sample;
             });
             write_at<1>(behind + i, &sum);
@@ -306,8 +384,10 @@ private:
 };
 
 // What this block takes, for thread 0.
-template <typename T, int RADIUS_ROWS, int RADIUS_COLUMNS, int POINTS, int STAGES>
-__device__ __forceinline__ void lay_out(const Launch<T>& launch, Block& block) {
+template <class Stages>
+__device__ __forceinline__ void lay_out(const Launch<typename Stages::T>& launch, Block& block) {
+    constexpr int POINTS = Stages::POINTS, STAGES = Stages::STAGES;
+    constexpr int RADIUS_ROWS = Stages::RADIUS_ROWS, RADIUS_COLUMNS = Stages::RADIUS_COLUMNS;
     constexpr int WARP_REACH = STAGES * RADIUS_COLUMNS;
     const bool circular = launch.boundary == CIRCULAR;
     const int reach = launch.warps * WARP_REACH;
@@ -345,7 +425,7 @@ __device__ __forceinline__ void lay_out(const Launch<T>& launch, Block& block) {
     }
     const int start = circular ? begin - reach : most(begin - reach, -RADIUS_COLUMNS);
     const int stop = circular ? end + reach : least(end + reach, launch.columns + WARP_REACH);
-    const int lag = WARP_REACH + 1;
+    const int lag = WARP_REACH + 1 + Stages::AHEAD;
     for (int w = 0; w < launch.warps; ++w) {
         const int rest = reach - w * WARP_REACH;
         block.columns[w].first = most(start, begin - rest);
@@ -357,7 +437,7 @@ __device__ __forceinline__ void lay_out(const Launch<T>& launch, Block& block) {
     block.output += begin * launch.rows;
     block.begin = begin;
     block.end = end;
-    block.coming = start + LEAD;
+    block.coming = start + LEAD + Stages::AHEAD;
     block.leaving = start - launch.warps * lag;
     block.slots = end - block.leaving;
 }
@@ -365,9 +445,14 @@ __device__ __forceinline__ void lay_out(const Launch<T>& launch, Block& block) {
 // What a thread copies of each column: some runs of WIDE elements that lie next to each other, THREADS * WIDE apart. A
 // bit for each says whether the strip has it. Where each comes from is told by its distance from the column before the
 // one that comes: what lies around the image's end comes from there.
-template <typename T, int POINTS, int WIDE>
+template <class Stages, int WIDE>
 struct Pieces {
-    static constexpr int STEP = THREADS * WIDE;
+    typedef typename Stages::T T;
+    static constexpr int POINTS = Stages::POINTS;
+    // Where there are gaps, only so many threads that a step is one of whole groups of lanes.
+    static constexpr int GROUP_ROWS = Stages::GROUP * POINTS;
+    static constexpr int STEP = Stages::GAP == 0 ? THREADS * WIDE : THREADS * WIDE / GROUP_ROWS * GROUP_ROWS;
+    static constexpr int PLACES = Stages::GAP == 0 ? STEP : STEP + STEP / GROUP_ROWS * Stages::GAP;
     static constexpr int COUNT = (LANES * POINTS + STEP - 1) / STEP;
     static constexpr int BYTES = WIDE * (int)sizeof(T);
     static_assert(COUNT <= 16 && POINTS / COUNT >= 2, "bits, and a point for the beginning and the end of each");
@@ -383,17 +468,18 @@ struct Pieces {
         for (int k = 0; k < COUNT; ++k) {
             const int at = threadIdx.x * WIDE + k * STEP;
             from[k] = kept_number((unsigned int)((at < block.wrap ? at + rows : at) * sizeof(T)));
-            if (at < block.height) coming |= 1u << k;
-            if (at < block.to - block.from) leaving |= 1u << k;
+            const bool has_one = (int)threadIdx.x * WIDE < STEP;
+            if (has_one && at < block.height) coming |= 1u << k;
+            if (has_one && at < block.to - block.from) leaving |= 1u << k;
         }
     }
 
     // Piece k of a column. `before` is the strip's place in the column before it, and `column` that in the column.
     __device__ __forceinline__ void bring(int k, Place<T> to, const T* before) const {
-        copy_piece<BYTES>(coming, 1u << k, to + k * STEP, reinterpret_cast<const char*>(before) + from[k]);
+        copy_piece<BYTES>(coming, 1u << k, to + k * PLACES, reinterpret_cast<const char*>(before) + from[k]);
     }
     __device__ __forceinline__ void read(int k, Place<T> from, T (&to)[WIDE]) const {
-        read_piece(leaving, 1u << k, from + k * STEP, to);
+        read_piece(leaving, 1u << k, from + k * PLACES, to);
     }
     __device__ __forceinline__ void write(int k, T* column, const T (&from)[WIDE]) const {
         T* const first = reinterpret_cast<T*>(reinterpret_cast<char*>(column) + to);
@@ -458,8 +544,8 @@ template <class Stages, int WIDE>
 __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& launch) {
     typedef typename Stages::T T;
     constexpr int POINTS = Stages::POINTS, STAGES = Stages::STAGES;
-    constexpr int RADIUS_ROWS = Stages::RADIUS_ROWS, RADIUS_COLUMNS = Stages::RADIUS_COLUMNS;
-    typedef Pieces<T, POINTS, WIDE> Copies;
+    constexpr int RADIUS_COLUMNS = Stages::RADIUS_COLUMNS;
+    typedef Pieces<Stages, WIDE> Copies;
     constexpr int PITCH = Stages::PITCH;
     constexpr int WARP_REACH = STAGES * RADIUS_COLUMNS;
     DYNAMIC_SHARED(T, memory);
@@ -478,16 +564,23 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
     if (launch.boundary == CONSTANT) {
         for (int i = thread; i < PITCH; i += THREADS) constant[i] = T(launch.value);
     }
-    if (thread == 0) lay_out<T, RADIUS_ROWS, RADIUS_COLUMNS, POINTS, STAGES>(launch, block);
+    __shared__ Barrier met;
+    if (thread == 0) {
+        lay_out<Stages>(launch, block);
+        if constexpr (Stages::AHEAD) make_barrier(&met, WARPS);
+    }
     __syncthreads();
 
     const unsigned int own_ring = warp == 0 ? first_ring : ring;
     Stages stages(launch, block, memory + first_ring + warp * ring, own_ring, constant);
 
     const Copies copies(block, launch.rows);
-    const Place<T> coming_here = kept_place(memory + PAD + thread * WIDE);
+    // What of that is copied in the slots that are like any other.
+    unsigned int coming_now = copies.coming, leaving_now = copies.leaving;
+    const Place<T> coming_here = kept_place(memory + PAD + Stages::place(thread * WIDE));
     const Place<T> leaving_here =
-        kept_place(memory + first_ring + (launch.warps - 1) * ring + PAD + block.from + thread * WIDE);
+        kept_place(memory + first_ring + (launch.warps - 1) * ring + PAD +
+                   Stages::place(block.from + thread * WIDE));
     // Of the slots that are like any other: how many there are to come, where columns come from and go to, and
     // their places in the rings.
     int alike = 0;
@@ -509,20 +602,27 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
     const auto next = [](unsigned int place, unsigned int ring) {
         return least(place + PITCH, place + PITCH - ring);
     };
+    // What is copied while one of those computes, as it finishes its points.
+    T held[WIDE];
+    const auto copy = [&](int i) {
+        Copies now = copies;
+        if constexpr (Stages::AHEAD) {
+            now.coming = coming_now;
+            now.leaving = leaving_now;
+        }
+        constexpr int EACH = POINTS / Copies::COUNT;
+        const int k = i / EACH;
+        if (k >= Copies::COUNT) return;
+        if (i % EACH == 0) {
+            now.bring(k, coming_here + coming_to, before);
+            now.read(k, leaving_here + leaving_from, held);
+        } else if (i % EACH == EACH - 1) {
+            now.write(k, output, held);
+        }
+    };
     // One slot of those.
     const auto quickly = [&](int turn) {
-        T held[WIDE];
-        stages.inner_column(turn, stages.before + from, stages.behind + to, [&](int i) {
-            constexpr int EACH = POINTS / Copies::COUNT;
-            const int k = i / EACH;
-            if (k >= Copies::COUNT) return;
-            if (i % EACH == 0) {
-                copies.bring(k, coming_here + coming_to, before);
-                copies.read(k, leaving_here + leaving_from, held);
-            } else if (i % EACH == EACH - 1) {
-                copies.write(k, output, held);
-            }
-        });
+        stages.inner_column(turn, stages.before + from, stages.behind + to, copy);
         if constexpr (Stages::LOOKS) {
             looks.at_samples(looked_from);
             looks.at_outputs(leaving_from);
@@ -595,21 +695,34 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
         }
     };
     // Whether the slots from this one on are like any other: no stage sees an edge in them, a column comes in each, and
-    // one goes.
+    // one goes. Where stages read ahead, there may be none in all of them, as when a block begins and ends.
     const auto look_ahead = [&](int slot) {
         if (Stages::TURN > 1) alike = 0;
         if (warp >= launch.warps) return;
         const Columns columns = block.columns[warp];
         const int inner = circular ? columns.first : most(columns.first, WARP_REACH);
         const int outer = circular ? columns.last : least(columns.last, launch.columns - 1);
-        int until = least(outer - columns.zero, block.end - block.leaving);
+        int until = outer - columns.zero;
+        if constexpr (!Stages::AHEAD) until = least(until, block.end - block.leaving);
         const int column = columns.zero + slot;
         const int coming = block.coming + slot;
         const int leaving = block.leaving + slot;
         // The columns that come are neighbours in memory up to where they go round.
         const int of_image = around(coming, launch.columns);
-        until = least(until, least(block.high - block.coming, slot + launch.columns - of_image));
-        if (column < inner || coming < block.low || leaving < block.begin || slot >= until) return;
+        const int around_at = slot + launch.columns - of_image;
+        if constexpr (Stages::AHEAD) {
+            // None comes or goes in any of them, or one in each.
+            const bool comes = coming < block.high;
+            const bool leaves = leaving >= block.begin;
+            if (comes) until = least(until, least(block.high - block.coming, around_at));
+            until = least(until, (leaves ? block.end : block.begin) - block.leaving);
+            if (column < inner || coming < block.low || slot >= until) return;
+            coming_now = comes ? copies.coming : 0;
+            leaving_now = leaves ? copies.leaving : 0;
+        } else {
+            until = least(until, least(block.high - block.coming, around_at));
+            if (column < inner || coming < block.low || leaving < block.begin || slot >= until) return;
+        }
         alike = until - slot;
         from = place_of(column - block.low, own_depth) * PITCH;
         to = place_of(column - WARP_REACH - block.low, launch.depth) * PITCH;
@@ -624,27 +737,71 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
     };
     // The first slots only bring columns. A column that comes is for a slot LEAD later, one that goes was there before
     // the last barrier.
-    int slot = -LEAD;
+    int slot = -(LEAD + Stages::AHEAD);
     const auto end_slot = [&]() {
         ++slot;
         end_group();
         wait_groups<LEAD - 1>();
         meet<THREADS>();
     };
+    if constexpr (Stages::AHEAD) {
+        static_assert(Stages::TURN == 1 && !Stages::LOOKS, "columns are all alike");
+        // A warp arrives at the end of a slot, and sees in the next one that all have.
+        const unsigned int is_first = kept_number(thread % LANES == 0);
+        const Place<Barrier> meeting = kept_place(&met);
+        unsigned int parity = 1;
+        const auto arrive = [&]() {
+            end_group();
+            wait_groups<LEAD - 1>();
+            __syncwarp();
+            arrive_if(is_first, meeting);
+            parity ^= 1;
+        };
+        const auto all_are_there = [&]() { wait_at(meeting, parity); };
+        const unsigned int ring_before = kept_number(own_ring);
 #pragma unroll 1
-    while (true) {
-        if (alike >= Stages::TURN && Stages::turn_of(number) == 0) {
-            alike -= Stages::TURN;
+        while (true) {
+            if (alike > 0) {
+                all_are_there();
+                T points[POINTS];
+                stages.read(stages.before + from, points);
+                slot += alike;
+#pragma unroll 1
+                do {
+                    from = next(from, ring_before);
+                    stages.column_and_next(points, stages.before + from, stages.behind + to, copy, all_are_there);
+                    before += launch.rows;
+                    output += launch.rows;
+                    to = next(to, ring);
+                    coming_to = next(coming_to, first_ring);
+                    leaving_from = next(leaving_from, ring);
+                    arrive();
+                } while (--alike > 0);
+            } else {
+                if (slot >= block.slots) break;
+                all_are_there();
+                carefully(slot);
+                look_ahead(slot + 1);
+                ++slot;
+                arrive();
+            }
+        }
+    } else {
+#pragma unroll 1
+        while (true) {
+            if (alike >= Stages::TURN && Stages::turn_of(number) == 0) {
+                alike -= Stages::TURN;
 #pragma unroll
-            for (int turn = 0; turn < Stages::TURN; ++turn) {
-                quickly(turn);
+                for (int turn = 0; turn < Stages::TURN; ++turn) {
+                    quickly(turn);
+                    end_slot();
+                }
+            } else {
+                if (slot >= block.slots) break;
+                carefully(slot);
+                look_ahead(slot + 1);
                 end_slot();
             }
-        } else {
-            if (slot >= block.slots) break;
-            carefully(slot);
-            look_ahead(slot + 1);
-            end_slot();
         }
     }
     return looks.met_any(launch.near_zero);

@@ -37,6 +37,8 @@ struct TensorWarp {
     static constexpr int RADIUS_ROWS = SIZE / 2, RADIUS_COLUMNS = SIZE / 2;
     static constexpr int POINTS = HEIGHT / LANES, STAGES = 1;
     static constexpr int PITCH = HEIGHT + 2 * PAD;
+    static constexpr int GAP = 0, GROUP = LANES;
+    static constexpr bool AHEAD = false;
     static constexpr bool LOOKS = true;
     static constexpr int TURN = PLACES;
     static_assert(SPAN % 16 == 8, "the banks of 16 lanes' samples are apart");
@@ -106,6 +108,8 @@ struct TensorWarp {
             }
         }
     }
+
+    static __device__ __forceinline__ int place(int row) { return row; }
 
     // The place that a column finishes.
     static __device__ __forceinline__ int turn_of(int column) {

@@ -54,8 +54,12 @@ struct Kind {
     filter: [usize; 2],
     /// Rows of a strip that a lane holds.
     points: usize,
+    /// Places from a column to the next in shared memory.
+    pitch: usize,
     /// Sweeps that a warp does.
     stages: usize,
+    /// Slots that a column is in a warp's registers before its turn.
+    ahead: usize,
     /// Blocks that a multiprocessor holds.
     blocks: usize,
     /// Of 256 columns of two neighbouring segments, those of the longer one: what the blocks that have precedence on
@@ -75,7 +79,9 @@ const ON_TENSOR_CORES: Kind = Kind {
     single: false,
     filter: [7, 7],
     points: 6,
+    pitch: LANES * 6 + 2 * PAD,
     stages: 1,
+    ahead: 0,
     blocks: 2,
     share: 128,
     slot: 0.565,
@@ -89,15 +95,15 @@ static RUNS: AtomicU32 = AtomicU32::new(0);
 /// Measured on an H200, with driver 580: the square filters, then the others. Single sweeps of the latter in double go
 /// through tensor cores.
 const KINDS: [Kind; 18] = [
-    single("sweeps_images_float_03", [3, 3], [28, 2], [0.707, 430.0]),
-    single("sweeps_images_float_05", [5, 5], [28, 1], [0.921, 355.0]),
-    single("sweeps_images_float_07", [7, 7], [20, 1], [1.174, 260.0]),
-    single("sweeps_images_float_03x05", [3, 5], [28, 1], [0.665, 131.0]),
-    single("sweeps_images_float_05x03", [5, 3], [28, 2], [1.083, 119.0]),
-    single("sweeps_images_float_03x07", [3, 7], [20, 1], [0.633, 114.0]),
-    single("sweeps_images_float_07x03", [7, 3], [28, 2], [1.420, 96.0]),
-    single("sweeps_images_float_05x07", [5, 7], [20, 1], [0.902, 82.0]),
-    single("sweeps_images_float_07x05", [7, 5], [28, 1], [1.205, 77.0]),
+    single("sweeps_images_float_03", [3, 3], [24, 2], [0.575, 430.0]),
+    single("sweeps_images_float_05", [5, 5], [24, 1], [0.721, 355.0]),
+    single("sweeps_images_float_07", [7, 7], [24, 1], [1.308, 260.0]),
+    single("sweeps_images_float_03x05", [3, 5], [24, 1], [0.513, 131.0]),
+    single("sweeps_images_float_05x03", [5, 3], [28, 2], [0.991, 119.0]),
+    single("sweeps_images_float_03x07", [3, 7], [24, 1], [0.629, 114.0]),
+    single("sweeps_images_float_07x03", [7, 3], [28, 2], [1.331, 96.0]),
+    single("sweeps_images_float_05x07", [5, 7], [24, 1], [0.962, 82.0]),
+    single("sweeps_images_float_07x05", [7, 5], [24, 1], [0.968, 77.0]),
     double("sweeps_images_double_03", [3, 3], [19, 2], 192, [0.834, 252.0]),
     double("sweeps_images_double_05", [5, 5], [17, 1], 192, [1.005, 236.0]),
     double("sweeps_images_double_07", [7, 7], [11, 1], 192, [1.208, 191.0]),
@@ -111,7 +117,15 @@ const KINDS: [Kind; 18] = [
 
 /// In single both blocks of a multiprocessor are as fast.
 const fn single(name: &'static str, filter: [usize; 2], [points, stages]: [usize; 2], [slot, rate]: [f64; 2]) -> Kind {
-    Kind { name, single: true, filter, points, stages, blocks: 2, share: 128, slot, rate, table: 0 }
+    // Of eight lanes that read 16 bytes each, none reads in the banks of another: behind each so many there is a gap.
+    let gaps = match (points / 4).trailing_zeros() {
+        0 => 0,
+        1 => LANES / 4,
+        2 => LANES / 2,
+        _ => LANES,
+    };
+    let pitch = LANES * points + 4 * gaps + 2 * PAD;
+    Kind { name, single: true, filter, points, pitch, stages, ahead: 1, blocks: 2, share: 128, slot, rate, table: 0 }
 }
 
 const fn double(
@@ -121,7 +135,8 @@ const fn double(
     share: usize,
     [slot, rate]: [f64; 2],
 ) -> Kind {
-    Kind { name, single: false, filter, points, stages, blocks: 2, share, slot, rate, table: 0 }
+    let pitch = LANES * points + 2 * PAD;
+    Kind { name, single: false, filter, points, pitch, stages, ahead: 0, blocks: 2, share, slot, rate, table: 0 }
 }
 
 /// How one launch is laid out: see `struct Launch` of `cuda/sweeps_images.cuh`.
@@ -215,23 +230,22 @@ impl Kind {
 
     /// The columns in the rings between warps: what a boundary stands for has to be there.
     fn depth(&self, boundary: u32) -> usize {
-        if boundary == SYMMETRIC { self.radius()[1] + 1 } else { 2 }
+        2 * self.ahead + if boundary == SYMMETRIC { self.radius()[1] + 1 } else { 2 }
     }
 
     fn shared_bytes(&self, boundary: u32, warps: usize, depth: usize) -> usize {
-        let pitch = LANES * self.points + 2 * PAD;
         // The rings; and a column of the constant, or one that each warp keeps between its stages.
         let columns = (warps + 1) * depth + LEAD - 1 + usize::from(boundary == CONSTANT || self.table > 0);
         let keeps = self.stages > 1 && matches!(boundary, REPLICATE | SYMMETRIC);
-        let kept = if keeps { WARPS * LANES * self.points + 2 * PAD } else { 0 };
-        (columns * pitch + kept + self.table) * if self.single { size_of::<f32>() } else { size_of::<f64>() }
+        let kept = if keeps { WARPS * (self.pitch - 2 * PAD) + 2 * PAD } else { 0 };
+        (columns * self.pitch + kept + self.table) * if self.single { size_of::<f32>() } else { size_of::<f64>() }
     }
 
     /// How long a launch takes, in microseconds.
     fn time(&self, layout: &Layout, [_, columns, pages]: Size, capacity: usize, blocks: usize) -> f64 {
         let [_, reach] = self.reach(layout.warps);
-        let lag = self.stages * self.radius()[1] + 1;
-        let slots = columns.div_ceil(layout.segments) + 2 * reach + layout.warps * lag + LEAD;
+        let lag = self.stages * self.radius()[1] + 1 + self.ahead;
+        let slots = columns.div_ceil(layout.segments) + 2 * reach + layout.warps * lag + LEAD + self.ahead;
         let all = layout.strips * layout.segments * pages;
         // A block that has a multiprocessor for itself is not as many times as fast.
         let share = (all as f64 / capacity as f64).min(1.0) * blocks as f64 / self.blocks as f64;
@@ -513,8 +527,9 @@ mod tests {
         for kind in &KINDS {
             let ptx = archive::ptx(kind.name).unwrap().into_string().unwrap();
             let constant = |name: &str| constant_of(kind.name, name);
-            let told = ["lane_points", "warp_sweeps", "blocks_at_once"].map(constant);
-            assert_eq!(told, [kind.points, kind.stages, kind.blocks], "{}", kind.name);
+            let told = ["lane_points", "column_pitch", "warp_sweeps", "slots_between", "blocks_at_once"].map(constant);
+            let known = [kind.points, kind.pitch, kind.stages, 1 + kind.ahead, kind.blocks];
+            assert_eq!(told, known, "{}", kind.name);
             assert!(ptx.contains(".target sm_90\n"), "{}", kind.name);
         }
         let told = ["tensor_points", "tensor_table"].map(|name| constant_of(ON_TENSOR_CORES.name, name));
