@@ -1821,7 +1821,6 @@ const ON_TENSOR_CORES_OF_MANY: [([usize; 3], usize); 5] =
 /// and with those that they have to leave: infinities and NaN in corners, at edges and between strips, and samples so
 /// small that sums are rounded to -0 in the last sweep or before.
 fn sweeps_of_images_on_tensor_cores(cuda: Cuda) -> Outcome {
-    let show = |error: Error| error.to_string();
     let sizes = if StandIn::find().is_some() { &ON_TENSOR_CORES[..] } else { &ON_TENSOR_CORES_OF_MANY };
     for (number, &(size, sweeps)) in sizes.iter().enumerate() {
         let count: usize = size.iter().product();
@@ -1861,19 +1860,9 @@ fn sweeps_of_images_on_tensor_cores(cuda: Cuda) -> Outcome {
         }
         if let Some(stand_in) = StandIn::find() {
             // Four sweeps are a launch on tensor cores, and one that sees that it has nothing to do.
-            let from = array_with(&cuda, &ordinary(count, 2)).map_err(show)?;
-            let mut to = Compute::<f64>::array(&cuda, count).map_err(show)?;
-            let convolution = Convolution::new(size, filter(tame(49, 1), [7, 7, 1])?).with_sweeps(4);
-            let mut launches = || {
-                stand_in.reset();
-                cuda.convolution(&convolution, Source::Array(&from), Target::Array(&mut to), &Watch::new())
-                    .map_err(show)?;
-                Ok::<_, String>(
-                    (0..stand_in.calls()).filter(|&call| stand_in.call(call).contains("LaunchKernel")).count(),
-                )
-            };
-            if launches()? != 2 {
-                return Err(format!("{size:?}: {} launches", launches()?));
+            let launches = launches_of(&cuda, stand_in, size, [7, 7, 1], 4)?;
+            if launches != 2 {
+                return Err(format!("{size:?}: {launches} launches"));
             }
         }
     }

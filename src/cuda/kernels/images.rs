@@ -1,13 +1,12 @@
 //! Many sweeps of a filter over images that lie on the device, some of them in each launch:
 //! `cuda/sweeps_images.cu`.
 //!
-//! The kernel gives the bits of single sweeps. Chips of [`CAPABILITY`] load it, for arrays
+//! The kernel gives the bits of single sweeps. Chips of [`CAPABILITY`](super::CAPABILITY) load it, for arrays
 //! for which it is faster by the [numbers](Kind) that were measured; what it does not do goes by single sweeps.
 //!
 //! 7 x 7 in double goes through tensor cores, where that is faster still. What these may not compute right, they leave: of
 //! each launch of them, one of the ordinary kernel comes behind it, which has nothing to do as long as they left nothing.
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use bytemuck::{Pod, Zeroable};
@@ -16,9 +15,11 @@ use cudarc::driver::sys;
 use super::super::Element;
 use super::super::cut::Size;
 use super::super::module::{Function, Modules, Shape, launch};
-use super::super::pace::SharedPace;
+use super::several::{Several, SeveralPlan};
 use super::tensor::near_zero;
-use super::{Area, CAPABILITY, CIRCULAR, CONSTANT, LoadOnce, Loaded, MEASURED_ON, Plan, REPLICATE, SYMMETRIC, word};
+use super::{
+    Area, CIRCULAR, CONSTANT, LoadOnce, Loaded, MEASURED_ON, Plan, REPLICATE, SYMMETRIC, measured_multiprocessors, word,
+};
 use crate::stencil::{Boundary, Error, Filter};
 
 /// Threads of a warp, and the most warps of a block that sweep.
@@ -152,14 +153,6 @@ impl Kind {
         self.radius().map(|radius| warps * self.stages * radius)
     }
 
-    /// The layout for some of so many sweeps that takes least time for each, and that time, if that is less than a single
-    /// sweep takes; on so many multiprocessors.
-    fn layout(&self, size: Size, boundary: u32, sweeps: usize, multiprocessors: usize) -> Option<(f64, Layout)> {
-        let layouts = (1..=WARPS.min(sweeps / self.stages))
-            .filter_map(|warps| self.layout_of_warps(size, boundary, warps, multiprocessors));
-        layouts.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|&(time, _)| time < self.single(size, multiprocessors))
-    }
-
     /// How long a single sweep takes.
     fn single(&self, size: Size, multiprocessors: usize) -> f64 {
         let rate = 1e3 * self.rate * multiprocessors as f64 / MEASURED_ON;
@@ -224,7 +217,12 @@ impl Kind {
         let columns = (warps + 1) * depth + LEAD - 1 + usize::from(boundary == CONSTANT || self.table > 0);
         let keeps = self.stages > 1 && matches!(boundary, REPLICATE | SYMMETRIC);
         let kept = if keeps { WARPS * LANES * self.points + 2 * PAD } else { 0 };
-        (columns * pitch + kept + self.table) * if self.single { size_of::<f32>() } else { size_of::<f64>() }
+        (columns * pitch + kept + self.table) * self.element()
+    }
+
+    /// Bytes of an element.
+    fn element(&self) -> usize {
+        if self.single { size_of::<f32>() } else { size_of::<f64>() }
     }
 
     /// How long a launch takes, in microseconds.
@@ -267,35 +265,38 @@ struct Argument {
 
 /// How some sweeps are done in one launch: by the ordinary kernel, or on tensor cores with that kernel behind them.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Chosen {
+struct Way {
+    sweeps: usize,
     /// For each sweep.
     time: f64,
     layout: Layout,
     on_tensor_cores: Option<Layout>,
 }
 
-/// The fastest way to do some of so many sweeps; `None` where single sweeps had better be.
-fn choose(
-    kind: &Kind,
-    tensor: bool,
-    size: Size,
-    boundary: u32,
-    sweeps: usize,
-    multiprocessors: usize,
-) -> Option<Chosen> {
-    let ordinary = kind.layout(size, boundary, sweeps, multiprocessors);
-    let ordinary = ordinary.map(|(time, layout)| Chosen { time, layout, on_tensor_cores: None });
+/// The ways to do up to so many sweeps in one launch that are faster than single sweeps.
+fn ways(kind: &Kind, tensor: bool, size: Size, boundary: u32, sweeps: usize, multiprocessors: usize) -> Vec<Way> {
+    let several = |warps: &usize| (2..=sweeps).contains(&(warps * kind.stages));
+    let ordinary = (1..=WARPS).filter(several).filter_map(|warps| {
+        let (time, layout) = kind.layout_of_warps(size, boundary, warps, multiprocessors)?;
+        Some(Way { sweeps: warps * kind.stages, time, layout, on_tensor_cores: None })
+    });
     // What tensor cores copy begins and ends at multiples of 16 bytes: columns do, and strips with such a reach.
     let pairs = tensor && kind.filter == ON_TENSOR_CORES.filter && !kind.single && size[0].is_multiple_of(2);
-    let on_tensor_cores = [2, WARPS].into_iter().filter(|&warps| pairs && warps <= sweeps).filter_map(|warps| {
+    let on_tensor_cores = [2, WARPS].into_iter().filter(|warps| pairs && several(warps)).filter_map(|warps| {
         let (time, tensor) = ON_TENSOR_CORES.layout_of_warps(size, boundary, warps, multiprocessors)?;
         let (_, layout) = kind.layout_of_warps(size, boundary, warps, multiprocessors)?;
         // The ordinary kernel comes behind, and sees that it has nothing to do.
         let time = time + LAUNCH / warps as f64;
-        let faster = time < kind.single(size, multiprocessors);
-        (faster && tensor.lanes == LANES).then_some(Chosen { time, layout, on_tensor_cores: Some(tensor) })
+        (tensor.lanes == LANES).then_some(Way { sweeps: warps, time, layout, on_tensor_cores: Some(tensor) })
     });
-    on_tensor_cores.chain(ordinary).min_by(|a, b| a.time.total_cmp(&b.time))
+    let single = kind.single(size, multiprocessors);
+    on_tensor_cores.chain(ordinary).filter(|way| way.time < single).collect()
+}
+
+/// The fastest of them for so many sweeps; `None` where single sweeps had better be.
+fn fastest(ways: &[Way], sweeps: usize) -> Option<&Way> {
+    let fits = ways.iter().filter(|way| way.sweeps <= sweeps);
+    fits.min_by(|a, b| a.time.total_cmp(&b.time))
 }
 
 /// Whether what stands outside is finite, and not so near to zero that tensor cores may get a zero's sign wrong.
@@ -316,7 +317,7 @@ pub(super) fn time_of_a_sweep<T: Element>(
     multiprocessors: usize,
 ) -> Option<f64> {
     let kind = Kind::of::<T>(filter)?;
-    choose(kind, true, size, boundary, sweeps, multiprocessors).map(|chosen| chosen.time)
+    fastest(&ways(kind, true, size, boundary, sweeps, multiprocessors), sweeps).map(|way| way.time)
 }
 
 /// How several sweeps of a convolution over a whole array are launched; `None` where single sweeps had better be.
@@ -333,48 +334,35 @@ pub(super) fn plan<'a, T: Element>(
     single: Box<dyn Plan<T> + 'a>,
 ) -> Result<Box<dyn Plan<T> + 'a>, Error> {
     let size @ [rows, columns, _] = area.tile.size();
-    let span = area.tile.span();
-    let whole = !span.is_empty() && span.len() == area.tile.samples();
-    let device = modules.device().filter(|device| device.capability == CAPABILITY);
-    let (Some(kind), Some(device)) = (Kind::of::<T>(filter.size()), device) else {
-        return Ok(single);
-    };
-    let multiprocessors = device.multiprocessors.max(1) as usize;
-    let fits = whole && area.queued && area.sweeps > 1 && rows.max(columns) <= MOST_PLACES;
-    if !fits {
+    if !area.is_swept() || rows.max(columns) > MOST_PLACES {
         return Ok(single);
     }
+    let (Some(kind), Some(multiprocessors)) = (Kind::of::<T>(filter.size()), measured_multiprocessors(modules)) else {
+        return Ok(single);
+    };
     let word = word(boundary);
     let value = boundary.constant().to_f64();
     let near_zero = near_zero(filter.values());
     // With entries that are infinite or NaN all results are, and would be computed twice.
     let plain = filter.values().iter().all(|entry| entry.to_f64().is_finite()) && is_plain(value, near_zero);
-    let Some(chosen) = choose(kind, plain, size, word, area.sweeps, multiprocessors) else { return Ok(single) };
+    let ways = ways(kind, plain, size, word, area.sweeps, multiprocessors);
+    if ways.is_empty() {
+        return Ok(single);
+    }
     let entries = (c"F", bytemuck::cast_slice(filter.values()));
     let Loaded { function, module } = loaded.get(modules, area.queued, kind.name, entries, c"sweeps_images")?;
     let functions = [function.clone(), module.function(c"sweeps_images_aligned")?];
-    let on_tensor_cores = match chosen.on_tensor_cores.is_some() {
-        true => Some(OnTensorCores {
-            function: module.function(c"sweeps_images_tensor_aligned")?,
-            near_zero,
-            run: RUNS.fetch_add(1, Ordering::Relaxed) % (u32::MAX - 1) + 1,
-        }),
-        false => None,
+    let on_tensor_cores = || -> Result<OnTensorCores, Error> {
+        let function = module.function(c"sweeps_images_tensor_aligned")?;
+        Ok(OnTensorCores { function, near_zero, run: RUNS.fetch_add(1, Ordering::Relaxed) % (u32::MAX - 1) + 1 })
     };
+    let tensor = ways.iter().any(|way| way.on_tensor_cores.is_some());
+    let on_tensor_cores = tensor.then(on_tensor_cores).transpose()?;
     for function in functions.iter().chain(on_tensor_cores.as_ref().map(|tensor| &tensor.function)) {
         function.allow_shared(MOST_SHARED - SHARED_BESIDE)?;
     }
-    Ok(Box::new(ImagesPlan {
-        single,
-        functions,
-        pace: module.pace(area.shared),
-        kind,
-        size,
-        boundary: word,
-        value,
-        multiprocessors,
-        on_tensor_cores,
-    }))
+    let launches = Launches { functions, kind, ways, size, boundary: word, value, on_tensor_cores };
+    Ok(Box::new(SeveralPlan { single, pace: module.pace(area.shared), launches }))
 }
 
 /// The kernel on tensor cores.
@@ -384,33 +372,21 @@ struct OnTensorCores {
     run: u32,
 }
 
-/// Sweeps over a whole array, several in a launch.
-struct ImagesPlan<'a, T> {
-    single: Box<dyn Plan<T> + 'a>,
+/// The launches over an array.
+struct Launches {
     /// For any address, and where columns and strips begin and end at multiples of 16 bytes.
     functions: [Function; 2],
-    pace: &'a SharedPace,
     kind: &'static Kind,
+    ways: Vec<Way>,
     size: Size,
     boundary: u32,
     value: f64,
-    multiprocessors: usize,
     on_tensor_cores: Option<OnTensorCores>,
 }
 
-impl<T: Element> ImagesPlan<'_, T> {
-    fn chosen(&self, sweeps: usize) -> Option<Chosen> {
-        let tensor = self.on_tensor_cores.is_some();
-        let chosen = choose(self.kind, tensor, self.size, self.boundary, sweeps, self.multiprocessors);
-        chosen.filter(|chosen| self.sweeps_of(chosen) > 1)
-    }
-
-    fn sweeps_of(&self, chosen: &Chosen) -> usize {
-        chosen.layout.warps * self.kind.stages
-    }
-
+impl Launches {
     /// Launches a kernel of this kind, as a part of a run that tensor cores take part in, or of none: 0.
-    fn launch(
+    fn submit(
         &self,
         stream: sys::CUstream,
         function: &Function,
@@ -443,50 +419,33 @@ impl<T: Element> ImagesPlan<'_, T> {
     }
 }
 
-impl<T: Element> Plan<T> for ImagesPlan<'_, T> {
-    fn pace(&self) -> &SharedPace {
-        self.pace
-    }
+impl Several for Launches {
+    type Layout = Way;
 
-    fn units(&self) -> usize {
-        self.single.units()
-    }
-
-    fn fused(&self, sweeps: usize) -> Result<usize, Error> {
-        match self.chosen(sweeps) {
-            Some(chosen) => Ok(self.sweeps_of(&chosen)),
-            None => self.single.fused(sweeps),
-        }
+    fn fastest(&self, sweeps: usize) -> Option<(usize, &Way)> {
+        fastest(&self.ways, sweeps).map(|way| (way.sweeps, way))
     }
 
     fn together(&self) -> usize {
         if self.on_tensor_cores.is_some() { WARPS } else { 1 }
     }
 
-    fn first_output(&self) -> usize {
-        self.single.first_output()
-    }
-
-    fn sweep(&self, stream: sys::CUstream, sweeps: usize, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
-        let chosen = self.chosen(sweeps).filter(|chosen| self.sweeps_of(chosen) == sweeps);
-        let Some(Chosen { layout, on_tensor_cores, .. }) = chosen else {
-            return self.single.sweep(stream, sweeps, buffers);
-        };
+    fn launch(
+        &self,
+        stream: sys::CUstream,
+        &Way { layout, on_tensor_cores, .. }: &Way,
+        buffers: [sys::CUdeviceptr; 2],
+        aligned: bool,
+    ) -> Result<(), Error> {
         let [reach, _] = self.kind.reach(layout.warps);
-        let aligned = |elements: usize| (elements * size_of::<T>()).is_multiple_of(16);
-        let addresses_aligned = buffers.iter().all(|address| address.is_multiple_of(16));
-        let all_aligned =
-            aligned(self.size[0]) && aligned(reach) && aligned(layout.lanes * self.kind.points) && addresses_aligned;
+        let in_pieces = |elements: usize| (elements * self.kind.element()).is_multiple_of(16);
+        let all_aligned = aligned && [self.size[0], reach, layout.lanes * self.kind.points].into_iter().all(in_pieces);
         let mut turn = 0;
-        if let (Some(of), Some(tensor), true) = (on_tensor_cores, &self.on_tensor_cores, addresses_aligned) {
+        if let (Some(of), Some(tensor), true) = (on_tensor_cores, &self.on_tensor_cores, aligned) {
             turn = tensor.run;
-            self.launch(stream, &tensor.function, of, [turn, tensor.near_zero], buffers)?;
+            self.submit(stream, &tensor.function, of, [turn, tensor.near_zero], buffers)?;
         }
-        self.launch(stream, &self.functions[usize::from(all_aligned)], layout, [turn, 0], buffers)
-    }
-
-    fn part(&self, stream: sys::CUstream, units: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
-        self.single.part(stream, units, buffers)
+        self.submit(stream, &self.functions[usize::from(all_aligned)], layout, [turn, 0], buffers)
     }
 }
 
@@ -527,23 +486,25 @@ mod tests {
     fn tensor_cores_do_what_they_are_faster_at() {
         let kind = |side: usize| Kind::of::<f64>([side, side, 1]).unwrap();
         let goes = |side, size, sweeps| {
-            let chosen = choose(kind(side), true, size, CIRCULAR, sweeps, 132)?;
-            chosen.on_tensor_cores.map(|layout| (layout.warps, chosen.layout.warps))
+            let ways = ways(kind(side), true, size, CIRCULAR, sweeps, 132);
+            let way = fastest(&ways, sweeps)?;
+            way.on_tensor_cores.map(|layout| (layout.warps, way.layout.warps))
         };
         assert_eq!(goes(7, [8192, 8192, 1], 200), Some((4, 4)));
         assert_eq!(goes(7, [8192, 8192, 1], 5), Some((4, 4)));
         assert_eq!(goes(7, [8191, 8192, 1], 200), None);
         assert_eq!(goes(7, [190, 1 << 20, 1], 200), None);
         assert_eq!(goes(5, [8192, 8192, 1], 200), None);
-        let none = choose(kind(7), false, [8192, 8192, 1], CIRCULAR, 200, 132).unwrap();
-        assert!(none.on_tensor_cores.is_none());
+        let none = ways(kind(7), false, [8192, 8192, 1], CIRCULAR, 200, 132);
+        assert!(!none.is_empty() && none.iter().all(|way| way.on_tensor_cores.is_none()));
         for boundary in 0..4 {
             for rows in [192, 194, 1000, 8192] {
                 let size = [rows, 8192, 3];
-                let Some(chosen) = choose(kind(7), true, size, boundary, 200, 132) else { continue };
-                let Some(layout) = chosen.on_tensor_cores else { continue };
-                check(&ON_TENSOR_CORES, &layout, size, boundary, 200);
-                check(kind(7), &chosen.layout, size, boundary, 200);
+                for way in ways(kind(7), true, size, boundary, 200, 132) {
+                    let Some(layout) = way.on_tensor_cores else { continue };
+                    check(&ON_TENSOR_CORES, &layout, size, boundary, 200);
+                    check(kind(7), &way.layout, size, boundary, 200);
+                }
             }
         }
     }
@@ -588,9 +549,10 @@ mod tests {
                         for boundary in 0..4 {
                             for sweeps in [2, 3, 4, 7, 200] {
                                 let size = [rows, columns, pages];
-                                let Some((_, layout)) = kind.layout(size, boundary, sweeps, 132) else { continue };
-                                found += 1;
-                                check(kind, &layout, size, boundary, sweeps);
+                                for way in ways(kind, false, size, boundary, sweeps, 132) {
+                                    found += 1;
+                                    check(kind, &way.layout, size, boundary, sweeps);
+                                }
                             }
                         }
                     }
@@ -619,7 +581,8 @@ mod tests {
     fn large_images_do_as_many_sweeps_a_launch_as_there_are_warps_for() {
         for kind in &KINDS {
             for boundary in 0..4 {
-                let (_, layout) = kind.layout([8192, 8192, 1], boundary, 200, 132).unwrap();
+                let ways = ways(kind, false, [8192, 8192, 1], boundary, 200, 132);
+                let layout = fastest(&ways, 200).unwrap().layout;
                 assert_eq!(layout.warps, WARPS, "{}, {boundary}: {layout:?}", kind.name);
             }
         }

@@ -4,7 +4,6 @@
 //! sweeps. It is for every chip, and used where a [model](Kind) says that it is faster than what else there is.
 
 use std::collections::VecDeque;
-use std::ops::Range;
 use std::sync::{Mutex, TryLockError};
 
 use bytemuck::{Pod, Zeroable};
@@ -13,7 +12,7 @@ use cudarc::driver::sys;
 use super::super::Element;
 use super::super::cut::Size;
 use super::super::module::{Function, Modules, Shape, launch};
-use super::super::pace::SharedPace;
+use super::several::{Several, SeveralPlan};
 use super::{Area, CAPABILITY, CIRCULAR, LoadOnce, Loaded, MEASURED_ON, Plan, SYMMETRIC, images, word};
 use crate::stencil::{Boundary, Error, Filter};
 
@@ -350,12 +349,10 @@ impl Tilings {
         filter: &Filter<T>,
         boundary: Boundary<T>,
     ) -> Option<Tilings> {
-        let size = area.tile.size();
-        let span = area.tile.span();
-        let whole = !span.is_empty() && span.len() == area.tile.samples();
-        if !whole || !area.queued || area.sweeps < 2 {
+        if !area.is_swept() {
             return None;
         }
+        let size = area.tile.size();
         let device = modules.device()?;
         let multiprocessors = device.multiprocessors.max(1) as usize;
         let chip = Chip { multiprocessors, measured: device.capability == CAPABILITY };
@@ -455,23 +452,20 @@ pub(super) fn plan<'a, T: Element>(
     if let Some(bytes) = shared.filter(|&bytes| bytes > SHARED_EVERYWHERE) {
         function.allow_shared(bytes)?;
     }
-    Ok(Box::new(TilesPlan {
-        single,
+    let launches = Launches {
         function,
-        pace: module.pace(area.shared),
         tilings,
         size: area.tile.size(),
         filter: filter.size(),
         boundary: word(boundary),
         value: boundary.constant().to_f64(),
-    }))
+    };
+    Ok(Box::new(SeveralPlan { single, pace: module.pace(area.shared), launches }))
 }
 
-/// Sweeps over a whole array, several in a launch.
-struct TilesPlan<'a, T> {
-    single: Box<dyn Plan<T> + 'a>,
+/// The launches over an array.
+struct Launches<'a> {
     function: &'a Function,
-    pace: &'a SharedPace,
     tilings: Tilings,
     size: Size,
     filter: Size,
@@ -479,27 +473,20 @@ struct TilesPlan<'a, T> {
     value: f64,
 }
 
-impl<T: Element> Plan<T> for TilesPlan<'_, T> {
-    fn pace(&self) -> &SharedPace {
-        self.pace
+impl Several for Launches<'_> {
+    type Layout = Tiling;
+
+    fn fastest(&self, sweeps: usize) -> Option<(usize, &Tiling)> {
+        self.tilings.least(sweeps).map(|tiling| (tiling.sweeps, tiling))
     }
 
-    fn units(&self) -> usize {
-        self.single.units()
-    }
-
-    fn fused(&self, sweeps: usize) -> Result<usize, Error> {
-        self.tilings.least(sweeps).map_or_else(|| self.single.fused(sweeps), |tiling| Ok(tiling.sweeps))
-    }
-
-    fn first_output(&self) -> usize {
-        self.single.first_output()
-    }
-
-    fn sweep(&self, stream: sys::CUstream, sweeps: usize, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
-        let Some(tiling) = self.tilings.each.iter().find(|tiling| tiling.sweeps == sweeps) else {
-            return self.single.sweep(stream, sweeps, buffers);
-        };
+    fn launch(
+        &self,
+        stream: sys::CUstream,
+        tiling: &Tiling,
+        buffers: [sys::CUdeviceptr; 2],
+        _: bool,
+    ) -> Result<(), Error> {
         let [rows, columns, pages] = self.size;
         let (pitch, buffer) = tiling.buffer(self.tilings.kind, self.filter);
         let pairs = [tiling.region, tiling.tiles, tiling.patches];
@@ -516,21 +503,17 @@ impl<T: Element> Plan<T> for TilesPlan<'_, T> {
             patches,
             pitch: pitch as i32,
             buffer: buffer as i32,
-            sweeps: sweeps as i32,
+            sweeps: tiling.sweeps as i32,
             boundary: self.boundary as i32,
             height: self.filter[0] as i32,
             width: self.filter[1] as i32,
             tiles_turn: turn(tiling.tiles[0]),
             patches_turn: turn(tiling.patches[0]),
         };
-        let shape = Shape::prepared(tiling.blocks(pages), tiling.threads(), 2 * buffer * size_of::<T>())?;
+        let shape = Shape::prepared(tiling.blocks(pages), tiling.threads(), 2 * buffer * self.tilings.kind.element())?;
         // SAFETY: the kernel reads the array's samples, and writes its outputs, at addresses where the caller has as
         // many.
         unsafe { launch(self.function, stream, shape, &argument) }
-    }
-
-    fn part(&self, stream: sys::CUstream, units: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
-        self.single.part(stream, units, buffers)
     }
 }
 

@@ -1,10 +1,8 @@
 //! Many sweeps of a 3 x 3 x 3 filter over volumes that lie on the device, two of them in each launch:
 //! `cuda/sweeps_volumes.cu`.
 //!
-//! The kernel gives the bits of single sweeps. Chips of [`CAPABILITY`] load it, for volumes for which it is faster by
+//! The kernel gives the bits of single sweeps. Chips of [`CAPABILITY`](super::CAPABILITY) load it, for volumes for which it is faster by
 //! the [numbers](Kind) that were measured; what it does not do goes by single sweeps.
-
-use std::ops::Range;
 
 use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
@@ -12,8 +10,8 @@ use cudarc::driver::sys;
 use super::super::Element;
 use super::super::cut::Size;
 use super::super::module::{Function, Modules, Shape, launch};
-use super::super::pace::SharedPace;
-use super::{Area, CAPABILITY, CIRCULAR, LoadOnce, Loaded, MEASURED_ON, Plan, word};
+use super::several::{Several, SeveralPlan};
+use super::{Area, CIRCULAR, LoadOnce, Loaded, MEASURED_ON, Plan, measured_multiprocessors, word};
 use crate::stencil::{Boundary, Error, Filter};
 
 /// The sweeps of a launch.
@@ -294,16 +292,12 @@ pub(super) fn plan<'a, T: Element>(
     single: Box<dyn Plan<T> + 'a>,
 ) -> Result<Box<dyn Plan<T> + 'a>, Error> {
     let size = area.tile.size();
-    let span = area.tile.span();
-    let whole = !span.is_empty() && span.len() == area.tile.samples();
-    let device = modules.device().filter(|device| device.capability == CAPABILITY);
-    let Some(device) = device.filter(|_| whole && area.queued && area.sweeps >= SWEEPS && filter.size() == FILTER)
-    else {
+    if !area.is_swept() || filter.size() != FILTER {
         return Ok(single);
-    };
+    }
+    let Some(multiprocessors) = measured_multiprocessors(modules) else { return Ok(single) };
     let kind = Kind::of::<T>();
     let word = word(boundary);
-    let multiprocessors = device.multiprocessors.max(1) as usize;
     let layout = |at_once: usize| kind.layout(size, word, at_once, multiprocessors);
     let at_once = layout(kind.rows);
     let Some(one_by_one) = layout(1) else {
@@ -331,8 +325,8 @@ pub(super) fn plan<'a, T: Element>(
         }
         None => None,
     };
-    let (pace, value) = (module.pace(area.shared), boundary.constant().to_f64());
-    Ok(Box::new(VolumesPlan { single, one_by_one, at_once, pace, size, boundary: word, value }))
+    let launches = Launches { one_by_one, at_once, size, boundary: word, value: boundary.constant().to_f64() };
+    Ok(Box::new(SeveralPlan { single, pace: module.pace(area.shared), launches }))
 }
 
 /// One of the two kernels, and its launch.
@@ -342,40 +336,31 @@ struct Way {
     shape: Shape,
 }
 
-/// Sweeps over a whole volume, two in a launch.
-struct VolumesPlan<'a, T> {
-    single: Box<dyn Plan<T> + 'a>,
+/// The launches over a volume.
+struct Launches {
     one_by_one: Way,
     /// Where columns begin at multiples of 16 bytes, if the volume does.
     at_once: Option<Way>,
-    pace: &'a SharedPace,
     size: Size,
     boundary: u32,
     value: f64,
 }
 
-impl<T: Element> Plan<T> for VolumesPlan<'_, T> {
-    fn pace(&self) -> &SharedPace {
-        self.pace
+impl Several for Launches {
+    /// Each way has its own, which the addresses decide.
+    type Layout = ();
+
+    fn fastest(&self, sweeps: usize) -> Option<(usize, &())> {
+        (sweeps >= SWEEPS).then_some((SWEEPS, &()))
     }
 
-    fn units(&self) -> usize {
-        self.single.units()
-    }
-
-    fn fused(&self, sweeps: usize) -> Result<usize, Error> {
-        if sweeps >= SWEEPS { Ok(SWEEPS) } else { self.single.fused(sweeps) }
-    }
-
-    fn first_output(&self) -> usize {
-        self.single.first_output()
-    }
-
-    fn sweep(&self, stream: sys::CUstream, sweeps: usize, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
-        if sweeps != SWEEPS {
-            return self.single.sweep(stream, sweeps, buffers);
-        }
-        let aligned = buffers.iter().all(|address| address.is_multiple_of(16));
+    fn launch(
+        &self,
+        stream: sys::CUstream,
+        (): &(),
+        buffers: [sys::CUdeviceptr; 2],
+        aligned: bool,
+    ) -> Result<(), Error> {
         let way = self.at_once.as_ref().filter(|_| aligned).unwrap_or(&self.one_by_one);
         let Layout { down, across, lanes, strips, schedule } = way.layout;
         let [rows, columns, pages] = self.size;
@@ -398,10 +383,6 @@ impl<T: Element> Plan<T> for VolumesPlan<'_, T> {
         // SAFETY: the kernel reads the volume's samples, and writes its outputs, at addresses where the caller has as
         // many.
         unsafe { launch(&way.function, stream, way.shape, &argument) }
-    }
-
-    fn part(&self, stream: sys::CUstream, units: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
-        self.single.part(stream, units, buffers)
     }
 }
 
