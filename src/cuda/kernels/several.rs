@@ -15,7 +15,7 @@ pub(super) trait Several {
     /// How one of them is laid out.
     type Layout;
 
-    /// How many of so many sweeps a launch does, more than one, and how; `None` where single sweeps had better be.
+    /// How many of so many sweeps a launch does, and how; `None` where the kernel for single sweeps had better do them.
     fn fastest(&self, sweeps: usize) -> Option<(usize, &Self::Layout)>;
 
     /// See [`Plan::together`].

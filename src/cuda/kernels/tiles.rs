@@ -702,6 +702,12 @@ mod tests {
                 assert!(!goes_to_images::<f32>(filter, small, boundary, 200, 132), "{filter:?}, {boundary}");
             }
         }
+        for filter in OF_LINES {
+            for boundary in 0..4 {
+                assert!(goes_to_images::<f32>(filter, [8192, 8192, 1], boundary, 200, 132), "{filter:?}, {boundary}");
+                assert!(!goes_to_images::<f32>(filter, [64, 64, 1], boundary, 200, 132), "{filter:?}, {boundary}");
+            }
+        }
         // What the tests of the engines rely on, with the multiprocessors of the stand-in for the driver.
         for (filter, rows, columns) in [
             ([3, 3, 1], 1200, 160),
@@ -723,6 +729,9 @@ mod tests {
     /// The filters that the kernel of `images` is for.
     const OF_IMAGES: [Size; 9] =
         [[3, 3, 1], [5, 5, 1], [7, 7, 1], [3, 5, 1], [5, 3, 1], [3, 7, 1], [7, 3, 1], [5, 7, 1], [7, 5, 1]];
+
+    /// Those of one row or one column that it is for in single.
+    const OF_LINES: [Size; 6] = [[1, 3, 1], [1, 5, 1], [1, 7, 1], [3, 1, 1], [5, 1, 1], [7, 1, 1]];
 
     /// A filter, a boundary, the rows and columns of an image, and how many sweeps.
     type Case = (Size, u32, [usize; 2], usize);
@@ -766,7 +775,7 @@ mod tests {
         ([7, 5, 1], 3, [842, 160], 9),
     ];
 
-    const IN_SINGLE: [Case; 24] = [
+    const IN_SINGLE: [Case; 39] = [
         ([3, 5, 1], 0, [896, 120], 4),
         ([3, 5, 1], 1, [1057, 120], 9),
         ([3, 5, 1], 2, [1405, 80], 4),
@@ -791,5 +800,20 @@ mod tests {
         ([7, 5, 1], 1, [1053, 80], 6),
         ([7, 5, 1], 2, [1247, 80], 8),
         ([7, 5, 1], 3, [897, 80], 9),
+        ([1, 3, 1], 0, [1920, 160], 8),
+        ([1, 3, 1], 3, [1605, 160], 9),
+        ([1, 5, 1], 1, [1792, 230], 4),
+        ([1, 5, 1], 2, [1196, 350], 4),
+        ([1, 5, 1], 3, [1280, 230], 4),
+        ([1, 7, 1], 0, [896, 350], 4),
+        ([1, 7, 1], 2, [1605, 230], 4),
+        ([1, 7, 1], 3, [1605, 160], 4),
+        ([3, 1, 1], 0, [1920, 160], 32),
+        ([3, 1, 1], 1, [1793, 230], 33),
+        ([3, 1, 1], 3, [1792, 230], 27),
+        ([5, 1, 1], 2, [1196, 80], 16),
+        ([5, 1, 1], 3, [1344, 80], 14),
+        ([7, 1, 1], 0, [1053, 80], 9),
+        ([7, 1, 1], 2, [1196, 80], 24),
     ];
 }
