@@ -1,6 +1,7 @@
 // Many sweeps of a filter over images in one launch, for chips of compute capability 9.0: see sweeps_images.cuh.
 //
-// Compiled for -DREAL=float and -DREAL=double, and for each filter's -DROWS and -DCOLUMNS: odd, from 3 to 7.
+// Compiled for -DREAL=float and -DREAL=double, and for each filter's -DROWS and -DCOLUMNS: odd, from 3 to 7, and in
+// single one of them may be 1.
 
 #include "sweeps_images.cuh"
 
@@ -16,7 +17,9 @@ struct Tuned {
     bool ahead;
 };
 constexpr bool DOUBLE = sizeof(REAL) == 8;
-constexpr Tuned TUNED = !DOUBLE        ? Tuned{COLUMNS == 3 && ROWS > 3 ? 28 : 24, COLUMNS == 3 ? 2 : 1, 2, true}
+constexpr Tuned TUNED = COLUMNS == 1   ? Tuned{28, ROWS == 3 ? 8 : 4, 4, false}
+                        : ROWS == 1    ? (COLUMNS == 7 ? Tuned{28, 1, 2, false} : Tuned{20, COLUMNS == 3 ? 2 : 1, 3, false})
+                        : !DOUBLE      ? Tuned{COLUMNS == 3 && ROWS > 3 ? 28 : 24, COLUMNS == 3 ? 2 : 1, 2, true}
                         : COLUMNS == 3 ? Tuned{ROWS == 3 ? 19 : 17, 2, 2, false}
                         : COLUMNS == 5 ? Tuned{ROWS == 7 ? 15 : 17, 1, 2, false}
                                        : Tuned{ROWS == 3 ? 13 : 11, 1, 2, false};
@@ -35,15 +38,18 @@ struct Filter {
 
     // A column of samples for all outputs that it counts for, by the place of the column under their filters: the
     // oldest sums are finished.
-    template <int COUNT, class Sample, class Emit>
-    static __device__ __forceinline__ void apply(const Sample& sample, REAL (&sums)[COLUMNS - 1][COUNT],
-                                                 const Emit& emit) {
+    template <int COUNT, int SUMS, class Sample, class Emit>
+    static __device__ __forceinline__ void apply(const Sample& sample, REAL (&sums)[SUMS][COUNT], const Emit& emit) {
 #pragma unroll
         for (int i = 0; i < COUNT; ++i) {
-            emit(i, chain(i, sample, sums[0][i], COLUMNS - 1));
+            if constexpr (COLUMNS == 1) {
+                emit(i, chain(i, sample, REAL(0), 0));
+            } else {
+                emit(i, chain(i, sample, sums[0][i], COLUMNS - 1));
 #pragma unroll
-            for (int q = 1; q < COLUMNS - 1; ++q) sums[q - 1][i] = chain(i, sample, sums[q][i], COLUMNS - 1 - q);
-            sums[COLUMNS - 2][i] = chain(i, sample, REAL(0), 0);
+                for (int q = 1; q < COLUMNS - 1; ++q) sums[q - 1][i] = chain(i, sample, sums[q][i], COLUMNS - 1 - q);
+                sums[COLUMNS - 2][i] = chain(i, sample, REAL(0), 0);
+            }
         }
     }
 

@@ -31,6 +31,11 @@
 // ask for where RADIUS_COLUMNS is 1.
 //
 // For one that goes around, images are seen as going on: nothing has an edge.
+//
+// A filter of one row has RADIUS_ROWS 0: no strip spoils anything. One of one column has RADIUS_COLUMNS 0: no sums wait
+// for another column, so a warp has registers for any number of stages, and its first ones may be skipped.
+//
+// Columns, and images, may lie as far apart as they like: so the pages of a volume are columns, too.
 #pragma once
 
 #include "copies.cuh"
@@ -61,6 +66,8 @@ struct Launch {
     const T* input;
     T* output;
     long long rows;        // of an image, which lie next to each other
+    long long column_step; // elements from a column to the next one
+    long long image_step;  // and from an image to the next one
     double value;          // of the constant boundary
     int columns;           // of an image
     int strips;            // of an image
@@ -72,6 +79,8 @@ struct Launch {
     unsigned int boundary;
     unsigned int turn;       // of launches on tensor cores, and of those that do what they leave: see sweeps_images_tensor.cuh
     unsigned int near_zero;  // samples whose magnitude less 1 is less than this are too near to zero for tensor cores
+    int skipped;             // sweeps of the first warp that are not done; only where RADIUS_COLUMNS is 0
+    int unused;
 };
 
 template <typename Number>
@@ -102,7 +111,7 @@ struct Columns {
 
 // What a block has to know, in shared memory: sums and samples leave few registers for it.
 struct Block {
-    long long top;     // the first element of the strip in its image's first column
+    long long before;  // the first element of the strip in its image's first column, less the rows of an image
     long long output;  // the first element that is written next
     int height;        // of the strip
     int from;          // its rows that are written: from here on
@@ -161,7 +170,11 @@ struct Warp {
     static constexpr int TURN = 1;
     static __device__ __forceinline__ int turn_of(int) { return 0; }
     static_assert(POINTS >= RADIUS_ROWS && PAD >= RADIUS_ROWS, "what is outside of a lane's edge is told by that lane");
-    static_assert(STAGES == 1 || (STAGES == 2 && RADIUS_COLUMNS == 1), "what a boundary asks for inside a warp");
+    static_assert(STAGES == 1 || RADIUS_COLUMNS == 0 || (STAGES == 2 && RADIUS_COLUMNS == 1),
+                  "what a boundary asks for inside a warp");
+    // No array has no elements.
+    static constexpr int BESIDE = RADIUS_ROWS > 0 ? RADIUS_ROWS : 1;
+    static constexpr int SUMS = RADIUS_COLUMNS > 0 ? 2 * RADIUS_COLUMNS : 1;
 
     const Launch<T>& launch;
     Place<T> before;       // this lane's place in the ring before this warp
@@ -170,7 +183,8 @@ struct Warp {
     Place<T> kept;         // its place in the column that is kept between two stages
     bool above_all;  // this lane's first row is the image's
     bool below_all;  // its last row
-    T sums[STAGES][2 * RADIUS_COLUMNS][POINTS];
+    int skipped;     // sweeps that this warp does not do
+    T sums[STAGES][SUMS][POINTS];
 
     // `ring` is behind the warp, `own_ring` elements behind the one before it. The column of the constant, or those that
     // are kept, are at `constant`.
@@ -185,10 +199,11 @@ struct Warp {
         kept = place_at(constant + PAD + place(thread * POINTS));
         above_all = block.first_strip && lane == 0;
         below_all = block.last_strip && lane == launch.lanes - 1;
+        skipped = RADIUS_COLUMNS > 0 ? 0 : __shfl_sync(0xffffffff, thread < LANES ? launch.skipped : 0, 0);
 #pragma unroll
         for (int s = 0; s < STAGES; ++s) {
 #pragma unroll
-            for (int q = 0; q < 2 * RADIUS_COLUMNS; ++q) {
+            for (int q = 0; q < SUMS; ++q) {
 #pragma unroll
                 for (int i = 0; i < POINTS; ++i) sums[s][q][i] = 0;
             }
@@ -210,8 +225,8 @@ struct Warp {
     template <bool EDGES, class Beside>
     __device__ __forceinline__ void column(Place<T> from, Place<T> to, int column, const Beside& beside) {
         T points[POINTS];
-        T above[RADIUS_ROWS];
-        T below[RADIUS_ROWS];
+        T above[BESIDE];
+        T below[BESIDE];
         if constexpr (AHEAD) {
             read(from, points);
             pass(points, above, below);
@@ -222,7 +237,7 @@ struct Warp {
 #pragma unroll
             for (int i = 0; i < RADIUS_ROWS; ++i) read_at<1>(from + (POINTS + i), below + i);
         }
-        take<EDGES>(points, above, below, to, column, beside);
+        stages_from<0, EDGES>(points, above, below, to, column, beside);
     }
 
     // For one that reads ahead: a column's samples, from this lane's place there.
@@ -237,10 +252,10 @@ struct Warp {
                                                     const Beside& beside, const Ready& ready) {
         // The point that is finished when warps are asked for: in the middle of the slot.
         constexpr int READY = STAGES == 1 ? POINTS / 2 / ACCESS * ACCESS : 0;
-        T above[RADIUS_ROWS];
-        T below[RADIUS_ROWS];
+        T above[BESIDE];
+        T below[BESIDE];
         pass(points, above, below);
-        take<false>(points, above, below, to, 0, [&](int i) {
+        stages_from<0, false>(points, above, below, to, 0, [&](int i) {
             beside(i);
             // The outputs before this one, and they alone, are done with the samples before this.
             const int end = i - RADIUS_ROWS;
@@ -269,8 +284,7 @@ struct Warp {
 
 private:
     // What lies beside each lane's samples, from its neighbours.
-    static __device__ __forceinline__ void pass(const T (&points)[POINTS], T (&above)[RADIUS_ROWS],
-                                                T (&below)[RADIUS_ROWS]) {
+    static __device__ __forceinline__ void pass(const T (&points)[POINTS], T (&above)[BESIDE], T (&below)[BESIDE]) {
 #pragma unroll
         for (int i = 0; i < RADIUS_ROWS; ++i) {
             above[i] = __shfl_up_sync(0xffffffff, points[POINTS - 1 - i], 1);
@@ -278,28 +292,11 @@ private:
         }
     }
 
-    // All stages of a column in registers.
-    template <bool EDGES, class Beside>
-    __device__ __forceinline__ void take(const T (&points)[POINTS], T (&above)[RADIUS_ROWS], T (&below)[RADIUS_ROWS],
-                                         Place<T> to, int column, const Beside& beside) {
-        if constexpr (STAGES == 1) {
-            sweep<0>(points, above, below, to, beside);
-        } else {
-            T next[POINTS];
-            outside(points, above, below);
-            Filter::template apply<POINTS>(Samples{points, above, below}, sums[0],
-                                           [&](int i, T finished) { next[i] = finished; });
-            if constexpr (EDGES) between(next, column - RADIUS_COLUMNS);
-            pass(next, above, below);
-            sweep<1>(next, above, below, to, beside);
-        }
-    }
-
     // A lane's samples of a column, and those beside it.
     struct Samples {
         const T (&points)[POINTS];
-        const T (&above)[RADIUS_ROWS];
-        const T (&below)[RADIUS_ROWS];
+        const T (&above)[BESIDE];
+        const T (&below)[BESIDE];
 
         __device__ __forceinline__ T operator()(int i) const {
             if (i < 0) return above[i < 0 ? -1 - i : 0];
@@ -307,9 +304,31 @@ private:
         }
     };
 
+    // This stage's sweep and those behind it, over a column of samples.
+    template <int STAGE, bool EDGES, class Beside>
+    __device__ __forceinline__ void stages_from(const T (&points)[POINTS], T (&above)[BESIDE], T (&below)[BESIDE],
+                                                Place<T> to, int column, const Beside& beside) {
+        if constexpr (STAGE == STAGES - 1) {
+            sweep<STAGE>(points, above, below, to, beside);
+        } else {
+            T next[POINTS];
+            if (RADIUS_COLUMNS == 0 && STAGE < skipped) {
+#pragma unroll
+                for (int i = 0; i < POINTS; ++i) next[i] = points[i];
+            } else {
+                outside(points, above, below);
+                Filter::template apply<POINTS>(Samples{points, above, below}, sums[STAGE],
+                                               [&](int i, T finished) { next[i] = finished; });
+                if constexpr (EDGES && RADIUS_COLUMNS > 0) between(next, column - RADIUS_COLUMNS);
+                pass(next, above, below);
+            }
+            stages_from<STAGE + 1, EDGES>(next, above, below, to, column, beside);
+        }
+    }
+
     // The last stage's sweep, whose results are stored as they come: they take no registers.
     template <int STAGE, class Beside>
-    __device__ __forceinline__ void sweep(const T (&points)[POINTS], T (&above)[RADIUS_ROWS], T (&below)[RADIUS_ROWS],
+    __device__ __forceinline__ void sweep(const T (&points)[POINTS], T (&above)[BESIDE], T (&below)[BESIDE],
                                           Place<T> to, const Beside& beside) {
         outside(points, above, below);
         T run[ACCESS];
@@ -321,8 +340,7 @@ private:
     }
 
     // What is outside of the image's rows.
-    __device__ __forceinline__ void outside(const T (&points)[POINTS], T (&above)[RADIUS_ROWS],
-                                            T (&below)[RADIUS_ROWS]) const {
+    __device__ __forceinline__ void outside(const T (&points)[POINTS], T (&above)[BESIDE], T (&below)[BESIDE]) const {
         if (above_all) {
 #pragma unroll
             for (int i = 0; i < RADIUS_ROWS; ++i) {
@@ -408,8 +426,8 @@ __device__ __forceinline__ void lay_out(const Launch<typename Stages::T>& launch
     const long long wanted = (long long)strip * step + (first_strip || circular ? 0 : spoiled);
     const long long top = circular ? wanted - spoiled : last_strip ? launch.rows - height : (long long)strip * step;
     const long long below = launch.rows - top;
-    block.top = page * launch.rows * launch.columns + (top < 0 ? launch.rows + top : top);
-    block.output = page * launch.rows * launch.columns + wanted;
+    block.before = page * launch.image_step + (top < 0 ? top : top - launch.rows);
+    block.output = page * launch.image_step + wanted;
     block.height = height;
     block.from = (int)(wanted - top);
     block.to = last_strip ? height : (int)least(below, (long long)(height - spoiled));
@@ -434,7 +452,7 @@ __device__ __forceinline__ void lay_out(const Launch<typename Stages::T>& launch
     }
     block.low = circular ? start : most(start, 0);
     block.high = circular ? stop : least(stop, launch.columns);
-    block.output += begin * launch.rows;
+    block.output += begin * launch.column_step;
     block.begin = begin;
     block.end = end;
     block.coming = start + LEAD + Stages::AHEAD;
@@ -443,8 +461,8 @@ __device__ __forceinline__ void lay_out(const Launch<typename Stages::T>& launch
 }
 
 // What a thread copies of each column: some runs of WIDE elements that lie next to each other, THREADS * WIDE apart. A
-// bit for each says whether the strip has it. Where each comes from is told by its distance from the column before the
-// one that comes: what lies around the image's end comes from there.
+// bit for each says whether the strip has it. Where each comes from is told by its distance from a place as many elements
+// ahead of the column that comes as that has: what lies around the image's end comes from there.
 template <class Stages, int WIDE>
 struct Pieces {
     typedef typename Stages::T T;
@@ -474,7 +492,8 @@ struct Pieces {
         }
     }
 
-    // Piece k of a column. `before` is the strip's place in the column before it, and `column` that in the column.
+    // Piece k of a column. `before` is the strip's place in the column, less the rows of an image, and `column` that in
+    // the column.
     __device__ __forceinline__ void bring(int k, Place<T> to, const T* before) const {
         copy_piece<BYTES>(coming, 1u << k, to + k * PLACES, reinterpret_cast<const char*>(before) + from[k]);
     }
@@ -629,8 +648,8 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
             looked_from = next(looked_from, last_ring);
         }
         ++number;
-        before += launch.rows;
-        output += launch.rows;
+        before += launch.column_step;
+        output += launch.column_step;
         from = next(from, own_ring);
         to = next(to, ring);
         coming_to = next(coming_to, first_ring);
@@ -641,13 +660,13 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
         const int coming = block.coming + slot;
         const int leaving = block.leaving + slot;
         if (coming >= block.low && coming < block.high) {
-            const T* const before = launch.input + block.top + (around(coming, launch.columns) - 1) * launch.rows;
+            const T* const before = launch.input + block.before + around(coming, launch.columns) * launch.column_step;
             const Place<T> to = coming_here + place_of(coming - block.low, first_depth) * PITCH;
 #pragma unroll
             for (int k = 0; k < Copies::COUNT; ++k) copies.bring(k, to, before);
         }
         if (leaving >= block.begin && leaving < block.end) {
-            T* const output = launch.output + block.output + (leaving - block.begin) * launch.rows;
+            T* const output = launch.output + block.output + (leaving - block.begin) * launch.column_step;
             const Place<T> from = leaving_here + place_of(leaving - block.low, launch.depth) * PITCH;
 #pragma unroll
             for (int k = 0; k < Copies::COUNT; ++k) {
@@ -732,8 +751,8 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
             looked_from = place_of(block.columns[launch.warps - 1].zero + slot - block.low, last_depth) * PITCH;
         }
         number = column;
-        before = launch.input + block.top + (of_image - 1) * launch.rows;
-        output = launch.output + block.output + (leaving - block.begin) * launch.rows;
+        before = launch.input + block.before + of_image * launch.column_step;
+        output = launch.output + block.output + (leaving - block.begin) * launch.column_step;
     };
     // The first slots only bring columns. A column that comes is for a slot LEAD later, one that goes was there before
     // the last barrier.

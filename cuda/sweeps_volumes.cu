@@ -1,32 +1,36 @@
 // Two sweeps of a 3 x 3 x 3 convolution over a volume in one launch, for chips of compute capability 9.0: see
 // sweeps_volumes.cuh.
 //
-// Compiled for -DREAL=float and -DREAL=double.
+// Compiled for -DREAL=float and -DREAL=double, and with -DTAP_ROWS=1 for filters of 1 x 3 x 3.
 
 #include "sweeps_volumes.cuh"
+
+#ifndef TAP_ROWS
+#define TAP_ROWS 3
+#endif
 
 namespace {
 // The columns that a lane holds, the lanes of a strip, the warps of a sweep, and after how many columns a block of
 // instructions ends: measured on an H200 among some thirty.
 constexpr bool DOUBLE = sizeof(REAL) == 8;
-constexpr int COLUMNS = DOUBLE ? 15 : 11;
+constexpr int COLUMNS = !DOUBLE ? 11 : TAP_ROWS == 3 ? 15 : 10;
 constexpr int DOWN = DOUBLE ? 48 : 24;
 constexpr int WARPS = 6;
 constexpr int CUT = DOUBLE ? 0 : 3;
 }  // namespace
 
 // The filter, in column-major order.
-__constant__ REAL F[27];
+__constant__ REAL F[TAP_ROWS * 9];
 
 namespace {
 struct Filter {
     static __device__ __forceinline__ REAL tap(int page, int column, int row) {
-        return F[(page * 3 + column) * 3 + row];
+        return F[(page * 3 + column) * TAP_ROWS + row];
     }
 };
 
-typedef volumes::Tile<REAL, DOWN, COLUMNS, WARPS, 16 / sizeof(REAL), CUT, Filter> AtOnce;
-typedef volumes::Tile<REAL, DOWN, COLUMNS, WARPS, 1, CUT, Filter> OneByOne;
+typedef volumes::Tile<REAL, DOWN, COLUMNS, WARPS, 16 / sizeof(REAL), CUT, TAP_ROWS, Filter> AtOnce;
+typedef volumes::Tile<REAL, DOWN, COLUMNS, WARPS, 1, CUT, TAP_ROWS, Filter> OneByOne;
 }  // namespace
 
 // Where columns of the volume, and of what tiles write, begin and end at multiples of 16 bytes.

@@ -255,7 +255,8 @@ struct Run {
 // A lane holds as many neighbouring rows as have 16 bytes, of COLUMNS columns. DOWN lanes, one below the other, are a
 // strip, and those of a sweep's WARPS warps are some strips side by side. AT_ONCE elements are copied at a time, 1 or as
 // many as a lane has rows: then columns of the volume and of tiles begin and end at multiples of that.
-template <typename T, int DOWN_COUNT, int COLUMN_COUNT, int WARP_COUNT, int RUN, int CUT_COUNT, class Filter>
+template <typename T, int DOWN_COUNT, int COLUMN_COUNT, int WARP_COUNT, int RUN, int CUT_COUNT, int ROW_TAPS,
+          class Filter>
 struct Tile {
     static constexpr int ROWS = 16 / sizeof(T);
     static constexpr int COLUMNS = COLUMN_COUNT;
@@ -263,6 +264,8 @@ struct Tile {
     static constexpr int DOWN = DOWN_COUNT;
     static constexpr int STRIPS = WARPS * LANES / DOWN;
     static constexpr int CUT = CUT_COUNT;
+    // A filter of one row has the sample in the middle.
+    static constexpr int ASIDE = 1 - ROW_TAPS / 2;
     static constexpr int AT_ONCE = RUN;
     static constexpr int HEIGHT = DOWN * ROWS;
     static constexpr int WIDTH = STRIPS * COLUMNS;
@@ -303,15 +306,15 @@ struct Tile {
             for (int q = 0; q < 3; ++q) {
                 const T(&column)[ROWS + 2] = samples[(c + q) % 3];
 #pragma unroll
-                for (int r = 0; r < 3; ++r) {
+                for (int r = 0; r < ROW_TAPS; ++r) {
 #pragma unroll
                     for (int i = 0; i < ROWS; ++i) {
                         const bool begins = q == 0 && r == 0;
                         T& old = sums[0][c][i];
                         T& young = sums[1][c][i];
-                        finished[i] = fma(column[i + r], Filter::tap(2, q, r), begins ? old : finished[i]);
-                        old = fma(column[i + r], Filter::tap(1, q, r), begins ? young : old);
-                        young = fma(column[i + r], Filter::tap(0, q, r), begins ? T(0) : young);
+                        finished[i] = fma(column[i + r + ASIDE], Filter::tap(2, q, r), begins ? old : finished[i]);
+                        old = fma(column[i + r + ASIDE], Filter::tap(1, q, r), begins ? young : old);
+                        young = fma(column[i + r + ASIDE], Filter::tap(0, q, r), begins ? T(0) : young);
                     }
                 }
                 // The first column of samples is not needed any more.

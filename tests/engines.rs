@@ -1159,11 +1159,13 @@ const TABLE: [Case; 24] = [
 ];
 
 /// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.
-const CUDA_TABLE: [CudaCase; 20] = [
+const CUDA_TABLE: [CudaCase; 22] = [
     ("sweeps_of_images", sweeps_of_images),
     ("sweeps_of_images_on_tensor_cores", sweeps_of_images_on_tensor_cores),
     ("sweeps_of_small_images", sweeps_of_small_images),
     ("sweeps_of_volumes", sweeps_of_volumes),
+    ("sweeps_of_lines_in_single", sweeps_of_lines_in_single),
+    ("sweeps_of_volumes_by_one_column", sweeps_of_volumes_by_one_column),
     ("sweeps_in_deep_tiles", deep::sweeps_in_deep_tiles),
     ("deep_tiles_are_stopped", deep::deep_tiles_are_stopped),
     ("sweeps_on_tensor_cores", sweeps_on_tensor_cores),
@@ -1799,20 +1801,120 @@ fn check_sweeps_of_images(
     sweeps: usize,
     number: usize,
 ) -> Outcome {
-    let size = [rows, columns, 1 + number % 2];
+    check_awkward(cuda, [height, width, 1], [rows, columns, 1 + number % 2], boundary, sweeps, number)
+}
+
+/// Sweeps over an array with awkward samples here and there, which spread or fade away, in both classes.
+fn check_awkward(
+    cuda: &Cuda,
+    size_of_filter: [usize; 3],
+    size: [usize; 3],
+    boundary: Boundary<f64>,
+    sweeps: usize,
+    number: usize,
+) -> Outcome {
+    let (input, entries) = awkward(size_of_filter, size, number);
+    let in_double = Convolution::new(size, filter(entries, size_of_filter)?);
+    check_convolution(cuda, &in_double.with_boundary(boundary).with_sweeps(sweeps), &input)?;
+    check_awkward_singles(cuda, size_of_filter, size, boundary, sweeps, number)
+}
+
+/// The same in single.
+fn check_awkward_singles(
+    cuda: &Cuda,
+    size_of_filter: [usize; 3],
+    size: [usize; 3],
+    boundary: Boundary<f64>,
+    sweeps: usize,
+    number: usize,
+) -> Outcome {
+    let (input, entries) = awkward(size_of_filter, size, number);
+    let in_single = Convolution::new(size, filter(singles(&entries), size_of_filter)?);
+    let in_single = in_single.with_boundary(single(boundary)).with_sweeps(sweeps);
+    check_convolution(cuda, &in_single, &singles(&input))
+}
+
+/// Such an array, and a filter's entries.
+fn awkward(size_of_filter: [usize; 3], size: [usize; 3], number: usize) -> (Vec<f64>, Vec<f64>) {
     let elements: usize = size.iter().product();
     let mut input = ordinary(elements, number as u64);
     let awkward = [f64::NAN, 5e-324, f64::INFINITY, -0.0, f64::MAX, f64::NEG_INFINITY, 1e-310];
     for (n, at) in (number % 50..elements).step_by(1 + elements / 5).enumerate() {
         input[at] = awkward[(n + number) % awkward.len()];
     }
-    let entries = tame(height * width, number as u64 + 1);
-    let filter_size = [height, width, 1];
-    let in_double = Convolution::new(size, filter(entries.clone(), filter_size)?);
-    check_convolution(cuda, &in_double.with_boundary(boundary).with_sweeps(sweeps), &input)?;
-    let in_single = Convolution::new(size, filter(singles(&entries), filter_size)?);
-    let in_single = in_single.with_boundary(single(boundary)).with_sweeps(sweeps);
-    check_convolution(cuda, &in_single, &singles(&input))
+    (input, tame(size_of_filter.iter().product(), number as u64 + 1))
+}
+
+/// A filter of one row or one column, the number of a boundary, rows and columns, and sweeps: images in single that the
+/// kernel of `sweeps_images` is chosen for on the stand-in's few multiprocessors, where others are done in tiles.
+/// `large_images_are_left_to_other_kernels` in `src/cuda/kernels/tiles.rs` has them, too.
+const LINES_IN_SINGLE: [([usize; 3], usize, [usize; 2], usize); 15] = [
+    ([1, 3, 1], 0, [1920, 160], 8),
+    ([1, 3, 1], 3, [1605, 160], 9),
+    ([1, 5, 1], 1, [1792, 230], 4),
+    ([1, 5, 1], 2, [1196, 350], 4),
+    ([1, 5, 1], 3, [1280, 230], 4),
+    ([1, 7, 1], 0, [896, 350], 4),
+    ([1, 7, 1], 2, [1605, 230], 4),
+    ([1, 7, 1], 3, [1605, 160], 4),
+    ([3, 1, 1], 0, [1920, 160], 32),
+    ([3, 1, 1], 1, [1793, 230], 33),
+    ([3, 1, 1], 3, [1792, 230], 27),
+    ([5, 1, 1], 2, [1196, 80], 16),
+    ([5, 1, 1], 3, [1344, 80], 14),
+    ([7, 1, 1], 0, [1053, 80], 9),
+    ([7, 1, 1], 2, [1196, 80], 24),
+];
+
+/// Sweeps in single by filters of one row or one column, over images around the sizes of strips, of a lane's rows and of
+/// a warp's, for more sweeps and fewer than a launch does.
+fn sweeps_of_lines_in_single(cuda: Cuda) -> Outcome {
+    let slow = StandIn::find().is_some();
+    let mut number = 0;
+    for size_of_filter in [[1, 3, 1], [1, 5, 1], [1, 7, 1], [3, 1, 1], [5, 1, 1], [7, 1, 1]] {
+        for boundary in KINDS {
+            for rows in [27, 28, 57, 256, 896, 900, 1963] {
+                for (columns, sweeps) in [(1, 3), (2, 8), (3, 17), (5, 16), (40, 16), (230, 7), (90, 21)] {
+                    number += 1;
+                    // The reference takes its time, and so does the stand-in for the driver.
+                    let (share, most) = if slow { (13, 350_000) } else { (5, 150_000) };
+                    if number % share == 0 && rows * columns <= most {
+                        let size = [rows, columns, 1 + number % 3];
+                        check_awkward_singles(&cuda, size_of_filter, size, boundary, sweeps, number)?;
+                    }
+                }
+            }
+        }
+    }
+    for (number, &(size_of_filter, boundary, [rows, columns], sweeps)) in LINES_IN_SINGLE.iter().enumerate() {
+        let size = [rows, columns, 1 + number % 2];
+        check_awkward_singles(&cuda, size_of_filter, size, KINDS[boundary], sweeps, number)?;
+    }
+    Ok(())
+}
+
+/// Sweeps over volumes by filters of one column: rows around a lane's, a warp's and a strip's.
+fn sweeps_of_volumes_by_one_column(cuda: Cuda) -> Outcome {
+    let slow = StandIn::find().is_some();
+    let mut number = 0;
+    for size_of_filter in
+        [[3, 1, 3], [1, 1, 3], [5, 1, 5], [3, 1, 5], [1, 1, 5], [7, 1, 3], [5, 1, 7], [1, 1, 7], [7, 1, 7]]
+    {
+        for boundary in KINDS {
+            for rows in [17, 57, 192, 300, 543, 544, 610, 896] {
+                for (columns, pages, sweeps) in
+                    [(1, 30, 3), (7, 40, 8), (12, 30, 9), (3, 2, 4), (30, 12, 16), (5, 61, 5), (2, 150, 17)]
+                {
+                    number += 1;
+                    let (share, most) = if slow { (19, 150_000) } else { (7, 150_000) };
+                    if number % share == 0 && rows * columns * pages <= most {
+                        check_awkward(&cuda, size_of_filter, [rows, columns, pages], boundary, sweeps, number)?;
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Sizes of images in double, and sweeps by 7 x 7, which go through tensor cores, on the stand-in's few multiprocessors
@@ -1834,7 +1936,6 @@ const ON_TENSOR_CORES_OF_MANY: [([usize; 3], usize); 5] =
 /// and with those that they have to leave: infinities and NaN in corners, at edges and between strips, and samples so
 /// small that sums are rounded to -0 in the last sweep or before.
 fn sweeps_of_images_on_tensor_cores(cuda: Cuda) -> Outcome {
-    let show = |error: Error| error.to_string();
     let sizes = if StandIn::find().is_some() { &ON_TENSOR_CORES[..] } else { &ON_TENSOR_CORES_OF_MANY };
     for (number, &(size, sweeps)) in sizes.iter().enumerate() {
         let count: usize = size.iter().product();
@@ -1874,42 +1975,24 @@ fn sweeps_of_images_on_tensor_cores(cuda: Cuda) -> Outcome {
         }
         if let Some(stand_in) = StandIn::find() {
             // Four sweeps are a launch on tensor cores, and one that sees that it has nothing to do.
-            let from = array_with(&cuda, &ordinary(count, 2)).map_err(show)?;
-            let mut to = Compute::<f64>::array(&cuda, count).map_err(show)?;
-            let convolution = Convolution::new(size, filter(tame(49, 1), [7, 7, 1])?).with_sweeps(4);
-            let mut launches = || {
-                stand_in.reset();
-                cuda.convolution(&convolution, Source::Array(&from), Target::Array(&mut to), &Watch::new())
-                    .map_err(show)?;
-                Ok::<_, String>(
-                    (0..stand_in.calls()).filter(|&call| stand_in.call(call).contains("LaunchKernel")).count(),
-                )
-            };
-            if launches()? != 2 {
-                return Err(format!("{size:?}: {} launches", launches()?));
+            let launches = launches_of(&cuda, stand_in, size, [7, 7, 1], 4)?;
+            if launches != 2 {
+                return Err(format!("{size:?}: {launches} launches"));
             }
         }
     }
     Ok(())
 }
 
-/// Sweeps of 3 x 3 x 3 over volumes around the sizes of tiles, in rows, columns and pages, for even and odd numbers of
+/// Sweeps of 3 x 3 x 3 and 1 x 3 x 3 over volumes around the sizes of tiles, in rows, columns and pages, for even and odd numbers of
 /// sweeps; with samples here and there that spread or fade away.
 fn sweeps_of_volumes(cuda: Cuda) -> Outcome {
     let slow = StandIn::find().is_some();
-    let check = |boundary, size: [usize; 3], sweeps, number: usize| -> Outcome {
-        let elements = size.iter().product::<usize>();
-        let mut input = ordinary(elements, number as u64);
-        let awkward = [f64::NAN, 5e-324, f64::INFINITY, -0.0, f64::MAX, f64::NEG_INFINITY, 1e-310];
-        for (n, at) in (number % 50..elements).step_by(1 + elements / 5).enumerate() {
-            input[at] = awkward[(n + number) % awkward.len()];
+    let check = |boundary, size, sweeps, number: usize| {
+        if number.is_multiple_of(3) {
+            check_awkward(&cuda, [1, 3, 3], size, boundary, sweeps, number)?;
         }
-        let entries = tame(27, number as u64 + 1);
-        let in_double = Convolution::new(size, filter(entries.clone(), [3, 3, 3])?);
-        check_convolution(&cuda, &in_double.with_boundary(boundary).with_sweeps(sweeps), &input)?;
-        let in_single = Convolution::new(size, filter(singles(&entries), [3, 3, 3])?);
-        let in_single = in_single.with_boundary(single(boundary)).with_sweeps(sweeps);
-        check_convolution(&cuda, &in_single, &singles(&input))
+        check_awkward(&cuda, [3, 3, 3], size, boundary, sweeps, number)
     };
     let mut number = 0;
     // Tiles that do not go into the multiprocessors, or these into them: several parts of a launch, of which some begin
@@ -1961,6 +2044,9 @@ fn done_at_once(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, Strin
         ([9, 9, 1], [672, 230, 1]),
         ([3, 3, 3], [96, 60, 40]),
         ([3, 3, 3], [95, 60, 40]),
+        ([1, 3, 3], [96, 60, 40]),
+        ([3, 1, 3], [544, 8, 40]),
+        ([5, 1, 7], [544, 8, 40]),
         ([3, 3, 5], [96, 60, 40]),
     ] {
         let count = size.iter().product();
@@ -1978,10 +2064,23 @@ fn done_at_once(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, Strin
 }
 
 /// Several sweeps over an image or a volume are one launch, on chips for which that was measured, and for filters of 3,
-/// 5 and 7 rows and columns and for 3 x 3 x 3.
+/// 5 and 7 rows and columns, or rows and pages, and for 3 x 3 x 3 and 1 x 3 x 3.
 fn sweeps_of_images_are_done_at_once(cuda: Cuda, stand_in: StandIn) -> Outcome {
     let found = done_at_once(&cuda, stand_in)?;
-    if found != [[3, 3, 1], [5, 5, 1], [7, 7, 1], [3, 5, 1], [5, 3, 1], [3, 3, 3], [3, 3, 3]] {
+    if found
+        != [
+            [3, 3, 1],
+            [5, 5, 1],
+            [7, 7, 1],
+            [3, 5, 1],
+            [5, 3, 1],
+            [3, 3, 3],
+            [3, 3, 3],
+            [1, 3, 3],
+            [3, 1, 3],
+            [5, 1, 7],
+        ]
+    {
         return Err(format!("at once: {found:?}"));
     }
     let ended = common::child("sweep", &[("CUDA_STAND_IN_CAPABILITY", "8.9")])?;

@@ -113,8 +113,11 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
         if let Some(tilings) = tiles::Tilings::of(modules, area, &self.filter, self.boundary) {
             return tiles::plan(&self.in_tiles, modules, area, &self.filter, self.boundary, tilings, single);
         }
-        let plan = if self.filter.size()[2] > 1 { volumes::plan } else { images::plan };
-        plan(&self.several_sweeps, modules, area, &self.filter, self.boundary, single)
+        let loaded = &self.several_sweeps;
+        match images::View::of(area.tile.size(), self.filter.size()) {
+            Some(view) => images::plan(loaded, modules, area, &self.filter, self.boundary, view, single),
+            None => volumes::plan(loaded, modules, area, &self.filter, self.boundary, single),
+        }
     }
 }
 

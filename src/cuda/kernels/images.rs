@@ -1,13 +1,12 @@
 //! Many sweeps of a filter over images that lie on the device, some of them in each launch:
-//! `cuda/sweeps_images.cu`.
+//! `cuda/sweeps_images.cu`. So are sweeps over a volume by a filter of one column: [`View`].
 //!
-//! The kernel gives the bits of single sweeps. Chips of [`CAPABILITY`] load it, for arrays
+//! The kernel gives the bits of single sweeps. Chips of [`CAPABILITY`](super::CAPABILITY) load it, for arrays
 //! for which it is faster by the [numbers](Kind) that were measured; what it does not do goes by single sweeps.
 //!
 //! 7 x 7 in double goes through tensor cores, where that is faster still. What these may not compute right, they leave: of
 //! each launch of them, one of the ordinary kernel comes behind it, which has nothing to do as long as they left nothing.
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use bytemuck::{Pod, Zeroable};
@@ -16,9 +15,11 @@ use cudarc::driver::sys;
 use super::super::Element;
 use super::super::cut::Size;
 use super::super::module::{Function, Modules, Shape, launch};
-use super::super::pace::SharedPace;
+use super::several::{Several, SeveralPlan};
 use super::tensor::near_zero;
-use super::{Area, CAPABILITY, CIRCULAR, CONSTANT, LoadOnce, Loaded, MEASURED_ON, Plan, REPLICATE, SYMMETRIC, word};
+use super::{
+    Area, CIRCULAR, CONSTANT, LoadOnce, Loaded, MEASURED_ON, Plan, REPLICATE, SYMMETRIC, measured_multiprocessors, word,
+};
 use crate::stencil::{Boundary, Error, Filter};
 
 /// Threads of a warp, and the most warps of a block that sweep.
@@ -41,6 +42,9 @@ const MOST_COLUMNS: usize = 1 << 23;
 
 /// The most rows or columns of an image: the bytes of a column, and of a strip beside it, are counted in 32 bits.
 const MOST_PLACES: usize = 1 << 28;
+
+/// How many thousand updates a microsecond single sweeps over a volume do at most, on an H200 (BENCHMARKS.md).
+const OF_VOLUMES: f64 = 75.0;
 
 /// What a launch takes beside its slots, and the same for a single sweep, in microseconds.
 const LAUNCH: f64 = 3.0;
@@ -94,7 +98,7 @@ static RUNS: AtomicU32 = AtomicU32::new(0);
 
 /// Measured on an H200, with driver 580: the square filters, then the others. Single sweeps of the latter in double go
 /// through tensor cores.
-const KINDS: [Kind; 18] = [
+const KINDS: [Kind; 24] = [
     single("sweeps_images_float_03", [3, 3], [24, 2], [0.575, 430.0]),
     single("sweeps_images_float_05", [5, 5], [24, 1], [0.721, 355.0]),
     single("sweeps_images_float_07", [7, 7], [24, 1], [1.308, 260.0]),
@@ -104,6 +108,12 @@ const KINDS: [Kind; 18] = [
     single("sweeps_images_float_07x03", [7, 3], [28, 2], [1.331, 96.0]),
     single("sweeps_images_float_05x07", [5, 7], [24, 1], [0.962, 82.0]),
     single("sweeps_images_float_07x05", [7, 5], [24, 1], [0.968, 77.0]),
+    line("sweeps_images_float_01x03", [1, 3], [20, 2, 3], [0.571, 191.0]),
+    line("sweeps_images_float_01x05", [1, 5], [20, 1, 3], [0.561, 181.0]),
+    line("sweeps_images_float_01x07", [1, 7], [28, 1, 2], [0.538, 169.0]),
+    line("sweeps_images_float_03x01", [3, 1], [28, 8, 4], [1.853, 177.0]),
+    line("sweeps_images_float_05x01", [5, 1], [28, 4, 4], [1.644, 149.0]),
+    line("sweeps_images_float_07x01", [7, 1], [28, 4, 4], [2.138, 126.0]),
     double("sweeps_images_double_03", [3, 3], [19, 2], 192, [0.834, 252.0]),
     double("sweeps_images_double_05", [5, 5], [17, 1], 192, [1.005, 236.0]),
     double("sweeps_images_double_07", [7, 7], [11, 1], 192, [1.208, 191.0]),
@@ -128,6 +138,16 @@ const fn single(name: &'static str, filter: [usize; 2], [points, stages]: [usize
     Kind { name, single: true, filter, points, pitch, stages, ahead: 1, blocks: 2, share: 128, slot, rate, table: 0 }
 }
 
+/// Of one row or one column.
+const fn line(
+    name: &'static str,
+    filter: [usize; 2],
+    [points, stages, blocks]: [usize; 3],
+    measured: [f64; 2],
+) -> Kind {
+    Kind { blocks, ahead: 0, ..single(name, filter, [points, stages], measured) }
+}
+
 const fn double(
     name: &'static str,
     filter: [usize; 2],
@@ -137,6 +157,43 @@ const fn double(
 ) -> Kind {
     let pitch = LANES * points + 2 * PAD;
     Kind { name, single: false, filter, points, pitch, stages, ahead: 0, blocks: 2, share, slot, rate, table: 0 }
+}
+
+/// An array as the kernel has it: images whose rows are neighbours in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct View {
+    /// Rows, columns and images.
+    size: Size,
+    /// Elements from a column to the next one, and from an image to the next one. All begin at multiples of so many
+    /// elements as there are rows of the array.
+    column_step: usize,
+    image_step: usize,
+    /// Rows and columns.
+    filter: [usize; 2],
+    /// Whether single sweeps are those over a volume.
+    volume: bool,
+}
+
+impl View {
+    /// The one for an array of this size and this filter; `None` if it has several columns and several pages.
+    pub(super) fn of([rows, columns, pages]: Size, filter: Size) -> Option<View> {
+        let page = rows * columns;
+        let view = |size, filter, column_step, image_step, volume| {
+            Some(View { size, filter, column_step, image_step, volume })
+        };
+        match filter {
+            // A filter of one row goes along columns that may be as long as a page is, and one of one column along those
+            // of all pages.
+            [1, 1, depth] if depth > 1 && page <= MOST_PLACES => view([page, pages, 1], [1, depth], page, page, true),
+            [height, 1, 1] if columns * pages <= MOST_PLACES => {
+                view([rows, columns * pages, 1], [height, 1], rows, page, false)
+            }
+            [height, width, 1] => view([rows, columns, pages], [height, width], rows, page, false),
+            // The pages of a volume are the columns of as many images as it has columns.
+            [height, 1, depth] => view([rows, pages, columns], [height, depth], page, rows, true),
+            _ => None,
+        }
+    }
 }
 
 /// How one launch is laid out: see `struct Launch` of `cuda/sweeps_images.cuh`.
@@ -153,8 +210,19 @@ struct Layout {
 }
 
 impl Kind {
-    fn of<T: Element>(filter: Size) -> Option<&'static Kind> {
-        KINDS.iter().find(|kind| kind.single == (T::NAME == f32::NAME) && filter == [kind.filter[0], kind.filter[1], 1])
+    fn of<T: Element>(filter: [usize; 2]) -> Option<&'static Kind> {
+        KINDS.iter().find(|kind| kind.single == (T::NAME == f32::NAME) && filter == kind.filter)
+    }
+
+    /// How many sweeps of its first warp a launch may leave out: a column needs nothing of others.
+    fn most_skipped(&self) -> usize {
+        if self.filter[1] == 1 { self.stages - 1 } else { 0 }
+    }
+
+    /// The fewest sweeps that are done in a launch. By filters of one row or column a single sweep is faster than by
+    /// `cuda/convolution.cu`, so those that are left over are done here, too.
+    fn least_sweeps(&self) -> usize {
+        if self.filter.contains(&1) { 1 } else { 2 }
     }
 
     /// How far an output's samples reach: above and below, and to either side.
@@ -167,18 +235,11 @@ impl Kind {
         self.radius().map(|radius| warps * self.stages * radius)
     }
 
-    /// The layout for some of so many sweeps that takes least time for each, and that time, if that is less than a single
-    /// sweep takes; on so many multiprocessors.
-    fn layout(&self, size: Size, boundary: u32, sweeps: usize, multiprocessors: usize) -> Option<(f64, Layout)> {
-        let layouts = (1..=WARPS.min(sweeps / self.stages))
-            .filter_map(|warps| self.layout_of_warps(size, boundary, warps, multiprocessors));
-        layouts.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|&(time, _)| time < self.single(size, multiprocessors))
-    }
-
     /// How long a single sweep takes.
-    fn single(&self, size: Size, multiprocessors: usize) -> f64 {
-        let rate = 1e3 * self.rate * multiprocessors as f64 / MEASURED_ON;
-        size.iter().product::<usize>() as f64 / rate + LAUNCH
+    fn single(&self, view: &View, multiprocessors: usize) -> f64 {
+        let rate = if view.volume { self.rate.min(OF_VOLUMES) } else { self.rate };
+        let rate = 1e3 * rate * multiprocessors as f64 / MEASURED_ON;
+        view.size.iter().product::<usize>() as f64 / rate + LAUNCH
     }
 
     /// The layout for so many warps, whatever a single sweep takes.
@@ -230,15 +291,21 @@ impl Kind {
 
     /// The columns in the rings between warps: what a boundary stands for has to be there.
     fn depth(&self, boundary: u32) -> usize {
-        2 * self.ahead + if boundary == SYMMETRIC { self.radius()[1] + 1 } else { 2 }
+        let least = if boundary == SYMMETRIC { (self.radius()[1] + 1).max(2) } else { 2 };
+        2 * self.ahead + least
     }
 
     fn shared_bytes(&self, boundary: u32, warps: usize, depth: usize) -> usize {
         // The rings; and a column of the constant, or one that each warp keeps between its stages.
         let columns = (warps + 1) * depth + LEAD - 1 + usize::from(boundary == CONSTANT || self.table > 0);
-        let keeps = self.stages > 1 && matches!(boundary, REPLICATE | SYMMETRIC);
+        let keeps = self.stages > 1 && self.radius()[1] > 0 && matches!(boundary, REPLICATE | SYMMETRIC);
         let kept = if keeps { WARPS * (self.pitch - 2 * PAD) + 2 * PAD } else { 0 };
-        (columns * self.pitch + kept + self.table) * if self.single { size_of::<f32>() } else { size_of::<f64>() }
+        (columns * self.pitch + kept + self.table) * self.element()
+    }
+
+    /// Bytes of an element.
+    fn element(&self) -> usize {
+        if self.single { size_of::<f32>() } else { size_of::<f64>() }
     }
 
     /// How long a launch takes, in microseconds.
@@ -266,6 +333,8 @@ struct Argument {
     input: sys::CUdeviceptr,
     output: sys::CUdeviceptr,
     rows: i64,
+    column_step: i64,
+    image_step: i64,
     value: f64,
     columns: i32,
     strips: i32,
@@ -277,39 +346,56 @@ struct Argument {
     boundary: u32,
     turn: u32,
     near_zero: u32,
+    skipped: i32,
+    unused: i32,
 }
 
 /// How some sweeps are done in one launch: by the ordinary kernel, or on tensor cores with that kernel behind them.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Chosen {
+struct Way {
+    sweeps: usize,
     /// For each sweep.
     time: f64,
     layout: Layout,
+    /// Sweeps of the first warp that are not done.
+    skipped: usize,
     on_tensor_cores: Option<Layout>,
 }
 
-/// The fastest way to do some of so many sweeps; `None` where single sweeps had better be.
-fn choose(
-    kind: &Kind,
-    tensor: bool,
-    size: Size,
-    boundary: u32,
-    sweeps: usize,
-    multiprocessors: usize,
-) -> Option<Chosen> {
-    let ordinary = kind.layout(size, boundary, sweeps, multiprocessors);
-    let ordinary = ordinary.map(|(time, layout)| Chosen { time, layout, on_tensor_cores: None });
+/// The ways to do up to so many sweeps in one launch that are faster than single sweeps by the kernels for these.
+fn ways(kind: &Kind, tensor: bool, view: &View, boundary: u32, sweeps: usize, multiprocessors: usize) -> Vec<Way> {
+    let size = view.size;
+    let fits = |of_launch: usize| (kind.least_sweeps()..=sweeps).contains(&of_launch);
+    let ordinary = (1..=WARPS).flat_map(|warps| (0..kind.most_skipped() + 1).map(move |skipped| (warps, skipped)));
+    let ordinary = ordinary.filter_map(|(warps, skipped)| {
+        let all = warps * kind.stages;
+        let (time, layout) = kind.layout_of_warps(size, boundary, warps, multiprocessors)?;
+        let time = time * all as f64 / (all - skipped) as f64;
+        fits(all - skipped).then_some(Way { sweeps: all - skipped, time, layout, skipped, on_tensor_cores: None })
+    });
     // What tensor cores copy begins and ends at multiples of 16 bytes: columns do, and strips with such a reach.
     let pairs = tensor && kind.filter == ON_TENSOR_CORES.filter && !kind.single && size[0].is_multiple_of(2);
-    let on_tensor_cores = [2, WARPS].into_iter().filter(|&warps| pairs && warps <= sweeps).filter_map(|warps| {
+    let on_tensor_cores = [2, WARPS].into_iter().filter(|&warps| pairs && fits(warps)).filter_map(|warps| {
         let (time, tensor) = ON_TENSOR_CORES.layout_of_warps(size, boundary, warps, multiprocessors)?;
         let (_, layout) = kind.layout_of_warps(size, boundary, warps, multiprocessors)?;
         // The ordinary kernel comes behind, and sees that it has nothing to do.
         let time = time + LAUNCH / warps as f64;
-        let faster = time < kind.single(size, multiprocessors);
-        (faster && tensor.lanes == LANES).then_some(Chosen { time, layout, on_tensor_cores: Some(tensor) })
+        (tensor.lanes == LANES).then_some(Way {
+            sweeps: warps,
+            time,
+            layout,
+            skipped: 0,
+            on_tensor_cores: Some(tensor),
+        })
     });
-    on_tensor_cores.chain(ordinary).min_by(|a, b| a.time.total_cmp(&b.time))
+    let single = kind.single(view, multiprocessors);
+    on_tensor_cores.chain(ordinary).filter(|way| way.time < single).collect()
+}
+
+/// The fastest of them for so many sweeps; `None` where single sweeps had better be.
+fn fastest(ways: &[Way], sweeps: usize) -> Option<&Way> {
+    let fits = ways.iter().filter(|way| way.sweeps <= sweeps);
+    fits.min_by(|a, b| a.time.total_cmp(&b.time))
 }
 
 /// Whether what stands outside is finite, and not so near to zero that tensor cores may get a zero's sign wrong.
@@ -329,8 +415,9 @@ pub(super) fn time_of_a_sweep<T: Element>(
     sweeps: usize,
     multiprocessors: usize,
 ) -> Option<f64> {
-    let kind = Kind::of::<T>(filter)?;
-    choose(kind, true, size, boundary, sweeps, multiprocessors).map(|chosen| chosen.time)
+    let view = View::of(size, filter)?;
+    let kind = Kind::of::<T>(view.filter)?;
+    fastest(&ways(kind, true, &view, boundary, sweeps, multiprocessors), sweeps).map(|way| way.time)
 }
 
 /// How several sweeps of a convolution over a whole array are launched; `None` where single sweeps had better be.
@@ -344,51 +431,39 @@ pub(super) fn plan<'a, T: Element>(
     area: &Area<T>,
     filter: &Filter<T>,
     boundary: Boundary<T>,
+    view: View,
     single: Box<dyn Plan<T> + 'a>,
 ) -> Result<Box<dyn Plan<T> + 'a>, Error> {
-    let size @ [rows, columns, _] = area.tile.size();
-    let span = area.tile.span();
-    let whole = !span.is_empty() && span.len() == area.tile.samples();
-    let device = modules.device().filter(|device| device.capability == CAPABILITY);
-    let (Some(kind), Some(device)) = (Kind::of::<T>(filter.size()), device) else {
-        return Ok(single);
-    };
-    let multiprocessors = device.multiprocessors.max(1) as usize;
-    let fits = whole && area.queued && area.sweeps > 1 && rows.max(columns) <= MOST_PLACES;
-    if !fits {
+    let [rows, columns, _] = view.size;
+    if !area.is_swept() || rows.max(columns) > MOST_PLACES {
         return Ok(single);
     }
+    let (Some(kind), Some(multiprocessors)) = (Kind::of::<T>(view.filter), measured_multiprocessors(modules)) else {
+        return Ok(single);
+    };
     let word = word(boundary);
     let value = boundary.constant().to_f64();
     let near_zero = near_zero(filter.values());
     // With entries that are infinite or NaN all results are, and would be computed twice.
     let plain = filter.values().iter().all(|entry| entry.to_f64().is_finite()) && is_plain(value, near_zero);
-    let Some(chosen) = choose(kind, plain, size, word, area.sweeps, multiprocessors) else { return Ok(single) };
+    let ways = ways(kind, plain, &view, word, area.sweeps, multiprocessors);
+    if ways.is_empty() {
+        return Ok(single);
+    }
     let entries = (c"F", bytemuck::cast_slice(filter.values()));
     let Loaded { function, module } = loaded.get(modules, area.queued, kind.name, entries, c"sweeps_images")?;
     let functions = [function.clone(), module.function(c"sweeps_images_aligned")?];
-    let on_tensor_cores = match chosen.on_tensor_cores.is_some() {
-        true => Some(OnTensorCores {
-            function: module.function(c"sweeps_images_tensor_aligned")?,
-            near_zero,
-            run: RUNS.fetch_add(1, Ordering::Relaxed) % (u32::MAX - 1) + 1,
-        }),
-        false => None,
+    let on_tensor_cores = || -> Result<OnTensorCores, Error> {
+        let function = module.function(c"sweeps_images_tensor_aligned")?;
+        Ok(OnTensorCores { function, near_zero, run: RUNS.fetch_add(1, Ordering::Relaxed) % (u32::MAX - 1) + 1 })
     };
+    let tensor = ways.iter().any(|way| way.on_tensor_cores.is_some());
+    let on_tensor_cores = tensor.then(on_tensor_cores).transpose()?;
     for function in functions.iter().chain(on_tensor_cores.as_ref().map(|tensor| &tensor.function)) {
         function.allow_shared(MOST_SHARED - SHARED_BESIDE)?;
     }
-    Ok(Box::new(ImagesPlan {
-        single,
-        functions,
-        pace: module.pace(area.shared),
-        kind,
-        size,
-        boundary: word,
-        value,
-        multiprocessors,
-        on_tensor_cores,
-    }))
+    let launches = Launches { functions, kind, ways, view, boundary: word, value, on_tensor_cores };
+    Ok(Box::new(SeveralPlan { single, pace: module.pace(area.shared), launches }))
 }
 
 /// The kernel on tensor cores.
@@ -398,46 +473,37 @@ struct OnTensorCores {
     run: u32,
 }
 
-/// Sweeps over a whole array, several in a launch.
-struct ImagesPlan<'a, T> {
-    single: Box<dyn Plan<T> + 'a>,
+/// The launches over an array.
+struct Launches {
     /// For any address, and where columns and strips begin and end at multiples of 16 bytes.
     functions: [Function; 2],
-    pace: &'a SharedPace,
     kind: &'static Kind,
-    size: Size,
+    ways: Vec<Way>,
+    view: View,
     boundary: u32,
     value: f64,
-    multiprocessors: usize,
     on_tensor_cores: Option<OnTensorCores>,
 }
 
-impl<T: Element> ImagesPlan<'_, T> {
-    fn chosen(&self, sweeps: usize) -> Option<Chosen> {
-        let tensor = self.on_tensor_cores.is_some();
-        let chosen = choose(self.kind, tensor, self.size, self.boundary, sweeps, self.multiprocessors);
-        chosen.filter(|chosen| self.sweeps_of(chosen) > 1)
-    }
-
-    fn sweeps_of(&self, chosen: &Chosen) -> usize {
-        chosen.layout.warps * self.kind.stages
-    }
-
+impl Launches {
     /// Launches a kernel of this kind, as a part of a run that tensor cores take part in, or of none: 0.
-    fn launch(
+    fn submit(
         &self,
         stream: sys::CUstream,
         function: &Function,
         layout: Layout,
+        skipped: usize,
         [turn, near_zero]: [u32; 2],
         [input, output]: [sys::CUdeviceptr; 2],
     ) -> Result<(), Error> {
         let Layout { strips, segments, share, lanes, warps, depth, shared_bytes } = layout;
-        let [rows, columns, pages] = self.size;
+        let View { size: [rows, columns, images], column_step, image_step, .. } = self.view;
         let argument = Argument {
             input,
             output,
             rows: rows as i64,
+            column_step: column_step as i64,
+            image_step: image_step as i64,
             value: self.value,
             columns: columns as i32,
             strips: strips as i32,
@@ -449,58 +515,44 @@ impl<T: Element> ImagesPlan<'_, T> {
             boundary: self.boundary,
             turn,
             near_zero,
+            skipped: skipped as i32,
+            unused: 0,
         };
-        let shape = Shape::prepared(strips * segments * pages, WARPS * LANES, shared_bytes)?;
+        let shape = Shape::prepared(strips * segments * images, WARPS * LANES, shared_bytes)?;
         // SAFETY: the kernel reads the array's samples, and writes its outputs, at addresses where the caller has as
         // many.
         unsafe { launch(function, stream, shape, &argument) }
     }
 }
 
-impl<T: Element> Plan<T> for ImagesPlan<'_, T> {
-    fn pace(&self) -> &SharedPace {
-        self.pace
-    }
+impl Several for Launches {
+    type Layout = Way;
 
-    fn units(&self) -> usize {
-        self.single.units()
-    }
-
-    fn fused(&self, sweeps: usize) -> Result<usize, Error> {
-        match self.chosen(sweeps) {
-            Some(chosen) => Ok(self.sweeps_of(&chosen)),
-            None => self.single.fused(sweeps),
-        }
+    fn fastest(&self, sweeps: usize) -> Option<(usize, &Way)> {
+        fastest(&self.ways, sweeps).map(|way| (way.sweeps, way))
     }
 
     fn together(&self) -> usize {
         if self.on_tensor_cores.is_some() { WARPS } else { 1 }
     }
 
-    fn first_output(&self) -> usize {
-        self.single.first_output()
-    }
-
-    fn sweep(&self, stream: sys::CUstream, sweeps: usize, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
-        let chosen = self.chosen(sweeps).filter(|chosen| self.sweeps_of(chosen) == sweeps);
-        let Some(Chosen { layout, on_tensor_cores, .. }) = chosen else {
-            return self.single.sweep(stream, sweeps, buffers);
-        };
+    fn launch(
+        &self,
+        stream: sys::CUstream,
+        &Way { layout, skipped, on_tensor_cores, .. }: &Way,
+        buffers: [sys::CUdeviceptr; 2],
+        aligned: bool,
+    ) -> Result<(), Error> {
         let [reach, _] = self.kind.reach(layout.warps);
-        let aligned = |elements: usize| (elements * size_of::<T>()).is_multiple_of(16);
-        let addresses_aligned = buffers.iter().all(|address| address.is_multiple_of(16));
+        let in_pieces = |elements: usize| (elements * self.kind.element()).is_multiple_of(16);
         let all_aligned =
-            aligned(self.size[0]) && aligned(reach) && aligned(layout.lanes * self.kind.points) && addresses_aligned;
+            aligned && [self.view.size[0], reach, layout.lanes * self.kind.points].into_iter().all(in_pieces);
         let mut turn = 0;
-        if let (Some(of), Some(tensor), true) = (on_tensor_cores, &self.on_tensor_cores, addresses_aligned) {
+        if let (Some(of), Some(tensor), true) = (on_tensor_cores, &self.on_tensor_cores, aligned) {
             turn = tensor.run;
-            self.launch(stream, &tensor.function, of, [turn, tensor.near_zero], buffers)?;
+            self.submit(stream, &tensor.function, of, 0, [turn, tensor.near_zero], buffers)?;
         }
-        self.launch(stream, &self.functions[usize::from(all_aligned)], layout, [turn, 0], buffers)
-    }
-
-    fn part(&self, stream: sys::CUstream, units: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
-        self.single.part(stream, units, buffers)
+        self.submit(stream, &self.functions[usize::from(all_aligned)], layout, skipped, [turn, 0], buffers)
     }
 }
 
@@ -536,29 +588,76 @@ mod tests {
         assert_eq!(told, [ON_TENSOR_CORES.points, ON_TENSOR_CORES.table]);
     }
 
+    /// Images as they lie in memory.
+    fn of_images(size: Size, [height, width]: [usize; 2]) -> View {
+        View::of(size, [height, width, 1]).unwrap()
+    }
+
+    /// Each output of a view is one of the array, and its neighbours in the view are those under the filter.
+    #[test]
+    fn views_have_the_array_and_its_neighbours() {
+        for size in [[5, 7, 3], [1, 4, 6], [8, 1, 2], [3, 2, 1]] {
+            for filter in [[3, 3, 1], [1, 3, 1], [3, 1, 1], [5, 1, 3], [1, 1, 5], [7, 1, 7]] {
+                let view = View::of(size, filter).unwrap();
+                let [rows, columns, images] = view.size;
+                let of_view =
+                    |[row, column, image]: [usize; 3]| image * view.image_step + column * view.column_step + row;
+                let mut taken = vec![0; size.iter().product()];
+                for image in 0..images {
+                    for (column, row) in (0..columns).flat_map(|column| (0..rows).map(move |row| (column, row))) {
+                        let at = of_view([row, column, image]);
+                        taken[at] += 1;
+                        let place = [at % size[0], at / size[0] % size[1], at / (size[0] * size[1])];
+                        // Along which dimension of the array each dimension of the view's filter goes.
+                        let pages = filter[2] > 1;
+                        for (of_filter, along, own, count) in [
+                            (view.filter[0], 0, row, rows),
+                            (view.filter[1], if pages { 2 } else { 1 }, column, columns),
+                        ] {
+                            if of_filter > 1 {
+                                assert_eq!((own, count), (place[along], size[along]), "{view:?} of {size:?}");
+                            }
+                        }
+                    }
+                }
+                assert!(taken.iter().all(|&count| count == 1), "{view:?} of {size:?}");
+                let entries: usize = view.filter.iter().product();
+                assert_eq!(entries, filter.iter().product(), "{view:?}");
+                assert!([view.column_step, view.image_step].iter().all(|step| step % size[0] == 0));
+            }
+        }
+        assert_eq!(View::of([100; 3], [3, 3, 3]), None);
+        assert_eq!(View::of([100; 3], [1, 3, 3]), None);
+        // Longer columns than the kernel counts.
+        let long = View::of([1 << 20, 1 << 10, 8], [1, 1, 3]).unwrap();
+        assert_eq!((long.size, long.image_step), ([1 << 20, 8, 1 << 10], 1 << 20));
+    }
+
     /// Large images go through tensor cores in double by 7 x 7, where columns are pairs of rows, and strips are whole;
     /// whatever sweeps there are left.
     #[test]
     fn tensor_cores_do_what_they_are_faster_at() {
-        let kind = |side: usize| Kind::of::<f64>([side, side, 1]).unwrap();
+        let kind = |side: usize| Kind::of::<f64>([side, side]).unwrap();
         let goes = |side, size, sweeps| {
-            let chosen = choose(kind(side), true, size, CIRCULAR, sweeps, 132)?;
-            chosen.on_tensor_cores.map(|layout| (layout.warps, chosen.layout.warps))
+            let ways = ways(kind(side), true, &of_images(size, [side, side]), CIRCULAR, sweeps, 132);
+            let way = fastest(&ways, sweeps)?;
+            way.on_tensor_cores.map(|layout| (layout.warps, way.layout.warps))
         };
         assert_eq!(goes(7, [8192, 8192, 1], 200), Some((4, 4)));
         assert_eq!(goes(7, [8192, 8192, 1], 5), Some((4, 4)));
         assert_eq!(goes(7, [8191, 8192, 1], 200), None);
         assert_eq!(goes(7, [190, 1 << 20, 1], 200), None);
         assert_eq!(goes(5, [8192, 8192, 1], 200), None);
-        let none = choose(kind(7), false, [8192, 8192, 1], CIRCULAR, 200, 132).unwrap();
-        assert!(none.on_tensor_cores.is_none());
+        let none = ways(kind(7), false, &of_images([8192, 8192, 1], [7, 7]), CIRCULAR, 200, 132);
+        assert!(!none.is_empty() && none.iter().all(|way| way.on_tensor_cores.is_none()));
         for boundary in 0..4 {
             for rows in [192, 194, 1000, 8192] {
                 let size = [rows, 8192, 3];
-                let Some(chosen) = choose(kind(7), true, size, boundary, 200, 132) else { continue };
-                let Some(layout) = chosen.on_tensor_cores else { continue };
-                check(&ON_TENSOR_CORES, &layout, size, boundary, 200);
-                check(kind(7), &chosen.layout, size, boundary, 200);
+                for way in ways(kind(7), true, &of_images(size, [7, 7]), boundary, 200, 132) {
+                    let Some(layout) = way.on_tensor_cores else { continue };
+                    check(&ON_TENSOR_CORES, &layout, size, boundary, 200);
+                    check(kind(7), &way.layout, size, boundary, 200);
+                }
             }
         }
     }
@@ -577,7 +676,7 @@ mod tests {
     /// What a filter reaches along one dimension has nothing to do with the other.
     #[test]
     fn rows_and_columns_reach_as_far_as_their_own_entries() {
-        let kind = |filter: [usize; 2]| Kind::of::<f64>([filter[0], filter[1], 1]).unwrap();
+        let kind = |filter: [usize; 2]| Kind::of::<f64>(filter).unwrap();
         let of = |filter, boundary| (kind(filter).reach(4), kind(filter).depth(boundary));
         assert_eq!(of([7, 3], SYMMETRIC), ([24, 8], 2));
         assert_eq!(of([3, 7], SYMMETRIC), ([4, 12], 4));
@@ -603,9 +702,11 @@ mod tests {
                         for boundary in 0..4 {
                             for sweeps in [2, 3, 4, 7, 200] {
                                 let size = [rows, columns, pages];
-                                let Some((_, layout)) = kind.layout(size, boundary, sweeps, 132) else { continue };
-                                found += 1;
-                                check(kind, &layout, size, boundary, sweeps);
+                                let view = of_images(size, kind.filter);
+                                for way in ways(kind, false, &view, boundary, sweeps, 132) {
+                                    found += 1;
+                                    check(kind, &way.layout, view.size, boundary, sweeps);
+                                }
                             }
                         }
                     }
@@ -619,7 +720,8 @@ mod tests {
         let what = format!("{layout:?} for {rows} x {columns}");
         let (height, [reach, _]) = (layout.lanes * kind.points, kind.reach(layout.warps));
         assert!((1..=LANES).contains(&layout.lanes) && height <= rows, "{what}");
-        assert!((1..=WARPS).contains(&layout.warps) && layout.warps * kind.stages <= sweeps, "{what}");
+        let skipped = kind.most_skipped();
+        assert!((1..=WARPS).contains(&layout.warps) && layout.warps * kind.stages - skipped <= sweeps, "{what}");
         assert!((1..=columns).contains(&layout.segments), "{what}");
         assert!(layout.depth >= 2 && layout.shared_bytes + SHARED_BESIDE <= MOST_SHARED, "{what}");
         assert!(layout.share == 0 || (layout.segments.is_multiple_of(2) && layout.share < 256), "{what}");
@@ -634,7 +736,8 @@ mod tests {
     fn large_images_do_as_many_sweeps_a_launch_as_there_are_warps_for() {
         for kind in &KINDS {
             for boundary in 0..4 {
-                let (_, layout) = kind.layout([8192, 8192, 1], boundary, 200, 132).unwrap();
+                let ways = ways(kind, false, &of_images([8192, 8192, 1], kind.filter), boundary, 200, 132);
+                let layout = fastest(&ways, 200).unwrap().layout;
                 assert_eq!(layout.warps, WARPS, "{}, {boundary}: {layout:?}", kind.name);
             }
         }

@@ -4,6 +4,7 @@ mod arithmetic;
 mod convolution;
 mod images;
 mod lines;
+mod several;
 mod sweeps;
 mod sweeps_tensor;
 mod tensor;
@@ -77,6 +78,25 @@ pub(super) struct Area<T> {
     pub(super) shared: bool,
     /// Whether it is computed on the queue's stream, where coefficients come in their turn.
     pub(super) queued: bool,
+}
+
+impl<T> Area<T> {
+    /// Whether it is a whole array on the device: all its samples' places are outputs.
+    fn is_whole(&self) -> bool {
+        let span = self.tile.span();
+        self.queued && !span.is_empty() && span.len() == self.tile.samples()
+    }
+
+    /// Whether that is swept more than once: what launches of several sweeps are for.
+    fn is_swept(&self) -> bool {
+        self.is_whole() && self.sweeps > 1
+    }
+}
+
+/// How many multiprocessors the device has, if it is a chip of [`CAPABILITY`].
+fn measured_multiprocessors(modules: &Modules) -> Option<usize> {
+    let device = modules.device().filter(|device| device.capability == CAPABILITY)?;
+    Some(device.multiprocessors.max(1) as usize)
 }
 
 /// A kernel that is loaded, and has its coefficients.

@@ -1,6 +1,6 @@
 //! Several sweeps along long lines on FP64 tensor cores, in each launch: `cuda/sweeps_tensor.cu`.
 //!
-//! They give the bits of `cuda/sweeps.cu` for all data. Only chips of [`CAPABILITY`] load them, and only for what they
+//! They give the bits of `cuda/sweeps.cu` for all data. Only chips of [`CAPABILITY`](super::CAPABILITY) load them, and only for what they
 //! are [faster](Module::layout) at.
 
 use bytemuck::{Pod, Zeroable};
@@ -11,7 +11,7 @@ use super::super::module::{Function, Modules, Shape, launch};
 use super::super::pace::SharedPace;
 use super::lines::Operator;
 use super::tensor::near_zero;
-use super::{Area, CAPABILITY, LoadOnce, Loaded, word};
+use super::{Area, LoadOnce, Loaded, measured_multiprocessors, word};
 use crate::stencil::{Boundary, Error, Lines};
 
 /// A module, and what is known of it before it is loaded.
@@ -145,14 +145,10 @@ pub(super) fn plan<'a, T: Element>(
     operator: &Operator,
 ) -> Result<Option<TensorSweeps<'a>>, Error> {
     // What goes through the slots waits for the link, whatever computes it; what lies on the device is one tile.
-    let whole = area.queued && area.tile.span().len() == area.tile.samples();
-    if T::NAME != f64::NAME || !whole || lines.inner() != 1 {
+    if T::NAME != f64::NAME || !area.is_whole() || lines.inner() != 1 {
         return Ok(None);
     }
-    let Some(device) = modules.device().filter(|device| device.capability == CAPABILITY) else {
-        return Ok(None);
-    };
-    let multiprocessors = device.multiprocessors.max(1) as usize;
+    let Some(multiprocessors) = measured_multiprocessors(modules) else { return Ok(None) };
     let taps: &[f64] = bytemuck::cast_slice(operator.coefficients());
     let kind = MODULES.iter().find(|kind| kind.taps == taps.len() && area.sweeps >= kind.sweeps);
     // With taps that are infinite or NaN all outputs are, and are computed twice.

@@ -1,6 +1,6 @@
 //! Convolutions on FP64 tensor cores: `cuda/tensor_convolution.cu` and `cuda/tensor_volume.cu`.
 //!
-//! They give the bits of `cuda/convolution.cu` for all data. Only chips of [`CAPABILITY`] load them, and only for what
+//! They give the bits of `cuda/convolution.cu` for all data. Only chips of [`CAPABILITY`](super::CAPABILITY) load them, and only for what
 //! they are [faster](Module::pays) at; what does not go this way takes no notice of it.
 
 use std::ffi::CStr;
@@ -14,7 +14,7 @@ use super::super::cut::Size;
 use super::super::module::{Function, Modules, Shape, launch};
 use super::super::pace::SharedPace;
 use super::convolution::Columns;
-use super::{Area, CAPABILITY, LoadOnce, Loaded, Plan, at, word};
+use super::{Area, LoadOnce, Loaded, Plan, at, measured_multiprocessors, word};
 use crate::stencil::{Boundary, Error, Filter};
 
 /// A module, and what is known of it before it is loaded.
@@ -138,21 +138,16 @@ pub(super) fn plan<'a, T: Element>(
     boundary: Boundary<T>,
 ) -> Result<Option<Box<dyn Plan<T> + 'a>>, Error> {
     // What goes through the slots waits for the link, whatever computes it.
-    if T::NAME != f64::NAME || !area.queued {
+    if T::NAME != f64::NAME || !area.is_whole() {
         return Ok(None);
     }
-    let Some(device) = modules.device().filter(|device| device.capability == CAPABILITY) else {
-        return Ok(None);
-    };
-    let multiprocessors = device.multiprocessors.max(1) as usize;
+    let Some(multiprocessors) = measured_multiprocessors(modules) else { return Ok(None) };
     let size @ [rows, columns, pages] = area.tile.size();
-    let span = area.tile.span();
-    // An array that is swept on the device is one tile: all its samples' places are outputs. The kernels count those of
-    // a dimension in integers of 32 bits, and some more.
-    if span.is_empty() || span.len() != area.tile.samples() || columns.max(pages) > MOST_ALONG {
+    // The kernels count a dimension's samples in integers of 32 bits, and some more.
+    if columns.max(pages) > MOST_ALONG {
         return Ok(None);
     }
-    let outputs = 0..span.len() / rows;
+    let outputs = 0..columns * pages;
     let Some(kind) =
         Module::of(filter.size()).filter(|kind| kind.pays(filter.size(), size, outputs.len(), multiprocessors))
     else {

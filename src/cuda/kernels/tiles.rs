@@ -4,7 +4,6 @@
 //! sweeps. It is for every chip, and used where a [model](Kind) says that it is faster than what else there is.
 
 use std::collections::VecDeque;
-use std::ops::Range;
 use std::sync::{Mutex, TryLockError};
 
 use bytemuck::{Pod, Zeroable};
@@ -13,7 +12,7 @@ use cudarc::driver::sys;
 use super::super::Element;
 use super::super::cut::Size;
 use super::super::module::{Function, Modules, Shape, launch};
-use super::super::pace::SharedPace;
+use super::several::{Several, SeveralPlan};
 use super::{Area, CAPABILITY, CIRCULAR, LoadOnce, Loaded, MEASURED_ON, Plan, SYMMETRIC, images, word};
 use crate::stencil::{Boundary, Error, Filter};
 
@@ -350,12 +349,10 @@ impl Tilings {
         filter: &Filter<T>,
         boundary: Boundary<T>,
     ) -> Option<Tilings> {
-        let size = area.tile.size();
-        let span = area.tile.span();
-        let whole = !span.is_empty() && span.len() == area.tile.samples();
-        if !whole || !area.queued || area.sweeps < 2 {
+        if !area.is_swept() {
             return None;
         }
+        let size = area.tile.size();
         let device = modules.device()?;
         let multiprocessors = device.multiprocessors.max(1) as usize;
         let chip = Chip { multiprocessors, measured: device.capability == CAPABILITY };
@@ -455,23 +452,20 @@ pub(super) fn plan<'a, T: Element>(
     if let Some(bytes) = shared.filter(|&bytes| bytes > SHARED_EVERYWHERE) {
         function.allow_shared(bytes)?;
     }
-    Ok(Box::new(TilesPlan {
-        single,
+    let launches = Launches {
         function,
-        pace: module.pace(area.shared),
         tilings,
         size: area.tile.size(),
         filter: filter.size(),
         boundary: word(boundary),
         value: boundary.constant().to_f64(),
-    }))
+    };
+    Ok(Box::new(SeveralPlan { single, pace: module.pace(area.shared), launches }))
 }
 
-/// Sweeps over a whole array, several in a launch.
-struct TilesPlan<'a, T> {
-    single: Box<dyn Plan<T> + 'a>,
+/// The launches over an array.
+struct Launches<'a> {
     function: &'a Function,
-    pace: &'a SharedPace,
     tilings: Tilings,
     size: Size,
     filter: Size,
@@ -479,27 +473,20 @@ struct TilesPlan<'a, T> {
     value: f64,
 }
 
-impl<T: Element> Plan<T> for TilesPlan<'_, T> {
-    fn pace(&self) -> &SharedPace {
-        self.pace
+impl Several for Launches<'_> {
+    type Layout = Tiling;
+
+    fn fastest(&self, sweeps: usize) -> Option<(usize, &Tiling)> {
+        self.tilings.least(sweeps).map(|tiling| (tiling.sweeps, tiling))
     }
 
-    fn units(&self) -> usize {
-        self.single.units()
-    }
-
-    fn fused(&self, sweeps: usize) -> Result<usize, Error> {
-        self.tilings.least(sweeps).map_or_else(|| self.single.fused(sweeps), |tiling| Ok(tiling.sweeps))
-    }
-
-    fn first_output(&self) -> usize {
-        self.single.first_output()
-    }
-
-    fn sweep(&self, stream: sys::CUstream, sweeps: usize, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
-        let Some(tiling) = self.tilings.each.iter().find(|tiling| tiling.sweeps == sweeps) else {
-            return self.single.sweep(stream, sweeps, buffers);
-        };
+    fn launch(
+        &self,
+        stream: sys::CUstream,
+        tiling: &Tiling,
+        buffers: [sys::CUdeviceptr; 2],
+        _: bool,
+    ) -> Result<(), Error> {
         let [rows, columns, pages] = self.size;
         let (pitch, buffer) = tiling.buffer(self.tilings.kind, self.filter);
         let pairs = [tiling.region, tiling.tiles, tiling.patches];
@@ -516,21 +503,17 @@ impl<T: Element> Plan<T> for TilesPlan<'_, T> {
             patches,
             pitch: pitch as i32,
             buffer: buffer as i32,
-            sweeps: sweeps as i32,
+            sweeps: tiling.sweeps as i32,
             boundary: self.boundary as i32,
             height: self.filter[0] as i32,
             width: self.filter[1] as i32,
             tiles_turn: turn(tiling.tiles[0]),
             patches_turn: turn(tiling.patches[0]),
         };
-        let shape = Shape::prepared(tiling.blocks(pages), tiling.threads(), 2 * buffer * size_of::<T>())?;
+        let shape = Shape::prepared(tiling.blocks(pages), tiling.threads(), 2 * buffer * self.tilings.kind.element())?;
         // SAFETY: the kernel reads the array's samples, and writes its outputs, at addresses where the caller has as
         // many.
         unsafe { launch(self.function, stream, shape, &argument) }
-    }
-
-    fn part(&self, stream: sys::CUstream, units: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
-        self.single.part(stream, units, buffers)
     }
 }
 
@@ -719,6 +702,12 @@ mod tests {
                 assert!(!goes_to_images::<f32>(filter, small, boundary, 200, 132), "{filter:?}, {boundary}");
             }
         }
+        for filter in OF_LINES {
+            for boundary in 0..4 {
+                assert!(goes_to_images::<f32>(filter, [8192, 8192, 1], boundary, 200, 132), "{filter:?}, {boundary}");
+                assert!(!goes_to_images::<f32>(filter, [64, 64, 1], boundary, 200, 132), "{filter:?}, {boundary}");
+            }
+        }
         // What the tests of the engines rely on, with the multiprocessors of the stand-in for the driver.
         for (filter, rows, columns) in [
             ([3, 3, 1], 1200, 160),
@@ -740,6 +729,9 @@ mod tests {
     /// The filters that the kernel of `images` is for.
     const OF_IMAGES: [Size; 9] =
         [[3, 3, 1], [5, 5, 1], [7, 7, 1], [3, 5, 1], [5, 3, 1], [3, 7, 1], [7, 3, 1], [5, 7, 1], [7, 5, 1]];
+
+    /// Those of one row or one column that it is for in single.
+    const OF_LINES: [Size; 6] = [[1, 3, 1], [1, 5, 1], [1, 7, 1], [3, 1, 1], [5, 1, 1], [7, 1, 1]];
 
     /// A filter, a boundary, the rows and columns of an image, and how many sweeps.
     type Case = (Size, u32, [usize; 2], usize);
@@ -783,7 +775,7 @@ mod tests {
         ([7, 5, 1], 3, [842, 160], 9),
     ];
 
-    const IN_SINGLE: [Case; 36] = [
+    const IN_SINGLE: [Case; 51] = [
         ([3, 5, 1], 0, [768, 120], 4),
         ([3, 5, 1], 1, [1057, 120], 9),
         ([3, 5, 1], 2, [1405, 80], 4),
@@ -820,5 +812,20 @@ mod tests {
         ([7, 7, 1], 1, [1193, 230], 9),
         ([7, 7, 1], 2, [1193, 230], 8),
         ([7, 7, 1], 3, [1405, 160], 8),
+        ([1, 3, 1], 0, [1920, 160], 8),
+        ([1, 3, 1], 3, [1605, 160], 9),
+        ([1, 5, 1], 1, [1792, 230], 4),
+        ([1, 5, 1], 2, [1196, 350], 4),
+        ([1, 5, 1], 3, [1280, 230], 4),
+        ([1, 7, 1], 0, [896, 350], 4),
+        ([1, 7, 1], 2, [1605, 230], 4),
+        ([1, 7, 1], 3, [1605, 160], 4),
+        ([3, 1, 1], 0, [1920, 160], 32),
+        ([3, 1, 1], 1, [1793, 230], 33),
+        ([3, 1, 1], 3, [1792, 230], 27),
+        ([5, 1, 1], 2, [1196, 80], 16),
+        ([5, 1, 1], 3, [1344, 80], 14),
+        ([7, 1, 1], 0, [1053, 80], 9),
+        ([7, 1, 1], 2, [1196, 80], 24),
     ];
 }

@@ -1,10 +1,8 @@
-//! Many sweeps of a 3 x 3 x 3 filter over volumes that lie on the device, two of them in each launch:
+//! Many sweeps of a 3 x 3 x 3 or 1 x 3 x 3 filter over volumes that lie on the device, two of them in each launch:
 //! `cuda/sweeps_volumes.cu`.
 //!
-//! The kernel gives the bits of single sweeps. Chips of [`CAPABILITY`] load it, for volumes for which it is faster by
+//! The kernel gives the bits of single sweeps. Chips of [`CAPABILITY`](super::CAPABILITY) load it, for volumes for which it is faster by
 //! the [numbers](Kind) that were measured; what it does not do goes by single sweeps.
-
-use std::ops::Range;
 
 use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
@@ -12,8 +10,8 @@ use cudarc::driver::sys;
 use super::super::Element;
 use super::super::cut::Size;
 use super::super::module::{Function, Modules, Shape, launch};
-use super::super::pace::SharedPace;
-use super::{Area, CAPABILITY, CIRCULAR, LoadOnce, Loaded, MEASURED_ON, Plan, word};
+use super::several::{Several, SeveralPlan};
+use super::{Area, CIRCULAR, LoadOnce, Loaded, MEASURED_ON, Plan, measured_multiprocessors, word};
 use crate::stencil::{Boundary, Error, Filter};
 
 /// The sweeps of a launch.
@@ -24,9 +22,6 @@ const LANES: usize = 32;
 
 /// The slots that a run of pages takes beside those of its pages.
 const BEGINNING: usize = 5;
-
-/// The filter that the kernel is for.
-const FILTER: Size = [3, 3, 3];
 
 /// A page of a volume has fewer samples, and a volume fewer tiles than the kernel can count.
 const MOST_OF_PAGE: usize = 1 << 31;
@@ -39,6 +34,8 @@ const LAUNCH: f64 = 3.0;
 #[derive(Debug)]
 struct Kind {
     name: &'static str,
+    filter: Size,
+    single: bool,
     /// Elements that have 16 bytes: so many rows a lane holds, and so many are copied at a time.
     rows: usize,
     /// Columns that a lane holds, lanes one below the other, which are a strip, and warps of a sweep.
@@ -53,10 +50,20 @@ struct Kind {
 
 /// Measured on an H200, with driver 580, with 512 x 512 x 512, where one element is copied at a time, too; single sweeps
 /// in single are taken to be as fast as in double (with 256 x 256 x 256 they are not).
-const DOUBLE: Kind =
-    Kind { name: "sweeps_volumes_double", rows: 2, columns: 15, down: 48, warps: 6, slot: [3.3, 4.0], rate: 75.0 };
-const SINGLE: Kind =
-    Kind { name: "sweeps_volumes_float", rows: 4, columns: 11, down: 24, warps: 6, slot: [3.1, 4.2], rate: 75.0 };
+const KINDS: [Kind; 4] = [
+    double("sweeps_volumes_double", [3, 3, 3], 15, [3.3, 4.0]),
+    single("sweeps_volumes_float", [3, 3, 3], [3.1, 4.2]),
+    double("sweeps_volumes_double_01x03x03", [1, 3, 3], 10, [2.09, 2.24]),
+    single("sweeps_volumes_float_01x03x03", [1, 3, 3], [2.51, 3.3]),
+];
+
+const fn double(name: &'static str, filter: Size, columns: usize, slot: [f64; 2]) -> Kind {
+    Kind { name, filter, single: false, rows: 2, columns, down: 48, warps: 6, slot, rate: 75.0 }
+}
+
+const fn single(name: &'static str, filter: Size, slot: [f64; 2]) -> Kind {
+    Kind { name, filter, single: true, rows: 4, columns: 11, down: 24, warps: 6, slot, rate: 75.0 }
+}
 
 /// How tiles lie along rows or columns: `struct Axis` of `cuda/sweeps_volumes.cuh`.
 #[repr(C)]
@@ -205,8 +212,8 @@ struct Layout {
 }
 
 impl Kind {
-    fn of<T: Element>() -> &'static Kind {
-        if T::NAME == f32::NAME { &SINGLE } else { &DOUBLE }
+    fn of<T: Element>(filter: Size) -> Option<&'static Kind> {
+        KINDS.iter().find(|kind| kind.filter == filter && kind.single == (T::NAME == f32::NAME))
     }
 
     /// The layout for two sweeps on so many multiprocessors, with so many elements copied at a time, if there is one.
@@ -294,16 +301,13 @@ pub(super) fn plan<'a, T: Element>(
     single: Box<dyn Plan<T> + 'a>,
 ) -> Result<Box<dyn Plan<T> + 'a>, Error> {
     let size = area.tile.size();
-    let span = area.tile.span();
-    let whole = !span.is_empty() && span.len() == area.tile.samples();
-    let device = modules.device().filter(|device| device.capability == CAPABILITY);
-    let Some(device) = device.filter(|_| whole && area.queued && area.sweeps >= SWEEPS && filter.size() == FILTER)
-    else {
+    if !area.is_swept() {
+        return Ok(single);
+    }
+    let (Some(kind), Some(multiprocessors)) = (Kind::of::<T>(filter.size()), measured_multiprocessors(modules)) else {
         return Ok(single);
     };
-    let kind = Kind::of::<T>();
     let word = word(boundary);
-    let multiprocessors = device.multiprocessors.max(1) as usize;
     let layout = |at_once: usize| kind.layout(size, word, at_once, multiprocessors);
     let at_once = layout(kind.rows);
     let Some(one_by_one) = layout(1) else {
@@ -331,8 +335,8 @@ pub(super) fn plan<'a, T: Element>(
         }
         None => None,
     };
-    let (pace, value) = (module.pace(area.shared), boundary.constant().to_f64());
-    Ok(Box::new(VolumesPlan { single, one_by_one, at_once, pace, size, boundary: word, value }))
+    let launches = Launches { one_by_one, at_once, size, boundary: word, value: boundary.constant().to_f64() };
+    Ok(Box::new(SeveralPlan { single, pace: module.pace(area.shared), launches }))
 }
 
 /// One of the two kernels, and its launch.
@@ -342,40 +346,31 @@ struct Way {
     shape: Shape,
 }
 
-/// Sweeps over a whole volume, two in a launch.
-struct VolumesPlan<'a, T> {
-    single: Box<dyn Plan<T> + 'a>,
+/// The launches over a volume.
+struct Launches {
     one_by_one: Way,
     /// Where columns begin at multiples of 16 bytes, if the volume does.
     at_once: Option<Way>,
-    pace: &'a SharedPace,
     size: Size,
     boundary: u32,
     value: f64,
 }
 
-impl<T: Element> Plan<T> for VolumesPlan<'_, T> {
-    fn pace(&self) -> &SharedPace {
-        self.pace
+impl Several for Launches {
+    /// Each way has its own, which the addresses decide.
+    type Layout = ();
+
+    fn fastest(&self, sweeps: usize) -> Option<(usize, &())> {
+        (sweeps >= SWEEPS).then_some((SWEEPS, &()))
     }
 
-    fn units(&self) -> usize {
-        self.single.units()
-    }
-
-    fn fused(&self, sweeps: usize) -> Result<usize, Error> {
-        if sweeps >= SWEEPS { Ok(SWEEPS) } else { self.single.fused(sweeps) }
-    }
-
-    fn first_output(&self) -> usize {
-        self.single.first_output()
-    }
-
-    fn sweep(&self, stream: sys::CUstream, sweeps: usize, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
-        if sweeps != SWEEPS {
-            return self.single.sweep(stream, sweeps, buffers);
-        }
-        let aligned = buffers.iter().all(|address| address.is_multiple_of(16));
+    fn launch(
+        &self,
+        stream: sys::CUstream,
+        (): &(),
+        buffers: [sys::CUdeviceptr; 2],
+        aligned: bool,
+    ) -> Result<(), Error> {
         let way = self.at_once.as_ref().filter(|_| aligned).unwrap_or(&self.one_by_one);
         let Layout { down, across, lanes, strips, schedule } = way.layout;
         let [rows, columns, pages] = self.size;
@@ -399,10 +394,6 @@ impl<T: Element> Plan<T> for VolumesPlan<'_, T> {
         // many.
         unsafe { launch(&way.function, stream, way.shape, &argument) }
     }
-
-    fn part(&self, stream: sys::CUstream, units: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
-        self.single.part(stream, units, buffers)
-    }
 }
 
 #[cfg(test)]
@@ -412,11 +403,9 @@ mod tests {
     use super::super::{CONSTANT, REPLICATE, SYMMETRIC};
     use super::*;
 
-    const KINDS: [&Kind; 2] = [&DOUBLE, &SINGLE];
-
     #[test]
     fn the_kernels_take_this_argument() {
-        for kind in KINDS {
+        for kind in &KINDS {
             for function in ["sweeps_volumes", "sweeps_volumes_at_once"] {
                 assert_eq!(argument_bytes(kind.name, function), size_of::<Argument>(), "{}", kind.name);
             }
@@ -426,7 +415,7 @@ mod tests {
     /// What is known of a module before it is loaded is what it tells.
     #[test]
     fn the_table_is_right() {
-        for kind in KINDS {
+        for kind in &KINDS {
             let ptx = archive::ptx(kind.name).unwrap().into_string().unwrap();
             let constant = |name: &str| constant_of(kind.name, name);
             let told = ["lane_rows", "lane_columns", "strip_lanes", "sweep_warps"].map(constant);
@@ -439,7 +428,7 @@ mod tests {
     #[test]
     fn layouts_are_what_the_kernel_can_do() {
         let mut found = 0;
-        for kind in KINDS {
+        for kind in &KINDS {
             for rows in [1, 2, 3, 8, 12, 13, 95, 96, 97, 98, 100, 186, 187, 188, 192, 512, 1000] {
                 for columns in [1, 8, 9, 10, 13, 47, 48, 49, 79, 80, 81, 95, 512, 1000] {
                     for pages in [1, 2, 100] {
@@ -534,7 +523,7 @@ mod tests {
 
     #[test]
     fn large_volumes_go_two_sweeps_at_a_time() {
-        for kind in KINDS {
+        for kind in &KINDS {
             for boundary in 0..4 {
                 for (size, at_once) in [([512; 3], kind.rows), ([511; 3], 1)] {
                     let layout = kind.layout(size, boundary, at_once, 132).unwrap();
@@ -550,7 +539,7 @@ mod tests {
     /// What the tests of the engines rely on, with the four multiprocessors of the stand-in for the driver.
     #[test]
     fn sizes_of_the_tests_are_several_parts() {
-        for (kind, size) in [(&DOUBLE, [96, 160, 24]), (&SINGLE, [96, 240, 16])] {
+        for (kind, size) in KINDS.iter().zip([[96, 160, 24], [96, 240, 16]]) {
             for boundary in [CONSTANT, REPLICATE, SYMMETRIC] {
                 let layout = kind.layout(size, boundary, kind.rows, 4).unwrap();
                 assert!(kind.pays(&layout, size, kind.rows, 4), "{} {size:?}: {layout:?}", kind.name);

@@ -316,7 +316,12 @@ impl GpuRates {
     /// What a device that is busy takes for an output of a sweep: as BENCHMARKS.md has it of an H200.
     fn of_update(&self, work: &Work) -> f64 {
         let (single, entries) = (Self::single(work), work.entries as f64);
+        let fused = match work.over {
+            Over::Box(_, filter) if self.hopper && work.sweeps > 1 => of_entry(filter, single),
+            _ => None,
+        };
         let picoseconds = match work.over {
+            Over::Box(..) if fused.is_some() => entries * fused.unwrap_or_default(),
             Over::Lines(_) if work.sweeps == 1 => {
                 if single {
                     2.0
@@ -372,6 +377,20 @@ impl GpuRates {
             Over::Box(..) => 8000.0,
         };
         1e-9 * nanoseconds
+    }
+}
+
+/// What an entry takes, in picoseconds, of filters of one row or one column of which several sweeps are a launch on chips
+/// of compute capability 9.0.
+fn of_entry(filter: [usize; 3], single: bool) -> Option<f64> {
+    match filter {
+        [1, 1, 1] => None,
+        _ if filter.iter().any(|&size| size > 7) => None,
+        [_, 1, 1] => single.then_some(0.06),
+        [1, _, 1] => single.then_some(0.12),
+        [_, 1, _] => Some(0.15),
+        [1, 3, 3] => Some(0.2),
+        _ => None,
     }
 }
 

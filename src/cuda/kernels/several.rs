@@ -1,0 +1,82 @@
+//! What kernels that do several sweeps over a whole array in a launch have in common: sweeps that are left over, and
+//! parts of one, go by the kernel for single sweeps.
+
+use std::ops::Range;
+
+use cudarc::driver::sys;
+
+use super::super::Element;
+use super::super::pace::SharedPace;
+use super::Plan;
+use crate::stencil::Error;
+
+/// Launches of several sweeps over a whole array each.
+pub(super) trait Several {
+    /// How one of them is laid out.
+    type Layout;
+
+    /// How many of so many sweeps a launch does, and how; `None` where the kernel for single sweeps had better do them.
+    fn fastest(&self, sweeps: usize) -> Option<(usize, &Self::Layout)>;
+
+    /// See [`Plan::together`].
+    fn together(&self) -> usize {
+        1
+    }
+
+    /// Puts the sweeps of a launch on the stream, from the samples at the first address to the second; `aligned` says
+    /// whether both are multiples of 16 bytes.
+    ///
+    /// # Errors
+    /// The driver's.
+    fn launch(
+        &self,
+        stream: sys::CUstream,
+        layout: &Self::Layout,
+        buffers: [sys::CUdeviceptr; 2],
+        aligned: bool,
+    ) -> Result<(), Error>;
+}
+
+/// Sweeps over a whole array, several in a launch.
+pub(super) struct SeveralPlan<'a, T, L> {
+    /// How single sweeps are launched.
+    pub(super) single: Box<dyn Plan<T> + 'a>,
+    pub(super) pace: &'a SharedPace,
+    pub(super) launches: L,
+}
+
+impl<T: Element, L: Several> Plan<T> for SeveralPlan<'_, T, L> {
+    fn pace(&self) -> &SharedPace {
+        self.pace
+    }
+
+    fn units(&self) -> usize {
+        self.single.units()
+    }
+
+    fn fused(&self, sweeps: usize) -> Result<usize, Error> {
+        self.launches.fastest(sweeps).map_or_else(|| self.single.fused(sweeps), |(at_once, _)| Ok(at_once))
+    }
+
+    fn together(&self) -> usize {
+        self.launches.together()
+    }
+
+    fn first_output(&self) -> usize {
+        self.single.first_output()
+    }
+
+    fn sweep(&self, stream: sys::CUstream, sweeps: usize, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
+        match self.launches.fastest(sweeps) {
+            Some((at_once, layout)) if at_once == sweeps => {
+                let aligned = buffers.iter().all(|address| address.is_multiple_of(16));
+                self.launches.launch(stream, layout, buffers, aligned)
+            }
+            _ => self.single.sweep(stream, sweeps, buffers),
+        }
+    }
+
+    fn part(&self, stream: sys::CUstream, units: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
+        self.single.part(stream, units, buffers)
+    }
+}
