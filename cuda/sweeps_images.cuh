@@ -789,8 +789,8 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
                 do {
                     from = next(from, ring_before);
                     stages.column_and_next(points, stages.before + from, stages.behind + to, copy, all_are_there);
-                    before += launch.rows;
-                    output += launch.rows;
+                    before += launch.column_step;
+                    output += launch.column_step;
                     to = next(to, ring);
                     coming_to = next(coming_to, first_ring);
                     leaving_from = next(leaving_from, ring);

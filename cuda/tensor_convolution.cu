@@ -201,6 +201,21 @@ struct Ring {
             }
         }
     }
+
+#if SIZE != 15
+    // Looks at what is left of a chunk whose multiplications end with so many blocks: a block looks at what the one before
+    // it has read, so some samples of the last column are among that.
+    static __device__ __forceinline__ void look_at_rest(Met& met, Shared own, int blocks) {
+        const int seen = (blocks - 2) * TURNS / (BLOCKS_OF_CHUNK - 1);
+#pragma unroll 1
+        for (int i = seen; i < TURNS; ++i) {
+            if (2 * (LANES * i + static_cast<int>(threadIdx.x % LANES)) >= CHUNK) continue;
+            const double2 pair = read_pair_here(own + 2 * LANES * i);
+            met.sample(pair.x);
+            met.sample(pair.y);
+        }
+    }
+#endif
 };
 
 // The next stretch of a share, or one below the image. Each group of strips has AHEAD places ahead of its columns, so
@@ -671,6 +686,8 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
                 }
                 if (i == COLUMNS - 1) ++chunk;
             }
+            const int columns_of_last = (steps - 1) % COLUMNS + 1;
+            if (!more && columns_of_last < COLUMNS) Ring::look_at_rest(met, now + 2 * lane, columns_of_last * TILES);
             ring.stretch()->pieces.remember(met, part, from);
         }
         look_again(part, ring);

@@ -1159,7 +1159,7 @@ const TABLE: [Case; 24] = [
 ];
 
 /// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.
-const CUDA_TABLE: [CudaCase; 22] = [
+const CUDA_TABLE: [CudaCase; 23] = [
     ("sweeps_of_images", sweeps_of_images),
     ("sweeps_of_images_on_tensor_cores", sweeps_of_images_on_tensor_cores),
     ("sweeps_of_small_images", sweeps_of_small_images),
@@ -1171,6 +1171,7 @@ const CUDA_TABLE: [CudaCase; 22] = [
     ("sweeps_on_tensor_cores", sweeps_on_tensor_cores),
     ("tensor_filters", tensor_filters),
     ("tensor_filters_and_infinities", tensor_filters_and_infinities),
+    ("tensor_filters_and_one_infinity", tensor_filters_and_one_infinity),
     ("tensor_filters_and_zeros", tensor_filters_and_zeros),
     ("tensor_filters_in_sweeps", tensor_filters_in_sweeps),
     ("what_is_timed_is_right", what_is_timed_is_right),
@@ -1489,6 +1490,27 @@ fn tensor_filters_and_infinities(cuda: Cuda) -> Outcome {
         data
     };
     check_tensor_filters(&cuda, 1, data, |count, seed| large(count, seed).collect())
+}
+
+/// One sample that is not finite in a stretch of columns, wherever that ends, low in its strip: what a warp looks at last.
+fn tensor_filters_and_one_infinity(cuda: Cuda) -> Outcome {
+    const APART: usize = 24;
+    let [rows, columns, _] = TENSOR_IMAGES[0];
+    let columns = if StandIn::find().is_some() { columns } else { 33 * columns };
+    for side in [9, 11] {
+        let of_filter = filter(ordinary(side * side, side as u64), [side, side, 1])?;
+        let convolution = Convolution::new([rows, columns, 1], of_filter).with_boundary(Boundary::Circular);
+        for first in 0..APART {
+            let mut data = vec![1.0; rows * columns];
+            for column in (first..columns).step_by(APART) {
+                for row in (62..rows).step_by(64) {
+                    data[column * rows + row] = f64::NAN;
+                }
+            }
+            ends::between(ends::ARRAY_TO_ARRAY, || check_convolution(&cuda, &convolution, &data))?;
+        }
+    }
+    Ok(())
 }
 
 /// Sums that are rounded to -0, for half of the filters: a sample so small that its product with an entry underflows,
