@@ -1,8 +1,8 @@
 //! Many sweeps of a 3 x 3 x 3 or 1 x 3 x 3 filter over volumes that lie on the device, two of them in each launch:
 //! `cuda/sweeps_volumes.cu`.
 //!
-//! The kernel gives the bits of single sweeps. Chips of [`CAPABILITY`](super::CAPABILITY) load it, for volumes for which it is faster by
-//! the [numbers](Kind) that were measured; what it does not do goes by single sweeps.
+//! The kernel gives the bits of single sweeps. Chips of [`CAPABILITY`](super::CAPABILITY) load it, for volumes for
+//! which it is faster by the [numbers](Kind) that were measured; what it does not do goes by single sweeps.
 
 use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
