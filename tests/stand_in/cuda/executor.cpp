@@ -370,6 +370,9 @@ void settle(unsigned long long* barrier, Phase phase) {
     if (phase.missing == 0 && announced[barrier] == 0) {
         phase.missing = phase.arrivals;
         phase.parity ^= 1;
+        // Each warp of the block has arrived once: what came before is before what comes now. What a thread did in
+        // between, after its arrival, counts as before, too: a race of that with what comes now is not seen.
+        if (phase.arrivals > 1 && phase.arrivals == (run.threads + WARP - 1) / WARP) ++run.epoch;
     }
     memcpy(barrier, &phase, sizeof phase);
 }
