@@ -1869,24 +1869,7 @@ fn awkward(size_of_filter: [usize; 3], size: [usize; 3], number: usize) -> (Vec<
 
 /// A filter of one row or one column, the number of a boundary, rows and columns, and sweeps: images in single that the
 /// kernel of `sweeps_images` is chosen for on the stand-in's few multiprocessors, where others are done in tiles.
-/// `large_images_are_left_to_other_kernels` in `src/cuda/kernels/tiles.rs` has them, too.
-const LINES_IN_SINGLE: [([usize; 3], usize, [usize; 2], usize); 15] = [
-    ([1, 3, 1], 0, [1920, 160], 8),
-    ([1, 3, 1], 3, [1605, 160], 9),
-    ([1, 5, 1], 1, [1792, 230], 4),
-    ([1, 5, 1], 2, [1196, 350], 4),
-    ([1, 5, 1], 3, [1280, 230], 4),
-    ([1, 7, 1], 0, [896, 350], 4),
-    ([1, 7, 1], 2, [1605, 230], 4),
-    ([1, 7, 1], 3, [1605, 160], 4),
-    ([3, 1, 1], 0, [1920, 160], 32),
-    ([3, 1, 1], 1, [1793, 230], 33),
-    ([3, 1, 1], 3, [1792, 230], 27),
-    ([5, 1, 1], 2, [1196, 80], 16),
-    ([5, 1, 1], 3, [1344, 80], 14),
-    ([7, 1, 1], 0, [1053, 80], 9),
-    ([7, 1, 1], 2, [1196, 80], 24),
-];
+const LINES_IN_SINGLE: [([usize; 3], usize, [usize; 2], usize); 15] = include!("engines/lines_in_single.in");
 
 /// Sweeps in single by filters of one row or one column, over images around the sizes of strips, of a lane's rows and of
 /// a warp's, for more sweeps and fewer than a launch does.
@@ -2006,8 +1989,8 @@ fn sweeps_of_images_on_tensor_cores(cuda: Cuda) -> Outcome {
     Ok(())
 }
 
-/// Sweeps of 3 x 3 x 3 and 1 x 3 x 3 over volumes around the sizes of tiles, in rows, columns and pages, for even and odd numbers of
-/// sweeps; with samples here and there that spread or fade away.
+/// Sweeps of 3 x 3 x 3 and 1 x 3 x 3 over volumes around the sizes of tiles, in rows, columns and pages, for even and odd
+/// numbers of sweeps; with samples here and there that spread or fade away.
 fn sweeps_of_volumes(cuda: Cuda) -> Outcome {
     let slow = StandIn::find().is_some();
     let check = |boundary, size, sweeps, number: usize| {

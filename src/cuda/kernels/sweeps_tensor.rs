@@ -1,7 +1,7 @@
 //! Several sweeps along long lines on FP64 tensor cores, in each launch: `cuda/sweeps_tensor.cu`.
 //!
-//! They give the bits of `cuda/sweeps.cu` for all data. Only chips of [`CAPABILITY`](super::CAPABILITY) load them, and only for what they
-//! are [faster](Module::layout) at.
+//! They give the bits of `cuda/sweeps.cu` for all data. Only chips of [`CAPABILITY`](super::CAPABILITY) load them, and
+//! only for what they are [faster](Module::layout) at.
 
 use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;

@@ -1,7 +1,7 @@
 //! Convolutions on FP64 tensor cores: `cuda/tensor_convolution.cu` and `cuda/tensor_volume.cu`.
 //!
-//! They give the bits of `cuda/convolution.cu` for all data. Only chips of [`CAPABILITY`](super::CAPABILITY) load them, and only for what
-//! they are [faster](Module::pays) at; what does not go this way takes no notice of it.
+//! They give the bits of `cuda/convolution.cu` for all data. Only chips of [`CAPABILITY`](super::CAPABILITY) load them,
+//! and only for what they are [faster](Module::pays) at; what does not go this way takes no notice of it.
 
 use std::ffi::CStr;
 use std::ops::Range;

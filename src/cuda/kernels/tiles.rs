@@ -721,7 +721,7 @@ mod tests {
         for (filter, boundary, [rows, columns], sweeps) in IN_DOUBLE {
             assert!(goes_to_images::<f64>(filter, [rows, columns, 1], boundary, sweeps, 4), "{filter:?}, {boundary}");
         }
-        for (filter, boundary, [rows, columns], sweeps) in IN_SINGLE {
+        for (filter, boundary, [rows, columns], sweeps) in IN_SINGLE.into_iter().chain(LINES_IN_SINGLE) {
             assert!(goes_to_images::<f32>(filter, [rows, columns, 1], boundary, sweeps, 4), "{filter:?}, {boundary}");
         }
     }
@@ -775,7 +775,7 @@ mod tests {
         ([7, 5, 1], 3, [842, 160], 9),
     ];
 
-    const IN_SINGLE: [Case; 51] = [
+    const IN_SINGLE: [Case; 36] = [
         ([3, 5, 1], 0, [768, 120], 4),
         ([3, 5, 1], 1, [1057, 120], 9),
         ([3, 5, 1], 2, [1405, 80], 4),
@@ -812,20 +812,7 @@ mod tests {
         ([7, 7, 1], 1, [1193, 230], 9),
         ([7, 7, 1], 2, [1193, 230], 8),
         ([7, 7, 1], 3, [1405, 160], 8),
-        ([1, 3, 1], 0, [1920, 160], 8),
-        ([1, 3, 1], 3, [1605, 160], 9),
-        ([1, 5, 1], 1, [1792, 230], 4),
-        ([1, 5, 1], 2, [1196, 350], 4),
-        ([1, 5, 1], 3, [1280, 230], 4),
-        ([1, 7, 1], 0, [896, 350], 4),
-        ([1, 7, 1], 2, [1605, 230], 4),
-        ([1, 7, 1], 3, [1605, 160], 4),
-        ([3, 1, 1], 0, [1920, 160], 32),
-        ([3, 1, 1], 1, [1793, 230], 33),
-        ([3, 1, 1], 3, [1792, 230], 27),
-        ([5, 1, 1], 2, [1196, 80], 16),
-        ([5, 1, 1], 3, [1344, 80], 14),
-        ([7, 1, 1], 0, [1053, 80], 9),
-        ([7, 1, 1], 2, [1196, 80], 24),
     ];
+
+    const LINES_IN_SINGLE: [Case; 15] = include!("../../../tests/engines/lines_in_single.in");
 }

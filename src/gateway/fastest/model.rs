@@ -316,12 +316,11 @@ impl GpuRates {
     /// What a device that is busy takes for an output of a sweep: as BENCHMARKS.md has it of an H200.
     fn of_update(&self, work: &Work) -> f64 {
         let (single, entries) = (Self::single(work), work.entries as f64);
-        let fused = match work.over {
-            Over::Box(_, filter) if self.hopper && work.sweeps > 1 => of_entry(filter, single),
+        let several = match work.over {
+            Over::Box(_, filter) if self.hopper && work.sweeps > 1 => of_several(filter, single),
             _ => None,
         };
-        let picoseconds = match work.over {
-            Over::Box(..) if fused.is_some() => entries * fused.unwrap_or_default(),
+        let once = || match work.over {
             Over::Lines(_) if work.sweeps == 1 => {
                 if single {
                     2.0
@@ -334,18 +333,11 @@ impl GpuRates {
                 0.07 * entries * if short { 10.0 } else { 1.0 }
             }
             Over::Box(_, [rows, columns, 1]) if rows == columns && rows > 1 => {
-                let once = if single { (1.7 + 0.04 * entries).max(2.3) } else { (1.2 + 0.07 * entries).max(4.0) };
-                // Several sweeps a launch.
-                let fused = match (rows, single) {
-                    (3, false) => 0.85,
-                    (5, false) => 2.2,
-                    (7, false) => 4.3,
-                    (3, true) => 0.55,
-                    (5, true) => 1.4,
-                    (7, true) => 2.6,
-                    _ => once,
-                };
-                if self.hopper && work.sweeps > 1 { fused } else { once }
+                if single {
+                    (1.7 + 0.04 * entries).max(2.3)
+                } else {
+                    (1.2 + 0.07 * entries).max(4.0)
+                }
             }
             Over::Box(_, [_, _, 1]) => {
                 let once = if single { 2.0 + 0.25 * entries } else { 3.0 + 0.48 * entries };
@@ -359,7 +351,7 @@ impl GpuRates {
                 }
             }
         };
-        1e-12 * picoseconds * self.slower[usize::from(single)]
+        1e-12 * several.unwrap_or_else(once) * self.slower[usize::from(single)]
     }
 
     /// What a sweep takes however small it is.
@@ -380,10 +372,13 @@ impl GpuRates {
     }
 }
 
-/// What an entry takes, in picoseconds, of filters of one row or one column of which several sweeps are a launch on chips
-/// of compute capability 9.0.
-fn of_entry(filter: [usize; 3], single: bool) -> Option<f64> {
-    match filter {
+/// What an output of a sweep takes, in picoseconds, by filters of which several sweeps are a launch on chips of compute
+/// capability 9.0.
+fn of_several(filter: [usize; 3], single: bool) -> Option<f64> {
+    let of_entry = match filter {
+        [3, 3, 1] => return Some(if single { 0.55 } else { 0.85 }),
+        [5, 5, 1] => return Some(if single { 1.4 } else { 2.2 }),
+        [7, 7, 1] => return Some(if single { 2.6 } else { 4.3 }),
         [1, 1, 1] => None,
         _ if filter.iter().any(|&size| size > 7) => None,
         [_, 1, 1] => single.then_some(0.06),
@@ -391,7 +386,8 @@ fn of_entry(filter: [usize; 3], single: bool) -> Option<f64> {
         [_, 1, _] => Some(0.15),
         [1, 3, 3] => Some(0.2),
         _ => None,
-    }
+    };
+    of_entry.map(|of_entry| of_entry * filter.iter().product::<usize>() as f64)
 }
 
 /// Seconds, as a trace has them.
