@@ -37,6 +37,7 @@ const FUNCTIONS: &[&str] = &[
     "mxCreateUninitNumericArray",
     "mxDestroyArray",
     "mxGetClassID",
+    "mxGetCell",
     "mxGetClassName",
     "mxGetData",
     "mxGetDimensions",

@@ -10,6 +10,8 @@
 // serves nearly 2 * OUTPUTS multiply-adds. Sums run in the filter's column-major order: pages, then columns, then rows.
 // With the size known, every entry of the filter is an operand of its multiply-add, straight from constant memory.
 
+#include "boundary.cuh"
+
 #ifndef REAL
 #error "REAL, the class of the samples, must be given"
 #endif
@@ -35,9 +37,6 @@ constexpr int ROWS = 2 * LANES;
 constexpr int COLUMNS = WARPS * OUTPUTS;
 constexpr int THREADS = LANES * WARPS;
 constexpr int COLUMNS_AT_ONCE = THREADS / ROWS;  // that are staged in one step
-
-// What stands where a dimension has no samples.
-enum Boundary { CONSTANT, REPLICATE, SYMMETRIC, CIRCULAR };
 
 template <typename T>
 struct PairOf;
@@ -70,27 +69,11 @@ struct Part {
     int width;
     int depth;
     int skip;    // columns of tiles, in the first output's page, ahead of the first that is needed
-    int above;   // what stands beyond the rows: a Boundary
-    int aside;   // beyond the columns
-    int behind;  // beyond the pages
     int backwards;   // whether to begin with the last tile: what was written last is in the cache still
-    double outside;  // the constant
+    Ends of_rows;    // what stands beyond them
+    Ends of_columns;
+    Ends of_pages;
 };
-
-// Which of `count` samples of a dimension stands at the place `at`; -1 for the constant. Behind the last sample no
-// output needs more than `radius`.
-__device__ __forceinline__ long long sample_at(long long at, long long count, int radius, int boundary) {
-    if (at >= 0 && at < count) return at;
-    if (boundary == CONSTANT || at >= count + radius) return -1;
-    if (boundary == REPLICATE) return at < 0 ? 0 : count - 1;
-    // Once, unless there are fewer samples than the radius.
-    do {
-        const long long mirrored = (at < 0 ? 0 : 2 * count) - 1 - at;
-        const long long around = at < 0 ? at + count : at - count;
-        at = boundary == SYMMETRIC ? mirrored : around;
-    } while (at < 0 || at >= count);
-    return at;
-}
 
 // What is known of the filter when this is compiled, and what is known only when it runs.
 #ifdef SIZE
@@ -155,7 +138,7 @@ __device__ __forceinline__ void convolution(const Part& part) {
 
 #pragma unroll 1
     for (int p = 0; p < depth; ++p) {
-        const long long of_page = VOLUME ? sample_at(page + p - depth / 2, part.pages, depth / 2, part.behind) : page;
+        const long long of_page = VOLUME ? sample_at(page + p - depth / 2, part.pages, depth / 2, part.of_pages) : page;
         const bool has_page = of_page >= 0;
         // Where the tile's first sample would be if all were at hand. What is not belongs to outputs that are not this
         // launch's.
@@ -205,13 +188,19 @@ __device__ __forceinline__ void convolution(const Part& part) {
             const long long page_at = first_at - first_column;
             const auto stage = [&](long long row_at, int r, int c) {
                 const long long column_at =
-                    inner ? first_column + c : sample_at(first_column + c, part.columns, width / 2, part.aside);
+                    inner ? first_column + c : sample_at(first_column + c, part.columns, width / 2, part.of_columns);
                 const long long at = page_at + column_at;
                 const bool inside = inner || (has_page && row_at >= 0 && column_at >= 0 && at >= 0 && at < at_hand);
-                tile[c * tile_rows + r] = inside ? part.input[at * part.rows + row_at] : REAL(part.outside);
+                // Where two sides meet, the later dimension's constant counts.
+                const auto constant = [&] {
+                    return !has_page        ? constant_of(part.of_pages, of_page)
+                           : column_at < 0 ? constant_of(part.of_columns, column_at)
+                                           : constant_of(part.of_rows, row_at);
+                };
+                tile[c * tile_rows + r] = inside ? part.input[at * part.rows + row_at] : REAL(constant());
             };
             const auto row_of = [&](int r) {
-                return inner ? first_row + r : sample_at(first_row + r, part.rows, height / 2, part.above);
+                return inner ? first_row + r : sample_at(first_row + r, part.rows, height / 2, part.of_rows);
             };
             const long long row_at = row_of(row);
 #pragma unroll 1

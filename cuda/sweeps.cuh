@@ -33,6 +33,7 @@
 //    numbers of sweeps are better than full ones and a rest.
 #pragma once
 
+#include "boundary.cuh"
 #include "chip.cuh"
 
 // One launch. Positions are counted in elements: (i, j, k) of the array is at i + inner * (j + length * k), and a line
@@ -44,21 +45,12 @@ struct Sweeps {
     unsigned long long inner;
     unsigned long long length;
     unsigned long long outer;
-    T value;                // what is outside, where the boundary is constant
-    unsigned int boundary;  // of both ends of each line: see Boundary
+    Ends ends;              // what stands beyond those of a line, in every sweep
     unsigned int sweeps;    // at least 1
     unsigned int abreast;   // neighbouring lines (along inner) that one row of threads, or one slab, takes
     unsigned int segments;  // threads that one tile of a line takes
     unsigned int groups;    // tiles of `abreast` lines, or slabs, that one block takes
     unsigned int tiles;     // tiles that a line takes: 1 where it is whole
-};
-
-// What is outside a line, at -1 - i and at length + i, in every sweep.
-enum Boundary : unsigned int {
-    CONSTANT = 0,   // the value
-    REPLICATE = 1,  // the line's first and last point
-    SYMMETRIC = 2,  // the points i and length - 1 - i: the line mirrored, its end included
-    CIRCULAR = 3,   // the points length - 1 - i and i
 };
 
 // Which lines a kernel is for: what the others would need is left out of it.
@@ -150,7 +142,7 @@ __device__ __forceinline__ void publish(const T* points, int from, T* row) {
 // Operator::all<POINTS> (sample, sums) computes the POINTS points whose first sample is sample (0).
 template <typename T, int THREADS, int POINTS, int RADIUS, Lines LINES, bool CONTIGUOUS, bool EARLY, class Operator>
 __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
-    static_assert(POINTS >= RADIUS, "a thread's neighbours must hold all that it misses");
+    static_assert(POINTS > RADIUS, "a thread's neighbours must hold all that it misses, and it what a mirror shows");
     __shared__ T memory[TileMemory<THREADS, POINTS, RADIUS, CONTIGUOUS>::SIZE];
 
     const int thread = threadIdx.x;
@@ -158,7 +150,7 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
     const int segments = launch.segments;
     const int tile_points = segments * POINTS;
     const bool whole = LINES == Lines::Whole || (LINES == Lines::Any && launch.tiles == 1);
-    const bool circular = launch.boundary == CIRCULAR;
+    const bool circular = launch.ends.circular();
 
     // Which segment of which tile of which line this thread holds. All that is left over takes part in the barriers
     // only.
@@ -287,8 +279,10 @@ __device__ __forceinline__ void sweep_tiles(const Sweeps<T>& launch) {
     const int before_last = (int)length - POINTS - RADIUS - place;
 
     const auto outside = [&](int i, bool behind) {
-        if (launch.boundary == CONSTANT) return launch.value;
-        if (launch.boundary == REPLICATE) return behind ? points[POINTS - 1] : points[0];
+        const unsigned int boundary = launch.ends.boundary[behind];
+        if (boundary == CONSTANT) return T(launch.ends.value[behind]);
+        if (boundary == REPLICATE) return behind ? points[POINTS - 1] : points[0];
+        if (boundary == MIRROR) return behind ? points[POINTS - 2 - i] : points[i + 1];
         return behind ? points[POINTS - 1 - i] : points[i];
     };
 
@@ -455,17 +449,19 @@ __device__ __forceinline__ void sweep_short_lines(const Sweeps<T>& launch) {
     }
     for (int at = thread; at < 2 * RADIUS; at += THREADS) {
         const int position = at < RADIUS ? at - RADIUS : at - RADIUS + length;
+        const unsigned int boundary = position < 0 ? launch.ends.boundary[0] : launch.ends.boundary[1];
         int from;
-        if (launch.boundary == CONSTANT) {
+        if (boundary == CONSTANT) {
             from = NOWHERE;
-        } else if (launch.boundary == REPLICATE) {
+        } else if (boundary == REPLICATE) {
             from = position < 0 ? 0 : length - 1;
         } else {
             // Periods at once: a line may be shorter than the radius.
-            const int period = launch.boundary == SYMMETRIC ? 2 * length : length;
+            const int mirrored = boundary == SYMMETRIC ? 2 * length : length > 1 ? 2 * length - 2 : 1;
+            const int period = boundary == CIRCULAR ? length : mirrored;
             from = position % period;
             if (from < 0) from += period;
-            if (from >= length) from = period - 1 - from;
+            if (from >= length) from = boundary == SYMMETRIC ? period - 1 - from : period - from;
         }
         outside[at] = (unsigned short)from;
     }
@@ -486,9 +482,11 @@ __device__ __forceinline__ void sweep_short_lines(const Sweeps<T>& launch) {
             } else {
                 result = Operator::one([&](int k) {
                     int from = place + k - RADIUS;
-                    if (from < 0) from = outside[from + RADIUS];
+                    const bool before = from < 0;
+                    if (before) from = outside[from + RADIUS];
                     else if (from >= length) from = outside[from - length + RADIUS];
-                    return from == NOWHERE ? launch.value : line[from * (int)abreast];
+                    if (from != NOWHERE) return line[from * (int)abreast];
+                    return T(before ? launch.ends.value[0] : launch.ends.value[1]);
                 });
             }
             memory[current ^ 1][at] = result;

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use crate::host::SharedOutput;
 use crate::memory;
-use crate::stencil::{Boundary, Error, Real, Sample, Window};
+use crate::stencil::{Error, Real, Sample, Sides, Window};
 use crate::watch::Watch;
 use crate::workers::Workers;
 
@@ -29,7 +29,7 @@ const STEP: usize = 1 << 17;
 /// Where input and output have not as many elements as the window says.
 pub(crate) fn run<T: Real, S: Sample<T>>(
     window: &Window,
-    boundary: Boundary<T>,
+    sides: Sides<T>,
     input: &[S],
     output: &mut [S],
     watch: &Watch,
@@ -47,7 +47,7 @@ pub(crate) fn run<T: Real, S: Sample<T>>(
         let under = samples_under(window, piece);
         let (samples, results) = (&mut samples[..elements(under)], &mut results[..elements(under)]);
         let from = [0, 1, 2].map(|d| window.first_sample()[d] + first[d] as isize);
-        gather(window, boundary, input, from, under, samples, watch)?;
+        gather(window, sides, input, from, under, samples, watch)?;
         let mark = watch.mark();
         engine(under, samples, results)?;
         // Of the buffer's outputs only those of the piece count.
@@ -100,7 +100,7 @@ fn starts(size: [usize; 3], most: [usize; 3]) -> impl Iterator<Item = [usize; 3]
 /// The samples `under` a piece, from the place `from` on, which may lie outside the array.
 fn gather<T: Real, S: Sample<T>>(
     window: &Window,
-    boundary: Boundary<T>,
+    sides: Sides<T>,
     input: &[S],
     from: [isize; 3],
     under: [usize; 3],
@@ -113,8 +113,11 @@ fn gather<T: Real, S: Sample<T>>(
         // SAFETY: no other column has these places.
         let to = unsafe { samples.places(column * under[0]..(column + 1) * under[0]) };
         let (j, k) = (from[1] + (column % under[1]) as isize, from[2] + (column / under[1]) as isize);
-        let (Some(j), Some(k)) = (boundary.sample_at(j, columns), boundary.sample_at(k, pages)) else {
-            return to.fill(boundary.constant());
+        // A constant of the later dimension counts.
+        let found = sides[2].sample_at(k, pages).and_then(|k| Ok((sides[1].sample_at(j, columns)?, k)));
+        let (j, k) = match found {
+            Ok(found) => found,
+            Err(constant) => return to.fill(constant),
         };
         let column = &input[rows * (j + columns * k)..][..rows];
         // Which of them lie in the array.
@@ -125,7 +128,7 @@ fn gather<T: Real, S: Sample<T>>(
             *to = sample.widened();
         }
         for i in (0..inside.start).chain(inside.end..to.len()) {
-            to[i] = boundary.value_at(from[0] + i as isize, column);
+            to[i] = sides[0].value_at(from[0] + i as isize, column);
         }
     })
 }
@@ -148,7 +151,7 @@ fn for_columns(count: usize, rows: usize, watch: &Watch, work: impl Fn(usize) + 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stencil::Shape;
+    use crate::stencil::{Boundary, Ends, Shape};
 
     #[test]
     fn pieces_fit_into_the_buffer_and_have_little_edge() {
@@ -181,13 +184,23 @@ mod tests {
     fn samples_are_gathered_and_results_stored() {
         let input: Vec<u8> = (1..=12).collect();
         let watch = Watch::new();
+        let own = [
+            Ends::default(),
+            Ends::new(Boundary::Mirror, Boundary::Constant(50.0)).unwrap(),
+            Ends::new(Boundary::Constant(60.0), Boundary::Constant(70.0)).unwrap(),
+        ];
         for (shape, boundary, expected) in [
-            (Shape::Same, Boundary::Constant(0.0), vec![1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]),
-            (Shape::Valid, Boundary::Constant(0.0), vec![5, 6, 7, 8]),
-            (Shape::Full, Boundary::Circular, vec![9, 10, 11, 12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 1, 2, 3, 4]),
+            (Shape::Full, Sides::from(own), vec![5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 50, 50, 50, 50]),
+            (Shape::Same, Boundary::Constant(0.0).into(), vec![1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]),
+            (Shape::Valid, Boundary::Constant(0.0).into(), vec![5, 6, 7, 8]),
             (
                 Shape::Full,
-                Boundary::Constant(300.0),
+                Boundary::Circular.into(),
+                vec![9, 10, 11, 12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 1, 2, 3, 4],
+            ),
+            (
+                Shape::Full,
+                Boundary::Constant(300.0).into(),
                 vec![255, 255, 255, 255, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 255, 255, 255, 255],
             ),
         ] {

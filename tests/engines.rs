@@ -14,6 +14,8 @@ mod arithmetic;
 mod common;
 #[path = "engines/deep.rs"]
 mod deep;
+#[path = "engines/sides.rs"]
+mod sides;
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -28,8 +30,8 @@ use proptest::test_runner::{Config, TestRunner};
 use stencil_mex::cpu::{Cpu, Level};
 use stencil_mex::cuda::{self, Cuda, measure};
 use stencil_mex::stencil::{
-    Arithmetic, Array, Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Filter, Held,
-    Lines, Real, Reference, Source, Stencil, Taps, Target, Unary,
+    Arithmetic, Array, Boundary, CoefficientSource, Compute, Convolution, Derivative, Ends as BothEnds, Engine, Error,
+    Filter, Held, Lines, Real, Reference, Sides, Source, Stencil, Taps, Target, Unary,
 };
 use stencil_mex::watch::Watch;
 
@@ -165,9 +167,10 @@ fn check_sweeps(
     input: &[f64],
     lines: Lines,
     taps: &[f64],
-    boundary: Boundary<f64>,
+    boundary: impl Into<BothEnds<f64>>,
     sweeps: usize,
 ) -> Outcome {
+    let boundary = boundary.into();
     let stencil = stencil(lines, taps)?.with_boundary(boundary).with_sweeps(sweeps);
     let what = format!("{lines:?}, {} taps, {boundary:?}, {sweeps} sweeps", taps.len());
     check_operation(&what, engine, input, sweeps, |engine, from, to, watch| engine.stencil(&stencil, from, to, watch))
@@ -178,11 +181,12 @@ fn check_derivative<T: Real>(
     input: &[T],
     lines: Lines,
     spacing: f64,
-    boundary: Boundary<T>,
+    boundary: impl Into<BothEnds<T>>,
 ) -> Outcome
 where
     AnyEngine: Compute<T>,
 {
+    let boundary = boundary.into();
     for source in [CoefficientSource::Constant, CoefficientSource::ReadOnly] {
         let derivative = Derivative::new(lines, spacing, source).with_boundary(boundary);
         let what = format!("derivative, {lines:?}, {source:?}, {boundary:?}");
@@ -194,9 +198,10 @@ where
 }
 
 /// A derivative in both classes.
-fn check_derivatives(engine: &AnyEngine, input: &[f64], lines: Lines, boundary: Boundary<f64>) -> Outcome {
+fn check_derivatives(engine: &AnyEngine, input: &[f64], lines: Lines, boundary: impl Into<BothEnds<f64>>) -> Outcome {
+    let boundary = boundary.into();
     check_derivative(engine, input, lines, 0.1, boundary)?;
-    check_derivative(engine, &singles(input), lines, 0.1, single(boundary))
+    check_derivative(engine, &singles(input), lines, 0.1, single([boundary; 3])[0])
 }
 
 fn check_convolution<T: Real>(engine: &AnyEngine, convolution: &Convolution<T>, input: &[T]) -> Outcome
@@ -257,7 +262,7 @@ fn tame(count: usize, seed: u64) -> Vec<f64> {
 }
 
 /// Every kind of boundary, with the constants that are awkward.
-const BOUNDARIES: [Boundary<f64>; 8] = [
+const BOUNDARIES: [Boundary<f64>; 9] = [
     Boundary::Constant(0.0),
     Boundary::Constant(-0.0),
     Boundary::Constant(2.5),
@@ -265,6 +270,7 @@ const BOUNDARIES: [Boundary<f64>; 8] = [
     Boundary::Constant(f64::NAN),
     Boundary::Replicate,
     Boundary::Symmetric,
+    Boundary::Mirror,
     Boundary::Circular,
 ];
 
@@ -378,14 +384,20 @@ fn awkward_taps(engine: &AnyEngine) -> Outcome {
     Ok(())
 }
 
-/// The same boundary in single.
-fn single(boundary: Boundary<f64>) -> Boundary<f32> {
-    match boundary {
+/// The same boundaries in single.
+fn single(sides: impl Into<Sides<f64>>) -> Sides<f32> {
+    let boundary = |boundary| match boundary {
         Boundary::Constant(value) => Boundary::Constant(value as f32),
         Boundary::Replicate => Boundary::Replicate,
         Boundary::Symmetric => Boundary::Symmetric,
+        Boundary::Mirror => Boundary::Mirror,
         Boundary::Circular => Boundary::Circular,
-    }
+    };
+    let sides = sides.into();
+    [0, 1, 2]
+        .map(|d| sides[d].both().map(boundary))
+        .map(|[low, high]| BothEnds::new(low, high).expect("as in double"))
+        .into()
 }
 
 /// The same samples in single.
@@ -434,9 +446,10 @@ fn check_image_sweeps(
     size: [usize; 3],
     filter_size: [usize; 3],
     seed: u64,
-    boundary: Boundary<f64>,
+    boundary: impl Into<Sides<f64>>,
     sweeps: usize,
 ) -> Outcome {
+    let boundary = boundary.into();
     let input = samples(size.iter().product(), seed);
     let mut entries = samples(filter_size.iter().product(), seed + 1);
     if sweeps > 1 {
@@ -696,8 +709,8 @@ fn sweeps_properties(engine: &AnyEngine) -> Outcome {
     ];
     let boundary =
         prop_oneof![2 => number().prop_map(Boundary::Constant), 1 => proptest::sample::select(KINDS.to_vec())];
-    let boundary =
-        prop_oneof![boundary, Just(Boundary::Replicate), Just(Boundary::Symmetric), Just(Boundary::Circular)];
+    let boundary = prop_oneof![3 => boundary, 1 => proptest::sample::select(vec![Boundary::Replicate, Boundary::Symmetric, Boundary::Mirror])];
+    let boundary = (boundary.clone(), boundary).prop_map(|(low, high)| BothEnds::new(low, high).unwrap_or(low.into()));
     let strategy = (shape, boundary, 0..=10_usize, 0..20_usize, any::<bool>()).prop_flat_map(
         move |(shape, boundary, radius, sweeps, tamed)| {
             let (inner, length, outer) = shape;
@@ -1131,7 +1144,7 @@ fn run_properties<S: Strategy>(cases: u32, strategy: &S, test: impl Fn(S::Value)
     runner.run(&(0..ends::ALL.len(), strategy), run).map_err(|error| error.to_string())
 }
 
-const TABLE: [Case; 24] = [
+const TABLE: [Case; 26] = [
     ("document", document),
     ("single_lines", single_lines),
     ("many_lines", many_lines),
@@ -1144,6 +1157,8 @@ const TABLE: [Case; 24] = [
     ("volumes", volumes),
     ("convolution_properties", convolution_properties),
     ("boundaries", boundaries),
+    ("sides_of_lines", sides::sides_of_lines),
+    ("sides_of_images", sides::sides_of_images),
     ("dimensions", dimensions),
     ("derivative_boundaries", derivative_boundaries),
     ("sweeps", sweeps),
@@ -1819,7 +1834,7 @@ fn check_sweeps_of_images(
     cuda: &Cuda,
     [height, width]: [usize; 2],
     [rows, columns]: [usize; 2],
-    boundary: Boundary<f64>,
+    boundary: impl Into<Sides<f64>>,
     sweeps: usize,
     number: usize,
 ) -> Outcome {
@@ -1831,10 +1846,11 @@ fn check_awkward(
     cuda: &Cuda,
     size_of_filter: [usize; 3],
     size: [usize; 3],
-    boundary: Boundary<f64>,
+    boundary: impl Into<Sides<f64>>,
     sweeps: usize,
     number: usize,
 ) -> Outcome {
+    let boundary = boundary.into();
     let (input, entries) = awkward(size_of_filter, size, number);
     let in_double = Convolution::new(size, filter(entries, size_of_filter)?);
     check_convolution(cuda, &in_double.with_boundary(boundary).with_sweeps(sweeps), &input)?;
@@ -1846,7 +1862,7 @@ fn check_awkward_singles(
     cuda: &Cuda,
     size_of_filter: [usize; 3],
     size: [usize; 3],
-    boundary: Boundary<f64>,
+    boundary: impl Into<Sides<f64>>,
     sweeps: usize,
     number: usize,
 ) -> Outcome {

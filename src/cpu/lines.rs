@@ -19,7 +19,7 @@ use super::simd::{self, Instructions, Lanes, Operator, Vector};
 use super::tasks::{self, Progress, STEP};
 use crate::host::{self, SharedOutput};
 use crate::memory;
-use crate::stencil::{Boundary, DERIVATIVE_RADIUS, Error, Lines, MAX_TAPS, Taps};
+use crate::stencil::{DERIVATIVE_RADIUS, Ends, Error, Lines, MAX_TAPS, Real, Taps};
 use crate::watch::Watch;
 
 /// The widest stencil reaches this far to either side.
@@ -331,11 +331,26 @@ impl<T> Default for Copies<T> {
     }
 }
 
-/// Which sample stands in each row before and behind a line, in ascending order; of no meaning for a constant.
+/// What stands in each row beyond an end of a line.
 #[derive(Debug, Clone, Copy)]
-struct Pads {
-    before: [usize; MAX_RADIUS],
-    behind: [usize; MAX_RADIUS],
+enum Pad<T> {
+    /// These samples, in ascending order of the rows.
+    Samples([usize; MAX_RADIUS]),
+    Constant(T),
+}
+
+impl<T: Real> Pad<T> {
+    /// In so many rows from one on, beyond a line of so many samples, of which there is one at least.
+    fn new(ends: Ends<T>, first: isize, rows: usize, length: usize) -> Pad<T> {
+        let mut samples = [0; MAX_RADIUS];
+        for (row, sample) in samples[..rows].iter_mut().enumerate() {
+            match ends.sample_at(first + row as isize, length) {
+                Ok(found) => *sample = found,
+                Err(constant) => return Pad::Constant(constant),
+            }
+        }
+        Pad::Samples(samples)
+    }
 }
 
 /// Sweeps of a stencil along the lines of an array.
@@ -343,27 +358,19 @@ pub(super) struct Sweeps<'a, T, S> {
     instructions: Instructions,
     stencil: &'a S,
     lines: Lines,
-    boundary: Boundary<T>,
-    pads: Pads,
+    ends: Ends<T>,
+    /// Before a line, and behind it.
+    pads: [Pad<T>; 2],
 }
 
 impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
-    pub(super) fn new(
-        instructions: Instructions,
-        stencil: &'a S,
-        lines: Lines,
-        boundary: Boundary<T>,
-    ) -> Sweeps<'a, T, S> {
-        let mut pads = Pads { before: [0; MAX_RADIUS], behind: [0; MAX_RADIUS] };
-        let length = lines.length();
-        if length > 0 && !matches!(boundary, Boundary::Constant(_)) {
-            for i in 0..stencil.radius() {
-                let sample = |at| boundary.sample_at(at, length).unwrap_or(0);
-                pads.before[i] = sample(i as isize - stencil.radius() as isize);
-                pads.behind[i] = sample((length + i) as isize);
-            }
-        }
-        Sweeps { instructions, stencil, lines, boundary, pads }
+    pub(super) fn new(instructions: Instructions, stencil: &'a S, lines: Lines, ends: Ends<T>) -> Sweeps<'a, T, S> {
+        let (length, radius) = (lines.length(), stencil.radius());
+        let pads = match length {
+            0 => [Pad::Samples([0; MAX_RADIUS]); 2],
+            _ => [-(radius as isize), length as isize].map(|first| Pad::new(ends, first, radius, length)),
+        };
+        Sweeps { instructions, stencil, lines, ends, pads }
     }
 
     /// So many sweeps from `input` to `output`.
@@ -463,18 +470,15 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         let before = (inside.start - first) as usize;
         let behind = (inside.end - first) as usize;
         buffer[before..behind].copy_from_slice(&line[inside.start as usize..inside.end as usize]);
-        match self.boundary {
-            Boundary::Constant(value) => {
-                buffer[..before].fill(value);
-                buffer[behind..].fill(value);
-            }
-            _ => {
-                let pads = &self.pads;
-                buffer[..before]
-                    .iter_mut()
-                    .zip(&pads.before[radius - before..])
-                    .for_each(|(to, &sample)| *to = line[sample]);
-                buffer[behind..].iter_mut().zip(&pads.behind).for_each(|(to, &sample)| *to = line[sample]);
+        let (low, rest) = buffer.split_at_mut(before);
+        for (rows, skipped, pads) in
+            [(low, radius - before, &self.pads[0]), (&mut rest[behind - before..], 0, &self.pads[1])]
+        {
+            match pads {
+                Pad::Constant(value) => rows.fill(*value),
+                Pad::Samples(samples) => {
+                    rows.iter_mut().zip(&samples[skipped..]).for_each(|(to, &sample)| *to = line[sample]);
+                }
             }
         }
         self.stencil.compute(self.instructions, buffer, 1, output);
@@ -526,7 +530,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         let (rows, blocks) = (&tile.rows, tile.blocks.len());
         let whole = *rows == (0..length);
         // A line that goes round has no ends where it is not in one tile.
-        let endless = !whole && matches!(self.boundary, Boundary::Circular);
+        let endless = !whole && self.ends.is_circular();
         // The rows that are needed when so many sweeps are still to be done.
         let needed = |remaining: usize| -> Range<isize> {
             let (start, end) = (rows.start as isize, rows.end as isize);
@@ -541,8 +545,9 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
             }
         };
         let loaded = needed(sweeps);
-        // What stands before the first line of a constant stands behind it, too, for the one behind.
-        let gap = if matches!(self.boundary, Boundary::Constant(_)) { radius } else { 2 * radius };
+        // Where both are the same constant, what stands before a line stands behind the line before it, too.
+        let shared = matches!(self.pads, [Pad::Constant(before), Pad::Constant(behind)] if before.same(behind));
+        let gap = if shared { radius } else { 2 * radius };
         let layout = Layout { first: loaded.start - radius as isize, block: loaded.len() + gap, width };
         let size = ((blocks - 1) * layout.block + loaded.len() + 2 * radius) * width;
         for copy in [&mut copies.last, &mut copies.next] {
@@ -610,19 +615,22 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         let (length, radius) = (self.lines.length() as isize, self.stencil.radius() as isize);
         for block in 0..blocks {
             for (reached, rows, pads) in [
-                (rows.start == 0, -radius..0, &self.pads.before),
-                (rows.end == length, length..length + radius, &self.pads.behind),
+                (rows.start == 0, -radius..0, &self.pads[0]),
+                (rows.end == length, length..length + radius, &self.pads[1]),
             ] {
                 if !reached {
                     continue;
                 }
-                if let Boundary::Constant(value) = self.boundary {
-                    copy[layout.place(block, rows.start)..layout.place(block, rows.end)].fill(value);
-                    continue;
-                }
-                for (row, &sample) in rows.zip(pads) {
-                    let from = layout.place(block, sample as isize);
-                    copy.copy_within(from..from + layout.width, layout.place(block, row));
+                match pads {
+                    Pad::Constant(value) => {
+                        copy[layout.place(block, rows.start)..layout.place(block, rows.end)].fill(*value);
+                    }
+                    Pad::Samples(samples) => {
+                        for (row, &sample) in rows.zip(samples) {
+                            let from = layout.place(block, sample as isize);
+                            copy.copy_within(from..from + layout.width, layout.place(block, row));
+                        }
+                    }
                 }
             }
         }
@@ -648,10 +656,17 @@ impl Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stencil::{CoefficientSource, Compute, Derivative, Engine, Real, Reference, Stencil};
+    use crate::stencil::{Boundary, CoefficientSource, Compute, Derivative, Engine, Real, Reference, Stencil};
 
-    const BOUNDARIES: [Boundary<f64>; 4] =
-        [Boundary::Constant(1.5), Boundary::Replicate, Boundary::Symmetric, Boundary::Circular];
+    /// The same at both ends, and each its own.
+    fn boundaries() -> Vec<Ends<f64>> {
+        let [one, two] = [1.5, -0.5].map(Boundary::Constant);
+        let same = [one, Boundary::Replicate, Boundary::Symmetric, Boundary::Mirror, Boundary::Circular];
+        let own =
+            [(one, two), (Boundary::Mirror, two), (one, Boundary::Symmetric), (Boundary::Replicate, Boundary::Mirror)];
+        let own = own.map(|(low, high)| Ends::new(low, high).unwrap());
+        same.map(Ends::from).into_iter().chain(own).collect()
+    }
 
     /// However the array is cut, and however many sweeps are done in a pass, the result is that of the whole.
     #[test]
@@ -659,7 +674,7 @@ mod tests {
         for (inner, length, outer) in [(1, 1, 1), (1, 57, 3), (3, 20, 2), (1, 9, 7), (5, 130, 1), (70, 23, 2)] {
             let lines = Lines::strided(inner, length, outer);
             let input: Vec<f64> = (0..lines.elements()).map(|i| (i as f64).sin()).collect();
-            for boundary in BOUNDARIES {
+            for boundary in boundaries() {
                 for (taps, sweeps) in [(1, 2), (3, 1), (3, 7), (5, 5), (21, 1), (21, 3)] {
                     let taps: Vec<f64> = (0..taps).map(|k| (f64::from(k) + 0.5).cos() / f64::from(taps)).collect();
                     let request = Stencil::new(lines, Taps::new(&taps).unwrap());

@@ -16,7 +16,7 @@
 use std::ops::Range;
 
 use crate::host::SharedOutput;
-use crate::stencil::{Boundary, Lines, Real};
+use crate::stencil::{Ends, Lines, Real, Sides};
 
 /// Where the runs of rows that a tile is copied in are not whole columns, they are at least as long as a page of
 /// memory, if there is one sweep for each copy.
@@ -40,8 +40,10 @@ pub(super) struct Cut<T> {
     most: Size,
     /// The halo along each dimension, in which it is cut.
     halo: Size,
-    /// What stands beyond the array, where halos go on there.
-    extended: Option<Boundary<T>>,
+    /// What stands around the array.
+    sides: Sides<T>,
+    /// Along which dimensions halos go on beyond the array.
+    extended: [bool; 3],
     /// The sweeps that the halo is made for.
     sweeps: usize,
 }
@@ -98,14 +100,15 @@ impl<T: Real> Cut<T> {
     /// where they fit. A tile is never smaller than one output needs.
     pub(super) fn lines(
         lines: Lines,
-        boundary: Boundary<T>,
+        ends: Ends<T>,
         radius: usize,
         sweeps: usize,
         elements: usize,
         split: bool,
     ) -> Cut<T> {
+        let sides = Sides::from([Ends::default(), ends, Ends::default()]);
         let size @ [inner, length, outer] = [lines.inner(), lines.length(), lines.outer()];
-        let whole = |most| Cut { size, most, halo: [0; 3], extended: None, sweeps };
+        let whole = |most| Cut { size, most, halo: [0; 3], sides, extended: [false; 3], sweeps };
         if !split && inner * length <= elements {
             return whole([inner, length, (elements / (inner * length).max(1)).clamp(1, outer.max(1))]);
         }
@@ -122,20 +125,20 @@ impl<T: Real> Cut<T> {
         let at_once = sweeps.div_ceil(sweeps.div_ceil(at_once));
         let halo = radius * at_once;
         // Going round, a line has no end that a kernel could see.
-        let extended = (split || boundary == Boundary::Circular).then_some(boundary);
+        let extended = [false, split || ends.is_circular(), false];
         let most = [rows, (along - 2 * halo).min(length), 1];
-        Cut { size, most, halo: [0, halo, 0], extended, sweeps: at_once }
+        Cut { size, most, halo: [0, halo, 0], sides, extended, sweeps: at_once }
     }
 
     /// For one sweep of a filter of this radius over an image or a volume, with tiles of whole columns: about `wanted`
     /// outputs and not many more samples, of which no tile has more than `limit` together; but never less than a
     /// column.
-    pub(super) fn volume(size: Size, boundary: Boundary<T>, radius: Size, wanted: usize, limit: usize) -> Cut<T> {
-        let extended = (boundary == Boundary::Circular).then_some(boundary);
+    pub(super) fn volume(size: Size, sides: Sides<T>, radius: Size, wanted: usize, limit: usize) -> Cut<T> {
+        let extended = circular(sides);
         let cut = |most: Size| {
             // What is whole has nothing beside it.
             let halo = std::array::from_fn(|d| if most[d] >= size[d] { 0 } else { radius[d] });
-            Cut { size, most, halo, extended, sweeps: 1 }
+            Cut { size, most, halo, sides, extended, sweeps: 1 }
         };
         let mut most = [size[0], 1, 1];
         loop {
@@ -170,7 +173,7 @@ impl<T: Real> Cut<T> {
     /// are worth it that are as large as half the outputs between them.
     pub(super) fn deep(
         size: Size,
-        boundary: Boundary<T>,
+        sides: Sides<T>,
         radius: Size,
         sweeps: usize,
         limit: usize,
@@ -179,7 +182,7 @@ impl<T: Real> Cut<T> {
         // Where each sweep sends the array, that takes longer than what is computed meanwhile.
         let single = (sweeps as f64 * size.iter().product::<usize>() as f64, None);
         let cuts = numbers_to(sweeps).map(|rounds| sweeps.div_ceil(rounds)).take_while(|&at_once| at_once > 1);
-        let cuts = cuts.flat_map(|at_once| Cut::deep_tiles(size, boundary, radius, at_once, limit));
+        let cuts = cuts.flat_map(|at_once| Cut::deep_tiles(size, sides, radius, at_once, limit));
         let timed = cuts.map(|cut| {
             // The same number again for all rounds: these are of about as many sweeps.
             let rounds = sweeps.div_ceil(cut.sweeps);
@@ -192,12 +195,12 @@ impl<T: Real> Cut<T> {
     /// as few along the other dimension as the limit asks for.
     fn deep_tiles(
         size: Size,
-        boundary: Boundary<T>,
+        sides: Sides<T>,
         radius: Size,
         sweeps: usize,
         limit: usize,
     ) -> impl Iterator<Item = Cut<T>> {
-        let extended = (boundary == Boundary::Circular).then_some(boundary);
+        let extended = circular(sides);
         let reach = radius.map(|radius| radius.saturating_mul(sweeps));
         let ways =
             [[1, 2], [2, 1]].into_iter().flat_map(move |ds| numbers_to(size[ds[0]]).map(move |count| (ds, count)));
@@ -214,7 +217,7 @@ impl<T: Real> Cut<T> {
                 // All tiles of about as many.
                 most[second] = size[second].div_ceil(size[second].div_ceil(outputs));
             }
-            Some(Cut { size, most, halo, extended, sweeps })
+            Some(Cut { size, most, halo, sides, extended, sweeps })
         })
     }
 
@@ -223,7 +226,7 @@ impl<T: Real> Cut<T> {
         let counts = self.counts();
         let along = |d: usize| {
             // At the array's own ends there is nothing beside a tile, unless it goes on there.
-            let cuts = if self.extended.is_some() { counts[d] } else { counts[d] - 1 };
+            let cuts = if self.extended[d] { counts[d] } else { counts[d] - 1 };
             self.size[d] as f64 + 2.0 * self.halo[d] as f64 * cuts as f64
         };
         (0..3).map(along).product()
@@ -234,11 +237,11 @@ impl<T: Real> Cut<T> {
         self.sweeps
     }
 
-    /// What a kernel is to take for the boundary of a tile along each dimension, of an array that has this one.
-    pub(super) fn boundary(&self, boundary: Boundary<T>) -> [Boundary<T>; 3] {
+    /// What a kernel is to take for what stands around a tile.
+    pub(super) fn sides(&self) -> Sides<T> {
         // Beyond a halo that is whole anything will do.
-        let cut = |d: usize| self.extended.is_some() && self.halo[d] > 0;
-        std::array::from_fn(|d| if cut(d) { Boundary::default() } else { boundary })
+        let cut = |d: usize| self.extended[d] && self.halo[d] > 0;
+        [0, 1, 2].map(|d| if cut(d) { Ends::default() } else { self.sides[d] }).into()
     }
 
     /// Tiles along each dimension.
@@ -255,7 +258,7 @@ impl<T: Real> Cut<T> {
     pub(super) fn most_samples(&self) -> usize {
         // With a halo on both sides, also where there are but two tiles.
         let held = |d: usize| self.most[d] + 2 * self.halo[d];
-        let held = |d: usize| if self.extended.is_some() { held(d) } else { held(d).min(self.size[d]) };
+        let held = |d: usize| if self.extended[d] { held(d) } else { held(d).min(self.size[d]) };
         (0..3).map(held).product()
     }
 
@@ -265,7 +268,7 @@ impl<T: Real> Cut<T> {
         let place = [number % counts[0], number / counts[0] % counts[1], number / (counts[0] * counts[1])];
         let outputs: [Range<usize>; 3] =
             std::array::from_fn(|d| place[d] * self.most[d]..((place[d] + 1) * self.most[d]).min(self.size[d]));
-        let room = |d: usize, room: usize| if self.extended.is_some() { self.halo[d] } else { self.halo[d].min(room) };
+        let room = |d: usize, room: usize| if self.extended[d] { self.halo[d] } else { self.halo[d].min(room) };
         let before = std::array::from_fn(|d| room(d, outputs[d].start));
         let after = std::array::from_fn(|d| room(d, self.size[d] - outputs[d].end));
         Tile { outputs, before, after }
@@ -289,27 +292,22 @@ impl<T: Real> Cut<T> {
         if height == self.size[0] {
             return self.gather_part(tile, 0..tile.samples(), input, to);
         }
-        let boundary = self.extended.unwrap_or_default();
-        let [rows, columns, pages] = self.size;
+        let rows = self.size[0];
         let [across, along] = [1, 2].map(|d| {
             let range = &tile.outputs[d];
             range.start as isize - tile.before[d] as isize..(range.end + tile.after[d]) as isize
         });
         let mut to = to;
         for page in along {
-            let page = boundary.sample_at(page, pages);
             for column in across.clone() {
-                let column = boundary.sample_at(column, columns);
-                let from =
-                    page.zip(column).map(|(page, column)| tile.outputs[0].start + rows * (column + columns * page));
-                self.put(from, input, take(&mut to, height));
+                let from = self.column_at(column, page).map(|column| tile.outputs[0].start + rows * column);
+                put(from, input, take(&mut to, height));
             }
         }
     }
 
     /// The same with the samples of these places in the tile, of one that has whole columns.
     pub(super) fn gather_part(&self, tile: &Tile, part: Range<usize>, input: &[T], to: &mut [T]) {
-        let boundary = self.extended.unwrap_or_default();
         let [rows, columns, pages] = self.size;
         let [height, width, depth] = tile.size();
         assert!(height == rows && tile.before[0] == 0 && part.len() == to.len());
@@ -324,19 +322,17 @@ impl<T: Real> Cut<T> {
             let whole = width == columns && tile.before[1] == 0 && (0..pages as isize).contains(&page);
             let behind = if whole { (depth - along).min(pages - page as usize) - 1 } else { 0 };
             let run = (rows * (beside + columns * behind) - row).min(to.len());
-            let from = boundary.sample_at(page, pages).zip(boundary.sample_at(column, columns));
-            let from = from.map(|(page, column)| row + rows * (column + columns * page));
-            self.put(from, input, take(&mut to, run));
+            let from = self.column_at(column, page).map(|column| row + rows * column);
+            put(from, input, take(&mut to, run));
             at += run;
         }
     }
 
-    /// Copies what begins at a place of `input`, or what stands beyond the array.
-    fn put(&self, from: Option<usize>, input: &[T], to: &mut [T]) {
-        match from {
-            Some(from) => to.copy_from_slice(&input[from..][..to.len()]),
-            None => to.fill(self.extended.unwrap_or_default().constant()),
-        }
+    /// The number of the column that stands at a place, among all of the array; or the constant that does.
+    fn column_at(&self, column: isize, page: isize) -> Result<usize, T> {
+        let [_, columns, pages] = self.size;
+        let page = self.sides[2].sample_at(page, pages)?;
+        Ok(self.sides[1].sample_at(column, columns)? + columns * page)
     }
 
     /// Copies the outputs of `tile` to their places in the array: `from` is its [span](Tile::span).
@@ -390,6 +386,19 @@ impl<T: Real> Cut<T> {
     }
 }
 
+/// Copies what begins at a place of `input`, or the constant that stands beyond the array.
+fn put<T: Real>(from: Result<usize, T>, input: &[T], to: &mut [T]) {
+    match from {
+        Ok(from) => to.copy_from_slice(&input[from..][..to.len()]),
+        Err(constant) => to.fill(constant),
+    }
+}
+
+/// Along which dimensions an array goes round.
+fn circular<T: Real>(sides: Sides<T>) -> [bool; 3] {
+    [0, 1, 2].map(|d| sides[d].is_circular())
+}
+
 /// One, two, and so on up to `most`; of large numbers some, so that there are few in all.
 fn numbers_to(most: usize) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(1_usize), |&number| number.checked_add((number / 8).max(1)))
@@ -404,11 +413,21 @@ fn take<'a, T>(rest: &mut &'a mut [T], count: usize) -> &'a mut [T] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stencil::{Compute, Convolution, Filter, Reference};
+    use crate::stencil::{Boundary, Compute, Convolution, Filter, Reference};
     use crate::watch::Watch;
 
-    const BOUNDARIES: [Boundary<f64>; 4] =
-        [Boundary::Constant(7.5), Boundary::Replicate, Boundary::Symmetric, Boundary::Circular];
+    /// The same on all sides, and sides of their own.
+    fn sides() -> Vec<Sides<f64>> {
+        let [one, two] = [7.5, -3.25].map(Boundary::Constant);
+        let same = [one, Boundary::Replicate, Boundary::Symmetric, Boundary::Mirror, Boundary::Circular];
+        let ends = |low, high| Ends::new(low, high).unwrap();
+        let own = [
+            [ends(one, two), ends(Boundary::Mirror, two), Boundary::Circular.into()],
+            [Boundary::Replicate.into(), Boundary::Circular.into(), ends(two, Boundary::Symmetric)],
+            [Boundary::Circular.into(), ends(two, one), ends(one, Boundary::Mirror)],
+        ];
+        same.map(Sides::from).into_iter().chain(own.map(Sides::from)).collect()
+    }
 
     /// Every cut of every shape: tiles are within their size, their outputs are the array, each once, and their samples
     /// are those of the padded array.
@@ -417,33 +436,33 @@ mod tests {
         let shapes = [(1, 1, 1), (1, 50, 1), (1, 7, 5), (3, 20, 2), (40, 9, 3), (600, 3, 1), (2, 100, 1), (70, 30, 1)];
         for (inner, length, outer) in shapes {
             let lines = Lines::strided(inner, length, outer);
-            for boundary in BOUNDARIES {
+            for sides in sides() {
                 for (radius, sweeps) in [(0, 1), (1, 1), (1, 5), (2, 3), (10, 1), (10, 40)] {
                     for elements in [1, 3, 21, 64, 100, 1000, 100_000] {
                         for split in [false, true] {
-                            let cut = Cut::lines(lines, boundary, radius, sweeps, elements, split && inner == 1);
+                            let cut = Cut::lines(lines, sides[1], radius, sweeps, elements, split && inner == 1);
                             assert!(cut.most_samples() <= elements.max(2 * radius + 1), "{cut:?}");
                             assert!(cut.halo[1] == 0 || cut.halo[1] == radius * cut.sweeps, "{cut:?}");
                             assert!((1..=sweeps).contains(&cut.sweeps), "{cut:?}");
-                            check(&cut, boundary);
+                            check(&cut);
                         }
                     }
                 }
             }
         }
         for size in [[1, 1, 1], [5, 40, 1], [3, 7, 9], [4, 2, 20], [1, 30, 3]] {
-            for boundary in BOUNDARIES {
+            for sides in sides() {
                 for radius in [[0, 1, 0], [1, 1, 1], [3, 7, 0], [2, 0, 3]] {
                     for (wanted, limit) in [(1, 1), (20, 1000), (100, 100_000), (10, 100)] {
-                        let cut = Cut::volume(size, boundary, radius, wanted, limit);
+                        let cut = Cut::volume(size, sides, radius, wanted, limit);
                         assert!(2 * cut.most_samples() <= limit || cut.most == [size[0], 1, 1], "{cut:?}");
-                        check(&cut, boundary);
+                        check(&cut);
                     }
                     for at_once in [1, 2, 3, 9] {
                         for limit in [1, 20, 60, 100, 1000] {
-                            for cut in Cut::deep_tiles(size, boundary, radius, at_once, limit) {
+                            for cut in Cut::deep_tiles(size, sides, radius, at_once, limit) {
                                 assert!(cut.most_samples() <= limit, "{cut:?}");
-                                check(&cut, boundary);
+                                check(&cut);
                             }
                         }
                     }
@@ -452,7 +471,7 @@ mod tests {
         }
     }
 
-    fn check(cut: &Cut<f64>, boundary: Boundary<f64>) {
+    fn check(cut: &Cut<f64>) {
         let size @ [rows, columns, _] = cut.size;
         let input: Vec<f64> = (1..=size.iter().product()).map(|i| i as f64).collect();
         let mut output = vec![f64::NAN; input.len()];
@@ -471,10 +490,9 @@ mod tests {
             for k in places(2) {
                 for j in places(1) {
                     for i in places(0) {
-                        let at = |place, d: usize| boundary.sample_at(place, size[d]);
-                        let found = at(i, 0).zip(at(j, 1)).zip(at(k, 2));
+                        let found = cut.sides.sample_at([i, j, k], size);
                         let expected =
-                            found.map_or(boundary.constant(), |((i, j), k)| input[i + rows * (j + columns * k)]);
+                            found.map_or_else(|constant| constant, |[i, j, k]| input[i + rows * (j + columns * k)]);
                         assert_eq!(copies.next(), Some(&expected), "{what}");
                     }
                 }
@@ -482,7 +500,7 @@ mod tests {
             for (d, &size) in size.iter().enumerate() {
                 // A halo ends only where the array does, and then the kernel sees to what is outside.
                 let ends = |halo: usize, room: usize| {
-                    halo == cut.halo[d] || (cut.extended.is_none() && halo == room && halo < cut.halo[d])
+                    halo == cut.halo[d] || (!cut.extended[d] && halo == room && halo < cut.halo[d])
                 };
                 let room = [tile.outputs[d].start, size - tile.outputs[d].end];
                 assert!(ends(tile.before[d], room[0]) && ends(tile.after[d], room[1]), "{what}");
@@ -525,28 +543,26 @@ mod tests {
             let (input, filter) =
                 (numbers(size.iter().product()), Filter::new(numbers(filter.iter().product()), filter));
             let filter = filter.unwrap();
-            for boundary in BOUNDARIES {
-                let run = |size, boundary: [Boundary<f64>; 3], input: &[f64]| {
-                    // Along all dimensions the same, unless it is one that nobody sees.
-                    let seen = boundary.into_iter().find(|boundary| *boundary != Boundary::default());
-                    let what = Convolution::new(size, filter.clone()).with_boundary(seen.unwrap_or_default());
+            for sides in sides() {
+                let run = |size, sides: Sides<f64>, input: &[f64]| {
+                    let what = Convolution::new(size, filter.clone()).with_boundary(sides);
                     let mut output = vec![f64::NAN; input.len()];
                     Reference.convolution(&what, input.into(), (&mut output[..]).into(), &Watch::new()).unwrap();
                     output
                 };
-                let expected = run(size, [boundary; 3], &input);
+                let expected = run(size, sides, &input);
                 for limit in [1, 100, 200, 400, 100_000] {
-                    let cut = Cut::volume(size, boundary, filter.radius(), 1, limit);
+                    let cut = Cut::volume(size, sides, filter.radius(), 1, limit);
                     let mut output = vec![f64::NAN; input.len()];
                     for number in 0..cut.count() {
                         let tile = cut.tile(number);
                         let mut samples = vec![f64::NAN; tile.samples()];
                         cut.gather(&tile, &input, &mut samples);
-                        let computed = run(tile.size(), cut.boundary(boundary), &samples);
+                        let computed = run(tile.size(), cut.sides(), &samples);
                         // SAFETY: nobody else is there.
                         unsafe { cut.scatter(&tile, &computed[tile.span()], &SharedOutput::new(&mut output)) };
                     }
-                    assert_eq!(output, expected, "{boundary:?}, {cut:?}");
+                    assert_eq!(output, expected, "{cut:?}");
                 }
             }
         }
@@ -571,9 +587,9 @@ mod tests {
         ] {
             let (input, entries) = (numbers(size.iter().product()), numbers(filter.iter().product()));
             let filter = Filter::new(entries, filter).unwrap();
-            for boundary in BOUNDARIES {
+            for sides in sides() {
                 let run = |size, sweeps, input: &[f64]| {
-                    let what = Convolution::new(size, filter.clone()).with_boundary(boundary).with_sweeps(sweeps);
+                    let what = Convolution::new(size, filter.clone()).with_boundary(sides).with_sweeps(sweeps);
                     let mut output = vec![f64::NAN; input.len()];
                     Reference.convolution(&what, input.into(), (&mut output[..]).into(), &Watch::new()).unwrap();
                     output
@@ -582,9 +598,9 @@ mod tests {
                 let (least, most) = (size[0] * (2 * sweeps + 1), input.len());
                 let limits = (1..=8).map(|n| least + (most - least.min(most)) * n / 8);
                 let cuts = (1..=sweeps).zip(limits.cycle());
-                let cuts = cuts.flat_map(|(n, limit)| Cut::deep_tiles(size, boundary, filter.radius(), n, limit));
+                let cuts = cuts.flat_map(|(n, limit)| Cut::deep_tiles(size, sides, filter.radius(), n, limit));
                 for cut in
-                    cuts.chain((1..most).filter_map(|n| Cut::deep(size, boundary, filter.radius(), sweeps, n, 0.01)))
+                    cuts.chain((1..most).filter_map(|n| Cut::deep(size, sides, filter.radius(), sweeps, n, 0.01)))
                 {
                     found += usize::from(cut.count() > 1);
                     let mut last = input.clone();
@@ -601,7 +617,7 @@ mod tests {
                         }
                         last = output;
                     }
-                    assert_eq!(last, expected, "{boundary:?}, {cut:?}");
+                    assert_eq!(last, expected, "{cut:?}");
                 }
             }
         }
@@ -614,7 +630,7 @@ mod tests {
         // 3 x 3 in double, and a fifth of the way of a sample for an update of it.
         let (quick, slow) = (0.002, 0.2);
         let cut = |size: Size, radius, sweeps, limit, update| {
-            Cut::<f64>::deep(size, Boundary::Replicate, radius, sweeps, limit, update)
+            Cut::<f64>::deep(size, Boundary::Replicate.into(), radius, sweeps, limit, update)
         };
         let large = cut([30_000, 30_000, 1], [1, 1, 0], 200, 125_000_000, quick).unwrap();
         assert_eq!((large.sweeps, large.most, large.halo), (200, [30_000, 3750, 1], [0, 200, 0]));
@@ -643,7 +659,7 @@ mod tests {
 
     #[test]
     fn lines_are_whole_where_they_fit_and_sweeps_are_many_at_once() {
-        let cut = |lines, sweeps| Cut::<f64>::lines(lines, Boundary::default(), 1, sweeps, 1 << 18, false);
+        let cut = |lines, sweeps| Cut::<f64>::lines(lines, Ends::default(), 1, sweeps, 1 << 18, false);
         assert_eq!(cut(Lines::new(1000, 1000), 9).most, [1, 1000, 262]);
         assert_eq!(cut(Lines::strided(512 * 512, 512, 1), 1).most, [512, 512, 1]);
         let long = cut(Lines::new(100_000_000, 1), 1000);
@@ -655,7 +671,7 @@ mod tests {
 
     #[test]
     fn volumes_are_cut_where_least_is_sent_twice() {
-        let cut = |size, radius| Cut::<f64>::volume(size, Boundary::default(), radius, 1 << 18, 1 << 25);
+        let cut = |size, radius| Cut::<f64>::volume(size, Sides::default(), radius, 1 << 18, 1 << 25);
         assert_eq!(cut([4096, 4096, 1], [1, 1, 0]).most, [4096, 64, 1]);
         // Pages that a filter of one page sees whole have nothing beside them.
         assert_eq!(cut([100, 100, 1000], [1, 1, 0]).halo, [0; 3]);

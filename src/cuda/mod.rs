@@ -30,7 +30,7 @@ pub use memory::DEFAULT_DEVICE_BYTES;
 
 use crate::host;
 use crate::stencil::{
-    Array, Boundary, Compute, Convolution, Derivative, Engine, Error, Lines, Real, Source, Stencil, Target,
+    Array, Compute, Convolution, Derivative, Ends, Engine, Error, Lines, Real, Sides, Source, Stencil, Target,
 };
 use crate::watch::Watch;
 use device::Device;
@@ -178,18 +178,19 @@ impl Cuda {
         &self,
         operator: &Operator,
         lines: Lines,
-        boundary: Boundary<T>,
+        ends: Ends<T>,
         sweeps: usize,
         from: Source<T>,
         to: Target<T>,
         watch: &Watch,
     ) -> Result<(), Error> {
         let on_device = !matches!((&from, &to), (Source::Host(_), Target::Host(_)));
-        let one = if sweeps == 1 { LinesKernel::new(operator, lines, boundary, on_device) } else { None };
-        let work = Work { size: [lines.inner(), lines.length(), lines.outer()], boundary, sweeps };
+        let one = if sweeps == 1 { LinesKernel::new(operator, lines, ends, on_device) } else { None };
+        let sides = Sides::from([Ends::default(), ends, Ends::default()]);
+        let work = Work { size: [lines.inner(), lines.length(), lines.outer()], sides, sweeps };
         match one {
             Some(kernel) => self.run(&kernel, &work, from, to, watch),
-            None => self.run(&SweepsKernel::new(operator, lines, boundary), &work, from, to, watch),
+            None => self.run(&SweepsKernel::new(operator, lines, ends), &work, from, to, watch),
         }
     }
 
@@ -213,10 +214,10 @@ impl<T: Element> Compute<T> for Cuda {
     }
 
     fn convolution(&self, what: &Convolution<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
-        if let Some((operator, lines)) = Operator::convolution(what) {
-            return self.along_lines(&operator, lines, what.boundary(), what.sweeps(), from, to, watch);
+        if let Some((operator, lines, ends)) = Operator::convolution(what) {
+            return self.along_lines(&operator, lines, ends, what.sweeps(), from, to, watch);
         }
-        let work = Work { size: what.size(), boundary: what.boundary(), sweeps: what.sweeps() };
+        let work = Work { size: what.size(), sides: what.boundary(), sweeps: what.sweeps() };
         self.run(&ConvolutionKernel::new(what), &work, from, to, watch)
     }
 

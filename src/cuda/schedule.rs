@@ -27,7 +27,7 @@ use super::pace::{Schedule, UNIT};
 use super::queue::{Load, Own, Queue};
 use super::slots::{Job, PIECE_BYTES, Slot, slots_for};
 use crate::host::{self, SharedOutput};
-use crate::stencil::{Array, Boundary, Error, Held, Source, Target};
+use crate::stencil::{Array, Error, Held, Sides, Source, Target};
 use crate::watch::Watch;
 
 /// From so many sweeps on, the device is what is waited for: tiles are larger, and an array that is one tile stays one.
@@ -46,7 +46,7 @@ const LEAST_SAMPLES: usize = 1024;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Work<T> {
     pub(super) size: Size,
-    pub(super) boundary: Boundary<T>,
+    pub(super) sides: Sides<T>,
     pub(super) sweeps: usize,
 }
 
@@ -325,7 +325,7 @@ fn resident<T: Element>(
     };
     let area = Area {
         tile: Tile::whole(work.size),
-        boundary: [work.boundary; 3],
+        sides: work.sides,
         sweeps: work.sweeps,
         under_way: elements,
         shared: false,
@@ -462,18 +462,12 @@ impl<T: Element> DeepRound<'_, T> {
 
     /// Puts the sweeps over a tile, which lies in the first of these buffers, on the queue.
     fn sweep(&self, device: &Device, tile: &Tile, buffers: [sys::CUdeviceptr; 2]) -> Result<Swept, Error> {
-        let Work { boundary, sweeps, .. } = self.work;
+        let Work { sides, sweeps, .. } = self.work;
         let (samples, outputs, [here, other]) = (tile.samples(), tile.outputs(), buffers);
         // To the kernel this is an array as any other, with its boundary on all sides. Where the tile was cut off, that
         // is wrong, and nobody takes what comes of it.
-        let area = Area {
-            tile: Tile::whole(tile.size()),
-            boundary: [boundary; 3],
-            sweeps,
-            under_way: samples,
-            shared: false,
-            queued: true,
-        };
+        let area =
+            Area { tile: Tile::whole(tile.size()), sides, sweeps, under_way: samples, shared: false, queued: true };
         let plan = self.kernel.plan(&device.modules, &area)?;
         let mut told = 0;
         let mut over = |updates: usize| {
@@ -644,13 +638,13 @@ fn streamed<T: Element>(
     let (cut, slots) = reserve(device, kernel, work, budget)?;
     let rounds = work.sweeps.div_ceil(cut.sweeps());
     let modules = device.modules.clone();
-    let boundary = cut.boundary(work.boundary);
+    let sides = cut.sides();
     let under_way = (slots * cut.most_samples()).min(work.elements());
     host::ping_pong(input, output, rounds, |round, from, to| {
         let sweeps = cut.sweeps().min(work.sweeps - round * cut.sweeps());
         let to = SharedOutput::new(to);
         let round =
-            Round { kernel, modules: &modules, cut, boundary, sweeps, under_way, shared: slots > 1, from, to, watch };
+            Round { kernel, modules: &modules, cut, sides, sweeps, under_way, shared: slots > 1, from, to, watch };
         let jobs = (0..cut.count()).map(|number| TileJob { round: &round, tile: cut.tile(number), told: 0 });
         device.slots.share(slots, jobs, watch)
     })
@@ -708,7 +702,7 @@ struct Round<'a, T> {
     kernel: &'a dyn Kernel<T>,
     modules: &'a Modules,
     cut: Cut<T>,
-    boundary: [Boundary<T>; 3],
+    sides: Sides<T>,
     sweeps: usize,
     under_way: usize,
     shared: bool,
@@ -730,8 +724,8 @@ impl<T: Element> Job for TileJob<'_, T> {
         let (round, tile) = (self.round, &self.tile);
         let samples = tile.samples();
         round.cut.gather(tile, round.from, slot.samples(samples));
-        let Round { boundary, sweeps, under_way, shared, .. } = *round;
-        let area = Area { tile: tile.clone(), boundary, sweeps, under_way, shared, queued: false };
+        let Round { sides, sweeps, under_way, shared, .. } = *round;
+        let area = Area { tile: tile.clone(), sides, sweeps, under_way, shared, queued: false };
         let plan = round.kernel.plan(round.modules, &area)?;
         let told = &mut self.told;
         let outputs = tile.outputs();

@@ -41,11 +41,12 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     let asked = Asked::new(words, pairs)?;
     let shape = asked.sweeps.shape()?;
     let window = Window::new(shape, size, filter_size.map(|size| size / 2));
+    let rank = dims.len();
     let dims = match shape {
         Shape::Same => dims,
         Shape::Full | Shape::Valid => windows::trimmed(windows::output_size(&window)?.into()).into(),
     };
-    let job = Job { asked, window, dims };
+    let job = Job { asked, rank, window, dims };
     let of = |error: FilterError| filter_error(filter, error);
     let reply = match (samples, entries) {
         (Samples::Whole(reply), entries) => {
@@ -66,9 +67,10 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     })
 }
 
-/// What is computed, and the dimensions of the result.
+/// What is computed, how many dimensions N has, and the dimensions of the result.
 struct Job<'a> {
     asked: Asked,
+    rank: usize,
     window: Window,
     dims: Cow<'a, [usize]>,
 }
@@ -122,14 +124,14 @@ impl<'a> Job<'a> {
         dyn Engine: Compute<T> + crate::stencil::Arithmetic<T>,
     {
         let Job { asked: Asked { selection, sweeps, .. }, window, .. } = self;
-        let (boundary, window) = (sweeps.boundary(), *window);
-        let what = Convolution::new(window.input(), filter).with_boundary(boundary).with_sweeps(sweeps.iterations());
+        let (sides, window) = (sweeps.sides::<T>(self.rank)?, *window);
+        let what = Convolution::new(window.input(), filter).with_boundary(sides).with_sweeps(sweeps.iterations());
         let effort = sweeps.effort(self.dims.iter().product(), what.filter().values().len());
         let job = what.clone();
         samples.reply(selection, &self.dims, effort, &job, move |engine, from, to, watch| match window.shape() {
             Shape::Same => Compute::convolution(engine, &what, from, to, watch),
             Shape::Full | Shape::Valid => {
-                windows::compute(engine, &window, boundary, (from, to), watch, |size, from, to| {
+                windows::compute(engine, &window, sides, (from, to), watch, |size, from, to| {
                     Compute::convolution(engine, &Convolution::new(size, what.filter().clone()), from, to, watch)
                 })
             }
@@ -143,7 +145,7 @@ impl<'a> Job<'a> {
     {
         let samples = image.elements::<S>().ok_or_else(|| Error::internal("An image of another class."))?;
         let Job { asked: Asked { selection, sweeps, .. }, window, .. } = self;
-        let (boundary, iterations, window) = (sweeps.boundary(), sweeps.iterations(), *window);
+        let (sides, iterations, window) = (sweeps.sides(self.rank)?, sweeps.iterations(), *window);
         let effort = sweeps.effort(self.dims.iter().product(), filter.values().len());
         // In every sweep the image goes through an engine by itself.
         let job = Times(Convolution::new(window.input(), filter.clone()), iterations);
@@ -152,7 +154,7 @@ impl<'a> Job<'a> {
                 return host::copy(if output.is_empty() { &[] } else { samples }, output, watch);
             }
             host::ping_pong(samples, output, iterations, |_, from, to| {
-                pieces::run(&window, boundary, from, to, watch, |size, from, to| {
+                pieces::run(&window, sides, from, to, watch, |size, from, to| {
                     let what = Convolution::new(size, filter.clone());
                     Compute::convolution(engine, &what, Source::Host(from), Target::Host(to), watch)
                 })

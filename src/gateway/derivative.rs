@@ -56,7 +56,7 @@ where
     Numbers: From<Array<T>>,
     dyn Engine: Compute<T>,
 {
-    let what = Derivative::new(sweeps.lines(dims), spacing, source).with_boundary(sweeps.boundary());
+    let what = Derivative::new(sweeps.lines(dims), spacing, source).with_boundary(sweeps.ends::<T>()?);
     let effort = sweeps.effort(values.len(), DERIVATIVE_RADIUS);
     values.reply(selection, dims, effort, &what, move |engine, from, to, watch| {
         Compute::derivative(engine, &what, from, to, watch)

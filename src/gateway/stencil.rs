@@ -5,7 +5,7 @@ use super::options::{self, Names};
 use super::sweeps::Sweeps;
 use super::{check_outputs, inputs, too_few_inputs, windows};
 use crate::mex::{Argument, Call, Error, Function, Reply};
-use crate::stencil::{Lines, MAX_TAPS, Shape, Stencil, Taps, TapsError, Window};
+use crate::stencil::{Ends, Lines, MAX_TAPS, Shape, Stencil, Taps, TapsError, Window};
 
 pub(super) const FUNCTION: Function = Function { name: "StencilConstantMemory_CUDA", call };
 
@@ -30,9 +30,9 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         let _ = selection.take(name, value)? || sweeps.take(name, value)?;
     }
     let shape = sweeps.shape()?;
-    let boundary = sweeps.boundary();
+    let ends = sweeps.ends()?;
     if shape == Shape::Same {
-        let stencil = Stencil::new(sweeps.lines(&dims), taps).with_boundary(boundary).with_sweeps(sweeps.iterations());
+        let stencil = Stencil::new(sweeps.lines(&dims), taps).with_boundary(ends).with_sweeps(sweeps.iterations());
         let effort = sweeps.effort(samples.len(), taps.count());
         return samples.reply(&selection, &dims, effort, &stencil, move |engine, from, to, watch| {
             engine.stencil(&stencil, from, to, watch)
@@ -52,8 +52,9 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     dims[dim] = length;
     let dims = windows::trimmed(dims);
     let effort = sweeps.effort(dims.iter().product(), taps.count());
+    let sides = [0, 1, 2].map(|d| if d == axis { ends } else { Ends::default() }).into();
     samples.reply(&selection, &dims, effort, &job, move |engine, from, to, watch| {
-        windows::compute(engine, &window, boundary, (from, to), watch, |[rows, columns, pages], from, to| {
+        windows::compute(engine, &window, sides, (from, to), watch, |[rows, columns, pages], from, to| {
             let lines =
                 if axis == 0 { Lines::new(rows, columns * pages) } else { Lines::strided(rows, columns, pages) };
             engine.stencil(&Stencil::new(lines, taps), from, to, watch)

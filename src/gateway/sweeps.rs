@@ -3,16 +3,16 @@
 
 use super::options;
 use crate::mex::{Argument, Class, Effort, Error};
-use crate::stencil::{Boundary, Lines, Real, Shape};
+use crate::stencil::{Boundary, Ends, Lines, Real, Shape, Sides};
 
 /// From so many multiply-adds on a run is watched: some tens of milliseconds of one core, some thousand times what a
 /// thread costs.
 const LONG: u128 = 1 << 25;
 
 /// `Boundary`, `Dim`, `Iterations`, `Shape` and `Progress`, as far as a call has them.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Sweeps {
-    boundary: Boundary<f64>,
+    boundary: Around,
     /// Counted from 0.
     dim: Option<usize>,
     iterations: usize,
@@ -20,9 +20,22 @@ pub(super) struct Sweeps {
     progress: bool,
 }
 
+/// What `Boundary` says: one for all sides, or a cell of such, of which the function knows the meaning.
+#[derive(Debug, Clone, PartialEq)]
+enum Around {
+    One(Boundary<f64>),
+    Each(Vec<Around>),
+}
+
 impl Default for Sweeps {
     fn default() -> Sweeps {
-        Sweeps { boundary: Boundary::default(), dim: None, iterations: 1, shape: Shape::Same, progress: false }
+        Sweeps {
+            boundary: Around::One(Boundary::default()),
+            dim: None,
+            iterations: 1,
+            shape: Shape::Same,
+            progress: false,
+        }
     }
 }
 
@@ -30,7 +43,7 @@ impl Sweeps {
     /// Takes the option, if it is one of these; false for any other name.
     pub(super) fn take(&mut self, name: &str, value: &Argument) -> Result<bool, Error> {
         match name {
-            "Boundary" => self.boundary = boundary(name, value)?,
+            "Boundary" => self.boundary = Around::new(name, value)?,
             "Dim" => self.dim = Some(options::positive_integer(name, value)? - 1),
             "Iterations" => self.iterations = options::integer_in(name, value, 0..=MAX_ITERATIONS)?,
             "Shape" => self.shape = options::choice(name, value, &SHAPES)?,
@@ -40,14 +53,35 @@ impl Sweeps {
         Ok(true)
     }
 
-    /// What stands outside, rounded once to the class that is computed in.
-    pub(super) fn boundary<T: Real>(&self) -> Boundary<T> {
-        match self.boundary {
-            Boundary::Constant(value) => Boundary::Constant(T::from_f64(value)),
-            Boundary::Replicate => Boundary::Replicate,
-            Boundary::Symmetric => Boundary::Symmetric,
-            Boundary::Circular => Boundary::Circular,
+    /// What stands beyond the ends of a line, rounded once to the class that is computed in.
+    ///
+    /// # Errors
+    /// `option`, for a cell that is no pair.
+    pub(super) fn ends<T: Real>(&self) -> Result<Ends<T>, Error> {
+        self.boundary.ends("a cell of two of them, {low, high}")
+    }
+
+    /// What stands around an array of so many dimensions, rounded once likewise.
+    ///
+    /// # Errors
+    /// `option`, for a cell with another number of entries.
+    pub(super) fn sides<T: Real>(&self, rank: usize) -> Result<Sides<T>, Error> {
+        let of_pair = "a cell of two of them, {low, high}";
+        let Around::Each(each) = &self.boundary else {
+            return Ok([self.boundary.ends(of_pair)?; 3].into());
+        };
+        if each.len() != rank {
+            return Err(options::bad(format!(
+                "Bad value for 'Boundary': got a cell of {}, expected one with an entry for each dimension of N, of which \
+                 there are {rank}: a real scalar, a word, or a pair {{low, high}} of these.",
+                each.len()
+            )));
         }
+        let mut ends = [Ends::default(); 3];
+        for (ends, around) in ends.iter_mut().zip(each) {
+            *ends = around.ends(of_pair)?;
+        }
+        Ok(ends.into())
     }
 
     /// The lines of an array of these dimensions.
@@ -101,8 +135,12 @@ const MAX_ITERATIONS: usize = u32::MAX as usize;
 const SHAPES: [(&str, Shape); 3] = [("same", Shape::Same), ("full", Shape::Full), ("valid", Shape::Valid)];
 
 /// The words for boundaries.
-const WORDS: [(&str, Boundary<f64>); 3] =
-    [("replicate", Boundary::Replicate), ("symmetric", Boundary::Symmetric), ("circular", Boundary::Circular)];
+const WORDS: [(&str, Boundary<f64>); 4] = [
+    ("replicate", Boundary::Replicate),
+    ("symmetric", Boundary::Symmetric),
+    ("mirror", Boundary::Mirror),
+    ("circular", Boundary::Circular),
+];
 
 /// The words of other tools for the same boundaries, and ours.
 const OTHER_WORDS: [(&str, &str); 6] = [
@@ -111,7 +149,10 @@ const OTHER_WORDS: [(&str, &str); 6] = [
     ("nearest", "'replicate' here"),
     ("zero", "the number 0 here"),
     ("constant", "a number here, such as 0"),
-    ("reflect", "'symmetric' here, as SciPy means it"),
+    (
+        "reflect",
+        "'symmetric' here as SciPy means it, with the sample at the border twice, and 'mirror' as NumPy does, with it once",
+    ),
 ];
 
 /// Whether a text says which boundary, in our words or in those of other tools.
@@ -128,6 +169,57 @@ pub(super) fn is_shape(text: &str) -> bool {
 /// A real scalar of any numeric class or a logical one; `None` for anything else.
 pub(super) fn real_scalar(value: &Argument) -> Option<f64> {
     value.scalar().filter(|_| value.is_real_number() || value.class() == Class::Logical)
+}
+
+impl Around {
+    /// One boundary, or a cell of them, at most two deep.
+    fn new(name: &str, value: &Argument) -> Result<Around, Error> {
+        if !value.is_cell() {
+            return boundary(name, value).map(Around::One);
+        }
+        let cells = value.cells().filter(|cells| !cells.is_empty()).ok_or_else(|| {
+            options::bad(format!(
+                "Bad value for '{name}': got {value}, expected few boundaries in a cell, and one at least."
+            ))
+        })?;
+        cells.iter().map(|cell| Around::new(name, cell)).collect::<Result<_, _>>().map(Around::Each)
+    }
+
+    /// What stands beyond both ends of a dimension; `expected` is what a cell may be there.
+    fn ends<T: Real>(&self, expected: &str) -> Result<Ends<T>, Error> {
+        let both = match self {
+            Around::One(both) => return Ok(rounded(*both).into()),
+            Around::Each(each) => match each[..] {
+                [Around::One(low), Around::One(high)] => [low, high],
+                _ => {
+                    return Err(options::bad(format!(
+                        "Bad value for 'Boundary': got a cell of {}{}, expected a real scalar, a word, or {expected}.",
+                        each.len(),
+                        if each.iter().all(|one| matches!(one, Around::One(_))) { "" } else { " with cells in it" }
+                    )));
+                }
+            },
+        };
+        let [low, high] = both.map(rounded);
+        Ends::new(low, high).ok_or_else(|| {
+            options::bad(
+                "Bad value for 'Boundary': got 'circular' for one end alone; a dimension goes round at both ends or at \
+                 none."
+                    .into(),
+            )
+        })
+    }
+}
+
+/// The same, a constant rounded once.
+fn rounded<T: Real>(boundary: Boundary<f64>) -> Boundary<T> {
+    match boundary {
+        Boundary::Constant(value) => Boundary::Constant(T::from_f64(value)),
+        Boundary::Replicate => Boundary::Replicate,
+        Boundary::Symmetric => Boundary::Symmetric,
+        Boundary::Mirror => Boundary::Mirror,
+        Boundary::Circular => Boundary::Circular,
+    }
 }
 
 /// A real scalar of any numeric class, or one of the words.

@@ -3,8 +3,8 @@
 use crate::mex::{Error, Truth};
 use crate::pieces;
 use crate::stencil::{
-    self, Arithmetic, Array, Boundary, Compute, Engine, Places, RANK, Real, Sample, Section, Shape, Source, Target,
-    Window,
+    self, Arithmetic, Array, Boundary, Compute, Engine, Places, RANK, Real, Sample, Section, Shape, Sides, Source,
+    Target, Window,
 };
 use crate::watch::Watch;
 
@@ -46,7 +46,7 @@ pub(super) fn trimmed(mut dims: Vec<usize>) -> Vec<usize> {
 pub(super) fn compute<T: Real>(
     engine: &(dyn Engine + 'static),
     window: &Window,
-    boundary: Boundary<T>,
+    sides: Sides<T>,
     (from, to): (Source<T>, Target<T>),
     watch: &Watch,
     pass: impl Fn([usize; 3], Source<T>, Target<T>) -> Result<(), stencil::Error>,
@@ -59,12 +59,12 @@ where
     }
     match (from, to) {
         (Source::Host(from), Target::Host(to)) => {
-            pieces::run(window, boundary, from, to, watch, |size, from, to| pass(size, from.into(), to.into()))
+            pieces::run(window, sides, from, to, watch, |size, from, to| pass(size, from.into(), to.into()))
         }
         (Source::Array(from), Target::Array(to)) => {
             let mark = watch.mark();
             let enlarged = match window.shape() {
-                Shape::Full => Some(Enlarged::new(engine, window, boundary, from, watch)?),
+                Shape::Full => Some(Enlarged::new(engine, window, sides, from, watch)?),
                 Shape::Same | Shape::Valid => None,
             };
             let (size, samples) =
@@ -98,22 +98,25 @@ where
     fn new(
         engine: &(dyn Engine + 'static),
         window: &Window,
-        boundary: Boundary<T>,
+        sides: Sides<T>,
         from: &Array<T>,
         watch: &Watch,
     ) -> Result<Enlarged<T>, stencil::Error> {
         let (input, margin) = (window.input(), window.radius().map(|radius| 2 * radius));
         let size = [0, 1, 2].map(|d| input[d] + 2 * margin[d]);
         let mut samples = Compute::<T>::array(engine, size.iter().product())?;
-        if let Boundary::Constant(value) = boundary {
-            engine.fill(value, &mut samples, watch)?;
-        }
+        // The same number everywhere takes one launch.
+        let everywhere = match sides.uniform() {
+            Some(Boundary::Constant(value)) => Some(value),
+            _ => None,
+        };
+        everywhere.map_or(Ok(()), |value| engine.fill(value, &mut samples, watch))?;
         engine.put(Source::Array(from), &section(size, margin, input), &mut samples, watch)?;
-        if matches!(boundary, Boundary::Constant(_)) {
+        if everywhere.is_some() {
             return Ok(Enlarged { samples, size });
         }
-        // Along one dimension after the other a plane of ghost values is a copy of the plane whose samples they are. The
-        // planes of later dimensions have those of earlier ones in them.
+        // Along one dimension after the other a plane of ghost values is a constant, or a copy of the plane whose samples
+        // they are. The planes of later dimensions have those of earlier ones in them.
         let (mut first, mut extent) = (margin, input);
         for d in 0..3 {
             if margin[d] > 0 {
@@ -124,8 +127,10 @@ where
                 };
                 let mut copy = Compute::<T>::array(engine, plane(0).len())?;
                 for ghost in (0..margin[d]).chain(margin[d] + input[d]..size[d]) {
-                    let sample = boundary.sample_at(ghost as isize - margin[d] as isize, input[d]).unwrap_or_default();
-                    engine.pick(&samples, &plane(margin[d] + sample), Target::Array(&mut copy), watch)?;
+                    match sides[d].sample_at(ghost as isize - margin[d] as isize, input[d]) {
+                        Ok(at) => engine.pick(&samples, &plane(margin[d] + at), Target::Array(&mut copy), watch)?,
+                        Err(constant) => engine.fill(constant, &mut copy, watch)?,
+                    }
                     engine.put(Source::Array(&copy), &plane(ghost), &mut samples, watch)?;
                 }
             }

@@ -13,6 +13,13 @@ use crate::memory::{self, OutOfMemory};
 /// The longest text that is read from an argument, in bytes. Options and their values are words.
 const TEXT_LIMIT: usize = 255;
 
+/// The most cells that are read of a cell array, and how deep they are read in one another: what has more is no option.
+const CELLS: usize = 64;
+const DEPTH: usize = 3;
+
+/// The host's name for the class of cell arrays.
+const CELL: &str = "cell";
+
 /// The class of an array, as far as anyone here tells them apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
@@ -126,6 +133,8 @@ pub struct Argument {
     object: Option<Option<u64>>,
     /// What there is of an array that lies on a GPU, or why that is not known.
     gpu: Option<Result<OnGpu, Error>>,
+    /// What is in the cells of a cell array, of one that is not too large.
+    cells: Option<Vec<Argument>>,
 }
 
 impl Argument {
@@ -137,6 +146,15 @@ impl Argument {
     /// # Safety
     /// `array` must be one of the inputs of the running call, and the value must not outlive that call.
     pub(super) unsafe fn read(host: &Host, array: *const mxArray) -> Result<Argument, OutOfMemory> {
+        // SAFETY: as the caller says.
+        unsafe { Argument::read_to(host, array, DEPTH) }
+    }
+
+    /// The same, with cells in one another to this depth.
+    ///
+    /// # Safety
+    /// As for [`Argument::read`]; or `array` is in a cell of one.
+    unsafe fn read_to(host: &Host, array: *const mxArray, depth: usize) -> Result<Argument, OutOfMemory> {
         let api = host.api;
         // What is neither may be an object of ours, and then nothing else is asked: of an object, Octave copies texts
         // for each answer.
@@ -183,8 +201,11 @@ impl Argument {
         let object = (class == Class::Other && class_name == object::NAME).then(|| unsafe { host.number_of(array) });
         // SAFETY: as above.
         let gpu = if class == Class::Other && class_name == gpu::CLASS { unsafe { gpu::read(array) }? } else { None };
+        let is_cell = class == Class::Other && class_name == CELL;
+        // SAFETY: as above.
+        let cells = if is_cell && depth > 0 { unsafe { cells(host, array, &dims, depth) }? } else { None };
         memory::check()?;
-        Ok(Argument { class, class_name, complex, sparse, dims, data, text, object, gpu })
+        Ok(Argument { class, class_name, complex, sparse, dims, data, text, object, gpu, cells })
     }
 
     /// An object of ours that stands for `number`.
@@ -201,7 +222,24 @@ impl Argument {
             text: None,
             object: Some(Some(number)),
             gpu: None,
+            cells: None,
         })
+    }
+
+    /// What a cell holds in which nobody has put anything.
+    fn nothing() -> Argument {
+        Argument {
+            class: Class::Double,
+            class_name: "double".into(),
+            complex: false,
+            sparse: false,
+            dims: vec![0, 0],
+            data: std::ptr::null(),
+            text: None,
+            object: None,
+            gpu: None,
+            cells: None,
+        }
     }
 
     /// The array's class.
@@ -293,6 +331,17 @@ impl Argument {
         self.text.as_deref()
     }
 
+    /// What is in the cells of a cell array, in column-major order; `None` for anything else, and for one that is too
+    /// large for an option.
+    pub fn cells(&self) -> Option<&[Argument]> {
+        self.cells.as_deref()
+    }
+
+    /// Whether it is a cell array, of any size.
+    pub fn is_cell(&self) -> bool {
+        self.class_name == CELL
+    }
+
     /// The number of an object that stands for something of ours: `None` for any other argument, `Some (None)` where it
     /// has none.
     pub fn object(&self) -> Option<Option<u64>> {
@@ -374,6 +423,37 @@ unsafe fn dims(host: &Host, array: *const mxArray) -> Result<Vec<usize>, OutOfMe
     let mut dims = memory::with_room(of_host.len(), "dimensions")?;
     dims.extend(of_host.iter().map(|&dim| dim as usize));
     Ok(dims)
+}
+
+/// What is in the cells of a cell array of these dimensions; `None` where there are too many.
+///
+/// # Errors
+/// [`OutOfMemory`].
+///
+/// # Safety
+/// `array` must be a cell array of the host of these dimensions, of the running call.
+unsafe fn cells(
+    host: &Host,
+    array: *const mxArray,
+    dims: &[usize],
+    depth: usize,
+) -> Result<Option<Vec<Argument>>, OutOfMemory> {
+    let count = dims.iter().product();
+    if count > CELLS {
+        return Ok(None);
+    }
+    let mut cells = memory::with_room(count, "cells")?;
+    for i in 0..count {
+        // SAFETY: there are so many cells; what is in them lives as long as the array.
+        let cell = unsafe { (host.api.mxGetCell)(array, i as _) };
+        // SAFETY: as above.
+        cells.push(if cell.is_null() {
+            Argument::nothing()
+        } else {
+            unsafe { Argument::read_to(host, cell, depth - 1) }?
+        });
+    }
+    Ok(Some(cells))
 }
 
 /// The text of a char row.
@@ -460,6 +540,7 @@ mod tests {
                 text: None,
                 object: None,
                 gpu: None,
+                cells: None,
             }
             .to_string()
         };

@@ -1,6 +1,9 @@
-use super::Real;
+use std::ops::Index;
 
-/// What stands where a line, or an image, has no samples. The words are those of `imfilter` and `padarray`.
+use super::{Real, Sample};
+
+/// What stands beyond an end of a dimension, where the array has no samples. The words are those of `imfilter` and
+/// `padarray`; `Mirror` is SciPy's.
 ///
 /// Samples outside are *extended and multiplied*: the result is that of an array that was padded first. In repeated
 /// sweeps every sweep pads anew.
@@ -12,6 +15,8 @@ pub enum Boundary<T> {
     Replicate,
     /// The array mirrored, the sample at the border standing twice: 2 1 | 1 2 3 | 3 2.
     Symmetric,
+    /// The array mirrored at the sample at the border, which stands once: 3 2 | 1 2 3 | 2 1.
+    Mirror,
     /// The array over and over: 2 3 | 1 2 3 | 1 2.
     Circular,
 }
@@ -42,6 +47,12 @@ impl<T: Real> Boundary<T> {
                 let at = at.rem_euclid(2 * count);
                 Some(if at < count { at } else { 2 * count - 1 - at } as usize)
             }
+            Boundary::Mirror => {
+                // Of a single sample there is nothing else to see.
+                let period = (2 * count - 2).max(1);
+                let at = at.rem_euclid(period);
+                Some(if at < count { at } else { period - at } as usize)
+            }
             Boundary::Circular => Some(at.rem_euclid(count) as usize),
         }
     }
@@ -63,6 +74,135 @@ impl<T: Real> Boundary<T> {
     }
 }
 
+/// What stands beyond either end of a dimension. Circular are both ends or none.
+///
+/// Each end is extended as if the other were extended likewise: a mirror that looks at an array shorter than the filter
+/// sees it mirrored again at its far end, whatever stands there.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ends<T> {
+    low: Boundary<T>,
+    high: Boundary<T>,
+}
+
+/// Zeros.
+impl<T: Real> Default for Ends<T> {
+    fn default() -> Ends<T> {
+        Boundary::default().into()
+    }
+}
+
+/// The same at both ends.
+impl<T: Copy> From<Boundary<T>> for Ends<T> {
+    fn from(boundary: Boundary<T>) -> Ends<T> {
+        Ends { low: boundary, high: boundary }
+    }
+}
+
+impl<T: Real> Ends<T> {
+    /// One boundary before the first sample, another behind the last; `None` where just one of them is circular.
+    pub fn new(low: Boundary<T>, high: Boundary<T>) -> Option<Ends<T>> {
+        let circular = |boundary| matches!(boundary, Boundary::Circular);
+        (circular(low) == circular(high)).then_some(Ends { low, high })
+    }
+
+    /// Before the first sample, and behind the last.
+    pub fn both(&self) -> [Boundary<T>; 2] {
+        [self.low, self.high]
+    }
+
+    /// Whether the dimension goes round.
+    pub fn is_circular(&self) -> bool {
+        matches!(self.low, Boundary::Circular)
+    }
+
+    /// Whether there is a constant at either end.
+    pub fn has_constant(&self) -> bool {
+        self.both().iter().any(|boundary| matches!(boundary, Boundary::Constant(_)))
+    }
+
+    /// Which of `length` samples stands at the place `at`, which may be anywhere; or the constant that does.
+    ///
+    /// # Errors
+    /// The constant.
+    ///
+    /// # Panics
+    /// If there are no samples.
+    pub fn sample_at(&self, at: isize, length: usize) -> Result<usize, T> {
+        let end = if at < 0 { &self.low } else { &self.high };
+        end.sample_at(at, length).ok_or(end.constant())
+    }
+
+    /// The sample at a place of a run of samples, or what stands there.
+    pub fn value_at<S: Sample<T>>(&self, at: isize, samples: &[S]) -> T {
+        self.sample_at(at, samples.len()).map_or_else(|constant| constant, |at| samples[at].widened())
+    }
+
+    /// Whether both put the same outside, to the last bit.
+    pub fn same(&self, other: Ends<T>) -> bool {
+        self.low.same(other.low) && self.high.same(other.high)
+    }
+}
+
+/// What stands around an array of three dimensions.
+///
+/// It is that of an array which was padded along its first dimension, then along the second, then along the third: where
+/// two sides meet, a constant of the later dimension counts, and else what the earlier one has put there.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sides<T>([Ends<T>; 3]);
+
+/// Zeros.
+impl<T: Real> Default for Sides<T> {
+    fn default() -> Sides<T> {
+        Boundary::default().into()
+    }
+}
+
+/// The same on all sides.
+impl<T: Copy> From<Boundary<T>> for Sides<T> {
+    fn from(boundary: Boundary<T>) -> Sides<T> {
+        Sides([boundary.into(); 3])
+    }
+}
+
+/// Along each dimension.
+impl<T> From<[Ends<T>; 3]> for Sides<T> {
+    fn from(ends: [Ends<T>; 3]) -> Sides<T> {
+        Sides(ends)
+    }
+}
+
+/// Along a dimension, counted from 0.
+impl<T> Index<usize> for Sides<T> {
+    type Output = Ends<T>;
+
+    fn index(&self, dim: usize) -> &Ends<T> {
+        &self.0[dim]
+    }
+}
+
+impl<T: Real> Sides<T> {
+    /// Which sample of an array of this size stands at a place, which may be anywhere; or the constant that does.
+    ///
+    /// # Errors
+    /// The constant.
+    ///
+    /// # Panics
+    /// If the array is empty.
+    pub fn sample_at(&self, at: [isize; 3], size: [usize; 3]) -> Result<[usize; 3], T> {
+        let mut found = [0; 3];
+        for d in [2, 1, 0] {
+            found[d] = self.0[d].sample_at(at[d], size[d])?;
+        }
+        Ok(found)
+    }
+
+    /// The boundary of all sides, where they have the same, to the last bit.
+    pub fn uniform(&self) -> Option<Boundary<T>> {
+        let [first, ..] = self.0[0].both();
+        self.0.iter().all(|ends| ends.same(first.into())).then_some(first)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,8 +221,75 @@ mod tests {
         assert_eq!(places(Boundary::Symmetric, 3), some(&[0, 0, 1, 2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0, 1, 2, 2]));
         assert_eq!(places(Boundary::Circular, 3), some(&[2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0]));
         assert_eq!(places(Boundary::Symmetric, 1), some(&[0; 15]));
+        // As scipy.ndimage has it, also where the array is shorter than the filter.
+        assert_eq!(places(Boundary::Mirror, 3), some(&[1, 2, 1, 0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2, 1, 0, 1]));
+        assert_eq!(places(Boundary::Mirror, 2), some(&[1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0]));
+        assert_eq!(places(Boundary::Mirror, 1), some(&[0; 15]));
         assert_eq!(places(Boundary::Circular, 2), some(&[1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0]));
         let constant = places(Boundary::Constant(5.0), 2);
         assert_eq!((constant[6], constant[7], constant[8], constant[9]), (None, Some(0), Some(1), None));
+    }
+
+    #[test]
+    fn each_end_is_extended_by_itself() {
+        let ends = Ends::new(Boundary::Symmetric, Boundary::Constant(7.0)).unwrap();
+        let found: Vec<_> = (-5..5).map(|at| ends.sample_at(at, 2)).collect();
+        assert_eq!(found, [Ok(0), Ok(0), Ok(1), Ok(1), Ok(0), Ok(0), Ok(1), Err(7.0), Err(7.0), Err(7.0)]);
+        let ends = Ends::new(Boundary::Constant(-1.0), Boundary::Mirror).unwrap();
+        let found: Vec<_> = (-1..7).map(|at| ends.value_at(at, &[10.0, 20.0, 30.0])).collect();
+        assert_eq!(found, [-1.0, 10.0, 20.0, 30.0, 20.0, 10.0, 20.0, 30.0]);
+        assert_eq!(Ends::new(Boundary::Circular, Boundary::Constant(0.0)), None);
+        assert_eq!(Ends::new(Boundary::Replicate, Boundary::<f64>::Circular), None);
+        assert!(Ends::new(Boundary::<f64>::Circular, Boundary::Circular).unwrap().is_circular());
+    }
+
+    /// What stands around an array is what padding one dimension after the other puts there.
+    #[test]
+    fn sides_are_those_of_an_array_padded_along_one_dimension_after_the_other() {
+        let (one, two) = (Boundary::Constant(-1.0), Boundary::Constant(-2.0));
+        let ends = |low, high| Ends::new(low, high).unwrap();
+        for sides in [
+            Sides::from([ends(one, Boundary::Replicate), ends(Boundary::Mirror, two), Boundary::Circular.into()]),
+            Sides::from([Boundary::Circular.into(), ends(Boundary::Replicate, Boundary::Symmetric), ends(two, one)]),
+            Sides::from([ends(one, two), ends(two, Boundary::Mirror), ends(Boundary::Replicate, one)]),
+        ] {
+            let (size, margin) = ([3, 2, 4], 5_usize);
+            let number = |at: [usize; 3]| (at[0] + size[0] * (at[1] + size[1] * at[2])) as f64;
+            // Padded along one dimension: a map of places to numbers that grows.
+            let mut padded = std::collections::HashMap::new();
+            for k in 0..size[2] as isize {
+                for j in 0..size[1] as isize {
+                    for i in 0..size[0] as isize {
+                        padded.insert([i, j, k], number([i, j, k].map(|at| at as usize)));
+                    }
+                }
+            }
+            for d in 0..3 {
+                let last = padded.clone();
+                for (&place, _) in last.iter().filter(|(place, _)| place[d] == 0) {
+                    for at in -(margin as isize)..(size[d] + margin) as isize {
+                        let mut to = place;
+                        to[d] = at;
+                        let value = match sides[d].sample_at(at, size[d]) {
+                            Ok(sample) => {
+                                let mut from = place;
+                                from[d] = sample as isize;
+                                last[&from]
+                            }
+                            Err(constant) => constant,
+                        };
+                        padded.insert(to, value);
+                    }
+                }
+            }
+            assert_eq!(padded.len(), 13 * 12 * 14);
+            for (place, value) in padded {
+                let found = sides.sample_at(place, size).map_or_else(|constant| constant, number);
+                assert_eq!(found, value, "{place:?} of {sides:?}");
+            }
+            assert_eq!(sides.uniform(), None);
+        }
+        assert_eq!(Sides::from(one).uniform(), Some(one));
+        assert_eq!(Sides::from([one.into(), one.into(), two.into()]).uniform(), None);
     }
 }

@@ -1,4 +1,4 @@
-use super::{Boundary, Real};
+use super::{Real, Sides};
 
 /// The largest size of a filter along each of two dimensions.
 pub const MAX_FILTER_2D: usize = 15;
@@ -71,13 +71,12 @@ impl<T: Real> Filter<T> {
 /// over what the last one gave.
 ///
 /// In a sweep, `output` is the chain `acc = +0`, then `acc = fma(sample, entry, acc)` for the entries in column-major
-/// order. Samples outside are what the boundary says, along each dimension by itself, and are multiplied. A filter of
-/// one page goes over every page of a volume by itself.
+/// order. Samples outside are what the boundary says ([`Sides`]), and are multiplied. A filter of one page goes over every page of a volume by itself.
 #[derive(Debug, Clone)]
 pub struct Convolution<T> {
     size: [usize; 3],
     filter: Filter<T>,
-    boundary: Boundary<T>,
+    boundary: Sides<T>,
     sweeps: usize,
 }
 
@@ -89,12 +88,12 @@ impl<T: Real> Convolution<T> {
     pub fn new(size: [usize; 3], filter: Filter<T>) -> Convolution<T> {
         let elements = size.iter().try_fold(1_usize, |product, &size| product.checked_mul(size));
         assert!(elements.is_some(), "an array of {size:?}");
-        Convolution { size, filter, boundary: Boundary::default(), sweeps: 1 }
+        Convolution { size, filter, boundary: Sides::default(), sweeps: 1 }
     }
 
-    /// The same with another boundary.
-    pub fn with_boundary(self, boundary: Boundary<T>) -> Convolution<T> {
-        Convolution { boundary, ..self }
+    /// The same with another boundary, or with one for each side.
+    pub fn with_boundary(self, boundary: impl Into<Sides<T>>) -> Convolution<T> {
+        Convolution { boundary: boundary.into(), ..self }
     }
 
     /// The same with so many sweeps.
@@ -117,8 +116,8 @@ impl<T: Real> Convolution<T> {
         &self.filter
     }
 
-    /// What stands outside the array.
-    pub fn boundary(&self) -> Boundary<T> {
+    /// What stands around the array.
+    pub fn boundary(&self) -> Sides<T> {
         self.boundary
     }
 

@@ -1,4 +1,4 @@
-use super::{Boundary, Lines, Real};
+use super::{Ends, Lines, Real};
 
 /// Samples on either side that the nine-point derivative needs.
 pub const DERIVATIVE_RADIUS: usize = 4;
@@ -26,19 +26,19 @@ pub struct Derivative<T> {
     lines: Lines,
     coefficients: [T; DERIVATIVE_RADIUS],
     source: CoefficientSource,
-    boundary: Boundary<T>,
+    boundary: Ends<T>,
 }
 
 impl<T: Real> Derivative<T> {
     /// The derivative along `lines` of samples `spacing` apart, zeros outside.
     pub fn new(lines: Lines, spacing: f64, source: CoefficientSource) -> Derivative<T> {
         let coefficients = WEIGHTS.map(|weight| T::from_f64(weight / spacing));
-        Derivative { lines, coefficients, source, boundary: Boundary::default() }
+        Derivative { lines, coefficients, source, boundary: Ends::default() }
     }
 
-    /// The same with another boundary.
-    pub fn with_boundary(self, boundary: Boundary<T>) -> Derivative<T> {
-        Derivative { boundary, ..self }
+    /// The same with another boundary, or with two, one at either end of a line.
+    pub fn with_boundary(self, boundary: impl Into<Ends<T>>) -> Derivative<T> {
+        Derivative { boundary: boundary.into(), ..self }
     }
 
     /// How the samples fall into lines.
@@ -56,8 +56,8 @@ impl<T: Real> Derivative<T> {
         self.source
     }
 
-    /// What stands outside a line.
-    pub fn boundary(&self) -> Boundary<T> {
+    /// What stands beyond the ends of a line.
+    pub fn boundary(&self) -> Ends<T> {
         self.boundary
     }
 }

@@ -22,7 +22,7 @@ pub use arithmetic::{
     Arithmetic, Binary, CHUNK, Expansion, LANES, MAX_POWER, Operand, Places, RANK, Reduction, Section, Unary,
 };
 pub use array::{Array, Held, Source, Target};
-pub use boundary::Boundary;
+pub use boundary::{Boundary, Ends, Sides};
 pub use convolution::{Convolution, Filter, FilterError, MAX_FILTER_2D, MAX_FILTER_3D};
 pub use derivative::{CoefficientSource, DERIVATIVE_RADIUS, Derivative};
 pub use engine::{Compute, Engine, Error};
@@ -42,19 +42,19 @@ pub use window::{Sample, Shape, Window};
 pub struct Stencil {
     lines: Lines,
     taps: Taps,
-    boundary: Boundary<f64>,
+    boundary: Ends<f64>,
     sweeps: usize,
 }
 
 impl Stencil {
     /// One sweep of `taps` along `lines`, zeros outside.
     pub fn new(lines: Lines, taps: Taps) -> Stencil {
-        Stencil { lines, taps, boundary: Boundary::default(), sweeps: 1 }
+        Stencil { lines, taps, boundary: Ends::default(), sweeps: 1 }
     }
 
-    /// The same with another boundary.
-    pub fn with_boundary(self, boundary: Boundary<f64>) -> Stencil {
-        Stencil { boundary, ..self }
+    /// The same with another boundary, or with two, one at either end of a line.
+    pub fn with_boundary(self, boundary: impl Into<Ends<f64>>) -> Stencil {
+        Stencil { boundary: boundary.into(), ..self }
     }
 
     /// The same with so many sweeps.
@@ -72,8 +72,8 @@ impl Stencil {
         &self.taps
     }
 
-    /// What stands outside a line.
-    pub fn boundary(&self) -> Boundary<f64> {
+    /// What stands beyond the ends of a line.
+    pub fn boundary(&self) -> Ends<f64> {
         self.boundary
     }
 

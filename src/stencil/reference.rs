@@ -1,5 +1,5 @@
 use super::{
-    Arithmetic, Array, Binary, Boundary, CHUNK, Compute, Convolution, DERIVATIVE_RADIUS, Derivative, Engine, Error,
+    Arithmetic, Array, Binary, CHUNK, Compute, Convolution, DERIVATIVE_RADIUS, Derivative, Ends, Engine, Error,
     Expansion, LANES, Lines, Operand, Places, Real, Reduction, Source, Stencil, Target, Unary,
 };
 use crate::pool::Pooled;
@@ -10,8 +10,8 @@ use crate::watch::Watch;
 pub struct Reference;
 
 /// The sample of a line at the place `at`, which may lie outside; `line` gives those inside.
-fn sample<T: Real>(line: impl Fn(usize) -> T, at: isize, length: usize, boundary: Boundary<T>) -> T {
-    boundary.sample_at(at, length).map_or(boundary.constant(), line)
+fn sample<T: Real>(line: impl Fn(usize) -> T, at: isize, length: usize, ends: Ends<T>) -> T {
+    ends.sample_at(at, length).map_or_else(|constant| constant, line)
 }
 
 /// Calls `work` for each element: with its place in the array, its place in its line, and where the line begins.
@@ -90,14 +90,11 @@ impl<T: Real> Compute<T> for Reference {
         let (size, filter, boundary) = (what.size(), what.filter(), what.boundary());
         let [rows, columns, pages] = size;
         sweeps(what.elements(), from, to, what.sweeps(), watch, |input, output| {
-            // The sample under an entry of the filter: the constant where any of its indices has no sample.
+            // The sample under an entry of the filter, or the constant that stands there.
             let at = |place: [usize; 3], entry: [usize; 3]| {
-                let mut index = [0; 3];
-                for d in 0..3 {
-                    let at = (place[d] + entry[d]) as isize - filter.radius()[d] as isize;
-                    index[d] = boundary.sample_at(at, size[d])?;
-                }
-                Some(input[index[0] + rows * (index[1] + columns * index[2])])
+                let at = [0, 1, 2].map(|d| (place[d] + entry[d]) as isize - filter.radius()[d] as isize);
+                let found = boundary.sample_at(at, size);
+                found.map_or_else(|constant| constant, |[i, j, k]| input[i + rows * (j + columns * k)])
             };
             for k in 0..pages {
                 for j in 0..columns {
@@ -106,7 +103,7 @@ impl<T: Real> Compute<T> for Reference {
                         for (n, &entry) in filter.values().iter().enumerate() {
                             let [height, width, _] = filter.size();
                             let of_filter = [n % height, n / height % width, n / (height * width)];
-                            acc = at([i, j, k], of_filter).unwrap_or(boundary.constant()).fma(entry, acc);
+                            acc = at([i, j, k], of_filter).fma(entry, acc);
                         }
                         output[i + rows * (j + columns * k)] = acc;
                     }
@@ -260,7 +257,7 @@ impl<T: Real> Arithmetic<T> for Reference {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stencil::{CoefficientSource, Filter, Lines, Taps};
+    use crate::stencil::{Boundary, CoefficientSource, Filter, Lines, Sides, Taps};
 
     fn stencil(what: &Stencil, input: &[f64], output: &mut [f64]) {
         Reference.stencil(what, input.into(), output.into(), &Watch::new()).unwrap();
@@ -350,11 +347,14 @@ mod tests {
     #[test]
     fn sweeps_pad_anew_each_time() {
         type Pad = fn(&[f64]) -> (f64, f64);
-        let pads: [(Boundary<f64>, Pad); 4] = [
-            (Boundary::Constant(7.0), |_| (7.0, 7.0)),
-            (Boundary::Replicate, |x| (x[0], x[3])),
-            (Boundary::Symmetric, |x| (x[0], x[3])),
-            (Boundary::Circular, |x| (x[3], x[0])),
+        let sides = Ends::new(Boundary::Mirror, Boundary::Constant(-3.0)).unwrap();
+        let pads: [(Ends<f64>, Pad); 6] = [
+            (Boundary::Constant(7.0).into(), |_| (7.0, 7.0)),
+            (Boundary::Replicate.into(), |x| (x[0], x[3])),
+            (Boundary::Symmetric.into(), |x| (x[0], x[3])),
+            (Boundary::Circular.into(), |x| (x[3], x[0])),
+            (Boundary::Mirror.into(), |x| (x[1], x[2])),
+            (sides, |x| (x[1], -3.0)),
         ];
         let taps = [1.0, 2.0, -3.0];
         for (boundary, pad) in pads {
@@ -391,11 +391,18 @@ mod tests {
         values[0] = 1.0;
         let filter = Filter::new(values, [3, 3, 1]).unwrap();
         let image = [1., 2., 3., 4.];
+        let across: Sides<f64> =
+            [Boundary::Constant(9.0).into(), Boundary::Replicate.into(), Boundary::Circular.into()].into();
+        let down: Sides<f64> =
+            [Boundary::Replicate.into(), Boundary::Constant(9.0).into(), Boundary::Circular.into()].into();
         for (boundary, expected) in [
-            (Boundary::Constant(9.0), [9., 9., 9., 1.]),
-            (Boundary::Replicate, [1., 1., 1., 1.]),
-            (Boundary::Symmetric, [1., 1., 1., 1.]),
-            (Boundary::Circular, [4., 3., 2., 1.]),
+            (Boundary::Constant(9.0).into(), [9., 9., 9., 1.]),
+            (Boundary::Replicate.into(), [1., 1., 1., 1.]),
+            (Boundary::Symmetric.into(), [1., 1., 1., 1.]),
+            (Boundary::Circular.into(), [4., 3., 2., 1.]),
+            (Boundary::Mirror.into(), [4., 3., 2., 1.]),
+            (across, [9., 1., 9., 1.]),
+            (down, [9., 9., 1., 1.]),
         ] {
             let mut output = [0.0; 4];
             convolve(&Convolution::new([2, 2, 1], filter.clone()).with_boundary(boundary), &image, &mut output);

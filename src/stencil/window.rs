@@ -1,4 +1,4 @@
-use super::{Boundary, Real};
+use super::Real;
 
 /// Which outputs there are. The words are those of `conv2`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -108,13 +108,6 @@ macro_rules! whole_numbers {
 }
 
 whole_numbers!(i8 u8 i16 u16 i32 u32);
-
-impl<T: Real> Boundary<T> {
-    /// The sample at a place of a run of samples, or what stands there.
-    pub fn value_at<S: Sample<T>>(&self, at: isize, samples: &[S]) -> T {
-        self.sample_at(at, samples.len()).map_or(self.constant(), |at| samples[at].widened())
-    }
-}
 
 #[cfg(test)]
 mod tests {

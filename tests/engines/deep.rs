@@ -1,7 +1,7 @@
 //! Images and volumes larger than the device's memory, in tiles that lie there one after the other.
 
 use stencil_mex::cuda::Cuda;
-use stencil_mex::stencil::{Boundary, Compute, Convolution, Real, Source, Target};
+use stencil_mex::stencil::{Compute, Convolution, Real, Sides, Source, Target};
 use stencil_mex::watch::Watch;
 
 use super::common::StandIn;
@@ -24,10 +24,11 @@ fn check_both(
     open: &dyn Fn() -> Result<Cuda, String>,
     share: f64,
     (size, of_filter): ([usize; 3], [usize; 3]),
-    boundary: Boundary<f64>,
+    boundary: impl Into<Sides<f64>>,
     sweeps: usize,
     number: usize,
 ) -> Outcome {
+    let boundary = boundary.into();
     let elements: usize = size.iter().product();
     let mut input = ordinary(elements, number as u64);
     let awkward = [f64::NAN, 5e-324, f64::INFINITY, -0.0, f64::MAX, f64::NEG_INFINITY, 1e-310];

@@ -24,7 +24,7 @@ use super::simd::{self, Instructions, Lanes};
 use super::tasks::{self, Progress};
 use crate::host::{self, SharedOutput};
 use crate::memory;
-use crate::stencil::{Boundary, Convolution, Error, Real};
+use crate::stencil::{Convolution, Error, Real, Sides};
 use crate::watch::Watch;
 use crate::workers::Workers;
 
@@ -195,9 +195,8 @@ impl Tiling {
     /// What a level of a tile has at most: its halo lies on both sides where the array is cut, or goes on and on.
     fn extents<T: Real>(&self, request: &Convolution<T>, level: usize) -> f64 {
         let (size, radius) = (request.size(), request.filter().radius());
-        let circular = matches!(request.boundary(), Boundary::Circular);
         let along = |d: usize| {
-            let cut = self.size[d] < size[d] || (circular && d > 0);
+            let cut = self.size[d] < size[d] || (request.boundary()[d].is_circular() && d > 0);
             (self.size[d] + if cut { 2 * radius[d] * (self.sweeps - level) } else { 0 }) as f64
         };
         (0..3).map(along).product()
@@ -238,7 +237,11 @@ struct Level {
     next: usize,
 }
 
-/// The levels of a tile, and where their columns are in the buffer. Before them, a column of the boundary's constant.
+/// Columns of constants at the beginning of a buffer: of what stands beyond the ends of the second dimension and of the
+/// third.
+const CONSTANTS: usize = 4;
+
+/// The levels of a tile, and where their columns are in the buffer. Before them, the columns of constants.
 struct Levels {
     levels: [Level; SWEEPS + 1],
     /// Sweeps, the number of the last level.
@@ -256,9 +259,9 @@ struct Levels {
 impl Levels {
     fn new<T: Lanes>(request: &Convolution<T>, sweeps: usize, tile: [Range<usize>; 3], whole_columns: bool) -> Levels {
         let (size, radius) = (request.size(), request.filter().radius());
-        let circular = matches!(request.boundary(), Boundary::Circular);
+        let circular = |d: usize| request.boundary()[d].is_circular();
         // A whole column has all its samples at hand.
-        let endless = [circular && !whole_columns, circular, circular];
+        let endless = [circular(0) && !whole_columns, circular(1), circular(2)];
         let reach = |d: usize, level: usize| {
             let halo = ((sweeps - level) * radius[d]) as isize;
             let (start, end) = (tile[d].start as isize - halo, tile[d].end as isize + halo);
@@ -272,7 +275,7 @@ impl Levels {
         if stride % (16 * line) == 0 {
             stride += line;
         }
-        let mut elements = stride;
+        let mut elements = CONSTANTS * stride;
         let levels = std::array::from_fn(|level| {
             let reach = [0, 1, 2].map(|d| reach(d, level.min(sweeps)));
             let all = reach[1].len() * reach[2].len();
@@ -286,10 +289,15 @@ impl Levels {
         Levels { levels, last: sweeps, rows, stride, elements, endless }
     }
 
-    /// What stands at a place along a dimension; `None` for the constant.
+    /// What stands at a place along the second dimension or the third; or the number of the column of constants that
+    /// does.
     #[inline]
-    fn at<T: Lanes>(&self, d: usize, at: isize, boundary: Boundary<T>, size: [usize; 3]) -> Option<isize> {
-        if self.endless[d] { Some(at) } else { boundary.sample_at(at, size[d]).map(|at| at as isize) }
+    fn at<T: Lanes>(&self, d: usize, at: isize, sides: &Sides<T>, size: [usize; 3]) -> Result<isize, usize> {
+        if self.endless[d] {
+            return Ok(at);
+        }
+        let sample = sides[d].sample_at(at, size[d]);
+        sample.map(|at| at as isize).map_err(|_| 2 * (d - 1) + usize::from(at >= 0))
     }
 
     /// Where in the buffer a column of a level stands: one of those that were done last, or come next.
@@ -321,8 +329,11 @@ struct Run<'a, 'b, T> {
 impl<T: Lanes> Run<'_, '_, T> {
     /// Computes the tile.
     fn all(&mut self) -> Result<(), Error> {
-        let constant = self.request.boundary().constant();
-        self.buffer[..self.levels.stride].fill(constant);
+        let sides = self.request.boundary();
+        let constants = self.buffer.chunks_exact_mut(self.levels.stride).take(CONSTANTS);
+        for (column, boundary) in constants.zip([1, 2].into_iter().flat_map(|d| sides[d].both())) {
+            column.fill(boundary.constant());
+        }
         let last = self.levels.last;
         let pages = self.levels.levels[last].reach[2].end;
         while self.levels.levels[last].page < pages {
@@ -392,14 +403,13 @@ impl<T: Lanes> Run<'_, '_, T> {
         // Where the samples of the outputs begin.
         let (across_all, mut number) = (count + width - 1, 0);
         for k in 0..depth {
-            let page = levels.at(2, page + k as isize - front as isize, boundary, size);
+            let page = levels.at(2, page + k as isize - front as isize, &boundary, size);
             for j in 0..across_all {
-                let column = levels.at(1, column + j as isize - across as isize, boundary, size);
+                let column = levels.at(1, column + j as isize - across as isize, &boundary, size);
                 columns[number] = first
-                    + match (column, page) {
-                        (Some(column), Some(page)) => levels.place(level - 1, column, page),
-                        // The column of constants.
-                        _ => 0,
+                    + match page.and_then(|page| Ok((column?, page))) {
+                        Ok((column, page)) => levels.place(level - 1, column, page),
+                        Err(constants) => constants * stride,
                     };
                 number += 1;
             }
@@ -435,9 +445,9 @@ impl<T: Lanes> Run<'_, '_, T> {
         let place = self.levels.place(level, column, page);
         let samples = &mut self.buffer[place..][..self.levels.stride];
         for row in (next.start - above..has.start).chain(has.end..next.end + above) {
-            samples[(row - first) as usize] = match boundary.sample_at(row, size[0]) {
-                Some(row) => samples[(row as isize - first) as usize],
-                None => boundary.constant(),
+            samples[(row - first) as usize] = match boundary[0].sample_at(row, size[0]) {
+                Ok(row) => samples[(row as isize - first) as usize],
+                Err(constant) => constant,
             };
         }
     }
@@ -448,7 +458,7 @@ impl<T: Lanes> Run<'_, '_, T> {
         let has = self.levels.levels[0].reach[0].clone();
         let place = self.levels.place(0, column, page) + (has.start - self.levels.rows.start) as usize;
         let samples = &mut self.buffer[place..][..has.len()];
-        let (Some(j), Some(k)) = (boundary.sample_at(column, columns), boundary.sample_at(page, pages)) else {
+        let (Ok(j), Ok(k)) = (boundary[1].sample_at(column, columns), boundary[2].sample_at(page, pages)) else {
             unreachable!("a level reaches beyond the array where that is endless, and there every place has a sample");
         };
         let column = &self.input[(j + columns * k) * rows..][..rows];
@@ -457,8 +467,7 @@ impl<T: Lanes> Run<'_, '_, T> {
         let (before, behind) = ((inside.start - has.start) as usize, (inside.end - has.start) as usize);
         samples[before..behind].copy_from_slice(&column[inside.start.max(0) as usize..][..behind - before]);
         for i in (0..before).chain(behind..samples.len()) {
-            samples[i] =
-                boundary.sample_at(has.start + i as isize, rows).map_or(boundary.constant(), |row| column[row]);
+            samples[i] = boundary[0].value_at(has.start + i as isize, column);
         }
     }
 
@@ -482,7 +491,7 @@ impl<T: Lanes> Run<'_, '_, T> {
 mod tests {
     use super::*;
     use crate::cpu::simd::Level as Instruction;
-    use crate::stencil::{Compute, Filter, Real, Reference};
+    use crate::stencil::{Boundary, Compute, Ends, Filter, Real, Reference};
 
     /// A number of each sort at changing places: now ordinary ones, now such that spread, or fade away.
     fn samples<T: Real>(count: usize, seed: usize) -> Vec<T> {
@@ -499,7 +508,7 @@ mod tests {
     fn expect_the_same<T: Lanes>(
         size: [usize; 3],
         of_filter: [usize; 3],
-        boundary: Boundary<T>,
+        boundary: Sides<T>,
         sweeps: usize,
         tilings: &[Tiling],
     ) where
@@ -527,8 +536,18 @@ mod tests {
         }
     }
 
-    const BOUNDARIES: [Boundary<f64>; 4] =
-        [Boundary::Constant(1.5), Boundary::Replicate, Boundary::Symmetric, Boundary::Circular];
+    /// The same on all sides, and sides of their own.
+    fn boundaries<T: Real>() -> Vec<Sides<T>> {
+        let [one, two] = [1.5, -2.5].map(|value| Boundary::Constant(T::from_f64(value)));
+        let same = [one, Boundary::Replicate, Boundary::Symmetric, Boundary::Mirror, Boundary::Circular];
+        let ends = |low, high| Ends::new(low, high).unwrap();
+        let own = [
+            [ends(one, two), ends(Boundary::Mirror, two), Boundary::Circular.into()],
+            [Boundary::Mirror.into(), Boundary::Circular.into(), ends(two, Boundary::Symmetric)],
+            [Boundary::Circular.into(), ends(two, one), ends(one, Boundary::Mirror)],
+        ];
+        same.map(Sides::from).into_iter().chain(own.map(Sides::from)).collect()
+    }
 
     /// Tiles of such sizes that an array has room for.
     fn tilings(size: [usize; 3], along: [&[usize]; 3], sweeps: &[usize]) -> Vec<Tiling> {
@@ -563,7 +582,7 @@ mod tests {
                 ([3, 13, 1], 1),
             ] {
                 let tilings = tilings(size, [&[1, 8, 19, 50], &[1, 4, 7, 50], &[1]], &[1, 2, sweeps]);
-                for boundary in BOUNDARIES {
+                for boundary in boundaries() {
                     expect_the_same::<f64>(size, filter, boundary, sweeps, &tilings);
                 }
             }
@@ -576,7 +595,7 @@ mod tests {
                 [([3, 3, 3], 1), ([3, 3, 3], 5), ([5, 5, 5], 2), ([1, 1, 7], 3), ([3, 5, 3], 3), ([5, 1, 3], 2)]
             {
                 let tilings = tilings(size, [&[4, 50], &[3, 8, 50], &[2, 5, 50]], &[1, 2, sweeps]);
-                for boundary in BOUNDARIES {
+                for boundary in boundaries() {
                     expect_the_same::<f64>(size, filter, boundary, sweeps, &tilings);
                 }
             }
@@ -589,7 +608,7 @@ mod tests {
         for sweeps in [SWEEPS - 1, SWEEPS, SWEEPS + 1, 2 * SWEEPS + 1] {
             let size = [43, 37, 1];
             let tilings = tilings(size, [&[21, 50], &[13, 50], &[1]], &[SWEEPS]);
-            for boundary in BOUNDARIES {
+            for boundary in boundaries() {
                 expect_the_same::<f64>(size, [3, 3, 1], boundary, sweeps, &tilings);
                 expect_the_same::<f64>(
                     [7, 6, 3],
@@ -612,7 +631,7 @@ mod tests {
     /// Vectors of singles are twice as long.
     #[test]
     fn tilings_in_single_agree() {
-        for boundary in [Boundary::Constant(-2.5_f32), Boundary::Replicate, Boundary::Symmetric, Boundary::Circular] {
+        for boundary in boundaries::<f32>() {
             for rows in [15, 16, 17, 31, 33, 47, 64, 65, 95, 130] {
                 let (image, volume) = ([rows, 15, 1], [rows, 9, 3]);
                 let of_image = tilings(image, [&[33, 200], &[6, 20], &[1]], &[1, 3]);

@@ -10,8 +10,8 @@ use super::super::Element;
 use super::super::cut::{Cut, Size};
 use super::super::module::{Function, Modules, Shape, Turns, counter, launch};
 use super::super::pace::SharedPace;
-use super::{Area, Kernel, LoadOnce, Loaded, Plan, at, images, tensor, tiles, volumes, word};
-use crate::stencil::{Boundary, Convolution, Error, Filter};
+use super::{Area, EndsArgument, Kernel, LoadOnce, Loaded, Plan, at, images, tensor, tiles, volumes};
+use crate::stencil::{Boundary, Convolution, Error, Filter, Sides};
 
 /// The filters of `cuda/convolution.cu` that have modules of their own, by rows and columns: one for single and one
 /// for double. Any other goes through the general ones.
@@ -45,9 +45,9 @@ struct Argument {
     width: i32,
     depth: i32,
     skip: i32,
-    beyond: [i32; 3],
     backwards: i32,
-    outside: f64,
+    unused: i32,
+    sides: [EndsArgument; 3],
 }
 
 /// The least multiply-adds that an output is counted for: as long as these takes the slowest of devices to move it.
@@ -65,7 +65,7 @@ const MULTIPLY_ADD: f64 = 7e-5;
 pub(in super::super) struct ConvolutionKernel<T> {
     size: Size,
     filter: Filter<T>,
-    boundary: Boundary<T>,
+    sides: Sides<T>,
     loaded: LoadOnce,
     on_tensor_cores: LoadOnce,
     several_sweeps: LoadOnce,
@@ -74,20 +74,20 @@ pub(in super::super) struct ConvolutionKernel<T> {
 
 impl<T: Element> ConvolutionKernel<T> {
     pub(in super::super) fn new(what: &Convolution<T>) -> ConvolutionKernel<T> {
-        let (size, filter, boundary) = (what.size(), what.filter().clone(), what.boundary());
+        let (size, filter, sides) = (what.size(), what.filter().clone(), what.boundary());
         let (loaded, on_tensor_cores, several_sweeps, in_tiles) = Default::default();
-        ConvolutionKernel { size, filter, boundary, loaded, on_tensor_cores, several_sweeps, in_tiles }
+        ConvolutionKernel { size, filter, sides, loaded, on_tensor_cores, several_sweeps, in_tiles }
     }
 }
 
 impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
     fn cut(&self, _: usize, target: usize, limit: usize) -> Cut<T> {
-        Cut::volume(self.size, self.boundary, self.filter.radius(), target, limit)
+        Cut::volume(self.size, self.sides, self.filter.radius(), target, limit)
     }
 
     fn deep(&self, sweeps: usize, limit: usize) -> Option<Cut<T>> {
         let update = self.work() as f64 * MULTIPLY_ADD / (size_of::<T>() as f64 * BYTE);
-        Cut::deep(self.size, self.boundary, self.filter.radius(), sweeps, limit, update)
+        Cut::deep(self.size, self.sides, self.filter.radius(), sweeps, limit, update)
     }
 
     fn beside(&self, _: usize) -> usize {
@@ -110,21 +110,31 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
 
     fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
         let single = self.single(modules, area)?;
-        if let Some(tilings) = tiles::Tilings::of(modules, area, &self.filter, self.boundary) {
-            return tiles::plan(&self.in_tiles, modules, area, &self.filter, self.boundary, tilings, single);
+        let Some(boundary) = self.uniform() else { return Ok(single) };
+        if let Some(tilings) = tiles::Tilings::of(modules, area, &self.filter, boundary) {
+            return tiles::plan(&self.in_tiles, modules, area, &self.filter, boundary, tilings, single);
         }
         let loaded = &self.several_sweeps;
         match images::View::of(area.tile.size(), self.filter.size()) {
-            Some(view) => images::plan(loaded, modules, area, &self.filter, self.boundary, view, single),
-            None => volumes::plan(loaded, modules, area, &self.filter, self.boundary, single),
+            Some(view) => images::plan(loaded, modules, area, &self.filter, boundary, view, single),
+            None => volumes::plan(loaded, modules, area, &self.filter, boundary, single),
         }
     }
 }
 
 impl<T: Element> ConvolutionKernel<T> {
+    /// The boundary of all sides that count, where it is one.
+    fn uniform(&self) -> Option<Boundary<T>> {
+        let radius = self.filter.radius();
+        let first = (0..3).find(|&d| radius[d] > 0).unwrap_or_default();
+        let sides = [0, 1, 2].map(|d| self.sides[if radius[d] > 0 { d } else { first }]);
+        Sides::from(sides).uniform().filter(|boundary| *boundary != Boundary::Mirror)
+    }
+
     /// How single sweeps are launched.
     fn single(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
-        if let Some(plan) = tensor::plan(&self.on_tensor_cores, modules, area, &self.filter, self.boundary)? {
+        let plan = |boundary| tensor::plan(&self.on_tensor_cores, modules, area, &self.filter, boundary);
+        if let Some(plan) = self.uniform().map_or(Ok(None), plan)? {
             return Ok(plan);
         }
         let filter = self.filter.size();
@@ -146,9 +156,8 @@ impl<T: Element> ConvolutionKernel<T> {
             threads: module.constant(c"tile_threads")?,
             tile,
             filter,
-            outside: self.boundary.constant(),
             size,
-            beyond: area.boundary.map(|boundary| word(boundary) as i32),
+            sides: [0, 1, 2].map(|d| EndsArgument::new(area.sides[d])),
             columns: Columns::new(size[1], tile[1], outputs),
             turns: area.queued.then(|| modules.turns().clone()),
         }))
@@ -156,25 +165,24 @@ impl<T: Element> ConvolutionKernel<T> {
 }
 
 /// A convolution over a tile, which has whole columns.
-struct ConvolutionPlan<'a, T> {
+struct ConvolutionPlan<'a> {
     function: &'a Function,
     pace: &'a SharedPace,
     threads: usize,
     /// Rows and columns of outputs that a block computes.
     tile: [usize; 2],
     filter: Size,
-    outside: T,
     /// Of the array that the kernel sees.
     size: Size,
-    /// What stands beyond each of its dimensions.
-    beyond: [i32; 3],
+    /// What stands around it.
+    sides: [EndsArgument; 3],
     /// Its columns that are computed.
     columns: Columns,
     /// Where the whole array is here.
     turns: Option<Arc<Turns>>,
 }
 
-impl<T: Element> Plan<T> for ConvolutionPlan<'_, T> {
+impl<T: Element> Plan<T> for ConvolutionPlan<'_> {
     fn pace(&self) -> &SharedPace {
         self.pace
     }
@@ -197,17 +205,17 @@ impl<T: Element> Plan<T> for ConvolutionPlan<'_, T> {
 
     fn sweep(&self, stream: sys::CUstream, _: usize, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
         let backwards = self.turns.as_deref().is_some_and(Turns::next);
-        self.launch(stream, 0..self.columns.len(), backwards, buffers)
+        self.launch::<T>(stream, 0..self.columns.len(), backwards, buffers)
     }
 
     fn part(&self, stream: sys::CUstream, units: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
-        self.launch(stream, units, false, buffers)
+        self.launch::<T>(stream, units, false, buffers)
     }
 }
 
-impl<T: Element> ConvolutionPlan<'_, T> {
+impl ConvolutionPlan<'_> {
     /// Puts some units of a sweep on the stream, the last of them first if `backwards` says so.
-    fn launch(
+    fn launch<T>(
         &self,
         stream: sys::CUstream,
         units: Range<usize>,
@@ -231,9 +239,9 @@ impl<T: Element> ConvolutionPlan<'_, T> {
             width: self.filter[1] as i32,
             depth: self.filter[2] as i32,
             skip,
-            beyond: self.beyond,
             backwards: backwards.into(),
-            outside: self.outside.to_f64(),
+            unused: 0,
+            sides: self.sides,
         };
         let shape = Shape::row(blocks, self.threads)?;
         // SAFETY: the kernel reads the tile's samples, and writes its outputs, at addresses where the caller has as

@@ -622,7 +622,7 @@ mod tests {
                 }
                 assert!(taken.iter().all(|&count| count == 1), "{view:?} of {size:?}");
                 let entries: usize = view.filter.iter().product();
-                assert_eq!(entries, filter.iter().product(), "{view:?}");
+                assert_eq!(entries, filter.iter().product::<usize>(), "{view:?}");
                 assert!([view.column_step, view.image_step].iter().all(|step| step % size[0] == 0));
             }
         }

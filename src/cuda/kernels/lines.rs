@@ -12,7 +12,7 @@ use super::super::module::{Function, Modules, Shape, Turns, launch};
 use super::super::pace::SharedPace;
 use super::{Area, Kernel, LoadOnce, Loaded, Plan};
 use crate::stencil::{
-    Boundary, CoefficientSource, Convolution, DERIVATIVE_RADIUS, Derivative, Error, Lines, MAX_TAPS, Stencil,
+    CoefficientSource, Convolution, DERIVATIVE_RADIUS, Derivative, Ends, Error, Lines, MAX_TAPS, Stencil,
 };
 
 /// The modules of `cuda/stencil.cu`, for 1, 3, .. 21 taps.
@@ -82,13 +82,13 @@ impl Operator {
     }
 
     /// A convolution by a filter whose entries are all along one dimension, and the lines along that: there it is a
-    /// stencil, with the same chain of multiply-adds. There are stencils for doubles alone.
-    pub(in super::super) fn convolution<T: Element>(what: &Convolution<T>) -> Option<(Operator, Lines)> {
+    /// stencil, with the same chain of multiply-adds, and between these ends. There are stencils for doubles alone.
+    pub(in super::super) fn convolution<T: Element>(what: &Convolution<T>) -> Option<(Operator, Lines, Ends<T>)> {
         let filter = what.filter().size();
         let mut long = (0..filter.len()).filter(|&dim| filter[dim] > 1);
         let (Some(dim), None) = (long.next(), long.next()) else { return None };
         let operator = || Operator::new(Kind::Stencil, filter[dim] / 2, bytemuck::cast_slice(what.filter().values()));
-        (T::NAME == f64::NAME).then(|| (operator(), Lines::along(&what.size(), dim)))
+        (T::NAME == f64::NAME).then(|| (operator(), Lines::along(&what.size(), dim), what.boundary()[dim]))
     }
 
     fn new(kind: Kind, radius: usize, values: &[u8]) -> Operator {
@@ -118,7 +118,7 @@ impl Operator {
 pub(in super::super) struct LinesKernel<T> {
     operator: Operator,
     lines: Lines,
-    boundary: Boundary<T>,
+    ends: Ends<T>,
     loaded: LoadOnce,
 }
 
@@ -128,22 +128,22 @@ impl<T: Element> LinesKernel<T> {
     pub(in super::super) fn new(
         operator: &Operator,
         lines: Lines,
-        boundary: Boundary<T>,
+        ends: Ends<T>,
         on_device: bool,
     ) -> Option<LinesKernel<T>> {
         // Of what is outside, the kernel knows zeros; anything else has to be at hand.
-        let zeros = boundary.same(Boundary::default());
+        let zeros = ends.same(Ends::default());
         let as_one = lines.length() < AS_ONE_LENGTH && zeros;
         let split = lines.length() >= SPLIT_LENGTH && (zeros || !on_device);
         let best = lines.inner() == 1 && (as_one || split);
-        best.then(|| LinesKernel { operator: *operator, lines, boundary, loaded: LoadOnce::default() })
+        best.then(|| LinesKernel { operator: *operator, lines, ends, loaded: LoadOnce::default() })
     }
 }
 
 impl<T: Element> Kernel<T> for LinesKernel<T> {
     fn cut(&self, _: usize, target: usize, _: usize) -> Cut<T> {
         let split = self.lines.length() >= SPLIT_LENGTH;
-        Cut::lines(self.lines, self.boundary, self.operator.radius, 1, target, split)
+        Cut::lines(self.lines, self.ends, self.operator.radius, 1, target, split)
     }
 
     fn beside(&self, sweeps: usize) -> usize {

@@ -15,13 +15,14 @@ use std::ffi::CStr;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
 
 use super::Element;
 use super::cut::{Cut, Tile};
 use super::module::{Function, Module, Modules};
 use super::pace::SharedPace;
-use crate::stencil::{Boundary, Error};
+use crate::stencil::{Boundary, Ends, Error, Sides};
 
 pub(super) use arithmetic::{ArithmeticKernels, On, scratch_of};
 pub(super) use convolution::ConvolutionKernel;
@@ -68,8 +69,8 @@ pub(super) trait Kernel<T: Element>: Sync {
 #[derive(Debug, Clone)]
 pub(super) struct Area<T> {
     pub(super) tile: Tile,
-    /// What stands beyond it along each dimension.
-    pub(super) boundary: [Boundary<T>; 3],
+    /// What stands around it.
+    pub(super) sides: Sides<T>,
     /// How many sweeps there will be.
     pub(super) sweeps: usize,
     /// The elements that the device works on at the same time, on this tile and on others.
@@ -163,15 +164,30 @@ pub(super) trait Plan<T> {
     fn part(&self, stream: sys::CUstream, units: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error>;
 }
 
-/// What stands outside, as the kernels call it: the `Boundary` of `cuda/sweeps.cuh`, of `cuda/convolution.cu`, of
-/// `cuda/sweeps_images.cuh`, of `cuda/sweeps_tensor.cuh`, of `cuda/sweeps_tiles.cuh`, of `cuda/sweeps_volumes.cuh` and
-/// of `cuda/tensor_strips.cuh`.
+/// What stands beyond either end of a dimension, as the kernels have it: `struct Ends` of `cuda/boundary.cuh`, field for
+/// field.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+struct EndsArgument {
+    value: [f64; 2],
+    boundary: [u32; 2],
+}
+
+impl EndsArgument {
+    fn new<T: Element>(ends: Ends<T>) -> EndsArgument {
+        let both = ends.both();
+        EndsArgument { value: both.map(|end| end.constant().to_f64()), boundary: both.map(word) }
+    }
+}
+
+/// A boundary as the kernels call it: `enum Boundary` of `cuda/boundary.cuh`.
 fn word<T>(boundary: Boundary<T>) -> u32 {
     match boundary {
         Boundary::Constant(_) => CONSTANT,
         Boundary::Replicate => REPLICATE,
         Boundary::Symmetric => SYMMETRIC,
         Boundary::Circular => CIRCULAR,
+        Boundary::Mirror => MIRROR,
     }
 }
 
@@ -179,6 +195,7 @@ const CONSTANT: u32 = 0;
 const REPLICATE: u32 = 1;
 const SYMMETRIC: u32 = 2;
 const CIRCULAR: u32 = 3;
+const MIRROR: u32 = 4;
 
 /// The address of an element.
 fn at<T>(address: sys::CUdeviceptr, element: usize) -> sys::CUdeviceptr {

@@ -13,8 +13,8 @@ use super::super::pace::{SharedPace, evenly};
 use super::super::schedule::SWEPT_BYTES;
 use super::lines::{Kind as OperatorKind, Operator};
 use super::sweeps_tensor::{self, TensorSweeps};
-use super::{Area, Kernel, LoadOnce, Loaded, Plan, word};
-use crate::stencil::{Boundary, Error, Lines, MAX_TAPS};
+use super::{Area, EndsArgument, Kernel, LoadOnce, Loaded, Plan};
+use crate::stencil::{Ends, Error, Lines, MAX_TAPS};
 
 /// The kernels of `cuda/sweeps.cuh`, each in a module of its own for each number of taps: what is not used is not
 /// compiled.
@@ -103,23 +103,13 @@ const STAYS: usize = 8192;
 /// middle.
 const MOST_SWEEPS: usize = 1024;
 
-/// The argument of the kernels for doubles, `struct Sweeps<double>` of `cuda/sweeps.cuh`, field for field.
+/// The argument of the kernels, `struct Sweeps` of `cuda/sweeps.cuh`, field for field.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct DoubleArgument {
+struct Argument {
     array: ArrayArgument,
-    value: f64,
+    ends: EndsArgument,
     layout: LayoutArgument,
-}
-
-/// The same for singles: `struct Sweeps<float>`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct SingleArgument {
-    array: ArrayArgument,
-    value: f32,
-    layout: LayoutArgument,
-    unused: u32,
 }
 
 /// Where the array is, and how it falls into lines.
@@ -133,16 +123,16 @@ struct ArrayArgument {
     outer: u64,
 }
 
-/// What is outside, unless it is the value, and how the launch is laid out.
+/// How the launch is laid out.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 struct LayoutArgument {
-    boundary: u32,
     sweeps: u32,
     abreast: u32,
     segments: u32,
     groups: u32,
     tiles: u32,
+    unused: u32,
 }
 
 /// What a block of a kernel that works in registers holds.
@@ -169,7 +159,7 @@ impl Layout {
     ///
     /// # Errors
     /// [`Error::Internal`] for a layout that they cannot count.
-    fn argument(&self, boundary: u32) -> Result<LayoutArgument, Error> {
+    fn argument(&self) -> Result<LayoutArgument, Error> {
         // Blocks that work in registers number their strips in 32 bits: beyond those they would find others, and
         // compute them twice. (Those of short lines, of one segment, do so in 64.)
         if self.segments > 1 {
@@ -177,12 +167,12 @@ impl Layout {
             counter::<u32>(last, "as the number of a strip of lines")?;
         }
         Ok(LayoutArgument {
-            boundary,
             sweeps: counter(self.sweeps, "sweeps in one launch")?,
             abreast: counter(self.abreast, "lines side by side")?,
             segments: counter(self.segments, "segments of a line")?,
             groups: counter(self.groups, "groups of lines")?,
             tiles: counter(self.tiles, "tiles of a line")?,
+            unused: 0,
         })
     }
 }
@@ -291,7 +281,7 @@ fn best_sweeps(kind: Kind, radius: usize, elements: usize) -> usize {
 pub(in super::super) struct SweepsKernel<T> {
     operator: Operator,
     lines: Lines,
-    boundary: Boundary<T>,
+    ends: Ends<T>,
     /// By kind.
     loaded: [LoadOnce; 5],
     /// For tensor cores.
@@ -300,11 +290,11 @@ pub(in super::super) struct SweepsKernel<T> {
 
 impl<T: Element> SweepsKernel<T> {
     /// For lines of any kind.
-    pub(in super::super) fn new(operator: &Operator, lines: Lines, boundary: Boundary<T>) -> SweepsKernel<T> {
+    pub(in super::super) fn new(operator: &Operator, lines: Lines, ends: Ends<T>) -> SweepsKernel<T> {
         SweepsKernel {
             operator: *operator,
             lines,
-            boundary,
+            ends,
             loaded: Default::default(),
             on_tensor_cores: LoadOnce::default(),
         }
@@ -313,7 +303,7 @@ impl<T: Element> SweepsKernel<T> {
 
 impl<T: Element> Kernel<T> for SweepsKernel<T> {
     fn cut(&self, sweeps: usize, target: usize, _: usize) -> Cut<T> {
-        Cut::lines(self.lines, self.boundary, self.operator.radius, sweeps, target, false)
+        Cut::lines(self.lines, self.ends, self.operator.radius, sweeps, target, false)
     }
 
     fn beside(&self, sweeps: usize) -> usize {
@@ -362,7 +352,7 @@ impl<T: Element> Kernel<T> for SweepsKernel<T> {
             side_by_side,
             lines,
             radius: self.operator.radius,
-            boundary: area.boundary[1],
+            ends: area.sides[1],
             first_output: area.tile.span().start,
         }))
     }
@@ -380,14 +370,14 @@ struct SweepsPlan<'a, T> {
     side_by_side: usize,
     lines: Lines,
     radius: usize,
-    boundary: Boundary<T>,
+    ends: Ends<T>,
     first_output: usize,
 }
 
 impl<T: Element> SweepsPlan<'_, T> {
     /// The layout of a launch for some of so many sweeps.
     fn layout(&self, sweeps: usize) -> Result<Layout, Error> {
-        let circular = self.boundary == Boundary::Circular;
+        let circular = self.ends.is_circular();
         let best = best_sweeps(self.kind, self.radius, self.lines.elements());
         let layout = match self.tile {
             Some(tile) => tile.layout(self.lines, self.side_by_side, self.radius, circular, sweeps, best),
@@ -431,18 +421,9 @@ impl<T: Element> Plan<T> for SweepsPlan<'_, T> {
         let [inner, length, outer] =
             [self.lines.inner(), self.lines.length(), self.lines.outer()].map(|size| size as u64);
         let array = ArrayArgument { input, output, inner, length, outer };
-        let layout = layout.argument(word(self.boundary))?;
-        let value = self.boundary.constant();
-        // SAFETY: it reads and writes as many elements as the lines have, which the caller has at both addresses; the
-        // value is of the kernel's class.
-        unsafe {
-            if T::NAME == f32::NAME {
-                let argument = SingleArgument { array, value: bytemuck::cast(value), layout, unused: 0 };
-                launch(self.function, stream, shape, &argument)
-            } else {
-                launch(self.function, stream, shape, &DoubleArgument { array, value: bytemuck::cast(value), layout })
-            }
-        }
+        let argument = Argument { array, ends: EndsArgument::new(self.ends), layout: layout.argument()? };
+        // SAFETY: it reads and writes as many elements as the lines have, which the caller has at both addresses.
+        unsafe { launch(self.function, stream, shape, &argument) }
     }
 
     fn part(&self, stream: sys::CUstream, _: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
@@ -461,11 +442,11 @@ mod tests {
     #[test]
     fn the_kernels_take_these_arguments() {
         for module in ALL.into_iter().flat_map(Kind::stencils) {
-            assert_eq!(argument_bytes(module, "sweeps"), size_of::<DoubleArgument>(), "{module}");
+            assert_eq!(argument_bytes(module, "sweeps"), size_of::<Argument>(), "{module}");
         }
-        for (single, bytes) in [(true, size_of::<SingleArgument>()), (false, size_of::<DoubleArgument>())] {
+        for single in [true, false] {
             for module in ALL.into_iter().filter_map(|kind| kind.derivative(single)) {
-                assert_eq!(argument_bytes(module, "sweeps"), bytes, "{module}");
+                assert_eq!(argument_bytes(module, "sweeps"), size_of::<Argument>(), "{module}");
             }
         }
     }
@@ -476,21 +457,21 @@ mod tests {
         let rows = Kind::Rows.tile(3).unwrap();
         let layout = |strips: usize| rows.layout(Lines::strided(32, 128, strips), 32, 1, false, 1, 48).unwrap();
         assert_eq!((layout(1).groups, layout(1).blocks), (1, 1));
-        assert!(layout((1 << 32) - 1).argument(0).is_ok());
-        assert!(layout(1 << 32).argument(0).is_ok());
-        let refused = layout((1 << 32) + 1).argument(0);
+        assert!(layout((1 << 32) - 1).argument().is_ok());
+        assert!(layout(1 << 32).argument().is_ok());
+        let refused = layout((1 << 32) + 1).argument();
         assert!(matches!(refused, Err(Error::Internal(text)) if text.contains("4294967296 as the number")));
         // Several strips a block: the blocks alone would pass.
         let grouped = Layout { abreast: 4, segments: 4, groups: 8, tiles: 1, blocks: (1 << 29) + 1, sweeps: 1 };
-        assert!(grouped.argument(0).is_err());
-        assert!(Layout { blocks: 1 << 29, ..grouped }.argument(0).is_ok());
-        assert!(Layout { blocks: 1, tiles: 1 << 32, ..grouped }.argument(0).is_err());
+        assert!(grouped.argument().is_err());
+        assert!(Layout { blocks: 1 << 29, ..grouped }.argument().is_ok());
+        assert!(Layout { blocks: 1, tiles: 1 << 32, ..grouped }.argument().is_err());
         // Short lines are counted in 64 bits.
         let short = short_layout(Lines::new(1, 1 << 33), 1).unwrap();
-        assert!(short.blocks * short.groups > 1 << 32 && short.argument(0).is_ok());
-        let LayoutArgument { boundary, sweeps, abreast, segments, groups, tiles } =
-            Layout { abreast: 1, segments: 2, groups: 3, tiles: 4, blocks: 5, sweeps: 6 }.argument(7).unwrap();
-        assert_eq!([boundary, sweeps, abreast, segments, groups, tiles], [7, 6, 1, 2, 3, 4]);
+        assert!(short.blocks * short.groups > 1 << 32 && short.argument().is_ok());
+        let LayoutArgument { sweeps, abreast, segments, groups, tiles, unused: _ } =
+            Layout { abreast: 1, segments: 2, groups: 3, tiles: 4, blocks: 5, sweeps: 6 }.argument().unwrap();
+        assert_eq!([sweeps, abreast, segments, groups, tiles], [6, 1, 2, 3, 4]);
     }
 
     /// What the kernels are promised holds for lines of every length.

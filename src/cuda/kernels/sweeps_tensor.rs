@@ -155,6 +155,10 @@ pub(super) fn plan<'a, T: Element>(
     let Some(kind) = kind.filter(|_| taps.iter().all(|tap| tap.is_finite())) else {
         return Ok(None);
     };
+    let [boundary, other] = area.sides[1].both();
+    if !boundary.same(other) || boundary == Boundary::Mirror {
+        return Ok(None);
+    }
     let Some((layout, _)) =
         kind.layout(lines.length(), lines.outer(), multiprocessors).filter(|&(_, gain)| gain >= WORTH_IT)
     else {
@@ -164,7 +168,6 @@ pub(super) fn plan<'a, T: Element>(
     let Loaded { function, module } = loaded.get(modules, area.queued, kind.name, coefficients, c"sweeps_tensor")?;
     let shared_bytes = module.constant(c"shared_bytes")?;
     function.allow_shared(shared_bytes)?;
-    let boundary: Boundary<T> = area.boundary[1];
     Ok(Some(TensorSweeps {
         function,
         pace: module.pace(area.shared),

@@ -175,7 +175,7 @@ pub(super) fn plan<'a, T: Element>(
         filter: filter.size(),
         outside: boundary.constant(),
         size,
-        beyond: area.boundary.map(|boundary| word(boundary) as i32),
+        beyond: [word(boundary) as i32; 3],
         abreast: abreast(rows.div_ceil(kind.tile[0]), warps),
         near_zero: near_zero(filter.values()),
         columns: Columns::new(columns, unit, outputs),
