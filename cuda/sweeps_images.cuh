@@ -27,10 +27,12 @@
 // lane, whose registers then tell what is outside; and each warp takes the columns that the boundary says, before the
 // first and behind the last, as columns of their own, from what is in the ring. Those before the first it takes all in
 // one slot, when what stands there has come: nothing is finished by them. Where two sweeps follow each other inside a
-// warp there is no ring: what the first column and the last stand for is kept for that, which is all that a boundary can
-// ask for where RADIUS_COLUMNS is 1.
+// warp there is no ring: what stands behind the last column is kept for that, one column where RADIUS_COLUMNS is 1, and
+// what stands before the first is put right when it has come.
 //
-// For one that goes around, images are seen as going on: nothing has an edge.
+// Along a dimension that goes around, images are seen as going on: it has no edge.
+//
+// Where two sides meet, a constant beside the columns counts. What repeats a column repeats what stands above and below.
 //
 // A filter of one row has RADIUS_ROWS 0: no strip spoils anything. One of one column has RADIUS_COLUMNS 0: no sums wait
 // for another column, so a warp has registers for any number of stages, and its first ones may be skipped.
@@ -38,6 +40,7 @@
 // Columns, and images, may lie as far apart as they like: so the pages of a volume are columns, too.
 #pragma once
 
+#include "boundary.cuh"
 #include "copies.cuh"
 #include "tensor.cuh"
 
@@ -56,9 +59,6 @@ constexpr int LEAD = 3;
 // and for 16 bytes to begin there.
 constexpr int PAD = 4;
 
-// What stands outside.
-enum Boundary : unsigned int { CONSTANT, REPLICATE, SYMMETRIC, CIRCULAR };
-
 // One launch. Its blocks are (page, strip, segment), the segment counting fastest; where segments are of two lengths,
 // first all the longer ones, then the others. In each, so many warps do STAGES sweeps each.
 template <typename T>
@@ -68,7 +68,8 @@ struct Launch {
     long long rows;        // of an image, which lie next to each other
     long long column_step; // elements from a column to the next one
     long long image_step;  // and from an image to the next one
-    double value;          // of the constant boundary
+    Ends of_rows;          // what stands beyond them
+    Ends of_columns;       // no MIRROR of a single column; CIRCULAR where RADIUS_COLUMNS is 0
     int columns;           // of an image
     int strips;            // of an image
     int segments;          // of a strip: none has 2^24 columns
@@ -76,11 +77,11 @@ struct Launch {
     int lanes;             // that work: POINTS * lanes <= rows
     int warps;             // that sweep
     int depth;             // columns in a ring; the one before the first warp has LEAD - 1 more
-    unsigned int boundary;
+    int upper;             // elements from the column of the constant before the first to that of the one behind the last
+    int beside;            // elements of those columns
     unsigned int turn;       // of launches on tensor cores, and of those that do what they leave: see sweeps_images_tensor.cuh
     unsigned int near_zero;  // samples whose magnitude less 1 is less than this are too near to zero for tensor cores
     int skipped;             // sweeps of the first warp that are not done; only where RADIUS_COLUMNS is 0
-    int unused;
 };
 
 template <typename Number>
@@ -129,6 +130,13 @@ struct Block {
     Columns columns[WARPS];
 };
 
+// Whether a column is outside, and a constant stands there.
+template <typename T>
+__device__ __forceinline__ bool is_constant(const Launch<T>& launch, int column) {
+    return (column < 0 && launch.of_columns.boundary[0] == CONSTANT) ||
+           (column >= launch.columns && launch.of_columns.boundary[1] == CONSTANT);
+}
+
 // No stage is so many columns ahead of the first that comes.
 constexpr int EARLIEST = 64;
 
@@ -169,7 +177,7 @@ struct Warp {
     // After so many columns a column is taken in the same way again.
     static constexpr int TURN = 1;
     static __device__ __forceinline__ int turn_of(int) { return 0; }
-    static_assert(POINTS >= RADIUS_ROWS && PAD >= RADIUS_ROWS, "what is outside of a lane's edge is told by that lane");
+    static_assert(POINTS > RADIUS_ROWS && PAD >= RADIUS_ROWS, "what is outside of a lane's edge is told by that lane");
     static_assert(STAGES == 1 || RADIUS_COLUMNS == 0 || (STAGES == 2 && RADIUS_COLUMNS == 1),
                   "what a boundary asks for inside a warp");
     // No array has no elements.
@@ -179,15 +187,20 @@ struct Warp {
     const Launch<T>& launch;
     Place<T> before;       // this lane's place in the ring before this warp
     Place<T> behind;       // and behind it
-    Place<T> constant;     // its place in a column of the boundary's constant
+    Place<T> constant;     // its place in the first column of a constant
     Place<T> kept;         // its place in the column that is kept between two stages
     bool above_all;  // this lane's first row is the image's
     bool below_all;  // its last row
+    // What stands above that, or below: no lane has both, unless both ends are alike.
+    bool is_value;   // a constant
+    bool is_flat;    // that, or the row itself everywhere
+    bool is_mirror;  // the rows behind it
+    T value;         // the constant
     int skipped;     // sweeps that this warp does not do
     T sums[STAGES][SUMS][POINTS];
 
-    // `ring` is behind the warp, `own_ring` elements behind the one before it. The column of the constant, or those that
-    // are kept, are at `constant`.
+    // `ring` is behind the warp, `own_ring` elements behind the one before it. The columns of constants are at
+    // `constant`, and behind them those that are kept.
     __device__ __forceinline__ Warp(const Launch<T>& launch, const Block& block, T* ring, unsigned int own_ring,
                                     T* constant)
         : launch(launch) {
@@ -196,9 +209,14 @@ struct Warp {
         behind = kept_place(ring + PAD + place(lane * POINTS));
         before = kept_place(ring + PAD + place(lane * POINTS) - own_ring);
         this->constant = place_at(constant + PAD + place(lane * POINTS));
-        kept = place_at(constant + PAD + place(thread * POINTS));
+        kept = place_at(constant + launch.beside + PAD + place(thread * POINTS));
         above_all = block.first_strip && lane == 0;
         below_all = block.last_strip && lane == launch.lanes - 1;
+        const unsigned int boundary = launch.of_rows.boundary[lane == 0 ? 0 : 1];
+        value = T(launch.of_rows.value[lane == 0 ? 0 : 1]);
+        is_value = boundary == CONSTANT;
+        is_flat = boundary == CONSTANT || boundary == REPLICATE;
+        is_mirror = boundary == MIRROR;
         skipped = RADIUS_COLUMNS > 0 ? 0 : __shfl_sync(0xffffffff, thread < LANES ? launch.skipped : 0, 0);
 #pragma unroll
         for (int s = 0; s < STAGES; ++s) {
@@ -237,7 +255,7 @@ struct Warp {
 #pragma unroll
             for (int i = 0; i < RADIUS_ROWS; ++i) read_at<1>(from + (POINTS + i), below + i);
         }
-        stages_from<0, EDGES>(points, above, below, to, column, beside);
+        stages_from<0, EDGES, true>(points, above, below, to, column, beside);
     }
 
     // For one that reads ahead: a column's samples, from this lane's place there.
@@ -246,8 +264,8 @@ struct Warp {
     }
 
     // Takes such a column, which is no edge, and reads the next one in its place as its samples are no longer needed, from
-    // there. It is there when `ready` has been called.
-    template <class Beside, class Ready>
+    // there. It is there when `ready` has been called. MIRRORS unless no end of the rows does.
+    template <bool MIRRORS, class Beside, class Ready>
     __device__ __forceinline__ void column_and_next(T (&points)[POINTS], Place<T> next, Place<T> to,
                                                     const Beside& beside, const Ready& ready) {
         // The point that is finished when warps are asked for: in the middle of the slot.
@@ -255,7 +273,7 @@ struct Warp {
         T above[BESIDE];
         T below[BESIDE];
         pass(points, above, below);
-        stages_from<0, false>(points, above, below, to, 0, [&](int i) {
+        stages_from<0, false, MIRRORS>(points, above, below, to, 0, [&](int i) {
             beside(i);
             // The outputs before this one, and they alone, are done with the samples before this.
             const int end = i - RADIUS_ROWS;
@@ -305,32 +323,33 @@ private:
     };
 
     // This stage's sweep and those behind it, over a column of samples.
-    template <int STAGE, bool EDGES, class Beside>
+    template <int STAGE, bool EDGES, bool MIRRORS, class Beside>
     __device__ __forceinline__ void stages_from(const T (&points)[POINTS], T (&above)[BESIDE], T (&below)[BESIDE],
                                                 Place<T> to, int column, const Beside& beside) {
+        const bool hidden = EDGES && RADIUS_COLUMNS > 0 && is_constant(launch, column);
         if constexpr (STAGE == STAGES - 1) {
-            sweep<STAGE>(points, above, below, to, beside);
+            sweep<STAGE, MIRRORS>(points, above, below, hidden, to, beside);
         } else {
             T next[POINTS];
             if (RADIUS_COLUMNS == 0 && STAGE < skipped) {
 #pragma unroll
                 for (int i = 0; i < POINTS; ++i) next[i] = points[i];
             } else {
-                outside(points, above, below);
+                outside<MIRRORS>(points, above, below, hidden);
                 Filter::template apply<POINTS>(Samples{points, above, below}, sums[STAGE],
                                                [&](int i, T finished) { next[i] = finished; });
                 if constexpr (EDGES && RADIUS_COLUMNS > 0) between(next, column - RADIUS_COLUMNS);
                 pass(next, above, below);
             }
-            stages_from<STAGE + 1, EDGES>(next, above, below, to, column, beside);
+            stages_from<STAGE + 1, EDGES, MIRRORS>(next, above, below, to, column - RADIUS_COLUMNS, beside);
         }
     }
 
     // The last stage's sweep, whose results are stored as they come: they take no registers.
-    template <int STAGE, class Beside>
+    template <int STAGE, bool MIRRORS, class Beside>
     __device__ __forceinline__ void sweep(const T (&points)[POINTS], T (&above)[BESIDE], T (&below)[BESIDE],
-                                          Place<T> to, const Beside& beside) {
-        outside(points, above, below);
+                                          bool hidden, Place<T> to, const Beside& beside) {
+        outside<MIRRORS>(points, above, below, hidden);
         T run[ACCESS];
         Filter::template apply<POINTS>(Samples{points, above, below}, sums[STAGE], [&](int i, T finished) {
             run[i % ACCESS] = finished;
@@ -339,65 +358,82 @@ private:
         });
     }
 
-    // What is outside of the image's rows.
-    __device__ __forceinline__ void outside(const T (&points)[POINTS], T (&above)[BESIDE], T (&below)[BESIDE]) const {
-        if (above_all) {
+    // What is outside of the image's rows, unless a column of a constant hides it.
+    template <bool MIRRORS>
+    __device__ __forceinline__ void outside(const T (&points)[POINTS], T (&above)[BESIDE], T (&below)[BESIDE],
+                                            bool hidden) const {
+        // The row at the edge, or the constant. A double takes two registers, or none.
+        const T first = !is_value ? points[0] : sizeof(T) == 4 ? value : T(launch.of_rows.value[0]);
+        const T last = !is_value ? points[POINTS - 1] : sizeof(T) == 4 ? value : T(launch.of_rows.value[1]);
 #pragma unroll
-            for (int i = 0; i < RADIUS_ROWS; ++i) {
-                above[i] = launch.boundary == CONSTANT    ? T(launch.value)
-                           : launch.boundary == REPLICATE ? points[0]
-                                                          : points[i];
-            }
+        for (int i = 0; i < RADIUS_ROWS; ++i) {
+            const T own = i == 0 || is_flat ? first : points[i];
+            above[i] = !above_all || hidden ? above[i] : MIRRORS && is_mirror ? points[i + 1] : own;
         }
-        if (below_all) {
 #pragma unroll
-            for (int i = 0; i < RADIUS_ROWS; ++i) {
-                below[i] = launch.boundary == CONSTANT    ? T(launch.value)
-                           : launch.boundary == REPLICATE ? points[POINTS - 1]
-                                                          : points[POINTS - 1 - i];
-            }
+        for (int i = 0; i < RADIUS_ROWS; ++i) {
+            const T own = i == 0 || is_flat ? last : points[POINTS - 1 - i];
+            below[i] = !below_all || hidden ? below[i] : MIRRORS && is_mirror ? points[POINTS - 2 - i] : own;
         }
     }
 
-    // A column between two stages, if it is the image's first or last, or outside.
+    // A column between two stages, if it is one of the image's first or last, or outside.
     __device__ __forceinline__ void between(T (&points)[POINTS], int column) {
-        if (launch.boundary == CIRCULAR) return;
-        if (column < 0 || column >= launch.columns) {
-            const Place<T> instead = launch.boundary == CONSTANT ? constant : kept;
-            for_all([&](int i) { read_at<ACCESS>(instead + i, points + i); });
-        } else if (launch.boundary != CONSTANT && (column == 0 || column == launch.columns - 1)) {
+        const Ends& ends = launch.of_columns;
+        if (ends.circular()) return;
+        const int last = launch.columns - 1;
+        if (column < 0 || column > last) {
+            // Before the first column there is a constant, or what is put right later.
+            const bool is_value = is_constant(launch, column);
+            const Place<T> instead = !is_value ? kept : column < 0 ? constant : constant + launch.upper;
+            if (is_value || column > last) for_all([&](int i) { read_at<ACCESS>(instead + i, points + i); });
+            return;
+        }
+        if (ends.boundary[0] != CONSTANT && column <= (ends.boundary[0] == MIRROR)) begin(points, column);
+        if (ends.boundary[1] != CONSTANT && column == last - (ends.boundary[1] == MIRROR)) {
             for_all([&](int i) { write_at<ACCESS>(kept + i, points + i); });
-            if (column == 0) begin();
         }
     }
 
-    // The column before the first is the first, and was not there when it was due. What the sums for the first have of
-    // it is computed in shared memory, point by point: this is rare, and registers are full. The ring behind has room:
-    // nothing is in it yet.
-    __device__ __forceinline__ void begin() {
+    // The column before the first is the first, or in a mirror the second, and was not there when it was due. What the
+    // sums for the first have by now is computed in shared memory, point by point: this is rare, and registers are full.
+    // The ring behind has room, as nothing is in it yet: for sums, for the first column, and for the second.
+    __device__ __forceinline__ void begin(const T (&points)[POINTS], int column) {
+        const bool mirrored = launch.of_columns.boundary[0] == MIRROR;
+        const Place<T> first = behind + PITCH;
+        const Place<T> before_first = first + column * PITCH;
+        for_all([&](int i) { write_at<ACCESS>(before_first + i, points + i); });
+        if (mirrored && column == 0) return;
         __syncwarp();
-        const int first = threadIdx.x * POINTS;
 #pragma unroll 1
         for (int i = 0; i < POINTS; ++i) {
-            // The row at each place under the filter.
-            int rows[2 * RADIUS_ROWS + 1];
-#pragma unroll
-            for (int d = 0; d <= RADIUS_ROWS; ++d) {
-                // Where RADIUS_ROWS is 1, both boundaries do the same.
-                const bool mirrored = RADIUS_ROWS == 1 || launch.boundary == SYMMETRIC;
-                rows[RADIUS_ROWS - d] = i < d && above_all ? (mirrored ? d - 1 - i : 0) : i - d;
-                const int behind_last = i + d - POINTS;
-                rows[RADIUS_ROWS + d] =
-                    behind_last >= 0 && below_all ? POINTS - 1 - (mirrored ? behind_last : 0) : i + d;
-            }
-            const T sum = Filter::first([&](int r) {
-                T sample;
-                read_at<1>(kept + (place(first + rows[RADIUS_ROWS + r]) - place(first)), &sample);
-                return sample;
-            });
+            T sum = Filter::chain(0, [&](int r) { return sample_of(before_first, i + r); }, T(0), 0);
+            if (mirrored) sum = Filter::chain(0, [&](int r) { return sample_of(first, i + r); }, sum, 1);
             write_at<1>(behind + i, &sum);
         }
-        for_all([&](int i) { read_at<ACCESS>(behind + i, sums[STAGES - 1][2 * RADIUS_COLUMNS - 1] + i); });
+        if (mirrored) {
+            for_all([&](int i) { read_at<ACCESS>(behind + i, sums[STAGES - 1][0] + i); });
+        } else {
+            for_all([&](int i) { read_at<ACCESS>(behind + i, sums[STAGES - 1][2 * RADIUS_COLUMNS - 1] + i); });
+        }
+        __syncwarp();
+    }
+
+    // Of a column that lies in shared memory, from this lane's place in it: the sample in a row, counted from this lane's
+    // first, that the filter has there.
+    __device__ __forceinline__ T sample_of(Place<T> column, int row) const {
+        if ((row < 0 && above_all) || (row >= POINTS && below_all)) {
+            const int end = row < 0 ? 0 : 1;
+            const unsigned int boundary = launch.of_rows.boundary[end];
+            if (boundary == CONSTANT) return T(launch.of_rows.value[end]);
+            const int edge = row < 0 ? 0 : POINTS - 1;
+            const int included = boundary == SYMMETRIC ? 2 * end - 1 : 0;
+            row = boundary == REPLICATE ? edge : 2 * edge + included - row;
+        }
+        const int own = threadIdx.x % LANES * POINTS;
+        T sample;
+        read_at<1>(column + (place(own + row) - place(own)), &sample);
+        return sample;
     }
 };
 
@@ -407,7 +443,7 @@ __device__ __forceinline__ void lay_out(const Launch<typename Stages::T>& launch
     constexpr int POINTS = Stages::POINTS, STAGES = Stages::STAGES;
     constexpr int RADIUS_ROWS = Stages::RADIUS_ROWS, RADIUS_COLUMNS = Stages::RADIUS_COLUMNS;
     constexpr int WARP_REACH = STAGES * RADIUS_COLUMNS;
-    const bool circular = launch.boundary == CIRCULAR;
+    const bool around_rows = launch.of_rows.circular(), around_columns = launch.of_columns.circular();
     const int reach = launch.warps * WARP_REACH;
     const bool alike = launch.share == 0;
     const unsigned int half = alike ? gridDim.x : gridDim.x / 2;
@@ -421,10 +457,10 @@ __device__ __forceinline__ void lay_out(const Launch<typename Stages::T>& launch
     const int height = launch.lanes * POINTS;
     const int spoiled = launch.warps * STAGES * RADIUS_ROWS;
     const int step = height - 2 * spoiled;
-    const bool first_strip = strip == 0 && !circular;
-    const bool last_strip = strip == launch.strips - 1 && !circular;
-    const long long wanted = (long long)strip * step + (first_strip || circular ? 0 : spoiled);
-    const long long top = circular ? wanted - spoiled : last_strip ? launch.rows - height : (long long)strip * step;
+    const bool first_strip = strip == 0 && !around_rows;
+    const bool last_strip = strip == launch.strips - 1 && !around_rows;
+    const long long wanted = (long long)strip * step + (first_strip || around_rows ? 0 : spoiled);
+    const long long top = around_rows ? wanted - spoiled : last_strip ? launch.rows - height : (long long)strip * step;
     const long long below = launch.rows - top;
     block.before = page * launch.image_step + (top < 0 ? top : top - launch.rows);
     block.output = page * launch.image_step + wanted;
@@ -441,8 +477,8 @@ __device__ __forceinline__ void lay_out(const Launch<typename Stages::T>& launch
         const int between = begin + (int)((long long)(end - begin) * launch.share >> 8);
         (second ? begin : end) = between;
     }
-    const int start = circular ? begin - reach : most(begin - reach, -RADIUS_COLUMNS);
-    const int stop = circular ? end + reach : least(end + reach, launch.columns + WARP_REACH);
+    const int start = around_columns ? begin - reach : most(begin - reach, -RADIUS_COLUMNS);
+    const int stop = around_columns ? end + reach : least(end + reach, launch.columns + WARP_REACH);
     const int lag = WARP_REACH + 1 + Stages::AHEAD;
     for (int w = 0; w < launch.warps; ++w) {
         const int rest = reach - w * WARP_REACH;
@@ -450,8 +486,8 @@ __device__ __forceinline__ void lay_out(const Launch<typename Stages::T>& launch
         block.columns[w].last = least(stop, end + rest);
         block.columns[w].zero = start - w * lag;
     }
-    block.low = circular ? start : most(start, 0);
-    block.high = circular ? stop : least(stop, launch.columns);
+    block.low = around_columns ? start : most(start, 0);
+    block.high = around_columns ? stop : least(stop, launch.columns);
     block.output += begin * launch.column_step;
     block.begin = begin;
     block.end = end;
@@ -574,14 +610,16 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
     const int warp = __shfl_sync(0xffffffff, thread / LANES, 0);
     const unsigned int ring = launch.depth * PITCH;
     const unsigned int first_ring = ring + (LEAD - 1) * PITCH;
-    const bool circular = launch.boundary == CIRCULAR;
+    const bool circular = launch.of_columns.circular();
     T* constant = memory + first_ring + launch.warps * ring;
     if constexpr (Stages::LOOKS) {
         // What lies beside the columns, and in those that have not come, is multiplied, by zeros.
         for (int i = thread; i < first_ring + launch.warps * ring; i += THREADS) memory[i] = T(0);
     }
-    if (launch.boundary == CONSTANT) {
-        for (int i = thread; i < PITCH; i += THREADS) constant[i] = T(launch.value);
+#pragma unroll
+    for (int end = 0; end < 2; ++end) {
+        if (launch.of_columns.boundary[end] != CONSTANT) continue;
+        for (int i = thread; i < PITCH; i += THREADS) constant[end * launch.upper + i] = T(launch.of_columns.value[end]);
     }
     __shared__ Barrier met;
     if (thread == 0) {
@@ -691,24 +729,29 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
         int column = last;
         if (columns.first < 0 && !circular) {
             // The columns before the image's first are taken together, when what stands there has come.
-            const int ready = launch.boundary == SYMMETRIC ? RADIUS_COLUMNS - 1 : 0;
+            const unsigned int boundary = launch.of_columns.boundary[0];
+            const int ready = boundary == MIRROR ? RADIUS_COLUMNS : boundary == SYMMETRIC ? RADIUS_COLUMNS - 1 : 0;
             if (last < ready) return;
             if (last == ready) column = columns.first;
         }
 #pragma unroll 1
         for (; column <= last; ++column) {
             int place = column;
+            bool none = false;
             if (!circular && (column < 0 || column >= launch.columns)) {
                 // The boundary says which column it is, or that there is none.
-                if (launch.boundary == REPLICATE) {
+                const unsigned int boundary = launch.of_columns.boundary[column < 0 ? 0 : 1];
+                none = boundary == CONSTANT;
+                if (boundary == REPLICATE) {
                     place = column < 0 ? 0 : launch.columns - 1;
-                } else if (launch.boundary == SYMMETRIC) {
-                    do place = (place < 0 ? 0 : 2 * launch.columns) - 1 - place;
+                } else if (!none) {
+                    const int included = boundary == SYMMETRIC ? 1 : 0;
+                    do place = (place < 0 ? -included : 2 * launch.columns - 2 + included) - place;
                     while (place < 0 || place >= launch.columns);
                 }
             }
-            const bool none = !circular && (place < 0 || place >= launch.columns);
-            const Place<T> from = none ? stages.constant : stages.before + place_of(place - block.low, own_depth) * PITCH;
+            const Place<T> from = none ? stages.constant + (column < 0 ? 0 : launch.upper)
+                                       : stages.before + place_of(place - block.low, own_depth) * PITCH;
             const int to = place_of(column - WARP_REACH - block.low, launch.depth) * PITCH;
             stages.template column<true>(from, stages.behind + to, column, [](int) {});
         }
@@ -719,7 +762,9 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
         if (Stages::TURN > 1) alike = 0;
         if (warp >= launch.warps) return;
         const Columns columns = block.columns[warp];
-        const int inner = circular ? columns.first : most(columns.first, WARP_REACH);
+        // A mirror shows a column more.
+        const int first = WARP_REACH + (launch.of_columns.boundary[0] == MIRROR);
+        const int inner = circular ? columns.first : most(columns.first, first);
         const int outer = circular ? columns.last : least(columns.last, launch.columns - 1);
         int until = outer - columns.zero;
         if constexpr (!Stages::AHEAD) until = least(until, block.end - block.leaving);
@@ -777,7 +822,16 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
             parity ^= 1;
         };
         const auto all_are_there = [&]() { wait_at(meeting, parity); };
+        const auto go_on = [&]() {
+            before += launch.column_step;
+            output += launch.column_step;
+            to = next(to, ring);
+            coming_to = next(coming_to, first_ring);
+            leaving_from = next(leaving_from, ring);
+            arrive();
+        };
         const unsigned int ring_before = kept_number(own_ring);
+        const bool mirrors_rows = launch.of_rows.boundary[0] == MIRROR || launch.of_rows.boundary[1] == MIRROR;
 #pragma unroll 1
         while (true) {
             if (alike > 0) {
@@ -785,17 +839,24 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
                 T points[POINTS];
                 stages.read(stages.before + from, points);
                 slot += alike;
+                // What a mirror takes would cost every column.
+                if (mirrors_rows) {
 #pragma unroll 1
-                do {
-                    from = next(from, ring_before);
-                    stages.column_and_next(points, stages.before + from, stages.behind + to, copy, all_are_there);
-                    before += launch.column_step;
-                    output += launch.column_step;
-                    to = next(to, ring);
-                    coming_to = next(coming_to, first_ring);
-                    leaving_from = next(leaving_from, ring);
-                    arrive();
-                } while (--alike > 0);
+                    do {
+                        from = next(from, ring_before);
+                        const Place<T> next_from = stages.before + from;
+                        stages.template column_and_next<true>(points, next_from, stages.behind + to, copy, all_are_there);
+                        go_on();
+                    } while (--alike > 0);
+                } else {
+#pragma unroll 1
+                    do {
+                        from = next(from, ring_before);
+                        const Place<T> next_from = stages.before + from;
+                        stages.template column_and_next<false>(points, next_from, stages.behind + to, copy, all_are_there);
+                        go_on();
+                    } while (--alike > 0);
+                }
             } else {
                 if (slot >= block.slots) break;
                 all_are_there();

@@ -44,27 +44,30 @@ struct TensorWarp {
     static_assert(SPAN % 16 == 8, "the banks of 16 lanes' samples are apart");
     static_assert(POINTS == TILES, "each tile has its part of what is done beside");
 
-    // Elements of the table: for each turn of the band two numbers of a lane, which are for its samples q and q + 4.
-    static constexpr int TABLE = PLACES * 2 * LANES;
+    // Elements of the table: for each turn of the band two numbers of a lane, which are for its samples q and q + 4. Then
+    // come the constants above and below.
+    static constexpr int BAND = PLACES * 2 * LANES;
+    static constexpr int TABLE = BAND + 2;
 
     const Launch<double>& launch;
     Place<double> before;      // the first row's place in the ring before this warp
     Place<double> behind;      // and behind it
-    Place<double> constant;    // in a column of the boundary's constant
+    Place<double> constant;    // in the first column of a constant
+    Place<double> outside;     // the constant above this lane's rows, or below them
     Place<double> table;       // this lane's first number
     unsigned int own;          // the row of this lane's sample q in its first tile
     unsigned int top;          // the one that is read for it, which may be outside
     unsigned int bottom;       // and behind the last tile, in the strip's lower half
     unsigned int written;      // the first row that it may write
     unsigned int odd;          // whether q is odd
-    unsigned int is_constant;  // 1 if the boundary's constant stands for `top`, 2 for `bottom`
+    unsigned int is_outside;   // 1 if that stands for `top`, 2 for `bottom`
     double sums[TILES][2][4];
 
     // The first row of a group in the first tile. The others are four rows below each other.
     static __device__ __forceinline__ int group(int number) { return number / 2 * SPAN + number % 2 * 2; }
 
-    // `ring` is behind the warp, `own_ring` elements behind the one before it; the column of the constant is at
-    // `constant`, and the table behind the room for that.
+    // `ring` is behind the warp, `own_ring` elements behind the one before it; the columns of constants are at
+    // `constant`, and behind them is the table.
     __device__ __forceinline__ TensorWarp(const Launch<double>& launch, const Block& block, double* ring,
                                           unsigned int own_ring, double* constant)
         : launch(launch) {
@@ -73,8 +76,8 @@ struct TensorWarp {
         behind = kept_place(ring + PAD);
         before = kept_place(ring + PAD - own_ring);
         this->constant = place_at(constant + PAD);
-        double* const band = constant + PITCH;
-        for (int at = threadIdx.x; at < TABLE; at += THREADS) {
+        double* const band = constant + launch.beside;
+        for (int at = threadIdx.x; at < BAND; at += THREADS) {
             // Which place and which row a column of B is for, the first place being the one that is finished, and what
             // that needs of the sample.
             const int of = at % LANES / 4;
@@ -83,22 +86,29 @@ struct TensorWarp {
             const bool has = column >= 0 && row >= 0 && row < SIZE;
             band[at] = has ? Entries::at(has ? row : 0, has ? column : 0) : 0.0;
         }
+        if (threadIdx.x < 2) band[BAND + threadIdx.x] = launch.of_rows.value[threadIdx.x];
         table = kept_place(band + lane);
         __syncthreads();
-        const bool is_value = launch.boundary == CONSTANT;
-        const bool mirrored = launch.boundary == SYMMETRIC;
+        // The row that stands for one beyond an end.
+        const auto shown = [&](int end, int row) {
+            const unsigned int boundary = launch.of_rows.boundary[end];
+            const int edge = end == 0 ? 0 : HEIGHT - 1;
+            const int included = boundary == SYMMETRIC ? 2 * end - 1 : 0;
+            return boundary == CONSTANT ? row : boundary == REPLICATE ? edge : 2 * edge + included - row;
+        };
         const int first = group(lane / 4) + q - RADIUS_ROWS;
         const bool is_above = first < 0 && block.first_strip;
-        const int above = mirrored ? -1 - first : 0;
         const int last = first + HEIGHT / 2 + SPAN;
         const bool is_below = last >= HEIGHT && block.last_strip;
-        const int below = mirrored ? 2 * HEIGHT - 1 - last : HEIGHT - 1;
+        const bool is_value = launch.of_rows.boundary[is_below ? 1 : 0] == CONSTANT;
         own = kept_number(first);
-        top = kept_number(is_above && !is_value ? above : first);
-        bottom = kept_number(is_below && !is_value ? below : last);
+        top = kept_number(is_above ? shown(0, first) : first);
+        bottom = kept_number(is_below ? shown(1, last) : last);
         written = kept_number(group(lane / 4) + q / 2);
         odd = kept_number(q % 2);
-        is_constant = kept_number(is_value ? (is_above ? 1 : 0) + (is_below ? 2 : 0) : 0);
+        // No lane has the first row and the last.
+        outside = kept_place(band + BAND + (is_below ? 1 : 0));
+        is_outside = kept_number(!is_value ? 0 : is_above ? 1 : is_below ? 2 : 0);
 #pragma unroll
         for (int m = 0; m < TILES; ++m) {
 #pragma unroll
@@ -121,7 +131,11 @@ struct TensorWarp {
     // `beside` is called POINTS times, for what can be done meanwhile. `column` is the column's number.
     template <bool EDGES, class Beside>
     __device__ __forceinline__ void column(Place<double> from, Place<double> to, int column, const Beside& beside) {
+        // A column of a constant hides what is above and below.
+        const unsigned int own = is_outside;
+        if (is_constant(launch, column)) is_outside = 0;
         inner_column(turn_of(column), from, to, beside);
+        is_outside = own;
     }
 
     // The same for one that finishes this place.
@@ -157,8 +171,8 @@ private:
         const bool mine = odd == (unsigned int)(done % TILE_PLACES / 2);
         const Place<double> own_to = to + (int)written;
         const Place<double> own_from = from + (int)own;
-        const Place<double> top_from = is_constant & 1 ? constant : from + (int)top;
-        const Place<double> bottom_from = is_constant & 2 ? constant : from + (int)bottom;
+        const Place<double> top_from = is_outside & 1 ? outside : from + (int)top;
+        const Place<double> bottom_from = is_outside & 2 ? outside : from + (int)bottom;
         // The samples q of a tile's groups, in the strip's upper half and in its lower one. Those of the next tile are
         // the samples q + 4.
         double a[3][2];

@@ -110,14 +110,18 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
 
     fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
         let single = self.single(modules, area)?;
-        let Some(boundary) = self.uniform() else { return Ok(single) };
-        if let Some(tilings) = tiles::Tilings::of(modules, area, &self.filter, boundary) {
+        let uniform = self.uniform();
+        let tiled = |boundary| Some((boundary, tiles::Tilings::of(modules, area, &self.filter, boundary)?));
+        if let Some((boundary, tilings)) = uniform.and_then(tiled) {
             return tiles::plan(&self.in_tiles, modules, area, &self.filter, boundary, tilings, single);
         }
         let loaded = &self.several_sweeps;
-        match images::View::of(area.tile.size(), self.filter.size()) {
-            Some(view) => images::plan(loaded, modules, area, &self.filter, boundary, view, single),
-            None => volumes::plan(loaded, modules, area, &self.filter, boundary, single),
+        if let Some(view) = images::View::of(area.tile.size(), self.filter.size()) {
+            return images::plan(loaded, modules, area, &self.filter, view, single);
+        }
+        match uniform {
+            Some(boundary) => volumes::plan(loaded, modules, area, &self.filter, boundary, single),
+            None => Ok(single),
         }
     }
 }

@@ -18,9 +18,10 @@ use super::super::module::{Function, Modules, Shape, launch};
 use super::several::{Several, SeveralPlan};
 use super::tensor::near_zero;
 use super::{
-    Area, CIRCULAR, CONSTANT, LoadOnce, Loaded, MEASURED_ON, Plan, REPLICATE, SYMMETRIC, measured_multiprocessors, word,
+    Area, CIRCULAR, CONSTANT, EndsArgument, LoadOnce, Loaded, MEASURED_ON, MIRROR, Plan, REPLICATE, SYMMETRIC,
+    measured_multiprocessors,
 };
-use crate::stencil::{Boundary, Error, Filter};
+use crate::stencil::{Error, Filter, Sides};
 
 /// Threads of a warp, and the most warps of a block that sweep.
 const LANES: usize = 32;
@@ -73,7 +74,7 @@ struct Kind {
     /// microsecond single sweeps do: measured on an H200 with 8192 x 8192 (BENCHMARKS.md).
     slot: f64,
     rate: f64,
-    /// Numbers that a block has in shared memory beside its columns, and a column of the constant with them.
+    /// Numbers that a block has in shared memory beside its columns.
     table: usize,
 }
 
@@ -90,7 +91,7 @@ const ON_TENSOR_CORES: Kind = Kind {
     share: 128,
     slot: 0.565,
     rate: 191.0,
-    table: 512,
+    table: 514,
 };
 
 /// What is awkward for tensor cores is so for all sweeps of a run; this numbers the runs. No run has the number 0.
@@ -170,6 +171,8 @@ pub(super) struct View {
     image_step: usize,
     /// Rows and columns.
     filter: [usize; 2],
+    /// Along which dimension of the array its columns follow each other. Its rows do along the first one.
+    across: usize,
     /// Whether single sweeps are those over a volume.
     volume: bool,
 }
@@ -178,22 +181,36 @@ impl View {
     /// The one for an array of this size and this filter; `None` if it has several columns and several pages.
     pub(super) fn of([rows, columns, pages]: Size, filter: Size) -> Option<View> {
         let page = rows * columns;
-        let view = |size, filter, column_step, image_step, volume| {
-            Some(View { size, filter, column_step, image_step, volume })
+        let view = |size, filter, across, [column_step, image_step]: [usize; 2], volume| {
+            Some(View { size, filter, column_step, image_step, across, volume })
         };
         match filter {
             // A filter of one row goes along columns that may be as long as a page is, and one of one column along those
             // of all pages.
-            [1, 1, depth] if depth > 1 && page <= MOST_PLACES => view([page, pages, 1], [1, depth], page, page, true),
-            [height, 1, 1] if columns * pages <= MOST_PLACES => {
-                view([rows, columns * pages, 1], [height, 1], rows, page, false)
+            [1, 1, depth] if depth > 1 && page <= MOST_PLACES => {
+                view([page, pages, 1], [1, depth], 2, [page, page], true)
             }
-            [height, width, 1] => view([rows, columns, pages], [height, width], rows, page, false),
+            [height, 1, 1] if columns * pages <= MOST_PLACES => {
+                view([rows, columns * pages, 1], [height, 1], 1, [rows, page], false)
+            }
+            [height, width, 1] => view([rows, columns, pages], [height, width], 1, [rows, page], false),
             // The pages of a volume are the columns of as many images as it has columns.
-            [height, 1, depth] => view([rows, pages, columns], [height, depth], page, rows, true),
+            [height, 1, depth] => view([rows, pages, columns], [height, depth], 2, [page, rows], true),
             _ => None,
         }
     }
+}
+
+/// What stands beyond the ends of the rows, and of the columns: each a boundary as the kernels call it.
+pub(super) type Beyond = [[u32; 2]; 2];
+
+/// The same as far as it is seen: where an output needs no row, or no column, but its own, all of it has one form.
+fn seen(view: &View, [rows, columns]: Beyond) -> Beyond {
+    let rows = if view.filter[0] == 1 { [REPLICATE; 2] } else { rows };
+    let columns = if view.filter[1] == 1 { [CIRCULAR; 2] } else { columns };
+    // A mirror has nothing else to show of a single column.
+    let single = view.size[1] == 1;
+    [rows, columns.map(|end| if single && end == MIRROR { REPLICATE } else { end })]
 }
 
 /// How one launch is laid out: see `struct Launch` of `cuda/sweeps_images.cuh`.
@@ -206,6 +223,9 @@ struct Layout {
     lanes: usize,
     warps: usize,
     depth: usize,
+    /// Elements from the column of the constant before the first column to the one for behind the last, and of both.
+    upper: usize,
+    beside: usize,
     shared_bytes: usize,
 }
 
@@ -246,14 +266,16 @@ impl Kind {
     fn layout_of_warps(
         &self,
         size: Size,
-        boundary: u32,
+        [beyond_rows, beyond_columns]: Beyond,
         warps: usize,
         multiprocessors: usize,
     ) -> Option<(f64, Layout)> {
         let [rows, columns, pages] = size;
-        let (strips, lanes) = self.strips(rows, boundary, warps)?;
-        let depth = self.depth(boundary);
-        let shared_bytes = self.shared_bytes(boundary, warps, depth);
+        let (strips, lanes) = self.strips(rows, beyond_rows, warps)?;
+        let depth = self.depth(beyond_columns);
+        let beside = self.constants(beyond_columns) * self.pitch;
+        let upper = if beyond_columns == [CONSTANT; 2] { self.pitch } else { 0 };
+        let shared_bytes = self.shared_bytes(beyond_columns, warps, depth);
         let blocks = self.blocks.min(MOST_SHARED / (shared_bytes + SHARED_BESIDE));
         if blocks == 0 {
             return None;
@@ -266,7 +288,7 @@ impl Kind {
             // Where two blocks meet on a multiprocessor, segments are in pairs.
             let pairs = blocks == 2 && segments > 1 && strips * segments * pages > multiprocessors;
             let (segments, share) = if pairs { (segments & !1, self.share) } else { (segments, 0) };
-            Layout { strips, segments, share, lanes, warps, depth, shared_bytes }
+            Layout { strips, segments, share, lanes, warps, depth, upper, beside, shared_bytes }
         };
         let time = |layout: &Layout| self.time(layout, size, capacity, blocks) / (warps * self.stages) as f64;
         let layouts = segments.map(layout).map(|layout| (time(&layout), layout));
@@ -274,11 +296,15 @@ impl Kind {
     }
 
     /// The strips of an image, and the lanes of a warp that work on each.
-    fn strips(&self, rows: usize, boundary: u32, warps: usize) -> Option<(usize, usize)> {
+    fn strips(&self, rows: usize, beyond: [u32; 2], warps: usize) -> Option<(usize, usize)> {
         let lanes = LANES.min(rows / self.points);
+        // A lane knows one end.
+        if lanes == 1 && beyond[0] != beyond[1] {
+            return None;
+        }
         let (height, [reach, _]) = (lanes * self.points, self.reach(warps));
         let step = height.checked_sub(2 * reach).filter(|&step| step > 0);
-        let strips = if boundary == CIRCULAR {
+        let strips = if beyond[0] == CIRCULAR {
             // A strip goes round once at most.
             (reach <= rows).then_some(rows.div_ceil(step?))?
         } else if height == rows && lanes > 0 {
@@ -289,16 +315,27 @@ impl Kind {
         Some((strips, lanes))
     }
 
-    /// The columns in the rings between warps: what a boundary stands for has to be there.
-    fn depth(&self, boundary: u32) -> usize {
-        let least = if boundary == SYMMETRIC { (self.radius()[1] + 1).max(2) } else { 2 };
-        2 * self.ahead + least
+    /// The columns in the rings between warps: what a boundary stands for has to be there. While those before the first
+    /// are taken one more comes; behind the last none does.
+    fn depth(&self, [low, high]: [u32; 2]) -> usize {
+        let [_, radius] = self.radius();
+        let shown = |end: u32| match end {
+            SYMMETRIC => radius,
+            MIRROR => radius + 1,
+            _ => 1,
+        };
+        2 * self.ahead + (shown(low) + 1).max(shown(high)).max(2)
     }
 
-    fn shared_bytes(&self, boundary: u32, warps: usize, depth: usize) -> usize {
-        // The rings; and a column of the constant, or one that each warp keeps between its stages.
-        let columns = (warps + 1) * depth + LEAD - 1 + usize::from(boundary == CONSTANT || self.table > 0);
-        let keeps = self.stages > 1 && self.radius()[1] > 0 && matches!(boundary, REPLICATE | SYMMETRIC);
+    /// Columns of constants.
+    fn constants(&self, beyond: [u32; 2]) -> usize {
+        beyond.iter().filter(|&&end| end == CONSTANT).count()
+    }
+
+    fn shared_bytes(&self, beyond: [u32; 2], warps: usize, depth: usize) -> usize {
+        // The rings and the constants; and a column that each warp keeps between its stages.
+        let columns = (warps + 1) * depth + LEAD - 1 + self.constants(beyond);
+        let keeps = self.stages > 1 && self.radius()[1] > 0 && matches!(beyond[1], REPLICATE | SYMMETRIC | MIRROR);
         let kept = if keeps { WARPS * (self.pitch - 2 * PAD) + 2 * PAD } else { 0 };
         (columns * self.pitch + kept + self.table) * self.element()
     }
@@ -335,7 +372,8 @@ struct Argument {
     rows: i64,
     column_step: i64,
     image_step: i64,
-    value: f64,
+    of_rows: EndsArgument,
+    of_columns: EndsArgument,
     columns: i32,
     strips: i32,
     segments: i32,
@@ -343,11 +381,11 @@ struct Argument {
     lanes: i32,
     warps: i32,
     depth: i32,
-    boundary: u32,
+    upper: i32,
+    beside: i32,
     turn: u32,
     near_zero: u32,
     skipped: i32,
-    unused: i32,
 }
 
 /// How some sweeps are done in one launch: by the ordinary kernel, or on tensor cores with that kernel behind them.
@@ -363,21 +401,21 @@ struct Way {
 }
 
 /// The ways to do up to so many sweeps in one launch that are faster than single sweeps by the kernels for these.
-fn ways(kind: &Kind, tensor: bool, view: &View, boundary: u32, sweeps: usize, multiprocessors: usize) -> Vec<Way> {
-    let size = view.size;
+fn ways(kind: &Kind, tensor: bool, view: &View, beyond: Beyond, sweeps: usize, multiprocessors: usize) -> Vec<Way> {
+    let (size, beyond) = (view.size, seen(view, beyond));
     let fits = |of_launch: usize| (kind.least_sweeps()..=sweeps).contains(&of_launch);
     let ordinary = (1..=WARPS).flat_map(|warps| (0..kind.most_skipped() + 1).map(move |skipped| (warps, skipped)));
     let ordinary = ordinary.filter_map(|(warps, skipped)| {
         let all = warps * kind.stages;
-        let (time, layout) = kind.layout_of_warps(size, boundary, warps, multiprocessors)?;
+        let (time, layout) = kind.layout_of_warps(size, beyond, warps, multiprocessors)?;
         let time = time * all as f64 / (all - skipped) as f64;
         fits(all - skipped).then_some(Way { sweeps: all - skipped, time, layout, skipped, on_tensor_cores: None })
     });
     // What tensor cores copy begins and ends at multiples of 16 bytes: columns do, and strips with such a reach.
     let pairs = tensor && kind.filter == ON_TENSOR_CORES.filter && !kind.single && size[0].is_multiple_of(2);
     let on_tensor_cores = [2, WARPS].into_iter().filter(|&warps| pairs && fits(warps)).filter_map(|warps| {
-        let (time, tensor) = ON_TENSOR_CORES.layout_of_warps(size, boundary, warps, multiprocessors)?;
-        let (_, layout) = kind.layout_of_warps(size, boundary, warps, multiprocessors)?;
+        let (time, tensor) = ON_TENSOR_CORES.layout_of_warps(size, beyond, warps, multiprocessors)?;
+        let (_, layout) = kind.layout_of_warps(size, beyond, warps, multiprocessors)?;
         // The ordinary kernel comes behind, and sees that it has nothing to do.
         let time = time + LAUNCH / warps as f64;
         (tensor.lanes == LANES).then_some(Way {
@@ -411,13 +449,25 @@ fn is_plain(outside: f64, near_zero: u32) -> bool {
 pub(super) fn time_of_a_sweep<T: Element>(
     filter: Size,
     size: Size,
-    boundary: u32,
+    beyond: Beyond,
     sweeps: usize,
     multiprocessors: usize,
 ) -> Option<f64> {
     let view = View::of(size, filter)?;
     let kind = Kind::of::<T>(view.filter)?;
-    fastest(&ways(kind, true, &view, boundary, sweeps, multiprocessors), sweeps).map(|way| way.time)
+    fastest(&ways(kind, true, &view, beyond, sweeps, multiprocessors), sweeps).map(|way| way.time)
+}
+
+/// What stands beyond the rows and the columns of a view, as the kernel has it.
+fn beyond<T: Element>(view: &View, sides: &Sides<T>) -> [EndsArgument; 2] {
+    let ends = [sides[0], sides[view.across]].map(EndsArgument::new);
+    let [rows, columns] = seen(view, ends.map(|ends| ends.boundary));
+    let argument = |ends: EndsArgument, boundary: [u32; 2]| {
+        // What is not seen has no number.
+        let value = |end: usize| if boundary[end] == CONSTANT { ends.value[end] } else { 0.0 };
+        EndsArgument { value: [value(0), value(1)], boundary }
+    };
+    [argument(ends[0], rows), argument(ends[1], columns)]
 }
 
 /// How several sweeps of a convolution over a whole array are launched; `None` where single sweeps had better be.
@@ -430,7 +480,6 @@ pub(super) fn plan<'a, T: Element>(
     modules: &Modules,
     area: &Area<T>,
     filter: &Filter<T>,
-    boundary: Boundary<T>,
     view: View,
     single: Box<dyn Plan<T> + 'a>,
 ) -> Result<Box<dyn Plan<T> + 'a>, Error> {
@@ -441,12 +490,17 @@ pub(super) fn plan<'a, T: Element>(
     let (Some(kind), Some(multiprocessors)) = (Kind::of::<T>(view.filter), measured_multiprocessors(modules)) else {
         return Ok(single);
     };
-    let word = word(boundary);
-    let value = boundary.constant().to_f64();
     let near_zero = near_zero(filter.values());
+    let ends = beyond(&view, &area.sides);
     // With entries that are infinite or NaN all results are, and would be computed twice.
-    let plain = filter.values().iter().all(|entry| entry.to_f64().is_finite()) && is_plain(value, near_zero);
-    let ways = ways(kind, plain, &view, word, area.sweeps, multiprocessors);
+    let mut outside = ends.iter().flat_map(|ends| ends.value);
+    let plain = filter.values().iter().all(|entry| entry.to_f64().is_finite())
+        && outside.all(|value| is_plain(value, near_zero));
+    let [of_rows, _] = ends;
+    let one_number = of_rows.value[0].to_bits() == of_rows.value[1].to_bits();
+    let mut ways = ways(kind, plain, &view, ends.map(|ends| ends.boundary), area.sweeps, multiprocessors);
+    // As in `Kind::strips`.
+    ways.retain(|way| way.layout.lanes > 1 || one_number);
     if ways.is_empty() {
         return Ok(single);
     }
@@ -462,7 +516,7 @@ pub(super) fn plan<'a, T: Element>(
     for function in functions.iter().chain(on_tensor_cores.as_ref().map(|tensor| &tensor.function)) {
         function.allow_shared(MOST_SHARED - SHARED_BESIDE)?;
     }
-    let launches = Launches { functions, kind, ways, view, boundary: word, value, on_tensor_cores };
+    let launches = Launches { functions, kind, ways, view, ends, on_tensor_cores };
     Ok(Box::new(SeveralPlan { single, pace: module.pace(area.shared), launches }))
 }
 
@@ -480,8 +534,8 @@ struct Launches {
     kind: &'static Kind,
     ways: Vec<Way>,
     view: View,
-    boundary: u32,
-    value: f64,
+    /// What stands beyond the rows and the columns.
+    ends: [EndsArgument; 2],
     on_tensor_cores: Option<OnTensorCores>,
 }
 
@@ -496,7 +550,8 @@ impl Launches {
         [turn, near_zero]: [u32; 2],
         [input, output]: [sys::CUdeviceptr; 2],
     ) -> Result<(), Error> {
-        let Layout { strips, segments, share, lanes, warps, depth, shared_bytes } = layout;
+        let Layout { strips, segments, share, lanes, warps, depth, upper, beside, shared_bytes } = layout;
+        let [of_rows, of_columns] = self.ends;
         let View { size: [rows, columns, images], column_step, image_step, .. } = self.view;
         let argument = Argument {
             input,
@@ -504,7 +559,8 @@ impl Launches {
             rows: rows as i64,
             column_step: column_step as i64,
             image_step: image_step as i64,
-            value: self.value,
+            of_rows,
+            of_columns,
             columns: columns as i32,
             strips: strips as i32,
             segments: segments as i32,
@@ -512,11 +568,11 @@ impl Launches {
             lanes: lanes as i32,
             warps: warps as i32,
             depth: depth as i32,
-            boundary: self.boundary,
+            upper: upper as i32,
+            beside: beside as i32,
             turn,
             near_zero,
             skipped: skipped as i32,
-            unused: 0,
         };
         let shape = Shape::prepared(strips * segments * images, WARPS * LANES, shared_bytes)?;
         // SAFETY: the kernel reads the array's samples, and writes its outputs, at addresses where the caller has as

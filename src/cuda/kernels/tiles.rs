@@ -367,7 +367,7 @@ impl Tilings {
         let found = kinds.filter_map(|kind| Tilings::found(kind, size, filter, boundary, sweeps, chip));
         let timed = found.filter_map(|tilings| Some((tilings.least(sweeps)?.time, tilings)));
         let (time, tilings) = timed.min_by(|a, b| a.0.total_cmp(&b.0))?;
-        let images = || images::time_of_a_sweep::<T>(filter, size, boundary, sweeps, chip.multiprocessors);
+        let images = || images::time_of_a_sweep::<T>(filter, size, [[boundary; 2]; 2], sweeps, chip.multiprocessors);
         let faster = !chip.measured || images().is_none_or(|images| time < images);
         faster.then_some(tilings)
     }
@@ -669,7 +669,7 @@ mod tests {
     fn goes_to_images<T: Element>(filter: Size, size: Size, boundary: u32, sweeps: usize, on: usize) -> bool {
         let chip = Chip { multiprocessors: on, measured: true };
         let task = Task { single: T::NAME == f32::NAME, size, filter, boundary, sweeps, chip };
-        let images = images::time_of_a_sweep::<T>(filter, size, boundary, sweeps, on);
+        let images = images::time_of_a_sweep::<T>(filter, size, [[boundary; 2]; 2], sweeps, on);
         images.is_some() && Tilings::fastest::<T>(&task).is_none()
     }
 
