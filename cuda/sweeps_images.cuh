@@ -77,11 +77,14 @@ struct Launch {
     int lanes;             // that work: POINTS * lanes <= rows
     int warps;             // that sweep
     int depth;             // columns in a ring; the one before the first warp has LEAD - 1 more
+    int last_depth;        // in the one behind the last, where nothing stands for what is outside; only where warps read
+                           // ahead, else it is the same
     int upper;             // elements from the column of the constant before the first to that of the one behind the last
     int beside;            // elements of those columns
     unsigned int turn;       // of launches on tensor cores, and of those that do what they leave: see sweeps_images_tensor.cuh
     unsigned int near_zero;  // samples whose magnitude less 1 is less than this are too near to zero for tensor cores
     int skipped;             // sweeps of the first warp that are not done; only where RADIUS_COLUMNS is 0
+    int unused;
 };
 
 template <typename Number>
@@ -610,11 +613,14 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
     const int warp = __shfl_sync(0xffffffff, thread / LANES, 0);
     const unsigned int ring = launch.depth * PITCH;
     const unsigned int first_ring = ring + (LEAD - 1) * PITCH;
+    const int leaving_depth = Stages::AHEAD ? launch.last_depth : launch.depth;
+    const unsigned int leaving_ring = leaving_depth * PITCH;
+    const unsigned int rings = first_ring + (launch.warps - 1) * ring + leaving_ring;
     const bool circular = launch.of_columns.circular();
-    T* constant = memory + first_ring + launch.warps * ring;
+    T* constant = memory + rings;
     if constexpr (Stages::LOOKS) {
         // What lies beside the columns, and in those that have not come, is multiplied, by zeros.
-        for (int i = thread; i < first_ring + launch.warps * ring; i += THREADS) memory[i] = T(0);
+        for (int i = thread; i < rings; i += THREADS) memory[i] = T(0);
     }
 #pragma unroll
     for (int end = 0; end < 2; ++end) {
@@ -648,6 +654,8 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
 
     const int first_depth = launch.depth + LEAD - 1;
     const int own_depth = warp == 0 ? first_depth : launch.depth;
+    const int next_depth = warp == launch.warps - 1 ? leaving_depth : launch.depth;
+    const unsigned int next_ring = warp == launch.warps - 1 ? leaving_ring : ring;
 
     // What this thread looks at: its part of the samples of the last sweep, and of what that made of them.
     const int last_depth = launch.warps == 1 ? first_depth : launch.depth;
@@ -689,9 +697,9 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
         before += launch.column_step;
         output += launch.column_step;
         from = next(from, own_ring);
-        to = next(to, ring);
+        to = next(to, next_ring);
         coming_to = next(coming_to, first_ring);
-        leaving_from = next(leaving_from, ring);
+        leaving_from = next(leaving_from, leaving_ring);
     };
     // A slot of any kind.
     const auto carefully = [&](int slot) {
@@ -705,14 +713,14 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
         }
         if (leaving >= block.begin && leaving < block.end) {
             T* const output = launch.output + block.output + (leaving - block.begin) * launch.column_step;
-            const Place<T> from = leaving_here + place_of(leaving - block.low, launch.depth) * PITCH;
+            const Place<T> from = leaving_here + place_of(leaving - block.low, leaving_depth) * PITCH;
 #pragma unroll
             for (int k = 0; k < Copies::COUNT; ++k) {
                 T held[WIDE];
                 copies.read(k, from, held);
                 copies.write(k, output, held);
             }
-            looks.at_outputs(place_of(leaving - block.low, launch.depth) * PITCH);
+            looks.at_outputs(place_of(leaving - block.low, leaving_depth) * PITCH);
         }
         if constexpr (Stages::LOOKS) {
             // What stands for a column outside of the image is one that is looked at itself.
@@ -752,7 +760,7 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
             }
             const Place<T> from = none ? stages.constant + (column < 0 ? 0 : launch.upper)
                                        : stages.before + place_of(place - block.low, own_depth) * PITCH;
-            const int to = place_of(column - WARP_REACH - block.low, launch.depth) * PITCH;
+            const int to = place_of(column - WARP_REACH - block.low, next_depth) * PITCH;
             stages.template column<true>(from, stages.behind + to, column, [](int) {});
         }
     };
@@ -789,9 +797,9 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
         }
         alike = until - slot;
         from = place_of(column - block.low, own_depth) * PITCH;
-        to = place_of(column - WARP_REACH - block.low, launch.depth) * PITCH;
+        to = place_of(column - WARP_REACH - block.low, next_depth) * PITCH;
         coming_to = place_of(coming - block.low, first_depth) * PITCH;
-        leaving_from = place_of(leaving - block.low, launch.depth) * PITCH;
+        leaving_from = place_of(leaving - block.low, leaving_depth) * PITCH;
         if constexpr (Stages::LOOKS) {
             looked_from = place_of(block.columns[launch.warps - 1].zero + slot - block.low, last_depth) * PITCH;
         }
@@ -825,9 +833,9 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
         const auto go_on = [&]() {
             before += launch.column_step;
             output += launch.column_step;
-            to = next(to, ring);
+            to = next(to, next_ring);
             coming_to = next(coming_to, first_ring);
-            leaving_from = next(leaving_from, ring);
+            leaving_from = next(leaving_from, leaving_ring);
             arrive();
         };
         const unsigned int ring_before = kept_number(own_ring);

@@ -223,6 +223,8 @@ struct Layout {
     lanes: usize,
     warps: usize,
     depth: usize,
+    /// In the ring behind the last warp.
+    last_depth: usize,
     /// Elements from the column of the constant before the first column to the one for behind the last, and of both.
     upper: usize,
     beside: usize,
@@ -273,6 +275,7 @@ impl Kind {
         let [rows, columns, pages] = size;
         let (strips, lanes) = self.strips(rows, beyond_rows, warps)?;
         let depth = self.depth(beyond_columns);
+        let last_depth = self.last_depth(depth);
         let beside = self.constants(beyond_columns) * self.pitch;
         let upper = if beyond_columns == [CONSTANT; 2] { self.pitch } else { 0 };
         let shared_bytes = self.shared_bytes(beyond_columns, warps, depth);
@@ -288,7 +291,7 @@ impl Kind {
             // Where two blocks meet on a multiprocessor, segments are in pairs.
             let pairs = blocks == 2 && segments > 1 && strips * segments * pages > multiprocessors;
             let (segments, share) = if pairs { (segments & !1, self.share) } else { (segments, 0) };
-            Layout { strips, segments, share, lanes, warps, depth, upper, beside, shared_bytes }
+            Layout { strips, segments, share, lanes, warps, depth, last_depth, upper, beside, shared_bytes }
         };
         let time = |layout: &Layout| self.time(layout, size, capacity, blocks) / (warps * self.stages) as f64;
         let layouts = segments.map(layout).map(|layout| (time(&layout), layout));
@@ -327,6 +330,12 @@ impl Kind {
         2 * self.ahead + (shown(low) + 1).max(shown(high)).max(2)
     }
 
+    /// The columns in the ring behind the last warp, whose columns stand for nothing outside. Where warps do not read ahead
+    /// there is memory enough.
+    fn last_depth(&self, depth: usize) -> usize {
+        if self.ahead > 0 { 2 * self.ahead + 2 } else { depth }
+    }
+
     /// Columns of constants.
     fn constants(&self, beyond: [u32; 2]) -> usize {
         beyond.iter().filter(|&&end| end == CONSTANT).count()
@@ -334,7 +343,7 @@ impl Kind {
 
     fn shared_bytes(&self, beyond: [u32; 2], warps: usize, depth: usize) -> usize {
         // The rings and the constants; and a column that each warp keeps between its stages.
-        let columns = (warps + 1) * depth + LEAD - 1 + self.constants(beyond);
+        let columns = warps * depth + LEAD - 1 + self.last_depth(depth) + self.constants(beyond);
         let keeps = self.stages > 1 && self.radius()[1] > 0 && matches!(beyond[1], REPLICATE | SYMMETRIC | MIRROR);
         let kept = if keeps { WARPS * (self.pitch - 2 * PAD) + 2 * PAD } else { 0 };
         (columns * self.pitch + kept + self.table) * self.element()
@@ -381,11 +390,13 @@ struct Argument {
     lanes: i32,
     warps: i32,
     depth: i32,
+    last_depth: i32,
     upper: i32,
     beside: i32,
     turn: u32,
     near_zero: u32,
     skipped: i32,
+    unused: i32,
 }
 
 /// How some sweeps are done in one launch: by the ordinary kernel, or on tensor cores with that kernel behind them.
@@ -550,7 +561,7 @@ impl Launches {
         [turn, near_zero]: [u32; 2],
         [input, output]: [sys::CUdeviceptr; 2],
     ) -> Result<(), Error> {
-        let Layout { strips, segments, share, lanes, warps, depth, upper, beside, shared_bytes } = layout;
+        let Layout { strips, segments, share, lanes, warps, depth, last_depth, upper, beside, shared_bytes } = layout;
         let [of_rows, of_columns] = self.ends;
         let View { size: [rows, columns, images], column_step, image_step, .. } = self.view;
         let argument = Argument {
@@ -568,11 +579,13 @@ impl Launches {
             lanes: lanes as i32,
             warps: warps as i32,
             depth: depth as i32,
+            last_depth: last_depth as i32,
             upper: upper as i32,
             beside: beside as i32,
             turn,
             near_zero,
             skipped: skipped as i32,
+            unused: 0,
         };
         let shape = Shape::prepared(strips * segments * images, WARPS * LANES, shared_bytes)?;
         // SAFETY: the kernel reads the array's samples, and writes its outputs, at addresses where the caller has as
@@ -617,6 +630,7 @@ mod tests {
     use super::super::super::archive;
     use super::super::super::module::tests::{argument_bytes, constant_of};
     use super::*;
+    use crate::stencil::{Boundary, Ends};
 
     #[test]
     fn the_kernels_take_this_argument() {
@@ -642,6 +656,25 @@ mod tests {
         }
         let told = ["tensor_points", "tensor_table"].map(|name| constant_of(ON_TENSOR_CORES.name, name));
         assert_eq!(told, [ON_TENSOR_CORES.points, ON_TENSOR_CORES.table]);
+    }
+
+    /// Boundaries that rows, or columns, have at both ends: each one alike, and with others.
+    const ENDS: [[u32; 2]; 10] = [
+        [CONSTANT; 2],
+        [REPLICATE; 2],
+        [SYMMETRIC; 2],
+        [CIRCULAR; 2],
+        [MIRROR; 2],
+        [CONSTANT, MIRROR],
+        [MIRROR, CONSTANT],
+        [REPLICATE, MIRROR],
+        [MIRROR, SYMMETRIC],
+        [SYMMETRIC, CONSTANT],
+    ];
+
+    /// All pairs of those, rows first.
+    fn beyonds() -> impl Iterator<Item = Beyond> {
+        ENDS.into_iter().flat_map(|rows| ENDS.map(|columns| [rows, columns]))
     }
 
     /// Images as they lie in memory.
@@ -672,6 +705,7 @@ mod tests {
                         ] {
                             if of_filter > 1 {
                                 assert_eq!((own, count), (place[along], size[along]), "{view:?} of {size:?}");
+                                assert!(along == 0 || along == view.across, "{view:?} of {size:?}");
                             }
                         }
                     }
@@ -695,7 +729,7 @@ mod tests {
     fn tensor_cores_do_what_they_are_faster_at() {
         let kind = |side: usize| Kind::of::<f64>([side, side]).unwrap();
         let goes = |side, size, sweeps| {
-            let ways = ways(kind(side), true, &of_images(size, [side, side]), CIRCULAR, sweeps, 132);
+            let ways = ways(kind(side), true, &of_images(size, [side, side]), [[CIRCULAR; 2]; 2], sweeps, 132);
             let way = fastest(&ways, sweeps)?;
             way.on_tensor_cores.map(|layout| (layout.warps, way.layout.warps))
         };
@@ -704,18 +738,42 @@ mod tests {
         assert_eq!(goes(7, [8191, 8192, 1], 200), None);
         assert_eq!(goes(7, [190, 1 << 20, 1], 200), None);
         assert_eq!(goes(5, [8192, 8192, 1], 200), None);
-        let none = ways(kind(7), false, &of_images([8192, 8192, 1], [7, 7]), CIRCULAR, 200, 132);
+        let none = ways(kind(7), false, &of_images([8192, 8192, 1], [7, 7]), [[CIRCULAR; 2]; 2], 200, 132);
         assert!(!none.is_empty() && none.iter().all(|way| way.on_tensor_cores.is_none()));
-        for boundary in 0..4 {
+        for beyond in beyonds() {
             for rows in [192, 194, 1000, 8192] {
                 let size = [rows, 8192, 3];
-                for way in ways(kind(7), true, &of_images(size, [7, 7]), boundary, 200, 132) {
+                for way in ways(kind(7), true, &of_images(size, [7, 7]), beyond, 200, 132) {
                     let Some(layout) = way.on_tensor_cores else { continue };
-                    check(&ON_TENSOR_CORES, &layout, size, boundary, 200);
-                    check(kind(7), &way.layout, size, boundary, 200);
+                    check(&ON_TENSOR_CORES, &layout, size, beyond, 200);
+                    check(kind(7), &way.layout, size, beyond, 200);
                 }
             }
         }
+    }
+
+    /// The view's rows have the ends of the first dimension, its columns those of the one that they go along; where the
+    /// filter sees nothing of them, or a mirror has nothing to show, another boundary has the same results.
+    #[test]
+    fn views_have_the_sides_of_the_array() {
+        let constant = Boundary::Constant;
+        let ends = |low, high| Ends::new(low, high).unwrap();
+        let of_rows = ends(constant(1.0), Boundary::Mirror);
+        let of_columns = ends(Boundary::Replicate, constant(2.0));
+        let of_pages = ends(Boundary::Mirror, constant(3.0));
+        let sides = Sides::from([of_rows, of_columns, of_pages]);
+        let found = |size, filter| {
+            let view = View::of(size, filter).unwrap();
+            beyond(&view, &sides).map(|ends| (ends.boundary, ends.value))
+        };
+        let (rows, columns) = (([CONSTANT, MIRROR], [1.0, 0.0]), ([REPLICATE, CONSTANT], [0.0, 2.0]));
+        let (pages, unseen) = (([MIRROR, CONSTANT], [0.0, 3.0]), ([CIRCULAR; 2], [0.0; 2]));
+        assert_eq!(found([50, 60, 7], [3, 5, 1]), [rows, columns]);
+        assert_eq!(found([50, 60, 7], [3, 1, 5]), [rows, pages]);
+        assert_eq!(found([50, 60, 7], [3, 1, 1]), [rows, unseen]);
+        assert_eq!(found([50, 60, 7], [1, 5, 1]), [([REPLICATE; 2], [0.0; 2]), columns]);
+        assert_eq!(found([50, 60, 7], [1, 1, 5]), [([REPLICATE; 2], [0.0; 2]), pages]);
+        assert_eq!(found([50, 60, 1], [3, 1, 5]), [rows, ([REPLICATE, CONSTANT], [0.0, 3.0])]);
     }
 
     #[test]
@@ -733,13 +791,17 @@ mod tests {
     #[test]
     fn rows_and_columns_reach_as_far_as_their_own_entries() {
         let kind = |filter: [usize; 2]| Kind::of::<f64>(filter).unwrap();
-        let of = |filter, boundary| (kind(filter).reach(4), kind(filter).depth(boundary));
+        let of = |filter, boundary| (kind(filter).reach(4), kind(filter).depth([boundary; 2]));
         assert_eq!(of([7, 3], SYMMETRIC), ([24, 8], 2));
         assert_eq!(of([3, 7], SYMMETRIC), ([4, 12], 4));
         assert_eq!(of([3, 7], REPLICATE), ([4, 12], 2));
+        // A mirror shows a column more, and one before the first is taken while the next one comes.
+        assert_eq!((of([7, 3], MIRROR), of([3, 7], MIRROR)), (([24, 8], 3), ([4, 12], 5)));
+        let depths = [[SYMMETRIC, CONSTANT], [CONSTANT, SYMMETRIC], [MIRROR, REPLICATE], [CONSTANT, MIRROR]];
+        assert_eq!(depths.map(|ends| kind([3, 7]).depth(ends)), [4, 3, 5, 4]);
         // 8192 rows in strips of 544 less 24 on either side, and of 416 less 4.
-        assert_eq!(kind([7, 3]).strips(8192, CONSTANT, 4), Some((17, LANES)));
-        assert_eq!(kind([3, 7]).strips(8192, CONSTANT, 4), Some((21, LANES)));
+        assert_eq!(kind([7, 3]).strips(8192, [CONSTANT; 2], 4), Some((17, LANES)));
+        assert_eq!(kind([3, 7]).strips(8192, [CONSTANT; 2], 4), Some((21, LANES)));
         for kind in &KINDS {
             let [rows, columns] = kind.filter;
             let size = if rows == columns { format!("_0{rows}") } else { format!("_0{rows}x0{columns}") };
@@ -755,13 +817,16 @@ mod tests {
             for rows in [1, 12, 13, 20, 21, 36, 44, 100, 500, 671, 672, 673, 1344, 8192, 1 << 20] {
                 for columns in [1, 2, 7, 100, 8192] {
                     for pages in [1, 3, 100] {
-                        for boundary in 0..4 {
+                        for (number, beyond) in beyonds().enumerate() {
                             for sweeps in [2, 3, 4, 7, 200] {
+                                if beyond[0] != beyond[1] && (number + rows + sweeps) % 7 != 0 {
+                                    continue;
+                                }
                                 let size = [rows, columns, pages];
                                 let view = of_images(size, kind.filter);
-                                for way in ways(kind, false, &view, boundary, sweeps, 132) {
+                                for way in ways(kind, false, &view, beyond, sweeps, 132) {
                                     found += 1;
-                                    check(kind, &way.layout, view.size, boundary, sweeps);
+                                    check(kind, &way.layout, view.size, seen(&view, beyond), sweeps);
                                 }
                             }
                         }
@@ -772,8 +837,9 @@ mod tests {
         assert!(found > 1000, "{found}");
     }
 
-    fn check(kind: &Kind, layout: &Layout, [rows, columns, _]: Size, boundary: u32, sweeps: usize) {
-        let what = format!("{layout:?} for {rows} x {columns}");
+    fn check(kind: &Kind, layout: &Layout, [rows, columns, _]: Size, beyond: Beyond, sweeps: usize) {
+        let what = format!("{layout:?} for {rows} x {columns}, {beyond:?}");
+        let [of_rows, of_columns] = beyond;
         let (height, [reach, _]) = (layout.lanes * kind.points, kind.reach(layout.warps));
         assert!((1..=LANES).contains(&layout.lanes) && height <= rows, "{what}");
         let skipped = kind.most_skipped();
@@ -781,20 +847,33 @@ mod tests {
         assert!((1..=columns).contains(&layout.segments), "{what}");
         assert!(layout.depth >= 2 && layout.shared_bytes + SHARED_BESIDE <= MOST_SHARED, "{what}");
         assert!(layout.share == 0 || (layout.segments.is_multiple_of(2) && layout.share < 256), "{what}");
+        // A column of each constant; and what a boundary shows is in the rings.
+        let constants = of_columns.iter().filter(|&&end| end == CONSTANT).count();
+        assert_eq!((layout.beside, layout.upper), (constants * kind.pitch, constants / 2 * kind.pitch), "{what}");
+        let shows = |end| kind.radius()[1] + usize::from(of_columns[end] == MIRROR);
+        let repeats = |end: usize| matches!(of_columns[end], SYMMETRIC | MIRROR);
+        assert!(!repeats(0) || layout.depth > shows(0) + 2 * kind.ahead, "{what}");
+        assert!(!repeats(1) || layout.depth >= shows(1) + 2 * kind.ahead, "{what}");
+        assert!((2 + 2 * kind.ahead..=layout.depth).contains(&layout.last_depth), "{what}");
+        assert!(columns > 1 || !of_columns.contains(&MIRROR), "{what}");
+        assert!(layout.lanes > 1 || of_rows[0] == of_rows[1], "{what}");
         // Strips reach from edge to edge.
         let step = height as isize - 2 * reach as isize;
         let all = layout.strips as isize * step;
-        let covered = if boundary == CIRCULAR { all } else { all + 2 * reach as isize };
+        let covered = if of_rows[0] == CIRCULAR { all } else { all + 2 * reach as isize };
         assert!(covered >= rows as isize, "{what}");
     }
 
     #[test]
     fn large_images_do_as_many_sweeps_a_launch_as_there_are_warps_for() {
         for kind in &KINDS {
-            for boundary in 0..4 {
-                let ways = ways(kind, false, &of_images([8192, 8192, 1], kind.filter), boundary, 200, 132);
+            for beyond in beyonds() {
+                let ways = ways(kind, false, &of_images([8192, 8192, 1], kind.filter), beyond, 200, 132);
                 let layout = fastest(&ways, 200).unwrap().layout;
-                assert_eq!(layout.warps, WARPS, "{}, {boundary}: {layout:?}", kind.name);
+                assert_eq!(layout.warps, WARPS, "{}, {beyond:?}: {layout:?}", kind.name);
+                // Memory is no reason for fewer blocks.
+                let room = MOST_SHARED / (layout.shared_bytes + SHARED_BESIDE);
+                assert!(room >= kind.blocks, "{}, {beyond:?}: {layout:?}", kind.name);
             }
         }
     }
