@@ -1174,8 +1174,9 @@ const TABLE: [Case; 26] = [
 ];
 
 /// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.
-const CUDA_TABLE: [CudaCase; 23] = [
+const CUDA_TABLE: [CudaCase; 24] = [
     ("sweeps_of_images", sweeps_of_images),
+    ("sides_in_sweeps_of_images", sides::sides_in_sweeps_of_images),
     ("sweeps_of_images_on_tensor_cores", sweeps_of_images_on_tensor_cores),
     ("sweeps_of_small_images", sweeps_of_small_images),
     ("sweeps_of_volumes", sweeps_of_volumes),

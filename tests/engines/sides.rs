@@ -1,9 +1,13 @@
 //! Boundaries of each side, and those that mirror at a sample.
 
-use stencil_mex::stencil::{Boundary, Ends, Lines, Sides};
+use stencil_mex::cuda::Cuda;
+use stencil_mex::stencil::{Boundary, Convolution, Ends, Lines, Sides};
 
 use super::common::ends::AnyEngine;
-use super::{Outcome, check_derivatives, check_image_sweeps, check_sweeps, is_slow, samples, tame};
+use super::{
+    Outcome, awkward, check_convolution, check_derivatives, check_image_sweeps, check_sweeps, filter, is_slow, ordinary,
+    samples, single, singles, tame,
+};
 
 const ONE: Boundary<f64> = Boundary::Constant(2.5);
 const TWO: Boundary<f64> = Boundary::Constant(-1.25);
@@ -95,6 +99,51 @@ pub fn sides_of_images(engine: &AnyEngine) -> Outcome {
                 check_image_sweeps(engine, size, filter, number, sides, [1, 2, 4][number as usize % 3])?;
             }
         }
+    }
+    Ok(())
+}
+
+/// Whether in double, a filter, and the size of an array that the kernel of `sweeps_images` takes for so many sweeps on
+/// the stand-in's few multiprocessors, whatever stands around it.
+const IN_IMAGES: [(bool, [usize; 3], [usize; 3], usize); 36] = include!("sides_in_images.in");
+
+/// Sweeps over images, several in a launch: all that stands beside the columns, each with something else above and below.
+/// Few columns, some as many as a filter reaches, and one; in one strip, and in several; and images on tensor cores.
+pub fn sides_in_sweeps_of_images(cuda: Cuda) -> Outcome {
+    let mut kinds = pairs();
+    kinds.push(Boundary::Circular.into());
+    kinds.push(Boundary::Replicate.into());
+    let mut number = 0;
+    let mut sides = |beside: usize, size_of_filter: [usize; 3]| -> Sides<f64> {
+        number += 1;
+        let (rows, columns) = (kinds[(number * 5 + number / kinds.len()) % kinds.len()], kinds[beside]);
+        // The other dimension has no say.
+        let other = kinds[(number * 7 + 3) % kinds.len()];
+        if size_of_filter[2] > 1 { [rows, other, columns].into() } else { [rows, columns, other].into() }
+    };
+    let check = |in_double: bool, size_of_filter: [usize; 3], size: [usize; 3], sides: Sides<f64>, sweeps, seed| {
+        let (input, entries) = awkward(size_of_filter, size, seed);
+        if in_double {
+            let what = Convolution::new(size, filter(entries, size_of_filter)?);
+            check_convolution(&cuda, &what.with_boundary(sides).with_sweeps(sweeps), &input)
+        } else {
+            let what = Convolution::new(size, filter(singles(&entries), size_of_filter)?);
+            check_convolution(&cuda, &what.with_boundary(single(sides)).with_sweeps(sweeps), &singles(&input))
+        }
+    };
+    for &(in_double, size_of_filter, size, sweeps) in &IN_IMAGES {
+        for beside in 0..12 {
+            check(in_double, size_of_filter, size, sides(beside, size_of_filter), sweeps, beside)?;
+        }
+    }
+    // Samples that tensor cores compute right.
+    for beside in 0..12 {
+        let (size, sweeps) = [([192, 900, 1], 4), ([350, 300, 2], 4)][beside % 2];
+        let mut input = ordinary(size.iter().product(), beside as u64);
+        input.iter_mut().for_each(|x| *x = if x.abs() < 1e-9 { 0.5 } else { *x });
+        let what = Convolution::new(size, filter(tame(49, beside as u64), [7, 7, 1])?);
+        let what = what.with_boundary(sides(beside, [7, 7, 1])).with_sweeps(sweeps);
+        check_convolution(&cuda, &what, &input)?;
     }
     Ok(())
 }

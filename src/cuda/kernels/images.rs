@@ -809,6 +809,32 @@ mod tests {
         }
     }
 
+    /// What the tests of the engines rely on, with the multiprocessors of the stand-in for the driver: all these arrays go
+    /// to this kernel, whatever stands around them.
+    #[test]
+    fn the_tests_of_sides_are_for_this_kernel() {
+        for (in_double, filter, size, sweeps) in IN_IMAGES {
+            for beyond in beyonds() {
+                let time = if in_double {
+                    time_of_a_sweep::<f64>(filter, size, beyond, sweeps, 4)
+                } else {
+                    time_of_a_sweep::<f32>(filter, size, beyond, sweeps, 4)
+                };
+                assert!(time.is_some(), "{size:?} by {filter:?}, {beyond:?}");
+            }
+        }
+        for (size, sweeps) in [([192, 900, 1], 4), ([350, 300, 2], 4)] {
+            let kind = Kind::of::<f64>([7, 7]).unwrap();
+            for beyond in beyonds() {
+                let ways = ways(kind, true, &of_images(size, [7, 7]), beyond, sweeps, 4);
+                assert!(fastest(&ways, sweeps).unwrap().on_tensor_cores.is_some(), "{size:?}, {beyond:?}");
+            }
+        }
+    }
+
+    /// Whether in double, a filter, the size of an array, and how many sweeps.
+    const IN_IMAGES: [(bool, Size, Size, usize); 36] = include!("../../../tests/engines/sides_in_images.in");
+
     /// Each launch is one that the kernel is made for, whatever the array.
     #[test]
     fn layouts_are_what_the_kernel_can_do() {
