@@ -176,6 +176,9 @@ struct Warp {
     // From a column to the next.
     static constexpr int PITCH = LANES * POINTS + LANES / GROUP * GAP + 2 * PAD;
     static constexpr bool AHEAD = READS_AHEAD;
+    // Whether columns have a form of their own where no end of the rows is a mirror: what one takes costs every column.
+    // 3 x 3 in double, and what is like it, is no slower for it, and has no registers for both.
+    static constexpr bool SPLITS = RADIUS_ROWS > 0 && !(sizeof(T) == 8 && STAGES == 2);
     static constexpr bool LOOKS = false;
     // After so many columns a column is taken in the same way again.
     static constexpr int TURN = 1;
@@ -243,7 +246,8 @@ struct Warp {
     // A column of samples, from this lane's place there to its place in the ring behind this warp.
     //
     // `beside` is called as each point is finished, for what can be done meanwhile. `column` is the column's number.
-    template <bool EDGES, class Beside>
+    // MIRRORS unless no end of the rows is one.
+    template <bool EDGES, bool MIRRORS = true, class Beside>
     __device__ __forceinline__ void column(Place<T> from, Place<T> to, int column, const Beside& beside) {
         T points[POINTS];
         T above[BESIDE];
@@ -258,7 +262,7 @@ struct Warp {
 #pragma unroll
             for (int i = 0; i < RADIUS_ROWS; ++i) read_at<1>(from + (POINTS + i), below + i);
         }
-        stages_from<0, EDGES, true>(points, above, below, to, column, beside);
+        stages_from<0, EDGES, MIRRORS>(points, above, below, to, column, beside);
     }
 
     // For one that reads ahead: a column's samples, from this lane's place there.
@@ -267,7 +271,7 @@ struct Warp {
     }
 
     // Takes such a column, which is no edge, and reads the next one in its place as its samples are no longer needed, from
-    // there. It is there when `ready` has been called. MIRRORS unless no end of the rows does.
+    // there. It is there when `ready` has been called.
     template <bool MIRRORS, class Beside, class Ready>
     __device__ __forceinline__ void column_and_next(T (&points)[POINTS], Place<T> next, Place<T> to,
                                                     const Beside& beside, const Ready& ready) {
@@ -298,9 +302,9 @@ struct Warp {
     }
 
     // The same for one that is no edge.
-    template <class Beside>
+    template <bool MIRRORS, class Beside>
     __device__ __forceinline__ void inner_column(int, Place<T> from, Place<T> to, const Beside& beside) {
-        column<false>(from, to, 0, beside);
+        column<false, MIRRORS>(from, to, 0, beside);
     }
 
 private:
@@ -365,18 +369,38 @@ private:
     template <bool MIRRORS>
     __device__ __forceinline__ void outside(const T (&points)[POINTS], T (&above)[BESIDE], T (&below)[BESIDE],
                                             bool hidden) const {
-        // The row at the edge, or the constant. A double takes two registers, or none.
-        const T first = !is_value ? points[0] : sizeof(T) == 4 ? value : T(launch.of_rows.value[0]);
-        const T last = !is_value ? points[POINTS - 1] : sizeof(T) == 4 ? value : T(launch.of_rows.value[1]);
+        const Ends& ends = launch.of_rows;
+        if constexpr (MIRRORS) {
+            // The row at the edge, or the constant. A double takes two registers, or none.
+            const T first = !is_value ? points[0] : sizeof(T) == 4 ? value : T(ends.value[0]);
+            const T last = !is_value ? points[POINTS - 1] : sizeof(T) == 4 ? value : T(ends.value[1]);
 #pragma unroll
-        for (int i = 0; i < RADIUS_ROWS; ++i) {
-            const T own = i == 0 || is_flat ? first : points[i];
-            above[i] = !above_all || hidden ? above[i] : MIRRORS && is_mirror ? points[i + 1] : own;
-        }
+            for (int i = 0; i < RADIUS_ROWS; ++i) {
+                const T own = i == 0 || is_flat ? first : points[i];
+                above[i] = !above_all || hidden ? above[i] : is_mirror ? points[i + 1] : own;
+            }
 #pragma unroll
-        for (int i = 0; i < RADIUS_ROWS; ++i) {
-            const T own = i == 0 || is_flat ? last : points[POINTS - 1 - i];
-            below[i] = !below_all || hidden ? below[i] : MIRRORS && is_mirror ? points[POINTS - 2 - i] : own;
+            for (int i = 0; i < RADIUS_ROWS; ++i) {
+                const T own = i == 0 || is_flat ? last : points[POINTS - 1 - i];
+                below[i] = !below_all || hidden ? below[i] : is_mirror ? points[POINTS - 2 - i] : own;
+            }
+        } else {
+            if (above_all && !hidden) {
+#pragma unroll
+                for (int i = 0; i < RADIUS_ROWS; ++i) {
+                    above[i] = ends.boundary[0] == CONSTANT    ? T(ends.value[0])
+                               : ends.boundary[0] == REPLICATE ? points[0]
+                                                               : points[i];
+                }
+            }
+            if (below_all && !hidden) {
+#pragma unroll
+                for (int i = 0; i < RADIUS_ROWS; ++i) {
+                    below[i] = ends.boundary[1] == CONSTANT    ? T(ends.value[1])
+                               : ends.boundary[1] == REPLICATE ? points[POINTS - 1]
+                                                               : points[POINTS - 1 - i];
+                }
+            }
         }
     }
 
@@ -685,9 +709,8 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
             now.write(k, output, held);
         }
     };
-    // One slot of those.
-    const auto quickly = [&](int turn) {
-        stages.inner_column(turn, stages.before + from, stages.behind + to, copy);
+    // What is done at the end of one slot of those.
+    const auto go_on = [&]() {
         if constexpr (Stages::LOOKS) {
             looks.at_samples(looked_from);
             looks.at_outputs(leaving_from);
@@ -810,6 +833,8 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
     // The first slots only bring columns. A column that comes is for a slot LEAD later, one that goes was there before
     // the last barrier.
     int slot = -(LEAD + Stages::AHEAD);
+    const bool mirrors_rows =
+        !Stages::SPLITS || launch.of_rows.boundary[0] == MIRROR || launch.of_rows.boundary[1] == MIRROR;
     const auto end_slot = [&]() {
         ++slot;
         end_group();
@@ -830,7 +855,7 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
             parity ^= 1;
         };
         const auto all_are_there = [&]() { wait_at(meeting, parity); };
-        const auto go_on = [&]() {
+        const auto end_column = [&]() {
             before += launch.column_step;
             output += launch.column_step;
             to = next(to, next_ring);
@@ -839,7 +864,6 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
             arrive();
         };
         const unsigned int ring_before = kept_number(own_ring);
-        const bool mirrors_rows = launch.of_rows.boundary[0] == MIRROR || launch.of_rows.boundary[1] == MIRROR;
 #pragma unroll 1
         while (true) {
             if (alike > 0) {
@@ -847,14 +871,13 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
                 T points[POINTS];
                 stages.read(stages.before + from, points);
                 slot += alike;
-                // What a mirror takes would cost every column.
                 if (mirrors_rows) {
 #pragma unroll 1
                     do {
                         from = next(from, ring_before);
                         const Place<T> next_from = stages.before + from;
                         stages.template column_and_next<true>(points, next_from, stages.behind + to, copy, all_are_there);
-                        go_on();
+                        end_column();
                     } while (--alike > 0);
                 } else {
 #pragma unroll 1
@@ -862,7 +885,7 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
                         from = next(from, ring_before);
                         const Place<T> next_from = stages.before + from;
                         stages.template column_and_next<false>(points, next_from, stages.behind + to, copy, all_are_there);
-                        go_on();
+                        end_column();
                     } while (--alike > 0);
                 }
             } else {
@@ -879,10 +902,20 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
         while (true) {
             if (alike >= Stages::TURN && Stages::turn_of(number) == 0) {
                 alike -= Stages::TURN;
+                if (mirrors_rows) {
 #pragma unroll
-                for (int turn = 0; turn < Stages::TURN; ++turn) {
-                    quickly(turn);
-                    end_slot();
+                    for (int turn = 0; turn < Stages::TURN; ++turn) {
+                        stages.template inner_column<true>(turn, stages.before + from, stages.behind + to, copy);
+                        go_on();
+                        end_slot();
+                    }
+                } else {
+#pragma unroll
+                    for (int turn = 0; turn < Stages::TURN; ++turn) {
+                        stages.template inner_column<false>(turn, stages.before + from, stages.behind + to, copy);
+                        go_on();
+                        end_slot();
+                    }
                 }
             } else {
                 if (slot >= block.slots) break;

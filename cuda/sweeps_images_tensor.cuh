@@ -39,6 +39,7 @@ struct TensorWarp {
     static constexpr int PITCH = HEIGHT + 2 * PAD;
     static constexpr int GAP = 0, GROUP = LANES;
     static constexpr bool AHEAD = false;
+    static constexpr bool SPLITS = false;
     static constexpr bool LOOKS = true;
     static constexpr int TURN = PLACES;
     static_assert(SPAN % 16 == 8, "the banks of 16 lanes' samples are apart");
@@ -134,12 +135,12 @@ struct TensorWarp {
         // A column of a constant hides what is above and below.
         const unsigned int own = is_outside;
         if (is_constant(launch, column)) is_outside = 0;
-        inner_column(turn_of(column), from, to, beside);
+        inner_column<true>(turn_of(column), from, to, beside);
         is_outside = own;
     }
 
     // The same for one that finishes this place.
-    template <class Beside>
+    template <bool, class Beside>
     __device__ __forceinline__ void inner_column(int done, Place<double> from, Place<double> to, const Beside& beside) {
         if (done < TILE_PLACES) {
             if (done % 2 == 0) {

@@ -825,7 +825,8 @@ mod tests {
         }
         for (size, sweeps) in [([192, 900, 1], 4), ([350, 300, 2], 4)] {
             let kind = Kind::of::<f64>([7, 7]).unwrap();
-            for beyond in beyonds() {
+            // Where rows go round, one strip is two.
+            for beyond in beyonds().filter(|beyond| beyond[0] != [CIRCULAR; 2]) {
                 let ways = ways(kind, true, &of_images(size, [7, 7]), beyond, sweeps, 4);
                 assert!(fastest(&ways, sweeps).unwrap().on_tensor_cores.is_some(), "{size:?}, {beyond:?}");
             }
