@@ -14,6 +14,8 @@ mod arithmetic;
 mod common;
 #[path = "engines/deep.rs"]
 mod deep;
+#[path = "engines/scheme.rs"]
+mod scheme;
 #[path = "engines/sides.rs"]
 mod sides;
 
@@ -1174,7 +1176,8 @@ const TABLE: [Case; 26] = [
 ];
 
 /// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.
-const CUDA_TABLE: [CudaCase; 23] = [
+const CUDA_TABLE: [CudaCase; 24] = [
+    ("schemes_without_room", scheme::schemes_without_room),
     ("sweeps_of_images", sweeps_of_images),
     ("sweeps_of_images_on_tensor_cores", sweeps_of_images_on_tensor_cores),
     ("sweeps_of_small_images", sweeps_of_small_images),
@@ -2532,7 +2535,7 @@ fn main() {
             };
             trials.push(trial(engine, case, absent.as_deref(), move || failed(run())));
         }
-        for (case, run) in arithmetic::TABLE {
+        for (case, run) in arithmetic::TABLE.into_iter().chain(scheme::TABLE) {
             trials.push(trial(engine, case, absent.as_deref(), move || failed(run(&*make()?))));
         }
     }
