@@ -88,8 +88,9 @@ impl Sweeps {
         if each.len() != rank {
             return Err(options::bad(format!(
                 "Bad value for 'Boundary': got a cell of {}, expected one with an entry for each dimension of N, of which \
-                 there are {rank}: a real scalar, a word, or a pair {{low, high}} of these.",
-                each.len()
+                 there are {rank}: a real scalar, {}, or a pair {{low, high}} of these.",
+                each.len(),
+                options::quoted(&WORDS)
             )));
         }
         let mut ends = [Ends::default(); 3];
@@ -251,7 +252,8 @@ impl Around {
         }
         let cells = value.cells().filter(|cells| !cells.is_empty()).ok_or_else(|| {
             options::bad(format!(
-                "Bad value for '{name}': got {value}, expected few boundaries in a cell, and one at least."
+                "Bad value for '{name}': got {value}, expected a real scalar or {}, or a cell of few of these.",
+                options::quoted(&WORDS)
             ))
         })?;
         cells.iter().map(|cell| Around::new(name, cell)).collect::<Result<_, _>>().map(Around::Each)
@@ -265,9 +267,10 @@ impl Around {
                 [Around::One(low), Around::One(high)] => [low, high],
                 _ => {
                     return Err(options::bad(format!(
-                        "Bad value for 'Boundary': got a cell of {}{}, expected a real scalar, a word, or {expected}.",
+                        "Bad value for 'Boundary': got a cell of {}{}, expected a real scalar, {}, or {expected}.",
                         each.len(),
-                        if each.iter().all(|one| matches!(one, Around::One(_))) { "" } else { " with cells in it" }
+                        if each.iter().all(|one| matches!(one, Around::One(_))) { "" } else { " with cells in it" },
+                        options::quoted(&WORDS)
                     )));
                 }
             },
