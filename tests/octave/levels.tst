@@ -132,7 +132,7 @@
 %! assert (u, [a c]); assert (v, d);
 
 %!test # lists that are none, and what is wrong in one
-%! for k = {{}, {k1}, {k1, 'a'}, {k1, single(k1)}, {k1, {k1}}, {k1, 1i}, cell(2, 2)}
+%! for k = {{}, {k1}, {k1, 'a'}, {k1, single(k1)}, {k1, {k1}}, {k1, 1i}}
 %!   fails ("StencilConstantMemory_CUDA", "dataType", {x, k{1}});
 %! endfor
 %! for F = {{}, {1}, {1, 'a'}, {1, {1}}, {1, int8(1)}}
