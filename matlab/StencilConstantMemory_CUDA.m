@@ -73,8 +73,8 @@ function [outputArray, previous] = StencilConstantMemory_CUDA (inputArray, kerne
 %                   [u, previous] = ..., the older level comes back, too, so
 %                   that a run can go on. With 0 sweeps both are as they came.
 %     'Source'      what is added in every sweep, behind all else: an array of
-%                   inputArray's class and size that lies in the same place, or a
-%                   real number
+%                   inputArray's class and size that lies in the same place, or
+%                   a real number
 %     'Every'       m, a divisor of 'Iterations': the result has the states
 %                   after m, 2 m, ... sweeps, along one more dimension behind
 %                   those of inputArray; of a column along the second
@@ -110,8 +110,8 @@ function [outputArray, previous] = StencilConstantMemory_CUDA (inputArray, kerne
 %     runs them: GPU or CPU, any number of threads, any size. The results have
 %     the same bits; of a NaN, only its place is promised.
 %     Behind the last filter of a sweep 'Weight' goes on with the chain, acc =
-%     fma (weight, previous(i), acc), and then 'Source' is added, acc + source(i),
-%     rounded once more. Without them nothing is added, not even zero.
+%     fma (weight, previous(i), acc), and then 'Source' is added, rounded once
+%     more. Without them nothing is added, not even zero.
 %     Ghost values are multiplied like any sample. So an infinite or NaN tap
 %     gives NaN where it meets a ghost value of 0, and an infinite 'Boundary'
 %     does under a tap that is 0: 0 * Inf is NaN.
