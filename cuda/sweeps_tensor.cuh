@@ -40,7 +40,7 @@ struct Lines {
     double* output;    // another array
     long long length;  // of each line; they lie one behind the other
     long long lines;
-    Ends ends;         // what stands beyond those of a line, in every sweep
+    Ends ends;               // what stands beyond those of a line, in every sweep
     unsigned int near_zero;  // samples whose magnitude less 1 is less than this are too near to zero
     int rows;                // that a line falls into
     int row_steps;           // the outputs of each row but the last, by four
@@ -258,11 +258,11 @@ struct Pipeline {
                 __syncwarp();
 #pragma unroll 1
                 for (int i = lane; i < RADIUS; i += LANES) {
-                    // How far the point that stands there is from the end, or the constant.
-                    const auto outside = [&](int end, int first, int inwards) {
+                    // The constant, or a point so far inwards from the end.
+                    const auto outside = [&](int end, int last, int inwards) {
                         const unsigned int boundary = lines.ends.boundary[end];
                         const int away = boundary == REPLICATE ? 0 : boundary == SYMMETRIC ? i : i + 1;
-                        return boundary == CONSTANT ? lines.ends.value[end] : now[first + inwards * away];
+                        return boundary == CONSTANT ? lines.ends.value[end] : now[last + inwards * away];
                     };
                     if (at_begin) now[-1 - i] = outside(0, 0, 1);
                     if (at_end) now[count + i] = outside(1, count - 1, -1);

@@ -21,11 +21,10 @@
 
 namespace tiles {
 
-// What a place `at` beyond an end of a region that is the image's stands for: the place first + turns * at, which is
-// itself where a constant is there.
+// A place `at` beyond an end of the image stands for the place first + turns * at of the region.
 struct Repeated {
     int first;
-    int turns;  // 1 for itself, 0 for always the same place, -1 for a mirror
+    int turns;  // 1 for itself, as for a constant; 0 for always the same place; -1 for a mirror
 };
 
 // One launch. Its blocks are (page, tile across, tile down), the last counting fastest.
@@ -168,8 +167,7 @@ __device__ __forceinline__ void sweep_region(const Launch<T>& launch, const Span
     int row_of[ROWS];
     int column_of[COLUMNS];
     samples_of(row_of, row, held_rows, down.first, launch.rows, launch.of_rows.circular());
-    samples_of(column_of, column, held_columns, across.first, launch.columns,
-               launch.of_columns.circular());
+    samples_of(column_of, column, held_columns, across.first, launch.columns, launch.of_columns.circular());
     const T* const image = launch.input + page;
 #pragma unroll
     for (int j = 0; j < COLUMNS; ++j) {

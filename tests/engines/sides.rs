@@ -109,9 +109,13 @@ pub fn sides_of_images(engine: &AnyEngine) -> Outcome {
 fn sides_of_an_image() -> Vec<Sides<f64>> {
     let pairs = pairs();
     let round: Ends<f64> = Boundary::Circular.into();
+    let other_way_round = Ends::new(TWO, ONE).expect("constants both");
     let beside = |rows: Ends<f64>, columns: Ends<f64>| Sides::from([rows, columns, pairs[9]]);
     let mut all = sides();
     all.extend([
+        beside(pairs[1], other_way_round),
+        beside(other_way_round, pairs[1]),
+        beside(pairs[2], pairs[4]),
         beside(pairs[1], round),
         beside(round, pairs[2]),
         beside(pairs[0], pairs[1]),
@@ -131,26 +135,18 @@ fn calls_in(work: impl FnOnce() -> Outcome, name: &str) -> Result<Option<usize>,
     Ok(stand_in.map(|it| (0..it.calls()).filter(|&number| it.call(number).contains(name)).count()))
 }
 
+/// Images, and how many sweeps: each of the kernels for several a launch is chosen for one of them at least, on the
+/// stand-in's few multiprocessors.
+const SMALL_IMAGES: [([usize; 3], usize); 9] = include!("small_images.in");
+
 /// Sweeps over small images, several a launch: of one tile and of some, with edges on every side; of ordinary samples,
 /// of which each that is wrong shows, and with such as spread or fade away.
 pub fn sides_in_sweeps_of_small_images(cuda: Cuda) -> Outcome {
-    // Each of the kernels is chosen for one of these at least.
-    let cases = [
-        ([40, 40, 1], 9),
-        ([130, 110, 1], 16),
-        ([61, 73, 2], 5),
-        ([24, 110, 1], 7),
-        ([97, 110, 1], 4),
-        ([110, 24, 1], 16),
-        ([7, 5, 3], 6),
-        ([4, 50, 1], 3),
-        ([50, 4, 1], 8),
-    ];
-    let mut number = 0;
+    let (mut number, mut singly) = (0, 0);
     for (n, size_of_filter) in SMALL_FILTERS.into_iter().enumerate() {
-        for (m, sides) in sides_of_an_image().into_iter().enumerate() {
+        for ((m, sides), way) in sides_of_an_image().into_iter().enumerate().flat_map(|it| [(it, 0), (it, 5)]) {
             number += 1;
-            let (size, sweeps) = cases[(n + m) % cases.len()];
+            let (size, sweeps) = SMALL_IMAGES[(n + m + way) % SMALL_IMAGES.len()];
             let check = || {
                 if number % 3 == 0 {
                     return check_awkward(&cuda, size_of_filter, size, sides, sweeps, number);
@@ -165,10 +161,12 @@ pub fn sides_in_sweeps_of_small_images(cuda: Cuda) -> Outcome {
             };
             // In double and in single: were one of them done by single sweeps, that alone would be as many launches.
             let launches = calls_in(|| ends::between(ends::ARRAY_TO_ARRAY, check), "LaunchKernel")?;
-            if let Some(launches) = launches.filter(|&launches| launches > sweeps) {
-                return Err(format!("{size:?} by {size_of_filter:?}, {sweeps} sweeps twice: {launches} launches"));
-            }
+            singly += usize::from(launches.is_some_and(|launches| launches > sweeps));
         }
+    }
+    // That is faster for a few of them.
+    if singly * 50 > number {
+        return Err(format!("{singly} of {number} were done by single sweeps"));
     }
     Ok(())
 }

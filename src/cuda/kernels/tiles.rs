@@ -779,6 +779,31 @@ mod tests {
         }
     }
 
+    /// The tests of the engines have each module do something.
+    #[test]
+    fn each_module_is_chosen_for_images_of_the_tests() {
+        let chip = Chip { multiprocessors: 4, measured: true };
+        let chosen = |beyond, filter, size, sweeps, single| {
+            let task = Task { single, size, filter, beyond, sweeps, chip };
+            let found = if single { Tilings::fastest::<f32>(&task) } else { Tilings::fastest::<f64>(&task) };
+            found.map(|tilings| tilings.kind.name)
+        };
+        for beyond in [all(MIRROR)].into_iter().chain(MIXED) {
+            let mut names = Vec::new();
+            for (size, sweeps) in SMALL_IMAGES {
+                for (filter, single) in [3, 5, 7].iter().flat_map(|&n| [([n, n, 1], false), ([n, n, 1], true)]) {
+                    names.extend(chosen(beyond, filter, size, sweeps, single));
+                }
+                names.extend([false, true].iter().filter_map(|&it| chosen(beyond, [3, 5, 1], size, sweeps, it)));
+            }
+            for kind in &KINDS {
+                assert!(names.contains(&kind.name), "{} with {beyond:?}", kind.name);
+            }
+        }
+    }
+
+    const SMALL_IMAGES: [(Size, usize); 9] = include!("../../../tests/engines/small_images.in");
+
     /// Whether the kernel of `images` does so many sweeps over an image, and not this one.
     fn goes_to_images<T: Element>(filter: Size, size: Size, boundary: u32, sweeps: usize, on: usize) -> bool {
         let chip = Chip { multiprocessors: on, measured: true };
