@@ -65,10 +65,11 @@ struct Span {
     int first;  // the sample of its first place
     int from;   // the places it writes: from here on
     int to;     // and up to here
-    bool low;   // whether its first sample is the image's
-    bool high;  // and its last
+    bool low;   // whether its first sample is the image's, and what stands before it are samples again
+    bool high;  // the same of its last
 
-    __device__ __forceinline__ Span(int tile, int tiles, int count, int held, int reach, bool circular) {
+    __device__ __forceinline__ Span(int tile, int tiles, int count, int held, int reach, bool circular,
+                                    const Repeated (&repeated)[2]) {
         const int step = held - 2 * reach;
         if (circular) {
             first = tile * step - reach;
@@ -79,20 +80,19 @@ struct Span {
             first = tile * step < count - held ? tile * step : count - held;
             from = tile == 0 ? 0 : tile * step + reach - first;
             to = tile == tiles - 1 ? held : (tile + 1) * step + reach - first;
-            low = first == 0;
-            high = first + held == count;
+            low = first == 0 && repeated[0].turns != 1;
+            high = first + held == count && repeated[1].turns != 1;
         }
     }
 
     // Whether there are places that stand for others.
-    __device__ __forceinline__ bool repeats(const Repeated (&repeated)[2]) const {
-        return (low && repeated[0].turns != 1) || (high && repeated[1].turns != 1);
-    }
+    __device__ __forceinline__ bool repeats() const { return low || high; }
 
     // Which place of the region stands for one that may be beyond the image.
     __device__ __forceinline__ int standing_for(int at, int held, int radius, const Repeated (&repeated)[2]) const {
-        const int before = repeated[0].first + repeated[0].turns * at;
-        const int behind = repeated[1].first + repeated[1].turns * at;
+        // (Constants, which turn nothing, are no such end. Products would take more registers.)
+        const int before = repeated[0].turns != 0 ? repeated[0].first - at : repeated[0].first;
+        const int behind = repeated[1].turns != 0 ? repeated[1].first - at : repeated[1].first;
         at = low && at < 0 ? before : high && at >= held ? behind : at;
         // What lies farther out counts for no output.
         return at < -radius ? -radius : at;
@@ -265,10 +265,10 @@ __device__ __forceinline__ void sweep_tile(const Launch<T>& launch, T* shared, c
     const int tile_down = tile - tile_across * launch.tiles_down;
     const long long page = (long long)number * launch.rows * launch.columns;
     const Span down(tile_down, launch.tiles_down, launch.rows, launch.region_rows,
-                    launch.sweeps * (filter.height() / 2), launch.of_rows.circular());
+                    launch.sweeps * (filter.height() / 2), launch.of_rows.circular(), launch.repeated_rows);
     const Span across(tile_across, launch.tiles_across, launch.columns, launch.region_columns,
-                      launch.sweeps * (filter.width() / 2), launch.of_columns.circular());
-    if (down.repeats(launch.repeated_rows) || across.repeats(launch.repeated_columns)) {
+                      launch.sweeps * (filter.width() / 2), launch.of_columns.circular(), launch.repeated_columns);
+    if (down.repeats() || across.repeats()) {
         sweep_region<T, ROWS, COLUMNS, true>(launch, down, across, page, shared, filter);
     } else {
         sweep_region<T, ROWS, COLUMNS, false>(launch, down, across, page, shared, filter);
