@@ -1176,17 +1176,19 @@ const TABLE: [Case; 26] = [
 ];
 
 /// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.
-const CUDA_TABLE: [CudaCase; 24] = [
+const CUDA_TABLE: [CudaCase; 26] = [
     ("schemes_without_room", scheme::schemes_without_room),
     ("sweeps_of_images", sweeps_of_images),
     ("sweeps_of_images_on_tensor_cores", sweeps_of_images_on_tensor_cores),
     ("sweeps_of_small_images", sweeps_of_small_images),
+    ("sides_in_sweeps_of_small_images", sides::sides_in_sweeps_of_small_images),
     ("sweeps_of_volumes", sweeps_of_volumes),
     ("sweeps_of_lines_in_single", sweeps_of_lines_in_single),
     ("sweeps_of_volumes_by_one_column", sweeps_of_volumes_by_one_column),
     ("sweeps_in_deep_tiles", deep::sweeps_in_deep_tiles),
     ("deep_tiles_are_stopped", deep::deep_tiles_are_stopped),
     ("sweeps_on_tensor_cores", sweeps_on_tensor_cores),
+    ("sides_in_sweeps_on_tensor_cores", sides::sides_in_sweeps_on_tensor_cores),
     ("tensor_filters", tensor_filters),
     ("tensor_filters_and_infinities", tensor_filters_and_infinities),
     ("tensor_filters_and_few_infinities", tensor_filters_and_few_infinities),

@@ -110,10 +110,10 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
 
     fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
         let single = self.single(modules, area)?;
-        let Some(boundary) = self.uniform() else { return Ok(single) };
-        if let Some(tilings) = tiles::Tilings::of(modules, area, &self.filter, boundary) {
-            return tiles::plan(&self.in_tiles, modules, area, &self.filter, boundary, tilings, single);
+        if let Some(tilings) = tiles::Tilings::of(modules, area, &self.filter) {
+            return tiles::plan(&self.in_tiles, modules, area, &self.filter, tilings, single);
         }
+        let Some(boundary) = self.uniform() else { return Ok(single) };
         let loaded = &self.several_sweeps;
         match images::View::of(area.tile.size(), self.filter.size()) {
             Some(view) => images::plan(loaded, modules, area, &self.filter, boundary, view, single),
