@@ -1,5 +1,5 @@
 function result = Diffusion_Demo (varargin)
-%Diffusion_Demo  A heated rod, a channel and a box: walls of all kinds.
+%Diffusion_Demo  Heat between walls of all kinds.
 %
 %   Diffusion_Demo
 %   Diffusion_Demo (FOLDER)
@@ -23,14 +23,15 @@ function result = Diffusion_Demo (varargin)
 %   insulated, and one of the z sides is at 0. Each direction may take steps
 %   of almost h^2 / 2, which all three at once may not.
 %
-%   A wall at a fixed temperature is no sample: it stands one sample outside,
-%   where 'Boundary' puts that temperature. So the samples are the nodes between
-%   such walls. An insulated wall ('mirror') is the first sample or the last.
+%   Where the walls stand: a fixed temperature is the sample before the first or
+%   behind the last, so the samples are the nodes between such walls. With
+%   'mirror' the first or the last sample is the insulated wall itself.
 %
 %   The error is of the second order in h; the demo measures that with three h.
 %
 %   One figure: the channel at three moments, the rod on its way to the
-%   parabola, and sections of the box, at z = 1/2. Position and time are dimensionless here.
+%   parabola, and sections of the box at z = 1/2. Position and time are
+%   dimensionless here.
 %
 %   Where there is a display a window opens. Where there is none the picture is
 %   written to the current folder as diffusion_demo.png. With FOLDER it is
@@ -59,7 +60,7 @@ function result = Diffusion_Demo (varargin)
   narginchk (0, 1);
   stage = demoStage ('Diffusion_Demo', varargin{:});
   names = {'rod', 'channel', 'box'};
-  solvers = {@rod, @channel, @box};
+  solvers = {@rod, @channel, @splitBox};
   parts = [20 40 80; 32 64 128; 16 32 64];   % how often h goes into 1
 
   maxError = zeros (size (parts));
@@ -147,7 +148,7 @@ function [states, exact, steps] = channel (n)
 end
 
 % A box of N x N x N parts up to t = 1/40: three states, along the fourth dimension.
-function [states, exact, steps] = box (n)
+function [states, exact, steps] = splitBox (n)
   x = (1:n-1) / n;         % both walls are the samples outside
   y = (0:n) / n;           % both walls are samples
   z = (1:n) / n;           % the first is outside, the last is a sample

@@ -1,5 +1,5 @@
 function result = StandingWaves_Demo (varargin)
-%StandingWaves_Demo  Strings and a membrane, by sweeps of two time levels.
+%StandingWaves_Demo  Waves on two strings and a membrane.
 %
 %   StandingWaves_Demo
 %   StandingWaves_Demo (FOLDER)
