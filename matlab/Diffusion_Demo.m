@@ -94,15 +94,15 @@ function result = Diffusion_Demo (varargin)
   end
 end
 
-% A rod of N parts between walls at 20 and 60 degrees, up to t = 4: states at multiples of 0.02.
+% A rod of N parts between walls at 20 and 60 degrees, up to t = 2: states at multiples of 0.02.
 function [states, exact, steps] = rod (n)
   x = (1:n-1)' / n;        % the walls are the samples outside
-  t = (0:200) * 0.02;
+  t = (0:100) * 0.02;
   exact = parabola (x) - 60 * sin (pi * x) * exp (-pi ^ 2 * t) + 10 * sin (3 * pi * x) * exp (-9 * pi ^ 2 * t);
   lambda = 0.4;
   dt = lambda / n ^ 2;
   every = round (0.02 / dt);
-  steps = 200 * every;
+  steps = 100 * every;
   u = exact(:,1);
   states = [u, StencilConstantMemory_CUDA(u, [lambda, 1 - 2 * lambda, lambda], 'Boundary', {20, 60}, ...
                                           'Source', heating () * dt, 'Iterations', steps, 'Every', every)];
