@@ -156,7 +156,7 @@ function [states, exact, steps] = splitBox (n)
   k = 0:24;
   weights = @(shape, k, place, width) 2 * sqrt (2 * pi) * width * exp (-0.5 * (pi * k * width) .^ 2) ...
                                       .* shape (pi * k * place) ./ (1 + (k == 0));
-  along = @(shape, x, k, place, t) (shape (pi * x' * k) * (weights (shape, k, place, 0.13) .* exp (-(pi * k) .^ 2 * t))')';
+  along = @(shape, x, k, place, t) (weights (shape, k, place, 0.13) .* exp (-(pi * k) .^ 2 * t)) * shape (pi * k' * x);
   t = [0 1 4] / 160;
   exact = zeros (n - 1, n + 1, n, numel (t));
   for m = 1:numel (t)
@@ -180,8 +180,8 @@ end
 function drawHeat (x, states)
   % From black over red and yellow to white.
   share = linspace (0, 1, 255)';
-  colormap (interp1 (0:0.2:1, [0.05 0.03 0.20; 0.35 0.07 0.43; 0.73 0.21 0.33; 0.95 0.45 0.15; 0.99 0.77 0.25; 1 1 0.85], ...
-                     share));
+  colormap (interp1 (0:0.2:1, [0.05 0.03 0.20; 0.35 0.07 0.43; 0.73 0.21 0.33; 0.95 0.45 0.15; 0.99 0.77 0.25; ...
+                               1.00 1.00 0.85], share));
   words = {'0', '1/2', '1'};
   for m = 1:3
     picture ([0.06 + (m - 1) * 0.30, 0.70, 0.245, 0.245 / 2 * 1300 / 780], [0 2], states{2}(:,:,m), [0 1 2]);

@@ -115,7 +115,8 @@
 %!  x = (0:n)' / n;
 %!  exact = @(t) 1 + cos (pi * x) * exp (-pi ^ 2 * t);
 %!  dt = 0.25 / n ^ 2;
-%!  u = StencilConstantMemory_CUDA (exact (0), heat_taps (0.25), "Boundary", s.boundary, "Iterations", round (0.1 / dt));
+%!  u = StencilConstantMemory_CUDA (exact (0), heat_taps (0.25), "Boundary", s.boundary, ...
+%!                                  "Iterations", round (0.1 / dt));
 %!  error = max (abs (u - exact (0.1)));
 %!endfunction
 %!
