@@ -212,7 +212,8 @@ function [outputArray, previous] = StencilConstantMemory_CUDA (inputArray, kerne
 %     Y = StencilConstantMemory_CUDA (X, ones (1, 5) / 5, ...
 %                                     'Boundary', 'circular', 'Dim', 2);
 %
-%     % A thousand steps of the heat equation between two walls at 20 degrees
+%     % A thousand steps of the heat equation between two walls at 20 degrees,
+%     % which stand one sample outside: before the first one and behind the last
 %     u = StencilConstantMemory_CUDA (zeros (200, 1), [0.25 0.5 0.25], ...
 %                                     'Boundary', 20, 'Iterations', 1000);
 %
