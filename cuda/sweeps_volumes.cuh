@@ -258,6 +258,9 @@ struct Run {
     Span across;
     int begin;  // the pages: from here on
     int stop;   // and up to here
+    // At which sides of the volume the tile is, whose samples stand outside, too: above, below, left and right a bit
+    // each, and 4 bits further where that is not the sample at the side but the one before it.
+    unsigned int sides;
 };
 
 // A tile's pages, and what a lane does with one.
@@ -393,6 +396,15 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
                          launch.of_rows.circular());
             run.across.set(launch.across, number / launch.down.count, launch.columns, launch.strips * COLUMNS,
                            launch.of_columns.circular());
+            const auto side_of = [&](bool is_there, unsigned int boundary, int bit) {
+                return is_there && is_sample(boundary) ? (boundary == MIRROR ? 17u : 1u) << bit : 0;
+            };
+            const bool below = run.down.start + launch.lanes * ROWS == (int)launch.rows;
+            const bool right = run.across.start + launch.strips * COLUMNS == launch.columns;
+            run.sides = side_of(run.down.start == 0, launch.of_rows.boundary[0], 0) |
+                        side_of(below, launch.of_rows.boundary[1], 1) |
+                        side_of(run.across.start == 0, launch.of_columns.boundary[0], 2) |
+                        side_of(right, launch.of_columns.boundary[1], 3);
             run.begin = of.page + part * of.share;
             run.stop = least(of.page + of.pages, run.begin + of.share);
         }
@@ -538,23 +550,16 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
             }
             T* write_to = launch.output + (long long)(page - 1) * page_size + (long long)first_column * rows + first_row;
 
-            // At which sides of the volume the tile is whose samples stand outside, too: a bit for each, and another
-            // one where that is not the sample at the side, but the one before it.
-            const auto side_of = [&](bool has, unsigned int boundary, int bit) {
-                return has && is_sample(boundary) ? (boundary == MIRROR ? 17u : 1u) << bit : 0;
-            };
-            const unsigned int sides = side_of(down.start == 0, launch.of_rows.boundary[0], 0) |
-                                       side_of(down.start + height == rows, launch.of_rows.boundary[1], 1) |
-                                       side_of(across.start == 0, launch.of_columns.boundary[0], 2) |
-                                       side_of(across.start + width == launch.columns, launch.of_columns.boundary[1], 3);
-            const bool finishes = slot >= first_finishes && slot <= last && !waits_now;
-            // Of the sides above and below, those whose rows this thread brings.
+            // What of the tile's sides comes to stand outside: of the first sweep's results, and, 8 bits further, of the
+            // samples above and below that this thread brings. (It is no number that all lanes share: those have their
+            // registers full of the filter.)
+            const unsigned int sides = run.sides;
             const int upper = AT_ONCE == 1 ? (int)(sides >> 4 & 1) : 0;
             const int lower = AT_ONCE == 1 ? (int)(sides >> 5 & 1) : 0;
-            const unsigned int own_sides = (row == upper ? 1 : 0) | (row == rows - AT_ONCE - lower ? 2 : 0);
+            const unsigned int own_sides = (row == upper ? 17 : 0) | (row == rows - AT_ONCE - lower ? 34 : 0);
+            const bool finishes = slot >= first_finishes && slot <= last && !waits_now;
             const bool brings = page_comes && copied_column < Tile::COPIED;
-            const unsigned int sides_come = brings ? sides & (own_sides | own_sides << 4) : 0;
-            const unsigned int sides_here = (finishes ? sides : 0) | sides_come << 8;
+            const unsigned int outside = here((finishes ? sides : 0) | (brings ? sides & own_sides : 0) << 8);
 
             // Constant pages, and the constants at the sides of those that come into their places.
             const auto is_high = [&](int of) { return high && slot == of && coming <= last + 2; };
@@ -609,38 +614,38 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
                     }
                 }
                 // The rows and columns at the volume's sides stand outside, too.
-                if ((sides_here & 0xff) != 0) {
+                if ((outside & 0xff) != 0) {
                     T* const top = between + buffer * PAGE + Tile::FIRST;
                     __syncthreads();
 #pragma unroll 1
                     for (int c = thread; c < width; c += THREADS) {
                         T* const column = top + c * PITCH;
-                        if (sides_here & 1) column[-1] = column[sides_here >> 4 & 1];
-                        if (sides_here & 2) column[height] = column[height - 1 - (int)(sides_here >> 5 & 1)];
+                        if (outside & 1) column[-1] = column[outside >> 4 & 1];
+                        if (outside & 2) column[height] = column[height - 1 - (int)(outside >> 5 & 1)];
                     }
                     __syncthreads();
 #pragma unroll 1
                     for (int i = thread - 1; i <= height; i += THREADS) {
-                        const int left = (int)(sides_here >> 6 & 1);
-                        const int right = width - 1 - (int)(sides_here >> 7 & 1);
-                        if (sides_here & 4) top[i - PITCH] = top[i + left * PITCH];
-                        if (sides_here & 8) top[i + width * PITCH] = top[i + right * PITCH];
+                        const int left = (int)(outside >> 6 & 1);
+                        const int right = width - 1 - (int)(outside >> 7 & 1);
+                        if (outside & 4) top[i - PITCH] = top[i + left * PITCH];
+                        if (outside & 8) top[i + width * PITCH] = top[i + right * PITCH];
                     }
                 }
                 end_group();
                 wait_groups<0>();
-                if (sides_here >> 8 != 0) {
+                if (outside >> 8 != 0) {
+                    const int above = (int)(outside >> 12 & 1);
+                    const int below = (int)(outside >> 13 & 1);
 #pragma unroll 1
                     for (int c = copied_column; c < width + 2; c += Tile::COPIED) {
                         T* const rows_here = memory + buffer * PAGE + own_copy + (c - copied_column) * PITCH;
-                        const int above = (int)(sides_here >> 12 & 1);
-                        const int below = (int)(sides_here >> 13 & 1);
                         if (AT_ONCE == 1) {
-                            if (sides_here & 0x100) rows_here[-1 - above] = rows_here[0];
-                            if (sides_here & 0x200) rows_here[1 + below] = rows_here[0];
+                            if (outside & 0x100) rows_here[-1 - above] = rows_here[0];
+                            if (outside & 0x200) rows_here[1 + below] = rows_here[0];
                         } else {
-                            if (sides_here & 0x100) rows_here[-1] = rows_here[above];
-                            if (sides_here & 0x200) rows_here[AT_ONCE] = rows_here[AT_ONCE - 1 - below];
+                            if (outside & 0x100) rows_here[-1] = rows_here[above];
+                            if (outside & 0x200) rows_here[AT_ONCE] = rows_here[AT_ONCE - 1 - below];
                         }
                     }
                 }
