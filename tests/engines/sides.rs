@@ -7,7 +7,7 @@ use super::common::StandIn;
 use super::common::ends::{self, AnyEngine};
 use super::{
     Outcome, SMALL_FILTERS, TENSOR_LINES, TENSOR_SWEEPS, check_awkward, check_convolution, check_derivatives,
-    check_image_sweeps, check_sweeps, filter, is_slow, ordinary, samples, single, singles, tame,
+    check_image_sweeps, check_sweeps, check_tensor_filters, filter, is_slow, ordinary, samples, single, singles, tame,
 };
 
 const ONE: Boundary<f64> = Boundary::Constant(2.5);
@@ -199,4 +199,59 @@ pub fn sides_in_sweeps_on_tensor_cores(cuda: Cuda) -> Outcome {
         }
     }
     Ok(())
+}
+
+/// More of them: six constants, which tell in corners; constants before the pages and none behind them, and the other way
+/// round; constants that are not finite, or so small that sums with them are rounded to zero.
+fn other_sides() -> Vec<Sides<f64>> {
+    let pairs = pairs();
+    let round: Ends<f64> = Boundary::Circular.into();
+    let constants = |low, high| Ends::new(Boundary::Constant(low), Boundary::Constant(high)).expect("none goes round");
+    vec![
+        [constants(1.5, -2.5), constants(0.75, 3.25), constants(-0.5, 4.5)].into(),
+        [pairs[1], pairs[4], pairs[3]].into(),
+        [pairs[0], constants(5.0, 6.0), pairs[4]].into(),
+        [pairs[8], round, round].into(),
+        [constants(f64::INFINITY, 5e-324), pairs[0], constants(1e-310, f64::NEG_INFINITY)].into(),
+        [pairs[0], constants(-0.0, f64::NAN), pairs[7]].into(),
+        [constants(0.0, 5e-324), constants(-1e-310, 0.0), pairs[5]].into(),
+    ]
+}
+
+/// Sweeps over volumes, two of them a launch: one tile and several, in few pages and in many, with rows that are copied
+/// one by one or not. The stand-in's few multiprocessors take them in double, in single or in both.
+pub fn sides_in_sweeps_of_volumes(cuda: Cuda) -> Outcome {
+    let sizes: &[[usize; 3]] = if StandIn::find().is_some() {
+        &[[96, 60, 4], [96, 88, 3], [95, 60, 7], [97, 62, 12], [188, 61, 10], [95, 100, 16], [32, 250, 25]]
+    } else {
+        &[[48, 400, 200], [95, 160, 90]]
+    };
+    for (n, sides) in sides().into_iter().chain(other_sides()).enumerate() {
+        for (m, &size) in sizes.iter().enumerate() {
+            let number = n + m;
+            // The smallest always; of the larger ones some.
+            if m < 3 || number % 2 == 0 {
+                check_awkward(&cuda, [3, 3, 3], size, sides, 2 + number % 2, number)?;
+            }
+            if number % 3 == 0 {
+                check_awkward(&cuda, [1, 3, 3], size, sides, 2, number)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Filters that go to tensor cores, whose samples are finite or, some of them, not.
+pub fn sides_on_tensor_cores(cuda: Cuda) -> Outcome {
+    let all: Vec<_> = sides().into_iter().chain(other_sides()).collect();
+    let data = |count, seed: u64| {
+        let mut data = ordinary(count, seed);
+        if seed.is_multiple_of(3) {
+            for (n, at) in (seed as usize..count).step_by(15_013).enumerate() {
+                data[at] = [f64::INFINITY, 5e-324, f64::NAN, f64::MAX][n % 4];
+            }
+        }
+        data
+    };
+    check_tensor_filters(&cuda, 4, |number| all[number % all.len()], data, ordinary)
 }
