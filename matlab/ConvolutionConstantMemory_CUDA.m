@@ -63,7 +63,8 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %                                  entry for each dimension of N, each one of
 %                                  the above or a pair of them, {LOW, HIGH},
 %                                  before the first sample and behind the last.
-%                                  'circular' is for both ends or for none
+%                                  'circular' is for both ends or for none;
+%                                  above and below an image stand zeros
 %                   Where sides meet, it is as if N was padded along its first
 %                   dimension, then along the second, then along the third.
 %     'Iterations'  how many sweeps: each one over what the last one gave, with

@@ -172,9 +172,32 @@ function c = options (c, values, world)
     endif
     times = 1 + chance (0.04);      # the last of two counts
     for j = 1:times
-      c.inputs(end+1:end+2) = {option_name(c.name, "", all{i}), value_for(c, all{i}, values, world)};
+      value = value_for (c, all{i}, values, world);
+      if (strcmp (all{i}, "Boundary") && chance (0.25))
+        value = sides (c, @() value_for (c, "Boundary", values, world));
+      endif
+      c.inputs(end+1:end+2) = {option_name(c.name, "", all{i}), value};
     endfor
   endfor
+endfunction
+
+## A boundary for each side, or nearly so.
+function value = sides (c, boundary)
+  ## In a cell a blank would end an element.
+  boundary = @() ["(" boundary() ")"];
+  pair = @() sprintf ("{%s, %s}", boundary (), boundary ());
+  if (! strcmp (c.name, "ConvolutionConstantMemory_CUDA"))
+    value = pair ();
+    return;
+  endif
+  each = cell (1, ndims (c.v.x) + (chance (0.05) && chance (0.5)));
+  for d = 1:numel (each)
+    each{d} = boundary ();
+    if (chance (0.4))
+      each{d} = pair ();
+    endif
+  endfor
+  value = ["{" strjoin(each, ", ") "}"];
 endfunction
 
 function value = value_for (c, option, values, world)
@@ -193,7 +216,7 @@ function value = value_for (c, option, values, world)
       if (strcmp (values, "extreme") && chance (0.5))
         value = pick ({"1e300", "5e-324", "-realmax", "2 ^ -140", "realmin"});
       elseif (chance (0.65))
-        value = text (pick ({"replicate", "symmetric", "circular"}));
+        value = text (pick ({"replicate", "symmetric", "mirror", "circular"}));
       elseif (strcmp (values, "int"))
         value = pick ({"0", "-0", "5", "-7", "Inf", "NaN", "int8 (-3)", "true", "false", "uint64 (7)", "3:3"});
       else
@@ -534,7 +557,7 @@ function code = anything ()
   persistent list = {
     "single (1)", "single ([])", "single (pi)", "single (1):single (3)", "int8 (1:3)", "int16 (1:3)", "int32 (1:3)", "int64 (7)", "uint8 (3)", ...
     "uint16 (1:3)", "uint32 (1)", "uint64 (1:3)", "int8 ([])", "int8 (-1)", "true", "false", "true (1, 3)", "(1:3) > 2", "logical ([])", "\"abc\"", "'a'", "\"\"", ...
-    "\"1\"", "\"one\"", "{}", "{1, 2, 3}", "{1}", "{\"cpu\"}", "struct ()", "struct (\"a\", {1, 2, 3})", "struct ([])", "@sin", "@(t) t", "inputParser ()", ...
+    "\"1\"", "\"one\"", "{}", "{1, \"a\", 3}", "{1}", "{\"cpu\"}", "struct ()", "struct (\"a\", {1, 2, 3})", "struct ([])", "@sin", "@(t) t", "inputParser ()", ...
     "containers.Map ()", "sparse (1:3)", "sparse (eye (3))", "sparse (5)", "sparse (0)", "sparse (4, 4)", "sparse ([])", "sparse (1000, 1000)", ...
     "sparse ([1 0 1i])", "sparse (true)", "1i", "[1 2 3i]", "complex (1, 0)", "complex (1:3, 0)", "complex (NaN, Inf)", "complex (zeros (0, 3), 0)", ...
     "single (1i)", "complex (single (1:3), 0)", "[]", "zeros (0, 3)", "zeros (3, 0)", "zeros (1, 0)", "1", "0", "-1", "0.5", "-0", "NaN", "Inf", "-Inf", "1:3", "1:4", ...

@@ -74,6 +74,10 @@ function [id, o] = fuzz_identifier (name, a, nout, env, world)
     return;
   endif
   names = fuzz_options (name, study);
+  rank = 0;
+  if (strcmp (name, "ConvolutionConstantMemory_CUDA"))
+    rank = ndims (a{1});
+  endif
   for i = inputs+1:2:numel (a)
     given = a{i};
     n = numel (given);
@@ -87,6 +91,9 @@ function [id, o] = fuzz_identifier (name, a, nout, env, world)
     endif
     o.(found{1}) = a{i+1};
   endfor
+  if (isfield (o, "Boundary") && iscell (o.Boundary) && ! sides_suit (o.Boundary, rank))
+    return;
+  endif
   if (isfield (o, "Shape") && ! strcmpi (o.Shape, "same"))
     ## Each sweep would have another size; and nobody has so many dimensions.
     sweeps = 1;
@@ -132,7 +139,7 @@ function [inputs, o, twice] = words_behind (a)
   for inputs = 2:numel (a) - 1
     word = a{inputs+1};
     if (is_text (word))
-      if (any (strcmpi (word, {"replicate", "symmetric", "circular"})))
+      if (any (strcmpi (word, {"replicate", "symmetric", "mirror", "circular"})))
         field = "Boundary";
       elseif (any (strcmpi (word, {"periodic", "wrap", "nearest", "zero", "constant", "reflect"})))
         field = "Boundary";
@@ -204,11 +211,9 @@ function yes = suits (option, value)
       yes = is_text (value) && any (strcmpi (value, {"one_access_per_block", "one_access_per_warp", ...
                                                      "one_access_per_thread", "pseudo_random"}));
     case "Boundary"
-      if (is_text (value))
-        yes = any (strcmpi (value, {"replicate", "symmetric", "circular"}));
-      else
-        yes = ! isempty (number (value));
-      endif
+      ## What a cell means is asked of the last one alone.
+      yes = ! iscell (value) && is_boundary (value) ...
+            || iscell (value) && ! isempty (value) && all (cellfun (@(side) suits ("Boundary", side), value(:)));
     case "Shape"
       yes = is_text (value) && any (strcmpi (value, {"same", "full", "valid"}));
     case {"Device", "Dim"}
@@ -226,6 +231,33 @@ function yes = suits (option, value)
     case "Radius"
       yes = whole (value, 1, 7);
   endswitch
+endfunction
+
+## A boundary of both ends of a dimension: a number or a word.
+function yes = is_boundary (value)
+  if (is_text (value))
+    yes = any (strcmpi (value, {"replicate", "symmetric", "mirror", "circular"}));
+  else
+    yes = ! isempty (number (value));
+  endif
+endfunction
+
+## A pair of them, where the one goes round if the other does.
+function yes = is_pair (value)
+  yes = iscell (value) && numel (value) == 2 && all (cellfun (@is_boundary, value(:)));
+  if (yes)
+    round = cellfun (@(end_of) ischar (end_of) && strcmpi (end_of, "circular"), value(:));
+    yes = all (round) || ! any (round);
+  endif
+endfunction
+
+## Of a line a pair (rank is 0), of an array of so many dimensions an entry for each.
+function yes = sides_suit (value, rank)
+  if (rank == 0)
+    yes = is_pair (value);
+  else
+    yes = numel (value) == rank && all (cellfun (@(side) is_boundary (side) || is_pair (side), value(:)));
+  endif
 endfunction
 
 function yes = whole (value, least, most)

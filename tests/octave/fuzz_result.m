@@ -18,9 +18,7 @@ function [want, at] = fuzz_result (name, a, o)
   if (isfield (o, "Boundary"))
     boundary = o.Boundary;
   endif
-  if (islogical (boundary))
-    boundary = double (boundary);
-  endif
+  boundary = as_numbers (boundary);
   sweeps = 1;
   if (isfield (o, "Iterations"))
     sweeps = double (o.Iterations);
@@ -77,8 +75,9 @@ function [want, at] = fuzz_result (name, a, o)
     want = narrowed (zeros (dims, type), ends_in);
     return;
   endif
-  if (! ischar (boundary))
-    boundary = cast (boundary, type);
+  if (iscell (boundary) && ! strcmp (name, "ConvolutionConstantMemory_CUDA"))
+    ## The same pair along the one dimension in which there is anything beyond.
+    boundary = repmat ({boundary(:).'}, 1, max (ndims (x), 9));
   endif
 
   work = numel (x) * numel (taps) * sweeps;
@@ -102,6 +101,15 @@ function [want, at] = fuzz_result (name, a, o)
     want = sweep (cast (want, type), shape, taps, boundary, differences, (1:prod (dims))(:), reach);
     want = narrowed (reshape (want, dims), ends_in);
   endfor
+endfunction
+
+## The same with truth values as numbers.
+function boundary = as_numbers (boundary)
+  if (iscell (boundary))
+    boundary = cellfun (@as_numbers, boundary, "UniformOutput", false);
+  elseif (islogical (boundary))
+    boundary = double (boundary);
+  endif
 endfunction
 
 ## How many outputs there are along each dimension, where ghost values are met over so many radii.
