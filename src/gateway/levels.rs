@@ -83,14 +83,6 @@ impl<'a> Levels<'a> {
         (name, samples, dims): (&str, &AnyInput, &[usize]),
         sweeps: &Sweeps,
     ) -> Result<Given<'a>, Error> {
-        if self.previous.is_some() != self.weight.is_some() {
-            let [given, missing] =
-                if self.previous.is_some() { ["Previous", "Weight"] } else { ["Weight", "Previous"] };
-            return Err(options::bad(format!(
-                "'{given}' is given without '{missing}': a sweep of two time levels is F * u + weight * previous, and \
-                 needs both."
-            )));
-        }
         if let Some(every) = self.every.filter(|every| !sweeps.iterations().is_multiple_of(*every)) {
             return Err(options::bad(format!(
                 "Bad value for 'Every': got {every}, expected a divisor of 'Iterations', which is {}.",
@@ -118,6 +110,14 @@ impl<'a> Levels<'a> {
                 None => Source::Elements(like("Source", value, "; or a real scalar")?),
             }),
         };
+        if self.previous.is_some() != self.weight.is_some() {
+            let [given, missing] =
+                if self.previous.is_some() { ["Previous", "Weight"] } else { ["Weight", "Previous"] };
+            return Err(options::bad(format!(
+                "'{given}' is given without '{missing}': a sweep of two time levels is F * u + weight * previous, and \
+                 needs both."
+            )));
+        }
         Ok(Given { previous, source })
     }
 
