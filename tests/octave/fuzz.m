@@ -40,8 +40,7 @@ function failed = fuzz (seed, seconds, calls, folder)
         ## Made up again: its data may have been written to.
         q = fuzz_plan (seed, number, world);
         if (isfield (p, "want"))
-          q.want = p.want;
-          q.at = p.at;
+          [q.want, q.at, q.older] = deal (p.want, p.at, p.older);
         endif
         fuzz_snippet (q, folder, why);
       endif
@@ -63,7 +62,7 @@ function [why, p] = tried (p, world)
     wipe (p.wipe);
   endif
   before = prints (p);
-  [y, id, message] = done (p.v, p.a, p.statement);
+  [y, z, id, message] = done (p.v, p.a, p.statement);
   why = "";
   if (any (prints (p) != before))
     why = "an input was written to";
@@ -83,7 +82,7 @@ function [why, p] = tried (p, world)
         why = of_study (y);
       otherwise
         try
-          [p.want, p.at] = fuzz_result (p.name, p.a, p.options);
+          [p.want, p.at, p.older] = fuzz_result (p.name, p.a, p.options);
         catch err
           why = sprintf ("the reference failed: %s", err.message);
         end_try_catch
@@ -94,7 +93,16 @@ function [why, p] = tried (p, world)
             if (! ischar (p.at))
               y = y(:)(p.at);
             endif
+            if (isfield (p.options, "Every"))
+              p.want = reshape (p.want, p.size);
+            endif
             [~, why] = same_bits (y, p.want);
+          endif
+          if (isempty (why) && p.nout == 2)
+            [~, why] = same_bits (z, p.older);
+            if (! isempty (why))
+              why = ["the older level: " why];
+            endif
           endif
         endif
     endswitch
@@ -102,8 +110,8 @@ function [why, p] = tried (p, world)
 endfunction
 
 ## The call in a scope of its own, which holds nothing else.
-function [y, id, message] = done (v, a, statement)
-  y = "no result";
+function [y, z, id, message] = done (v, a, statement)
+  y = z = "no result";
   id = message = "";
   try
     eval (statement);

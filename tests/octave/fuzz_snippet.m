@@ -54,6 +54,14 @@ function fuzz_snippet (p, folder, why)
       sprintf("off = (typecast (got, \"%s\") != typecast (want(:), \"%s\")) & ! (isnan (got) & isnan (want(:)));", ...
               word, word)
       "if (any (off)), error (\"%d elements are wrong, the first at %d\", nnz (off), find (off, 1)), endif"};
+    if (p.nout == 2)
+      [code, data] = literal (p.older, "older", data);
+      lines{end+1} = sprintf ("older = %s;", code);
+      lines(end+1:end+2) = {
+        sprintf("off = ! isequal (size (z), size (older)) || any (typecast (z(:), \"%s\") != typecast (older(:), \"%s\") ...", ...
+                word, word)
+        "  & ! (isnan (z(:)) & isnan (older(:)))); if (off), error (\"the older level is wrong\"), endif"};
+    endif
   endif
   if (! isempty (fieldnames (data)))
     file = fullfile (folder, "call.mat");
