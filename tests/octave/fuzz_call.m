@@ -7,7 +7,7 @@
 ## the expressions (over v) that make the inputs; same, whether the second input is
 ## the first one's variable; statement, which calls the function with these inputs,
 ## a@{1@}, a@{2@} .., and leaves its result in y; nout, how many outputs it asks for;
-## env, the names and values of environment variables; settings, what these say to
+## env, the names and values of environment variables; home, the backend for what is held; settings, what these say to
 ## @code{fuzz_identifier}; wipe, what is cleared before; kind, a word for the count.
 ## @end deftypefn
 
@@ -18,6 +18,9 @@ function c = fuzz_call (seed, number, attempt, world)
   c.inputs = {};
   ## For the options: how many filters a sweep has, whether it may have more levels, whether sweeps were counted.
   [c.filters, c.several, c.counted] = deal (1, false, false);
+  ## Whether arrays are DeviceArrays.
+  c.held = chance (0.1);
+  c.home = world.backend;
   r = rand ();
   if (r < 0.42)
     c = stencil (c, world);
@@ -80,7 +83,7 @@ function c = stencil (c, world)
     c.same = true;
     c.filters = 1;
   endif
-  c = levels (c, values);
+  c = hold (levels (c, values));
   c = options (c, values, world);
 endfunction
 
@@ -95,6 +98,7 @@ function c = derivative (c, world)
     c.inputs{end+1} = pick ({"1", "0.5", "2", "0.1", "pi", "1/3", "single (0.1)", "int8 (3)", "uint64 (7)", "1e-3", ...
                              "4", "2:2"});
   endif
+  c = hold (c);
   c = options (c, values, world);
 endfunction
 
@@ -142,7 +146,7 @@ function c = convolution (c, world)
     c.inputs{end+1} = pick ({value_for(c, "Boundary", values, world), value_for(c, "Shape", values, world), ...
                              text("corr"), text("conv"), text("conv")});
   endwhile
-  c = levels (c, values);
+  c = hold (levels (c, values));
   c = options (c, values, world);
 endfunction
 
@@ -204,7 +208,7 @@ function c = levels (c, values)
   type = class (x);
   pairs = {};
   if (chance (0.6))
-    pairs(end+1,:) = {"Previous", array_like(first, type)};
+    pairs(end+1,:) = {"Previous", array_like(first, c.held)};
     pairs(end+1,:) = {"Weight", pick({"-1", "-1", "-1", "1", "0", "-0", "0.5", "-0.25", "2", "0.1", "-1/3", "true", ...
                                       "int8 (-1)", "single (0.1)", "Inf", "NaN", "1e-300", "1:1"})};
     if (chance (0.08))
@@ -217,7 +221,7 @@ function c = levels (c, values)
   if (chance (0.45))
     value = pick ({"0", "-0", "1", "-3", "0.1", "true", "int8 (-3)", "single (0.1)", "Inf", "2 ^ -30"});
     if (chance (0.6))
-      value = array_like (first, type);
+      value = array_like (first, c.held);
     endif
     pairs(end+1,:) = {"Source", value};
   endif
@@ -237,6 +241,16 @@ function c = levels (c, values)
   endfor
 endfunction
 
+## The samples as a DeviceArray, if there can be one of them.
+function c = hold (c)
+  if (c.held && ! c.same)
+    v = c.v;
+    if (isfloat (eval (c.inputs{1})))
+      c.inputs{1} = ["DeviceArray (" c.inputs{1} ")"];
+    endif
+  endif
+endfunction
+
 function value = ifelse (condition, value, other)
   if (! condition)
     value = other;
@@ -244,11 +258,14 @@ function value = ifelse (condition, value, other)
 endfunction
 
 ## An array of the samples' class and size, which may be the samples themselves; or nearly so.
-function code = array_like (first, type)
-  code = pick ({"v.p", "v.p", "v.q", "v.p(:,:,:,:,:,:,:)", ["(" first ")"], sprintf("reshape ((%s)(end:-1:1), size (%s))", first, first)});
+function code = array_like (first, held)
+  code = pick ({"v.p", "v.p", "v.q", "v.p(:,:,:,:,:,:,:)", ["(" first ")"], sprintf("reshape (flipud (vec (%s)), size (%s))", first, first)});
+  if (xor (held, chance (0.03)))
+    code = ["DeviceArray (" code ")"];
+  endif
   if (chance (0.08))
     code = pick ({"1:3", "v.p(end:-1:1)", "v.p(:)", "single (v.p)", "double (v.p)", "int8 (v.p)", "v.p > 0", "{v.p}", "sparse (double (v.p(:,:)))", ...
-                  "complex (v.p)", "[]", "v.p([])", "num2cell (v.p(:))", "'a'", "[v.p(:); 1]"});
+                  "complex (v.p)", "[]", "v.p([])", "num2cell (v.p(:))", "'a'", "[v.p(:); 1]", "DeviceArray (1:3)"});
   endif
 endfunction
 
@@ -713,7 +730,8 @@ function code = statement (c)
   words = cell (1, n);
   for i = 1:n
     words{i} = sprintf ("a{%d}", i);
-    if (chance (0.35))
+    ## A DeviceArray is made before, where the environment makes sense.
+    if (chance (0.35) && isempty (strfind (c.inputs{i}, "DeviceArray")))
       words{i} = c.inputs{i};
     endif
   endfor

@@ -41,6 +41,10 @@ function [id, o] = fuzz_identifier (name, a, nout, env, world)
   if (numel (a) < fewest || mod (numel (a) - inputs, 2) != 0)
     return;
   endif
+  held = false;
+  if (! strcmp (name, "ConstantMemoryStudy_CUDA"))
+    [a{1}, held] = fuzz_gathered (a{1});
+  endif
   for i = inputs+1:2:numel (a)
     if (! is_text (a{i}))
       return;
@@ -104,7 +108,7 @@ function [id, o] = fuzz_identifier (name, a, nout, env, world)
   if (isfield (o, "Boundary") && iscell (o.Boundary) && ! sides_suit (o.Boundary, rank, each * filters))
     return;
   endif
-  if ((filters > 1 || levels) && (isfield (o, "Shape") && ! strcmpi (o.Shape, "same") || ! levels_suit (a{1}, o)))
+  if ((filters > 1 || levels) && (isfield (o, "Shape") && ! strcmpi (o.Shape, "same") || ! levels_suit (a{1}, held, o)))
     return;
   endif
   if (isfield (o, "Shape") && ! strcmpi (o.Shape, "same"))
@@ -116,6 +120,18 @@ function [id, o] = fuzz_identifier (name, a, nout, env, world)
     if (sweeps > 1 || sweeps == 1 && isfield (o, "Dim") && double (o.Dim) > 64)
       return;
     endif
+  endif
+
+  if (held)
+    ## It is computed on where it lies, and an option may say the same.
+    at = world.devices > 0 && ! strcmp (world.backend, "cpu");
+    elsewhere = isfield (o, "Device") && double (o.Device) != double (at) ...
+                || isfield (o, "Backend") && strcmpi (o.Backend, {"cuda", "cpu"}{1 + at});
+    if (elsewhere || env.bad)
+      return;
+    endif
+    id = "";
+    return;
   endif
 
   id = "";
@@ -207,7 +223,7 @@ endfunction
 
 function id = derivative_inputs (f, h = 1)
   id = "";
-  if (! is_real (f, "float") || ! isnumeric (h) || issparse (h) || ! isreal (h))
+  if (! is_real (f, "float") || isa (h, "DeviceArray") || ! isnumeric (h) || issparse (h) || ! isreal (h))
     id = "dataType";
   elseif (numel (h) != 1 || ! (h > 0 && h < Inf))
     id = "spacing";
@@ -241,7 +257,7 @@ function id = convolution_inputs (n, f)
 endfunction
 
 ## Whether the options of more time levels than one go with each other and with what is swept.
-function yes = levels_suit (x, o)
+function yes = levels_suit (x, held, o)
   yes = false;
   given = isfield (o, {"Previous", "Weight", "Source", "Every"});
   sweeps = 1;
@@ -249,16 +265,17 @@ function yes = levels_suit (x, o)
     sweeps = double (o.Iterations);
   endif
   if (any (given) && ! isfloat (x) || given(1) != given(2) || given(4) && mod (sweeps, double (o.Every)) != 0 ...
-      || given(1) && ! is_like (o.Previous, x) ...
-      || given(3) && isempty (number (o.Source)) && ! is_like (o.Source, x))
+      || given(1) && ! is_like (o.Previous, x, held) ...
+      || given(3) && isempty (number (o.Source)) && ! is_like (o.Source, x, held))
     return;
   endif
   yes = true;
 endfunction
 
-## Whether it is an array of the class and the size of another.
-function yes = is_like (value, x)
-  yes = is_real (value, class (x)) && isequal (size (value), size (x));
+## Whether it is an array of the class and the size of another, in the same place.
+function yes = is_like (value, x, held)
+  [value, is_held] = fuzz_gathered (value);
+  yes = is_held == held && is_real (value, class (x)) && isequal (size (value), size (x));
 endfunction
 
 function yes = suits (option, value)
@@ -283,7 +300,8 @@ function yes = suits (option, value)
       yes = ! isempty (number (value));
     case "Dim"
       yes = whole (value, 1, 2 ^ 32 - 1);
-      if (isnumeric (value) && ! issparse (value) && isreal (value) && isvector (value) && numel (value) > 1)
+      if (! isa (value, "DeviceArray") && isnumeric (value) && ! issparse (value) && isreal (value) ...
+          && isvector (value) && numel (value) > 1)
         yes = numel (value) <= 64 && all (arrayfun (@(d) whole (d, 1, 2 ^ 32 - 1), value));
       endif
     case {"Device", "Every"}
@@ -340,7 +358,7 @@ endfunction
 
 ## A real, full scalar of any numeric class, or a logical one, as a double; [] for anything else.
 function value = number (value)
-  if ((isnumeric (value) || islogical (value)) && ! issparse (value) && isreal (value) && numel (value) == 1)
+  if (! isa (value, "DeviceArray") && (isnumeric (value) || islogical (value)) && ! issparse (value) && isreal (value) && numel (value) == 1)
     value = double (value);
   else
     value = [];

@@ -8,6 +8,10 @@
 
 function p = fuzz_plan (seed, number, world)
   attempt = 0;
+  ## Inputs are made, and looked at, in an environment that makes sense.
+  for variable = {"STENCIL_BACKEND", "STENCIL_THREADS", "STENCIL_DEVICE_BYTES"; world.backend, "", ""}
+    setenv (variable{:});
+  endfor
   do
     p = fuzz_call (seed, number, attempt++, world);
     p.a = evaluated (p.v, p.inputs);
@@ -18,7 +22,7 @@ function p = fuzz_plan (seed, number, world)
     p.size = [];
     work = 0;
     if (numel (p.a) > 0)
-      p.size = size (p.a{1});
+      p.size = size (fuzz_gathered (p.a{1}));
       if (isempty (p.id) && isfield (p.options, "Shape"))
         p.size = shaped (p);
       endif
@@ -31,8 +35,9 @@ function p = fuzz_plan (seed, number, world)
           taps = sum (cellfun (@numel, p.a{2}(:)));
         endif
         sweeps = double (p.options.Iterations);
-        work = numel (p.a{1}) * taps * sweeps;
-        if (isempty (p.id) && in_parts (p) && (sweeps > 200 || prod (p.size) > 1e6) && numel (p.a{1}) > 0)
+        elements = numel (fuzz_gathered (p.a{1}));
+        work = elements * taps * sweeps;
+        if (isempty (p.id) && in_parts (p) && (sweeps > 200 || prod (p.size) > 1e6) && elements > 0)
           ## Each is a call of its own to the reference, and states take memory.
           work = Inf;
         endif
@@ -43,6 +48,7 @@ function p = fuzz_plan (seed, number, world)
     endif
   until (! isempty (p.id) || work < 2e8)
 
+  held = numel (p.a) > 0 && isa (p.a{1}, "DeviceArray");
   short = lower (strtok (strrep (p.name, "ConstantMemory", ""), "_"));
   if (! isempty (p.id))
     p.kind = [short "__" p.id];
@@ -54,6 +60,9 @@ function p = fuzz_plan (seed, number, world)
     p.kind = [short "__sweeps"];
   else
     p.kind = [short "__good"];
+  endif
+  if (held && isempty (p.id))
+    p.kind = [p.kind "_held"];
   endif
 endfunction
 
@@ -79,7 +88,7 @@ endfunction
 
 ## The size of the result with a Shape.
 function dims = shaped (p)
-  dims = size (p.a{1});
+  dims = size (fuzz_gathered (p.a{1}));
   o = p.options;
   if (strcmpi (o.Shape, "same") || isfield (o, "Iterations") && o.Iterations == 0)
     return;

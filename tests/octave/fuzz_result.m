@@ -15,6 +15,12 @@
 function [want, at, older] = fuzz_result (name, a, o)
   at = ":";
   older = [];
+  a{1} = fuzz_gathered (a{1});
+  for field = {"Previous", "Source"}
+    if (isfield (o, field{1}))
+      o.(field{1}) = fuzz_gathered (o.(field{1}));
+    endif
+  endfor
   if (numel (a) > 1 && iscell (a{2}) || any (isfield (o, {"Previous", "Source", "Every"})))
     [want, older] = in_parts (name, a, o);
     return;
