@@ -179,6 +179,11 @@ endfunction
 
 ## Several filters a sweep, of which the one that is there is the first, or the last.
 function c = list (c, others)
+  if (chance (0.1))
+    ## Too few, too many, and nearly so.
+    c.inputs{2} = sprintf (pick ({"{(%s)}", "{(%s)}", "repmat ({(%s)}, 1, 65)", "repmat ({(%s)}, 5, 13)", "repmat ({(%s)}, 2, 1)"}), c.inputs{2});
+    return;
+  endif
   others = others(ceil (rand (1, pick ({1, 1, 1, 2, 2, 3})) * numel (others)));
   entries = ["(" c.inputs{2} ")"];
   for i = 1:numel (others)
@@ -199,7 +204,7 @@ endfunction
 function c = levels (c, values)
   first = c.inputs{1};
   whole = ! isempty (regexp (first, "^(u?int|0.5 <)"));
-  if (! chance (0.3 - 0.27 * whole))
+  if (! chance (0.3 - 0.15 * whole))
     return;
   endif
   c.several = true;
@@ -310,7 +315,7 @@ function value = sides (c, boundary)
                    "{{}, 1}", "{\"\", 1}", "{1, [1 2]}", "num2cell (ones (2, 2))", "num2cell (1:65)"});
     return;
   endif
-  count = ndims (c.v.x) + (chance (0.05) && chance (0.5));
+  count = ndims (c.v.x) + chance (0.04);
   if (! strcmp (c.name, "ConvolutionConstantMemory_CUDA"))
     count = c.filters;
     if (! (c.several || count > 1) || chance (0.4))
@@ -353,7 +358,7 @@ function value = value_for (c, option, values, world)
       endif
     case "Dim"
       if (c.filters > 1 && chance (0.9))
-        dims = ceil (3.3 * rand (1, c.filters + (chance (0.05) && chance (0.5))));
+        dims = ceil (3.3 * rand (1, c.filters + chance (0.05)));
         value = sprintf (pick ({"%s", "%s", "uint8 (%s)", "single (%s)", "%s.'", "%s + 0.5 * (1 > 2)"}), mat2str (dims));
         if (chance (0.03))
           value = sprintf (pick ({"%s > 0", "%s / 2", "-%s", "num2cell (%s)", "[%s, 1]", "sparse (%s)", "complex (%s)", ...
@@ -687,8 +692,8 @@ function c = spoilt (c)
                                                              "ones (3, 3, 3)", "{1}", "{1, 1}", "ones (9, 3, 3)", "int8 (1)", c.inputs{2}});
         endfor
         c.inputs{2} = ["{(" strjoin(entries, "), (") ")}"];
-        if (chance (0.05))
-          c.inputs{2} = pick ({"num2cell (ones (1, 64))", "num2cell (ones (1, 65))", "{}", "cell (1, 3)", "{1}", "{1; 1}"});
+        if (chance (0.25))
+          c.inputs{2} = pick ({"num2cell (ones (1, 64))", "num2cell (ones (1, 65))", "{}", "cell (1, 3)", "{1}", "{[1 2 1]}", "{1; 1}"});
         endif
       endif
     case "level"
