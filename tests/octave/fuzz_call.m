@@ -213,10 +213,13 @@ function c = levels (c, values)
   type = class (x);
   pairs = {};
   if (chance (0.6))
-    pairs(end+1,:) = {"Previous", array_like(first, c.held)};
+    pairs(end+1,:) = {"Previous", array_like(first, isfloat (x), c.held)};
     pairs(end+1,:) = {"Weight", pick({"-1", "-1", "-1", "1", "0", "-0", "0.5", "-0.25", "2", "0.1", "-1/3", "true", ...
                                       "int8 (-1)", "single (0.1)", "Inf", "NaN", "1e-300", "1:1"})};
-    if (chance (0.08))
+    if (chance (0.05))
+      pairs{2,2} = pick ({"1:2", "1i", "[]", "{1}", "\"1\"", "sparse (1)"});
+    endif
+    if (chance (0.12))
       pairs(1 + chance (0.5),:) = [];
     endif
     if (chance (0.6))
@@ -226,7 +229,7 @@ function c = levels (c, values)
   if (chance (0.45))
     value = pick ({"0", "-0", "1", "-3", "0.1", "true", "int8 (-3)", "single (0.1)", "Inf", "2 ^ -30"});
     if (chance (0.6))
-      value = array_like (first, c.held);
+      value = array_like (first, isfloat (x), c.held);
     endif
     pairs(end+1,:) = {"Source", value};
   endif
@@ -263,9 +266,9 @@ function value = ifelse (condition, value, other)
 endfunction
 
 ## An array of the samples' class and size, which may be the samples themselves; or nearly so.
-function code = array_like (first, held)
+function code = array_like (first, real, held)
   code = pick ({"v.p", "v.p", "v.q", "v.p(:,:,:,:,:,:,:)", ["(" first ")"], sprintf("reshape (flipud (vec (%s)), size (%s))", first, first)});
-  if (xor (held, chance (0.03)))
+  if (xor (held, chance (0.03)) && real)
     code = ["DeviceArray (" code ")"];
   endif
   if (chance (0.08))
