@@ -102,14 +102,15 @@ fn several<'a>(
 
 /// The filter, or those of a list.
 fn filters(kernel: &Argument, dims: &[usize]) -> Result<Vec<Taps>, Error> {
-    let one = |name: &str, array: &Argument| taps(name, inputs::doubles(name, array)?, array, dims);
-    match kernel.cells() {
+    let named: Vec<(String, &Argument)> = match kernel.cells() {
         Some(cells) if cells.len() > 1 => {
-            let named = cells.iter().enumerate();
-            named.map(|(i, cell)| one(&format!("kernelArray{{{}}}", i + 1), cell)).collect()
+            cells.iter().enumerate().map(|(i, cell)| (format!("kernelArray{{{}}}", i + 1), cell)).collect()
         }
-        _ => Ok(vec![one("kernelArray", kernel)?]),
-    }
+        _ => vec![("kernelArray".into(), kernel)],
+    };
+    // The class of each before the shape of any.
+    let values = named.iter().map(|(name, array)| inputs::doubles(name, array)).collect::<Result<Vec<_>, _>>()?;
+    named.iter().zip(values).map(|((name, array), values)| taps(name, values, array, dims)).collect()
 }
 
 /// The outputs along dimension `dim` of an array of these dimensions, as those of a box; and along which of the box's

@@ -67,7 +67,7 @@ impl Sweeps {
     /// `option`.
     pub(super) fn ends_of(&self, filters: usize) -> Result<Vec<Ends<f64>>, Error> {
         match &self.boundary {
-            Around::Each(each) if self.dims.is_some() && each.len() == filters => {
+            Around::Each(each) if self.dims.is_some() && filters > 1 && each.len() == filters => {
                 each.iter().map(|around| around.ends(OF_PAIR)).collect()
             }
             one => {

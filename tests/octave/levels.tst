@@ -138,6 +138,9 @@
 %! for F = {{}, {1}, {1, 'a'}, {1, {1}}, {1, int8(1)}}
 %!   fails ("ConvolutionConstantMemory_CUDA", "dataType", {X, F{1}});
 %! endfor
+%! ## The class of each is looked at before the size of any.
+%! fails ("StencilConstantMemory_CUDA", "dataType", {x, {[], 'a'}});
+%! fails ("StencilConstantMemory_CUDA", "option", {x, 1, "Dim", 1, "Source", 1, "Boundary", {0}});
 %! text = fails ("StencilConstantMemory_CUDA", "kernelLength", {x, {k1, [], k2}});
 %! assert (! isempty (strfind (text, "kernelArray{2}")), text);
 %! text = fails ("StencilConstantMemory_CUDA", "kernelShape", {x, {k1, k2, ones(3)}});
