@@ -234,6 +234,7 @@ fn main() {
                         Boundary::Constant(value) => Boundary::Constant(value as f32),
                         Boundary::Replicate => Boundary::Replicate,
                         Boundary::Symmetric => Boundary::Symmetric,
+                        Boundary::Mirror => Boundary::Mirror,
                         Boundary::Circular => Boundary::Circular,
                     };
                     measure::<f32>(&engine, level, case, of_single, quick);

@@ -249,6 +249,36 @@ extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_binary(TwoToOne
     store<Numbers, REAL, WIDTH>(own[0], job.to, first, job.count);
 }
 
+// A step of two time levels, in the place of the older one. A source that is nowhere is the scalar.
+struct Advance {
+    const REAL* step;
+    const REAL* source;
+    REAL* older;
+    u64 count;
+    double weight;
+    double scalar;
+    u32 with_source;  // whether there is one
+    u32 backwards;
+};
+
+extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_advance(Advance job) {
+    const u64 first = first_of(THREADS * OWN, job.backwards);
+    REAL step[OWN];
+    REAL older[OWN];
+    load<Numbers, REAL, WIDTH>(step, job.step, first, job.count);
+    load<Numbers, REAL, WIDTH>(older, job.older, first, job.count);
+    REAL source[OWN];
+    if (job.source) {
+        load<Numbers, REAL, WIDTH>(source, job.source, first, job.count);
+    } else {
+        each(source, [&](REAL) { return REAL(job.scalar); });
+    }
+    const REAL weight = REAL(job.weight);
+    both(older, step, [&](REAL x, REAL y) { return Math::fused(weight, x, y); });
+    if (job.with_source) both(older, source, [](REAL x, REAL y) { return Math::plus(x, y); });
+    store<Numbers, REAL, WIDTH>(older, job.older, first, job.count);
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_fill(Scalar job) {
     const u64 first = (u64)blockIdx.x * (THREADS * OWN);
     REAL own[OWN];

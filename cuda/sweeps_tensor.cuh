@@ -26,19 +26,12 @@
 // ends of lines, where the boundary counts, are computed like that in the first place.
 #pragma once
 
+#include "boundary.cuh"
 #include "tensor.cuh"
 
 namespace {
 
 constexpr int LANES = 32;
-
-// What is outside a line, at -1 - i and at length + i, in every sweep.
-enum Boundary {
-    CONSTANT = 0,   // the value
-    REPLICATE = 1,  // the line's first and last point
-    SYMMETRIC = 2,  // the points i and length - 1 - i: the line mirrored, its end included
-    CIRCULAR = 3,   // the points length - 1 - i and i
-};
 
 // The lines that one launch sweeps. The host guarantees length >= LEAST_LENGTH and, with the groups of four outputs of a
 // line that lie MARGIN or more from both ends, (rows - 1) * row_steps < groups <= rows * row_steps.
@@ -47,8 +40,7 @@ struct Lines {
     double* output;    // another array
     long long length;  // of each line; they lie one behind the other
     long long lines;
-    double value;  // what is outside, where the boundary is constant
-    int boundary;
+    Ends ends;               // what stands beyond those of a line, in every sweep
     unsigned int near_zero;  // samples whose magnitude less 1 is less than this are too near to zero
     int rows;                // that a line falls into
     int row_steps;           // the outputs of each row but the last, by four
@@ -250,7 +242,7 @@ struct Pipeline {
         double* const output = lines.output + line * lines.length;
         double* now = memory().ring + RADIUS;
         double* next = now + ROOM + 2 * RADIUS;
-        const bool circular = lines.boundary == CIRCULAR;
+        const bool circular = lines.ends.circular();
 #pragma unroll 1
         while (from < to) {
             const long long end = to - from > ROOM - 2 * REACH ? from + (ROOM - 2 * REACH) : to;
@@ -266,10 +258,14 @@ struct Pipeline {
                 __syncwarp();
 #pragma unroll 1
                 for (int i = lane; i < RADIUS; i += LANES) {
-                    const int inner = lines.boundary == SYMMETRIC ? i : 0;
-                    const bool constant = lines.boundary == CONSTANT;
-                    if (at_begin) now[-1 - i] = constant ? lines.value : now[inner];
-                    if (at_end) now[count + i] = constant ? lines.value : now[count - 1 - inner];
+                    // The constant, or a point so far inwards from the end.
+                    const auto outside = [&](int end, int last, int inwards) {
+                        const unsigned int boundary = lines.ends.boundary[end];
+                        const int away = boundary == REPLICATE ? 0 : boundary == SYMMETRIC ? i : i + 1;
+                        return boundary == CONSTANT ? lines.ends.value[end] : now[last + inwards * away];
+                    };
+                    if (at_begin) now[-1 - i] = outside(0, 0, 1);
+                    if (at_end) now[count + i] = outside(1, count - 1, -1);
                 }
                 __syncwarp();
 #pragma unroll 1

@@ -25,6 +25,10 @@ constexpr bool DOUBLE = sizeof(REAL) == 8;
 constexpr int ROWS = LARGE_PATCH ? 5 : 3;
 constexpr int COLUMNS = DOUBLE && !LARGE_PATCH ? 3 : 4;
 constexpr int THREADS = LARGE_PATCH || (DOUBLE && SIZED == 7) ? 256 : 512;
+// What is told to the compiler: it would take fewer registers than are good for it where it were not told that one block
+// is enough, and more than `tiles.rs` counts with where it were told of no more threads.
+constexpr int BOUND = SIZED == 0 ? (DOUBLE ? 768 : 1024) : THREADS;
+constexpr int FEWEST_BLOCKS = LARGE_PATCH ? 0 : 1;
 }  // namespace
 
 // The filter, in column-major order.
@@ -150,7 +154,7 @@ struct Filter {
 };
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(THREADS) sweeps_tiles(Launch launch) {
+extern "C" __global__ void __launch_bounds__(BOUND, FEWEST_BLOCKS) sweeps_tiles(Launch launch) {
     DYNAMIC_SHARED(REAL, shared);
     tiles::sweep_tile<REAL, ROWS, COLUMNS>(launch, shared, Filter(launch));
 }

@@ -10,28 +10,35 @@
 // have an odd number of rows: lanes read shared memory at odd distances, without conflicts, where the host chooses the
 // pitch accordingly.
 //
-// At the image's own edges every sweep is true. For the constant boundary there are ghost cells around the region,
-// which nobody writes. For those that repeat samples (replicate, symmetric) a thread reads the cells that stand for the
-// ghost cells: only blocks at an edge do so, in a path of their own. For one that goes around, the region is loaded as
-// if the image went on, and nothing has an edge.
+// At the image's own edges every sweep is true. For constants there are ghost cells around the region, which nobody
+// writes. At sides that repeat samples (replicate, symmetric, mirror) a thread reads the cells that stand for the ghost
+// cells: only blocks at such an edge do so, in a path of their own, in which the other sides keep their ghost cells.
+// Along a dimension that goes round, the region is loaded as if the image went on, and nothing has an edge.
 #pragma once
 
+#include "boundary.cuh"
 #include "chip.cuh"
 
 namespace tiles {
 
-// What stands outside.
-enum Boundary { CONSTANT, REPLICATE, SYMMETRIC, CIRCULAR };
+// A place `at` beyond an end of the image stands for the place first + turns * at of the region.
+struct Repeated {
+    int first;
+    int turns;  // 1 for itself, as for a constant; 0 for always the same place; -1 for a mirror
+};
 
 // One launch. Its blocks are (page, tile across, tile down), the last counting fastest.
 template <typename T>
 struct Launch {
     const T* input;
     T* output;
-    double value;  // of the constant boundary
-    int rows;      // of an image, which lie next to each other
+    Ends of_rows;  // what stands beyond them
+    Ends of_columns;
+    Repeated repeated_rows[2];  // the lower end first
+    Repeated repeated_columns[2];
+    int rows;  // of an image, which lie next to each other
     int columns;
-    int region_rows;  // that a block holds: no more than the image's, but for CIRCULAR
+    int region_rows;  // that a block holds: no more than the image's, unless they go round
     int region_columns;
     int tiles_down;  // of an image
     int tiles_across;
@@ -40,7 +47,6 @@ struct Launch {
     int pitch;   // between columns of a buffer
     int buffer;  // elements of one
     int sweeps;
-    int boundary;
     int height;  // of the filter
     int width;
     unsigned int tiles_turn;    // 2^32 / tiles_down, rounded up
@@ -59,10 +65,11 @@ struct Span {
     int first;  // the sample of its first place
     int from;   // the places it writes: from here on
     int to;     // and up to here
-    bool low;   // whether its first sample is the image's
-    bool high;  // and its last
+    bool low;   // whether its first sample is the image's, and what stands before it are samples again
+    bool high;  // the same of its last
 
-    __device__ __forceinline__ Span(int tile, int tiles, int count, int held, int reach, bool circular) {
+    __device__ __forceinline__ Span(int tile, int tiles, int count, int held, int reach, bool circular,
+                                    const Repeated (&repeated)[2]) {
         const int step = held - 2 * reach;
         if (circular) {
             first = tile * step - reach;
@@ -73,15 +80,19 @@ struct Span {
             first = tile * step < count - held ? tile * step : count - held;
             from = tile == 0 ? 0 : tile * step + reach - first;
             to = tile == tiles - 1 ? held : (tile + 1) * step + reach - first;
-            low = first == 0;
-            high = first + held == count;
+            low = first == 0 && repeated[0].turns != 1;
+            high = first + held == count && repeated[1].turns != 1;
         }
     }
 
+    // Whether there are places that stand for others.
+    __device__ __forceinline__ bool repeats() const { return low || high; }
+
     // Which place of the region stands for one that may be beyond the image.
-    __device__ __forceinline__ int standing_for(int at, int held, int radius, bool mirror) const {
-        const int before = mirror ? -1 - at : 0;
-        const int behind = mirror ? 2 * held - 1 - at : held - 1;
+    __device__ __forceinline__ int standing_for(int at, int held, int radius, const Repeated (&repeated)[2]) const {
+        // (Constants, which turn nothing, are no such end. Products would take more registers.)
+        const int before = repeated[0].turns != 0 ? repeated[0].first - at : repeated[0].first;
+        const int behind = repeated[1].turns != 0 ? repeated[1].first - at : repeated[1].first;
         at = low && at < 0 ? before : high && at >= held ? behind : at;
         // What lies farther out counts for no output.
         return at < -radius ? -radius : at;
@@ -123,13 +134,11 @@ __device__ __forceinline__ void sweep_region(const Launch<T>& launch, const Span
     const int held_rows = launch.region_rows;
     const int held_columns = launch.region_columns;
     const int pitch = launch.pitch;
-    const bool circular = launch.boundary == CIRCULAR;
-    const bool mirror = launch.boundary == SYMMETRIC;
     const int patch_across = quotient((int)threadIdx.x, launch.patches_down, launch.patches_turn);
     const int row = ((int)threadIdx.x - patch_across * launch.patches_down) * ROWS;
     const int column = patch_across * COLUMNS;
     const bool has_patch = patch_across < launch.patches_across;
-    // A patch at the last row or column may reach out of the region: there it holds the constant, as ghost cells do.
+    // A patch at the last row or column may reach out of the region: there it holds constants, as ghost cells do.
     const bool whole = row + ROWS <= held_rows && column + COLUMNS <= held_columns;
     T patch[COLUMNS][ROWS];
     const auto reach_out = [&] {
@@ -140,7 +149,16 @@ __device__ __forceinline__ void sweep_region(const Launch<T>& launch, const Span
             for (int j = 0; j < COLUMNS; ++j) {
 #pragma unroll
                 for (int i = 0; i < ROWS; ++i) {
-                    if (i >= rows || j >= columns) patch[j][i] = T(launch.value);
+                    if (i >= rows) patch[j][i] = T(launch.of_rows.value[1]);
+                }
+            }
+            if (columns < COLUMNS) {
+#pragma unroll
+                for (int j = 0; j < COLUMNS; ++j) {
+#pragma unroll
+                    for (int i = 0; i < ROWS; ++i) {
+                        if (j >= columns) patch[j][i] = T(launch.of_columns.value[1]);
+                    }
                 }
             }
         }
@@ -148,8 +166,8 @@ __device__ __forceinline__ void sweep_region(const Launch<T>& launch, const Span
 
     int row_of[ROWS];
     int column_of[COLUMNS];
-    samples_of(row_of, row, held_rows, down.first, launch.rows, circular);
-    samples_of(column_of, column, held_columns, across.first, launch.columns, circular);
+    samples_of(row_of, row, held_rows, down.first, launch.rows, launch.of_rows.circular());
+    samples_of(column_of, column, held_columns, across.first, launch.columns, launch.of_columns.circular());
     const T* const image = launch.input + page;
 #pragma unroll
     for (int j = 0; j < COLUMNS; ++j) {
@@ -161,33 +179,34 @@ __device__ __forceinline__ void sweep_region(const Launch<T>& launch, const Span
     // Two buffers, each with room for ghost cells around the region.
     T* current = shared + above + aside * pitch;
     T* next = current + launch.buffer;
-    if (launch.boundary == CONSTANT) {
-        // At all sides: those that are inside the image are spoilt anyway.
-        const T value = T(launch.value);
-        const auto fill = [&](int place) {
-            current[place] = value;
-            next[place] = value;
+    const auto constant = [](const Ends& ends) { return ends.boundary[0] == CONSTANT || ends.boundary[1] == CONSTANT; };
+    if (constant(launch.of_rows) || constant(launch.of_columns)) {
+        // At all sides: those that are inside the image are spoilt anyway, and those that repeat samples are not read.
+        const auto fill = [&](int place, double value) {
+            current[place] = T(value);
+            next[place] = T(value);
         };
 #pragma unroll 1
-        for (int at = (int)threadIdx.x - aside; at < held_columns + aside; at += (int)blockDim.x) {
+        for (int at = (int)threadIdx.x; at < held_columns; at += (int)blockDim.x) {
 #pragma unroll 1
             for (int i = 0; i < above; ++i) {
-                fill(at * pitch - 1 - i);
-                fill(at * pitch + held_rows + i);
+                fill(at * pitch - 1 - i, launch.of_rows.value[0]);
+                fill(at * pitch + held_rows + i, launch.of_rows.value[1]);
             }
         }
+        // Where two sides meet, the columns' constant counts; where they repeat samples, the column that is repeated.
 #pragma unroll 1
-        for (int at = (int)threadIdx.x; at < held_rows; at += (int)blockDim.x) {
+        for (int at = (int)threadIdx.x - above; at < held_rows + above; at += (int)blockDim.x) {
 #pragma unroll 1
             for (int j = 0; j < aside; ++j) {
-                fill(at - (1 + j) * pitch);
-                fill(at + (held_columns + j) * pitch);
+                fill(at - (1 + j) * pitch, launch.of_columns.value[0]);
+                fill(at + (held_columns + j) * pitch, launch.of_columns.value[1]);
             }
         }
         // A patch that reaches out of the region writes there, too.
         __syncthreads();
     }
-    // Outside of the region a patch's outputs are the constant, which is there already.
+    // Outside of the region a patch's outputs are the constants, which are there already.
     const int own = column * pitch + row;
     const auto keep = [&](T* buffer) {
         reach_out();
@@ -202,11 +221,11 @@ __device__ __forceinline__ void sweep_region(const Launch<T>& launch, const Span
     // The window of a patch: where its rows and columns are in a buffer, counted from its first.
     const auto row_at = [&](int k) {
         const int at = row + k - above;
-        return MAPPED ? down.standing_for(at, held_rows, above, mirror) : at;
+        return MAPPED ? down.standing_for(at, held_rows, above, launch.repeated_rows) : at;
     };
     const auto column_at = [&](int m) {
         const int at = column + m - aside;
-        return (MAPPED ? across.standing_for(at, held_columns, aside, mirror) : at) * pitch;
+        return (MAPPED ? across.standing_for(at, held_columns, aside, launch.repeated_columns) : at) * pitch;
     };
     const typename Filter::template Window<ROWS, COLUMNS, MAPPED> window(row_at, column_at);
 
@@ -239,7 +258,6 @@ __device__ __forceinline__ void sweep_region(const Launch<T>& launch, const Span
 
 template <typename T, int ROWS, int COLUMNS, class Filter>
 __device__ __forceinline__ void sweep_tile(const Launch<T>& launch, T* shared, const Filter& filter) {
-    const bool circular = launch.boundary == CIRCULAR;
     const unsigned int tiles = (unsigned int)(launch.tiles_down * launch.tiles_across);
     const unsigned int number = blockIdx.x / tiles;
     const int tile = (int)(blockIdx.x - number * tiles);
@@ -247,11 +265,10 @@ __device__ __forceinline__ void sweep_tile(const Launch<T>& launch, T* shared, c
     const int tile_down = tile - tile_across * launch.tiles_down;
     const long long page = (long long)number * launch.rows * launch.columns;
     const Span down(tile_down, launch.tiles_down, launch.rows, launch.region_rows,
-                    launch.sweeps * (filter.height() / 2), circular);
+                    launch.sweeps * (filter.height() / 2), launch.of_rows.circular(), launch.repeated_rows);
     const Span across(tile_across, launch.tiles_across, launch.columns, launch.region_columns,
-                      launch.sweeps * (filter.width() / 2), circular);
-    const bool repeats = launch.boundary == REPLICATE || launch.boundary == SYMMETRIC;
-    if (repeats && (down.low || down.high || across.low || across.high)) {
+                      launch.sweeps * (filter.width() / 2), launch.of_columns.circular(), launch.repeated_columns);
+    if (down.repeats() || across.repeats()) {
         sweep_region<T, ROWS, COLUMNS, true>(launch, down, across, page, shared, filter);
     } else {
         sweep_region<T, ROWS, COLUMNS, false>(launch, down, across, page, shared, filter);

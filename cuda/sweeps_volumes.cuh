@@ -21,15 +21,16 @@
 //
 // Tiles overlap, and so do the runs of pages that blocks take: each sweep spoils a row, a column and a page at a side
 // that is not the volume's. At the volume's own sides each sweep is true. Every page in shared memory has a row and a
-// column more on each side. A tile that reaches to the volume's side has there what the boundary asks for: samples
-// come from the place that the boundary says, what the first sweep has finished at the side is copied to where it
-// stands outside, and the boundary's constant is there from the beginning. The page before the first and the one behind
-// the last are taken like others, if need be from the buffer of the first or the last. With a radius of 1, 'replicate'
-// and 'symmetric' are the same.
+// column more on each side. A tile that reaches to the volume's side has there what that side's boundary asks for:
+// samples come from the place that the boundary says, what the first sweep has finished at the side is copied to where
+// it stands outside, and a constant is there from the beginning. The page before the first and the one behind the last
+// are taken like others: samples come once more from the page that stands there, and the second sweep takes the buffer
+// that has it. With a radius of 1, 'replicate' and 'symmetric' are the same.
 //
-// For the boundary that goes around, volumes are seen as going on: nothing has a side.
+// Along a dimension that goes round, volumes are seen as going on: it has no sides.
 #pragma once
 
+#include "boundary.cuh"
 #include "copies.cuh"
 #include "tensor.cuh"
 
@@ -39,9 +40,6 @@ constexpr int LANES = 32;
 
 // What is not an element of a page.
 constexpr unsigned int NOWHERE = 0xffffffff;
-
-// What stands outside.
-enum Boundary : unsigned int { CONSTANT, REPLICATE, SYMMETRIC, CIRCULAR };
 
 #ifdef __CUDACC_RTC__
 
@@ -190,15 +188,15 @@ struct Launch {
     const T* input;
     T* output;
     long long rows;  // rows * columns < 2^31
-    double value;  // of the constant boundary
     int columns;
     int pages;
     Axis down;    // tiles along rows
     Axis across;  // and along columns
-    int lanes;    // that work: ROWS * lanes <= rows, but where the boundary goes around
+    int lanes;    // that work: ROWS * lanes <= rows, but where rows go round
     int strips;   // that work: COLUMNS * strips <= columns, likewise
-    unsigned int boundary;
-    unsigned int unused;
+    Ends of_rows;  // what stands beyond them; no MIRROR of one row, and so with columns and pages
+    Ends of_columns;
+    Ends of_pages;
     Round rounds[ROUNDS];
 };
 
@@ -210,6 +208,23 @@ __device__ __forceinline__ Number least(Number a, Number b) {
 template <typename Number>
 __device__ __forceinline__ constexpr Number most(Number a, Number b) {
     return a > b ? a : b;
+}
+
+// What stands just outside, at one end of a dimension.
+__device__ __forceinline__ bool is_sample(unsigned int boundary) { return boundary != CONSTANT && boundary != CIRCULAR; }
+
+// Which of so many rows, columns or pages stands at a place no further outside than one, but where they go round;
+// negative for a constant.
+__device__ __forceinline__ int stands_at(int place, int size, const Ends& ends) {
+    if (place >= 0 && place < size) return place;
+    if (ends.circular()) {
+        place %= size;
+        return place < 0 ? place + size : place;
+    }
+    const unsigned int boundary = place < 0 ? ends.boundary[0] : ends.boundary[1];
+    if (boundary == CONSTANT) return -1;
+    const int inside = boundary == MIRROR ? 1 : 0;
+    return place < 0 ? inside : size - 1 - inside;
 }
 
 // One tile's rows or columns.
@@ -232,13 +247,8 @@ struct Span {
     // Where the boundary says that COUNT neighbouring samples come from, if one of them is needed and they are there at
     // all, or a negative number.
     template <int COUNT>
-    __device__ __forceinline__ int source(int place, int size, unsigned int boundary) const {
-        if (place + COUNT <= low || place >= high) return -1;
-        if (place >= 0 && place < size) return place;
-        if (boundary == CONSTANT) return -1;
-        if (boundary != CIRCULAR) return place < 0 ? 0 : size - 1;
-        place %= size;
-        return place < 0 ? place + size : place;
+    __device__ __forceinline__ int source(int place, int size, const Ends& ends) const {
+        return place + COUNT <= low || place >= high ? -1 : stands_at(place, size, ends);
     }
 };
 
@@ -248,6 +258,9 @@ struct Run {
     Span across;
     int begin;  // the pages: from here on
     int stop;   // and up to here
+    // At which sides of the volume the tile is, whose samples stand outside, too: above, below, left and right a bit
+    // each, and 4 bits further where that is not the sample at the side but the one before it.
+    unsigned int sides;
 };
 
 // A tile's pages, and what a lane does with one.
@@ -351,9 +364,7 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
     // Where each column of the tile lies in a page of the volume, or NOWHERE.
     __shared__ unsigned int columns_at[(Tile::COPIES + Tile::ASKED) * Tile::COPIED];
     const int pages = launch.pages;
-    const bool circular = launch.boundary == CIRCULAR;
-    const bool constant = launch.boundary == CONSTANT;
-    const bool doubles = !circular && !constant;
+    const bool circular = launch.of_pages.circular();
 
     Tile tile;
 #pragma unroll
@@ -381,34 +392,82 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
         unit += of.blocks;
         __syncthreads();
         if (threadIdx.x == 0) {
-            run.down.set(launch.down, number % launch.down.count, (int)launch.rows, launch.lanes * ROWS, circular);
-            run.across.set(launch.across, number / launch.down.count, launch.columns, launch.strips * COLUMNS, circular);
+            run.down.set(launch.down, number % launch.down.count, (int)launch.rows, launch.lanes * ROWS,
+                         launch.of_rows.circular());
+            run.across.set(launch.across, number / launch.down.count, launch.columns, launch.strips * COLUMNS,
+                           launch.of_columns.circular());
+            const auto side_of = [&](bool is_there, unsigned int boundary, int bit) {
+                return is_there && is_sample(boundary) ? (boundary == MIRROR ? 17u : 1u) << bit : 0;
+            };
+            const bool below = run.down.start + launch.lanes * ROWS == (int)launch.rows;
+            const bool right = run.across.start + launch.strips * COLUMNS == launch.columns;
+            run.sides = side_of(run.down.start == 0, launch.of_rows.boundary[0], 0) |
+                        side_of(below, launch.of_rows.boundary[1], 1) |
+                        side_of(run.across.start == 0, launch.of_columns.boundary[0], 2) |
+                        side_of(right, launch.of_columns.boundary[1], 3);
             run.begin = of.page + part * of.share;
             run.stop = least(of.page + of.pages, run.begin + of.share);
         }
         __syncthreads();
         for (int c = threadIdx.x; c < (Tile::COPIES + Tile::ASKED) * Tile::COPIED; c += THREADS) {
-            const int column = run.across.source<1>(run.across.start - 1 + c, launch.columns, launch.boundary);
+            const int column = run.across.source<1>(run.across.start - 1 + c, launch.columns, launch.of_columns);
             const bool is_column = c < launch.strips * COLUMNS + 2 && column >= 0;
             columns_at[c] = is_column ? (unsigned int)column * (int)launch.rows : NOWHERE;
         }
-        // What stands outside is there from now on: nothing is ever written to its place.
-        const auto fill = [&](T* page, int count) {
+        // A page of shared memory all of which is a constant.
+        const auto fill = [&](T* page, double value) {
 #pragma unroll 1
-            for (int i = threadIdx.x; i < count; i += THREADS) page[i] = T(launch.value);
+            for (int i = threadIdx.x; i < PAGE; i += THREADS) page[i] = T(value);
         };
-        if (constant) fill(memory, 4 * PAGE);
+        // The constants at a page's sides, of which those of columns count where two meet. They are there from then on:
+        // nothing else is written to their places.
+        const auto outline = [&](T* page) {
+            const int height = launch.lanes * ROWS;
+            const int width = launch.strips * COLUMNS;
+            const auto is_constant = [&](const Span& span, int extent, int size, const Ends& ends, int end) {
+                const bool has = end == 0 ? span.start == 0 : span.start + extent == size;
+                return has && (end == 0 ? ends.boundary[0] : ends.boundary[1]) == CONSTANT;
+            };
+            const bool above = is_constant(run.down, height, (int)launch.rows, launch.of_rows, 0);
+            const bool below = is_constant(run.down, height, (int)launch.rows, launch.of_rows, 1);
+            const bool left = is_constant(run.across, width, launch.columns, launch.of_columns, 0);
+            const bool right = is_constant(run.across, width, launch.columns, launch.of_columns, 1);
+            T* const first = page + ROWS;
+            T* const last = first + (width + 1) * PITCH;
+#pragma unroll 1
+            for (int c = (int)threadIdx.x + (left ? 1 : 0); c < width + (right ? 1 : 2); c += THREADS) {
+                if (above) first[c * PITCH - 1] = T(launch.of_rows.value[0]);
+                if (below) first[c * PITCH + height] = T(launch.of_rows.value[1]);
+            }
+#pragma unroll 1
+            for (int i = (int)threadIdx.x - 1; i <= height; i += THREADS) {
+                if (left) first[i] = T(launch.of_columns.value[0]);
+                if (right) last[i] = T(launch.of_columns.value[1]);
+            }
+        };
+        // The page before the first is a constant throughout. Its buffers are those of the page behind the first.
+        const bool low = launch.of_pages.boundary[0] == CONSTANT;
+        const bool high = launch.of_pages.boundary[1] == CONSTANT;
+#pragma unroll 1
+        for (int q = 0; q < 4; ++q) {
+            if (low && (q == 1 || q == 3) && run.begin < (q == 1 ? 2 : 1)) {
+                fill(memory + q * PAGE, launch.of_pages.value[0]);
+            } else {
+                outline(memory + q * PAGE);
+            }
+        }
         __syncthreads();
 
-        // A step is a slot. But the second sweep takes the volume's first page twice where it stands before itself, too,
-        // and all others wait for that.
+        // A step is a slot. But where samples stand before the volume's first page, the second sweep needs a page there
+        // that the first has to have finished: the first once more, or the one behind it. All others wait for that.
         const int begin = run.begin;
-        const bool waits = doubles && begin == 0;
-        // Before the first slot comes what is taken in it, unless that is the constant.
+        const unsigned int before = launch.of_pages.boundary[0];
+        const int waits = begin > 0 || !is_sample(before) ? 0 : before == MIRROR ? 2 : 1;
+        // Before the first slot comes what is taken in it.
         const int first_step = most(begin - 2, circular ? begin - 2 : -1) - 1;
         int step = first_step;
 #pragma unroll 1
-        while (step <= run.stop + 2 + (waits ? 1 : 0)) {
+        while (step <= run.stop + 2 + waits) {
             // Some steps that do the same, each in the other buffers than the one before it and a page further. What is
             // in these braces is computed anew each time: it is to take no registers elsewhere.
             const int thread = here(threadIdx.x);
@@ -430,43 +489,35 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
             const Span& across = run.across;
 
             // In a slot the first sweep takes the page of that number, and the second one that the first has finished.
-            const bool waits_now = waits && step == 3;
-            const int slot = waits && step >= 3 ? step - 1 : step;
+            const bool waits_now = step >= 3 && step < 3 + waits;
+            const int slot = step < 3 ? step : most(2, step - waits);
             const int first = first_step + 1;
             const int last = circular ? stop + 1 : least(stop + 1, pages);
-            const int page = second ? slot - 2 : slot;
-            const int first_own = !second ? first : doubles ? most(begin - 1, 0) : begin - 1;
+            const int page = second ? step - waits - 2 : slot;
+            const int first_own = second ? begin - 1 : first;
             const int last_own = second ? stop : last;
             const bool takes = page >= first_own && page <= last_own && (second || !waits_now);
             // The first page that finishes one that counts.
-            const int first_counts = second ? begin + 1 : circular ? begin : most(begin, 1);
-            const bool counts = takes && page >= first_counts;
-            // The page that comes for the next slot. The first of the volume is taken twice where it stands before
-            // itself, too, and so is the last one.
-            const int coming = doubles && slot < first ? most(first, 0) : slot + 1;
-            const int last_come = circular ? last : least(last, pages - 1);
-            const bool is_there = doubles && slot == -1 && slot == first;
-            const bool page_comes = (circular || coming >= 0) && coming <= last_come && !is_there && !waits_now;
+            const int first_finishes = circular ? begin : most(begin, 1);
+            const bool counts = takes && page >= (second ? begin + 1 : first_finishes);
+            // The page that comes for the next slot, and which one of the volume it is.
+            const int coming = slot + 1;
+            const int comes_from = stands_at(coming, pages, launch.of_pages);
+            const bool page_comes = coming <= last && comes_from >= 0 && !waits_now;
             // From here on steps are alike, up to there.
             const int alike = begin + 3;
-            const int unlike = least(last_come, pages - 1);
+            const int unlike = least(last, pages - 1);
             int count = slot >= alike && slot < unlike ? unlike - slot : 1;
-            if (waits_now) count = 1;
             step += count;
 
             // This thread's share of a page that comes: the same rows of some columns.
             const int copied_row = thread % Tile::COPYING * AT_ONCE;
             const int copied_column = thread / Tile::COPYING;
             const int row = down.start - AT_ONCE + copied_row;
-            const bool is_ghost = doubles && (row < 0 || row >= rows);
+            const bool is_ghost = !launch.of_rows.circular() && (row < 0 || row >= rows);
             const bool is_row = copied_row < height + 2 * AT_ONCE && copied_column < Tile::COPIED && !is_ghost;
-            const int row_at = is_row ? down.template source<AT_ONCE>(row, rows, launch.boundary) : -1;
+            const int row_at = is_row ? down.template source<AT_ONCE>(row, rows, launch.of_rows) : -1;
             const bool comes = page_comes && row_at >= 0;
-            int comes_from = coming;
-            if (circular) {
-                comes_from %= pages;
-                if (comes_from < 0) comes_from += pages;
-            }
             const T* coming_from = launch.input + most(row_at, 0) + (long long)most(comes_from, 0) * page_size;
             int buffer = coming & 1;
             const int own_copy = copied_column * PITCH + ROWS - AT_ONCE + copied_row;
@@ -476,9 +527,11 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
             // This lane's place in a page.
             const int place = Tile::FIRST + strip * COLUMNS * PITCH + row_of_lanes * ROWS;
             const bool goes_on = !second && works && counts;
-            // A page that is outside of the volume may be one of the volume once more.
-            const int taken = doubles ? most(0, least(page, pages - 1)) : page;
-            Place<T> samples = place_at((second ? between : memory) + (taken & 1) * PAGE + place);
+            // What the first sweep has finished of the volume's first and last pages may stand outside once more. (What
+            // a mirror shows is in the buffer of the page outside.)
+            const unsigned int beyond = page < 0 ? before : launch.of_pages.boundary[1];
+            const bool again = second && (page < 0 || page == pages) && is_sample(beyond) && beyond != MIRROR;
+            Place<T> samples = place_at((second ? between : memory) + ((page ^ (int)again) & 1) * PAGE + place);
             Place<T> finished = place_at(between + ((page + 1) & 1) * PAGE + place);
 
             // What this lane writes of each column: a bit for each.
@@ -497,18 +550,24 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
             }
             T* write_to = launch.output + (long long)(page - 1) * page_size + (long long)first_column * rows + first_row;
 
-            // Which sides of the volume the tile has, whose samples stand outside, too.
-            const bool above = doubles && down.start == 0;
-            const bool below = doubles && down.start + height == rows;
-            const bool left = doubles && across.start == 0;
-            const bool right = doubles && across.start + width == launch.columns;
-            const bool has_sides = above || below || left || right;
-            const bool sides = has_sides && slot >= most(begin, 1) && slot <= last && !waits_now;
-            const bool rows_double = page_comes && (above || below) && copied_column < Tile::COPIED;
+            // What of the tile's sides comes to stand outside: of the first sweep's results, and, 8 bits further, of the
+            // samples above and below that this thread brings. (It is no number that all lanes share: those have their
+            // registers full of the filter.)
+            const unsigned int sides = run.sides;
+            const int upper = AT_ONCE == 1 ? (int)(sides >> 4 & 1) : 0;
+            const int lower = AT_ONCE == 1 ? (int)(sides >> 5 & 1) : 0;
+            const unsigned int own_sides = (row == upper ? 17 : 0) | (row == rows - AT_ONCE - lower ? 34 : 0);
+            const bool finishes = slot >= first_finishes && slot <= last && !waits_now;
+            const bool brings = page_comes && copied_column < Tile::COPIED;
+            const unsigned int outside = here((finishes ? sides : 0) | (brings ? sides & own_sides : 0) << 8);
 
-            // Behind the last page stands the constant.
-            if (constant && slot == pages - 1 && coming <= last) fill(memory + (coming & 1) * PAGE, PAGE);
-            if (constant && slot == pages + 1) fill(between + (pages & 1) * PAGE, PAGE);
+            // Constant pages, and the constants at the sides of those that come into their places.
+            const auto is_high = [&](int of) { return high && slot == of && coming <= last + 2; };
+            if (is_high(pages - 1)) fill(memory + (pages & 1) * PAGE, launch.of_pages.value[1]);
+            if (is_high(pages + 1)) fill(between + (pages & 1) * PAGE, launch.of_pages.value[1]);
+            if (low && slot == 0 && !is_high(pages - 1)) outline(memory + PAGE);
+            if (low && slot == 2 && !is_high(pages + 1)) outline(between + PAGE);
+            __syncthreads();
 
 #pragma unroll 1
             do {
@@ -555,30 +614,39 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
                     }
                 }
                 // The rows and columns at the volume's sides stand outside, too.
-                if (sides) {
+                if ((outside & 0xff) != 0) {
                     T* const top = between + buffer * PAGE + Tile::FIRST;
                     __syncthreads();
 #pragma unroll 1
                     for (int c = thread; c < width; c += THREADS) {
                         T* const column = top + c * PITCH;
-                        if (above) column[-1] = column[0];
-                        if (below) column[height] = column[height - 1];
+                        if (outside & 1) column[-1] = column[outside >> 4 & 1];
+                        if (outside & 2) column[height] = column[height - 1 - (int)(outside >> 5 & 1)];
                     }
                     __syncthreads();
 #pragma unroll 1
                     for (int i = thread - 1; i <= height; i += THREADS) {
-                        if (left) top[i - PITCH] = top[i];
-                        if (right) top[i + width * PITCH] = top[i + (width - 1) * PITCH];
+                        const int left = (int)(outside >> 6 & 1);
+                        const int right = width - 1 - (int)(outside >> 7 & 1);
+                        if (outside & 4) top[i - PITCH] = top[i + left * PITCH];
+                        if (outside & 8) top[i + width * PITCH] = top[i + right * PITCH];
                     }
                 }
                 end_group();
                 wait_groups<0>();
-                if (rows_double) {
+                if (outside >> 8 != 0) {
+                    const int above = (int)(outside >> 12 & 1);
+                    const int below = (int)(outside >> 13 & 1);
 #pragma unroll 1
                     for (int c = copied_column; c < width + 2; c += Tile::COPIED) {
                         T* const rows_here = memory + buffer * PAGE + own_copy + (c - copied_column) * PITCH;
-                        if (above && row == 0) rows_here[-1] = rows_here[0];
-                        if (below && row == rows - AT_ONCE) rows_here[AT_ONCE] = rows_here[AT_ONCE - 1];
+                        if (AT_ONCE == 1) {
+                            if (outside & 0x100) rows_here[-1 - above] = rows_here[0];
+                            if (outside & 0x200) rows_here[1 + below] = rows_here[0];
+                        } else {
+                            if (outside & 0x100) rows_here[-1] = rows_here[above];
+                            if (outside & 0x200) rows_here[AT_ONCE] = rows_here[AT_ONCE - 1 - below];
+                        }
                     }
                 }
                 // The other buffers: all lie alike.

@@ -53,7 +53,8 @@ constexpr int BLOCKS_OF_CHUNK = COLUMNS * (SIZE == 15 ? 2 : TILES);
 constexpr int TURNS = (CHUNK / 2 + LANES - 1) / LANES;
 constexpr int HELD = (TURNS + BLOCKS_OF_CHUNK - 2) / (BLOCKS_OF_CHUNK - 1);
 constexpr int STRETCH = 11;  // doubles' room for a `Stretch`
-constexpr int SHARED = 8 * (TABLE + WARPS * (RING + CHUNKS + STRETCH));
+constexpr int SIDES_AT = TABLE + WARPS * (RING + CHUNKS + STRETCH);  // where they are
+constexpr int SHARED = 8 * SIDES_AT + sizeof(Sides);
 static_assert(COLUMNS % 2 == 0 && (SIZE == 15 ? COLUMNS == 8 : SLOTS % COLUMNS == 0), "phases have places in chunks");
 
 // The entry of the filter in a row and a column of SIZE x SIZE, or of what lies around it: zero there.
@@ -97,6 +98,7 @@ struct Ring {
     static __device__ __forceinline__ Stretch* stretch() {
         return reinterpret_cast<Stretch*>(shared_memory() + TABLE + WARPS * (RING + CHUNKS)) + threadIdx.x / LANES;
     }
+    static __device__ __forceinline__ Sides* sides() { return reinterpret_cast<Sides*>(shared_memory() + SIDES_AT); }
     static __device__ __forceinline__ int offset(int number) { return number % CHUNKS * CHUNK; }
     static __device__ __forceinline__ double* chunk(int number) { return samples() + offset(number); }
 
@@ -117,17 +119,18 @@ struct Ring {
         const int end_of_inner = bulk.low < bulk.high ? begin + static_cast<int>(last) : 0;
         bool rest = bulk.high - bulk.low < LENGTH;
         // The same constant for all columns, with no sample beside it that comes alone, is written once: copies in bulk
-        // leave it there.
+        // leave it there. Columns before the first that have a constant of their own would not, and chunks follow them.
         const unsigned long long odd = part.rows | is_odd(reinterpret_cast<unsigned long long>(part.input));
-        if (rest && part.above == CONSTANT && (odd & 1) == 0) {
+        const bool stays = (bulk.low == 0 || part.stays[0]) && (bulk.high == LENGTH || part.stays[1]);
+        if (rest && stays && (odd & 1) == 0) {
             rest = false;
 #pragma unroll 1
             for (int c = threadIdx.x % LANES; c < COLUMNS * CHUNKS; c += LANES) {
                 double* const column = samples() + c * LENGTH;
 #pragma unroll 1
-                for (int i = 0; i < bulk.low; ++i) column[i] = part.outside;
+                for (int i = 0; i < bulk.low; ++i) column[i] = sides()->of_rows.value[0];
 #pragma unroll 1
-                for (int i = bulk.high; i < LENGTH; ++i) column[i] = part.outside;
+                for (int i = bulk.high; i < LENGTH; ++i) column[i] = sides()->of_rows.value[1];
             }
             writes_before_copies();
         }
@@ -149,12 +152,12 @@ struct Ring {
     // has the address of is no constant to the compiler any more.)
     static __device__ __noinline__ void fetch_at_edge(Part part, int begin, int number) {
         const Box box = Ring{begin, 0}.box_of(number);
-        ask_at_edge<LENGTH, COLUMNS, RADIUS, BELOW>(part, box, chunk(number), full(number));
+        ask_at_edge<LENGTH, COLUMNS, RADIUS, BELOW>(part, *sides(), box, chunk(number), full(number));
         writes_before_copies();
     }
     static __device__ __noinline__ void fetch_above_and_below(Part part, int begin, int number) {
         const Box box = Ring{begin, 0}.box_of(number);
-        ask_above_and_below<LENGTH, COLUMNS, RADIUS, BELOW>(part, box, chunk(number), stretch()->inner.bulk);
+        ask_above_and_below<LENGTH, COLUMNS, RADIUS, BELOW>(part, *sides(), box, chunk(number), stretch()->inner.bulk);
         writes_before_copies();
     }
 
@@ -408,7 +411,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         for (int i = 0; i < CHUNKS; ++i) make_barrier(ring.full(i), COLUMNS);
         barriers_are_made();
     }
-    fetch_filter<THREADS>(part, rings);
+    fetch_filter<THREADS>(launch, rings, Ring::sides());
     write_table(part, rings, table);
     __syncthreads();
     clear_ring<RING>(ring.samples());
@@ -553,7 +556,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         for (int i = 0; i < CHUNKS; ++i) make_barrier(ring.full(i), COLUMNS);
         barriers_are_made();
     }
-    fetch_filter<THREADS>(part, rings);
+    fetch_filter<THREADS>(launch, rings, Ring::sides());
 
     constexpr int KS = STEPS / 4;
     constexpr int TILE_SLOTS = 8 / OUTPUTS;

@@ -23,6 +23,7 @@
 // speed of the vector units, which takes about twice the time of the rest.
 #pragma once
 
+#include "boundary.cuh"
 #include "tensor.cuh"
 
 namespace {
@@ -31,9 +32,6 @@ constexpr int LANES = 32;
 constexpr unsigned int ALL_LANES = 0xffffffffu;
 constexpr unsigned int NOT_FINITE = 0x7ffu << 21;  // the magnitude of infinities and NaN, or less
 constexpr int MAX_ENTRIES = 343;  // 7 x 7 x 7, which is more than 15 x 15
-
-// What stands where a dimension has no samples.
-enum Boundary { CONSTANT, REPLICATE, SYMMETRIC, CIRCULAR };
 
 }  // namespace
 
@@ -51,19 +49,25 @@ struct Part {
     long long rows;    // of the image
     long long columns;
     long long pages;
-    double outside;  // the constant
     int height;      // of the filter, and no more than the kernel's SIZE
     int width;
     int depth;
-    int above;    // what stands beyond the rows: a Boundary
-    int aside;    // beyond the columns
-    int behind;   // beyond the pages
     int abreast;  // strips below each other that neighbouring warps take: a divisor of the warps of a block
     unsigned int near_zero;  // samples whose magnitude less 1 is less than this are too near to zero
+    int stays[2];  // whether a constant above the rows, or below them, stays where it was written: see `Ring::turn_to`
+    int unused;
+};
+
+// What stands around an array.
+struct Sides {
+    Ends of_rows;
+    Ends of_columns;
+    Ends of_pages;
 };
 
 struct Launch {
     Part part;
+    Sides sides;
     int never[24];  // zeros: see `END_OF_COLUMN`
 };
 
@@ -82,27 +86,15 @@ struct Launch {
 
 namespace {
 
-// Which of `count` samples of a dimension stands at the place `at`; -1 for the constant. Behind the last sample no
-// output needs more than `radius`.
-__device__ __forceinline__ long long sample_at(long long at, long long count, int radius, int boundary) {
-    if (at >= 0 && at < count) return at;
-    if (boundary == CONSTANT || at >= count + radius) return -1;
-    if (boundary == REPLICATE) return at < 0 ? 0 : count - 1;
-    // Once, unless there are fewer samples than the radius.
-    do {
-        const long long mirrored = (at < 0 ? 0 : 2 * count) - 1 - at;
-        const long long around = at < 0 ? at + count : at - count;
-        at = boundary == SYMMETRIC ? mirrored : around;
-    } while (at < 0 || at >= count);
-    return at;
-}
-
 // Whether a double's address is no multiple of 16.
 __device__ __forceinline__ int is_odd(unsigned long long address) { return static_cast<int>(address >> 3 & 1); }
 
-// Copies the filter into shared memory, for all threads of a block to make something of it.
+// Copies the filter into shared memory, for all threads of a block to make something of it; and what stands around the
+// array: what asks for samples at an edge is called, and would get all that on the stack each time.
 template <int THREADS>
-__device__ __forceinline__ void fetch_filter(const Part& part, double* to) {
+__device__ __forceinline__ void fetch_filter(const Launch& launch, double* to, Sides* sides) {
+    const Part& part = launch.part;
+    if (threadIdx.x == 0) *sides = launch.sides;
     for (int at = threadIdx.x; at < part.height * part.width * part.depth; at += THREADS) to[at] = F[at];
     __syncthreads();
 }
@@ -120,7 +112,7 @@ struct Box {
     long long top;
     long long column;       // the first
     long long page;         // where the box is
-    long long source_page;  // which page stands there, -1 for none
+    long long source_page;  // which page stands there: see `sample_at`
 };
 
 // The first column of a box among those at hand, if it is one.
@@ -146,29 +138,30 @@ struct Bulk {
 
 // Asks for the few samples of a column that do not come in bulk, one by one. The lanes that share the column begin at
 // `own` and go on by SHARING. `top` is the row of the column's first place; `from` is where the column's row 0 is, if
-// it is there.
+// it is there; else `outside` stands in all of its places.
 //
 // No output that is written needs samples further below the last row than BELOW. They keep what the ring had.
 template <int LENGTH, int RADIUS, int BELOW, int SHARING>
-__device__ __forceinline__ void ask_for_rest(const Part& part, double* column, Bulk bulk, int own, long long top,
-                                             bool has, const double* from) {
+__device__ __forceinline__ void ask_for_rest(const Part& part, const Ends& of_rows, double* column, Bulk bulk, int own,
+                                             long long top, bool has, const double* from, double outside) {
     const int end = part.rows + BELOW - top < LENGTH ? static_cast<int>(part.rows + BELOW - top) : LENGTH;
 #pragma unroll 1
     for (int i = own;; i += SHARING) {
         const int place = i < bulk.low ? i : i + bulk.high - bulk.low;
         if (place >= end) break;
-        const long long row = has ? sample_at(top + place, part.rows, RADIUS, part.above) : -1;
+        const long long row = has ? sample_at(top + place, part.rows, RADIUS, of_rows) : -1;
         if (row >= 0) {
             copy_element(column + place, from + row);
         } else {
-            column[place] = part.outside;
+            column[place] = has ? constant_of(of_rows, row) : outside;
         }
     }
 }
 
 // Asks for a box of which some columns are not at hand, or others stand for them.
 template <int LENGTH, int COLUMNS, int RADIUS, int BELOW>
-__device__ __forceinline__ void ask_at_edge(const Part& part, const Box& box, double* to, Barrier* full) {
+__device__ __forceinline__ void ask_at_edge(const Part& part, const Sides& sides, const Box& box, double* to,
+                                            Barrier* full) {
     constexpr int SHARING = LANES / COLUMNS;
     const int lane = threadIdx.x % LANES;
     const int c = lane % COLUMNS;
@@ -176,7 +169,7 @@ __device__ __forceinline__ void ask_at_edge(const Part& part, const Box& box, do
     if (own < SHARING) {
         double* const column = to + c * LENGTH;
         const long long top = box.top - (is_odd(address_of(part, box)) ^ (c & static_cast<int>(part.rows & 1)));
-        const long long of = sample_at(box.column + c, part.columns, RADIUS, part.aside);
+        const long long of = sample_at(box.column + c, part.columns, RADIUS, sides.of_columns);
         const long long at = box.source_page * part.columns + of - (part.first - part.before);
         const bool has = box.source_page >= 0 && of >= 0 && at >= 0 && at < part.before + part.count + part.after;
         const double* const from = part.input + (has ? at : 0) * part.rows;
@@ -191,13 +184,17 @@ __device__ __forceinline__ void ask_at_edge(const Part& part, const Box& box, do
             arrive(full, bytes);
             if (bytes > 0) copy_bulk(column + bulk.low, from + top + bulk.low, bytes, full);
         }
-        ask_for_rest<LENGTH, RADIUS, BELOW, SHARING>(part, column, bulk, own, top, has, from);
+        // Where two sides meet, the later dimension's constant counts.
+        const double outside = box.source_page < 0 ? constant_of(sides.of_pages, box.source_page)
+                                                   : constant_of(sides.of_columns, of);
+        ask_for_rest<LENGTH, RADIUS, BELOW, SHARING>(part, sides.of_rows, column, bulk, own, top, has, from, outside);
     }
 }
 
 // Asks for what does not come in bulk of a box of which all columns are at hand.
 template <int LENGTH, int COLUMNS, int RADIUS, int BELOW>
-__device__ __forceinline__ void ask_above_and_below(const Part& part, const Box& box, double* to, Bulk bulk) {
+__device__ __forceinline__ void ask_above_and_below(const Part& part, const Sides& sides, const Box& box, double* to,
+                                                    Bulk bulk) {
     constexpr int SHARING = LANES / COLUMNS;
     const int lane = threadIdx.x % LANES;
     const int c = lane % COLUMNS;
@@ -205,7 +202,8 @@ __device__ __forceinline__ void ask_above_and_below(const Part& part, const Box&
     if (own < SHARING) {
         const long long top = box.top - (is_odd(address_of(part, box)) ^ (c & static_cast<int>(part.rows & 1)));
         const double* const from = part.input + (place_of(part, box) + c) * part.rows;
-        ask_for_rest<LENGTH, RADIUS, BELOW, SHARING>(part, to + c * LENGTH, bulk, own, top, true, from);
+        double* const column = to + c * LENGTH;
+        ask_for_rest<LENGTH, RADIUS, BELOW, SHARING>(part, sides.of_rows, column, bulk, own, top, true, from, 0);
     }
 }
 

@@ -47,7 +47,8 @@ constexpr int STRIDE = WARPS * (ROWS + BESIDE);
 constexpr int CHUNK = STRIDE * COLUMNS;
 constexpr int RING = CHUNK * CHUNKS;
 constexpr int TABLE = SLOTS * SIZE * 128;
-constexpr int SHARED = 8 * (TABLE + RING + CHUNKS + BRINGING + 1 + 2 * BRINGING * WARPS);
+constexpr int SIDES_AT = TABLE + RING + CHUNKS + BRINGING + 1 + 2 * BRINGING * WARPS;  // where they are
+constexpr int SHARED = 8 * SIDES_AT + sizeof(Sides);
 static_assert(CHUNKS > 1 && CHUNKS < SIZE, "a page comes while another is taken; a stretch has more than the ring");
 static_assert((ROWS + BESIDE) % 2 == 0 && COLUMNS <= LANES, "a copy is of pairs, and a column a lane's");
 
@@ -56,6 +57,7 @@ static_assert((ROWS + BESIDE) % 2 == 0 && COLUMNS <= LANES, "a copy is of pairs,
 __device__ __forceinline__ double* ring() { return shared_memory() + TABLE; }
 __device__ __forceinline__ Barrier* barriers() { return reinterpret_cast<Barrier*>(shared_memory() + TABLE + RING); }
 __device__ __forceinline__ unsigned long long* again() { return barriers() + CHUNKS; }
+__device__ __forceinline__ Sides* sides() { return reinterpret_cast<Sides*>(shared_memory() + SIDES_AT); }
 
 // Writes the warps' table: for each phase and each column of the filter, the fragments of the band, a pair of a lane
 // together.
@@ -175,7 +177,7 @@ __device__ __forceinline__ void ask(const Part& part, const Cut& cut, const Stri
     const int first = lane / OWN;
     const int length = part.abreast * ROWS + BESIDE;
     const int turns = static_cast<int>(part.rows & 1);
-    const long long source = sample_at(page, part.pages, RADIUS, part.behind);
+    const long long source = sample_at(page, part.pages, RADIUS, sides()->of_pages);
     int bytes = 0;
     if (c < COLUMNS && first < SHARING) {
         double* column = to + c * STRIDE;
@@ -185,7 +187,7 @@ __device__ __forceinline__ void ask(const Part& part, const Cut& cut, const Stri
             if (strip.top >= part.rows) break;
             const Box box{strip.top - RADIUS, strip.left - RADIUS, page, source};
             const long long top = box.top - (is_odd(address_of(part, box)) ^ (c & turns));
-            const long long of = sample_at(box.column + c, part.columns, RADIUS, part.aside);
+            const long long of = sample_at(box.column + c, part.columns, RADIUS, sides()->of_columns);
             const long long at = source * part.columns + of - (part.first - part.before);
             const bool has = source >= 0 && of >= 0 && at >= 0 && at < part.before + part.count + part.after;
             const double* const from = part.input + (has ? at : 0) * part.rows;
@@ -204,11 +206,14 @@ __device__ __forceinline__ void ask(const Part& part, const Cut& cut, const Stri
             for (int i = first;; i += SHARING) {
                 const int place = i < bulk.low ? i : i + bulk.high - bulk.low;
                 if (place >= end) break;
-                const long long row = has ? sample_at(top + place, part.rows, RADIUS, part.above) : -1;
+                const long long row = has ? sample_at(top + place, part.rows, RADIUS, sides()->of_rows) : -1;
                 if (row >= 0) {
                     copy_element(column + place, from + row);
                 } else {
-                    column[place] = part.outside;
+                    // Where two sides meet, the later dimension's constant counts.
+                    column[place] = source < 0 ? constant_of(sides()->of_pages, source)
+                                    : of < 0   ? constant_of(sides()->of_columns, of)
+                                               : constant_of(sides()->of_rows, row);
                 }
             }
             column += length;
@@ -530,7 +535,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
         for (int i = 0; i < CHUNKS; ++i) make_barrier(barriers() + i, LANES * BRINGING);
         barriers_are_made();
     }
-    fetch_filter<THREADS>(launch.part, ring());
+    fetch_filter<THREADS>(launch, ring(), sides());
     write_table(launch.part, ring(), shared_memory());
     __syncthreads();
     // Not every place of the ring is filled: what lies there by chance may not be finite.

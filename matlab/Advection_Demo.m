@@ -40,7 +40,7 @@ function result = Advection_Demo (varargin)
 %   Ubuntu the packages gnuplot-nox and fonts-freefont-otf). Without it the
 %   figures are still printed, after a warning.
 %
-%   See also StencilConstantMemory_CUDA, HeatEquation_Demo,
+%   See also StencilConstantMemory_CUDA, HeatEquation_Demo, Diffusion_Demo,
 %   StencilConstantMemory_Demo, compile_mex.
 
   narginchk (0, 1);

@@ -19,6 +19,8 @@
 %   ConvolutionConstantMemory_Demo - An image, blurred, and its edges.
 %   HeatEquation_Demo              - The heat equation, by sweeps of three taps.
 %   Advection_Demo                 - A pulse carried round a ring.
+%   StandingWaves_Demo             - Waves on two strings and a membrane.
+%   Diffusion_Demo                 - Heat between walls of all kinds.
 %   GrayScott_Demo                 - Two substances that react and spread.
 %   WaveEquation_Demo              - Waves through two slits; the energy stays.
 %   GameOfLife_Demo                - Conway's Game of Life on a DeviceArray.

@@ -1,9 +1,11 @@
-function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
+function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %ConvolutionConstantMemory_CUDA  Filter over an image or a volume.
 %
 %   P = ConvolutionConstantMemory_CUDA (N, F)
 %   P = ConvolutionConstantMemory_CUDA (N, F, BOUNDARY, SHAPE, 'corr' or 'conv')
+%   P = ConvolutionConstantMemory_CUDA (N, {F1, F2, ..}, ...)
 %   P = ConvolutionConstantMemory_CUDA (..., NAME, VALUE, ...)
+%   [U, PREVIOUS] = ConvolutionConstantMemory_CUDA (U, ..., 'Previous', ...)
 %
 %   Lays the middle of the filter F on each sample of N and returns the dot
 %   products with the neighbourhoods. The filter is not flipped, as IMFILTER has
@@ -24,13 +26,14 @@ function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %         A filter of one page goes over each page of a volume by itself. Of a
 %         filter of several pages on an image, the middle page meets the image
 %         and the others meet ghost values, above and below it, as CONVN has it
-%         with zeros.
+%         with zeros. Or a cell of two or more filters: a sweep is all of them,
+%         one after the other, and gives the bits of as many calls.
 %
 %     BOUNDARY, SHAPE, 'corr' and 'conv' are IMFILTER's words, directly behind F
-%         and in any order: 'replicate', 'symmetric', 'circular' or a number, as
-%         for the option 'Boundary'; 'same', 'full' or 'valid', as for the
-%         option 'Shape'; 'conv' flips F in all dimensions, 'corr' does not.
-%         What a word says, no second word and no option may say again.
+%         and in any order: 'replicate', 'symmetric', 'mirror', 'circular' or a
+%         number, as for the option 'Boundary'; 'same', 'full' or 'valid', as
+%         for the option 'Shape'; 'conv' flips F in all dimensions, 'corr' does
+%         not. What a word says, no second word and no option may say again.
 %
 %   Output
 %     P   of the size of N (so empty for an empty one), unless a shape is given;
@@ -51,10 +54,19 @@ function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %                                  numeric class, Inf and NaN too
 %                   'replicate'    the nearest sample:      1 1 | 1 2 3 | 3 3
 %                   'symmetric'    the array mirrored:      2 1 | 1 2 3 | 3 2
+%                   'mirror'       ... at its last sample:  3 2 | 1 2 3 | 2 1
 %                   'circular'     the array over and over: 2 3 | 1 2 3 | 1 2
 %                   All of them go on as far as the filter reaches, in each
 %                   dimension, also from an array that is smaller than that. A
 %                   number is rounded once to the class of the result.
+%                   {ROWS, COLUMNS} or {ROWS, COLUMNS, PAGES}: a cell with an
+%                                  entry for each dimension of N, each one of
+%                                  the above or a pair of them, {LOW, HIGH},
+%                                  before the first sample and behind the last.
+%                                  'circular' is for both ends or for none;
+%                                  above and below an image stand zeros
+%                   Where sides meet, it is as if N was padded along its first
+%                   dimension, then along the second, then along the third.
 %     'Iterations'  how many sweeps: each one over what the last one gave, with
 %                   the boundary taken anew. A whole number from 0 up; 1 unless
 %                   given. So many sweeps give the bits of so many calls, and 0
@@ -68,6 +80,23 @@ function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %                            value. There may be none.
 %                   'full' and 'valid' go with one sweep: 'Iterations', 1. With
 %                   0 sweeps the result is N, whatever the shape.
+%     'Previous'    the time level before N, and with it
+%     'Weight'      a real number c: each sweep is then F * u + c * previous,
+%                   with F the filter or the list of them, and leaves u as the
+%                   next sweep's previous level. An array of N's class
+%                   and size that lies in the same place. With a second output,
+%                   [u, previous] = ..., the older level comes back, too, so
+%                   that a run can go on. With 0 sweeps both are as they came.
+%     'Source'      what is added in every sweep, behind all else: an array of
+%                   N's class and size that lies in the same place, or a
+%                   real number
+%     'Every'       m, a divisor of 'Iterations': the result has the states
+%                   after m, 2 m, ... sweeps, along one more dimension behind
+%                   those of N; of a column along the second
+%                   None of these, nor a list of filters, goes with a 'Shape'
+%                   other than 'same'.
+%                   'Previous', 'Source' and 'Every' go with N of class double
+%                   or single.
 %     'Progress'    true or false (the default): whether a call that takes
 %                   longer than half a second prints a line that tells how far
 %                   it is, how many samples a second it updates, and how long
@@ -100,6 +129,9 @@ function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %     column-major order whatever runs them: GPU or CPU, any number of threads,
 %     any size. The results have the same bits; of a NaN, only its place is
 %     promised.
+%     Behind the last filter of a sweep 'Weight' goes on with the chain, acc =
+%     fma (weight, previous(x,y,z), acc), and then 'Source' is added, rounded
+%     once more. Without them nothing is added, not even zero.
 %     Ghost values are multiplied like any sample. So an infinite or NaN tap
 %     gives NaN where it meets a ghost value of 0, and an infinite 'Boundary'
 %     does under a tap that is 0: 0 * Inf is NaN.
@@ -138,7 +170,7 @@ function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %     ConvolutionConstantMemory:
 %     numberOfInputs   fewer than two; or something else where the name of an
 %                      option belongs; or a name without a value
-%     numberOfOutputs  more than one
+%     numberOfOutputs  more than one, or more than two with 'Previous'
 %     dataType         N is of none of the classes above, or F is not double or
 %                      single: int64, uint64, char, cell, struct; or one is
 %                      complex or sparse. The text says what was got and, where
@@ -206,6 +238,14 @@ function P = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %     % The mean of the 27 neighbours in a volume, in single precision
 %     V = rand (20, 30, 10, 'single');
 %     P = ConvolutionConstantMemory_CUDA (V, ones (3, 3, 3) / 27);
+%
+%     % A membrane with a fixed edge: 100 steps of the wave equation, every 25th
+%     [x, y] = meshgrid (linspace (-1, 1, 61));
+%     u = exp (-20 * (x .^ 2 + y .^ 2));
+%     step = [0 1 0; 1 4 1; 0 1 0] / 4;       % 2 u + dt^2 c^2 / h^2 of Laplace
+%     states = ConvolutionConstantMemory_CUDA (u, step, 'Previous', u, ...
+%                                              'Weight', -1, ...
+%                                              'Iterations', 100, 'Every', 25);
 %
 %   Notes
 %     Of a colour image, rows x columns x 3, a filter of one page takes each

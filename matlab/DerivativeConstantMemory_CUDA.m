@@ -48,7 +48,11 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %                                    numeric class, Inf and NaN too
 %                     'replicate'    the nearest sample:      1 1 | 1 2 3 | 3 3
 %                     'symmetric'    the array mirrored:      2 1 | 1 2 3 | 3 2
+%                     'mirror'       ... at its last sample:  3 2 | 1 2 3 | 2 1
 %                     'circular'     the array over and over: 2 3 | 1 2 3 | 1 2
+%                     {LOW, HIGH}    one of these before the first sample and
+%                                    another behind the last; 'circular' is for
+%                                    both ends or for none
 %                     All of them go on over four samples, also from a line
 %                     that is shorter. A number is rounded once to the class of
 %                     F.

@@ -15,10 +15,16 @@ function result = HeatEquation_Demo (varargin)
 %   Ends at temperature 0 ('Boundary', 0): a sum of three sines, of which it is
 %   known how each fades. Once with lambda = 0.4 and once with 1/6, where the
 %   largest parts of the errors in time and in space cancel: the error is then
-%   of the fourth order of h, and not of the second.
+%   of the fourth order of h, and not of the second. The ends are no samples:
+%   a constant stands one sample outside the array, so of n + 1 parts the array
+%   holds the n nodes between the ends,
+%       h = 1 / (n + 1);
+%       x = (1:n)' * h;
 %
 %   Insulated ends ('Boundary', 'symmetric'): a rod with one hot end. No heat is
-%   lost, so the mean temperature stays, and in the end all of it has that.
+%   lost, so the mean temperature stays, and in the end all of it has that. The
+%   ends stand half a sample outside, and samples are the middles of n parts.
+%   For ends that are samples themselves, x = (0:n)' / n, it is 'mirror'.
 %
 %   One figure: the first rod's temperature as an image over position and time,
 %   the second's at some moments, and the first one's error. Position, time and
@@ -44,7 +50,7 @@ function result = HeatEquation_Demo (varargin)
 %   Ubuntu the packages gnuplot-nox and fonts-freefont-otf). Without it the
 %   figures are still printed, after a warning.
 %
-%   See also StencilConstantMemory_CUDA, Advection_Demo,
+%   See also StencilConstantMemory_CUDA, Diffusion_Demo, Advection_Demo,
 %   StencilConstantMemory_Demo, compile_mex.
 
   narginchk (0, 1);

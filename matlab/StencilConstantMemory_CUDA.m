@@ -1,8 +1,10 @@
-function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, varargin)
+function [outputArray, previous] = StencilConstantMemory_CUDA (inputArray, kernelArray, varargin)
 %StencilConstantMemory_CUDA  Filter along one dimension of an array.
 %
 %   OUTPUTARRAY = StencilConstantMemory_CUDA (INPUTARRAY, KERNELARRAY)
+%   OUTPUTARRAY = StencilConstantMemory_CUDA (INPUTARRAY, {K1, K2, ..}, ...)
 %   OUTPUTARRAY = StencilConstantMemory_CUDA (..., NAME, VALUE, ...)
+%   [U, PREVIOUS] = StencilConstantMemory_CUDA (U, ..., 'Previous', ...)
 %
 %   Lays the middle of KERNELARRAY on each element of INPUTARRAY and returns
 %   the dot products with the neighbourhoods. The filter is not flipped
@@ -18,6 +20,8 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %                  names another. It may be empty.
 %     KERNELARRAY  the filter: a real, full double vector of an odd number of
 %                  taps, 1 to 21; a row or a column, which makes no difference.
+%                  Or a cell of two or more of them: a sweep is all of them, one
+%                  after the other, and gives the bits of as many calls.
 %
 %   Output
 %     OUTPUTARRAY  double, the size of INPUTARRAY (so empty for an empty one),
@@ -34,12 +38,21 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %                                  numeric class, Inf and NaN too
 %                   'replicate'    the nearest sample:      1 1 | 1 2 3 | 3 3
 %                   'symmetric'    the array mirrored:      2 1 | 1 2 3 | 3 2
+%                   'mirror'       ... at its last sample:  3 2 | 1 2 3 | 2 1
 %                   'circular'     the array over and over: 2 3 | 1 2 3 | 1 2
+%                   {LOW, HIGH}    one of these before the first sample and
+%                                  another behind the last; 'circular' is for
+%                                  both ends or for none
 %                   All of them go on as far as the taps reach, also from an
-%                   array that is shorter than that.
+%                   array that is shorter than that. The ghost values stand
+%                   outside: a wall at a number is one sample away from the
+%                   first and the last one. With a list of filters it is that
+%                   of each of them; with 'Dim', too, it may be a cell with an
+%                   entry for each filter.
 %     'Dim'         along which dimension, a whole number from 1 up; the first
 %                   that is not 1 unless given. Along one that the array has
 %                   not, or in which its size is 1, each line is one sample.
+%                   With a list of filters a vector with an entry for each.
 %     'Iterations'  how many sweeps: each one over what the last one gave, with
 %                   the boundary taken anew. A whole number from 0 up; 1 unless
 %                   given. So many sweeps give the bits of so many calls, and 0
@@ -52,6 +65,21 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %                            value. There may be none.
 %                   'full' and 'valid' go with one sweep: 'Iterations', 1. With
 %                   0 sweeps the result is the input, whatever the shape.
+%     'Previous'    the time level before inputArray, and with it
+%     'Weight'      a real number c: each sweep is then F * u + c * previous,
+%                   with F the filter or the list of them, and leaves u as the
+%                   next sweep's previous level. An array of inputArray's class
+%                   and size that lies in the same place. With a second output,
+%                   [u, previous] = ..., the older level comes back, too, so
+%                   that a run can go on. With 0 sweeps both are as they came.
+%     'Source'      what is added in every sweep, behind all else: an array of
+%                   inputArray's class and size that lies in the same place, or
+%                   a real number
+%     'Every'       m, a divisor of 'Iterations': the result has the states
+%                   after m, 2 m, ... sweeps, along one more dimension behind
+%                   those of inputArray; of a column along the second
+%                   None of these, nor a list of filters, goes with a 'Shape'
+%                   other than 'same'.
 %     'Progress'    true or false (the default): whether a call that takes
 %                   longer than half a second prints a line that tells how far
 %                   it is, how many samples a second it updates, and how long
@@ -81,6 +109,9 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %     is an fma, the first one too, and they are taken in this order whatever
 %     runs them: GPU or CPU, any number of threads, any size. The results have
 %     the same bits; of a NaN, only its place is promised.
+%     Behind the last filter of a sweep 'Weight' goes on with the chain, acc =
+%     fma (weight, previous(i), acc), and then 'Source' is added, rounded once
+%     more. Without them nothing is added, not even zero.
 %     Ghost values are multiplied like any sample. So an infinite or NaN tap
 %     gives NaN where it meets a ghost value of 0, and an infinite 'Boundary'
 %     does under a tap that is 0: 0 * Inf is NaN.
@@ -119,7 +150,7 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %     StencilConstantMemory:
 %     numberOfInputs   fewer than two; or something else where the name of an
 %                      option belongs; or a name without a value
-%     numberOfOutputs  more than one
+%     numberOfOutputs  more than one, or more than two with 'Previous'
 %     dataType         an input is not real, full and double: single, integer,
 %                      logical, char, cell, struct, complex, sparse. The text
 %                      says what was got and, where there is something, what to
@@ -130,7 +161,8 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %                      The text says what to do instead, with the numbers
 %     option           an unknown or ambiguous name, or a value that it cannot
 %                      have, also of an environment variable; 'full' or 'valid'
-%                      with more than one sweep
+%                      with more than one sweep; 'Previous' without 'Weight', or
+%                      one unlike inputArray
 %     noDevice         'cuda' was asked for, or a 'Device', and it cannot be
 %                      used: no driver, one that is too old, no GPU, no such
 %                      index
@@ -180,7 +212,8 @@ function outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, vara
 %     Y = StencilConstantMemory_CUDA (X, ones (1, 5) / 5, ...
 %                                     'Boundary', 'circular', 'Dim', 2);
 %
-%     % A thousand steps of the heat equation between two walls at 20 degrees
+%     % A thousand steps of the heat equation between two walls at 20 degrees,
+%     % which stand one sample outside: before the first one and behind the last
 %     u = StencilConstantMemory_CUDA (zeros (200, 1), [0.25 0.5 0.25], ...
 %                                     'Boundary', 20, 'Iterations', 1000);
 %

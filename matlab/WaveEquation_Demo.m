@@ -51,7 +51,7 @@ function result = WaveEquation_Demo (varargin)
 %   figures are still printed, after a warning.
 %
 %   See also DeviceArray, ConvolutionConstantMemory_CUDA, GrayScott_Demo,
-%   GameOfLife_Demo, HeatEquation_Demo, compile_mex.
+%   GameOfLife_Demo, StandingWaves_Demo, compile_mex.
 
   narginchk (0, 2);
   stage = demoStage ('WaveEquation_Demo', varargin{:});

@@ -14,6 +14,8 @@ mod arithmetic;
 mod common;
 #[path = "engines/deep.rs"]
 mod deep;
+#[path = "engines/scheme.rs"]
+mod scheme;
 #[path = "engines/sides.rs"]
 mod sides;
 
@@ -1174,17 +1176,22 @@ const TABLE: [Case; 26] = [
 ];
 
 /// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.
-const CUDA_TABLE: [CudaCase; 24] = [
+const CUDA_TABLE: [CudaCase; 29] = [
+    ("schemes_without_room", scheme::schemes_without_room),
     ("sweeps_of_images", sweeps_of_images),
     ("sides_in_sweeps_of_images", sides::sides_in_sweeps_of_images),
     ("sweeps_of_images_on_tensor_cores", sweeps_of_images_on_tensor_cores),
     ("sweeps_of_small_images", sweeps_of_small_images),
+    ("sides_in_sweeps_of_small_images", sides::sides_in_sweeps_of_small_images),
     ("sweeps_of_volumes", sweeps_of_volumes),
+    ("sides_in_sweeps_of_volumes", sides::sides_in_sweeps_of_volumes),
+    ("sides_on_tensor_cores", sides::sides_on_tensor_cores),
     ("sweeps_of_lines_in_single", sweeps_of_lines_in_single),
     ("sweeps_of_volumes_by_one_column", sweeps_of_volumes_by_one_column),
     ("sweeps_in_deep_tiles", deep::sweeps_in_deep_tiles),
     ("deep_tiles_are_stopped", deep::deep_tiles_are_stopped),
     ("sweeps_on_tensor_cores", sweeps_on_tensor_cores),
+    ("sides_in_sweeps_on_tensor_cores", sides::sides_in_sweeps_on_tensor_cores),
     ("tensor_filters", tensor_filters),
     ("tensor_filters_and_infinities", tensor_filters_and_infinities),
     ("tensor_filters_and_few_infinities", tensor_filters_and_few_infinities),
@@ -1460,12 +1467,13 @@ const TENSOR_FILTERS: [[usize; 3]; 14] = [
 const TENSOR_IMAGES: [[usize; 3]; 4] = [[256, 401, 1], [255, 400, 1], [258, 500, 1], [191, 301, 2]];
 const TENSOR_VOLUMES: [[usize; 3]; 4] = [[48, 32, 60], [47, 33, 61], [65, 31, 70], [121, 32, 30]];
 
-/// Checks convolutions with many entries, in double, of arrays on the device: each with its own boundary and data, and
+/// Checks convolutions with many entries, in double, of arrays on the device: each with its own boundaries and data, and
 /// each filter with so many sizes. On a chip, which has more multiprocessors and needs larger arrays, with one: the
 /// reference takes its time.
 fn check_tensor_filters(
     cuda: &Cuda,
     sizes_of_each: usize,
+    boundary: impl Fn(usize) -> Sides<f64>,
     data: impl Fn(usize, u64) -> Vec<f64>,
     entries: impl Fn(usize, u64) -> Vec<f64>,
 ) -> Outcome {
@@ -1482,16 +1490,21 @@ fn check_tensor_filters(
             let (count, seed) = (size.iter().product(), (10 * n + m) as u64);
             let of_filter = filter(entries(size_of_filter.iter().product(), seed), size_of_filter)?;
             // Each boundary comes to rows of an even and of an odd number.
-            let convolution = Convolution::new(size, of_filter).with_boundary(KINDS[(m + n / 2) % KINDS.len()]);
+            let convolution = Convolution::new(size, of_filter).with_boundary(boundary(m + n / 2));
             ends::between(ends::ARRAY_TO_ARRAY, || check_convolution(cuda, &convolution, &data(count, seed)))?;
         }
     }
     Ok(())
 }
 
+/// The same on all sides.
+fn any_kind(number: usize) -> Sides<f64> {
+    KINDS[number % KINDS.len()].into()
+}
+
 /// Finite samples and entries: nothing is computed twice.
 fn tensor_filters(cuda: Cuda) -> Outcome {
-    check_tensor_filters(&cuda, 2, ordinary, ordinary)
+    check_tensor_filters(&cuda, 2, any_kind, ordinary, ordinary)
 }
 
 /// What a product with a zero around the filter must not spoil: infinities and NaN here and there, so that they come to
@@ -1505,7 +1518,7 @@ fn tensor_filters_and_infinities(cuda: Cuda) -> Outcome {
         }
         data
     };
-    check_tensor_filters(&cuda, 1, data, |count, seed| large(count, seed).collect())
+    check_tensor_filters(&cuda, 1, any_kind, data, |count, seed| large(count, seed).collect())
 }
 
 /// One sample that is not finite in every other piece of columns, low in its strip: what a warp looks at last. Warps take
@@ -1550,7 +1563,7 @@ fn tensor_filters_and_zeros(cuda: Cuda) -> Outcome {
         let whole = |x: f64| (3.0 * x).round();
         ordinary(count, seed).into_iter().map(if underflow(seed) { negative } else { whole }).collect()
     };
-    check_tensor_filters(&cuda, 1, data, entries)
+    check_tensor_filters(&cuda, 1, any_kind, data, entries)
 }
 
 /// Sweeps, of which each reads what the one before wrote.
@@ -1574,7 +1587,8 @@ fn on_tensor_cores(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, St
         let size = if size_of_filter[2] > 1 { TENSOR_VOLUMES[0] } else { TENSOR_IMAGES[0] };
         let count = size.iter().product();
         let of_filter = filter(ordinary(size_of_filter.iter().product(), 1), size_of_filter)?;
-        let convolution = Convolution::new(size, of_filter);
+        let sides = sides::sides()[found.len() % sides::sides().len()];
+        let convolution = Convolution::new(size, of_filter).with_boundary(sides);
         let from = array_with(cuda, &ordinary(count, 2)).map_err(show)?;
         let mut to = Compute::<f64>::array(cuda, count).map_err(show)?;
         stand_in.reset();
@@ -2075,7 +2089,10 @@ fn done_at_once(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, Strin
         let from = array_with(cuda, &ordinary(count, 2)).map_err(show)?;
         let mut to = Compute::<f64>::array(cuda, count).map_err(show)?;
         let of_filter = filter(tame(size_of_filter.iter().product(), 1), size_of_filter)?;
-        let convolution = Convolution::new(size, of_filter).with_sweeps(4);
+        let mut convolution = Convolution::new(size, of_filter).with_sweeps(4);
+        if size_of_filter[1..] == [3, 3] {
+            convolution = convolution.with_boundary(sides::sides()[found.len() % 9]);
+        }
         stand_in.reset();
         cuda.convolution(&convolution, Source::Array(&from), Target::Array(&mut to), &Watch::new()).map_err(show)?;
         if (0..stand_in.calls()).any(|number| stand_in.call(number).contains("FuncSetAttribute")) {
@@ -2533,7 +2550,7 @@ fn main() {
             };
             trials.push(trial(engine, case, absent.as_deref(), move || failed(run())));
         }
-        for (case, run) in arithmetic::TABLE {
+        for (case, run) in arithmetic::TABLE.into_iter().chain(scheme::TABLE) {
             trials.push(trial(engine, case, absent.as_deref(), move || failed(run(&*make()?))));
         }
     }

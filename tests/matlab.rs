@@ -138,7 +138,8 @@ fn inputs_that_are_not_real_full_and_double() {
             host.text("abc"),
             host.string(&[Some("abc")]),
             host.string(&[None]),
-            host.cell(1, 3),
+            host.cell(1, 1),
+            host.cell(0, 3),
             host.structure(1, 1, &[c"x"]),
             // A thousand elements, one of them there.
             host.sparse(1, 1000, 1),

@@ -95,6 +95,34 @@ impl<T: Lanes> Arithmetic<T> for Cpu {
         })
     }
 
+    fn advance(
+        &self,
+        step: &Array<T>,
+        weight: T,
+        source: Option<Operand<T>>,
+        older: &mut Array<T>,
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        let (step, older) = (step.held::<Pooled<T>>()?, older.held_mut::<Pooled<T>>()?);
+        assert_eq!(step.len(), older.len());
+        let source = match source {
+            None => None,
+            Some(Operand::Scalar(value)) => Some(Addend::Scalar(value)),
+            Some(Operand::Array(array)) => {
+                let elements = array.held::<Pooled<T>>()?;
+                assert_eq!(elements.len(), step.len());
+                Some(Addend::Elements(&elements[..]))
+            }
+        };
+        in_pieces(older, watch, |piece, older| {
+            let source = source.map(|source| match source {
+                Addend::Elements(elements) => Addend::Elements(&elements[piece.clone()]),
+                Addend::Scalar(value) => Addend::Scalar(value),
+            });
+            simd::run(self.instructions, AdvancePiece { step: &step[piece], weight, source, older });
+        })
+    }
+
     fn reduce(
         &self,
         op: Reduction,
@@ -349,6 +377,38 @@ impl<'a, T: Real> Side<'a, T> {
                     break;
                 }
                 (place[d], base) = (0, base - size[d] * self.steps[d]);
+            }
+        }
+    }
+}
+
+/// What is added to each element.
+#[derive(Clone, Copy)]
+enum Addend<'a, T> {
+    Scalar(T),
+    Elements(&'a [T]),
+}
+
+/// A step of two time levels.
+struct AdvancePiece<'a, T> {
+    step: &'a [T],
+    weight: T,
+    source: Option<Addend<'a, T>>,
+    older: &'a mut [T],
+}
+
+impl<T: Real> Loops for AdvancePiece<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        let AdvancePiece { step, weight, source, older } = self;
+        match source {
+            None => older.iter_mut().zip(step).for_each(|(older, &step)| *older = weight.fma(*older, step)),
+            Some(Addend::Scalar(value)) => {
+                older.iter_mut().zip(step).for_each(|(older, &step)| *older = weight.fma(*older, step).plus(value));
+            }
+            Some(Addend::Elements(source)) => {
+                let elements = older.iter_mut().zip(step).zip(source);
+                elements.for_each(|((older, &step), &source)| *older = weight.fma(*older, step).plus(source));
             }
         }
     }

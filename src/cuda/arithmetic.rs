@@ -173,6 +173,36 @@ impl<T: Element> Arithmetic<T> for Cuda {
         })
     }
 
+    fn advance(
+        &self,
+        step: &Array<T>,
+        weight: T,
+        source: Option<Operand<T>>,
+        older: &mut Array<T>,
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        let len = older.len();
+        assert_eq!(step.len(), len);
+        if let Some(Operand::Array(array)) = &source {
+            assert_eq!(array.len(), len);
+        }
+        self.attempt(watch, |device| {
+            let [step, older] = [address(step, &device.context)?, address(older, &device.context)?];
+            let source = match &source {
+                None => None,
+                Some(Operand::Array(array)) => Some(On::Array(address(array, &device.context)?)),
+                Some(Operand::Scalar(value)) => Some(On::Scalar(*value)),
+            };
+            if len == 0 {
+                return Ok(watch.check()?);
+            }
+            let work = Work::<T>::begin(device, "a step of two time levels", watch)?;
+            // SAFETY: the arrays have as many elements; whatever else uses them is on this stream, too.
+            unsafe { work.kernels.advance(work.stream().handle(), step, weight, source, older, len) }?;
+            work.end((2 + usize::from(matches!(source, Some(On::Array(_))))) * len, len)
+        })
+    }
+
     fn reduce(
         &self,
         op: Reduction,

@@ -225,6 +225,11 @@ impl<T: Element> Compute<T> for Cuda {
         self.with(|device| DeviceArray::with_room_for(device, len))
     }
 
+    fn has_room(&self, arrays: usize, len: usize) -> Result<bool, Error> {
+        let Some(bytes) = len.checked_mul(size_of::<T>()) else { return Ok(false) };
+        self.with(|device| schedule::has_room(device, arrays, bytes.max(1), self.budget))
+    }
+
     fn copy(&self, from: Source<T>, mut to: Target<T>, watch: &Watch) -> Result<(), Error> {
         match (from, &mut to) {
             (Source::Host(input), Target::Host(output)) => host::copy(input, output, watch),

@@ -497,7 +497,7 @@ impl<T: Element> DeepRound<'_, T> {
 
 /// Whether there may be so many buffers of so many bytes beside what is held. The slots give up their own buffers on
 /// the device if the budget asks for it.
-fn has_room(device: &mut Device, wanted: usize, bytes: usize, budget: Budget) -> Result<bool, Error> {
+pub(super) fn has_room(device: &mut Device, wanted: usize, bytes: usize, budget: Budget) -> Result<bool, Error> {
     let (pooled, missing) = device.queue.stock(wanted, bytes);
     let held = device.slots.device_bytes() + pooled;
     let Some(needed) = bytes.checked_mul(missing) else {

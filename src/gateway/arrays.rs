@@ -21,7 +21,7 @@ use crate::watch::Watch;
 
 pub(super) const FUNCTION: Function = Function { name: "DeviceArray_CUDA", call };
 
-const OPTIONS: Names = Names { available: &["Backend", "Device"], reserved: &[] };
+const OPTIONS: Names = Names(&[&["Backend", "Device"]]);
 
 /// From so many elements on, a call is watched.
 const LONG: usize = 1 << 24;

@@ -235,38 +235,49 @@ impl Chosen {
         effort: Effort,
         run: impl FnOnce(&(dyn Engine + 'static), &mut [T], &Watch) -> Result<(), stencil::Error> + Send + 'a,
     ) -> Result<Reply<'a>, Error> {
-        let mut own = memory::with_room(dims.len(), "dimensions")?;
-        own.extend_from_slice(dims);
+        self.reply_all(&[dims], effort, |engine, outputs, watch| run(engine, only(outputs)?, watch))
+    }
+
+    /// The same of one that returns several.
+    ///
+    /// # Errors
+    /// `outOfMemory`.
+    pub(super) fn reply_all<'a, T: Numeric>(
+        self,
+        dims: &[&[usize]],
+        effort: Effort,
+        run: impl FnOnce(&(dyn Engine + 'static), Vec<&mut [T]>, &Watch) -> Result<(), stencil::Error> + Send + 'a,
+    ) -> Result<Reply<'a>, Error> {
+        let dims = owned(dims)?;
         let warnings = self.fallback.as_deref().and_then(fallback_warning).into_iter().collect();
         let call = calls::begin();
         // Who shares the machine with another call takes longer, and teaches nothing.
         let lesson = self.lesson.filter(|_| !call.is_nested());
-        let fill = T::fill(move |output, watch| {
-            let run = || run(&*self.engine, output, watch);
+        let fill = T::fill(move |outputs, watch| {
+            let run = || run(&*self.engine, outputs, watch);
             Ok(call.work(|| match lesson {
                 Some(lesson) => lesson.time(run),
                 None => run(),
             })?)
         });
-        Ok(Reply { warnings, note: self.note, output: Output::Array { dims: own, fill, effort } })
+        Ok(Reply { warnings, note: self.note, output: Output::Arrays { dims, fill, effort } })
     }
 
-    /// The reply of a call that returns an array of the host's on the GPU, of these dimensions, filled by what `run`
-    /// does with the engine at the array's address.
+    /// The reply of a call that returns arrays of the host's on the GPU, of these dimensions, filled by what `run` does
+    /// with the engine at their addresses.
     ///
     /// # Errors
     /// `outOfMemory`.
     pub(super) fn on_gpu<'a, T: Numeric>(
         self,
-        dims: &[usize],
+        dims: &[&[usize]],
         effort: Effort,
-        run: impl FnOnce(&(dyn Engine + 'static), u64, &Watch) -> Result<(), Error> + Send + 'a,
+        run: impl FnOnce(&(dyn Engine + 'static), &[u64], &Watch) -> Result<(), Error> + Send + 'a,
     ) -> Result<Reply<'a>, Error> {
-        let mut own = memory::with_room(dims.len(), "dimensions")?;
-        own.extend_from_slice(dims);
+        let dims = owned(dims)?;
         let call = calls::begin();
-        let fill = move |address, watch: &Watch| call.work(|| run(&*self.engine, address, watch));
-        let output = Output::OnGpu { dims: own, single: T::CLASS == Class::Single, fill: Box::new(fill), effort };
+        let fill = move |addresses: &[u64], watch: &Watch| call.work(|| run(&*self.engine, addresses, watch));
+        let output = Output::OnGpu { dims, single: T::CLASS == Class::Single, fill: Box::new(fill), effort };
         Ok(Reply { warnings: Vec::new(), note: self.note, output })
     }
 
@@ -277,11 +288,42 @@ impl Chosen {
         effort: Effort,
         run: impl FnOnce(&(dyn Engine + 'static), Home, &Watch) -> Result<Held, stencil::Error> + Send + 'a,
     ) -> Reply<'a> {
+        self.held_all(object, effort, |engine, home, watch| Ok(vec![run(engine, home, watch)?]))
+    }
+
+    /// The same of one that keeps several.
+    pub(super) fn held_all<'a>(
+        self,
+        object: bool,
+        effort: Effort,
+        run: impl FnOnce(&(dyn Engine + 'static), Home, &Watch) -> Result<Vec<Held>, stencil::Error> + Send + 'a,
+    ) -> Reply<'a> {
         let warnings = self.fallback.as_deref().and_then(fallback_warning).into_iter().collect();
         let (call, note) = (calls::begin(), self.note);
-        let make = move |watch: &Watch| Ok(call.work(|| run(&*self.engine, self.home, watch))?.store());
+        let make = move |watch: &Watch| {
+            let held = call.work(|| run(&*self.engine, self.home, watch))?;
+            Ok(held.into_iter().map(Held::store).collect())
+        };
         Reply { warnings, note, output: Output::Held { object, make: Box::new(make), effort } }
     }
+}
+
+/// The one output of a call that has one.
+pub(super) fn only<T>(mut outputs: Vec<T>) -> Result<T, stencil::Error> {
+    outputs.pop().ok_or_else(|| stencil::Error::Internal("A call without an output.".into()))
+}
+
+/// The same dimensions, kept.
+///
+/// # Errors
+/// [`OutOfMemory`](memory::OutOfMemory).
+fn owned(dims: &[&[usize]]) -> Result<Vec<Vec<usize>>, memory::OutOfMemory> {
+    let own = |dims: &&[usize]| {
+        let mut own = memory::with_room(dims.len(), "dimensions")?;
+        own.extend_from_slice(dims);
+        Ok(own)
+    };
+    dims.iter().map(own).collect()
 }
 
 /// The engine where `home` is, for data that lie there.

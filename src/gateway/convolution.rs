@@ -5,22 +5,28 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::backend::Selection;
 use super::fastest::Times;
-use super::inputs::{self, AnyInput, Input, Reals};
+use super::inputs::{self, AnyInput, Reals};
+use super::levels::{Computed, Levels};
 use super::options::{self, Names};
 use super::store::Numbers;
 use super::sweeps::{self, Sweeps};
-use super::{check_outputs, too_few_inputs, windows};
+use super::{check_outputs_up_to, too_few_inputs, windows};
+use crate::memory::OutOfMemory;
 use crate::mex::{Argument, Call, Class, Error, Function, Numeric, Reply, Truth};
+use crate::scheme::Filter as Step;
 use crate::stencil::{
-    Array, Compute, Convolution, Engine, Filter, FilterError, MAX_FILTER_2D, MAX_FILTER_3D, Real, Sample, Shape,
+    Array, Compute, Convolution, Engine, Filter, FilterError, MAX_FILTER_2D, MAX_FILTER_3D, Real, Sample, Shape, Sides,
     Source, Target, Window,
 };
 use crate::{host, pieces};
 
 pub(super) const FUNCTION: Function = Function { name: "ConvolutionConstantMemory_CUDA", call };
 
-const OPTIONS: Names =
-    Names { available: &["Backend", "Device", "Boundary", "Iterations", "Shape", "Progress"], reserved: &[] };
+const OPTIONS: Names = Names(&[
+    &["Backend", "Device", "Boundary", "Iterations", "Progress"],
+    &["Shape"],
+    &["Previous", "Weight", "Source", "Every"],
+]);
 
 /// Checks in the order of the stencil's; `imageShape`, `filterSize` and `filterShape` stand where the kernel's checks
 /// stand there.
@@ -33,46 +39,63 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     };
     let (words, pairs) = rest.split_at(Word::count(rest));
     options::check_pairs(pairs, 3 + words.len())?;
-    check_outputs(call)?;
+    check_outputs_up_to(call, if options::gives(pairs, &OPTIONS, "Previous") { 2 } else { 1 })?;
     let (samples, dims) = samples(image)?;
-    let entries = inputs::reals("F", filter)?;
+    let list = listed(filter);
+    let entries = list.iter().map(|(name, array)| inputs::reals(name, array)).collect::<Result<Vec<_>, _>>()?;
     let size = size(&dims).ok_or_else(|| too_many_dimensions(image, &dims))?;
-    let filter_size = check_filter(filter, size)?;
+    let sizes = list.iter().map(|(name, array)| check_filter(name, array, size)).collect::<Result<Vec<_>, _>>()?;
     let asked = Asked::new(words, pairs)?;
-    let shape = asked.sweeps.shape()?;
-    let window = Window::new(shape, size, filter_size.map(|size| size / 2));
+    let several = list.len() > 1 || !asked.levels.are_none();
+    let shape = if several { Shape::Same } else { asked.sweeps.shape()? };
+    let window = Window::new(shape, size, sizes[0].map(|size| size / 2));
     let rank = dims.len();
     let dims = match shape {
         Shape::Same => dims,
         Shape::Full | Shape::Valid => windows::trimmed(windows::output_size(&window)?.into()).into(),
     };
-    let job = Job { asked, rank, window, dims };
-    let of = |error: FilterError| filter_error(filter, error);
-    let reply = match (samples, entries) {
-        (Samples::Whole(reply), entries) => {
-            reply(&job, image, job.filter(entries.to_doubles("F in double")?, filter_size).map_err(of)?)
+    let larger = sizes.iter().all(|&of_filter| is_larger(of_filter, size));
+    let job = Job { asked, rank, window, dims, outputs: call.outputs };
+    let in_double = entries.iter().all(|entries| matches!(entries, Reals::Double(_)));
+    let reply = match samples {
+        Samples::Whole(reply) => {
+            let filters = job.filters(&list, entries, &sizes, |entries| entries.to_doubles("F in double"))?;
+            reply(&job, image, filters)
         }
-        (Samples::Real(AnyInput::Double(samples)), Reals::Double(entries)) => {
-            job.reply(samples, job.filter(entries.into(), filter_size).map_err(of)?)
+        Samples::Real(samples) if in_double && matches!(samples, AnyInput::Double(_)) => {
+            let filters = job.filters(&list, entries, &sizes, |entries| entries.to_doubles("F in double"))?;
+            job.reply::<f64>(samples, filters)
         }
         // Of two classes the result has the smaller, as conv2 has it.
-        (Samples::Real(samples), entries) => {
-            let filter = job.filter(entries.to_singles("F in single")?, filter_size).map_err(of)?;
-            job.reply(samples.into_single("N in single")?, filter)
+        Samples::Real(samples) => {
+            let filters = job.filters(&list, entries, &sizes, |entries| entries.to_singles("F in single"))?;
+            job.reply::<f32>(samples, filters)
         }
     };
     reply.map(|mut reply| {
-        reply.warnings.extend(swapped([image, filter], is_larger(filter_size, size)));
+        reply.warnings.extend(swapped([image, filter], larger));
         reply
     })
 }
 
+/// The filter, or those of a list, with what an error calls them.
+fn listed(filter: &Argument) -> Vec<(String, &Argument)> {
+    match filter.cells() {
+        Some(cells) if cells.len() > 1 => {
+            cells.iter().enumerate().map(|(i, cell)| (format!("F{{{}}}", i + 1), cell)).collect()
+        }
+        _ => vec![("F".into(), filter)],
+    }
+}
+
 /// What is computed, how many dimensions N has, and the dimensions of the result.
 struct Job<'a> {
-    asked: Asked,
+    asked: Asked<'a>,
     rank: usize,
     window: Window,
     dims: Cow<'a, [usize]>,
+    /// How many are asked for.
+    outputs: usize,
 }
 
 /// The samples: numbers of a class that is computed in, or those of another, in which the result is returned.
@@ -82,7 +105,7 @@ enum Samples<'a> {
 }
 
 /// Replies with an image of the class of the samples, which are computed on in double.
-type ReplyOfWhole<'a> = fn(&Job<'a>, &'a Argument, Filter<f64>) -> Result<Reply<'a>, Error>;
+type ReplyOfWhole<'a> = fn(&Job<'a>, &'a Argument, Vec<Filter<f64>>) -> Result<Reply<'a>, Error>;
 
 /// The samples of the image, and its dimensions.
 fn samples<'a>(image: &'a Argument) -> Result<(Samples<'a>, Cow<'a, [usize]>), Error> {
@@ -108,26 +131,42 @@ fn samples<'a>(image: &'a Argument) -> Result<(Samples<'a>, Cow<'a, [usize]>), E
 }
 
 impl<'a> Job<'a> {
-    /// The filter, turned round where that was asked for.
-    fn filter<T: Real>(&self, entries: Cow<'_, [T]>, size: [usize; 3]) -> Result<Filter<T>, FilterError> {
-        let mut entries = entries.into_owned();
-        if self.asked.flip {
-            entries.reverse();
+    /// The filters in the class that is computed in, turned round where that was asked for.
+    fn filters<'e, T: Real>(
+        &self,
+        list: &[(String, &Argument)],
+        entries: Vec<Reals<'e>>,
+        sizes: &[[usize; 3]],
+        in_class: impl Fn(Reals<'e>) -> Result<Cow<'e, [T]>, OutOfMemory>,
+    ) -> Result<Vec<Filter<T>>, Error> {
+        let mut filters = Vec::with_capacity(list.len());
+        for ((&size, entries), (name, array)) in sizes.iter().zip(entries).zip(list) {
+            let mut entries = in_class(entries)?.into_owned();
+            if self.asked.flip {
+                entries.reverse();
+            }
+            filters.push(Filter::new(entries, size).map_err(|error| filter_error(name, array, error))?);
         }
-        Filter::new(entries, size)
+        Ok(filters)
     }
 
     /// Samples of a class that is computed in.
-    fn reply<T: Real + Numeric>(&self, samples: Input<'a, T>, filter: Filter<T>) -> Result<Reply<'a>, Error>
+    fn reply<T: Computed>(&self, samples: AnyInput<'a>, filters: Vec<Filter<T>>) -> Result<Reply<'a>, Error>
     where
         Numbers: From<Array<T>>,
         dyn Engine: Compute<T> + crate::stencil::Arithmetic<T>,
     {
-        let Job { asked: Asked { selection, sweeps, .. }, window, .. } = self;
+        let Job { asked: Asked { selection, sweeps, levels, .. }, window, .. } = self;
         let (sides, window) = (sweeps.sides::<T>(self.rank)?, *window);
+        let filter = match <[_; 1]>::try_from(filters) {
+            Ok([filter]) if levels.are_none() => filter,
+            Ok([filter]) => return self.several(samples, vec![filter], sides),
+            Err(filters) => return self.several(samples, filters, sides),
+        };
         let what = Convolution::new(window.input(), filter).with_boundary(sides).with_sweeps(sweeps.iterations());
         let effort = sweeps.effort(self.dims.iter().product(), what.filter().values().len());
         let job = what.clone();
+        let samples = T::input(samples, "N in single")?;
         samples.reply(selection, &self.dims, effort, &job, move |engine, from, to, watch| match window.shape() {
             Shape::Same => Compute::convolution(engine, &what, from, to, watch),
             Shape::Full | Shape::Valid => {
@@ -138,24 +177,66 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// An image of another class: each sweep is computed in double and ends in that class.
-    fn reply_whole<S>(&self, image: &'a Argument, filter: Filter<f64>) -> Result<Reply<'a>, Error>
+    /// Sweeps of several filters, or with more levels than one.
+    fn several<T: Computed>(
+        &self,
+        samples: AnyInput<'a>,
+        filters: Vec<Filter<T>>,
+        sides: Sides<T>,
+    ) -> Result<Reply<'a>, Error>
+    where
+        Numbers: From<Array<T>>,
+        dyn Engine: Compute<T> + crate::stencil::Arithmetic<T>,
+    {
+        let Asked { selection, sweeps, levels, .. } = &self.asked;
+        let given = levels.check(("N", &samples, &self.dims), sweeps)?;
+        let (entries, count) = (filters.iter().map(|filter| filter.values().len()).sum(), filters.len());
+        let what = |filter| Convolution::new(self.window.input(), filter).with_boundary(sides);
+        let convolutions: Vec<_> = filters.into_iter().map(what).collect();
+        // For who foretells its time: the first filter, as often as there are filters in all sweeps.
+        let job = convolutions[0].clone().with_sweeps(sweeps.iterations().saturating_mul(count));
+        let step = |what: Convolution<T>| -> Step<'a, T> {
+            Box::new(move |engine, sweeps, from, to, watch| {
+                Compute::convolution(engine, &what.clone().with_sweeps(sweeps), from, to, watch)
+            })
+        };
+        let steps = convolutions.into_iter().map(step).collect();
+        let samples = T::input(samples, "N in single")?;
+        levels.reply(samples, given, &self.dims, steps, entries, (sweeps, selection, self.outputs), &job)
+    }
+
+    /// An image of another class: each sweep is computed in double and ends in that class, and so does each filter of
+    /// one.
+    fn reply_whole<S>(&self, image: &'a Argument, filters: Vec<Filter<f64>>) -> Result<Reply<'a>, Error>
     where
         S: Sample<f64> + Numeric,
     {
         let samples = image.elements::<S>().ok_or_else(|| Error::internal("An image of another class."))?;
-        let Job { asked: Asked { selection, sweeps, .. }, window, .. } = self;
-        let (sides, iterations, window) = (sweeps.sides(self.rank)?, sweeps.iterations(), *window);
-        let effort = sweeps.effort(self.dims.iter().product(), filter.values().len());
+        let Job { asked: Asked { selection, sweeps, levels, .. }, window, .. } = self;
+        if !levels.are_none() {
+            return Err(options::bad(format!(
+                "'Previous', 'Weight', 'Source' and 'Every' go with N of class double or single, and N is {image}; \
+                 double (N) makes it so."
+            )));
+        }
+        if filters.len() > 1 {
+            sweeps.only_same("lists of filters")?;
+        }
+        let (sides, iterations) = (sweeps.sides(self.rank)?, sweeps.iterations().saturating_mul(filters.len()));
+        let entries = filters.iter().map(|filter| filter.values().len()).sum();
+        let effort = sweeps.effort_of_steps(self.dims.iter().product(), entries, filters.len());
         // In every sweep the image goes through an engine by itself.
-        let job = Times(Convolution::new(window.input(), filter.clone()), iterations);
+        let job = Times(Convolution::new(window.input(), filters[0].clone()), iterations);
+        let of = |filter: &Filter<f64>| Window::new(window.shape(), window.input(), filter.radius());
+        let windows: Vec<_> = filters.iter().map(of).collect();
         selection.choose(&job)?.reply(&self.dims, effort, move |engine, output: &mut [S], watch| {
             if output.is_empty() || iterations == 0 {
                 return host::copy(if output.is_empty() { &[] } else { samples }, output, watch);
             }
-            host::ping_pong(samples, output, iterations, |_, from, to| {
-                pieces::run(&window, sides, from, to, watch, |size, from, to| {
-                    let what = Convolution::new(size, filter.clone());
+            host::ping_pong(samples, output, iterations, |step, from, to| {
+                let number = step % filters.len();
+                pieces::run(&windows[number], sides, from, to, watch, |size, from, to| {
+                    let what = Convolution::new(size, filters[number].clone());
                     Compute::convolution(engine, &what, Source::Host(from), Target::Host(to), watch)
                 })
             })
@@ -207,18 +288,19 @@ impl Word {
 
 /// What a call asks for.
 #[derive(Default)]
-struct Asked {
+struct Asked<'a> {
     selection: Selection,
     sweeps: Sweeps,
+    levels: Levels<'a>,
     flip: bool,
 }
 
-impl Asked {
+impl<'a> Asked<'a> {
     /// By imfilter's words, then by options.
     ///
     /// # Errors
     /// `option`, also where a word says once more what another word or an option says.
-    fn new(words: &[Argument], pairs: &[Argument]) -> Result<Asked, Error> {
+    fn new(words: &[Argument], pairs: &'a [Argument]) -> Result<Asked<'a>, Error> {
         let mut asked = Asked::default();
         let mut said = Vec::new();
         let once = |said: &[&str], name: &'static str| match said.contains(&name) {
@@ -238,7 +320,9 @@ impl Asked {
         for pair in options::pairs(pairs, &OPTIONS) {
             let (name, value) = pair?;
             once(&said, name)?;
-            let _ = asked.selection.take(name, value)? || asked.sweeps.take(name, value)?;
+            let _ = asked.selection.take(name, value)?
+                || asked.sweeps.take(name, value)?
+                || asked.levels.take(name, value)?;
         }
         Ok(asked)
     }
@@ -264,14 +348,14 @@ fn too_many_dimensions(image: &Argument, dims: &[usize]) -> Error {
 }
 
 /// The size of the filter: first that there is one, then its dimensions, then their sizes. `image` is that of N.
-fn check_filter(array: &Argument, image: [usize; 3]) -> Result<[usize; 3], Error> {
+fn check_filter(name: &str, array: &Argument, image: [usize; 3]) -> Result<[usize; 3], Error> {
     if array.is_empty() {
-        return Err(filter_error(array, FilterError::Empty));
+        return Err(filter_error(name, array, FilterError::Empty));
     }
     let size = size(array.dims())
-        .ok_or_else(|| Error::new("filterShape", format!("F is {array}; expected at most three dimensions.")))?;
+        .ok_or_else(|| Error::new("filterShape", format!("{name} is {array}; expected at most three dimensions.")))?;
     FilterError::check(size).map_err(|error| {
-        let mut told = filter_error(array, error);
+        let mut told = filter_error(name, array, error);
         if FilterError::check(image).is_ok() && is_larger(size, image) {
             told.text += " N could be the filter: were the two swapped? The image comes first, then the filter.";
         }
@@ -280,7 +364,7 @@ fn check_filter(array: &Argument, image: [usize; 3]) -> Result<[usize; 3], Error
     Ok(size)
 }
 
-fn filter_error(array: &Argument, error: FilterError) -> Error {
+fn filter_error(name: &str, array: &Argument, error: FilterError) -> Error {
     let expected = format!(
         "expected odd sizes, up to {MAX_FILTER_2D}x{MAX_FILTER_2D}, or up to \
          {MAX_FILTER_3D}x{MAX_FILTER_3D}x{MAX_FILTER_3D} with several pages"
@@ -292,7 +376,7 @@ fn filter_error(array: &Argument, error: FilterError) -> Error {
         }
         _ => "",
     };
-    Error::new("filterSize", format!("F is {array}: {error}; {expected}.{advice}"))
+    Error::new("filterSize", format!("{name} is {array}: {error}; {expected}.{advice}"))
 }
 
 /// Whether a filter is larger than an image in every dimension that one of the two has.

@@ -11,7 +11,7 @@ use crate::stencil::{Array, CoefficientSource, Compute, DERIVATIVE_RADIUS, Deriv
 
 pub(super) const FUNCTION: Function = Function { name: "DerivativeConstantMemory_CUDA", call };
 
-const OPTIONS: Names = Names { available: &["Backend", "Device", "Coefficients", "Boundary", "Dim"], reserved: &[] };
+const OPTIONS: Names = Names(&[&["Backend", "Device", "Coefficients", "Boundary", "Dim"]]);
 
 const SOURCES: [(&str, CoefficientSource); 2] =
     [("constant", CoefficientSource::Constant), ("readonly", CoefficientSource::ReadOnly)];
@@ -56,7 +56,7 @@ where
     Numbers: From<Array<T>>,
     dyn Engine: Compute<T>,
 {
-    let what = Derivative::new(sweeps.lines(dims), spacing, source).with_boundary(sweeps.ends::<T>()?);
+    let what = Derivative::new(sweeps.lines(dims)?, spacing, source).with_boundary(sweeps.ends::<T>()?);
     let effort = sweeps.effort(values.len(), DERIVATIVE_RADIUS);
     values.reply(selection, dims, effort, &what, move |engine, from, to, watch| {
         Compute::derivative(engine, &what, from, to, watch)

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::backend::Selection;
+use super::backend::{self, Selection};
 use super::fastest::Job;
 use super::store::{Held, Home, Numbers};
 use crate::cuda::Cuda;
@@ -63,31 +63,56 @@ impl<'a, T: Real> Input<'a, T> {
         Numbers: From<Array<T>>,
         dyn Engine: Compute<T>,
     {
+        self.reply_all(selection, &[dims], effort, job, |engine, from, to, watch| {
+            run(engine, from, backend::only(to)?, watch)
+        })
+    }
+
+    /// The same of a call that returns several arrays.
+    pub(super) fn reply_all(
+        self,
+        selection: &Selection,
+        dims: &[&[usize]],
+        effort: Effort,
+        job: &dyn Job,
+        run: impl FnOnce(&(dyn Engine + 'static), Source<T>, Vec<Target<T>>, &Watch) -> Result<(), stencil::Error>
+        + Send
+        + 'a,
+    ) -> Result<Reply<'a>, Error>
+    where
+        T: Numeric,
+        Numbers: From<Array<T>>,
+        dyn Engine: Compute<T>,
+    {
         match self {
             Input::Host(values) => {
-                let run = move |engine: &(dyn Engine + 'static), output: &mut [T], watch: &Watch| {
-                    run(engine, Source::Host(&values), Target::Host(output), watch)
+                let run = move |engine: &(dyn Engine + 'static), outputs: Vec<&mut [T]>, watch: &Watch| {
+                    run(engine, Source::Host(&values), outputs.into_iter().map(Target::Host).collect(), watch)
                 };
-                selection.choose(job)?.reply(dims, effort, run)
+                selection.choose(job)?.reply_all(dims, effort, run)
             }
             Input::Held(home, array) => {
                 selection.agrees(home)?;
-                let dims = dims.to_vec();
+                let dims: Vec<_> = dims.iter().map(|dims| dims.to_vec()).collect();
                 let run = move |engine: &(dyn Engine + 'static), home, watch: &Watch| {
-                    let mut output = Compute::<T>::array(engine, dims.iter().product())?;
-                    run(engine, Source::Array(&array), Target::Array(&mut output), watch)?;
-                    Ok(Held { home, dims, numbers: output.into() })
+                    let outputs = dims.iter().map(|dims| Compute::<T>::array(engine, dims.iter().product()));
+                    let mut outputs = outputs.collect::<Result<Vec<_>, _>>()?;
+                    run(engine, Source::Array(&array), outputs.iter_mut().map(Target::Array).collect(), watch)?;
+                    let held = |(dims, output): (_, Array<T>)| Held { home, dims, numbers: output.into() };
+                    Ok(dims.into_iter().zip(outputs).map(held).collect())
                 };
-                Ok(home.choose()?.with_note(selection.note(home)).held(true, home.effort(effort), run))
+                Ok(home.choose()?.with_note(selection.note(home)).held_all(true, home.effort(effort), run))
             }
             Input::Gpu(ordinal, array) => {
                 let home = Home::Cuda(ordinal);
                 selection.agrees_with_gpu(home)?;
                 let chosen = home.choose()?.with_note(selection.note(home));
-                let len = dims.iter().product();
-                let run = move |engine: &(dyn Engine + 'static), address, watch: &Watch| {
-                    let mut output = borrowed(ordinal, address, len)?;
-                    let done = run(engine, Source::Array(&array), Target::Array(&mut output), watch);
+                let lens: Vec<usize> = dims.iter().map(|dims| dims.iter().product()).collect();
+                let run = move |engine: &(dyn Engine + 'static), addresses: &[u64], watch: &Watch| {
+                    let outputs = addresses.iter().zip(lens).map(|(&address, len)| borrowed(ordinal, address, len));
+                    let mut outputs = outputs.collect::<Result<Vec<_>, _>>()?;
+                    let to = outputs.iter_mut().map(Target::Array).collect();
+                    let done = run(engine, Source::Array(&array), to, watch);
                     // Whatever came of it: the host's memory is not touched any more when the call ends.
                     let over = Cuda::open(Some(ordinal))?.settle();
                     Ok(done.and(over)?)
@@ -98,7 +123,52 @@ impl<'a, T: Real> Input<'a, T> {
     }
 }
 
+impl<T: Real> Input<'_, T> {
+    /// Its elements, for an engine.
+    pub(super) fn source(&self) -> Source<'_, T> {
+        match self {
+            Input::Host(values) => Source::Host(values),
+            Input::Held(_, array) => Source::Array(array),
+            Input::Gpu(_, array) => Source::Array(array),
+        }
+    }
+
+    /// Where it lies: on which device of whom, if on one.
+    fn place(&self) -> (Option<Home>, Option<usize>) {
+        match self {
+            Input::Host(_) => (None, None),
+            Input::Held(home, _) => (Some(*home), None),
+            Input::Gpu(ordinal, _) => (None, Some(*ordinal)),
+        }
+    }
+}
+
 impl<'a> AnyInput<'a> {
+    fn place(&self) -> (Option<Home>, Option<usize>) {
+        match self {
+            AnyInput::Double(input) => input.place(),
+            AnyInput::Single(input) => input.place(),
+        }
+    }
+
+    /// Whether it is of the same class as another, and lies in the same place.
+    pub(super) fn is_like(&self, other: &AnyInput) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other) && self.place() == other.place()
+    }
+
+    /// As an error tells it: `3x4 double DeviceArray on device 1`.
+    pub(super) fn told(&self, dims: &[usize]) -> String {
+        let sizes: Vec<_> = dims.iter().map(usize::to_string).collect();
+        let class = if matches!(self, AnyInput::Double(_)) { "double" } else { "single" };
+        let place = match self.place() {
+            (Some(Home::Cpu), _) => " DeviceArray in memory of the CPU".into(),
+            (Some(home), _) => format!(" DeviceArray on {home}"),
+            (None, Some(ordinal)) => format!(" gpuArray on device {}", ordinal + 1),
+            (None, None) => String::new(),
+        };
+        format!("{} {class}{place}", sizes.join("x"))
+    }
+
     /// In single, each element rounded once where it was double; `what` is what an error calls them.
     pub(super) fn into_single(self, what: &'static str) -> Result<Input<'a, f32>, Error> {
         match self {

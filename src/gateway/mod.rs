@@ -11,6 +11,7 @@ mod derivative;
 mod device;
 mod fastest;
 mod inputs;
+mod levels;
 mod options;
 mod places;
 mod settings;
@@ -62,9 +63,17 @@ fn too_few_inputs(call: &Call, expected: &str) -> Error {
 
 /// Checks that no more than one output is asked for.
 fn check_outputs(call: &Call) -> Result<(), Error> {
+    check_outputs_up_to(call, 1)
+}
+
+/// Checks that no more outputs are asked for than so many, one or two.
+fn check_outputs_up_to(call: &Call, most: usize) -> Result<(), Error> {
+    let expected = if most > 1 { "0, 1 or 2" } else { "0 or 1" };
     match call.outputs {
-        0 | 1 => Ok(()),
-        got => Err(Error::new("numberOfOutputs", format!("Number of Outputs are Wrong: got {got}, expected 0 or 1."))),
+        got if got <= most => Ok(()),
+        got => {
+            Err(Error::new("numberOfOutputs", format!("Number of Outputs are Wrong: got {got}, expected {expected}.")))
+        }
     }
 }
 

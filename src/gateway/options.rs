@@ -4,14 +4,10 @@ use std::ops::RangeInclusive;
 
 use crate::mex::{Argument, Error};
 
-/// The names of a function's options.
-pub(super) struct Names {
-    /// Those that there are.
-    pub(super) available: &'static [&'static str],
-    /// Those that are not options yet. A prefix must be unique among all names, so that a script which abbreviates
-    /// today still means the same when the rest arrives.
-    pub(super) reserved: &'static [&'static str],
-}
+/// The names of a function's options, in the order in which they came, those of a version together.
+///
+/// An abbreviation means what it meant when it first meant something: names that came later do not make it ambiguous.
+pub(super) struct Names(pub(super) &'static [&'static [&'static str]]);
 
 /// Checks that `arguments`, the first of which is the input `position`, are pairs whose names are text. It is the first
 /// of the checks: no input is looked at before.
@@ -47,12 +43,13 @@ pub(super) fn pairs<'a>(
 impl Names {
     /// The option that `given` names or abbreviates.
     fn full_name(&self, given: &str) -> Result<&'static str, Error> {
-        let known = || self.available.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+        let known = || self.0.concat().iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
         let starts = |name: &&str| name.get(..given.len()).is_some_and(|start| start.eq_ignore_ascii_case(given));
-        let candidates: Vec<_> = self.available.iter().chain(self.reserved).copied().filter(starts).collect();
+        let meant = |names: &&[&'static str]| names.iter().copied().filter(starts).collect::<Vec<_>>();
+        let candidates = self.0.iter().map(meant).find(|meant| !meant.is_empty()).unwrap_or_default();
         match candidates[..] {
-            [name] if self.available.contains(&name) => Ok(name),
-            [] | [_] => Err(bad(format!("Unknown option '{given}'; the options are {}.", known()))),
+            [name] => Ok(name),
+            [] => Err(bad(format!("Unknown option '{given}'; the options are {}.", known()))),
             _ => Err(bad(format!(
                 "The option '{given}' is ambiguous: it may be '{}'; the options are {}.",
                 candidates.join("' or '"),
@@ -86,6 +83,20 @@ pub(super) fn logical(option: &str, value: &Argument) -> Result<bool, Error> {
 /// A whole number from 1 up, of any numeric class.
 pub(super) fn positive_integer(option: &str, value: &Argument) -> Result<usize, Error> {
     whole_number(option, value, 1..=u32::MAX as usize, 1, "a whole number from 1 up")
+}
+
+/// The same of a number.
+pub(super) fn positive_number(option: &str, number: f64) -> Result<usize, Error> {
+    if number >= 1.0 && number <= f64::from(u32::MAX) && number.fract() == 0.0 {
+        return Ok(number as usize);
+    }
+    let got = number_text(number);
+    Err(bad(format!("Bad value for '{option}': got {got}, expected a whole number from 1 up.")))
+}
+
+/// Whether one of `arguments`, which are pairs, gives this option.
+pub(super) fn gives(arguments: &[Argument], names: &Names, option: &str) -> bool {
+    pairs(arguments, names).any(|pair| matches!(pair, Ok((name, _)) if name == option))
 }
 
 /// A whole number in a range, of any numeric class.
@@ -149,8 +160,11 @@ pub(super) fn bad(text: String) -> Error {
 mod tests {
     use super::*;
 
-    const NAMES: Names =
-        Names { available: &["Backend", "Device"], reserved: &["Boundary", "Dim", "Iterations", "Progress"] };
+    const NAMES: Names = Names(&[
+        &["Backend", "Device", "Boundary", "Progress"],
+        &["Shape"],
+        &["Previous", "Source", "Weight", "Every"],
+    ]);
 
     #[test]
     fn numbers_are_told_as_they_are_written() {
@@ -169,12 +183,24 @@ mod tests {
 
     #[test]
     fn names_may_be_abbreviated_in_any_case_but_not_ambiguously() {
-        for (given, name) in
-            [("Backend", "Backend"), ("BACK", "Backend"), ("ba", "Backend"), ("de", "Device"), ("device", "Device")]
-        {
+        for (given, name) in [
+            ("Backend", "Backend"),
+            ("BACK", "Backend"),
+            ("ba", "Backend"),
+            ("d", "Device"),
+            ("device", "Device"),
+            // What came later does not change what these mean.
+            ("p", "Progress"),
+            ("PR", "Progress"),
+            ("s", "Shape"),
+            ("pre", "Previous"),
+            ("so", "Source"),
+            ("e", "Every"),
+            ("w", "Weight"),
+        ] {
             assert_eq!(NAMES.full_name(given), Ok(name));
         }
-        for given in ["b", "d", "", "x", "Backends", "Boundary", "bo", "dim", "i", "Progress", "é"] {
+        for given in ["b", "", "x", "Backends", "dim", "i", "é", "Prev "] {
             assert_eq!(NAMES.full_name(given).unwrap_err().kind, "option", "{given}");
         }
         assert!(NAMES.full_name("B").unwrap_err().text.contains("'Backend' or 'Boundary'"));

@@ -1,16 +1,22 @@
 //! `outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, Name, Value, ...)`
 
 use super::backend::Selection;
+use super::inputs::AnyInput;
+use super::levels::Levels;
 use super::options::{self, Names};
 use super::sweeps::Sweeps;
-use super::{check_outputs, inputs, too_few_inputs, windows};
+use super::{check_outputs_up_to, inputs, too_few_inputs, windows};
 use crate::mex::{Argument, Call, Error, Function, Reply};
+use crate::scheme::Filter;
 use crate::stencil::{Ends, Lines, MAX_TAPS, Shape, Stencil, Taps, TapsError, Window};
 
 pub(super) const FUNCTION: Function = Function { name: "StencilConstantMemory_CUDA", call };
 
-const OPTIONS: Names =
-    Names { available: &["Backend", "Device", "Boundary", "Dim", "Iterations", "Shape", "Progress"], reserved: &[] };
+const OPTIONS: Names = Names(&[
+    &["Backend", "Device", "Boundary", "Dim", "Iterations", "Progress"],
+    &["Shape"],
+    &["Previous", "Weight", "Source", "Every"],
+]);
 
 /// The most dimensions of an output that has another size than its input.
 const MAX_DIMS: usize = 64;
@@ -21,31 +27,37 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         return Err(too_few_inputs(call, "inputArray and kernelArray, then pairs of an option's name and its value"));
     };
     options::check_pairs(pairs, 3)?;
-    check_outputs(call)?;
+    check_outputs_up_to(call, if options::gives(pairs, &OPTIONS, "Previous") { 2 } else { 1 })?;
     let (samples, dims) = inputs::double_input_or_gpu("inputArray", input)?;
-    let taps = taps(inputs::doubles("kernelArray", kernel)?, kernel, &dims)?;
-    let (mut selection, mut sweeps) = (Selection::default(), Sweeps::default());
+    let filters = filters(kernel, &dims)?;
+    let (mut selection, mut sweeps, mut levels) = (Selection::default(), Sweeps::default(), Levels::default());
     for pair in options::pairs(pairs, &OPTIONS) {
         let (name, value) = pair?;
-        let _ = selection.take(name, value)? || sweeps.take(name, value)?;
+        let _ = selection.take(name, value)? || sweeps.take(name, value)? || levels.take(name, value)?;
+    }
+    let [taps] = filters[..] else {
+        return several(call, AnyInput::Double(samples), &dims, &filters, (&selection, &sweeps, &levels));
+    };
+    if !levels.are_none() {
+        return several(call, AnyInput::Double(samples), &dims, &filters, (&selection, &sweeps, &levels));
     }
     let shape = sweeps.shape()?;
     let ends = sweeps.ends()?;
     if shape == Shape::Same {
-        let stencil = Stencil::new(sweeps.lines(&dims), taps).with_boundary(ends).with_sweeps(sweeps.iterations());
+        let stencil = Stencil::new(sweeps.lines(&dims)?, taps).with_boundary(ends).with_sweeps(sweeps.iterations());
         let effort = sweeps.effort(samples.len(), taps.count());
         return samples.reply(&selection, &dims, effort, &stencil, move |engine, from, to, watch| {
             engine.stencil(&stencil, from, to, watch)
         });
     }
-    let dim = sweeps.dim(&dims);
+    let dim = sweeps.dim(&dims)?;
     if dim >= MAX_DIMS {
         let text = format!("Bad value for 'Dim': got {}, expected at most {MAX_DIMS} where 'Shape' is given.", dim + 1);
         return Err(options::bad(text));
     }
     let (window, axis) = window(shape, &dims, dim, taps.radius());
     // An engine gets the samples under the outputs in pieces; as much work as over the whole input.
-    let job = Stencil::new(sweeps.lines(&dims), taps);
+    let job = Stencil::new(sweeps.lines(&dims)?, taps);
     let length = windows::output_size(&window)?[axis];
     let mut dims = dims.into_owned();
     dims.resize(dims.len().max(dim + 1), 1);
@@ -60,6 +72,45 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
             engine.stencil(&Stencil::new(lines, taps), from, to, watch)
         })
     })
+}
+
+/// Sweeps of several filters, or with more levels than one.
+fn several<'a>(
+    call: &'a Call,
+    samples: AnyInput<'a>,
+    dims: &[usize],
+    filters: &[Taps],
+    (selection, sweeps, levels): (&Selection, &Sweeps, &Levels<'a>),
+) -> Result<Reply<'a>, Error> {
+    let given = levels.check(("inputArray", &samples, dims), sweeps)?;
+    let (along, ends) = (sweeps.dims_of(filters.len(), dims)?, sweeps.ends_of(filters.len())?);
+    let stencils = filters.iter().zip(along).zip(ends);
+    let stencils = stencils.map(|((taps, dim), ends)| Stencil::new(Lines::along(dims, dim), *taps).with_boundary(ends));
+    let stencils: Vec<_> = stencils.collect();
+    // For who foretells its time: the first filter, as often as there are filters in all sweeps.
+    let job = stencils[0].with_sweeps(sweeps.iterations().saturating_mul(stencils.len()));
+    let entries = filters.iter().map(Taps::count).sum();
+    let step = |stencil: Stencil| -> Filter<'a, f64> {
+        Box::new(move |engine, sweeps, from, to, watch| engine.stencil(&stencil.with_sweeps(sweeps), from, to, watch))
+    };
+    let steps = stencils.into_iter().map(step).collect();
+    let AnyInput::Double(samples) = samples else {
+        return Err(Error::internal("A stencil of single samples."));
+    };
+    levels.reply(samples, given, dims, steps, entries, (sweeps, selection, call.outputs), &job)
+}
+
+/// The filter, or those of a list.
+fn filters(kernel: &Argument, dims: &[usize]) -> Result<Vec<Taps>, Error> {
+    let named: Vec<(String, &Argument)> = match kernel.cells() {
+        Some(cells) if cells.len() > 1 => {
+            cells.iter().enumerate().map(|(i, cell)| (format!("kernelArray{{{}}}", i + 1), cell)).collect()
+        }
+        _ => vec![("kernelArray".into(), kernel)],
+    };
+    // The class of each before the shape of any.
+    let values = named.iter().map(|(name, array)| inputs::doubles(name, array)).collect::<Result<Vec<_>, _>>()?;
+    named.iter().zip(values).map(|((name, array), values)| taps(name, values, array, dims)).collect()
 }
 
 /// The outputs along dimension `dim` of an array of these dimensions, as those of a box; and along which of the box's
@@ -79,18 +130,18 @@ fn window(shape: Shape, dims: &[usize], dim: usize, radius: usize) -> (Window, u
 }
 
 /// The filter: first that there is one, then that it is a vector, then its length. `dims` are those of the input.
-fn taps(values: &[f64], array: &Argument, dims: &[usize]) -> Result<Taps, Error> {
+fn taps(name: &str, values: &[f64], array: &Argument, dims: &[usize]) -> Result<Taps, Error> {
     let expected = format!("expected a vector of odd length, 1 to {MAX_TAPS}");
     let wrong_length = |error: TapsError| {
         let advice = way_out(error, array.dims(), dims);
-        Error::new("kernelLength", format!("kernelArray is {array}: {error}; {expected}.{advice}"))
+        Error::new("kernelLength", format!("{name} is {array}: {error}; {expected}.{advice}"))
     };
     let taps = Taps::new(values);
     if let Err(error @ TapsError::Empty) = taps {
         return Err(wrong_length(error));
     }
     if array.dims().len() != 2 || !array.dims().contains(&1) {
-        return Err(Error::new("kernelShape", format!("kernelArray is {array}: it is not a vector; {expected}.")));
+        return Err(Error::new("kernelShape", format!("{name} is {array}: it is not a vector; {expected}.")));
     }
     taps.map_err(wrong_length)
 }

@@ -47,7 +47,7 @@ fn find(study: &Argument) -> Result<Read, Error> {
 }
 
 fn access(pairs: &[Argument]) -> Result<(Study, Option<usize>), Error> {
-    const OPTIONS: Names = Names { available: &["Pattern", "BlockSize", "Sums", "Device"], reserved: &[] };
+    const OPTIONS: Names = Names(&[&["Pattern", "BlockSize", "Sums", "Device"]]);
     let mut access = Access::default();
     let device = read(pairs, &OPTIONS, |name, value| {
         match name {
@@ -64,7 +64,7 @@ fn access(pairs: &[Argument]) -> Result<(Study, Option<usize>), Error> {
 }
 
 fn readonly(pairs: &[Argument]) -> Result<(Study, Option<usize>), Error> {
-    const OPTIONS: Names = Names { available: &["Points", "BlockSize", "Device"], reserved: &[] };
+    const OPTIONS: Names = Names(&[&["Points", "BlockSize", "Device"]]);
     let mut readonly = ReadOnly::default();
     let device = read(pairs, &OPTIONS, |name, value| {
         match name {
@@ -77,7 +77,7 @@ fn readonly(pairs: &[Argument]) -> Result<(Study, Option<usize>), Error> {
 }
 
 fn angles(pairs: &[Argument]) -> Result<(Study, Option<usize>), Error> {
-    const OPTIONS: Names = Names { available: &["Threads", "Device"], reserved: &[] };
+    const OPTIONS: Names = Names(&[&["Threads", "Device"]]);
     let mut angles = Angles::default();
     let device = read(pairs, &OPTIONS, |name, value| {
         angles.threads = vec![options::integer_in(name, value, ELEMENTS)?];
@@ -87,7 +87,7 @@ fn angles(pairs: &[Argument]) -> Result<(Study, Option<usize>), Error> {
 }
 
 fn convolution(pairs: &[Argument]) -> Result<(Study, Option<usize>), Error> {
-    const OPTIONS: Names = Names { available: &["Size", "Radius", "Device"], reserved: &[] };
+    const OPTIONS: Names = Names(&[&["Size", "Radius", "Device"]]);
     let mut convolution = Convolution::default();
     let device = read(pairs, &OPTIONS, |name, value| {
         match name {

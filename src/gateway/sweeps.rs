@@ -13,8 +13,8 @@ const LONG: u128 = 1 << 25;
 #[derive(Debug, Clone)]
 pub(super) struct Sweeps {
     boundary: Around,
-    /// Counted from 0.
-    dim: Option<usize>,
+    /// Of each filter, counted from 0.
+    dims: Option<Vec<usize>>,
     iterations: usize,
     shape: Shape,
     progress: bool,
@@ -31,7 +31,7 @@ impl Default for Sweeps {
     fn default() -> Sweeps {
         Sweeps {
             boundary: Around::One(Boundary::default()),
-            dim: None,
+            dims: None,
             iterations: 1,
             shape: Shape::Same,
             progress: false,
@@ -44,7 +44,7 @@ impl Sweeps {
     pub(super) fn take(&mut self, name: &str, value: &Argument) -> Result<bool, Error> {
         match name {
             "Boundary" => self.boundary = Around::new(name, value)?,
-            "Dim" => self.dim = Some(options::positive_integer(name, value)? - 1),
+            "Dim" => self.dims = Some(dimensions(name, value)?),
             "Iterations" => self.iterations = options::integer_in(name, value, 0..=MAX_ITERATIONS)?,
             "Shape" => self.shape = options::choice(name, value, &SHAPES)?,
             "Progress" => self.progress = options::logical(name, value)?,
@@ -58,7 +58,23 @@ impl Sweeps {
     /// # Errors
     /// `option`, for a cell that is no pair.
     pub(super) fn ends<T: Real>(&self) -> Result<Ends<T>, Error> {
-        self.boundary.ends("a cell of two of them, {low, high}")
+        self.boundary.ends(OF_PAIR)
+    }
+
+    /// The same for each of so many filters. A cell with an entry a filter is that where each has its dimension.
+    ///
+    /// # Errors
+    /// `option`.
+    pub(super) fn ends_of(&self, filters: usize) -> Result<Vec<Ends<f64>>, Error> {
+        match &self.boundary {
+            Around::Each(each) if self.dims.is_some() && filters > 1 && each.len() == filters => {
+                each.iter().map(|around| around.ends(OF_PAIR)).collect()
+            }
+            one => {
+                let each = "a cell of two of them, {low, high}, or, with 'Dim', of an entry for each filter";
+                Ok(vec![one.ends(each)?; filters])
+            }
+        }
     }
 
     /// What stands around an array of so many dimensions, rounded once likewise.
@@ -66,32 +82,56 @@ impl Sweeps {
     /// # Errors
     /// `option`, for a cell with another number of entries.
     pub(super) fn sides<T: Real>(&self, rank: usize) -> Result<Sides<T>, Error> {
-        let of_pair = "a cell of two of them, {low, high}";
         let Around::Each(each) = &self.boundary else {
-            return Ok([self.boundary.ends(of_pair)?; 3].into());
+            return Ok([self.boundary.ends(OF_PAIR)?; 3].into());
         };
         if each.len() != rank {
             return Err(options::bad(format!(
                 "Bad value for 'Boundary': got a cell of {}, expected one with an entry for each dimension of N, of which \
-                 there are {rank}: a real scalar, a word, or a pair {{low, high}} of these.",
-                each.len()
+                 there are {rank}: a real scalar, {}, or a pair {{low, high}} of these.",
+                each.len(),
+                options::quoted(&WORDS)
             )));
         }
         let mut ends = [Ends::default(); 3];
         for (ends, around) in ends.iter_mut().zip(each) {
-            *ends = around.ends(of_pair)?;
+            *ends = around.ends(OF_PAIR)?;
         }
         Ok(ends.into())
     }
 
-    /// The lines of an array of these dimensions.
-    pub(super) fn lines(&self, dims: &[usize]) -> Lines {
-        Lines::along(dims, self.dim(dims))
+    /// The lines of an array of these dimensions, for one filter.
+    ///
+    /// # Errors
+    /// `option`.
+    pub(super) fn lines(&self, dims: &[usize]) -> Result<Lines, Error> {
+        Ok(Lines::along(dims, self.dim(dims)?))
     }
 
-    /// Along which of these dimensions, counted from 0; it may be beyond them.
-    pub(super) fn dim(&self, dims: &[usize]) -> usize {
-        self.dim.unwrap_or_else(|| dims.iter().position(|&dim| dim != 1).unwrap_or(0))
+    /// Along which of these dimensions one filter runs, counted from 0; it may be beyond them.
+    ///
+    /// # Errors
+    /// `option`.
+    pub(super) fn dim(&self, dims: &[usize]) -> Result<usize, Error> {
+        Ok(self.dims_of(1, dims)?[0])
+    }
+
+    /// The same of each of so many filters.
+    ///
+    /// # Errors
+    /// `option`, where there are as many filters as dimensions are named.
+    pub(super) fn dims_of(&self, filters: usize, dims: &[usize]) -> Result<Vec<usize>, Error> {
+        match &self.dims {
+            None => Ok(vec![dims.iter().position(|&dim| dim != 1).unwrap_or(0); filters]),
+            Some(of_filters) if of_filters.len() == filters => Ok(of_filters.clone()),
+            Some(of_filters) => {
+                let s = if filters == 1 { "" } else { "s" };
+                Err(options::bad(format!(
+                    "Bad value for 'Dim': got {} dimensions for {filters} filter{s}, expected one for each filter.",
+                    of_filters.len()
+                )))
+            }
+        }
     }
 
     /// Which outputs there are: no sweeps give the input, whatever was asked for.
@@ -112,6 +152,19 @@ impl Sweeps {
         }
     }
 
+    /// Checks that outputs are as many as samples, where sweeps are more than one filter: `what` they are.
+    ///
+    /// # Errors
+    /// `option`.
+    pub(super) fn only_same(&self, what: &str) -> Result<(), Error> {
+        match SHAPES.iter().find(|(_, choice)| *choice == self.shape) {
+            Some((word, shape)) if *shape != Shape::Same => Err(options::bad(format!(
+                "'Shape', '{word}' does not go with {what}: expected 'same', or one filter in one sweep."
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// How many sweeps.
     pub(super) fn iterations(&self) -> usize {
         self.iterations
@@ -119,12 +172,32 @@ impl Sweeps {
 
     /// What they take over so many elements, with so many multiply-adds each.
     pub(super) fn effort(&self, elements: usize, taps: usize) -> Effort {
-        let updates = elements as u128 * self.iterations as u128;
+        self.effort_of_steps(elements, taps, 1)
+    }
+
+    /// The same of sweeps of several steps, with so many multiply-adds in all.
+    pub(super) fn effort_of_steps(&self, elements: usize, taps: usize, steps: usize) -> Effort {
+        let sweeps = elements as u128 * self.iterations as u128;
         Effort {
-            updates: updates.min(u64::MAX.into()) as u64,
-            long: updates * taps as u128 >= LONG,
+            updates: (sweeps * steps as u128).min(u64::MAX.into()) as u64,
+            long: sweeps * taps as u128 >= LONG,
             progress: self.progress,
         }
+    }
+}
+
+/// What a cell of boundaries may be along a dimension.
+const OF_PAIR: &str = "a cell of two of them, {low, high}";
+
+/// The most dimensions that are named at once: one for each filter of a list.
+const MAX_LIST: usize = 64;
+
+/// Dimensions, counted from 0: of a scalar or a vector of whole numbers from 1 up.
+fn dimensions(name: &str, value: &Argument) -> Result<Vec<usize>, Error> {
+    let is_vector = value.dims().len() == 2 && value.dims().contains(&1) && (2..=MAX_LIST).contains(&value.len());
+    match value.numbers().filter(|_| is_vector) {
+        None => Ok(vec![options::positive_integer(name, value)? - 1]),
+        Some(numbers) => numbers.map(|number| Ok(options::positive_number(name, number)? - 1)).collect(),
     }
 }
 
@@ -179,7 +252,8 @@ impl Around {
         }
         let cells = value.cells().filter(|cells| !cells.is_empty()).ok_or_else(|| {
             options::bad(format!(
-                "Bad value for '{name}': got {value}, expected few boundaries in a cell, and one at least."
+                "Bad value for '{name}': got {value}, expected a real scalar or {}, or a cell of few of these.",
+                options::quoted(&WORDS)
             ))
         })?;
         cells.iter().map(|cell| Around::new(name, cell)).collect::<Result<_, _>>().map(Around::Each)
@@ -193,9 +267,10 @@ impl Around {
                 [Around::One(low), Around::One(high)] => [low, high],
                 _ => {
                     return Err(options::bad(format!(
-                        "Bad value for 'Boundary': got a cell of {}{}, expected a real scalar, a word, or {expected}.",
+                        "Bad value for 'Boundary': got a cell of {}{}, expected a real scalar, {}, or {expected}.",
                         each.len(),
-                        if each.iter().all(|one| matches!(one, Around::One(_))) { "" } else { " with cells in it" }
+                        if each.iter().all(|one| matches!(one, Around::One(_))) { "" } else { " with cells in it" },
+                        options::quoted(&WORDS)
                     )));
                 }
             },

@@ -446,12 +446,12 @@ unsafe fn cells(
     for i in 0..count {
         // SAFETY: there are so many cells; what is in them lives as long as the array.
         let cell = unsafe { (host.api.mxGetCell)(array, i as _) };
-        // SAFETY: as above.
-        cells.push(if cell.is_null() {
-            Argument::nothing()
-        } else {
-            unsafe { Argument::read_to(host, cell, depth - 1) }?
-        });
+        let read = || match cell.is_null() {
+            true => Ok(Argument::nothing()),
+            // SAFETY: as above.
+            false => unsafe { Argument::read_to(host, cell, depth - 1) },
+        };
+        cells.push(read()?);
     }
     Ok(Some(cells))
 }

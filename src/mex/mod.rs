@@ -154,8 +154,8 @@ unsafe fn serve(
         // we hold.
         unsafe { (api.mexWarnMsgIdAndTxt)(message.identifier(), c"%s".as_ptr(), message.text()) };
     }
-    let output = match reply.output {
-        Output::Value(value) => host.build(&value),
+    let outputs = match reply.output {
+        Output::Value(value) => vec![host.build(&value)],
         Output::Held { object, make, effort } => {
             let mut made = None;
             let run = host.run(function.name, &effort, |watch| {
@@ -165,41 +165,56 @@ unsafe fn serve(
             let pending =
                 run.and_then(|()| made.ok_or_else(|| Error::internal("Nothing was made."))).map_err(failed)?;
             trace.step("run");
-            let number = pending.number();
-            let value =
-                if object { host.object(number, pending.gone()).map_err(failed)? } else { host.whole_number(number) };
-            pending.keep();
-            value
+            let mut values = Vec::with_capacity(pending.len());
+            for one in &pending {
+                let (number, gone) = (one.number(), one.gone());
+                let value = if object { host.object(number, gone).map_err(failed)? } else { host.whole_number(number) };
+                values.push(value);
+            }
+            pending.into_iter().for_each(|one| one.keep());
+            values
         }
         Output::OnGpu { dims, single, fill, effort } => {
             // Destroyed when this is left, by an error of ours or of the host's, too.
-            let made = gpu::Made::new(single, &dims).map_err(failed)?;
+            let made = dims.iter().map(|dims| gpu::Made::new(single, dims)).collect::<Result<Vec<_>, _>>();
+            let made = made.map_err(failed)?;
             trace.step("made on the GPU");
-            let address = made.address;
-            host.run(function.name, &effort, |watch| fill(address, watch)).map_err(failed)?;
-            made.into_array().map_err(failed)?
+            let addresses: Vec<_> = made.iter().map(|made| made.address).collect();
+            host.run(function.name, &effort, |watch| fill(&addresses, watch)).map_err(failed)?;
+            made.into_iter().map(gpu::Made::into_array).collect::<Result<_, _>>().map_err(failed)?
         }
-        Output::Array { mut dims, fill, effort } => {
-            let len: usize = dims.iter().product();
-            let (array, way) = host.array(&mut dims, fill.class);
-            trace.step(way);
+        Output::Arrays { dims, fill, effort } => {
+            let mut made = Vec::with_capacity(dims.len());
+            for mut dims in dims {
+                let len: usize = dims.iter().product();
+                let (array, way) = host.array(&mut dims, fill.class);
+                trace.step(way);
+                made.push((array, len * fill.class.bytes()));
+            }
             // Without room for a thread a long run is done on this one, as where the system gives no more threads.
             let effort =
                 Effort { long: effort.long && memory::spare(memory::STACK + memory::THREAD).is_ok(), ..effort };
-            // SAFETY: the array was made a line ago, with these dimensions and of this class.
-            let bytes = unsafe { host.bytes_mut(array, len * fill.class.bytes()) };
+            // SAFETY: each array was made some lines ago, with so many bytes of elements.
+            let bytes = made.iter().map(|&(array, bytes)| unsafe { host.bytes_mut(array, bytes) }).collect();
             let filled = host.run(function.name, &effort, |watch| (fill.fill)(bytes, watch));
+            let arrays: Vec<_> = made.into_iter().map(|(array, _)| array).collect();
             if let Err(error) = filled {
-                // SAFETY: nobody else has it.
-                unsafe { (api.mxDestroyArray)(array) };
+                // SAFETY: nobody else has them.
+                arrays.into_iter().for_each(|array| unsafe { (api.mxDestroyArray)(array) });
                 return Err(failed(error));
             }
-            array
+            arrays
         }
     };
     trace.end(function.name);
-    // SAFETY: there is always room for one output, also where none was asked for: it becomes `ans`.
-    unsafe { *plhs = output };
+    if outputs.len() > call.outputs.max(1) {
+        return Err(failed(Error::internal("More outputs than there is room for.")));
+    }
+    for (place, output) in outputs.into_iter().enumerate() {
+        // SAFETY: there is room for as many outputs as were asked for; and always for one, also where none was: it
+        // becomes `ans`.
+        unsafe { *plhs.add(place) = output };
+    }
     Ok(())
 }
 

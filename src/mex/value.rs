@@ -15,23 +15,25 @@ use crate::watch::Watch;
 /// values are unknown. It may be run on another thread.
 pub struct Fill<'a> {
     pub(super) class: Class,
-    /// Called once with all bytes of the elements.
+    /// Called once with all bytes of the elements, of each array that there is.
     pub(super) fill: FillBytes<'a>,
 }
 
-type FillBytes<'a> = Box<dyn FnOnce(&mut [u8], &Watch) -> Result<(), Error> + Send + 'a>;
+type FillBytes<'a> = Box<dyn FnOnce(Vec<&mut [u8]>, &Watch) -> Result<(), Error> + Send + 'a>;
 
 /// A class of the host's numbers and truth values, as the type of an element: of each, all patterns of bits are values.
 pub trait Numeric: Pod {
     /// The host's class.
     const CLASS: Class;
 
-    /// `fill` as the host's arrays are filled.
-    fn fill<'a>(fill: impl FnOnce(&mut [Self], &Watch) -> Result<(), Error> + Send + 'a) -> Fill<'a> {
-        let fill = move |bytes: &mut [u8], watch: &Watch| {
+    /// `fill` as the host's arrays are filled: all outputs of a call at once.
+    fn fill<'a>(fill: impl FnOnce(Vec<&mut [Self]>, &Watch) -> Result<(), Error> + Send + 'a) -> Fill<'a> {
+        fn elements<T: Pod>(bytes: &mut [u8]) -> &mut [T] {
             // The host may have no address for nothing, least of all one that is a multiple of anything.
-            if bytes.is_empty() { fill(&mut [], watch) } else { fill(bytemuck::cast_slice_mut(bytes), watch) }
-        };
+            if bytes.is_empty() { &mut [] } else { bytemuck::cast_slice_mut(bytes) }
+        }
+        let fill =
+            move |outputs: Vec<&mut [u8]>, watch: &Watch| fill(outputs.into_iter().map(elements).collect(), watch);
         Fill { class: Self::CLASS, fill: Box::new(fill) }
     }
 }
@@ -73,30 +75,30 @@ pub struct Reply<'a> {
     pub output: Output<'a>,
 }
 
-/// The one output of a function.
+/// What a function returns: in most cases one array.
 pub enum Output<'a> {
-    /// An array of these dimensions. The host makes it, then it is filled.
-    Array {
-        /// Two or more.
-        dims: Vec<usize>,
+    /// Arrays of one class, for each its dimensions. The host makes them, then they are filled.
+    Arrays {
+        /// Of each output two or more; no more outputs than were asked for, or one.
+        dims: Vec<Vec<usize>>,
         /// The class, and what is called once with all the elements.
         fill: Fill<'a>,
         /// What that takes.
         effort: Effort,
     },
-    /// What stands for what `make` makes: an object, or its number, for the constructor that asked for it.
+    /// What stands for what `make` makes: objects, or a number, for the constructor that asked for it.
     Held {
         /// Whether it is to be an object.
         object: bool,
-        /// Called once; it may be run on another thread.
+        /// Called once; it may be run on another thread. It makes no more than there are outputs, or one.
         make: MakeObject<'a>,
         /// What that takes.
         effort: Effort,
     },
-    /// An array of these dimensions on the GPU, in memory of the host's. The host makes it, then it is filled.
+    /// Arrays of these dimensions on the GPU, in memory of the host's. The host makes them, then they are filled.
     OnGpu {
-        /// Two or more.
-        dims: Vec<usize>,
+        /// As of [`Output::Arrays`].
+        dims: Vec<Vec<usize>>,
         /// Whether the class is single; else it is double.
         single: bool,
         /// Called once; it may be run on another thread.
@@ -108,12 +110,12 @@ pub enum Output<'a> {
     Value(Value),
 }
 
-/// Fills all elements that lie at an address of the GPU's, in column-major order; 0 where there are none. When it
-/// returns, nothing that it has set going is under way.
-pub type FillOnGpu<'a> = Box<dyn FnOnce(u64, &Watch) -> Result<(), Error> + Send + 'a>;
+/// Fills all elements of arrays that lie at these addresses of the GPU's, in column-major order; 0 where there are none.
+/// When it returns, nothing that it has set going is under way.
+pub type FillOnGpu<'a> = Box<dyn FnOnce(&[u64], &Watch) -> Result<(), Error> + Send + 'a>;
 
-/// Makes what an object is to stand for.
-pub type MakeObject<'a> = Box<dyn FnOnce(&Watch) -> Result<Box<dyn Pending>, Error> + Send + 'a>;
+/// Makes what objects are to stand for.
+pub type MakeObject<'a> = Box<dyn FnOnce(&Watch) -> Result<Vec<Box<dyn Pending>>, Error> + Send + 'a>;
 
 /// A value in the manner of the host's.
 #[derive(Debug, Clone, PartialEq)]

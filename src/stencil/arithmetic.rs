@@ -414,6 +414,17 @@ pub trait Arithmetic<T: Real> {
         watch: &Watch,
     ) -> Result<(), Error>;
 
+    /// A step of two time levels, in the place of the older one: `older[i] = fma(weight, older[i], step[i])`, and where
+    /// there is a source, `+ source[i]`, rounded once more. An array that is the source has as many elements.
+    fn advance(
+        &self,
+        step: &Array<T>,
+        weight: T,
+        source: Option<Operand<T>>,
+        older: &mut Array<T>,
+        watch: &Watch,
+    ) -> Result<(), Error>;
+
     /// An array of `size[0] x size[1] x size[2]` elements, reduced along the middle dimension: `size[0] size[2]` results.
     /// `second` is the other array of a reduction [of two](Reduction::of_two).
     fn reduce(

@@ -29,6 +29,10 @@ pub trait Compute<T: Real> {
     /// [`Error::OutOfMemory`].
     fn array(&self, len: usize) -> Result<Array<T>, Error>;
 
+    /// Whether a call of its own should hold so many arrays of so many numbers: there is memory for them, and no bound
+    /// on what it takes says otherwise.
+    fn has_room(&self, arrays: usize, len: usize) -> Result<bool, Error>;
+
     /// Copies as many elements from one array to another.
     fn copy(&self, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error>;
 }

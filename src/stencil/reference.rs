@@ -82,6 +82,10 @@ impl<T: Real> Compute<T> for Reference {
         Array::in_memory(len)
     }
 
+    fn has_room(&self, _: usize, _: usize) -> Result<bool, Error> {
+        Ok(true)
+    }
+
     fn copy(&self, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
         sweeps(from.len(), from, to, 0, watch, |_, _| ())
     }
@@ -197,6 +201,28 @@ impl<T: Real> Arithmetic<T> for Reference {
             }
         };
         each_to(to, watch, |i| op.of(element(0, i), element(1, i)))
+    }
+
+    fn advance(
+        &self,
+        step: &Array<T>,
+        weight: T,
+        source: Option<Operand<T>>,
+        older: &mut Array<T>,
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        let step = step.held::<Pooled<T>>()?;
+        assert_eq!(step.len(), older.len());
+        let last = older.held::<Pooled<T>>()?.to_vec();
+        let source = match source {
+            None => None,
+            Some(Operand::Scalar(value)) => Some(vec![value; last.len()]),
+            Some(Operand::Array(array)) => Some(array.held::<Pooled<T>>()?.to_vec()),
+        };
+        each_to(older, watch, |i| {
+            let next = weight.fma(last[i], step[i]);
+            source.as_ref().map_or(next, |source| next.plus(source[i]))
+        })
     }
 
     fn reduce(

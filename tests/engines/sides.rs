@@ -3,10 +3,12 @@
 use stencil_mex::cuda::Cuda;
 use stencil_mex::stencil::{Boundary, Convolution, Ends, Lines, Sides};
 
-use super::common::ends::AnyEngine;
+use super::common::StandIn;
+use super::common::ends::{self, AnyEngine};
 use super::{
-    Outcome, awkward, check_convolution, check_derivatives, check_image_sweeps, check_sweeps, filter, is_slow,
-    ordinary, samples, single, singles, tame,
+    Outcome, SMALL_FILTERS, TENSOR_LINES, TENSOR_SWEEPS, awkward, check_awkward, check_convolution, check_derivatives,
+    check_image_sweeps, check_sweeps, check_tensor_filters, filter, is_slow, ordinary, samples, single, singles, tame,
+};
 };
 
 const ONE: Boundary<f64> = Boundary::Constant(2.5);
@@ -148,4 +150,155 @@ pub fn sides_in_sweeps_of_images(cuda: Cuda) -> Outcome {
         check_convolution(&cuda, &what, &input)?;
     }
     Ok(())
+}
+/// Sides of images, of which rows and columns differ in everything that counts: what goes round beside constants,
+/// constants beside what repeats samples, and constants that meet in corners.
+fn sides_of_an_image() -> Vec<Sides<f64>> {
+    let pairs = pairs();
+    let round: Ends<f64> = Boundary::Circular.into();
+    let other_way_round = Ends::new(TWO, ONE).expect("constants both");
+    let beside = |rows: Ends<f64>, columns: Ends<f64>| Sides::from([rows, columns, pairs[9]]);
+    let mut all = sides();
+    all.extend([
+        beside(pairs[1], other_way_round),
+        beside(other_way_round, pairs[1]),
+        beside(pairs[2], pairs[4]),
+        beside(pairs[1], round),
+        beside(round, pairs[2]),
+        beside(pairs[0], pairs[1]),
+        beside(pairs[1], pairs[0]),
+        beside(pairs[5], pairs[4]),
+        beside(round, pairs[7]),
+        beside(pairs[8], round),
+    ]);
+    all
+}
+
+/// What the driver's stand-in is called for in `work`, by names that contain this; `None` without the stand-in.
+fn calls_in(work: impl FnOnce() -> Outcome, name: &str) -> Result<Option<usize>, String> {
+    let stand_in = StandIn::find();
+    stand_in.inspect(StandIn::reset);
+    work()?;
+    Ok(stand_in.map(|it| (0..it.calls()).filter(|&number| it.call(number).contains(name)).count()))
+}
+
+/// Images, and how many sweeps: each of the kernels for several a launch is chosen for one of them at least, on the
+/// stand-in's few multiprocessors.
+const SMALL_IMAGES: [([usize; 3], usize); 9] = include!("small_images.in");
+
+/// Sweeps over small images, several a launch: of one tile and of some, with edges on every side; of ordinary samples,
+/// of which each that is wrong shows, and with such as spread or fade away.
+pub fn sides_in_sweeps_of_small_images(cuda: Cuda) -> Outcome {
+    let (mut number, mut singly) = (0, 0);
+    for (n, size_of_filter) in SMALL_FILTERS.into_iter().enumerate() {
+        for ((m, sides), way) in sides_of_an_image().into_iter().enumerate().flat_map(|it| [(it, 0), (it, 5)]) {
+            number += 1;
+            let (size, sweeps) = SMALL_IMAGES[(n + m + way) % SMALL_IMAGES.len()];
+            let check = || {
+                if number % 3 == 0 {
+                    return check_awkward(&cuda, size_of_filter, size, sides, sweeps, number);
+                }
+                let input = ordinary(size.iter().product(), number as u64);
+                let entries = tame(size_of_filter.iter().product(), number as u64 + 1);
+                let in_single = Convolution::new(size, filter(singles(&entries), size_of_filter)?);
+                let in_single = in_single.with_boundary(single(sides)).with_sweeps(sweeps);
+                let in_double = Convolution::new(size, filter(entries, size_of_filter)?);
+                check_convolution(&cuda, &in_double.with_boundary(sides).with_sweeps(sweeps), &input)?;
+                check_convolution(&cuda, &in_single, &singles(&input))
+            };
+            // In double and in single: were one of them done by single sweeps, that alone would be as many launches.
+            let launches = calls_in(|| ends::between(ends::ARRAY_TO_ARRAY, check), "LaunchKernel")?;
+            singly += usize::from(launches.is_some_and(|launches| launches > sweeps));
+        }
+    }
+    // That is faster for a few of them.
+    if singly * 50 > number {
+        return Err(format!("{singly} of {number} were done by single sweeps"));
+    }
+    Ok(())
+}
+
+/// Sweeps along long lines, several a launch on tensor cores: what the ends put beside them, and what goes through
+/// matrices next to that.
+pub fn sides_in_sweeps_on_tensor_cores(cuda: Cuda) -> Outcome {
+    let longer = if StandIn::find().is_some() { 1 } else { 33 };
+    for (number, of_line) in pairs().into_iter().enumerate() {
+        for (taps, at_once) in [TENSOR_SWEEPS[number % 4], TENSOR_SWEEPS[(number + 3) % 4]] {
+            // Lines of which the ends are a good part of what is computed, and one that is long.
+            let (length, count) = TENSOR_LINES[if number % 5 == 4 { 0 } else { 4 - number % 2 }];
+            let lines = Lines::new(length * longer, count);
+            let sweeps = at_once + number % 2;
+            let mut input = ordinary(lines.elements(), number as u64);
+            if number % 3 == 0 {
+                let reach = taps / 2 * at_once;
+                for (n, at) in [0, length * longer - 1, reach + 3, length * longer - reach - 4].into_iter().enumerate()
+                {
+                    input[at] = [f64::INFINITY, f64::NAN, -0.0, f64::MAX][(n + number) % 4];
+                }
+            }
+            let entries = tame(taps, number as u64 + 1);
+            let check = || check_sweeps(&cuda, &input, lines, &entries, of_line, sweeps);
+            // Of the kernels for lines, those alone ask for more shared memory than every chip has.
+            let asked = calls_in(|| ends::between(ends::ARRAY_TO_ARRAY, check), "FuncSetAttribute")?;
+            if asked == Some(0) {
+                return Err(format!("{taps} taps along {count} times {length}: not on tensor cores"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// More of them: six constants, which tell in corners; constants before the pages and none behind them, and the other way
+/// round; constants that are not finite, or so small that sums with them are rounded to zero.
+fn other_sides() -> Vec<Sides<f64>> {
+    let pairs = pairs();
+    let round: Ends<f64> = Boundary::Circular.into();
+    let constants = |low, high| Ends::new(Boundary::Constant(low), Boundary::Constant(high)).expect("none goes round");
+    vec![
+        [constants(1.5, -2.5), constants(0.75, 3.25), constants(-0.5, 4.5)].into(),
+        [pairs[1], pairs[4], pairs[3]].into(),
+        [pairs[0], constants(5.0, 6.0), pairs[4]].into(),
+        [pairs[8], round, round].into(),
+        [constants(f64::INFINITY, 5e-324), pairs[0], constants(1e-310, f64::NEG_INFINITY)].into(),
+        [pairs[0], constants(-0.0, f64::NAN), pairs[7]].into(),
+        [constants(0.0, 5e-324), constants(-1e-310, 0.0), pairs[5]].into(),
+    ]
+}
+
+/// Sweeps over volumes, two of them a launch: one tile and several, in few pages and in many, with rows that are copied
+/// one by one or not. The stand-in's few multiprocessors take them in double, in single or in both.
+pub fn sides_in_sweeps_of_volumes(cuda: Cuda) -> Outcome {
+    let sizes: &[[usize; 3]] = if StandIn::find().is_some() {
+        &[[96, 60, 4], [96, 88, 3], [95, 60, 7], [97, 62, 12], [188, 61, 10], [95, 100, 16], [32, 250, 25]]
+    } else {
+        &[[48, 400, 200], [95, 160, 90]]
+    };
+    for (n, sides) in sides().into_iter().chain(other_sides()).enumerate() {
+        for (m, &size) in sizes.iter().enumerate() {
+            let number = n + m;
+            // The smallest always; of the larger ones some.
+            if m < 3 || number % 2 == 0 {
+                check_awkward(&cuda, [3, 3, 3], size, sides, 2 + number % 2, number)?;
+            }
+            if number % 3 == 0 {
+                check_awkward(&cuda, [1, 3, 3], size, sides, 2, number)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Filters that go to tensor cores, whose samples are finite or, some of them, not.
+pub fn sides_on_tensor_cores(cuda: Cuda) -> Outcome {
+    let all: Vec<_> = sides().into_iter().chain(other_sides()).collect();
+    let data = |count, seed: u64| {
+        let mut data = ordinary(count, seed);
+        if seed.is_multiple_of(3) {
+            for (n, at) in (seed as usize..count).step_by(15_013).enumerate() {
+                data[at] = [f64::INFINITY, 5e-324, f64::NAN, f64::MAX][n % 4];
+            }
+        }
+        data
+    };
+    check_tensor_filters(&cuda, 4, |number| all[number % all.len()], data, ordinary)
 }

@@ -1,35 +1,59 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{y} =} extended (@var{x}, @var{r}, @var{boundary})
-## @var{x} with @code{r(d)} samples more at either end of dimension d: a number, or
-## what @qcode{"replicate"}, @qcode{"symmetric"} and @qcode{"circular"} mean to
-## @code{padarray}, further out than @var{x} is long as well.  The class stays.
+## @var{x} with @code{r(d)} samples more at either end of dimension d, one dimension
+## after the other: a number, or what @qcode{"replicate"}, @qcode{"symmetric"} and
+## @qcode{"circular"} mean to @code{padarray} and @qcode{"mirror"} to SciPy, further
+## out than @var{x} is long as well.  A cell has an entry for each dimension, each
+## one of these or a pair of them, for the lower end and for the upper one.  The
+## class stays.
 ## @end deftypefn
 
 function y = extended (x, r, boundary)
   dims = size (x);
   dims(end+1:numel (r)) = 1;
   r(end+1:numel (dims)) = 0;
-  places = cell (1, numel (dims));
-  for d = 1:numel (dims)
+  y = x;
+  for d = find (r > 0)
+    both = boundary;
+    if (iscell (boundary))
+      both = 0;                       # along a dimension that x has not
+      if (d <= numel (boundary))
+        both = boundary{d};
+      endif
+    endif
+    if (! iscell (both))
+      both = {both, both};
+    endif
     n = dims(d);
-    at = -r(d):n-1+r(d);              # counted from 0
-    switch (lower (boundary))
-      case "replicate"
-        at = min (max (at, 0), n - 1);
-      case "symmetric"
-        at = mod (at, 2 * n);
-        at(at >= n) = 2 * n - 1 - at(at >= n);
-      case "circular"
-        at = mod (at, n);
-      otherwise
-        at = (0:n-1) + r(d);          # where the samples go
-    endswitch
-    places{d} = at + 1;
+    low = beyond (y, d, -r(d):-1, n, both{1});
+    high = beyond (y, d, n:n-1+r(d), n, both{2});
+    y = cat (d, low, y, high);
   endfor
-  if (ischar (boundary))
-    y = x(places{:});
-  else
-    y = repmat (cast (boundary, class (x)), dims + 2 * r);
-    y(places{:}) = x;
+endfunction
+
+## What stands at places along a dimension, counted from 0, of which there are n samples.
+function y = beyond (x, d, at, n, boundary)
+  index = repmat ({":"}, 1, max (ndims (x), d));
+  if (! ischar (boundary))
+    dims = size (x);
+    dims(end+1:d) = 1;
+    dims(d) = numel (at);
+    y = repmat (cast (boundary, class (x)), dims);
+    return;
   endif
+  switch (lower (boundary))
+    case "replicate"
+      at = min (max (at, 0), n - 1);
+    case "symmetric"
+      at = mod (at, 2 * n);
+      at(at >= n) = 2 * n - 1 - at(at >= n);
+    case "mirror"
+      period = max (2 * n - 2, 1);
+      at = mod (at, period);
+      at(at >= n) = period - at(at >= n);
+    case "circular"
+      at = mod (at, n);
+  endswitch
+  index{d} = at + 1;
+  y = x(index{:});
 endfunction

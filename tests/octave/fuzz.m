@@ -40,8 +40,7 @@ function failed = fuzz (seed, seconds, calls, folder)
         ## Made up again: its data may have been written to.
         q = fuzz_plan (seed, number, world);
         if (isfield (p, "want"))
-          q.want = p.want;
-          q.at = p.at;
+          [q.want, q.at, q.older] = deal (p.want, p.at, p.older);
         endif
         fuzz_snippet (q, folder, why);
       endif
@@ -63,7 +62,7 @@ function [why, p] = tried (p, world)
     wipe (p.wipe);
   endif
   before = prints (p);
-  [y, id, message] = done (p.v, p.a, p.statement);
+  [y, z, id, message] = done (p.v, p.a, p.statement);
   why = "";
   if (any (prints (p) != before))
     why = "an input was written to";
@@ -83,18 +82,31 @@ function [why, p] = tried (p, world)
         why = of_study (y);
       otherwise
         try
-          [p.want, p.at] = fuzz_result (p.name, p.a, p.options);
+          [p.want, p.at, p.older] = fuzz_result (p.name, p.a, p.options);
         catch err
           why = sprintf ("the reference failed: %s", err.message);
         end_try_catch
+        held = [isa(y, "DeviceArray"), isa(z, "DeviceArray")];
+        [y, z] = deal (fuzz_gathered (y), fuzz_gathered (z));
         if (isempty (why))
-          if (! isequal (size (y), p.size))
+          if (any (held != isa (p.a{1}, "DeviceArray") & [true, p.nout == 2]))
+            why = "the result lies in the wrong place";
+          elseif (! isequal (size (y), p.size))
             why = sprintf ("size %s instead of %s", mat2str (size (y)), mat2str (p.size));
           else
             if (! ischar (p.at))
               y = y(:)(p.at);
             endif
+            if (isfield (p.options, "Every"))
+              p.want = reshape (p.want, p.size);
+            endif
             [~, why] = same_bits (y, p.want);
+          endif
+          if (isempty (why) && p.nout == 2)
+            [~, why] = same_bits (z, p.older);
+            if (! isempty (why))
+              why = ["the older level: " why];
+            endif
           endif
         endif
     endswitch
@@ -102,8 +114,8 @@ function [why, p] = tried (p, world)
 endfunction
 
 ## The call in a scope of its own, which holds nothing else.
-function [y, id, message] = done (v, a, statement)
-  y = "no result";
+function [y, z, id, message] = done (v, a, statement)
+  y = z = "no result";
   id = message = "";
   try
     eval (statement);
@@ -133,7 +145,9 @@ function bits = prints (p)
   values = [struct2cell(p.v).', p.a];
   bits = cell (1, numel (values));
   for i = 1:numel (values)
-    if ((isfloat (values{i}) || isinteger (values{i})) && isreal (values{i}) && ! issparse (values{i}))
+    if (isa (values{i}, "DeviceArray"))
+      bits{i} = zeros (0, 1, "uint8");
+    elseif ((isfloat (values{i}) || isinteger (values{i})) && isreal (values{i}) && ! issparse (values{i}))
       bits{i} = typecast (full (values{i})(:), "uint8")(:);
     elseif (islogical (values{i}) && ! issparse (values{i}))
       bits{i} = uint8 (values{i}(:));

@@ -7,7 +7,7 @@
 ## the expressions (over v) that make the inputs; same, whether the second input is
 ## the first one's variable; statement, which calls the function with these inputs,
 ## a@{1@}, a@{2@} .., and leaves its result in y; nout, how many outputs it asks for;
-## env, the names and values of environment variables; settings, what these say to
+## env, the names and values of environment variables; home, the backend for what is held; settings, what these say to
 ## @code{fuzz_identifier}; wipe, what is cleared before; kind, a word for the count.
 ## @end deftypefn
 
@@ -16,6 +16,11 @@ function c = fuzz_call (seed, number, attempt, world)
   c = struct ("name", "", "same", false, "nout", 1, "wipe", "", "kind", "");
   c.v = struct ();
   c.inputs = {};
+  ## For the options: how many filters a sweep has, whether it may have more levels, whether sweeps were counted.
+  [c.filters, c.several, c.counted] = deal (1, false, false);
+  ## Whether arrays are DeviceArrays.
+  c.held = chance (0.1);
+  c.home = world.backend;
   r = rand ();
   if (r < 0.42)
     c = stencil (c, world);
@@ -58,6 +63,7 @@ function c = stencil (c, world)
   c = samples (c, values, dims_of (size_of, 5));
   r = rand ();
   if (r < 0.05)
+    c.v.k = [1, -2, 1];
     c.inputs{2} = pick ({"[0.25 0.5 0.25]", "ones (1, 11)", "1:2:9", "1:21", "eye (1)", "[1; -2; 1]", "5:-1:1", ...
                          "[0 1 0]", "zeros (1, 3)"});
   else
@@ -67,12 +73,17 @@ function c = stencil (c, world)
     endif
     c.inputs{2} = pick ({"v.k", "v.k", "v.k", "v.k.'", "v.k(:)", "v.k(end:-1:1)", "+v.k"});
   endif
+  if (chance (0.2))
+    c = list (c, {"1", "[1 2 1]", "[0.25; 0.5; 0.25]", "v.k(1)", "v.k(:)", "-v.k", "1:5", "[-1 0 1]", "eye (1)", "0.5"});
+  endif
   if (chance (0.04))
     ## One variable for both.
     c.v.x = some (values, [1, count]);
     c.inputs = {"v.x", "v.x"};
     c.same = true;
+    c.filters = 1;
   endif
+  c = hold (levels (c, values));
   c = options (c, values, world);
 endfunction
 
@@ -87,6 +98,7 @@ function c = derivative (c, world)
     c.inputs{end+1} = pick ({"1", "0.5", "2", "0.1", "pi", "1/3", "single (0.1)", "int8 (3)", "uint64 (7)", "1e-3", ...
                              "4", "2:2"});
   endif
+  c = hold (c);
   c = options (c, values, world);
 endfunction
 
@@ -120,15 +132,21 @@ function c = convolution (c, world)
   if (chance (0.25))
     c.inputs{2} = ["single (" c.inputs{2} ")"];
   endif
+  if (chance (0.2))
+    c = list (c, {"1", "[1 2 1]", "[1; 0; -1]", "v.f(1)", "v.f(end:-1:1,:,:)", "-v.f", "ones (3)", "single (0.5)", ...
+                  "single (v.f)", "eye (3)", "[1 2 3; 4 5 6; 7 8 9] / 8"});
+  endif
   if (chance (0.03) && all (size (c.v.f) < 8))
     c.inputs = {"v.f", "v.f"};
     c.same = true;
+    c.filters = 1;
   endif
   ## imfilter's words.
   while (chance (0.2))
     c.inputs{end+1} = pick ({value_for(c, "Boundary", values, world), value_for(c, "Shape", values, world), ...
                              text("corr"), text("conv"), text("conv")});
   endwhile
+  c = hold (levels (c, values));
   c = options (c, values, world);
 endfunction
 
@@ -159,12 +177,120 @@ function c = study (c, world)
   endfor
 endfunction
 
+## Several filters a sweep, of which the one that is there is the first, or the last.
+function c = list (c, others)
+  if (chance (0.1))
+    ## Too few, too many, and nearly so.
+    c.inputs{2} = sprintf (pick ({"{(%s)}", "{(%s)}", "repmat ({(%s)}, 1, 65)", "repmat ({(%s)}, 5, 13)", "repmat ({(%s)}, 2, 1)"}), c.inputs{2});
+    return;
+  endif
+  others = others(ceil (rand (1, pick ({1, 1, 1, 2, 2, 3})) * numel (others)));
+  entries = ["(" c.inputs{2} ")"];
+  for i = 1:numel (others)
+    if (chance (0.3))
+      entries = ["(" others{i} "), " entries];
+    else
+      entries = [entries pick({", ", "; "})(1) " (" others{i} ")"];
+    endif
+  endfor
+  if (any (entries == ";"))
+    entries = strrep (entries, "), (", "); (");
+  endif
+  c.inputs{2} = ["{" entries "}"];
+  c.filters = 1 + numel (others);
+endfunction
+
+## Two time levels, sources, states on the way. They come first: what follows may say some of it once more.
+function c = levels (c, values)
+  first = c.inputs{1};
+  whole = ! isempty (regexp (first, "^(u?int|0.5 <)"));
+  if (! chance (0.3 - 0.15 * whole))
+    return;
+  endif
+  c.several = true;
+  v = c.v;
+  x = eval (first);
+  type = class (x);
+  pairs = {};
+  if (chance (0.6))
+    pairs(end+1,:) = {"Previous", array_like(first, isfloat (x), c.held)};
+    pairs(end+1,:) = {"Weight", pick({"-1", "-1", "-1", "1", "0", "-0", "0.5", "-0.25", "2", "0.1", "-1/3", "true", ...
+                                      "int8 (-1)", "single (0.1)", "Inf", "NaN", "1e-300", "1:1"})};
+    if (chance (0.05))
+      pairs{2,2} = pick ({"1:2", "1i", "[]", "{1}", "\"1\"", "sparse (1)"});
+    endif
+    if (chance (0.12))
+      pairs(1 + chance (0.5),:) = [];
+    endif
+    if (chance (0.6))
+      c.nout = 2;
+    endif
+  endif
+  if (chance (0.45))
+    value = pick ({"0", "-0", "1", "-3", "0.1", "true", "int8 (-3)", "single (0.1)", "Inf", "2 ^ -30"});
+    if (chance (0.6))
+      value = array_like (first, isfloat (x), c.held);
+    endif
+    pairs(end+1,:) = {"Source", value};
+  endif
+  if (chance (0.4))
+    every = pick ({1, 1, 2, 2, 3, 5});
+    pairs(end+1,:) = {"Every", pick({"%d", "%d", "int8 (%d)", "single (%d)"})};
+    pairs{end,2} = sprintf (pairs{end,2}, every);
+    if (chance (0.9))
+      pairs(end+1,:) = {"Iterations", num2str(every * pick ({0, 1, 1, 2, 2, 3, 4, 7}))};
+      c.counted = true;
+    endif
+  endif
+  c.v.p = cast (some (values, size (x)), ifelse (isfloat (x), type, "double"));
+  c.v.q = cast (some (values, size (x)), ifelse (isfloat (x), type, "double"));
+  for i = randperm (rows (pairs))
+    c.inputs(end+1:end+2) = {option_name(c.name, "", pairs{i,1}), pairs{i,2}};
+  endfor
+endfunction
+
+## The samples as a DeviceArray, if there can be one of them.
+function c = hold (c)
+  if (c.held && ! c.same)
+    v = c.v;
+    if (isfloat (eval (c.inputs{1})))
+      c.inputs{1} = ["DeviceArray (" c.inputs{1} ")"];
+    endif
+  endif
+endfunction
+
+function value = ifelse (condition, value, other)
+  if (! condition)
+    value = other;
+  endif
+endfunction
+
+## An array of the samples' class and size, which may be the samples themselves; or nearly so.
+function code = array_like (first, real, held)
+  code = pick ({"v.p", "v.p", "v.q", "v.p(:,:,:,:,:,:,:)", ["(" first ")"], sprintf("reshape (flipud (vec (%s)), size (%s))", first, first)});
+  if (xor (held, chance (0.03)) && real)
+    code = ["DeviceArray (" code ")"];
+  endif
+  if (chance (0.08))
+    code = pick ({"1:3", "v.p(end:-1:1)", "v.p(:)", "single (v.p)", "double (v.p)", "int8 (v.p)", "v.p > 0", "{v.p}", "sparse (double (v.p(:,:)))", ...
+                  "complex (v.p)", "[]", "v.p([])", "num2cell (v.p(:))", "'a'", "[v.p(:); 1]", "DeviceArray (1:3)"});
+  endif
+endfunction
+
 function c = options (c, values, world)
   all = fuzz_options (c.name);
   often = struct ("Backend", 0.45, "Device", 0.03, "Boundary", 0.6, "Dim", 0.35, "Iterations", 0.3, ...
-                  "Progress", 0.12, "Coefficients", 0.3, "Shape", 0.15);
+                  "Progress", 0.12, "Coefficients", 0.3, "Shape", 0.15, "Previous", 0, "Weight", 0, "Source", 0, ...
+                  "Every", 0);
+  if (c.several || c.filters > 1)
+    often.Shape = 0.03;
+    often.Dim = 0.6;
+  endif
   if (numel (c.v.x) > 30000)
     often.Iterations = 0.7;
+  endif
+  if (c.counted)
+    often.Iterations = 0.02;
   endif
   for i = randperm (numel (all))
     if (! chance (often.(all{i})))
@@ -172,9 +298,42 @@ function c = options (c, values, world)
     endif
     times = 1 + chance (0.04);      # the last of two counts
     for j = 1:times
-      c.inputs(end+1:end+2) = {option_name(c.name, "", all{i}), value_for(c, all{i}, values, world)};
+      value = value_for (c, all{i}, values, world);
+      if (strcmp (all{i}, "Boundary") && chance (0.25))
+        value = sides (c, @() value_for (c, "Boundary", values, world));
+      endif
+      c.inputs(end+1:end+2) = {option_name(c.name, "", all{i}), value};
     endfor
   endfor
+endfunction
+
+## A boundary for each side, or nearly so.
+function value = sides (c, boundary)
+  ## In a cell a blank would end an element.
+  boundary = @() ["(" boundary() ")"];
+  pair = @() sprintf ("{%s, %s}", boundary (), boundary ());
+  if (chance (0.06))
+    value = pick ({"{}", "{0}", "{{0, 1}}", "{0, 1, 2}", "{0, {1, 2}}", "{{0, 1}, 2}", "{{{0}}, 1}", "{{{0, 1}, 1}, 1}", ...
+                   "{\"circular\", 0}", "{\"circular\", \"CIRCULAR\"}", "{0, \"zero\"}", "{0; 1}", "cell (1, 2)", ...
+                   "{{}, 1}", "{\"\", 1}", "{1, [1 2]}", "num2cell (ones (2, 2))", "num2cell (1:65)"});
+    return;
+  endif
+  count = ndims (c.v.x) + chance (0.04);
+  if (! strcmp (c.name, "ConvolutionConstantMemory_CUDA"))
+    count = c.filters;
+    if (! (c.several || count > 1) || chance (0.4))
+      value = pair ();
+      return;
+    endif
+  endif
+  each = cell (1, count);
+  for d = 1:numel (each)
+    each{d} = boundary ();
+    if (chance (0.4))
+      each{d} = pair ();
+    endif
+  endfor
+  value = ["{" strjoin(each, ", ") "}"];
 endfunction
 
 function value = value_for (c, option, values, world)
@@ -193,7 +352,7 @@ function value = value_for (c, option, values, world)
       if (strcmp (values, "extreme") && chance (0.5))
         value = pick ({"1e300", "5e-324", "-realmax", "2 ^ -140", "realmin"});
       elseif (chance (0.65))
-        value = text (pick ({"replicate", "symmetric", "circular"}));
+        value = text (pick ({"replicate", "symmetric", "mirror", "circular"}));
       elseif (strcmp (values, "int"))
         value = pick ({"0", "-0", "5", "-7", "Inf", "NaN", "int8 (-3)", "true", "false", "uint64 (7)", "3:3"});
       else
@@ -201,6 +360,21 @@ function value = value_for (c, option, values, world)
                        "uint64 (7)", "0.1", "2 ^ -80"});
       endif
     case "Dim"
+      if (c.filters > 1 && chance (0.9))
+        dims = ceil (3.3 * rand (1, c.filters + chance (0.05)));
+        value = sprintf (pick ({"%s", "%s", "uint8 (%s)", "single (%s)", "%s.'", "%s + 0.5 * (1 > 2)"}), mat2str (dims));
+        if (chance (0.03))
+          value = sprintf (pick ({"%s > 0", "%s / 2", "-%s", "num2cell (%s)", "[%s, 1]", "sparse (%s)", "complex (%s)", ...
+                                  "[%s; 1 2 3 4](:,:)", "char (%s)", "reshape (%s, 1, 1, [])"}), mat2str (dims));
+          if (any (value == ";"))
+            value = "ones (2, 2)";
+          endif
+        endif
+        return;
+      elseif (chance (0.02))
+        value = pick ({"[1 2]", "[1 2 3]", "ones (1, 65)", "[1; 1]"});
+        return;
+      endif
       value = pick ({"1", "2", "2", "3", "3", "4", "5", "int32 (2)", "single (1)", "true", "2:2", "2 ^ 32 - 1"});
     case "Iterations"
       value = pick ({"0", "1", "2", "2", "3", "3", "4", "5", "int8 (2)", "true", "single (4)", "8", "17", "50"});
@@ -230,10 +404,8 @@ function code = option_name (name, study, option)
   if (chance (0.6))
     short = numel (option);
   else
-    others = fuzz_options (name, study);
-    others(strcmp (others, option)) = [];
     short = 1;
-    while (any (strncmpi (others, option, short)))
+    while (! strcmp (fuzz_meaning (option(1:short), name, study), option))
       short++;
     endwhile
     short += floor (rand () * (numel (option) - short + 1));
@@ -468,7 +640,7 @@ function c = spoilt (c)
     named = optional(ceil (rand () * numel (optional)));
   endif
   switch (pick ({"input", "input", "first", "second", "drop", "add", "outputs", "outputs", "name", "name", ...
-                 "value", "value", "taps", "swap", "pair", "device"}))
+                 "value", "value", "taps", "swap", "pair", "device", "entry", "level"}))
     case "input"
       if (n > 0)
         c.inputs{i} = anything ();
@@ -515,6 +687,21 @@ function c = spoilt (c)
           c.inputs{1} = ["ones (" dims ")"];
         endif
       endif
+    case "entry"
+      if (n > 1)
+        entries = repmat ({"1"}, 1, pick ({2, 2, 3, 4}));
+        for j = 1:pick ({1, 1, 2})
+          entries{ceil (rand () * numel (entries))} = pick ({anything(), anything(), "ones (1, 2)", "ones (3, 3)", "[]", "ones (1, 23)", ...
+                                                             "ones (3, 3, 3)", "{1}", "{1, 1}", "ones (9, 3, 3)", "int8 (1)", c.inputs{2}});
+        endfor
+        c.inputs{2} = ["{(" strjoin(entries, "), (") ")}"];
+        if (chance (0.25))
+          c.inputs{2} = pick ({"num2cell (ones (1, 64))", "num2cell (ones (1, 65))", "{}", "cell (1, 3)", "{1}", "{[1 2 1]}", "{1; 1}"});
+        endif
+      endif
+    case "level"
+      c.inputs(end+1:end+2) = {text(pick ({"Previous", "Weight", "Source", "Every", "Pre", "W", "So", "E", "P", "Pr", "S", "Sourc", "Everyone"})), ...
+                               pick({anything(), "1", "-1", "2", "0", ifelse(isfield (c.v, "x"), "v.x", "1:3"), "[]", "true"})};
     case "swap"
       if (n > 1)
         c.inputs([1, i]) = c.inputs([i, 1]);
@@ -534,7 +721,7 @@ function code = anything ()
   persistent list = {
     "single (1)", "single ([])", "single (pi)", "single (1):single (3)", "int8 (1:3)", "int16 (1:3)", "int32 (1:3)", "int64 (7)", "uint8 (3)", ...
     "uint16 (1:3)", "uint32 (1)", "uint64 (1:3)", "int8 ([])", "int8 (-1)", "true", "false", "true (1, 3)", "(1:3) > 2", "logical ([])", "\"abc\"", "'a'", "\"\"", ...
-    "\"1\"", "\"one\"", "{}", "{1, 2, 3}", "{1}", "{\"cpu\"}", "struct ()", "struct (\"a\", {1, 2, 3})", "struct ([])", "@sin", "@(t) t", "inputParser ()", ...
+    "\"1\"", "\"one\"", "{}", "{1, \"a\", 3}", "{1, 2, 3}", "{1}", "{\"cpu\"}", "struct ()", "struct (\"a\", {1, 2, 3})", "struct ([])", "@sin", "@(t) t", "inputParser ()", ...
     "containers.Map ()", "sparse (1:3)", "sparse (eye (3))", "sparse (5)", "sparse (0)", "sparse (4, 4)", "sparse ([])", "sparse (1000, 1000)", ...
     "sparse ([1 0 1i])", "sparse (true)", "1i", "[1 2 3i]", "complex (1, 0)", "complex (1:3, 0)", "complex (NaN, Inf)", "complex (zeros (0, 3), 0)", ...
     "single (1i)", "complex (single (1:3), 0)", "[]", "zeros (0, 3)", "zeros (3, 0)", "zeros (1, 0)", "1", "0", "-1", "0.5", "-0", "NaN", "Inf", "-Inf", "1:3", "1:4", ...
@@ -551,7 +738,8 @@ function code = statement (c)
   words = cell (1, n);
   for i = 1:n
     words{i} = sprintf ("a{%d}", i);
-    if (chance (0.35))
+    ## A DeviceArray is made before, where the environment makes sense.
+    if (chance (0.35) && isempty (strfind (c.inputs{i}, "DeviceArray")))
       words{i} = c.inputs{i};
     endif
   endfor
@@ -569,7 +757,7 @@ function code = statement (c)
                   sprintf("feval (\"%s\"%s%s); y = ans;", c.name, comma, list)});
     return;
   elseif (c.nout > 1)
-    code = sprintf ("o = cell (1, %d); [o{:}] = %s; y = o{1};", c.nout, call);
+    code = sprintf ("o = cell (1, %d); [o{:}] = %s; [y, z] = o{1:2};", c.nout, call);
     if (c.nout == 2)
       code = pick ({code, sprintf("[y, z] = %s;", call)});
     endif

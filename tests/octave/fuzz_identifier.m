@@ -41,13 +41,24 @@ function [id, o] = fuzz_identifier (name, a, nout, env, world)
   if (numel (a) < fewest || mod (numel (a) - inputs, 2) != 0)
     return;
   endif
+  held = false;
+  if (! strcmp (name, "ConstantMemoryStudy_CUDA"))
+    [a{1}, held] = fuzz_gathered (a{1});
+  endif
   for i = inputs+1:2:numel (a)
     if (! is_text (a{i}))
       return;
     endif
   endfor
   id = "numberOfOutputs";
-  if (nout > 1)
+  most = 1;
+  for i = inputs+1:2:numel (a)
+    ## Whatever else is wrong with the options.
+    if (strcmp (fuzz_meaning (a{i}, name, ""), "Previous"))
+      most = 2;
+    endif
+  endfor
+  if (nout > most)
     return;
   endif
 
@@ -73,20 +84,33 @@ function [id, o] = fuzz_identifier (name, a, nout, env, world)
   if (twice)
     return;
   endif
-  names = fuzz_options (name, study);
+  rank = 0;
+  if (strcmp (name, "ConvolutionConstantMemory_CUDA"))
+    rank = ndims (a{1});
+  endif
   for i = inputs+1:2:numel (a)
-    given = a{i};
-    n = numel (given);
-    ## An empty text is the start of every name.
-    if (n == 0)
+    found = fuzz_meaning (a{i}, name, study);
+    if (isempty (found) || ! suits (found, a{i+1}) || any (strcmp (said, found)))
       return;
     endif
-    found = names(strncmpi (names, given, n));
-    if (numel (found) != 1 || n > numel (found{1}) || ! suits (found{1}, a{i+1}) || any (strcmp (said, found{1})))
-      return;
-    endif
-    o.(found{1}) = a{i+1};
+    o.(found) = a{i+1};
   endfor
+  filters = 1;
+  levels = any (isfield (o, {"Previous", "Weight", "Source", "Every"}));
+  if (numel (a) > 1 && iscell (a{2}) && fewest == 2)
+    filters = numel (a{2});
+  endif
+  if (isfield (o, "Dim") && numel (o.Dim) != filters)
+    return;
+  endif
+  ## Where each of several has its dimension, each may have its boundary; so may one in sweeps of several parts.
+  each = filters > 1 && isfield (o, "Dim");
+  if (isfield (o, "Boundary") && iscell (o.Boundary) && ! sides_suit (o.Boundary, rank, each * filters))
+    return;
+  endif
+  if ((filters > 1 || levels) && (isfield (o, "Shape") && ! strcmpi (o.Shape, "same") || ! levels_suit (a{1}, held, o)))
+    return;
+  endif
   if (isfield (o, "Shape") && ! strcmpi (o.Shape, "same"))
     ## Each sweep would have another size; and nobody has so many dimensions.
     sweeps = 1;
@@ -96,6 +120,18 @@ function [id, o] = fuzz_identifier (name, a, nout, env, world)
     if (sweeps > 1 || sweeps == 1 && isfield (o, "Dim") && double (o.Dim) > 64)
       return;
     endif
+  endif
+
+  if (held)
+    ## It is computed on where it lies, and an option may say the same.
+    at = world.devices > 0 && ! strcmp (world.backend, "cpu");
+    elsewhere = isfield (o, "Device") && double (o.Device) != double (at) ...
+                || isfield (o, "Backend") && strcmpi (o.Backend, {"cuda", "cpu"}{1 + at});
+    if (elsewhere || env.bad)
+      return;
+    endif
+    id = "";
+    return;
   endif
 
   id = "";
@@ -132,7 +168,7 @@ function [inputs, o, twice] = words_behind (a)
   for inputs = 2:numel (a) - 1
     word = a{inputs+1};
     if (is_text (word))
-      if (any (strcmpi (word, {"replicate", "symmetric", "circular"})))
+      if (any (strcmpi (word, {"replicate", "symmetric", "mirror", "circular"})))
         field = "Boundary";
       elseif (any (strcmpi (word, {"periodic", "wrap", "nearest", "zero", "constant", "reflect"})))
         field = "Boundary";
@@ -157,20 +193,37 @@ endfunction
 
 function id = stencil_inputs (x, k)
   id = "";
-  if (! is_real (x, "double") || ! is_real (k, "double"))
+  k = listed (k);
+  if (! is_real (x, "double") || ! all (cellfun (@(k) is_real (k, "double"), k)))
     id = "dataType";
-  elseif (isempty (k))
-    id = "kernelLength";
-  elseif (ndims (k) != 2 || ! any (size (k) == 1))
-    id = "kernelShape";
-  elseif (mod (numel (k), 2) == 0 || numel (k) > 21)
-    id = "kernelLength";
+    return;
+  endif
+  for i = 1:numel (k)
+    if (isempty (k{i}))
+      id = "kernelLength";
+    elseif (ndims (k{i}) != 2 || ! any (size (k{i}) == 1))
+      id = "kernelShape";
+    elseif (mod (numel (k{i}), 2) == 0 || numel (k{i}) > 21)
+      id = "kernelLength";
+    endif
+    if (! isempty (id))
+      return;
+    endif
+  endfor
+endfunction
+
+## The filters of a list, a column; a list of fewer than two, or of more than anyone has, is none.
+function k = listed (k)
+  if (iscell (k) && numel (k) > 1 && numel (k) <= 64)
+    k = k(:);
+  else
+    k = {k};
   endif
 endfunction
 
 function id = derivative_inputs (f, h = 1)
   id = "";
-  if (! is_real (f, "float") || ! isnumeric (h) || issparse (h) || ! isreal (h))
+  if (! is_real (f, "float") || isa (h, "DeviceArray") || ! isnumeric (h) || issparse (h) || ! isreal (h))
     id = "dataType";
   elseif (numel (h) != 1 || ! (h > 0 && h < Inf))
     id = "spacing";
@@ -181,17 +234,48 @@ function id = convolution_inputs (n, f)
   id = "";
   image = is_real (n, "float") || is_real (n, "logical") ...
           || is_real (n, "integer") && ! isa (n, "int64") && ! isa (n, "uint64");
-  if (! image || ! is_real (f, "float"))
+  f = listed (f);
+  if (! image || ! all (cellfun (@(f) is_real (f, "float"), f)))
     id = "dataType";
+    return;
   elseif (ndims (n) > 3)
     id = "imageShape";
-  elseif (isempty (f))
-    id = "filterSize";
-  elseif (ndims (f) > 3)
-    id = "filterShape";
-  elseif (any (mod (size (f), 2) == 0) || any (size (f) > 15 - 8 * (ndims (f) == 3)))
-    id = "filterSize";
+    return;
   endif
+  for i = 1:numel (f)
+    if (isempty (f{i}))
+      id = "filterSize";
+    elseif (ndims (f{i}) > 3)
+      id = "filterShape";
+    elseif (any (mod (size (f{i}), 2) == 0) || any (size (f{i}) > 15 - 8 * (ndims (f{i}) == 3)))
+      id = "filterSize";
+    endif
+    if (! isempty (id))
+      return;
+    endif
+  endfor
+endfunction
+
+## Whether the options of more time levels than one go with each other and with what is swept.
+function yes = levels_suit (x, held, o)
+  yes = false;
+  given = isfield (o, {"Previous", "Weight", "Source", "Every"});
+  sweeps = 1;
+  if (isfield (o, "Iterations"))
+    sweeps = double (o.Iterations);
+  endif
+  if (any (given) && ! isfloat (x) || given(1) != given(2) || given(4) && mod (sweeps, double (o.Every)) != 0 ...
+      || given(1) && ! is_like (o.Previous, x, held) ...
+      || given(3) && isempty (number (o.Source)) && ! is_like (o.Source, x, held))
+    return;
+  endif
+  yes = true;
+endfunction
+
+## Whether it is an array of the class and the size of another, in the same place.
+function yes = is_like (value, x, held)
+  [value, is_held] = fuzz_gathered (value);
+  yes = is_held == held && is_real (value, class (x)) && isequal (size (value), size (x));
 endfunction
 
 function yes = suits (option, value)
@@ -204,14 +288,23 @@ function yes = suits (option, value)
       yes = is_text (value) && any (strcmpi (value, {"one_access_per_block", "one_access_per_warp", ...
                                                      "one_access_per_thread", "pseudo_random"}));
     case "Boundary"
-      if (is_text (value))
-        yes = any (strcmpi (value, {"replicate", "symmetric", "circular"}));
-      else
-        yes = ! isempty (number (value));
-      endif
+      ## What a cell means is asked of the last one alone.
+      yes = ! iscell (value) && is_boundary (value) ...
+            || iscell (value) && ! isempty (value) && all (cellfun (@(side) suits ("Boundary", side), value(:)));
     case "Shape"
       yes = is_text (value) && any (strcmpi (value, {"same", "full", "valid"}));
-    case {"Device", "Dim"}
+    case {"Previous", "Source"}
+      ## What they must be depends on others: it is asked of the last one alone.
+      yes = true;
+    case "Weight"
+      yes = ! isempty (number (value));
+    case "Dim"
+      yes = whole (value, 1, 2 ^ 32 - 1);
+      if (! isa (value, "DeviceArray") && isnumeric (value) && ! issparse (value) && isreal (value) ...
+          && isvector (value) && numel (value) > 1)
+        yes = numel (value) <= 64 && all (arrayfun (@(d) whole (d, 1, 2 ^ 32 - 1), value));
+      endif
+    case {"Device", "Every"}
       yes = whole (value, 1, 2 ^ 32 - 1);
     case "Iterations"
       yes = whole (value, 0, 2 ^ 32 - 1);
@@ -228,6 +321,36 @@ function yes = suits (option, value)
   endswitch
 endfunction
 
+## A boundary of both ends of a dimension: a number or a word.
+function yes = is_boundary (value)
+  if (is_text (value))
+    yes = any (strcmpi (value, {"replicate", "symmetric", "mirror", "circular"}));
+  else
+    yes = ! isempty (number (value));
+  endif
+endfunction
+
+## A pair of them, where the one goes round if the other does.
+function yes = is_pair (value)
+  yes = iscell (value) && numel (value) == 2 && all (cellfun (@is_boundary, value(:)));
+  if (yes)
+    round = cellfun (@(end_of) ischar (end_of) && strcmpi (end_of, "circular"), value(:));
+    yes = all (round) || ! any (round);
+  endif
+endfunction
+
+## Of a line (rank is 0) a pair, or an entry for each of so many filters; of an array of so many dimensions an entry for
+## each.
+function yes = sides_suit (value, rank, filters)
+  if (rank == 0 && numel (value) != filters)
+    yes = is_pair (value);
+  elseif (rank == 0)
+    yes = all (cellfun (@(side) is_boundary (side) || is_pair (side), value(:)));
+  else
+    yes = numel (value) == rank && all (cellfun (@(side) is_boundary (side) || is_pair (side), value(:)));
+  endif
+endfunction
+
 function yes = whole (value, least, most)
   value = number (value);
   yes = ! isempty (value) && value >= least && value <= most && value == fix (value);
@@ -235,7 +358,7 @@ endfunction
 
 ## A real, full scalar of any numeric class, or a logical one, as a double; [] for anything else.
 function value = number (value)
-  if ((isnumeric (value) || islogical (value)) && ! issparse (value) && isreal (value) && numel (value) == 1)
+  if (! isa (value, "DeviceArray") && (isnumeric (value) || islogical (value)) && ! issparse (value) && isreal (value) && numel (value) == 1)
     value = double (value);
   else
     value = [];

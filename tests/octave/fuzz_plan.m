@@ -8,6 +8,10 @@
 
 function p = fuzz_plan (seed, number, world)
   attempt = 0;
+  ## Inputs are made, and looked at, in an environment that makes sense.
+  for variable = {"STENCIL_BACKEND", "STENCIL_THREADS", "STENCIL_DEVICE_BYTES"; world.backend, "", ""}
+    setenv (variable{:});
+  endfor
   do
     p = fuzz_call (seed, number, attempt++, world);
     p.a = evaluated (p.v, p.inputs);
@@ -18,12 +22,25 @@ function p = fuzz_plan (seed, number, world)
     p.size = [];
     work = 0;
     if (numel (p.a) > 0)
-      p.size = size (p.a{1});
+      p.size = size (fuzz_gathered (p.a{1}));
       if (isempty (p.id) && isfield (p.options, "Shape"))
         p.size = shaped (p);
       endif
+      if (isempty (p.id) && isfield (p.options, "Every"))
+        p.size = with_states (p.size, p.options);
+      endif
       if (isfield (p.options, "Iterations"))
-        work = numel (p.a{1}) * numel (p.a{2}) * double (p.options.Iterations);
+        taps = numel (p.a{2});
+        if (iscell (p.a{2}))
+          taps = sum (cellfun (@numel, p.a{2}(:)));
+        endif
+        sweeps = double (p.options.Iterations);
+        elements = numel (fuzz_gathered (p.a{1}));
+        work = elements * taps * sweeps;
+        if (isempty (p.id) && in_parts (p) && (sweeps > 200 || prod (p.size) > 1e6) && elements > 0)
+          ## Each is a call of its own to the reference, and states take memory.
+          work = Inf;
+        endif
       endif
     endif
     if (strcmp (p.name, "ConstantMemoryStudy_CUDA"))
@@ -31,19 +48,47 @@ function p = fuzz_plan (seed, number, world)
     endif
   until (! isempty (p.id) || work < 2e8)
 
+  held = numel (p.a) > 0 && isa (p.a{1}, "DeviceArray");
   short = lower (strtok (strrep (p.name, "ConstantMemory", ""), "_"));
   if (! isempty (p.id))
     p.kind = [short "__" p.id];
+  elseif (isfield (p.options, "Previous"))
+    p.kind = [short "__levels"];
+  elseif (in_parts (p))
+    p.kind = [short {"__states", "__list"}{1 + iscell(p.a{2})}];
   elseif (isfield (p.options, "Iterations") && double (p.options.Iterations) > 1)
     p.kind = [short "__sweeps"];
   else
     p.kind = [short "__good"];
   endif
+  if (held && isempty (p.id))
+    p.kind = [p.kind "_held"];
+  endif
+endfunction
+
+## Whether a sweep is more than one filter, or states are told on the way.
+function yes = in_parts (p)
+  yes = numel (p.a) > 1 && iscell (p.a{2}) || any (isfield (p.options, {"Previous", "Source", "Every"}));
+endfunction
+
+## The size with the states on the way behind, those of a column along the second dimension.
+function dims = with_states (dims, o)
+  sweeps = 1;
+  if (isfield (o, "Iterations"))
+    sweeps = double (o.Iterations);
+  endif
+  if (numel (dims) == 2 && dims(2) == 1)
+    dims(2) = [];
+  endif
+  dims(end+1) = sweeps / double (o.Every);
+  while (numel (dims) > 2 && dims(end) == 1)
+    dims(end) = [];
+  endwhile
 endfunction
 
 ## The size of the result with a Shape.
 function dims = shaped (p)
-  dims = size (p.a{1});
+  dims = size (fuzz_gathered (p.a{1}));
   o = p.options;
   if (strcmpi (o.Shape, "same") || isfield (o, "Iterations") && o.Iterations == 0)
     return;

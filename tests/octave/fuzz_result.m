@@ -1,26 +1,37 @@
 ## -*- texinfo -*-
-## @deftypefn {} {[@var{want}, @var{at}] =} fuzz_result (@var{name}, @var{a}, @var{o})
+## @deftypefn {} {[@var{want}, @var{at}, @var{older}] =} fuzz_result (@var{name}, @var{a}, @var{o})
 ## What function @var{name} must return for the inputs in the cell array @var{a}
 ## and the options in the struct @var{o}, to the bit.  Of a large array only some
 ## elements are computed: @var{at} are their places, @qcode{":"} where it is all.
+## @var{older} is the second output of two time levels, [] where there are none.
 ##
 ## All three functions are chains of fused multiply-adds over a window of the array,
 ## which is extended first.  Where all numbers are whole and small, nothing rounds
 ## and the plain expression is the fma.  Many sweeps, and sweeps over a large array, are as many
-## calls of one sweep on the processor, or of two parts of them.
+## calls of one sweep on the processor, or of two parts of them.  A sweep of several
+## filters, or of more than filters, is what a call of each gives, and then its sums.
 ## @end deftypefn
 
-function [want, at] = fuzz_result (name, a, o)
+function [want, at, older] = fuzz_result (name, a, o)
   at = ":";
+  older = [];
+  a{1} = fuzz_gathered (a{1});
+  for field = {"Previous", "Source"}
+    if (isfield (o, field{1}))
+      o.(field{1}) = fuzz_gathered (o.(field{1}));
+    endif
+  endfor
+  if (numel (a) > 1 && iscell (a{2}) || any (isfield (o, {"Previous", "Source", "Every"})))
+    [want, older] = in_parts (name, a, o);
+    return;
+  endif
   x = full (a{1});
   type = class (x);
   boundary = 0;
   if (isfield (o, "Boundary"))
     boundary = o.Boundary;
   endif
-  if (islogical (boundary))
-    boundary = double (boundary);
-  endif
+  boundary = as_numbers (boundary);
   sweeps = 1;
   if (isfield (o, "Iterations"))
     sweeps = double (o.Iterations);
@@ -77,8 +88,9 @@ function [want, at] = fuzz_result (name, a, o)
     want = narrowed (zeros (dims, type), ends_in);
     return;
   endif
-  if (! ischar (boundary))
-    boundary = cast (boundary, type);
+  if (iscell (boundary) && ! strcmp (name, "ConvolutionConstantMemory_CUDA"))
+    ## The same pair along the one dimension in which there is anything beyond.
+    boundary = repmat ({boundary(:).'}, 1, max (ndims (x), 9));
   endif
 
   work = numel (x) * numel (taps) * sweeps;
@@ -102,6 +114,121 @@ function [want, at] = fuzz_result (name, a, o)
     want = sweep (cast (want, type), shape, taps, boundary, differences, (1:prod (dims))(:), reach);
     want = narrowed (reshape (want, dims), ends_in);
   endfor
+endfunction
+
+## Sweeps that are more than one filter, and the states on the way, one behind the other in a column.
+function [want, older] = in_parts (name, a, o)
+  u = full (a{1});
+  filters = a{2};
+  if (! iscell (filters))
+    filters = {filters};
+  endif
+  type = class (u);
+  if (! isfloat (u))
+    type = "double";
+  elseif (any (cellfun (@(filter) isa (filter, "single"), filters(:))))
+    type = "single";
+  endif
+  if (isfloat (u))
+    u = cast (u, type);
+  endif
+  as_given = @(v) v;
+  if (isfield (o, "flip") && strcmpi (o.flip, "conv"))
+    as_given = @(v) reshape (v(end:-1:1), size (v));
+  endif
+  filters = cellfun (@(filter) as_given (cast (full (filter), type)), filters(:).', "UniformOutput", false);
+  older = source = [];
+  if (isfield (o, "Previous"))
+    older = cast (full (o.Previous), type);
+    weight = cast (o.Weight, type);
+  endif
+  if (isfield (o, "Source"))
+    source = cast (full (o.Source), type);
+  endif
+  sweeps = every = 1;
+  if (isfield (o, "Iterations"))
+    sweeps = every = double (o.Iterations);
+  endif
+  if (isfield (o, "Every"))
+    every = double (o.Every);
+  endif
+  states = isfield (o, "Every");
+  want = u;
+  if (isempty (u))
+    return;
+  endif
+
+  steps = cell (1, numel (filters));
+  for i = 1:numel (filters)
+    steps{i} = step_of (name, filters{i}, i, numel (filters), o, numel (u));
+  endfor
+  if (states)
+    want = u([])(:);
+  endif
+  for sweep = 1:sweeps
+    next = u;
+    for i = 1:numel (steps)
+      next = steps{i} (next);
+    endfor
+    if (isfield (o, "Previous"))
+      next = reshape (weighted (weight, older(:), next(:)), size (next));
+      older = u;
+    endif
+    if (! isempty (source))
+      next = next + source;
+    endif
+    u = next;
+    if (! states)
+      want = u;
+    elseif (mod (sweep, every) == 0)
+      want = [want; u(:)];
+    endif
+  endfor
+endfunction
+
+## What the filter of that number makes of an array.
+function step = step_of (name, filter, number, count, o, elements)
+  own = struct ();
+  options = {"Backend", "cpu"};
+  if (isfield (o, "Dim"))
+    own.Dim = o.Dim(number);
+    options(end+1:end+2) = {"Dim", own.Dim};
+  endif
+  if (isfield (o, "Boundary"))
+    own.Boundary = o.Boundary;
+    if (strcmp (name, "StencilConstantMemory_CUDA") && isfield (o, "Dim") && iscell (o.Boundary) ...
+        && numel (o.Boundary) == count)
+      own.Boundary = o.Boundary{number};
+    endif
+    options(end+1:end+2) = {"Boundary", own.Boundary};
+  endif
+  step = @(u) fuzz_result (name, {u, filter}, own);
+  if (elements * numel (filter) > 1e5)
+    step = @(u) feval (name, u, filter, options{:});
+  endif
+endfunction
+
+## weight * older + step, rounded once.
+function z = weighted (weight, older, step)
+  if (isa (step, "single"))
+    z = of_singles (weight, older, step);
+    return;
+  endif
+  plain = @(v) v == fix (v) & abs (v) < 2 ^ 26 | ! isfinite (v);
+  if (all ([plain(weight); plain(older); plain(step)]))
+    z = weight * older + step;
+  else
+    z = exact_fma (weight, older, step);
+  endif
+endfunction
+
+## The same with truth values as numbers.
+function boundary = as_numbers (boundary)
+  if (iscell (boundary))
+    boundary = cellfun (@as_numbers, boundary, "UniformOutput", false);
+  elseif (islogical (boundary))
+    boundary = double (boundary);
+  endif
 endfunction
 
 ## How many outputs there are along each dimension, where ghost values are met over so many radii.

@@ -10,12 +10,8 @@ function fuzz_snippet (p, folder, why)
   data = struct ();
   lines = {["% " strrep(why, "\n", " ")]};
   lines{end+1} = sprintf ("addpath (\"%s\");", fileparts (file_in_loadpath ("StencilConstantMemory_CUDA.mex")));
-  for i = 1:rows (p.env)
-    lines{end+1} = sprintf ("setenv (\"%s\", \"%s\");", p.env{i,:});
-  endfor
-  if (! isempty (p.wipe))
-    lines{end+1} = sprintf ("%% after: clear %s", p.wipe);
-  endif
+  ## Inputs are made in an environment that makes sense.
+  lines{end+1} = sprintf ("setenv (\"STENCIL_BACKEND\", \"%s\");", p.home);
   lines{end+1} = "v = struct ();";
   for name = fieldnames (p.v).'
     [code, data] = literal (p.v.(name{1}), name{1}, data);
@@ -28,8 +24,14 @@ function fuzz_snippet (p, folder, why)
   if (p.same)
     lines{end+1} = "a{2} = a{1};";
   endif
+  for i = 1:rows (p.env)
+    lines{end+1} = sprintf ("setenv (\"%s\", \"%s\");", p.env{i,:});
+  endfor
+  if (! isempty (p.wipe))
+    lines{end+1} = sprintf ("%% after: clear %s", p.wipe);
+  endif
   lines(end+1:end+4) = {
-    "plain = @(value) isfloat (value) && isreal (value) && ! issparse (value);"
+    "plain = @(value) ! isa (value, \"DeviceArray\") && isfloat (value) && isreal (value) && ! issparse (value);"
     "bytes = @(value) typecast (full (value)(:), \"uint8\");"
     "bits = @(list) cellfun (bytes, list(cellfun (plain, list)), \"UniformOutput\", false);"
     "before = bits ([struct2cell(v).', a]);"};
@@ -47,6 +49,7 @@ function fuzz_snippet (p, folder, why)
     [code, data] = literal (p.at, "at", data);
     lines{end+1} = sprintf ("at = %s;", code);
     word = {"uint64", "uint32"}{1 + isa(p.want, "single")};
+    lines{end+1} = "if (isa (y, \"DeviceArray\")), y = gather (y); endif";
     lines(end+1:end+4) = {
       sprintf("if (! isa (y, \"%s\") || ! isequal (size (y), %s)), error (\"its class or its size\"), endif", ...
               class (p.want), mat2str (p.size))
@@ -54,6 +57,15 @@ function fuzz_snippet (p, folder, why)
       sprintf("off = (typecast (got, \"%s\") != typecast (want(:), \"%s\")) & ! (isnan (got) & isnan (want(:)));", ...
               word, word)
       "if (any (off)), error (\"%d elements are wrong, the first at %d\", nnz (off), find (off, 1)), endif"};
+    if (p.nout == 2)
+      [code, data] = literal (p.older, "older", data);
+      lines{end+1} = sprintf ("older = %s;", code);
+      lines{end+1} = "if (isa (z, \"DeviceArray\")), z = gather (z); endif";
+      lines(end+1:end+2) = {
+        sprintf("off = ! isequal (size (z), size (older)) || any (typecast (z(:), \"%s\") != typecast (older(:), \"%s\") ...", ...
+                word, word)
+        "  & ! (isnan (z(:)) & isnan (older(:)))); if (off), error (\"the older level is wrong\"), endif"};
+    endif
   endif
   if (! isempty (fieldnames (data)))
     file = fullfile (folder, "call.mat");

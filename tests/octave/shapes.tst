@@ -242,5 +242,6 @@
 %!   text = fails ("ConvolutionConstantMemory_CUDA", "option", {1:9, 1, w{1}});
 %!   assert (! isempty (strfind (text, w{2})), text);
 %! endfor
-%! text = fails ("StencilConstantMemory_CUDA", "option", {1:9, 1, "Boundary", "mirror"});
+%! text = fails ("StencilConstantMemory_CUDA", "option", {1:9, 1, "Boundary", "mirrored"});
+%! assert (! isempty (strfind (fails ("StencilConstantMemory_CUDA", "option", {1:9, 1, "Boundary", "reflect"}), "'mirror'")));
 %! assert (isempty (strfind (text, "other tools")), text);

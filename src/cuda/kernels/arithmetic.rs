@@ -57,6 +57,19 @@ struct TwoToOne {
 }
 
 #[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+struct Advance {
+    step: sys::CUdeviceptr,
+    source: sys::CUdeviceptr,
+    older: sys::CUdeviceptr,
+    count: u64,
+    weight: f64,
+    scalar: f64,
+    with_source: u32,
+    backwards: u32,
+}
+
+#[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 struct Walk {
     count: u64,
@@ -382,6 +395,34 @@ impl<T: Element> ArithmeticKernels<T> {
         unsafe { self.launch(stream, c"arithmetic_binary", count.div_ceil(self.block), &argument) }
     }
 
+    /// A step of two time levels, in the place of the older one.
+    ///
+    /// # Safety
+    /// As [`ArithmeticKernels::unary`].
+    pub(in super::super) unsafe fn advance(
+        &self,
+        stream: sys::CUstream,
+        step: sys::CUdeviceptr,
+        weight: T,
+        source: Option<On<T>>,
+        older: sys::CUdeviceptr,
+        count: usize,
+    ) -> Result<(), Error> {
+        let (address, scalar) = source.map_or((0, 0.0), On::parts);
+        let argument = Advance {
+            step,
+            source: address,
+            older,
+            count: count as u64,
+            weight: weight.to_f64(),
+            scalar,
+            with_source: source.is_some().into(),
+            backwards: self.backwards(),
+        };
+        // SAFETY: as the caller says.
+        unsafe { self.launch(stream, c"arithmetic_advance", count.div_ceil(self.block), &argument) }
+    }
+
     /// Two operands, expanded.
     ///
     /// # Safety
@@ -597,6 +638,7 @@ mod tests {
                 ("convert", size_of::<OneToOne>()),
                 ("fill", size_of::<Scalar>()),
                 ("binary", size_of::<TwoToOne>()),
+                ("advance", size_of::<Advance>()),
                 ("expanded_flat", size_of::<Expanded>()),
                 ("expanded_rows", size_of::<Expanded>()),
                 ("pick_flat", size_of::<InSection>()),

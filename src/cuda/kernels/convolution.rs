@@ -11,7 +11,7 @@ use super::super::cut::{Cut, Size};
 use super::super::module::{Function, Modules, Shape, Turns, counter, launch};
 use super::super::pace::SharedPace;
 use super::{Area, EndsArgument, Kernel, LoadOnce, Loaded, Plan, at, images, tensor, tiles, volumes};
-use crate::stencil::{Boundary, Convolution, Error, Filter, Sides};
+use crate::stencil::{Boundary, Convolution, Ends, Error, Filter, Sides};
 
 /// The filters of `cuda/convolution.cu` that have modules of their own, by rows and columns: one for single and one
 /// for double. Any other goes through the general ones.
@@ -110,23 +110,24 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
 
     fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
         let single = self.single(modules, area)?;
-        let uniform = self.uniform();
-        let tiled = |boundary| Some((boundary, tiles::Tilings::of(modules, area, &self.filter, boundary)?));
-        if let Some((boundary, tilings)) = uniform.and_then(tiled) {
-            return tiles::plan(&self.in_tiles, modules, area, &self.filter, boundary, tilings, single);
+        if let Some(tilings) = tiles::Tilings::of(modules, area, &self.filter) {
+            return tiles::plan(&self.in_tiles, modules, area, &self.filter, tilings, single);
         }
         let loaded = &self.several_sweeps;
-        if let Some(view) = images::View::of(area.tile.size(), self.filter.size()) {
-            return images::plan(loaded, modules, area, &self.filter, view, single);
-        }
-        match uniform {
-            Some(boundary) => volumes::plan(loaded, modules, area, &self.filter, boundary, single),
-            None => Ok(single),
+        match images::View::of(area.tile.size(), self.filter.size()) {
+            Some(view) => images::plan(loaded, modules, area, &self.filter, view, single),
+            None => volumes::plan(loaded, modules, area, &self.filter, self.counting(), single),
         }
     }
 }
 
 impl<T: Element> ConvolutionKernel<T> {
+    /// What stands around the array: zeros along dimensions where the filter has one entry, which have no say.
+    fn counting(&self) -> Sides<T> {
+        let radius = self.filter.radius();
+        [0, 1, 2].map(|d| if radius[d] > 0 { self.sides[d] } else { Ends::default() }).into()
+    }
+
     /// The boundary of all sides that count, where it is one.
     fn uniform(&self) -> Option<Boundary<T>> {
         let radius = self.filter.radius();
@@ -137,8 +138,7 @@ impl<T: Element> ConvolutionKernel<T> {
 
     /// How single sweeps are launched.
     fn single(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
-        let plan = |boundary| tensor::plan(&self.on_tensor_cores, modules, area, &self.filter, boundary);
-        if let Some(plan) = self.uniform().map_or(Ok(None), plan)? {
+        if let Some(plan) = tensor::plan(&self.on_tensor_cores, modules, area, &self.filter, self.counting())? {
             return Ok(plan);
         }
         let filter = self.filter.size();

@@ -11,8 +11,8 @@ use super::super::module::{Function, Modules, Shape, launch};
 use super::super::pace::SharedPace;
 use super::lines::Operator;
 use super::tensor::near_zero;
-use super::{Area, LoadOnce, Loaded, measured_multiprocessors, word};
-use crate::stencil::{Boundary, Error, Lines};
+use super::{Area, EndsArgument, LoadOnce, Loaded, measured_multiprocessors};
+use crate::stencil::{Error, Lines};
 
 /// A module, and what is known of it before it is loaded.
 struct Module {
@@ -114,12 +114,12 @@ struct Argument {
     output: sys::CUdeviceptr,
     length: i64,
     lines: i64,
-    value: f64,
-    boundary: i32,
+    ends: EndsArgument,
     near_zero: u32,
     rows: i32,
     row_steps: i32,
     never: [i32; 24],
+    unused: i32,
 }
 
 /// Some sweeps in one launch over lines that lie on the device.
@@ -155,10 +155,6 @@ pub(super) fn plan<'a, T: Element>(
     let Some(kind) = kind.filter(|_| taps.iter().all(|tap| tap.is_finite())) else {
         return Ok(None);
     };
-    let [boundary, other] = area.sides[1].both();
-    if !boundary.same(other) || boundary == Boundary::Mirror {
-        return Ok(None);
-    }
     let Some((layout, _)) =
         kind.layout(lines.length(), lines.outer(), multiprocessors).filter(|&(_, gain)| gain >= WORTH_IT)
     else {
@@ -178,12 +174,12 @@ pub(super) fn plan<'a, T: Element>(
             output: 0,
             length: lines.length() as i64,
             lines: lines.outer() as i64,
-            value: boundary.constant().to_f64(),
-            boundary: word(boundary) as i32,
+            ends: EndsArgument::new(area.sides[1]),
             near_zero: near_zero(taps),
             rows: layout.rows as i32,
             row_steps: layout.row_steps as i32,
             never: [0; 24],
+            unused: 0,
         },
     }))
 }

@@ -14,8 +14,8 @@ use super::super::cut::Size;
 use super::super::module::{Function, Modules, Shape, launch};
 use super::super::pace::SharedPace;
 use super::convolution::Columns;
-use super::{Area, LoadOnce, Loaded, Plan, at, measured_multiprocessors, word};
-use crate::stencil::{Boundary, Error, Filter};
+use super::{Area, EndsArgument, LoadOnce, Loaded, Plan, at, measured_multiprocessors};
+use crate::stencil::{Boundary, Ends, Error, Filter, Sides};
 
 /// A module, and what is known of it before it is loaded.
 struct Module {
@@ -103,7 +103,7 @@ impl Module {
     }
 }
 
-/// The argument of the kernels: `struct Part` of `cuda/tensor_strips.cuh`, field for field.
+/// The argument of the kernels: `struct Launch` of `cuda/tensor_strips.cuh`, field for field.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 struct Argument {
@@ -116,17 +116,19 @@ struct Argument {
     rows: i64,
     columns: i64,
     pages: i64,
-    outside: f64,
     height: i32,
     width: i32,
     depth: i32,
-    beyond: [i32; 3],
     abreast: i32,
     near_zero: u32,
+    stays: [i32; 2],
+    unused: i32,
+    sides: [EndsArgument; 3],
     never: [i32; 24],
 }
 
-/// How a convolution of this filter over a tile is launched, if it goes through tensor cores.
+/// How a convolution of this filter over a tile is launched, if it goes through tensor cores. `sides` is what stands
+/// around the array.
 ///
 /// # Errors
 /// The driver's.
@@ -135,7 +137,7 @@ pub(super) fn plan<'a, T: Element>(
     modules: &Modules,
     area: &Area<T>,
     filter: &Filter<T>,
-    boundary: Boundary<T>,
+    sides: Sides<T>,
 ) -> Result<Option<Box<dyn Plan<T> + 'a>>, Error> {
     // What goes through the slots waits for the link, whatever computes it.
     if T::NAME != f64::NAME || !area.is_whole() {
@@ -173,9 +175,9 @@ pub(super) fn plan<'a, T: Element>(
             shared_bytes,
         )?,
         filter: filter.size(),
-        outside: boundary.constant(),
         size,
-        beyond: [word(boundary) as i32; 3],
+        stays: stays(sides[0], sides[1]).map(i32::from),
+        sides: [0, 1, 2].map(|d| EndsArgument::new(sides[d])),
         abreast: abreast(rows.div_ceil(kind.tile[0]), warps),
         near_zero: near_zero(filter.values()),
         columns: Columns::new(columns, unit, outputs),
@@ -191,6 +193,14 @@ fn abreast(strips: usize, warps: usize) -> usize {
         abreast /= 2;
     }
     abreast
+}
+
+/// Whether what stands above the rows, and below them, is a constant that stays where a warp has written it once. What
+/// stands before the first column is written to the same places, and chunks of columns that need the constant follow.
+fn stays<T: Element>(rows: Ends<T>, columns: Ends<T>) -> [bool; 2] {
+    let [before, _] = columns.both();
+    let other = |end: Boundary<T>| matches!(before, Boundary::Constant(_)) && !before.same(end);
+    rows.both().map(|end| matches!(end, Boundary::Constant(_)) && !other(end))
 }
 
 /// Which samples may make a sum underflow to zero, for a filter of these entries: those that are not zero and whose
@@ -211,22 +221,22 @@ pub(super) fn near_zero<T: Element>(entries: &[T]) -> u32 {
 }
 
 /// A convolution on tensor cores over a whole array.
-struct TensorPlan<'a, T> {
+struct TensorPlan<'a> {
     pairs: Option<Function>,
     singles: &'a Function,
     pace: &'a SharedPace,
     shape: Shape,
     filter: Size,
-    outside: T,
     size: Size,
-    /// What stands beyond each of its dimensions.
-    beyond: [i32; 3],
+    stays: [i32; 2],
+    /// What stands around the array.
+    sides: [EndsArgument; 3],
     abreast: usize,
     near_zero: u32,
     columns: Columns,
 }
 
-impl<T: Element> Plan<T> for TensorPlan<'_, T> {
+impl<T: Element> Plan<T> for TensorPlan<'_> {
     fn pace(&self) -> &SharedPace {
         self.pace
     }
@@ -245,7 +255,7 @@ impl<T: Element> Plan<T> for TensorPlan<'_, T> {
     }
 
     fn sweep(&self, stream: sys::CUstream, _: usize, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
-        self.part(stream, 0..self.columns.len(), buffers)
+        Plan::<T>::part(self, stream, 0..self.columns.len(), buffers)
     }
 
     fn part(
@@ -267,13 +277,14 @@ impl<T: Element> Plan<T> for TensorPlan<'_, T> {
             rows: rows as i64,
             columns: columns as i64,
             pages: pages as i64,
-            outside: self.outside.to_f64(),
             height: self.filter[0] as i32,
             width: self.filter[1] as i32,
             depth: self.filter[2] as i32,
-            beyond: self.beyond,
             abreast: self.abreast as i32,
             near_zero: self.near_zero,
+            stays: self.stays,
+            unused: 0,
+            sides: self.sides,
             never: [0; 24],
         };
         let function = self.pairs.as_ref().filter(|_| output.is_multiple_of(16)).unwrap_or(self.singles);
@@ -360,6 +371,18 @@ mod tests {
         for (strips, expected) in [(1, 1), (2, 2), (3, 1), (8, 8), (9, 2), (15, 8), (128, 8), (130, 8)] {
             assert_eq!(abreast(strips, 8), expected, "{strips}");
         }
+    }
+
+    #[test]
+    fn a_constant_stays_where_no_column_writes_another() {
+        let (one, other) = (Boundary::Constant(0.0), Boundary::Constant(-0.0));
+        let ends = |low, high| Ends::new(low, high).unwrap();
+        assert_eq!(stays(one.into(), one.into()), [true; 2]);
+        assert_eq!(stays(one.into(), other.into()), [false; 2]);
+        // The columns behind the last come last.
+        assert_eq!(stays(ends(one, other), ends(one, other)), [true, false]);
+        assert_eq!(stays(ends(one, other), ends(Boundary::Mirror, one)), [true; 2]);
+        assert_eq!(stays(ends(Boundary::Replicate, one), Boundary::Circular.into()), [false, true]);
     }
 
     #[test]

@@ -13,8 +13,11 @@ use super::super::Element;
 use super::super::cut::Size;
 use super::super::module::{Function, Modules, Shape, launch};
 use super::several::{Several, SeveralPlan};
-use super::{Area, CAPABILITY, CIRCULAR, LoadOnce, Loaded, MEASURED_ON, Plan, SYMMETRIC, images, word};
-use crate::stencil::{Boundary, Error, Filter};
+use super::{
+    Area, CAPABILITY, CIRCULAR, EndsArgument, LoadOnce, Loaded, MEASURED_ON, MIRROR, Plan, REPLICATE, SYMMETRIC,
+    images, word,
+};
+use crate::stencil::{Ends, Error, Filter, Sides};
 
 /// The most rows, and columns, of a filter.
 const MOST_ENTRIES: usize = 7;
@@ -105,6 +108,21 @@ const fn kind(
     [sweep, million]: [f64; 2],
 ) -> Kind {
     Kind { name, single, size, patch, threads, registers, load, load_of_warp, latency, warp, sweep, million }
+}
+
+/// What stands beyond the ends of the rows, and of the columns: each a boundary as the kernels call it. Constants of any
+/// number are one.
+type Beyond = [[u32; 2]; 2];
+
+/// Along which of the two an image goes round.
+fn round(beyond: Beyond) -> [bool; 2] {
+    beyond.map(|ends| ends.contains(&CIRCULAR))
+}
+
+/// What stands beyond the rows and the columns of an image, as far as a filter sees it: along a dimension in which it is
+/// one entry wide nothing does, and that has what the other one has.
+fn seen<T: Element>(sides: &Sides<T>, [height, width, _]: Size) -> [Ends<T>; 2] {
+    [sides[usize::from(height == 1)], sides[usize::from(width > 1)]]
 }
 
 /// How one launch is laid out: see `struct Launch` of `cuda/sweeps_tiles.cuh`.
@@ -235,11 +253,11 @@ impl Kind {
     }
 
     /// The layout for so many sweeps at once that takes least time.
-    fn tiling(&self, size: Size, filter: Size, boundary: u32, sweeps: usize, chip: Chip) -> Option<Tiling> {
+    fn tiling(&self, size: Size, filter: Size, beyond: Beyond, sweeps: usize, chip: Chip) -> Option<Tiling> {
         let shapes = PATCHES_DOWN.iter().flat_map(|&down| THREADS.map(|threads| (down, threads)));
         let shapes = shapes.filter(|&(down, threads)| threads <= self.threads && down <= threads);
         let tilings = shapes
-            .filter_map(|(down, threads)| self.tiling_of(size, filter, boundary, sweeps, chip, [down, threads / down]));
+            .filter_map(|(down, threads)| self.tiling_of(size, filter, beyond, sweeps, chip, [down, threads / down]));
         tilings.min_by(|a, b| a.time.total_cmp(&b.time))
     }
 
@@ -248,15 +266,15 @@ impl Kind {
         &self,
         [rows, columns, pages]: Size,
         filter: Size,
-        boundary: u32,
+        beyond: Beyond,
         sweeps: usize,
         chip: Chip,
         most: [usize; 2],
     ) -> Option<Tiling> {
         let [above, aside] = [filter[0] / 2, filter[1] / 2];
-        let circular = boundary == CIRCULAR;
-        let (region_rows, down) = cut(rows, most[0], self.patch[0], sweeps * above, circular)?;
-        let (region_columns, across) = cut(columns, most[1], self.patch[1], sweeps * aside, circular)?;
+        let round = round(beyond);
+        let (region_rows, down) = cut(rows, most[0], self.patch[0], sweeps * above, round[0])?;
+        let (region_columns, across) = cut(columns, most[1], self.patch[1], sweeps * aside, round[1])?;
         let region = [region_rows, region_columns];
         let patches = [region_rows.div_ceil(self.patch[0]), region_columns.div_ceil(self.patch[1])];
         let mut tiling = Tiling { sweeps, region, tiles: [down, across], patches, time: f64::INFINITY };
@@ -273,11 +291,12 @@ impl Kind {
         }
         // Of what a region has, what counts for its outputs: less and less towards the last sweep.
         let counted = |left: usize| {
-            let along = |held: usize, tiles: usize, radius: usize, patch: usize| {
-                let outputs = if tiles == 1 && !circular { held } else { held - 2 * sweeps * radius };
-                (outputs + 2 * left * radius + patch - 1).min(held) as f64
+            let along = |i: usize, tiles: usize, radius: usize| {
+                let held = region[i];
+                let outputs = if tiles == 1 && !round[i] { held } else { held - 2 * sweeps * radius };
+                (outputs + 2 * left * radius + self.patch[i] - 1).min(held) as f64
             };
-            along(region_rows, down, above, self.patch[0]) * along(region_columns, across, aside, self.patch[1])
+            along(0, down, above) * along(1, across, aside)
         };
         let all = (patches[0] * self.patch[0] * patches[1] * self.patch[1]) as f64;
         let useful = (counted(0) + 4.0 * counted((sweeps - 1) / 2) + counted(sweeps - 1)) / (6.0 * all);
@@ -300,9 +319,17 @@ struct Task {
     single: bool,
     size: Size,
     filter: Size,
-    boundary: u32,
+    beyond: Beyond,
     sweeps: usize,
     chip: Chip,
+}
+
+impl Task {
+    /// The boundary of all sides, where they have the same and the kernel of `images` has it.
+    fn uniform(&self) -> Option<u32> {
+        let [[first, _], _] = self.beyond;
+        (self.beyond == [[first; 2]; 2] && first != MIRROR).then_some(first)
+    }
 }
 
 /// The last searches, which take some tens of microseconds each, and what they found: scripts do the same again and
@@ -343,12 +370,7 @@ pub(super) struct Tilings {
 
 impl Tilings {
     /// Those that are faster than what else there is for so many sweeps; `None` where another kernel is faster.
-    pub(super) fn of<T: Element>(
-        modules: &Modules,
-        area: &Area<T>,
-        filter: &Filter<T>,
-        boundary: Boundary<T>,
-    ) -> Option<Tilings> {
+    pub(super) fn of<T: Element>(modules: &Modules, area: &Area<T>, filter: &Filter<T>) -> Option<Tilings> {
         if !area.is_swept() {
             return None;
         }
@@ -356,18 +378,20 @@ impl Tilings {
         let device = modules.device()?;
         let multiprocessors = device.multiprocessors.max(1) as usize;
         let chip = Chip { multiprocessors, measured: device.capability == CAPABILITY };
-        let (filter, boundary) = (filter.size(), word(boundary));
-        let task = Task { single: T::NAME == f32::NAME, size, filter, boundary, sweeps: area.sweeps, chip };
+        let filter = filter.size();
+        let beyond = seen(&area.sides, filter).map(|ends| ends.both().map(word));
+        let task = Task { single: T::NAME == f32::NAME, size, filter, beyond, sweeps: area.sweeps, chip };
         SEARCHES.get(task, || Tilings::fastest::<T>(&task))
     }
 
     /// The same, searched for.
-    fn fastest<T: Element>(&Task { size, filter, boundary, sweeps, chip, .. }: &Task) -> Option<Tilings> {
+    fn fastest<T: Element>(task: &Task) -> Option<Tilings> {
+        let &Task { size, filter, beyond, sweeps, chip, .. } = task;
         let kinds = Kind::all_of::<T>(filter);
-        let found = kinds.filter_map(|kind| Tilings::found(kind, size, filter, boundary, sweeps, chip));
+        let found = kinds.filter_map(|kind| Tilings::found(kind, size, filter, beyond, sweeps, chip));
         let timed = found.filter_map(|tilings| Some((tilings.least(sweeps)?.time, tilings)));
         let (time, tilings) = timed.min_by(|a, b| a.0.total_cmp(&b.0))?;
-        let images = || images::time_of_a_sweep::<T>(filter, size, [[boundary; 2]; 2], sweeps, chip.multiprocessors);
+        let images = || images::time_of_a_sweep::<T>(filter, size, beyond, sweeps, chip.multiprocessors);
         let faster = !chip.measured || images().is_none_or(|images| time < images);
         faster.then_some(tilings)
     }
@@ -377,13 +401,20 @@ impl Tilings {
         kind: &'static Kind,
         size: Size,
         filter: Size,
-        boundary: u32,
+        beyond: Beyond,
         sweeps: usize,
         chip: Chip,
     ) -> Option<Tilings> {
         let [rows, columns, _] = size;
-        // A boundary that mirrors takes what it needs from the image once.
-        let mirrors = boundary != SYMMETRIC || (rows >= filter[0] / 2 && columns >= filter[1] / 2);
+        // An end that mirrors takes what it needs from the image once.
+        let mirrors = (0..2).all(|i| {
+            let least = |end| match end {
+                SYMMETRIC => filter[i] / 2,
+                MIRROR => filter[i] / 2 + 1,
+                _ => 0,
+            };
+            beyond[i].into_iter().all(|end| size[i] >= least(end))
+        });
         if !mirrors || rows.max(columns) > MOST_PLACES {
             return None;
         }
@@ -391,7 +422,7 @@ impl Tilings {
         let single = least;
         let mut each = Vec::new();
         for at_once in SWEEPS.into_iter().take_while(|&at_once| at_once <= sweeps) {
-            let Some(tiling) = kind.tiling(size, filter, boundary, at_once, chip) else { break };
+            let Some(tiling) = kind.tiling(size, filter, beyond, at_once, chip) else { break };
             // From some number on it only becomes worse.
             if tiling.time > 1.25 * least {
                 break;
@@ -411,13 +442,37 @@ impl Tilings {
     }
 }
 
+/// What a place beyond an end of a region stands for: `struct Repeated` of `cuda/sweeps_tiles.cuh`, field for field.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+struct Repeated {
+    first: i32,
+    turns: i32,
+}
+
+impl Repeated {
+    /// Of both ends of a region that holds so many samples.
+    fn both([low, high]: [u32; 2], held: usize) -> [Repeated; 2] {
+        let of = |end, replicated, included| match end {
+            REPLICATE => Repeated { first: replicated, turns: 0 },
+            SYMMETRIC => Repeated { first: included, turns: -1 },
+            MIRROR => Repeated { first: 2 * replicated, turns: -1 },
+            _ => Repeated { first: 0, turns: 1 },
+        };
+        let held = held as i32;
+        [of(low, 0, -1), of(high, held - 1, 2 * held - 1)]
+    }
+}
+
 /// The argument of the kernel: `struct Launch` of `cuda/sweeps_tiles.cuh`, field for field.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 struct Argument {
     input: sys::CUdeviceptr,
     output: sys::CUdeviceptr,
-    value: f64,
+    /// Of rows and of columns, as `repeated`.
+    ends: [EndsArgument; 2],
+    repeated: [[Repeated; 2]; 2],
     rows: i32,
     columns: i32,
     region: [i32; 2],
@@ -426,11 +481,11 @@ struct Argument {
     pitch: i32,
     buffer: i32,
     sweeps: i32,
-    boundary: i32,
     height: i32,
     width: i32,
     tiles_turn: u32,
     patches_turn: u32,
+    unused: i32,
 }
 
 /// How several sweeps of a convolution over a whole array are launched. `single` is how single ones are.
@@ -442,7 +497,6 @@ pub(super) fn plan<'a, T: Element>(
     modules: &Modules,
     area: &Area<T>,
     filter: &Filter<T>,
-    boundary: Boundary<T>,
     tilings: Tilings,
     single: Box<dyn Plan<T> + 'a>,
 ) -> Result<Box<dyn Plan<T> + 'a>, Error> {
@@ -457,8 +511,7 @@ pub(super) fn plan<'a, T: Element>(
         tilings,
         size: area.tile.size(),
         filter: filter.size(),
-        boundary: word(boundary),
-        value: boundary.constant().to_f64(),
+        ends: seen(&area.sides, filter.size()).map(EndsArgument::new),
     };
     Ok(Box::new(SeveralPlan { single, pace: module.pace(area.shared), launches }))
 }
@@ -469,8 +522,8 @@ struct Launches<'a> {
     tilings: Tilings,
     size: Size,
     filter: Size,
-    boundary: u32,
-    value: f64,
+    /// Of rows and of columns.
+    ends: [EndsArgument; 2],
 }
 
 impl Several for Launches<'_> {
@@ -495,7 +548,8 @@ impl Several for Launches<'_> {
         let argument = Argument {
             input: buffers[0],
             output: buffers[1],
-            value: self.value,
+            ends: self.ends,
+            repeated: [0, 1].map(|i| Repeated::both(self.ends[i].boundary, tiling.region[i])),
             rows: rows as i32,
             columns: columns as i32,
             region,
@@ -504,11 +558,11 @@ impl Several for Launches<'_> {
             pitch: pitch as i32,
             buffer: buffer as i32,
             sweeps: tiling.sweeps as i32,
-            boundary: self.boundary as i32,
             height: self.filter[0] as i32,
             width: self.filter[1] as i32,
             tiles_turn: turn(tiling.tiles[0]),
             patches_turn: turn(tiling.patches[0]),
+            unused: 0,
         };
         let shape = Shape::prepared(tiling.blocks(pages), tiling.threads(), 2 * buffer * self.tilings.kind.element())?;
         // SAFETY: the kernel reads the array's samples, and writes its outputs, at addresses where the caller has as
@@ -521,9 +575,31 @@ impl Several for Launches<'_> {
 mod tests {
     use super::super::super::archive;
     use super::super::super::module::tests::{argument_bytes, constant_of};
+    use super::super::CONSTANT;
     use super::*;
+    use crate::stencil::Boundary;
 
     const MEASURED: Chip = Chip { multiprocessors: 132, measured: true };
+
+    /// The same boundary on all sides.
+    const fn all(boundary: u32) -> Beyond {
+        [[boundary; 2]; 2]
+    }
+
+    /// Sides that are not all the same.
+    const MIXED: [Beyond; 6] = [
+        [[CIRCULAR; 2], [CONSTANT; 2]],
+        [[MIRROR, SYMMETRIC], [CIRCULAR; 2]],
+        [[CONSTANT, MIRROR], [REPLICATE, CONSTANT]],
+        [[SYMMETRIC, CONSTANT], [MIRROR, REPLICATE]],
+        [[CIRCULAR; 2], [CONSTANT, MIRROR]],
+        [[REPLICATE, SYMMETRIC], [CONSTANT; 2]],
+    ];
+
+    /// Each boundary on all sides, and those.
+    fn beyonds() -> impl Iterator<Item = Beyond> {
+        (CONSTANT..=MIRROR).map(all).chain(MIXED)
+    }
 
     #[test]
     fn the_kernels_take_this_argument() {
@@ -543,6 +619,36 @@ mod tests {
             assert!(ptx.contains(".target sm_60\n"), "{}", kind.name);
             // Neighbouring threads are to read from all banks.
             assert!(kind.patch[0] % 2 == 1, "{}", kind.name);
+        }
+    }
+
+    /// Ends along which a filter is one entry wide count for nothing; nor do constants, to a search.
+    #[test]
+    fn sides_that_no_output_sees_are_not_looked_at() {
+        let pair = |low, high| Ends::new(low, high).unwrap();
+        let rows = pair(Boundary::Mirror, Boundary::Constant(3.0));
+        let columns = pair(Boundary::Constant(-1.0), Boundary::Replicate);
+        let sides = [rows, columns, Boundary::Circular.into()].into();
+        assert_eq!(seen(&sides, [3, 5, 1]), [rows, columns]);
+        assert_eq!(seen(&sides, [7, 1, 1]), [rows; 2]);
+        assert_eq!(seen(&sides, [1, 3, 1]), [columns; 2]);
+    }
+
+    /// The kernel finds in a region what the domain finds in an image of that size.
+    #[test]
+    fn places_stand_for_those_of_the_domain() {
+        let boundaries =
+            [Boundary::Constant(1.0), Boundary::Replicate, Boundary::Symmetric, Boundary::Circular, Boundary::Mirror];
+        for (low, high) in boundaries.into_iter().flat_map(|low| boundaries.map(|high| (low, high))) {
+            let Some(ends) = Ends::new(low, high) else { continue };
+            let repeated = Repeated::both(ends.both().map(word), 5);
+            for at in (-4..0).chain(5..9) {
+                let Repeated { first, turns } = repeated[usize::from(at > 0)];
+                // Of constants there are cells where the place is, and what goes round is loaded there.
+                let own = matches!(ends.both()[usize::from(at > 0)], Boundary::Constant(_) | Boundary::Circular);
+                let expected = if own { at } else { ends.sample_at(at as isize, 5).unwrap() as i32 };
+                assert_eq!(first + turns * at, expected, "{at} of {ends:?}");
+            }
         }
     }
 
@@ -586,14 +692,14 @@ mod tests {
                 if kind.size == 0 { vec![[1, 7, 1], [3, 5, 1], [7, 1, 1]] } else { vec![[kind.size, kind.size, 1]] };
             for rows in [1, 2, 5, 12, 47, 48, 49, 100, 256, 1000, 4097, 1 << 20] {
                 for columns in [1, 3, 64, 65, 700, 5000] {
-                    for (boundary, pages) in [(0, 1), (1, 3), (2, 1), (3, 200)] {
+                    for (beyond, pages) in beyonds().zip([1, 3, 1, 200].into_iter().cycle()) {
                         for (filter, chip) in filters.iter().flat_map(|&filter| {
                             [MEASURED, Chip { multiprocessors: 5, measured: false }].map(|chip| (filter, chip))
                         }) {
                             let size = [rows, columns, pages];
-                            for tiling in SWEEPS.iter().filter_map(|&n| kind.tiling(size, filter, boundary, n, chip)) {
+                            for tiling in SWEEPS.iter().filter_map(|&n| kind.tiling(size, filter, beyond, n, chip)) {
                                 found += 1;
-                                check(kind, &tiling, size, filter, boundary, chip);
+                                check(kind, &tiling, size, filter, beyond, chip);
                             }
                         }
                     }
@@ -603,12 +709,11 @@ mod tests {
         assert!(found > 1000, "{found}");
     }
 
-    fn check(kind: &Kind, tiling: &Tiling, size: Size, filter: Size, boundary: u32, chip: Chip) {
-        let what = format!("{tiling:?} for {size:?}, {filter:?}, {boundary}, {}", kind.name);
-        let circular = boundary == CIRCULAR;
+    fn check(kind: &Kind, tiling: &Tiling, size: Size, filter: Size, beyond: Beyond, chip: Chip) {
+        let what = format!("{tiling:?} for {size:?}, {filter:?}, {beyond:?}, {}", kind.name);
         for i in 0..2 {
             let reach = tiling.sweeps * (filter[i] / 2);
-            check_cut(size[i], (tiling.region[i], tiling.tiles[i]), reach, circular, &what);
+            check_cut(size[i], (tiling.region[i], tiling.tiles[i]), reach, round(beyond)[i], &what);
             assert_eq!(tiling.patches[i], tiling.region[i].div_ceil(kind.patch[i]), "{what}");
         }
         assert!(tiling.threads() <= kind.threads && tiling.time > 0.0, "{what}");
@@ -645,31 +750,64 @@ mod tests {
     fn small_images_do_many_sweeps_a_launch() {
         for kind in &KINDS {
             let filter = if kind.size == 0 { [3, 5, 1] } else { [kind.size, kind.size, 1] };
-            for boundary in 0..4 {
-                let tilings = Tilings::found(kind, [256, 256, 1], filter, boundary, 400, MEASURED).unwrap();
+            for beyond in beyonds() {
+                let tilings = Tilings::found(kind, [256, 256, 1], filter, beyond, 400, MEASURED).unwrap();
                 assert!((4..=16).contains(&tilings.least(400).unwrap().sweeps), "{tilings:?}");
                 assert_eq!(tilings.least(3).unwrap().sweeps, 3, "{tilings:?}");
                 assert!(tilings.least(1).is_none());
                 let slow = Chip { multiprocessors: 20, measured: false };
-                assert!(Tilings::found(kind, [4096, 4096, 1], filter, boundary, 400, slow).is_none(), "{}", kind.name);
+                assert!(Tilings::found(kind, [4096, 4096, 1], filter, beyond, 400, slow).is_none(), "{}", kind.name);
                 let same = |other: &&Kind| other.single == kind.single && other.size == kind.size;
-                let found = |kind| Tilings::found(kind, [12, 12, 1], filter, boundary, 400, slow);
+                let found = |kind| Tilings::found(kind, [12, 12, 1], filter, beyond, 400, slow);
                 assert!(KINDS.iter().filter(same).filter_map(found).next().is_some(), "{}", kind.name);
             }
-            // A boundary that mirrors is not for an image that is narrower than the radius.
-            let mirrored = |size| Tilings::found(kind, size, filter, SYMMETRIC, 9, MEASURED).is_some();
+            // An end that mirrors is not for an image in which it would see its far end.
             let [above, aside] = [filter[0] / 2, filter[1] / 2];
-            assert!(mirrored([above, 40, 1]) && mirrored([40, aside, 1]), "{}", kind.name);
-            assert!(above < 2 || !mirrored([above - 1, 40, 1]), "{}", kind.name);
-            assert!(aside < 2 || !mirrored([40, aside - 1, 1]), "{}", kind.name);
+            for (end, beside) in [(SYMMETRIC, 0), (MIRROR, 1)] {
+                let found = |size, beyond| Tilings::found(kind, size, filter, beyond, 9, MEASURED).is_some();
+                for ends in [[end; 2], [CONSTANT, end], [end, REPLICATE]] {
+                    let [along_rows, along_columns] = [[ends, [CONSTANT; 2]], [[CIRCULAR; 2], ends]];
+                    let (rows, columns) = (above + beside, aside + beside);
+                    assert!(found([rows, 40, 1], along_rows), "{}", kind.name);
+                    assert!(found([40, columns, 1], along_columns), "{}", kind.name);
+                    assert!(rows < 2 || !found([rows - 1, 40, 1], along_rows), "{}", kind.name);
+                    assert!(columns < 2 || !found([40, columns - 1, 1], along_columns), "{}", kind.name);
+                    assert!(columns < 2 || found([40, columns - 1, 1], along_rows), "{}", kind.name);
+                }
+            }
         }
     }
+
+    /// The tests of the engines have each module do something.
+    #[test]
+    fn each_module_is_chosen_for_images_of_the_tests() {
+        let chip = Chip { multiprocessors: 4, measured: true };
+        let chosen = |beyond, filter, size, sweeps, single| {
+            let task = Task { single, size, filter, beyond, sweeps, chip };
+            let found = if single { Tilings::fastest::<f32>(&task) } else { Tilings::fastest::<f64>(&task) };
+            found.map(|tilings| tilings.kind.name)
+        };
+        for beyond in [all(MIRROR)].into_iter().chain(MIXED) {
+            let mut names = Vec::new();
+            for (size, sweeps) in SMALL_IMAGES {
+                for (filter, single) in [3, 5, 7].iter().flat_map(|&n| [([n, n, 1], false), ([n, n, 1], true)]) {
+                    names.extend(chosen(beyond, filter, size, sweeps, single));
+                }
+                names.extend([false, true].iter().filter_map(|&it| chosen(beyond, [3, 5, 1], size, sweeps, it)));
+            }
+            for kind in &KINDS {
+                assert!(names.contains(&kind.name), "{} with {beyond:?}", kind.name);
+            }
+        }
+    }
+
+    const SMALL_IMAGES: [(Size, usize); 9] = include!("../../../tests/engines/small_images.in");
 
     /// Whether the kernel of `images` does so many sweeps over an image, and not this one.
     fn goes_to_images<T: Element>(filter: Size, size: Size, boundary: u32, sweeps: usize, on: usize) -> bool {
         let chip = Chip { multiprocessors: on, measured: true };
-        let task = Task { single: T::NAME == f32::NAME, size, filter, boundary, sweeps, chip };
-        let images = images::time_of_a_sweep::<T>(filter, size, [[boundary; 2]; 2], sweeps, on);
+        let task = Task { single: T::NAME == f32::NAME, size, filter, beyond: all(boundary), sweeps, chip };
+        let images = images::time_of_a_sweep::<T>(filter, size, all(boundary), sweeps, on);
         images.is_some() && Tilings::fastest::<T>(&task).is_none()
     }
 
@@ -677,15 +815,21 @@ mod tests {
     #[test]
     fn searches_are_kept() {
         let chip = Chip { multiprocessors: 77, measured: true };
-        let task = |rows| Task { single: false, size: [rows, 50, 1], filter: [3, 3, 1], boundary: 0, sweeps: 9, chip };
+        let (filter, beyond) = ([3, 3, 1], MIXED[0]);
+        let task = |rows| Task { single: false, size: [rows, 50, 1], filter, beyond, sweeps: 9, chip };
         let searches = Searches(Mutex::default());
         for rows in 50..50 + 2 * Searches::KEPT {
             let found = searches.get(task(rows), || Tilings::fastest::<f64>(&task(rows)));
             let again = searches.get(task(rows), || panic!("searched again"));
             assert_eq!(found.map(|tilings| tilings.each), again.map(|tilings| tilings.each));
-            let mut other = task(rows);
-            other.sweeps = 1;
-            assert!(searches.get(other, || None).is_none());
+            for other in [Task { sweeps: 1, ..task(rows) }, Task { beyond: MIXED[4], ..task(rows) }] {
+                let mut searched = false;
+                searches.get(other, || {
+                    searched = true;
+                    None
+                });
+                assert!(searched);
+            }
         }
         assert_eq!(searches.0.lock().unwrap().len(), Searches::KEPT);
     }

@@ -11,8 +11,8 @@ use super::super::Element;
 use super::super::cut::Size;
 use super::super::module::{Function, Modules, Shape, launch};
 use super::several::{Several, SeveralPlan};
-use super::{Area, CIRCULAR, LoadOnce, Loaded, MEASURED_ON, Plan, measured_multiprocessors, word};
-use crate::stencil::{Boundary, Error, Filter};
+use super::{Area, EndsArgument, LoadOnce, Loaded, MEASURED_ON, Plan, measured_multiprocessors};
+use crate::stencil::{Boundary, Ends, Error, Filter, Sides};
 
 /// The sweeps of a launch.
 const SWEEPS: usize = 2;
@@ -216,10 +216,10 @@ impl Kind {
         KINDS.iter().find(|kind| kind.filter == filter && kind.single == (T::NAME == f32::NAME))
     }
 
-    /// The layout for two sweeps on so many multiprocessors, with so many elements copied at a time, if there is one.
-    fn layout(&self, size: Size, boundary: u32, at_once: usize, multiprocessors: usize) -> Option<Layout> {
+    /// The layout for two sweeps on so many multiprocessors, with so many elements copied at a time, if there is one;
+    /// `round` says whether rows go round, and columns.
+    fn layout(&self, size: Size, round: [bool; 2], at_once: usize, multiprocessors: usize) -> Option<Layout> {
         let [rows, columns, pages] = size;
-        let circular = boundary == CIRCULAR;
         if rows.checked_mul(columns).is_none_or(|page| page >= MOST_OF_PAGE) || pages >= MOST_PAGES {
             return None;
         }
@@ -228,18 +228,18 @@ impl Kind {
         }
         // As many lanes as have rows of their own, and strips as have columns.
         let most_strips = self.strips();
-        let lanes = if circular { self.down } else { self.down.min(rows / self.rows) };
-        let strips = if circular { most_strips } else { most_strips.min(columns / self.columns) };
+        let lanes = if round[0] { self.down } else { self.down.min(rows / self.rows) };
+        let strips = if round[1] { most_strips } else { most_strips.min(columns / self.columns) };
         if lanes == 0 || strips == 0 {
             return None;
         }
         let (height, width) = (lanes * self.rows, strips * self.columns);
         // Columns of 32 bytes are what memory has, if that takes no more tiles.
-        let down = Axis::new(rows, height, at_once, circular)?;
-        let in_sectors = Axis::new(rows, height, 2 * at_once, circular);
+        let down = Axis::new(rows, height, at_once, round[0])?;
+        let in_sectors = Axis::new(rows, height, 2 * at_once, round[0]);
         let sectors = at_once > 1 && rows.is_multiple_of(2 * at_once);
         let down = in_sectors.filter(|axis| sectors && axis.count == down.count).unwrap_or(down);
-        let across = Axis::new(columns, width, 1, circular)?;
+        let across = Axis::new(columns, width, 1, round[1])?;
         let tiles = down.count.checked_mul(across.count)?;
         let all = Round { blocks: multiprocessors as i32, tiles, pages: pages as i32, ..Round::NONE };
         Some(Layout { down, across, lanes, strips, schedule: Schedule::new(all, ROUNDS) })
@@ -275,20 +275,18 @@ struct Argument {
     input: sys::CUdeviceptr,
     output: sys::CUdeviceptr,
     rows: i64,
-    value: f64,
     columns: i32,
     pages: i32,
     down: Axis,
     across: Axis,
     lanes: i32,
     strips: i32,
-    boundary: u32,
-    unused: u32,
+    sides: [EndsArgument; 3],
     rounds: [Round; ROUNDS],
 }
 
 /// How several sweeps of a convolution over a whole array are launched: `single`, which is how single sweeps are, where
-/// these had better be.
+/// these had better be. `sides` is what stands around the array.
 ///
 /// # Errors
 /// The driver's.
@@ -297,7 +295,7 @@ pub(super) fn plan<'a, T: Element>(
     modules: &Modules,
     area: &Area<T>,
     filter: &Filter<T>,
-    boundary: Boundary<T>,
+    sides: Sides<T>,
     single: Box<dyn Plan<T> + 'a>,
 ) -> Result<Box<dyn Plan<T> + 'a>, Error> {
     let size = area.tile.size();
@@ -307,8 +305,8 @@ pub(super) fn plan<'a, T: Element>(
     let (Some(kind), Some(multiprocessors)) = (Kind::of::<T>(filter.size()), measured_multiprocessors(modules)) else {
         return Ok(single);
     };
-    let word = word(boundary);
-    let layout = |at_once: usize| kind.layout(size, word, at_once, multiprocessors);
+    let round = [0, 1].map(|d| sides[d].is_circular());
+    let layout = |at_once: usize| kind.layout(size, round, at_once, multiprocessors);
     let at_once = layout(kind.rows);
     let Some(one_by_one) = layout(1) else {
         return Ok(single);
@@ -335,8 +333,16 @@ pub(super) fn plan<'a, T: Element>(
         }
         None => None,
     };
-    let launches = Launches { one_by_one, at_once, size, boundary: word, value: boundary.constant().to_f64() };
+    let sides = [0, 1, 2].map(|d| EndsArgument::new(as_seen(sides[d], size[d])));
+    let launches = Launches { one_by_one, at_once, size, sides };
     Ok(Box::new(SeveralPlan { single, pace: module.pace(area.shared), launches }))
+}
+
+/// What stands beyond so many samples. The kernel has no mirror of a single one: that shows nothing else.
+fn as_seen<T: Element>(ends: Ends<T>, samples: usize) -> Ends<T> {
+    let seen = |end| if samples == 1 && end == Boundary::Mirror { Boundary::Replicate } else { end };
+    let [low, high] = ends.both().map(seen);
+    Ends::new(low, high).unwrap_or(ends)
 }
 
 /// One of the two kernels, and its launch.
@@ -352,8 +358,7 @@ struct Launches {
     /// Where columns begin at multiples of 16 bytes, if the volume does.
     at_once: Option<Way>,
     size: Size,
-    boundary: u32,
-    value: f64,
+    sides: [EndsArgument; 3],
 }
 
 impl Several for Launches {
@@ -379,15 +384,13 @@ impl Several for Launches {
             input,
             output,
             rows: rows as i64,
-            value: self.value,
             columns: columns as i32,
             pages: pages as i32,
             down,
             across,
             lanes: lanes as i32,
             strips: strips as i32,
-            boundary: self.boundary,
-            unused: 0,
+            sides: self.sides,
             rounds: schedule.rounds,
         };
         // SAFETY: the kernel reads the volume's samples, and writes its outputs, at addresses where the caller has as
@@ -400,8 +403,19 @@ impl Several for Launches {
 mod tests {
     use super::super::super::archive;
     use super::super::super::module::tests::{argument_bytes, constant_of};
-    use super::super::{CONSTANT, REPLICATE, SYMMETRIC};
     use super::*;
+
+    /// Whether rows go round, and columns.
+    const ROUND: [[bool; 2]; 4] = [[false, false], [true, false], [false, true], [true, true]];
+
+    #[test]
+    fn a_mirror_of_a_single_sample_shows_that() {
+        let ends = Ends::new(Boundary::Mirror, Boundary::Constant(2.0)).unwrap();
+        assert_eq!(as_seen(ends, 2), ends);
+        assert_eq!(as_seen(ends, 1).both(), [Boundary::Replicate, Boundary::Constant(2.0)]);
+        let round: Ends<f64> = Boundary::Circular.into();
+        assert_eq!(as_seen(round, 1), round);
+    }
 
     #[test]
     fn the_kernels_take_this_argument() {
@@ -432,15 +446,14 @@ mod tests {
             for rows in [1, 2, 3, 8, 12, 13, 95, 96, 97, 98, 100, 186, 187, 188, 192, 512, 1000] {
                 for columns in [1, 8, 9, 10, 13, 47, 48, 49, 79, 80, 81, 95, 512, 1000] {
                     for pages in [1, 2, 100] {
-                        for boundary in 0..4 {
+                        for round in ROUND {
                             for at_once in [1, kind.rows] {
                                 let size = [rows, columns, pages];
-                                let Some(layout) = kind.layout(size, boundary, at_once, 132) else { continue };
+                                let Some(layout) = kind.layout(size, round, at_once, 132) else { continue };
                                 found += 1;
-                                let what = format!("{layout:?} for {size:?}, {boundary}, {at_once}");
-                                let circular = boundary == CIRCULAR;
-                                check(&layout.down, rows, layout.lanes * kind.rows, at_once, circular, &what);
-                                check(&layout.across, columns, layout.strips * kind.columns, 1, circular, &what);
+                                let what = format!("{layout:?} for {size:?}, {round:?}, {at_once}");
+                                check(&layout.down, rows, layout.lanes * kind.rows, at_once, round[0], &what);
+                                check(&layout.across, columns, layout.strips * kind.columns, 1, round[1], &what);
                                 assert!((1..=kind.down).contains(&layout.lanes), "{what}");
                                 assert!((1..=kind.strips()).contains(&layout.strips), "{what}");
                                 covered(&layout.schedule, layout.down.count * layout.across.count, pages, 132, &what);
@@ -524,14 +537,14 @@ mod tests {
     #[test]
     fn large_volumes_go_two_sweeps_at_a_time() {
         for kind in &KINDS {
-            for boundary in 0..4 {
+            for round in ROUND {
                 for (size, at_once) in [([512; 3], kind.rows), ([511; 3], 1)] {
-                    let layout = kind.layout(size, boundary, at_once, 132).unwrap();
-                    assert!(kind.pays(&layout, size, at_once, 132), "{}, {boundary}: {layout:?}", kind.name);
+                    let layout = kind.layout(size, round, at_once, 132).unwrap();
+                    assert!(kind.pays(&layout, size, at_once, 132), "{}, {round:?}: {layout:?}", kind.name);
                 }
             }
             let small = [8, 60, 8];
-            let layout = kind.layout(small, CIRCULAR, 1, 132).unwrap();
+            let layout = kind.layout(small, [true; 2], 1, 132).unwrap();
             assert!(!kind.pays(&layout, small, 1, 132), "{}: {layout:?}", kind.name);
         }
     }
@@ -540,12 +553,10 @@ mod tests {
     #[test]
     fn sizes_of_the_tests_are_several_parts() {
         for (kind, size) in KINDS.iter().zip([[96, 160, 24], [96, 240, 16]]) {
-            for boundary in [CONSTANT, REPLICATE, SYMMETRIC] {
-                let layout = kind.layout(size, boundary, kind.rows, 4).unwrap();
-                assert!(kind.pays(&layout, size, kind.rows, 4), "{} {size:?}: {layout:?}", kind.name);
-                let later = layout.schedule.rounds.iter().any(|round| round.runs() > 0 && round.page > 0);
-                assert!(later, "{} {size:?}, {boundary}: {layout:?}", kind.name);
-            }
+            let layout = kind.layout(size, [false; 2], kind.rows, 4).unwrap();
+            assert!(kind.pays(&layout, size, kind.rows, 4), "{} {size:?}: {layout:?}", kind.name);
+            let later = layout.schedule.rounds.iter().any(|round| round.runs() > 0 && round.page > 0);
+            assert!(later, "{} {size:?}: {layout:?}", kind.name);
         }
     }
 }

@@ -1,0 +1,205 @@
+//! The options that make more of a sweep than one filter: a second time level, a source, states on the way.
+
+use super::backend::Selection;
+use super::fastest::Job;
+use super::inputs::{self, AnyInput, Input};
+use super::store::Numbers;
+use super::sweeps::{self, Sweeps};
+use super::{options, windows};
+use crate::mex::{Argument, Error, Numeric, Reply};
+use crate::scheme::{Addend, Data, Filter, Scheme};
+use crate::stencil::{Arithmetic, Array, Compute, Engine, Real};
+
+/// `Previous`, `Weight`, `Source` and `Every`, as far as a call has them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Levels<'a> {
+    previous: Option<&'a Argument>,
+    weight: Option<f64>,
+    source: Option<&'a Argument>,
+    every: Option<usize>,
+}
+
+/// A class that is computed in.
+pub(super) trait Computed: Real + Numeric {
+    /// An input in this class: rounded once, where it is of the larger one. `what` is what an error calls it.
+    fn input<'a>(input: AnyInput<'a>, what: &'static str) -> Result<Input<'a, Self>, Error>;
+}
+
+impl Computed for f64 {
+    fn input<'a>(input: AnyInput<'a>, what: &'static str) -> Result<Input<'a, f64>, Error> {
+        match input {
+            AnyInput::Double(input) => Ok(input),
+            AnyInput::Single(_) => Err(Error::internal(format!("{what} is single where it is computed in double."))),
+        }
+    }
+}
+
+impl Computed for f32 {
+    fn input<'a>(input: AnyInput<'a>, what: &'static str) -> Result<Input<'a, f32>, Error> {
+        input.into_single(what)
+    }
+}
+
+/// The data that they name, beside the samples.
+pub(super) struct Given<'a> {
+    previous: Option<AnyInput<'a>>,
+    source: Option<Source<'a>>,
+}
+
+/// What is added in every sweep.
+enum Source<'a> {
+    Scalar(f64),
+    Elements(AnyInput<'a>),
+}
+
+impl<'a> Levels<'a> {
+    /// Takes the option, if it is one of these; false for any other name.
+    pub(super) fn take(&mut self, name: &str, value: &'a Argument) -> Result<bool, Error> {
+        match name {
+            "Previous" => self.previous = Some(value),
+            "Source" => self.source = Some(value),
+            "Every" => self.every = Some(options::positive_integer(name, value)?),
+            "Weight" => {
+                self.weight = Some(sweeps::real_scalar(value).ok_or_else(|| {
+                    options::bad(format!("Bad value for 'Weight': got {value}, expected a real scalar."))
+                })?);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Whether a sweep is as it is without them.
+    pub(super) fn are_none(&self) -> bool {
+        self.previous.is_none() && self.weight.is_none() && self.source.is_none() && self.every.is_none()
+    }
+
+    /// Checks them against each other and against the array that is swept, which has this name and these dimensions.
+    ///
+    /// # Errors
+    /// `option`.
+    pub(super) fn check(
+        &self,
+        (name, samples, dims): (&str, &AnyInput, &[usize]),
+        sweeps: &Sweeps,
+    ) -> Result<Given<'a>, Error> {
+        if let Some(every) = self.every.filter(|every| !sweeps.iterations().is_multiple_of(*every)) {
+            return Err(options::bad(format!(
+                "Bad value for 'Every': got {every}, expected a divisor of 'Iterations', which is {}.",
+                sweeps.iterations()
+            )));
+        }
+        sweeps.only_same("'Previous', 'Source', 'Every' and lists of filters")?;
+        let like = |option: &str, value: &'a Argument, more: &str| -> Result<AnyInput<'a>, Error> {
+            let wrong = || {
+                options::bad(format!(
+                    "Bad value for '{option}': got {}, expected an array like {name}: {}{more}.",
+                    told(value),
+                    samples.told(dims)
+                ))
+            };
+            let (input, other) = inputs::input_or_gpu(option, value)
+                .map_err(|error| if error.kind == "dataType" { wrong() } else { error })?;
+            if input.is_like(samples) && *other == *dims { Ok(input) } else { Err(wrong()) }
+        };
+        let previous = self.previous.map(|value| like("Previous", value, "")).transpose()?;
+        let source = match self.source {
+            None => None,
+            Some(value) => Some(match sweeps::real_scalar(value) {
+                Some(scalar) => Source::Scalar(scalar),
+                None => Source::Elements(like("Source", value, "; or a real scalar")?),
+            }),
+        };
+        if self.previous.is_some() != self.weight.is_some() {
+            let [given, missing] =
+                if self.previous.is_some() { ["Previous", "Weight"] } else { ["Weight", "Previous"] };
+            return Err(options::bad(format!(
+                "'{given}' is given without '{missing}': a sweep of two time levels is F * u + weight * previous, and \
+                 needs both."
+            )));
+        }
+        Ok(Given { previous, source })
+    }
+
+    /// The reply of a call that sweeps so. `filters` are those of a sweep, `job` about what all of it computes, and
+    /// `entries` the multiply-adds for an output of a sweep.
+    #[expect(clippy::too_many_arguments, reason = "a call, and what it computes")]
+    pub(super) fn reply<T: Computed>(
+        &self,
+        samples: Input<'a, T>,
+        given: Given<'a>,
+        dims: &[usize],
+        filters: Vec<Filter<'a, T>>,
+        entries: usize,
+        (sweeps, selection, outputs): (&Sweeps, &Selection, usize),
+        job: &dyn Job,
+    ) -> Result<Reply<'a>, Error>
+    where
+        Numbers: From<Array<T>>,
+        dyn Engine: Compute<T> + Arithmetic<T>,
+    {
+        let previous = given.previous.map(|previous| T::input(previous, "'Previous' in single")).transpose()?;
+        let source = match given.source {
+            None => None,
+            Some(Source::Scalar(value)) => Some(Ready::Scalar(T::from_f64(value))),
+            Some(Source::Elements(input)) => Some(Ready::Elements(T::input(input, "'Source' in single")?)),
+        };
+        let iterations = sweeps.iterations();
+        let (states, every) = self.every.map_or((1, iterations), |every| (iterations / every, every));
+        let weight = self.weight.map(T::from_f64);
+        let steps = filters.len() + usize::from(weight.is_some() || source.is_some());
+        let effort = sweeps.effort_of_steps(samples.len(), entries, steps);
+        let scheme = Scheme { filters, weight, states, every };
+        let of_states = if self.every.is_some() { stacked(dims, states) } else { dims.to_vec() };
+        // A second output is the older level, which there is where somebody may ask for it.
+        let all = [&of_states[..], dims];
+        let wanted = &all[..if outputs > 1 { 2 } else { 1 }];
+        samples.reply_all(selection, wanted, effort, job, move |engine, from, to, watch| {
+            let mut to = to.into_iter();
+            let (Some(first), older_to) = (to.next(), to.next()) else {
+                return Err(crate::stencil::Error::Internal("A call without an output.".into()));
+            };
+            let source = source.as_ref().map(|source| match source {
+                Ready::Scalar(value) => Addend::Scalar(*value),
+                Ready::Elements(input) => Addend::Elements(input.source()),
+            });
+            let older = previous.as_ref().map(Input::source);
+            scheme.run(engine, Data { from, older, source, to: first, older_to }, watch)
+        })
+    }
+}
+
+/// What is added, in the class that is computed in.
+enum Ready<'a, T: Real> {
+    Scalar(T),
+    Elements(Input<'a, T>),
+}
+
+/// The dimensions of so many arrays of these, one behind the other along one dimension more: of columns along the
+/// second.
+fn stacked(dims: &[usize], states: usize) -> Vec<usize> {
+    let own = if dims.len() == 2 && dims[1] == 1 { &dims[..1] } else { dims };
+    windows::trimmed([own, &[states]].concat())
+}
+
+/// An argument as an error tells it: of one that is held, what it stands for.
+fn told(value: &Argument) -> String {
+    super::store::Held::of(value).ok().flatten().map_or_else(|| value.to_string(), |held| held.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_lie_behind_the_array() {
+        assert_eq!(stacked(&[7, 1], 4), [7, 4]);
+        assert_eq!(stacked(&[1, 7], 4), [1, 7, 4]);
+        assert_eq!(stacked(&[1, 1], 4), [1, 4]);
+        assert_eq!(stacked(&[3, 5], 4), [3, 5, 4]);
+        assert_eq!(stacked(&[3, 5, 2], 4), [3, 5, 2, 4]);
+        assert_eq!(stacked(&[3, 5], 1), [3, 5]);
+        assert_eq!(stacked(&[7, 1], 1), [7, 1]);
+        assert_eq!(stacked(&[3, 5], 0), [3, 5, 0]);
+    }
+}

@@ -1,0 +1,253 @@
+//! Sweeps that are more than one filter: several in a row, two time levels, a source; and the states on the way.
+//!
+//! # Rationale
+//! Whatever an engine can do to an array that it holds makes a sweep, one thing after the other: a filter, a step of two
+//! time levels, a sum. So every filter has all of this at once, and no engine knows of it. Arrays lie where the engine
+//! computes while they are swept. Where it has no room for those of a call on the host's arrays, they lie in the host's
+//! memory: each filter goes over them from there to there, and the CPU does the rest, with the same bits.
+
+use crate::cpu::Cpu;
+use crate::pool::Pooled;
+use crate::stencil::{
+    Arithmetic, Array, Binary, Compute, Engine, Error, Expansion, Operand, Places, RANK, Real, Section, Source, Target,
+};
+use crate::watch::Watch;
+
+/// So many sweeps of a filter from one array to another.
+pub type Filter<'a, T> =
+    Box<dyn Fn(&(dyn Engine + 'static), usize, Source<T>, Target<T>, &Watch) -> Result<(), Error> + Send + 'a>;
+
+/// What a call sweeps, without its data.
+pub struct Scheme<'a, T> {
+    /// The filters of a sweep, in their order; one at least.
+    pub filters: Vec<Filter<'a, T>>,
+    /// The weight of the older time level, where there is one.
+    pub weight: Option<T>,
+    /// How many states are returned.
+    pub states: usize,
+    /// The sweeps from one of them to the next.
+    pub every: usize,
+}
+
+/// What is added in every sweep.
+pub enum Addend<'a, T> {
+    /// The same number everywhere.
+    Scalar(T),
+    /// As many numbers as samples.
+    Elements(Source<'a, T>),
+}
+
+/// The data of a scheme: all of them arrays of the host's, or all where the engine has them.
+pub struct Data<'a, T> {
+    /// What is swept.
+    pub from: Source<'a, T>,
+    /// The time level before that, where there is a weight of it.
+    pub older: Option<Source<'a, T>>,
+    /// What is added in every sweep.
+    pub source: Option<Addend<'a, T>>,
+    /// Where the states go, one behind the other.
+    pub to: Target<'a, T>,
+    /// Where the level before the last state goes, if anybody wants it.
+    pub older_to: Option<Target<'a, T>>,
+}
+
+/// Where arrays lie meanwhile.
+struct Stage<'e> {
+    engine: &'e (dyn Engine + 'static),
+    /// What computes beside the filters where the arrays lie in the host's memory, since the engine has no room.
+    cpu: Option<Cpu>,
+}
+
+/// What is added, at hand.
+enum Ready<'a, T> {
+    Scalar(T),
+    Own(Array<T>),
+    Given(&'a Array<T>),
+}
+
+impl<T> Ready<'_, T> {
+    fn operand(&self) -> Operand<'_, T>
+    where
+        T: Copy,
+    {
+        match self {
+            Ready::Scalar(value) => Operand::Scalar(*value),
+            Ready::Own(array) => Operand::Array(array),
+            Ready::Given(array) => Operand::Array(array),
+        }
+    }
+}
+
+impl<T: Real> Scheme<'_, T>
+where
+    dyn Engine: Compute<T> + Arithmetic<T>,
+{
+    /// Runs it.
+    ///
+    /// # Errors
+    /// The engine's. What is written is of no known value then.
+    ///
+    /// # Panics
+    /// Where data have not as many elements as go together.
+    pub fn run(&self, engine: &(dyn Engine + 'static), data: Data<T>, watch: &Watch) -> Result<(), Error> {
+        let Data { from, older, source, mut to, older_to } = data;
+        let len = from.len();
+        if len == 0 {
+            return Ok(watch.check()?);
+        }
+        assert_eq!((to.len(), older.is_some()), (self.states * len, self.weight.is_some()));
+        // The state, what filters make of it in turns, and what is given beside it.
+        let arrays = 3 + usize::from(older.is_some()) + usize::from(matches!(source, Some(Addend::Elements(_))));
+        let on_host = matches!(from, Source::Host(_));
+        let stage = Stage { engine, cpu: (on_host && !Compute::<T>::has_room(engine, arrays, len)?).then(Cpu::new) };
+        let mut older = older.map(|older| stage.loaded(older, watch)).transpose()?;
+        let source = match source {
+            None => None,
+            Some(Addend::Scalar(value)) => Some(Ready::Scalar(value)),
+            Some(Addend::Elements(Source::Array(array))) => Some(Ready::Given(array)),
+            Some(Addend::Elements(elements)) => Some(Ready::Own(stage.loaded(elements, watch)?)),
+        };
+        // A sweep that is one filter and nothing else goes with others in one call.
+        let alone = self.filters.len() == 1 && self.weight.is_none() && source.is_none();
+        let (sweeps, at_once) = if alone { (1, self.every) } else { (self.every, 1) };
+        let adds = self.weight.is_some() || source.is_some();
+        // The state, and the level before it: what has not been computed yet is what came in. And what may be written to.
+        let (mut newest, mut spare): (Option<Array<T>>, Vec<Array<T>>) = (None, Vec::new());
+        let mut stored = false;
+        for state in 0..self.states {
+            for sweep in 0..sweeps {
+                // Where no level before it is asked for, the state gives way to what comes of it.
+                let mut step = if self.weight.is_none() { newest.take() } else { None };
+                for (number, filter) in self.filters.iter().enumerate() {
+                    let samples = step.as_ref().or(newest.as_ref());
+                    let samples = samples.map_or(Ok(from), |samples| stage.source(samples))?;
+                    // The last one of all may write where the result goes.
+                    stored = !adds && self.states == 1 && sweep + 1 == sweeps && number + 1 == self.filters.len();
+                    if stored {
+                        filter(engine, at_once, samples, again(&mut to), watch)?;
+                        break;
+                    }
+                    let mut next = spare.pop().map_or_else(|| stage.array(len), Ok)?;
+                    filter(engine, at_once, samples, stage.target(&mut next)?, watch)?;
+                    spare.extend(step.replace(next));
+                }
+                let Some(step) = step.filter(|_| !stored) else { break };
+                let source = source.as_ref().map(Ready::operand);
+                newest = Some(match (self.weight, source) {
+                    (Some(weight), source) => {
+                        let mut next = older.take().map_or_else(|| stage.loaded(from, watch), Ok)?;
+                        Arithmetic::advance(stage.arithmetic(), &step, weight, source, &mut next, watch)?;
+                        older = newest;
+                        spare.push(step);
+                        next
+                    }
+                    (None, Some(source)) => {
+                        let mut next = spare.pop().map_or_else(|| stage.array(len), Ok)?;
+                        stage.sum([Operand::Array(&step), source], &mut next, watch)?;
+                        spare.push(step);
+                        next
+                    }
+                    (None, None) => step,
+                });
+            }
+            if !stored {
+                let result = newest.as_ref().map_or(Ok(from), |newest| stage.source(newest))?;
+                stage.store(result, &mut to, state, watch)?;
+            }
+        }
+        match older_to {
+            Some(mut older_to) => {
+                let level = older.as_ref().map_or(Ok(from), |older| stage.source(older))?;
+                stage.store(level, &mut older_to, 0, watch)
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// The same target once more.
+fn again<'t, T>(target: &'t mut Target<'_, T>) -> Target<'t, T> {
+    match target {
+        Target::Host(results) => Target::Host(results),
+        Target::Array(array) => Target::Array(array),
+    }
+}
+
+impl<'e> Stage<'e> {
+    fn array<T: Real>(&self, len: usize) -> Result<Array<T>, Error>
+    where
+        dyn Engine: Compute<T>,
+    {
+        match &self.cpu {
+            Some(cpu) => Compute::<T>::array(cpu as &(dyn Engine + 'static), len),
+            None => Compute::<T>::array(self.engine, len),
+        }
+    }
+
+    /// What computes on the arrays beside the filters.
+    fn arithmetic(&self) -> &(dyn Engine + 'static) {
+        self.cpu.as_ref().map_or(self.engine, |cpu| cpu)
+    }
+
+    /// An array for a filter to read.
+    fn source<'a, T: Real>(&self, array: &'a Array<T>) -> Result<Source<'a, T>, Error> {
+        Ok(if self.cpu.is_some() { Source::Host(array.held::<Pooled<T>>()?) } else { Source::Array(array) })
+    }
+
+    /// An array for a filter to write.
+    fn target<'a, T: Real>(&self, array: &'a mut Array<T>) -> Result<Target<'a, T>, Error> {
+        Ok(if self.cpu.is_some() { Target::Host(array.held_mut::<Pooled<T>>()?) } else { Target::Array(array) })
+    }
+
+    /// The sum of two operands, one of which is an array.
+    fn sum<T: Real>(&self, operands: [Operand<T>; 2], to: &mut Array<T>, watch: &Watch) -> Result<(), Error>
+    where
+        dyn Engine: Arithmetic<T>,
+    {
+        let sizes = operands.map(|operand| match operand {
+            Operand::Array(array) => [array.len(), 1],
+            Operand::Scalar(_) => [1, 1],
+        });
+        let expansion = Expansion::new(sizes.each_ref().map(|size| &size[..]));
+        let expansion = expansion.ok_or_else(|| Error::Internal("Two arrays of different sizes in a sweep.".into()))?;
+        Arithmetic::binary(self.arithmetic(), Binary::Add, operands, &expansion, to, watch)
+    }
+
+    /// A copy of an array, here.
+    fn loaded<T: Real>(&self, from: Source<T>, watch: &Watch) -> Result<Array<T>, Error>
+    where
+        dyn Engine: Compute<T>,
+    {
+        let mut array = self.array(from.len())?;
+        let mark = watch.mark();
+        Compute::copy(self.engine, from, self.target(&mut array)?, watch)?;
+        watch.rewind(mark);
+        Ok(array)
+    }
+
+    /// Copies an array to where a state goes: the first one, the next one behind it, and so on.
+    fn store<T: Real>(&self, from: Source<T>, to: &mut Target<T>, state: usize, watch: &Watch) -> Result<(), Error>
+    where
+        dyn Engine: Compute<T> + Arithmetic<T>,
+    {
+        let len = from.len();
+        let mark = watch.mark();
+        match to {
+            Target::Host(results) => {
+                let place = &mut results[state * len..(state + 1) * len];
+                Compute::copy(self.engine, from, Target::Host(place), watch)?;
+            }
+            Target::Array(array) if array.len() == len => {
+                Compute::copy(self.engine, from, Target::Array(array), watch)?;
+            }
+            Target::Array(array) => {
+                let mut section = Section { start: state * len, size: [1; RANK], steps: [0; RANK] };
+                (section.size[0], section.steps[0]) = (len, 1);
+                Arithmetic::put(self.engine, from, &Places::Section(section), array, watch)?;
+            }
+        }
+        // Of all that is copied nothing is an update.
+        watch.rewind(mark);
+        Ok(())
+    }
+}

@@ -1,0 +1,374 @@
+//! Sweeps of several filters, of two time levels, with a source; and the states on the way.
+
+use proptest::prelude::*;
+use stencil_mex::cuda::Cuda;
+use stencil_mex::scheme::{Addend, Data, Filter, Scheme};
+use stencil_mex::stencil::{
+    Arithmetic, Array, Compute, Convolution, Ends, Lines, Real, Reference, Sides, Source, Stencil, Taps, Target,
+};
+use stencil_mex::watch::Watch;
+
+use super::common::StandIn;
+use super::common::ends::{AnyEngine, array_with, contents};
+use super::sides::{pairs, sides};
+use super::{Case, Outcome, POISON, filter, is_slow, open_cuda, ordinary, run_properties, singles, tame};
+
+/// What is to hold of any engine that has arrays.
+pub const TABLE: [Case; 3] = [
+    ("schemes_of_stencils", schemes_of_stencils),
+    ("schemes_of_convolutions", schemes_of_convolutions),
+    ("schemes_that_are_stopped", schemes_that_are_stopped),
+];
+
+/// A filter of a sweep: what an engine is asked for.
+#[derive(Debug, Clone)]
+enum Step<T> {
+    Stencil(Stencil),
+    Convolution(Convolution<T>),
+}
+
+/// A class of numbers, whose steps an engine can do.
+trait Number: Real {
+    fn run(
+        step: &Step<Self>,
+        engine: &AnyEngine,
+        sweeps: usize,
+        from: Source<Self>,
+        to: Target<Self>,
+    ) -> Result<(), stencil_mex::stencil::Error>;
+}
+
+impl Number for f64 {
+    fn run(
+        step: &Step<f64>,
+        engine: &AnyEngine,
+        sweeps: usize,
+        from: Source<f64>,
+        to: Target<f64>,
+    ) -> Result<(), stencil_mex::stencil::Error> {
+        match step {
+            Step::Stencil(stencil) => engine.stencil(&stencil.with_sweeps(sweeps), from, to, &Watch::new()),
+            Step::Convolution(what) => {
+                Compute::convolution(engine, &what.clone().with_sweeps(sweeps), from, to, &Watch::new())
+            }
+        }
+    }
+}
+
+impl Number for f32 {
+    fn run(
+        step: &Step<f32>,
+        engine: &AnyEngine,
+        sweeps: usize,
+        from: Source<f32>,
+        to: Target<f32>,
+    ) -> Result<(), stencil_mex::stencil::Error> {
+        match step {
+            Step::Stencil(_) => unreachable!("stencils are in double"),
+            Step::Convolution(what) => {
+                Compute::convolution(engine, &what.clone().with_sweeps(sweeps), from, to, &Watch::new())
+            }
+        }
+    }
+}
+
+/// What is added in every sweep.
+#[derive(Debug, Clone)]
+enum Added<T> {
+    Nothing,
+    Number(T),
+    Numbers(Vec<T>),
+}
+
+/// A scheme with its data.
+#[derive(Debug, Clone)]
+struct Whole<T> {
+    steps: Vec<Step<T>>,
+    samples: Vec<T>,
+    /// The older level and its weight.
+    older: Option<(Vec<T>, T)>,
+    added: Added<T>,
+    states: usize,
+    every: usize,
+}
+
+impl<T: Number> Whole<T> {
+    /// The states, one behind the other, and the level before the last, as plainly as it can be said: filter by filter,
+    /// sweep by sweep, number by number.
+    fn right(&self) -> Result<(Vec<T>, Vec<T>), String> {
+        let (mut newest, mut older) = (self.samples.clone(), self.older.as_ref().map(|(older, _)| older.clone()));
+        let mut states = Vec::new();
+        for _ in 0..self.states {
+            for _ in 0..self.every {
+                let mut step = newest.clone();
+                for filter in &self.steps {
+                    let last = step.clone();
+                    T::run(filter, &Reference, 1, (&last[..]).into(), (&mut step[..]).into())
+                        .map_err(|error| error.to_string())?;
+                }
+                for (i, next) in step.iter_mut().enumerate() {
+                    if let (Some(older), Some((_, weight))) = (&older, self.older.as_ref()) {
+                        *next = weight.fma(older[i], *next);
+                    }
+                    match &self.added {
+                        Added::Nothing => {}
+                        Added::Number(number) => *next = next.plus(*number),
+                        Added::Numbers(numbers) => *next = next.plus(numbers[i]),
+                    }
+                }
+                older = older.map(|_| newest);
+                newest = step;
+            }
+            states.extend_from_slice(&newest);
+        }
+        Ok((states, older.unwrap_or_default()))
+    }
+
+    /// What the engine gives: from the host's memory to there, or from arrays of its own to such.
+    fn on(&self, engine: &AnyEngine, on_host: bool, watch: &Watch) -> Result<(Vec<T>, Vec<T>), String>
+    where
+        AnyEngine: Compute<T> + Arithmetic<T>,
+    {
+        let text = |error: stencil_mex::stencil::Error| error.to_string();
+        let filter = |step: &Step<T>| -> Filter<'static, T> {
+            let step = step.clone();
+            Box::new(move |engine, sweeps, from, to, watch| {
+                watch.check()?;
+                T::run(&step, engine, sweeps, from, to)
+            })
+        };
+        let scheme = Scheme {
+            filters: self.steps.iter().map(filter).collect(),
+            weight: self.older.as_ref().map(|(_, weight)| *weight),
+            states: self.states,
+            every: self.every,
+        };
+        let (len, poison) = (self.samples.len(), T::from_f64(POISON));
+        let blank = [self.states * len, if self.older.is_some() { len } else { 0 }];
+        let mut results = blank.map(|len| vec![poison; len]);
+        let given = |numbers: &[T]| -> Result<Array<T>, String> { array_with(engine, numbers).map_err(text) };
+        if on_host {
+            let [states, older] = &mut results;
+            let source = match &self.added {
+                Added::Nothing => None,
+                Added::Number(number) => Some(Addend::Scalar(*number)),
+                Added::Numbers(numbers) => Some(Addend::Elements(Source::Host(numbers))),
+            };
+            let data = Data {
+                from: Source::Host(&self.samples),
+                older: self.older.as_ref().map(|(older, _)| Source::Host(&older[..])),
+                source,
+                to: Target::Host(states),
+                older_to: self.older.as_ref().map(|_| Target::Host(older)),
+            };
+            scheme.run(engine, data, watch).map_err(text)?;
+        } else {
+            let samples = given(&self.samples)?;
+            let older = self.older.as_ref().map(|(older, _)| given(older)).transpose()?;
+            let numbers = match &self.added {
+                Added::Numbers(numbers) => Some(given(numbers)?),
+                _ => None,
+            };
+            let [mut states, mut older_to] = [given(&results[0])?, given(&results[1])?];
+            let source = match (&self.added, &numbers) {
+                (_, Some(numbers)) => Some(Addend::Elements(Source::Array(numbers))),
+                (Added::Number(number), _) => Some(Addend::Scalar(*number)),
+                _ => None,
+            };
+            let data = Data {
+                from: Source::Array(&samples),
+                older: older.as_ref().map(Source::Array),
+                source,
+                to: Target::Array(&mut states),
+                older_to: older.as_ref().map(|_| Target::Array(&mut older_to)),
+            };
+            scheme.run(engine, data, watch).map_err(text)?;
+            // What was given is as it was.
+            for (array, was) in
+                [(Some(&samples), Some(&self.samples)), (older.as_ref(), self.older.as_ref().map(|(older, _)| older))]
+            {
+                if let (Some(array), Some(was)) = (array, was) {
+                    let is = contents(engine, array).map_err(text)?;
+                    if !is.iter().zip(was).all(|(is, was)| is.same(*was)) {
+                        return Err("an input was written to".into());
+                    }
+                }
+            }
+            results = [contents(engine, &states).map_err(text)?, contents(engine, &older_to).map_err(text)?];
+        }
+        let [states, older] = results;
+        Ok((states, older))
+    }
+
+    /// Compares both, between both pairs of ends.
+    fn check(&self, engine: &AnyEngine) -> Outcome
+    where
+        AnyEngine: Compute<T> + Arithmetic<T>,
+    {
+        let right = self.right()?;
+        for on_host in [true, false] {
+            let got = self.on(engine, on_host, &Watch::new())?;
+            for (what, got, right) in [("state", &got.0, &right.0), ("older level", &got.1, &right.1)] {
+                if got.len() != right.len() {
+                    return Err(format!("{} numbers of the {what}s, not {}", got.len(), right.len()));
+                }
+                if let Some(i) = got.iter().zip(right).position(|(got, right)| !got.same(*right)) {
+                    let (got, right) = (got[i], right[i]);
+                    let place = if on_host { "the host's memory" } else { "its own arrays" };
+                    return Err(format!(
+                        "element {i} of the {what}s is {got:e}, not {right:e}, in {place}: {:?}, weight {:?}, {} states of \
+                         {} sweeps, {} samples",
+                        self.steps,
+                        self.older.as_ref().map(|(_, weight)| weight),
+                        self.states,
+                        self.every,
+                        self.samples.len()
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How many filters, sides, the older level's weight if there is one, what is added, states and sweeps between them.
+type Drawn = (Vec<(usize, usize, usize)>, Option<f64>, u8, (usize, usize), u64);
+
+fn drawn() -> impl Strategy<Value = Drawn> {
+    let filters = proptest::collection::vec((0..3_usize, 0..4_usize, 0..10_usize), 1..4);
+    let weight = prop_oneof![
+        2 => Just(None),
+        1 => Just(Some(-1.0)),
+        2 => (-1.0..1.0_f64).prop_map(Some),
+        1 => prop_oneof![Just(Some(0.0)), Just(Some(f64::INFINITY)), Just(Some(f64::NAN)), Just(Some(-0.0))],
+    ];
+    (filters, weight, 0..4_u8, (0..4_usize, 0..5_usize), any::<u64>())
+}
+
+/// The same of a scheme over so many samples, whose filters are these.
+fn whole<T: Number>(
+    steps: Vec<Step<T>>,
+    len: usize,
+    in_class: impl Fn(Vec<f64>) -> Vec<T>,
+    (_, weight, added, (states, every), seed): &Drawn,
+) -> Whole<T> {
+    let numbers = |more: u64| in_class(ordinary(len, seed.wrapping_add(more) >> 1));
+    let added = match added {
+        0 | 1 => Added::Nothing,
+        2 => Added::Number(T::from_f64(if seed % 3 == 0 { -0.0 } else { 0.375 })),
+        _ => Added::Numbers(numbers(7)),
+    };
+    let older = weight.map(|weight| (numbers(3), T::from_f64(weight)));
+    Whole { steps, samples: numbers(1), older, added, states: *states, every: *every }
+}
+
+/// Lines of every shape, filters along any dimension with ends of their own.
+fn schemes_of_stencils(engine: &AnyEngine) -> Outcome {
+    let all: Vec<Ends<f64>> = pairs();
+    let shape = prop_oneof![
+        3 => (1..12_usize, 1..12_usize, 1..5_usize),
+        1 => (1..1500_usize, Just(1_usize), Just(1_usize)),
+        1 => (1..40_usize, 1..40_usize, Just(1_usize)),
+    ];
+    let cases = if is_slow(engine) { 300 } else { 800 };
+    run_properties(cases, &(shape, drawn()), |((rows, columns, pages), drawn)| {
+        let step = |&(dim, radius, ends): &(usize, usize, usize)| {
+            let taps = tame(2 * radius + 1, drawn.4 >> 1);
+            let taps = Taps::new(&taps).map_err(|error| error.to_string())?;
+            let lines = Lines::along(&[rows, columns, pages], dim);
+            Ok(Step::Stencil(Stencil::new(lines, taps).with_boundary(all[ends])))
+        };
+        let steps = drawn.0.iter().map(step).collect::<Result<Vec<_>, String>>()?;
+        whole(steps, rows * columns * pages, |numbers| numbers, &drawn).check(engine)
+    })
+}
+
+/// Images and volumes, in both classes.
+fn schemes_of_convolutions(engine: &AnyEngine) -> Outcome {
+    let all: Vec<Sides<f64>> = sides();
+    let shape = prop_oneof![
+        2 => (1..20_usize, 1..20_usize, Just(1_usize)),
+        1 => (1..9_usize, 1..9_usize, 1..9_usize),
+        1 => (30..50_usize, 20..40_usize, Just(1_usize)),
+    ];
+    let cases = if is_slow(engine) { 200 } else { 500 };
+    run_properties(cases, &(shape, drawn()), |((rows, columns, pages), drawn)| {
+        let size = [rows, columns, pages];
+        let of_filter = |&(kind, radius, _): &(usize, usize, usize)| match (kind, radius) {
+            (0, radius) => [2 * radius + 1, 3, 1],
+            (1, radius) => [3, 2 * radius + 1, 1],
+            (_, radius) => [3, 3, if radius > 1 { 3 } else { 1 }],
+        };
+        let entries = |size: [usize; 3]| tame(size.iter().product(), drawn.4 >> 1);
+        let in_double = drawn.0.iter().map(|step| {
+            let size_of_filter = of_filter(step);
+            let what = Convolution::new(size, filter(entries(size_of_filter), size_of_filter)?);
+            Ok(Step::Convolution(what.with_boundary(all[step.2 % all.len()])))
+        });
+        let in_double = in_double.collect::<Result<Vec<_>, String>>()?;
+        let in_single = drawn.0.iter().map(|step| {
+            let size_of_filter = of_filter(step);
+            let what = Convolution::new(size, filter(singles(&entries(size_of_filter)), size_of_filter)?);
+            Ok(Step::Convolution(what.with_boundary(super::single(all[step.2 % all.len()]))))
+        });
+        let in_single = in_single.collect::<Result<Vec<_>, String>>()?;
+        let len = rows * columns * pages;
+        whole(in_double, len, |numbers| numbers, &drawn).check(engine)?;
+        whole(in_single, len, |numbers| singles(&numbers), &drawn).check(engine)
+    })
+}
+
+/// A run that is told to stop ends with that.
+fn schemes_that_are_stopped(engine: &AnyEngine) -> Outcome {
+    let taps = Taps::new(&[0.25, 0.5, 0.25]).map_err(|error| error.to_string())?;
+    let step = || Step::Stencil(Stencil::new(Lines::new(50, 1), taps));
+    let samples = ordinary(50, 1);
+    for (older, added) in [
+        (None, Added::Number(1.0)),
+        (Some((samples.clone(), -1.0)), Added::Nothing),
+        (Some((samples.clone(), -1.0)), Added::Numbers(samples.clone())),
+    ] {
+        let whole = Whole { steps: vec![step(), step()], samples: samples.clone(), older, added, states: 2, every: 3 };
+        for on_host in [true, false] {
+            let watch = Watch::new();
+            watch.stop();
+            match whole.on(engine, on_host, &watch) {
+                Err(text) if text.contains("Interrupted") => {}
+                other => return Err(format!("not stopped: {:?}", other.map(|_| ()))),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Where the device has no room for the arrays of a call, filters go over the host's memory, and the bits are the same.
+pub fn schemes_without_room(_: Cuda) -> Outcome {
+    let taps = Taps::new(&tame(5, 3)).map_err(|error| error.to_string())?;
+    let (rows, columns) = if StandIn::find().is_some() { (300, 40) } else { (3000, 400) };
+    let step = |dim, ends: usize| {
+        Step::Stencil(Stencil::new(Lines::along(&[rows, columns], dim), taps).with_boundary(pairs()[ends]))
+    };
+    let samples = ordinary(rows * columns, 5);
+    for (older, added) in [
+        (None, Added::Nothing),
+        (None, Added::Numbers(samples.clone())),
+        (Some((ordinary(rows * columns, 6), -0.5)), Added::Numbers(samples.clone())),
+        (Some((ordinary(rows * columns, 6), -0.5)), Added::Nothing),
+    ] {
+        let steps = vec![step(0, 1), step(1, 2)];
+        let whole = Whole { steps, samples: samples.clone(), older, added, states: 2, every: 2 };
+        let right = whole.right()?;
+        for bytes in [1, 8 * rows * columns] {
+            let cuda = open_cuda()?.with_device_bytes(bytes);
+            if Compute::<f64>::has_room(&cuda, 3, samples.len()).map_err(|error| error.to_string())? {
+                return Err(format!("there is room in {bytes} bytes"));
+            }
+            let got = whole.on(&cuda, true, &Watch::new())?;
+            let same = |a: &[f64], b: &[f64]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(*b));
+            if !same(&got.0, &right.0) || !same(&got.1, &right.1) {
+                return Err(format!("other bits with {bytes} bytes"));
+            }
+        }
+    }
+    Ok(())
+}
