@@ -1,7 +1,7 @@
 // Many sweeps of a filter over images in one launch, for chips of compute capability 9.0: see sweeps_images.cuh.
 //
 // Compiled for -DREAL=float and -DREAL=double, and for each filter's -DROWS and -DCOLUMNS: odd, from 3 to 7, and in
-// single one of them may be 1.
+// single one of them may be 1. With -DSIDES=1 each side of the images has its own boundary.
 
 #include "sweeps_images.cuh"
 
@@ -64,7 +64,12 @@ struct Filter {
 }  // namespace
 
 namespace {
-typedef images::Warp<REAL, ROWS / 2, COLUMNS / 2, TUNED.points, TUNED.stages, TUNED.ahead, Filter> Stage;
+#ifdef SIDES
+typedef images::OfSides<REAL> Launch;
+#else
+typedef images::Launch<REAL> Launch;
+#endif
+typedef images::Warp<Launch, ROWS / 2, COLUMNS / 2, TUNED.points, TUNED.stages, TUNED.ahead, Filter> Stage;
 }  // namespace
 
 #ifdef TENSOR_TILES
@@ -78,22 +83,22 @@ namespace {
 struct Entries {
     static __device__ __forceinline__ double at(int row, int column) { return F[column * ROWS + row]; }
 };
-typedef images::TensorWarp<TENSOR_TILES, Entries> TensorStage;
+typedef images::TensorWarp<Launch, TENSOR_TILES, Entries> TensorStage;
 static_assert(ROWS == TensorStage::SIZE && COLUMNS == TensorStage::SIZE, "the filter is 7 x 7");
 
-__device__ __forceinline__ bool is_awkward(const images::Launch<REAL>& launch) {
+__device__ __forceinline__ bool is_awkward(const Launch& launch) {
     return *const_cast<volatile unsigned int*>(&awkward) == launch.turn;
 }
 
 // Whether a launch of the kernels without tensor cores has nothing to do.
-__device__ __forceinline__ bool is_done(const images::Launch<REAL>& launch) {
+__device__ __forceinline__ bool is_done(const Launch& launch) {
     return launch.turn != 0 && !is_awkward(launch);
 }
 }  // namespace
 
 // Where columns and strips begin and end at multiples of 16 bytes.
 extern "C" __global__ void __launch_bounds__(images::THREADS, 2)
-    sweeps_images_tensor_aligned(images::Launch<REAL> launch) {
+    sweeps_images_tensor_aligned(Launch launch) {
     // Other blocks of this launch may say so meanwhile: one thread asks for all.
     __shared__ bool left;
     if (threadIdx.x == 0) left = is_awkward(launch);
@@ -117,19 +122,19 @@ extern "C" __constant__ unsigned int tensor_table = TensorStage::TABLE;
 #else
 
 namespace {
-__device__ __forceinline__ bool is_done(const images::Launch<REAL>&) { return false; }
+__device__ __forceinline__ bool is_done(const Launch&) { return false; }
 }  // namespace
 
 #endif
 
 extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks)
-    sweeps_images(images::Launch<REAL> launch) {
+    sweeps_images(Launch launch) {
     if (!is_done(launch)) images::sweep_images<Stage, 1>(launch);
 }
 
 // The same where columns and strips begin and end at multiples of 16 bytes.
 extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks)
-    sweeps_images_aligned(images::Launch<REAL> launch) {
+    sweeps_images_aligned(Launch launch) {
     if (!is_done(launch)) images::sweep_images<Stage, 16 / sizeof(REAL)>(launch);
 }
 

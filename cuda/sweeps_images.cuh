@@ -59,17 +59,21 @@ constexpr int LEAD = 3;
 // and for 16 bytes to begin there.
 constexpr int PAD = 4;
 
-// One launch. Its blocks are (page, strip, segment), the segment counting fastest; where segments are of two lengths,
-// first all the longer ones, then the others. In each, so many warps do STAGES sweeps each.
-template <typename T>
+// One launch, over images of which all sides have the same boundary. Its blocks are (page, strip, segment), the segment
+// counting fastest; where segments are of two lengths, first all the longer ones, then the others. In each, so many warps
+// do STAGES sweeps each.
+template <typename Real>
 struct Launch {
+    typedef Real T;
+    // Whether each side has its own boundary.
+    static constexpr bool OWN_SIDES = false;
+
     const T* input;
     T* output;
     long long rows;        // of an image, which lie next to each other
     long long column_step; // elements from a column to the next one
     long long image_step;  // and from an image to the next one
-    Ends of_rows;          // what stands beyond them
-    Ends of_columns;       // no MIRROR of a single column; CIRCULAR where RADIUS_COLUMNS is 0
+    double value;          // of the boundary, if it is CONSTANT
     int columns;           // of an image
     int strips;            // of an image
     int segments;          // of a strip: none has 2^24 columns
@@ -77,15 +81,69 @@ struct Launch {
     int lanes;             // that work: POINTS * lanes <= rows
     int warps;             // that sweep
     int depth;             // columns in a ring; the one before the first warp has LEAD - 1 more
-    int last_depth;        // in the one behind the last, where nothing stands for what is outside; only where warps read
-                           // ahead, else it is the same
-    int upper;             // elements from the column of the constant before the first to that of the one behind the last
-    int beside;            // elements of those columns
+    unsigned int boundary;   // no MIRROR
     unsigned int turn;       // of launches on tensor cores, and of those that do what they leave: see sweeps_images_tensor.cuh
     unsigned int near_zero;  // samples whose magnitude less 1 is less than this are too near to zero for tensor cores
     int skipped;             // sweeps of the first warp that are not done; only where RADIUS_COLUMNS is 0
-    int unused;
+    int leaving_depth;       // of OfSides: columns in the ring behind the last warp, where nothing stands for what is outside;
+                             // as many as in the others unless warps read ahead
+
+    // What stands above the rows and below, and before the columns and behind; and the number, if that is CONSTANT.
+    __device__ __forceinline__ unsigned int beyond_rows(int) const { return boundary; }
+    __device__ __forceinline__ unsigned int beyond_columns(int) const { return boundary; }
+    __device__ __forceinline__ T value_of_rows(int) const { return T(value); }
+    __device__ __forceinline__ T value_of_columns(int) const { return T(value); }
+    static __device__ __forceinline__ bool is_mirror(unsigned int) { return false; }
+
+    // Columns in the ring behind the last warp.
+    __device__ __forceinline__ int last_depth() const { return depth; }
 };
+
+// The same where each side has its own: that takes instructions of every column. `value` is that above, and `boundary` has
+// a byte of each side, the lowest first: above, below, before, behind. No MIRROR of a single column; before and behind it
+// is CIRCULAR where RADIUS_COLUMNS is 0.
+//
+// No more than 128 bytes, and no arrays: else the compiler reads what it needs of them anew each time.
+template <typename Real>
+struct OfSides : Launch<Real> {
+    typedef Real T;
+    static constexpr bool OWN_SIDES = true;
+
+    double below;
+    double before;
+    double behind;
+
+    __device__ __forceinline__ unsigned int beyond_rows(int end) const { return this->boundary >> (8 * end) & 0xff; }
+    __device__ __forceinline__ unsigned int beyond_columns(int end) const { return this->boundary >> (16 + 8 * end) & 0xff; }
+    __device__ __forceinline__ T value_of_rows(int end) const { return T(end == 0 ? this->value : below); }
+    __device__ __forceinline__ T value_of_columns(int end) const { return T(end == 0 ? before : behind); }
+    static __device__ __forceinline__ bool is_mirror(unsigned int boundary) { return boundary == MIRROR; }
+
+    __device__ __forceinline__ int last_depth() const { return this->leaving_depth; }
+};
+
+// Whether a column is outside, and a constant stands there.
+template <class Launch>
+__device__ __forceinline__ bool is_constant(const Launch& launch, int column) {
+    return (column < 0 && launch.beyond_columns(0) == CONSTANT) ||
+           (column >= launch.columns && launch.beyond_columns(1) == CONSTANT);
+}
+
+// How many columns of constants there are, and how many of them are before the one that stands behind the last column.
+template <class Launch>
+__device__ __forceinline__ int upper(const Launch& launch) {
+    return Launch::OWN_SIDES && launch.beyond_columns(0) == CONSTANT && launch.beyond_columns(1) == CONSTANT ? 1 : 0;
+}
+template <class Launch>
+__device__ __forceinline__ int constants(const Launch& launch) {
+    return upper(launch) + (launch.beyond_columns(0) == CONSTANT || launch.beyond_columns(1) == CONSTANT ? 1 : 0);
+}
+
+// Columns in the ring behind a warp.
+template <class Launch>
+__device__ __forceinline__ int depth_behind(const Launch& launch, int warp) {
+    return Launch::OWN_SIDES && warp == launch.warps - 1 ? launch.last_depth() : launch.depth;
+}
 
 template <typename Number>
 __device__ __forceinline__ Number least(Number a, Number b) {
@@ -133,13 +191,6 @@ struct Block {
     Columns columns[WARPS];
 };
 
-// Whether a column is outside, and a constant stands there.
-template <typename T>
-__device__ __forceinline__ bool is_constant(const Launch<T>& launch, int column) {
-    return (column < 0 && launch.of_columns.boundary[0] == CONSTANT) ||
-           (column >= launch.columns && launch.of_columns.boundary[1] == CONSTANT);
-}
-
 // No stage is so many columns ahead of the first that comes.
 constexpr int EARLIEST = 64;
 
@@ -156,15 +207,41 @@ __device__ __forceinline__ int around(int column, int columns) {
     return rest < 0 ? rest + columns : rest;
 }
 
+// What stands above a lane that has the first row, or below one that has the last, where each side has its own boundary. No
+// lane has both, unless both ends are alike.
+template <typename T, bool OWN_SIDES>
+struct Edge {
+    template <class Launch>
+    __device__ __forceinline__ void set(const Launch&, int) {}
+};
+
+template <typename T>
+struct Edge<T, true> {
+    bool is_value;   // a constant
+    bool is_flat;    // that, or the row itself everywhere
+    bool is_mirror;  // the rows behind it
+    T value;         // the constant
+
+    template <class Launch>
+    __device__ __forceinline__ void set(const Launch& launch, int end) {
+        const unsigned int boundary = launch.beyond_rows(end);
+        value = launch.value_of_rows(end);
+        is_value = boundary == CONSTANT;
+        is_flat = boundary == CONSTANT || boundary == REPLICATE;
+        is_mirror = Launch::is_mirror(boundary);
+    }
+};
+
 // One warp's part in the pipeline.
 //
 // One that reads AHEAD has a column in its registers a slot before its turn, so that a slot begins with multiply-adds. It
 // lags one slot more behind the warp before, and so do the columns that go. Of two warps one may be half a slot behind
 // the other: rings have two columns more.
-template <typename Real, int ROWS_BESIDE, int COLUMNS_BESIDE, int LANE_POINTS, int WARP_STAGES, bool READS_AHEAD,
+template <class OfLaunch, int ROWS_BESIDE, int COLUMNS_BESIDE, int LANE_POINTS, int WARP_STAGES, bool READS_AHEAD,
           class Filter>
 struct Warp {
-    typedef Real T;
+    typedef OfLaunch Launch;
+    typedef typename Launch::T T;
     static constexpr int RADIUS_ROWS = ROWS_BESIDE, RADIUS_COLUMNS = COLUMNS_BESIDE;
     static constexpr int POINTS = LANE_POINTS, STAGES = WARP_STAGES;
     static constexpr int ACCESS = Access<T, POINTS>::COUNT;
@@ -176,9 +253,6 @@ struct Warp {
     // From a column to the next.
     static constexpr int PITCH = LANES * POINTS + LANES / GROUP * GAP + 2 * PAD;
     static constexpr bool AHEAD = READS_AHEAD;
-    // Whether columns have a form of their own where no end of the rows is a mirror: what one takes costs every column.
-    // 3 x 3 in double, and what is like it, is no slower for it, and has no registers for both.
-    static constexpr bool SPLITS = RADIUS_ROWS > 0 && !(sizeof(T) == 8 && STAGES == 2);
     static constexpr bool LOOKS = false;
     // After so many columns a column is taken in the same way again.
     static constexpr int TURN = 1;
@@ -190,24 +264,20 @@ struct Warp {
     static constexpr int BESIDE = RADIUS_ROWS > 0 ? RADIUS_ROWS : 1;
     static constexpr int SUMS = RADIUS_COLUMNS > 0 ? 2 * RADIUS_COLUMNS : 1;
 
-    const Launch<T>& launch;
+    const Launch& launch;
     Place<T> before;       // this lane's place in the ring before this warp
     Place<T> behind;       // and behind it
     Place<T> constant;     // its place in the first column of a constant
     Place<T> kept;         // its place in the column that is kept between two stages
     bool above_all;  // this lane's first row is the image's
     bool below_all;  // its last row
-    // What stands above that, or below: no lane has both, unless both ends are alike.
-    bool is_value;   // a constant
-    bool is_flat;    // that, or the row itself everywhere
-    bool is_mirror;  // the rows behind it
-    T value;         // the constant
+    Edge<T, Launch::OWN_SIDES> edge;
     int skipped;     // sweeps that this warp does not do
     T sums[STAGES][SUMS][POINTS];
 
     // `ring` is behind the warp, `own_ring` elements behind the one before it. The columns of constants are at
     // `constant`, and behind them those that are kept.
-    __device__ __forceinline__ Warp(const Launch<T>& launch, const Block& block, T* ring, unsigned int own_ring,
+    __device__ __forceinline__ Warp(const Launch& launch, const Block& block, T* ring, unsigned int own_ring,
                                     T* constant)
         : launch(launch) {
         const int thread = threadIdx.x;
@@ -215,14 +285,11 @@ struct Warp {
         behind = kept_place(ring + PAD + place(lane * POINTS));
         before = kept_place(ring + PAD + place(lane * POINTS) - own_ring);
         this->constant = place_at(constant + PAD + place(lane * POINTS));
-        kept = place_at(constant + launch.beside + PAD + place(thread * POINTS));
+        // Where all sides have one boundary, no columns are kept with a constant.
+        kept = place_at(constant + (Launch::OWN_SIDES ? constants(launch) * PITCH : 0) + PAD + place(thread * POINTS));
         above_all = block.first_strip && lane == 0;
         below_all = block.last_strip && lane == launch.lanes - 1;
-        const unsigned int boundary = launch.of_rows.boundary[lane == 0 ? 0 : 1];
-        value = T(launch.of_rows.value[lane == 0 ? 0 : 1]);
-        is_value = boundary == CONSTANT;
-        is_flat = boundary == CONSTANT || boundary == REPLICATE;
-        is_mirror = boundary == MIRROR;
+        edge.set(launch, lane == 0 ? 0 : 1);
         skipped = RADIUS_COLUMNS > 0 ? 0 : __shfl_sync(0xffffffff, thread < LANES ? launch.skipped : 0, 0);
 #pragma unroll
         for (int s = 0; s < STAGES; ++s) {
@@ -246,8 +313,7 @@ struct Warp {
     // A column of samples, from this lane's place there to its place in the ring behind this warp.
     //
     // `beside` is called as each point is finished, for what can be done meanwhile. `column` is the column's number.
-    // MIRRORS unless no end of the rows is one.
-    template <bool EDGES, bool MIRRORS = true, class Beside>
+    template <bool EDGES, class Beside>
     __device__ __forceinline__ void column(Place<T> from, Place<T> to, int column, const Beside& beside) {
         T points[POINTS];
         T above[BESIDE];
@@ -262,7 +328,7 @@ struct Warp {
 #pragma unroll
             for (int i = 0; i < RADIUS_ROWS; ++i) read_at<1>(from + (POINTS + i), below + i);
         }
-        stages_from<0, EDGES, MIRRORS>(points, above, below, to, column, beside);
+        stages_from<0, EDGES>(points, above, below, to, column, beside);
     }
 
     // For one that reads ahead: a column's samples, from this lane's place there.
@@ -272,7 +338,7 @@ struct Warp {
 
     // Takes such a column, which is no edge, and reads the next one in its place as its samples are no longer needed, from
     // there. It is there when `ready` has been called.
-    template <bool MIRRORS, class Beside, class Ready>
+    template <class Beside, class Ready>
     __device__ __forceinline__ void column_and_next(T (&points)[POINTS], Place<T> next, Place<T> to,
                                                     const Beside& beside, const Ready& ready) {
         // The point that is finished when warps are asked for: in the middle of the slot.
@@ -280,7 +346,7 @@ struct Warp {
         T above[BESIDE];
         T below[BESIDE];
         pass(points, above, below);
-        stages_from<0, false, MIRRORS>(points, above, below, to, 0, [&](int i) {
+        stages_from<0, false>(points, above, below, to, 0, [&](int i) {
             beside(i);
             // The outputs before this one, and they alone, are done with the samples before this.
             const int end = i - RADIUS_ROWS;
@@ -302,9 +368,9 @@ struct Warp {
     }
 
     // The same for one that is no edge.
-    template <bool MIRRORS, class Beside>
+    template <class Beside>
     __device__ __forceinline__ void inner_column(int, Place<T> from, Place<T> to, const Beside& beside) {
-        column<false, MIRRORS>(from, to, 0, beside);
+        column<false>(from, to, 0, beside);
     }
 
 private:
@@ -330,33 +396,33 @@ private:
     };
 
     // This stage's sweep and those behind it, over a column of samples.
-    template <int STAGE, bool EDGES, bool MIRRORS, class Beside>
+    template <int STAGE, bool EDGES, class Beside>
     __device__ __forceinline__ void stages_from(const T (&points)[POINTS], T (&above)[BESIDE], T (&below)[BESIDE],
                                                 Place<T> to, int column, const Beside& beside) {
-        const bool hidden = EDGES && RADIUS_COLUMNS > 0 && is_constant(launch, column);
+        const bool hidden = Launch::OWN_SIDES && EDGES && RADIUS_COLUMNS > 0 && is_constant(launch, column);
         if constexpr (STAGE == STAGES - 1) {
-            sweep<STAGE, MIRRORS>(points, above, below, hidden, to, beside);
+            sweep<STAGE>(points, above, below, hidden, to, beside);
         } else {
             T next[POINTS];
             if (RADIUS_COLUMNS == 0 && STAGE < skipped) {
 #pragma unroll
                 for (int i = 0; i < POINTS; ++i) next[i] = points[i];
             } else {
-                outside<MIRRORS>(points, above, below, hidden);
+                outside(points, above, below, hidden);
                 Filter::template apply<POINTS>(Samples{points, above, below}, sums[STAGE],
                                                [&](int i, T finished) { next[i] = finished; });
                 if constexpr (EDGES && RADIUS_COLUMNS > 0) between(next, column - RADIUS_COLUMNS);
                 pass(next, above, below);
             }
-            stages_from<STAGE + 1, EDGES, MIRRORS>(next, above, below, to, column - RADIUS_COLUMNS, beside);
+            stages_from<STAGE + 1, EDGES>(next, above, below, to, column - RADIUS_COLUMNS, beside);
         }
     }
 
     // The last stage's sweep, whose results are stored as they come: they take no registers.
-    template <int STAGE, bool MIRRORS, class Beside>
+    template <int STAGE, class Beside>
     __device__ __forceinline__ void sweep(const T (&points)[POINTS], T (&above)[BESIDE], T (&below)[BESIDE],
                                           bool hidden, Place<T> to, const Beside& beside) {
-        outside<MIRRORS>(points, above, below, hidden);
+        outside(points, above, below, hidden);
         T run[ACCESS];
         Filter::template apply<POINTS>(Samples{points, above, below}, sums[STAGE], [&](int i, T finished) {
             run[i % ACCESS] = finished;
@@ -366,39 +432,38 @@ private:
     }
 
     // What is outside of the image's rows, unless a column of a constant hides it.
-    template <bool MIRRORS>
     __device__ __forceinline__ void outside(const T (&points)[POINTS], T (&above)[BESIDE], T (&below)[BESIDE],
                                             bool hidden) const {
-        const Ends& ends = launch.of_rows;
-        if constexpr (MIRRORS) {
+        if constexpr (Launch::OWN_SIDES) {
             // The row at the edge, or the constant. A double takes two registers, or none.
-            const T first = !is_value ? points[0] : sizeof(T) == 4 ? value : T(ends.value[0]);
-            const T last = !is_value ? points[POINTS - 1] : sizeof(T) == 4 ? value : T(ends.value[1]);
+            const T first = !edge.is_value ? points[0] : sizeof(T) == 4 ? edge.value : launch.value_of_rows(0);
+            const T last = !edge.is_value ? points[POINTS - 1] : sizeof(T) == 4 ? edge.value : launch.value_of_rows(1);
 #pragma unroll
             for (int i = 0; i < RADIUS_ROWS; ++i) {
-                const T own = i == 0 || is_flat ? first : points[i];
-                above[i] = !above_all || hidden ? above[i] : is_mirror ? points[i + 1] : own;
+                const T own = i == 0 || edge.is_flat ? first : points[i];
+                above[i] = !above_all || hidden ? above[i] : edge.is_mirror ? points[i + 1] : own;
             }
 #pragma unroll
             for (int i = 0; i < RADIUS_ROWS; ++i) {
-                const T own = i == 0 || is_flat ? last : points[POINTS - 1 - i];
-                below[i] = !below_all || hidden ? below[i] : is_mirror ? points[POINTS - 2 - i] : own;
+                const T own = i == 0 || edge.is_flat ? last : points[POINTS - 1 - i];
+                below[i] = !below_all || hidden ? below[i] : edge.is_mirror ? points[POINTS - 2 - i] : own;
             }
         } else {
-            if (above_all && !hidden) {
+            const unsigned int boundary = launch.beyond_rows(0);
+            if (above_all) {
 #pragma unroll
                 for (int i = 0; i < RADIUS_ROWS; ++i) {
-                    above[i] = ends.boundary[0] == CONSTANT    ? T(ends.value[0])
-                               : ends.boundary[0] == REPLICATE ? points[0]
-                                                               : points[i];
+                    above[i] = boundary == CONSTANT    ? launch.value_of_rows(0)
+                               : boundary == REPLICATE ? points[0]
+                                                       : points[i];
                 }
             }
-            if (below_all && !hidden) {
+            if (below_all) {
 #pragma unroll
                 for (int i = 0; i < RADIUS_ROWS; ++i) {
-                    below[i] = ends.boundary[1] == CONSTANT    ? T(ends.value[1])
-                               : ends.boundary[1] == REPLICATE ? points[POINTS - 1]
-                                                               : points[POINTS - 1 - i];
+                    below[i] = boundary == CONSTANT    ? launch.value_of_rows(0)
+                               : boundary == REPLICATE ? points[POINTS - 1]
+                                                       : points[POINTS - 1 - i];
                 }
             }
         }
@@ -406,71 +471,88 @@ private:
 
     // A column between two stages, if it is one of the image's first or last, or outside.
     __device__ __forceinline__ void between(T (&points)[POINTS], int column) {
-        const Ends& ends = launch.of_columns;
-        if (ends.circular()) return;
-        const int last = launch.columns - 1;
-        if (column < 0 || column > last) {
-            // Before the first column there is a constant, or what is put right later.
-            const bool is_value = is_constant(launch, column);
-            const Place<T> instead = !is_value ? kept : column < 0 ? constant : constant + launch.upper;
-            if (is_value || column > last) for_all([&](int i) { read_at<ACCESS>(instead + i, points + i); });
-            return;
-        }
-        if (ends.boundary[0] != CONSTANT && column <= (ends.boundary[0] == MIRROR)) begin(points, column);
-        if (ends.boundary[1] != CONSTANT && column == last - (ends.boundary[1] == MIRROR)) {
-            for_all([&](int i) { write_at<ACCESS>(kept + i, points + i); });
+        if (launch.beyond_columns(0) == CIRCULAR) return;
+        const unsigned int low = launch.beyond_columns(0), high = launch.beyond_columns(1);
+        const auto keep = [&](Place<T> to) { for_all([&](int i) { write_at<ACCESS>(to + i, points + i); }); };
+        if (column < 0 || column >= launch.columns) {
+            // What is no constant before the first column is put right later.
+            const Place<T> of_constant = constant + (column < 0 ? 0 : upper(launch) * PITCH);
+            const Place<T> instead = (column < 0 ? low : high) == CONSTANT ? of_constant : kept;
+            for_all([&](int i) { read_at<ACCESS>(instead + i, points + i); });
+        } else if constexpr (Launch::OWN_SIDES) {
+            // The ring behind has room, as nothing is in it yet: for sums, for the first column, and for the second.
+            const Place<T> first = behind + PITCH;
+            const int mirrored = Launch::is_mirror(low);
+            if (low != CONSTANT && column <= mirrored) {
+                keep(first + column * PITCH);
+                if (column == mirrored) begin(first + column * PITCH, first);
+            }
+            if (high != CONSTANT && column == launch.columns - 1 - Launch::is_mirror(high)) keep(kept);
+        } else if (low != CONSTANT && (column == 0 || column == launch.columns - 1)) {
+            keep(kept);
+            if (column == 0) begin(kept, kept);
         }
     }
 
     // The column before the first is the first, or in a mirror the second, and was not there when it was due. What the
     // sums for the first have by now is computed in shared memory, point by point: this is rare, and registers are full.
-    // The ring behind has room, as nothing is in it yet: for sums, for the first column, and for the second.
-    __device__ __forceinline__ void begin(const T (&points)[POINTS], int column) {
-        const bool mirrored = launch.of_columns.boundary[0] == MIRROR;
-        const Place<T> first = behind + PITCH;
-        const Place<T> before_first = first + column * PITCH;
-        for_all([&](int i) { write_at<ACCESS>(before_first + i, points + i); });
-        if (mirrored && column == 0) return;
+    // The ring behind has room for that.
+    __device__ __forceinline__ void begin(Place<T> before_first, Place<T> first) {
+        const bool two = Launch::is_mirror(launch.beyond_columns(0));
         __syncwarp();
 #pragma unroll 1
         for (int i = 0; i < POINTS; ++i) {
-            T sum = Filter::chain(0, [&](int r) { return sample_of(before_first, i + r); }, T(0), 0);
-            if (mirrored) sum = Filter::chain(0, [&](int r) { return sample_of(first, i + r); }, sum, 1);
+            // The row at each place under the filter.
+            int rows[2 * RADIUS_ROWS + 1];
+#pragma unroll
+            for (int d = 0; d <= RADIUS_ROWS; ++d) {
+                rows[RADIUS_ROWS - d] = i < d && above_all ? from_edge(0, d - 1 - i) : i - d;
+                const int behind_last = i + d - POINTS;
+                rows[RADIUS_ROWS + d] = behind_last >= 0 && below_all ? POINTS - 1 - from_edge(1, behind_last) : i + d;
+            }
+            T sum = Filter::chain(0, [&](int r) { return sample_of(before_first, rows[RADIUS_ROWS + r]); }, T(0), 0);
+            if (two) sum = Filter::chain(0, [&](int r) { return sample_of(first, rows[RADIUS_ROWS + r]); }, sum, 1);
             write_at<1>(behind + i, &sum);
         }
-        if (mirrored) {
+        if (two) {
             for_all([&](int i) { read_at<ACCESS>(behind + i, sums[STAGES - 1][0] + i); });
         } else {
             for_all([&](int i) { read_at<ACCESS>(behind + i, sums[STAGES - 1][2 * RADIUS_COLUMNS - 1] + i); });
         }
-        __syncwarp();
+        // Next to come in these places is another column.
+        if constexpr (Launch::OWN_SIDES) __syncwarp();
     }
 
     // Of a column that lies in shared memory, from this lane's place in it: the sample in a row, counted from this lane's
-    // first, that the filter has there.
+    // first. Where that is neither the lane's own nor a neighbour's, it is the constant above or below.
     __device__ __forceinline__ T sample_of(Place<T> column, int row) const {
-        if ((row < 0 && above_all) || (row >= POINTS && below_all)) {
-            const int end = row < 0 ? 0 : 1;
-            const unsigned int boundary = launch.of_rows.boundary[end];
-            if (boundary == CONSTANT) return T(launch.of_rows.value[end]);
-            const int edge = row < 0 ? 0 : POINTS - 1;
-            const int included = boundary == SYMMETRIC ? 2 * end - 1 : 0;
-            row = boundary == REPLICATE ? edge : 2 * edge + included - row;
-        }
-        const int own = threadIdx.x % LANES * POINTS;
+        if (Launch::OWN_SIDES && row < 0 && above_all) return launch.value_of_rows(0);
+        if (Launch::OWN_SIDES && row >= POINTS && below_all) return launch.value_of_rows(1);
+        const int first = threadIdx.x * POINTS;
         T sample;
-        read_at<1>(column + (place(own + row) - place(own)), &sample);
+        read_at<1>(column + (place(first + row) - place(first)), &sample);
         return sample;
+    }
+
+    // How far from the edge the row lies that stands for a row so far beyond it, the nearest being 0; -1 if a constant does.
+    __device__ __forceinline__ int from_edge(int end, int beyond) const {
+        if constexpr (Launch::OWN_SIDES) {
+            const unsigned int boundary = launch.beyond_rows(end);
+            return boundary == CONSTANT ? -1 : boundary == REPLICATE ? 0 : beyond + Launch::is_mirror(boundary);
+        } else {
+            // Where RADIUS_ROWS is 1, both boundaries do the same.
+            return RADIUS_ROWS == 1 || launch.beyond_rows(end) == SYMMETRIC ? beyond : 0;
+        }
     }
 };
 
 // What this block takes, for thread 0.
 template <class Stages>
-__device__ __forceinline__ void lay_out(const Launch<typename Stages::T>& launch, Block& block) {
+__device__ __forceinline__ void lay_out(const typename Stages::Launch& launch, Block& block) {
     constexpr int POINTS = Stages::POINTS, STAGES = Stages::STAGES;
     constexpr int RADIUS_ROWS = Stages::RADIUS_ROWS, RADIUS_COLUMNS = Stages::RADIUS_COLUMNS;
     constexpr int WARP_REACH = STAGES * RADIUS_COLUMNS;
-    const bool around_rows = launch.of_rows.circular(), around_columns = launch.of_columns.circular();
+    const bool around_rows = launch.beyond_rows(0) == CIRCULAR, around_columns = launch.beyond_columns(0) == CIRCULAR;
     const int reach = launch.warps * WARP_REACH;
     const bool alike = launch.share == 0;
     const unsigned int half = alike ? gridDim.x : gridDim.x / 2;
@@ -623,7 +705,8 @@ private:
 // What a block does, by warps of this kind and by copies of WIDE elements. Returns whether it met what these warps may not
 // compute right, of all that it wrote.
 template <class Stages, int WIDE>
-__device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& launch) {
+__device__ __forceinline__ bool sweep_images(const typename Stages::Launch& launch) {
+    typedef typename Stages::Launch Launch;
     typedef typename Stages::T T;
     constexpr int POINTS = Stages::POINTS, STAGES = Stages::STAGES;
     constexpr int RADIUS_COLUMNS = Stages::RADIUS_COLUMNS;
@@ -637,19 +720,16 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
     const int warp = __shfl_sync(0xffffffff, thread / LANES, 0);
     const unsigned int ring = launch.depth * PITCH;
     const unsigned int first_ring = ring + (LEAD - 1) * PITCH;
-    const int leaving_depth = Stages::AHEAD ? launch.last_depth : launch.depth;
-    const unsigned int leaving_ring = leaving_depth * PITCH;
-    const unsigned int rings = first_ring + (launch.warps - 1) * ring + leaving_ring;
-    const bool circular = launch.of_columns.circular();
-    T* constant = memory + rings;
+    const bool circular = launch.beyond_columns(0) == CIRCULAR;
+    T* constant = memory + first_ring + (launch.warps * ring - (launch.depth - launch.last_depth()) * PITCH);
     if constexpr (Stages::LOOKS) {
         // What lies beside the columns, and in those that have not come, is multiplied, by zeros.
-        for (int i = thread; i < rings; i += THREADS) memory[i] = T(0);
+        for (int i = thread; i < first_ring + launch.warps * ring - (launch.depth - launch.last_depth()) * PITCH; i += THREADS) memory[i] = T(0);
     }
 #pragma unroll
-    for (int end = 0; end < 2; ++end) {
-        if (launch.of_columns.boundary[end] != CONSTANT) continue;
-        for (int i = thread; i < PITCH; i += THREADS) constant[end * launch.upper + i] = T(launch.of_columns.value[end]);
+    for (int end = 0; end < (Launch::OWN_SIDES ? 2 : 1); ++end) {
+        if (launch.beyond_columns(end) != CONSTANT) continue;
+        for (int i = thread; i < PITCH; i += THREADS) constant[i + end * PITCH * upper(launch)] = launch.value_of_columns(end);
     }
     __shared__ Barrier met;
     if (thread == 0) {
@@ -678,8 +758,6 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
 
     const int first_depth = launch.depth + LEAD - 1;
     const int own_depth = warp == 0 ? first_depth : launch.depth;
-    const int next_depth = warp == launch.warps - 1 ? leaving_depth : launch.depth;
-    const unsigned int next_ring = warp == launch.warps - 1 ? leaving_ring : ring;
 
     // What this thread looks at: its part of the samples of the last sweep, and of what that made of them.
     const int last_depth = launch.warps == 1 ? first_depth : launch.depth;
@@ -709,8 +787,9 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
             now.write(k, output, held);
         }
     };
-    // What is done at the end of one slot of those.
-    const auto go_on = [&]() {
+    // One slot of those.
+    const auto quickly = [&](int turn) {
+        stages.inner_column(turn, stages.before + from, stages.behind + to, copy);
         if constexpr (Stages::LOOKS) {
             looks.at_samples(looked_from);
             looks.at_outputs(leaving_from);
@@ -720,9 +799,9 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
         before += launch.column_step;
         output += launch.column_step;
         from = next(from, own_ring);
-        to = next(to, next_ring);
+        to = next(to, depth_behind(launch, warp) * PITCH);
         coming_to = next(coming_to, first_ring);
-        leaving_from = next(leaving_from, leaving_ring);
+        leaving_from = next(leaving_from, launch.last_depth() * PITCH);
     };
     // A slot of any kind.
     const auto carefully = [&](int slot) {
@@ -736,14 +815,14 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
         }
         if (leaving >= block.begin && leaving < block.end) {
             T* const output = launch.output + block.output + (leaving - block.begin) * launch.column_step;
-            const Place<T> from = leaving_here + place_of(leaving - block.low, leaving_depth) * PITCH;
+            const Place<T> from = leaving_here + place_of(leaving - block.low, launch.last_depth()) * PITCH;
 #pragma unroll
             for (int k = 0; k < Copies::COUNT; ++k) {
                 T held[WIDE];
                 copies.read(k, from, held);
                 copies.write(k, output, held);
             }
-            looks.at_outputs(place_of(leaving - block.low, leaving_depth) * PITCH);
+            looks.at_outputs(place_of(leaving - block.low, launch.last_depth()) * PITCH);
         }
         if constexpr (Stages::LOOKS) {
             // What stands for a column outside of the image is one that is looked at itself.
@@ -760,30 +839,30 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
         int column = last;
         if (columns.first < 0 && !circular) {
             // The columns before the image's first are taken together, when what stands there has come.
-            const unsigned int boundary = launch.of_columns.boundary[0];
-            const int ready = boundary == MIRROR ? RADIUS_COLUMNS : boundary == SYMMETRIC ? RADIUS_COLUMNS - 1 : 0;
+            const unsigned int boundary = launch.beyond_columns(0);
+            const int ready =
+                Launch::is_mirror(boundary) ? RADIUS_COLUMNS : boundary == SYMMETRIC ? RADIUS_COLUMNS - 1 : 0;
             if (last < ready) return;
             if (last == ready) column = columns.first;
         }
 #pragma unroll 1
         for (; column <= last; ++column) {
             int place = column;
-            bool none = false;
             if (!circular && (column < 0 || column >= launch.columns)) {
                 // The boundary says which column it is, or that there is none.
-                const unsigned int boundary = launch.of_columns.boundary[column < 0 ? 0 : 1];
-                none = boundary == CONSTANT;
+                const unsigned int boundary = launch.beyond_columns(column < 0 ? 0 : 1);
+                const int left_out = Launch::is_mirror(boundary) ? 1 : 0;
                 if (boundary == REPLICATE) {
                     place = column < 0 ? 0 : launch.columns - 1;
-                } else if (!none) {
-                    const int included = boundary == SYMMETRIC ? 1 : 0;
-                    do place = (place < 0 ? -included : 2 * launch.columns - 2 + included) - place;
+                } else if (boundary == SYMMETRIC || left_out) {
+                    do place = (place < 0 ? left_out : 2 * launch.columns - left_out) - 1 - place;
                     while (place < 0 || place >= launch.columns);
                 }
             }
-            const Place<T> from = none ? stages.constant + (column < 0 ? 0 : launch.upper)
+            const bool none = !circular && (place < 0 || place >= launch.columns);
+            const Place<T> from = none ? stages.constant + (column < 0 ? 0 : upper(launch) * PITCH)
                                        : stages.before + place_of(place - block.low, own_depth) * PITCH;
-            const int to = place_of(column - WARP_REACH - block.low, next_depth) * PITCH;
+            const int to = place_of(column - WARP_REACH - block.low, depth_behind(launch, warp)) * PITCH;
             stages.template column<true>(from, stages.behind + to, column, [](int) {});
         }
     };
@@ -794,7 +873,7 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
         if (warp >= launch.warps) return;
         const Columns columns = block.columns[warp];
         // A mirror shows a column more.
-        const int first = WARP_REACH + (launch.of_columns.boundary[0] == MIRROR);
+        const int first = WARP_REACH + Launch::is_mirror(launch.beyond_columns(0));
         const int inner = circular ? columns.first : most(columns.first, first);
         const int outer = circular ? columns.last : least(columns.last, launch.columns - 1);
         int until = outer - columns.zero;
@@ -820,9 +899,9 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
         }
         alike = until - slot;
         from = place_of(column - block.low, own_depth) * PITCH;
-        to = place_of(column - WARP_REACH - block.low, next_depth) * PITCH;
+        to = place_of(column - WARP_REACH - block.low, depth_behind(launch, warp)) * PITCH;
         coming_to = place_of(coming - block.low, first_depth) * PITCH;
-        leaving_from = place_of(leaving - block.low, leaving_depth) * PITCH;
+        leaving_from = place_of(leaving - block.low, launch.last_depth()) * PITCH;
         if constexpr (Stages::LOOKS) {
             looked_from = place_of(block.columns[launch.warps - 1].zero + slot - block.low, last_depth) * PITCH;
         }
@@ -833,8 +912,6 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
     // The first slots only bring columns. A column that comes is for a slot LEAD later, one that goes was there before
     // the last barrier.
     int slot = -(LEAD + Stages::AHEAD);
-    const bool mirrors_rows =
-        !Stages::SPLITS || launch.of_rows.boundary[0] == MIRROR || launch.of_rows.boundary[1] == MIRROR;
     const auto end_slot = [&]() {
         ++slot;
         end_group();
@@ -855,14 +932,6 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
             parity ^= 1;
         };
         const auto all_are_there = [&]() { wait_at(meeting, parity); };
-        const auto end_column = [&]() {
-            before += launch.column_step;
-            output += launch.column_step;
-            to = next(to, next_ring);
-            coming_to = next(coming_to, first_ring);
-            leaving_from = next(leaving_from, leaving_ring);
-            arrive();
-        };
         const unsigned int ring_before = kept_number(own_ring);
 #pragma unroll 1
         while (true) {
@@ -871,23 +940,17 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
                 T points[POINTS];
                 stages.read(stages.before + from, points);
                 slot += alike;
-                if (mirrors_rows) {
 #pragma unroll 1
-                    do {
-                        from = next(from, ring_before);
-                        const Place<T> next_from = stages.before + from;
-                        stages.template column_and_next<true>(points, next_from, stages.behind + to, copy, all_are_there);
-                        end_column();
-                    } while (--alike > 0);
-                } else {
-#pragma unroll 1
-                    do {
-                        from = next(from, ring_before);
-                        const Place<T> next_from = stages.before + from;
-                        stages.template column_and_next<false>(points, next_from, stages.behind + to, copy, all_are_there);
-                        end_column();
-                    } while (--alike > 0);
-                }
+                do {
+                    from = next(from, ring_before);
+                    stages.column_and_next(points, stages.before + from, stages.behind + to, copy, all_are_there);
+                    before += launch.column_step;
+                    output += launch.column_step;
+                    to = next(to, depth_behind(launch, warp) * PITCH);
+                    coming_to = next(coming_to, first_ring);
+                    leaving_from = next(leaving_from, launch.last_depth() * PITCH);
+                    arrive();
+                } while (--alike > 0);
             } else {
                 if (slot >= block.slots) break;
                 all_are_there();
@@ -902,20 +965,10 @@ __device__ __forceinline__ bool sweep_images(const Launch<typename Stages::T>& l
         while (true) {
             if (alike >= Stages::TURN && Stages::turn_of(number) == 0) {
                 alike -= Stages::TURN;
-                if (mirrors_rows) {
 #pragma unroll
-                    for (int turn = 0; turn < Stages::TURN; ++turn) {
-                        stages.template inner_column<true>(turn, stages.before + from, stages.behind + to, copy);
-                        go_on();
-                        end_slot();
-                    }
-                } else {
-#pragma unroll
-                    for (int turn = 0; turn < Stages::TURN; ++turn) {
-                        stages.template inner_column<false>(turn, stages.before + from, stages.behind + to, copy);
-                        go_on();
-                        end_slot();
-                    }
+                for (int turn = 0; turn < Stages::TURN; ++turn) {
+                    quickly(turn);
+                    end_slot();
                 }
             } else {
                 if (slot >= block.slots) break;

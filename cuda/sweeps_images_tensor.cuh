@@ -25,8 +25,9 @@
 namespace images {
 
 // A strip is TILES times 16 groups. `Entries` has the filter's.
-template <int TILES, class Entries>
+template <class OfLaunch, int TILES, class Entries>
 struct TensorWarp {
+    typedef OfLaunch Launch;
     typedef double T;
     static constexpr int SIZE = 7;
     static constexpr int PLACES = 8;
@@ -39,37 +40,36 @@ struct TensorWarp {
     static constexpr int PITCH = HEIGHT + 2 * PAD;
     static constexpr int GAP = 0, GROUP = LANES;
     static constexpr bool AHEAD = false;
-    static constexpr bool SPLITS = false;
     static constexpr bool LOOKS = true;
     static constexpr int TURN = PLACES;
     static_assert(SPAN % 16 == 8, "the banks of 16 lanes' samples are apart");
     static_assert(POINTS == TILES, "each tile has its part of what is done beside");
 
-    // Elements of the table: for each turn of the band two numbers of a lane, which are for its samples q and q + 4. Then
-    // come the constants above and below.
+    // Elements of the table: for each turn of the band two numbers of a lane, which are for its samples q and q + 4. In
+    // launches OfSides the constants above and below come behind them.
     static constexpr int BAND = PLACES * 2 * LANES;
-    static constexpr int TABLE = BAND + 2;
+    static constexpr int TABLE = Launch::OWN_SIDES ? BAND + 2 : BAND;
 
-    const Launch<double>& launch;
+    const Launch& launch;
     Place<double> before;      // the first row's place in the ring before this warp
     Place<double> behind;      // and behind it
     Place<double> constant;    // in the first column of a constant
-    Place<double> outside;     // the constant above this lane's rows, or below them
+    Place<double> outside;     // of launches OfSides: the constant above this lane's rows, or below them
     Place<double> table;       // this lane's first number
     unsigned int own;          // the row of this lane's sample q in its first tile
     unsigned int top;          // the one that is read for it, which may be outside
     unsigned int bottom;       // and behind the last tile, in the strip's lower half
     unsigned int written;      // the first row that it may write
     unsigned int odd;          // whether q is odd
-    unsigned int is_outside;   // 1 if that stands for `top`, 2 for `bottom`
+    unsigned int is_constant;  // 1 if a constant stands for `top`, 2 for `bottom`
     double sums[TILES][2][4];
 
     // The first row of a group in the first tile. The others are four rows below each other.
     static __device__ __forceinline__ int group(int number) { return number / 2 * SPAN + number % 2 * 2; }
 
-    // `ring` is behind the warp, `own_ring` elements behind the one before it; the columns of constants are at
-    // `constant`, and behind them is the table.
-    __device__ __forceinline__ TensorWarp(const Launch<double>& launch, const Block& block, double* ring,
+    // `ring` is behind the warp, `own_ring` elements behind the one before it; the columns of constants, or room for one if
+    // all sides have one boundary, are at `constant`, and behind them is the table.
+    __device__ __forceinline__ TensorWarp(const Launch& launch, const Block& block, double* ring,
                                           unsigned int own_ring, double* constant)
         : launch(launch) {
         const int lane = threadIdx.x % LANES;
@@ -77,7 +77,7 @@ struct TensorWarp {
         behind = kept_place(ring + PAD);
         before = kept_place(ring + PAD - own_ring);
         this->constant = place_at(constant + PAD);
-        double* const band = constant + launch.beside;
+        double* const band = constant + (Launch::OWN_SIDES ? constants(launch) : 1) * PITCH;
         for (int at = threadIdx.x; at < BAND; at += THREADS) {
             // Which place and which row a column of B is for, the first place being the one that is finished, and what
             // that needs of the sample.
@@ -87,29 +87,26 @@ struct TensorWarp {
             const bool has = column >= 0 && row >= 0 && row < SIZE;
             band[at] = has ? Entries::at(has ? row : 0, has ? column : 0) : 0.0;
         }
-        if (threadIdx.x < 2) band[BAND + threadIdx.x] = launch.of_rows.value[threadIdx.x];
+        if (Launch::OWN_SIDES && threadIdx.x < 2) band[BAND + threadIdx.x] = launch.value_of_rows(threadIdx.x);
         table = kept_place(band + lane);
         __syncthreads();
-        // The row that stands for one beyond an end.
-        const auto shown = [&](int end, int row) {
-            const unsigned int boundary = launch.of_rows.boundary[end];
-            const int edge = end == 0 ? 0 : HEIGHT - 1;
-            const int included = boundary == SYMMETRIC ? 2 * end - 1 : 0;
-            return boundary == CONSTANT ? row : boundary == REPLICATE ? edge : 2 * edge + included - row;
-        };
+        const unsigned int beyond[2] = {launch.beyond_rows(0), launch.beyond_rows(1)};
+        const int mirror[2] = {Launch::is_mirror(beyond[0]), Launch::is_mirror(beyond[1])};
         const int first = group(lane / 4) + q - RADIUS_ROWS;
         const bool is_above = first < 0 && block.first_strip;
+        const int above = beyond[0] == SYMMETRIC || mirror[0] ? mirror[0] - 1 - first : 0;
         const int last = first + HEIGHT / 2 + SPAN;
         const bool is_below = last >= HEIGHT && block.last_strip;
-        const bool is_value = launch.of_rows.boundary[is_below ? 1 : 0] == CONSTANT;
+        const int below = beyond[1] == SYMMETRIC || mirror[1] ? 2 * HEIGHT - 1 - mirror[1] - last : HEIGHT - 1;
         own = kept_number(first);
-        top = kept_number(is_above ? shown(0, first) : first);
-        bottom = kept_number(is_below ? shown(1, last) : last);
+        top = kept_number(is_above && beyond[0] != CONSTANT ? above : first);
+        bottom = kept_number(is_below && beyond[1] != CONSTANT ? below : last);
         written = kept_number(group(lane / 4) + q / 2);
         odd = kept_number(q % 2);
         // No lane has the first row and the last.
-        outside = kept_place(band + BAND + (is_below ? 1 : 0));
-        is_outside = kept_number(!is_value ? 0 : is_above ? 1 : is_below ? 2 : 0);
+        const bool is_value = launch.beyond_rows(is_below ? 1 : 0) == CONSTANT;
+        is_constant = kept_number(is_value ? (is_above ? 1 : 0) + (is_below ? 2 : 0) : 0);
+        if constexpr (Launch::OWN_SIDES) outside = kept_place(band + BAND + (is_below ? 1 : 0));
 #pragma unroll
         for (int m = 0; m < TILES; ++m) {
 #pragma unroll
@@ -133,14 +130,14 @@ struct TensorWarp {
     template <bool EDGES, class Beside>
     __device__ __forceinline__ void column(Place<double> from, Place<double> to, int column, const Beside& beside) {
         // A column of a constant hides what is above and below.
-        const unsigned int own = is_outside;
-        if (is_constant(launch, column)) is_outside = 0;
-        inner_column<true>(turn_of(column), from, to, beside);
-        is_outside = own;
+        const unsigned int own = is_constant;
+        if (Launch::OWN_SIDES && images::is_constant(launch, column)) is_constant = 0;
+        inner_column(turn_of(column), from, to, beside);
+        is_constant = own;
     }
 
     // The same for one that finishes this place.
-    template <bool, class Beside>
+    template <class Beside>
     __device__ __forceinline__ void inner_column(int done, Place<double> from, Place<double> to, const Beside& beside) {
         if (done < TILE_PLACES) {
             if (done % 2 == 0) {
@@ -169,11 +166,12 @@ private:
             read_at<1>(part, &b[t][0]);
             read_at<1>(part + LANES, &b[t][1]);
         }
+        const Place<double> shown = Launch::OWN_SIDES ? outside : constant;
         const bool mine = odd == (unsigned int)(done % TILE_PLACES / 2);
         const Place<double> own_to = to + (int)written;
         const Place<double> own_from = from + (int)own;
-        const Place<double> top_from = is_outside & 1 ? outside : from + (int)top;
-        const Place<double> bottom_from = is_outside & 2 ? outside : from + (int)bottom;
+        const Place<double> top_from = is_constant & 1 ? shown : from + (int)top;
+        const Place<double> bottom_from = is_constant & 2 ? shown : from + (int)bottom;
         // The samples q of a tile's groups, in the strip's upper half and in its lower one. Those of the next tile are
         // the samples q + 4.
         double a[3][2];
