@@ -506,9 +506,9 @@ private:
             int rows[2 * RADIUS_ROWS + 1];
 #pragma unroll
             for (int d = 0; d <= RADIUS_ROWS; ++d) {
-                rows[RADIUS_ROWS - d] = i < d && above_all ? from_edge(0, d - 1 - i) : i - d;
-                const int behind_last = i + d - POINTS;
-                rows[RADIUS_ROWS + d] = behind_last >= 0 && below_all ? POINTS - 1 - from_edge(1, behind_last) : i + d;
+                const int above = from_edge(0, d - 1 - i), below = from_edge(1, i + d - POINTS);
+                rows[RADIUS_ROWS - d] = i < d && above_all ? above : i - d;
+                rows[RADIUS_ROWS + d] = i + d >= POINTS && below_all ? POINTS - 1 - below : i + d;
             }
             T sum = Filter::chain(0, [&](int r) { return sample_of(before_first, rows[RADIUS_ROWS + r]); }, T(0), 0);
             if (two) sum = Filter::chain(0, [&](int r) { return sample_of(first, rows[RADIUS_ROWS + r]); }, sum, 1);
