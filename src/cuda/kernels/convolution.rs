@@ -11,7 +11,7 @@ use super::super::cut::{Cut, Size};
 use super::super::module::{Function, Modules, Shape, Turns, counter, launch};
 use super::super::pace::SharedPace;
 use super::{Area, EndsArgument, Kernel, LoadOnce, Loaded, Plan, at, images, tensor, tiles, volumes};
-use crate::stencil::{Boundary, Convolution, Ends, Error, Filter, Sides};
+use crate::stencil::{Convolution, Ends, Error, Filter, Sides};
 
 /// The filters of `cuda/convolution.cu` that have modules of their own, by rows and columns: one for single and one
 /// for double. Any other goes through the general ones.
@@ -126,14 +126,6 @@ impl<T: Element> ConvolutionKernel<T> {
     fn counting(&self) -> Sides<T> {
         let radius = self.filter.radius();
         [0, 1, 2].map(|d| if radius[d] > 0 { self.sides[d] } else { Ends::default() }).into()
-    }
-
-    /// The boundary of all sides that count, where it is one.
-    fn uniform(&self) -> Option<Boundary<T>> {
-        let radius = self.filter.radius();
-        let first = (0..3).find(|&d| radius[d] > 0).unwrap_or_default();
-        let sides = [0, 1, 2].map(|d| self.sides[if radius[d] > 0 { d } else { first }]);
-        Sides::from(sides).uniform().filter(|boundary| *boundary != Boundary::Mirror)
     }
 
     /// How single sweeps are launched.

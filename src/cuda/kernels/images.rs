@@ -1,6 +1,9 @@
 //! Many sweeps of a filter over images that lie on the device, some of them in each launch:
 //! `cuda/sweeps_images.cu`. So are sweeps over a volume by a filter of one column: [`View`].
 //!
+//! Where all sides of the images have one boundary, and it is no mirror, a module that knows no other does it; else one in
+//! which each side has its own.
+//!
 //! The kernel gives the bits of single sweeps. Chips of [`CAPABILITY`](super::CAPABILITY) load it, for arrays
 //! for which it is faster by the [numbers](Kind) that were measured; what it does not do goes by single sweeps.
 //!
@@ -21,7 +24,7 @@ use super::{
     Area, CIRCULAR, CONSTANT, EndsArgument, LoadOnce, Loaded, MEASURED_ON, MIRROR, Plan, REPLICATE, SYMMETRIC,
     measured_multiprocessors,
 };
-use crate::stencil::{Error, Filter, Sides};
+use crate::stencil::{Error, Filter};
 
 /// Threads of a warp, and the most warps of a block that sweep.
 const LANES: usize = 32;
@@ -53,7 +56,8 @@ const LAUNCH: f64 = 3.0;
 /// A module, and what is known of it before it is loaded.
 #[derive(Debug)]
 struct Kind {
-    name: &'static str,
+    /// Of the module for one boundary, and of the one for sides that have their own.
+    names: [&'static str; 2],
     single: bool,
     /// Rows and columns of the filter.
     filter: [usize; 2],
@@ -74,13 +78,21 @@ struct Kind {
     /// microsecond single sweeps do: measured on an H200 with 8192 x 8192 (BENCHMARKS.md).
     slot: f64,
     rate: f64,
-    /// Numbers that a block has in shared memory beside its columns.
+    /// Numbers that a block has in shared memory beside its columns, and a column of a constant with them. Where each side
+    /// has its own boundary, it has two more numbers.
     table: usize,
+}
+
+/// The names of the modules for a class and a filter.
+macro_rules! names {
+    ($of:literal) => {
+        [concat!("sweeps_images_", $of), concat!("sweeps_images_sides_", $of)]
+    };
 }
 
 /// 7 x 7 in double on tensor cores: in the module of the other kernel for it, which does what these leave.
 const ON_TENSOR_CORES: Kind = Kind {
-    name: "sweeps_images_double_07",
+    names: names!("double_07"),
     single: false,
     filter: [7, 7],
     points: 6,
@@ -91,7 +103,7 @@ const ON_TENSOR_CORES: Kind = Kind {
     share: 128,
     slot: 0.565,
     rate: 191.0,
-    table: 514,
+    table: 512,
 };
 
 /// What is awkward for tensor cores is so for all sweeps of a run; this numbers the runs. No run has the number 0.
@@ -100,34 +112,34 @@ static RUNS: AtomicU32 = AtomicU32::new(0);
 /// Measured on an H200, with driver 580: the square filters, then the others. Single sweeps of the latter in double go
 /// through tensor cores.
 const KINDS: [Kind; 24] = [
-    single("sweeps_images_float_03", [3, 3], [24, 2], [0.575, 430.0]),
-    single("sweeps_images_float_05", [5, 5], [24, 1], [0.721, 355.0]),
-    single("sweeps_images_float_07", [7, 7], [24, 1], [1.308, 260.0]),
-    single("sweeps_images_float_03x05", [3, 5], [24, 1], [0.513, 131.0]),
-    single("sweeps_images_float_05x03", [5, 3], [28, 2], [0.991, 119.0]),
-    single("sweeps_images_float_03x07", [3, 7], [24, 1], [0.629, 114.0]),
-    single("sweeps_images_float_07x03", [7, 3], [28, 2], [1.331, 96.0]),
-    single("sweeps_images_float_05x07", [5, 7], [24, 1], [0.962, 82.0]),
-    single("sweeps_images_float_07x05", [7, 5], [24, 1], [0.968, 77.0]),
-    line("sweeps_images_float_01x03", [1, 3], [20, 2, 3], [0.571, 191.0]),
-    line("sweeps_images_float_01x05", [1, 5], [20, 1, 3], [0.561, 181.0]),
-    line("sweeps_images_float_01x07", [1, 7], [28, 1, 2], [0.538, 169.0]),
-    line("sweeps_images_float_03x01", [3, 1], [28, 8, 4], [1.853, 177.0]),
-    line("sweeps_images_float_05x01", [5, 1], [28, 4, 4], [1.644, 149.0]),
-    line("sweeps_images_float_07x01", [7, 1], [28, 4, 4], [2.138, 126.0]),
-    double("sweeps_images_double_03", [3, 3], [19, 2], 192, [0.834, 252.0]),
-    double("sweeps_images_double_05", [5, 5], [17, 1], 192, [1.005, 236.0]),
-    double("sweeps_images_double_07", [7, 7], [11, 1], 192, [1.208, 191.0]),
-    double("sweeps_images_double_03x05", [3, 5], [17, 1], 160, [0.788, 217.0]),
-    double("sweeps_images_double_05x03", [5, 3], [17, 2], 160, [1.270, 217.0]),
-    double("sweeps_images_double_03x07", [3, 7], [13, 1], 192, [0.730, 217.0]),
-    double("sweeps_images_double_07x03", [7, 3], [17, 2], 192, [1.629, 217.0]),
-    double("sweeps_images_double_05x07", [5, 7], [11, 1], 192, [0.924, 217.0]),
-    double("sweeps_images_double_07x05", [7, 5], [15, 1], 192, [1.218, 217.0]),
+    single(names!("float_03"), [3, 3], [24, 2], [0.575, 430.0]),
+    single(names!("float_05"), [5, 5], [24, 1], [0.721, 355.0]),
+    single(names!("float_07"), [7, 7], [24, 1], [1.308, 260.0]),
+    single(names!("float_03x05"), [3, 5], [24, 1], [0.513, 131.0]),
+    single(names!("float_05x03"), [5, 3], [28, 2], [0.991, 119.0]),
+    single(names!("float_03x07"), [3, 7], [24, 1], [0.629, 114.0]),
+    single(names!("float_07x03"), [7, 3], [28, 2], [1.331, 96.0]),
+    single(names!("float_05x07"), [5, 7], [24, 1], [0.962, 82.0]),
+    single(names!("float_07x05"), [7, 5], [24, 1], [0.968, 77.0]),
+    line(names!("float_01x03"), [1, 3], [20, 2, 3], [0.571, 191.0]),
+    line(names!("float_01x05"), [1, 5], [20, 1, 3], [0.561, 181.0]),
+    line(names!("float_01x07"), [1, 7], [28, 1, 2], [0.538, 169.0]),
+    line(names!("float_03x01"), [3, 1], [28, 8, 4], [1.853, 177.0]),
+    line(names!("float_05x01"), [5, 1], [28, 4, 4], [1.644, 149.0]),
+    line(names!("float_07x01"), [7, 1], [28, 4, 4], [2.138, 126.0]),
+    double(names!("double_03"), [3, 3], [19, 2], 192, [0.834, 252.0]),
+    double(names!("double_05"), [5, 5], [17, 1], 192, [1.005, 236.0]),
+    double(names!("double_07"), [7, 7], [11, 1], 192, [1.208, 191.0]),
+    double(names!("double_03x05"), [3, 5], [17, 1], 160, [0.788, 217.0]),
+    double(names!("double_05x03"), [5, 3], [17, 2], 160, [1.270, 217.0]),
+    double(names!("double_03x07"), [3, 7], [13, 1], 192, [0.730, 217.0]),
+    double(names!("double_07x03"), [7, 3], [17, 2], 192, [1.629, 217.0]),
+    double(names!("double_05x07"), [5, 7], [11, 1], 192, [0.924, 217.0]),
+    double(names!("double_07x05"), [7, 5], [15, 1], 192, [1.218, 217.0]),
 ];
 
 /// In single both blocks of a multiprocessor are as fast.
-const fn single(name: &'static str, filter: [usize; 2], [points, stages]: [usize; 2], [slot, rate]: [f64; 2]) -> Kind {
+const fn single(names: [&'static str; 2], filter: [usize; 2], [points, stages]: [usize; 2], [slot, rate]: [f64; 2]) -> Kind {
     // Of eight lanes that read 16 bytes each, none reads in the banks of another: behind each so many there is a gap.
     let gaps = match (points / 4).trailing_zeros() {
         0 => 0,
@@ -136,28 +148,28 @@ const fn single(name: &'static str, filter: [usize; 2], [points, stages]: [usize
         _ => LANES,
     };
     let pitch = LANES * points + 4 * gaps + 2 * PAD;
-    Kind { name, single: true, filter, points, pitch, stages, ahead: 1, blocks: 2, share: 128, slot, rate, table: 0 }
+    Kind { names, single: true, filter, points, pitch, stages, ahead: 1, blocks: 2, share: 128, slot, rate, table: 0 }
 }
 
 /// Of one row or one column.
 const fn line(
-    name: &'static str,
+    names: [&'static str; 2],
     filter: [usize; 2],
     [points, stages, blocks]: [usize; 3],
     measured: [f64; 2],
 ) -> Kind {
-    Kind { blocks, ahead: 0, ..single(name, filter, [points, stages], measured) }
+    Kind { blocks, ahead: 0, ..single(names, filter, [points, stages], measured) }
 }
 
 const fn double(
-    name: &'static str,
+    names: [&'static str; 2],
     filter: [usize; 2],
     [points, stages]: [usize; 2],
     share: usize,
     [slot, rate]: [f64; 2],
 ) -> Kind {
     let pitch = LANES * points + 2 * PAD;
-    Kind { name, single: false, filter, points, pitch, stages, ahead: 0, blocks: 2, share, slot, rate, table: 0 }
+    Kind { names, single: false, filter, points, pitch, stages, ahead: 0, blocks: 2, share, slot, rate, table: 0 }
 }
 
 /// An array as the kernel has it: images whose rows are neighbours in memory.
@@ -204,13 +216,50 @@ impl View {
 /// What stands beyond the ends of the rows, and of the columns: each a boundary as the kernels call it.
 pub(super) type Beyond = [[u32; 2]; 2];
 
-/// The same as far as it is seen: where an output needs no row, or no column, but its own, all of it has one form.
-fn seen(view: &View, [rows, columns]: Beyond) -> Beyond {
-    let rows = if view.filter[0] == 1 { [REPLICATE; 2] } else { rows };
-    let columns = if view.filter[1] == 1 { [CIRCULAR; 2] } else { columns };
-    // A mirror has nothing else to show of a single column.
-    let single = view.size[1] == 1;
-    [rows, columns.map(|end| if single && end == MIRROR { REPLICATE } else { end })]
+/// What stands around a view, as a kernel has it.
+#[derive(Debug, Clone, Copy)]
+struct Around {
+    /// Above the rows and below.
+    rows: EndsArgument,
+    /// Before the columns and behind.
+    columns: EndsArgument,
+    /// Whether a module is needed in which each side has its own boundary.
+    own_sides: bool,
+}
+
+impl Around {
+    /// That of which the filter sees something: along a dimension of which an output needs no sample but its own, all of
+    /// it has one form.
+    fn new(view: &View, [rows, mut columns]: [EndsArgument; 2]) -> Around {
+        // A mirror has nothing else to show of a single column.
+        if view.size[1] == 1 {
+            columns.boundary = columns.boundary.map(|end| if end == MIRROR { REPLICATE } else { end });
+        }
+        let seen = [rows, columns].map(|ends| {
+            // What is no constant has no number.
+            let number = |end: usize| if ends.boundary[end] == CONSTANT { ends.value[end] } else { 0.0 };
+            EndsArgument { value: [number(0), number(1)], boundary: ends.boundary }
+        });
+        let ends = |boundary| EndsArgument { value: [0.0; 2], boundary: [boundary; 2] };
+        let [rows, columns] = match view.filter {
+            [1, _] => [seen[1]; 2],
+            [_, 1] => [seen[0]; 2],
+            _ => seen,
+        };
+        let all = [rows, columns].map(|ends| [0, 1].map(|end| (ends.boundary[end], ends.value[end].to_bits())));
+        let first = all[0][0];
+        if all == [[first; 2]; 2] && first.0 != MIRROR {
+            return Around { rows, columns, own_sides: false };
+        }
+        let rows = if view.filter[0] == 1 { ends(REPLICATE) } else { rows };
+        let columns = if view.filter[1] == 1 { ends(CIRCULAR) } else { columns };
+        Around { rows, columns, own_sides: true }
+    }
+
+    /// The numbers of all four sides.
+    fn numbers(&self) -> impl Iterator<Item = f64> {
+        [self.rows, self.columns].into_iter().flat_map(|ends| ends.value)
+    }
 }
 
 /// How one launch is laid out: see `struct Launch` of `cuda/sweeps_images.cuh`.
@@ -225,9 +274,6 @@ struct Layout {
     depth: usize,
     /// In the ring behind the last warp.
     last_depth: usize,
-    /// Elements from the column of the constant before the first column to the one for behind the last, and of both.
-    upper: usize,
-    beside: usize,
     shared_bytes: usize,
 }
 
@@ -268,17 +314,15 @@ impl Kind {
     fn layout_of_warps(
         &self,
         size: Size,
-        [beyond_rows, beyond_columns]: Beyond,
+        around: &Around,
         warps: usize,
         multiprocessors: usize,
     ) -> Option<(f64, Layout)> {
         let [rows, columns, pages] = size;
-        let (strips, lanes) = self.strips(rows, beyond_rows, warps)?;
-        let depth = self.depth(beyond_columns);
-        let last_depth = self.last_depth(depth);
-        let beside = self.constants(beyond_columns) * self.pitch;
-        let upper = if beyond_columns == [CONSTANT; 2] { self.pitch } else { 0 };
-        let shared_bytes = self.shared_bytes(beyond_columns, warps, depth);
+        let (strips, lanes) = self.strips(rows, around, warps)?;
+        let depth = self.depth(around);
+        let last_depth = self.last_depth(around);
+        let shared_bytes = self.shared_bytes(around, warps);
         let blocks = self.blocks.min(MOST_SHARED / (shared_bytes + SHARED_BESIDE));
         if blocks == 0 {
             return None;
@@ -291,7 +335,7 @@ impl Kind {
             // Where two blocks meet on a multiprocessor, segments are in pairs.
             let pairs = blocks == 2 && segments > 1 && strips * segments * pages > multiprocessors;
             let (segments, share) = if pairs { (segments & !1, self.share) } else { (segments, 0) };
-            Layout { strips, segments, share, lanes, warps, depth, last_depth, upper, beside, shared_bytes }
+            Layout { strips, segments, share, lanes, warps, depth, last_depth, shared_bytes }
         };
         let time = |layout: &Layout| self.time(layout, size, capacity, blocks) / (warps * self.stages) as f64;
         let layouts = segments.map(layout).map(|layout| (time(&layout), layout));
@@ -299,15 +343,16 @@ impl Kind {
     }
 
     /// The strips of an image, and the lanes of a warp that work on each.
-    fn strips(&self, rows: usize, beyond: [u32; 2], warps: usize) -> Option<(usize, usize)> {
+    fn strips(&self, rows: usize, around: &Around, warps: usize) -> Option<(usize, usize)> {
         let lanes = LANES.min(rows / self.points);
+        let EndsArgument { value, boundary } = around.rows;
         // A lane knows one end.
-        if lanes == 1 && beyond[0] != beyond[1] {
+        if lanes == 1 && (boundary[0] != boundary[1] || value[0].to_bits() != value[1].to_bits()) {
             return None;
         }
         let (height, [reach, _]) = (lanes * self.points, self.reach(warps));
         let step = height.checked_sub(2 * reach).filter(|&step| step > 0);
-        let strips = if beyond[0] == CIRCULAR {
+        let strips = if boundary[0] == CIRCULAR {
             // A strip goes round once at most.
             (reach <= rows).then_some(rows.div_ceil(step?))?
         } else if height == rows && lanes > 0 {
@@ -320,33 +365,35 @@ impl Kind {
 
     /// The columns in the rings between warps: what a boundary stands for has to be there. While those before the first
     /// are taken one more comes; behind the last none does.
-    fn depth(&self, [low, high]: [u32; 2]) -> usize {
+    fn depth(&self, around: &Around) -> usize {
         let [_, radius] = self.radius();
-        let shown = |end: u32| match end {
+        let [low, high] = around.columns.boundary.map(|end| match end {
             SYMMETRIC => radius,
             MIRROR => radius + 1,
             _ => 1,
-        };
-        2 * self.ahead + (shown(low) + 1).max(shown(high)).max(2)
+        });
+        2 * self.ahead + (low + 1).max(high).max(2)
     }
 
     /// The columns in the ring behind the last warp, whose columns stand for nothing outside. Where warps do not read ahead
     /// there is memory enough.
-    fn last_depth(&self, depth: usize) -> usize {
-        if self.ahead > 0 { 2 * self.ahead + 2 } else { depth }
+    fn last_depth(&self, around: &Around) -> usize {
+        if around.own_sides && self.ahead > 0 { 2 * self.ahead + 2 } else { self.depth(around) }
     }
 
-    /// Columns of constants.
-    fn constants(&self, beyond: [u32; 2]) -> usize {
-        beyond.iter().filter(|&&end| end == CONSTANT).count()
-    }
-
-    fn shared_bytes(&self, beyond: [u32; 2], warps: usize, depth: usize) -> usize {
+    fn shared_bytes(&self, around: &Around, warps: usize) -> usize {
         // The rings and the constants; and a column that each warp keeps between its stages.
-        let columns = warps * depth + LEAD - 1 + self.last_depth(depth) + self.constants(beyond);
-        let keeps = self.stages > 1 && self.radius()[1] > 0 && matches!(beyond[1], REPLICATE | SYMMETRIC | MIRROR);
+        let [low, high] = around.columns.boundary.map(|end| end == CONSTANT);
+        let (constants, table) = if around.own_sides {
+            (usize::from(low) + usize::from(high), if self.table > 0 { self.table + 2 } else { 0 })
+        } else {
+            (usize::from(low || self.table > 0), self.table)
+        };
+        let columns = warps * self.depth(around) + LEAD - 1 + self.last_depth(around) + constants;
+        let shows = matches!(around.columns.boundary[1], REPLICATE | SYMMETRIC | MIRROR);
+        let keeps = self.stages > 1 && self.radius()[1] > 0 && shows;
         let kept = if keeps { WARPS * (self.pitch - 2 * PAD) + 2 * PAD } else { 0 };
-        (columns * self.pitch + kept + self.table) * self.element()
+        (columns * self.pitch + kept + table) * self.element()
     }
 
     /// Bytes of an element.
@@ -372,7 +419,8 @@ fn blocks_are_counted(layout: &Layout, pages: usize) -> bool {
     layout.strips.saturating_mul(layout.segments).saturating_mul(pages) <= i32::MAX as usize
 }
 
-/// The argument of the kernel: `struct Launch` of `cuda/sweeps_images.cuh`, field for field.
+/// The argument of the kernel: `struct OfSides` of `cuda/sweeps_images.cuh`, field for field. Where all sides have one
+/// boundary the kernel takes what [`Argument::ONE_BOUNDARY`] bytes have of it: `struct Launch`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 struct Argument {
@@ -381,8 +429,8 @@ struct Argument {
     rows: i64,
     column_step: i64,
     image_step: i64,
-    of_rows: EndsArgument,
-    of_columns: EndsArgument,
+    /// Of the one boundary, or of that above.
+    value: f64,
     columns: i32,
     strips: i32,
     segments: i32,
@@ -390,13 +438,20 @@ struct Argument {
     lanes: i32,
     warps: i32,
     depth: i32,
-    last_depth: i32,
-    upper: i32,
-    beside: i32,
+    /// The one, or a byte for each of those above, below, before and behind.
+    boundary: u32,
     turn: u32,
     near_zero: u32,
     skipped: i32,
-    unused: i32,
+    leaving_depth: i32,
+    below: f64,
+    before: f64,
+    behind: f64,
+}
+
+impl Argument {
+    #[cfg(test)]
+    const ONE_BOUNDARY: usize = std::mem::offset_of!(Argument, below);
 }
 
 /// How some sweeps are done in one launch: by the ordinary kernel, or on tensor cores with that kernel behind them.
@@ -412,21 +467,21 @@ struct Way {
 }
 
 /// The ways to do up to so many sweeps in one launch that are faster than single sweeps by the kernels for these.
-fn ways(kind: &Kind, tensor: bool, view: &View, beyond: Beyond, sweeps: usize, multiprocessors: usize) -> Vec<Way> {
-    let (size, beyond) = (view.size, seen(view, beyond));
+fn ways(kind: &Kind, tensor: bool, view: &View, around: &Around, sweeps: usize, multiprocessors: usize) -> Vec<Way> {
+    let size = view.size;
     let fits = |of_launch: usize| (kind.least_sweeps()..=sweeps).contains(&of_launch);
     let ordinary = (1..=WARPS).flat_map(|warps| (0..kind.most_skipped() + 1).map(move |skipped| (warps, skipped)));
     let ordinary = ordinary.filter_map(|(warps, skipped)| {
         let all = warps * kind.stages;
-        let (time, layout) = kind.layout_of_warps(size, beyond, warps, multiprocessors)?;
+        let (time, layout) = kind.layout_of_warps(size, around, warps, multiprocessors)?;
         let time = time * all as f64 / (all - skipped) as f64;
         fits(all - skipped).then_some(Way { sweeps: all - skipped, time, layout, skipped, on_tensor_cores: None })
     });
     // What tensor cores copy begins and ends at multiples of 16 bytes: columns do, and strips with such a reach.
     let pairs = tensor && kind.filter == ON_TENSOR_CORES.filter && !kind.single && size[0].is_multiple_of(2);
     let on_tensor_cores = [2, WARPS].into_iter().filter(|&warps| pairs && fits(warps)).filter_map(|warps| {
-        let (time, tensor) = ON_TENSOR_CORES.layout_of_warps(size, beyond, warps, multiprocessors)?;
-        let (_, layout) = kind.layout_of_warps(size, beyond, warps, multiprocessors)?;
+        let (time, tensor) = ON_TENSOR_CORES.layout_of_warps(size, around, warps, multiprocessors)?;
+        let (_, layout) = kind.layout_of_warps(size, around, warps, multiprocessors)?;
         // The ordinary kernel comes behind, and sees that it has nothing to do.
         let time = time + LAUNCH / warps as f64;
         (tensor.lanes == LANES).then_some(Way {
@@ -466,19 +521,8 @@ pub(super) fn time_of_a_sweep<T: Element>(
 ) -> Option<f64> {
     let view = View::of(size, filter)?;
     let kind = Kind::of::<T>(view.filter)?;
-    fastest(&ways(kind, true, &view, beyond, sweeps, multiprocessors), sweeps).map(|way| way.time)
-}
-
-/// What stands beyond the rows and the columns of a view, as the kernel has it.
-fn beyond<T: Element>(view: &View, sides: &Sides<T>) -> [EndsArgument; 2] {
-    let ends = [sides[0], sides[view.across]].map(EndsArgument::new);
-    let [rows, columns] = seen(view, ends.map(|ends| ends.boundary));
-    let argument = |ends: EndsArgument, boundary: [u32; 2]| {
-        // What is not seen has no number.
-        let value = |end: usize| if boundary[end] == CONSTANT { ends.value[end] } else { 0.0 };
-        EndsArgument { value: [value(0), value(1)], boundary }
-    };
-    [argument(ends[0], rows), argument(ends[1], columns)]
+    let around = Around::new(&view, beyond.map(|boundary| EndsArgument { value: [0.0; 2], boundary }));
+    fastest(&ways(kind, true, &view, &around, sweeps, multiprocessors), sweeps).map(|way| way.time)
 }
 
 /// How several sweeps of a convolution over a whole array are launched; `None` where single sweeps had better be.
@@ -502,21 +546,17 @@ pub(super) fn plan<'a, T: Element>(
         return Ok(single);
     };
     let near_zero = near_zero(filter.values());
-    let ends = beyond(&view, &area.sides);
+    let around = Around::new(&view, [area.sides[0], area.sides[view.across]].map(EndsArgument::new));
     // With entries that are infinite or NaN all results are, and would be computed twice.
-    let mut outside = ends.iter().flat_map(|ends| ends.value);
     let plain = filter.values().iter().all(|entry| entry.to_f64().is_finite())
-        && outside.all(|value| is_plain(value, near_zero));
-    let [of_rows, _] = ends;
-    let one_number = of_rows.value[0].to_bits() == of_rows.value[1].to_bits();
-    let mut ways = ways(kind, plain, &view, ends.map(|ends| ends.boundary), area.sweeps, multiprocessors);
-    // As in `Kind::strips`.
-    ways.retain(|way| way.layout.lanes > 1 || one_number);
+        && around.numbers().all(|number| is_plain(number, near_zero));
+    let ways = ways(kind, plain, &view, &around, area.sweeps, multiprocessors);
     if ways.is_empty() {
         return Ok(single);
     }
     let entries = (c"F", bytemuck::cast_slice(filter.values()));
-    let Loaded { function, module } = loaded.get(modules, area.queued, kind.name, entries, c"sweeps_images")?;
+    let name = kind.names[usize::from(around.own_sides)];
+    let Loaded { function, module } = loaded.get(modules, area.queued, name, entries, c"sweeps_images")?;
     let functions = [function.clone(), module.function(c"sweeps_images_aligned")?];
     let on_tensor_cores = || -> Result<OnTensorCores, Error> {
         let function = module.function(c"sweeps_images_tensor_aligned")?;
@@ -527,7 +567,7 @@ pub(super) fn plan<'a, T: Element>(
     for function in functions.iter().chain(on_tensor_cores.as_ref().map(|tensor| &tensor.function)) {
         function.allow_shared(MOST_SHARED - SHARED_BESIDE)?;
     }
-    let launches = Launches { functions, kind, ways, view, ends, on_tensor_cores };
+    let launches = Launches { functions, kind, ways, view, around, on_tensor_cores };
     Ok(Box::new(SeveralPlan { single, pace: module.pace(area.shared), launches }))
 }
 
@@ -545,8 +585,7 @@ struct Launches {
     kind: &'static Kind,
     ways: Vec<Way>,
     view: View,
-    /// What stands beyond the rows and the columns.
-    ends: [EndsArgument; 2],
+    around: Around,
     on_tensor_cores: Option<OnTensorCores>,
 }
 
@@ -561,8 +600,10 @@ impl Launches {
         [turn, near_zero]: [u32; 2],
         [input, output]: [sys::CUdeviceptr; 2],
     ) -> Result<(), Error> {
-        let Layout { strips, segments, share, lanes, warps, depth, last_depth, upper, beside, shared_bytes } = layout;
-        let [of_rows, of_columns] = self.ends;
+        let Layout { strips, segments, share, lanes, warps, depth, last_depth, shared_bytes } = layout;
+        let Around { rows: of_rows, columns: of_columns, own_sides } = self.around;
+        let [[above, below], [before, behind]] = [of_rows.boundary, of_columns.boundary];
+        let bytes = [above, below, before, behind].map(|boundary| boundary as u8);
         let View { size: [rows, columns, images], column_step, image_step, .. } = self.view;
         let argument = Argument {
             input,
@@ -570,8 +611,7 @@ impl Launches {
             rows: rows as i64,
             column_step: column_step as i64,
             image_step: image_step as i64,
-            of_rows,
-            of_columns,
+            value: of_rows.value[0],
             columns: columns as i32,
             strips: strips as i32,
             segments: segments as i32,
@@ -579,13 +619,14 @@ impl Launches {
             lanes: lanes as i32,
             warps: warps as i32,
             depth: depth as i32,
-            last_depth: last_depth as i32,
-            upper: upper as i32,
-            beside: beside as i32,
+            boundary: if own_sides { u32::from_le_bytes(bytes) } else { of_rows.boundary[0] },
             turn,
             near_zero,
             skipped: skipped as i32,
-            unused: 0,
+            leaving_depth: last_depth as i32,
+            below: of_rows.value[1],
+            before: of_columns.value[0],
+            behind: of_columns.value[1],
         };
         let shape = Shape::prepared(strips * segments * images, WARPS * LANES, shared_bytes)?;
         // SAFETY: the kernel reads the array's samples, and writes its outputs, at addresses where the caller has as
@@ -630,32 +671,37 @@ mod tests {
     use super::super::super::archive;
     use super::super::super::module::tests::{argument_bytes, constant_of};
     use super::*;
-    use crate::stencil::{Boundary, Ends};
+    use crate::stencil::{Boundary, Ends, Sides};
+
+    /// The bytes of it that the module for one boundary takes, and the one for sides that have their own.
+    const BYTES: [usize; 2] = [Argument::ONE_BOUNDARY, size_of::<Argument>()];
 
     #[test]
     fn the_kernels_take_this_argument() {
-        for kind in &KINDS {
+        for (name, bytes) in KINDS.iter().flat_map(|kind| kind.names.into_iter().zip(BYTES)) {
             for function in ["sweeps_images", "sweeps_images_aligned"] {
-                assert_eq!(argument_bytes(kind.name, function), size_of::<Argument>(), "{}", kind.name);
+                assert_eq!(argument_bytes(name, function), bytes, "{name}");
             }
         }
-        let bytes = argument_bytes(ON_TENSOR_CORES.name, "sweeps_images_tensor_aligned");
-        assert_eq!(bytes, size_of::<Argument>());
+        for (name, bytes) in ON_TENSOR_CORES.names.into_iter().zip(BYTES) {
+            assert_eq!(argument_bytes(name, "sweeps_images_tensor_aligned"), bytes, "{name}");
+        }
     }
 
     /// What is known of a module before it is loaded is what it tells.
     #[test]
     fn the_table_is_right() {
-        for kind in &KINDS {
-            let ptx = archive::ptx(kind.name).unwrap().into_string().unwrap();
-            let constant = |name: &str| constant_of(kind.name, name);
+        for (kind, name) in KINDS.iter().flat_map(|kind| kind.names.map(|name| (kind, name))) {
+            let ptx = archive::ptx(name).unwrap().into_string().unwrap();
+            let constant = |constant: &str| constant_of(name, constant);
             let told = ["lane_points", "column_pitch", "warp_sweeps", "slots_between", "blocks_at_once"].map(constant);
             let known = [kind.points, kind.pitch, kind.stages, 1 + kind.ahead, kind.blocks];
-            assert_eq!(told, known, "{}", kind.name);
-            assert!(ptx.contains(".target sm_90\n"), "{}", kind.name);
+            assert_eq!(told, known, "{name}");
+            assert!(ptx.contains(".target sm_90\n"), "{name}");
         }
-        let told = ["tensor_points", "tensor_table"].map(|name| constant_of(ON_TENSOR_CORES.name, name));
-        assert_eq!(told, [ON_TENSOR_CORES.points, ON_TENSOR_CORES.table]);
+        let told = |name| ["tensor_points", "tensor_table"].map(|constant| constant_of(name, constant));
+        let Kind { points, table, .. } = ON_TENSOR_CORES;
+        assert_eq!(ON_TENSOR_CORES.names.map(told), [[points, table], [points, table + 2]]);
     }
 
     /// Boundaries that rows, or columns, have at both ends: each one alike, and with others.
@@ -675,6 +721,18 @@ mod tests {
     /// All pairs of those, rows first.
     fn beyonds() -> impl Iterator<Item = Beyond> {
         ENDS.into_iter().flat_map(|rows| ENDS.map(|columns| [rows, columns]))
+    }
+
+    /// What stands around a view, where constants are these numbers: above, below, before and behind.
+    fn around_with(view: &View, beyond: Beyond, numbers: [f64; 4]) -> Around {
+        let [above, below, before, behind] = numbers;
+        let ends = |value, boundary| EndsArgument { value, boundary };
+        Around::new(view, [ends([above, below], beyond[0]), ends([before, behind], beyond[1])])
+    }
+
+    /// The same, where they are all zeros.
+    fn around(view: &View, beyond: Beyond) -> Around {
+        around_with(view, beyond, [0.0; 4])
     }
 
     /// Images as they lie in memory.
@@ -729,7 +787,8 @@ mod tests {
     fn tensor_cores_do_what_they_are_faster_at() {
         let kind = |side: usize| Kind::of::<f64>([side, side]).unwrap();
         let goes = |side, size, sweeps| {
-            let ways = ways(kind(side), true, &of_images(size, [side, side]), [[CIRCULAR; 2]; 2], sweeps, 132);
+            let view = of_images(size, [side, side]);
+            let ways = ways(kind(side), true, &view, &around(&view, [[CIRCULAR; 2]; 2]), sweeps, 132);
             let way = fastest(&ways, sweeps)?;
             way.on_tensor_cores.map(|layout| (layout.warps, way.layout.warps))
         };
@@ -738,15 +797,18 @@ mod tests {
         assert_eq!(goes(7, [8191, 8192, 1], 200), None);
         assert_eq!(goes(7, [190, 1 << 20, 1], 200), None);
         assert_eq!(goes(5, [8192, 8192, 1], 200), None);
-        let none = ways(kind(7), false, &of_images([8192, 8192, 1], [7, 7]), [[CIRCULAR; 2]; 2], 200, 132);
+        let view = of_images([8192, 8192, 1], [7, 7]);
+        let none = ways(kind(7), false, &view, &around(&view, [[CIRCULAR; 2]; 2]), 200, 132);
         assert!(!none.is_empty() && none.iter().all(|way| way.on_tensor_cores.is_none()));
         for beyond in beyonds() {
             for rows in [192, 194, 1000, 8192] {
                 let size = [rows, 8192, 3];
-                for way in ways(kind(7), true, &of_images(size, [7, 7]), beyond, 200, 132) {
+                let view = of_images(size, [7, 7]);
+                let around = around(&view, beyond);
+                for way in ways(kind(7), true, &view, &around, 200, 132) {
                     let Some(layout) = way.on_tensor_cores else { continue };
-                    check(&ON_TENSOR_CORES, &layout, size, beyond, 200);
-                    check(kind(7), &way.layout, size, beyond, 200);
+                    check(&ON_TENSOR_CORES, &layout, size, &around, 200);
+                    check(kind(7), &way.layout, size, &around, 200);
                 }
             }
         }
@@ -764,7 +826,9 @@ mod tests {
         let sides = Sides::from([of_rows, of_columns, of_pages]);
         let found = |size, filter| {
             let view = View::of(size, filter).unwrap();
-            beyond(&view, &sides).map(|ends| (ends.boundary, ends.value))
+            let around = Around::new(&view, [sides[0], sides[view.across]].map(EndsArgument::new));
+            assert!(around.own_sides);
+            [around.rows, around.columns].map(|ends| (ends.boundary, ends.value))
         };
         let (rows, columns) = (([CONSTANT, MIRROR], [1.0, 0.0]), ([REPLICATE, CONSTANT], [0.0, 2.0]));
         let (pages, unseen) = (([MIRROR, CONSTANT], [0.0, 3.0]), ([CIRCULAR; 2], [0.0; 2]));
@@ -774,6 +838,35 @@ mod tests {
         assert_eq!(found([50, 60, 7], [1, 5, 1]), [([REPLICATE; 2], [0.0; 2]), columns]);
         assert_eq!(found([50, 60, 7], [1, 1, 5]), [([REPLICATE; 2], [0.0; 2]), pages]);
         assert_eq!(found([50, 60, 1], [3, 1, 5]), [rows, ([REPLICATE, CONSTANT], [0.0, 3.0])]);
+    }
+
+    /// The module for one boundary is for that alone: the same number beyond all sides that are seen, and no mirror.
+    #[test]
+    fn one_boundary_needs_no_sides_of_its_own() {
+        let own = |filter, columns, beyond, numbers| {
+            around_with(&of_images([50, columns, 1], filter), beyond, numbers).own_sides
+        };
+        for boundary in [CONSTANT, REPLICATE, SYMMETRIC, CIRCULAR] {
+            for numbers in [[0.5; 4], [0.0; 4], [f64::NAN; 4]] {
+                assert!(!own([3, 5], 60, [[boundary; 2]; 2], numbers), "{boundary}");
+            }
+            // Numbers count where they are seen.
+            for differs in 0..4 {
+                let mut numbers = [0.0; 4];
+                numbers[differs] = -0.0;
+                let is_constant = boundary == CONSTANT;
+                assert_eq!(own([3, 5], 60, [[boundary; 2]; 2], numbers), is_constant, "{boundary}");
+                assert_eq!(own([3, 1], 60, [[boundary; 2]; 2], numbers), is_constant && differs < 2, "{boundary}");
+                assert_eq!(own([1, 5], 60, [[boundary; 2]; 2], numbers), is_constant && differs > 1, "{boundary}");
+            }
+            assert!(own([3, 5], 60, [[boundary; 2], [MIRROR; 2]], [0.0; 4]), "{boundary}");
+            assert!(!own([3, 1], 60, [[boundary; 2], [MIRROR; 2]], [0.0; 4]), "{boundary}");
+            assert!(!own([1, 5], 60, [[MIRROR, REPLICATE], [boundary; 2]], [0.0; 4]), "{boundary}");
+        }
+        for beyond in [[[MIRROR; 2]; 2], [[REPLICATE, SYMMETRIC]; 2], [[REPLICATE; 2], [CIRCULAR; 2]]] {
+            assert!(own([3, 5], 60, beyond, [0.0; 4]), "{beyond:?}");
+        }
+        assert!(!own([3, 5], 1, [[REPLICATE; 2], [MIRROR; 2]], [0.0; 4]));
     }
 
     #[test]
@@ -791,21 +884,28 @@ mod tests {
     #[test]
     fn rows_and_columns_reach_as_far_as_their_own_entries() {
         let kind = |filter: [usize; 2]| Kind::of::<f64>(filter).unwrap();
-        let of = |filter, boundary| (kind(filter).reach(4), kind(filter).depth([boundary; 2]));
+        let depth = |filter, columns| {
+            let around = around(&of_images([8192, 8192, 1], filter), [[REPLICATE; 2], columns]);
+            kind(filter).depth(&around)
+        };
+        let of = |filter, boundary| (kind(filter).reach(4), depth(filter, [boundary; 2]));
         assert_eq!(of([7, 3], SYMMETRIC), ([24, 8], 2));
         assert_eq!(of([3, 7], SYMMETRIC), ([4, 12], 4));
         assert_eq!(of([3, 7], REPLICATE), ([4, 12], 2));
         // A mirror shows a column more, and one before the first is taken while the next one comes.
         assert_eq!((of([7, 3], MIRROR), of([3, 7], MIRROR)), (([24, 8], 3), ([4, 12], 5)));
         let depths = [[SYMMETRIC, CONSTANT], [CONSTANT, SYMMETRIC], [MIRROR, REPLICATE], [CONSTANT, MIRROR]];
-        assert_eq!(depths.map(|ends| kind([3, 7]).depth(ends)), [4, 3, 5, 4]);
+        assert_eq!(depths.map(|ends| depth([3, 7], ends)), [4, 3, 5, 4]);
         // 8192 rows in strips of 544 less 24 on either side, and of 416 less 4.
-        assert_eq!(kind([7, 3]).strips(8192, [CONSTANT; 2], 4), Some((17, LANES)));
-        assert_eq!(kind([3, 7]).strips(8192, [CONSTANT; 2], 4), Some((21, LANES)));
+        let strips = |filter| {
+            let around = around(&of_images([8192, 8192, 1], filter), [[CONSTANT; 2]; 2]);
+            kind(filter).strips(8192, &around, 4)
+        };
+        assert_eq!([strips([7, 3]), strips([3, 7])], [Some((17, LANES)), Some((21, LANES))]);
         for kind in &KINDS {
             let [rows, columns] = kind.filter;
             let size = if rows == columns { format!("_0{rows}") } else { format!("_0{rows}x0{columns}") };
-            assert!(kind.name.ends_with(&size), "{}", kind.name);
+            assert!(kind.names.iter().all(|name| name.ends_with(&size)), "{:?}", kind.names);
         }
     }
 
@@ -827,7 +927,8 @@ mod tests {
             let kind = Kind::of::<f64>([7, 7]).unwrap();
             // Where rows go round, one strip is two.
             for beyond in beyonds().filter(|beyond| beyond[0] != [CIRCULAR; 2]) {
-                let ways = ways(kind, true, &of_images(size, [7, 7]), beyond, sweeps, 4);
+                let view = of_images(size, [7, 7]);
+                let ways = ways(kind, true, &view, &around(&view, beyond), sweeps, 4);
                 assert!(fastest(&ways, sweeps).unwrap().on_tensor_cores.is_some(), "{size:?}, {beyond:?}");
             }
         }
@@ -851,9 +952,10 @@ mod tests {
                                 }
                                 let size = [rows, columns, pages];
                                 let view = of_images(size, kind.filter);
-                                for way in ways(kind, false, &view, beyond, sweeps, 132) {
+                                let around = around(&view, beyond);
+                                for way in ways(kind, false, &view, &around, sweeps, 132) {
                                     found += 1;
-                                    check(kind, &way.layout, view.size, seen(&view, beyond), sweeps);
+                                    check(kind, &way.layout, view.size, &around, sweeps);
                                 }
                             }
                         }
@@ -864,9 +966,9 @@ mod tests {
         assert!(found > 1000, "{found}");
     }
 
-    fn check(kind: &Kind, layout: &Layout, [rows, columns, _]: Size, beyond: Beyond, sweeps: usize) {
-        let what = format!("{layout:?} for {rows} x {columns}, {beyond:?}");
-        let [of_rows, of_columns] = beyond;
+    fn check(kind: &Kind, layout: &Layout, [rows, columns, _]: Size, around: &Around, sweeps: usize) {
+        let what = format!("{layout:?} for {rows} x {columns}, {around:?}");
+        let [of_rows, of_columns] = [around.rows, around.columns].map(|ends| ends.boundary);
         let (height, [reach, _]) = (layout.lanes * kind.points, kind.reach(layout.warps));
         assert!((1..=LANES).contains(&layout.lanes) && height <= rows, "{what}");
         let skipped = kind.most_skipped();
@@ -874,14 +976,20 @@ mod tests {
         assert!((1..=columns).contains(&layout.segments), "{what}");
         assert!(layout.depth >= 2 && layout.shared_bytes + SHARED_BESIDE <= MOST_SHARED, "{what}");
         assert!(layout.share == 0 || (layout.segments.is_multiple_of(2) && layout.share < 256), "{what}");
-        // A column of each constant; and what a boundary shows is in the rings.
-        let constants = of_columns.iter().filter(|&&end| end == CONSTANT).count();
-        assert_eq!((layout.beside, layout.upper), (constants * kind.pitch, constants / 2 * kind.pitch), "{what}");
+        // What a boundary shows is in the rings, and behind them there is a column for each constant.
+        let mut constants = of_columns.iter().filter(|&&end| end == CONSTANT).count();
+        if !around.own_sides {
+            constants = if kind.table > 0 { 1 } else { constants.min(1) };
+        }
+        let all = layout.warps * layout.depth + LEAD - 1 + layout.last_depth + constants;
+        let table = if around.own_sides && kind.table > 0 { kind.table + 2 } else { kind.table };
+        assert!(layout.shared_bytes >= (all * kind.pitch + table) * kind.element(), "{what}");
         let shows = |end| kind.radius()[1] + usize::from(of_columns[end] == MIRROR);
         let repeats = |end: usize| matches!(of_columns[end], SYMMETRIC | MIRROR);
         assert!(!repeats(0) || layout.depth > shows(0) + 2 * kind.ahead, "{what}");
         assert!(!repeats(1) || layout.depth >= shows(1) + 2 * kind.ahead, "{what}");
         assert!((2 + 2 * kind.ahead..=layout.depth).contains(&layout.last_depth), "{what}");
+        assert!(around.own_sides || layout.last_depth == layout.depth, "{what}");
         assert!(columns > 1 || !of_columns.contains(&MIRROR), "{what}");
         assert!(layout.lanes > 1 || of_rows[0] == of_rows[1], "{what}");
         // Strips reach from edge to edge.
@@ -895,12 +1003,13 @@ mod tests {
     fn large_images_do_as_many_sweeps_a_launch_as_there_are_warps_for() {
         for kind in &KINDS {
             for beyond in beyonds() {
-                let ways = ways(kind, false, &of_images([8192, 8192, 1], kind.filter), beyond, 200, 132);
+                let view = of_images([8192, 8192, 1], kind.filter);
+                let ways = ways(kind, false, &view, &around(&view, beyond), 200, 132);
                 let layout = fastest(&ways, 200).unwrap().layout;
-                assert_eq!(layout.warps, WARPS, "{}, {beyond:?}: {layout:?}", kind.name);
+                assert_eq!(layout.warps, WARPS, "{:?}, {beyond:?}: {layout:?}", kind.names);
                 // Memory is no reason for fewer blocks.
                 let room = MOST_SHARED / (layout.shared_bytes + SHARED_BESIDE);
-                assert!(room >= kind.blocks, "{}, {beyond:?}: {layout:?}", kind.name);
+                assert!(room >= kind.blocks, "{:?}, {beyond:?}: {layout:?}", kind.names);
             }
         }
     }

@@ -324,14 +324,6 @@ struct Task {
     chip: Chip,
 }
 
-impl Task {
-    /// The boundary of all sides, where they have the same and the kernel of `images` has it.
-    fn uniform(&self) -> Option<u32> {
-        let [[first, _], _] = self.beyond;
-        (self.beyond == [[first; 2]; 2] && first != MIRROR).then_some(first)
-    }
-}
-
 /// The last searches, which take some tens of microseconds each, and what they found: scripts do the same again and
 /// again.
 struct Searches(Mutex<VecDeque<(Task, Option<Tilings>)>>);
