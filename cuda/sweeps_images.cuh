@@ -475,9 +475,11 @@ private:
         const unsigned int low = launch.beyond_columns(0), high = launch.beyond_columns(1);
         const auto keep = [&](Place<T> to) { for_all([&](int i) { write_at<ACCESS>(to + i, points + i); }); };
         if (column < 0 || column >= launch.columns) {
-            // What is no constant before the first column is put right later.
+            // What is no constant before the first column is put right later. There may be no column that is kept then.
+            const bool is_value = (column < 0 ? low : high) == CONSTANT;
+            if (Launch::OWN_SIDES && column < 0 && !is_value) return;
             const Place<T> of_constant = constant + (column < 0 ? 0 : upper(launch) * PITCH);
-            const Place<T> instead = (column < 0 ? low : high) == CONSTANT ? of_constant : kept;
+            const Place<T> instead = is_value ? of_constant : kept;
             for_all([&](int i) { read_at<ACCESS>(instead + i, points + i); });
         } else if constexpr (Launch::OWN_SIDES) {
             // The ring behind has room, as nothing is in it yet: for sums, for the first column, and for the second.

@@ -9,7 +9,6 @@ use super::{
     Outcome, SMALL_FILTERS, TENSOR_LINES, TENSOR_SWEEPS, awkward, check_awkward, check_convolution, check_derivatives,
     check_image_sweeps, check_sweeps, check_tensor_filters, filter, is_slow, ordinary, samples, single, singles, tame,
 };
-};
 
 const ONE: Boundary<f64> = Boundary::Constant(2.5);
 const TWO: Boundary<f64> = Boundary::Constant(-1.25);
