@@ -345,14 +345,9 @@ impl Kind {
     /// The strips of an image, and the lanes of a warp that work on each.
     fn strips(&self, rows: usize, around: &Around, warps: usize) -> Option<(usize, usize)> {
         let lanes = LANES.min(rows / self.points);
-        let EndsArgument { value, boundary } = around.rows;
-        // A lane knows one end.
-        if lanes == 1 && (boundary[0] != boundary[1] || value[0].to_bits() != value[1].to_bits()) {
-            return None;
-        }
         let (height, [reach, _]) = (lanes * self.points, self.reach(warps));
         let step = height.checked_sub(2 * reach).filter(|&step| step > 0);
-        let strips = if boundary[0] == CIRCULAR {
+        let strips = if around.rows.boundary[0] == CIRCULAR {
             // A strip goes round once at most.
             (reach <= rows).then_some(rows.div_ceil(step?))?
         } else if height == rows && lanes > 0 {
@@ -991,7 +986,6 @@ mod tests {
         assert!((2 + 2 * kind.ahead..=layout.depth).contains(&layout.last_depth), "{what}");
         assert!(around.own_sides || layout.last_depth == layout.depth, "{what}");
         assert!(columns > 1 || !of_columns.contains(&MIRROR), "{what}");
-        assert!(layout.lanes > 1 || of_rows[0] == of_rows[1], "{what}");
         // Strips reach from edge to edge.
         let step = height as isize - 2 * reach as isize;
         let all = layout.strips as isize * step;

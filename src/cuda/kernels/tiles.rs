@@ -797,9 +797,14 @@ mod tests {
 
     /// Whether the kernel of `images` does so many sweeps over an image, and not this one.
     fn goes_to_images<T: Element>(filter: Size, size: Size, boundary: u32, sweeps: usize, on: usize) -> bool {
+        goes_to_images_with::<T>(filter, size, all(boundary), sweeps, on)
+    }
+
+    /// The same with a boundary for each side.
+    fn goes_to_images_with<T: Element>(filter: Size, size: Size, beyond: Beyond, sweeps: usize, on: usize) -> bool {
         let chip = Chip { multiprocessors: on, measured: true };
-        let task = Task { single: T::NAME == f32::NAME, size, filter, beyond: all(boundary), sweeps, chip };
-        let images = images::time_of_a_sweep::<T>(filter, size, all(boundary), sweeps, on);
+        let task = Task { single: T::NAME == f32::NAME, size, filter, beyond, sweeps, chip };
+        let images = images::time_of_a_sweep::<T>(filter, size, beyond, sweeps, on);
         images.is_some() && Tilings::fastest::<T>(&task).is_none()
     }
 
@@ -861,6 +866,19 @@ mod tests {
             assert!(goes_to_images::<f32>(filter, [rows, columns, 1], boundary, sweeps, 4), "{filter:?}, {boundary}");
         }
     }
+
+    /// So are those of the test of sides: each array goes to that kernel, whatever stands around it.
+    #[test]
+    fn images_of_the_test_of_sides_are_left_to_other_kernels() {
+        for (in_double, filter, size, sweeps) in SIDES_IN_IMAGES {
+            for beyond in beyonds().filter(|_| filter[2] == 1) {
+                let goes = if in_double { goes_to_images_with::<f64> } else { goes_to_images_with::<f32> };
+                assert!(goes(filter, size, beyond, sweeps, 4), "{size:?} by {filter:?}, {beyond:?}, {in_double}");
+            }
+        }
+    }
+
+    const SIDES_IN_IMAGES: [(bool, Size, Size, usize); 36] = include!("../../../tests/engines/sides_in_images.in");
 
     /// The filters that the kernel of `images` is for.
     const OF_IMAGES: [Size; 9] =
