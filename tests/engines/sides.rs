@@ -106,7 +106,7 @@ pub fn sides_of_images(engine: &AnyEngine) -> Outcome {
 
 /// Whether in double, a filter, and the size of an array that the kernel of `sweeps_images` takes for so many sweeps on
 /// the stand-in's few multiprocessors, whatever stands around it.
-const IN_IMAGES: [(bool, [usize; 3], [usize; 3], usize); 36] = include!("sides_in_images.in");
+const IN_IMAGES: [(bool, [usize; 3], [usize; 3], usize); 39] = include!("sides_in_images.in");
 
 /// Sweeps over images, several in a launch: all that stands beside the columns, each with something else above and below.
 /// Few columns, some as many as a filter reaches, and one; in one strip, and in several; and images on tensor cores.

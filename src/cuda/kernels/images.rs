@@ -930,7 +930,7 @@ mod tests {
     }
 
     /// Whether in double, a filter, the size of an array, and how many sweeps.
-    const IN_IMAGES: [(bool, Size, Size, usize); 36] = include!("../../../tests/engines/sides_in_images.in");
+    const IN_IMAGES: [(bool, Size, Size, usize); 39] = include!("../../../tests/engines/sides_in_images.in");
 
     /// Each launch is one that the kernel is made for, whatever the array.
     #[test]

@@ -878,7 +878,7 @@ mod tests {
         }
     }
 
-    const SIDES_IN_IMAGES: [(bool, Size, Size, usize); 36] = include!("../../../tests/engines/sides_in_images.in");
+    const SIDES_IN_IMAGES: [(bool, Size, Size, usize); 39] = include!("../../../tests/engines/sides_in_images.in");
 
     /// The filters that the kernel of `images` is for.
     const OF_IMAGES: [Size; 9] =
