@@ -6,6 +6,12 @@
 #include "sweeps_images.cuh"
 
 namespace {
+#ifdef SIDES
+typedef images::OfSides<REAL> Launch;
+#else
+typedef images::Launch<REAL> Launch;
+#endif
+
 // Rows that a lane holds, sweeps that a warp does, and the blocks that a multiprocessor holds, which bounds the
 // registers. Measured on an H200: as many rows as leave no register's value to be put away in memory (a few of those in
 // the loop take a third of the speed). An odd number of doubles, or one of singles that is four times an odd one, is
@@ -20,7 +26,7 @@ constexpr bool DOUBLE = sizeof(REAL) == 8;
 constexpr Tuned TUNED = COLUMNS == 1   ? Tuned{28, ROWS == 3 ? 8 : 4, 4, false}
                         : ROWS == 1    ? (COLUMNS == 7 ? Tuned{28, 1, 2, false} : Tuned{20, COLUMNS == 3 ? 2 : 1, 3, false})
                         : !DOUBLE      ? Tuned{COLUMNS == 3 && ROWS > 3 ? 28 : 24, COLUMNS == 3 ? 2 : 1, 2, true}
-                        : COLUMNS == 3 ? Tuned{ROWS == 3 ? 19 : 17, 2, 2, false}
+                        : COLUMNS == 3 ? Tuned{ROWS == 3 && !Launch::OWN_SIDES ? 19 : 17, 2, 2, false}
                         : COLUMNS == 5 ? Tuned{ROWS == 7 ? 15 : 17, 1, 2, false}
                                        : Tuned{ROWS == 3 ? 13 : 11, 1, 2, false};
 }  // namespace
@@ -64,11 +70,6 @@ struct Filter {
 }  // namespace
 
 namespace {
-#ifdef SIDES
-typedef images::OfSides<REAL> Launch;
-#else
-typedef images::Launch<REAL> Launch;
-#endif
 typedef images::Warp<Launch, ROWS / 2, COLUMNS / 2, TUNED.points, TUNED.stages, TUNED.ahead, Filter> Stage;
 }  // namespace
 

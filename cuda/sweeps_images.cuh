@@ -207,6 +207,31 @@ __device__ __forceinline__ int around(int column, int columns) {
     return rest < 0 ? rest + columns : rest;
 }
 
+// What stands above a lane that has the first row, or below one that has the last, where each side has its own boundary. No
+// lane has both, unless both ends are alike.
+template <typename T, bool OWN_SIDES>
+struct Edge {
+    template <class Launch>
+    __device__ __forceinline__ void set(const Launch&, int) {}
+};
+
+template <typename T>
+struct Edge<T, true> {
+    bool is_value;   // a constant
+    bool is_flat;    // that, or the row itself everywhere
+    bool is_mirror;  // the rows behind it
+    T value;         // the constant
+
+    template <class Launch>
+    __device__ __forceinline__ void set(const Launch& launch, int end) {
+        const unsigned int boundary = launch.beyond_rows(end);
+        value = launch.value_of_rows(end);
+        is_value = boundary == CONSTANT;
+        is_flat = boundary == CONSTANT || boundary == REPLICATE;
+        is_mirror = Launch::is_mirror(boundary);
+    }
+};
+
 // One warp's part in the pipeline.
 //
 // One that reads AHEAD has a column in its registers a slot before its turn, so that a slot begins with multiply-adds. It
@@ -246,6 +271,7 @@ struct Warp {
     Place<T> kept;         // its place in the column that is kept between two stages
     bool above_all;  // this lane's first row is the image's
     bool below_all;  // its last row
+    Edge<T, Launch::OWN_SIDES> edge;
     int skipped;     // sweeps that this warp does not do
     T sums[STAGES][SUMS][POINTS];
 
@@ -263,6 +289,7 @@ struct Warp {
         kept = place_at(constant + (Launch::OWN_SIDES ? constants(launch) * PITCH : 0) + PAD + place(thread * POINTS));
         above_all = block.first_strip && lane == 0;
         below_all = block.last_strip && lane == launch.lanes - 1;
+        edge.set(launch, lane == 0 ? 0 : 1);
         skipped = RADIUS_COLUMNS > 0 ? 0 : __shfl_sync(0xffffffff, thread < LANES ? launch.skipped : 0, 0);
 #pragma unroll
         for (int s = 0; s < STAGES; ++s) {
@@ -407,23 +434,38 @@ private:
     // What is outside of the image's rows, unless a column of a constant hides it.
     __device__ __forceinline__ void outside(const T (&points)[POINTS], T (&above)[BESIDE], T (&below)[BESIDE],
                                             bool hidden) const {
-        const unsigned int low = launch.beyond_rows(0), high = launch.beyond_rows(1);
-        if (above_all && !hidden) {
+        if constexpr (Launch::OWN_SIDES) {
+            // Most strips have no edge. A double takes two registers, or none.
+            if (!__any_sync(0xffffffff, above_all || below_all)) return;
+            const T first = !edge.is_value ? points[0] : sizeof(T) == 4 ? edge.value : launch.value_of_rows(0);
+            const T last = !edge.is_value ? points[POINTS - 1] : sizeof(T) == 4 ? edge.value : launch.value_of_rows(1);
 #pragma unroll
             for (int i = 0; i < RADIUS_ROWS; ++i) {
-                above[i] = low == CONSTANT          ? launch.value_of_rows(0)
-                           : low == REPLICATE       ? points[0]
-                           : Launch::is_mirror(low) ? points[i + 1]
-                                                    : points[i];
+                const T own = i == 0 || edge.is_flat ? first : points[i];
+                above[i] = !above_all || hidden ? above[i] : edge.is_mirror ? points[i + 1] : own;
             }
-        }
-        if (below_all && !hidden) {
 #pragma unroll
             for (int i = 0; i < RADIUS_ROWS; ++i) {
-                below[i] = high == CONSTANT          ? launch.value_of_rows(1)
-                           : high == REPLICATE       ? points[POINTS - 1]
-                           : Launch::is_mirror(high) ? points[POINTS - 2 - i]
-                                                     : points[POINTS - 1 - i];
+                const T own = i == 0 || edge.is_flat ? last : points[POINTS - 1 - i];
+                below[i] = !below_all || hidden ? below[i] : edge.is_mirror ? points[POINTS - 2 - i] : own;
+            }
+        } else {
+            const unsigned int boundary = launch.beyond_rows(0);
+            if (above_all) {
+#pragma unroll
+                for (int i = 0; i < RADIUS_ROWS; ++i) {
+                    above[i] = boundary == CONSTANT    ? launch.value_of_rows(0)
+                               : boundary == REPLICATE ? points[0]
+                                                       : points[i];
+                }
+            }
+            if (below_all) {
+#pragma unroll
+                for (int i = 0; i < RADIUS_ROWS; ++i) {
+                    below[i] = boundary == CONSTANT    ? launch.value_of_rows(0)
+                               : boundary == REPLICATE ? points[POINTS - 1]
+                                                       : points[POINTS - 1 - i];
+                }
             }
         }
     }

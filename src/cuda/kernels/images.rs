@@ -106,6 +106,9 @@ const ON_TENSOR_CORES: Kind = Kind {
     table: 512,
 };
 
+/// 3 x 3 in double where each side has its own boundary: registers hold fewer rows.
+const DOUBLE_03_OF_SIDES: Kind = double(names!("double_03"), [3, 3], [17, 2], 192, [0.826, 252.0]);
+
 /// What is awkward for tensor cores is so for all sweeps of a run; this numbers the runs. No run has the number 0.
 static RUNS: AtomicU32 = AtomicU32::new(0);
 
@@ -278,8 +281,15 @@ struct Layout {
 }
 
 impl Kind {
-    fn of<T: Element>(filter: [usize; 2]) -> Option<&'static Kind> {
-        KINDS.iter().find(|kind| kind.single == (T::NAME == f32::NAME) && filter == kind.filter)
+    fn of<T: Element>(filter: [usize; 2], own_sides: bool) -> Option<&'static Kind> {
+        let kind = KINDS.iter().find(|kind| kind.single == (T::NAME == f32::NAME) && filter == kind.filter)?;
+        Some(if own_sides { kind.of_sides() } else { kind })
+    }
+
+    /// The same where each side has its own boundary.
+    fn of_sides(&'static self) -> &'static Kind {
+        let [_, name] = self.names;
+        if name == DOUBLE_03_OF_SIDES.names[1] { &DOUBLE_03_OF_SIDES } else { self }
     }
 
     /// How many sweeps of its first warp a launch may leave out: a column needs nothing of others.
@@ -345,9 +355,14 @@ impl Kind {
     /// The strips of an image, and the lanes of a warp that work on each.
     fn strips(&self, rows: usize, around: &Around, warps: usize) -> Option<(usize, usize)> {
         let lanes = LANES.min(rows / self.points);
+        let EndsArgument { value, boundary } = around.rows;
+        // A lane knows one end.
+        if lanes == 1 && (boundary[0] != boundary[1] || value[0].to_bits() != value[1].to_bits()) {
+            return None;
+        }
         let (height, [reach, _]) = (lanes * self.points, self.reach(warps));
         let step = height.checked_sub(2 * reach).filter(|&step| step > 0);
-        let strips = if around.rows.boundary[0] == CIRCULAR {
+        let strips = if boundary[0] == CIRCULAR {
             // A strip goes round once at most.
             (reach <= rows).then_some(rows.div_ceil(step?))?
         } else if height == rows && lanes > 0 {
@@ -515,8 +530,8 @@ pub(super) fn time_of_a_sweep<T: Element>(
     multiprocessors: usize,
 ) -> Option<f64> {
     let view = View::of(size, filter)?;
-    let kind = Kind::of::<T>(view.filter)?;
     let around = Around::new(&view, beyond.map(|boundary| EndsArgument { value: [0.0; 2], boundary }));
+    let kind = Kind::of::<T>(view.filter, around.own_sides)?;
     fastest(&ways(kind, true, &view, &around, sweeps, multiprocessors), sweeps).map(|way| way.time)
 }
 
@@ -537,11 +552,12 @@ pub(super) fn plan<'a, T: Element>(
     if !area.is_swept() || rows.max(columns) > MOST_PLACES {
         return Ok(single);
     }
-    let (Some(kind), Some(multiprocessors)) = (Kind::of::<T>(view.filter), measured_multiprocessors(modules)) else {
+    let around = Around::new(&view, [area.sides[0], area.sides[view.across]].map(EndsArgument::new));
+    let kind = Kind::of::<T>(view.filter, around.own_sides);
+    let (Some(kind), Some(multiprocessors)) = (kind, measured_multiprocessors(modules)) else {
         return Ok(single);
     };
     let near_zero = near_zero(filter.values());
-    let around = Around::new(&view, [area.sides[0], area.sides[view.across]].map(EndsArgument::new));
     // With entries that are infinite or NaN all results are, and would be computed twice.
     let plain = filter.values().iter().all(|entry| entry.to_f64().is_finite())
         && around.numbers().all(|number| is_plain(number, near_zero));
@@ -686,7 +702,7 @@ mod tests {
     /// What is known of a module before it is loaded is what it tells.
     #[test]
     fn the_table_is_right() {
-        for (kind, name) in KINDS.iter().flat_map(|kind| kind.names.map(|name| (kind, name))) {
+        for (kind, name) in KINDS.iter().flat_map(|kind| [(kind, kind.names[0]), (kind.of_sides(), kind.names[1])]) {
             let ptx = archive::ptx(name).unwrap().into_string().unwrap();
             let constant = |constant: &str| constant_of(name, constant);
             let told = ["lane_points", "column_pitch", "warp_sweeps", "slots_between", "blocks_at_once"].map(constant);
@@ -780,7 +796,7 @@ mod tests {
     /// whatever sweeps there are left.
     #[test]
     fn tensor_cores_do_what_they_are_faster_at() {
-        let kind = |side: usize| Kind::of::<f64>([side, side]).unwrap();
+        let kind = |side: usize| Kind::of::<f64>([side, side], false).unwrap();
         let goes = |side, size, sweeps| {
             let view = of_images(size, [side, side]);
             let ways = ways(kind(side), true, &view, &around(&view, [[CIRCULAR; 2]; 2]), sweeps, 132);
@@ -878,7 +894,7 @@ mod tests {
     /// What a filter reaches along one dimension has nothing to do with the other.
     #[test]
     fn rows_and_columns_reach_as_far_as_their_own_entries() {
-        let kind = |filter: [usize; 2]| Kind::of::<f64>(filter).unwrap();
+        let kind = |filter: [usize; 2]| Kind::of::<f64>(filter, false).unwrap();
         let depth = |filter, columns| {
             let around = around(&of_images([8192, 8192, 1], filter), [[REPLICATE; 2], columns]);
             kind(filter).depth(&around)
@@ -919,7 +935,7 @@ mod tests {
             }
         }
         for (size, sweeps) in [([192, 900, 1], 4), ([350, 300, 2], 4)] {
-            let kind = Kind::of::<f64>([7, 7]).unwrap();
+            let kind = Kind::of::<f64>([7, 7], false).unwrap();
             // Where rows go round, one strip is two.
             for beyond in beyonds().filter(|beyond| beyond[0] != [CIRCULAR; 2]) {
                 let view = of_images(size, [7, 7]);
@@ -948,6 +964,7 @@ mod tests {
                                 let size = [rows, columns, pages];
                                 let view = of_images(size, kind.filter);
                                 let around = around(&view, beyond);
+                                let kind = if around.own_sides { kind.of_sides() } else { kind };
                                 for way in ways(kind, false, &view, &around, sweeps, 132) {
                                     found += 1;
                                     check(kind, &way.layout, view.size, &around, sweeps);
@@ -986,6 +1003,7 @@ mod tests {
         assert!((2 + 2 * kind.ahead..=layout.depth).contains(&layout.last_depth), "{what}");
         assert!(around.own_sides || layout.last_depth == layout.depth, "{what}");
         assert!(columns > 1 || !of_columns.contains(&MIRROR), "{what}");
+        assert!(layout.lanes > 1 || of_rows[0] == of_rows[1], "{what}");
         // Strips reach from edge to edge.
         let step = height as isize - 2 * reach as isize;
         let all = layout.strips as isize * step;
@@ -998,7 +1016,9 @@ mod tests {
         for kind in &KINDS {
             for beyond in beyonds() {
                 let view = of_images([8192, 8192, 1], kind.filter);
-                let ways = ways(kind, false, &view, &around(&view, beyond), 200, 132);
+                let around = around(&view, beyond);
+                let kind = if around.own_sides { kind.of_sides() } else { kind };
+                let ways = ways(kind, false, &view, &around, 200, 132);
                 let layout = fastest(&ways, 200).unwrap().layout;
                 assert_eq!(layout.warps, WARPS, "{:?}, {beyond:?}: {layout:?}", kind.names);
                 // Memory is no reason for fewer blocks.
