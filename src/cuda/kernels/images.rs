@@ -142,7 +142,12 @@ const KINDS: [Kind; 24] = [
 ];
 
 /// In single both blocks of a multiprocessor are as fast.
-const fn single(names: [&'static str; 2], filter: [usize; 2], [points, stages]: [usize; 2], [slot, rate]: [f64; 2]) -> Kind {
+const fn single(
+    names: [&'static str; 2],
+    filter: [usize; 2],
+    [points, stages]: [usize; 2],
+    [slot, rate]: [f64; 2],
+) -> Kind {
     // Of eight lanes that read 16 bytes each, none reads in the banks of another: behind each so many there is a gap.
     let gaps = match (points / 4).trailing_zeros() {
         0 => 0,
