@@ -85,8 +85,8 @@ struct Launch {
     unsigned int turn;       // of launches on tensor cores, and of those that do what they leave: see sweeps_images_tensor.cuh
     unsigned int near_zero;  // samples whose magnitude less 1 is less than this are too near to zero for tensor cores
     int skipped;             // sweeps of the first warp that are not done; only where RADIUS_COLUMNS is 0
-    int leaving_depth;       // of OfSides: columns in the ring behind the last warp, where nothing stands for what is outside;
-                             // as many as in the others unless warps read ahead
+    int leaving_depth;       // of OfSides: columns in the ring behind the last warp, where nothing stands for what is
+                             // outside; as many as in the others unless warps read ahead
 
     // What stands above the rows and below, and before the columns and behind; and the number, if that is CONSTANT.
     __device__ __forceinline__ unsigned int beyond_rows(int) const { return boundary; }
@@ -99,9 +99,9 @@ struct Launch {
     __device__ __forceinline__ int last_depth() const { return depth; }
 };
 
-// The same where each side has its own: that takes instructions of every column. `value` is that above, and `boundary` has
-// a byte of each side, the lowest first: above, below, before, behind. No MIRROR of a single column; before and behind it
-// is CIRCULAR where RADIUS_COLUMNS is 0.
+// The same where each side has its own: that takes instructions of every column. `value` is that above, and `boundary`
+// has a byte of each side, the lowest first: above, below, before, behind. No MIRROR of a single column; before and
+// behind it is CIRCULAR where RADIUS_COLUMNS is 0.
 //
 // No more than 128 bytes, and no arrays: else the compiler reads what it needs of them anew each time.
 template <typename Real>
@@ -114,7 +114,9 @@ struct OfSides : Launch<Real> {
     double behind;
 
     __device__ __forceinline__ unsigned int beyond_rows(int end) const { return this->boundary >> (8 * end) & 0xff; }
-    __device__ __forceinline__ unsigned int beyond_columns(int end) const { return this->boundary >> (16 + 8 * end) & 0xff; }
+    __device__ __forceinline__ unsigned int beyond_columns(int end) const {
+        return this->boundary >> (16 + 8 * end) & 0xff;
+    }
     __device__ __forceinline__ T value_of_rows(int end) const { return T(end == 0 ? this->value : below); }
     __device__ __forceinline__ T value_of_columns(int end) const { return T(end == 0 ? before : behind); }
     static __device__ __forceinline__ bool is_mirror(unsigned int boundary) { return boundary == MIRROR; }
@@ -207,8 +209,8 @@ __device__ __forceinline__ int around(int column, int columns) {
     return rest < 0 ? rest + columns : rest;
 }
 
-// What stands above a lane that has the first row, or below one that has the last, where each side has its own boundary. No
-// lane has both, unless both ends are alike.
+// What stands above a lane that has the first row, or below one that has the last, where each side has its own boundary.
+// No lane has both, unless both ends are alike.
 template <typename T, bool OWN_SIDES>
 struct Edge {
     template <class Launch>
@@ -537,7 +539,8 @@ private:
         return sample;
     }
 
-    // How far from the edge the row lies that stands for a row so far beyond it, the nearest being 0; -1 if a constant does.
+    // How far from the edge the row lies that stands for a row so far beyond it, the nearest being 0; -1 if a constant
+    // does.
     __device__ __forceinline__ int from_edge(int end, int beyond) const {
         if constexpr (Launch::OWN_SIDES) {
             const unsigned int boundary = launch.beyond_rows(end);
@@ -727,12 +730,16 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
     T* constant = memory + first_ring + (launch.warps * ring - (launch.depth - launch.last_depth()) * PITCH);
     if constexpr (Stages::LOOKS) {
         // What lies beside the columns, and in those that have not come, is multiplied, by zeros.
-        for (int i = thread; i < first_ring + launch.warps * ring - (launch.depth - launch.last_depth()) * PITCH; i += THREADS) memory[i] = T(0);
+        const unsigned int rings =
+            first_ring + launch.warps * ring - (launch.depth - launch.last_depth()) * PITCH;
+        for (int i = thread; i < rings; i += THREADS) memory[i] = T(0);
     }
 #pragma unroll
     for (int end = 0; end < (Launch::OWN_SIDES ? 2 : 1); ++end) {
         if (launch.beyond_columns(end) != CONSTANT) continue;
-        for (int i = thread; i < PITCH; i += THREADS) constant[i + end * PITCH * upper(launch)] = launch.value_of_columns(end);
+        for (int i = thread; i < PITCH; i += THREADS) {
+            constant[i + end * PITCH * upper(launch)] = launch.value_of_columns(end);
+        }
     }
     __shared__ Barrier met;
     if (thread == 0) {

@@ -939,7 +939,7 @@ mod tests {
                 assert!(time.is_some(), "{size:?} by {filter:?}, {beyond:?}");
             }
         }
-        for (size, sweeps) in [([192, 900, 1], 4), ([350, 300, 2], 4)] {
+        for (size, sweeps) in [([192, 600, 1], 4), ([350, 240, 2], 4)] {
             let kind = Kind::of::<f64>([7, 7], false).unwrap();
             // Where rows go round, one strip is two.
             for beyond in beyonds().filter(|beyond| beyond[0] != [CIRCULAR; 2]) {
