@@ -150,11 +150,12 @@ pub fn sides_in_sweeps_of_images(cuda: Cuda) -> Outcome {
             check(in_double, size_of_filter, size, sides(beside, size_of_filter), sweeps, beside)?;
         }
     }
-    // Samples that tensor cores compute right; at last with constants that meet in corners.
+    // Samples that tensor cores compute right; at last with constants that meet in corners, and with mirrors.
     let constants = |low, high| Ends::new(Boundary::Constant(low), Boundary::Constant(high)).expect("none goes round");
     let corners = [constants(2.5, -1.25), constants(0.75, 3.25), pairs()[9]].into();
+    let mirrors = [Boundary::Mirror.into(), Boundary::Mirror.into(), pairs()[9]].into();
     let others = [2, 3, 6, 11].map(|beside| sides(beside, [7, 7, 1]));
-    for (n, sides) in others.into_iter().chain([corners; 2]).enumerate().skip(if slowly { 4 } else { 0 }) {
+    for (n, sides) in others.into_iter().chain([corners, mirrors]).enumerate().skip(if slowly { 4 } else { 0 }) {
         let (size, sweeps) = ON_TENSOR_CORES[n % 2];
         let mut input = ordinary(size.iter().product(), n as u64);
         input.iter_mut().for_each(|x| *x = if x.abs() < 1e-9 { 0.5 } else { *x });
