@@ -34,7 +34,7 @@ use crate::stencil::{
 };
 use crate::watch::Watch;
 use device::Device;
-use kernels::{ConvolutionKernel, Kernel, LinesKernel, Operator, SweepsKernel};
+use kernels::{ConvolutionKernel, Kernel, LevelsKernel, LinesKernel, Operator, SweepsKernel};
 use memory::Budget;
 use schedule::{DeviceArray, Work};
 
@@ -149,6 +149,23 @@ impl Engine for Cuda {
     fn stencil(&self, what: &Stencil, from: Source<f64>, to: Target<f64>, watch: &Watch) -> Result<(), Error> {
         let operator = Operator::stencil(what);
         self.along_lines(&operator, what.lines(), what.boundary(), what.sweeps(), from, to, watch)
+    }
+
+    fn joins_levels(&self, what: &Stencil) -> bool {
+        LevelsKernel::new(what, 0.0).is_some()
+    }
+
+    fn two_levels(
+        &self,
+        what: &Stencil,
+        weight: f64,
+        levels: &mut [Array<f64>; 2],
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        let kernel = LevelsKernel::new(what, weight);
+        let kernel = kernel.ok_or_else(|| Error::Internal("No kernel for these time levels.".into()))?;
+        assert_eq!([levels[0].len(), levels[1].len()], [what.lines().elements(); 2]);
+        self.attempt(watch, |device| schedule::two_levels(device, &kernel.clone(), levels, watch))
     }
 }
 

@@ -202,7 +202,7 @@ impl<'a> Job<'a> {
         };
         let steps = convolutions.into_iter().map(step).collect();
         let samples = T::input(samples, "N in single")?;
-        levels.reply(samples, given, &self.dims, steps, entries, (sweeps, selection, self.outputs), &job)
+        levels.reply(samples, given, &self.dims, (steps, None), entries, (sweeps, selection, self.outputs), &job)
     }
 
     /// An image of another class: each sweep is computed in double and ends in that class, and so does each filter of

@@ -7,7 +7,7 @@ use super::store::Numbers;
 use super::sweeps::{self, Sweeps};
 use super::{options, windows};
 use crate::mex::{Argument, Error, Numeric, Reply};
-use crate::scheme::{Addend, Data, Filter, Scheme};
+use crate::scheme::{Addend, Data, Filter, Scheme, TwoLevels};
 use crate::stencil::{Arithmetic, Array, Compute, Engine, Real};
 
 /// `Previous`, `Weight`, `Source` and `Every`, as far as a call has them.
@@ -121,15 +121,16 @@ impl<'a> Levels<'a> {
         Ok(Given { previous, source })
     }
 
-    /// The reply of a call that sweeps so. `filters` are those of a sweep, `job` about what all of it computes, and
-    /// `entries` the multiply-adds for an output of a sweep.
+    /// The reply of a call that sweeps so. `filters` are those of a sweep, and `joint` is the only one, where an engine may
+    /// do more with it; `job` is about what all of it computes, and `entries` are the multiply-adds for an output of a
+    /// sweep.
     #[expect(clippy::too_many_arguments, reason = "a call, and what it computes")]
     pub(super) fn reply<T: Computed>(
         &self,
         samples: Input<'a, T>,
         given: Given<'a>,
         dims: &[usize],
-        filters: Vec<Filter<'a, T>>,
+        (filters, joint): (Vec<Filter<'a, T>>, Option<Box<dyn TwoLevels<T> + 'a>>),
         entries: usize,
         (sweeps, selection, outputs): (&Sweeps, &Selection, usize),
         job: &dyn Job,
@@ -149,7 +150,7 @@ impl<'a> Levels<'a> {
         let weight = self.weight.map(T::from_f64);
         let steps = filters.len() + usize::from(weight.is_some() || source.is_some());
         let effort = sweeps.effort_of_steps(samples.len(), entries, steps);
-        let scheme = Scheme { filters, weight, states, every };
+        let scheme = Scheme { filters, joint, weight, states, every };
         let of_states = if self.every.is_some() { stacked(dims, states) } else { dims.to_vec() };
         // A second output is the older level, which there is where somebody may ask for it.
         let all = [&of_states[..], dims];

@@ -7,7 +7,7 @@ use super::options::{self, Names};
 use super::sweeps::Sweeps;
 use super::{check_outputs_up_to, inputs, too_few_inputs, windows};
 use crate::mex::{Argument, Call, Error, Function, Reply};
-use crate::scheme::Filter;
+use crate::scheme::{Filter, TwoLevels};
 use crate::stencil::{Ends, Lines, MAX_TAPS, Shape, Stencil, Taps, TapsError, Window};
 
 pub(super) const FUNCTION: Function = Function { name: "StencilConstantMemory_CUDA", call };
@@ -93,11 +93,15 @@ fn several<'a>(
     let step = |stencil: Stencil| -> Filter<'a, f64> {
         Box::new(move |engine, sweeps, from, to, watch| engine.stencil(&stencil.with_sweeps(sweeps), from, to, watch))
     };
+    let joint = match stencils[..] {
+        [one] => Some(Box::new(one) as Box<dyn TwoLevels<f64>>),
+        _ => None,
+    };
     let steps = stencils.into_iter().map(step).collect();
     let AnyInput::Double(samples) = samples else {
         return Err(Error::internal("A stencil of single samples."));
     };
-    levels.reply(samples, given, dims, steps, entries, (sweeps, selection, call.outputs), &job)
+    levels.reply(samples, given, dims, (steps, joint), entries, (sweeps, selection, call.outputs), &job)
 }
 
 /// The filter, or those of a list.

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use stencil_mex::cuda::Cuda;
-use stencil_mex::scheme::{Addend, Data, Filter, Scheme};
+use stencil_mex::scheme::{Addend, Data, Filter, Scheme, TwoLevels};
 use stencil_mex::stencil::{
     Arithmetic, Array, Compute, Convolution, Ends, Lines, Real, Reference, Sides, Source, Stencil, Taps, Target,
 };
@@ -14,8 +14,9 @@ use super::sides::{pairs, sides};
 use super::{Case, Outcome, POISON, filter, is_slow, open_cuda, ordinary, run_properties, singles, tame};
 
 /// What is to hold of any engine that has arrays.
-pub const TABLE: [Case; 3] = [
+pub const TABLE: [Case; 4] = [
     ("schemes_of_stencils", schemes_of_stencils),
+    ("schemes_of_two_levels", schemes_of_two_levels),
     ("schemes_of_convolutions", schemes_of_convolutions),
     ("schemes_that_are_stopped", schemes_that_are_stopped),
 ];
@@ -36,6 +37,9 @@ trait Number: Real {
         from: Source<Self>,
         to: Target<Self>,
     ) -> Result<(), stencil_mex::stencil::Error>;
+
+    /// A step that an engine may sweep at once with an older time level.
+    fn joint(step: &Step<Self>) -> Option<Box<dyn TwoLevels<Self>>>;
 }
 
 impl Number for f64 {
@@ -51,6 +55,13 @@ impl Number for f64 {
             Step::Convolution(what) => {
                 Compute::convolution(engine, &what.clone().with_sweeps(sweeps), from, to, &Watch::new())
             }
+        }
+    }
+
+    fn joint(step: &Step<f64>) -> Option<Box<dyn TwoLevels<f64>>> {
+        match step {
+            Step::Stencil(stencil) => Some(Box::new(*stencil)),
+            Step::Convolution(_) => None,
         }
     }
 }
@@ -69,6 +80,10 @@ impl Number for f32 {
                 Compute::convolution(engine, &what.clone().with_sweeps(sweeps), from, to, &Watch::new())
             }
         }
+    }
+
+    fn joint(_: &Step<f32>) -> Option<Box<dyn TwoLevels<f32>>> {
+        None
     }
 }
 
@@ -139,6 +154,10 @@ impl<T: Number> Whole<T> {
         };
         let scheme = Scheme {
             filters: self.steps.iter().map(filter).collect(),
+            joint: match &self.steps[..] {
+                [one] => T::joint(one),
+                _ => None,
+            },
             weight: self.older.as_ref().map(|(_, weight)| *weight),
             states: self.states,
             every: self.every,
@@ -283,6 +302,47 @@ fn schemes_of_stencils(engine: &AnyEngine) -> Outcome {
     })
 }
 
+/// One filter and an older level along lines of neighbours: lengths about what a block holds, sweeps about what a launch
+/// does.
+fn schemes_of_two_levels(engine: &AnyEngine) -> Outcome {
+    let all: Vec<Ends<f64>> = pairs();
+    let scheme =
+        |(length, count): (usize, usize), radius: usize, ends: usize, weight: f64, (states, every), seed: u64| {
+            let taps = tame(2 * radius + 1, seed >> 1);
+            let taps = Taps::new(&taps).map_err(|error| error.to_string())?;
+            let stencil = Stencil::new(Lines::new(length, count), taps).with_boundary(all[ends % all.len()]);
+            // So that it is this way that is tested, where an engine has it.
+            let joins = (1..=4).contains(&radius) && length > radius;
+            if engine.name().starts_with("cuda") && engine.joins_levels(&stencil) != joins {
+                return Err(format!("{count} lines of {length}, radius {radius}: joined is {}", !joins));
+            }
+            let drawn = (Vec::new(), Some(weight), 0, (states, every), seed);
+            whole(vec![Step::Stencil(stencil)], length * count, |numbers| numbers, &drawn).check(engine)
+        };
+    let short = prop_oneof![Just(1_usize), 2..12_usize, 12..300_usize];
+    let shapes = prop_oneof![
+        3 => (short, 1..40_usize),
+        2 => (prop::sample::select(vec![1023, 1024, 1025, 1407, 1408]), 1..4_usize),
+        4 => (prop::sample::select(vec![1409, 1410, 2600, 2815, 2816, 2817, 3000, 5375, 5376, 5377]), 1..4_usize),
+    ];
+    let sweeps = (1..3_usize, prop_oneof![3 => 1..12_usize, 1 => prop::sample::select(vec![43, 45, 128, 130, 177])]);
+    let weights = prop_oneof![1 => Just(-1.0), 3 => -1.0..1.0_f64, 1 => Just(f64::NAN), 1 => Just(-0.0)];
+    let cases = if is_slow(engine) { 200 } else { 600 };
+    let drawn = (shapes, 0..6_usize, 0..100_usize, weights, sweeps, any::<u64>());
+    run_properties(cases, &drawn, |(shape, radius, ends, weight, sweeps, seed)| {
+        scheme(shape, radius, ends, weight, sweeps, seed)
+    })?;
+    // As many blocks of many short lines as there may be, and more; then as much as large tiles are for.
+    for (number, shape) in [(20, 9000), (150, 700), (5377, 75), (400_001, 1), (134_000, 3)].into_iter().enumerate() {
+        for ends in 0..all.len() {
+            let radius = 1 + (number + ends) % 4;
+            let sweeps = if is_slow(engine) && ends > 0 { 3 + ends % 2 } else { 35 };
+            scheme(shape, radius, ends, 0.375, (1, sweeps), 5)?;
+        }
+    }
+    Ok(())
+}
+
 /// Images and volumes, in both classes.
 fn schemes_of_convolutions(engine: &AnyEngine) -> Outcome {
     let all: Vec<Sides<f64>> = sides();
@@ -328,13 +388,16 @@ fn schemes_that_are_stopped(engine: &AnyEngine) -> Outcome {
         (Some((samples.clone(), -1.0)), Added::Nothing),
         (Some((samples.clone(), -1.0)), Added::Numbers(samples.clone())),
     ] {
-        let whole = Whole { steps: vec![step(), step()], samples: samples.clone(), older, added, states: 2, every: 3 };
-        for on_host in [true, false] {
-            let watch = Watch::new();
-            watch.stop();
-            match whole.on(engine, on_host, &watch) {
-                Err(text) if text.contains("Interrupted") => {}
-                other => return Err(format!("not stopped: {:?}", other.map(|_| ()))),
+        for steps in [vec![step(), step()], vec![step()]] {
+            let (older, added) = (older.clone(), added.clone());
+            let whole = Whole { steps, samples: samples.clone(), older, added, states: 2, every: 3 };
+            for on_host in [true, false] {
+                let watch = Watch::new();
+                watch.stop();
+                match whole.on(engine, on_host, &watch) {
+                    Err(text) if text.contains("Interrupted") => {}
+                    other => return Err(format!("not stopped: {:?}", other.map(|_| ()))),
+                }
             }
         }
     }
@@ -355,18 +418,20 @@ pub fn schemes_without_room(_: Cuda) -> Outcome {
         (Some((ordinary(rows * columns, 6), -0.5)), Added::Numbers(samples.clone())),
         (Some((ordinary(rows * columns, 6), -0.5)), Added::Nothing),
     ] {
-        let steps = vec![step(0, 1), step(1, 2)];
-        let whole = Whole { steps, samples: samples.clone(), older, added, states: 2, every: 2 };
-        let right = whole.right()?;
-        for bytes in [1, 8 * rows * columns] {
-            let cuda = open_cuda()?.with_device_bytes(bytes);
-            if Compute::<f64>::has_room(&cuda, 3, samples.len()).map_err(|error| error.to_string())? {
-                return Err(format!("there is room in {bytes} bytes"));
-            }
-            let got = whole.on(&cuda, true, &Watch::new())?;
-            let same = |a: &[f64], b: &[f64]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(*b));
-            if !same(&got.0, &right.0) || !same(&got.1, &right.1) {
-                return Err(format!("other bits with {bytes} bytes"));
+        for steps in [vec![step(0, 1), step(1, 2)], vec![step(0, 1)]] {
+            let (older, added) = (older.clone(), added.clone());
+            let whole = Whole { steps, samples: samples.clone(), older, added, states: 2, every: 2 };
+            let right = whole.right()?;
+            for bytes in [1, 8 * rows * columns] {
+                let cuda = open_cuda()?.with_device_bytes(bytes);
+                if Compute::<f64>::has_room(&cuda, 3, samples.len()).map_err(|error| error.to_string())? {
+                    return Err(format!("there is room in {bytes} bytes"));
+                }
+                let got = whole.on(&cuda, true, &Watch::new())?;
+                let same = |a: &[f64], b: &[f64]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(*b));
+                if !same(&got.0, &right.0) || !same(&got.1, &right.1) {
+                    return Err(format!("other bits with {bytes} bytes"));
+                }
             }
         }
     }
