@@ -165,7 +165,9 @@ impl Engine for Cuda {
         let kernel = LevelsKernel::new(what, weight);
         let kernel = kernel.ok_or_else(|| Error::Internal("No kernel for these time levels.".into()))?;
         assert_eq!([levels[0].len(), levels[1].len()], [what.lines().elements(); 2]);
-        self.attempt(watch, |device| schedule::two_levels(device, &kernel.clone(), levels, watch))
+        self.attempt_in_place(watch, |device, begun| {
+            schedule::two_levels(device, &kernel.clone(), levels, begun, watch)
+        })
     }
 }
 
@@ -186,6 +188,20 @@ impl Cuda {
         self.with(|device| {
             watch.rewind(mark);
             work(device)
+        })
+    }
+
+    /// The same for work that writes over what it reads. Once that is so, which it says by its second argument, it is not
+    /// run again: it would go on from what it has left behind.
+    fn attempt_in_place<R>(
+        &self,
+        watch: &Watch,
+        mut work: impl FnMut(&mut Device, &mut bool) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        let (mut begun, mut failed) = (false, None);
+        self.attempt(watch, |device| match &failed {
+            Some(error) => Err(Error::clone(error)),
+            None => work(device, &mut begun).inspect_err(|error| failed = begun.then(|| error.clone())),
         })
     }
 

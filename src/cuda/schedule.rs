@@ -384,17 +384,19 @@ unsafe fn take_over<T>(
     }
 }
 
-/// Sweeps of two time levels that lie on the device, the newest one first. Both give way to what comes of them.
+/// Sweeps of two time levels that lie on the device, the newest one first. Both give way to what comes of them; `begun`
+/// becomes true when that may be so.
 ///
 /// A sweep counts twice: for its filter, and for what it makes of it and the older level.
 pub(super) fn two_levels(
     device: &mut Device,
     kernel: &LevelsKernel,
     levels: &mut [Array<f64>; 2],
+    begun: &mut bool,
     watch: &Watch,
 ) -> Result<(), Error> {
     let borrows = levels.iter().any(is_foreign);
-    over_before_return(device, borrows, |device| two_levels_here(device, kernel, levels, watch))
+    over_before_return(device, borrows, |device| two_levels_here(device, kernel, levels, begun, watch))
 }
 
 /// The same, perhaps with some of it under way still.
@@ -402,6 +404,7 @@ fn two_levels_here(
     device: &mut Device,
     kernel: &LevelsKernel,
     levels: &mut [Array<f64>; 2],
+    begun: &mut bool,
     watch: &Watch,
 ) -> Result<(), Error> {
     let context = device.context.clone();
@@ -423,6 +426,7 @@ fn two_levels_here(
         Ok(watch.check()?)
     };
     let sweeps = Sweeps { plan: &plan, outputs: elements, work: kernel.work(), sweeps: total };
+    *begun = true;
     let in_here = sweeps.run_on(&queue, kernel.name(), here[0], [other[0], here[0]], &mut over)?;
     watch.count(2 * (elements * total - told));
     if !in_here {

@@ -31,7 +31,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use crate::memory::{self, OutOfMemory};
-pub use argument::{Argument, Class};
+pub use argument::{Argument, Class, MAX_CELLS};
 pub use error::Error;
 use error::Message;
 pub use gpu::OnGpu;
