@@ -656,6 +656,35 @@ pub(super) mod tests {
         assert!((thrice.cpu / once.cpu - 3.0).abs() < 1e-9 && (thrice.cuda / once.cuda - 3.0).abs() < 1e-9);
     }
 
+    /// What a sweep takes where it is more than a filter, as BENCHMARKS.md has it of an H200: launches of their own, unless
+    /// the device does many sweeps of two levels at once; the CPU knows no such thing.
+    #[test]
+    fn steps_are_passes_unless_a_device_joins_them() {
+        let of = |sweeps, n, filters, moved, joint| {
+            let steps = Steps { filters, moved, passes: usize::from(moved > 0), joint, arrays: 3 };
+            machine(16).predict(&Stepwise(line(n, 3, 1), sweeps, steps), 16)
+        };
+        let of_sweep = |n, filters, moved, joint| {
+            let [more, less] = [2000, 1000].map(|sweeps| of(sweeps, n, filters, moved, joint));
+            [more.cuda - less.cuda, more.cpu - less.cpu].map(|seconds| seconds / 1000.0)
+        };
+        for (filters, moved, joint, seconds) in
+            [(1, 3, false, 964e-6), (1, 4, false, 1138e-6), (2, 0, false, 790e-6), (1, 3, true, 31e-6)]
+        {
+            let told = of_sweep(100_000_000, filters, moved, joint)[0];
+            assert!((0.85..1.15).contains(&(told / seconds)), "{filters} filters, {moved}, {joint}: {told}");
+        }
+        // A short line: its launches, or its barriers.
+        let told = [false, true].map(|joint| of_sweep(1000, 1, 3, joint)[0]);
+        assert!(told[0] > 7e-6 && told[1] < 0.5e-6, "{told:?}");
+        assert_eq!(of_sweep(1000, 1, 3, true)[1], of_sweep(1000, 1, 3, false)[1]);
+        let [many, few] = [3, 1].map(|filters| of_sweep(10_000_000, filters, 0, false)[1]);
+        assert!((many / few - 3.0).abs() < 1e-9);
+        // They are not mistaken for plain sweeps.
+        let steps = Steps { filters: 1, moved: 3, passes: 1, joint: true, arrays: 3 };
+        assert_ne!(Stepwise(line(1000, 3, 1), 9, steps).work(), line(1000, 3, 9).work());
+    }
+
     #[test]
     fn curves_are_straight_between_what_was_measured() {
         let curve = Curve::new(vec![[10.0, 1.0], [20.0, 3.0], [100.0, 19.0]]);
