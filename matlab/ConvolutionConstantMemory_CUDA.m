@@ -86,10 +86,11 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %                   next sweep's previous level. An array of N's class
 %                   and size that lies in the same place. With a second output,
 %                   [u, previous] = ..., the older level comes back, too, so
-%                   that a run can go on. With 0 sweeps both are as they came.
+%                   that a run can go on. With 0 sweeps, and without 'Every',
+%                   both are as they came, in the class of the result.
 %     'Source'      what is added in every sweep, behind all else: an array of
 %                   N's class and size that lies in the same place, or a
-%                   real number
+%                   real number, which is no DeviceArray
 %     'Every'       m, a divisor of 'Iterations': the result has the states
 %                   after m, 2 m, ... sweeps, along one more dimension behind
 %                   those of N; of a column along the second
@@ -100,9 +101,10 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %     'Progress'    true or false (the default): whether a call that takes
 %                   longer than half a second prints a line that tells how far
 %                   it is, how many samples a second it updates, and how long
-%                   it will take; when it is done, how long it took. Octave
-%                   writes a line every ten seconds where it prints to a file
-%                   or a pipe.
+%                   it will take; when it is done, how long it took. Each filter
+%                   of a list is an update, and so is the step of two levels or
+%                   a source. Octave writes a line every ten seconds where it
+%                   prints to a file or a pipe.
 %     'Backend'     'auto' (the default)  the GPU where one is usable; else the
 %                                         CPU, and one warning a session says
 %                                         why
@@ -131,7 +133,9 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %     promised.
 %     Behind the last filter of a sweep 'Weight' goes on with the chain, acc =
 %     fma (weight, previous(x,y,z), acc), and then 'Source' is added, rounded
-%     once more. Without them nothing is added, not even zero.
+%     once more. Without them nothing is added, not even zero. Where P is
+%     single, 'Weight', 'Previous' and 'Source' are rounded to single first,
+%     too.
 %     Ghost values are multiplied like any sample. So an infinite or NaN tap
 %     gives NaN where it meets a ghost value of 0, and an infinite 'Boundary'
 %     does under a tap that is 0: 0 * Inf is NaN.
@@ -182,7 +186,9 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %                      7 x 7 x 7
 %     option           an unknown or ambiguous name, or a value that it cannot
 %                      have, also of an environment variable; what a word has
-%                      said already; 'full' or 'valid' with more than one sweep
+%                      said already; 'full' or 'valid' with more than one
+%                      sweep; 'Previous' without 'Weight', or one unlike N; one
+%                      of these, 'Source' or 'Every' with an image of integers
 %     noDevice         'cuda' was asked for, or a 'Device', and it cannot be
 %                      used: no driver, one that is too old, no GPU, no such
 %                      index

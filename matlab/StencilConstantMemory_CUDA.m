@@ -47,8 +47,10 @@ function [outputArray, previous] = StencilConstantMemory_CUDA (inputArray, kerne
 %                   array that is shorter than that. The ghost values stand
 %                   outside: a wall at a number is one sample away from the
 %                   first and the last one. With a list of filters it is that
-%                   of each of them; with 'Dim', too, it may be a cell with an
-%                   entry for each filter.
+%                   of each of them. With a list and 'Dim' a cell with as many
+%                   entries as there are filters has one for each: so with two
+%                   filters {LOW, HIGH} is no pair, and {{LOW, HIGH}, {LOW,
+%                   HIGH}} says it of both.
 %     'Dim'         along which dimension, a whole number from 1 up; the first
 %                   that is not 1 unless given. Along one that the array has
 %                   not, or in which its size is 1, each line is one sample.
@@ -71,10 +73,11 @@ function [outputArray, previous] = StencilConstantMemory_CUDA (inputArray, kerne
 %                   next sweep's previous level. An array of inputArray's class
 %                   and size that lies in the same place. With a second output,
 %                   [u, previous] = ..., the older level comes back, too, so
-%                   that a run can go on. With 0 sweeps both are as they came.
+%                   that a run can go on. With 0 sweeps, and without 'Every',
+%                   both are as they came.
 %     'Source'      what is added in every sweep, behind all else: an array of
 %                   inputArray's class and size that lies in the same place, or
-%                   a real number
+%                   a real number, which is no DeviceArray
 %     'Every'       m, a divisor of 'Iterations': the result has the states
 %                   after m, 2 m, ... sweeps, along one more dimension behind
 %                   those of inputArray; of a column along the second
@@ -83,9 +86,10 @@ function [outputArray, previous] = StencilConstantMemory_CUDA (inputArray, kerne
 %     'Progress'    true or false (the default): whether a call that takes
 %                   longer than half a second prints a line that tells how far
 %                   it is, how many samples a second it updates, and how long
-%                   it will take; when it is done, how long it took. Octave
-%                   writes a line every ten seconds where it prints to a file
-%                   or a pipe.
+%                   it will take; when it is done, how long it took. Each filter
+%                   of a list is an update, and so is the step of two levels or
+%                   a source. Octave writes a line every ten seconds where it
+%                   prints to a file or a pipe.
 %     'Backend'     'auto' (the default)  the GPU where one is usable; else the
 %                                         CPU, and one warning a session says
 %                                         why
