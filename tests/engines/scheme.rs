@@ -317,7 +317,7 @@ fn schemes_of_stencils(engine: &AnyEngine) -> Outcome {
 /// One filter and an older level along lines of neighbours: lengths about what a block holds, sweeps about what a launch
 /// does.
 fn schemes_of_two_levels(engine: &AnyEngine) -> Outcome {
-    let all: Vec<Ends<f64>> = pairs();
+    let all = ends();
     let scheme =
         |(length, count): (usize, usize), radius: usize, ends: usize, weight: f64, (states, every), seed: u64| {
             let taps = tame(2 * radius + 1, seed >> 1);
