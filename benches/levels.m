@@ -5,9 +5,6 @@
 %
 % levels ()         the backend that a call without options uses
 % levels (BACKEND)  'auto', 'cuda' or 'cpu'
-%
-% A sample is so many sweeps in one call that they take about 50 ms, and one wait for the device: an element of the
-% result is read. The best of five samples counts.
 function levels (backend)
   if (nargin < 1), backend = 'auto'; end
   addpath (fullfile (fileparts (mfilename ('fullpath')), '..', 'matlab'));
@@ -19,31 +16,9 @@ function levels (backend)
       u = DeviceArray (rand (size'), 'Backend', backend);
       v = DeviceArray (rand (size'), 'Backend', backend);
       options = {'Dim', 1, 'Previous', v, 'Weight', -0.5};
-      us = measure (@(m) StencilConstantMemory_CUDA (u, k, options{:}, 'Iterations', m));
-      stepwise = measure (@(m) StencilConstantMemory_CUDA (u, k, options{:}, 'Source', -0, 'Iterations', m));
+      us = sweep_time (@(m) StencilConstantMemory_CUDA (u, k, options{:}, 'Iterations', m));
+      stepwise = sweep_time (@(m) StencilConstantMemory_CUDA (u, k, options{:}, 'Source', -0, 'Iterations', m));
       printf ('levels,%d,%d,%d,%.3f,%.1f,%.1f\n', taps, size, us, prod (size) / us / 1e3, stepwise / us);
     end
   end
-end
-
-% Microseconds of a sweep, of so many that they take long enough.
-function us = measure (run)
-  m = 4;
-  once (run, m);  % kernels are compiled
-  seconds = once (run, m);
-  while (seconds < 0.05)
-    m = ceil (m * min (16, max (2, 0.07 / seconds)));
-    seconds = once (run, m);
-  end
-  for i = 1:4
-    seconds = min (seconds, once (run, m));
-  end
-  us = seconds / m * 1e6;
-end
-
-function seconds = once (run, m)
-  watch = tic ();
-  result = run (m);
-  result(1);
-  seconds = toc (watch);
 end

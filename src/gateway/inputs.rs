@@ -334,7 +334,7 @@ pub(super) fn listed<'a>(name: &str, filter: &'a Argument) -> Result<Vec<(String
             Ok(cells.iter().enumerate().map(|(i, cell)| (format!("{name}{{{}}}", i + 1), cell)).collect())
         }
         None if filter.is_cell() && filter.len() > MAX_CELLS => {
-            Err(Error::new("dataType", format!("{name} is {filter}; a list holds at most {MAX_CELLS} filters.")))
+            Err(wrong_data_type(format!("{name} is {filter}, expected a list of at most {MAX_CELLS} filters.")))
         }
         _ => Ok(vec![(name.into(), filter)]),
     }

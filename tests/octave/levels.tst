@@ -143,10 +143,17 @@
 %! fails ("StencilConstantMemory_CUDA", "option", {x, 1, "Dim", 1, "Source", 1, "Boundary", {0}});
 %! text = fails ("StencilConstantMemory_CUDA", "kernelLength", {x, {k1, [], k2}});
 %! assert (! isempty (strfind (text, "kernelArray{2}")), text);
+%! text = fails ("StencilConstantMemory_CUDA", "kernelLength", {x, {k1, 1:4}});
+%! assert (! isempty (strfind (text, "[0 kernelArray{2}], of 5 taps")), text);
+%! text = fails ("StencilConstantMemory_CUDA", "dataType", {x, repmat({1}, 1, 65)});
+%! assert (! isempty (strfind (text, "at most 64 filters")), text);
+%! assert (S (x, repmat ({1}, 1, 64)), x);
+%! text = fails ("ConvolutionConstantMemory_CUDA", "dataType", {X, repmat({1}, 5, 13)});
+%! assert (! isempty (strfind (text, "at most 64 filters")), text);
 %! text = fails ("StencilConstantMemory_CUDA", "kernelShape", {x, {k1, k2, ones(3)}});
 %! assert (! isempty (strfind (text, "kernelArray{3}")), text);
 %! text = fails ("ConvolutionConstantMemory_CUDA", "filterSize", {X, {1, ones(2)}});
-%! assert (! isempty (strfind (text, "F{2}")), text);
+%! assert (! isempty (strfind (text, "F{2} is")) && ! isempty (strfind (text, "[0 F{2}]")), text);
 %! fails ("StencilConstantMemory_CUDA", "option", {x, {k1, k2}, "Dim", [1 2 3]});
 %! fails ("StencilConstantMemory_CUDA", "option", {x, {k1, k2}, "Dim", 1});
 %! fails ("StencilConstantMemory_CUDA", "option", {x, {k1, k2}, "Dim", [1 1.5]});
