@@ -1,8 +1,9 @@
 % What a solver does inside one call, on arrays that stay on the device, from Octave's prompt, as lines of CSV:
 %   solver,WHAT,N,US,BYTES,SHARE
-% with the microseconds of a sweep, the bytes that it moves for an element where each filter, level and sum is a launch
-% of its own (each array that one needs read once, each that it makes written once), and the speed at which these bytes
-% move as a share of that of a copy of as many elements. Where that is far above 1, a launch does several sweeps.
+% US is the time of a sweep in microseconds. BYTES are those that a sweep moves for an element if each filter, level and
+% sum is a launch of its own, which reads each of its inputs once and writes its output once. SHARE is the bandwidth of
+% these bytes over that of a copy of as many elements (u + 0, a call for each copy). It may be a little above 1 where
+% every launch does one step, as the calls of the copies take time, too. Well above 1 a launch does several sweeps.
 %
 % solver ()           the backend that a call without options uses, 10^8 elements
 % solver (BACKEND, N) 'auto', 'cuda' or 'cpu', and another number

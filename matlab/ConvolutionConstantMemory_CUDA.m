@@ -59,8 +59,8 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %                   'circular'     the array over and over: 2 3 | 1 2 3 | 1 2
 %                   All of them go on as far as the filter reaches, in each
 %                   dimension, also from an array that is smaller than that. A
-%                   number is rounded once to the class of the result. With a
-%                   list of filters the boundary holds for each of them.
+%                   number is rounded to single where P is single. With a list
+%                   of filters the boundary holds for each of them.
 %                   {ROWS, COLUMNS} or {ROWS, COLUMNS, PAGES}: a cell with an
 %                                  entry for each dimension of N, each one of
 %                                  the above or a pair of them, {LOW, HIGH},

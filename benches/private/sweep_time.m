@@ -1,5 +1,6 @@
-% Microseconds of a sweep: RUN (M) does M of them in one call, which returns an array that may lie on the device. A sample
-% is so many that they take about 50 ms, and one wait: an element of the result is read. The best of five counts.
+% Microseconds of a sweep. RUN (M) does M sweeps in one call and returns an array, which may lie on the device. A sample
+% is one call, of as many sweeps as take about 50 ms; it reads an element of the result to wait for the device. The best
+% of five samples counts.
 function us = sweep_time (run)
   m = 4;
   once (run, m);  % kernels are compiled
