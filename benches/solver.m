@@ -1,14 +1,12 @@
 % What a solver does inside one call, on arrays that stay on the device, from Octave's prompt, as lines of CSV:
 %   solver,WHAT,N,US,BYTES,SHARE
-% with the microseconds of a sweep, the bytes that it moves for an element where each filter, level and sum is a launch
-% of its own (each array that one needs read once, each that it makes written once), and the speed at which these bytes
-% move as a share of that of a copy of as many elements. Above 1 it is one launch for several sweeps.
+% US is the time of a sweep in microseconds. BYTES are those that a sweep moves for an element if each filter, level and
+% sum is a launch of its own, which reads each of its inputs once and writes its output once. SHARE is the bandwidth of
+% these bytes over that of a copy of as many elements (u + 0, a call for each copy). It may be a little above 1 where
+% every launch does one step, as the calls of the copies take time, too. Well above 1 a launch does several sweeps.
 %
 % solver ()           the backend that a call without options uses, 10^8 elements
 % solver (BACKEND, N) 'auto', 'cuda' or 'cpu', and another number
-%
-% A sample is so many sweeps in one call that they take about 50 ms, and one wait for the device: an element of the
-% result is read. The best of five samples counts.
 function solver (backend, n)
   if (nargin < 1), backend = 'auto'; end
   if (nargin < 2), n = 1e8; end
@@ -25,7 +23,7 @@ function solver (backend, n)
 
   u = array (n, 1);
   copy = @(m) copies (u, m);
-  rate = 16 * n / measure (copy);
+  rate = 16 * n / sweep_time (copy);
   printf ('# a copy moves %.0f GB a second\n', rate / 1e3);
   report ('filter 3', @(m) S (u, k3, 'Iterations', m), n, 16, rate);
   report ('filter 3, mirror', @(m) S (u, k3, 'Iterations', m, 'Boundary', 'mirror'), n, 16, rate);
@@ -37,12 +35,15 @@ function solver (backend, n)
   report ('filter 3 + source', @(m) S (u, k3, 'Iterations', m, 'Source', v), n, 40, rate);
   report ('filter 3 + 1', @(m) S (u, k3, 'Iterations', m, 'Source', 1), n, 32, rate);
   s = array (n, 1);
-  report ('filter 3 + c * older + source', @(m) S (u, k3, 'Iterations', m, 'Previous', v, 'Weight', -1, 'Source', s), n, 48, rate);
+  levels = {'Previous', v, 'Weight', -1};
+  report ('filter 3 + c * older + source', @(m) S (u, k3, 'Iterations', m, levels{:}, 'Source', s), n, 48, rate);
+  levels = {};
   s = [];
   [u, v] = deal (array (side), array (side));
   n = side ^ 2;
   report ('3 x 3', @(m) C (u, F, 'Iterations', m), n, 16, rate);
-  report ('3 x 3, sides', @(m) C (u, F, 'Iterations', m, 'Boundary', {'circular', {0, 'mirror'}}), n, 16, rate);
+  sides = {'circular', {0, 'mirror'}};
+  report ('3 x 3, sides', @(m) C (u, F, 'Iterations', m, 'Boundary', sides), n, 16, rate);
   report ('3 x 3, mirror', @(m) C (u, F, 'Iterations', m, 'Boundary', 'mirror'), n, 16, rate);
   report ('3 x 3, symmetric', @(m) C (u, F, 'Iterations', m, 'Boundary', 'symmetric'), n, 16, rate);
   report ('3 x 3 + c * older', @(m) C (u, F, 'Iterations', m, 'Previous', v, 'Weight', -1), n, 40, rate);
@@ -52,7 +53,8 @@ function solver (backend, n)
   n = edge ^ 3;
   report ('filters 3 along 1, 2, 3', @(m) S (u, {k3, k3, k3}, 'Dim', [1 2 3], 'Iterations', m), n, 48, rate);
   K = ones (3, 3, 3) / 27;
-  report ('3 x 3 x 3, sides', @(m) C (u, K, 'Iterations', m, 'Boundary', {{0, 'mirror'}, 'circular', 'replicate'}), n, 16, rate);
+  sides = {{0, 'mirror'}, 'circular', 'replicate'};
+  report ('3 x 3 x 3, sides', @(m) C (u, K, 'Iterations', m, 'Boundary', sides), n, 16, rate);
   report ('3 x 3 x 3, replicate', @(m) C (u, K, 'Iterations', m, 'Boundary', 'replicate'), n, 16, rate);
 end
 
@@ -63,28 +65,6 @@ function last = copies (u, m)
 end
 
 function report (what, run, n, bytes, rate)
-  us = measure (run);
+  us = sweep_time (run);
   printf ('solver,%s,%d,%.2f,%d,%.3f\n', what, n, us, bytes, bytes * n / rate / us);
-end
-
-% Microseconds of a sweep, of so many that they take long enough.
-function us = measure (run)
-  m = 4;
-  once (run, m);  % kernels are compiled
-  seconds = once (run, m);
-  while (seconds < 0.05)
-    m = ceil (m * min (16, max (2, 0.07 / seconds)));
-    seconds = once (run, m);
-  end
-  for i = 1:4
-    seconds = min (seconds, once (run, m));
-  end
-  us = 1e6 * seconds / m;
-end
-
-function seconds = once (run, m)
-  begin = tic ();
-  last = run (m);
-  last(1);
-  seconds = toc (begin);
 end

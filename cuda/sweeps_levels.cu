@@ -1,13 +1,15 @@
 // Many sweeps of two time levels in one launch: new = F * u + weight * older, and then older = u. F is a stencil of a few
-// double taps along lines of neighbours that are longer than a tile.
+// double taps along lines of neighbours.
 //
-// Compiled once for 3, 5, 7 and 9 taps (-DTAPS), each into a module of its own with its own copy of the taps. One H200,
-// 10^7 points, 128 sweeps a launch with 3 and 5 taps, 96 and 64 with 7 and 9: 3,202, 2,056, 1,567 and 1,239 G updates/s.
+// Compiled once for 3, 5, 7 and 9 taps (-DTAPS), each into a module of its own with its own copy of the taps.
 //
-// A block holds a tile of a line in registers, POINTS neighbouring points a thread, at both levels. A sweep needs RADIUS
-// points of the newest level on either side, which threads leave for each other in shared memory, and nothing of the
-// older one but the points themselves: each is needed for the last time by what takes its place. So the levels change
-// their names and not their registers, two sweeps at a time. Tiles overlap by what the sweeps of a launch spoil.
+// Long lines: a block holds a tile of a line in registers, POINTS neighbouring points a thread, at both levels. A sweep
+// needs RADIUS points of the newest level on either side, which threads leave for each other in shared memory, and nothing
+// of the older one but the points themselves: each is needed for the last time by what takes its place. So the levels
+// change their names and not their registers, two sweeps at a time. Tiles overlap by what the sweeps of a launch spoil.
+//
+// Short lines: a block holds lines whole in shared memory, at both levels, with what stands beyond their ends beside
+// them. Who computes a point that stands there too, as its mirror image say, writes it to both places.
 
 #include "boundary.cuh"
 #include "chip.cuh"
@@ -19,36 +21,51 @@
 namespace {
 constexpr int MAX_TAPS = 21;
 constexpr int RADIUS = TAPS / 2;
-constexpr int THREADS = 256;
-// Odd: neighbouring threads fall on different banks.
-constexpr int POINTS = 21;
-constexpr int TILE = THREADS * POINTS;
-// With 9 taps two blocks hide what one waits for; with fewer, one that has the registers is faster.
+// What a block holds of a long line. POINTS is odd: neighbouring threads fall on different banks.
+template <int THREADS_, int POINTS_>
+struct Tile {
+    static constexpr int THREADS = THREADS_;
+    static constexpr int POINTS = POINTS_;
+    static constexpr int SIZE = THREADS * POINTS;
+    // The slots of all threads at one distance lie beside each other: [2][2][RADIUS][THREADS], for two sweeps in turns
+    // what lies left of a thread's points and what lies right of them. A level comes and goes in their place.
+    static constexpr int SLOTS = RADIUS * THREADS;
+    static constexpr int MEMORY = SIZE > 4 * SLOTS ? SIZE : 4 * SLOTS;
+};
+
+// For arrays that keep the chip busy so, and for smaller ones.
+using Large = Tile<256, 21>;
+using Small = Tile<128, 11>;
+// With 9 taps two blocks of large tiles hide what one waits for; with fewer, one that has the registers is faster. Of
+// small ones four have the registers that all taps need.
 constexpr int BLOCKS = TAPS >= 9 ? 2 : 1;
+constexpr int SMALL_BLOCKS = 4;
+
+// The most threads that share whole lines, and the points of a level that there is room for, with what stands beside the
+// lines.
+constexpr int WHOLE_THREADS = 1024;
+constexpr int WHOLE_POINTS = 2048;
 }  // namespace
 
 // The filter. All 21 entries are there whatever TAPS is; those beyond it are not read.
 __constant__ double kernelTaps[MAX_TAPS];
 
-// One launch, of a block for each tile of each line: those of a line are neighbours.
+// One launch: of a block for each tile of each line, those of a line being neighbours; or, where lines are whole, of one
+// for each `tiles` lines.
 struct Levels {
     const double* input;  // the newest level, and the one before it
     const double* older;
     double* output;  // other arrays for both
     double* older_output;
-    unsigned long long length;  // of a line, which is longer than a tile
+    unsigned long long length;  // of a line: more than a tile, or whole lines fit with RADIUS points on either side
+    unsigned long long lines;
     double weight;
     Ends ends;            // what stands beyond those of a line, in every sweep
     unsigned int sweeps;  // at least 1
-    unsigned int tiles;   // of a line
+    unsigned int tiles;   // of a line, or the lines of a block where they are whole
 };
 
 namespace {
-// The slots of all threads at one distance lie beside each other: [2][2][RADIUS][THREADS], for two sweeps in turns what
-// lies left of a thread's points and what lies right of them.
-constexpr int SLOTS = RADIUS * THREADS;
-constexpr int MEMORY = TILE > 4 * SLOTS ? TILE : 4 * SLOTS;
-
 struct Place {
     int thread;
     bool at_begin;  // whether the tile's first point is the line's
@@ -56,6 +73,7 @@ struct Place {
 };
 
 // What stands beyond an end of the line, at a distance from it.
+template <int POINTS>
 __device__ __forceinline__ double outside(const Ends& ends, const double (&points)[POINTS], int i, bool behind) {
     const unsigned int boundary = behind ? ends.boundary[1] : ends.boundary[0];
     if (boundary == CONSTANT) return behind ? ends.value[1] : ends.value[0];
@@ -64,20 +82,23 @@ __device__ __forceinline__ double outside(const Ends& ends, const double (&point
     return behind ? points[POINTS - 1 - i] : points[i];
 }
 
-// The next level at a point, in the place of the older one. sample (j) is the newest one at a point of this thread.
+// The filter at a point, whose neighbour at a distance is sample (distance).
 template <class Sample>
-__device__ __forceinline__ void advance(double weight, int v, Sample sample, double (&older)[POINTS]) {
+__device__ __forceinline__ double filtered(Sample sample) {
     double acc = 0.0;
 #pragma unroll
-    for (int k = 0; k < TAPS; ++k) acc = fma(sample(v + k - RADIUS), kernelTaps[k], acc);
-    older[v] = fma(weight, older[v], acc);
+    for (int k = 0; k < TAPS; ++k) acc = fma(sample(k - RADIUS), kernelTaps[k], acc);
+    return acc;
 }
 
 // A sweep: the next level takes the place of the older one.
+template <class Kind>
 __device__ __forceinline__ void sweep(const Levels& launch, const Place& place, double* slots,
-                                      const double (&newest)[POINTS], double (&older)[POINTS]) {
+                                      const double (&newest)[Kind::POINTS], double (&older)[Kind::POINTS]) {
+    constexpr int THREADS = Kind::THREADS;
+    constexpr int POINTS = Kind::POINTS;
     double* const left_of = slots;
-    double* const right_of = slots + SLOTS;
+    double* const right_of = slots + Kind::SLOTS;
     const int thread = place.thread;
 #pragma unroll
     for (int i = 0; i < RADIUS; ++i) {
@@ -101,7 +122,7 @@ __device__ __forceinline__ void sweep(const Levels& launch, const Place& place, 
     // What needs no neighbour is computed ahead of the barrier.
 #pragma unroll
     for (int v = RADIUS; v < POINTS - RADIUS; ++v) {
-        advance(weight, v, [&](int j) { return newest[j]; }, older);
+        older[v] = fma(weight, older[v], filtered([&](int j) { return newest[v + j]; }));
     }
     __syncthreads();
     double before[RADIUS];
@@ -111,19 +132,26 @@ __device__ __forceinline__ void sweep(const Levels& launch, const Place& place, 
         before[i] = left_of[i * THREADS + thread];
         after[i] = right_of[i * THREADS + thread];
     }
-    const auto sample = [&](int j) {
-        return j < 0 ? before[j + RADIUS] : j < POINTS ? newest[j] : after[j - POINTS];
+    const auto advance = [&](int v) {
+        older[v] = fma(weight, older[v], filtered([&](int j) {
+                           const int i = v + j;
+                           return i < 0 ? before[i + RADIUS] : i < POINTS ? newest[i] : after[i - POINTS];
+                       }));
     };
 #pragma unroll
     for (int v = 0; v < RADIUS; ++v) {
-        advance(weight, v, sample, older);
-        advance(weight, POINTS - 1 - v, sample, older);
+        advance(v);
+        advance(POINTS - 1 - v);
     }
 }
-}  // namespace
 
-extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) sweeps_levels(Levels launch) {
-    __shared__ double memory[MEMORY];
+// All sweeps of a launch over a tile.
+template <class Kind>
+__device__ __forceinline__ void sweep_tile(const Levels& launch) {
+    constexpr int THREADS = Kind::THREADS;
+    constexpr int POINTS = Kind::POINTS;
+    constexpr int TILE = Kind::SIZE;
+    __shared__ double memory[Kind::MEMORY];
     const int thread = threadIdx.x;
     const unsigned int line = blockIdx.x / launch.tiles;
     const unsigned int tile = blockIdx.x - line * launch.tiles;
@@ -174,11 +202,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) sweeps_levels(Leve
     unsigned int done = 0;
 #pragma unroll 1
     for (; done + 2 <= launch.sweeps; done += 2) {
-        sweep(launch, place, memory, newest, older);
-        sweep(launch, place, memory + 2 * SLOTS, older, newest);
+        sweep<Kind>(launch, place, memory, newest, older);
+        sweep<Kind>(launch, place, memory + 2 * Kind::SLOTS, older, newest);
     }
     const bool odd = done < launch.sweeps;
-    if (odd) sweep(launch, place, memory, newest, older);
+    if (odd) sweep<Kind>(launch, place, memory, newest, older);
 
     const auto store = [&](const double(&points)[POINTS], double* output) {
         __syncthreads();
@@ -197,6 +225,119 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) sweeps_levels(Leve
     store(older, odd ? launch.output : launch.older_output);
 }
 
-// What the host must know to launch it, told by the module itself.
-extern "C" __constant__ unsigned int levels_threads = THREADS;
-extern "C" __constant__ unsigned int levels_tile = TILE;
+// Where a point of a line of more than RADIUS points stands beyond this end, too, as it is counted from the line's first
+// point: the lowest place, or 0 for none. Of REPLICATE there are RADIUS.
+__device__ __forceinline__ int beyond(const Ends& ends, int end, int length, int j) {
+    const unsigned int boundary = ends.boundary[end];
+    const int at = end == 0 ? j : length - 1 - j;
+    int out = 0;
+    if (boundary == REPLICATE && at == 0) out = end == 0 ? RADIUS : 1;
+    if (boundary == SYMMETRIC && at < RADIUS) out = at + 1;
+    if (boundary == MIRROR && at <= RADIUS) out = at;
+    if (boundary == CIRCULAR && at >= length - RADIUS) out = length - at;
+    return out == 0 ? 0 : end == 0 ? -out : length - 1 + out;
+}
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(Large::THREADS, BLOCKS) levels_large(Levels launch) {
+    sweep_tile<Large>(launch);
+}
+
+extern "C" __global__ void __launch_bounds__(Small::THREADS, SMALL_BLOCKS) levels_small(Levels launch) {
+    sweep_tile<Small>(launch);
+}
+
+extern "C" __global__ void __launch_bounds__(WHOLE_THREADS) levels_whole(Levels launch) {
+    constexpr int MOST = WHOLE_POINTS / WHOLE_THREADS;
+    __shared__ double memory[2][WHOLE_POINTS];
+    const int thread = threadIdx.x;
+    const int threads = blockDim.x;
+    const int length = (int)launch.length;
+    const int pitch = length + 2 * RADIUS;
+    const unsigned long long first = (unsigned long long)blockIdx.x * launch.tiles;
+    const unsigned long long left = launch.lines - first;
+    const int lines = left < launch.tiles ? (int)left : (int)launch.tiles;
+    const int points = lines * length;
+    const unsigned long long element = first * launch.length + thread;
+
+    // Constants stay what they are.
+    for (int i = thread; i < lines * RADIUS; i += threads) {
+        const int at = i / RADIUS * pitch + i % RADIUS;
+#pragma unroll
+        for (int end = 0; end < 2; ++end) {
+            if (launch.ends.boundary[end] == CONSTANT) {
+                memory[0][at + end * (RADIUS + length)] = launch.ends.value[end];
+                memory[1][at + end * (RADIUS + length)] = launch.ends.value[end];
+            }
+        }
+    }
+    // Where this thread's points are, and where they stand beyond either end; 0 for nowhere.
+    int place[MOST];
+    int shown[MOST][2];
+#pragma unroll
+    for (int i = 0; i < MOST; ++i) {
+        const int at = i * threads + thread;
+        const int line = at / length;
+        const int j = at - line * length;
+        place[i] = at < points ? line * pitch + RADIUS + j : 0;
+#pragma unroll
+        for (int end = 0; end < 2; ++end) {
+            const int out = beyond(launch.ends, end, length, j);
+            shown[i][end] = out == 0 ? -1 : place[i] - j + out;
+        }
+    }
+    const auto put = [&](double* level, int i, double point) {
+        level[place[i]] = point;
+#pragma unroll
+        for (int end = 0; end < 2; ++end) {
+            if (shown[i][end] >= 0) {
+                level[shown[i][end]] = point;
+                if (launch.ends.boundary[end] == REPLICATE) {
+#pragma unroll
+                    for (int k = 1; k < RADIUS; ++k) level[shown[i][end] + k] = point;
+                }
+            }
+        }
+    };
+#pragma unroll
+    for (int i = 0; i < MOST; ++i) {
+        if (place[i] > 0) {
+            put(memory[0], i, launch.input[element + i * threads]);
+            memory[1][place[i]] = launch.older[element + i * threads];
+        }
+    }
+    __syncthreads();
+#pragma unroll 1
+    for (unsigned int done = 0; done < launch.sweeps; ++done) {
+        const double* const newest = memory[done % 2];
+        double* const older = memory[1 - done % 2];
+        double next[MOST];
+#pragma unroll
+        for (int i = 0; i < MOST; ++i) {
+            if (place[i] > 0) {
+                const double chain = filtered([&](int j) { return newest[place[i] + j]; });
+                next[i] = fma(launch.weight, older[place[i]], chain);
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < MOST; ++i) {
+            if (place[i] > 0) put(older, i, next[i]);
+        }
+        __syncthreads();
+    }
+#pragma unroll
+    for (int i = 0; i < MOST; ++i) {
+        if (place[i] > 0) {
+            launch.output[element + i * threads] = memory[launch.sweeps % 2][place[i]];
+            launch.older_output[element + i * threads] = memory[1 - launch.sweeps % 2][place[i]];
+        }
+    }
+}
+
+// What the host must know to launch them, told by the module itself.
+extern "C" __constant__ unsigned int levels_large_threads = Large::THREADS;
+extern "C" __constant__ unsigned int levels_large_points = Large::SIZE;
+extern "C" __constant__ unsigned int levels_small_threads = Small::THREADS;
+extern "C" __constant__ unsigned int levels_small_points = Small::SIZE;
+extern "C" __constant__ unsigned int levels_whole_threads = WHOLE_THREADS;
+extern "C" __constant__ unsigned int levels_whole_points = WHOLE_POINTS;

@@ -277,8 +277,9 @@ struct Tile {
     static constexpr int DOWN = DOWN_COUNT;
     static constexpr int STRIPS = WARPS * LANES / DOWN;
     static constexpr int CUT = CUT_COUNT;
-    // A filter of one row has the sample in the middle.
+    // A filter of one row has the sample in the middle, and what stands above and below does not count.
     static constexpr int ASIDE = 1 - ROW_TAPS / 2;
+    static constexpr bool ROWS_COUNT = ROW_TAPS > 1;
     static constexpr int AT_ONCE = RUN;
     static constexpr int HEIGHT = DOWN * ROWS;
     static constexpr int WIDTH = STRIPS * COLUMNS;
@@ -551,15 +552,17 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
             T* write_to = launch.output + (long long)(page - 1) * page_size + (long long)first_column * rows + first_row;
 
             // What of the tile's sides comes to stand outside: of the first sweep's results, and, 8 bits further, of the
-            // samples above and below that this thread brings. (It is no number that all lanes share: those have their
-            // registers full of the filter.)
+            // samples above and below that this thread brings. (With 3 x 3 x 3 it is to be no number that all lanes share:
+            // those have their registers full of the filter.)
             const unsigned int sides = run.sides;
             const int upper = AT_ONCE == 1 ? (int)(sides >> 4 & 1) : 0;
             const int lower = AT_ONCE == 1 ? (int)(sides >> 5 & 1) : 0;
             const unsigned int own_sides = (row == upper ? 17 : 0) | (row == rows - AT_ONCE - lower ? 34 : 0);
             const bool finishes = slot >= first_finishes && slot <= last && !waits_now;
             const bool brings = page_comes && copied_column < Tile::COPIED;
-            const unsigned int outside = here((finishes ? sides : 0) | (brings ? sides & own_sides : 0) << 8);
+            const bool brings_rows = Tile::ROWS_COUNT && brings;
+            const unsigned int now = (finishes ? sides : 0) | (brings_rows ? sides & own_sides : 0) << 8;
+            const unsigned int outside = Tile::ROWS_COUNT ? here((int)now) : now;
 
             // Constant pages, and the constants at the sides of those that come into their places.
             const auto is_high = [&](int of) { return high && slot == of && coming <= last + 2; };
@@ -617,13 +620,15 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
                 if ((outside & 0xff) != 0) {
                     T* const top = between + buffer * PAGE + Tile::FIRST;
                     __syncthreads();
+                    if constexpr (Tile::ROWS_COUNT) {
 #pragma unroll 1
-                    for (int c = thread; c < width; c += THREADS) {
-                        T* const column = top + c * PITCH;
-                        if (outside & 1) column[-1] = column[outside >> 4 & 1];
-                        if (outside & 2) column[height] = column[height - 1 - (int)(outside >> 5 & 1)];
+                        for (int c = thread; c < width; c += THREADS) {
+                            T* const column = top + c * PITCH;
+                            if (outside & 1) column[-1] = column[outside >> 4 & 1];
+                            if (outside & 2) column[height] = column[height - 1 - (int)(outside >> 5 & 1)];
+                        }
+                        __syncthreads();
                     }
-                    __syncthreads();
 #pragma unroll 1
                     for (int i = thread - 1; i <= height; i += THREADS) {
                         const int left = (int)(outside >> 6 & 1);
@@ -634,7 +639,7 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
                 }
                 end_group();
                 wait_groups<0>();
-                if (outside >> 8 != 0) {
+                if (Tile::ROWS_COUNT && outside >> 8 != 0) {
                     const int above = (int)(outside >> 12 & 1);
                     const int below = (int)(outside >> 13 & 1);
 #pragma unroll 1

@@ -145,15 +145,16 @@ template <int LENGTH, int RADIUS, int BELOW, int SHARING>
 __device__ __forceinline__ void ask_for_rest(const Part& part, const Ends& of_rows, double* column, Bulk bulk, int own,
                                              long long top, bool has, const double* from, double outside) {
     const int end = part.rows + BELOW - top < LENGTH ? static_cast<int>(part.rows + BELOW - top) : LENGTH;
+    const Ends ends = of_rows;  // as it lies where samples may go, too, it would be read for each
 #pragma unroll 1
     for (int i = own;; i += SHARING) {
         const int place = i < bulk.low ? i : i + bulk.high - bulk.low;
         if (place >= end) break;
-        const long long row = has ? sample_at(top + place, part.rows, RADIUS, of_rows) : -1;
+        const long long row = has ? sample_at(top + place, part.rows, RADIUS, ends) : -1;
         if (row >= 0) {
             copy_element(column + place, from + row);
         } else {
-            column[place] = has ? constant_of(of_rows, row) : outside;
+            column[place] = has ? constant_of(ends, row) : outside;
         }
     }
 }

@@ -26,8 +26,8 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %         A filter of one page goes over each page of a volume by itself. Of a
 %         filter of several pages on an image, the middle page meets the image
 %         and the others meet ghost values, above and below it, as CONVN has it
-%         with zeros. Or a cell of two or more filters: a sweep is all of them,
-%         one after the other, and gives the bits of as many calls.
+%         with zeros. Or a list, a cell of 2 to 64 filters: a sweep applies one
+%         after the other, and gives the bits of as many calls.
 %
 %     BOUNDARY, SHAPE, 'corr' and 'conv' are IMFILTER's words, directly behind F
 %         and in any order: 'replicate', 'symmetric', 'mirror', 'circular' or a
@@ -37,7 +37,8 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %
 %   Output
 %     P   of the size of N (so empty for an empty one), unless a shape is given;
-%         of the class of N, but single where F is single and N double
+%         of the class of N, but single where N is double and F, or any filter
+%         of a list, is single
 %     Of integers and truth values the sums are computed in double, also where F
 %     is single. Each sweep rounds them, halves away from zero, and saturates:
 %     what is too large for the class becomes its largest value. NaN becomes 0.
@@ -58,7 +59,8 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %                   'circular'     the array over and over: 2 3 | 1 2 3 | 1 2
 %                   All of them go on as far as the filter reaches, in each
 %                   dimension, also from an array that is smaller than that. A
-%                   number is rounded once to the class of the result.
+%                   number is rounded to single where P is single. With a list
+%                   of filters the boundary holds for each of them.
 %                   {ROWS, COLUMNS} or {ROWS, COLUMNS, PAGES}: a cell with an
 %                                  entry for each dimension of N, each one of
 %                                  the above or a pair of them, {LOW, HIGH},
@@ -80,19 +82,20 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %                            value. There may be none.
 %                   'full' and 'valid' go with one sweep: 'Iterations', 1. With
 %                   0 sweeps the result is N, whatever the shape.
-%     'Previous'    the time level before N, and with it
-%     'Weight'      a real number c: each sweep is then F * u + c * previous,
-%                   with F the filter or the list of them, and leaves u as the
-%                   next sweep's previous level. An array of N's class
-%                   and size that lies in the same place. With a second output,
-%                   [u, previous] = ..., the older level comes back, too, so
-%                   that a run can go on. With 0 sweeps both are as they came.
-%     'Source'      what is added in every sweep, behind all else: an array of
-%                   N's class and size that lies in the same place, or a
-%                   real number
+%     'Previous'    the time level before N: an array of its class and size.
+%                   Where N is a DeviceArray or a gpuArray, so is this, on the
+%                   same device. It needs 'Weight'.
+%     'Weight'      a real number c: each sweep computes F * u + c * previous,
+%                   with F the filter or the list; u is the previous level of
+%                   the next sweep. With a second output, [u, previous] = ...,
+%                   the older level comes back, too, so that a run can go on.
+%                   With 0 sweeps, and without 'Every', both are as they came,
+%                   in the class of the result.
+%     'Source'      added at the end of every sweep: an array, as for
+%                   'Previous', or an ordinary real number
 %     'Every'       m, a divisor of 'Iterations': the result has the states
 %                   after m, 2 m, ... sweeps, along one more dimension behind
-%                   those of N; of a column along the second
+%                   those of N; for a column, along the second
 %                   None of these, nor a list of filters, goes with a 'Shape'
 %                   other than 'same'.
 %                   'Previous', 'Source' and 'Every' go with N of class double
@@ -100,9 +103,10 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %     'Progress'    true or false (the default): whether a call that takes
 %                   longer than half a second prints a line that tells how far
 %                   it is, how many samples a second it updates, and how long
-%                   it will take; when it is done, how long it took. Octave
-%                   writes a line every ten seconds where it prints to a file
-%                   or a pipe.
+%                   it will take; when it is done, how long it took. A sweep
+%                   counts each sample once for every filter of a list, and
+%                   once more with a level or a source. Where Octave prints
+%                   to a file or a pipe, it writes a line every ten seconds.
 %     'Backend'     'auto' (the default)  the GPU where one is usable; else the
 %                                         CPU, and one warning a session says
 %                                         why
@@ -131,7 +135,9 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %     promised.
 %     Behind the last filter of a sweep 'Weight' goes on with the chain, acc =
 %     fma (weight, previous(x,y,z), acc), and then 'Source' is added, rounded
-%     once more. Without them nothing is added, not even zero.
+%     once more. Without them nothing is added, not even zero. Where P is
+%     single, each of 'Weight', 'Previous' and 'Source' is rounded to single
+%     first, whether it is a number or an array.
 %     Ghost values are multiplied like any sample. So an infinite or NaN tap
 %     gives NaN where it meets a ghost value of 0, and an infinite 'Boundary'
 %     does under a tap that is 0: 0 * Inf is NaN.
@@ -182,7 +188,10 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %                      7 x 7 x 7
 %     option           an unknown or ambiguous name, or a value that it cannot
 %                      have, also of an environment variable; what a word has
-%                      said already; 'full' or 'valid' with more than one sweep
+%                      said already; 'full' or 'valid' with more than one
+%                      sweep; 'Previous' without 'Weight', or one unlike N;
+%                      'Previous', 'Source' or 'Every' where N is of integers or
+%                      logical
 %     noDevice         'cuda' was asked for, or a 'Device', and it cannot be
 %                      used: no driver, one that is too old, no GPU, no such
 %                      index

@@ -20,7 +20,7 @@ function [outputArray, previous] = StencilConstantMemory_CUDA (inputArray, kerne
 %                  names another. It may be empty.
 %     KERNELARRAY  the filter: a real, full double vector of an odd number of
 %                  taps, 1 to 21; a row or a column, which makes no difference.
-%                  Or a cell of two or more of them: a sweep is all of them, one
+%                  Or a list, a cell of 2 to 64 of them: a sweep applies one
 %                  after the other, and gives the bits of as many calls.
 %
 %   Output
@@ -44,15 +44,18 @@ function [outputArray, previous] = StencilConstantMemory_CUDA (inputArray, kerne
 %                                  another behind the last; 'circular' is for
 %                                  both ends or for none
 %                   All of them go on as far as the taps reach, also from an
-%                   array that is shorter than that. The ghost values stand
-%                   outside: a wall at a number is one sample away from the
-%                   first and the last one. With a list of filters it is that
-%                   of each of them; with 'Dim', too, it may be a cell with an
-%                   entry for each filter.
+%                   array that is shorter than that. Ghost values lie outside
+%                   the array: a wall at a number is one sample before the first
+%                   and one behind the last.
+%                   With a list of filters the boundary holds for each of them.
+%                   With a list and 'Dim', a cell with as many entries as
+%                   filters has one for each filter. So with two filters {A, B}
+%                   is A for the first and B for the second: for pairs write
+%                   {{LOW, HIGH}, {LOW, HIGH}}.
 %     'Dim'         along which dimension, a whole number from 1 up; the first
 %                   that is not 1 unless given. Along one that the array has
 %                   not, or in which its size is 1, each line is one sample.
-%                   With a list of filters a vector with an entry for each.
+%                   With a list of filters, a vector with an entry for each.
 %     'Iterations'  how many sweeps: each one over what the last one gave, with
 %                   the boundary taken anew. A whole number from 0 up; 1 unless
 %                   given. So many sweeps give the bits of so many calls, and 0
@@ -65,27 +68,28 @@ function [outputArray, previous] = StencilConstantMemory_CUDA (inputArray, kerne
 %                            value. There may be none.
 %                   'full' and 'valid' go with one sweep: 'Iterations', 1. With
 %                   0 sweeps the result is the input, whatever the shape.
-%     'Previous'    the time level before inputArray, and with it
-%     'Weight'      a real number c: each sweep is then F * u + c * previous,
-%                   with F the filter or the list of them, and leaves u as the
-%                   next sweep's previous level. An array of inputArray's class
-%                   and size that lies in the same place. With a second output,
-%                   [u, previous] = ..., the older level comes back, too, so
-%                   that a run can go on. With 0 sweeps both are as they came.
-%     'Source'      what is added in every sweep, behind all else: an array of
-%                   inputArray's class and size that lies in the same place, or
-%                   a real number
+%     'Previous'    the time level before inputArray: an array of its class and
+%                   size. Where inputArray is a DeviceArray or a gpuArray, so is
+%                   this, on the same device. It needs 'Weight'.
+%     'Weight'      a real number c: each sweep computes F * u + c * previous,
+%                   with F the filter or the list; u is the previous level of
+%                   the next sweep. With a second output, [u, previous] = ...,
+%                   the older level comes back, too, so that a run can go on.
+%                   With 0 sweeps, and without 'Every', both are as they came.
+%     'Source'      added at the end of every sweep: an array, as for
+%                   'Previous', or an ordinary real number
 %     'Every'       m, a divisor of 'Iterations': the result has the states
 %                   after m, 2 m, ... sweeps, along one more dimension behind
-%                   those of inputArray; of a column along the second
+%                   those of inputArray; for a column, along the second
 %                   None of these, nor a list of filters, goes with a 'Shape'
 %                   other than 'same'.
 %     'Progress'    true or false (the default): whether a call that takes
 %                   longer than half a second prints a line that tells how far
 %                   it is, how many samples a second it updates, and how long
-%                   it will take; when it is done, how long it took. Octave
-%                   writes a line every ten seconds where it prints to a file
-%                   or a pipe.
+%                   it will take; when it is done, how long it took. A sweep
+%                   counts each sample once for every filter of a list, and
+%                   once more with a level or a source. Where Octave prints
+%                   to a file or a pipe, it writes a line every ten seconds.
 %     'Backend'     'auto' (the default)  the GPU where one is usable; else the
 %                                         CPU, and one warning a session says
 %                                         why

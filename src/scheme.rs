@@ -2,14 +2,16 @@
 //!
 //! # Rationale
 //! Whatever an engine can do to an array that it holds makes a sweep, one thing after the other: a filter, a step of two
-//! time levels, a sum. So every filter has all of this at once, and no engine knows of it. Arrays lie where the engine
-//! computes while they are swept. Where it has no room for those of a call on the host's arrays, they lie in the host's
-//! memory: each filter goes over them from there to there, and the CPU does the rest, with the same bits.
+//! time levels, a sum. So every filter has all of this at once, and no engine knows of it. (But where one does many
+//! sweeps of two levels at once, they are left to it.) Arrays lie where the engine computes while they are swept. Where
+//! it has no room for those of a call on the host's arrays, they lie in the host's memory: each filter goes over them
+//! from there to there, and the CPU does the rest, with the same bits.
 
 use crate::cpu::Cpu;
 use crate::pool::Pooled;
 use crate::stencil::{
-    Arithmetic, Array, Binary, Compute, Engine, Error, Expansion, Operand, Places, RANK, Real, Section, Source, Target,
+    Arithmetic, Array, Binary, Compute, Engine, Error, Expansion, Operand, Places, RANK, Real, Section, Source,
+    Stencil, Target,
 };
 use crate::watch::Watch;
 
@@ -17,10 +19,45 @@ use crate::watch::Watch;
 pub type Filter<'a, T> =
     Box<dyn Fn(&(dyn Engine + 'static), usize, Source<T>, Target<T>, &Watch) -> Result<(), Error> + Send + 'a>;
 
+/// A filter of which an engine may do many sweeps at once, over two time levels.
+pub trait TwoLevels<T>: Send {
+    /// Whether this engine does.
+    fn joins(&self, engine: &(dyn Engine + 'static)) -> bool;
+
+    /// So many sweeps, as [`Engine::two_levels`].
+    fn sweep(
+        &self,
+        engine: &(dyn Engine + 'static),
+        sweeps: usize,
+        weight: T,
+        levels: &mut [Array<T>; 2],
+        watch: &Watch,
+    ) -> Result<(), Error>;
+}
+
+impl TwoLevels<f64> for Stencil {
+    fn joins(&self, engine: &(dyn Engine + 'static)) -> bool {
+        engine.joins_levels(self)
+    }
+
+    fn sweep(
+        &self,
+        engine: &(dyn Engine + 'static),
+        sweeps: usize,
+        weight: f64,
+        levels: &mut [Array<f64>; 2],
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        engine.two_levels(&self.with_sweeps(sweeps), weight, levels, watch)
+    }
+}
+
 /// What a call sweeps, without its data.
 pub struct Scheme<'a, T> {
     /// The filters of a sweep, in their order; one at least.
     pub filters: Vec<Filter<'a, T>>,
+    /// The same, where there is one filter that an engine may sweep at once with the older time level.
+    pub joint: Option<Box<dyn TwoLevels<T> + 'a>>,
     /// The weight of the older time level, where there is one.
     pub weight: Option<T>,
     /// How many states are returned.
@@ -111,11 +148,21 @@ where
         let alone = self.filters.len() == 1 && self.weight.is_none() && source.is_none();
         let (sweeps, at_once) = if alone { (1, self.every) } else { (self.every, 1) };
         let adds = self.weight.is_some() || source.is_some();
+        let is_joint = self.filters.len() == 1 && source.is_none() && stage.cpu.is_none() && self.every > 0;
+        let joint = self.joint.as_ref().zip(self.weight);
+        let joint = joint.filter(|(joint, _)| is_joint && joint.joins(engine));
         // The state, and the level before it: what has not been computed yet is what came in. And what may be written to.
         let (mut newest, mut spare): (Option<Array<T>>, Vec<Array<T>>) = (None, Vec::new());
         let mut stored = false;
         for state in 0..self.states {
-            for sweep in 0..sweeps {
+            if let Some((joint, weight)) = joint {
+                let here = |array: Option<Array<T>>| array.map_or_else(|| stage.loaded(from, watch), Ok);
+                let mut levels = [here(newest)?, here(older)?];
+                joint.sweep(engine, self.every, weight, &mut levels, watch)?;
+                [newest, older] = levels.map(Some);
+            }
+            let stepwise = if joint.is_some() { 0 } else { sweeps };
+            for sweep in 0..stepwise {
                 // Where no level before it is asked for, the state gives way to what comes of it.
                 let mut step = if self.weight.is_none() { newest.take() } else { None };
                 for (number, filter) in self.filters.iter().enumerate() {

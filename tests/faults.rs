@@ -17,6 +17,7 @@ use common::{CHILD, Mode, StandIn, child, within};
 use libtest_mimic::{Arguments, Failed, Trial};
 use stencil_mex::cuda::study::{Angles, Study};
 use stencil_mex::cuda::{self, Cuda};
+use stencil_mex::scheme::{self, Addend, Data, Scheme, TwoLevels};
 use stencil_mex::stencil::{
     Boundary, CoefficientSource, Convolution, Derivative, Engine, Error, Filter, Lines, Reference, Source, Stencil,
     Taps, Target,
@@ -46,7 +47,7 @@ struct Scenario {
     next: fn() -> Result<(), Error>,
 }
 
-const SCENARIOS: [Scenario; 18] = [
+const SCENARIOS: [Scenario; 20] = [
     Scenario { name: "first_call", prepare: nothing, run: small, next: small },
     Scenario { name: "warm_call", prepare: warm, run: small, next: small },
     Scenario { name: "other_taps", prepare: warm, run: other_taps, next: other_taps },
@@ -63,6 +64,8 @@ const SCENARIOS: [Scenario; 18] = [
     Scenario { name: "chain_in_pieces", prepare: nothing, run: chain_in_pieces, next: chain_in_pieces },
     Scenario { name: "copies", prepare: nothing, run: copies, next: copies },
     Scenario { name: "sweeps_on_the_device", prepare: nothing, run: sweeps_on_the_device, next: sweeps_on_the_device },
+    Scenario { name: "filters_and_levels", prepare: warm_levels, run: filters_and_levels, next: filters_and_levels },
+    Scenario { name: "levels_at_once", prepare: warm_levels, run: levels_at_once, next: levels_at_once },
     Scenario { name: "study", prepare: nothing, run: study, next: small },
     Scenario { name: "two_devices", prepare: nothing, run: two_devices, next: two_devices },
 ];
@@ -75,6 +78,11 @@ fn warm() {
 
 fn warm_for_a_chain() {
     chain().expect("no fault is due");
+}
+
+fn warm_levels() {
+    filters_and_levels().expect("no fault is due");
+    levels_at_once().expect("no fault is due");
 }
 
 fn numbers(count: usize) -> Vec<f64> {
@@ -111,7 +119,7 @@ fn compare(
     what: &str,
     cuda: &Cuda,
     input: &[f64],
-    run: impl Fn(&dyn Engine, Source<f64>, Target<f64>) -> Result<(), Error>,
+    run: impl Fn(&(dyn Engine + 'static), Source<f64>, Target<f64>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let expected = expected(what, || {
         let mut expected = vec![0.0; input.len()];
@@ -260,6 +268,42 @@ fn copies() -> Result<(), Error> {
             engine.copy(Source::Array(&second), to, watch)
         })
     })
+}
+
+/// Sweeps of these filters along lines of neighbours and of an older level, with a source if that is wanted: two states,
+/// so many sweeps each. What is there is written over in each sweep: nothing of it may be done twice.
+fn scheme_on(cuda: &Cuda, lines: Lines, filters: usize, with_source: bool, sweeps: usize) -> Result<(), Error> {
+    const STATES: usize = 2;
+    let len = lines.elements();
+    let stencil = stencil(lines, &[0.25, 0.5, 0.25]).with_boundary(Boundary::Mirror);
+    let (samples, older, added) = (numbers(len), numbers(2 * len), numbers(3 * len));
+    let what = format!("{filters} filters and levels {lines:?} {with_source} {sweeps}");
+    compare(&what, cuda, &numbers(STATES * len), |engine, _, to| {
+        let filter = || -> scheme::Filter<f64> {
+            Box::new(|engine, sweeps, from, to, watch| engine.stencil(&stencil.with_sweeps(sweeps), from, to, watch))
+        };
+        let joint = (filters == 1).then(|| Box::new(stencil) as Box<dyn TwoLevels<f64>>);
+        let filters: Vec<_> = (0..filters).map(|_| filter()).collect();
+        let steps = filters.len() + 1;
+        let scheme = Scheme { filters, joint, weight: Some(-0.5), states: STATES, every: sweeps };
+        let data = Data {
+            from: Source::Host(&samples),
+            older: Some(Source::Host(&older[len..])),
+            source: with_source.then(|| Addend::Elements(Source::Host(&added[2 * len..]))),
+            to,
+            older_to: None,
+        };
+        counting(STATES * sweeps * len * steps, |watch| scheme.run(engine, data, watch))
+    })
+}
+
+fn filters_and_levels() -> Result<(), Error> {
+    scheme_on(&Cuda::open(None)?, Lines::new(50, 3), 2, true, 3)
+}
+
+fn levels_at_once() -> Result<(), Error> {
+    // More than a launch does.
+    scheme_on(&Cuda::open(None)?, Lines::new(1500, 2), 1, false, 300)
 }
 
 fn study() -> Result<(), Error> {

@@ -22,9 +22,10 @@ const DATA_TYPE: &str = "One of the Inputs are of the wrong data-type";
 
 type Case = (&'static str, fn(&Gpu));
 
-const TABLE: [Case; 10] = [
+const TABLE: [Case; 11] = [
     ("a_gpu_array_gives_a_gpu_array_of_the_same_bits", a_gpu_array_gives_a_gpu_array_of_the_same_bits),
     ("outputs_of_another_size", outputs_of_another_size),
+    ("levels_sources_and_states", levels_sources_and_states),
     ("empty_arrays", empty_arrays),
     ("what_is_refused", what_is_refused),
     ("options_that_ask_for_another_place", options_that_ask_for_another_place),
@@ -316,6 +317,88 @@ fn outputs_of_another_size(gpu: &Gpu) {
             }
         }
     }
+}
+
+/// Two time levels, with a source or without, and the states on the way: two outputs, both on the GPU.
+fn levels_sources_and_states(gpu: &Gpu) {
+    /// What is added in every sweep.
+    #[derive(Debug, Clone, Copy)]
+    enum Added {
+        Nothing,
+        Number,
+        Numbers,
+    }
+    let host = gpu.host;
+    let number = |value: f64| host.double(&[1, 1], &[value]);
+    for class in [DOUBLE, SINGLE] {
+        for rest in rests(host, class).iter().filter(|rest| rest.0 != DERIVATIVE) {
+            for dims in [&[1, 50][..], &[300, 1], &[40, 30], &[2000, 3]] {
+                let values = [7, 8, 9].map(|seed| samples(class, dims.iter().product(), seed));
+                for added in [Added::Nothing, Added::Number, Added::Numbers] {
+                    for every in [false, true] {
+                        let call = |[u, previous, source]: &[Array; 3], more: &[Array]| {
+                            let [weight, iterations, one, two] = [-0.5, 4.0, 1.5, 2.0].map(number);
+                            let words =
+                                ["Previous", "Weight", "Iterations", "Source", "Every"].map(|name| host.text(name));
+                            let mut all = vec![u, &rest.1[0], &words[0], previous, &words[1], &weight];
+                            all.extend([&words[2], &iterations]);
+                            match added {
+                                Added::Nothing => {}
+                                Added::Number => all.extend([&words[3], &one]),
+                                Added::Numbers => all.extend([&words[3], source]),
+                            }
+                            if every {
+                                all.extend([&words[4], &two]);
+                            }
+                            all.extend(more);
+                            host.call(rest.0, 2, &all)
+                        };
+                        let given = values.each_ref().map(|values| gpu.array(class, dims, values));
+                        let got = call(&given, &[]).unwrap_or_else(|error| panic!("{error:?}"));
+                        let plain = values.each_ref().map(|values| host.make(class, dims, false).with_bytes(values));
+                        let right = call(&plain, &host.cpu()).unwrap_or_else(|error| panic!("{error:?}"));
+                        let what = format!("{} of {dims:?}, class {class}, {added:?}, {every}", rest.0);
+                        assert_eq!((got.len(), right.len()), (2, 2), "{what}");
+                        for (got, right) in got.iter().zip(&right) {
+                            assert_eq!(gpu.dims(got), (right.dims(), class), "{what}");
+                            assert!(gpu.gather(got) == right.bytes(size(class)), "{what}");
+                        }
+                        for (given, values) in given.iter().zip(&values) {
+                            assert!(gpu.gather(given) == *values, "{what}: an input");
+                        }
+                        // What lies elsewhere is no level and no source of this array.
+                        let [u, previous, source] = &given;
+                        let [on_host, ..] = &plain;
+                        let mixed = [[u, on_host, source], [on_host, previous, source]];
+                        for arrays in mixed {
+                            let words = ["Previous", "Weight"].map(|name| host.text(name));
+                            let arguments = [arrays[0], &rest.1[0], &words[0], arrays[1], &words[1], &number(-1.0)];
+                            refused(gpu, rest.0, &arguments, "option", &["'Previous'", "gpuArray"]);
+                        }
+                    }
+                }
+                // An error of the host's in the middle leaves neither output.
+                let given = [0, 1].map(|i: usize| gpu.array(class, dims, &values[i]));
+                let (words, weight) = (["Previous", "Weight"].map(|name| host.text(name)), number(-0.5));
+                let held = gpu.held();
+                for after in 0.. {
+                    gpu.raise(after);
+                    let arguments = [&given[0], &rest.1[0], &words[0], &given[1], &words[1], &weight];
+                    let outcome = host.call(rest.0, 2, &arguments).map(drop);
+                    let pending = gpu.raise_pending();
+                    assert_eq!(gpu.held(), held, "{after}");
+                    match outcome {
+                        Ok(()) => {
+                            assert!(pending && after > 10, "after {after}");
+                            break;
+                        }
+                        Err(error) => assert!(!pending && error.id == "parallel:gpu:standin", "{error:?}"),
+                    }
+                }
+            }
+        }
+    }
+    works(gpu);
 }
 
 fn empty_arrays(gpu: &Gpu) {

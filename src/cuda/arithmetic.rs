@@ -186,7 +186,7 @@ impl<T: Element> Arithmetic<T> for Cuda {
         if let Some(Operand::Array(array)) = &source {
             assert_eq!(array.len(), len);
         }
-        self.attempt(watch, |device| {
+        self.attempt_in_place(watch, |device, begun| {
             let [step, older] = [address(step, &device.context)?, address(older, &device.context)?];
             let source = match &source {
                 None => None,
@@ -197,6 +197,7 @@ impl<T: Element> Arithmetic<T> for Cuda {
                 return Ok(watch.check()?);
             }
             let work = Work::<T>::begin(device, "a step of two time levels", watch)?;
+            *begun = true;
             // SAFETY: the arrays have as many elements; whatever else uses them is on this stream, too.
             unsafe { work.kernels.advance(work.stream().handle(), step, weight, source, older, len) }?;
             work.end((2 + usize::from(matches!(source, Some(On::Array(_))))) * len, len)

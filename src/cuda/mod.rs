@@ -34,7 +34,7 @@ use crate::stencil::{
 };
 use crate::watch::Watch;
 use device::Device;
-use kernels::{ConvolutionKernel, Kernel, LinesKernel, Operator, SweepsKernel};
+use kernels::{ConvolutionKernel, Kernel, LevelsKernel, LinesKernel, Operator, SweepsKernel};
 use memory::Budget;
 use schedule::{DeviceArray, Work};
 
@@ -150,6 +150,25 @@ impl Engine for Cuda {
         let operator = Operator::stencil(what);
         self.along_lines(&operator, what.lines(), what.boundary(), what.sweeps(), from, to, watch)
     }
+
+    fn joins_levels(&self, what: &Stencil) -> bool {
+        LevelsKernel::new(what, 0.0).is_some()
+    }
+
+    fn two_levels(
+        &self,
+        what: &Stencil,
+        weight: f64,
+        levels: &mut [Array<f64>; 2],
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        let kernel = LevelsKernel::new(what, weight);
+        let kernel = kernel.ok_or_else(|| Error::Internal("No kernel for these time levels.".into()))?;
+        assert_eq!([levels[0].len(), levels[1].len()], [what.lines().elements(); 2]);
+        self.attempt_in_place(watch, |device, begun| {
+            schedule::two_levels(device, &kernel.clone(), levels, begun, watch)
+        })
+    }
 }
 
 impl Cuda {
@@ -169,6 +188,20 @@ impl Cuda {
         self.with(|device| {
             watch.rewind(mark);
             work(device)
+        })
+    }
+
+    /// The same for work that writes over what it reads. Once that is so, which it says by its second argument, it is not
+    /// run again: it would go on from what it has left behind.
+    fn attempt_in_place<R>(
+        &self,
+        watch: &Watch,
+        mut work: impl FnMut(&mut Device, &mut bool) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        let (mut begun, mut failed) = (false, None);
+        self.attempt(watch, |device| match &failed {
+            Some(error) => Err(Error::clone(error)),
+            None => work(device, &mut begun).inspect_err(|error| failed = begun.then(|| error.clone())),
         })
     }
 

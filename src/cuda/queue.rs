@@ -369,9 +369,9 @@ impl Own {
         (address(self.buffers.first()), address(self.buffers.last()))
     }
 
-    /// The last of them.
-    pub(super) fn last(&mut self) -> Option<&mut DeviceBuffer> {
-        self.buffers.last_mut()
+    /// All of them, in their order.
+    pub(super) fn buffers(&mut self) -> &mut [DeviceBuffer] {
+        &mut self.buffers
     }
 }
 

@@ -20,7 +20,7 @@ use super::context::{Context, Event, Stream};
 use super::cut::{Cut, Size, Tile};
 use super::device::{Device, HostContext};
 use super::error::failed;
-use super::kernels::{Area, Kernel, Plan};
+use super::kernels::{Area, Kernel, LevelsKernel, Plan};
 use super::memory::{Budget, DeviceBuffer};
 use super::module::Modules;
 use super::pace::{Schedule, UNIT};
@@ -128,8 +128,12 @@ pub(super) fn address<T>(array: &Array<T>, context: &Arc<Context>) -> Result<sys
 
 /// Whether memory of somebody else's is read or written.
 fn borrows<T>(from: &Source<T>, to: &Target<T>) -> bool {
-    let foreign = |array: &Array<T>| matches!(array.held(), Ok(DeviceArray::Foreign { .. }));
-    matches!(from, Source::Array(array) if foreign(array)) || matches!(to, Target::Array(array) if foreign(array))
+    matches!(from, Source::Array(array) if is_foreign(array)) || matches!(to, Target::Array(array) if is_foreign(array))
+}
+
+/// Whether an array is somebody else's.
+fn is_foreign<T>(array: &Array<T>) -> bool {
+    matches!(array.held(), Ok(DeviceArray::Foreign { .. }))
 }
 
 /// Does `work` on a device. Where that uses memory of somebody else's, it is over when this returns, whatever happens.
@@ -350,16 +354,88 @@ fn resident<T: Element>(
             unsafe { device.slots.download(&context, result, None, output, watch) }?;
         }
         Target::Array(array) if in_other => {
-            match (array.held_mut::<DeviceArray>()?, own.last()) {
-                // The array takes the buffer, and leaves its own.
-                (DeviceArray::Own { buffer: Some(of_array), .. }, Some(last)) => queue.exchange(of_array, last),
-                // SAFETY: both have as many bytes, and whoever owns the array has left it to this call.
-                _ => unsafe { copy_on_device(&queue, written, other, bytes) }?,
-            }
+            let last = own.buffers().last_mut().ok_or_else(|| Error::Internal("A sweep without its buffer.".into()))?;
+            // SAFETY: both have as many bytes, and whoever owns the array has left it to this call.
+            unsafe { take_over(&queue, array, last, bytes) }?;
         }
         Target::Array(_) => {}
     }
     Ok(true)
+}
+
+/// An array becomes what so many bytes of a buffer hold: it takes the buffer, and leaves its own.
+///
+/// # Safety
+/// Both have as many bytes, and all that uses them is on the queue's stream.
+unsafe fn take_over<T>(
+    queue: &Queue,
+    array: &mut Array<T>,
+    buffer: &mut DeviceBuffer,
+    bytes: usize,
+) -> Result<(), Error> {
+    match array.held_mut::<DeviceArray>()? {
+        DeviceArray::Own { buffer: Some(of_array), .. } => {
+            queue.exchange(of_array, buffer);
+            Ok(())
+        }
+        DeviceArray::Own { buffer: None, .. } => Err(Error::Internal("An array without its buffer.".into())),
+        // SAFETY: as the caller says.
+        DeviceArray::Foreign { address, .. } => unsafe { copy_on_device(queue, *address, buffer.address(), bytes) },
+    }
+}
+
+/// Sweeps of two time levels that lie on the device, the newest one first. Both give way to what comes of them; `begun`
+/// becomes true when that may be so.
+///
+/// A sweep counts twice: for its filter, and for what it makes of it and the older level.
+pub(super) fn two_levels(
+    device: &mut Device,
+    kernel: &LevelsKernel,
+    levels: &mut [Array<f64>; 2],
+    begun: &mut bool,
+    watch: &Watch,
+) -> Result<(), Error> {
+    let borrows = levels.iter().any(is_foreign);
+    over_before_return(device, borrows, |device| two_levels_here(device, kernel, levels, begun, watch))
+}
+
+/// The same, perhaps with some of it under way still.
+fn two_levels_here(
+    device: &mut Device,
+    kernel: &LevelsKernel,
+    levels: &mut [Array<f64>; 2],
+    begun: &mut bool,
+    watch: &Watch,
+) -> Result<(), Error> {
+    let context = device.context.clone();
+    let (elements, total) = (levels[0].len(), kernel.what().sweeps());
+    watch.check()?;
+    if elements == 0 || total == 0 {
+        return Ok(());
+    }
+    let bytes = elements * size_of::<f64>();
+    let queue = device.queue.clone();
+    let mut own = Own::new(&queue);
+    let here = [address(&levels[0], &context)?, address(&levels[1], &context)?];
+    let other = [own.room_for(bytes)?, own.room_for(bytes)?];
+    let plan = kernel.plan(&device.modules, [here, other])?;
+    let mut told = 0;
+    let mut over = |updates: usize| {
+        watch.count(2 * (updates - told));
+        told = updates;
+        Ok(watch.check()?)
+    };
+    let sweeps = Sweeps { plan: &plan, outputs: elements, work: kernel.work(), sweeps: total };
+    *begun = true;
+    let in_here = sweeps.run_on(&queue, kernel.name(), here[0], [other[0], here[0]], &mut over)?;
+    watch.count(2 * (elements * total - told));
+    if !in_here {
+        for (array, buffer) in levels.iter_mut().zip(own.buffers()) {
+            // SAFETY: each has as many bytes, and whoever owns the array has left it to this call.
+            unsafe { take_over(&queue, array, buffer, bytes) }?;
+        }
+    }
+    Ok(())
 }
 
 // ---- tile by tile on the device

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::backend::Selection;
 use super::fastest::Times;
 use super::inputs::{self, AnyInput, Reals};
-use super::levels::{Computed, Levels};
+use super::levels::{Computed, Filters, Levels};
 use super::options::{self, Names};
 use super::store::Numbers;
 use super::sweeps::{self, Sweeps};
@@ -41,7 +41,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     options::check_pairs(pairs, 3 + words.len())?;
     check_outputs_up_to(call, if options::gives(pairs, &OPTIONS, "Previous") { 2 } else { 1 })?;
     let (samples, dims) = samples(image)?;
-    let list = listed(filter);
+    let list = inputs::listed("F", filter)?;
     let entries = list.iter().map(|(name, array)| inputs::reals(name, array)).collect::<Result<Vec<_>, _>>()?;
     let size = size(&dims).ok_or_else(|| too_many_dimensions(image, &dims))?;
     let sizes = list.iter().map(|(name, array)| check_filter(name, array, size)).collect::<Result<Vec<_>, _>>()?;
@@ -54,7 +54,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         Shape::Same => dims,
         Shape::Full | Shape::Valid => windows::trimmed(windows::output_size(&window)?.into()).into(),
     };
-    let larger = sizes.iter().all(|&of_filter| is_larger(of_filter, size));
+    let larger = sizes.len() == 1 && is_larger(sizes[0], size);
     let job = Job { asked, rank, window, dims, outputs: call.outputs };
     let in_double = entries.iter().all(|entries| matches!(entries, Reals::Double(_)));
     let reply = match samples {
@@ -76,16 +76,6 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         reply.warnings.extend(swapped([image, filter], larger));
         reply
     })
-}
-
-/// The filter, or those of a list, with what an error calls them.
-fn listed(filter: &Argument) -> Vec<(String, &Argument)> {
-    match filter.cells() {
-        Some(cells) if cells.len() > 1 => {
-            cells.iter().enumerate().map(|(i, cell)| (format!("F{{{}}}", i + 1), cell)).collect()
-        }
-        _ => vec![("F".into(), filter)],
-    }
 }
 
 /// What is computed, how many dimensions N has, and the dimensions of the result.
@@ -190,19 +180,19 @@ impl<'a> Job<'a> {
     {
         let Asked { selection, sweeps, levels, .. } = &self.asked;
         let given = levels.check(("N", &samples, &self.dims), sweeps)?;
-        let (entries, count) = (filters.iter().map(|filter| filter.values().len()).sum(), filters.len());
+        let entries = filters.iter().map(|filter| filter.values().len()).sum();
         let what = |filter| Convolution::new(self.window.input(), filter).with_boundary(sides);
         let convolutions: Vec<_> = filters.into_iter().map(what).collect();
-        // For who foretells its time: the first filter, as often as there are filters in all sweeps.
-        let job = convolutions[0].clone().with_sweeps(sweeps.iterations().saturating_mul(count));
+        let first = convolutions[0].clone();
         let step = |what: Convolution<T>| -> Step<'a, T> {
             Box::new(move |engine, sweeps, from, to, watch| {
                 Compute::convolution(engine, &what.clone().with_sweeps(sweeps), from, to, watch)
             })
         };
-        let steps = convolutions.into_iter().map(step).collect();
+        let filters = convolutions.into_iter().map(step).collect();
         let samples = T::input(samples, "N in single")?;
-        levels.reply(samples, given, &self.dims, steps, entries, (sweeps, selection, self.outputs), &job)
+        let filters = Filters { filters, joint: None, entries, first };
+        levels.reply(samples, given, &self.dims, filters, (sweeps, selection, self.outputs))
     }
 
     /// An image of another class: each sweep is computed in double and ends in that class, and so does each filter of
@@ -224,7 +214,7 @@ impl<'a> Job<'a> {
         }
         let (sides, iterations) = (sweeps.sides(self.rank)?, sweeps.iterations().saturating_mul(filters.len()));
         let entries = filters.iter().map(|filter| filter.values().len()).sum();
-        let effort = sweeps.effort_of_steps(self.dims.iter().product(), entries, filters.len());
+        let effort = sweeps.effort_of_steps(self.dims.iter().product(), entries, filters.len(), iterations);
         // In every sweep the image goes through an engine by itself.
         let job = Times(Convolution::new(window.input(), filters[0].clone()), iterations);
         let of = |filter: &Filter<f64>| Window::new(window.shape(), window.input(), filter.radius());
@@ -372,9 +362,12 @@ fn filter_error(name: &str, array: &Argument, error: FilterError) -> Error {
     let padded = size(array.dims()).map(|size| size.map(|size| size | 1));
     let advice = match padded {
         Some(padded) if error == FilterError::Even && FilterError::check(padded).is_ok() => {
-            " With zeros ahead of a row or a column of even length, as in [0 F], its middle is where imfilter has it."
+            format!(
+                " With zeros ahead of a row or a column of even length, as in [0 {name}], its middle is where imfilter has \
+                 it."
+            )
         }
-        _ => "",
+        _ => String::new(),
     };
     Error::new("filterSize", format!("{name} is {array}: {error}; {expected}.{advice}"))
 }

@@ -8,7 +8,7 @@ use super::fastest::Job;
 use super::store::{Held, Home, Numbers};
 use crate::cuda::Cuda;
 use crate::memory::{self, OutOfMemory};
-use crate::mex::{Argument, Class, Effort, Error, Numeric, OnGpu, Reply};
+use crate::mex::{Argument, Class, Effort, Error, MAX_CELLS, Numeric, OnGpu, Reply};
 use crate::stencil::{self, Arithmetic, Array, Compute, Engine, Real, Source, Target};
 use crate::watch::Watch;
 
@@ -322,6 +322,22 @@ impl<'a> Reals<'a> {
 /// The elements of a real, full array of class double.
 pub(super) fn doubles<'a>(name: &str, array: &'a Argument) -> Result<&'a [f64], Error> {
     array.doubles().ok_or_else(|| wrong_type(name, array, "a real full double array", "double"))
+}
+
+/// A filter, or those of a list, with what an error calls each.
+///
+/// # Errors
+/// `dataType` for a longer list.
+pub(super) fn listed<'a>(name: &str, filter: &'a Argument) -> Result<Vec<(String, &'a Argument)>, Error> {
+    match filter.cells() {
+        Some(cells) if cells.len() > 1 => {
+            Ok(cells.iter().enumerate().map(|(i, cell)| (format!("{name}{{{}}}", i + 1), cell)).collect())
+        }
+        None if filter.is_cell() && filter.len() > MAX_CELLS => {
+            Err(wrong_data_type(format!("{name} is {filter}, expected a list of at most {MAX_CELLS} filters.")))
+        }
+        _ => Ok(vec![(name.into(), filter)]),
+    }
 }
 
 /// The elements of a real, full array of class double or single.

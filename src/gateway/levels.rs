@@ -1,13 +1,13 @@
 //! The options that make more of a sweep than one filter: a second time level, a source, states on the way.
 
 use super::backend::Selection;
-use super::fastest::Job;
+use super::fastest::{Job, Steps, Stepwise};
 use super::inputs::{self, AnyInput, Input};
 use super::store::Numbers;
 use super::sweeps::{self, Sweeps};
 use super::{options, windows};
 use crate::mex::{Argument, Error, Numeric, Reply};
-use crate::scheme::{Addend, Data, Filter, Scheme};
+use crate::scheme::{Addend, Data, Filter, Scheme, TwoLevels};
 use crate::stencil::{Arithmetic, Array, Compute, Engine, Real};
 
 /// `Previous`, `Weight`, `Source` and `Every`, as far as a call has them.
@@ -107,7 +107,7 @@ impl<'a> Levels<'a> {
             None => None,
             Some(value) => Some(match sweeps::real_scalar(value) {
                 Some(scalar) => Source::Scalar(scalar),
-                None => Source::Elements(like("Source", value, "; or a real scalar")?),
+                None => Source::Elements(like("Source", value, "; or an ordinary real scalar")?),
             }),
         };
         if self.previous.is_some() != self.weight.is_some() {
@@ -121,18 +121,14 @@ impl<'a> Levels<'a> {
         Ok(Given { previous, source })
     }
 
-    /// The reply of a call that sweeps so. `filters` are those of a sweep, `job` about what all of it computes, and
-    /// `entries` the multiply-adds for an output of a sweep.
-    #[expect(clippy::too_many_arguments, reason = "a call, and what it computes")]
+    /// The reply of a call that sweeps so.
     pub(super) fn reply<T: Computed>(
         &self,
         samples: Input<'a, T>,
         given: Given<'a>,
         dims: &[usize],
-        filters: Vec<Filter<'a, T>>,
-        entries: usize,
+        Filters { filters, joint, entries, first }: Filters<'a, T, impl Job>,
         (sweeps, selection, outputs): (&Sweeps, &Selection, usize),
-        job: &dyn Job,
     ) -> Result<Reply<'a>, Error>
     where
         Numbers: From<Array<T>>,
@@ -147,14 +143,16 @@ impl<'a> Levels<'a> {
         let iterations = sweeps.iterations();
         let (states, every) = self.every.map_or((1, iterations), |every| (iterations / every, every));
         let weight = self.weight.map(T::from_f64);
-        let steps = filters.len() + usize::from(weight.is_some() || source.is_some());
-        let effort = sweeps.effort_of_steps(samples.len(), entries, steps);
-        let scheme = Scheme { filters, weight, states, every };
-        let of_states = if self.every.is_some() { stacked(dims, states) } else { dims.to_vec() };
+        let job = Stepwise(first, iterations, self.steps(filters.len(), source.as_ref(), joint.is_some(), states));
+        let steps = filters.len() + job.2.passes;
+        let calls = if steps == 1 { 2 * states } else { iterations.saturating_mul(steps) };
+        let effort = sweeps.effort_of_steps(samples.len(), entries, steps, calls);
+        let scheme = Scheme { filters, joint, weight, states, every };
+        let of_states = if self.every.is_some() { stacked(dims, states)? } else { dims.to_vec() };
         // A second output is the older level, which there is where somebody may ask for it.
         let all = [&of_states[..], dims];
         let wanted = &all[..if outputs > 1 { 2 } else { 1 }];
-        samples.reply_all(selection, wanted, effort, job, move |engine, from, to, watch| {
+        samples.reply_all(selection, wanted, effort, &job, move |engine, from, to, watch| {
             let mut to = to.into_iter();
             let (Some(first), older_to) = (to.next(), to.next()) else {
                 return Err(crate::stencil::Error::Internal("A call without an output.".into()));
@@ -167,6 +165,28 @@ impl<'a> Levels<'a> {
             scheme.run(engine, Data { from, older, source, to: first, older_to }, watch)
         })
     }
+
+    /// What a sweep of so many filters is to who foretells its time.
+    fn steps<T: Real>(&self, filters: usize, source: Option<&Ready<T>>, joint: bool, states: usize) -> Steps {
+        let elements = usize::from(matches!(source, Some(Ready::Elements(_))));
+        let older = usize::from(self.weight.is_some());
+        let passes = usize::from(older > 0 || source.is_some());
+        // What is added is read, the sum is written, and so is the older level read.
+        let moved = if passes > 0 { 2 + older + elements } else { 0 };
+        let joint = joint && older > 0 && source.is_none();
+        Steps { filters, moved, passes, joint, arrays: 1 + states + older + elements }
+    }
+}
+
+/// The filters of a sweep.
+pub(super) struct Filters<'a, T, J> {
+    pub(super) filters: Vec<Filter<'a, T>>,
+    /// The only one, where an engine may do many sweeps of it at once with the older level.
+    pub(super) joint: Option<Box<dyn TwoLevels<T> + 'a>>,
+    /// Multiply-adds for an output of a sweep.
+    pub(super) entries: usize,
+    /// A sweep of the first filter, for who foretells the time.
+    pub(super) first: J,
 }
 
 /// What is added, in the class that is computed in.
@@ -177,9 +197,14 @@ enum Ready<'a, T: Real> {
 
 /// The dimensions of so many arrays of these, one behind the other along one dimension more: of columns along the
 /// second.
-fn stacked(dims: &[usize], states: usize) -> Vec<usize> {
+///
+/// # Errors
+/// `outOfMemory` where there can be no such array.
+fn stacked(dims: &[usize], states: usize) -> Result<Vec<usize>, Error> {
     let own = if dims.len() == 2 && dims[1] == 1 { &dims[..1] } else { dims };
-    windows::trimmed([own, &[states]].concat())
+    let all = [own, &[states]].concat();
+    windows::check_fits(&all)?;
+    Ok(windows::trimmed(all))
 }
 
 /// An argument as an error tells it: of one that is held, what it stands for.
@@ -193,13 +218,15 @@ mod tests {
 
     #[test]
     fn states_lie_behind_the_array() {
-        assert_eq!(stacked(&[7, 1], 4), [7, 4]);
-        assert_eq!(stacked(&[1, 7], 4), [1, 7, 4]);
-        assert_eq!(stacked(&[1, 1], 4), [1, 4]);
-        assert_eq!(stacked(&[3, 5], 4), [3, 5, 4]);
-        assert_eq!(stacked(&[3, 5, 2], 4), [3, 5, 2, 4]);
-        assert_eq!(stacked(&[3, 5], 1), [3, 5]);
-        assert_eq!(stacked(&[7, 1], 1), [7, 1]);
-        assert_eq!(stacked(&[3, 5], 0), [3, 5, 0]);
+        assert_eq!(stacked(&[7, 1], 4).unwrap(), [7, 4]);
+        assert_eq!(stacked(&[1, 7], 4).unwrap(), [1, 7, 4]);
+        assert_eq!(stacked(&[1, 1], 4).unwrap(), [1, 4]);
+        assert_eq!(stacked(&[3, 5], 4).unwrap(), [3, 5, 4]);
+        assert_eq!(stacked(&[3, 5, 2], 4).unwrap(), [3, 5, 2, 4]);
+        assert_eq!(stacked(&[3, 5], 1).unwrap(), [3, 5]);
+        assert_eq!(stacked(&[7, 1], 1).unwrap(), [7, 1]);
+        assert_eq!(stacked(&[3, 5], 0).unwrap(), [3, 5, 0]);
+        assert_eq!(stacked(&[0, 1 << 40], 1 << 40).unwrap(), [0, 1 << 40, 1 << 40]);
+        assert_eq!(stacked(&[1 << 29, 1], 1 << 32).unwrap_err().kind, "outOfMemory");
     }
 }

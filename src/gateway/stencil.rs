@@ -2,12 +2,12 @@
 
 use super::backend::Selection;
 use super::inputs::AnyInput;
-use super::levels::Levels;
+use super::levels::{Filters, Levels};
 use super::options::{self, Names};
 use super::sweeps::Sweeps;
 use super::{check_outputs_up_to, inputs, too_few_inputs, windows};
 use crate::mex::{Argument, Call, Error, Function, Reply};
-use crate::scheme::Filter;
+use crate::scheme::{Filter, TwoLevels};
 use crate::stencil::{Ends, Lines, MAX_TAPS, Shape, Stencil, Taps, TapsError, Window};
 
 pub(super) const FUNCTION: Function = Function { name: "StencilConstantMemory_CUDA", call };
@@ -35,12 +35,10 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         let (name, value) = pair?;
         let _ = selection.take(name, value)? || sweeps.take(name, value)? || levels.take(name, value)?;
     }
-    let [taps] = filters[..] else {
-        return several(call, AnyInput::Double(samples), &dims, &filters, (&selection, &sweeps, &levels));
+    let taps = match filters[..] {
+        [taps] if levels.are_none() => taps,
+        _ => return several(call, AnyInput::Double(samples), &dims, &filters, (&selection, &sweeps, &levels)),
     };
-    if !levels.are_none() {
-        return several(call, AnyInput::Double(samples), &dims, &filters, (&selection, &sweeps, &levels));
-    }
     let shape = sweeps.shape()?;
     let ends = sweeps.ends()?;
     if shape == Shape::Same {
@@ -87,27 +85,24 @@ fn several<'a>(
     let stencils = filters.iter().zip(along).zip(ends);
     let stencils = stencils.map(|((taps, dim), ends)| Stencil::new(Lines::along(dims, dim), *taps).with_boundary(ends));
     let stencils: Vec<_> = stencils.collect();
-    // For who foretells its time: the first filter, as often as there are filters in all sweeps.
-    let job = stencils[0].with_sweeps(sweeps.iterations().saturating_mul(stencils.len()));
-    let entries = filters.iter().map(Taps::count).sum();
+    let (first, entries) = (stencils[0], filters.iter().map(Taps::count).sum());
     let step = |stencil: Stencil| -> Filter<'a, f64> {
         Box::new(move |engine, sweeps, from, to, watch| engine.stencil(&stencil.with_sweeps(sweeps), from, to, watch))
     };
-    let steps = stencils.into_iter().map(step).collect();
+    let joint = match stencils[..] {
+        [one] => Some(Box::new(one) as Box<dyn TwoLevels<f64>>),
+        _ => None,
+    };
+    let filters = stencils.into_iter().map(step).collect();
     let AnyInput::Double(samples) = samples else {
         return Err(Error::internal("A stencil of single samples."));
     };
-    levels.reply(samples, given, dims, steps, entries, (sweeps, selection, call.outputs), &job)
+    levels.reply(samples, given, dims, Filters { filters, joint, entries, first }, (sweeps, selection, call.outputs))
 }
 
 /// The filter, or those of a list.
 fn filters(kernel: &Argument, dims: &[usize]) -> Result<Vec<Taps>, Error> {
-    let named: Vec<(String, &Argument)> = match kernel.cells() {
-        Some(cells) if cells.len() > 1 => {
-            cells.iter().enumerate().map(|(i, cell)| (format!("kernelArray{{{}}}", i + 1), cell)).collect()
-        }
-        _ => vec![("kernelArray".into(), kernel)],
-    };
+    let named = inputs::listed("kernelArray", kernel)?;
     // The class of each before the shape of any.
     let values = named.iter().map(|(name, array)| inputs::doubles(name, array)).collect::<Result<Vec<_>, _>>()?;
     named.iter().zip(values).map(|((name, array), values)| taps(name, values, array, dims)).collect()
@@ -133,7 +128,7 @@ fn window(shape: Shape, dims: &[usize], dim: usize, radius: usize) -> (Window, u
 fn taps(name: &str, values: &[f64], array: &Argument, dims: &[usize]) -> Result<Taps, Error> {
     let expected = format!("expected a vector of odd length, 1 to {MAX_TAPS}");
     let wrong_length = |error: TapsError| {
-        let advice = way_out(error, array.dims(), dims);
+        let advice = way_out(name, error, array.dims(), dims);
         Error::new("kernelLength", format!("{name} is {array}: {error}; {expected}.{advice}"))
     };
     let taps = Taps::new(values);
@@ -147,15 +142,12 @@ fn taps(name: &str, values: &[f64], array: &Argument, dims: &[usize]) -> Result<
 }
 
 /// What a user can do about a filter of a wrong length, as more sentences of its error.
-fn way_out(error: TapsError, kernel: &[usize], dims: &[usize]) -> String {
+fn way_out(name: &str, error: TapsError, kernel: &[usize], dims: &[usize]) -> String {
     match error {
         TapsError::Empty => String::new(),
         TapsError::Even(count) => {
             let separator = if kernel[0] == 1 { "" } else { ";" };
-            format!(
-                " [0{separator} kernelArray], of {} taps, has its middle where imfilter and conv have it.",
-                count + 1
-            )
+            format!(" [0{separator} {name}], of {} taps, has its middle where imfilter and conv have it.", count + 1)
         }
         TapsError::TooMany(_) if is_filter(dims) => {
             let count: usize = dims.iter().product();
@@ -208,12 +200,13 @@ mod tests {
             (101, ["5 calls with 21 taps reach", "5 and 21 taps"]),
             (1_000_001, ["fftfilt", ""]),
         ] {
-            let told = way_out(TapsError::TooMany(count), &[1, count], &long);
+            let told = way_out("kernelArray", TapsError::TooMany(count), &[1, count], &long);
             assert!(words.iter().all(|words| told.contains(words)), "{told}");
         }
-        let swapped = |dims: &[usize]| way_out(TapsError::TooMany(31), &[1, 31], dims).contains("swapped");
+        let swapped =
+            |dims: &[usize]| way_out("kernelArray", TapsError::TooMany(31), &[1, 31], dims).contains("swapped");
         assert!(swapped(&[5, 1]) && swapped(&[1, 21]) && !swapped(&[5, 2]) && !swapped(&[1, 22]) && !swapped(&[0, 1]));
-        let even = |kernel| way_out(TapsError::Even(4), kernel, &long);
+        let even = |kernel| way_out("kernelArray", TapsError::Even(4), kernel, &long);
         assert!(even(&[1, 4]).contains("[0 kernelArray], of 5") && even(&[4, 1]).contains("[0; kernelArray], of 5"));
     }
 

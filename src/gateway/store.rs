@@ -40,14 +40,18 @@ impl Home {
     pub(super) fn effort(self, effort: Effort) -> Effort {
         let long = match self {
             Home::Cpu => effort.long,
-            Home::Cuda(_) => effort.long && (effort.progress || effort.updates >= LONG_ON_DEVICE),
+            Home::Cuda(_) => {
+                let long = effort.updates >= LONG_ON_DEVICE || effort.calls >= MANY_CALLS;
+                effort.long && (effort.progress || long)
+            }
         };
         Effort { long, ..effort }
     }
 }
 
-/// Updates that take a device some tens of milliseconds.
+/// Updates that take a device some tens of milliseconds, and calls that take its host as long.
 const LONG_ON_DEVICE: u64 = 1 << 30;
+const MANY_CALLS: u64 = 1 << 13;
 
 /// For people.
 impl std::fmt::Display for Home {

@@ -2,12 +2,15 @@
 //! how far it is.
 
 use super::options;
-use crate::mex::{Argument, Class, Effort, Error};
+use crate::mex::{Argument, Class, Effort, Error, MAX_CELLS};
 use crate::stencil::{Boundary, Ends, Lines, Real, Shape, Sides};
 
 /// From so many multiply-adds on a run is watched: some tens of milliseconds of one core, some thousand times what a
 /// thread costs.
 const LONG: u128 = 1 << 25;
+
+/// The multiply-adds in whose time an engine is called and does little.
+const CALL: u128 = 1 << 13;
 
 /// `Boundary`, `Dim`, `Iterations`, `Shape` and `Progress`, as far as a call has them.
 #[derive(Debug, Clone)]
@@ -172,15 +175,17 @@ impl Sweeps {
 
     /// What they take over so many elements, with so many multiply-adds each.
     pub(super) fn effort(&self, elements: usize, taps: usize) -> Effort {
-        self.effort_of_steps(elements, taps, 1)
+        self.effort_of_steps(elements, taps, 1, 1)
     }
 
-    /// The same of sweeps of several steps, with so many multiply-adds in all.
-    pub(super) fn effort_of_steps(&self, elements: usize, taps: usize, steps: usize) -> Effort {
+    /// The same of sweeps of several steps, with so many multiply-adds in all, where an engine is called so often.
+    pub(super) fn effort_of_steps(&self, elements: usize, taps: usize, steps: usize, calls: usize) -> Effort {
         let sweeps = elements as u128 * self.iterations as u128;
+        let counted = |count: u128| count.min(u64::MAX.into()) as u64;
         Effort {
-            updates: (sweeps * steps as u128).min(u64::MAX.into()) as u64,
-            long: sweeps * taps as u128 >= LONG,
+            updates: counted(sweeps * steps as u128),
+            calls: calls as u64,
+            long: sweeps * taps as u128 + calls as u128 * CALL >= LONG,
             progress: self.progress,
         }
     }
@@ -190,7 +195,7 @@ impl Sweeps {
 const OF_PAIR: &str = "a cell of two of them, {low, high}";
 
 /// The most dimensions that are named at once: one for each filter of a list.
-const MAX_LIST: usize = 64;
+const MAX_LIST: usize = MAX_CELLS;
 
 /// Dimensions, counted from 0: of a scalar or a vector of whole numbers from 1 up.
 fn dimensions(name: &str, value: &Argument) -> Result<Vec<usize>, Error> {

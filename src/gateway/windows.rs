@@ -26,11 +26,22 @@ impl Sample<f64> for Truth {
 /// # Errors
 /// `outOfMemory` where there can be no such array.
 pub(super) fn output_size(window: &Window) -> Result<[usize; 3], Error> {
-    let fits = |size: &[usize; 3]| {
-        let elements = size.iter().try_fold(1_usize, |elements, &extent| elements.checked_mul(extent));
-        size.contains(&0) || elements.is_some_and(|elements| elements <= isize::MAX as usize / size_of::<f64>())
-    };
-    window.size().filter(fits).ok_or_else(|| Error::new("outOfMemory", "There is no memory for the output."))
+    let size = window.size().ok_or_else(too_large)?;
+    check_fits(&size).map(|()| size)
+}
+
+/// Checks that there can be an array of these dimensions.
+///
+/// # Errors
+/// `outOfMemory`.
+pub(super) fn check_fits(dims: &[usize]) -> Result<(), Error> {
+    let elements = dims.iter().try_fold(1_usize, |elements, &extent| elements.checked_mul(extent));
+    let fits = elements.is_some_and(|elements| elements <= isize::MAX as usize / size_of::<f64>());
+    if fits || dims.contains(&0) { Ok(()) } else { Err(too_large()) }
+}
+
+fn too_large() -> Error {
+    Error::new("outOfMemory", "There is no memory for the output.")
 }
 
 /// Dimensions without those of 1 at the end, but for the first two.
@@ -106,8 +117,9 @@ where
         let size = [0, 1, 2].map(|d| input[d] + 2 * margin[d]);
         let mut samples = Compute::<T>::array(engine, size.iter().product())?;
         // The same number everywhere takes one launch.
-        let everywhere = match sides.uniform() {
-            Some(Boundary::Constant(value)) => Some(value),
+        let mut ends = (0..3).filter(|&d| margin[d] > 0).flat_map(|d| sides[d].both());
+        let everywhere = match ends.next() {
+            Some(Boundary::Constant(value)) if ends.all(|end| end.same(Boundary::Constant(value))) => Some(value),
             _ => None,
         };
         everywhere.map_or(Ok(()), |value| engine.fill(value, &mut samples, watch))?;

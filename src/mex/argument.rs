@@ -14,7 +14,7 @@ use crate::memory::{self, OutOfMemory};
 const TEXT_LIMIT: usize = 255;
 
 /// The most cells that are read of a cell array, and how deep they are read in one another: what has more is no option.
-const CELLS: usize = 64;
+pub const MAX_CELLS: usize = 64;
 const DEPTH: usize = 3;
 
 /// The host's name for the class of cell arrays.
@@ -439,7 +439,7 @@ unsafe fn cells(
     depth: usize,
 ) -> Result<Option<Vec<Argument>>, OutOfMemory> {
     let count = dims.iter().product();
-    if count > CELLS {
+    if count > MAX_CELLS {
         return Ok(None);
     }
     let mut cells = memory::with_room(count, "cells")?;

@@ -31,7 +31,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use crate::memory::{self, OutOfMemory};
-pub use argument::{Argument, Class};
+pub use argument::{Argument, Class, MAX_CELLS};
 pub use error::Error;
 use error::Message;
 pub use gpu::OnGpu;
@@ -154,8 +154,9 @@ unsafe fn serve(
         // we hold.
         unsafe { (api.mexWarnMsgIdAndTxt)(message.identifier(), c"%s".as_ptr(), message.text()) };
     }
-    let outputs = match reply.output {
-        Output::Value(value) => vec![host.build(&value)],
+    let mut outputs = Outputs { host: &host, arrays: Vec::new() };
+    match reply.output {
+        Output::Value(value) => outputs.arrays.push(host.build(&value)),
         Output::Held { object, make, effort } => {
             let mut made = None;
             let run = host.run(function.name, &effort, |watch| {
@@ -165,14 +166,12 @@ unsafe fn serve(
             let pending =
                 run.and_then(|()| made.ok_or_else(|| Error::internal("Nothing was made."))).map_err(failed)?;
             trace.step("run");
-            let mut values = Vec::with_capacity(pending.len());
             for one in &pending {
                 let (number, gone) = (one.number(), one.gone());
                 let value = if object { host.object(number, gone).map_err(failed)? } else { host.whole_number(number) };
-                values.push(value);
+                outputs.arrays.push(value);
             }
             pending.into_iter().for_each(|one| one.keep());
-            values
         }
         Output::OnGpu { dims, single, fill, effort } => {
             // Destroyed when this is left, by an error of ours or of the host's, too.
@@ -181,41 +180,51 @@ unsafe fn serve(
             trace.step("made on the GPU");
             let addresses: Vec<_> = made.iter().map(|made| made.address).collect();
             host.run(function.name, &effort, |watch| fill(&addresses, watch)).map_err(failed)?;
-            made.into_iter().map(gpu::Made::into_array).collect::<Result<_, _>>().map_err(failed)?
+            for one in made {
+                outputs.arrays.push(one.into_array().map_err(failed)?);
+            }
         }
         Output::Arrays { dims, fill, effort } => {
-            let mut made = Vec::with_capacity(dims.len());
+            let mut sizes = Vec::with_capacity(dims.len());
             for mut dims in dims {
                 let len: usize = dims.iter().product();
                 let (array, way) = host.array(&mut dims, fill.class);
                 trace.step(way);
-                made.push((array, len * fill.class.bytes()));
+                outputs.arrays.push(array);
+                sizes.push(len * fill.class.bytes());
             }
             // Without room for a thread a long run is done on this one, as where the system gives no more threads.
             let effort =
                 Effort { long: effort.long && memory::spare(memory::STACK + memory::THREAD).is_ok(), ..effort };
             // SAFETY: each array was made some lines ago, with so many bytes of elements.
-            let bytes = made.iter().map(|&(array, bytes)| unsafe { host.bytes_mut(array, bytes) }).collect();
-            let filled = host.run(function.name, &effort, |watch| (fill.fill)(bytes, watch));
-            let arrays: Vec<_> = made.into_iter().map(|(array, _)| array).collect();
-            if let Err(error) = filled {
-                // SAFETY: nobody else has them.
-                arrays.into_iter().for_each(|array| unsafe { (api.mxDestroyArray)(array) });
-                return Err(failed(error));
-            }
-            arrays
+            let bytes = outputs.arrays.iter().zip(sizes).map(|(&array, bytes)| unsafe { host.bytes_mut(array, bytes) });
+            let bytes = bytes.collect();
+            host.run(function.name, &effort, |watch| (fill.fill)(bytes, watch)).map_err(failed)?;
         }
-    };
+    }
     trace.end(function.name);
-    if outputs.len() > call.outputs.max(1) {
+    if outputs.arrays.len() > call.outputs.max(1) {
         return Err(failed(Error::internal("More outputs than there is room for.")));
     }
-    for (place, output) in outputs.into_iter().enumerate() {
+    for (place, output) in std::mem::take(&mut outputs.arrays).into_iter().enumerate() {
         // SAFETY: there is room for as many outputs as were asked for; and always for one, also where none was: it
         // becomes `ans`.
         unsafe { *plhs.add(place) = output };
     }
     Ok(())
+}
+
+/// The arrays that a call returns. Where it ends otherwise, by an error of ours or of the host's, they are destroyed.
+struct Outputs<'h> {
+    host: &'h Host,
+    arrays: Vec<*mut sys::mxArray>,
+}
+
+impl Drop for Outputs<'_> {
+    fn drop(&mut self) {
+        // SAFETY: nobody else has them.
+        self.arrays.drain(..).for_each(|array| unsafe { (self.host.api.mxDestroyArray)(array) });
+    }
 }
 
 /// How long each step of a call took, on standard error, where `STENCIL_TRACE` asks for it: what the host adds to a

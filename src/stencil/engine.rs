@@ -13,6 +13,28 @@ pub trait Engine: Compute<f32> + Compute<f64> + Arithmetic<f32> + Arithmetic<f64
 
     /// Sweeps of a stencil along lines.
     fn stencil(&self, stencil: &Stencil, from: Source<f64>, to: Target<f64>, watch: &Watch) -> Result<(), Error>;
+
+    /// Whether [`Engine::two_levels`] sweeps this stencil, in less time than a step after the other would take.
+    fn joins_levels(&self, _what: &Stencil) -> bool {
+        false
+    }
+
+    /// Sweeps of two time levels, the newest one first: in each `new = F * newest + weight * older`, with one fused
+    /// multiply-add for the weight behind the stencil's chain, and then what was the newest is the older one. Both arrays,
+    /// which this engine holds, give way to what comes of them. An update counts twice in `watch`, as a stencil and an
+    /// [`advance`](Arithmetic::advance) do that give the same bits.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for what it does not [join](Engine::joins_levels).
+    fn two_levels(
+        &self,
+        _what: &Stencil,
+        _weight: f64,
+        _levels: &mut [Array<f64>; 2],
+        _watch: &Watch,
+    ) -> Result<(), Error> {
+        Err(Error::Internal(format!("The engine {} has no sweeps of two time levels.", self.name())))
+    }
 }
 
 /// What is computed in every class of numbers.

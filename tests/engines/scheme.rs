@@ -1,10 +1,13 @@
 //! Sweeps of several filters, of two time levels, with a source; and the states on the way.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use proptest::prelude::*;
 use stencil_mex::cuda::Cuda;
-use stencil_mex::scheme::{Addend, Data, Filter, Scheme};
+use stencil_mex::scheme::{Addend, Data, Filter, Scheme, TwoLevels};
 use stencil_mex::stencil::{
-    Arithmetic, Array, Compute, Convolution, Ends, Lines, Real, Reference, Sides, Source, Stencil, Taps, Target,
+    Arithmetic, Array, Boundary, Compute, Convolution, Ends, Error, Lines, Real, Reference, Sides, Source, Stencil,
+    Taps, Target,
 };
 use stencil_mex::watch::Watch;
 
@@ -14,8 +17,9 @@ use super::sides::{pairs, sides};
 use super::{Case, Outcome, POISON, filter, is_slow, open_cuda, ordinary, run_properties, singles, tame};
 
 /// What is to hold of any engine that has arrays.
-pub const TABLE: [Case; 3] = [
+pub const TABLE: [Case; 4] = [
     ("schemes_of_stencils", schemes_of_stencils),
+    ("schemes_of_two_levels", schemes_of_two_levels),
     ("schemes_of_convolutions", schemes_of_convolutions),
     ("schemes_that_are_stopped", schemes_that_are_stopped),
 ];
@@ -35,7 +39,11 @@ trait Number: Real {
         sweeps: usize,
         from: Source<Self>,
         to: Target<Self>,
-    ) -> Result<(), stencil_mex::stencil::Error>;
+        watch: &Watch,
+    ) -> Result<(), Error>;
+
+    /// A step that an engine may sweep at once with an older time level.
+    fn joint(step: &Step<Self>) -> Option<Box<dyn TwoLevels<Self>>>;
 }
 
 impl Number for f64 {
@@ -45,12 +53,18 @@ impl Number for f64 {
         sweeps: usize,
         from: Source<f64>,
         to: Target<f64>,
-    ) -> Result<(), stencil_mex::stencil::Error> {
+        watch: &Watch,
+    ) -> Result<(), Error> {
         match step {
-            Step::Stencil(stencil) => engine.stencil(&stencil.with_sweeps(sweeps), from, to, &Watch::new()),
-            Step::Convolution(what) => {
-                Compute::convolution(engine, &what.clone().with_sweeps(sweeps), from, to, &Watch::new())
-            }
+            Step::Stencil(stencil) => engine.stencil(&stencil.with_sweeps(sweeps), from, to, watch),
+            Step::Convolution(what) => Compute::convolution(engine, &what.clone().with_sweeps(sweeps), from, to, watch),
+        }
+    }
+
+    fn joint(step: &Step<f64>) -> Option<Box<dyn TwoLevels<f64>>> {
+        match step {
+            Step::Stencil(stencil) => Some(Box::new(*stencil)),
+            Step::Convolution(_) => None,
         }
     }
 }
@@ -62,13 +76,16 @@ impl Number for f32 {
         sweeps: usize,
         from: Source<f32>,
         to: Target<f32>,
-    ) -> Result<(), stencil_mex::stencil::Error> {
+        watch: &Watch,
+    ) -> Result<(), Error> {
         match step {
             Step::Stencil(_) => unreachable!("stencils are in double"),
-            Step::Convolution(what) => {
-                Compute::convolution(engine, &what.clone().with_sweeps(sweeps), from, to, &Watch::new())
-            }
+            Step::Convolution(what) => Compute::convolution(engine, &what.clone().with_sweeps(sweeps), from, to, watch),
         }
+    }
+
+    fn joint(_: &Step<f32>) -> Option<Box<dyn TwoLevels<f32>>> {
+        None
     }
 }
 
@@ -103,7 +120,7 @@ impl<T: Number> Whole<T> {
                 let mut step = newest.clone();
                 for filter in &self.steps {
                     let last = step.clone();
-                    T::run(filter, &Reference, 1, (&last[..]).into(), (&mut step[..]).into())
+                    T::run(filter, &Reference, 1, (&last[..]).into(), (&mut step[..]).into(), &Watch::new())
                         .map_err(|error| error.to_string())?;
                 }
                 for (i, next) in step.iter_mut().enumerate() {
@@ -129,16 +146,17 @@ impl<T: Number> Whole<T> {
     where
         AnyEngine: Compute<T> + Arithmetic<T>,
     {
-        let text = |error: stencil_mex::stencil::Error| error.to_string();
+        let text = |error: Error| error.to_string();
         let filter = |step: &Step<T>| -> Filter<'static, T> {
             let step = step.clone();
-            Box::new(move |engine, sweeps, from, to, watch| {
-                watch.check()?;
-                T::run(&step, engine, sweeps, from, to)
-            })
+            Box::new(move |engine, sweeps, from, to, watch| T::run(&step, engine, sweeps, from, to, watch))
         };
         let scheme = Scheme {
             filters: self.steps.iter().map(filter).collect(),
+            joint: match &self.steps[..] {
+                [one] => T::joint(one),
+                _ => None,
+            },
             weight: self.older.as_ref().map(|(_, weight)| *weight),
             states: self.states,
             every: self.every,
@@ -206,8 +224,16 @@ impl<T: Number> Whole<T> {
         AnyEngine: Compute<T> + Arithmetic<T>,
     {
         let right = self.right()?;
+        // Each filter of each sweep counts, and so does the step behind them, if there is one: nothing else, whatever is
+        // copied.
+        let sums = usize::from(self.older.is_some() || !matches!(self.added, Added::Nothing));
+        let updates = self.samples.len() * self.states * self.every * (self.steps.len() + sums);
         for on_host in [true, false] {
-            let got = self.on(engine, on_host, &Watch::new())?;
+            let watch = Watch::new();
+            let got = self.on(engine, on_host, &watch)?;
+            if watch.done() != updates as u64 {
+                return Err(format!("{} updates were counted, not {updates}: {:?}", watch.done(), self.steps));
+            }
             for (what, got, right) in [("state", &got.0, &right.0), ("older level", &got.1, &right.1)] {
                 if got.len() != right.len() {
                     return Err(format!("{} numbers of the {what}s, not {}", got.len(), right.len()));
@@ -235,7 +261,7 @@ impl<T: Number> Whole<T> {
 type Drawn = (Vec<(usize, usize, usize)>, Option<f64>, u8, (usize, usize), u64);
 
 fn drawn() -> impl Strategy<Value = Drawn> {
-    let filters = proptest::collection::vec((0..3_usize, 0..4_usize, 0..10_usize), 1..4);
+    let filters = proptest::collection::vec((0..3_usize, 0..4_usize, 0..11_usize), 1..4);
     let weight = prop_oneof![
         2 => Just(None),
         1 => Just(Some(-1.0)),
@@ -262,9 +288,14 @@ fn whole<T: Number>(
     Whole { steps, samples: numbers(1), older, added, states: *states, every: *every }
 }
 
+/// What stands beyond the ends of a line, which may go round.
+fn ends() -> Vec<Ends<f64>> {
+    pairs().into_iter().chain([Boundary::Circular.into()]).collect()
+}
+
 /// Lines of every shape, filters along any dimension with ends of their own.
 fn schemes_of_stencils(engine: &AnyEngine) -> Outcome {
-    let all: Vec<Ends<f64>> = pairs();
+    let all = ends();
     let shape = prop_oneof![
         3 => (1..12_usize, 1..12_usize, 1..5_usize),
         1 => (1..1500_usize, Just(1_usize), Just(1_usize)),
@@ -281,6 +312,49 @@ fn schemes_of_stencils(engine: &AnyEngine) -> Outcome {
         let steps = drawn.0.iter().map(step).collect::<Result<Vec<_>, String>>()?;
         whole(steps, rows * columns * pages, |numbers| numbers, &drawn).check(engine)
     })
+}
+
+/// One filter and an older level along lines of neighbours: lengths about what a block holds, sweeps about what a launch
+/// does.
+fn schemes_of_two_levels(engine: &AnyEngine) -> Outcome {
+    let all = ends();
+    let scheme =
+        |(length, count): (usize, usize), radius: usize, ends: usize, weight: f64, (states, every), seed: u64| {
+            let taps = tame(2 * radius + 1, seed >> 1);
+            let taps = Taps::new(&taps).map_err(|error| error.to_string())?;
+            let stencil = Stencil::new(Lines::new(length, count), taps).with_boundary(all[ends % all.len()]);
+            // So that it is this way that is tested, where an engine has it.
+            let joins = (1..=4).contains(&radius) && length > radius;
+            if engine.name().starts_with("cuda") && engine.joins_levels(&stencil) != joins {
+                return Err(format!("{count} lines of {length}, radius {radius}: joined is {}", !joins));
+            }
+            let drawn = (Vec::new(), Some(weight), 0, (states, every), seed);
+            whole(vec![Step::Stencil(stencil)], length * count, |numbers| numbers, &drawn).check(engine)
+        };
+    let short = prop_oneof![Just(1_usize), 2..12_usize, 12..300_usize];
+    let shapes = prop_oneof![
+        3 => (short, 1..40_usize),
+        2 => (prop::sample::select(vec![1023, 1024, 1025, 1407, 1408]), 1..4_usize),
+        4 => (prop::sample::select(vec![1409, 1410, 2600, 2815, 2816, 2817, 3000, 5375, 5376, 5377]), 1..4_usize),
+    ];
+    let sweeps = (1..3_usize, prop_oneof![3 => 1..12_usize, 1 => prop::sample::select(vec![43, 45, 128, 130, 177])]);
+    let weights = prop_oneof![1 => Just(-1.0), 3 => -1.0..1.0_f64, 1 => Just(f64::NAN), 1 => Just(-0.0)];
+    let joins = engine.name().starts_with("cuda");
+    let cases = if is_slow(engine) || !joins { 120 } else { 600 };
+    let drawn = (shapes, 0..6_usize, 0..100_usize, weights, sweeps, any::<u64>());
+    run_properties(cases, &drawn, |(shape, radius, ends, weight, sweeps, seed)| {
+        scheme(shape, radius, ends, weight, sweeps, seed)
+    })?;
+    // As many blocks of many short lines as there may be, and more; then as much as large tiles are for.
+    let shapes = [(20, 9000), (150, 700), (5377, 75), (400_001, 1), (134_000, 3)];
+    for (number, shape) in shapes.into_iter().enumerate().filter(|_| joins) {
+        for ends in 0..all.len() {
+            let radius = 1 + (number + ends) % 4;
+            let sweeps = if is_slow(engine) { 2 + ends % 2 } else { 35 };
+            scheme(shape, radius, ends, 0.375, (1, sweeps), 5)?;
+        }
+    }
+    Ok(())
 }
 
 /// Images and volumes, in both classes.
@@ -318,24 +392,62 @@ fn schemes_of_convolutions(engine: &AnyEngine) -> Outcome {
     })
 }
 
-/// A run that is told to stop ends with that.
+/// A run that is told to stop ends with that: before it begins, and in the middle, of which a filter tells it.
 fn schemes_that_are_stopped(engine: &AnyEngine) -> Outcome {
     let taps = Taps::new(&[0.25, 0.5, 0.25]).map_err(|error| error.to_string())?;
-    let step = || Step::Stencil(Stencil::new(Lines::new(50, 1), taps));
+    let stencil = Stencil::new(Lines::new(50, 1), taps);
     let samples = ordinary(50, 1);
     for (older, added) in [
         (None, Added::Number(1.0)),
         (Some((samples.clone(), -1.0)), Added::Nothing),
         (Some((samples.clone(), -1.0)), Added::Numbers(samples.clone())),
     ] {
-        let whole = Whole { steps: vec![step(), step()], samples: samples.clone(), older, added, states: 2, every: 3 };
-        for on_host in [true, false] {
-            let watch = Watch::new();
-            watch.stop();
-            match whole.on(engine, on_host, &watch) {
-                Err(text) if text.contains("Interrupted") => {}
-                other => return Err(format!("not stopped: {:?}", other.map(|_| ()))),
+        for count in [1, 2] {
+            let steps = vec![Step::Stencil(stencil); count];
+            let (older, added) = (older.clone(), added.clone());
+            let whole = Whole { steps, samples: samples.clone(), older, added, states: 2, every: 3 };
+            for on_host in [true, false] {
+                let watch = Watch::new();
+                watch.stop();
+                match whole.on(engine, on_host, &watch) {
+                    Err(text) if text.contains("Interrupted") => {}
+                    other => return Err(format!("not stopped: {:?}", other.map(|_| ()))),
+                }
             }
+        }
+        let calls = AtomicUsize::new(0);
+        let filter = || -> Filter<f64> {
+            Box::new(|engine, sweeps, from, to, watch| {
+                engine.stencil(&stencil.with_sweeps(sweeps), from, to, watch)?;
+                if calls.fetch_add(1, Ordering::Relaxed) + 1 == 3 {
+                    watch.stop();
+                }
+                Ok(())
+            })
+        };
+        let scheme = Scheme {
+            filters: vec![filter(), filter()],
+            joint: None,
+            weight: older.as_ref().map(|(_, weight)| *weight),
+            states: 2,
+            every: 3,
+        };
+        let mut states = vec![POISON; 2 * samples.len()];
+        let data = Data {
+            from: Source::Host(&samples),
+            older: older.as_ref().map(|(older, _)| Source::Host(&older[..])),
+            source: match &added {
+                Added::Nothing => None,
+                Added::Number(number) => Some(Addend::Scalar(*number)),
+                Added::Numbers(numbers) => Some(Addend::Elements(Source::Host(numbers))),
+            },
+            to: Target::Host(&mut states),
+            older_to: None,
+        };
+        let ended = scheme.run(engine, data, &Watch::new());
+        let calls = calls.load(Ordering::Relaxed);
+        if !matches!(ended, Err(Error::Interrupted)) || calls != 3 {
+            return Err(format!("{ended:?} after {calls} filters, told to stop after 3"));
         }
     }
     Ok(())
@@ -355,18 +467,20 @@ pub fn schemes_without_room(_: Cuda) -> Outcome {
         (Some((ordinary(rows * columns, 6), -0.5)), Added::Numbers(samples.clone())),
         (Some((ordinary(rows * columns, 6), -0.5)), Added::Nothing),
     ] {
-        let steps = vec![step(0, 1), step(1, 2)];
-        let whole = Whole { steps, samples: samples.clone(), older, added, states: 2, every: 2 };
-        let right = whole.right()?;
-        for bytes in [1, 8 * rows * columns] {
-            let cuda = open_cuda()?.with_device_bytes(bytes);
-            if Compute::<f64>::has_room(&cuda, 3, samples.len()).map_err(|error| error.to_string())? {
-                return Err(format!("there is room in {bytes} bytes"));
-            }
-            let got = whole.on(&cuda, true, &Watch::new())?;
-            let same = |a: &[f64], b: &[f64]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(*b));
-            if !same(&got.0, &right.0) || !same(&got.1, &right.1) {
-                return Err(format!("other bits with {bytes} bytes"));
+        for steps in [vec![step(0, 1), step(1, 2)], vec![step(0, 1)]] {
+            let (older, added) = (older.clone(), added.clone());
+            let whole = Whole { steps, samples: samples.clone(), older, added, states: 2, every: 2 };
+            let right = whole.right()?;
+            for bytes in [1, 8 * rows * columns] {
+                let cuda = open_cuda()?.with_device_bytes(bytes);
+                if Compute::<f64>::has_room(&cuda, 3, samples.len()).map_err(|error| error.to_string())? {
+                    return Err(format!("there is room in {bytes} bytes"));
+                }
+                let got = whole.on(&cuda, true, &Watch::new())?;
+                let same = |a: &[f64], b: &[f64]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(*b));
+                if !same(&got.0, &right.0) || !same(&got.1, &right.1) {
+                    return Err(format!("other bits with {bytes} bytes"));
+                }
             }
         }
     }

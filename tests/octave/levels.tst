@@ -38,11 +38,13 @@
 %! assert (S (V, {k1, k2, k3}, "Dim", [1 2 3]), want);
 %! assert (S (V, {k1, k2, k3}, "Dim", uint8 ([1; 2; 3])), want);
 %! bounds = {"mirror", {0, 2}, "circular"};
-%! want = S (S (S (V, k1, "Dim", 3, "Boundary", bounds{1}), k2, "Dim", 1, "Boundary", bounds{2}), k1, "Dim", 2, "Boundary", bounds{3});
+%! want = S (S (V, k1, "Dim", 3, "Boundary", bounds{1}), k2, "Dim", 1, "Boundary", bounds{2});
+%! want = S (want, k1, "Dim", 2, "Boundary", bounds{3});
 %! assert (S (V, {k1, k2, k1}, "Dim", [3 1 2], "Boundary", bounds), want);
-%! ## A pair is one boundary for all of them, unless it has an entry a filter.
-%! want = S (S (S (V, k1, "Dim", 1, "Boundary", {3, 4}), k2, "Dim", 2, "Boundary", {3, 4}), k1, "Dim", 3, "Boundary", {3, 4});
-%! assert (S (V, {k1, k2, k1}, "Dim", [1 2 3], "Boundary", {3, 4}), want);
+%! ## A pair is one boundary for all of them, unless it has as many entries as there are filters.
+%! pair = @(u, k, dim) S (u, k, "Dim", dim, "Boundary", {3, 4});
+%! assert (S (V, {k1, k2, k1}, "Dim", [1 2 3], "Boundary", {3, 4}), pair (pair (pair (V, k1, 1), k2, 2), k1, 3));
+%! assert (S (V, {k1, k2}, "Dim", [1 2], "Boundary", {{3, 4}, {3, 4}}), pair (pair (V, k1, 1), k2, 2));
 %! want = S (S (V, k1, "Dim", 1, "Boundary", 3), k2, "Dim", 2, "Boundary", 4);
 %! assert (S (V, {k1, k2}, "Dim", [1 2], "Boundary", {3, 4}), want);
 %! want = S (S (x, k1, "Boundary", {3, 4}), k2, "Boundary", {3, 4});
@@ -51,7 +53,8 @@
 %!test # filters of the convolution in a row, with imfilter's words, in every class
 %! [F, G] = deal (magic (3) / 45, reshape (1:15, 3, 5) / 120);
 %! for N = {X, single(X), DeviceArray(X), uint8(200 * (X + 0.5)), X > 0}
-%!   want = C (C (C (C (N{1}, F, "replicate", "conv"), G, "replicate", "conv"), F, "replicate", "conv"), G, "replicate", "conv");
+%!   sweep = @(u) C (C (u, F, "replicate", "conv"), G, "replicate", "conv");
+%!   want = sweep (sweep (N{1}));
 %!   got = C (N{1}, {F, G}, "replicate", "conv", "Iterations", 2);
 %!   assert (class (got), class (want));
 %!   if (isa (got, "DeviceArray")), [got, want] = deal (gather (got), gather (want)); endif
@@ -70,7 +73,8 @@
 %!   [u, v] = S (now, k1, "Boundary", "mirror", "Previous", old, "Weight", -1, "Iterations", n);
 %!   assert (u, want); assert (v, older);
 %!   assert (S (now, k1, "Boundary", "mirror", "Previous", old, "Weight", -1, "Iterations", n), want);
-%!   [u, v] = S (DeviceArray (now), k1, "Boundary", "mirror", "Previous", DeviceArray (old), "Weight", -1, "Iterations", n);
+%!   options = {"Boundary", "mirror", "Weight", -1, "Iterations", n};
+%!   [u, v] = S (DeviceArray (now), k1, "Previous", DeviceArray (old), options{:});
 %!   assert (gather (u), want); assert (gather (v), older);
 %! endfor
 %! ## A run goes on where it was left.
@@ -82,7 +86,8 @@
 %!test # ... of images, in single, by several filters, with a source
 %! F = [0 1 0; 1 -4 1; 0 1 0] / 8 + [0 0 0; 0 1 0; 0 0 0];
 %! for kind = {"double", "single"}
-%!   [now, old, s] = deal (cast (round (8 * X) / 8, kind{1}), cast (round (8 * X(end:-1:1,:)) / 8, kind{1}), cast (round (16 * X) / 64, kind{1}));
+%!   [now, old] = deal (cast (round (8 * X) / 8, kind{1}), cast (round (8 * X(end:-1:1,:)) / 8, kind{1}));
+%!   s = cast (round (16 * X) / 64, kind{1});
 %!   [want, older] = levels (@(u) C (u, F, "Boundary", {0, "circular"}), now, old, -1, s, 3);
 %!   [u, v] = C (now, F, "Boundary", {0, "circular"}, "Previous", old, "Weight", -1, "Source", s, "Iterations", 3);
 %!   assert (u, want); assert (v, older); assert (class (u), kind{1});
@@ -143,10 +148,17 @@
 %! fails ("StencilConstantMemory_CUDA", "option", {x, 1, "Dim", 1, "Source", 1, "Boundary", {0}});
 %! text = fails ("StencilConstantMemory_CUDA", "kernelLength", {x, {k1, [], k2}});
 %! assert (! isempty (strfind (text, "kernelArray{2}")), text);
+%! text = fails ("StencilConstantMemory_CUDA", "kernelLength", {x, {k1, 1:4}});
+%! assert (! isempty (strfind (text, "[0 kernelArray{2}], of 5 taps")), text);
+%! text = fails ("StencilConstantMemory_CUDA", "dataType", {x, repmat({1}, 1, 65)});
+%! assert (! isempty (strfind (text, "at most 64 filters")), text);
+%! assert (S (x, repmat ({1}, 1, 64)), x);
+%! text = fails ("ConvolutionConstantMemory_CUDA", "dataType", {X, repmat({1}, 5, 13)});
+%! assert (! isempty (strfind (text, "at most 64 filters")), text);
 %! text = fails ("StencilConstantMemory_CUDA", "kernelShape", {x, {k1, k2, ones(3)}});
 %! assert (! isempty (strfind (text, "kernelArray{3}")), text);
 %! text = fails ("ConvolutionConstantMemory_CUDA", "filterSize", {X, {1, ones(2)}});
-%! assert (! isempty (strfind (text, "F{2}")), text);
+%! assert (! isempty (strfind (text, "F{2} is")) && ! isempty (strfind (text, "[0 F{2}]")), text);
 %! fails ("StencilConstantMemory_CUDA", "option", {x, {k1, k2}, "Dim", [1 2 3]});
 %! fails ("StencilConstantMemory_CUDA", "option", {x, {k1, k2}, "Dim", 1});
 %! fails ("StencilConstantMemory_CUDA", "option", {x, {k1, k2}, "Dim", [1 1.5]});

@@ -3,6 +3,7 @@
 mod arithmetic;
 mod convolution;
 mod images;
+mod levels;
 mod lines;
 mod several;
 mod sweeps;
@@ -26,6 +27,7 @@ use crate::stencil::{Boundary, Ends, Error, Sides};
 
 pub(super) use arithmetic::{ArithmeticKernels, On, scratch_of};
 pub(super) use convolution::ConvolutionKernel;
+pub(super) use levels::LevelsKernel;
 pub(super) use lines::{LinesKernel, Operator};
 pub(super) use sweeps::SweepsKernel;
 

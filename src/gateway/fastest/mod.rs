@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use self::learnt::{Choice, Learnt, Place, Which};
 use self::model::Work;
-pub(super) use self::model::{Job, Times};
+pub(super) use self::model::{Job, Steps, Stepwise, Times};
 use self::model::{Machine, Told};
 use super::settings::Settings;
 use super::{backend, calls};

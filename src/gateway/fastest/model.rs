@@ -23,6 +23,22 @@ pub(in super::super) struct Work {
     /// How often the engine is called, each time from an array of the host to another.
     pub(super) calls: usize,
     pub(super) over: Over,
+    /// Where a sweep is more than a filter.
+    pub(super) steps: Option<Steps>,
+}
+
+/// What a sweep is, where it is more than a filter: each step is a pass over arrays that lie where the engine computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) struct Steps {
+    /// Filters, each of which takes about as long as the first.
+    pub(in super::super) filters: usize,
+    /// What is done beside them: the arrays that it reads and writes, in so many passes.
+    pub(in super::super) moved: usize,
+    pub(in super::super) passes: usize,
+    /// Whether a device does many sweeps of it at once.
+    pub(in super::super) joint: bool,
+    /// The arrays that come from the host and go there.
+    pub(in super::super) arrays: usize,
 }
 
 /// What is swept.
@@ -46,7 +62,7 @@ impl Job for Stencil {
     fn work(&self) -> Work {
         let (lines, entries, sweeps) = (self.lines(), self.taps().count(), self.sweeps());
         let bytes = size_of::<f64>();
-        Work { elements: lines.elements(), bytes, entries, sweeps, calls: 1, over: Over::Lines(lines) }
+        Work { elements: lines.elements(), bytes, entries, sweeps, calls: 1, over: Over::Lines(lines), steps: None }
     }
 
     fn outline(&self, threads: usize) -> Outline {
@@ -61,7 +77,7 @@ impl<T: Real> Job for Derivative<T> {
     fn work(&self) -> Work {
         let (lines, entries) = (self.lines(), TAPS_OF_DERIVATIVE);
         let bytes = size_of::<T>();
-        Work { elements: lines.elements(), bytes, entries, sweeps: 1, calls: 1, over: Over::Lines(lines) }
+        Work { elements: lines.elements(), bytes, entries, sweeps: 1, calls: 1, over: Over::Lines(lines), steps: None }
     }
 
     fn outline(&self, threads: usize) -> Outline {
@@ -72,7 +88,8 @@ impl<T: Real> Job for Derivative<T> {
 impl<T: Real> Job for Convolution<T> {
     fn work(&self) -> Work {
         let (entries, over) = (self.filter().values().len(), Over::Box(self.size(), self.filter().size()));
-        Work { elements: self.elements(), bytes: size_of::<T>(), entries, sweeps: self.sweeps(), calls: 1, over }
+        let (elements, bytes, sweeps) = (self.elements(), size_of::<T>(), self.sweeps());
+        Work { elements, bytes, entries, sweeps, calls: 1, over, steps: None }
     }
 
     fn outline(&self, threads: usize) -> Outline {
@@ -94,10 +111,29 @@ impl<J: Job> Job for Times<J> {
     }
 }
 
+/// So many sweeps of such steps, the first filter of which is this job in one sweep.
+pub(in super::super) struct Stepwise<J>(pub(in super::super) J, pub(in super::super) usize, pub(in super::super) Steps);
+
+impl<J: Job> Job for Stepwise<J> {
+    fn work(&self) -> Work {
+        Work { sweeps: self.1, steps: Some(self.2), ..self.0.work() }
+    }
+
+    fn outline(&self, threads: usize) -> Outline {
+        self.0.outline(threads)
+    }
+}
+
 impl Work {
     /// Multiply-adds in all.
     pub(super) fn multiply_adds(&self) -> f64 {
-        [self.elements, self.entries, self.sweeps, self.calls].iter().map(|&count| count as f64).product()
+        let filters = self.steps.map_or(1, |steps| steps.filters + steps.passes);
+        [self.elements, self.entries, self.sweeps, self.calls, filters].iter().map(|&count| count as f64).product()
+    }
+
+    /// One sweep of the filter alone.
+    fn once(&self) -> Work {
+        Work { sweeps: 1, steps: None, ..*self }
     }
 
     /// What takes as long to move, in doubles.
@@ -235,6 +271,12 @@ const VOLUME: f64 = 1.2;
 
 impl CpuRates {
     fn seconds(&self, work: &Work, outline: Outline) -> f64 {
+        if let Some(steps) = work.steps {
+            // A pass with few taps reads an array and writes one.
+            let moved = self.pass[0].at(work.doubles(), 1.0) / 2.0 * steps.moved as f64;
+            let filters = self.seconds(&work.once(), outline) * steps.filters as f64;
+            return work.sweeps as f64 * FURTHER_PASS * (filters + moved);
+        }
         let [few, many] = [0, 1].map(|which| self.pass[which].at(work.doubles(), 1.0));
         let Outline { threads, passes, updates } = outline;
         let single = if work.bytes < size_of::<f64>() { SINGLE } else { 1.0 };
@@ -281,8 +323,27 @@ const OF_MANY: f64 = 0.7;
 /// How much of the time of kernels is seen where tiles travel meanwhile.
 const SEEN: f64 = 1.3;
 
+/// What a launch takes with the call that makes it, and what a device takes to move a byte: as BENCHMARKS.md has it of an
+/// H200.
+const LAUNCH: f64 = 4e-6;
+const MOVED: f64 = 0.25e-12;
+
 impl GpuRates {
     fn seconds(&self, work: &Work) -> f64 {
+        if let Some(steps) = work.steps {
+            let elements = work.elements as f64;
+            let slower = self.slower[usize::from(Self::single(work))];
+            let there_and_back = self.there_and_back.at(work.doubles(), OF_MANY) / 2.0 * steps.arrays as f64;
+            let sweep = if steps.joint {
+                let alone = 150e-9 + 12e-9 * work.entries as f64;
+                alone.max(elements * 0.08e-12 * (work.entries as f64 + 1.0) * slower)
+            } else {
+                let filter = LAUNCH.max(self.of_update(&work.once()) * elements);
+                let moved = MOVED * slower * elements * work.bytes as f64 * steps.moved as f64;
+                filter * steps.filters as f64 + moved.max(LAUNCH * steps.passes as f64)
+            };
+            return there_and_back + sweep * work.sweeps as f64;
+        }
         let pass = self.pass.at(work.doubles(), OF_MANY);
         let kernels = self.kernels(work);
         let bytes = work.elements as f64 * work.bytes as f64;
@@ -593,6 +654,35 @@ pub(super) mod tests {
         let (machine, work) = (machine(16), image(1024, 5, 1));
         let (once, thrice) = (machine.predict(&work, 16), machine.predict(&Times(work, 3), 16));
         assert!((thrice.cpu / once.cpu - 3.0).abs() < 1e-9 && (thrice.cuda / once.cuda - 3.0).abs() < 1e-9);
+    }
+
+    /// What a sweep takes where it is more than a filter, as BENCHMARKS.md has it of an H200: launches of their own, unless
+    /// the device does many sweeps of two levels at once; the CPU knows no such thing.
+    #[test]
+    fn steps_are_passes_unless_a_device_joins_them() {
+        let of = |sweeps, n, filters, moved, joint| {
+            let steps = Steps { filters, moved, passes: usize::from(moved > 0), joint, arrays: 3 };
+            machine(16).predict(&Stepwise(line(n, 3, 1), sweeps, steps), 16)
+        };
+        let of_sweep = |n, filters, moved, joint| {
+            let [more, less] = [2000, 1000].map(|sweeps| of(sweeps, n, filters, moved, joint));
+            [more.cuda - less.cuda, more.cpu - less.cpu].map(|seconds| seconds / 1000.0)
+        };
+        for (filters, moved, joint, seconds) in
+            [(1, 3, false, 964e-6), (1, 4, false, 1138e-6), (2, 0, false, 790e-6), (1, 3, true, 31e-6)]
+        {
+            let told = of_sweep(100_000_000, filters, moved, joint)[0];
+            assert!((0.85..1.15).contains(&(told / seconds)), "{filters} filters, {moved}, {joint}: {told}");
+        }
+        // A short line: its launches, or its barriers.
+        let told = [false, true].map(|joint| of_sweep(1000, 1, 3, joint)[0]);
+        assert!(told[0] > 7e-6 && told[1] < 0.5e-6, "{told:?}");
+        assert_eq!(of_sweep(1000, 1, 3, true)[1], of_sweep(1000, 1, 3, false)[1]);
+        let [many, few] = [3, 1].map(|filters| of_sweep(10_000_000, filters, 0, false)[1]);
+        assert!((many / few - 3.0).abs() < 1e-9);
+        // They are not mistaken for plain sweeps.
+        let steps = Steps { filters: 1, moved: 3, passes: 1, joint: true, arrays: 3 };
+        assert_ne!(Stepwise(line(1000, 3, 1), 9, steps).work(), line(1000, 3, 9).work());
     }
 
     #[test]
