@@ -20,6 +20,7 @@ pub mod mex;
 mod pieces;
 mod pool;
 mod process;
+pub mod ranks;
 pub mod scheme;
 pub mod stencil;
 pub mod watch;

@@ -47,6 +47,7 @@ impl From<domain::Error> for Error {
             domain::Error::OutOfMemory(_) => "outOfMemory",
             domain::Error::Cuda(_) => "cuda",
             domain::Error::Interrupted => "interrupted",
+            domain::Error::Rank(_) => "rank",
             domain::Error::Foreign(_) | domain::Error::Internal(_) => "internal",
         };
         Error::new(kind, error.to_string())
