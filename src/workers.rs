@@ -99,6 +99,11 @@ impl Workers {
         work()
     }
 
+    /// Whether this thread is in such `work`: threads that it starts for that had better be, too.
+    pub fn is_apart() -> bool {
+        APART.with_borrow(Option::is_some)
+    }
+
     /// Ends the pool and waits for its threads, unless somebody is using it: then that is done when they have done with
     /// it. Who asks for it again gets another.
     pub fn release() {

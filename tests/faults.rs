@@ -16,11 +16,11 @@ use std::time::Duration;
 use common::{CHILD, Mode, StandIn, child, within};
 use libtest_mimic::{Arguments, Failed, Trial};
 use stencil_mex::cuda::study::{Angles, Study};
-use stencil_mex::cuda::{self, Cuda};
+use stencil_mex::cuda::{self, Cuda, Team};
 use stencil_mex::scheme::{self, Addend, Data, Scheme, TwoLevels};
 use stencil_mex::stencil::{
-    Boundary, CoefficientSource, Convolution, Derivative, Engine, Error, Filter, Lines, Reference, Source, Stencil,
-    Taps, Target,
+    Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Filter, Lines, Reference, Source,
+    Stencil, Taps, Target,
 };
 use stencil_mex::watch::Watch;
 
@@ -47,7 +47,7 @@ struct Scenario {
     next: fn() -> Result<(), Error>,
 }
 
-const SCENARIOS: [Scenario; 20] = [
+const SCENARIOS: [Scenario; 25] = [
     Scenario { name: "first_call", prepare: nothing, run: small, next: small },
     Scenario { name: "warm_call", prepare: warm, run: small, next: small },
     Scenario { name: "other_taps", prepare: warm, run: other_taps, next: other_taps },
@@ -68,6 +68,11 @@ const SCENARIOS: [Scenario; 20] = [
     Scenario { name: "levels_at_once", prepare: warm_levels, run: levels_at_once, next: levels_at_once },
     Scenario { name: "study", prepare: nothing, run: study, next: small },
     Scenario { name: "two_devices", prepare: nothing, run: two_devices, next: two_devices },
+    Scenario { name: "parts", prepare: nothing, run: parts, next: parts },
+    Scenario { name: "warm_parts", prepare: warm_parts, run: parts, next: parts },
+    Scenario { name: "parts_through_the_host", prepare: nothing, run: through_the_host, next: through_the_host },
+    Scenario { name: "shared_tiles", prepare: nothing, run: shared_tiles, next: shared_tiles },
+    Scenario { name: "copy_across", prepare: nothing, run: copy_across, next: copy_across },
 ];
 
 fn nothing() {}
@@ -83,6 +88,10 @@ fn warm_for_a_chain() {
 fn warm_levels() {
     filters_and_levels().expect("no fault is due");
     levels_at_once().expect("no fault is due");
+}
+
+fn warm_parts() {
+    parts().expect("no fault is due");
 }
 
 fn numbers(count: usize) -> Vec<f64> {
@@ -117,7 +126,7 @@ fn convolution(size: [usize; 3], filter: [usize; 3]) -> Convolution<f64> {
 /// Has `run` compute on CUDA and, the first time, on the reference.
 fn compare(
     what: &str,
-    cuda: &Cuda,
+    cuda: &(dyn Engine + 'static),
     input: &[f64],
     run: impl Fn(&(dyn Engine + 'static), Source<f64>, Target<f64>) -> Result<(), Error>,
 ) -> Result<(), Error> {
@@ -462,6 +471,44 @@ fn live() {
     if let Some(stand_in) = StandIn::find() {
         println!("calls: {}", stand_in.calls());
     }
+}
+
+/// Sweeps over an image that lies in parts on two devices.
+fn sweeps_in_parts(team: &Team) -> Result<(), Error> {
+    let what = convolution([5, 24, 1], [3, 3, 1]).with_boundary(Boundary::Circular).with_sweeps(6);
+    compare("parts", team, &numbers(5 * 24), |engine, from, to| {
+        Compute::convolution(engine, &what, from, to, &Watch::new())
+    })
+}
+
+/// With halos that go from device to device.
+fn parts() -> Result<(), Error> {
+    sweeps_in_parts(&Team::open(&[0, 1])?.in_parts(1, 2))
+}
+
+/// With three parts on each device, and halos that go through the host.
+fn through_the_host() -> Result<(), Error> {
+    sweeps_in_parts(&Team::open(&[0, 1])?.in_parts(3, 2).through_the_host())
+}
+
+/// Tiles that go through the slots of two devices, whichever has room.
+fn shared_tiles() -> Result<(), Error> {
+    let team = Team::open(&[0, 1])?.with_device_bytes(1 << 20);
+    let what = stencil(Lines::new(200_000, 1), &[0.5, -0.25, 2.0]).with_boundary(Boundary::Replicate);
+    compare("shared tiles", &team, &numbers(200_000), |engine, from, to| engine.stencil(&what, from, to, &Watch::new()))
+}
+
+/// An array that is copied from one device to the other, and gone before that is over.
+fn copy_across() -> Result<(), Error> {
+    let (first, second) = (Cuda::open(Some(0))?, Cuda::open(Some(1))?);
+    let input = numbers(1000);
+    let mut array = Compute::<f64>::array(&first, input.len())?;
+    Compute::copy(&first, Source::Host(&input), Target::Array(&mut array), &Watch::new())?;
+    let copy = second.copy_of(&array)?;
+    drop(array);
+    let mut output = vec![f64::NAN; input.len()];
+    Compute::copy(&second, Source::Array(&copy), Target::Host(&mut output), &Watch::new())?;
+    same("a copy on another device", &output, &input)
 }
 
 fn main() {

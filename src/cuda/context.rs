@@ -135,6 +135,27 @@ impl Context {
         result::mem_get_info().map(|(_, total)| total).map_err(failed("cuMemGetInfo"))
     }
 
+    /// Whether its device reaches the memory of another context's device, from now on. This context is current then.
+    pub(super) fn reaches(&self, other: &Context) -> Result<bool, Error> {
+        let mut can = 0;
+        // SAFETY: there is room for the answer, and both are devices of the driver's.
+        unsafe { sys::cuDeviceCanAccessPeer(&mut can, self.device, other.device) }
+            .result()
+            .map_err(failed("cuDeviceCanAccessPeer"))?;
+        if can == 0 {
+            return Ok(false);
+        }
+        other.alive()?;
+        self.bind()?;
+        // SAFETY: the other context is retained; flags there are none.
+        match unsafe { sys::cuCtxEnablePeerAccess(other.handle.0, 0) } {
+            sys::CUresult::CUDA_SUCCESS | sys::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED => Ok(true),
+            // More devices than one may reach at the same time.
+            sys::CUresult::CUDA_ERROR_TOO_MANY_PEERS | sys::CUresult::CUDA_ERROR_PEER_ACCESS_UNSUPPORTED => Ok(false),
+            error => Err(failed("cuCtxEnablePeerAccess")(DriverError(error))),
+        }
+    }
+
     /// Waits for all that is under way in it.
     pub(super) fn synchronize(&self) -> Result<(), Error> {
         self.bind()?;
@@ -221,11 +242,28 @@ impl Stream {
         }
     }
 
-    /// Has what is put on it from now on begin after `event`, of this stream or another.
+    /// Has what is put on it from now on begin after `event`, of this stream or another, also of another device.
     pub(super) fn begin_after(&self, event: &Event) -> Result<(), Error> {
         let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
-        // SAFETY: both are of one context.
+        // SAFETY: both are there; events of other contexts may be waited for.
         unsafe { result::stream::wait_event(self.handle.0, event.handle.0, flags) }.map_err(failed("cuStreamWaitEvent"))
+    }
+
+    /// Puts a copy of so many bytes from the memory of another context to this one's on it.
+    ///
+    /// # Safety
+    /// There are as many at both addresses, and whoever else uses them does so before or after this on the devices.
+    pub(super) unsafe fn copy_from(
+        &self,
+        other: &Context,
+        to: sys::CUdeviceptr,
+        from: sys::CUdeviceptr,
+        bytes: usize,
+    ) -> Result<(), Error> {
+        // SAFETY: as the caller says; both contexts are retained.
+        unsafe { sys::cuMemcpyPeerAsync(to, self.context.handle.0, from, other.handle.0, bytes, self.handle.0) }
+            .result()
+            .map_err(failed("cuMemcpyPeerAsync"))
     }
 
     /// Waits for it whatever has happened before. What goes wrong here has gone wrong before, and was told.

@@ -77,6 +77,11 @@ impl Tile {
         [self.before[d], self.after[d]]
     }
 
+    /// The places of its outputs along a dimension.
+    pub(super) fn output(&self, d: usize) -> Range<usize> {
+        self.outputs[d].clone()
+    }
+
     /// How many outputs there are.
     pub(super) fn outputs(&self) -> usize {
         self.outputs.iter().map(Range::len).product()
@@ -219,6 +224,26 @@ impl<T: Real> Cut<T> {
             }
             Some(Cut { size, most, halo, sides, extended, sweeps })
         })
+    }
+
+    /// Into as many parts along one dimension, or fewer, each with a halo of so many samples there, for so many sweeps.
+    pub(super) fn parts(size: Size, sides: Sides<T>, along: usize, count: usize, halo: usize, sweeps: usize) -> Cut<T> {
+        let (mut most, mut halos) = (size, [0; 3]);
+        most[along] = size[along].div_ceil(count.max(1));
+        if most[along] < size[along] {
+            halos[along] = halo;
+        }
+        Cut { size, most, halo: halos, sides, extended: circular(sides), sweeps }
+    }
+
+    /// Of the array.
+    pub(super) fn size(&self) -> Size {
+        self.size
+    }
+
+    /// The number of the tile with the outputs at this place, of an array that is cut along this dimension alone.
+    pub(super) fn tile_with(&self, along: usize, place: usize) -> usize {
+        place / self.most[along].max(1)
     }
 
     /// How many samples all tiles have, or somewhat fewer.

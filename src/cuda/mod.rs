@@ -20,13 +20,16 @@ pub mod measure;
 mod memory;
 mod module;
 mod pace;
+mod parts;
 mod queue;
 mod schedule;
 mod slots;
 pub mod study;
+mod team;
 
 pub use driver::{Driver, Properties, dotted};
 pub use memory::DEFAULT_DEVICE_BYTES;
+pub use team::Team;
 
 use crate::host;
 use crate::stencil::{
@@ -63,8 +66,8 @@ pub struct Cuda {
 }
 
 impl Cuda {
-    /// The engine on the device that is asked for (its ordinal, from 0), or on the first that can be used; its context
-    /// is opened now.
+    /// The engine on the device that is asked for (its ordinal, from 0), or on that of [`Cuda::find`]; its context is
+    /// opened now.
     ///
     /// The buffers that it keeps are bounded by [`DEFAULT_DEVICE_BYTES`]; while a call lasts it may take more, most of
     /// what is free of the device's memory, for an array that is swept there. [`Cuda::with_device_bytes`] bounds both.
@@ -78,12 +81,27 @@ impl Cuda {
         Ok(Cuda { ordinal, budget: Budget::new(None) })
     }
 
-    /// The ordinal of the device that [`Cuda::open`] would use. The device is not touched.
+    /// The ordinal of the device that [`Cuda::open`] would use: where none is asked for, that of the context which is
+    /// current on this thread, if one is, and else the first that can be used. The device is not touched.
     ///
     /// # Errors
     /// [`Error::NoDevice`], as for `open`.
     pub fn find(wanted: Option<usize>) -> Result<usize, Error> {
-        Driver::get().map_err(|reason| Error::NoDevice(reason.into()))?.select(wanted)
+        let driver = Driver::get().map_err(|reason| Error::NoDevice(reason.into()))?;
+        // Where somebody has chosen a device already, as MATLAB's workers have, it is that one.
+        let current = if wanted.is_none() { context::current_device()? } else { None };
+        match current.filter(|&ordinal| driver.select(Some(ordinal)).is_ok()) {
+            Some(ordinal) => Ok(ordinal),
+            None => driver.select(wanted),
+        }
+    }
+
+    /// How many devices the driver shows, usable or not.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] where there is no driver that can be used.
+    pub fn count() -> Result<usize, Error> {
+        Ok(Driver::get().map_err(|reason| Error::NoDevice(reason.into()))?.devices.len())
     }
 
     /// The same with a bound on all device memory that its buffers take, in bytes. One tile is used even if that is
@@ -103,6 +121,24 @@ impl Cuda {
     /// [`Error::Busy`] where a call has the device; what the driver says.
     pub fn free_memory(&self) -> Result<usize, Error> {
         device::with(self.ordinal, |device| device.context.free_memory())
+    }
+}
+
+/// Arrays that lie on another device.
+impl Cuda {
+    /// A copy on this device of an array that the engine holds on another one. It may be under way when this returns;
+    /// whoever uses one of the two comes behind it.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] for an array of another engine; [`Error::OutOfMemory`]; [`Error::Busy`] where another call has
+    /// one of the devices; what the driver says.
+    pub fn copy_of<T: Real>(&self, array: &Array<T>) -> Result<Array<T>, Error> {
+        let ordinal = array.held::<DeviceArray>()?.ordinal();
+        let devices = [Cuda { ordinal, ..*self }, *self];
+        team::with_all(&devices, &mut [], &mut |devices| match devices {
+            [from, to] => schedule::copy_across(from, to, array),
+            _ => Err(Error::Internal("A copy between other than two devices.".into())),
+        })
     }
 }
 
@@ -147,8 +183,7 @@ impl Engine for Cuda {
     }
 
     fn stencil(&self, what: &Stencil, from: Source<f64>, to: Target<f64>, watch: &Watch) -> Result<(), Error> {
-        let operator = Operator::stencil(what);
-        self.along_lines(&operator, what.lines(), what.boundary(), what.sweeps(), from, to, watch)
+        stencil(self, what, from, to, watch)
     }
 
     fn joins_levels(&self, what: &Stencil) -> bool {
@@ -204,30 +239,23 @@ impl Cuda {
             None => work(device, &mut begun).inspect_err(|error| failed = begun.then(|| error.clone())),
         })
     }
+}
 
-    /// Sweeps along lines, by the one of two kernels that suits the array.
-    #[expect(clippy::too_many_arguments, reason = "an operator, and its ends")]
-    fn along_lines<T: Element>(
+/// What runs kernels: a device, or several.
+trait Runs {
+    /// All of `work`, by this kernel.
+    fn run<T: Element, K: Kernel<T> + Clone + Send>(
         &self,
-        operator: &Operator,
-        lines: Lines,
-        ends: Ends<T>,
-        sweeps: usize,
+        kernel: &K,
+        work: &Work<T>,
         from: Source<T>,
         to: Target<T>,
         watch: &Watch,
-    ) -> Result<(), Error> {
-        let on_device = !matches!((&from, &to), (Source::Host(_), Target::Host(_)));
-        let one = if sweeps == 1 { LinesKernel::new(operator, lines, ends, on_device) } else { None };
-        let sides = Sides::from([Ends::default(), ends, Ends::default()]);
-        let work = Work { size: [lines.inner(), lines.length(), lines.outer()], sides, sweeps };
-        match one {
-            Some(kernel) => self.run(&kernel, &work, from, to, watch),
-            None => self.run(&SweepsKernel::new(operator, lines, ends), &work, from, to, watch),
-        }
-    }
+    ) -> Result<(), Error>;
+}
 
-    fn run<T: Element, K: Kernel<T> + Clone>(
+impl Runs for Cuda {
+    fn run<T: Element, K: Kernel<T> + Clone + Send>(
         &self,
         kernel: &K,
         work: &Work<T>,
@@ -241,17 +269,69 @@ impl Cuda {
     }
 }
 
+/// Sweeps along lines, by the one of two kernels that suits the array.
+#[expect(clippy::too_many_arguments, reason = "an operator, and its ends")]
+fn along_lines<T: Element>(
+    runs: &impl Runs,
+    operator: &Operator,
+    lines: Lines,
+    ends: Ends<T>,
+    sweeps: usize,
+    from: Source<T>,
+    to: Target<T>,
+    watch: &Watch,
+) -> Result<(), Error> {
+    let on_device = !matches!((&from, &to), (Source::Host(_), Target::Host(_)));
+    let one = if sweeps == 1 { LinesKernel::new(operator, lines, ends, on_device) } else { None };
+    let sides = Sides::from([Ends::default(), ends, Ends::default()]);
+    let size = [lines.inner(), lines.length(), lines.outer()];
+    let work = Work { size, radius: [0, operator.radius, 0], sides, sweeps };
+    match one {
+        Some(kernel) => runs.run(&kernel, &work, from, to, watch),
+        None => runs.run(&SweepsKernel::new(operator, lines, ends), &work, from, to, watch),
+    }
+}
+
+/// Sweeps of a convolution.
+fn convolution<T: Element>(
+    runs: &impl Runs,
+    what: &Convolution<T>,
+    from: Source<T>,
+    to: Target<T>,
+    watch: &Watch,
+) -> Result<(), Error> {
+    if let Some((operator, lines, ends)) = Operator::convolution(what) {
+        return along_lines(runs, &operator, lines, ends, what.sweeps(), from, to, watch);
+    }
+    let (size, radius) = (what.size(), what.filter().radius());
+    let work = Work { size, radius, sides: what.boundary(), sweeps: what.sweeps() };
+    runs.run(&ConvolutionKernel::new(what), &work, from, to, watch)
+}
+
+/// Sweeps of a stencil.
+fn stencil(runs: &impl Runs, what: &Stencil, from: Source<f64>, to: Target<f64>, watch: &Watch) -> Result<(), Error> {
+    let (lines, ends, sweeps) = (what.lines(), what.boundary(), what.sweeps());
+    along_lines(runs, &Operator::stencil(what), lines, ends, sweeps, from, to, watch)
+}
+
+/// A derivative.
+fn derivative<T: Element>(
+    runs: &impl Runs,
+    what: &Derivative<T>,
+    from: Source<T>,
+    to: Target<T>,
+    watch: &Watch,
+) -> Result<(), Error> {
+    along_lines(runs, &Operator::derivative(what), what.lines(), what.boundary(), 1, from, to, watch)
+}
+
 impl<T: Element> Compute<T> for Cuda {
     fn derivative(&self, what: &Derivative<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
-        self.along_lines(&Operator::derivative(what), what.lines(), what.boundary(), 1, from, to, watch)
+        derivative(self, what, from, to, watch)
     }
 
     fn convolution(&self, what: &Convolution<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
-        if let Some((operator, lines, ends)) = Operator::convolution(what) {
-            return self.along_lines(&operator, lines, ends, what.sweeps(), from, to, watch);
-        }
-        let work = Work { size: what.size(), sides: what.boundary(), sweeps: what.sweeps() };
-        self.run(&ConvolutionKernel::new(what), &work, from, to, watch)
+        convolution(self, what, from, to, watch)
     }
 
     fn array(&self, len: usize) -> Result<Array<T>, Error> {

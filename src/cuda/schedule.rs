@@ -25,9 +25,9 @@ use super::memory::{Budget, DeviceBuffer};
 use super::module::Modules;
 use super::pace::{Schedule, UNIT};
 use super::queue::{Load, Own, Queue};
-use super::slots::{Job, PIECE_BYTES, Slot, slots_for};
+use super::slots::{Job, PIECE_BYTES, Slot};
 use crate::host::{self, SharedOutput};
-use crate::stencil::{Array, Error, Held, Sides, Source, Target};
+use crate::stencil::{Array, Error, Held, Real, Sides, Source, Target};
 use crate::watch::Watch;
 
 /// From so many sweeps on, the device is what is waited for: tiles are larger, and an array that is one tile stays one.
@@ -46,6 +46,8 @@ const LEAST_SAMPLES: usize = 1024;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Work<T> {
     pub(super) size: Size,
+    /// How many samples on either side an output needs, along each dimension.
+    pub(super) radius: Size,
     pub(super) sides: Sides<T>,
     pub(super) sweeps: usize,
 }
@@ -68,11 +70,7 @@ pub(super) enum DeviceArray {
 
 impl Held for DeviceArray {
     fn place(&self) -> String {
-        let ordinal = match self {
-            DeviceArray::Own { queue, .. } => queue.context().ordinal(),
-            DeviceArray::Foreign { ordinal, .. } => *ordinal,
-        };
-        format!("the memory of device {}", ordinal + 1)
+        format!("the memory of device {}", self.ordinal() + 1)
     }
 }
 
@@ -91,8 +89,16 @@ impl Drop for DeviceArray {
 }
 
 impl DeviceArray {
+    /// The ordinal of its device.
+    pub(super) fn ordinal(&self) -> usize {
+        match self {
+            DeviceArray::Own { queue, .. } => queue.context().ordinal(),
+            DeviceArray::Foreign { ordinal, .. } => *ordinal,
+        }
+    }
+
     /// Room for so many elements.
-    pub(super) fn with_room_for<T: Element>(device: &mut Device, len: usize) -> Result<Array<T>, Error> {
+    pub(super) fn with_room_for<T: Real>(device: &mut Device, len: usize) -> Result<Array<T>, Error> {
         let bytes = len.checked_mul(size_of::<T>()).ok_or_else(|| too_large(len))?;
         // At least a byte: there is no buffer of none.
         let buffer = device.queue.take_for_array(bytes.max(1))?;
@@ -188,9 +194,7 @@ fn run_all<T: Element>(
         // Whatever the budget: the arrays are here, and so must be what lies beside them.
         return resident(device, kernel, work, from, to, None, watch).map(drop);
     }
-    let rounds = || kernel.cut(work.sweeps, target(work), usize::MAX).sweeps() < work.sweeps;
-    // Whether it would be resident, if there were room.
-    let stays = work.sweeps > 1 && (kernel.stays(work.sweeps) || rounds());
+    let stays = stays(kernel, work);
     if stays && resident(device, kernel, work, from, to, Some(budget), watch)? {
         return Ok(());
     }
@@ -203,6 +207,12 @@ fn run_all<T: Element>(
         }
         _ => unreachable!("they are the host's"),
     }
+}
+
+/// Whether an array of the host is resident while it is swept, if there is room.
+pub(super) fn stays<T: Element>(kernel: &dyn Kernel<T>, work: &Work<T>) -> bool {
+    let rounds = || kernel.cut(work.sweeps, target(work), usize::MAX).sweeps() < work.sweeps;
+    work.sweeps > 1 && (kernel.stays(work.sweeps) || rounds())
 }
 
 /// Copies an array.
@@ -254,11 +264,40 @@ fn copy_all<T: Element>(device: &mut Device, from: Source<T>, to: &mut Target<T>
     }
 }
 
+/// A copy of an array that lies on the first device, on the second. It is under way when this returns, and the first
+/// device's queue goes on behind it: the array's memory is not another's before.
+pub(super) fn copy_across<T: Real>(from: &Device, to: &mut Device, array: &Array<T>) -> Result<Array<T>, Error> {
+    let copy = DeviceArray::with_room_for::<T>(to, array.len())?;
+    let bytes = array.len() * size_of::<T>();
+    if bytes == 0 {
+        return Ok(copy);
+    }
+    let [here, there] = [address(array, &from.context)?, address(&copy, &to.context)?];
+    // Where they do not reach each other, the driver goes through the host.
+    to.context.reaches(&from.context)?;
+    from.context.bind()?;
+    let ready = from.queue.mark()?;
+    to.context.bind()?;
+    let load = Load { name: "a copy from another device", pace: None, bytes: 2 * bytes };
+    let beginning = to.queue.begin(&load)?;
+    let stream = to.queue.stream();
+    stream.begin_after(&ready)?;
+    // SAFETY: both arrays have as many bytes; what writes the one is ahead of the mark, and what frees it is behind the
+    // other mark; all that uses the copy is on this stream.
+    unsafe { stream.copy_from(&from.context, there, here, bytes) }?;
+    let over = to.queue.mark()?;
+    to.queue.submitted(&load, beginning)?;
+    from.context.bind()?;
+    from.queue.stream().begin_after(&over)?;
+    to.context.bind()?;
+    Ok(copy)
+}
+
 /// Puts a copy of so many bytes on the queue.
 ///
 /// # Safety
 /// There are as many at both addresses, and all that uses them is on the queue's stream.
-unsafe fn copy_on_device(
+pub(super) unsafe fn copy_on_device(
     queue: &Queue,
     to: sys::CUdeviceptr,
     from: sys::CUdeviceptr,
@@ -480,41 +519,47 @@ fn deep<T: Element>(
     host::ping_pong(input, output, rounds, |round, from, to| {
         let sweeps = cut.sweeps().min(work.sweeps - round * cut.sweeps());
         let work = Work { sweeps, ..*work };
-        DeepRound { kernel, work, cut: &cut, from, to: &SharedOutput::new(to), watch }.run(device, buffers)
+        let round = DeepRound { kernel, work, cut: &cut, from, to: &SharedOutput::new(to), watch };
+        round.run(device, 0..cut.count(), buffers)
     })?;
     Ok(true)
 }
 
 /// The buffers that deep tiles need: two to sweep to and fro, and one for the last tile and then the next one.
-const DEEP_BUFFERS: usize = 3;
+pub(super) const DEEP_BUFFERS: usize = 3;
 
 /// A round over deep tiles.
-struct DeepRound<'a, T> {
-    kernel: &'a dyn Kernel<T>,
+pub(super) struct DeepRound<'a, T> {
+    pub(super) kernel: &'a dyn Kernel<T>,
     /// The whole array, and the sweeps of this round.
-    work: Work<T>,
-    cut: &'a Cut<T>,
-    from: &'a [T],
-    to: &'a SharedOutput<'a, T>,
-    watch: &'a Watch,
+    pub(super) work: Work<T>,
+    pub(super) cut: &'a Cut<T>,
+    pub(super) from: &'a [T],
+    pub(super) to: &'a SharedOutput<'a, T>,
+    pub(super) watch: &'a Watch,
 }
 
 /// What is under way over a tile.
-struct Swept {
+pub(super) struct Swept {
     /// Where the tile will be.
-    result: sys::CUdeviceptr,
+    pub(super) result: sys::CUdeviceptr,
     /// When it is there.
-    ready: Event,
+    pub(super) ready: Event,
     /// The updates that the watch has heard of.
-    told: usize,
+    pub(super) told: usize,
 }
 
 impl<T: Element> DeepRound<'_, T> {
-    /// All tiles, one after the other. While the device is at work on one, the outputs of the last one come back, and the
-    /// next one is sent to where they lay.
-    fn run(&self, device: &mut Device, buffers: [sys::CUdeviceptr; DEEP_BUFFERS]) -> Result<(), Error> {
+    /// The tiles of these numbers, one after the other. While the device is at work on one, the outputs of the last one come
+    /// back, and the next one is sent to where they lay.
+    pub(super) fn run(
+        &self,
+        device: &mut Device,
+        numbers: impl Iterator<Item = usize>,
+        buffers: [sys::CUdeviceptr; DEEP_BUFFERS],
+    ) -> Result<(), Error> {
         let [mut here, mut other, mut ahead] = buffers;
-        let mut tiles = (0..self.cut.count()).map(|number| self.cut.tile(number)).peekable();
+        let mut tiles = numbers.map(|number| self.cut.tile(number)).peekable();
         let mut last: Option<(Tile, Swept)> = None;
         tiles.peek().map_or(Ok(()), |first| self.send(device, first, here))?;
         while let Some(tile) = tiles.next() {
@@ -529,7 +574,7 @@ impl<T: Element> DeepRound<'_, T> {
     }
 
     /// Sends a tile to a buffer that nothing under way uses.
-    fn send(&self, device: &mut Device, tile: &Tile, to: sys::CUdeviceptr) -> Result<(), Error> {
+    pub(super) fn send(&self, device: &mut Device, tile: &Tile, to: sys::CUdeviceptr) -> Result<(), Error> {
         let context = device.context.clone();
         let gather = |part: Range<usize>, to: &mut [T]| self.cut.gather_part(tile, part, self.from, to);
         // SAFETY: each buffer has room for every tile; nothing uses it, as the caller says.
@@ -537,7 +582,7 @@ impl<T: Element> DeepRound<'_, T> {
     }
 
     /// Puts the sweeps over a tile, which lies in the first of these buffers, on the queue.
-    fn sweep(&self, device: &Device, tile: &Tile, buffers: [sys::CUdeviceptr; 2]) -> Result<Swept, Error> {
+    pub(super) fn sweep(&self, device: &Device, tile: &Tile, buffers: [sys::CUdeviceptr; 2]) -> Result<Swept, Error> {
         let Work { sides, sweeps, .. } = self.work;
         let (samples, outputs, [here, other]) = (tile.samples(), tile.outputs(), buffers);
         // To the kernel this is an array as any other, with its boundary on all sides. Where the tile was cut off, that
@@ -559,7 +604,12 @@ impl<T: Element> DeepRound<'_, T> {
     }
 
     /// Has the outputs of a tile come back, and puts them in their places.
-    fn fetch(&self, device: &mut Device, tile: &Tile, Swept { result, ready, told }: Swept) -> Result<(), Error> {
+    pub(super) fn fetch(
+        &self,
+        device: &mut Device,
+        tile: &Tile,
+        Swept { result, ready, told }: Swept,
+    ) -> Result<(), Error> {
         let (context, span) = (device.context.clone(), tile.span());
         let from = result + (span.start * size_of::<T>()) as sys::CUdeviceptr;
         // SAFETY: every tile is fetched once, and each part of it by one thread.
@@ -709,34 +759,58 @@ fn streamed<T: Element>(
     budget: Budget,
     watch: &Watch,
 ) -> Result<(), Error> {
-    // The slots have streams of their own, and may need the coefficients' places and the memory.
-    device.queue.wait()?;
-    let (cut, slots) = reserve(device, kernel, work, budget)?;
+    let (cut, slots) = reserve(device, kernel, work, budget, 1)?;
     let rounds = work.sweeps.div_ceil(cut.sweeps());
-    let modules = device.modules.clone();
-    let sides = cut.sides();
-    let under_way = (slots * cut.most_samples()).min(work.elements());
     host::ping_pong(input, output, rounds, |round, from, to| {
         let sweeps = cut.sweeps().min(work.sweeps - round * cut.sweeps());
-        let to = SharedOutput::new(to);
-        let round =
-            Round { kernel, modules: &modules, cut, sides, sweeps, under_way, shared: slots > 1, from, to, watch };
-        let jobs = (0..cut.count()).map(|number| TileJob { round: &round, tile: cut.tile(number), told: 0 });
-        device.slots.share(slots, jobs, watch)
+        let stream = StreamedRound { kernel, cut: &cut, sweeps, from, to: &SharedOutput::new(to), watch };
+        stream.run(device, slots, 0..cut.count())
     })
 }
 
-/// How the array is cut, and how many slots there are for it: smaller tiles and fewer slots where memory is short.
-fn reserve<T: Element>(
+/// A round over tiles that go through the slots.
+pub(super) struct StreamedRound<'a, T> {
+    pub(super) kernel: &'a dyn Kernel<T>,
+    pub(super) cut: &'a Cut<T>,
+    pub(super) sweeps: usize,
+    pub(super) from: &'a [T],
+    pub(super) to: &'a SharedOutput<'a, T>,
+    pub(super) watch: &'a Watch,
+}
+
+impl<T: Element> StreamedRound<'_, T> {
+    /// The tiles of these numbers, through so many slots of a device.
+    pub(super) fn run(
+        &self,
+        device: &mut Device,
+        slots: usize,
+        numbers: impl ExactSizeIterator<Item = usize> + Send,
+    ) -> Result<(), Error> {
+        let StreamedRound { kernel, cut, sweeps, from, to, watch } = *self;
+        let modules = device.modules.clone();
+        let under_way = (slots * cut.most_samples()).min(from.len());
+        let (sides, shared) = (cut.sides(), slots > 1);
+        let round = Round { kernel, modules: &modules, cut: *cut, sides, sweeps, under_way, shared, from, to, watch };
+        let jobs = numbers.map(|number| TileJob { round: &round, tile: cut.tile(number), told: 0 });
+        device.slots.share(slots, jobs, watch)
+    }
+}
+
+/// How the array is cut, and how many slots of this device there are for its share of it, where as many `devices` take
+/// part: smaller tiles and fewer slots where memory is short.
+pub(super) fn reserve<T: Element>(
     device: &mut Device,
     kernel: &dyn Kernel<T>,
     work: &Work<T>,
     budget: Budget,
+    devices: usize,
 ) -> Result<(Cut<T>, usize), Error> {
-    let (elements, size, kept) = (work.elements(), size_of::<T>(), budget.kept());
+    // The slots have streams of their own, and may need the coefficients' places and the memory.
+    device.queue.wait()?;
+    let (elements, size, kept) = (work.elements().div_ceil(devices), size_of::<T>(), budget.kept());
     let most = target(work);
-    let whole = work.sweeps > MANY_SWEEPS && elements <= most;
-    let mut wanted = if whole { 1 } else { slots_for(elements * size) };
+    let whole = devices == 1 && work.sweeps > MANY_SWEEPS && elements <= most;
+    let mut wanted = if whole { 1 } else { device.slots.worth(elements * size) };
     let mut limit = kept / size;
     let cut = |target: usize, limit: usize| kernel.cut(work.sweeps, target, limit);
     // The halo comes on top, as far as it is small.
@@ -783,7 +857,7 @@ struct Round<'a, T> {
     under_way: usize,
     shared: bool,
     from: &'a [T],
-    to: SharedOutput<'a, T>,
+    to: &'a SharedOutput<'a, T>,
     watch: &'a Watch,
 }
 
@@ -823,7 +897,7 @@ impl<T: Element> Job for TileJob<'_, T> {
     fn finish(self, slot: &mut Slot) -> Result<(), Error> {
         let round = self.round;
         // SAFETY: every tile is one job.
-        unsafe { round.cut.scatter(&self.tile, slot.outputs(self.tile.span().len())?, &round.to) };
+        unsafe { round.cut.scatter(&self.tile, slot.outputs(self.tile.span().len())?, round.to) };
         round.watch.count(round.sweeps * self.tile.outputs() - self.told);
         Ok(())
     }

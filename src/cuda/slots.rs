@@ -43,11 +43,7 @@ const MIN_PIECE_BYTES: usize = 256 << 10;
 /// access (10^4 doubles: 24 us instead of 37).
 const MAPPED_BYTES: usize = 256 << 10;
 
-/// How many slots an array of so many bytes is worth.
-pub(super) fn slots_for(bytes: usize) -> usize {
-    slots_of(bytes, Workers::count())
-}
-
+/// How many slots an array of so many bytes is worth to so many threads.
 fn slots_of(bytes: usize, threads: usize) -> usize {
     (2 * threads).min(MAX_SLOTS).min(bytes / MIN_PIECE_BYTES).max(1)
 }
@@ -320,15 +316,16 @@ impl<L: Worker, J: Job<L>, P: ExactSizeIterator<Item = J> + Send> Team<'_, '_, L
     }
 }
 
-/// The same by as many threads as `most` and the pool allow.
+/// The same by as many threads as `most` and those that are `available` allow.
 fn share_among<L: Worker, J: Job<L> + Send>(
     slots: &mut [L],
     most: usize,
+    available: usize,
     jobs: impl ExactSizeIterator<Item = J> + Send,
     watch: &Watch,
 ) -> Result<(), Error> {
     // Where each would have but one job, half as many threads: to wake as many again costs more than they save.
-    let threads = if jobs.len() > most { most } else { most.div_ceil(2) }.min(Workers::count());
+    let threads = if jobs.len() > most { most } else { most.div_ceil(2) }.min(available);
     let pool = if threads > 1 { Workers::get() } else { None };
     share_out(slots, jobs, pool.as_deref().map(|pool| (pool, threads)), watch)
 }
@@ -430,11 +427,28 @@ fn parts(elements: usize, piece: usize) -> impl ExactSizeIterator<Item = Range<u
 /// The staging slots of a device.
 pub(super) struct Slots {
     slots: Vec<Slot>,
+    /// How many devices share the threads with this one, itself included.
+    among: usize,
 }
 
 impl Slots {
     pub(super) fn new() -> Slots {
-        Slots { slots: Vec::new() }
+        Slots { slots: Vec::new(), among: 1 }
+    }
+
+    /// Has this device share the threads with others from now on: as many as said, itself included.
+    pub(super) fn among(&mut self, devices: usize) {
+        self.among = devices.max(1);
+    }
+
+    /// The threads that copy for this device.
+    fn threads(&self) -> usize {
+        (Workers::count() / self.among).max(1)
+    }
+
+    /// How many slots an array of so many bytes is worth.
+    pub(super) fn worth(&self, bytes: usize) -> usize {
+        slots_of(bytes, self.threads())
     }
 
     /// Copies `input` to the address `to` on the device, by all slots at once. It is there when this returns.
@@ -522,7 +536,7 @@ impl Slots {
     /// Sees that there are slots for a copy of so many elements, with whatever they have on the device, and says how
     /// many there are, and the elements of a piece.
     fn reserve_for_copy<T>(&mut self, context: &Arc<Context>, elements: usize) -> Result<(usize, usize), Error> {
-        let slots = slots_for(elements * size_of::<T>());
+        let slots = self.worth(elements * size_of::<T>());
         let piece = elements.div_ceil(slots).clamp(1, PIECE_BYTES / size_of::<T>());
         let slots = self.reserve(context, slots, piece * size_of::<T>(), None, false)?;
         Ok((slots, piece))
@@ -589,7 +603,8 @@ impl Slots {
         jobs: impl ExactSizeIterator<Item = J> + Send,
         watch: &Watch,
     ) -> Result<(), Error> {
-        share_among(&mut self.slots[..slots], slots, jobs, watch)
+        let threads = self.threads();
+        share_among(&mut self.slots[..slots], slots, threads, jobs, watch)
     }
 
     /// The same with both halves of each.
@@ -599,8 +614,9 @@ impl Slots {
         jobs: impl ExactSizeIterator<Item = J> + Send,
         watch: &Watch,
     ) -> Result<(), Error> {
+        let threads = self.threads();
         let mut halves: Vec<_> = self.slots[..slots].iter_mut().flat_map(Slot::halves).collect();
-        share_among(&mut halves, slots, jobs, watch)
+        share_among(&mut halves, slots, threads, jobs, watch)
     }
 
     /// Gives up the slots, and says whether there were any.

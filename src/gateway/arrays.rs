@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::backend::Selection;
+use super::backend::{Chosen, Selection};
 use super::inputs::{self, AnyInput, Input};
 use super::options::{self, Names};
 use super::places::{self, Indexed};
@@ -284,21 +284,32 @@ fn new<'a>(object: bool, values: &'a Argument, selection: &Selection) -> Result<
         AnyInput::Single(Input::Host(samples)) => chosen.held(object, effort, move |engine, home, watch| {
             Ok(Held { home, dims, numbers: upload(engine, &samples, watch)?.into() })
         }),
-        AnyInput::Double(Input::Held(home, array)) => {
-            selection.agrees(home)?;
-            home.choose()?
-                .held(object, effort, move |_, home, _| Ok(Held { home, dims, numbers: Numbers::Double(array) }))
-        }
-        AnyInput::Single(Input::Held(home, array)) => {
-            selection.agrees(home)?;
-            home.choose()?
-                .held(object, effort, move |_, home, _| Ok(Held { home, dims, numbers: Numbers::Single(array) }))
-        }
+        AnyInput::Double(Input::Held(home, array)) => again(object, effort, (home, dims, array), selection)?,
+        AnyInput::Single(Input::Held(home, array)) => again(object, effort, (home, dims, array), selection)?,
         // `input` reads none.
         AnyInput::Double(Input::Gpu(..)) | AnyInput::Single(Input::Gpu(..)) => {
             return Err(inputs::wrong_operand(values));
         }
     })
+}
+
+/// An object that stands for the same array; or for a copy of it, where another device is named.
+fn again<'a, T: Real>(
+    object: bool,
+    effort: Effort,
+    (home, dims, array): (Home, Vec<usize>, Arc<Array<T>>),
+    selection: &Selection,
+) -> Result<Reply<'a>, Error>
+where
+    Numbers: From<Arc<Array<T>>> + From<Array<T>>,
+{
+    let Some(other) = selection.another_device(home)? else {
+        return Ok(home
+            .choose()?
+            .held(object, effort, move |_, home, _| Ok(Held { home, dims, numbers: array.into() })));
+    };
+    Ok(Chosen::for_copy(other)?
+        .held(object, effort, move |_, home, _| Ok(Held { home, dims, numbers: other.copy_of(&array)?.into() })))
 }
 
 /// An array of one value.

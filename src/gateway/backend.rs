@@ -8,7 +8,7 @@ use super::settings::{self, Settings};
 use super::store::{Held, Home};
 use super::{calls, options};
 use crate::cpu::Cpu;
-use crate::cuda::{Cuda, DEFAULT_DEVICE_BYTES};
+use crate::cuda::{Cuda, DEFAULT_DEVICE_BYTES, Driver, Team};
 use crate::memory;
 use crate::mex::{Argument, Class, Effort, Error, Numeric, Output, Reply};
 use crate::process::PerProcess;
@@ -35,12 +35,21 @@ pub(super) const CHOICES: [(&str, Backend); 4] =
 /// Those of an array, which stays where it is made.
 const CHOICES_OF_ARRAYS: [(&str, Backend); 3] = [CHOICES[0], CHOICES[1], CHOICES[2]];
 
+/// The devices that a call names, by their ordinals, from 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Devices {
+    One(usize),
+    /// Each once.
+    Several(Vec<usize>),
+    /// All that the driver shows.
+    All,
+}
+
 /// The options `Backend` and `Device`, as far as a call has them.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Selection {
     backend: Option<Backend>,
-    /// The device's ordinal, from 0.
-    device: Option<usize>,
+    devices: Option<Devices>,
     /// Whether it is of an array, not of a call that computes one.
     of_array: bool,
 }
@@ -67,7 +76,7 @@ impl Selection {
     pub(super) fn take(&mut self, name: &str, value: &Argument) -> Result<bool, Error> {
         match name {
             "Backend" => self.backend = Some(self.backend_of(name, value)?),
-            "Device" => self.device = Some(options::positive_integer(name, value)? - 1),
+            "Device" => self.devices = Some(Devices::of(name, value, self.of_array)?),
             _ => return Ok(false),
         }
         Ok(true)
@@ -88,7 +97,20 @@ impl Selection {
         if backend != Backend::Fastest {
             return self.engine(backend, &settings);
         }
-        let Decision { cuda, note, lesson } = fastest::decide(job, self.device, &settings)?;
+        let device = match self.named()? {
+            Some(Devices::One(device)) => Some(device),
+            Some(Devices::Several(_)) if self.backend.is_some() => {
+                return Err(options::bad(
+                    "'Backend', 'fastest' chooses between the CPU and one device, and 'Device' names several. Leave one \
+                     of the two out."
+                        .into(),
+                ));
+            }
+            // Who names several devices wants them, whatever the environment says.
+            Some(Devices::Several(_)) => return self.engine(Backend::Cuda, &settings),
+            Some(Devices::All) | None => None,
+        };
+        let Decision { cuda, note, lesson } = fastest::decide(job, device, &settings)?;
         let chosen = cuda.map_or_else(Chosen::cpu, |cuda| Chosen::cuda(cuda, &settings));
         Ok(Chosen { note, lesson, ..chosen })
     }
@@ -123,22 +145,55 @@ impl Selection {
         if asked { fastest::note(|| format!("fastest: {word}, where the array lies: {home}")) } else { None }
     }
 
+    /// The devices that the call names: one, or several. An `all` that is one device is that one.
+    ///
+    /// # Errors
+    /// `noDevice`, for one that cannot be used: nobody gets fewer than were asked for.
+    fn named(&self) -> Result<Option<Devices>, Error> {
+        let named = match &self.devices {
+            None => return Ok(None),
+            Some(Devices::One(device)) => vec![*device],
+            Some(Devices::Several(devices)) => devices.clone(),
+            Some(Devices::All) => (0..Cuda::count()?).collect(),
+        };
+        for &device in &named {
+            Cuda::find(Some(device))?;
+        }
+        Ok(Some(match named[..] {
+            [one] => Devices::One(one),
+            _ => Devices::Several(named),
+        }))
+    }
+
     /// The engine of a backend, which time does not choose.
     fn engine(&self, backend: Backend, settings: &Settings) -> Result<Chosen, Error> {
-        let cuda = |cuda| Chosen::cuda(cuda, settings);
-        match backend {
-            Backend::Cpu => {
-                // A device that is not there is an error even where it would not be used.
-                self.device.map_or(Ok(()), |device| Cuda::find(Some(device)).map(|_| ()))?;
-                Ok(Chosen::cpu())
-            }
-            Backend::Cuda => Ok(cuda(Cuda::open(self.device)?)),
-            // Who names a device wants that one.
-            Backend::Auto if self.device.is_some() => Ok(cuda(Cuda::open(self.device)?)),
-            Backend::Auto | Backend::Fastest => Ok(match automatic()? {
-                Ok(engine) => cuda(engine),
+        // A device that is not there is an error even where it would not be used.
+        let named = self.named()?;
+        match (backend, named) {
+            (Backend::Cpu, _) => Ok(Chosen::cpu()),
+            // Who names devices wants these.
+            (_, Some(Devices::One(device))) => Ok(Chosen::cuda(Cuda::open(Some(device))?, settings)),
+            (_, Some(Devices::Several(devices))) => Ok(Chosen::team(Team::open(&devices)?, settings)),
+            (Backend::Cuda, _) => Ok(Chosen::cuda(Cuda::open(settings.device)?, settings)),
+            (Backend::Auto | Backend::Fastest, _) => Ok(match automatic(settings)? {
+                Ok(engine) => Chosen::cuda(engine, settings),
                 Err(reason) => Chosen { fallback: Some(reason), ..Chosen::cpu() },
             }),
+        }
+    }
+
+    /// Where a copy of an array on the GPU is to lie, that lies in `home`; `None` where it lies there.
+    ///
+    /// # Errors
+    /// `noDevice`, for one that cannot be used; `option` where the array or its copy is not on a GPU.
+    pub(super) fn another_device(&self, home: Home) -> Result<Option<Cuda>, Error> {
+        match (self.named()?, home) {
+            (Some(Devices::One(device)), Home::Cuda(ordinal))
+                if device != ordinal && self.backend != Some(Backend::Cpu) =>
+            {
+                Ok(Some(Cuda::open(Some(device))?))
+            }
+            _ => self.agrees(home).map(|()| None),
         }
     }
 
@@ -159,11 +214,11 @@ impl Selection {
     }
 
     fn agrees_or(&self, home: Home, advice: &str) -> Result<(), Error> {
-        let asked = match (self.backend, self.device, home) {
+        let asked = match (self.backend, &self.devices, home) {
             (Some(Backend::Cuda), _, Home::Cpu) => "'Backend', 'cuda'".into(),
             (Some(Backend::Cpu), _, Home::Cuda(_)) => "'Backend', 'cpu'".into(),
-            (_, Some(device), Home::Cuda(ordinal)) if device != ordinal => format!("'Device', {}", device + 1),
-            (_, Some(device), Home::Cpu) => format!("'Device', {}", device + 1),
+            (_, Some(Devices::One(device)), Home::Cuda(ordinal)) if *device == ordinal => return Ok(()),
+            (_, Some(devices), _) => devices.to_string(),
             _ => return Ok(()),
         };
         Err(options::bad(format!(
@@ -172,24 +227,89 @@ impl Selection {
     }
 }
 
-/// Why a device that is there could not be opened. Trying again in every call would take longer than most calls.
-static REFUSED: PerProcess<Mutex<Option<String>>> = PerProcess::new();
+impl Devices {
+    /// What the option's value says.
+    ///
+    /// # Errors
+    /// `option`; for an array also where it says several.
+    fn of(name: &str, value: &Argument, of_array: bool) -> Result<Devices, Error> {
+        let refused = |got: String| {
+            let expected = if of_array {
+                "a whole number from 1 up: a DeviceArray lies on one device"
+            } else {
+                "a whole number from 1 up, a vector of such numbers, each once, or 'all'"
+            };
+            options::bad(format!("Bad value for '{name}': got {got}, expected {expected}."))
+        };
+        if let Some(text) = value.text() {
+            return if text.eq_ignore_ascii_case("all") && !of_array {
+                Ok(Devices::All)
+            } else {
+                Err(refused(format!("'{text}'")))
+            };
+        }
+        let Some(numbers) = value.doubles().filter(|numbers| numbers.len() > 1) else {
+            return match value.scalar() {
+                Some(number) => options::positive_number(name, number).map(|number| Devices::One(number - 1)),
+                None => Err(refused(value.to_string())),
+            };
+        };
+        if of_array {
+            return Err(refused(value.to_string()));
+        }
+        let mut devices = Vec::with_capacity(numbers.len());
+        for &number in numbers {
+            let device = options::positive_number(name, number)? - 1;
+            if devices.contains(&device) {
+                return Err(refused(format!("{} twice", device + 1)));
+            }
+            devices.push(device);
+        }
+        Ok(Devices::Several(devices))
+    }
+}
 
-fn refused() -> MutexGuard<'static, Option<String>> {
+/// As a user would write it.
+impl std::fmt::Display for Devices {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Devices::One(device) => write!(f, "'Device', {}", device + 1),
+            Devices::All => f.write_str("'Device', 'all'"),
+            Devices::Several(devices) => {
+                let numbers: Vec<_> = devices.iter().map(|device| (device + 1).to_string()).collect();
+                write!(f, "'Device', [{}]", numbers.join(" "))
+            }
+        }
+    }
+}
+
+/// Why the default device (its ordinal, where the environment names one), which is there, could not be opened. Trying
+/// again in every call would take longer than most calls.
+static REFUSED: PerProcess<Mutex<Option<(Option<usize>, String)>>> = PerProcess::new();
+
+fn refused() -> MutexGuard<'static, Option<(Option<usize>, String)>> {
     REFUSED.get().lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// CUDA on the first device that can be used, or why there is none.
+/// CUDA on the default device, or why there is none.
 ///
 /// # Errors
 /// [`Busy`](stencil::Error::Busy), for a call inside another on that device: who expects the speed of a GPU is not to
-/// get a processor's without a word.
-pub(super) fn automatic() -> Result<Result<Cuda, String>, stencil::Error> {
+/// get a processor's without a word. [`NoDevice`](stencil::Error::NoDevice) where there are devices, and the one that
+/// the environment names is none of them.
+pub(super) fn automatic(settings: &Settings) -> Result<Result<Cuda, String>, stencil::Error> {
+    let device = settings.device;
+    if device.is_some() && Driver::get().is_ok() {
+        Cuda::find(device)?;
+    }
     let mut refused = refused();
-    if let Some(reason) = &*refused {
+    if let Some((_, reason)) = refused.as_ref().filter(|(of, _)| *of == device) {
         return Ok(Err(reason.clone()));
     }
-    or_reason(Cuda::open(None), &mut refused)
+    let mut reason = None;
+    let opened = or_reason(Cuda::open(device), &mut reason);
+    *refused = reason.map(|reason| (device, reason));
+    opened
 }
 
 /// What was opened, or why it was not; a reason that will still be one in the next call is kept in `refused`.
@@ -218,6 +338,19 @@ impl Chosen {
     fn cuda(cuda: Cuda, settings: &Settings) -> Chosen {
         let home = Home::Cuda(cuda.ordinal());
         Chosen { home, engine: settings.on(cuda), fallback: None, note: None, lesson: None }
+    }
+
+    /// The device of an array that is a copy.
+    pub(super) fn for_copy(cuda: Cuda) -> Result<Chosen, Error> {
+        let settings = Settings::from_environment()?;
+        settings.apply();
+        Ok(Chosen::cuda(cuda, &settings))
+    }
+
+    /// Several devices, on which no array of a call's own lies.
+    fn team(team: Team, settings: &Settings) -> Chosen {
+        let home = Home::Cuda(team.ordinals().next().unwrap_or(0));
+        Chosen { home, engine: settings.on_several(team), fallback: None, note: None, lesson: None }
     }
 
     /// The same, and what the trace says of it.
@@ -364,8 +497,13 @@ impl Outlook {
     /// # Errors
     /// [`Busy`](stencil::Error::Busy) where a call that is still running has the device.
     pub(super) fn new() -> Result<Outlook, Error> {
-        let cuda = automatic()?;
         let settings = Settings::from_environment().inspect(Settings::apply);
+        let cuda = match automatic(settings.as_ref().unwrap_or(&Settings::default())) {
+            Err(error @ stencil::Error::NoDevice(_)) => {
+                Err(format!("The environment variable {} names a device: {error}", settings::DEVICE))
+            }
+            cuda => cuda?,
+        };
         let variable = settings::BACKEND;
         let (backend, reason) = match (settings.as_ref().map(|settings| settings.backend), &cuda) {
             (Err(error), _) => ("", error.text.clone()),

@@ -4,13 +4,16 @@ use std::ffi::OsString;
 
 use super::backend::{self, Backend};
 use super::options;
-use crate::cuda::Cuda;
+use crate::cuda::{Cuda, Team};
 use crate::mex::Error;
 use crate::stencil::Engine;
 use crate::workers::Workers;
 
 /// What is used where a call does not name a backend.
 pub(super) const BACKEND: &str = "STENCIL_BACKEND";
+
+/// The device that is used where a call names none, counted from 1.
+pub(super) const DEVICE: &str = "STENCIL_DEVICE";
 
 /// The most device memory that buffers may take, in bytes.
 const DEVICE_BYTES: &str = "STENCIL_DEVICE_BYTES";
@@ -22,8 +25,17 @@ const THREADS: &str = "STENCIL_THREADS";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Settings {
     pub(super) backend: Backend,
+    /// Its ordinal, from 0.
+    pub(super) device: Option<usize>,
     pub(super) device_bytes: Option<usize>,
     threads: Option<usize>,
+}
+
+/// Those of an environment that sets nothing.
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { backend: Backend::Auto, device: None, device_bytes: None, threads: None }
+    }
 }
 
 impl Settings {
@@ -43,6 +55,7 @@ impl Settings {
         Ok(Settings {
             backend: text(BACKEND)
                 .map_or(Ok(Backend::Auto), |text| options::choice_of_text(BACKEND, &text, &backend::CHOICES))?,
+            device: number(DEVICE)?.map(|number| number - 1),
             device_bytes: number(DEVICE_BYTES)?,
             threads: number(THREADS)?,
         })
@@ -51,6 +64,14 @@ impl Settings {
     /// The engine, with the bound on device memory if there is one.
     pub(super) fn on(&self, cuda: Cuda) -> Box<dyn Engine> {
         Box::new(self.bounded(cuda))
+    }
+
+    /// The same of several devices, with the bound for each.
+    pub(super) fn on_several(&self, team: Team) -> Box<dyn Engine> {
+        Box::new(match self.device_bytes {
+            Some(bytes) => team.with_device_bytes(bytes),
+            None => team,
+        })
     }
 
     /// The same, as what it is.
@@ -88,8 +109,8 @@ mod tests {
 
     #[test]
     fn variables_that_are_empty_or_missing_set_nothing() {
-        let none = Settings { backend: Backend::Auto, device_bytes: None, threads: None };
-        for name in [BACKEND, DEVICE_BYTES, THREADS, "OTHER"] {
+        let none = Settings::default();
+        for name in [BACKEND, DEVICE, DEVICE_BYTES, THREADS, "OTHER"] {
             assert_eq!(settings(name, ""), Ok(none));
         }
         assert_eq!(settings("OTHER", "x"), Ok(none));
@@ -99,6 +120,7 @@ mod tests {
     fn values_are_taken() {
         assert_eq!(settings(BACKEND, " CPU ").unwrap().backend, Backend::Cpu);
         assert_eq!(settings(DEVICE_BYTES, "1e9").unwrap().device_bytes, Some(1_000_000_000));
+        assert_eq!(settings(DEVICE, "2").unwrap().device, Some(1));
         assert_eq!(settings(THREADS, "3").unwrap().threads, Some(3));
     }
 
@@ -106,6 +128,8 @@ mod tests {
     fn nonsense_is_an_error_that_names_the_variable() {
         for (name, value) in [
             (BACKEND, "gpu"),
+            (DEVICE, "0"),
+            (DEVICE, "all"),
             (DEVICE_BYTES, "512M"),
             (DEVICE_BYTES, "-1"),
             (DEVICE_BYTES, "1e30"),

@@ -80,15 +80,27 @@ impl Numbers {
     }
 }
 
+impl From<Arc<Array<f64>>> for Numbers {
+    fn from(array: Arc<Array<f64>>) -> Numbers {
+        Numbers::Double(array)
+    }
+}
+
+impl From<Arc<Array<f32>>> for Numbers {
+    fn from(array: Arc<Array<f32>>) -> Numbers {
+        Numbers::Single(array)
+    }
+}
+
 impl From<Array<f64>> for Numbers {
     fn from(array: Array<f64>) -> Numbers {
-        Numbers::Double(Arc::new(array))
+        Arc::new(array).into()
     }
 }
 
 impl From<Array<f32>> for Numbers {
     fn from(array: Array<f32>) -> Numbers {
-        Numbers::Single(Arc::new(array))
+        Arc::new(array).into()
     }
 }
 

@@ -57,7 +57,7 @@ struct Argument {
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Operator {
     pub(super) kind: Kind,
-    pub(super) radius: usize,
+    pub(in super::super) radius: usize,
     /// Their bytes, and how many.
     coefficients: [u8; MAX_TAPS * size_of::<f64>()],
     bytes: usize,

@@ -85,7 +85,7 @@ pub(super) fn decide(job: &dyn Job, device: Option<usize>, settings: &Settings) 
         return Ok(Decision::of_little());
     }
     // A device that is named and not there is an error, also where it would not be used.
-    let ordinal = match Cuda::find(device) {
+    let ordinal = match Cuda::find(device.or(settings.device)) {
         Ok(_) if is_little => return Ok(Decision::of_little()),
         Ok(ordinal) => ordinal,
         Err(error) if device.is_some() => return Err(error.into()),
@@ -93,7 +93,7 @@ pub(super) fn decide(job: &dyn Job, device: Option<usize>, settings: &Settings) 
     };
     let open = || match device {
         Some(_) => Ok(Ok(Cuda::open(device)?)),
-        None => backend::automatic(),
+        None => backend::automatic(settings),
     };
     let threads = Workers::count();
     let place = Place { ordinal, device_bytes: settings.device_bytes, threads };

@@ -13,7 +13,7 @@
 //
 // What it does not show: speed, how a chip orders memory, what the driver's compiler makes of PTX.
 //
-// Environment: CUDA_STAND_IN_DEVICES (1), CUDA_STAND_IN_MEMORY (bytes of each device, 1 GiB), CUDA_STAND_IN_SEED (1),
+// Environment: CUDA_STAND_IN_DEVICES (1), CUDA_STAND_IN_PEERS (1; 0: no device reaches another's memory), CUDA_STAND_IN_MEMORY (bytes of each device, 1 GiB), CUDA_STAND_IN_SEED (1),
 // CUDA_STAND_IN_CAPABILITY (9.0), CUDA_STAND_IN_VERSION (12090), CUDA_STAND_IN_FAIL (N:STATUS:MODE, as stand_in_fail
 // has them), CUDA_VISIBLE_DEVICES (empty or -1 for none).
 
@@ -135,6 +135,7 @@ struct Settings {
     uint64_t memory = strtoull(environment("CUDA_STAND_IN_MEMORY", "1073741824"), nullptr, 10);
     uint64_t seed = strtoull(environment("CUDA_STAND_IN_SEED", "1"), nullptr, 10);
     int version = atoi(environment("CUDA_STAND_IN_VERSION", "12090"));
+    bool peers = atoi(environment("CUDA_STAND_IN_PEERS", "1"));
     int major = 9, minor = 0;
     Settings() {
         sscanf(environment("CUDA_STAND_IN_CAPABILITY", "9.0"), "%d.%d", &major, &minor);
@@ -570,12 +571,15 @@ void check_unused(Context& context, const char* what, const std::function<bool(c
 
 void check_unused_memory(Context& context, const char* what, const Allocation& one) {
     if (context.status != SUCCESS) return;
-    check_unused(context, what, [&](const Op& op) {
-        for (uint64_t address : op.uses) {
-            if (address >= one.address && address < one.address + one.bytes) return true;
-        }
-        return false;
-    });
+    // Copies between two devices are on the stream of one of them.
+    for (Context* any : contexts) {
+        check_unused(*any, what, [&](const Op& op) {
+            for (uint64_t address : op.uses) {
+                if (address >= one.address && address < one.address + one.bytes) return true;
+            }
+            return false;
+        });
+    }
 }
 
 // ---- streams
@@ -1431,7 +1435,7 @@ EXPORT CUresult cuDeviceCanAccessPeer(int* can, int device, int peer) {
     Call call("cuDeviceCanAccessPeer");
     if (CUresult status = check_device(call, device)) return status;
     if (peer < 0 || peer >= settings().devices) return INVALID_DEVICE;
-    *can = device != peer;
+    *can = device != peer && settings().peers;
     return SUCCESS;
 }
 
@@ -1443,6 +1447,7 @@ EXPORT CUresult cuCtxEnablePeerAccess(Context* peer, unsigned int flags) {
     if (flags != 0) return INVALID_VALUE;
     if (!contexts.count(peer)) return INVALID_CONTEXT;
     if (peer->device == context->device) return INVALID_DEVICE;
+    if (!settings().peers) return PEER_ACCESS_UNSUPPORTED;
     if (!context->peers.insert(peer).second) return PEER_ACCESS_ALREADY_ENABLED;
     for (const auto& [address, one] : peer->memory) tell_map(*context, one, MAP);
     return SUCCESS;

@@ -1,0 +1,405 @@
+//! One array on several devices of a process, bit for bit what one gives: parts that exchange halos, tiles that devices
+//! share out among themselves, copies from device to device.
+//!
+//! On the stand-in for the driver (`tests/stand_in/cuda`) all of it is done on 2, 3 and 8 devices, which reach each
+//! other's memory or do not: each in a process of its own, since a driver does not change while one lives. On a real
+//! driver it is done on what there is. With fewer than two devices all is counted as ignored.
+
+mod common;
+
+use std::process::{Command, ExitCode};
+
+use common::StandIn;
+use libtest_mimic::{Arguments, Failed, Trial};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use stencil_mex::cpu::Cpu;
+use stencil_mex::cuda::{self, Cuda, Driver, Team};
+use stencil_mex::stencil::{
+    Boundary, CoefficientSource, Compute, Convolution, Derivative, Ends, Engine, Error, Filter, Lines, Real, Reference,
+    Sides, Source, Stencil, Taps, Target,
+};
+use stencil_mex::watch::Watch;
+
+type AnyEngine = dyn Engine + 'static;
+type Outcome = Result<(), String>;
+/// A name, and what is to hold of so many devices.
+type Case = (&'static str, fn(usize) -> Outcome);
+
+const CASES: [Case; 12] = [
+    ("lines_in_parts", lines_in_parts),
+    ("images_in_parts", images_in_parts),
+    ("volumes_in_parts", volumes_in_parts),
+    ("parts_of_all_kinds", parts_of_all_kinds),
+    ("halos_through_the_host", halos_through_the_host),
+    ("large_lines_in_parts", large_lines_in_parts),
+    ("one_pass", one_pass),
+    ("derivatives", derivatives),
+    ("short_of_memory", short_of_memory),
+    ("stopped", stopped),
+    ("copies_from_device_to_device", copies),
+    ("what_is_small_or_nothing", small),
+];
+
+/// The configurations on the stand-in: how many devices, and whether they reach each other.
+const STAND_INS: [(&str, &str); 4] = [("2", "1"), ("2", "0"), ("3", "0"), ("8", "1")];
+
+/// Says that a process is one of these.
+const CONFIGURED: &str = "STENCIL_TEST_DEVICES";
+
+fn team(devices: usize) -> Result<Team, String> {
+    Team::open(&(0..devices).collect::<Vec<_>>()).map_err(|error| error.to_string())
+}
+
+fn samples(count: usize, seed: usize) -> Vec<f64> {
+    (0..count).map(|i| ((i * 7919 + seed * 104_729) % 10_007) as f64 / 5003.0 - 1.0).collect()
+}
+
+fn singles(samples: &[f64]) -> Vec<f32> {
+    samples.iter().map(|&sample| sample as f32).collect()
+}
+
+/// Taps whose absolute values add up to 1, so that sweeps neither explode nor fade.
+fn tame(count: usize, seed: usize) -> Vec<f64> {
+    let taps: Vec<f64> = samples(count, seed).into_iter().map(|tap| tap + 0.01).collect();
+    let sum: f64 = taps.iter().map(|tap| tap.abs()).sum();
+    taps.into_iter().map(|tap| tap / sum).collect()
+}
+
+const BOUNDARIES: [Boundary<f64>; 5] =
+    [Boundary::Constant(2.5), Boundary::Replicate, Boundary::Symmetric, Boundary::Mirror, Boundary::Circular];
+
+/// The boundaries of a dimension: the same at both ends, and not.
+fn all_ends() -> Vec<Ends<f64>> {
+    let own = [
+        (Boundary::Constant(-1.5), Boundary::Mirror),
+        (Boundary::Symmetric, Boundary::Constant(0.5)),
+        (Boundary::Mirror, Boundary::Replicate),
+    ];
+    let own = own.into_iter().filter_map(|(low, high)| Ends::new(low, high));
+    BOUNDARIES.into_iter().map(Ends::from).chain(own).collect()
+}
+
+/// Has `run`, which does so many updates, compute on the devices and on the plain reference, and compares every bit and
+/// the count.
+fn check<T: Real>(
+    what: &str,
+    team: &AnyEngine,
+    input: &[T],
+    updates: usize,
+    run: impl Fn(&AnyEngine, Source<T>, Target<T>, &Watch) -> Result<(), Error>,
+) -> Outcome {
+    let cpu = Cpu::new();
+    let right: &AnyEngine = if updates > 1 << 20 { &cpu } else { &Reference };
+    let (mut expected, mut output) = (vec![T::default(); input.len()], vec![T::from_f64(-1.25e-30); input.len()]);
+    run(right, Source::Host(input), Target::Host(&mut expected), &Watch::new()).map_err(|error| error.to_string())?;
+    let watch = Watch::new();
+    run(team, Source::Host(input), Target::Host(&mut output), &watch).map_err(|error| format!("{what}: {error}"))?;
+    if watch.done() != updates as u64 {
+        return Err(format!("{what}: {} updates were counted, not {updates}", watch.done()));
+    }
+    match output.iter().zip(&expected).position(|(&got, &want)| !got.same(want)) {
+        Some(i) => Err(format!("{what}: element {i} is {:e}, not {:e}", output[i], expected[i])),
+        None => Ok(()),
+    }
+}
+
+fn check_stencil(team: &Team, lines: Lines, taps: usize, ends: impl Into<Ends<f64>>, sweeps: usize) -> Outcome {
+    let ends = ends.into();
+    let what = Stencil::new(lines, Taps::new(&tame(taps, 3)).map_err(|error| error.to_string())?);
+    let what = what.with_boundary(ends).with_sweeps(sweeps);
+    let words = format!("{team:?}, {lines:?}, {taps} taps, {ends:?}, {sweeps} sweeps");
+    let input = samples(lines.elements(), 1);
+    check(&words, team, &input, input.len() * sweeps, |engine, from, to, watch| engine.stencil(&what, from, to, watch))
+}
+
+/// In both classes.
+fn check_convolution(team: &Team, size: [usize; 3], filter: [usize; 3], sides: Sides<f64>, sweeps: usize) -> Outcome {
+    let (input, entries) = (samples(size.iter().product(), 2), tame(filter.iter().product(), 5));
+    let words = format!("{team:?}, {size:?} by {filter:?}, {sides:?}, {sweeps} sweeps");
+    let of_double = Filter::new(entries.clone(), filter).map_err(|error| error.to_string())?;
+    let what = Convolution::new(size, of_double).with_boundary(sides).with_sweeps(sweeps);
+    check(&words, team, &input, input.len() * sweeps, |engine, from, to, watch| {
+        Compute::convolution(engine, &what, from, to, watch)
+    })?;
+    let of_single = Filter::new(singles(&entries), filter).map_err(|error| error.to_string())?;
+    let what = Convolution::new(size, of_single).with_boundary(single(sides)).with_sweeps(sweeps);
+    check(&format!("single, {words}"), team, &singles(&input), input.len() * sweeps, |engine, from, to, watch| {
+        Compute::convolution(engine, &what, from, to, watch)
+    })
+}
+
+/// The same boundaries in single.
+fn single(sides: Sides<f64>) -> Sides<f32> {
+    let boundary = |boundary| match boundary {
+        Boundary::Constant(value) => Boundary::Constant(value as f32),
+        Boundary::Replicate => Boundary::Replicate,
+        Boundary::Symmetric => Boundary::Symmetric,
+        Boundary::Mirror => Boundary::Mirror,
+        Boundary::Circular => Boundary::Circular,
+    };
+    let ends = |d: usize| sides[d].both().map(boundary);
+    [0, 1, 2].map(|d| Ends::new(ends(d)[0], ends(d)[1]).unwrap_or_default()).into()
+}
+
+/// Lines of lengths around parts and halos, with all boundaries at either end.
+fn lines_in_parts(devices: usize) -> Outcome {
+    let team = team(devices)?;
+    for (each, at_once) in [(1, 1), (1, 4), (3, 2), (2, 100)] {
+        let team = team.clone().in_parts(each, at_once);
+        let parts = devices * each;
+        for length in [1, 2, parts - 1, parts, parts + 1, 7 * parts + 3, 40 * parts, 500].into_iter().filter(|&n| n > 0)
+        {
+            for (n, ends) in all_ends().into_iter().enumerate() {
+                for (taps, sweeps) in [(3, 5), (3, 30), (7, 9), (21, 4)].into_iter().skip(n % 2).step_by(2) {
+                    check_stencil(&team, Lines::new(length, 1), taps, ends, sweeps)?;
+                }
+            }
+        }
+        // Many lines, along which nothing is exchanged, or everything.
+        for lines in [Lines::new(30, 9), Lines::strided(4, 50, 1), Lines::strided(3, 11, 5)] {
+            for ends in all_ends() {
+                check_stencil(&team, lines, 5, ends, 11)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn images_in_parts(devices: usize) -> Outcome {
+    let team = team(devices)?;
+    let ends = all_ends();
+    for (each, at_once) in [(1, 3), (3, 2)] {
+        let team = team.clone().in_parts(each, at_once);
+        for (size, filter, sweeps) in [
+            ([9, 40, 1], [3, 3, 1], 7),
+            ([5, 17, 1], [3, 5, 1], 5),
+            ([3, 70, 1], [5, 3, 1], 8),
+            ([20, 5, 1], [7, 7, 1], 3),
+        ] {
+            for n in 0..ends.len() {
+                let sides = [ends[n], ends[(n + 3) % ends.len()], Ends::default()].into();
+                check_convolution(&team, size, filter, sides, sweeps)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn volumes_in_parts(devices: usize) -> Outcome {
+    let team = team(devices)?;
+    let ends = all_ends();
+    for (each, at_once) in [(1, 2), (3, 1)] {
+        let team = team.clone().in_parts(each, at_once);
+        for (size, filter, sweeps) in [
+            ([4, 5, 40], [3, 3, 3], 5),
+            ([4, 30, 3], [3, 3, 3], 4),
+            ([4, 30, 20], [3, 3, 1], 5),
+            ([3, 6, 33], [1, 1, 5], 6),
+            ([3, 6, 9], [3, 5, 7], 3),
+        ] {
+            for n in 0..ends.len() {
+                let sides = [ends[n], ends[(n + 3) % ends.len()], ends[(n + 5) % ends.len()]].into();
+                check_convolution(&team, size, filter, sides, sweeps)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn parts_of_all_kinds(devices: usize) -> Outcome {
+    let all = team(devices)?;
+    let some = (0..8_usize, 0..8_usize, 0..8_usize, 1..5_usize, 1..40_usize, 1..12_usize);
+    let more = (0..4_usize, 0..4_usize, 0..3_usize, 1..7_usize, 1..4_usize, 1..5_usize);
+    let mut runner = TestRunner::new(Config { cases: 60, failure_persistence: None, ..Config::default() });
+    runner
+        .run(&(some, more), |((a, b, c, rows, columns, pages), (r, s, t, sweeps, each, at_once))| {
+            let ends = all_ends();
+            let filter = [2 * r.min(2) + 1, 2 * s.min(2) + 1, 2 * t.min(1) + 1];
+            let team = all.clone().in_parts(each, at_once);
+            let sides = [ends[a], ends[b], ends[c]].into();
+            check_convolution(&team, [rows, columns, pages], filter, sides, sweeps).map_err(TestCaseError::fail)
+        })
+        .map_err(|error| error.to_string())
+}
+
+/// Between devices that reach each other, too.
+fn halos_through_the_host(devices: usize) -> Outcome {
+    let team = team(devices)?.through_the_host();
+    for (each, at_once) in [(1, 2), (3, 3)] {
+        let team = team.clone().in_parts(each, at_once);
+        for ends in all_ends() {
+            check_stencil(&team, Lines::new(333, 1), 5, ends, 20)?;
+            check_convolution(&team, [6, 50, 1], [3, 3, 1], [ends, ends, ends].into(), 7)?;
+        }
+    }
+    Ok(())
+}
+
+/// As calls have it: what is quickest is chosen.
+fn large_lines_in_parts(devices: usize) -> Outcome {
+    let team = team(devices)?;
+    let (length, sweeps) = if StandIn::find().is_some() { (600_000, 60) } else { (5_000_001, 1000) };
+    check_stencil(&team, Lines::new(length, 1), 3, Boundary::Circular, sweeps)?;
+    check_stencil(&team, Lines::new(length, 1), 3, Boundary::Mirror, sweeps + 1)?;
+    check_stencil(&team.clone().through_the_host(), Lines::new(length, 1), 3, Boundary::Replicate, sweeps)?;
+    let side = if StandIn::find().is_some() { 60 } else { 2000 };
+    for team in [team.clone(), team.through_the_host()] {
+        check_convolution(&team, [side, side + 1, 1], [3, 3, 1], Boundary::Symmetric.into(), sweeps / 6)?;
+    }
+    Ok(())
+}
+
+/// Tiles that go through the slots of all devices.
+fn one_pass(devices: usize) -> Outcome {
+    let team = team(devices)?;
+    for length in [0, 1, 100, 70_001, 1_300_000] {
+        for ends in [Ends::from(Boundary::Circular), all_ends()[5]] {
+            check_stencil(&team, Lines::new(length, usize::from(length > 0)), 11, ends, 1)?;
+        }
+    }
+    check_stencil(&team, Lines::strided(700, 300, 2), 5, Boundary::Mirror, 1)?;
+    check_convolution(&team, [300, 700, 1], [3, 5, 1], Boundary::Circular.into(), 1)?;
+    check_convolution(&team, [40, 50, 60], [3, 3, 5], Boundary::Symmetric.into(), 1)
+}
+
+fn derivatives(devices: usize) -> Outcome {
+    let team = team(devices)?;
+    for lines in [Lines::new(600_000, 1), Lines::new(100, 3000), Lines::strided(9, 1000, 7)] {
+        for source in [CoefficientSource::Constant, CoefficientSource::ReadOnly] {
+            let input = samples(lines.elements(), 4);
+            let what = Derivative::new(lines, 0.1, source).with_boundary(Boundary::Circular);
+            check("derivative", &team, &input, input.len(), |engine, from, to, watch| {
+                Compute::<f64>::derivative(engine, &what, from, to, watch)
+            })?;
+            let what = Derivative::new(lines, 0.1, source).with_boundary(Boundary::Replicate);
+            check("derivative in single", &team, &singles(&input), input.len(), |engine, from, to, watch| {
+                Compute::<f32>::derivative(engine, &what, from, to, watch)
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// With a bound on their memory, devices share out tiles: deep ones, and those that go through the slots.
+fn short_of_memory(devices: usize) -> Outcome {
+    for bytes in [1, 40_000, 400_000] {
+        let team = team(devices)?.with_device_bytes(bytes);
+        for ends in [Ends::from(Boundary::Circular), Boundary::Constant(1.5).into(), all_ends()[6]] {
+            check_stencil(&team, Lines::new(30_000, 1), 3, ends, 9)?;
+            check_convolution(&team, [50, 300, 1], [3, 3, 1], [ends, ends, ends].into(), 6)?;
+            check_convolution(&team.clone().in_parts(1, 2), [20, 30, 9], [3, 3, 3], [ends, ends, ends].into(), 4)?;
+        }
+    }
+    Ok(())
+}
+
+/// A run that is stopped ends on all devices, and the next one is right.
+fn stopped(devices: usize) -> Outcome {
+    let team = team(devices)?;
+    let input = samples(60_000, 6);
+    let what = |sweeps| {
+        let taps = Taps::new(&tame(3, 3)).map_err(|error| error.to_string())?;
+        Ok::<_, String>(Stencil::new(Lines::new(input.len(), 1), taps).with_sweeps(sweeps))
+    };
+    for engine in [team.clone(), team.clone().in_parts(1, 3), team.clone().in_parts(3, 50).through_the_host()] {
+        let watch = Watch::new();
+        let long = what(1_000_000_000)?;
+        let mut output = vec![0.0; input.len()];
+        let ended = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(std::time::Duration::from_millis(200));
+                watch.stop();
+            });
+            engine.stencil(&long, Source::Host(&input), Target::Host(&mut output), &watch)
+        });
+        if ended != Err(Error::Interrupted) {
+            return Err(format!("{engine:?}: {ended:?}"));
+        }
+        check_stencil(&engine, Lines::new(1000, 1), 3, Boundary::Circular, 7)?;
+    }
+    Ok(())
+}
+
+fn copies(devices: usize) -> Outcome {
+    let told = |error: Error| error.to_string();
+    for (length, seed) in [(0, 1), (1, 2), (1000, 3), (300_000, 4)] {
+        let input = samples(length, seed);
+        let engine = |ordinal| Cuda::open(Some(ordinal)).map_err(told);
+        let mut array = Compute::<f64>::array(&engine(0)?, length).map_err(told)?;
+        Compute::copy(&engine(0)?, Source::Host(&input), Target::Array(&mut array), &Watch::new()).map_err(told)?;
+        // Round all devices, each copy gone as soon as there is the next.
+        for ordinal in (1..devices).chain([0]) {
+            array = engine(ordinal)?.copy_of(&array).map_err(told)?;
+        }
+        let mut output = vec![f64::NAN; length];
+        Compute::copy(&engine(0)?, Source::Array(&array), Target::Host(&mut output), &Watch::new()).map_err(told)?;
+        if output != input {
+            return Err(format!("{length} numbers"));
+        }
+    }
+    Ok(())
+}
+
+/// Arrays of nothing, sweeps of none, arrays that stay on one device.
+fn small(devices: usize) -> Outcome {
+    let team = team(devices)?;
+    check_stencil(&team, Lines::new(0, 0), 3, Boundary::Circular, 5)?;
+    check_stencil(&team, Lines::new(50, 2), 3, Boundary::Circular, 0)?;
+    check_stencil(&team, Lines::new(50, 2), 3, Boundary::Mirror, 1000)?;
+    check_convolution(&team, [30, 1, 1], [3, 1, 1], Boundary::Mirror.into(), 20)?;
+    check_convolution(&team, [16, 16, 1], [3, 3, 1], Boundary::Circular.into(), 50)?;
+    check_convolution(&team, [16, 16, 0], [3, 3, 1], Boundary::Circular.into(), 50)
+}
+
+/// Runs all of it on so many devices, in this process.
+fn run_here(name: &str, reason: Option<String>, devices: usize) -> ExitCode {
+    let mut arguments = Arguments::from_args();
+    // Each case has all devices.
+    arguments.test_threads = Some(1);
+    let stand_in = StandIn::find();
+    let ignored = reason.is_some();
+    let reason = reason.map(|reason| format!(" (skipped: {reason})")).unwrap_or_default();
+    let trial = |(case, run): Case| {
+        let run = move || {
+            let outcome = run(devices);
+            cuda::release();
+            let left = stand_in.map(|stand_in| (stand_in.alive(), stand_in.misuse()));
+            outcome?;
+            match left {
+                Some((alive, misuse)) if !alive.is_empty() || misuse.is_some() => {
+                    Err(Failed::from(format!("alive: {alive}; misuse: {misuse:?}")))
+                }
+                _ => Ok(()),
+            }
+        };
+        Trial::test(format!("{name}::{case}{reason}"), run).with_ignored_flag(ignored)
+    };
+    libtest_mimic::run(&arguments, CASES.map(trial).into()).exit_code()
+}
+
+fn main() -> ExitCode {
+    let configured = std::env::var(CONFIGURED).ok();
+    if StandIn::find().is_none() || configured.is_some() {
+        let there = Driver::get().map(|driver| driver.devices.len());
+        let devices = *there.as_ref().unwrap_or(&0);
+        let reason = match there {
+            Err(reason) => Some(reason.to_owned()),
+            Ok(_) if devices < 2 => Some(format!("{devices} device")),
+            Ok(_) => None,
+        };
+        let name = configured.unwrap_or_else(|| format!("{devices} devices"));
+        return run_here(&name, reason, devices);
+    }
+    let Ok(program) = std::env::current_exe() else { return ExitCode::FAILURE };
+    let mut all_well = true;
+    for (devices, peers) in STAND_INS {
+        let name = format!("{devices} devices{}", if peers == "1" { "" } else { " apart" });
+        let ended = Command::new(&program)
+            .args(std::env::args_os().skip(1))
+            .envs([(CONFIGURED, name.as_str()), ("CUDA_STAND_IN_DEVICES", devices), ("CUDA_STAND_IN_PEERS", peers)])
+            .status();
+        all_well &= ended.is_ok_and(|status| status.success());
+    }
+    if all_well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
