@@ -7,14 +7,18 @@
 //    semantics: pinned memory is read and written when the copy's turn comes; pageable memory is read at the call, and
 //    written before the call returns.
 //  - Kernels run in the executor, a process for each context: see executor.cpp.
+//  - Devices reach each other's memory, or do not. While a copy between two of them is under way, what it is to write
+//    holds the pattern of new memory. Two pieces of work on two devices at the same bytes, one of them writing, with
+//    nothing that orders them, are told, in whatever order they ran: copies always, and kernels where the executor
+//    looks for races.
 //  - Any call can be told to fail (stand_in_fail). What is alive is counted; what is freed under work that uses it,
 //    freed twice, or used afterwards is told on standard error and counted. A process that ends with anything alive, or
 //    after any such misuse, ends with status 86.
 //
 // What it does not show: speed, how a chip orders memory, what the driver's compiler makes of PTX.
 //
-// Environment: CUDA_STAND_IN_DEVICES (1), CUDA_STAND_IN_PEERS (1; 0: no device reaches another's memory), CUDA_STAND_IN_MEMORY (bytes of each device, 1 GiB), CUDA_STAND_IN_SEED (1),
-// CUDA_STAND_IN_CAPABILITY (9.0), CUDA_STAND_IN_VERSION (12090), CUDA_STAND_IN_FAIL (N:STATUS:MODE, as stand_in_fail
+// Environment: CUDA_STAND_IN_DEVICES (1, at most 8), CUDA_STAND_IN_PEERS (1; 0 where no device reaches another's
+// memory), CUDA_STAND_IN_MEMORY (bytes of each device, 1 GiB), CUDA_STAND_IN_SEED (1), CUDA_STAND_IN_CAPABILITY (9.0), CUDA_STAND_IN_VERSION (12090), CUDA_STAND_IN_FAIL (N:STATUS:MODE, as stand_in_fail
 // has them), CUDA_VISIBLE_DEVICES (empty or -1 for none).
 
 #include <dlfcn.h>
@@ -135,7 +139,7 @@ struct Settings {
     uint64_t memory = strtoull(environment("CUDA_STAND_IN_MEMORY", "1073741824"), nullptr, 10);
     uint64_t seed = strtoull(environment("CUDA_STAND_IN_SEED", "1"), nullptr, 10);
     int version = atoi(environment("CUDA_STAND_IN_VERSION", "12090"));
-    bool peers = atoi(environment("CUDA_STAND_IN_PEERS", "1"));
+    bool peers = atoi(environment("CUDA_STAND_IN_PEERS", "1")) != 0;
     int major = 9, minor = 0;
     Settings() {
         sscanf(environment("CUDA_STAND_IN_CAPABILITY", "9.0"), "%d.%d", &major, &minor);
@@ -162,7 +166,7 @@ struct Fault {
 };
 
 Fault& fault = *new Fault;
-CUresult lost[MAX_DEVICES] = {};
+std::atomic<CUresult> lost[MAX_DEVICES] = {};
 CUresult always = SUCCESS;
 long calls = 0;
 // The names of the calls, kept once a test has set their count back: else a long process would grow by them.
@@ -191,14 +195,30 @@ struct Context {
     Stream* null_stream = nullptr;
     std::set<struct Module*> modules;
     std::set<struct Event*> events, gone;
+    std::set<std::pair<uint64_t, uint64_t>> watched;  // addresses and bytes of its memory that copies have exchanged
     std::set<struct Graph*> graphs;
     std::set<struct Exec*> execs;
     std::set<Context*> peers;  // whose memory its kernels may reach
 };
 
+// How much of each stream's work something comes after: the number of the last, by the stream's.
+using Clock = std::map<uint64_t, uint64_t>;
+
+// Bytes that work reads or writes.
+struct Span {
+    uint64_t from, to;
+    bool writes;
+};
+
+struct Turn;
+
 struct Op {
-    std::function<CUresult()> work;
+    std::function<CUresult(const Turn&)> work;
     std::vector<uint64_t> uses;  // addresses of memory that it reads or writes
+    std::vector<Span> spans;     // what of it, exactly, where that is known
+    bool between = false;        // two devices
+    std::set<Context*> reaches;  // whose memory it needs access to
+    bool always = false;         // done in a context that is broken, too
     struct Module* module = nullptr;
     struct Graph* graph = nullptr;
     const char* name;
@@ -207,24 +227,52 @@ struct Op {
     std::shared_ptr<const Command> launch;
 };
 
+// Work that was submitted: a graph submits the same again.
+struct Turn {
+    std::shared_ptr<Op> op;
+    uint64_t stream = 0, number = 0;
+    std::shared_ptr<const Clock> after;  // with itself
+    Context* context = nullptr;
+};
+
 struct Stream {
     Context* context;
+    std::shared_ptr<Stream> self;  // until it is destroyed; who waits for it keeps it
     std::thread thread;
     std::mutex mutex;
     std::condition_variable changed;
-    std::deque<std::shared_ptr<Op>> queue;  // the first is under way
+    std::deque<Turn> queue;  // the first is under way
+    uint64_t submitted = 0, done = 0;
     bool ending = false;
     std::mt19937_64 delays;
     struct Graph* capturing = nullptr;
+    uint64_t id = 0;
+    Clock clock;  // of what is submitted next
+};
+
+// A point in a stream. It belongs to all who wait for it: the event may be recorded anew or destroyed, and its context
+// end, while they do.
+struct Mark {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool over = false;
+    std::chrono::steady_clock::time_point when;
+    Clock clock;
+
+    bool is_over() {
+        std::lock_guard<std::mutex> lock(mutex);
+        return over;
+    }
+    void wait() {
+        std::unique_lock<std::mutex> lock(mutex);
+        changed.wait(lock, [&] { return over; });
+    }
 };
 
 struct Event {
     Context* context;
     bool timing;
-    std::mutex mutex;
-    std::condition_variable changed;
-    uint64_t recorded = 0, happened = 0;
-    std::chrono::steady_clock::time_point when;
+    std::shared_ptr<Mark> last;  // that was recorded; none before
 };
 
 struct Function {
@@ -285,7 +333,7 @@ bool acquires(const char* name) {
     static const char* const ALL[] = {
         "cuDevicePrimaryCtxRetain", "cuCtxCreate_v4", "cuMemAlloc_v2", "cuMemHostAlloc", "cuStreamCreate",
         "cuEventCreate", "cuModuleLoadData", "cuLaunchKernel", "cuStreamBeginCapture_v2", "cuGraphInstantiateWithFlags",
-        "cuGraphLaunch"};
+        "cuGraphLaunch", "cuCtxEnablePeerAccess"};
     for (const char* one : ALL) {
         if (strcmp(one, name) == 0) return true;
     }
@@ -313,7 +361,7 @@ struct Call {
                 break_down(*current, fault.status, "as it was told to");
             }
             if (fault.mode == LOST) {
-                for (CUresult& one : lost) one = fault.status;
+                for (auto& one : lost) one = fault.status;
                 for (Context* context : contexts) break_down(*context, fault.status, "as it was told to");
             }
         }
@@ -351,6 +399,9 @@ struct Executor {
     pid_t process = -1;
     int socket = -1;
     std::mutex mutex;
+    // What it is to be told before anything else: whoever has it told does not wait for a launch.
+    std::mutex of_pending;
+    std::vector<Command> pending;
 
     explicit Executor(Context& context) : context(context) {}
 
@@ -412,6 +463,30 @@ struct Executor {
 
     Answer ask(const Command& command) {
         std::lock_guard<std::mutex> lock(mutex);
+        tell_pending();
+        return exchange(command);
+    }
+
+    // Without an answer: at once if nothing runs, and else before what runs next.
+    void tell(const Command& command) {
+        {
+            std::lock_guard<std::mutex> lock(of_pending);
+            pending.push_back(command);
+        }
+        if (std::unique_lock<std::mutex> lock(mutex, std::try_to_lock); lock) tell_pending();
+    }
+
+   private:
+    void tell_pending() {
+        std::vector<Command> now;
+        {
+            std::lock_guard<std::mutex> lock(of_pending);
+            now.swap(pending);
+        }
+        for (const Command& one : now) exchange(one);
+    }
+
+    Answer exchange(const Command& command) {
         Answer told = {};
         const size_t bytes = sizeof command - (MAX_ARGUMENT - (command.kind == LAUNCH ? command.bytes : 0));
         ssize_t got = -1;
@@ -428,13 +503,17 @@ struct Executor {
     }
 };
 
-void tell_map(Context& context, const Allocation& allocation, Kind kind) {
+void tell_range(Context& context, uint64_t address, uint64_t bytes, Kind kind) {
     if (!context.executor) return;
     Command command = {};
     command.kind = kind;
-    command.address = allocation.address;
-    command.bytes = allocation.bytes;
-    context.executor->ask(command);
+    command.address = address;
+    command.bytes = bytes;
+    context.executor->tell(command);
+}
+
+void tell_map(Context& context, const Allocation& allocation, Kind kind) {
+    tell_range(context, allocation.address, allocation.bytes, kind);
 }
 
 // The executor of a context, started when first needed.
@@ -453,6 +532,7 @@ Executor* executor_of(Context& context) {
     for (Context* any : contexts) {
         for (const auto& [address, allocation] : any->pinned) tell_map(context, allocation, MAP);
     }
+    for (const auto& [address, bytes] : context.watched) tell_range(context, address, bytes, WATCH);
     return context.executor.get();
 }
 
@@ -547,6 +627,8 @@ void give_back(Context& context, const Allocation& one) {
               (off_t)(one.first_page - DEVICE_BASE - device * DEVICE_RANGE), (off_t)one.pages);
     allocated[device] -= one.pages;
     tell_map(context, one, UNMAP);
+    context.watched.erase(context.watched.lower_bound({one.address, 0}),
+                          context.watched.lower_bound({one.address + one.bytes, 0}));
     for (Context* other : contexts) {
         if (other != &context && other->peers.count(&context)) tell_map(*other, one, UNMAP);
     }
@@ -559,21 +641,23 @@ void give_back_pinned(const Allocation& one) {
     for (Context* context : contexts) tell_map(*context, one, UNMAP);
 }
 
-// Whether work that has not ended uses what is about to go.
+// Whether work of a context that has not ended uses what is about to go.
 void check_unused(Context& context, const char* what, const std::function<bool(const Op&)>& uses) {
+    if (context.status != SUCCESS) return;
     for (Stream* stream : context.streams) {
         std::lock_guard<std::mutex> lock(stream->mutex);
-        for (const auto& op : stream->queue) {
-            if (uses(*op)) misuse(std::string(what) + " while a " + op->name + " that uses it has not ended");
+        for (const auto& turn : stream->queue) {
+            if (uses(*turn.op)) misuse(std::string(what) + " while a " + turn.op->name + " that uses it has not ended");
         }
     }
 }
 
-void check_unused_memory(Context& context, const char* what, const Allocation& one) {
-    if (context.status != SUCCESS) return;
-    // Copies between two devices are on the stream of one of them.
-    for (Context* any : contexts) {
-        check_unused(*any, what, [&](const Op& op) {
+// Of every context: copies are between two.
+void check_unused_memory(const char* what, const Allocation& one) {
+    for (Context* context : contexts) {
+        // Of a broken one nothing goes on.
+        if (context->status != SUCCESS) continue;
+        check_unused(*context, what, [&](const Op& op) {
             for (uint64_t address : op.uses) {
                 if (address >= one.address && address < one.address + one.bytes) return true;
             }
@@ -582,35 +666,102 @@ void check_unused_memory(Context& context, const char* what, const Allocation& o
     }
 }
 
+// ---- what nothing orders
+
+// Work of one device, and of two, is told where nothing orders it and it meets in memory. By how work was submitted and
+// what waits for what, so it does not matter when it ran. What any thread of the host has seen to be over is before all
+// that is submitted later, whoever submits it.
+
+bool several() { return settings().devices > 1; }
+
+Clock& seen = *new Clock;  // by the host
+
+void come_after(Clock& clock, const Clock& other) {
+    for (const auto& [stream, number] : other) {
+        uint64_t& mine = clock[stream];
+        if (mine < number) mine = number;
+    }
+}
+
+struct Access {
+    Span span;
+    const char* name;
+    const Context* context;
+    bool between;
+    uint64_t stream, number;
+    std::shared_ptr<const Clock> after;
+
+    bool is_before(const Access& other) const {
+        const auto found = other.after->find(stream);
+        return found != other.after->end() && number <= found->second;
+    }
+    bool meets(const Access& other) const {
+        return span.from < other.span.to && other.span.from < span.to && (span.writes || other.span.writes) &&
+               (between || other.between || context != other.context) && !is_before(other) && !other.is_before(*this);
+    }
+};
+
+// The last ones: who exchanges for long without ever looking is compared with these.
+std::deque<Access>& accesses = *new std::deque<Access>;
+constexpr size_t MOST_ACCESSES = 1024;
+
+void note(const Turn& turn, const std::vector<Span>& spans) {
+    for (const Span& span : spans) {
+        const Access one = {span, turn.op->name, turn.context, turn.op->between, turn.stream, turn.number, turn.after};
+        for (const Access& other : accesses) {
+            if (!one.meets(other)) continue;
+            misuse("a " + std::string(other.name) + " that " + (other.span.writes ? "writes" : "reads") + " " +
+                   hex(other.span.from) + " to " + hex(other.span.to) + " and a " + one.name + " that " +
+                   (span.writes ? "writes" : "reads") + " " + hex(span.from) + " to " + hex(span.to) +
+                   " with nothing that orders them");
+            break;
+        }
+        accesses.push_back(one);
+        if (accesses.size() > MOST_ACCESSES) accesses.pop_front();
+    }
+}
+
+// A stream that has ended, with all its work.
+void forget(uint64_t stream) {
+    seen.erase(stream);
+    for (auto one = accesses.begin(); one != accesses.end();) one = one->stream == stream ? accesses.erase(one) : one + 1;
+}
+
 // ---- streams
 
 void work_off(Stream& stream) {
     pthread_setname_np(pthread_self(), "stand-in stream");
+    // Where there are several devices, one now and then falls far behind the others.
+    const unsigned int latest = several() ? 2000 : 200;
     std::unique_lock<std::mutex> lock(stream.mutex);
     for (;;) {
         stream.changed.wait(lock, [&] { return stream.ending || !stream.queue.empty(); });
         if (stream.queue.empty()) return;
-        const auto op = stream.queue.front();
+        const Turn turn = stream.queue.front();
         lock.unlock();
         if (stream.context->status == SUCCESS) {
             // Half of the time at once, now and then so late that a host which did not wait is long through.
             const uint64_t draw = stream.delays();
             if (draw % 2 == 0) {
-                if (draw % 32 == 0) usleep((useconds_t)(draw >> 32) % 200);
+                if (draw % 32 == 0) usleep((useconds_t)(draw >> 32) % latest);
                 else std::this_thread::yield();
             }
-            const CUresult status = op->work();
-            if (status != SUCCESS) Call::break_down(*stream.context, status, op->name);
+            const CUresult status = turn.op->work(turn);
+            if (status != SUCCESS) Call::break_down(*stream.context, status, turn.op->name);
+        } else if (turn.op->always) {
+            turn.op->work(turn);
         }
         lock.lock();
         stream.queue.pop_front();
+        ++stream.done;
         stream.changed.notify_all();
     }
 }
 
 Stream* new_stream(Context& context) {
-    auto stream = std::make_unique<Stream>();
+    auto stream = std::make_shared<Stream>();
     stream->context = &context;
+    stream->id = next_stream;
     stream->delays.seed(settings().seed * 1000003 + next_stream++);
     try {
         stream->thread = std::thread(work_off, std::ref(*stream));
@@ -618,9 +769,11 @@ Stream* new_stream(Context& context) {
         return nullptr;
     }
     context.streams.insert(stream.get());
-    return stream.release();
+    stream->self = stream;
+    return stream.get();
 }
 
+// The books must not be held: its work may need them.
 void end_stream(Stream* stream) {
     {
         std::lock_guard<std::mutex> lock(stream->mutex);
@@ -628,7 +781,9 @@ void end_stream(Stream* stream) {
         stream->changed.notify_all();
     }
     stream->thread.join();
-    delete stream;
+    Lock lock(books);
+    forget(stream->id);
+    stream->self.reset();
 }
 
 void submit(Stream& stream, std::shared_ptr<Op> op) {
@@ -636,15 +791,41 @@ void submit(Stream& stream, std::shared_ptr<Op> op) {
         stream.capturing->ops.push_back(std::move(op));
         return;
     }
+    Turn turn;
+    turn.op = std::move(op);
+    turn.context = stream.context;
+    if (several()) {
+        turn.stream = stream.id;
+        turn.number = stream.submitted + 1;
+        come_after(stream.clock, seen);
+        stream.clock[stream.id] = turn.number;
+        turn.after = std::make_shared<Clock>(stream.clock);
+        note(turn, turn.op->spans);
+    }
     std::lock_guard<std::mutex> lock(stream.mutex);
-    stream.queue.push_back(std::move(op));
+    ++stream.submitted;
+    stream.queue.push_back(std::move(turn));
     stream.changed.notify_all();
 }
 
-void wait_for(Stream& stream) {
-    std::unique_lock<std::mutex> lock(stream.mutex);
-    stream.changed.wait(lock, [&] { return stream.queue.empty(); });
-}
+// What a host that waits for a stream waits for: all that was submitted until now, and no more.
+struct Wait {
+    std::shared_ptr<Stream> stream;
+    uint64_t until;
+    Clock clock;
+
+    explicit Wait(Stream& of) : stream(of.self), until(of.submitted), clock(of.clock) {}
+
+    // The books must not be held.
+    void wait() const {
+        {
+            std::unique_lock<std::mutex> lock(stream->mutex);
+            stream->changed.wait(lock, [&] { return stream->done >= until; });
+        }
+        Lock lock(books);
+        come_after(seen, clock);
+    }
+};
 
 // The stream of this handle in this context; the null stream is made when it is first used.
 CUresult stream_of(Context& context, void* handle, Stream*& stream) {
@@ -682,6 +863,7 @@ void end_context(Context* context) {
             left(context->graphs.size() + context->execs.size(), "graphs were");
         }
         streams.assign(context->streams.begin(), context->streams.end());
+        context->streams.clear();
     }
     for (Stream* stream : streams) end_stream(stream);
     Lock lock(books);
@@ -693,18 +875,21 @@ void end_context(Context* context) {
 
 // Takes all out of a context whose streams have ended.
 void empty(Context* context) {
-    for (Context* other : contexts) other->peers.erase(context);
+    context->executor.reset();
     for (const auto& [address, one] : context->memory) {
-        context->executor.reset();
+        check_unused_memory("the end of its context", one);
         give_back(*context, one);
     }
-    for (const auto& [address, one] : context->pinned) give_back_pinned(one);
+    for (const auto& [address, one] : context->pinned) {
+        check_unused_memory("the end of its context", one);
+        give_back_pinned(one);
+    }
+    for (Context* other : contexts) other->peers.erase(context);
     for (Module* module : context->modules) delete module;
     for (Event* event : context->events) delete event;
     for (Event* event : context->gone) delete event;
     for (Graph* graph : context->graphs) delete graph;
     for (Exec* exec : context->execs) delete exec;
-    context->executor.reset();
     context->memory.clear();
     context->pinned.clear();
     context->streams.clear();
@@ -715,6 +900,7 @@ void empty(Context* context) {
     context->graphs.clear();
     context->execs.clear();
     context->peers.clear();
+    context->watched.clear();
 }
 
 Context* new_context(int device, bool is_primary) {
@@ -837,10 +1023,12 @@ CUresult check(const char* name, CUresult status, const std::string& why) {
 
 // ---- copies
 
+Span reads(uint64_t from, uint64_t bytes) { return {from, from + bytes, false}; }
+Span writes(uint64_t from, uint64_t bytes) { return {from, from + bytes, true}; }
+
 CUresult copy_to_device(const char* name, uint64_t to, const void* from, uint64_t bytes, void* handle, bool waits) {
     Call call(name);
-    std::shared_ptr<Op> op;
-    Stream* stream;
+    std::unique_ptr<Wait> wait;
     {
         Lock lock(books);
         Context* context;
@@ -851,31 +1039,37 @@ CUresult copy_to_device(const char* name, uint64_t to, const void* from, uint64_
             const std::string what = std::to_string(bytes) + " bytes to " + hex(to);
             return check(name, INVALID_VALUE, what + " are not in one allocation");
         }
+        Stream* stream;
         if (CUresult status = stream_of(*context, handle, stream)) return status;
-        op = std::make_shared<Op>();
+        auto op = std::make_shared<Op>();
         op->name = name;
         op->uses.push_back(to);
+        op->spans.push_back(writes(to, bytes));
         if (is_pinned(from, bytes)) {
             op->uses.push_back((uint64_t)from);
-            op->work = [=] {
+            op->spans.push_back(reads((uint64_t)from, bytes));
+            op->work = [=](const Turn&) {
                 return transfer(to, const_cast<void*>(from), bytes, true) ? SUCCESS : (CUresult)ILLEGAL_ADDRESS;
             };
         } else {
             // Read now: when the call returns, the memory is the caller's again.
             auto copy = std::make_shared<std::vector<char>>((const char*)from, (const char*)from + bytes);
-            op->work = [=] { return transfer(to, copy->data(), bytes, true) ? SUCCESS : (CUresult)ILLEGAL_ADDRESS; };
+            op->work = [=](const Turn&) {
+                return transfer(to, copy->data(), bytes, true) ? SUCCESS : (CUresult)ILLEGAL_ADDRESS;
+            };
             waits = false;
         }
         submit(*stream, op);
+        if (waits) wait = std::make_unique<Wait>(*stream);
     }
-    if (waits) wait_for(*stream);
+    if (wait) wait->wait();
     return SUCCESS;
 }
 
 CUresult copy_to_host(const char* name, void* to, uint64_t from, uint64_t bytes, void* handle, bool waits) {
     Call call(name);
     Context* context;
-    Stream* stream;
+    std::unique_ptr<Wait> wait;
     {
         Lock lock(books);
         if (CUresult status = call.enter(context)) return status;
@@ -884,47 +1078,80 @@ CUresult copy_to_host(const char* name, void* to, uint64_t from, uint64_t bytes,
             const std::string what = std::to_string(bytes) + " bytes from " + hex(from);
             return check(name, INVALID_VALUE, what + " are not in one allocation");
         }
+        Stream* stream;
         if (CUresult status = stream_of(*context, handle, stream)) return status;
         auto op = std::make_shared<Op>();
         op->name = name;
         op->uses = {from, (uint64_t)to};
-        op->work = [=] { return transfer(from, to, bytes, false) ? SUCCESS : (CUresult)ILLEGAL_ADDRESS; };
+        op->spans = {reads(from, bytes), writes((uint64_t)to, bytes)};
+        op->work = [=](const Turn&) { return transfer(from, to, bytes, false) ? SUCCESS : (CUresult)ILLEGAL_ADDRESS; };
         if (!is_pinned(to, bytes)) waits = true;
         if (waits && stream->capturing) return STREAM_CAPTURE_UNSUPPORTED;
         submit(*stream, op);
+        if (waits) wait = std::make_unique<Wait>(*stream);
     }
-    if (!waits) return SUCCESS;
-    wait_for(*stream);
+    if (!wait) return SUCCESS;
+    wait->wait();
     return context->status;
 }
 
-CUresult copy_on_device(const char* name, uint64_t to, uint64_t from, uint64_t bytes, void* handle) {
-    Call call(name);
-    Lock lock(books);
-    Context* context;
-    if (CUresult status = call.enter(context)) return status;
-    if (bytes == 0) return SUCCESS;
-    if (!is_device(to) || !holds(to, bytes) || !is_device(from) || !holds(from, bytes)) {
-        const std::string what = std::to_string(bytes) + " bytes from " + hex(from) + " to " + hex(to);
-        return check(name, INVALID_VALUE, what + " are not in one allocation");
+// From one place on the devices to another, in parts.
+bool move_bytes(uint64_t to, uint64_t from, uint64_t bytes) {
+    std::vector<char> part(std::min<uint64_t>(bytes, 1 << 20));
+    for (uint64_t done = 0; done < bytes; done += part.size()) {
+        const uint64_t now = std::min<uint64_t>(part.size(), bytes - done);
+        if (!transfer(from + done, part.data(), now, false) || !transfer(to + done, part.data(), now, true)) return false;
     }
-    Stream* stream;
-    if (CUresult status = stream_of(*context, handle, stream)) return status;
+    return true;
+}
+
+// What a copy between devices takes, in microseconds: now and then so long that whoever does not wait for it finds the
+// pattern where it writes, or has overwritten what it reads.
+useconds_t time_on_the_way() {
+    static std::mt19937_64 draws(settings().seed);
+    const uint64_t draw = draws();
+    return draw % 2 ? 0 : (useconds_t)((draw >> 32) % 1000);
+}
+
+// Where the devices reach each other, the source is read as late as the target is written; else it goes to a buffer of
+// the driver's first.
+CUresult copy_between(uint64_t to, uint64_t from, uint64_t bytes, bool staged, useconds_t time) {
+    std::vector<char> stage(staged ? bytes : 0);
+    if (staged && !transfer(from, stage.data(), bytes, false)) return ILLEGAL_ADDRESS;
+    const std::vector<char> pattern(bytes, (char)0xff);
+    if (!transfer(to, const_cast<char*>(pattern.data()), bytes, true)) return ILLEGAL_ADDRESS;
+    if (time > 0) usleep(time);
+    const bool done = staged ? transfer(to, stage.data(), bytes, true) : move_bytes(to, from, bytes);
+    return done ? SUCCESS : (CUresult)ILLEGAL_ADDRESS;
+}
+
+// Launches are to tell what they touch of these bytes from now on.
+void watch(Context& owner, uint64_t address, uint64_t bytes) {
+    if (owner.watched.insert({address, bytes}).second) tell_range(owner, address, bytes, WATCH);
+}
+
+// The copy between two places on devices, of the contexts that own them.
+std::shared_ptr<Op> copy_op(const char* name, uint64_t to, Context& to_owner, uint64_t from, Context& from_owner,
+                            uint64_t bytes, bool staged) {
     auto op = std::make_shared<Op>();
     op->name = name;
     op->uses = {from, to};
-    op->work = [=]() -> CUresult {
-        std::vector<char> part(std::min<uint64_t>(bytes, 1 << 20));
-        for (uint64_t done = 0; done < bytes; done += part.size()) {
-            const uint64_t now = std::min<uint64_t>(part.size(), bytes - done);
-            if (!transfer(from + done, part.data(), now, false) || !transfer(to + done, part.data(), now, true)) {
-                return ILLEGAL_ADDRESS;
-            }
-        }
-        return SUCCESS;
-    };
-    submit(*stream, op);
-    return SUCCESS;
+    op->spans = {reads(from, bytes), writes(to, bytes)};
+    op->between = &to_owner != &from_owner;
+    if (!op->between) {
+        op->work = [=](const Turn&) -> CUresult { return move_bytes(to, from, bytes) ? SUCCESS : (CUresult)ILLEGAL_ADDRESS; };
+        return op;
+    }
+    watch(to_owner, to, bytes);
+    watch(from_owner, from, bytes);
+    const useconds_t time = time_on_the_way();
+    op->work = [=](const Turn&) { return copy_between(to, from, bytes, staged, time); };
+    return op;
+}
+
+// Whether work of this context reaches the memory of that one by its address.
+bool reaches(const Context& context, Context* owner) {
+    return owner->device == context.device || context.peers.count(owner) > 0;
 }
 
 // What is alive, in words.
@@ -1006,7 +1233,7 @@ EXPORT void stand_in_heal() {
     Lock lock(books);
     fault = {};
     always = SUCCESS;
-    for (CUresult& one : lost) one = SUCCESS;
+    for (auto& one : lost) one = SUCCESS;
 }
 
 // Sets the count of calls back.
@@ -1192,6 +1419,7 @@ EXPORT CUresult cuDevicePrimaryCtxReset_v2(int device) {
         context = primary[device];
         if (!context) return SUCCESS;
         streams.assign(context->streams.begin(), context->streams.end());
+        context->streams.clear();
     }
     for (Stream* stream : streams) end_stream(stream);
     Lock lock(books);
@@ -1246,9 +1474,12 @@ EXPORT CUresult cuCtxCreate_v4(Context** context, void*, unsigned int, int devic
 
 EXPORT CUresult cuCtxDestroy_v2(Context* context) {
     Call call("cuCtxDestroy_v2");
-    if (!contexts.count(context) || context->primary) {
-        misuse("cuCtxDestroy of what is no context of one's own");
-        return INVALID_CONTEXT;
+    {
+        Lock lock(books);
+        if (!contexts.count(context) || context->primary) {
+            misuse("cuCtxDestroy of what is no context of one's own");
+            return INVALID_CONTEXT;
+        }
     }
     end_context(context);
     return call.injected;
@@ -1275,13 +1506,13 @@ EXPORT CUresult cuCtxSetCurrent(Context* context) {
 EXPORT CUresult cuCtxSynchronize() {
     Call call("cuCtxSynchronize");
     Context* context;
-    std::vector<Stream*> streams;
+    std::vector<Wait> waits;
     {
         Lock lock(books);
         if (CUresult status = call.enter(context)) return status;
-        streams.assign(context->streams.begin(), context->streams.end());
+        for (Stream* stream : context->streams) waits.emplace_back(*stream);
     }
-    for (Stream* stream : streams) wait_for(*stream);
+    for (const Wait& wait : waits) wait.wait();
     return context->status;
 }
 
@@ -1326,7 +1557,7 @@ EXPORT CUresult cuMemFree_v2(uint64_t address) {
     // A context that is broken keeps what it has until it ends.
     if (owner->status != SUCCESS) return call.injected ? call.injected : owner->status.load();
     const Allocation one = *found;
-    check_unused_memory(*owner, "cuMemFree", one);
+    check_unused_memory("cuMemFree", one);
     owner->memory.erase(address);
     give_back(*owner, one);
     return call.injected;
@@ -1364,7 +1595,7 @@ EXPORT CUresult cuMemFreeHost(void* pointer) {
     }
     if (owner->status != SUCCESS) return call.injected ? call.injected : owner->status.load();
     const Allocation one = *found;
-    check_unused_memory(*owner, "cuMemFreeHost", one);
+    check_unused_memory("cuMemFreeHost", one);
     owner->pinned.erase(address);
     give_back_pinned(one);
     return call.injected;
@@ -1386,25 +1617,72 @@ EXPORT CUresult cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t bytes, void
     return copy_to_host("cuMemcpyDtoHAsync_v2", to, from, bytes, stream, false);
 }
 
-EXPORT CUresult cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void* stream) {
-    return copy_on_device("cuMemcpyDtoDAsync_v2", to, from, bytes, stream);
+// Between two devices where the current context has access to the memory of both. Without, a driver may find another
+// way, but promises none: cuMemcpyPeerAsync is for that. Here it is an illegal access.
+EXPORT CUresult cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void* handle) {
+    Call call("cuMemcpyDtoDAsync_v2");
+    Lock lock(books);
+    Context* context;
+    if (CUresult status = call.enter(context)) return status;
+    if (bytes == 0) return SUCCESS;
+    Context *to_owner = nullptr, *from_owner = nullptr;
+    if (!is_device(to) || !holds(to, bytes, &to_owner) || !is_device(from) || !holds(from, bytes, &from_owner)) {
+        const std::string what = std::to_string(bytes) + " bytes from " + hex(from) + " to " + hex(to);
+        return check(call.name, INVALID_VALUE, what + " are not in one allocation");
+    }
+    Stream* stream;
+    if (CUresult status = stream_of(*context, handle, stream)) return status;
+    const auto op = copy_op(call.name, to, *to_owner, from, *from_owner, bytes, false);
+    for (Context* owner : {to_owner, from_owner}) {
+        if (owner->device == context->device) continue;
+        op->reaches.insert(owner);
+        if (reaches(*context, owner)) continue;
+        op->work = [=](const Turn& turn) {
+            return check(turn.op->name, ILLEGAL_ADDRESS,
+                         hex(from) + " to " + hex(to) + ": the context has no access to the other device's memory");
+        };
+    }
+    submit(*stream, op);
+    return SUCCESS;
 }
 
-// With the contexts that the caller believes the two addresses to belong to: a wrong one is a misuse, although the copy
-// would do.
+// With and without access, from a stream of either context. A context that is not the memory's is a misuse, although
+// the copy would do.
 EXPORT CUresult cuMemcpyPeerAsync(uint64_t to, Context* to_context, uint64_t from, Context* from_context, size_t bytes,
-                                  void* stream) {
-    {
-        Lock lock(books);
-        Context *to_owner = nullptr, *from_owner = nullptr;
-        holds(to, bytes, &to_owner);
-        holds(from, bytes, &from_owner);
-        if (to_owner != to_context || from_owner != from_context) {
-            misuse("cuMemcpyPeerAsync with a context that has not the memory");
-            return INVALID_VALUE;
+                                  void* handle) {
+    Call call("cuMemcpyPeerAsync");
+    Lock lock(books);
+    Context* context;
+    if (CUresult status = call.enter(context)) return status;
+    for (Context* one : {to_context, from_context}) {
+        if (!contexts.count(one)) {
+            misuse("cuMemcpyPeerAsync with what is no context, or no longer");
+            return INVALID_CONTEXT;
         }
+        if (one->status != SUCCESS) return one->status;
     }
-    return copy_on_device("cuMemcpyPeerAsync", to, from, bytes, stream);
+    Stream* stream;
+    if (CUresult status = stream_of(*context, handle, stream)) return status;
+    if (context != to_context && context != from_context) {
+        misuse("cuMemcpyPeerAsync in a stream of neither context");
+        return INVALID_HANDLE;
+    }
+    if (bytes == 0) return SUCCESS;
+    Context *to_owner = nullptr, *from_owner = nullptr;
+    if (!is_device(to) || !holds(to, bytes, &to_owner) || !is_device(from) || !holds(from, bytes, &from_owner)) {
+        const std::string what = std::to_string(bytes) + " bytes from " + hex(from) + " to " + hex(to);
+        return check(call.name, INVALID_VALUE, what + " are not in one allocation");
+    }
+    if (to_owner != to_context || from_owner != from_context) {
+        misuse("cuMemcpyPeerAsync with a context that has not the memory");
+        return INVALID_VALUE;
+    }
+    Context* other = context == to_context ? from_context : to_context;
+    const bool direct = other->device != context->device && reaches(*context, other);
+    const auto op = copy_op(call.name, to, *to_owner, from, *from_owner, bytes, !direct);
+    if (direct) op->reaches.insert(other);
+    submit(*stream, op);
+    return SUCCESS;
 }
 
 EXPORT CUresult cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void* handle) {
@@ -1419,7 +1697,8 @@ EXPORT CUresult cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, 
     auto op = std::make_shared<Op>();
     op->name = call.name;
     op->uses.push_back(to);
-    op->work = [=]() -> CUresult {
+    op->spans.push_back(writes(to, bytes));
+    op->work = [=](const Turn&) -> CUresult {
         const std::vector<char> part(std::min<uint64_t>(bytes, 1 << 20), (char)value);
         for (uint64_t done = 0; done < bytes; done += part.size()) {
             const uint64_t now = std::min<uint64_t>(part.size(), bytes - done);
@@ -1434,20 +1713,25 @@ EXPORT CUresult cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, 
 EXPORT CUresult cuDeviceCanAccessPeer(int* can, int device, int peer) {
     Call call("cuDeviceCanAccessPeer");
     if (CUresult status = check_device(call, device)) return status;
-    if (peer < 0 || peer >= settings().devices) return INVALID_DEVICE;
-    *can = device != peer && settings().peers;
+    if (CUresult status = check_device(call, peer)) return status;
+    *can = settings().peers && device != peer;
     return SUCCESS;
 }
 
+// From the current context to the peer's memory, and not back.
 EXPORT CUresult cuCtxEnablePeerAccess(Context* peer, unsigned int flags) {
     Call call("cuCtxEnablePeerAccess");
     Lock lock(books);
     Context* context;
     if (CUresult status = call.enter(context)) return status;
     if (flags != 0) return INVALID_VALUE;
-    if (!contexts.count(peer)) return INVALID_CONTEXT;
-    if (peer->device == context->device) return INVALID_DEVICE;
-    if (!settings().peers) return PEER_ACCESS_UNSUPPORTED;
+    if (!contexts.count(peer)) {
+        misuse("cuCtxEnablePeerAccess to what is no context, or no longer");
+        return INVALID_CONTEXT;
+    }
+    if (peer == context) return INVALID_CONTEXT;
+    if (peer->status != SUCCESS) return peer->status;
+    if (!settings().peers || peer->device == context->device) return PEER_ACCESS_UNSUPPORTED;
     if (!context->peers.insert(peer).second) return PEER_ACCESS_ALREADY_ENABLED;
     for (const auto& [address, one] : peer->memory) tell_map(*context, one, MAP);
     return SUCCESS;
@@ -1458,7 +1742,12 @@ EXPORT CUresult cuCtxDisablePeerAccess(Context* peer) {
     Lock lock(books);
     Context* context;
     if (CUresult status = call.enter(context)) return status;
+    if (!contexts.count(peer)) {
+        misuse("cuCtxDisablePeerAccess to what is no context, or no longer");
+        return INVALID_CONTEXT;
+    }
     if (context->peers.erase(peer) == 0) return PEER_ACCESS_NOT_ENABLED;
+    check_unused(*context, call.name, [&](const Op& op) { return op.reaches.count(peer) > 0; });
     for (const auto& [address, one] : peer->memory) tell_map(*context, one, UNMAP);
     return SUCCESS;
 }
@@ -1500,14 +1789,16 @@ EXPORT CUresult cuStreamDestroy_v2(Stream* stream) {
 EXPORT CUresult cuStreamSynchronize(void* handle) {
     Call call("cuStreamSynchronize");
     Context* context;
-    Stream* stream;
+    std::unique_ptr<Wait> wait;
     {
         Lock lock(books);
         if (CUresult status = call.enter(context)) return status;
+        Stream* stream;
         if (CUresult status = stream_of(*context, handle, stream)) return status;
         if (stream->capturing) return STREAM_CAPTURE_UNSUPPORTED;
+        wait = std::make_unique<Wait>(*stream);
     }
-    wait_for(*stream);
+    wait->wait();
     return context->status;
 }
 
@@ -1520,9 +1811,13 @@ EXPORT CUresult cuStreamQuery(void* handle) {
     if (CUresult status = stream_of(*context, handle, stream)) return status;
     if (stream->capturing) return STREAM_CAPTURE_UNSUPPORTED;
     std::lock_guard<std::mutex> queue(stream->mutex);
-    return stream->queue.empty() ? context->status.load() : NOT_READY;
+    if (!stream->queue.empty()) return NOT_READY;
+    come_after(seen, stream->clock);
+    return context->status;
 }
 
+// The event may be another context's: so devices wait for each other. What it waits for is the last record before this
+// call; where there is none, for nothing.
 EXPORT CUresult cuStreamWaitEvent(void* handle, Event* event, unsigned int flags) {
     Call call("cuStreamWaitEvent");
     Lock lock(books);
@@ -1537,17 +1832,16 @@ EXPORT CUresult cuStreamWaitEvent(void* handle, Event* event, unsigned int flags
         return INVALID_HANDLE;
     }
     if (flags != 0 || stream->capturing) return NOT_SUPPORTED;
+    const std::shared_ptr<Mark> mark = event->last;
+    if (!mark) return SUCCESS;
     auto op = std::make_shared<Op>();
     op->name = call.name;
-    const uint64_t wanted = event->recorded;
-    op->work = [=]() -> CUresult {
-        std::unique_lock<std::mutex> lock(event->mutex);
-        while (event->happened < wanted && event->context->status == SUCCESS) {
-            event->changed.wait_for(lock, std::chrono::milliseconds(10));
-        }
+    op->work = [=](const Turn&) -> CUresult {
+        mark->wait();
         return SUCCESS;
     };
     submit(*stream, op);
+    come_after(stream->clock, mark->clock);
     return SUCCESS;
 }
 
@@ -1577,7 +1871,7 @@ EXPORT CUresult cuEventDestroy_v2(Event* event) {
     Context* owner;
     if (CUresult status = find_event(event, owner, call.name)) return status;
     if (owner->status != SUCCESS) return call.injected ? call.injected : owner->status.load();
-    // It may be destroyed before it has happened; who is still to record it finds it until the context ends.
+    // It may be destroyed before it has happened: who waits for it has its mark. The handle is not given out again.
     owner->events.erase(event);
     owner->gone.insert(event);
     return call.injected;
@@ -1591,39 +1885,57 @@ EXPORT CUresult cuEventRecord(Event* event, void* handle) {
     if (CUresult status = find_event(event, owner, call.name)) return status;
     Stream* stream;
     if (CUresult status = stream_of(*context, handle, stream)) return status;
-    if (owner != stream->context) return INVALID_HANDLE;
+    if (owner != stream->context) {
+        return check(call.name, INVALID_HANDLE, "the event and the stream are of two contexts");
+    }
     if (stream->capturing) return STREAM_CAPTURE_UNSUPPORTED;
     auto op = std::make_shared<Op>();
     op->name = call.name;
-    uint64_t number;
-    {
-        std::lock_guard<std::mutex> of_event(event->mutex);
-        number = ++event->recorded;
-    }
-    op->work = [=]() -> CUresult {
-        std::lock_guard<std::mutex> of_event(event->mutex);
-        event->happened = number;
-        event->when = std::chrono::steady_clock::now();
-        event->changed.notify_all();
+    const auto mark = std::make_shared<Mark>();
+    // Also where the context is broken: those who wait are not left waiting.
+    op->always = true;
+    op->work = [=](const Turn&) -> CUresult {
+        std::lock_guard<std::mutex> lock(mark->mutex);
+        mark->over = true;
+        mark->when = std::chrono::steady_clock::now();
+        mark->changed.notify_all();
         return SUCCESS;
     };
     submit(*stream, op);
+    mark->clock = stream->clock;
+    event->last = mark;
     return SUCCESS;
 }
 
+// From any current context.
 EXPORT CUresult cuEventSynchronize(Event* event) {
     Call call("cuEventSynchronize");
     Context *context, *owner;
+    std::shared_ptr<Mark> mark;
     {
         Lock lock(books);
         if (CUresult status = call.enter(context)) return status;
         if (CUresult status = find_event(event, owner, call.name)) return status;
+        mark = event->last;
     }
-    std::unique_lock<std::mutex> lock(event->mutex);
-    while (event->happened < event->recorded && owner->status == SUCCESS) {
-        event->changed.wait_for(lock, std::chrono::milliseconds(10));
-    }
-    return owner->status;
+    if (mark) mark->wait();
+    Lock lock(books);
+    if (mark) come_after(seen, mark->clock);
+    return contexts.count(owner) ? owner->status.load() : (CUresult)CONTEXT_IS_DESTROYED;
+}
+
+// From any current context.
+EXPORT CUresult cuEventQuery(Event* event) {
+    Call call("cuEventQuery");
+    Lock lock(books);
+    Context *context, *owner;
+    if (CUresult status = call.enter(context)) return status;
+    if (CUresult status = find_event(event, owner, call.name)) return status;
+    if (owner->status != SUCCESS) return owner->status;
+    if (!event->last) return SUCCESS;
+    if (!event->last->is_over()) return NOT_READY;
+    come_after(seen, event->last->clock);
+    return SUCCESS;
 }
 
 EXPORT CUresult cuEventElapsedTime_v2(float* milliseconds, Event* begin, Event* end) {
@@ -1633,9 +1945,9 @@ EXPORT CUresult cuEventElapsedTime_v2(float* milliseconds, Event* begin, Event* 
     if (CUresult status = call.enter(context)) return status;
     if (CUresult status = find_event(begin, owner, call.name)) return status;
     if (CUresult status = find_event(end, owner, call.name)) return status;
-    if (!begin->timing || !end->timing || begin->recorded == 0 || end->recorded == 0) return INVALID_HANDLE;
-    if (begin->happened < begin->recorded || end->happened < end->recorded) return NOT_READY;
-    *milliseconds = std::chrono::duration<float, std::milli>(end->when - begin->when).count();
+    if (!begin->timing || !end->timing || !begin->last || !end->last) return INVALID_HANDLE;
+    if (!begin->last->is_over() || !end->last->is_over()) return NOT_READY;
+    *milliseconds = std::chrono::duration<float, std::milli>(end->last->when - begin->last->when).count();
     return SUCCESS;
 }
 
@@ -1776,9 +2088,17 @@ EXPORT CUresult cuModuleGetGlobal_v2(uint64_t* address, size_t* bytes, Module* m
 
 // A launch asks its executor.
 void set_work(Op& op) {
-    op.work = [executor = op.executor, command = op.launch]() -> CUresult {
+    op.work = [executor = op.executor, command = op.launch](const Turn& turn) -> CUresult {
         const Answer told = executor->ask(*command);
         if (told.status != SUCCESS) fprintf(stderr, "stand-in for CUDA: %s ended: %s\n", command->text, told.text);
+        if (told.status == SUCCESS && told.touched > 0 && turn.after) {
+            std::vector<Span> spans;
+            for (uint32_t i = 0; i < told.touched; ++i) {
+                spans.push_back({told.touches[i].from, told.touches[i].to, told.touches[i].writes != 0});
+            }
+            Lock lock(books);
+            note(turn, spans);
+        }
         return (CUresult)told.status;
     };
 }

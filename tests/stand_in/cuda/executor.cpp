@@ -118,9 +118,20 @@ void map(uint64_t address, uint64_t bytes) {
     allocations[address] = {bytes, first, pages};
 }
 
+// What copies between devices read and write. They are few, or the same again and again.
+struct Watched {
+    uint64_t from, to;
+    Touch read, written;
+};
+std::vector<Watched> watched;
+
 void unmap(uint64_t address) {
     const auto found = allocations.find(address);
     if (found == allocations.end()) return;
+    for (auto one = watched.begin(); one != watched.end();) {
+        const bool goes = one->from >= address && one->from < address + found->second.bytes;
+        one = goes ? watched.erase(one) : one + 1;
+    }
     UNPOISON_BYTES((void*)found->second.first_page, found->second.pages);
     munmap((void*)found->second.first_page, found->second.pages);
     allocations.erase(found);
@@ -550,6 +561,7 @@ void serve(const Command& command) {
         case MAP: map(command.address, command.bytes); break;
         case UNMAP: unmap(command.address); break;
         case SEED: order.seed(command.address); break;
+        case WATCH: watched.push_back({command.address, command.address + command.bytes, {}, {}}); break;
         case LOAD: {
             Module loaded;
             // A copy of the file is a library of its own: a module that is loaded twice has everything twice.
@@ -592,7 +604,13 @@ void serve(const Command& command) {
             if (!told.address) told.status = NOT_FOUND;
             break;
         case LAUNCH:
+            for (auto& one : watched) one.read = one.written = {};
             for (uint32_t i = 0; i < command.times; ++i) launch(command);
+            for (const auto& one : watched) {
+                for (const Touch& touch : {one.read, one.written}) {
+                    if (touch.to > 0 && told.touched < MOST_TOUCHES) told.touches[told.touched++] = touch;
+                }
+            }
             break;
     }
     answer(told);
@@ -810,6 +828,12 @@ void on_access(void* address, size_t bytes, bool writes, void* code) {
     } else if ((uint64_t)at >= PINNED_BASE && (uint64_t)at < DEVICE_BASE + MAX_DEVICES * DEVICE_RANGE) {
         for (size_t i = 0; i < bytes; i += 2 * GRAIN) {
             look(global_shadow((uint64_t)at + i), (uint64_t)at, writes, true, code);
+        }
+        for (auto& one : watched) {
+            const uint64_t from = std::max((uint64_t)at, one.from), to = std::min((uint64_t)at + bytes, one.to);
+            if (from >= to) continue;
+            Touch& touch = writes ? one.written : one.read;
+            touch = {touch.to == 0 ? from : std::min(touch.from, from), std::max(touch.to, to), writes};
         }
     }
 }

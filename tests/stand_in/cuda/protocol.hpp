@@ -34,6 +34,7 @@ enum Kind : uint32_t {
     LAUNCH,    // `module`, `address` of the function, `grid`, `block`, `shared`, `bytes` of `argument`, so many
                // `times`; `text` is its name
     SEED,      // `address` is the seed for the order of blocks and threads
+    WATCH,     // `address`, `bytes`: where races are looked for, launches answer what they touch of this, until UNMAP
 };
 
 struct Command {
@@ -59,10 +60,18 @@ enum Status : uint32_t {
     LAUNCH_FAILED = 719,
 };
 
+// What a launch has read, or written, of a range that is watched: from the first byte to the last.
+struct Touch {
+    uint64_t from, to;
+    uint64_t writes;
+};
+constexpr uint32_t MOST_TOUCHES = 32;
+
 struct Answer {
     uint32_t status;
-    uint32_t unused;
+    uint32_t touched;  // how many of `touches` there are
     uint64_t address;
+    Touch touches[MOST_TOUCHES];
     char text[1024];
 };
 
