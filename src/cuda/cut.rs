@@ -308,6 +308,16 @@ impl<T: Real> Cut<T> {
         alone.then(|| first..first + tile.outputs())
     }
 
+    /// Where the outputs of a tile with whole columns are in the array, if they follow each other there as they do in the
+    /// tile.
+    pub(super) fn run_of(&self, tile: &Tile) -> Option<Range<usize>> {
+        let [rows, columns, _] = self.size;
+        let alone = tile.around(1) == [0, 0] && tile.outputs[1].len() == columns;
+        let first = rows * (tile.outputs[1].start + columns * tile.outputs[2].start);
+        let whole = tile.outputs[0].len() == rows && tile.around(0) == [0, 0];
+        (whole && (alone || tile.outputs[2].len() == 1)).then(|| first..first + tile.outputs())
+    }
+
     /// Copies the samples of `tile` out of `input` to the beginning of `to`.
     pub(super) fn gather(&self, tile: &Tile, input: &[T], to: &mut [T]) {
         if let Some(elements) = self.neighbours(tile) {
@@ -503,6 +513,12 @@ mod tests {
         for number in 0..cut.count() {
             let tile = cut.tile(number);
             let what = format!("{tile:?} of {cut:?}");
+            if let Some(run) = cut.run_of(&tile) {
+                let places = |d: usize| tile.outputs[d].clone();
+                let outputs = places(2).flat_map(|k| places(1).map(move |j| rows * (j + columns * k)));
+                let all: Vec<_> = outputs.flat_map(|first| first..first + rows).collect();
+                assert_eq!((run.len(), all), (tile.span().len(), run.collect()), "{what}");
+            }
             assert!(tile.samples() <= cut.most_samples(), "{what}");
             let mut copied = vec![f64::NAN; tile.samples()];
             cut.gather(&tile, &input, &mut copied);

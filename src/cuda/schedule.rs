@@ -612,6 +612,14 @@ impl<T: Element> DeepRound<'_, T> {
     ) -> Result<(), Error> {
         let (context, span) = (device.context.clone(), tile.span());
         let from = result + (span.start * size_of::<T>()) as sys::CUdeviceptr;
+        if let Some(places) = self.cut.run_of(tile) {
+            // SAFETY: every tile is fetched once.
+            let output = unsafe { self.to.places(places) };
+            // SAFETY: the tile lies there by then, and nothing that is under way behind that writes there.
+            unsafe { device.slots.download(&context, from, Some(&ready), output, self.watch) }?;
+            self.watch.count(self.work.sweeps * tile.outputs() - told);
+            return Ok(());
+        }
         // SAFETY: every tile is fetched once, and each part of it by one thread.
         let scatter = |part: Range<usize>, from: &[T]| unsafe { self.cut.scatter_part(tile, part, from, self.to) };
         // SAFETY: the tile lies there by then, and nothing that is under way behind that writes there.
@@ -891,7 +899,13 @@ impl<T: Element> Job for TileJob<'_, T> {
             let in_input = sweeps.run(stream, input, [output, input], &mut over)?.in_other;
             let result = if in_input { input } else { output };
             Ok(result + (plan.first_output() * size_of::<T>()) as sys::CUdeviceptr)
-        })
+        })?;
+        if let Some(places) = round.cut.run_of(tile) {
+            // The output's memory may never have been touched. Meanwhile the device is at work.
+            // SAFETY: every tile is one job.
+            host::have_pages(unsafe { round.to.places(places) });
+        }
+        Ok(())
     }
 
     fn finish(self, slot: &mut Slot) -> Result<(), Error> {

@@ -655,8 +655,6 @@ void check_unused(Context& context, const char* what, const std::function<bool(c
 // Of every context: copies are between two.
 void check_unused_memory(const char* what, const Allocation& one) {
     for (Context* context : contexts) {
-        // Of a broken one nothing goes on.
-        if (context->status != SUCCESS) continue;
         check_unused(*context, what, [&](const Op& op) {
             for (uint64_t address : op.uses) {
                 if (address >= one.address && address < one.address + one.bytes) return true;
