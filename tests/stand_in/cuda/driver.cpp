@@ -668,7 +668,7 @@ void check_unused_memory(const char* what, const Allocation& one) {
 
 // Work of one device, and of two, is told where nothing orders it and it meets in memory. By how work was submitted and
 // what waits for what, so it does not matter when it ran. What any thread of the host has seen to be over is before all
-// that is submitted later, whoever submits it.
+// that is submitted later, whoever submits it. Work of a context that is broken is not done.
 
 bool several() { return settings().devices > 1; }
 
@@ -684,7 +684,7 @@ void come_after(Clock& clock, const Clock& other) {
 struct Access {
     Span span;
     const char* name;
-    const Context* context;
+    const Context* context;  // of a stream that has not ended
     bool between;
     uint64_t stream, number;
     std::shared_ptr<const Clock> after;
@@ -695,7 +695,8 @@ struct Access {
     }
     bool meets(const Access& other) const {
         return span.from < other.span.to && other.span.from < span.to && (span.writes || other.span.writes) &&
-               (between || other.between || context != other.context) && !is_before(other) && !other.is_before(*this);
+               (between || other.between || context != other.context) && !is_before(other) && !other.is_before(*this) &&
+               context->status == SUCCESS && other.context->status == SUCCESS;
     }
 };
 
@@ -1635,6 +1636,7 @@ EXPORT CUresult cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, v
         if (owner->device == context->device) continue;
         op->reaches.insert(owner);
         if (reaches(*context, owner)) continue;
+        op->spans.clear();
         op->work = [=](const Turn& turn) {
             return check(turn.op->name, ILLEGAL_ADDRESS,
                          hex(from) + " to " + hex(to) + ": the context has no access to the other device's memory");
