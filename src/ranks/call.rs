@@ -20,7 +20,7 @@ pub struct Call {
     world: &'static World,
     number: u64,
     over: bool,
-    /// Whether messages were given up.
+    /// Whether messages were given up, or are not what was expected.
     spoilt: AtomicBool,
 }
 
@@ -202,6 +202,7 @@ struct Messages<'a> {
     receives: Vec<Receive>,
     /// What came of the receives that are over.
     received: Vec<Vec<u8>>,
+    waited_for: bool,
 }
 
 struct Receive {
@@ -212,7 +213,8 @@ struct Receive {
 
 impl<'a> Messages<'a> {
     fn start(call: &'a Call, sends: Vec<(usize, Vec<u8>)>, receives: &[(usize, usize)]) -> Result<Messages<'a>, Error> {
-        let mut messages = Messages { call, sends: Vec::new(), receives: Vec::new(), received: Vec::new() };
+        let mut messages =
+            Messages { call, sends: Vec::new(), receives: Vec::new(), received: Vec::new(), waited_for: false };
         // Receives first: what then comes goes where it belongs at once.
         for &(from, len) in receives {
             messages.receive(from, len, Length::Exact)?;
@@ -286,6 +288,7 @@ impl UnderWay for Messages<'_> {
     fn wait(mut self: Box<Self>, watch: &Watch) -> Result<Vec<Vec<u8>>, Error> {
         self.wait_for(watch, Messages::poll)?;
         self.take_received()?;
+        self.waited_for = true;
         Ok(std::mem::take(&mut self.received))
     }
 }
@@ -293,18 +296,17 @@ impl UnderWay for Messages<'_> {
 impl Drop for Messages<'_> {
     /// Those that are still on their way go on alone.
     fn drop(&mut self) {
-        let receives = self.receives.drain(..).map(|receive| (true, receive.flight));
-        let mut left =
-            receives.chain(self.sends.drain(..).map(|flight| (false, flight))).filter(|(_, f)| !f.is_over()).peekable();
-        if left.peek().is_none() {
+        if self.waited_for {
             return;
         }
         self.call.spoilt.store(true, Ordering::Relaxed);
+        let receives = self.receives.drain(..).map(|receive| (true, receive.flight));
+        let left = receives.chain(self.sends.drain(..).map(|flight| (false, flight)));
         let Ok(mut traffic) = self.call.world.traffic() else {
             // Nobody asks MPI for them any more, and their bytes stay.
             return;
         };
-        for (is_receive, mut flight) in left {
+        for (is_receive, mut flight) in left.filter(|(_, flight)| !flight.is_over()) {
             if is_receive {
                 flight.cancel(&mut traffic.line);
             }
