@@ -11,6 +11,7 @@
 
 #![warn(missing_docs, clippy::undocumented_unsafe_blocks)]
 
+mod beside;
 pub mod cpu;
 pub mod cuda;
 pub mod gateway;

@@ -15,14 +15,13 @@
 //! version. Seen to copy: 7.3 and 9.4, which have [`COPYING_ARRAY`]; seen to hand over: 11.3, which has not. MATLAB has
 //! nothing of that name.
 
-use std::ffi::{CStr, CString, c_int, c_void};
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::ffi::{CStr, c_int, c_void};
 use std::sync::{Mutex, PoisonError};
 
 use super::Host;
 use super::argument::{Class, any_row};
 use super::sys::mxArray;
+use crate::beside;
 
 /// From this many bytes on, an output is lent.
 ///
@@ -123,32 +122,10 @@ fn library(host: &Host) -> Option<Lend> {
 
 /// A function of the library `libstencil_STEM-VERSION.so` beside ours, for the version of Octave that runs.
 pub(super) fn function_for_this_octave(host: &Host, stem: &str, function: &CStr) -> Option<*mut c_void> {
-    let file = folder()?.join(format!("libstencil_{stem}-{}.so", version(host)?));
-    let file = CString::new(file.into_os_string().as_bytes()).ok()?;
-    // SAFETY: both names end in NUL. The library does nothing as it is loaded. A file that is none, or that needs what
-    // this Octave has not, is refused. It is never closed: values that it made have code in it.
-    let function = unsafe {
-        let handle = libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
-        if handle.is_null() {
-            return None;
-        }
-        libc::dlsym(handle, function.as_ptr())
-    };
-    (!function.is_null()).then_some(function)
-}
-
-/// The folder in which our own library lies, links followed.
-fn folder() -> Option<PathBuf> {
-    // SAFETY: all zeros are a `Dl_info`, and the address is one of this library's.
-    let name = unsafe {
-        let mut info: libc::Dl_info = std::mem::zeroed();
-        if libc::dladdr(folder as *const c_void, &mut info) == 0 || info.dli_fname.is_null() {
-            return None;
-        }
-        CStr::from_ptr(info.dli_fname)
-    };
-    let file = Path::new(std::ffi::OsStr::from_bytes(name.to_bytes())).canonicalize().ok()?;
-    Some(file.parent()?.to_owned())
+    // A file that is none, or that needs what this Octave has not, is refused. It stays open: values that it made have
+    // code in it.
+    let name = format!("libstencil_{stem}-{}.so", version(host)?);
+    beside::symbol(beside::open(&name, libc::RTLD_NOW | libc::RTLD_LOCAL).ok()?, function)
 }
 
 /// The version of the Octave that runs, as it calls itself.

@@ -3,6 +3,16 @@
 //!
 //! A rank knows the others by messages alone. So what is computed here does not know MPI: it is tested with threads in
 //! the place of ranks.
+//!
+//! [`World`] is what this process knows of the others by MPI, and [`Call`] one call that all of them make.
+
+mod call;
+mod shim;
+mod traffic;
+mod world;
+
+pub use call::Call;
+pub use world::{Threads, World};
 
 use crate::stencil::Error;
 use crate::watch::Watch;

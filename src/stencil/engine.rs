@@ -83,7 +83,8 @@ pub enum Error {
     /// The array is not one that this engine holds; the text says where it lies.
     #[error("The array lies in {0}, where this engine does not compute.")]
     Foreign(String),
-    /// In a call that several ranks make together, another one raised an error or left; the text says which.
+    /// In a call that several ranks make together, another one raised an error or left, or they cannot be reached; the
+    /// text says which.
     #[error("{0}")]
     Rank(String),
     /// A fault of this library's own.

@@ -1,0 +1,48 @@
+//! Libraries that lie beside ours, and are opened when they are of use.
+
+use std::ffi::{CStr, CString, OsStr, c_int, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Opens the library of this file name, which does nothing as it is loaded, and never closes it.
+///
+/// # Errors
+/// The loader's words, with the path.
+pub(crate) fn open(name: &str, flags: c_int) -> Result<*mut c_void, String> {
+    let folder = folder().ok_or_else(|| format!("{name}: it is not known where to look"))?;
+    let file = CString::new(folder.join(name).into_os_string().as_bytes()).map_err(|error| error.to_string())?;
+    // SAFETY: the name ends in NUL. A file that is no library, or that needs what is not there, is refused. What
+    // `dlerror` gives is a text, until this thread asks for the next.
+    unsafe {
+        let handle = libc::dlopen(file.as_ptr(), flags);
+        if !handle.is_null() {
+            return Ok(handle);
+        }
+        let error = libc::dlerror();
+        if error.is_null() {
+            return Err(format!("{}: it cannot be opened", file.to_string_lossy()));
+        }
+        Err(CStr::from_ptr(error).to_string_lossy().into_owned())
+    }
+}
+
+/// What a library that was [opened](open) calls so.
+pub(crate) fn symbol(handle: *mut c_void, name: &CStr) -> Option<*mut c_void> {
+    // SAFETY: the name ends in NUL, and the handle is open for ever.
+    let symbol = unsafe { libc::dlsym(handle, name.as_ptr()) };
+    (!symbol.is_null()).then_some(symbol)
+}
+
+/// The folder in which our own library lies, links followed.
+fn folder() -> Option<PathBuf> {
+    // SAFETY: all zeros are a `Dl_info`, and the address is one of this library's.
+    let name = unsafe {
+        let mut info: libc::Dl_info = std::mem::zeroed();
+        if libc::dladdr(folder as *const c_void, &mut info) == 0 || info.dli_fname.is_null() {
+            return None;
+        }
+        CStr::from_ptr(info.dli_fname)
+    };
+    let file = Path::new(OsStr::from_bytes(name.to_bytes())).canonicalize().ok()?;
+    Some(file.parent()?.to_owned())
+}

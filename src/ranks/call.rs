@@ -1,0 +1,316 @@
+//! One call that all ranks make.
+
+use std::sync::MutexGuard;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::shim::Flight;
+use super::traffic::{Pause, Traffic};
+use super::world::World;
+use super::{Others, UnderWay};
+use crate::memory;
+use crate::stencil::Error;
+use crate::watch::Watch;
+
+/// The first message of a packet is no longer than this; its length stands before all.
+const FIRST: usize = 4096;
+
+/// A call that all ranks make together: each makes as many, in the same order. It ends with [`Call::end`], on all ranks
+/// or on none, or with [`Call::fail`]. One that is dropped before has failed, for a fault of its own.
+pub struct Call {
+    world: &'static World,
+    number: u64,
+    over: bool,
+    /// Whether messages were given up, or are not what was expected.
+    spoilt: AtomicBool,
+}
+
+impl Call {
+    pub(super) fn new(world: &'static World, number: u64) -> Call {
+        Call { world, number, over: false, spoilt: AtomicBool::new(false) }
+    }
+
+    /// Ends the call where all ranks do so, and waits for them: none returns a result where another raises an error. After
+    /// an error the call is still to be ended, by [`Call::fail`].
+    ///
+    /// # Errors
+    /// [`Error::Rank`] where another rank has failed; [`Error::Interrupted`] where the watch says so.
+    pub fn end(&mut self, watch: &Watch) -> Result<(), Error> {
+        if *self.spoilt.get_mut() {
+            return Err(Error::Internal("Messages to other ranks were given up.".into()));
+        }
+        // Behind the first all have come to their end, but one may not know it yet, and be interrupted while it waits.
+        // Behind the second all know it, and none can fail any more. So it is not waited for with the watch: it ends soon.
+        self.meet(watch)?;
+        self.meet(&Watch::new())?;
+        self.world.traffic()?.end();
+        self.over = true;
+        Ok(())
+    }
+
+    /// Ends the call with an error: all other ranks get [`Error::Rank`], "Rank 3 raised", with this text behind it. Where
+    /// this rank has itself heard of such an error, they hear of that one.
+    pub fn fail(mut self, text: &str) {
+        self.give_up(format!("Rank {} raised {text}", self.world.rank()));
+    }
+
+    fn give_up(&mut self, what: String) {
+        self.over = true;
+        // In a forked process, and where MPI has ended, there is nobody to tell.
+        if let Ok(mut traffic) = self.world.traffic() {
+            traffic.fail(what);
+        }
+    }
+
+    fn traffic(&self) -> Result<MutexGuard<'_, Traffic>, Error> {
+        self.world.traffic()
+    }
+
+    /// # Errors
+    /// [`Error::Internal`] where that is no other rank.
+    fn other(&self, rank: usize) -> Result<(), Error> {
+        if rank < self.ranks() && rank != self.rank() {
+            return Ok(());
+        }
+        Err(Error::Internal(format!("A message between rank {} and rank {rank} of {}.", self.rank(), self.ranks())))
+    }
+
+    /// Waits until all ranks are here.
+    fn meet(&self, watch: &Watch) -> Result<(), Error> {
+        let (rank, ranks) = (self.rank(), self.ranks());
+        let mut distance = 1;
+        while distance < ranks {
+            let (to, from) = ((rank + distance) % ranks, (rank + ranks - distance) % ranks);
+            self.exchange(vec![(to, Vec::new())], &[(from, 0)])?.wait(watch)?;
+            distance *= 2;
+        }
+        Ok(())
+    }
+
+    /// Sends bytes to one rank and receives others, of a length that is not known before, from one.
+    fn swap(&self, to: usize, packet: &[u8], from: usize, watch: &Watch) -> Result<Vec<u8>, Error> {
+        let head = size_of::<u64>();
+        let (first, rest) = packet.split_at(packet.len().min(FIRST - head));
+        let mut message = memory::with_room(head + first.len(), "a message to another rank")?;
+        message.extend((packet.len() as u64).to_le_bytes());
+        message.extend(first);
+        let mut sends = vec![(to, message)];
+        if !rest.is_empty() {
+            let mut message = memory::with_room(rest.len(), "a message to another rank")?;
+            message.extend(rest);
+            sends.push((to, message));
+        }
+        let mut messages = Messages::start(self, sends, &[])?;
+        messages.receive(from, FIRST, Length::AtMost)?;
+        messages.finish_receives(watch)?;
+        let fault = || Error::Internal(format!("Rank {from} sent what is no packet."));
+        let first = messages.received.pop().ok_or_else(fault)?;
+        let (length, first) = first.split_first_chunk().ok_or_else(fault)?;
+        let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| fault())?;
+        let mut packet = memory::with_room(length, "a message from another rank")?;
+        packet.extend(first);
+        if let Some(more) = length.checked_sub(first.len()).filter(|&more| more > 0) {
+            messages.receive(from, more, Length::Exact)?;
+        }
+        Box::new(messages).wait(watch)?.into_iter().for_each(|rest| packet.extend(rest));
+        if packet.len() == length { Ok(packet) } else { Err(fault()) }
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        if !self.over {
+            self.give_up(format!("Rank {} ended this call early, for a fault of its own.", self.world.rank()));
+        }
+    }
+}
+
+impl Others for Call {
+    fn rank(&self) -> usize {
+        self.world.rank()
+    }
+
+    fn ranks(&self) -> usize {
+        self.world.ranks()
+    }
+
+    fn exchange(
+        &self,
+        sends: Vec<(usize, Vec<u8>)>,
+        receives: &[(usize, usize)],
+    ) -> Result<Box<dyn UnderWay + '_>, Error> {
+        Ok(Box::new(Messages::start(self, sends, receives)?))
+    }
+
+    /// In as many rounds as doublings make up the number of ranks: in each a rank passes on all that it has.
+    fn gather(&self, mine: &[u8], watch: &Watch) -> Result<Vec<Vec<u8>>, Error> {
+        let (rank, ranks) = (self.rank(), self.ranks());
+        // Of this rank, the next one and so on.
+        let mut all = vec![copy(mine)?];
+        while all.len() < ranks {
+            let distance = all.len();
+            let count = distance.min(ranks - distance);
+            let from = (rank + distance) % ranks;
+            let packet = self.swap((rank + ranks - distance) % ranks, &pack(&all[..count])?, from, watch)?;
+            unpack(&packet, count, &mut all)?
+                .ok_or_else(|| Error::Internal(format!("Rank {from} sent what is no gathering.")))?;
+        }
+        all.rotate_right(rank);
+        Ok(all)
+    }
+}
+
+fn copy(bytes: &[u8]) -> Result<Vec<u8>, Error> {
+    let mut copy = memory::with_room(bytes.len(), "what ranks give")?;
+    copy.extend(bytes);
+    Ok(copy)
+}
+
+/// Each with its length ahead of it.
+fn pack(all: &[Vec<u8>]) -> Result<Vec<u8>, Error> {
+    let len = all.iter().map(|one| size_of::<u64>() + one.len()).sum();
+    let mut packet = memory::with_room(len, "what ranks give")?;
+    for one in all {
+        packet.extend((one.len() as u64).to_le_bytes());
+        packet.extend(one);
+    }
+    Ok(packet)
+}
+
+/// So many of a packet, behind those that are there; `None` where it is of something else.
+fn unpack(mut packet: &[u8], count: usize, all: &mut Vec<Vec<u8>>) -> Result<Option<()>, Error> {
+    for _ in 0..count {
+        let Some((len, rest)) = packet.split_first_chunk() else { return Ok(None) };
+        let len = usize::try_from(u64::from_le_bytes(*len)).unwrap_or(usize::MAX);
+        let Some((one, rest)) = rest.split_at_checked(len) else { return Ok(None) };
+        all.push(copy(one)?);
+        packet = rest;
+    }
+    Ok(packet.is_empty().then_some(()))
+}
+
+/// How long a message is that is received.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Length {
+    Exact,
+    AtMost,
+}
+
+/// Messages of a call on their way.
+struct Messages<'a> {
+    call: &'a Call,
+    sends: Vec<Flight>,
+    receives: Vec<Receive>,
+    /// What came of the receives that are over.
+    received: Vec<Vec<u8>>,
+    waited_for: bool,
+}
+
+struct Receive {
+    from: usize,
+    length: Length,
+    flight: Flight,
+}
+
+impl<'a> Messages<'a> {
+    fn start(call: &'a Call, sends: Vec<(usize, Vec<u8>)>, receives: &[(usize, usize)]) -> Result<Messages<'a>, Error> {
+        let mut messages =
+            Messages { call, sends: Vec::new(), receives: Vec::new(), received: Vec::new(), waited_for: false };
+        // Receives first: what then comes goes where it belongs at once.
+        for &(from, len) in receives {
+            messages.receive(from, len, Length::Exact)?;
+        }
+        for (to, bytes) in sends {
+            call.other(to)?;
+            let mut traffic = call.traffic()?;
+            let tag = traffic.tag(call.number);
+            messages.sends.push(Flight::send(&mut traffic.line, to, tag, bytes)?);
+        }
+        messages.poll()?;
+        Ok(messages)
+    }
+
+    fn receive(&mut self, from: usize, len: usize, length: Length) -> Result<(), Error> {
+        self.call.other(from)?;
+        let room = memory::zeros(len, "a message from another rank")?;
+        let mut traffic = self.call.traffic()?;
+        let tag = traffic.tag(self.call.number);
+        self.receives.push(Receive { from, length, flight: Flight::receive(&mut traffic.line, from, tag, room)? });
+        Ok(())
+    }
+
+    /// Looks what has become of them, and whether another rank has failed. True when all are there.
+    fn poll(&mut self) -> Result<bool, Error> {
+        let mut traffic = self.call.traffic()?;
+        traffic.poll()?;
+        traffic.verdict()?;
+        let mut all = true;
+        for flight in self.receives.iter_mut().map(|receive| &mut receive.flight).chain(&mut self.sends) {
+            all &= flight.is_done(&mut traffic.line)?;
+        }
+        Ok(all)
+    }
+
+    /// Waits until this is so.
+    fn wait_for(&mut self, watch: &Watch, is_so: impl Fn(&mut Self) -> Result<bool, Error>) -> Result<(), Error> {
+        let mut pause = Pause::new();
+        while !is_so(self)? {
+            watch.check()?;
+            pause.wait();
+        }
+        Ok(())
+    }
+
+    /// Waits for what is received.
+    fn finish_receives(&mut self, watch: &Watch) -> Result<(), Error> {
+        self.wait_for(watch, |messages| {
+            Ok(messages.poll()? || messages.receives.iter().all(|receive| receive.flight.is_over()))
+        })?;
+        self.take_received()
+    }
+
+    fn take_received(&mut self) -> Result<(), Error> {
+        for Receive { from, length, flight } in self.receives.drain(..) {
+            let (expected, got) = flight.lengths();
+            if length == Length::Exact && got != expected {
+                return Err(Error::Internal(format!("Rank {from} sent {got} bytes where {expected} were expected.")));
+            }
+            self.received.push(flight.into_bytes());
+        }
+        Ok(())
+    }
+}
+
+impl UnderWay for Messages<'_> {
+    fn advance(&mut self) -> Result<(), Error> {
+        self.poll().map(drop)
+    }
+
+    fn wait(mut self: Box<Self>, watch: &Watch) -> Result<Vec<Vec<u8>>, Error> {
+        self.wait_for(watch, Messages::poll)?;
+        self.take_received()?;
+        self.waited_for = true;
+        Ok(std::mem::take(&mut self.received))
+    }
+}
+
+impl Drop for Messages<'_> {
+    /// Those that are still on their way go on alone.
+    fn drop(&mut self) {
+        if self.waited_for {
+            return;
+        }
+        self.call.spoilt.store(true, Ordering::Relaxed);
+        let receives = self.receives.drain(..).map(|receive| (true, receive.flight));
+        let left = receives.chain(self.sends.drain(..).map(|flight| (false, flight)));
+        let Ok(mut traffic) = self.call.world.traffic() else {
+            // Nobody asks MPI for them any more, and their bytes stay.
+            return;
+        };
+        for (is_receive, mut flight) in left.filter(|(_, flight)| !flight.is_over()) {
+            if is_receive {
+                flight.cancel(&mut traffic.line);
+            }
+            traffic.adopt(flight);
+        }
+    }
+}

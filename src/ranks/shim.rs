@@ -1,0 +1,247 @@
+//! MPI, through `libstencil_mpi.so` beside our library, which was compiled from `shim.c` against the machine's own.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+
+use crate::beside;
+use crate::stencil::Error;
+
+/// What `shim.c` has as its version.
+const VERSION: c_int = 1;
+
+/// What `start` of `shim.c` returns besides MPI's codes.
+const ENDED: c_int = -1;
+const THREADS: c_int = -2;
+const NO_EXIT: c_int = -3;
+
+/// How many bytes one message of MPI's has at most: its counts are of type int. What is longer is several.
+const PIECE: usize = 1 << 30;
+
+/// `struct facts` of `shim.c`.
+#[repr(C)]
+pub(super) struct Facts {
+    pub rank: c_int,
+    pub ranks: c_int,
+    pub host_rank: c_int,
+    pub host_ranks: c_int,
+    pub threads: c_int,
+    pub ours: c_int,
+    pub largest_tag: c_int,
+    pub cuda: c_int,
+    library: [c_char; 256],
+}
+
+impl Facts {
+    /// MPI's name and version, on one line.
+    pub(super) fn library(&self) -> String {
+        let bytes: Vec<u8> =
+            self.library.iter().map(|&byte| byte.cast_unsigned()).take_while(|&byte| byte != 0).collect();
+        String::from_utf8_lossy(&bytes).lines().next().unwrap_or_default().trim().to_owned()
+    }
+}
+
+/// `struct shim` of `shim.c`.
+#[repr(C)]
+struct Shim {
+    version: c_int,
+    start: unsafe extern "C" fn(extern "C" fn(), *mut Facts) -> c_int,
+    send: unsafe extern "C" fn(*const c_void, c_int, c_int, c_int, *mut u64) -> c_int,
+    receive: unsafe extern "C" fn(*mut c_void, c_int, c_int, c_int, *mut u64) -> c_int,
+    test: unsafe extern "C" fn(*mut u64, *mut c_int, *mut c_int) -> c_int,
+    cancel: unsafe extern "C" fn(*mut u64) -> c_int,
+    probe: unsafe extern "C" fn(c_int, c_int, *mut c_int, *mut c_int, *mut c_int, *mut c_int) -> c_int,
+    describe: unsafe extern "C" fn(c_int, *mut c_char, c_int),
+}
+
+/// MPI, once it runs. There is one of it, and who has it may call MPI: so no two threads do at the same time.
+pub(super) struct Line {
+    shim: &'static Shim,
+}
+
+/// A message that has arrived and that nobody has received.
+pub(super) struct Found {
+    pub rank: usize,
+    pub tag: c_int,
+    pub bytes: usize,
+}
+
+impl Line {
+    /// Opens the shim. There must be one of it.
+    ///
+    /// # Errors
+    /// [`Error::Rank`], which says what is to be done.
+    pub(super) fn find() -> Result<Line, Error> {
+        // Plugins of older versions of Open MPI expect what it exports among what everybody sees.
+        let library = beside::open("libstencil_mpi.so", libc::RTLD_NOW | libc::RTLD_GLOBAL).map_err(|error| {
+            Error::Rank(format!(
+                "MPI cannot be used: {error}. Install MPI (Debian and Ubuntu: libopenmpi-dev, openmpi-bin), and build \
+                 this library again where mpicc is found, with make build or compile_mex."
+            ))
+        })?;
+        let other = || Error::Rank("MPI cannot be used: libstencil_mpi.so is of another version; build again.".into());
+        let shim = beside::symbol(library, c"stencil_mpi").ok_or_else(other)?.cast::<Shim>();
+        // SAFETY: every version of the table begins with an int, its version, and is a constant of a library that stays
+        // open.
+        if unsafe { *shim.cast::<c_int>() } != VERSION {
+            return Err(other());
+        }
+        // SAFETY: as above, and this version of it is so declared.
+        Ok(Line { shim: unsafe { &*shim } })
+    }
+
+    /// Starts MPI, where nobody has. All ranks do so. `leave` is run before MPI ends, whoever ends it.
+    ///
+    /// # Errors
+    /// [`Error::Rank`], which says why it cannot be used.
+    pub(super) fn start(&mut self, leave: extern "C" fn()) -> Result<Facts, Error> {
+        let mut facts = Facts {
+            rank: 0,
+            ranks: 0,
+            host_rank: 0,
+            host_ranks: 0,
+            threads: 0,
+            ours: 0,
+            largest_tag: 0,
+            cuda: 0,
+            library: [0; 256],
+        };
+        // SAFETY: the facts are there to be written, and the function is never unloaded.
+        let code = unsafe { (self.shim.start)(leave, &mut facts) };
+        match code {
+            ENDED => Err(Error::Rank("MPI has ended in this process, and cannot be started again.".into())),
+            THREADS => Err(Error::Rank(format!(
+                "MPI ({}) was started {} for calls from one thread alone; from MPI_THREAD_SERIALIZED on it can be used.",
+                facts.library(),
+                if facts.ours == 0 { "by other code in this process," } else { "by this library, but is made" },
+            ))),
+            NO_EXIT => Err(Error::Rank("MPI was started, but could not be told of the end of this process.".into())),
+            code => self.checked(code).map(|()| facts),
+        }
+    }
+
+    /// A code of MPI's as a result.
+    fn checked(&self, code: c_int) -> Result<(), Error> {
+        if code == 0 {
+            return Ok(());
+        }
+        let mut text: [c_char; 512] = [0; 512];
+        // SAFETY: there is so much room, and the text ends in NUL.
+        let text = unsafe {
+            (self.shim.describe)(code, text.as_mut_ptr(), text.len() as c_int);
+            CStr::from_ptr(text.as_ptr())
+        };
+        Err(Error::Rank(format!("MPI reports: {}", text.to_string_lossy())))
+    }
+
+    /// The next message from this rank, or any, with this tag, or any, that has arrived.
+    pub(super) fn probe(&mut self, rank: Option<usize>, tag: Option<c_int>) -> Result<Option<Found>, Error> {
+        let (mut found, mut source, mut found_tag, mut bytes) = (0, 0, 0, 0);
+        let rank = rank.map_or(-1, |rank| rank as c_int);
+        // SAFETY: four addresses of ints.
+        let code =
+            unsafe { (self.shim.probe)(rank, tag.unwrap_or(-1), &mut found, &mut source, &mut found_tag, &mut bytes) };
+        self.checked(code)?;
+        Ok((found != 0).then_some(Found { rank: source as usize, tag: found_tag, bytes: bytes as usize }))
+    }
+}
+
+/// A message on its way, and its bytes, which stay where they are until MPI is done with them.
+#[must_use]
+pub(super) struct Flight {
+    bytes: Vec<u8>,
+    /// MPI's requests, of a piece each.
+    requests: Vec<u64>,
+    /// How many of them are done.
+    done: usize,
+    received: usize,
+}
+
+impl Flight {
+    /// Sends bytes.
+    pub(super) fn send(line: &mut Line, rank: usize, tag: c_int, bytes: Vec<u8>) -> Result<Flight, Error> {
+        let send = line.shim.send;
+        Flight::start(line, bytes, |at, bytes, request| {
+            // SAFETY: so many bytes are there, and they stay, as `Flight` says.
+            unsafe { send(at.cast(), bytes, rank as c_int, tag, request) }
+        })
+    }
+
+    /// Receives a message of as many bytes as there are, or a single piece of fewer.
+    pub(super) fn receive(line: &mut Line, rank: usize, tag: c_int, bytes: Vec<u8>) -> Result<Flight, Error> {
+        let receive = line.shim.receive;
+        Flight::start(line, bytes, |at, bytes, request| {
+            // SAFETY: so many bytes may be written, and they stay, as `Flight` says.
+            unsafe { receive(at.cast(), bytes, rank as c_int, tag, request) }
+        })
+    }
+
+    fn start(
+        line: &mut Line,
+        bytes: Vec<u8>,
+        start: impl Fn(*mut u8, c_int, &mut u64) -> c_int,
+    ) -> Result<Flight, Error> {
+        let pieces = bytes.len().div_ceil(PIECE).max(1);
+        let mut flight = Flight { bytes, requests: Vec::with_capacity(pieces), done: 0, received: 0 };
+        let len = flight.bytes.len();
+        let address = flight.bytes.as_mut_ptr();
+        for piece in 0..pieces {
+            let from = piece * PIECE;
+            let mut request = 0;
+            // The address is that of a place in the bytes, or their end.
+            let code = start(address.wrapping_add(from), (len - from).min(PIECE) as c_int, &mut request);
+            line.checked(code)?;
+            flight.requests.push(request);
+        }
+        Ok(flight)
+    }
+
+    /// Whether MPI is done with it.
+    pub(super) fn is_done(&mut self, line: &mut Line) -> Result<bool, Error> {
+        while let Some(request) = self.requests.get_mut(self.done) {
+            let (mut done, mut bytes) = (0, 0);
+            // SAFETY: the request is one that was not done when it was last asked for.
+            let code = unsafe { (line.shim.test)(request, &mut done, &mut bytes) };
+            line.checked(code)?;
+            if done == 0 {
+                return Ok(false);
+            }
+            self.received += usize::try_from(bytes).unwrap_or(0);
+            self.done += 1;
+        }
+        Ok(true)
+    }
+
+    /// Wants a receive no longer. What has begun to arrive goes on doing so.
+    pub(super) fn cancel(&mut self, line: &mut Line) {
+        for request in &mut self.requests[self.done..] {
+            // SAFETY: as in `is_done`. Where it is refused the receive goes on.
+            unsafe { (line.shim.cancel)(request) };
+        }
+    }
+
+    /// How many bytes were expected, and how many were received.
+    pub(super) fn lengths(&self) -> (usize, usize) {
+        (self.bytes.len(), self.received)
+    }
+
+    /// What was received, if it is done.
+    pub(super) fn into_bytes(mut self) -> Vec<u8> {
+        self.received = self.received.min(self.bytes.len());
+        let mut bytes = if self.is_over() { std::mem::take(&mut self.bytes) } else { Vec::new() };
+        bytes.truncate(self.received);
+        bytes
+    }
+
+    /// Whether MPI was done with it when it was last asked.
+    pub(super) fn is_over(&self) -> bool {
+        self.done == self.requests.len()
+    }
+}
+
+impl Drop for Flight {
+    fn drop(&mut self) {
+        if !self.is_over() {
+            // MPI may still read or write them, and does not tell any more when it no longer will.
+            std::mem::forget(std::mem::take(&mut self.bytes));
+        }
+    }
+}
