@@ -4,6 +4,19 @@
 //! A rank knows the others by messages alone. So what is computed here does not know MPI: it is tested with threads in
 //! the place of ranks.
 
+#[cfg(test)]
+mod fake;
+mod layout;
+mod plan;
+mod planes;
+mod sweeps;
+#[cfg(test)]
+mod tests;
+
+pub use layout::Layout;
+pub use plan::{Along, Passed, Plan};
+pub use sweeps::{Whole, run};
+
 use crate::stencil::Error;
 use crate::watch::Watch;
 
