@@ -92,13 +92,32 @@ pub(super) struct Swept<'a> {
     /// Planes on either side that one sweep needs.
     pub(super) radius: usize,
     pub(super) circular: bool,
+    /// Multiply-adds of an update.
+    pub(super) work: usize,
+    pub(super) costs: Costs,
 }
 
-/// What the copy of a plane costs, in updates of a plane.
-const COPY: u128 = 8;
+/// What things cost beside computing, in multiply-adds: it decides how an array is swept, and never what comes out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Costs {
+    /// An exchange, for a processor, with the calls around it.
+    pub(super) exchange: u128,
+    /// The same for a GPU, which waits meanwhile.
+    pub(super) exchange_of_device: u128,
+    /// To send an element of the host's to a GPU and back.
+    pub(super) link: u128,
+    /// To copy an element.
+    pub(super) copy: u128,
+    /// A part of more elements is not copied where strips do without: memory is dearer than time there.
+    pub(super) large: usize,
+}
 
-/// A part of more elements is not copied where strips do without: memory is dearer than time there.
-const LARGE: usize = 1 << 22;
+/// Some 40 us, and what was measured of the link and of copies.
+impl Default for Costs {
+    fn default() -> Costs {
+        Costs { exchange: 1 << 20, exchange_of_device: 1 << 29, link: 4500, copy: 40, large: 1 << 22 }
+    }
+}
 
 impl Swept<'_> {
     /// The planes on either side that so many sweeps need.
@@ -107,19 +126,19 @@ impl Swept<'_> {
         self.radius.saturating_mul(sweeps).min(self.layout.length())
     }
 
-    /// How a part of so many planes is computed in a round of so many sweeps, and what that costs, in updates.
+    /// How a part of so many planes is computed in a round of so many sweeps, and what that costs, in multiply-adds.
     ///
     /// # Rationale
     /// A window computes its two halos in vain, and copies the part to and fro. Strips compute six halos, of which two
     /// are outputs that the part by itself has got wrong; but they come before the rest, so that the next exchange is
     /// under way while the rest is computed. Edges must be known from the strips alone, so the part is longer than both.
     fn cheapest(&self, planes: usize, sweeps: usize) -> (Way, u128) {
-        let (halo, k) = (self.halo(sweeps) as u128, sweeps as u128);
-        let (n, area) = (planes as u128, self.area as u128);
+        let (halo, n, area) = (self.halo(sweeps) as u128, planes as u128, self.area as u128);
+        let (update, copy) = (self.work.max(1) as u128 * sweeps as u128, self.costs.copy);
         let window = (n + 2 * halo).min(self.layout.length() as u128);
-        let window = (Way::Window, area * (window * k + COPY * (window + n)));
-        let strips = (Way::Strips, area * ((n + 6 * halo) * k + COPY * 8 * halo));
-        let is_large = planes.saturating_mul(self.area) > LARGE;
+        let window = (Way::Window, area.saturating_mul(window * update + copy * (window + n)));
+        let strips = (Way::Strips, area.saturating_mul((n + 6 * halo) * update + copy * 8 * halo));
+        let is_large = planes.saturating_mul(self.area) > self.costs.large;
         if n > 2 * halo && (is_large || strips.1 <= window.1) { strips } else { window }
     }
 
@@ -186,7 +205,7 @@ pub(super) struct Rounds {
 
 impl Rounds {
     /// As many rounds as take least time by count of what is computed, where an exchange costs as much as `exchange`
-    /// updates do on the slowest rank. All ranks get the same answer from the same numbers.
+    /// multiply-adds. All ranks get the same answer from the same numbers.
     ///
     /// # Rationale
     /// Who has the longest part is waited for. Halos for many sweeps are computed in vain, but for many sweeps at a time
@@ -231,7 +250,7 @@ mod tests {
         assert_eq!((layout.ranks(), layout.length(), layout.longest()), (5, 5, 3));
         assert_eq!(layout.pieces(1..4), [piece(1, 1..3), piece(3, 0..1)]);
         assert_eq!(layout.pieces(-1..1), [piece(3, 1..2), piece(1, 0..1)]);
-        assert_eq!(layout.pieces(-7..0).len(), 4);
+        assert_eq!(layout.pieces(-7..0).len(), 3);
         assert_eq!(layout.pieces(2..2), []);
         assert_eq!(Layout::new(&[usize::MAX, 1]), None);
     }
@@ -259,23 +278,24 @@ mod tests {
     /// exchanges count.
     #[test]
     fn rounds_are_as_long_as_it_pays() {
-        for (n, area, radius, sweeps, exchange, rounds, twice) in [
+        let Costs { exchange: of_processor, exchange_of_device: of_device, .. } = Costs::default();
+        for (n, area, [radius, work], sweeps, exchange, rounds, twice) in [
             // Large images: an exchange is nothing beside a sweep on a processor, and some on a GPU.
-            (4096, 4096, 1, 1000, 1 << 17, 334..=1000, 1.01),
-            (4096, 4096, 1, 1000, 1 << 26, 10..=40, 1.10),
+            (4096, 4096, [1, 9], 1000, of_processor, 200..=1000, 1.02),
+            (4096, 4096, [1, 9], 1000, of_device, 10..=50, 1.15),
             // Long lines: halos are nothing beside the line.
-            (10_000_000, 1, 1, 10_000, 1 << 27, 1..=4, 1.01),
-            (10_000_000, 1, 10, 10_000, 1 << 26, 4..=16, 1.01),
-            // Volumes of thin parts: no way to do without many exchanges.
-            (64, 1 << 18, 1, 1000, 1 << 26, 500..=1000, 1.20),
-            (64, 1 << 18, 1, 1000, 1 << 17, 1000..=1000, 1.10),
+            (10_000_000, 1, [1, 3], 10_000, of_device, 1..=4, 1.01),
+            (10_000_000, 1, [10, 21], 10_000, of_device, 4..=16, 1.01),
+            // Volumes of thin parts: there is no way to do without many exchanges.
+            (64, 1 << 18, [1, 27], 1000, of_device, 250..=500, 1.40),
+            (64, 1 << 18, [1, 27], 1000, of_processor, 1000..=1000, 1.10),
             // Small arrays: each rank computes all of it, once for all sweeps.
-            (100, 1, 1, 10_000, 1 << 26, 1..=1, 4.0),
-            (1000, 1, 1, 10_000, 1 << 26, 1..=1, 4.0),
-            (1, 1, 1, 1, 1 << 26, 1..=1, 4.0),
+            (100, 1, [1, 3], 10_000, of_device, 1..=1, 4.0),
+            (1000, 1, [1, 3], 10_000, of_device, 1..=1, 4.0),
+            (1, 1, [1, 3], 1, of_device, 1..=1, 4.0),
         ] {
             let layout = layout(&[n; 4]);
-            let swept = Swept { layout: &layout, area, radius, circular: false };
+            let swept = Swept { layout: &layout, area, radius, circular: false, work, costs: Costs::default() };
             let chosen = Rounds::choose(swept, sweeps, exchange);
             let what = format!("{n} planes of {area}, radius {radius}: {chosen:?}, {}", computed(swept, chosen));
             assert!(rounds.contains(&chosen.count), "{what}");
@@ -288,7 +308,7 @@ mod tests {
     fn long_parts_are_computed_in_place() {
         let layout = layout(&[1 << 40, 3, 1]);
         for circular in [false, true] {
-            let swept = Swept { layout: &layout, area: 1, radius: 10, circular };
+            let swept = Swept { layout: &layout, area: 1, radius: 10, circular, work: 21, costs: Costs::default() };
             for exchange in [0, 1 << 20, u128::MAX] {
                 let rounds = Rounds::choose(swept, u32::MAX as usize, exchange);
                 assert!((0..2).all(|round| rounds.sweeps_of(round) > 0));
@@ -304,12 +324,14 @@ mod tests {
         #[test]
         fn halos_are_sent_as_they_are_awaited(
             lengths in proptest::collection::vec(prop_oneof![0..4_usize, 0..60_usize], 1..8),
-            (radius, sweeps, area) in (1..4_usize, 1..6_usize, prop_oneof![Just(1), Just(LARGE)]),
+            (radius, sweeps, copy) in (1..4_usize, 1..6_usize, 0..100_u128),
+            large in prop_oneof![Just(0), Just(Costs::default().large)],
             circular: bool,
         ) {
             let layout = layout(&lengths);
             prop_assume!(layout.length() > 0);
-            let swept = Swept { layout: &layout, area, radius, circular };
+            let costs = Costs { copy, large, ..Costs::default() };
+            let swept = Swept { layout: &layout, area: 1, radius, circular, work: 3, costs };
             let all: Vec<_> = (0..layout.ranks()).map(|rank| swept.halos(rank, sweeps)).collect();
             for (rank, halos) in all.iter().enumerate() {
                 let (part, whole) = (layout.part(rank), layout.length() as isize);

@@ -19,7 +19,7 @@
 
 use std::rc::Rc;
 
-use super::layout::{Halos, Layout, Piece, Rounds, Swept, Way};
+use super::layout::{Costs, Halos, Layout, Piece, Rounds, Swept, Way};
 use super::planes::{Around, Between, Of, Runs, again};
 use super::{Others, Plan, UnderWay};
 use crate::memory;
@@ -44,6 +44,7 @@ pub struct Whole<'a, T> {
     sweeps: usize,
     /// Multiply-adds of an update.
     work: usize,
+    pub(super) costs: Costs,
     pass: Pass<'a, T>,
 }
 
@@ -56,7 +57,7 @@ impl Whole<'_, f64> {
         let (taps, ends) = (what.taps(), what.boundary());
         let reach = (dim == plan.dim()).then_some((taps.radius(), ends.is_circular()));
         let around = around(plan);
-        assert_eq!(what.lines().elements(), plan.dims().iter().product());
+        assert_eq!(what.lines().elements(), around.area() * plan.dims()[plan.dim()]);
         let of_length = move |length| if reach.is_some() { what.with_lines(around.lines(length)) } else { what };
         let pass: Pass<f64> = Box::new(move |engine, length, sweeps, from, to, watch| {
             engine.stencil(&of_length(length).with_sweeps(sweeps), from, to, watch)
@@ -76,7 +77,7 @@ where
     pub fn derivative(plan: &Plan, dim: usize, what: Derivative<T>) -> Self {
         let reach = (dim == plan.dim()).then_some((DERIVATIVE_RADIUS, what.boundary().is_circular()));
         let around = around(plan);
-        assert_eq!(what.lines().elements(), plan.dims().iter().product());
+        assert_eq!(what.lines().elements(), around.area() * plan.dims()[plan.dim()]);
         let of_length = move |length| if reach.is_some() { what.with_lines(around.lines(length)) } else { what };
         let pass: Pass<T> = Box::new(move |engine, length, sweeps, from, to, watch| match sweeps {
             0 => Compute::copy(engine, from, to, watch),
@@ -91,7 +92,8 @@ where
     /// Where its size is another, or the whole has more than three dimensions.
     pub fn convolution(plan: &Plan, what: Convolution<T>) -> Self {
         let dim = plan.dim();
-        assert!(dim < 3 && what.elements() == plan.dims().iter().product() && what.size()[dim] == plan.dims()[dim]);
+        let length = plan.dims()[dim];
+        assert!(dim < 3 && what.size()[dim] == length && what.elements() == around(plan).area() * length);
         let reach = Some((what.filter().radius()[dim], what.boundary()[dim].is_circular()));
         let counts = (what.sweeps(), what.filter().values().len());
         let pass: Pass<T> = Box::new(move |engine, length, sweeps, from, to, watch| {
@@ -107,11 +109,13 @@ impl<'a, T> Whole<'a, T> {
     /// Of the operator's reach along the dimension of the plan: its radius, and whether that goes round.
     fn new(plan: &Plan, reach: Option<(usize, bool)>, (sweeps, work): (usize, usize), pass: Pass<'a, T>) -> Self {
         let (radius, circular) = reach.unwrap_or_default();
-        Whole { layout: plan.layout().clone(), around: around(plan), radius, circular, sweeps, work, pass }
+        let (layout, around, costs) = (plan.layout().clone(), around(plan), Costs::default());
+        Whole { layout, around, radius, circular, sweeps, work, costs, pass }
     }
 
-    fn swept(&self) -> Swept<'_> {
-        Swept { layout: &self.layout, area: self.around.area(), radius: self.radius, circular: self.circular }
+    pub(super) fn swept(&self) -> Swept<'_> {
+        let Whole { layout, around, radius, circular, work, costs, .. } = self;
+        Swept { layout, area: around.area(), radius: *radius, circular: *circular, work: *work, costs: *costs }
     }
 }
 
@@ -127,15 +131,6 @@ fn around(plan: &Plan) -> Around {
         (Some(inner), Some(outer)) => inner.checked_mul(outer).map_or(none, |_| Around { inner, outer }),
     }
 }
-
-/// What an exchange costs a processor, with the calls around it, in multiply-adds.
-const EXCHANGE: u128 = 1 << 20;
-
-/// What it costs a GPU, which waits meanwhile.
-const EXCHANGE_OF_DEVICE: u128 = 1 << 29;
-
-/// What it costs to send an element to a GPU and back, likewise.
-const LINK: u128 = 4500;
 
 /// Arrays that a part takes on a device while it is swept, with some room for strips.
 const ARRAYS: usize = 3;
@@ -190,16 +185,17 @@ where
     let mut loads = false;
     let mut rounds = Rounds::choose(swept, 1, 0);
     if what.sweeps > 1 {
-        let mut exchange = 0;
+        let mut exchange = 0_u128;
         if n > 0 {
             let near = Compute::<T>::array(engine, 1)?.held::<Pooled<T>>().is_ok();
             loads = on_host && !near && Compute::<T>::has_room(engine, ARRAYS, elements)?;
-            exchange = if near { EXCHANGE } else { EXCHANGE_OF_DEVICE };
+            let Costs { exchange: of_processor, exchange_of_device, link, .. } = what.costs;
+            exchange = if near { of_processor } else { exchange_of_device };
             if on_host && !near && !loads {
-                exchange += LINK * elements as u128;
+                exchange += link * elements as u128;
             }
         }
-        let mine = u64::try_from(exchange / what.work.max(1) as u128).unwrap_or(u64::MAX);
+        let mine = u64::try_from(exchange).unwrap_or(u64::MAX);
         let all = others.gather(&mine.to_le_bytes(), watch)?;
         let all = all.iter().map(|bytes| bytes[..].try_into().map(u64::from_le_bytes));
         let all =

@@ -1,12 +1,15 @@
 //! Parts of an array swept by ranks are, bit for bit, what the plain reference makes of the whole array.
 
+use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use super::fake::World;
+use super::fake::{Rank, World};
+use super::layout::{Costs, Rounds, Way};
 use super::{Along, Others, Passed, Plan, Whole, run};
 use crate::cpu::Cpu;
 use crate::stencil::{
@@ -26,6 +29,8 @@ struct Counting {
     /// Calls that computed, and how many of those took samples from the host's memory.
     calls: AtomicU64,
     from_host: AtomicU64,
+    /// The call that fails.
+    fails_at: Option<u64>,
 }
 
 /// An array that is not in ordinary memory, as far as anybody can tell.
@@ -41,7 +46,15 @@ impl<T: Real> Held for Far<T> {
 impl Counting {
     fn new(engine: impl Engine + 'static, far: bool, room: bool) -> Counting {
         let zero = || AtomicU64::new(0);
-        Counting { engine: Box::new(engine), far, room, updates: zero(), calls: zero(), from_host: zero() }
+        Counting {
+            engine: Box::new(engine),
+            far,
+            room,
+            updates: zero(),
+            calls: zero(),
+            from_host: zero(),
+            fails_at: None,
+        }
     }
 
     fn near<'a, T: Real>(&self, array: &'a Array<T>) -> Result<&'a Array<T>, Error> {
@@ -66,10 +79,14 @@ impl Counting {
         }
     }
 
-    fn count<T>(&self, from: Source<T>, sweeps: usize) {
+    fn count<T>(&self, from: Source<T>, sweeps: usize) -> Result<(), Error> {
+        if self.fails_at == Some(self.calls.load(Ordering::Relaxed)) {
+            return Err(Error::Cuda("the driver refused a call".into()));
+        }
         self.updates.fetch_add((from.len() * sweeps) as u64, Ordering::Relaxed);
         self.calls.fetch_add(1, Ordering::Relaxed);
         self.from_host.fetch_add(matches!(from, Source::Host(_)).into(), Ordering::Relaxed);
+        Ok(())
     }
 }
 
@@ -79,7 +96,7 @@ impl Engine for Counting {
     }
 
     fn stencil(&self, what: &Stencil, from: Source<f64>, to: Target<f64>, watch: &Watch) -> Result<(), Error> {
-        self.count(from, what.sweeps());
+        self.count(from, what.sweeps())?;
         self.engine.stencil(what, self.source(from)?, self.target(to)?, watch)
     }
 }
@@ -89,12 +106,12 @@ where
     dyn Engine: Compute<T>,
 {
     fn derivative(&self, what: &Derivative<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
-        self.count(from, 1);
+        self.count(from, 1)?;
         Compute::derivative(&*self.engine, what, self.source(from)?, self.target(to)?, watch)
     }
 
     fn convolution(&self, what: &Convolution<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
-        self.count(from, what.sweeps());
+        self.count(from, what.sweeps())?;
         Compute::convolution(&*self.engine, what, self.source(from)?, self.target(to)?, watch)
     }
 
@@ -297,6 +314,7 @@ struct Case<T> {
     sweeps: usize,
     place: Where,
     late: bool,
+    costs: Costs,
 }
 
 /// What all ranks made of a case.
@@ -306,6 +324,8 @@ struct Made<T> {
     updates: Vec<u64>,
     calls: Vec<u64>,
     from_host: Vec<u64>,
+    /// Whether it was computed in place, with strips, in several rounds.
+    in_place: Vec<bool>,
 }
 
 impl<T: Class> Case<T>
@@ -358,7 +378,8 @@ where
             let engine = Counting::new(Cpu::new(), far, self.place != Where::HostToFar(false));
             let along = Along::Dim(self.dim);
             let plan = Plan::agree(others, &Passed { dims: &dims, along, said: &[], filter: &[] }, &watch)?;
-            let whole = T::whole(&self.what, &plan, self.sweeps);
+            let mut whole = T::whole(&self.what, &plan, self.sweeps);
+            whole.costs = self.costs;
             // What was not written is told.
             let poison = T::from_f64(-1.25e-30);
             let mut results = vec![poison; part.len()];
@@ -385,15 +406,20 @@ where
             if to_array {
                 Compute::copy(&engine, Source::Array(&to), Target::Host(&mut results), &Watch::new())?;
             }
+            let swept = whole.swept();
+            let rounds = Rounds::choose(swept, self.sweeps.max(1), self.costs.exchange);
+            let way = swept.reach(rank, rounds.sweeps_of(0)).way;
+            let in_place = swept.radius > 0 && rounds.count > 1 && way == Way::Strips && part.len() < samples.len();
             let counts = [&engine.updates, &engine.calls, &engine.from_host];
-            Ok((results, watch.done(), counts.map(|count| count.load(Ordering::Relaxed))))
+            Ok((results, watch.done(), counts.map(|count| count.load(Ordering::Relaxed)), in_place))
         };
-        let mut made = Made { results: samples.to_vec(), updates: vec![], calls: vec![], from_host: vec![] };
+        let mut made =
+            Made { results: samples.to_vec(), updates: vec![], calls: vec![], from_host: vec![], in_place: vec![] };
         let (inner, outer) = self.around();
         let (length, mut start) = (self.lengths.iter().sum::<usize>(), 0);
         let sweeps = if matches!(self.what, Operator::Derivative(..)) { 1 } else { self.sweeps };
         for (rank, of_rank) in world.run(|others| of_rank(others)).into_iter().enumerate() {
-            let (results, counted, [updates, calls, from_host]) =
+            let (results, counted, [updates, calls, from_host], in_place) =
                 of_rank.map_err(|error| format!("rank {rank}: {error}"))?;
             if counted != (results.len() * sweeps) as u64 {
                 return Err(format!("rank {rank} counted {counted} updates, not {} times {sweeps}", results.len()));
@@ -407,6 +433,7 @@ where
             made.updates.push(updates);
             made.calls.push(calls);
             made.from_host.push(from_host);
+            made.in_place.push(in_place);
         }
         Ok(made)
     }
@@ -476,15 +503,24 @@ fn filter<T: Real>() -> impl Strategy<Value = Filter<T>> {
     })
 }
 
+/// As they are, by which small arrays take one exchange; or such that there are many rounds, and parts in place.
+fn costs() -> impl Strategy<Value = Costs> {
+    let cheap = (0..12_u32, 0..3_u128).prop_map(|(power, copy)| {
+        let exchange = (1 << power) - 1;
+        Costs { exchange, exchange_of_device: exchange, link: 0, copy, large: 0 }
+    });
+    prop_oneof![1 => Just(Costs::default()), 4 => cheap]
+}
+
 /// A case over a whole of up to three dimensions, cut along any of them.
 fn case<T: Class>(what: impl Strategy<Value = Operator<T>>, long: usize) -> impl Strategy<Value = Case<T>> {
     let others = (prop_oneof![Just(1), 1..6_usize], prop_oneof![Just(1), 1..5_usize]);
-    let how = (proptest::sample::select(PLACES.to_vec()), any::<bool>());
+    let how = (proptest::sample::select(PLACES.to_vec()), any::<bool>(), costs());
     (what, lengths(long), 0..3_usize, others, sweeps(), how).prop_map(
-        |(what, lengths, dim, others, sweeps, (place, late))| {
+        |(what, lengths, dim, others, sweeps, (place, late, costs))| {
             let mut dims = vec![others.0, others.1];
             dims.insert(dim, lengths.iter().sum());
-            Case { dims, dim, lengths, what, sweeps, place, late }
+            Case { dims, dim, lengths, what, sweeps, place, late, costs }
         },
     )
 }
@@ -492,28 +528,35 @@ fn case<T: Class>(what: impl Strategy<Value = Operator<T>>, long: usize) -> impl
 /// Cases of a property: some of them take tens of milliseconds.
 const CASES: u32 = 300;
 
-fn check_all<T: Class>(strategy: impl Strategy<Value = Case<T>>)
+fn check_all<T: Class>(strategy: impl Strategy<Value = Case<T>>, single: bool)
 where
     dyn Engine: Compute<T> + Arithmetic<T>,
 {
     let mut runner = TestRunner::new(Config { cases: CASES, failure_persistence: None, ..Config::default() });
-    runner
-        .run(&strategy, |case| case.check(&Reference).map(drop).map_err(TestCaseError::fail))
-        .unwrap_or_else(|error| panic!("{error}"));
+    let in_place = Cell::new(0);
+    let outcome = runner.run(&strategy, |case| {
+        let made = case.check(&Reference).map_err(TestCaseError::fail)?;
+        in_place.set(in_place.get() + u32::from(made.in_place.contains(&true)));
+        Ok(())
+    });
+    outcome.unwrap_or_else(|error| panic!("{error}"));
+    // Cases without a single sweep, or with a filter that does not reach the neighbours, are others.
+    let least = if single { 0 } else { CASES / 20 };
+    assert!(in_place.get() >= least, "{} cases were computed in place", in_place.get());
 }
 
 #[test]
 fn stencils_have_the_bits_of_one_process() {
     let what = (taps(), prop_oneof![3 => 0..2_usize, 2 => Just(2)], ends());
-    check_all::<f64>(case(what.prop_map(|(taps, dim, ends)| Operator::Stencil(taps, dim, ends)), 90));
+    check_all::<f64>(case(what.prop_map(|(taps, dim, ends)| Operator::Stencil(taps, dim, ends)), 90), false);
 }
 
 #[test]
 fn derivatives_have_the_bits_of_one_process() {
     let double = (0..3_usize, ends()).prop_map(|(dim, ends)| Operator::Derivative(dim, ends));
-    check_all::<f64>(case(double, 60));
+    check_all::<f64>(case(double, 60), true);
     let single = (0..3_usize, ends()).prop_map(|(dim, ends)| Operator::Derivative(dim, ends));
-    check_all::<f32>(case(single, 60));
+    check_all::<f32>(case(single, 60), true);
 }
 
 #[test]
@@ -522,14 +565,23 @@ fn convolutions_have_the_bits_of_one_process() {
         let sides = [ends(), ends(), ends()].prop_map(Sides::from);
         (filter(), sides).prop_map(|(filter, sides)| Operator::Convolution(filter, sides))
     }
-    check_all::<f64>(case(what(), 40));
-    check_all::<f32>(case(what(), 40));
+    check_all::<f64>(case(what(), 40), false);
+    check_all::<f32>(case(what(), 40), false);
 }
 
 /// A line in equal parts.
 fn line(ranks: usize, length: usize, taps: usize, sweeps: usize, place: Where) -> Case<f64> {
     let what = Operator::Stencil(vec![1.0 / taps as f64; taps], 0, Boundary::Mirror.into());
-    Case { dims: vec![ranks * length, 1], dim: 0, lengths: vec![length; ranks], what, sweeps, place, late: true }
+    Case {
+        dims: vec![ranks * length, 1],
+        dim: 0,
+        lengths: vec![length; ranks],
+        what,
+        sweeps,
+        place,
+        late: true,
+        costs: Costs::default(),
+    }
 }
 
 /// Each pair of boundaries, with parts that are long enough for strips, in several rounds.
@@ -545,9 +597,10 @@ fn long_parts_have_the_bits_of_one_process_with_every_pair_of_ends() {
                 let lengths = lengths.to_vec();
                 let dims = vec![lengths.iter().sum(), 40];
                 // The plain reference would take minutes; the engine is held to it elsewhere.
-                let case = Case { dims, dim: 0, lengths, what: what.clone(), sweeps: 60, place, late: true };
+                let costs = Costs { exchange: 1 << 16, exchange_of_device: 1 << 16, ..Costs::default() };
+                let case = Case { dims, dim: 0, lengths, what: what.clone(), sweeps: 60, place, late: true, costs };
                 let made = case.check(&Cpu::new()).unwrap_or_else(|error| panic!("{case:?}: {error}"));
-                assert!(made.calls.iter().any(|&calls| calls >= 2), "no strips: {:?}", made.calls);
+                assert!(made.in_place.iter().filter(|in_place| **in_place).count() > 1, "{case:?}");
             }
         }
     }
@@ -559,10 +612,20 @@ fn little_is_computed_twice() {
     for (lengths, dims, sweeps, twice, most_calls) in [
         (vec![60_000; 3], [180_000, 10], 100, 1.02, 12),
         (vec![1500, 1500], [3000, 400], 50, 1.05, 40),
-        (vec![400, 1, 399, 0, 400], [1200, 300], 20, 1.15, 40),
+        // So small that exchanges count as well.
+        (vec![400, 1, 399, 0, 400], [1200, 300], 20, 1.2, 20),
     ] {
         let what = Operator::<f64>::Stencil(vec![0.25, 0.5, 0.25], 0, Boundary::Replicate.into());
-        let case = Case { dims: dims.to_vec(), dim: 0, lengths, what, sweeps, place: Where::Host, late: false };
+        let case = Case {
+            dims: dims.to_vec(),
+            dim: 0,
+            lengths,
+            what,
+            sweeps,
+            place: Where::Host,
+            late: false,
+            costs: Costs::default(),
+        };
         let made = case.check(&Cpu::new()).unwrap();
         for (rank, (&updates, &calls)) in
             made.updates.iter().zip(&made.calls).enumerate().filter(|(rank, _)| case.lengths[*rank] > 100)
@@ -585,7 +648,16 @@ fn small_arrays_take_one_exchange() {
     for (lengths, calls) in [(vec![50, 40, 30], vec![1, 1, 1]), (vec![0, 500, 0], vec![0, 1, 0])] {
         let what = Operator::<f64>::Stencil(vec![0.25, 0.5, 0.25], 0, Boundary::Circular.into());
         let dims = vec![lengths.iter().sum(), 1];
-        let case = Case { dims, dim: 0, lengths, what, sweeps: 1000, place: Where::Host, late: false };
+        let case = Case {
+            dims,
+            dim: 0,
+            lengths,
+            what,
+            sweeps: 1000,
+            place: Where::Host,
+            late: false,
+            costs: Costs::default(),
+        };
         assert_eq!(case.check(&Reference).unwrap().calls, calls);
     }
 }
@@ -595,6 +667,7 @@ fn small_arrays_take_one_exchange() {
 fn arrays_of_the_host_go_to_a_device_for_several_rounds() {
     for (room, sweeps, from_host) in [(true, 2000, false), (false, 2000, true), (true, 1, true)] {
         let mut case = line(2, 1500, 3, sweeps, Where::HostToFar(room));
+        case.costs = Costs { exchange_of_device: 1 << 20, link: 20, ..Costs::default() };
         (case.dims[1], case.what) = (100, Operator::Stencil(vec![0.3, 0.3, 0.4], 0, Boundary::Mirror.into()));
         let made = case.check(&Cpu::new()).unwrap();
         for rank in 0..2 {
@@ -604,36 +677,69 @@ fn arrays_of_the_host_go_to_a_device_for_several_rounds() {
     }
 }
 
-/// Whatever exchange or gather of whatever rank fails, all ranks end with an error, that one with its own.
+/// A line in parts that are swept in several rounds, in place; one rank has nothing.
+fn in_rounds() -> Case<f64> {
+    let costs = Costs { exchange: 1 << 12, ..Costs::default() };
+    let mut case = Case { costs, ..line(4, 1000, 3, 100, Where::Host) };
+    (case.dims[0], case.lengths[1]) = (3000, 0);
+    case
+}
+
+/// A rank's part of a call that all ranks make, from its beginning; and how often it has turned to the others.
+fn one_call(
+    case: &Case<f64>,
+    parts: &[Vec<f64>],
+    others: &Rank,
+    engine: &Counting,
+    watch: &Watch,
+) -> Result<usize, Error> {
+    let dims = case.part_dims(others.rank());
+    let plan = Plan::agree(others, &Passed { dims: &dims, along: Along::Last, said: &[], filter: &[] }, watch)?;
+    let (mut whole, part) = (f64::whole(&case.what, &plan, case.sweeps), &parts[others.rank()]);
+    whole.costs = case.costs;
+    let mut results = vec![0.0; part.len()];
+    run(others, engine, &whole, Source::Host(part), Target::Host(&mut results), watch)?;
+    Ok(others.begun.load(Ordering::Relaxed))
+}
+
+fn on_processor(fails_at: Option<u64>) -> Counting {
+    Counting { fails_at, ..Counting::new(Cpu::new(), false, true) }
+}
+
+/// Checks that one rank has ended with its own error, and all others with what they were told.
+fn check_ended(results: &[Result<usize, Error>], failed: usize, own: impl Fn(&Error) -> bool) {
+    for (rank, result) in results.iter().enumerate() {
+        match result {
+            Err(error) if rank == failed => assert!(own(error), "{error:?}"),
+            Err(Error::Rank(text)) => assert!(text.starts_with("Rank ") && text.contains("raised"), "{text}"),
+            result => panic!("rank {rank}, where {failed} has failed: {result:?}"),
+        }
+    }
+}
+
+/// Whatever exchange or gather of whatever rank fails, and whatever call of its engine, all ranks end with an error, that
+/// one with its own.
 #[test]
 fn a_rank_that_fails_ends_all_of_them() {
-    let case = line(3, 2000, 3, 3000, Where::Host);
-    let samples = case.samples();
-    let parts = case.parts(&samples);
-    let work = |others: &super::fake::Rank| {
-        let dims = case.part_dims(others.rank());
-        let watch = Watch::new();
-        let plan = Plan::agree(others, &Passed { dims: &dims, along: Along::Last, said: &[], filter: &[] }, &watch)?;
-        let (whole, part) = (f64::whole(&case.what, &plan, case.sweeps), &parts[others.rank()]);
-        let mut results = vec![0.0; part.len()];
-        run(others, &Cpu::new(), &whole, Source::Host(part), Target::Host(&mut results), &watch)?;
-        Ok(others.begun.load(Ordering::Relaxed))
-    };
-    let all = World::new(3, false).run(work).into_iter().collect::<Result<Vec<_>, _>>().unwrap();
-    // Two gathers before the rounds, some rounds, and a gather in the end.
-    assert!(all[0] > 4 && all.iter().all(|&begun| begun == all[0]), "{all:?}");
-    for rank in 0..3 {
-        for at in 0..all[0] {
-            let results = World::new(3, true).run_failing(Some((rank, at)), work);
-            for (other, result) in results.into_iter().enumerate() {
-                match result {
-                    Err(Error::OutOfMemory(_)) if other == rank => (),
-                    Err(Error::Rank(text)) if other != rank => {
-                        assert!(text.starts_with("Rank ") && text.contains("raised"), "{text}");
-                    }
-                    result => panic!("rank {other} of {rank} at {at}: {result:?}"),
-                }
-            }
+    let case = in_rounds();
+    let parts = case.parts(&case.samples());
+    let call = |others: &Rank, fails_at| one_call(&case, &parts, others, &on_processor(fails_at), &Watch::new());
+    let all = World::new(4, false).run(|others| call(others, None));
+    let all = all.into_iter().collect::<Result<Vec<_>, _>>().unwrap();
+    // Two gathers before the rounds, an exchange for each of these, and a gather in the end; without planes, the gathers.
+    let rounds = all[0] - 3;
+    assert!(rounds > 2 && all == [all[0], 3, all[0], all[0]], "{all:?}");
+    for rank in 0..4 {
+        for at in 0..all[rank] {
+            let results = World::new(4, true).run_failing(Some((rank, at)), |others| call(others, None));
+            check_ended(&results, rank, |error| matches!(error, Error::OutOfMemory(_)));
+        }
+    }
+    for rank in [0, 2, 3] {
+        // The inside and the strips of each round.
+        for at in 0..2 * rounds as u64 {
+            let results = World::new(4, true).run(|others| call(others, (others.rank() == rank).then_some(at)));
+            check_ended(&results, rank, |error| matches!(error, Error::Cuda(_)));
         }
     }
 }
@@ -641,32 +747,24 @@ fn a_rank_that_fails_ends_all_of_them() {
 /// An interrupt of one rank is noticed in its wait, and by the others.
 #[test]
 fn an_interrupt_is_noticed_while_waiting() {
-    let case = line(2, 2000, 3, 3000, Where::Host);
-    let samples = case.samples();
-    let parts = case.parts(&samples);
-    let begun = std::time::Instant::now();
-    let results = World::new(2, false).run(|others| {
-        let dims = case.part_dims(others.rank());
+    let case = in_rounds();
+    let parts = case.parts(&case.samples());
+    let begun = Instant::now();
+    let results = World::new(4, false).run(|others| {
         let watch = Watch::new();
-        let plan = Plan::agree(others, &Passed { dims: &dims, along: Along::Last, said: &[], filter: &[] }, &watch)?;
-        let (whole, part) = (f64::whole(&case.what, &plan, case.sweeps), &parts[others.rank()]);
-        let mut results = vec![0.0; part.len()];
-        let (from, to) = (Source::Host(&part[..]), Target::Host(&mut results));
-        if others.rank() == 0 {
-            // The other one does not come until this one has ended.
-            let stop = &watch;
-            return std::thread::scope(|scope| {
-                scope.spawn(move || {
-                    std::thread::sleep(std::time::Duration::from_millis(50));
-                    stop.stop();
-                });
-                run(others, &Cpu::new(), &whole, from, to, &watch)
-            });
+        // The others do not come until this one has ended.
+        if others.rank() > 0 {
+            std::thread::sleep(Duration::from_millis(300));
+            return one_call(&case, &parts, others, &on_processor(None), &watch);
         }
-        std::thread::sleep(std::time::Duration::from_millis(300));
-        run(others, &Cpu::new(), &whole, from, to, &watch)
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(50));
+                watch.stop();
+            });
+            one_call(&case, &parts, others, &on_processor(None), &watch)
+        })
     });
-    assert_eq!(results[0], Err(Error::Interrupted));
-    assert!(matches!(&results[1], Err(Error::Rank(text)) if text.contains("Rank 0")), "{results:?}");
-    assert!(begun.elapsed() < std::time::Duration::from_secs(20));
+    check_ended(&results, 0, |error| *error == Error::Interrupted);
+    assert!(begun.elapsed() < Duration::from_secs(20));
 }
