@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::{Others, UnderWay};
@@ -29,6 +29,19 @@ struct State {
     failed: Option<Error>,
     /// From which lateness is drawn.
     seed: u64,
+}
+
+/// Ends the others where a rank panics.
+struct Panics<'w>(&'w World);
+
+impl Drop for Panics<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+            state.failed.get_or_insert(Error::Rank("Rank ? has panicked.".into()));
+            self.0.changed.notify_all();
+        }
+    }
 }
 
 /// What one of them knows of the others.
@@ -60,6 +73,7 @@ impl World {
     ) -> Vec<Result<R, Error>> {
         let of_rank = |rank: usize| {
             let fails_at = failing.filter(|(of, _)| *of == rank).map(|(_, at)| at);
+            let _panics = Panics(self);
             let result = work(&Rank { world: self, rank, begun: AtomicUsize::new(0), fails_at });
             if let Err(error) = &result {
                 let told = Error::Rank(format!("Rank {rank} raised: {error}"));
@@ -79,7 +93,7 @@ impl World {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("the state")
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -176,7 +190,7 @@ impl UnderWay for Messages<'_> {
             }
             assert!(begun.elapsed() < PATIENCE, "rank {} waits in vain", self.rank.rank);
             let waited = self.rank.world.changed.wait_timeout(state, Duration::from_micros(200));
-            state = waited.expect("the state").0;
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         Ok(self.received.into_iter().filter_map(|(.., message)| message).collect())
     }

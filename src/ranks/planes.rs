@@ -49,8 +49,13 @@ pub(super) struct Of {
 
 impl Of {
     /// All of them.
-    fn all(length: usize) -> Of {
+    pub(super) fn all(length: usize) -> Of {
         Of { length, runs: (0..length).into() }
+    }
+
+    /// All planes of an array that has just these, run by run.
+    fn dense(Runs { len, count, .. }: Runs) -> Of {
+        Of { length: len * count, runs: Runs { first: 0, len, count, apart: len } }
     }
 
     fn are_all(&self) -> bool {
@@ -84,18 +89,21 @@ impl Around {
     fn places(&self, of: Of) -> Places {
         let Of { length, runs } = of;
         let mut section = Section { start: self.inner * runs.first, size: [1; RANK], steps: [0; RANK] };
-        let dimensions = [
-            (self.inner * runs.len, 1),
-            (runs.count, (self.inner * runs.apart) as isize),
-            (self.outer, (self.inner * length) as isize),
-        ];
-        for (d, (size, step)) in dimensions.into_iter().filter(|&(size, _)| size != 1).enumerate() {
-            (section.size[d], section.steps[d]) = (size, step);
+        (section.size[0], section.steps[0]) = (self.inner * runs.len, 1);
+        let mut d = 0;
+        for (size, step) in [(runs.count, self.inner * runs.apart), (self.outer, self.inner * length)] {
+            // Runs without a gap are one.
+            if size == 1 || step == section.size[d] * section.steps[d] as usize {
+                section.size[d] *= size;
+            } else {
+                d += 1;
+                (section.size[d], section.steps[d]) = (size, step as isize);
+            }
         }
         Places::Section(section)
     }
 
-    /// Copies planes between arrays, each of the host's or the engine's.
+    /// Copies planes between arrays, each of the host's or the engine's: as many runs, each as long.
     ///
     /// # Errors
     /// The engine's.
@@ -111,7 +119,7 @@ impl Around {
     {
         watch.check()?;
         let elements = of.runs.planes() * self.area();
-        assert_eq!(of.runs.planes(), at.runs.planes());
+        assert_eq!((of.runs.len, of.runs.count), (at.runs.len, at.runs.count));
         if elements == 0 {
             return Ok(());
         }
@@ -130,28 +138,21 @@ impl Around {
             (Source::Array(from), Target::Host(to)) => {
                 let mut between = memory::zeros(elements, "planes")?;
                 Arithmetic::pick(engine, from, &self.places(of), Target::Host(&mut between), watch)?;
-                self.spread(&between, Of::all(of.runs.planes()), at, to);
+                self.spread(&between, Of::dense(of.runs), at, to);
                 Ok(())
             }
             (Source::Host(from), Target::Array(to)) => {
                 let mut between = memory::zeros(elements, "planes")?;
-                self.spread(from, of, Of::all(of.runs.planes()), &mut between);
+                self.spread(from, of, Of::dense(of.runs), &mut between);
                 Arithmetic::put(engine, Source::Host(&between), &self.places(at), to, watch)
             }
         }
     }
 
-    /// Copies planes of the host's, whose runs may be of different lengths.
+    /// Copies planes of the host's.
     fn spread<T: Copy>(self, from: &[T], of: Of, at: Of, to: &mut [T]) {
-        let mut source = self.elements(of).flat_map(|elements| &from[elements]);
-        if of.runs.len == at.runs.len {
-            for (from_run, to_run) in self.elements(of).zip(self.elements(at)) {
-                to[to_run].copy_from_slice(&from[from_run]);
-            }
-            return;
-        }
-        for run in self.elements(at) {
-            to[run].iter_mut().zip(&mut source).for_each(|(to, from)| *to = *from);
+        for (from_run, to_run) in self.elements(of).zip(self.elements(at)) {
+            to[to_run].copy_from_slice(&from[from_run]);
         }
     }
 

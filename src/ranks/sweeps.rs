@@ -323,7 +323,7 @@ where
         let length = before + n + after;
         let part = Of { length, runs: (before..before + n).into() };
         let [mut samples, mut results] = self.buffers(length)?;
-        let all = Of { length: n, runs: (0..n).into() };
+        let all = Of::all(n);
         self.uncounted(|| self.copy((from, all), (samples.target()?, part)))?;
         self.receive(halos, (&mut samples, length))?;
         self.uncounted(|| {
@@ -366,7 +366,7 @@ where
         );
         let [mut samples, mut results] = self.buffers(length)?;
         self.uncounted(|| {
-            let at = Of { length, runs: (before..before + 2 * halo * count).into() };
+            let at = Of { length, runs: Runs { first: before, len: 2 * halo, count, apart: 2 * halo } };
             self.copy((from, Of { length: n, runs: own }), (samples.target()?, at))
         })?;
         self.receive(halos, (&mut samples, length))?;
@@ -375,8 +375,7 @@ where
         })?;
         if let Some(next) = next {
             // An edge is in the strip over its end: nobody needs more of it than this round's halo.
-            let at_low = |plane: usize| low > 0 && plane < halo;
-            let place = |plane| before + if at_low(plane) { plane } else { 2 * halo * low + plane - (n - 2 * halo) };
+            let place = |plane| before + if plane < halo { plane } else { 2 * halo * low + plane - (n - 2 * halo) };
             self.send(&next, (results.source()?, length), place)?;
         }
         if !is_only {
@@ -447,14 +446,13 @@ where
 
     /// Waits for the halos, and puts them before and behind everything else in an array of so many planes.
     fn receive(&mut self, halos: &Halos, (to, length): (&mut Between<T>, usize)) -> Result<(), Error> {
-        let Coming { messages, own } =
-            self.coming.take().ok_or_else(|| Error::Internal("No halos were asked for.".into()))?;
+        let coming = self.coming.take().ok_or_else(|| Error::Internal("No halos were asked for.".into()))?;
+        let Coming { messages, mut own } = coming;
         let mut came = messages.wait(self.watch)?.into_iter();
         let mut by_rank = Vec::with_capacity(halos.receives.len());
         for &(rank, planes) in &halos.receives {
-            let message = if rank == self.others.rank() { Some(&own) } else { None };
-            let message =
-                message.cloned().or_else(|| came.next()).filter(|message| message.len() == self.bytes(planes));
+            let message = if rank == self.others.rank() { Some(std::mem::take(&mut own)) } else { came.next() };
+            let message = message.filter(|message| message.len() == self.bytes(planes));
             let message =
                 message.ok_or_else(|| Error::Internal(format!("Halos of rank {rank} are not as awaited.")))?;
             by_rank.push((rank, 0, message));
