@@ -14,6 +14,19 @@ mod world;
 pub use call::Call;
 pub use world::{Threads, World};
 
+#[cfg(test)]
+mod fake;
+mod layout;
+mod plan;
+mod planes;
+mod sweeps;
+#[cfg(test)]
+mod tests;
+
+pub use layout::Layout;
+pub use plan::{Along, Passed, Plan};
+pub use sweeps::{Whole, run};
+
 use crate::stencil::Error;
 use crate::watch::Watch;
 

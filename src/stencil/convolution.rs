@@ -101,6 +101,15 @@ impl<T: Real> Convolution<T> {
         Convolution { sweeps, ..self }
     }
 
+    /// The same over an array of another size.
+    ///
+    /// # Panics
+    /// If that is more than memory can hold.
+    pub fn with_size(self, size: [usize; 3]) -> Convolution<T> {
+        let Convolution { filter, boundary, sweeps, .. } = self;
+        Convolution { boundary, sweeps, ..Convolution::new(size, filter) }
+    }
+
     /// Rows, columns, pages.
     pub fn size(&self) -> [usize; 3] {
         self.size

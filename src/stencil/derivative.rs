@@ -41,6 +41,11 @@ impl<T: Real> Derivative<T> {
         Derivative { boundary: boundary.into(), ..self }
     }
 
+    /// The same along other lines.
+    pub fn with_lines(self, lines: Lines) -> Derivative<T> {
+        Derivative { lines, ..self }
+    }
+
     /// How the samples fall into lines.
     pub fn lines(&self) -> Lines {
         self.lines

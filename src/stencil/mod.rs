@@ -62,6 +62,11 @@ impl Stencil {
         Stencil { sweeps, ..self }
     }
 
+    /// The same along other lines.
+    pub fn with_lines(self, lines: Lines) -> Stencil {
+        Stencil { lines, ..self }
+    }
+
     /// How the array falls into lines.
     pub fn lines(&self) -> Lines {
         self.lines

@@ -1,0 +1,197 @@
+//! Threads in the place of ranks, and queues in the place of MPI.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::{Others, UnderWay};
+use crate::stencil::Error;
+use crate::watch::Watch;
+
+/// How long a test waits for what does not come.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Some ranks.
+pub(super) struct World {
+    ranks: usize,
+    /// Whether messages take their time.
+    late: bool,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// On their way from one rank to another, and when they may be received.
+    queues: Vec<VecDeque<(Instant, Vec<u8>)>>,
+    /// What the first rank that failed has raised.
+    failed: Option<Error>,
+    /// From which lateness is drawn.
+    seed: u64,
+}
+
+/// Ends the others where a rank panics.
+struct Panics<'w>(&'w World);
+
+impl Drop for Panics<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+            state.failed.get_or_insert(Error::Rank("Rank ? has panicked.".into()));
+            self.0.changed.notify_all();
+        }
+    }
+}
+
+/// What one of them knows of the others.
+pub(super) struct Rank<'w> {
+    world: &'w World,
+    rank: usize,
+    /// How many exchanges and gathers it has begun.
+    pub(super) begun: AtomicUsize,
+    /// Which of them is an error.
+    fails_at: Option<usize>,
+}
+
+impl World {
+    pub(super) fn new(ranks: usize, late: bool) -> World {
+        let queues = (0..ranks * ranks).map(|_| VecDeque::new()).collect();
+        World { ranks, late, state: Mutex::new(State { queues, ..State::default() }), changed: Condvar::new() }
+    }
+
+    /// What comes of `work` on each rank. All messages have been received then, unless a rank has failed.
+    pub(super) fn run<R: Send>(&self, work: impl Fn(&Rank) -> Result<R, Error> + Sync) -> Vec<Result<R, Error>> {
+        self.run_failing(None, work)
+    }
+
+    /// The same where an exchange or gather of a rank fails: which rank, and which one of them.
+    pub(super) fn run_failing<R: Send>(
+        &self,
+        failing: Option<(usize, usize)>,
+        work: impl Fn(&Rank) -> Result<R, Error> + Sync,
+    ) -> Vec<Result<R, Error>> {
+        let of_rank = |rank: usize| {
+            let fails_at = failing.filter(|(of, _)| *of == rank).map(|(_, at)| at);
+            let _panics = Panics(self);
+            let result = work(&Rank { world: self, rank, begun: AtomicUsize::new(0), fails_at });
+            if let Err(error) = &result {
+                let told = Error::Rank(format!("Rank {rank} raised: {error}"));
+                self.state().failed.get_or_insert(told);
+                self.changed.notify_all();
+            }
+            result
+        };
+        let results: Vec<_> = std::thread::scope(|scope| {
+            let of_rank = &of_rank;
+            let ranks: Vec<_> = (0..self.ranks).map(|rank| scope.spawn(move || of_rank(rank))).collect();
+            ranks.into_iter().map(|rank| rank.join().expect("a rank")).collect()
+        });
+        let left: usize = self.state().queues.iter().map(VecDeque::len).sum();
+        assert!(left == 0 || results.iter().any(Result::is_err), "{left} messages that nobody awaits");
+        results
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Rank<'_> {
+    fn begin(&self) -> Result<(), Error> {
+        let number = self.begun.fetch_add(1, Ordering::Relaxed);
+        if self.fails_at == Some(number) {
+            return Err(Error::OutOfMemory("no memory for a message".into()));
+        }
+        self.world.state().failed.clone().map_or(Ok(()), Err)
+    }
+}
+
+impl Others for Rank<'_> {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn ranks(&self) -> usize {
+        self.world.ranks
+    }
+
+    fn exchange(
+        &self,
+        sends: Vec<(usize, Vec<u8>)>,
+        receives: &[(usize, usize)],
+    ) -> Result<Box<dyn UnderWay + '_>, Error> {
+        self.begin()?;
+        let mut state = self.world.state();
+        for (to, message) in sends {
+            assert!(to != self.rank && to < self.world.ranks);
+            // A linear congruential generator; Knuth's constants.
+            state.seed = state.seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let late = if self.world.late { Duration::from_micros(state.seed >> 53) } else { Duration::ZERO };
+            state.queues[self.rank * self.world.ranks + to].push_back((Instant::now() + late, message));
+        }
+        self.world.changed.notify_all();
+        assert!(receives.iter().all(|(from, _)| *from != self.rank));
+        let received = receives.iter().map(|&(from, len)| (from, len, None)).collect();
+        Ok(Box::new(Messages { rank: self, received }))
+    }
+
+    fn gather(&self, mine: &[u8], watch: &Watch) -> Result<Vec<Vec<u8>>, Error> {
+        self.begin()?;
+        let others: Vec<_> = (0..self.world.ranks).filter(|&rank| rank != self.rank).collect();
+        // First how long they are.
+        let send = |bytes: &[u8]| others.iter().map(|&rank| (rank, bytes.to_vec())).collect::<Vec<_>>();
+        let exchange = |bytes: &[u8], lens: Vec<(usize, usize)>| {
+            self.begun.fetch_sub(1, Ordering::Relaxed);
+            self.exchange(send(bytes), &lens)?.wait(watch)
+        };
+        let lens = exchange(&mine.len().to_le_bytes(), others.iter().map(|&rank| (rank, 8)).collect())?;
+        let lens = lens.iter().map(|len| usize::from_le_bytes(len[..].try_into().expect("eight bytes")));
+        let mut all = exchange(mine, others.iter().copied().zip(lens).collect())?;
+        all.insert(self.rank, mine.to_vec());
+        Ok(all)
+    }
+}
+
+struct Messages<'r> {
+    rank: &'r Rank<'r>,
+    /// From whom, how long, and what.
+    received: Vec<(usize, usize, Option<Vec<u8>>)>,
+}
+
+impl Messages<'_> {
+    /// Takes what is there.
+    fn take(&mut self, state: &mut State) -> bool {
+        for (from, len, message) in self.received.iter_mut().filter(|(.., message)| message.is_none()) {
+            let queue = &mut state.queues[*from * self.rank.world.ranks + self.rank.rank];
+            if queue.front().is_some_and(|(due, _)| *due <= Instant::now()) {
+                *message = queue.pop_front().map(|(_, message)| message);
+                assert_eq!(message.as_ref().map(Vec::len), Some(*len), "from {from} to {}", self.rank.rank);
+            }
+        }
+        self.received.iter().all(|(.., message)| message.is_some())
+    }
+}
+
+impl UnderWay for Messages<'_> {
+    fn advance(&mut self) -> Result<(), Error> {
+        let mut state = self.rank.world.state();
+        self.take(&mut state);
+        state.failed.clone().map_or(Ok(()), Err)
+    }
+
+    fn wait(mut self: Box<Self>, watch: &Watch) -> Result<Vec<Vec<u8>>, Error> {
+        let begun = Instant::now();
+        let mut state = self.rank.world.state();
+        while !self.take(&mut state) {
+            watch.check()?;
+            if let Some(error) = &state.failed {
+                return Err(error.clone());
+            }
+            assert!(begun.elapsed() < PATIENCE, "rank {} waits in vain", self.rank.rank);
+            let waited = self.rank.world.changed.wait_timeout(state, Duration::from_micros(200));
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        Ok(self.received.into_iter().filter_map(|(.., message)| message).collect())
+    }
+}

@@ -1,0 +1,399 @@
+//! How an array lies in parts with several ranks, and who needs which planes of whom.
+//!
+//! The array is a row of planes: along the dimension in which it is cut a plane has one element. Planes of the whole are
+//! counted over all parts, in the order of the ranks. Nothing here knows data.
+
+use std::ops::Range;
+
+/// How many planes each rank has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    /// Where the part of each rank begins, and where the last one ends.
+    starts: Vec<usize>,
+}
+
+impl Layout {
+    /// Of parts of these lengths, by rank; `None` where all together are more than can be counted.
+    pub fn new(lengths: &[usize]) -> Option<Layout> {
+        let mut starts = vec![0_usize];
+        for &length in lengths {
+            starts.push(starts[starts.len() - 1].checked_add(length).filter(|&end| isize::try_from(end).is_ok())?);
+        }
+        Some(Layout { starts })
+    }
+
+    /// How many ranks there are.
+    pub fn ranks(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// How many planes there are.
+    pub fn length(&self) -> usize {
+        self.starts[self.ranks()]
+    }
+
+    /// The planes of a rank.
+    pub fn part(&self, rank: usize) -> Range<usize> {
+        self.starts[rank]..self.starts[rank + 1]
+    }
+
+    /// The most planes that a rank has.
+    pub fn longest(&self) -> usize {
+        (0..self.ranks()).map(|rank| self.part(rank).len()).max().unwrap_or(0)
+    }
+
+    /// The runs of planes in which a range of the whole lies with the ranks. The whole goes round.
+    fn pieces(&self, range: Range<isize>) -> Vec<Piece> {
+        let (mut pieces, mut at) = (Vec::new(), range.start);
+        while at < range.end {
+            let plane = at.rem_euclid(self.length() as isize) as usize;
+            // The last rank that begins there or before: those without planes come before it.
+            let rank = self.starts.partition_point(|&start| start <= plane) - 1;
+            let part = self.part(rank);
+            let count = (part.end - plane).min((range.end - at) as usize);
+            pieces.push(Piece { rank, planes: plane - part.start..plane - part.start + count });
+            at += count as isize;
+        }
+        pieces
+    }
+}
+
+/// Planes of a rank, counted in its part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) rank: usize,
+    pub(super) planes: Range<usize>,
+}
+
+/// How a rank computes its part in a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// The part with its halos around it, as an array of its own.
+    Window,
+    /// The part by itself, and a strip over each end that has a neighbour.
+    Strips,
+}
+
+/// How far around its part a rank sees in a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Reach {
+    pub(super) way: Way,
+    /// Planes before the part and behind it.
+    pub(super) before: usize,
+    pub(super) after: usize,
+}
+
+/// What is swept, as far as it matters who needs what.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Swept<'a> {
+    pub(super) layout: &'a Layout,
+    /// Elements of a plane.
+    pub(super) area: usize,
+    /// Planes on either side that one sweep needs.
+    pub(super) radius: usize,
+    pub(super) circular: bool,
+    /// Multiply-adds of an update.
+    pub(super) work: usize,
+    pub(super) costs: Costs,
+}
+
+/// What things cost beside computing, in multiply-adds: it decides how an array is swept, and never what comes out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Costs {
+    /// An exchange, for a processor, with the calls around it.
+    pub(super) exchange: u128,
+    /// The same for a GPU, which waits meanwhile.
+    pub(super) exchange_of_device: u128,
+    /// To send an element of the host's to a GPU and back.
+    pub(super) link: u128,
+    /// To copy an element.
+    pub(super) copy: u128,
+    /// A part of more elements is not copied where strips do without: memory is dearer than time there.
+    pub(super) large: usize,
+}
+
+/// Some 40 us, and what was measured of the link and of copies.
+impl Default for Costs {
+    fn default() -> Costs {
+        Costs { exchange: 1 << 20, exchange_of_device: 1 << 29, link: 4500, copy: 40, large: 1 << 22 }
+    }
+}
+
+impl Swept<'_> {
+    /// The planes on either side that so many sweeps need.
+    pub(super) fn halo(&self, sweeps: usize) -> usize {
+        // More planes than there are have no meaning, and can be counted.
+        self.radius.saturating_mul(sweeps).min(self.layout.length())
+    }
+
+    /// How a part of so many planes is computed in a round of so many sweeps, and what that costs, in multiply-adds.
+    ///
+    /// # Rationale
+    /// A window computes its two halos in vain, and copies the part to and fro. Strips compute six halos, of which two
+    /// are outputs that the part by itself has got wrong; but they come before the rest, so that the next exchange is
+    /// under way while the rest is computed. Edges must be known from the strips alone, so the part is longer than both.
+    fn cheapest(&self, planes: usize, sweeps: usize) -> (Way, u128) {
+        let (halo, n, area) = (self.halo(sweeps) as u128, planes as u128, self.area as u128);
+        let (update, copy) = (self.work.max(1) as u128 * sweeps as u128, self.costs.copy);
+        let window = (n + 2 * halo).min(self.layout.length() as u128);
+        let window = (Way::Window, area.saturating_mul(window * update + copy * (window + n)));
+        let strips = (Way::Strips, area.saturating_mul((n + 6 * halo) * update + copy * 8 * halo));
+        let is_large = planes.saturating_mul(self.area) > self.costs.large;
+        if n > 2 * halo && (is_large || strips.1 <= window.1) { strips } else { window }
+    }
+
+    /// How far a rank sees in a round of so many sweeps; nobody else's planes where it has none itself.
+    pub(super) fn reach(&self, rank: usize, sweeps: usize) -> Reach {
+        let (part, whole, halo) = (self.layout.part(rank), self.layout.length(), self.halo(sweeps));
+        let way = self.cheapest(part.len(), sweeps).0;
+        let (before, after) = match way {
+            _ if part.is_empty() => (0, 0),
+            _ if !self.circular => (halo.min(part.start), halo.min(whole - part.end)),
+            // The whole, turned: it goes round by itself.
+            Way::Window if part.len() + 2 * halo >= whole => (0, whole - part.len()),
+            _ => (halo, halo),
+        };
+        Reach { way, before, after }
+    }
+
+    /// What a rank sends and receives before a round of so many sweeps.
+    pub(super) fn halos(&self, rank: usize, sweeps: usize) -> Halos {
+        let pieces = |rank: usize| {
+            let (Reach { before, after, .. }, part) = (self.reach(rank, sweeps), self.layout.part(rank));
+            let (start, end) = (part.start as isize, part.end as isize);
+            [start - before as isize..start, end..end + after as isize].map(|range| self.layout.pieces(range))
+        };
+        let [before, after] = pieces(rank);
+        let mut receives: Vec<(usize, usize)> = Vec::new();
+        for piece in before.iter().chain(&after) {
+            match receives.iter_mut().find(|(from, _)| *from == piece.rank) {
+                Some((_, planes)) => *planes += piece.planes.len(),
+                None => receives.push((piece.rank, piece.planes.len())),
+            }
+        }
+        let sends = (0..self.layout.ranks()).map(|to| {
+            let pieces = pieces(to).into_iter().flatten();
+            (to, pieces.filter(|piece| piece.rank == rank).map(|piece| piece.planes).collect::<Vec<_>>())
+        });
+        let sends = sends.filter(|(_, planes)| !planes.is_empty()).collect();
+        Halos { sweeps, reach: self.reach(rank, sweeps), before, after, sends, receives }
+    }
+}
+
+/// What a rank sends and receives before a round; what comes from itself is among it. A message has its pieces in the
+/// order in which they lie around the part: first those before it, then those behind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Halos {
+    /// Of the round.
+    pub(super) sweeps: usize,
+    pub(super) reach: Reach,
+    pub(super) before: Vec<Piece>,
+    pub(super) after: Vec<Piece>,
+    /// To whom, and which planes of the part.
+    pub(super) sends: Vec<(usize, Vec<Range<usize>>)>,
+    /// From whom, and how many planes.
+    pub(super) receives: Vec<(usize, usize)>,
+}
+
+/// Sweeps in rounds, each with one exchange before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Rounds {
+    /// How many rounds.
+    pub(super) count: usize,
+    sweeps: usize,
+}
+
+impl Rounds {
+    /// As many rounds as take least time by count of what is computed, where an exchange costs as much as `exchange`
+    /// multiply-adds. All ranks get the same answer from the same numbers.
+    ///
+    /// # Rationale
+    /// Who has the longest part is waited for. Halos for many sweeps are computed in vain, but for many sweeps at a time
+    /// there are few exchanges. A small array is best computed by every rank as a whole, with one exchange for all
+    /// sweeps; that comes out by itself.
+    pub(super) fn choose(swept: Swept, sweeps: usize, exchange: u128) -> Rounds {
+        let longest = swept.layout.longest();
+        let of_count = |count: usize| {
+            let of_round = exchange.saturating_add(swept.cheapest(longest, sweeps.div_ceil(count)).1);
+            (of_round.saturating_mul(count as u128), Rounds { count, sweeps })
+        };
+        let at_once = std::iter::successors(Some(1), |&k: &usize| {
+            (k < sweeps).then(|| sweeps.min(k.saturating_add(k / 8).max(k + 1)))
+        });
+        let all = at_once.map(|k| of_count(sweeps.div_ceil(k)));
+        all.min_by_key(|(cost, _)| *cost).map_or(Rounds { count: 1, sweeps }, |(_, rounds)| rounds)
+    }
+
+    /// The sweeps of a round, by its number: never more than in the round before, so that the edges that the next one
+    /// needs are among those that were computed first.
+    pub(super) fn sweeps_of(&self, round: usize) -> usize {
+        self.sweeps / self.count + usize::from(round < self.sweeps % self.count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn layout(lengths: &[usize]) -> Layout {
+        Layout::new(lengths).unwrap()
+    }
+
+    fn piece(rank: usize, planes: Range<usize>) -> Piece {
+        Piece { rank, planes }
+    }
+
+    #[test]
+    fn pieces_skip_ranks_without_planes_and_go_round() {
+        let layout = layout(&[0, 3, 0, 2, 0]);
+        assert_eq!((layout.ranks(), layout.length(), layout.longest()), (5, 5, 3));
+        assert_eq!(layout.pieces(1..4), [piece(1, 1..3), piece(3, 0..1)]);
+        assert_eq!(layout.pieces(-1..1), [piece(3, 1..2), piece(1, 0..1)]);
+        assert_eq!(layout.pieces(-7..0).len(), 3);
+        assert_eq!(layout.pieces(2..2), []);
+        assert_eq!(Layout::new(&[usize::MAX, 1]), None);
+    }
+
+    #[test]
+    fn rounds_do_all_sweeps_and_never_grow() {
+        for (sweeps, count) in [(1, 1), (7, 3), (50, 7), (64, 64), (1000, 3)] {
+            let rounds = Rounds { count, sweeps };
+            let all: Vec<_> = (0..count).map(|round| rounds.sweeps_of(round)).collect();
+            assert_eq!(all.iter().sum::<usize>(), sweeps);
+            assert!(all.is_sorted_by(|a, b| a >= b) && all[0] - all[count - 1] <= 1 && all[count - 1] > 0, "{all:?}");
+        }
+    }
+
+    /// What is computed in a round, halos with it, and what a round computes of its own.
+    fn computed(swept: Swept, rounds: Rounds) -> f64 {
+        let (n, halo) = (swept.layout.longest(), swept.halo(rounds.sweeps_of(0)));
+        match swept.cheapest(n, rounds.sweeps_of(0)).0 {
+            Way::Strips => (n + 6 * halo) as f64 / n as f64,
+            Way::Window => (n + 2 * halo).min(swept.layout.length()) as f64 / n as f64,
+        }
+    }
+
+    /// The figures that the choice is for: little is computed twice where that counts, and rounds are long where
+    /// exchanges count.
+    #[test]
+    fn rounds_are_as_long_as_it_pays() {
+        let Costs { exchange: of_processor, exchange_of_device: of_device, .. } = Costs::default();
+        for (n, area, [radius, work], sweeps, exchange, rounds, twice) in [
+            // Large images: an exchange is nothing beside a sweep on a processor, and some on a GPU.
+            (4096, 4096, [1, 9], 1000, of_processor, 200..=1000, 1.02),
+            (4096, 4096, [1, 9], 1000, of_device, 10..=50, 1.15),
+            // Long lines: halos are nothing beside the line.
+            (10_000_000, 1, [1, 3], 10_000, of_device, 1..=4, 1.01),
+            (10_000_000, 1, [10, 21], 10_000, of_device, 4..=16, 1.01),
+            // Volumes of thin parts: there is no way to do without many exchanges.
+            (64, 1 << 18, [1, 27], 1000, of_device, 250..=500, 1.40),
+            (64, 1 << 18, [1, 27], 1000, of_processor, 1000..=1000, 1.10),
+            // Small arrays: each rank computes all of it, once for all sweeps.
+            (100, 1, [1, 3], 10_000, of_device, 1..=1, 4.0),
+            (1000, 1, [1, 3], 10_000, of_device, 1..=1, 4.0),
+            (1, 1, [1, 3], 1, of_device, 1..=1, 4.0),
+        ] {
+            let layout = layout(&[n; 4]);
+            let swept = Swept { layout: &layout, area, radius, circular: false, work, costs: Costs::default() };
+            let chosen = Rounds::choose(swept, sweeps, exchange);
+            let what = format!("{n} planes of {area}, radius {radius}: {chosen:?}, {}", computed(swept, chosen));
+            assert!(rounds.contains(&chosen.count), "{what}");
+            assert!(computed(swept, chosen) <= twice, "{what}");
+        }
+    }
+
+    /// A part that is much longer than the others is not copied for their sake, and no number is too large.
+    #[test]
+    fn long_parts_are_computed_in_place() {
+        let layout = layout(&[1 << 40, 3, 1]);
+        for circular in [false, true] {
+            let swept = Swept { layout: &layout, area: 1, radius: 10, circular, work: 21, costs: Costs::default() };
+            for exchange in [0, 1 << 20, u128::MAX] {
+                let rounds = Rounds::choose(swept, u32::MAX as usize, exchange);
+                assert!((0..2).all(|round| rounds.sweeps_of(round) > 0));
+            }
+            let rounds = Rounds::choose(swept, 1000, 1 << 20);
+            assert_eq!(swept.reach(0, rounds.sweeps_of(0)).way, Way::Strips);
+        }
+    }
+
+    /// The planes of the whole that a piece is.
+    fn planes(layout: &Layout, piece: &Piece) -> Vec<usize> {
+        piece.planes.clone().map(|plane| layout.part(piece.rank).start + plane).collect()
+    }
+
+    /// Halos are the planes around the part; whoever has them sends them, in the order in which they are awaited; and where
+    /// a rank computes strips, all that the next round's halos take of it has come out of them.
+    fn check_halos(swept: Swept, sweeps: usize) {
+        let Swept { layout, circular, .. } = swept;
+        let all: Vec<_> = (0..layout.ranks()).map(|rank| swept.halos(rank, sweeps)).collect();
+        for (rank, halos) in all.iter().enumerate() {
+            let (part, whole) = (layout.part(rank), layout.length() as isize);
+            let Reach { way, before, after } = halos.reach;
+            // Every plane that the window has is the one of the whole that belongs there.
+            let at = |pieces: &[Piece]| pieces.iter().flat_map(|piece| planes(layout, piece)).collect::<Vec<_>>();
+            let seen = [at(&halos.before), part.clone().collect(), at(&halos.after)].concat();
+            let places = part.start as isize - before as isize..part.end as isize + after as isize;
+            assert!(circular || places.is_empty() || places.start >= 0 && places.end <= whole);
+            assert_eq!(seen, places.map(|place| place.rem_euclid(whole) as usize).collect::<Vec<_>>());
+            // As far as the sweeps reach, unless the whole ends there or is there.
+            let halo = swept.halo(sweeps);
+            if part.is_empty() {
+                assert!(seen.is_empty());
+            } else if circular {
+                assert!(before >= halo && after >= halo || way == Way::Window && seen.len() == whole as usize);
+            } else {
+                assert!(before == halo.min(part.start) && after == halo.min(whole as usize - part.end));
+            }
+            // What is awaited of each is what that one sends.
+            let pieces = || halos.before.iter().chain(&halos.after);
+            for (other, its) in all.iter().enumerate() {
+                let awaited = pieces().filter(|piece| piece.rank == other).map(|piece| piece.planes.clone());
+                let awaited: Vec<_> = awaited.collect();
+                let sent = its.sends.iter().find(|(to, _)| *to == rank).map_or(&[][..], |(_, planes)| planes);
+                assert_eq!(awaited, sent);
+                let count = halos.receives.iter().find(|(of, _)| *of == other).map_or(0, |(_, count)| *count);
+                assert_eq!(awaited.iter().map(|planes| planes.len()).sum::<usize>(), count);
+            }
+            // A round of fewer sweeps, or of as many, takes edges only.
+            for next in 1..=if way == Way::Strips { sweeps } else { 0 } {
+                for planes in swept.halos(rank, next).sends.into_iter().flat_map(|(_, planes)| planes) {
+                    let low = before > 0 && planes.end <= halo;
+                    let high = after > 0 && planes.start >= part.len() - halo;
+                    assert!(low || high, "{planes:?} of {part:?} with a halo of {halo}, {layout:?}");
+                }
+            }
+        }
+    }
+
+    /// Two ranks are all the neighbours that there are: here a window may be the whole.
+    #[test]
+    fn halos_of_two_short_parts_are_sent_as_they_are_awaited() {
+        for (first, second) in (1..14).flat_map(|first| (0..6).map(move |second| (first, second))) {
+            for (radius, sweeps, circular) in [(1, 1, true), (1, 3, true), (2, 2, true), (3, 1, true), (2, 2, false)] {
+                for costs in [0, 1 << 22].map(|large| Costs { large, ..Costs::default() }) {
+                    let layout = layout(&[first, second]);
+                    check_halos(Swept { layout: &layout, area: 1, radius, circular, work: 3, costs }, sweeps);
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn halos_are_sent_as_they_are_awaited(
+            lengths in proptest::collection::vec(prop_oneof![0..4_usize, 0..60_usize], 1..8),
+            (radius, sweeps, copy) in (1..4_usize, 1..6_usize, 0..100_u128),
+            large in prop_oneof![Just(0), Just(Costs::default().large)],
+            circular: bool,
+        ) {
+            let layout = layout(&lengths);
+            prop_assume!(layout.length() > 0);
+            let costs = Costs { copy, large, ..Costs::default() };
+            check_halos(Swept { layout: &layout, area: 1, radius, circular, work: 3, costs }, sweeps);
+        }
+    }
+}

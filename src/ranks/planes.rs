@@ -1,0 +1,253 @@
+//! Planes of an array that go to another array, or into a message.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::memory;
+use crate::stencil::{Arithmetic, Array, Compute, Engine, Error, Lines, Places, RANK, Real, Section, Source, Target};
+use crate::watch::Watch;
+
+/// What lies around the dimension along which an array is cut: `inner` elements side by side in a plane, `outer` of
+/// these runs that lie apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Around {
+    pub(super) inner: usize,
+    pub(super) outer: usize,
+}
+
+/// Runs of planes that are equally far apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Runs {
+    /// The first plane.
+    pub(super) first: usize,
+    /// Planes in a run.
+    pub(super) len: usize,
+    pub(super) count: usize,
+    /// From the first plane of a run to that of the next one.
+    pub(super) apart: usize,
+}
+
+impl From<Range<usize>> for Runs {
+    fn from(planes: Range<usize>) -> Runs {
+        Runs { first: planes.start, len: planes.len(), count: 1, apart: planes.len() }
+    }
+}
+
+impl Runs {
+    /// How many planes.
+    pub(super) fn planes(&self) -> usize {
+        self.len * self.count
+    }
+}
+
+/// Planes of an array that has `length` of them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Of {
+    pub(super) length: usize,
+    pub(super) runs: Runs,
+}
+
+impl Of {
+    /// All of them.
+    pub(super) fn all(length: usize) -> Of {
+        Of { length, runs: (0..length).into() }
+    }
+
+    /// All planes of an array that has just these, run by run.
+    fn dense(Runs { len, count, .. }: Runs) -> Of {
+        Of { length: len * count, runs: Runs { first: 0, len, count, apart: len } }
+    }
+
+    fn are_all(&self) -> bool {
+        self.runs.planes() == self.length
+    }
+}
+
+impl Around {
+    /// Elements of a plane.
+    pub(super) fn area(&self) -> usize {
+        self.inner * self.outer
+    }
+
+    /// Lines of so many planes along the dimension.
+    pub(super) fn lines(&self, length: usize) -> Lines {
+        // Lines of one element lie best side by side.
+        if length == 1 { Lines::new(1, self.area()) } else { Lines::strided(self.inner, length, self.outer) }
+    }
+
+    /// The elements of each run of planes, in the order in which they lie.
+    fn elements(self, of: Of) -> impl Iterator<Item = Range<usize>> {
+        let Of { length, runs } = of;
+        (0..self.outer).flat_map(move |k| {
+            (0..runs.count).map(move |run| {
+                let start = self.inner * (k * length + runs.first + run * runs.apart);
+                start..start + self.inner * runs.len
+            })
+        })
+    }
+
+    fn places(&self, of: Of) -> Places {
+        let Of { length, runs } = of;
+        let mut section = Section { start: self.inner * runs.first, size: [1; RANK], steps: [0; RANK] };
+        (section.size[0], section.steps[0]) = (self.inner * runs.len, 1);
+        let mut d = 0;
+        for (size, step) in [(runs.count, self.inner * runs.apart), (self.outer, self.inner * length)] {
+            // Runs without a gap are one.
+            if size == 1 || step == section.size[d] * section.steps[d] as usize {
+                section.size[d] *= size;
+            } else {
+                d += 1;
+                (section.size[d], section.steps[d]) = (size, step as isize);
+            }
+        }
+        Places::Section(section)
+    }
+
+    /// Copies planes between arrays, each of the host's or the engine's: as many runs, each as long.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub(super) fn copy<T: Real>(
+        self,
+        engine: &(dyn Engine + 'static),
+        (from, of): (Source<T>, Of),
+        (to, at): (Target<T>, Of),
+        watch: &Watch,
+    ) -> Result<(), Error>
+    where
+        dyn Engine: Compute<T> + Arithmetic<T>,
+    {
+        watch.check()?;
+        let elements = of.runs.planes() * self.area();
+        assert_eq!((of.runs.len, of.runs.count), (at.runs.len, at.runs.count));
+        if elements == 0 {
+            return Ok(());
+        }
+        match (from, to) {
+            (Source::Host(from), Target::Host(to)) => {
+                self.spread(from, of, at, to);
+                Ok(())
+            }
+            (Source::Array(from), to) if at.are_all() => Arithmetic::pick(engine, from, &self.places(of), to, watch),
+            (from, Target::Array(to)) if of.are_all() => Arithmetic::put(engine, from, &self.places(at), to, watch),
+            (Source::Array(from), Target::Array(to)) => {
+                let mut between = Compute::<T>::array(engine, elements)?;
+                Arithmetic::pick(engine, from, &self.places(of), Target::Array(&mut between), watch)?;
+                Arithmetic::put(engine, Source::Array(&between), &self.places(at), to, watch)
+            }
+            (Source::Array(from), Target::Host(to)) => {
+                let mut between = memory::zeros(elements, "planes")?;
+                Arithmetic::pick(engine, from, &self.places(of), Target::Host(&mut between), watch)?;
+                self.spread(&between, Of::dense(of.runs), at, to);
+                Ok(())
+            }
+            (Source::Host(from), Target::Array(to)) => {
+                let mut between = memory::zeros(elements, "planes")?;
+                self.spread(from, of, Of::dense(of.runs), &mut between);
+                Arithmetic::put(engine, Source::Host(&between), &self.places(at), to, watch)
+            }
+        }
+    }
+
+    /// Copies planes of the host's.
+    fn spread<T: Copy>(self, from: &[T], of: Of, at: Of, to: &mut [T]) {
+        for (from_run, to_run) in self.elements(of).zip(self.elements(at)) {
+            to[to_run].copy_from_slice(&from[from_run]);
+        }
+    }
+
+    /// Copies planes into a message, at its beginning.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub(super) fn read<T: Real>(
+        self,
+        engine: &(dyn Engine + 'static),
+        (from, of): (Source<T>, Of),
+        to: &mut [u8],
+        watch: &Watch,
+    ) -> Result<(), Error>
+    where
+        dyn Engine: Compute<T> + Arithmetic<T>,
+    {
+        let numbers =
+            |to: &mut [T]| self.copy(engine, (from, of), (Target::Host(to), Of::all(of.runs.planes())), watch);
+        match bytemuck::try_cast_slice_mut(to) {
+            Ok(to) => numbers(to),
+            Err(_) => {
+                let mut aligned = memory::zeros::<T>(to.len() / size_of::<T>(), "planes")?;
+                numbers(&mut aligned)?;
+                to.copy_from_slice(bytemuck::cast_slice(&aligned));
+                Ok(())
+            }
+        }
+    }
+
+    /// Copies what a message has to planes of an array.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub(super) fn write<T: Real>(
+        self,
+        engine: &(dyn Engine + 'static),
+        from: &[u8],
+        (to, at): (Target<T>, Of),
+        watch: &Watch,
+    ) -> Result<(), Error>
+    where
+        dyn Engine: Compute<T> + Arithmetic<T>,
+    {
+        let numbers: Cow<[T]> = match bytemuck::try_cast_slice(from) {
+            Ok(numbers) => Cow::Borrowed(numbers),
+            Err(_) => {
+                let mut aligned = memory::zeros::<T>(from.len() / size_of::<T>(), "planes")?;
+                bytemuck::cast_slice_mut(&mut aligned).copy_from_slice(from);
+                Cow::Owned(aligned)
+            }
+        };
+        self.copy(engine, (Source::Host(&numbers), Of::all(at.runs.planes())), (to, at), watch)
+    }
+}
+
+/// The same target once more.
+pub(super) fn again<'t, T>(target: &'t mut Target<'_, T>) -> Target<'t, T> {
+    match target {
+        Target::Host(results) => Target::Host(results),
+        Target::Array(array) => Target::Array(array),
+    }
+}
+
+/// An array of the engine's or of the host's memory between two steps.
+#[derive(Debug)]
+pub(super) struct Between<T> {
+    array: Array<T>,
+    on_host: bool,
+}
+
+impl<T: Real> Between<T>
+where
+    dyn Engine: Compute<T>,
+{
+    /// Of so many elements, of no known value.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(super) fn new(engine: &(dyn Engine + 'static), on_host: bool, len: usize) -> Result<Between<T>, Error> {
+        let array = if on_host { Array::in_memory(len)? } else { Compute::<T>::array(engine, len)? };
+        Ok(Between { array, on_host })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.array.len()
+    }
+
+    pub(super) fn source(&self) -> Result<Source<'_, T>, Error> {
+        let source = Source::Array(&self.array);
+        if self.on_host { source.samples().map(Source::Host) } else { Ok(source) }
+    }
+
+    pub(super) fn target(&mut self) -> Result<Target<'_, T>, Error> {
+        let target = Target::Array(&mut self.array);
+        if self.on_host { target.results().map(Target::Host) } else { Ok(target) }
+    }
+}

@@ -1,0 +1,483 @@
+//! Sweeps over an array that lies in parts with several ranks, with the bits of one process.
+//!
+//! # The way of a round
+//! A round does several sweeps, after an exchange of halos that are wide enough for all of them. A *window* is a part
+//! with its halos around it, computed as an array of its own: where it was cut each sweep spoils one radius more of the
+//! halo, and the part is right in the end. A long part is not copied into one: it is computed by itself, and then its
+//! ends, which are wrong, are replaced by the middle of *strips*, windows of a halo and two more of the part. Both
+//! strips are one array, one behind the other, since what they spoil of each other is not used.
+//!
+//! Strips come first, as soon as the halos are there. They have all edges that the next round's halos are made of, so
+//! these travel while the rest of the part is computed. The order of the rounds' lengths sees to that
+//! ([`Rounds::sweeps_of`]).
+//!
+//! # Why the boundary of a window is that of the whole
+//! An end of a window is an end of the whole, where that boundary is right; or it was cut, where any boundary is as good
+//! as another. A mirror at an end of the whole looks no further in than the filter reaches inside: a sample at `i`
+//! needs those up to `i + r`, and the mirror shows it some of these. So what the other end of a window spoils comes no
+//! quicker. And where the whole is shorter than the radius, so that a mirror sees its other end, the window is the whole.
+
+use std::rc::Rc;
+
+use super::layout::{Costs, Halos, Layout, Piece, Rounds, Swept, Way};
+use super::planes::{Around, Between, Of, Runs, again};
+use super::{Others, Plan, UnderWay};
+use crate::memory;
+use crate::pool::Pooled;
+use crate::stencil::{
+    Arithmetic, Compute, Convolution, DERIVATIVE_RADIUS, Derivative, Engine, Error, Real, Source, Stencil, Target,
+};
+use crate::watch::Watch;
+
+/// So many sweeps of an operator over an array with so many planes, from one array to another.
+type Pass<'a, T> = Box<
+    dyn Fn(&(dyn Engine + 'static), usize, usize, Source<T>, Target<T>, &Watch) -> Result<(), Error> + Send + Sync + 'a,
+>;
+
+/// An operator over a whole array, of which this rank has a part.
+pub struct Whole<'a, T> {
+    layout: Layout,
+    around: Around,
+    /// How far it reaches along the dimension in which the array is cut.
+    radius: usize,
+    circular: bool,
+    sweeps: usize,
+    /// Multiply-adds of an update.
+    work: usize,
+    pub(super) costs: Costs,
+    pass: Pass<'a, T>,
+}
+
+impl Whole<'_, f64> {
+    /// A stencil along dimension `dim` of the whole, counted from 0. Of its lines, only the part's own matter.
+    ///
+    /// # Panics
+    /// Where its lines are not those of the part along that dimension.
+    pub fn stencil(plan: &Plan, dim: usize, what: Stencil) -> Self {
+        let (taps, ends) = (what.taps(), what.boundary());
+        let reach = (dim == plan.dim()).then_some((taps.radius(), ends.is_circular()));
+        let around = around(plan);
+        assert_eq!(what.lines().elements(), around.area() * plan.dims()[plan.dim()]);
+        let of_length = move |length| if reach.is_some() { what.with_lines(around.lines(length)) } else { what };
+        let pass: Pass<f64> = Box::new(move |engine, length, sweeps, from, to, watch| {
+            engine.stencil(&of_length(length).with_sweeps(sweeps), from, to, watch)
+        });
+        Whole::new(plan, reach, (what.sweeps(), taps.count()), pass)
+    }
+}
+
+impl<T: Real> Whole<'_, T>
+where
+    dyn Engine: Compute<T> + Arithmetic<T>,
+{
+    /// A derivative along dimension `dim` of the whole, counted from 0. Of its lines, only the part's own matter.
+    ///
+    /// # Panics
+    /// Where its lines are not those of the part along that dimension.
+    pub fn derivative(plan: &Plan, dim: usize, what: Derivative<T>) -> Self {
+        let reach = (dim == plan.dim()).then_some((DERIVATIVE_RADIUS, what.boundary().is_circular()));
+        let around = around(plan);
+        assert_eq!(what.lines().elements(), around.area() * plan.dims()[plan.dim()]);
+        let of_length = move |length| if reach.is_some() { what.with_lines(around.lines(length)) } else { what };
+        let pass: Pass<T> = Box::new(move |engine, length, sweeps, from, to, watch| match sweeps {
+            0 => Compute::copy(engine, from, to, watch),
+            _ => Compute::derivative(engine, &of_length(length), from, to, watch),
+        });
+        Whole::new(plan, reach, (1, DERIVATIVE_RADIUS), pass)
+    }
+
+    /// A convolution over an image or a volume; its size is that of the part.
+    ///
+    /// # Panics
+    /// Where its size is another, or the whole has more than three dimensions.
+    pub fn convolution(plan: &Plan, what: Convolution<T>) -> Self {
+        let dim = plan.dim();
+        let length = plan.dims()[dim];
+        assert!(dim < 3 && what.size()[dim] == length && what.elements() == around(plan).area() * length);
+        let reach = Some((what.filter().radius()[dim], what.boundary()[dim].is_circular()));
+        let counts = (what.sweeps(), what.filter().values().len());
+        let pass: Pass<T> = Box::new(move |engine, length, sweeps, from, to, watch| {
+            let mut size = what.size();
+            size[dim] = length;
+            Compute::convolution(engine, &what.clone().with_size(size).with_sweeps(sweeps), from, to, watch)
+        });
+        Whole::new(plan, reach, counts, pass)
+    }
+}
+
+impl<'a, T> Whole<'a, T> {
+    /// Of the operator's reach along the dimension of the plan: its radius, and whether that goes round.
+    fn new(plan: &Plan, reach: Option<(usize, bool)>, (sweeps, work): (usize, usize), pass: Pass<'a, T>) -> Self {
+        let (radius, circular) = reach.unwrap_or_default();
+        let (layout, around, costs) = (plan.layout().clone(), around(plan), Costs::default());
+        Whole { layout, around, radius, circular, sweeps, work, costs, pass }
+    }
+
+    pub(super) fn swept(&self) -> Swept<'_> {
+        let Whole { layout, around, radius, circular, work, costs, .. } = self;
+        Swept { layout, area: around.area(), radius: *radius, circular: *circular, work: *work, costs: *costs }
+    }
+}
+
+/// What lies around the dimension of a plan.
+fn around(plan: &Plan) -> Around {
+    let (dim, dims) = (plan.dim(), plan.dims());
+    let product = |dims: &[usize]| dims.iter().try_fold(1_usize, |product, &dim| product.checked_mul(dim));
+    // Where there are no elements at all, the sizes of the other dimensions may be beyond counting.
+    let none = Around { inner: 1, outer: 0 };
+    let (inner, outer) = (product(&dims[..dim]), product(&dims[dim + 1..]));
+    match (inner, outer) {
+        (Some(0), _) | (_, Some(0)) | (None, _) | (_, None) => none,
+        (Some(inner), Some(outer)) => inner.checked_mul(outer).map_or(none, |_| Around { inner, outer }),
+    }
+}
+
+/// Arrays that a part takes on a device while it is swept, with some room for strips.
+const ARRAYS: usize = 3;
+
+/// Computes this rank's part of an operator over the whole, from an array of the host's or the engine's to another,
+/// neither of which is copied. All ranks call it with operators of the same plan, and it is over when all have succeeded.
+/// `watch` counts this rank's own updates.
+///
+/// # Errors
+/// The engine's and those of [`Others`]. What is written is of no known value then; and this rank's call with the others
+/// has to end with that error, so that none of them waits for it.
+///
+/// # Panics
+/// Where source and target have not as many elements as the part.
+pub fn run<T: Real>(
+    others: &dyn Others,
+    engine: &(dyn Engine + 'static),
+    what: &Whole<T>,
+    from: Source<T>,
+    to: Target<T>,
+    watch: &Watch,
+) -> Result<(), Error>
+where
+    dyn Engine: Compute<T> + Arithmetic<T>,
+{
+    sweep(others, engine, what, from, to, watch)?;
+    // Who has all that it needs may be done while another one fails.
+    others.gather(&[], watch)?;
+    Ok(())
+}
+
+fn sweep<T: Real>(
+    others: &dyn Others,
+    engine: &(dyn Engine + 'static),
+    what: &Whole<T>,
+    from: Source<T>,
+    mut to: Target<T>,
+    watch: &Watch,
+) -> Result<(), Error>
+where
+    dyn Engine: Compute<T> + Arithmetic<T>,
+{
+    let (swept, n) = (what.swept(), what.layout.part(others.rank()).len());
+    let elements = n * swept.area;
+    assert_eq!([from.len(), to.len(), others.ranks()], [elements, elements, what.layout.ranks()]);
+    watch.check()?;
+    if what.radius == 0 || what.sweeps == 0 || swept.area == 0 || what.layout.longest() == what.layout.length() {
+        // No part needs another one.
+        return if elements == 0 { Ok(()) } else { (what.pass)(engine, n, what.sweeps, from, to, watch) };
+    }
+    let on_host = matches!((&from, &to), (Source::Host(_), Target::Host(_)));
+    let mut loads = false;
+    let mut rounds = Rounds::choose(swept, 1, 0);
+    if what.sweeps > 1 {
+        let mut exchange = 0_u128;
+        if n > 0 {
+            let near = Compute::<T>::array(engine, 1)?.held::<Pooled<T>>().is_ok();
+            loads = on_host && !near && Compute::<T>::has_room(engine, ARRAYS, elements)?;
+            let Costs { exchange: of_processor, exchange_of_device, link, .. } = what.costs;
+            exchange = if near { of_processor } else { exchange_of_device };
+            if on_host && !near && !loads {
+                exchange += link * elements as u128;
+            }
+        }
+        let mine = u64::try_from(exchange).unwrap_or(u64::MAX);
+        let all = others.gather(&mine.to_le_bytes(), watch)?;
+        let all = all.iter().map(|bytes| bytes[..].try_into().map(u64::from_le_bytes));
+        let all =
+            all.collect::<Result<Vec<_>, _>>().map_err(|_| Error::Internal("A rank's costs are no number.".into()))?;
+        rounds = Rounds::choose(swept, what.sweeps, all.into_iter().max().unwrap_or(0).into());
+    }
+    if n == 0 {
+        return Ok(());
+    }
+    loads &= rounds.count > 1;
+    let mut part = Part {
+        others,
+        engine,
+        what,
+        watch,
+        rounds,
+        on_host: on_host && !loads,
+        halos: Vec::new(),
+        coming: None,
+        buffers: None,
+    };
+    if loads {
+        let (mut newest, mut next) = (Between::new(engine, false, elements)?, Between::new(engine, false, elements)?);
+        part.uncounted(|| Compute::copy(engine, from, newest.target()?, watch))?;
+        for number in 0..rounds.count {
+            part.round(number, newest.source()?, next.target()?)?;
+            std::mem::swap(&mut newest, &mut next);
+        }
+        return part.uncounted(|| Compute::copy(engine, newest.source()?, to, watch));
+    }
+    let mut scratch = match rounds.count {
+        1 => None,
+        _ => Some(Between::new(engine, part.on_host, elements)?),
+    };
+    for number in 0..rounds.count {
+        // The last round goes to the target, the one before it to the other array, and so on.
+        let to_target = (rounds.count - number) % 2 == 1;
+        match (&mut scratch, to_target) {
+            (None, _) => part.round(number, from, again(&mut to))?,
+            (Some(scratch), true) => {
+                let from = if number == 0 { from } else { scratch.source()? };
+                part.round(number, from, again(&mut to))?;
+            }
+            (Some(scratch), false) => {
+                let from = if number == 0 { from } else { source(&to) };
+                part.round(number, from, scratch.target()?)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A target as the source of the next step.
+fn source<'t, T>(target: &'t Target<'_, T>) -> Source<'t, T> {
+    match target {
+        Target::Host(results) => Source::Host(results),
+        Target::Array(array) => Source::Array(array),
+    }
+}
+
+/// A rank's part on its way through the rounds.
+struct Part<'a, T> {
+    others: &'a dyn Others,
+    engine: &'a (dyn Engine + 'static),
+    what: &'a Whole<'a, T>,
+    watch: &'a Watch,
+    rounds: Rounds,
+    /// Where windows and strips lie.
+    on_host: bool,
+    /// Of rounds of one length or another.
+    halos: Vec<Rc<Halos>>,
+    /// The halos of the next round, once their edges are known.
+    coming: Option<Coming<'a>>,
+    /// A window or strips, and room for what comes of them.
+    buffers: Option<[Between<T>; 2]>,
+}
+
+/// Halos on their way.
+struct Coming<'a> {
+    messages: Box<dyn UnderWay + 'a>,
+    /// What comes from this rank itself.
+    own: Vec<u8>,
+}
+
+impl<T: Real> Part<'_, T>
+where
+    dyn Engine: Compute<T> + Arithmetic<T>,
+{
+    /// Does work that counts for nothing.
+    fn uncounted<R>(&self, work: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
+        let mark = self.watch.mark();
+        let done = work();
+        self.watch.rewind(mark);
+        done
+    }
+
+    /// Whom this rank sends what before the round of this number.
+    fn halos(&mut self, number: usize) -> Rc<Halos> {
+        let sweeps = self.rounds.sweeps_of(number);
+        if let Some(halos) = self.halos.iter().find(|halos| halos.sweeps == sweeps) {
+            return Rc::clone(halos);
+        }
+        let halos = Rc::new(self.what.swept().halos(self.others.rank(), sweeps));
+        self.halos.push(Rc::clone(&halos));
+        halos
+    }
+
+    /// One round, from one array to another. Before the first one edges are sent, in each those of the next.
+    fn round(&mut self, number: usize, from: Source<T>, to: Target<T>) -> Result<(), Error> {
+        let halos = self.halos(number);
+        let next = (number + 1 < self.rounds.count).then(|| self.halos(number + 1));
+        if number == 0 {
+            let n = self.what.layout.part(self.others.rank()).len();
+            self.send(&halos, (from, n), |plane| plane)?;
+        }
+        match halos.reach.way {
+            Way::Window => self.window(&halos, next, from, to),
+            Way::Strips => self.strips(&halos, next, from, to),
+        }
+    }
+
+    fn window(&mut self, halos: &Halos, next: Option<Rc<Halos>>, from: Source<T>, to: Target<T>) -> Result<(), Error> {
+        let (before, after) = (halos.reach.before, halos.reach.after);
+        let n = from.len() / self.what.around.area();
+        let length = before + n + after;
+        let part = Of { length, runs: (before..before + n).into() };
+        let [mut samples, mut results] = self.buffers(length)?;
+        let all = Of::all(n);
+        self.uncounted(|| self.copy((from, all), (samples.target()?, part)))?;
+        self.receive(halos, (&mut samples, length))?;
+        self.uncounted(|| {
+            (self.what.pass)(self.engine, length, halos.sweeps, samples.source()?, results.target()?, self.watch)
+        })?;
+        self.watch.count(from.len() * halos.sweeps);
+        if let Some(next) = next {
+            self.send(&next, (results.source()?, length), |plane| before + plane)?;
+        }
+        self.uncounted(|| self.copy((results.source()?, part), (to, all)))?;
+        self.buffers = Some([samples, results]);
+        Ok(())
+    }
+
+    fn strips(
+        &mut self,
+        halos: &Halos,
+        next: Option<Rc<Halos>>,
+        from: Source<T>,
+        mut to: Target<T>,
+    ) -> Result<(), Error> {
+        let (before, after) = (halos.reach.before, halos.reach.after);
+        let n = from.len() / self.what.around.area();
+        let halo = self.what.swept().halo(halos.sweeps);
+        let inside = |part: &Self, to: Target<T>| (part.what.pass)(part.engine, n, halos.sweeps, from, to, part.watch);
+        // The exchange before the only round has nothing else to hide behind.
+        let is_only = self.rounds.count == 1;
+        if is_only {
+            inside(self, again(&mut to))?;
+            self.advance()?;
+        }
+        // The strip over the low end, if there is one, then the other.
+        let (low, high) = (usize::from(before > 0), usize::from(after > 0));
+        let count = low + high;
+        let length = before + 2 * halo * count + after;
+        let (own, made, ends) = (
+            Runs { first: if low > 0 { 0 } else { n - 2 * halo }, len: 2 * halo, count, apart: n - 2 * halo },
+            Runs { first: before + (1 - low) * halo, len: halo, count, apart: 3 * halo },
+            Runs { first: if low > 0 { 0 } else { n - halo }, len: halo, count, apart: n - halo },
+        );
+        let [mut samples, mut results] = self.buffers(length)?;
+        self.uncounted(|| {
+            let at = Of { length, runs: Runs { first: before, len: 2 * halo, count, apart: 2 * halo } };
+            self.copy((from, Of { length: n, runs: own }), (samples.target()?, at))
+        })?;
+        self.receive(halos, (&mut samples, length))?;
+        self.uncounted(|| {
+            (self.what.pass)(self.engine, length, halos.sweeps, samples.source()?, results.target()?, self.watch)
+        })?;
+        if let Some(next) = next {
+            // An edge is in the strip over its end: nobody needs more of it than this round's halo.
+            let place = |plane| before + if plane < halo { plane } else { 2 * halo * low + plane - (n - 2 * halo) };
+            self.send(&next, (results.source()?, length), place)?;
+        }
+        if !is_only {
+            self.advance()?;
+            inside(self, again(&mut to))?;
+            self.advance()?;
+        }
+        self.uncounted(|| {
+            self.copy((results.source()?, Of { length, runs: made }), (to, Of { length: n, runs: ends }))
+        })?;
+        self.buffers = Some([samples, results]);
+        Ok(())
+    }
+
+    /// Two arrays of so many planes.
+    fn buffers(&mut self, length: usize) -> Result<[Between<T>; 2], Error> {
+        let len = length * self.what.around.area();
+        match self.buffers.take().filter(|[first, _]| first.len() == len) {
+            Some(buffers) => Ok(buffers),
+            None => Ok([Between::new(self.engine, self.on_host, len)?, Between::new(self.engine, self.on_host, len)?]),
+        }
+    }
+
+    fn copy(&self, from: (Source<T>, Of), to: (Target<T>, Of)) -> Result<(), Error> {
+        self.what.around.copy(self.engine, from, to, self.watch)
+    }
+
+    /// The bytes of so many planes.
+    fn bytes(&self, planes: usize) -> usize {
+        planes * self.what.around.area() * size_of::<T>()
+    }
+
+    /// Sends edges, and begins to receive halos. The edges are in an array of some planes, in which `place` says where
+    /// a plane of the part is.
+    fn send(
+        &mut self,
+        halos: &Halos,
+        (from, length): (Source<T>, usize),
+        place: impl Fn(usize) -> usize,
+    ) -> Result<(), Error> {
+        let (mut own, mut sends) = (Vec::new(), Vec::with_capacity(halos.sends.len()));
+        for (rank, edges) in &halos.sends {
+            let mut message = memory::zeros(self.bytes(edges.iter().map(|edge| edge.len()).sum()), "edges")?;
+            let mut rest = &mut message[..];
+            for edge in edges {
+                let (to, behind) = rest.split_at_mut(self.bytes(edge.len()));
+                let first = place(edge.start);
+                let of = Of { length, runs: (first..first + edge.len()).into() };
+                self.uncounted(|| self.what.around.read(self.engine, (from, of), to, self.watch))?;
+                rest = behind;
+            }
+            if *rank == self.others.rank() {
+                own = message;
+            } else {
+                sends.push((*rank, message));
+            }
+        }
+        let receives = halos.receives.iter().filter(|(rank, _)| *rank != self.others.rank());
+        let receives: Vec<_> = receives.map(|&(rank, planes)| (rank, self.bytes(planes))).collect();
+        self.coming = Some(Coming { messages: self.others.exchange(sends, &receives)?, own });
+        Ok(())
+    }
+
+    /// Lets messages go on.
+    fn advance(&mut self) -> Result<(), Error> {
+        self.coming.as_mut().map_or(Ok(()), |coming| coming.messages.advance())
+    }
+
+    /// Waits for the halos, and puts them before and behind everything else in an array of so many planes.
+    fn receive(&mut self, halos: &Halos, (to, length): (&mut Between<T>, usize)) -> Result<(), Error> {
+        let coming = self.coming.take().ok_or_else(|| Error::Internal("No halos were asked for.".into()))?;
+        let Coming { messages, mut own } = coming;
+        let mut came = messages.wait(self.watch)?.into_iter();
+        let mut by_rank = Vec::with_capacity(halos.receives.len());
+        for &(rank, planes) in &halos.receives {
+            let message = if rank == self.others.rank() { Some(std::mem::take(&mut own)) } else { came.next() };
+            let message = message.filter(|message| message.len() == self.bytes(planes));
+            let message =
+                message.ok_or_else(|| Error::Internal(format!("Halos of rank {rank} are not as awaited.")))?;
+            by_rank.push((rank, 0, message));
+        }
+        let place = |pieces: &[Piece], first: usize| {
+            let mut at = first;
+            let places: Vec<_> = pieces
+                .iter()
+                .map(|piece| {
+                    at += piece.planes.len();
+                    (piece.rank, at - piece.planes.len()..at)
+                })
+                .collect();
+            places
+        };
+        let after = length - halos.reach.after;
+        for (rank, planes) in place(&halos.before, 0).into_iter().chain(place(&halos.after, after)) {
+            let found = by_rank.iter_mut().find(|(of, ..)| *of == rank);
+            let (_, used, message) = found.ok_or_else(|| Error::Internal(format!("No halos of rank {rank}.")))?;
+            let bytes = self.bytes(planes.len());
+            let piece = &message[*used..*used + bytes];
+            *used += bytes;
+            let at = Of { length, runs: planes.into() };
+            self.uncounted(|| self.what.around.write(self.engine, piece, (to.target()?, at), self.watch))?;
+        }
+        Ok(())
+    }
+}
