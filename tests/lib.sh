@@ -85,6 +85,7 @@ stand_in_parts() {
   for test in engines study; do
     rust_part "CUDA, stand-in: $test" on_stand_in plain cargo test --no-fail-fast --test "$test" -- cuda
   done
+  rust_part 'CUDA, stand-in: devices' on_stand_in plain cargo test --no-fail-fast --test devices
   rust_part 'CUDA, stand-in: faults' on_stand_in plain cargo test --no-fail-fast --test faults
   rust_part 'CUDA, stand-in: calls in calls' on_stand_in plain \
     cargo test --no-fail-fast --features matlab-stand-in --test nested

@@ -557,8 +557,11 @@ fn a_panic_ends_all(world: &'static World) {
     works(world, 1);
 }
 
+/// A name, how many ranks where it is one number, and what each does.
+type Apart = (&'static str, Option<usize>, fn());
+
 /// Cases that begin MPI themselves or do without it, or without a launcher; how many ranks of each, or none.
-const APART: [(&str, Option<usize>, fn()); 6] = [
+const APART: [Apart; 6] = [
     ("started_by_somebody_else", Some(3), started_by_somebody_else),
     ("started_for_one_thread", Some(2), started_for_one_thread),
     ("ended_before", Some(2), ended_before),

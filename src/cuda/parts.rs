@@ -144,12 +144,12 @@ impl<T: Real> Layout<T> {
     fn of_device(&self, device: usize) -> Vec<usize> {
         let mut numbers: Vec<usize> =
             (0..self.parts.len()).filter(|&number| self.parts[number].device == device).collect();
-        numbers.sort_by_key(|&number| self.from_others(number).is_empty());
+        numbers.sort_by_key(|&number| self.of_others(number).is_empty());
         numbers
     }
 
     /// The segments of a part's halo that lie on other devices.
-    fn from_others(&self, number: usize) -> Vec<&Segment> {
+    fn of_others(&self, number: usize) -> Vec<&Segment> {
         let part = &self.parts[number];
         part.halo.iter().filter(|segment| self.parts[segment.part].device != part.device).collect()
     }
@@ -391,7 +391,7 @@ impl<T: Element> Member<'_, T> {
 
     /// Fills what a part's halo shows of other devices' parts, on a stream for that alone.
     fn fill_from_others(&self, copies: &Arc<Stream>, part: &mut OnDevice, round: usize) -> Result<(), Error> {
-        let segments = self.layout.from_others(part.number);
+        let segments = self.layout.of_others(part.number);
         if segments.is_empty() {
             return Ok(());
         }
@@ -589,10 +589,7 @@ mod tests {
                         for (number, part) in layout.parts.iter().enumerate() {
                             assert!(part.device < devices, "{what}");
                             for other in layout.shown_in(number) {
-                                assert!(
-                                    layout.from_others(other).iter().any(|segment| segment.part == number),
-                                    "{what}"
-                                );
+                                assert!(layout.of_others(other).iter().any(|segment| segment.part == number), "{what}");
                                 between += 1;
                             }
                         }

@@ -285,9 +285,11 @@ impl std::fmt::Display for Devices {
 
 /// Why the default device (its ordinal, where the environment names one), which is there, could not be opened. Trying
 /// again in every call would take longer than most calls.
-static REFUSED: PerProcess<Mutex<Option<(Option<usize>, String)>>> = PerProcess::new();
+static REFUSED: PerProcess<Mutex<Refused>> = PerProcess::new();
 
-fn refused() -> MutexGuard<'static, Option<(Option<usize>, String)>> {
+type Refused = Option<(Option<usize>, String)>;
+
+fn refused() -> MutexGuard<'static, Refused> {
     REFUSED.get().lock().unwrap_or_else(PoisonError::into_inner)
 }
 
