@@ -197,6 +197,26 @@ impl Selection {
         }
     }
 
+    /// Checks that it is for a rank, which computes its part on one device, or on the CPU.
+    ///
+    /// # Errors
+    /// `option`.
+    pub(super) fn is_for_one_of_many(&self) -> Result<(), Error> {
+        if self.backend == Some(Backend::Fastest) {
+            return Err(options::bad(
+                "'Distributed' goes with 'Backend', 'auto' or 'cuda' or 'cpu', the same on all ranks, and not with \
+                 'fastest'."
+                    .into(),
+            ));
+        }
+        match &self.devices {
+            Some(devices @ (Devices::Several(_) | Devices::All)) => Err(options::bad(format!(
+                "'Distributed' goes with one device a rank, and not with {devices}: start as many ranks as devices."
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// Checks that data which lie in `home` are computed there: where data are decides, and an option may say the same.
     ///
     /// # Errors

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::backend::Selection;
+use super::distributed::{self, Distribution, Joint};
 use super::fastest::Times;
-use super::inputs::{self, AnyInput, Reals};
+use super::inputs::{self, AnyInput, Input, Reals};
 use super::levels::{Computed, Filters, Levels};
 use super::options::{self, Names};
 use super::store::Numbers;
@@ -13,6 +14,7 @@ use super::sweeps::{self, Sweeps};
 use super::{check_outputs_up_to, too_few_inputs, windows};
 use crate::memory::OutOfMemory;
 use crate::mex::{Argument, Call, Class, Error, Function, Numeric, Reply, Truth};
+use crate::ranks::{self, Along, Whole};
 use crate::scheme::Filter as Step;
 use crate::stencil::{
     Array, Compute, Convolution, Engine, Filter, FilterError, MAX_FILTER_2D, MAX_FILTER_3D, Real, Sample, Shape, Sides,
@@ -26,11 +28,16 @@ const OPTIONS: Names = Names(&[
     &["Backend", "Device", "Boundary", "Iterations", "Progress"],
     &["Shape"],
     &["Previous", "Weight", "Source", "Every"],
+    &["Distributed"],
 ]);
 
 /// Checks in the order of the stencil's; `imageShape`, `filterSize` and `filterShape` stand where the kernel's checks
 /// stand there.
 fn call(call: &Call) -> Result<Reply<'_>, Error> {
+    distributed::joined(FUNCTION.name, call, (&OPTIONS, 2), called)
+}
+
+fn called<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error> {
     let [image, filter, rest @ ..] = &call.arguments[..] else {
         return Err(too_few_inputs(
             call,
@@ -55,7 +62,21 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         Shape::Full | Shape::Valid => windows::trimmed(windows::output_size(&window)?.into()).into(),
     };
     let larger = sizes.len() == 1 && is_larger(sizes[0], size);
-    let job = Job { asked, rank, window, dims, outputs: call.outputs };
+    let joint = match (joint, &samples) {
+        (None, _) => None,
+        (Some(_), Samples::Whole(_)) => {
+            let text = format!(
+                "'Distributed' goes with N of class double or single, and N is {image}; double (N) makes it so."
+            );
+            return Err(options::bad(text));
+        }
+        (Some(joint), Samples::Real(samples)) => {
+            let on_gpu = matches!(samples, AnyInput::Double(Input::Gpu(..)) | AnyInput::Single(Input::Gpu(..)));
+            let along = joint.along(asked.distribution, &asked.selection, &asked.sweeps, several, on_gpu)?;
+            Some((joint.clone(), along))
+        }
+    };
+    let job = Job { asked, rank, window, dims, outputs: call.outputs, joint };
     let in_double = entries.iter().all(|entries| matches!(entries, Reals::Double(_)));
     let reply = match samples {
         Samples::Whole(reply) => {
@@ -86,6 +107,8 @@ struct Job<'a> {
     dims: Cow<'a, [usize]>,
     /// How many are asked for.
     outputs: usize,
+    /// Where N is a part of an array that lies with several ranks: along which dimension.
+    joint: Option<(Joint, Along)>,
 }
 
 /// The samples: numbers of a class that is computed in, or those of another, in which the result is returned.
@@ -149,6 +172,7 @@ impl<'a> Job<'a> {
         let Job { asked: Asked { selection, sweeps, levels, .. }, window, .. } = self;
         let (sides, window) = (sweeps.sides::<T>(self.rank)?, *window);
         let filter = match <[_; 1]>::try_from(filters) {
+            Ok([filter]) if self.joint.is_some() => return self.of_all_ranks(samples, filter, sides),
             Ok([filter]) if levels.are_none() => filter,
             Ok([filter]) => return self.several(samples, vec![filter], sides),
             Err(filters) => return self.several(samples, filters, sides),
@@ -164,6 +188,47 @@ impl<'a> Job<'a> {
                     Compute::convolution(engine, &Convolution::new(size, what.filter().clone()), from, to, watch)
                 })
             }
+        })
+    }
+
+    /// Sweeps over an array of which each rank passes a part.
+    fn of_all_ranks<T: Computed>(
+        &self,
+        samples: AnyInput<'a>,
+        filter: Filter<T>,
+        sides: Sides<T>,
+    ) -> Result<Reply<'a>, Error>
+    where
+        Numbers: From<Array<T>>,
+        dyn Engine: Compute<T> + crate::stencil::Arithmetic<T>,
+    {
+        let Asked { selection, sweeps, .. } = &self.asked;
+        let (joint, along) = self.joint.clone().ok_or_else(|| Error::internal("A call without other ranks."))?;
+        let iterations = sweeps.iterations();
+        let effort = distributed::effort(sweeps.effort(self.dims.iter().product(), filter.values().len()));
+        let said = [
+            ("The function", FUNCTION.name.into()),
+            ("The class that is computed in", if size_of::<T>() == 4 { "single" } else { "double" }.into()),
+            ("The size of F", format!("{:?}", filter.size())),
+            ("'Boundary'", sweeps.boundary_text()),
+            ("'Iterations'", iterations.to_string()),
+        ];
+        let job = Convolution::new(self.window.input(), filter.clone()).with_boundary(sides).with_sweeps(iterations);
+        let dims = self.dims.clone().into_owned();
+        let samples = T::input(samples, "N in single")?;
+        samples.reply(selection, &self.dims, effort, &job, move |engine, from, to, watch| {
+            joint.run(watch, |call| {
+                let entries: Vec<f64> = filter.values().iter().map(|entry| entry.to_f64()).collect();
+                let plan = distributed::agree(call, (&dims, along), &said, &entries, watch)?;
+                if plan.dim() >= 3 {
+                    let text = format!("N is to lie in parts along dimension {}; expected 1, 2 or 3.", plan.dim() + 1);
+                    return Err(crate::stencil::Error::Rank(text));
+                }
+                let mut size = [1; 3];
+                size.iter_mut().zip(plan.dims()).for_each(|(size, &dim)| *size = dim);
+                let what = Convolution::new(size, filter).with_boundary(sides).with_sweeps(iterations);
+                ranks::run(call, engine, &Whole::convolution(&plan, what), from, to, watch)
+            })
         })
     }
 
@@ -282,6 +347,7 @@ struct Asked<'a> {
     selection: Selection,
     sweeps: Sweeps,
     levels: Levels<'a>,
+    distribution: Distribution,
     flip: bool,
 }
 
@@ -312,7 +378,8 @@ impl<'a> Asked<'a> {
             once(&said, name)?;
             let _ = asked.selection.take(name, value)?
                 || asked.sweeps.take(name, value)?
-                || asked.levels.take(name, value)?;
+                || asked.levels.take(name, value)?
+                || asked.distribution.take(name, value)?;
         }
         Ok(asked)
     }

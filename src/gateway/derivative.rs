@@ -1,23 +1,31 @@
 //! `derivative = DerivativeConstantMemory_CUDA (f, h, Name, Value, ...)`
 
 use super::backend::Selection;
+use super::distributed::{self, Distribution, Joint};
 use super::inputs::{self, AnyInput, Input};
 use super::options::{self, Names};
 use super::store::Numbers;
-use super::sweeps::Sweeps;
+use super::sweeps::{self, Sweeps};
 use super::{check_outputs, too_few_inputs};
 use crate::mex::{Argument, Call, Error, Function, Numeric, Reply};
-use crate::stencil::{Array, CoefficientSource, Compute, DERIVATIVE_RADIUS, Derivative, Engine, Real};
+use crate::ranks::{self, Along, Whole};
+use crate::stencil::{
+    Arithmetic, Array, CoefficientSource, Compute, DERIVATIVE_RADIUS, Derivative, Engine, Lines, Real,
+};
 
 pub(super) const FUNCTION: Function = Function { name: "DerivativeConstantMemory_CUDA", call };
 
-const OPTIONS: Names = Names(&[&["Backend", "Device", "Coefficients", "Boundary", "Dim"]]);
+const OPTIONS: Names = Names(&[&["Backend", "Device", "Coefficients", "Boundary", "Dim"], &["Distributed"]]);
 
 const SOURCES: [(&str, CoefficientSource); 2] =
     [("constant", CoefficientSource::Constant), ("readonly", CoefficientSource::ReadOnly)];
 
 /// Checks in the order of the stencil's; `spacing` stands where the kernel's checks stand there.
 fn call(call: &Call) -> Result<Reply<'_>, Error> {
+    distributed::joined(FUNCTION.name, call, (&OPTIONS, 1), called)
+}
+
+fn called<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error> {
     let [samples, rest @ ..] = &call.arguments[..] else {
         return Err(too_few_inputs(call, "f, then h, then pairs of an option's name and its value"));
     };
@@ -32,11 +40,21 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     let spacing = spacing.map_or(Ok(1.0), positive)?;
     let (mut selection, mut sweeps, mut source) =
         (Selection::default(), Sweeps::default(), CoefficientSource::Constant);
+    let mut distribution = Distribution::default();
     for pair in options::pairs(pairs, &OPTIONS) {
         let (name, value) = pair?;
-        if !selection.take(name, value)? && !sweeps.take(name, value)? {
+        if !selection.take(name, value)? && !sweeps.take(name, value)? && !distribution.take(name, value)? {
             source = options::choice(name, value, &SOURCES)?;
         }
+    }
+    if let Some(joint) = joint {
+        let on_gpu = matches!(values, AnyInput::Double(Input::Gpu(..)) | AnyInput::Single(Input::Gpu(..)));
+        let along = joint.along(distribution, &selection, &sweeps, false, on_gpu)?;
+        let whole = (dims.into_owned(), along);
+        return match values {
+            AnyInput::Double(values) => of_all_ranks(joint, values, whole, (spacing, source), (&selection, &sweeps)),
+            AnyInput::Single(values) => of_all_ranks(joint, values, whole, (spacing, source), (&selection, &sweeps)),
+        };
     }
     match values {
         AnyInput::Double(values) => reply(&selection, &dims, values, spacing, source, &sweeps),
@@ -60,6 +78,39 @@ where
     let effort = sweeps.effort(values.len(), DERIVATIVE_RADIUS);
     values.reply(selection, dims, effort, &what, move |engine, from, to, watch| {
         Compute::derivative(engine, &what, from, to, watch)
+    })
+}
+
+/// The same of an array of which each rank passes a part.
+fn of_all_ranks<'a, T: Real + Numeric>(
+    joint: &Joint,
+    values: Input<'a, T>,
+    (dims, along): (Vec<usize>, Along),
+    (spacing, source): (f64, CoefficientSource),
+    (selection, sweeps): (&Selection, &Sweeps),
+) -> Result<Reply<'a>, Error>
+where
+    Numbers: From<Array<T>>,
+    dyn Engine: Compute<T> + Arithmetic<T>,
+{
+    let (named, ends) = (sweeps.named_dim()?, sweeps.ends::<T>()?);
+    let of_part = Derivative::new(sweeps.lines(&dims)?, spacing, source).with_boundary(ends);
+    let effort = distributed::effort(sweeps.effort(values.len(), DERIVATIVE_RADIUS));
+    let said = [
+        ("The function", FUNCTION.name.into()),
+        ("The class", if size_of::<T>() == 4 { "single" } else { "double" }.into()),
+        ("h", options::number_text(spacing)),
+        ("'Boundary'", sweeps.boundary_text()),
+        ("'Dim'", named.map_or("not given".into(), |dim| (dim + 1).to_string())),
+    ];
+    let (joint, output) = (joint.clone(), dims.clone());
+    values.reply(selection, &output, effort, &of_part, move |engine, from, to, watch| {
+        joint.run(watch, |call| {
+            let plan = distributed::agree(call, (&dims, along), &said, &[], watch)?;
+            let dim = named.unwrap_or_else(|| sweeps::default_dim(&plan.whole()));
+            let what = Derivative::new(Lines::along(plan.dims(), dim), spacing, source).with_boundary(ends);
+            ranks::run(call, engine, &Whole::derivative(&plan, dim, what), from, to, watch)
+        })
     })
 }
 

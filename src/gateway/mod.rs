@@ -9,6 +9,7 @@ mod calls;
 mod convolution;
 mod derivative;
 mod device;
+mod distributed;
 mod fastest;
 mod inputs;
 mod levels;

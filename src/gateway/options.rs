@@ -42,7 +42,7 @@ pub(super) fn pairs<'a>(
 
 impl Names {
     /// The option that `given` names or abbreviates.
-    fn full_name(&self, given: &str) -> Result<&'static str, Error> {
+    pub(super) fn full_name(&self, given: &str) -> Result<&'static str, Error> {
         let known = || self.0.concat().iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
         let starts = |name: &&str| name.get(..given.len()).is_some_and(|start| start.eq_ignore_ascii_case(given));
         let meant = |names: &&[&'static str]| names.iter().copied().filter(starts).collect::<Vec<_>>();

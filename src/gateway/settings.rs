@@ -1,11 +1,13 @@
 //! Settings from the environment, read in every call: a script may change them.
 
 use std::ffi::OsString;
+use std::sync::OnceLock;
 
 use super::backend::{self, Backend};
 use super::options;
 use crate::cuda::{Cuda, Team};
 use crate::mex::Error;
+use crate::ranks::World;
 use crate::stencil::Engine;
 use crate::workers::Workers;
 
@@ -55,7 +57,7 @@ impl Settings {
         Ok(Settings {
             backend: text(BACKEND)
                 .map_or(Ok(Backend::Auto), |text| options::choice_of_text(BACKEND, &text, &backend::CHOICES))?,
-            device: number(DEVICE)?.map(|number| number - 1),
+            device: number(DEVICE)?.map(|number| number - 1).or_else(device_of_rank),
             device_bytes: number(DEVICE_BYTES)?,
             threads: number(THREADS)?,
         })
@@ -81,8 +83,28 @@ impl Settings {
 
     /// Makes those that hold for the whole library hold.
     pub(super) fn apply(&self) {
-        Workers::limit(self.threads);
+        Workers::limit(self.threads.or_else(threads_of_rank));
     }
+}
+
+/// Ranks on one host take its devices in turn; `None` where this is the only one.
+fn device_of_rank() -> Option<usize> {
+    let world = World::there().filter(|world| world.ranks_on_host() > 1)?;
+    let devices = Cuda::count().ok().filter(|&devices| devices > 0)?;
+    Some(world.rank_on_host() % devices)
+}
+
+/// The threads of a rank that shares its host's processors with others, which the launcher has not shared out yet;
+/// `None` where it has.
+fn threads_of_rank() -> Option<usize> {
+    static SHARE: OnceLock<Option<usize>> = OnceLock::new();
+    let world = World::there().filter(|world| world.ranks_on_host() > 1)?;
+    *SHARE.get_or_init(|| {
+        let mine = std::thread::available_parallelism().map_or(1, usize::from);
+        // SAFETY: it asks for a number and has no other effect.
+        let all = usize::try_from(unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }).unwrap_or(1);
+        (mine >= all).then(|| (mine / world.ranks_on_host()).max(1))
+    })
 }
 
 /// A whole number from 1 up, also as 1e9.

@@ -1,12 +1,14 @@
 //! `outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, Name, Value, ...)`
 
 use super::backend::Selection;
-use super::inputs::AnyInput;
+use super::distributed::{self, Distribution, Joint};
+use super::inputs::{AnyInput, Input};
 use super::levels::{Filters, Levels};
 use super::options::{self, Names};
-use super::sweeps::Sweeps;
+use super::sweeps::{self, Sweeps};
 use super::{check_outputs_up_to, inputs, too_few_inputs, windows};
 use crate::mex::{Argument, Call, Error, Function, Reply};
+use crate::ranks::{self, Along, Whole};
 use crate::scheme::{Filter, TwoLevels};
 use crate::stencil::{Ends, Lines, MAX_TAPS, Shape, Stencil, Taps, TapsError, Window};
 
@@ -16,6 +18,7 @@ const OPTIONS: Names = Names(&[
     &["Backend", "Device", "Boundary", "Dim", "Iterations", "Progress"],
     &["Shape"],
     &["Previous", "Weight", "Source", "Every"],
+    &["Distributed"],
 ]);
 
 /// The most dimensions of an output that has another size than its input.
@@ -23,6 +26,10 @@ const MAX_DIMS: usize = 64;
 
 /// Checks in the order of the contract; the first that fails is the one that is told.
 fn call(call: &Call) -> Result<Reply<'_>, Error> {
+    distributed::joined(FUNCTION.name, call, (&OPTIONS, 2), called)
+}
+
+fn called<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error> {
     let [input, kernel, pairs @ ..] = &call.arguments[..] else {
         return Err(too_few_inputs(call, "inputArray and kernelArray, then pairs of an option's name and its value"));
     };
@@ -31,9 +38,18 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     let (samples, dims) = inputs::double_input_or_gpu("inputArray", input)?;
     let filters = filters(kernel, &dims)?;
     let (mut selection, mut sweeps, mut levels) = (Selection::default(), Sweeps::default(), Levels::default());
+    let mut distribution = Distribution::default();
     for pair in options::pairs(pairs, &OPTIONS) {
         let (name, value) = pair?;
-        let _ = selection.take(name, value)? || sweeps.take(name, value)? || levels.take(name, value)?;
+        let _ = selection.take(name, value)?
+            || sweeps.take(name, value)?
+            || levels.take(name, value)?
+            || distribution.take(name, value)?;
+    }
+    if let Some(joint) = joint {
+        let several = filters.len() > 1 || !levels.are_none();
+        let along = joint.along(distribution, &selection, &sweeps, several, matches!(samples, Input::Gpu(..)))?;
+        return of_all_ranks(joint, samples, (dims.into_owned(), along), filters[0], (&selection, &sweeps));
     }
     let taps = match filters[..] {
         [taps] if levels.are_none() => taps,
@@ -68,6 +84,37 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
             let lines =
                 if axis == 0 { Lines::new(rows, columns * pages) } else { Lines::strided(rows, columns, pages) };
             engine.stencil(&Stencil::new(lines, taps), from, to, watch)
+        })
+    })
+}
+
+/// Sweeps over an array of which each rank passes a part.
+fn of_all_ranks<'a>(
+    joint: &Joint,
+    samples: Input<'a, f64>,
+    (dims, along): (Vec<usize>, Along),
+    taps: Taps,
+    (selection, sweeps): (&Selection, &Sweeps),
+) -> Result<Reply<'a>, Error> {
+    // Along which dimension the whole has its lines, its parts do not tell.
+    let (named, ends) = (sweeps.named_dim()?, sweeps.ends()?);
+    let iterations = sweeps.iterations();
+    let of_part = Stencil::new(sweeps.lines(&dims)?, taps).with_boundary(ends).with_sweeps(iterations);
+    let effort = distributed::effort(sweeps.effort(samples.len(), taps.count()));
+    let said = [
+        ("The function", FUNCTION.name.into()),
+        ("'Boundary'", sweeps.boundary_text()),
+        ("'Iterations'", iterations.to_string()),
+        ("'Dim'", named.map_or("not given".into(), |dim| (dim + 1).to_string())),
+    ];
+    let (joint, output) = (joint.clone(), dims.clone());
+    samples.reply(selection, &output, effort, &of_part, move |engine, from, to, watch| {
+        joint.run(watch, |call| {
+            let plan = distributed::agree(call, (&dims, along), &said, taps.as_slice(), watch)?;
+            let dim = named.unwrap_or_else(|| sweeps::default_dim(&plan.whole()));
+            let stencil = Stencil::new(Lines::along(plan.dims(), dim), taps).with_boundary(ends);
+            let whole = Whole::stencil(&plan, dim, stencil.with_sweeps(iterations));
+            ranks::run(call, engine, &whole, from, to, watch)
         })
     })
 }

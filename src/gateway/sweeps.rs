@@ -119,13 +119,26 @@ impl Sweeps {
         Ok(self.dims_of(1, dims)?[0])
     }
 
+    /// The same where a call names it.
+    ///
+    /// # Errors
+    /// `option`.
+    pub(super) fn named_dim(&self) -> Result<Option<usize>, Error> {
+        self.dims.as_ref().map(|_| self.dim(&[])).transpose()
+    }
+
+    /// The boundary as an error tells it that two processes differ in.
+    pub(super) fn boundary_text(&self) -> String {
+        self.boundary.to_string()
+    }
+
     /// The same of each of so many filters.
     ///
     /// # Errors
     /// `option`, where there are as many filters as dimensions are named.
     pub(super) fn dims_of(&self, filters: usize, dims: &[usize]) -> Result<Vec<usize>, Error> {
         match &self.dims {
-            None => Ok(vec![dims.iter().position(|&dim| dim != 1).unwrap_or(0); filters]),
+            None => Ok(vec![default_dim(dims); filters]),
             Some(of_filters) if of_filters.len() == filters => Ok(of_filters.clone()),
             Some(of_filters) => {
                 let s = if filters == 1 { "" } else { "s" };
@@ -187,6 +200,28 @@ impl Sweeps {
             calls: calls as u64,
             long: sweeps * taps as u128 + calls as u128 * CALL >= LONG,
             progress: self.progress,
+        }
+    }
+}
+
+/// Along which dimension a stencil runs where none is named: the first that is not 1, counted from 0.
+pub(super) fn default_dim(dims: &[usize]) -> usize {
+    dims.iter().position(|&dim| dim != 1).unwrap_or(0)
+}
+
+/// As a user would write it.
+impl std::fmt::Display for Around {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Around::One(Boundary::Constant(value)) => f.write_str(&options::number_text(*value)),
+            Around::One(boundary) => {
+                let word = WORDS.iter().find(|(_, of)| of.same(*boundary)).map_or("", |(word, _)| word);
+                write!(f, "'{word}'")
+            }
+            Around::Each(each) => {
+                let texts: Vec<_> = each.iter().map(ToString::to_string).collect();
+                write!(f, "{{{}}}", texts.join(", "))
+            }
         }
     }
 }

@@ -75,6 +75,11 @@ impl World {
         }
     }
 
+    /// The ranks, if MPI has been started for this process.
+    pub fn there() -> Option<&'static World> {
+        WORLD.get().filter(|world| world.process == process::id())
+    }
+
     /// Whether a launcher started this process as one of several, or as one that is to know it has no others.
     pub fn is_launched() -> bool {
         is_launched(|name| env::var(name).ok())
