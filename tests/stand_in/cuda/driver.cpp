@@ -18,8 +18,9 @@
 // What it does not show: speed, how a chip orders memory, what the driver's compiler makes of PTX.
 //
 // Environment: CUDA_STAND_IN_DEVICES (1, at most 8), CUDA_STAND_IN_PEERS (1; 0 where no device reaches another's
-// memory), CUDA_STAND_IN_MEMORY (bytes of each device, 1 GiB), CUDA_STAND_IN_SEED (1), CUDA_STAND_IN_CAPABILITY (9.0), CUDA_STAND_IN_VERSION (12090), CUDA_STAND_IN_FAIL (N:STATUS:MODE, as stand_in_fail
-// has them), CUDA_VISIBLE_DEVICES (empty or -1 for none).
+// memory), CUDA_STAND_IN_MEMORY (bytes of each device, 1 GiB), CUDA_STAND_IN_SEED (1), CUDA_STAND_IN_CAPABILITY (9.0),
+// CUDA_STAND_IN_VERSION (12090), CUDA_STAND_IN_FAIL (N:STATUS:MODE, as stand_in_fail has them), CUDA_VISIBLE_DEVICES
+// (empty or -1 for none).
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -35,6 +36,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -723,7 +725,8 @@ void note(const Turn& turn, const std::vector<Span>& spans) {
 // A stream that has ended, with all its work.
 void forget(uint64_t stream) {
     seen.erase(stream);
-    for (auto one = accesses.begin(); one != accesses.end();) one = one->stream == stream ? accesses.erase(one) : one + 1;
+    const auto goes = [&](const Access& one) { return one.stream == stream; };
+    accesses.erase(std::remove_if(accesses.begin(), accesses.end(), goes), accesses.end());
 }
 
 // ---- streams
@@ -1099,7 +1102,8 @@ bool move_bytes(uint64_t to, uint64_t from, uint64_t bytes) {
     std::vector<char> part(std::min<uint64_t>(bytes, 1 << 20));
     for (uint64_t done = 0; done < bytes; done += part.size()) {
         const uint64_t now = std::min<uint64_t>(part.size(), bytes - done);
-        if (!transfer(from + done, part.data(), now, false) || !transfer(to + done, part.data(), now, true)) return false;
+        if (!transfer(from + done, part.data(), now, false)) return false;
+        if (!transfer(to + done, part.data(), now, true)) return false;
     }
     return true;
 }
@@ -1138,7 +1142,9 @@ std::shared_ptr<Op> copy_op(const char* name, uint64_t to, Context& to_owner, ui
     op->spans = {reads(from, bytes), writes(to, bytes)};
     op->between = &to_owner != &from_owner;
     if (!op->between) {
-        op->work = [=](const Turn&) -> CUresult { return move_bytes(to, from, bytes) ? SUCCESS : (CUresult)ILLEGAL_ADDRESS; };
+        op->work = [=](const Turn&) -> CUresult {
+            return move_bytes(to, from, bytes) ? SUCCESS : (CUresult)ILLEGAL_ADDRESS;
+        };
         return op;
     }
     watch(to_owner, to, bytes);

@@ -473,10 +473,19 @@ fn plain_copies(_: StandIn) -> Outcome {
             expect("what came", other.read(there, COUNT)?, vec![wanted; COUNT])?;
             expect("no access any more", disable(one, other)?, 0)?;
         }
-        expect("without access", plain(one, to, from)?, ILLEGAL_ADDRESS)?;
+        // Late, so that what the other device does meanwhile would meet it if it did anything.
+        let long = one.array(&vec![0.0; LONG / 4])?;
+        one.work_long(long)?;
+        one.enter()?;
+        // SAFETY: the arrays are as long; that the context does not reach both is what is to be seen.
+        let answer = status(unsafe { result::memcpy_dtod_async(to, from, 4 * COUNT, one.stream) });
+        expect("the answer comes later", answer, 0)?;
+        other.fill(there, 4, 0)?;
+        expect("without access", one.finish()?, ILLEGAL_ADDRESS)?;
         expect("for good", one.finish()?, ILLEGAL_ADDRESS)?;
         expect("of one context only", other.finish()?, 0)?;
-        expect("what it left alone", other.read(there, 1)?, vec![if fetches || !has_peers() { 2.0 } else { 1.0 }])?;
+        let left = if fetches || !has_peers() { 2.0 } else { 1.0 };
+        expect("what it left alone", other.read(there, 2)?, vec![0.0, left])?;
     }
     Ok(())
 }
@@ -665,11 +674,10 @@ fn threads(stand_in: StandIn) -> Outcome {
         let working = (|| -> Outcome {
             let device = Device::open(last)?;
             open.wait();
-            let long = device.array(&vec![0.0; LONG / 4])?;
-            let (input, output) = (device.array(&vec![1.0; LONG / 4])?, device.array(&vec![0.0; LONG / 4])?);
+            let (input, output) = (device.array(&vec![1.0; LONG / 2])?, device.array(&vec![0.0; LONG / 2])?);
             let event = device.event()?;
-            device.work_long(long)?;
-            device.turn(input, output, LONG / 4)?;
+            // The launch is all that it does: whatever waits for that finds the event recorded.
+            device.turn(input, output, LONG / 2)?;
             device.record(event)?;
             started.send(event as usize).map_err(|error| error.to_string())?;
             std::thread::sleep(Duration::from_millis(20));
@@ -892,6 +900,26 @@ fn told(stand_in: StandIn) -> Outcome {
         send(here + upper, there + upper, HALF)?;
         check("a kernel that writes it", !ordered && kind() == "races")?;
     }
+    // A second stream of the device that sends, whose event or none the first waits for.
+    one.enter()?;
+    let second = result::stream::create(result::stream::StreamKind::NonBlocking).map_err(text)?;
+    for ordered in [false, true] {
+        one.enter()?;
+        // SAFETY: the array is as long, and all is open.
+        unsafe {
+            result::memset_d8_async(here, 0, 4 * COUNT, second).map_err(text)?;
+            if ordered {
+                let event = one.event()?;
+                result::event::record(event, second).map_err(text)?;
+                one.wait_event(event)?;
+            }
+            send(here, there, 4 * COUNT)?;
+            result::stream::synchronize(second).map_err(text)?;
+        }
+        check("two streams of one device", !ordered)?;
+    }
+    // SAFETY: made above, and waited for.
+    unsafe { result::stream::destroy(second) }.map_err(text)?;
     // Two that send to a third; and one that waits for it by way of the second.
     if let Some(three) = devices.get(2) {
         let far = three.array(&[4.0; COUNT])?;
@@ -908,6 +936,11 @@ fn told(stand_in: StandIn) -> Outcome {
             check("two to a third", !ordered)?;
         }
     }
+    // What a broken context was still to do is not done: it meets nobody.
+    send(here, there, 4 * COUNT)?;
+    one.break_down(stand_in)?;
+    take(aside, there, 4 * COUNT)?;
+    expect("the good one", two.finish()?, 0)?;
     expect_nothing_told(stand_in, "the end")
 }
 
@@ -936,9 +969,14 @@ fn missing_waits(stand_in: StandIn) -> Outcome {
         for device in [one, two] {
             expect("cuStreamSynchronize", device.finish()?, 0)?;
         }
-        let mut wrong = 0;
+        let (mut wrong, mut under_way) = (0, 0);
         for (round, array) in results.iter().enumerate() {
-            wrong += usize::from(two.read(*array, COUNT)? != [round as f32; COUNT]);
+            let samples = two.read(*array, COUNT)?;
+            wrong += usize::from(samples != [round as f32; COUNT]);
+            under_way += usize::from(samples.iter().any(|sample| sample.is_nan()));
+        }
+        if !waits_for_copy && under_way == 0 {
+            return Err("no kernel has read what a copy was still to write".into());
         }
         let told = stand_in.misuse().is_some();
         let waits = waits_for_copy && waits_for_kernel;
