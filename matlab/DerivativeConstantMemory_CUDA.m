@@ -41,7 +41,14 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %     'Device'        which GPU, a whole number counted from 1 as GPUDEVICE
 %                     does. One that is not there is an error: no call that
 %                     names a GPU falls back to the CPU. With 'fastest' it is
-%                     that GPU or the CPU.
+%                     that GPU or the CPU. An array of the host's may go over
+%                     several at once: [1 2] names them, and 'all' is all there
+%                     are
+%     'Distributed'   true under MPI: the arrays of all ranks, one behind the
+%                     other along the last dimension, are one array, of which
+%                     each rank passes a part and gets a part. A number says
+%                     along which dimension instead: see
+%                     StencilConstantMemory_CUDA
 %     'Boundary'      the ghost values, which surround the array, as IMFILTER
 %                     and PADARRAY have them; they are used like any sample
 %                     a real number  this one everywhere; 0 unless given. Of any
@@ -128,6 +135,8 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %                      host's. Where the host has no memory for the result, its
 %                      own error comes
 %     cuda             CUDA failed; the text carries its name and words
+%     rank             another rank of a 'Distributed' call raised an error or
+%                      left, or passes something else; or there is no MPI
 %     interrupted      Ctrl-C was pressed during a long call, which ends within
 %                      about a tenth of a second and returns nothing
 %     internal         a fault of this library

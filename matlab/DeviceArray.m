@@ -19,7 +19,8 @@ classdef DeviceArray < handle
 %
 %   Options, as name and value
 %     'Backend'  'auto' (the default), 'cuda' or 'cpu'
-%     'Device'   which GPU, a whole number counted from 1
+%     'Device'   which GPU, a whole number counted from 1. Of a DeviceArray that
+%                lies on another GPU, a copy is made there
 %   They mean what they mean to StencilConstantMemory_CUDA. 'fastest' chooses
 %   for one call and is none of them; STENCIL_BACKEND=fastest is 'auto' here.
 %

@@ -100,7 +100,18 @@ function [outputArray, previous] = StencilConstantMemory_CUDA (inputArray, kerne
 %     'Device'      which GPU, a whole number counted from 1 as GPUDEVICE does.
 %                   One that is not there is an error: no call that names a GPU
 %                   falls back to the CPU. With 'fastest' it is that GPU or the
-%                   CPU.
+%                   CPU. An array of the host's may go over several at once:
+%                   [1 2] names them, each once, and 'all' is all there are.
+%                   Each computes a part of it, and the result has the same
+%                   bits. What is too small to gain stays on the first
+%     'Distributed' true under MPI: the arrays of all ranks, one behind the
+%                   other along the last dimension (a column's is 1), are one
+%                   array. Each rank passes its part and gets its part, with
+%                   the bits that one process gives. All ranks make the call,
+%                   and an error of one is an error of all. A number says along
+%                   which dimension instead. It goes with one filter of one
+%                   array, of the host's or a DeviceArray: not with 'Shape',
+%                   lists, 'Previous', 'Source', 'Every' or several GPUs
 %
 %   Arithmetic
 %     With m = numel (kernelArray) and r = (m - 1) / 2, for each i:
@@ -181,6 +192,8 @@ function [outputArray, previous] = StencilConstantMemory_CUDA (inputArray, kerne
 %                      host's. Where the host has no memory for the result, its
 %                      own error comes
 %     cuda             CUDA failed; the text carries its name and words
+%     rank             another rank of a 'Distributed' call raised an error or
+%                      left, or passes something else; or there is no MPI
 %     interrupted      Ctrl-C was pressed during a long call, which ends within
 %                      about a tenth of a second and returns nothing
 %     internal         a fault of this library
@@ -193,6 +206,10 @@ function [outputArray, previous] = StencilConstantMemory_CUDA (inputArray, kerne
 %
 %   Environment variables
 %     STENCIL_BACKEND       the default of 'Backend'
+%     STENCIL_DEVICE        which GPU a call uses that names none, counted from 1;
+%                           unless set, the one whose context is current, if
+%                           one is, and else the first. Ranks of one host take
+%                           its GPUs in turn
 %     STENCIL_DEVICE_BYTES  how many bytes of the GPU's memory may be held,
 %                           268435456 (256 MiB) unless set; larger arrays go
 %                           through in pieces

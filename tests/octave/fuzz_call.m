@@ -281,7 +281,7 @@ function c = options (c, values, world)
   all = fuzz_options (c.name);
   often = struct ("Backend", 0.45, "Device", 0.03, "Boundary", 0.6, "Dim", 0.35, "Iterations", 0.3, ...
                   "Progress", 0.12, "Coefficients", 0.3, "Shape", 0.15, "Previous", 0, "Weight", 0, "Source", 0, ...
-                  "Every", 0);
+                  "Every", 0, "Distributed", 0);
   if (c.several || c.filters > 1)
     often.Shape = 0.03;
     often.Dim = 0.6;
@@ -345,7 +345,7 @@ function value = value_for (c, option, values, world)
       endif
       value = text (pick (choices));
     case "Device"
-      value = pick ({"1", "1", "99"});
+      value = pick ({"1", "1", "99", "\"all\"", "[1 2]"});
     case "Coefficients"
       value = text (pick ({"constant", "readonly"}));
     case "Boundary"
@@ -711,7 +711,7 @@ function c = spoilt (c)
                                      "{\"Backend\"}", "\"Dim\"", "\"Iterations\""}), anything()};
     case "device"
       c.inputs(end+1:end+2) = {option_name("StencilConstantMemory_CUDA", "", "Device"), ...
-                               pick({"1", "99", "0", "2 ^ 31", "1.5", "\"1\""})};
+                               pick({"1", "99", "0", "2 ^ 31", "1.5", "\"1\"", "[1 2]", "[1 1]", "[1; 2.5]", "\"ALL\"", "single ([1 2])", "{1, 2}"})};
   endswitch
   c.same = c.same && numel (c.inputs) > 1 && strcmp (c.inputs{1}, c.inputs{2});
 endfunction

@@ -90,7 +90,9 @@ function [id, o] = fuzz_identifier (name, a, nout, env, world)
   endif
   for i = inputs+1:2:numel (a)
     found = fuzz_meaning (a{i}, name, study);
-    if (isempty (found) || ! suits (found, a{i+1}) || any (strcmp (said, found)))
+    ## A study is of one device.
+    is_list = strcmp (found, "Device") && strcmp (name, "ConstantMemoryStudy_CUDA") && ! whole (a{i+1}, 1, 2 ^ 32 - 1);
+    if (isempty (found) || ! suits (found, a{i+1}) || is_list || any (strcmp (said, found)))
       return;
     endif
     o.(found) = a{i+1};
@@ -125,7 +127,7 @@ function [id, o] = fuzz_identifier (name, a, nout, env, world)
   if (held)
     ## It is computed on where it lies, and an option may say the same.
     at = world.devices > 0 && ! strcmp (world.backend, "cpu");
-    elsewhere = isfield (o, "Device") && double (o.Device) != double (at) ...
+    elsewhere = isfield (o, "Device") && (ischar (o.Device) || numel (o.Device) > 1 || double (o.Device) != double (at)) ...
                 || isfield (o, "Backend") && strcmpi (o.Backend, {"cuda", "cpu"}{1 + at});
     if (elsewhere || env.bad)
       return;
@@ -153,9 +155,12 @@ function [id, o] = fuzz_identifier (name, a, nout, env, world)
   if (isfield (o, "Device"))
     ## One that is not there is an error, whatever the backend.
     device = double (o.Device);
+    if (is_text (o.Device))
+      device = max (world.devices, 1);
+    endif
     wants = true;
   endif
-  if (wants && device > world.devices)
+  if (wants && any (device(:) > world.devices))
     id = "noDevice";
   endif
 endfunction
@@ -304,7 +309,15 @@ function yes = suits (option, value)
           && isvector (value) && numel (value) > 1)
         yes = numel (value) <= 64 && all (arrayfun (@(d) whole (d, 1, 2 ^ 32 - 1), value));
       endif
-    case {"Device", "Every"}
+    case "Device"
+      ## One, some, each once, or all.
+      yes = whole (value, 1, 2 ^ 32 - 1) || is_text (value) && strcmpi (value, "all");
+      if (isa (value, "double") && ! issparse (value) && isreal (value) && numel (value) > 1)
+        yes = all (arrayfun (@(d) whole (d, 1, 2 ^ 32 - 1), value(:))) && numel (unique (value(:))) == numel (value);
+      endif
+    case "Distributed"
+      yes = whole (value, 0, 1) || whole (value, 1, 2 ^ 32 - 1);
+    case "Every"
       yes = whole (value, 1, 2 ^ 32 - 1);
     case "Iterations"
       yes = whole (value, 0, 2 ^ 32 - 1);

@@ -11,14 +11,15 @@ function [names, since] = fuzz_options (name, study = "")
   switch (name)
     case "StencilConstantMemory_CUDA"
       names = {"Backend", "Device", "Boundary", "Dim", "Iterations", "Progress", "Shape", "Previous", "Weight", "Source", ...
-               "Every"};
-      since = [1 1 1 1 1 1 2 3 3 3 3];
+               "Every", "Distributed"};
+      since = [1 1 1 1 1 1 2 3 3 3 3 4];
     case "DerivativeConstantMemory_CUDA"
-      names = {"Backend", "Device", "Coefficients", "Boundary", "Dim"};
+      names = {"Backend", "Device", "Coefficients", "Boundary", "Dim", "Distributed"};
+      since = [1 1 1 1 1 4];
     case "ConvolutionConstantMemory_CUDA"
       names = {"Backend", "Device", "Boundary", "Iterations", "Progress", "Shape", "Previous", "Weight", "Source", ...
-               "Every"};
-      since = [1 1 1 1 1 2 3 3 3 3];
+               "Every", "Distributed"};
+      since = [1 1 1 1 1 2 3 3 3 3 4];
     case "ConstantMemoryStudy_CUDA"
       switch (lower (study))
         case "access"

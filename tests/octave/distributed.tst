@@ -1,0 +1,100 @@
+## 'Distributed': the arrays of all ranks that mpirun started are one array, with the bits that one process gives; and
+## what goes wrong on one rank ends the call on all.
+
+%!testif ; has_ranks ()  # needs Open MPI
+%! code = {
+%!   "x = sin ((1:1000)' / 7) + (1:1000)' / 300; k = [1 -2 3 1 -0.5] / 6; bad = 0; n = 0;"
+%!   "X = reshape (sin (1:60*50), 60, 50); F = reshape (1:9, 3, 3) / 60; V = reshape (sin (1:7*8*30), 7, 8, 30);"
+%!   "for b = {0, 'replicate', 'circular', 'mirror', {1, 'symmetric'}}"
+%!   "  for m = [0 1 7 200]"
+%!   "    o = {'Boundary', b{1}, 'Iterations', m};"
+%!   "    y = StencilConstantMemory_CUDA (x, k, o{:});"
+%!   "    z = StencilConstantMemory_CUDA (x(mine (1000)), k, o{:}, 'Distributed', true);"
+%!   "    bad += ! isequaln (z, y(mine (1000))); n++;"
+%!   "  end"
+%!   "end"
+%!   "for b = {0, 'circular', {'mirror', {2, 'replicate'}}}"
+%!   "  o = {'Boundary', b{1}, 'Iterations', 9};"
+%!   "  y = ConvolutionConstantMemory_CUDA (X, F, o{:});"
+%!   "  z = ConvolutionConstantMemory_CUDA (X(:,mine (50)), F, o{:}, 'Distributed', true);"
+%!   "  bad += ! isequaln (z, y(:,mine (50))); n++;"
+%!   "  z = ConvolutionConstantMemory_CUDA (single (X(mine (60),:)), F, o{:}, 'Distributed', 1);"
+%!   "  y = ConvolutionConstantMemory_CUDA (single (X), F, o{:});"
+%!   "  bad += ! isequaln (z, y(mine (60),:)); n++;"
+%!   "  u = DeviceArray (X(:,mine (50)));"
+%!   "  v = ConvolutionConstantMemory_CUDA (u, F, o{:}, 'Distributed', 2);"
+%!   "  y = ConvolutionConstantMemory_CUDA (X, F, o{:});"
+%!   "  bad += ! isa (v, 'DeviceArray') || ! isequaln (gather (v), y(:,mine (50))); n++;"
+%!   "end"
+%!   "y = ConvolutionConstantMemory_CUDA (V, ones (3, 3, 3) / 27, 'Iterations', 4);"
+%!   "z = ConvolutionConstantMemory_CUDA (V(:,:,mine (30)), ones (3, 3, 3) / 27, 'Iterations', 4, 'Distributed', true);"
+%!   "bad += ! isequaln (z, y(:,:,mine (30))); n++;"
+%!   "y = DerivativeConstantMemory_CUDA (X, 0.1, 'Dim', 2, 'Boundary', 'circular');"
+%!   "z = DerivativeConstantMemory_CUDA (X(:,mine (50)), 0.1, 'Dim', 2, 'Boundary', 'circular', 'Distributed', 2);"
+%!   "bad += ! isequaln (z, y(:,mine (50))); n++;"
+%!   "y = StencilConstantMemory_CUDA (X, k, 'Dim', 1); z = StencilConstantMemory_CUDA (X(:,mine (50)), k, 'Dim', 1, 'Distributed', true);"
+%!   "bad += ! isequaln (z, y(:,mine (50))); n++;"
+%!   "% Parts that are empty, or have one element"
+%!   "some = [1:3]' + 10; part = some([1:3] == rank + 1); if (rank == ranks - 1), part = [part; some([1:3] > ranks)]; end"
+%!   "whole = StencilConstantMemory_CUDA (some, ones (1, 7), 'Boundary', 'circular');"
+%!   "z = StencilConstantMemory_CUDA (part, ones (1, 7), 'Boundary', 'circular', 'Distributed', 1);"
+%!   "bad += ! isequaln (z, whole(ismember (some, part))); n++;"
+%!   "say (sprintf ('%d bad of %d', bad, n));"};
+%! for count = [1 2 3 5]
+%!   [status, out] = run_ranks (count, code);
+%!   assert (status == 0, "%s", out);
+%!   assert (numel (strfind (out, "<0 bad of 33>")) == count, "%d ranks: %s", count, out);
+%! endfor
+
+%!testif ; has_ranks ()  # needs Open MPI
+%! ## What is wrong on one rank is an error on all, and the next call is right.
+%! code = {
+%!   "x = (1:30)'; k = [1 2 1]; part = x(mine (30)); one = (rank == 1);"
+%!   "S = @(varargin) StencilConstantMemory_CUDA (varargin{:}, 'Distributed', true);"
+%!   "C = @(varargin) ConvolutionConstantMemory_CUDA (varargin{:}, 'Distributed', true);"
+%!   "calls = {@() S(part, k(1:3 - one)), @() S(part), @() S(part, k, 'Iterations', 1 + one), @() S(part, k + one), ..."
+%!   "         @() S(part, k, 'Shape', 'full'), @() S(part, {k, k}, 'Dim', [1 1]), @() S(part, k, 'Device', [1 2]), ..."
+%!   "         @() S(part, k, 'Backend', 'fastest'), @() C(uint8 (part), 1), @() S(part, k, 'Every', 1), ..."
+%!   "         @() StencilConstantMemory_CUDA(part, k, 'Distributed', 1.5), @() C(ones (4 + one, 2), ones (3)), ..."
+%!   "         @() StencilConstantMemory_CUDA(part, k, 'Distributed', 1 + one), @() S(single (part), k)};"
+%!   "ids = cell (size (calls));"
+%!   "for i = 1:numel (calls)"
+%!   "  try, calls{i} (); ids{i} = 'none'; catch e, ids{i} = strrep (e.identifier, 'ConstantMemory', ''); texts{i} = e.message; end"
+%!   "end"
+%!   "y = StencilConstantMemory_CUDA (x, k); right = isequal (S(part, k), y(mine (30)));"
+%!   "say (sprintf ('%d %d %s', rank, right, strjoin (ids, ' ')));"
+%!   "if (rank == 0), say (texts{1}); say (texts{3}); say (texts{12}); end"};
+%! [status, out] = run_ranks (3, code);
+%! assert (status == 0, "%s", out);
+%! same = {"Stencil:option", "Stencil:option", "Stencil:option", "Stencil:option", "Convolution:option", "Stencil:option", ...
+%!         "Stencil:option", "Convolution:rank", "Stencil:rank", "Stencil:dataType"};
+%! others = strjoin ([{"Stencil:rank", "Stencil:numberOfInputs", "Stencil:rank", "Stencil:rank"}, same], " ");
+%! own = strjoin ([{"Stencil:kernelLength", "Stencil:numberOfInputs", "Stencil:rank", "Stencil:rank"}, same], " ");
+%! for rank = 0:2
+%!   assert (! isempty (strfind (out, sprintf ("<%d 1 %s>", rank, merge (rank == 1, own, others)))), "%s", out);
+%! endfor
+%! assert (! isempty (strfind (out, "Rank 1 raised StencilConstantMemory:kernelLength: kernelArray is 1x2")), "%s", out);
+%! assert (! isempty (strfind (out, "'Iterations' is 1 on rank 0 and 2 on rank 1")), "%s", out);
+%! assert (! isempty (strfind (out, "4x2, rank 1 one of 5x2")), "%s", out);
+
+%!testif ; has_ranks ()  # needs Open MPI
+%! ## A rank whose script ends, or raises an error elsewhere, is missed at once; so is one that is interrupted.
+%! code = {
+%!   "x = (1:30)'; S = @() StencilConstantMemory_CUDA (x(mine (30)), [1 2 1], 'Distributed', true);"
+%!   "S ();"
+%!   "if (rank == 1), %s; end"
+%!   "try, S (); say ('none'); catch e, say (e.message); end"};
+%! for last = {"exit (0)", "error ('of the script')"}
+%!   [~, out] = run_ranks (3, strrep (code, "%s", last{1}));
+%!   assert (numel (strfind (out, "Rank 1 has left: its script ended, or raised an error elsewhere.>")) == 2, "%s", out);
+%! endfor
+
+%!test # Without a launcher there is one rank, or no MPI at all
+%! [status, out] = run_octave ({
+%!   "x = (1:30)'; y = StencilConstantMemory_CUDA (x, [1 2 1]);"
+%!   "try, z = StencilConstantMemory_CUDA (x, [1 2 1], 'Distributed', true); disp (isequal (y, z));"
+%!   "catch e, disp (e.identifier); end"
+%!   "disp (isequal (y, StencilConstantMemory_CUDA (x, [1 2 1], 'Distributed', false)));"}, ...
+%!   {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"});
+%! assert (status == 0, "%s", out);
+%! assert (! isempty (regexp (out, '^(1|StencilConstantMemory:rank)\n1\n')), "%s", out);
