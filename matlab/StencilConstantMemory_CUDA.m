@@ -206,8 +206,8 @@ function [outputArray, previous] = StencilConstantMemory_CUDA (inputArray, kerne
 %
 %   Environment variables
 %     STENCIL_BACKEND       the default of 'Backend'
-%     STENCIL_DEVICE        which GPU a call uses that names none, counted from 1;
-%                           unless set, the one whose context is current, if
+%     STENCIL_DEVICE        which GPU a call uses that names none, counted from
+%                           1; unless set, the one whose context is current, if
 %                           one is, and else the first. Ranks of one host take
 %                           its GPUs in turn
 %     STENCIL_DEVICE_BYTES  how many bytes of the GPU's memory may be held,

@@ -192,10 +192,10 @@
 %!   endfor
 %! endfor
 
-%!test # values of Device: a whole number from 1, and nothing else
+%!test # values of Device: a whole number from 1, some of them, each once, or all
 %! for call = calls.'
 %!   [name, inputs] = call{:};
-%!   for value = {0, -1, 1.5, 0.5, NaN, -Inf, [1 2], [1; 1], [], zeros(1, 0), "a", "1", ...
+%!   for value = {0, -1, 1.5, 0.5, NaN, -Inf, [1 1.5], [1; 1], [2 0], single([1 2]), [], zeros(1, 0), "a", "1", ...
 %!                'one', {1}, {}, struct(), @sin, 1i, complex(1, 0), sparse(1), ...
 %!                ones(2, 2, 2), 1e-300, -0}
 %!     fails (name, "option", [inputs, {"Backend", "auto", "Device"}, value]);
@@ -287,7 +287,7 @@
 %!test # options that a function does not have: the text names those that it has
 %! missing = {
 %!   "DerivativeConstantMemory_CUDA",  {x},    {"Iterations", "iter", "I", "Progress", "p"}
-%!   "ConvolutionConstantMemory_CUDA", {x, k}, {"Dim", "dim", "Di", "Coefficients", "c"}
+%!   "ConvolutionConstantMemory_CUDA", {x, k}, {"Dim", "dim", "Coefficients", "c"}
 %!   "StencilConstantMemory_CUDA",     {x, k}, {"Coefficients", "c"}
 %!   };
 %! for i = 1:rows (missing)
