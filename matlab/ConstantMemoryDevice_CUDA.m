@@ -46,6 +46,9 @@ function device = ConstantMemoryDevice_CUDA ()
 %                          libstencil_lend-*.so for their version is beside this
 %                          file: with Octave's headers installed (octave-dev),
 %                          compile_mex builds it.
+%     Rank                 which of the processes this is that MPI's launcher
+%                          started together, from 0
+%     Ranks                how many these are; 1 without a launcher
 %
 %     The build
 %     Version              of this library

@@ -5,6 +5,7 @@ use super::check_outputs;
 use crate::cpu::Level;
 use crate::cuda::{self, Driver, dotted};
 use crate::mex::{Call, Error, Function, Output, Reply, Value, outputs_name};
+use crate::ranks::World;
 use crate::workers::Workers;
 
 pub(super) const FUNCTION: Function = Function { name: "ConstantMemoryDevice_CUDA", call };
@@ -16,6 +17,8 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         return Err(Error::new("numberOfInputs", text));
     }
     check_outputs(call)?;
+    // Under a launcher this process is one of its ranks: that decides which device it takes.
+    let world = if World::is_launched() { Some(World::get()?) } else { World::there() };
     let outlook = Outlook::new()?;
     let driver = Driver::get().ok();
     let ordinal = outlook.cuda.map(|cuda| cuda.ordinal());
@@ -48,6 +51,8 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         (c"Threads", Value::Double(Workers::count() as f64)),
         (c"DeviceBytes", number(outlook.device_bytes.map(|bytes| bytes as f64))),
         (c"Outputs", outputs_name().into()),
+        (c"Rank", Value::Double(world.map_or(0.0, |world| world.rank() as f64))),
+        (c"Ranks", Value::Double(world.map_or(1.0, |world| world.ranks() as f64))),
         (c"Version", env!("CARGO_PKG_VERSION").into()),
         (c"Build", env!("STENCIL_BUILD").into()),
     ];

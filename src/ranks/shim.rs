@@ -13,8 +13,9 @@ const ENDED: c_int = -1;
 const THREADS: c_int = -2;
 const NO_EXIT: c_int = -3;
 
-/// How many bytes one message of MPI's has at most: its counts are of type int. What is longer is several.
-const PIECE: usize = 1 << 30;
+/// How many bytes one message of MPI's has at most. What is longer is several: MPI's counts are of type int. So large
+/// that it makes no difference in time, and small enough to be tested.
+const PIECE: usize = 16 << 20;
 
 /// `struct facts` of `shim.c`.
 #[repr(C)]

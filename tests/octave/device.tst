@@ -24,6 +24,7 @@
 %! assert (! isempty (d.BackendReason));
 %! assert (! isempty (d.SIMD));
 %! assert (any (strcmp (d.Outputs, {"lent", "copied", "direct"})));
+%! assert ([d.Rank, d.Ranks], [0 1]);
 %! assert (d.Threads >= 1 && d.Threads == fix (d.Threads));
 %! assert (! isempty (regexp (d.Version, '^\d+\.\d+\.\d+', "once")), "Version is <%s>", d.Version);
 %! assert (! isempty (d.Build));

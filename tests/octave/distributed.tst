@@ -39,11 +39,12 @@
 %!   "whole = StencilConstantMemory_CUDA (some, ones (1, 7), 'Boundary', 'circular');"
 %!   "z = StencilConstantMemory_CUDA (part, ones (1, 7), 'Boundary', 'circular', 'Distributed', 1);"
 %!   "bad += ! isequaln (z, whole(ismember (some, part))); n++;"
+%!   "d = ConstantMemoryDevice_CUDA (); bad += d.Rank != rank || d.Ranks != ranks; n++;"
 %!   "say (sprintf ('%d bad of %d', bad, n));"};
 %! for count = [1 2 3 5]
 %!   [status, out] = run_ranks (count, code);
 %!   assert (status == 0, "%s", out);
-%!   assert (numel (strfind (out, "<0 bad of 33>")) == count, "%d ranks: %s", count, out);
+%!   assert (numel (strfind (out, "<0 bad of 34>")) == count, "%d ranks: %s", count, out);
 %! endfor
 
 %!testif ; has_ranks ()  # needs Open MPI
