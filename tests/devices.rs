@@ -26,7 +26,7 @@ type Outcome = Result<(), String>;
 /// A name, and what is to hold of so many devices.
 type Case = (&'static str, fn(usize) -> Outcome);
 
-const CASES: [Case; 12] = [
+const CASES: [Case; 14] = [
     ("lines_in_parts", lines_in_parts),
     ("images_in_parts", images_in_parts),
     ("volumes_in_parts", volumes_in_parts),
@@ -38,6 +38,8 @@ const CASES: [Case; 12] = [
     ("short_of_memory", short_of_memory),
     ("stopped", stopped),
     ("copies_from_device_to_device", copies),
+    ("memory_that_is_copied_from_is_not_used_again_before", copies_of_what_goes),
+    ("memory_that_is_still_in_use", memory_in_use),
     ("what_is_small_or_nothing", small),
 ];
 
@@ -337,6 +339,55 @@ fn copies(devices: usize) -> Outcome {
         if output != input {
             return Err(format!("{length} numbers"));
         }
+    }
+    Ok(())
+}
+
+/// An array goes as soon as its copy has begun, and another one takes its place.
+fn copies_of_what_goes(devices: usize) -> Outcome {
+    let told = |error: Error| error.to_string();
+    let (first, second) = (Cuda::open(Some(0)).map_err(told)?, Cuda::open(Some(devices - 1)).map_err(told)?);
+    for round in 0..40 {
+        let array = |engine: &Cuda, values: &[f64]| {
+            let mut array = Compute::<f64>::array(engine, values.len())?;
+            Compute::copy(engine, Source::Host(values), Target::Array(&mut array), &Watch::new()).map(|()| array)
+        };
+        let (input, other) = (samples(5000, round), samples(5000, round + 1000));
+        let copy = {
+            let original = array(&first, &input).map_err(told)?;
+            second.copy_of(&original).map_err(told)?
+        };
+        let _in_its_place = array(&first, &other).map_err(told)?;
+        let mut output = vec![f64::NAN; input.len()];
+        Compute::copy(&second, Source::Array(&copy), Target::Host(&mut output), &Watch::new()).map_err(told)?;
+        if output != input {
+            return Err(format!("round {round}"));
+        }
+    }
+    Ok(())
+}
+
+/// What an array was computed in is given up while the device is still at work on it, and a call over several devices
+/// gets that memory.
+fn memory_in_use(devices: usize) -> Outcome {
+    let told = |error: Error| error.to_string();
+    let team = team(devices)?.in_parts(1, 2);
+    let entries = tame(25, 5);
+    let what = Convolution::new([16, 40 * devices, 1], Filter::new(entries, [5, 5, 1]).map_err(|e| e.to_string())?);
+    let what = what.with_sweeps(6);
+    for round in 0..15 {
+        let first = Cuda::open(Some(0)).map_err(told)?;
+        let input = samples(what.elements(), round);
+        let mut array = Compute::<f64>::array(&first, input.len()).map_err(told)?;
+        Compute::copy(&first, Source::Host(&input), Target::Array(&mut array), &Watch::new()).map_err(told)?;
+        let mut next = Compute::<f64>::array(&first, input.len()).map_err(told)?;
+        let long = what.clone().with_sweeps(60);
+        Compute::convolution(&first, &long, Source::Array(&array), Target::Array(&mut next), &Watch::new())
+            .map_err(told)?;
+        drop((array, next));
+        check("memory in use", &team, &input, input.len() * 6, |engine, from, to, watch| {
+            Compute::convolution(engine, &what, from, to, watch)
+        })?;
     }
     Ok(())
 }
