@@ -114,4 +114,4 @@ licenses:
 clean:
 	cargo clean
 	rm -rf dist
-	rm -f matlab/*.mex matlab/*.mexa64 matlab/libstencil_mex.so* matlab/libstencil_lend-*.so* $(PICTURES)
+	rm -f matlab/*.mex matlab/*.mexa64 matlab/libstencil_mex.so* matlab/libstencil_lend-*.so* matlab/libstencil_object-*.so* matlab/libstencil_mpi.so* $(PICTURES)

@@ -35,7 +35,8 @@ struct shim {
   int (*receive) (void *to, int bytes, int rank, int tag, uint64_t *request);
   int (*test) (uint64_t *request, int *done, int *bytes);
   int (*cancel) (uint64_t *request);
-  int (*probe) (int rank, int tag, int *found, int *source, int *found_tag, int *bytes);
+  int (*probe) (int rank, int tag, int *found, int *source, int *found_tag, int *bytes, uint64_t *message);
+  int (*fetch) (void *to, int bytes, uint64_t *message, uint64_t *request);
   void (*describe) (int code, char *text, int room);
 };
 
@@ -44,6 +45,7 @@ enum { ENDED = -1, THREADS = -2, NO_EXIT = -3 };
 
 /* MPICH's is an int, Open MPI's an address. */
 _Static_assert (sizeof (MPI_Request) <= sizeof (uint64_t), "a request is larger than its place");
+_Static_assert (sizeof (MPI_Message) <= sizeof (uint64_t), "a message is larger than its place");
 
 /* Open MPI has it in a header of its own, MPICH in mpi.h, and others not at all. */
 extern int MPIX_Query_cuda_support (void) __attribute__ ((weak));
@@ -114,6 +116,9 @@ start (void (*leave) (void), struct facts *facts)
       /* Registered behind what MPI registered, and so run ahead of it. */
       if (atexit (at_exit) != 0)
         return NO_EXIT;
+      /* Some errors belong to no communicator, and are these'. Ranks tell each other of errors; MPI would end them. */
+      TRY (MPI_Comm_set_errhandler (MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+      TRY (MPI_Comm_set_errhandler (MPI_COMM_SELF, MPI_ERRORS_RETURN));
     }
   facts->ours = ours;
   facts->threads = level (provided);
@@ -194,18 +199,33 @@ cancel (uint64_t *place)
   return MPI_Cancel (&request);
 }
 
-/* Of any rank where that is negative, and with any tag where that is. */
+/* Of any rank where that is negative, and with any tag where that is. A message that is found is taken out of what
+ * others find, and is to be fetched. */
 static int
-probe (int rank, int tag, int *found, int *source, int *found_tag, int *bytes)
+probe (int rank, int tag, int *found, int *source, int *found_tag, int *bytes, uint64_t *place)
 {
+  MPI_Message message = MPI_MESSAGE_NULL;
   MPI_Status status;
   *found = 0;
-  TRY (MPI_Iprobe (rank < 0 ? MPI_ANY_SOURCE : rank, tag < 0 ? MPI_ANY_TAG : tag, world, found, &status));
+  TRY (MPI_Improbe (rank < 0 ? MPI_ANY_SOURCE : rank, tag < 0 ? MPI_ANY_TAG : tag, world, found, &message, &status));
   if (!*found)
     return MPI_SUCCESS;
+  *place = 0;
+  memcpy (place, &message, sizeof message);
   *source = status.MPI_SOURCE;
   *found_tag = status.MPI_TAG;
   return MPI_Get_count (&status, MPI_BYTE, bytes);
+}
+
+static int
+fetch (void *to, int bytes, uint64_t *message_place, uint64_t *place)
+{
+  MPI_Message message;
+  MPI_Request request = MPI_REQUEST_NULL;
+  int code;
+  memcpy (&message, message_place, sizeof message);
+  code = MPI_Imrecv (to, bytes, MPI_BYTE, &message, &request);
+  return keep (code, request, place);
 }
 
 static void
@@ -220,4 +240,4 @@ describe (int code, char *text, int room)
 
 /* The only name that others see. */
 __attribute__ ((visibility ("default"))) extern const struct shim stencil_mpi;
-const struct shim stencil_mpi = { VERSION, start, send, receive, test, cancel, probe, describe };
+const struct shim stencil_mpi = { VERSION, start, send, receive, test, cancel, probe, fetch, describe };

@@ -49,7 +49,8 @@ struct Shim {
     receive: unsafe extern "C" fn(*mut c_void, c_int, c_int, c_int, *mut u64) -> c_int,
     test: unsafe extern "C" fn(*mut u64, *mut c_int, *mut c_int) -> c_int,
     cancel: unsafe extern "C" fn(*mut u64) -> c_int,
-    probe: unsafe extern "C" fn(c_int, c_int, *mut c_int, *mut c_int, *mut c_int, *mut c_int) -> c_int,
+    probe: unsafe extern "C" fn(c_int, c_int, *mut c_int, *mut c_int, *mut c_int, *mut c_int, *mut u64) -> c_int,
+    fetch: unsafe extern "C" fn(*mut c_void, c_int, *mut u64, *mut u64) -> c_int,
     describe: unsafe extern "C" fn(c_int, *mut c_char, c_int),
 }
 
@@ -58,11 +59,15 @@ pub(super) struct Line {
     shim: &'static Shim,
 }
 
-/// A message that has arrived and that nobody has received.
+/// A message that has arrived, for which no receive was waiting. Nobody finds it again: it is to be
+/// [fetched](Flight::fetch).
+#[must_use]
 pub(super) struct Found {
     pub rank: usize,
     pub tag: c_int,
     pub bytes: usize,
+    /// MPI's name for it.
+    message: u64,
 }
 
 impl Line {
@@ -135,13 +140,15 @@ impl Line {
 
     /// The next message from this rank, or any, with this tag, or any, that has arrived.
     pub(super) fn probe(&mut self, rank: Option<usize>, tag: Option<c_int>) -> Result<Option<Found>, Error> {
-        let (mut found, mut source, mut found_tag, mut bytes) = (0, 0, 0, 0);
+        let (mut found, mut source, mut found_tag, mut bytes, mut message) = (0, 0, 0, 0, 0);
         let rank = rank.map_or(-1, |rank| rank as c_int);
-        // SAFETY: four addresses of ints.
-        let code =
-            unsafe { (self.shim.probe)(rank, tag.unwrap_or(-1), &mut found, &mut source, &mut found_tag, &mut bytes) };
+        // SAFETY: the addresses of four ints and of a message.
+        let code = unsafe {
+            let tag = tag.unwrap_or(-1);
+            (self.shim.probe)(rank, tag, &mut found, &mut source, &mut found_tag, &mut bytes, &mut message)
+        };
         self.checked(code)?;
-        Ok((found != 0).then_some(Found { rank: source as usize, tag: found_tag, bytes: bytes as usize }))
+        Ok((found != 0).then_some(Found { rank: source as usize, tag: found_tag, bytes: bytes as usize, message }))
     }
 }
 
@@ -175,10 +182,21 @@ impl Flight {
         })
     }
 
+    /// Receives a message that was found.
+    pub(super) fn fetch(line: &mut Line, found: Found, mut bytes: Vec<u8>) -> Result<Flight, Error> {
+        let (fetch, mut message) = (line.shim.fetch, found.message);
+        // One piece.
+        bytes.truncate(PIECE);
+        Flight::start(line, bytes, |at, bytes, request| {
+            // SAFETY: as in `receive`; the message was found, and this is done once.
+            unsafe { fetch(at.cast(), bytes, &mut message, request) }
+        })
+    }
+
     fn start(
         line: &mut Line,
         bytes: Vec<u8>,
-        start: impl Fn(*mut u8, c_int, &mut u64) -> c_int,
+        mut start: impl FnMut(*mut u8, c_int, &mut u64) -> c_int,
     ) -> Result<Flight, Error> {
         let pieces = bytes.len().div_ceil(PIECE).max(1);
         let mut flight = Flight { bytes, requests: Vec::with_capacity(pieces), done: 0, received: 0 };

@@ -134,13 +134,13 @@ impl Traffic {
     /// Reads notices that have come, and throws away what is left of calls that failed. Waits for nothing.
     ///
     /// # Errors
-    /// [`Error::Rank`] for what MPI refuses, [`Error::OutOfMemory`].
+    /// [`Error::Rank`] for what MPI refuses.
     pub(super) fn poll(&mut self) -> Result<(), Error> {
         if self.ranks == 1 {
             return Ok(());
         }
         while let Some(found) = self.line.probe(None, Some(NOTICE))? {
-            self.read_notice(&found)?;
+            self.read_notice(found)?;
         }
         if !self.stale.is_empty() {
             self.throw_away()?;
@@ -173,9 +173,10 @@ impl Traffic {
         }
     }
 
-    fn read_notice(&mut self, found: &Found) -> Result<(), Error> {
-        let room = memory::zeros(found.bytes, "a notice of another rank")?;
-        let mut flight = Flight::receive(&mut self.line, found.rank, NOTICE, room)?;
+    fn read_notice(&mut self, found: Found) -> Result<(), Error> {
+        let rank = found.rank;
+        let room = vec![0; found.bytes];
+        let mut flight = Flight::fetch(&mut self.line, found, room)?;
         // It has arrived.
         while !flight.is_done(&mut self.line)? {
             std::hint::spin_loop();
@@ -183,15 +184,15 @@ impl Traffic {
         let notice = flight.into_bytes();
         let (&[kind, a, b, c, d, e, f, g, h], text) = notice
             .split_first_chunk::<9>()
-            .ok_or_else(|| Error::Internal(format!("Rank {} sent what is no notice.", found.rank)))?;
+            .ok_or_else(|| Error::Internal(format!("Rank {rank} sent what is no notice.")))?;
         let number = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
         if kind == LEFT {
-            self.left.push((found.rank, number));
+            self.left.push((rank, number));
         } else if number >= self.number {
             let text = String::from_utf8_lossy(text).into_owned();
             self.failures.entry(number).or_insert(text);
         }
-        self.stale.push((found.rank, number));
+        self.stale.push((rank, number));
         Ok(())
     }
 
@@ -202,7 +203,7 @@ impl Traffic {
             if number < over {
                 let tag = self.tag(number);
                 while let Some(found) = self.line.probe(Some(rank), Some(tag))? {
-                    self.swallow(&found)?;
+                    self.swallow(found)?;
                 }
             } else {
                 self.stale.push((rank, number));
@@ -211,9 +212,11 @@ impl Traffic {
         Ok(())
     }
 
-    fn swallow(&mut self, found: &Found) -> Result<(), Error> {
-        let room = memory::zeros(found.bytes, "what another rank sent in a call that failed")?;
-        let flight = Flight::receive(&mut self.line, found.rank, found.tag, room)?;
+    /// Receives a message that nobody wants.
+    fn swallow(&mut self, found: Found) -> Result<(), Error> {
+        // Where memory is short MPI gets none: it then throws the message away itself, with an error that is nobody's.
+        let room = memory::zeros(found.bytes, "what another rank sent").unwrap_or_default();
+        let flight = Flight::fetch(&mut self.line, found, room)?;
         self.orphans.push(flight);
         Ok(())
     }
@@ -230,15 +233,15 @@ impl Traffic {
         self.tell(LEFT, self.number, "");
         let mut pause = Pause::new();
         loop {
-            // Where MPI reports an error or memory is short, it is left to MPI how this ends.
+            // Where MPI reports an error, it is left to MPI how this ends.
             match self.line.probe(None, None) {
                 Ok(Some(found)) if found.tag == NOTICE => {
-                    if self.read_notice(&found).is_err() {
+                    if self.read_notice(found).is_err() {
                         return;
                     }
                 }
                 Ok(Some(found)) => {
-                    if self.swallow(&found).is_err() {
+                    if self.swallow(found).is_err() {
                         return;
                     }
                 }
