@@ -729,8 +729,8 @@ fn a_rank_that_fails_ends_all_of_them() {
     // Two gathers before the rounds, an exchange for each of these, and a gather in the end; without planes, the gathers.
     let rounds = all[0] - 3;
     assert!(rounds > 2 && all == [all[0], 3, all[0], all[0]], "{all:?}");
-    for rank in 0..4 {
-        for at in 0..all[rank] {
+    for (rank, &begun) in all.iter().enumerate() {
+        for at in 0..begun {
             let results = World::new(4, true).run_failing(Some((rank, at)), |others| call(others, None));
             check_ended(&results, rank, |error| matches!(error, Error::OutOfMemory(_)));
         }
