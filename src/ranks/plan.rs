@@ -153,7 +153,8 @@ impl Message {
     fn check_same(&self, rank: usize, other: &Message) -> Result<(), Error> {
         let differ = |what: &str, [first, second]: [&str; 2]| {
             Err(Error::Rank(format!(
-                "{what} is {first} on rank 0 and {second} on rank {rank}; ranks that make a call together pass the same."
+                "{what} is {first} on rank 0 and {second} on rank {rank}; ranks that make a call together pass the \
+                 same."
             )))
         };
         fn find<'m>(message: &'m Message, name: &str) -> &'m str {

@@ -753,8 +753,8 @@ fn exchanges_hide_behind_the_inside() {
     }
 }
 
-/// Whatever exchange or gather of whatever rank fails, and whatever call of its engine, all ranks end with an error, that
-/// one with its own.
+/// Whatever exchange or gather of whatever rank fails, and whatever call of its engine, all ranks end with an error,
+/// that one with its own.
 #[test]
 fn a_rank_that_fails_ends_all_of_them() {
     let case = in_rounds();
@@ -762,7 +762,8 @@ fn a_rank_that_fails_ends_all_of_them() {
     let call = |others: &Rank, fails_at| one_call(&case, &parts, others, &on_processor(fails_at), &Watch::new());
     let all = World::new(4, false).run(|others| call(others, None));
     let all = all.into_iter().collect::<Result<Vec<_>, _>>().unwrap();
-    // Two gathers before the rounds, an exchange for each of these, and a gather in the end; without planes, the gathers.
+    // Two gathers before the rounds, an exchange for each of these, and a gather in the end; without planes, the
+    // gathers.
     let rounds = all[0] - 3;
     assert!(rounds > 2 && all == [all[0], 3, all[0], all[0]], "{all:?}");
     for (rank, &begun) in all.iter().enumerate() {
