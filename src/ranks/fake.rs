@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::{Others, UnderWay};
@@ -49,7 +49,7 @@ pub(super) struct Rank<'w> {
     world: &'w World,
     rank: usize,
     /// How many exchanges and gathers it has begun.
-    pub(super) begun: AtomicUsize,
+    pub(super) begun: Arc<AtomicUsize>,
     /// Which of them is an error.
     fails_at: Option<usize>,
 }
@@ -74,7 +74,7 @@ impl World {
         let of_rank = |rank: usize| {
             let fails_at = failing.filter(|(of, _)| *of == rank).map(|(_, at)| at);
             let _panics = Panics(self);
-            let result = work(&Rank { world: self, rank, begun: AtomicUsize::new(0), fails_at });
+            let result = work(&Rank { world: self, rank, begun: Arc::default(), fails_at });
             if let Err(error) = &result {
                 let told = Error::Rank(format!("Rank {rank} raised: {error}"));
                 self.state().failed.get_or_insert(told);

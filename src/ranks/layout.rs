@@ -1,7 +1,7 @@
 //! How an array lies in parts with several ranks, and who needs which planes of whom.
 //!
-//! The array is a row of planes: along the dimension in which it is cut a plane has one element. Planes of the whole are
-//! counted over all parts, in the order of the ranks. Nothing here knows data.
+//! The array is a row of planes: along the dimension in which it is cut a plane has one element. Planes of the whole
+//! are counted over all parts, in the order of the ranks. Nothing here knows data.
 
 use std::ops::Range;
 
@@ -131,7 +131,8 @@ impl Swept<'_> {
     /// # Rationale
     /// A window computes its two halos in vain, and copies the part to and fro. Strips compute six halos, of which two
     /// are outputs that the part by itself has got wrong; but they come before the rest, so that the next exchange is
-    /// under way while the rest is computed. Edges must be known from the strips alone, so the part is longer than both.
+    /// under way while the rest is computed. Edges must be known from the strips alone, so the part is longer than
+    /// both.
     fn cheapest(&self, planes: usize, sweeps: usize) -> (Way, u128) {
         let (halo, n, area) = (self.halo(sweeps) as u128, planes as u128, self.area as u128);
         let (update, copy) = (self.work.max(1) as u128 * sweeps as u128, self.costs.copy);
@@ -208,8 +209,8 @@ impl Rounds {
     /// multiply-adds. All ranks get the same answer from the same numbers.
     ///
     /// # Rationale
-    /// Who has the longest part is waited for. Halos for many sweeps are computed in vain, but for many sweeps at a time
-    /// there are few exchanges. A small array is best computed by every rank as a whole, with one exchange for all
+    /// Who has the longest part is waited for. Halos for many sweeps are computed in vain, but for many sweeps at a
+    /// time there are few exchanges. A small array is best computed by every rank as a whole, with one exchange for all
     /// sweeps; that comes out by itself.
     pub(super) fn choose(swept: Swept, sweeps: usize, exchange: u128) -> Rounds {
         let longest = swept.layout.longest();
@@ -323,8 +324,8 @@ mod tests {
         piece.planes.clone().map(|plane| layout.part(piece.rank).start + plane).collect()
     }
 
-    /// Halos are the planes around the part; whoever has them sends them, in the order in which they are awaited; and where
-    /// a rank computes strips, all that the next round's halos take of it has come out of them.
+    /// Halos are the planes around the part; whoever has them sends them, in the order in which they are awaited; and
+    /// where a rank computes strips, all that the next round's halos take of it has come out of them.
     fn check_halos(swept: Swept, sweeps: usize) {
         let Swept { layout, circular, .. } = swept;
         let all: Vec<_> = (0..layout.ranks()).map(|rank| swept.halos(rank, sweeps)).collect();

@@ -153,7 +153,8 @@ impl Message {
     fn check_same(&self, rank: usize, other: &Message) -> Result<(), Error> {
         let differ = |what: &str, [first, second]: [&str; 2]| {
             Err(Error::Rank(format!(
-                "{what} is {first} on rank 0 and {second} on rank {rank}; ranks that make a call together pass the same."
+                "{what} is {first} on rank 0 and {second} on rank {rank}; ranks that make a call together pass the \
+                 same."
             )))
         };
         fn find<'m>(message: &'m Message, name: &str) -> &'m str {
@@ -265,6 +266,7 @@ mod tests {
             (Along::Last, &[&[0, 0], &[0, 0]], 0, &[&[0, 0], &[0, 0]], &[0, 0]),
             (Along::Dim(0), &[&[4, 5], &[7, 5]], 0, &[&[4, 5], &[7, 5]], &[11, 5]),
             (Along::Dim(1), &[&[5, 1], &[5, 1]], 1, &[&[5, 1], &[5, 1]], &[5, 2]),
+            (Along::Dim(2), &[&[0, 0], &[4, 5, 2]], 2, &[&[4, 5, 0], &[4, 5, 2]], &[4, 5, 2]),
             (Along::Dim(3), &[&[4, 5], &[4, 5, 1, 2]], 3, &[&[4, 5, 1, 1], &[4, 5, 1, 2]], &[4, 5, 1, 3]),
         ] {
             let (found, parts, found_whole) = plans(given, along);

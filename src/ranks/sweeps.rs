@@ -12,10 +12,11 @@
 //! ([`Rounds::sweeps_of`]).
 //!
 //! # Why the boundary of a window is that of the whole
-//! An end of a window is an end of the whole, where that boundary is right; or it was cut, where any boundary is as good
-//! as another. A mirror at an end of the whole looks no further in than the filter reaches inside: a sample at `i`
+//! An end of a window is an end of the whole, where that boundary is right; or it was cut, where any boundary is as
+//! good as another. A mirror at an end of the whole looks no further in than the filter reaches inside: a sample at `i`
 //! needs those up to `i + r`, and the mirror shows it some of these. So what the other end of a window spoils comes no
-//! quicker. And where the whole is shorter than the radius, so that a mirror sees its other end, the window is the whole.
+//! quicker. And where the whole is shorter than the radius, so that a mirror sees its other end, the window is the
+//! whole.
 
 use std::rc::Rc;
 
@@ -135,13 +136,13 @@ fn around(plan: &Plan) -> Around {
 /// Arrays that a part takes on a device while it is swept, with some room for strips.
 const ARRAYS: usize = 3;
 
-/// Computes this rank's part of an operator over the whole, from an array of the host's or the engine's to another,
-/// neither of which is copied. All ranks call it with operators of the same plan, and it is over when all have succeeded.
-/// `watch` counts this rank's own updates.
+/// Computes this rank's part of an operator over the whole, from an array of the host's or the engine's to another. All
+/// ranks call it with operators of the same plan, and it is over when all have succeeded. `watch` counts this rank's own
+/// updates.
 ///
 /// # Errors
-/// The engine's and those of [`Others`]. What is written is of no known value then; and this rank's call with the others
-/// has to end with that error, so that none of them waits for it.
+/// The engine's and those of [`Others`]. What is written is of no known value then; and this rank's call with the
+/// others has to end with that error, so that none of them waits for it.
 ///
 /// # Panics
 /// Where source and target have not as many elements as the part.

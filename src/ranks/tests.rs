@@ -2,7 +2,8 @@
 
 use std::cell::Cell;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
@@ -31,6 +32,9 @@ struct Counting {
     from_host: AtomicU64,
     /// The call that fails.
     fails_at: Option<u64>,
+    /// How often its rank has turned to the others, and what that was in each call, behind the elements of that.
+    begun: Arc<AtomicUsize>,
+    seen: Mutex<Vec<(usize, usize)>>,
 }
 
 /// An array that is not in ordinary memory, as far as anybody can tell.
@@ -54,6 +58,8 @@ impl Counting {
             calls: zero(),
             from_host: zero(),
             fails_at: None,
+            begun: Arc::default(),
+            seen: Mutex::default(),
         }
     }
 
@@ -83,6 +89,7 @@ impl Counting {
         if self.fails_at == Some(self.calls.load(Ordering::Relaxed)) {
             return Err(Error::Cuda("the driver refused a call".into()));
         }
+        self.seen.lock().unwrap().push((from.len(), self.begun.load(Ordering::Relaxed)));
         self.updates.fetch_add((from.len() * sweeps) as u64, Ordering::Relaxed);
         self.calls.fetch_add(1, Ordering::Relaxed);
         self.from_host.fetch_add(matches!(from, Source::Host(_)).into(), Ordering::Relaxed);
@@ -595,9 +602,9 @@ fn long_parts_have_the_bits_of_one_process_with_every_pair_of_ends() {
             let what = Operator::<f64>::Stencil(taps, 0, ends);
             for place in [Where::Host, Where::Far] {
                 let lengths = lengths.to_vec();
-                let dims = vec![lengths.iter().sum(), 40];
+                let dims = vec![lengths.iter().sum(), 8];
                 // The plain reference would take minutes; the engine is held to it elsewhere.
-                let costs = Costs { exchange: 1 << 16, exchange_of_device: 1 << 16, ..Costs::default() };
+                let costs = Costs { exchange: 1 << 13, exchange_of_device: 1 << 13, ..Costs::default() };
                 let case = Case { dims, dim: 0, lengths, what: what.clone(), sweeps: 60, place, late: true, costs };
                 let made = case.check(&Cpu::new()).unwrap_or_else(|error| panic!("{case:?}: {error}"));
                 assert!(made.in_place.iter().filter(|in_place| **in_place).count() > 1, "{case:?}");
@@ -717,8 +724,37 @@ fn check_ended(results: &[Result<usize, Error>], failed: usize, own: impl Fn(&Er
     }
 }
 
-/// Whatever exchange or gather of whatever rank fails, and whatever call of its engine, all ranks end with an error, that
-/// one with its own.
+/// The next round's edges are on their way before the inside of a round is computed; and where there is one round, its
+/// edges are.
+#[test]
+fn exchanges_hide_behind_the_inside() {
+    let mut case = in_rounds();
+    for sweeps in [100, 1] {
+        case.sweeps = sweeps;
+        let parts = case.parts(&case.samples());
+        let all = World::new(4, false).run(|others| {
+            let engine = Counting { begun: Arc::clone(&others.begun), ..on_processor(None) };
+            let begun = one_call(&case, &parts, others, &engine, &Watch::new())?;
+            Ok((begun, engine.seen.into_inner().unwrap()))
+        });
+        for (rank, result) in all.into_iter().enumerate().filter(|(rank, _)| case.lengths[*rank] > 0) {
+            let (begun, seen) = result.unwrap();
+            // Strips need the halos; the only exchange there is has nothing but the inside to hide behind.
+            assert_eq!(seen[0].0 == parts[rank].len(), sweeps == 1);
+            let inside: Vec<_> = seen.into_iter().filter(|(len, _)| *len == parts[rank].len()).collect();
+            // One gather for the plan, one for the costs of several rounds, and one in the end.
+            let before = 1 + usize::from(sweeps > 1);
+            let rounds = begun - before - 1;
+            assert!(inside.len() == rounds && (rounds > 2) == (sweeps > 1), "{inside:?}");
+            for (round, (_, begun)) in inside.into_iter().enumerate() {
+                assert_eq!(begun, before + rounds.min(round + 2), "round {round} of {rounds} of rank {rank}");
+            }
+        }
+    }
+}
+
+/// Whatever exchange or gather of whatever rank fails, and whatever call of its engine, all ranks end with an error,
+/// that one with its own.
 #[test]
 fn a_rank_that_fails_ends_all_of_them() {
     let case = in_rounds();
@@ -726,11 +762,12 @@ fn a_rank_that_fails_ends_all_of_them() {
     let call = |others: &Rank, fails_at| one_call(&case, &parts, others, &on_processor(fails_at), &Watch::new());
     let all = World::new(4, false).run(|others| call(others, None));
     let all = all.into_iter().collect::<Result<Vec<_>, _>>().unwrap();
-    // Two gathers before the rounds, an exchange for each of these, and a gather in the end; without planes, the gathers.
+    // Two gathers before the rounds, an exchange for each of these, and a gather in the end; without planes, the
+    // gathers.
     let rounds = all[0] - 3;
     assert!(rounds > 2 && all == [all[0], 3, all[0], all[0]], "{all:?}");
-    for (rank, &count) in all.iter().enumerate() {
-        for at in 0..count {
+    for (rank, &begun) in all.iter().enumerate() {
+        for at in 0..begun {
             let results = World::new(4, true).run_failing(Some((rank, at)), |others| call(others, None));
             check_ended(&results, rank, |error| matches!(error, Error::OutOfMemory(_)));
         }
