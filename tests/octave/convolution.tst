@@ -428,7 +428,7 @@
 
 %!test # Device may be shortened to one letter here; names that two share, and those of options that others have
 %! fails (f, "noDevice", {1, 1, "D", 99});
-%! for name = {"B", "b", "Di", "Dim", "Coefficients", "C"}
+%! for name = {"B", "b", "Dim", "Dimension", "Coefficients", "C"}
 %!   fails (f, "option", {magic(4), 1, name{1}, 1});
 %!   fails (f, "option", {magic(4), 1, name{1}, "replicate"});
 %! endfor
