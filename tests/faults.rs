@@ -486,9 +486,9 @@ fn parts() -> Result<(), Error> {
     sweeps_in_parts(&Team::open(&[0, 1])?.in_parts(1, 2))
 }
 
-/// With three parts on each device, and halos that go through the host.
+/// With two parts on each device, and halos that go through the host.
 fn through_the_host() -> Result<(), Error> {
-    sweeps_in_parts(&Team::open(&[0, 1])?.in_parts(3, 2).through_the_host())
+    sweeps_in_parts(&Team::open(&[0, 1])?.in_parts(2, 2).through_the_host())
 }
 
 /// Tiles that go through the slots of two devices, whichever has room.

@@ -4,7 +4,7 @@ use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::shim::Flight;
-use super::traffic::{Pause, Traffic};
+use super::traffic::{Kind, Pause, Traffic};
 use super::world::World;
 use super::{Others, UnderWay};
 use crate::memory;
@@ -80,7 +80,7 @@ impl Call {
         let mut distance = 1;
         while distance < ranks {
             let (to, from) = ((rank + distance) % ranks, (rank + ranks - distance) % ranks);
-            self.exchange(vec![(to, Vec::new())], &[(from, 0)])?.wait(watch)?;
+            Box::new(Messages::start(self, Kind::Meeting, vec![(to, Vec::new())], &[(from, 0)])?).wait(watch)?;
             distance *= 2;
         }
         Ok(())
@@ -99,7 +99,7 @@ impl Call {
             message.extend(rest);
             sends.push((to, message));
         }
-        let mut messages = Messages::start(self, sends, &[])?;
+        let mut messages = Messages::start(self, Kind::Data, sends, &[])?;
         messages.receive(from, FIRST, Length::AtMost)?;
         messages.finish_receives(watch)?;
         let fault = || Error::Internal(format!("Rank {from} sent what is no packet."));
@@ -138,7 +138,7 @@ impl Others for Call {
         sends: Vec<(usize, Vec<u8>)>,
         receives: &[(usize, usize)],
     ) -> Result<Box<dyn UnderWay + '_>, Error> {
-        Ok(Box::new(Messages::start(self, sends, receives)?))
+        Ok(Box::new(Messages::start(self, Kind::Data, sends, receives)?))
     }
 
     /// In as many rounds as doublings make up the number of ranks: in each a rank passes on all that it has.
@@ -198,6 +198,7 @@ enum Length {
 /// Messages of a call on their way.
 struct Messages<'a> {
     call: &'a Call,
+    kind: Kind,
     sends: Vec<Flight>,
     receives: Vec<Receive>,
     /// What came of the receives that are over.
@@ -212,9 +213,14 @@ struct Receive {
 }
 
 impl<'a> Messages<'a> {
-    fn start(call: &'a Call, sends: Vec<(usize, Vec<u8>)>, receives: &[(usize, usize)]) -> Result<Messages<'a>, Error> {
+    fn start(
+        call: &'a Call,
+        kind: Kind,
+        sends: Vec<(usize, Vec<u8>)>,
+        receives: &[(usize, usize)],
+    ) -> Result<Messages<'a>, Error> {
         let mut messages =
-            Messages { call, sends: Vec::new(), receives: Vec::new(), received: Vec::new(), waited_for: false };
+            Messages { call, kind, sends: Vec::new(), receives: Vec::new(), received: Vec::new(), waited_for: false };
         // Receives first: what then comes goes where it belongs at once.
         for &(from, len) in receives {
             messages.receive(from, len, Length::Exact)?;
@@ -222,7 +228,7 @@ impl<'a> Messages<'a> {
         for (to, bytes) in sends {
             call.other(to)?;
             let mut traffic = call.traffic()?;
-            let tag = traffic.tag(call.number);
+            let tag = traffic.tag(call.number, kind);
             messages.sends.push(Flight::send(&mut traffic.line, to, tag, bytes)?);
         }
         messages.poll()?;
@@ -233,7 +239,7 @@ impl<'a> Messages<'a> {
         self.call.other(from)?;
         let room = memory::zeros(len, "a message from another rank")?;
         let mut traffic = self.call.traffic()?;
-        let tag = traffic.tag(self.call.number);
+        let tag = traffic.tag(self.call.number, self.kind);
         self.receives.push(Receive { from, length, flight: Flight::receive(&mut traffic.line, from, tag, room)? });
         Ok(())
     }

@@ -3,8 +3,10 @@
 //! # Rationale
 //! Ranks are never at the same place. One may have failed in a call that another has not begun, and have begun the next.
 //! So calls are numbered, on all ranks alike, and everything that is sent has the number of its call. Data have it in
-//! their tag. A *notice* says it in its bytes: that this rank has failed in a call, or that it has left and begins no
-//! call from that one on. A rank hears of a failure in that call of its own, whether it is still to come or under way.
+//! their tag. The empty messages by which ranks meet have it in another tag: a rank may come to the end of a call while
+//! data lie there for it that it never received, and Open MPI writes past a buffer that is too short. A *notice* says it
+//! in its bytes: that this rank has failed in a call, or that it has left and begins no call from that one on. A rank
+//! hears of a failure in that call of its own, whether it is still to come or under way.
 //!
 //! A rank that ends a call by an error gives notice of it to all others, whoever was first. Between two ranks nothing
 //! overtakes, so the notice is the last that comes of that call from that rank: what then lies there with the call's tag
@@ -13,8 +15,8 @@
 //! A call that succeeds does so on all ranks (`Call::end`), and leaves nothing behind.
 //!
 //! # Limitations
-//! Tags come again after as many calls as MPI has tags, 32767 at least and mostly 2^31. Left-overs could be mistaken for
-//! data only if all of these calls failed on one rank while another was still in the first.
+//! Tags come again after half as many calls as MPI has tags, 32767 at least and mostly 2^31. Left-overs could be mistaken
+//! for data only if all of these calls failed on one rank while another was still in the first.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -33,6 +35,14 @@ const NOTICE_BYTES: usize = 1024;
 const FAILED: u8 = 1;
 const LEFT: u8 = 2;
 
+/// What messages of a call are for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Data,
+    /// They say that a rank has come so far, and are empty.
+    Meeting,
+}
+
 /// All that this process sends and receives.
 pub(super) struct Traffic {
     pub(super) line: Line,
@@ -50,6 +60,8 @@ pub(super) struct Traffic {
     stale: Vec<(usize, u64)>,
     /// Messages of which nobody waits for the end.
     orphans: Vec<Flight>,
+    /// Messages that nobody wants, and for which there was no memory yet.
+    unwanted: Vec<Found>,
     closed: bool,
 }
 
@@ -59,13 +71,14 @@ impl Traffic {
             line,
             rank,
             ranks,
-            largest_tag: largest_tag.max(1),
+            largest_tag: largest_tag.max(2),
             number: 0,
             active: false,
             failures: BTreeMap::new(),
             left: Vec::new(),
             stale: Vec::new(),
             orphans: Vec::new(),
+            unwanted: Vec::new(),
             closed: false,
         }
     }
@@ -102,9 +115,9 @@ impl Traffic {
         let _ = self.poll();
     }
 
-    /// The tag of the data of the call with this number.
-    pub(super) fn tag(&self, number: u64) -> c_int {
-        1 + (number % self.largest_tag as u64) as c_int
+    /// The tag of what is sent in the call with this number.
+    pub(super) fn tag(&self, number: u64, kind: Kind) -> c_int {
+        1 + 2 * (number % (self.largest_tag / 2) as u64) as c_int + kind as c_int
     }
 
     /// # Errors
@@ -145,6 +158,7 @@ impl Traffic {
         if !self.stale.is_empty() {
             self.throw_away()?;
         }
+        self.swallow()?;
         self.reap();
         Ok(())
     }
@@ -201,9 +215,11 @@ impl Traffic {
         let over = self.number;
         for (rank, number) in std::mem::take(&mut self.stale) {
             if number < over {
-                let tag = self.tag(number);
-                while let Some(found) = self.line.probe(Some(rank), Some(tag))? {
-                    self.swallow(found)?;
+                for kind in [Kind::Data, Kind::Meeting] {
+                    let tag = self.tag(number, kind);
+                    while let Some(found) = self.line.probe(Some(rank), Some(tag))? {
+                        self.unwanted.push(found);
+                    }
                 }
             } else {
                 self.stale.push((rank, number));
@@ -212,12 +228,17 @@ impl Traffic {
         Ok(())
     }
 
-    /// Receives a message that nobody wants.
-    fn swallow(&mut self, found: Found) -> Result<(), Error> {
-        // Where memory is short MPI gets none: it then throws the message away itself, with an error that is nobody's.
-        let room = memory::zeros(found.bytes, "what another rank sent").unwrap_or_default();
-        let flight = Flight::fetch(&mut self.line, found, room)?;
-        self.orphans.push(flight);
+    /// Receives what nobody wants, as far as there is memory for it. MPI must not be given less than a message has: Open
+    /// MPI may write all of it.
+    fn swallow(&mut self) -> Result<(), Error> {
+        while let Some(found) = self.unwanted.pop() {
+            let Ok(room) = memory::zeros(found.bytes, "what another rank sent") else {
+                self.unwanted.push(found);
+                break;
+            };
+            let flight = Flight::fetch(&mut self.line, found, room)?;
+            self.orphans.push(flight);
+        }
         Ok(())
     }
 
@@ -240,14 +261,13 @@ impl Traffic {
                         return;
                     }
                 }
-                Ok(Some(found)) => {
-                    if self.swallow(found).is_err() {
+                Ok(Some(found)) => self.unwanted.push(found),
+                Ok(None) => {
+                    if self.swallow().is_err() {
                         return;
                     }
-                }
-                Ok(None) => {
                     self.reap();
-                    if self.left.len() == self.ranks - 1 && self.orphans.is_empty() {
+                    if self.left.len() == self.ranks - 1 && self.orphans.is_empty() && self.unwanted.is_empty() {
                         return;
                     }
                     pause.wait();

@@ -676,10 +676,15 @@ bool several() { return settings().devices > 1; }
 
 Clock& seen = *new Clock;  // by the host
 
+// The streams that have not ended. Nothing is asked of the others any more: clocks that kept them would grow for ever.
+std::set<uint64_t>& living = *new std::set<uint64_t>;
+
 void come_after(Clock& clock, const Clock& other) {
-    for (const auto& [stream, number] : other) {
-        uint64_t& mine = clock[stream];
-        if (mine < number) mine = number;
+    const uint64_t first = living.empty() ? next_stream : *living.begin();
+    clock.erase(clock.begin(), clock.lower_bound(first));
+    for (auto known = other.lower_bound(first); known != other.end(); ++known) {
+        uint64_t& mine = clock[known->first];
+        if (mine < known->second) mine = known->second;
     }
 }
 
@@ -724,6 +729,7 @@ void note(const Turn& turn, const std::vector<Span>& spans) {
 
 // A stream that has ended, with all its work.
 void forget(uint64_t stream) {
+    living.erase(stream);
     seen.erase(stream);
     const auto goes = [&](const Access& one) { return one.stream == stream; };
     accesses.erase(std::remove_if(accesses.begin(), accesses.end(), goes), accesses.end());
@@ -771,6 +777,7 @@ Stream* new_stream(Context& context) {
         return nullptr;
     }
     context.streams.insert(stream.get());
+    living.insert(stream->id);
     stream->self = stream;
     return stream.get();
 }

@@ -277,6 +277,12 @@ bool next_turn() {
 // On a stack of its own, which nobody uses while its thread is new: as if `stand_in_thread` had been called, with its
 // return address, aligned as the ABI has it, and six registers that hold nothing.
 void begin(Thread& thread) {
+    // A page that nobody may touch below every stack, from its first use on: most blocks are small.
+    static bool guarded[MOST_THREADS];
+    if (!guarded[run.current]) {
+        mprotect(stacks + run.current * (STACK + PAGE), PAGE, PROT_NONE);
+        guarded[run.current] = true;
+    }
     char* top = stacks + (run.current + 1) * (STACK + PAGE);
     void** frame = reinterpret_cast<void**>(top) - 2;
     frame[1] = nullptr;
@@ -873,8 +879,6 @@ int main() {
     void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, KIND, -1, 0);
     if (at == MAP_FAILED) return 1;
     stacks = static_cast<char*>(at);
-    // A page that nobody may touch below every stack.
-    for (int i = 0; i < MOST_THREADS; ++i) mprotect(stacks + (size_t)i * (STACK + PAGE), PAGE, PROT_NONE);
 
 #if !defined(__SANITIZE_ADDRESS__)
     // On a stack of its own, for a fault may be that a fiber's is full.
