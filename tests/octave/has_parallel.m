@@ -1,0 +1,12 @@
+## -*- texinfo -*-
+## @deftypefn {} {@var{yes} =} has_parallel ()
+## Whether the Octave under test has the package parallel.
+## @end deftypefn
+
+function yes = has_parallel ()
+  persistent known = [];
+  if (isempty (known))
+    known = ! isempty (pkg ("list", "parallel"));
+  endif
+  yes = known;
+endfunction
