@@ -33,6 +33,11 @@ pub(crate) fn symbol(handle: *mut c_void, name: &CStr) -> Option<*mut c_void> {
     (!symbol.is_null()).then_some(symbol)
 }
 
+/// The file of this name beside our own library, if there is one.
+pub(crate) fn file(name: &str) -> Option<PathBuf> {
+    Some(folder()?.join(name)).filter(|path| path.is_file())
+}
+
 /// The folder in which our own library lies, links followed.
 fn folder() -> Option<PathBuf> {
     // SAFETY: all zeros are a `Dl_info`, and the address is one of this library's.

@@ -26,7 +26,7 @@ type Outcome = Result<(), String>;
 /// A name, and what is to hold of so many devices.
 type Case = (&'static str, fn(usize) -> Outcome);
 
-const CASES: [Case; 14] = [
+const CASES: [Case; 15] = [
     ("lines_in_parts", lines_in_parts),
     ("images_in_parts", images_in_parts),
     ("volumes_in_parts", volumes_in_parts),
@@ -40,6 +40,7 @@ const CASES: [Case; 14] = [
     ("copies_from_device_to_device", copies),
     ("memory_that_is_copied_from_is_not_used_again_before", copies_of_what_goes),
     ("memory_that_is_still_in_use", memory_in_use),
+    ("timelines", timelines),
     ("what_is_small_or_nothing", small),
 ];
 
@@ -393,6 +394,82 @@ fn memory_in_use(devices: usize) -> Outcome {
 }
 
 /// Arrays of nothing, sweeps of none, arrays that stay on one device.
+/// A span of a timeline: of which device, whether halos travelled, its part and round, from when to when.
+struct Span {
+    device: usize,
+    halos: bool,
+    part: usize,
+    round: usize,
+    sweeps: usize,
+    begin: f64,
+    end: f64,
+}
+
+/// The spans of a timeline, in which each has a line.
+fn spans(text: &str) -> Result<Vec<Span>, String> {
+    let (head, tail) = ("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", "}\n]}\n");
+    let body = text.strip_prefix(head).and_then(|text| text.strip_suffix(tail)).ok_or("it is no trace")?;
+    let of_line = |line: &str| {
+        let number = |key: &str| -> Option<f64> {
+            let rest = &line[line.find(key)? + key.len()..];
+            let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+            rest[..end].parse().ok()
+        };
+        let count = |key| number(key).map(|number| number as usize);
+        let (halos, begin) = (count("\"tid\":")? == 1, number("\"ts\":")?);
+        Some(Span {
+            device: count("\"pid\":")?,
+            halos,
+            part: count("part ")?,
+            round: count("round ")?,
+            sweeps: if halos { 0 } else { count(": ")? },
+            begin,
+            end: begin + number("\"dur\":")?,
+        })
+    };
+    let spans = body.lines().filter(|line| line.contains("\"ph\":\"X\""));
+    spans.map(|line| of_line(line).ok_or_else(|| format!("no span: {line}"))).collect()
+}
+
+/// The timeline tells of every round of every part, on the part's device; a halo travels when its part's round is over,
+/// and the part's next round begins when it is there.
+fn timelines(devices: usize) -> Outcome {
+    let file = std::env::temp_dir().join(format!("stencil-timeline-{}-{devices}.json", std::process::id()));
+    for (each, at_once, sweeps) in [(1, 2, 7), (3, 3, 9)] {
+        let team = team(devices)?.in_parts(each, at_once).with_timeline(file.clone());
+        check_convolution(&team, [6, 30 * devices, 1], [3, 3, 1], Boundary::Circular.into(), sweeps)?;
+        let text = std::fs::read_to_string(&file).map_err(|error| error.to_string())?;
+        let spans = spans(&text)?;
+        let rounds = sweeps.div_ceil(at_once);
+        for part in 0..devices * each {
+            let of = |halos: bool| spans.iter().filter(move |span| span.part == part && span.halos == halos);
+            let (swept, halos): (Vec<_>, Vec<_>) = (of(false).collect(), of(true).collect());
+            if swept.iter().map(|span| span.sweeps).sum::<usize>() != sweeps || swept.len() != rounds {
+                return Err(format!("part {part} of {each} each: {} rounds:\n{text}", swept.len()));
+            }
+            if !spans.iter().filter(|span| span.part == part).all(|span| span.device == part / each) {
+                return Err(format!("part {part} of {each} each is not where it belongs:\n{text}"));
+            }
+            // The one in the middle shows nothing of other devices.
+            let wanted = if each == 3 && part % 3 == 1 { 0 } else { rounds - 1 };
+            // Times have half a microsecond.
+            let in_order = halos.iter().all(|halo| {
+                let round = |number: usize| swept.iter().find(|span| span.round == number);
+                halo.end >= halo.begin
+                    && round(halo.round).is_some_and(|span| span.end <= halo.begin + 2.0)
+                    && round(halo.round + 1).is_some_and(|span| halo.end <= span.begin + 2.0)
+            });
+            if halos.len() != wanted || !in_order {
+                return Err(format!("the halos of part {part} of {each} each, {devices} devices:\n{text}"));
+            }
+        }
+    }
+    std::fs::remove_file(&file).map_err(|error| error.to_string())?;
+    // What cannot be written changes nothing.
+    let team = team(devices)?.in_parts(1, 2).with_timeline("/nowhere/timeline.json".into());
+    check_convolution(&team, [6, 30 * devices, 1], [3, 3, 1], Boundary::Circular.into(), 5)
+}
+
 fn small(devices: usize) -> Outcome {
     let team = team(devices)?;
     check_stencil(&team, Lines::new(0, 0), 3, Boundary::Circular, 5)?;

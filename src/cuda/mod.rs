@@ -26,6 +26,7 @@ mod schedule;
 mod slots;
 pub mod study;
 mod team;
+mod timeline;
 
 pub use driver::{Driver, Properties, dotted};
 pub use memory::DEFAULT_DEVICE_BYTES;

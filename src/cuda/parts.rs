@@ -30,6 +30,7 @@ use super::memory::Idle;
 use super::queue::{Own, Queue};
 use super::schedule::{self, DeepRound, Swept, Work};
 use super::team;
+use super::timeline::{Notes, Timeline, What};
 use crate::host::SharedOutput;
 use crate::stencil::{Error, Real};
 use crate::watch::Watch;
@@ -247,6 +248,7 @@ pub(super) struct Run<'a, T, K> {
     pub(super) kernel: &'a K,
     pub(super) work: &'a Work<T>,
     pub(super) layout: &'a Layout<T>,
+    pub(super) timeline: Option<&'a Timeline>,
     pub(super) watch: &'a Watch,
 }
 
@@ -295,7 +297,12 @@ impl<T: Element, K: Kernel<T> + Clone + Send> Run<'_, T, K> {
                 told: 0,
             });
             let parts = parts.collect();
-            Member { run: round, layout: self.layout, contexts: &contexts, meeting: &meeting }.run(device, parts)
+            // The buffers may have been somebody's whose work is under way.
+            device.queue.wait()?;
+            let mut notes = Notes::new(self.timeline, index, device.queue.stream())?;
+            let member = Member { run: round, layout: self.layout, contexts: &contexts, meeting: &meeting };
+            member.run(device, parts, &mut notes)?;
+            notes.hand_in()
         })
     }
 }
@@ -308,7 +315,7 @@ struct OnDevice<'a> {
     here: sys::CUdeviceptr,
     other: sys::CUdeviceptr,
     /// When what came from other devices is there.
-    arrived: Option<Event>,
+    arrived: Option<Arc<Event>>,
     /// The updates that the watch has heard of.
     told: usize,
 }
@@ -322,9 +329,7 @@ struct Member<'a, T> {
 }
 
 impl<T: Element> Member<'_, T> {
-    fn run(&self, device: &mut Device, mut parts: Vec<OnDevice>) -> Result<(), Error> {
-        // The buffers may have been somebody's whose work is under way.
-        device.queue.wait()?;
+    fn run(&self, device: &mut Device, mut parts: Vec<OnDevice>, notes: &mut Notes) -> Result<(), Error> {
         for part in &parts {
             self.run.send(device, part.tile, part.here)?;
         }
@@ -335,12 +340,12 @@ impl<T: Element> Member<'_, T> {
         for round in 0..rounds {
             let now = at_once.min(sweeps - round * at_once);
             for part in &mut parts {
-                self.sweep(device, part, round, now)?;
+                self.sweep(device, part, (round, now), notes)?;
             }
             if round + 1 < rounds {
                 self.fill_from_here(device, &parts)?;
                 for part in &mut parts {
-                    self.fill_from_others(copies.stream(), part, round)?;
+                    self.fill_from_others(copies.stream(), part, round, notes)?;
                 }
             }
         }
@@ -351,7 +356,13 @@ impl<T: Element> Member<'_, T> {
     }
 
     /// Puts the sweeps of a round over a part on the queue, once its halo is there and nobody reads what they overwrite.
-    fn sweep(&self, device: &Device, part: &mut OnDevice, round: usize, sweeps: usize) -> Result<(), Error> {
+    fn sweep(
+        &self,
+        device: &Device,
+        part: &mut OnDevice,
+        (round, sweeps): (usize, usize),
+        notes: &mut Notes,
+    ) -> Result<(), Error> {
         let stream = device.queue.stream();
         if let Some(arrived) = part.arrived.take() {
             stream.begin_after(&arrived)?;
@@ -364,6 +375,7 @@ impl<T: Element> Member<'_, T> {
         }
         let work = Work { sweeps, ..self.run.work };
         let run = DeepRound { work, ..self.run };
+        let begin = notes.begin(stream)?;
         let Swept { result, ready, told } = run.sweep(device, part.tile, [part.here, part.other])?;
         // All of the round is counted when the next one begins: it is behind this on the queue.
         let updates = sweeps * part.tile.outputs();
@@ -372,6 +384,8 @@ impl<T: Element> Member<'_, T> {
         if result != part.here {
             (part.here, part.other) = (part.other, part.here);
         }
+        let ready = Arc::new(ready);
+        notes.end(begin, What::Sweeps { part: part.number, round, sweeps }, &ready);
         self.meeting.publish(part.number, round, result, ready);
         Ok(())
     }
@@ -390,25 +404,36 @@ impl<T: Element> Member<'_, T> {
     }
 
     /// Fills what a part's halo shows of other devices' parts, on a stream for that alone.
-    fn fill_from_others(&self, copies: &Arc<Stream>, part: &mut OnDevice, round: usize) -> Result<(), Error> {
+    fn fill_from_others(
+        &self,
+        copies: &Arc<Stream>,
+        part: &mut OnDevice,
+        round: usize,
+        notes: &mut Notes,
+    ) -> Result<(), Error> {
         let segments = self.layout.of_others(part.number);
         if segments.is_empty() {
             return Ok(());
         }
         // Its own sweeps write to the halo, too.
         copies.begin_after(&self.meeting.swept(part.number, round, self.run.watch)?.1)?;
+        let mut begin = None;
         for segment in segments {
             let (address, ready) = self.meeting.swept(segment.part, round, self.run.watch)?;
             copies.begin_after(&ready)?;
+            if begin.is_none() {
+                begin = notes.begin(copies)?;
+            }
             let owner = &self.contexts[self.layout.parts[segment.part].device];
             let (to, from) = (at::<T>(part.here, segment.to), at::<T>(address, segment.from));
             // SAFETY: both are within their parts; the owner overwrites what is read only after this, and what is written
             // is read only after this: they wait for the event that follows.
             unsafe { copies.copy_from(owner, to, from, segment.elements * size_of::<T>()) }?;
         }
-        let (arrived, filled) = (Event::new(copies.context())?, Event::new(copies.context())?);
+        let (arrived, filled) = (Arc::new(Event::new(copies.context())?), Event::new(copies.context())?);
         arrived.record(copies)?;
         filled.record(copies)?;
+        notes.end(begin, What::Halos { part: part.number, round }, &arrived);
         part.arrived = Some(arrived);
         self.meeting.publish_filled(part.number, round, filled);
         Ok(())
@@ -454,8 +479,8 @@ impl Meeting {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn publish(&self, part: usize, round: usize, address: sys::CUdeviceptr, ready: Event) {
-        self.told().swept[part] = Some((round, address, Arc::new(ready)));
+    fn publish(&self, part: usize, round: usize, address: sys::CUdeviceptr, ready: Arc<Event>) {
+        self.told().swept[part] = Some((round, address, ready));
         self.changed.notify_all();
     }
 

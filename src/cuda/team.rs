@@ -9,6 +9,7 @@
 //!
 //! Each device has a thread. The first error ends the work of all.
 
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
@@ -20,6 +21,7 @@ use super::memory::Budget;
 use super::parts;
 use super::queue::Own;
 use super::schedule::{self, DEEP_BUFFERS, DeepRound, StreamedRound, Work};
+use super::timeline::Timeline;
 use super::{Cuda, Element, Runs};
 use crate::host::{self, SharedOutput};
 use crate::memory;
@@ -40,6 +42,7 @@ pub struct Team {
     direct: bool,
     /// How many parts of an array a device has, and how many sweeps are in a round, where that is not to be chosen.
     depth: Option<(usize, usize)>,
+    timeline: Option<PathBuf>,
 }
 
 impl Team {
@@ -54,7 +57,7 @@ impl Team {
         let distinct = ordinals.iter().enumerate().all(|(i, ordinal)| !ordinals[..i].contains(ordinal));
         assert!(distinct && !ordinals.is_empty(), "devices {ordinals:?}");
         let members = ordinals.iter().map(|&ordinal| Cuda::open(Some(ordinal))).collect::<Result<_, _>>()?;
-        Ok(Team { members, direct: true, depth: None })
+        Ok(Team { members, direct: true, depth: None, timeline: None })
     }
 
     /// The same with a bound on the memory of each device that its buffers take: see [`Cuda::with_device_bytes`].
@@ -76,6 +79,12 @@ impl Team {
     pub fn in_parts(self, each: usize, sweeps: usize) -> Team {
         assert!(each > 0 && sweeps > 0);
         Team { depth: Some((each, sweeps)), ..self }
+    }
+
+    /// The same; a call whose array stays on the devices writes to this file when each of them swept and when halos
+    /// travelled, for `chrome://tracing` or `ui.perfetto.dev`. Where that cannot be written, standard error says so.
+    pub fn with_timeline(self, file: PathBuf) -> Team {
+        Team { timeline: Some(file), ..self }
     }
 
     /// The devices' ordinals, from 0.
@@ -130,9 +139,17 @@ impl Runs for Team {
             }
             attempts -= 1;
             watch.rewind(mark);
-            let run =
-                Run { kernel, work, budget: self.members[0].budget, direct: self.direct, depth: self.depth, watch };
+            let timeline = self.timeline.as_ref().map(|_| Timeline::new());
+            let Team { direct, depth, .. } = *self;
+            let budget = self.members[0].budget;
+            let run = Run { kernel, work, budget, direct, depth, timeline: timeline.as_ref(), watch };
             let result = run.all(devices, input, output);
+            if let (Ok(()), Some(file), Some(timeline)) = (&result, &self.timeline, &timeline) {
+                let ordinals: Vec<_> = self.ordinals().collect();
+                if let Err(error) = timeline.write(file, &ordinals) {
+                    eprintln!("STENCIL_TIMELINE: {} cannot be written: {error}", file.display());
+                }
+            }
             last = Some(result.clone());
             result
         })
@@ -146,6 +163,7 @@ struct Run<'a, T, K> {
     budget: Budget,
     direct: bool,
     depth: Option<(usize, usize)>,
+    timeline: Option<&'a Timeline>,
     watch: &'a Watch,
 }
 
@@ -214,7 +232,8 @@ impl<T: Element, K: Kernel<T> + Clone + Send> Run<'_, T, K> {
                 return Ok(false);
             }
         }
-        let run = parts::Run { kernel: self.kernel, work: self.work, layout, watch: self.watch };
+        let Run { kernel, work, timeline, watch, .. } = *self;
+        let run = parts::Run { kernel, work, layout, timeline, watch };
         let mark = self.watch.mark();
         match run.all(devices, input, output) {
             Err(Error::OutOfMemory(_)) => {

@@ -20,6 +20,9 @@ pub(super) const DEVICE: &str = "STENCIL_DEVICE";
 /// The most device memory that buffers may take, in bytes.
 const DEVICE_BYTES: &str = "STENCIL_DEVICE_BYTES";
 
+/// A file for the timeline of a call on several devices.
+const TIMELINE: &str = "STENCIL_TIMELINE";
+
 /// The most threads.
 const THREADS: &str = "STENCIL_THREADS";
 
@@ -70,8 +73,13 @@ impl Settings {
 
     /// The same of several devices, with the bound for each.
     pub(super) fn on_several(&self, team: Team) -> Box<dyn Engine> {
-        Box::new(match self.device_bytes {
+        let team = match self.device_bytes {
             Some(bytes) => team.with_device_bytes(bytes),
+            None => team,
+        };
+        let timeline = std::env::var_os(TIMELINE).filter(|file| !file.is_empty());
+        Box::new(match timeline {
+            Some(file) => team.with_timeline(file.into()),
             None => team,
         })
     }

@@ -78,9 +78,20 @@ impl Line {
     pub(super) fn find() -> Result<Line, Error> {
         // Plugins of older versions of Open MPI expect what it exports among what everybody sees.
         let library = beside::open("libstencil_mpi.so", libc::RTLD_NOW | libc::RTLD_GLOBAL).map_err(|error| {
+            let remedy = match beside::file("libstencil_mpi.c") {
+                // Where a package was installed.
+                Some(source) => {
+                    let library = source.with_extension("so");
+                    format!(
+                        "then install the package again, or run: mpicc -O2 -fPIC -shared -fvisibility=hidden -o '{}' '{}'",
+                        library.display(),
+                        source.display()
+                    )
+                }
+                None => "and build this library again where mpicc is found, with make build or compile_mex.".into(),
+            };
             Error::Rank(format!(
-                "MPI cannot be used: {error}. Install MPI (Debian and Ubuntu: libopenmpi-dev, openmpi-bin), and build \
-                 this library again where mpicc is found, with make build or compile_mex."
+                "MPI cannot be used: {error}. Install MPI (Debian and Ubuntu: libopenmpi-dev, openmpi-bin), {remedy}"
             ))
         })?;
         let other = || Error::Rank("MPI cannot be used: libstencil_mpi.so is of another version; build again.".into());

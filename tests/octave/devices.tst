@@ -46,3 +46,17 @@
 %!             "DeviceArray:option", "DeviceArray:noDevice", "none", "<2>", "<1>", "StencilConstantMemory:noDevice", ...
 %!             "StencilConstantMemory:option"};
 %! assert (isequal (strsplit (strtrim (out), "\n")(1:numel (expected)), expected), "%s", out);
+
+%!testif ; on_stand_in ()  # needs the stand-in for the driver
+%! ## A timeline, of a call that takes less on two devices. tests/devices.rs looks at what is in it.
+%! file = [tempname() ".json"];
+%! code = {
+%!   "X = reshape (sin (1:200*3000), 200, 3000);"
+%!   "y = ConvolutionConstantMemory_CUDA (X, ones (11) / 121, 'Iterations', 8, 'Device', [1 2]);"
+%!   "printf ('<%d>\\n', isequal (y, ConvolutionConstantMemory_CUDA (X, ones (11) / 121, 'Iterations', 8, 'Backend', 'cpu')));"};
+%! [status, out] = run_octave (code, {"CUDA_STAND_IN_DEVICES=2", "STENCIL_BACKEND=cuda", ["STENCIL_TIMELINE=" file]});
+%! assert (status == 0 && ! isempty (strfind (out, "<1>")), "%s", out);
+%! events = jsondecode (fileread (file)).traceEvents;
+%! delete (file);
+%! spans = [events(cellfun (@(e) strcmp (e.ph, "X"), events)){:}];
+%! assert (unique ([spans([spans.tid] == 0).pid]), [0 1]);

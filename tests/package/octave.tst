@@ -82,6 +82,23 @@
 %! endif
 %! assert (says ("printf ('large outputs: %s', ConstantMemoryDevice_CUDA ().Outputs);", ["large outputs: " expected]));
 
+%!testif ; system ("echo '#include <mpi.h>' | mpicc -x c -E - >/dev/null 2>&1 && mpirun --version | grep -q 'Open MPI'") == 0  # needs Open MPI
+%! ## What speaks MPI is compiled as the package is installed, and without it the error says how.
+%! shim = glob (fullfile (installed (), "stencil-mex-*", "libstencil_mpi.so"));
+%! assert (numel (shim), 1);
+%! code = {"pkg load stencil-mex;", "d = ConstantMemoryDevice_CUDA ();", ...
+%!         "y = StencilConstantMemory_CUDA (d.Rank + 1, [1 1 1], 'Distributed', 1);", ...
+%!         "fdisp (stdout, sprintf ('<%d of %d: %d>', d.Rank, d.Ranks, y));"};
+%! start = "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 120 mpirun --oversubscribe -np 2 ";
+%! [status, out] = session (code, start);
+%! assert (status == 0, "%s", out);
+%! assert (! isempty (strfind (out, "<0 of 2: 3>")) && ! isempty (strfind (out, "<1 of 2: 3>")), "%s", out);
+%! unlink (shim{1});
+%! [status, out] = session ([{"pkg load stencil-mex;"}, "StencilConstantMemory_CUDA (1, 1, 'Distributed', 1);"]);
+%! command = regexp (out, 'run: (mpicc .*)', "tokens", "once", "dotexceptnewline"){1};
+%! [status, said] = system (command);
+%! assert (status == 0 && exist (shim{1}, "file") != 0, "%s", said);
+
 %!test  # every function has a help text that begins with its name
 %! code = {"pkg load stencil-mex;"};
 %! for name = index_names ()
