@@ -3,7 +3,8 @@
 # up in one table and one closing line. Sourced, never run.
 
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# What still runs beside is of no use to anybody then.
+trap 'jobs -p | xargs -r kill 2>/dev/null; rm -rf "$work"' EXIT
 log=$work/log
 rows=()
 total_passed=0
@@ -70,36 +71,18 @@ on_stand_in() {
 # build_stand_in KIND: true if it is there now.
 build_stand_in() { logged make --no-print-directory -s -C tests/stand_in/cuda -j"$(nproc)" KIND="$1"; }
 
-# stand_in_parts OCTAVE: everything of CUDA on the stand-in for its driver.
-stand_in_parts() {
-  local octave=$1 running test status=0
-  headline 'CUDA, stand-in: build'
-  if ! build_stand_in plain; then
-    record 'CUDA, stand-in' 0 1 0 'it cannot be built'
-    return
-  fi
-  # Octave's tests keep one processor busy for minutes, and so do Rust's: at the same time.
-  on_stand_in plain tests/run-octave --backend cuda "$octave" </dev/null >"$work/octave" 2>&1 &
-  running=$!
-  rust_part 'CUDA, stand-in: itself' on_stand_in plain cargo test --no-fail-fast --test cuda_stand_in
-  for test in engines study; do
-    rust_part "CUDA, stand-in: $test" on_stand_in plain cargo test --no-fail-fast --test "$test" -- cuda
-  done
-  rust_part 'CUDA, stand-in: devices' on_stand_in plain cargo test --no-fail-fast --test devices
-  rust_part 'CUDA, stand-in: faults' on_stand_in plain cargo test --no-fail-fast --test faults
-  rust_part 'CUDA, stand-in: calls in calls' on_stand_in plain \
-    cargo test --no-fail-fast --features matlab-stand-in --test nested
-  rust_part "CUDA, stand-in: MATLAB's gpuArray" on_stand_in plain \
-    cargo test --no-fail-fast --features matlab-stand-in --test gpu_arrays
-  wait "$running" || status=$?
-  octave_part 'Octave (cuda, stand-in)' shown "$status" "$work/octave"
-  fuzz_part 'Fuzz (cuda, stand-in)' cuda 15 on_stand_in plain
+# into FILE COMMAND...: runs it, with what it says in FILE and its status beside it.
+into() {
+  local file=$1 status=0
+  shift
+  "$@" </dev/null >"$file" 2>&1 || status=$?
+  printf '%d\n' "$status" >"$file.status"
 }
 
-# shown STATUS FILE: what a command wrote that ended with this status, as if it had run now.
+# shown FILE: what such a command wrote, as if it had run now.
 shown() {
-  cat "$2"
-  return "$1"
+  cat "$1"
+  return "$(cat "$1.status")"
 }
 
 # octave_part NAME COMMAND...: a run of tests/run-octave, which closes with its own count.
@@ -118,10 +101,15 @@ octave_part() {
   judge "$name" "$status" $counts
 }
 
-# octave_parts OCTAVE: both engines, the second where the library finds a device for it.
+# octave_parts OCTAVE: both engines.
 octave_parts() {
+  octave_part 'Octave (cpu)' tests/run-octave --backend cpu "$1"
+  octave_gpu_part "$1"
+}
+
+# octave_gpu_part OCTAVE: on the GPU, where the library finds one.
+octave_gpu_part() {
   local octave=$1 answer backend reason
-  octave_part 'Octave (cpu)' tests/run-octave --backend cpu "$octave"
   headline 'Octave (cuda)'
   if ! answer=$(env -u STENCIL_BACKEND "$octave" --norc --no-history --quiet --path matlab </dev/null --eval \
     'd = ConstantMemoryDevice_CUDA (); printf ("device: %s %s\n", d.Backend, d.BackendReason)' 2>"$log"); then
