@@ -112,47 +112,54 @@ end
 
 % ---- GPUs
 
-% What a sweep takes with parts of n planes of `area` elements and k sweeps a round: what is computed, halos with it,
-% and a k-th of a round's exchange. The best k, and the time.
-function [time, k] = best_round (one, n, area, radius, link, bytes)
+% What a sweep takes with parts of n planes, k sweeps a round, in each of the ways that there are: wait for the exchange;
+% three parts a device, of which the inner one is swept meanwhile (GPUs of one process); or strips at the ends first
+% (ranks). The halos of `sides` ends are computed in vain.
+function times = rounds_of (kind, n, k, link, more, sides)
+  one = kind.one / kind.planes;
+  h = kind.radius * k;
+  exchange = link.latency + 2 * h * kind.area * 8 / link.rate;
+  launches = 2 * more ./ min (k, kind.fused);
+  wait = one * (n + sides * h) + exchange ./ k;
+  parts = one * (n + (4 + sides) * h) + launches + max (0, exchange - one * n * k / 3) ./ k;
+  strips = one * (n + 3 * sides * h) + launches + max (0, exchange - one * n * k) ./ k;
+  times = [wait; parts; strips];
+end
+
+% The best way and depth: its time and its sweeps in a round.
+function [time, k] = best_round (kind, n, link, more, between_hosts)
   ks = unique (round (2 .^ (0:0.25:14)));
-  ks = ks(radius * ks <= n);
+  ks = ks(3 * kind.radius * ks <= n);
   if (isempty (ks)), [time, k] = deal (NaN, NaN); return, end
-  exchange = link.latency + 2 * radius * ks * area * bytes / link.rate;
-  times = one * area * (n + 2 * radius * ks) + exchange ./ ks;
-  [time, at] = min (times);
+  times = rounds_of (kind, n, ks, link, more, 2);
+  if (between_hosts), times(2,:) = NaN; else, times(3,:) = NaN; end
+  [time, at] = min (min (times));
   k = ks(at);
 end
 
 function gpus = of_gpus ()
-  % BENCHMARKS.md, "Several GPUs": what a sweep took one H200 and two, in seconds.
+  % BENCHMARKS.md, "Several GPUs": what a sweep took one H200 and two, in seconds; how many sweeps a launch and a round
+  % had, and how many parts a device.
   kinds = struct ('name', {'3 taps', '3 x 3', '3 x 3 x 3'}, 'radius', 1, ...
                   'planes', {1e8, 16384, 640}, 'area', {1, 16384, 640 ^ 2}, ...
-                  'one', {22.6e-6, 0.230e-3, 0.79e-3}, 'two', {11.5e-6, 0.127e-3, 0.443e-3});
-  % What was measured between two H200 of one host: 395 GB/s each way (../BENCHMARKS.md). One number is fitted: what a
-  % round takes besides, in common to the three kinds.
-  nvlink = struct ('latency', 0, 'rate', 395e9);
-  latencies = logspace (-6, -3, 300);
-  worst = zeros (size (latencies));
-  for l = 1:numel (latencies)
-    nvlink.latency = latencies(l);
-    for kind = kinds
-      model = model_of (kind, 2, nvlink);
-      worst(l) = max (worst(l), abs (model / kind.two - 1));
-    end
-  end
-  [off, at] = min (worst);
-  nvlink.latency = latencies(at);
-  printf ('GPUs: a round takes %.0f us besides its bytes; the three kinds are within %.1f%% then\n', ...
-          nvlink.latency * 1e6, off * 100);
-  % Between hosts nothing was measured. A network card of 400 Gbit/s a GPU at 80%, and a copy to page-locked memory and
-  % one from it at 50.8 GB/s, one after the other; ten times the latency, as a guess on the safe side of MPI's.
-  network = struct ('latency', 4 * nvlink.latency, 'rate', 1 / (1 / 40e9 + 2 / 50.8e9));
-  gpus = struct ('kinds', kinds, 'nvlink', nvlink, 'network', network);
+                  'one', {22.6e-6, 0.230e-3, 0.79e-3}, 'two', {11.5e-6, 0.127e-3, 0.443e-3}, ...
+                  'fused', {128, 8, 2}, 'k', {5248, 8, 2}, 'way', {1, 2, 2});
+  % Between two H200 of one host: 395 GB/s each way, and 4.9 us for an exchange of next to nothing. One number is fitted:
+  % what each part but the first adds to a launch.
+  nvlink = struct ('latency', 4.9e-6, 'rate', 395e9);
+  off = @(kind, more) rounds_of (kind, kind.planes / 2, kind.k, nvlink, more, 1)(kind.way) / kind.two - 1;
+  more = fminsearch (@(more) sumsq (arrayfun (@(kind) off (kind, more), kinds)), 10e-6);
+  printf ('GPUs: a further part adds %.0f us to a launch; the model is off by', more * 1e6);
+  printf (' %+.1f%%', arrayfun (@(kind) 100 * off (kind, more), kinds));
+  printf ('\n');
+  % Between hosts nothing was measured. A network card of 400 Gbit/s a GPU at 80% of that, a copy to page-locked memory
+  % and one from it at 50.8 GB/s, all one after the other; and 50 us.
+  network = struct ('latency', 50e-6, 'rate', 1 / (1 / 40e9 + 2 / 50.8e9));
+  gpus = struct ('kinds', kinds, 'nvlink', nvlink, 'network', network, 'more', more);
   printf ('%-11s %9s %8s %10s %10s %10s\n', 'weak', 'GPUs', 'sweeps', 'us/sweep', 'of ideal', 'G upd/s');
   for kind = kinds
     for count = [1 2 8 16 8000]
-      [time, k] = model_of (kind, count, link_of (gpus, count), true);
+      [time, k] = model_of (gpus, kind, count, true);
       printf ('%-11s %9d %8d %10.1f %10.3f %10.4g\n', kind.name, count, k, time * 1e6, kind.one / time, ...
               kind.planes * kind.area * count / time / 1e9);
     end
@@ -161,16 +168,11 @@ function gpus = of_gpus ()
   for kind = kinds
     whole = scaled (kind, 64);
     for count = [1 2 8 64 512 4096 8000]
-      [time, k] = model_of (whole, count, link_of (gpus, count));
+      [time, k] = model_of (gpus, whole, count);
       printf ('%-11s %9d %8d %10.1f %10.1f %10.4g\n', whole.name, count, k, time * 1e6, whole.one / time, ...
               whole.planes * whole.area / time / 1e9);
     end
   end
-end
-
-function link = link_of (gpus, count)
-  link = gpus.nvlink;
-  if (count > 8), link = gpus.network; end
 end
 
 % So many times as much, along the dimension that is cut: what weak scaling would give so many GPUs.
@@ -178,14 +180,15 @@ function kind = scaled (kind, times)
   [kind.planes, kind.one] = deal (kind.planes * times, kind.one * times);
 end
 
-% What a sweep takes so many GPUs; of an array that grows with them, if that is wanted.
-function [time, k] = model_of (kind, count, link, weak)
+% What a sweep takes so many GPUs, eight in a host; of an array that grows with them, if that is wanted.
+function [time, k] = model_of (gpus, kind, count, weak)
   if (nargin > 3 && weak), kind = scaled (kind, count); end
-  one = kind.one / (kind.planes * kind.area);
   if (count == 1)
     [time, k] = deal (kind.one, 0);
+  elseif (count <= 8)
+    [time, k] = best_round (kind, kind.planes / count, gpus.nvlink, gpus.more, false);
   else
-    [time, k] = best_round (one, kind.planes / count, kind.area, kind.radius, link, 8);
+    [time, k] = best_round (kind, kind.planes / count, gpus.network, gpus.more, true);
   end
 end
 
@@ -197,7 +200,7 @@ function draw (ranks, gpus, picture)
   graphics_toolkit ('gnuplot');
   fig = figure ('Visible', 'off', 'Color', 'w', 'Position', [100 100 1200 900]);
   colours = {[0.00 0.32 0.62], [0.80 0.25 0.00], [0.20 0.55 0.20], [0.45 0.45 0.45], [0.55 0.20 0.55], [0.95 0.62 0.00]};
-  titles = {'Ranks on two processors: time over that of one process', 'Two H200: sweeps in a round', ...
+  titles = {'Ranks on two processors: time over that of one process', 'Two H200: one part each (lines), three (dashed)', ...
             'Weak: each GPU keeps its part', 'Strong: 64 times the array of one GPU'};
   for p = 1:4
     [column, row] = deal (mod (p - 1, 2), floor ((p - 1) / 2));
@@ -219,11 +222,12 @@ function draw (ranks, gpus, picture)
         for i = 1:3
           kind = gpus.kinds(i);
           ks = unique (round (2 .^ (0:0.25:14)));
-          ks = ks(ks <= kind.planes / 4);
-          exchange = gpus.nvlink.latency + 2 * ks * kind.area * 8 / gpus.nvlink.rate;
-          one = kind.one / kind.planes;
-          times = one * (kind.planes / 2 + 2 * ks) + exchange ./ ks;
-          shown(end+1) = plot (ax, ks, kind.one / 2 ./ times, '-', 'Color', colours{i}, 'LineWidth', 2);
+          ks = ks(ks <= kind.planes / 8);
+          times = rounds_of (kind, kind.planes / 2, ks, gpus.nvlink, gpus.more, 1);
+          shown(end+1) = plot (ax, ks, kind.one / 2 ./ times(1,:), '-', 'Color', colours{i}, 'LineWidth', 2);
+          plot (ax, ks, kind.one / 2 ./ times(2,:), '--', 'Color', colours{i}, 'LineWidth', 1.5);
+          plot (ax, kind.k, kind.one / 2 / kind.two, 'o', 'Color', colours{i}, 'MarkerFaceColor', colours{i}, ...
+                'MarkerSize', 8);
           names{end+1} = kind.name;
         end
         set (ax, 'XScale', 'log', 'XLim', [1 20000], 'YLim', [0 1.05], 'XTick', [1 10 100 1000 10000], ...
@@ -235,7 +239,7 @@ function draw (ranks, gpus, picture)
         for i = 1:3
           kind = gpus.kinds(i);
           if (p == 4), kind = scaled (kind, 64); end
-          times = arrayfun (@(count) model_of (kind, count, link_of (gpus, count), p == 3), counts);
+          times = arrayfun (@(count) model_of (gpus, kind, count, p == 3), counts);
           y = kind.one ./ times;
           shown(end+1) = plot (ax, counts, y, '-', 'Color', colours{i}, 'LineWidth', 2);
           plot (ax, 2, ifelse_ (p == 3, gpus.kinds(i).one / 2 / gpus.kinds(i).two, NaN), 'o', 'Color', colours{i}, ...
