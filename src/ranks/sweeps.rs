@@ -3,7 +3,8 @@
 //! # The way of a round
 //! A round does several sweeps, after an exchange of halos that are wide enough for all of them. A *window* is a part
 //! with its halos around it, computed as an array of its own: where it was cut each sweep spoils one radius more of the
-//! halo, and the part is right in the end. A long part is not copied into one: it is computed by itself, and then its
+//! halo, and the part is right in the end. It stays there from round to round, and only the halos come anew. A long part
+//! is not copied into one: it is computed by itself, and then its
 //! ends, which are wrong, are replaced by the middle of *strips*, windows of a halo and two more of the part. Both
 //! strips are one array, one behind the other, since what they spoil of each other is not used.
 //!
@@ -217,6 +218,7 @@ where
         halos: Vec::new(),
         coming: None,
         buffers: None,
+        is_inside: false,
     };
     if loads {
         let (mut newest, mut next) = (Between::new(engine, false, elements)?, Between::new(engine, false, elements)?);
@@ -272,6 +274,8 @@ struct Part<'a, T> {
     coming: Option<Coming<'a>>,
     /// A window or strips, and room for what comes of them.
     buffers: Option<[Between<T>; 2]>,
+    /// Whether the part lies in the window already, since the last round.
+    is_inside: bool,
 }
 
 /// Halos on their way.
@@ -325,7 +329,9 @@ where
         let part = Of { length, runs: (before..before + n).into() };
         let [mut samples, mut results] = self.buffers(length)?;
         let all = Of::all(n);
-        self.uncounted(|| self.copy((from, all), (samples.target()?, part)))?;
+        if !std::mem::take(&mut self.is_inside) {
+            self.uncounted(|| self.copy((from, all), (samples.target()?, part)))?;
+        }
         self.receive(halos, (&mut samples, length))?;
         self.uncounted(|| {
             (self.what.pass)(self.engine, length, halos.sweeps, samples.source()?, results.target()?, self.watch)
@@ -333,6 +339,12 @@ where
         self.watch.count(from.len() * halos.sweeps);
         if let Some(next) = next {
             self.send(&next, (results.source()?, length), |plane| before + plane)?;
+            if next.reach == halos.reach {
+                // It stays where it is, and new halos come around it.
+                self.is_inside = true;
+                self.buffers = Some([results, samples]);
+                return Ok(());
+            }
         }
         self.uncounted(|| self.copy((results.source()?, part), (to, all)))?;
         self.buffers = Some([samples, results]);
