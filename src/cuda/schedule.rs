@@ -264,8 +264,8 @@ fn copy_all<T: Element>(device: &mut Device, from: Source<T>, to: &mut Target<T>
     }
 }
 
-/// A copy of an array that lies on the first device, on the second. It is under way when this returns, and the first
-/// device's queue goes on behind it: the array's memory is not another's before.
+/// A copy of an array that lies on the first device, on the second. It is over when this returns: if the first device
+/// failed before that, the second's queue would not tell, and the copy would hold anything.
 pub(super) fn copy_across<T: Real>(from: &Device, to: &mut Device, array: &Array<T>) -> Result<Array<T>, Error> {
     let copy = DeviceArray::with_room_for::<T>(to, array.len())?;
     let bytes = array.len() * size_of::<T>();
@@ -282,15 +282,16 @@ pub(super) fn copy_across<T: Real>(from: &Device, to: &mut Device, array: &Array
     let beginning = to.queue.begin(&load)?;
     let stream = to.queue.stream();
     stream.begin_after(&ready)?;
-    // SAFETY: both arrays have as many bytes; what writes the one is ahead of the mark, and what frees it is behind the
-    // other mark; all that uses the copy is on this stream.
-    unsafe { stream.copy_from(&from.context, there, here, bytes) }?;
-    let over = to.queue.mark()?;
-    to.queue.submitted(&load, beginning)?;
+    // SAFETY: both arrays have as many bytes; what writes the one is ahead of the mark, and the caller keeps it until this
+    // returns; all that uses the copy is on this stream.
+    let sent = unsafe { stream.copy_from(&from.context, there, here, bytes) };
+    let sent = sent.and_then(|()| to.queue.submitted(&load, beginning));
+    let over = to.queue.wait();
     from.context.bind()?;
-    from.queue.stream().begin_after(&over)?;
+    // It has happened long since, and says what has happened to its device.
+    let read = ready.wait();
     to.context.bind()?;
-    Ok(copy)
+    sent.and(over).and(read).map(|()| copy)
 }
 
 /// Puts a copy of so many bytes on the queue.
