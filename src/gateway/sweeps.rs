@@ -292,7 +292,7 @@ impl Around {
         }
         let cells = value.cells().filter(|cells| !cells.is_empty()).ok_or_else(|| {
             options::bad(format!(
-                "Bad value for '{name}': got {value}, expected a real scalar or {}, or a cell of few of these.",
+                "Bad value for '{name}': got {value}, expected a real scalar or {}, or a cell of 1 to {MAX_CELLS} of these.",
                 options::quoted(&WORDS)
             ))
         })?;

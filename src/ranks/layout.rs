@@ -322,6 +322,26 @@ mod tests {
         }
     }
 
+    /// What a rank plans for a call takes next to no time among 8,000: it grows as their number does, not as its square.
+    #[test]
+    fn thousands_of_ranks_are_planned_quickly() {
+        let (rank, layout) = (4000, layout(&[12_500; 8000]));
+        for circular in [false, true] {
+            let (swept, begun) = (
+                Swept { layout: &layout, area: 1, radius: 1, circular, work: 3, costs: Costs::default() },
+                std::time::Instant::now(),
+            );
+            let rounds = Rounds::choose(swept, 1000, Costs::default().exchange);
+            let halos = swept.halos(rank, rounds.sweeps_of(0));
+            let seconds = begun.elapsed().as_secs_f64();
+            println!("a plan among {} ranks: {:.2} ms", layout.ranks(), 1000.0 * seconds);
+            assert_eq!(halos.sends.iter().map(|(to, _)| *to).collect::<Vec<_>>(), [rank - 1, rank + 1]);
+            assert_eq!(halos.receives, [(rank - 1, rounds.sweeps_of(0)), (rank + 1, rounds.sweeps_of(0))]);
+            // By each pair of ranks it would take minutes.
+            assert!(seconds < 5.0, "{seconds} s");
+        }
+    }
+
     /// The planes of the whole that a piece is.
     fn planes(layout: &Layout, piece: &Piece) -> Vec<usize> {
         piece.planes.clone().map(|plane| layout.part(piece.rank).start + plane).collect()

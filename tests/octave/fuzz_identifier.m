@@ -295,7 +295,7 @@ function yes = suits (option, value)
     case "Boundary"
       ## What a cell means is asked of the last one alone.
       yes = ! iscell (value) && is_boundary (value) ...
-            || iscell (value) && ! isempty (value) && all (cellfun (@(side) suits ("Boundary", side), value(:)));
+            || iscell (value) && any (numel (value) == 1:64) && all (cellfun (@(side) suits ("Boundary", side), value(:)));
     case "Shape"
       yes = is_text (value) && any (strcmpi (value, {"same", "full", "valid"}));
     case {"Previous", "Source"}

@@ -82,7 +82,7 @@
 %! endif
 %! assert (says ("printf ('large outputs: %s', ConstantMemoryDevice_CUDA ().Outputs);", ["large outputs: " expected]));
 
-%!testif ; system ("echo '#include <mpi.h>' | mpicc -x c -E - >/dev/null 2>&1 && mpirun --version | grep -q 'Open MPI'") == 0  # needs Open MPI
+%!testif ; has_mpi ()  # needs Open MPI
 %! ## What speaks MPI is compiled as the package is installed, and without it the error says how.
 %! shim = glob (fullfile (installed (), "stencil-mex-*", "libstencil_mpi.so"));
 %! assert (numel (shim), 1);
