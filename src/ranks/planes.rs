@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::memory;
 use crate::stencil::{Arithmetic, Array, Compute, Engine, Error, Lines, Places, RANK, Real, Section, Source, Target};
 use crate::watch::Watch;
+use crate::{host, memory};
 
 /// What lies around the dimension along which an array is cut: `inner` elements side by side in a plane, `outer` of
 /// these runs that lie apart.
@@ -124,10 +124,7 @@ impl Around {
             return Ok(());
         }
         match (from, to) {
-            (Source::Host(from), Target::Host(to)) => {
-                self.spread(from, of, at, to);
-                Ok(())
-            }
+            (Source::Host(from), Target::Host(to)) => self.spread(from, of, at, to, watch),
             (Source::Array(from), to) if at.are_all() => Arithmetic::pick(engine, from, &self.places(of), to, watch),
             (from, Target::Array(to)) if of.are_all() => Arithmetic::put(engine, from, &self.places(at), to, watch),
             (Source::Array(from), Target::Array(to)) => {
@@ -138,22 +135,20 @@ impl Around {
             (Source::Array(from), Target::Host(to)) => {
                 let mut between = memory::zeros(elements, "planes")?;
                 Arithmetic::pick(engine, from, &self.places(of), Target::Host(&mut between), watch)?;
-                self.spread(&between, Of::dense(of.runs), at, to);
-                Ok(())
+                self.spread(&between, Of::dense(of.runs), at, to, watch)
             }
             (Source::Host(from), Target::Array(to)) => {
                 let mut between = memory::zeros(elements, "planes")?;
-                self.spread(from, of, Of::dense(of.runs), &mut between);
+                self.spread(from, of, Of::dense(of.runs), &mut between, watch)?;
                 Arithmetic::put(engine, Source::Host(&between), &self.places(at), to, watch)
             }
         }
     }
 
     /// Copies planes of the host's.
-    fn spread<T: Copy>(self, from: &[T], of: Of, at: Of, to: &mut [T]) {
-        for (from_run, to_run) in self.elements(of).zip(self.elements(at)) {
-            to[to_run].copy_from_slice(&from[from_run]);
-        }
+    fn spread<T: Real>(self, from: &[T], of: Of, at: Of, to: &mut [T], watch: &Watch) -> Result<(), Error> {
+        let mut runs = self.elements(of).zip(self.elements(at));
+        runs.try_for_each(|(from_run, to_run)| host::copy(&from[from_run], &mut to[to_run], watch))
     }
 
     /// Copies planes into a message, at its beginning.
@@ -235,10 +230,6 @@ where
     pub(super) fn new(engine: &(dyn Engine + 'static), on_host: bool, len: usize) -> Result<Between<T>, Error> {
         let array = if on_host { Array::in_memory(len)? } else { Compute::<T>::array(engine, len)? };
         Ok(Between { array, on_host })
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.array.len()
     }
 
     pub(super) fn source(&self) -> Result<Source<'_, T>, Error> {

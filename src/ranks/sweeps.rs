@@ -4,13 +4,12 @@
 //! A round does several sweeps, after an exchange of halos that are wide enough for all of them. A *window* is a part
 //! with its halos around it, computed as an array of its own: where it was cut each sweep spoils one radius more of the
 //! halo, and the part is right in the end. It stays there from round to round, and only the halos come anew. A long part
-//! is not copied into one: it is computed by itself, and then its
-//! ends, which are wrong, are replaced by the middle of *strips*, windows of a halo and two more of the part. Both
-//! strips are one array, one behind the other, since what they spoil of each other is not used.
+//! is not copied into one: it is computed by itself, and then its ends, which are wrong, are replaced by the middle of
+//! *strips*, windows of a halo and two more of the part. Both strips are one array, one behind the other, since what they
+//! spoil of each other is not used.
 //!
 //! Strips come first, as soon as the halos are there. They have all edges that the next round's halos are made of, so
-//! these travel while the rest of the part is computed. The order of the rounds' lengths sees to that
-//! ([`Rounds::sweeps_of`]).
+//! these travel while the rest of the part is computed.
 //!
 //! # Why the boundary of a window is that of the whole
 //! An end of a window is an end of the whole, where that boundary is right; or it was cut, where any boundary is as
@@ -19,9 +18,7 @@
 //! quicker. And where the whole is shorter than the radius, so that a mirror sees its other end, the window is the
 //! whole.
 
-use std::rc::Rc;
-
-use super::layout::{Costs, Halos, Layout, Piece, Rounds, Swept, Way};
+use super::layout::{Costs, Halos, Layout, Piece, Reach, Rounds, Swept, Way};
 use super::planes::{Around, Between, Of, Runs, again};
 use super::{Others, Plan, UnderWay};
 use crate::memory;
@@ -208,23 +205,20 @@ where
         return Ok(());
     }
     loads &= rounds.count > 1;
-    let mut part = Part {
-        others,
-        engine,
-        what,
-        watch,
-        rounds,
-        on_host: on_host && !loads,
-        halos: Vec::new(),
-        coming: None,
-        buffers: None,
-        is_inside: false,
-    };
+    let on_host = on_host && !loads;
+    let halos = swept.halos(others.rank(), rounds);
+    let mut part = Part { others, engine, what, watch, rounds, on_host, halos: &halos, coming: None };
+    // Before the first round edges are sent, in each those of the next.
+    part.send((from, n), |plane| plane)?;
+    if halos.reach.way == Way::Window {
+        return part.in_window(from, to);
+    }
+    let strips = &mut part.buffers(part.of_strips().0)?;
     if loads {
         let (mut newest, mut next) = (Between::new(engine, false, elements)?, Between::new(engine, false, elements)?);
         part.uncounted(|| Compute::copy(engine, from, newest.target()?, watch))?;
         for number in 0..rounds.count {
-            part.round(number, newest.source()?, next.target()?)?;
+            part.strips(number, strips, newest.source()?, next.target()?)?;
             std::mem::swap(&mut newest, &mut next);
         }
         return part.uncounted(|| Compute::copy(engine, newest.source()?, to, watch));
@@ -237,14 +231,14 @@ where
         // The last round goes to the target, the one before it to the other array, and so on.
         let to_target = (rounds.count - number) % 2 == 1;
         match (&mut scratch, to_target) {
-            (None, _) => part.round(number, from, again(&mut to))?,
+            (None, _) => part.strips(number, strips, from, again(&mut to))?,
             (Some(scratch), true) => {
                 let from = if number == 0 { from } else { scratch.source()? };
-                part.round(number, from, again(&mut to))?;
+                part.strips(number, strips, from, again(&mut to))?;
             }
             (Some(scratch), false) => {
                 let from = if number == 0 { from } else { source(&to) };
-                part.round(number, from, scratch.target()?)?;
+                part.strips(number, strips, from, scratch.target()?)?;
             }
         }
     }
@@ -268,14 +262,10 @@ struct Part<'a, T> {
     rounds: Rounds,
     /// Where windows and strips lie.
     on_host: bool,
-    /// Of rounds of one length or another.
-    halos: Vec<Rc<Halos>>,
+    /// Of every round.
+    halos: &'a Halos,
     /// The halos of the next round, once their edges are known.
     coming: Option<Coming<'a>>,
-    /// A window or strips, and room for what comes of them.
-    buffers: Option<[Between<T>; 2]>,
-    /// Whether the part lies in the window already, since the last round.
-    is_inside: bool,
 }
 
 /// Halos on their way.
@@ -297,71 +287,51 @@ where
         done
     }
 
-    /// Whom this rank sends what before the round of this number.
-    fn halos(&mut self, number: usize) -> Rc<Halos> {
-        let sweeps = self.rounds.sweeps_of(number);
-        if let Some(halos) = self.halos.iter().find(|halos| halos.sweeps == sweeps) {
-            return Rc::clone(halos);
-        }
-        let halos = Rc::new(self.what.swept().halos(self.others.rank(), sweeps));
-        self.halos.push(Rc::clone(&halos));
-        halos
-    }
-
-    /// One round, from one array to another. Before the first one edges are sent, in each those of the next.
-    fn round(&mut self, number: usize, from: Source<T>, to: Target<T>) -> Result<(), Error> {
-        let halos = self.halos(number);
-        let next = (number + 1 < self.rounds.count).then(|| self.halos(number + 1));
-        if number == 0 {
-            let n = self.what.layout.part(self.others.rank()).len();
-            self.send(&halos, (from, n), |plane| plane)?;
-        }
-        match halos.reach.way {
-            Way::Window => self.window(&halos, next, from, to),
-            Way::Strips => self.strips(&halos, next, from, to),
-        }
-    }
-
-    fn window(&mut self, halos: &Halos, next: Option<Rc<Halos>>, from: Source<T>, to: Target<T>) -> Result<(), Error> {
-        let (before, after) = (halos.reach.before, halos.reach.after);
+    /// All rounds, in a window.
+    fn in_window(&mut self, from: Source<T>, to: Target<T>) -> Result<(), Error> {
+        let Reach { before, after, .. } = self.halos.reach;
         let n = from.len() / self.what.around.area();
         let length = before + n + after;
         let part = Of { length, runs: (before..before + n).into() };
         let [mut samples, mut results] = self.buffers(length)?;
-        let all = Of::all(n);
-        if !std::mem::take(&mut self.is_inside) {
-            self.uncounted(|| self.copy((from, all), (samples.target()?, part)))?;
-        }
-        self.receive(halos, (&mut samples, length))?;
-        self.uncounted(|| {
-            (self.what.pass)(self.engine, length, halos.sweeps, samples.source()?, results.target()?, self.watch)
-        })?;
-        self.watch.count(from.len() * halos.sweeps);
-        if let Some(next) = next {
-            self.send(&next, (results.source()?, length), |plane| before + plane)?;
-            if next.reach == halos.reach {
-                // It stays where it is, and new halos come around it.
-                self.is_inside = true;
-                self.buffers = Some([results, samples]);
-                return Ok(());
+        self.uncounted(|| self.copy((from, Of::all(n)), (samples.target()?, part)))?;
+        for number in 0..self.rounds.count {
+            self.receive((&mut samples, length))?;
+            let sweeps = self.rounds.sweeps_of(number);
+            self.uncounted(|| {
+                (self.what.pass)(self.engine, length, sweeps, samples.source()?, results.target()?, self.watch)
+            })?;
+            self.watch.count(from.len() * sweeps);
+            if number + 1 < self.rounds.count {
+                self.send((results.source()?, length), |plane| before + plane)?;
             }
+            std::mem::swap(&mut samples, &mut results);
         }
-        self.uncounted(|| self.copy((results.source()?, part), (to, all)))?;
-        self.buffers = Some([samples, results]);
-        Ok(())
+        self.uncounted(|| self.copy((samples.source()?, part), (to, Of::all(n))))
     }
 
+    /// The planes of both strips, and how many there are at the low end and at the high one, none or one.
+    fn of_strips(&self) -> (usize, [usize; 2]) {
+        let (Reach { before, after, .. }, halo) = (self.halos.reach, self.halo());
+        let ends = [before, after].map(|planes| usize::from(planes > 0));
+        (before + 2 * halo * (ends[0] + ends[1]) + after, ends)
+    }
+
+    fn halo(&self) -> usize {
+        self.what.swept().halo(self.rounds.deepest())
+    }
+
+    /// One round, from one array to another, with arrays for the strips and what comes of them.
     fn strips(
         &mut self,
-        halos: &Halos,
-        next: Option<Rc<Halos>>,
+        number: usize,
+        [samples, results]: &mut [Between<T>; 2],
         from: Source<T>,
         mut to: Target<T>,
     ) -> Result<(), Error> {
-        let (before, after) = (halos.reach.before, halos.reach.after);
-        let n = from.len() / self.what.around.area();
-        let halo = self.what.swept().halo(halos.sweeps);
-        let inside = |part: &Self, to: Target<T>| (part.what.pass)(part.engine, n, halos.sweeps, from, to, part.watch);
+        let (before, halo, (length, [low, high])) = (self.halos.reach.before, self.halo(), self.of_strips());
+        let (n, sweeps) = (from.len() / self.what.around.area(), self.rounds.sweeps_of(number));
+        let inside = |part: &Self, to: Target<T>| (part.what.pass)(part.engine, n, sweeps, from, to, part.watch);
         // The exchange before the only round has nothing else to hide behind.
         let is_only = self.rounds.count == 1;
         if is_only {
@@ -369,47 +339,37 @@ where
             self.advance()?;
         }
         // The strip over the low end, if there is one, then the other.
-        let (low, high) = (usize::from(before > 0), usize::from(after > 0));
         let count = low + high;
-        let length = before + 2 * halo * count + after;
         let (own, made, ends) = (
             Runs { first: if low > 0 { 0 } else { n - 2 * halo }, len: 2 * halo, count, apart: n - 2 * halo },
             Runs { first: before + (1 - low) * halo, len: halo, count, apart: 3 * halo },
             Runs { first: if low > 0 { 0 } else { n - halo }, len: halo, count, apart: n - halo },
         );
-        let [mut samples, mut results] = self.buffers(length)?;
         self.uncounted(|| {
             let at = Of { length, runs: Runs { first: before, len: 2 * halo, count, apart: 2 * halo } };
             self.copy((from, Of { length: n, runs: own }), (samples.target()?, at))
         })?;
-        self.receive(halos, (&mut samples, length))?;
+        self.receive((samples, length))?;
         self.uncounted(|| {
-            (self.what.pass)(self.engine, length, halos.sweeps, samples.source()?, results.target()?, self.watch)
+            (self.what.pass)(self.engine, length, sweeps, samples.source()?, results.target()?, self.watch)
         })?;
-        if let Some(next) = next {
-            // An edge is in the strip over its end: nobody needs more of it than this round's halo.
+        if number + 1 < self.rounds.count {
+            // An edge is in the strip over its end: nobody needs more of it than a halo.
             let place = |plane| before + if plane < halo { plane } else { 2 * halo * low + plane - (n - 2 * halo) };
-            self.send(&next, (results.source()?, length), place)?;
+            self.send((results.source()?, length), place)?;
         }
         if !is_only {
             self.advance()?;
             inside(self, again(&mut to))?;
             self.advance()?;
         }
-        self.uncounted(|| {
-            self.copy((results.source()?, Of { length, runs: made }), (to, Of { length: n, runs: ends }))
-        })?;
-        self.buffers = Some([samples, results]);
-        Ok(())
+        self.uncounted(|| self.copy((results.source()?, Of { length, runs: made }), (to, Of { length: n, runs: ends })))
     }
 
     /// Two arrays of so many planes.
-    fn buffers(&mut self, length: usize) -> Result<[Between<T>; 2], Error> {
+    fn buffers(&self, length: usize) -> Result<[Between<T>; 2], Error> {
         let len = length * self.what.around.area();
-        match self.buffers.take().filter(|[first, _]| first.len() == len) {
-            Some(buffers) => Ok(buffers),
-            None => Ok([Between::new(self.engine, self.on_host, len)?, Between::new(self.engine, self.on_host, len)?]),
-        }
+        Ok([Between::new(self.engine, self.on_host, len)?, Between::new(self.engine, self.on_host, len)?])
     }
 
     fn copy(&self, from: (Source<T>, Of), to: (Target<T>, Of)) -> Result<(), Error> {
@@ -423,12 +383,8 @@ where
 
     /// Sends edges, and begins to receive halos. The edges are in an array of some planes, in which `place` says where
     /// a plane of the part is.
-    fn send(
-        &mut self,
-        halos: &Halos,
-        (from, length): (Source<T>, usize),
-        place: impl Fn(usize) -> usize,
-    ) -> Result<(), Error> {
+    fn send(&mut self, (from, length): (Source<T>, usize), place: impl Fn(usize) -> usize) -> Result<(), Error> {
+        let halos = self.halos;
         let (mut own, mut sends) = (Vec::new(), Vec::with_capacity(halos.sends.len()));
         for (rank, edges) in &halos.sends {
             let mut message = memory::zeros(self.bytes(edges.iter().map(|edge| edge.len()).sum()), "edges")?;
@@ -458,7 +414,8 @@ where
     }
 
     /// Waits for the halos, and puts them before and behind everything else in an array of so many planes.
-    fn receive(&mut self, halos: &Halos, (to, length): (&mut Between<T>, usize)) -> Result<(), Error> {
+    fn receive(&mut self, (to, length): (&mut Between<T>, usize)) -> Result<(), Error> {
+        let halos = self.halos;
         let coming = self.coming.take().ok_or_else(|| Error::Internal("No halos were asked for.".into()))?;
         let Coming { messages, mut own } = coming;
         let mut came = messages.wait(self.watch)?.into_iter();
