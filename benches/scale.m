@@ -61,13 +61,13 @@ function fit = of_ranks (results)
     end
     printf ('\n');
   end
-  % In multiply-adds of 3 taps, as src/ranks/layout.rs counts: there it is 2^20.
+  % In multiply-adds of 3 taps, as src/ranks/layout.rs counts: there it is 2^18.
   rate = 3 * sweeps(find (pick ('strong: 3 taps', 0), 1)) ...
          * elements(find (pick ('strong: 3 taps', 0), 1)) / min (seconds(pick ('strong: 3 taps', 0))) / 2;
-  printf ('%-20s', 'exchange, 2^20 m-a');
-  printf ('%26.2f', fit.exchange * rate / 2 ^ 20);
-  printf ('\n%-20s', 'call, 2^20 m-a');
-  printf ('%26.2f', fit.calls * rate / 2 ^ 20);
+  printf ('%-20s', 'exchange, 2^18 m-a');
+  printf ('%26.2f', fit.exchange * rate / 2 ^ 18);
+  printf ('\n%-20s', 'call, 2^18 m-a');
+  printf ('%26.2f', fit.calls * rate / 2 ^ 18);
   printf ('\n\n');
 end
 
@@ -81,29 +81,29 @@ function [names, ranks, elements, sweeps, seconds] = textread_csv (file)
   [ranks, elements, sweeps, seconds] = deal (numbers(:,1), numbers(:,2), numbers(:,3), numbers(:,4));
 end
 
-% How src/ranks/layout.rs cuts so many sweeps into rounds: their number, the sweeps of one, and what is computed and
-% copied over what one process computes. Radius 1; an element copied is 40 multiply-adds, an exchange 2^20.
+% How src/ranks/layout.rs cuts so many sweeps into rounds: their number, the sweeps of one, and what all of them compute,
+% read, write and copy, over what one process does. Radius 1. To copy an element, or to read and write it once for up to
+% 16 sweeps, is as much as 20 multiply-adds; an exchange 2^18; a part of more than 2^24 elements is not copied.
 function [rounds, depth, computed] = choose (planes, area, ranks, sweeps, work)
   n = ceil (planes / ranks);
   if (ranks == 1)
     [rounds, depth, computed] = deal (0, sweeps, 1);
     return
   end
+  update = @(s) work * s + 20 * ceil (s / 16);
   best = Inf;
   k = 1;
   while (true)
     count = ceil (sweeps / k);
     s = ceil (sweeps / count);
-    h = min (s, planes);
-    window = min (n + 2 * h, planes);
-    of_window = area * (window * work * s + 40 * (window + n));
-    of_strips = area * ((n + 6 * h) * work * s + 40 * 8 * h);
-    cost = of_window;
-    if (n > 2 * h && (n * area > 2 ^ 22 || of_strips <= of_window)), cost = of_strips; end
-    if ((cost + 2 ^ 20) * count < best)
-      best = (cost + 2 ^ 20) * count;
+    h = min (s, planes) * (1 + (ranks > 2));
+    cost = area * (min (n + h, planes) * update (s) + 20 * (h + 2 * n / count));
+    strips = area * ((n + 3 * h) * update (s) + 20 * 4 * h);
+    if (n > 2 * min (s, planes) && (n * area > 2 ^ 24 || strips <= cost)), cost = strips; end
+    if ((cost + 2 ^ 18) * count < best)
+      best = (cost + 2 ^ 18) * count;
       [rounds, depth] = deal (count, s);
-      computed = cost * count * ranks / (planes * area * work * sweeps);
+      computed = cost * count * ranks / (planes * area * update (sweeps));
     end
     if (k >= sweeps), break, end
     k = min (sweeps, max (floor (k * 9 / 8), k + 1));
@@ -152,6 +152,16 @@ function gpus = of_gpus ()
   printf ('GPUs: a further part adds %.0f us to a launch; the model is off by', more * 1e6);
   printf (' %+.1f%%', arrayfun (@(kind) 100 * off (kind, more), kinds));
   printf ('\n');
+  printf ('%-11s %4s %7s %10s %7s %7s   %4s %7s %7s\n', 'two', 'way', 'sweeps', 'measured', 'ratio', 'model', 'way', ...
+          'sweeps', 'model');
+  for kind = kinds
+    ks = unique (round (2 .^ (0:0.25:14)));
+    ks = ks(8 * kind.radius * ks <= kind.planes);
+    times = rounds_of (kind, kind.planes / 2, ks, nvlink, more, 1)(1:2,:);
+    [way, k] = find (times == min (times(:)), 1);
+    printf ('%-11s %4d %7d %10.1f %7.2f %7.2f   %4d %7d %7.2f\n', kind.name, kind.way, kind.k, kind.two * 1e6, ...
+            kind.one / kind.two, kind.one / kind.two / (1 + off (kind, more)), way, ks(k), kind.one / times(way,k));
+  end
   % Between hosts nothing was measured. A network card of 400 Gbit/s a GPU at 80% of that, a copy to page-locked memory
   % and one from it at 50.8 GB/s, all one after the other; and 50 us.
   network = struct ('latency', 50e-6, 'rate', 1 / (1 / 40e9 + 2 / 50.8e9));

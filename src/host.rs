@@ -3,10 +3,9 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use bytemuck::Zeroable;
 use rayon::prelude::*;
 
-use crate::memory;
+use crate::pool::{Number, Pooled};
 use crate::stencil::Error;
 use crate::watch::Watch;
 use crate::workers::Workers;
@@ -43,31 +42,6 @@ pub(crate) fn have_pages<T>(array: &mut [T]) {
     }
 }
 
-/// Asks the system for large pages, 2 MiB each, behind an array that nobody has written to yet.
-///
-/// # Rationale
-/// The memory of a fresh large array is not there until it is touched, and then it comes 4 KiB at a time, each time
-/// through the kernel. Linux gives 2 MiB at a time where it is asked to, and saves most of these ways; what it says in
-/// return changes nothing, so nobody listens. Columns that lie far apart are found sooner as well: the processor
-/// remembers the places of few pages only.
-pub(crate) fn prefer_large_pages<T>(fresh: &mut [T]) {
-    if size_of_val(fresh) < LARGE_BYTES {
-        return;
-    }
-    let std::ops::Range { start, end } = fresh.as_mut_ptr_range();
-    // SAFETY: it asks for a number and has no other effect.
-    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    let Ok(page @ 1..) = usize::try_from(page) else {
-        return;
-    };
-    let (first, last) = (start.addr().next_multiple_of(page), end.addr() / page * page);
-    // SAFETY: these pages lie inside the array, and what they hold stays as it is.
-    unsafe { libc::madvise(start.with_addr(first).cast(), last - first, libc::MADV_HUGEPAGE) };
-}
-
-/// Arrays of this many bytes or more get large pages.
-const LARGE_BYTES: usize = 4 << 20;
-
 /// The bytes of the smallest page, or of several: nothing depends on it but speed.
 const PAGE_BYTES: usize = 4 << 10;
 
@@ -76,15 +50,14 @@ const WORTH_BYTES: usize = 256 << 10;
 
 /// So many passes, one at least, each over what the last one gave, from `input` to `output`. Between them, one array
 /// more is needed, and the output is the other.
-pub(crate) fn ping_pong<T: Zeroable>(
+pub(crate) fn ping_pong<T: Number>(
     input: &[T],
     output: &mut [T],
     passes: usize,
     mut pass: impl FnMut(usize, &[T], &mut [T]) -> Result<(), Error>,
 ) -> Result<(), Error> {
     assert!(passes > 0);
-    let mut other = if passes > 1 { memory::zeros(input.len(), "what is between two sweeps")? } else { Vec::new() };
-    prefer_large_pages(&mut other);
+    let mut other = Pooled::new(if passes > 1 { input.len() } else { 0 }, "what is between two sweeps")?;
     for number in 0..passes {
         // The last one goes to the output, the one before it to the other array, and so on.
         let (from, to): (&[T], &mut [T]) = match (number, (passes - number) % 2 == 1) {

@@ -13,9 +13,10 @@ use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use bytemuck::Zeroable;
+
 use crate::memory::{self, OutOfMemory};
 use crate::process::{self, PerProcess};
-use crate::stencil::Real;
 
 /// What may be kept where no array lives, in bytes.
 const KEPT_BYTES: usize = 64 << 20;
@@ -23,28 +24,37 @@ const KEPT_BYTES: usize = 64 << 20;
 /// Smaller arrays are not worth it: the allocator has memory for them at hand.
 const LEAST_BYTES: usize = 64 << 10;
 
+/// What such arrays are of.
+pub(crate) trait Number: Zeroable + Copy + Send + 'static {}
+
+impl<T: Zeroable + Copy + Send + 'static> Number for T {}
+
 /// An array in ordinary memory.
 #[derive(Debug)]
-pub(crate) struct Pooled<T: Real> {
+pub(crate) struct Pooled<T: Number> {
     numbers: Vec<T>,
     len: usize,
     /// Whose it is: a forked process leaves it alone.
     process: u32,
 }
 
-impl<T: Real> Pooled<T> {
-    /// So many numbers of no known value.
-    pub(crate) fn new(len: usize) -> Result<Pooled<T>, OutOfMemory> {
+impl<T: Number> Pooled<T> {
+    /// So many numbers of no known value; `what` they are for is told where there is no memory.
+    pub(crate) fn new(len: usize, what: &'static str) -> Result<Pooled<T>, OutOfMemory> {
         let numbers = match books().take::<T>(len) {
             Some(numbers) => numbers,
-            None => memory::zeros(len, "an array")?,
+            None => {
+                let mut fresh = memory::zeros(len, what)?;
+                memory::prefer_large_pages(&mut fresh);
+                fresh
+            }
         };
         books().live += bytes(&numbers);
         Ok(Pooled { numbers, len, process: process::id() })
     }
 }
 
-impl<T: Real> Deref for Pooled<T> {
+impl<T: Number> Deref for Pooled<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
@@ -52,13 +62,13 @@ impl<T: Real> Deref for Pooled<T> {
     }
 }
 
-impl<T: Real> DerefMut for Pooled<T> {
+impl<T: Number> DerefMut for Pooled<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         &mut self.numbers[..self.len]
     }
 }
 
-impl<T: Real> Drop for Pooled<T> {
+impl<T: Number> Drop for Pooled<T> {
     fn drop(&mut self) {
         let numbers = std::mem::take(&mut self.numbers);
         if self.process != process::id() {
@@ -83,7 +93,7 @@ fn bytes<T>(numbers: &[T]) -> usize {
     size_of_val(numbers)
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Books {
     /// The bytes of the arrays that live.
     live: usize,
@@ -99,7 +109,7 @@ fn books() -> MutexGuard<'static, Books> {
 }
 
 /// Memory of one class.
-trait Kept: Send + std::fmt::Debug {
+trait Kept: Send {
     fn bytes(&self) -> usize;
     /// When the oldest piece came.
     fn oldest(&self) -> Option<u64>;
@@ -111,7 +121,7 @@ trait Kept: Send + std::fmt::Debug {
 /// Pieces of one class, each with the number under which it came, in that order.
 type Pieces<T> = Vec<(u64, Vec<T>)>;
 
-impl<T: Real> Kept for Pieces<T> {
+impl<T: Number> Kept for Pieces<T> {
     fn bytes(&self) -> usize {
         self.iter().map(|(_, numbers)| bytes(numbers)).sum()
     }
@@ -130,14 +140,14 @@ impl<T: Real> Kept for Pieces<T> {
 }
 
 impl Books {
-    fn of<T: Real>(&mut self) -> &mut Pieces<T> {
+    fn of<T: Number>(&mut self) -> &mut Pieces<T> {
         let kept = self.kept.entry(TypeId::of::<T>()).or_insert_with(|| Box::<Pieces<T>>::default());
         // It is not the box that is asked.
         (**kept).as_any().downcast_mut().expect("it is filed under its class")
     }
 
     /// The smallest piece that serves: no more than half of it is left over.
-    fn take<T: Real>(&mut self, len: usize) -> Option<Vec<T>> {
+    fn take<T: Number>(&mut self, len: usize) -> Option<Vec<T>> {
         let kept = self.of::<T>();
         let serves = len..=len.saturating_mul(2);
         let fitting = kept.iter().enumerate().filter(|(_, (_, numbers))| serves.contains(&numbers.len()));
@@ -146,7 +156,7 @@ impl Books {
     }
 
     /// Keeps a piece, and gives what is too much then: what nobody has needed for the longest time.
-    fn keep<T: Real>(&mut self, numbers: Vec<T>) -> Vec<Box<dyn Any + Send>> {
+    fn keep<T: Number>(&mut self, numbers: Vec<T>) -> Vec<Box<dyn Any + Send>> {
         let most = self.live.max(KEPT_BYTES);
         if bytes(&numbers) < LEAST_BYTES || bytes(&numbers) > most {
             return vec![Box::new(numbers)];
@@ -205,12 +215,12 @@ mod tests {
 
     #[test]
     fn what_goes_comes_back() {
-        let mut first = Pooled::<f64>::new(300_000).unwrap();
+        let mut first = Pooled::<f64>::new(300_000, "a test").unwrap();
         first[299_999] = 7.0;
         let address = first.as_ptr();
         drop(first);
         // Others may run beside this; the piece is one of the pool's, or was taken by them.
-        let again = Pooled::<f64>::new(300_000).unwrap();
+        let again = Pooled::<f64>::new(300_000, "a test").unwrap();
         assert!(again.as_ptr() == address || again[299_999] == 0.0);
         assert_eq!(again.len(), 300_000);
     }

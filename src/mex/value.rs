@@ -8,7 +8,7 @@ use super::object::Pending;
 use super::run::Effort;
 use super::sys::{self, mxArray};
 use super::{Host, lend};
-use crate::host;
+use crate::memory;
 use crate::watch::Watch;
 
 /// Fills an output array with all its elements, in column-major order. It reads none before it has written it: their
@@ -212,7 +212,7 @@ impl Host {
         }
         // SAFETY: the host allocated so many bytes there for us alone; what they are is said above.
         let elements = unsafe { std::slice::from_raw_parts_mut((self.api.mxGetData)(array).cast(), bytes) };
-        host::prefer_large_pages(elements);
+        memory::prefer_large_pages(elements);
         elements
     }
 

@@ -124,7 +124,7 @@ const DEPTH: usize = 16;
 /// array from memory each time.
 impl Default for Costs {
     fn default() -> Costs {
-        Costs { exchange: 1 << 18, exchange_of_device: 1 << 29, link: 4500, copy: 20, pass: 20, large: 1 << 22 }
+        Costs { exchange: 1 << 18, exchange_of_device: 1 << 29, link: 4500, copy: 20, pass: 20, large: 1 << 24 }
     }
 }
 
@@ -416,7 +416,7 @@ mod tests {
     fn halos_of_two_short_parts_are_sent_as_they_are_awaited() {
         for (first, second) in (1..14).flat_map(|first| (0..6).map(move |second| (first, second))) {
             for (radius, sweeps, circular) in [(1, 1, true), (1, 3, true), (2, 2, true), (3, 1, true), (2, 2, false)] {
-                for costs in [0, 1 << 22].map(|large| Costs { large, ..Costs::default() }) {
+                for costs in [0, 1 << 24].map(|large| Costs { large, ..Costs::default() }) {
                     let layout = layout(&[first, second]);
                     let rounds = Rounds { count: 2, sweeps: 2 * sweeps - 1 };
                     check_halos(Swept { layout: &layout, area: 1, radius, circular, work: 3, costs }, rounds);

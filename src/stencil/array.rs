@@ -39,7 +39,7 @@ impl<T: Real> Array<T> {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(crate) fn in_memory(len: usize) -> Result<Array<T>, Error> {
-        Ok(Array::new(Pooled::<T>::new(len)?, len))
+        Ok(Array::new(Pooled::<T>::new(len, "an array")?, len))
     }
 }
 

@@ -11,10 +11,10 @@ use rayon::prelude::*;
 use super::model::{self, CpuRates, Curve, FEW, GpuRates, MANY, Machine};
 use crate::cpu::{Cpu, Outline};
 use crate::cuda::{Cuda, Driver};
+use crate::memory;
 use crate::stencil::{Compute, Convolution, Engine, Error, Filter, Lines, Source, Stencil, Taps, Target};
 use crate::watch::Watch;
 use crate::workers::Workers;
-use crate::{host, memory};
 
 /// The seconds that each engine is measured for at most, as far as it can be known ahead.
 const BUDGET: f64 = 0.025;
@@ -62,7 +62,7 @@ impl Data {
         if self.input.len() < count {
             self.input = Vec::new();
             let mut input = memory::zeros(count, "what is measured")?;
-            host::prefer_large_pages(&mut input);
+            memory::prefer_large_pages(&mut input);
             let piece = 1 << 16;
             match Workers::get() {
                 Some(pool) => pool.install(|| input.par_chunks_mut(piece).for_each(|part| part.fill(1.0))),
@@ -73,7 +73,7 @@ impl Data {
         if self.output.len() < count || count > REUSED {
             self.output = Vec::new();
             self.output = memory::zeros(count, "what is measured")?;
-            host::prefer_large_pages(&mut self.output);
+            memory::prefer_large_pages(&mut self.output);
             if count <= REUSED {
                 self.output.fill(0.0);
             }
