@@ -311,8 +311,8 @@ mod tests {
             (10_000_000, 1, [1, 3], 10_000, of_device, 1..=4, 1.01),
             (10_000_000, 1, [10, 21], 10_000, of_device, 4..=32, 1.01),
             // Volumes of thin parts: there is no way to do without many exchanges.
-            (64, 1 << 18, [1, 27], 1000, of_device, 150..=500, 1.50),
-            (64, 1 << 18, [1, 27], 1000, of_processor, 250..=1000, 1.40),
+            (64, 1 << 18, [1, 27], 1000, of_device, 100..=500, 1.50),
+            (64, 1 << 18, [1, 27], 1000, of_processor, 150..=1000, 1.40),
             // Small arrays: each rank computes all of it, once for all sweeps.
             (100, 1, [1, 3], 10_000, of_device, 1..=1, 4.0),
             (1000, 1, [1, 3], 10_000, of_device, 1..=1, 4.0),
