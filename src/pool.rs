@@ -41,7 +41,9 @@ pub(crate) struct Pooled<T: Number> {
 impl<T: Number> Pooled<T> {
     /// So many numbers of no known value; `what` they are for is told where there is no memory.
     pub(crate) fn new(len: usize, what: &'static str) -> Result<Pooled<T>, OutOfMemory> {
-        let numbers = match books().take::<T>(len) {
+        // Not under the lock: where there is no memory, what is kept is given back.
+        let kept = books().take::<T>(len);
+        let numbers = match kept {
             Some(numbers) => numbers,
             None => {
                 let mut fresh = memory::zeros(len, what)?;
