@@ -325,7 +325,8 @@ fn left_overs_are_thrown_away(world: &'static World) {
         }
     }
     let grown = resident().saturating_sub(before);
-    assert!(grown < 4 * LEN, "{grown} bytes more than after 10 of 40 rounds");
+    // Those of some rounds may still be on their way. If they piled up, there would be those of 29.
+    assert!(grown < 14 * LEN, "{grown} bytes more than after 10 of 40 rounds");
 }
 
 /// The memory that this process has, in bytes.
