@@ -203,8 +203,8 @@ struct Context {
     std::set<Context*> peers;  // whose memory its kernels may reach
 };
 
-// How much of each stream's work something comes after: the number of the last, by the stream's.
-using Clock = std::map<uint64_t, uint64_t>;
+// How much of each stream's work something comes after: the stream's number and that of the last, by the stream's.
+using Clock = std::vector<std::pair<uint64_t, uint64_t>>;
 
 // Bytes that work reads or writes.
 struct Span {
@@ -249,7 +249,8 @@ struct Stream {
     std::mt19937_64 delays;
     struct Graph* capturing = nullptr;
     uint64_t id = 0;
-    Clock clock;  // of what is submitted next
+    Clock clock;          // of what is submitted next
+    uint64_t looked = 0;  // how often the host had seen something when this clock last learned of it
 };
 
 // A point in a stream. It belongs to all who wait for it: the event may be recorded anew or destroyed, and its context
@@ -259,7 +260,7 @@ struct Mark {
     std::condition_variable changed;
     bool over = false;
     std::chrono::steady_clock::time_point when;
-    Clock clock;
+    std::shared_ptr<const Clock> clock;  // of several devices
 
     bool is_over() {
         std::lock_guard<std::mutex> lock(mutex);
@@ -675,17 +676,38 @@ void check_unused_memory(const char* what, const Allocation& one) {
 bool several() { return settings().devices > 1; }
 
 Clock& seen = *new Clock;  // by the host
+uint64_t looks = 0;        // how often that changed
 
-// The streams that have not ended. Nothing is asked of the others any more: clocks that kept them would grow for ever.
-std::set<uint64_t>& living = *new std::set<uint64_t>;
+// Whether each stream has not ended, by its number. Nothing is asked of the others any more: clocks that kept them
+// would grow for ever, and all work copies them.
+std::vector<bool>& living = *new std::vector<bool>;
+
+uint64_t last_of(const Clock& clock, uint64_t stream) {
+    const auto found = std::lower_bound(clock.begin(), clock.end(), std::make_pair(stream, (uint64_t)0));
+    return found != clock.end() && found->first == stream ? found->second : 0;
+}
 
 void come_after(Clock& clock, const Clock& other) {
-    const uint64_t first = living.empty() ? next_stream : *living.begin();
-    clock.erase(clock.begin(), clock.lower_bound(first));
-    for (auto known = other.lower_bound(first); known != other.end(); ++known) {
-        uint64_t& mine = clock[known->first];
-        if (mine < known->second) mine = known->second;
+    Clock both;
+    both.reserve(clock.size() + other.size());
+    const auto learn = [&](const std::pair<uint64_t, uint64_t>& known) {
+        if (!living[known.first]) return;
+        if (both.empty() || both.back().first != known.first) both.push_back(known);
+        else both.back().second = std::max(both.back().second, known.second);
+    };
+    auto mine = clock.begin();
+    for (const auto& known : other) {
+        while (mine != clock.end() && mine->first <= known.first) learn(*mine++);
+        learn(known);
     }
+    while (mine != clock.end()) learn(*mine++);
+    clock.swap(both);
+}
+
+// The host has seen what has this clock.
+void see(const Clock& clock) {
+    come_after(seen, clock);
+    ++looks;
 }
 
 struct Access {
@@ -697,8 +719,7 @@ struct Access {
     std::shared_ptr<const Clock> after;
 
     bool is_before(const Access& other) const {
-        const auto found = other.after->find(stream);
-        return found != other.after->end() && number <= found->second;
+        return number <= last_of(*other.after, stream);
     }
     bool meets(const Access& other) const {
         return span.from < other.span.to && other.span.from < span.to && (span.writes || other.span.writes) &&
@@ -729,8 +750,7 @@ void note(const Turn& turn, const std::vector<Span>& spans) {
 
 // A stream that has ended, with all its work.
 void forget(uint64_t stream) {
-    living.erase(stream);
-    seen.erase(stream);
+    living[stream] = false;
     const auto goes = [&](const Access& one) { return one.stream == stream; };
     accesses.erase(std::remove_if(accesses.begin(), accesses.end(), goes), accesses.end());
 }
@@ -777,7 +797,8 @@ Stream* new_stream(Context& context) {
         return nullptr;
     }
     context.streams.insert(stream.get());
-    living.insert(stream->id);
+    living.resize(next_stream);
+    living[stream->id] = true;
     stream->self = stream;
     return stream.get();
 }
@@ -806,8 +827,9 @@ void submit(Stream& stream, std::shared_ptr<Op> op) {
     if (several()) {
         turn.stream = stream.id;
         turn.number = stream.submitted + 1;
-        come_after(stream.clock, seen);
-        stream.clock[stream.id] = turn.number;
+        if (stream.looked != looks) come_after(stream.clock, seen);
+        stream.looked = looks;
+        come_after(stream.clock, {{stream.id, turn.number}});
         turn.after = std::make_shared<Clock>(stream.clock);
         note(turn, turn.op->spans);
     }
@@ -832,7 +854,7 @@ struct Wait {
             stream->changed.wait(lock, [&] { return stream->done >= until; });
         }
         Lock lock(books);
-        come_after(seen, clock);
+        see(clock);
     }
 };
 
@@ -1825,7 +1847,7 @@ EXPORT CUresult cuStreamQuery(void* handle) {
     if (stream->capturing) return STREAM_CAPTURE_UNSUPPORTED;
     std::lock_guard<std::mutex> queue(stream->mutex);
     if (!stream->queue.empty()) return NOT_READY;
-    come_after(seen, stream->clock);
+    see(stream->clock);
     return context->status;
 }
 
@@ -1854,7 +1876,7 @@ EXPORT CUresult cuStreamWaitEvent(void* handle, Event* event, unsigned int flags
         return SUCCESS;
     };
     submit(*stream, op);
-    come_after(stream->clock, mark->clock);
+    if (mark->clock) come_after(stream->clock, *mark->clock);
     return SUCCESS;
 }
 
@@ -1887,6 +1909,7 @@ EXPORT CUresult cuEventDestroy_v2(Event* event) {
     // It may be destroyed before it has happened: who waits for it has its mark. The handle is not given out again.
     owner->events.erase(event);
     owner->gone.insert(event);
+    event->last.reset();
     return call.injected;
 }
 
@@ -1915,7 +1938,7 @@ EXPORT CUresult cuEventRecord(Event* event, void* handle) {
         return SUCCESS;
     };
     submit(*stream, op);
-    mark->clock = stream->clock;
+    if (several()) mark->clock = std::make_shared<Clock>(stream->clock);
     event->last = mark;
     return SUCCESS;
 }
@@ -1933,7 +1956,7 @@ EXPORT CUresult cuEventSynchronize(Event* event) {
     }
     if (mark) mark->wait();
     Lock lock(books);
-    if (mark) come_after(seen, mark->clock);
+    if (mark && mark->clock) see(*mark->clock);
     return contexts.count(owner) ? owner->status.load() : (CUresult)CONTEXT_IS_DESTROYED;
 }
 
@@ -1947,7 +1970,7 @@ EXPORT CUresult cuEventQuery(Event* event) {
     if (owner->status != SUCCESS) return owner->status;
     if (!event->last) return SUCCESS;
     if (!event->last->is_over()) return NOT_READY;
-    come_after(seen, event->last->clock);
+    if (event->last->clock) see(*event->last->clock);
     return SUCCESS;
 }
 
