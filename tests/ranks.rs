@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use stencil_mex::ranks::{Call, Others, World};
+use stencil_mex::ranks::{Bytes, Call, Others, UnderWay, World};
 use stencil_mex::stencil::Error;
 use stencil_mex::watch::Watch;
 
@@ -90,6 +90,21 @@ fn end(mut call: Call) {
     call.end(&Watch::new()).expect("all ranks are here");
 }
 
+/// Messages of the host's memory, and rooms of so many bytes.
+fn exchange<'c>(
+    call: &'c Call,
+    sends: Vec<(usize, Vec<u8>)>,
+    receives: &[(usize, usize)],
+) -> Result<Box<dyn UnderWay + 'c>, Error> {
+    let sends = sends.into_iter().map(|(to, message)| (to, message.into())).collect();
+    let rooms = receives.iter().map(|&(from, len)| Ok((from, Bytes::zeros(len, "a test")?)));
+    call.exchange(sends, rooms.collect::<Result<_, Error>>()?)
+}
+
+fn wait(under_way: Box<dyn UnderWay + '_>) -> Result<Vec<Vec<u8>>, Error> {
+    under_way.wait(&Watch::new())?.into_iter().map(Bytes::into_host).collect()
+}
+
 /// Sends to the next rank and receives from the one before, and so in the other direction.
 fn ring(call: &Call, seed: usize, len: usize) -> Result<(), Error> {
     let (rank, ranks) = (call.rank(), call.ranks());
@@ -98,9 +113,9 @@ fn ring(call: &Call, seed: usize, len: usize) -> Result<(), Error> {
     }
     let (next, last) = ((rank + 1) % ranks, (rank + ranks - 1) % ranks);
     let sends = vec![(next, bytes(seed + 2 * rank, len)), (last, bytes(seed + 2 * rank + 1, len))];
-    let mut under_way = call.exchange(sends, &[(last, len), (next, len)])?;
+    let mut under_way = exchange(call, sends, &[(last, len), (next, len)])?;
     under_way.advance()?;
-    let received = under_way.wait(&Watch::new())?;
+    let received = wait(under_way)?;
     let expected = [bytes(seed + 2 * last, len), bytes(seed + 2 * next + 1, len)];
     assert!(received == expected, "rank {rank} received other bytes than were sent, of {len}");
     Ok(())
@@ -178,10 +193,10 @@ fn messages_keep_their_order(world: &'static World) {
     let numbers = || (0..lengths.len()).flat_map(|i| others.iter().map(move |&other| (i, other)));
     let sends = numbers().map(|(i, to)| (to, message(rank, to, i))).collect();
     let receives: Vec<_> = numbers().map(|(i, from)| (from, lengths[i])).collect();
-    let under_way = call.exchange(sends, &receives).expect("an exchange");
+    let under_way = exchange(&call, sends, &receives).expect("an exchange");
     let all = call.gather(&[rank as u8], &Watch::new()).expect("a gathering");
     assert!(all.iter().enumerate().all(|(rank, one)| one == &[rank as u8]));
-    let received = under_way.wait(&Watch::new()).expect("messages");
+    let received = wait(under_way).expect("messages");
     for ((i, from), one) in numbers().zip(received) {
         assert!(one == message(from, rank, i), "message {i} of rank {from} to rank {rank}");
     }
@@ -314,7 +329,7 @@ fn left_overs_are_thrown_away(world: &'static World) {
         // Short ones lie there, long ones wait with their sender; and one rank alone expects any.
         let sends = vec![(next, vec![i as u8; LEN]), (next, vec![i as u8; 100])];
         let receives = if rank == 0 { vec![(last, LEN), (last, 100), (last, LEN)] } else { Vec::new() };
-        drop(call.exchange(sends, &receives));
+        drop(exchange(&call, sends, &receives));
         call.fail("an error of its own");
         let call = begin(world);
         ring(&call, i, LEN).expect("a ring");
@@ -414,7 +429,7 @@ fn faults_of_the_caller(world: &'static World) {
     // Messages to oneself and to nobody, of another length, and such as are given up.
     for other in [rank, ranks] {
         let call = begin(world);
-        assert!(matches!(call.exchange(vec![(other, Vec::new())], &[]).map(drop), Err(Error::Internal(_))));
+        assert!(matches!(exchange(&call, vec![(other, Vec::new())], &[]).map(drop), Err(Error::Internal(_))));
         drop(call);
     }
     works(world, 3);
@@ -423,21 +438,21 @@ fn faults_of_the_caller(world: &'static World) {
     }
     let mut call = begin(world);
     if rank == 1 {
-        match call.exchange(Vec::new(), &[(0, 11)]).and_then(|messages| messages.wait(&Watch::new())) {
+        match exchange(&call, Vec::new(), &[(0, 11)]).and_then(wait) {
             Err(Error::Internal(text)) => assert_eq!(text, "Rank 0 sent 10 bytes where 11 were expected."),
             other => panic!("{other:?}"),
         }
         call.fail(OPTION);
     } else {
         let sends = if rank == 0 { vec![(1, vec![1; 10])] } else { Vec::new() };
-        let result = call.exchange(sends, &[]).and_then(|messages| messages.wait(&Watch::new()));
+        let result = exchange(&call, sends, &[]).and_then(wait);
         assert_told(result.and_then(|_| call.end(&Watch::new())), &format!("Rank 1 raised {OPTION}"));
         drop(call);
     }
     works(world, 4);
     let mut call = begin(world);
     if rank == 0 {
-        drop(call.exchange(Vec::new(), &[(1, 8)]).expect("a message"));
+        drop(exchange(&call, Vec::new(), &[(1, 8)]).expect("a message"));
         assert!(matches!(call.end(&Watch::new()), Err(Error::Internal(_))));
         call.fail(OPTION);
     } else {
@@ -515,7 +530,7 @@ fn exits_in_the_middle_of_a_call(world: &'static World) {
     let send_all = |call: &Call| {
         let sends = others.iter().flat_map(|&other| [(other, vec![1; LEN]), (other, vec![1; 10])]).collect();
         let receives: Vec<_> = others.iter().map(|&other| (other, LEN + 1)).collect();
-        drop(call.exchange(sends, &receives));
+        drop(exchange(call, sends, &receives));
     };
     let call = begin(world);
     send_all(&call);
@@ -524,7 +539,7 @@ fn exits_in_the_middle_of_a_call(world: &'static World) {
     if rank == leaver {
         let sends = others.iter().map(|&other| (other, vec![2; LEN])).collect();
         let receives: Vec<_> = others.iter().map(|&other| (other, LEN)).collect();
-        let under_way = call.exchange(sends, &receives);
+        let under_way = exchange(&call, sends, &receives);
         if ranks > 1 {
             nap();
         }
@@ -532,8 +547,8 @@ fn exits_in_the_middle_of_a_call(world: &'static World) {
         std::mem::forget(under_way);
         std::process::exit(0);
     }
-    let result = call.exchange(others.iter().map(|&other| (other, vec![3; LEN])).collect(), &[]);
-    let result = result.and_then(|under_way| under_way.wait(&Watch::new())).map(drop);
+    let result = exchange(&call, others.iter().map(|&other| (other, vec![3; LEN])).collect(), &[]);
+    let result = result.and_then(wait).map(drop);
     assert_told(result.and_then(|()| call.end(&Watch::new())), &left(leaver));
     drop(call);
     let call = begin(world);

@@ -9,6 +9,7 @@
 //!   as there is room for. Each lies on the device like an array of its own while it is swept as often as its halo
 //!   allows.
 
+use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
@@ -71,6 +72,31 @@ pub(super) enum DeviceArray {
 impl Held for DeviceArray {
     fn place(&self) -> String {
         format!("the memory of device {}", self.ordinal() + 1)
+    }
+
+    fn settle(&mut self) -> Option<Result<u64, Error>> {
+        Some(match self {
+            DeviceArray::Own { buffer: Some(buffer), queue } => {
+                let _host = HostContext::save();
+                let context = queue.context();
+                context
+                    .bind()
+                    .and_then(|()| queue.wait())
+                    .map_err(|error| queue.blame(error))
+                    .map(|()| buffer.address())
+            }
+            DeviceArray::Own { buffer: None, .. } => Err(Error::Internal("An array without its buffer.".into())),
+            // Somebody else's work may be under way there.
+            DeviceArray::Foreign { .. } => Err(Error::Internal("An array that is not the engine's own.".into())),
+        })
+    }
+
+    fn enter(&self) -> Result<Box<dyn Any>, Error> {
+        let host = HostContext::save()?;
+        if let DeviceArray::Own { queue, .. } = self {
+            queue.context().bind()?;
+        }
+        Ok(Box::new(host))
     }
 }
 

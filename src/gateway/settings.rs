@@ -7,7 +7,7 @@ use super::backend::{self, Backend};
 use super::options;
 use crate::cuda::{Cuda, Team};
 use crate::mex::Error;
-use crate::ranks::World;
+use crate::ranks::{self, World};
 use crate::stencil::Engine;
 use crate::workers::Workers;
 
@@ -23,6 +23,12 @@ const DEVICE_BYTES: &str = "STENCIL_DEVICE_BYTES";
 /// A file for the timeline of a call on several devices.
 const TIMELINE: &str = "STENCIL_TIMELINE";
 
+/// Whether MPI takes addresses of a GPU's memory.
+const CUDA_AWARE: &str = "STENCIL_CUDA_AWARE_MPI";
+
+/// By what MPI says itself, or as the user says.
+const AWARE: [(&str, Option<bool>); 3] = [("auto", None), ("on", Some(true)), ("off", Some(false))];
+
 /// The most threads.
 const THREADS: &str = "STENCIL_THREADS";
 
@@ -34,12 +40,13 @@ pub(super) struct Settings {
     pub(super) device: Option<usize>,
     pub(super) device_bytes: Option<usize>,
     threads: Option<usize>,
+    cuda_aware: Option<bool>,
 }
 
 /// Those of an environment that sets nothing.
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { backend: Backend::Auto, device: None, device_bytes: None, threads: None }
+        Settings { backend: Backend::Auto, device: None, device_bytes: None, threads: None, cuda_aware: None }
     }
 }
 
@@ -63,6 +70,7 @@ impl Settings {
             device: number(DEVICE)?.map(|number| number - 1).or_else(device_of_rank),
             device_bytes: number(DEVICE_BYTES)?,
             threads: number(THREADS)?,
+            cuda_aware: text(CUDA_AWARE).map_or(Ok(None), |text| options::choice_of_text(CUDA_AWARE, &text, &AWARE))?,
         })
     }
 
@@ -92,6 +100,7 @@ impl Settings {
     /// Makes those that hold for the whole library hold.
     pub(super) fn apply(&self) {
         Workers::limit(self.threads.or_else(threads_of_rank));
+        ranks::expect_devices(self.cuda_aware);
     }
 }
 
@@ -140,7 +149,7 @@ mod tests {
     #[test]
     fn variables_that_are_empty_or_missing_set_nothing() {
         let none = Settings::default();
-        for name in [BACKEND, DEVICE, DEVICE_BYTES, THREADS, "OTHER"] {
+        for name in [BACKEND, DEVICE, DEVICE_BYTES, THREADS, CUDA_AWARE, "OTHER"] {
             assert_eq!(settings(name, ""), Ok(none));
         }
         assert_eq!(settings("OTHER", "x"), Ok(none));
@@ -152,6 +161,8 @@ mod tests {
         assert_eq!(settings(DEVICE_BYTES, "1e9").unwrap().device_bytes, Some(1_000_000_000));
         assert_eq!(settings(DEVICE, "2").unwrap().device, Some(1));
         assert_eq!(settings(THREADS, "3").unwrap().threads, Some(3));
+        assert_eq!(settings(CUDA_AWARE, "off").unwrap().cuda_aware, Some(false));
+        assert_eq!(settings(CUDA_AWARE, "Auto").unwrap().cuda_aware, None);
     }
 
     #[test]
@@ -166,6 +177,7 @@ mod tests {
             (THREADS, "0"),
             (THREADS, "many"),
             (THREADS, "1.5"),
+            (CUDA_AWARE, "1"),
         ] {
             let error = settings(name, value).unwrap_err();
             assert_eq!(error.kind, "option");

@@ -4,9 +4,9 @@ use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::shim::Flight;
-use super::traffic::{Kind, Pause, Traffic};
+use super::traffic::{Kind, Pause, Traffic, enter};
 use super::world::World;
-use super::{Others, UnderWay};
+use super::{Bytes, Others, UnderWay};
 use crate::memory;
 use crate::stencil::Error;
 use crate::watch::Watch;
@@ -80,7 +80,13 @@ impl Call {
         let mut distance = 1;
         while distance < ranks {
             let (to, from) = ((rank + distance) % ranks, (rank + ranks - distance) % ranks);
-            Box::new(Messages::start(self, Kind::Meeting, vec![(to, Vec::new())], &[(from, 0)])?).wait(watch)?;
+            Box::new(Messages::start(
+                self,
+                Kind::Meeting,
+                vec![(to, Vec::new().into())],
+                vec![(from, Vec::new().into())],
+            )?)
+            .wait(watch)?;
             distance *= 2;
         }
         Ok(())
@@ -93,25 +99,27 @@ impl Call {
         let mut message = memory::with_room(head + first.len(), "a message to another rank")?;
         message.extend((packet.len() as u64).to_le_bytes());
         message.extend(first);
-        let mut sends = vec![(to, message)];
+        let mut sends = vec![(to, message.into())];
         if !rest.is_empty() {
             let mut message = memory::with_room(rest.len(), "a message to another rank")?;
             message.extend(rest);
-            sends.push((to, message));
+            sends.push((to, message.into()));
         }
-        let mut messages = Messages::start(self, Kind::Data, sends, &[])?;
-        messages.receive(from, FIRST, Length::AtMost)?;
+        let mut messages = Messages::start(self, Kind::Data, sends, vec![])?;
+        messages.receive(from, room(FIRST)?, Length::AtMost)?;
         messages.finish_receives(watch)?;
         let fault = || Error::Internal(format!("Rank {from} sent what is no packet."));
-        let first = messages.received.pop().ok_or_else(fault)?;
+        let first = messages.received.pop().ok_or_else(fault)?.into_host()?;
         let (length, first) = first.split_first_chunk().ok_or_else(fault)?;
         let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| fault())?;
         let mut packet = memory::with_room(length, "a message from another rank")?;
         packet.extend(first);
         if let Some(more) = length.checked_sub(first.len()).filter(|&more| more > 0) {
-            messages.receive(from, more, Length::Exact)?;
+            messages.receive(from, room(more)?, Length::Exact)?;
         }
-        Box::new(messages).wait(watch)?.into_iter().for_each(|rest| packet.extend(rest));
+        for rest in Box::new(messages).wait(watch)? {
+            packet.extend(rest.into_host()?);
+        }
         if packet.len() == length { Ok(packet) } else { Err(fault()) }
     }
 }
@@ -133,10 +141,14 @@ impl Others for Call {
         self.world.ranks()
     }
 
+    fn reach_devices(&self) -> bool {
+        self.world.reaches_devices()
+    }
+
     fn exchange(
         &self,
-        sends: Vec<(usize, Vec<u8>)>,
-        receives: &[(usize, usize)],
+        sends: Vec<(usize, Bytes)>,
+        receives: Vec<(usize, Bytes)>,
     ) -> Result<Box<dyn UnderWay + '_>, Error> {
         Ok(Box::new(Messages::start(self, Kind::Data, sends, receives)?))
     }
@@ -157,6 +169,10 @@ impl Others for Call {
         all.rotate_right(rank);
         Ok(all)
     }
+}
+
+fn room(len: usize) -> Result<Bytes, Error> {
+    Bytes::zeros(len, "a message from another rank")
 }
 
 fn copy(bytes: &[u8]) -> Result<Vec<u8>, Error> {
@@ -202,7 +218,7 @@ struct Messages<'a> {
     sends: Vec<Flight>,
     receives: Vec<Receive>,
     /// What came of the receives that are over.
-    received: Vec<Vec<u8>>,
+    received: Vec<Bytes>,
     waited_for: bool,
 }
 
@@ -216,14 +232,14 @@ impl<'a> Messages<'a> {
     fn start(
         call: &'a Call,
         kind: Kind,
-        sends: Vec<(usize, Vec<u8>)>,
-        receives: &[(usize, usize)],
+        sends: Vec<(usize, Bytes)>,
+        receives: Vec<(usize, Bytes)>,
     ) -> Result<Messages<'a>, Error> {
         let mut messages =
             Messages { call, kind, sends: Vec::new(), receives: Vec::new(), received: Vec::new(), waited_for: false };
         // Receives first: what then comes goes where it belongs at once.
-        for &(from, len) in receives {
-            messages.receive(from, len, Length::Exact)?;
+        for (from, room) in receives {
+            messages.receive(from, room, Length::Exact)?;
         }
         for (to, bytes) in sends {
             call.other(to)?;
@@ -235,9 +251,8 @@ impl<'a> Messages<'a> {
         Ok(messages)
     }
 
-    fn receive(&mut self, from: usize, len: usize, length: Length) -> Result<(), Error> {
+    fn receive(&mut self, from: usize, room: Bytes, length: Length) -> Result<(), Error> {
         self.call.other(from)?;
-        let room = memory::zeros(len, "a message from another rank")?;
         let mut traffic = self.call.traffic()?;
         let tag = traffic.tag(self.call.number, self.kind);
         self.receives.push(Receive { from, length, flight: Flight::receive(&mut traffic.line, from, tag, room)? });
@@ -247,6 +262,8 @@ impl<'a> Messages<'a> {
     /// Looks what has become of them, and whether another rank has failed. True when all are there.
     fn poll(&mut self) -> Result<bool, Error> {
         let mut traffic = self.call.traffic()?;
+        let flights = self.receives.iter().map(|receive| &receive.flight).chain(&self.sends);
+        let _entered = enter(flights)?;
         traffic.poll()?;
         traffic.verdict()?;
         let mut all = true;
@@ -291,7 +308,7 @@ impl UnderWay for Messages<'_> {
         self.poll().map(drop)
     }
 
-    fn wait(mut self: Box<Self>, watch: &Watch) -> Result<Vec<Vec<u8>>, Error> {
+    fn wait(mut self: Box<Self>, watch: &Watch) -> Result<Vec<Bytes>, Error> {
         self.wait_for(watch, Messages::poll)?;
         self.take_received()?;
         self.waited_for = true;
@@ -312,7 +329,10 @@ impl Drop for Messages<'_> {
             // Nobody asks MPI for them any more, and their bytes stay.
             return;
         };
-        for (is_receive, mut flight) in left.filter(|(_, flight)| !flight.is_over()) {
+        let left: Vec<_> = left.collect();
+        // Where the driver refuses, MPI does what it can.
+        let _entered = enter(left.iter().map(|(_, flight)| flight));
+        for (is_receive, mut flight) in left.into_iter().filter(|(_, flight)| !flight.is_over()) {
             if is_receive {
                 flight.cancel(&mut traffic.line);
             }

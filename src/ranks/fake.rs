@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{Others, UnderWay};
+use super::{Bytes, Others, UnderWay};
 use crate::stencil::Error;
 use crate::watch::Watch;
 
@@ -17,6 +17,9 @@ pub(super) struct World {
     ranks: usize,
     /// Whether messages take their time.
     late: bool,
+    /// Whether they may lie on what is like a device, and how many of those that were sent did.
+    reach_devices: bool,
+    pub(super) from_devices: AtomicUsize,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -57,7 +60,19 @@ pub(super) struct Rank<'w> {
 impl World {
     pub(super) fn new(ranks: usize, late: bool) -> World {
         let queues = (0..ranks * ranks).map(|_| VecDeque::new()).collect();
-        World { ranks, late, state: Mutex::new(State { queues, ..State::default() }), changed: Condvar::new() }
+        World {
+            ranks,
+            late,
+            reach_devices: false,
+            from_devices: AtomicUsize::new(0),
+            state: Mutex::new(State { queues, ..State::default() }),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Whose messages may lie on what is like a device.
+    pub(super) fn reaching_devices(self, reach_devices: bool) -> World {
+        World { reach_devices, ..self }
     }
 
     /// What comes of `work` on each rank. All messages have been received then, unless a rank has failed.
@@ -116,14 +131,21 @@ impl Others for Rank<'_> {
         self.world.ranks
     }
 
+    fn reach_devices(&self) -> bool {
+        self.world.reach_devices
+    }
+
     fn exchange(
         &self,
-        sends: Vec<(usize, Vec<u8>)>,
-        receives: &[(usize, usize)],
+        sends: Vec<(usize, Bytes)>,
+        receives: Vec<(usize, Bytes)>,
     ) -> Result<Box<dyn UnderWay + '_>, Error> {
         self.begin()?;
         let mut state = self.world.state();
-        for (to, message) in sends {
+        for (to, mut message) in sends {
+            self.world.from_devices.fetch_add(matches!(message, Bytes::Device(_)).into(), Ordering::Relaxed);
+            // SAFETY: so many bytes lie there, in ordinary memory, whatever engines are told.
+            let message = unsafe { std::slice::from_raw_parts(message.address(), message.len()) }.to_vec();
             assert!(to != self.rank && to < self.world.ranks);
             // A linear congruential generator; Knuth's constants.
             state.seed = state.seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -132,7 +154,7 @@ impl Others for Rank<'_> {
         }
         self.world.changed.notify_all();
         assert!(receives.iter().all(|(from, _)| *from != self.rank));
-        let received = receives.iter().map(|&(from, len)| (from, len, None)).collect();
+        let received = receives.into_iter().map(|(from, room)| (from, room, false)).collect();
         Ok(Box::new(Messages { rank: self, received }))
     }
 
@@ -140,10 +162,15 @@ impl Others for Rank<'_> {
         self.begin()?;
         let others: Vec<_> = (0..self.world.ranks).filter(|&rank| rank != self.rank).collect();
         // First how long they are.
-        let send = |bytes: &[u8]| others.iter().map(|&rank| (rank, bytes.to_vec())).collect::<Vec<_>>();
+        let send = |bytes: &[u8]| others.iter().map(|&rank| (rank, bytes.to_vec().into())).collect::<Vec<_>>();
         let exchange = |bytes: &[u8], lens: Vec<(usize, usize)>| {
             self.begun.fetch_sub(1, Ordering::Relaxed);
-            self.exchange(send(bytes), &lens)?.wait(watch)
+            let rooms = lens.into_iter().map(|(rank, len)| (rank, vec![0; len].into())).collect();
+            self.exchange(send(bytes), rooms)?
+                .wait(watch)?
+                .into_iter()
+                .map(Bytes::into_host)
+                .collect::<Result<Vec<_>, _>>()
         };
         let lens = exchange(&mine.len().to_le_bytes(), others.iter().map(|&rank| (rank, 8)).collect())?;
         let lens = lens.iter().map(|len| usize::from_le_bytes(len[..].try_into().expect("eight bytes")));
@@ -155,21 +182,24 @@ impl Others for Rank<'_> {
 
 struct Messages<'r> {
     rank: &'r Rank<'r>,
-    /// From whom, how long, and what.
-    received: Vec<(usize, usize, Option<Vec<u8>>)>,
+    /// From whom, where to, and whether it is there.
+    received: Vec<(usize, Bytes, bool)>,
 }
 
 impl Messages<'_> {
     /// Takes what is there.
     fn take(&mut self, state: &mut State) -> bool {
-        for (from, len, message) in self.received.iter_mut().filter(|(.., message)| message.is_none()) {
+        for (from, room, is_there) in self.received.iter_mut().filter(|(.., is_there)| !is_there) {
             let queue = &mut state.queues[*from * self.rank.world.ranks + self.rank.rank];
             if queue.front().is_some_and(|(due, _)| *due <= Instant::now()) {
-                *message = queue.pop_front().map(|(_, message)| message);
-                assert_eq!(message.as_ref().map(Vec::len), Some(*len), "from {from} to {}", self.rank.rank);
+                let (_, message) = queue.pop_front().expect("a message");
+                assert_eq!(message.len(), room.len(), "from {from} to {}", self.rank.rank);
+                // SAFETY: there is so much room, in ordinary memory, whatever engines are told.
+                unsafe { room.address().copy_from_nonoverlapping(message.as_ptr(), message.len()) };
+                *is_there = true;
             }
         }
-        self.received.iter().all(|(.., message)| message.is_some())
+        self.received.iter().all(|(.., is_there)| *is_there)
     }
 }
 
@@ -180,7 +210,7 @@ impl UnderWay for Messages<'_> {
         state.failed.clone().map_or(Ok(()), Err)
     }
 
-    fn wait(mut self: Box<Self>, watch: &Watch) -> Result<Vec<Vec<u8>>, Error> {
+    fn wait(mut self: Box<Self>, watch: &Watch) -> Result<Vec<Bytes>, Error> {
         let begun = Instant::now();
         let mut state = self.rank.world.state();
         while !self.take(&mut state) {
@@ -192,6 +222,6 @@ impl UnderWay for Messages<'_> {
             let waited = self.rank.world.changed.wait_timeout(state, Duration::from_micros(200));
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-        Ok(self.received.into_iter().filter_map(|(.., message)| message).collect())
+        Ok(self.received.into_iter().map(|(_, room, _)| room).collect())
     }
 }

@@ -185,23 +185,16 @@ impl Swept<'_> {
             [start - before as isize..start, end..end + after as isize].map(|range| self.layout.pieces(range))
         };
         let [before, after] = pieces(rank);
-        let mut receives: Vec<(usize, usize)> = Vec::new();
-        for piece in before.iter().chain(&after) {
-            match receives.iter_mut().find(|(from, _)| *from == piece.rank) {
-                Some((_, planes)) => *planes += piece.planes.len(),
-                None => receives.push((piece.rank, piece.planes.len())),
-            }
-        }
         let sends = (0..self.layout.ranks()).map(|to| {
             let pieces = pieces(to).into_iter().flatten();
             (to, pieces.filter(|piece| piece.rank == rank).map(|piece| piece.planes).collect::<Vec<_>>())
         });
         let sends = sends.filter(|(_, planes)| !planes.is_empty()).collect();
-        Halos { reach: self.reach(rank, rounds), before, after, sends, receives }
+        Halos { reach: self.reach(rank, rounds), before, after, sends }
     }
 }
 
-/// What a rank sends and receives before a round; what comes from itself is among it. A message has its pieces in the
+/// What a rank sends and receives before a round; what comes from itself is among it. Each piece is a message, in the
 /// order in which they lie around the part: first those before it, then those behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Halos {
@@ -210,8 +203,6 @@ pub(super) struct Halos {
     pub(super) after: Vec<Piece>,
     /// To whom, and which planes of the part.
     pub(super) sends: Vec<(usize, Vec<Range<usize>>)>,
-    /// From whom, and how many planes.
-    pub(super) receives: Vec<(usize, usize)>,
 }
 
 /// Sweeps in rounds, each with one exchange before it. All rounds have halos for the deepest, so that a window fits all.
@@ -356,7 +347,10 @@ mod tests {
             let seconds = begun.elapsed().as_secs_f64();
             println!("a plan among {} ranks: {:.2} ms", layout.ranks(), 1000.0 * seconds);
             assert_eq!(halos.sends.iter().map(|(to, _)| *to).collect::<Vec<_>>(), [rank - 1, rank + 1]);
-            assert_eq!(halos.receives, [(rank - 1, rounds.deepest()), (rank + 1, rounds.deepest())]);
+            let from =
+                |pieces: &[Piece]| pieces.iter().map(|piece| (piece.rank, piece.planes.len())).collect::<Vec<_>>();
+            assert_eq!(from(&halos.before), [(rank - 1, rounds.deepest())]);
+            assert_eq!(from(&halos.after), [(rank + 1, rounds.deepest())]);
             // By each pair of ranks it would take minutes.
             assert!(seconds < 5.0, "{seconds} s");
         }
@@ -397,8 +391,6 @@ mod tests {
                 let awaited: Vec<_> = awaited.collect();
                 let sent = its.sends.iter().find(|(to, _)| *to == rank).map_or(&[][..], |(_, planes)| planes);
                 assert_eq!(awaited, sent);
-                let count = halos.receives.iter().find(|(of, _)| *of == other).map_or(0, |(_, count)| *count);
-                assert_eq!(awaited.iter().map(|planes| planes.len()).sum::<usize>(), count);
             }
             // What others take are edges only.
             if way == Way::Strips {

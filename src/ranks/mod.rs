@@ -6,13 +6,15 @@
 //!
 //! [`World`] is what this process knows of the others by MPI, and [`Call`] one call that all of them make.
 
+mod bytes;
 mod call;
 mod shim;
 mod traffic;
 mod world;
 
+pub use bytes::Bytes;
 pub use call::Call;
-pub use world::{Threads, World};
+pub use world::{Threads, World, expect_devices};
 
 #[cfg(test)]
 mod fake;
@@ -39,14 +41,20 @@ pub trait Others: Send + Sync {
     /// How many ranks there are.
     fn ranks(&self) -> usize;
 
-    /// Sets messages going: bytes to ranks, and as many bytes as said from ranks. None is to or from this rank itself.
+    /// Whether messages may lie on a device, as far as this rank is concerned.
+    fn reach_devices(&self) -> bool {
+        false
+    }
+
+    /// Sets messages going: bytes to ranks, and what comes from ranks to where there is as much room for it. None is to
+    /// or from this rank itself.
     ///
     /// # Errors
     /// [`Error::Rank`] where another rank has raised an error or left; [`Error::OutOfMemory`].
     fn exchange(
         &self,
-        sends: Vec<(usize, Vec<u8>)>,
-        receives: &[(usize, usize)],
+        sends: Vec<(usize, Bytes)>,
+        receives: Vec<(usize, Bytes)>,
     ) -> Result<Box<dyn UnderWay + '_>, Error>;
 
     /// What every rank gives, by rank; the ranks may give different numbers of bytes.
@@ -64,10 +72,10 @@ pub trait UnderWay {
     /// As [`Others::exchange`].
     fn advance(&mut self) -> Result<(), Error>;
 
-    /// Waits for all of them, and gives what was received, in the order in which it was asked for. What is still on its
+    /// Waits for all of them, and gives what was received, in the order in which it was asked for, where it was to lie. What is still on its
     /// way to other ranks after an error stays so, and touches nothing of a later call.
     ///
     /// # Errors
     /// As [`Others::exchange`]; [`Error::Interrupted`] where the watch says so.
-    fn wait(self: Box<Self>, watch: &Watch) -> Result<Vec<Vec<u8>>, Error>;
+    fn wait(self: Box<Self>, watch: &Watch) -> Result<Vec<Bytes>, Error>;
 }

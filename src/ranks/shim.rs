@@ -1,7 +1,9 @@
 //! MPI, through `libstencil_mpi.so` beside our library, which was compiled from `shim.c` against the machine's own.
 
+use std::any::Any;
 use std::ffi::{CStr, c_char, c_int, c_void};
 
+use super::Bytes;
 use crate::beside;
 use crate::stencil::Error;
 
@@ -164,9 +166,11 @@ impl Line {
 }
 
 /// A message on its way, and its bytes, which stay where they are until MPI is done with them.
+///
+/// Who has MPI do something while bytes of some flight lie on a device must have [entered](Flight::enter) that.
 #[must_use]
 pub(super) struct Flight {
-    bytes: Vec<u8>,
+    bytes: Bytes,
     /// MPI's requests, of a piece each.
     requests: Vec<u64>,
     /// How many of them are done.
@@ -176,7 +180,7 @@ pub(super) struct Flight {
 
 impl Flight {
     /// Sends bytes.
-    pub(super) fn send(line: &mut Line, rank: usize, tag: c_int, bytes: Vec<u8>) -> Result<Flight, Error> {
+    pub(super) fn send(line: &mut Line, rank: usize, tag: c_int, bytes: Bytes) -> Result<Flight, Error> {
         let send = line.shim.send;
         Flight::start(line, bytes, |at, bytes, request| {
             // SAFETY: so many bytes are there, and they stay, as `Flight` says.
@@ -185,7 +189,7 @@ impl Flight {
     }
 
     /// Receives a message of as many bytes as there are, or a single piece of fewer.
-    pub(super) fn receive(line: &mut Line, rank: usize, tag: c_int, bytes: Vec<u8>) -> Result<Flight, Error> {
+    pub(super) fn receive(line: &mut Line, rank: usize, tag: c_int, bytes: Bytes) -> Result<Flight, Error> {
         let receive = line.shim.receive;
         Flight::start(line, bytes, |at, bytes, request| {
             // SAFETY: so many bytes may be written, and they stay, as `Flight` says.
@@ -198,7 +202,7 @@ impl Flight {
         let (fetch, mut message) = (line.shim.fetch, found.message);
         // One piece.
         bytes.truncate(PIECE);
-        Flight::start(line, bytes, |at, bytes, request| {
+        Flight::start(line, bytes.into(), |at, bytes, request| {
             // SAFETY: as in `receive`; the message was found, and this is done once.
             unsafe { fetch(at.cast(), bytes, &mut message, request) }
         })
@@ -206,13 +210,14 @@ impl Flight {
 
     fn start(
         line: &mut Line,
-        bytes: Vec<u8>,
+        bytes: Bytes,
         mut start: impl FnMut(*mut u8, c_int, &mut u64) -> c_int,
     ) -> Result<Flight, Error> {
+        let _entered = bytes.enter()?;
         let pieces = bytes.len().div_ceil(PIECE).max(1);
         let mut flight = Flight { bytes, requests: Vec::with_capacity(pieces), done: 0, received: 0 };
         let len = flight.bytes.len();
-        let address = flight.bytes.as_mut_ptr();
+        let address = flight.bytes.address();
         for piece in 0..pieces {
             let from = piece * PIECE;
             let mut request = 0;
@@ -253,12 +258,25 @@ impl Flight {
         (self.bytes.len(), self.received)
     }
 
-    /// What was received, if it is done.
-    pub(super) fn into_bytes(mut self) -> Vec<u8> {
-        self.received = self.received.min(self.bytes.len());
-        let mut bytes = if self.is_over() { std::mem::take(&mut self.bytes) } else { Vec::new() };
-        bytes.truncate(self.received);
+    /// What was received, if it is done. On a device there is room for all that was expected, whatever came.
+    pub(super) fn into_bytes(mut self) -> Bytes {
+        let mut bytes = if self.is_over() { self.take() } else { Vec::new().into() };
+        if let Bytes::Host(bytes) = &mut bytes {
+            bytes.truncate(self.received);
+        }
         bytes
+    }
+
+    fn take(&mut self) -> Bytes {
+        std::mem::replace(&mut self.bytes, Vec::new().into())
+    }
+
+    /// Makes current on this thread what its bytes belong to, until the guard is dropped; `None` where nothing is needed.
+    ///
+    /// # Errors
+    /// What the driver says.
+    pub(super) fn enter(&self) -> Result<Option<Box<dyn Any>>, Error> {
+        if self.is_over() { Ok(None) } else { self.bytes.enter() }
     }
 
     /// Whether MPI was done with it when it was last asked.
@@ -271,7 +289,7 @@ impl Drop for Flight {
     fn drop(&mut self) {
         if !self.is_over() {
             // MPI may still read or write them, and does not tell any more when it no longer will.
-            std::mem::forget(std::mem::take(&mut self.bytes));
+            std::mem::forget(self.take());
         }
     }
 }

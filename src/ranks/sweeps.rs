@@ -18,13 +18,16 @@
 //! quicker. And where the whole is shorter than the radius, so that a mirror sees its other end, the window is the
 //! whole.
 
+use std::collections::VecDeque;
+
 use super::layout::{Costs, Halos, Layout, Piece, Reach, Rounds, Swept, Way};
 use super::planes::{Around, Between, Of, Runs, again};
-use super::{Others, Plan, UnderWay};
+use super::{Bytes, Others, Plan, UnderWay};
 use crate::memory;
 use crate::pool::Pooled;
 use crate::stencil::{
-    Arithmetic, Compute, Convolution, DERIVATIVE_RADIUS, Derivative, Engine, Error, Real, Source, Stencil, Target,
+    Arithmetic, Array, Compute, Convolution, DERIVATIVE_RADIUS, Derivative, Engine, Error, Real, Source, Stencil,
+    Target,
 };
 use crate::watch::Watch;
 
@@ -186,7 +189,7 @@ where
     if what.sweeps > 1 {
         let mut exchange = 0_u128;
         if n > 0 {
-            let near = Compute::<T>::array(engine, 1)?.held::<Pooled<T>>().is_ok();
+            let near = is_near::<T>(engine)?;
             loads = on_host && !near && Compute::<T>::has_room(engine, ARRAYS, elements)?;
             let Costs { exchange: of_processor, exchange_of_device, link, .. } = what.costs;
             exchange = if near { of_processor } else { exchange_of_device };
@@ -207,7 +210,8 @@ where
     loads &= rounds.count > 1;
     let on_host = on_host && !loads;
     let halos = swept.halos(others.rank(), rounds);
-    let mut part = Part { others, engine, what, watch, rounds, on_host, halos: &halos, coming: None };
+    let sends_arrays = !on_host && others.reach_devices() && !is_near::<T>(engine)?;
+    let mut part = Part { others, engine, what, watch, rounds, on_host, sends_arrays, halos: &halos, coming: None };
     // Before the first round edges are sent, in each those of the next.
     part.send((from, n), |plane| plane)?;
     if halos.reach.way == Way::Window {
@@ -245,6 +249,14 @@ where
     Ok(())
 }
 
+/// Whether an engine's arrays lie in ordinary memory.
+fn is_near<T: Real>(engine: &(dyn Engine + 'static)) -> Result<bool, Error>
+where
+    dyn Engine: Compute<T>,
+{
+    Ok(Compute::<T>::array(engine, 1)?.held::<Pooled<T>>().is_ok())
+}
+
 /// A target as the source of the next step.
 fn source<'t, T>(target: &'t Target<'_, T>) -> Source<'t, T> {
     match target {
@@ -262,6 +274,8 @@ struct Part<'a, T> {
     rounds: Rounds,
     /// Where windows and strips lie.
     on_host: bool,
+    /// Whether the engine's arrays go into messages as they are.
+    sends_arrays: bool,
     /// Of every round.
     halos: &'a Halos,
     /// The halos of the next round, once their edges are known.
@@ -272,7 +286,7 @@ struct Part<'a, T> {
 struct Coming<'a> {
     messages: Box<dyn UnderWay + 'a>,
     /// What comes from this rank itself.
-    own: Vec<u8>,
+    own: VecDeque<Bytes>,
 }
 
 impl<T: Real> Part<'_, T>
@@ -381,31 +395,48 @@ where
         planes * self.what.around.area() * size_of::<T>()
     }
 
-    /// Sends edges, and begins to receive halos. The edges are in an array of some planes, in which `place` says where
-    /// a plane of the part is.
+    /// Sends edges, and begins to receive halos, each with a message of its own. The edges are in an array of some planes,
+    /// in which `place` says where a plane of the part is.
     fn send(&mut self, (from, length): (Source<T>, usize), place: impl Fn(usize) -> usize) -> Result<(), Error> {
-        let halos = self.halos;
-        let (mut own, mut sends) = (Vec::new(), Vec::with_capacity(halos.sends.len()));
+        let (halos, this) = (self.halos, self.others.rank());
+        let (mut own, mut sends) = (VecDeque::new(), Vec::with_capacity(halos.sends.len()));
         for (rank, edges) in &halos.sends {
-            let mut message = memory::zeros(self.bytes(edges.iter().map(|edge| edge.len()).sum()), "edges")?;
-            let mut rest = &mut message[..];
             for edge in edges {
-                let (to, behind) = rest.split_at_mut(self.bytes(edge.len()));
                 let first = place(edge.start);
-                let of = Of { length, runs: (first..first + edge.len()).into() };
-                self.uncounted(|| self.what.around.read(self.engine, (from, of), to, self.watch))?;
-                rest = behind;
-            }
-            if *rank == self.others.rank() {
-                own = message;
-            } else {
-                sends.push((*rank, message));
+                let message = self.read((from, Of { length, runs: (first..first + edge.len()).into() }))?;
+                if *rank == this {
+                    own.push_back(message);
+                } else {
+                    sends.push((*rank, message));
+                }
             }
         }
-        let receives = halos.receives.iter().filter(|(rank, _)| *rank != self.others.rank());
-        let receives: Vec<_> = receives.map(|&(rank, planes)| (rank, self.bytes(planes))).collect();
-        self.coming = Some(Coming { messages: self.others.exchange(sends, &receives)?, own });
+        let pieces = halos.before.iter().chain(&halos.after).filter(|piece| piece.rank != this);
+        let rooms =
+            pieces.map(|piece| Ok((piece.rank, self.room(piece.planes.len())?))).collect::<Result<_, Error>>()?;
+        self.coming = Some(Coming { messages: self.others.exchange(sends, rooms)?, own });
         Ok(())
+    }
+
+    /// A message with planes of an array.
+    fn read(&self, (from, of): (Source<T>, Of)) -> Result<Bytes, Error> {
+        let planes = of.runs.planes();
+        if self.sends_arrays && matches!(from, Source::Array(_)) {
+            let mut message = Compute::<T>::array(self.engine, planes * self.what.around.area())?;
+            self.uncounted(|| self.copy((from, of), (Target::Array(&mut message), Of::all(planes))))?;
+            return Bytes::of_array(message);
+        }
+        let mut message = memory::zeros(self.bytes(planes), "edges")?;
+        self.uncounted(|| self.what.around.read(self.engine, (from, of), &mut message, self.watch))?;
+        Ok(message.into())
+    }
+
+    /// Room for a message with so many planes.
+    fn room(&self, planes: usize) -> Result<Bytes, Error> {
+        if self.sends_arrays {
+            return Bytes::of_array(Compute::<T>::array(self.engine, planes * self.what.around.area())?);
+        }
+        Bytes::zeros(self.bytes(planes), "halos")
     }
 
     /// Lets messages go on.
@@ -415,39 +446,33 @@ where
 
     /// Waits for the halos, and puts them before and behind everything else in an array of so many planes.
     fn receive(&mut self, (to, length): (&mut Between<T>, usize)) -> Result<(), Error> {
-        let halos = self.halos;
+        let (halos, this) = (self.halos, self.others.rank());
         let coming = self.coming.take().ok_or_else(|| Error::Internal("No halos were asked for.".into()))?;
         let Coming { messages, mut own } = coming;
         let mut came = messages.wait(self.watch)?.into_iter();
-        let mut by_rank = Vec::with_capacity(halos.receives.len());
-        for &(rank, planes) in &halos.receives {
-            let message = if rank == self.others.rank() { Some(std::mem::take(&mut own)) } else { came.next() };
-            let message = message.filter(|message| message.len() == self.bytes(planes));
-            let message =
-                message.ok_or_else(|| Error::Internal(format!("Halos of rank {rank} are not as awaited.")))?;
-            by_rank.push((rank, 0, message));
-        }
-        let place = |pieces: &[Piece], first: usize| {
-            let mut at = first;
-            let places: Vec<_> = pieces
-                .iter()
-                .map(|piece| {
-                    at += piece.planes.len();
-                    (piece.rank, at - piece.planes.len()..at)
-                })
-                .collect();
-            places
-        };
-        let after = length - halos.reach.after;
-        for (rank, planes) in place(&halos.before, 0).into_iter().chain(place(&halos.after, after)) {
-            let found = by_rank.iter_mut().find(|(of, ..)| *of == rank);
-            let (_, used, message) = found.ok_or_else(|| Error::Internal(format!("No halos of rank {rank}.")))?;
-            let bytes = self.bytes(planes.len());
-            let piece = &message[*used..*used + bytes];
-            *used += bytes;
-            let at = Of { length, runs: planes.into() };
-            self.uncounted(|| self.what.around.write(self.engine, piece, (to.target()?, at), self.watch))?;
+        let places = [(&halos.before, 0), (&halos.after, length - halos.reach.after)];
+        for (pieces, mut first) in places {
+            for Piece { rank, planes } in pieces {
+                let message = if *rank == this { own.pop_front() } else { came.next() };
+                let message = message.filter(|message| message.len() == self.bytes(planes.len()));
+                let message =
+                    message.ok_or_else(|| Error::Internal(format!("Halos of rank {rank} are not as awaited.")))?;
+                let at = Of { length, runs: (first..first + planes.len()).into() };
+                first += planes.len();
+                self.uncounted(|| self.write(message, (to.target()?, at)))?;
+            }
         }
         Ok(())
+    }
+
+    /// Copies what a message has to planes of an array.
+    fn write(&self, message: Bytes, (to, at): (Target<T>, Of)) -> Result<(), Error> {
+        match message {
+            Bytes::Host(message) => self.what.around.write(self.engine, &message, (to, at), self.watch),
+            Bytes::Device(message) => {
+                let message: Array<T> = message.into_array();
+                self.copy((Source::Array(&message), Of::all(at.runs.planes())), (to, at))
+            }
+        }
     }
 }

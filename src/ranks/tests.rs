@@ -13,6 +13,7 @@ use super::fake::{Rank, World};
 use super::layout::{Costs, Rounds, Way};
 use super::{Along, Others, Passed, Plan, Whole, run};
 use crate::cpu::Cpu;
+use crate::pool::Pooled;
 use crate::stencil::{
     Arithmetic, Array, Binary, Boundary, CoefficientSource, Compute, Convolution, Derivative, Ends, Engine, Error,
     Expansion, Filter, Held, Lines, Operand, Places, Real, Reduction, Reference, Sides, Source, Stencil, Taps, Target,
@@ -44,6 +45,11 @@ struct Far<T>(Array<T>);
 impl<T: Real> Held for Far<T> {
     fn place(&self) -> String {
         "far away".into()
+    }
+
+    fn settle(&mut self) -> Option<Result<u64, Error>> {
+        let near = self.0.held_mut::<Pooled<T>>();
+        Some(near.map(|near| near.as_mut_ptr().expose_provenance() as u64))
     }
 }
 
@@ -321,6 +327,8 @@ struct Case<T> {
     sweeps: usize,
     place: Where,
     late: bool,
+    /// Whether messages may lie on what is like a device.
+    reach: bool,
     costs: Costs,
 }
 
@@ -331,6 +339,8 @@ struct Made<T> {
     updates: Vec<u64>,
     calls: Vec<u64>,
     from_host: Vec<u64>,
+    /// Messages that lay on what is like a device.
+    from_devices: usize,
     /// Whether it was computed in place, with strips, in several rounds.
     in_place: Vec<bool>,
 }
@@ -377,7 +387,7 @@ where
     /// What the ranks make of it.
     fn made(&self, samples: &[T]) -> Result<Made<T>, String> {
         let parts = self.parts(samples);
-        let world = World::new(self.lengths.len(), self.late);
+        let world = World::new(self.lengths.len(), self.late).reaching_devices(self.reach);
         let of_rank = |others: &dyn Others| {
             let rank = others.rank();
             let (part, dims, watch) = (&parts[rank], self.part_dims(rank), Watch::new());
@@ -420,8 +430,14 @@ where
             let counts = [&engine.updates, &engine.calls, &engine.from_host];
             Ok((results, watch.done(), counts.map(|count| count.load(Ordering::Relaxed)), in_place))
         };
-        let mut made =
-            Made { results: samples.to_vec(), updates: vec![], calls: vec![], from_host: vec![], in_place: vec![] };
+        let mut made = Made {
+            results: samples.to_vec(),
+            updates: vec![],
+            calls: vec![],
+            from_host: vec![],
+            from_devices: 0,
+            in_place: vec![],
+        };
         let (inner, outer) = self.around();
         let (length, mut start) = (self.lengths.iter().sum::<usize>(), 0);
         let sweeps = if matches!(self.what, Operator::Derivative(..)) { 1 } else { self.sweeps };
@@ -442,6 +458,7 @@ where
             made.from_host.push(from_host);
             made.in_place.push(in_place);
         }
+        made.from_devices = world.from_devices.load(Ordering::Relaxed);
         Ok(made)
     }
 
@@ -524,12 +541,12 @@ fn costs() -> impl Strategy<Value = Costs> {
 /// A case over a whole of up to three dimensions, cut along any of them.
 fn case<T: Class>(what: impl Strategy<Value = Operator<T>>, long: usize) -> impl Strategy<Value = Case<T>> {
     let others = (prop_oneof![Just(1), 1..6_usize], prop_oneof![Just(1), 1..5_usize]);
-    let how = (proptest::sample::select(PLACES.to_vec()), any::<bool>(), costs());
+    let how = (proptest::sample::select(PLACES.to_vec()), any::<[bool; 2]>(), costs());
     (what, lengths(long), 0..3_usize, others, sweeps(), how).prop_map(
-        |(what, lengths, dim, others, sweeps, (place, late, costs))| {
+        |(what, lengths, dim, others, sweeps, (place, [late, reach], costs))| {
             let mut dims = vec![others.0, others.1];
             dims.insert(dim, lengths.iter().sum());
-            Case { dims, dim, lengths, what, sweeps, place, late, costs }
+            Case { dims, dim, lengths, what, sweeps, place, late, reach, costs }
         },
     )
 }
@@ -589,6 +606,7 @@ fn line(ranks: usize, length: usize, taps: usize, sweeps: usize, place: Where) -
         sweeps,
         place,
         late: true,
+        reach: false,
         costs: Costs::default(),
     }
 }
@@ -608,9 +626,20 @@ fn long_parts_have_the_bits_of_one_process_with_every_pair_of_ends() {
                 // The plain reference would take minutes; the engine is held to it elsewhere.
                 let costs =
                     Costs { exchange: 1 << 13, exchange_of_device: 1 << 13, pass: 0, large: 0, ..Costs::default() };
-                let case = Case { dims, dim: 0, lengths, what: what.clone(), sweeps: 60, place, late: true, costs };
+                let case = Case {
+                    dims,
+                    dim: 0,
+                    lengths,
+                    what: what.clone(),
+                    sweeps: 60,
+                    place,
+                    late: true,
+                    reach: place == Where::Far,
+                    costs,
+                };
                 let made = case.check(&Cpu::new()).unwrap_or_else(|error| panic!("{case:?}: {error}"));
                 assert!(made.in_place.iter().filter(|in_place| **in_place).count() > 1, "{case:?}");
+                assert_eq!(made.from_devices > 0, place == Where::Far, "{case:?}");
             }
         }
     }
@@ -637,6 +666,7 @@ fn little_is_computed_twice() {
                 sweeps,
                 place: Where::Host,
                 late: false,
+                reach: false,
                 costs,
             };
             let made = case.check(&Cpu::new()).unwrap();
@@ -666,6 +696,7 @@ fn small_arrays_take_one_exchange() {
             sweeps: 1000,
             place: Where::Host,
             late: false,
+            reach: false,
             costs: Costs::default(),
         };
         assert_eq!(case.check(&Reference).unwrap().calls, calls);

@@ -18,6 +18,7 @@
 //! Tags come again after half as many calls as MPI has tags, 32767 at least and mostly 2^31. Left-overs could be mistaken
 //! for data only if all of these calls failed on one rank while another was still in the first.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::time::{Duration, Instant};
@@ -166,6 +167,8 @@ impl Traffic {
     /// Forgets messages that have come to their end.
     fn reap(&mut self) {
         let line = &mut self.line;
+        // Where the driver refuses, MPI does what it can.
+        let _entered = enter(&self.orphans);
         // One of which MPI reports an error is given up, and its bytes stay.
         self.orphans.retain_mut(|flight| matches!(flight.is_done(line), Ok(false)));
     }
@@ -181,7 +184,7 @@ impl Traffic {
         notice.extend(&text.as_bytes()[..end]);
         for rank in (0..self.ranks).filter(|&rank| rank != self.rank) {
             // Where MPI refuses it, there is no other way to tell.
-            if let Ok(flight) = Flight::send(&mut self.line, rank, NOTICE, notice.clone()) {
+            if let Ok(flight) = Flight::send(&mut self.line, rank, NOTICE, notice.clone().into()) {
                 self.orphans.push(flight);
             }
         }
@@ -195,7 +198,7 @@ impl Traffic {
         while !flight.is_done(&mut self.line)? {
             std::hint::spin_loop();
         }
-        let notice = flight.into_bytes();
+        let notice = flight.into_bytes().into_host()?;
         let (&[kind, a, b, c, d, e, f, g, h], text) = notice
             .split_first_chunk::<9>()
             .ok_or_else(|| Error::Internal(format!("Rank {rank} sent what is no notice.")))?;
@@ -276,6 +279,14 @@ impl Traffic {
             }
         }
     }
+}
+
+/// Makes current on this thread what the bytes of flights lie on, until the guard is dropped: a rank has one device.
+///
+/// # Errors
+/// What the driver says.
+pub(super) fn enter<'f>(flights: impl IntoIterator<Item = &'f Flight>) -> Result<Option<Box<dyn Any>>, Error> {
+    flights.into_iter().find_map(|flight| flight.enter().transpose()).transpose()
 }
 
 /// How long to wait until one looks again.

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
@@ -43,6 +44,19 @@ pub struct World {
 }
 
 static WORLD: OnceLock<World> = OnceLock::new();
+
+/// What is expected of MPI.
+static EXPECTED: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+const UNKNOWN: u8 = 0;
+const NO: u8 = 1;
+const YES: u8 = 2;
+
+/// Says whether MPI takes addresses of a GPU's memory; with `None` MPI is asked. Some that do have no way to be asked.
+pub fn expect_devices(expected: Option<bool>) {
+    let expected = expected.map_or(UNKNOWN, |yes| if yes { YES } else { NO });
+    EXPECTED.store(expected, Ordering::Relaxed);
+}
 
 impl World {
     /// The ranks. The first time, on all of them, this starts MPI where nobody has, and waits until all ranks do so: that
@@ -142,6 +156,15 @@ impl World {
     /// Whether this MPI takes addresses of a GPU's memory; `None` where it does not tell.
     pub fn cuda_aware(&self) -> Option<bool> {
         self.cuda_aware
+    }
+
+    /// Whether messages may lie on a GPU: where MPI says so, unless [`expect_devices`] has said otherwise.
+    pub(super) fn reaches_devices(&self) -> bool {
+        match EXPECTED.load(Ordering::Relaxed) {
+            NO => false,
+            YES => true,
+            _ => self.cuda_aware == Some(true),
+        }
     }
 
     /// Begins a call, which all ranks make. It sends nothing yet.

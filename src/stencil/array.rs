@@ -24,6 +24,23 @@ impl<T> fmt::Debug for Array<T> {
 pub trait Held: Any + Send + Sync + fmt::Debug {
     /// Where it lies, for people: "the CPU's memory", "device 1".
     fn place(&self) -> String;
+
+    /// Its address on a device, for somebody else who reads or writes there what is `self`'s alone: nothing that uses
+    /// it is under way any more. `None` where it lies in ordinary memory.
+    ///
+    /// # Errors
+    /// What went wrong in what was under way.
+    fn settle(&mut self) -> Option<Result<u64, Error>> {
+        None
+    }
+
+    /// Makes current on this thread what such an address belongs to, until the guard is dropped.
+    ///
+    /// # Errors
+    /// What the driver says.
+    fn enter(&self) -> Result<Box<dyn Any>, Error> {
+        Ok(Box::new(()))
+    }
 }
 
 /// The array of an engine that computes in ordinary memory.
@@ -47,6 +64,16 @@ impl<T> Array<T> {
     /// So many numbers that are held so.
     pub fn new(held: impl Held, len: usize) -> Array<T> {
         Array { held: Box::new(held), len, class: std::marker::PhantomData }
+    }
+
+    /// What an engine keeps of them.
+    pub(crate) fn into_held(self) -> Box<dyn Held> {
+        self.held
+    }
+
+    /// Of [`Array::into_held`] of an array of as many numbers.
+    pub(crate) fn of_held(held: Box<dyn Held>, len: usize) -> Array<T> {
+        Array { held, len, class: std::marker::PhantomData }
     }
 
     /// How many there are.

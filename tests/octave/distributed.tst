@@ -90,6 +90,53 @@
 %!   assert (numel (strfind (out, "Rank 1 has left: its script ended, or raised an error elsewhere.>")) == 2, "%s", out);
 %! endfor
 
+%!testif ; has_ranks () && has_mpicc () && has_gpu ()  # needs Open MPI, its compiler and a GPU
+%! ## Where MPI takes addresses on a GPU, messages lie there: on all ranks, on some, or on none.
+%! library = [tempname() ".so"];
+%! source = fullfile (fileparts (which ("run_ranks")), "..", "stand_in", "mpi", "cuda_aware.c");
+%! [status, out] = system (sprintf ("mpicc -O2 -Wall -Werror -fPIC -shared -o '%s' '%s' -ldl 2>&1", library, source));
+%! assert (status == 0, "%s", out);
+%! unwind_protect
+%!   code = {
+%!     "if (any (rank == [%s])), setenv ('STENCIL_CUDA_AWARE_MPI', 'off'); end"
+%!     "X = reshape (sin (1:60*50), 60, 50); F = reshape (1:9, 3, 3) / 60; x = sin ((1:3000)' / 7); k = [1 -2 3 1 -0.5] / 6; bad = 0; n = 0;"
+%!     "for b = {0, 'circular', {'mirror', {2, 'replicate'}}}"
+%!     "  for m = [1 9 60]"
+%!     "    o = {'Boundary', b{1}, 'Iterations', m};"
+%!     "    y = ConvolutionConstantMemory_CUDA (X, F, o{:});"
+%!     "    v = ConvolutionConstantMemory_CUDA (DeviceArray (X(:,mine (50))), F, o{:}, 'Distributed', 2);"
+%!     "    bad += ! isa (v, 'DeviceArray') || ! isequal (gather (v), y(:,mine (50))); n++;"
+%!     "    y = ConvolutionConstantMemory_CUDA (single (X), F, o{:});"
+%!     "    v = ConvolutionConstantMemory_CUDA (DeviceArray (single (X(mine (60),:))), F, o{:}, 'Distributed', 1);"
+%!     "    bad += ! isequal (gather (v), y(mine (60),:)); n++;"
+%!     "  end"
+%!     "end"
+%!     "for m = [1 7 200]"
+%!     "  y = StencilConstantMemory_CUDA (x, k, 'Iterations', m);"
+%!     "  v = StencilConstantMemory_CUDA (DeviceArray (x(mine (3000))), k, 'Iterations', m, 'Distributed', true);"
+%!     "  bad += ! isequal (gather (v), y(mine (3000))); n++;"
+%!     "  v = StencilConstantMemory_CUDA (x(mine (3000)), k, 'Iterations', m, 'Distributed', true);"
+%!     "  bad += ! isequal (v, y(mine (3000))); n++;"
+%!     "  v = StencilConstantMemory_CUDA (x(mine (3000)), k, 'Iterations', m, 'Distributed', true, 'Backend', 'cpu');"
+%!     "  bad += ! isequal (v, y(mine (3000))); n++;"
+%!     "end"
+%!     "say (sprintf ('%%d bad of %%d', bad, n));"};
+%!   settings = {["LD_PRELOAD=" library], "STENCIL_BACKEND=cuda"};
+%!   for way = {2, [], [0 1]; 2, 0:1, []; 3, 1, [0 2]; 5, [], 0:4}'
+%!     [count, off, on] = way{:};
+%!     [status, out] = run_ranks (count, strrep (strrep (code, "[%s]", mat2str (off)), "%%", "%"), settings);
+%!     assert (status == 0, "%s", out);
+%!     assert (numel (strfind (out, "<0 bad of 27>")) == count, "%d ranks: %s", count, out);
+%!     said = sortrows (cellfun (@str2double, vertcat (regexp (out, '<rank (\d): (\d+) messages from a GPU, (\d+) to one>', "tokens"){:})));
+%!     assert (rows (said) == count, "%s", out);
+%!     for rank = 0:count - 1
+%!       assert ((said(rank + 1,2:3) > 0) == ([1 1] * any (rank == on)), "rank %d of %d: %s", rank, count, out);
+%!     endfor
+%!   endfor
+%! unwind_protect_cleanup
+%!   unlink (library);
+%! end_unwind_protect
+
 %!test # Without a launcher there is one rank, or no MPI at all
 %! [status, out] = run_octave ({
 %!   "x = (1:30)'; y = StencilConstantMemory_CUDA (x, [1 2 1]);"

@@ -1491,6 +1491,10 @@ EXPORT CUresult cuPointerGetAttribute(void* value, int attribute, uint64_t addre
     if (!initialised) return NOT_INITIALIZED;
     Context* owner = nullptr;
     if (!holds(address, 1, &owner)) return INVALID_VALUE;
+    if (attribute == 2) {  // MEMORY_TYPE: DEVICE or HOST
+        *static_cast<unsigned int*>(value) = is_device(address) ? 2 : 1;
+        return SUCCESS;
+    }
     if (attribute != 9) {  // DEVICE_ORDINAL
         return check(call.name, NOT_SUPPORTED, "the stand-in has no attribute " + std::to_string(attribute));
     }
