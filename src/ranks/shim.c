@@ -170,19 +170,24 @@ receive (void *to, int bytes, int rank, int tag, uint64_t *place)
   return keep (code, request, place);
 }
 
-/* `bytes` is what a receive got, and -1 where it was cancelled. A request that is done is no request any more. */
+/* `bytes` is what a receive got, and -1 where it was cancelled. A request that is done is no request any more, also where
+ * it ended in an error. */
 static int
 test (uint64_t *place, int *done, int *bytes)
 {
   MPI_Request request;
   MPI_Status status;
-  int cancelled = 0;
+  int code, cancelled = 0;
   memcpy (&request, place, sizeof request);
   *done = 0;
   *bytes = 0;
-  TRY (keep (MPI_Test (&request, done, &status), request, place));
-  if (!*done)
-    return MPI_SUCCESS;
+  code = MPI_Test (&request, done, &status);
+  /* After an error, too: the request may be gone with it. */
+  keep (code, request, place);
+  if (code != MPI_SUCCESS)
+    *done = request == MPI_REQUEST_NULL;
+  if (code != MPI_SUCCESS || !*done)
+    return code;
   TRY (MPI_Test_cancelled (&status, &cancelled));
   if (cancelled)
     *bytes = -1;

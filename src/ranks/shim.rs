@@ -235,12 +235,13 @@ impl Flight {
             let (mut done, mut bytes) = (0, 0);
             // SAFETY: the request is one that was not done when it was last asked for.
             let code = unsafe { (line.shim.test)(request, &mut done, &mut bytes) };
+            // After an error, too, MPI may be done with it.
+            self.done += usize::from(done != 0);
             line.checked(code)?;
             if done == 0 {
                 return Ok(false);
             }
             self.received += usize::try_from(bytes).unwrap_or(0);
-            self.done += 1;
         }
         Ok(true)
     }

@@ -133,6 +133,30 @@
 %!       assert ((said(rank + 1,2:3) > 0) == ([1 1] * any (rank == on)), "rank %d of %d: %s", rank, count, out);
 %!     endfor
 %!   endfor
+%!   if (on_stand_in ())
+%!     ## A GPU that fails while its messages are on their way: an error on all ranks, who go on without it.
+%!     code = {
+%!       "X = reshape (sin (1:60*50), 60, 50); F = reshape (1:9, 3, 3) / 60; o = {'Iterations', 60};"
+%!       "y = ConvolutionConstantMemory_CUDA (X, F, o{:}, 'Backend', 'cpu')(:,mine (50));"
+%!       "if (rank == 1), setenv ('CUDA_STAND_IN_FAIL', '%d:700:2'); end"
+%!       "for b = {'cuda', 'cpu'}"
+%!       "  try"
+%!       "    v = ConvolutionConstantMemory_CUDA (DeviceArray (X(:,mine (50)), 'Backend', b{1}), F, o{:}, 'Distributed', 2);"
+%!       "    w = {'wrong', 'right'}{1 + isequal(gather (v), y)};"
+%!       "  catch e, w = strrep (e.identifier, ':', ' '); end"
+%!       "  say ([b{1} ' ' w]);"
+%!       "end"};
+%!     failed = 0;
+%!     for call = 145:9:200
+%!       [status, out] = run_ranks (3, strrep (code, "%d", num2str (call)), settings);
+%!       assert (status == 0 && isempty (strfind (out, "wrong")), "%d: %s", call, out);
+%!       assert (numel (strfind (out, "<cpu right>")) == 3, "%d: %s", call, out);
+%!       told = numel (strfind (out, "<cuda ConvolutionConstantMemory"));
+%!       assert (any (told == [0 3]), "%d: %s", call, out);
+%!       failed += told > 0;
+%!     endfor
+%!     assert (failed > 3, "%d failed", failed);
+%!   endif
 %! unwind_protect_cleanup
 %!   unlink (library);
 %! end_unwind_protect

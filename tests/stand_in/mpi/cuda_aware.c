@@ -31,13 +31,15 @@ driver (const char *name)
   return library ? dlsym (library, name) : NULL;
 }
 
+/* Whether it does; negative where the driver does not tell. */
 static int
 on_device (const void *address)
 {
-  enum { MEMORY_TYPE = 2, DEVICE = 2 };
+  enum { MEMORY_TYPE = 2, DEVICE = 2, INVALID_VALUE = 1 };
   int (*attribute) (void *, int, uint64_t) = (int (*) (void *, int, uint64_t)) driver ("cuPointerGetAttribute");
   unsigned int type = 0;
-  return attribute && attribute (&type, MEMORY_TYPE, (uintptr_t) address) == 0 && type == DEVICE;
+  int status = attribute ? attribute (&type, MEMORY_TYPE, (uintptr_t) address) : INVALID_VALUE;
+  return status == 0 ? type == DEVICE : status == INVALID_VALUE ? 0 : -1;
 }
 
 static void
@@ -57,7 +59,10 @@ MPIX_Query_cuda_support (void)
 int
 MPI_Isend (const void *from, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request *request)
 {
-  if (type != MPI_BYTE || !on_device (from))
+  int place = type == MPI_BYTE ? on_device (from) : 0;
+  if (place < 0)
+    return MPI_ERR_BUFFER;
+  if (place == 0)
     return PMPI_Isend (from, count, type, rank, tag, comm, request);
   int (*copy) (void *, uint64_t, size_t) = (int (*) (void *, uint64_t, size_t)) driver ("cuMemcpyDtoH_v2");
   char *host = malloc (count + 1);
@@ -72,7 +77,10 @@ MPI_Isend (const void *from, int count, MPI_Datatype type, int rank, int tag, MP
 int
 MPI_Irecv (void *to, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request *request)
 {
-  if (type != MPI_BYTE || !on_device (to))
+  int place = type == MPI_BYTE ? on_device (to) : 0;
+  if (place < 0)
+    return MPI_ERR_BUFFER;
+  if (place == 0)
     return PMPI_Irecv (to, count, type, rank, tag, comm, request);
   char *host = malloc (count + 1);
   int code = PMPI_Irecv (host, count, type, rank, tag, comm, request);
