@@ -189,9 +189,11 @@ struct Messages<'r> {
 impl Messages<'_> {
     /// Takes what is there.
     fn take(&mut self, state: &mut State) -> bool {
+        let now = Instant::now();
         for (from, room, is_there) in self.received.iter_mut().filter(|(.., is_there)| !is_there) {
+            // At one moment for all: what is due a moment later must not go where the next message belongs.
             let queue = &mut state.queues[*from * self.rank.world.ranks + self.rank.rank];
-            if queue.front().is_some_and(|(due, _)| *due <= Instant::now()) {
+            if queue.front().is_some_and(|(due, _)| *due <= now) {
                 let (_, message) = queue.pop_front().expect("a message");
                 assert_eq!(message.len(), room.len(), "from {from} to {}", self.rank.rank);
                 // SAFETY: there is so much room, in ordinary memory, whatever engines are told.
