@@ -173,8 +173,8 @@ impl Traffic {
         self.orphans.retain_mut(|flight| matches!(flight.is_done(line), Ok(false)));
     }
 
-    /// Gives notice to all others.
-    fn tell(&mut self, kind: u8, number: u64, text: &str) {
+    /// Gives notice to all others; whether MPI took all of that.
+    fn tell(&mut self, kind: u8, number: u64, text: &str) -> bool {
         let mut end = text.len().min(NOTICE_BYTES - 9);
         while !text.is_char_boundary(end) {
             end -= 1;
@@ -182,12 +182,15 @@ impl Traffic {
         let mut notice = vec![kind];
         notice.extend(number.to_le_bytes());
         notice.extend(&text.as_bytes()[..end]);
+        let mut all = true;
         for rank in (0..self.ranks).filter(|&rank| rank != self.rank) {
             // Where MPI refuses it, there is no other way to tell.
-            if let Ok(flight) = Flight::send(&mut self.line, rank, NOTICE, notice.clone().into()) {
-                self.orphans.push(flight);
+            match Flight::send(&mut self.line, rank, NOTICE, notice.clone().into()) {
+                Ok(flight) => self.orphans.push(flight),
+                Err(_) => all = false,
             }
         }
+        all
     }
 
     fn read_notice(&mut self, found: Found) -> Result<(), Error> {
@@ -254,7 +257,10 @@ impl Traffic {
         if self.ranks == 1 {
             return;
         }
-        self.tell(LEFT, self.number, "");
+        if !self.tell(LEFT, self.number, "") {
+            // The others may have been refused, too.
+            return;
+        }
         let mut pause = Pause::new();
         loop {
             // Where MPI reports an error, it is left to MPI how this ends.

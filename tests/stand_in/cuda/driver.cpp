@@ -68,6 +68,7 @@ enum : CUresult {
     INVALID_VALUE = 1,
     OUT_OF_MEMORY = 2,
     NOT_INITIALIZED = 3,
+    DEINITIALIZED = 4,
     DEVICE_UNAVAILABLE = 46,
     NO_DEVICE = 100,
     INVALID_DEVICE = 101,
@@ -92,6 +93,7 @@ const auto& STATUSES = *new std::map<CUresult, std::pair<const char*, const char
     {INVALID_VALUE, {"CUDA_ERROR_INVALID_VALUE", "invalid argument"}},
     {OUT_OF_MEMORY, {"CUDA_ERROR_OUT_OF_MEMORY", "out of memory"}},
     {NOT_INITIALIZED, {"CUDA_ERROR_NOT_INITIALIZED", "initialization error"}},
+    {DEINITIALIZED, {"CUDA_ERROR_DEINITIALIZED", "driver shutting down"}},
     {DEVICE_UNAVAILABLE, {"CUDA_ERROR_DEVICE_UNAVAILABLE", "CUDA-capable device(s) is/are busy or unavailable"}},
     {NO_DEVICE, {"CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"}},
     {INVALID_DEVICE, {"CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"}},
@@ -307,6 +309,9 @@ struct Exec {
 };
 
 bool initialised = false;
+
+// As the driver, which ends with the handlers that ran at the exit before its own: those registered behind cuInit.
+std::atomic<bool> ended{false};
 int device_files[MAX_DEVICES], pinned_file = -1;
 uint64_t next_address[MAX_DEVICES], next_pinned = PINNED_BASE + PAGE;
 uint64_t allocated[MAX_DEVICES];
@@ -352,6 +357,10 @@ struct Call {
         if (forked) {
             fprintf(stderr, "stand-in for CUDA: %s was called in a process that was forked\n", name);
             _exit(87);
+        }
+        if (ended) {
+            injected = DEINITIALIZED;
+            return;
         }
         Lock lock(books);
         ++calls;
@@ -1343,6 +1352,7 @@ EXPORT CUresult cuInit(unsigned int flags) {
         if (device_files[i] < 0) return OUT_OF_MEMORY;
     }
     if (pinned_file < 0) return OUT_OF_MEMORY;
+    if (atexit([] { ended = true; }) != 0) return OUT_OF_MEMORY;
     initialised = true;
     return SUCCESS;
 }

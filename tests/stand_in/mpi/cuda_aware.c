@@ -31,15 +31,16 @@ driver (const char *name)
   return library ? dlsym (library, name) : NULL;
 }
 
-/* Whether it does; negative where the driver does not tell. */
+/* Whether it does; negative where the driver does not tell. At the end of a process it is gone, and so is what lay on a
+ * GPU. */
 static int
 on_device (const void *address)
 {
-  enum { MEMORY_TYPE = 2, DEVICE = 2, INVALID_VALUE = 1 };
+  enum { MEMORY_TYPE = 2, DEVICE = 2, INVALID_VALUE = 1, DEINITIALIZED = 4 };
   int (*attribute) (void *, int, uint64_t) = (int (*) (void *, int, uint64_t)) driver ("cuPointerGetAttribute");
   unsigned int type = 0;
   int status = attribute ? attribute (&type, MEMORY_TYPE, (uintptr_t) address) : INVALID_VALUE;
-  return status == 0 ? type == DEVICE : status == INVALID_VALUE ? 0 : -1;
+  return status == 0 ? type == DEVICE : status == INVALID_VALUE || status == DEINITIALIZED ? 0 : -1;
 }
 
 static void
