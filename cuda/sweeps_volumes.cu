@@ -13,11 +13,10 @@ namespace {
 // The columns that a lane holds, the lanes of a strip, the warps of a sweep, and after how many columns a block of
 // instructions ends: measured on an H200 among some three hundred.
 constexpr bool DOUBLE = sizeof(REAL) == 8;
-constexpr bool CUBE = TAP_ROWS == 3;
-constexpr int COLUMNS = DOUBLE ? (CUBE ? 15 : 10) : (CUBE ? 11 : 14);
+constexpr int COLUMNS = !DOUBLE ? 11 : TAP_ROWS == 3 ? 15 : 10;
 constexpr int DOWN = DOUBLE ? 48 : 24;
 constexpr int WARPS = 6;
-constexpr int CUT = DOUBLE ? 0 : CUBE ? 5 : 7;
+constexpr int CUT = DOUBLE ? 0 : 5;
 }  // namespace
 
 // The filter, in column-major order.
