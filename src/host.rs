@@ -2,9 +2,12 @@
 
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::thread;
 
 use rayon::prelude::*;
 
+use crate::memory;
 use crate::pool::{Number, Pooled};
 use crate::stencil::Error;
 use crate::watch::Watch;
@@ -34,11 +37,20 @@ pub(crate) fn copy<T: Copy + Send + Sync>(input: &[T], output: &mut [T], watch: 
 /// Has the system provide the memory of an array that is about to be written, all of it at once: else each page is
 /// provided when it is first touched. Where the system does not know of this, nothing happens.
 pub(crate) fn have_pages<T>(array: &mut [T]) {
-    let std::ops::Range { start, end } = array.as_mut_ptr_range();
-    let (first, last) = (start.addr().next_multiple_of(PAGE_BYTES), end.addr() / PAGE_BYTES * PAGE_BYTES);
+    let Range { start, end } = array.as_mut_ptr_range();
+    // SAFETY: these bytes are the array's.
+    unsafe { have_pages_at(start, start.addr()..end.addr()) }
+}
+
+/// The same for the bytes at these addresses.
+///
+/// # Safety
+/// They lie in memory that `of` may point into, and that is there.
+unsafe fn have_pages_at<T>(of: *mut T, bytes: Range<usize>) {
+    let (first, last) = (bytes.start.next_multiple_of(PAGE_BYTES), bytes.end / PAGE_BYTES * PAGE_BYTES);
     if last.saturating_sub(first) >= WORTH_BYTES {
-        // SAFETY: these pages lie inside the array, and what they hold stays as it is.
-        unsafe { libc::madvise(start.with_addr(first).cast(), last - first, libc::MADV_POPULATE_WRITE) };
+        // SAFETY: these pages are there, and what they hold stays as it is, whoever reads and writes it meanwhile.
+        unsafe { libc::madvise(of.with_addr(first).cast(), last - first, libc::MADV_POPULATE_WRITE) };
     }
 }
 
@@ -76,14 +88,129 @@ pub(crate) struct SharedOutput<'a, T> {
     start: *mut T,
     len: usize,
     slice: PhantomData<&'a mut [T]>,
+    /// Of each large page that the output has memory in, who provides it: see [`SharedOutput::have_pages`]. Empty where
+    /// the output has none worth it, or there was no memory to count them in.
+    pages: Vec<AtomicU8>,
 }
+
+/// The bytes of the pages that large arrays have.
+const LARGE_PAGE_BYTES: usize = 2 << 20;
+
+/// From so many large pages on, threads are woken to have them provided.
+const WORTH_PAGES: usize = 16;
+
+/// So many threads at the most have pages provided while something else is done: with more it takes as long.
+const PROVIDERS: usize = 8;
+
+/// Of a large page: nobody has provided it.
+const UNTOUCHED: u8 = 0;
+/// A thread has the system provide it.
+const COMING: u8 = 1;
+/// It can be written to without a wait.
+const THERE: u8 = 2;
 
 // SAFETY: it is an exclusive slice, and `places` demands that no two threads get the same elements of it.
 unsafe impl<T: Send> Sync for SharedOutput<'_, T> {}
 
 impl<'a, T> SharedOutput<'a, T> {
     pub(crate) fn new(output: &'a mut [T]) -> SharedOutput<'a, T> {
-        SharedOutput { start: output.as_mut_ptr(), len: output.len(), slice: PhantomData }
+        let bytes = size_of_val(output);
+        let (start, len) = (output.as_mut_ptr(), output.len());
+        let count =
+            if bytes < 2 * LARGE_PAGE_BYTES { 0 } else { large_pages(start.addr()..start.addr() + bytes).len() };
+        let mut pages = memory::with_room(count, "the pages of an output").unwrap_or_default();
+        pages.extend((0..pages.capacity().min(count)).map(|_| AtomicU8::new(UNTOUCHED)));
+        SharedOutput { start, len, slice: PhantomData, pages }
+    }
+
+    /// Has the system provide the memory of these elements, which are about to be written, where no other thread does
+    /// already.
+    ///
+    /// The system clears a large page before it looks whether another thread has done so meanwhile. Where several threads
+    /// fill places of one page, each would clear all of it, and that takes longer than to fill it.
+    pub(crate) fn have_pages(&self, places: Range<usize>) {
+        if self.pages.is_empty() {
+            // SAFETY: these bytes are the output's.
+            return unsafe { have_pages_at(self.start, self.bytes(&places)) };
+        }
+        for number in self.pages_of(&places) {
+            self.have_page(number);
+        }
+    }
+
+    /// Does `work` on this thread. Meanwhile others have the system provide the memory of these elements, where that is
+    /// much, as far as they get until then.
+    pub(crate) fn have_pages_during<R>(&self, places: Range<usize>, work: impl FnOnce() -> R) -> R
+    where
+        T: Send,
+    {
+        /// Tells the others that the work is over, also when it panics.
+        struct Over<'a>(&'a AtomicBool);
+        impl Drop for Over<'_> {
+            fn drop(&mut self) {
+                self.0.store(true, Ordering::Relaxed);
+            }
+        }
+        let numbers = self.pages_of(&places);
+        let pool = if numbers.len() >= WORTH_PAGES { Workers::get() } else { None };
+        let Some(pool) = pool else {
+            return work();
+        };
+        let (next, over) = (AtomicUsize::new(numbers.start), AtomicBool::new(false));
+        let provide = || {
+            let number = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|number| numbers.contains(number));
+            while let Some(number) = number().filter(|_| !over.load(Ordering::Relaxed)) {
+                self.have_page(number);
+            }
+        };
+        pool.in_place_scope(|scope| {
+            for _ in 0..Workers::count().min(PROVIDERS) {
+                scope.spawn(|_| provide());
+            }
+            let _over = Over(&over);
+            work()
+        })
+    }
+
+    /// Waits until the memory of these elements is provided.
+    pub(crate) fn await_pages(&self, places: Range<usize>) {
+        for number in self.pages_of(&places) {
+            while self.have_page(number) == COMING {
+                // It takes some tenths of a millisecond.
+                thread::yield_now();
+            }
+        }
+    }
+
+    /// Has the system provide a large page, unless it is there or another thread is at it.
+    fn have_page(&self, number: usize) -> u8 {
+        let page = &self.pages[number];
+        // Nothing is read that another thread wrote: the states are all that has an order.
+        if let Err(state) = page.compare_exchange(UNTOUCHED, COMING, Ordering::Relaxed, Ordering::Relaxed) {
+            return state;
+        }
+        let all = self.bytes(&(0..self.len));
+        let from = all.start / LARGE_PAGE_BYTES * LARGE_PAGE_BYTES + number * LARGE_PAGE_BYTES;
+        // SAFETY: these bytes are the output's.
+        unsafe { have_pages_at(self.start, from.max(all.start)..(from + LARGE_PAGE_BYTES).min(all.end)) };
+        page.store(THERE, Ordering::Relaxed);
+        THERE
+    }
+
+    /// The numbers of the large pages that these elements have bytes in; none where they are not counted.
+    fn pages_of(&self, places: &Range<usize>) -> Range<usize> {
+        assert!(places.start <= places.end && places.end <= self.len);
+        if self.pages.is_empty() || places.is_empty() {
+            return 0..0;
+        }
+        let (first, pages) = (self.start.addr() / LARGE_PAGE_BYTES, large_pages(self.bytes(places)));
+        pages.start - first..pages.end - first
+    }
+
+    /// The addresses of these elements.
+    fn bytes(&self, places: &Range<usize>) -> Range<usize> {
+        let at = |place: usize| self.start.addr() + place * size_of::<T>();
+        at(places.start)..at(places.end)
     }
 
     /// Where it begins.
@@ -102,6 +229,11 @@ impl<'a, T> SharedOutput<'a, T> {
         // promise.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
     }
+}
+
+/// The large pages that have some of these bytes, by their numbers in the address space.
+fn large_pages(bytes: Range<usize>) -> Range<usize> {
+    bytes.start / LARGE_PAGE_BYTES..bytes.end.div_ceil(LARGE_PAGE_BYTES)
 }
 
 #[cfg(test)]
@@ -136,5 +268,84 @@ mod tests {
         if Workers::count() > 1 {
             assert_eq!(copy(&much, &mut vec![0.0; PIECE_BYTES], &stopped), Err(Error::Interrupted));
         }
+    }
+
+    /// Which large pages of an output are provided.
+    fn provided<T>(output: &SharedOutput<T>) -> Vec<bool> {
+        output.pages.iter().map(|page| page.load(Ordering::Relaxed) == THERE).collect()
+    }
+
+    #[test]
+    fn of_an_output_those_pages_are_provided_that_places_are_in() {
+        let page = LARGE_PAGE_BYTES / 8;
+        let mut memory = vec![7.0; 6 * page];
+        let ahead = memory.as_ptr().addr().wrapping_neg() % LARGE_PAGE_BYTES / 8;
+        // It begins in the middle of a page, and ends in the middle of the fourth behind that.
+        let array = &mut memory[ahead + page / 2..ahead + 4 * page + page / 2];
+        let len = array.len();
+        let output = SharedOutput::new(array);
+        assert_eq!(output.pages.len(), 5);
+        output.have_pages(0..0);
+        output.await_pages(len..len);
+        assert_eq!(provided(&output), [false; 5]);
+        output.have_pages(page / 2..page / 2 + 1);
+        assert_eq!(provided(&output), [false, true, false, false, false]);
+        output.await_pages(len - 1..len);
+        assert_eq!(provided(&output), [false, true, false, false, true]);
+        // The last element of a page and the first one of the next.
+        output.have_pages(page / 2 + page - 1..page / 2 + page + 1);
+        assert_eq!(provided(&output), [false, true, true, false, true]);
+        output.have_pages(0..len);
+        assert_eq!(provided(&output), [true; 5]);
+        assert!(memory.iter().all(|&number| number == 7.0), "what was there stays");
+    }
+
+    #[test]
+    fn a_page_that_another_thread_provides_is_waited_for() {
+        let mut memory = vec![7.0; LARGE_PAGE_BYTES];
+        let output = SharedOutput::new(&mut memory);
+        output.pages[0].store(COMING, Ordering::Relaxed);
+        output.have_pages(0..1);
+        assert_eq!(output.pages[0].load(Ordering::Relaxed), COMING, "it is left to that thread");
+        let waited = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                output.await_pages(0..1);
+                waited.store(true, Ordering::SeqCst);
+            });
+            thread::sleep(std::time::Duration::from_millis(20));
+            assert!(!waited.load(Ordering::SeqCst));
+            output.pages[0].store(THERE, Ordering::Relaxed);
+        });
+        assert!(waited.into_inner());
+    }
+
+    #[test]
+    fn pages_are_provided_during_work_and_only_until_its_end() {
+        let count = 2 * WORTH_PAGES;
+        let mut memory = vec![7.0; count * LARGE_PAGE_BYTES / 8];
+        let half = memory.len() / 2;
+        let output = SharedOutput::new(&mut memory);
+        // The first half ends in a page of its own, or at the border of one.
+        let last = output.pages_of(&(0..half)).end;
+        let there = || provided(&output).iter().filter(|&&is_there| is_there).count();
+        let begun = std::time::Instant::now();
+        let outcome = output.have_pages_during(0..half, || {
+            while Workers::count() > 1 && there() < last && begun.elapsed().as_secs() < 60 {
+                thread::yield_now();
+            }
+            "done"
+        });
+        assert_eq!(outcome, "done");
+        if Workers::count() > 1 {
+            assert_eq!(there(), last);
+        }
+        assert!(provided(&output)[last..].iter().all(|&is_there| !is_there), "of the other half nothing");
+        // Nothing is under way when it returns, nor when it unwinds.
+        let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            output.have_pages_during(half..2 * half, || panic!("at work"))
+        }));
+        assert!(panic.is_err());
+        assert!(output.pages.iter().all(|page| page.load(Ordering::Relaxed) != COMING));
     }
 }

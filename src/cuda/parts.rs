@@ -24,7 +24,7 @@ use cudarc::driver::sys;
 use super::Element;
 use super::context::{Context, Event, Stream};
 use super::cut::{Cut, Size, Tile};
-use super::device::Device;
+use super::device::{Device, HostContext};
 use super::kernels::Kernel;
 use super::memory::Idle;
 use super::queue::{Own, Queue};
@@ -34,6 +34,7 @@ use super::timeline::{Notes, Timeline, What};
 use crate::host::SharedOutput;
 use crate::stencil::{Error, Real};
 use crate::watch::Watch;
+use crate::workers::Workers;
 
 /// Multiply-adds in a second, of a large array on a chip of the kind that was measured (an H200: 10 to 14 T). Others take
 /// longer, and so an exchange counts less with them.
@@ -270,13 +271,8 @@ impl<T: Element, K: Kernel<T> + Clone + Send> Run<'_, T, K> {
     /// All sweeps, from the host's memory to the host's memory.
     pub(super) fn all(&self, devices: &mut [&mut Device], input: &[T], output: &mut [T]) -> Result<(), Error> {
         let (_, bytes) = self.layout.buffers();
-        let mut owns: Vec<Own> = devices.iter().map(|device| Own::new(&device.queue)).collect();
-        let mut buffers = Vec::with_capacity(self.layout.parts.len());
-        for part in &self.layout.parts {
-            let own = &mut owns[part.device];
-            devices[part.device].context.bind()?;
-            buffers.push([own.room_for(bytes)?, own.room_for(bytes)?]);
-        }
+        // Others read a device's buffers: they go when all are done.
+        let owns: Vec<_> = devices.iter().map(|device| Mutex::new(Own::new(&device.queue))).collect();
         let _settled = Settled(devices.iter().map(|device| device.queue.clone()).collect());
         let kernels: Vec<K> = devices.iter().map(|_| self.kernel.clone()).collect();
         let contexts: Vec<Arc<Context>> = devices.iter().map(|device| device.context.clone()).collect();
@@ -292,20 +288,15 @@ impl<T: Element, K: Kernel<T> + Clone + Send> Run<'_, T, K> {
                 to: &output,
                 watch: self.watch,
             };
-            let numbers = self.layout.of_device(index);
-            let parts = numbers.into_iter().map(|number| OnDevice {
-                number,
-                tile: &self.layout.parts[number].tile,
-                here: buffers[number][0],
-                other: buffers[number][1],
-                arrived: None,
-                told: 0,
-            });
-            let parts = parts.collect();
-            // The buffers may have been somebody's whose work is under way.
-            device.queue.wait()?;
+            let mut own = owns[index].lock().unwrap_or_else(PoisonError::into_inner);
+            let mut parts = Vec::new();
+            for number in self.layout.of_device(index) {
+                let (tile, here) = (&self.layout.parts[number].tile, own.room_for(bytes)?);
+                parts.push(OnDevice { number, tile, here, other: 0, arrived: None, told: 0 });
+            }
             let mut notes = Notes::new(self.timeline, index, device.queue.stream())?;
             let member = Member { run: round, layout: self.layout, contexts: &contexts, meeting: &meeting };
+            member.send(device, &mut parts, &mut own, bytes)?;
             member.run(device, parts, &mut notes)?;
             notes.hand_in()
         })
@@ -334,30 +325,78 @@ struct Member<'a, T> {
 }
 
 impl<T: Element> Member<'_, T> {
-    fn run(&self, device: &mut Device, mut parts: Vec<OnDevice>, notes: &mut Notes) -> Result<(), Error> {
-        for part in &parts {
-            self.run.send(device, part.tile, part.here)?;
+    /// Sends the parts to where they are to lie, and has buffers of so many bytes for what is made of them.
+    ///
+    /// Memory that other devices reach takes the driver some milliseconds a gigabyte, and the parts are on their way
+    /// meanwhile.
+    fn send(&self, device: &mut Device, parts: &mut [OnDevice], own: &mut Own, bytes: usize) -> Result<(), Error> {
+        let context = device.context.clone();
+        // The buffers may have been somebody's whose work is under way.
+        device.queue.wait()?;
+        let mut others = Vec::with_capacity(parts.len());
+        let mut have_others = |count: usize| (0..count).try_for_each(|_| own.room_for(bytes).map(|at| others.push(at)));
+        let (count, tiles) = (parts.len(), parts.iter().map(|part| (part.tile, part.here)));
+        let mut send = || tiles.clone().try_for_each(|(tile, here)| self.run.send(device, tile, here));
+        match Workers::get() {
+            None => have_others(count).and_then(|()| send())?,
+            Some(pool) => {
+                let mut had = Ok(());
+                let sent = pool.in_place_scope(|scope| {
+                    scope.spawn(|_| {
+                        had = HostContext::save().and_then(|_others| {
+                            context.bind()?;
+                            have_others(count)
+                        });
+                    });
+                    send()
+                });
+                had.and(sent)?;
+            }
         }
+        parts.iter_mut().zip(others).for_each(|(part, other)| part.other = other);
+        // What somebody did with these buffers is ahead on the queue, and others write to them, too.
+        device.queue.wait()
+    }
+
+    fn run(&self, device: &mut Device, mut parts: Vec<OnDevice>, notes: &mut Notes) -> Result<(), Error> {
         // Waited for ahead of all that is dropped before.
         let copies = Idle::new(&Stream::new(&device.context)?);
-        let (sweeps, at_once) = (self.run.work.sweeps, self.layout.cut.sweeps());
-        let rounds = sweeps.div_ceil(at_once);
-        for round in 0..rounds {
-            let now = at_once.min(sweeps - round * at_once);
-            for part in &mut parts {
-                self.sweep(device, part, (round, now), notes)?;
-            }
-            if round + 1 < rounds {
-                self.fill_from_here(device, &parts)?;
-                for part in &mut parts {
-                    self.fill_from_others(copies.stream(), part, round, notes)?;
-                }
-            }
-        }
+        // The output's memory may never have been touched. Meanwhile the device is at work.
+        let places = parts.iter().filter_map(|part| self.run.cut.run_of(part.tile));
+        let places = places.reduce(|all, one| all.start.min(one.start)..all.end.max(one.end)).unwrap_or(0..0);
+        self.run.to.have_pages_during(places, || {
+            self.rounds(device, &mut parts, copies.stream(), notes)?;
+            device.queue.wait()
+        })?;
         for part in &parts {
             self.fetch(device, part)?;
         }
         device.queue.wait()
+    }
+
+    /// All rounds of sweeps.
+    fn rounds(
+        &self,
+        device: &Device,
+        parts: &mut [OnDevice],
+        copies: &Arc<Stream>,
+        notes: &mut Notes,
+    ) -> Result<(), Error> {
+        let (sweeps, at_once) = (self.run.work.sweeps, self.layout.cut.sweeps());
+        let rounds = sweeps.div_ceil(at_once);
+        for round in 0..rounds {
+            let now = at_once.min(sweeps - round * at_once);
+            for part in &mut *parts {
+                self.sweep(device, part, (round, now), notes)?;
+            }
+            if round + 1 < rounds {
+                self.fill_from_here(device, parts)?;
+                for part in &mut *parts {
+                    self.fill_from_others(copies, part, round, notes)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Puts the sweeps of a round over a part on the queue, once its halo is there and nobody reads what they overwrite.

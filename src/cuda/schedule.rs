@@ -410,11 +410,18 @@ fn resident<T: Element>(
     };
     watch.check()?;
     let sweeps = Sweeps { plan: &*plan, outputs: elements, work: kernel.work(), sweeps: work.sweeps };
-    let in_other = sweeps.run_on(&queue, kernel.name(), samples, [written, other], &mut over)?;
+    let mut sweep = || sweeps.run_on(&queue, kernel.name(), samples, [written, other], &mut over);
+    let in_other = match to {
+        // The output's memory may never have been touched. Meanwhile the device is at work.
+        Target::Host(output) => SharedOutput::new(output).have_pages_during(0..elements, || {
+            let in_other = sweep()?;
+            queue.wait().map(|()| in_other)
+        }),
+        Target::Array(_) => sweep(),
+    }?;
     watch.count(elements * work.sweeps - told);
     match to {
         Target::Host(output) => {
-            queue.wait()?;
             let result = if in_other { other } else { written };
             // SAFETY: the buffer has as many bytes, and what wrote it is over.
             unsafe { device.slots.download(&context, result, None, output, watch) }?;
@@ -929,16 +936,19 @@ impl<T: Element> Job for TileJob<'_, T> {
         })?;
         if let Some(places) = round.cut.run_of(tile) {
             // The output's memory may never have been touched. Meanwhile the device is at work.
-            // SAFETY: every tile is one job.
-            host::have_pages(unsafe { round.to.places(places) });
+            round.to.have_pages(places);
         }
         Ok(())
     }
 
     fn finish(self, slot: &mut Slot) -> Result<(), Error> {
         let round = self.round;
+        let outputs = slot.outputs(self.tile.span().len())?;
+        if let Some(places) = round.cut.run_of(&self.tile) {
+            round.to.await_pages(places);
+        }
         // SAFETY: every tile is one job.
-        unsafe { round.cut.scatter(&self.tile, slot.outputs(self.tile.span().len())?, round.to) };
+        unsafe { round.cut.scatter(&self.tile, outputs, round.to) };
         round.watch.count(round.sweeps * self.tile.outputs() - self.told);
         Ok(())
     }

@@ -3,6 +3,7 @@
 use std::any::Any;
 
 use crate::memory;
+use crate::pool::Pooled;
 use crate::stencil::{Array, Error, Held, Real};
 
 /// The bytes of a message.
@@ -10,9 +11,21 @@ use crate::stencil::{Array, Error, Held, Real};
 pub enum Bytes {
     /// In the host's memory.
     Host(Vec<u8>),
+    /// In memory of the host's that serves the next message, too.
+    Pooled(InPool),
     /// On a device.
     Device(OnDevice),
 }
+
+/// Bytes in memory of the host's that is used again and again. They begin where any number may.
+#[derive(Debug)]
+pub struct InPool {
+    words: Pooled<u64>,
+    len: usize,
+}
+
+/// From so many bytes on, fresh memory takes longer than to copy them.
+const POOLED_BYTES: usize = 64 << 10;
 
 /// Bytes on a device, at an address that belongs to nobody else.
 #[derive(Debug)]
@@ -37,6 +50,17 @@ impl Bytes {
         Ok(Bytes::Host(memory::zeros(len, what)?))
     }
 
+    /// So many of no known value in the host's memory, for messages that come round after round.
+    ///
+    /// # Errors
+    /// As [`Bytes::zeros`].
+    pub(super) fn room(len: usize, what: &'static str) -> Result<Bytes, Error> {
+        if len < POOLED_BYTES {
+            return Bytes::zeros(len, what);
+        }
+        Ok(Bytes::Pooled(InPool { words: Pooled::new(len.div_ceil(size_of::<u64>()), what)?, len }))
+    }
+
     /// Those of an array that an engine holds on a device. This waits for what is under way there.
     ///
     /// # Errors
@@ -52,6 +76,7 @@ impl Bytes {
     pub fn len(&self) -> usize {
         match self {
             Bytes::Host(bytes) => bytes.len(),
+            Bytes::Pooled(bytes) => bytes.len,
             Bytes::Device(bytes) => bytes.len,
         }
     }
@@ -68,7 +93,21 @@ impl Bytes {
     pub fn into_host(self) -> Result<Vec<u8>, Error> {
         match self {
             Bytes::Host(bytes) => Ok(bytes),
+            Bytes::Pooled(bytes) => {
+                let mut copy = memory::with_room(bytes.len, "a message")?;
+                copy.extend_from_slice(bytes.as_slice());
+                Ok(copy)
+            }
             Bytes::Device(bytes) => Err(Error::Internal(format!("A message lies in {}.", bytes.held.place()))),
+        }
+    }
+
+    /// Forgets all but the first so many of those in the host's memory. On a device there is room for all, whatever came.
+    pub(super) fn truncate(&mut self, len: usize) {
+        match self {
+            Bytes::Host(bytes) => bytes.truncate(len),
+            Bytes::Pooled(bytes) => bytes.len = bytes.len.min(len),
+            Bytes::Device(_) => {}
         }
     }
 
@@ -76,6 +115,7 @@ impl Bytes {
     pub(super) fn address(&mut self) -> *mut u8 {
         match self {
             Bytes::Host(bytes) => bytes.as_mut_ptr(),
+            Bytes::Pooled(bytes) => bytes.words.as_mut_ptr().cast(),
             Bytes::Device(bytes) => std::ptr::with_exposed_provenance_mut(bytes.address as usize),
         }
     }
@@ -87,9 +127,19 @@ impl Bytes {
     /// What the driver says.
     pub(super) fn enter(&self) -> Result<Option<Box<dyn Any>>, Error> {
         match self {
-            Bytes::Host(_) => Ok(None),
+            Bytes::Host(_) | Bytes::Pooled(_) => Ok(None),
             Bytes::Device(bytes) => bytes.held.enter().map(Some),
         }
+    }
+}
+
+impl InPool {
+    pub(super) fn as_slice(&self) -> &[u8] {
+        &bytemuck::cast_slice(&self.words)[..self.len]
+    }
+
+    pub(super) fn as_mut_slice(&mut self) -> &mut [u8] {
+        &mut bytemuck::cast_slice_mut(&mut self.words)[..self.len]
     }
 }
 
@@ -97,5 +147,28 @@ impl OnDevice {
     /// As the array that they were.
     pub(super) fn into_array<T: Real>(self) -> Array<T> {
         Array::of_held(self.held, self.len / size_of::<T>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_is_of_the_pool_where_it_is_large_and_shrinks_to_what_came() {
+        for len in [0, 1, POOLED_BYTES - 1, POOLED_BYTES, POOLED_BYTES + 3] {
+            let mut bytes = Bytes::room(len, "a test").unwrap();
+            assert_eq!((bytes.len(), matches!(bytes, Bytes::Pooled(_))), (len, len >= POOLED_BYTES));
+            let address = bytes.address();
+            for place in 0..len {
+                // SAFETY: within the bytes, which are nobody else's.
+                unsafe { address.add(place).write(place as u8) };
+            }
+            bytes.truncate(len + 1);
+            assert_eq!(bytes.len(), len);
+            bytes.truncate(len / 2);
+            let expected: Vec<u8> = (0..len / 2).map(|place| place as u8).collect();
+            assert_eq!(bytes.into_host().unwrap(), expected);
+        }
     }
 }

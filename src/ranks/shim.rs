@@ -259,12 +259,10 @@ impl Flight {
         (self.bytes.len(), self.received)
     }
 
-    /// What was received, if it is done. On a device there is room for all that was expected, whatever came.
+    /// What was received, if it is done.
     pub(super) fn into_bytes(mut self) -> Bytes {
         let mut bytes = if self.is_over() { self.take() } else { Vec::new().into() };
-        if let Bytes::Host(bytes) = &mut bytes {
-            bytes.truncate(self.received);
-        }
+        bytes.truncate(self.received);
         bytes
     }
 

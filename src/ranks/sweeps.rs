@@ -23,7 +23,6 @@ use std::collections::VecDeque;
 use super::layout::{Costs, Halos, Layout, Piece, Reach, Rounds, Swept, Way};
 use super::planes::{Around, Between, Of, Runs, again};
 use super::{Bytes, Others, Plan, UnderWay};
-use crate::memory;
 use crate::pool::Pooled;
 use crate::stencil::{
     Arithmetic, Array, Compute, Convolution, DERIVATIVE_RADIUS, Derivative, Engine, Error, Real, Source, Stencil,
@@ -426,9 +425,14 @@ where
             self.uncounted(|| self.copy((from, of), (Target::Array(&mut message), Of::all(planes))))?;
             return Bytes::of_array(message);
         }
-        let mut message = memory::zeros(self.bytes(planes), "edges")?;
-        self.uncounted(|| self.what.around.read(self.engine, (from, of), &mut message, self.watch))?;
-        Ok(message.into())
+        let mut message = Bytes::room(self.bytes(planes), "edges")?;
+        let bytes = match &mut message {
+            Bytes::Host(bytes) => &mut bytes[..],
+            Bytes::Pooled(bytes) => bytes.as_mut_slice(),
+            Bytes::Device(_) => return Err(Error::Internal("Room for a message on a device.".into())),
+        };
+        self.uncounted(|| self.what.around.read(self.engine, (from, of), bytes, self.watch))?;
+        Ok(message)
     }
 
     /// Room for a message with so many planes.
@@ -436,7 +440,7 @@ where
         if self.sends_arrays {
             return Bytes::of_array(Compute::<T>::array(self.engine, planes * self.what.around.area())?);
         }
-        Bytes::zeros(self.bytes(planes), "halos")
+        Bytes::room(self.bytes(planes), "halos")
     }
 
     /// Lets messages go on.
@@ -469,6 +473,7 @@ where
     fn write(&self, message: Bytes, (to, at): (Target<T>, Of)) -> Result<(), Error> {
         match message {
             Bytes::Host(message) => self.what.around.write(self.engine, &message, (to, at), self.watch),
+            Bytes::Pooled(message) => self.what.around.write(self.engine, message.as_slice(), (to, at), self.watch),
             Bytes::Device(message) => {
                 let message: Array<T> = message.into_array();
                 self.copy((Source::Array(&message), Of::all(at.runs.planes())), (to, at))
