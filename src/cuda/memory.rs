@@ -1,6 +1,6 @@
 //! Memory of the device, and page-locked memory of the host, each freed by its owner; and how much of it may be held.
 
-use std::ffi::c_void;
+use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
 use bytemuck::Pod;
@@ -8,7 +8,7 @@ use cudarc::driver::{result, sys};
 
 use super::context::{Context, Stream};
 use super::error::failed;
-use crate::stencil::Error;
+use crate::stencil::{Error, Handle};
 
 /// What the buffers of a device may take of its memory unless a call says otherwise, in bytes.
 pub const DEFAULT_DEVICE_BYTES: usize = 256 << 20;
@@ -41,6 +41,39 @@ impl Budget {
         // Not all: the host, and whoever else is on the device, may need some.
         self.asked.map_or_else(|| Ok(free()? / 5 * 4), Ok)
     }
+}
+
+/// A handle by which another process reaches the buffer at this address, in the current context.
+///
+/// # Errors
+/// What the driver says.
+pub(super) fn handle_of(address: sys::CUdeviceptr) -> Result<Handle, Error> {
+    let mut handle = sys::CUipcMemHandle { reserved: [0; _] };
+    // SAFETY: there is room for a handle. The driver knows of which addresses it can give one.
+    unsafe { sys::cuIpcGetMemHandle(&mut handle, address) }.result().map_err(failed("cuIpcGetMemHandle"))?;
+    Ok(handle.reserved.map(|byte| byte as u8))
+}
+
+/// Where another process's buffer lies for the current context, until it is [closed](close). The devices may be two that
+/// reach each other.
+///
+/// # Errors
+/// What the driver says.
+pub(super) fn open(handle: &Handle) -> Result<sys::CUdeviceptr, Error> {
+    let handle = sys::CUipcMemHandle { reserved: handle.map(|byte| byte as c_char) };
+    let flags = sys::CUipcMem_flags::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS as u32;
+    let mut address = 0;
+    // SAFETY: there is room for an address. The driver tells what is no handle, or no longer.
+    unsafe { sys::cuIpcOpenMemHandle_v2(&mut address, handle, flags) }
+        .result()
+        .map_err(failed("cuIpcOpenMemHandle"))?;
+    Ok(address)
+}
+
+/// Closes what was opened in the current context. Nothing that uses it is under way.
+pub(super) fn close(address: sys::CUdeviceptr) {
+    // SAFETY: it was opened, and nobody uses it. An error is one of the context, which others meet, too.
+    let _ = unsafe { sys::cuIpcCloseMemHandle(address) };
 }
 
 /// Bytes on the device.

@@ -34,7 +34,7 @@ pub use team::Team;
 
 use crate::host;
 use crate::stencil::{
-    Array, Compute, Convolution, Derivative, Ends, Engine, Error, Lines, Real, Sides, Source, Stencil, Target,
+    Array, Compute, Convolution, Derivative, Ends, Engine, Error, Handle, Lines, Real, Sides, Source, Stencil, Target,
 };
 use crate::watch::Watch;
 use device::Device;
@@ -337,6 +337,11 @@ impl<T: Element> Compute<T> for Cuda {
 
     fn array(&self, len: usize) -> Result<Array<T>, Error> {
         self.with(|device| DeviceArray::with_room_for(device, len))
+    }
+
+    fn import(&self, handle: &Handle, len: usize) -> Result<Array<T>, Error> {
+        // That this is refused says nothing of the device.
+        self.with(|device| Ok(DeviceArray::of_another_process(device, handle, len)))?
     }
 
     fn has_room(&self, arrays: usize, len: usize) -> Result<bool, Error> {

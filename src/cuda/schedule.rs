@@ -22,13 +22,13 @@ use super::cut::{Cut, Size, Tile};
 use super::device::{Device, HostContext};
 use super::error::failed;
 use super::kernels::{Area, Kernel, LevelsKernel, Plan};
-use super::memory::{Budget, DeviceBuffer};
+use super::memory::{self, Budget, DeviceBuffer};
 use super::module::Modules;
 use super::pace::{Schedule, UNIT};
 use super::queue::{Load, Own, Queue};
 use super::slots::{Job, PIECE_BYTES, Slot};
 use crate::host::{self, SharedOutput};
-use crate::stencil::{Array, Error, Held, Real, Sides, Source, Target};
+use crate::stencil::{Array, Error, Handle, Held, Real, Sides, Source, Target};
 use crate::watch::Watch;
 
 /// From so many sweeps on, the device is what is waited for: tiles are larger, and an array that is one tile stays one.
@@ -67,6 +67,8 @@ pub(super) enum DeviceArray {
     /// Memory of somebody else's, in the primary context of the device with this ordinal: it is never freed, never kept
     /// and never exchanged, and nothing that uses it is under way when a call ends.
     Foreign { address: sys::CUdeviceptr, ordinal: usize },
+    /// Memory of another process's, open in this one.
+    Imported { address: sys::CUdeviceptr, queue: Arc<Queue> },
 }
 
 impl Held for DeviceArray {
@@ -87,8 +89,18 @@ impl Held for DeviceArray {
             }
             DeviceArray::Own { buffer: None, .. } => Err(Error::Internal("An array without its buffer.".into())),
             // Somebody else's work may be under way there.
-            DeviceArray::Foreign { .. } => Err(Error::Internal("An array that is not the engine's own.".into())),
+            DeviceArray::Foreign { .. } | DeviceArray::Imported { .. } => {
+                Err(Error::Internal("An array that is not the engine's own.".into()))
+            }
         })
+    }
+
+    fn export(&mut self) -> Option<Result<Handle, Error>> {
+        let address = self.settle()?;
+        Some(address.and_then(|address| {
+            let _entered = self.enter()?;
+            memory::handle_of(address)
+        }))
     }
 
     fn enter(&self) -> Result<Box<dyn Any>, Error> {
@@ -103,13 +115,22 @@ impl Held for DeviceArray {
 /// Arrays go at any time, on any thread: the context that is current there stays so.
 impl Drop for DeviceArray {
     fn drop(&mut self) {
-        let DeviceArray::Own { buffer, queue } = self else {
-            return;
-        };
         // In a forked process not even the queue's lock may be touched.
-        if let Some(buffer) = buffer.take().filter(|_| queue.context().is_ours()) {
-            let _host = HostContext::save();
-            queue.give_up(buffer);
+        match self {
+            DeviceArray::Own { buffer, queue } => {
+                if let Some(buffer) = buffer.take().filter(|_| queue.context().is_ours()) {
+                    let _host = HostContext::save();
+                    queue.give_up(buffer);
+                }
+            }
+            DeviceArray::Imported { address, queue } if queue.context().is_ours() => {
+                let _host = HostContext::save();
+                // What goes wrong here went wrong before, and that process answers for the memory.
+                let _ = queue.context().bind();
+                queue.finish();
+                memory::close(*address);
+            }
+            DeviceArray::Imported { .. } | DeviceArray::Foreign { .. } => {}
         }
     }
 }
@@ -118,7 +139,7 @@ impl DeviceArray {
     /// The ordinal of its device.
     pub(super) fn ordinal(&self) -> usize {
         match self {
-            DeviceArray::Own { queue, .. } => queue.context().ordinal(),
+            DeviceArray::Own { queue, .. } | DeviceArray::Imported { queue, .. } => queue.context().ordinal(),
             DeviceArray::Foreign { ordinal, .. } => *ordinal,
         }
     }
@@ -131,6 +152,16 @@ impl DeviceArray {
         Ok(Array::new(DeviceArray::Own { buffer: Some(buffer), queue: device.queue.clone() }, len))
     }
 
+    /// Another process's array of so many elements, which that has exported.
+    pub(super) fn of_another_process<T: Real>(
+        device: &mut Device,
+        handle: &Handle,
+        len: usize,
+    ) -> Result<Array<T>, Error> {
+        let address = memory::open(handle)?;
+        Ok(Array::new(DeviceArray::Imported { address, queue: device.queue.clone() }, len))
+    }
+
     /// Where it lies, for a call on the device of this context.
     ///
     /// # Errors
@@ -141,6 +172,10 @@ impl DeviceArray {
                 let buffer = buffer.as_ref().ok_or_else(|| Error::Internal("An array without its buffer.".into()))?;
                 queue.context().alive()?;
                 (buffer.address(), Arc::ptr_eq(queue.context(), context))
+            }
+            DeviceArray::Imported { address, queue } => {
+                queue.context().alive()?;
+                (*address, Arc::ptr_eq(queue.context(), context))
             }
             // Whatever becomes of a context of ours, the memory's owner answers for its being there.
             DeviceArray::Foreign { address, ordinal } => (*address, *ordinal == context.ordinal()),
@@ -452,6 +487,7 @@ unsafe fn take_over<T>(
             Ok(())
         }
         DeviceArray::Own { buffer: None, .. } => Err(Error::Internal("An array without its buffer.".into())),
+        DeviceArray::Imported { .. } => Err(Error::Internal("Another process's array is read alone.".into())),
         // SAFETY: as the caller says.
         DeviceArray::Foreign { address, .. } => unsafe { copy_on_device(queue, *address, buffer.address(), bytes) },
     }

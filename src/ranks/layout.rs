@@ -205,6 +205,14 @@ pub(super) struct Halos {
     pub(super) sends: Vec<(usize, Vec<Range<usize>>)>,
 }
 
+impl Halos {
+    /// The ranks with which halos are exchanged both ways.
+    pub(super) fn partners(&self) -> Vec<usize> {
+        let gives = |rank: usize| self.before.iter().chain(&self.after).any(|piece| piece.rank == rank);
+        self.sends.iter().map(|(rank, _)| *rank).filter(|&rank| gives(rank)).collect()
+    }
+}
+
 /// Sweeps in rounds, each with one exchange before it. All rounds have halos for the deepest, so that a window fits all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rounds {

@@ -21,6 +21,7 @@ mod fake;
 mod layout;
 mod plan;
 mod planes;
+mod shared;
 mod sweeps;
 #[cfg(test)]
 mod tests;

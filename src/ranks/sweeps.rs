@@ -22,11 +22,12 @@ use std::collections::VecDeque;
 
 use super::layout::{Costs, Halos, Layout, Piece, Reach, Rounds, Swept, Way};
 use super::planes::{Around, Between, Of, Runs, again};
+use super::shared::{self, Inbox, Outbox, Trial};
 use super::{Bytes, Others, Plan, UnderWay};
 use crate::pool::Pooled;
 use crate::stencil::{
-    Arithmetic, Array, Compute, Convolution, DERIVATIVE_RADIUS, Derivative, Engine, Error, Real, Source, Stencil,
-    Target,
+    Arithmetic, Array, Compute, Convolution, DERIVATIVE_RADIUS, Derivative, Engine, Error, Handle, Real, Source,
+    Stencil, Target,
 };
 use crate::watch::Watch;
 
@@ -114,6 +115,13 @@ impl<'a, T> Whole<'a, T> {
         Whole { layout, around, radius, circular, sweeps, work, costs, pass }
     }
 
+    /// The same, with an exchange taken for as much work as so many multiply-adds, instead of what was measured: for tests
+    /// that want many rounds, or one.
+    pub fn with_exchange(self, multiply_adds: u128) -> Self {
+        let costs = Costs { exchange: multiply_adds, exchange_of_device: multiply_adds, ..self.costs };
+        Whole { costs, ..self }
+    }
+
     pub(super) fn swept(&self) -> Swept<'_> {
         let Whole { layout, around, radius, circular, work, costs, .. } = self;
         Swept { layout, area: around.area(), radius: *radius, circular: *circular, work: *work, costs: *costs }
@@ -157,18 +165,21 @@ pub fn run<T: Real>(
 where
     dyn Engine: Compute<T> + Arithmetic<T>,
 {
-    sweep(others, engine, what, from, to, watch)?;
-    // Who has all that it needs may be done while another one fails.
+    let mut outbox = Outbox::default();
+    sweep(others, engine, what, from, to, &mut outbox, watch)?;
+    // Who has all that it needs may be done while another one fails, or reads what this one has for it.
     others.gather(&[], watch)?;
     Ok(())
 }
 
+/// The same; what other ranks read lies in `outbox`.
 fn sweep<T: Real>(
     others: &dyn Others,
     engine: &(dyn Engine + 'static),
     what: &Whole<T>,
     from: Source<T>,
     mut to: Target<T>,
+    outbox: &mut Outbox<T>,
     watch: &Watch,
 ) -> Result<(), Error>
 where
@@ -185,8 +196,9 @@ where
     let on_host = matches!((&from, &to), (Source::Host(_), Target::Host(_)));
     let mut loads = false;
     let mut rounds = Rounds::choose(swept, 1, 0);
+    let mut shares = vec![false; others.ranks()];
     if what.sweeps > 1 {
-        let mut exchange = 0_u128;
+        let (mut exchange, mut trial) = (0_u128, None);
         if n > 0 {
             let near = is_near::<T>(engine)?;
             loads = on_host && !near && Compute::<T>::has_room(engine, ARRAYS, elements)?;
@@ -195,13 +207,24 @@ where
             if on_host && !near && !loads {
                 exchange += link * elements as u128;
             }
+            // What MPI does itself is left to it.
+            if !near && (!on_host || loads) && !others.reach_devices() {
+                trial = Trial::<T>::new(engine)?;
+            }
         }
-        let mine = u64::try_from(exchange).unwrap_or(u64::MAX);
-        let all = others.gather(&mine.to_le_bytes(), watch)?;
-        let all = all.iter().map(|bytes| bytes[..].try_into().map(u64::from_le_bytes));
+        let mine = u64::try_from(exchange).unwrap_or(u64::MAX).to_le_bytes();
+        let told = trial.as_ref().map_or(&[][..], Trial::told);
+        let all = others.gather(&[&mine, told].concat(), watch)?;
+        let all = all.iter().map(|bytes| bytes.split_first_chunk());
         let all =
-            all.collect::<Result<Vec<_>, _>>().map_err(|_| Error::Internal("A rank's costs are no number.".into()))?;
-        rounds = Rounds::choose(swept, what.sweeps, all.into_iter().max().unwrap_or(0).into());
+            all.collect::<Option<Vec<_>>>().ok_or_else(|| Error::Internal("A rank's costs are no number.".into()))?;
+        let most = all.iter().map(|(cost, _)| u64::from_le_bytes(**cost)).max().unwrap_or(0);
+        rounds = Rounds::choose(swept, what.sweeps, most.into());
+        if rounds.count > 1 {
+            let halos = if n > 0 { swept.halos(others.rank(), rounds).partners() } else { Vec::new() };
+            let told: Vec<_> = all.iter().map(|(_, told)| *told).collect();
+            shares = shared::sharing::<T>(others, engine, &told, &halos, watch)?;
+        }
     }
     if n == 0 {
         return Ok(());
@@ -210,7 +233,21 @@ where
     let on_host = on_host && !loads;
     let halos = swept.halos(others.rank(), rounds);
     let sends_arrays = !on_host && others.reach_devices() && !is_near::<T>(engine)?;
-    let mut part = Part { others, engine, what, watch, rounds, on_host, sends_arrays, halos: &halos, coming: None };
+    let (coming, inbox) = (None, Inbox::default());
+    let mut part = Part {
+        others,
+        engine,
+        what,
+        watch,
+        rounds,
+        on_host,
+        sends_arrays,
+        shares,
+        outbox,
+        inbox,
+        halos: &halos,
+        coming,
+    };
     // Before the first round edges are sent, in each those of the next.
     part.send((from, n), |plane| plane)?;
     if halos.reach.way == Way::Window {
@@ -275,6 +312,10 @@ struct Part<'a, T> {
     on_host: bool,
     /// Whether the engine's arrays go into messages as they are.
     sends_arrays: bool,
+    /// Of the ranks, those that read this one's edges where they lie, and the other way round.
+    shares: Vec<bool>,
+    outbox: &'a mut Outbox<T>,
+    inbox: Inbox<T>,
     /// Of every round.
     halos: &'a Halos,
     /// The halos of the next round, once their edges are known.
@@ -399,10 +440,17 @@ where
     fn send(&mut self, (from, length): (Source<T>, usize), place: impl Fn(usize) -> usize) -> Result<(), Error> {
         let (halos, this) = (self.halos, self.others.rank());
         let (mut own, mut sends) = (VecDeque::new(), Vec::with_capacity(halos.sends.len()));
+        self.outbox.next_round();
+        let mut number = 0;
         for (rank, edges) in &halos.sends {
             for edge in edges {
                 let first = place(edge.start);
-                let message = self.read((from, Of { length, runs: (first..first + edge.len()).into() }))?;
+                let edge = (from, Of { length, runs: (first..first + edge.len()).into() });
+                let message = match self.shares[*rank] {
+                    true => self.offer(number, edge)?,
+                    false => self.read(edge)?,
+                };
+                number += 1;
                 if *rank == this {
                     own.push_back(message);
                 } else {
@@ -411,8 +459,7 @@ where
             }
         }
         let pieces = halos.before.iter().chain(&halos.after).filter(|piece| piece.rank != this);
-        let rooms =
-            pieces.map(|piece| Ok((piece.rank, self.room(piece.planes.len())?))).collect::<Result<_, Error>>()?;
+        let rooms = pieces.map(|piece| Ok((piece.rank, self.room(piece)?))).collect::<Result<_, Error>>()?;
         self.coming = Some(Coming { messages: self.others.exchange(sends, rooms)?, own });
         Ok(())
     }
@@ -435,8 +482,30 @@ where
         Ok(message)
     }
 
-    /// Room for a message with so many planes.
-    fn room(&self, planes: usize) -> Result<Bytes, Error> {
+    /// A message that says where another rank reads planes of an array.
+    fn offer(&mut self, number: usize, (from, of): (Source<T>, Of)) -> Result<Bytes, Error> {
+        let planes = of.runs.planes();
+        // What lies in the host's memory comes by a copy of its own.
+        let read = if matches!(from, Source::Host(_)) { Some(self.read((from, of))?) } else { None };
+        let Part { engine, what, watch, .. } = *self;
+        let edge = self.outbox.edge(engine, number, planes * what.around.area())?;
+        let mark = watch.mark();
+        let to = (Target::Array(edge), Of::all(planes));
+        match read {
+            Some(bytes) => what.around.write(engine, &bytes.into_host()?, to, watch)?,
+            None => what.around.copy(engine, (from, of), to, watch)?,
+        }
+        watch.rewind(mark);
+        let handle = edge.export().unwrap_or_else(|| Err(Error::Internal("An edge in ordinary memory.".into())))?;
+        Ok(handle.to_vec().into())
+    }
+
+    /// Room for a message with a piece of a halo.
+    fn room(&self, Piece { rank, planes }: &Piece) -> Result<Bytes, Error> {
+        if self.shares[*rank] {
+            return Bytes::zeros(size_of::<Handle>(), "a handle");
+        }
+        let planes = planes.len();
         if self.sends_arrays {
             return Bytes::of_array(Compute::<T>::array(self.engine, planes * self.what.around.area())?);
         }
@@ -458,14 +527,31 @@ where
         for (pieces, mut first) in places {
             for Piece { rank, planes } in pieces {
                 let message = if *rank == this { own.pop_front() } else { came.next() };
-                let message = message.filter(|message| message.len() == self.bytes(planes.len()));
+                let shares = self.shares[*rank];
+                let bytes = if shares { size_of::<Handle>() } else { self.bytes(planes.len()) };
+                let message = message.filter(|message| message.len() == bytes);
                 let message =
                     message.ok_or_else(|| Error::Internal(format!("Halos of rank {rank} are not as awaited.")))?;
                 let at = Of { length, runs: (first..first + planes.len()).into() };
                 first += planes.len();
-                self.uncounted(|| self.write(message, (to.target()?, at)))?;
+                if shares {
+                    self.take(message, (to.target()?, at))?;
+                } else {
+                    self.uncounted(|| self.write(message, (to.target()?, at)))?;
+                }
             }
         }
+        Ok(())
+    }
+
+    /// Copies planes that another rank has, where a message says, to planes of an array.
+    fn take(&mut self, message: Bytes, (to, at): (Target<T>, Of)) -> Result<(), Error> {
+        let Part { engine, what, watch, .. } = *self;
+        let planes = at.runs.planes();
+        let array = self.inbox.array(engine, &message.into_host()?, planes * what.around.area())?;
+        let mark = watch.mark();
+        what.around.copy(engine, (Source::Array(array), Of::all(planes)), (to, at), watch)?;
+        watch.rewind(mark);
         Ok(())
     }
 

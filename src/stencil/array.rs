@@ -34,6 +34,15 @@ pub trait Held: Any + Send + Sync + fmt::Debug {
         None
     }
 
+    /// A handle by which another process of this machine reaches it on its device, while it lives: nothing that uses it
+    /// is under way any more. `None` where it lies in ordinary memory.
+    ///
+    /// # Errors
+    /// What went wrong in what was under way; what the driver says, where it hands memory to no other process.
+    fn export(&mut self) -> Option<Result<Handle, Error>> {
+        None
+    }
+
     /// Makes current on this thread what such an address belongs to, until the guard is dropped.
     ///
     /// # Errors
@@ -42,6 +51,9 @@ pub trait Held: Any + Send + Sync + fmt::Debug {
         Ok(Box::new(()))
     }
 }
+
+/// What another process reaches an array on a device by: see [`Held::export`].
+pub type Handle = [u8; 64];
 
 /// The array of an engine that computes in ordinary memory.
 impl<T: Real> Held for Pooled<T> {
@@ -64,6 +76,11 @@ impl<T> Array<T> {
     /// So many numbers that are held so.
     pub fn new(held: impl Held, len: usize) -> Array<T> {
         Array { held: Box::new(held), len, class: std::marker::PhantomData }
+    }
+
+    /// See [`Held::export`].
+    pub(crate) fn export(&mut self) -> Option<Result<Handle, Error>> {
+        self.held.export()
     }
 
     /// What an engine keeps of them.

@@ -1,4 +1,4 @@
-use super::{Arithmetic, Array, Convolution, Derivative, Real, Source, Stencil, Target};
+use super::{Arithmetic, Array, Convolution, Derivative, Handle, Real, Source, Stencil, Target};
 use crate::watch::{Stopped, Watch};
 
 /// Something that computes. What is computed holds no data: it comes from a [`Source`] and goes to a [`Target`], each
@@ -50,6 +50,15 @@ pub trait Compute<T: Real> {
     /// # Errors
     /// [`Error::OutOfMemory`].
     fn array(&self, len: usize) -> Result<Array<T>, Error>;
+
+    /// Another process's array of so many numbers on a device of this machine, which has exported it. It is to be read
+    /// alone, and to be dropped before that process drops it.
+    ///
+    /// # Errors
+    /// What the driver says; [`Error::Internal`] where this engine's arrays lie in ordinary memory.
+    fn import(&self, _: &Handle, _len: usize) -> Result<Array<T>, Error> {
+        Err(Error::Internal("An array of another process, for an engine without a device.".into()))
+    }
 
     /// Whether a call of its own should hold so many arrays of so many numbers: there is memory for them, and no bound
     /// on what it takes says otherwise.

@@ -21,7 +21,7 @@ mod window;
 pub use arithmetic::{
     Arithmetic, Binary, CHUNK, Expansion, LANES, MAX_POWER, Operand, Places, RANK, Reduction, Section, Unary,
 };
-pub use array::{Array, Held, Source, Target};
+pub use array::{Array, Handle, Held, Source, Target};
 pub use boundary::{Boundary, Ends, Sides};
 pub use convolution::{Convolution, Filter, FilterError, MAX_FILTER_2D, MAX_FILTER_3D};
 pub use derivative::{CoefficientSource, DERIVATIVE_RADIUS, Derivative};

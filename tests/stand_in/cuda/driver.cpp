@@ -144,6 +144,7 @@ struct Settings {
     uint64_t seed = strtoull(environment("CUDA_STAND_IN_SEED", "1"), nullptr, 10);
     int version = atoi(environment("CUDA_STAND_IN_VERSION", "12090"));
     bool peers = atoi(environment("CUDA_STAND_IN_PEERS", "1")) != 0;
+    bool ipc = atoi(environment("CUDA_STAND_IN_IPC", "1")) != 0;  // whether memory of other processes can be reached
     int major = 9, minor = 0;
     Settings() {
         sscanf(environment("CUDA_STAND_IN_CAPABILITY", "9.0"), "%d.%d", &major, &minor);
@@ -312,7 +313,9 @@ bool initialised = false;
 
 // As the driver, which ends with the handlers that ran at the exit before its own: those registered behind cuInit.
 std::atomic<bool> ended{false};
-int device_files[MAX_DEVICES], pinned_file = -1;
+int device_files[MAX_DEVICES + MAX_FOREIGN], pinned_file = -1;
+// The devices of other processes whose memory was imported: which process, and which of its files.
+std::vector<std::pair<int, int>> foreign;
 uint64_t next_address[MAX_DEVICES], next_pinned = PINNED_BASE + PAGE;
 uint64_t allocated[MAX_DEVICES];
 std::set<Context*>& contexts = *new std::set<Context*>;
@@ -515,12 +518,25 @@ struct Executor {
     }
 };
 
+// Whether it is memory of another process's device.
+bool is_foreign(uint64_t address) { return address >= DEVICE_BASE + MAX_DEVICES * DEVICE_RANGE; }
+
+std::string path_of(int process, int file) {
+    return "/proc/" + std::to_string(process) + "/fd/" + std::to_string(file);
+}
+
+std::string path_of(uint64_t address) {
+    const auto [process, file] = foreign[(address - DEVICE_BASE) / DEVICE_RANGE - MAX_DEVICES];
+    return path_of(process, file);
+}
+
 void tell_range(Context& context, uint64_t address, uint64_t bytes, Kind kind) {
     if (!context.executor) return;
     Command command = {};
     command.kind = kind;
     command.address = address;
     command.bytes = bytes;
+    if (kind == MAP && is_foreign(address)) snprintf(command.text, sizeof command.text, "%s", path_of(address).c_str());
     context.executor->tell(command);
 }
 
@@ -551,7 +567,7 @@ Executor* executor_of(Context& context) {
 // ---- memory
 
 bool is_device(uint64_t address) {
-    return address >= DEVICE_BASE && address < DEVICE_BASE + MAX_DEVICES * DEVICE_RANGE;
+    return address >= DEVICE_BASE && address < DEVICE_BASE + (MAX_DEVICES + MAX_FOREIGN) * DEVICE_RANGE;
 }
 
 const Allocation* find(const std::map<uint64_t, Allocation>& all, uint64_t address) {
@@ -633,11 +649,13 @@ void check_end(const Allocation& one) {
 }
 
 void give_back(Context& context, const Allocation& one) {
-    check_end(one);
-    const int device = context.device;
-    fallocate(device_files[device], FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-              (off_t)(one.first_page - DEVICE_BASE - device * DEVICE_RANGE), (off_t)one.pages);
-    allocated[device] -= one.pages;
+    if (!is_foreign(one.address)) {
+        check_end(one);
+        const int device = context.device;
+        fallocate(device_files[device], FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                  (off_t)(one.first_page - DEVICE_BASE - device * DEVICE_RANGE), (off_t)one.pages);
+        allocated[device] -= one.pages;
+    }
     tell_map(context, one, UNMAP);
     context.watched.erase(context.watched.lower_bound({one.address, 0}),
                           context.watched.lower_bound({one.address + one.bytes, 0}));
@@ -1598,7 +1616,7 @@ EXPORT CUresult cuMemFree_v2(uint64_t address) {
     Lock lock(books);
     Context* owner = nullptr;
     const Allocation* found = holds(address, 1, &owner);
-    if (!found || found->address != address || !is_device(address)) {
+    if (!found || found->address != address || !is_device(address) || is_foreign(address)) {
         misuse("cuMemFree of " + hex(address) + ", which is no allocation, or no longer");
         return INVALID_VALUE;
     }
@@ -1609,6 +1627,83 @@ EXPORT CUresult cuMemFree_v2(uint64_t address) {
     owner->memory.erase(address);
     give_back(*owner, one);
     return call.injected;
+}
+
+// What a handle of memory says: whose it is, where in which file, and the bytes.
+struct IpcHandle {
+    int process, file;
+    uint64_t from, bytes;
+};
+static_assert(sizeof(IpcHandle) <= 64);
+
+// A handle for another process; of an allocation alone, not of a place within.
+EXPORT CUresult cuIpcGetMemHandle(IpcHandle* handle, uint64_t address) {
+    Call call("cuIpcGetMemHandle");
+    Lock lock(books);
+    Context* context;
+    if (CUresult status = call.enter(context)) return status;
+    Context* owner = nullptr;
+    const Allocation* found = holds(address, 1, &owner);
+    if (!found || found->address != address || owner != context || !is_device(address) || is_foreign(address)) {
+        misuse("cuIpcGetMemHandle of " + hex(address) + ", which is no allocation of the current context");
+        return INVALID_VALUE;
+    }
+    memset((void*)handle, 0, 64);
+    *handle = {getpid(), device_files[context->device], address - DEVICE_BASE - context->device * DEVICE_RANGE,
+               found->bytes};
+    return SUCCESS;
+}
+
+// The handle is a structure of 64 bytes, which is passed by value: in memory.
+struct IpcBytes {
+    char bytes[64];
+};
+
+EXPORT CUresult cuIpcOpenMemHandle_v2(uint64_t* address, IpcBytes bytes, unsigned int flags) {
+    Call call("cuIpcOpenMemHandle_v2");
+    Lock lock(books);
+    Context* context;
+    if (CUresult status = call.enter(context)) return status;
+    if (flags != 1) return INVALID_VALUE;
+    if (!settings().ipc) return NOT_SUPPORTED;
+    IpcHandle handle;
+    memcpy(&handle, bytes.bytes, sizeof handle);
+    if (handle.process == getpid()) return INVALID_CONTEXT;
+    const std::pair<int, int> of(handle.process, handle.file);
+    size_t number = std::find(foreign.begin(), foreign.end(), of) - foreign.begin();
+    if (number == foreign.size()) {
+        const int file = number < MAX_FOREIGN ? open(path_of(of.first, of.second).c_str(), O_RDWR | O_CLOEXEC) : -1;
+        if (file < 0) return INVALID_VALUE;
+        device_files[MAX_DEVICES + number] = fcntl(file, F_DUPFD_CLOEXEC, 100);
+        close(file);
+        foreign.push_back(of);
+    }
+    const uint64_t at = DEVICE_BASE + (MAX_DEVICES + number) * DEVICE_RANGE + handle.from, first = at / PAGE * PAGE;
+    const Allocation one = {at, handle.bytes, first, (at + handle.bytes + PAGE - 1) / PAGE * PAGE - first};
+    if (!context->memory.insert({at, one}).second) {
+        misuse("cuIpcOpenMemHandle of what is open");
+        return INVALID_VALUE;
+    }
+    tell_map(*context, one, MAP);
+    *address = at;
+    return SUCCESS;
+}
+
+EXPORT CUresult cuIpcCloseMemHandle(uint64_t address) {
+    Call call("cuIpcCloseMemHandle");
+    Lock lock(books);
+    Context* context;
+    if (CUresult status = call.enter(context)) return status;
+    const auto found = context->memory.find(address);
+    if (found == context->memory.end() || !is_foreign(address)) {
+        misuse("cuIpcCloseMemHandle of " + hex(address) + ", which is not open");
+        return INVALID_VALUE;
+    }
+    const Allocation one = found->second;
+    check_unused_memory("cuIpcCloseMemHandle", one);
+    context->memory.erase(found);
+    give_back(*context, one);
+    return SUCCESS;
 }
 
 EXPORT CUresult cuMemHostAlloc(void** address, size_t bytes, unsigned int flags) {

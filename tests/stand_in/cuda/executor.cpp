@@ -13,6 +13,7 @@
 // end the launch.
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -102,10 +103,12 @@ std::map<uint64_t, Allocation> allocations;
 
 // An allocation ends where its last page does, as far as its alignment allows; what is left over is poisoned where
 // there is a sanitizer.
-void map(uint64_t address, uint64_t bytes) {
-    const bool pinned = address < DEVICE_BASE;
+void map(uint64_t address, uint64_t bytes, const char* path) {
+    const bool pinned = address < DEVICE_BASE, foreign = path[0] != 0;
     const uint64_t base = pinned ? PINNED_BASE : DEVICE_BASE + (address - DEVICE_BASE) / DEVICE_RANGE * DEVICE_RANGE;
-    const int file = pinned ? PINNED_FILE : FIRST_DEVICE_FILE + (int)((address - DEVICE_BASE) / DEVICE_RANGE);
+    const int file = pinned    ? PINNED_FILE
+                     : foreign ? open(path, O_RDWR | O_CLOEXEC)
+                               : FIRST_DEVICE_FILE + (int)((address - DEVICE_BASE) / DEVICE_RANGE);
     const uint64_t first = address / PAGE * PAGE;
     const uint64_t pages = (address + bytes + PAGE - 1) / PAGE * PAGE - first;
     void* at = mmap((void*)first, pages, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, (off_t)(first - base));
@@ -113,6 +116,7 @@ void map(uint64_t address, uint64_t bytes) {
         end_with(LAUNCH_FAILED, "the executor could not map %lu bytes at %#lx", (unsigned long)pages,
                  (unsigned long)first);
     }
+    if (foreign) close(file);
     POISON_BYTES((void*)first, address - first);
     POISON_BYTES((void*)(address + bytes), first + pages - address - bytes);
     allocations[address] = {bytes, first, pages};
@@ -564,7 +568,7 @@ void serve(const Command& command) {
     Module* module = nullptr;
     if (const auto found = modules.find(command.module); found != modules.end()) module = &found->second;
     switch (command.kind) {
-        case MAP: map(command.address, command.bytes); break;
+        case MAP: map(command.address, command.bytes, command.text); break;
         case UNMAP: unmap(command.address); break;
         case SEED: order.seed(command.address); break;
         case WATCH: watched.push_back({command.address, command.address + command.bytes, {}, {}}); break;

@@ -14,6 +14,8 @@ constexpr uint64_t DEVICE_RANGE = 0x10000000000;  // for each device, beginning 
 
 constexpr uint64_t PAGE = 4096;
 constexpr int MAX_DEVICES = 8;
+// Of other processes, whose memory lies in ranges behind those: each range is one of their devices.
+constexpr int MAX_FOREIGN = 16;
 
 // The files that an executor is started with: its socket, pinned memory, and the memory of each device.
 constexpr int SOCKET_FILE = 3;
@@ -24,7 +26,8 @@ constexpr int FIRST_DEVICE_FILE = 5;
 constexpr uint32_t MAX_ARGUMENT = 4096;
 
 enum Kind : uint32_t {
-    MAP,       // `address`, `bytes`: makes an allocation reachable
+    MAP,       // `address`, `bytes`: makes an allocation reachable; `text` is the path of its file, if it is another
+               // process's
     UNMAP,     // the same no longer
     LOAD,      // `module`, `text` is the path of the library; its shared memory is found
     UNLOAD,    // `module`

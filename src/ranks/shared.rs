@@ -1,0 +1,172 @@
+//! Halos of arrays on GPUs, between ranks of one machine: a rank reads them where the other one has them, and only a
+//! handle travels as a message.
+//!
+//! # Rationale
+//! Through the host's memory a halo is copied four times, twice over the link and twice by MPI, and a volume's halos take
+//! longer than its sweeps. GPUs of one machine reach each other's memory, also those of two processes. A CUDA-aware MPI
+//! does the same below; where there is none, this is done here.
+//!
+//! # Who may read when
+//! A rank copies its edges to an array of its own, waits until they are there, and sends the array's handle. The other
+//! one opens it, once a call, and has its queue copy from it. Each edge has two such arrays in turn. Ranks that send each
+//! other halos do so in each round, and before a rank sends it waits for its queue: so when the halos of a round are
+//! received, the other rank has read those of the round before, and the array of that round may be filled again. Arrays
+//! live until all ranks have closed them.
+//!
+//! A rank that raises an error drops its arrays while another one may still read. The driver keeps what a process has
+//! open, so that one reads something, and hears of the error with its next message.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fs;
+
+use super::Others;
+use crate::stencil::{Array, Compute, Engine, Error, Handle, Real};
+use crate::watch::Watch;
+
+/// What tells one machine, as long as it runs, from all others. Who reads other bytes there has others' memory to reach.
+const MACHINE: &str = "/proc/sys/kernel/random/boot_id";
+
+/// An array that the other ranks of the machine try to open.
+pub(super) struct Trial<T> {
+    /// What they are told: a handle, and which machine it is.
+    told: Vec<u8>,
+    _array: Array<T>,
+}
+
+impl<T: Real> Trial<T>
+where
+    dyn Engine: Compute<T>,
+{
+    /// `None` where the driver gives no handle, or it cannot be told which machine it is.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], and what else an array meets.
+    pub(super) fn new(engine: &(dyn Engine + 'static)) -> Result<Option<Trial<T>>, Error> {
+        let mut array = Compute::<T>::array(engine, 1)?;
+        let (Some(Ok(handle)), Ok(machine)) = (array.export(), fs::read(MACHINE)) else {
+            return Ok(None);
+        };
+        Ok(Some(Trial { told: [&handle[..], &machine].concat(), _array: array }))
+    }
+
+    pub(super) fn told(&self) -> &[u8] {
+        &self.told
+    }
+}
+
+/// Of the ranks, by what each has told of its [`Trial`], or nothing: those that read this one's halos where they lie, and
+/// the other way round. This one exchanges halos with its `partners`. All ranks ask this at the same place, and all get
+/// on with it or none.
+///
+/// # Errors
+/// As [`Others::gather`].
+pub(super) fn sharing<T: Real>(
+    others: &dyn Others,
+    engine: &(dyn Engine + 'static),
+    told: &[&[u8]],
+    partners: &[usize],
+    watch: &Watch,
+) -> Result<Vec<bool>, Error>
+where
+    dyn Engine: Compute<T>,
+{
+    let machine = |rank: usize| told[rank].split_first_chunk::<{ size_of::<Handle>() }>();
+    let beside =
+        |a: usize, b: usize| matches!((machine(a), machine(b)), (Some((_, a)), Some((_, b))) if a == b) && a != b;
+    let ranks = told.len();
+    let mut shares = vec![false; ranks];
+    if !(0..ranks).any(|a| (a + 1..ranks).any(|b| beside(a, b))) {
+        return Ok(shares);
+    }
+    let mut all_opened = true;
+    for &rank in partners.iter().filter(|&&rank| beside(others.rank(), rank)) {
+        if let Some((handle, _)) = machine(rank) {
+            shares[rank] = true;
+            all_opened &= Compute::<T>::import(engine, handle, 1).is_ok();
+        }
+    }
+    let answers = others.gather(&[u8::from(all_opened)], watch)?;
+    if answers.iter().any(|answer| answer != &[1]) {
+        shares.fill(false);
+    }
+    Ok(shares)
+}
+
+/// Edges as other ranks read them.
+pub(super) struct Outbox<T> {
+    /// Of each edge, the arrays for even rounds and odd ones.
+    edges: Vec<[Option<Array<T>>; 2]>,
+    round: usize,
+}
+
+impl<T> Default for Outbox<T> {
+    fn default() -> Outbox<T> {
+        Outbox { edges: Vec::new(), round: 0 }
+    }
+}
+
+impl<T: Real> Outbox<T> {
+    /// Begins the next round.
+    pub(super) fn next_round(&mut self) {
+        self.round += 1;
+    }
+
+    /// The array for an edge of so many elements in this round, by its number.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(super) fn edge(
+        &mut self,
+        engine: &(dyn Engine + 'static),
+        number: usize,
+        len: usize,
+    ) -> Result<&mut Array<T>, Error>
+    where
+        dyn Engine: Compute<T>,
+    {
+        if self.edges.len() <= number {
+            self.edges.resize_with(number + 1, Default::default);
+        }
+        let slot = &mut self.edges[number][self.round % 2];
+        match slot {
+            Some(array) if array.len() == len => {}
+            // Halos are as deep in each round.
+            Some(_) => return Err(Error::Internal("An edge of another length than before.".into())),
+            None => *slot = Some(Compute::<T>::array(engine, len)?),
+        }
+        slot.as_mut().ok_or_else(|| Error::Internal("An edge without its array.".into()))
+    }
+}
+
+/// Arrays of other ranks, open until this is dropped.
+pub(super) struct Inbox<T>(HashMap<Handle, Array<T>>);
+
+impl<T> Default for Inbox<T> {
+    fn default() -> Inbox<T> {
+        Inbox(HashMap::new())
+    }
+}
+
+impl<T: Real> Inbox<T> {
+    /// The array of so many elements that a message names.
+    ///
+    /// # Errors
+    /// What the driver says; [`Error::Internal`] for a message that names none.
+    pub(super) fn array(
+        &mut self,
+        engine: &(dyn Engine + 'static),
+        message: &[u8],
+        len: usize,
+    ) -> Result<&Array<T>, Error>
+    where
+        dyn Engine: Compute<T>,
+    {
+        let handle: Handle = message.try_into().map_err(|_| Error::Internal("A message without a handle.".into()))?;
+        let array = match self.0.entry(handle) {
+            Entry::Occupied(open) => open.into_mut(),
+            Entry::Vacant(place) => place.insert(Compute::<T>::import(engine, &handle, len)?),
+        };
+        if array.len() == len { Ok(array) } else { Err(Error::Internal("Halos of another length than before.".into())) }
+    }
+}
