@@ -115,6 +115,9 @@ pub(super) struct Costs {
     pub(super) pass: u128,
     /// A part of more elements is not copied where strips do without: memory is dearer than time there.
     pub(super) large: usize,
+    /// Of halos on GPUs, the bytes in all rounds at one end from which on they are read where they lie: to open that takes
+    /// some milliseconds.
+    pub(super) opened: u128,
 }
 
 /// The sweeps that the processor does with a piece of an array while that is in its caches, at most.
@@ -124,7 +127,15 @@ const DEPTH: usize = 16;
 /// array from memory each time.
 impl Default for Costs {
     fn default() -> Costs {
-        Costs { exchange: 1 << 18, exchange_of_device: 1 << 29, link: 4500, copy: 20, pass: 20, large: 1 << 24 }
+        Costs {
+            exchange: 1 << 18,
+            exchange_of_device: 1 << 29,
+            link: 4500,
+            copy: 20,
+            pass: 20,
+            large: 1 << 24,
+            opened: 16 << 20,
+        }
     }
 }
 
@@ -133,6 +144,11 @@ impl Swept<'_> {
     pub(super) fn halo(&self, sweeps: usize) -> usize {
         // More planes than there are have no meaning, and can be counted.
         self.radius.saturating_mul(sweeps).min(self.layout.length())
+    }
+
+    /// The same for GPUs, whose kernels read an array and write it as fast as they compute.
+    pub(super) fn on_gpus(self) -> Self {
+        Swept { costs: Costs { pass: 0, ..self.costs }, ..self }
     }
 
     /// The ends of a part that another one is beyond, at most.

@@ -115,10 +115,10 @@ impl<'a, T> Whole<'a, T> {
         Whole { layout, around, radius, circular, sweeps, work, costs, pass }
     }
 
-    /// The same, with an exchange taken for as much work as so many multiply-adds, instead of what was measured: for tests
-    /// that want many rounds, or one.
+    /// The same, with an exchange taken for as much work as so many multiply-adds, and halos on GPUs read where they lie
+    /// however few they are, instead of what was measured: for tests that want many rounds, or one.
     pub fn with_exchange(self, multiply_adds: u128) -> Self {
-        let costs = Costs { exchange: multiply_adds, exchange_of_device: multiply_adds, ..self.costs };
+        let costs = Costs { exchange: multiply_adds, exchange_of_device: multiply_adds, opened: 0, ..self.costs };
         Whole { costs, ..self }
     }
 
@@ -185,7 +185,7 @@ fn sweep<T: Real>(
 where
     dyn Engine: Compute<T> + Arithmetic<T>,
 {
-    let (swept, n) = (what.swept(), what.layout.part(others.rank()).len());
+    let (mut swept, n) = (what.swept(), what.layout.part(others.rank()).len());
     let elements = n * swept.area;
     assert_eq!([from.len(), to.len(), others.ranks()], [elements, elements, what.layout.ranks()]);
     watch.check()?;
@@ -219,11 +219,17 @@ where
         let all =
             all.collect::<Option<Vec<_>>>().ok_or_else(|| Error::Internal("A rank's costs are no number.".into()))?;
         let most = all.iter().map(|(cost, _)| u64::from_le_bytes(**cost)).max().unwrap_or(0);
+        let told: Vec<_> = all.iter().map(|(_, told)| *told).collect();
+        let no_gpu = |rank: usize| told[rank].is_empty() && !what.layout.part(rank).is_empty();
+        if !(0..others.ranks()).any(no_gpu) {
+            swept = swept.on_gpus();
+        }
         rounds = Rounds::choose(swept, what.sweeps, most.into());
-        if rounds.count > 1 {
-            let halos = if n > 0 { swept.halos(others.rank(), rounds).partners() } else { Vec::new() };
-            let told: Vec<_> = all.iter().map(|(_, told)| *told).collect();
-            shares = shared::sharing::<T>(others, engine, &told, &halos, watch)?;
+        let bytes = [what.sweeps, what.radius, swept.area, size_of::<T>()];
+        let bytes = bytes.into_iter().fold(1_u128, |bytes, count| bytes.saturating_mul(count as u128));
+        if rounds.count > 1 && bytes >= what.costs.opened {
+            let partners = if n > 0 { swept.halos(others.rank(), rounds).partners() } else { Vec::new() };
+            shares = shared::sharing::<T>(others, engine, &told, &partners, watch)?;
         }
     }
     if n == 0 {

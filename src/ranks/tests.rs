@@ -533,7 +533,7 @@ fn costs() -> impl Strategy<Value = Costs> {
     let cheap =
         (0..8_u32, 0..3_u128, proptest::sample::select(vec![0, 0, 0, 1 << 24])).prop_map(|(power, copy, large)| {
             let exchange = (1 << power) - 1;
-            Costs { exchange, exchange_of_device: exchange, link: 0, copy, pass: copy, large }
+            Costs { exchange, exchange_of_device: exchange, link: 0, copy, pass: copy, large, ..Costs::default() }
         });
     prop_oneof![1 => Just(Costs::default()), 4 => cheap]
 }
