@@ -339,6 +339,10 @@ impl<T: Element> Compute<T> for Cuda {
         self.with(|device| DeviceArray::with_room_for(device, len))
     }
 
+    fn array_for_others(&self, len: usize) -> Result<Array<T>, Error> {
+        self.with(|device| DeviceArray::with_room_alone(device, len))
+    }
+
     fn import(&self, handle: &Handle, len: usize) -> Result<Array<T>, Error> {
         // That this is refused says nothing of the device.
         self.with(|device| Ok(DeviceArray::of_another_process(device, handle, len)))?

@@ -152,6 +152,15 @@ impl DeviceArray {
         Ok(Array::new(DeviceArray::Own { buffer: Some(buffer), queue: device.queue.clone() }, len))
     }
 
+    /// The same in whole blocks of the driver's. It puts smaller buffers into one block, and what another process opens is
+    /// the block: of two buffers in one it would get the same address.
+    pub(super) fn with_room_alone<T: Real>(device: &mut Device, len: usize) -> Result<Array<T>, Error> {
+        let bytes =
+            len.checked_mul(size_of::<T>()).and_then(|bytes| bytes.max(1).checked_next_multiple_of(BLOCK_BYTES));
+        let buffer = device.queue.take_for_array(bytes.ok_or_else(|| too_large(len))?)?;
+        Ok(Array::new(DeviceArray::Own { buffer: Some(buffer), queue: device.queue.clone() }, len))
+    }
+
     /// Another process's array of so many elements, which that has exported.
     pub(super) fn of_another_process<T: Real>(
         device: &mut Device,
@@ -183,6 +192,9 @@ impl DeviceArray {
         if here { Ok(address) } else { Err(Error::Foreign(self.place())) }
     }
 }
+
+/// The bytes of the blocks in which the driver takes a device's memory.
+const BLOCK_BYTES: usize = 2 << 20;
 
 fn too_large(len: usize) -> Error {
     Error::OutOfMemory(format!("There is no memory for {len} elements."))

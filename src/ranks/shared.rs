@@ -43,7 +43,7 @@ where
     /// # Errors
     /// [`Error::OutOfMemory`], and what else an array meets.
     pub(super) fn new(engine: &(dyn Engine + 'static)) -> Result<Option<Trial<T>>, Error> {
-        let mut array = Compute::<T>::array(engine, 1)?;
+        let mut array = Compute::<T>::array_for_others(engine, 1)?;
         let (Some(Ok(handle)), Ok(machine)) = (array.export(), fs::read(MACHINE)) else {
             return Ok(None);
         };
@@ -133,7 +133,7 @@ impl<T: Real> Outbox<T> {
             Some(array) if array.len() == len => {}
             // Halos are as deep in each round.
             Some(_) => return Err(Error::Internal("An edge of another length than before.".into())),
-            None => *slot = Some(Compute::<T>::array(engine, len)?),
+            None => *slot = Some(Compute::<T>::array_for_others(engine, len)?),
         }
         slot.as_mut().ok_or_else(|| Error::Internal("An edge without its array.".into()))
     }

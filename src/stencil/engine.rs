@@ -51,6 +51,14 @@ pub trait Compute<T: Real> {
     /// [`Error::OutOfMemory`].
     fn array(&self, len: usize) -> Result<Array<T>, Error>;
 
+    /// The same, in memory that can be [exported](super::Held::export) by itself.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    fn array_for_others(&self, len: usize) -> Result<Array<T>, Error> {
+        self.array(len)
+    }
+
     /// Another process's array of so many numbers on a device of this machine, which has exported it. It is to be read
     /// alone, and to be dropped before that process drops it.
     ///

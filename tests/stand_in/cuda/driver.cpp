@@ -1648,6 +1648,10 @@ EXPORT CUresult cuIpcGetMemHandle(IpcHandle* handle, uint64_t address) {
         misuse("cuIpcGetMemHandle of " + hex(address) + ", which is no allocation of the current context");
         return INVALID_VALUE;
     }
+    // The driver puts small allocations into one block, and of two of these another process gets the same address.
+    if (found->bytes % (2 << 20) != 0) {
+        misuse("cuIpcGetMemHandle of " + std::to_string(found->bytes) + " bytes, which may lie in a block with others");
+    }
     memset((void*)handle, 0, 64);
     *handle = {getpid(), device_files[context->device], address - DEVICE_BASE - context->device * DEVICE_RANGE,
                found->bytes};
