@@ -1649,7 +1649,7 @@ EXPORT CUresult cuIpcGetMemHandle(IpcHandle* handle, uint64_t address) {
         return INVALID_VALUE;
     }
     // The driver puts small allocations into one block, and of two of these another process gets the same address.
-    if (found->bytes % (2 << 20) != 0) {
+    if (found->bytes < (2 << 20)) {
         misuse("cuIpcGetMemHandle of " + std::to_string(found->bytes) + " bytes, which may lie in a block with others");
     }
     memset((void*)handle, 0, 64);
