@@ -327,8 +327,7 @@ struct Member<'a, T> {
 impl<T: Element> Member<'_, T> {
     /// Sends the parts to where they are to lie, and has buffers of so many bytes for what is made of them.
     ///
-    /// Memory that other devices reach takes the driver some milliseconds a gigabyte, and the parts are on their way
-    /// meanwhile.
+    /// A gigabyte of a device's memory takes the driver some milliseconds, and the parts are on their way meanwhile.
     fn send(&self, device: &mut Device, parts: &mut [OnDevice], own: &mut Own, bytes: usize) -> Result<(), Error> {
         let context = device.context.clone();
         // The buffers may have been somebody's whose work is under way.

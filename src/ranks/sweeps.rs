@@ -198,7 +198,10 @@ where
     let mut rounds = Rounds::choose(swept, 1, 0);
     let mut shares = vec![false; others.ranks()];
     if what.sweeps > 1 {
-        let (mut exchange, mut trial) = (0_u128, None);
+        let bytes = [what.sweeps, what.radius, swept.area, size_of::<T>()];
+        let bytes = bytes.into_iter().fold(1_u128, |bytes, count| bytes.saturating_mul(count as u128));
+        let much = bytes >= what.costs.opened;
+        let (mut exchange, mut on_gpu, mut trial) = (0_u128, false, None);
         if n > 0 {
             let near = is_near::<T>(engine)?;
             loads = on_host && !near && Compute::<T>::has_room(engine, ARRAYS, elements)?;
@@ -207,27 +210,30 @@ where
             if on_host && !near && !loads {
                 exchange += link * elements as u128;
             }
-            // What MPI does itself is left to it.
-            if !near && (!on_host || loads) && !others.reach_devices() {
+            on_gpu = !near && (!on_host || loads);
+            // It waits for the device. What MPI does itself is left to it.
+            if on_gpu && much && !others.reach_devices() {
                 trial = Trial::<T>::new(engine)?;
             }
         }
         let mine = u64::try_from(exchange).unwrap_or(u64::MAX).to_le_bytes();
         let told = trial.as_ref().map_or(&[][..], Trial::told);
-        let all = others.gather(&[&mine, told].concat(), watch)?;
-        let all = all.iter().map(|bytes| bytes.split_first_chunk());
+        let all = others.gather(&[&mine[..], &[u8::from(on_gpu)], told].concat(), watch)?;
+        let all = all.iter().map(|bytes| {
+            let (cost, rest) = bytes.split_first_chunk()?;
+            let (on_gpu, told) = rest.split_first()?;
+            Some((u64::from_le_bytes(*cost), *on_gpu == 1, told))
+        });
         let all =
             all.collect::<Option<Vec<_>>>().ok_or_else(|| Error::Internal("A rank's costs are no number.".into()))?;
-        let most = all.iter().map(|(cost, _)| u64::from_le_bytes(**cost)).max().unwrap_or(0);
-        let told: Vec<_> = all.iter().map(|(_, told)| *told).collect();
-        let no_gpu = |rank: usize| told[rank].is_empty() && !what.layout.part(rank).is_empty();
-        if !(0..others.ranks()).any(no_gpu) {
+        let most = all.iter().map(|(cost, ..)| *cost).max().unwrap_or(0);
+        let mut parts = all.iter().enumerate().filter(|(rank, _)| !what.layout.part(*rank).is_empty());
+        if parts.all(|(_, (_, on_gpu, _))| *on_gpu) {
             swept = swept.on_gpus();
         }
         rounds = Rounds::choose(swept, what.sweeps, most.into());
-        let bytes = [what.sweeps, what.radius, swept.area, size_of::<T>()];
-        let bytes = bytes.into_iter().fold(1_u128, |bytes, count| bytes.saturating_mul(count as u128));
-        if rounds.count > 1 && bytes >= what.costs.opened {
+        if rounds.count > 1 && much {
+            let told: Vec<_> = all.iter().map(|(.., told)| *told).collect();
             let partners = if n > 0 { swept.halos(others.rank(), rounds).partners() } else { Vec::new() };
             shares = shared::sharing::<T>(others, engine, &told, &partners, watch)?;
         }
