@@ -73,6 +73,10 @@ fn called<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error>
         (Some(joint), Samples::Real(samples)) => {
             let on_gpu = matches!(samples, AnyInput::Double(Input::Gpu(..)) | AnyInput::Single(Input::Gpu(..)));
             let along = joint.along(asked.distribution, &asked.selection, &asked.sweeps, several, on_gpu)?;
+            if let Along::Dim(dim @ 3..) = along {
+                let text = format!("Bad value for 'Distributed': got {}, expected true, 1, 2 or 3.", dim + 1);
+                return Err(options::bad(text));
+            }
             Some((joint.clone(), along))
         }
     };
@@ -220,10 +224,6 @@ impl<'a> Job<'a> {
             joint.run(watch, |call| {
                 let entries: Vec<f64> = filter.values().iter().map(|entry| entry.to_f64()).collect();
                 let plan = distributed::agree(call, (&dims, along), &said, &entries, watch)?;
-                if plan.dim() >= 3 {
-                    let text = format!("N is to lie in parts along dimension {}; expected 1, 2 or 3.", plan.dim() + 1);
-                    return Err(crate::stencil::Error::Rank(text));
-                }
                 let mut size = [1; 3];
                 size.iter_mut().zip(plan.dims()).for_each(|(size, &dim)| *size = dim);
                 let what = Convolution::new(size, filter).with_boundary(sides).with_sweeps(iterations);

@@ -25,7 +25,11 @@ const MANY_CALLS: u64 = u64::MAX;
 pub(super) struct Distribution(Option<Along>);
 
 impl Distribution {
-    /// Takes the option, if it is this one; false for any other name.
+    /// Takes the option, if it is this one; false for any other name. Its number is bounded, since all ranks list that
+    /// many dimensions.
+    ///
+    /// # Errors
+    /// `option`.
     pub(super) fn take(&mut self, name: &str, value: &Argument) -> Result<bool, Error> {
         if name != NAME {
             return Ok(false);
@@ -38,7 +42,7 @@ impl Distribution {
                     "Bad value for '{NAME}': got {value}, expected true, false or a dimension."
                 )));
             }
-            _ => Some(Along::Dim(options::positive_integer(name, value)? - 1)),
+            _ => Some(Along::Dim(options::integer_in(name, value, 1..=options::MAX_DIMS)? - 1)),
         };
         Ok(true)
     }
@@ -69,15 +73,13 @@ pub(super) fn joined<'a>(
     work(call, Some(&joint)).inspect_err(|error| joint.fail(error))
 }
 
-/// Whether one of these arguments is the option's name, and its value does not say no. Arguments that are wrong
-/// otherwise do not matter: the others wait for this rank, whatever is wrong with it.
+/// Whether one of these arguments is the option's name, and the value behind the last that is does not say no. Arguments
+/// that are wrong otherwise do not matter: the others wait for this rank, whatever is wrong with it.
 fn is_asked_for(arguments: &[Argument], names: &Names) -> bool {
     let is_name = |text: &str| names.full_name(text).is_ok_and(|name| name == NAME);
     let says_no = |value: &Argument| value.class() == Class::Logical && value.scalar() == Some(0.0);
-    let names_it = |(i, argument): (usize, &Argument)| {
-        argument.text().is_some_and(is_name) && !arguments.get(i + 1).is_some_and(says_no)
-    };
-    arguments.iter().enumerate().any(names_it)
+    let last = arguments.iter().rposition(|argument| argument.text().is_some_and(is_name));
+    last.is_some_and(|last| !arguments.get(last + 1).is_some_and(says_no))
 }
 
 impl Joint {

@@ -4,6 +4,9 @@ use std::ops::RangeInclusive;
 
 use crate::mex::{Argument, Error};
 
+/// The most dimensions where an option's number would make an array of more.
+pub(super) const MAX_DIMS: usize = 64;
+
 /// The names of a function's options, in the order in which they came, those of a version together.
 ///
 /// An abbreviation means what it meant when it first meant something: names that came later do not make it ambiguous.

@@ -4,7 +4,7 @@ use super::backend::Selection;
 use super::distributed::{self, Distribution, Joint};
 use super::inputs::{AnyInput, Input};
 use super::levels::{Filters, Levels};
-use super::options::{self, Names};
+use super::options::{self, MAX_DIMS, Names};
 use super::sweeps::{self, Sweeps};
 use super::{check_outputs_up_to, inputs, too_few_inputs, windows};
 use crate::mex::{Argument, Call, Error, Function, Reply};
@@ -20,9 +20,6 @@ const OPTIONS: Names = Names(&[
     &["Previous", "Weight", "Source", "Every"],
     &["Distributed"],
 ]);
-
-/// The most dimensions of an output that has another size than its input.
-const MAX_DIMS: usize = 64;
 
 /// Checks in the order of the contract; the first that fails is the one that is told.
 fn call(call: &Call) -> Result<Reply<'_>, Error> {

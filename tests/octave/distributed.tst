@@ -57,7 +57,10 @@
 %!   "         @() S(part, k, 'Shape', 'full'), @() S(part, {k, k}, 'Dim', [1 1]), @() S(part, k, 'Device', [1 2]), ..."
 %!   "         @() S(part, k, 'Backend', 'fastest'), @() C(uint8 (part), 1), @() S(part, k, 'Every', 1), ..."
 %!   "         @() StencilConstantMemory_CUDA(part, k, 'Distributed', 1.5), @() C(ones (4 + one, 2), ones (3)), ..."
-%!   "         @() StencilConstantMemory_CUDA(part, k, 'Distributed', 1 + one), @() S(single (part), k)};"
+%!   "         @() StencilConstantMemory_CUDA(part, k, 'Distributed', 1 + one), @() S(single (part), k), ..."
+%!   "         @() StencilConstantMemory_CUDA(part, k, 'Distributed', 2 ^ 32 - 1), ..."
+%!   "         @() ConvolutionConstantMemory_CUDA(part, 1, 'Distributed', 4), ..."
+%!   "         @() S(part, k, 'Distributed', 0), @() StencilConstantMemory_CUDA(part, k, 'Distributed', true, 'Dis', false)};"
 %!   "ids = cell (size (calls));"
 %!   "for i = 1:numel (calls)"
 %!   "  try, calls{i} (); ids{i} = 'none'; catch e, ids{i} = strrep (e.identifier, 'ConstantMemory', ''); texts{i} = e.message; end"
@@ -68,7 +71,8 @@
 %! [status, out] = run_ranks (3, code);
 %! assert (status == 0, "%s", out);
 %! same = {"Stencil:option", "Stencil:option", "Stencil:option", "Stencil:option", "Convolution:option", "Stencil:option", ...
-%!         "Stencil:option", "Convolution:rank", "Stencil:rank", "Stencil:dataType"};
+%!         "Stencil:option", "Convolution:rank", "Stencil:rank", "Stencil:dataType", ...
+%!         "Stencil:option", "Convolution:option", "Stencil:option", "none"};
 %! others = strjoin ([{"Stencil:rank", "Stencil:numberOfInputs", "Stencil:rank", "Stencil:rank"}, same], " ");
 %! own = strjoin ([{"Stencil:kernelLength", "Stencil:numberOfInputs", "Stencil:rank", "Stencil:rank"}, same], " ");
 %! for rank = 0:2

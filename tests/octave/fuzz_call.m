@@ -281,7 +281,7 @@ function c = options (c, values, world)
   all = fuzz_options (c.name);
   often = struct ("Backend", 0.45, "Device", 0.03, "Boundary", 0.6, "Dim", 0.35, "Iterations", 0.3, ...
                   "Progress", 0.12, "Coefficients", 0.3, "Shape", 0.15, "Previous", 0, "Weight", 0, "Source", 0, ...
-                  "Every", 0, "Distributed", 0);
+                  "Every", 0, "Distributed", 0.04);
   if (c.several || c.filters > 1)
     often.Shape = 0.03;
     often.Dim = 0.6;
@@ -392,6 +392,8 @@ function value = value_for (c, option, values, world)
       endif
     case "Shape"
       value = text (pick ({"same", "full", "full", "valid"}));
+    case "Distributed"
+      value = pick ({"true", "true", "true", "1", "2", "3", "uint8 (4)", "7", "false", "0", "2 ^ 32 - 1", "[true false]", "1.5"});
     case "Progress"
       value = pick ({"true", "false", "1", "0", "int8 (1)"});
   endswitch

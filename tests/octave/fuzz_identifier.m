@@ -6,7 +6,8 @@
 ##
 ## @var{env} tells what the environment says: its field backend is "auto",
 ## "cuda" or "cpu", and bad is true where a variable makes no sense.
-## @code{@var{world}.devices} is the number of usable devices.  @var{o} is a struct
+## @code{@var{world}.devices} is the number of usable devices, and
+## @code{@var{world}.ranks} says whether there is an MPI.  @var{o} is a struct
 ## of the options that the call has, under their full names.
 ## @end deftypefn
 
@@ -30,6 +31,13 @@ function [id, o] = fuzz_identifier (name, a, nout, env, world)
     otherwise
       fewest = inputs = 2;
   endswitch
+
+  ## The other ranks wait for this one, whatever is wrong with its inputs.
+  joint = is_joint (name, a, fewest);
+  if (joint && ! world.ranks)
+    id = "rank";
+    return;
+  endif
 
   twice = false;
   if (strcmp (name, "ConvolutionConstantMemory_CUDA"))
@@ -124,6 +132,14 @@ function [id, o] = fuzz_identifier (name, a, nout, env, world)
     endif
   endif
 
+  several = filters > 1 || levels;
+  if (joint && (several || ! isfloat (a{1}) || isfield (o, "Shape") && ! strcmpi (o.Shape, "same") ...
+                || isfield (o, "Backend") && strcmpi (o.Backend, "fastest") ...
+                || isfield (o, "Device") && (is_text (o.Device) || numel (o.Device) > 1) ...
+                || rank > 0 && o.Distributed > 3))
+    return;
+  endif
+
   if (held)
     ## It is computed on where it lies, and an option may say the same.
     at = world.devices > 0 && ! strcmp (world.backend, "cpu");
@@ -194,6 +210,19 @@ function [inputs, o, twice] = words_behind (a)
     o.(field) = word;
   endfor
   inputs = max (numel (a), 2);
+endfunction
+
+## Whether a call is one of all ranks: the last naming of the option decides, wherever it stands behind the first inputs.
+function yes = is_joint (name, a, fewest)
+  yes = false;
+  if (strcmp (name, "ConstantMemoryStudy_CUDA"))
+    return;
+  endif
+  for i = fewest+1:numel (a)
+    if (is_text (a{i}) && strcmp (fuzz_meaning (a{i}, name), "Distributed"))
+      yes = i == numel (a) || ! (islogical (a{i+1}) && isequal (number (a{i+1}), 0));
+    endif
+  endfor
 endfunction
 
 function id = stencil_inputs (x, k)
@@ -316,7 +345,7 @@ function yes = suits (option, value)
         yes = all (arrayfun (@(d) whole (d, 1, 2 ^ 32 - 1), value(:))) && numel (unique (value(:))) == numel (value);
       endif
     case "Distributed"
-      yes = whole (value, 0, 1) || whole (value, 1, 2 ^ 32 - 1);
+      yes = islogical (value) && ! isempty (number (value)) || ! islogical (value) && whole (value, 1, 64);
     case "Every"
       yes = whole (value, 1, 2 ^ 32 - 1);
     case "Iterations"

@@ -1,7 +1,8 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{world} =} fuzz_world ()
 ## What the fuzzer's calls depend on beside the seed: how many usable devices
-## there are, the backend that the tests are for, and how many threads there may be.
+## there are, the backend that the tests are for, how many threads there may be, and
+## whether there is an MPI.
 ## @end deftypefn
 
 function world = fuzz_world ()
@@ -11,6 +12,15 @@ function world = fuzz_world ()
   d = ConstantMemoryDevice_CUDA ();
   world.devices = d.DeviceCount * d.DeviceSupported;
   world.threads = d.Threads;
+  world.ranks = true;
+  try
+    StencilConstantMemory_CUDA (1, 1, "Backend", "cpu", "Distributed", true);
+  catch err
+    if (! strcmp (err.identifier, "StencilConstantMemory:rank"))
+      rethrow (err);
+    endif
+    world.ranks = false;
+  end_try_catch
   if (strcmp (world.backend, "cuda") && world.devices == 0)
     error ("fuzz: no usable device: %s", d.BackendReason);
   endif
