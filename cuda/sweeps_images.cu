@@ -1,12 +1,19 @@
 // Many sweeps of a filter over images in one launch, for chips of compute capability 9.0: see sweeps_images.cuh.
 //
 // Compiled for -DREAL=float and -DREAL=double, and for each filter's -DROWS and -DCOLUMNS: odd, from 3 to 7, and in
-// single one of them may be 1. With -DSIDES=1 each side of the images has its own boundary.
+// single one of them may be 1. With -DSIDES=1 each side of the images has its own boundary; with -DROUNDS=1 a launch does
+// many rounds.
 
+#ifdef ROUNDS
+#include "sweeps_images_rounds.cuh"
+#else
 #include "sweeps_images.cuh"
+#endif
 
 namespace {
-#ifdef SIDES
+#if defined(ROUNDS)
+typedef images::RoundsLaunch<REAL> Launch;
+#elif defined(SIDES)
 typedef images::OfSides<REAL> Launch;
 #else
 typedef images::Launch<REAL> Launch;
@@ -120,13 +127,29 @@ extern "C" __global__ void __launch_bounds__(images::THREADS, 2)
 extern "C" __constant__ unsigned int tensor_points = TensorStage::POINTS;
 extern "C" __constant__ unsigned int tensor_table = TensorStage::TABLE;
 
-#else
+#elif !defined(ROUNDS)
 
 namespace {
 __device__ __forceinline__ bool is_done(const Launch&) { return false; }
 }  // namespace
 
 #endif
+
+#ifdef ROUNDS
+
+__device__ unsigned long long progress[images::MOST_BLOCKS];
+
+// All blocks of the launch run at the same time.
+extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks)
+    sweeps_images_rounds(Launch launch) {
+    images::sweep_rounds<Stage, 1>(launch, progress);
+}
+extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks)
+    sweeps_images_rounds_aligned(Launch launch) {
+    images::sweep_rounds<Stage, 16 / sizeof(REAL)>(launch, progress);
+}
+
+#else
 
 extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks)
     sweeps_images(Launch launch) {
@@ -138,6 +161,8 @@ extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks)
     sweeps_images_aligned(Launch launch) {
     if (!is_done(launch)) images::sweep_images<Stage, 16 / sizeof(REAL)>(launch);
 }
+
+#endif
 
 // What the host must know to launch it, told by the module itself.
 extern "C" __constant__ unsigned int lane_points = TUNED.points;

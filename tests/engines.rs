@@ -1176,9 +1176,10 @@ const TABLE: [Case; 26] = [
 ];
 
 /// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.
-const CUDA_TABLE: [CudaCase; 29] = [
+const CUDA_TABLE: [CudaCase; 30] = [
     ("schemes_without_room", scheme::schemes_without_room),
     ("sweeps_of_images", sweeps_of_images),
+    ("rounds_of_images", rounds_of_images),
     ("sides_in_sweeps_of_images", sides::sides_in_sweeps_of_images),
     ("sweeps_of_images_on_tensor_cores", sweeps_of_images_on_tensor_cores),
     ("sweeps_of_small_images", sweeps_of_small_images),
@@ -1210,7 +1211,7 @@ const CUDA_TABLE: [CudaCase; 29] = [
 
 /// What holds for CUDA where a call of the driver fails at the worst moment. The stand-in alone fails when it is told
 /// to.
-const FAULT_TABLE: [FaultCase; 15] = [
+const FAULT_TABLE: [FaultCase; 16] = [
     ("progress_counts_once", progress_counts_once),
     ("taps_are_copied_anew_after_a_failure", taps_are_copied_anew_after_a_failure),
     ("a_warm_chain_asks_for_nothing", a_warm_chain_asks_for_nothing),
@@ -1218,6 +1219,7 @@ const FAULT_TABLE: [FaultCase; 15] = [
     ("filters_in_turn_are_not_sent_again", filters_in_turn_are_not_sent_again),
     ("tensor_cores_are_used_where_they_are", tensor_cores_are_used_where_they_are),
     ("sweeps_of_images_are_done_at_once", sweeps_of_images_are_done_at_once),
+    ("rounds_are_done_at_once", rounds_are_done_at_once),
     ("sweeps_go_to_tensor_cores_where_they_are", sweeps_go_to_tensor_cores_where_they_are),
     ("sweeps_of_small_images_are_few_launches", sweeps_of_small_images_are_few_launches),
     ("deep_tiles_are_few_copies", deep::deep_tiles_are_few_copies),
@@ -1844,6 +1846,63 @@ fn sweeps_of_images(cuda: Cuda) -> Outcome {
     Ok(())
 }
 
+/// Whether in double, which boundary, the filter's size, that of an array, and sweeps.
+type OfRounds = (bool, usize, [usize; 3], [usize; 3], usize);
+
+/// Arrays and sweeps for which the stand-in's few multiprocessors do many rounds in one launch, and an H200's.
+const IN_ROUNDS: [OfRounds; 16] = include!("engines/images_in_rounds.in");
+const IN_ROUNDS_OF_MANY: [OfRounds; 6] = [
+    (true, 3, [5, 5, 1], [4096, 6000, 1], 60),
+    (false, 0, [3, 3, 1], [4096, 6001, 1], 91),
+    (false, 3, [3, 3, 1], [4100, 4096, 1], 120),
+    (false, 2, [3, 3, 1], [3001, 5003, 1], 75),
+    (false, 1, [5, 5, 1], [4096, 6000, 1], 60),
+    (false, 3, [7, 7, 1], [4100, 6003, 1], 28),
+];
+
+/// While it lives, rounds are done in one launch.
+struct Joined;
+
+impl Joined {
+    fn new() -> Joined {
+        cuda::let_rounds_join(true);
+        Joined
+    }
+}
+
+impl Drop for Joined {
+    fn drop(&mut self) {
+        cuda::let_rounds_join(false);
+    }
+}
+
+/// Many rounds of several sweeps in one launch, with awkward samples. The checks of the stand-in take their time: each kind
+/// of filter and of boundary comes once there.
+fn rounds_of_images(cuda: Cuda) -> Outcome {
+    let checked = std::env::var("STAND_IN_KIND").is_ok_and(|kind| kind != "plain");
+    let _joined = Joined::new();
+    let stand_in = StandIn::find();
+    let cases = if stand_in.is_some() { &IN_ROUNDS[..] } else { &IN_ROUNDS_OF_MANY };
+    let step = if checked { 5 } else { 1 };
+    for (number, &(in_double, boundary, by, size, sweeps)) in cases.iter().enumerate().step_by(step) {
+        stand_in.inspect(StandIn::reset);
+        let (input, entries) = awkward(by, size, number);
+        let sides = Sides::from(KINDS[boundary]);
+        if in_double {
+            let what = Convolution::new(size, filter(entries, by)?).with_boundary(sides).with_sweeps(sweeps);
+            check_convolution(&cuda, &what, &input)?;
+        } else {
+            let what = Convolution::new(size, filter(singles(&entries), by)?).with_boundary(single(sides));
+            check_convolution(&cuda, &what.with_sweeps(sweeps), &singles(&input))?;
+        }
+        let is_one = |of: &StandIn| (0..of.calls()).any(|call| of.call(call) == "cuLaunchCooperativeKernel");
+        if stand_in.as_ref().is_some_and(|of| !is_one(of)) {
+            return Err(format!("no launch of several rounds over {size:?} by {by:?}"));
+        }
+    }
+    Ok(())
+}
+
 /// Sweeps over one of these images, or two, with awkward samples, in both classes.
 fn check_sweeps_of_images(
     cuda: &Cuda,
@@ -2126,6 +2185,47 @@ fn sweeps_of_images_are_done_at_once(cuda: Cuda, stand_in: StandIn) -> Outcome {
     let ended = common::child("sweep", &[("CUDA_STAND_IN_CAPABILITY", "8.9")])?;
     if !ended.status.success() || !ended.output.contains("at once: []") {
         return Err(format!("{:?}: {}", ended.status, ended.output));
+    }
+    Ok(())
+}
+
+/// Several rounds over an image are one launch, of which all blocks run at the same time; as many launches as rounds where
+/// the device cannot do that, with the same results.
+fn rounds_are_done_at_once(cuda: Cuda, stand_in: StandIn) -> Outcome {
+    let joined = Joined::new();
+    const NOT_SUPPORTED: i32 = 801;
+    const TOO_LARGE: i32 = 720;
+    let (size, by, sweeps) = ([1500, 300, 1], [3, 3, 1], 24);
+    let show = |error: Error| error.to_string();
+    let input = singles(&ordinary(size.iter().product(), 3));
+    let from = array_with(&cuda, &input).map_err(show)?;
+    let what = Convolution::new(size, filter(singles(&tame(9, 1)), by)?);
+    let what = what.with_boundary(Boundary::Circular).with_sweeps(sweeps);
+    let run = |status: Option<i32>| {
+        let mut to = Compute::<f32>::array(&cuda, input.len()).map_err(show)?;
+        stand_in.reset();
+        if let Some(status) = status {
+            stand_in.fail_in("cuLaunchCooperativeKernel", 1, status, Mode::Once);
+        }
+        cuda.convolution(&what, Source::Array(&from), Target::Array(&mut to), &Watch::new()).map_err(show)?;
+        let count = |name: &str| (0..stand_in.calls()).filter(|&number| stand_in.call(number) == name).count();
+        let launches = [count("cuLaunchCooperativeKernel"), count("cuLaunchKernel")];
+        Ok::<_, String>((launches, contents(&cuda, &to).map_err(show)?))
+    };
+    let (launches, right) = run(None)?;
+    if launches != [1, 0] {
+        return Err(format!("{launches:?} launches of three rounds"));
+    }
+    for status in [NOT_SUPPORTED, TOO_LARGE] {
+        let (launches, found) = run(Some(status))?;
+        if launches != [1, 3] || found.iter().zip(&right).any(|(a, b)| bits(*a) != bits(*b)) {
+            return Err(format!("{launches:?} launches after {status}, or other bits"));
+        }
+    }
+    drop(joined);
+    let (launches, found) = run(None)?;
+    if launches[0] != 0 || found.iter().zip(&right).any(|(a, b)| bits(*a) != bits(*b)) {
+        return Err(format!("{launches:?} launches where nobody has asked for rounds, or other bits"));
     }
     Ok(())
 }

@@ -32,6 +32,8 @@ pub use driver::{Driver, Properties, dotted};
 pub use memory::DEFAULT_DEVICE_BYTES;
 pub use team::Team;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::host;
 use crate::stencil::{
     Array, Compute, Convolution, Derivative, Ends, Engine, Error, Handle, Lines, Real, Sides, Source, Stencil, Target,
@@ -41,6 +43,16 @@ use device::Device;
 use kernels::{ConvolutionKernel, Kernel, LevelsKernel, LinesKernel, Operator, SweepsKernel};
 use memory::Budget;
 use schedule::{DeviceArray, Work};
+
+/// See [`let_rounds_join`].
+static ROUNDS_JOIN: AtomicBool = AtomicBool::new(false);
+
+/// Whether launches over images may go on for several rounds of sweeps, each block waiting for its neighbours where it
+/// has to (`cuda/sweeps_images_rounds.cuh`). The results are the same. Nothing does so unless a caller says this: such
+/// launches are tested, and on no chip has anybody measured them yet.
+pub fn let_rounds_join(join: bool) {
+    ROUNDS_JOIN.store(join, Ordering::Relaxed);
+}
 
 /// A class of numbers that there are kernels for.
 trait Element: Real + bytemuck::Pod {

@@ -7,17 +7,21 @@
 //! The kernel gives the bits of single sweeps. Chips of [`CAPABILITY`](super::CAPABILITY) load it, for arrays
 //! for which it is faster by the [numbers](Kind) that were measured; what it does not do goes by single sweeps.
 //!
+//! Where all blocks of a launch run at the same time, one can go on for many rounds of that many sweeps, without a pause
+//! between them: `cuda/sweeps_images_rounds.cuh`. Nobody has measured that yet, so callers have to
+//! [ask](super::super::let_rounds_join) for it.
+//!
 //! 7 x 7 in double goes through tensor cores, where that is faster still. What these may not compute right, they leave: of
 //! each launch of them, one of the ordinary kernel comes behind it, which has nothing to do as long as they left nothing.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
 
-use super::super::Element;
 use super::super::cut::Size;
-use super::super::module::{Function, Modules, Shape, launch};
+use super::super::module::{Function, Modules, Shape, counter, launch, launch_together};
+use super::super::{Element, ROUNDS_JOIN};
 use super::several::{Several, SeveralPlan};
 use super::tensor::near_zero;
 use super::{
@@ -53,6 +57,16 @@ const OF_VOLUMES: f64 = 75.0;
 /// What a launch takes beside its slots, and the same for a single sweep, in microseconds.
 const LAUNCH: f64 = 3.0;
 
+/// The most blocks of a launch of several rounds, of which all run at the same time: `MOST_BLOCKS` of
+/// `cuda/sweeps_images_rounds.cuh`.
+const MOST_TOGETHER: usize = 1024;
+
+/// The most rounds of a launch, an odd number.
+const MOST_ROUNDS: usize = 63;
+
+/// Rounds that take no longer are not waited for one by one, in microseconds.
+const TOGETHER: f64 = 5e3;
+
 /// A module, and what is known of it before it is loaded.
 #[derive(Debug)]
 struct Kind {
@@ -81,6 +95,8 @@ struct Kind {
     /// Numbers that a block has in shared memory beside its columns, and a column of a constant with them. Where each side
     /// has its own boundary, it has two more numbers.
     table: usize,
+    /// The module for several rounds, where there is one.
+    rounds: Option<&'static str>,
 }
 
 /// The names of the modules for a class and a filter.
@@ -104,6 +120,7 @@ const ON_TENSOR_CORES: Kind = Kind {
     slot: 0.565,
     rate: 191.0,
     table: 512,
+    rounds: None,
 };
 
 /// 3 x 3 in double where each side has its own boundary: registers hold fewer rows.
@@ -115,9 +132,9 @@ static RUNS: AtomicU32 = AtomicU32::new(0);
 /// Measured on an H200, with driver 580: the square filters, then the others. Single sweeps of the latter in double go
 /// through tensor cores.
 const KINDS: [Kind; 24] = [
-    single(names!("float_03"), [3, 3], [24, 2], [0.575, 430.0]),
-    single(names!("float_05"), [5, 5], [24, 1], [0.721, 355.0]),
-    single(names!("float_07"), [7, 7], [24, 1], [1.308, 260.0]),
+    single(names!("float_03"), [3, 3], [24, 2], [0.575, 430.0]).in_rounds("sweeps_images_rounds_float_03"),
+    single(names!("float_05"), [5, 5], [24, 1], [0.721, 355.0]).in_rounds("sweeps_images_rounds_float_05"),
+    single(names!("float_07"), [7, 7], [24, 1], [1.308, 260.0]).in_rounds("sweeps_images_rounds_float_07"),
     single(names!("float_03x05"), [3, 5], [24, 1], [0.513, 131.0]),
     single(names!("float_05x03"), [5, 3], [28, 2], [0.991, 119.0]),
     single(names!("float_03x07"), [3, 7], [24, 1], [0.629, 114.0]),
@@ -131,7 +148,7 @@ const KINDS: [Kind; 24] = [
     line(names!("float_05x01"), [5, 1], [28, 4, 4], [1.644, 149.0]),
     line(names!("float_07x01"), [7, 1], [28, 4, 4], [2.138, 126.0]),
     double(names!("double_03"), [3, 3], [19, 2], 192, [0.834, 252.0]),
-    double(names!("double_05"), [5, 5], [17, 1], 192, [1.005, 236.0]),
+    double(names!("double_05"), [5, 5], [17, 1], 192, [1.005, 236.0]).in_rounds("sweeps_images_rounds_double_05"),
     double(names!("double_07"), [7, 7], [11, 1], 192, [1.208, 191.0]),
     double(names!("double_03x05"), [3, 5], [17, 1], 160, [0.788, 217.0]),
     double(names!("double_05x03"), [5, 3], [17, 2], 160, [1.270, 217.0]),
@@ -156,7 +173,21 @@ const fn single(
         _ => LANES,
     };
     let pitch = LANES * points + 4 * gaps + 2 * PAD;
-    Kind { names, single: true, filter, points, pitch, stages, ahead: 1, blocks: 2, share: 128, slot, rate, table: 0 }
+    Kind {
+        names,
+        single: true,
+        filter,
+        points,
+        pitch,
+        stages,
+        ahead: 1,
+        blocks: 2,
+        share: 128,
+        slot,
+        rate,
+        table: 0,
+        rounds: None,
+    }
 }
 
 /// Of one row or one column.
@@ -177,7 +208,21 @@ const fn double(
     [slot, rate]: [f64; 2],
 ) -> Kind {
     let pitch = LANES * points + 2 * PAD;
-    Kind { names, single: false, filter, points, pitch, stages, ahead: 0, blocks: 2, share, slot, rate, table: 0 }
+    Kind {
+        names,
+        single: false,
+        filter,
+        points,
+        pitch,
+        stages,
+        ahead: 0,
+        blocks: 2,
+        share,
+        slot,
+        rate,
+        table: 0,
+        rounds: None,
+    }
 }
 
 /// An array as the kernel has it: images whose rows are neighbours in memory.
@@ -286,6 +331,11 @@ struct Layout {
 }
 
 impl Kind {
+    /// With this module for several rounds.
+    const fn in_rounds(self, rounds: &'static str) -> Kind {
+        Kind { rounds: Some(rounds), ..self }
+    }
+
     fn of<T: Element>(filter: [usize; 2], own_sides: bool) -> Option<&'static Kind> {
         let kind = KINDS.iter().find(|kind| kind.single == (T::NAME == f32::NAME) && filter == kind.filter)?;
         Some(if own_sides { kind.of_sides() } else { kind })
@@ -411,6 +461,48 @@ impl Kind {
         (columns * self.pitch + kept + table) * self.element()
     }
 
+    /// How many rounds a launch laid out like this does at the most: an odd number, 1 where the kernel for several is for
+    /// other arrays. See `cuda/sweeps_images_rounds.cuh`.
+    fn most_rounds(&self, layout: &Layout, [rows, columns, pages]: Size, around: &Around, most_blocks: usize) -> usize {
+        let Layout { strips, segments, share, lanes, warps, .. } = *layout;
+        let all_at_once = strips * segments * pages <= most_blocks.min(MOST_TOGETHER);
+        if self.rounds.is_none() || around.own_sides || segments < 2 || !all_at_once {
+            return 1;
+        }
+        let [of_rows, of_columns] = [around.rows, around.columns].map(|ends| ends.boundary[0] == CIRCULAR);
+        let [spoiled, reach] = self.reach(warps);
+        // The last strip writes as many rows as its neighbours need of it, and reads those of its neighbours alone.
+        let step = lanes * self.points - 2 * spoiled;
+        let last = rows - (strips - 1) * step - if of_rows { 0 } else { spoiled };
+        if strips > 1 && last < 2 * spoiled {
+            return 1;
+        }
+        // Of a segment's columns in the first round: what halves of it have to be longer than, so that nobody waits for
+        // one who waits. At edges of the image segments become longer, and shorter, as rounds go on.
+        let shorter = if share == 0 { 128 } else { share.min(256 - share) };
+        let shortest = columns / segments * 2 * shorter / 256;
+        let pipeline = LEAD + self.ahead + warps * self.lag();
+        let least = 2 * (pipeline + 2 * reach) + 2;
+        if shortest < least {
+            return 1;
+        }
+        if of_columns {
+            return MOST_ROUNDS;
+        }
+        // A block whose columns become more is ahead of the others at first, which hold it back when it is by half of
+        // their columns.
+        let fits = |rounds: usize| {
+            let ahead = reach * (rounds * rounds - 1) / 8;
+            shortest >= least + reach * (rounds - 1) / 2 && 2 * ahead + pipeline <= shortest
+        };
+        (3..=MOST_ROUNDS).step_by(2).take_while(|&rounds| fits(rounds)).last().unwrap_or(1)
+    }
+
+    /// How many slots a warp is behind the one before.
+    fn lag(&self) -> usize {
+        self.stages * self.radius()[1] + 1 + self.ahead
+    }
+
     /// Bytes of an element.
     fn element(&self) -> usize {
         if self.single { size_of::<f32>() } else { size_of::<f64>() }
@@ -419,8 +511,7 @@ impl Kind {
     /// How long a launch takes, in microseconds.
     fn time(&self, layout: &Layout, [_, columns, pages]: Size, capacity: usize, blocks: usize) -> f64 {
         let [_, reach] = self.reach(layout.warps);
-        let lag = self.stages * self.radius()[1] + 1 + self.ahead;
-        let slots = columns.div_ceil(layout.segments) + 2 * reach + layout.warps * lag + LEAD + self.ahead;
+        let slots = columns.div_ceil(layout.segments) + 2 * reach + layout.warps * self.lag() + LEAD + self.ahead;
         let all = layout.strips * layout.segments * pages;
         // A block that has a multiprocessor for itself is not as many times as fast.
         let share = (all as f64 / capacity as f64).min(1.0) * blocks as f64 / self.blocks as f64;
@@ -464,8 +555,22 @@ struct Argument {
     behind: f64,
 }
 
+/// The argument of the kernel for several rounds: `struct RoundsLaunch` of `cuda/sweeps_images_rounds.cuh`, field for
+/// field.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+struct RoundsArgument {
+    round: [u8; Argument::ONE_BOUNDARY],
+    other: sys::CUdeviceptr,
+    written: u64,
+    rounds: i32,
+    unused: i32,
+}
+
+/// How many halves of rounds all launches have written: those of each begin behind it.
+static WRITTEN: AtomicU64 = AtomicU64::new(0);
+
 impl Argument {
-    #[cfg(test)]
     const ONE_BOUNDARY: usize = std::mem::offset_of!(Argument, below);
 }
 
@@ -479,6 +584,8 @@ struct Way {
     /// Sweeps of the first warp that are not done.
     skipped: usize,
     on_tensor_cores: Option<Layout>,
+    /// How many rounds a launch does at the most.
+    rounds: usize,
 }
 
 /// The ways to do up to so many sweeps in one launch that are faster than single sweeps by the kernels for these.
@@ -490,7 +597,10 @@ fn ways(kind: &Kind, tensor: bool, view: &View, around: &Around, sweeps: usize, 
         let all = warps * kind.stages;
         let (time, layout) = kind.layout_of_warps(size, around, warps, multiprocessors)?;
         let time = time * all as f64 / (all - skipped) as f64;
-        fits(all - skipped).then_some(Way { sweeps: all - skipped, time, layout, skipped, on_tensor_cores: None })
+        let most_blocks = multiprocessors * kind.blocks.min(MOST_SHARED / (layout.shared_bytes + SHARED_BESIDE));
+        let rounds = if skipped > 0 { 1 } else { kind.most_rounds(&layout, size, around, most_blocks) };
+        let way = Way { sweeps: all - skipped, time, layout, skipped, on_tensor_cores: None, rounds };
+        fits(all - skipped).then_some(way)
     });
     // What tensor cores copy begins and ends at multiples of 16 bytes: columns do, and strips with such a reach.
     let pairs = tensor && kind.filter == ON_TENSOR_CORES.filter && !kind.single && size[0].is_multiple_of(2);
@@ -505,10 +615,20 @@ fn ways(kind: &Kind, tensor: bool, view: &View, around: &Around, sweeps: usize, 
             layout,
             skipped: 0,
             on_tensor_cores: Some(tensor),
+            rounds: 1,
         })
     });
     let single = kind.single(view, multiprocessors);
     on_tensor_cores.chain(ordinary).filter(|way| way.time < single).collect()
+}
+
+impl Way {
+    /// How many rounds a launch does of so many sweeps, an odd number: then the last round writes to where the first one
+    /// did, and those between read and write two buffers.
+    fn rounds_of(&self, sweeps: usize) -> usize {
+        let rounds = (sweeps / self.sweeps).min(self.rounds);
+        if rounds.is_multiple_of(2) { rounds.saturating_sub(1) } else { rounds }
+    }
 }
 
 /// The fastest of them for so many sweeps; `None` where single sweeps had better be.
@@ -583,7 +703,19 @@ pub(super) fn plan<'a, T: Element>(
     for function in functions.iter().chain(on_tensor_cores.as_ref().map(|tensor| &tensor.function)) {
         function.allow_shared(MOST_SHARED - SHARED_BESIDE)?;
     }
-    let launches = Launches { functions, kind, ways, view, around, on_tensor_cores };
+    let join = ROUNDS_JOIN.load(Ordering::Relaxed) && ways.iter().any(|way| way.rounds_of(area.sweeps) > 1);
+    let rounds = match kind.rounds.filter(|_| join) {
+        Some(name) => {
+            let of_rounds = LoadOnce::default();
+            let Loaded { function, module } =
+                of_rounds.get(modules, area.queued, name, entries, c"sweeps_images_rounds")?;
+            let functions = [function.clone(), module.function(c"sweeps_images_rounds_aligned")?];
+            functions.iter().try_for_each(|function| function.allow_shared(MOST_SHARED - SHARED_BESIDE))?;
+            Some(functions)
+        }
+        None => None,
+    };
+    let launches = Launches { functions, rounds, kind, ways, view, around, on_tensor_cores };
     Ok(Box::new(SeveralPlan { single, pace: module.pace(area.shared), launches }))
 }
 
@@ -598,6 +730,8 @@ struct OnTensorCores {
 struct Launches {
     /// For any address, and where columns and strips begin and end at multiples of 16 bytes.
     functions: [Function; 2],
+    /// The same for several rounds.
+    rounds: Option<[Function; 2]>,
     kind: &'static Kind,
     ways: Vec<Way>,
     view: View,
@@ -613,15 +747,32 @@ impl Launches {
         function: &Function,
         layout: Layout,
         skipped: usize,
+        turn: [u32; 2],
+        buffers: [sys::CUdeviceptr; 2],
+    ) -> Result<(), Error> {
+        let argument = self.argument(layout, skipped, turn, buffers);
+        // SAFETY: the kernel reads the array's samples, and writes its outputs, at addresses where the caller has as
+        // many.
+        unsafe { launch(function, stream, self.shape(layout)?, &argument) }
+    }
+
+    fn shape(&self, Layout { strips, segments, shared_bytes, .. }: Layout) -> Result<Shape, Error> {
+        Shape::prepared(strips * segments * self.view.size[2], WARPS * LANES, shared_bytes)
+    }
+
+    fn argument(
+        &self,
+        layout: Layout,
+        skipped: usize,
         [turn, near_zero]: [u32; 2],
         [input, output]: [sys::CUdeviceptr; 2],
-    ) -> Result<(), Error> {
-        let Layout { strips, segments, share, lanes, warps, depth, last_depth, shared_bytes } = layout;
+    ) -> Argument {
+        let Layout { strips, segments, share, lanes, warps, depth, last_depth, .. } = layout;
         let Around { rows: of_rows, columns: of_columns, own_sides } = self.around;
         let [[above, below], [before, behind]] = [of_rows.boundary, of_columns.boundary];
         let bytes = [above, below, before, behind].map(|boundary| boundary as u8);
-        let View { size: [rows, columns, images], column_step, image_step, .. } = self.view;
-        let argument = Argument {
+        let View { size: [rows, columns, _], column_step, image_step, .. } = self.view;
+        Argument {
             input,
             output,
             rows: rows as i64,
@@ -643,11 +794,28 @@ impl Launches {
             below: of_rows.value[1],
             before: of_columns.value[0],
             behind: of_columns.value[1],
+        }
+    }
+
+    /// Launches several rounds, an odd number of them; false if the device cannot run all blocks at the same time.
+    fn submit_rounds(
+        &self,
+        stream: sys::CUstream,
+        function: &Function,
+        (layout, rounds): (Layout, usize),
+        [input, output, other]: [sys::CUdeviceptr; 3],
+    ) -> Result<bool, Error> {
+        let argument = self.argument(layout, 0, [0; 2], [input, output]);
+        let (round, _) = bytemuck::bytes_of(&argument).split_at(Argument::ONE_BOUNDARY);
+        let argument = RoundsArgument {
+            round: round.try_into().map_err(|_| Error::Internal("The argument of a launch of rounds.".into()))?,
+            other,
+            written: WRITTEN.fetch_add(2 * rounds as u64, Ordering::Relaxed),
+            rounds: counter(rounds, "rounds in one launch")?,
+            unused: 0,
         };
-        let shape = Shape::prepared(strips * segments * images, WARPS * LANES, shared_bytes)?;
-        // SAFETY: the kernel reads the array's samples, and writes its outputs, at addresses where the caller has as
-        // many.
-        unsafe { launch(function, stream, shape, &argument) }
+        // SAFETY: as in `submit`; what lies at `other` may be overwritten.
+        unsafe { launch_together(function, stream, self.shape(layout)?, &argument) }
     }
 }
 
@@ -655,30 +823,47 @@ impl Several for Launches {
     type Layout = Way;
 
     fn fastest(&self, sweeps: usize) -> Option<(usize, &Way)> {
-        fastest(&self.ways, sweeps).map(|way| (way.sweeps, way))
+        let rounds = |way: &Way| if self.rounds.is_some() { way.rounds_of(sweeps).max(1) } else { 1 };
+        fastest(&self.ways, sweeps).map(|way| (way.sweeps * rounds(way), way))
     }
 
     fn together(&self) -> usize {
-        if self.on_tensor_cores.is_some() { WARPS } else { 1 }
+        let way = fastest(&self.ways, usize::MAX).filter(|_| self.rounds.is_some());
+        let rounds = way.map(|way| way.sweeps * way.rounds_of((TOGETHER / way.time) as usize).max(1));
+        let tensor = if self.on_tensor_cores.is_some() { WARPS } else { 1 };
+        rounds.unwrap_or(1).max(tensor)
     }
 
     fn launch(
         &self,
         stream: sys::CUstream,
-        &Way { layout, skipped, on_tensor_cores, .. }: &Way,
-        buffers: [sys::CUdeviceptr; 2],
+        (sweeps, &Way { sweeps: of_round, layout, skipped, on_tensor_cores, .. }): (usize, &Way),
+        [input, output, other]: [sys::CUdeviceptr; 3],
         aligned: bool,
     ) -> Result<(), Error> {
+        let (rounds, mut buffers) = (sweeps / of_round, [input, output]);
         let [reach, _] = self.kind.reach(layout.warps);
         let in_pieces = |elements: usize| (elements * self.kind.element()).is_multiple_of(16);
         let all_aligned =
             aligned && [self.view.size[0], reach, layout.lanes * self.kind.points].into_iter().all(in_pieces);
+        let aligned_function = usize::from(all_aligned);
+        if let Some(functions) = self.rounds.as_ref().filter(|_| rounds > 1) {
+            let all = [input, output, other];
+            if self.submit_rounds(stream, &functions[aligned_function], (layout, rounds), all)? {
+                return Ok(());
+            }
+            // One by one, as the kernel would have done them.
+            for _ in 1..rounds {
+                self.submit(stream, &self.functions[aligned_function], layout, 0, [0; 2], buffers)?;
+                buffers = [buffers[1], if buffers[1] == output { other } else { output }];
+            }
+        }
         let mut turn = 0;
         if let (Some(of), Some(tensor), true) = (on_tensor_cores, &self.on_tensor_cores, aligned) {
             turn = tensor.run;
             self.submit(stream, &tensor.function, of, 0, [turn, tensor.near_zero], buffers)?;
         }
-        self.submit(stream, &self.functions[usize::from(all_aligned)], layout, skipped, [turn, 0], buffers)
+        self.submit(stream, &self.functions[aligned_function], layout, skipped, [turn, 0], buffers)
     }
 }
 
@@ -699,6 +884,11 @@ mod tests {
                 assert_eq!(argument_bytes(name, function), bytes, "{name}");
             }
         }
+        for name in KINDS.iter().filter_map(|kind| kind.rounds) {
+            for function in ["sweeps_images_rounds", "sweeps_images_rounds_aligned"] {
+                assert_eq!(argument_bytes(name, function), size_of::<RoundsArgument>(), "{name}");
+            }
+        }
         for (name, bytes) in ON_TENSOR_CORES.names.into_iter().zip(BYTES) {
             assert_eq!(argument_bytes(name, "sweeps_images_tensor_aligned"), bytes, "{name}");
         }
@@ -707,7 +897,10 @@ mod tests {
     /// What is known of a module before it is loaded is what it tells.
     #[test]
     fn the_table_is_right() {
-        for (kind, name) in KINDS.iter().flat_map(|kind| [(kind, kind.names[0]), (kind.of_sides(), kind.names[1])]) {
+        let all = |kind: &'static Kind| {
+            [Some((kind, kind.names[0])), Some((kind.of_sides(), kind.names[1])), kind.rounds.map(|name| (kind, name))]
+        };
+        for (kind, name) in KINDS.iter().flat_map(all).flatten() {
             let ptx = archive::ptx(name).unwrap().into_string().unwrap();
             let constant = |constant: &str| constant_of(name, constant);
             let told = ["lane_points", "column_pitch", "warp_sweeps", "slots_between", "blocks_at_once"].map(constant);
@@ -952,6 +1145,59 @@ mod tests {
 
     /// Whether in double, a filter, the size of an array, and how many sweeps.
     const IN_IMAGES: [(bool, Size, Size, usize); 39] = include!("../../../tests/engines/sides_in_images.in");
+
+    /// The same for the kernel for several rounds: so many on the stand-in.
+    #[test]
+    fn the_tests_of_rounds_are_for_this_kernel() {
+        let kinds = [CONSTANT, REPLICATE, SYMMETRIC, CIRCULAR];
+        for (in_double, boundary, filter, size, sweeps) in IN_ROUNDS {
+            let view = View::of(size, filter).unwrap();
+            let around = around(&view, [[kinds[boundary]; 2]; 2]);
+            let kind =
+                if in_double { Kind::of::<f64>(view.filter, false) } else { Kind::of::<f32>(view.filter, false) };
+            let ways = ways(kind.unwrap(), in_double, &view, &around, sweeps, 4);
+            let way = fastest(&ways, sweeps).unwrap();
+            assert!(way.rounds_of(sweeps) >= 3, "{size:?} by {filter:?}, {boundary}, {sweeps}: {way:?}");
+        }
+    }
+
+    /// Whether in double, which boundary, a filter, the size of an array, and how many sweeps.
+    const IN_ROUNDS: [(bool, usize, Size, Size, usize); 16] = include!("../../../tests/engines/images_in_rounds.in");
+
+    /// What the kernel for several rounds asks for, which has other arrays done round by round.
+    #[test]
+    fn rounds_are_for_what_their_kernel_can_do() {
+        let kind = Kind::of::<f32>([3, 3], false).unwrap();
+        let most = |size, beyond: Beyond, multiprocessors| {
+            let view = of_images(size, [3, 3]);
+            let around = around(&view, beyond);
+            let ways = ways(kind, false, &view, &around, 200, multiprocessors);
+            fastest(&ways, 200).map_or(0, |way| way.rounds)
+        };
+        let [constant, circular] = [CONSTANT, CIRCULAR].map(|boundary| [[boundary; 2]; 2]);
+        assert_eq!(most([8192, 8192, 1], circular, 132), MOST_ROUNDS);
+        assert_eq!(most([8192, 8192, 1], constant, 132), 11);
+        // A last strip of fewer rows than are spoiled on both sides; too few columns; more blocks than run at once.
+        assert_eq!([15, 16].map(|rows| most([1504 + rows, 8192, 1], circular, 132)), [1, MOST_ROUNDS]);
+        assert_eq!(most([8192, 1000, 1], circular, 132), 1);
+        assert_eq!(most([8192, 8192, 100], circular, 132), 1);
+        // Sides that are not alike have no kernel for it.
+        let beyond = [[CONSTANT; 2], [CIRCULAR; 2]];
+        let view = of_images([8192, 8192, 1], [3, 3]);
+        let around = around(&view, beyond);
+        assert!(ways(kind.of_sides(), false, &view, &around, 200, 132).iter().all(|way| way.rounds == 1));
+    }
+
+    #[test]
+    fn rounds_of_a_launch_are_an_odd_number() {
+        let view = of_images([8192, 8192, 1], [3, 3]);
+        let around = around(&view, [[CIRCULAR; 2]; 2]);
+        let ways = ways(Kind::of::<f32>([3, 3], false).unwrap(), false, &view, &around, 200, 132);
+        let way = fastest(&ways, 200).unwrap();
+        assert_eq!(way.sweeps, 8);
+        let rounds = [7, 8, 16, 23, 24, 39, 40, 200, 1000].map(|sweeps| way.rounds_of(sweeps));
+        assert_eq!(rounds, [0, 1, 1, 1, 3, 3, 5, 25, MOST_ROUNDS]);
+    }
 
     /// Each launch is one that the kernel is made for, whatever the array.
     #[test]
