@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use crate::mex::{Argument, Error};
 
-/// The most dimensions where an option's number would make an array of more.
+/// The highest dimension that an option may name where all up to it are listed.
 pub(super) const MAX_DIMS: usize = 64;
 
 /// The names of a function's options, in the order in which they came, those of a version together.

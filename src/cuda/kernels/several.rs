@@ -15,7 +15,8 @@ pub(super) trait Several {
     /// How one of them is laid out.
     type Layout;
 
-    /// How many of so many sweeps a launch does, and how: the same for so many as it does. `None` where the kernel for single sweeps had better do them.
+    /// How many of so many sweeps a launch does, and how; asked for that many, it says the same. `None` where the kernel
+    /// for single sweeps had better do them.
     fn fastest(&self, sweeps: usize) -> Option<(usize, &Self::Layout)>;
 
     /// See [`Plan::together`].
