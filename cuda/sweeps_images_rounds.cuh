@@ -188,8 +188,21 @@ __device__ __forceinline__ void sweep_rounds(const typename Stages::Launch& laun
 
     const unsigned int own_ring = warp == 0 ? first_ring : ring;
     Stages stages(launch, block, memory + first_ring + warp * ring, own_ring, constant);
-    const Copies copies(block, launch.rows);
-    unsigned int coming_now = copies.coming, leaving_now = copies.leaving;
+    // In the slots that are like any other, what of a column is copied in them: found out anew for each run of these, so
+    // that it takes no more registers.
+    Copies copies(block, launch.rows);
+    const auto pieces_of = [&](bool comes, bool leaves) {
+        unsigned int coming = 0, leaving = 0;
+        const int count = here(thread * WIDE);
+#pragma unroll
+        for (int k = 0; k < Copies::COUNT; ++k) {
+            const int at = count + k * Copies::STEP;
+            if (count < Copies::STEP && at < block.height) coming |= 1u << k;
+            if (count < Copies::STEP && at < block.to - block.from) leaving |= 1u << k;
+        }
+        copies.coming = comes ? coming : 0;
+        copies.leaving = leaves ? leaving : 0;
+    };
     const Place<T> coming_here = kept_place(memory + PAD + Stages::place(thread * WIDE));
     const Place<T> leaving_here = kept_place(memory + first_ring + (launch.warps - 1) * ring + PAD +
                                              Stages::place(block.from + thread * WIDE));
@@ -204,17 +217,14 @@ __device__ __forceinline__ void sweep_rounds(const typename Stages::Launch& laun
     };
     T held[WIDE];
     const auto copy = [&](int i) {
-        Copies now = copies;
-        now.coming = coming_now;
-        now.leaving = leaving_now;
         constexpr int EACH = POINTS / Copies::COUNT;
         const int k = i / EACH;
         if (k >= Copies::COUNT) return;
         if (i % EACH == 0) {
-            now.bring(k, coming_here + coming_to, before);
-            now.read(k, leaving_here + leaving_from, held);
+            copies.bring(k, coming_here + coming_to, before);
+            copies.read(k, leaving_here + leaving_from, held);
         } else if (i % EACH == EACH - 1) {
-            now.write(k, output, held);
+            copies.write(k, output, held);
         }
     };
     const auto written_by = [&](int round) { return (launch.rounds - 1 - round) % 2 == 0 ? launch.output : launch.other; };
@@ -233,6 +243,7 @@ __device__ __forceinline__ void sweep_rounds(const typename Stages::Launch& laun
     const auto taken_in = [&](int slot) { return slot - warp * LAG; };
 
     const auto carefully = [&](int slot) {
+        pieces_of(true, true);
         const int coming = coming_in(slot), leaving = leaving_in(slot), taken = taken_in(slot);
         if (coming < rounds.total) {
             const int round = rounds.round_of(coming);
@@ -357,8 +368,7 @@ __device__ __forceinline__ void sweep_rounds(const typename Stages::Launch& laun
             }
         }
         if (count <= 0) return;
-        coming_now = comes ? copies.coming : 0;
-        leaving_now = leaves ? copies.leaving : 0;
+        pieces_of(comes, leaves);
         alike = count;
         from = place_of(taken, own_depth) * PITCH;
         to = place_of(taken - WARP_REACH, launch.depth) * PITCH;
@@ -409,26 +419,33 @@ __device__ __forceinline__ void sweep_rounds(const typename Stages::Launch& laun
             }
         }
     } else {
+        const auto end_slot = [&]() {
+            end_group();
+            wait_groups<LEAD - 1>();
+            meet<THREADS>();
+        };
 #pragma unroll 1
         while (true) {
             if (alike > 0) {
-                --alike;
-                stages.inner_column(0, stages.before + from, stages.behind + to, copy);
-                before += launch.column_step;
-                output += launch.column_step;
-                from = next(from, own_ring);
-                to = next(to, ring);
-                coming_to = next(coming_to, first_ring);
-                leaving_from = next(leaving_from, ring);
+                slot += alike;
+#pragma unroll 1
+                do {
+                    stages.inner_column(0, stages.before + from, stages.behind + to, copy);
+                    before += launch.column_step;
+                    output += launch.column_step;
+                    from = next(from, own_ring);
+                    to = next(to, ring);
+                    coming_to = next(coming_to, first_ring);
+                    leaving_from = next(leaving_from, ring);
+                    end_slot();
+                } while (--alike > 0);
             } else {
                 if (slot >= slots) break;
                 carefully(slot);
                 look_ahead(slot + 1);
+                ++slot;
+                end_slot();
             }
-            ++slot;
-            end_group();
-            wait_groups<LEAD - 1>();
-            meet<THREADS>();
         }
     }
 }
