@@ -199,6 +199,34 @@ __device__ __forceinline__ void read_piece(unsigned int mask, unsigned int bit, 
         : "memory");
 }
 
+// Keeps the lesser of two numbers if the mask has the bit.
+__device__ __forceinline__ void keep_least_of_piece(unsigned int mask, unsigned int bit, unsigned int& least,
+                                                    unsigned int other) {
+    asm volatile(
+        "{\n"
+        ".reg .pred p;\n"
+        ".reg .b32 bit;\n"
+        "and.b32 bit, %1, %2;\n"
+        "setp.ne.u32 p, bit, 0;\n"
+        "@p min.u32 %0, %0, %3;\n"
+        "}"
+        : "+r"(least)
+        : "r"(mask), "r"(bit), "r"(other));
+}
+// Adds zero times a value to a sum if the mask has the bit: a sum of 0 stays so as long as all values are finite.
+__device__ __forceinline__ void add_nothing_of_piece(unsigned int mask, unsigned int bit, float& sum, float value) {
+    asm volatile(
+        "{\n"
+        ".reg .pred p;\n"
+        ".reg .b32 bit;\n"
+        "and.b32 bit, %1, %2;\n"
+        "setp.ne.u32 p, bit, 0;\n"
+        "@p fma.rn.f32 %0, %3, 0f00000000, %0;\n"
+        "}"
+        : "+f"(sum)
+        : "r"(mask), "r"(bit), "f"(value));
+}
+
 // Writes them to global memory if the mask has the bit.
 __device__ __forceinline__ void write_piece(unsigned int mask, unsigned int bit, double* to, const double (&from)[1]) {
     asm volatile(
@@ -290,6 +318,13 @@ __device__ inline void copy_piece(unsigned int mask, unsigned int bit, Place<T> 
 template <typename T, int WIDE>
 __device__ inline void read_piece(unsigned int mask, unsigned int bit, Place<T> from, T (&to)[WIDE]) {
     if (mask & bit) memcpy(to, from.at, sizeof to);
+}
+__device__ inline void keep_least_of_piece(unsigned int mask, unsigned int bit, unsigned int& least,
+                                           unsigned int other) {
+    if (mask & bit) keep_least(least, other);
+}
+__device__ inline void add_nothing_of_piece(unsigned int mask, unsigned int bit, float& sum, float value) {
+    if (mask & bit) sum = fma(value, 0.0f, sum);
 }
 template <typename T, int WIDE>
 __device__ inline void write_piece(unsigned int mask, unsigned int bit, T* to, const T (&from)[WIDE]) {

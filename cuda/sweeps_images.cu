@@ -2,7 +2,8 @@
 //
 // Compiled for -DREAL=float and -DREAL=double, and for each filter's -DROWS and -DCOLUMNS: odd, from 3 to 7, and in
 // single one of them may be 1. With -DSIDES=1 each side of the images has its own boundary; with -DROUNDS=1 a launch does
-// many rounds.
+// many rounds; with -DSTAR=1 there is a kernel for filters that are zero beside their middle row and column, which leaves
+// these zeros out.
 
 #ifdef ROUNDS
 #include "sweeps_images_rounds.cuh"
@@ -30,24 +31,28 @@ struct Tuned {
     bool ahead;
 };
 constexpr bool DOUBLE = sizeof(REAL) == 8;
+#ifdef STAR
+constexpr Tuned TUNED = !DOUBLE        ? Tuned{COLUMNS == 7 ? 20 : 24, COLUMNS == 3 ? 2 : 1, 2, true}
+                        : COLUMNS == 3 ? Tuned{15, 2, 2, true}
+                                       : Tuned{COLUMNS == 5 ? 15 : 9, 1, 2, false};
+#else
 constexpr Tuned TUNED = COLUMNS == 1   ? Tuned{28, ROWS == 3 ? 8 : 4, 4, false}
                         : ROWS == 1    ? (COLUMNS == 7 ? Tuned{28, 1, 2, false} : Tuned{20, COLUMNS == 3 ? 2 : 1, 3, false})
                         : !DOUBLE      ? Tuned{COLUMNS == 3 && ROWS > 3 ? 28 : 24, COLUMNS == 3 ? 2 : 1, 2, true}
                         : COLUMNS == 3 ? Tuned{ROWS == 3 && !Launch::OWN_SIDES ? 19 : 17, 2, 2, false}
                         : COLUMNS == 5 ? Tuned{ROWS == 7 ? 15 : 17, 1, 2, false}
                                        : Tuned{ROWS == 3 ? 13 : 11, 1, 2, false};
+#endif
 }  // namespace
 
 // The filter, in column-major order.
 __constant__ REAL F[ROWS * COLUMNS];
 
 namespace {
-struct Filter {
-    // What an output has of the filter's first column.
-    template <class Sample>
-    static __device__ __forceinline__ REAL first(const Sample& sample) {
-        return chain(0, sample, REAL(0), 0);
-    }
+template <bool IS_STAR>
+struct FilterOf {
+    // Whether entries are left out.
+    static constexpr bool LEAVES_OUT = IS_STAR;
 
     // A column of samples for all outputs that it counts for, by the place of the column under their filters: the
     // oldest sums are finished.
@@ -69,6 +74,7 @@ struct Filter {
     // A sum goes on over a column of the filter.
     template <class Sample>
     static __device__ __forceinline__ REAL chain(int i, const Sample& sample, REAL sum, int column) {
+        if (LEAVES_OUT && column != COLUMNS / 2) return fma(sample(i), F[column * ROWS + ROWS / 2], sum);
 #pragma unroll
         for (int r = 0; r < ROWS; ++r) sum = fma(sample(i + r - ROWS / 2), F[column * ROWS + r], sum);
         return sum;
@@ -77,42 +83,36 @@ struct Filter {
 }  // namespace
 
 namespace {
-typedef images::Warp<Launch, ROWS / 2, COLUMNS / 2, TUNED.points, TUNED.stages, TUNED.ahead, Filter> Stage;
+template <bool IS_STAR>
+using StageOf =
+    images::Warp<Launch, ROWS / 2, COLUMNS / 2, TUNED.points, TUNED.stages, TUNED.ahead, FilterOf<IS_STAR>>;
+typedef StageOf<false> Stage;
 }  // namespace
 
-#ifdef TENSOR_TILES
+#if defined(TENSOR_TILES) || defined(STAR)
 
-#include "sweeps_images_tensor.cuh"
-
-// The last turn of which a block met what tensor cores may not compute right.
+// The last turn of which a block met what a kernel that leaves something may not compute right.
 __device__ unsigned int awkward;
 
 namespace {
-struct Entries {
-    static __device__ __forceinline__ double at(int row, int column) { return F[column * ROWS + row]; }
-};
-typedef images::TensorWarp<Launch, TENSOR_TILES, Entries> TensorStage;
-static_assert(ROWS == TensorStage::SIZE && COLUMNS == TensorStage::SIZE, "the filter is 7 x 7");
-
 __device__ __forceinline__ bool is_awkward(const Launch& launch) {
     return *const_cast<volatile unsigned int*>(&awkward) == launch.turn;
 }
 
-// Whether a launch of the kernels without tensor cores has nothing to do.
+// Whether a launch of the kernels that leave nothing has nothing to do.
 __device__ __forceinline__ bool is_done(const Launch& launch) {
     return launch.turn != 0 && !is_awkward(launch);
 }
-}  // namespace
 
-// Where columns and strips begin and end at multiples of 16 bytes.
-extern "C" __global__ void __launch_bounds__(images::THREADS, 2)
-    sweeps_images_tensor_aligned(Launch launch) {
+// What a block does by stages that look at what they meet.
+template <class Stages, int WIDE>
+__device__ __forceinline__ void sweep_and_look(const Launch& launch) {
     // Other blocks of this launch may say so meanwhile: one thread asks for all.
     __shared__ bool left;
     if (threadIdx.x == 0) left = is_awkward(launch);
     __syncthreads();
     if (left) return;
-    const bool met = __any_sync(0xffffffff, images::sweep_images<TensorStage, 2>(launch));
+    const bool met = __any_sync(0xffffffff, images::sweep_images<Stages, WIDE>(launch));
     // One thread says so for all. What other blocks say is the same.
     __shared__ unsigned long long met_by[images::WARPS];
     if (threadIdx.x % images::LANES == 0) met_by[threadIdx.x / images::LANES] = met;
@@ -122,16 +122,50 @@ extern "C" __global__ void __launch_bounds__(images::THREADS, 2)
         if (met_by[warp]) awkward = launch.turn;
     }
 }
-
-// What the host must know to launch it.
-extern "C" __constant__ unsigned int tensor_points = TensorStage::POINTS;
-extern "C" __constant__ unsigned int tensor_table = TensorStage::TABLE;
+}  // namespace
 
 #elif !defined(ROUNDS)
 
 namespace {
 __device__ __forceinline__ bool is_done(const Launch&) { return false; }
 }  // namespace
+
+#endif
+
+#ifdef TENSOR_TILES
+
+#include "sweeps_images_tensor.cuh"
+
+namespace {
+struct Entries {
+    static __device__ __forceinline__ double at(int row, int column) { return F[column * ROWS + row]; }
+};
+typedef images::TensorWarp<Launch, TENSOR_TILES, Entries> TensorStage;
+static_assert(ROWS == TensorStage::SIZE && COLUMNS == TensorStage::SIZE, "the filter is 7 x 7");
+}  // namespace
+
+// Where columns and strips begin and end at multiples of 16 bytes.
+extern "C" __global__ void __launch_bounds__(images::THREADS, 2)
+    sweeps_images_tensor_aligned(Launch launch) {
+    sweep_and_look<TensorStage, 2>(launch);
+}
+
+// What the host must know to launch it.
+extern "C" __constant__ unsigned int tensor_points = TensorStage::POINTS;
+extern "C" __constant__ unsigned int tensor_table = TensorStage::TABLE;
+
+#endif
+
+#ifdef STAR
+
+extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks)
+    sweeps_images_star(Launch launch) {
+    sweep_and_look<StageOf<true>, 1>(launch);
+}
+extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks)
+    sweeps_images_star_aligned(Launch launch) {
+    sweep_and_look<StageOf<true>, 16 / sizeof(REAL)>(launch);
+}
 
 #endif
 

@@ -38,6 +38,15 @@
 // for another column, so a warp has registers for any number of stages, and its first ones may be skipped.
 //
 // Columns, and images, may lie as far apart as they like: so the pages of a volume are columns, too.
+//
+// A kernel that leaves out a filter's zeros gives other results than the chain in two cases, and in no others. It looks for
+// them, and leaves what it then computes to the kernel that leaves out nothing, as the one on tensor cores does: see
+// sweeps_images_tensor.cuh.
+//  - Zero times a sample that is infinite or NaN is NaN. The filter's middle is never left out; so where a sample is not
+//    finite, what comes of it in the last sweep is not, either: its results tell.
+//  - A sum of -0 comes of samples that are too near to zero alone, and a product of +0 turns it into +0. As long as there
+//    are no such samples a sum begins at +0 and stays there until a product is not zero; so zeros' signs in the sweeps
+//    before do not matter. The samples of the last warp's first sweep tell, by a limit that counts for its others, too.
 #pragma once
 
 #include "boundary.cuh"
@@ -255,7 +264,7 @@ struct Warp {
     // From a column to the next.
     static constexpr int PITCH = LANES * POINTS + LANES / GROUP * GAP + 2 * PAD;
     static constexpr bool AHEAD = READS_AHEAD;
-    static constexpr bool LOOKS = false;
+    static constexpr bool LOOKS = Filter::LEAVES_OUT;
     // After so many columns a column is taken in the same way again.
     static constexpr int TURN = 1;
     static __device__ __forceinline__ int turn_of(int) { return 0; }
@@ -628,19 +637,21 @@ struct Pieces {
 
     unsigned int from[COUNT];  // bytes
     unsigned int to;           // of the first piece from the column's place in the output, bytes
-    unsigned int coming;       // pieces that come
-    unsigned int leaving;      // pieces that go
+    unsigned int all;          // pieces that it has of a strip
+    unsigned int coming;       // that come
+    unsigned int leaving;      // that go
 
     __device__ __forceinline__ Pieces(const Block& block, long long rows)
-        : to(kept_number(threadIdx.x * BYTES)), coming(0), leaving(0) {
+        : to(kept_number(threadIdx.x * BYTES)), all(0), leaving(0) {
 #pragma unroll
         for (int k = 0; k < COUNT; ++k) {
             const int at = threadIdx.x * WIDE + k * STEP;
             from[k] = kept_number((unsigned int)((at < block.wrap ? at + rows : at) * sizeof(T)));
             const bool has_one = (int)threadIdx.x * WIDE < STEP;
-            if (has_one && at < block.height) coming |= 1u << k;
+            if (has_one && at < block.height) all |= 1u << k;
             if (has_one && at < block.to - block.from) leaving |= 1u << k;
         }
+        coming = all;
     }
 
     // Piece k of a column. `before` is the strip's place in the column, less the rows of an image, and `column` that in
@@ -657,43 +668,138 @@ struct Pieces {
     }
 };
 
-// What a thread meets of the samples of the last sweep and of its results, where the warps are such that it matters:
-// see sweeps_images_tensor.cuh.
-template <class Stages, bool LOOKS = Stages::LOOKS>
+// What tells of samples near zero, the less the nearer, and of results that are not finite.
+template <typename T>
+struct Met;
+
+template <>
+struct Met<double> {
+    // The least magnitude less 1: of zero that is the most.
+    unsigned int nearest = ~0u;
+
+    static __device__ __forceinline__ unsigned int from_zero(double value) { return magnitude(value) - 1; }
+    static __device__ __forceinline__ unsigned int from_infinity(double value) { return ~(high_word(value) << 1); }
+
+    __device__ __forceinline__ void sample(unsigned int mask, unsigned int bit, double value) {
+        keep_least_of_piece(mask, bit, nearest, from_zero(value));
+    }
+    __device__ __forceinline__ void output(unsigned int mask, unsigned int bit, double value) {
+        keep_least_of_piece(mask, bit, nearest, from_infinity(value));
+    }
+    __device__ __forceinline__ bool any(unsigned int near_zero) const {
+        // The complement of twice the upper half of infinities and NaN is less than this.
+        return nearest < most(near_zero, 1u << 21);
+    }
+};
+
+template <>
+struct Met<float> {
+    unsigned int nearest = ~0u;
+    // Zero, unless a result was not finite.
+    float sum = 0;
+
+    __device__ __forceinline__ void sample(unsigned int mask, unsigned int bit, float value) {
+        keep_least_of_piece(mask, bit, nearest, 2 * __float_as_uint(value) - 1);
+    }
+    __device__ __forceinline__ void output(unsigned int mask, unsigned int bit, float value) {
+        add_nothing_of_piece(mask, bit, sum, value);
+    }
+    __device__ __forceinline__ bool any(unsigned int near_zero) const { return nearest < near_zero || sum != 0; }
+};
+
+// What a thread meets of the samples of the last warp and of its results, where the warps are such that it matters. Of
+// warps that take columns one by one it looks at what it copies.
+template <class Stages, int WIDE, bool LOOKS = Stages::LOOKS, bool BY_PAIRS = (Stages::TURN > 1)>
 struct Looks {
-    template <typename T>
+    typedef typename Stages::T T;
+
     __device__ __forceinline__ Looks(T*, T*) {}
-    __device__ __forceinline__ void at_samples(unsigned int) {}
+    template <class Copies>
+    __device__ __forceinline__ void at_samples(const Copies&, unsigned int) {}
     __device__ __forceinline__ void at_outputs(unsigned int) {}
+    template <class Copies>
+    __device__ __forceinline__ void read_sample(const Copies&, int, unsigned int) {}
+    template <class Copies>
+    __device__ __forceinline__ void at_sample(const Copies&, int) {}
+    template <class Copies>
+    __device__ __forceinline__ void at_output(const Copies&, int, const T (&)[WIDE]) {}
     __device__ __forceinline__ bool met_any(unsigned int) const { return false; }
 };
 
-template <class Stages>
-struct Looks<Stages, true> {
+// By pieces of a column, like copies.
+template <class Stages, int WIDE>
+struct Looks<Stages, WIDE, true, false> {
+    typedef typename Stages::T T;
+    Place<T> samples;
+    Met<T> met;
+    T seen[WIDE];
+
+    // This thread's first piece of the ring before the last warp.
+    __device__ __forceinline__ Looks(T* before, T*)
+        : samples(kept_place(before + Stages::place(threadIdx.x * WIDE))) {}
+
+    // Reads piece k of a column of samples, whose place in the ring is told, and looks at it.
+    template <class Copies>
+    __device__ __forceinline__ void read_sample(const Copies& copies, int k, unsigned int place) {
+        read_piece(copies.all, 1u << k, samples + place + k * Copies::PLACES, seen);
+    }
+    template <class Copies>
+    __device__ __forceinline__ void at_sample(const Copies& copies, int k) {
+#pragma unroll
+        for (int i = 0; i < WIDE; ++i) {
+            met.sample(copies.all, 1u << k, seen[i]);
+        }
+    }
+    template <class Copies>
+    __device__ __forceinline__ void at_samples(const Copies& copies, unsigned int place) {
+#pragma unroll
+        for (int k = 0; k < Copies::COUNT; ++k) {
+            read_sample(copies, k, place);
+            at_sample(copies, k);
+        }
+    }
+    // Looks at piece k of a column that goes.
+    template <class Copies>
+    __device__ __forceinline__ void at_output(const Copies& copies, int k, const T (&leaving)[WIDE]) {
+#pragma unroll
+        for (int i = 0; i < WIDE; ++i) {
+            met.output(copies.leaving, 1u << k, leaving[i]);
+        }
+    }
+    __device__ __forceinline__ void at_outputs(unsigned int) {}
+
+    __device__ __forceinline__ bool met_any(unsigned int near_zero) const { return met.any(near_zero); }
+};
+
+// By pairs of rows, which each thread has, or the same as another.
+template <class Stages, int WIDE>
+struct Looks<Stages, WIDE, true, true> {
     Place<double> samples;
     Place<double> outputs;
-    unsigned int met = ~0u;  // the least of what tells of a sample near zero, or of an output that is not finite
+    Met<double> met;
 
     // This thread's parts of the rings before the last warp and behind it.
     __device__ __forceinline__ Looks(double* before, double* behind)
         : samples(kept_place(before + own())), outputs(kept_place(behind + own())) {}
 
     // A column's place there.
-    __device__ __forceinline__ void at_samples(unsigned int place) {
-        at(samples + place, [&](double value) { keep_least(met, magnitude(value) - 1); });
+    template <class Copies>
+    __device__ __forceinline__ void at_samples(const Copies&, unsigned int place) {
+        at(samples + place, [&](double value) { keep_least(met.nearest, met.from_zero(value)); });
     }
     __device__ __forceinline__ void at_outputs(unsigned int place) {
-        at(outputs + place, [&](double value) { keep_least(met, ~(high_word(value) << 1)); });
+        at(outputs + place, [&](double value) { keep_least(met.nearest, met.from_infinity(value)); });
     }
+    template <class Copies>
+    __device__ __forceinline__ void read_sample(const Copies&, int, unsigned int) {}
+    template <class Copies>
+    __device__ __forceinline__ void at_sample(const Copies&, int) {}
+    template <class Copies>
+    __device__ __forceinline__ void at_output(const Copies&, int, const double (&)[WIDE]) {}
 
-    __device__ __forceinline__ bool met_any(unsigned int near_zero) const {
-        // The complement of twice the upper half of infinities and NaN is less than this.
-        constexpr unsigned int FINITE = 1u << 21;
-        return met < most(near_zero, FINITE);
-    }
+    __device__ __forceinline__ bool met_any(unsigned int near_zero) const { return met.any(near_zero); }
 
 private:
-    // Each thread has a pair of rows, or the same as another.
     static constexpr int PAIRS = LANES * Stages::POINTS / 2;
     static_assert(PAIRS <= THREADS, "a thread has one pair");
 
@@ -773,7 +879,7 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
     const int last_depth = launch.warps == 1 ? first_depth : launch.depth;
     const unsigned int last_ring = last_depth * PITCH;
     T* const last = memory + PAD + first_ring + (launch.warps - 1) * ring;
-    Looks<Stages> looks(last - last_ring, last);
+    Looks<Stages, WIDE> looks(last - last_ring, last);
     unsigned int looked_from = 0;
     // Places in rings go round.
     const auto next = [](unsigned int place, unsigned int ring) {
@@ -793,16 +899,21 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
         if (i % EACH == 0) {
             now.bring(k, coming_here + coming_to, before);
             now.read(k, leaving_here + leaving_from, held);
+            looks.read_sample(now, k, looked_from);
         } else if (i % EACH == EACH - 1) {
             now.write(k, output, held);
+            looks.at_sample(now, k);
+            looks.at_output(now, k, held);
         }
     };
     // One slot of those.
     const auto quickly = [&](int turn) {
         stages.inner_column(turn, stages.before + from, stages.behind + to, copy);
         if constexpr (Stages::LOOKS) {
-            looks.at_samples(looked_from);
-            looks.at_outputs(leaving_from);
+            if (Stages::TURN > 1) {
+                looks.at_samples(copies, looked_from);
+                looks.at_outputs(leaving_from);
+            }
             looked_from = next(looked_from, last_ring);
         }
         ++number;
@@ -831,6 +942,7 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
                 T held[WIDE];
                 copies.read(k, from, held);
                 copies.write(k, output, held);
+                looks.at_output(copies, k, held);
             }
             looks.at_outputs(place_of(leaving - block.low, launch.last_depth()) * PITCH);
         }
@@ -839,7 +951,7 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
             const Columns columns = block.columns[launch.warps - 1];
             const int column = columns.zero + slot;
             if (column >= most(columns.first, block.low) && column < least(columns.last, block.high)) {
-                looks.at_samples(place_of(column - block.low, last_depth) * PITCH);
+                looks.at_samples(copies, place_of(column - block.low, last_depth) * PITCH);
             }
         }
         if (warp >= launch.warps) return;
@@ -929,7 +1041,7 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
         meet<THREADS>();
     };
     if constexpr (Stages::AHEAD) {
-        static_assert(Stages::TURN == 1 && !Stages::LOOKS, "columns are all alike");
+        static_assert(Stages::TURN == 1, "columns are all alike");
         // A warp arrives at the end of a slot, and sees in the next one that all have.
         const unsigned int is_first = kept_number(thread % LANES == 0);
         const Place<Barrier> meeting = kept_place(&met);
@@ -959,6 +1071,7 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
                     to = next(to, depth_behind(launch, warp) * PITCH);
                     coming_to = next(coming_to, first_ring);
                     leaving_from = next(leaving_from, launch.last_depth() * PITCH);
+                    if constexpr (Stages::LOOKS) looked_from = next(looked_from, last_ring);
                     arrive();
                 } while (--alike > 0);
             } else {

@@ -18,6 +18,8 @@ mod deep;
 mod scheme;
 #[path = "engines/sides.rs"]
 mod sides;
+#[path = "engines/stars.rs"]
+mod stars;
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -1176,10 +1178,11 @@ const TABLE: [Case; 26] = [
 ];
 
 /// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.
-const CUDA_TABLE: [CudaCase; 30] = [
+const CUDA_TABLE: [CudaCase; 31] = [
     ("schemes_without_room", scheme::schemes_without_room),
     ("sweeps_of_images", sweeps_of_images),
     ("rounds_of_images", rounds_of_images),
+    ("stars_over_images", stars::stars_over_images),
     ("sides_in_sweeps_of_images", sides::sides_in_sweeps_of_images),
     ("sweeps_of_images_on_tensor_cores", sweeps_of_images_on_tensor_cores),
     ("sweeps_of_small_images", sweeps_of_small_images),
@@ -1211,7 +1214,7 @@ const CUDA_TABLE: [CudaCase; 30] = [
 
 /// What holds for CUDA where a call of the driver fails at the worst moment. The stand-in alone fails when it is told
 /// to.
-const FAULT_TABLE: [FaultCase; 16] = [
+const FAULT_TABLE: [FaultCase; 17] = [
     ("progress_counts_once", progress_counts_once),
     ("taps_are_copied_anew_after_a_failure", taps_are_copied_anew_after_a_failure),
     ("a_warm_chain_asks_for_nothing", a_warm_chain_asks_for_nothing),
@@ -1220,6 +1223,7 @@ const FAULT_TABLE: [FaultCase; 16] = [
     ("tensor_cores_are_used_where_they_are", tensor_cores_are_used_where_they_are),
     ("sweeps_of_images_are_done_at_once", sweeps_of_images_are_done_at_once),
     ("rounds_are_done_at_once", rounds_are_done_at_once),
+    ("stars_are_left_out_where_asked", stars::stars_are_left_out_where_asked),
     ("sweeps_go_to_tensor_cores_where_they_are", sweeps_go_to_tensor_cores_where_they_are),
     ("sweeps_of_small_images_are_few_launches", sweeps_of_small_images_are_few_launches),
     ("deep_tiles_are_few_copies", deep::deep_tiles_are_few_copies),
@@ -1860,19 +1864,19 @@ const IN_ROUNDS_OF_MANY: [OfRounds; 6] = [
     (false, 3, [7, 7, 1], [4100, 6003, 1], 28),
 ];
 
-/// While it lives, rounds are done in one launch.
-struct Joined;
+/// While it lives, kernels are launched that nobody has measured.
+struct Unmeasured;
 
-impl Joined {
-    fn new() -> Joined {
-        cuda::let_rounds_join(true);
-        Joined
+impl Unmeasured {
+    fn new() -> Unmeasured {
+        cuda::let_unmeasured_run(true);
+        Unmeasured
     }
 }
 
-impl Drop for Joined {
+impl Drop for Unmeasured {
     fn drop(&mut self) {
-        cuda::let_rounds_join(false);
+        cuda::let_unmeasured_run(false);
     }
 }
 
@@ -1880,7 +1884,7 @@ impl Drop for Joined {
 /// of filter and of boundary comes once there.
 fn rounds_of_images(cuda: Cuda) -> Outcome {
     let checked = std::env::var("STAND_IN_KIND").is_ok_and(|kind| kind != "plain");
-    let _joined = Joined::new();
+    let _unmeasured = Unmeasured::new();
     let stand_in = StandIn::find();
     let cases = if stand_in.is_some() { &IN_ROUNDS[..] } else { &IN_ROUNDS_OF_MANY };
     let step = if checked { 5 } else { 1 };
@@ -2192,7 +2196,7 @@ fn sweeps_of_images_are_done_at_once(cuda: Cuda, stand_in: StandIn) -> Outcome {
 /// Several rounds over an image are one launch, of which all blocks run at the same time; as many launches as rounds where
 /// the device cannot do that, with the same results.
 fn rounds_are_done_at_once(cuda: Cuda, stand_in: StandIn) -> Outcome {
-    let joined = Joined::new();
+    let unmeasured = Unmeasured::new();
     const NOT_SUPPORTED: i32 = 801;
     const TOO_LARGE: i32 = 720;
     let (size, by, sweeps) = ([1500, 300, 1], [3, 3, 1], 24);
@@ -2222,7 +2226,7 @@ fn rounds_are_done_at_once(cuda: Cuda, stand_in: StandIn) -> Outcome {
             return Err(format!("{launches:?} launches after {status}, or other bits"));
         }
     }
-    drop(joined);
+    drop(unmeasured);
     let (launches, found) = run(None)?;
     if launches[0] != 0 || found.iter().zip(&right).any(|(a, b)| bits(*a) != bits(*b)) {
         return Err(format!("{launches:?} launches where nobody has asked for rounds, or other bits"));

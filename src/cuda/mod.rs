@@ -44,14 +44,15 @@ use kernels::{ConvolutionKernel, Kernel, LevelsKernel, LinesKernel, Operator, Sw
 use memory::Budget;
 use schedule::{DeviceArray, Work};
 
-/// See [`let_rounds_join`].
-static ROUNDS_JOIN: AtomicBool = AtomicBool::new(false);
+/// See [`let_unmeasured_run`].
+static UNMEASURED_RUN: AtomicBool = AtomicBool::new(false);
 
-/// Whether launches over images may go on for several rounds of sweeps, each block waiting for its neighbours where it
-/// has to (`cuda/sweeps_images_rounds.cuh`). The results are the same. Nothing does so unless a caller says this: such
-/// launches are tested, and on no chip has anybody measured them yet.
-pub fn let_rounds_join(join: bool) {
-    ROUNDS_JOIN.store(join, Ordering::Relaxed);
+/// Whether kernels may be launched that are tested, and that nobody has measured yet on any chip. The results are the
+/// same. None is launched unless a caller says this. They do many sweeps over images: several rounds of them in one launch,
+/// each block waiting for its neighbours where it has to (`cuda/sweeps_images_rounds.cuh`), or by filters that are zero
+/// beside their middle row and column, whose zeros are left out (`cuda/sweeps_images.cu`).
+pub fn let_unmeasured_run(run: bool) {
+    UNMEASURED_RUN.store(run, Ordering::Relaxed);
 }
 
 /// A class of numbers that there are kernels for.

@@ -68,7 +68,7 @@ pub(in super::super) struct ConvolutionKernel<T> {
     sides: Sides<T>,
     loaded: LoadOnce,
     on_tensor_cores: LoadOnce,
-    several_sweeps: LoadOnce,
+    several_sweeps: images::LoadedModules,
     in_tiles: LoadOnce,
 }
 
@@ -116,7 +116,7 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
         let loaded = &self.several_sweeps;
         match images::View::of(area.tile.size(), self.filter.size()) {
             Some(view) => images::plan(loaded, modules, area, &self.filter, view, single),
-            None => volumes::plan(loaded, modules, area, &self.filter, self.counting(), single),
+            None => volumes::plan(&loaded.several, modules, area, &self.filter, self.counting(), single),
         }
     }
 }

@@ -7,12 +7,14 @@
 //! The kernel gives the bits of single sweeps. Chips of [`CAPABILITY`](super::CAPABILITY) load it, for arrays
 //! for which it is faster by the [numbers](Kind) that were measured; what it does not do goes by single sweeps.
 //!
-//! Where all blocks of a launch run at the same time, one can go on for many rounds of that many sweeps, without a pause
-//! between them: `cuda/sweeps_images_rounds.cuh`. Nobody has measured that yet, so callers have to
-//! [ask](super::super::let_rounds_join) for it.
-//!
 //! 7 x 7 in double goes through tensor cores, where that is faster still. What these may not compute right, they leave: of
 //! each launch of them, one of the ordinary kernel comes behind it, which has nothing to do as long as they left nothing.
+//!
+//! Two things nobody has measured yet, so callers have to [ask](super::super::let_unmeasured_run) for them:
+//! - Where all blocks of a launch run at the same time, one can go on for many rounds of that many sweeps, without a pause
+//!   between them: `cuda/sweeps_images_rounds.cuh`.
+//! - A filter that is zero beside its middle row and column, a star, has a kernel that leaves these zeros out. It leaves
+//!   what tensor cores leave.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -21,9 +23,9 @@ use cudarc::driver::sys;
 
 use super::super::cut::Size;
 use super::super::module::{Function, Modules, Shape, counter, launch, launch_together};
-use super::super::{Element, ROUNDS_JOIN};
+use super::super::{Element, UNMEASURED_RUN};
 use super::several::{Several, SeveralPlan};
-use super::tensor::near_zero;
+use super::tensor::{magnitude, near_zero};
 use super::{
     Area, CIRCULAR, CONSTANT, EndsArgument, LoadOnce, Loaded, MEASURED_ON, MIRROR, Plan, REPLICATE, SYMMETRIC,
     measured_multiprocessors,
@@ -97,6 +99,8 @@ struct Kind {
     table: usize,
     /// The module for several rounds, where there is one.
     rounds: Option<&'static str>,
+    /// Whether its module has a kernel for stars, too.
+    is_star: bool,
 }
 
 /// The names of the modules for a class and a filter.
@@ -121,12 +125,14 @@ const ON_TENSOR_CORES: Kind = Kind {
     rate: 191.0,
     table: 512,
     rounds: None,
+    is_star: false,
 };
 
 /// 3 x 3 in double where each side has its own boundary: registers hold fewer rows.
 const DOUBLE_03_OF_SIDES: Kind = double(names!("double_03"), [3, 3], [17, 2], 192, [0.826, 252.0]);
 
-/// What is awkward for tensor cores is so for all sweeps of a run; this numbers the runs. No run has the number 0.
+/// What is awkward for a kernel that leaves something is so for all sweeps of a run; this numbers the runs. No run has the
+/// number 0.
 static RUNS: AtomicU32 = AtomicU32::new(0);
 
 /// Measured on an H200, with driver 580: the square filters, then the others. Single sweeps of the latter in double go
@@ -158,6 +164,27 @@ const KINDS: [Kind; 24] = [
     double(names!("double_07x05"), [7, 5], [15, 1], 192, [1.218, 217.0]),
 ];
 
+/// Stars, where all sides have one boundary. Nobody has measured them: what a slot takes is that of the ordinary kernel, by
+/// the instructions in its loop.
+const STARS: [Kind; 6] = [
+    star(single(names!("star_float_03"), [3, 3], [24, 2], [0.408, 430.0])),
+    star(single(names!("star_float_05"), [5, 5], [24, 1], [0.377, 355.0])),
+    star(single(names!("star_float_07"), [7, 7], [20, 1], [0.404, 260.0])),
+    star(Kind { ahead: 1, ..double(names!("star_double_03"), [3, 3], [15, 2], 192, [0.370, 252.0]) }),
+    star(double(names!("star_double_05"), [5, 5], [15, 1], 192, [0.360, 236.0])),
+    star(double(names!("star_double_07"), [7, 7], [9, 1], 192, [0.340, 191.0])),
+];
+
+const fn star(kind: Kind) -> Kind {
+    Kind { is_star: true, ..kind }
+}
+
+/// Whether a filter is zero beside its middle row and column.
+fn is_star<T: Element>(values: &[T], [rows, columns]: [usize; 2]) -> bool {
+    let is_beside = |at: usize| at % rows != rows / 2 && at / rows != columns / 2;
+    values.iter().enumerate().all(|(at, value)| !is_beside(at) || value.to_f64() == 0.0)
+}
+
 /// In single both blocks of a multiprocessor are as fast.
 const fn single(
     names: [&'static str; 2],
@@ -187,6 +214,7 @@ const fn single(
         rate,
         table: 0,
         rounds: None,
+        is_star: false,
     }
 }
 
@@ -222,6 +250,7 @@ const fn double(
         rate,
         table: 0,
         rounds: None,
+        is_star: false,
     }
 }
 
@@ -339,6 +368,11 @@ impl Kind {
     fn of<T: Element>(filter: [usize; 2], own_sides: bool) -> Option<&'static Kind> {
         let kind = KINDS.iter().find(|kind| kind.single == (T::NAME == f32::NAME) && filter == kind.filter)?;
         Some(if own_sides { kind.of_sides() } else { kind })
+    }
+
+    /// That for stars of this size.
+    fn of_star<T: Element>(filter: [usize; 2]) -> Option<&'static Kind> {
+        STARS.iter().find(|kind| kind.single == (T::NAME == f32::NAME) && filter == kind.filter)
     }
 
     /// The same where each side has its own boundary.
@@ -574,7 +608,8 @@ impl Argument {
     const ONE_BOUNDARY: usize = std::mem::offset_of!(Argument, below);
 }
 
-/// How some sweeps are done in one launch: by the ordinary kernel, or on tensor cores with that kernel behind them.
+/// How some sweeps are done in one launch: by the ordinary kernel, or by one that leaves something with that kernel behind
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Way {
     sweeps: usize,
@@ -583,7 +618,8 @@ struct Way {
     layout: Layout,
     /// Sweeps of the first warp that are not done.
     skipped: usize,
-    on_tensor_cores: Option<Layout>,
+    /// Of the kernel that leaves something.
+    leaving: Option<Layout>,
     /// How many rounds a launch does at the most.
     rounds: usize,
 }
@@ -599,11 +635,13 @@ fn ways(kind: &Kind, tensor: bool, view: &View, around: &Around, sweeps: usize, 
         let time = time * all as f64 / (all - skipped) as f64;
         let most_blocks = multiprocessors * kind.blocks.min(MOST_SHARED / (layout.shared_bytes + SHARED_BESIDE));
         let rounds = if skipped > 0 { 1 } else { kind.most_rounds(&layout, size, around, most_blocks) };
-        let way = Way { sweeps: all - skipped, time, layout, skipped, on_tensor_cores: None, rounds };
+        let (time, leaving) = if kind.is_star { (time + LAUNCH / all as f64, Some(layout)) } else { (time, None) };
+        let way = Way { sweeps: all - skipped, time, layout, skipped, leaving, rounds };
         fits(all - skipped).then_some(way)
     });
     // What tensor cores copy begins and ends at multiples of 16 bytes: columns do, and strips with such a reach.
-    let pairs = tensor && kind.filter == ON_TENSOR_CORES.filter && !kind.single && size[0].is_multiple_of(2);
+    let goes = tensor && kind.filter == ON_TENSOR_CORES.filter && !kind.single && !kind.is_star;
+    let pairs = goes && size[0].is_multiple_of(2);
     let on_tensor_cores = [2, WARPS].into_iter().filter(|&warps| pairs && fits(warps)).filter_map(|warps| {
         let (time, tensor) = ON_TENSOR_CORES.layout_of_warps(size, around, warps, multiprocessors)?;
         let (_, layout) = kind.layout_of_warps(size, around, warps, multiprocessors)?;
@@ -614,7 +652,7 @@ fn ways(kind: &Kind, tensor: bool, view: &View, around: &Around, sweeps: usize, 
             time,
             layout,
             skipped: 0,
-            on_tensor_cores: Some(tensor),
+            leaving: Some(tensor),
             rounds: 1,
         })
     });
@@ -637,12 +675,9 @@ fn fastest(ways: &[Way], sweeps: usize) -> Option<&Way> {
     fits.min_by(|a, b| a.time.total_cmp(&b.time))
 }
 
-/// Whether what stands outside is finite, and not so near to zero that tensor cores may get a zero's sign wrong.
-fn is_plain(outside: f64, near_zero: u32) -> bool {
-    let bits = outside.to_bits() << 1;
-    // As the kernel has it: the upper half, with all of the lower half in the last bit.
-    let magnitude = (bits >> 32) as u32 | u32::from(bits as u32 != 0);
-    outside.is_finite() && magnitude.wrapping_sub(1) >= near_zero
+/// Whether what stands outside is finite, and not so near to zero that a zero's sign may be wrong where something is left.
+fn is_plain<T: Element>(outside: f64, near_zero: u32) -> bool {
+    outside.is_finite() && magnitude::<T>(outside).wrapping_sub(1) >= near_zero
 }
 
 /// How long each of so many sweeps over an array takes on so many multiprocessors, in microseconds; `None` where single
@@ -660,13 +695,22 @@ pub(super) fn time_of_a_sweep<T: Element>(
     fastest(&ways(kind, true, &view, &around, sweeps, multiprocessors), sweeps).map(|way| way.time)
 }
 
-/// How several sweeps of a convolution over a whole array are launched; `None` where single sweeps had better be.
-/// `single` is how these are launched.
+/// The modules of a convolution's launches of several sweeps.
+#[derive(Debug, Clone, Default)]
+pub(super) struct LoadedModules {
+    /// That of the kernel which does several.
+    pub(super) several: LoadOnce,
+    star: LoadOnce,
+    rounds: LoadOnce,
+}
+
+/// How several sweeps of a convolution over a whole array are launched; `single` is how single sweeps are, which do it
+/// where they had better.
 ///
 /// # Errors
 /// The driver's.
 pub(super) fn plan<'a, T: Element>(
-    loaded: &'a LoadOnce,
+    loaded: &'a LoadedModules,
     modules: &Modules,
     area: &Area<T>,
     filter: &Filter<T>,
@@ -682,46 +726,61 @@ pub(super) fn plan<'a, T: Element>(
     let (Some(kind), Some(multiprocessors)) = (kind, measured_multiprocessors(modules)) else {
         return Ok(single);
     };
-    let near_zero = near_zero(filter.values());
+    // Whether a kernel may be taken that leaves something, of whose launches the samples of so many sweeps are looked at.
     // With entries that are infinite or NaN all results are, and would be computed twice.
-    let plain = filter.values().iter().all(|entry| entry.to_f64().is_finite())
-        && around.numbers().all(|number| is_plain(number, near_zero));
-    let ways = ways(kind, plain, &view, &around, area.sweeps, multiprocessors);
+    let finite = filter.values().iter().all(|entry| entry.to_f64().is_finite());
+    let is_plain_for = |sweeps| {
+        let near_zero = near_zero(filter.values(), sweeps);
+        finite && around.numbers().chain([1.0]).all(|number| is_plain::<T>(number, near_zero))
+    };
+    let unmeasured = UNMEASURED_RUN.load(Ordering::Relaxed);
+    let of_star = Kind::of_star::<T>(view.filter).filter(|star| {
+        unmeasured && !around.own_sides && is_star(filter.values(), view.filter) && is_plain_for(star.stages)
+    });
+    let kind = of_star.unwrap_or(kind);
+    let ways = ways(kind, is_plain_for(1), &view, &around, area.sweeps, multiprocessors);
     if ways.is_empty() {
         return Ok(single);
     }
     let entries = (c"F", bytemuck::cast_slice(filter.values()));
     let name = kind.names[usize::from(around.own_sides)];
-    let Loaded { function, module } = loaded.get(modules, area.queued, name, entries, c"sweeps_images")?;
+    let loaded_once = if kind.is_star { &loaded.star } else { &loaded.several };
+    let Loaded { function, module } = loaded_once.get(modules, area.queued, name, entries, c"sweeps_images")?;
     let functions = [function.clone(), module.function(c"sweeps_images_aligned")?];
-    let on_tensor_cores = || -> Result<OnTensorCores, Error> {
-        let function = module.function(c"sweeps_images_tensor_aligned")?;
-        Ok(OnTensorCores { function, near_zero, run: RUNS.fetch_add(1, Ordering::Relaxed) % (u32::MAX - 1) + 1 })
-    };
-    let tensor = ways.iter().any(|way| way.on_tensor_cores.is_some());
-    let on_tensor_cores = tensor.then(on_tensor_cores).transpose()?;
-    for function in functions.iter().chain(on_tensor_cores.as_ref().map(|tensor| &tensor.function)) {
+    let leaving = ways.iter().any(|way| way.leaving.is_some()).then(|| -> Result<Leaving, Error> {
+        let functions = if kind.is_star {
+            [Some(module.function(c"sweeps_images_star")?), Some(module.function(c"sweeps_images_star_aligned")?)]
+        } else {
+            [None, Some(module.function(c"sweeps_images_tensor_aligned")?)]
+        };
+        let run = RUNS.fetch_add(1, Ordering::Relaxed) % (u32::MAX - 1) + 1;
+        let sweeps = if kind.is_star { kind.stages } else { 1 };
+        Ok(Leaving { functions, near_zero: near_zero(filter.values(), sweeps), run })
+    });
+    let leaving = leaving.transpose()?;
+    let of_leaving = leaving.iter().flat_map(|leaving| leaving.functions.iter().flatten());
+    for function in functions.iter().chain(of_leaving) {
         function.allow_shared(MOST_SHARED - SHARED_BESIDE)?;
     }
-    let join = ROUNDS_JOIN.load(Ordering::Relaxed) && ways.iter().any(|way| way.rounds_of(area.sweeps) > 1);
+    let join = unmeasured && ways.iter().any(|way| way.rounds_of(area.sweeps) > 1);
     let rounds = match kind.rounds.filter(|_| join) {
         Some(name) => {
-            let of_rounds = LoadOnce::default();
             let Loaded { function, module } =
-                of_rounds.get(modules, area.queued, name, entries, c"sweeps_images_rounds")?;
+                loaded.rounds.get(modules, area.queued, name, entries, c"sweeps_images_rounds")?;
             let functions = [function.clone(), module.function(c"sweeps_images_rounds_aligned")?];
             functions.iter().try_for_each(|function| function.allow_shared(MOST_SHARED - SHARED_BESIDE))?;
             Some(functions)
         }
         None => None,
     };
-    let launches = Launches { functions, rounds, kind, ways, view, around, on_tensor_cores };
+    let launches = Launches { functions, rounds, kind, ways, view, around, leaving };
     Ok(Box::new(SeveralPlan { single, pace: module.pace(area.shared), launches }))
 }
 
-/// The kernel on tensor cores.
-struct OnTensorCores {
-    function: Function,
+/// A kernel that leaves something to the ordinary one: on tensor cores, or for stars.
+struct Leaving {
+    /// As of the ordinary kernel, where there are such.
+    functions: [Option<Function>; 2],
     near_zero: u32,
     run: u32,
 }
@@ -736,11 +795,11 @@ struct Launches {
     ways: Vec<Way>,
     view: View,
     around: Around,
-    on_tensor_cores: Option<OnTensorCores>,
+    leaving: Option<Leaving>,
 }
 
 impl Launches {
-    /// Launches a kernel of this kind, as a part of a run that tensor cores take part in, or of none: 0.
+    /// Launches a kernel of this kind, as a part of a run in which something may be left, or of none: 0.
     fn submit(
         &self,
         stream: sys::CUstream,
@@ -830,14 +889,14 @@ impl Several for Launches {
     fn together(&self) -> usize {
         let way = fastest(&self.ways, usize::MAX).filter(|_| self.rounds.is_some());
         let rounds = way.map(|way| way.sweeps * way.rounds_of((TOGETHER / way.time) as usize).max(1));
-        let tensor = if self.on_tensor_cores.is_some() { WARPS } else { 1 };
+        let tensor = if self.leaving.is_some() && !self.kind.is_star { WARPS } else { 1 };
         rounds.unwrap_or(1).max(tensor)
     }
 
     fn launch(
         &self,
         stream: sys::CUstream,
-        (sweeps, &Way { sweeps: of_round, layout, skipped, on_tensor_cores, .. }): (usize, &Way),
+        (sweeps, &Way { sweeps: of_round, layout, skipped, leaving: left_by, .. }): (usize, &Way),
         [input, output, other]: [sys::CUdeviceptr; 3],
         aligned: bool,
     ) -> Result<(), Error> {
@@ -859,9 +918,13 @@ impl Several for Launches {
             }
         }
         let mut turn = 0;
-        if let (Some(of), Some(tensor), true) = (on_tensor_cores, &self.on_tensor_cores, aligned) {
-            turn = tensor.run;
-            self.submit(stream, &tensor.function, of, 0, [turn, tensor.near_zero], buffers)?;
+        if let (Some(of), Some(leaving)) = (left_by, &self.leaving) {
+            // Whatever is copied on tensor cores is, by their layout.
+            let which = if self.kind.is_star { aligned_function } else { usize::from(aligned) };
+            if let Some(function) = &leaving.functions[which] {
+                turn = leaving.run;
+                self.submit(stream, function, of, 0, [turn, leaving.near_zero], buffers)?;
+            }
         }
         self.submit(stream, &self.functions[aligned_function], layout, skipped, [turn, 0], buffers)
     }
@@ -889,6 +952,13 @@ mod tests {
                 assert_eq!(argument_bytes(name, function), size_of::<RoundsArgument>(), "{name}");
             }
         }
+        for name in STARS.iter().map(|kind| kind.names[0]) {
+            for function in
+                ["sweeps_images", "sweeps_images_aligned", "sweeps_images_star", "sweeps_images_star_aligned"]
+            {
+                assert_eq!(argument_bytes(name, function), BYTES[0], "{name}");
+            }
+        }
         for (name, bytes) in ON_TENSOR_CORES.names.into_iter().zip(BYTES) {
             assert_eq!(argument_bytes(name, "sweeps_images_tensor_aligned"), bytes, "{name}");
         }
@@ -900,7 +970,8 @@ mod tests {
         let all = |kind: &'static Kind| {
             [Some((kind, kind.names[0])), Some((kind.of_sides(), kind.names[1])), kind.rounds.map(|name| (kind, name))]
         };
-        for (kind, name) in KINDS.iter().flat_map(all).flatten() {
+        let stars = STARS.iter().map(|kind| (kind, kind.names[0]));
+        for (kind, name) in KINDS.iter().flat_map(all).flatten().chain(stars) {
             let ptx = archive::ptx(name).unwrap().into_string().unwrap();
             let constant = |constant: &str| constant_of(name, constant);
             let told = ["lane_points", "column_pitch", "warp_sweeps", "slots_between", "blocks_at_once"].map(constant);
@@ -999,7 +1070,7 @@ mod tests {
             let view = of_images(size, [side, side]);
             let ways = ways(kind(side), true, &view, &around(&view, [[CIRCULAR; 2]; 2]), sweeps, 132);
             let way = fastest(&ways, sweeps)?;
-            way.on_tensor_cores.map(|layout| (layout.warps, way.layout.warps))
+            way.leaving.map(|layout| (layout.warps, way.layout.warps))
         };
         assert_eq!(goes(7, [8192, 8192, 1], 200), Some((4, 4)));
         assert_eq!(goes(7, [8192, 8192, 1], 5), Some((4, 4)));
@@ -1008,14 +1079,14 @@ mod tests {
         assert_eq!(goes(5, [8192, 8192, 1], 200), None);
         let view = of_images([8192, 8192, 1], [7, 7]);
         let none = ways(kind(7), false, &view, &around(&view, [[CIRCULAR; 2]; 2]), 200, 132);
-        assert!(!none.is_empty() && none.iter().all(|way| way.on_tensor_cores.is_none()));
+        assert!(!none.is_empty() && none.iter().all(|way| way.leaving.is_none()));
         for beyond in beyonds() {
             for rows in [192, 194, 1000, 8192] {
                 let size = [rows, 8192, 3];
                 let view = of_images(size, [7, 7]);
                 let around = around(&view, beyond);
                 for way in ways(kind(7), true, &view, &around, 200, 132) {
-                    let Some(layout) = way.on_tensor_cores else { continue };
+                    let Some(layout) = way.leaving else { continue };
                     check(&ON_TENSOR_CORES, &layout, size, &around, 200);
                     check(kind(7), &way.layout, size, &around, 200);
                 }
@@ -1080,12 +1151,12 @@ mod tests {
 
     #[test]
     fn what_stands_outside_is_plain_unless_it_underflows() {
-        let limit = near_zero(&[1.0 / 49.0]);
+        let limit = near_zero(&[1.0 / 49.0], 1);
         for value in [0.0, -0.0, 1.0, -3.5e-200, f64::MAX] {
-            assert!(is_plain(value, limit), "{value}");
+            assert!(is_plain::<f64>(value, limit), "{value}");
         }
         for value in [f64::NAN, f64::INFINITY, 5e-324, -1e-310] {
-            assert!(!is_plain(value, limit), "{value}");
+            assert!(!is_plain::<f64>(value, limit), "{value}");
         }
     }
 
@@ -1138,7 +1209,7 @@ mod tests {
             for beyond in beyonds().filter(|beyond| beyond[0] != [CIRCULAR; 2]) {
                 let view = of_images(size, [7, 7]);
                 let ways = ways(kind, true, &view, &around(&view, beyond), sweeps, 4);
-                assert!(fastest(&ways, sweeps).unwrap().on_tensor_cores.is_some(), "{size:?}, {beyond:?}");
+                assert!(fastest(&ways, sweeps).unwrap().leaving.is_some(), "{size:?}, {beyond:?}");
             }
         }
     }
@@ -1163,6 +1234,39 @@ mod tests {
 
     /// Whether in double, which boundary, a filter, the size of an array, and how many sweeps.
     const IN_ROUNDS: [(bool, usize, Size, Size, usize); 16] = include!("../../../tests/engines/images_in_rounds.in");
+
+    /// And for the kernel for stars: an H200's and those of the stand-in.
+    #[test]
+    fn the_tests_of_stars_are_for_this_kernel() {
+        let kinds = [CONSTANT, REPLICATE, SYMMETRIC, CIRCULAR];
+        for (in_double, boundary, filter, size, sweeps) in STARS_OF_IMAGES {
+            let view = View::of(size, filter).unwrap();
+            let around = around(&view, [[kinds[boundary]; 2]; 2]);
+            let kind = if in_double { Kind::of_star::<f64>(view.filter) } else { Kind::of_star::<f32>(view.filter) };
+            let ways = ways(kind.unwrap(), true, &view, &around, sweeps, 4);
+            let way = fastest(&ways, sweeps);
+            assert!(way.is_some_and(|way| way.leaving == Some(way.layout)), "{size:?} by {filter:?}, {boundary}");
+        }
+    }
+
+    /// Whether in double, which boundary, a star's size, that of an array, and how many sweeps.
+    const STARS_OF_IMAGES: [(bool, usize, Size, Size, usize); 17] = include!("../../../tests/engines/stars.in");
+
+    #[test]
+    fn a_star_is_zero_beside_its_middle() {
+        let at = |n: usize| {
+            let mut entries = [0.0, 1.0, -0.0, 1.0, 2.0, f64::NAN, 0.0, 0.0, 0.0];
+            entries[n] = 3.0;
+            is_star(&entries, [3, 3])
+        };
+        assert_eq!([0, 1, 2, 3, 4, 5, 6, 7, 8].map(at), [false, true, false, true, true, true, false, true, false]);
+        let mut entries = [0.0_f32; 25];
+        entries[10..15].fill(1.0);
+        entries.iter_mut().skip(2).step_by(5).for_each(|entry| *entry = 1.0);
+        assert!(is_star(&entries, [5, 5]));
+        entries[11 + 5] = f32::NAN;
+        assert!(!is_star(&entries, [5, 5]));
+    }
 
     /// What the kernel for several rounds asks for, which has other arrays done round by round.
     #[test]
@@ -1203,7 +1307,7 @@ mod tests {
     #[test]
     fn layouts_are_what_the_kernel_can_do() {
         let mut found = 0;
-        for kind in &KINDS {
+        for kind in KINDS.iter().chain(&STARS) {
             for rows in [1, 12, 13, 20, 21, 36, 44, 100, 500, 671, 672, 673, 1344, 8192, 1 << 20] {
                 for columns in [1, 2, 7, 100, 8192] {
                     for pages in [1, 3, 100] {
@@ -1215,6 +1319,9 @@ mod tests {
                                 let size = [rows, columns, pages];
                                 let view = of_images(size, kind.filter);
                                 let around = around(&view, beyond);
+                                if kind.is_star && around.own_sides {
+                                    continue;
+                                }
                                 let kind = if around.own_sides { kind.of_sides() } else { kind };
                                 for way in ways(kind, false, &view, &around, sweeps, 132) {
                                     found += 1;

@@ -175,7 +175,7 @@ pub(super) fn plan<'a, T: Element>(
             length: lines.length() as i64,
             lines: lines.outer() as i64,
             ends: EndsArgument::new(area.sides[1]),
-            near_zero: near_zero(taps),
+            near_zero: near_zero(taps, 1),
             rows: layout.rows as i32,
             row_steps: layout.row_steps as i32,
             never: [0; 24],
