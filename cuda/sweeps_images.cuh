@@ -637,21 +637,19 @@ struct Pieces {
 
     unsigned int from[COUNT];  // bytes
     unsigned int to;           // of the first piece from the column's place in the output, bytes
-    unsigned int all;          // pieces that it has of a strip
-    unsigned int coming;       // that come
-    unsigned int leaving;      // that go
+    unsigned int coming;       // pieces that come
+    unsigned int leaving;      // pieces that go
 
     __device__ __forceinline__ Pieces(const Block& block, long long rows)
-        : to(kept_number(threadIdx.x * BYTES)), all(0), leaving(0) {
+        : to(kept_number(threadIdx.x * BYTES)), coming(0), leaving(0) {
 #pragma unroll
         for (int k = 0; k < COUNT; ++k) {
             const int at = threadIdx.x * WIDE + k * STEP;
             from[k] = kept_number((unsigned int)((at < block.wrap ? at + rows : at) * sizeof(T)));
             const bool has_one = (int)threadIdx.x * WIDE < STEP;
-            if (has_one && at < block.height) all |= 1u << k;
+            if (has_one && at < block.height) coming |= 1u << k;
             if (has_one && at < block.to - block.from) leaving |= 1u << k;
         }
-        coming = all;
     }
 
     // Piece k of a column. `before` is the strip's place in the column, less the rows of an image, and `column` that in
@@ -738,16 +736,16 @@ struct Looks<Stages, WIDE, true, false> {
     __device__ __forceinline__ Looks(T* before, T*)
         : samples(kept_place(before + Stages::place(threadIdx.x * WIDE))) {}
 
-    // Reads piece k of a column of samples, whose place in the ring is told, and looks at it.
+    // Reads piece k of a column of samples, whose place in the ring is told, and looks at it: as if the column came.
     template <class Copies>
     __device__ __forceinline__ void read_sample(const Copies& copies, int k, unsigned int place) {
-        read_piece(copies.all, 1u << k, samples + place + k * Copies::PLACES, seen);
+        read_piece(copies.coming, 1u << k, samples + place + k * Copies::PLACES, seen);
     }
     template <class Copies>
     __device__ __forceinline__ void at_sample(const Copies& copies, int k) {
 #pragma unroll
         for (int i = 0; i < WIDE; ++i) {
-            met.sample(copies.all, 1u << k, seen[i]);
+            met.sample(copies.coming, 1u << k, seen[i]);
         }
     }
     template <class Copies>
@@ -899,10 +897,10 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
         if (i % EACH == 0) {
             now.bring(k, coming_here + coming_to, before);
             now.read(k, leaving_here + leaving_from, held);
-            looks.read_sample(now, k, looked_from);
+            looks.read_sample(copies, k, looked_from);
         } else if (i % EACH == EACH - 1) {
             now.write(k, output, held);
-            looks.at_sample(now, k);
+            looks.at_sample(copies, k);
             looks.at_output(now, k, held);
         }
     };
