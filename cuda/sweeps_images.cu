@@ -32,9 +32,12 @@ struct Tuned {
 };
 constexpr bool DOUBLE = sizeof(REAL) == 8;
 #ifdef STAR
-constexpr Tuned TUNED = !DOUBLE        ? Tuned{COLUMNS == 7 ? 20 : 24, COLUMNS == 3 ? 2 : 1, 2, true}
-                        : COLUMNS == 3 ? Tuned{15, 2, 2, true}
-                                       : Tuned{COLUMNS == 5 ? 15 : 9, 1, 2, false};
+// Where a sweep has few multiply-adds, as many sweeps a launch as a block of eight warps does: with those of four, memory
+// would be what takes longest. Nobody has measured these yet.
+constexpr int STAR_BLOCKS = 8 / images::WARPS;
+constexpr Tuned TUNED = !DOUBLE        ? Tuned{COLUMNS == 7 ? 20 : 24, COLUMNS == 3 ? 2 : 1, STAR_BLOCKS, true}
+                        : COLUMNS == 3 ? Tuned{15, 2, STAR_BLOCKS, true}
+                                       : Tuned{COLUMNS == 5 ? 15 : 9, 1, STAR_BLOCKS, COLUMNS == 5};
 #else
 constexpr Tuned TUNED = COLUMNS == 1   ? Tuned{28, ROWS == 3 ? 8 : 4, 4, false}
                         : ROWS == 1    ? (COLUMNS == 7 ? Tuned{28, 1, 2, false} : Tuned{20, COLUMNS == 3 ? 2 : 1, 3, false})
@@ -157,6 +160,8 @@ extern "C" __constant__ unsigned int tensor_table = TensorStage::TABLE;
 #endif
 
 #ifdef STAR
+
+extern "C" __constant__ unsigned int block_warps = images::WARPS;
 
 extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks)
     sweeps_images_star(Launch launch) {

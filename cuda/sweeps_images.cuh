@@ -58,7 +58,10 @@ namespace images {
 constexpr int LANES = 32;
 
 // So many warps of a block may sweep.
-constexpr int WARPS = 4;
+#ifndef BLOCK_WARPS
+#define BLOCK_WARPS 4
+#endif
+constexpr int WARPS = BLOCK_WARPS;
 constexpr int THREADS = WARPS * LANES;
 
 // So many slots ahead of the first warp a column comes from device memory.

@@ -75,10 +75,10 @@ pub fn stars_over_images(cuda: Cuda) -> Outcome {
         let (spoilt, _) = awkward(by, size, number);
         check(&cuda, case, &spoilt, entries, KINDS[boundary].into())?;
         // The middle entry keeps a sample where it is, or doubles it; the others bring nothing of it anywhere else.
-        let (small, tiny, large) = if in_double {
-            (2_f64.powi(-400), 2_f64.powi(-700), f64::MAX.log2())
+        let (small, tiny, bounds) = if in_double {
+            (2_f64.powi(-400), 2_f64.powi(-700), f64::MAX_EXP)
         } else {
-            (2_f64.powi(-39), 2_f64.powi(-115), f64::from(f32::MAX).log2())
+            (2_f64.powi(-39), 2_f64.powi(-115), f32::MAX_EXP)
         };
         let entries = |middle: f64, other: f64| {
             let entries: usize = by.iter().product();
@@ -92,7 +92,7 @@ pub fn stars_over_images(cuda: Cuda) -> Outcome {
         check(&cuda, case, &near_zero, entries(1.0, -small), zeros.into())?;
         // One sample alone, in a row and a column that may be the first ones, or the last. It grows beyond all bounds in the
         // last sweep but one of a launch, or is so small that it shows only in what it makes of zeros.
-        let case = &(in_double, boundary, by, size, sweeps_of_a_launch(by));
+        let case = &(in_double, boundary, by, size, sweeps_of_a_launch(in_double, by));
         let columns = count / size[0];
         let row = [0, size[0] / 2, size[0] - 1][number % 3];
         for column in [0, columns / 3, columns - 1] {
@@ -101,8 +101,8 @@ pub fn stars_over_images(cuda: Cuda) -> Outcome {
                 all[column * size[0] + row] = sample;
                 all
             };
-            let grows = (large - case.4 as f64 + 1.0).floor() + 1.0;
-            check(&cuda, case, &one(grows.exp2()), entries(2.0, 0.25), zeros.into())?;
+            let grows = 2_f64.powi(bounds - case.4 as i32 + 1);
+            check(&cuda, case, &one(grows), entries(2.0, 0.25), zeros.into())?;
             check(&cuda, case, &one(tiny), entries(1.0, -small), zeros.into())?;
         }
     }
@@ -110,8 +110,12 @@ pub fn stars_over_images(cuda: Cuda) -> Outcome {
 }
 
 /// How many sweeps a launch does by a star of this size, with as many warps as there may be.
-fn sweeps_of_a_launch(by: [usize; 3]) -> usize {
-    if by[0] == 3 { 8 } else { 4 }
+fn sweeps_of_a_launch(in_double: bool, by: [usize; 3]) -> usize {
+    match by[0] {
+        3 => 16,
+        5 if in_double => 8,
+        _ => 4,
+    }
 }
 
 /// Where somebody asks for what was not measured, a star has two kernels more than the ordinary ones, which alone ask for
