@@ -719,9 +719,8 @@ struct Looks {
     __device__ __forceinline__ void at_samples(const Copies&, unsigned int) {}
     __device__ __forceinline__ void at_outputs(unsigned int) {}
     template <class Copies>
-    __device__ __forceinline__ void read_sample(const Copies&, int, unsigned int) {}
-    template <class Copies>
-    __device__ __forceinline__ void at_sample(const Copies&, int) {}
+    __device__ __forceinline__ void read_sample(unsigned int, int, unsigned int) {}
+    __device__ __forceinline__ void at_sample(unsigned int, int) {}
     template <class Copies>
     __device__ __forceinline__ void at_output(const Copies&, int, const T (&)[WIDE]) {}
     __device__ __forceinline__ bool met_any(unsigned int) const { return false; }
@@ -739,24 +738,21 @@ struct Looks<Stages, WIDE, true, false> {
     __device__ __forceinline__ Looks(T* before, T*)
         : samples(kept_place(before + Stages::place(threadIdx.x * WIDE))) {}
 
-    // Reads piece k of a column of samples, whose place in the ring is told, and looks at it: as if the column came.
+    // Reads piece k of a column of samples, whose place in the ring is told, and looks at it, if the mask has its bit.
     template <class Copies>
-    __device__ __forceinline__ void read_sample(const Copies& copies, int k, unsigned int place) {
-        read_piece(copies.coming, 1u << k, samples + place + k * Copies::PLACES, seen);
+    __device__ __forceinline__ void read_sample(unsigned int mask, int k, unsigned int place) {
+        read_piece(mask, 1u << k, samples + place + k * Copies::PLACES, seen);
     }
-    template <class Copies>
-    __device__ __forceinline__ void at_sample(const Copies& copies, int k) {
+    __device__ __forceinline__ void at_sample(unsigned int mask, int k) {
 #pragma unroll
-        for (int i = 0; i < WIDE; ++i) {
-            met.sample(copies.coming, 1u << k, seen[i]);
-        }
+        for (int i = 0; i < WIDE; ++i) met.sample(mask, 1u << k, seen[i]);
     }
     template <class Copies>
     __device__ __forceinline__ void at_samples(const Copies& copies, unsigned int place) {
 #pragma unroll
         for (int k = 0; k < Copies::COUNT; ++k) {
-            read_sample(copies, k, place);
-            at_sample(copies, k);
+            read_sample<Copies>(copies.coming, k, place);
+            at_sample(copies.coming, k);
         }
     }
     // Looks at piece k of a column that goes.
@@ -792,9 +788,8 @@ struct Looks<Stages, WIDE, true, true> {
         at(outputs + place, [&](double value) { keep_least(met.nearest, met.from_infinity(value)); });
     }
     template <class Copies>
-    __device__ __forceinline__ void read_sample(const Copies&, int, unsigned int) {}
-    template <class Copies>
-    __device__ __forceinline__ void at_sample(const Copies&, int) {}
+    __device__ __forceinline__ void read_sample(unsigned int, int, unsigned int) {}
+    __device__ __forceinline__ void at_sample(unsigned int, int) {}
     template <class Copies>
     __device__ __forceinline__ void at_output(const Copies&, int, const double (&)[WIDE]) {}
 
@@ -882,6 +877,7 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
     T* const last = memory + PAD + first_ring + (launch.warps - 1) * ring;
     Looks<Stages, WIDE> looks(last - last_ring, last);
     unsigned int looked_from = 0;
+    unsigned int looking_now = copies.coming;
     // Places in rings go round.
     const auto next = [](unsigned int place, unsigned int ring) {
         return least(place + PITCH, place + PITCH - ring);
@@ -900,10 +896,10 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
         if (i % EACH == 0) {
             now.bring(k, coming_here + coming_to, before);
             now.read(k, leaving_here + leaving_from, held);
-            looks.read_sample(copies, k, looked_from);
+            looks.template read_sample<Copies>(looking_now, k, looked_from);
         } else if (i % EACH == EACH - 1) {
             now.write(k, output, held);
-            looks.at_sample(copies, k);
+            looks.at_sample(looking_now, k);
             looks.at_output(now, k, held);
         }
     };
@@ -1027,6 +1023,15 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
         leaving_from = place_of(leaving - block.low, launch.last_depth()) * PITCH;
         if constexpr (Stages::LOOKS) {
             looked_from = place_of(block.columns[launch.warps - 1].zero + slot - block.low, last_depth) * PITCH;
+        }
+        if constexpr (Stages::LOOKS && Stages::TURN == 1) {
+            // The last warp takes a column in all of them, or in none.
+            const Columns of_last = block.columns[launch.warps - 1];
+            const int begin = most(of_last.first, block.low) - of_last.zero;
+            const int end = least(of_last.last, block.high) - of_last.zero;
+            const bool takes = slot >= begin && slot < end;
+            if (slot < end) alike = least(alike, (takes ? end : begin) - slot);
+            looking_now = takes ? copies.coming : 0;
         }
         number = column;
         before = launch.input + block.before + of_image * launch.column_step;
