@@ -37,6 +37,14 @@ function p = fuzz_plan (seed, number, world)
         sweeps = double (p.options.Iterations);
         elements = numel (fuzz_gathered (p.a{1}));
         work = elements * taps * sweeps;
+        ## Of integers an engine computes what lies around, too, which of a single row by three rows is three times as much.
+        if (! isfloat (fuzz_gathered (p.a{1})) && isnumeric (p.a{2}))
+          dims = size (fuzz_gathered (p.a{1}));
+          radii = size (p.a{2}) - 1;
+          dims(end+1:numel (radii)) = 1;
+          radii(end+1:numel (dims)) = 0;
+          work = max (work, prod (dims + radii) * taps * sweeps);
+        endif
         ## A GPU does an image by tiles, however few elements it has, and the stand-in does each of a tile.
         if (strcmp (world.backend, "cuda") && strcmp (p.name, "ConvolutionConstantMemory_CUDA") && elements > 0)
           dims = size (fuzz_gathered (p.a{1}));
