@@ -1851,12 +1851,13 @@ fn sweeps_of_images(cuda: Cuda) -> Outcome {
 }
 
 /// Whether in double, which boundary, the filter's size, that of an array, and sweeps.
-type OfRounds = (bool, usize, [usize; 3], [usize; 3], usize);
+type ManySweeps = (bool, usize, [usize; 3], [usize; 3], usize);
 
 /// Arrays and sweeps for which the stand-in's few multiprocessors do many rounds in one launch, and an H200's.
-const IN_ROUNDS: [OfRounds; 16] = include!("engines/images_in_rounds.in");
-const IN_ROUNDS_OF_MANY: [OfRounds; 6] = [
+const IN_ROUNDS: [ManySweeps; 17] = include!("engines/images_in_rounds.in");
+const IN_ROUNDS_OF_MANY: [ManySweeps; 7] = [
     (true, 3, [5, 5, 1], [4096, 6000, 1], 60),
+    (true, 3, [3, 3, 1], [4096, 6000, 1], 40),
     (false, 0, [3, 3, 1], [4096, 6001, 1], 91),
     (false, 3, [3, 3, 1], [4100, 4096, 1], 120),
     (false, 2, [3, 3, 1], [3001, 5003, 1], 75),
@@ -1883,28 +1884,44 @@ impl Drop for Unmeasured {
 /// Many rounds of several sweeps in one launch, with awkward samples. The checks of the stand-in take their time: each kind
 /// of filter and of boundary comes once there.
 fn rounds_of_images(cuda: Cuda) -> Outcome {
-    let checked = std::env::var("STAND_IN_KIND").is_ok_and(|kind| kind != "plain");
     let _unmeasured = Unmeasured::new();
     let stand_in = StandIn::find();
     let cases = if stand_in.is_some() { &IN_ROUNDS[..] } else { &IN_ROUNDS_OF_MANY };
-    let step = if checked { 5 } else { 1 };
-    for (number, &(in_double, boundary, by, size, sweeps)) in cases.iter().enumerate().step_by(step) {
+    let step = if looks_for_faults() { 5 } else { 1 };
+    for (number, case) in cases.iter().enumerate().step_by(step) {
+        let &(_, boundary, by, size, _) = case;
         stand_in.inspect(StandIn::reset);
         let (input, entries) = awkward(by, size, number);
-        let sides = Sides::from(KINDS[boundary]);
-        if in_double {
-            let what = Convolution::new(size, filter(entries, by)?).with_boundary(sides).with_sweeps(sweeps);
-            check_convolution(&cuda, &what, &input)?;
-        } else {
-            let what = Convolution::new(size, filter(singles(&entries), by)?).with_boundary(single(sides));
-            check_convolution(&cuda, &what.with_sweeps(sweeps), &singles(&input))?;
-        }
+        check_many_sweeps(&cuda, case, KINDS[boundary], &input, entries)?;
         let is_one = |of: &StandIn| (0..of.calls()).any(|call| of.call(call) == "cuLaunchCooperativeKernel");
         if stand_in.as_ref().is_some_and(|of| !is_one(of)) {
             return Err(format!("no launch of several rounds over {size:?} by {by:?}"));
         }
     }
     Ok(())
+}
+
+/// Whether this is a build of the stand-in that looks for faults, which takes its time.
+fn looks_for_faults() -> bool {
+    std::env::var("STAND_IN_KIND").is_ok_and(|kind| kind != "plain")
+}
+
+/// The case's sweeps in its class, with what stands around the array, its samples, and the filter's entries.
+fn check_many_sweeps(
+    cuda: &Cuda,
+    &(in_double, _, by, size, sweeps): &ManySweeps,
+    sides: impl Into<Sides<f64>>,
+    input: &[f64],
+    entries: Vec<f64>,
+) -> Outcome {
+    let sides = sides.into();
+    if in_double {
+        let what = Convolution::new(size, filter(entries, by)?).with_boundary(sides).with_sweeps(sweeps);
+        check_convolution(cuda, &what, input)
+    } else {
+        let what = Convolution::new(size, filter(singles(&entries), by)?).with_boundary(single(sides));
+        check_convolution(cuda, &what.with_sweeps(sweeps), &singles(input))
+    }
 }
 
 /// Sweeps over one of these images, or two, with awkward samples, in both classes.

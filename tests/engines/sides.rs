@@ -7,7 +7,8 @@ use super::common::StandIn;
 use super::common::ends::{self, AnyEngine};
 use super::{
     Outcome, SMALL_FILTERS, TENSOR_LINES, TENSOR_SWEEPS, awkward, check_awkward, check_convolution, check_derivatives,
-    check_image_sweeps, check_sweeps, check_tensor_filters, filter, is_slow, ordinary, samples, single, singles, tame,
+    check_image_sweeps, check_many_sweeps, check_sweeps, check_tensor_filters, filter, is_slow, looks_for_faults,
+    ordinary, samples, single, singles, tame,
 };
 
 const ONE: Boundary<f64> = Boundary::Constant(2.5);
@@ -125,18 +126,12 @@ pub fn sides_in_sweeps_of_images(cuda: Cuda) -> Outcome {
         let other = kinds[(number * 7 + 3) % kinds.len()];
         if size_of_filter[2] > 1 { [rows, other, columns].into() } else { [rows, columns, other].into() }
     };
-    let check = |in_double: bool, size_of_filter: [usize; 3], size: [usize; 3], sides: Sides<f64>, sweeps, seed| {
+    let check = |in_double, size_of_filter, size, sides: Sides<f64>, sweeps, seed| {
         let (input, entries) = awkward(size_of_filter, size, seed);
-        if in_double {
-            let what = Convolution::new(size, filter(entries, size_of_filter)?);
-            check_convolution(&cuda, &what.with_boundary(sides).with_sweeps(sweeps), &input)
-        } else {
-            let what = Convolution::new(size, filter(singles(&entries), size_of_filter)?);
-            check_convolution(&cuda, &what.with_boundary(single(sides)).with_sweeps(sweeps), &singles(&input))
-        }
+        check_many_sweeps(&cuda, &(in_double, 0, size_of_filter, size, sweeps), sides, &input, entries)
     };
     // Builds of the stand-in that look for faults see them in few sides as well.
-    let slowly = std::env::var("STAND_IN_KIND").is_ok_and(|kind| kind != "plain");
+    let slowly = looks_for_faults();
     for (n, &(in_double, size_of_filter, size, sweeps)) in IN_IMAGES.iter().enumerate() {
         // The reference takes its time, and so does the stand-in for the driver.
         let many = size.iter().product::<usize>() > 40_000;

@@ -1,19 +1,19 @@
 //! Many sweeps by filters that are zero beside their middle row and column: stars, whose zeros a kernel leaves out.
 
 use stencil_mex::cuda::Cuda;
-use stencil_mex::stencil::{Boundary, Convolution, Sides};
+use stencil_mex::stencil::{Boundary, Convolution};
 
 use super::common::{StandIn, ends};
-use super::{KINDS, Outcome, Unmeasured, awkward, check_convolution, filter, ordinary, single, singles, tame};
-
-/// Whether in double, which boundary, a star's size, that of an array, and sweeps.
-type OfStar = (bool, usize, [usize; 3], [usize; 3], usize);
+use super::{
+    KINDS, ManySweeps, Outcome, Unmeasured, awkward, check_convolution, check_many_sweeps, filter, looks_for_faults,
+    ordinary, single, singles, tame,
+};
 
 /// Arrays for which the stand-in's few multiprocessors take the kernel for stars.
-const STARS: [OfStar; 17] = include!("stars.in");
+const STARS: [ManySweeps; 17] = include!("stars.in");
 
 /// What an H200 takes it for.
-const STARS_OF_MANY: [OfStar; 8] = [
+const STARS_OF_MANY: [ManySweeps; 8] = [
     (true, 0, [3, 3, 1], [2600, 2201, 1], 17),
     (true, 3, [3, 3, 1], [2444, 2300, 1], 33),
     (true, 2, [5, 5, 1], [2500, 2200, 1], 9),
@@ -38,26 +38,13 @@ fn star(mut entries: Vec<f64>, size: [usize; 3]) -> Vec<f64> {
     entries
 }
 
-/// The case's sweeps, with these samples, entries and sides.
-fn check(cuda: &Cuda, case: &OfStar, input: &[f64], entries: Vec<f64>, sides: Sides<f64>) -> Outcome {
-    let &(in_double, _, by, size, sweeps) = case;
-    if in_double {
-        let what = Convolution::new(size, filter(entries, by)?).with_boundary(sides).with_sweeps(sweeps);
-        check_convolution(cuda, &what, input)
-    } else {
-        let what = Convolution::new(size, filter(singles(&entries), by)?).with_boundary(single(sides));
-        check_convolution(cuda, &what.with_sweeps(sweeps), &singles(input))
-    }
-}
-
 /// Stars over images: of ordinary samples and zeros; with infinities, NaN and subnormal numbers among them; and with samples
 /// whose products with small entries are rounded to -0, which one with a zero that is left out would make +0.
 pub fn stars_over_images(cuda: Cuda) -> Outcome {
-    let checked = std::env::var("STAND_IN_KIND").is_ok_and(|kind| kind != "plain");
     let _unmeasured = Unmeasured::new();
     let stand_in = StandIn::find();
     let cases = if stand_in.is_some() { &STARS[..] } else { &STARS_OF_MANY };
-    let step = if checked { 5 } else { 1 };
+    let step = if looks_for_faults() { 5 } else { 1 };
     for (number, case) in cases.iter().enumerate().step_by(step) {
         let &(in_double, boundary, by, size, _) = case;
         let count: usize = size.iter().product();
@@ -71,9 +58,9 @@ pub fn stars_over_images(cuda: Cuda) -> Outcome {
                 *x = 0.5;
             }
         }
-        check(&cuda, case, &plain, entries.clone(), KINDS[boundary].into())?;
+        check_many_sweeps(&cuda, case, KINDS[boundary], &plain, entries.clone())?;
         let (spoilt, _) = awkward(by, size, number);
-        check(&cuda, case, &spoilt, entries, KINDS[boundary].into())?;
+        check_many_sweeps(&cuda, case, KINDS[boundary], &spoilt, entries)?;
         // The middle entry keeps a sample where it is, or doubles it; the others bring nothing of it anywhere else.
         let (small, tiny, bounds) = if in_double {
             (2_f64.powi(-400), 2_f64.powi(-700), f64::MAX_EXP)
@@ -89,7 +76,7 @@ pub fn stars_over_images(cuda: Cuda) -> Outcome {
         for (n, at) in (number % 13..count).step_by(409).enumerate() {
             near_zero[at] = if n % 2 == 0 { tiny } else { -tiny };
         }
-        check(&cuda, case, &near_zero, entries(1.0, -small), zeros.into())?;
+        check_many_sweeps(&cuda, case, zeros, &near_zero, entries(1.0, -small))?;
         // One sample alone, in a row and a column that may be the first ones, or the last. It grows beyond all bounds in the
         // last sweep but one of a launch, or is so small that it shows only in what it makes of zeros.
         let case = &(in_double, boundary, by, size, sweeps_of_a_launch(in_double, by));
@@ -102,8 +89,8 @@ pub fn stars_over_images(cuda: Cuda) -> Outcome {
                 all
             };
             let grows = 2_f64.powi(bounds - case.4 as i32 + 1);
-            check(&cuda, case, &one(grows), entries(2.0, 0.25), zeros.into())?;
-            check(&cuda, case, &one(tiny), entries(1.0, -small), zeros.into())?;
+            check_many_sweeps(&cuda, case, zeros, &one(grows), entries(2.0, 0.25))?;
+            check_many_sweeps(&cuda, case, zeros, &one(tiny), entries(1.0, -small))?;
         }
     }
     Ok(())

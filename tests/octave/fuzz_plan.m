@@ -30,24 +30,23 @@ function p = fuzz_plan (seed, number, world)
         p.size = with_states (p.size, p.options);
       endif
       if (isfield (p.options, "Iterations"))
-        taps = numel (p.a{2});
-        if (iscell (p.a{2}))
-          taps = sum (cellfun (@numel, p.a{2}(:)));
+        filters = p.a{2};
+        if (! iscell (filters))
+          filters = {filters};
         endif
+        taps = sum (cellfun (@numel, filters(:)));
         sweeps = double (p.options.Iterations);
-        elements = numel (fuzz_gathered (p.a{1}));
+        samples = fuzz_gathered (p.a{1});
+        elements = numel (samples);
         work = elements * taps * sweeps;
         ## Of integers an engine computes what lies around, too, which of a single row by three rows is three times as much.
-        if (! isfloat (fuzz_gathered (p.a{1})) && isnumeric (p.a{2}))
-          dims = size (fuzz_gathered (p.a{1}));
-          radii = size (p.a{2}) - 1;
-          dims(end+1:numel (radii)) = 1;
-          radii(end+1:numel (dims)) = 0;
-          work = max (work, prod (dims + radii) * taps * sweeps);
+        if (! isfloat (samples))
+          with_halo = @(filter) prod (postpad (size (samples), 9, 1) + postpad (size (filter), 9, 1) - 1);
+          work = sum (cellfun (@(filter) with_halo (filter) * numel (filter), filters(:))) * sweeps;
         endif
         ## A GPU does an image by tiles, however few elements it has, and the stand-in does each of a tile.
         if (strcmp (world.backend, "cuda") && strcmp (p.name, "ConvolutionConstantMemory_CUDA") && elements > 0)
-          dims = size (fuzz_gathered (p.a{1}));
+          dims = size (samples);
           dims(1:2) = max (dims(1:2), 32);
           work = max (work, prod (dims) * (taps + 10) * sweeps / 10);
         endif

@@ -156,7 +156,7 @@ const KINDS: [Kind; 24] = [
     line(names!("float_03x01"), [3, 1], [28, 8, 4], [1.853, 177.0]),
     line(names!("float_05x01"), [5, 1], [28, 4, 4], [1.644, 149.0]),
     line(names!("float_07x01"), [7, 1], [28, 4, 4], [2.138, 126.0]),
-    double(names!("double_03"), [3, 3], [19, 2], 192, [0.834, 252.0]),
+    double(names!("double_03"), [3, 3], [19, 2], 192, [0.834, 252.0]).in_rounds("sweeps_images_rounds_double_03"),
     double(names!("double_05"), [5, 5], [17, 1], 192, [1.005, 236.0]).in_rounds("sweeps_images_rounds_double_05"),
     double(names!("double_07"), [7, 7], [11, 1], 192, [1.208, 191.0]),
     double(names!("double_03x05"), [3, 5], [17, 1], 160, [0.788, 217.0]),
@@ -372,13 +372,17 @@ impl Kind {
     }
 
     fn of<T: Element>(filter: [usize; 2], own_sides: bool) -> Option<&'static Kind> {
-        let kind = KINDS.iter().find(|kind| kind.single == (T::NAME == f32::NAME) && filter == kind.filter)?;
+        let kind = Kind::among::<T>(&KINDS, filter)?;
         Some(if own_sides { kind.of_sides() } else { kind })
     }
 
     /// That for stars of this size.
     fn of_star<T: Element>(filter: [usize; 2]) -> Option<&'static Kind> {
-        STARS.iter().find(|kind| kind.single == (T::NAME == f32::NAME) && filter == kind.filter)
+        Kind::among::<T>(&STARS, filter)
+    }
+
+    fn among<T: Element>(kinds: &'static [Kind], filter: [usize; 2]) -> Option<&'static Kind> {
+        kinds.iter().find(|kind| kind.single == (T::NAME == f32::NAME) && filter == kind.filter)
     }
 
     /// The same where each side has its own boundary.
@@ -754,14 +758,14 @@ pub(super) fn plan<'a, T: Element>(
     let Loaded { function, module } = loaded_once.get(modules, area.queued, name, entries, c"sweeps_images")?;
     let functions = [function.clone(), module.function(c"sweeps_images_aligned")?];
     let leaving = ways.iter().any(|way| way.leaving.is_some()).then(|| -> Result<Leaving, Error> {
-        let functions = if kind.is_star {
-            [Some(module.function(c"sweeps_images_star")?), Some(module.function(c"sweeps_images_star_aligned")?)]
+        let (kind, functions) = if kind.is_star {
+            let unaligned = module.function(c"sweeps_images_star")?;
+            (kind, [Some(unaligned), Some(module.function(c"sweeps_images_star_aligned")?)])
         } else {
-            [None, Some(module.function(c"sweeps_images_tensor_aligned")?)]
+            (&ON_TENSOR_CORES, [None, Some(module.function(c"sweeps_images_tensor_aligned")?)])
         };
         let run = RUNS.fetch_add(1, Ordering::Relaxed) % (u32::MAX - 1) + 1;
-        let sweeps = if kind.is_star { kind.stages } else { 1 };
-        Ok(Leaving { functions, near_zero: near_zero(filter.values(), sweeps), run })
+        Ok(Leaving { kind, functions, near_zero: near_zero(filter.values(), kind.stages), run })
     });
     let leaving = leaving.transpose()?;
     let of_leaving = leaving.iter().flat_map(|leaving| leaving.functions.iter().flatten());
@@ -785,6 +789,7 @@ pub(super) fn plan<'a, T: Element>(
 
 /// A kernel that leaves something to the ordinary one: on tensor cores, or for stars.
 struct Leaving {
+    kind: &'static Kind,
     /// As of the ordinary kernel, where there are such.
     functions: [Option<Function>; 2],
     near_zero: u32,
@@ -895,8 +900,8 @@ impl Several for Launches {
     fn together(&self) -> usize {
         let way = fastest(&self.ways, usize::MAX).filter(|_| self.rounds.is_some());
         let rounds = way.map(|way| way.sweeps * way.rounds_of((TOGETHER / way.time) as usize).max(1));
-        let tensor = if self.leaving.is_some() && !self.kind.is_star { WARPS } else { 1 };
-        rounds.unwrap_or(1).max(tensor)
+        let of_leaving = self.leaving.as_ref().map_or(1, |leaving| leaving.kind.warps * leaving.kind.stages);
+        rounds.unwrap_or(1).max(of_leaving)
     }
 
     fn launch(
@@ -907,32 +912,32 @@ impl Several for Launches {
         aligned: bool,
     ) -> Result<(), Error> {
         let (rounds, mut buffers) = (sweeps / of_round, [input, output]);
-        let [reach, _] = self.kind.reach(layout.warps);
-        let in_pieces = |elements: usize| (elements * self.kind.element()).is_multiple_of(16);
-        let all_aligned =
-            aligned && [self.view.size[0], reach, layout.lanes * self.kind.points].into_iter().all(in_pieces);
-        let aligned_function = usize::from(all_aligned);
+        // Which function of a kind, by whether columns and strips begin and end at multiples of 16 bytes.
+        let function_of = |kind: &Kind, layout: &Layout| {
+            let [reach, _] = kind.reach(layout.warps);
+            let in_pieces = |elements: usize| (elements * kind.element()).is_multiple_of(16);
+            usize::from(aligned && [self.view.size[0], reach, layout.lanes * kind.points].into_iter().all(in_pieces))
+        };
+        let own_function = function_of(self.kind, &layout);
         if let Some(functions) = self.rounds.as_ref().filter(|_| rounds > 1) {
             let all = [input, output, other];
-            if self.submit_rounds(stream, &functions[aligned_function], (layout, rounds), all)? {
+            if self.submit_rounds(stream, &functions[own_function], (layout, rounds), all)? {
                 return Ok(());
             }
             // One by one, as the kernel would have done them.
             for _ in 1..rounds {
-                self.submit(stream, &self.functions[aligned_function], layout, 0, [0; 2], buffers)?;
+                self.submit(stream, &self.functions[own_function], layout, 0, [0; 2], buffers)?;
                 buffers = [buffers[1], if buffers[1] == output { other } else { output }];
             }
         }
         let mut turn = 0;
-        if let (Some(of), Some(leaving)) = (left_by, &self.leaving) {
-            // Whatever is copied on tensor cores is, by their layout.
-            let which = if self.kind.is_star { aligned_function } else { usize::from(aligned) };
-            if let Some(function) = &leaving.functions[which] {
-                turn = leaving.run;
-                self.submit(stream, function, of, 0, [turn, leaving.near_zero], buffers)?;
-            }
+        if let (Some(of), Some(leaving)) = (left_by, &self.leaving)
+            && let Some(function) = &leaving.functions[function_of(leaving.kind, &of)]
+        {
+            turn = leaving.run;
+            self.submit(stream, function, of, 0, [turn, leaving.near_zero], buffers)?;
         }
-        self.submit(stream, &self.functions[aligned_function], layout, skipped, [turn, 0], buffers)
+        self.submit(stream, &self.functions[own_function], layout, skipped, [turn, 0], buffers)
     }
 }
 
@@ -1242,7 +1247,7 @@ mod tests {
     }
 
     /// Whether in double, which boundary, a filter, the size of an array, and how many sweeps.
-    const IN_ROUNDS: [(bool, usize, Size, Size, usize); 16] = include!("../../../tests/engines/images_in_rounds.in");
+    const IN_ROUNDS: [(bool, usize, Size, Size, usize); 17] = include!("../../../tests/engines/images_in_rounds.in");
 
     /// And for the kernel for stars: an H200's and those of the stand-in.
     #[test]

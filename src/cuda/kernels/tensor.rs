@@ -212,16 +212,17 @@ fn stays<T: Element>(rows: Ends<T>, columns: Ends<T>) -> [bool; 2] {
 /// a multiple of a power of two stays one when it is rounded; so the same goes for the next sweep, with that exponent
 /// once more.
 pub(super) fn near_zero<T: Element>(entries: &[T], sweeps: usize) -> u32 {
-    // Digits behind the first one, the exponent of the least subnormal number, and the most that is stored of one.
-    let (digits, least, most) = if T::NAME == f32::NAME { (23, -149, 0xff) } else { (52, -1074, 0x7ff) };
+    // Digits behind the first one, the exponent of the least subnormal number, the most that is stored of one, and where
+    // it stands in the magnitude.
+    let (digits, least, most, place) = if T::NAME == f32::NAME { (23, -149, 0xff, 24) } else { (52, -1074, 0x7ff, 21) };
     // Of the last place of each entry that is not zero; infinities and NaN have none, and no sum with them is finite.
     let last_place = |entry: f64| (((entry.to_bits() >> 52 & 0x7ff) as i32).max(1) - 1023 - digits).max(least);
     let entries = entries.iter().map(|entry| entry.to_f64()).filter(|entry| *entry != 0.0 && entry.is_finite());
     match entries.map(last_place).min() {
         // The exponent as it is stored, in its place in the magnitude, less one.
         Some(last) if last < 0 => {
-            let exponent = (1 - last.saturating_mul(sweeps as i32)).min(most);
-            (exponent as u32).wrapping_shl(if T::NAME == f32::NAME { 24 } else { 21 }) - 1
+            let exponent: i32 = (1 - last.saturating_mul(sweeps as i32)).min(most);
+            ((exponent as u32) << place) - 1
         }
         _ => 0,
     }

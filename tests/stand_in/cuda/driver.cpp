@@ -346,8 +346,8 @@ std::string hex(uint64_t number) {
 bool acquires(const char* name) {
     static const char* const ALL[] = {
         "cuDevicePrimaryCtxRetain", "cuCtxCreate_v4", "cuMemAlloc_v2", "cuMemHostAlloc", "cuStreamCreate",
-        "cuEventCreate", "cuModuleLoadData", "cuLaunchKernel", "cuLaunchCooperativeKernel", "cuStreamBeginCapture_v2", "cuGraphInstantiateWithFlags",
-        "cuGraphLaunch", "cuCtxEnablePeerAccess"};
+        "cuEventCreate", "cuModuleLoadData", "cuLaunchKernel", "cuLaunchCooperativeKernel", "cuStreamBeginCapture_v2",
+        "cuGraphInstantiateWithFlags", "cuGraphLaunch", "cuCtxEnablePeerAccess"};
     for (const char* one : ALL) {
         if (strcmp(one, name) == 0) return true;
     }
@@ -2353,7 +2353,7 @@ EXPORT CUresult cuLaunchKernel(Function* function, unsigned int gx, unsigned int
                                unsigned int by, unsigned int bz, unsigned int shared, void* handle, void** arguments,
                                void** extra) {
     Call call("cuLaunchKernel");
-    if (extra) return NOT_SUPPORTED;
+    if (extra) return check(call.name, NOT_SUPPORTED, "the stand-in takes arguments by their addresses");
     return launch_kernel(call, function, gx, gy, gz, bx, by, bz, shared, handle, arguments, false);
 }
 
