@@ -21,6 +21,14 @@ function sweeps_images (n, m, count)
         rate (class_of{1}, x, k, b{1}, count);
       end
     end
+    for taps = [3 5 7]
+      k = zeros (taps, class_of{1});
+      middle = (taps + 1) / 2;
+      k(middle,:) = k(:,middle) = 1 / (2 * taps - 1);
+      for b = boundaries([1 2])
+        rate (class_of{1}, x, k, b{1}, count);
+      end
+    end
     for sides = [3 5; 5 3; 3 7; 7 3; 5 7; 7 5; 1 7; 7 1]'
       rate (class_of{1}, x, cast (ones (sides') / prod (sides), class_of{1}), 0, count);
     end
@@ -54,6 +62,9 @@ function rate (class_of, x, k, boundary, count)
     % One element comes back when all is done.
     double (y(1));
     seconds(s) = toc (t);
+  end
+  if (any (k(:) == 0))
+    class_of = ["star " class_of];
   end
   times = @(sizes) strjoin (arrayfun (@(d) sprintf ("%d", d), sizes, "UniformOutput", false), "x");
   what = "sweeps";

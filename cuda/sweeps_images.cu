@@ -1,20 +1,14 @@
 // Many sweeps of a filter over images in one launch, for chips of compute capability 9.0: see sweeps_images.cuh.
 //
 // Compiled for -DREAL=float and -DREAL=double, and for each filter's -DROWS and -DCOLUMNS: odd, from 3 to 7, and in
-// single one of them may be 1. With -DSIDES=1 each side of the images has its own boundary; with -DROUNDS=1 a launch does
-// many rounds; with -DSTAR=1 there is a kernel for filters that are zero beside their middle row and column, which leaves
-// these zeros out.
+// single one of them may be 1. With -DSIDES=1 each side of the images has its own boundary; with -DBLOCK_WARPS=8 a block
+// has eight warps; with -DSTAR=1 there is a kernel for filters that are zero beside their middle row and column, which
+// leaves these zeros out.
 
-#ifdef ROUNDS
-#include "sweeps_images_rounds.cuh"
-#else
 #include "sweeps_images.cuh"
-#endif
 
 namespace {
-#if defined(ROUNDS)
-typedef images::RoundsLaunch<REAL> Launch;
-#elif defined(SIDES)
+#ifdef SIDES
 typedef images::OfSides<REAL> Launch;
 #else
 typedef images::Launch<REAL> Launch;
@@ -31,13 +25,12 @@ struct Tuned {
     bool ahead;
 };
 constexpr bool DOUBLE = sizeof(REAL) == 8;
-#ifdef STAR
-// Where a sweep has few multiply-adds, as many sweeps a launch as a block of eight warps does: with those of four, memory
-// would be what takes longest. Nobody has measured these yet.
-constexpr int STAR_BLOCKS = 8 / images::WARPS;
-constexpr Tuned TUNED = !DOUBLE        ? Tuned{COLUMNS == 7 ? 20 : 24, COLUMNS == 3 ? 2 : 1, STAR_BLOCKS, true}
-                        : COLUMNS == 3 ? Tuned{15, 2, STAR_BLOCKS, true}
-                                       : Tuned{COLUMNS == 5 ? 15 : 9, 1, STAR_BLOCKS, COLUMNS == 5};
+#if BLOCK_WARPS == 8
+// One block has a multiprocessor for itself. A star has fewer sums under way, and so more registers for rows.
+constexpr Tuned TUNED = !DOUBLE ? Tuned{COLUMNS == 3 ? 32 : COLUMNS == 5 ? 28 : 24, COLUMNS == 3 ? 2 : 1, 1, true}
+                        : COLUMNS == 3 ? Tuned{17, 2, 1, true}
+                        : COLUMNS == 5 ? Tuned{ROWS == 3 ? 19 : 17, 1, 1, true}
+                                       : Tuned{ROWS == 3 ? 15 : 11, 1, 1, true};
 #else
 constexpr Tuned TUNED = COLUMNS == 1   ? Tuned{28, ROWS == 3 ? 8 : 4, 4, false}
                         : ROWS == 1    ? (COLUMNS == 7 ? Tuned{28, 1, 2, false} : Tuned{20, COLUMNS == 3 ? 2 : 1, 3, false})
@@ -127,7 +120,7 @@ __device__ __forceinline__ void sweep_and_look(const Launch& launch) {
 }
 }  // namespace
 
-#elif !defined(ROUNDS)
+#else
 
 namespace {
 __device__ __forceinline__ bool is_done(const Launch&) { return false; }
@@ -161,8 +154,6 @@ extern "C" __constant__ unsigned int tensor_table = TensorStage::TABLE;
 
 #ifdef STAR
 
-extern "C" __constant__ unsigned int block_warps = images::WARPS;
-
 extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks)
     sweeps_images_star(Launch launch) {
     sweep_and_look<StageOf<true>, 1>(launch);
@@ -173,22 +164,6 @@ extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks)
 }
 
 #endif
-
-#ifdef ROUNDS
-
-__device__ unsigned long long progress[images::MOST_BLOCKS];
-
-// All blocks of the launch run at the same time.
-extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks)
-    sweeps_images_rounds(Launch launch) {
-    images::sweep_rounds<Stage, 1>(launch, progress);
-}
-extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks)
-    sweeps_images_rounds_aligned(Launch launch) {
-    images::sweep_rounds<Stage, 16 / sizeof(REAL)>(launch, progress);
-}
-
-#else
 
 extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks)
     sweeps_images(Launch launch) {
@@ -201,11 +176,10 @@ extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks)
     if (!is_done(launch)) images::sweep_images<Stage, 16 / sizeof(REAL)>(launch);
 }
 
-#endif
-
 // What the host must know to launch it, told by the module itself.
 extern "C" __constant__ unsigned int lane_points = TUNED.points;
 extern "C" __constant__ unsigned int column_pitch = Stage::PITCH;
 extern "C" __constant__ unsigned int slots_between = 1 + Stage::AHEAD;
 extern "C" __constant__ unsigned int warp_sweeps = TUNED.stages;
 extern "C" __constant__ unsigned int blocks_at_once = TUNED.blocks;
+extern "C" __constant__ unsigned int block_warps = images::WARPS;

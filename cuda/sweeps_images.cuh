@@ -896,12 +896,15 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
         if (i % EACH == 0) {
             now.bring(k, coming_here + coming_to, before);
             now.read(k, leaving_here + leaving_from, held);
-            looks.template read_sample<Copies>(looking_now, k, looked_from);
-        } else if (i % EACH == EACH - 1) {
+        }
+        // Those that look have a sample in their registers when the output has left these, if there are points enough.
+        constexpr int WRITTEN = Stages::LOOKS && EACH >= 4 ? EACH / 2 : EACH - 1;
+        if (i % EACH == WRITTEN) {
             now.write(k, output, held);
-            looks.at_sample(looking_now, k);
             looks.at_output(now, k, held);
         }
+        if (i % EACH == (WRITTEN < EACH - 1 ? WRITTEN : 0)) looks.template read_sample<Copies>(looking_now, k, looked_from);
+        if (i % EACH == EACH - 1) looks.at_sample(looking_now, k);
     };
     // One slot of those.
     const auto quickly = [&](int turn) {

@@ -37,9 +37,6 @@ fn fixtures() -> CString {
         "writes_constant",
         "counts",
         "blocks_meet",
-        "relay",
-        "relay_too_early",
-        "relay_without_end",
         "shuffles",
         "rounds",
         "dynamic",
@@ -52,7 +49,6 @@ fn fixtures() -> CString {
     ];
     let mut text = String::from("// stand-in fixtures\n.version 8.0\n.target sm_60\n.address_size 64\n");
     text += ".const .align 4 .b8 factor[16];\n.global .align 4 .b8 total[4];\n";
-    text += ".global .align 8 .b8 told[512];\n";
     for kernel in kernels {
         text += &format!(
             ".visible .entry {kernel}(\n\t.param .align 8 .b8 {kernel}_param_0[32]\n)\n.maxntid {THREADS}, 1, 1\n{{\n"
@@ -154,19 +150,6 @@ impl Bench {
         Ok(status(launched))
     }
 
-    /// The same where all blocks run at the same time.
-    fn launch_together(&self, kernel: &str, blocks: usize) -> Result<i32, String> {
-        let mut job = Job { input: self.input, output: self.output, other: self.input, count: self.count as u64 };
-        let mut arguments = [(&raw mut job).cast::<c_void>()];
-        let (grid, block) = ((blocks as u32, 1, 1), (THREADS as u32, 1, 1));
-        // SAFETY: as in `launch`.
-        let launched = unsafe {
-            let function = self.function(kernel)?;
-            result::launch_cooperative_kernel(function, grid, block, 0, self.stream, &mut arguments)
-        };
-        Ok(status(launched))
-    }
-
     fn wait(&self) -> i32 {
         // SAFETY: the stream is open.
         status(unsafe { result::stream::synchronize(self.stream) })
@@ -174,16 +157,7 @@ impl Bench {
 
     /// Launches a kernel over all elements and waits: the driver's answer, and the output.
     fn run(&self, kernel: &str, shared: usize) -> Result<(i32, Vec<f32>), String> {
-        self.ended(self.launch(kernel, self.count / THREADS, THREADS, shared)?)
-    }
-
-    /// The same where all blocks run at the same time.
-    fn run_together(&self, kernel: &str) -> Result<(i32, Vec<f32>), String> {
-        self.ended(self.launch_together(kernel, self.count / THREADS)?)
-    }
-
-    /// What has become of a launch.
-    fn ended(&self, launched: i32) -> Result<(i32, Vec<f32>), String> {
+        let launched = self.launch(kernel, self.count / THREADS, THREADS, shared)?;
         if launched != 0 {
             return Ok((launched, Vec::new()));
         }
@@ -284,31 +258,6 @@ fn blocks_that_meet_are_a_race(_: StandIn) -> Outcome {
     let bench = Bench::new(1024)?;
     let (ended, _) = bench.run("blocks_meet", 0)?;
     expect("blocks_meet", ended, if kind() == "races" { LAUNCH_FAILED } else { 0 })
-}
-
-/// Blocks that run at the same time wait for what others tell, whichever begins first, and see what was written before it
-/// was told. Where nobody tells it, where it is told before it is written, and in any other launch, that is found; and more
-/// blocks than run at the same time are refused.
-fn blocks_wait_for_each_other(_: StandIn) -> Outcome {
-    let wanted: Vec<f32> = (0..1024).map(|i| (1 + i / THREADS) as f32).collect();
-    for _ in 0..5 {
-        expect("relay", Bench::new(1024)?.run_together("relay")?, (0, wanted.clone()))?;
-    }
-    let (ended, output) = Bench::new(1024)?.run_together("relay_too_early")?;
-    if kind() == "races" {
-        expect("relay_too_early", ended, LAUNCH_FAILED)?;
-    } else if ended != 0 || output == wanted {
-        return Err(format!("relay_too_early: {ended}, and all is right"));
-    }
-    expect("relay_without_end", Bench::new(1024)?.run_together("relay_without_end")?.0, LAUNCH_FAILED)?;
-    expect("relay in another launch", Bench::new(1024)?.run("relay", 0)?.0, LAUNCH_FAILED)?;
-    const TOO_LARGE: i32 = 720;
-    let bench = Bench::new(1024)?;
-    // Four multiprocessors, which have 2048 threads each and no more than 32 blocks.
-    expect("as many as run at once", bench.launch_together("turned", 128)?, 0)?;
-    expect("one more", bench.launch_together("turned", 129)?, TOO_LARGE)?;
-    let _ = bench.wait();
-    Ok(())
 }
 
 /// Copies that run by themselves come late, some of them, until somebody waits; and a wait for what was never begun is
@@ -733,12 +682,11 @@ fn in_child(what: &str) -> Outcome {
 
 type Case = (&'static str, fn(StandIn) -> Outcome);
 
-const TABLE: [Case; 26] = [
+const TABLE: [Case; 25] = [
     ("kernels_run_as_they_are_written", kernels_run_as_they_are_written),
     ("fma_rounds_once_and_nothing_else_is_fused", fma_rounds_once_and_nothing_else_is_fused),
     ("a_missing_barrier_shows", a_missing_barrier_shows),
     ("blocks_that_meet_are_a_race", blocks_that_meet_are_a_race),
-    ("blocks_wait_for_each_other", blocks_wait_for_each_other),
     ("copies_into_shared_memory_are_late", copies_into_shared_memory_are_late),
     ("warps_ask_whether_any", warps_ask_whether_any),
     ("shared_memory_is_asked_for", shared_memory_is_asked_for),

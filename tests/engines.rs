@@ -1181,7 +1181,7 @@ const TABLE: [Case; 26] = [
 const CUDA_TABLE: [CudaCase; 31] = [
     ("schemes_without_room", scheme::schemes_without_room),
     ("sweeps_of_images", sweeps_of_images),
-    ("rounds_of_images", rounds_of_images),
+    ("sweeps_of_images_by_eight_warps", sweeps_of_images_by_eight_warps),
     ("stars_over_images", stars::stars_over_images),
     ("sides_in_sweeps_of_images", sides::sides_in_sweeps_of_images),
     ("sweeps_of_images_on_tensor_cores", sweeps_of_images_on_tensor_cores),
@@ -1214,7 +1214,7 @@ const CUDA_TABLE: [CudaCase; 31] = [
 
 /// What holds for CUDA where a call of the driver fails at the worst moment. The stand-in alone fails when it is told
 /// to.
-const FAULT_TABLE: [FaultCase; 17] = [
+const FAULT_TABLE: [FaultCase; 16] = [
     ("progress_counts_once", progress_counts_once),
     ("taps_are_copied_anew_after_a_failure", taps_are_copied_anew_after_a_failure),
     ("a_warm_chain_asks_for_nothing", a_warm_chain_asks_for_nothing),
@@ -1222,8 +1222,7 @@ const FAULT_TABLE: [FaultCase; 17] = [
     ("filters_in_turn_are_not_sent_again", filters_in_turn_are_not_sent_again),
     ("tensor_cores_are_used_where_they_are", tensor_cores_are_used_where_they_are),
     ("sweeps_of_images_are_done_at_once", sweeps_of_images_are_done_at_once),
-    ("rounds_are_done_at_once", rounds_are_done_at_once),
-    ("stars_are_left_out_where_asked", stars::stars_are_left_out_where_asked),
+    ("zeros_of_stars_are_left_out", stars::zeros_of_stars_are_left_out),
     ("sweeps_go_to_tensor_cores_where_they_are", sweeps_go_to_tensor_cores_where_they_are),
     ("sweeps_of_small_images_are_few_launches", sweeps_of_small_images_are_few_launches),
     ("deep_tiles_are_few_copies", deep::deep_tiles_are_few_copies),
@@ -1853,50 +1852,26 @@ fn sweeps_of_images(cuda: Cuda) -> Outcome {
 /// Whether in double, which boundary, the filter's size, that of an array, and sweeps.
 type ManySweeps = (bool, usize, [usize; 3], [usize; 3], usize);
 
-/// Arrays and sweeps for which the stand-in's few multiprocessors do many rounds in one launch, and an H200's.
-const IN_ROUNDS: [ManySweeps; 17] = include!("engines/images_in_rounds.in");
-const IN_ROUNDS_OF_MANY: [ManySweeps; 7] = [
-    (true, 3, [5, 5, 1], [4096, 6000, 1], 60),
-    (true, 3, [3, 3, 1], [4096, 6000, 1], 40),
-    (false, 0, [3, 3, 1], [4096, 6001, 1], 91),
-    (false, 3, [3, 3, 1], [4100, 4096, 1], 120),
-    (false, 2, [3, 3, 1], [3001, 5003, 1], 75),
-    (false, 1, [5, 5, 1], [4096, 6000, 1], 60),
-    (false, 3, [7, 7, 1], [4100, 6003, 1], 28),
+/// Arrays and sweeps for which the stand-in's few multiprocessors have blocks of eight warps, and an H200's.
+const BY_EIGHT: [ManySweeps; 17] = include!("engines/images_by_eight.in");
+const BY_EIGHT_OF_MANY: [ManySweeps; 6] = [
+    (true, 0, [3, 3, 1], [4001, 4003, 1], 41),
+    (true, 3, [3, 3, 1], [4100, 4096, 1], 60),
+    (true, 2, [3, 5, 1], [3001, 5003, 1], 25),
+    (true, 1, [3, 7, 1], [4096, 4001, 1], 17),
+    (true, 3, [5, 5, 1], [4096, 4000, 1], 33),
+    (true, 2, [5, 7, 1], [4097, 4003, 1], 19),
 ];
 
-/// While it lives, kernels are launched that nobody has measured.
-struct Unmeasured;
-
-impl Unmeasured {
-    fn new() -> Unmeasured {
-        cuda::let_unmeasured_run(true);
-        Unmeasured
-    }
-}
-
-impl Drop for Unmeasured {
-    fn drop(&mut self) {
-        cuda::let_unmeasured_run(false);
-    }
-}
-
-/// Many rounds of several sweeps in one launch, with awkward samples. The checks of the stand-in take their time: each kind
-/// of filter and of boundary comes once there.
-fn rounds_of_images(cuda: Cuda) -> Outcome {
-    let _unmeasured = Unmeasured::new();
-    let stand_in = StandIn::find();
-    let cases = if stand_in.is_some() { &IN_ROUNDS[..] } else { &IN_ROUNDS_OF_MANY };
+/// Many sweeps by blocks of eight warps, with awkward samples. The checks of the stand-in take their time: some of the
+/// cases come there.
+fn sweeps_of_images_by_eight_warps(cuda: Cuda) -> Outcome {
+    let cases = if StandIn::find().is_some() { &BY_EIGHT[..] } else { &BY_EIGHT_OF_MANY };
     let step = if looks_for_faults() { 5 } else { 1 };
     for (number, case) in cases.iter().enumerate().step_by(step) {
         let &(_, boundary, by, size, _) = case;
-        stand_in.inspect(StandIn::reset);
         let (input, entries) = awkward(by, size, number);
         check_many_sweeps(&cuda, case, KINDS[boundary], &input, entries)?;
-        let is_one = |of: &StandIn| (0..of.calls()).any(|call| of.call(call) == "cuLaunchCooperativeKernel");
-        if stand_in.as_ref().is_some_and(|of| !is_one(of)) {
-            return Err(format!("no launch of several rounds over {size:?} by {by:?}"));
-        }
     }
     Ok(())
 }
@@ -2206,47 +2181,6 @@ fn sweeps_of_images_are_done_at_once(cuda: Cuda, stand_in: StandIn) -> Outcome {
     let ended = common::child("sweep", &[("CUDA_STAND_IN_CAPABILITY", "8.9")])?;
     if !ended.status.success() || !ended.output.contains("at once: []") {
         return Err(format!("{:?}: {}", ended.status, ended.output));
-    }
-    Ok(())
-}
-
-/// Several rounds over an image are one launch, of which all blocks run at the same time; as many launches as rounds where
-/// the device cannot do that, with the same results.
-fn rounds_are_done_at_once(cuda: Cuda, stand_in: StandIn) -> Outcome {
-    let unmeasured = Unmeasured::new();
-    const NOT_SUPPORTED: i32 = 801;
-    const TOO_LARGE: i32 = 720;
-    let (size, by, sweeps) = ([1500, 300, 1], [3, 3, 1], 24);
-    let show = |error: Error| error.to_string();
-    let input = singles(&ordinary(size.iter().product(), 3));
-    let from = array_with(&cuda, &input).map_err(show)?;
-    let what = Convolution::new(size, filter(singles(&tame(9, 1)), by)?);
-    let what = what.with_boundary(Boundary::Circular).with_sweeps(sweeps);
-    let run = |status: Option<i32>| {
-        let mut to = Compute::<f32>::array(&cuda, input.len()).map_err(show)?;
-        stand_in.reset();
-        if let Some(status) = status {
-            stand_in.fail_in("cuLaunchCooperativeKernel", 1, status, Mode::Once);
-        }
-        cuda.convolution(&what, Source::Array(&from), Target::Array(&mut to), &Watch::new()).map_err(show)?;
-        let count = |name: &str| (0..stand_in.calls()).filter(|&number| stand_in.call(number) == name).count();
-        let launches = [count("cuLaunchCooperativeKernel"), count("cuLaunchKernel")];
-        Ok::<_, String>((launches, contents(&cuda, &to).map_err(show)?))
-    };
-    let (launches, right) = run(None)?;
-    if launches != [1, 0] {
-        return Err(format!("{launches:?} launches of three rounds"));
-    }
-    for status in [NOT_SUPPORTED, TOO_LARGE] {
-        let (launches, found) = run(Some(status))?;
-        if launches != [1, 3] || found.iter().zip(&right).any(|(a, b)| bits(*a) != bits(*b)) {
-            return Err(format!("{launches:?} launches after {status}, or other bits"));
-        }
-    }
-    drop(unmeasured);
-    let (launches, found) = run(None)?;
-    if launches[0] != 0 || found.iter().zip(&right).any(|(a, b)| bits(*a) != bits(*b)) {
-        return Err(format!("{launches:?} launches where nobody has asked for rounds, or other bits"));
     }
     Ok(())
 }

@@ -32,8 +32,6 @@ pub use driver::{Driver, Properties, dotted};
 pub use memory::DEFAULT_DEVICE_BYTES;
 pub use team::Team;
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use crate::host;
 use crate::stencil::{
     Array, Compute, Convolution, Derivative, Ends, Engine, Error, Handle, Lines, Real, Sides, Source, Stencil, Target,
@@ -43,17 +41,6 @@ use device::Device;
 use kernels::{ConvolutionKernel, Kernel, LevelsKernel, LinesKernel, Operator, SweepsKernel};
 use memory::Budget;
 use schedule::{DeviceArray, Work};
-
-/// See [`let_unmeasured_run`].
-static UNMEASURED_RUN: AtomicBool = AtomicBool::new(false);
-
-/// Whether kernels may be launched that are tested, and that nobody has measured yet on any chip. The results are the
-/// same. None is launched unless a caller says this. They do many sweeps over images: several rounds of them in one launch,
-/// each block waiting for its neighbours where it has to (`cuda/sweeps_images_rounds.cuh`), or by filters that are zero
-/// beside their middle row and column, whose zeros are left out (`cuda/sweeps_images.cu`).
-pub fn let_unmeasured_run(run: bool) {
-    UNMEASURED_RUN.store(run, Ordering::Relaxed);
-}
 
 /// A class of numbers that there are kernels for.
 trait Element: Real + bytemuck::Pod {

@@ -1,12 +1,12 @@
 //! The kernels: PTX inside the library, loaded a module at a time, and launched.
 
 use std::collections::BTreeMap;
-use std::ffi::{CStr, c_uint, c_void};
+use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytemuck::NoUninit;
-use cudarc::driver::{DriverError, result, sys};
+use cudarc::driver::{result, sys};
 
 use super::archive;
 use super::context::{Context, Handle};
@@ -394,55 +394,21 @@ pub(super) unsafe fn launch<A: NoUninit>(
     shape: Shape,
     argument: &A,
 ) -> Result<(), Error> {
-    // SAFETY: as the caller says.
-    unsafe { launch_with(result::launch_kernel, function, stream, shape, argument) }.map_err(failed("cuLaunchKernel"))
-}
-
-/// The same where all blocks run at the same time, as they wait for each other; false if the device cannot run so many,
-/// or none like that.
-///
-/// # Safety
-/// As for [`launch`].
-pub(super) unsafe fn launch_together<A: NoUninit>(
-    function: &Function,
-    stream: sys::CUstream,
-    shape: Shape,
-    argument: &A,
-) -> Result<bool, Error> {
-    // SAFETY: as the caller says.
-    match unsafe { launch_with(result::launch_cooperative_kernel, function, stream, shape, argument) } {
-        Ok(()) => Ok(true),
-        Err(DriverError(
-            sys::CUresult::CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE | sys::CUresult::CUDA_ERROR_NOT_SUPPORTED,
-        )) => Ok(false),
-        Err(error) => Err(failed("cuLaunchCooperativeKernel")(error)),
-    }
-}
-
-/// What launches a kernel: the driver's function for one kind of launches.
-type Launcher = unsafe fn(
-    sys::CUfunction,
-    (c_uint, c_uint, c_uint),
-    (c_uint, c_uint, c_uint),
-    c_uint,
-    sys::CUstream,
-    &mut [*mut c_void],
-) -> Result<(), DriverError>;
-
-/// # Safety
-/// As for [`launch`].
-unsafe fn launch_with<A: NoUninit>(
-    launcher: Launcher,
-    function: &Function,
-    stream: sys::CUstream,
-    Shape { grid, block, shared_bytes }: Shape,
-    argument: &A,
-) -> Result<(), DriverError> {
     const { assert!(size_of::<A>() <= MOST_ARGUMENTS, "more than a launch takes along") };
     let mut arguments = [(&raw const *argument).cast_mut().cast::<c_void>()];
-    let (grid, block) = ((grid[0], grid[1], 1), (block[0], block[1], 1));
+    let Shape { grid, block, shared_bytes } = shape;
     // SAFETY: as the caller says; the driver only reads the argument.
-    unsafe { launcher(function.handle(), grid, block, shared_bytes, stream, &mut arguments) }
+    unsafe {
+        result::launch_kernel(
+            function.handle(),
+            (grid[0], grid[1], 1),
+            (block[0], block[1], 1),
+            shared_bytes,
+            stream,
+            &mut arguments,
+        )
+    }
+    .map_err(failed("cuLaunchKernel"))
 }
 
 #[cfg(test)]

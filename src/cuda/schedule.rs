@@ -820,7 +820,7 @@ impl<T> Sweeps<'_, T> {
             let mut left = batch.sweeps;
             while left > 0 {
                 let fused = plan.fused(left)?;
-                plan.sweep(stream.handle(), fused, [from, buffers[to], buffers[1 - to]])?;
+                plan.sweep(stream.handle(), fused, [from, buffers[to]])?;
                 (from, to) = (buffers[to], 1 - to);
                 left -= fused;
                 done += fused * units;

@@ -199,9 +199,9 @@ impl<T: Element> Plan<T> for ConvolutionPlan<'_> {
         0
     }
 
-    fn sweep(&self, stream: sys::CUstream, _: usize, [from, to, _]: [sys::CUdeviceptr; 3]) -> Result<(), Error> {
+    fn sweep(&self, stream: sys::CUstream, _: usize, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
         let backwards = self.turns.as_deref().is_some_and(Turns::next);
-        self.launch::<T>(stream, 0..self.columns.len(), backwards, [from, to])
+        self.launch::<T>(stream, 0..self.columns.len(), backwards, buffers)
     }
 
     fn part(&self, stream: sys::CUstream, units: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {

@@ -10,20 +10,20 @@
 //! 7 x 7 in double goes through tensor cores, where that is faster still. What these may not compute right, they leave: of
 //! each launch of them, one of the ordinary kernel comes behind it, which has nothing to do as long as they left nothing.
 //!
-//! Two things nobody has measured yet, so callers have to [ask](super::super::let_unmeasured_run) for them:
-//! - Where all blocks of a launch run at the same time, one can go on for many rounds of that many sweeps, without a pause
-//!   between them: `cuda/sweeps_images_rounds.cuh`.
-//! - A filter that is zero beside its middle row and column, a star, has a kernel that leaves these zeros out. It leaves
-//!   what tensor cores leave.
+//! A filter that is zero beside its middle row and column, a star, has a kernel that leaves these zeros out. It leaves what
+//! tensor cores leave.
+//!
+//! Of many sweeps in double by a filter of few rows, and of all by a star, one block has a multiprocessor for itself: eight
+//! warps do twice as many sweeps in a launch as four, and none of them has to wait for those of another block.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
 
+use super::super::Element;
 use super::super::cut::Size;
-use super::super::module::{Function, Modules, Shape, counter, launch, launch_together};
-use super::super::{Element, UNMEASURED_RUN};
+use super::super::module::{Function, Module, Modules, Shape, launch};
 use super::several::{Several, SeveralPlan};
 use super::tensor::{magnitude, near_zero};
 use super::{
@@ -35,6 +35,9 @@ use crate::stencil::{Error, Filter};
 /// Threads of a warp, and the most warps of most blocks that sweep.
 const LANES: usize = 32;
 const WARPS: usize = 4;
+
+/// The parts of a multiprocessor that issue instructions, each for warps of its own.
+const PARTITIONS: usize = 4;
 
 /// How many slots ahead a column comes from device memory: `LEAD` of `cuda/sweeps_images.cuh`.
 const LEAD: usize = 3;
@@ -58,16 +61,6 @@ const OF_VOLUMES: f64 = 75.0;
 
 /// What a launch takes beside its slots, and the same for a single sweep, in microseconds.
 const LAUNCH: f64 = 3.0;
-
-/// The most blocks of a launch of several rounds, of which all run at the same time: `MOST_BLOCKS` of
-/// `cuda/sweeps_images_rounds.cuh`.
-const MOST_TOGETHER: usize = 1024;
-
-/// The most rounds of a launch, an odd number.
-const MOST_ROUNDS: usize = 63;
-
-/// Rounds that take no longer are not waited for one by one, in microseconds.
-const TOGETHER: f64 = 5e3;
 
 /// A module, and what is known of it before it is loaded.
 #[derive(Debug)]
@@ -99,8 +92,6 @@ struct Kind {
     /// Numbers that a block has in shared memory beside its columns, and a column of a constant with them. Where each side
     /// has its own boundary, it has two more numbers.
     table: usize,
-    /// The module for several rounds, where there is one.
-    rounds: Option<&'static str>,
     /// Whether its module has a kernel for stars, too.
     is_star: bool,
 }
@@ -127,7 +118,6 @@ const ON_TENSOR_CORES: Kind = Kind {
     slot: 0.565,
     rate: 191.0,
     table: 512,
-    rounds: None,
     is_star: false,
 };
 
@@ -141,9 +131,9 @@ static RUNS: AtomicU32 = AtomicU32::new(0);
 /// Measured on an H200, with driver 580: the square filters, then the others. Single sweeps of the latter in double go
 /// through tensor cores.
 const KINDS: [Kind; 24] = [
-    single(names!("float_03"), [3, 3], [24, 2], [0.575, 430.0]).in_rounds("sweeps_images_rounds_float_03"),
-    single(names!("float_05"), [5, 5], [24, 1], [0.721, 355.0]).in_rounds("sweeps_images_rounds_float_05"),
-    single(names!("float_07"), [7, 7], [24, 1], [1.308, 260.0]).in_rounds("sweeps_images_rounds_float_07"),
+    single(names!("float_03"), [3, 3], [24, 2], [0.575, 430.0]),
+    single(names!("float_05"), [5, 5], [24, 1], [0.721, 355.0]),
+    single(names!("float_07"), [7, 7], [24, 1], [1.308, 260.0]),
     single(names!("float_03x05"), [3, 5], [24, 1], [0.513, 131.0]),
     single(names!("float_05x03"), [5, 3], [28, 2], [0.991, 119.0]),
     single(names!("float_03x07"), [3, 7], [24, 1], [0.629, 114.0]),
@@ -156,8 +146,8 @@ const KINDS: [Kind; 24] = [
     line(names!("float_03x01"), [3, 1], [28, 8, 4], [1.853, 177.0]),
     line(names!("float_05x01"), [5, 1], [28, 4, 4], [1.644, 149.0]),
     line(names!("float_07x01"), [7, 1], [28, 4, 4], [2.138, 126.0]),
-    double(names!("double_03"), [3, 3], [19, 2], 192, [0.834, 252.0]).in_rounds("sweeps_images_rounds_double_03"),
-    double(names!("double_05"), [5, 5], [17, 1], 192, [1.005, 236.0]).in_rounds("sweeps_images_rounds_double_05"),
+    double(names!("double_03"), [3, 3], [19, 2], 192, [0.834, 252.0]),
+    double(names!("double_05"), [5, 5], [17, 1], 192, [1.005, 236.0]),
     double(names!("double_07"), [7, 7], [11, 1], 192, [1.208, 191.0]),
     double(names!("double_03x05"), [3, 5], [17, 1], 160, [0.788, 217.0]),
     double(names!("double_05x03"), [5, 3], [17, 2], 160, [1.270, 217.0]),
@@ -167,21 +157,25 @@ const KINDS: [Kind; 24] = [
     double(names!("double_07x05"), [7, 5], [15, 1], 192, [1.218, 217.0]),
 ];
 
-/// Stars, where all sides have one boundary. Nobody has measured them: what a slot takes is that of the ordinary kernel, by
-/// the instructions in its loop.
-const STARS: [Kind; 6] = [
-    star(single(names!("star_float_03"), [3, 3], [24, 2], [0.408, 430.0]), 8, 1),
-    star(single(names!("star_float_05"), [5, 5], [24, 1], [0.377, 355.0]), 4, 1),
-    star(single(names!("star_float_07"), [7, 7], [20, 1], [0.404, 260.0]), 4, 1),
-    star(double(names!("star_double_03"), [3, 3], [15, 2], 192, [0.370, 252.0]), 8, 1),
-    star(double(names!("star_double_05"), [5, 5], [15, 1], 192, [0.360, 236.0]), 8, 1),
-    star(double(names!("star_double_07"), [7, 7], [9, 1], 192, [0.340, 191.0]), 4, 0),
+/// With blocks of eight warps, where all sides have one boundary: those of the filters of which that is faster than by
+/// [`KINDS`], measured likewise.
+const EIGHTS: [Kind; 5] = [
+    double(names!("eight_double_03"), [3, 3], [17, 2], 192, [0.696, 252.0]).of_eight(),
+    double(names!("eight_double_05"), [5, 5], [17, 1], 192, [0.959, 236.0]).of_eight(),
+    double(names!("eight_double_03x05"), [3, 5], [19, 1], 192, [0.640, 217.0]).of_eight(),
+    double(names!("eight_double_03x07"), [3, 7], [15, 1], 192, [0.671, 217.0]).of_eight(),
+    double(names!("eight_double_05x07"), [5, 7], [11, 1], 192, [0.864, 217.0]).of_eight(),
 ];
 
-/// With so many warps a block, of the eight of a multiprocessor, which read so far ahead.
-const fn star(kind: Kind, warps: usize, ahead: usize) -> Kind {
-    Kind { is_star: true, warps, ahead, blocks: 2 * WARPS / warps, ..kind }
-}
+/// Stars, likewise.
+const STARS: [Kind; 6] = [
+    single(names!("star_float_03"), [3, 3], [32, 2], [0.515, 430.0]).of_eight().of_star(),
+    single(names!("star_float_05"), [5, 5], [28, 1], [0.490, 355.0]).of_eight().of_star(),
+    single(names!("star_float_07"), [7, 7], [24, 1], [0.495, 260.0]).of_eight().of_star(),
+    double(names!("star_double_03"), [3, 3], [17, 2], 192, [0.530, 252.0]).of_eight().of_star(),
+    double(names!("star_double_05"), [5, 5], [17, 1], 192, [0.510, 236.0]).of_eight().of_star(),
+    double(names!("star_double_07"), [7, 7], [11, 1], 192, [0.385, 191.0]).of_eight().of_star(),
+];
 
 /// Whether a filter is zero beside its middle row and column.
 fn is_star<T: Element>(values: &[T], [rows, columns]: [usize; 2]) -> bool {
@@ -218,7 +212,6 @@ const fn single(
         slot,
         rate,
         table: 0,
-        rounds: None,
         is_star: false,
     }
 }
@@ -255,7 +248,6 @@ const fn double(
         slot,
         rate,
         table: 0,
-        rounds: None,
         is_star: false,
     }
 }
@@ -366,9 +358,14 @@ struct Layout {
 }
 
 impl Kind {
-    /// With this module for several rounds.
-    const fn in_rounds(self, rounds: &'static str) -> Kind {
-        Kind { rounds: Some(rounds), ..self }
+    /// With blocks of eight warps, which read ahead; a multiprocessor holds one.
+    const fn of_eight(self) -> Kind {
+        Kind { warps: 2 * WARPS, ahead: 1, blocks: 1, ..self }
+    }
+
+    /// With a kernel for stars.
+    const fn of_star(self) -> Kind {
+        Kind { is_star: true, ..self }
     }
 
     fn of<T: Element>(filter: [usize; 2], own_sides: bool) -> Option<&'static Kind> {
@@ -376,9 +373,10 @@ impl Kind {
         Some(if own_sides { kind.of_sides() } else { kind })
     }
 
-    /// That for stars of this size.
-    fn of_star<T: Element>(filter: [usize; 2]) -> Option<&'static Kind> {
-        Kind::among::<T>(&STARS, filter)
+    /// The modules for any filter of this size.
+    fn all_for<T: Element>(filter: [usize; 2], around: &Around) -> impl Iterator<Item = &'static Kind> {
+        let eight = Kind::among::<T>(&EIGHTS, filter).filter(|_| !around.own_sides);
+        Kind::of::<T>(filter, around.own_sides).into_iter().chain(eight)
     }
 
     fn among<T: Element>(kinds: &'static [Kind], filter: [usize; 2]) -> Option<&'static Kind> {
@@ -505,43 +503,6 @@ impl Kind {
         (columns * self.pitch + kept + table) * self.element()
     }
 
-    /// How many rounds a launch laid out like this does at the most: an odd number, 1 where the kernel for several is for
-    /// other arrays. See `cuda/sweeps_images_rounds.cuh`.
-    fn most_rounds(&self, layout: &Layout, [rows, columns, pages]: Size, around: &Around, most_blocks: usize) -> usize {
-        let Layout { strips, segments, share, lanes, warps, .. } = *layout;
-        let all_at_once = strips * segments * pages <= most_blocks.min(MOST_TOGETHER);
-        if self.rounds.is_none() || around.own_sides || segments < 2 || !all_at_once {
-            return 1;
-        }
-        let [of_rows, of_columns] = [around.rows, around.columns].map(|ends| ends.boundary[0] == CIRCULAR);
-        let [spoiled, reach] = self.reach(warps);
-        // The last strip writes as many rows as its neighbours need of it, and reads those of its neighbours alone.
-        let step = lanes * self.points - 2 * spoiled;
-        let last = rows - (strips - 1) * step - if of_rows { 0 } else { spoiled };
-        if strips > 1 && last < 2 * spoiled {
-            return 1;
-        }
-        // Of a segment's columns in the first round: what halves of it have to be longer than, so that nobody waits for
-        // one who waits. At edges of the image segments become longer, and shorter, as rounds go on.
-        let shorter = if share == 0 { 128 } else { share.min(256 - share) };
-        let shortest = columns / segments * 2 * shorter / 256;
-        let pipeline = LEAD + self.ahead + warps * self.lag();
-        let least = 2 * (pipeline + 2 * reach) + 2;
-        if shortest < least {
-            return 1;
-        }
-        if of_columns {
-            return MOST_ROUNDS;
-        }
-        // A block whose columns become more is ahead of the others at first, which hold it back when it is by half of
-        // their columns.
-        let fits = |rounds: usize| {
-            let ahead = reach * (rounds * rounds - 1) / 8;
-            shortest >= least + reach * (rounds - 1) / 2 && 2 * ahead + pipeline <= shortest
-        };
-        (3..=MOST_ROUNDS).step_by(2).take_while(|&rounds| fits(rounds)).last().unwrap_or(1)
-    }
-
     /// How many slots a warp is behind the one before.
     fn lag(&self) -> usize {
         self.stages * self.radius()[1] + 1 + self.ahead
@@ -559,6 +520,9 @@ impl Kind {
         let all = layout.strips * layout.segments * pages;
         // A block that has a multiprocessor for itself is not as many times as fast.
         let share = (all as f64 / capacity as f64).min(1.0) * blocks as f64 / self.blocks as f64;
+        // Nor is a partition with fewer warps than a full block has for it.
+        let [warps, most] = [layout.warps, self.warps].map(|warps| warps.div_ceil(PARTITIONS) as f64);
+        let share = share * warps / most;
         let slot = self.slot * (0.25 + 0.75 * share);
         all.div_ceil(capacity) as f64 * slots as f64 * slot + LAUNCH
     }
@@ -570,7 +534,7 @@ fn blocks_are_counted(layout: &Layout, pages: usize) -> bool {
 }
 
 /// The argument of the kernel: `struct OfSides` of `cuda/sweeps_images.cuh`, field for field. Where all sides have one
-/// boundary the kernel takes what [`Argument::ONE_BOUNDARY`] bytes have of it: `struct Launch`.
+/// boundary the kernel takes what comes before `below`: `struct Launch`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 struct Argument {
@@ -599,29 +563,11 @@ struct Argument {
     behind: f64,
 }
 
-/// The argument of the kernel for several rounds: `struct RoundsLaunch` of `cuda/sweeps_images_rounds.cuh`, field for
-/// field.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct RoundsArgument {
-    round: [u8; Argument::ONE_BOUNDARY],
-    other: sys::CUdeviceptr,
-    written: u64,
-    rounds: i32,
-    unused: i32,
-}
-
-/// How many halves of rounds all launches have written: those of each begin behind it.
-static WRITTEN: AtomicU64 = AtomicU64::new(0);
-
-impl Argument {
-    const ONE_BOUNDARY: usize = std::mem::offset_of!(Argument, below);
-}
-
-/// How some sweeps are done in one launch: by the ordinary kernel, or by one that leaves something with that kernel behind
-/// it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// How some sweeps are done in one launch: by the ordinary kernel of a module, or by one that leaves something with that
+/// kernel behind it.
+#[derive(Debug, Clone, Copy)]
 struct Way {
+    kind: &'static Kind,
     sweeps: usize,
     /// For each sweep.
     time: f64,
@@ -630,12 +576,18 @@ struct Way {
     skipped: usize,
     /// Of the kernel that leaves something.
     leaving: Option<Layout>,
-    /// How many rounds a launch does at the most.
-    rounds: usize,
 }
 
-/// The ways to do up to so many sweeps in one launch that are faster than single sweeps by the kernels for these.
-fn ways(kind: &Kind, tensor: bool, view: &View, around: &Around, sweeps: usize, multiprocessors: usize) -> Vec<Way> {
+/// The ways to do up to so many sweeps in one launch by a module that are faster than single sweeps by the kernels for
+/// these.
+fn ways(
+    kind: &'static Kind,
+    tensor: bool,
+    view: &View,
+    around: &Around,
+    sweeps: usize,
+    multiprocessors: usize,
+) -> Vec<Way> {
     let size = view.size;
     let fits = |of_launch: usize| (kind.least_sweeps()..=sweeps).contains(&of_launch);
     let ordinary = (1..=kind.warps).flat_map(|warps| (0..kind.most_skipped() + 1).map(move |skipped| (warps, skipped)));
@@ -643,40 +595,22 @@ fn ways(kind: &Kind, tensor: bool, view: &View, around: &Around, sweeps: usize, 
         let all = warps * kind.stages;
         let (time, layout) = kind.layout_of_warps(size, around, warps, multiprocessors)?;
         let time = time * all as f64 / (all - skipped) as f64;
-        let most_blocks = multiprocessors * kind.blocks.min(MOST_SHARED / (layout.shared_bytes + SHARED_BESIDE));
-        let rounds = if skipped > 0 { 1 } else { kind.most_rounds(&layout, size, around, most_blocks) };
         let (time, leaving) = if kind.is_star { (time + LAUNCH / all as f64, Some(layout)) } else { (time, None) };
-        let way = Way { sweeps: all - skipped, time, layout, skipped, leaving, rounds };
-        fits(all - skipped).then_some(way)
+        fits(all - skipped).then_some(Way { kind, sweeps: all - skipped, time, layout, skipped, leaving })
     });
     // What tensor cores copy begins and ends at multiples of 16 bytes: columns do, and strips with such a reach.
-    let goes = tensor && kind.filter == ON_TENSOR_CORES.filter && !kind.single && !kind.is_star;
+    let goes = tensor && std::ptr::eq(kind.names[0], ON_TENSOR_CORES.names[0]);
     let pairs = goes && size[0].is_multiple_of(2);
     let on_tensor_cores = [2, WARPS].into_iter().filter(|&warps| pairs && fits(warps)).filter_map(|warps| {
         let (time, tensor) = ON_TENSOR_CORES.layout_of_warps(size, around, warps, multiprocessors)?;
         let (_, layout) = kind.layout_of_warps(size, around, warps, multiprocessors)?;
         // The ordinary kernel comes behind, and sees that it has nothing to do.
         let time = time + LAUNCH / warps as f64;
-        (tensor.lanes == LANES).then_some(Way {
-            sweeps: warps,
-            time,
-            layout,
-            skipped: 0,
-            leaving: Some(tensor),
-            rounds: 1,
-        })
+        let way = Way { kind, sweeps: warps, time, layout, skipped: 0, leaving: Some(tensor) };
+        (tensor.lanes == LANES).then_some(way)
     });
     let single = kind.single(view, multiprocessors);
     on_tensor_cores.chain(ordinary).filter(|way| way.time < single).collect()
-}
-
-impl Way {
-    /// How many rounds a launch does of so many sweeps, an odd number: then the last round writes to where the first one
-    /// did, and those between read and write two buffers.
-    fn rounds_of(&self, sweeps: usize) -> usize {
-        let rounds = (sweeps / self.sweeps).min(self.rounds);
-        if rounds.is_multiple_of(2) { rounds.saturating_sub(1) } else { rounds }
-    }
 }
 
 /// The fastest of them for so many sweeps; `None` where single sweeps had better be.
@@ -701,8 +635,10 @@ pub(super) fn time_of_a_sweep<T: Element>(
 ) -> Option<f64> {
     let view = View::of(size, filter)?;
     let around = Around::new(&view, beyond.map(|boundary| EndsArgument { value: [0.0; 2], boundary }));
-    let kind = Kind::of::<T>(view.filter, around.own_sides)?;
-    fastest(&ways(kind, true, &view, &around, sweeps, multiprocessors), sweeps).map(|way| way.time)
+    let ways: Vec<_> = Kind::all_for::<T>(view.filter, &around)
+        .flat_map(|kind| ways(kind, true, &view, &around, sweeps, multiprocessors))
+        .collect();
+    fastest(&ways, sweeps).map(|way| way.time)
 }
 
 /// The modules of a convolution's launches of several sweeps.
@@ -710,8 +646,18 @@ pub(super) fn time_of_a_sweep<T: Element>(
 pub(super) struct LoadedModules {
     /// That of the kernel which does several.
     pub(super) several: LoadOnce,
+    eight: LoadOnce,
     star: LoadOnce,
-    rounds: LoadOnce,
+}
+
+impl LoadedModules {
+    fn of(&self, kind: &Kind) -> &LoadOnce {
+        match kind {
+            Kind { is_star: true, .. } => &self.star,
+            Kind { warps: WARPS, .. } => &self.several,
+            Kind { .. } => &self.eight,
+        }
+    }
 }
 
 /// How several sweeps of a convolution over a whole array are launched; `single` is how single sweeps are, which do it
@@ -732,8 +678,7 @@ pub(super) fn plan<'a, T: Element>(
         return Ok(single);
     }
     let around = Around::new(&view, [area.sides[0], area.sides[view.across]].map(EndsArgument::new));
-    let kind = Kind::of::<T>(view.filter, around.own_sides);
-    let (Some(kind), Some(multiprocessors)) = (kind, measured_multiprocessors(modules)) else {
+    let Some(multiprocessors) = measured_multiprocessors(modules) else {
         return Ok(single);
     };
     // Whether a kernel may be taken that leaves something, of whose launches the samples of so many sweeps are looked at.
@@ -743,48 +688,70 @@ pub(super) fn plan<'a, T: Element>(
         let near_zero = near_zero(filter.values(), sweeps);
         finite && around.numbers().chain([1.0]).all(|number| is_plain::<T>(number, near_zero))
     };
-    let unmeasured = UNMEASURED_RUN.load(Ordering::Relaxed);
-    let of_star = Kind::of_star::<T>(view.filter).filter(|star| {
-        unmeasured && !around.own_sides && is_star(filter.values(), view.filter) && is_plain_for(star.stages)
-    });
-    let kind = of_star.unwrap_or(kind);
-    let ways = ways(kind, is_plain_for(1), &view, &around, area.sweeps, multiprocessors);
-    if ways.is_empty() {
-        return Ok(single);
-    }
-    let entries = (c"F", bytemuck::cast_slice(filter.values()));
-    let name = kind.names[usize::from(around.own_sides)];
-    let loaded_once = if kind.is_star { &loaded.star } else { &loaded.several };
-    let Loaded { function, module } = loaded_once.get(modules, area.queued, name, entries, c"sweeps_images")?;
-    let functions = [function.clone(), module.function(c"sweeps_images_aligned")?];
-    let leaving = ways.iter().any(|way| way.leaving.is_some()).then(|| -> Result<Leaving, Error> {
-        let (kind, functions) = if kind.is_star {
-            let unaligned = module.function(c"sweeps_images_star")?;
-            (kind, [Some(unaligned), Some(module.function(c"sweeps_images_star_aligned")?)])
-        } else {
-            (&ON_TENSOR_CORES, [None, Some(module.function(c"sweeps_images_tensor_aligned")?)])
-        };
-        let run = RUNS.fetch_add(1, Ordering::Relaxed) % (u32::MAX - 1) + 1;
-        Ok(Leaving { kind, functions, near_zero: near_zero(filter.values(), kind.stages), run })
-    });
-    let leaving = leaving.transpose()?;
-    let of_leaving = leaving.iter().flat_map(|leaving| leaving.functions.iter().flatten());
-    for function in functions.iter().chain(of_leaving) {
-        function.allow_shared(MOST_SHARED - SHARED_BESIDE)?;
-    }
-    let join = unmeasured && ways.iter().any(|way| way.rounds_of(area.sweeps) > 1);
-    let rounds = match kind.rounds.filter(|_| join) {
-        Some(name) => {
-            let Loaded { function, module } =
-                loaded.rounds.get(modules, area.queued, name, entries, c"sweeps_images_rounds")?;
-            let functions = [function.clone(), module.function(c"sweeps_images_rounds_aligned")?];
-            functions.iter().try_for_each(|function| function.allow_shared(MOST_SHARED - SHARED_BESIDE))?;
-            Some(functions)
+    let star = Kind::among::<T>(&STARS, view.filter)
+        .filter(|star| !around.own_sides && is_star(filter.values(), view.filter) && is_plain_for(star.stages));
+    let ways: Vec<_> = Kind::all_for::<T>(view.filter, &around)
+        .chain(star)
+        .flat_map(|kind| ways(kind, is_plain_for(1), &view, &around, area.sweeps, multiprocessors))
+        .collect();
+    // The modules of those that are taken, the fastest one's first: so many sweeps and fewer may be asked for.
+    let mut taken: Vec<&Kind> = Vec::new();
+    let most = ways.iter().map(|way| way.sweeps).max().unwrap_or(0);
+    for way in (1..=most).rev().filter_map(|sweeps| fastest(&ways, sweeps)) {
+        if !taken.iter().any(|kind| std::ptr::eq(*kind, way.kind)) {
+            taken.push(way.kind);
         }
-        None => None,
+    }
+    let load = |kind| Ready::load(kind, loaded.of(kind), modules, area.queued, filter, usize::from(around.own_sides));
+    let ready = taken.into_iter().map(load).collect::<Result<Vec<_>, Error>>()?;
+    let Some(fastest) = ready.first() else {
+        return Ok(single);
     };
-    let launches = Launches { functions, rounds, kind, ways, view, around, leaving };
-    Ok(Box::new(SeveralPlan { single, pace: module.pace(area.shared), launches }))
+    let pace = fastest.module.pace(area.shared);
+    Ok(Box::new(SeveralPlan { single, pace, launches: Launches { ready, ways, view, around } }))
+}
+
+/// A module that is loaded.
+struct Ready<'a> {
+    kind: &'static Kind,
+    module: &'a Module,
+    /// For any address, and where columns and strips begin and end at multiples of 16 bytes.
+    functions: [Function; 2],
+    /// Where it has such a kernel.
+    leaving: Option<Leaving>,
+}
+
+impl<'a> Ready<'a> {
+    /// Loads the module of a kind, by which of its names, with a filter.
+    fn load<T: Element>(
+        kind: &'static Kind,
+        once: &'a LoadOnce,
+        modules: &Modules,
+        queued: bool,
+        filter: &Filter<T>,
+        name: usize,
+    ) -> Result<Ready<'a>, Error> {
+        let entries = (c"F", bytemuck::cast_slice(filter.values()));
+        let Loaded { function, module } = once.get(modules, queued, kind.names[name], entries, c"sweeps_images")?;
+        let functions = [function.clone(), module.function(c"sweeps_images_aligned")?];
+        let leaving = if kind.is_star {
+            let unaligned = module.function(c"sweeps_images_star")?;
+            Some((kind, [Some(unaligned), Some(module.function(c"sweeps_images_star_aligned")?)]))
+        } else if kind.names == ON_TENSOR_CORES.names {
+            Some((&ON_TENSOR_CORES, [None, Some(module.function(c"sweeps_images_tensor_aligned")?)]))
+        } else {
+            None
+        };
+        let of_leaving = leaving.iter().flat_map(|(_, functions)| functions.iter().flatten());
+        for function in functions.iter().chain(of_leaving) {
+            function.allow_shared(MOST_SHARED - SHARED_BESIDE)?;
+        }
+        let leaving = leaving.map(|(kind, functions)| {
+            let run = RUNS.fetch_add(1, Ordering::Relaxed) % (u32::MAX - 1) + 1;
+            Leaving { kind, functions, near_zero: near_zero(filter.values(), kind.stages), run }
+        });
+        Ok(Ready { kind, module, functions, leaving })
+    }
 }
 
 /// A kernel that leaves something to the ordinary one: on tensor cores, or for stars.
@@ -797,37 +764,30 @@ struct Leaving {
 }
 
 /// The launches over an array.
-struct Launches {
-    /// For any address, and where columns and strips begin and end at multiples of 16 bytes.
-    functions: [Function; 2],
-    /// The same for several rounds.
-    rounds: Option<[Function; 2]>,
-    kind: &'static Kind,
+struct Launches<'a> {
+    ready: Vec<Ready<'a>>,
     ways: Vec<Way>,
     view: View,
     around: Around,
-    leaving: Option<Leaving>,
 }
 
-impl Launches {
-    /// Launches a kernel of this kind, as a part of a run in which something may be left, or of none: 0.
+impl Launches<'_> {
+    /// Launches a kernel of a module, as a part of a run in which something may be left, or of none: 0.
     fn submit(
         &self,
         stream: sys::CUstream,
-        function: &Function,
+        (kind, function): (&Kind, &Function),
         layout: Layout,
         skipped: usize,
         turn: [u32; 2],
         buffers: [sys::CUdeviceptr; 2],
     ) -> Result<(), Error> {
+        let Layout { strips, segments, shared_bytes, .. } = layout;
+        let shape = Shape::prepared(strips * segments * self.view.size[2], kind.warps * LANES, shared_bytes)?;
         let argument = self.argument(layout, skipped, turn, buffers);
         // SAFETY: the kernel reads the array's samples, and writes its outputs, at addresses where the caller has as
         // many.
-        unsafe { launch(function, stream, self.shape(layout)?, &argument) }
-    }
-
-    fn shape(&self, Layout { strips, segments, shared_bytes, .. }: Layout) -> Result<Shape, Error> {
-        Shape::prepared(strips * segments * self.view.size[2], self.kind.warps * LANES, shared_bytes)
+        unsafe { launch(function, stream, shape, &argument) }
     }
 
     fn argument(
@@ -866,78 +826,43 @@ impl Launches {
             behind: of_columns.value[1],
         }
     }
-
-    /// Launches several rounds, an odd number of them; false if the device cannot run all blocks at the same time.
-    fn submit_rounds(
-        &self,
-        stream: sys::CUstream,
-        function: &Function,
-        (layout, rounds): (Layout, usize),
-        [input, output, other]: [sys::CUdeviceptr; 3],
-    ) -> Result<bool, Error> {
-        let argument = self.argument(layout, 0, [0; 2], [input, output]);
-        let (round, _) = bytemuck::bytes_of(&argument).split_at(Argument::ONE_BOUNDARY);
-        let argument = RoundsArgument {
-            round: round.try_into().map_err(|_| Error::Internal("The argument of a launch of rounds.".into()))?,
-            other,
-            written: WRITTEN.fetch_add(2 * rounds as u64, Ordering::Relaxed),
-            rounds: counter(rounds, "rounds in one launch")?,
-            unused: 0,
-        };
-        // SAFETY: as in `submit`; what lies at `other` may be overwritten.
-        unsafe { launch_together(function, stream, self.shape(layout)?, &argument) }
-    }
 }
 
-impl Several for Launches {
+impl Several for Launches<'_> {
     type Layout = Way;
 
     fn fastest(&self, sweeps: usize) -> Option<(usize, &Way)> {
-        let rounds = |way: &Way| if self.rounds.is_some() { way.rounds_of(sweeps).max(1) } else { 1 };
-        fastest(&self.ways, sweeps).map(|way| (way.sweeps * rounds(way), way))
+        fastest(&self.ways, sweeps).map(|way| (way.sweeps, way))
     }
 
     fn together(&self) -> usize {
-        let way = fastest(&self.ways, usize::MAX).filter(|_| self.rounds.is_some());
-        let rounds = way.map(|way| way.sweeps * way.rounds_of((TOGETHER / way.time) as usize).max(1));
-        let of_leaving = self.leaving.as_ref().map_or(1, |leaving| leaving.kind.warps * leaving.kind.stages);
-        rounds.unwrap_or(1).max(of_leaving)
+        fastest(&self.ways, usize::MAX).map_or(1, |way| way.sweeps)
     }
 
     fn launch(
         &self,
         stream: sys::CUstream,
-        (sweeps, &Way { sweeps: of_round, layout, skipped, leaving: left_by, .. }): (usize, &Way),
-        [input, output, other]: [sys::CUdeviceptr; 3],
+        &Way { kind, layout, skipped, leaving: left_by, .. }: &Way,
+        buffers: [sys::CUdeviceptr; 2],
         aligned: bool,
     ) -> Result<(), Error> {
-        let (rounds, mut buffers) = (sweeps / of_round, [input, output]);
+        let ready = self.ready.iter().find(|ready| std::ptr::eq(ready.kind, kind));
+        let ready = ready.ok_or_else(|| Error::Internal("A module of a launch is not loaded.".into()))?;
         // Which function of a kind, by whether columns and strips begin and end at multiples of 16 bytes.
         let function_of = |kind: &Kind, layout: &Layout| {
             let [reach, _] = kind.reach(layout.warps);
             let in_pieces = |elements: usize| (elements * kind.element()).is_multiple_of(16);
             usize::from(aligned && [self.view.size[0], reach, layout.lanes * kind.points].into_iter().all(in_pieces))
         };
-        let own_function = function_of(self.kind, &layout);
-        if let Some(functions) = self.rounds.as_ref().filter(|_| rounds > 1) {
-            let all = [input, output, other];
-            if self.submit_rounds(stream, &functions[own_function], (layout, rounds), all)? {
-                return Ok(());
-            }
-            // One by one, as the kernel would have done them.
-            for _ in 1..rounds {
-                self.submit(stream, &self.functions[own_function], layout, 0, [0; 2], buffers)?;
-                buffers = [buffers[1], if buffers[1] == output { other } else { output }];
-            }
-        }
         let mut turn = 0;
-        if let (Some(of), Some(leaving)) = (left_by, &self.leaving)
+        if let (Some(of), Some(leaving)) = (left_by, &ready.leaving)
             && let Some(function) = &leaving.functions[function_of(leaving.kind, &of)]
         {
             turn = leaving.run;
-            self.submit(stream, function, of, 0, [turn, leaving.near_zero], buffers)?;
+            self.submit(stream, (leaving.kind, function), of, 0, [turn, leaving.near_zero], buffers)?;
         }
-        self.submit(stream, &self.functions[own_function], layout, skipped, [turn, 0], buffers)
+        let function = &ready.functions[function_of(kind, &layout)];
+        self.submit(stream, (kind, function), layout, skipped, [turn, 0], buffers)
     }
 }
 
@@ -949,7 +874,7 @@ mod tests {
     use crate::stencil::{Boundary, Ends, Sides};
 
     /// The bytes of it that the module for one boundary takes, and the one for sides that have their own.
-    const BYTES: [usize; 2] = [Argument::ONE_BOUNDARY, size_of::<Argument>()];
+    const BYTES: [usize; 2] = [std::mem::offset_of!(Argument, below), size_of::<Argument>()];
 
     #[test]
     fn the_kernels_take_this_argument() {
@@ -958,9 +883,9 @@ mod tests {
                 assert_eq!(argument_bytes(name, function), bytes, "{name}");
             }
         }
-        for name in KINDS.iter().filter_map(|kind| kind.rounds) {
-            for function in ["sweeps_images_rounds", "sweeps_images_rounds_aligned"] {
-                assert_eq!(argument_bytes(name, function), size_of::<RoundsArgument>(), "{name}");
+        for name in EIGHTS.iter().map(|kind| kind.names[0]) {
+            for function in ["sweeps_images", "sweeps_images_aligned"] {
+                assert_eq!(argument_bytes(name, function), BYTES[0], "{name}");
             }
         }
         for name in STARS.iter().map(|kind| kind.names[0]) {
@@ -978,20 +903,15 @@ mod tests {
     /// What is known of a module before it is loaded is what it tells.
     #[test]
     fn the_table_is_right() {
-        let all = |kind: &'static Kind| {
-            [Some((kind, kind.names[0])), Some((kind.of_sides(), kind.names[1])), kind.rounds.map(|name| (kind, name))]
-        };
-        let stars = STARS.iter().map(|kind| (kind, kind.names[0]));
-        for (kind, name) in KINDS.iter().flat_map(all).flatten().chain(stars) {
+        let all = |kind: &'static Kind| [(kind, kind.names[0]), (kind.of_sides(), kind.names[1])];
+        let of_eight = EIGHTS.iter().chain(&STARS).map(|kind| (kind, kind.names[0]));
+        for (kind, name) in KINDS.iter().flat_map(all).chain(of_eight) {
             let ptx = archive::ptx(name).unwrap().into_string().unwrap();
             let constant = |constant: &str| constant_of(name, constant);
-            let told = ["lane_points", "column_pitch", "warp_sweeps", "slots_between", "blocks_at_once"].map(constant);
-            let known = [kind.points, kind.pitch, kind.stages, 1 + kind.ahead, kind.blocks];
-            assert_eq!(told, known, "{name}");
+            let told = ["lane_points", "column_pitch", "warp_sweeps", "slots_between", "blocks_at_once", "block_warps"];
+            let known = [kind.points, kind.pitch, kind.stages, 1 + kind.ahead, kind.blocks, kind.warps];
+            assert_eq!(told.map(constant), known, "{name}");
             assert!(ptx.contains(".target sm_90\n"), "{name}");
-            if kind.is_star {
-                assert_eq!(constant("block_warps"), kind.warps, "{name}");
-            }
         }
         let told = |name| ["tensor_points", "tensor_table"].map(|constant| constant_of(name, constant));
         let Kind { points, table, .. } = ON_TENSOR_CORES;
@@ -1231,23 +1151,50 @@ mod tests {
     /// Whether in double, a filter, the size of an array, and how many sweeps.
     const IN_IMAGES: [(bool, Size, Size, usize); 39] = include!("../../../tests/engines/sides_in_images.in");
 
-    /// The same for the kernel for several rounds: so many on the stand-in.
+    /// The same for the modules whose blocks have eight warps.
     #[test]
-    fn the_tests_of_rounds_are_for_this_kernel() {
+    fn the_tests_of_eight_warps_are_for_these_modules() {
         let kinds = [CONSTANT, REPLICATE, SYMMETRIC, CIRCULAR];
-        for (in_double, boundary, filter, size, sweeps) in IN_ROUNDS {
+        for (_, boundary, filter, size, sweeps) in BY_EIGHT {
             let view = View::of(size, filter).unwrap();
-            let around = around(&view, [[kinds[boundary]; 2]; 2]);
-            let kind =
-                if in_double { Kind::of::<f64>(view.filter, false) } else { Kind::of::<f32>(view.filter, false) };
-            let ways = ways(kind.unwrap(), in_double, &view, &around, sweeps, 4);
-            let way = fastest(&ways, sweeps).unwrap();
-            assert!(way.rounds_of(sweeps) >= 3, "{size:?} by {filter:?}, {boundary}, {sweeps}: {way:?}");
+            let way = fastest_for(&view, &around(&view, [[kinds[boundary]; 2]; 2]), &[], sweeps, 4).unwrap();
+            assert!(is_of_eight(way.kind), "{size:?} by {filter:?}, {boundary}: {way:?}");
         }
     }
 
+    fn is_of_eight(kind: &Kind) -> bool {
+        kind.warps == 8 && !kind.is_star
+    }
+
+    /// The fastest way in double by any filter of a view's size, or by one of these modules.
+    fn fastest_for(
+        view: &View,
+        around: &Around,
+        more: &[&'static Kind],
+        sweeps: usize,
+        multiprocessors: usize,
+    ) -> Option<Way> {
+        let kinds = Kind::all_for::<f64>(view.filter, around).chain(more.iter().copied());
+        let ways: Vec<_> = kinds.flat_map(|kind| ways(kind, false, view, around, sweeps, multiprocessors)).collect();
+        fastest(&ways, sweeps).copied()
+    }
+
     /// Whether in double, which boundary, a filter, the size of an array, and how many sweeps.
-    const IN_ROUNDS: [(bool, usize, Size, Size, usize); 17] = include!("../../../tests/engines/images_in_rounds.in");
+    const BY_EIGHT: [(bool, usize, Size, Size, usize); 17] = include!("../../../tests/engines/images_by_eight.in");
+
+    /// Eight warps do many sweeps over large images. A few by square filters are done by four.
+    #[test]
+    fn eight_warps_are_for_many_sweeps() {
+        for filter in EIGHTS.map(|kind| kind.filter) {
+            let view = of_images([8192, 8192, 1], filter);
+            let around = around(&view, [[CIRCULAR; 2]; 2]);
+            let by_eight = |sweeps| is_of_eight(fastest_for(&view, &around, &[], sweeps, 132).unwrap().kind);
+            let stages = if filter == [3, 3] { 2 } else { 1 };
+            assert!([200, 8 * stages].into_iter().all(by_eight), "{filter:?}");
+            let square = filter[0] == filter[1];
+            assert!(!square || ![4 * stages, 3].into_iter().any(by_eight), "{filter:?}");
+        }
+    }
 
     /// And for the kernel for stars: an H200's and those of the stand-in.
     #[test]
@@ -1256,10 +1203,12 @@ mod tests {
         for (in_double, boundary, filter, size, sweeps) in STARS_OF_IMAGES {
             let view = View::of(size, filter).unwrap();
             let around = around(&view, [[kinds[boundary]; 2]; 2]);
-            let kind = if in_double { Kind::of_star::<f64>(view.filter) } else { Kind::of_star::<f32>(view.filter) };
-            let ways = ways(kind.unwrap(), true, &view, &around, sweeps, 4);
-            let way = fastest(&ways, sweeps);
-            assert!(way.is_some_and(|way| way.leaving == Some(way.layout)), "{size:?} by {filter:?}, {boundary}");
+            let among = |all: &'static [Kind]| all.iter().filter(|kind| kind.single != in_double);
+            let kinds = among(&KINDS).chain(among(&EIGHTS)).chain(among(&STARS));
+            let kinds = kinds.filter(|kind| kind.filter == view.filter);
+            let ways: Vec<_> = kinds.flat_map(|kind| ways(kind, true, &view, &around, sweeps, 4)).collect();
+            let way = fastest(&ways, sweeps).unwrap();
+            assert!(way.kind.is_star, "{size:?} by {filter:?}, {boundary}: {way:?}");
         }
     }
 
@@ -1282,46 +1231,11 @@ mod tests {
         assert!(!is_star(&entries, [5, 5]));
     }
 
-    /// What the kernel for several rounds asks for, which has other arrays done round by round.
-    #[test]
-    fn rounds_are_for_what_their_kernel_can_do() {
-        let kind = Kind::of::<f32>([3, 3], false).unwrap();
-        let most = |size, beyond: Beyond, multiprocessors| {
-            let view = of_images(size, [3, 3]);
-            let around = around(&view, beyond);
-            let ways = ways(kind, false, &view, &around, 200, multiprocessors);
-            fastest(&ways, 200).map_or(0, |way| way.rounds)
-        };
-        let [constant, circular] = [CONSTANT, CIRCULAR].map(|boundary| [[boundary; 2]; 2]);
-        assert_eq!(most([8192, 8192, 1], circular, 132), MOST_ROUNDS);
-        assert_eq!(most([8192, 8192, 1], constant, 132), 11);
-        // A last strip of fewer rows than are spoiled on both sides; too few columns; more blocks than run at once.
-        assert_eq!([15, 16].map(|rows| most([1504 + rows, 8192, 1], circular, 132)), [1, MOST_ROUNDS]);
-        assert_eq!(most([8192, 1000, 1], circular, 132), 1);
-        assert_eq!(most([8192, 8192, 100], circular, 132), 1);
-        // Sides that are not alike have no kernel for it.
-        let beyond = [[CONSTANT; 2], [CIRCULAR; 2]];
-        let view = of_images([8192, 8192, 1], [3, 3]);
-        let around = around(&view, beyond);
-        assert!(ways(kind.of_sides(), false, &view, &around, 200, 132).iter().all(|way| way.rounds == 1));
-    }
-
-    #[test]
-    fn rounds_of_a_launch_are_an_odd_number() {
-        let view = of_images([8192, 8192, 1], [3, 3]);
-        let around = around(&view, [[CIRCULAR; 2]; 2]);
-        let ways = ways(Kind::of::<f32>([3, 3], false).unwrap(), false, &view, &around, 200, 132);
-        let way = fastest(&ways, 200).unwrap();
-        assert_eq!(way.sweeps, 8);
-        let rounds = [7, 8, 16, 23, 24, 39, 40, 200, 1000].map(|sweeps| way.rounds_of(sweeps));
-        assert_eq!(rounds, [0, 1, 1, 1, 3, 3, 5, 25, MOST_ROUNDS]);
-    }
-
     /// Each launch is one that the kernel is made for, whatever the array.
     #[test]
     fn layouts_are_what_the_kernel_can_do() {
         let mut found = 0;
-        for kind in KINDS.iter().chain(&STARS) {
+        for kind in KINDS.iter().chain(&EIGHTS).chain(&STARS) {
             for rows in [1, 12, 13, 20, 21, 36, 44, 100, 500, 671, 672, 673, 1344, 8192, 1 << 20] {
                 for columns in [1, 2, 7, 100, 8192] {
                     for pages in [1, 3, 100] {
@@ -1333,7 +1247,7 @@ mod tests {
                                 let size = [rows, columns, pages];
                                 let view = of_images(size, kind.filter);
                                 let around = around(&view, beyond);
-                                if kind.is_star && around.own_sides {
+                                if kind.warps > WARPS && around.own_sides {
                                     continue;
                                 }
                                 let kind = if around.own_sides { kind.of_sides() } else { kind };
@@ -1385,17 +1299,19 @@ mod tests {
 
     #[test]
     fn large_images_do_as_many_sweeps_a_launch_as_there_are_warps_for() {
-        for kind in KINDS.iter().chain(&STARS) {
+        for kind in KINDS.iter().chain(&EIGHTS).chain(&STARS) {
             for beyond in beyonds() {
                 let view = of_images([8192, 8192, 1], kind.filter);
                 let around = around(&view, beyond);
-                if kind.is_star && around.own_sides {
+                if kind.warps > WARPS && around.own_sides {
                     continue;
                 }
                 let kind = if around.own_sides { kind.of_sides() } else { kind };
                 let ways = ways(kind, false, &view, &around, 200, 132);
                 let layout = fastest(&ways, 200).unwrap().layout;
-                assert_eq!(layout.warps, kind.warps, "{:?}, {beyond:?}: {layout:?}", kind.names);
+                // What a mirror shows of 3 x 5 is as much as a warp's ring.
+                let most = kind.warps - usize::from(kind.names == EIGHTS[2].names && beyond[1] == [SYMMETRIC; 2]);
+                assert_eq!(layout.warps, most, "{:?}, {beyond:?}: {layout:?}", kind.names);
                 // Memory is no reason for fewer blocks.
                 let room = MOST_SHARED / (layout.shared_bytes + SHARED_BESIDE);
                 assert!(room >= kind.blocks, "{:?}, {beyond:?}: {layout:?}", kind.names);

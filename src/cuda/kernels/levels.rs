@@ -197,12 +197,7 @@ impl Plan<f64> for LevelsPlan<'_> {
         0
     }
 
-    fn sweep(
-        &self,
-        stream: sys::CUstream,
-        sweeps: usize,
-        [input, output, _]: [sys::CUdeviceptr; 3],
-    ) -> Result<(), Error> {
+    fn sweep(&self, stream: sys::CUstream, sweeps: usize, [input, output]: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
         let Layout { threads, blocks, tiles, .. } = self.layout(sweeps);
         let argument = Argument {
             input,
@@ -220,8 +215,8 @@ impl Plan<f64> for LevelsPlan<'_> {
         unsafe { launch(self.function, stream, Shape::row(blocks, threads)?, &argument) }
     }
 
-    fn part(&self, stream: sys::CUstream, _: Range<usize>, [from, to]: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
-        self.sweep(stream, 1, [from, to, from])
+    fn part(&self, stream: sys::CUstream, _: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
+        self.sweep(stream, 1, buffers)
     }
 }
 

@@ -222,7 +222,7 @@ impl<T: Element> Plan<T> for LinesPlan<'_> {
         0
     }
 
-    fn sweep(&self, stream: sys::CUstream, _: usize, [input, output, _]: [sys::CUdeviceptr; 3]) -> Result<(), Error> {
+    fn sweep(&self, stream: sys::CUstream, _: usize, [input, output]: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
         let argument = Argument {
             input,
             output,
@@ -240,8 +240,8 @@ impl<T: Element> Plan<T> for LinesPlan<'_> {
         unsafe { launch(self.function, stream, shape, &argument) }
     }
 
-    fn part(&self, stream: sys::CUstream, _: Range<usize>, [from, to]: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
-        Plan::<T>::sweep(self, stream, 1, [from, to, from])
+    fn part(&self, stream: sys::CUstream, _: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
+        Plan::<T>::sweep(self, stream, 1, buffers)
     }
 }
 

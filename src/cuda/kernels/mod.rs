@@ -159,11 +159,10 @@ pub(super) trait Plan<T> {
     fn first_output(&self) -> usize;
 
     /// Puts on the stream so many whole sweeps, as many as can be [fused](Plan::fused), from the samples at the first
-    /// address to the second. The third is the first once more where the samples may be overwritten, else that of as many
-    /// elements that nobody needs.
-    fn sweep(&self, stream: sys::CUstream, sweeps: usize, buffers: [sys::CUdeviceptr; 3]) -> Result<(), Error>;
+    /// address to the second.
+    fn sweep(&self, stream: sys::CUstream, sweeps: usize, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error>;
 
-    /// Puts some units of one sweep there, from the samples at the first address to the second.
+    /// The same with some units of one sweep.
     fn part(&self, stream: sys::CUstream, units: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error>;
 }
 

@@ -24,16 +24,16 @@ pub(super) trait Several {
         1
     }
 
-    /// Puts the sweeps of a launch on the stream, as many as [`fastest`](Several::fastest) says, with the three addresses
-    /// of [`Plan::sweep`]; `aligned` says whether all are multiples of 16 bytes.
+    /// Puts the sweeps of a launch on the stream, from the samples at the first address to the second; `aligned` says
+    /// whether both are multiples of 16 bytes.
     ///
     /// # Errors
     /// The driver's.
     fn launch(
         &self,
         stream: sys::CUstream,
-        launch: (usize, &Self::Layout),
-        buffers: [sys::CUdeviceptr; 3],
+        layout: &Self::Layout,
+        buffers: [sys::CUdeviceptr; 2],
         aligned: bool,
     ) -> Result<(), Error>;
 }
@@ -67,11 +67,11 @@ impl<T: Element, L: Several> Plan<T> for SeveralPlan<'_, T, L> {
         self.single.first_output()
     }
 
-    fn sweep(&self, stream: sys::CUstream, sweeps: usize, buffers: [sys::CUdeviceptr; 3]) -> Result<(), Error> {
+    fn sweep(&self, stream: sys::CUstream, sweeps: usize, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
         match self.launches.fastest(sweeps) {
             Some((at_once, layout)) if at_once == sweeps => {
                 let aligned = buffers.iter().all(|address| address.is_multiple_of(16));
-                self.launches.launch(stream, (sweeps, layout), buffers, aligned)
+                self.launches.launch(stream, layout, buffers, aligned)
             }
             _ => self.single.sweep(stream, sweeps, buffers),
         }

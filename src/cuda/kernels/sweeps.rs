@@ -411,12 +411,7 @@ impl<T: Element> Plan<T> for SweepsPlan<'_, T> {
         self.first_output
     }
 
-    fn sweep(
-        &self,
-        stream: sys::CUstream,
-        sweeps: usize,
-        [input, output, _]: [sys::CUdeviceptr; 3],
-    ) -> Result<(), Error> {
+    fn sweep(&self, stream: sys::CUstream, sweeps: usize, [input, output]: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
         if let Some(tensor) = self.tensor.as_ref().filter(|tensor| tensor.sweeps == sweeps) {
             // SAFETY: as below.
             return unsafe { tensor.launch(stream, [input, output]) };
@@ -431,8 +426,8 @@ impl<T: Element> Plan<T> for SweepsPlan<'_, T> {
         unsafe { launch(self.function, stream, shape, &argument) }
     }
 
-    fn part(&self, stream: sys::CUstream, _: Range<usize>, [from, to]: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
-        self.sweep(stream, 1, [from, to, from])
+    fn part(&self, stream: sys::CUstream, _: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
+        self.sweep(stream, 1, buffers)
     }
 }
 

@@ -272,8 +272,8 @@ impl<T: Element> Plan<T> for TensorPlan<'_> {
         0
     }
 
-    fn sweep(&self, stream: sys::CUstream, _: usize, [from, to, _]: [sys::CUdeviceptr; 3]) -> Result<(), Error> {
-        Plan::<T>::part(self, stream, 0..self.columns.len(), [from, to])
+    fn sweep(&self, stream: sys::CUstream, _: usize, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
+        Plan::<T>::part(self, stream, 0..self.columns.len(), buffers)
     }
 
     fn part(

@@ -528,8 +528,8 @@ impl Several for Launches<'_> {
     fn launch(
         &self,
         stream: sys::CUstream,
-        (_, tiling): (usize, &Tiling),
-        [input, output, _]: [sys::CUdeviceptr; 3],
+        tiling: &Tiling,
+        buffers: [sys::CUdeviceptr; 2],
         _: bool,
     ) -> Result<(), Error> {
         let [rows, columns, pages] = self.size;
@@ -538,8 +538,8 @@ impl Several for Launches<'_> {
         let [region, tiles, patches] = pairs.map(|pair| pair.map(|number| number as i32));
         let turn = |divisor: usize| (1_u64 << 32).div_ceil(divisor as u64) as u32;
         let argument = Argument {
-            input,
-            output,
+            input: buffers[0],
+            output: buffers[1],
             ends: self.ends,
             repeated: [0, 1].map(|i| Repeated::both(self.ends[i].boundary, tiling.region[i])),
             rows: rows as i32,

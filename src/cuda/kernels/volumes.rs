@@ -372,13 +372,14 @@ impl Several for Launches {
     fn launch(
         &self,
         stream: sys::CUstream,
-        _: (usize, &()),
-        [input, output, _]: [sys::CUdeviceptr; 3],
+        (): &(),
+        buffers: [sys::CUdeviceptr; 2],
         aligned: bool,
     ) -> Result<(), Error> {
         let way = self.at_once.as_ref().filter(|_| aligned).unwrap_or(&self.one_by_one);
         let Layout { down, across, lanes, strips, schedule } = way.layout;
         let [rows, columns, pages] = self.size;
+        let [input, output] = buffers;
         let argument = Argument {
             input,
             output,

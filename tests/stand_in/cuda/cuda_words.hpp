@@ -64,11 +64,6 @@ void stand_in_wait(unsigned long long* barrier, int parity);
 void stand_in_copy_element(void* to, const void* from, int bytes);
 void stand_in_end_group();
 void stand_in_wait_groups(int later);
-
-// What blocks of a launch tell each other in global memory: where a thread waits until a number there is at least so much,
-// and that number.
-void stand_in_wait_for(const unsigned long long* told, unsigned long long least);
-void stand_in_tell(unsigned long long* told, unsigned long long now);
 }
 
 #define __syncthreads() stand_in_barrier(__LINE__)

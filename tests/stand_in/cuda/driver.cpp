@@ -82,7 +82,6 @@ enum : CUresult {
     LAUNCH_OUT_OF_RESOURCES = 701,
     PEER_ACCESS_ALREADY_ENABLED = 704,
     PEER_ACCESS_NOT_ENABLED = 705,
-    COOPERATIVE_LAUNCH_TOO_LARGE = 720,
     NOT_SUPPORTED = 801,
     STREAM_CAPTURE_UNSUPPORTED = 900,
     CONTEXT_IS_DESTROYED = 709,
@@ -111,8 +110,6 @@ const auto& STATUSES = *new std::map<CUresult, std::pair<const char*, const char
     {PEER_ACCESS_NOT_ENABLED, {"CUDA_ERROR_PEER_ACCESS_NOT_ENABLED", "peer access has not been enabled"}},
     {CONTEXT_IS_DESTROYED, {"CUDA_ERROR_CONTEXT_IS_DESTROYED", "context is destroyed"}},
     {LAUNCH_FAILED, {"CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"}},
-    {COOPERATIVE_LAUNCH_TOO_LARGE,
-     {"CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "too many blocks in cooperative launch"}},
     {NOT_SUPPORTED, {"CUDA_ERROR_NOT_SUPPORTED", "operation not supported"}},
     {STREAM_CAPTURE_UNSUPPORTED, {"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing"}},
     {UNKNOWN, {"CUDA_ERROR_UNKNOWN", "unknown error"}},
@@ -346,8 +343,8 @@ std::string hex(uint64_t number) {
 bool acquires(const char* name) {
     static const char* const ALL[] = {
         "cuDevicePrimaryCtxRetain", "cuCtxCreate_v4", "cuMemAlloc_v2", "cuMemHostAlloc", "cuStreamCreate",
-        "cuEventCreate", "cuModuleLoadData", "cuLaunchKernel", "cuLaunchCooperativeKernel", "cuStreamBeginCapture_v2",
-        "cuGraphInstantiateWithFlags", "cuGraphLaunch", "cuCtxEnablePeerAccess"};
+        "cuEventCreate", "cuModuleLoadData", "cuLaunchKernel", "cuStreamBeginCapture_v2", "cuGraphInstantiateWithFlags",
+        "cuGraphLaunch", "cuCtxEnablePeerAccess"};
     for (const char* one : ALL) {
         if (strcmp(one, name) == 0) return true;
     }
@@ -2277,15 +2274,10 @@ std::vector<std::shared_ptr<Op>> in_runs(const std::vector<std::shared_ptr<Op>>&
     return runs;
 }
 
-// The blocks that the device runs at the same time, as far as memory and threads go: of the registers nothing is known.
-uint64_t most_blocks(const Function& function, uint64_t threads, uint32_t shared) {
-    const uint64_t of_memory = (228 << 10) / (function.static_shared + shared + (1 << 10));
-    return 4 * std::min<uint64_t>({32, of_memory, 2048 / ((threads + 31) / 32 * 32)});
-}
-
-CUresult launch_kernel(const Call& call, Function* function, unsigned int gx, unsigned int gy, unsigned int gz,
-                       unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared, void* handle,
-                       void** arguments, bool together) {
+EXPORT CUresult cuLaunchKernel(Function* function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
+                               unsigned int by, unsigned int bz, unsigned int shared, void* handle, void** arguments,
+                               void** extra) {
+    Call call("cuLaunchKernel");
     Lock lock(books);
     Context* context;
     if (CUresult status = call.enter(context)) return status;
@@ -2294,7 +2286,7 @@ CUresult launch_kernel(const Call& call, Function* function, unsigned int gx, un
         for (auto& [name, one] : module->functions) known = known || &one == function;
     }
     if (!known) {
-        misuse(std::string(call.name) + " of what is no kernel of this context, or no longer");
+        misuse("cuLaunchKernel of what is no kernel of this context, or no longer");
         return INVALID_HANDLE;
     }
     Stream* stream;
@@ -2302,6 +2294,7 @@ CUresult launch_kernel(const Call& call, Function* function, unsigned int gx, un
     const auto bad = [&](CUresult status, const std::string& why) {
         return check(call.name, status, function->name + ": " + why);
     };
+    if (extra) return bad(NOT_SUPPORTED, "the stand-in takes arguments by their addresses");
     if (function->arguments != 1 || function->argument_bytes <= 16) {
         return bad(NOT_SUPPORTED, "the stand-in passes one structure of more than 16 bytes");
     }
@@ -2318,9 +2311,6 @@ CUresult launch_kernel(const Call& call, Function* function, unsigned int gx, un
     if (function->static_shared + shared > function->most_shared) {
         return bad(INVALID_VALUE, "more shared memory than a block has");
     }
-    if (together && (uint64_t)gx * gy * gz > most_blocks(*function, (uint64_t)bx * by * bz, shared)) {
-        return bad(COOPERATIVE_LAUNCH_TOO_LARGE, "more blocks than run at the same time");
-    }
     auto command = std::make_shared<Command>();
     memset(command.get(), 0, sizeof *command);
     command->kind = LAUNCH;
@@ -2330,7 +2320,6 @@ CUresult launch_kernel(const Call& call, Function* function, unsigned int gx, un
     command->grid[0] = gx, command->grid[1] = gy, command->grid[2] = gz;
     command->block[0] = bx, command->block[1] = by, command->block[2] = bz;
     command->shared = shared;
-    command->flag = together;
     put(function->name, command->text, sizeof command->text);
     memcpy(command->argument, arguments[0], function->argument_bytes);
     auto op = std::make_shared<Op>();
@@ -2347,21 +2336,6 @@ CUresult launch_kernel(const Call& call, Function* function, unsigned int gx, un
     set_work(*op);
     submit(*stream, op);
     return SUCCESS;
-}
-
-EXPORT CUresult cuLaunchKernel(Function* function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
-                               unsigned int by, unsigned int bz, unsigned int shared, void* handle, void** arguments,
-                               void** extra) {
-    Call call("cuLaunchKernel");
-    if (extra) return check(call.name, NOT_SUPPORTED, "the stand-in takes arguments by their addresses");
-    return launch_kernel(call, function, gx, gy, gz, bx, by, bz, shared, handle, arguments, false);
-}
-
-EXPORT CUresult cuLaunchCooperativeKernel(Function* function, unsigned int gx, unsigned int gy, unsigned int gz,
-                                          unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
-                                          void* handle, void** arguments) {
-    Call call("cuLaunchCooperativeKernel");
-    return launch_kernel(call, function, gx, gy, gz, bx, by, bz, shared, handle, arguments, true);
 }
 
 EXPORT CUresult cuStreamBeginCapture_v2(void* handle, int mode) {

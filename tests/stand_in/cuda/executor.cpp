@@ -175,7 +175,7 @@ std::unordered_map<uint32_t, Module> modules;
 
 // ---- threads
 
-enum State { NEW, READY, AT_BARRIER, AT_WARP_BARRIER, AT_COPY, AT_TOLD, OVER };
+enum State { NEW, READY, AT_BARRIER, AT_WARP_BARRIER, AT_COPY, OVER };
 
 // A copy into shared memory that is under way. Some are done at once and some when somebody waits for them, as the seed
 // has it: who reads too early, or lets another in its place too early, finds what it should not.
@@ -199,18 +199,8 @@ struct Thread {
     // The barrier that it waits for, and the parity of the phase.
     unsigned long long* barrier;
     int parity;
-    // What it waits for another block to tell, and how much that has to be at least.
-    const unsigned long long* told;
-    unsigned long long least;
     std::vector<Copy> copies;
     unsigned int group;
-};
-
-// The stacks of the threads of a block.
-struct Stacks {
-    char* first;
-    // Whether there is a page that nobody may touch below one of them, from its first use on: most blocks are small.
-    bool guarded[MOST_THREADS];
 };
 
 struct Running {
@@ -223,8 +213,8 @@ struct Running {
     std::vector<unsigned int> turns;
     unsigned int at, left;
     bool back;
-    // How many threads wait for the block, wait for their warp, wait for a copy, wait for another block, and are over.
-    unsigned int at_barrier, at_warp_barrier, at_copy, at_told, over;
+    // How many threads wait for the block, wait for their warp, wait for a copy, and are over.
+    unsigned int at_barrier, at_warp_barrier, at_copy, over;
     // Copies that tell a barrier.
     std::vector<Copy> copies;
     // How often the threads of each warp have come to a barrier of all of it.
@@ -238,7 +228,7 @@ struct Running {
     uint64_t block;
 } run;
 
-Stacks* stacks;
+char* stacks;
 alignas(16) char dynamic_shared[DYNAMIC_SHARED];
 std::mt19937_64 order(1);
 
@@ -292,11 +282,13 @@ bool next_turn() {
 // On a stack of its own, which nobody uses while its thread is new: as if `stand_in_thread` had been called, with its
 // return address, aligned as the ABI has it, and six registers that hold nothing.
 void begin(Thread& thread) {
-    if (!stacks->guarded[run.current]) {
-        mprotect(stacks->first + run.current * (STACK + PAGE), PAGE, PROT_NONE);
-        stacks->guarded[run.current] = true;
+    // A page that nobody may touch below every stack, from its first use on: most blocks are small.
+    static bool guarded[MOST_THREADS];
+    if (!guarded[run.current]) {
+        mprotect(stacks + run.current * (STACK + PAGE), PAGE, PROT_NONE);
+        guarded[run.current] = true;
     }
-    char* top = stacks->first + (run.current + 1) * (STACK + PAGE);
+    char* top = stacks + (run.current + 1) * (STACK + PAGE);
     void** frame = reinterpret_cast<void**>(top) - 2;
     frame[1] = nullptr;
     frame[0] = reinterpret_cast<void*>(&stand_in_thread);
@@ -318,8 +310,7 @@ void* whose_turn() {
 // From the scheduler, to the thread whose turn it is.
 void go_on() {
 #if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_start_switch_fiber(&run.scheduler_fake_stack, stacks->first + run.current * (STACK + PAGE) + PAGE,
-                                   STACK);
+    __sanitizer_start_switch_fiber(&run.scheduler_fake_stack, stacks + run.current * (STACK + PAGE) + PAGE, STACK);
 #endif
     stand_in_switch(&run.scheduler, whose_turn());
 #if defined(__SANITIZE_ADDRESS__)
@@ -376,12 +367,8 @@ bool release_warps() {
 
 #if defined(STAND_IN_RACES)
 void on_copy(const Copy& copy);
-void on_tell(const unsigned long long* told);
-void on_told(const unsigned long long* told);
 #else
 void on_copy(const Copy&) {}
-void on_tell(const unsigned long long*) {}
-void on_told(const unsigned long long*) {}
 #endif
 
 // What a barrier in shared memory counts: arrivals of a phase, those that are missing, the parity of the phase, and the
@@ -471,58 +458,28 @@ void fill_shared(const Module& module) {
 void begin_launch_of_races(const Module& module);
 #endif
 
-// Lets the threads go on to which other blocks have told enough; whether there were any.
-bool release_told() {
-    if (run.at_told == 0) return false;
-    bool any = false;
-    for (auto& thread : run.all) {
-        if (thread.state != AT_TOLD || *thread.told < thread.least) continue;
-        thread.state = READY;
-        --run.at_told;
-        on_told(thread.told);
-        any = true;
-    }
-    return any;
-}
-
-void begin_block(const Module& module) {
+void run_block(const Module& module) {
     fill_shared(module);
     ++run.epoch;
     for (auto& thread : run.all) {
         thread.state = NEW;
         thread.group = 0;
     }
-    run.at_barrier = run.at_warp_barrier = run.at_copy = run.at_told = run.over = 0;
-    run.copies.clear();
+    run.at_barrier = run.at_warp_barrier = run.at_copy = run.over = 0;
     announced.clear();
-}
-
-// Runs the block that was begun to its end, or until it waits for another one; whether it is over, and in `went_on` whether
-// any of its threads has gone on.
-bool run_block(bool& went_on) {
-    went_on = false;
     for (;;) {
         // A rotation and a direction of a fixed shuffle: every order that matters comes by, at little cost.
         const uint64_t draw = order();
         run.at = (unsigned int)(draw % run.threads);
         run.back = draw >> 40 & 1;
         run.left = run.threads;
-        while (next_turn()) {
-            went_on = true;
-            go_on();
-        }
+        while (next_turn()) go_on();
         if (release_warps() || release_copies()) continue;
-        if (run.at_told > 0) {
-            // Others may be far ahead when this one goes on.
-            const bool at_once = order() & 1;
-            if (at_once && release_told()) continue;
-            return false;
-        }
         if (run.over == run.threads) {
             bool left = !run.copies.empty();
             for (const auto& thread : run.all) left = left || !thread.copies.empty();
             if (left) end_with(LAUNCH_FAILED, "a block ended before its copies");
-            return true;
+            return;
         }
         if (run.at_copy > 0) {
             end_with(LAUNCH_FAILED, "%u threads wait for copies of which not all have been begun", run.at_copy);
@@ -549,69 +506,6 @@ bool run_block(bool& went_on) {
     }
 }
 
-Stacks* new_stacks() {
-    const size_t bytes = (size_t)MOST_THREADS * (STACK + PAGE);
-    constexpr int KIND = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK;
-    void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, KIND, -1, 0);
-    if (at == MAP_FAILED) end_with(LAUNCH_FAILED, "there is no room for the threads of another block");
-    return new Stacks{static_cast<char*>(at), {}};
-}
-
-// A block that waits for another one: what is its own.
-struct Held {
-    std::vector<Thread> all;
-    std::vector<Copy> copies;
-    unsigned int at_barrier, at_warp_barrier, at_copy, at_told, over;
-    uint64_t block;
-    std::map<const unsigned long long*, int64_t> announced;
-    Stacks* stacks;
-    std::vector<char> shared;
-};
-
-#if defined(__SANITIZE_ADDRESS__)
-#define UNCHECKED __attribute__((no_sanitize("address")))
-#else
-#define UNCHECKED
-#endif
-// Without looking at what is poisoned.
-UNCHECKED void copy_bytes(char* to, const char* from, size_t bytes) {
-    for (size_t i = 0; i < bytes; ++i) static_cast<volatile char*>(to)[i] = from[i];
-}
-
-void number_block(uint64_t block) {
-    run.block = block;
-    blockIdx = {(unsigned int)(block % gridDim.x), (unsigned int)(block / gridDim.x % gridDim.y),
-                (unsigned int)(block / gridDim.x / gridDim.y)};
-}
-
-// Exchanges the block that runs for one that waits.
-void exchange(const Module& module, Held& held) {
-    std::swap(run.all, held.all);
-    std::swap(run.copies, held.copies);
-    std::swap(run.at_barrier, held.at_barrier);
-    std::swap(run.at_warp_barrier, held.at_warp_barrier);
-    std::swap(run.at_copy, held.at_copy);
-    std::swap(run.at_told, held.at_told);
-    std::swap(run.over, held.over);
-    std::swap(announced, held.announced);
-    std::swap(stacks, held.stacks);
-    const uint64_t block = held.block;
-    held.block = run.block;
-    number_block(block);
-    ++run.epoch;
-    std::vector<char> own;
-    size_t at = 0;
-    const auto swap_bytes = [&](char* from, size_t bytes) {
-        own.resize(at + bytes);
-        copy_bytes(own.data() + at, from, bytes);
-        if (!held.shared.empty()) copy_bytes(from, held.shared.data() + at, bytes);
-        at += bytes;
-    };
-    for (const auto& [from, bytes] : module.shared) swap_bytes(from, bytes);
-    swap_bytes(dynamic_shared, run.command->shared);
-    held.shared = std::move(own);
-}
-
 void launch(const Command& command) {
     Module& module = modules[command.module];
     for (const auto& symbol : module.symbols) memcpy(symbol.own, (const void*)symbol.device, symbol.bytes);
@@ -634,39 +528,12 @@ void launch(const Command& command) {
 #if defined(STAND_IN_RACES)
     begin_launch_of_races(module);
 #endif
-    // Blocks that wait for others, and stacks that nobody uses.
-    std::vector<Held> waiting;
-    static std::vector<Stacks*> spare;
-    const std::vector<Thread> fresh = run.all;
-    bool went_on;
     for (uint64_t i = 0; i < blocks; ++i) {
-        number_block(at);
-        begin_block(module);
-        if (!run_block(went_on)) {
-            if (spare.empty()) spare.push_back(new_stacks());
-            waiting.push_back({fresh, {}, 0, 0, 0, 0, 0, at, {}, spare.back(), {}});
-            spare.pop_back();
-            exchange(module, waiting.back());
-        }
+        run.block = at;
+        blockIdx = {(unsigned int)(at % gridDim.x), (unsigned int)(at / gridDim.x % gridDim.y),
+                    (unsigned int)(at / gridDim.x / gridDim.y)};
+        run_block(module);
         at = (at + step) % blocks;
-    }
-    while (!waiting.empty()) {
-        bool any = false;
-        for (size_t i = 0; i < waiting.size();) {
-            exchange(module, waiting[i]);
-            const bool is_over = (release_told() || run.at_told == 0) && run_block(went_on);
-            any = any || went_on || is_over;
-            went_on = false;
-            exchange(module, waiting[i]);
-            if (!is_over) {
-                ++i;
-                continue;
-            }
-            spare.push_back(waiting[i].stacks);
-            std::swap(waiting[i], waiting.back());
-            waiting.pop_back();
-        }
-        if (!any) end_with(LAUNCH_FAILED, "blocks wait for what none of them tells");
     }
     run.command = nullptr;
     for (const auto& symbol : module.symbols) {
@@ -839,23 +706,6 @@ void stand_in_wait(unsigned long long* barrier, int parity) {
     pass_on(thread);
 }
 
-void stand_in_wait_for(const unsigned long long* told, unsigned long long least) {
-    if (run.command->flag == 0) {
-        end_with(LAUNCH_FAILED, "a block waits for another one, in a launch whose blocks need not run at the same time");
-    }
-    Thread& thread = run.all[run.current];
-    thread.state = AT_TOLD;
-    ++run.at_told;
-    thread.told = told;
-    thread.least = least;
-    pass_on(thread);
-}
-
-void stand_in_tell(unsigned long long* told, unsigned long long now) {
-    on_tell(told);
-    *told = now;
-}
-
 void stand_in_copy_element(void* to, const void* from, int bytes) {
     Thread& thread = run.all[run.current];
     const Copy copy = {to, from, (size_t)bytes, nullptr, thread.group, run.epoch};
@@ -885,7 +735,6 @@ namespace {
 struct Access {
     uint64_t epoch = 0;
     uint64_t warp_epoch = 0;
-    uint64_t time = 0;  // of its block
     uint32_t block = 0;
     uint16_t thread = 0;
     bool several = false;  // threads, since the last barrier of their warp
@@ -898,24 +747,6 @@ struct Shadow {
 
 // Nothing in shared memory is smaller, and in the arrays nothing smaller than twice that.
 constexpr uint64_t GRAIN = 2;
-
-// What a block has seen of others, and of itself: of each, how often that had told something. An access has happened
-// before if its block has told something since, of which this one has heard.
-typedef std::unordered_map<uint64_t, uint64_t> Clock;
-std::unordered_map<uint64_t, Clock> clocks;
-std::unordered_map<const unsigned long long*, Clock> told_by;
-
-void join(Clock& clock, const Clock& other) {
-    for (const auto& [block, time] : other) clock[block] = std::max(clock[block], time);
-}
-
-void on_tell(const unsigned long long* told) {
-    Clock& own = clocks[run.block];
-    ++own[run.block];
-    join(told_by[told], own);
-}
-
-void on_told(const unsigned long long* told) { join(clocks[run.block], told_by[told]); }
 
 char *shared_from, *shared_to;
 uint64_t first_epoch_of_launch;
@@ -930,8 +761,6 @@ void begin_launch_of_races(const Module& module) {
     if (of_shared.size() < needed) of_shared.resize(needed);
     if (of_global.size() > 4096) of_global.clear();
     first_epoch_of_launch = run.epoch + 1;
-    clocks.clear();
-    told_by.clear();
 }
 
 Shadow& global_shadow(uint64_t address) {
@@ -973,9 +802,7 @@ bool before_warp_barrier(const Access& other) {
 // Whether an earlier access may be under way at the same time as this thread's.
 bool meets(const Access& other, bool between_blocks) {
     if (other.epoch < first_epoch_of_launch) return false;
-    if (other.block != (uint32_t)run.block) {
-        return between_blocks && (clocks.empty() || clocks[run.block][other.block] <= other.time);
-    }
+    if (other.block != (uint32_t)run.block) return between_blocks;
     if (other.epoch != run.epoch) return false;
     return other.warps || (!before_warp_barrier(other) && (other.several || other.thread != run.current));
 }
@@ -986,7 +813,6 @@ void take(Access& access) {
     access.several = same && !before_warp_barrier(access) && (access.several || access.thread != run.current);
     access.warp_epoch = run.warp_epochs[run.current / WARP];
     access.block = (uint32_t)run.block;
-    access.time = clocks.empty() ? 0 : clocks[run.block][run.block];
     access.epoch = run.epoch;
     access.thread = (uint16_t)run.current;
 }
@@ -1074,7 +900,11 @@ void __tsan_vptr_update(void*, void*) {}
 #endif
 
 int main() {
-    stacks = new_stacks();
+    const size_t bytes = (size_t)MOST_THREADS * (STACK + PAGE);
+    constexpr int KIND = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK;
+    void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, KIND, -1, 0);
+    if (at == MAP_FAILED) return 1;
+    stacks = static_cast<char*>(at);
 
 #if !defined(__SANITIZE_ADDRESS__)
     // On a stack of its own, for a fault may be that a fiber's is full.

@@ -77,33 +77,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) blocks_meet(Job job) {
     if (threadIdx.x == 0) job.output[0] = blockIdx.x;
 }
 
-// What each block tells the next one.
-__device__ unsigned long long told[64];
-
-namespace {
-// The elements of a block are those of the one before, and 1. `early` says whether it tells the next one before they are
-// written.
-__device__ __forceinline__ void relay_of(const Job& job, bool early) {
-    const unsigned int block = blockIdx.x;
-    if (block > 0) stand_in_wait_for(told + block - 1, 1);
-    __syncthreads();
-    if (early && threadIdx.x == 0) stand_in_tell(told + block, 1);
-    if (early && block > 0) stand_in_wait_for(told + block - 1, 1);
-    job.output[own()] = 1 + (block > 0 ? job.output[own() - THREADS] : 0);
-    __syncthreads();
-    if (!early && threadIdx.x == 0) stand_in_tell(told + block, 1);
-}
-}  // namespace
-
-extern "C" __global__ void __launch_bounds__(THREADS) relay(Job job) { relay_of(job, false); }
-
-extern "C" __global__ void __launch_bounds__(THREADS) relay_too_early(Job job) { relay_of(job, true); }
-
-extern "C" __global__ void __launch_bounds__(THREADS) relay_without_end(Job job) {
-    if (job.count > 0) stand_in_wait_for(told + blockIdx.x, 7);
-    job.output[own()] = 1;
-}
-
 // Sums of a warp's values in four ways, which all come to the same.
 extern "C" __global__ void __launch_bounds__(THREADS) shuffles(Job job) {
     const unsigned int all = 0xffffffffu;
