@@ -565,6 +565,11 @@ classdef DeviceArray < handle
     end
 
     function varargout = subsref (this, s)
+      % What is asked for most, in as few steps of the interpreter as there can be.
+      if numel (s) == 1 && s.type(1) == '(' && numel (s.subs) == 1 && isa (s.subs{1}, 'double')
+        varargout = {DeviceArray_CUDA('pick', this, s.subs{1})};
+        return;
+      end
       switch s(1).type
         case '()'
           index = s(1).subs;
