@@ -26,7 +26,7 @@ struct Tuned {
 };
 constexpr bool DOUBLE = sizeof(REAL) == 8;
 #if BLOCK_WARPS == 8
-// One block has a multiprocessor for itself. A star has fewer sums under way, and so more registers for rows.
+// One block has a multiprocessor for itself. In single these are stars alone, which are faster with more rows.
 constexpr Tuned TUNED = !DOUBLE ? Tuned{COLUMNS == 3 ? 32 : COLUMNS == 5 ? 28 : 24, COLUMNS == 3 ? 2 : 1, 1, true}
                         : COLUMNS == 3 ? Tuned{17, 2, 1, true}
                         : COLUMNS == 5 ? Tuned{ROWS == 3 ? 19 : 17, 1, 1, true}

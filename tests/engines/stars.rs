@@ -123,7 +123,8 @@ pub fn zeros_of_stars_are_left_out(cuda: Cuda, stand_in: StandIn) -> Outcome {
         kernels(with(1, 1e-25), Boundary::Circular)?,
         kernels(with(4, f64::INFINITY), Boundary::Circular)?,
     ];
-    if found != [4, 4, 2, 2, 2, 2, 2] {
+    // Beside the star's module there is the ordinary one, for fewer sweeps.
+    if found != [6, 6, 2, 2, 2, 2, 2] {
         return Err(format!("{found:?} kernels"));
     }
     Ok(())
