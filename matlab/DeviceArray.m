@@ -565,8 +565,13 @@ classdef DeviceArray < handle
     end
 
     function varargout = subsref (this, s)
-      % What is asked for most, in as few steps of the interpreter as there can be.
-      if numel (s) == 1 && s.type(1) == '(' && numel (s.subs) == 1 && isa (s.subs{1}, 'double')
+      % What is asked for most, in as few steps of the interpreter as there can be; but once
+      % functions have been cleared Octave finds the others again by a static one alone.
+      persistent found
+      if isempty (found)
+        DeviceArray.numbers ({});
+        found = true;
+      elseif numel (s) == 1 && s.type(1) == '(' && numel (s.subs) == 1 && isa (s.subs{1}, 'double')
         varargout = {DeviceArray_CUDA('pick', this, s.subs{1})};
         return;
       end
