@@ -1,5 +1,6 @@
 % Many sweeps over images and volumes that live on the device, from Octave's prompt, as lines of CSV: thousand million
-% updates a second. And single sweeps, of the sizes of filters that have to be large to pay.
+% updates a second. And single sweeps, of the sizes of filters that have to be large to pay. A star is a filter that is
+% zero beside its middle row and column.
 % sweeps_images ()           8192 x 8192 and 512 x 512 x 512, 200 sweeps
 % sweeps_images (n, m, count)  n x n, m x m x m and so many sweeps
 function sweeps_images (n, m, count)

@@ -1162,7 +1162,7 @@ mod tests {
         let kinds = [CONSTANT, REPLICATE, SYMMETRIC, CIRCULAR];
         for (_, boundary, filter, size, sweeps) in BY_EIGHT {
             let view = View::of(size, filter).unwrap();
-            let way = fastest_for(&view, &around(&view, [[kinds[boundary]; 2]; 2]), &[], sweeps, 4).unwrap();
+            let way = fastest_for::<f64>(&view, &around(&view, [[kinds[boundary]; 2]; 2]), false, sweeps, 4).unwrap();
             assert!(is_of_eight(way.kind), "{size:?} by {filter:?}, {boundary}: {way:?}");
         }
     }
@@ -1171,16 +1171,17 @@ mod tests {
         kind.warps == 8 && !kind.is_star
     }
 
-    /// The fastest way in double by any filter of a view's size, or by one of these modules.
-    fn fastest_for(
+    /// The fastest way by any filter of a view's size, or by a star.
+    fn fastest_for<T: Element>(
         view: &View,
         around: &Around,
-        more: &[&'static Kind],
+        by_star: bool,
         sweeps: usize,
         multiprocessors: usize,
     ) -> Option<Way> {
-        let kinds = Kind::all_for::<f64>(view.filter, around).chain(more.iter().copied());
-        let ways: Vec<_> = kinds.flat_map(|kind| ways(kind, false, view, around, sweeps, multiprocessors)).collect();
+        let star = Kind::among::<T>(&STARS, view.filter).filter(|_| by_star);
+        let kinds = Kind::all_for::<T>(view.filter, around).chain(star);
+        let ways: Vec<_> = kinds.flat_map(|kind| ways(kind, true, view, around, sweeps, multiprocessors)).collect();
         fastest(&ways, sweeps).copied()
     }
 
@@ -1193,7 +1194,7 @@ mod tests {
         for filter in EIGHTS.map(|kind| kind.filter) {
             let view = of_images([8192, 8192, 1], filter);
             let around = around(&view, [[CIRCULAR; 2]; 2]);
-            let by_eight = |sweeps| is_of_eight(fastest_for(&view, &around, &[], sweeps, 132).unwrap().kind);
+            let by_eight = |sweeps| is_of_eight(fastest_for::<f64>(&view, &around, false, sweeps, 132).unwrap().kind);
             let stages = if filter == [3, 3] { 2 } else { 1 };
             assert!([200, 8 * stages].into_iter().all(by_eight), "{filter:?}");
             assert!(![4 * stages, 3].into_iter().any(by_eight), "{filter:?}");
@@ -1207,11 +1208,8 @@ mod tests {
         for (in_double, boundary, filter, size, sweeps) in STARS_OF_IMAGES {
             let view = View::of(size, filter).unwrap();
             let around = around(&view, [[kinds[boundary]; 2]; 2]);
-            let among = |all: &'static [Kind]| all.iter().filter(|kind| kind.single != in_double);
-            let kinds = among(&KINDS).chain(among(&EIGHTS)).chain(among(&STARS));
-            let kinds = kinds.filter(|kind| kind.filter == view.filter);
-            let ways: Vec<_> = kinds.flat_map(|kind| ways(kind, true, &view, &around, sweeps, 4)).collect();
-            let way = fastest(&ways, sweeps).unwrap();
+            let fastest_for = if in_double { fastest_for::<f64> } else { fastest_for::<f32> };
+            let way = fastest_for(&view, &around, true, sweeps, 4).unwrap();
             assert!(way.kind.is_star, "{size:?} by {filter:?}, {boundary}: {way:?}");
         }
     }
