@@ -23,14 +23,15 @@ struct Tuned {
     int stages;
     int blocks;
     bool ahead;
+    int registers;  // of a thread that sweeps where another one copies; 0 where none does
 };
 constexpr bool DOUBLE = sizeof(REAL) == 8;
 #if BLOCK_WARPS == 8
 // One block has a multiprocessor for itself. In single these are stars alone, which are faster with more rows.
 constexpr Tuned TUNED = !DOUBLE ? Tuned{COLUMNS == 3 ? 32 : COLUMNS == 5 ? 28 : 24, COLUMNS == 3 ? 2 : 1, 1, true}
-                        : COLUMNS == 3 ? Tuned{17, 2, 1, true}
-                        : COLUMNS == 5 ? Tuned{ROWS == 3 ? 19 : 17, 1, 1, true}
-                                       : Tuned{ROWS == 3 ? 15 : 11, 1, 1, true};
+                        : COLUMNS == 3 ? Tuned{17, 2, 1, true, 240}
+                        : COLUMNS == 5 ? Tuned{ROWS == 3 ? 19 : 17, 1, 1, true, 232}
+                                       : Tuned{ROWS == 3 ? 15 : 11, 1, 1, true, 232};
 #else
 constexpr Tuned TUNED = COLUMNS == 1   ? Tuned{28, ROWS == 3 ? 8 : 4, 4, false}
                         : ROWS == 1    ? (COLUMNS == 7 ? Tuned{28, 1, 2, false} : Tuned{20, COLUMNS == 3 ? 2 : 1, 3, false})
@@ -39,6 +40,16 @@ constexpr Tuned TUNED = COLUMNS == 1   ? Tuned{28, ROWS == 3 ? 8 : 4, 4, false}
                         : COLUMNS == 5 ? Tuned{ROWS == 7 ? 15 : 17, 1, 2, false}
                                        : Tuned{ROWS == 3 ? 13 : 11, 1, 2, false};
 #endif
+#ifdef STAR
+// What these leave is rare.
+constexpr int REGISTERS = 0;
+#else
+constexpr int REGISTERS = TUNED.registers;
+#endif
+// How many slots before its turn a column comes: more where that was measured to be faster.
+constexpr int LEAD = REGISTERS > 0                                               ? 6
+                     : images::WARPS == 4 && !DOUBLE && ROWS == 3 && COLUMNS == 3 ? 5
+                                                                                  : 3;
 }  // namespace
 
 // The filter, in column-major order.
@@ -81,7 +92,7 @@ struct FilterOf {
 namespace {
 template <bool IS_STAR>
 using StageOf =
-    images::Warp<Launch, ROWS / 2, COLUMNS / 2, TUNED.points, TUNED.stages, TUNED.ahead, FilterOf<IS_STAR>>;
+    images::Warp<Launch, ROWS / 2, COLUMNS / 2, TUNED.points, TUNED.stages, TUNED.ahead, LEAD, FilterOf<IS_STAR>>;
 typedef StageOf<false> Stage;
 }  // namespace
 
@@ -171,9 +182,9 @@ extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks)
 }
 
 // The same where columns and strips begin and end at multiples of 16 bytes.
-extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks)
+extern "C" __global__ void __launch_bounds__(images::threads_of(REGISTERS > 0), TUNED.blocks)
     sweeps_images_aligned(Launch launch) {
-    if (!is_done(launch)) images::sweep_images<Stage, 16 / sizeof(REAL)>(launch);
+    if (!is_done(launch)) images::sweep_images<Stage, 16 / sizeof(REAL), REGISTERS>(launch);
 }
 
 // What the host must know to launch it, told by the module itself.
@@ -183,3 +194,5 @@ extern "C" __constant__ unsigned int slots_between = 1 + Stage::AHEAD;
 extern "C" __constant__ unsigned int warp_sweeps = TUNED.stages;
 extern "C" __constant__ unsigned int blocks_at_once = TUNED.blocks;
 extern "C" __constant__ unsigned int block_warps = images::WARPS;
+extern "C" __constant__ unsigned int columns_lead = LEAD;
+extern "C" __constant__ unsigned int block_threads_aligned = images::threads_of(REGISTERS > 0);

@@ -22,6 +22,10 @@
 // instructions with a predicate. And the segments of columns are of two lengths: the longer ones are those of the first
 // half of the blocks, which are those that have precedence.
 //
+// A block of eight warps has a multiprocessor for itself. In double, one thread of another warp copies for all, in bulk: so
+// much less stands between the multiply-adds. All strips follow each other in one line, of which each block takes as much;
+// what it takes of a second strip is a block of its own, which comes to a multiprocessor when it is free.
+//
 // Strips overlap, and so do segments: each sweep spoils as many rows or columns at a side that is not the image's. At
 // the image's own edges every sweep is true: a strip that touches the first or last row does so with the first or last
 // lane, whose registers then tell what is outside; and each warp takes the columns that the boundary says, before the
@@ -64,8 +68,14 @@ constexpr int LANES = 32;
 constexpr int WARPS = BLOCK_WARPS;
 constexpr int THREADS = WARPS * LANES;
 
-// So many slots ahead of the first warp a column comes from device memory.
-constexpr int LEAD = 3;
+// A block of eight has a multiprocessor for itself.
+constexpr bool ALONE = WARPS == 8;
+
+// The warps beside those where one thread copies for all: registers are given and taken by four warps.
+constexpr int CARRIERS = 4;
+
+// The threads of a block.
+__device__ constexpr int threads_of(bool carried) { return THREADS + (carried ? CARRIERS * LANES : 0); }
 
 // Elements in front of a ring's columns, and behind them: room for what the first and the last lane read beside them,
 // and for 16 bytes to begin there.
@@ -79,6 +89,8 @@ struct Launch {
     typedef Real T;
     // Whether each side has its own boundary.
     static constexpr bool OWN_SIDES = false;
+    // The `share` of launches in which all strips are one line.
+    static constexpr int LINE = -1;
 
     const T* input;
     T* output;
@@ -88,11 +100,11 @@ struct Launch {
     double value;          // of the boundary, if it is CONSTANT
     int columns;           // of an image
     int strips;            // of an image
-    int segments;          // of a strip: none has 2^24 columns
-    int share;             // of 256 parts of two neighbouring segments, those of the longer one; 0 if all are alike
+    int segments;          // of a strip: none has 2^24 columns; or the parts of a LINE
+    int share;             // of 256 parts of two neighbouring segments, those of the longer one; 0 if all are alike; LINE
     int lanes;             // that work: POINTS * lanes <= rows
     int warps;             // that sweep
-    int depth;             // columns in a ring; the one before the first warp has LEAD - 1 more
+    int depth;             // columns in a ring; the one before the first warp has Stages::LEAD - 1 more
     unsigned int boundary;   // no MIRROR
     unsigned int turn;       // of launches on tensor cores, and of those that do what they leave: see sweeps_images_tensor.cuh
     unsigned int near_zero;  // samples whose magnitude less 1 is less than this are too near to zero for tensor cores
@@ -252,7 +264,7 @@ struct Edge<T, true> {
 // lags one slot more behind the warp before, and so do the columns that go. Of two warps one may be half a slot behind
 // the other: rings have two columns more.
 template <class OfLaunch, int ROWS_BESIDE, int COLUMNS_BESIDE, int LANE_POINTS, int WARP_STAGES, bool READS_AHEAD,
-          class Filter>
+          int COMES_AHEAD, class Filter>
 struct Warp {
     typedef OfLaunch Launch;
     typedef typename Launch::T T;
@@ -267,6 +279,8 @@ struct Warp {
     // From a column to the next.
     static constexpr int PITCH = LANES * POINTS + LANES / GROUP * GAP + 2 * PAD;
     static constexpr bool AHEAD = READS_AHEAD;
+    // So many slots ahead of the first warp a column comes from device memory.
+    static constexpr int LEAD = COMES_AHEAD;
     static constexpr bool LOOKS = Filter::LEAVES_OUT;
     // After so many columns a column is taken in the same way again.
     static constexpr int TURN = 1;
@@ -564,6 +578,72 @@ private:
     }
 };
 
+// The columns of a strip of a page that a block takes.
+struct Piece {
+    long long page;
+    int strip;
+    int begin;
+    int end;
+};
+
+// Where each strip is in segments.
+template <class Launch>
+__device__ __forceinline__ Piece segment_of(const Launch& launch) {
+    const bool alike = launch.share == 0;
+    const unsigned int half = alike ? gridDim.x : gridDim.x / 2;
+    const bool second = blockIdx.x >= half;
+    const unsigned int number = second ? blockIdx.x - half : blockIdx.x;
+    const int runs = alike ? launch.segments : launch.segments / 2;
+    const int run = number % runs;
+    const unsigned int strip = number / runs;
+    int begin = (int)((long long)launch.columns * run / runs);
+    int end = (int)((long long)launch.columns * (run + 1) / runs);
+    if (!alike) {
+        const int between = begin + (int)((long long)(end - begin) * launch.share >> 8);
+        (second ? begin : end) = between;
+    }
+    return {strip / launch.strips, (int)(strip % launch.strips), begin, end};
+}
+
+// Where all strips follow each other in one line, which is in `segments` equal parts. There each strip is longer by what it
+// takes to begin with it, which is done for each part.
+//
+// The first blocks take a part each, up to the end of the strip in which it begins. The others take what of parts lies in
+// the strip behind that, the longest first: so each comes to where a block has just ended that had so much less.
+template <class Stages>
+__device__ __forceinline__ Piece part_of(const typename Stages::Launch& launch) {
+    const int to_begin = launch.warps * (2 * Stages::STAGES * Stages::RADIUS_COLUMNS + 1 + Stages::AHEAD);
+    const int parts = launch.segments, strips = gridDim.x - parts + 1, length = launch.columns + to_begin;
+    const int part = (int)(((long long)strips * length + parts - 1) / parts);
+    int strip, from;  // the part begins there, in the strip's own count
+    if (blockIdx.x < parts) {
+        const long long in_line = (long long)blockIdx.x * part;
+        strip = (int)(in_line / length);
+        from = (int)(in_line - (long long)strip * length);
+    } else {
+        // Where each strip but the first begins in its part, the earlier the more is behind that; at its end where it begins
+        // with the next part, whose block takes it.
+        const int step = length % part;
+        const auto next = [&](int at) { return at + step <= part ? at + step : at + step - part; };
+        int at = part, ahead;
+        strip = 0;
+        do {
+            ++strip;
+            at = next(at);
+            ahead = 0;
+            int other = part;
+#pragma unroll 1
+            for (int i = 1; i < strips; ++i) {
+                other = next(other);
+                ahead += other < at || (other == at && i < strip);
+            }
+        } while (ahead != blockIdx.x - parts);
+        from = -at;
+    }
+    const int begin = most(from - to_begin, 0), end = least(from + part - to_begin, launch.columns);
+    return {strip / launch.strips, strip % launch.strips, begin, most(begin, end)};
+}
+
 // What this block takes, for thread 0.
 template <class Stages>
 __device__ __forceinline__ void lay_out(const typename Stages::Launch& launch, Block& block) {
@@ -572,14 +652,11 @@ __device__ __forceinline__ void lay_out(const typename Stages::Launch& launch, B
     constexpr int WARP_REACH = STAGES * RADIUS_COLUMNS;
     const bool around_rows = launch.beyond_rows(0) == CIRCULAR, around_columns = launch.beyond_columns(0) == CIRCULAR;
     const int reach = launch.warps * WARP_REACH;
-    const bool alike = launch.share == 0;
-    const unsigned int half = alike ? gridDim.x : gridDim.x / 2;
-    const bool second = blockIdx.x >= half;
-    const unsigned int number = second ? blockIdx.x - half : blockIdx.x;
-    const int runs = alike ? launch.segments : launch.segments / 2;
-    const int run = number % runs;
-    const int strip = number / runs % launch.strips;
-    const long long page = number / runs / launch.strips;
+    // No launch of stages that look at what they meet is a line: their blocks take longer to begin.
+    const bool is_line = ALONE && !Stages::LOOKS && launch.share == Stages::Launch::LINE;
+    const Piece piece = is_line ? part_of<Stages>(launch) : segment_of(launch);
+    const int strip = piece.strip, begin = piece.begin, end = piece.end;
+    const long long page = piece.page;
     // The rows of the strip, and which of them this block writes.
     const int height = launch.lanes * POINTS;
     const int spoiled = launch.warps * STAGES * RADIUS_ROWS;
@@ -597,13 +674,7 @@ __device__ __forceinline__ void lay_out(const typename Stages::Launch& launch, B
     block.wrap = (int)least(top < 0 ? -top : below, (long long)height);
     block.first_strip = first_strip;
     block.last_strip = last_strip;
-    // The columns that it writes, and those that each warp needs for that.
-    int begin = (int)((long long)launch.columns * run / runs);
-    int end = (int)((long long)launch.columns * (run + 1) / runs);
-    if (!alike) {
-        const int between = begin + (int)((long long)(end - begin) * launch.share >> 8);
-        (second ? begin : end) = between;
-    }
+    // The columns that each warp needs for those that the block writes.
     const int start = around_columns ? begin - reach : most(begin - reach, -RADIUS_COLUMNS);
     const int stop = around_columns ? end + reach : least(end + reach, launch.columns + WARP_REACH);
     const int lag = WARP_REACH + 1 + Stages::AHEAD;
@@ -618,9 +689,10 @@ __device__ __forceinline__ void lay_out(const typename Stages::Launch& launch, B
     block.output += begin * launch.column_step;
     block.begin = begin;
     block.end = end;
-    block.coming = start + LEAD + Stages::AHEAD;
+    block.coming = start + Stages::LEAD + Stages::AHEAD;
     block.leaving = start - launch.warps * lag;
-    block.slots = end - block.leaving;
+    // Of no columns nothing is done.
+    block.slots = begin < end ? end - block.leaving : -EARLIEST;
 }
 
 // What a thread copies of each column: some runs of WIDE elements that lie next to each other, THREADS * WIDE apart. A
@@ -810,14 +882,85 @@ private:
     }
 };
 
+// What a thread does that copies for all others, in bulk: in each slot it begins to copy the column that comes, and the one
+// that goes. It has ended the slot when what came LEAD - 1 slots before is there, and what goes has left shared memory.
+//
+// All meet at `met`; each of LEAD barriers at `come` is for what comes in a slot.
+template <class Stages>
+__device__ __forceinline__ void carry(const typename Stages::Launch& launch, const Block& block,
+                                      typename Stages::T* memory, Barrier* met, Barrier* come) {
+    typedef typename Stages::T T;
+    constexpr int PITCH = Stages::PITCH, LEAD = Stages::LEAD;
+    const auto next = [](unsigned int place, unsigned int ring) { return place + PITCH == ring ? 0 : place + PITCH; };
+    const unsigned int ring = launch.depth * PITCH;
+    const unsigned int first_ring = ring + (LEAD - 1) * PITCH, last_ring = launch.last_depth() * PITCH;
+    int slot = -(LEAD + Stages::AHEAD);
+    const int slots = block.slots;
+    // Of the columns that come: how many slots there are until the first, and how many there are.
+    int until_comes = block.low - block.coming - slot, to_come = block.high - block.low;
+    int of_image = around(block.low, launch.columns);
+    const T* before = launch.input + block.before + of_image * launch.column_step;
+    const int height = block.height, wrap = block.wrap;
+    T* const coming = memory + PAD;
+    unsigned int coming_to = 0;
+    // And of those that go.
+    int until_goes = block.begin - block.leaving - slot;
+    T* output = launch.output + block.output;
+    T* const leaving = memory + first_ring + (launch.warps - 1) * ring + PAD + block.from;
+    const int bytes = (block.to - block.from) * (int)sizeof(T);
+    unsigned int leaving_from = place_of(block.begin - block.low, launch.last_depth()) * PITCH;
+    unsigned int parity = 1;
+    int number = 0;
+#pragma unroll 1
+    for (; slot < slots; ++slot) {
+        wait(met, parity);
+        writes_before_copies();
+        const bool comes = until_comes <= 0 && to_come > 0;
+        arrive(come + number % LEAD, comes ? height * (int)sizeof(T) : 0);
+        if (comes) {
+            // What lies around the image's end comes from there.
+            T* const to = coming + coming_to;
+            copy_bulk(to, before + launch.rows, wrap * (int)sizeof(T), come + number % LEAD);
+            if (wrap < height) {
+                copy_bulk(to + wrap, before + wrap, (height - wrap) * (int)sizeof(T), come + number % LEAD);
+            }
+            coming_to = next(coming_to, first_ring);
+            before += launch.column_step;
+            if (++of_image == launch.columns) {
+                of_image = 0;
+                before -= launch.columns * launch.column_step;
+            }
+            --to_come;
+        }
+        --until_comes;
+        if (until_goes <= 0) {
+            copy_out_bulk(output, leaving + leaving_from, bytes);
+            end_leaving();
+            leaving_from = next(leaving_from, last_ring);
+            output += launch.column_step;
+        }
+        --until_goes;
+        wait_for_leaving();
+        // Before the first slot nothing was to come.
+        wait(come + (number + 1) % LEAD, (number + 1 < LEAD ? 1 : (number + 1 - LEAD) / LEAD) & 1);
+        ++number;
+        arrive(met, 0);
+        parity ^= 1;
+    }
+}
+
 // What a block does, by warps of this kind and by copies of WIDE elements. Returns whether it met what these warps may not
-// compute right, of all that it wrote.
-template <class Stages, int WIDE>
+// compute right, of all that it wrote. With REGISTERS, which a thread that sweeps has, one thread copies for all.
+template <class Stages, int WIDE, int REGISTERS = 0>
 __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& launch) {
     typedef typename Stages::Launch Launch;
     typedef typename Stages::T T;
-    constexpr int POINTS = Stages::POINTS, STAGES = Stages::STAGES;
+    constexpr int POINTS = Stages::POINTS, STAGES = Stages::STAGES, LEAD = Stages::LEAD;
     constexpr int RADIUS_COLUMNS = Stages::RADIUS_COLUMNS;
+    constexpr bool CARRIED = REGISTERS > 0;
+    static_assert(!CARRIED || (ALONE && WIDE > 1 && Stages::AHEAD && Stages::GAP == 0 && !Stages::LOOKS),
+                  "columns that are copied whole, by one that need not look at them");
+    constexpr int ALL = threads_of(CARRIED);
     typedef Pieces<Stages, WIDE> Copies;
     constexpr int PITCH = Stages::PITCH;
     constexpr int WARP_REACH = STAGES * RADIUS_COLUMNS;
@@ -834,21 +977,35 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
         // What lies beside the columns, and in those that have not come, is multiplied, by zeros.
         const unsigned int rings =
             first_ring + launch.warps * ring - (launch.depth - launch.last_depth()) * PITCH;
-        for (int i = thread; i < rings; i += THREADS) memory[i] = T(0);
+        for (int i = thread; i < rings; i += ALL) memory[i] = T(0);
     }
 #pragma unroll
     for (int end = 0; end < (Launch::OWN_SIDES ? 2 : 1); ++end) {
         if (launch.beyond_columns(end) != CONSTANT) continue;
-        for (int i = thread; i < PITCH; i += THREADS) {
+        for (int i = thread; i < PITCH; i += ALL) {
             constant[i + end * PITCH * upper(launch)] = launch.value_of_columns(end);
         }
     }
     __shared__ Barrier met;
+    __shared__ Barrier come[CARRIED ? LEAD : 1];
     if (thread == 0) {
         lay_out<Stages>(launch, block);
-        if constexpr (Stages::AHEAD) make_barrier(&met, WARPS);
+        if constexpr (Stages::AHEAD) make_barrier(&met, CARRIED ? WARPS + 1 : WARPS);
+        if constexpr (CARRIED) {
+            for (Barrier& barrier : come) make_barrier(&barrier, 1);
+            barriers_are_made();
+        }
     }
     __syncthreads();
+
+    if constexpr (CARRIED) {
+        if (warp >= WARPS) {
+            give_registers<(65536 / ALL / 8 * 8 * ALL / LANES - WARPS * REGISTERS) / CARRIERS>();
+            if (warp == WARPS && is_elected()) carry<Stages>(launch, block, memory, &met, come);
+            return false;
+        }
+        take_registers<REGISTERS>();
+    }
 
     const unsigned int own_ring = warp == 0 ? first_ring : ring;
     Stages stages(launch, block, memory + first_ring + warp * ring, own_ring, constant);
@@ -928,13 +1085,13 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
     const auto carefully = [&](int slot) {
         const int coming = block.coming + slot;
         const int leaving = block.leaving + slot;
-        if (coming >= block.low && coming < block.high) {
+        if (!CARRIED && coming >= block.low && coming < block.high) {
             const T* const before = launch.input + block.before + around(coming, launch.columns) * launch.column_step;
             const Place<T> to = coming_here + place_of(coming - block.low, first_depth) * PITCH;
 #pragma unroll
             for (int k = 0; k < Copies::COUNT; ++k) copies.bring(k, to, before);
         }
-        if (leaving >= block.begin && leaving < block.end) {
+        if (!CARRIED && leaving >= block.begin && leaving < block.end) {
             T* const output = launch.output + block.output + (leaving - block.begin) * launch.column_step;
             const Place<T> from = leaving_here + place_of(leaving - block.low, launch.last_depth()) * PITCH;
 #pragma unroll
@@ -1001,6 +1158,13 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
         int until = outer - columns.zero;
         if constexpr (!Stages::AHEAD) until = least(until, block.end - block.leaving);
         const int column = columns.zero + slot;
+        if constexpr (CARRIED) {
+            if (column < inner || slot >= until) return;
+            alike = until - slot;
+            from = place_of(column - block.low, own_depth) * PITCH;
+            to = place_of(column - WARP_REACH - block.low, depth_behind(launch, warp)) * PITCH;
+            return;
+        }
         const int coming = block.coming + slot;
         const int leaving = block.leaving + slot;
         // The columns that come are neighbours in memory up to where they go round.
@@ -1056,8 +1220,10 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
         const Place<Barrier> meeting = kept_place(&met);
         unsigned int parity = 1;
         const auto arrive = [&]() {
-            end_group();
-            wait_groups<LEAD - 1>();
+            if constexpr (!CARRIED) {
+                end_group();
+                wait_groups<LEAD - 1>();
+            }
             __syncwarp();
             arrive_if(is_first, meeting);
             parity ^= 1;
@@ -1074,12 +1240,16 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
 #pragma unroll 1
                 do {
                     from = next(from, ring_before);
-                    stages.column_and_next(points, stages.before + from, stages.behind + to, copy, all_are_there);
-                    before += launch.column_step;
-                    output += launch.column_step;
+                    if constexpr (CARRIED) {
+                        stages.column_and_next(points, stages.before + from, stages.behind + to, [](int) {}, all_are_there);
+                    } else {
+                        stages.column_and_next(points, stages.before + from, stages.behind + to, copy, all_are_there);
+                        before += launch.column_step;
+                        output += launch.column_step;
+                        coming_to = next(coming_to, first_ring);
+                        leaving_from = next(leaving_from, launch.last_depth() * PITCH);
+                    }
                     to = next(to, depth_behind(launch, warp) * PITCH);
-                    coming_to = next(coming_to, first_ring);
-                    leaving_from = next(leaving_from, launch.last_depth() * PITCH);
                     if constexpr (Stages::LOOKS) looked_from = next(looked_from, last_ring);
                     arrive();
                 } while (--alike > 0);

@@ -83,6 +83,18 @@ __device__ __forceinline__ void copy_bulk(void* to, const void* from, int bytes,
                  : "memory");
 }
 
+// Begins a copy of so many bytes from shared memory, behind writes_before_copies: of this thread's current group of copies
+// that leave. Both addresses and the number are multiples of 16.
+__device__ __forceinline__ void copy_out_bulk(void* to, const void* from, int bytes) {
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(shared_address(from)),
+                 "r"(bytes)
+                 : "memory");
+}
+
+// Ends that group, and waits until shared memory has been read for all such groups.
+__device__ __forceinline__ void end_leaving() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+__device__ __forceinline__ void wait_for_leaving() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+
 // Whether this lane is the one that the whole warp elects. Where it does something with numbers that are the same in
 // all lanes, the compiler knows that it is done once, and makes no loop over lanes of it.
 __device__ __forceinline__ bool is_elected() {
@@ -292,6 +304,9 @@ __device__ inline void arrive(Barrier* barrier, int bytes) { stand_in_arrive(bar
 __device__ inline void copy_bulk(void* to, const void* from, int bytes, Barrier* barrier) {
     stand_in_copy_bulk(to, from, bytes, barrier);
 }
+__device__ inline void copy_out_bulk(void* to, const void* from, int bytes) { stand_in_copy_element(to, from, bytes); }
+__device__ inline void end_leaving() { stand_in_end_group(); }
+__device__ inline void wait_for_leaving() { stand_in_wait_groups(0); }
 __device__ inline void wait(Barrier* barrier, int parity) { stand_in_wait(barrier, parity); }
 template <typename T>
 __device__ inline void copy_element(T* to, const T* from) {

@@ -1853,7 +1853,7 @@ fn sweeps_of_images(cuda: Cuda) -> Outcome {
 type ManySweeps = (bool, usize, [usize; 3], [usize; 3], usize);
 
 /// Arrays and sweeps for which the stand-in's few multiprocessors have blocks of eight warps, and an H200's.
-const BY_EIGHT: [ManySweeps; 17] = include!("engines/images_by_eight.in");
+const BY_EIGHT: [ManySweeps; 24] = include!("engines/images_by_eight.in");
 const BY_EIGHT_OF_MANY: [ManySweeps; 6] = [
     (true, 0, [3, 3, 1], [4001, 4003, 1], 41),
     (true, 3, [3, 3, 1], [4100, 4096, 1], 60),

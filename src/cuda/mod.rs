@@ -105,6 +105,12 @@ impl Cuda {
         Ok(Driver::get().map_err(|reason| Error::NoDevice(reason.into()))?.devices.len())
     }
 
+    /// Whether the device of this ordinal is of the kind of chip whose times are known.
+    pub fn is_measured(ordinal: usize) -> bool {
+        let device = Driver::get().ok().and_then(|driver| driver.devices.get(ordinal));
+        device.is_some_and(|device| device.as_ref().is_ok_and(|device| device.capability == kernels::CAPABILITY))
+    }
+
     /// The same with a bound on all device memory that its buffers take, in bytes. One tile is used even if that is
     /// more.
     pub fn with_device_bytes(self, device_bytes: usize) -> Cuda {

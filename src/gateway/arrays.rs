@@ -250,7 +250,7 @@ fn is_single(class: &Argument) -> Result<bool, Error> {
 
 /// What a call over so many elements takes.
 fn effort(elements: usize) -> Effort {
-    Effort { updates: elements as u64, calls: 1, long: elements >= LONG, progress: false }
+    Effort { updates: elements as u64, work: elements as u64, calls: 1, long: elements >= LONG, progress: false }
 }
 
 /// The reply of a call that keeps what `run` makes in `home`.

@@ -40,8 +40,9 @@ impl Home {
     pub(super) fn effort(self, effort: Effort) -> Effort {
         let long = match self {
             Home::Cpu => effort.long,
-            Home::Cuda(_) => {
-                let long = effort.updates >= LONG_ON_DEVICE || effort.calls >= MANY_CALLS;
+            Home::Cuda(ordinal) => {
+                let [updates, work] = if Cuda::is_measured(ordinal) { LONG_ON_MEASURED } else { LONG_ON_DEVICE };
+                let long = effort.updates >= updates || effort.work >= work || effort.calls >= MANY_CALLS;
                 effort.long && (effort.progress || long)
             }
         };
@@ -49,9 +50,13 @@ impl Home {
     }
 }
 
-/// Updates that take a device some tens of milliseconds, and calls that take its host as long.
-const LONG_ON_DEVICE: u64 = 1 << 30;
+/// Updates, or multiply-adds, that take a device some tens of milliseconds, and calls that take its host as long.
+const LONG_ON_DEVICE: [u64; 2] = [1 << 30, u64::MAX];
 const MANY_CALLS: u64 = 1 << 13;
+
+/// The same of a chip that was measured, which is never as slow: half a second at most. A thread that looks on takes a
+/// hundredth of the time of 200 sweeps over 8192 x 8192 there.
+const LONG_ON_MEASURED: [u64; 2] = [1 << 35, 1 << 39];
 
 /// For people.
 impl std::fmt::Display for Home {
@@ -240,6 +245,17 @@ mod tests {
         delete(number);
         delete(number);
         assert_eq!(count(), before);
+    }
+
+    #[test]
+    fn a_device_gets_a_thread_that_looks_on_for_what_takes_it_long() {
+        let effort = |updates, work| Effort { updates, work, calls: 1, long: true, progress: false };
+        // No driver shows this one.
+        let long = |effort| Home::Cuda(1 << 20).effort(effort).long;
+        assert_eq!([1 << 29, 1 << 30].map(|updates| long(effort(updates, 9 * updates))), [false, true]);
+        assert!(long(Effort { progress: true, ..effort(1, 1) }));
+        assert!(!long(Effort { long: false, ..effort(1 << 40, 1 << 40) }));
+        assert!(Home::Cpu.effort(effort(1, 1)).long);
     }
 
     #[test]

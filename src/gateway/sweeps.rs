@@ -197,6 +197,7 @@ impl Sweeps {
         let counted = |count: u128| count.min(u64::MAX.into()) as u64;
         Effort {
             updates: counted(sweeps * steps as u128),
+            work: counted(sweeps * taps as u128),
             calls: calls as u64,
             long: sweeps * taps as u128 + calls as u128 * CALL >= LONG,
             progress: self.progress,

@@ -27,6 +27,8 @@ use crate::watch::Watch;
 pub struct Effort {
     /// Elements to compute, each as often as there are sweeps.
     pub updates: u64,
+    /// Multiply-adds for all of them.
+    pub work: u64,
     /// Calls of an engine, each of which takes a few microseconds however little it computes.
     pub calls: u64,
     /// Whether a user may want to stop it; a short run is done on the host's own thread.

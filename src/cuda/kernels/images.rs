@@ -39,8 +39,14 @@ const WARPS: usize = 4;
 /// The parts of a multiprocessor that issue instructions, each for warps of its own.
 const PARTITIONS: usize = 4;
 
-/// How many slots ahead a column comes from device memory: `LEAD` of `cuda/sweeps_images.cuh`.
-const LEAD: usize = 3;
+/// Warps beside those that sweep, where one thread copies for all: `CARRIERS` of `cuda/sweeps_images.cuh`.
+const CARRIERS: usize = 4;
+
+/// The `share` that tells the kernel that all strips are one line.
+const LINE: i32 = -1;
+
+/// The most strips of a line: whose blocks sort them.
+const MOST_OF_A_LINE: usize = 64;
 
 /// The elements at either end of a ring's columns: `PAD` there.
 const PAD: usize = 4;
@@ -80,6 +86,10 @@ struct Kind {
     warps: usize,
     /// Slots that a column is in a warp's registers before its turn.
     ahead: usize,
+    /// How many slots ahead of the first warp a column comes from device memory.
+    lead: usize,
+    /// Whether one thread of another warp copies for all where that goes in pieces of 16 bytes.
+    is_carried: bool,
     /// Blocks that a multiprocessor holds.
     blocks: usize,
     /// Of 256 columns of two neighbouring segments, those of the longer one: what the blocks that have precedence on
@@ -113,6 +123,8 @@ const ON_TENSOR_CORES: Kind = Kind {
     stages: 1,
     warps: WARPS,
     ahead: 0,
+    lead: 3,
+    is_carried: false,
     blocks: 2,
     share: 128,
     slot: 0.565,
@@ -131,7 +143,7 @@ static RUNS: AtomicU32 = AtomicU32::new(0);
 /// Measured on an H200, with driver 580: the square filters, then the others. Single sweeps of the latter in double go
 /// through tensor cores.
 const KINDS: [Kind; 24] = [
-    single(names!("float_03"), [3, 3], [24, 2], [0.575, 430.0]),
+    single(names!("float_03"), [3, 3], [24, 2], [0.572, 430.0]),
     single(names!("float_05"), [5, 5], [24, 1], [0.721, 355.0]),
     single(names!("float_07"), [7, 7], [24, 1], [1.308, 260.0]),
     single(names!("float_03x05"), [3, 5], [24, 1], [0.513, 131.0]),
@@ -158,13 +170,13 @@ const KINDS: [Kind; 24] = [
 ];
 
 /// With blocks of eight warps, where all sides have one boundary: those of the filters of which that is faster than by
-/// [`KINDS`], measured likewise.
+/// [`KINDS`], measured likewise on an H100, which is as fast as an H200 there.
 const EIGHTS: [Kind; 5] = [
-    double(names!("eight_double_03"), [3, 3], [17, 2], 192, [0.696, 252.0]).of_eight(),
-    double(names!("eight_double_05"), [5, 5], [17, 1], 192, [0.959, 236.0]).of_eight(),
-    double(names!("eight_double_03x05"), [3, 5], [19, 1], 192, [0.640, 217.0]).of_eight(),
-    double(names!("eight_double_03x07"), [3, 7], [15, 1], 192, [0.671, 217.0]).of_eight(),
-    double(names!("eight_double_05x07"), [5, 7], [11, 1], 192, [0.864, 217.0]).of_eight(),
+    double(names!("eight_double_03"), [3, 3], [17, 2], 192, [0.681, 252.0]).of_eight().carried(),
+    double(names!("eight_double_05"), [5, 5], [17, 1], 192, [0.922, 236.0]).of_eight().carried(),
+    double(names!("eight_double_03x05"), [3, 5], [19, 1], 192, [0.629, 217.0]).of_eight().carried(),
+    double(names!("eight_double_03x07"), [3, 7], [15, 1], 192, [0.664, 217.0]).of_eight().carried(),
+    double(names!("eight_double_05x07"), [5, 7], [11, 1], 192, [0.853, 217.0]).of_eight().carried(),
 ];
 
 /// Stars, likewise.
@@ -207,6 +219,8 @@ const fn single(
         stages,
         warps: WARPS,
         ahead: 1,
+        lead: if filter[0] == 3 && filter[1] == 3 { 5 } else { 3 },
+        is_carried: false,
         blocks: 2,
         share: 128,
         slot,
@@ -223,7 +237,7 @@ const fn line(
     [points, stages, blocks]: [usize; 3],
     measured: [f64; 2],
 ) -> Kind {
-    Kind { blocks, ahead: 0, ..single(names, filter, [points, stages], measured) }
+    Kind { blocks, ahead: 0, lead: 3, ..single(names, filter, [points, stages], measured) }
 }
 
 const fn double(
@@ -243,6 +257,8 @@ const fn double(
         stages,
         warps: WARPS,
         ahead: 0,
+        lead: 3,
+        is_carried: false,
         blocks: 2,
         share,
         slot,
@@ -342,13 +358,32 @@ impl Around {
     }
 }
 
+/// How the strips of all pages are given to blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Division {
+    /// Each is in so many segments; for `share` see [`Kind::share`]: 0 if all are as long.
+    Segments { count: usize, share: usize },
+    /// They follow each other in one line, which is in so many equal parts.
+    Line { parts: usize },
+}
+
+impl Division {
+    /// The blocks of so many strips.
+    fn blocks(self, strips: usize) -> usize {
+        match self {
+            Division::Segments { count, .. } => strips.saturating_mul(count),
+            // What a part has of a second strip is a block of its own.
+            Division::Line { parts } => parts + strips - 1,
+        }
+    }
+}
+
 /// How one launch is laid out: see `struct Launch` of `cuda/sweeps_images.cuh`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Layout {
+    /// Of a page.
     strips: usize,
-    segments: usize,
-    /// See [`Kind::share`]; 0 if all segments are as long.
-    share: usize,
+    division: Division,
     lanes: usize,
     warps: usize,
     depth: usize,
@@ -360,7 +395,12 @@ struct Layout {
 impl Kind {
     /// With blocks of eight warps, which read ahead; a multiprocessor holds one.
     const fn of_eight(self) -> Kind {
-        Kind { warps: 2 * WARPS, ahead: 1, blocks: 1, ..self }
+        Kind { warps: 2 * WARPS, ahead: 1, lead: 3, blocks: 1, ..self }
+    }
+
+    /// Where one thread copies for all.
+    const fn carried(self) -> Kind {
+        Kind { lead: 6, is_carried: true, ..self }
     }
 
     /// With a kernel for stars.
@@ -443,14 +483,18 @@ impl Kind {
         // As many segments as keep all multiprocessors busy once, twice, ..
         let segments = (1..=4).map(|waves| (capacity * waves / (strips * pages)).clamp(1, columns));
         let segments = segments.map(|segments| segments.max(columns.div_ceil(MOST_COLUMNS)));
-        let layout = |segments: usize| {
+        let segments = segments.map(|count| {
             // Where two blocks meet on a multiprocessor, segments are in pairs.
-            let pairs = blocks == 2 && segments > 1 && strips * segments * pages > multiprocessors;
-            let (segments, share) = if pairs { (segments & !1, self.share) } else { (segments, 0) };
-            Layout { strips, segments, share, lanes, warps, depth, last_depth, shared_bytes }
-        };
+            let pairs = blocks == 2 && count > 1 && strips * count * pages > multiprocessors;
+            let (count, share) = if pairs { (count & !1, self.share) } else { (count, 0) };
+            Division::Segments { count, share }
+        });
+        // No part has columns of three strips.
+        let line = self.is_carried && (2..=MOST_OF_A_LINE.min(capacity)).contains(&(strips * pages));
+        let divisions = segments.chain(line.then_some(Division::Line { parts: capacity }));
+        let layout = |division| Layout { strips, division, lanes, warps, depth, last_depth, shared_bytes };
         let time = |layout: &Layout| self.time(layout, size, capacity, blocks) / (warps * self.stages) as f64;
-        let layouts = segments.map(layout).map(|layout| (time(&layout), layout));
+        let layouts = divisions.map(layout).map(|layout| (time(&layout), layout));
         layouts.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(_, layout)| blocks_are_counted(layout, pages))
     }
 
@@ -501,7 +545,7 @@ impl Kind {
         } else {
             (usize::from(low || self.table > 0), self.table)
         };
-        let columns = warps * self.depth(around) + LEAD - 1 + self.last_depth(around) + constants;
+        let columns = warps * self.depth(around) + self.lead - 1 + self.last_depth(around) + constants;
         let shows = matches!(around.columns.boundary[1], REPLICATE | SYMMETRIC | MIRROR);
         let keeps = self.stages > 1 && self.radius()[1] > 0 && shows;
         let kept = if keeps { self.warps * (self.pitch - 2 * PAD) + 2 * PAD } else { 0 };
@@ -521,21 +565,31 @@ impl Kind {
     /// How long a launch takes, in microseconds.
     fn time(&self, layout: &Layout, [_, columns, pages]: Size, capacity: usize, blocks: usize) -> f64 {
         let [_, reach] = self.reach(layout.warps);
-        let slots = columns.div_ceil(layout.segments) + 2 * reach + layout.warps * self.lag() + LEAD + self.ahead;
-        let all = layout.strips * layout.segments * pages;
-        // A block that has a multiprocessor for itself is not as many times as fast.
-        let share = (all as f64 / capacity as f64).min(1.0) * blocks as f64 / self.blocks as f64;
+        let strips = layout.strips * pages;
+        // The columns of a block, how many blocks there are at once or one after the other, and what more there is to do.
+        let (of_block, all, more) = match layout.division {
+            Division::Segments { count, .. } => (columns.div_ceil(count), strips * count, 0.0),
+            Division::Line { parts } => {
+                // Each strip is longer by what it takes to begin with it. Strips are sorted by blocks that come later.
+                let line = strips * (columns + reach + layout.warps * self.lag());
+                (line.div_ceil(parts), parts, LAUNCH + 0.01 * (strips * strips) as f64)
+            }
+        };
+        let slots = of_block + 2 * reach + layout.warps * self.lag() + self.lead + self.ahead;
+        // Of two blocks, one that has a multiprocessor for itself is not as many times as fast.
+        let filled = (all as f64 / capacity as f64).min(1.0) * blocks as f64 / self.blocks as f64;
+        let share = if self.blocks > 1 { filled } else { 1.0 };
         // Nor is a partition with fewer warps than a full block has for it.
         let [warps, most] = [layout.warps, self.warps].map(|warps| warps.div_ceil(PARTITIONS) as f64);
         let alone = 0.5 + 0.5 * warps / most;
         let slot = self.slot * (0.25 + 0.75 * share) * alone;
-        all.div_ceil(capacity) as f64 * slots as f64 * slot + LAUNCH
+        all.div_ceil(capacity) as f64 * slots as f64 * slot + LAUNCH + more
     }
 }
 
 /// Whether the kernel can count the blocks of a launch.
 fn blocks_are_counted(layout: &Layout, pages: usize) -> bool {
-    layout.strips.saturating_mul(layout.segments).saturating_mul(pages) <= i32::MAX as usize
+    layout.division.blocks(layout.strips.saturating_mul(pages)) <= i32::MAX as usize
 }
 
 /// The argument of the kernel: `struct OfSides` of `cuda/sweeps_images.cuh`, field for field. Where all sides have one
@@ -781,14 +835,15 @@ impl Launches<'_> {
     fn submit(
         &self,
         stream: sys::CUstream,
-        (kind, function): (&Kind, &Function),
+        (kind, function, aligned): (&Kind, &Function, bool),
         layout: Layout,
         skipped: usize,
         turn: [u32; 2],
         buffers: [sys::CUdeviceptr; 2],
     ) -> Result<(), Error> {
-        let Layout { strips, segments, shared_bytes, .. } = layout;
-        let shape = Shape::prepared(strips * segments * self.view.size[2], kind.warps * LANES, shared_bytes)?;
+        let Layout { strips, division, shared_bytes, .. } = layout;
+        let warps = kind.warps + if aligned && kind.is_carried { CARRIERS } else { 0 };
+        let shape = Shape::prepared(division.blocks(strips * self.view.size[2]), warps * LANES, shared_bytes)?;
         let argument = self.argument(layout, skipped, turn, buffers);
         // SAFETY: the kernel reads the array's samples, and writes its outputs, at addresses where the caller has as
         // many.
@@ -802,7 +857,11 @@ impl Launches<'_> {
         [turn, near_zero]: [u32; 2],
         [input, output]: [sys::CUdeviceptr; 2],
     ) -> Argument {
-        let Layout { strips, segments, share, lanes, warps, depth, last_depth, .. } = layout;
+        let Layout { strips, division, lanes, warps, depth, last_depth, .. } = layout;
+        let (segments, share) = match division {
+            Division::Segments { count, share } => (count, share as i32),
+            Division::Line { parts } => (parts, LINE),
+        };
         let Around { rows: of_rows, columns: of_columns, own_sides } = self.around;
         let [[above, below], [before, behind]] = [of_rows.boundary, of_columns.boundary];
         let bytes = [above, below, before, behind].map(|boundary| boundary as u8);
@@ -817,7 +876,7 @@ impl Launches<'_> {
             columns: columns as i32,
             strips: strips as i32,
             segments: segments as i32,
-            share: share as i32,
+            share,
             lanes: lanes as i32,
             warps: warps as i32,
             depth: depth as i32,
@@ -854,20 +913,23 @@ impl Several for Launches<'_> {
         let ready = self.ready.iter().find(|ready| ready.kind.is(kind));
         let ready = ready.ok_or_else(|| Error::Internal("A module of a launch is not loaded.".into()))?;
         // Which function of a kind, by whether columns and strips begin and end at multiples of 16 bytes.
-        let function_of = |kind: &Kind, layout: &Layout| {
+        let in_pieces = |kind: &Kind, layout: &Layout| {
             let [reach, _] = kind.reach(layout.warps);
             let in_pieces = |elements: usize| (elements * kind.element()).is_multiple_of(16);
-            usize::from(aligned && [self.view.size[0], reach, layout.lanes * kind.points].into_iter().all(in_pieces))
+            aligned && [self.view.size[0], reach, layout.lanes * kind.points].into_iter().all(in_pieces)
         };
         let mut turn = 0;
-        if let (Some(of), Some(leaving)) = (left_by, &ready.leaving)
-            && let Some(function) = &leaving.functions[function_of(leaving.kind, &of)]
-        {
-            turn = leaving.run;
-            self.submit(stream, (leaving.kind, function), of, 0, [turn, leaving.near_zero], buffers)?;
+        if let (Some(of), Some(leaving)) = (left_by, &ready.leaving) {
+            let aligned = in_pieces(leaving.kind, &of);
+            if let Some(function) = &leaving.functions[usize::from(aligned)] {
+                turn = leaving.run;
+                let function = (leaving.kind, function, aligned);
+                self.submit(stream, function, of, 0, [turn, leaving.near_zero], buffers)?;
+            }
         }
-        let function = &ready.functions[function_of(kind, &layout)];
-        self.submit(stream, (kind, function), layout, skipped, [turn, 0], buffers)
+        let aligned = in_pieces(kind, &layout);
+        let function = (kind, &ready.functions[usize::from(aligned)], aligned);
+        self.submit(stream, function, layout, skipped, [turn, 0], buffers)
     }
 }
 
@@ -916,7 +978,11 @@ mod tests {
             let told = ["lane_points", "column_pitch", "warp_sweeps", "slots_between", "blocks_at_once", "block_warps"];
             let known = [kind.points, kind.pitch, kind.stages, 1 + kind.ahead, kind.blocks, kind.warps];
             assert_eq!(told.map(constant), known, "{name}");
-            assert!(ptx.contains(".target sm_90\n"), "{name}");
+            let carriers = if kind.is_carried { CARRIERS } else { 0 };
+            let threads = (kind.warps + carriers) * LANES;
+            assert_eq!(["columns_lead", "block_threads_aligned"].map(constant), [kind.lead, threads], "{name}");
+            let target = if kind.is_carried { ".target sm_90a\n" } else { ".target sm_90\n" };
+            assert!(ptx.contains(target), "{name}");
         }
         let told = |name| ["tensor_points", "tensor_table"].map(|constant| constant_of(name, constant));
         let Kind { points, table, .. } = ON_TENSOR_CORES;
@@ -1160,11 +1226,17 @@ mod tests {
     #[test]
     fn the_tests_of_eight_warps_are_for_these_modules() {
         let kinds = [CONSTANT, REPLICATE, SYMMETRIC, CIRCULAR];
+        let mut lines = [0, 0];
         for (_, boundary, filter, size, sweeps) in BY_EIGHT {
             let view = View::of(size, filter).unwrap();
             let way = fastest_for::<f64>(&view, &around(&view, [[kinds[boundary]; 2]; 2]), false, sweeps, 4).unwrap();
             assert!(is_of_eight(way.kind), "{size:?} by {filter:?}, {boundary}: {way:?}");
+            if let Division::Line { .. } = way.layout.division {
+                // Columns and strips that begin at multiples of 16 bytes, and others.
+                lines[size[0] % 2] += 1;
+            }
         }
+        assert!(lines.iter().all(|&count| count > 2), "{lines:?}");
     }
 
     fn is_of_eight(kind: &Kind) -> bool {
@@ -1186,7 +1258,7 @@ mod tests {
     }
 
     /// Whether in double, which boundary, a filter, the size of an array, and how many sweeps.
-    const BY_EIGHT: [(bool, usize, Size, Size, usize); 17] = include!("../../../tests/engines/images_by_eight.in");
+    const BY_EIGHT: [(bool, usize, Size, Size, usize); 24] = include!("../../../tests/engines/images_by_eight.in");
 
     /// Eight warps do many sweeps over large images, and four do a few.
     #[test]
@@ -1266,22 +1338,30 @@ mod tests {
         assert!(found > 1000, "{found}");
     }
 
-    fn check(kind: &Kind, layout: &Layout, [rows, columns, _]: Size, around: &Around, sweeps: usize) {
+    fn check(kind: &Kind, layout: &Layout, [rows, columns, pages]: Size, around: &Around, sweeps: usize) {
         let what = format!("{layout:?} for {rows} x {columns}, {around:?}");
         let [of_rows, of_columns] = [around.rows, around.columns].map(|ends| ends.boundary);
         let (height, [reach, _]) = (layout.lanes * kind.points, kind.reach(layout.warps));
         assert!((1..=LANES).contains(&layout.lanes) && height <= rows, "{what}");
         let skipped = kind.most_skipped();
         assert!((1..=kind.warps).contains(&layout.warps) && layout.warps * kind.stages - skipped <= sweeps, "{what}");
-        assert!((1..=columns).contains(&layout.segments), "{what}");
+        match layout.division {
+            Division::Segments { count, share } => {
+                assert!((1..=columns).contains(&count), "{what}");
+                assert!(share == 0 || (count.is_multiple_of(2) && share < 256), "{what}");
+            }
+            Division::Line { parts } => {
+                let strips = layout.strips * pages;
+                assert!(kind.is_carried && (2..=parts.min(MOST_OF_A_LINE)).contains(&strips), "{what}");
+            }
+        }
         assert!(layout.depth >= 2 && layout.shared_bytes + SHARED_BESIDE <= MOST_SHARED, "{what}");
-        assert!(layout.share == 0 || (layout.segments.is_multiple_of(2) && layout.share < 256), "{what}");
         // What a boundary shows is in the rings, and behind them there is a column for each constant.
         let mut constants = of_columns.iter().filter(|&&end| end == CONSTANT).count();
         if !around.own_sides {
             constants = if kind.table > 0 { 1 } else { constants.min(1) };
         }
-        let all = layout.warps * layout.depth + LEAD - 1 + layout.last_depth + constants;
+        let all = layout.warps * layout.depth + kind.lead - 1 + layout.last_depth + constants;
         let table = if around.own_sides && kind.table > 0 { kind.table + 2 } else { kind.table };
         assert!(layout.shared_bytes >= (all * kind.pitch + table) * kind.element(), "{what}");
         let shows = |end| kind.radius()[1] + usize::from(of_columns[end] == MIRROR);

@@ -33,7 +33,7 @@ pub(super) use sweeps::SweepsKernel;
 
 /// The compute capability of the chips that load `images`, `sweeps_tensor`, `tensor` and `volumes`. Others have no such
 /// instructions, or fewer units that do them, or were not measured.
-const CAPABILITY: (i32, i32) = (9, 0);
+pub(super) const CAPABILITY: (i32, i32) = (9, 0);
 
 /// The multiprocessors of the chip on which the times in the kernels' tables were measured.
 const MEASURED_ON: f64 = 132.0;
