@@ -605,8 +605,8 @@ __device__ __forceinline__ Piece segment_of(const Launch& launch) {
     return {strip / launch.strips, (int)(strip % launch.strips), begin, end};
 }
 
-// Where all strips follow each other in one line, which is in `segments` equal parts. There each strip is longer by what it
-// takes to begin with it, which is done for each part.
+// Where all strips follow each other in one line, which is in `segments` equal parts, none of which begins behind it or is
+// longer than a strip. There each strip is longer by what it takes to begin with it, which is done for each part.
 //
 // The first blocks take a part each, up to the end of the strip in which it begins. The others take what of parts lies in
 // the strip behind that, the longest first: so each comes to where a block has just ended that had so much less.

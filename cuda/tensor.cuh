@@ -304,7 +304,7 @@ __device__ inline void arrive(Barrier* barrier, int bytes) { stand_in_arrive(bar
 __device__ inline void copy_bulk(void* to, const void* from, int bytes, Barrier* barrier) {
     stand_in_copy_bulk(to, from, bytes, barrier);
 }
-__device__ inline void copy_out_bulk(void* to, const void* from, int bytes) { stand_in_copy_element(to, from, bytes); }
+__device__ inline void copy_out_bulk(void* to, const void* from, int bytes) { stand_in_copy_out_bulk(to, from, bytes); }
 __device__ inline void end_leaving() { stand_in_end_group(); }
 __device__ inline void wait_for_leaving() { stand_in_wait_groups(0); }
 __device__ inline void wait(Barrier* barrier, int parity) { stand_in_wait(barrier, parity); }

@@ -489,9 +489,13 @@ impl Kind {
             let (count, share) = if pairs { (count & !1, self.share) } else { (count, 0) };
             Division::Segments { count, share }
         });
-        // No part has columns of three strips.
-        let line = self.is_carried && (2..=MOST_OF_A_LINE.min(capacity)).contains(&(strips * pages));
-        let divisions = segments.chain(line.then_some(Division::Line { parts: capacity }));
+        // No part has columns of three strips, and none begins behind the last strip.
+        let is_line = self.is_carried && (2..=MOST_OF_A_LINE.min(capacity)).contains(&(strips * pages));
+        let line = is_line.then(|| {
+            let whole = self.line(strips * pages, columns, warps);
+            Division::Line { parts: whole.div_ceil(whole.div_ceil(capacity)) }
+        });
+        let divisions = segments.chain(line);
         let layout = |division| Layout { strips, division, lanes, warps, depth, last_depth, shared_bytes };
         let time = |layout: &Layout| self.time(layout, size, capacity, blocks) / (warps * self.stages) as f64;
         let layouts = divisions.map(layout).map(|layout| (time(&layout), layout));
@@ -552,6 +556,12 @@ impl Kind {
         (columns * self.pitch + kept + table) * self.element()
     }
 
+    /// How long so many strips are together, each longer than its columns by what it takes to begin with it.
+    fn line(&self, strips: usize, columns: usize, warps: usize) -> usize {
+        let [_, reach] = self.reach(warps);
+        strips * (columns + reach + warps * self.lag())
+    }
+
     /// How many slots a warp is behind the one before.
     fn lag(&self) -> usize {
         self.stages * self.radius()[1] + 1 + self.ahead
@@ -570,9 +580,9 @@ impl Kind {
         let (of_block, all, more) = match layout.division {
             Division::Segments { count, .. } => (columns.div_ceil(count), strips * count, 0.0),
             Division::Line { parts } => {
-                // Each strip is longer by what it takes to begin with it. Strips are sorted by blocks that come later.
-                let line = strips * (columns + reach + layout.warps * self.lag());
-                (line.div_ceil(parts), parts, LAUNCH + 0.01 * (strips * strips) as f64)
+                // The blocks that come later sort strips.
+                let part = self.line(strips, columns, layout.warps).div_ceil(parts);
+                (part, parts, LAUNCH + 0.01 * (strips * strips) as f64)
             }
         };
         let slots = of_block + 2 * reach + layout.warps * self.lag() + self.lead + self.ahead;
@@ -1353,6 +1363,9 @@ mod tests {
             Division::Line { parts } => {
                 let strips = layout.strips * pages;
                 assert!(kind.is_carried && (2..=parts.min(MOST_OF_A_LINE)).contains(&strips), "{what}");
+                // The last part, which is as long as the others, begins in the line.
+                let whole = kind.line(strips, columns, layout.warps);
+                assert!((parts - 1) * whole.div_ceil(parts) < whole, "{what}");
             }
         }
         assert!(layout.depth >= 2 && layout.shared_bytes + SHARED_BESIDE <= MOST_SHARED, "{what}");

@@ -59,6 +59,8 @@ void stand_in_make_barrier(unsigned long long* barrier, int arrivals);
 void stand_in_arrive(unsigned long long* barrier, int bytes);
 void stand_in_copy_bulk(void* to, const void* from, int bytes, unsigned long long* barrier);
 void stand_in_wait(unsigned long long* barrier, int parity);
+// One that leaves shared memory: in this thread's groups of copies, as below.
+void stand_in_copy_out_bulk(void* to, const void* from, int bytes);
 // Copies of this thread, in groups: one that belongs to the group that is open; the end of that group; and the end of
 // all groups but the last `later` that were ended.
 void stand_in_copy_element(void* to, const void* from, int bytes);

@@ -380,6 +380,13 @@ struct Phase {
 };
 std::map<const unsigned long long*, int64_t> announced;
 
+// What a copy in bulk asks for.
+void check_bulk(const void* to, const void* from, int bytes) {
+    if ((uint64_t)to % 16 != 0 || (uint64_t)from % 16 != 0 || bytes <= 0 || bytes % 16 != 0) {
+        end_with(LAUNCH_FAILED, "a copy in bulk of %d bytes from %p to %p: no multiples of 16", bytes, from, to);
+    }
+}
+
 Phase phase_of(const unsigned long long* barrier) {
     Phase phase;
     memcpy(&phase, barrier, sizeof phase);
@@ -688,12 +695,15 @@ void stand_in_arrive(unsigned long long* barrier, int bytes) {
 }
 
 void stand_in_copy_bulk(void* to, const void* from, int bytes, unsigned long long* barrier) {
-    if ((uint64_t)to % 16 != 0 || (uint64_t)from % 16 != 0 || bytes <= 0 || bytes % 16 != 0) {
-        end_with(LAUNCH_FAILED, "a copy in bulk of %d bytes from %p to %p: no multiples of 16", bytes, from, to);
-    }
+    check_bulk(to, from, bytes);
     const Copy copy = {to, from, (size_t)bytes, barrier, 0, run.epoch};
     if (order() & 1) do_copy(copy);
     else run.copies.push_back(copy);
+}
+
+void stand_in_copy_out_bulk(void* to, const void* from, int bytes) {
+    check_bulk(to, from, bytes);
+    stand_in_copy_element(to, from, bytes);
 }
 
 void stand_in_wait(unsigned long long* barrier, int parity) {
