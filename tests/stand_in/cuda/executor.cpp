@@ -219,6 +219,8 @@ struct Running {
     std::vector<Copy> copies;
     // How often the threads of each warp have come to a barrier of all of it.
     uint64_t warp_epochs[MOST_THREADS / WARP];
+    // The epoch in which each warp last touched memory.
+    uint64_t touched[MOST_THREADS / WARP];
     unsigned int current;
     void* scheduler;
     void* scheduler_fake_stack;
@@ -380,6 +382,18 @@ struct Phase {
 };
 std::map<const unsigned long long*, int64_t> announced;
 
+// The warps that have arrived at a barrier in its phase, a bit for each.
+std::map<const unsigned long long*, uint32_t> arrived;
+static_assert(MOST_THREADS / WARP <= 32, "a bit for each");
+
+// Whether these are all warps of the block that have anything to do: the others have touched nothing in this epoch.
+bool are_all(uint32_t warps) {
+    for (unsigned int warp = 0; warp < (run.threads + WARP - 1) / WARP; ++warp) {
+        if ((warps >> warp & 1) == 0 && run.touched[warp] == run.epoch) return false;
+    }
+    return true;
+}
+
 // What a copy in bulk asks for.
 void check_bulk(const void* to, const void* from, int bytes) {
     if ((uint64_t)to % 16 != 0 || (uint64_t)from % 16 != 0 || bytes <= 0 || bytes % 16 != 0) {
@@ -401,7 +415,9 @@ void settle(unsigned long long* barrier, Phase phase) {
         phase.parity ^= 1;
         // Each warp of the block has arrived once: what came before is before what comes now. What a thread did in
         // between, after its arrival, counts as before, too: a race of that with what comes now is not seen.
-        if (phase.arrivals > 1 && phase.arrivals == (run.threads + WARP - 1) / WARP) ++run.epoch;
+        const uint32_t warps = arrived[barrier];
+        arrived[barrier] = 0;
+        if (phase.arrivals > 1 && phase.arrivals == __builtin_popcount(warps) && are_all(warps)) ++run.epoch;
     }
     memcpy(barrier, &phase, sizeof phase);
 }
@@ -683,6 +699,7 @@ void stand_in_make_barrier(unsigned long long* barrier, int arrivals) {
     if ((uint64_t)barrier % 8 != 0) end_with(LAUNCH_FAILED, "a barrier for copies at no multiple of 8");
     const Phase phase = {(uint16_t)arrivals, (uint16_t)arrivals, 0, Phase::MADE};
     announced[barrier] = 0;
+    arrived[barrier] = 0;
     memcpy(barrier, &phase, sizeof phase);
 }
 
@@ -690,6 +707,7 @@ void stand_in_arrive(unsigned long long* barrier, int bytes) {
     Phase phase = phase_of(barrier);
     if (phase.missing == 0) end_with(LAUNCH_FAILED, "a thread too many arrives at a barrier for copies");
     --phase.missing;
+    arrived[barrier] |= 1u << run.current / WARP;
     announced[barrier] += bytes;
     settle(barrier, phase);
 }
@@ -837,6 +855,7 @@ void look(Shadow& shadow, uint64_t address, bool writes, bool between_blocks, vo
 
 void on_access(void* address, size_t bytes, bool writes, void* code) {
     if (!run.command) return;
+    run.touched[run.current / WARP] = run.epoch;
     char* at = static_cast<char*>(address);
     if (at >= shared_from && at < shared_to) {
         for (size_t i = 0; i < bytes; i += GRAIN) {
