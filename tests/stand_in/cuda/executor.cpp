@@ -29,6 +29,7 @@
 #include <random>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "cuda_words.hpp"
@@ -215,6 +216,8 @@ struct Running {
     bool back;
     // How many threads wait for the block, wait for their warp, wait for a copy, and are over.
     unsigned int at_barrier, at_warp_barrier, at_copy, over;
+    // Whether any has passed its turn on in this round, and can go on.
+    bool any_passed;
     // Copies that tell a barrier.
     std::vector<Copy> copies;
     // How often the threads of each warp have come to a barrier of all of it.
@@ -497,7 +500,8 @@ void run_block(const Module& module) {
         run.back = draw >> 40 & 1;
         run.left = run.threads;
         while (next_turn()) go_on();
-        if (release_warps() || release_copies()) continue;
+        const bool passed = std::exchange(run.any_passed, false);
+        if (release_warps() || release_copies() || passed) continue;
         if (run.over == run.threads) {
             bool left = !run.copies.empty();
             for (const auto& thread : run.all) left = left || !thread.copies.empty();
@@ -710,6 +714,12 @@ void stand_in_arrive(unsigned long long* barrier, int bytes) {
     arrived[barrier] |= 1u << run.current / WARP;
     announced[barrier] += bytes;
     settle(barrier, phase);
+    // Others may be far ahead before it does anything else.
+    const uint64_t draw = order() % 16;
+    for (uint64_t turns = draw == 0 ? order() % 128 : draw & 1 ? order() % 4 : 0; turns > 0; --turns) {
+        run.any_passed = true;
+        pass_on(run.all[run.current]);
+    }
 }
 
 void stand_in_copy_bulk(void* to, const void* from, int bytes, unsigned long long* barrier) {
