@@ -45,6 +45,10 @@ fn fixtures() -> CString {
         "copies_never_begun",
         "copies_off_their_place",
         "copies_left",
+        "meets",
+        "meets_too_early",
+        "leaves",
+        "leaves_off_its_place",
         "any",
     ];
     let mut text = String::from("// stand-in fixtures\n.version 8.0\n.target sm_60\n.address_size 64\n");
@@ -288,6 +292,28 @@ fn copies_into_shared_memory_are_late(_: StandIn) -> Outcome {
         expect(kernel, Bench::new(1024)?.run(kernel, 0)?.0, LAUNCH_FAILED)?;
     }
     Ok(())
+}
+
+/// Whoever arrives at a barrier ahead of a wait of its own is late with that, now and then.
+fn who_arrives_may_rest(_: StandIn) -> Outcome {
+    let bench = Bench::new(4096)?;
+    let right = |i: usize| (1 + i / THREADS * THREADS + THREADS - 1 - i % THREADS) as f32;
+    let wrong = |output: &[f32]| output.iter().enumerate().filter(|(i, x)| **x != right(*i)).count();
+    let (ended, output) = bench.run("meets", 0)?;
+    expect("meets", (ended, wrong(&output)), (0, 0))?;
+    let (ended, output) = bench.run("meets_too_early", 0)?;
+    match (kind().as_str(), ended) {
+        ("races", LAUNCH_FAILED) => Ok(()),
+        ("plain" | "sanitized", 0) if wrong(&output) > 100 => Ok(()),
+        _ => Err(format!("meets_too_early: {ended}, and {} are wrong", wrong(&output))),
+    }
+}
+
+fn copies_leave_shared_memory_in_bulk(_: StandIn) -> Outcome {
+    let (ended, output) = Bench::new(1024)?.run("leaves", 0)?;
+    let wrong = output.iter().enumerate().filter(|(i, x)| **x != (1 + i) as f32).count();
+    expect("leaves", (ended, wrong), (0, 0))?;
+    expect("leaves_off_its_place", Bench::new(1024)?.run("leaves_off_its_place", 0)?.0, LAUNCH_FAILED)
 }
 
 fn warps_ask_whether_any(_: StandIn) -> Outcome {
@@ -682,12 +708,14 @@ fn in_child(what: &str) -> Outcome {
 
 type Case = (&'static str, fn(StandIn) -> Outcome);
 
-const TABLE: [Case; 25] = [
+const TABLE: [Case; 27] = [
     ("kernels_run_as_they_are_written", kernels_run_as_they_are_written),
     ("fma_rounds_once_and_nothing_else_is_fused", fma_rounds_once_and_nothing_else_is_fused),
     ("a_missing_barrier_shows", a_missing_barrier_shows),
     ("blocks_that_meet_are_a_race", blocks_that_meet_are_a_race),
     ("copies_into_shared_memory_are_late", copies_into_shared_memory_are_late),
+    ("who_arrives_may_rest", who_arrives_may_rest),
+    ("copies_leave_shared_memory_in_bulk", copies_leave_shared_memory_in_bulk),
     ("warps_ask_whether_any", warps_ask_whether_any),
     ("shared_memory_is_asked_for", shared_memory_is_asked_for),
     ("barriers_that_not_all_reach_are_found", barriers_that_not_all_reach_are_found),

@@ -40,14 +40,16 @@ impl Home {
     pub(super) fn effort(self, effort: Effort) -> Effort {
         let long = match self {
             Home::Cpu => effort.long,
-            Home::Cuda(ordinal) => {
-                let [updates, work] = if Cuda::is_measured(ordinal) { LONG_ON_MEASURED } else { LONG_ON_DEVICE };
-                let long = effort.updates >= updates || effort.work >= work || effort.calls >= MANY_CALLS;
-                effort.long && (effort.progress || long)
-            }
+            Home::Cuda(ordinal) => effort.long && (effort.progress || takes_long(&effort, Cuda::is_measured(ordinal))),
         };
         Effort { long, ..effort }
     }
+}
+
+/// Whether a call takes a device long, or its host.
+fn takes_long(effort: &Effort, measured: bool) -> bool {
+    let [updates, work] = if measured { LONG_ON_MEASURED } else { LONG_ON_DEVICE };
+    effort.updates >= updates || effort.work >= work || effort.calls >= MANY_CALLS
 }
 
 /// Updates, or multiply-adds, that take a device some tens of milliseconds, and calls that take its host as long.
@@ -256,6 +258,13 @@ mod tests {
         assert!(long(Effort { progress: true, ..effort(1, 1) }));
         assert!(!long(Effort { long: false, ..effort(1 << 40, 1 << 40) }));
         assert!(Home::Cpu.effort(effort(1, 1)).long);
+        // 200 sweeps over 8192 x 8192, and ten times as many, by 3 x 3 and by 7 x 7.
+        let updates = 200 << 26;
+        let of_sweeps =
+            [(updates, 9), (10 * updates, 9), (updates, 49)].map(|(updates, taps)| effort(updates, taps * updates));
+        assert_eq!(of_sweeps.map(|effort| takes_long(&effort, true)), [false, true, true]);
+        assert_eq!(of_sweeps.map(|effort| takes_long(&effort, false)), [true; 3]);
+        assert!(takes_long(&Effort { calls: MANY_CALLS, ..effort(1, 1) }, true));
     }
 
     #[test]

@@ -99,7 +99,7 @@ pub fn stars_over_images(cuda: Cuda) -> Outcome {
 /// that are no stars have none, and neither have those by which all samples would be too near to zero, or boundaries that
 /// are not for it.
 pub fn zeros_of_stars_are_left_out(cuda: Cuda, stand_in: StandIn) -> Outcome {
-    let size = [1110, 100, 1];
+    let size = [1110, 140, 1];
     let kernels = |entries: Vec<f64>, boundary: Boundary<f64>| -> Result<usize, String> {
         let what = Convolution::new(size, filter(singles(&entries), [3, 3, 1])?);
         let what = what.with_boundary(single(boundary)).with_sweeps(16);

@@ -162,6 +162,52 @@ extern "C" __global__ void __launch_bounds__(THREADS) copies_left(Job job) {
     job.output[own()] = 1;
 }
 
+// One thread has a block's samples come, and all meet at a barrier in shared memory. It is to have waited for them by then.
+namespace {
+template <bool WAITED>
+__device__ __forceinline__ void met(const Job& job) {
+    struct __align__(16) Memory {
+        float tile[THREADS];
+        unsigned long long come, all;
+    };
+    __shared__ Memory memory;
+    if (threadIdx.x == 0) {
+        stand_in_make_barrier(&memory.come, 1);
+        stand_in_make_barrier(&memory.all, THREADS / 32);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        stand_in_arrive(&memory.come, THREADS * 4);
+        stand_in_copy_bulk(memory.tile, job.input + blockIdx.x * THREADS, THREADS * 4, &memory.come);
+        if (WAITED) stand_in_wait(&memory.come, 0);
+    }
+    if (threadIdx.x % 32 == 0) stand_in_arrive(&memory.all, 0);
+    if (!WAITED && threadIdx.x == 0) stand_in_wait(&memory.come, 0);
+    stand_in_wait(&memory.all, 0);
+    job.output[own()] = memory.tile[THREADS - 1 - threadIdx.x];
+}
+
+// Samples that leave in bulk, and may not begin elsewhere than at a multiple of 16 bytes.
+template <int OFF>
+__device__ __forceinline__ void left(const Job& job) {
+    struct __align__(16) Memory {
+        float tile[THREADS + 4];
+    };
+    __shared__ Memory memory;
+    memory.tile[threadIdx.x] = job.input[own()];
+    __syncthreads();
+    if (threadIdx.x > 0) return;
+    stand_in_copy_out_bulk(job.output + blockIdx.x * THREADS, memory.tile + OFF, THREADS * 4);
+    stand_in_end_group();
+    stand_in_wait_groups(0);
+}
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(THREADS) meets(Job job) { met<true>(job); }
+extern "C" __global__ void __launch_bounds__(THREADS) meets_too_early(Job job) { met<false>(job); }
+extern "C" __global__ void __launch_bounds__(THREADS) leaves(Job job) { left<0>(job); }
+extern "C" __global__ void __launch_bounds__(THREADS) leaves_off_its_place(Job job) { left<1>(job); }
+
 // A number that each lane of a warp gives the others.
 extern "C" __global__ void __launch_bounds__(THREADS) any(Job job) {
     const int lane = threadIdx.x % 32;
