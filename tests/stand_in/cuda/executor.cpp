@@ -222,8 +222,9 @@ struct Running {
     std::vector<Copy> copies;
     // How often the threads of each warp have come to a barrier of all of it.
     uint64_t warp_epochs[MOST_THREADS / WARP];
-    // The epoch in which each warp last touched memory.
+    // The epoch in which each warp last touched memory, and that which began when all threads of the block met.
     uint64_t touched[MOST_THREADS / WARP];
+    uint64_t all_met;
     unsigned int current;
     void* scheduler;
     void* scheduler_fake_stack;
@@ -389,10 +390,10 @@ std::map<const unsigned long long*, int64_t> announced;
 std::map<const unsigned long long*, uint32_t> arrived;
 static_assert(MOST_THREADS / WARP <= 32, "a bit for each");
 
-// Whether these are all warps of the block that have anything to do: the others have touched nothing in this epoch.
+// Whether these are all warps of the block that have anything to do: the others have touched nothing since all threads met.
 bool are_all(uint32_t warps) {
     for (unsigned int warp = 0; warp < (run.threads + WARP - 1) / WARP; ++warp) {
-        if ((warps >> warp & 1) == 0 && run.touched[warp] == run.epoch) return false;
+        if ((warps >> warp & 1) == 0 && run.touched[warp] >= run.all_met) return false;
     }
     return true;
 }
@@ -486,7 +487,7 @@ void begin_launch_of_races(const Module& module);
 
 void run_block(const Module& module) {
     fill_shared(module);
-    ++run.epoch;
+    run.all_met = ++run.epoch;
     for (auto& thread : run.all) {
         thread.state = NEW;
         thread.group = 0;
@@ -527,7 +528,7 @@ void run_block(const Module& module) {
             end_with(LAUNCH_FAILED, "%u threads of a block wait in line %d for %u that have ended", run.at_barrier,
                      line, run.over);
         }
-        ++run.epoch;
+        run.all_met = ++run.epoch;
         for (auto& thread : run.all) thread.state = READY;
         run.at_barrier = 0;
     }
