@@ -108,6 +108,7 @@ __device__ __forceinline__ bool is_awkward(const Launch& launch) {
 
 // Whether a launch of the kernels that leave nothing has nothing to do.
 __device__ __forceinline__ bool is_done(const Launch& launch) {
+    follow_launch_before();
     return launch.turn != 0 && !is_awkward(launch);
 }
 
@@ -116,6 +117,7 @@ template <class Stages, int WIDE>
 __device__ __forceinline__ void sweep_and_look(const Launch& launch) {
     // Other blocks of this launch may say so meanwhile: one thread asks for all.
     __shared__ bool left;
+    follow_launch_before();
     if (threadIdx.x == 0) left = is_awkward(launch);
     __syncthreads();
     if (left) return;

@@ -111,6 +111,7 @@ struct Launch {
     int skipped;             // sweeps of the first warp that are not done; only where RADIUS_COLUMNS is 0
     int leaving_depth;       // of OfSides: columns in the ring behind the last warp, where nothing stands for what is
                              // outside; as many as in the others unless warps read ahead
+    int edge;                // a segment that has the image's first or last column is shorter by so many than others
 
     // What stands above the rows and below, and before the columns and behind; and the number, if that is CONSTANT.
     __device__ __forceinline__ unsigned int beyond_rows(int) const { return boundary; }
@@ -596,13 +597,14 @@ __device__ __forceinline__ Piece segment_of(const Launch& launch) {
     const int runs = alike ? launch.segments : launch.segments / 2;
     const int run = number % runs;
     const unsigned int strip = number / runs;
-    int begin = (int)((long long)launch.columns * run / runs);
-    int end = (int)((long long)launch.columns * (run + 1) / runs);
+    const long long length = launch.columns + 2LL * launch.edge;
+    int begin = (int)(length * run / runs) - launch.edge;
+    int end = (int)(length * (run + 1) / runs) - launch.edge;
     if (!alike) {
         const int between = begin + (int)((long long)(end - begin) * launch.share >> 8);
         (second ? begin : end) = between;
     }
-    return {strip / launch.strips, (int)(strip % launch.strips), begin, end};
+    return {strip / launch.strips, (int)(strip % launch.strips), most(begin, 0), least(end, launch.columns)};
 }
 
 // Where all strips follow each other in one line, which is in `segments` equal parts, none of which begins behind it or is
@@ -997,6 +999,7 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
         }
     }
     __syncthreads();
+    follow_launch_before();
 
     if constexpr (CARRIED) {
         if (warp >= WARPS) {

@@ -75,6 +75,15 @@ __device__ __forceinline__ void arrive(Barrier* barrier, int bytes) {
                  : "memory");
 }
 
+// Lets the next launch begin where there is room, as soon as all blocks of this one have called this; and waits until the
+// launch before has ended, whose results are there then. Of launches that may begin early each thread calls it, before it
+// touches an array and before it ends: who waits for this launch waits for those before it, too. For others it does
+// nothing.
+__device__ __forceinline__ void follow_launch_before() {
+    asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+
 // Begins a copy of so many bytes, which were announced. Both addresses and the number are multiples of 16.
 __device__ __forceinline__ void copy_bulk(void* to, const void* from, int bytes, Barrier* barrier) {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
@@ -299,6 +308,7 @@ __device__ inline void take_registers() {}
 __device__ inline void make_barrier(Barrier* barrier, int arrivals) { stand_in_make_barrier(barrier, arrivals); }
 __device__ inline void barriers_are_made() {}
 __device__ inline void writes_before_copies() {}
+__device__ inline void follow_launch_before() { stand_in_follow_launch_before(); }
 __device__ inline bool is_elected() { return stand_in_lane() == 0; }
 __device__ inline void arrive(Barrier* barrier, int bytes) { stand_in_arrive(barrier, bytes); }
 __device__ inline void copy_bulk(void* to, const void* from, int bytes, Barrier* barrier) {

@@ -49,6 +49,8 @@ fn fixtures() -> CString {
         "meets_too_early",
         "leaves",
         "leaves_off_its_place",
+        "follows",
+        "follows_but_one",
         "any",
     ];
     let mut text = String::from("// stand-in fixtures\n.version 8.0\n.target sm_60\n.address_size 64\n");
@@ -152,6 +154,31 @@ impl Bench {
             result::launch_kernel(self.function(kernel)?, grid, block, shared as u32, self.stream, &mut arguments)
         };
         Ok(status(launched))
+    }
+
+    /// Launches a kernel over all elements, with an attribute set to 1.
+    fn launch_with(&self, kernel: &str, id: sys::CUlaunchAttributeID) -> Result<i32, String> {
+        let mut job = Job { input: self.input, output: self.output, other: self.input, count: self.count as u64 };
+        let mut arguments = [(&raw mut job).cast::<c_void>()];
+        let mut value = sys::CUlaunchAttributeValue { pad: [0; 64] };
+        value.programmaticStreamSerializationAllowed = 1;
+        let mut attribute = sys::CUlaunchAttribute { id, pad: [0; 4], value };
+        let config = sys::CUlaunchConfig {
+            gridDimX: (self.count / THREADS) as u32,
+            gridDimY: 1,
+            gridDimZ: 1,
+            blockDimX: THREADS as u32,
+            blockDimY: 1,
+            blockDimZ: 1,
+            sharedMemBytes: 0,
+            hStream: self.stream,
+            attrs: &raw mut attribute,
+            numAttrs: 1,
+        };
+        let function = self.function(kernel)?;
+        let none = std::ptr::null_mut();
+        // SAFETY: as in `launch`.
+        Ok(status(unsafe { sys::cuLaunchKernelEx(&raw const config, function, arguments.as_mut_ptr(), none) }.result()))
     }
 
     fn wait(&self) -> i32 {
@@ -314,6 +341,28 @@ fn copies_leave_shared_memory_in_bulk(_: StandIn) -> Outcome {
     let wrong = output.iter().enumerate().filter(|(i, x)| **x != (1 + i) as f32).count();
     expect("leaves", (ended, wrong), (0, 0))?;
     expect("leaves_off_its_place", Bench::new(1024)?.run("leaves_off_its_place", 0)?.0, LAUNCH_FAILED)
+}
+
+/// A launch that may begin before the one before it has ended waits for that in all threads; others need not.
+fn early_launches_wait_for_those_before(_: StandIn) -> Outcome {
+    for (kernel, early, status) in [
+        ("follows", true, 0),
+        ("follows", false, 0),
+        ("follows_but_one", false, 0),
+        ("follows_but_one", true, LAUNCH_FAILED),
+    ] {
+        let bench = Bench::new(1024)?;
+        let launched = if early {
+            bench
+                .launch_with(kernel, sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)?
+        } else {
+            bench.launch(kernel, 1024 / THREADS, THREADS, 0)?
+        };
+        expect(kernel, (launched, bench.wait()), (0, status))?;
+    }
+    // What else a launch may be told is not known here.
+    let other = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PRIORITY;
+    expect("priority", Bench::new(1024)?.launch_with("follows", other)?, 801)
 }
 
 fn warps_ask_whether_any(_: StandIn) -> Outcome {
@@ -708,7 +757,7 @@ fn in_child(what: &str) -> Outcome {
 
 type Case = (&'static str, fn(StandIn) -> Outcome);
 
-const TABLE: [Case; 27] = [
+const TABLE: [Case; 28] = [
     ("kernels_run_as_they_are_written", kernels_run_as_they_are_written),
     ("fma_rounds_once_and_nothing_else_is_fused", fma_rounds_once_and_nothing_else_is_fused),
     ("a_missing_barrier_shows", a_missing_barrier_shows),
@@ -716,6 +765,7 @@ const TABLE: [Case; 27] = [
     ("copies_into_shared_memory_are_late", copies_into_shared_memory_are_late),
     ("who_arrives_may_rest", who_arrives_may_rest),
     ("copies_leave_shared_memory_in_bulk", copies_leave_shared_memory_in_bulk),
+    ("early_launches_wait_for_those_before", early_launches_wait_for_those_before),
     ("warps_ask_whether_any", warps_ask_whether_any),
     ("shared_memory_is_asked_for", shared_memory_is_asked_for),
     ("barriers_that_not_all_reach_are_found", barriers_that_not_all_reach_are_found),

@@ -6,6 +6,7 @@
 //! fails that had no part in it. Here a drop does what it can. What it is refused was refused before, and told, or is
 //! known to the next call of the driver.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
@@ -341,7 +342,10 @@ impl Graph {
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         // SAFETY: the stream is open.
         unsafe { result::stream::begin_capture(stream.handle(), mode) }.map_err(failed("cuStreamBeginCapture"))?;
-        let submitted = work();
+        let submitted = {
+            let _recording = Recording::begin();
+            work()
+        };
         // Whatever came of the work: a stream that is left recording can do nothing else.
         // SAFETY: it is recording.
         let graph = unsafe { result::stream::end_capture(stream.handle()) }.map_err(failed("cuStreamEndCapture"));
@@ -368,6 +372,31 @@ impl Graph {
     pub(super) fn launch(&self) -> Result<(), Error> {
         // SAFETY: both are there.
         unsafe { result::graph::launch(self.ready.0, self.stream.handle()) }.map_err(failed("cuGraphLaunch"))
+    }
+}
+
+thread_local! {
+    static IS_RECORDING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether what this thread submits is recorded, for a graph.
+pub(super) fn is_recording() -> bool {
+    IS_RECORDING.get()
+}
+
+/// As long as it lives, that is so.
+struct Recording;
+
+impl Recording {
+    fn begin() -> Recording {
+        IS_RECORDING.set(true);
+        Recording
+    }
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        IS_RECORDING.set(false);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_void};
+use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,7 +10,7 @@ use bytemuck::NoUninit;
 use cudarc::driver::{result, sys};
 
 use super::archive;
-use super::context::{Context, Handle};
+use super::context::{Context, Handle, is_recording};
 use super::driver::{Driver, Properties};
 use super::error::failed;
 use super::pace::SharedPace;
@@ -394,8 +395,7 @@ pub(super) unsafe fn launch<A: NoUninit>(
     shape: Shape,
     argument: &A,
 ) -> Result<(), Error> {
-    const { assert!(size_of::<A>() <= MOST_ARGUMENTS, "more than a launch takes along") };
-    let mut arguments = [(&raw const *argument).cast_mut().cast::<c_void>()];
+    let mut arguments = argument_of_launch(argument);
     let Shape { grid, block, shared_bytes } = shape;
     // SAFETY: as the caller says; the driver only reads the argument.
     unsafe {
@@ -409,6 +409,52 @@ pub(super) unsafe fn launch<A: NoUninit>(
         )
     }
     .map_err(failed("cuLaunchKernel"))
+}
+
+/// The same for a kernel that waits itself for what is before it on the stream: its blocks may begin where there is room, as
+/// soon as all those of the launch before let them (programmatic dependent launch, from compute capability 9.0 on). What is
+/// recorded for a graph begins behind: not all drivers with such launches record them.
+///
+/// # Safety
+/// As of [`launch`]. Each thread of the kernel waits so before it touches an array, and before it ends.
+pub(super) unsafe fn launch_early<A: NoUninit>(
+    function: &Function,
+    stream: sys::CUstream,
+    shape: Shape,
+    argument: &A,
+) -> Result<(), Error> {
+    if is_recording() {
+        // SAFETY: as the caller says.
+        return unsafe { launch(function, stream, shape, argument) };
+    }
+    let mut arguments = argument_of_launch(argument);
+    let Shape { grid, block, shared_bytes } = shape;
+    let mut value = sys::CUlaunchAttributeValue { pad: [0; 64] };
+    value.programmaticStreamSerializationAllowed = 1;
+    let id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    let mut early = sys::CUlaunchAttribute { id, pad: [0; 4], value };
+    let config = sys::CUlaunchConfig {
+        gridDimX: grid[0],
+        gridDimY: grid[1],
+        gridDimZ: 1,
+        blockDimX: block[0],
+        blockDimY: block[1],
+        blockDimZ: 1,
+        sharedMemBytes: shared_bytes,
+        hStream: stream,
+        attrs: &raw mut early,
+        numAttrs: 1,
+    };
+    // SAFETY: as the caller says; the driver only reads the argument and the attribute.
+    unsafe { sys::cuLaunchKernelEx(&raw const config, function.handle(), arguments.as_mut_ptr(), ptr::null_mut()) }
+        .result()
+        .map_err(failed("cuLaunchKernelEx"))
+}
+
+/// The only argument of a launch, as the driver takes it.
+fn argument_of_launch<A: NoUninit>(argument: &A) -> [*mut c_void; 1] {
+    const { assert!(size_of::<A>() <= MOST_ARGUMENTS, "more than a launch takes along") };
+    [(&raw const *argument).cast_mut().cast()]
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ use cudarc::driver::sys;
 
 use super::super::Element;
 use super::super::cut::Size;
-use super::super::module::{Function, Module, Modules, Shape, launch};
+use super::super::module::{Function, Module, Modules, Shape, launch, launch_early};
 use super::several::{Several, SeveralPlan};
 use super::tensor::{magnitude, near_zero};
 use super::{
@@ -92,6 +92,8 @@ struct Kind {
     is_carried: bool,
     /// Blocks that a multiprocessor holds.
     blocks: usize,
+    /// In columns, how much longer a warp takes for a segment that has the image's first or last column: measured likewise.
+    edge: usize,
     /// Of 256 columns of two neighbouring segments, those of the longer one: what the blocks that have precedence on
     /// their multiprocessor do while the others do the rest.
     share: usize,
@@ -126,6 +128,7 @@ const ON_TENSOR_CORES: Kind = Kind {
     lead: 3,
     is_carried: false,
     blocks: 2,
+    edge: 0,
     share: 128,
     slot: 0.565,
     rate: 191.0,
@@ -222,6 +225,7 @@ const fn single(
         lead: if filter[0] == 3 && filter[1] == 3 { 5 } else { 3 },
         is_carried: false,
         blocks: 2,
+        edge: 6,
         share: 128,
         slot,
         rate,
@@ -237,7 +241,7 @@ const fn line(
     [points, stages, blocks]: [usize; 3],
     measured: [f64; 2],
 ) -> Kind {
-    Kind { blocks, ahead: 0, lead: 3, ..single(names, filter, [points, stages], measured) }
+    Kind { blocks, ahead: 0, lead: 3, edge: 0, ..single(names, filter, [points, stages], measured) }
 }
 
 const fn double(
@@ -260,6 +264,7 @@ const fn double(
         lead: 3,
         is_carried: false,
         blocks: 2,
+        edge: 0,
         share,
         slot,
         rate,
@@ -362,7 +367,8 @@ impl Around {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Division {
     /// Each is in so many segments; for `share` see [`Kind::share`]: 0 if all are as long.
-    Segments { count: usize, share: usize },
+    /// Those at the image's edges are shorter by `edge` columns than others.
+    Segments { count: usize, share: usize, edge: usize },
     /// They follow each other in one line, which is in so many equal parts.
     Line { parts: usize },
 }
@@ -405,7 +411,7 @@ impl Kind {
 
     /// With a kernel for stars.
     const fn of_star(self) -> Kind {
-        Kind { is_star: true, ..self }
+        Kind { is_star: true, edge: 5, ..self }
     }
 
     /// Whether both have the same modules.
@@ -487,7 +493,7 @@ impl Kind {
             // Where two blocks meet on a multiprocessor, segments are in pairs.
             let pairs = blocks == 2 && count > 1 && strips * count * pages > multiprocessors;
             let (count, share) = if pairs { (count & !1, self.share) } else { (count, 0) };
-            Division::Segments { count, share }
+            Division::Segments { count, share, edge: self.edge(around, warps, columns / count) }
         });
         // No part has columns of three strips, and none begins behind the last strip.
         let is_line = self.is_carried && (2..=MOST_OF_A_LINE.min(capacity)).contains(&(strips * pages));
@@ -562,9 +568,22 @@ impl Kind {
         strips * (columns + reach + warps * self.lag())
     }
 
+    /// By how many columns segments at the image's edges are shorter than others, which have so many. What does not even
+    /// leave half of them there would be left to their neighbours.
+    fn edge(&self, around: &Around, warps: usize, columns: usize) -> usize {
+        let goes_round = around.columns.boundary == [CIRCULAR; 2];
+        if goes_round { 0 } else { (self.edge * warps).min(columns * 9 / 16) }
+    }
+
     /// How many slots a warp is behind the one before.
     fn lag(&self) -> usize {
         self.stages * self.radius()[1] + 1 + self.ahead
+    }
+
+    /// Whether a launch may begin as the one before it ends. Where of two blocks of a multiprocessor one has precedence, it
+    /// would meet others than it was made for: 3 x 3 in double takes half as long again then.
+    fn begins_early(&self) -> bool {
+        self.ahead > 0
     }
 
     /// Bytes of an element.
@@ -627,6 +646,8 @@ struct Argument {
     near_zero: u32,
     skipped: i32,
     leaving_depth: i32,
+    edge: i32,
+    unused: i32,
     below: f64,
     before: f64,
     behind: f64,
@@ -856,8 +877,14 @@ impl Launches<'_> {
         let shape = Shape::prepared(division.blocks(strips * self.view.size[2]), warps * LANES, shared_bytes)?;
         let argument = self.argument(layout, skipped, turn, buffers);
         // SAFETY: the kernel reads the array's samples, and writes its outputs, at addresses where the caller has as
-        // many.
-        unsafe { launch(function, stream, shape, &argument) }
+        // many. All kernels of these modules wait for the launch before.
+        unsafe {
+            if kind.begins_early() {
+                launch_early(function, stream, shape, &argument)
+            } else {
+                launch(function, stream, shape, &argument)
+            }
+        }
     }
 
     fn argument(
@@ -868,9 +895,9 @@ impl Launches<'_> {
         [input, output]: [sys::CUdeviceptr; 2],
     ) -> Argument {
         let Layout { strips, division, lanes, warps, depth, last_depth, .. } = layout;
-        let (segments, share) = match division {
-            Division::Segments { count, share } => (count, share as i32),
-            Division::Line { parts } => (parts, LINE),
+        let (segments, share, edge) = match division {
+            Division::Segments { count, share, edge } => (count, share as i32, edge),
+            Division::Line { parts } => (parts, LINE, 0),
         };
         let Around { rows: of_rows, columns: of_columns, own_sides } = self.around;
         let [[above, below], [before, behind]] = [of_rows.boundary, of_columns.boundary];
@@ -895,6 +922,8 @@ impl Launches<'_> {
             near_zero,
             skipped: skipped as i32,
             leaving_depth: last_depth as i32,
+            edge: edge as i32,
+            unused: 0,
             below: of_rows.value[1],
             before: of_columns.value[0],
             behind: of_columns.value[1],
@@ -1175,6 +1204,23 @@ mod tests {
         }
     }
 
+    /// Segments at an edge are shorter where there is one, by what it takes the warps, and not by as much as they have.
+    #[test]
+    fn edges_are_counted_as_columns() {
+        let edge = |kind: &Kind, boundary, warps, columns| {
+            let around = around(&of_images([8192, 8192, 1], kind.filter), [[boundary; 2]; 2]);
+            kind.edge(&around, warps, columns)
+        };
+        let (single, star, double) = (&KINDS[0], &STARS[0], &KINDS[15]);
+        for boundary in [CONSTANT, REPLICATE, SYMMETRIC, MIRROR] {
+            assert_eq!([4, 1].map(|warps| edge(single, boundary, warps, 341)), [24, 6]);
+            assert_eq!(edge(star, boundary, 8, 585), 40);
+            assert_eq!([32, 1].map(|columns| edge(single, boundary, 4, columns)), [18, 0]);
+            assert_eq!(edge(double, boundary, 4, 341), 0);
+        }
+        assert_eq!([single, star].map(|kind| edge(kind, CIRCULAR, 4, 341)), [0; 2]);
+    }
+
     /// What a filter reaches along one dimension has nothing to do with the other.
     #[test]
     fn rows_and_columns_reach_as_far_as_their_own_entries() {
@@ -1356,8 +1402,10 @@ mod tests {
         let skipped = kind.most_skipped();
         assert!((1..=kind.warps).contains(&layout.warps) && layout.warps * kind.stages - skipped <= sweeps, "{what}");
         match layout.division {
-            Division::Segments { count, share } => {
+            Division::Segments { count, share, edge } => {
                 assert!((1..=columns).contains(&count), "{what}");
+                assert!(edge == 0 || of_columns != [CIRCULAR; 2], "{what}");
+                assert!(16 * edge * count <= 9 * columns, "{what}");
                 assert!(share == 0 || (count.is_multiple_of(2) && share < 256), "{what}");
             }
             Division::Line { parts } => {

@@ -66,6 +66,9 @@ void stand_in_copy_out_bulk(void* to, const void* from, int bytes);
 void stand_in_copy_element(void* to, const void* from, int bytes);
 void stand_in_end_group();
 void stand_in_wait_groups(int later);
+// Where a thread waits for the launch before its own, if that may begin early. Here launches follow each other, and it is
+// seen that each thread has asked before it copies from an array or ends.
+void stand_in_follow_launch_before();
 }
 
 #define __syncthreads() stand_in_barrier(__LINE__)

@@ -343,7 +343,7 @@ std::string hex(uint64_t number) {
 bool acquires(const char* name) {
     static const char* const ALL[] = {
         "cuDevicePrimaryCtxRetain", "cuCtxCreate_v4", "cuMemAlloc_v2", "cuMemHostAlloc", "cuStreamCreate",
-        "cuEventCreate", "cuModuleLoadData", "cuLaunchKernel", "cuStreamBeginCapture_v2", "cuGraphInstantiateWithFlags",
+        "cuEventCreate", "cuModuleLoadData", "cuLaunchKernel", "cuLaunchKernelEx", "cuStreamBeginCapture_v2", "cuGraphInstantiateWithFlags",
         "cuGraphLaunch", "cuCtxEnablePeerAccess"};
     for (const char* one : ALL) {
         if (strcmp(one, name) == 0) return true;
@@ -2274,10 +2274,13 @@ std::vector<std::shared_ptr<Op>> in_runs(const std::vector<std::shared_ptr<Op>>&
     return runs;
 }
 
-EXPORT CUresult cuLaunchKernel(Function* function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
-                               unsigned int by, unsigned int bz, unsigned int shared, void* handle, void** arguments,
-                               void** extra) {
-    Call call("cuLaunchKernel");
+// A launch that is called so; `early` says whether it may begin before the one before it on its stream has ended.
+static CUresult launch(const char* name, Function* function, const unsigned int (&grid)[3],
+                       const unsigned int (&block)[3], unsigned int shared, void* handle, void** arguments,
+                       void** extra, bool early) {
+    const auto [gx, gy, gz] = grid;
+    const auto [bx, by, bz] = block;
+    Call call(name);
     Lock lock(books);
     Context* context;
     if (CUresult status = call.enter(context)) return status;
@@ -2286,7 +2289,7 @@ EXPORT CUresult cuLaunchKernel(Function* function, unsigned int gx, unsigned int
         for (auto& [name, one] : module->functions) known = known || &one == function;
     }
     if (!known) {
-        misuse("cuLaunchKernel of what is no kernel of this context, or no longer");
+        misuse("a launch of what is no kernel of this context, or no longer");
         return INVALID_HANDLE;
     }
     Stream* stream;
@@ -2320,6 +2323,7 @@ EXPORT CUresult cuLaunchKernel(Function* function, unsigned int gx, unsigned int
     command->grid[0] = gx, command->grid[1] = gy, command->grid[2] = gz;
     command->block[0] = bx, command->block[1] = by, command->block[2] = bz;
     command->shared = shared;
+    command->flag = early;
     put(function->name, command->text, sizeof command->text);
     memcpy(command->argument, arguments[0], function->argument_bytes);
     auto op = std::make_shared<Op>();
@@ -2336,6 +2340,43 @@ EXPORT CUresult cuLaunchKernel(Function* function, unsigned int gx, unsigned int
     set_work(*op);
     submit(*stream, op);
     return SUCCESS;
+}
+
+EXPORT CUresult cuLaunchKernel(Function* function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
+                               unsigned int by, unsigned int bz, unsigned int shared, void* handle, void** arguments,
+                               void** extra) {
+    return launch("cuLaunchKernel", function, {gx, gy, gz}, {bx, by, bz}, shared, handle, arguments, extra, false);
+}
+
+// What a launch is told beside its shape: of the attributes only that it may begin early.
+struct LaunchAttribute {
+    int id;
+    char unused[4];
+    union {
+        char bytes[64];
+        int number;
+    } value;
+};
+struct LaunchConfig {
+    unsigned int grid[3];
+    unsigned int block[3];
+    unsigned int shared;
+    void* stream;
+    const LaunchAttribute* attributes;
+    unsigned int count;
+};
+
+EXPORT CUresult cuLaunchKernelEx(const LaunchConfig* config, Function* function, void** arguments, void** extra) {
+    constexpr int PROGRAMMATIC_STREAM_SERIALIZATION = 6;
+    bool early = false;
+    for (unsigned int i = 0; i < config->count; ++i) {
+        if (config->attributes[i].id != PROGRAMMATIC_STREAM_SERIALIZATION) {
+            return check("cuLaunchKernelEx", NOT_SUPPORTED, "an attribute that the stand-in does not know");
+        }
+        early = config->attributes[i].value.number != 0;
+    }
+    return launch("cuLaunchKernelEx", function, config->grid, config->block, config->shared, config->stream, arguments,
+                  extra, early);
 }
 
 EXPORT CUresult cuStreamBeginCapture_v2(void* handle, int mode) {

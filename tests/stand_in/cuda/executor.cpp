@@ -202,6 +202,7 @@ struct Thread {
     int parity;
     std::vector<Copy> copies;
     unsigned int group;
+    bool follows;  // has waited for the launch before
 };
 
 struct Running {
@@ -491,6 +492,7 @@ void run_block(const Module& module) {
     for (auto& thread : run.all) {
         thread.state = NEW;
         thread.group = 0;
+        thread.follows = !run.command->flag;
     }
     run.at_barrier = run.at_warp_barrier = run.at_copy = run.over = 0;
     announced.clear();
@@ -657,6 +659,13 @@ void serve(const Command& command) {
 
 }  // namespace
 
+// Nobody may touch an array, or end, ahead of the launch before.
+void check_follows() {
+    if (!run.all[run.current].follows) {
+        end_with(LAUNCH_FAILED, "a thread of a launch that may begin early has not waited for the one before");
+    }
+}
+
 extern "C" void stand_in_thread() {
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_finish_switch_fiber(nullptr, &run.scheduler_stack, &run.scheduler_stack_bytes);
@@ -665,6 +674,7 @@ extern "C" void stand_in_thread() {
     else if (run.command->bytes <= 512) call_with<512>();
     else call_with<MAX_ARGUMENT>();
     Thread& thread = run.all[run.current];
+    check_follows();
     thread.state = OVER;
     ++run.over;
     pass_on(thread);
@@ -725,6 +735,7 @@ void stand_in_arrive(unsigned long long* barrier, int bytes) {
 
 void stand_in_copy_bulk(void* to, const void* from, int bytes, unsigned long long* barrier) {
     check_bulk(to, from, bytes);
+    check_follows();
     const Copy copy = {to, from, (size_t)bytes, barrier, 0, run.epoch};
     if (order() & 1) do_copy(copy);
     else run.copies.push_back(copy);
@@ -747,6 +758,7 @@ void stand_in_wait(unsigned long long* barrier, int parity) {
 
 void stand_in_copy_element(void* to, const void* from, int bytes) {
     Thread& thread = run.all[run.current];
+    check_follows();
     const Copy copy = {to, from, (size_t)bytes, nullptr, thread.group, run.epoch};
     if (order() & 1) do_copy(copy);
     else thread.copies.push_back(copy);
@@ -763,6 +775,8 @@ void stand_in_wait_groups(int later) {
     }
     thread.copies = left;
 }
+
+void stand_in_follow_launch_before() { run.all[run.current].follows = true; }
 
 void* stand_in_dynamic_shared() { return dynamic_shared; }
 

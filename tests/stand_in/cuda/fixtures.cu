@@ -208,6 +208,16 @@ extern "C" __global__ void __launch_bounds__(THREADS) meets_too_early(Job job) {
 extern "C" __global__ void __launch_bounds__(THREADS) leaves(Job job) { left<0>(job); }
 extern "C" __global__ void __launch_bounds__(THREADS) leaves_off_its_place(Job job) { left<1>(job); }
 
+// What a launch that may begin early does: all threads wait for the one before, or all but one.
+extern "C" __global__ void __launch_bounds__(THREADS) follows(Job job) {
+    stand_in_follow_launch_before();
+    job.output[own()] = job.input[own()];
+}
+extern "C" __global__ void __launch_bounds__(THREADS) follows_but_one(Job job) {
+    if (threadIdx.x != 5) stand_in_follow_launch_before();
+    job.output[own()] = job.input[own()];
+}
+
 // A number that each lane of a warp gives the others.
 extern "C" __global__ void __launch_bounds__(THREADS) any(Job job) {
     const int lane = threadIdx.x % 32;

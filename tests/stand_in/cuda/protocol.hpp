@@ -35,7 +35,7 @@ enum Kind : uint32_t {
                // it
     FUNCTION,  // `module`, `text` is a name; the answer has its address
     LAUNCH,    // `module`, `address` of the function, `grid`, `block`, `shared`, `bytes` of `argument`, so many
-               // `times`; `text` is its name
+               // `times`; `text` is its name; `flag`: it may begin before the one before it has ended
     SEED,      // `address` is the seed for the order of blocks and threads
     WATCH,     // `address`, `bytes`: where races are looked for, launches answer what they touch of this, until UNMAP
 };
