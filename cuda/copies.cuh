@@ -93,6 +93,10 @@ __device__ __forceinline__ unsigned int kept_number(unsigned int number) {
     asm volatile("" : "+r"(number));
     return number;
 }
+__device__ __forceinline__ long long kept_distance(long long distance) {
+    asm volatile("" : "+l"(distance));
+    return distance;
+}
 
 // Arrives at a barrier if a number is not 0.
 __device__ __forceinline__ void arrive_if(unsigned int arrives, Place<Barrier> barrier) {
@@ -307,6 +311,7 @@ __device__ inline void write_if(unsigned int written, Place<double> to, double v
     if (written != 0) *to.at = value;
 }
 __device__ inline unsigned int kept_number(unsigned int number) { return number; }
+__device__ inline long long kept_distance(long long distance) { return distance; }
 __device__ inline void arrive_if(unsigned int arrives, Place<Barrier> barrier) {
     if (arrives != 0) stand_in_arrive(barrier.at, 0);
 }

@@ -265,7 +265,7 @@ struct Edge<T, true> {
 // lags one slot more behind the warp before, and so do the columns that go. Of two warps one may be half a slot behind
 // the other: rings have two columns more.
 template <class OfLaunch, int ROWS_BESIDE, int COLUMNS_BESIDE, int LANE_POINTS, int WARP_STAGES, bool READS_AHEAD,
-          int COMES_AHEAD, class Filter>
+          int COMES_AHEAD, bool KEEPS_POINTERS, class Filter>
 struct Warp {
     typedef OfLaunch Launch;
     typedef typename Launch::T T;
@@ -282,6 +282,8 @@ struct Warp {
     static constexpr bool AHEAD = READS_AHEAD;
     // So many slots ahead of the first warp a column comes from device memory.
     static constexpr int LEAD = COMES_AHEAD;
+    // Whether a thread keeps a pointer for each of the few pieces that it copies, in place of distances from one.
+    static constexpr bool POINTERS = KEEPS_POINTERS;
     static constexpr bool LOOKS = Filter::LEAVES_OUT;
     // After so many columns a column is taken in the same way again.
     static constexpr int TURN = 1;
@@ -712,6 +714,10 @@ struct Pieces {
     static constexpr int BYTES = WIDE * (int)sizeof(T);
     static_assert(COUNT <= 16 && POINTS / COUNT >= 2, "bits, and a point for the beginning and the end of each");
 
+    // Those of which a thread has pointers, which need no registers for distances meanwhile.
+    static constexpr bool POINTERS = Stages::POINTERS && WIDE > 1;
+    static_assert(!POINTERS || COUNT <= 2, "there are registers for pointers");
+
     unsigned int from[COUNT];  // bytes
     unsigned int to;           // of the first piece from the column's place in the output, bytes
     unsigned int coming;       // pieces that come
@@ -722,26 +728,47 @@ struct Pieces {
 #pragma unroll
         for (int k = 0; k < COUNT; ++k) {
             const int at = threadIdx.x * WIDE + k * STEP;
-            from[k] = kept_number((unsigned int)((at < block.wrap ? at + rows : at) * sizeof(T)));
+            const unsigned int bytes = (unsigned int)((at < block.wrap ? at + rows : at) * sizeof(T));
+            from[k] = POINTERS ? bytes : kept_number(bytes);
             const bool has_one = (int)threadIdx.x * WIDE < STEP;
             if (has_one && at < block.height) coming |= 1u << k;
             if (has_one && at < block.to - block.from) leaving |= 1u << k;
         }
     }
 
-    // Piece k of a column. `before` is the strip's place in the column, less the rows of an image, and `column` that in
-    // the column.
-    __device__ __forceinline__ void bring(int k, Place<T> to, const T* before) const {
-        copy_piece<BYTES>(coming, 1u << k, to + k * PLACES, reinterpret_cast<const char*>(before) + from[k]);
+    // Where piece k of a column comes from, and where the first one goes. `before` is the strip's place in the column, less
+    // the rows of an image, and `column` that in the column.
+    __device__ __forceinline__ const char* source(int k, const T* before) const {
+        return reinterpret_cast<const char*>(before) + from[k];
+    }
+    __device__ __forceinline__ T* target(T* column) const {
+        return reinterpret_cast<T*>(reinterpret_cast<char*>(column) + to);
+    }
+
+    // Piece k of a column, from there and to there.
+    __device__ __forceinline__ void bring(int k, Place<T> to, const char* source) const {
+        copy_piece<BYTES>(coming, 1u << k, to + k * PLACES, source);
     }
     __device__ __forceinline__ void read(int k, Place<T> from, T (&to)[WIDE]) const {
         read_piece(leaving, 1u << k, from + k * PLACES, to);
     }
-    __device__ __forceinline__ void write(int k, T* column, const T (&from)[WIDE]) const {
-        T* const first = reinterpret_cast<T*>(reinterpret_cast<char*>(column) + to);
-        write_piece(leaving, 1u << k, first + k * STEP, from);
+    __device__ __forceinline__ void write(int k, T* target, const T (&from)[WIDE]) const {
+        write_piece(leaving, 1u << k, target + k * STEP, from);
     }
 };
+
+// Where a thread's pieces of the column that comes come from. Two are not set from the beginning: ptxas would have the
+// halves of a pointer in registers that are no pair, and move them for each copy.
+template <int COUNT>
+struct Sources {
+    const char* of[COUNT];
+};
+template <>
+struct Sources<1> {
+    const char* of[1] = {};
+};
+template <>
+struct Sources<0> {};
 
 // What tells of samples near zero, the less the nearer, and of results that are not finite.
 template <typename T>
@@ -951,6 +978,11 @@ __device__ __forceinline__ void carry(const typename Stages::Launch& launch, con
     }
 }
 
+#ifdef __CUDACC_RTC__
+// Sources are used when they have been set, by a function that is made before.
+#pragma nv_diag_suppress 549
+#endif
+
 // What a block does, by warps of this kind and by copies of WIDE elements. Returns whether it met what these warps may not
 // compute right, of all that it wrote. With REGISTERS, which a thread that sweeps has, one thread copies for all.
 template <class Stages, int WIDE, int REGISTERS = 0>
@@ -1025,6 +1057,9 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
     int alike = 0;
     const T* before = nullptr;
     T* output = nullptr;
+    Sources<Copies::POINTERS ? Copies::COUNT : 0> sources;
+    T* target = nullptr;
+    const long long step_bytes = Copies::POINTERS ? kept_distance(launch.column_step * (long long)sizeof(T)) : 0;
     unsigned int from = 0, to = 0, coming_to = 0, leaving_from = 0;
     int number = 0;  // of the column that is taken
 
@@ -1054,13 +1089,17 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
         const int k = i / EACH;
         if (k >= Copies::COUNT) return;
         if (i % EACH == 0) {
-            now.bring(k, coming_here + coming_to, before);
+            if constexpr (Copies::POINTERS) {
+                now.bring(k, coming_here + coming_to, sources.of[k]);
+            } else {
+                now.bring(k, coming_here + coming_to, now.source(k, before));
+            }
             now.read(k, leaving_here + leaving_from, held);
         }
         // Those that look have a sample in their registers when the output has left these, if there are points enough.
         constexpr int WRITTEN = Stages::LOOKS && EACH >= 4 ? EACH / 2 : EACH - 1;
         if (i % EACH == WRITTEN) {
-            now.write(k, output, held);
+            now.write(k, Copies::POINTERS ? target : now.target(output), held);
             looks.at_output(now, k, held);
         }
         if (i % EACH == (WRITTEN < EACH - 1 ? WRITTEN : 0)) looks.template read_sample<Copies>(looking_now, k, looked_from);
@@ -1092,7 +1131,7 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
             const T* const before = launch.input + block.before + around(coming, launch.columns) * launch.column_step;
             const Place<T> to = coming_here + place_of(coming - block.low, first_depth) * PITCH;
 #pragma unroll
-            for (int k = 0; k < Copies::COUNT; ++k) copies.bring(k, to, before);
+            for (int k = 0; k < Copies::COUNT; ++k) copies.bring(k, to, copies.source(k, before));
         }
         if (!CARRIED && leaving >= block.begin && leaving < block.end) {
             T* const output = launch.output + block.output + (leaving - block.begin) * launch.column_step;
@@ -1101,7 +1140,7 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
             for (int k = 0; k < Copies::COUNT; ++k) {
                 T held[WIDE];
                 copies.read(k, from, held);
-                copies.write(k, output, held);
+                copies.write(k, copies.target(output), held);
                 looks.at_output(copies, k, held);
             }
             looks.at_outputs(place_of(leaving - block.low, launch.last_depth()) * PITCH);
@@ -1206,6 +1245,11 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
         number = column;
         before = launch.input + block.before + of_image * launch.column_step;
         output = launch.output + block.output + (leaving - block.begin) * launch.column_step;
+        if constexpr (Copies::POINTERS) {
+#pragma unroll
+            for (int k = 0; k < Copies::COUNT; ++k) sources.of[k] = copies.source(k, before);
+            target = copies.target(output);
+        }
     };
     // The first slots only bring columns. A column that comes is for a slot LEAD later, one that goes was there before
     // the last barrier.
@@ -1247,8 +1291,14 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
                         stages.column_and_next(points, stages.before + from, stages.behind + to, [](int) {}, all_are_there);
                     } else {
                         stages.column_and_next(points, stages.before + from, stages.behind + to, copy, all_are_there);
-                        before += launch.column_step;
-                        output += launch.column_step;
+                        if constexpr (Copies::POINTERS) {
+#pragma unroll
+                            for (const char*& source : sources.of) source += step_bytes;
+                            target = reinterpret_cast<T*>(reinterpret_cast<char*>(target) + step_bytes);
+                        } else {
+                            before += launch.column_step;
+                            output += launch.column_step;
+                        }
                         coming_to = next(coming_to, first_ring);
                         leaving_from = next(leaving_from, launch.last_depth() * PITCH);
                     }
@@ -1285,5 +1335,9 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
     }
     return looks.met_any(launch.near_zero);
 }
+
+#ifdef __CUDACC_RTC__
+#pragma nv_diag_default 549
+#endif
 
 }  // namespace images

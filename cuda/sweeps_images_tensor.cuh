@@ -41,6 +41,7 @@ struct TensorWarp {
     static constexpr int GAP = 0, GROUP = LANES;
     static constexpr bool AHEAD = false;
     static constexpr int LEAD = 3;
+    static constexpr bool POINTERS = false;
     static constexpr bool LOOKS = true;
     static constexpr int TURN = PLACES;
     static_assert(SPAN % 16 == 8, "the banks of 16 lanes' samples are apart");
