@@ -92,7 +92,8 @@ struct Kind {
     is_carried: bool,
     /// Blocks that a multiprocessor holds.
     blocks: usize,
-    /// In columns, how much longer a warp takes for a segment that has the image's first or last column: measured likewise.
+    /// In columns, how much longer each warp takes for a segment that has the image's first or last column, or all of them
+    /// together where columns go round: measured on an H200 and an H100 (BENCHMARKS.md).
     edge: usize,
     /// Of 256 columns of two neighbouring segments, those of the longer one: what the blocks that have precedence on
     /// their multiprocessor do while the others do the rest.
@@ -572,7 +573,8 @@ impl Kind {
     /// leave half of them there would be left to their neighbours.
     fn edge(&self, around: &Around, warps: usize, columns: usize) -> usize {
         let goes_round = around.columns.boundary == [CIRCULAR; 2];
-        if goes_round { 0 } else { (self.edge * warps).min(columns * 9 / 16) }
+        let edge = if goes_round { self.edge } else { self.edge * warps };
+        edge.min(columns * 9 / 16)
     }
 
     /// How many slots a warp is behind the one before.
@@ -1218,7 +1220,9 @@ mod tests {
             assert_eq!([32, 1].map(|columns| edge(single, boundary, 4, columns)), [18, 0]);
             assert_eq!(edge(double, boundary, 4, 341), 0);
         }
-        assert_eq!([single, star].map(|kind| edge(kind, CIRCULAR, 4, 341)), [0; 2]);
+        // What comes from around the image's end is no matter of the warps.
+        assert_eq!([single, star, double].map(|kind| edge(kind, CIRCULAR, 4, 341)), [6, 5, 0]);
+        assert_eq!([1, 8].map(|warps| edge(star, CIRCULAR, warps, 5)), [2; 2]);
     }
 
     /// What a filter reaches along one dimension has nothing to do with the other.
@@ -1404,7 +1408,6 @@ mod tests {
         match layout.division {
             Division::Segments { count, share, edge } => {
                 assert!((1..=columns).contains(&count), "{what}");
-                assert!(edge == 0 || of_columns != [CIRCULAR; 2], "{what}");
                 assert!(16 * edge * count <= 9 * columns, "{what}");
                 assert!(share == 0 || (count.is_multiple_of(2) && share < 256), "{what}");
             }
