@@ -569,8 +569,8 @@ impl Kind {
         strips * (columns + reach + warps * self.lag())
     }
 
-    /// By how many columns segments at the image's edges are shorter than others, which have so many. What does not even
-    /// leave half of them there would be left to their neighbours.
+    /// By how many columns segments at the image's edges are shorter than others, which have so many: at most 9 of 16 of
+    /// them. Else one could be empty, and its neighbour would be at the edge.
     fn edge(&self, around: &Around, warps: usize, columns: usize) -> usize {
         let goes_round = around.columns.boundary == [CIRCULAR; 2];
         let edge = if goes_round { self.edge } else { self.edge * warps };
