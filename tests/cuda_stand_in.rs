@@ -145,8 +145,13 @@ impl Bench {
         }
     }
 
+    /// What all kernels take.
+    fn job(&self) -> Job {
+        Job { input: self.input, output: self.output, other: self.input, count: self.count as u64 }
+    }
+
     fn launch(&self, kernel: &str, blocks: usize, threads: usize, shared: usize) -> Result<i32, String> {
-        let mut job = Job { input: self.input, output: self.output, other: self.input, count: self.count as u64 };
+        let mut job = self.job();
         let mut arguments = [(&raw mut job).cast::<c_void>()];
         let (grid, block) = ((blocks as u32, 1, 1), (threads as u32, 1, 1));
         // SAFETY: what a fixture does wrong, the stand-in is to find.
@@ -158,7 +163,7 @@ impl Bench {
 
     /// Launches a kernel over all elements, with an attribute set to 1.
     fn launch_with(&self, kernel: &str, id: sys::CUlaunchAttributeID) -> Result<i32, String> {
-        let mut job = Job { input: self.input, output: self.output, other: self.input, count: self.count as u64 };
+        let mut job = self.job();
         let mut arguments = [(&raw mut job).cast::<c_void>()];
         let mut value = sys::CUlaunchAttributeValue { pad: [0; 64] };
         value.programmaticStreamSerializationAllowed = 1;

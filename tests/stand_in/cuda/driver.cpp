@@ -343,8 +343,8 @@ std::string hex(uint64_t number) {
 bool acquires(const char* name) {
     static const char* const ALL[] = {
         "cuDevicePrimaryCtxRetain", "cuCtxCreate_v4", "cuMemAlloc_v2", "cuMemHostAlloc", "cuStreamCreate",
-        "cuEventCreate", "cuModuleLoadData", "cuLaunchKernel", "cuLaunchKernelEx", "cuStreamBeginCapture_v2", "cuGraphInstantiateWithFlags",
-        "cuGraphLaunch", "cuCtxEnablePeerAccess"};
+        "cuEventCreate", "cuModuleLoadData", "cuLaunchKernel", "cuLaunchKernelEx", "cuStreamBeginCapture_v2",
+        "cuGraphInstantiateWithFlags", "cuGraphLaunch", "cuCtxEnablePeerAccess"};
     for (const char* one : ALL) {
         if (strcmp(one, name) == 0) return true;
     }

@@ -657,14 +657,14 @@ void serve(const Command& command) {
     answer(told);
 }
 
-}  // namespace
-
 // Nobody may touch an array, or end, ahead of the launch before.
 void check_follows() {
     if (!run.all[run.current].follows) {
         end_with(LAUNCH_FAILED, "a thread of a launch that may begin early has not waited for the one before");
     }
 }
+
+}  // namespace
 
 extern "C" void stand_in_thread() {
 #if defined(__SANITIZE_ADDRESS__)
