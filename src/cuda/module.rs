@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytemuck::{NoUninit, Pod, Zeroable};
 use cudarc::driver::{result, sys};
 
-use super::{Element, archive};
 use super::context::{Context, Handle, is_recording};
 use super::driver::{Driver, Properties};
 use super::error::failed;
 use super::pace::SharedPace;
 use super::queue::Queue;
+use super::{Element, archive};
 use crate::stencil::Error;
 
 /// A module in a context, until nobody needs it any more.
@@ -466,7 +466,11 @@ impl TensorMap {
     ///
     /// # Errors
     /// The driver's.
-    pub(super) fn new<T: Element>(address: sys::CUdeviceptr, size: [usize; 3], in_box: [usize; 2]) -> Result<TensorMap, Error> {
+    pub(super) fn new<T: Element>(
+        address: sys::CUdeviceptr,
+        size: [usize; 3],
+        in_box: [usize; 2],
+    ) -> Result<TensorMap, Error> {
         let data_type = match T::NAME == f32::NAME {
             true => sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
             false => sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT64,

@@ -182,6 +182,7 @@ __device__ __forceinline__ void boxed(const Job& job) {
         stand_in_copy_box(memory.tile + OFF, map, block * 4 - 8, block - 4, block / 2 - 1, &memory.barrier);
     }
     stand_in_wait(&memory.barrier, 0);
+    __syncthreads();
     job.output[own()] = threadIdx.x < BOX ? memory.tile[threadIdx.x] : -1;
 }
 }  // namespace
