@@ -256,7 +256,7 @@ mod tests {
     fn launches_of_several_sweeps_are_counted_as_one() {
         let mut schedule = Schedule::new(1_000_000, 1, 128);
         assert_eq!(schedule.batch(1 << 40), Batch { part: None, sweeps: 128 * MAX_BATCH });
-        assert_eq!(schedule.batch(500), Batch { part: None, sweeps: 500 });
+        assert_eq!(schedule.batch(500), Batch { part: None, sweeps: 384 });
         assert_eq!(Schedule::new(7, 10, 128).batch(25), Batch { part: None, sweeps: 2 });
     }
 
