@@ -13,10 +13,6 @@
 //
 // In the loop over columns nothing branches: copies and writes are instructions with a predicate.
 //
-// Where neither rows nor columns go round, a kernel in single asks for a page as one box, by a tensor map, and has no
-// copies among its multiply-adds. From outside of the volume zeros come with it, and threads write over them what
-// stands there.
-//
 // Instructions come slowly where a warp has them for itself: a line of them is fetched while eight are done. So both
 // sweeps go through the same instructions, and several warps of a partition share what was fetched. And sums and
 // samples take nearly all registers: what would be kept across a page beside them goes to local memory and comes back
@@ -189,7 +185,6 @@ constexpr int ROUNDS = 4;
 // its tile, its neighbour has brought into the chip's cache.
 template <typename T>
 struct Launch {
-    TensorMap map;  // of the input, for boxes as large as a page of a tile in shared memory; for others nothing
     const T* input;
     T* output;
     long long rows;  // rows * columns < 2^31
@@ -203,7 +198,6 @@ struct Launch {
     Ends of_columns;
     Ends of_pages;
     Round rounds[ROUNDS];
-    unsigned long long unused[6];  // up to a multiple of 64 bytes
 };
 
 template <typename Number>
@@ -233,18 +227,6 @@ __device__ __forceinline__ int stands_at(int place, int size, const Ends& ends) 
     return place < 0 ? inside : size - 1 - inside;
 }
 
-// Whether that is what comes with a box from outside of an array.
-__device__ __forceinline__ bool is_plain_zero(double value) { return high_word(value) == 0 && low_word(value) == 0; }
-
-// What a slot has to do beside its multiply-adds, where samples come in boxes: bits of one number, which takes one
-// register. In the lowest 8 are the sides of the tile that stand outside of what the first sweep finishes, in the next 8
-// those of the samples that come, as `sides` of a run has them; then the sides with constants other than 0.
-constexpr unsigned int CONSTANTS = 1u << 16;
-constexpr unsigned int ALL_SIDES = 0x0fffff;
-constexpr unsigned int COMES = 1u << 20;  // a page comes
-constexpr int PARITY = 21;                // of the phase in which it comes, for an even count of slots that are left
-constexpr int BUFFER = 22;                // in which of the two it comes, likewise
-
 // One tile's rows or columns.
 struct Span {
     int start;  // of the tile
@@ -271,7 +253,6 @@ struct Span {
 };
 
 // A run: some pages of a tile, which are written. In shared memory: sums and samples leave no registers for it.
-template <typename T>
 struct Run {
     Span down;
     Span across;
@@ -280,13 +261,6 @@ struct Run {
     // At which sides of the volume the tile is, whose samples stand outside, too: above, below, left and right a bit
     // each, and 4 bits further where that is not the sample at the side but the one before it.
     unsigned int sides;
-    // Likewise at which sides a constant other than 0 stands, a bit each, and which, for samples that come in boxes.
-    unsigned int constants;
-    T values[4];
-    int height;  // rows and columns of the tile
-    int width;
-    // The page of the volume behind the last that comes in the slots that are alike.
-    int comes_to;
 };
 
 // A tile's pages, and what a lane does with one.
@@ -294,15 +268,15 @@ struct Run {
 // A lane holds as many neighbouring rows as have 16 bytes, of COLUMNS columns. DOWN lanes, one below the other, are a
 // strip, and those of a sweep's WARPS warps are some strips side by side. AT_ONCE elements are copied at a time, 1 or as
 // many as a lane has rows: then columns of the volume and of tiles begin and end at multiples of that.
-// CUTS has a bit for each column behind which a block of instructions ends.
-template <typename T, int DOWN_COUNT, int COLUMN_COUNT, int WARP_COUNT, int RUN, unsigned int CUTS, bool IN_BOXES,
-          int ROW_TAPS, class Filter>
+template <typename T, int DOWN_COUNT, int COLUMN_COUNT, int WARP_COUNT, int RUN, int CUT_COUNT, int ROW_TAPS,
+          class Filter>
 struct Tile {
     static constexpr int ROWS = 16 / sizeof(T);
     static constexpr int COLUMNS = COLUMN_COUNT;
     static constexpr int WARPS = WARP_COUNT;
     static constexpr int DOWN = DOWN_COUNT;
     static constexpr int STRIPS = WARPS * LANES / DOWN;
+    static constexpr int CUT = CUT_COUNT;
     // A filter of one row has the sample in the middle, and what stands above and below does not count.
     static constexpr int ASIDE = 1 - ROW_TAPS / 2;
     static constexpr bool ROWS_COUNT = ROW_TAPS > 1;
@@ -312,11 +286,7 @@ struct Tile {
     static constexpr int THREADS = 2 * WARPS * LANES;
     // A column of a page in shared memory, with 16 bytes more at both ends, and a page.
     static constexpr int PITCH = HEIGHT + 2 * ROWS;
-    static constexpr int BOX = PITCH * (WIDTH + 2);
-    // Pages of samples that come as boxes of the volume begin at multiples of 128 bytes.
-    static constexpr bool BOXES = IN_BOXES;
-    static constexpr int OF_BOXES = 128 / (int)sizeof(T);
-    static constexpr int PAGE = BOXES ? (BOX + OF_BOXES - 1) / OF_BOXES * OF_BOXES : BOX;
+    static constexpr int PAGE = PITCH * (WIDTH + 2);
     static constexpr int ELEMENTS = 4 * PAGE;
     // The place of the tile's first row and column in it.
     static constexpr int FIRST = PITCH + ROWS;
@@ -326,8 +296,6 @@ struct Tile {
     static constexpr int COPIES = (WIDTH + 2 + COPIED - 1) / COPIED;
     // They are asked for with the first of a lane's columns: so many with each.
     static constexpr int ASKED = most(2, (COPIES + COLUMNS / 2 - 1) / (COLUMNS / 2));
-    static_assert(!BOXES || RUN == ROWS, "boxes begin at multiples of 16 bytes");
-    static_assert(!BOXES || (PITCH <= 256 && WIDTH + 2 <= 256), "a box has at most 256 rows and columns");
     static_assert(AT_ONCE == 1 || AT_ONCE == ROWS, "one element or 16 bytes");
     static_assert(COPIED > 0, "a thread has the same rows of all columns that come");
     static_assert(COLUMNS <= 32, "columns have bits");
@@ -336,7 +304,7 @@ struct Tile {
     // For each point what the page that comes finishes, and the output behind that.
     T sums[2][COLUMNS][ROWS];
 
-    // A page of samples, from this lane's place there: `emit` gets what is finished, column by column, `beside` is
+    // A page of samples, from this lane's place there: `emit` gets what is finished, column by column, and `beside` is
     // called before each.
     template <class Emit, class Beside>
     __device__ __forceinline__ void page(Place<T> place, int never, const Emit& emit, const Beside& beside) {
@@ -367,44 +335,9 @@ struct Tile {
                 if (q == 0) load(from + (c + 1) * PITCH, samples[(c + 2) % 3]);
             }
             emit(c, finished);
-            if ((CUTS >> c & 1) != 0) cut(never, c);
-        }
-    }
-
-    // What stands just outside of the volume's sides, in a page of samples that has come and in one that the first sweep
-    // has finished: see `outside` below.
-    static __device__ __forceinline__ void surround(const Run<T>& run, unsigned int outside, T* samples, T* finished) {
-        __syncthreads();
-        const int height = run.height;
-        const int width = run.width;
-        const int thread = here(threadIdx.x);
-        if constexpr (ROWS_COUNT) {
-            const auto rows = [&](T* column, unsigned int sides) {
-                if (sides & 1) column[-1] = column[sides >> 4 & 1];
-                if (sides & 2) column[height] = column[height - 1 - (int)(sides >> 5 & 1)];
-            };
-#pragma unroll 1
-            for (int c = thread; c < width + 2; c += THREADS) {
-                T* const column = samples + ROWS + c * PITCH;
-                rows(column, outside >> 8);
-                if (outside & CONSTANTS) column[-1] = run.values[0];
-                if (outside & CONSTANTS << 1) column[height] = run.values[1];
-                if (c > 0 && c <= width) rows(finished + ROWS + c * PITCH, outside);
+            if constexpr (CUT > 0) {
+                if (c % CUT == CUT - 1) cut(never, c);
             }
-            __syncthreads();
-        }
-#pragma unroll 1
-        for (int i = thread - 1; i <= height; i += THREADS) {
-            const auto columns = [&](T* first, unsigned int sides) {
-                const int left = (int)(sides >> 6 & 1);
-                const int right = width - 1 - (int)(sides >> 7 & 1);
-                if (sides & 4) first[i - PITCH] = first[i + left * PITCH];
-                if (sides & 8) first[i + width * PITCH] = first[i + right * PITCH];
-            };
-            columns(samples + FIRST, outside >> 8);
-            columns(finished + FIRST, outside);
-            if (outside & CONSTANTS << 2) samples[FIRST - PITCH + i] = run.values[2];
-            if (outside & CONSTANTS << 3) samples[FIRST + width * PITCH + i] = run.values[3];
         }
     }
 
@@ -425,23 +358,12 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
     constexpr int PITCH = Tile::PITCH;
     constexpr int PAGE = Tile::PAGE;
     constexpr int THREADS = Tile::THREADS;
-    constexpr bool BOXES = Tile::BOXES;
     // Two pages of samples, two of the first sweep's results.
-    DYNAMIC_SHARED_OF_BOXES(T, memory);
+    DYNAMIC_SHARED(T, memory);
     T* const between = memory + 2 * PAGE;
-    __shared__ Run<T> run;
+    __shared__ Run run;
     // Where each column of the tile lies in a page of the volume, or NOWHERE.
-    __shared__ unsigned int columns_at[BOXES ? 1 : (Tile::COPIES + Tile::ASKED) * Tile::COPIED];
-    // The boxes that have come, and the barrier that they tell.
-    __shared__ int boxes;
-    __shared__ Barrier has_come;
-    if constexpr (BOXES) {
-        if (threadIdx.x == 0) {
-            boxes = 0;
-            make_barrier(&has_come, 1);
-            barriers_are_made();
-        }
-    }
+    __shared__ unsigned int columns_at[(Tile::COPIES + Tile::ASKED) * Tile::COPIED];
     const int pages = launch.pages;
     const bool circular = launch.of_pages.circular();
 
@@ -484,29 +406,14 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
                         side_of(below, launch.of_rows.boundary[1], 1) |
                         side_of(run.across.start == 0, launch.of_columns.boundary[0], 2) |
                         side_of(right, launch.of_columns.boundary[1], 3);
-            const auto constant_of = [&](bool is_there, const Ends& ends, int end, int bit) {
-                return is_there && ends.boundary[end] == CONSTANT && !is_plain_zero(T(ends.value[end])) ? 1u << bit : 0;
-            };
-            run.constants = constant_of(run.down.start == 0, launch.of_rows, 0, 0) |
-                            constant_of(below, launch.of_rows, 1, 1) |
-                            constant_of(run.across.start == 0, launch.of_columns, 0, 2) |
-                            constant_of(right, launch.of_columns, 1, 3);
-            run.values[0] = T(launch.of_rows.value[0]);
-            run.values[1] = T(launch.of_rows.value[1]);
-            run.values[2] = T(launch.of_columns.value[0]);
-            run.values[3] = T(launch.of_columns.value[1]);
-            run.height = launch.lanes * ROWS;
-            run.width = launch.strips * COLUMNS;
             run.begin = of.page + part * of.share;
             run.stop = least(of.page + of.pages, run.begin + of.share);
         }
         __syncthreads();
-        if constexpr (!BOXES) {
-            for (int c = threadIdx.x; c < (Tile::COPIES + Tile::ASKED) * Tile::COPIED; c += THREADS) {
-                const int column = run.across.template source<1>(run.across.start - 1 + c, launch.columns, launch.of_columns);
-                const bool is_column = c < launch.strips * COLUMNS + 2 && column >= 0;
-                columns_at[c] = is_column ? (unsigned int)column * (int)launch.rows : NOWHERE;
-            }
+        for (int c = threadIdx.x; c < (Tile::COPIES + Tile::ASKED) * Tile::COPIED; c += THREADS) {
+            const int column = run.across.source<1>(run.across.start - 1 + c, launch.columns, launch.of_columns);
+            const bool is_column = c < launch.strips * COLUMNS + 2 && column >= 0;
+            columns_at[c] = is_column ? (unsigned int)column * (int)launch.rows : NOWHERE;
         }
         // A page of shared memory all of which is a constant.
         const auto fill = [&](T* page, double value) {
@@ -546,7 +453,7 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
         for (int q = 0; q < 4; ++q) {
             if (low && (q == 1 || q == 3) && run.begin < (q == 1 ? 2 : 1)) {
                 fill(memory + q * PAGE, launch.of_pages.value[0]);
-            } else if (!BOXES || q >= 2) {
+            } else {
                 outline(memory + q * PAGE);
             }
         }
@@ -642,9 +549,6 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
             for (int i = 0; i < ROWS / AT_ONCE; ++i) {
                 written[i] = first_row + i >= down.from && first_row + i < down.to ? columns_written : 0;
             }
-            // The phase in which a page has come, and its buffer.
-            const unsigned int parity = BOXES ? (unsigned int)(boxes ^ count) & 1 : 0;
-            const unsigned int buffer_of_boxes = BOXES ? (unsigned int)(buffer ^ count) & 1 : 0;
             T* write_to = launch.output + (long long)(page - 1) * page_size + (long long)first_column * rows + first_row;
 
             // What of the tile's sides comes to stand outside: of the first sweep's results, and, 8 bits further, of the
@@ -657,43 +561,20 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
             const bool finishes = slot >= first_finishes && slot <= last && !waits_now;
             const bool brings = page_comes && copied_column < Tile::COPIED;
             const bool brings_rows = Tile::ROWS_COUNT && brings;
-            unsigned int now = finishes ? sides : 0;
-            if constexpr (BOXES) {
-                if (page_comes) now |= sides << 8 | run.constants * CONSTANTS | COMES;
-                now |= parity << PARITY | buffer_of_boxes << BUFFER;
-            } else if (brings_rows) {
-                now |= (sides & own_sides) << 8;
-            }
+            const unsigned int now = (finishes ? sides : 0) | (brings_rows ? sides & own_sides : 0) << 8;
             const unsigned int outside = Tile::ROWS_COUNT ? here((int)now) : now;
 
             // Constant pages, and the constants at the sides of those that come into their places.
             const auto is_high = [&](int of) { return high && slot == of && coming <= last + 2; };
             if (is_high(pages - 1)) fill(memory + (pages & 1) * PAGE, launch.of_pages.value[1]);
             if (is_high(pages + 1)) fill(between + (pages & 1) * PAGE, launch.of_pages.value[1]);
-            if (!BOXES && low && slot == 0 && !is_high(pages - 1)) outline(memory + PAGE);
+            if (low && slot == 0 && !is_high(pages - 1)) outline(memory + PAGE);
             if (low && slot == 2 && !is_high(pages + 1)) outline(between + PAGE);
             __syncthreads();
-            if (BOXES && threadIdx.x == 0) {
-                if (page_comes) boxes += count;
-                run.comes_to = comes_from + count;
-            }
-            if constexpr (BOXES) __syncthreads();
 
 #pragma unroll 1
             do {
-                const T* const from = BOXES ? nullptr : held(coming_from);
-                if constexpr (BOXES) {
-                    if (threadIdx.x == 0 && (outside & COMES) != 0) {
-                        // What threads have written to its place comes first: at the volume's sides, or, in the first and
-                        // the last slots, all of a page.
-                        if ((outside & ALL_SIDES) != 0 || count == 1) writes_before_copies();
-                        arrive(&has_come, Tile::BOX * (int)sizeof(T));
-                        copy_box(memory + ((outside >> BUFFER ^ count) & 1) * PAGE, launch.map, run.down.start - ROWS,
-                                 run.across.start - 1, run.comes_to - count, &has_come);
-                    }
-                    // All wait for that: who asks while others compute gets few turns, and the page would come late.
-                    __syncthreads();
-                }
+                const T* const from = held(coming_from);
                 if (takes) {
                     unsigned int offsets[Tile::ASKED];
                     const auto ask = [&](int c) {
@@ -703,18 +584,16 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
                         }
                     };
                     const auto beside = [&](int c) {
-                        if constexpr (!BOXES) {
-                            if (c * Tile::ASKED >= Tile::COPIES) return;
+                        if (c * Tile::ASKED >= Tile::COPIES) return;
 #pragma unroll
-                            for (int n = 0; n < Tile::ASKED; ++n) {
-                                const int number = c * Tile::ASKED + n;
-                                if (number >= Tile::COPIES) continue;
-                                copy_to_place<AT_ONCE>(comes, coming_to + number * Tile::COPIED * PITCH, from, offsets[n]);
-                            }
-                            if ((c + 1) * Tile::ASKED < Tile::COPIES) ask(c + 1);
+                        for (int n = 0; n < Tile::ASKED; ++n) {
+                            const int number = c * Tile::ASKED + n;
+                            if (number >= Tile::COPIES) continue;
+                            copy_to_place<AT_ONCE>(comes, coming_to + number * Tile::COPIED * PITCH, from, offsets[n]);
                         }
+                        if ((c + 1) * Tile::ASKED < Tile::COPIES) ask(c + 1);
                     };
-                    if constexpr (!BOXES) ask(0);
+                    ask(0);
                     T* to = held(write_to);
                     tile.page(samples, count, [&](int c, const T (&points)[ROWS]) {
                         // The first sweep's results are for the second, whose are written.
@@ -730,67 +609,58 @@ __device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
                         }
                         to = held(to + (unsigned int)rows);
                     }, beside);
-                } else if constexpr (!BOXES) {
+                } else {
 #pragma unroll 1
                     for (int n = 0; n < Tile::COPIES; ++n) {
                         const unsigned int offset = offsets_at.pointer()[n * Tile::COPIED];
                         copy_to_place<AT_ONCE>(comes, coming_to + n * Tile::COPIED * PITCH, from, offset);
                     }
                 }
-                if constexpr (BOXES) {
-                    if ((outside & COMES) != 0) wait(&has_come, (outside >> PARITY ^ count) & 1);
-                    if ((outside & ALL_SIDES) != 0) {
-                        const int of_buffer = (int)((outside >> BUFFER ^ count) & 1) * PAGE;
-                        tile.surround(run, outside, memory + of_buffer, between + of_buffer);
-                    }
-                } else {
-                    // The rows and columns at the volume's sides stand outside, too.
-                    if ((outside & 0xff) != 0) {
-                        T* const top = between + buffer * PAGE + Tile::FIRST;
+                // The rows and columns at the volume's sides stand outside, too.
+                if ((outside & 0xff) != 0) {
+                    T* const top = between + buffer * PAGE + Tile::FIRST;
+                    __syncthreads();
+                    if constexpr (Tile::ROWS_COUNT) {
+#pragma unroll 1
+                        for (int c = thread; c < width; c += THREADS) {
+                            T* const column = top + c * PITCH;
+                            if (outside & 1) column[-1] = column[outside >> 4 & 1];
+                            if (outside & 2) column[height] = column[height - 1 - (int)(outside >> 5 & 1)];
+                        }
                         __syncthreads();
-                        if constexpr (Tile::ROWS_COUNT) {
-#pragma unroll 1
-                            for (int c = thread; c < width; c += THREADS) {
-                                T* const column = top + c * PITCH;
-                                if (outside & 1) column[-1] = column[outside >> 4 & 1];
-                                if (outside & 2) column[height] = column[height - 1 - (int)(outside >> 5 & 1)];
-                            }
-                            __syncthreads();
-                        }
-#pragma unroll 1
-                        for (int i = thread - 1; i <= height; i += THREADS) {
-                            const int left = (int)(outside >> 6 & 1);
-                            const int right = width - 1 - (int)(outside >> 7 & 1);
-                            if (outside & 4) top[i - PITCH] = top[i + left * PITCH];
-                            if (outside & 8) top[i + width * PITCH] = top[i + right * PITCH];
-                        }
                     }
-                    end_group();
-                    wait_groups<0>();
-                    if (Tile::ROWS_COUNT && outside >> 8 != 0) {
-                        const int above = (int)(outside >> 12 & 1);
-                        const int below = (int)(outside >> 13 & 1);
 #pragma unroll 1
-                        for (int c = copied_column; c < width + 2; c += Tile::COPIED) {
-                            T* const rows_here = memory + buffer * PAGE + own_copy + (c - copied_column) * PITCH;
-                            if (AT_ONCE == 1) {
-                                if (outside & 0x100) rows_here[-1 - above] = rows_here[0];
-                                if (outside & 0x200) rows_here[1 + below] = rows_here[0];
-                            } else {
-                                if (outside & 0x100) rows_here[-1] = rows_here[above];
-                                if (outside & 0x200) rows_here[AT_ONCE] = rows_here[AT_ONCE - 1 - below];
-                            }
+                    for (int i = thread - 1; i <= height; i += THREADS) {
+                        const int left = (int)(outside >> 6 & 1);
+                        const int right = width - 1 - (int)(outside >> 7 & 1);
+                        if (outside & 4) top[i - PITCH] = top[i + left * PITCH];
+                        if (outside & 8) top[i + width * PITCH] = top[i + right * PITCH];
+                    }
+                }
+                end_group();
+                wait_groups<0>();
+                if (Tile::ROWS_COUNT && outside >> 8 != 0) {
+                    const int above = (int)(outside >> 12 & 1);
+                    const int below = (int)(outside >> 13 & 1);
+#pragma unroll 1
+                    for (int c = copied_column; c < width + 2; c += Tile::COPIED) {
+                        T* const rows_here = memory + buffer * PAGE + own_copy + (c - copied_column) * PITCH;
+                        if (AT_ONCE == 1) {
+                            if (outside & 0x100) rows_here[-1 - above] = rows_here[0];
+                            if (outside & 0x200) rows_here[1 + below] = rows_here[0];
+                        } else {
+                            if (outside & 0x100) rows_here[-1] = rows_here[above];
+                            if (outside & 0x200) rows_here[AT_ONCE] = rows_here[AT_ONCE - 1 - below];
                         }
                     }
                 }
                 // The other buffers: all lie alike.
-                const bool odd = BOXES ? ((outside >> BUFFER ^ count) & 1) != 0 : buffer == 1;
-                const int other = odd ? PAGE : -PAGE;
-                if constexpr (!BOXES) buffer ^= 1;
+                const int other = buffer == 1 ? PAGE : -PAGE;
+                buffer ^= 1;
                 samples = samples + other;
                 coming_to = coming_to + -other;
                 finished = finished + -other;
-                if constexpr (!BOXES) coming_from += page_size;
+                coming_from += page_size;
                 write_to += page_size;
                 __syncthreads();
             } while (--count > 0);

@@ -4,14 +4,12 @@
 //! The kernel gives the bits of single sweeps. Chips of [`CAPABILITY`](super::CAPABILITY) load it, for volumes for
 //! which it is faster by the [numbers](Kind) that were measured; what it does not do goes by single sweeps.
 
-use std::marker::PhantomData;
-
 use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
 
 use super::super::Element;
 use super::super::cut::Size;
-use super::super::module::{Function, Modules, Shape, TensorMap, launch};
+use super::super::module::{Function, Modules, Shape, launch};
 use super::several::{Several, SeveralPlan};
 use super::{Area, EndsArgument, LoadOnce, Loaded, MEASURED_ON, Plan, measured_multiprocessors};
 use crate::stencil::{Boundary, Ends, Error, Filter, Sides};
@@ -44,39 +42,27 @@ struct Kind {
     columns: usize,
     down: usize,
     warps: usize,
-    /// How long a slot takes, in microseconds, where 16 bytes are copied at a time and where it is one element; likewise
-    /// where pages come as boxes, if the module has a kernel for that; and how many thousand updates a microsecond single
-    /// sweeps do (BENCHMARKS.md).
+    /// How long a slot takes, in microseconds, where 16 bytes are copied at a time and where it is one element; and how
+    /// many thousand updates a microsecond single sweeps do (BENCHMARKS.md).
     slot: [f64; 2],
-    in_boxes: Option<f64>,
     rate: f64,
-}
-
-/// How samples come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Copies {
-    /// As boxes, where neither rows nor columns go round; and columns as below.
-    Boxes,
-    /// In 16 bytes at a time, where columns begin at multiples of that.
-    Wide,
-    OneByOne,
 }
 
 /// Measured on an H200, with driver 580, with 512 x 512 x 512, where one element is copied at a time, too; single sweeps
 /// in single are taken to be as fast as in double (with 256 x 256 x 256 they are not).
 const KINDS: [Kind; 4] = [
     double("sweeps_volumes_double", [3, 3, 3], 15, [3.3, 4.0]),
-    Kind { in_boxes: Some(2.45), ..single("sweeps_volumes_float", [3, 3, 3], [2.65, 3.5]) },
+    single("sweeps_volumes_float", [3, 3, 3], [2.65, 3.5]),
     double("sweeps_volumes_double_01x03x03", [1, 3, 3], 10, [2.09, 2.24]),
     single("sweeps_volumes_float_01x03x03", [1, 3, 3], [2.51, 3.3]),
 ];
 
 const fn double(name: &'static str, filter: Size, columns: usize, slot: [f64; 2]) -> Kind {
-    Kind { name, filter, single: false, rows: 2, columns, down: 48, warps: 6, slot, in_boxes: None, rate: 75.0 }
+    Kind { name, filter, single: false, rows: 2, columns, down: 48, warps: 6, slot, rate: 75.0 }
 }
 
 const fn single(name: &'static str, filter: Size, slot: [f64; 2]) -> Kind {
-    Kind { name, filter, single: true, rows: 4, columns: 11, down: 24, warps: 6, slot, in_boxes: None, rate: 75.0 }
+    Kind { name, filter, single: true, rows: 4, columns: 11, down: 24, warps: 6, slot, rate: 75.0 }
 }
 
 /// How tiles lie along rows or columns: `struct Axis` of `cuda/sweeps_volumes.cuh`.
@@ -264,24 +250,14 @@ impl Kind {
         self.warps * LANES / self.down
     }
 
-    /// The rows and columns of a box, which a page of a tile has in shared memory.
-    fn in_box(&self) -> [usize; 2] {
-        [(self.down + 2) * self.rows, self.strips() * self.columns + 2]
-    }
-
     /// Whether that takes less time than single sweeps do.
-    fn pays(&self, layout: &Layout, size: Size, copies: Copies, multiprocessors: usize) -> bool {
-        self.time(layout, copies) < self.single(size, multiprocessors)
+    fn pays(&self, layout: &Layout, size: Size, at_once: usize, multiprocessors: usize) -> bool {
+        self.time(layout, at_once) < self.single(size, multiprocessors)
     }
 
     /// How long a launch takes, in microseconds.
-    fn time(&self, layout: &Layout, copies: Copies) -> f64 {
-        let [wide, one_by_one] = self.slot;
-        let slot = match copies {
-            Copies::Boxes => self.in_boxes.unwrap_or(wide),
-            Copies::Wide => wide,
-            Copies::OneByOne => one_by_one,
-        };
+    fn time(&self, layout: &Layout, at_once: usize) -> f64 {
+        let slot = self.slot[usize::from(at_once == 1)];
         layout.schedule.slots as f64 * slot + LAUNCH
     }
 
@@ -296,7 +272,6 @@ impl Kind {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 struct Argument {
-    map: TensorMap,
     input: sys::CUdeviceptr,
     output: sys::CUdeviceptr,
     rows: i64,
@@ -308,8 +283,6 @@ struct Argument {
     strips: i32,
     sides: [EndsArgument; 3],
     rounds: [Round; ROUNDS],
-    /// Up to a multiple of 64 bytes.
-    unused: [u64; 6],
 }
 
 /// How several sweeps of a convolution over a whole array are launched: `single`, which is how single sweeps are, where
@@ -334,17 +307,13 @@ pub(super) fn plan<'a, T: Element>(
     };
     let round = [0, 1].map(|d| sides[d].is_circular());
     let layout = |at_once: usize| kind.layout(size, round, at_once, multiprocessors);
-    let copies = match kind.in_boxes {
-        Some(_) if round == [false; 2] => Copies::Boxes,
-        _ => Copies::Wide,
-    };
     let at_once = layout(kind.rows);
     let Some(one_by_one) = layout(1) else {
         return Ok(single);
     };
     let pays = match &at_once {
-        Some(layout) => kind.pays(layout, size, copies, multiprocessors),
-        None => kind.pays(&one_by_one, size, Copies::OneByOne, multiprocessors),
+        Some(layout) => kind.pays(layout, size, kind.rows, multiprocessors),
+        None => kind.pays(&one_by_one, size, 1, multiprocessors),
     };
     if !pays {
         return Ok(single);
@@ -359,17 +328,13 @@ pub(super) fn plan<'a, T: Element>(
     let one_by_one = prepared(one_by_one, function.clone(), module.constant(c"shared_bytes_one_by_one")?)?;
     let at_once = match at_once {
         Some(layout) => {
-            let (name, bytes) = match copies {
-                Copies::Boxes => (c"sweeps_volumes_in_boxes", c"shared_bytes_in_boxes"),
-                _ => (c"sweeps_volumes_at_once", c"shared_bytes"),
-            };
-            Some(prepared(layout, module.function(name)?, module.constant(bytes)?)?)
+            let function = module.function(c"sweeps_volumes_at_once")?;
+            Some(prepared(layout, function, module.constant(c"shared_bytes")?)?)
         }
         None => None,
     };
     let sides = [0, 1, 2].map(|d| EndsArgument::new(as_seen(sides[d], size[d])));
-    let in_box = (copies == Copies::Boxes).then(|| kind.in_box());
-    let launches = Launches { one_by_one, at_once, size, sides, in_box, class: PhantomData::<T> };
+    let launches = Launches { one_by_one, at_once, size, sides };
     Ok(Box::new(SeveralPlan { single, pace: module.pace(area.shared), launches }))
 }
 
@@ -388,18 +353,15 @@ struct Way {
 }
 
 /// The launches over a volume.
-struct Launches<T> {
+struct Launches {
     one_by_one: Way,
     /// Where columns begin at multiples of 16 bytes, if the volume does.
     at_once: Option<Way>,
     size: Size,
     sides: [EndsArgument; 3],
-    /// The rows and columns of the boxes that `at_once` copies, if it does.
-    in_box: Option<[usize; 2]>,
-    class: PhantomData<T>,
 }
 
-impl<T: Element> Several for Launches<T> {
+impl Several for Launches {
     /// Each way has its own, which the addresses decide.
     type Layout = ();
 
@@ -414,17 +376,11 @@ impl<T: Element> Several for Launches<T> {
         buffers: [sys::CUdeviceptr; 2],
         aligned: bool,
     ) -> Result<(), Error> {
-        let at_once = self.at_once.as_ref().filter(|_| aligned);
-        let way = at_once.unwrap_or(&self.one_by_one);
+        let way = self.at_once.as_ref().filter(|_| aligned).unwrap_or(&self.one_by_one);
         let Layout { down, across, lanes, strips, schedule } = way.layout;
         let [rows, columns, pages] = self.size;
         let [input, output] = buffers;
-        let map = match self.in_box.filter(|_| at_once.is_some()) {
-            Some(in_box) => TensorMap::new::<T>(input, self.size, in_box)?,
-            None => TensorMap::NONE,
-        };
         let argument = Argument {
-            map,
             input,
             output,
             rows: rows as i64,
@@ -436,7 +392,6 @@ impl<T: Element> Several for Launches<T> {
             strips: strips as i32,
             sides: self.sides,
             rounds: schedule.rounds,
-            unused: [0; 6],
         };
         // SAFETY: the kernel reads the volume's samples, and writes its outputs, at addresses where the caller has as
         // many.
@@ -465,8 +420,7 @@ mod tests {
     #[test]
     fn the_kernels_take_this_argument() {
         for kind in &KINDS {
-            let in_boxes = kind.in_boxes.map(|_| "sweeps_volumes_in_boxes");
-            for function in ["sweeps_volumes", "sweeps_volumes_at_once"].into_iter().chain(in_boxes) {
+            for function in ["sweeps_volumes", "sweeps_volumes_at_once"] {
                 assert_eq!(argument_bytes(kind.name, function), size_of::<Argument>(), "{}", kind.name);
             }
         }
@@ -481,14 +435,6 @@ mod tests {
             let told = ["lane_rows", "lane_columns", "strip_lanes", "sweep_warps"].map(constant);
             assert_eq!(told, [kind.rows, kind.columns, kind.down, kind.warps], "{}", kind.name);
             assert!(ptx.contains(".target sm_90\n"), "{}", kind.name);
-            assert_eq!(ptx.contains("sweeps_volumes_in_boxes"), kind.in_boxes.is_some(), "{}", kind.name);
-            if kind.in_boxes.is_some() {
-                // Four pages, each of which begins at a multiple of 128 bytes.
-                let [rows, columns] = kind.in_box();
-                let page = (rows * columns * 16 / kind.rows).next_multiple_of(128);
-                assert_eq!(constant("shared_bytes_in_boxes"), 4 * page, "{}", kind.name);
-                assert!(rows <= 256 && columns <= 256, "{}", kind.name);
-            }
         }
     }
 
@@ -592,16 +538,14 @@ mod tests {
     fn large_volumes_go_two_sweeps_at_a_time() {
         for kind in &KINDS {
             for round in ROUND {
-                let large = [([512; 3], kind.rows, Copies::Wide), ([511; 3], 1, Copies::OneByOne)];
-                for (size, at_once, copies) in large {
+                for (size, at_once) in [([512; 3], kind.rows), ([511; 3], 1)] {
                     let layout = kind.layout(size, round, at_once, 132).unwrap();
-                    assert!(kind.pays(&layout, size, copies, 132), "{}, {round:?}: {layout:?}", kind.name);
-                    assert!(kind.time(&layout, Copies::Boxes) <= kind.time(&layout, Copies::Wide), "{}", kind.name);
+                    assert!(kind.pays(&layout, size, at_once, 132), "{}, {round:?}: {layout:?}", kind.name);
                 }
             }
             let small = [8, 60, 8];
             let layout = kind.layout(small, [true; 2], 1, 132).unwrap();
-            assert!(!kind.pays(&layout, small, Copies::OneByOne, 132), "{}: {layout:?}", kind.name);
+            assert!(!kind.pays(&layout, small, 1, 132), "{}: {layout:?}", kind.name);
         }
     }
 
@@ -610,7 +554,7 @@ mod tests {
     fn sizes_of_the_tests_are_several_parts() {
         for (kind, size) in KINDS.iter().zip([[96, 160, 24], [96, 240, 16]]) {
             let layout = kind.layout(size, [false; 2], kind.rows, 4).unwrap();
-            assert!(kind.pays(&layout, size, Copies::Wide, 4), "{} {size:?}: {layout:?}", kind.name);
+            assert!(kind.pays(&layout, size, kind.rows, 4), "{} {size:?}: {layout:?}", kind.name);
             let later = layout.schedule.rounds.iter().any(|round| round.runs() > 0 && round.page > 0);
             assert!(later, "{} {size:?}: {layout:?}", kind.name);
         }
