@@ -2343,7 +2343,8 @@ fn a_broken_context_takes_its_arrays_along(cuda: Cuda, stand_in: StandIn) -> Out
 
 /// The first call does not know how slow the device is, and submits much before it waits; the second one knows.
 fn calls_learn_the_pace_from_each_other(cuda: Cuda, stand_in: StandIn) -> Outcome {
-    let (length, sweeps) = (30_000, 2000);
+    // A batch has several launches of many sweeps at first, and fewer on a device as slow as this one.
+    let (length, sweeps) = (6000, 10_000);
     let input = ordinary(length, 1);
     let many = stencil(Lines::new(length, 1), &tame(3, 2))?.with_sweeps(sweeps);
     let mut output = vec![POISON; length];
