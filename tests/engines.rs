@@ -2178,6 +2178,11 @@ fn sweeps_of_images_are_done_at_once(cuda: Cuda, stand_in: StandIn) -> Outcome {
     {
         return Err(format!("at once: {found:?}"));
     }
+    // Where a call is waited for in between, as here, where the device is slow, that is behind whole launches.
+    let launches = launches_of(&cuda, stand_in, [96, 160, 24], [3, 3, 3], 8)?;
+    if launches != 4 {
+        return Err(format!("8 sweeps over a volume: {launches} launches"));
+    }
     let ended = common::child("sweep", &[("CUDA_STAND_IN_CAPABILITY", "8.9")])?;
     if !ended.status.success() || !ended.output.contains("at once: []") {
         return Err(format!("{:?}: {}", ended.status, ended.output));
@@ -2343,8 +2348,7 @@ fn a_broken_context_takes_its_arrays_along(cuda: Cuda, stand_in: StandIn) -> Out
 
 /// The first call does not know how slow the device is, and submits much before it waits; the second one knows.
 fn calls_learn_the_pace_from_each_other(cuda: Cuda, stand_in: StandIn) -> Outcome {
-    // A batch has several launches of many sweeps at first, and fewer on a device as slow as this one.
-    let (length, sweeps) = (6000, 10_000);
+    let (length, sweeps) = (30_000, 2000);
     let input = ordinary(length, 1);
     let many = stencil(Lines::new(length, 1), &tame(3, 2))?.with_sweeps(sweeps);
     let mut output = vec![POISON; length];

@@ -140,8 +140,6 @@ impl Schedule {
         let ended = usize::from(part == left);
         let whole = if part == 0 || part == left { (most - part) / units } else { 0 };
         let whole = whole.min((MAX_BATCH - ended).saturating_mul(fused)).min(sweeps - ended);
-        // Not at the end of each batch, but of the run, are there sweeps that are too few for such a launch.
-        let whole = if whole > fused && whole < sweeps - ended { whole - whole % fused } else { whole };
         self.sweeps -= ended + whole;
         self.at = if part == 0 || part == left { 0 } else { at + part };
         Batch { part: (part > 0).then_some(at..at + part), sweeps: whole }
@@ -256,20 +254,8 @@ mod tests {
     fn launches_of_several_sweeps_are_counted_as_one() {
         let mut schedule = Schedule::new(1_000_000, 1, 128);
         assert_eq!(schedule.batch(1 << 40), Batch { part: None, sweeps: 128 * MAX_BATCH });
-        assert_eq!(schedule.batch(500), Batch { part: None, sweeps: 384 });
+        assert_eq!(schedule.batch(500), Batch { part: None, sweeps: 500 });
         assert_eq!(Schedule::new(7, 10, 128).batch(25), Batch { part: None, sweeps: 2 });
-    }
-
-    #[test]
-    fn only_a_run_ends_with_sweeps_that_are_too_few_for_a_launch() {
-        let mut schedule = Schedule::new(200, 10, 2);
-        let batches: Vec<_> =
-            std::iter::from_fn(|| (!schedule.is_over()).then(|| schedule.batch(915).sweeps)).collect();
-        assert_eq!(batches, [90, 90, 20]);
-        let mut schedule = Schedule::new(51, 10, 16);
-        let batches: Vec<_> =
-            std::iter::from_fn(|| (!schedule.is_over()).then(|| schedule.batch(390).sweeps)).collect();
-        assert_eq!(batches, [32, 19]);
     }
 
     #[test]

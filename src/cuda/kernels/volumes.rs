@@ -369,6 +369,11 @@ impl Several for Launches {
         (sweeps >= SWEEPS).then_some((SWEEPS, &()))
     }
 
+    /// A single sweep takes several times as long as two in a launch.
+    fn together(&self) -> usize {
+        SWEEPS
+    }
+
     fn launch(
         &self,
         stream: sys::CUstream,
