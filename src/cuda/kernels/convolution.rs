@@ -69,14 +69,15 @@ pub(in super::super) struct ConvolutionKernel<T> {
     loaded: LoadOnce,
     on_tensor_cores: LoadOnce,
     several_sweeps: images::LoadedModules,
+    over_volumes: volumes::LoadedModules,
     in_tiles: LoadOnce,
 }
 
 impl<T: Element> ConvolutionKernel<T> {
     pub(in super::super) fn new(what: &Convolution<T>) -> ConvolutionKernel<T> {
         let (size, filter, sides) = (what.size(), what.filter().clone(), what.boundary());
-        let (loaded, on_tensor_cores, several_sweeps, in_tiles) = Default::default();
-        ConvolutionKernel { size, filter, sides, loaded, on_tensor_cores, several_sweeps, in_tiles }
+        let (loaded, on_tensor_cores, several_sweeps, over_volumes, in_tiles) = Default::default();
+        ConvolutionKernel { size, filter, sides, loaded, on_tensor_cores, several_sweeps, over_volumes, in_tiles }
     }
 }
 
@@ -113,10 +114,9 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
         if let Some(tilings) = tiles::Tilings::of(modules, area, &self.filter) {
             return tiles::plan(&self.in_tiles, modules, area, &self.filter, tilings, single);
         }
-        let loaded = &self.several_sweeps;
         match images::View::of(area.tile.size(), self.filter.size()) {
-            Some(view) => images::plan(loaded, modules, area, &self.filter, view, single),
-            None => volumes::plan(&loaded.several, modules, area, &self.filter, self.counting(), single),
+            Some(view) => images::plan(&self.several_sweeps, modules, area, &self.filter, view, single),
+            None => volumes::plan(&self.over_volumes, modules, area, &self.filter, self.counting(), single),
         }
     }
 }

@@ -737,7 +737,7 @@ pub(super) fn time_of_a_sweep<T: Element>(
 #[derive(Debug, Clone, Default)]
 pub(super) struct LoadedModules {
     /// That of the kernel which does several.
-    pub(super) several: LoadOnce,
+    several: LoadOnce,
     eight: LoadOnce,
     star: LoadOnce,
 }
