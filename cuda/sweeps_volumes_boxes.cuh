@@ -1,11 +1,12 @@
 // Two sweeps of a 3 x 3 x 3 convolution over a volume of singles in one launch, as in sweeps_volumes.cuh, by a block
 // whose warps wait for each other as little as they can.
 //
-// There is one more page of samples, and one more of the first sweep's results: three of each. So a page is asked for two
-// slots before it is needed, what the first sweep has finished has a slot to become complete, and the second sweep takes
-// it one slot later than there. No warp waits for all others. The first sweep's wait until their page has come, and,
-// before they write, until the second sweep has left the place where they write to; the second's until the first sweep has
-// done the slot before the last. Barriers are three of each kind, too: nobody is three slots ahead of another.
+// In a slot the first sweep takes a page of samples, and the second one that the first has finished in the slot before.
+// There are four pages of samples in shared memory, so that one is asked for three slots before it is needed, and two of the
+// first sweep's results. No warp waits for all others. The first sweep's wait until their page has come, and, before they
+// write, until the second sweep has done the slot before, which read from that place; the second's until the first sweep has
+// done the slot before. So a warp goes on while others of its partition are still in the last columns of their page.
+// Barriers are four of each kind: nobody is four slots ahead of another.
 //
 // Four warps more than those that sweep do all that is not multiply-adds, and lend their registers. One asks for pages, as
 // one box each, by a tensor map. Others make of what has come what the first sweep needs: what is outside of the volume comes
@@ -127,7 +128,7 @@ struct BoxRun {
     // At which sides a constant stands that does not come with a box, a bit each as in `sides`, and which.
     unsigned int constants;
     T values[4];
-    // The first row and the first column outside that come from around an end, or NONE.
+    // The first row and the first column outside that come from around an end, or NONE; and in how many pieces.
     int row_around;
     int column_around;
     int pieces;
@@ -250,7 +251,8 @@ struct Boxes {
             const bool is_there[4] = {run.down.start == 0, run.down.start + Tile::HEIGHT == rows, run.across.start == 0,
                                       run.across.start + Tile::WIDTH == launch.columns};
             unsigned int sides = 0, constants = 0;
-            bool plain = true;
+            // A constant page leaves its number at the sides of its place, too.
+            bool plain = is_plain_zero(page_value(-1)) && is_plain_zero(page_value(0));
 #pragma unroll
             for (int side = 0; side < 4; ++side) {
                 const Ends& ends = side < 2 ? launch.of_rows : launch.of_columns;
@@ -261,7 +263,7 @@ struct Boxes {
                 if (is_sample(boundary)) sides |= (boundary == MIRROR ? 17u : 1u) << side;
                 if (boundary == CONSTANT) constants |= 1u << side;
             }
-            // Where two sides meet that have constants, 0 may have to be written over another.
+            // Where there is another constant, 0 may have to be written over it.
             if (plain) constants = 0;
             run.sides = sides;
             of_run.constants = constants;

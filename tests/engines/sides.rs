@@ -304,7 +304,17 @@ const IN_BOXES: [[usize; 3]; 8] = include!("volumes_in_boxes.in");
 /// side; all sides alike, each its own, and some that go round beside some that do not.
 pub fn sweeps_of_volumes_in_boxes(cuda: Cuda) -> Outcome {
     let alike = KINDS.into_iter().chain([Boundary::Constant(0.0)]).map(Sides::from);
-    let all: Vec<Sides<f64>> = alike.chain(sides()).chain(other_sides()).collect();
+    let constants = |low, high| Ends::new(Boundary::Constant(low), Boundary::Constant(high)).expect("none goes round");
+    // Zeros beside other constants, which a page leaves at the sides of its place.
+    let (zeros, round): (Ends<f64>, Ends<f64>) = (constants(0.0, 0.0), Boundary::Circular.into());
+    let beside_zeros = [
+        [zeros, zeros, constants(2.5, -1.0)].into(),
+        [round, zeros, constants(0.0, 3.5)].into(),
+        [zeros, round, constants(-1.5, 0.0)].into(),
+        [constants(0.0, 4.5), zeros, zeros].into(),
+        [zeros, zeros, round].into(),
+    ];
+    let all: Vec<Sides<f64>> = alike.chain(beside_zeros).chain(sides()).chain(other_sides()).collect();
     for (n, &sides) in all.iter().enumerate() {
         for (m, &size) in IN_BOXES.iter().enumerate() {
             let number = n + m;

@@ -29,6 +29,10 @@ const BEGINNING: usize = 5;
 const MOST_OF_PAGE: usize = 1 << 31;
 const MOST_PAGES: usize = 1 << 30;
 
+/// An H200's memory is so many bits wide, an H100's 5,120. There volumes of more elements come column by column.
+const WIDE_MEMORY: i32 = 6144;
+const MOST_ON_NARROW_MEMORY: usize = 1 << 26;
+
 /// What a launch takes beside its slots, and the same for a single sweep, in microseconds.
 const LAUNCH: f64 = 3.0;
 
@@ -273,6 +277,13 @@ impl Kind {
         self.boxes.as_ref().filter(|_| rows >= height && columns >= width)
     }
 
+    /// The same on a chip whose device memory is so many bits wide. Where memory is what bounds a volume, blocks that keep
+    /// step with each other are faster: they find more of what they share in the chip's cache (BENCHMARKS.md).
+    fn boxes_on(&self, size: Size, memory_bus: i32) -> Option<&Boxes> {
+        let fits = memory_bus >= WIDE_MEMORY || size.iter().product::<usize>() <= MOST_ON_NARROW_MEMORY;
+        self.boxes(size).filter(|_| fits)
+    }
+
     /// The rows and columns of a box: a tile, and what stands beside it.
     fn in_box(&self) -> [usize; 2] {
         [(self.down + 2) * self.rows, self.strips() * self.columns + 2]
@@ -375,11 +386,12 @@ pub(super) fn plan<'a, T: Element>(
         Ok(Way { layout, function, shape, in_box: None })
     };
     let one_by_one = prepared(one_by_one, function.clone(), sweepers, module.constant(c"shared_bytes_one_by_one")?)?;
+    let memory_bus = modules.device().map_or(0, |device| device.memory_bus);
     // Where pages are mirrored, the second sweep needs one before the first has come to it.
     let is_mirrored = |ends: Ends<T>| ends.both()[0] == Boundary::Mirror;
     let sides = [0, 1, 2].map(|d| as_seen(sides[d], size[d]));
     let at_once = match at_once {
-        Some(layout) => Some(match kind.boxes(size).filter(|_| !is_mirrored(sides[2])) {
+        Some(layout) => Some(match kind.boxes_on(size, memory_bus).filter(|_| !is_mirrored(sides[2])) {
             Some(&Boxes { name, helpers, .. }) => {
                 let name_of_kernel = c"sweeps_volumes_in_boxes";
                 let Loaded { function, module } =
@@ -657,6 +669,8 @@ mod tests {
         for size in [[92, 88, 5], [96, 87, 5]] {
             assert!(kind.boxes(size).is_none(), "{size:?}");
         }
+        let on = |size, memory_bus| kind.boxes_on([size; 3], memory_bus).is_some();
+        assert_eq!([on(512, 6144), on(512, 5120), on(384, 5120), on(95, 6144)], [true, false, true, false]);
         assert!(Kind::of::<f32>([1, 3, 3]).unwrap().boxes([96, 88, 5]).is_none());
     }
 
