@@ -29,8 +29,8 @@ const BEGINNING: usize = 5;
 const MOST_OF_PAGE: usize = 1 << 31;
 const MOST_PAGES: usize = 1 << 30;
 
-/// An H200's memory is so many bits wide, an H100's 5,120. There volumes of more elements come column by column.
-const WIDE_MEMORY: i32 = 6144;
+/// An H100's memory is so many bits wide, an H200's 6,016. There volumes of more elements come column by column.
+const NARROW_MEMORY: i32 = 5120;
 const MOST_ON_NARROW_MEMORY: usize = 1 << 26;
 
 /// What a launch takes beside its slots, and the same for a single sweep, in microseconds.
@@ -280,7 +280,7 @@ impl Kind {
     /// The same on a chip whose device memory is so many bits wide. Where memory is what bounds a volume, blocks that keep
     /// step with each other are faster: they find more of what they share in the chip's cache (BENCHMARKS.md).
     fn boxes_on(&self, size: Size, memory_bus: i32) -> Option<&Boxes> {
-        let fits = memory_bus >= WIDE_MEMORY || size.iter().product::<usize>() <= MOST_ON_NARROW_MEMORY;
+        let fits = memory_bus > NARROW_MEMORY || size.iter().product::<usize>() <= MOST_ON_NARROW_MEMORY;
         self.boxes(size).filter(|_| fits)
     }
 
@@ -670,7 +670,7 @@ mod tests {
             assert!(kind.boxes(size).is_none(), "{size:?}");
         }
         let on = |size, memory_bus| kind.boxes_on([size; 3], memory_bus).is_some();
-        assert_eq!([on(512, 6144), on(512, 5120), on(384, 5120), on(95, 6144)], [true, false, true, false]);
+        assert_eq!([on(512, 6016), on(512, 5120), on(384, 5120), on(95, 6016)], [true, false, true, false]);
         assert!(Kind::of::<f32>([1, 3, 3]).unwrap().boxes([96, 88, 5]).is_none());
     }
 
