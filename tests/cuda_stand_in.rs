@@ -365,6 +365,7 @@ fn boxes_come_with_zeros_from_outside(_: StandIn) -> Outcome {
         let map = tensor_map(bench.input, size, [8, 4]).map_err(|status| format!("a tensor map: {status}"))?;
         // SAFETY: as many bytes are there.
         unsafe { result::memcpy_htod_sync(bench.input + 4 * 1024 - 128, &map) }.map_err(text)?;
+        result::ctx::synchronize().map_err(text)?;
         bench.run(kernel, 0)
     };
     let (ended, output) = run("boxes")?;
