@@ -291,7 +291,8 @@ struct Boxes {
             const int first_column = run.across.start - 1;
             const int row = of_row ? of_run.row_around : first_row + further / 2 * ROWS;
             const int column = of_row ? first_column + i : of_run.column_around + further % 2;
-            const bool is_row = launch.of_rows.circular() || (row >= 0 && row < (int)launch.rows);
+            // What is outside of both is among the rows.
+            const bool is_row = of_row || (row >= 0 && row < (int)launch.rows);
             const int row_at = is_row ? run.down.template source<ROWS>(row, (int)launch.rows, launch.of_rows) : -1;
             const int column_at = run.across.template source<1>(column, launch.columns, launch.of_columns);
             const bool comes = row_at >= 0 && column_at >= 0;

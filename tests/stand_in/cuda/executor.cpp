@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 #include <random>
@@ -181,6 +182,17 @@ enum State { NEW, READY, AT_BARRIER, AT_WARP_BARRIER, AT_COPY, OVER };
 
 // A copy into shared memory that is under way. Some are done at once and some when somebody waits for them, as the seed
 // has it: who reads too early, or lets another in its place too early, finds what it should not.
+// What each warp of a block has done before something: the number of its arrivals at barriers in shared memory.
+typedef std::array<uint32_t, MOST_THREADS / WARP> Clocks;
+
+// A thread at some time, and what it knows of others then.
+struct Stamp {
+    uint32_t thread;
+    uint32_t clock;
+    Clocks knows;
+};
+Stamp stamp_now();
+
 struct Copy {
     void* to;
     const void* from;
@@ -188,6 +200,7 @@ struct Copy {
     unsigned long long* barrier;  // that it tells, or none
     unsigned int group;           // of its thread
     uint64_t begun;               // the epoch
+    Stamp stamp = stamp_now();  // who began it, and when
 };
 
 struct Thread {
@@ -392,6 +405,28 @@ std::map<const unsigned long long*, int64_t> announced;
 std::map<const unsigned long long*, uint32_t> arrived;
 static_assert(MOST_THREADS / WARP <= 32, "a bit for each");
 
+// Who waits at such a barrier knows what those had done who arrived, and what these knew. The first arrivals of a block
+// have the number 1.
+Clocks clocks;
+std::vector<Clocks> knows(MOST_THREADS);
+struct Told {
+    Clocks coming = {}, over[2] = {};
+};
+std::map<const unsigned long long*, Told> told;
+
+void join(Clocks& to, const Clocks& from) {
+    for (size_t warp = 0; warp < to.size(); ++warp) to[warp] = std::max(to[warp], from[warp]);
+}
+
+Stamp stamp_now() { return {run.current, clocks[run.current / WARP], knows[run.current]}; }
+
+void tell(const unsigned long long* barrier, const Stamp& stamp) {
+    Clocks& coming = told[barrier].coming;
+    join(coming, stamp.knows);
+    uint32_t& own = coming[stamp.thread / WARP];
+    own = std::max(own, stamp.clock);
+}
+
 // Whether these are all warps of the block that have anything to do: the others have touched nothing since all threads met.
 bool are_all(uint32_t warps) {
     for (unsigned int warp = 0; warp < (run.threads + WARP - 1) / WARP; ++warp) {
@@ -418,6 +453,7 @@ Phase phase_of(const unsigned long long* barrier) {
 void settle(unsigned long long* barrier, Phase phase) {
     if (phase.missing == 0 && announced[barrier] == 0) {
         phase.missing = phase.arrivals;
+        told[barrier].over[phase.parity] = std::exchange(told[barrier].coming, Clocks{});
         phase.parity ^= 1;
         // Each warp of the block has arrived once: what came before is before what comes now. What a thread did in
         // between, after its arrival, counts as before, too: a race of that with what comes now is not seen.
@@ -432,6 +468,7 @@ void do_copy(const Copy& copy) {
     on_copy(copy);
     memcpy(copy.to, copy.from, copy.bytes);
     if (copy.barrier) {
+        tell(copy.barrier, copy.stamp);
         announced[copy.barrier] -= (int64_t)copy.bytes;
         settle(copy.barrier, phase_of(copy.barrier));
     }
@@ -455,6 +492,7 @@ bool release_copies() {
     for (auto& thread : run.all) {
         if (thread.state != AT_COPY || !is_over(thread.barrier, thread.parity)) continue;
         thread.state = READY;
+        join(knows[(size_t)(&thread - run.all.data())], told[thread.barrier].over[thread.parity]);
         --run.at_copy;
         any = true;
     }
@@ -497,6 +535,9 @@ void run_block(const Module& module) {
     }
     run.at_barrier = run.at_warp_barrier = run.at_copy = run.over = 0;
     announced.clear();
+    told.clear();
+    clocks.fill(1);
+    std::fill(knows.begin(), knows.end(), Clocks{});
     for (;;) {
         // A rotation and a direction of a fixed shuffle: every order that matters comes by, at little cost.
         const uint64_t draw = order();
@@ -716,6 +757,7 @@ void stand_in_make_barrier(unsigned long long* barrier, int arrivals) {
     const Phase phase = {(uint16_t)arrivals, (uint16_t)arrivals, 0, Phase::MADE};
     announced[barrier] = 0;
     arrived[barrier] = 0;
+    told[barrier] = {};
     memcpy(barrier, &phase, sizeof phase);
 }
 
@@ -724,6 +766,8 @@ void stand_in_arrive(unsigned long long* barrier, int bytes) {
     if (phase.missing == 0) end_with(LAUNCH_FAILED, "a thread too many arrives at a barrier for copies");
     --phase.missing;
     arrived[barrier] |= 1u << run.current / WARP;
+    tell(barrier, stamp_now());
+    ++clocks[run.current / WARP];
     announced[barrier] += bytes;
     settle(barrier, phase);
     // Others may be far ahead before it does anything else.
@@ -782,7 +826,10 @@ void stand_in_copy_out_bulk(void* to, const void* from, int bytes) {
 }
 
 void stand_in_wait(unsigned long long* barrier, int parity) {
-    if (is_over(barrier, parity)) return;
+    if (is_over(barrier, parity)) {
+        join(knows[run.current], told[barrier].over[parity]);
+        return;
+    }
     Thread& thread = run.all[run.current];
     thread.state = AT_COPY;
     ++run.at_copy;
@@ -827,6 +874,8 @@ struct Access {
     uint16_t thread = 0;
     bool several = false;  // threads, since the last barrier of their warp
     bool warps = false;    // of several warps
+    uint16_t actor = 0;    // the thread that began it, where it is a copy, and when
+    uint32_t clock = 0;
 };
 
 struct Shadow {
@@ -840,13 +889,21 @@ char *shared_from, *shared_to;
 uint64_t first_epoch_of_launch;
 std::vector<Shadow> of_shared;
 std::vector<Shadow> of_dynamic(DYNAMIC_SHARED / GRAIN);
+// When each warp has last read there, since all threads met or somebody wrote behind all that.
+std::vector<Clocks> reads_of_shared;
+std::vector<Clocks> reads_of_dynamic(DYNAMIC_SHARED / GRAIN);
+// The copy that is done.
+const Stamp* acting;
 std::unordered_map<uint64_t, std::vector<Shadow>> of_global;  // by page
 
 void begin_launch_of_races(const Module& module) {
     shared_from = module.statics;
     shared_to = module.statics_end;
     const size_t needed = (size_t)(shared_to - shared_from) / GRAIN + 1;
-    if (of_shared.size() < needed) of_shared.resize(needed);
+    if (of_shared.size() < needed) {
+        of_shared.resize(needed);
+        reads_of_shared.resize(needed);
+    }
     if (of_global.size() > 4096) of_global.clear();
     first_epoch_of_launch = run.epoch + 1;
 }
@@ -895,7 +952,7 @@ bool meets(const Access& other, bool between_blocks) {
     return other.warps || (!before_warp_barrier(other) && (other.several || other.thread != run.current));
 }
 
-void take(Access& access) {
+void take(Access& access, const Stamp& stamp) {
     const bool same = access.epoch == run.epoch;
     access.warps = same && (access.warps || access.thread / WARP != run.current / WARP);
     access.several = same && !before_warp_barrier(access) && (access.several || access.thread != run.current);
@@ -903,14 +960,36 @@ void take(Access& access) {
     access.block = (uint32_t)run.block;
     access.epoch = run.epoch;
     access.thread = (uint16_t)run.current;
+    access.actor = (uint16_t)stamp.thread;
+    access.clock = stamp.clock;
 }
 
-void look(Shadow& shadow, uint64_t address, bool writes, bool between_blocks, void* code) {
-    if (meets(shadow.written, between_blocks)) {
+// Whether whoever does this knows, by barriers in shared memory, that the other access is over.
+bool knows_of(const Stamp& stamp, const Access& other) {
+    const unsigned int warp = other.actor / WARP;
+    if (warp != stamp.thread / WARP) return stamp.knows[warp] >= other.clock;
+    return other.clock < stamp.clock || before_warp_barrier(other) || (!other.several && other.actor == stamp.thread);
+}
+bool knows_of(const Stamp& stamp, const Access& last, const Clocks& reads) {
+    for (size_t warp = 0; warp < reads.size(); ++warp) {
+        if (warp != stamp.thread / WARP && stamp.knows[warp] < reads[warp]) return false;
+    }
+    return last.actor / WARP != stamp.thread / WARP || knows_of(stamp, last);
+}
+
+void look(Shadow& shadow, Clocks* reads, uint64_t address, bool writes, void* code) {
+    const bool between_blocks = !reads;
+    const Stamp stamp = acting ? *acting : stamp_now();
+    if (meets(shadow.written, between_blocks) && !(reads && knows_of(stamp, shadow.written))) {
         race(writes ? "two writes to" : "a read of", address, shadow.written, code);
     }
-    if (writes && meets(shadow.read, between_blocks)) race("a write to", address, shadow.read, code);
-    take(writes ? shadow.written : shadow.read);
+    if (writes && meets(shadow.read, between_blocks) && !(reads && knows_of(stamp, shadow.read, *reads))) {
+        race("a write to", address, shadow.read, code);
+    }
+    if (reads && (writes || shadow.read.epoch != run.epoch || shadow.read.block != (uint32_t)run.block)) reads->fill(0);
+    if (reads && writes) shadow.read = {};
+    if (reads && !writes) (*reads)[stamp.thread / WARP] = stamp.clock;
+    take(writes ? shadow.written : shadow.read, stamp);
 }
 
 void on_access(void* address, size_t bytes, bool writes, void* code) {
@@ -919,15 +998,17 @@ void on_access(void* address, size_t bytes, bool writes, void* code) {
     char* at = static_cast<char*>(address);
     if (at >= shared_from && at < shared_to) {
         for (size_t i = 0; i < bytes; i += GRAIN) {
-            look(of_shared[(size_t)(at + i - shared_from) / GRAIN], (uint64_t)at, writes, false, code);
+            const size_t place = (size_t)(at + i - shared_from) / GRAIN;
+            look(of_shared[place], &reads_of_shared[place], (uint64_t)at, writes, code);
         }
     } else if (at >= dynamic_shared && at < dynamic_shared + DYNAMIC_SHARED) {
         for (size_t i = 0; i < bytes; i += GRAIN) {
-            look(of_dynamic[(size_t)(at + i - dynamic_shared) / GRAIN], (uint64_t)at, writes, false, code);
+            const size_t place = (size_t)(at + i - dynamic_shared) / GRAIN;
+            look(of_dynamic[place], &reads_of_dynamic[place], (uint64_t)at, writes, code);
         }
     } else if ((uint64_t)at >= PINNED_BASE && (uint64_t)at < DEVICE_BASE + MAX_DEVICES * DEVICE_RANGE) {
         for (size_t i = 0; i < bytes; i += 2 * GRAIN) {
-            look(global_shadow((uint64_t)at + i), (uint64_t)at, writes, true, code);
+            look(global_shadow((uint64_t)at + i), nullptr, (uint64_t)at, writes, code);
         }
         for (auto& one : watched) {
             const uint64_t from = std::max((uint64_t)at, one.from), to = std::min((uint64_t)at + bytes, one.to);
@@ -961,8 +1042,10 @@ void on_copy(const Copy& copy) {
         if (met(shadow->read)) race("a copy under way and a read of", (uint64_t)copy.to, shadow->read, code);
         if (met(shadow->written)) race("a copy under way and a write to", (uint64_t)copy.to, shadow->written, code);
     }
+    acting = &copy.stamp;
     on_access(const_cast<void*>(copy.from), copy.bytes, false, code);
     on_access(copy.to, copy.bytes, true, code);
+    acting = nullptr;
 }
 
 }  // namespace
