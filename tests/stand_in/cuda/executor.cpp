@@ -876,6 +876,7 @@ struct Access {
     bool warps = false;    // of several warps
     uint16_t actor = 0;    // the thread that began it, where it is a copy, and when
     uint32_t clock = 0;
+    bool many = false;  // warps that have read: when each of them did stands in `reads`
 };
 
 struct Shadow {
@@ -952,7 +953,18 @@ bool meets(const Access& other, bool between_blocks) {
     return other.warps || (!before_warp_barrier(other) && (other.several || other.thread != run.current));
 }
 
-void take(Access& access, const Stamp& stamp) {
+// Who does something, when, and what it knows of others then: the thread that runs, or the one that began the copy.
+struct Actor {
+    uint32_t thread;
+    uint32_t clock;
+    const Clocks& knows;
+};
+Actor actor_now() {
+    if (acting) return {acting->thread, acting->clock, acting->knows};
+    return {run.current, clocks[run.current / WARP], knows[run.current]};
+}
+
+void take(Access& access, const Actor& actor) {
     const bool same = access.epoch == run.epoch;
     access.warps = same && (access.warps || access.thread / WARP != run.current / WARP);
     access.several = same && !before_warp_barrier(access) && (access.several || access.thread != run.current);
@@ -960,36 +972,50 @@ void take(Access& access, const Stamp& stamp) {
     access.block = (uint32_t)run.block;
     access.epoch = run.epoch;
     access.thread = (uint16_t)run.current;
-    access.actor = (uint16_t)stamp.thread;
-    access.clock = stamp.clock;
+    access.actor = (uint16_t)actor.thread;
+    access.clock = actor.clock;
 }
 
-// Whether whoever does this knows, by barriers in shared memory, that the other access is over.
-bool knows_of(const Stamp& stamp, const Access& other) {
+// Whether the actor knows, by barriers in shared memory, that the other access is over.
+bool knows_of(const Actor& actor, const Access& other) {
     const unsigned int warp = other.actor / WARP;
-    if (warp != stamp.thread / WARP) return stamp.knows[warp] >= other.clock;
-    return other.clock < stamp.clock || before_warp_barrier(other) || (!other.several && other.actor == stamp.thread);
+    if (warp != actor.thread / WARP) return actor.knows[warp] >= other.clock;
+    return other.clock < actor.clock || before_warp_barrier(other) || (!other.several && other.actor == actor.thread);
 }
-bool knows_of(const Stamp& stamp, const Access& last, const Clocks& reads) {
+bool knows_of(const Actor& actor, const Access& last, const Clocks& reads) {
+    if (!last.many) return knows_of(actor, last);
     for (size_t warp = 0; warp < reads.size(); ++warp) {
-        if (warp != stamp.thread / WARP && stamp.knows[warp] < reads[warp]) return false;
+        if (warp != actor.thread / WARP && actor.knows[warp] < reads[warp]) return false;
     }
-    return last.actor / WARP != stamp.thread / WARP || knows_of(stamp, last);
+    return last.actor / WARP != actor.thread / WARP || knows_of(actor, last);
 }
 
 void look(Shadow& shadow, Clocks* reads, uint64_t address, bool writes, void* code) {
     const bool between_blocks = !reads;
-    const Stamp stamp = acting ? *acting : stamp_now();
-    if (meets(shadow.written, between_blocks) && !(reads && knows_of(stamp, shadow.written))) {
+    const Actor actor = actor_now();
+    if (meets(shadow.written, between_blocks) && !(reads && knows_of(actor, shadow.written))) {
         race(writes ? "two writes to" : "a read of", address, shadow.written, code);
     }
-    if (writes && meets(shadow.read, between_blocks) && !(reads && knows_of(stamp, shadow.read, *reads))) {
+    if (writes && meets(shadow.read, between_blocks) && !(reads && knows_of(actor, shadow.read, *reads))) {
         race("a write to", address, shadow.read, code);
     }
-    if (reads && (writes || shadow.read.epoch != run.epoch || shadow.read.block != (uint32_t)run.block)) reads->fill(0);
-    if (reads && writes) shadow.read = {};
-    if (reads && !writes) (*reads)[stamp.thread / WARP] = stamp.clock;
-    take(writes ? shadow.written : shadow.read, stamp);
+    if (reads) {
+        const bool has_read = shadow.read.epoch == run.epoch && shadow.read.block == (uint32_t)run.block;
+        if (!has_read) {
+            shadow.read.many = false;
+        } else if (writes) {
+            // Who writes behind all reads is who later writes have to be behind.
+            shadow.read = {};
+        } else if (shadow.read.many || shadow.read.actor / WARP != actor.thread / WARP) {
+            if (!shadow.read.many) {
+                reads->fill(0);
+                (*reads)[shadow.read.actor / WARP] = shadow.read.clock;
+            }
+            shadow.read.many = true;
+            (*reads)[actor.thread / WARP] = actor.clock;
+        }
+    }
+    take(writes ? shadow.written : shadow.read, actor);
 }
 
 void on_access(void* address, size_t bytes, bool writes, void* code) {
