@@ -49,6 +49,9 @@ fn fixtures() -> CString {
         "boxes_off_their_place",
         "meets",
         "meets_too_early",
+        "hands",
+        "hands_too_early",
+        "hands_again_too_early",
         "leaves",
         "leaves_off_its_place",
         "follows",
@@ -411,6 +414,19 @@ fn who_arrives_may_rest(_: StandIn) -> Outcome {
         ("plain" | "sanitized", 0) if wrong(&output) > 100 => Ok(()),
         _ => Err(format!("meets_too_early: {ended}, and {} are wrong", wrong(&output))),
     }
+}
+
+/// Warps that wait for each other at barriers in shared memory, never all for all, are no race; whoever does not wait is.
+fn warps_hand_on_samples(_: StandIn) -> Outcome {
+    let (ended, output) = Bench::new(1024)?.run("hands", 0)?;
+    let right = |i: usize| (1 + i - if i % THREADS < 32 { 0 } else { 32 }) as f32 + f32::from(i % THREADS >= 32);
+    let wrong = output.iter().enumerate().filter(|(i, x)| **x != right(*i)).count();
+    expect("hands", (ended, wrong), (0, 0))?;
+    let found = if kind() == "races" { LAUNCH_FAILED } else { 0 };
+    for kernel in ["hands_too_early", "hands_again_too_early"] {
+        expect(kernel, Bench::new(1024)?.run(kernel, 0)?.0, found)?;
+    }
+    Ok(())
 }
 
 fn copies_leave_shared_memory_in_bulk(_: StandIn) -> Outcome {
@@ -834,7 +850,7 @@ fn in_child(what: &str) -> Outcome {
 
 type Case = (&'static str, fn(StandIn) -> Outcome);
 
-const TABLE: [Case; 29] = [
+const TABLE: [Case; 30] = [
     ("kernels_run_as_they_are_written", kernels_run_as_they_are_written),
     ("fma_rounds_once_and_nothing_else_is_fused", fma_rounds_once_and_nothing_else_is_fused),
     ("a_missing_barrier_shows", a_missing_barrier_shows),
@@ -842,6 +858,7 @@ const TABLE: [Case; 29] = [
     ("copies_into_shared_memory_are_late", copies_into_shared_memory_are_late),
     ("who_arrives_may_rest", who_arrives_may_rest),
     ("boxes_come_with_zeros_from_outside", boxes_come_with_zeros_from_outside),
+    ("warps_hand_on_samples", warps_hand_on_samples),
     ("copies_leave_shared_memory_in_bulk", copies_leave_shared_memory_in_bulk),
     ("early_launches_wait_for_those_before", early_launches_wait_for_those_before),
     ("warps_ask_whether_any", warps_ask_whether_any),

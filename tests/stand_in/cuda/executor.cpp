@@ -979,8 +979,9 @@ void take(Access& access, const Actor& actor) {
 // Whether the actor knows, by barriers in shared memory, that the other access is over.
 bool knows_of(const Actor& actor, const Access& other) {
     const unsigned int warp = other.actor / WARP;
-    if (warp != actor.thread / WARP) return actor.knows[warp] >= other.clock;
-    return other.clock < actor.clock || before_warp_barrier(other) || (!other.several && other.actor == actor.thread);
+    if (actor.knows[warp] >= other.clock) return true;
+    return warp == actor.thread / WARP &&
+           (before_warp_barrier(other) || (!other.several && other.actor == actor.thread));
 }
 bool knows_of(const Actor& actor, const Access& last, const Clocks& reads) {
     if (!last.many) return knows_of(actor, last);

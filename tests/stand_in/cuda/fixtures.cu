@@ -215,6 +215,43 @@ __device__ __forceinline__ void met(const Job& job) {
     job.output[own()] = memory.tile[THREADS - 1 - threadIdx.x];
 }
 
+// The first warp hands samples to the second, and later others at the same place: they wait for each other at barriers in
+// shared memory, and never all for all. It is to write before it says so, and again when the second has read.
+enum { HANDED, TOO_EARLY, AGAIN_TOO_EARLY };
+template <int HOW>
+__device__ __forceinline__ void handed(const Job& job) {
+    struct Memory {
+        float tile[32];
+        unsigned long long there[2], read[2];
+    };
+    __shared__ Memory memory;
+    if (threadIdx.x == 0) {
+        for (int turn = 0; turn < 2; ++turn) {
+            stand_in_make_barrier(memory.there + turn, 1);
+            stand_in_make_barrier(memory.read + turn, 1);
+        }
+    }
+    __syncthreads();
+    const unsigned int lane = threadIdx.x % 32;
+    const auto tell = [&](unsigned long long* barrier) {
+        __syncwarp();
+        if (lane == 0) stand_in_arrive(barrier, 0);
+    };
+    for (int turn = 0; turn < 2; ++turn) {
+        if (threadIdx.x < 32) {
+            if (turn > 0 && HOW != AGAIN_TOO_EARLY) stand_in_wait(memory.read, 0);
+            if (turn > 0 && HOW == TOO_EARLY) tell(memory.there + turn);
+            memory.tile[lane] = job.input[own()] + turn;
+            if (turn == 0 || HOW != TOO_EARLY) tell(memory.there + turn);
+            job.output[own()] = job.input[own()];
+        } else {
+            stand_in_wait(memory.there + turn, 0);
+            job.output[own()] = memory.tile[lane];
+            tell(memory.read + turn);
+        }
+    }
+}
+
 // Samples that leave in bulk, and may not begin elsewhere than at a multiple of 16 bytes.
 template <int OFF>
 __device__ __forceinline__ void left(const Job& job) {
@@ -233,6 +270,9 @@ __device__ __forceinline__ void left(const Job& job) {
 
 extern "C" __global__ void __launch_bounds__(THREADS) meets(Job job) { met<true>(job); }
 extern "C" __global__ void __launch_bounds__(THREADS) meets_too_early(Job job) { met<false>(job); }
+extern "C" __global__ void __launch_bounds__(THREADS) hands(Job job) { handed<HANDED>(job); }
+extern "C" __global__ void __launch_bounds__(THREADS) hands_too_early(Job job) { handed<TOO_EARLY>(job); }
+extern "C" __global__ void __launch_bounds__(THREADS) hands_again_too_early(Job job) { handed<AGAIN_TOO_EARLY>(job); }
 extern "C" __global__ void __launch_bounds__(THREADS) leaves(Job job) { left<0>(job); }
 extern "C" __global__ void __launch_bounds__(THREADS) leaves_off_its_place(Job job) { left<1>(job); }
 
