@@ -225,6 +225,7 @@ struct Boxes {
     static constexpr int PIECES_OF_COLUMN = Tile::DOWN + 2;
     static constexpr int PIECES = PIECES_OF_ROWS + 2 * PIECES_OF_COLUMN;
     static_assert(sizeof(T) == 4 && ROWS == 4 && Tile::AT_ONCE == ROWS, "singles, four at a time");
+    static_assert(Tile::ROWS_COUNT, "a filter of several rows");
     static_assert(PITCH <= 256 && Tile::WIDTH + 2 <= 256, "a box has at most 256 rows and columns");
     static_assert(SWEEPERS % 128 == 0, "four neighbouring warps have as many registers each");
     static_assert(OF_SWEEPERS * SWEEPERS + OF_HELPERS * HELPERS * LANES <= 65536 / ALL / 8 * 8 * ALL, "there are so many");
@@ -332,20 +333,18 @@ struct Boxes {
         const unsigned int sides = of_run.run.sides;
         const unsigned int constants = of_run.constants;
         __syncwarp();
-        if constexpr (Tile::ROWS_COUNT) {
-            if ((sides | constants) & 3) {
+        if ((sides | constants) & 3) {
 #pragma unroll
-                for (int k = 0; k < (Tile::WIDTH + 2 + LANES - 1) / LANES; ++k) {
-                    const int c = k * LANES + lane;
-                    if (c >= Tile::WIDTH + 2) continue;
-                    T* const column = page + ROWS + c * PITCH;
-                    if (sides & 1) column[-1] = column[sides >> 4 & 1];
-                    if (sides & 2) column[Tile::HEIGHT] = column[Tile::HEIGHT - 1 - (int)(sides >> 5 & 1)];
-                    if (constants & 1) column[-1] = of_run.values[0];
-                    if (constants & 2) column[Tile::HEIGHT] = of_run.values[1];
-                }
-                __syncwarp();
+            for (int k = 0; k < (Tile::WIDTH + 2 + LANES - 1) / LANES; ++k) {
+                const int c = k * LANES + lane;
+                if (c >= Tile::WIDTH + 2) continue;
+                T* const column = page + ROWS + c * PITCH;
+                if (sides & 1) column[-1] = column[sides >> 4 & 1];
+                if (sides & 2) column[Tile::HEIGHT] = column[Tile::HEIGHT - 1 - (int)(sides >> 5 & 1)];
+                if (constants & 1) column[-1] = of_run.values[0];
+                if (constants & 2) column[Tile::HEIGHT] = of_run.values[1];
             }
+            __syncwarp();
         }
         // A column as a whole, some rows further than is needed.
         if (lane < PIECES_OF_COLUMN) {

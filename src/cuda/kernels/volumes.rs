@@ -1,8 +1,8 @@
 //! Many sweeps of a 3 x 3 x 3 or 1 x 3 x 3 filter over volumes that lie on the device, two of them in each launch:
-//! `cuda/sweeps_volumes.cu`, and in single, where tiles are whole, `cuda/sweeps_volumes_boxes.cu`.
+//! `cuda/sweeps_volumes.cuh`, and in single, where tiles are whole, `cuda/sweeps_volumes_boxes.cuh`.
 //!
-//! The kernels give the bits of single sweeps. Chips of [`CAPABILITY`](super::CAPABILITY) load it, for volumes for
-//! which it is faster by the [numbers](Kind) that were measured; what it does not do goes by single sweeps.
+//! The kernels give the bits of single sweeps. Chips of [`CAPABILITY`](super::CAPABILITY) load them, for volumes for
+//! which they are faster by the [numbers](Kind) that were measured; what they do not do goes by single sweeps.
 
 use std::marker::PhantomData;
 
@@ -289,18 +289,14 @@ impl Kind {
         [(self.down + 2) * self.rows, self.strips() * self.columns + 2]
     }
 
-    /// Whether that takes less time than single sweeps do.
-    fn pays(&self, layout: &Layout, size: Size, at_once: usize, multiprocessors: usize) -> bool {
-        self.time(layout, size, at_once) < self.single(size, multiprocessors)
+    /// How long a slot takes, in microseconds, with so many elements copied at a time or in those boxes.
+    fn slot(&self, at_once: usize, boxes: Option<&Boxes>) -> f64 {
+        boxes.filter(|_| at_once > 1).map_or(self.slot[usize::from(at_once == 1)], |boxes| boxes.slot)
     }
 
-    /// How long a launch takes, in microseconds.
-    fn time(&self, layout: &Layout, size: Size, at_once: usize) -> f64 {
-        let slot = match self.boxes(size).filter(|_| at_once > 1) {
-            Some(boxes) => boxes.slot,
-            None => self.slot[usize::from(at_once == 1)],
-        };
-        layout.schedule.slots as f64 * slot + LAUNCH
+    /// Whether that takes less time than single sweeps do.
+    fn pays(&self, layout: &Layout, size: Size, slot: f64, multiprocessors: usize) -> bool {
+        layout.schedule.slots as f64 * slot + LAUNCH < self.single(size, multiprocessors)
     }
 
     /// How long as many single sweeps take.
@@ -369,9 +365,14 @@ pub(super) fn plan<'a, T: Element>(
     let Some(one_by_one) = layout(1) else {
         return Ok(single);
     };
+    let memory_bus = modules.device().map_or(0, |device| device.memory_bus);
+    let sides = [0, 1, 2].map(|d| as_seen(sides[d], size[d]));
+    // Where pages are mirrored, the second sweep needs one before the first has come to it.
+    let is_mirrored = sides[2].both()[0] == Boundary::Mirror;
+    let boxes = kind.boxes_on(size, memory_bus).filter(|_| !is_mirrored);
     let pays = match &at_once {
-        Some(layout) => kind.pays(layout, size, kind.rows, multiprocessors),
-        None => kind.pays(&one_by_one, size, 1, multiprocessors),
+        Some(layout) => kind.pays(layout, size, kind.slot(kind.rows, boxes), multiprocessors),
+        None => kind.pays(&one_by_one, size, kind.slot(1, None), multiprocessors),
     };
     if !pays {
         return Ok(single);
@@ -386,12 +387,8 @@ pub(super) fn plan<'a, T: Element>(
         Ok(Way { layout, function, shape, in_box: None })
     };
     let one_by_one = prepared(one_by_one, function.clone(), sweepers, module.constant(c"shared_bytes_one_by_one")?)?;
-    let memory_bus = modules.device().map_or(0, |device| device.memory_bus);
-    // Where pages are mirrored, the second sweep needs one before the first has come to it.
-    let is_mirrored = |ends: Ends<T>| ends.both()[0] == Boundary::Mirror;
-    let sides = [0, 1, 2].map(|d| as_seen(sides[d], size[d]));
     let at_once = match at_once {
-        Some(layout) => Some(match kind.boxes_on(size, memory_bus).filter(|_| !is_mirrored(sides[2])) {
+        Some(layout) => Some(match boxes {
             Some(&Boxes { name, helpers, .. }) => {
                 let name_of_kernel = c"sweeps_volumes_in_boxes";
                 let Loaded { function, module } =
@@ -645,12 +642,16 @@ mod tests {
             for round in ROUND {
                 for (size, at_once) in [([512; 3], kind.rows), ([511; 3], 1)] {
                     let layout = kind.layout(size, round, at_once, 132).unwrap();
-                    assert!(kind.pays(&layout, size, at_once, 132), "{}, {round:?}: {layout:?}", kind.name);
+                    assert!(
+                        kind.pays(&layout, size, kind.slot(at_once, kind.boxes(size)), 132),
+                        "{}, {round:?}: {layout:?}",
+                        kind.name
+                    );
                 }
             }
             let small = [8, 60, 8];
             let layout = kind.layout(small, [true; 2], 1, 132).unwrap();
-            assert!(!kind.pays(&layout, small, 1, 132), "{}: {layout:?}", kind.name);
+            assert!(!kind.pays(&layout, small, kind.slot(1, None), 132), "{}: {layout:?}", kind.name);
         }
     }
 
@@ -662,7 +663,10 @@ mod tests {
         for size in sizes {
             for round in ROUND {
                 let layout = kind.layout(size, round, kind.rows, 4).unwrap();
-                assert!(kind.boxes(size).is_some() && kind.pays(&layout, size, kind.rows, 4), "{size:?}: {layout:?}");
+                assert!(
+                    kind.boxes(size).is_some() && kind.pays(&layout, size, kind.slot(kind.rows, kind.boxes(size)), 4),
+                    "{size:?}: {layout:?}"
+                );
                 assert_eq!((layout.lanes, layout.strips), (kind.down, kind.strips()), "{size:?}");
             }
         }
@@ -679,7 +683,11 @@ mod tests {
     fn sizes_of_the_tests_are_several_parts() {
         for (kind, size) in KINDS.iter().zip([[96, 160, 24], [96, 240, 16]]) {
             let layout = kind.layout(size, [false; 2], kind.rows, 4).unwrap();
-            assert!(kind.pays(&layout, size, kind.rows, 4), "{} {size:?}: {layout:?}", kind.name);
+            assert!(
+                kind.pays(&layout, size, kind.slot(kind.rows, kind.boxes(size)), 4),
+                "{} {size:?}: {layout:?}",
+                kind.name
+            );
             let later = layout.schedule.rounds.iter().any(|round| round.runs() > 0 && round.page > 0);
             assert!(later, "{} {size:?}: {layout:?}", kind.name);
         }
