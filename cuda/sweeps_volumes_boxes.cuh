@@ -224,6 +224,8 @@ struct Boxes {
     static constexpr int PIECES_OF_ROWS = Tile::WIDTH + 2;
     static constexpr int PIECES_OF_COLUMN = Tile::DOWN + 2;
     static constexpr int PIECES = PIECES_OF_ROWS + 2 * PIECES_OF_COLUMN;
+    static constexpr int OF_MAKERS = MAKERS * LANES;  // a lane has two of them at most
+    static_assert(PIECES <= 2 * OF_MAKERS, "two pieces a lane");
     static_assert(sizeof(T) == 4 && ROWS == 4 && Tile::AT_ONCE == ROWS, "singles, four at a time");
     static_assert(Tile::ROWS_COUNT, "a filter of several rows");
     static_assert(PITCH <= 256 && Tile::WIDTH + 2 <= 256, "a box has at most 256 rows and columns");
@@ -469,8 +471,7 @@ struct Boxes {
     // The same where there are pieces alone, and all pages are the volume's: a lane has two of them at most.
     __device__ __forceinline__ void put_pieces(int maker, int first, int last) const {
         const Launch<T>& launch = with_map.launch;
-        constexpr int STEP = MAKERS * LANES;
-        static_assert(PIECES <= 2 * STEP, "two pieces a lane");
+        constexpr int STEP = OF_MAKERS;
         const int own = maker * LANES + (int)threadIdx.x % LANES;
         const int pages = launch.pages;
         const unsigned int page_size = (unsigned int)launch.rows * launch.columns;
@@ -632,7 +633,8 @@ __device__ __forceinline__ void sweep_volumes_in_boxes(const BoxLaunch<T>& with_
     __shared__ Barriers barriers;
     __shared__ Piece pieces[Boxes::PIECES];
     struct __align__(16) Beside {
-        T pieces[2 * Boxes::PIECES * Boxes::ROWS];
+        // The pieces of two pages. Lanes that have none read as far as others, so there is more room.
+        T pieces[(Boxes::PIECES + 2 * Boxes::OF_MAKERS) * Boxes::ROWS];
     };
     __shared__ Beside beside;
     const Launch<T>& launch = with_map.launch;
