@@ -26,7 +26,9 @@ struct Tuned {
     int registers;  // of a thread that sweeps where another one copies; 0 where none does
 };
 constexpr bool DOUBLE = sizeof(REAL) == 8;
-#if BLOCK_WARPS == 8
+#if BLOCK_PIPELINES > 1
+constexpr Tuned TUNED = {24, COLUMNS == 3 ? 2 : 1, 3, false, 160};
+#elif BLOCK_WARPS == 8
 // One block has a multiprocessor for itself. In single these are stars alone, which are faster with more rows.
 constexpr Tuned TUNED = !DOUBLE ? Tuned{COLUMNS == 3 ? 32 : COLUMNS == 5 ? 28 : 24, COLUMNS == 3 ? 2 : 1, 1, true}
                         : COLUMNS == 3 ? Tuned{17, 2, 1, true, 240}
@@ -47,7 +49,8 @@ constexpr int REGISTERS = 0;
 constexpr int REGISTERS = TUNED.registers;
 #endif
 // How many slots before its turn a column comes: more where that was measured to be faster.
-constexpr int LEAD = REGISTERS > 0                                               ? 6
+constexpr int LEAD = images::PIPELINES > 1                                       ? 5
+                     : REGISTERS > 0                                               ? 6
                      : images::WARPS == 4 && !DOUBLE && ROWS == 3 && COLUMNS == 3 ? 5
                                                                                   : 3;
 // Whether a thread keeps a pointer for each piece that it copies, which saves instructions and takes registers: where that
@@ -192,7 +195,7 @@ extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks)
 }
 
 // The same where columns and strips begin and end at multiples of 16 bytes.
-extern "C" __global__ void __launch_bounds__(images::threads_of(REGISTERS > 0), TUNED.blocks)
+extern "C" __global__ void __launch_bounds__(images::threads_of(REGISTERS > 0), TUNED.blocks / images::PIPELINES)
     sweeps_images_aligned(Launch launch) {
     if (!is_done(launch)) images::sweep_images<Stage, 16 / sizeof(REAL), REGISTERS>(launch);
 }
@@ -206,3 +209,6 @@ extern "C" __constant__ unsigned int blocks_at_once = TUNED.blocks;
 extern "C" __constant__ unsigned int block_warps = images::WARPS;
 extern "C" __constant__ unsigned int columns_lead = LEAD;
 extern "C" __constant__ unsigned int block_threads_aligned = images::threads_of(REGISTERS > 0);
+#if BLOCK_PIPELINES > 1
+extern "C" __constant__ unsigned int block_pipelines = images::PIPELINES;
+#endif

@@ -90,7 +90,9 @@ struct Kind {
     lead: usize,
     /// Whether one thread of another warp copies for all where that goes in pieces of 16 bytes.
     is_carried: bool,
-    /// Blocks that a multiprocessor holds.
+    /// The pipelines of a block there: each is laid out as a block is elsewhere.
+    pipelines: usize,
+    /// Blocks that a multiprocessor holds, or such pipelines.
     blocks: usize,
     /// In columns, how much longer each warp takes for a segment that has the image's first or last column, or all of them
     /// together where columns go round: measured on an H200 and an H100 (BENCHMARKS.md).
@@ -128,6 +130,7 @@ const ON_TENSOR_CORES: Kind = Kind {
     ahead: 0,
     lead: 3,
     is_carried: false,
+    pipelines: 1,
     blocks: 2,
     edge: 0,
     share: 128,
@@ -183,6 +186,13 @@ const EIGHTS: [Kind; 5] = [
     double(names!("eight_double_05x07"), [5, 7], [11, 1], 192, [0.853, 217.0]).of_eight().carried(),
 ];
 
+/// With blocks of several pipelines, likewise, of which a multiprocessor holds one.
+const PIPED: [Kind; 3] = [
+    single(names!("piped_float_03"), [3, 3], [24, 2], [0.795, 430.0]).piped(),
+    single(names!("piped_float_05"), [5, 5], [24, 1], [1.037, 355.0]).piped(),
+    single(names!("piped_float_03x05"), [3, 5], [24, 1], [0.705, 131.0]).piped(),
+];
+
 /// Stars, likewise.
 const STARS: [Kind; 6] = [
     single(names!("star_float_03"), [3, 3], [32, 2], [0.515, 430.0]).of_eight().of_star(),
@@ -225,6 +235,7 @@ const fn single(
         ahead: 1,
         lead: if filter[0] == 3 && filter[1] == 3 { 5 } else { 3 },
         is_carried: false,
+        pipelines: 1,
         blocks: 2,
         edge: 6,
         share: 128,
@@ -264,6 +275,7 @@ const fn double(
         ahead: 0,
         lead: 3,
         is_carried: false,
+        pipelines: 1,
         blocks: 2,
         edge: 0,
         share,
@@ -410,9 +422,20 @@ impl Kind {
         Kind { lead: 6, is_carried: true, ..self }
     }
 
+    /// With three pipelines in a block, of which one thread each copies for all.
+    const fn piped(self) -> Kind {
+        Kind { ahead: 0, lead: 5, is_carried: true, pipelines: 3, blocks: 3, ..self }
+    }
+
     /// With a kernel for stars.
     const fn of_star(self) -> Kind {
         Kind { is_star: true, edge: 5, ..self }
+    }
+
+    /// Whether there is a module for sides that have their own boundaries.
+    #[cfg(test)]
+    fn knows_sides(&self) -> bool {
+        self.warps == WARPS && self.pipelines == 1
     }
 
     /// Whether both have the same modules.
@@ -427,8 +450,9 @@ impl Kind {
 
     /// The modules for any filter of this size.
     fn all_for<T: Element>(filter: [usize; 2], around: &Around) -> impl Iterator<Item = &'static Kind> {
-        let eight = Kind::among::<T>(&EIGHTS, filter).filter(|_| !around.own_sides);
-        Kind::of::<T>(filter, around.own_sides).into_iter().chain(eight)
+        let others = [EIGHTS.as_slice(), &PIPED].map(|kinds| Kind::among::<T>(kinds, filter));
+        let others = others.into_iter().flatten().filter(|_| !around.own_sides);
+        Kind::of::<T>(filter, around.own_sides).into_iter().chain(others)
     }
 
     fn among<T: Element>(kinds: &'static [Kind], filter: [usize; 2]) -> Option<&'static Kind> {
@@ -483,7 +507,8 @@ impl Kind {
         let last_depth = self.last_depth(around);
         let shared_bytes = self.shared_bytes(around, warps);
         let blocks = self.blocks.min(MOST_SHARED / (shared_bytes + SHARED_BESIDE));
-        if blocks == 0 {
+        // A block has all of its pipelines.
+        if blocks < self.pipelines {
             return None;
         }
         let capacity = multiprocessors * blocks;
@@ -497,7 +522,8 @@ impl Kind {
             Division::Segments { count, share, edge: self.edge(around, warps, columns / count) }
         });
         // No part has columns of three strips, and none begins behind the last strip.
-        let is_line = self.is_carried && (2..=MOST_OF_A_LINE.min(capacity)).contains(&(strips * pages));
+        let is_line =
+            self.is_carried && self.pipelines == 1 && (2..=MOST_OF_A_LINE.min(capacity)).contains(&(strips * pages));
         let line = is_line.then(|| {
             let whole = self.line(strips * pages, columns, warps);
             Division::Line { parts: whole.div_ceil(whole.div_ceil(capacity)) }
@@ -545,7 +571,14 @@ impl Kind {
     /// The columns in the ring behind the last warp, whose columns stand for nothing outside. Where warps do not read ahead
     /// there is memory enough.
     fn last_depth(&self, around: &Around) -> usize {
-        if around.own_sides && self.ahead > 0 { 2 * self.ahead + 2 } else { self.depth(around) }
+        if self.pipelines > 1 {
+            // Columns go when the one that copies comes to it.
+            self.lead + 1
+        } else if around.own_sides && self.ahead > 0 {
+            2 * self.ahead + 2
+        } else {
+            self.depth(around)
+        }
     }
 
     fn shared_bytes(&self, around: &Around, warps: usize) -> usize {
@@ -585,7 +618,13 @@ impl Kind {
     /// Whether a launch may begin as the one before it ends. Where of two blocks of a multiprocessor one has precedence, it
     /// would meet others than it was made for: 3 x 3 in double takes half as long again then.
     fn begins_early(&self) -> bool {
-        self.ahead > 0
+        self.ahead > 0 || self.pipelines > 1
+    }
+
+    /// Whether columns and strips begin and end at multiples of 16 bytes where buffers do.
+    fn is_in_pieces(&self, [rows, ..]: Size, layout: &Layout) -> bool {
+        let [reach, _] = self.reach(layout.warps);
+        [rows, reach, layout.lanes * self.points].into_iter().all(|rows| (rows * self.element()).is_multiple_of(16))
     }
 
     /// Bytes of an element.
@@ -686,6 +725,8 @@ fn ways(
     let ordinary = ordinary.filter_map(|(warps, skipped)| {
         let all = warps * kind.stages;
         let (time, layout) = kind.layout_of_warps(size, around, warps, multiprocessors)?;
+        // Several pipelines are for what is copied in pieces.
+        (kind.pipelines == 1 || kind.is_in_pieces(size, &layout)).then_some(())?;
         let time = time * all as f64 / (all - skipped) as f64;
         let (time, leaving) = if kind.is_star { (time + LAUNCH / all as f64, Some(layout)) } else { (time, None) };
         fits(all - skipped).then_some(Way { kind, sweeps: all - skipped, time, layout, skipped, leaving })
@@ -739,6 +780,7 @@ pub(super) struct LoadedModules {
     /// That of the kernel which does several.
     several: LoadOnce,
     eight: LoadOnce,
+    piped: LoadOnce,
     star: LoadOnce,
 }
 
@@ -746,8 +788,9 @@ impl LoadedModules {
     fn of(&self, kind: &Kind) -> &LoadOnce {
         match kind {
             Kind { is_star: true, .. } => &self.star,
-            Kind { warps: WARPS, .. } => &self.several,
-            Kind { .. } => &self.eight,
+            Kind { pipelines: 1, warps: WARPS, .. } => &self.several,
+            Kind { pipelines: 1, .. } => &self.eight,
+            Kind { .. } => &self.piped,
         }
     }
 }
@@ -875,8 +918,12 @@ impl Launches<'_> {
         buffers: [sys::CUdeviceptr; 2],
     ) -> Result<(), Error> {
         let Layout { strips, division, shared_bytes, .. } = layout;
-        let warps = kind.warps + if aligned && kind.is_carried { CARRIERS } else { 0 };
-        let shape = Shape::prepared(division.blocks(strips * self.view.size[2]), warps * LANES, shared_bytes)?;
+        let blocks = division.blocks(strips * self.view.size[2]);
+        let is_carried = aligned && kind.is_carried;
+        let (pipelines, carriers) = if is_carried { (kind.pipelines, CARRIERS) } else { (1, 0) };
+        let threads = (kind.warps * pipelines + carriers) * LANES;
+        let shape = Shape::prepared(blocks.div_ceil(pipelines), threads, shared_bytes * pipelines)?;
+        let turn = if pipelines > 1 { [blocks as u32, 0] } else { turn };
         let argument = self.argument(layout, skipped, turn, buffers);
         // SAFETY: the kernel reads the array's samples, and writes its outputs, at addresses where the caller has as
         // many. All kernels of these modules wait for the launch before.
@@ -953,12 +1000,8 @@ impl Several for Launches<'_> {
     ) -> Result<(), Error> {
         let ready = self.ready.iter().find(|ready| ready.kind.is(kind));
         let ready = ready.ok_or_else(|| Error::Internal("A module of a launch is not loaded.".into()))?;
-        // Which function of a kind, by whether columns and strips begin and end at multiples of 16 bytes.
-        let in_pieces = |kind: &Kind, layout: &Layout| {
-            let [reach, _] = kind.reach(layout.warps);
-            let in_pieces = |elements: usize| (elements * kind.element()).is_multiple_of(16);
-            aligned && [self.view.size[0], reach, layout.lanes * kind.points].into_iter().all(in_pieces)
-        };
+        // Which function of a kind.
+        let in_pieces = |kind: &Kind, layout: &Layout| aligned && kind.is_in_pieces(self.view.size, layout);
         let mut turn = 0;
         if let (Some(of), Some(leaving)) = (left_by, &ready.leaving) {
             let aligned = in_pieces(leaving.kind, &of);
@@ -991,7 +1034,7 @@ mod tests {
                 assert_eq!(argument_bytes(name, function), bytes, "{name}");
             }
         }
-        for name in EIGHTS.iter().map(|kind| kind.names[0]) {
+        for name in EIGHTS.iter().chain(&PIPED).map(|kind| kind.names[0]) {
             for function in ["sweeps_images", "sweeps_images_aligned"] {
                 assert_eq!(argument_bytes(name, function), BYTES[0], "{name}");
             }
@@ -1012,15 +1055,18 @@ mod tests {
     #[test]
     fn the_table_is_right() {
         let all = |kind: &'static Kind| [(kind, kind.names[0]), (kind.of_sides(), kind.names[1])];
-        let of_eight = EIGHTS.iter().chain(&STARS).map(|kind| (kind, kind.names[0]));
-        for (kind, name) in KINDS.iter().flat_map(all).chain(of_eight) {
+        let others = EIGHTS.iter().chain(&PIPED).chain(&STARS).map(|kind| (kind, kind.names[0]));
+        for (kind, name) in KINDS.iter().flat_map(all).chain(others) {
             let ptx = archive::ptx(name).unwrap().into_string().unwrap();
             let constant = |constant: &str| constant_of(name, constant);
             let told = ["lane_points", "column_pitch", "warp_sweeps", "slots_between", "blocks_at_once", "block_warps"];
             let known = [kind.points, kind.pitch, kind.stages, 1 + kind.ahead, kind.blocks, kind.warps];
             assert_eq!(told.map(constant), known, "{name}");
             let carriers = if kind.is_carried { CARRIERS } else { 0 };
-            let threads = (kind.warps + carriers) * LANES;
+            let threads = (kind.warps * kind.pipelines + carriers) * LANES;
+            if kind.pipelines > 1 {
+                assert_eq!(constant("block_pipelines"), kind.pipelines, "{name}");
+            }
             assert_eq!(["columns_lead", "block_threads_aligned"].map(constant), [kind.lead, threads], "{name}");
             let target = if kind.is_carried { ".target sm_90a\n" } else { ".target sm_90\n" };
             assert!(ptx.contains(target), "{name}");
@@ -1317,6 +1363,21 @@ mod tests {
         fastest(&ways, sweeps).copied()
     }
 
+    /// The same for blocks of several pipelines.
+    #[test]
+    fn the_tests_of_pipelines_are_for_this_module() {
+        let kinds = [CONSTANT, REPLICATE, SYMMETRIC, CIRCULAR];
+        for (_, boundary, filter, size, sweeps) in BY_PIPELINES {
+            let view = View::of(size, filter).unwrap();
+            let way = fastest_for::<f32>(&view, &around(&view, [[kinds[boundary]; 2]; 2]), false, sweeps, 4).unwrap();
+            assert!(way.kind.pipelines > 1, "{size:?} by {filter:?}, {boundary}: {way:?}");
+        }
+    }
+
+    /// Whether in double, which boundary, a filter, the size of an array, and how many sweeps.
+    const BY_PIPELINES: [(bool, usize, Size, Size, usize); 22] =
+        include!("../../../tests/engines/images_by_pipelines.in");
+
     /// Whether in double, which boundary, a filter, the size of an array, and how many sweeps.
     const BY_EIGHT: [(bool, usize, Size, Size, usize); 24] = include!("../../../tests/engines/images_by_eight.in");
 
@@ -1369,7 +1430,7 @@ mod tests {
     #[test]
     fn layouts_are_what_the_kernel_can_do() {
         let mut found = 0;
-        for kind in KINDS.iter().chain(&EIGHTS).chain(&STARS) {
+        for kind in KINDS.iter().chain(&EIGHTS).chain(&PIPED).chain(&STARS) {
             for rows in [1, 12, 13, 20, 21, 36, 44, 100, 500, 671, 672, 673, 1344, 8192, 1 << 20] {
                 for columns in [1, 2, 7, 100, 8192] {
                     for pages in [1, 3, 100] {
@@ -1381,7 +1442,7 @@ mod tests {
                                 let size = [rows, columns, pages];
                                 let view = of_images(size, kind.filter);
                                 let around = around(&view, beyond);
-                                if kind.warps > WARPS && around.own_sides {
+                                if !kind.knows_sides() && around.own_sides {
                                     continue;
                                 }
                                 let kind = if around.own_sides { kind.of_sides() } else { kind };
@@ -1432,8 +1493,14 @@ mod tests {
         let repeats = |end: usize| matches!(of_columns[end], SYMMETRIC | MIRROR);
         assert!(!repeats(0) || layout.depth > shows(0) + 2 * kind.ahead, "{what}");
         assert!(!repeats(1) || layout.depth >= shows(1) + 2 * kind.ahead, "{what}");
-        assert!((2 + 2 * kind.ahead..=layout.depth).contains(&layout.last_depth), "{what}");
-        assert!(around.own_sides || layout.last_depth == layout.depth, "{what}");
+        if kind.pipelines > 1 {
+            assert_eq!(layout.last_depth, kind.lead + 1, "{what}");
+            let room = MOST_SHARED - SHARED_BESIDE;
+            assert!(layout.shared_bytes * kind.pipelines <= room && kind.is_in_pieces([rows, 1, 1], layout), "{what}");
+        } else {
+            assert!((2 + 2 * kind.ahead..=layout.depth).contains(&layout.last_depth), "{what}");
+            assert!(around.own_sides || layout.last_depth == layout.depth, "{what}");
+        }
         assert!(columns > 1 || !of_columns.contains(&MIRROR), "{what}");
         assert!(layout.lanes > 1 || of_rows[0] == of_rows[1], "{what}");
         // Strips reach from edge to edge.
@@ -1445,11 +1512,11 @@ mod tests {
 
     #[test]
     fn large_images_do_as_many_sweeps_a_launch_as_there_are_warps_for() {
-        for kind in KINDS.iter().chain(&EIGHTS).chain(&STARS) {
+        for kind in KINDS.iter().chain(&EIGHTS).chain(&PIPED).chain(&STARS) {
             for beyond in beyonds() {
                 let view = of_images([8192, 8192, 1], kind.filter);
                 let around = around(&view, beyond);
-                if kind.warps > WARPS && around.own_sides {
+                if !kind.knows_sides() && around.own_sides {
                     continue;
                 }
                 let kind = if around.own_sides { kind.of_sides() } else { kind };
