@@ -590,10 +590,14 @@ impl Kind {
             (usize::from(low || self.table > 0), self.table)
         };
         let columns = warps * self.depth(around) + self.lead - 1 + self.last_depth(around) + constants;
-        let shows = matches!(around.columns.boundary[1], REPLICATE | SYMMETRIC | MIRROR);
-        let keeps = self.stages > 1 && self.radius()[1] > 0 && shows;
-        let kept = if keeps { self.warps * (self.pitch - 2 * PAD) + 2 * PAD } else { 0 };
+        let kept = if self.keeps(around) { self.warps * (self.pitch - 2 * PAD) + 2 * PAD } else { 0 };
         (columns * self.pitch + kept + table) * self.element()
+    }
+
+    /// Whether each warp keeps a column between its stages, as what stands for those outside.
+    fn keeps(&self, around: &Around) -> bool {
+        let shows = matches!(around.columns.boundary[1], REPLICATE | SYMMETRIC | MIRROR);
+        self.stages > 1 && self.radius()[1] > 0 && shows
     }
 
     /// How long so many strips are together, each longer than its columns by what it takes to begin with it.
@@ -606,7 +610,9 @@ impl Kind {
     /// them. Else one could be empty, and its neighbour would be at the edge.
     fn edge(&self, around: &Around, warps: usize, columns: usize) -> usize {
         let goes_round = around.columns.boundary == [CIRCULAR; 2];
-        let edge = if goes_round { self.edge } else { self.edge * warps };
+        // Of several pipelines the others have a partition meanwhile, unless a block is late by much.
+        let edge = if self.pipelines > 1 && !self.keeps(around) { self.edge / 2 } else { self.edge };
+        let edge = if goes_round { edge } else { edge * warps };
         edge.min(columns * 9 / 16)
     }
 
@@ -1263,6 +1269,8 @@ mod tests {
         for boundary in [CONSTANT, REPLICATE, SYMMETRIC, MIRROR] {
             assert_eq!([4, 1].map(|warps| edge(single, boundary, warps, 341)), [24, 6]);
             assert_eq!(edge(star, boundary, 8, 585), 40);
+            let of_pipelines = [&PIPED[0], &PIPED[1]].map(|kind| edge(kind, boundary, 4, 227));
+            assert_eq!(of_pipelines, if boundary == CONSTANT { [12, 12] } else { [24, 12] });
             assert_eq!([32, 1].map(|columns| edge(single, boundary, 4, columns)), [18, 0]);
             assert_eq!(edge(double, boundary, 4, 341), 0);
         }
