@@ -33,6 +33,7 @@ pub struct StandIn {
     call: extern "C" fn(c_long) -> *const c_char,
     fail: extern "C" fn(*const c_char, c_long, c_int, c_int),
     heal: extern "C" fn(),
+    kernel: extern "C" fn(c_long) -> *const c_char,
     reset: extern "C" fn(),
     alive: extern "C" fn(*mut c_char, usize),
     misuse: extern "C" fn(*mut c_char, usize) -> c_int,
@@ -55,6 +56,9 @@ impl StandIn {
                 calls: std::mem::transmute::<*mut c_void, extern "C" fn() -> c_long>(symbol(c"stand_in_calls")?),
                 call: std::mem::transmute::<*mut c_void, extern "C" fn(c_long) -> *const c_char>(symbol(
                     c"stand_in_call",
+                )?),
+                kernel: std::mem::transmute::<*mut c_void, extern "C" fn(c_long) -> *const c_char>(symbol(
+                    c"stand_in_kernel",
                 )?),
                 fail: std::mem::transmute::<*mut c_void, extern "C" fn(*const c_char, c_long, c_int, c_int)>(symbol(
                     c"stand_in_fail",
@@ -80,6 +84,12 @@ impl StandIn {
     pub fn call(&self, number: usize) -> String {
         // SAFETY: the stand-in returns a text that stays.
         unsafe { CStr::from_ptr((self.call)(number as c_long)) }.to_string_lossy().into_owned()
+    }
+
+    /// The name of the kernel that this call launches; empty where it launches none.
+    pub fn kernel(&self, number: usize) -> String {
+        // SAFETY: the stand-in returns a text that stays.
+        unsafe { CStr::from_ptr((self.kernel)(number as c_long)) }.to_string_lossy().into_owned()
     }
 
     /// Begins to count calls anew.

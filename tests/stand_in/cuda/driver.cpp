@@ -177,6 +177,9 @@ long calls = 0;
 // The names of the calls, kept once a test has set their count back: else a long process would grow by them.
 bool named = false;
 std::vector<const char*>& names = *new std::vector<const char*>;
+// And the kernel of each that launches one. A name that has been told stays.
+std::map<size_t, const std::string*>& launched = *new std::map<size_t, const std::string*>;
+std::set<std::string>& kernels_told = *new std::set<std::string>;
 
 // ---- what there is
 
@@ -354,6 +357,7 @@ bool acquires(const char* name) {
 // Every function of the driver begins with one of these: it counts the call, and says whether it is to fail.
 struct Call {
     const char* name;
+    size_t number = 0;
     CUresult injected = SUCCESS;
 
     explicit Call(const char* name) : name(name) {
@@ -367,7 +371,10 @@ struct Call {
         }
         Lock lock(books);
         ++calls;
-        if (named) names.push_back(name);
+        if (named) {
+            number = names.size();
+            names.push_back(name);
+        }
         if (always != SUCCESS && acquires(name)) injected = always;
         if (fault.in > 0 && (fault.function.empty() || fault.function == name) && --fault.in == 0) {
             injected = fault.status;
@@ -1282,6 +1289,13 @@ EXPORT const char* stand_in_call(long number) {
     return number >= 0 && (size_t)number < names.size() ? names[(size_t)number] : "";
 }
 
+// The kernel that a call launches; nothing where it launches none.
+EXPORT const char* stand_in_kernel(long number) {
+    Lock lock(books);
+    const auto found = launched.find((size_t)number);
+    return found != launched.end() ? found->second->c_str() : "";
+}
+
 // Has the call fail that is the `in`th from now (of `function`, if it is not null): mode 0 once, 1 and after it every
 // one that makes something, 2 and the context's state is that from then on, 3 and the device's, until `stand_in_heal`.
 EXPORT void stand_in_fail(const char* function, long in, int status, int mode) {
@@ -1303,6 +1317,7 @@ EXPORT void stand_in_reset() {
     calls = 0;
     named = true;
     names.clear();
+    launched.clear();
 }
 
 // What is alive, in words; nothing where nothing is.
@@ -2293,6 +2308,7 @@ static CUresult launch(const char* name, Function* function, const unsigned int 
         misuse("a launch of what is no kernel of this context, or no longer");
         return INVALID_HANDLE;
     }
+    if (named) launched[call.number] = &*kernels_told.insert(function->name).first;
     Stream* stream;
     if (CUresult status = stream_of(*context, handle, stream)) return status;
     const auto bad = [&](CUresult status, const std::string& why) {
