@@ -28,7 +28,7 @@ use super::several::{Several, SeveralPlan};
 use super::tensor::{magnitude, near_zero};
 use super::{
     Area, CIRCULAR, CONSTANT, EndsArgument, LoadOnce, Loaded, MEASURED_ON, MIRROR, Plan, REPLICATE, SYMMETRIC,
-    measured_multiprocessors,
+    has_wide_memory, measured_multiprocessors,
 };
 use crate::stencil::{Error, Filter};
 
@@ -448,11 +448,23 @@ impl Kind {
         Some(if own_sides { kind.of_sides() } else { kind })
     }
 
-    /// The modules for any filter of this size.
-    fn all_for<T: Element>(filter: [usize; 2], around: &Around) -> impl Iterator<Item = &'static Kind> {
+    /// The modules for any filter of this size, on a chip whose memory is wide, or narrow.
+    fn all_for<T: Element>(filter: [usize; 2], around: &Around, is_wide: bool) -> impl Iterator<Item = &'static Kind> {
         let others = [EIGHTS.as_slice(), &PIPED].map(|kinds| Kind::among::<T>(kinds, filter));
-        let others = others.into_iter().flatten().filter(|_| !around.own_sides);
-        Kind::of::<T>(filter, around.own_sides).into_iter().chain(others)
+        let others = others.into_iter().flatten();
+        let others = others.filter(move |kind| is_wide || kind.suits_narrow_memory(around));
+        Kind::of::<T>(filter, around.own_sides).into_iter().chain(others.filter(|_| !around.own_sides))
+    }
+
+    /// Whether this is for a chip whose memory is as narrow as an H100's, too, which several pipelines wait for where a
+    /// filter has few rows (BENCHMARKS.md).
+    fn suits_narrow_memory(&self, around: &Around) -> bool {
+        match self.filter {
+            _ if self.pipelines == 1 => true,
+            [3, 3] => false,
+            [3, 5] => around.columns.boundary == [CIRCULAR; 2],
+            _ => true,
+        }
     }
 
     fn among<T: Element>(kinds: &'static [Kind], filter: [usize; 2]) -> Option<&'static Kind> {
@@ -763,18 +775,19 @@ fn is_plain<T: Element>(outside: f64, near_zero: u32) -> bool {
     outside.is_finite() && magnitude::<T>(outside).wrapping_sub(1) >= near_zero
 }
 
-/// How long each of so many sweeps over an array takes on so many multiprocessors, in microseconds; `None` where single
-/// sweeps had better be.
+/// How long each of so many sweeps over an array takes on so many multiprocessors, with wide memory or narrow, in
+/// microseconds; `None` where single sweeps had better be.
 pub(super) fn time_of_a_sweep<T: Element>(
     filter: Size,
     size: Size,
     beyond: Beyond,
     sweeps: usize,
     multiprocessors: usize,
+    is_wide: bool,
 ) -> Option<f64> {
     let view = View::of(size, filter)?;
     let around = Around::new(&view, beyond.map(|boundary| EndsArgument { value: [0.0; 2], boundary }));
-    let ways: Vec<_> = Kind::all_for::<T>(view.filter, &around)
+    let ways: Vec<_> = Kind::all_for::<T>(view.filter, &around, is_wide)
         .flat_map(|kind| ways(kind, true, &view, &around, sweeps, multiprocessors))
         .collect();
     fastest(&ways, sweeps).map(|way| way.time)
@@ -831,7 +844,7 @@ pub(super) fn plan<'a, T: Element>(
     };
     let star = Kind::among::<T>(&STARS, view.filter)
         .filter(|star| !around.own_sides && is_star(filter.values(), view.filter) && is_plain_for(star.stages));
-    let ways: Vec<_> = Kind::all_for::<T>(view.filter, &around)
+    let ways: Vec<_> = Kind::all_for::<T>(view.filter, &around, has_wide_memory(modules))
         .chain(star)
         .flat_map(|kind| ways(kind, is_plain_for(1), &view, &around, area.sweeps, multiprocessors))
         .collect();
@@ -1315,9 +1328,9 @@ mod tests {
         for (in_double, filter, size, sweeps) in IN_IMAGES {
             for beyond in beyonds() {
                 let time = if in_double {
-                    time_of_a_sweep::<f64>(filter, size, beyond, sweeps, 4)
+                    time_of_a_sweep::<f64>(filter, size, beyond, sweeps, 4, true)
                 } else {
-                    time_of_a_sweep::<f32>(filter, size, beyond, sweeps, 4)
+                    time_of_a_sweep::<f32>(filter, size, beyond, sweeps, 4, true)
                 };
                 assert!(time.is_some(), "{size:?} by {filter:?}, {beyond:?}");
             }
@@ -1366,7 +1379,7 @@ mod tests {
         multiprocessors: usize,
     ) -> Option<Way> {
         let star = Kind::among::<T>(&STARS, view.filter).filter(|_| by_star);
-        let kinds = Kind::all_for::<T>(view.filter, around).chain(star);
+        let kinds = Kind::all_for::<T>(view.filter, around, true).chain(star);
         let ways: Vec<_> = kinds.flat_map(|kind| ways(kind, true, view, around, sweeps, multiprocessors)).collect();
         fastest(&ways, sweeps).copied()
     }
@@ -1379,6 +1392,21 @@ mod tests {
             let view = View::of(size, filter).unwrap();
             let way = fastest_for::<f32>(&view, &around(&view, [[kinds[boundary]; 2]; 2]), false, sweeps, 4).unwrap();
             assert!(way.kind.pipelines > 1, "{size:?} by {filter:?}, {boundary}: {way:?}");
+        }
+    }
+
+    /// Where memory is narrow, pipelines are for filters of which each byte is worth more.
+    #[test]
+    fn narrow_memory_has_other_kernels() {
+        let piped = |filter, boundary, is_wide| {
+            let around = around(&of_images([8192, 8192, 1], filter), [[boundary; 2]; 2]);
+            Kind::all_for::<f32>(filter, &around, is_wide).any(|kind| kind.pipelines > 1)
+        };
+        for boundary in [CONSTANT, REPLICATE, SYMMETRIC, CIRCULAR] {
+            let each = [[3, 3], [3, 5], [5, 5], [7, 7]];
+            assert_eq!(each.map(|filter| piped(filter, boundary, true)), [true, true, true, false]);
+            let on_narrow = [false, boundary == CIRCULAR, true, false];
+            assert_eq!(each.map(|filter| piped(filter, boundary, false)), on_narrow);
         }
     }
 

@@ -102,6 +102,14 @@ fn measured_multiprocessors(modules: &Modules) -> Option<usize> {
     Some(device.multiprocessors.max(1) as usize)
 }
 
+/// An H100's memory is so many bits wide, an H200's 6,016.
+const NARROW_MEMORY: i32 = 5120;
+
+/// Whether the device's memory is wider than that, and faster.
+fn has_wide_memory(modules: &Modules) -> bool {
+    modules.device().is_some_and(|device| device.memory_bus > NARROW_MEMORY)
+}
+
 /// A kernel that is loaded, and has its coefficients.
 #[derive(Debug, Clone)]
 struct Loaded {

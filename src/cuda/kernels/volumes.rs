@@ -13,7 +13,7 @@ use super::super::Element;
 use super::super::cut::Size;
 use super::super::module::{Function, Modules, Shape, TensorMap, launch, launch_early};
 use super::several::{Several, SeveralPlan};
-use super::{Area, EndsArgument, LoadOnce, Loaded, MEASURED_ON, Plan, measured_multiprocessors};
+use super::{Area, EndsArgument, LoadOnce, Loaded, MEASURED_ON, Plan, has_wide_memory, measured_multiprocessors};
 use crate::stencil::{Boundary, Ends, Error, Filter, Sides};
 
 /// The sweeps of a launch.
@@ -29,8 +29,7 @@ const BEGINNING: usize = 5;
 const MOST_OF_PAGE: usize = 1 << 31;
 const MOST_PAGES: usize = 1 << 30;
 
-/// An H100's memory is so many bits wide, an H200's 6,016. There volumes of more elements come column by column.
-const NARROW_MEMORY: i32 = 5120;
+/// On a chip with narrow memory volumes of more elements come column by column.
 const MOST_ON_NARROW_MEMORY: usize = 1 << 26;
 
 /// What a launch takes beside its slots, and the same for a single sweep, in microseconds.
@@ -277,10 +276,10 @@ impl Kind {
         self.boxes.as_ref().filter(|_| rows >= height && columns >= width)
     }
 
-    /// The same on a chip whose device memory is so many bits wide. Where memory is what bounds a volume, blocks that keep
+    /// The same on a chip whose device memory is wide, or narrow. Where memory is what bounds a volume, blocks that keep
     /// step with each other are faster: they find more of what they share in the chip's cache (BENCHMARKS.md).
-    fn boxes_on(&self, size: Size, memory_bus: i32) -> Option<&Boxes> {
-        let fits = memory_bus > NARROW_MEMORY || size.iter().product::<usize>() <= MOST_ON_NARROW_MEMORY;
+    fn boxes_on(&self, size: Size, is_wide: bool) -> Option<&Boxes> {
+        let fits = is_wide || size.iter().product::<usize>() <= MOST_ON_NARROW_MEMORY;
         self.boxes(size).filter(|_| fits)
     }
 
@@ -365,11 +364,10 @@ pub(super) fn plan<'a, T: Element>(
     let Some(one_by_one) = layout(1) else {
         return Ok(single);
     };
-    let memory_bus = modules.device().map_or(0, |device| device.memory_bus);
     let sides = [0, 1, 2].map(|d| as_seen(sides[d], size[d]));
     // Where pages are mirrored, the second sweep needs one before the first has come to it.
     let is_mirrored = sides[2].both()[0] == Boundary::Mirror;
-    let boxes = kind.boxes_on(size, memory_bus).filter(|_| !is_mirrored);
+    let boxes = kind.boxes_on(size, has_wide_memory(modules)).filter(|_| !is_mirrored);
     let pays = match &at_once {
         Some(layout) => kind.pays(layout, size, kind.slot(kind.rows, boxes), multiprocessors),
         None => kind.pays(&one_by_one, size, kind.slot(1, None), multiprocessors),
@@ -673,8 +671,8 @@ mod tests {
         for size in [[92, 88, 5], [96, 87, 5]] {
             assert!(kind.boxes(size).is_none(), "{size:?}");
         }
-        let on = |size, memory_bus| kind.boxes_on([size; 3], memory_bus).is_some();
-        assert_eq!([on(512, 6016), on(512, 5120), on(384, 5120), on(95, 6016)], [true, false, true, false]);
+        let on = |size, is_wide| kind.boxes_on([size; 3], is_wide).is_some();
+        assert_eq!([on(512, true), on(512, false), on(384, false), on(95, true)], [true, false, true, false]);
         assert!(Kind::of::<f32>([1, 3, 3]).unwrap().boxes([96, 88, 5]).is_none());
     }
 
