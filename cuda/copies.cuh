@@ -127,7 +127,7 @@ __device__ __forceinline__ Place<Barrier> in_ring(Place<Barrier> first, unsigned
     return {first.address | (bytes & (RING - 1) * (unsigned int)sizeof(Barrier))};
 }
 
-// A place in a ring goes on by so many elements; the ring's end, as far as from that as from its beginning, and its bytes.
+// Advances a place in a ring by `pitch` elements. At `end`, one ring behind where it began, it goes back by `ring` bytes.
 template <typename T>
 __device__ __forceinline__ void go_on(Place<T>& at, int pitch, Place<T> end, unsigned int ring) {
     asm volatile(

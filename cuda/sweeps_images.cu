@@ -2,8 +2,8 @@
 //
 // Compiled for -DREAL=float and -DREAL=double, and for each filter's -DROWS and -DCOLUMNS: odd, from 3 to 7, and in
 // single one of them may be 1. With -DSIDES=1 each side of the images has its own boundary; with -DBLOCK_WARPS=8 a block
-// has eight warps; with -DSTAR=1 there is a kernel for filters that are zero beside their middle row and column, which
-// leaves these zeros out.
+// has eight warps, with -DBLOCK_PIPELINES=3 three pipelines of four; with -DSTAR=1 there is a kernel for filters that are zero
+// beside their middle row and column, which leaves these zeros out.
 
 #include "sweeps_images.cuh"
 
@@ -14,8 +14,8 @@ typedef images::OfSides<REAL> Launch;
 typedef images::Launch<REAL> Launch;
 #endif
 
-// Rows that a lane holds, sweeps that a warp does, and the blocks that a multiprocessor holds, which bounds the
-// registers. Measured on an H200: as many rows as leave no register's value to be put away in memory (a few of those in
+// Rows that a lane holds, sweeps that a warp does, and the blocks that a multiprocessor holds, or the pipelines, which bounds
+// the registers. Measured on an H200: as many rows as leave no register's value to be put away in memory (a few of those in
 // the loop take a third of the speed). An odd number of doubles, or one of singles that is four times an odd one, is
 // read from shared memory without conflicts.
 struct Tuned {

@@ -121,7 +121,8 @@ struct Launch {
     int share;             // of 256 parts of two neighbouring segments, those of the longer one; 0 if all are alike; LINE
     int lanes;             // that work: POINTS * lanes <= rows
     int warps;             // that sweep
-    int depth;             // columns in a ring; the one before the first warp has Stages::LEAD - 1 more
+    int depth;             // columns in a ring; the one before the first warp has Stages::LEAD - 1 more, and the one behind the
+                           // last warp of one of several pipelines has piped_depth()
     unsigned int boundary;   // no MIRROR
     unsigned int turn;       // of launches on tensor cores, and of those that do what they leave: see sweeps_images_tensor.cuh;
                              // the pipelines of all blocks where one has several
@@ -1009,7 +1010,7 @@ __device__ __forceinline__ void carry(const typename Stages::Launch& launch, con
 }
 
 // What a thread does that copies for one of several pipelines: in each of its steps it begins to copy the column that comes
-// for the slot of that number, and the one that was finished LEAD slots before. It may be late by some slots.
+// for the slot of that number, and the one that was finished LEAD slots before. It may be late by LEAD - 1 slots.
 //
 // Before a slot all wait at the barrier of that slot, one of MEETINGS in turn. Sweeping warps arrive there when they have
 // ended the slot before; this thread when the column for that slot is on its way to the barrier, and what went has left

@@ -86,7 +86,8 @@ impl StandIn {
         unsafe { CStr::from_ptr((self.call)(number as c_long)) }.to_string_lossy().into_owned()
     }
 
-    /// The name of the kernel that this call launches; empty where it launches none.
+    /// The name of the module and that of the kernel that this call launches, with a slash between; empty where it launches
+    /// none.
     pub fn kernel(&self, number: usize) -> String {
         // SAFETY: the stand-in returns a text that stays.
         unsafe { CStr::from_ptr((self.kernel)(number as c_long)) }.to_string_lossy().into_owned()

@@ -177,7 +177,7 @@ long calls = 0;
 // The names of the calls, kept once a test has set their count back: else a long process would grow by them.
 bool named = false;
 std::vector<const char*>& names = *new std::vector<const char*>;
-// And the kernel of each that launches one. A name that has been told stays.
+// And the module and kernel of each that launches one. A name that has been told stays.
 std::map<size_t, const std::string*>& launched = *new std::map<size_t, const std::string*>;
 std::set<std::string>& kernels_told = *new std::set<std::string>;
 
@@ -298,6 +298,7 @@ struct Function {
 struct Module {
     Context* context;
     uint32_t number;
+    std::string name;  // in modules.txt
     std::map<std::string, Function> functions;
     std::map<std::string, Allocation> symbols;
 };
@@ -1289,7 +1290,7 @@ EXPORT const char* stand_in_call(long number) {
     return number >= 0 && (size_t)number < names.size() ? names[(size_t)number] : "";
 }
 
-// The kernel that a call launches; nothing where it launches none.
+// The module's name and the kernel's, with a slash between, that a call launches; nothing where it launches none.
 EXPORT const char* stand_in_kernel(long number) {
     Lock lock(books);
     const auto found = launched.find((size_t)number);
@@ -2138,6 +2139,8 @@ EXPORT CUresult cuModuleLoadData(Module** module, const void* image) {
     auto loaded = std::make_unique<Module>();
     loaded->context = context;
     loaded->number = next_module++;
+    const size_t name_at = library.rfind('/') + 1;
+    loaded->name = library.substr(name_at, library.rfind('.') - name_at);
     Command command = {};
     command.kind = LOAD;
     command.module = loaded->number;
@@ -2308,7 +2311,7 @@ static CUresult launch(const char* name, Function* function, const unsigned int 
         misuse("a launch of what is no kernel of this context, or no longer");
         return INVALID_HANDLE;
     }
-    if (named) launched[call.number] = &*kernels_told.insert(function->name).first;
+    if (named) launched[call.number] = &*kernels_told.insert(function->module->name + "/" + function->name).first;
     Stream* stream;
     if (CUresult status = stream_of(*context, handle, stream)) return status;
     const auto bad = [&](CUresult status, const std::string& why) {
