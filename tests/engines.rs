@@ -1899,12 +1899,22 @@ fn check_many(cuda: &Cuda, module: &str, of_stand_in: &[ManySweeps], of_many: &[
     for (number, case) in cases.iter().enumerate().step_by(step) {
         let &(_, boundary, by, size, _) = case;
         let (input, entries) = awkward(by, size, number);
-        let launched = sides::kernels_of(|| check_many_sweeps(cuda, case, KINDS[boundary], &input, entries))?;
+        let launched = kernels_of(|| check_many_sweeps(cuda, case, KINDS[boundary], &input, entries))?;
         if launched.is_some_and(|kernels| !kernels.iter().any(|kernel| kernel.starts_with(module))) {
             return Err(format!("{case:?} went to other kernels"));
         }
     }
     Ok(())
+}
+
+/// The modules and kernels that `work` launches, in turn; `None` without the stand-in.
+fn kernels_of(work: impl FnOnce() -> Outcome) -> Result<Option<Vec<String>>, String> {
+    let stand_in = StandIn::find();
+    stand_in.inspect(StandIn::reset);
+    work()?;
+    let kernels =
+        |it: StandIn| (0..it.calls()).map(|number| it.kernel(number)).filter(|name| !name.is_empty()).collect();
+    Ok(stand_in.map(kernels))
 }
 
 /// Whether this is a build of the stand-in that looks for faults, which takes its time.

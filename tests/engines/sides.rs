@@ -8,7 +8,7 @@ use super::common::ends::{self, AnyEngine};
 use super::{
     KINDS, Outcome, SMALL_FILTERS, TENSOR_LINES, TENSOR_SWEEPS, awkward, check_awkward, check_awkward_singles,
     check_convolution, check_derivatives, check_image_sweeps, check_many_sweeps, check_sweeps, check_tensor_filters,
-    filter, is_slow, looks_for_faults, ordinary, samples, single, singles, tame,
+    filter, is_slow, kernels_of, looks_for_faults, ordinary, samples, single, singles, tame,
 };
 
 const ONE: Boundary<f64> = Boundary::Constant(2.5);
@@ -182,16 +182,6 @@ fn sides_of_an_image() -> Vec<Sides<f64>> {
     all
 }
 
-/// The modules and kernels that `work` launches, in turn; `None` without the stand-in.
-pub fn kernels_of(work: impl FnOnce() -> Outcome) -> Result<Option<Vec<String>>, String> {
-    let stand_in = StandIn::find();
-    stand_in.inspect(StandIn::reset);
-    work()?;
-    let kernels =
-        |it: StandIn| (0..it.calls()).map(|number| it.kernel(number)).filter(|name| !name.is_empty()).collect();
-    Ok(stand_in.map(kernels))
-}
-
 /// What the driver's stand-in is called for in `work`, by names that contain this; `None` without the stand-in.
 fn calls_in(work: impl FnOnce() -> Outcome, name: &str) -> Result<Option<usize>, String> {
     let stand_in = StandIn::find();
@@ -212,8 +202,8 @@ pub fn sides_in_sweeps_of_small_images(cuda: Cuda) -> Outcome {
     let is_singly = |sweeps: usize, check: &dyn Fn() -> Outcome| {
         let kernels = kernels_of(|| ends::between(ends::ARRAY_TO_ARRAY, check))?;
         let is_singly = |kernels: &Vec<String>| {
-            let several = kernels.iter().filter(|kernel| kernel.starts_with("sweeps_")).count();
-            several == 0 || (!looks_for_faults() && kernels.len() >= sweeps)
+            let is_of_several = |kernel: &String| kernel.starts_with("sweeps_");
+            !kernels.iter().any(is_of_several) || (!looks_for_faults() && kernels.len() >= sweeps)
         };
         Ok::<_, String>(kernels.as_ref().is_some_and(is_singly))
     };
