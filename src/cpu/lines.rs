@@ -14,7 +14,6 @@
 
 use std::ops::Range;
 
-use super::Outline;
 use super::simd::{self, Instructions, Lanes, Operator, Vector};
 use super::tasks::{self, Progress, STEP};
 use crate::host::{self, SharedOutput};
@@ -286,25 +285,6 @@ impl Tiling {
     }
 }
 
-/// How so many sweeps along these lines would be gone about, with so many multiply-adds for an output, where so many
-/// threads are available.
-pub(super) fn outline(lines: Lines, radius: usize, work: usize, sweeps: usize, available: usize) -> Outline {
-    let elements = lines.elements();
-    if elements == 0 || sweeps == 0 {
-        return Outline { threads: 1, passes: 1, updates: 0.0 };
-    }
-    let threads = tasks::threads_of(available, elements.saturating_mul(work).saturating_mul(sweeps));
-    let tiling = Tiling::choose(lines, radius, sweeps, threads);
-    let (tiles, passes) = (tiling.count(lines), sweeps.div_ceil(tiling.sweeps));
-    let of_pass = sweeps as f64 / passes as f64;
-    // Where lines are cut, each sweep of a tile computes less around it than the one before.
-    let beside = if tiling.rows < lines.length() { radius as f64 * (of_pass - 1.0) / tiling.rows as f64 } else { 0.0 };
-    let all = elements as f64 * sweeps as f64 * (1.0 + beside);
-    let updates = elements as f64 / tiles as f64 * of_pass;
-    let shares = tiles.div_ceil((STEP as f64 / updates).max(1.0) as usize);
-    Outline { threads: threads.min(shares), passes, updates: all * tasks::busiest(shares, threads) }
-}
-
 /// Some columns of some rows of some of the `outer`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Tile {
@@ -379,7 +359,6 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
             return host::copy(input, output, watch);
         }
         watch.check()?;
-        // `outline` says the same of work that is not done yet.
         let work = input.len().saturating_mul(self.stencil.work()).saturating_mul(sweeps);
         let threads = tasks::threads(work);
         let tiling = Tiling::choose(self.lines, self.stencil.radius(), sweeps, threads);

@@ -11,7 +11,7 @@ mod simd;
 mod tasks;
 
 use crate::host;
-use crate::stencil::{Array, Compute, Convolution, Derivative, Engine, Error, Lines, Real, Source, Stencil, Target};
+use crate::stencil::{Array, Compute, Convolution, Derivative, Engine, Error, Real, Source, Stencil, Target};
 use crate::watch::Watch;
 use lines::{Differences, Sweeps};
 pub use simd::Level;
@@ -32,30 +32,6 @@ impl Cpu {
     /// With these instructions; `None` where the processor lacks them.
     pub fn with_level(level: Level) -> Option<Cpu> {
         level.detect().map(|instructions| Cpu { instructions })
-    }
-}
-
-/// How the engine would go about some sweeps: what its time depends on.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Outline {
-    /// Threads that have something to do.
-    pub threads: usize,
-    /// How often the threads begin anew, and the array is read and written.
-    pub passes: usize,
-    /// Elements that the busiest thread computes in all sweeps, those that other threads compute, too, among them.
-    pub updates: f64,
-}
-
-impl Outline {
-    /// Of a stencil, or of a derivative, along these lines, with so many multiply-adds for an output, where so many
-    /// threads are available.
-    pub fn along(lines: Lines, radius: usize, work: usize, sweeps: usize, available: usize) -> Outline {
-        lines::outline(lines, radius, work, sweeps, available)
-    }
-
-    /// Of a convolution.
-    pub fn over<T: Real>(what: &Convolution<T>, available: usize) -> Outline {
-        convolution::outline(what, available)
     }
 }
 

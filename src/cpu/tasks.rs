@@ -21,17 +21,7 @@ const COUNTED_AT_ONCE: usize = 1 << 16;
 
 /// How many threads are worth waking for so many multiply-adds; 1 at least.
 pub(super) fn threads(work: usize) -> usize {
-    threads_of(Workers::count(), work)
-}
-
-/// The same where so many are available.
-pub(super) fn threads_of(available: usize, work: usize) -> usize {
-    available.min(work / WORK_PER_THREAD).max(1)
-}
-
-/// The part of all work that the busiest of so many threads does, where it falls into so many shares of a size.
-pub(super) fn busiest(shares: usize, threads: usize) -> f64 {
-    shares.div_ceil(threads.max(1)) as f64 / shares.max(1) as f64
+    Workers::count().min(work / WORK_PER_THREAD).max(1)
 }
 
 /// What a thread has done, and whether it is to go on.

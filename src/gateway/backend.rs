@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::fastest::{self, Decision, Job, Lesson};
+use super::fastest::{self, Decision, Stopwatch, Work};
 use super::settings::{self, Settings};
 use super::store::{Held, Home};
 use super::{calls, options};
@@ -61,9 +61,9 @@ pub(super) struct Chosen {
     home: Home,
     /// Why it is not CUDA, where that was not asked for.
     fallback: Option<String>,
-    /// Of a choice by time: what the trace says of it, and what remembers how long the call took.
+    /// Of a choice by time: what the trace says of it, and what measures the call.
     note: Option<String>,
-    lesson: Option<Lesson>,
+    stopwatch: Option<Stopwatch>,
 }
 
 impl Selection {
@@ -90,7 +90,7 @@ impl Selection {
     }
 
     /// The engine for a call that computes this.
-    pub(super) fn choose(&self, job: &dyn Job) -> Result<Chosen, Error> {
+    pub(super) fn choose(&self, work: Work) -> Result<Chosen, Error> {
         let settings = Settings::from_environment()?;
         settings.apply();
         let backend = self.backend.unwrap_or(settings.backend);
@@ -110,9 +110,9 @@ impl Selection {
             Some(Devices::Several(_)) => return self.engine(Backend::Cuda, &settings),
             Some(Devices::All) | None => None,
         };
-        let Decision { cuda, note, lesson } = fastest::decide(job, device, &settings)?;
+        let Decision { cuda, note, stopwatch } = fastest::decide(work, device, &settings)?;
         let chosen = cuda.map_or_else(Chosen::cpu, |cuda| Chosen::cuda(cuda, &settings));
-        Ok(Chosen { note, lesson, ..chosen })
+        Ok(Chosen { note, stopwatch, ..chosen })
     }
 
     /// The engine that an array is to be held by.
@@ -354,12 +354,12 @@ pub(super) fn release() {
 
 impl Chosen {
     fn cpu() -> Chosen {
-        Chosen { engine: Box::<Cpu>::default(), home: Home::Cpu, fallback: None, note: None, lesson: None }
+        Chosen { engine: Box::<Cpu>::default(), home: Home::Cpu, fallback: None, note: None, stopwatch: None }
     }
 
     fn cuda(cuda: Cuda, settings: &Settings) -> Chosen {
         let home = Home::Cuda(cuda.ordinal());
-        Chosen { home, engine: settings.on(cuda), fallback: None, note: None, lesson: None }
+        Chosen { home, engine: settings.on(cuda), fallback: None, note: None, stopwatch: None }
     }
 
     /// The device of an array that is a copy.
@@ -372,7 +372,7 @@ impl Chosen {
     /// Several devices, on which no array of a call's own lies.
     fn team(team: Team, settings: &Settings) -> Chosen {
         let home = Home::Cuda(team.ordinals().next().unwrap_or(0));
-        Chosen { home, engine: settings.on_several(team), fallback: None, note: None, lesson: None }
+        Chosen { home, engine: settings.on_several(team), fallback: None, note: None, stopwatch: None }
     }
 
     /// The same, and what the trace says of it.
@@ -406,12 +406,12 @@ impl Chosen {
         let dims = owned(dims)?;
         let warnings = self.fallback.as_deref().and_then(fallback_warning).into_iter().collect();
         let call = calls::begin();
-        // Who shares the machine with another call takes longer, and teaches nothing.
-        let lesson = self.lesson.filter(|_| !call.is_nested());
+        // A call inside another one shares the machine with it: its time says nothing about the engine.
+        let stopwatch = self.stopwatch.filter(|_| !call.is_nested());
         let fill = T::fill(move |outputs, watch| {
             let run = || run(&*self.engine, outputs, watch);
-            Ok(call.work(|| match lesson {
-                Some(lesson) => lesson.time(run),
+            Ok(call.work(|| match stopwatch {
+                Some(stopwatch) => stopwatch.time(run),
                 None => run(),
             })?)
         });
@@ -484,7 +484,7 @@ fn owned(dims: &[&[usize]]) -> Result<Vec<Vec<usize>>, memory::OutOfMemory> {
 /// The engine where `home` is, for data that lie there.
 impl Home {
     pub(super) fn choose(self) -> Result<Chosen, Error> {
-        Ok(Chosen { engine: self.engine()?, home: self, fallback: None, note: None, lesson: None })
+        Ok(Chosen { engine: self.engine()?, home: self, fallback: None, note: None, stopwatch: None })
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::backend::Selection;
 use super::distributed::{self, Distribution, Joint};
-use super::fastest::Times;
+use super::fastest::Work;
 use super::inputs::{self, AnyInput, Input, Reals};
 use super::levels::{Computed, Filters, Levels};
 use super::options::{self, Names};
@@ -183,9 +183,9 @@ impl<'a> Job<'a> {
         };
         let what = Convolution::new(window.input(), filter).with_boundary(sides).with_sweeps(sweeps.iterations());
         let effort = sweeps.effort(self.dims.iter().product(), what.filter().values().len());
-        let job = what.clone();
+        let work = Work::from(&what);
         let samples = T::input(samples, "N in single")?;
-        samples.reply(selection, &self.dims, effort, &job, move |engine, from, to, watch| match window.shape() {
+        samples.reply(selection, &self.dims, effort, work, move |engine, from, to, watch| match window.shape() {
             Shape::Same => Compute::convolution(engine, &what, from, to, watch),
             Shape::Full | Shape::Valid => {
                 windows::compute(engine, &window, sides, (from, to), watch, |size, from, to| {
@@ -217,10 +217,11 @@ impl<'a> Job<'a> {
             ("'Boundary'", sweeps.boundary_text()),
             ("'Iterations'", iterations.to_string()),
         ];
-        let job = Convolution::new(self.window.input(), filter.clone()).with_boundary(sides).with_sweeps(iterations);
+        let part = Convolution::new(self.window.input(), filter.clone()).with_sweeps(iterations);
+        let work = Work::from(&part);
         let dims = self.dims.clone().into_owned();
         let samples = T::input(samples, "N in single")?;
-        samples.reply(selection, &self.dims, effort, &job, move |engine, from, to, watch| {
+        samples.reply(selection, &self.dims, effort, work, move |engine, from, to, watch| {
             joint.run(watch, |call| {
                 let entries: Vec<f64> = filter.values().iter().map(|entry| entry.to_f64()).collect();
                 let plan = distributed::agree(call, (&dims, along), &said, &entries, watch)?;
@@ -248,7 +249,7 @@ impl<'a> Job<'a> {
         let entries = filters.iter().map(|filter| filter.values().len()).sum();
         let what = |filter| Convolution::new(self.window.input(), filter).with_boundary(sides);
         let convolutions: Vec<_> = filters.into_iter().map(what).collect();
-        let first = convolutions[0].clone();
+        let first = Work::from(&convolutions[0]);
         let step = |what: Convolution<T>| -> Step<'a, T> {
             Box::new(move |engine, sweeps, from, to, watch| {
                 Compute::convolution(engine, &what.clone().with_sweeps(sweeps), from, to, watch)
@@ -281,10 +282,10 @@ impl<'a> Job<'a> {
         let entries = filters.iter().map(|filter| filter.values().len()).sum();
         let effort = sweeps.effort_of_steps(self.dims.iter().product(), entries, filters.len(), iterations);
         // In every sweep the image goes through an engine by itself.
-        let job = Times(Convolution::new(window.input(), filters[0].clone()), iterations);
+        let work = Work::from(&Convolution::new(window.input(), filters[0].clone())).repeated(iterations);
         let of = |filter: &Filter<f64>| Window::new(window.shape(), window.input(), filter.radius());
         let windows: Vec<_> = filters.iter().map(of).collect();
-        selection.choose(&job)?.reply(&self.dims, effort, move |engine, output: &mut [S], watch| {
+        selection.choose(work)?.reply(&self.dims, effort, move |engine, output: &mut [S], watch| {
             if output.is_empty() || iterations == 0 {
                 return host::copy(if output.is_empty() { &[] } else { samples }, output, watch);
             }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::backend::{self, Selection};
-use super::fastest::Job;
+use super::fastest::Work;
 use super::store::{Held, Home, Numbers};
 use crate::cuda::Cuda;
 use crate::memory::{self, OutOfMemory};
@@ -49,13 +49,13 @@ impl<'a, T: Real> Input<'a, T> {
 
     /// The reply of a call that returns an array of these dimensions, computed by `run` where the input is: an
     /// array of the host's from one of the host's, on the same GPU where that lies on one, and one that is held from
-    /// one that is held. `job` is what it computes.
+    /// one that is held. `work` is what it computes.
     pub(super) fn reply(
         self,
         selection: &Selection,
         dims: &[usize],
         effort: Effort,
-        job: &dyn Job,
+        work: Work,
         run: impl FnOnce(&(dyn Engine + 'static), Source<T>, Target<T>, &Watch) -> Result<(), stencil::Error> + Send + 'a,
     ) -> Result<Reply<'a>, Error>
     where
@@ -63,7 +63,7 @@ impl<'a, T: Real> Input<'a, T> {
         Numbers: From<Array<T>>,
         dyn Engine: Compute<T>,
     {
-        self.reply_all(selection, &[dims], effort, job, |engine, from, to, watch| {
+        self.reply_all(selection, &[dims], effort, work, |engine, from, to, watch| {
             run(engine, from, backend::only(to)?, watch)
         })
     }
@@ -74,7 +74,7 @@ impl<'a, T: Real> Input<'a, T> {
         selection: &Selection,
         dims: &[&[usize]],
         effort: Effort,
-        job: &dyn Job,
+        work: Work,
         run: impl FnOnce(&(dyn Engine + 'static), Source<T>, Vec<Target<T>>, &Watch) -> Result<(), stencil::Error>
         + Send
         + 'a,
@@ -89,7 +89,7 @@ impl<'a, T: Real> Input<'a, T> {
                 let run = move |engine: &(dyn Engine + 'static), outputs: Vec<&mut [T]>, watch: &Watch| {
                     run(engine, Source::Host(&values), outputs.into_iter().map(Target::Host).collect(), watch)
                 };
-                selection.choose(job)?.reply_all(dims, effort, run)
+                selection.choose(work)?.reply_all(dims, effort, run)
             }
             Input::Held(home, array) => {
                 selection.agrees(home)?;

@@ -66,6 +66,11 @@ impl Lines {
         self.outer
     }
 
+    /// [`inner`](Self::inner), [`length`](Self::length) and [`outer`](Self::outer).
+    pub fn extents(&self) -> [usize; 3] {
+        [self.inner, self.length, self.outer]
+    }
+
     /// How many lines.
     pub fn count(&self) -> usize {
         self.inner * self.outer

@@ -19,14 +19,12 @@ mod kernel;
 use std::ops::Range;
 
 use self::kernel::{COLUMNS, MAX_COLUMNS};
-use super::Outline;
 use super::simd::{self, Instructions, Lanes};
 use super::tasks::{self, Progress};
 use crate::host::{self, SharedOutput};
 use crate::memory;
 use crate::stencil::{Convolution, Error, Real, Sides};
 use crate::watch::Watch;
-use crate::workers::Workers;
 
 /// The most sweeps of a tile.
 const SWEEPS: usize = 16;
@@ -85,22 +83,6 @@ fn sweeps_in<T: Lanes>(
     })
 }
 
-/// How it would be gone about where so many threads are available.
-pub(super) fn outline<T: Real>(request: &Convolution<T>, available: usize) -> Outline {
-    if request.elements() == 0 || request.sweeps() == 0 {
-        return Outline { threads: 1, passes: 1, updates: 0.0 };
-    }
-    let tiling = Tiling::choose_for(request, available);
-    let threads = tasks::threads_of(available, work_of_sweep(request).saturating_mul(tiling.sweeps));
-    let tiles: usize = tiling.parts(request.size()).iter().product();
-    let of_sweep = tiling.updates(request) / tiling.sweeps as f64 * tiles as f64 * tasks::busiest(tiles, threads);
-    Outline {
-        threads: threads.min(tiles),
-        passes: request.sweeps().div_ceil(tiling.sweeps),
-        updates: of_sweep * request.sweeps() as f64,
-    }
-}
-
 /// The multiply-adds of a sweep.
 fn work_of_sweep<T: Real>(request: &Convolution<T>) -> usize {
     request.elements().saturating_mul(request.filter().values().len())
@@ -118,17 +100,12 @@ struct Tiling {
 impl Tiling {
     /// What takes the least time, by a plain model of it.
     fn choose<T: Real>(request: &Convolution<T>) -> Tiling {
-        Tiling::choose_for(request, Workers::count())
-    }
-
-    /// The same where so many threads are available.
-    fn choose_for<T: Real>(request: &Convolution<T>, available: usize) -> Tiling {
         let mut best = (f64::INFINITY, Tiling { size: request.size(), sweeps: 1 });
         for sweeps in [1, 2, 3, 4, 5, 6, 8, 10, 12, SWEEPS] {
             if sweeps > request.sweeps() {
                 break;
             }
-            let threads = tasks::threads_of(available, work_of_sweep(request).saturating_mul(sweeps));
+            let threads = tasks::threads(work_of_sweep(request).saturating_mul(sweeps));
             let Some(tiling) = Tiling::with_sweeps(request, sweeps, threads) else { break };
             let time = tiling.time(request, threads);
             if time < best.0 {
