@@ -5,10 +5,11 @@
 
 use std::sync::Arc;
 
-use super::backend::{Chosen, Selection};
+use super::backend::Selection;
 use super::inputs::{self, AnyInput, Input};
 use super::options::{self, Names};
 use super::places::{self, Indexed};
+use super::reply::Chosen;
 use super::store::{self, Held, Home, Numbers};
 use super::{check_outputs, too_few_inputs};
 use crate::memory;

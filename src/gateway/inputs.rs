@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::backend::{self, Selection};
+use super::backend::Selection;
 use super::fastest::Work;
+use super::reply;
 use super::store::{Held, Home, Numbers};
 use crate::cuda::Cuda;
 use crate::memory::{self, OutOfMemory};
@@ -64,7 +65,7 @@ impl<'a, T: Real> Input<'a, T> {
         dyn Engine: Compute<T>,
     {
         self.reply_all(selection, &[dims], effort, work, |engine, from, to, watch| {
-            run(engine, from, backend::only(to)?, watch)
+            run(engine, from, reply::only(to)?, watch)
         })
     }
 

@@ -7,6 +7,7 @@ mod arrays;
 mod backend;
 mod calls;
 mod convolution;
+mod default_device;
 mod derivative;
 mod device;
 mod distributed;
@@ -15,6 +16,7 @@ mod inputs;
 mod levels;
 mod options;
 mod places;
+mod reply;
 mod settings;
 mod stencil;
 mod store;
@@ -86,7 +88,7 @@ pub fn release() {
 
 /// Gives back devices, then threads.
 fn give_back() {
-    backend::release();
+    default_device::release();
     crate::cuda::release();
     crate::workers::Workers::release();
     crate::pool::release();

@@ -3,13 +3,29 @@
 use std::ffi::OsString;
 use std::sync::OnceLock;
 
-use super::backend::{self, Backend};
 use super::options;
 use crate::cuda::{Cuda, Team};
 use crate::mex::Error;
 use crate::ranks::{self, World};
 use crate::stencil::Engine;
 use crate::workers::Workers;
+
+/// What a call may ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Backend {
+    /// CUDA where it can be had, else the CPU.
+    Auto,
+    /// CUDA or an error.
+    Cuda,
+    /// The CPU.
+    Cpu,
+    /// The one that takes less time for the call.
+    Fastest,
+}
+
+/// The words for them.
+pub(super) const CHOICES: [(&str, Backend); 4] =
+    [("auto", Backend::Auto), ("cuda", Backend::Cuda), ("cpu", Backend::Cpu), ("fastest", Backend::Fastest)];
 
 /// What is used where a call does not name a backend.
 pub(super) const BACKEND: &str = "STENCIL_BACKEND";
@@ -66,7 +82,7 @@ impl Settings {
         let number = |name| text(name).map(|text| whole_number(name, &text)).transpose();
         Ok(Settings {
             backend: text(BACKEND)
-                .map_or(Ok(Backend::Auto), |text| options::choice_of_text(BACKEND, &text, &backend::CHOICES))?,
+                .map_or(Ok(Backend::Auto), |text| options::choice_of_text(BACKEND, &text, &CHOICES))?,
             device: number(DEVICE)?.map(|number| number - 1).or_else(device_of_rank),
             device_bytes: number(DEVICE_BYTES)?,
             threads: number(THREADS)?,

@@ -19,7 +19,7 @@ use self::sorts::{Choice, Place, Sort, Sorts, Which};
 use self::work::Machine;
 pub(super) use self::work::Work;
 use super::settings::Settings;
-use super::{backend, calls};
+use super::{calls, default_device};
 use crate::cpu::Level;
 use crate::cuda::{Cuda, Driver};
 use crate::mex::{self, Error};
@@ -86,7 +86,7 @@ pub(super) fn decide(work: Work, device: Option<usize>, settings: &Settings) -> 
     let cuda = match (choice.which, device) {
         (Which::Cpu, _) => None,
         (Which::Cuda, Some(_)) => Some(Cuda::open(device)?),
-        (Which::Cuda, None) => match backend::automatic(settings)? {
+        (Which::Cuda, None) => match default_device::open(settings)? {
             Ok(cuda) => Some(cuda),
             Err(reason) => return Ok(Decision::cpu(|| format!("for there is no other: {reason}"))),
         },
