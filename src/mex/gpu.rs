@@ -10,7 +10,7 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::OnceLock;
 
-use super::argument::Class;
+use super::class::Class;
 use super::sys::{self, mxArray};
 use super::{Error, symbols};
 use crate::memory::{self, OutOfMemory};

@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::argument::Class;
+use super::class::Class;
 use super::error::Error;
 use super::object::Pending;
 use super::run::Effort;
