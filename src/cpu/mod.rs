@@ -1,7 +1,7 @@
 //! The CPU engine: the same bits without a GPU.
 //!
 //! Everything is an operator of [`simd`] on contiguous numbers; [`lines`] and [`convolution`] bring the samples into
-//! that form, a tile at a time. What every number goes through by itself, [`arithmetic`], is plain loops that the compiler
+//! that form, a tile at a time. Operations on single elements, [`arithmetic`], are plain loops that the compiler
 //! makes vectors of, for the same instructions. Tiles and pieces are the [`tasks`] that the threads share.
 
 mod arithmetic;
@@ -82,7 +82,7 @@ impl<T: Lanes> Compute<T> for Cpu {
 /// Where the samples are, and where the results go.
 ///
 /// # Panics
-/// Where they are not so many.
+/// Where their lengths are not `elements`.
 fn ends<'a, T: Real>(elements: usize, from: Source<'a, T>, to: Target<'a, T>) -> Result<(&'a [T], &'a mut [T]), Error> {
     let (input, output) = (from.samples()?, to.results()?);
     assert_eq!([input.len(), output.len()], [elements; 2]);

@@ -191,7 +191,7 @@ impl Selection {
         self.agrees_or(home, "gather the array and make a DeviceArray of it there")
     }
 
-    /// The same for data on a GPU that are the host's.
+    /// Checks that data of the host's on a GPU are computed there.
     ///
     /// # Errors
     /// `option`, where it says something else.

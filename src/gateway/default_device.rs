@@ -20,8 +20,8 @@ fn refused() -> MutexGuard<'static, Refused> {
 /// CUDA on the default device, or why there is none.
 ///
 /// # Errors
-/// [`Busy`](stencil::Error::Busy), for a call inside another on that device: who expects the speed of a GPU is not to
-/// get a processor's without a word. [`NoDevice`](stencil::Error::NoDevice) where there are devices, and the one that
+/// [`Busy`](stencil::Error::Busy), for a call inside another on that device: it does not fall back to the CPU, which
+/// might take many times as long. [`NoDevice`](stencil::Error::NoDevice) where there are devices, and the one that
 /// the environment names is none of them.
 pub(super) fn open(settings: &Settings) -> Result<Result<Cuda, String>, stencil::Error> {
     let device = settings.device;

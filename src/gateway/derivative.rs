@@ -82,7 +82,7 @@ where
     })
 }
 
-/// The same of an array of which each rank passes a part.
+/// The derivative of an array of which each rank passes a part.
 fn of_all_ranks<'a, T: Real + Numeric>(
     joint: &Joint,
     values: Input<'a, T>,

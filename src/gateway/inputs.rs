@@ -31,7 +31,7 @@ pub(super) enum Input<'a, T: Real> {
     Gpu(usize, Array<T>),
 }
 
-/// The same of either class.
+/// An [`Input`] of either class.
 #[derive(Debug)]
 pub(super) enum AnyInput<'a> {
     Double(Input<'a, f64>),
@@ -69,7 +69,7 @@ impl<'a, T: Real> Input<'a, T> {
         })
     }
 
-    /// The same of a call that returns several arrays.
+    /// The reply of a call that returns several arrays: see [`reply`](Self::reply).
     pub(super) fn reply_all(
         self,
         selection: &Selection,
@@ -218,8 +218,7 @@ fn borrowed<T: Real>(ordinal: usize, address: u64, len: usize) -> Result<Array<T
             return wrong("The gpuArray lies on another GPU than the one that MATLAB has selected.");
         }
     }
-    // SAFETY: the host says that so many lie there, and they do while its wrapper is there, which is until the call is
-    // over.
+    // SAFETY: the host has `len` elements at this address while its wrapper exists, which is until the call is over.
     Ok(unsafe { Cuda::borrow(ordinal, address, len) })
 }
 
@@ -276,7 +275,7 @@ pub(super) fn input<'a>(name: &str, array: &'a Argument) -> Result<(AnyInput<'a>
     Ok((input, array.dims().into()))
 }
 
-/// The same of class double alone.
+/// A real, full array of class double, of the host's or held; with its dimensions.
 pub(super) fn double_input<'a>(name: &str, array: &'a Argument) -> Result<(Input<'a, f64>, Cow<'a, [usize]>), Error> {
     if let Some(held) = Held::of(array)? {
         let Numbers::Double(numbers) = held.numbers else {

@@ -137,13 +137,13 @@ impl<'a> Levels<'a> {
         let previous = given.previous.map(|previous| T::input(previous, "'Previous' in single")).transpose()?;
         let source = match given.source {
             None => None,
-            Some(Source::Scalar(value)) => Some(Ready::Scalar(T::from_f64(value))),
-            Some(Source::Elements(input)) => Some(Ready::Elements(T::input(input, "'Source' in single")?)),
+            Some(Source::Scalar(value)) => Some(Added::Scalar(T::from_f64(value))),
+            Some(Source::Elements(input)) => Some(Added::Elements(T::input(input, "'Source' in single")?)),
         };
         let iterations = sweeps.iterations();
         let (states, every) = self.every.map_or((1, iterations), |every| (iterations / every, every));
         let weight = self.weight.map(T::from_f64);
-        let elements = usize::from(matches!(source, Some(Ready::Elements(_))));
+        let elements = usize::from(matches!(source, Some(Added::Elements(_))));
         let older = usize::from(weight.is_some());
         let passes = usize::from(older > 0 || source.is_some());
         let steps = filters.len() + passes;
@@ -164,8 +164,8 @@ impl<'a> Levels<'a> {
                 return Err(crate::stencil::Error::Internal("A call without an output.".into()));
             };
             let source = source.as_ref().map(|source| match source {
-                Ready::Scalar(value) => Addend::Scalar(*value),
-                Ready::Elements(input) => Addend::Elements(input.source()),
+                Added::Scalar(value) => Addend::Scalar(*value),
+                Added::Elements(input) => Addend::Elements(input.source()),
             });
             let older = previous.as_ref().map(Input::source);
             scheme.run(engine, Data { from, older, source, to: first, older_to }, watch)
@@ -185,13 +185,13 @@ pub(super) struct Filters<'a, T> {
 }
 
 /// What is added, in the class that is computed in.
-enum Ready<'a, T: Real> {
+enum Added<'a, T: Real> {
     Scalar(T),
     Elements(Input<'a, T>),
 }
 
-/// The dimensions of so many arrays of these, one behind the other along one dimension more: of columns along the
-/// second.
+/// The dimensions of `states` arrays of these dimensions, one behind the other along one dimension more: columns go
+/// along the second.
 ///
 /// # Errors
 /// `outOfMemory` where there can be no such array.

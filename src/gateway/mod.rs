@@ -70,7 +70,7 @@ fn check_outputs(call: &Call) -> Result<(), Error> {
     check_outputs_up_to(call, 1)
 }
 
-/// Checks that no more outputs are asked for than so many, one or two.
+/// Checks that at most `most` outputs are asked for, one or two.
 fn check_outputs_up_to(call: &Call, most: usize) -> Result<(), Error> {
     let expected = if most > 1 { "0, 1 or 2" } else { "0 or 1" };
     match call.outputs {

@@ -79,7 +79,7 @@ impl Chosen {
         self.reply_all(&[dims], effort, |engine, outputs, watch| run(engine, only(outputs)?, watch))
     }
 
-    /// The same of one that returns several.
+    /// The reply of a call that returns several arrays of these dimensions: see [`reply`](Self::reply).
     ///
     /// # Errors
     /// `outOfMemory`.
@@ -132,7 +132,7 @@ impl Chosen {
         self.held_all(object, effort, |engine, home, watch| Ok(vec![run(engine, home, watch)?]))
     }
 
-    /// The same of one that keeps several.
+    /// The reply of a call that keeps several arrays: see [`held`](Self::held).
     pub(super) fn held_all<'a>(
         self,
         object: bool,
@@ -154,7 +154,7 @@ pub(super) fn only<T>(mut outputs: Vec<T>) -> Result<T, stencil::Error> {
     outputs.pop().ok_or_else(|| stencil::Error::Internal("A call without an output.".into()))
 }
 
-/// The same dimensions, kept.
+/// A copy of the dimensions.
 ///
 /// # Errors
 /// [`OutOfMemory`](memory::OutOfMemory).

@@ -10,7 +10,7 @@ use crate::ranks::{self, World};
 use crate::stencil::Engine;
 use crate::workers::Workers;
 
-/// What a call may ask for.
+/// The engine that a call asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Backend {
     /// CUDA where it can be had, else the CPU.
@@ -19,7 +19,7 @@ pub(super) enum Backend {
     Cuda,
     /// The CPU.
     Cpu,
-    /// The one that takes less time for the call.
+    /// The one that takes less time for the call: see [`fastest`](super::fastest).
     Fastest,
 }
 
@@ -70,7 +70,7 @@ impl Settings {
     /// Those of the environment.
     ///
     /// # Errors
-    /// `option`, for a value that makes no sense: who sets a bound and mistypes it is not to go on without one.
+    /// `option`, for a value that makes no sense: a mistyped bound must not mean no bound.
     pub(super) fn from_environment() -> Result<Settings, Error> {
         Settings::from_variables(|name| std::env::var_os(name))
     }
@@ -95,7 +95,7 @@ impl Settings {
         Box::new(self.bounded(cuda))
     }
 
-    /// The same of several devices, with the bound for each.
+    /// The engine of several devices, with the bound on device memory for each.
     pub(super) fn on_several(&self, team: Team) -> Box<dyn Engine> {
         let team = match self.device_bytes {
             Some(bytes) => team.with_device_bytes(bytes),
@@ -108,7 +108,7 @@ impl Settings {
         })
     }
 
-    /// The same, as what it is.
+    /// The device, with the bound on its memory if there is one.
     pub(super) fn bounded(&self, cuda: Cuda) -> Cuda {
         self.device_bytes.map_or(cuda, |bytes| cuda.with_device_bytes(bytes))
     }

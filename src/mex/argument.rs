@@ -54,7 +54,7 @@ impl Argument {
         unsafe { Argument::read_to(host, array, DEPTH) }
     }
 
-    /// The same, with cells in one another to this depth.
+    /// Reads `array`, with nested cells to this depth.
     ///
     /// # Safety
     /// As for [`Argument::read`]; or `array` is in a cell of one.
@@ -330,7 +330,7 @@ unsafe fn cells(
     }
     let mut cells = memory::with_room(count, "cells")?;
     for i in 0..count {
-        // SAFETY: there are so many cells; what is in them lives as long as the array.
+        // SAFETY: there are `count` cells; their contents live as long as the array.
         let cell = unsafe { (host.api.mxGetCell)(array, i as _) };
         let read = || match cell.is_null() {
             true => Ok(Argument::nothing()),

@@ -1,4 +1,4 @@
-//! What is done with each element by itself: loops over pieces of slices.
+//! Operations on each element by itself: loops over pieces of slices.
 
 use crate::cpu::simd::Loops;
 use crate::pool::Pooled;
@@ -81,7 +81,7 @@ pub(super) struct Side<'a, T> {
 /// What an operand's elements are copied to where they are not a slice as they are.
 struct Buffer<T> {
     elements: [T; BLOCK],
-    /// The place of the element that the first so many are.
+    /// The element that fills the buffer, by its place, and how often.
     held: Option<(usize, usize)>,
 }
 

@@ -1,7 +1,7 @@
 //! Arithmetic on arrays.
 //!
-//! All of it is bound by memory. So what is done with a number is settled outside the loops, and a loop over slices is
-//! all that is left inside; the compiler makes vectors of it, for each instruction set ([`simd::run`]). Whatever is not
+//! All of it is bound by memory. So the operation is chosen outside the loops, and only a loop over slices is
+//! left inside; the compiler makes vectors of it, for each instruction set ([`simd::run`]). Whatever is not
 //! a slice is made one first: operands that expand, and short lines side by side, go through a buffer in the cache.
 
 /// `$body` once for each variant, which is a constant in it: what depends on it is settled by the compiler.
@@ -52,7 +52,7 @@ fn in_pieces<T: Real>(to: &mut [T], watch: &Watch, work: impl Fn(Range<usize>, &
     })
 }
 
-/// How many threads so many elements are worth.
+/// The threads that are worth waking for these elements.
 fn threads(elements: usize) -> usize {
     tasks::threads(elements.saturating_mul(WORK))
 }

@@ -14,8 +14,8 @@ use crate::watch::Watch;
 /// row, and lanes that stay in the cache.
 const WIDTH: usize = 128;
 
-/// Contiguous lines that are shorter are reduced side by side, so many at once: by themselves they would spend their
-/// time on lanes that are hardly used.
+/// Contiguous lines that are shorter are reduced side by side, `SHORT_LINES` at once: by themselves they would leave
+/// most lanes unused.
 const SHORT_LINE: usize = 64;
 const SHORT_LINES: usize = 64;
 
@@ -163,7 +163,7 @@ impl<T: Real> Loops for Units<'_, T> {
     }
 }
 
-/// Turns lines of so many elements, so that they lie side by side.
+/// Transposes lines of `length` elements, so that they lie side by side.
 #[inline(always)]
 fn turn<T: Real>(lines: &[T], length: usize, to: &mut [T]) {
     if length == 0 {
@@ -175,7 +175,7 @@ fn turn<T: Real>(lines: &[T], length: usize, to: &mut [T]) {
     }
 }
 
-/// Takes, or joins, a chunk of `width` lines side by side into as many lanes of each number. The rows are `apart`.
+/// Takes, or joins, a chunk of `width` lines side by side into `width` lanes of each number. The rows are `apart`.
 #[inline(always)]
 fn take_rows<T: Real>(op: Reduction, takes: bool, inputs: [&[T]; 2], width: usize, apart: usize, lanes: &mut [T]) {
     if let (1, Ok(lanes)) = (apart, <&mut [T; LANES]>::try_from(&mut *lanes)) {

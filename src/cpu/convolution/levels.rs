@@ -21,8 +21,8 @@ pub(super) struct Level {
     pub(super) next: usize,
 }
 
-/// Columns of constants at the beginning of a buffer: of what stands beyond the ends of the second dimension and of the
-/// third.
+/// Columns of constants at the beginning of a buffer: the ghost values beyond the ends of the second dimension and of
+/// the third.
 pub(super) const CONSTANTS: usize = 4;
 
 /// The levels of a tile, and where their columns are in the buffer. Before them, the columns of constants.
@@ -36,7 +36,7 @@ pub(super) struct Levels {
     pub(super) stride: usize,
     /// Of the buffer.
     pub(super) elements: usize,
-    /// Along which dimensions the array goes on and on.
+    /// Along which dimensions the array is circular, and cut.
     pub(super) endless: [bool; 3],
 }
 
@@ -49,7 +49,7 @@ impl Levels {
     ) -> Levels {
         let (size, radius) = (request.size(), request.filter().radius());
         let circular = |d: usize| request.boundary()[d].is_circular();
-        // A whole column has all its samples at hand.
+        // A tile with whole columns has all their samples.
         let endless = [circular(0) && !whole_columns, circular(1), circular(2)];
         let reach = |d: usize, level: usize| {
             let halo = ((sweeps - level) * radius[d]) as isize;
@@ -78,8 +78,8 @@ impl Levels {
         Levels { levels, last: sweeps, rows, stride, elements, endless }
     }
 
-    /// What stands at a place along the second dimension or the third; or the number of the column of constants that
-    /// does.
+    /// The sample whose value a place along the second dimension or the third has; or the number of the column of
+    /// constants that holds its ghost value.
     #[inline]
     pub(super) fn at<T: Lanes>(&self, d: usize, at: isize, sides: &Sides<T>, size: [usize; 3]) -> Result<isize, usize> {
         if self.endless[d] {
@@ -89,7 +89,7 @@ impl Levels {
         sample.map(|at| at as isize).map_err(|_| 2 * (d - 1) + usize::from(at >= 0))
     }
 
-    /// Where in the buffer a column of a level stands: one of those that were done last, or come next.
+    /// Where in the buffer a column of a level is: one of those that were done last, or come next.
     #[inline]
     pub(super) fn place(&self, level: usize, column: isize, page: isize) -> usize {
         let level = &self.levels[level];

@@ -3,10 +3,9 @@
 //! # Tiles
 //! The array is cut into tiles: boxes of rows, columns and pages. A tile does several sweeps while its samples are in
 //! the cache, with a halo for all of them; what neighbouring tiles both need in between, both compute. A level is what
-//! a sweep leaves of a tile: level 0 are samples of the array, the last level is the output. A level reaches so far
-//! beyond the tile as the sweeps after it need, and not beyond the array: what the boundary says of the samples outside
-//! stands in their place in every level. Only where the array goes on and on, circularly, is it taken for one without
-//! an end.
+//! a sweep leaves of a tile: level 0 are samples of the array, the last level is the output. A level reaches beyond
+//! the tile as far as the sweeps after it need, and not beyond the array: every level has its ghost values there. Only a
+//! circular array is taken for one without an end.
 //!
 //! # Rings
 //! No level is ever there as a whole. Its columns are computed one block after the other, page after page, and kept in
@@ -131,7 +130,7 @@ mod tests {
         }
     }
 
-    /// The same on all sides, and sides of their own.
+    /// One boundary on all sides, and sides of their own.
     fn boundaries<T: Real>() -> Vec<Sides<T>> {
         let [one, two] = [1.5, -2.5].map(|value| Boundary::Constant(T::from_f64(value)));
         let same = [one, Boundary::Replicate, Boundary::Symmetric, Boundary::Mirror, Boundary::Circular];
@@ -144,7 +143,7 @@ mod tests {
         same.map(Sides::from).into_iter().chain(own.map(Sides::from)).collect()
     }
 
-    /// Tiles of such sizes that an array has room for.
+    /// Tiles of these sizes that fit the array.
     fn tilings(size: [usize; 3], along: [&[usize]; 3], sweeps: &[usize]) -> Vec<Tiling> {
         let mut tilings = Vec::new();
         for &rows in along[0] {
@@ -259,7 +258,7 @@ mod tests {
                             let whole = parts[0] == 1;
                             let tile = tiling.tile(size, parts, parts.iter().product::<usize>() / 2);
                             let bytes = size_of::<f64>() * Levels::new(&request, tiling.sweeps, tile, whole).elements;
-                            // What is needed for one sweep is needed, however much it is.
+                            // A single sweep may need more than fits.
                             assert!(tiling.sweeps == 1 || bytes <= RINGS * 3 / 2, "{what}: {bytes} bytes");
                             let threads = tasks::threads(work_of_sweep(&request));
                             let tiles: usize = parts.iter().product();

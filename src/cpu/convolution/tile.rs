@@ -84,7 +84,7 @@ impl<T: Lanes> TileRun<'_, '_, T> {
         Ok(())
     }
 
-    /// Computes so many columns of a level from the one before.
+    /// Computes `count` columns of a level from the one before.
     fn compute(&mut self, level: usize, count: usize) {
         let TileRun { request, levels, columns, .. } = self;
         let (filter, boundary, size) = (request.filter(), request.boundary(), request.size());
@@ -130,7 +130,7 @@ impl<T: Lanes> TileRun<'_, '_, T> {
         kernel::compute(self.instructions, filter, before, &columns[..number], &mut outputs[..count]);
     }
 
-    /// Writes what the boundary says into the rows of a column that the next level needs and this one does not reach.
+    /// Writes ghost values into the rows of a column that the next level needs and this one does not reach.
     fn pad(&mut self, level: usize, column: isize, page: isize) {
         let (boundary, size) = (self.request.boundary(), self.request.size());
         let above = self.request.filter().radius()[0] as isize;

@@ -53,7 +53,7 @@ impl Tiling {
         best.1
     }
 
-    /// Tiles for so many sweeps; `None` where their rings would not fit the cache.
+    /// Tiles for `sweeps` sweeps; `None` where their rings would not fit the cache.
     fn with_sweeps<T: Real>(request: &Convolution<T>, sweeps: usize, threads: usize) -> Option<Tiling> {
         let (size, radius) = (request.size(), request.filter().radius());
         let [rows, columns, pages] = size;
@@ -107,7 +107,7 @@ impl Tiling {
         (1..=self.sweeps).map(|level| self.extents(request, level)).sum()
     }
 
-    /// What a level of a tile has at most: its halo lies on both sides where the array is cut, or goes on and on.
+    /// What a level of a tile has at most: its halo lies on both sides where the array is cut or circular.
     fn extents<T: Real>(&self, request: &Convolution<T>, level: usize) -> f64 {
         let (size, radius) = (request.size(), request.filter().radius());
         let along = |d: usize| {
@@ -122,7 +122,7 @@ impl Tiling {
         [0, 1, 2].map(|d| size[d].div_ceil(self.size[d]))
     }
 
-    /// One of the tiles, of so many in each dimension.
+    /// The tile with this number, of `along` and `across` in the first two dimensions.
     pub(super) fn tile(&self, size: [usize; 3], [along, across, _]: [usize; 3], number: usize) -> [Range<usize>; 3] {
         let place = [number % along, number / along % across, number / along / across];
         [0, 1, 2].map(|d| place[d] * self.size[d]..((place[d] + 1) * self.size[d]).min(size[d]))

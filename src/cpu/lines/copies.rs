@@ -3,7 +3,7 @@
 use super::operators::MAX_RADIUS;
 use crate::stencil::{Ends, Real};
 
-/// A tile with what is around it, and room for a sweep over that.
+/// A tile with its halo, and a second buffer of that size for the results of a sweep.
 pub(super) struct Copies<T> {
     pub(super) last: Vec<T>,
     pub(super) next: Vec<T>,
@@ -15,7 +15,7 @@ impl<T> Default for Copies<T> {
     }
 }
 
-/// What stands in each row beyond an end of a line.
+/// The ghost values in each row beyond an end of a line.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Pad<T> {
     /// These samples, in ascending order of the rows.
@@ -24,7 +24,7 @@ pub(super) enum Pad<T> {
 }
 
 impl<T: Real> Pad<T> {
-    /// In so many rows from one on, beyond a line of so many samples, of which there is one at least.
+    /// In `rows` rows from `first` on, beyond a line of `length` samples, one at least.
     pub(super) fn new(ends: Ends<T>, first: isize, rows: usize, length: usize) -> Pad<T> {
         let mut samples = [0; MAX_RADIUS];
         for (row, sample) in samples[..rows].iter_mut().enumerate() {
@@ -39,7 +39,7 @@ impl<T: Real> Pad<T> {
 
 /// Where rows are in a copy.
 pub(super) struct CopyRows {
-    /// The row that stands first.
+    /// The first row.
     pub(super) first: isize,
     /// Rows from one block to the next.
     pub(super) block: usize,

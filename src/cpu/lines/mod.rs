@@ -2,15 +2,14 @@
 //!
 //! # Tiles
 //! An array of lines is seen as `inner x length x outer` elements: rows of `inner` neighbours, one for each place in a
-//! line. A stencil takes row `j` from the rows around it, all elements of a row by the same steps; so rows are what the
-//! vectors run along, and where `inner` is 1, neighbouring rows are neighbouring numbers, which comes to the same. The
+//! line. A stencil takes row `j` from the rows around it, all elements of a row by the same steps; so vectors run
+//! along rows; where `inner` is 1, they run over neighbouring rows, whose elements are neighbours. The
 //! array is cut into tiles: some columns of some rows.
 //!
 //! A single sweep computes the inside of a line straight from the array. Its two ends, and lines that are mostly ends,
-//! go through a copy with what the boundary says around it. Many sweeps go through such copies too: a tile is copied
-//! with so many rows around it that all sweeps of a pass can be done in the cache, on fewer rows each time; what
-//! neighbouring tiles both need in between, both compute. What a tile holds at the true end of a line is padded anew
-//! before every sweep.
+//! go through a copy with its ghost values. Many sweeps go through such copies too: a tile is copied with a halo for all
+//! sweeps of a pass, which are done in the cache, on fewer rows each time; what neighbouring tiles both need in between,
+//! both compute. Ghost values at the true end of a line are written anew before every sweep.
 
 mod copies;
 mod operators;
@@ -49,7 +48,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         Sweeps { instructions, stencil, lines, ends, pads }
     }
 
-    /// So many sweeps from `input` to `output`.
+    /// `sweeps` sweeps from `input` to `output`.
     pub(super) fn run(&self, sweeps: usize, input: &[T], output: &mut [T], watch: &Watch) -> Result<(), Error> {
         if sweeps == 0 || input.is_empty() {
             return host::copy(input, output, watch);
@@ -191,7 +190,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         tile.columns.start + self.lines.inner() * self.lines.length() * block
     }
 
-    /// So many sweeps of a tile in copies.
+    /// `sweeps` sweeps of a tile in copies.
     fn sweep(
         &self,
         tile: &Tile,
@@ -204,9 +203,9 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         let (length, radius, width) = (self.lines.length(), self.stencil.radius(), tile.columns.len());
         let (rows, blocks) = (&tile.rows, tile.blocks.len());
         let whole = *rows == (0..length);
-        // A line that goes round has no ends where it is not in one tile.
+        // A circular line that is cut has no ends.
         let endless = !whole && self.ends.is_circular();
-        // The rows that are needed when so many sweeps are still to be done.
+        // The rows that are needed when `remaining` sweeps are still to be done.
         let needed = |remaining: usize| -> Range<isize> {
             let (start, end) = (rows.start as isize, rows.end as isize);
             if whole {
@@ -220,7 +219,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
             }
         };
         let loaded = needed(sweeps);
-        // Where both are the same constant, what stands before a line stands behind the line before it, too.
+        // Where both ends have one constant, the ghost values before a line serve the line before it, too.
         let shared = matches!(self.pads, [Pad::Constant(before), Pad::Constant(behind)] if before.same(behind));
         let gap = if shared { radius } else { 2 * radius };
         let copy_rows = CopyRows { first: loaded.start - radius as isize, block: loaded.len() + gap, width };
@@ -258,7 +257,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         Ok(())
     }
 
-    /// Copies the rows `rows` of a tile's columns, which go round where they lie outside.
+    /// Copies the rows `rows` of a tile's columns; rows outside are those of a circular line.
     fn load(&self, tile: &Tile, rows: &Range<isize>, copy_rows: &CopyRows, input: &[T], copy: &mut [T]) {
         let (inner, length, width) = (self.lines.inner(), self.lines.length(), copy_rows.width);
         for (block, of_array) in tile.blocks.clone().enumerate() {
@@ -285,7 +284,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         }
     }
 
-    /// Writes what the boundary says before and behind the lines of a copy, where its rows `rows` reach their ends.
+    /// Writes the ghost values before and behind the lines of a copy, where its rows `rows` reach their ends.
     fn pad(&self, rows: &Range<isize>, blocks: usize, copy_rows: &CopyRows, copy: &mut [T]) {
         let (length, radius) = (self.lines.length() as isize, self.stencil.radius() as isize);
         for block in 0..blocks {
@@ -318,7 +317,7 @@ mod tests {
     use super::*;
     use crate::stencil::{Boundary, CoefficientSource, Compute, Derivative, Engine, Real, Reference, Stencil, Taps};
 
-    /// The same at both ends, and each its own.
+    /// One boundary at both ends, and a boundary for each end.
     fn boundaries() -> Vec<Ends<f64>> {
         let [one, two] = [1.5, -0.5].map(Boundary::Constant);
         let same = [one, Boundary::Replicate, Boundary::Symmetric, Boundary::Mirror, Boundary::Circular];

@@ -99,8 +99,8 @@ impl<P: Step> Operator<f64> for Correlation<'_, P> {
         for (k, &tap) in self.taps.iter().enumerate() {
             let tap = V::splat(set, tap);
             for (u, acc) in acc.iter_mut().enumerate() {
-                // SAFETY: the last sample under an output is `(taps.len() - 1) * step` behind it, and there are as many
-                // more samples.
+                // SAFETY: the last sample under an output is `(taps.len() - 1) * step` behind it, and `samples`
+                // is that much longer than the outputs.
                 *acc = unsafe { V::load(set, self.samples.as_ptr().add(at + k * self.step.places() + u * V::LANES)) }
                     .fma(tap, *acc);
             }

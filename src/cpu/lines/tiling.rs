@@ -34,9 +34,9 @@ const WIDE: usize = 1 << 10;
 const COPIED: usize = 64;
 const COPIED_FOR_MANY: usize = 32;
 
-/// From this radius on, rows that are apart are copied for one sweep already: read in place, so many of them, which are
-/// often a power of two apart, push one another out of the cache. (Of 21 taps along the last dimension of 256 x 256 x
-/// 256, a core does twice as many through copies.)
+/// From this radius on, rows that are apart are copied for one sweep already: read in place, that many rows, often a power
+/// of two apart, push one another out of the cache. (Of 21 taps along the last dimension of 256 x 256 x
+/// 256, a core is twice as fast through copies.)
 const RADIUS_COPIED: usize = 3;
 
 /// `total` in parts of at most about `limit`, evenly, and in whole vectors.
@@ -115,7 +115,7 @@ impl Tiling {
         self.parts(lines).iter().product()
     }
 
-    /// One of them, of so many in each dimension.
+    /// The tile with this number, of `across` and `along` in the first two dimensions.
     pub(super) fn tile(&self, lines: Lines, [across, along, _]: [usize; 3], number: usize) -> Tile {
         let part = |at: usize, size: usize, all: usize| at * size..((at + 1) * size).min(all);
         Tile {

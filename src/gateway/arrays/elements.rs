@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::places::Indexed;
 use super::super::store::{Held, Numbers};
-use super::operands::{AnyOperand, OperandOf, Ready, operand};
+use super::operands::{AnyOperand, OnEngine, OperandOf, operand};
 use super::run::{Engines, converted, effort, keep};
 use crate::mex::{Argument, Error, Numeric, Reply};
 use crate::stencil::{self, Arithmetic, Array, Compute, Places, RANK, Real, Section, Source, Target, Unary};
@@ -62,25 +62,25 @@ where
         Compute::copy(engine, Source::Array(&numbers), Target::Array(&mut output), watch)?;
         let mut values = operand.on(engine, watch)?.array(wanted, engine, watch)?;
         if is_one && wanted != values.get()?.len() {
-            // The same one for all places.
+            // One value for all places.
             let mut many = Compute::<T>::array(engine, wanted)?;
             let mut same = Section { start: 0, size: [1; RANK], steps: [0; RANK] };
             same.size[0] = wanted;
             engine.pick(values.get()?, &Places::Section(same), Target::Array(&mut many), watch)?;
-            values = Ready::Own(many);
+            values = OnEngine::Own(many);
         }
         engine.put(Source::Array(values.get()?), &indexed.places, &mut output, watch)?;
         Ok(Held { home, dims: array.dims, numbers: output.into() })
     })
 }
 
-/// The same numbers in a class.
+/// The numbers in another class.
 pub(super) fn convert<'a>(array: Held, single: bool) -> Result<Reply<'a>, Error> {
     keep(array.home, array.len(), move |engine, _, watch| {
         let numbers = match (array.numbers, single) {
             (Numbers::Double(numbers), true) => converted::<f32>(engine, &numbers, watch)?.into(),
             (Numbers::Single(numbers), false) => converted::<f64>(engine, &numbers, watch)?.into(),
-            // The numbers never change, so both may have the same.
+            // The numbers never change, so both objects may share them.
             (same, _) => same,
         };
         Ok(Held { numbers, ..array })

@@ -21,7 +21,7 @@ pub(super) const FUNCTION: Function = Function { name: "DeviceArray_CUDA", call 
 
 const OPTIONS: Names = Names(&[&["Backend", "Device"]]);
 
-/// What is done.
+/// A verb: what a call does.
 #[derive(Debug, Clone, Copy)]
 enum Verb {
     New { object: bool },
@@ -139,7 +139,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
                 let text = format!("can't reshape {array}: another number of elements was asked for");
                 return Err(Error::new("size", text));
             }
-            // The numbers never change, so both may have the same.
+            // The numbers never change, so both objects may share them.
             run::keep(array.home, 0, move |_, _, _| Ok(Held { dims, ..array }))
         }
         (Verb::Convert, [array, class]) => elements::convert(held(array)?, make::is_single(class)?),

@@ -55,20 +55,20 @@ impl<'a> From<AnyOperand<'a>> for OperandOf<'a, f32> {
 }
 
 /// What an engine computes on: an array that is held, one of this call's, or a scalar.
-pub(super) enum Ready<T> {
+pub(super) enum OnEngine<T> {
     Held(Arc<Array<T>>),
     Own(Array<T>),
     Scalar(T),
 }
 
-impl<T: Real> Ready<T> {
+impl<T: Real> OnEngine<T> {
     /// An array, of `len` elements where this is a scalar.
-    pub(super) fn array(self, len: usize, engine: &Engines, watch: &Watch) -> Result<Ready<T>, stencil::Error>
+    pub(super) fn array(self, len: usize, engine: &Engines, watch: &Watch) -> Result<OnEngine<T>, stencil::Error>
     where
         Engines: Compute<T> + Arithmetic<T>,
     {
         match self {
-            Ready::Scalar(value) => filled(engine, len, value, watch).map(Ready::Own),
+            OnEngine::Scalar(value) => filled(engine, len, value, watch).map(OnEngine::Own),
             array => Ok(array),
         }
     }
@@ -83,27 +83,27 @@ impl<T: Real> Ready<T> {
 
     pub(super) fn operand(&self) -> Operand<'_, T> {
         match self {
-            Ready::Held(array) => Operand::Array(array),
-            Ready::Own(array) => Operand::Array(array),
-            Ready::Scalar(value) => Operand::Scalar(*value),
+            OnEngine::Held(array) => Operand::Array(array),
+            OnEngine::Own(array) => Operand::Array(array),
+            OnEngine::Scalar(value) => Operand::Scalar(*value),
         }
     }
 }
 
 impl<T: Real> OperandOf<'_, T> {
     /// The operand where the engine computes.
-    pub(super) fn on(self, engine: &Engines, watch: &Watch) -> Result<Ready<T>, stencil::Error>
+    pub(super) fn on(self, engine: &Engines, watch: &Watch) -> Result<OnEngine<T>, stencil::Error>
     where
         Engines: Compute<T> + Arithmetic<T> + Compute<T::Other>,
     {
         Ok(match self {
-            OperandOf::Same(Input::Held(_, array)) => Ready::Held(array),
-            OperandOf::Same(Input::Host(samples)) => Ready::Own(upload(engine, &samples, watch)?),
-            OperandOf::Other(Input::Held(_, array)) => Ready::Own(converted(engine, &array, watch)?),
+            OperandOf::Same(Input::Held(_, array)) => OnEngine::Held(array),
+            OperandOf::Same(Input::Host(samples)) => OnEngine::Own(upload(engine, &samples, watch)?),
+            OperandOf::Other(Input::Held(_, array)) => OnEngine::Own(converted(engine, &array, watch)?),
             OperandOf::Other(Input::Host(samples)) => {
-                Ready::Own(converted(engine, &upload(engine, &samples, watch)?, watch)?)
+                OnEngine::Own(converted(engine, &upload(engine, &samples, watch)?, watch)?)
             }
-            OperandOf::Scalar(value) => Ready::Scalar(value),
+            OperandOf::Scalar(value) => OnEngine::Scalar(value),
             // `operand` reads none.
             OperandOf::Same(Input::Gpu(_, array)) => return Err(stencil::Error::Foreign(array.place())),
             OperandOf::Other(Input::Gpu(_, array)) => return Err(stencil::Error::Foreign(array.place())),

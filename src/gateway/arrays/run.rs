@@ -5,12 +5,12 @@ use crate::mex::{Effort, Error, Reply};
 use crate::stencil::{self, Arithmetic, Array, Compute, Engine, Real, Source, Target};
 use crate::watch::Watch;
 
-/// From so many elements on, a call is watched.
+/// From this many elements on, a call is watched.
 const LONG: usize = 1 << 24;
 
 pub(super) type Engines = dyn Engine + 'static;
 
-/// What a call over so many elements takes.
+/// The effort of a call over `elements` elements.
 pub(super) fn effort(elements: usize) -> Effort {
     Effort { updates: elements as u64, work: elements as u64, calls: 1, long: elements >= LONG, progress: false }
 }
@@ -24,7 +24,7 @@ pub(super) fn keep<'a>(
     Ok(home.choose()?.held(true, home.effort(effort(elements)), run))
 }
 
-/// An array of the engine's with these samples.
+/// An array that the engine holds, with these samples.
 pub(super) fn upload<T: Real>(engine: &Engines, samples: &[T], watch: &Watch) -> Result<Array<T>, stencil::Error>
 where
     Engines: Compute<T>,

@@ -74,7 +74,7 @@ pub(super) struct Choice {
 pub(super) struct Sorts(Vec<(Sort, [Taken; 2])>);
 
 impl Sorts {
-    /// The engine for a call of this many updates, where both are guessed to take so many seconds.
+    /// The engine for a call of this many updates, where `guess` has the seconds of both.
     pub(super) fn choose(&mut self, sort: Sort, updates: f64, guess: [f64; 2], may_try: bool) -> Choice {
         let known = self.taken(sort).map(Taken::known);
         let seconds = [0, 1].map(|which| known[which].map_or(guess[which], |least| least * updates));

@@ -29,7 +29,7 @@ pub(in super::super) struct Work {
     calls: usize,
 }
 
-/// A derivative takes as many instructions as a stencil with so many taps.
+/// The taps of a stencil that takes the instructions of a derivative.
 const TAPS_OF_DERIVATIVE: usize = 9;
 
 impl From<&Stencil> for Work {
@@ -58,13 +58,13 @@ impl Work {
         Work { function, size, filter, bytes, sweeps: 1, entries, passes: 1, arrays: 2, calls: 1 }
     }
 
-    /// This work so many times, with the host in between.
+    /// This work `calls` times, with the host in between.
     pub(in super::super) fn repeated(self, calls: usize) -> Work {
         Work { calls, ..self }
     }
 
-    /// Sweeps of several filters, or with more arrays than one: `entries` multiply-adds for an output of a sweep, in so
-    /// many passes.
+    /// Sweeps of several filters, or with more arrays than one: `entries` multiply-adds for an output of a sweep, in
+    /// `passes` passes.
     pub(in super::super) fn stepwise(self, sweeps: usize, entries: usize, passes: usize, arrays: usize) -> Work {
         Work { sweeps, entries, passes, arrays, ..self }
     }
@@ -92,7 +92,7 @@ impl Work {
     pub(super) fn guess(&self, machine: &Machine) -> [f64; 2] {
         let calls = self.calls as f64;
         let bytes = self.elements() * self.bytes as f64 * self.arrays as f64 * calls;
-        // Vectors of single have twice as many elements.
+        // Vectors of single have twice the elements.
         let doubles = self.multiply_adds() * self.bytes as f64 / size_of::<f64>() as f64;
         let threads = (doubles / cpu::WORK_PER_THREAD).clamp(1.0, machine.threads as f64);
         let cpu = calls * cpu::CALL
