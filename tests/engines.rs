@@ -95,11 +95,11 @@ where
     stage.results(engine)
 }
 
-/// More updates than this on a chip are compared with what the CPU engine gives: the plain reference takes minutes. The
-/// same cases, with less to do, hold the CPU engine to the reference.
-const MANY_UPDATES: usize = 1 << 21;
+/// More updates than this of a kernel are compared with what the CPU engine gives: the plain reference takes its time.
+/// Cases with less to do hold the CPU engine to the reference.
+const MANY_UPDATES: usize = 100_000;
 
-/// What the plain reference gives, or the CPU engine where `engine` is a chip and does that many updates.
+/// What the plain reference gives, or the CPU engine where `engine` is CUDA and does many updates.
 fn right<T: Real>(
     engine: &AnyEngine,
     input: &[T],
@@ -107,8 +107,7 @@ fn right<T: Real>(
     run: impl Fn(&AnyEngine, Source<T>, Target<T>, &Watch) -> Result<(), Error>,
 ) -> Result<Vec<T>, String> {
     let cpu = Cpu::new();
-    let on_chip = engine.name() == "cuda" && StandIn::find().is_none();
-    let other: &AnyEngine = if on_chip && updates > MANY_UPDATES { &cpu } else { &Reference };
+    let other: &AnyEngine = if engine.name() == "cuda" && updates > MANY_UPDATES { &cpu } else { &Reference };
     let mut output = vec![T::default(); input.len()];
     run(other, Source::Host(input), Target::Host(&mut output), &Watch::new())
         .map_err(|error| format!("what is right: {error}"))?;
@@ -129,7 +128,7 @@ where
     AnyEngine: Compute<T>,
 {
     // The first feature is what tells the kernel: the only one that counts where a check takes the stand-in a second.
-    let is_dear = is_slow(engine) && input.len() * sweeps > DEAR_UPDATES;
+    let is_dear = is_slow(engine) && input.len() * sweeps > MANY_UPDATES;
     if !selection::takes(what, if is_dear { &features[..1] } else { features }) {
         return Ok(());
     }
@@ -148,9 +147,6 @@ where
     }
     Ok(())
 }
-
-/// More updates than this take the stand-in a good part of a second.
-const DEAR_UPDATES: usize = 100_000;
 
 /// Whether the engine's kernels run on the stand-in for the driver, which lets each of their threads take its turn:
 /// cases of many updates are smaller there.
