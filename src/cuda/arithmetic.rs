@@ -7,14 +7,15 @@ use std::sync::Arc;
 use bytemuck::Pod;
 use cudarc::driver::{result, sys};
 
-use super::context::Stream;
-use super::device::Device;
-use super::error::failed;
+use super::driver::context::Stream;
+use super::driver::error::failed;
+use super::driver::memory::Idle;
+use super::element::Element;
+use super::engine::Cuda;
 use super::kernels::{ArithmeticKernels, On, scratch_of};
-use super::memory::Idle;
-use super::queue::{Beginning, Load, Own, Queue};
-use super::schedule::address;
-use super::{Cuda, Element};
+use super::routes::array::address;
+use super::runtime::device::Device;
+use super::runtime::queue::{Beginning, Load, Own, Queue};
 use crate::memory::{enlarge, with_room};
 use crate::stencil::{
     Arithmetic, Array, Binary, Error, Expansion, Operand, Places, Reduction, Section, Source, Target, Unary,

@@ -28,12 +28,15 @@ const SWEPT_ROWS: usize = 32;
 /// A halo along a line takes at most this part of a tile at either end.
 const HALO_SHARE: usize = 8;
 
+/// The bytes of a tile that is swept many times.
+pub(crate) const SWEPT_BYTES: usize = 4 << 20;
+
 /// Rows, columns, pages.
-pub(super) type Size = [usize; 3];
+pub(crate) type Size = [usize; 3];
 
 /// An array, cut into tiles.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Cut<T> {
+pub(crate) struct Cut<T> {
     /// Of the array.
     size: Size,
     /// The most outputs of a tile along each dimension.
@@ -50,7 +53,7 @@ pub(super) struct Cut<T> {
 
 /// A tile: its outputs, and the samples at hand on either side of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Tile {
+pub(crate) struct Tile {
     outputs: [Range<usize>; 3],
     before: Size,
     after: Size,
@@ -58,37 +61,37 @@ pub(super) struct Tile {
 
 impl Tile {
     /// A whole array as one tile.
-    pub(super) fn whole(size: Size) -> Tile {
+    pub(crate) fn whole(size: Size) -> Tile {
         Tile { outputs: size.map(|size| 0..size), before: [0; 3], after: [0; 3] }
     }
 
     /// The size of the array that the tile is to a kernel.
-    pub(super) fn size(&self) -> Size {
+    pub(crate) fn size(&self) -> Size {
         std::array::from_fn(|d| self.before[d] + self.outputs[d].len() + self.after[d])
     }
 
     /// How many samples that are.
-    pub(super) fn samples(&self) -> usize {
+    pub(crate) fn samples(&self) -> usize {
         self.size().iter().product()
     }
 
     /// The samples at hand on either side of the outputs, along a dimension.
-    pub(super) fn around(&self, d: usize) -> [usize; 2] {
+    pub(crate) fn around(&self, d: usize) -> [usize; 2] {
         [self.before[d], self.after[d]]
     }
 
     /// The places of its outputs along a dimension.
-    pub(super) fn output(&self, d: usize) -> Range<usize> {
+    pub(crate) fn output(&self, d: usize) -> Range<usize> {
         self.outputs[d].clone()
     }
 
     /// How many outputs there are.
-    pub(super) fn outputs(&self) -> usize {
+    pub(crate) fn outputs(&self) -> usize {
         self.outputs.iter().map(Range::len).product()
     }
 
     /// From the first of its samples that is an output to behind the last, as they follow each other in the tile.
-    pub(super) fn span(&self) -> Range<usize> {
+    pub(crate) fn span(&self) -> Range<usize> {
         if self.outputs() == 0 {
             return 0..0;
         }
@@ -103,7 +106,7 @@ impl<T: Real> Cut<T> {
     /// For `sweeps` of a stencil of this radius along lines, or as many of them as can be done at once, with tiles of
     /// about `elements` samples. Each line in a tile of its own, extended beyond its ends, if `split`; else whole lines
     /// where they fit. A tile is never smaller than one output needs.
-    pub(super) fn lines(
+    pub(crate) fn lines(
         lines: Lines,
         ends: Ends<T>,
         radius: usize,
@@ -138,7 +141,7 @@ impl<T: Real> Cut<T> {
     /// For one sweep of a filter of this radius over an image or a volume, with tiles of whole columns: about `wanted`
     /// outputs and not many more samples, of which no tile has more than `limit` together; but never less than a
     /// column.
-    pub(super) fn volume(size: Size, sides: Sides<T>, radius: Size, wanted: usize, limit: usize) -> Cut<T> {
+    pub(crate) fn volume(size: Size, sides: Sides<T>, radius: Size, wanted: usize, limit: usize) -> Cut<T> {
         let extended = circular(sides);
         let cut = |most: Size| {
             // What is whole has nothing beside it.
@@ -176,7 +179,7 @@ impl<T: Real> Cut<T> {
     /// The way of a sample to the device and back is the unit of time, and an `update` of it takes so long. Each round
     /// sends all tiles, and each sweep computes all that they have. So long as few sweeps take as long as the way, halos
     /// are worth it that are as large as half the outputs between them.
-    pub(super) fn deep(
+    pub(crate) fn deep(
         size: Size,
         sides: Sides<T>,
         radius: Size,
@@ -227,7 +230,7 @@ impl<T: Real> Cut<T> {
     }
 
     /// Into as many parts along one dimension, or fewer, each with a halo of so many samples there, for so many sweeps.
-    pub(super) fn parts(size: Size, sides: Sides<T>, along: usize, count: usize, halo: usize, sweeps: usize) -> Cut<T> {
+    pub(crate) fn parts(size: Size, sides: Sides<T>, along: usize, count: usize, halo: usize, sweeps: usize) -> Cut<T> {
         let (mut most, mut halos) = (size, [0; 3]);
         most[along] = size[along].div_ceil(count.max(1));
         if most[along] < size[along] {
@@ -237,12 +240,12 @@ impl<T: Real> Cut<T> {
     }
 
     /// Of the array.
-    pub(super) fn size(&self) -> Size {
+    pub(crate) fn size(&self) -> Size {
         self.size
     }
 
     /// The number of the tile with the outputs at this place, of an array that is cut along this dimension alone.
-    pub(super) fn tile_with(&self, along: usize, place: usize) -> usize {
+    pub(crate) fn tile_with(&self, along: usize, place: usize) -> usize {
         place / self.most[along].max(1)
     }
 
@@ -258,12 +261,12 @@ impl<T: Real> Cut<T> {
     }
 
     /// How many sweeps the halos are for.
-    pub(super) fn sweeps(&self) -> usize {
+    pub(crate) fn sweeps(&self) -> usize {
         self.sweeps
     }
 
     /// What a kernel is to take for what stands around a tile.
-    pub(super) fn sides(&self) -> Sides<T> {
+    pub(crate) fn sides(&self) -> Sides<T> {
         // Beyond a halo that is whole anything will do.
         let cut = |d: usize| self.extended[d] && self.halo[d] > 0;
         [0, 1, 2].map(|d| if cut(d) { Ends::default() } else { self.sides[d] }).into()
@@ -275,12 +278,12 @@ impl<T: Real> Cut<T> {
     }
 
     /// How many tiles there are.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.counts().iter().product()
     }
 
     /// The most samples that a tile has.
-    pub(super) fn most_samples(&self) -> usize {
+    pub(crate) fn most_samples(&self) -> usize {
         // With a halo on both sides, also where there are but two tiles.
         let held = |d: usize| self.most[d] + 2 * self.halo[d];
         let held = |d: usize| if self.extended[d] { held(d) } else { held(d).min(self.size[d]) };
@@ -288,7 +291,7 @@ impl<T: Real> Cut<T> {
     }
 
     /// The tile of this number: neighbours in memory follow each other.
-    pub(super) fn tile(&self, number: usize) -> Tile {
+    pub(crate) fn tile(&self, number: usize) -> Tile {
         let counts = self.counts();
         let place = [number % counts[0], number / counts[0] % counts[1], number / (counts[0] * counts[1])];
         let outputs: [Range<usize>; 3] =
@@ -310,7 +313,7 @@ impl<T: Real> Cut<T> {
 
     /// Where the outputs of a tile with whole columns are in the array, if they follow each other there as they do in the
     /// tile.
-    pub(super) fn run_of(&self, tile: &Tile) -> Option<Range<usize>> {
+    pub(crate) fn run_of(&self, tile: &Tile) -> Option<Range<usize>> {
         let [rows, columns, _] = self.size;
         let alone = tile.around(1) == [0, 0] && tile.outputs[1].len() == columns;
         let first = rows * (tile.outputs[1].start + columns * tile.outputs[2].start);
@@ -319,7 +322,7 @@ impl<T: Real> Cut<T> {
     }
 
     /// Copies the samples of `tile` out of `input` to the beginning of `to`.
-    pub(super) fn gather(&self, tile: &Tile, input: &[T], to: &mut [T]) {
+    pub(crate) fn gather(&self, tile: &Tile, input: &[T], to: &mut [T]) {
         if let Some(elements) = self.neighbours(tile) {
             return to.copy_from_slice(&input[elements]);
         }
@@ -342,7 +345,7 @@ impl<T: Real> Cut<T> {
     }
 
     /// The same with the samples of these places in the tile, of one that has whole columns.
-    pub(super) fn gather_part(&self, tile: &Tile, part: Range<usize>, input: &[T], to: &mut [T]) {
+    pub(crate) fn gather_part(&self, tile: &Tile, part: Range<usize>, input: &[T], to: &mut [T]) {
         let [rows, columns, pages] = self.size;
         let [height, width, depth] = tile.size();
         assert!(height == rows && tile.before[0] == 0 && part.len() == to.len());
@@ -374,7 +377,7 @@ impl<T: Real> Cut<T> {
     ///
     /// # Safety
     /// Nobody else is at work on this tile.
-    pub(super) unsafe fn scatter(&self, tile: &Tile, from: &[T], output: &SharedOutput<T>) {
+    pub(crate) unsafe fn scatter(&self, tile: &Tile, from: &[T], output: &SharedOutput<T>) {
         if let Some(elements) = self.neighbours(tile) {
             // SAFETY: every element is an output of one tile.
             return unsafe { output.places(elements) }.copy_from_slice(from);
@@ -399,7 +402,7 @@ impl<T: Real> Cut<T> {
     ///
     /// # Safety
     /// Nobody else is at work on this part of this tile.
-    pub(super) unsafe fn scatter_part(&self, tile: &Tile, part: Range<usize>, from: &[T], output: &SharedOutput<T>) {
+    pub(crate) unsafe fn scatter_part(&self, tile: &Tile, part: Range<usize>, from: &[T], output: &SharedOutput<T>) {
         let [rows, columns, _] = self.size;
         let [height, width, _] = tile.size();
         assert!(height == rows && part.len() == from.len());

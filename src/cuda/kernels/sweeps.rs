@@ -7,10 +7,9 @@ use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
 
 use super::super::Element;
-use super::super::cut::Cut;
+use super::super::cut::{Cut, SWEPT_BYTES};
 use super::super::module::{Function, Modules, Shape, counter, launch};
 use super::super::pace::{SharedPace, evenly};
-use super::super::schedule::SWEPT_BYTES;
 use super::lines::{Kind as OperatorKind, Operator};
 use super::sweeps_tensor::{self, TensorSweeps};
 use super::{Area, EndsArgument, Kernel, LoadOnce, Loaded, Plan};

@@ -83,8 +83,8 @@ impl Angles {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::module::tests::argument_bytes;
     use super::*;
+    use crate::cuda::runtime::module::tests::argument_bytes;
 
     #[test]
     fn the_kernels_take_this_argument() {

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
 
-use super::super::module::{Shape, counter};
+use super::super::runtime::module::{Shape, counter};
 use super::{Array, Bench, Launch, Row, noise};
 use crate::stencil::{Error, Real};
 
@@ -118,8 +118,8 @@ impl Convolution {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::module::tests::argument_bytes;
     use super::*;
+    use crate::cuda::runtime::module::tests::argument_bytes;
     use crate::stencil::{self, Compute, Filter, Reference};
     use crate::watch::Watch;
 

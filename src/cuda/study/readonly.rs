@@ -82,8 +82,8 @@ impl ReadOnly {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::module::tests::argument_bytes;
     use super::*;
+    use crate::cuda::runtime::module::tests::argument_bytes;
     use crate::stencil::{Compute, Reference};
     use crate::watch::Watch;
 

@@ -17,24 +17,19 @@ use bytemuck::Pod;
 use cudarc::driver::{result, sys};
 use rayon::{Scope, ThreadPool};
 
-use super::context::{Context, Event, Stream};
-use super::device::HostContext;
-use super::error::failed;
-use super::memory::{DeviceBuffer, PinnedBuffer};
+use super::pace::MAX_SLOTS;
+use crate::cuda::driver::context::{Context, Event, HostContext, Stream};
+use crate::cuda::driver::error::failed;
+use crate::cuda::driver::memory::{DeviceBuffer, PinnedBuffer};
 use crate::host;
 use crate::memory::with_room;
 use crate::stencil::Error;
 use crate::watch::Watch;
 use crate::workers::Workers;
 
-/// The most slots that are used. As many as 16 threads keep busy; fewer threads have two each, so that one is copied
-/// for while the device works on the other. (10^8 doubles, 11 taps, on an H200's host: 133 ms with 2 threads and as
-/// many slots, 128 with 4 slots; 78 and 66 with 4 threads; 29 with 16 of each, 32 with 32 slots.)
-pub(super) const MAX_SLOTS: usize = 16;
-
 /// The bytes of output in a piece of a large array: enough that a piece's fixed costs vanish, few enough that the
 /// processor's caches hold it.
-pub(super) const PIECE_BYTES: usize = 2 << 20;
+pub(crate) const PIECE_BYTES: usize = 2 << 20;
 
 /// No slot is worth waking for fewer bytes.
 const MIN_PIECE_BYTES: usize = 256 << 10;
@@ -50,7 +45,7 @@ fn slots_of(bytes: usize, threads: usize) -> usize {
 
 /// A stream and the buffers that pieces go through on it. When it is dropped, the stream is waited for ahead of all,
 /// then the fields go in this order.
-pub(super) struct Slot {
+pub(crate) struct Slot {
     host_input: PinnedBuffer,
     host_output: PinnedBuffer,
     /// For inputs and for outputs; made when the slot first needs them.
@@ -97,7 +92,7 @@ impl Slot {
     /// Has `launch` compute on what was put into `host_input`, from there to as many `outputs` in `host_output`; both
     /// begin at the addresses it gets. What it returns is the address of the first of the outputs. `once` says that it
     /// reads samples and writes outputs about once each.
-    pub(super) fn compute<T: Pod>(
+    pub(crate) fn compute<T: Pod>(
         &mut self,
         samples: usize,
         outputs: usize,
@@ -123,12 +118,12 @@ impl Slot {
     }
 
     /// The samples that are to be computed on.
-    pub(super) fn samples<T: Pod>(&mut self, count: usize) -> &mut [T] {
+    pub(crate) fn samples<T: Pod>(&mut self, count: usize) -> &mut [T] {
         self.host_input.as_mut_slice(count)
     }
 
     /// Waits for what was set going, and gives its outputs.
-    pub(super) fn outputs<T: Pod>(&mut self, count: usize) -> Result<&[T], Error> {
+    pub(crate) fn outputs<T: Pod>(&mut self, count: usize) -> Result<&[T], Error> {
         self.wait()?;
         let buffer =
             [&mut self.host_input, &mut self.host_output].into_iter().find(|buffer| buffer.holds(self.results));
@@ -204,7 +199,7 @@ impl Worker for Half<'_> {
 }
 
 /// What a slot does on a piece, in two parts: between them the device works on it, and the thread on another slot's.
-pub(super) trait Job<L = Slot> {
+pub(crate) trait Job<L = Slot> {
     /// Sets it going.
     fn start(&mut self, slot: &mut L) -> Result<(), Error>;
 
@@ -336,10 +331,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Fills a buffer with the elements at these places of what is to be sent.
-pub(super) type Fill<'a, T> = dyn Fn(Range<usize>, &mut [T]) + Sync + 'a;
+pub(crate) type Fill<'a, T> = dyn Fn(Range<usize>, &mut [T]) + Sync + 'a;
 
 /// Takes the elements at these places of what was fetched out of a buffer.
-pub(super) type Take<'a, T> = dyn Fn(Range<usize>, &[T]) + Sync + 'a;
+pub(crate) type Take<'a, T> = dyn Fn(Range<usize>, &[T]) + Sync + 'a;
 
 /// Some numbers of the host on their way to the device.
 struct Sending<'a, T> {
@@ -425,19 +420,19 @@ fn parts(elements: usize, piece: usize) -> impl ExactSizeIterator<Item = Range<u
 }
 
 /// The staging slots of a device.
-pub(super) struct Slots {
+pub(crate) struct Slots {
     slots: Vec<Slot>,
     /// How many devices share the threads with this one, itself included.
     among: usize,
 }
 
 impl Slots {
-    pub(super) fn new() -> Slots {
+    pub(crate) fn new() -> Slots {
         Slots { slots: Vec::new(), among: 1 }
     }
 
     /// Has this device share the threads with others from now on: as many as said, itself included.
-    pub(super) fn among(&mut self, devices: usize) {
+    pub(crate) fn among(&mut self, devices: usize) {
         self.among = devices.max(1);
     }
 
@@ -447,7 +442,7 @@ impl Slots {
     }
 
     /// How many slots an array of so many bytes is worth.
-    pub(super) fn worth(&self, bytes: usize) -> usize {
+    pub(crate) fn worth(&self, bytes: usize) -> usize {
         slots_of(bytes, self.threads())
     }
 
@@ -455,7 +450,7 @@ impl Slots {
     ///
     /// # Safety
     /// There is room for it, and nothing that uses it is under way.
-    pub(super) unsafe fn upload<T: Pod + Send + Sync>(
+    pub(crate) unsafe fn upload<T: Pod + Send + Sync>(
         &mut self,
         context: &Arc<Context>,
         input: &[T],
@@ -471,7 +466,7 @@ impl Slots {
     ///
     /// # Safety
     /// As for [`Slots::upload`].
-    pub(super) unsafe fn upload_by<T: Pod>(
+    pub(crate) unsafe fn upload_by<T: Pod>(
         &mut self,
         context: &Arc<Context>,
         elements: usize,
@@ -489,7 +484,7 @@ impl Slots {
     ///
     /// # Safety
     /// There is as much then, and nothing that writes it is under way.
-    pub(super) unsafe fn download<T: Pod + Send + Sync>(
+    pub(crate) unsafe fn download<T: Pod + Send + Sync>(
         &mut self,
         context: &Arc<Context>,
         from: sys::CUdeviceptr,
@@ -518,7 +513,7 @@ impl Slots {
     ///
     /// # Safety
     /// There are as many then, and nothing writes them from then on.
-    pub(super) unsafe fn download_by<T: Pod>(
+    pub(crate) unsafe fn download_by<T: Pod>(
         &mut self,
         context: &Arc<Context>,
         (from, ready): (sys::CUdeviceptr, &Event),
@@ -549,7 +544,7 @@ impl Slots {
     /// # Errors
     /// [`Error::OutOfMemory`] where there is no memory for one. `short` says that it was so before: then buffers are no
     /// larger than they must be.
-    pub(super) fn reserve(
+    pub(crate) fn reserve(
         &mut self,
         context: &Arc<Context>,
         wanted: usize,
@@ -597,7 +592,7 @@ impl Slots {
 
     /// Has the first `slots` slots do all jobs, each taking the next when it is done with one. Nothing is under way
     /// when this returns, also with an error, or when the watch has said stop, or unwinds.
-    pub(super) fn share<J: Job + Send>(
+    pub(crate) fn share<J: Job + Send>(
         &mut self,
         slots: usize,
         jobs: impl ExactSizeIterator<Item = J> + Send,
@@ -620,19 +615,19 @@ impl Slots {
     }
 
     /// Gives up the slots, and says whether there were any.
-    pub(super) fn release(&mut self) -> bool {
+    pub(crate) fn release(&mut self) -> bool {
         let any = !self.slots.is_empty();
         self.slots.clear();
         any
     }
 
     /// The bytes that the slots hold on the device.
-    pub(super) fn device_bytes(&self) -> usize {
+    pub(crate) fn device_bytes(&self) -> usize {
         self.slots.iter().map(Slot::device_bytes).sum()
     }
 
     /// Gives up what the slots hold on the device. They make it again when they need it.
-    pub(super) fn release_device(&mut self) {
+    pub(crate) fn release_device(&mut self) {
         self.slots.iter_mut().for_each(|slot| slot.device = None);
     }
 }

@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytemuck::Zeroable;
 
-use crate::memory::{self, OutOfMemory};
+use super::OutOfMemory;
 use crate::process::{self, PerProcess};
 
 /// What may be kept where no array lives, in bytes.
@@ -46,8 +46,9 @@ impl<T: Number> Pooled<T> {
         let numbers = match kept {
             Some(numbers) => numbers,
             None => {
-                let mut fresh = memory::zeros(len, what)?;
-                memory::prefer_large_pages(&mut fresh);
+                super::on_shortage(release);
+                let mut fresh = super::zeros(len, what)?;
+                super::prefer_large_pages(&mut fresh);
                 fresh
             }
         };

@@ -5,25 +5,23 @@ use std::collections::btree_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{mem, thread};
 
-use cudarc::driver::{result, sys};
-
-use super::context::{Context, Stream};
-use super::driver::Driver;
-use super::error::failed;
 use super::module::Modules;
 use super::queue::Queue;
 use super::slots::Slots;
+use crate::cuda::driver::Driver;
+use crate::cuda::driver::context::{Context, HostContext, Stream};
+use crate::cuda::driver::memory::Budget;
 use crate::process::PerProcess;
 use crate::stencil::Error;
 
 /// A device in use: its primary context, what was loaded into it, and the buffers that data go through. Fields are
 /// dropped in this order.
-pub(super) struct Device {
-    pub(super) modules: Arc<Modules>,
-    pub(super) slots: Slots,
+pub(crate) struct Device {
+    pub(crate) modules: Arc<Modules>,
+    pub(crate) slots: Slots,
     /// For all that does not go through the slots.
-    pub(super) queue: Arc<Queue>,
-    pub(super) context: Arc<Context>,
+    pub(crate) queue: Arc<Queue>,
+    pub(crate) context: Arc<Context>,
 }
 
 /// The devices of this process.
@@ -38,14 +36,37 @@ impl Device {
     }
 
     /// The stream for all that does not go through the slots. Who puts work on it waits for it, or tells the queue.
-    pub(super) fn stream(&self) -> &Arc<Stream> {
+    pub(crate) fn stream(&self) -> &Arc<Stream> {
         self.queue.stream()
     }
 
     /// Gives up all buffers that are only kept, and says whether there were any.
-    pub(super) fn release_buffers(&mut self) -> bool {
+    pub(crate) fn release_buffers(&mut self) -> bool {
         // Both: none is left out because the other had some.
         self.slots.release() | self.queue.release()
+    }
+
+    /// Whether there may be so many buffers of so many bytes beside what is held. The slots give up their own buffers on
+    /// the device if the budget asks for it.
+    pub(crate) fn has_room(&mut self, wanted: usize, bytes: usize, budget: Budget) -> Result<bool, Error> {
+        let (pooled, missing) = self.queue.stock(wanted, bytes);
+        let held = self.slots.device_bytes() + pooled;
+        let Some(needed) = bytes.checked_mul(missing) else {
+            return Ok(false);
+        };
+        if needed.saturating_add(held) <= budget.kept() {
+            return Ok(true);
+        }
+        // More than is kept anyway: what is free has to be asked for, which takes longer than to get a little.
+        self.queue.release();
+        let limit = budget.during_a_call(|| self.context.free_memory())?;
+        if bytes.saturating_mul(wanted) > limit {
+            return Ok(false);
+        }
+        if budget.is_strict() {
+            self.slots.release_device();
+        }
+        Ok(true)
     }
 }
 
@@ -62,7 +83,7 @@ impl Drop for Device {
 ///
 /// # Errors
 /// [`Error::Busy`] where another call has it; what the driver says if it refuses a context.
-pub(super) fn open(ordinal: usize) -> Result<(), Error> {
+pub(crate) fn open(ordinal: usize) -> Result<(), Error> {
     if DEVICES.get().holds(ordinal)? { Ok(()) } else { with(ordinal, |_| Ok(())) }
 }
 
@@ -76,7 +97,7 @@ pub(super) fn open(ordinal: usize) -> Result<(), Error> {
 /// # Errors
 /// [`Error::Busy`] where another call has the device: nobody waits for that one's end. [`Error::NoDevice`] in a forked
 /// process.
-pub(super) fn with<T>(ordinal: usize, mut work: impl FnMut(&mut Device) -> Result<T, Error>) -> Result<T, Error> {
+pub(crate) fn with<T>(ordinal: usize, mut work: impl FnMut(&mut Device) -> Result<T, Error>) -> Result<T, Error> {
     // An engine may be older than a fork, after which no call of the driver may be made.
     Driver::get().map_err(|reason| Error::NoDevice(reason.into()))?;
     let host = HostContext::save();
@@ -110,8 +131,37 @@ pub(super) fn with<T>(ordinal: usize, mut work: impl FnMut(&mut Device) -> Resul
     result
 }
 
+/// Runs `work` as [`with`] does, on a device whose pool keeps to this budget from now on.
+pub(crate) fn within<R>(
+    ordinal: usize,
+    budget: Budget,
+    mut work: impl FnMut(&mut Device) -> Result<R, Error>,
+) -> Result<R, Error> {
+    with(ordinal, |device| {
+        let kept = budget.kept().saturating_sub(device.slots.device_bytes());
+        device.queue.bound(kept, budget.is_strict());
+        work(device)
+    })
+}
+
+/// Runs `work` with all these devices, each [within](within) its budget; `held` are those that the call has already.
+pub(crate) fn with_all<R>(
+    places: &[(usize, Budget)],
+    held: &mut [&mut Device],
+    work: &mut dyn FnMut(&mut [&mut Device]) -> Result<R, Error>,
+) -> Result<R, Error> {
+    match places {
+        [] => work(held),
+        &[(ordinal, budget), ref rest @ ..] => within(ordinal, budget, |device| {
+            let mut held: Vec<&mut Device> = held.iter_mut().map(|device| &mut **device).collect();
+            held.push(device);
+            with_all(rest, &mut held, work)
+        }),
+    }
+}
+
 /// Gives back all devices: contexts, modules, memory. One that a call has is given back by that call, when it ends.
-pub(super) fn release() {
+pub(crate) fn release() {
     let devices = DEVICES.get().take_all();
     if devices.is_empty() {
         // Perhaps there is no driver at all, or none that may be called, since this process was forked.
@@ -238,28 +288,6 @@ impl<D> Drop for Lease<'_, D> {
                 drop(given_up);
             }
         }
-    }
-}
-
-/// The context that the host, or another library in its process, had made current on this thread. It is current again
-/// when this is dropped.
-///
-/// None is ever dropped in a forked process: of the parent's threads only the one that forked is there, and no call of
-/// the host, which alone may fork, is made while it has one of these.
-pub(super) struct HostContext(sys::CUcontext);
-
-impl HostContext {
-    pub(super) fn save() -> Result<HostContext, Error> {
-        let current = result::ctx::get_current().map_err(failed("cuCtxGetCurrent"))?;
-        Ok(HostContext(current.unwrap_or(std::ptr::null_mut())))
-    }
-}
-
-impl Drop for HostContext {
-    fn drop(&mut self) {
-        // An error here would be the host's own context gone bad: nothing of ours to mend.
-        // SAFETY: it was current a moment ago, or is null, which makes none current.
-        let _ = unsafe { result::ctx::set_current(self.0) };
     }
 }
 
