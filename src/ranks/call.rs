@@ -24,11 +24,19 @@ pub struct Call {
     spoilt: AtomicBool,
 }
 
-impl Call {
-    pub(super) fn new(world: &'static World, number: u64) -> Call {
-        Call { world, number, over: false, spoilt: AtomicBool::new(false) }
+impl World {
+    /// Begins a call, which all ranks make. It sends nothing yet.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] inside another call, which then counts as none; [`Error::Rank`] in a forked process, and where MPI
+    /// has ended.
+    pub fn call(&'static self) -> Result<Call, Error> {
+        let number = self.traffic()?.begin()?;
+        Ok(Call { world: self, number, over: false, spoilt: AtomicBool::new(false) })
     }
+}
 
+impl Call {
     /// Ends the call where all ranks do so, and waits for them: none returns a result where another raises an error. After
     /// an error the call is still to be ended, by [`Call::fail`].
     ///
