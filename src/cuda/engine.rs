@@ -69,7 +69,7 @@ impl Cuda {
         device.is_some_and(|device| device.as_ref().is_ok_and(|device| device.capability == kernels::CAPABILITY))
     }
 
-    /// The same with a bound on all device memory that its buffers take, in bytes. One tile is used even if that is
+    /// Bounds all device memory that its buffers take, in bytes. One tile is used even if that is
     /// more.
     pub fn with_device_bytes(self, device_bytes: usize) -> Cuda {
         Cuda { budget: Budget::new(Some(device_bytes)), ..self }
@@ -194,8 +194,8 @@ impl Cuda {
         })
     }
 
-    /// The same for work that writes over what it reads. Once that is so, which it says by its second argument, it is not
-    /// run again: it would go on from what it has left behind.
+    /// Runs `work` as [`Cuda::attempt`] does, where it overwrites its input. It sets its second argument when it begins to:
+    /// after that it is not run again, since it would go on from what it has left behind.
     pub(super) fn attempt_in_place<R>(
         &self,
         watch: &Watch,

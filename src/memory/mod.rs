@@ -49,7 +49,7 @@ impl From<OutOfMemory> for Error {
     }
 }
 
-/// An empty vector with room for so many elements.
+/// An empty vector with room for `len` elements.
 ///
 /// # Errors
 /// [`OutOfMemory`], which says how many bytes for `what`.
@@ -72,7 +72,7 @@ pub fn enlarge<T: Clone + Default>(vec: &mut Vec<T>, len: usize, what: &'static 
     Ok(())
 }
 
-/// So many zeros, which the system provides when they are first touched: by the threads that work on them.
+/// `len` zeros, which the system provides when they are first touched: by the threads that work on them.
 ///
 /// # Errors
 /// As [`with_room`].
@@ -175,7 +175,7 @@ pub fn check() -> Result<(), OutOfMemory> {
     ALLOCATOR.reserve.check()
 }
 
-/// Sees that the system has so many bytes more for what is taken past the allocator: an error here is one that its
+/// Sees that the system has `bytes` bytes more for what is taken past the allocator: an error here is one that its
 /// taker could not report.
 ///
 /// Asked of the system itself and not of the heap: a thread for which the C library can make no heap of its own has

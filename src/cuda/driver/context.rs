@@ -272,7 +272,7 @@ impl Stream {
         unsafe { result::stream::wait_event(self.handle.0, event.handle.0, flags) }.map_err(failed("cuStreamWaitEvent"))
     }
 
-    /// Puts a copy of so many bytes from the memory of another context to this one's on it.
+    /// Puts a copy of `bytes` bytes from the memory of another context to this one's on it.
     ///
     /// # Safety
     /// There are as many at both addresses, and whoever else uses them does so before or after this on the devices.

@@ -1,3 +1,5 @@
+//! What a call of the driver returned, as an error of the engine.
+
 use cudarc::driver::DriverError;
 use cudarc::driver::sys::CUresult;
 

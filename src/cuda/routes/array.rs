@@ -97,7 +97,7 @@ impl DeviceArray {
         }
     }
 
-    /// Room for so many elements.
+    /// Room for `len` elements.
     pub(crate) fn with_room_for<T: Real>(device: &mut Device, len: usize) -> Result<Array<T>, Error> {
         let bytes = len.checked_mul(size_of::<T>()).ok_or_else(|| too_large(len))?;
         // At least a byte: there is no buffer of none.
@@ -105,8 +105,8 @@ impl DeviceArray {
         Ok(Array::new(DeviceArray::Own { buffer: Some(buffer), queue: device.queue.clone() }, len))
     }
 
-    /// The same in whole blocks of the driver's. It puts smaller buffers into one block, and what another process opens is
-    /// the block: of two buffers in one it would get the same address.
+    /// Room for `len` elements in whole blocks of the driver's. The driver puts smaller buffers into one block, and what
+    /// another process opens is the block: of two buffers in one it would get one address.
     pub(crate) fn with_room_alone<T: Real>(device: &mut Device, len: usize) -> Result<Array<T>, Error> {
         let bytes =
             len.checked_mul(size_of::<T>()).and_then(|bytes| bytes.max(1).checked_next_multiple_of(BLOCK_BYTES));
@@ -114,7 +114,7 @@ impl DeviceArray {
         Ok(Array::new(DeviceArray::Own { buffer: Some(buffer), queue: device.queue.clone() }, len))
     }
 
-    /// Another process's array of so many elements, which that has exported.
+    /// Another process's array of `len` elements, which that has exported.
     pub(crate) fn of_another_process<T: Real>(
         device: &mut Device,
         handle: &Handle,
@@ -189,7 +189,7 @@ pub(super) fn over_before_return(
     settled.0.wait()
 }
 
-/// An array becomes what so many bytes of a buffer hold: it takes the buffer, and leaves its own.
+/// An array becomes what the first `bytes` bytes of a buffer hold: it takes the buffer, and leaves its own.
 ///
 /// # Safety
 /// Both have as many bytes, and all that uses them is on the queue's stream.

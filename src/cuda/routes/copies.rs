@@ -8,7 +8,7 @@ use crate::host;
 use crate::stencil::{Array, Error, Real, Source, Target};
 use crate::watch::Watch;
 
-/// Up to so many bytes go to the device on the queue itself, without staging, and nobody waits for them.
+/// Up to this many bytes go to the device on the queue itself, without staging, and nobody waits for them.
 const SMALL_BYTES: usize = 64 << 10;
 
 /// Copies an array.
@@ -22,7 +22,7 @@ pub(crate) fn copy<T: Element>(
     over_before_return(device, borrows, |device| copy_all(device, from, to, watch))
 }
 
-/// The same, perhaps with some of it under way still.
+/// Copies an array. Asynchronous: may return with work queued.
 pub(super) fn copy_all<T: Element>(
     device: &mut Device,
     from: Source<T>,

@@ -13,7 +13,7 @@ use crate::cuda::driver::memory::Budget;
 use crate::cuda::element::Element;
 use crate::cuda::kernels::{Area, Kernel};
 use crate::cuda::runtime::device::Device;
-use crate::cuda::runtime::queue::Own;
+use crate::cuda::runtime::queue::CallBuffers;
 use crate::host::{self, SharedOutput};
 use crate::stencil::Error;
 use crate::watch::Watch;
@@ -38,7 +38,7 @@ pub(super) fn deep<T: Element>(
             return Ok(false);
         };
         let bytes = cut.most_samples() * size_of::<T>();
-        let mut own = Own::new(&queue);
+        let mut own = CallBuffers::new(&queue);
         let mut buffers = [0; DEEP_BUFFERS];
         let room = match device.has_room(DEEP_BUFFERS, bytes, budget)? {
             true => buffers.iter_mut().try_for_each(|buffer| own.room_for(bytes).map(|address| *buffer = address)),
@@ -79,13 +79,13 @@ pub(crate) struct DeepRound<'a, T> {
 }
 
 /// What is under way over a tile.
-pub(crate) struct Swept {
+pub(crate) struct SweptTile {
     /// Where the tile will be.
     pub(crate) result: sys::CUdeviceptr,
     /// When it is there.
     pub(crate) ready: Event,
     /// The updates that the watch has heard of.
-    pub(crate) told: usize,
+    pub(crate) counted: usize,
 }
 
 impl<T: Element> DeepRound<'_, T> {
@@ -99,7 +99,7 @@ impl<T: Element> DeepRound<'_, T> {
     ) -> Result<(), Error> {
         let [mut here, mut other, mut ahead] = buffers;
         let mut tiles = numbers.map(|number| self.cut.tile(number)).peekable();
-        let mut last: Option<(Tile, Swept)> = None;
+        let mut last: Option<(Tile, SweptTile)> = None;
         tiles.peek().map_or(Ok(()), |first| self.send(device, first, here))?;
         while let Some(tile) = tiles.next() {
             let swept = self.sweep(device, &tile, [here, other])?;
@@ -121,7 +121,12 @@ impl<T: Element> DeepRound<'_, T> {
     }
 
     /// Puts the sweeps over a tile, which lies in the first of these buffers, on the queue.
-    pub(crate) fn sweep(&self, device: &Device, tile: &Tile, buffers: [sys::CUdeviceptr; 2]) -> Result<Swept, Error> {
+    pub(crate) fn sweep(
+        &self,
+        device: &Device,
+        tile: &Tile,
+        buffers: [sys::CUdeviceptr; 2],
+    ) -> Result<SweptTile, Error> {
         let Work { sides, sweeps, .. } = self.work;
         let (samples, outputs, [here, other]) = (tile.samples(), tile.outputs(), buffers);
         // To the kernel this is an array as any other, with its boundary on all sides. Where the tile was cut off, that
@@ -129,17 +134,17 @@ impl<T: Element> DeepRound<'_, T> {
         let area =
             Area { tile: Tile::whole(tile.size()), sides, sweeps, under_way: samples, shared: false, queued: true };
         let plan = self.kernel.plan(&device.modules, &area)?;
-        let mut told = 0;
-        let mut over = |updates: usize| {
+        let mut counted = 0;
+        let mut progress = |updates: usize| {
             // What is done on halos is no progress.
             let updates = (updates as u128 * outputs as u128 / samples as u128) as usize;
-            self.watch.count(updates - told);
-            told = updates;
+            self.watch.count(updates - counted);
+            counted = updates;
             Ok(self.watch.check()?)
         };
         let run = Sweeps { plan: &*plan, outputs: samples, work: self.kernel.work(), sweeps };
-        let in_here = run.run_on(&device.queue, self.kernel.name(), here, [other, here], &mut over)?;
-        Ok(Swept { result: if in_here { here } else { other }, ready: device.queue.mark()?, told })
+        let in_here = run.run_on(&device.queue, self.kernel.name(), here, [other, here], &mut progress)?;
+        Ok(SweptTile { result: if in_here { here } else { other }, ready: device.queue.mark()?, counted })
     }
 
     /// Has the outputs of a tile come back, and puts them in their places.
@@ -147,7 +152,7 @@ impl<T: Element> DeepRound<'_, T> {
         &self,
         device: &mut Device,
         tile: &Tile,
-        Swept { result, ready, told }: Swept,
+        SweptTile { result, ready, counted }: SweptTile,
     ) -> Result<(), Error> {
         let (context, span) = (device.context.clone(), tile.span());
         let from = result + (span.start * size_of::<T>()) as sys::CUdeviceptr;
@@ -156,14 +161,14 @@ impl<T: Element> DeepRound<'_, T> {
             let output = unsafe { self.to.places(places) };
             // SAFETY: the tile lies there by then, and nothing that is under way behind that writes there.
             unsafe { device.slots.download(&context, from, Some(&ready), output, self.watch) }?;
-            self.watch.count(self.work.sweeps * tile.outputs() - told);
+            self.watch.count(self.work.sweeps * tile.outputs() - counted);
             return Ok(());
         }
         // SAFETY: every tile is fetched once, and each part of it by one thread.
         let scatter = |part: Range<usize>, from: &[T]| unsafe { self.cut.scatter_part(tile, part, from, self.to) };
         // SAFETY: the tile lies there by then, and nothing that is under way behind that writes there.
         unsafe { device.slots.download_by(&context, (from, &ready), span.len(), &scatter, self.watch) }?;
-        self.watch.count(self.work.sweeps * tile.outputs() - told);
+        self.watch.count(self.work.sweeps * tile.outputs() - counted);
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use super::array::{address, is_foreign, over_before_return, take_over};
 use super::sweeping::Sweeps;
 use crate::cuda::kernels::LevelsKernel;
 use crate::cuda::runtime::device::Device;
-use crate::cuda::runtime::queue::Own;
+use crate::cuda::runtime::queue::CallBuffers;
 use crate::stencil::{Array, Error};
 use crate::watch::Watch;
 
@@ -23,7 +23,7 @@ pub(crate) fn two_levels(
     over_before_return(device, borrows, |device| two_levels_here(device, kernel, levels, begun, watch))
 }
 
-/// The same, perhaps with some of it under way still.
+/// Sweeps two time levels. Asynchronous: may return with work queued.
 fn two_levels_here(
     device: &mut Device,
     kernel: &LevelsKernel,
@@ -39,20 +39,20 @@ fn two_levels_here(
     }
     let bytes = elements * size_of::<f64>();
     let queue = device.queue.clone();
-    let mut own = Own::new(&queue);
+    let mut own = CallBuffers::new(&queue);
     let here = [address(&levels[0], &context)?, address(&levels[1], &context)?];
     let other = [own.room_for(bytes)?, own.room_for(bytes)?];
     let plan = kernel.plan(&device.modules, [here, other])?;
-    let mut told = 0;
-    let mut over = |updates: usize| {
-        watch.count(2 * (updates - told));
-        told = updates;
+    let mut counted = 0;
+    let mut progress = |updates: usize| {
+        watch.count(2 * (updates - counted));
+        counted = updates;
         Ok(watch.check()?)
     };
     let sweeps = Sweeps { plan: &plan, outputs: elements, work: kernel.work(), sweeps: total };
     *begun = true;
-    let in_here = sweeps.run_on(&queue, kernel.name(), here[0], [other[0], here[0]], &mut over)?;
-    watch.count(2 * (elements * total - told));
+    let in_here = sweeps.run_on(&queue, kernel.name(), here[0], [other[0], here[0]], &mut progress)?;
+    watch.count(2 * (elements * total - counted));
     if !in_here {
         for (array, buffer) in levels.iter_mut().zip(own.buffers()) {
             // SAFETY: each has as many bytes, and whoever owns the array has left it to this call.

@@ -45,7 +45,7 @@ pub(crate) fn run<T: Element>(
     over_before_return(device, borrows, |device| run_all(device, kernel, work, from, to, budget, watch))
 }
 
-/// The same, perhaps with some of it under way still.
+/// Chooses the route, and takes it. Asynchronous: may return with work queued.
 fn run_all<T: Element>(
     device: &mut Device,
     kernel: &dyn Kernel<T>,
@@ -62,13 +62,13 @@ fn run_all<T: Element>(
         // Whatever the budget: the arrays are here, and so must be what lies beside them.
         return resident(device, kernel, work, from, to, None, watch).map(drop);
     }
-    let stays = stays(kernel, work);
-    if stays && resident(device, kernel, work, from, to, Some(budget), watch)? {
+    let prefers_resident = prefers_resident(kernel, work);
+    if prefers_resident && resident(device, kernel, work, from, to, Some(budget), watch)? {
         return Ok(());
     }
     match (from, to) {
         (Source::Host(input), Target::Host(output)) => {
-            if stays && deep(device, kernel, work, input, output, budget, watch)? {
+            if prefers_resident && deep(device, kernel, work, input, output, budget, watch)? {
                 return Ok(());
             }
             streamed(device, kernel, work, input, output, budget, watch)
@@ -78,7 +78,7 @@ fn run_all<T: Element>(
 }
 
 /// Whether an array of the host is resident while it is swept, if there is room.
-pub(crate) fn stays<T: Element>(kernel: &dyn Kernel<T>, work: &Work<T>) -> bool {
+pub(crate) fn prefers_resident<T: Element>(kernel: &dyn Kernel<T>, work: &Work<T>) -> bool {
     let rounds = || kernel.cut(work.sweeps, target(work), usize::MAX).sweeps() < work.sweeps;
     work.sweeps > 1 && (kernel.stays(work.sweeps) || rounds())
 }

@@ -8,7 +8,7 @@ use crate::cuda::driver::memory::Budget;
 use crate::cuda::element::Element;
 use crate::cuda::kernels::{Area, Kernel};
 use crate::cuda::runtime::device::Device;
-use crate::cuda::runtime::queue::Own;
+use crate::cuda::runtime::queue::CallBuffers;
 use crate::host::SharedOutput;
 use crate::stencil::{Error, Source, Target};
 use crate::watch::Watch;
@@ -38,7 +38,7 @@ pub(super) fn resident<T: Element>(
         return Ok(false);
     }
     let queue = device.queue.clone();
-    let mut own = Own::new(&queue);
+    let mut own = CallBuffers::new(&queue);
     for _ in 0..wanted {
         match own.room_for(bytes) {
             Ok(_) => {}
@@ -70,15 +70,15 @@ pub(super) fn resident<T: Element>(
         queued: true,
     };
     let plan = kernel.plan(&device.modules, &area)?;
-    let mut told = 0;
-    let mut over = |updates: usize| {
-        watch.count(updates - told);
-        told = updates;
+    let mut counted = 0;
+    let mut progress = |updates: usize| {
+        watch.count(updates - counted);
+        counted = updates;
         Ok(watch.check()?)
     };
     watch.check()?;
     let sweeps = Sweeps { plan: &*plan, outputs: elements, work: kernel.work(), sweeps: work.sweeps };
-    let mut sweep = || sweeps.run_on(&queue, kernel.name(), samples, [written, other], &mut over);
+    let mut sweep = || sweeps.run_on(&queue, kernel.name(), samples, [written, other], &mut progress);
     let in_other = match to {
         // The output's memory may never have been touched. Meanwhile the device is at work.
         Target::Host(output) => SharedOutput::new(output).have_pages_during(0..elements, || {
@@ -87,7 +87,7 @@ pub(super) fn resident<T: Element>(
         }),
         Target::Array(_) => sweep(),
     }?;
-    watch.count(elements * work.sweeps - told);
+    watch.count(elements * work.sweeps - counted);
     match to {
         Target::Host(output) => {
             let result = if in_other { other } else { written };

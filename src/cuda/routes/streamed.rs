@@ -11,12 +11,13 @@ use crate::cuda::element::Element;
 use crate::cuda::kernels::{Area, Kernel};
 use crate::cuda::runtime::device::Device;
 use crate::cuda::runtime::module::Modules;
-use crate::cuda::runtime::slots::{Job, PIECE_BYTES, Slot};
+use crate::cuda::runtime::sharing::Job;
+use crate::cuda::runtime::slots::{PIECE_BYTES, Slot};
 use crate::host::{self, SharedOutput};
 use crate::stencil::{Error, Sides};
 use crate::watch::Watch;
 
-/// From so many sweeps on, the device is what is waited for: tiles are larger, and an array that is one tile stays one.
+/// From this many sweeps on, the device is what is waited for: tiles are larger, and an array that is one tile stays one.
 const MANY_SWEEPS: usize = 8;
 
 /// The samples of the smallest tile that memory is saved with, if one output does not need more.
@@ -57,7 +58,7 @@ pub(crate) struct StreamedRound<'a, T> {
 }
 
 impl<T: Element> StreamedRound<'_, T> {
-    /// The tiles of these numbers, through so many slots of a device.
+    /// The tiles of these numbers, through `slots` slots of a device.
     pub(crate) fn run(
         &self,
         device: &mut Device,
@@ -68,8 +69,9 @@ impl<T: Element> StreamedRound<'_, T> {
         let modules = device.modules.clone();
         let under_way = (slots * cut.most_samples()).min(from.len());
         let (sides, shared) = (cut.sides(), slots > 1);
-        let round = Round { kernel, modules: &modules, cut: *cut, sides, sweeps, under_way, shared, from, to, watch };
-        let jobs = numbers.map(|number| TileJob { round: &round, tile: cut.tile(number), told: 0 });
+        let round =
+            TileContext { kernel, modules: &modules, cut: *cut, sides, sweeps, under_way, shared, from, to, watch };
+        let jobs = numbers.map(|number| TileJob { round: &round, tile: cut.tile(number), counted: 0 });
         device.slots.share(slots, jobs, watch)
     }
 }
@@ -126,7 +128,7 @@ pub(crate) fn reserve<T: Element>(
 }
 
 /// What the tiles of a round have in common.
-struct Round<'a, T> {
+struct TileContext<'a, T> {
     kernel: &'a dyn Kernel<T>,
     modules: &'a Modules,
     cut: Cut<T>,
@@ -141,32 +143,32 @@ struct Round<'a, T> {
 
 /// All sweeps of a round over one tile.
 struct TileJob<'a, T> {
-    round: &'a Round<'a, T>,
+    round: &'a TileContext<'a, T>,
     tile: Tile,
     /// The updates that the watch has heard of.
-    told: usize,
+    counted: usize,
 }
 
-impl<T: Element> Job for TileJob<'_, T> {
+impl<T: Element> Job<Slot> for TileJob<'_, T> {
     fn start(&mut self, slot: &mut Slot) -> Result<(), Error> {
         let (round, tile) = (self.round, &self.tile);
         let samples = tile.samples();
         round.cut.gather(tile, round.from, slot.samples(samples));
-        let Round { sides, sweeps, under_way, shared, .. } = *round;
+        let TileContext { sides, sweeps, under_way, shared, .. } = *round;
         let area = Area { tile: tile.clone(), sides, sweeps, under_way, shared, queued: false };
         let plan = round.kernel.plan(round.modules, &area)?;
-        let told = &mut self.told;
+        let counted = &mut self.counted;
         let outputs = tile.outputs();
-        let mut over = |updates: usize| {
+        let mut progress = |updates: usize| {
             let updates = updates.min(round.sweeps * outputs);
-            round.watch.count(updates - *told);
-            *told = updates;
+            round.watch.count(updates - *counted);
+            *counted = updates;
             Ok(round.watch.check()?)
         };
         let work = round.kernel.work();
         let sweeps = Sweeps { plan: &*plan, outputs, work, sweeps: round.sweeps };
         slot.compute::<T>(samples, tile.span().len(), round.sweeps == 1, |stream, [input, output]| {
-            let in_input = sweeps.run(stream, input, [output, input], &mut over)?.in_other;
+            let in_input = sweeps.run(stream, input, [output, input], &mut progress)?.in_other;
             let result = if in_input { input } else { output };
             Ok(result + (plan.first_output() * size_of::<T>()) as sys::CUdeviceptr)
         })?;
@@ -185,7 +187,7 @@ impl<T: Element> Job for TileJob<'_, T> {
         }
         // SAFETY: every tile is one job.
         unsafe { round.cut.scatter(&self.tile, outputs, round.to) };
-        round.watch.count(round.sweeps * self.tile.outputs() - self.told);
+        round.watch.count(round.sweeps * self.tile.outputs() - self.counted);
         Ok(())
     }
 }

@@ -11,7 +11,7 @@ use crate::cuda::runtime::queue::{Load, Queue};
 use crate::stencil::Error;
 
 /// What has become of sweeps on a stream.
-pub(super) struct Run {
+pub(super) struct Submitted {
     /// Whether the result will be in the second of the buffers.
     pub(super) in_other: bool,
     /// Of the work, what has not been waited for, in units of [`pace`](crate::cuda::runtime::pace).
@@ -28,20 +28,20 @@ pub(super) struct Sweeps<'a, T> {
 }
 
 impl<T> Sweeps<'_, T> {
-    /// The same on the queue, which learns how much that is.
+    /// Puts the sweeps on the queue as [`Sweeps::run`] does on a stream; the queue learns how much that is.
     pub(super) fn run_on(
         &self,
         queue: &Queue,
         name: &'static str,
         samples: sys::CUdeviceptr,
         buffers: [sys::CUdeviceptr; 2],
-        over: &mut dyn FnMut(usize) -> Result<(), Error>,
+        progress: &mut dyn FnMut(usize) -> Result<(), Error>,
     ) -> Result<bool, Error> {
         let pace = self.plan.pace();
         let units = self.plan.units().saturating_mul(self.sweeps).saturating_mul(self.unit());
         let load = |units| Load { name, pace: Some((pace, units)), bytes: 0 };
         let mut beginning = queue.begin(&load(units))?;
-        let Run { in_other, left } = self.run(queue.stream(), samples, buffers, over)?;
+        let Submitted { in_other, left } = self.run(queue.stream(), samples, buffers, progress)?;
         if left < units {
             // The rest has been waited for, and the pace has learnt from it.
             beginning = beginning.without_time();
@@ -59,14 +59,14 @@ impl<T> Sweeps<'_, T> {
     /// other, and so on.
     ///
     /// Where that is more than the device does in time, it is waited for in between, as [`pace`](crate::cuda::runtime::pace) says;
-    /// then `over` is told how many outputs have been computed so far, in all sweeps, and may end it.
+    /// then `progress` is told how many outputs have been computed so far, in all sweeps, and may end it.
     pub(super) fn run(
         &self,
         stream: &Stream,
         samples: sys::CUdeviceptr,
         buffers: [sys::CUdeviceptr; 2],
-        over: &mut dyn FnMut(usize) -> Result<(), Error>,
-    ) -> Result<Run, Error> {
+        progress: &mut dyn FnMut(usize) -> Result<(), Error>,
+    ) -> Result<Submitted, Error> {
         let (plan, pace) = (self.plan, self.plan.pace());
         let units = plan.units();
         let together = plan.together().max(1) * units.max(1);
@@ -105,10 +105,10 @@ impl<T> Sweeps<'_, T> {
                 stream.synchronize()?;
                 waited = done;
                 pace.took((done - before).saturating_mul(unit), start.elapsed());
-                over(done / units * self.outputs + done % units * self.outputs / units)?;
+                progress(done / units * self.outputs + done % units * self.outputs / units)?;
                 begin = Some(Instant::now());
             }
         }
-        Ok(Run { in_other: to == 0, left: (done - waited).saturating_mul(unit) })
+        Ok(Submitted { in_other: to == 0, left: (done - waited).saturating_mul(unit) })
     }
 }

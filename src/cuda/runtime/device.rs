@@ -1,7 +1,7 @@
 //! What is kept of a device between calls.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use std::collections::btree_map;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{mem, thread};
 
@@ -25,7 +25,7 @@ pub(crate) struct Device {
 }
 
 /// The devices of this process.
-static DEVICES: PerProcess<Kept<Device>> = PerProcess::new();
+static DEVICES: PerProcess<Registry<Device>> = PerProcess::new();
 
 impl Device {
     fn open(ordinal: usize) -> Result<Device, Error> {
@@ -46,7 +46,7 @@ impl Device {
         self.slots.release() | self.queue.release()
     }
 
-    /// Whether there may be so many buffers of so many bytes beside what is held. The slots give up their own buffers on
+    /// Whether there may be `wanted` buffers of `bytes` bytes beside what is held. The slots give up their own buffers on
     /// the device if the budget asks for it.
     pub(crate) fn has_room(&mut self, wanted: usize, bytes: usize, budget: Budget) -> Result<bool, Error> {
         let (pooled, missing) = self.queue.stock(wanted, bytes);
@@ -178,9 +178,9 @@ pub(crate) fn release() {
 /// While a call runs on a thread of its own, a host may run the user's callbacks on the thread that called. If one of
 /// these calls us for the same device and waits for it, that thread never comes back to ask whether the user has
 /// pressed Ctrl-C.
-struct Kept<D>(Mutex<BTreeMap<usize, Slot<D>>>);
+struct Registry<D>(Mutex<BTreeMap<usize, State<D>>>);
 
-enum Slot<D> {
+enum State<D> {
     Idle(D),
     /// A call has it, and gives it up at its end if it was asked to meanwhile.
     InUse {
@@ -188,18 +188,18 @@ enum Slot<D> {
     },
 }
 
-impl<D> Default for Kept<D> {
-    fn default() -> Kept<D> {
-        Kept(Mutex::default())
+impl<D> Default for Registry<D> {
+    fn default() -> Registry<D> {
+        Registry(Mutex::default())
     }
 }
 
-impl<D> Kept<D> {
+impl<D> Registry<D> {
     /// Whether number `ordinal` is there, for a call to take.
     fn holds(&self, ordinal: usize) -> Result<bool, Error> {
         match self.slots().get(&ordinal) {
-            Some(Slot::Idle(_)) => Ok(true),
-            Some(Slot::InUse { .. }) => Err(Error::Busy),
+            Some(State::Idle(_)) => Ok(true),
+            Some(State::InUse { .. }) => Err(Error::Busy),
             None => Ok(false),
         }
     }
@@ -207,12 +207,12 @@ impl<D> Kept<D> {
     /// Takes number `ordinal` for a call.
     fn take(&self, ordinal: usize) -> Result<Lease<'_, D>, Error> {
         let held = match self.slots().entry(ordinal) {
-            Entry::Vacant(slot) => {
-                slot.insert(Slot::InUse { give_up: false });
+            btree_map::Entry::Vacant(slot) => {
+                slot.insert(State::InUse { give_up: false });
                 None
             }
-            Entry::Occupied(mut slot) => match slot.insert(Slot::InUse { give_up: false }) {
-                Slot::Idle(held) => Some(held),
+            btree_map::Entry::Occupied(mut slot) => match slot.insert(State::InUse { give_up: false }) {
+                State::Idle(held) => Some(held),
                 in_use => {
                     slot.insert(in_use);
                     return Err(Error::Busy);
@@ -228,15 +228,15 @@ impl<D> Kept<D> {
         let (mut idle, mut in_use) = (Vec::new(), BTreeMap::new());
         for (ordinal, slot) in mem::take(&mut *slots) {
             match slot {
-                Slot::Idle(held) => idle.push(held),
-                Slot::InUse { .. } => drop(in_use.insert(ordinal, Slot::InUse { give_up: true })),
+                State::Idle(held) => idle.push(held),
+                State::InUse { .. } => drop(in_use.insert(ordinal, State::InUse { give_up: true })),
             }
         }
         *slots = in_use;
         idle
     }
 
-    fn slots(&self) -> MutexGuard<'_, BTreeMap<usize, Slot<D>>> {
+    fn slots(&self) -> MutexGuard<'_, BTreeMap<usize, State<D>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -244,7 +244,7 @@ impl<D> Kept<D> {
 /// One of them, while a call has it. Given up at the end of the call unless the call says that it is worth keeping: not
 /// after a panic, for one.
 struct Lease<'a, D> {
-    kept: &'a Kept<D>,
+    kept: &'a Registry<D>,
     ordinal: usize,
     held: Option<D>,
     keep: bool,
@@ -278,9 +278,9 @@ impl<D> Drop for Lease<'_, D> {
     fn drop(&mut self) {
         let held = self.held.take();
         let mut slots = self.kept.slots();
-        let asked_for = matches!(slots.get(&self.ordinal), Some(Slot::InUse { give_up: true }));
+        let asked_for = matches!(slots.get(&self.ordinal), Some(State::InUse { give_up: true }));
         match held {
-            Some(held) if self.keep && !asked_for => drop(slots.insert(self.ordinal, Slot::Idle(held))),
+            Some(held) if self.keep && !asked_for => drop(slots.insert(self.ordinal, State::Idle(held))),
             given_up => {
                 slots.remove(&self.ordinal);
                 // Not under the lock: it takes a while.
@@ -300,9 +300,9 @@ mod tests {
     use super::*;
 
     /// Something that is held, and counted where it is given back.
-    struct Held(Rc<Cell<usize>>);
+    struct Counted(Rc<Cell<usize>>);
 
-    impl Drop for Held {
+    impl Drop for Counted {
         fn drop(&mut self) {
             self.0.set(self.0.get() + 1);
         }
@@ -310,13 +310,13 @@ mod tests {
 
     /// A call that ends well, with `inside` in the middle of it.
     fn call(
-        kept: &Kept<Held>,
+        kept: &Registry<Counted>,
         ordinal: usize,
         given_back: &Rc<Cell<usize>>,
         inside: impl FnOnce(),
     ) -> Result<(), Error> {
         let mut lease = kept.take(ordinal)?;
-        lease.open(|| Ok(Held(given_back.clone())))?;
+        lease.open(|| Ok(Counted(given_back.clone())))?;
         inside();
         lease.keep();
         Ok(())
@@ -324,7 +324,7 @@ mod tests {
 
     #[test]
     fn a_call_inside_another_is_refused_on_the_same_device_only() {
-        let (kept, given_back) = (Kept::default(), Rc::default());
+        let (kept, given_back) = (Registry::default(), Rc::default());
         for open_before in [false, true] {
             assert_eq!(kept.holds(0), Ok(open_before));
             let inside = || {
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn what_is_in_use_is_given_back_at_the_end_of_its_call() {
-        let (kept, given_back) = (Kept::default(), Rc::new(Cell::new(0)));
+        let (kept, given_back) = (Registry::default(), Rc::new(Cell::new(0)));
         call(&kept, 1, &given_back, || {}).unwrap();
         let inside = || {
             assert_eq!(kept.take_all().len(), 1, "the other one, now");
@@ -357,12 +357,12 @@ mod tests {
 
     #[test]
     fn a_call_that_fails_leaves_nothing_behind() {
-        let (kept, given_back) = (Kept::default(), Rc::new(Cell::new(0)));
+        let (kept, given_back) = (Registry::default(), Rc::new(Cell::new(0)));
         // It cannot be opened.
         assert_eq!(kept.take(0).unwrap().open(|| Err(Error::Cuda("no".into()))).err(), Some(Error::Cuda("no".into())));
         assert_eq!(kept.holds(0), Ok(false));
         // It is opened, and the call does not say that it is to be kept.
-        assert!(kept.take(0).unwrap().open(|| Ok(Held(given_back.clone()))).is_ok());
+        assert!(kept.take(0).unwrap().open(|| Ok(Counted(given_back.clone()))).is_ok());
         assert_eq!((kept.holds(0), given_back.get()), (Ok(false), 1));
         // A panic.
         let panicking = AssertUnwindSafe(|| call(&kept, 0, &given_back, || panic!("in the middle of a call")));

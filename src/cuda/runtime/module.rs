@@ -54,7 +54,7 @@ impl Function {
         self.0.handle.0
     }
 
-    /// Lets its launches ask for so many bytes of shared memory, more than every chip has: see [`Shape::prepared`].
+    /// Lets its launches ask for `bytes` bytes of shared memory, more than every chip has: see [`Shape::prepared`].
     pub(crate) fn allow_shared(&self, bytes: usize) -> Result<(), Error> {
         let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         let value = counter(bytes, "bytes of shared memory")?;
@@ -248,8 +248,8 @@ impl Module {
         known.symbols.get(name).is_some_and(|symbol| symbol.holds(bytemuck::cast_slice(values), self.queue.failures()))
     }
 
-    /// The same for kernels on the queue's stream: the copy comes behind what is there already, and ahead of what comes
-    /// next.
+    /// Copies `values` as [`Module::set_symbol`] does, for kernels on the queue's stream. Asynchronous: the copy comes
+    /// behind what is there already, and ahead of what comes next.
     pub(crate) fn queue_symbol<T: NoUninit>(&self, name: &'static CStr, values: &[T]) -> Result<(), Error> {
         let values: &[u8] = bytemuck::cast_slice(values);
         let mut known = lock(&self.known);
@@ -331,8 +331,8 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// So many blocks of so many threads each, in two dimensions, with so many bytes of shared memory beside what the
-    /// kernel declares.
+    /// A grid of blocks, each of `block` threads, in two dimensions, with `shared_bytes` bytes of shared memory beside
+    /// what the kernel declares.
     ///
     /// # Errors
     /// [`Error::Internal`] for what no chip can do, and for a launch of nothing.
@@ -340,7 +340,7 @@ impl Shape {
         Shape::within(grid, block, shared_bytes, MOST_SHARED)
     }
 
-    /// So many blocks of so many threads, in a row, with as much shared memory as a kernel
+    /// `blocks` blocks of `threads` threads, in a row, with as much shared memory as a kernel
     /// [may ask for](Function::allow_shared) that is for large chips.
     pub(crate) fn prepared(blocks: usize, threads: usize, shared_bytes: usize) -> Result<Shape, Error> {
         Shape::within([blocks, 1], [threads, 1], shared_bytes, MOST_PREPARED)
@@ -364,7 +364,7 @@ impl Shape {
         })
     }
 
-    /// So many blocks of so many threads, in a row.
+    /// `blocks` blocks of `threads` threads, in a row.
     pub(crate) fn row(blocks: usize, threads: usize) -> Result<Shape, Error> {
         Shape::new([blocks, 1], [threads, 1], 0)
     }
@@ -412,7 +412,7 @@ pub(crate) unsafe fn launch<A: NoUninit>(
     .map_err(failed("cuLaunchKernel"))
 }
 
-/// The same for a kernel that waits itself for what is before it on the stream: its blocks may begin where there is room, as
+/// Launches a kernel that waits itself for what is before it on the stream: its blocks may begin where there is room, as
 /// soon as all those of the launch before let them (programmatic dependent launch, from compute capability 9.0 on). What is
 /// recorded for a graph begins behind: not all drivers with such launches record them.
 ///
@@ -459,8 +459,8 @@ pub(crate) unsafe fn launch_early<A: NoUninit>(
 pub(crate) struct TensorMap([u64; 16]);
 
 impl TensorMap {
-    /// For a volume of so many rows, columns and pages at a multiple of 16 bytes, whose columns begin at such, too, and
-    /// boxes of so many rows and columns, at most 256 each.
+    /// For a volume of `size` rows, columns and pages at a multiple of 16 bytes, whose columns begin at such, too, and
+    /// boxes of `in_box` rows and columns, at most 256 each.
     ///
     /// # Errors
     /// The driver's.

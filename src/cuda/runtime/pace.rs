@@ -30,7 +30,7 @@ pub(crate) const UNIT: usize = 1000;
 /// 32 singles.
 const SLOWEST: Duration = Duration::from_nanos(100);
 
-/// How much goes into a batch, learnt from those that are over: so many units of work, however they are launched.
+/// How much goes into a batch, learnt from those that are over: units of work, however they are launched.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pace {
     batch: usize,
@@ -66,8 +66,8 @@ impl SharedPace {
         SharedPace::of_units(SLOWEST * 4)
     }
 
-    /// The same for a tile that is one of as many as there are slots: what all of them have under way must be over in
-    /// time. They are at work together when they learn, too.
+    /// Counting [`UNIT`]s, for a tile that is one of as many as there are slots: what all of them have under way must be
+    /// over in time. They are at work together when they learn, too.
     pub(crate) fn shared() -> SharedPace {
         SharedPace::of_units(SLOWEST * MAX_SLOTS as u32)
     }
@@ -101,7 +101,7 @@ pub(crate) fn evenly(whole: usize, most: usize) -> usize {
     whole.div_ceil(whole.div_ceil(most).max(1))
 }
 
-/// Sweeps over an array, each so many units of work, as they go into launches. A launch has a part of a sweep, or one
+/// Sweeps over an array, each of some units of work, as they go into launches. A launch has a part of a sweep, or one
 /// or more whole ones; none begins before the sweep ahead of it was submitted to its end.
 #[derive(Debug, Clone)]
 pub(crate) struct Schedule {
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!((evenly(65, 64), evenly(64, 64), evenly(1, 64), evenly(1000, 64)), (33, 64, 1, 63));
     }
 
-    /// A run on a device that does so many units a second and takes `launch` for each launch; it is waited for after
+    /// A run on a device that does `speed` units a second and takes `launch` for each launch; it is waited for after
     /// each batch. The seconds of each batch, and its launches. What the first batch took is told as `first`, if that
     /// is given.
     fn simulate(sweeps: usize, units: usize, slowest: f64, speed: f64, first: Option<Duration>) -> Vec<(f64, usize)> {

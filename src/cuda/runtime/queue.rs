@@ -8,7 +8,7 @@
 //!
 //! # Bounds
 //! - The pool holds no more than the arrays that lived at once, at the most since it was last emptied, up to a quarter of
-//!   the device's memory; or [`DEFAULT_DEVICE_BYTES`] where that is more. With a strict budget, what is left of that.
+//!   the device's memory; or [`DEFAULT_DEVICE_BYTES`](crate::cuda::DEFAULT_DEVICE_BYTES) where that is more. With a strict budget, what is left of that.
 //! - What is under way takes a device about a twentieth of a second: so whoever waits for it can be interrupted.
 //!
 //! # Errors
@@ -22,10 +22,11 @@ use std::time::Duration;
 
 use cudarc::driver::{result, sys};
 
+use super::buffers::Pool;
 use super::pace::{GROWTH, SharedPace};
 use crate::cuda::driver::context::{Context, Event, Stream};
 use crate::cuda::driver::error::failed;
-use crate::cuda::driver::memory::{DEFAULT_DEVICE_BYTES, DeviceBuffer};
+use crate::cuda::driver::memory::DeviceBuffer;
 use crate::process::PerProcess;
 use crate::stencil::Error;
 
@@ -242,7 +243,7 @@ impl Queue {
         sent.map_err(failed("cuMemcpyHtoDAsync"))
     }
 
-    /// Puts a copy of so many bytes from one address on the device to another on the stream.
+    /// Puts a copy of `bytes` bytes from one address on the device to another on the stream.
     ///
     /// # Safety
     /// There are as many at both addresses, and all that uses them is on this stream.
@@ -271,7 +272,7 @@ impl Queue {
 
     // ---- memory
 
-    /// A buffer of so many bytes at least, for a call's own use: of the pool, or a new one. What a call before this one
+    /// A buffer of `bytes` bytes at least, for a call's own use: of the pool, or a new one. What a call before this one
     /// did with it is ahead on the stream.
     pub(crate) fn take(&self, bytes: usize) -> Result<DeviceBuffer, Error> {
         let found = lock(&self.state).pool.take(bytes);
@@ -286,7 +287,7 @@ impl Queue {
         Ok(buffer)
     }
 
-    /// The same for an array that lives until it is [given up](Queue::give_up).
+    /// A buffer of `bytes` bytes at least, for an array that lives until it is [given up](Queue::give_up).
     pub(crate) fn take_for_array(&self, bytes: usize) -> Result<DeviceBuffer, Error> {
         let buffer = self.take(bytes)?;
         lock(&self.state).pool.count(buffer.bytes(), 0);
@@ -329,7 +330,7 @@ impl Queue {
         (state.pool.bound, state.pool.strict) = (bytes, strict);
     }
 
-    /// The bytes in the pool, and how many of `wanted` buffers of so many bytes it has not.
+    /// The bytes in the pool, and how many of `wanted` buffers of `bytes` bytes it has not.
     pub(crate) fn stock(&self, wanted: usize, bytes: usize) -> (usize, usize) {
         let state = lock(&self.state);
         (state.pool.bytes(), wanted.saturating_sub(state.pool.fitting(bytes)))
@@ -355,20 +356,20 @@ impl Drop for Queue {
     }
 }
 
-/// Buffers of a call's own, which go back to the queue at its end, whatever that is.
+/// Buffers that one call uses. They go back to the queue at its end, whatever that is.
 #[derive(Debug)]
-pub(crate) struct Own {
+pub(crate) struct CallBuffers {
     queue: Arc<Queue>,
     buffers: Vec<DeviceBuffer>,
 }
 
-impl Own {
+impl CallBuffers {
     /// None yet.
-    pub(crate) fn new(queue: &Arc<Queue>) -> Own {
-        Own { queue: queue.clone(), buffers: Vec::new() }
+    pub(crate) fn new(queue: &Arc<Queue>) -> CallBuffers {
+        CallBuffers { queue: queue.clone(), buffers: Vec::new() }
     }
 
-    /// One more, of so many bytes at least, and where it lies.
+    /// One more, of `bytes` bytes at least, and where it lies.
     pub(crate) fn room_for(&mut self, bytes: usize) -> Result<sys::CUdeviceptr, Error> {
         let buffer = self.queue.take(bytes.max(1))?;
         let address = buffer.address();
@@ -388,7 +389,7 @@ impl Own {
     }
 }
 
-impl Drop for Own {
+impl Drop for CallBuffers {
     fn drop(&mut self) {
         self.buffers.drain(..).for_each(|buffer| self.queue.give(buffer));
     }
@@ -399,7 +400,7 @@ impl Drop for Own {
 pub(crate) struct Beginning(Option<Event>);
 
 impl Beginning {
-    /// The same, with nothing to learn from.
+    /// Without the time, so that the pace learns nothing from this call.
     pub(crate) fn without_time(self) -> Beginning {
         Beginning(None)
     }
@@ -428,143 +429,6 @@ impl State {
     }
 }
 
-/// Buffers that nobody needs at the moment, the one that came last at the end.
-#[derive(Debug)]
-struct Pool<B> {
-    free: Vec<B>,
-    /// The bytes of arrays that live, and of those that lived at once at the most.
-    live: usize,
-    peak: usize,
-    /// The most that counts of these.
-    limit: usize,
-    bound: usize,
-    strict: bool,
-}
-
-/// What a pool asks of a buffer.
-trait Piece {
-    fn bytes(&self) -> usize;
-}
-
-impl Piece for DeviceBuffer {
-    fn bytes(&self) -> usize {
-        DeviceBuffer::bytes(self)
-    }
-}
-
-impl<B> Default for Pool<B> {
-    fn default() -> Pool<B> {
-        Pool { free: Vec::new(), live: 0, peak: 0, limit: 0, bound: DEFAULT_DEVICE_BYTES, strict: false }
-    }
-}
-
-impl<B: Piece> Pool<B> {
-    /// So many bytes of arrays live now that did not, and so many do not any more.
-    fn count(&mut self, more: usize, less: usize) {
-        self.live = self.live + more - less;
-        self.peak = self.peak.max(self.live);
-    }
-
-    /// The bytes that it may hold.
-    fn most(&self) -> usize {
-        if self.strict { self.bound } else { self.bound.max(self.peak.min(self.limit)) }
-    }
-
-    fn bytes(&self) -> usize {
-        self.free.iter().map(B::bytes).sum()
-    }
-
-    fn fitting(&self, bytes: usize) -> usize {
-        self.free.iter().filter(|buffer| fits(buffer.bytes(), bytes)).count()
-    }
-
-    /// The smallest buffer that fits.
-    fn take(&mut self, bytes: usize) -> Option<B> {
-        let fitting = self.free.iter().enumerate().filter(|(_, buffer)| fits(buffer.bytes(), bytes));
-        let (found, _) = fitting.min_by_key(|(_, buffer)| buffer.bytes())?;
-        Some(self.free.remove(found))
-    }
-
-    /// Keeps a buffer, and gives those that are too much then: those that nobody has needed for the longest time, since
-    /// a script goes on with arrays of the sizes that it has.
-    fn keep(&mut self, buffer: B) -> Vec<B> {
-        if buffer.bytes() > self.most() {
-            return vec![buffer];
-        }
-        self.free.push(buffer);
-        let mut excess = self.bytes().saturating_sub(self.most());
-        let dropped = self.free.iter().take_while(|buffer| {
-            let goes = excess > 0;
-            excess = excess.saturating_sub(buffer.bytes());
-            goes
-        });
-        let dropped = dropped.count();
-        self.free.drain(..dropped).collect()
-    }
-}
-
-/// Whether a buffer of so many bytes serves for so many that are wanted: what is left over is little, or small beside
-/// it.
-fn fits(bytes: usize, wanted: usize) -> bool {
-    bytes >= wanted && bytes / 2 <= wanted.max(1 << 20)
-}
-
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    impl Piece for usize {
-        fn bytes(&self) -> usize {
-            *self
-        }
-    }
-
-    const MIB: usize = 1 << 20;
-
-    fn pool() -> Pool<usize> {
-        Pool { limit: 1000 * MIB, bound: 100 * MIB, ..Pool::default() }
-    }
-
-    #[test]
-    fn a_buffer_serves_again_where_most_of_it_is_needed() {
-        let mut pool = pool();
-        for bytes in [40 * MIB, 10 * MIB, MIB] {
-            assert_eq!(pool.keep(bytes), []);
-        }
-        assert_eq!((pool.take(19 * MIB), pool.take(41 * MIB)), (None, None), "too large, too small");
-        assert_eq!((pool.fitting(10), pool.take(10), pool.take(10)), (1, Some(MIB), None));
-        assert_eq!((pool.take(20 * MIB), pool.take(9 * MIB), pool.bytes()), (Some(40 * MIB), Some(10 * MIB), 0));
-    }
-
-    #[test]
-    fn what_was_not_needed_for_the_longest_time_goes_first() {
-        let mut pool = pool();
-        for bytes in [30, 31, 32] {
-            assert_eq!(pool.keep(bytes * MIB), []);
-        }
-        assert_eq!(pool.keep(5 * MIB), []);
-        assert_eq!(pool.keep(10 * MIB), [30 * MIB], "a small one is no reason to go");
-        // What is in use comes back to the end.
-        assert_eq!(pool.take(31 * MIB), Some(31 * MIB));
-        assert_eq!(pool.keep(31 * MIB), []);
-        assert_eq!(pool.keep(60 * MIB), [32 * MIB, 5 * MIB, 10 * MIB]);
-        assert_eq!(pool.keep(101 * MIB), [101 * MIB], "more than all that may be kept");
-    }
-
-    #[test]
-    fn it_may_hold_as_much_as_arrays_did_at_once() {
-        let mut pool = pool();
-        pool.count(300 * MIB, 0);
-        pool.count(0, 300 * MIB);
-        assert_eq!((pool.keep(200 * MIB), pool.keep(100 * MIB)), (vec![], vec![]));
-        assert_eq!(pool.keep(50 * MIB), [200 * MIB]);
-        pool.count(5000 * MIB, 0);
-        assert_eq!(pool.most(), 1000 * MIB);
-        pool.strict = true;
-        assert_eq!(pool.most(), 100 * MIB);
-    }
 }

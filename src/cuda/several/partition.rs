@@ -70,7 +70,7 @@ pub(super) struct Segment {
 }
 
 impl<T: Real> Partition<T> {
-    /// For this work on so many devices, which do so many multiply-adds for an output. `fused` tells how many sweeps a
+    /// For this work on `devices` devices, which do `multiply_adds` multiply-adds for an output. `fused` tells how many sweeps a
     /// launch does over an array of this size. `None` where one device takes no longer, or the array cannot be cut.
     ///
     /// # Errors
@@ -90,12 +90,12 @@ impl<T: Real> Partition<T> {
         Ok(depth.map(|(each, at_once)| Partition::with(work, along, devices, each, at_once)))
     }
 
-    /// With so many parts on each device, and so many sweeps in a round at the most. `None` where the array cannot be cut.
+    /// With `each` parts on a device, and `at_once` sweeps in a round at the most. `None` where the array cannot be cut.
     pub(crate) fn of_depth(work: &Work<T>, devices: usize, (each, at_once): (usize, usize)) -> Option<Partition<T>> {
         Some(Partition::with(work, dimension(work, devices)?, devices, each, at_once))
     }
 
-    /// With so many parts on each device, cut along this dimension, and so many sweeps in a round at the most.
+    /// With `each` parts on a device, cut along this dimension, and `at_once` sweeps in a round at the most.
     fn with(work: &Work<T>, along: usize, devices: usize, each: usize, at_once: usize) -> Partition<T> {
         let length = work.size[along];
         let reach = work.radius[along];
@@ -143,7 +143,7 @@ impl<T: Real> Partition<T> {
     }
 }
 
-/// The dimension along which an array had better be cut for so many devices: one along which no output needs its
+/// The dimension along which an array had better be cut for `devices` devices: one along which no output needs its
 /// neighbours; else the last one, where the elements of a halo are neighbours in memory, or the longest.
 fn dimension<T>(work: &Work<T>, devices: usize) -> Option<usize> {
     let Work { size, radius, .. } = work;

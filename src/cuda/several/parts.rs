@@ -8,7 +8,7 @@
 //!
 //! # Order
 //! The devices wait for each other by events. A thread puts on the queue of its device what waits for an event only
-//! when the event was recorded, which it hears at the [`Meeting`].
+//! when the event was recorded, which it hears at the [`Rendezvous`].
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -23,10 +23,10 @@ use crate::cuda::driver::context::{Context, Event, HostContext, Stream};
 use crate::cuda::driver::memory::Idle;
 use crate::cuda::element::Element;
 use crate::cuda::kernels::Kernel;
-use crate::cuda::routes::deep::{DeepRound, Swept};
+use crate::cuda::routes::deep::{DeepRound, SweptTile};
 use crate::cuda::routes::work::Work;
 use crate::cuda::runtime::device::Device;
-use crate::cuda::runtime::queue::{Own, Queue};
+use crate::cuda::runtime::queue::{CallBuffers, Queue};
 use crate::host::SharedOutput;
 use crate::stencil::Error;
 use crate::watch::Watch;
@@ -55,13 +55,13 @@ impl<T: Element, K: Kernel<T> + Clone + Send> PartsRun<'_, T, K> {
     pub(crate) fn all(&self, devices: &mut [&mut Device], input: &[T], output: &mut [T]) -> Result<(), Error> {
         let (_, bytes) = self.partition.buffers();
         // Others read a device's buffers: they go when all are done.
-        let owns: Vec<_> = devices.iter().map(|device| Mutex::new(Own::new(&device.queue))).collect();
+        let owns: Vec<_> = devices.iter().map(|device| Mutex::new(CallBuffers::new(&device.queue))).collect();
         let _settled = Settled(devices.iter().map(|device| device.queue.clone()).collect());
         let kernels: Vec<K> = devices.iter().map(|_| self.kernel.clone()).collect();
         let contexts: Vec<Arc<Context>> = devices.iter().map(|device| device.context.clone()).collect();
-        let meeting = Meeting::new(self.partition.parts.len());
+        let rendezvous = Rendezvous::new(self.partition.parts.len());
         let output = SharedOutput::new(output);
-        let failed = |error: &Error| meeting.fail(error);
+        let failed = |error: &Error| rendezvous.fail(error);
         on_all(devices, &failed, &|index, device| {
             let round = DeepRound {
                 kernel: &kernels[index],
@@ -75,10 +75,10 @@ impl<T: Element, K: Kernel<T> + Clone + Send> PartsRun<'_, T, K> {
             let mut parts = Vec::new();
             for number in self.partition.of_device(index) {
                 let (tile, here) = (&self.partition.parts[number].tile, own.room_for(bytes)?);
-                parts.push(OnDevice { number, tile, here, other: 0, arrived: None, told: 0 });
+                parts.push(OnDevice { number, tile, here, other: 0, arrived: None, counted: 0 });
             }
             let mut notes = Notes::new(self.timeline, index, device.queue.stream())?;
-            let member = Member { run: round, partition: self.partition, contexts: &contexts, meeting: &meeting };
+            let member = Member { run: round, partition: self.partition, contexts: &contexts, rendezvous: &rendezvous };
             member.send(device, &mut parts, &mut own, bytes)?;
             member.run(device, parts, &mut notes)?;
             notes.hand_in()
@@ -96,7 +96,7 @@ struct OnDevice<'a> {
     /// When what came from other devices is there.
     arrived: Option<Arc<Event>>,
     /// The updates that the watch has heard of.
-    told: usize,
+    counted: usize,
 }
 
 /// A device's share of the work.
@@ -104,14 +104,20 @@ struct Member<'a, T> {
     run: DeepRound<'a, T>,
     partition: &'a Partition<T>,
     contexts: &'a [Arc<Context>],
-    meeting: &'a Meeting,
+    rendezvous: &'a Rendezvous,
 }
 
 impl<T: Element> Member<'_, T> {
-    /// Sends the parts to where they are to lie, and has buffers of so many bytes for what is made of them.
+    /// Sends the parts to where they are to lie, and has buffers of `bytes` bytes for what is made of them.
     ///
     /// A gigabyte of a device's memory takes the driver some milliseconds, and the parts are on their way meanwhile.
-    fn send(&self, device: &mut Device, parts: &mut [OnDevice], own: &mut Own, bytes: usize) -> Result<(), Error> {
+    fn send(
+        &self,
+        device: &mut Device,
+        parts: &mut [OnDevice],
+        own: &mut CallBuffers,
+        bytes: usize,
+    ) -> Result<(), Error> {
         let context = device.context.clone();
         // The buffers may have been somebody's whose work is under way.
         device.queue.wait()?;
@@ -195,24 +201,24 @@ impl<T: Element> Member<'_, T> {
         }
         if round > 0 {
             for other in self.partition.shown_in(part.number) {
-                let filled = self.meeting.filled(other, round - 1, self.run.watch)?;
+                let filled = self.rendezvous.filled(other, round - 1, self.run.watch)?;
                 stream.begin_after(&filled)?;
             }
         }
         let work = Work { sweeps, ..self.run.work };
         let run = DeepRound { work, ..self.run };
         let begin = notes.begin(stream)?;
-        let Swept { result, ready, told } = run.sweep(device, part.tile, [part.here, part.other])?;
+        let SweptTile { result, ready, counted } = run.sweep(device, part.tile, [part.here, part.other])?;
         // All of the round is counted when the next one begins: it is behind this on the queue.
         let updates = sweeps * part.tile.outputs();
-        self.run.watch.count(updates - told);
-        part.told += updates;
+        self.run.watch.count(updates - counted);
+        part.counted += updates;
         if result != part.here {
             (part.here, part.other) = (part.other, part.here);
         }
         let ready = Arc::new(ready);
         notes.end(begin, What::Sweeps { part: part.number, round, sweeps }, &ready);
-        self.meeting.publish(part.number, round, result, ready);
+        self.rendezvous.publish(part.number, round, result, ready);
         Ok(())
     }
 
@@ -242,10 +248,10 @@ impl<T: Element> Member<'_, T> {
             return Ok(());
         }
         // Its own sweeps write to the halo, too.
-        copies.begin_after(&self.meeting.swept(part.number, round, self.run.watch)?.1)?;
+        copies.begin_after(&self.rendezvous.swept(part.number, round, self.run.watch)?.1)?;
         let mut begin = None;
         for segment in segments {
-            let (address, ready) = self.meeting.swept(segment.part, round, self.run.watch)?;
+            let (address, ready) = self.rendezvous.swept(segment.part, round, self.run.watch)?;
             copies.begin_after(&ready)?;
             if begin.is_none() {
                 begin = notes.begin(copies)?;
@@ -261,13 +267,13 @@ impl<T: Element> Member<'_, T> {
         filled.record(copies)?;
         notes.end(begin, What::Halos { part: part.number, round }, &arrived);
         part.arrived = Some(arrived);
-        self.meeting.publish_filled(part.number, round, filled);
+        self.rendezvous.publish_filled(part.number, round, filled);
         Ok(())
     }
 
     /// Has the outputs of a part come back.
     fn fetch(&self, device: &mut Device, part: &OnDevice) -> Result<(), Error> {
-        let swept = Swept { result: part.here, ready: device.queue.mark()?, told: part.told };
+        let swept = SweptTile { result: part.here, ready: device.queue.mark()?, counted: part.counted };
         self.run.fetch(device, part.tile, swept)
     }
 }
@@ -278,12 +284,12 @@ fn at<T>(address: sys::CUdeviceptr, element: usize) -> sys::CUdeviceptr {
 }
 
 /// Where the threads of the devices tell each other what they have put on their queues.
-struct Meeting {
-    told: Mutex<Told>,
+struct Rendezvous {
+    announced: Mutex<Announced>,
     changed: Condvar,
 }
 
-struct Told {
+struct Announced {
     /// For each part, its last round, where its outputs are then, and when.
     swept: Vec<Option<(usize, sys::CUdeviceptr, Arc<Event>)>>,
     /// For each part, the last round after which its halo was filled from other devices, and when.
@@ -292,38 +298,38 @@ struct Told {
     failed: Option<Error>,
 }
 
-/// How often a thread that waits for another one asks whether the user has had enough.
+/// How often a thread that waits for another one asks whether the user has pressed Ctrl-C.
 const TICK: Duration = Duration::from_millis(50);
 
-impl Meeting {
-    fn new(parts: usize) -> Meeting {
-        let told = Told { swept: vec![None; parts], filled: vec![None; parts], failed: None };
-        Meeting { told: Mutex::new(told), changed: Condvar::new() }
+impl Rendezvous {
+    fn new(parts: usize) -> Rendezvous {
+        let announced = Announced { swept: vec![None; parts], filled: vec![None; parts], failed: None };
+        Rendezvous { announced: Mutex::new(announced), changed: Condvar::new() }
     }
 
-    fn told(&self) -> MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    fn announced(&self) -> MutexGuard<'_, Announced> {
+        self.announced.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn publish(&self, part: usize, round: usize, address: sys::CUdeviceptr, ready: Arc<Event>) {
-        self.told().swept[part] = Some((round, address, ready));
+        self.announced().swept[part] = Some((round, address, ready));
         self.changed.notify_all();
     }
 
     fn publish_filled(&self, part: usize, round: usize, event: Event) {
-        self.told().filled[part] = Some((round, Arc::new(event)));
+        self.announced().filled[part] = Some((round, Arc::new(event)));
         self.changed.notify_all();
     }
 
     /// Ends the waiting of all.
     fn fail(&self, error: &Error) {
-        self.told().failed.get_or_insert_with(|| error.clone());
+        self.announced().failed.get_or_insert_with(|| error.clone());
         self.changed.notify_all();
     }
 
     /// Where a part's outputs of this round are, and when.
     fn swept(&self, part: usize, round: usize, watch: &Watch) -> Result<(sys::CUdeviceptr, Arc<Event>), Error> {
-        self.wait(watch, |told| match &told.swept[part] {
+        self.wait(watch, |announced| match &announced.swept[part] {
             Some((of, address, ready)) if *of == round => Some((*address, ready.clone())),
             _ => None,
         })
@@ -331,23 +337,23 @@ impl Meeting {
 
     /// When a part's halo was filled after this round.
     fn filled(&self, part: usize, round: usize, watch: &Watch) -> Result<Arc<Event>, Error> {
-        self.wait(watch, |told| match &told.filled[part] {
+        self.wait(watch, |announced| match &announced.filled[part] {
             Some((of, event)) if *of == round => Some(event.clone()),
             _ => None,
         })
     }
 
-    fn wait<R>(&self, watch: &Watch, find: impl Fn(&Told) -> Option<R>) -> Result<R, Error> {
-        let mut told = self.told();
+    fn wait<R>(&self, watch: &Watch, find: impl Fn(&Announced) -> Option<R>) -> Result<R, Error> {
+        let mut announced = self.announced();
         loop {
-            if let Some(error) = &told.failed {
+            if let Some(error) = &announced.failed {
                 return Err(error.clone());
             }
-            if let Some(found) = find(&told) {
+            if let Some(found) = find(&announced) {
                 return Ok(found);
             }
             watch.check()?;
-            told = self.changed.wait_timeout(told, TICK).unwrap_or_else(PoisonError::into_inner).0;
+            announced = self.changed.wait_timeout(announced, TICK).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 }

@@ -27,7 +27,7 @@ use crate::cuda::routes::deep::{DEEP_BUFFERS, DeepRound};
 use crate::cuda::routes::streamed::{self, StreamedRound};
 use crate::cuda::routes::work::Work;
 use crate::cuda::runtime::device::{self, Device};
-use crate::cuda::runtime::queue::Own;
+use crate::cuda::runtime::queue::CallBuffers;
 use crate::host::{self, SharedOutput};
 use crate::stencil::{
     Arithmetic, Array, Binary, Compute, Convolution, Derivative, Engine, Error, Expansion, Operand, Places, Real,
@@ -63,19 +63,19 @@ impl Team {
         Ok(Team { members, direct: true, depth: None, timeline: None })
     }
 
-    /// The same with a bound on the memory of each device that its buffers take: see [`Cuda::with_device_bytes`].
+    /// Bounds the memory of each device that its buffers take: see [`Cuda::with_device_bytes`].
     pub fn with_device_bytes(self, device_bytes: usize) -> Team {
         let members = self.members.into_iter().map(|cuda| cuda.with_device_bytes(device_bytes)).collect();
         Team { members, ..self }
     }
 
-    /// The same with halos that go through the host's memory, as they do between devices that do not reach each other.
+    /// Has halos go through the host's memory, as they do between devices that do not reach each other.
     pub fn through_the_host(self) -> Team {
         Team { direct: false, ..self }
     }
 
-    /// The same with so many parts of an array on each device, and halos for so many sweeps at the most, instead of what
-    /// takes least time: for measurements and tests. Arrays that are swept more than once are then always in parts.
+    /// Has `each` parts of an array on a device, and halos for `sweeps` sweeps at the most, instead of what takes least
+    /// time: for measurements and tests. Arrays that are swept more than once are then always in parts.
     ///
     /// # Panics
     /// For no part, or no sweep.
@@ -84,7 +84,7 @@ impl Team {
         Team { depth: Some((each, sweeps)), ..self }
     }
 
-    /// The same; a call whose array stays on the devices writes to this file when each of them swept and when halos
+    /// Has a call whose array stays on the devices write to this file when each of them swept and when halos
     /// travelled, for `chrome://tracing` or `ui.perfetto.dev`. Where that cannot be written, standard error says so.
     pub fn with_timeline(self, file: PathBuf) -> Team {
         Team { timeline: Some(file), ..self }
@@ -167,8 +167,9 @@ impl<T: Element, K: Kernel<T> + Clone + Send> SharedRun<'_, T, K> {
         let among = devices.len();
         devices.iter_mut().for_each(|device| device.slots.among(among));
         let devices = Alone(devices);
-        let stays = self.work.sweeps > 1 && (self.depth.is_some() || routes::stays(self.kernel, self.work));
-        if stays {
+        let prefers_resident =
+            self.work.sweeps > 1 && (self.depth.is_some() || routes::prefers_resident(self.kernel, self.work));
+        if prefers_resident {
             let Some(partition) = self.partition(devices.0)? else {
                 // One device takes no longer.
                 let [first, ..] = &mut *devices.0 else { return Ok(()) };
@@ -254,7 +255,7 @@ impl<T: Element, K: Kernel<T> + Clone + Send> SharedRun<'_, T, K> {
                 if !device.has_room(DEEP_BUFFERS, bytes, self.budget)? {
                     return Err(Error::OutOfMemory(String::new()));
                 }
-                let (mut own, mut buffers) = (Own::new(&device.queue), [0; DEEP_BUFFERS]);
+                let (mut own, mut buffers) = (CallBuffers::new(&device.queue), [0; DEEP_BUFFERS]);
                 buffers.iter_mut().try_for_each(|buffer| own.room_for(bytes).map(|address| *buffer = address))?;
                 owns.push((own, buffers));
                 Ok(())

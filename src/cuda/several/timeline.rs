@@ -31,7 +31,7 @@ struct Noted {
 /// What a device does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum What {
-    /// So many sweeps of a round over a part.
+    /// Some sweeps of a round over a part.
     Sweeps { part: usize, round: usize, sweeps: usize },
     /// What a part's halo shows of other devices' parts, after a round.
     Halos { part: usize, round: usize },

@@ -29,7 +29,7 @@ impl Default for Convolution {
 
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct Job {
+struct ConvolutionArgument {
     image: sys::CUdeviceptr,
     output: sys::CUdeviceptr,
     filter: sys::CUdeviceptr,
@@ -96,7 +96,7 @@ impl Convolution {
             ),
         ];
         let side = counter(self.size, "rows and columns")?;
-        let job = Job {
+        let job = ConvolutionArgument {
             image: image.address(),
             output: output.address(),
             filter: global.address(),
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn the_kernels_take_this_argument() {
         for kernel in ["convolution_basic", "convolution_constant", "convolution_tiled"] {
-            assert_eq!(argument_bytes("study_convolution", kernel), size_of::<Job>(), "{kernel}");
+            assert_eq!(argument_bytes("study_convolution", kernel), size_of::<ConvolutionArgument>(), "{kernel}");
         }
     }
 
