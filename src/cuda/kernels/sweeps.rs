@@ -305,7 +305,7 @@ impl<T: Element> Kernel<T> for SweepsKernel<T> {
         Cut::lines(self.lines, self.ends, self.operator.radius, sweeps, target, false)
     }
 
-    fn beside(&self, sweeps: usize) -> usize {
+    fn halo_samples(&self, sweeps: usize) -> usize {
         2 * self.operator.radius * sweeps
     }
 
@@ -317,7 +317,7 @@ impl<T: Element> Kernel<T> for SweepsKernel<T> {
         self.operator.name()
     }
 
-    fn stays(&self, sweeps: usize) -> bool {
+    fn prefers_resident(&self, sweeps: usize) -> bool {
         // A small array is one tile, and does not go there and back anyway.
         self.lines.elements() * size_of::<T>() > SWEPT_BYTES && sweeps.saturating_mul(self.operator.work()) >= STAYS
     }
@@ -402,7 +402,7 @@ impl<T: Element> Plan<T> for SweepsPlan<'_, T> {
         }
     }
 
-    fn together(&self) -> usize {
+    fn batch_granularity(&self) -> usize {
         self.tensor.as_ref().map_or(1, |tensor| tensor.sweeps)
     }
 

@@ -80,5 +80,5 @@ fn run_all<T: Element>(
 /// Whether an array of the host is resident while it is swept, if there is room.
 pub(crate) fn prefers_resident<T: Element>(kernel: &dyn Kernel<T>, work: &Work<T>) -> bool {
     let rounds = || kernel.cut(work.sweeps, target(work), usize::MAX).sweeps() < work.sweeps;
-    work.sweeps > 1 && (kernel.stays(work.sweeps) || rounds())
+    work.sweeps > 1 && (kernel.prefers_resident(work.sweeps) || rounds())
 }

@@ -94,7 +94,7 @@ pub(crate) fn reserve<T: Element>(
     let mut limit = kept / size;
     let cut = |target: usize, limit: usize| kernel.cut(work.sweeps, target, limit);
     // The halo comes on top, as far as it is small.
-    let mut target = elements.div_ceil(wanted).min(most) + kernel.beside(work.sweeps).min(most / 8);
+    let mut target = elements.div_ceil(wanted).min(most) + kernel.halo_samples(work.sweeps).min(most / 8);
     let mut short = false;
     loop {
         let mut tiles = cut(target, limit);

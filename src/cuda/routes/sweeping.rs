@@ -69,15 +69,15 @@ impl<T> Sweeps<'_, T> {
     ) -> Result<Submitted, Error> {
         let (plan, pace) = (self.plan, self.plan.pace());
         let units = plan.units();
-        let together = plan.together().max(1) * units.max(1);
+        let granularity = plan.batch_granularity().max(1) * units.max(1);
         let unit = self.unit();
         let mut schedule = Schedule::new(self.sweeps, units, plan.fused(self.sweeps)?);
         // What is read and which buffer is written; units that are submitted; since when the device is timed.
         let (mut from, mut to, mut done, mut begin) = (samples, 0, 0, None);
         let mut waited = 0;
         while !schedule.is_over() {
-            let most = (pace.batch() / unit).max(together);
-            let batch = schedule.batch(most - most % together);
+            let most = (pace.batch() / unit).max(granularity);
+            let batch = schedule.batch(most - most % granularity);
             let last = schedule.is_over();
             if !last && begin.is_none() {
                 // What went ahead, such as the samples' way to the device, is not to be counted.
