@@ -91,7 +91,7 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
         Cut::deep(self.size, self.sides, self.filter.radius(), sweeps, limit, update)
     }
 
-    fn beside(&self, _: usize) -> usize {
+    fn halo_samples(&self, _: usize) -> usize {
         0
     }
 
@@ -105,7 +105,7 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
         "a convolution"
     }
 
-    fn stays(&self, sweeps: usize) -> bool {
+    fn prefers_resident(&self, sweeps: usize) -> bool {
         sweeps > 1
     }
 

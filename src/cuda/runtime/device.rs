@@ -1,33 +1,31 @@
 //! What is kept of a device between calls.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use std::collections::btree_map;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{mem, thread};
 
-use cudarc::driver::{result, sys};
-
-use super::context::{Context, Stream};
-use super::driver::Driver;
-use super::error::failed;
 use super::module::Modules;
 use super::queue::Queue;
 use super::slots::Slots;
+use crate::cuda::driver::Driver;
+use crate::cuda::driver::context::{Context, HostContext, Stream};
+use crate::cuda::driver::memory::Budget;
 use crate::process::PerProcess;
 use crate::stencil::Error;
 
 /// A device in use: its primary context, what was loaded into it, and the buffers that data go through. Fields are
 /// dropped in this order.
-pub(super) struct Device {
-    pub(super) modules: Arc<Modules>,
-    pub(super) slots: Slots,
+pub(crate) struct Device {
+    pub(crate) modules: Arc<Modules>,
+    pub(crate) slots: Slots,
     /// For all that does not go through the slots.
-    pub(super) queue: Arc<Queue>,
-    pub(super) context: Arc<Context>,
+    pub(crate) queue: Arc<Queue>,
+    pub(crate) context: Arc<Context>,
 }
 
 /// The devices of this process.
-static DEVICES: PerProcess<Kept<Device>> = PerProcess::new();
+static DEVICES: PerProcess<Registry<Device>> = PerProcess::new();
 
 impl Device {
     fn open(ordinal: usize) -> Result<Device, Error> {
@@ -38,14 +36,37 @@ impl Device {
     }
 
     /// The stream for all that does not go through the slots. Who puts work on it waits for it, or tells the queue.
-    pub(super) fn stream(&self) -> &Arc<Stream> {
+    pub(crate) fn stream(&self) -> &Arc<Stream> {
         self.queue.stream()
     }
 
     /// Gives up all buffers that are only kept, and says whether there were any.
-    pub(super) fn release_buffers(&mut self) -> bool {
+    pub(crate) fn release_buffers(&mut self) -> bool {
         // Both: none is left out because the other had some.
         self.slots.release() | self.queue.release()
+    }
+
+    /// Whether there may be `wanted` buffers of `bytes` bytes beside what is held. The slots give up their own buffers on
+    /// the device if the budget asks for it.
+    pub(crate) fn has_room(&mut self, wanted: usize, bytes: usize, budget: Budget) -> Result<bool, Error> {
+        let (pooled, missing) = self.queue.stock(wanted, bytes);
+        let held = self.slots.device_bytes() + pooled;
+        let Some(needed) = bytes.checked_mul(missing) else {
+            return Ok(false);
+        };
+        if needed.saturating_add(held) <= budget.kept() {
+            return Ok(true);
+        }
+        // More than is kept anyway: what is free has to be asked for, which takes longer than to get a little.
+        self.queue.release();
+        let limit = budget.during_a_call(|| self.context.free_memory())?;
+        if bytes.saturating_mul(wanted) > limit {
+            return Ok(false);
+        }
+        if budget.is_strict() {
+            self.slots.release_device();
+        }
+        Ok(true)
     }
 }
 
@@ -62,7 +83,7 @@ impl Drop for Device {
 ///
 /// # Errors
 /// [`Error::Busy`] where another call has it; what the driver says if it refuses a context.
-pub(super) fn open(ordinal: usize) -> Result<(), Error> {
+pub(crate) fn open(ordinal: usize) -> Result<(), Error> {
     if DEVICES.get().holds(ordinal)? { Ok(()) } else { with(ordinal, |_| Ok(())) }
 }
 
@@ -76,7 +97,7 @@ pub(super) fn open(ordinal: usize) -> Result<(), Error> {
 /// # Errors
 /// [`Error::Busy`] where another call has the device: nobody waits for that one's end. [`Error::NoDevice`] in a forked
 /// process.
-pub(super) fn with<T>(ordinal: usize, mut work: impl FnMut(&mut Device) -> Result<T, Error>) -> Result<T, Error> {
+pub(crate) fn with<T>(ordinal: usize, mut work: impl FnMut(&mut Device) -> Result<T, Error>) -> Result<T, Error> {
     // An engine may be older than a fork, after which no call of the driver may be made.
     Driver::get().map_err(|reason| Error::NoDevice(reason.into()))?;
     let host = HostContext::save();
@@ -110,8 +131,37 @@ pub(super) fn with<T>(ordinal: usize, mut work: impl FnMut(&mut Device) -> Resul
     result
 }
 
+/// Runs `work` as [`with`] does, on a device whose pool keeps to this budget from now on.
+pub(crate) fn within<R>(
+    ordinal: usize,
+    budget: Budget,
+    mut work: impl FnMut(&mut Device) -> Result<R, Error>,
+) -> Result<R, Error> {
+    with(ordinal, |device| {
+        let kept = budget.kept().saturating_sub(device.slots.device_bytes());
+        device.queue.bound(kept, budget.is_strict());
+        work(device)
+    })
+}
+
+/// Runs `work` with all these devices, each [within](within) its budget; `held` are those that the call has already.
+pub(crate) fn with_all<R>(
+    places: &[(usize, Budget)],
+    held: &mut [&mut Device],
+    work: &mut dyn FnMut(&mut [&mut Device]) -> Result<R, Error>,
+) -> Result<R, Error> {
+    match places {
+        [] => work(held),
+        &[(ordinal, budget), ref rest @ ..] => within(ordinal, budget, |device| {
+            let mut held: Vec<&mut Device> = held.iter_mut().map(|device| &mut **device).collect();
+            held.push(device);
+            with_all(rest, &mut held, work)
+        }),
+    }
+}
+
 /// Gives back all devices: contexts, modules, memory. One that a call has is given back by that call, when it ends.
-pub(super) fn release() {
+pub(crate) fn release() {
     let devices = DEVICES.get().take_all();
     if devices.is_empty() {
         // Perhaps there is no driver at all, or none that may be called, since this process was forked.
@@ -128,9 +178,9 @@ pub(super) fn release() {
 /// While a call runs on a thread of its own, a host may run the user's callbacks on the thread that called. If one of
 /// these calls us for the same device and waits for it, that thread never comes back to ask whether the user has
 /// pressed Ctrl-C.
-struct Kept<D>(Mutex<BTreeMap<usize, Slot<D>>>);
+struct Registry<D>(Mutex<BTreeMap<usize, State<D>>>);
 
-enum Slot<D> {
+enum State<D> {
     Idle(D),
     /// A call has it, and gives it up at its end if it was asked to meanwhile.
     InUse {
@@ -138,18 +188,18 @@ enum Slot<D> {
     },
 }
 
-impl<D> Default for Kept<D> {
-    fn default() -> Kept<D> {
-        Kept(Mutex::default())
+impl<D> Default for Registry<D> {
+    fn default() -> Registry<D> {
+        Registry(Mutex::default())
     }
 }
 
-impl<D> Kept<D> {
+impl<D> Registry<D> {
     /// Whether number `ordinal` is there, for a call to take.
     fn holds(&self, ordinal: usize) -> Result<bool, Error> {
         match self.slots().get(&ordinal) {
-            Some(Slot::Idle(_)) => Ok(true),
-            Some(Slot::InUse { .. }) => Err(Error::Busy),
+            Some(State::Idle(_)) => Ok(true),
+            Some(State::InUse { .. }) => Err(Error::Busy),
             None => Ok(false),
         }
     }
@@ -157,12 +207,12 @@ impl<D> Kept<D> {
     /// Takes number `ordinal` for a call.
     fn take(&self, ordinal: usize) -> Result<Lease<'_, D>, Error> {
         let held = match self.slots().entry(ordinal) {
-            Entry::Vacant(slot) => {
-                slot.insert(Slot::InUse { give_up: false });
+            btree_map::Entry::Vacant(slot) => {
+                slot.insert(State::InUse { give_up: false });
                 None
             }
-            Entry::Occupied(mut slot) => match slot.insert(Slot::InUse { give_up: false }) {
-                Slot::Idle(held) => Some(held),
+            btree_map::Entry::Occupied(mut slot) => match slot.insert(State::InUse { give_up: false }) {
+                State::Idle(held) => Some(held),
                 in_use => {
                     slot.insert(in_use);
                     return Err(Error::Busy);
@@ -178,15 +228,15 @@ impl<D> Kept<D> {
         let (mut idle, mut in_use) = (Vec::new(), BTreeMap::new());
         for (ordinal, slot) in mem::take(&mut *slots) {
             match slot {
-                Slot::Idle(held) => idle.push(held),
-                Slot::InUse { .. } => drop(in_use.insert(ordinal, Slot::InUse { give_up: true })),
+                State::Idle(held) => idle.push(held),
+                State::InUse { .. } => drop(in_use.insert(ordinal, State::InUse { give_up: true })),
             }
         }
         *slots = in_use;
         idle
     }
 
-    fn slots(&self) -> MutexGuard<'_, BTreeMap<usize, Slot<D>>> {
+    fn slots(&self) -> MutexGuard<'_, BTreeMap<usize, State<D>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -194,7 +244,7 @@ impl<D> Kept<D> {
 /// One of them, while a call has it. Given up at the end of the call unless the call says that it is worth keeping: not
 /// after a panic, for one.
 struct Lease<'a, D> {
-    kept: &'a Kept<D>,
+    kept: &'a Registry<D>,
     ordinal: usize,
     held: Option<D>,
     keep: bool,
@@ -228,9 +278,9 @@ impl<D> Drop for Lease<'_, D> {
     fn drop(&mut self) {
         let held = self.held.take();
         let mut slots = self.kept.slots();
-        let asked_for = matches!(slots.get(&self.ordinal), Some(Slot::InUse { give_up: true }));
+        let asked_for = matches!(slots.get(&self.ordinal), Some(State::InUse { give_up: true }));
         match held {
-            Some(held) if self.keep && !asked_for => drop(slots.insert(self.ordinal, Slot::Idle(held))),
+            Some(held) if self.keep && !asked_for => drop(slots.insert(self.ordinal, State::Idle(held))),
             given_up => {
                 slots.remove(&self.ordinal);
                 // Not under the lock: it takes a while.
@@ -238,28 +288,6 @@ impl<D> Drop for Lease<'_, D> {
                 drop(given_up);
             }
         }
-    }
-}
-
-/// The context that the host, or another library in its process, had made current on this thread. It is current again
-/// when this is dropped.
-///
-/// None is ever dropped in a forked process: of the parent's threads only the one that forked is there, and no call of
-/// the host, which alone may fork, is made while it has one of these.
-pub(super) struct HostContext(sys::CUcontext);
-
-impl HostContext {
-    pub(super) fn save() -> Result<HostContext, Error> {
-        let current = result::ctx::get_current().map_err(failed("cuCtxGetCurrent"))?;
-        Ok(HostContext(current.unwrap_or(std::ptr::null_mut())))
-    }
-}
-
-impl Drop for HostContext {
-    fn drop(&mut self) {
-        // An error here would be the host's own context gone bad: nothing of ours to mend.
-        // SAFETY: it was current a moment ago, or is null, which makes none current.
-        let _ = unsafe { result::ctx::set_current(self.0) };
     }
 }
 
@@ -272,9 +300,9 @@ mod tests {
     use super::*;
 
     /// Something that is held, and counted where it is given back.
-    struct Held(Rc<Cell<usize>>);
+    struct Counted(Rc<Cell<usize>>);
 
-    impl Drop for Held {
+    impl Drop for Counted {
         fn drop(&mut self) {
             self.0.set(self.0.get() + 1);
         }
@@ -282,13 +310,13 @@ mod tests {
 
     /// A call that ends well, with `inside` in the middle of it.
     fn call(
-        kept: &Kept<Held>,
+        kept: &Registry<Counted>,
         ordinal: usize,
         given_back: &Rc<Cell<usize>>,
         inside: impl FnOnce(),
     ) -> Result<(), Error> {
         let mut lease = kept.take(ordinal)?;
-        lease.open(|| Ok(Held(given_back.clone())))?;
+        lease.open(|| Ok(Counted(given_back.clone())))?;
         inside();
         lease.keep();
         Ok(())
@@ -296,7 +324,7 @@ mod tests {
 
     #[test]
     fn a_call_inside_another_is_refused_on_the_same_device_only() {
-        let (kept, given_back) = (Kept::default(), Rc::default());
+        let (kept, given_back) = (Registry::default(), Rc::default());
         for open_before in [false, true] {
             assert_eq!(kept.holds(0), Ok(open_before));
             let inside = || {
@@ -312,7 +340,7 @@ mod tests {
 
     #[test]
     fn what_is_in_use_is_given_back_at_the_end_of_its_call() {
-        let (kept, given_back) = (Kept::default(), Rc::new(Cell::new(0)));
+        let (kept, given_back) = (Registry::default(), Rc::new(Cell::new(0)));
         call(&kept, 1, &given_back, || {}).unwrap();
         let inside = || {
             assert_eq!(kept.take_all().len(), 1, "the other one, now");
@@ -329,12 +357,12 @@ mod tests {
 
     #[test]
     fn a_call_that_fails_leaves_nothing_behind() {
-        let (kept, given_back) = (Kept::default(), Rc::new(Cell::new(0)));
+        let (kept, given_back) = (Registry::default(), Rc::new(Cell::new(0)));
         // It cannot be opened.
         assert_eq!(kept.take(0).unwrap().open(|| Err(Error::Cuda("no".into()))).err(), Some(Error::Cuda("no".into())));
         assert_eq!(kept.holds(0), Ok(false));
         // It is opened, and the call does not say that it is to be kept.
-        assert!(kept.take(0).unwrap().open(|| Ok(Held(given_back.clone()))).is_ok());
+        assert!(kept.take(0).unwrap().open(|| Ok(Counted(given_back.clone()))).is_ok());
         assert_eq!((kept.holds(0), given_back.get()), (Ok(false), 1));
         // A panic.
         let panicking = AssertUnwindSafe(|| call(&kept, 0, &given_back, || panic!("in the middle of a call")));

@@ -1,7 +1,7 @@
 //! The engine on several devices of one process: an array of the host's over all of them, with the same bits.
 //!
 //! # Routes
-//! They are those of one device (see `schedule`), with the work shared out:
+//! They are those of one device (see [`routes`]), with the work shared out:
 //! - *Streamed*: each device has slots of its own and takes the next tile when it is done with one, over its own link.
 //! - *Resident*: each device holds a part of the array while it is swept, and neighbours exchange halos: see
 //!   [`parts`](super::parts).
@@ -10,27 +10,30 @@
 //! Each device has a thread. The first error ends the work of all.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 
-use super::context::Context;
-use super::cut::{Cut, Size, Tile};
-use super::device::Device;
-use super::kernels::{Area, Kernel};
-use super::memory::Budget;
-use super::parts;
-use super::queue::Own;
-use super::schedule::{self, DEEP_BUFFERS, DeepRound, StreamedRound, Work};
+use super::partition::Partition;
+use super::parts::PartsRun;
+use super::threads::{Shared, on_all};
 use super::timeline::Timeline;
-use super::{Cuda, Element, Runs};
+use crate::cuda::cut::{Cut, Size, Tile};
+use crate::cuda::driver::context::Context;
+use crate::cuda::driver::memory::Budget;
+use crate::cuda::element::Element;
+use crate::cuda::engine::Cuda;
+use crate::cuda::kernels::{Area, Kernel};
+use crate::cuda::operators::{self, Runs};
+use crate::cuda::routes;
+use crate::cuda::routes::deep::{DEEP_BUFFERS, DeepRound};
+use crate::cuda::routes::streamed::{self, StreamedRound};
+use crate::cuda::routes::work::Work;
+use crate::cuda::runtime::device::{self, Device};
+use crate::cuda::runtime::queue::CallBuffers;
 use crate::host::{self, SharedOutput};
-use crate::memory;
 use crate::stencil::{
     Arithmetic, Array, Binary, Compute, Convolution, Derivative, Engine, Error, Expansion, Operand, Places, Real,
     Reduction, Source, Stencil, Target, Unary,
 };
 use crate::watch::Watch;
-use crate::workers::Workers;
 
 /// The engine on several devices, for arrays of the host's. It holds no arrays of its own.
 ///
@@ -60,19 +63,19 @@ impl Team {
         Ok(Team { members, direct: true, depth: None, timeline: None })
     }
 
-    /// The same with a bound on the memory of each device that its buffers take: see [`Cuda::with_device_bytes`].
+    /// Bounds the memory of each device that its buffers take: see [`Cuda::with_device_bytes`].
     pub fn with_device_bytes(self, device_bytes: usize) -> Team {
         let members = self.members.into_iter().map(|cuda| cuda.with_device_bytes(device_bytes)).collect();
         Team { members, ..self }
     }
 
-    /// The same with halos that go through the host's memory, as they do between devices that do not reach each other.
+    /// Has halos go through the host's memory, as they do between devices that do not reach each other.
     pub fn through_the_host(self) -> Team {
         Team { direct: false, ..self }
     }
 
-    /// The same with so many parts of an array on each device, and halos for so many sweeps at the most, instead of what
-    /// takes least time: for measurements and tests. Arrays that are swept more than once are then always in parts.
+    /// Has `each` parts of an array on a device, and halos for `sweeps` sweeps at the most, instead of what takes least
+    /// time: for measurements and tests. Arrays that are swept more than once are then always in parts.
     ///
     /// # Panics
     /// For no part, or no sweep.
@@ -81,7 +84,7 @@ impl Team {
         Team { depth: Some((each, sweeps)), ..self }
     }
 
-    /// The same; a call whose array stays on the devices writes to this file when each of them swept and when halos
+    /// Has a call whose array stays on the devices write to this file when each of them swept and when halos
     /// travelled, for `chrome://tracing` or `ui.perfetto.dev`. Where that cannot be written, standard error says so.
     pub fn with_timeline(self, file: PathBuf) -> Team {
         Team { timeline: Some(file), ..self }
@@ -95,22 +98,6 @@ impl Team {
     /// What an array here would be: there is none.
     fn holds_none<R>(&self) -> Result<R, Error> {
         Err(Error::Internal("No array lies on several devices.".into()))
-    }
-}
-
-/// Runs `work` with all these devices, which are this call's; those of `held` are already.
-pub(super) fn with_all<R>(
-    members: &[Cuda],
-    held: &mut [&mut Device],
-    work: &mut dyn FnMut(&mut [&mut Device]) -> Result<R, Error>,
-) -> Result<R, Error> {
-    match members {
-        [] => work(held),
-        [first, rest @ ..] => first.with(|device| {
-            let mut held: Vec<&mut Device> = held.iter_mut().map(|device| &mut **device).collect();
-            held.push(device);
-            with_all(rest, &mut held, work)
-        }),
     }
 }
 
@@ -133,7 +120,8 @@ impl Runs for Team {
         let mark = watch.mark();
         // Each device may ask for another attempt: with its context opened anew, or with its pool given back.
         let (mut attempts, mut last) = (2 * self.members.len(), None);
-        with_all(&self.members, &mut [], &mut |devices| {
+        let places: Vec<_> = self.members.iter().map(Cuda::place).collect();
+        device::with_all(&places, &mut [], &mut |devices| {
             if attempts == 0 {
                 return last.clone().unwrap_or(Ok(()));
             }
@@ -141,8 +129,8 @@ impl Runs for Team {
             watch.rewind(mark);
             let timeline = self.timeline.as_ref().map(|_| Timeline::new());
             let Team { direct, depth, .. } = *self;
-            let budget = self.members[0].budget;
-            let run = Run { kernel, work, budget, direct, depth, timeline: timeline.as_ref(), watch };
+            let (_, budget) = places[0];
+            let run = SharedRun { kernel, work, budget, direct, depth, timeline: timeline.as_ref(), watch };
             let result = run.all(devices, input, output);
             if let (Ok(()), Some(file), Some(timeline)) = (&result, &self.timeline, &timeline) {
                 let ordinals: Vec<_> = self.ordinals().collect();
@@ -157,7 +145,7 @@ impl Runs for Team {
 }
 
 /// What is computed, without the devices and the data.
-struct Run<'a, T, K> {
+struct SharedRun<'a, T, K> {
     kernel: &'a K,
     work: &'a Work<T>,
     budget: Budget,
@@ -167,7 +155,7 @@ struct Run<'a, T, K> {
     watch: &'a Watch,
 }
 
-impl<T: Element, K: Kernel<T> + Clone + Send> Run<'_, T, K> {
+impl<T: Element, K: Kernel<T> + Clone + Send> SharedRun<'_, T, K> {
     fn all(&self, devices: &mut [&mut Device], input: &[T], output: &mut [T]) -> Result<(), Error> {
         /// The threads are for one device again, whatever happens.
         struct Alone<'a, 'd>(&'a mut [&'d mut Device]);
@@ -179,17 +167,18 @@ impl<T: Element, K: Kernel<T> + Clone + Send> Run<'_, T, K> {
         let among = devices.len();
         devices.iter_mut().for_each(|device| device.slots.among(among));
         let devices = Alone(devices);
-        let stays = self.work.sweeps > 1 && (self.depth.is_some() || schedule::stays(self.kernel, self.work));
-        if stays {
-            let Some(layout) = self.layout(devices.0)? else {
+        let prefers_resident =
+            self.work.sweeps > 1 && (self.depth.is_some() || routes::prefers_resident(self.kernel, self.work));
+        if prefers_resident {
+            let Some(partition) = self.partition(devices.0)? else {
                 // One device takes no longer.
                 let [first, ..] = &mut *devices.0 else { return Ok(()) };
                 first.context.bind()?;
                 first.slots.among(1);
                 let (kernel, to) = (self.kernel.clone(), &mut Target::Host(output));
-                return schedule::run(first, &kernel, self.work, Source::Host(input), to, self.budget, self.watch);
+                return routes::run(first, &kernel, self.work, Source::Host(input), to, self.budget, self.watch);
             };
-            if self.in_parts(devices.0, &layout, input, output)? || self.deep(devices.0, input, output)? {
+            if self.in_parts(devices.0, &partition, input, output)? || self.deep(devices.0, input, output)? {
                 return Ok(());
             }
         }
@@ -197,9 +186,9 @@ impl<T: Element, K: Kernel<T> + Clone + Send> Run<'_, T, K> {
     }
 
     /// How the array falls into parts, if it had better.
-    fn layout(&self, devices: &[&mut Device]) -> Result<Option<parts::Layout<T>>, Error> {
+    fn partition(&self, devices: &[&mut Device]) -> Result<Option<Partition<T>>, Error> {
         if let Some(depth) = self.depth {
-            return Ok(parts::Layout::of_depth(self.work, devices.len(), depth));
+            return Ok(Partition::of_depth(self.work, devices.len(), depth));
         }
         let direct = self.direct && reach_each_other(devices)?;
         let fused = |size: Size| {
@@ -210,14 +199,14 @@ impl<T: Element, K: Kernel<T> + Clone + Send> Run<'_, T, K> {
             let area = Area { under_way: tile.samples(), tile, sides, sweeps, shared: false, queued: true };
             kernel.plan(&first.modules, &area)?.fused(sweeps)
         };
-        parts::Layout::new(self.work, self.kernel.work(), devices.len(), direct, fused)
+        Partition::new(self.work, self.kernel.work(), devices.len(), direct, fused)
     }
 
     /// All sweeps, each device with its parts of the array; false where they have no room.
     fn in_parts(
         &self,
         devices: &mut [&mut Device],
-        layout: &parts::Layout<T>,
+        partition: &Partition<T>,
         input: &[T],
         output: &mut [T],
     ) -> Result<bool, Error> {
@@ -226,14 +215,14 @@ impl<T: Element, K: Kernel<T> + Clone + Send> Run<'_, T, K> {
         }
         // Whatever nobody needs is room for a part.
         for device in devices.iter_mut() {
-            let (buffers, bytes) = layout.buffers();
+            let (buffers, bytes) = partition.buffers();
             device.context.bind()?;
-            if !schedule::has_room(device, buffers, bytes, self.budget)? {
+            if !device.has_room(buffers, bytes, self.budget)? {
                 return Ok(false);
             }
         }
-        let Run { kernel, work, timeline, watch, .. } = *self;
-        let run = parts::Run { kernel, work, layout, timeline, watch };
+        let SharedRun { kernel, work, timeline, watch, .. } = *self;
+        let run = PartsRun { kernel, work, partition, timeline, watch };
         let mark = self.watch.mark();
         match run.all(devices, input, output) {
             Err(Error::OutOfMemory(_)) => {
@@ -263,10 +252,10 @@ impl<T: Element, K: Kernel<T> + Clone + Send> Run<'_, T, K> {
             let mut owns = Vec::with_capacity(devices.len());
             let room = devices.iter_mut().try_for_each(|device| {
                 device.context.bind()?;
-                if !schedule::has_room(device, DEEP_BUFFERS, bytes, self.budget)? {
+                if !device.has_room(DEEP_BUFFERS, bytes, self.budget)? {
                     return Err(Error::OutOfMemory(String::new()));
                 }
-                let (mut own, mut buffers) = (Own::new(&device.queue), [0; DEEP_BUFFERS]);
+                let (mut own, mut buffers) = (CallBuffers::new(&device.queue), [0; DEEP_BUFFERS]);
                 buffers.iter_mut().try_for_each(|buffer| own.room_for(bytes).map(|address| *buffer = address))?;
                 owns.push((own, buffers));
                 Ok(())
@@ -305,7 +294,7 @@ impl<T: Element, K: Kernel<T> + Clone + Send> Run<'_, T, K> {
         let among = devices.len();
         let reserve = |device: &mut &mut Device| {
             device.context.bind()?;
-            schedule::reserve(device, self.kernel, self.work, self.budget, among)
+            streamed::reserve(device, self.kernel, self.work, self.budget, among)
         };
         let reserved = devices.iter_mut().map(reserve).collect::<Result<Vec<_>, _>>()?;
         // The smallest tiles fit every slot.
@@ -351,128 +340,23 @@ fn reach_each_other(devices: &[&mut Device]) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// Numbers that several devices share out among themselves: each takes the next when it has room for it.
-struct Shared<I>(Mutex<I>);
-
-impl<I: ExactSizeIterator<Item = usize> + Send> Shared<I> {
-    fn new(numbers: I) -> Shared<I> {
-        Shared(Mutex::new(numbers))
-    }
-
-    /// Takes numbers until there are no more.
-    fn take(&self) -> impl ExactSizeIterator<Item = usize> + Send + '_ {
-        Taken(self)
-    }
-}
-
-struct Taken<'a, I>(&'a Shared<I>);
-
-impl<I: ExactSizeIterator<Item = usize>> Iterator for Taken<'_, I> {
-    type Item = usize;
-
-    fn next(&mut self) -> Option<usize> {
-        self.0.0.lock().unwrap_or_else(PoisonError::into_inner).next()
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = self.0.0.lock().unwrap_or_else(PoisonError::into_inner).len();
-        (left, Some(left))
-    }
-}
-
-/// The others may take some meanwhile: it is the most that there may be.
-impl<I: ExactSizeIterator<Item = usize>> ExactSizeIterator for Taken<'_, I> {}
-
-/// Does `work` with each device on a thread of its own, the first on this one, and returns when all are done, with the
-/// error that came first. `failed` hears of each error, also of that a thread has panicked; so those that wait for
-/// others can end.
-pub(super) fn on_all(
-    devices: &mut [&mut Device],
-    failed: &(dyn Fn(&Error) + Sync),
-    work: &(dyn Fn(usize, &mut Device) -> Result<(), Error> + Sync),
-) -> Result<(), Error> {
-    /// Tells that a thread has panicked, unless it has not.
-    struct Panicking<'a>(&'a (dyn Fn(&Error) + Sync));
-    impl Drop for Panicking<'_> {
-        fn drop(&mut self) {
-            if thread::panicking() {
-                (self.0)(&Error::Internal("A thread of another device has panicked.".into()));
-            }
-        }
-    }
-    let first_error = Mutex::new(None);
-    let many = devices.len() > 1;
-    let fail = |error: Error| {
-        failed(&error);
-        first_error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-    };
-    let run = |index: usize, device: &mut Device| {
-        let _panicking = Panicking(failed);
-        let result = device.context.bind().and_then(|()| work(index, device));
-        if let Err(error) = result {
-            fail(of_device(device.queue.blame(error), device.context.ordinal(), many));
-        }
-    };
-    let (run, apart) = (&run, Workers::is_apart());
-    let [own, others @ ..] = devices else {
-        return Ok(());
-    };
-    thread::scope(|scope| {
-        let mut threads = Vec::with_capacity(others.len());
-        for (index, device) in others.iter_mut().enumerate() {
-            let run = move || match apart {
-                true => Workers::apart(|| run(index + 1, device)),
-                false => run(index + 1, device),
-            };
-            let room = memory::spare(memory::STACK + memory::THREAD).map_err(Error::from);
-            let spawned = room.and_then(|()| {
-                let thread = thread::Builder::new().name(format!("stencil-device-{index}"));
-                thread.stack_size(memory::STACK).spawn_scoped(scope, run).map_err(|error| {
-                    Error::OutOfMemory(format!("The system gives no thread for another device: {error}."))
-                })
-            });
-            match spawned {
-                Ok(thread) => threads.push(thread),
-                Err(error) => return fail(error),
-            }
-        }
-        run(0, own);
-        for thread in threads {
-            if let Err(panic) = thread.join() {
-                std::panic::resume_unwind(panic);
-            }
-        }
-    });
-    first_error.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
-}
-
-/// An error of one device of several, with its number.
-fn of_device(error: Error, ordinal: usize, many: bool) -> Error {
-    let told = |text: String| if many { format!("Device {}: {text}", ordinal + 1) } else { text };
-    match error {
-        Error::Cuda(text) => Error::Cuda(told(text)),
-        Error::OutOfMemory(text) if !text.is_empty() => Error::OutOfMemory(told(text)),
-        error => error,
-    }
-}
-
 impl Engine for Team {
     fn name(&self) -> &str {
         "cuda"
     }
 
     fn stencil(&self, what: &Stencil, from: Source<f64>, to: Target<f64>, watch: &Watch) -> Result<(), Error> {
-        super::stencil(self, what, from, to, watch)
+        operators::stencil(self, what, from, to, watch)
     }
 }
 
 impl<T: Element> Compute<T> for Team {
     fn derivative(&self, what: &Derivative<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
-        super::derivative(self, what, from, to, watch)
+        operators::derivative(self, what, from, to, watch)
     }
 
     fn convolution(&self, what: &Convolution<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
-        super::convolution(self, what, from, to, watch)
+        operators::convolution(self, what, from, to, watch)
     }
 
     fn array(&self, _: usize) -> Result<Array<T>, Error> {

@@ -16,14 +16,15 @@
 //! A call that takes more than the whole reserve between two checks still ends the process. A run that has begun is not
 //! checked: it takes no more small requests than its threads need, and what it has computed is right.
 
+pub(crate) mod pool;
+
 use std::alloc::{self, GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use bytemuck::Zeroable;
 
-use crate::pool;
 use crate::stencil::Error;
 
 /// That the system refused memory.
@@ -48,7 +49,7 @@ impl From<OutOfMemory> for Error {
     }
 }
 
-/// An empty vector with room for so many elements.
+/// An empty vector with room for `len` elements.
 ///
 /// # Errors
 /// [`OutOfMemory`], which says how many bytes for `what`.
@@ -71,7 +72,7 @@ pub fn enlarge<T: Clone + Default>(vec: &mut Vec<T>, len: usize, what: &'static 
     Ok(())
 }
 
-/// So many zeros, which the system provides when they are first touched: by the threads that work on them.
+/// `len` zeros, which the system provides when they are first touched: by the threads that work on them.
 ///
 /// # Errors
 /// As [`with_room`].
@@ -84,7 +85,7 @@ pub fn zeros<T: Zeroable>(len: usize, what: &'static str) -> Result<Vec<T>, OutO
     // SAFETY: the size is not zero.
     let ask = || unsafe { alloc::alloc_zeroed(layout) }.cast::<T>();
     let mut start = ask();
-    if start.is_null() && pool::release() {
+    if start.is_null() && give_back_spare() {
         start = ask();
     }
     if start.is_null() {
@@ -124,9 +125,22 @@ const LARGE_BYTES: usize = 4 << 20;
 fn reserve<T>(vec: &mut Vec<T>, additional: usize, what: &'static str) -> Result<(), OutOfMemory> {
     let mut ask = || vec.try_reserve_exact(additional);
     ask()
-        .or_else(|refused| if pool::release() { ask() } else { Err(refused) })
+        .or_else(|refused| if give_back_spare() { ask() } else { Err(refused) })
         .map_err(|_| refused::<T>(additional, what))?;
     check()
+}
+
+/// Gives back what is kept without need; set by [`on_shortage`].
+static GIVE_BACK: OnceLock<fn() -> bool> = OnceLock::new();
+
+/// Registers the function that is called where the system refuses an array: it gives memory back that is only kept, and
+/// says whether there was any. The first one that is registered stays.
+fn on_shortage(give_back: fn() -> bool) {
+    GIVE_BACK.get_or_init(|| give_back);
+}
+
+fn give_back_spare() -> bool {
+    GIVE_BACK.get().is_some_and(|give_back| give_back())
 }
 
 fn refused<T>(len: usize, what: &'static str) -> OutOfMemory {
@@ -161,7 +175,7 @@ pub fn check() -> Result<(), OutOfMemory> {
     ALLOCATOR.reserve.check()
 }
 
-/// Sees that the system has so many bytes more for what is taken past the allocator: an error here is one that its
+/// Sees that the system has `bytes` bytes more for what is taken past the allocator: an error here is one that its
 /// taker could not report.
 ///
 /// Asked of the system itself and not of the heap: a thread for which the C library can make no heap of its own has

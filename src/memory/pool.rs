@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytemuck::Zeroable;
 
-use crate::memory::{self, OutOfMemory};
+use super::OutOfMemory;
 use crate::process::{self, PerProcess};
 
 /// What may be kept where no array lives, in bytes.
@@ -39,15 +39,16 @@ pub(crate) struct Pooled<T: Number> {
 }
 
 impl<T: Number> Pooled<T> {
-    /// So many numbers of no known value; `what` they are for is told where there is no memory.
+    /// `len` numbers of no known value; `what` they are for is told where there is no memory.
     pub(crate) fn new(len: usize, what: &'static str) -> Result<Pooled<T>, OutOfMemory> {
         // Not under the lock: where there is no memory, what is kept is given back.
         let kept = books().take::<T>(len);
         let numbers = match kept {
             Some(numbers) => numbers,
             None => {
-                let mut fresh = memory::zeros(len, what)?;
-                memory::prefer_large_pages(&mut fresh);
+                super::on_shortage(release);
+                let mut fresh = super::zeros(len, what)?;
+                super::prefer_large_pages(&mut fresh);
                 fresh
             }
         };
@@ -100,7 +101,7 @@ struct Books {
     /// The bytes of the arrays that live.
     live: usize,
     /// By class.
-    kept: HashMap<TypeId, Box<dyn Kept>>,
+    kept: HashMap<TypeId, Box<dyn AnyPieces>>,
     /// How many pieces have come.
     came: u64,
 }
@@ -111,7 +112,7 @@ fn books() -> MutexGuard<'static, Books> {
 }
 
 /// Memory of one class.
-trait Kept: Send {
+trait AnyPieces: Send {
     fn bytes(&self) -> usize;
     /// When the oldest piece came.
     fn oldest(&self) -> Option<u64>;
@@ -123,7 +124,7 @@ trait Kept: Send {
 /// Pieces of one class, each with the number under which it came, in that order.
 type Pieces<T> = Vec<(u64, Vec<T>)>;
 
-impl<T: Number> Kept for Pieces<T> {
+impl<T: Number> AnyPieces for Pieces<T> {
     fn bytes(&self) -> usize {
         self.iter().map(|(_, numbers)| bytes(numbers)).sum()
     }

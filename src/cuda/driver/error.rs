@@ -1,3 +1,5 @@
+//! What a call of the driver returned, as an error of the engine.
+
 use cudarc::driver::DriverError;
 use cudarc::driver::sys::CUresult;
 
@@ -5,7 +7,7 @@ use crate::stencil::Error;
 
 /// Turns what a call of the driver returned into an error that says which call it was, with CUDA's name and words for
 /// it.
-pub(super) fn failed(call: &'static str) -> impl Fn(DriverError) -> Error {
+pub(crate) fn failed(call: &'static str) -> impl Fn(DriverError) -> Error {
     move |error| {
         let word = |text: Result<&std::ffi::CStr, DriverError>| {
             text.map_or("unknown".into(), |text| text.to_string_lossy().into_owned())

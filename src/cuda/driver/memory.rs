@@ -15,29 +15,29 @@ pub const DEFAULT_DEVICE_BYTES: usize = 256 << 20;
 
 /// What may be held of the device's memory, beside the user's own arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Budget {
+pub(crate) struct Budget {
     /// As the user wants it.
     asked: Option<usize>,
 }
 
 impl Budget {
     /// The one that was asked for, if one was.
-    pub(super) fn new(asked: Option<usize>) -> Budget {
+    pub(crate) fn new(asked: Option<usize>) -> Budget {
         Budget { asked }
     }
 
     /// Whether one was asked for: then it holds during a call, too.
-    pub(super) fn is_strict(self) -> bool {
+    pub(crate) fn is_strict(self) -> bool {
         self.asked.is_some()
     }
 
     /// For what is kept between calls, in bytes.
-    pub(super) fn kept(self) -> usize {
+    pub(crate) fn kept(self) -> usize {
         self.asked.unwrap_or(DEFAULT_DEVICE_BYTES)
     }
 
     /// For one call, where `free` tells how many bytes of the device's memory are free.
-    pub(super) fn during_a_call(self, free: impl FnOnce() -> Result<usize, Error>) -> Result<usize, Error> {
+    pub(crate) fn during_a_call(self, free: impl FnOnce() -> Result<usize, Error>) -> Result<usize, Error> {
         // Not all: the host, and whoever else is on the device, may need some.
         self.asked.map_or_else(|| Ok(free()? / 5 * 4), Ok)
     }
@@ -47,7 +47,7 @@ impl Budget {
 ///
 /// # Errors
 /// What the driver says.
-pub(super) fn handle_of(address: sys::CUdeviceptr) -> Result<Handle, Error> {
+pub(crate) fn handle_of(address: sys::CUdeviceptr) -> Result<Handle, Error> {
     let mut handle = sys::CUipcMemHandle { reserved: [0; _] };
     // SAFETY: there is room for a handle. The driver knows of which addresses it can give one.
     unsafe { sys::cuIpcGetMemHandle(&mut handle, address) }.result().map_err(failed("cuIpcGetMemHandle"))?;
@@ -59,7 +59,7 @@ pub(super) fn handle_of(address: sys::CUdeviceptr) -> Result<Handle, Error> {
 ///
 /// # Errors
 /// What the driver says.
-pub(super) fn open(handle: &Handle) -> Result<sys::CUdeviceptr, Error> {
+pub(crate) fn open(handle: &Handle) -> Result<sys::CUdeviceptr, Error> {
     let handle = sys::CUipcMemHandle { reserved: handle.map(|byte| byte as c_char) };
     let flags = sys::CUipcMem_flags::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS as u32;
     let mut address = 0;
@@ -71,21 +71,21 @@ pub(super) fn open(handle: &Handle) -> Result<sys::CUdeviceptr, Error> {
 }
 
 /// Closes what was opened in the current context. Nothing that uses it is under way.
-pub(super) fn close(address: sys::CUdeviceptr) {
+pub(crate) fn close(address: sys::CUdeviceptr) {
     // SAFETY: it was opened, and nobody uses it. An error is one of the context, which others meet, too.
     let _ = unsafe { sys::cuIpcCloseMemHandle(address) };
 }
 
 /// Bytes on the device.
 #[derive(Debug)]
-pub(super) struct DeviceBuffer {
+pub(crate) struct DeviceBuffer {
     address: sys::CUdeviceptr,
     bytes: usize,
     context: Arc<Context>,
 }
 
 impl DeviceBuffer {
-    pub(super) fn new(context: &Arc<Context>, bytes: usize) -> Result<DeviceBuffer, Error> {
+    pub(crate) fn new(context: &Arc<Context>, bytes: usize) -> Result<DeviceBuffer, Error> {
         context.bind()?;
         // Not from the stream-ordered pool, which keeps what is freed: what we hold is to be what we say we hold.
         // SAFETY: the context is current.
@@ -93,11 +93,11 @@ impl DeviceBuffer {
         Ok(DeviceBuffer { address, bytes, context: context.clone() })
     }
 
-    pub(super) fn address(&self) -> sys::CUdeviceptr {
+    pub(crate) fn address(&self) -> sys::CUdeviceptr {
         self.address
     }
 
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 }
@@ -113,7 +113,7 @@ impl Drop for DeviceBuffer {
 
 /// Page-locked bytes on the host, which the device reaches under the same address.
 #[derive(Debug)]
-pub(super) struct PinnedBuffer {
+pub(crate) struct PinnedBuffer {
     address: *mut c_void,
     bytes: usize,
     context: Arc<Context>,
@@ -123,7 +123,7 @@ pub(super) struct PinnedBuffer {
 unsafe impl Send for PinnedBuffer {}
 
 impl PinnedBuffer {
-    pub(super) fn new(context: &Arc<Context>, bytes: usize) -> Result<PinnedBuffer, Error> {
+    pub(crate) fn new(context: &Arc<Context>, bytes: usize) -> Result<PinnedBuffer, Error> {
         context.bind()?;
         // No flags: write-combined memory, cudarc's own choice, is slow for the host to read, and results are read.
         // SAFETY: the context is current.
@@ -134,16 +134,16 @@ impl PinnedBuffer {
     }
 
     /// The address under which the device sees it (unified addressing, which every 64-bit system has).
-    pub(super) fn address(&self) -> sys::CUdeviceptr {
+    pub(crate) fn address(&self) -> sys::CUdeviceptr {
         self.address as sys::CUdeviceptr
     }
 
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
     /// Whether this is the address of some byte of it.
-    pub(super) fn holds(&self, address: sys::CUdeviceptr) -> bool {
+    pub(crate) fn holds(&self, address: sys::CUdeviceptr) -> bool {
         address.checked_sub(self.address()).is_some_and(|offset| (offset as usize) < self.bytes)
     }
 
@@ -151,7 +151,7 @@ impl PinnedBuffer {
     ///
     /// # Panics
     /// If there are not as many.
-    pub(super) fn as_mut_slice<T: Pod>(&mut self, len: usize) -> &mut [T] {
+    pub(crate) fn as_mut_slice<T: Pod>(&mut self, len: usize) -> &mut [T] {
         // SAFETY: as many bytes were allocated and are initialised, and they are ours alone: the device is not at work
         // on them.
         numbers(unsafe { std::slice::from_raw_parts_mut(self.address.cast(), self.bytes) }, len)
@@ -183,15 +183,15 @@ impl Drop for PinnedBuffer {
 ///
 /// It belongs behind what the stream's work reads and writes: as the first field of a struct, or as the last of the
 /// locals. For these are dropped in reverse.
-pub(super) struct Idle(Arc<Stream>);
+pub(crate) struct Idle(Arc<Stream>);
 
 impl Idle {
-    pub(super) fn new(stream: &Arc<Stream>) -> Idle {
+    pub(crate) fn new(stream: &Arc<Stream>) -> Idle {
         Idle(stream.clone())
     }
 
     /// The stream that will be waited for.
-    pub(super) fn stream(&self) -> &Arc<Stream> {
+    pub(crate) fn stream(&self) -> &Arc<Stream> {
         &self.0
     }
 }

@@ -18,7 +18,7 @@ use crate::stencil::Error;
 
 /// A handle of the driver.
 #[derive(Debug)]
-pub(super) struct Handle<T>(pub(super) *mut T);
+pub(crate) struct Handle<T>(pub(crate) *mut T);
 
 // SAFETY: it is a name for something of the driver's, whose functions take it on any thread; nothing behind it is
 // touched from here.
@@ -28,7 +28,7 @@ unsafe impl<T> Sync for Handle<T> {}
 
 /// The primary context of a device, retained.
 #[derive(Debug)]
-pub(super) struct Context {
+pub(crate) struct Context {
     handle: Handle<sys::CUctx_st>,
     device: sys::CUdevice,
     /// The driver's number for it, which is another after a reset.
@@ -44,7 +44,7 @@ static HELD: PerProcess<Mutex<BTreeMap<usize, Weak<Context>>>> = PerProcess::new
 
 impl Context {
     /// The context of the device with this ordinal: retained now, unless it is held already. It is not current yet.
-    pub(super) fn retain(ordinal: usize) -> Result<Arc<Context>, Error> {
+    pub(crate) fn retain(ordinal: usize) -> Result<Arc<Context>, Error> {
         let mut held = HELD.get().lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(context) = held.get(&ordinal).and_then(Weak::upgrade).filter(|context| context.lost.get().is_none())
         {
@@ -66,20 +66,20 @@ impl Context {
     }
 
     /// The device's ordinal.
-    pub(super) fn ordinal(&self) -> usize {
+    pub(crate) fn ordinal(&self) -> usize {
         self.device as usize
     }
 
     /// Gives the context back where `error` has broken it: all that was in it is gone. Its device can then be opened
     /// anew, if the driver allows that, whoever still holds some of it.
-    pub(super) fn check_alive(&self, error: &Error) {
+    pub(crate) fn check_alive(&self, error: &Error) {
         if self.synchronize().is_err() {
             self.lose(error);
         }
     }
 
     /// Gives the context back, where all that was in it is known to be gone.
-    pub(super) fn lose(&self, error: &Error) {
+    pub(crate) fn lose(&self, error: &Error) {
         if self.lost.set(error.clone()).is_ok() {
             // SAFETY: it was retained, and is not used any more: see `bind`.
             let _ = unsafe { result::primary_ctx::release(self.device) };
@@ -88,7 +88,7 @@ impl Context {
 
     /// # Errors
     /// What broke the context, if it is broken.
-    pub(super) fn alive(&self) -> Result<(), Error> {
+    pub(crate) fn alive(&self) -> Result<(), Error> {
         self.lost.get().cloned().map_or(Ok(()), Err)
     }
 
@@ -96,7 +96,7 @@ impl Context {
     ///
     /// A primary context that somebody else in the process has reset, as MATLAB's `reset (gpuDevice)` does, is lost:
     /// its handle serves for what has taken its place, and a stream of it, if named to the driver, is a fault.
-    pub(super) fn bind(&self) -> Result<(), Error> {
+    pub(crate) fn bind(&self) -> Result<(), Error> {
         self.alive()?;
         // SAFETY: it is retained.
         unsafe { result::ctx::set_current(self.handle.0) }.map_err(failed("cuCtxSetCurrent"))?;
@@ -114,30 +114,30 @@ impl Context {
     }
 
     /// Whether there is something of it to be given back; it is tried to make it current for that.
-    pub(super) fn is_current(&self) -> bool {
+    pub(crate) fn is_current(&self) -> bool {
         // Where the driver refuses, it may still take back what is its own.
         self.is_ours() && (self.bind().is_ok() || self.alive().is_ok())
     }
 
     /// Whether it is this process that retained it.
-    pub(super) fn is_ours(&self) -> bool {
+    pub(crate) fn is_ours(&self) -> bool {
         self.process == process::id()
     }
 
     /// The device memory that is free, in bytes.
-    pub(super) fn free_memory(&self) -> Result<usize, Error> {
+    pub(crate) fn free_memory(&self) -> Result<usize, Error> {
         self.bind()?;
         result::mem_get_info().map(|(free, _)| free).map_err(failed("cuMemGetInfo"))
     }
 
     /// All memory of the device, in bytes.
-    pub(super) fn total_memory(&self) -> Result<usize, Error> {
+    pub(crate) fn total_memory(&self) -> Result<usize, Error> {
         self.bind()?;
         result::mem_get_info().map(|(_, total)| total).map_err(failed("cuMemGetInfo"))
     }
 
     /// Whether its device reaches the memory of another context's device, from now on. This context is current then.
-    pub(super) fn reaches(&self, other: &Context) -> Result<bool, Error> {
+    pub(crate) fn reaches(&self, other: &Context) -> Result<bool, Error> {
         let mut can = 0;
         // SAFETY: there is room for the answer, and both are devices of the driver's.
         unsafe { sys::cuDeviceCanAccessPeer(&mut can, self.device, other.device) }
@@ -158,7 +158,7 @@ impl Context {
     }
 
     /// Waits for all that is under way in it.
-    pub(super) fn synchronize(&self) -> Result<(), Error> {
+    pub(crate) fn synchronize(&self) -> Result<(), Error> {
         self.bind()?;
         result::ctx::synchronize().map_err(failed("cuCtxSynchronize"))
     }
@@ -182,7 +182,7 @@ fn id_of(context: sys::CUcontext) -> Result<u64, DriverError> {
 }
 
 /// The ordinal of the device with the memory at this address.
-pub(super) fn device_at(address: u64) -> Result<usize, Error> {
+pub(crate) fn device_at(address: u64) -> Result<usize, Error> {
     let mut ordinal: std::ffi::c_int = 0;
     let attribute = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
     // SAFETY: the value is an int, for which there is room; what the address is, is asked here.
@@ -193,7 +193,7 @@ pub(super) fn device_at(address: u64) -> Result<usize, Error> {
 }
 
 /// The ordinal of the device whose context is current on this thread; `None` where none is.
-pub(super) fn current_device() -> Result<Option<usize>, Error> {
+pub(crate) fn current_device() -> Result<Option<usize>, Error> {
     if result::ctx::get_current().map_err(failed("cuCtxGetCurrent"))?.is_none() {
         return Ok(None);
     }
@@ -203,15 +203,37 @@ pub(super) fn current_device() -> Result<Option<usize>, Error> {
     Ok(usize::try_from(device).ok())
 }
 
+/// The context that the host, or another library in its process, had made current on this thread. It is current again
+/// when this is dropped.
+///
+/// None is ever dropped in a forked process: of the parent's threads only the one that forked is there, and no call of
+/// the host, which alone may fork, is made while it has one of these.
+pub(crate) struct HostContext(sys::CUcontext);
+
+impl HostContext {
+    pub(crate) fn save() -> Result<HostContext, Error> {
+        let current = result::ctx::get_current().map_err(failed("cuCtxGetCurrent"))?;
+        Ok(HostContext(current.unwrap_or(std::ptr::null_mut())))
+    }
+}
+
+impl Drop for HostContext {
+    fn drop(&mut self) {
+        // An error here would be the host's own context gone bad: nothing of ours to mend.
+        // SAFETY: it was current a moment ago, or is null, which makes none current.
+        let _ = unsafe { result::ctx::set_current(self.0) };
+    }
+}
+
 /// A stream that does not wait for the null stream.
 #[derive(Debug)]
-pub(super) struct Stream {
+pub(crate) struct Stream {
     handle: Handle<sys::CUstream_st>,
     context: Arc<Context>,
 }
 
 impl Stream {
-    pub(super) fn new(context: &Arc<Context>) -> Result<Arc<Stream>, Error> {
+    pub(crate) fn new(context: &Arc<Context>) -> Result<Arc<Stream>, Error> {
         context.bind()?;
         let handle =
             result::stream::create(result::stream::StreamKind::NonBlocking).map_err(failed("cuStreamCreate"))?;
@@ -219,22 +241,22 @@ impl Stream {
     }
 
     /// The driver's name for it, good while `self` is there.
-    pub(super) fn handle(&self) -> sys::CUstream {
+    pub(crate) fn handle(&self) -> sys::CUstream {
         self.handle.0
     }
 
-    pub(super) fn context(&self) -> &Arc<Context> {
+    pub(crate) fn context(&self) -> &Arc<Context> {
         &self.context
     }
 
     /// Waits for all that was put on it. Its context must be current.
-    pub(super) fn synchronize(&self) -> Result<(), Error> {
+    pub(crate) fn synchronize(&self) -> Result<(), Error> {
         // SAFETY: the stream is open.
         unsafe { result::stream::synchronize(self.handle.0) }.map_err(failed("cuStreamSynchronize"))
     }
 
     /// Whether its context, which must be current, is whole, as far as the driver knows by now. Nothing is waited for.
-    pub(super) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), Error> {
         // SAFETY: the stream is open.
         let status = unsafe { sys::cuStreamQuery(self.handle.0) };
         match status {
@@ -244,17 +266,17 @@ impl Stream {
     }
 
     /// Has what is put on it from now on begin after `event`, of this stream or another, also of another device.
-    pub(super) fn begin_after(&self, event: &Event) -> Result<(), Error> {
+    pub(crate) fn begin_after(&self, event: &Event) -> Result<(), Error> {
         let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
         // SAFETY: both are there; events of other contexts may be waited for.
         unsafe { result::stream::wait_event(self.handle.0, event.handle.0, flags) }.map_err(failed("cuStreamWaitEvent"))
     }
 
-    /// Puts a copy of so many bytes from the memory of another context to this one's on it.
+    /// Puts a copy of `bytes` bytes from the memory of another context to this one's on it.
     ///
     /// # Safety
     /// There are as many at both addresses, and whoever else uses them does so before or after this on the devices.
-    pub(super) unsafe fn copy_from(
+    pub(crate) unsafe fn copy_from(
         &self,
         other: &Context,
         to: sys::CUdeviceptr,
@@ -268,7 +290,7 @@ impl Stream {
     }
 
     /// Waits for it whatever has happened before. What goes wrong here has gone wrong before, and was told.
-    pub(super) fn settle(&self) {
+    pub(crate) fn settle(&self) {
         let wait = || self.context.bind().and_then(|()| self.synchronize());
         // Once more: a refusal that is over must not leave the work under way.
         let _ = wait().or_else(|_| wait());
@@ -286,32 +308,32 @@ impl Drop for Stream {
 
 /// An event that knows when it happened.
 #[derive(Debug)]
-pub(super) struct Event {
+pub(crate) struct Event {
     handle: Handle<sys::CUevent_st>,
     context: Arc<Context>,
 }
 
 impl Event {
-    pub(super) fn new(context: &Arc<Context>) -> Result<Event, Error> {
+    pub(crate) fn new(context: &Arc<Context>) -> Result<Event, Error> {
         context.bind()?;
         let handle = result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT).map_err(failed("cuEventCreate"))?;
         Ok(Event { handle: Handle(handle), context: context.clone() })
     }
 
     /// Has it happen when the stream comes to it.
-    pub(super) fn record(&self, stream: &Stream) -> Result<(), Error> {
+    pub(crate) fn record(&self, stream: &Stream) -> Result<(), Error> {
         // SAFETY: both are of one context.
         unsafe { result::event::record(self.handle.0, stream.handle()) }.map_err(failed("cuEventRecord"))
     }
 
     /// Waits for it.
-    pub(super) fn wait(&self) -> Result<(), Error> {
+    pub(crate) fn wait(&self) -> Result<(), Error> {
         // SAFETY: the event is there.
         unsafe { result::event::synchronize(self.handle.0) }.map_err(failed("cuEventSynchronize"))
     }
 
     /// Waits for this one and a later one, and gives the milliseconds between them.
-    pub(super) fn elapsed(&self, end: &Event) -> Result<f32, Error> {
+    pub(crate) fn elapsed(&self, end: &Event) -> Result<f32, Error> {
         self.wait()?;
         end.wait()?;
         // SAFETY: both are there, and have happened.
@@ -330,14 +352,14 @@ impl Drop for Event {
 
 /// Work that was recorded, to be repeated on its stream.
 #[derive(Debug)]
-pub(super) struct Graph {
+pub(crate) struct Graph {
     ready: Handle<sys::CUgraphExec_st>,
     stream: Arc<Stream>,
 }
 
 impl Graph {
     /// What `work` submits to the stream, which is not done yet.
-    pub(super) fn record(stream: &Arc<Stream>, work: &dyn Fn() -> Result<(), Error>) -> Result<Graph, Error> {
+    pub(crate) fn record(stream: &Arc<Stream>, work: &dyn Fn() -> Result<(), Error>) -> Result<Graph, Error> {
         // Other threads of the host may go on using CUDA meanwhile.
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         // SAFETY: the stream is open.
@@ -369,7 +391,7 @@ impl Graph {
     }
 
     /// Puts it on its stream.
-    pub(super) fn launch(&self) -> Result<(), Error> {
+    pub(crate) fn launch(&self) -> Result<(), Error> {
         // SAFETY: both are there.
         unsafe { result::graph::launch(self.ready.0, self.stream.handle()) }.map_err(failed("cuGraphLaunch"))
     }
@@ -380,7 +402,7 @@ thread_local! {
 }
 
 /// Whether what this thread submits is recorded, for a graph.
-pub(super) fn is_recording() -> bool {
+pub(crate) fn is_recording() -> bool {
     IS_RECORDING.get()
 }
 

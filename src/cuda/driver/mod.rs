@@ -1,12 +1,16 @@
 //! The driver and the devices it shows, asked once.
 
+pub(crate) mod context;
+pub(crate) mod error;
+pub(crate) mod memory;
+
 use std::sync::OnceLock;
 
 use cudarc::driver::result::{self, device};
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 
-use super::error::failed;
 use crate::stencil::Error;
+use error::failed;
 
 /// The oldest driver that takes our PTX: CUDA 12.0, which came with 525.
 const OLDEST_DRIVER: i32 = 12_000;

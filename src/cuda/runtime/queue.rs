@@ -8,7 +8,7 @@
 //!
 //! # Bounds
 //! - The pool holds no more than the arrays that lived at once, at the most since it was last emptied, up to a quarter of
-//!   the device's memory; or [`DEFAULT_DEVICE_BYTES`] where that is more. With a strict budget, what is left of that.
+//!   the device's memory; or [`DEFAULT_DEVICE_BYTES`](crate::cuda::DEFAULT_DEVICE_BYTES) where that is more. With a strict budget, what is left of that.
 //! - What is under way takes a device about a twentieth of a second: so whoever waits for it can be interrupted.
 //!
 //! # Errors
@@ -22,10 +22,11 @@ use std::time::Duration;
 
 use cudarc::driver::{result, sys};
 
-use super::context::{Context, Event, Stream};
-use super::error::failed;
-use super::memory::{DEFAULT_DEVICE_BYTES, DeviceBuffer};
+use super::buffers::Pool;
 use super::pace::{GROWTH, SharedPace};
+use crate::cuda::driver::context::{Context, Event, Stream};
+use crate::cuda::driver::error::failed;
+use crate::cuda::driver::memory::DeviceBuffer;
 use crate::process::PerProcess;
 use crate::stencil::Error;
 
@@ -44,7 +45,7 @@ const NAMED: usize = 5;
 
 /// The queue of a device.
 #[derive(Debug)]
-pub(super) struct Queue {
+pub(crate) struct Queue {
     stream: Arc<Stream>,
     /// How often the stream was asked for, or something was put on it; and up to which of these it has been waited for.
     put: AtomicU64,
@@ -82,13 +83,13 @@ struct Call {
 
 /// Work that is put on the stream, for the books.
 #[derive(Debug)]
-pub(super) struct Load<'a> {
+pub(crate) struct Load<'a> {
     /// What it is, for people.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// The pace that says how much is a batch, and the units of it that this is; `None` where it is known without.
-    pub(super) pace: Option<(&'a SharedPace, usize)>,
+    pub(crate) pace: Option<(&'a SharedPace, usize)>,
     /// The bytes that it moves on the device.
-    pub(super) bytes: usize,
+    pub(crate) bytes: usize,
 }
 
 impl Load<'_> {
@@ -107,7 +108,7 @@ static HELD: PerProcess<Mutex<BTreeMap<usize, Weak<Queue>>>> = PerProcess::new()
 
 impl Queue {
     /// The queue of this context: the one that arrays in it hold, or a new one.
-    pub(super) fn of(context: &Arc<Context>) -> Result<Arc<Queue>, Error> {
+    pub(crate) fn of(context: &Arc<Context>) -> Result<Arc<Queue>, Error> {
         let mut held = lock(HELD.get());
         let found = held.get(&context.ordinal()).and_then(Weak::upgrade);
         if let Some(queue) = found.filter(|queue| Arc::ptr_eq(queue.context(), context)) {
@@ -126,23 +127,23 @@ impl Queue {
     }
 
     /// The stream, for who is about to put something on it.
-    pub(super) fn stream(&self) -> &Arc<Stream> {
+    pub(crate) fn stream(&self) -> &Arc<Stream> {
         self.put.fetch_add(1, Ordering::SeqCst);
         &self.stream
     }
 
     /// The context that all of it is in.
-    pub(super) fn context(&self) -> &Arc<Context> {
+    pub(crate) fn context(&self) -> &Arc<Context> {
         self.stream.context()
     }
 
     /// How often a wait has failed.
-    pub(super) fn failures(&self) -> u64 {
+    pub(crate) fn failures(&self) -> u64 {
         self.failures.load(Ordering::Relaxed)
     }
 
     /// That work is about to be put on the stream. Its time begins now, if it is worth taking.
-    pub(super) fn begin(&self, load: &Load) -> Result<Beginning, Error> {
+    pub(crate) fn begin(&self, load: &Load) -> Result<Beginning, Error> {
         let mut state = lock(&self.state);
         let batches = load.batches();
         let begin = match load.pace {
@@ -156,7 +157,7 @@ impl Queue {
     }
 
     /// That it is there. Where more is under way than may be, this waits for the first of it.
-    pub(super) fn submitted(&self, load: &Load, beginning: Beginning) -> Result<(), Error> {
+    pub(crate) fn submitted(&self, load: &Load, beginning: Beginning) -> Result<(), Error> {
         let mut state = lock(&self.state);
         let end = state.event(self.stream())?;
         end.record(self.stream())?;
@@ -172,14 +173,14 @@ impl Queue {
     }
 
     /// An event that happens when all that is there by now is over.
-    pub(super) fn mark(&self) -> Result<Event, Error> {
+    pub(crate) fn mark(&self) -> Result<Event, Error> {
         let event = Event::new(self.context())?;
         event.record(self.stream())?;
         Ok(event)
     }
 
     /// Waits for all that is under way.
-    pub(super) fn wait(&self) -> Result<(), Error> {
+    pub(crate) fn wait(&self) -> Result<(), Error> {
         let Some(put) = self.not_waited_for() else {
             return Ok(());
         };
@@ -213,7 +214,7 @@ impl Queue {
     }
 
     /// Waits for all that is under way, if there is anything, whatever has happened.
-    pub(super) fn finish(&self) {
+    pub(crate) fn finish(&self) {
         self.settle(&mut lock(&self.state));
     }
 
@@ -231,7 +232,7 @@ impl Queue {
     ///
     /// # Safety
     /// There is room for them, and who reads what is there does so on this stream.
-    pub(super) unsafe fn send(&self, values: &[u8], to: sys::CUdeviceptr) -> Result<(), Error> {
+    pub(crate) unsafe fn send(&self, values: &[u8], to: sys::CUdeviceptr) -> Result<(), Error> {
         let values = values.to_vec();
         // SAFETY: as the caller says; the source stays until the stream has been waited for.
         let sent = unsafe { result::memcpy_htod_async(to, &values, self.stream().handle()) };
@@ -242,8 +243,21 @@ impl Queue {
         sent.map_err(failed("cuMemcpyHtoDAsync"))
     }
 
+    /// Puts a copy of `bytes` bytes from one address on the device to another on the stream.
+    ///
+    /// # Safety
+    /// There are as many at both addresses, and all that uses them is on this stream.
+    pub(crate) unsafe fn copy(&self, to: sys::CUdeviceptr, from: sys::CUdeviceptr, bytes: usize) -> Result<(), Error> {
+        let load = Load { name: "a copy", pace: None, bytes: 2 * bytes };
+        let beginning = self.begin(&load)?;
+        // SAFETY: as the caller says.
+        unsafe { result::memcpy_dtod_async(to, from, bytes, self.stream().handle()) }
+            .map_err(failed("cuMemcpyDtoDAsync"))?;
+        self.submitted(&load, beginning)
+    }
+
     /// `error`, with what was under way when it was met.
-    pub(super) fn blame(&self, error: Error) -> Error {
+    pub(crate) fn blame(&self, error: Error) -> Error {
         let state = lock(&self.state);
         match error {
             Error::Cuda(text) if !state.calls.is_empty() => {
@@ -258,9 +272,9 @@ impl Queue {
 
     // ---- memory
 
-    /// A buffer of so many bytes at least, for a call's own use: of the pool, or a new one. What a call before this one
+    /// A buffer of `bytes` bytes at least, for a call's own use: of the pool, or a new one. What a call before this one
     /// did with it is ahead on the stream.
-    pub(super) fn take(&self, bytes: usize) -> Result<DeviceBuffer, Error> {
+    pub(crate) fn take(&self, bytes: usize) -> Result<DeviceBuffer, Error> {
         let found = lock(&self.state).pool.take(bytes);
         let Some(buffer) = found else {
             return DeviceBuffer::new(self.context(), bytes);
@@ -273,22 +287,22 @@ impl Queue {
         Ok(buffer)
     }
 
-    /// The same for an array that lives until it is [given up](Queue::give_up).
-    pub(super) fn take_for_array(&self, bytes: usize) -> Result<DeviceBuffer, Error> {
+    /// A buffer of `bytes` bytes at least, for an array that lives until it is [given up](Queue::give_up).
+    pub(crate) fn take_for_array(&self, bytes: usize) -> Result<DeviceBuffer, Error> {
         let buffer = self.take(bytes)?;
         lock(&self.state).pool.count(buffer.bytes(), 0);
         Ok(buffer)
     }
 
     /// Takes back what was taken for a call.
-    pub(super) fn give(&self, buffer: DeviceBuffer) {
+    pub(crate) fn give(&self, buffer: DeviceBuffer) {
         let mut state = lock(&self.state);
         let dropped = state.pool.keep(buffer);
         self.drop_all(&mut state, dropped);
     }
 
     /// Takes back what was taken for an array.
-    pub(super) fn give_up(&self, buffer: DeviceBuffer) {
+    pub(crate) fn give_up(&self, buffer: DeviceBuffer) {
         let mut state = lock(&self.state);
         state.pool.count(0, buffer.bytes());
         let dropped = state.pool.keep(buffer);
@@ -296,7 +310,7 @@ impl Queue {
     }
 
     /// A buffer of an array becomes a call's own, and that one the array's.
-    pub(super) fn exchange(&self, of_array: &mut DeviceBuffer, own: &mut DeviceBuffer) {
+    pub(crate) fn exchange(&self, of_array: &mut DeviceBuffer, own: &mut DeviceBuffer) {
         let mut state = lock(&self.state);
         state.pool.count(own.bytes(), of_array.bytes());
         std::mem::swap(of_array, own);
@@ -311,19 +325,19 @@ impl Queue {
     }
 
     /// Sets how many bytes the pool may hold; `strict` says that it may not hold more beside arrays that live.
-    pub(super) fn bound(&self, bytes: usize, strict: bool) {
+    pub(crate) fn bound(&self, bytes: usize, strict: bool) {
         let mut state = lock(&self.state);
         (state.pool.bound, state.pool.strict) = (bytes, strict);
     }
 
-    /// The bytes in the pool, and how many of `wanted` buffers of so many bytes it has not.
-    pub(super) fn stock(&self, wanted: usize, bytes: usize) -> (usize, usize) {
+    /// The bytes in the pool, and how many of `wanted` buffers of `bytes` bytes it has not.
+    pub(crate) fn stock(&self, wanted: usize, bytes: usize) -> (usize, usize) {
         let state = lock(&self.state);
         (state.pool.bytes(), wanted.saturating_sub(state.pool.fitting(bytes)))
     }
 
     /// Frees what is in the pool, and says whether there was anything.
-    pub(super) fn release(&self) -> bool {
+    pub(crate) fn release(&self) -> bool {
         let mut state = lock(&self.state);
         state.pool.peak = state.pool.live;
         let buffers = std::mem::take(&mut state.pool.free);
@@ -342,21 +356,21 @@ impl Drop for Queue {
     }
 }
 
-/// Buffers of a call's own, which go back to the queue at its end, whatever that is.
+/// Buffers that one call uses. They go back to the queue at its end, whatever that is.
 #[derive(Debug)]
-pub(super) struct Own {
+pub(crate) struct CallBuffers {
     queue: Arc<Queue>,
     buffers: Vec<DeviceBuffer>,
 }
 
-impl Own {
+impl CallBuffers {
     /// None yet.
-    pub(super) fn new(queue: &Arc<Queue>) -> Own {
-        Own { queue: queue.clone(), buffers: Vec::new() }
+    pub(crate) fn new(queue: &Arc<Queue>) -> CallBuffers {
+        CallBuffers { queue: queue.clone(), buffers: Vec::new() }
     }
 
-    /// One more, of so many bytes at least, and where it lies.
-    pub(super) fn room_for(&mut self, bytes: usize) -> Result<sys::CUdeviceptr, Error> {
+    /// One more, of `bytes` bytes at least, and where it lies.
+    pub(crate) fn room_for(&mut self, bytes: usize) -> Result<sys::CUdeviceptr, Error> {
         let buffer = self.queue.take(bytes.max(1))?;
         let address = buffer.address();
         self.buffers.push(buffer);
@@ -364,18 +378,18 @@ impl Own {
     }
 
     /// Where the first and the last of them lie; 0 where there are none.
-    pub(super) fn ends(&self) -> (sys::CUdeviceptr, sys::CUdeviceptr) {
+    pub(crate) fn ends(&self) -> (sys::CUdeviceptr, sys::CUdeviceptr) {
         let address = |buffer: Option<&DeviceBuffer>| buffer.map_or(0, DeviceBuffer::address);
         (address(self.buffers.first()), address(self.buffers.last()))
     }
 
     /// All of them, in their order.
-    pub(super) fn buffers(&mut self) -> &mut [DeviceBuffer] {
+    pub(crate) fn buffers(&mut self) -> &mut [DeviceBuffer] {
         &mut self.buffers
     }
 }
 
-impl Drop for Own {
+impl Drop for CallBuffers {
     fn drop(&mut self) {
         self.buffers.drain(..).for_each(|buffer| self.queue.give(buffer));
     }
@@ -383,11 +397,11 @@ impl Drop for Own {
 
 /// The beginning of a call's work on the stream.
 #[derive(Debug)]
-pub(super) struct Beginning(Option<Event>);
+pub(crate) struct Beginning(Option<Event>);
 
 impl Beginning {
-    /// The same, with nothing to learn from.
-    pub(super) fn without_time(self) -> Beginning {
+    /// Without the time, so that the pace learns nothing from this call.
+    pub(crate) fn without_time(self) -> Beginning {
         Beginning(None)
     }
 }
@@ -415,143 +429,6 @@ impl State {
     }
 }
 
-/// Buffers that nobody needs at the moment, the one that came last at the end.
-#[derive(Debug)]
-struct Pool<B> {
-    free: Vec<B>,
-    /// The bytes of arrays that live, and of those that lived at once at the most.
-    live: usize,
-    peak: usize,
-    /// The most that counts of these.
-    limit: usize,
-    bound: usize,
-    strict: bool,
-}
-
-/// What a pool asks of a buffer.
-trait Piece {
-    fn bytes(&self) -> usize;
-}
-
-impl Piece for DeviceBuffer {
-    fn bytes(&self) -> usize {
-        DeviceBuffer::bytes(self)
-    }
-}
-
-impl<B> Default for Pool<B> {
-    fn default() -> Pool<B> {
-        Pool { free: Vec::new(), live: 0, peak: 0, limit: 0, bound: DEFAULT_DEVICE_BYTES, strict: false }
-    }
-}
-
-impl<B: Piece> Pool<B> {
-    /// So many bytes of arrays live now that did not, and so many do not any more.
-    fn count(&mut self, more: usize, less: usize) {
-        self.live = self.live + more - less;
-        self.peak = self.peak.max(self.live);
-    }
-
-    /// The bytes that it may hold.
-    fn most(&self) -> usize {
-        if self.strict { self.bound } else { self.bound.max(self.peak.min(self.limit)) }
-    }
-
-    fn bytes(&self) -> usize {
-        self.free.iter().map(B::bytes).sum()
-    }
-
-    fn fitting(&self, bytes: usize) -> usize {
-        self.free.iter().filter(|buffer| fits(buffer.bytes(), bytes)).count()
-    }
-
-    /// The smallest buffer that fits.
-    fn take(&mut self, bytes: usize) -> Option<B> {
-        let fitting = self.free.iter().enumerate().filter(|(_, buffer)| fits(buffer.bytes(), bytes));
-        let (found, _) = fitting.min_by_key(|(_, buffer)| buffer.bytes())?;
-        Some(self.free.remove(found))
-    }
-
-    /// Keeps a buffer, and gives those that are too much then: those that nobody has needed for the longest time, since
-    /// a script goes on with arrays of the sizes that it has.
-    fn keep(&mut self, buffer: B) -> Vec<B> {
-        if buffer.bytes() > self.most() {
-            return vec![buffer];
-        }
-        self.free.push(buffer);
-        let mut excess = self.bytes().saturating_sub(self.most());
-        let dropped = self.free.iter().take_while(|buffer| {
-            let goes = excess > 0;
-            excess = excess.saturating_sub(buffer.bytes());
-            goes
-        });
-        let dropped = dropped.count();
-        self.free.drain(..dropped).collect()
-    }
-}
-
-/// Whether a buffer of so many bytes serves for so many that are wanted: what is left over is little, or small beside
-/// it.
-fn fits(bytes: usize, wanted: usize) -> bool {
-    bytes >= wanted && bytes / 2 <= wanted.max(1 << 20)
-}
-
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    impl Piece for usize {
-        fn bytes(&self) -> usize {
-            *self
-        }
-    }
-
-    const MIB: usize = 1 << 20;
-
-    fn pool() -> Pool<usize> {
-        Pool { limit: 1000 * MIB, bound: 100 * MIB, ..Pool::default() }
-    }
-
-    #[test]
-    fn a_buffer_serves_again_where_most_of_it_is_needed() {
-        let mut pool = pool();
-        for bytes in [40 * MIB, 10 * MIB, MIB] {
-            assert_eq!(pool.keep(bytes), []);
-        }
-        assert_eq!((pool.take(19 * MIB), pool.take(41 * MIB)), (None, None), "too large, too small");
-        assert_eq!((pool.fitting(10), pool.take(10), pool.take(10)), (1, Some(MIB), None));
-        assert_eq!((pool.take(20 * MIB), pool.take(9 * MIB), pool.bytes()), (Some(40 * MIB), Some(10 * MIB), 0));
-    }
-
-    #[test]
-    fn what_was_not_needed_for_the_longest_time_goes_first() {
-        let mut pool = pool();
-        for bytes in [30, 31, 32] {
-            assert_eq!(pool.keep(bytes * MIB), []);
-        }
-        assert_eq!(pool.keep(5 * MIB), []);
-        assert_eq!(pool.keep(10 * MIB), [30 * MIB], "a small one is no reason to go");
-        // What is in use comes back to the end.
-        assert_eq!(pool.take(31 * MIB), Some(31 * MIB));
-        assert_eq!(pool.keep(31 * MIB), []);
-        assert_eq!(pool.keep(60 * MIB), [32 * MIB, 5 * MIB, 10 * MIB]);
-        assert_eq!(pool.keep(101 * MIB), [101 * MIB], "more than all that may be kept");
-    }
-
-    #[test]
-    fn it_may_hold_as_much_as_arrays_did_at_once() {
-        let mut pool = pool();
-        pool.count(300 * MIB, 0);
-        pool.count(0, 300 * MIB);
-        assert_eq!((pool.keep(200 * MIB), pool.keep(100 * MIB)), (vec![], vec![]));
-        assert_eq!(pool.keep(50 * MIB), [200 * MIB]);
-        pool.count(5000 * MIB, 0);
-        assert_eq!(pool.most(), 1000 * MIB);
-        pool.strict = true;
-        assert_eq!(pool.most(), 100 * MIB);
-    }
 }

@@ -4,7 +4,10 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::slots::MAX_SLOTS;
+/// The most slots that are used. As many as 16 threads keep busy; fewer threads have two each, so that one is copied
+/// for while the device works on the other. (10^8 doubles, 11 taps, on an H200's host: 133 ms with 2 threads and as
+/// many slots, 128 with 4 slots; 78 and 66 with 4 threads; 29 with 16 of each, 32 with 32 slots.)
+pub(crate) const MAX_SLOTS: usize = 16;
 
 /// How long the device is to be busy with a batch.
 const BATCH: Duration = Duration::from_millis(20);
@@ -14,38 +17,38 @@ const BATCH: Duration = Duration::from_millis(20);
 const FIRST: Duration = Duration::from_millis(10);
 
 /// How many times as much as the last batch the next one may be: few batches are then small on a fast device.
-pub(super) const GROWTH: usize = 8;
+pub(crate) const GROWTH: usize = 8;
 
 /// The most launches in a batch, whatever they seem to take: about as many as a stream takes without making its caller
 /// wait.
 const MAX_BATCH: usize = 1000;
 
 /// Multiply-adds in a unit of work.
-pub(super) const UNIT: usize = 1000;
+pub(crate) const UNIT: usize = 1000;
 
 /// What a unit takes the slowest of devices: a small card of Pascal's time has 256 cores at 1.25 GHz, and a double for
 /// 32 singles.
 const SLOWEST: Duration = Duration::from_nanos(100);
 
-/// How much goes into a batch, learnt from those that are over: so many units of work, however they are launched.
+/// How much goes into a batch, learnt from those that are over: units of work, however they are launched.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Pace {
+pub(crate) struct Pace {
     batch: usize,
 }
 
 impl Pace {
     /// Counting units of work, where the slowest of devices takes so long for one.
-    pub(super) fn of_units(slowest: Duration) -> Pace {
+    pub(crate) fn of_units(slowest: Duration) -> Pace {
         Pace { batch: share(FIRST, 1, slowest) }
     }
 
-    pub(super) fn batch(self) -> usize {
+    pub(crate) fn batch(self) -> usize {
         self.batch
     }
 
     /// So much took that long. The next batch is no more than [`GROWTH`] times that: a first launch may have been a
     /// quick one by chance. And it does not grow after what was much less than a batch.
-    pub(super) fn took(&mut self, done: usize, time: Duration) {
+    pub(crate) fn took(&mut self, done: usize, time: Duration) {
         let done = done.max(1);
         let most = done.saturating_mul(GROWTH).max(self.batch);
         self.batch = share(BATCH, done, time).min(most);
@@ -54,18 +57,18 @@ impl Pace {
 
 /// A pace that several slots ask and tell, and that calls may hand on to each other.
 #[derive(Debug, Clone)]
-pub(super) struct SharedPace(Arc<Mutex<Pace>>);
+pub(crate) struct SharedPace(Arc<Mutex<Pace>>);
 
 impl SharedPace {
     /// Counting [`UNIT`]s, for one tile at a time on a device of which nothing is known yet. It begins with a quarter
     /// of what such a device does in time: what is lost is lost once, since calls hand on what they learn.
-    pub(super) fn alone() -> SharedPace {
+    pub(crate) fn alone() -> SharedPace {
         SharedPace::of_units(SLOWEST * 4)
     }
 
-    /// The same for a tile that is one of as many as there are slots: what all of them have under way must be over in
-    /// time. They are at work together when they learn, too.
-    pub(super) fn shared() -> SharedPace {
+    /// Counting [`UNIT`]s, for a tile that is one of as many as there are slots: what all of them have under way must be
+    /// over in time. They are at work together when they learn, too.
+    pub(crate) fn shared() -> SharedPace {
         SharedPace::of_units(SLOWEST * MAX_SLOTS as u32)
     }
 
@@ -73,12 +76,12 @@ impl SharedPace {
         SharedPace(Arc::new(Mutex::new(Pace::of_units(slowest))))
     }
 
-    pub(super) fn batch(&self) -> usize {
+    pub(crate) fn batch(&self) -> usize {
         self.get().batch()
     }
 
     /// As [`Pace::took`].
-    pub(super) fn took(&self, done: usize, time: Duration) {
+    pub(crate) fn took(&self, done: usize, time: Duration) {
         self.get().took(done, time);
     }
 
@@ -94,14 +97,14 @@ fn share(span: Duration, done: usize, time: Duration) -> usize {
 }
 
 /// How much of `whole` is done next, if no more than `most` can be at once: all pieces are about as large.
-pub(super) fn evenly(whole: usize, most: usize) -> usize {
+pub(crate) fn evenly(whole: usize, most: usize) -> usize {
     whole.div_ceil(whole.div_ceil(most).max(1))
 }
 
-/// Sweeps over an array, each so many units of work, as they go into launches. A launch has a part of a sweep, or one
+/// Sweeps over an array, each of some units of work, as they go into launches. A launch has a part of a sweep, or one
 /// or more whole ones; none begins before the sweep ahead of it was submitted to its end.
 #[derive(Debug, Clone)]
-pub(super) struct Schedule {
+pub(crate) struct Schedule {
     /// In a sweep.
     units: usize,
     /// Those that are not submitted to their end.
@@ -114,25 +117,25 @@ pub(super) struct Schedule {
 
 /// What is submitted before anybody waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Batch {
+pub(crate) struct Batch {
     /// A launch for these units of the present sweep, its last ones perhaps.
-    pub(super) part: Option<Range<usize>>,
+    pub(crate) part: Option<Range<usize>>,
     /// As many whole sweeps.
-    pub(super) sweeps: usize,
+    pub(crate) sweeps: usize,
 }
 
 impl Schedule {
-    pub(super) fn new(sweeps: usize, units: usize, fused: usize) -> Schedule {
+    pub(crate) fn new(sweeps: usize, units: usize, fused: usize) -> Schedule {
         Schedule { units, sweeps: if units == 0 { 0 } else { sweeps }, at: 0, fused }
     }
 
     /// Whether everything was submitted.
-    pub(super) fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.sweeps == 0
     }
 
     /// The next batch, of `most` units of work if a unit is not more: whole sweeps where they fit, else one launch.
-    pub(super) fn batch(&mut self, most: usize) -> Batch {
+    pub(crate) fn batch(&mut self, most: usize) -> Batch {
         let Schedule { units, sweeps, at, fused } = *self;
         let left = units - at;
         // What is left of a sweep that was begun, or a part of one; and whole sweeps behind it.
@@ -186,7 +189,7 @@ mod tests {
         assert_eq!((evenly(65, 64), evenly(64, 64), evenly(1, 64), evenly(1000, 64)), (33, 64, 1, 63));
     }
 
-    /// A run on a device that does so many units a second and takes `launch` for each launch; it is waited for after
+    /// A run on a device that does `speed` units a second and takes `launch` for each launch; it is waited for after
     /// each batch. The seconds of each batch, and its launches. What the first batch took is told as `first`, if that
     /// is given.
     fn simulate(sweeps: usize, units: usize, slowest: f64, speed: f64, first: Option<Duration>) -> Vec<(f64, usize)> {

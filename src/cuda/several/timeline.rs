@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use super::context::{Event, Stream};
+use crate::cuda::driver::context::{Event, Stream};
 use crate::stencil::Error;
 
 /// A device notes no more than this: each has two events.
@@ -14,7 +14,7 @@ const MOST_SPANS: usize = 2000;
 
 /// What the devices of a call have noted.
 #[derive(Debug)]
-pub(super) struct Timeline {
+pub(crate) struct Timeline {
     since: Instant,
     /// With the device's place in the list.
     noted: Mutex<Vec<(usize, Noted)>>,
@@ -30,21 +30,21 @@ struct Noted {
 
 /// What a device does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum What {
-    /// So many sweeps of a round over a part.
+pub(crate) enum What {
+    /// Some sweeps of a round over a part.
     Sweeps { part: usize, round: usize, sweeps: usize },
     /// What a part's halo shows of other devices' parts, after a round.
     Halos { part: usize, round: usize },
 }
 
 impl Timeline {
-    pub(super) fn new() -> Timeline {
+    pub(crate) fn new() -> Timeline {
         Timeline { since: Instant::now(), noted: Mutex::new(Vec::new()) }
     }
 
     /// Writes it as a trace that browsers draw (`chrome://tracing`, `ui.perfetto.dev`): a process for each device, with a
     /// line for its sweeps and one for its halos.
-    pub(super) fn write(&self, file: &Path, ordinals: &[usize]) -> std::io::Result<()> {
+    pub(crate) fn write(&self, file: &Path, ordinals: &[usize]) -> std::io::Result<()> {
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         if noted.is_empty() {
             // The array went through the devices in tiles.
@@ -81,7 +81,7 @@ impl Timeline {
 }
 
 /// A device's notes; none are taken where no timeline is wanted.
-pub(super) struct Notes<'a> {
+pub(crate) struct Notes<'a> {
     timeline: Option<&'a Timeline>,
     place: usize,
     /// An event that the device's times are counted from, and when that was, in microseconds.
@@ -91,7 +91,7 @@ pub(super) struct Notes<'a> {
 
 impl<'a> Notes<'a> {
     /// For the device of this place in the list, of which nothing is under way.
-    pub(super) fn new(timeline: Option<&'a Timeline>, place: usize, stream: &Stream) -> Result<Notes<'a>, Error> {
+    pub(crate) fn new(timeline: Option<&'a Timeline>, place: usize, stream: &Stream) -> Result<Notes<'a>, Error> {
         let mut base = None;
         if let Some(timeline) = timeline {
             let event = Event::new(stream.context())?;
@@ -103,7 +103,7 @@ impl<'a> Notes<'a> {
     }
 
     /// That something begins on this stream now.
-    pub(super) fn begin(&self, stream: &Stream) -> Result<Option<Event>, Error> {
+    pub(crate) fn begin(&self, stream: &Stream) -> Result<Option<Event>, Error> {
         if self.base.is_none() || self.spans.len() >= MOST_SPANS {
             return Ok(None);
         }
@@ -113,12 +113,12 @@ impl<'a> Notes<'a> {
     }
 
     /// What it was, and the event of its end.
-    pub(super) fn end(&mut self, begin: Option<Event>, what: What, end: &Arc<Event>) {
+    pub(crate) fn end(&mut self, begin: Option<Event>, what: What, end: &Arc<Event>) {
         self.spans.extend(begin.map(|begin| (what, begin, end.clone())));
     }
 
     /// Adds them to the timeline. All of it is over by now.
-    pub(super) fn hand_in(self) -> Result<(), Error> {
+    pub(crate) fn hand_in(self) -> Result<(), Error> {
         let (Some(timeline), Some((base, at))) = (self.timeline, self.base) else { return Ok(()) };
         let after = |event: &Event| base.elapsed(event).map(|milliseconds| at + f64::from(milliseconds) * 1e3);
         for (what, begin, end) in &self.spans {

@@ -30,7 +30,7 @@ const DECODER: usize = 1 << 20;
 ///
 /// # Errors
 /// [`Error::Internal`] where there is no such module, or its frame is damaged; [`Error::OutOfMemory`].
-pub(super) fn ptx(name: &str) -> Result<CString, Error> {
+pub(crate) fn ptx(name: &str) -> Result<CString, Error> {
     let Some((_, frame)) = MODULES.iter().find(|(module, _)| *module == name) else {
         return Err(Error::Internal(format!("There is no kernel module {name}.")));
     };
@@ -76,7 +76,7 @@ mod tests {
 
     /// Name and SHA-256 of each module, as the lock has them.
     fn listed() -> Vec<(&'static str, &'static str)> {
-        let lines = include_str!("../../cuda/kernels.lock").lines().filter(|line| line.starts_with("module "));
+        let lines = include_str!("../../../cuda/kernels.lock").lines().filter(|line| line.starts_with("module "));
         lines.map(|line| line.split(' ').collect::<Vec<_>>()).map(|words| (words[1], words[4])).collect()
     }
 

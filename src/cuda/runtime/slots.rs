@@ -8,33 +8,26 @@
 //!
 //! What the slots hold is bounded, whatever the array's size is, and shrinks where memory is short.
 
-use std::collections::VecDeque;
 use std::ops::Range;
-use std::slice::ChunksMut;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use bytemuck::Pod;
 use cudarc::driver::{result, sys};
-use rayon::{Scope, ThreadPool};
 
-use super::context::{Context, Event, Stream};
-use super::device::HostContext;
-use super::error::failed;
-use super::memory::{DeviceBuffer, PinnedBuffer};
+use super::pace::MAX_SLOTS;
+use super::sharing::{Job, Worker, share_among};
+use crate::cuda::driver::context::{Context, Event, HostContext, Stream};
+use crate::cuda::driver::error::failed;
+use crate::cuda::driver::memory::{DeviceBuffer, PinnedBuffer};
 use crate::host;
 use crate::memory::with_room;
 use crate::stencil::Error;
 use crate::watch::Watch;
 use crate::workers::Workers;
 
-/// The most slots that are used. As many as 16 threads keep busy; fewer threads have two each, so that one is copied
-/// for while the device works on the other. (10^8 doubles, 11 taps, on an H200's host: 133 ms with 2 threads and as
-/// many slots, 128 with 4 slots; 78 and 66 with 4 threads; 29 with 16 of each, 32 with 32 slots.)
-pub(super) const MAX_SLOTS: usize = 16;
-
 /// The bytes of output in a piece of a large array: enough that a piece's fixed costs vanish, few enough that the
 /// processor's caches hold it.
-pub(super) const PIECE_BYTES: usize = 2 << 20;
+pub(crate) const PIECE_BYTES: usize = 2 << 20;
 
 /// No slot is worth waking for fewer bytes.
 const MIN_PIECE_BYTES: usize = 256 << 10;
@@ -43,14 +36,14 @@ const MIN_PIECE_BYTES: usize = 256 << 10;
 /// access (10^4 doubles: 24 us instead of 37).
 const MAPPED_BYTES: usize = 256 << 10;
 
-/// How many slots an array of so many bytes is worth to so many threads.
+/// How many slots an array of `bytes` bytes is worth to `threads` threads.
 fn slots_of(bytes: usize, threads: usize) -> usize {
     (2 * threads).min(MAX_SLOTS).min(bytes / MIN_PIECE_BYTES).max(1)
 }
 
 /// A stream and the buffers that pieces go through on it. When it is dropped, the stream is waited for ahead of all,
 /// then the fields go in this order.
-pub(super) struct Slot {
+pub(crate) struct Slot {
     host_input: PinnedBuffer,
     host_output: PinnedBuffer,
     /// For inputs and for outputs; made when the slot first needs them.
@@ -63,7 +56,7 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// With buffers of so many bytes each way, of page-locked memory.
+    /// With buffers of `bytes` bytes each way, of page-locked memory.
     fn new(context: &Arc<Context>, bytes: usize) -> Result<Slot, Error> {
         Ok(Slot {
             host_input: PinnedBuffer::new(context, bytes)?,
@@ -97,7 +90,7 @@ impl Slot {
     /// Has `launch` compute on what was put into `host_input`, from there to as many `outputs` in `host_output`; both
     /// begin at the addresses it gets. What it returns is the address of the first of the outputs. `once` says that it
     /// reads samples and writes outputs about once each.
-    pub(super) fn compute<T: Pod>(
+    pub(crate) fn compute<T: Pod>(
         &mut self,
         samples: usize,
         outputs: usize,
@@ -123,12 +116,12 @@ impl Slot {
     }
 
     /// The samples that are to be computed on.
-    pub(super) fn samples<T: Pod>(&mut self, count: usize) -> &mut [T] {
+    pub(crate) fn samples<T: Pod>(&mut self, count: usize) -> &mut [T] {
         self.host_input.as_mut_slice(count)
     }
 
     /// Waits for what was set going, and gives its outputs.
-    pub(super) fn outputs<T: Pod>(&mut self, count: usize) -> Result<&[T], Error> {
+    pub(crate) fn outputs<T: Pod>(&mut self, count: usize) -> Result<&[T], Error> {
         self.wait()?;
         let buffer =
             [&mut self.host_input, &mut self.host_output].into_iter().find(|buffer| buffer.holds(self.results));
@@ -163,20 +156,8 @@ impl Drop for Slot {
     }
 }
 
-/// What jobs are done on, one at a time: a slot. (Tests have others, which need no device.)
-trait Worker: Send {
-    /// What keeps a thread ready for it.
-    type Ready;
-
-    /// Makes this thread ready to work with it, and with others like it, until the result is dropped.
-    fn ready(&self) -> Result<Self::Ready, Error>;
-
-    /// Waits for all that was set going.
-    fn wait(&self) -> Result<(), Error>;
-}
-
 impl Worker for Slot {
-    type Ready = HostContext;
+    type Guard = HostContext;
 
     fn ready(&self) -> Result<HostContext, Error> {
         let others = HostContext::save()?;
@@ -190,7 +171,7 @@ impl Worker for Slot {
 }
 
 impl Worker for Half<'_> {
-    type Ready = HostContext;
+    type Guard = HostContext;
 
     fn ready(&self) -> Result<HostContext, Error> {
         let others = HostContext::save()?;
@@ -203,143 +184,11 @@ impl Worker for Half<'_> {
     }
 }
 
-/// What a slot does on a piece, in two parts: between them the device works on it, and the thread on another slot's.
-pub(super) trait Job<L = Slot> {
-    /// Sets it going.
-    fn start(&mut self, slot: &mut L) -> Result<(), Error>;
-
-    /// Waits for it, and does what is left.
-    fn finish(self, slot: &mut L) -> Result<(), Error>;
-}
-
-/// Slots at work. Unless all of it is known to be over, they are waited for when this is dropped, whatever the reason:
-/// an error, a panic in a job on any thread. Nothing is then under way when their buffers are used again or freed.
-struct Settled<'l, L: Worker> {
-    slots: &'l mut [L],
-    over: bool,
-}
-
-impl<L: Worker> Drop for Settled<'_, L> {
-    fn drop(&mut self) {
-        if !self.over {
-            for slot in &*self.slots {
-                // What goes wrong here went wrong before.
-                let _ = slot.wait();
-            }
-        }
-    }
-}
-
-/// Has `slots` do all jobs, each taking the next when it is done with one, by so many threads of a pool, or by this
-/// one. Nothing is under way when this returns or unwinds.
-fn share_out<L: Worker, J: Job<L> + Send>(
-    slots: &mut [L],
-    mut jobs: impl ExactSizeIterator<Item = J> + Send,
-    pool: Option<(&ThreadPool, usize)>,
-    watch: &Watch,
-) -> Result<(), Error> {
-    let mut settled = Settled { slots, over: false };
-    let result = match pool {
-        // Nobody is woken for what one thread does.
-        None => take_turns(settled.slots, &mut jobs, watch),
-        Some((pool, threads)) => {
-            let slots_each = settled.slots.len().div_ceil(threads);
-            let (slots, jobs) = (Mutex::new(settled.slots.chunks_mut(slots_each)), Mutex::new(jobs));
-            let team = Team { slots, jobs, outcome: Mutex::new(Ok(())), watch };
-            // A panic of any thread comes out of here, when all of them are done.
-            pool.in_place_scope(|scope| team.work(scope));
-            team.outcome.into_inner().unwrap_or_else(PoisonError::into_inner)
-        }
-    };
-    // Each job has waited for its own.
-    settled.over = result.is_ok();
-    result
-}
-
-/// Does jobs on `slots` in turn: while the device works on some, this thread copies for another.
-fn take_turns<L: Worker, J: Job<L>>(
-    slots: &mut [L],
-    jobs: &mut dyn Iterator<Item = J>,
-    watch: &Watch,
-) -> Result<(), Error> {
-    // What each slot is at work on: the oldest is the next in turn.
-    let mut under_way: VecDeque<J> = VecDeque::with_capacity(slots.len());
-    let (count, mut next) = (slots.len(), 0);
-    for mut job in jobs {
-        watch.check()?;
-        let slot = &mut slots[next % count];
-        if under_way.len() == count {
-            under_way.pop_front().expect("all slots are at work").finish(slot)?;
-        }
-        job.start(slot)?;
-        under_way.push_back(job);
-        next += 1;
-    }
-    let first = next - under_way.len();
-    under_way.into_iter().enumerate().try_for_each(|(i, job)| job.finish(&mut slots[(first + i) % count]))
-}
-
-/// Threads that share out slots and pieces among themselves.
-///
-/// The thread that was called begins at once, and each that has begun calls two more, as long as there is something
-/// left to do: to wake a thread takes about as long as a piece.
-struct Team<'a, 'l, L, P> {
-    /// What each thread is to work on.
-    slots: Mutex<ChunksMut<'l, L>>,
-    jobs: Mutex<P>,
-    /// The first error.
-    outcome: Mutex<Result<(), Error>>,
-    watch: &'a Watch,
-}
-
-impl<L: Worker, J: Job<L>, P: ExactSizeIterator<Item = J> + Send> Team<'_, '_, L, P> {
-    fn work<'s>(&'s self, scope: &Scope<'s>) {
-        let Some(slots) = lock(&self.slots).next() else {
-            return;
-        };
-        for _ in 0..lock(&self.slots).len().min(lock(&self.jobs).len()).min(2) {
-            scope.spawn(move |scope| self.work(scope));
-        }
-        let mut run = || {
-            let _ready = slots.first().map(L::ready).transpose()?;
-            // After an error nobody takes another job.
-            let mut jobs =
-                std::iter::from_fn(|| lock(&self.outcome).is_ok().then(|| lock(&self.jobs).next()).flatten());
-            take_turns(slots, &mut jobs, self.watch)
-        };
-        if let Err(error) = run() {
-            let mut outcome = lock(&self.outcome);
-            if outcome.is_ok() {
-                *outcome = Err(error);
-            }
-        }
-    }
-}
-
-/// The same by as many threads as `most` and those that are `available` allow.
-fn share_among<L: Worker, J: Job<L> + Send>(
-    slots: &mut [L],
-    most: usize,
-    available: usize,
-    jobs: impl ExactSizeIterator<Item = J> + Send,
-    watch: &Watch,
-) -> Result<(), Error> {
-    // Where each would have but one job, half as many threads: to wake as many again costs more than they save.
-    let threads = if jobs.len() > most { most } else { most.div_ceil(2) }.min(available);
-    let pool = if threads > 1 { Workers::get() } else { None };
-    share_out(slots, jobs, pool.as_deref().map(|pool| (pool, threads)), watch)
-}
-
-/// A panic elsewhere is raised again when all threads are done; until then the work goes on.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Fills a buffer with the elements at these places of what is to be sent.
-pub(super) type Fill<'a, T> = dyn Fn(Range<usize>, &mut [T]) + Sync + 'a;
+pub(crate) type Fill<'a, T> = dyn Fn(Range<usize>, &mut [T]) + Sync + 'a;
 
 /// Takes the elements at these places of what was fetched out of a buffer.
-pub(super) type Take<'a, T> = dyn Fn(Range<usize>, &[T]) + Sync + 'a;
+pub(crate) type Take<'a, T> = dyn Fn(Range<usize>, &[T]) + Sync + 'a;
 
 /// Some numbers of the host on their way to the device.
 struct Sending<'a, T> {
@@ -388,7 +237,7 @@ impl<T: Pod> Job<Half<'_>> for Fetching<'_, T> {
     }
 }
 
-/// The same, where they do not belong beside each other.
+/// Some numbers of the device on their way to places of the host that are no neighbours.
 struct Returning<'a, T> {
     from: sys::CUdeviceptr,
     part: Range<usize>,
@@ -419,25 +268,25 @@ fn first_piece<T>(output: &[T], piece: usize) -> usize {
     if piece * size_of::<T>() == PIECE_BYTES { piece - ahead } else { piece }
 }
 
-/// So many elements in pieces.
+/// The places of `elements` elements, in pieces of `piece`.
 fn parts(elements: usize, piece: usize) -> impl ExactSizeIterator<Item = Range<usize>> + Send {
     (0..elements).step_by(piece).map(move |start| start..elements.min(start + piece))
 }
 
 /// The staging slots of a device.
-pub(super) struct Slots {
+pub(crate) struct Slots {
     slots: Vec<Slot>,
     /// How many devices share the threads with this one, itself included.
     among: usize,
 }
 
 impl Slots {
-    pub(super) fn new() -> Slots {
+    pub(crate) fn new() -> Slots {
         Slots { slots: Vec::new(), among: 1 }
     }
 
     /// Has this device share the threads with others from now on: as many as said, itself included.
-    pub(super) fn among(&mut self, devices: usize) {
+    pub(crate) fn among(&mut self, devices: usize) {
         self.among = devices.max(1);
     }
 
@@ -446,8 +295,8 @@ impl Slots {
         (Workers::count() / self.among).max(1)
     }
 
-    /// How many slots an array of so many bytes is worth.
-    pub(super) fn worth(&self, bytes: usize) -> usize {
+    /// How many slots an array of `bytes` bytes is worth.
+    pub(crate) fn worth(&self, bytes: usize) -> usize {
         slots_of(bytes, self.threads())
     }
 
@@ -455,7 +304,7 @@ impl Slots {
     ///
     /// # Safety
     /// There is room for it, and nothing that uses it is under way.
-    pub(super) unsafe fn upload<T: Pod + Send + Sync>(
+    pub(crate) unsafe fn upload<T: Pod + Send + Sync>(
         &mut self,
         context: &Arc<Context>,
         input: &[T],
@@ -467,11 +316,11 @@ impl Slots {
         unsafe { self.upload_by(context, input.len(), &fill, to, watch) }
     }
 
-    /// The same with so many elements that `fill` collects.
+    /// Copies `elements` elements, which `fill` collects, to the address `to` on the device. They are there when this returns.
     ///
     /// # Safety
     /// As for [`Slots::upload`].
-    pub(super) unsafe fn upload_by<T: Pod>(
+    pub(crate) unsafe fn upload_by<T: Pod>(
         &mut self,
         context: &Arc<Context>,
         elements: usize,
@@ -489,7 +338,7 @@ impl Slots {
     ///
     /// # Safety
     /// There is as much then, and nothing that writes it is under way.
-    pub(super) unsafe fn download<T: Pod + Send + Sync>(
+    pub(crate) unsafe fn download<T: Pod + Send + Sync>(
         &mut self,
         context: &Arc<Context>,
         from: sys::CUdeviceptr,
@@ -513,12 +362,12 @@ impl Slots {
         self.share_halves(slots, pieces.into_iter(), watch)
     }
 
-    /// Copies so many elements at the address `from` on the device to wherever `take` puts them, once `ready` has
+    /// Copies `elements` elements at the address `from` on the device to wherever `take` puts them, once `ready` has
     /// happened.
     ///
     /// # Safety
     /// There are as many then, and nothing writes them from then on.
-    pub(super) unsafe fn download_by<T: Pod>(
+    pub(crate) unsafe fn download_by<T: Pod>(
         &mut self,
         context: &Arc<Context>,
         (from, ready): (sys::CUdeviceptr, &Event),
@@ -533,7 +382,7 @@ impl Slots {
         self.share_halves(slots, jobs, watch)
     }
 
-    /// Sees that there are slots for a copy of so many elements, with whatever they have on the device, and says how
+    /// Sees that there are slots for a copy of `elements` elements, with whatever they have on the device, and says how
     /// many there are, and the elements of a piece.
     fn reserve_for_copy<T>(&mut self, context: &Arc<Context>, elements: usize) -> Result<(usize, usize), Error> {
         let slots = self.worth(elements * size_of::<T>());
@@ -542,14 +391,14 @@ impl Slots {
         Ok((slots, piece))
     }
 
-    /// Sees that there are `wanted` slots with buffers of so many bytes each way, and says how many there are: fewer
+    /// Sees that there are `wanted` slots with buffers of `bytes` bytes each way, and says how many there are: fewer
     /// where neither the budget nor memory gives more, one at the least. With a `budget` they have buffers on the
     /// device, which hold no more than that together; one slot is always allowed.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`] where there is no memory for one. `short` says that it was so before: then buffers are no
     /// larger than they must be.
-    pub(super) fn reserve(
+    pub(crate) fn reserve(
         &mut self,
         context: &Arc<Context>,
         wanted: usize,
@@ -597,7 +446,7 @@ impl Slots {
 
     /// Has the first `slots` slots do all jobs, each taking the next when it is done with one. Nothing is under way
     /// when this returns, also with an error, or when the watch has said stop, or unwinds.
-    pub(super) fn share<J: Job + Send>(
+    pub(crate) fn share<J: Job<Slot> + Send>(
         &mut self,
         slots: usize,
         jobs: impl ExactSizeIterator<Item = J> + Send,
@@ -607,7 +456,7 @@ impl Slots {
         share_among(&mut self.slots[..slots], slots, threads, jobs, watch)
     }
 
-    /// The same with both halves of each.
+    /// Has both halves of the first `slots` slots do all jobs, as [`Slots::share`] does.
     fn share_halves<J: for<'h> Job<Half<'h>> + Send>(
         &mut self,
         slots: usize,
@@ -620,129 +469,26 @@ impl Slots {
     }
 
     /// Gives up the slots, and says whether there were any.
-    pub(super) fn release(&mut self) -> bool {
+    pub(crate) fn release(&mut self) -> bool {
         let any = !self.slots.is_empty();
         self.slots.clear();
         any
     }
 
     /// The bytes that the slots hold on the device.
-    pub(super) fn device_bytes(&self) -> usize {
+    pub(crate) fn device_bytes(&self) -> usize {
         self.slots.iter().map(Slot::device_bytes).sum()
     }
 
     /// Gives up what the slots hold on the device. They make it again when they need it.
-    pub(super) fn release_device(&mut self) {
+    pub(crate) fn release_device(&mut self) {
         self.slots.iter_mut().for_each(|slot| slot.device = None);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::panic::{AssertUnwindSafe, catch_unwind};
-    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
-    use rayon::ThreadPoolBuilder;
-
     use super::*;
-
-    /// A slot without a device: it is at work from a job's start until it is waited for.
-    #[derive(Default)]
-    struct FakeSlot {
-        at_work: AtomicBool,
-        waits: AtomicUsize,
-    }
-
-    impl Worker for FakeSlot {
-        type Ready = ();
-
-        fn ready(&self) -> Result<(), Error> {
-            Ok(())
-        }
-
-        fn wait(&self) -> Result<(), Error> {
-            self.at_work.store(false, Ordering::Relaxed);
-            self.waits.fetch_add(1, Ordering::Relaxed);
-            Ok(())
-        }
-    }
-
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    enum Trouble {
-        None,
-        ErrorInStart,
-        PanicInStart,
-        ErrorInFinish,
-        PanicInFinish,
-        Stop,
-    }
-
-    struct FakeJob<'a> {
-        trouble: Trouble,
-        watch: &'a Watch,
-        finished: &'a AtomicUsize,
-    }
-
-    impl Job<FakeSlot> for FakeJob<'_> {
-        fn start(&mut self, slot: &mut FakeSlot) -> Result<(), Error> {
-            assert!(!slot.at_work.swap(true, Ordering::Relaxed), "a slot does one job at a time");
-            match self.trouble {
-                Trouble::ErrorInStart => return Err(Error::Cuda("start".into())),
-                Trouble::PanicInStart => panic!("in start"),
-                Trouble::Stop => self.watch.stop(),
-                _ => {}
-            }
-            Ok(())
-        }
-
-        fn finish(self, slot: &mut FakeSlot) -> Result<(), Error> {
-            match self.trouble {
-                Trouble::ErrorInFinish => return Err(Error::Cuda("finish".into())),
-                Trouble::PanicInFinish => panic!("in finish"),
-                _ => {}
-            }
-            self.finished.fetch_add(1, Ordering::Relaxed);
-            slot.wait()
-        }
-    }
-
-    /// Whatever happens to a job on whichever thread, nothing is under way when it is over; and nobody waits twice
-    /// where nothing happens.
-    #[test]
-    fn slots_are_waited_for_whatever_way_jobs_end() {
-        use Trouble::{ErrorInFinish, ErrorInStart, None, PanicInFinish, PanicInStart, Stop};
-        const JOBS: usize = 9;
-        let pool = ThreadPoolBuilder::new().num_threads(3).panic_handler(|_| {}).build().unwrap();
-        for trouble in [None, ErrorInStart, PanicInStart, ErrorInFinish, PanicInFinish, Stop] {
-            for at in 0..JOBS {
-                for (count, threads) in [(1, 1), (2, 1), (4, 1), (2, 2), (4, 2), (5, 3), (JOBS, 3)] {
-                    let what = format!("{trouble:?} in job {at} of {count} slots, {threads} threads");
-                    let mut slots: Vec<FakeSlot> = (0..count).map(|_| FakeSlot::default()).collect();
-                    let (watch, finished) = (Watch::new(), AtomicUsize::new(0));
-                    let job = |number| FakeJob {
-                        trouble: if number == at { trouble } else { None },
-                        watch: &watch,
-                        finished: &finished,
-                    };
-                    let team = (threads > 1).then_some((&pool, threads));
-                    let outcome =
-                        catch_unwind(AssertUnwindSafe(|| share_out(&mut slots, (0..JOBS).map(job), team, &watch)));
-                    match trouble {
-                        None => assert!(matches!(outcome, Ok(Ok(()))), "{what}"),
-                        ErrorInStart | ErrorInFinish => assert!(matches!(outcome, Ok(Err(Error::Cuda(_)))), "{what}"),
-                        PanicInStart | PanicInFinish => assert!(outcome.is_err(), "{what}"),
-                        // There may have been nothing left to stop.
-                        Stop => assert!(matches!(outcome, Ok(Ok(()) | Err(Error::Interrupted))), "{what}"),
-                    }
-                    assert!(!slots.iter().any(|slot| slot.at_work.load(Ordering::Relaxed)), "{what}");
-                    if trouble == None {
-                        let waits: usize = slots.iter().map(|slot| slot.waits.load(Ordering::Relaxed)).sum();
-                        assert_eq!((finished.load(Ordering::Relaxed), waits), (JOBS, JOBS), "{what}");
-                    }
-                }
-            }
-        }
-    }
 
     #[test]
     fn small_arrays_take_one_slot_and_large_ones_all() {

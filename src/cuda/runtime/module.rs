@@ -9,12 +9,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytemuck::{NoUninit, Pod, Zeroable};
 use cudarc::driver::{result, sys};
 
-use super::context::{Context, Handle, is_recording};
-use super::driver::{Driver, Properties};
-use super::error::failed;
+use super::archive;
 use super::pace::SharedPace;
 use super::queue::Queue;
-use super::{Element, archive};
+use crate::cuda::driver::context::{Context, Handle, is_recording};
+use crate::cuda::driver::error::failed;
+use crate::cuda::driver::{Driver, Properties};
+use crate::cuda::element::Element;
 use crate::stencil::Error;
 
 /// A module in a context, until nobody needs it any more.
@@ -39,7 +40,7 @@ impl Drop for Loaded {
 
 /// A kernel. Its module stays loaded as long as this is there.
 #[derive(Debug, Clone)]
-pub(super) struct Function(Arc<Kernel>);
+pub(crate) struct Function(Arc<Kernel>);
 
 #[derive(Debug)]
 struct Kernel {
@@ -49,12 +50,12 @@ struct Kernel {
 
 impl Function {
     /// The driver's name for it, good while `self` is there.
-    pub(super) fn handle(&self) -> sys::CUfunction {
+    pub(crate) fn handle(&self) -> sys::CUfunction {
         self.0.handle.0
     }
 
-    /// Lets its launches ask for so many bytes of shared memory, more than every chip has: see [`Shape::prepared`].
-    pub(super) fn allow_shared(&self, bytes: usize) -> Result<(), Error> {
+    /// Lets its launches ask for `bytes` bytes of shared memory, more than every chip has: see [`Shape::prepared`].
+    pub(crate) fn allow_shared(&self, bytes: usize) -> Result<(), Error> {
         let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         let value = counter(bytes, "bytes of shared memory")?;
         // SAFETY: its module is loaded.
@@ -70,7 +71,7 @@ impl Function {
 /// goes through the same few filters again and again, the module is loaded once more, until each filter has one of its
 /// own.
 #[derive(Debug)]
-pub(super) struct Modules {
+pub(crate) struct Modules {
     loaded: Mutex<BTreeMap<&'static str, Copies>>,
     /// What fills constant memory.
     queue: Arc<Queue>,
@@ -96,32 +97,32 @@ const SENT_BEFORE_A_COPY: usize = 300;
 /// before it ended. What that wrote last is in the chip's cache still. (Ten stencils over 10^7 doubles, an
 /// H200 with 50 MB of cache: 0.439 ms for 0.465.)
 #[derive(Debug, Default)]
-pub(super) struct Turns(AtomicBool);
+pub(crate) struct Turns(AtomicBool);
 
 impl Turns {
     /// Whether the next launch goes backwards.
-    pub(super) fn next(&self) -> bool {
+    pub(crate) fn next(&self) -> bool {
         self.0.fetch_xor(true, Ordering::Relaxed)
     }
 }
 
 impl Modules {
-    pub(super) fn new(queue: &Arc<Queue>) -> Modules {
+    pub(crate) fn new(queue: &Arc<Queue>) -> Modules {
         Modules { loaded: Mutex::default(), queue: queue.clone(), turns: Arc::default() }
     }
 
     /// What the device is that they are for, if the driver tells.
-    pub(super) fn device(&self) -> Option<&'static Properties> {
+    pub(crate) fn device(&self) -> Option<&'static Properties> {
         Driver::get().ok()?.devices.get(self.queue.context().ordinal())?.as_ref().ok()
     }
 
     /// Which way launches on the queue go.
-    pub(super) fn turns(&self) -> &Arc<Turns> {
+    pub(crate) fn turns(&self) -> &Arc<Turns> {
         &self.turns
     }
 
     /// The module of this name.
-    pub(super) fn get(&self, name: &'static str) -> Result<Arc<Module>, Error> {
+    pub(crate) fn get(&self, name: &'static str) -> Result<Arc<Module>, Error> {
         let mut loaded = lock(&self.loaded);
         let modules = &mut loaded.entry(name).or_default().modules;
         if let Some(module) = modules.last() {
@@ -135,7 +136,7 @@ impl Modules {
 
     /// The module of this name for kernels on the queue's stream, with `values` at the beginning of the symbol: they are
     /// sent there unless one of its copies has them. See [`Module::queue_symbol`].
-    pub(super) fn with_symbol<T: NoUninit>(
+    pub(crate) fn with_symbol<T: NoUninit>(
         &self,
         name: &'static str,
         symbol: &'static CStr,
@@ -171,7 +172,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// A loaded module, and what is known of what is in it.
 #[derive(Debug)]
-pub(super) struct Module {
+pub(crate) struct Module {
     loaded: Arc<Loaded>,
     queue: Arc<Queue>,
     known: Mutex<Known>,
@@ -219,7 +220,7 @@ impl Module {
     }
 
     /// A kernel, by name.
-    pub(super) fn function(&self, name: &'static CStr) -> Result<Function, Error> {
+    pub(crate) fn function(&self, name: &'static CStr) -> Result<Function, Error> {
         let mut known = lock(&self.known);
         if let Some(function) = known.functions.get(name) {
             return Ok(function.clone());
@@ -235,7 +236,7 @@ impl Module {
     /// Copies `values` to the beginning of the symbol `name`, in constant or in global memory, unless that is what it
     /// holds already. No kernel that reads it may be at work on another stream than the queue's. The copy is done when
     /// this returns.
-    pub(super) fn set_symbol<T: NoUninit>(&self, name: &'static CStr, values: &[T]) -> Result<(), Error> {
+    pub(crate) fn set_symbol<T: NoUninit>(&self, name: &'static CStr, values: &[T]) -> Result<(), Error> {
         self.queue_symbol(name, values)?;
         // Also where another thread has copied the same: that may be under way.
         self.queue.wait()
@@ -247,9 +248,9 @@ impl Module {
         known.symbols.get(name).is_some_and(|symbol| symbol.holds(bytemuck::cast_slice(values), self.queue.failures()))
     }
 
-    /// The same for kernels on the queue's stream: the copy comes behind what is there already, and ahead of what comes
-    /// next.
-    pub(super) fn queue_symbol<T: NoUninit>(&self, name: &'static CStr, values: &[T]) -> Result<(), Error> {
+    /// Copies `values` as [`Module::set_symbol`] does, for kernels on the queue's stream. Asynchronous: the copy comes
+    /// behind what is there already, and ahead of what comes next.
+    pub(crate) fn queue_symbol<T: NoUninit>(&self, name: &'static CStr, values: &[T]) -> Result<(), Error> {
         let values: &[u8] = bytemuck::cast_slice(values);
         let mut known = lock(&self.known);
         if !known.symbols.contains_key(name) {
@@ -277,7 +278,7 @@ impl Module {
     }
 
     /// The value of an unsigned constant in which the module tells something about itself.
-    pub(super) fn constant(&self, name: &'static CStr) -> Result<usize, Error> {
+    pub(crate) fn constant(&self, name: &'static CStr) -> Result<usize, Error> {
         let mut known = lock(&self.known);
         if let Some(&value) = known.constants.get(name) {
             return Ok(value as usize);
@@ -295,7 +296,7 @@ impl Module {
 
     /// How much of its work the device does in time, as far as calls have learnt: for one tile alone, or for one of
     /// several at a time.
-    pub(super) fn pace(&self, shared: bool) -> &SharedPace {
+    pub(crate) fn pace(&self, shared: bool) -> &SharedPace {
         &self.paces[usize::from(shared)]
     }
 
@@ -323,25 +324,25 @@ const MOST_ARGUMENTS: usize = 4096;
 
 /// The blocks of a launch and their threads, within what CUDA can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(crate) struct Shape {
     grid: [u32; 2],
     block: [u32; 2],
     shared_bytes: u32,
 }
 
 impl Shape {
-    /// So many blocks of so many threads each, in two dimensions, with so many bytes of shared memory beside what the
-    /// kernel declares.
+    /// A grid of blocks, each of `block` threads, in two dimensions, with `shared_bytes` bytes of shared memory beside
+    /// what the kernel declares.
     ///
     /// # Errors
     /// [`Error::Internal`] for what no chip can do, and for a launch of nothing.
-    pub(super) fn new(grid: [usize; 2], block: [usize; 2], shared_bytes: usize) -> Result<Shape, Error> {
+    pub(crate) fn new(grid: [usize; 2], block: [usize; 2], shared_bytes: usize) -> Result<Shape, Error> {
         Shape::within(grid, block, shared_bytes, MOST_SHARED)
     }
 
-    /// So many blocks of so many threads, in a row, with as much shared memory as a kernel
+    /// `blocks` blocks of `threads` threads, in a row, with as much shared memory as a kernel
     /// [may ask for](Function::allow_shared) that is for large chips.
-    pub(super) fn prepared(blocks: usize, threads: usize, shared_bytes: usize) -> Result<Shape, Error> {
+    pub(crate) fn prepared(blocks: usize, threads: usize, shared_bytes: usize) -> Result<Shape, Error> {
         Shape::within([blocks, 1], [threads, 1], shared_bytes, MOST_PREPARED)
     }
 
@@ -363,13 +364,13 @@ impl Shape {
         })
     }
 
-    /// So many blocks of so many threads, in a row.
-    pub(super) fn row(blocks: usize, threads: usize) -> Result<Shape, Error> {
+    /// `blocks` blocks of `threads` threads, in a row.
+    pub(crate) fn row(blocks: usize, threads: usize) -> Result<Shape, Error> {
         Shape::new([blocks, 1], [threads, 1], 0)
     }
 
     /// The threads of a block.
-    pub(super) fn threads(&self) -> usize {
+    pub(crate) fn threads(&self) -> usize {
         (self.block[0] * self.block[1]) as usize
     }
 }
@@ -378,7 +379,7 @@ impl Shape {
 ///
 /// # Errors
 /// [`Error::Internal`] where it is too large for that; `what` says what is counted.
-pub(super) fn counter<T: TryFrom<usize>>(number: usize, what: &str) -> Result<T, Error> {
+pub(crate) fn counter<T: TryFrom<usize>>(number: usize, what: &str) -> Result<T, Error> {
     T::try_from(number).map_err(|_| Error::Internal(format!("{number} {what}: more than a kernel can count")))
 }
 
@@ -389,7 +390,7 @@ pub(super) fn counter<T: TryFrom<usize>>(number: usize, what: &str) -> Result<T,
 /// `A` is the argument of the kernel, field for field. The stream is open, and of the context that the kernel was
 /// loaded in. Until the stream has been waited for, there are as many elements at the addresses in `argument` as the
 /// kernel reads and writes, and nobody else touches them.
-pub(super) unsafe fn launch<A: NoUninit>(
+pub(crate) unsafe fn launch<A: NoUninit>(
     function: &Function,
     stream: sys::CUstream,
     shape: Shape,
@@ -411,13 +412,13 @@ pub(super) unsafe fn launch<A: NoUninit>(
     .map_err(failed("cuLaunchKernel"))
 }
 
-/// The same for a kernel that waits itself for what is before it on the stream: its blocks may begin where there is room, as
+/// Launches a kernel that waits itself for what is before it on the stream: its blocks may begin where there is room, as
 /// soon as all those of the launch before let them (programmatic dependent launch, from compute capability 9.0 on). What is
 /// recorded for a graph begins behind: not all drivers with such launches record them.
 ///
 /// # Safety
 /// As of [`launch`]. Each thread of the kernel waits so before it touches an array, and before it ends.
-pub(super) unsafe fn launch_early<A: NoUninit>(
+pub(crate) unsafe fn launch_early<A: NoUninit>(
     function: &Function,
     stream: sys::CUstream,
     shape: Shape,
@@ -455,15 +456,15 @@ pub(super) unsafe fn launch_early<A: NoUninit>(
 /// box is outside of the volume comes as zeros.
 #[repr(C, align(64))]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
-pub(super) struct TensorMap([u64; 16]);
+pub(crate) struct TensorMap([u64; 16]);
 
 impl TensorMap {
-    /// For a volume of so many rows, columns and pages at a multiple of 16 bytes, whose columns begin at such, too, and
-    /// boxes of so many rows and columns, at most 256 each.
+    /// For a volume of `size` rows, columns and pages at a multiple of 16 bytes, whose columns begin at such, too, and
+    /// boxes of `in_box` rows and columns, at most 256 each.
     ///
     /// # Errors
     /// The driver's.
-    pub(super) fn new<T: Element>(
+    pub(crate) fn new<T: Element>(
         address: sys::CUdeviceptr,
         size: [usize; 3],
         in_box: [usize; 2],
@@ -509,11 +510,11 @@ fn argument_of_launch<A: NoUninit>(argument: &A) -> [*mut c_void; 1] {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// The bytes of the one argument that `kernel` takes, as its module declares it.
-    pub(in super::super) fn argument_bytes(module: &str, kernel: &str) -> usize {
+    pub(crate) fn argument_bytes(module: &str, kernel: &str) -> usize {
         let ptx = archive::ptx(module).unwrap().into_string().unwrap();
         let (_, rest) =
             ptx.split_once(&format!(".entry {kernel}(")).unwrap_or_else(|| panic!("no kernel {kernel} in {module}"));
@@ -524,7 +525,7 @@ pub(super) mod tests {
     }
 
     /// What a module tells the host by the constant of this name.
-    pub(in super::super) fn constant_of(module: &str, name: &str) -> usize {
+    pub(crate) fn constant_of(module: &str, name: &str) -> usize {
         let ptx = archive::ptx(module).unwrap().into_string().unwrap();
         let (_, rest) =
             ptx.split_once(&format!(" {name} = ")).unwrap_or_else(|| panic!("no constant {name} in {module}"));
