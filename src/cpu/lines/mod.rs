@@ -2,356 +2,31 @@
 //!
 //! # Tiles
 //! An array of lines is seen as `inner x length x outer` elements: rows of `inner` neighbours, one for each place in a
-//! line. A stencil takes row `j` from the rows around it, all elements of a row by the same steps; so rows are what the
-//! vectors run along, and where `inner` is 1, neighbouring rows are neighbouring numbers, which comes to the same. The
+//! line. A stencil takes row `j` from the rows around it, all elements of a row by the same steps; so vectors run
+//! along rows; where `inner` is 1, they run over neighbouring rows, whose elements are neighbours. The
 //! array is cut into tiles: some columns of some rows.
 //!
 //! A single sweep computes the inside of a line straight from the array. Its two ends, and lines that are mostly ends,
-//! go through a copy with what the boundary says around it. Many sweeps go through such copies too: a tile is copied
-//! with so many rows around it that all sweeps of a pass can be done in the cache, on fewer rows each time; what
-//! neighbouring tiles both need in between, both compute. What a tile holds at the true end of a line is padded anew
-//! before every sweep.
+//! go through a copy with its ghost values. Many sweeps go through such copies too: a tile is copied with a halo for all
+//! sweeps of a pass, which are done in the cache, on fewer rows each time; what neighbouring tiles both need in between,
+//! both compute. Ghost values at the true end of a line are written anew before every sweep.
+
+mod copies;
+mod operators;
+mod tiling;
 
 use std::ops::Range;
 
-use super::Outline;
-use super::simd::{self, Instructions, Lanes, Operator, Vector};
+use self::copies::{Copies, CopyRows, Pad};
+pub(super) use self::operators::Differences;
+use self::operators::{MAX_RADIUS, Stencil};
+use self::tiling::{Tile, Tiling};
+use super::simd::{Instructions, Lanes};
 use super::tasks::{self, Progress, STEP};
 use crate::host::{self, SharedOutput};
 use crate::memory;
-use crate::stencil::{DERIVATIVE_RADIUS, Ends, Error, Lines, MAX_TAPS, Real, Taps};
+use crate::stencil::{Ends, Error, Lines};
 use crate::watch::Watch;
-
-/// The widest stencil reaches this far to either side.
-const MAX_RADIUS: usize = MAX_TAPS / 2;
-
-/// A stencil along lines.
-pub(super) trait Stencil<T>: Sync {
-    /// Samples on either side that an output needs, [`MAX_RADIUS`] at the most.
-    fn radius(&self) -> usize;
-
-    /// Multiply-adds an output.
-    fn work(&self) -> usize;
-
-    /// The outputs that have all their samples in `samples`, which are `step` apart: `2 * radius * step` more than
-    /// `output`.
-    fn compute(&self, instructions: Instructions, samples: &[T], step: usize, output: &mut [T]);
-}
-
-impl Stencil<f64> for Taps {
-    fn radius(&self) -> usize {
-        Taps::radius(self)
-    }
-
-    fn work(&self) -> usize {
-        self.count()
-    }
-
-    fn compute(&self, instructions: Instructions, samples: &[f64], step: usize, output: &mut [f64]) {
-        let taps = self.as_slice();
-        match step {
-            1 => simd::evaluate(instructions, &Correlation { samples, step: One, taps }, output),
-            step => simd::evaluate(instructions, &Correlation { samples, step, taps }, output),
-        }
-    }
-}
-
-/// The factors of the differences `f(x + ih) - f(x - ih)`, from the nearest out.
-pub(super) struct Differences<'a, T>(pub(super) &'a [T; DERIVATIVE_RADIUS]);
-
-impl<T: Lanes> Stencil<T> for Differences<'_, T> {
-    fn radius(&self) -> usize {
-        DERIVATIVE_RADIUS
-    }
-
-    fn work(&self) -> usize {
-        DERIVATIVE_RADIUS
-    }
-
-    fn compute(&self, instructions: Instructions, samples: &[T], step: usize, output: &mut [T]) {
-        let coefficients = *self.0;
-        match step {
-            1 => simd::evaluate(instructions, &SumOfDifferences { samples, step: One, coefficients }, output),
-            step => simd::evaluate(instructions, &SumOfDifferences { samples, step, coefficients }, output),
-        }
-    }
-}
-
-/// How far apart the samples under an output are.
-trait Step: Copy {
-    fn places(self) -> usize;
-}
-
-/// Neighbours: a step of its own, since the compiler then knows the places of all samples.
-#[derive(Clone, Copy)]
-struct One;
-
-impl Step for One {
-    #[inline(always)]
-    fn places(self) -> usize {
-        1
-    }
-}
-
-impl Step for usize {
-    #[inline(always)]
-    fn places(self) -> usize {
-        self
-    }
-}
-
-/// Output `i` is the chain of `fma(samples[i + k * step], taps[k], acc)`.
-struct Correlation<'a, P> {
-    samples: &'a [f64],
-    step: P,
-    taps: &'a [f64],
-}
-
-impl<P: Step> Operator<f64> for Correlation<'_, P> {
-    fn outputs(&self) -> usize {
-        self.samples.len() - (self.taps.len() - 1) * self.step.places()
-    }
-
-    #[inline(always)]
-    unsafe fn block<V: Vector<Element = f64>, const U: usize>(&self, set: V::Set, at: usize, output: *mut f64) {
-        let mut acc = [V::splat(set, 0.0); U];
-        for (k, &tap) in self.taps.iter().enumerate() {
-            let tap = V::splat(set, tap);
-            for (u, acc) in acc.iter_mut().enumerate() {
-                // SAFETY: the last sample under an output is `(taps.len() - 1) * step` behind it, and there are as many
-                // more samples.
-                *acc = unsafe { V::load(set, self.samples.as_ptr().add(at + k * self.step.places() + u * V::LANES)) }
-                    .fma(tap, *acc);
-            }
-        }
-        for (u, acc) in acc.into_iter().enumerate() {
-            // SAFETY: within what the caller promises.
-            unsafe { acc.store(output.add(u * V::LANES)) };
-        }
-    }
-}
-
-/// Output `i` is the chain of `fma(c[d - 1], samples[i + (R + d) * step] - samples[i + (R - d) * step], acc)` for d =
-/// 1..R.
-struct SumOfDifferences<'a, T, P> {
-    samples: &'a [T],
-    step: P,
-    coefficients: [T; DERIVATIVE_RADIUS],
-}
-
-impl<T: Lanes, P: Step> Operator<T> for SumOfDifferences<'_, T, P> {
-    fn outputs(&self) -> usize {
-        self.samples.len() - 2 * DERIVATIVE_RADIUS * self.step.places()
-    }
-
-    #[inline(always)]
-    unsafe fn block<V: Vector<Element = T>, const U: usize>(&self, set: V::Set, at: usize, output: *mut T) {
-        let step = self.step.places();
-        let mut acc = [V::splat(set, T::default()); U];
-        for (d, &c) in (1..).zip(&self.coefficients) {
-            let c = V::splat(set, c);
-            for (u, acc) in acc.iter_mut().enumerate() {
-                // SAFETY: samples from `radius` before to `radius` behind the middle are there for every output.
-                let difference = unsafe {
-                    let middle = self.samples.as_ptr().add(at + DERIVATIVE_RADIUS * step + u * V::LANES);
-                    V::load(set, middle.add(d * step)).minus(V::load(set, middle.sub(d * step)))
-                };
-                *acc = c.fma(difference, *acc);
-            }
-        }
-        for (u, acc) in acc.into_iter().enumerate() {
-            // SAFETY: within what the caller promises.
-            unsafe { acc.store(output.add(u * V::LANES)) };
-        }
-    }
-}
-
-/// How an array is cut into tiles. The result does not depend on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Tiling {
-    /// Which of the `outer` are computed side by side in one tile; more than one only with all columns and all rows.
-    blocks: usize,
-    /// Columns in a tile, of the `inner`.
-    width: usize,
-    /// Rows in a tile, of the `length`.
-    rows: usize,
-    /// Sweeps in one pass over the array at most.
-    sweeps: usize,
-    /// Whether what is inside a line is computed straight from the array. Only for a single sweep.
-    direct: bool,
-}
-
-/// Elements of a copy that stays, with the result of a sweep beside it, in the first-level cache.
-const NEAR: usize = 1 << 11;
-
-/// Elements of a copy that stays, with the result of a sweep beside it, in the second-level cache.
-const FAR: usize = 1 << 15;
-
-/// Columns of a tile that is computed straight from the array: its rows are read from memory as fast as longer ones.
-const WIDE: usize = 1 << 10;
-
-/// Columns of a tile that is copied for one sweep, and for many: few, for the sake of many rows.
-const COPIED: usize = 64;
-const COPIED_FOR_MANY: usize = 32;
-
-/// From this radius on, rows that are apart are copied for one sweep already: read in place, so many of them, which are
-/// often a power of two apart, push one another out of the cache. (Of 21 taps along the last dimension of 256 x 256 x
-/// 256, a core does twice as many through copies.)
-const RADIUS_COPIED: usize = 3;
-
-/// `total` in parts of at most about `limit`, evenly, and in whole vectors.
-fn evenly(total: usize, limit: usize) -> usize {
-    total.div_ceil(total.div_ceil(limit.max(1)).max(1)).next_multiple_of(8).min(total)
-}
-
-impl Tiling {
-    fn choose(lines: Lines, radius: usize, sweeps: usize, threads: usize) -> Tiling {
-        if sweeps == 1 { Tiling::single(lines, radius, threads) } else { Tiling::many(lines, radius, sweeps, threads) }
-    }
-
-    fn single(lines: Lines, radius: usize, threads: usize) -> Tiling {
-        let (inner, length, outer) = (lines.inner(), lines.length(), lines.outer());
-        let padded = length + 2 * radius;
-        // Mostly ends, or many ends: whole lines are copied.
-        if length <= 4 * radius.max(MAX_RADIUS / 2) || (inner > 1 && inner * padded <= NEAR / 2) {
-            return Tiling::whole(lines, radius, 1, NEAR / 4, FAR / 2);
-        }
-        if inner == 1 {
-            let blocks = (STEP / length).clamp(1, outer.div_ceil(threads));
-            let rows = if outer >= threads { STEP } else { STEP.min(length.div_ceil(threads)) };
-            return Tiling {
-                blocks,
-                width: 1,
-                rows: if blocks > 1 { length } else { rows.min(length) },
-                sweeps: 1,
-                direct: true,
-            };
-        }
-        if inner >= COPIED && radius >= RADIUS_COPIED {
-            let width = evenly(inner, COPIED);
-            let rows = length.div_ceil(length.div_ceil(FAR / width - 2 * radius));
-            return Tiling { blocks: 1, width, rows, sweeps: 1, direct: false };
-        }
-        let width = evenly(inner, WIDE);
-        let tiles = outer * inner.div_ceil(width);
-        // Where rows are cut, both sides read what is around the cut: enough rows make that little.
-        let parts = (4 * threads).div_ceil(tiles).min(length / (16 * (radius + 1))).max(1);
-        Tiling { blocks: 1, width, rows: length.div_ceil(if threads > 1 { parts } else { 1 }), sweeps: 1, direct: true }
-    }
-
-    fn many(lines: Lines, radius: usize, sweeps: usize, threads: usize) -> Tiling {
-        let (inner, length) = (lines.inner(), lines.length());
-        let padded = length + 2 * radius;
-        if padded * inner.min(16) <= FAR {
-            let whole = Tiling::whole(lines, radius, sweeps, NEAR, FAR);
-            if whole.count(lines) >= threads || padded < 2 * NEAR {
-                return whole;
-            }
-        }
-        let width = evenly(inner, COPIED_FOR_MANY);
-        let rows = if width <= 4 { NEAR } else { FAR } / width;
-        // A tenth of the rows on either side is computed for the sake of the others, half of it on average.
-        let sweeps = sweeps.min((rows / (10 * radius.max(1))).max(2));
-        let rows = rows - (2 * radius * sweeps).min(rows / 2);
-        Tiling { blocks: 1, width, rows: length.div_ceil(length.div_ceil(rows)), sweeps, direct: false }
-    }
-
-    /// Whole lines: several side by side in up to `near` elements; few columns of them where they are more than `far`.
-    fn whole(lines: Lines, radius: usize, sweeps: usize, near: usize, far: usize) -> Tiling {
-        let (inner, length, outer) = (lines.inner(), lines.length(), lines.outer());
-        let padded = length + 2 * radius;
-        let width = if inner * padded <= far { inner } else { evenly(inner, far / padded) };
-        let blocks = if width == inner { (near / (inner * padded)).clamp(1, outer) } else { 1 };
-        Tiling { blocks, width, rows: length, sweeps, direct: false }
-    }
-
-    /// In how many parts each dimension is cut.
-    fn parts(&self, lines: Lines) -> [usize; 3] {
-        [lines.inner().div_ceil(self.width), lines.length().div_ceil(self.rows), lines.outer().div_ceil(self.blocks)]
-    }
-
-    /// How many tiles there are.
-    fn count(&self, lines: Lines) -> usize {
-        self.parts(lines).iter().product()
-    }
-
-    /// One of them, of so many in each dimension.
-    fn tile(&self, lines: Lines, [across, along, _]: [usize; 3], number: usize) -> Tile {
-        let part = |at: usize, size: usize, all: usize| at * size..((at + 1) * size).min(all);
-        Tile {
-            columns: part(number % across, self.width, lines.inner()),
-            rows: part(number / across % along, self.rows, lines.length()),
-            blocks: part(number / across / along, self.blocks, lines.outer()),
-        }
-    }
-}
-
-/// How so many sweeps along these lines would be gone about, with so many multiply-adds for an output, where so many
-/// threads are available.
-pub(super) fn outline(lines: Lines, radius: usize, work: usize, sweeps: usize, available: usize) -> Outline {
-    let elements = lines.elements();
-    if elements == 0 || sweeps == 0 {
-        return Outline { threads: 1, passes: 1, updates: 0.0 };
-    }
-    let threads = tasks::threads_of(available, elements.saturating_mul(work).saturating_mul(sweeps));
-    let tiling = Tiling::choose(lines, radius, sweeps, threads);
-    let (tiles, passes) = (tiling.count(lines), sweeps.div_ceil(tiling.sweeps));
-    let of_pass = sweeps as f64 / passes as f64;
-    // Where lines are cut, each sweep of a tile computes less around it than the one before.
-    let beside = if tiling.rows < lines.length() { radius as f64 * (of_pass - 1.0) / tiling.rows as f64 } else { 0.0 };
-    let all = elements as f64 * sweeps as f64 * (1.0 + beside);
-    let updates = elements as f64 / tiles as f64 * of_pass;
-    let shares = tiles.div_ceil((STEP as f64 / updates).max(1.0) as usize);
-    Outline { threads: threads.min(shares), passes, updates: all * tasks::busiest(shares, threads) }
-}
-
-/// Some columns of some rows of some of the `outer`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Tile {
-    columns: Range<usize>,
-    rows: Range<usize>,
-    blocks: Range<usize>,
-}
-
-impl Tile {
-    fn elements(&self) -> usize {
-        self.columns.len() * self.rows.len() * self.blocks.len()
-    }
-}
-
-/// A tile with what is around it, and room for a sweep over that.
-struct Copies<T> {
-    last: Vec<T>,
-    next: Vec<T>,
-}
-
-impl<T> Default for Copies<T> {
-    fn default() -> Copies<T> {
-        Copies { last: Vec::new(), next: Vec::new() }
-    }
-}
-
-/// What stands in each row beyond an end of a line.
-#[derive(Debug, Clone, Copy)]
-enum Pad<T> {
-    /// These samples, in ascending order of the rows.
-    Samples([usize; MAX_RADIUS]),
-    Constant(T),
-}
-
-impl<T: Real> Pad<T> {
-    /// In so many rows from one on, beyond a line of so many samples, of which there is one at least.
-    fn new(ends: Ends<T>, first: isize, rows: usize, length: usize) -> Pad<T> {
-        let mut samples = [0; MAX_RADIUS];
-        for (row, sample) in samples[..rows].iter_mut().enumerate() {
-            match ends.sample_at(first + row as isize, length) {
-                Ok(found) => *sample = found,
-                Err(constant) => return Pad::Constant(constant),
-            }
-        }
-        Pad::Samples(samples)
-    }
-}
 
 /// Sweeps of a stencil along the lines of an array.
 pub(super) struct Sweeps<'a, T, S> {
@@ -373,13 +48,12 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         Sweeps { instructions, stencil, lines, ends, pads }
     }
 
-    /// So many sweeps from `input` to `output`.
+    /// `sweeps` sweeps from `input` to `output`.
     pub(super) fn run(&self, sweeps: usize, input: &[T], output: &mut [T], watch: &Watch) -> Result<(), Error> {
         if sweeps == 0 || input.is_empty() {
             return host::copy(input, output, watch);
         }
         watch.check()?;
-        // `outline` says the same of work that is not done yet.
         let work = input.len().saturating_mul(self.stencil.work()).saturating_mul(sweeps);
         let threads = tasks::threads(work);
         let tiling = Tiling::choose(self.lines, self.stencil.radius(), sweeps, threads);
@@ -516,7 +190,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         tile.columns.start + self.lines.inner() * self.lines.length() * block
     }
 
-    /// So many sweeps of a tile in copies.
+    /// `sweeps` sweeps of a tile in copies.
     fn sweep(
         &self,
         tile: &Tile,
@@ -529,9 +203,9 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         let (length, radius, width) = (self.lines.length(), self.stencil.radius(), tile.columns.len());
         let (rows, blocks) = (&tile.rows, tile.blocks.len());
         let whole = *rows == (0..length);
-        // A line that goes round has no ends where it is not in one tile.
+        // A circular line that is cut has no ends.
         let endless = !whole && self.ends.is_circular();
-        // The rows that are needed when so many sweeps are still to be done.
+        // The rows that are needed when `remaining` sweeps are still to be done.
         let needed = |remaining: usize| -> Range<isize> {
             let (start, end) = (rows.start as isize, rows.end as isize);
             if whole {
@@ -545,27 +219,27 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
             }
         };
         let loaded = needed(sweeps);
-        // Where both are the same constant, what stands before a line stands behind the line before it, too.
+        // Where both ends have one constant, the ghost values before a line serve the line before it, too.
         let shared = matches!(self.pads, [Pad::Constant(before), Pad::Constant(behind)] if before.same(behind));
         let gap = if shared { radius } else { 2 * radius };
-        let layout = Layout { first: loaded.start - radius as isize, block: loaded.len() + gap, width };
-        let size = ((blocks - 1) * layout.block + loaded.len() + 2 * radius) * width;
+        let copy_rows = CopyRows { first: loaded.start - radius as isize, block: loaded.len() + gap, width };
+        let size = ((blocks - 1) * copy_rows.block + loaded.len() + 2 * radius) * width;
         for copy in [&mut copies.last, &mut copies.next] {
             memory::enlarge(copy, size, "a tile's copy")?;
         }
         let (mut last, mut next) = (&mut copies.last[..size], &mut copies.next[..size]);
-        self.load(tile, &loaded, &layout, input, last);
+        self.load(tile, &loaded, &copy_rows, input, last);
         for done in 1..=sweeps {
             let (from, to) = (needed(sweeps - (done - 1)), needed(sweeps - done));
             if !endless {
-                self.pad(&from, blocks, &layout, last);
+                self.pad(&from, blocks, &copy_rows, last);
             }
             if done == sweeps && blocks == 1 {
-                let samples = &last[layout.place(0, to.start - radius as isize)..];
+                let samples = &last[copy_rows.place(0, to.start - radius as isize)..];
                 self.rows(tile, tile.blocks.start, rows.clone(), samples, width, target);
             } else {
                 // What is computed in the gaps between lines is padded over.
-                let places = layout.place(0, to.start)..layout.place(blocks - 1, to.end);
+                let places = copy_rows.place(0, to.start)..copy_rows.place(blocks - 1, to.end);
                 let samples = &last[places.start - radius * width..places.end + radius * width];
                 self.stencil.compute(self.instructions, samples, width, &mut next[places]);
             }
@@ -577,15 +251,15 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
             for block in 0..blocks {
                 let at = (tile.blocks.start + block) * size;
                 // SAFETY: elements of this tile, and tiles do not overlap.
-                unsafe { target.places(at..at + size) }.copy_from_slice(&last[layout.place(block, 0)..][..size]);
+                unsafe { target.places(at..at + size) }.copy_from_slice(&last[copy_rows.place(block, 0)..][..size]);
             }
         }
         Ok(())
     }
 
-    /// Copies the rows `rows` of a tile's columns, which go round where they lie outside.
-    fn load(&self, tile: &Tile, rows: &Range<isize>, layout: &Layout, input: &[T], copy: &mut [T]) {
-        let (inner, length, width) = (self.lines.inner(), self.lines.length(), layout.width);
+    /// Copies the rows `rows` of a tile's columns; rows outside are those of a circular line.
+    fn load(&self, tile: &Tile, rows: &Range<isize>, copy_rows: &CopyRows, input: &[T], copy: &mut [T]) {
+        let (inner, length, width) = (self.lines.inner(), self.lines.length(), copy_rows.width);
         for (block, of_array) in tile.blocks.clone().enumerate() {
             let first = self.first(tile, of_array);
             let mut row = rows.start;
@@ -597,7 +271,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
                 };
                 let together = (length - at).min((rows.end - row) as usize);
                 let (from, to) =
-                    (&input[first + inner * at..], &mut copy[layout.place(block, row)..][..together * width]);
+                    (&input[first + inner * at..], &mut copy[copy_rows.place(block, row)..][..together * width]);
                 if width == inner {
                     to.copy_from_slice(&from[..to.len()]);
                 } else {
@@ -610,8 +284,8 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         }
     }
 
-    /// Writes what the boundary says before and behind the lines of a copy, where its rows `rows` reach their ends.
-    fn pad(&self, rows: &Range<isize>, blocks: usize, layout: &Layout, copy: &mut [T]) {
+    /// Writes the ghost values before and behind the lines of a copy, where its rows `rows` reach their ends.
+    fn pad(&self, rows: &Range<isize>, blocks: usize, copy_rows: &CopyRows, copy: &mut [T]) {
         let (length, radius) = (self.lines.length() as isize, self.stencil.radius() as isize);
         for block in 0..blocks {
             for (reached, rows, pads) in [
@@ -623,12 +297,12 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
                 }
                 match pads {
                     Pad::Constant(value) => {
-                        copy[layout.place(block, rows.start)..layout.place(block, rows.end)].fill(*value);
+                        copy[copy_rows.place(block, rows.start)..copy_rows.place(block, rows.end)].fill(*value);
                     }
                     Pad::Samples(samples) => {
                         for (row, &sample) in rows.zip(samples) {
-                            let from = layout.place(block, sample as isize);
-                            copy.copy_within(from..from + layout.width, layout.place(block, row));
+                            let from = copy_rows.place(block, sample as isize);
+                            copy.copy_within(from..from + copy_rows.width, copy_rows.place(block, row));
                         }
                     }
                 }
@@ -637,28 +311,13 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
     }
 }
 
-/// Where rows are in a copy.
-struct Layout {
-    /// The row that stands first.
-    first: isize,
-    /// Rows from one block to the next.
-    block: usize,
-    /// Columns.
-    width: usize,
-}
-
-impl Layout {
-    fn place(&self, block: usize, row: isize) -> usize {
-        (block * self.block + (row - self.first) as usize) * self.width
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::tiling::FAR;
     use super::*;
-    use crate::stencil::{Boundary, CoefficientSource, Compute, Derivative, Engine, Real, Reference, Stencil};
+    use crate::stencil::{Boundary, CoefficientSource, Compute, Derivative, Engine, Real, Reference, Stencil, Taps};
 
-    /// The same at both ends, and each its own.
+    /// One boundary at both ends, and a boundary for each end.
     fn boundaries() -> Vec<Ends<f64>> {
         let [one, two] = [1.5, -0.5].map(Boundary::Constant);
         let same = [one, Boundary::Replicate, Boundary::Symmetric, Boundary::Mirror, Boundary::Circular];
