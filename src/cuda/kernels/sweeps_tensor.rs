@@ -118,7 +118,7 @@ struct Argument {
     underflow_limit: u32,
     rows: i32,
     row_steps: i32,
-    never: [i32; 24],
+    zeros: [i32; 24],
     unused: i32,
 }
 
@@ -178,7 +178,7 @@ pub(super) fn plan<'a, T: Element>(
             underflow_limit: underflow_limit(taps, 1),
             rows: layout.rows as i32,
             row_steps: layout.row_steps as i32,
-            never: [0; 24],
+            zeros: [0; 24],
             unused: 0,
         },
     }))

@@ -122,10 +122,10 @@ struct Argument {
     depth: i32,
     abreast: i32,
     underflow_limit: u32,
-    stays: [i32; 2],
+    written_once: [i32; 2],
     unused: i32,
     sides: [EndsArgument; 3],
-    never: [i32; 24],
+    zeros: [i32; 24],
 }
 
 /// How a convolution of this filter over a tile is launched, if it goes through tensor cores. `sides` is what stands
@@ -177,7 +177,7 @@ pub(super) fn plan<'a, T: Element>(
         )?,
         filter: filter.size(),
         size,
-        stays: stays(sides[0], sides[1]).map(i32::from),
+        written_once: written_once(sides[0], sides[1]).map(i32::from),
         sides: [0, 1, 2].map(|d| EndsArgument::new(sides[d])),
         abreast: abreast(rows.div_ceil(kind.tile[0]), warps),
         underflow_limit: underflow_limit(filter.values(), 1),
@@ -196,9 +196,9 @@ fn abreast(strips: usize, warps: usize) -> usize {
     abreast
 }
 
-/// Whether what stands above the rows, and below them, is a constant that stays where a warp has written it once. What
-/// stands before the first column is written to the same places, and chunks of columns that need the constant follow.
-fn stays<T: Element>(rows: Ends<T>, columns: Ends<T>) -> [bool; 2] {
+/// Whether there is a constant above the rows, and below them, that a warp can write once for all columns of a segment. It
+/// cannot where another constant, that stands before the first column, takes its place in shared memory.
+fn written_once<T: Element>(rows: Ends<T>, columns: Ends<T>) -> [bool; 2] {
     let [before, _] = columns.both();
     let other = |end: Boundary<T>| matches!(before, Boundary::Constant(_)) && !before.same(end);
     rows.both().map(|end| matches!(end, Boundary::Constant(_)) && !other(end))
@@ -212,7 +212,7 @@ struct TensorPlan<'a> {
     shape: Shape,
     filter: Size,
     size: Size,
-    stays: [i32; 2],
+    written_once: [i32; 2],
     /// What stands around the array.
     sides: [EndsArgument; 3],
     abreast: usize,
@@ -266,10 +266,10 @@ impl<T: Element> Plan<T> for TensorPlan<'_> {
             depth: self.filter[2] as i32,
             abreast: self.abreast as i32,
             underflow_limit: self.underflow_limit,
-            stays: self.stays,
+            written_once: self.written_once,
             unused: 0,
             sides: self.sides,
-            never: [0; 24],
+            zeros: [0; 24],
         };
         let function = self.pairs.as_ref().filter(|_| output.is_multiple_of(16)).unwrap_or(self.singles);
         // SAFETY: the kernel reads the array's samples, and writes its outputs, at addresses where the caller has as
@@ -358,14 +358,14 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_stays_where_no_column_writes_another() {
+    fn a_constant_is_written_once_where_no_column_writes_another() {
         let (one, other) = (Boundary::Constant(0.0), Boundary::Constant(-0.0));
         let ends = |low, high| Ends::new(low, high).unwrap();
-        assert_eq!(stays(one.into(), one.into()), [true; 2]);
-        assert_eq!(stays(one.into(), other.into()), [false; 2]);
+        assert_eq!(written_once(one.into(), one.into()), [true; 2]);
+        assert_eq!(written_once(one.into(), other.into()), [false; 2]);
         // The columns behind the last come last.
-        assert_eq!(stays(ends(one, other), ends(one, other)), [true, false]);
-        assert_eq!(stays(ends(one, other), ends(Boundary::Mirror, one)), [true; 2]);
-        assert_eq!(stays(ends(Boundary::Replicate, one), Boundary::Circular.into()), [false, true]);
+        assert_eq!(written_once(ends(one, other), ends(one, other)), [true, false]);
+        assert_eq!(written_once(ends(one, other), ends(Boundary::Mirror, one)), [true; 2]);
+        assert_eq!(written_once(ends(Boundary::Replicate, one), Boundary::Circular.into()), [false, true]);
     }
 }
