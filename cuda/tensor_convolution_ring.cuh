@@ -92,7 +92,7 @@ struct Ring {
     // Asks for a chunk at an edge. Some samples are written at once, where copies in bulk may come later; some come in
     // this group of copies; the others are copied in bulk, which the barrier tells. (Here and below the part is a copy:
     // what a function that is called has the address of is no constant to the compiler any more.)
-    static __device__ __noinline__ void request_at_edge_of_array(Part part, int begin, int number) {
+    static __device__ __noinline__ void fetch_at_edge(Part part, int begin, int number) {
         const Box box = Ring{begin, 0}.box_of(number);
         request_at_edge<LENGTH, COLUMNS, RADIUS, ROWS_BELOW>(part, *sides(), box, chunk(number), full(number));
         writes_before_copies();
@@ -113,7 +113,7 @@ struct Ring {
                 request_in_bulk<LENGTH, COLUMNS>(part, from, inner.bulk, chunk(number), full(number));
                 if (segment()->rest) fetch_above_and_below(part, begin, number);
             } else {
-                request_at_edge_of_array(part, begin, number);
+                fetch_at_edge(part, begin, number);
             }
         }
         end_group();
