@@ -1607,7 +1607,7 @@ fn tensor_filters_in_sweeps(cuda: Cuda) -> Outcome {
 
 /// Filters that go there: all, or one of every fourth size.
 fn some_tensor_filters() -> Vec<[usize; 3]> {
-    TENSOR_FILTERS.into_iter().step_by(if selection::is_all() { 1 } else { 4 }).collect()
+    TENSOR_FILTERS.into_iter().step_by(if selection::is_thorough() { 1 } else { 4 }).collect()
 }
 
 /// Which convolutions over an array on the device go to tensor cores: those kernels alone ask for more shared memory
@@ -1639,7 +1639,7 @@ fn tensor_cores_are_used_where_they_are(cuda: Cuda, stand_in: StandIn) -> Outcom
     if found != some_tensor_filters() {
         return Err(format!("on tensor cores: {found:?}"));
     }
-    for capability in ["8.9", "10.0", "12.0"].into_iter().take(if selection::is_all() { 3 } else { 1 }) {
+    for capability in ["8.9", "10.0", "12.0"].into_iter().take(if selection::is_thorough() { 3 } else { 1 }) {
         let ended = common::child("tensor cores", &[("CUDA_STAND_IN_CAPABILITY", capability)])?;
         if !ended.status.success() || !ended.output.contains("on tensor cores: []") {
             return Err(format!("{capability}: {:?}: {}", ended.status, ended.output));
@@ -1722,7 +1722,7 @@ fn sweeps_on_tensor_cores(cuda: Cuda) -> Outcome {
 
 /// All of them, or the least and the most.
 fn some_tensor_sweeps() -> Vec<(usize, usize)> {
-    TENSOR_SWEEPS.into_iter().step_by(if selection::is_all() { 1 } else { 3 }).collect()
+    TENSOR_SWEEPS.into_iter().step_by(if selection::is_thorough() { 1 } else { 3 }).collect()
 }
 
 /// Which numbers of taps have launches on tensor cores of so many sweeps along lines on the device: of the kernels for
@@ -2684,8 +2684,8 @@ fn main() {
         for (case, run) in TABLE {
             let run = move || {
                 let missed = run(&*make()?).map(|()| ends::missed())?;
-                // A selection may have fewer checks than there are ends.
-                if missed.is_empty() || !selection::is_all() {
+                // A selection may have fewer checks than there are ends, and so may what is left.
+                if missed.is_empty() || !selection::takes_test(true) || !selection::takes_test(false) {
                     Ok(())
                 } else {
                     Err(format!("nothing was computed {}", missed.join(", ")))
@@ -2704,7 +2704,7 @@ fn main() {
     let stand_in = StandIn::find();
     let absent =
         absent.or_else(|| stand_in.is_none().then(|| "the stand-in is not what is found as the driver".into()));
-    for (case, run) in FAULT_TABLE {
+    for (case, run) in FAULT_TABLE.into_iter().filter(|_| selection::takes_test(true)) {
         trials.push(trial("cuda", case, absent.as_deref(), move || {
             let (cuda, stand_in) = (open_cuda()?, stand_in.ok_or("no stand-in")?);
             // They count the calls of the driver that one call of the engine makes.
