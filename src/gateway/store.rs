@@ -140,11 +140,18 @@ impl Held {
     /// What the object `argument` stands for; `None` for an argument of another kind.
     ///
     /// # Errors
-    /// `deleted` where there is no such array, or none any more.
+    /// `unsupported` for an array of objects; `deleted` where there is no such array, or none any more.
     pub(super) fn of(argument: &Argument) -> Result<Option<Held>, Error> {
         let Some(number) = argument.object() else {
             return Ok(None);
         };
+        if argument.len() != 1 {
+            return Err(Error::new(
+                "unsupported",
+                "A DeviceArray cannot be put into an array: write x(...) = gather (u) for its values, or x{...} = u for \
+                 a cell that holds it.",
+            ));
+        }
         let held = number.and_then(|number| arrays().get(&number).cloned());
         held.map(Some).ok_or_else(|| {
             Error::new(

@@ -101,8 +101,13 @@ impl Argument {
             Class::Other if class_name == "string" => unsafe { text::string_object(host, array) },
             _ => None,
         };
-        // SAFETY: as above; the number is asked of an object of the class only.
-        let object = (class == Class::Other && class_name == object::NAME).then(|| unsafe { host.number_of(array) });
+        let object = (class == Class::Other && class_name == object::NAME).then(|| {
+            // Octave makes an array of no objects for `x(1:3) = u` where there is no `x`, and crashes when the
+            // property of an object that is not there is read.
+            let single = dims.iter().all(|&dim| dim == 1);
+            // SAFETY: as above; the number is asked of a single object of the class only.
+            single.then(|| unsafe { host.number_of(array) }).flatten()
+        });
         // SAFETY: as above.
         let gpu = if class == Class::Other && class_name == gpu::CLASS { unsafe { gpu::read(array) }? } else { None };
         let is_cell = class == Class::Other && class_name == CELL;

@@ -86,7 +86,7 @@ pub enum Reduction {
     Max,
     /// The largest magnitude; NaN where there is one.
     LargestMagnitude,
-    /// 1 where some element is no zero (NaN is none), else 0.
+    /// 1 where some element is neither a zero nor NaN, else 0.
     Any,
     /// 1 where no element is a zero, else 0.
     All,
@@ -185,7 +185,7 @@ impl Reduction {
             Reduction::Dot => a.fma(b, lane),
             Reduction::SumOfMagnitudes | Reduction::LargestMagnitude => self.join(lane, a.magnitude()),
             Reduction::Any => {
-                if a != zero {
+                if a.magnitude() > zero {
                     T::ONE
                 } else {
                     lane
