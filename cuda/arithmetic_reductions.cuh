@@ -63,7 +63,7 @@ struct LargestMagnitude {
     }
 };
 struct Any {
-    static __device__ __forceinline__ REAL take(REAL lane, REAL a, REAL) { return a != 0 ? REAL(1) : lane; }
+    static __device__ __forceinline__ REAL take(REAL lane, REAL a, REAL) { return a < 0 || a > 0 ? REAL(1) : lane; }
     static __device__ __forceinline__ REAL join(REAL lane, REAL other) { return other != 0 ? other : lane; }
 };
 struct All {

@@ -94,7 +94,7 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
         Cut::deep(self.size, self.sides, self.filter.radius(), sweeps, limit, update)
     }
 
-    fn beside(&self, _: usize) -> usize {
+    fn halo_samples(&self, _: usize) -> usize {
         0
     }
 
@@ -108,7 +108,7 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
         "a convolution"
     }
 
-    fn stays(&self, sweeps: usize) -> bool {
+    fn prefers_resident(&self, sweeps: usize) -> bool {
         sweeps > 1
     }
 

@@ -1013,7 +1013,7 @@ impl Several for Launches<'_> {
         fastest(&self.ways, sweeps).map(|way| (way.sweeps, way))
     }
 
-    fn together(&self) -> usize {
+    fn batch_granularity(&self) -> usize {
         fastest(&self.ways, usize::MAX).map_or(1, |way| way.sweeps)
     }
 
