@@ -182,7 +182,9 @@ fn check_sweeps(
     let boundary = boundary.into();
     let stencil = stencil(lines, taps)?.with_boundary(boundary).with_sweeps(sweeps);
     let what = format!("{lines:?}, {} taps, {boundary:?}, {sweeps} sweeps", taps.len());
-    let features: [&dyn std::fmt::Debug; 3] = [&(taps.len(), sweeps > 1), &boundary, &sweeps];
+    // The module goes by the taps, and by whether lines are long, whole in a tile, or rows beside each other.
+    let module = (taps.len(), sweeps > 1, lines.inner() > 1, lines.length().max(1).ilog2() / 3);
+    let features: [&dyn std::fmt::Debug; 3] = [&module, &boundary, &sweeps];
     check_operation(&what, &features, engine, input, sweeps, |engine, from, to, watch| {
         engine.stencil(&stencil, from, to, watch)
     })
