@@ -7,7 +7,7 @@
 //! The class's constructor, called with a number, adopts it, with something that gives the number back when the object
 //! goes: that is code of the interpreter's, at both ends of an object's life. In Octave this takes three times as long
 //! as what C++ built with its headers needs (28 and 9 us on a machine of two cores, most of a small operation's time).
-//! So there is a library for that, `object.cc`, built and opened as the one of [`lend`](super::lend) is. Without it all
+//! So there is a library for that, `object.cc`, built and opened as the one of [`lend`] is. Without it all
 //! works.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
