@@ -4,7 +4,7 @@
 % RESULTS is what benches/ranks printed. What was measured on GPUs stands below, from BENCHMARKS.md.
 function scale (results, picture)
   here = fileparts (mfilename ('fullpath'));
-  if (nargin < 1), results = fullfile (here, 'ranks.csv'); end
+  if (nargin < 1), results = fullfile (here, '..', 'docs', 'measurements', 'ranks.csv'); end
   if (nargin < 2), picture = fullfile (here, '..', 'docs', 'scale.png'); end
   ranks = of_ranks (results);
   gpus = of_gpus ();
@@ -15,7 +15,7 @@ end
 
 % Times for an element of P ranks over those of one process without MPI, as measured and by the model.
 function fit = of_ranks (results)
-  % benches/ranks.m's calls: multiply-adds, elements of a plane for so many elements in all, ranks, sweeps.
+  % benches/rank_times.m's calls: multiply-adds, elements of a plane for so many elements in all, ranks, sweeps.
   whats = {'strong: 3 taps', 3, @(n) 1; 'strong: 3 x 3', 9, @(n) 2000; 'strong: 3 x 3 x 3', 27, @(n) 14400; ...
            'weak: 3 taps', 3, @(n) 1; 'weak: 3 x 3', 9, @(n) 2000; 'thin: 3 x 3 x 3', 27, @(n) 14400};
   [names, ranks, elements, sweeps, seconds] = textread_csv (results);
