@@ -31,6 +31,16 @@ DOCUMENT = ROOT / "BENCHMARKS.md"
 # Measuring.
 
 
+# Prints a line for each peer that a Python has.
+VERSIONS = """
+import importlib.metadata
+for package in sorted(importlib.metadata.distributions(), key=lambda p: str(p.metadata["Name"])):
+    name = str(package.metadata["Name"])
+    if name in ("jax", "numpy", "scipy", "torch") or name.startswith("cupy"):
+        print(name, package.version)
+"""
+
+
 class Run:
     """What all parts have in common: how the hosts are started, and where results and log go."""
 
@@ -112,6 +122,7 @@ class Run:
             "device": device if on_gpu else "",
             "machine": f"{gpu}; {model}, {len(os.sched_getaffinity(0))} cores, {simd}; Octave {octave}",
             "build": f"{version}, {build}",
+            "peers": ", ".join(self.lines([self.options.python, "-c", VERSIONS])),
         }
 
     def write(self, part, columns, rows):
@@ -122,7 +133,7 @@ class Run:
         name = f"{part}.csv"
         with open(self.out / name, "w", newline="") as file:
             file.write(f"# machine: {self.facts['machine']}\n# build: {self.facts['build']}\n")
-            file.write(f"# date: {datetime.datetime.now():%Y-%m-%d}\n")
+            file.write(f"# peers: {self.facts['peers']}\n# date: {datetime.datetime.now():%Y-%m-%d}\n")
             file.write(f"# command: benches/tables.py measure --parts {part}\n")
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(columns)
@@ -251,14 +262,15 @@ class Table:
         return None
 
 
-FACTS = ("machine", "build", "date")
+FACTS = ("machine", "build", "peers", "date")
 
 
 @functools.cache
 def common_facts():
     """What is the same of all parts."""
     tables = [Table(part) for part in PARTS]
-    return {key: tables[0].facts[key] for key in FACTS if len({table.facts.get(key) for table in tables}) == 1}
+    of_all = {key: {table.facts.get(key) for table in tables} for key in FACTS}
+    return {key: values.pop() for key, values in of_all.items() if len(values) == 1 and None not in values}
 
 
 def table_facts():
