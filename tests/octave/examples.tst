@@ -42,3 +42,84 @@
 %! unwind_protect_cleanup
 %!   delete (script);
 %! end_unwind_protect
+
+%!function recipes = all_recipes (folder)
+%!  ## The blocks of code below "## Solvers" and "## Filters of other lengths", each with the heading above it.
+%!  recipes = cell (0, 2);
+%!  section = heading = code = "";
+%!  within = false;
+%!  for line = strsplit (fileread (fullfile (folder, "docs", "reference.md")), "\n")
+%!    line = line{1};
+%!    if (within && strcmp (line, "```"))
+%!      within = false;
+%!      if (any (strcmp (section, {"Solvers", "Filters of other lengths"})))
+%!        recipes(end+1,:) = {heading, code};
+%!      endif
+%!    elseif (within)
+%!      code = [code, line, "\n"];
+%!    elseif (strcmp (line, "```matlab"))
+%!      within = true;
+%!      code = "";
+%!    elseif (strncmp (line, "## ", 3))
+%!      section = heading = line(4:end);
+%!    elseif (strncmp (line, "### ", 4))
+%!      heading = line(5:end);
+%!    endif
+%!  endfor
+%!endfunction
+%!
+%!function check_recipe (heading__, code__)
+%!  ## Runs it, and looks at what it is to give.
+%!  n = 8;
+%!  evalc (code__);
+%!  switch (heading__)
+%!    case "A wall with a flux"
+%!      assert (diff (u) / h, 2 * ones (n - 1, 1), 1e-9);
+%!    case "Staggered grids"
+%!      assert (p, cos (2 * pi * x) * cos (2 * pi * steps * dt), 1e-4);
+%!    case "An absorbing layer"
+%!      assert (max (abs (u)) < 0.02 && max (abs (before)) < 0.02);
+%!    case "Checkpoints"
+%!      assert (state.part, 3);
+%!      assert (isequal ({state.u, state.before}, {u, before}));
+%!    case "Filters with more than 21 taps"
+%!      padded = [flip(x(1:20)); x; flip(x(end-19:end))];
+%!      assert (y, conv (padded, conv (k, k)', "valid"), 1e-14);
+%!  endswitch
+%!endfunction
+
+%!test # the recipes run, and give what the reference says
+%! recipes = all_recipes (folder);
+%! assert (all (ismember ({"Solvers", "A wall with a flux", "Staggered grids", "An absorbing layer", "Checkpoints", ...
+%!                         "Filters with more than 21 taps"}, recipes(:,1))));
+%! before = getenv ("STENCIL_BACKEND");
+%! unwind_protect
+%!   if (on_stand_in ())
+%!     setenv ("STENCIL_BACKEND", "cpu");
+%!   endif
+%!   for recipe = recipes'
+%!     check_recipe (recipe{:});
+%!   endfor
+%! unwind_protect_cleanup
+%!   setenv ("STENCIL_BACKEND", before);
+%! end_unwind_protect
+
+%!test # a staggered filter lands between samples, on one side or the other
+%! f = @(x) x .^ 3;
+%! x = (1:20)';
+%! for where = {[0 1 -27 27 -1], 0.5; [1 -27 27 -1 0], -0.5}'
+%!   y = StencilConstantMemory_CUDA (f (x), where{1} / 24);
+%!   assert (y(4:17), 3 * (x(4:17) + where{2}) .^ 2, 1e-10);
+%! endfor
+
+%!test # even filters land where those of other functions do
+%! x = rand (1, 30);
+%! k = rand (1, 6);
+%! S = @StencilConstantMemory_CUDA;
+%! assert (S (x, [0 flip(k)]), conv (x, k, "same"), 1e-14);
+%! full = S (x, [0 flip(k)], "Shape", "full");
+%! assert (full(1:end-1), conv (x, k), 1e-14);
+%! assert (full(1:30), filter (k, 1, x), 1e-14);
+%! A = rand (9, 8);
+%! h = rand (4, 2);
+%! assert (ConvolutionConstantMemory_CUDA (A, [h zeros(4, 1); zeros(1, 3)], "conv"), conv2 (A, h, "same"), 1e-14);
