@@ -118,7 +118,7 @@ end
 
 % What a sweep takes with parts of n planes, k sweeps a round, in each of the ways that there are: wait for the exchange;
 % three parts a device, of which the inner one is swept meanwhile (GPUs of one process); or strips at the ends first
-% (ranks). The halos of `sides` ends are computed in vain.
+% (ranks). The halos of `sides` ends are computed redundantly.
 function times = rounds_of (kind, n, k, link, more, sides)
   one = kind.one / kind.planes;
   h = kind.radius * k;

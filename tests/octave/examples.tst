@@ -123,3 +123,26 @@
 %! A = rand (9, 8);
 %! h = rand (4, 2);
 %! assert (ConvolutionConstantMemory_CUDA (A, [h zeros(4, 1); zeros(1, 3)], "conv"), conv2 (A, h, "same"), 1e-14);
+
+%!test # links between the documents lead to files and headings that are there
+%! files = [glob(fullfile (folder, "*.md")); glob(fullfile (folder, "docs", "*.md")); ...
+%!          glob(fullfile (folder, "docs", "kernels", "*.md"))];
+%! for file = files'
+%!   links = regexp (fileread (file{1}), '\]\(([^)\s]+)\)', "tokens");
+%!   for link = [links{:}]
+%!     if (regexp (link{1}, '^https?:'))
+%!       continue
+%!     endif
+%!     [path, anchor] = strtok (["./" link{1}], "#");
+%!     target = fullfile (fileparts (file{1}), path);
+%!     if (strcmp (path, "./"))
+%!       target = file{1};
+%!     endif
+%!     assert (exist (target) != 0, "%s: there is no %s", file{1}, link{1});
+%!     if (! isempty (anchor))
+%!       headings = regexp (fileread (target), '^#+ +([^\n]*)', "tokens", "lineanchors");
+%!       headings = regexprep (lower ([headings{:}]), {'[^\w\- ]', ' '}, {'', '-'});
+%!       assert (any (strcmp (headings, anchor(2:end))), "%s: there is no heading %s", file{1}, link{1});
+%!     endif
+%!   endfor
+%! endfor
