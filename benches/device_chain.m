@@ -24,7 +24,7 @@ function device_chain (backend, largest)
   if (nargin < 2)
     largest = 1e8;
   end
-  addpath (fullfile (fileparts (mfilename ('fullpath')), '..', 'matlab'));
+  find_functions ();
   info = ConstantMemoryDevice_CUDA ();
   probe = DeviceArray (1, 'Backend', backend);
   if (device (probe) == 0)

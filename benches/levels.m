@@ -8,7 +8,7 @@
 function levels (backend, quick)
   if (nargin < 1), backend = 'auto'; end
   if (nargin < 2), quick = false; end
-  addpath (fullfile (fileparts (mfilename ('fullpath')), '..', 'matlab'));
+  find_functions ();
   sizes = [1e8 1; 1e7 1; 1e6 1; 1e5 1; 1e4 1; 1000 1; 100 1; 1000 1e4; 100 1e5];
   least = 0.05;
   if (quick)

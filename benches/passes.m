@@ -8,7 +8,7 @@
 function passes (backend, quick)
   if (nargin < 1), backend = 'auto'; end
   if (nargin < 2), quick = false; end
-  addpath (fullfile (fileparts (mfilename ('fullpath')), '..', 'matlab'));
+  find_functions ();
   n = 2 ^ 27;
   side = 8192;
   edges = [512 256 128];

@@ -6,7 +6,7 @@
 % rank_times ()         by the ranks that mpirun started, or by this process alone
 % rank_times (SCALE)    with a tenth as many elements, say, for 0.1
 function rank_times (scale)
-  addpath (fullfile (fileparts (mfilename ('fullpath')), '..', 'matlab'));
+  find_functions ();
   if (nargin < 1), scale = 1; end
   d = ConstantMemoryDevice_CUDA ();
   alone = isempty (getenv ('OMPI_COMM_WORLD_SIZE')) && isempty (getenv ('PMI_SIZE'));

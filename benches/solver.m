@@ -10,7 +10,7 @@
 function solver (backend, n)
   if (nargin < 1), backend = 'auto'; end
   if (nargin < 2), n = 1e8; end
-  addpath (fullfile (fileparts (mfilename ('fullpath')), '..', 'matlab'));
+  find_functions ();
   side = round (sqrt (n));
   edge = round (n ^ (1 / 3));
   array = @(varargin) DeviceArray (rand (varargin{:}), 'Backend', backend);

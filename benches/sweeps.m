@@ -10,7 +10,7 @@
 function sweeps (backend, quick)
   if (nargin < 1), backend = 'auto'; end
   if (nargin < 2), quick = false; end
-  addpath (fullfile (fileparts (mfilename ('fullpath')), '..', 'matlab'));
+  find_functions ();
   s = struct ('line', 2 ^ 26, 'lines', 10 .^ (3:7), 'image', 8192, 'images', [64 256 512 1024 2048 4096], ...
               'volume', 512, 'count', 200, 'many', 1000, 'host', 1e7, 'backend', backend);
   if (quick)

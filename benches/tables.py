@@ -553,9 +553,9 @@ TABLES = {
 }
 
 
-def write(_):
-    """Fills what stands between <!-- table NAME --> and <!-- end --> in BENCHMARKS.md."""
-    text = DOCUMENT.read_text()
+def write(options):
+    """Fills what stands between <!-- table NAME --> and <!-- end --> in BENCHMARKS.md, or looks whether it stands there."""
+    text = before = DOCUMENT.read_text()
     marks = re.compile(r"(<!-- table ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
     missing = set(TABLES)
 
@@ -568,6 +568,8 @@ def write(_):
         return found.group(1) + "\n" + "\n".join(lines).rstrip() + "\n\n" + found.group(3)
 
     text = marks.sub(filled, text)
+    if options.check and text != before:
+        sys.exit("tables: BENCHMARKS.md is not what `benches/tables.py write` makes of docs/measurements")
     DOCUMENT.write_text(text)
     print(f"tables: BENCHMARKS.md has {len(text.split()):,} words")
     for name in sorted(missing):
@@ -603,7 +605,8 @@ def main():
     how.add_argument("--limit", type=float, default=540, help="seconds after which nothing more is begun (540)")
     how.add_argument("--quick", action="store_true", help="small arrays, about a minute: to see that all of it works")
     how.add_argument("--parts", type=lambda text: text.split(","), default=list(PARTS), help=",".join(PARTS))
-    modes.add_parser("write", help="make the tables of BENCHMARKS.md")
+    how = modes.add_parser("write", help="make the tables of BENCHMARKS.md")
+    how.add_argument("--check", action="store_true", help="change nothing; say whether the tables are of these files")
     options = parser.parse_args()
     if options.mode == "measure" and (unknown := set(options.parts) - set(PARTS)):
         parser.error(f"there is no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
