@@ -62,7 +62,7 @@ class Run:
 
     def lines(self, command):
         """What a command wrote, line by line; standard error goes to the log."""
-        self.say("$ " + shlex.join(command))
+        self.say("$ " + shlex.join(command).splitlines()[0])
         limit = self.options.limit - (time.monotonic() - self.start)
         process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=self.log, stdin=subprocess.DEVNULL, text=True, cwd=ROOT
