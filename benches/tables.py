@@ -274,7 +274,7 @@ def common_facts():
 
 
 def table_facts():
-    return [", ".join(f"{key} {value}" for key, value in common_facts().items()) + "."]
+    return [f"- {key}: {value}" for key, value in common_facts().items()]
 
 
 def times(size):
