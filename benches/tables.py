@@ -201,7 +201,8 @@ def study(run):
         run.say("study: it needs a GPU")
         return
     with tempfile.TemporaryDirectory() as folder:
-        run.in_octave(f"ConstantMemoryStudy_Demo ('{folder}')")
+        small = "r = ConstantMemoryStudy_CUDA ('angles', 'Threads', 64); " if run.options.quick else ""
+        run.in_octave(f"{small}ConstantMemoryStudy_Demo ('{folder}'{', r' if small else ''})")
         run.read("study", Path(folder) / "study_demo.csv")
 
 
