@@ -275,7 +275,7 @@ def common_facts():
 
 
 def table_facts():
-    return [f"- {key}: {value}" for key, value in common_facts().items()]
+    return [f"- {key}: {value}" for key, value in common_facts().items() if value]
 
 
 def times(size):
