@@ -133,7 +133,7 @@ fn gather<T: Real, S: Sample<T>>(
     })
 }
 
-/// Does `work` for each of so many columns of so many rows, on all threads where that is worth it.
+/// Does `work` for each of `count` columns of `rows` rows, on all threads where that is worth it.
 fn for_columns(count: usize, rows: usize, watch: &Watch, work: impl Fn(usize) + Sync) -> Result<(), Error> {
     let at_once = (STEP / rows.max(1)).max(1);
     let steps = count.div_ceil(at_once);

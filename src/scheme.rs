@@ -56,7 +56,7 @@ impl TwoLevels<f64> for Stencil {
 pub struct Scheme<'a, T> {
     /// The filters of a sweep, in their order; one at least.
     pub filters: Vec<Filter<'a, T>>,
-    /// The same, where there is one filter that an engine may sweep at once with the older time level.
+    /// The filter and the older time level, where there is one filter and an engine may sweep both at once.
     pub joint: Option<Box<dyn TwoLevels<T> + 'a>>,
     /// The weight of the older time level, where there is one.
     pub weight: Option<T>,
@@ -68,7 +68,7 @@ pub struct Scheme<'a, T> {
 
 /// What is added in every sweep.
 pub enum Addend<'a, T> {
-    /// The same number everywhere.
+    /// One number everywhere.
     Scalar(T),
     /// As many numbers as samples.
     Elements(Source<'a, T>),
@@ -212,7 +212,7 @@ where
     }
 }
 
-/// The same target once more.
+/// A target, for one of several writes to it.
 fn again<'t, T>(target: &'t mut Target<'_, T>) -> Target<'t, T> {
     match target {
         Target::Host(results) => Target::Host(results),

@@ -105,7 +105,7 @@ pub(super) trait Operator<T> {
     /// finish a step while the others take theirs.
     ///
     /// # Safety
-    /// `at + U * LANES` may not be more than `outputs`, and as many numbers must be writable at `output`.
+    /// `at + U * LANES` may not be more than `outputs`, and `U * LANES` elements must be writable at `output`.
     unsafe fn block<V: Vector<Element = T>, const U: usize>(&self, set: V::Set, at: usize, output: *mut T);
 }
 
@@ -151,7 +151,7 @@ pub(super) fn run(instructions: Instructions, loops: impl Loops) {
     loops.run();
 }
 
-/// Asks for the memory of so many elements, which will be read or written soon: the processor does not guess where
+/// Prefetches `count` elements, which will be read or written soon: the processor does not guess where
 /// columns that lie far apart go on. Nothing happens where there is none.
 #[inline]
 pub(super) fn prefetch<T>(from: *const T, count: usize) {
@@ -165,7 +165,7 @@ pub(super) fn prefetch<T>(from: *const T, count: usize) {
     let _ = (from, count);
 }
 
-/// Some numbers that are computed with together. Who has one has the processor for it.
+/// A vector of elements. A value of this type is the proof that the processor has the instructions.
 pub(super) trait Vector: Copy {
     type Element: Copy;
     /// The proof that the processor has the instructions.
@@ -224,7 +224,7 @@ impl<T: Real> Vector for T {
     }
 }
 
-/// All outputs of an operator: as many as there is room for.
+/// All outputs of an operator, to a slice of that length.
 struct Evaluation<'a, T, O> {
     operator: &'a O,
     output: &'a mut [T],

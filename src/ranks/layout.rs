@@ -104,7 +104,7 @@ pub(super) struct Swept<'a> {
 pub(super) struct Costs {
     /// An exchange, for a processor, with the calls around it.
     pub(super) exchange: u128,
-    /// The same for a GPU, which waits meanwhile.
+    /// An exchange, for a GPU, which waits meanwhile.
     pub(super) exchange_of_device: u128,
     /// To send an element of the host's to a GPU and back.
     pub(super) link: u128,
@@ -140,13 +140,13 @@ impl Default for Costs {
 }
 
 impl Swept<'_> {
-    /// The planes on either side that so many sweeps need.
+    /// The planes on either side that `sweeps` sweeps need.
     pub(super) fn halo(&self, sweeps: usize) -> usize {
         // More planes than there are have no meaning, and can be counted.
         self.radius.saturating_mul(sweeps).min(self.layout.length())
     }
 
-    /// The same for GPUs, whose kernels read an array and write it as fast as they compute.
+    /// What is swept, on GPUs: their kernels read an array and write it as fast as they compute.
     pub(super) fn on_gpus(self) -> Self {
         Swept { costs: Costs { pass: 0, ..self.costs }, ..self }
     }
@@ -156,7 +156,7 @@ impl Swept<'_> {
         if self.circular || self.layout.parts > 2 { 2 } else { 1 }
     }
 
-    /// How a part of so many planes is computed in these rounds, and what one of them costs, in multiply-adds.
+    /// How a part of `planes` planes is computed in these rounds, and what one of them costs, in multiply-adds.
     ///
     /// # Rationale
     /// A window computes a halo at each end in vain, takes two arrays of its own, and is copied there and back once in all

@@ -25,10 +25,12 @@ mod shared;
 mod sweeps;
 #[cfg(test)]
 mod tests;
+mod whole;
 
 pub use layout::Layout;
 pub use plan::{Along, Passed, Plan};
-pub use sweeps::{Whole, run};
+pub use sweeps::run;
+pub use whole::Whole;
 
 use crate::stencil::Error;
 use crate::watch::Watch;

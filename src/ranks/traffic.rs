@@ -38,7 +38,7 @@ const LEFT: u8 = 2;
 
 /// What messages of a call are for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum MessageKind {
     Data,
     /// They say that a rank has come so far, and are empty.
     Meeting,
@@ -117,7 +117,7 @@ impl Traffic {
     }
 
     /// The tag of what is sent in the call with this number.
-    pub(super) fn tag(&self, number: u64, kind: Kind) -> c_int {
+    pub(super) fn tag(&self, number: u64, kind: MessageKind) -> c_int {
         1 + 2 * (number % (self.largest_tag / 2) as u64) as c_int + kind as c_int
     }
 
@@ -221,7 +221,7 @@ impl Traffic {
         let over = self.number;
         for (rank, number) in std::mem::take(&mut self.stale) {
             if number < over {
-                for kind in [Kind::Data, Kind::Meeting] {
+                for kind in [MessageKind::Data, MessageKind::Meeting] {
                     let tag = self.tag(number, kind);
                     while let Some(found) = self.line.probe(Some(rank), Some(tag))? {
                         self.unwanted.push(found);

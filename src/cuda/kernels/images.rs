@@ -26,8 +26,8 @@ use cudarc::driver::sys;
 use super::super::Element;
 use super::super::cut::Size;
 use super::super::module::{Function, Module, Modules, Shape, launch, launch_early};
+use super::exact::{magnitude_bits, underflow_limit};
 use super::several::{Several, SeveralPlan};
-use super::tensor::{magnitude, near_zero};
 use super::{
     Area, CIRCULAR, CONSTANT, EndsArgument, LoadOnce, Loaded, MEASURED_ON, MIRROR, Plan, REPLICATE, SYMMETRIC,
     has_wide_memory, measured_multiprocessors,
@@ -779,7 +779,7 @@ fn fastest(ways: &[Way], sweeps: usize) -> Option<&Way> {
 
 /// Whether what stands outside is finite, and not so near to zero that a zero's sign may be wrong where something is left.
 fn is_plain<T: Element>(outside: f64, near_zero: u32) -> bool {
-    outside.is_finite() && magnitude::<T>(outside).wrapping_sub(1) >= near_zero
+    outside.is_finite() && magnitude_bits::<T>(outside).wrapping_sub(1) >= near_zero
 }
 
 /// How long each of so many sweeps over an array takes on so many multiprocessors, with wide memory or narrow, in
@@ -846,7 +846,7 @@ pub(super) fn plan<'a, T: Element>(
     // With entries that are infinite or NaN all results are, and would be computed twice.
     let finite = filter.values().iter().all(|entry| entry.to_f64().is_finite());
     let is_plain_for = |sweeps| {
-        let near_zero = near_zero(filter.values(), sweeps);
+        let near_zero = underflow_limit(filter.values(), sweeps);
         finite && around.numbers().chain([1.0]).all(|number| is_plain::<T>(number, near_zero))
     };
     let star = Kind::among::<T>(&STARS, view.filter)
@@ -909,7 +909,7 @@ impl<'a> Ready<'a> {
         }
         let leaving = leaving.map(|(kind, functions)| {
             let run = RUNS.fetch_add(1, Ordering::Relaxed) % (u32::MAX - 1) + 1;
-            Leaving { kind, functions, near_zero: near_zero(filter.values(), kind.stages), run }
+            Leaving { kind, functions, near_zero: underflow_limit(filter.values(), kind.stages), run }
         });
         Ok(Ready { kind, module, functions, leaving })
     }
@@ -1013,7 +1013,7 @@ impl Several for Launches<'_> {
         fastest(&self.ways, sweeps).map(|way| (way.sweeps, way))
     }
 
-    fn together(&self) -> usize {
+    fn batch_granularity(&self) -> usize {
         fastest(&self.ways, usize::MAX).map_or(1, |way| way.sweeps)
     }
 
@@ -1269,7 +1269,7 @@ mod tests {
 
     #[test]
     fn what_stands_outside_is_plain_unless_it_underflows() {
-        let limit = near_zero(&[1.0 / 49.0], 1);
+        let limit = underflow_limit(&[1.0 / 49.0], 1);
         for value in [0.0, -0.0, 1.0, -3.5e-200, f64::MAX] {
             assert!(is_plain::<f64>(value, limit), "{value}");
         }
