@@ -2,8 +2,8 @@
 //
 // Compiled for -DREAL=float and -DREAL=double, and for each filter's -DROWS and -DCOLUMNS: odd, from 3 to 7, and in
 // single one of them may be 1. With -DSIDES=1 each side of the images has its own boundary; with -DBLOCK_WARPS=8 a block
-// has eight warps, with -DBLOCK_PIPELINES=3 three pipelines of four; with -DSTAR=1 there is a kernel for filters that are zero
-// beside their middle row and column, which leaves these zeros out.
+// has eight warps; with -DSTAR=1 there is a kernel for filters that are zero beside their middle row and column, which
+// leaves these zeros out.
 
 #include "sweeps_images.cuh"
 
@@ -14,8 +14,8 @@ typedef images::OfSides<REAL> Launch;
 typedef images::Launch<REAL> Launch;
 #endif
 
-// Rows that a lane holds, sweeps that a warp does, and the blocks that a multiprocessor holds, or the pipelines, which bounds
-// the registers. Measured on an H200: as many rows as leave no register's value to be put away in memory (a few of those in
+// Rows that a lane holds, sweeps that a warp does, and the blocks that a multiprocessor holds, which bounds the
+// registers. Measured on an H200: as many rows as leave no register's value to be put away in memory (a few of those in
 // the loop take a third of the speed). An odd number of doubles, or one of singles that is four times an odd one, is
 // read from shared memory without conflicts.
 struct Tuned {
@@ -26,9 +26,7 @@ struct Tuned {
     int registers;  // of a thread that sweeps where another one copies; 0 where none does
 };
 constexpr bool DOUBLE = sizeof(REAL) == 8;
-#if BLOCK_PIPELINES > 1
-constexpr Tuned TUNED = {24, COLUMNS == 3 ? 2 : 1, 3, false, 160};
-#elif BLOCK_WARPS == 8
+#if BLOCK_WARPS == 8
 // One block has a multiprocessor for itself. In single these are stars alone, which are faster with more rows.
 constexpr Tuned TUNED = !DOUBLE ? Tuned{COLUMNS == 3 ? 32 : COLUMNS == 5 ? 28 : 24, COLUMNS == 3 ? 2 : 1, 1, true}
                         : COLUMNS == 3 ? Tuned{17, 2, 1, true, 240}
@@ -49,8 +47,7 @@ constexpr int REGISTERS = 0;
 constexpr int REGISTERS = TUNED.registers;
 #endif
 // How many slots before its turn a column comes: more where that was measured to be faster.
-constexpr int LEAD = images::PIPELINES > 1                                       ? 5
-                     : REGISTERS > 0                                               ? 6
+constexpr int LEAD = REGISTERS > 0                                               ? 6
                      : images::WARPS == 4 && !DOUBLE && ROWS == 3 && COLUMNS == 3 ? 5
                                                                                   : 3;
 // Whether a thread keeps a pointer for each piece that it copies, which saves instructions and takes registers: where that
@@ -195,7 +192,7 @@ extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks)
 }
 
 // The same where columns and strips begin and end at multiples of 16 bytes.
-extern "C" __global__ void __launch_bounds__(images::threads_of(REGISTERS > 0), TUNED.blocks / images::PIPELINES)
+extern "C" __global__ void __launch_bounds__(images::threads_of(REGISTERS > 0), TUNED.blocks)
     sweeps_images_aligned(Launch launch) {
     if (!is_done(launch)) images::sweep_images<Stage, 16 / sizeof(REAL), REGISTERS>(launch);
 }
@@ -209,6 +206,3 @@ extern "C" __constant__ unsigned int blocks_at_once = TUNED.blocks;
 extern "C" __constant__ unsigned int block_warps = images::WARPS;
 extern "C" __constant__ unsigned int columns_lead = LEAD;
 extern "C" __constant__ unsigned int block_threads_aligned = images::threads_of(REGISTERS > 0);
-#if BLOCK_PIPELINES > 1
-extern "C" __constant__ unsigned int block_pipelines = images::PIPELINES;
-#endif

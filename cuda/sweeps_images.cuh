@@ -26,11 +26,6 @@
 // much less stands between the multiply-adds. All strips follow each other in one line, of which each block takes as much;
 // what it takes of a second strip is a block of its own, which comes to a multiprocessor when it is free.
 //
-// Or a block has several pipelines, each of which is what a block is elsewhere. Of three warps of a partition, one of each
-// pipeline, one has something to do more often than of two; and one thread of another warp copies for a pipeline. A warp has
-// registers for as many rows as two of a partition have, but not to read ahead. Columns have gaps between lanes there, but
-// not where they are copied whole: of those the warp that reads or writes them meets conflicts between banks.
-//
 // Strips overlap, and so do segments: each sweep spoils as many rows or columns at a side that is not the image's. At
 // the image's own edges every sweep is true: a strip that touches the first or last row does so with the first or last
 // lane, whose registers then tell what is outside; and each warp takes the columns that the boundary says, before the
@@ -76,23 +71,11 @@ constexpr int THREADS = WARPS * LANES;
 // A block of eight has a multiprocessor for itself.
 constexpr bool ALONE = WARPS == 8;
 
-// So many pipelines are in a block where one thread copies for all warps of each.
-#ifndef BLOCK_PIPELINES
-#define BLOCK_PIPELINES 1
-#endif
-constexpr int PIPELINES = BLOCK_PIPELINES;
-
 // The warps beside those where one thread copies for all: registers are given and taken by four warps.
 constexpr int CARRIERS = 4;
 
 // The threads of a block.
-__device__ constexpr int threads_of(bool carried) {
-    return carried ? PIPELINES * THREADS + CARRIERS * LANES : THREADS;
-}
-
-// The barriers of one of several pipelines, each for a slot, in turn; and the columns in the ring behind its last warp.
-constexpr int MEETINGS = 8;
-__device__ constexpr int piped_depth(int lead) { return lead + 1; }
+__device__ constexpr int threads_of(bool carried) { return THREADS + (carried ? CARRIERS * LANES : 0); }
 
 // Elements in front of a ring's columns, and behind them: room for what the first and the last lane read beside them,
 // and for 16 bytes to begin there.
@@ -121,11 +104,9 @@ struct Launch {
     int share;             // of 256 parts of two neighbouring segments, those of the longer one; 0 if all are alike; LINE
     int lanes;             // that work: POINTS * lanes <= rows
     int warps;             // that sweep
-    int depth;             // columns in a ring; the one before the first warp has Stages::LEAD - 1 more, and the one behind the
-                           // last warp of one of several pipelines has piped_depth()
+    int depth;             // columns in a ring; the one before the first warp has Stages::LEAD - 1 more
     unsigned int boundary;   // no MIRROR
-    unsigned int turn;       // of launches on tensor cores, and of those that do what they leave: see sweeps_images_tensor.cuh;
-                             // the pipelines of all blocks where one has several
+    unsigned int turn;       // of launches on tensor cores, and of those that do what they leave: see sweeps_images_tensor.cuh
     unsigned int near_zero;  // samples whose magnitude less 1 is less than this are too near to zero for tensor cores
     int skipped;             // sweeps of the first warp that are not done; only where RADIUS_COLUMNS is 0
     int leaving_depth;       // of OfSides: columns in the ring behind the last warp, where nothing stands for what is
@@ -319,8 +300,6 @@ struct Warp {
     Place<T> behind;       // and behind it
     Place<T> constant;     // its place in the first column of a constant
     Place<T> kept;         // its place in the column that is kept between two stages
-    unsigned int boundary;  // of all sides, where a block has several pipelines: ptxas does not know it the same for all
-                            // lanes, for which it would make a predicate anew for each use
     bool above_all;  // this lane's first row is the image's
     bool below_all;  // its last row
     Edge<T, Launch::OWN_SIDES> edge;
@@ -328,17 +307,17 @@ struct Warp {
     T sums[STAGES][SUMS][POINTS];
 
     // `ring` is behind the warp, `own_ring` elements behind the one before it. The columns of constants are at
-    // `constant`, and behind them those that are kept. `thread` is counted from the first one of the pipeline.
+    // `constant`, and behind them those that are kept.
     __device__ __forceinline__ Warp(const Launch& launch, const Block& block, T* ring, unsigned int own_ring,
-                                    T* constant, int thread)
+                                    T* constant)
         : launch(launch) {
+        const int thread = threadIdx.x;
         const int lane = thread % LANES;
         behind = kept_place(ring + PAD + place(lane * POINTS));
         before = kept_place(ring + PAD + place(lane * POINTS) - own_ring);
         this->constant = place_at(constant + PAD + place(lane * POINTS));
         // Where all sides have one boundary, no columns are kept with a constant.
         kept = place_at(constant + (Launch::OWN_SIDES ? constants(launch) * PITCH : 0) + PAD + place(thread * POINTS));
-        if constexpr (PIPELINES > 1) boundary = launch.beyond_rows(0) + lane * (launch.lanes / 256);
         above_all = block.first_strip && lane == 0;
         below_all = block.last_strip && lane == launch.lanes - 1;
         edge.set(launch, lane == 0 ? 0 : 1);
@@ -370,7 +349,7 @@ struct Warp {
         T points[POINTS];
         T above[BESIDE];
         T below[BESIDE];
-        if constexpr (AHEAD || GAP > 0) {
+        if constexpr (AHEAD) {
             read(from, points);
             pass(points, above, below);
         } else {
@@ -502,7 +481,7 @@ private:
                 below[i] = !below_all || hidden ? below[i] : edge.is_mirror ? points[POINTS - 2 - i] : own;
             }
         } else {
-            const unsigned int boundary = PIPELINES > 1 ? this->boundary : launch.beyond_rows(0);
+            const unsigned int boundary = launch.beyond_rows(0);
             if (above_all) {
 #pragma unroll
                 for (int i = 0; i < RADIUS_ROWS; ++i) {
@@ -610,23 +589,13 @@ struct Piece {
     int end;
 };
 
-// The number of this block, or of this thread's pipeline of several, and how many there are.
-template <bool PIPED>
-__device__ __forceinline__ unsigned int block_number() {
-    return PIPED ? blockIdx.x * PIPELINES + threadIdx.x / THREADS : blockIdx.x;
-}
-template <bool PIPED, class Launch>
-__device__ __forceinline__ unsigned int block_count(const Launch& launch) {
-    return PIPED ? launch.turn : gridDim.x;
-}
-
 // Where each strip is in segments.
-template <bool PIPED, class Launch>
+template <class Launch>
 __device__ __forceinline__ Piece segment_of(const Launch& launch) {
     const bool alike = launch.share == 0;
-    const unsigned int half = alike ? block_count<PIPED>(launch) : block_count<PIPED>(launch) / 2;
-    const bool second = block_number<PIPED>() >= half;
-    const unsigned int number = second ? block_number<PIPED>() - half : block_number<PIPED>();
+    const unsigned int half = alike ? gridDim.x : gridDim.x / 2;
+    const bool second = blockIdx.x >= half;
+    const unsigned int number = second ? blockIdx.x - half : blockIdx.x;
     const int runs = alike ? launch.segments : launch.segments / 2;
     const int run = number % runs;
     const unsigned int strip = number / runs;
@@ -679,8 +648,8 @@ __device__ __forceinline__ Piece part_of(const typename Stages::Launch& launch) 
     return {strip / launch.strips, strip % launch.strips, begin, most(begin, end)};
 }
 
-// What this block takes, for thread 0; or a pipeline of several, for its own first thread.
-template <class Stages, bool PIPED>
+// What this block takes, for thread 0.
+template <class Stages>
 __device__ __forceinline__ void lay_out(const typename Stages::Launch& launch, Block& block) {
     constexpr int POINTS = Stages::POINTS, STAGES = Stages::STAGES;
     constexpr int RADIUS_ROWS = Stages::RADIUS_ROWS, RADIUS_COLUMNS = Stages::RADIUS_COLUMNS;
@@ -689,7 +658,7 @@ __device__ __forceinline__ void lay_out(const typename Stages::Launch& launch, B
     const int reach = launch.warps * WARP_REACH;
     // No launch of stages that look at what they meet is a line: their blocks take longer to begin.
     const bool is_line = ALONE && !Stages::LOOKS && launch.share == Stages::Launch::LINE;
-    const Piece piece = is_line ? part_of<Stages>(launch) : segment_of<PIPED>(launch);
+    const Piece piece = is_line ? part_of<Stages>(launch) : segment_of(launch);
     const int strip = piece.strip, begin = piece.begin, end = piece.end;
     const long long page = piece.page;
     // The rows of the strip, and which of them this block writes.
@@ -1009,127 +978,10 @@ __device__ __forceinline__ void carry(const typename Stages::Launch& launch, con
     }
 }
 
-// What a thread does that copies for one of several pipelines: in each of its steps it begins to copy the column that comes
-// for the slot of that number, and the one that was finished LEAD slots before. It may be late by LEAD - 1 slots.
-//
-// Before a slot all wait at the barrier of that slot, one of MEETINGS in turn. Sweeping warps arrive there when they have
-// ended the slot before; this thread when the column for that slot is on its way to the barrier, and what went has left
-// the place where the slot's output goes.
-//
-// A partition goes on with a warp as long as that has something to do: each instruction of this thread waits some 20 cycles
-// for those that sweep. So a step may have few of them, or all wait for this thread.
-template <class Stages>
-__device__ __forceinline__ void carry_for_pipeline(const typename Stages::Launch& launch, const Block& block,
-                                                   typename Stages::T* memory, Barrier* meetings) {
-    typedef typename Stages::T T;
-    constexpr int PITCH = Stages::PITCH, LEAD = Stages::LEAD;
-    // A piece without columns takes no slots.
-    if (block.slots <= 0) return;
-    const int ring = launch.depth * PITCH;
-    const int first_ring = ring + (LEAD - 1) * PITCH, last_ring = piped_depth(LEAD) * PITCH;
-    const Place<Barrier> first_meeting = kept_place(meetings);
-    // What is finished goes in the slot behind that, so there is one less.
-    const unsigned int slots = block.slots - 1;
-    // The columns that come: the step of the first, and how many there are.
-    const unsigned int comes_at = block.low - block.coming + LEAD, to_come = block.high - block.low;
-    int of_image = around(block.low, launch.columns);
-    const T* before = launch.input + block.before + of_image * launch.column_step;
-    const int bytes = block.height * (int)sizeof(T);
-    const int ahead = block.wrap * (int)sizeof(T);
-    Place<T> coming = kept_place(memory + PAD);
-    const Place<T> coming_end = coming + first_ring;
-    // `wrap` is read where it is needed: few blocks do, and all would keep what is computed from it.
-    const auto come = [&](Place<Barrier> meeting) {
-        // What lies around the image's end comes from there.
-        arrive_at(meeting, bytes);
-        copy_bulk_at(coming, before + launch.rows, ahead, meeting);
-        if (ahead < bytes) copy_bulk_at(coming + block.wrap, before + block.wrap, bytes - ahead, meeting);
-        go_on(coming, PITCH, coming_end, first_ring * (int)sizeof(T));
-        before += launch.column_step;
-    };
-    const auto have_come = [&](int columns) {
-        of_image += columns;
-        if (of_image < launch.columns) return;
-        of_image = 0;
-        before -= launch.columns * launch.column_step;
-    };
-    // And those that go, up to the last step.
-    const unsigned int goes_at = block.begin - block.leaving - 1 + LEAD;
-    T* output = launch.output + block.output;
-    Place<T> leaving = kept_place(memory + first_ring + (launch.warps - 1) * ring + PAD + block.from);
-    const Place<T> leaving_end = leaving + last_ring;
-    leaving = leaving + place_of(block.begin - block.low, piped_depth(LEAD)) * PITCH;
-    const int leaving_bytes = (block.to - block.from) * (int)sizeof(T);
-    const auto go = [&]() {
-        copy_out_bulk_from(output, leaving, leaving_bytes);
-        end_leaving();
-        go_on(leaving, PITCH, leaving_end, last_ring * (int)sizeof(T));
-        output += launch.column_step;
-    };
-    // Waits until the slot LEAD before is over, by the barrier of the one behind it, and until what went has left.
-    const auto follow = [&](Place<Barrier> over, unsigned int parity) {
-        wait_at(over, parity);
-        writes_before_copies();
-        wait_for_leaving();
-    };
-    // In these steps there was such a slot, a column comes, and one goes.
-    const unsigned int alike = most(goes_at, most(comes_at, (unsigned int)LEAD)), alike_until = least(comes_at + to_come, slots + 1);
-    const unsigned int steps = slots + LEAD;
-    unsigned int step = 0;
-#pragma unroll 1
-    while (step < steps) {
-        if (step % MEETINGS == 0 && step >= alike && step + MEETINGS <= alike_until &&
-            of_image + MEETINGS <= launch.columns) {
-            // All barriers in turn, whose places are numbers in the instructions.
-            const unsigned int parity = step / MEETINGS & 1;
-#pragma unroll
-            for (int k = 0; k < MEETINGS; ++k) {
-                const int over = k - (LEAD - 1);
-                follow(first_meeting + (over & (MEETINGS - 1)), over < 0 ? parity ^ 1 : parity);
-                come(first_meeting + k);
-                go();
-            }
-            have_come(MEETINGS);
-            step += MEETINGS;
-            continue;
-        }
-        constexpr unsigned int EACH = sizeof(Barrier);
-        const unsigned int over = step - (LEAD - 1);
-        if (step >= LEAD) follow(in_ring<MEETINGS>(first_meeting, over * EACH), over / MEETINGS & 1);
-        if (step <= slots) {
-            const Place<Barrier> meeting = in_ring<MEETINGS>(first_meeting, step * EACH);
-            if (step - comes_at < to_come) {
-                come(meeting);
-                have_come(1);
-            } else {
-                arrive_at(meeting, 0);
-            }
-        }
-        if (step >= goes_at) go();
-        ++step;
-    }
-    wait_for_leaving();
-}
-
 #ifdef __CUDACC_RTC__
 // Sources are used when they have been set, by a function that is made before.
 #pragma nv_diag_suppress 549
 #endif
-
-// The barriers of a pipeline, where in_ring can find them.
-struct __align__(MEETINGS * sizeof(Barrier)) Meetings {
-    Barrier of_slots[MEETINGS];
-};
-
-// What one of several pipelines has in shared memory: rings, and a column of a constant, or those that warps keep.
-template <class Stages>
-__device__ __forceinline__ int piped_elements(const typename Stages::Launch& launch) {
-    constexpr int PITCH = Stages::PITCH;
-    const unsigned int boundary = launch.beyond_columns(0);
-    const int columns = launch.depth * launch.warps + Stages::LEAD - 1 + piped_depth(Stages::LEAD);
-    const int kept = Stages::STAGES == 1 || boundary == CIRCULAR ? 0 : WARPS * (PITCH - 2 * PAD) + 2 * PAD;
-    return columns * PITCH + (boundary == CONSTANT ? PITCH : kept);
-}
 
 // What a block does, by warps of this kind and by copies of WIDE elements. Returns whether it met what these warps may not
 // compute right, of all that it wrote. With REGISTERS, which a thread that sweeps has, one thread copies for all.
@@ -1140,32 +992,21 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
     constexpr int POINTS = Stages::POINTS, STAGES = Stages::STAGES, LEAD = Stages::LEAD;
     constexpr int RADIUS_COLUMNS = Stages::RADIUS_COLUMNS;
     constexpr bool CARRIED = REGISTERS > 0;
-    constexpr bool PIPED = CARRIED && PIPELINES > 1;
-    static_assert(!CARRIED || (WIDE > 1 && !Stages::LOOKS), "columns that are copied by one that need not look at them");
-    static_assert(!CARRIED || PIPED || (ALONE && Stages::AHEAD && Stages::GAP == 0), "columns without gaps");
-    static_assert(!PIPED || (!Launch::OWN_SIDES && !Stages::AHEAD && LEAD < MEETINGS && PIPELINES <= CARRIERS),
-                  "one boundary, and barriers that are free when they are needed");
+    static_assert(!CARRIED || (ALONE && WIDE > 1 && Stages::AHEAD && Stages::GAP == 0 && !Stages::LOOKS),
+                  "columns that are copied whole, by one that need not look at them");
     constexpr int ALL = threads_of(CARRIED);
     typedef Pieces<Stages, WIDE> Copies;
     constexpr int PITCH = Stages::PITCH;
     constexpr int WARP_REACH = STAGES * RADIUS_COLUMNS;
-    DYNAMIC_SHARED(T, all_memory);
-    __shared__ Block blocks[PIPED ? PIPELINES : 1];
+    DYNAMIC_SHARED(T, memory);
+    __shared__ Block block;
+    const int thread = threadIdx.x;
     // The same for all lanes, which the compiler cannot know: what is the same for a warp takes no registers of a lane.
-    const int any_warp = __shfl_sync(0xffffffff, threadIdx.x / LANES, 0);
-    const bool carries = CARRIED && any_warp >= PIPELINES * WARPS;
-    // Of one of several pipelines, this warp and thread in it. A warp that carries for none has the first one's.
-    const int carried = any_warp - PIPELINES * WARPS;
-    const int pipeline = !PIPED ? 0 : !carries ? any_warp / WARPS : carried < PIPELINES ? carried : 0;
-    const int warp = PIPED && !carries ? any_warp % WARPS : any_warp;
-    const int thread = PIPED && !carries ? threadIdx.x % THREADS : threadIdx.x;
-    Block& block = blocks[pipeline];
+    const int warp = __shfl_sync(0xffffffff, threadIdx.x / LANES, 0);
     const unsigned int ring = launch.depth * PITCH;
     const unsigned int first_ring = ring + (LEAD - 1) * PITCH;
     const bool circular = launch.beyond_columns(0) == CIRCULAR;
-    T* const memory = all_memory + (PIPED ? pipeline * piped_elements<Stages>(launch) : 0);
-    const int last_columns = PIPED ? piped_depth(LEAD) : launch.last_depth();
-    T* constant = memory + first_ring + (launch.warps * ring - (launch.depth - last_columns) * PITCH);
+    T* constant = memory + first_ring + (launch.warps * ring - (launch.depth - launch.last_depth()) * PITCH);
     if constexpr (Stages::LOOKS) {
         // What lies beside the columns, and in those that have not come, is multiplied, by zeros.
         const unsigned int rings =
@@ -1174,23 +1015,15 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
     }
 #pragma unroll
     for (int end = 0; end < (Launch::OWN_SIDES ? 2 : 1); ++end) {
-        if (launch.beyond_columns(end) != CONSTANT || (PIPED && carries)) continue;
-        for (int i = thread; i < PITCH; i += PIPED ? THREADS : ALL) {
+        if (launch.beyond_columns(end) != CONSTANT) continue;
+        for (int i = thread; i < PITCH; i += ALL) {
             constant[i + end * PITCH * upper(launch)] = launch.value_of_columns(end);
         }
     }
     __shared__ Barrier met;
-    __shared__ Barrier come[CARRIED && !PIPED ? LEAD : 1];
-    __shared__ Meetings all_meetings[PIPED ? PIPELINES : 1];
-    Barrier* const meetings = all_meetings[pipeline].of_slots;
-    // One behind all there are has nothing to do.
-    const bool is_one = !PIPED || blockIdx.x * PIPELINES + pipeline < block_count<PIPED>(launch);
-    if (PIPED && thread == 0 && is_one) {
-        lay_out<Stages, PIPED>(launch, block);
-        for (int i = 0; i < MEETINGS; ++i) make_barrier(meetings + i, launch.warps + 1);
-        barriers_are_made();
-    } else if (!PIPED && thread == 0) {
-        lay_out<Stages, PIPED>(launch, block);
+    __shared__ Barrier come[CARRIED ? LEAD : 1];
+    if (thread == 0) {
+        lay_out<Stages>(launch, block);
         if constexpr (Stages::AHEAD) make_barrier(&met, CARRIED ? WARPS + 1 : WARPS);
         if constexpr (CARRIED) {
             for (Barrier& barrier : come) make_barrier(&barrier, 1);
@@ -1201,29 +1034,16 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
     follow_launch_before();
 
     if constexpr (CARRIED) {
-        if (carries) {
-            give_registers<(65536 / ALL / 8 * 8 * ALL / LANES - PIPELINES * WARPS * REGISTERS) / CARRIERS>();
-            if constexpr (PIPED) {
-                if (is_one && carried < PIPELINES && is_elected()) {
-                    carry_for_pipeline<Stages>(launch, block, memory, meetings);
-                }
-            } else {
-                if (warp == WARPS && is_elected()) carry<Stages>(launch, block, memory, &met, come);
-            }
+        if (warp >= WARPS) {
+            give_registers<(65536 / ALL / 8 * 8 * ALL / LANES - WARPS * REGISTERS) / CARRIERS>();
+            if (warp == WARPS && is_elected()) carry<Stages>(launch, block, memory, &met, come);
             return false;
         }
         take_registers<REGISTERS>();
-        if (PIPED && (!is_one || warp >= launch.warps)) return false;
     }
 
     const unsigned int own_ring = warp == 0 ? first_ring : ring;
-    Stages stages(launch, block, memory + first_ring + warp * ring, own_ring, constant, thread);
-    if constexpr (PIPED) {
-        // Columns that are copied whole have no gaps.
-        const int own = thread % LANES * POINTS;
-        if (warp == 0) stages.before = kept_place(memory + PAD + own);
-        if (warp == launch.warps - 1) stages.behind = kept_place(memory + first_ring + warp * ring + PAD + own);
-    }
+    Stages stages(launch, block, memory + first_ring + warp * ring, own_ring, constant);
 
     const Copies copies(block, launch.rows);
     // What of that is copied in the slots that are like any other.
@@ -1245,9 +1065,6 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
 
     const int first_depth = launch.depth + LEAD - 1;
     const int own_depth = warp == 0 ? first_depth : launch.depth;
-    const auto next_depth = [&]() {
-        return PIPED && warp == launch.warps - 1 ? piped_depth(LEAD) : depth_behind(launch, warp);
-    };
 
     // What this thread looks at: its part of the samples of the last sweep, and of what that made of them.
     const int last_depth = launch.warps == 1 ? first_depth : launch.depth;
@@ -1366,7 +1183,7 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
             const bool none = !circular && (place < 0 || place >= launch.columns);
             const Place<T> from = none ? stages.constant + (column < 0 ? 0 : upper(launch) * PITCH)
                                        : stages.before + place_of(place - block.low, own_depth) * PITCH;
-            const int to = place_of(column - WARP_REACH - block.low, next_depth()) * PITCH;
+            const int to = place_of(column - WARP_REACH - block.low, depth_behind(launch, warp)) * PITCH;
             stages.template column<true>(from, stages.behind + to, column, [](int) {});
         }
     };
@@ -1387,7 +1204,7 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
             if (column < inner || slot >= until) return;
             alike = until - slot;
             from = place_of(column - block.low, own_depth) * PITCH;
-            to = place_of(column - WARP_REACH - block.low, next_depth()) * PITCH;
+            to = place_of(column - WARP_REACH - block.low, depth_behind(launch, warp)) * PITCH;
             return;
         }
         const int coming = block.coming + slot;
@@ -1443,53 +1260,7 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
         wait_groups<LEAD - 1>();
         meet<THREADS>();
     };
-    if constexpr (PIPED) {
-        const unsigned int is_first = kept_number(thread % LANES == 0);
-        const Place<Barrier> first_meeting = kept_place(meetings);
-        // Nothing, which the compiler cannot know: numbers that are the same for all lanes it would compute anew in each slot.
-        const int nothing = thread % LANES * (launch.lanes / 256);
-        const Place<T> end_before = stages.before + (int)own_ring + nothing;
-        const Place<T> end_behind = stages.behind + next_depth() * PITCH + nothing;
-        const unsigned int ring_before = own_ring * (int)sizeof(T) + nothing;
-        const unsigned int ring_behind = next_depth() * PITCH * (int)sizeof(T) + nothing;
-        // How many bytes the barriers of all slots before would take.
-        unsigned int at = 0;
-        const auto arrive = [&]() { arrive_if(is_first, in_ring<MEETINGS>(first_meeting, at)); };
-        const auto all_are_there = [&]() {
-            wait_at(in_ring<MEETINGS>(first_meeting, at), at / (unsigned int)(MEETINGS * sizeof(Barrier)) & 1);
-        };
-        const auto end_slot = [&]() {
-            at += sizeof(Barrier);
-            __syncwarp();
-            arrive();
-        };
-        arrive();
-        slot = 0;
-        look_ahead(slot);
-#pragma unroll 1
-        while (slot < block.slots - 1) {
-            if (alike > 0) {
-                Place<T> here = stages.before + from, there = stages.behind + to;
-                slot += least(alike, block.slots - 1 - slot);
-                alike = 0;
-                const unsigned int end = kept_number(slot * (int)sizeof(Barrier));
-#pragma unroll 1
-                do {
-                    all_are_there();
-                    stages.inner_column(0, here, there, [](int) {});
-                    go_on(here, PITCH, end_before, ring_before);
-                    go_on(there, PITCH, end_behind, ring_behind);
-                    end_slot();
-                } while (at != end);
-            } else {
-                all_are_there();
-                carefully(slot);
-                ++slot;
-                end_slot();
-            }
-            look_ahead(slot);
-        }
-    } else if constexpr (Stages::AHEAD) {
+    if constexpr (Stages::AHEAD) {
         static_assert(Stages::TURN == 1, "columns are all alike");
         // A warp arrives at the end of a slot, and sees in the next one that all have.
         const unsigned int is_first = kept_number(thread % LANES == 0);

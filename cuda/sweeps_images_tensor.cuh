@@ -72,7 +72,7 @@ struct TensorWarp {
     // `ring` is behind the warp, `own_ring` elements behind the one before it; the columns of constants, or room for one if
     // all sides have one boundary, are at `constant`, and behind them is the table.
     __device__ __forceinline__ TensorWarp(const Launch& launch, const Block& block, double* ring,
-                                          unsigned int own_ring, double* constant, int)
+                                          unsigned int own_ring, double* constant)
         : launch(launch) {
         const int lane = threadIdx.x % LANES;
         const int q = lane % 4;

@@ -1178,11 +1178,10 @@ const TABLE: [Case; 26] = [
 ];
 
 /// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.
-const CUDA_TABLE: [CudaCase; 33] = [
+const CUDA_TABLE: [CudaCase; 32] = [
     ("schemes_without_room", scheme::schemes_without_room),
     ("sweeps_of_images", sweeps_of_images),
     ("sweeps_of_images_by_eight_warps", sweeps_of_images_by_eight_warps),
-    ("sweeps_of_images_by_pipelines", sweeps_of_images_by_pipelines),
     ("stars_over_images", stars::stars_over_images),
     ("sides_in_sweeps_of_images", sides::sides_in_sweeps_of_images),
     ("sweeps_of_images_on_tensor_cores", sweeps_of_images_on_tensor_cores),
@@ -1865,30 +1864,9 @@ const BY_EIGHT_OF_MANY: [ManySweeps; 6] = [
     (true, 2, [5, 7, 1], [4097, 4003, 1], 19),
 ];
 
-/// The same for blocks of several pipelines.
-const BY_PIPELINES: [ManySweeps; 24] = include!("engines/images_by_pipelines.in");
-const BY_PIPELINES_OF_MANY: [ManySweeps; 11] = [
-    (false, 0, [3, 3, 1], [4000, 4003, 1], 41),
-    (false, 1, [3, 3, 1], [4132, 4001, 1], 33),
-    (false, 2, [3, 3, 1], [4132, 4096, 1], 25),
-    (false, 3, [3, 3, 1], [4100, 4096, 1], 60),
-    (false, 3, [3, 3, 1], [8192, 1601, 1], 16),
-    (false, 0, [3, 3, 1], [1536, 1999, 5], 23),
-    (false, 2, [5, 5, 1], [4132, 4096, 1], 17),
-    (false, 3, [5, 5, 1], [4100, 4096, 1], 20),
-    (false, 0, [3, 5, 1], [4000, 4003, 1], 21),
-    (false, 1, [3, 5, 1], [4132, 4001, 1], 16),
-    (false, 0, [3, 3, 1], [768, 4000, 14], 9),
-];
-
 /// Many sweeps by blocks of eight warps, with awkward samples.
 fn sweeps_of_images_by_eight_warps(cuda: Cuda) -> Outcome {
     check_many(&cuda, "sweeps_images_eight_", &BY_EIGHT, &BY_EIGHT_OF_MANY)
-}
-
-/// And by blocks of several pipelines.
-fn sweeps_of_images_by_pipelines(cuda: Cuda) -> Outcome {
-    check_many(&cuda, "sweeps_images_piped_", &BY_PIPELINES, &BY_PIPELINES_OF_MANY)
 }
 
 /// Many sweeps with awkward samples, of each case some at least by modules whose names begin like that. On the stand-in, whose

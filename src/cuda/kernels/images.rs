@@ -15,8 +15,6 @@
 //!
 //! Of many sweeps in double by a filter of few rows, and of all by a star, one block has a multiprocessor for itself: eight
 //! warps do twice as many sweeps in a launch as four, and none of them has to wait for those of another block.
-//!
-//! Of many in single by 3 x 3, 5 x 5 and 3 x 5 a block has three pipelines, each laid out as a block is elsewhere.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -30,7 +28,7 @@ use super::several::{Several, SeveralPlan};
 use super::tensor::{magnitude, near_zero};
 use super::{
     Area, CIRCULAR, CONSTANT, EndsArgument, LoadOnce, Loaded, MEASURED_ON, MIRROR, Plan, REPLICATE, SYMMETRIC,
-    has_wide_memory, measured_multiprocessors,
+    measured_multiprocessors,
 };
 use crate::stencil::{Error, Filter};
 
@@ -92,9 +90,7 @@ struct Kind {
     lead: usize,
     /// Whether one thread of another warp copies for all where that goes in pieces of 16 bytes.
     is_carried: bool,
-    /// The pipelines of a block there: each is laid out as a block is elsewhere.
-    pipelines: usize,
-    /// Blocks that a multiprocessor holds, or such pipelines.
+    /// Blocks that a multiprocessor holds.
     blocks: usize,
     /// In columns, how much longer each warp takes for a segment that has the image's first or last column, or all of them
     /// together where columns go round: measured on an H200 and an H100 (BENCHMARKS.md).
@@ -132,7 +128,6 @@ const ON_TENSOR_CORES: Kind = Kind {
     ahead: 0,
     lead: 3,
     is_carried: false,
-    pipelines: 1,
     blocks: 2,
     edge: 0,
     share: 128,
@@ -188,14 +183,6 @@ const EIGHTS: [Kind; 5] = [
     double(names!("eight_double_05x07"), [5, 7], [11, 1], 192, [0.853, 217.0]).of_eight().carried(),
 ];
 
-/// With blocks of several pipelines, where all sides have one boundary, of which a multiprocessor holds one: measured on an
-/// H200. Not all are for an H100: see [`Kind::suits_narrow_memory`].
-const PIPED: [Kind; 3] = [
-    single(names!("piped_float_03"), [3, 3], [24, 2], [0.795, 430.0]).piped(),
-    single(names!("piped_float_05"), [5, 5], [24, 1], [1.037, 355.0]).piped(),
-    single(names!("piped_float_03x05"), [3, 5], [24, 1], [0.705, 131.0]).piped(),
-];
-
 /// Stars, likewise.
 const STARS: [Kind; 6] = [
     single(names!("star_float_03"), [3, 3], [32, 2], [0.515, 430.0]).of_eight().of_star(),
@@ -238,7 +225,6 @@ const fn single(
         ahead: 1,
         lead: if filter[0] == 3 && filter[1] == 3 { 5 } else { 3 },
         is_carried: false,
-        pipelines: 1,
         blocks: 2,
         edge: 6,
         share: 128,
@@ -278,7 +264,6 @@ const fn double(
         ahead: 0,
         lead: 3,
         is_carried: false,
-        pipelines: 1,
         blocks: 2,
         edge: 0,
         share,
@@ -425,11 +410,6 @@ impl Kind {
         Kind { lead: 6, is_carried: true, ..self }
     }
 
-    /// With three pipelines in a block, of which one thread each copies for all.
-    const fn piped(self) -> Kind {
-        Kind { ahead: 0, lead: 5, is_carried: true, pipelines: 3, blocks: 3, ..self }
-    }
-
     /// With a kernel for stars.
     const fn of_star(self) -> Kind {
         Kind { is_star: true, edge: 5, ..self }
@@ -438,7 +418,7 @@ impl Kind {
     /// Whether there is a module for sides that have their own boundaries.
     #[cfg(test)]
     fn knows_sides(&self) -> bool {
-        self.warps == WARPS && self.pipelines == 1
+        self.warps == WARPS
     }
 
     /// Whether both have the same modules.
@@ -451,23 +431,10 @@ impl Kind {
         Some(if own_sides { kind.of_sides() } else { kind })
     }
 
-    /// The modules for any filter of this size, on a chip whose memory is wide, or narrow.
-    fn all_for<T: Element>(filter: [usize; 2], around: &Around, is_wide: bool) -> impl Iterator<Item = &'static Kind> {
-        let others = [EIGHTS.as_slice(), &PIPED].map(|kinds| Kind::among::<T>(kinds, filter));
-        let others = others.into_iter().flatten();
-        let others = others.filter(move |kind| is_wide || kind.suits_narrow_memory(around));
-        Kind::of::<T>(filter, around.own_sides).into_iter().chain(others.filter(|_| !around.own_sides))
-    }
-
-    /// Whether this is for a chip whose memory is as narrow as an H100's, too, which several pipelines wait for where a
-    /// filter has few rows (BENCHMARKS.md).
-    fn suits_narrow_memory(&self, around: &Around) -> bool {
-        match self.filter {
-            _ if self.pipelines == 1 => true,
-            [3, 3] => false,
-            [3, 5] => around.columns.boundary == [CIRCULAR; 2],
-            _ => true,
-        }
+    /// The modules for any filter of this size.
+    fn all_for<T: Element>(filter: [usize; 2], own_sides: bool) -> impl Iterator<Item = &'static Kind> {
+        let eight = Kind::among::<T>(&EIGHTS, filter).filter(|_| !own_sides);
+        Kind::of::<T>(filter, own_sides).into_iter().chain(eight)
     }
 
     fn among<T: Element>(kinds: &'static [Kind], filter: [usize; 2]) -> Option<&'static Kind> {
@@ -522,10 +489,6 @@ impl Kind {
         let last_depth = self.last_depth(around);
         let shared_bytes = self.shared_bytes(around, warps);
         let blocks = self.blocks.min(MOST_SHARED / (shared_bytes + SHARED_BESIDE));
-        // A block has all of its pipelines.
-        if blocks < self.pipelines {
-            return None;
-        }
         let capacity = multiprocessors * blocks;
         // As many segments as keep all multiprocessors busy once, twice, ..
         let segments = (1..=4).map(|waves| (capacity * waves / (strips * pages)).clamp(1, columns));
@@ -537,8 +500,7 @@ impl Kind {
             Division::Segments { count, share, edge: self.edge(around, warps, columns / count) }
         });
         // No part has columns of three strips, and none begins behind the last strip.
-        let is_line =
-            self.is_carried && self.pipelines == 1 && (2..=MOST_OF_A_LINE.min(capacity)).contains(&(strips * pages));
+        let is_line = self.is_carried && (2..=MOST_OF_A_LINE.min(capacity)).contains(&(strips * pages));
         let line = is_line.then(|| {
             let whole = self.line(strips * pages, columns, warps);
             Division::Line { parts: whole.div_ceil(whole.div_ceil(capacity)) }
@@ -586,14 +548,7 @@ impl Kind {
     /// The columns in the ring behind the last warp, whose columns stand for nothing outside. Where warps do not read ahead
     /// there is memory enough.
     fn last_depth(&self, around: &Around) -> usize {
-        if self.pipelines > 1 {
-            // Columns go when the one that copies comes to it.
-            self.lead + 1
-        } else if around.own_sides && self.ahead > 0 {
-            2 * self.ahead + 2
-        } else {
-            self.depth(around)
-        }
+        if around.own_sides && self.ahead > 0 { 2 * self.ahead + 2 } else { self.depth(around) }
     }
 
     fn shared_bytes(&self, around: &Around, warps: usize) -> usize {
@@ -625,9 +580,7 @@ impl Kind {
     /// them. Else one could be empty, and its neighbour would be at the edge.
     fn edge(&self, around: &Around, warps: usize, columns: usize) -> usize {
         let goes_round = around.columns.boundary == [CIRCULAR; 2];
-        // Of several pipelines the others have a partition meanwhile, unless a block is late by much.
-        let edge = if self.pipelines > 1 && !self.keeps(around) { self.edge / 2 } else { self.edge };
-        let edge = if goes_round { edge } else { edge * warps };
+        let edge = if goes_round { self.edge } else { self.edge * warps };
         edge.min(columns * 9 / 16)
     }
 
@@ -639,7 +592,7 @@ impl Kind {
     /// Whether a launch may begin as the one before it ends. Where of two blocks of a multiprocessor one has precedence, it
     /// would meet others than it was made for: 3 x 3 in double takes half as long again then.
     fn begins_early(&self) -> bool {
-        self.ahead > 0 || self.pipelines > 1
+        self.ahead > 0
     }
 
     /// Whether columns and strips begin and end at multiples of 16 bytes where buffers do.
@@ -667,12 +620,8 @@ impl Kind {
             }
         };
         let slots = of_block + 2 * reach + layout.warps * self.lag() + self.lead + self.ahead;
-        // Of two blocks, one that has a multiprocessor for itself is not as many times as fast. Pipelines come in full blocks.
-        let filled = if self.pipelines > 1 {
-            all.min(self.pipelines) as f64 / self.pipelines as f64
-        } else {
-            (all as f64 / capacity as f64).min(1.0) * blocks as f64 / self.blocks as f64
-        };
+        // Of two blocks, one that has a multiprocessor for itself is not as many times as fast.
+        let filled = (all as f64 / capacity as f64).min(1.0) * blocks as f64 / self.blocks as f64;
         let share = if self.blocks > 1 { filled } else { 1.0 };
         // Nor is a partition with fewer warps than a full block has for it.
         let [warps, most] = [layout.warps, self.warps].map(|warps| warps.div_ceil(PARTITIONS) as f64);
@@ -750,8 +699,6 @@ fn ways(
     let ordinary = ordinary.filter_map(|(warps, skipped)| {
         let all = warps * kind.stages;
         let (time, layout) = kind.layout_of_warps(size, around, warps, multiprocessors)?;
-        // Several pipelines are for what is copied in pieces.
-        (kind.pipelines == 1 || kind.is_in_pieces(size, &layout)).then_some(())?;
         let time = time * all as f64 / (all - skipped) as f64;
         let (time, leaving) = if kind.is_star { (time + LAUNCH / all as f64, Some(layout)) } else { (time, None) };
         fits(all - skipped).then_some(Way { kind, sweeps: all - skipped, time, layout, skipped, leaving })
@@ -782,19 +729,17 @@ fn is_plain<T: Element>(outside: f64, near_zero: u32) -> bool {
     outside.is_finite() && magnitude::<T>(outside).wrapping_sub(1) >= near_zero
 }
 
-/// How long each of so many sweeps over an array takes on so many multiprocessors, with wide memory or narrow, in
-/// microseconds; `None` where single sweeps had better be.
+/// How long each of so many sweeps over an array takes on so many multiprocessors, in microseconds; `None` where single sweeps had better be.
 pub(super) fn time_of_a_sweep<T: Element>(
     filter: Size,
     size: Size,
     beyond: Beyond,
     sweeps: usize,
     multiprocessors: usize,
-    is_wide: bool,
 ) -> Option<f64> {
     let view = View::of(size, filter)?;
     let around = Around::new(&view, beyond.map(|boundary| EndsArgument { value: [0.0; 2], boundary }));
-    let ways: Vec<_> = Kind::all_for::<T>(view.filter, &around, is_wide)
+    let ways: Vec<_> = Kind::all_for::<T>(view.filter, around.own_sides)
         .flat_map(|kind| ways(kind, true, &view, &around, sweeps, multiprocessors))
         .collect();
     fastest(&ways, sweeps).map(|way| way.time)
@@ -806,7 +751,6 @@ pub(super) struct LoadedModules {
     /// That of the kernel which does several.
     several: LoadOnce,
     eight: LoadOnce,
-    piped: LoadOnce,
     star: LoadOnce,
 }
 
@@ -814,9 +758,8 @@ impl LoadedModules {
     fn of(&self, kind: &Kind) -> &LoadOnce {
         match kind {
             Kind { is_star: true, .. } => &self.star,
-            Kind { pipelines: 1, warps: WARPS, .. } => &self.several,
-            Kind { pipelines: 1, .. } => &self.eight,
-            Kind { .. } => &self.piped,
+            Kind { warps: WARPS, .. } => &self.several,
+            Kind { .. } => &self.eight,
         }
     }
 }
@@ -851,7 +794,7 @@ pub(super) fn plan<'a, T: Element>(
     };
     let star = Kind::among::<T>(&STARS, view.filter)
         .filter(|star| !around.own_sides && is_star(filter.values(), view.filter) && is_plain_for(star.stages));
-    let ways: Vec<_> = Kind::all_for::<T>(view.filter, &around, has_wide_memory(modules))
+    let ways: Vec<_> = Kind::all_for::<T>(view.filter, around.own_sides)
         .chain(star)
         .flat_map(|kind| ways(kind, is_plain_for(1), &view, &around, area.sweeps, multiprocessors))
         .collect();
@@ -945,11 +888,8 @@ impl Launches<'_> {
     ) -> Result<(), Error> {
         let Layout { strips, division, shared_bytes, .. } = layout;
         let blocks = division.blocks(strips * self.view.size[2]);
-        let is_carried = aligned && kind.is_carried;
-        let (pipelines, carriers) = if is_carried { (kind.pipelines, CARRIERS) } else { (1, 0) };
-        let threads = (kind.warps * pipelines + carriers) * LANES;
-        let shape = Shape::prepared(blocks.div_ceil(pipelines), threads, shared_bytes * pipelines)?;
-        let turn = if pipelines > 1 { [blocks as u32, 0] } else { turn };
+        let carriers = if aligned && kind.is_carried { CARRIERS } else { 0 };
+        let shape = Shape::prepared(blocks, (kind.warps + carriers) * LANES, shared_bytes)?;
         let argument = self.argument(layout, skipped, turn, buffers);
         // SAFETY: the kernel reads the array's samples, and writes its outputs, at addresses where the caller has as
         // many. All kernels of these modules wait for the launch before.
@@ -1060,7 +1000,7 @@ mod tests {
                 assert_eq!(argument_bytes(name, function), bytes, "{name}");
             }
         }
-        for name in EIGHTS.iter().chain(&PIPED).map(|kind| kind.names[0]) {
+        for name in EIGHTS.iter().map(|kind| kind.names[0]) {
             for function in ["sweeps_images", "sweeps_images_aligned"] {
                 assert_eq!(argument_bytes(name, function), BYTES[0], "{name}");
             }
@@ -1081,7 +1021,7 @@ mod tests {
     #[test]
     fn the_table_is_right() {
         let all = |kind: &'static Kind| [(kind, kind.names[0]), (kind.of_sides(), kind.names[1])];
-        let others = EIGHTS.iter().chain(&PIPED).chain(&STARS).map(|kind| (kind, kind.names[0]));
+        let others = EIGHTS.iter().chain(&STARS).map(|kind| (kind, kind.names[0]));
         for (kind, name) in KINDS.iter().flat_map(all).chain(others) {
             let ptx = archive::ptx(name).unwrap().into_string().unwrap();
             let constant = |constant: &str| constant_of(name, constant);
@@ -1089,10 +1029,7 @@ mod tests {
             let known = [kind.points, kind.pitch, kind.stages, 1 + kind.ahead, kind.blocks, kind.warps];
             assert_eq!(told.map(constant), known, "{name}");
             let carriers = if kind.is_carried { CARRIERS } else { 0 };
-            let threads = (kind.warps * kind.pipelines + carriers) * LANES;
-            if kind.pipelines > 1 {
-                assert_eq!(constant("block_pipelines"), kind.pipelines, "{name}");
-            }
+            let threads = (kind.warps + carriers) * LANES;
             assert_eq!(["columns_lead", "block_threads_aligned"].map(constant), [kind.lead, threads], "{name}");
             let target = if kind.is_carried { ".target sm_90a\n" } else { ".target sm_90\n" };
             assert!(ptx.contains(target), "{name}");
@@ -1289,8 +1226,6 @@ mod tests {
         for boundary in [CONSTANT, REPLICATE, SYMMETRIC, MIRROR] {
             assert_eq!([4, 1].map(|warps| edge(single, boundary, warps, 341)), [24, 6]);
             assert_eq!(edge(star, boundary, 8, 585), 40);
-            let of_pipelines = [&PIPED[0], &PIPED[1]].map(|kind| edge(kind, boundary, 4, 227));
-            assert_eq!(of_pipelines, if boundary == CONSTANT { [12, 12] } else { [24, 12] });
             assert_eq!([32, 1].map(|columns| edge(single, boundary, 4, columns)), [18, 0]);
             assert_eq!(edge(double, boundary, 4, 341), 0);
         }
@@ -1335,9 +1270,9 @@ mod tests {
         for (in_double, filter, size, sweeps) in IN_IMAGES {
             for beyond in beyonds() {
                 let time = if in_double {
-                    time_of_a_sweep::<f64>(filter, size, beyond, sweeps, 4, true)
+                    time_of_a_sweep::<f64>(filter, size, beyond, sweeps, 4)
                 } else {
-                    time_of_a_sweep::<f32>(filter, size, beyond, sweeps, 4, true)
+                    time_of_a_sweep::<f32>(filter, size, beyond, sweeps, 4)
                 };
                 assert!(time.is_some(), "{size:?} by {filter:?}, {beyond:?}");
             }
@@ -1386,50 +1321,10 @@ mod tests {
         multiprocessors: usize,
     ) -> Option<Way> {
         let star = Kind::among::<T>(&STARS, view.filter).filter(|_| by_star);
-        let kinds = Kind::all_for::<T>(view.filter, around, true).chain(star);
+        let kinds = Kind::all_for::<T>(view.filter, around.own_sides).chain(star);
         let ways: Vec<_> = kinds.flat_map(|kind| ways(kind, true, view, around, sweeps, multiprocessors)).collect();
         fastest(&ways, sweeps).copied()
     }
-
-    /// The same for blocks of several pipelines.
-    #[test]
-    fn the_tests_of_pipelines_are_for_this_module() {
-        let (mut partly, mut fewer) = (false, false);
-        let kinds = [CONSTANT, REPLICATE, SYMMETRIC, CIRCULAR];
-        for (_, boundary, filter, size, sweeps) in BY_PIPELINES {
-            let view = View::of(size, filter).unwrap();
-            let way = fastest_for::<f32>(&view, &around(&view, [[kinds[boundary]; 2]; 2]), false, sweeps, 4).unwrap();
-            assert!(way.kind.pipelines > 1, "{size:?} by {filter:?}, {boundary}: {way:?}");
-            partly |= !way.layout.division.blocks(way.layout.strips * view.size[2]).is_multiple_of(way.kind.pipelines);
-            // What is left at the end.
-            let rest = sweeps % way.sweeps;
-            let end = fastest_for::<f32>(&view, &around(&view, [[kinds[boundary]; 2]; 2]), false, rest, 4);
-            fewer |= end.is_some_and(|end| end.kind.pipelines > 1 && end.layout.warps < WARPS);
-        }
-        assert!(
-            partly && fewer,
-            "a block with fewer pipelines than others, and one with fewer warps: {partly}, {fewer}"
-        );
-    }
-
-    /// Where memory is narrow, pipelines are for filters of which each byte is worth more.
-    #[test]
-    fn narrow_memory_has_other_kernels() {
-        let piped = |filter, boundary, is_wide| {
-            let around = around(&of_images([8192, 8192, 1], filter), [[boundary; 2]; 2]);
-            Kind::all_for::<f32>(filter, &around, is_wide).any(|kind| kind.pipelines > 1)
-        };
-        for boundary in [CONSTANT, REPLICATE, SYMMETRIC, CIRCULAR] {
-            let each = [[3, 3], [3, 5], [5, 5], [7, 7]];
-            assert_eq!(each.map(|filter| piped(filter, boundary, true)), [true, true, true, false]);
-            let on_narrow = [false, boundary == CIRCULAR, true, false];
-            assert_eq!(each.map(|filter| piped(filter, boundary, false)), on_narrow);
-        }
-    }
-
-    /// Whether in double, which boundary, a filter, the size of an array, and how many sweeps.
-    const BY_PIPELINES: [(bool, usize, Size, Size, usize); 24] =
-        include!("../../../tests/engines/images_by_pipelines.in");
 
     /// Whether in double, which boundary, a filter, the size of an array, and how many sweeps.
     const BY_EIGHT: [(bool, usize, Size, Size, usize); 24] = include!("../../../tests/engines/images_by_eight.in");
@@ -1483,7 +1378,7 @@ mod tests {
     #[test]
     fn layouts_are_what_the_kernel_can_do() {
         let mut found = 0;
-        for kind in KINDS.iter().chain(&EIGHTS).chain(&PIPED).chain(&STARS) {
+        for kind in KINDS.iter().chain(&EIGHTS).chain(&STARS) {
             for rows in [1, 12, 13, 20, 21, 36, 44, 100, 500, 671, 672, 673, 1344, 8192, 1 << 20] {
                 for columns in [1, 2, 7, 100, 8192] {
                     for pages in [1, 3, 100] {
@@ -1546,14 +1441,8 @@ mod tests {
         let repeats = |end: usize| matches!(of_columns[end], SYMMETRIC | MIRROR);
         assert!(!repeats(0) || layout.depth > shows(0) + 2 * kind.ahead, "{what}");
         assert!(!repeats(1) || layout.depth >= shows(1) + 2 * kind.ahead, "{what}");
-        if kind.pipelines > 1 {
-            assert_eq!(layout.last_depth, kind.lead + 1, "{what}");
-            let room = MOST_SHARED - SHARED_BESIDE;
-            assert!(layout.shared_bytes * kind.pipelines <= room && kind.is_in_pieces([rows, 1, 1], layout), "{what}");
-        } else {
-            assert!((2 + 2 * kind.ahead..=layout.depth).contains(&layout.last_depth), "{what}");
-            assert!(around.own_sides || layout.last_depth == layout.depth, "{what}");
-        }
+        assert!((2 + 2 * kind.ahead..=layout.depth).contains(&layout.last_depth), "{what}");
+        assert!(around.own_sides || layout.last_depth == layout.depth, "{what}");
         assert!(columns > 1 || !of_columns.contains(&MIRROR), "{what}");
         assert!(layout.lanes > 1 || of_rows[0] == of_rows[1], "{what}");
         // Strips reach from edge to edge.
@@ -1565,7 +1454,7 @@ mod tests {
 
     #[test]
     fn large_images_do_as_many_sweeps_a_launch_as_there_are_warps_for() {
-        for kind in KINDS.iter().chain(&EIGHTS).chain(&PIPED).chain(&STARS) {
+        for kind in KINDS.iter().chain(&EIGHTS).chain(&STARS) {
             for beyond in beyonds() {
                 let view = of_images([8192, 8192, 1], kind.filter);
                 let around = around(&view, beyond);
