@@ -72,22 +72,6 @@ __device__ __forceinline__ void write_at(Place<float> to, const float* from) {
     }
 }
 
-// Two neighbours at a multiple of 16 bytes, in one access.
-__device__ __forceinline__ void read_two(Place<double> from, double (&to)[2]) {
-    asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(to[0]), "=d"(to[1]) : "r"(from.address) : "memory");
-}
-// Writes a number if `written` is not 0.
-__device__ __forceinline__ void write_if(unsigned int written, Place<double> to, double value) {
-    asm volatile(
-        "{\n"
-        ".reg .pred p;\n"
-        "setp.ne.u32 p, %2, 0;\n"
-        "@p st.shared.f64 [%0], %1;\n"
-        "}" ::"r"(to.address),
-        "d"(value), "r"(written)
-        : "memory");
-}
-
 // The same number, kept likewise.
 __device__ __forceinline__ unsigned int kept_number(unsigned int number) {
     asm volatile("" : "+r"(number));
@@ -305,10 +289,6 @@ __device__ inline void read_at(Place<T> from, T* to) {
 template <int COUNT, typename T>
 __device__ inline void write_at(Place<T> to, const T* from) {
     memcpy(to.at, from, COUNT * sizeof *from);
-}
-__device__ inline void read_two(Place<double> from, double (&to)[2]) { memcpy(to, from.at, sizeof to); }
-__device__ inline void write_if(unsigned int written, Place<double> to, double value) {
-    if (written != 0) *to.at = value;
 }
 __device__ inline unsigned int kept_number(unsigned int number) { return number; }
 __device__ inline long long kept_distance(long long distance) { return distance; }

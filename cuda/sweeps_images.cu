@@ -41,7 +41,7 @@ constexpr Tuned TUNED = COLUMNS == 1   ? Tuned{28, ROWS == 3 ? 8 : 4, 4, false}
                                        : Tuned{ROWS == 3 ? 13 : 11, 1, 2, false};
 #endif
 #ifdef STAR
-// What these leave is rare.
+// The fallback is rare.
 constexpr int REGISTERS = 0;
 #else
 constexpr int REGISTERS = TUNED.registers;
@@ -104,39 +104,39 @@ using StageOf =
 typedef StageOf<false> Stage;
 }  // namespace
 
-#if defined(TENSOR_TILES) || defined(STAR)
+#ifdef STAR
 
-// The last turn of which a block met what a kernel that leaves something may not compute right.
-__device__ unsigned int awkward;
+// The last run in which a block saw special values.
+__device__ unsigned int fallback_run;
 
 namespace {
-__device__ __forceinline__ bool is_awkward(const Launch& launch) {
-    return *const_cast<volatile unsigned int*>(&awkward) == launch.turn;
+__device__ __forceinline__ bool needs_fallback(const Launch& launch) {
+    return *const_cast<volatile unsigned int*>(&fallback_run) == launch.run;
 }
 
-// Whether a launch of the kernels that leave nothing has nothing to do.
-__device__ __forceinline__ bool is_done(const Launch& launch) {
+// Whether a launch of the full kernel is a fallback that has nothing to do.
+__device__ __forceinline__ bool is_idle_fallback(const Launch& launch) {
     follow_launch_before();
-    return launch.turn != 0 && !is_awkward(launch);
+    return launch.run != 0 && !needs_fallback(launch);
 }
 
-// What a block does by stages that look at what they meet.
+// The sweeps by a kernel that leaves out zeros, unless the fallback does them.
 template <class Stages, int WIDE>
-__device__ __forceinline__ void sweep_and_look(const Launch& launch) {
-    // Other blocks of this launch may say so meanwhile: one thread asks for all.
+__device__ __forceinline__ void sweep_and_scan(const Launch& launch) {
+    // Other blocks of this launch may ask for the fallback meanwhile, so one thread reads for all.
     __shared__ bool left;
     follow_launch_before();
-    if (threadIdx.x == 0) left = is_awkward(launch);
+    if (threadIdx.x == 0) left = needs_fallback(launch);
     __syncthreads();
     if (left) return;
-    const bool met = __any_sync(0xffffffff, images::sweep_images<Stages, WIDE>(launch));
-    // One thread says so for all. What other blocks say is the same.
-    __shared__ unsigned long long met_by[images::WARPS];
-    if (threadIdx.x % images::LANES == 0) met_by[threadIdx.x / images::LANES] = met;
+    const bool seen = __any_sync(0xffffffff, images::sweep_images<Stages, WIDE>(launch));
+    // One thread writes for all. Other blocks write the same number.
+    __shared__ unsigned long long seen_by[images::WARPS];
+    if (threadIdx.x % images::LANES == 0) seen_by[threadIdx.x / images::LANES] = seen;
     __syncthreads();
     if (threadIdx.x > 0) return;
     for (int warp = 0; warp < images::WARPS; ++warp) {
-        if (met_by[warp]) awkward = launch.turn;
+        if (seen_by[warp]) fallback_run = launch.run;
     }
 }
 }  // namespace
@@ -144,32 +144,8 @@ __device__ __forceinline__ void sweep_and_look(const Launch& launch) {
 #else
 
 namespace {
-__device__ __forceinline__ bool is_done(const Launch&) { return false; }
+__device__ __forceinline__ bool is_idle_fallback(const Launch&) { return false; }
 }  // namespace
-
-#endif
-
-#ifdef TENSOR_TILES
-
-#include "sweeps_images_tensor.cuh"
-
-namespace {
-struct Entries {
-    static __device__ __forceinline__ double at(int row, int column) { return F[column * ROWS + row]; }
-};
-typedef images::TensorWarp<Launch, TENSOR_TILES, Entries> TensorStage;
-static_assert(ROWS == TensorStage::SIZE && COLUMNS == TensorStage::SIZE, "the filter is 7 x 7");
-}  // namespace
-
-// Where columns and strips begin and end at multiples of 16 bytes.
-extern "C" __global__ void __launch_bounds__(images::THREADS, 2)
-    sweeps_images_tensor_aligned(Launch launch) {
-    sweep_and_look<TensorStage, 2>(launch);
-}
-
-// What the host must know to launch it.
-extern "C" __constant__ unsigned int tensor_points = TensorStage::POINTS;
-extern "C" __constant__ unsigned int tensor_table = TensorStage::TABLE;
 
 #endif
 
@@ -177,24 +153,24 @@ extern "C" __constant__ unsigned int tensor_table = TensorStage::TABLE;
 
 extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks)
     sweeps_images_star(Launch launch) {
-    sweep_and_look<StageOf<true>, 1>(launch);
+    sweep_and_scan<StageOf<true>, 1>(launch);
 }
 extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks)
     sweeps_images_star_aligned(Launch launch) {
-    sweep_and_look<StageOf<true>, 16 / sizeof(REAL)>(launch);
+    sweep_and_scan<StageOf<true>, 16 / sizeof(REAL)>(launch);
 }
 
 #endif
 
 extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks)
     sweeps_images(Launch launch) {
-    if (!is_done(launch)) images::sweep_images<Stage, 1>(launch);
+    if (!is_idle_fallback(launch)) images::sweep_images<Stage, 1>(launch);
 }
 
 // The same where columns and strips begin and end at multiples of 16 bytes.
 extern "C" __global__ void __launch_bounds__(images::threads_of(REGISTERS > 0), TUNED.blocks)
     sweeps_images_aligned(Launch launch) {
-    if (!is_done(launch)) images::sweep_images<Stage, 16 / sizeof(REAL), REGISTERS>(launch);
+    if (!is_idle_fallback(launch)) images::sweep_images<Stage, 16 / sizeof(REAL), REGISTERS>(launch);
 }
 
 // What the host must know to launch it, told by the module itself.

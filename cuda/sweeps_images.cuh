@@ -43,18 +43,13 @@
 //
 // Columns, and images, may lie as far apart as they like: so the pages of a volume are columns, too.
 //
-// A kernel that leaves out a filter's zeros gives other results than the chain in two cases, and in no others. It looks for
-// them, and leaves what it then computes to the kernel that leaves out nothing, as the one on tensor cores does: see
-// sweeps_images_tensor.cuh.
-//  - Zero times a sample that is infinite or NaN is NaN. The filter's middle is never left out; so where a sample is not
-//    finite, what comes of it in the last sweep is not, either: its results tell.
-//  - A sum of -0 comes of samples that are too near to zero alone, and a product of +0 turns it into +0. As long as there
-//    are no such samples a sum begins at +0 and stays there until a product is not zero; so zeros' signs in the sweeps
-//    before do not matter. The samples of the last warp's first sweep tell, by a limit that counts for its others, too.
+// A kernel that leaves out a filter's zeros gives other results than the chain in two cases, and in no others. It flags them,
+// and a second launch, of the kernel that leaves out nothing, computes the sweeps again: see images/special_values.cuh.
 #pragma once
 
 #include "boundary.cuh"
 #include "copies.cuh"
+#include "images/special_values.cuh"
 #include "tensor.cuh"
 
 namespace images {
@@ -106,8 +101,8 @@ struct Launch {
     int warps;             // that sweep
     int depth;             // columns in a ring; the one before the first warp has Stages::LEAD - 1 more
     unsigned int boundary;   // no MIRROR
-    unsigned int turn;       // of launches on tensor cores, and of those that do what they leave: see sweeps_images_tensor.cuh
-    unsigned int near_zero;  // samples whose magnitude less 1 is less than this are too near to zero for tensor cores
+    unsigned int run;        // of launches for stars, and of the fallback behind each: see images/special_values.cuh; 0 for others
+    unsigned int near_zero;  // samples whose magnitude less 1 is less than this need the fallback
     int skipped;             // sweeps of the first warp that are not done; only where RADIUS_COLUMNS is 0
     int leaving_depth;       // of OfSides: columns in the ring behind the last warp, where nothing stands for what is
                              // outside; as many as in the others unless warps read ahead
@@ -284,10 +279,7 @@ struct Warp {
     static constexpr int LEAD = COMES_AHEAD;
     // Whether a thread keeps a pointer for each of the few pieces that it copies, in place of distances from one.
     static constexpr bool POINTERS = KEEPS_POINTERS;
-    static constexpr bool LOOKS = Filter::LEAVES_OUT;
-    // After so many columns a column is taken in the same way again.
-    static constexpr int TURN = 1;
-    static __device__ __forceinline__ int turn_of(int) { return 0; }
+    static constexpr bool SCANS = Filter::LEAVES_OUT;
     static_assert(POINTS > RADIUS_ROWS && PAD >= RADIUS_ROWS, "what is outside of a lane's edge is told by that lane");
     static_assert(STAGES == 1 || RADIUS_COLUMNS == 0 || (STAGES == 2 && RADIUS_COLUMNS == 1),
                   "what a boundary asks for inside a warp");
@@ -400,7 +392,7 @@ struct Warp {
 
     // The same for one that is no edge.
     template <class Beside>
-    __device__ __forceinline__ void inner_column(int, Place<T> from, Place<T> to, const Beside& beside) {
+    __device__ __forceinline__ void inner_column(Place<T> from, Place<T> to, const Beside& beside) {
         column<false>(from, to, 0, beside);
     }
 
@@ -656,8 +648,8 @@ __device__ __forceinline__ void lay_out(const typename Stages::Launch& launch, B
     constexpr int WARP_REACH = STAGES * RADIUS_COLUMNS;
     const bool around_rows = launch.beyond_rows(0) == CIRCULAR, around_columns = launch.beyond_columns(0) == CIRCULAR;
     const int reach = launch.warps * WARP_REACH;
-    // No launch of stages that look at what they meet is a line: their blocks take longer to begin.
-    const bool is_line = ALONE && !Stages::LOOKS && launch.share == Stages::Launch::LINE;
+    // No launch of stages that scan is a line: their blocks take longer to begin.
+    const bool is_line = ALONE && !Stages::SCANS && launch.share == Stages::Launch::LINE;
     const Piece piece = is_line ? part_of<Stages>(launch) : segment_of(launch);
     const int strip = piece.strip, begin = piece.begin, end = piece.end;
     const long long page = piece.page;
@@ -770,147 +762,6 @@ struct Sources<1> {
 template <>
 struct Sources<0> {};
 
-// What tells of samples near zero, the less the nearer, and of results that are not finite.
-template <typename T>
-struct Met;
-
-template <>
-struct Met<double> {
-    // The least magnitude less 1: of zero that is the most.
-    unsigned int nearest = ~0u;
-
-    static __device__ __forceinline__ unsigned int from_zero(double value) { return magnitude(value) - 1; }
-    static __device__ __forceinline__ unsigned int from_infinity(double value) { return ~(high_word(value) << 1); }
-
-    __device__ __forceinline__ void sample(unsigned int mask, unsigned int bit, double value) {
-        keep_least_of_piece(mask, bit, nearest, from_zero(value));
-    }
-    __device__ __forceinline__ void output(unsigned int mask, unsigned int bit, double value) {
-        keep_least_of_piece(mask, bit, nearest, from_infinity(value));
-    }
-    __device__ __forceinline__ bool any(unsigned int near_zero) const {
-        // The complement of twice the upper half of infinities and NaN is less than this.
-        return nearest < most(near_zero, 1u << 21);
-    }
-};
-
-template <>
-struct Met<float> {
-    unsigned int nearest = ~0u;
-    // Zero, unless a result was not finite.
-    float sum = 0;
-
-    __device__ __forceinline__ void sample(unsigned int mask, unsigned int bit, float value) {
-        keep_least_of_piece(mask, bit, nearest, 2 * __float_as_uint(value) - 1);
-    }
-    __device__ __forceinline__ void output(unsigned int mask, unsigned int bit, float value) {
-        add_nothing_of_piece(mask, bit, sum, value);
-    }
-    __device__ __forceinline__ bool any(unsigned int near_zero) const { return nearest < near_zero || sum != 0; }
-};
-
-// What a thread meets of the samples of the last warp and of its results, where the warps are such that it matters. Of
-// warps that take columns one by one it looks at what it copies.
-template <class Stages, int WIDE, bool LOOKS = Stages::LOOKS, bool BY_PAIRS = (Stages::TURN > 1)>
-struct Looks {
-    typedef typename Stages::T T;
-
-    __device__ __forceinline__ Looks(T*, T*) {}
-    template <class Copies>
-    __device__ __forceinline__ void at_samples(const Copies&, unsigned int) {}
-    __device__ __forceinline__ void at_outputs(unsigned int) {}
-    template <class Copies>
-    __device__ __forceinline__ void read_sample(unsigned int, int, unsigned int) {}
-    __device__ __forceinline__ void at_sample(unsigned int, int) {}
-    template <class Copies>
-    __device__ __forceinline__ void at_output(const Copies&, int, const T (&)[WIDE]) {}
-    __device__ __forceinline__ bool met_any(unsigned int) const { return false; }
-};
-
-// By pieces of a column, like copies.
-template <class Stages, int WIDE>
-struct Looks<Stages, WIDE, true, false> {
-    typedef typename Stages::T T;
-    Place<T> samples;
-    Met<T> met;
-    T seen[WIDE];
-
-    // This thread's first piece of the ring before the last warp.
-    __device__ __forceinline__ Looks(T* before, T*)
-        : samples(kept_place(before + Stages::place(threadIdx.x * WIDE))) {}
-
-    // Reads piece k of a column of samples, whose place in the ring is told, and looks at it, if the mask has its bit.
-    template <class Copies>
-    __device__ __forceinline__ void read_sample(unsigned int mask, int k, unsigned int place) {
-        read_piece(mask, 1u << k, samples + place + k * Copies::PLACES, seen);
-    }
-    __device__ __forceinline__ void at_sample(unsigned int mask, int k) {
-#pragma unroll
-        for (int i = 0; i < WIDE; ++i) met.sample(mask, 1u << k, seen[i]);
-    }
-    template <class Copies>
-    __device__ __forceinline__ void at_samples(const Copies& copies, unsigned int place) {
-#pragma unroll
-        for (int k = 0; k < Copies::COUNT; ++k) {
-            read_sample<Copies>(copies.coming, k, place);
-            at_sample(copies.coming, k);
-        }
-    }
-    // Looks at piece k of a column that goes.
-    template <class Copies>
-    __device__ __forceinline__ void at_output(const Copies& copies, int k, const T (&leaving)[WIDE]) {
-#pragma unroll
-        for (int i = 0; i < WIDE; ++i) {
-            met.output(copies.leaving, 1u << k, leaving[i]);
-        }
-    }
-    __device__ __forceinline__ void at_outputs(unsigned int) {}
-
-    __device__ __forceinline__ bool met_any(unsigned int near_zero) const { return met.any(near_zero); }
-};
-
-// By pairs of rows, which each thread has, or the same as another.
-template <class Stages, int WIDE>
-struct Looks<Stages, WIDE, true, true> {
-    Place<double> samples;
-    Place<double> outputs;
-    Met<double> met;
-
-    // This thread's parts of the rings before the last warp and behind it.
-    __device__ __forceinline__ Looks(double* before, double* behind)
-        : samples(kept_place(before + own())), outputs(kept_place(behind + own())) {}
-
-    // A column's place there.
-    template <class Copies>
-    __device__ __forceinline__ void at_samples(const Copies&, unsigned int place) {
-        at(samples + place, [&](double value) { keep_least(met.nearest, met.from_zero(value)); });
-    }
-    __device__ __forceinline__ void at_outputs(unsigned int place) {
-        at(outputs + place, [&](double value) { keep_least(met.nearest, met.from_infinity(value)); });
-    }
-    template <class Copies>
-    __device__ __forceinline__ void read_sample(unsigned int, int, unsigned int) {}
-    __device__ __forceinline__ void at_sample(unsigned int, int) {}
-    template <class Copies>
-    __device__ __forceinline__ void at_output(const Copies&, int, const double (&)[WIDE]) {}
-
-    __device__ __forceinline__ bool met_any(unsigned int near_zero) const { return met.any(near_zero); }
-
-private:
-    static constexpr int PAIRS = LANES * Stages::POINTS / 2;
-    static_assert(PAIRS <= THREADS, "a thread has one pair");
-
-    static __device__ __forceinline__ int own() { return 2 * (threadIdx.x % PAIRS); }
-
-    template <class Do>
-    static __device__ __forceinline__ void at(Place<double> own, const Do& look) {
-        double pair[2];
-        read_two(own, pair);
-        look(pair[0]);
-        look(pair[1]);
-    }
-};
-
 // What a thread does that copies for all others, in bulk: in each slot it begins to copy the column that comes, and the one
 // that goes. It has ended the slot when what came LEAD - 1 slots before is there, and what goes has left shared memory.
 //
@@ -983,8 +834,8 @@ __device__ __forceinline__ void carry(const typename Stages::Launch& launch, con
 #pragma nv_diag_suppress 549
 #endif
 
-// What a block does, by warps of this kind and by copies of WIDE elements. Returns whether it met what these warps may not
-// compute right, of all that it wrote. With REGISTERS, which a thread that sweeps has, one thread copies for all.
+// What a block does, by warps of this kind and by copies of WIDE elements. Returns whether this thread saw special values
+// that need the fallback. With REGISTERS, which a thread that sweeps has, one thread copies for all.
 template <class Stages, int WIDE, int REGISTERS = 0>
 __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& launch) {
     typedef typename Stages::Launch Launch;
@@ -992,8 +843,8 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
     constexpr int POINTS = Stages::POINTS, STAGES = Stages::STAGES, LEAD = Stages::LEAD;
     constexpr int RADIUS_COLUMNS = Stages::RADIUS_COLUMNS;
     constexpr bool CARRIED = REGISTERS > 0;
-    static_assert(!CARRIED || (ALONE && WIDE > 1 && Stages::AHEAD && Stages::GAP == 0 && !Stages::LOOKS),
-                  "columns that are copied whole, by one that need not look at them");
+    static_assert(!CARRIED || (ALONE && WIDE > 1 && Stages::AHEAD && Stages::GAP == 0 && !Stages::SCANS),
+                  "columns that are copied whole, by one that need not scan them");
     constexpr int ALL = threads_of(CARRIED);
     typedef Pieces<Stages, WIDE> Copies;
     constexpr int PITCH = Stages::PITCH;
@@ -1007,7 +858,7 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
     const unsigned int first_ring = ring + (LEAD - 1) * PITCH;
     const bool circular = launch.beyond_columns(0) == CIRCULAR;
     T* constant = memory + first_ring + (launch.warps * ring - (launch.depth - launch.last_depth()) * PITCH);
-    if constexpr (Stages::LOOKS) {
+    if constexpr (Stages::SCANS) {
         // What lies beside the columns, and in those that have not come, is multiplied, by zeros.
         const unsigned int rings =
             first_ring + launch.warps * ring - (launch.depth - launch.last_depth()) * PITCH;
@@ -1061,18 +912,17 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
     T* target = nullptr;
     const long long step_bytes = Copies::POINTERS ? kept_distance(launch.column_step * (long long)sizeof(T)) : 0;
     unsigned int from = 0, to = 0, coming_to = 0, leaving_from = 0;
-    int number = 0;  // of the column that is taken
 
     const int first_depth = launch.depth + LEAD - 1;
     const int own_depth = warp == 0 ? first_depth : launch.depth;
 
-    // What this thread looks at: its part of the samples of the last sweep, and of what that made of them.
+    // What this thread scans: its part of the samples of the last sweep, and of what that made of them.
     const int last_depth = launch.warps == 1 ? first_depth : launch.depth;
     const unsigned int last_ring = last_depth * PITCH;
     T* const last = memory + PAD + first_ring + (launch.warps - 1) * ring;
-    Looks<Stages, WIDE> looks(last - last_ring, last);
-    unsigned int looked_from = 0;
-    unsigned int looking_now = copies.coming;
+    SpecialValueScan<Stages, WIDE> scan(last - last_ring);
+    unsigned int scanned_from = 0;
+    unsigned int scanning_now = copies.coming;
     // Places in rings go round.
     const auto next = [](unsigned int place, unsigned int ring) {
         return least(place + PITCH, place + PITCH - ring);
@@ -1096,26 +946,21 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
             }
             now.read(k, leaving_here + leaving_from, held);
         }
-        // Those that look have a sample in their registers when the output has left these, if there are points enough.
-        constexpr int WRITTEN = Stages::LOOKS && EACH >= 4 ? EACH / 2 : EACH - 1;
+        // Those that scan have a sample in their registers when the output has left these, if there are points enough.
+        constexpr int WRITTEN = Stages::SCANS && EACH >= 4 ? EACH / 2 : EACH - 1;
         if (i % EACH == WRITTEN) {
             now.write(k, Copies::POINTERS ? target : now.target(output), held);
-            looks.at_output(now, k, held);
+            scan.at_output(now, k, held);
         }
-        if (i % EACH == (WRITTEN < EACH - 1 ? WRITTEN : 0)) looks.template read_sample<Copies>(looking_now, k, looked_from);
-        if (i % EACH == EACH - 1) looks.at_sample(looking_now, k);
+        if (i % EACH == (WRITTEN < EACH - 1 ? WRITTEN : 0)) scan.template read_sample<Copies>(scanning_now, k, scanned_from);
+        if (i % EACH == EACH - 1) scan.at_sample(scanning_now, k);
     };
     // One slot of those.
-    const auto quickly = [&](int turn) {
-        stages.inner_column(turn, stages.before + from, stages.behind + to, copy);
-        if constexpr (Stages::LOOKS) {
-            if (Stages::TURN > 1) {
-                looks.at_samples(copies, looked_from);
-                looks.at_outputs(leaving_from);
-            }
-            looked_from = next(looked_from, last_ring);
+    const auto quickly = [&]() {
+        stages.inner_column(stages.before + from, stages.behind + to, copy);
+        if constexpr (Stages::SCANS) {
+            scanned_from = next(scanned_from, last_ring);
         }
-        ++number;
         before += launch.column_step;
         output += launch.column_step;
         from = next(from, own_ring);
@@ -1141,16 +986,15 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
                 T held[WIDE];
                 copies.read(k, from, held);
                 copies.write(k, copies.target(output), held);
-                looks.at_output(copies, k, held);
+                scan.at_output(copies, k, held);
             }
-            looks.at_outputs(place_of(leaving - block.low, launch.last_depth()) * PITCH);
         }
-        if constexpr (Stages::LOOKS) {
-            // What stands for a column outside of the image is one that is looked at itself.
+        if constexpr (Stages::SCANS) {
+            // What stands for a column outside of the image is one that is scanned itself.
             const Columns columns = block.columns[launch.warps - 1];
             const int column = columns.zero + slot;
             if (column >= most(columns.first, block.low) && column < least(columns.last, block.high)) {
-                looks.at_samples(copies, place_of(column - block.low, last_depth) * PITCH);
+                scan.at_samples(copies, place_of(column - block.low, last_depth) * PITCH);
             }
         }
         if (warp >= launch.warps) return;
@@ -1190,7 +1034,6 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
     // Whether the slots from this one on are like any other: no stage sees an edge in them, a column comes in each, and
     // one goes. Where stages read ahead, there may be none in all of them, as when a block begins and ends.
     const auto look_ahead = [&](int slot) {
-        if (Stages::TURN > 1) alike = 0;
         if (warp >= launch.warps) return;
         const Columns columns = block.columns[warp];
         // A mirror shows a column more.
@@ -1230,19 +1073,18 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
         to = place_of(column - WARP_REACH - block.low, depth_behind(launch, warp)) * PITCH;
         coming_to = place_of(coming - block.low, first_depth) * PITCH;
         leaving_from = place_of(leaving - block.low, launch.last_depth()) * PITCH;
-        if constexpr (Stages::LOOKS) {
-            looked_from = place_of(block.columns[launch.warps - 1].zero + slot - block.low, last_depth) * PITCH;
+        if constexpr (Stages::SCANS) {
+            scanned_from = place_of(block.columns[launch.warps - 1].zero + slot - block.low, last_depth) * PITCH;
         }
-        if constexpr (Stages::LOOKS && Stages::TURN == 1) {
+        if constexpr (Stages::SCANS) {
             // The last warp takes a column in all of them, or in none.
             const Columns of_last = block.columns[launch.warps - 1];
             const int begin = most(of_last.first, block.low) - of_last.zero;
             const int end = least(of_last.last, block.high) - of_last.zero;
             const bool takes = slot >= begin && slot < end;
             if (slot < end) alike = least(alike, (takes ? end : begin) - slot);
-            looking_now = takes ? copies.coming : 0;
+            scanning_now = takes ? copies.coming : 0;
         }
-        number = column;
         before = launch.input + block.before + of_image * launch.column_step;
         output = launch.output + block.output + (leaving - block.begin) * launch.column_step;
         if constexpr (Copies::POINTERS) {
@@ -1261,7 +1103,6 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
         meet<THREADS>();
     };
     if constexpr (Stages::AHEAD) {
-        static_assert(Stages::TURN == 1, "columns are all alike");
         // A warp arrives at the end of a slot, and sees in the next one that all have.
         const unsigned int is_first = kept_number(thread % LANES == 0);
         const Place<Barrier> meeting = kept_place(&met);
@@ -1303,7 +1144,7 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
                         leaving_from = next(leaving_from, launch.last_depth() * PITCH);
                     }
                     to = next(to, depth_behind(launch, warp) * PITCH);
-                    if constexpr (Stages::LOOKS) looked_from = next(looked_from, last_ring);
+                    if constexpr (Stages::SCANS) scanned_from = next(scanned_from, last_ring);
                     arrive();
                 } while (--alike > 0);
             } else {
@@ -1318,13 +1159,10 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
     } else {
 #pragma unroll 1
         while (true) {
-            if (alike >= Stages::TURN && Stages::turn_of(number) == 0) {
-                alike -= Stages::TURN;
-#pragma unroll
-                for (int turn = 0; turn < Stages::TURN; ++turn) {
-                    quickly(turn);
-                    end_slot();
-                }
+            if (alike > 0) {
+                --alike;
+                quickly();
+                end_slot();
             } else {
                 if (slot >= block.slots) break;
                 carefully(slot);
@@ -1333,7 +1171,7 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
             }
         }
     }
-    return looks.met_any(launch.near_zero);
+    return scan.needs_fallback(launch.near_zero);
 }
 
 #ifdef __CUDACC_RTC__

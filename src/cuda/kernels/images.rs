@@ -7,11 +7,9 @@
 //! The kernel gives the bits of single sweeps. Chips of [`CAPABILITY`](super::CAPABILITY) load it, for arrays
 //! for which it is faster by the [numbers](Kind) that were measured; what it does not do goes by single sweeps.
 //!
-//! 7 x 7 in double goes through tensor cores, where that is faster still. What these may not compute right, they leave: of
-//! each launch of them, one of the ordinary kernel comes behind it, which has nothing to do as long as they left nothing.
-//!
-//! A filter that is zero beside its middle row and column, a star, has a kernel that leaves these zeros out. It leaves what
-//! tensor cores leave.
+//! A filter that is zero beside its middle row and column, a star, has a kernel that leaves these zeros out. It flags special
+//! values, for which that gives other results; behind each of its launches comes one of the full kernel, the fallback, which
+//! computes the sweeps again where values were flagged and has nothing to do elsewhere.
 //!
 //! Of many sweeps in double by a filter of few rows, and of all by a star, one block has a multiprocessor for itself: eight
 //! warps do twice as many sweeps in a launch as four, and none of them has to wait for those of another block.
@@ -102,9 +100,6 @@ struct Kind {
     /// microsecond single sweeps do: measured on an H200 with 8192 x 8192 (BENCHMARKS.md).
     slot: f64,
     rate: f64,
-    /// Numbers that a block has in shared memory beside its columns, and a column of a constant with them. Where each side
-    /// has its own boundary, it has two more numbers.
-    table: usize,
     /// Whether its module has a kernel for stars, too.
     is_star: bool,
 }
@@ -116,32 +111,10 @@ macro_rules! names {
     };
 }
 
-/// 7 x 7 in double on tensor cores: in the module of the other kernel for it, which does what these leave.
-const ON_TENSOR_CORES: Kind = Kind {
-    names: names!("double_07"),
-    single: false,
-    filter: [7, 7],
-    points: 6,
-    pitch: LANES * 6 + 2 * PAD,
-    stages: 1,
-    warps: WARPS,
-    ahead: 0,
-    lead: 3,
-    is_carried: false,
-    blocks: 2,
-    edge: 0,
-    share: 128,
-    slot: 0.565,
-    rate: 191.0,
-    table: 512,
-    is_star: false,
-};
-
 /// 3 x 3 in double where each side has its own boundary: registers hold fewer rows.
 const DOUBLE_03_OF_SIDES: Kind = double(names!("double_03"), [3, 3], [17, 2], 192, [0.826, 252.0]);
 
-/// What is awkward for a kernel that leaves something is so for all sweeps of a run; this numbers the runs. No run has the
-/// number 0.
+/// Special values need the fallback for all sweeps of a run; this numbers the runs. No run has the number 0.
 static RUNS: AtomicU32 = AtomicU32::new(0);
 
 /// Measured on an H200, with driver 580: the square filters, then the others. Single sweeps of the latter in double go
@@ -230,7 +203,6 @@ const fn single(
         share: 128,
         slot,
         rate,
-        table: 0,
         is_star: false,
     }
 }
@@ -269,7 +241,6 @@ const fn double(
         share,
         slot,
         rate,
-        table: 0,
         is_star: false,
     }
 }
@@ -554,14 +525,10 @@ impl Kind {
     fn shared_bytes(&self, around: &Around, warps: usize) -> usize {
         // The rings and the constants; and a column that each warp keeps between its stages.
         let [low, high] = around.columns.boundary.map(|end| end == CONSTANT);
-        let (constants, table) = if around.own_sides {
-            (usize::from(low) + usize::from(high), if self.table > 0 { self.table + 2 } else { 0 })
-        } else {
-            (usize::from(low || self.table > 0), self.table)
-        };
+        let constants = if around.own_sides { usize::from(low) + usize::from(high) } else { usize::from(low) };
         let columns = warps * self.depth(around) + self.lead - 1 + self.last_depth(around) + constants;
         let kept = if self.keeps(around) { self.warps * (self.pitch - 2 * PAD) + 2 * PAD } else { 0 };
-        (columns * self.pitch + kept + table) * self.element()
+        (columns * self.pitch + kept) * self.element()
     }
 
     /// Whether each warp keeps a column between its stages, as what stands for those outside.
@@ -657,7 +624,7 @@ struct Argument {
     depth: i32,
     /// The one, or a byte for each of those above, below, before and behind.
     boundary: u32,
-    turn: u32,
+    run: u32,
     near_zero: u32,
     skipped: i32,
     leaving_depth: i32,
@@ -668,8 +635,7 @@ struct Argument {
     behind: f64,
 }
 
-/// How some sweeps are done in one launch: by the ordinary kernel of a module, or by one that leaves something with that
-/// kernel behind it.
+/// How some sweeps are done in one launch; by a kernel for stars, in one launch and its fallback.
 #[derive(Debug, Clone, Copy)]
 struct Way {
     kind: &'static Kind,
@@ -679,43 +645,24 @@ struct Way {
     layout: Layout,
     /// Sweeps of the first warp that are not done.
     skipped: usize,
-    /// Of the kernel that leaves something.
-    leaving: Option<Layout>,
 }
 
 /// The ways to do up to so many sweeps in one launch by a module that are faster than single sweeps by the kernels for
 /// these.
-fn ways(
-    kind: &'static Kind,
-    tensor: bool,
-    view: &View,
-    around: &Around,
-    sweeps: usize,
-    multiprocessors: usize,
-) -> Vec<Way> {
+fn ways(kind: &'static Kind, view: &View, around: &Around, sweeps: usize, multiprocessors: usize) -> Vec<Way> {
     let size = view.size;
     let fits = |of_launch: usize| (kind.least_sweeps()..=sweeps).contains(&of_launch);
-    let ordinary = (1..=kind.warps).flat_map(|warps| (0..kind.most_skipped() + 1).map(move |skipped| (warps, skipped)));
-    let ordinary = ordinary.filter_map(|(warps, skipped)| {
+    let layouts = (1..=kind.warps).flat_map(|warps| (0..kind.most_skipped() + 1).map(move |skipped| (warps, skipped)));
+    let ways = layouts.filter_map(|(warps, skipped)| {
         let all = warps * kind.stages;
         let (time, layout) = kind.layout_of_warps(size, around, warps, multiprocessors)?;
         let time = time * all as f64 / (all - skipped) as f64;
-        let (time, leaving) = if kind.is_star { (time + LAUNCH / all as f64, Some(layout)) } else { (time, None) };
-        fits(all - skipped).then_some(Way { kind, sweeps: all - skipped, time, layout, skipped, leaving })
-    });
-    // What tensor cores copy begins and ends at multiples of 16 bytes: columns do, and strips with such a reach.
-    let goes = tensor && kind.is(&ON_TENSOR_CORES);
-    let pairs = goes && size[0].is_multiple_of(2);
-    let on_tensor_cores = [2, WARPS].into_iter().filter(|&warps| pairs && fits(warps)).filter_map(|warps| {
-        let (time, tensor) = ON_TENSOR_CORES.layout_of_warps(size, around, warps, multiprocessors)?;
-        let (_, layout) = kind.layout_of_warps(size, around, warps, multiprocessors)?;
-        // The ordinary kernel comes behind, and sees that it has nothing to do.
-        let time = time + LAUNCH / warps as f64;
-        let way = Way { kind, sweeps: warps, time, layout, skipped: 0, leaving: Some(tensor) };
-        (tensor.lanes == LANES).then_some(way)
+        // The fallback comes behind, and sees that it has nothing to do.
+        let time = if kind.is_star { time + LAUNCH / all as f64 } else { time };
+        fits(all - skipped).then_some(Way { kind, sweeps: all - skipped, time, layout, skipped })
     });
     let single = kind.single(view, multiprocessors);
-    on_tensor_cores.chain(ordinary).filter(|way| way.time < single).collect()
+    ways.filter(|way| way.time < single).collect()
 }
 
 /// The fastest of them for so many sweeps; `None` where single sweeps had better be.
@@ -724,7 +671,7 @@ fn fastest(ways: &[Way], sweeps: usize) -> Option<&Way> {
     fits.min_by(|a, b| a.time.total_cmp(&b.time))
 }
 
-/// Whether what stands outside is finite, and not so near to zero that a zero's sign may be wrong where something is left.
+/// Whether what stands outside is finite, and not so near to zero that a zero's sign may be wrong where zeros are left out.
 fn is_plain<T: Element>(outside: f64, near_zero: u32) -> bool {
     outside.is_finite() && magnitude::<T>(outside).wrapping_sub(1) >= near_zero
 }
@@ -740,7 +687,7 @@ pub(super) fn time_of_a_sweep<T: Element>(
     let view = View::of(size, filter)?;
     let around = Around::new(&view, beyond.map(|boundary| EndsArgument { value: [0.0; 2], boundary }));
     let ways: Vec<_> = Kind::all_for::<T>(view.filter, around.own_sides)
-        .flat_map(|kind| ways(kind, true, &view, &around, sweeps, multiprocessors))
+        .flat_map(|kind| ways(kind, &view, &around, sweeps, multiprocessors))
         .collect();
     fastest(&ways, sweeps).map(|way| way.time)
 }
@@ -785,7 +732,7 @@ pub(super) fn plan<'a, T: Element>(
     let Some(multiprocessors) = measured_multiprocessors(modules) else {
         return Ok(single);
     };
-    // Whether a kernel may be taken that leaves something, of whose launches the samples of so many sweeps are looked at.
+    // Whether a kernel for stars may be taken, which scans the samples of so many sweeps of each launch for special values.
     // With entries that are infinite or NaN all results are, and would be computed twice.
     let finite = filter.values().iter().all(|entry| entry.to_f64().is_finite());
     let is_plain_for = |sweeps| {
@@ -796,7 +743,7 @@ pub(super) fn plan<'a, T: Element>(
         .filter(|star| !around.own_sides && is_star(filter.values(), view.filter) && is_plain_for(star.stages));
     let ways: Vec<_> = Kind::all_for::<T>(view.filter, around.own_sides)
         .chain(star)
-        .flat_map(|kind| ways(kind, is_plain_for(1), &view, &around, area.sweeps, multiprocessors))
+        .flat_map(|kind| ways(kind, &view, &around, area.sweeps, multiprocessors))
         .collect();
     // The modules of those that are taken, the fastest one's first: so many sweeps and fewer may be asked for.
     let mut taken: Vec<&Kind> = Vec::new();
@@ -821,8 +768,8 @@ struct Ready<'a> {
     module: &'a Module,
     /// For any address, and where columns and strips begin and end at multiples of 16 bytes.
     functions: [Function; 2],
-    /// Where it has such a kernel.
-    leaving: Option<Leaving>,
+    /// Where it has a kernel for stars.
+    star: Option<Star>,
 }
 
 impl<'a> Ready<'a> {
@@ -838,31 +785,24 @@ impl<'a> Ready<'a> {
         let entries = (c"F", bytemuck::cast_slice(filter.values()));
         let Loaded { function, module } = once.get(modules, queued, kind.names[name], entries, c"sweeps_images")?;
         let functions = [function.clone(), module.function(c"sweeps_images_aligned")?];
-        let leaving = if kind.is_star {
-            let unaligned = module.function(c"sweeps_images_star")?;
-            Some((kind, [Some(unaligned), Some(module.function(c"sweeps_images_star_aligned")?)]))
-        } else if kind.is(&ON_TENSOR_CORES) {
-            Some((&ON_TENSOR_CORES, [None, Some(module.function(c"sweeps_images_tensor_aligned")?)]))
+        let star = if kind.is_star {
+            let functions = [module.function(c"sweeps_images_star")?, module.function(c"sweeps_images_star_aligned")?];
+            let run = RUNS.fetch_add(1, Ordering::Relaxed) % (u32::MAX - 1) + 1;
+            Some(Star { functions, near_zero: near_zero(filter.values(), kind.stages), run })
         } else {
             None
         };
-        let of_leaving = leaving.iter().flat_map(|(_, functions)| functions.iter().flatten());
-        for function in functions.iter().chain(of_leaving) {
+        for function in functions.iter().chain(star.iter().flat_map(|star| &star.functions)) {
             function.allow_shared(MOST_SHARED - SHARED_BESIDE)?;
         }
-        let leaving = leaving.map(|(kind, functions)| {
-            let run = RUNS.fetch_add(1, Ordering::Relaxed) % (u32::MAX - 1) + 1;
-            Leaving { kind, functions, near_zero: near_zero(filter.values(), kind.stages), run }
-        });
-        Ok(Ready { kind, module, functions, leaving })
+        Ok(Ready { kind, module, functions, star })
     }
 }
 
-/// A kernel that leaves something to the ordinary one: on tensor cores, or for stars.
-struct Leaving {
-    kind: &'static Kind,
-    /// As of the ordinary kernel, where there are such.
-    functions: [Option<Function>; 2],
+/// A kernel for stars, behind which the full kernel of its module is the fallback.
+struct Star {
+    /// As of the full kernel.
+    functions: [Function; 2],
     near_zero: u32,
     run: u32,
 }
@@ -876,21 +816,21 @@ struct Launches<'a> {
 }
 
 impl Launches<'_> {
-    /// Launches a kernel of a module, as a part of a run in which something may be left, or of none: 0.
+    /// Launches a kernel of a module, as a part of a run for stars, or of none: 0.
     fn submit(
         &self,
         stream: sys::CUstream,
         (kind, function, aligned): (&Kind, &Function, bool),
         layout: Layout,
         skipped: usize,
-        turn: [u32; 2],
+        run: [u32; 2],
         buffers: [sys::CUdeviceptr; 2],
     ) -> Result<(), Error> {
         let Layout { strips, division, shared_bytes, .. } = layout;
         let blocks = division.blocks(strips * self.view.size[2]);
         let carriers = if aligned && kind.is_carried { CARRIERS } else { 0 };
         let shape = Shape::prepared(blocks, (kind.warps + carriers) * LANES, shared_bytes)?;
-        let argument = self.argument(layout, skipped, turn, buffers);
+        let argument = self.argument(layout, skipped, run, buffers);
         // SAFETY: the kernel reads the array's samples, and writes its outputs, at addresses where the caller has as
         // many. All kernels of these modules wait for the launch before.
         unsafe {
@@ -906,7 +846,7 @@ impl Launches<'_> {
         &self,
         layout: Layout,
         skipped: usize,
-        [turn, near_zero]: [u32; 2],
+        [run, near_zero]: [u32; 2],
         [input, output]: [sys::CUdeviceptr; 2],
     ) -> Argument {
         let Layout { strips, division, lanes, warps, depth, last_depth, .. } = layout;
@@ -933,7 +873,7 @@ impl Launches<'_> {
             warps: warps as i32,
             depth: depth as i32,
             boundary: if own_sides { u32::from_le_bytes(bytes) } else { of_rows.boundary[0] },
-            turn,
+            run,
             near_zero,
             skipped: skipped as i32,
             leaving_depth: last_depth as i32,
@@ -960,26 +900,21 @@ impl Several for Launches<'_> {
     fn launch(
         &self,
         stream: sys::CUstream,
-        &Way { kind, layout, skipped, leaving: left_by, .. }: &Way,
+        &Way { kind, layout, skipped, .. }: &Way,
         buffers: [sys::CUdeviceptr; 2],
         aligned: bool,
     ) -> Result<(), Error> {
         let ready = self.ready.iter().find(|ready| ready.kind.is(kind));
         let ready = ready.ok_or_else(|| Error::Internal("A module of a launch is not loaded.".into()))?;
-        // Which function of a kind.
-        let in_pieces = |kind: &Kind, layout: &Layout| aligned && kind.is_in_pieces(self.view.size, layout);
-        let mut turn = 0;
-        if let (Some(of), Some(leaving)) = (left_by, &ready.leaving) {
-            let aligned = in_pieces(leaving.kind, &of);
-            if let Some(function) = &leaving.functions[usize::from(aligned)] {
-                turn = leaving.run;
-                let function = (leaving.kind, function, aligned);
-                self.submit(stream, function, of, 0, [turn, leaving.near_zero], buffers)?;
-            }
+        let aligned = aligned && kind.is_in_pieces(self.view.size, &layout);
+        let mut run = 0;
+        if let Some(star) = &ready.star {
+            run = star.run;
+            let function = (kind, &star.functions[usize::from(aligned)], aligned);
+            self.submit(stream, function, layout, 0, [run, star.near_zero], buffers)?;
         }
-        let aligned = in_pieces(kind, &layout);
         let function = (kind, &ready.functions[usize::from(aligned)], aligned);
-        self.submit(stream, function, layout, skipped, [turn, 0], buffers)
+        self.submit(stream, function, layout, skipped, [run, 0], buffers)
     }
 }
 
@@ -1012,9 +947,6 @@ mod tests {
                 assert_eq!(argument_bytes(name, function), BYTES[0], "{name}");
             }
         }
-        for (name, bytes) in ON_TENSOR_CORES.names.into_iter().zip(BYTES) {
-            assert_eq!(argument_bytes(name, "sweeps_images_tensor_aligned"), bytes, "{name}");
-        }
     }
 
     /// What is known of a module before it is loaded is what it tells.
@@ -1034,9 +966,6 @@ mod tests {
             let target = if kind.is_carried { ".target sm_90a\n" } else { ".target sm_90\n" };
             assert!(ptx.contains(target), "{name}");
         }
-        let told = |name| ["tensor_points", "tensor_table"].map(|constant| constant_of(name, constant));
-        let Kind { points, table, .. } = ON_TENSOR_CORES;
-        assert_eq!(ON_TENSOR_CORES.names.map(told), [[points, table], [points, table + 2]]);
     }
 
     /// Boundaries that rows, or columns, have at both ends: each one alike, and with others.
@@ -1114,39 +1043,6 @@ mod tests {
         // Longer columns than the kernel counts.
         let long = View::of([1 << 20, 1 << 10, 8], [1, 1, 3]).unwrap();
         assert_eq!((long.size, long.image_step), ([1 << 20, 8, 1 << 10], 1 << 20));
-    }
-
-    /// Large images go through tensor cores in double by 7 x 7, where columns are pairs of rows, and strips are whole;
-    /// whatever sweeps there are left.
-    #[test]
-    fn tensor_cores_do_what_they_are_faster_at() {
-        let kind = |side: usize| Kind::of::<f64>([side, side], false).unwrap();
-        let goes = |side, size, sweeps| {
-            let view = of_images(size, [side, side]);
-            let ways = ways(kind(side), true, &view, &around(&view, [[CIRCULAR; 2]; 2]), sweeps, 132);
-            let way = fastest(&ways, sweeps)?;
-            way.leaving.map(|layout| (layout.warps, way.layout.warps))
-        };
-        assert_eq!(goes(7, [8192, 8192, 1], 200), Some((4, 4)));
-        assert_eq!(goes(7, [8192, 8192, 1], 5), Some((4, 4)));
-        assert_eq!(goes(7, [8191, 8192, 1], 200), None);
-        assert_eq!(goes(7, [190, 1 << 20, 1], 200), None);
-        assert_eq!(goes(5, [8192, 8192, 1], 200), None);
-        let view = of_images([8192, 8192, 1], [7, 7]);
-        let none = ways(kind(7), false, &view, &around(&view, [[CIRCULAR; 2]; 2]), 200, 132);
-        assert!(!none.is_empty() && none.iter().all(|way| way.leaving.is_none()));
-        for beyond in beyonds() {
-            for rows in [192, 194, 1000, 8192] {
-                let size = [rows, 8192, 3];
-                let view = of_images(size, [7, 7]);
-                let around = around(&view, beyond);
-                for way in ways(kind(7), true, &view, &around, 200, 132) {
-                    let Some(layout) = way.leaving else { continue };
-                    check(&ON_TENSOR_CORES, &layout, size, &around, 200);
-                    check(kind(7), &way.layout, size, &around, 200);
-                }
-            }
-        }
     }
 
     /// The view's rows have the ends of the first dimension, its columns those of the one that they go along; where the
@@ -1277,15 +1173,6 @@ mod tests {
                 assert!(time.is_some(), "{size:?} by {filter:?}, {beyond:?}");
             }
         }
-        for (size, sweeps) in [([192, 600, 1], 4), ([350, 240, 2], 4)] {
-            let kind = Kind::of::<f64>([7, 7], false).unwrap();
-            // Where rows go round, one strip is two.
-            for beyond in beyonds().filter(|beyond| beyond[0] != [CIRCULAR; 2]) {
-                let view = of_images(size, [7, 7]);
-                let ways = ways(kind, true, &view, &around(&view, beyond), sweeps, 4);
-                assert!(fastest(&ways, sweeps).unwrap().leaving.is_some(), "{size:?}, {beyond:?}");
-            }
-        }
     }
 
     /// Whether in double, a filter, the size of an array, and how many sweeps.
@@ -1322,7 +1209,7 @@ mod tests {
     ) -> Option<Way> {
         let star = Kind::among::<T>(&STARS, view.filter).filter(|_| by_star);
         let kinds = Kind::all_for::<T>(view.filter, around.own_sides).chain(star);
-        let ways: Vec<_> = kinds.flat_map(|kind| ways(kind, true, view, around, sweeps, multiprocessors)).collect();
+        let ways: Vec<_> = kinds.flat_map(|kind| ways(kind, view, around, sweeps, multiprocessors)).collect();
         fastest(&ways, sweeps).copied()
     }
 
@@ -1394,7 +1281,7 @@ mod tests {
                                     continue;
                                 }
                                 let kind = if around.own_sides { kind.of_sides() } else { kind };
-                                for way in ways(kind, false, &view, &around, sweeps, 132) {
+                                for way in ways(kind, &view, &around, sweeps, 132) {
                                     found += 1;
                                     check(kind, &way.layout, view.size, &around, sweeps);
                                 }
@@ -1432,11 +1319,10 @@ mod tests {
         // What a boundary shows is in the rings, and behind them there is a column for each constant.
         let mut constants = of_columns.iter().filter(|&&end| end == CONSTANT).count();
         if !around.own_sides {
-            constants = if kind.table > 0 { 1 } else { constants.min(1) };
+            constants = constants.min(1);
         }
         let all = layout.warps * layout.depth + kind.lead - 1 + layout.last_depth + constants;
-        let table = if around.own_sides && kind.table > 0 { kind.table + 2 } else { kind.table };
-        assert!(layout.shared_bytes >= (all * kind.pitch + table) * kind.element(), "{what}");
+        assert!(layout.shared_bytes >= all * kind.pitch * kind.element(), "{what}");
         let shows = |end| kind.radius()[1] + usize::from(of_columns[end] == MIRROR);
         let repeats = |end: usize| matches!(of_columns[end], SYMMETRIC | MIRROR);
         assert!(!repeats(0) || layout.depth > shows(0) + 2 * kind.ahead, "{what}");
@@ -1462,7 +1348,7 @@ mod tests {
                     continue;
                 }
                 let kind = if around.own_sides { kind.of_sides() } else { kind };
-                let ways = ways(kind, false, &view, &around, 200, 132);
+                let ways = ways(kind, &view, &around, 200, 132);
                 let layout = fastest(&ways, 200).unwrap().layout;
                 // What a mirror shows of 3 x 5 is as much as a warp's ring.
                 let most = kind.warps - usize::from(kind.names == EIGHTS[2].names && beyond[1] == [SYMMETRIC; 2]);
