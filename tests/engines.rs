@@ -1879,7 +1879,10 @@ fn sweeps_of_images(cuda: Cuda) -> Outcome {
     .into_iter()
     .enumerate()
     {
-        check_sweeps_of_images(&cuda, size_of_filter, size, boundary, sweeps, number * 2)?;
+        let check = || check_sweeps_of_images(&cuda, size_of_filter, size, boundary, sweeps, number * 2);
+        if selection::takes(&format!("{boundary:?} {size_of_filter:?} {size:?}"), &[&(size_of_filter, number < 36)]) {
+            selection::forced(check)?;
+        }
     }
     Ok(())
 }
@@ -2035,7 +2038,10 @@ fn sweeps_of_lines_in_single(cuda: Cuda) -> Outcome {
     }
     for (number, &(size_of_filter, boundary, [rows, columns], sweeps)) in LINES_IN_SINGLE.iter().enumerate() {
         let size = [rows, columns, 1 + number % 2];
-        check_awkward_singles(&cuda, size_of_filter, size, KINDS[boundary], sweeps, number)?;
+        let check = || check_awkward_singles(&cuda, size_of_filter, size, KINDS[boundary], sweeps, number);
+        if selection::takes(&format!("{size:?} {size_of_filter:?}"), &[&("chosen", size_of_filter)]) {
+            selection::forced(check)?;
+        }
     }
     Ok(())
 }
