@@ -167,6 +167,10 @@ bench_part() {
     grep -qE "^Skipped: $(grep -c '^skipped,' "$out/results.csv")(, namely)?\$" "$out/table.txt"
   expect 'it draws, or says why not' \
     eval "test -s '$out/throughput.png' || grep -q '^skipped,,,the plot,' '$out/results.csv'"
+  expect 'the driver of all benchmarks runs' logged "$python" benches/tables.py measure --quick --parts levels \
+    --octave "$octave" --out "$out/tables"
+  expect 'it writes what was measured' grep -q '^levels,9,' "$out/tables/levels.csv"
+  expect "BENCHMARKS.md has the measurements' tables" logged "$python" benches/tables.py write --check
   record 'Bench' "$passed" "$failed" 0
 }
 

@@ -1006,12 +1006,13 @@ fn main() {
         let variables: &[_] = if case == "without_its_launcher" { &[("MV2_COMM_WORLD_SIZE", "4")] } else { &[] };
         add(case.into(), case, ranks, case == "without_mpi", variables);
     }
-    let before_gpus = trials.len();
+    let mut on_gpus = 0;
     for (case, ranks, variables, _) in ON_GPUS.into_iter().filter(|_| selection::takes_test(true)) {
+        on_gpus += 1;
         add(format!("{case}::{ranks}"), case, Some(ranks), false, variables);
     }
     if let Err(reason) = Driver::get() {
-        let those = trials.split_off(before_gpus);
+        let those = trials.split_off(trials.len() - on_gpus);
         trials.extend(those.into_iter().map(|trial| {
             Trial::test(format!("{} (skipped: {reason})", trial.name()), || Ok(())).with_ignored_flag(true)
         }));
