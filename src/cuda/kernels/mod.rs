@@ -1,7 +1,9 @@
 //! Which kernel for which work, and its argument.
 
 mod arithmetic;
+mod columns;
 mod convolution;
+mod exact;
 mod images;
 mod levels;
 mod lines;
