@@ -12,7 +12,7 @@ use cudarc::driver::{result, sys};
 use super::archive;
 use super::pace::SharedPace;
 use super::queue::Queue;
-use crate::cuda::driver::context::{Context, Handle, is_recording};
+use crate::cuda::driver::context::{Context, DriverHandle, is_recording};
 use crate::cuda::driver::error::failed;
 use crate::cuda::driver::{Driver, Properties};
 use crate::cuda::element::Element;
@@ -20,12 +20,12 @@ use crate::stencil::Error;
 
 /// A module in a context, until nobody needs it any more.
 #[derive(Debug)]
-struct Loaded {
-    handle: Handle<sys::CUmod_st>,
+struct LoadedModule {
+    handle: DriverHandle<sys::CUmod_st>,
     context: Arc<Context>,
 }
 
-impl Drop for Loaded {
+impl Drop for LoadedModule {
     fn drop(&mut self) {
         // A call that ended early, by a panic say, may have left a kernel of it at work, on whatever stream. If that
         // went wrong, it was told.
@@ -40,12 +40,12 @@ impl Drop for Loaded {
 
 /// A kernel. Its module stays loaded as long as this is there.
 #[derive(Debug, Clone)]
-pub(crate) struct Function(Arc<Kernel>);
+pub(crate) struct Function(Arc<LoadedFunction>);
 
 #[derive(Debug)]
-struct Kernel {
-    handle: Handle<sys::CUfunc_st>,
-    _module: Arc<Loaded>,
+struct LoadedFunction {
+    handle: DriverHandle<sys::CUfunc_st>,
+    _module: Arc<LoadedModule>,
 }
 
 impl Function {
@@ -173,7 +173,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// A loaded module, and what is known of what is in it.
 #[derive(Debug)]
 pub(crate) struct Module {
-    loaded: Arc<Loaded>,
+    loaded: Arc<LoadedModule>,
     queue: Arc<Queue>,
     known: Mutex<Known>,
     /// How the device keeps up with it, alone and beside others.
@@ -215,7 +215,7 @@ impl Module {
         // SAFETY: it is PTX that ends in NUL.
         let handle =
             unsafe { result::module::load_data(ptx.as_ptr().cast::<c_void>()) }.map_err(failed("cuModuleLoadData"))?;
-        let loaded = Arc::new(Loaded { handle: Handle(handle), context: context.clone() });
+        let loaded = Arc::new(LoadedModule { handle: DriverHandle(handle), context: context.clone() });
         Ok(Module { loaded, queue: queue.clone(), known: Mutex::default(), paces })
     }
 
@@ -228,7 +228,8 @@ impl Module {
         // SAFETY: the module is loaded.
         let handle = unsafe { result::module::get_function(self.loaded.handle.0, name.to_owned()) }
             .map_err(failed("cuModuleGetFunction"))?;
-        let function = Function(Arc::new(Kernel { handle: Handle(handle), _module: self.loaded.clone() }));
+        let function =
+            Function(Arc::new(LoadedFunction { handle: DriverHandle(handle), _module: self.loaded.clone() }));
         known.functions.insert(name, function.clone());
         Ok(function)
     }
