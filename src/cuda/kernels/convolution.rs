@@ -51,15 +51,17 @@ struct Argument {
     sides: [EndsArgument; 3],
 }
 
-/// The least multiply-adds that an output is counted for: as long as these takes the slowest of devices to move it.
+/// An output counts for at least so many multiply-adds: on the slowest devices they take as long as to move it.
 const LEAST_WORK: usize = 11;
 
-/// How long a byte takes on its way to the device and back, and how long a multiply-add takes where several sweeps are
-/// done at once, in nanoseconds: 10^8 doubles go there in 16.2 ms and come back in 21.2, and 3 x 3 in double does 1,240
-/// thousand million updates a second (an H200 and 16 threads, BENCHMARKS.md). Elsewhere both take longer; a chip with few
-/// units for doubles computes up to twice as much as it would have to.
-const BYTE: f64 = 0.05;
-const MULTIPLY_ADD: f64 = 7e-5;
+/// The nanoseconds that a byte takes to the device and back: 10^8 doubles go there in 16.2 ms and come back in 21.2 (an
+/// H200 and 16 threads, BENCHMARKS.md). On other machines it takes longer.
+const LINK_NS_PER_BYTE: f64 = 0.05;
+
+/// The nanoseconds that a multiply-add takes where several sweeps are done at once: 3 x 3 in double does 1,240 thousand
+/// million updates a second (an H200, BENCHMARKS.md). On other chips it takes longer; one with few units for doubles
+/// computes up to twice as much as it would have to.
+const NS_PER_MULTIPLY_ADD: f64 = 7e-5;
 
 /// A convolution, for any number of sweeps.
 #[derive(Debug, Clone)]
@@ -88,7 +90,7 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
     }
 
     fn deep(&self, sweeps: usize, limit: usize) -> Option<Cut<T>> {
-        let update = self.work() as f64 * MULTIPLY_ADD / (size_of::<T>() as f64 * BYTE);
+        let update = self.work() as f64 * NS_PER_MULTIPLY_ADD / (size_of::<T>() as f64 * LINK_NS_PER_BYTE);
         Cut::deep(self.size, self.sides, self.filter.radius(), sweeps, limit, update)
     }
 
@@ -111,27 +113,30 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
     }
 
     fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
-        let single = self.single(modules, area)?;
+        let single_sweeps = self.plan_single_sweeps(modules, area)?;
         if let Some(tilings) = tiles::Tilings::of(modules, area, &self.filter) {
-            return tiles::plan(&self.in_tiles, modules, area, &self.filter, tilings, single);
+            return tiles::plan(&self.in_tiles, modules, area, &self.filter, tilings, single_sweeps);
         }
         match images::View::of(area.tile.size(), self.filter.size()) {
-            Some(view) => images::plan(&self.several_sweeps, modules, area, &self.filter, view, single),
-            None => volumes::plan(&self.over_volumes, modules, area, &self.filter, self.counting(), single),
+            Some(view) => images::plan(&self.several_sweeps, modules, area, &self.filter, view, single_sweeps),
+            None => {
+                volumes::plan(&self.over_volumes, modules, area, &self.filter, self.effective_sides(), single_sweeps)
+            }
         }
     }
 }
 
 impl<T: Element> ConvolutionKernel<T> {
-    /// What stands around the array: zeros along dimensions where the filter has one entry, which have no say.
-    fn counting(&self) -> Sides<T> {
+    /// What stands around the array, with zeros along dimensions where the filter has one entry: there nothing of it is
+    /// multiplied.
+    fn effective_sides(&self) -> Sides<T> {
         let radius = self.filter.radius();
         [0, 1, 2].map(|d| if radius[d] > 0 { self.sides[d] } else { Ends::default() }).into()
     }
 
     /// How single sweeps are launched.
-    fn single(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
-        if let Some(plan) = tensor::plan(&self.on_tensor_cores, modules, area, &self.filter, self.counting())? {
+    fn plan_single_sweeps(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
+        if let Some(plan) = tensor::plan(&self.on_tensor_cores, modules, area, &self.filter, self.effective_sides())? {
             return Ok(plan);
         }
         let filter = self.filter.size();
@@ -175,7 +180,7 @@ struct ConvolutionPlan<'a> {
     sides: [EndsArgument; 3],
     /// Its columns that are computed.
     units: ColumnUnits,
-    /// Where the whole array is here.
+    /// Which end the next sweep begins at, where the whole array is on the device.
     turns: Option<Arc<Turns>>,
 }
 

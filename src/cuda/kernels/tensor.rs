@@ -1,7 +1,7 @@
 //! Convolutions on FP64 tensor cores: `cuda/tensor_convolution.cu` and `cuda/tensor_volume.cu`.
 //!
 //! They give the bits of `cuda/convolution.cu` for all data. Only chips of [`CAPABILITY`](super::CAPABILITY) load them,
-//! and only for what they are [faster](Module::pays) at; what does not go this way takes no notice of it.
+//! and only for what they are [faster](Module::pays) at.
 
 use std::ffi::CStr;
 use std::ops::Range;
@@ -45,9 +45,9 @@ const fn volume(name: &'static str, size: usize, columns: usize, gain: [f64; 2])
     Module { name, pairs, singles, size: [size; 3], tile: [16, columns], warps: 8, gain }
 }
 
-/// From such a gain on filters that have a module of their own in `cuda/convolution.cu` go to tensor cores. Where
-/// samples are infinite or NaN, a piece is computed anew on the vector units and takes up to three times as long: less
-/// than this does not outweigh that.
+/// From such a gain on, filters that have a module of their own in `cuda/convolution.cu` go to tensor cores. Pieces with
+/// infinite or NaN samples are computed again on the vector units and take up to three times as long: a smaller gain does
+/// not outweigh that.
 const WORTH_IT: f64 = 1.1;
 
 /// The modules, the smallest first.
@@ -60,11 +60,10 @@ const MODULES: [Module; 6] = [
     volume("tensor_volume_07", 7, 16, [2.95, 8.4]),
 ];
 
-/// What a warp loses as it begins and ends, in columns of an image's outputs. So measured over 1024 x 1024 to
-/// 4096 x 4096.
+/// What a warp loses as it begins and ends, in columns of an image's outputs: measured over 1024 x 1024 to 4096 x 4096.
 const START: f64 = 8.0;
 
-/// The most columns, or pages, that the kernels count.
+/// The most columns, or pages, that the kernels can count.
 const MOST_ALONG: usize = 1 << 30;
 
 /// The columns of outputs in a unit of an image: the smallest part of a sweep that can be a launch of its own. Of a

@@ -2,270 +2,32 @@
 //!
 //! Everything here puts launches on a stream, and nothing waits for them.
 
+mod argument;
+mod walk;
+
 use std::ffi::CStr;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use bytemuck::{NoUninit, Pod, Zeroable};
+use bytemuck::NoUninit;
 use cudarc::driver::sys;
 
 use super::super::Element;
 use super::super::module::{Module, Modules, Shape, Turns, launch};
-use crate::stencil::{Binary, CHUNK, Error, Expansion, LANES, RANK, Reduction, Section, Unary};
+use crate::stencil::{Binary, CHUNK, Error, Expansion, LANES, Reduction, Section, Unary};
+use argument::{
+    Advance, Expanded, InSection, List, OneToOne, Reduced, Scalar, TwoToOne, binary, joining, reduction, unary,
+};
+use walk::Walk;
+
+pub(in super::super) use argument::On;
+pub(in super::super) use walk::Places;
 
 /// The images, for single and for double.
 const IMAGES: [&str; 2] = ["arithmetic_float", "arithmetic_double"];
 
-/// From so many elements on along its first dimension, a box is walked through line by line: at least half of a block's
-/// places are in the line then.
-const LONG: usize = 1024;
-
 /// The most blocks of a reduction, which go on with what is left.
 const MOST_BLOCKS: usize = 1 << 20;
-
-/// The argument of what goes from one array to another: `struct OneToOne` of `cuda/arithmetic.cu`, field for field, as
-/// are those below.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct OneToOne {
-    from: sys::CUdeviceptr,
-    to: sys::CUdeviceptr,
-    count: u64,
-    op: u32,
-    exponent: i32,
-    backwards: u32,
-    unused: u32,
-}
-
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct Scalar {
-    to: sys::CUdeviceptr,
-    count: u64,
-    value: f64,
-}
-
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct TwoToOne {
-    from: [sys::CUdeviceptr; 2],
-    to: sys::CUdeviceptr,
-    count: u64,
-    scalar: [f64; 2],
-    op: u32,
-    backwards: u32,
-}
-
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct Advance {
-    step: sys::CUdeviceptr,
-    source: sys::CUdeviceptr,
-    older: sys::CUdeviceptr,
-    count: u64,
-    weight: f64,
-    scalar: f64,
-    with_source: u32,
-    backwards: u32,
-}
-
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-struct Walk {
-    count: u64,
-    rank: u64,
-    size: [u64; RANK],
-    steps: [[i64; RANK]; 2],
-    stride: [u64; RANK],
-    advance: [i64; 2],
-    wraps: [[i64; RANK]; 2],
-}
-
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct Expanded {
-    from: [sys::CUdeviceptr; 2],
-    to: sys::CUdeviceptr,
-    scalar: [f64; 2],
-    walk: Walk,
-    op: u32,
-    unused: u32,
-}
-
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct InSection {
-    from: sys::CUdeviceptr,
-    to: sys::CUdeviceptr,
-    start: u64,
-    walk: Walk,
-}
-
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct List {
-    from: sys::CUdeviceptr,
-    to: sys::CUdeviceptr,
-    places: sys::CUdeviceptr,
-    others: sys::CUdeviceptr,
-    count: u64,
-}
-
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct Reduced {
-    from: [sys::CUdeviceptr; 2],
-    to: sys::CUdeviceptr,
-    inner: u64,
-    length: u64,
-    outer: u64,
-    chunks: u64,
-    start: f64,
-    op: u32,
-    bits: u32,
-}
-
-/// An operand on the device.
-#[derive(Debug, Clone, Copy)]
-pub(in super::super) enum On<T> {
-    Array(sys::CUdeviceptr),
-    Scalar(T),
-}
-
-impl<T: Element> On<T> {
-    /// Its address, if it has one, and its value, if it has not.
-    fn parts(self) -> (sys::CUdeviceptr, f64) {
-        match self {
-            On::Array(address) => (address, 0.0),
-            On::Scalar(value) => (0, value.to_f64()),
-        }
-    }
-}
-
-/// The number of an operation, and its exponent.
-fn unary(op: Unary) -> (u32, i32) {
-    match op {
-        Unary::Negate => (0, 0),
-        Unary::Abs => (1, 0),
-        Unary::Sqrt => (2, 0),
-        Unary::Not => (3, 0),
-        Unary::IsNan => (4, 0),
-        Unary::Power(exponent) => (5, exponent),
-    }
-}
-
-fn binary(op: Binary) -> u32 {
-    match op {
-        Binary::Add => 0,
-        Binary::Subtract => 1,
-        Binary::Multiply => 2,
-        Binary::Divide => 3,
-        Binary::Min => 4,
-        Binary::Max => 5,
-        Binary::Equal => 6,
-        Binary::NotEqual => 7,
-        Binary::Less => 8,
-        Binary::LessEqual => 9,
-        Binary::Greater => 10,
-        Binary::GreaterEqual => 11,
-        Binary::And => 12,
-        Binary::Or => 13,
-    }
-}
-
-fn reduction(op: Reduction) -> u32 {
-    match op {
-        Reduction::Sum => 0,
-        Reduction::Dot => 1,
-        Reduction::SumOfMagnitudes => 2,
-        Reduction::Min => 3,
-        Reduction::Max => 4,
-        Reduction::LargestMagnitude => 5,
-        Reduction::Any => 6,
-        Reduction::All => 7,
-        Reduction::Differ => 8,
-    }
-}
-
-/// What reduces the results of chunks: it takes as `op` joins.
-///
-/// The others do so themselves. (A result of magnitudes has no sign to lose, and one of logic is 0 or 1.)
-fn joining(op: Reduction) -> Reduction {
-    match op {
-        Reduction::Dot => Reduction::Sum,
-        Reduction::Differ => Reduction::Any,
-        other => other,
-    }
-}
-
-impl Walk {
-    /// Through a box of this size, by these steps in two arrays; a thread's elements are `threads` places apart.
-    /// Dimensions of one element are left out, and those that go on as the one before them would are merged.
-    fn new(size: [usize; RANK], steps: [[isize; RANK]; 2], threads: usize) -> Walk {
-        let mut walk = Walk { rank: 1, size: [1; RANK], ..Walk::zeroed() };
-        walk.count = size.iter().product::<usize>() as u64;
-        let mut last = None;
-        for d in (0..RANK).filter(|&d| size[d] != 1) {
-            let (extent, by) = (size[d] as u64, steps.map(|of| of[d] as i64));
-            match last {
-                Some(before) if (0..2).all(|a| by[a] == walk.size[before] as i64 * walk.steps[a][before]) => {
-                    walk.size[before] *= extent;
-                }
-                _ => {
-                    let next = last.map_or(0, |before| before + 1);
-                    walk.size[next] = extent;
-                    (0..2).for_each(|a| walk.steps[a][next] = by[a]);
-                    last = Some(next);
-                }
-            }
-        }
-        let rank = last.unwrap_or(0) + 1;
-        walk.rank = rank as u64;
-        let mut left = threads as u64;
-        for d in 0..rank {
-            // Along the last dimension there is no end that a walk could go beyond.
-            let extent = if d + 1 < rank { walk.size[d] } else { u64::MAX };
-            walk.stride[d] = left.checked_rem(extent).unwrap_or(0);
-            left = left.checked_div(extent).unwrap_or(0);
-        }
-        for a in 0..2 {
-            walk.advance[a] = (0..rank).map(|d| walk.stride[d] as i64 * walk.steps[a][d]).sum();
-            for d in 1..rank {
-                walk.wraps[a][d - 1] = walk.steps[a][d] - walk.size[d - 1] as i64 * walk.steps[a][d - 1];
-            }
-        }
-        walk
-    }
-
-    fn is_long(&self) -> bool {
-        self.size[0] >= LONG as u64
-    }
-
-    /// Which kernel of two goes this way, and how many blocks of so many places it takes.
-    fn way(&self, kernels: [&'static CStr; 2], places: usize) -> (&'static CStr, usize) {
-        let blocks = |count: u64| count.div_ceil(places as u64) as usize;
-        if self.is_long() {
-            (kernels[1], blocks(self.size[0]) * (self.count / self.size[0]) as usize)
-        } else {
-            (kernels[0], blocks(self.count))
-        }
-    }
-}
-
-/// A section as the kernels go through it.
-#[derive(Debug, Clone, Copy)]
-pub(in super::super) struct Places {
-    start: usize,
-    walk: Walk,
-}
-
-impl Places {
-    /// Where the only run of neighbours begins that the section is, if it is one.
-    pub(in super::super) fn run(&self) -> Option<usize> {
-        let one = self.walk.rank == 1 && (self.walk.size[0] == 1 || self.walk.steps[0][0] == 1);
-        one.then_some(self.start)
-    }
-}
 
 /// The kernels for one class of numbers, loaded.
 pub(in super::super) struct ArithmeticKernels<T> {
@@ -654,67 +416,6 @@ mod tests {
                 for of in ["", "two_"] {
                     let kernel = format!("arithmetic_reduce_{of}{form}");
                     assert_eq!(argument_bytes(image, &kernel), size_of::<Reduced>(), "{image} {kernel}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_walk_leaves_out_what_is_no_dimension() {
-        let plain = Walk::new([4, 1, 5, 1, 3], [[1, 9, 4, 9, 20], [2, 7, 8, 7, 40]], 256);
-        assert_eq!((plain.rank, plain.size, plain.count), (1, [60, 1, 1, 1, 1], 60));
-        assert_eq!((plain.stride, plain.advance), ([256, 0, 0, 0, 0], [256, 512]));
-        let one = Walk::new([1; RANK], [[0; RANK]; 2], 256);
-        assert_eq!((one.rank, one.size, one.count), (1, [1; RANK], 1));
-        let row = Walk::new([3, 200, 1, 7, 1], [[1, 3, 0, 600, 0], [0, 1, 0, 200, 0]], 256);
-        // Along the first both steps must go on: the first array alone is all neighbours.
-        assert_eq!((row.rank, row.size), (2, [3, 1400, 1, 1, 1]));
-        assert_eq!(row.stride, [1, 85, 0, 0, 0]);
-        assert_eq!((row.advance, row.wraps[0][0], row.wraps[1][0]), ([256, 85], 0, 1));
-    }
-
-    /// What the kernels do with it, against the sum of products that it stands for.
-    #[test]
-    fn a_walk_comes_by_every_place() {
-        for (size, steps) in [
-            ([3, 2, 5, 2, 7], [[-2, 11, 100, -7, 1000], [1, 3, 6, 30, 60]]),
-            ([300, 2, 3, 1, 1], [[2, 1, -900, 0, 0], [1, 300, 600, 0, 0]]),
-            ([1, 1, 1, 9, 40], [[5, 5, 5, 2, -1], [0, 0, 0, 1, 9]]),
-        ] {
-            let walk = Walk::new(size, steps, 256);
-            let offset = |a: usize, mut at: usize| -> i64 {
-                (0..RANK)
-                    .map(|d| {
-                        let index = at % size[d];
-                        at /= size[d];
-                        index as i64 * steps[a][d] as i64
-                    })
-                    .sum()
-            };
-            let rank = walk.rank as usize;
-            for first in 0..256.min(walk.count as usize) {
-                let mut left = first as u64;
-                let mut index: Vec<u64> = (0..rank)
-                    .map(|d| {
-                        let extent = if d + 1 < rank { walk.size[d] } else { u64::MAX };
-                        let index = left % extent;
-                        left /= extent;
-                        index
-                    })
-                    .collect();
-                let mut at = [0, 1].map(|a| (0..rank).map(|d| index[d] as i64 * walk.steps[a][d]).sum::<i64>());
-                for place in (first..walk.count as usize).step_by(256) {
-                    assert_eq!(at, [offset(0, place), offset(1, place)], "{size:?} {place}");
-                    (0..2).for_each(|a| at[a] += walk.advance[a]);
-                    let mut over = false;
-                    for (d, index) in index.iter_mut().enumerate().take(rank - 1) {
-                        *index += walk.stride[d] + u64::from(over);
-                        over = *index >= walk.size[d];
-                        if over {
-                            *index -= walk.size[d];
-                            (0..2).for_each(|a| at[a] += walk.wraps[a][d]);
-                        }
-                    }
                 }
             }
         }
