@@ -126,8 +126,8 @@ impl<'a, T> SharedOutput<'a, T> {
     /// Has the system provide the memory of these elements, which are about to be written, where no other thread does
     /// already.
     ///
-    /// The system clears a large page before it looks whether another thread has done so meanwhile. Where several threads
-    /// fill places of one page, each would clear all of it, and that takes longer than to fill it.
+    /// The system clears a large page before it looks whether another thread has done so meanwhile. Where several
+    /// threads fill places of one page, each would clear all of it, and that takes longer than to fill it.
     pub(crate) fn have_pages(&self, places: Range<usize>) {
         if self.pages.is_empty() {
             // SAFETY: these bytes are the output's.

@@ -3,10 +3,11 @@
 //!
 //! # Rationale
 //! Engines compute an output for each sample, in double and in single. Any other output falls into pieces. The samples
-//! that the filter meets over a piece are gathered into a buffer, in the class that is computed in, with the ghost values
-//! of the boundary where it reaches beyond the array. The engine takes the buffer for an array of its own, and the
-//! outputs inside it, which meet nothing but the buffer, are the piece. An output is a function of its samples alone, so
-//! pieces cannot show in it; and however large the arrays are, only two buffers of a bounded size are needed beside them.
+//! that the filter meets over a piece are gathered into a buffer, in the class that is computed in, with the ghost
+//! values of the boundary where it reaches beyond the array. The engine takes the buffer for an array of its own, and
+//! the outputs inside it, which meet nothing but the buffer, are the piece. An output is a function of its samples
+//! alone, so pieces cannot show in it; and however large the arrays are, only two buffers of a bounded size are needed
+//! beside them.
 
 use rayon::prelude::*;
 

@@ -182,7 +182,9 @@ fn check_sweeps(
     let boundary = boundary.into();
     let stencil = stencil(lines, taps)?.with_boundary(boundary).with_sweeps(sweeps);
     let what = format!("{lines:?}, {} taps, {boundary:?}, {sweeps} sweeps", taps.len());
-    let features: [&dyn std::fmt::Debug; 3] = [&(taps.len(), sweeps > 1), &boundary, &sweeps];
+    // The module goes by the taps, and by whether lines are long, whole in a tile, or rows beside each other.
+    let module = (taps.len(), sweeps > 1, lines.inner() > 1, lines.length().max(1).ilog2() / 3);
+    let features: [&dyn std::fmt::Debug; 3] = [&module, &boundary, &sweeps];
     check_operation(&what, &features, engine, input, sweeps, |engine, from, to, watch| {
         engine.stencil(&stencil, from, to, watch)
     })
@@ -1192,14 +1194,12 @@ const TABLE: [Case; 26] = [
 ];
 
 /// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.
-const CUDA_TABLE: [CudaCase; 33] = [
+const CUDA_TABLE: [CudaCase; 31] = [
     ("schemes_without_room", scheme::schemes_without_room),
     ("sweeps_of_images", sweeps_of_images),
     ("sweeps_of_images_by_eight_warps", sweeps_of_images_by_eight_warps),
-    ("sweeps_of_images_by_pipelines", sweeps_of_images_by_pipelines),
     ("stars_over_images", stars::stars_over_images),
     ("sides_in_sweeps_of_images", sides::sides_in_sweeps_of_images),
-    ("sweeps_of_images_on_tensor_cores", sweeps_of_images_on_tensor_cores),
     ("sweeps_of_small_images", sweeps_of_small_images),
     ("sides_in_sweeps_of_small_images", sides::sides_in_sweeps_of_small_images),
     ("sweeps_of_volumes", sweeps_of_volumes),
@@ -1607,7 +1607,7 @@ fn tensor_filters_in_sweeps(cuda: Cuda) -> Outcome {
 
 /// Filters that go there: all, or one of every fourth size.
 fn some_tensor_filters() -> Vec<[usize; 3]> {
-    TENSOR_FILTERS.into_iter().step_by(if selection::is_all() { 1 } else { 4 }).collect()
+    TENSOR_FILTERS.into_iter().step_by(if selection::is_thorough() { 1 } else { 4 }).collect()
 }
 
 /// Which convolutions over an array on the device go to tensor cores: those kernels alone ask for more shared memory
@@ -1639,7 +1639,7 @@ fn tensor_cores_are_used_where_they_are(cuda: Cuda, stand_in: StandIn) -> Outcom
     if found != some_tensor_filters() {
         return Err(format!("on tensor cores: {found:?}"));
     }
-    for capability in ["8.9", "10.0", "12.0"].into_iter().take(if selection::is_all() { 3 } else { 1 }) {
+    for capability in ["8.9", "10.0", "12.0"].into_iter().take(if selection::is_thorough() { 3 } else { 1 }) {
         let ended = common::child("tensor cores", &[("CUDA_STAND_IN_CAPABILITY", capability)])?;
         if !ended.status.success() || !ended.output.contains("on tensor cores: []") {
             return Err(format!("{capability}: {:?}: {}", ended.status, ended.output));
@@ -1722,7 +1722,7 @@ fn sweeps_on_tensor_cores(cuda: Cuda) -> Outcome {
 
 /// All of them, or the least and the most.
 fn some_tensor_sweeps() -> Vec<(usize, usize)> {
-    TENSOR_SWEEPS.into_iter().step_by(if selection::is_all() { 1 } else { 3 }).collect()
+    TENSOR_SWEEPS.into_iter().step_by(if selection::is_thorough() { 1 } else { 3 }).collect()
 }
 
 /// Which numbers of taps have launches on tensor cores of so many sweeps along lines on the device: of the kernels for
@@ -1879,7 +1879,10 @@ fn sweeps_of_images(cuda: Cuda) -> Outcome {
     .into_iter()
     .enumerate()
     {
-        check_sweeps_of_images(&cuda, size_of_filter, size, boundary, sweeps, number * 2)?;
+        let check = || check_sweeps_of_images(&cuda, size_of_filter, size, boundary, sweeps, number * 2);
+        if selection::takes(&format!("{boundary:?} {size_of_filter:?} {size:?}"), &[&(size_of_filter, number < 36)]) {
+            selection::forced(check)?;
+        }
     }
     Ok(())
 }
@@ -1898,30 +1901,9 @@ const BY_EIGHT_OF_MANY: [ManySweeps; 6] = [
     (true, 2, [5, 7, 1], [4097, 4003, 1], 19),
 ];
 
-/// The same for blocks of several pipelines.
-const BY_PIPELINES: [ManySweeps; 24] = include!("engines/images_by_pipelines.in");
-const BY_PIPELINES_OF_MANY: [ManySweeps; 11] = [
-    (false, 0, [3, 3, 1], [4000, 4003, 1], 41),
-    (false, 1, [3, 3, 1], [4132, 4001, 1], 33),
-    (false, 2, [3, 3, 1], [4132, 4096, 1], 25),
-    (false, 3, [3, 3, 1], [4100, 4096, 1], 60),
-    (false, 3, [3, 3, 1], [8192, 1601, 1], 16),
-    (false, 0, [3, 3, 1], [1536, 1999, 5], 23),
-    (false, 2, [5, 5, 1], [4132, 4096, 1], 17),
-    (false, 3, [5, 5, 1], [4100, 4096, 1], 20),
-    (false, 0, [3, 5, 1], [4000, 4003, 1], 21),
-    (false, 1, [3, 5, 1], [4132, 4001, 1], 16),
-    (false, 0, [3, 3, 1], [768, 4000, 14], 9),
-];
-
 /// Many sweeps by blocks of eight warps, with awkward samples.
 fn sweeps_of_images_by_eight_warps(cuda: Cuda) -> Outcome {
     check_many(&cuda, "sweeps_images_eight_", &BY_EIGHT, &BY_EIGHT_OF_MANY)
-}
-
-/// And by blocks of several pipelines.
-fn sweeps_of_images_by_pipelines(cuda: Cuda) -> Outcome {
-    check_many(&cuda, "sweeps_images_piped_", &BY_PIPELINES, &BY_PIPELINES_OF_MANY)
 }
 
 /// Many sweeps with awkward samples, of each case some at least by modules whose names begin like that. On the stand-in, whose
@@ -2056,7 +2038,10 @@ fn sweeps_of_lines_in_single(cuda: Cuda) -> Outcome {
     }
     for (number, &(size_of_filter, boundary, [rows, columns], sweeps)) in LINES_IN_SINGLE.iter().enumerate() {
         let size = [rows, columns, 1 + number % 2];
-        check_awkward_singles(&cuda, size_of_filter, size, KINDS[boundary], sweeps, number)?;
+        let check = || check_awkward_singles(&cuda, size_of_filter, size, KINDS[boundary], sweeps, number);
+        if selection::takes(&format!("{size:?} {size_of_filter:?}"), &[&("chosen", size_of_filter)]) {
+            selection::forced(check)?;
+        }
     }
     Ok(())
 }
@@ -2077,76 +2062,6 @@ fn sweeps_of_volumes_by_one_column(cuda: Cuda) -> Outcome {
                         check_awkward(&cuda, size_of_filter, [rows, columns, pages], boundary, sweeps, number)?;
                     }
                 }
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Sizes of images in double, and sweeps by 7 x 7, which go through tensor cores, on the stand-in's few multiprocessors
-/// and on those of an H200: one strip and several, whole and with a rest, one segment of columns and several, with sweeps
-/// that are left over. Others are done in tiles.
-const ON_TENSOR_CORES: [([usize; 3], usize); 6] = [
-    ([192, 900, 1], 4),
-    ([350, 300, 2], 8),
-    ([372, 400, 2], 9),
-    ([522, 600, 1], 12),
-    ([640, 200, 2], 10),
-    ([1000, 200, 1], 6),
-];
-
-const ON_TENSOR_CORES_OF_MANY: [([usize; 3], usize); 5] =
-    [([4096, 4096, 1], 12), ([3072, 3000, 1], 9), ([372, 40_000, 1], 4), ([640, 6001, 3], 10), ([3002, 5001, 1], 8)];
-
-/// Sweeps over images on tensor cores: with samples that these compute right, whole numbers whose sums cancel among them,
-/// and with those that they have to leave: infinities and NaN in corners, at edges and between strips, and samples so
-/// small that sums are rounded to -0 in the last sweep or before.
-fn sweeps_of_images_on_tensor_cores(cuda: Cuda) -> Outcome {
-    let slow = StandIn::find().is_some();
-    let sizes = if slow { &ON_TENSOR_CORES[..] } else { &ON_TENSOR_CORES_OF_MANY };
-    for (number, &(size, sweeps)) in sizes.iter().enumerate() {
-        let count: usize = size.iter().product();
-        let [rows, columns, _] = size;
-        // There, every other one, in turn: each kind of samples and each boundary comes.
-        let (first, step) = if slow { (number / 2 % 2, 2) } else { (0, 1) };
-        for (kind, boundary) in (number..).zip(KINDS).skip(first).step_by(step) {
-            let mut input = ordinary(count, kind as u64);
-            let mut entries = tame(49, kind as u64 + 1);
-            match kind % 4 {
-                0 => input.iter_mut().for_each(|x| *x = if x.abs() < 1e-9 { 0.5 } else { *x }),
-                1 => {
-                    input.iter_mut().for_each(|x| *x = (3.0 * *x).round());
-                    entries.iter_mut().for_each(|x| *x = (30.0 * *x).round() / 16.0);
-                }
-                2 => {
-                    let places =
-                        [0, rows - 1, 181, rows * (columns / 2) + 90, rows * columns - 1 - rows / 2, count - 1];
-                    for (n, at) in places.into_iter().enumerate().skip(number % 6) {
-                        input[at] = [f64::INFINITY, f64::NAN, f64::NEG_INFINITY, f64::MAX][n % 4];
-                    }
-                }
-                _ => {
-                    input.fill(0.0);
-                    // Subnormal samples; or normal ones that stay as they are, and whose products underflow.
-                    let subnormal = number % 2 == 1;
-                    let near = if subnormal { [5e-324, 1e-310, -1e-320] } else { [1e-305, -3e-304, 2e-305] };
-                    for (n, at) in (number..count).step_by(if subnormal { 20_011 } else { 11 }).enumerate() {
-                        input[at] = near[n % near.len()];
-                    }
-                    let scale = if subnormal { 0.01 } else { 1e-20 };
-                    entries.iter_mut().for_each(|x| *x = -scale * x.abs() - 1e-9 * scale);
-                    entries[24] = if subnormal { entries[24] } else { 1.0 };
-                }
-            }
-            let convolution = Convolution::new(size, filter(entries, [7, 7, 1])?);
-            let convolution = convolution.with_boundary(boundary).with_sweeps(sweeps);
-            ends::between(ends::ARRAY_TO_ARRAY, || check_convolution(&cuda, &convolution, &input))?;
-        }
-        if let Some(stand_in) = StandIn::find() {
-            // Four sweeps are a launch on tensor cores, and one that sees that it has nothing to do.
-            let launches = launches_of(&cuda, stand_in, size, [7, 7, 1], 4)?;
-            if launches != 2 {
-                return Err(format!("{size:?}: {launches} launches"));
             }
         }
     }
@@ -2684,8 +2599,8 @@ fn main() {
         for (case, run) in TABLE {
             let run = move || {
                 let missed = run(&*make()?).map(|()| ends::missed())?;
-                // A selection may have fewer checks than there are ends.
-                if missed.is_empty() || !selection::is_all() {
+                // A selection may have fewer checks than there are ends, and so may what is left.
+                if missed.is_empty() || !selection::takes_test(true) || !selection::takes_test(false) {
                     Ok(())
                 } else {
                     Err(format!("nothing was computed {}", missed.join(", ")))
@@ -2704,7 +2619,7 @@ fn main() {
     let stand_in = StandIn::find();
     let absent =
         absent.or_else(|| stand_in.is_none().then(|| "the stand-in is not what is found as the driver".into()));
-    for (case, run) in FAULT_TABLE {
+    for (case, run) in FAULT_TABLE.into_iter().filter(|_| selection::takes_test(true)) {
         trials.push(trial("cuda", case, absent.as_deref(), move || {
             let (cuda, stand_in) = (open_cuda()?, stand_in.ok_or("no stand-in")?);
             // They count the calls of the driver that one call of the engine makes.

@@ -118,13 +118,14 @@ pub(super) fn evaluate<T: Lanes>(instructions: Instructions, operator: &impl Ope
     compute(instructions, Evaluation { operator, output });
 }
 
-/// Work on vectors of any type. All that it calls is to be inlined: what is not runs on the plain machine.
-pub(super) trait Work<T> {
+/// Work on vectors of any type. All functions that it calls must be inlined: others are compiled without these
+/// instructions.
+pub(super) trait VectorWork<T> {
     fn run<V: Vector<Element = T>>(self, set: V::Set);
 }
 
 /// Does `work` with the vectors of these instructions.
-pub(super) fn compute<T: Lanes>(instructions: Instructions, work: impl Work<T>) {
+pub(super) fn compute<T: Lanes>(instructions: Instructions, work: impl VectorWork<T>) {
     match instructions {
         #[cfg(target_arch = "x86_64")]
         Instructions::Avx512(set) => set.compute(work),
@@ -134,8 +135,8 @@ pub(super) fn compute<T: Lanes>(instructions: Instructions, work: impl Work<T>) 
     }
 }
 
-/// Loops over plain slices, which the compiler makes vectors of: for what every number goes through by itself. All that
-/// they call is to be inlined; what is not runs on the plain machine.
+/// Loops over plain slices, which the compiler makes vectors of: for operations on single elements. All functions that
+/// they call must be inlined: others are compiled without these instructions.
 pub(super) trait Loops {
     fn run(self);
 }
@@ -230,7 +231,7 @@ struct Evaluation<'a, T, O> {
     output: &'a mut [T],
 }
 
-impl<T: Lanes, O: Operator<T>> Work<T> for Evaluation<'_, T, O> {
+impl<T: Lanes, O: Operator<T>> VectorWork<T> for Evaluation<'_, T, O> {
     #[inline(always)]
     fn run<V: Vector<Element = T>>(self, set: V::Set) {
         // SAFETY: `evaluate`, which alone makes these, has compared the lengths.
@@ -275,7 +276,7 @@ unsafe fn evaluate_in<T: Lanes, V: Vector<Element = T>, O: Operator<T>>(set: V::
 mod x86_64 {
     use std::arch::x86_64::*;
 
-    use super::{Lanes, Loops, Vector, Work};
+    use super::{Lanes, Loops, Vector, VectorWork};
 
     /// An instruction set: its token, what is compiled for it, and its vectors of doubles and of singles.
     ///
@@ -299,9 +300,9 @@ mod x86_64 {
 
                 /// Does `work` with the vectors of this set.
                 #[inline(always)]
-                pub(super) fn compute<T: Lanes, W: Work<T>>(self, work: W) {
+                pub(super) fn compute<T: Lanes, W: VectorWork<T>>(self, work: W) {
                     #[target_feature($(enable = $feature),+)]
-                    fn compiled<T: Lanes, W: Work<T>>(set: $set, work: W) {
+                    fn compiled<T: Lanes, W: VectorWork<T>>(set: $set, work: W) {
                         work.run::<T::$set>(set)
                     }
                     // SAFETY: the token says that the processor has the features.

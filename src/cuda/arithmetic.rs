@@ -330,8 +330,8 @@ impl<T: Element> Arithmetic<T> for Cuda {
                 Source::Host(samples) => work.send(samples)?,
                 Source::Array(_) => input.unwrap_or(0),
             };
-            // SAFETY: all places are in the second array, and the call has the arrays and the buffers until the work has
-            // been waited for. No place comes twice: see above.
+            // SAFETY: all places are in the second array, and the call has the arrays and the buffers until the work
+            // has been waited for. No place comes twice: see above.
             unsafe {
                 match (places, &repeated) {
                     (Places::Section(section), _) => {

@@ -28,8 +28,9 @@ impl Cuda {
     /// The engine on the device that is asked for (its ordinal, from 0), or on that of [`Cuda::find`]; its context is
     /// opened now.
     ///
-    /// The buffers that it keeps are bounded by [`DEFAULT_DEVICE_BYTES`]; while a call lasts it may take more, most of
-    /// what is free of the device's memory, for an array that is swept there. [`Cuda::with_device_bytes`] bounds both.
+    /// The buffers that it keeps are bounded by [`DEFAULT_DEVICE_BYTES`](crate::cuda::DEFAULT_DEVICE_BYTES); while a
+    /// call lasts it may take more, most of what is free of the device's memory, for an array that is swept there.
+    /// [`Cuda::with_device_bytes`] bounds both.
     ///
     /// # Errors
     /// [`Error::NoDevice`] where there is no driver, none new enough, or no such device; [`Error::Busy`] where another
@@ -95,8 +96,8 @@ impl Cuda {
     /// whoever uses one of the two comes behind it.
     ///
     /// # Errors
-    /// [`Error::Foreign`] for an array of another engine; [`Error::OutOfMemory`]; [`Error::Busy`] where another call has
-    /// one of the devices; what the driver says.
+    /// [`Error::Foreign`] for an array of another engine; [`Error::OutOfMemory`]; [`Error::Busy`] where another call
+    /// has one of the devices; what the driver says.
     pub fn copy_of<T: Real>(&self, array: &Array<T>) -> Result<Array<T>, Error> {
         let ordinal = array.held::<DeviceArray>()?.ordinal();
         let places = [(ordinal, self.budget), self.place()];
@@ -194,8 +195,8 @@ impl Cuda {
         })
     }
 
-    /// Runs `work` as [`Cuda::attempt`] does, where it overwrites its input. It sets its second argument when it begins to:
-    /// after that it is not run again, since it would go on from what it has left behind.
+    /// Runs `work` as [`Cuda::attempt`] does, where it overwrites its input. It sets its second argument when it begins
+    /// to: after that it is not run again, since it would go on from what it has left behind.
     pub(super) fn attempt_in_place<R>(
         &self,
         watch: &Watch,

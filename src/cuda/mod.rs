@@ -3,10 +3,21 @@
 //! It needs a driver and nothing else: the library of the driver is loaded when first asked for, and the kernels are
 //! PTX inside this library.
 //!
-//! What is kept between calls, in [`runtime::device`]: the device's primary context, retained; the modules that were
-//! used, with their coefficients; and the buffers and streams of [`runtime::slots`]. [`release`] gives it all back, and a forked process
-//! has none of it. Arrays that somebody holds outlive it. No call resets a device or leaves another context current
-//! than it found: the host and its other extensions may use the same GPU.
+//! # Layers
+//! Each names those above it in this list, and none below.
+//! - `driver`: the driver and its devices; owners of contexts, streams, events, graphs and memory.
+//! - `runtime`: what is kept of a device between calls: modules, staging slots, the queue and its buffers.
+//! - `kernels`: a file a family of kernels: which module, its arguments, its launches.
+//! - `routes`: how the data of a call go: streamed, resident or deep; and the one loop that sweeps.
+//! - `operators`: which kernel computes an operator, on one device as on several.
+//! - `engine` and `arithmetic`: the engine on one device; `measure` and `study` time it.
+//! - `several`: the engine on several devices.
+//!
+//! # What is kept
+//! `runtime::device` keeps the device's primary context, retained; the modules that were used, with their coefficients;
+//! and the buffers and streams of `runtime::slots`. [`release`] gives it all back, and a forked process has none of it.
+//! Arrays that somebody holds outlive it. No call resets a device or leaves another context current than it found: the
+//! host and its other extensions may use the same GPU.
 
 mod arithmetic;
 mod cut;

@@ -43,11 +43,11 @@ impl Computed for f32 {
 /// The data that they name, beside the samples.
 pub(super) struct Given<'a> {
     previous: Option<AnyInput<'a>>,
-    source: Option<Source<'a>>,
+    source: Option<SourceArgument<'a>>,
 }
 
 /// What is added in every sweep.
-enum Source<'a> {
+enum SourceArgument<'a> {
     Scalar(f64),
     Elements(AnyInput<'a>),
 }
@@ -106,8 +106,8 @@ impl<'a> Levels<'a> {
         let source = match self.source {
             None => None,
             Some(value) => Some(match sweeps::real_scalar(value) {
-                Some(scalar) => Source::Scalar(scalar),
-                None => Source::Elements(like("Source", value, "; or an ordinary real scalar")?),
+                Some(scalar) => SourceArgument::Scalar(scalar),
+                None => SourceArgument::Elements(like("Source", value, "; or an ordinary real scalar")?),
             }),
         };
         if self.previous.is_some() != self.weight.is_some() {
@@ -137,8 +137,8 @@ impl<'a> Levels<'a> {
         let previous = given.previous.map(|previous| T::input(previous, "'Previous' in single")).transpose()?;
         let source = match given.source {
             None => None,
-            Some(Source::Scalar(value)) => Some(Added::Scalar(T::from_f64(value))),
-            Some(Source::Elements(input)) => Some(Added::Elements(T::input(input, "'Source' in single")?)),
+            Some(SourceArgument::Scalar(value)) => Some(Added::Scalar(T::from_f64(value))),
+            Some(SourceArgument::Elements(input)) => Some(Added::Elements(T::input(input, "'Source' in single")?)),
         };
         let iterations = sweeps.iterations();
         let (states, every) = self.every.map_or((1, iterations), |every| (iterations / every, every));

@@ -6,7 +6,7 @@
 //! - **Arrays** that grow with the user's are made by [`zeros`], [`with_room`] and [`enlarge`], which return
 //!   [`OutOfMemory`].
 //! - **Small requests**, those of texts, boxes, the standard library and rayon, have nobody to tell. Where the system
-//!   refuses one, [`Allocator`] serves it from a reserve, a static array: its addresses are there as long as the
+//!   refuses one, `Allocator` serves it from a reserve, a static array: its addresses are there as long as the
 //!   library is, and its pages are taken when first touched. The call goes on to its next [`check`] and ends there.
 //! - **Those past the allocator**: a thread needs memory for its handle, its thread-local variables and their
 //!   destructors, which the standard library and the C library take of the system themselves, and end the process where

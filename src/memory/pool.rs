@@ -5,8 +5,8 @@
 //! large arrays makes a new one for each step and drops another, so it runs on the same few pieces of memory.
 //!
 //! # Bounds
-//! What is kept is no more than the arrays that live take together, or [`KEPT_BYTES`] where that is more. All of it goes
-//! back to the system when an array of this library's cannot be had otherwise, and with [`release`].
+//! What is kept is no more than the arrays that live take together, or [`KEPT_BYTES`] where that is more. All of it
+//! goes back to the system when an array of this library's cannot be had otherwise, and with [`release`].
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;

@@ -102,7 +102,8 @@ impl Bytes {
         }
     }
 
-    /// Forgets all but the first so many of those in the host's memory. On a device there is room for all, whatever came.
+    /// Forgets all but the first so many of those in the host's memory. On a device there is room for all, whatever
+    /// came.
     pub(super) fn truncate(&mut self, len: usize) {
         match self {
             Bytes::Host(bytes) => bytes.truncate(len),

@@ -28,8 +28,8 @@ impl World {
     /// Begins a call, which all ranks make. It sends nothing yet.
     ///
     /// # Errors
-    /// [`Error::Busy`] inside another call, which then counts as none; [`Error::Rank`] in a forked process, and where MPI
-    /// has ended.
+    /// [`Error::Busy`] inside another call, which then counts as none; [`Error::Rank`] in a forked process, and where
+    /// MPI has ended.
     pub fn call(&'static self) -> Result<Call, Error> {
         let number = self.traffic()?.begin()?;
         Ok(Call { world: self, number, over: false, spoilt: AtomicBool::new(false) })
@@ -37,8 +37,8 @@ impl World {
 }
 
 impl Call {
-    /// Ends the call where all ranks do so, and waits for them: none returns a result where another raises an error. After
-    /// an error the call is still to be ended, by [`Call::fail`].
+    /// Ends the call where all ranks do so, and waits for them: none returns a result where another raises an error.
+    /// After an error the call is still to be ended, by [`Call::fail`].
     ///
     /// # Errors
     /// [`Error::Rank`] where another rank has failed; [`Error::Interrupted`] where the watch says so.
@@ -47,7 +47,8 @@ impl Call {
             return Err(Error::Internal("Messages to other ranks were given up.".into()));
         }
         // Behind the first all have come to their end, but one may not know it yet, and be interrupted while it waits.
-        // Behind the second all know it, and none can fail any more. So it is not waited for with the watch: it ends soon.
+        // Behind the second all know it, and none can fail any more. So it is not waited for with the watch: it ends
+        // soon.
         self.meet(watch)?;
         self.meet(&Watch::new())?;
         self.world.traffic()?.end();
@@ -55,8 +56,8 @@ impl Call {
         Ok(())
     }
 
-    /// Ends the call with an error: all other ranks get [`Error::Rank`], "Rank 3 raised", with this text behind it. Where
-    /// this rank has itself heard of such an error, they hear of that one.
+    /// Ends the call with an error: all other ranks get [`Error::Rank`], "Rank 3 raised", with this text behind it.
+    /// Where this rank has itself heard of such an error, they hear of that one.
     pub fn fail(mut self, text: &str) {
         self.give_up(format!("Rank {} raised {text}", self.world.rank()));
     }

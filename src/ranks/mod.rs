@@ -75,8 +75,8 @@ pub trait UnderWay {
     /// As [`Others::exchange`].
     fn advance(&mut self) -> Result<(), Error>;
 
-    /// Waits for all of them, and gives what was received, in the order in which it was asked for, where it was to lie. What is still on its
-    /// way to other ranks after an error stays so, and touches nothing of a later call.
+    /// Waits for all of them, and gives what was received, in the order in which it was asked for, where it was to lie.
+    /// What is still on its way to other ranks after an error stays so, and touches nothing of a later call.
     ///
     /// # Errors
     /// As [`Others::exchange`]; [`Error::Interrupted`] where the watch says so.

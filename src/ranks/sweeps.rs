@@ -3,10 +3,10 @@
 //! # The way of a round
 //! A round does several sweeps, after an exchange of halos that are wide enough for all of them. A *window* is a part
 //! with its halos around it, computed as an array of its own: where it was cut each sweep spoils one radius more of the
-//! halo, and the part is right in the end. It stays there from round to round, and only the halos come anew. A long part
-//! is not copied into one: it is computed by itself, and then its ends, which are wrong, are replaced by the middle of
-//! *strips*, windows of a halo and two more of the part. Both strips are one array, one behind the other, since what they
-//! spoil of each other is not used.
+//! halo, and the part is right in the end. It stays there from round to round, and only the halos come anew. A long
+//! part is not copied into one: it is computed by itself, and then its ends, which are wrong, are replaced by the
+//! middle of *strips*, windows of a halo and two more of the part. Both strips are one array, one behind the other,
+//! since what they spoil of each other is not used.
 //!
 //! Strips come first, as soon as the halos are there. They have all edges that the next round's halos are made of, so
 //! these travel while the rest of the part is computed.
@@ -33,8 +33,8 @@ use crate::watch::Watch;
 const ARRAYS: usize = 3;
 
 /// Computes this rank's part of an operator over the whole, from an array of the host's or the engine's to another. All
-/// ranks call it with operators of the same plan, and it is over when all have succeeded. `watch` counts this rank's own
-/// updates.
+/// ranks call it with operators of the same plan, and it is over when all have succeeded. `watch` counts this rank's
+/// own updates.
 ///
 /// # Errors
 /// The engine's and those of [`Others`]. What is written is of no known value then; and this rank's call with the
@@ -123,8 +123,8 @@ struct Agreed<'a> {
     shares: Vec<bool>,
 }
 
-/// Asks all ranks what an exchange costs them, and chooses the rounds. Each rank comes to the same, since each hears the
-/// same.
+/// Asks all ranks what an exchange costs them, and chooses the rounds. Each rank comes to the same, since each hears
+/// the same.
 fn agree<'a, T: Real>(
     others: &dyn Others,
     engine: &(dyn Engine + 'static),
@@ -369,8 +369,8 @@ where
         planes * self.what.around.area() * size_of::<T>()
     }
 
-    /// Sends edges, and begins to receive halos, each with a message of its own. The edges are in an array of some planes,
-    /// in which `place` says where a plane of the part is.
+    /// Sends edges, and begins to receive halos, each with a message of its own. The edges are in an array of some
+    /// planes, in which `place` says where a plane of the part is.
     fn send(&mut self, (from, length): (Source<T>, usize), place: impl Fn(usize) -> usize) -> Result<(), Error> {
         let (halos, this) = (self.halos, self.others.rank());
         let (mut own, mut sends) = (VecDeque::new(), Vec::with_capacity(halos.sends.len()));

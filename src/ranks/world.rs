@@ -58,9 +58,9 @@ pub fn expect_devices(expected: Option<bool>) {
 }
 
 impl World {
-    /// The ranks. The first time, on all of them, this starts MPI where nobody has, and waits until all ranks do so: that
-    /// is to be done on the thread by which the process ends. What this started ends as the process exits; it waits
-    /// there for the others.
+    /// The ranks. The first time, on all of them, this starts MPI where nobody has, and waits until all ranks do so:
+    /// that is to be done on the thread by which the process ends. What this started ends as the process exits; it
+    /// waits there for the others.
     ///
     /// # Errors
     /// [`Error::Rank`] where there is no MPI or it cannot be used. The text says why, and what is to be done.

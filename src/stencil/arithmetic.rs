@@ -185,7 +185,7 @@ impl Reduction {
             Reduction::Dot => a.fma(b, lane),
             Reduction::SumOfMagnitudes | Reduction::LargestMagnitude => self.join(lane, a.magnitude()),
             Reduction::Any => {
-                if a < zero || a > zero {
+                if a.magnitude() > zero {
                     T::ONE
                 } else {
                     lane

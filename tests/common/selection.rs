@@ -1,4 +1,5 @@
-//! Which checks of a case run: all (`STENCIL_TESTS=all`, as `make test-all` has it), or a selection.
+//! Which checks of a case run: a selection (what `make test` runs), the rest of them (`STENCIL_TESTS=rest`, what
+//! `make test-all` runs behind that), or all (`STENCIL_TESTS=all`).
 //!
 //! Cases walk grids: filters by sizes by boundaries by numbers of sweeps. The selection takes each check that has a
 //! feature (a filter, a boundary, ...) which no check of the case had before it, and of the others one in [`RATE`], by a
@@ -23,14 +24,35 @@ thread_local! {
     static FORCED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether everything runs.
-pub fn is_all() -> bool {
-    static ALL: OnceLock<bool> = OnceLock::new();
-    *ALL.get_or_init(|| match std::env::var("STENCIL_TESTS").as_deref() {
-        Ok("all") => true,
-        Err(_) | Ok("" | "selection") => false,
-        Ok(other) => panic!("STENCIL_TESTS is '{other}': all, or selection (the default)"),
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Selection,
+    Rest,
+    All,
+}
+
+fn mode() -> Mode {
+    static MODE: OnceLock<Mode> = OnceLock::new();
+    *MODE.get_or_init(|| match std::env::var("STENCIL_TESTS").as_deref() {
+        Err(_) | Ok("" | "selection") => Mode::Selection,
+        Ok("rest") => Mode::Rest,
+        Ok("all") => Mode::All,
+        Ok(other) => panic!("STENCIL_TESTS is '{other}': selection (the default), rest or all"),
     })
+}
+
+/// Whether more than the selection runs.
+pub fn is_thorough() -> bool {
+    mode() != Mode::Selection
+}
+
+/// Whether a test runs, as a whole, that is in the selection or is not.
+pub fn takes_test(is_selected: bool) -> bool {
+    match mode() {
+        Mode::Selection => is_selected,
+        Mode::Rest => !is_selected,
+        Mode::All => true,
+    }
 }
 
 /// A case begins, of which no check has been seen: of an engine, or of a variant of one.
@@ -49,7 +71,7 @@ pub fn forced<R>(work: impl FnOnce() -> R) -> R {
 
 /// Whether a check runs that describes itself by `what`, in full, and has these features.
 pub fn takes(what: &str, features: &[&dyn std::fmt::Debug]) -> bool {
-    if is_all() || FORCED.get() {
+    if mode() == Mode::All || FORCED.get() {
         return true;
     }
     let new = SEEN.with_borrow_mut(|seen| {
@@ -57,12 +79,12 @@ pub fn takes(what: &str, features: &[&dyn std::fmt::Debug]) -> bool {
         // All of them are noted, also behind a new one.
         features.iter().enumerate().map(of).fold(false, |any, new| any | new)
     });
-    new || hash(&what).is_multiple_of(RATE_OF_CASE.get())
+    takes_test(new || hash(&what).is_multiple_of(RATE_OF_CASE.get()))
 }
 
 /// Of so many random cases, those that run.
 pub fn of_cases(cases: u32) -> u32 {
-    if is_all() { cases } else { cases.div_ceil(RATE_OF_CASE.get() as u32 / 2) }
+    if is_thorough() { cases } else { cases.div_ceil(RATE_OF_CASE.get() as u32 / 2) }
 }
 
 fn hash(of: &impl Hash) -> u64 {

@@ -109,11 +109,8 @@ pub fn sides_of_images(engine: &AnyEngine) -> Outcome {
 /// the stand-in's few multiprocessors, whatever stands around it.
 const IN_IMAGES: [(bool, [usize; 3], [usize; 3], usize); 39] = include!("sides_in_images.in");
 
-/// Images in double that 7 x 7 goes through tensor cores for, there.
-const ON_TENSOR_CORES: [([usize; 3], usize); 2] = [([192, 600, 1], 4), ([350, 240, 2], 4)];
-
 /// Sweeps over images, several in a launch: all that stands beside the columns, each with something else above and below.
-/// Few columns, some as many as a filter reaches, and one; in one strip, and in several; and images on tensor cores.
+/// Few columns, some as many as a filter reaches, and one; in one strip, and in several.
 pub fn sides_in_sweeps_of_images(cuda: Cuda) -> Outcome {
     let mut kinds = pairs();
     kinds.push(Boundary::Circular.into());
@@ -144,18 +141,6 @@ pub fn sides_in_sweeps_of_images(cuda: Cuda) -> Outcome {
         for beside in (n * 5 % step..12).step_by(step) {
             check(in_double, size_of_filter, size, sides(beside, size_of_filter), sweeps, beside)?;
         }
-    }
-    // Samples that tensor cores compute right; at last with constants that meet in corners, and with mirrors.
-    let constants = |low, high| Ends::new(Boundary::Constant(low), Boundary::Constant(high)).expect("none goes round");
-    let corners = [constants(2.5, -1.25), constants(0.75, 3.25), pairs()[9]].into();
-    let mirrors = [Boundary::Mirror.into(), Boundary::Mirror.into(), pairs()[9]].into();
-    let others = [2, 3, 6, 11].map(|beside| sides(beside, [7, 7, 1]));
-    for (n, sides) in others.into_iter().chain([corners, mirrors]).enumerate().skip(if slowly { 4 } else { 0 }) {
-        let (size, sweeps) = ON_TENSOR_CORES[n % 2];
-        let mut input = ordinary(size.iter().product(), n as u64);
-        input.iter_mut().for_each(|x| *x = if x.abs() < 1e-9 { 0.5 } else { *x });
-        let what = Convolution::new(size, filter(tame(49, n as u64), [7, 7, 1])?);
-        check_convolution(&cuda, &what.with_boundary(sides).with_sweeps(sweeps), &input)?;
     }
     Ok(())
 }

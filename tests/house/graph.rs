@@ -1,10 +1,10 @@
 //! Which file depends on which, by the names that it takes from there.
 //!
-//! A file depends on another where it names an item that is defined there, in a path (`super::pace::UNIT`, `memory::zeros`)
-//! or by a `use` of its own. Not counted are:
+//! A file depends on another where it names an item that is defined there, in a path (`super::pace::UNIT`,
+//! `memory::zeros`) or by a `use` of its own. Not counted are:
 //! - a re-export (`pub use`, `pub(crate) use`): a path through it leads to the file of the definition;
-//! - what a parent (`mod.rs`, `lib.rs`) names of the modules below it: to put them together is its task, and they may name
-//!   what it defines;
+//! - what a parent (`mod.rs`, `lib.rs`) names of the modules below it: to put them together is its task, and they may
+//!   name what it defines;
 //! - the name of a module, and methods;
 //! - what stands under `#[cfg(test)]`.
 

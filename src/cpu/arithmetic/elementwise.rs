@@ -165,7 +165,7 @@ impl<'a, T: Real> Side<'a, T> {
 
 /// What is added to each element.
 #[derive(Clone, Copy)]
-pub(super) enum Addend<'a, T> {
+pub(super) enum SourcePiece<'a, T> {
     Scalar(T),
     Elements(&'a [T]),
 }
@@ -174,7 +174,7 @@ pub(super) enum Addend<'a, T> {
 pub(super) struct AdvancePiece<'a, T> {
     pub(super) step: &'a [T],
     pub(super) weight: T,
-    pub(super) source: Option<Addend<'a, T>>,
+    pub(super) source: Option<SourcePiece<'a, T>>,
     pub(super) older: &'a mut [T],
 }
 
@@ -184,10 +184,10 @@ impl<T: Real> Loops for AdvancePiece<'_, T> {
         let AdvancePiece { step, weight, source, older } = self;
         match source {
             None => older.iter_mut().zip(step).for_each(|(older, &step)| *older = weight.fma(*older, step)),
-            Some(Addend::Scalar(value)) => {
+            Some(SourcePiece::Scalar(value)) => {
                 older.iter_mut().zip(step).for_each(|(older, &step)| *older = weight.fma(*older, step).plus(value));
             }
-            Some(Addend::Elements(source)) => {
+            Some(SourcePiece::Elements(source)) => {
                 let elements = older.iter_mut().zip(step).zip(source);
                 elements.for_each(|((older, &step), &source)| *older = weight.fma(*older, step).plus(source));
             }

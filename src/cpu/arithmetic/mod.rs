@@ -24,7 +24,7 @@ mod sections;
 
 use std::ops::Range;
 
-use self::elementwise::{Addend, AdvancePiece, BinaryPiece, ConvertPiece, Side, UnaryPiece};
+use self::elementwise::{AdvancePiece, BinaryPiece, ConvertPiece, Side, SourcePiece, UnaryPiece};
 use self::sections::{each_run, is_injective};
 use super::Cpu;
 use super::simd::{self, Lanes};
@@ -96,17 +96,17 @@ impl<T: Lanes> Arithmetic<T> for Cpu {
         assert_eq!(step.len(), older.len());
         let source = match source {
             None => None,
-            Some(Operand::Scalar(value)) => Some(Addend::Scalar(value)),
+            Some(Operand::Scalar(value)) => Some(SourcePiece::Scalar(value)),
             Some(Operand::Array(array)) => {
                 let elements = array.held::<Pooled<T>>()?;
                 assert_eq!(elements.len(), step.len());
-                Some(Addend::Elements(&elements[..]))
+                Some(SourcePiece::Elements(&elements[..]))
             }
         };
         in_pieces(older, watch, |piece, older| {
             let source = source.map(|source| match source {
-                Addend::Elements(elements) => Addend::Elements(&elements[piece.clone()]),
-                Addend::Scalar(value) => Addend::Scalar(value),
+                SourcePiece::Elements(elements) => SourcePiece::Elements(&elements[piece.clone()]),
+                SourcePiece::Scalar(value) => SourcePiece::Scalar(value),
             });
             simd::run(self.instructions, AdvancePiece { step: &step[piece], weight, source, older });
         })

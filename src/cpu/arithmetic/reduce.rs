@@ -31,7 +31,7 @@ pub(super) fn run<T: Lanes>(
     assert_eq!(inputs.map(|input| input.len()), [inner * length * outer; 2]);
     assert_eq!(to.len(), inner * outer);
     watch.check()?;
-    let mut lines = Lines { inner, length, outer };
+    let mut lines = Reduced { inner, length, outer };
     let mut results: Option<Vec<T>> = None;
     // Each pass leaves one element of a chunk; the first one takes them, later ones join them.
     loop {
@@ -52,13 +52,13 @@ pub(super) fn run<T: Lanes>(
 
 /// The lines that are reduced: `inner x length x outer` elements, each line along the middle.
 #[derive(Clone, Copy)]
-struct Lines {
+struct Reduced {
     inner: usize,
     length: usize,
     outer: usize,
 }
 
-impl Lines {
+impl Reduced {
     /// The chunks of a line; one also of a line without elements.
     fn chunks(self) -> usize {
         self.length.div_ceil(CHUNK).max(1)
@@ -71,7 +71,7 @@ struct Pass<'a, T> {
     op: Reduction,
     /// Whether elements are taken, or results of chunks joined.
     takes: bool,
-    lines: Lines,
+    lines: Reduced,
     inputs: [&'a [T]; 2],
 }
 
@@ -120,7 +120,7 @@ const SCRATCH: usize = LANES * WIDTH + 2 * SHORT_LINE * SHORT_LINES;
 impl<T: Real> Loops for Units<'_, T> {
     #[inline(always)]
     fn run(self) {
-        let Pass { op, takes, lines: Lines { inner, length, outer }, inputs } = self.pass;
+        let Pass { op, takes, lines: Reduced { inner, length, outer }, inputs } = self.pass;
         let chunks = self.pass.lines.chunks();
         let (lanes, turned) = self.scratch.split_at_mut(LANES * WIDTH);
         for unit in self.units {

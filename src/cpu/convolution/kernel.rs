@@ -4,7 +4,7 @@
 //! it takes products. Every output is one chain all the same, in the order of the filter's entries: the columns of
 //! samples are gone through from the first to the last, and each output takes the ones under its filter in that order.
 
-use crate::cpu::simd::{self, Instructions, Lanes, Vector, Work};
+use crate::cpu::simd::{self, Instructions, Lanes, Vector, VectorWork};
 use crate::stencil::{Filter, MAX_FILTER_2D, MAX_FILTER_3D};
 
 /// The columns of a block at most.
@@ -68,7 +68,7 @@ pub(super) fn compute<T: Lanes>(
     simd::compute(instructions, Block { filter, buffer, columns, outputs: starts, count, len });
 }
 
-impl<T: Lanes> Work<T> for Block<'_, T> {
+impl<T: Lanes> VectorWork<T> for Block<'_, T> {
     #[inline(always)]
     fn run<V: Vector<Element = T>>(self, set: V::Set) {
         match (self.filter.size(), self.count) {

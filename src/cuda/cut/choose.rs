@@ -89,8 +89,8 @@ impl<T: Real> Cut<T> {
     /// that have at most `limit` samples; `None` where single sweeps had better go through the slots.
     ///
     /// The way of a sample to the device and back is the unit of time, and an `update` of it takes so long. Each round
-    /// sends all tiles, and each sweep computes all that they have. So long as few sweeps take as long as the way, halos
-    /// are worth it that are as large as half the outputs between them.
+    /// sends all tiles, and each sweep computes all that they have. So long as few sweeps take as long as the way,
+    /// halos are worth it that are as large as half the outputs between them.
     pub(crate) fn deep(
         size: Size,
         sides: Sides<T>,
@@ -141,7 +141,8 @@ impl<T: Real> Cut<T> {
         })
     }
 
-    /// Into `count` parts along one dimension, or fewer, each with `halo` samples on either side there, for `sweeps` sweeps.
+    /// Into `count` parts along one dimension, or fewer, each with `halo` samples on either side there, for `sweeps`
+    /// sweeps.
     pub(crate) fn parts(size: Size, sides: Sides<T>, along: usize, count: usize, halo: usize, sweeps: usize) -> Cut<T> {
         let (mut most, mut halos) = (size, [0; 3]);
         most[along] = size[along].div_ceil(count.max(1));

@@ -93,8 +93,8 @@ impl<T: Real> Cut<T> {
         }
     }
 
-    /// Copies a part of the span of a tile, which has whole columns, to its places in the array. The part is counted from
-    /// the beginning of the span.
+    /// Copies a part of the span of a tile, which has whole columns, to its places in the array. The part is counted
+    /// from the beginning of the span.
     ///
     /// # Safety
     /// Nobody else is at work on this part of this tile.
@@ -297,8 +297,8 @@ mod tests {
         }
     }
 
-    /// Rounds of several sweeps over tiles, each of which is an array of its own with the boundary on all its sides, are
-    /// as many single sweeps.
+    /// Rounds of several sweeps over tiles, each of which is an array of its own with the boundary on all its sides,
+    /// are as many single sweeps.
     #[test]
     fn deep_tiles_have_what_all_their_sweeps_need() {
         let numbers = |count: usize| (0..count).map(|i| ((i * 7919) % 1013) as f64 / 512.0 - 1.0).collect::<Vec<_>>();

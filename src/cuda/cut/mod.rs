@@ -158,8 +158,8 @@ impl<T: Real> Cut<T> {
         Tile { outputs, before, after }
     }
 
-    /// Where the outputs of a tile with whole columns are in the array, if they follow each other there as they do in the
-    /// tile.
+    /// Where the outputs of a tile with whole columns are in the array, if they follow each other there as they do in
+    /// the tile.
     pub(crate) fn run_of(&self, tile: &Tile) -> Option<Range<usize>> {
         let [rows, columns, _] = self.size;
         let alone = tile.around(1) == [0, 0] && tile.outputs[1].len() == columns;

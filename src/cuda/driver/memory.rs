@@ -54,8 +54,8 @@ pub(crate) fn handle_of(address: sys::CUdeviceptr) -> Result<Handle, Error> {
     Ok(handle.reserved.map(|byte| byte as u8))
 }
 
-/// Where another process's buffer lies for the current context, until it is [closed](close). The devices may be two that
-/// reach each other.
+/// Where another process's buffer lies for the current context, until it is [closed](close). The devices may be two
+/// that reach each other.
 ///
 /// # Errors
 /// What the driver says.

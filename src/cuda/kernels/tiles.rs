@@ -15,7 +15,7 @@ use super::super::module::{Function, Modules, Shape, launch};
 use super::several::{Several, SeveralPlan};
 use super::{
     Area, CAPABILITY, CIRCULAR, EndsArgument, LoadOnce, Loaded, MEASURED_ON, MIRROR, Plan, REPLICATE, SYMMETRIC,
-    has_wide_memory, images, word,
+    images, word,
 };
 use crate::stencil::{Ends, Error, Filter, Sides};
 
@@ -173,8 +173,6 @@ struct Chip {
     multiprocessors: usize,
     /// Whether it is one of those that were measured.
     measured: bool,
-    /// Whether its memory is wide.
-    wide: bool,
 }
 
 impl Chip {
@@ -371,8 +369,7 @@ impl Tilings {
         let size = area.tile.size();
         let device = modules.device()?;
         let multiprocessors = device.multiprocessors.max(1) as usize;
-        let wide = has_wide_memory(modules);
-        let chip = Chip { multiprocessors, measured: device.capability == CAPABILITY, wide };
+        let chip = Chip { multiprocessors, measured: device.capability == CAPABILITY };
         let filter = filter.size();
         let beyond = seen(&area.sides, filter).map(|ends| ends.both().map(word));
         let task = Task { single: T::NAME == f32::NAME, size, filter, beyond, sweeps: area.sweeps, chip };
@@ -386,7 +383,7 @@ impl Tilings {
         let found = kinds.filter_map(|kind| Tilings::found(kind, size, filter, beyond, sweeps, chip));
         let timed = found.filter_map(|tilings| Some((tilings.least(sweeps)?.time, tilings)));
         let (time, tilings) = timed.min_by(|a, b| a.0.total_cmp(&b.0))?;
-        let images = || images::time_of_a_sweep::<T>(filter, size, beyond, sweeps, chip.multiprocessors, chip.wide);
+        let images = || images::time_of_a_sweep::<T>(filter, size, beyond, sweeps, chip.multiprocessors);
         let faster = !chip.measured || images().is_none_or(|images| time < images);
         faster.then_some(tilings)
     }
@@ -574,7 +571,7 @@ mod tests {
     use super::*;
     use crate::stencil::Boundary;
 
-    const MEASURED: Chip = Chip { multiprocessors: 132, measured: true, wide: true };
+    const MEASURED: Chip = Chip { multiprocessors: 132, measured: true };
 
     /// The same boundary on all sides.
     const fn all(boundary: u32) -> Beyond {
@@ -689,8 +686,7 @@ mod tests {
                 for columns in [1, 3, 64, 65, 700, 5000] {
                     for (beyond, pages) in beyonds().zip([1, 3, 1, 200].into_iter().cycle()) {
                         for (filter, chip) in filters.iter().flat_map(|&filter| {
-                            [MEASURED, Chip { multiprocessors: 5, measured: false, wide: true }]
-                                .map(|chip| (filter, chip))
+                            [MEASURED, Chip { multiprocessors: 5, measured: false }].map(|chip| (filter, chip))
                         }) {
                             let size = [rows, columns, pages];
                             for tiling in SWEEPS.iter().filter_map(|&n| kind.tiling(size, filter, beyond, n, chip)) {
@@ -751,7 +747,7 @@ mod tests {
                 assert!((4..=16).contains(&tilings.least(400).unwrap().sweeps), "{tilings:?}");
                 assert_eq!(tilings.least(3).unwrap().sweeps, 3, "{tilings:?}");
                 assert!(tilings.least(1).is_none());
-                let slow = Chip { multiprocessors: 20, measured: false, wide: true };
+                let slow = Chip { multiprocessors: 20, measured: false };
                 assert!(Tilings::found(kind, [4096, 4096, 1], filter, beyond, 400, slow).is_none(), "{}", kind.name);
                 let same = |other: &&Kind| other.single == kind.single && other.size == kind.size;
                 let found = |kind| Tilings::found(kind, [12, 12, 1], filter, beyond, 400, slow);
@@ -777,7 +773,7 @@ mod tests {
     /// The tests of the engines have each module do something.
     #[test]
     fn each_module_is_chosen_for_images_of_the_tests() {
-        let chip = Chip { multiprocessors: 4, measured: true, wide: true };
+        let chip = Chip { multiprocessors: 4, measured: true };
         let chosen = |beyond, filter, size, sweeps, single| {
             let task = Task { single, size, filter, beyond, sweeps, chip };
             let found = if single { Tilings::fastest::<f32>(&task) } else { Tilings::fastest::<f64>(&task) };
@@ -806,16 +802,16 @@ mod tests {
 
     /// The same with a boundary for each side.
     fn goes_to_images_with<T: Element>(filter: Size, size: Size, beyond: Beyond, sweeps: usize, on: usize) -> bool {
-        let chip = Chip { multiprocessors: on, measured: true, wide: true };
+        let chip = Chip { multiprocessors: on, measured: true };
         let task = Task { single: T::NAME == f32::NAME, size, filter, beyond, sweeps, chip };
-        let images = images::time_of_a_sweep::<T>(filter, size, beyond, sweeps, on, chip.wide);
+        let images = images::time_of_a_sweep::<T>(filter, size, beyond, sweeps, on);
         images.is_some() && Tilings::fastest::<T>(&task).is_none()
     }
 
     /// What was found is found again, and for nothing else.
     #[test]
     fn searches_are_kept() {
-        let chip = Chip { multiprocessors: 77, measured: true, wide: true };
+        let chip = Chip { multiprocessors: 77, measured: true };
         let (filter, beyond) = ([3, 3, 1], MIXED[0]);
         let task = |rows| Task { single: false, size: [rows, 50, 1], filter, beyond, sweeps: 9, chip };
         let searches = Searches(Mutex::default());

@@ -1,5 +1,5 @@
-//! Arrays that lie on the device, and who may touch them: the engine's own, those of another library in the process, and
-//! those of another process.
+//! Arrays that lie on the device, and who may touch them: the engine's own, those of another library in the process,
+//! and those of another process.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -105,8 +105,8 @@ impl DeviceArray {
         Ok(Array::new(DeviceArray::Own { buffer: Some(buffer), queue: device.queue.clone() }, len))
     }
 
-    /// Room for `len` elements in whole blocks of the driver's. The driver puts smaller buffers into one block, and what
-    /// another process opens is the block: of two buffers in one it would get one address.
+    /// Room for `len` elements in whole blocks of the driver's. The driver puts smaller buffers into one block, and
+    /// what another process opens is the block: of two buffers in one it would get one address.
     pub(crate) fn with_room_alone<T: Real>(device: &mut Device, len: usize) -> Result<Array<T>, Error> {
         let bytes =
             len.checked_mul(size_of::<T>()).and_then(|bytes| bytes.max(1).checked_next_multiple_of(BLOCK_BYTES));

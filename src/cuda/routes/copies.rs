@@ -83,8 +83,8 @@ pub(crate) fn copy_across<T: Real>(from: &Device, to: &mut Device, array: &Array
     let beginning = to.queue.begin(&load)?;
     let stream = to.queue.stream();
     stream.begin_after(&ready)?;
-    // SAFETY: both arrays have as many bytes; what writes the one is ahead of the mark, and the caller keeps it until this
-    // returns; all that uses the copy is on this stream.
+    // SAFETY: both arrays have as many bytes; what writes the one is ahead of the mark, and the caller keeps it until
+    // this returns; all that uses the copy is on this stream.
     let sent = unsafe { stream.copy_from(&from.context, there, here, bytes) };
     let sent = sent.and_then(|()| to.queue.submitted(&load, beginning));
     let over = to.queue.wait();

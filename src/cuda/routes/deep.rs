@@ -1,5 +1,5 @@
-//! Sweeps over an array that is too large for the device, in tiles as large as there is room for. Each lies on the device
-//! like an array of its own while it is swept as often as its halo allows.
+//! Sweeps over an array that is too large for the device, in tiles as large as there is room for. Each lies on the
+//! device like an array of its own while it is swept as often as its halo allows.
 
 use std::ops::Range;
 
@@ -89,8 +89,8 @@ pub(crate) struct SweptTile {
 }
 
 impl<T: Element> DeepRound<'_, T> {
-    /// The tiles of these numbers, one after the other. While the device is at work on one, the outputs of the last one come
-    /// back, and the next one is sent to where they lay.
+    /// The tiles of these numbers, one after the other. While the device is at work on one, the outputs of the last one
+    /// come back, and the next one is sent to where they lay.
     pub(crate) fn run(
         &self,
         device: &mut Device,

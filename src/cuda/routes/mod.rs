@@ -5,9 +5,9 @@
 //!   What the device holds is bounded. If that is not all sweeps, there are rounds, each through the host's memory.
 //! - *Resident*: the array lies on the device as a whole while it is swept, and so does the room that a sweep writes
 //!   to. It came there before, or is copied there.
-//! - *Deep*: an image or a volume that would be resident, but for which there is no room, goes in tiles that are as large
-//!   as there is room for. Each lies on the device like an array of its own while it is swept as often as its halo
-//!   allows.
+//! - *Deep*: an image or a volume that would be resident, but for which there is no room, goes in tiles that are as
+//!   large as there is room for. Each lies on the device like an array of its own while it is swept as often as its
+//!   halo allows.
 
 pub(crate) mod array;
 pub(crate) mod copies;

@@ -17,7 +17,8 @@ use crate::host::{self, SharedOutput};
 use crate::stencil::{Error, Sides};
 use crate::watch::Watch;
 
-/// From this many sweeps on, the device is what is waited for: tiles are larger, and an array that is one tile stays one.
+/// From this many sweeps on, the device is what is waited for: tiles are larger, and an array that is one tile stays
+/// one.
 const MANY_SWEEPS: usize = 8;
 
 /// The samples of the smallest tile that memory is saved with, if one output does not need more.

@@ -58,8 +58,9 @@ impl<T> Sweeps<'_, T> {
     /// Puts the sweeps on the stream: the first from `samples` to the first of two buffers, the next from there to the
     /// other, and so on.
     ///
-    /// Where that is more than the device does in time, it is waited for in between, as [`pace`](crate::cuda::runtime::pace) says;
-    /// then `progress` is told how many outputs have been computed so far, in all sweeps, and may end it.
+    /// Where that is more than the device does in time, it is waited for in between, as
+    /// [`pace`](crate::cuda::runtime::pace) says; then `progress` is told how many outputs have been computed so far,
+    /// in all sweeps, and may end it.
     pub(super) fn run(
         &self,
         stream: &Stream,

@@ -46,8 +46,8 @@ impl Device {
         self.slots.release() | self.queue.release()
     }
 
-    /// Whether there may be `wanted` buffers of `bytes` bytes beside what is held. The slots give up their own buffers on
-    /// the device if the budget asks for it.
+    /// Whether there may be `wanted` buffers of `bytes` bytes beside what is held. The slots give up their own buffers
+    /// on the device if the budget asks for it.
     pub(crate) fn has_room(&mut self, wanted: usize, bytes: usize, budget: Budget) -> Result<bool, Error> {
         let (pooled, missing) = self.queue.stock(wanted, bytes);
         let held = self.slots.device_bytes() + pooled;
@@ -144,7 +144,7 @@ pub(crate) fn within<R>(
     })
 }
 
-/// Runs `work` with all these devices, each [within](within) its budget; `held` are those that the call has already.
+/// Runs `work` with all these devices, each [`within`] its budget; `held` are those that the call has already.
 pub(crate) fn with_all<R>(
     places: &[(usize, Budget)],
     held: &mut [&mut Device],

@@ -67,9 +67,9 @@ impl Function {
 /// The modules of a device, each loaded when it is first asked for.
 ///
 /// # Copies
-/// A module has one set of coefficients, and to send another takes half as long as the launch, 2 to 6 us. Where a script
-/// goes through the same few filters again and again, the module is loaded once more, until each filter has one of its
-/// own.
+/// A module has one set of coefficients, and to send another takes half as long as the launch, 2 to 6 us. Where a
+/// script goes through the same few filters again and again, the module is loaded once more, until each filter has one
+/// of its own.
 #[derive(Debug)]
 pub(crate) struct Modules {
     loaded: Mutex<BTreeMap<&'static str, Copies>>,
@@ -134,8 +134,8 @@ impl Modules {
         Ok(module)
     }
 
-    /// The module of this name for kernels on the queue's stream, with `values` at the beginning of the symbol: they are
-    /// sent there unless one of its copies has them. See [`Module::queue_symbol`].
+    /// The module of this name for kernels on the queue's stream, with `values` at the beginning of the symbol: they
+    /// are sent there unless one of its copies has them. See [`Module::queue_symbol`].
     pub(crate) fn with_symbol<T: NoUninit>(
         &self,
         name: &'static str,
@@ -412,9 +412,9 @@ pub(crate) unsafe fn launch<A: NoUninit>(
     .map_err(failed("cuLaunchKernel"))
 }
 
-/// Launches a kernel that waits itself for what is before it on the stream: its blocks may begin where there is room, as
-/// soon as all those of the launch before let them (programmatic dependent launch, from compute capability 9.0 on). What is
-/// recorded for a graph begins behind: not all drivers with such launches record them.
+/// Launches a kernel that waits itself for what is before it on the stream: its blocks may begin where there is room,
+/// as soon as all those of the launch before let them (programmatic dependent launch, from compute capability 9.0 on).
+/// What is recorded for a graph begins behind: not all drivers with such launches record them.
 ///
 /// # Safety
 /// As of [`launch`]. Each thread of the kernel waits so before it touches an array, and before it ends.
@@ -452,8 +452,8 @@ pub(crate) unsafe fn launch_early<A: NoUninit>(
         .map_err(failed("cuLaunchKernelEx"))
 }
 
-/// How a volume lies on the device, for kernels that copy boxes of it: `struct TensorMap` of `cuda/tensor.cuh`. What of a
-/// box is outside of the volume comes as zeros.
+/// How a volume lies on the device, for kernels that copy boxes of it: `struct TensorMap` of `cuda/tensor.cuh`. What of
+/// a box is outside of the volume comes as zeros.
 #[repr(C, align(64))]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub(crate) struct TensorMap([u64; 16]);
@@ -479,8 +479,8 @@ impl TensorMap {
         let size = size.map(|count| count as u64);
         let [rows, columns] = in_box.map(|count| count as u32);
         let mut map = TensorMap([0; 16]);
-        // SAFETY: the driver reads three sizes, two steps, three sides of a box and three steps within it, and writes the
-        // map, which is as large and lies as its own. It does not touch the volume.
+        // SAFETY: the driver reads three sizes, two steps, three sides of a box and three steps within it, and writes
+        // the map, which is as large and lies as its own. It does not touch the volume.
         unsafe {
             sys::cuTensorMapEncodeTiled(
                 (&raw mut map).cast(),

@@ -66,8 +66,8 @@ impl SharedPace {
         SharedPace::of_units(SLOWEST * 4)
     }
 
-    /// Counting [`UNIT`]s, for a tile that is one of as many as there are slots: what all of them have under way must be
-    /// over in time. They are at work together when they learn, too.
+    /// Counting [`UNIT`]s, for a tile that is one of as many as there are slots: what all of them have under way must
+    /// be over in time. They are at work together when they learn, too.
     pub(crate) fn shared() -> SharedPace {
         SharedPace::of_units(SLOWEST * MAX_SLOTS as u32)
     }

@@ -7,8 +7,9 @@
 //! warm no call asks the driver for memory.
 //!
 //! # Bounds
-//! - The pool holds no more than the arrays that lived at once, at the most since it was last emptied, up to a quarter of
-//!   the device's memory; or [`DEFAULT_DEVICE_BYTES`](crate::cuda::DEFAULT_DEVICE_BYTES) where that is more. With a strict budget, what is left of that.
+//! - The pool holds no more than the arrays that lived at once, at the most since it was last emptied, up to a quarter
+//!   of the device's memory; or [`DEFAULT_DEVICE_BYTES`](crate::cuda::DEFAULT_DEVICE_BYTES) where that is more. With a
+//!   strict budget, what is left of that.
 //! - What is under way takes a device about a twentieth of a second: so whoever waits for it can be interrupted.
 //!
 //! # Errors
@@ -36,8 +37,9 @@ const MOST_BATCHES: f64 = 2.0;
 /// The most calls that are under way: about as many launches as a stream takes without making its caller wait.
 const MOST_CALLS: usize = 500;
 
-/// Above this part of a batch, a call's time is taken, for the pace. A smaller call would teach it nothing: a batch grows
-/// to no more than [`GROWTH`] times what was seen. (To take the time of 10^6 elements costs as much as to compute them.)
+/// Above this part of a batch, a call's time is taken, for the pace. A smaller call would teach it nothing: a batch
+/// grows to no more than [`GROWTH`] times what was seen. (To take the time of 10^6 elements costs as much as to compute
+/// them.)
 const WORTH_TIMING: f64 = 1.0 / GROWTH as f64;
 
 /// The most calls that an error names.

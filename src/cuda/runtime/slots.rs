@@ -260,9 +260,9 @@ impl<T: Pod> Job<Half<'_>> for Returning<'_, T> {
     }
 }
 
-/// The elements of the first of the pieces that an output of the host is filled in. Where they are as large as the pages
-/// that large arrays have, each piece but the first and the last is a page: then no two threads wait for each other to
-/// have one cleared. (10^8 doubles, an H200's host: 19.2 to 20.6 ms, and 23.8 to 24.7 across pages.)
+/// The elements of the first of the pieces that an output of the host is filled in. Where they are as large as the
+/// pages that large arrays have, each piece but the first and the last is a page: then no two threads wait for each
+/// other to have one cleared. (10^8 doubles, an H200's host: 19.2 to 20.6 ms, and 23.8 to 24.7 across pages.)
 fn first_piece<T>(output: &[T], piece: usize) -> usize {
     let ahead = output.as_ptr().addr() % PIECE_BYTES / size_of::<T>();
     if piece * size_of::<T>() == PIECE_BYTES { piece - ahead } else { piece }
@@ -316,7 +316,8 @@ impl Slots {
         unsafe { self.upload_by(context, input.len(), &fill, to, watch) }
     }
 
-    /// Copies `elements` elements, which `fill` collects, to the address `to` on the device. They are there when this returns.
+    /// Copies `elements` elements, which `fill` collects, to the address `to` on the device. They are there when this
+    /// returns.
     ///
     /// # Safety
     /// As for [`Slots::upload`].

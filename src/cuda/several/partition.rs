@@ -1,17 +1,17 @@
 //! How an array falls into parts for several devices, and how many sweeps it is swept before the halos are exchanged.
 //!
 //! # How deep
-//! A halo is computed for nothing, and an exchange takes time: [`Partition::new`] weighs both. Between devices that reach
-//! each other an exchange of halos for some hundred sweeps takes microseconds, and such rounds take milliseconds. Where
-//! it takes longer than that is worth, a device has three parts: those at its ends are swept first, and while their
-//! halos travel, on a stream of their own, the one in the middle is swept.
+//! A halo is computed for nothing, and an exchange takes time: [`Partition::new`] weighs both. Between devices that
+//! reach each other an exchange of halos for some hundred sweeps takes microseconds, and such rounds take milliseconds.
+//! Where it takes longer than that is worth, a device has three parts: those at its ends are swept first, and while
+//! their halos travel, on a stream of their own, the one in the middle is swept.
 
 use crate::cuda::cut::{Cut, Size, Tile};
 use crate::cuda::routes::work::Work;
 use crate::stencil::{Error, Real};
 
-/// Multiply-adds in a second, of a large array on a chip of the kind that was measured (an H200: 10 to 14 T). Others take
-/// longer, and so an exchange counts less with them.
+/// Multiply-adds in a second, of a large array on a chip of the kind that was measured (an H200: 10 to 14 T). Others
+/// take longer, and so an exchange counts less with them.
 const MULTIPLY_ADDS: f64 = 12e12;
 
 /// No sweep takes less, in seconds.
@@ -21,8 +21,8 @@ const LEAST_SWEEP: f64 = 1e-6;
 const LAUNCH: f64 = 4e-6;
 
 /// What each part of a device but the first adds to a launch, in seconds: its beginning and end, and copies of halos
-/// between parts of one device. From two rounds of two H200 with three parts each: 80 us of 8 sweeps of 3 x 3 over 16384 x
-/// 16384, and 96 us of two of 3 x 3 x 3 over 640 x 640 x 640.
+/// between parts of one device. From two rounds of two H200 with three parts each: 80 us of 8 sweeps of 3 x 3 over
+/// 16384 x 16384, and 96 us of two of 3 x 3 x 3 over 640 x 640 x 640.
 const MORE_PARTS: f64 = 40e-6;
 
 /// The way of a halo between two devices.
@@ -70,8 +70,9 @@ pub(super) struct Segment {
 }
 
 impl<T: Real> Partition<T> {
-    /// For this work on `devices` devices, which do `multiply_adds` multiply-adds for an output. `fused` tells how many sweeps a
-    /// launch does over an array of this size. `None` where one device takes no longer, or the array cannot be cut.
+    /// For this work on `devices` devices, which do `multiply_adds` multiply-adds for an output. `fused` tells how many
+    /// sweeps a launch does over an array of this size. `None` where one device takes no longer, or the array cannot be
+    /// cut.
     ///
     /// # Errors
     /// Those of `fused`.
@@ -90,7 +91,8 @@ impl<T: Real> Partition<T> {
         Ok(depth.map(|(each, at_once)| Partition::with(work, along, devices, each, at_once)))
     }
 
-    /// With `each` parts on a device, and `at_once` sweeps in a round at the most. `None` where the array cannot be cut.
+    /// With `each` parts on a device, and `at_once` sweeps in a round at the most. `None` where the array cannot be
+    /// cut.
     pub(crate) fn of_depth(work: &Work<T>, devices: usize, (each, at_once): (usize, usize)) -> Option<Partition<T>> {
         Some(Partition::with(work, dimension(work, devices)?, devices, each, at_once))
     }
@@ -230,8 +232,8 @@ mod tests {
     use crate::stencil::{Boundary, Compute, Convolution, Ends, Filter, Reference, Sides};
     use crate::watch::Watch;
 
-    /// Several parts, swept in rounds as arrays of their own, with halos that are filled as the partition says, are the whole
-    /// array: for all boundaries, along each dimension, with halos longer than parts.
+    /// Several parts, swept in rounds as arrays of their own, with halos that are filled as the partition says, are the
+    /// whole array: for all boundaries, along each dimension, with halos longer than parts.
     #[test]
     fn parts_and_their_halos_are_the_array() {
         let ends = |low, high| Ends::new(low, high).unwrap();

@@ -1,9 +1,9 @@
 //! An array that is swept on several devices at once, each with a part of it.
 //!
 //! # How
-//! The array is cut along one dimension into parts with halos, [tiles](super::cut) that stay where they are. In a round
-//! every part is swept as an array of its own, as often as its halo allows. Then each halo is filled anew from the
-//! parts whose outputs it shows: from device to device where they reach each other, else through the host, as the
+//! The array is cut along one dimension into parts with halos, [tiles](crate::cuda::cut) that stay where they are. In a
+//! round every part is swept as an array of its own, as often as its halo allows. Then each halo is filled anew from
+//! the parts whose outputs it shows: from device to device where they reach each other, else through the host, as the
 //! driver has it. So the host's memory is met at the beginning and at the end alone.
 //!
 //! # Order
@@ -187,7 +187,8 @@ impl<T: Element> Member<'_, T> {
         Ok(())
     }
 
-    /// Puts the sweeps of a round over a part on the queue, once its halo is there and nobody reads what they overwrite.
+    /// Puts the sweeps of a round over a part on the queue, once its halo is there and nobody reads what they
+    /// overwrite.
     fn sweep(
         &self,
         device: &Device,
@@ -258,8 +259,8 @@ impl<T: Element> Member<'_, T> {
             }
             let owner = &self.contexts[self.partition.parts[segment.part].device];
             let (to, from) = (at::<T>(part.here, segment.to), at::<T>(address, segment.from));
-            // SAFETY: both are within their parts; the owner overwrites what is read only after this, and what is written
-            // is read only after this: they wait for the event that follows.
+            // SAFETY: both are within their parts; the owner overwrites what is read only after this, and what is
+            // written is read only after this: they wait for the event that follows.
             unsafe { copies.copy_from(owner, to, from, segment.elements * size_of::<T>()) }?;
         }
         let (arrived, filled) = (Arc::new(Event::new(copies.context())?), Event::new(copies.context())?);

@@ -42,8 +42,8 @@ impl Timeline {
         Timeline { since: Instant::now(), noted: Mutex::new(Vec::new()) }
     }
 
-    /// Writes it as a trace that browsers draw (`chrome://tracing`, `ui.perfetto.dev`): a process for each device, with a
-    /// line for its sweeps and one for its halos.
+    /// Writes it as a trace that browsers draw (`chrome://tracing`, `ui.perfetto.dev`): a process for each device, with
+    /// a line for its sweeps and one for its halos.
     pub(crate) fn write(&self, file: &Path, ordinals: &[usize]) -> std::io::Result<()> {
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         if noted.is_empty() {

@@ -19,8 +19,8 @@
 //
 // Environment: CUDA_STAND_IN_DEVICES (1, at most 8), CUDA_STAND_IN_PEERS (1; 0 where no device reaches another's
 // memory), CUDA_STAND_IN_MEMORY (bytes of each device, 1 GiB), CUDA_STAND_IN_SEED (1), CUDA_STAND_IN_CAPABILITY (9.0),
-// CUDA_STAND_IN_VERSION (12090), CUDA_STAND_IN_FAIL (N:STATUS:MODE, as stand_in_fail has them), CUDA_VISIBLE_DEVICES
-// (empty or -1 for none).
+// CUDA_STAND_IN_VERSION (12090), CUDA_STAND_IN_FAIL (N:STATUS:MODE, as stand_in_fail has them), CUDA_STAND_IN_TRACE (if
+// set, the module and kernel of each launch on standard error), CUDA_VISIBLE_DEVICES (empty or -1 for none).
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -145,6 +145,7 @@ struct Settings {
     int version = atoi(environment("CUDA_STAND_IN_VERSION", "12090"));
     bool peers = atoi(environment("CUDA_STAND_IN_PEERS", "1")) != 0;
     bool ipc = atoi(environment("CUDA_STAND_IN_IPC", "1")) != 0;  // whether memory of other processes can be reached
+    bool trace = *environment("CUDA_STAND_IN_TRACE", "") != 0;
     int major = 9, minor = 0;
     Settings() {
         sscanf(environment("CUDA_STAND_IN_CAPABILITY", "9.0"), "%d.%d", &major, &minor);
@@ -2324,6 +2325,7 @@ static CUresult launch(const char* name, Function* function, const unsigned int 
         return INVALID_HANDLE;
     }
     const auto& told = *kernels_told.insert(function->module->name + "/" + function->name).first;
+    if (settings().trace) fprintf(stderr, "stand-in for CUDA: launches %s, %u x %u x %u blocks\n", told.c_str(), gx, gy, gz);
     if (named) launched[call.number] = &told;
     Stream* stream;
     if (CUresult status = stream_of(*context, handle, stream)) return status;

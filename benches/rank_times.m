@@ -3,10 +3,10 @@
 % SECONDS is the least of several calls; of the shortest ones, a mean of many. benches/ranks runs it for one rank after
 % the other, and without MPI.
 %
-% ranks ()         by the ranks that mpirun started, or by this process alone
-% ranks (SCALE)    with a tenth as many elements, say, for 0.1
-function ranks (scale)
-  addpath (fullfile (fileparts (mfilename ('fullpath')), '..', 'matlab'));
+% rank_times ()         by the ranks that mpirun started, or by this process alone
+% rank_times (SCALE)    with a tenth as many elements, say, for 0.1
+function rank_times (scale)
+  find_functions ();
   if (nargin < 1), scale = 1; end
   d = ConstantMemoryDevice_CUDA ();
   alone = isempty (getenv ('OMPI_COMM_WORLD_SIZE')) && isempty (getenv ('PMI_SIZE'));
