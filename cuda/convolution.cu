@@ -68,9 +68,9 @@ struct Part {
     int height;  // of the filter
     int width;
     int depth;
-    int skip;    // columns of tiles, in the first output's page, ahead of the first that is needed
-    int backwards;   // whether to begin with the last tile: what was written last is in the cache still
-    Ends of_rows;    // what stands beyond them
+    int skip;       // columns of tiles, in the first output's page, ahead of the first that is needed
+    int backwards;  // whether to begin with the last tile: what was written last is in the cache still
+    Ends of_rows;   // what stands beyond them
     Ends of_columns;
     Ends of_pages;
 };
@@ -132,16 +132,16 @@ struct Tile {
 // The samples of one page under a tile, as they are staged in shared memory: first the rows of outputs, by ROWS threads a
 // column, then those below them, a few in each column.
 struct Stage {
-    long long of_page;       // which page of samples: see `sample_at`
-    long long at_hand;       // the columns that are at hand
-    long long first_at;      // where among those the first column would be if all were at hand
-    long long first_row;     // of the samples, in their page
+    long long of_page;    // which page of samples: see `sample_at`
+    long long at_hand;    // the columns that are at hand
+    long long first_at;   // where among those the first column would be if all were at hand
+    long long first_row;  // of the samples, in their page
     long long first_column;
-    int rows;                // of the samples: even, so that pairs stay aligned in every column
+    int rows;  // of the samples: even, so that pairs stay aligned in every column
     int columns;
-    int row;                 // of this thread, among the rows of outputs
-    int group;               // the columns that are staged at once: which is this thread's
-    int rest;                // the samples below the rows of outputs
+    int row;    // of this thread, among the rows of outputs
+    int group;  // the columns that are staged at once: which is this thread's
+    int rest;   // the samples below the rows of outputs
 
     __device__ __forceinline__ Stage(const Part& part, const Tile& tile, int height, int width, long long of_page)
         : of_page(of_page) {
@@ -205,7 +205,7 @@ struct Stage {
             const bool inside = inner || (has_page && row_at >= 0 && column_at >= 0 && at >= 0 && at < at_hand);
             // Where two sides meet, the later dimension's constant counts.
             const auto constant = [&] {
-                return !has_page        ? constant_of(part.of_pages, of_page)
+                return !has_page       ? constant_of(part.of_pages, of_page)
                        : column_at < 0 ? constant_of(part.of_columns, column_at)
                                        : constant_of(part.of_rows, row_at);
             };
@@ -226,8 +226,8 @@ struct Stage {
 };
 
 // Multiplies the staged samples of a page. `own` is this thread's first column in the tile.
-__device__ __forceinline__ void multiply(const REAL* staged, int staged_rows, const REAL* entries, int height, int width,
-                                         int own, Pair (&sum)[OUTPUTS]) {
+__device__ __forceinline__ void multiply(const REAL* staged, int staged_rows, const REAL* entries, int height,
+                                         int width, int own, Pair (&sum)[OUTPUTS]) {
     const int lane = threadIdx.x % LANES;
     UNROLL
     for (int j = 0; j < OUTPUTS + width - 1; ++j) {
