@@ -34,10 +34,9 @@ __device__ __forceinline__ void multiply_8(double (&d)[4], double a0, double a1,
 
 // D = A * B + D with the first four columns of A and the first four rows of B alone.
 __device__ __forceinline__ void multiply_4(double (&d)[4], double a0, double a1, double b0) {
-    asm volatile(
-        "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
-        : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
-        : "d"(a0), "d"(a1), "d"(b0));
+    asm volatile("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+                 : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
+                 : "d"(a0), "d"(a1), "d"(b0));
 }
 
 // A barrier of a block's THREADS threads, at which warps of different roles arrive from different lines of the program.
@@ -69,9 +68,7 @@ __device__ __forceinline__ void barriers_are_made() {
 }
 
 // After this thread's writes to shared memory: copies that are begun later come behind them.
-__device__ __forceinline__ void writes_before_copies() {
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
+__device__ __forceinline__ void writes_before_copies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 // Arrives, and announces so many bytes.
 __device__ __forceinline__ void arrive(Barrier* barrier, int bytes) {
@@ -98,10 +95,11 @@ __device__ __forceinline__ void copy_bulk(void* to, const void* from, int bytes,
 
 // Begins a copy of a box of an array, whose first element is at that row, column and page, to a multiple of 128 bytes: all
 // its bytes were announced. The row is a multiple of 16 bytes; all may be outside of the array, where zeros come from.
-__device__ __forceinline__ void copy_box(void* to, const TensorMap& map, int row, int column, int page, Barrier* barrier) {
+__device__ __forceinline__ void copy_box(void* to, const TensorMap& map, int row, int column, int page,
+                                         Barrier* barrier) {
     asm volatile(
-        "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];" ::
-            "r"(shared_address(to)),
+        "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], "
+        "[%5];" ::"r"(shared_address(to)),
         "l"(&map), "r"(row), "r"(column), "r"(page), "r"(shared_address(barrier))
         : "memory");
 }

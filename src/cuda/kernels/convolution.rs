@@ -32,7 +32,7 @@ const GENERAL: [&str; 2] = ["convolution_float", "convolution_double"];
 /// The argument of the kernels: `struct Part` of `cuda/convolution.cu`, field for field.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct Argument {
+struct PartArgument {
     input: sys::CUdeviceptr,
     output: sys::CUdeviceptr,
     count: i64,
@@ -227,7 +227,7 @@ impl ConvolutionPlan<'_> {
         let [rows, columns, pages] = self.size;
         let outputs = self.units.outputs_of(units);
         let (skip, blocks) = blocks(self.size, self.tile, outputs.clone())?;
-        let argument = Argument {
+        let argument = PartArgument {
             input,
             output: at::<T>(output, (outputs.start - self.units.outputs().start) * rows),
             count: outputs.len() as i64,
@@ -277,11 +277,15 @@ mod tests {
     fn the_kernels_take_this_argument() {
         let modules = SPECIALISED.iter().flat_map(|(size, modules)| modules.map(|module| (*size, module)));
         for (size, module) in modules.chain(GENERAL.map(|module| (1, module))) {
-            assert_eq!(argument_bytes(module, "convolution_2D_const_mem_kernel"), size_of::<Argument>(), "{module}");
+            assert_eq!(
+                argument_bytes(module, "convolution_2D_const_mem_kernel"),
+                size_of::<PartArgument>(),
+                "{module}"
+            );
             if size <= 7 {
                 assert_eq!(
                     argument_bytes(module, "convolution_3D_const_mem_kernel"),
-                    size_of::<Argument>(),
+                    size_of::<PartArgument>(),
                     "{module}"
                 );
             }
