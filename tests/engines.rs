@@ -1178,7 +1178,7 @@ const TABLE: [Case; 26] = [
 ];
 
 /// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.
-const CUDA_TABLE: [CudaCase; 33] = [
+const CUDA_TABLE: [CudaCase; 32] = [
     ("schemes_without_room", scheme::schemes_without_room),
     ("sweeps_of_images", sweeps_of_images),
     ("sweeps_of_images_by_eight_warps", sweeps_of_images_by_eight_warps),
@@ -1190,7 +1190,6 @@ const CUDA_TABLE: [CudaCase; 33] = [
     ("sides_in_sweeps_of_small_images", sides::sides_in_sweeps_of_small_images),
     ("sweeps_of_volumes", sweeps_of_volumes),
     ("sides_in_sweeps_of_volumes", sides::sides_in_sweeps_of_volumes),
-    ("sweeps_of_volumes_in_boxes", sides::sweeps_of_volumes_in_boxes),
     ("sides_on_tensor_cores", sides::sides_on_tensor_cores),
     ("sweeps_of_lines_in_single", sweeps_of_lines_in_single),
     ("sweeps_of_volumes_by_one_column", sweeps_of_volumes_by_one_column),

@@ -69,7 +69,7 @@ pub(in super::super) struct ConvolutionKernel<T> {
     loaded: LoadOnce,
     on_tensor_cores: LoadOnce,
     several_sweeps: images::LoadedModules,
-    over_volumes: volumes::LoadedModules,
+    over_volumes: LoadOnce,
     in_tiles: LoadOnce,
 }
 

@@ -1,5 +1,5 @@
 //! Many sweeps of a 3 x 3 x 3 or 1 x 3 x 3 filter over volumes that lie on the device, two of them in each launch:
-//! `cuda/sweeps_volumes.cuh`, and in single, where tiles are whole, `cuda/sweeps_volumes_boxes.cuh`.
+//! `cuda/sweeps_volumes.cuh`.
 //!
 //! The kernels give the bits of single sweeps. Chips of [`CAPABILITY`](super::CAPABILITY) load them, for volumes for
 //! which they are faster by the [numbers](Kind) that were measured; what they do not do goes by single sweeps.
@@ -11,9 +11,9 @@ use cudarc::driver::sys;
 
 use super::super::Element;
 use super::super::cut::Size;
-use super::super::module::{Function, Modules, Shape, TensorMap, launch, launch_early};
+use super::super::module::{Function, Modules, Shape, launch};
 use super::several::{Several, SeveralPlan};
-use super::{Area, EndsArgument, LoadOnce, Loaded, MEASURED_ON, Plan, has_wide_memory, measured_multiprocessors};
+use super::{Area, EndsArgument, LoadOnce, Loaded, MEASURED_ON, Plan, measured_multiprocessors};
 use crate::stencil::{Boundary, Ends, Error, Filter, Sides};
 
 /// The sweeps of a launch.
@@ -28,9 +28,6 @@ const BEGINNING: usize = 5;
 /// A page of a volume has fewer samples, and a volume fewer tiles than the kernel can count.
 const MOST_OF_PAGE: usize = 1 << 31;
 const MOST_PAGES: usize = 1 << 30;
-
-/// On a chip with narrow memory volumes of more elements come column by column.
-const MOST_ON_NARROW_MEMORY: usize = 1 << 26;
 
 /// What a launch takes beside its slots, and the same for a single sweep, in microseconds.
 const LAUNCH: f64 = 3.0;
@@ -51,33 +48,23 @@ struct Kind {
     /// many thousand updates a microsecond single sweeps do (BENCHMARKS.md).
     slot: [f64; 2],
     rate: f64,
-    boxes: Option<Boxes>,
-}
-
-/// A module whose kernel takes pages as boxes, by tiles all of whose lanes work. It is as the others of its filter, but for
-/// threads beside those that sweep, and how long a slot takes.
-#[derive(Debug, Clone, Copy)]
-struct Boxes {
-    name: &'static str,
-    helpers: usize,
-    slot: f64,
 }
 
 /// Measured on an H200, with driver 580, with 512 x 512 x 512, where one element is copied at a time, too; single sweeps
 /// in single are taken to be as fast as in double (with 256 x 256 x 256 they are not).
 const KINDS: [Kind; 4] = [
     double("sweeps_volumes_double", [3, 3, 3], 15, [3.3, 4.0]),
-    single("sweeps_volumes_float", [3, 3, 3], [2.65, 3.5]).or_in_boxes("sweeps_volumes_boxes_float", 2.35),
+    single("sweeps_volumes_float", [3, 3, 3], [2.65, 3.5]),
     double("sweeps_volumes_double_01x03x03", [1, 3, 3], 10, [2.09, 2.24]),
     single("sweeps_volumes_float_01x03x03", [1, 3, 3], [2.51, 3.3]),
 ];
 
 const fn double(name: &'static str, filter: Size, columns: usize, slot: [f64; 2]) -> Kind {
-    Kind { name, filter, single: false, rows: 2, columns, down: 48, warps: 6, slot, rate: 75.0, boxes: None }
+    Kind { name, filter, single: false, rows: 2, columns, down: 48, warps: 6, slot, rate: 75.0 }
 }
 
 const fn single(name: &'static str, filter: Size, slot: [f64; 2]) -> Kind {
-    Kind { name, filter, single: true, rows: 4, columns: 11, down: 24, warps: 6, slot, rate: 75.0, boxes: None }
+    Kind { name, filter, single: true, rows: 4, columns: 11, down: 24, warps: 6, slot, rate: 75.0 }
 }
 
 /// How tiles lie along rows or columns: `struct Axis` of `cuda/sweeps_volumes.cuh`.
@@ -227,10 +214,6 @@ struct Layout {
 }
 
 impl Kind {
-    const fn or_in_boxes(self, name: &'static str, slot: f64) -> Kind {
-        Kind { boxes: Some(Boxes { name, helpers: 4 * LANES, slot }), ..self }
-    }
-
     fn of<T: Element>(filter: Size) -> Option<&'static Kind> {
         KINDS.iter().find(|kind| kind.filter == filter && kind.single == (T::NAME == f32::NAME))
     }
@@ -269,33 +252,14 @@ impl Kind {
         self.warps * LANES / self.down
     }
 
-    /// The module that takes pages as boxes, if volumes of that size have whole tiles, for launches that copy 16 bytes at a
-    /// time.
-    fn boxes(&self, [rows, columns, _]: Size) -> Option<&Boxes> {
-        let [height, width] = [self.down * self.rows, self.strips() * self.columns];
-        self.boxes.as_ref().filter(|_| rows >= height && columns >= width)
+    /// How long a slot takes, in microseconds, with so many elements copied at a time.
+    fn slot(&self, at_once: usize) -> f64 {
+        self.slot[usize::from(at_once == 1)]
     }
 
-    /// The same on a chip whose device memory is wide, or narrow. Where memory is what bounds a volume, blocks that keep
-    /// step with each other are faster: they find more of what they share in the chip's cache (BENCHMARKS.md).
-    fn boxes_on(&self, size: Size, is_wide: bool) -> Option<&Boxes> {
-        let fits = is_wide || size.iter().product::<usize>() <= MOST_ON_NARROW_MEMORY;
-        self.boxes(size).filter(|_| fits)
-    }
-
-    /// The rows and columns of a box: a tile, and what stands beside it.
-    fn in_box(&self) -> [usize; 2] {
-        [(self.down + 2) * self.rows, self.strips() * self.columns + 2]
-    }
-
-    /// How long a slot takes, in microseconds, with so many elements copied at a time or in those boxes.
-    fn slot(&self, at_once: usize, boxes: Option<&Boxes>) -> f64 {
-        boxes.filter(|_| at_once > 1).map_or(self.slot[usize::from(at_once == 1)], |boxes| boxes.slot)
-    }
-
-    /// Whether that takes less time than single sweeps do.
-    fn pays(&self, layout: &Layout, size: Size, slot: f64, multiprocessors: usize) -> bool {
-        layout.schedule.slots as f64 * slot + LAUNCH < self.single(size, multiprocessors)
+    /// Whether that takes less time than single sweeps do, with so many elements copied at a time.
+    fn pays(&self, layout: &Layout, size: Size, at_once: usize, multiprocessors: usize) -> bool {
+        layout.schedule.slots as f64 * self.slot(at_once) + LAUNCH < self.single(size, multiprocessors)
     }
 
     /// How long as many single sweeps take.
@@ -322,29 +286,13 @@ struct Argument {
     rounds: [Round; ROUNDS],
 }
 
-/// The same with how the input lies: `struct BoxLaunch` of `cuda/sweeps_volumes_boxes.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct BoxArgument {
-    map: TensorMap,
-    launch: Argument,
-    unused: [u64; 6],
-}
-
-/// The modules of these launches.
-#[derive(Debug, Clone, Default)]
-pub(super) struct LoadedModules {
-    copies: LoadOnce,
-    boxes: LoadOnce,
-}
-
 /// How several sweeps of a convolution over a whole array are launched: `single`, which is how single sweeps are, where
 /// these had better be. `sides` is what stands around the array.
 ///
 /// # Errors
 /// The driver's.
 pub(super) fn plan<'a, T: Element>(
-    loaded: &'a LoadedModules,
+    loaded: &'a LoadOnce,
     modules: &Modules,
     area: &Area<T>,
     filter: &Filter<T>,
@@ -365,43 +313,30 @@ pub(super) fn plan<'a, T: Element>(
         return Ok(single);
     };
     let sides = [0, 1, 2].map(|d| as_seen(sides[d], size[d]));
-    // Where pages are mirrored, the second sweep needs one before the first has come to it.
-    let is_mirrored = sides[2].both()[0] == Boundary::Mirror;
-    let boxes = kind.boxes_on(size, has_wide_memory(modules)).filter(|_| !is_mirrored);
     let pays = match &at_once {
-        Some(layout) => kind.pays(layout, size, kind.slot(kind.rows, boxes), multiprocessors),
-        None => kind.pays(&one_by_one, size, kind.slot(1, None), multiprocessors),
+        Some(layout) => kind.pays(layout, size, kind.rows, multiprocessors),
+        None => kind.pays(&one_by_one, size, 1, multiprocessors),
     };
     if !pays {
         return Ok(single);
     }
     let entries = (c"F", bytemuck::cast_slice(filter.values()));
-    let Loaded { function, module } = loaded.copies.get(modules, area.queued, kind.name, entries, c"sweeps_volumes")?;
-    let mut pace = module.pace(area.shared);
-    let sweepers = SWEEPS * kind.warps * LANES;
-    let prepared = |layout: Layout, function: Function, threads: usize, bytes: usize| -> Result<Way, Error> {
+    let Loaded { function, module } = loaded.get(modules, area.queued, kind.name, entries, c"sweeps_volumes")?;
+    let threads = SWEEPS * kind.warps * LANES;
+    let prepared = |layout: Layout, function: Function, bytes: usize| -> Result<Way, Error> {
         function.allow_shared(bytes)?;
         let shape = Shape::prepared(layout.schedule.blocks(), threads, bytes)?;
-        Ok(Way { layout, function, shape, in_box: None })
+        Ok(Way { layout, function, shape })
     };
-    let one_by_one = prepared(one_by_one, function.clone(), sweepers, module.constant(c"shared_bytes_one_by_one")?)?;
+    let one_by_one = prepared(one_by_one, function.clone(), module.constant(c"shared_bytes_one_by_one")?)?;
     let at_once = match at_once {
-        Some(layout) => Some(match boxes {
-            Some(&Boxes { name, helpers, .. }) => {
-                let name_of_kernel = c"sweeps_volumes_in_boxes";
-                let Loaded { function, module } =
-                    loaded.boxes.get(modules, area.queued, name, entries, name_of_kernel)?;
-                pace = module.pace(area.shared);
-                let bytes = module.constant(c"shared_bytes_in_boxes")?;
-                Way { in_box: Some(kind.in_box()), ..prepared(layout, function.clone(), sweepers + helpers, bytes)? }
-            }
-            None => {
-                let function = module.function(c"sweeps_volumes_at_once")?;
-                prepared(layout, function, sweepers, module.constant(c"shared_bytes")?)?
-            }
-        }),
+        Some(layout) => {
+            let function = module.function(c"sweeps_volumes_at_once")?;
+            Some(prepared(layout, function, module.constant(c"shared_bytes")?)?)
+        }
         None => None,
     };
+    let pace = module.pace(area.shared);
     let sides = sides.map(EndsArgument::new);
     let launches = Launches { one_by_one, at_once, size, sides, class: PhantomData::<T> };
     Ok(Box::new(SeveralPlan { single, pace, launches }))
@@ -419,8 +354,6 @@ struct Way {
     layout: Layout,
     function: Function,
     shape: Shape,
-    /// The rows and columns of the boxes that it copies, if it does.
-    in_box: Option<[usize; 2]>,
 }
 
 /// The launches over a volume.
@@ -470,17 +403,8 @@ impl<T: Element> Several for Launches<T> {
             sides: self.sides,
             rounds: schedule.rounds,
         };
-        match way.in_box {
-            Some(in_box) => {
-                let map = TensorMap::new::<T>(input, self.size, in_box)?;
-                let argument = BoxArgument { map, launch: argument, unused: [0; 6] };
-                // SAFETY: as below; each thread waits for the launch before as it begins.
-                unsafe { launch_early(&way.function, stream, way.shape, &argument) }
-            }
-            // SAFETY: the kernel reads the volume's samples, and writes its outputs, at addresses where the caller has as
-            // many.
-            None => unsafe { launch(&way.function, stream, way.shape, &argument) },
-        }
+        // SAFETY: the kernel reads the volume's samples, and writes its outputs, at addresses where the caller has as many.
+        unsafe { launch(&way.function, stream, way.shape, &argument) }
     }
 }
 
@@ -508,10 +432,6 @@ mod tests {
             for function in ["sweeps_volumes", "sweeps_volumes_at_once"] {
                 assert_eq!(argument_bytes(kind.name, function), size_of::<Argument>(), "{}", kind.name);
             }
-            if let Some(boxes) = kind.boxes {
-                let bytes = argument_bytes(boxes.name, "sweeps_volumes_in_boxes");
-                assert_eq!(bytes, size_of::<BoxArgument>(), "{}", boxes.name);
-            }
         }
     }
 
@@ -524,17 +444,6 @@ mod tests {
             let told = ["lane_rows", "lane_columns", "strip_lanes", "sweep_warps"].map(constant);
             assert_eq!(told, [kind.rows, kind.columns, kind.down, kind.warps], "{}", kind.name);
             assert!(ptx.contains(".target sm_90\n"), "{}", kind.name);
-            let Some(Boxes { name, helpers, .. }) = kind.boxes else { continue };
-            let constant = |what: &str| constant_of(name, what);
-            let told = ["lane_rows", "lane_columns", "strip_lanes", "sweep_warps"].map(constant);
-            assert_eq!(told, [kind.rows, kind.columns, kind.down, kind.warps], "{name}");
-            assert_eq!(constant("block_threads"), SWEEPS * kind.warps * LANES + helpers, "{name}");
-            // Six pages, each of which begins at a multiple of 128 bytes.
-            let [rows, columns] = kind.in_box();
-            let page = (rows * columns * 16 / kind.rows).next_multiple_of(128);
-            assert_eq!(constant("shared_bytes_in_boxes"), 6 * page, "{name}");
-            assert!(rows <= 256 && columns <= 256, "{name}");
-            assert!(archive::ptx(name).unwrap().into_string().unwrap().contains(".target sm_90a\n"), "{name}");
         }
     }
 
@@ -640,40 +549,13 @@ mod tests {
             for round in ROUND {
                 for (size, at_once) in [([512; 3], kind.rows), ([511; 3], 1)] {
                     let layout = kind.layout(size, round, at_once, 132).unwrap();
-                    assert!(
-                        kind.pays(&layout, size, kind.slot(at_once, kind.boxes(size)), 132),
-                        "{}, {round:?}: {layout:?}",
-                        kind.name
-                    );
+                    assert!(kind.pays(&layout, size, at_once, 132), "{}, {round:?}: {layout:?}", kind.name);
                 }
             }
             let small = [8, 60, 8];
             let layout = kind.layout(small, [true; 2], 1, 132).unwrap();
-            assert!(!kind.pays(&layout, small, kind.slot(1, None), 132), "{}: {layout:?}", kind.name);
+            assert!(!kind.pays(&layout, small, 1, 132), "{}: {layout:?}", kind.name);
         }
-    }
-
-    /// Likewise: those of one test have whole tiles.
-    #[test]
-    fn whole_tiles_come_in_boxes() {
-        let sizes: [Size; 8] = include!("../../../tests/engines/volumes_in_boxes.in");
-        let kind = Kind::of::<f32>([3, 3, 3]).unwrap();
-        for size in sizes {
-            for round in ROUND {
-                let layout = kind.layout(size, round, kind.rows, 4).unwrap();
-                assert!(
-                    kind.boxes(size).is_some() && kind.pays(&layout, size, kind.slot(kind.rows, kind.boxes(size)), 4),
-                    "{size:?}: {layout:?}"
-                );
-                assert_eq!((layout.lanes, layout.strips), (kind.down, kind.strips()), "{size:?}");
-            }
-        }
-        for size in [[92, 88, 5], [96, 87, 5]] {
-            assert!(kind.boxes(size).is_none(), "{size:?}");
-        }
-        let on = |size, is_wide| kind.boxes_on([size; 3], is_wide).is_some();
-        assert_eq!([on(512, true), on(512, false), on(384, false), on(95, true)], [true, false, true, false]);
-        assert!(Kind::of::<f32>([1, 3, 3]).unwrap().boxes([96, 88, 5]).is_none());
     }
 
     /// What the tests of the engines rely on, with the four multiprocessors of the stand-in for the driver.
@@ -681,11 +563,7 @@ mod tests {
     fn sizes_of_the_tests_are_several_parts() {
         for (kind, size) in KINDS.iter().zip([[96, 160, 24], [96, 240, 16]]) {
             let layout = kind.layout(size, [false; 2], kind.rows, 4).unwrap();
-            assert!(
-                kind.pays(&layout, size, kind.slot(kind.rows, kind.boxes(size)), 4),
-                "{} {size:?}: {layout:?}",
-                kind.name
-            );
+            assert!(kind.pays(&layout, size, kind.rows, 4), "{} {size:?}: {layout:?}", kind.name);
             let later = layout.schedule.rounds.iter().any(|round| round.runs() > 0 && round.page > 0);
             assert!(later, "{} {size:?}: {layout:?}", kind.name);
         }
