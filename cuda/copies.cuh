@@ -27,7 +27,7 @@ __device__ __forceinline__ Place<T> place_at(const T* pointer) {
     return {shared_address(pointer)};
 }
 
-// The same, kept in a register: the compiler would compute it again wherever these are few.
+// The place that a pointer points to, kept in a register: the compiler would compute it again wherever registers are few.
 template <typename T>
 __device__ __forceinline__ Place<T> kept_place(const T* pointer) {
     unsigned int address = shared_address(pointer);
@@ -54,7 +54,7 @@ __device__ __forceinline__ void read_at(Place<float> from, float* to) {
     }
 }
 
-// Writes as many.
+// Writes COUNT neighbours, one or, of singles at a multiple of 16 bytes, four.
 template <int COUNT>
 __device__ __forceinline__ void write_at(Place<double> to, const double* from) {
     static_assert(COUNT == 1, "");
@@ -88,7 +88,7 @@ __device__ __forceinline__ void write_if(unsigned int written, Place<double> to,
         : "memory");
 }
 
-// The same number, kept likewise.
+// Returns the number, kept in a register.
 __device__ __forceinline__ unsigned int kept_number(unsigned int number) {
     asm volatile("" : "+r"(number));
     return number;
@@ -141,7 +141,7 @@ __device__ __forceinline__ void go_on(Place<T>& at, int pitch, Place<T> end, uns
         : "r"(pitch * (int)sizeof(T)), "r"(end.address), "r"(ring));
 }
 
-// Copies in bulk, and an arrival, as those of tensor.cuh, at places.
+// Bulk copies, and an arrival at a barrier, as in tensor.cuh, at places.
 __device__ __forceinline__ void arrive_at(Place<Barrier> barrier, int bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier.address), "r"(bytes) : "memory");
 }

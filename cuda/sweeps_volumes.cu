@@ -10,13 +10,13 @@
 #endif
 
 namespace {
-// The columns that a lane holds, the lanes of a strip, the warps of a sweep, and after how many columns a block of
-// instructions ends: measured on an H200 among some three hundred.
+// The columns that a lane holds, the lanes of a strip, the warps of a sweep, and after how many columns the compiler's
+// schedule is bounded: measured on an H200 among some three hundred.
 constexpr bool DOUBLE = sizeof(REAL) == 8;
 constexpr int COLUMNS = !DOUBLE ? 11 : TAP_ROWS == 3 ? 15 : 10;
-constexpr int DOWN = DOUBLE ? 48 : 24;
+constexpr int STRIP_LANES = DOUBLE ? 48 : 24;
 constexpr int WARPS = 6;
-constexpr int CUT = DOUBLE ? 0 : 5;
+constexpr int BOUND = DOUBLE ? 0 : 5;
 }  // namespace
 
 // The filter, in column-major order.
@@ -29,8 +29,8 @@ struct Filter {
     }
 };
 
-typedef volumes::Tile<REAL, DOWN, COLUMNS, WARPS, 16 / sizeof(REAL), CUT, TAP_ROWS, Filter> AtOnce;
-typedef volumes::Tile<REAL, DOWN, COLUMNS, WARPS, 1, CUT, TAP_ROWS, Filter> OneByOne;
+typedef volumes::Tile<REAL, STRIP_LANES, COLUMNS, WARPS, 16 / sizeof(REAL), BOUND, TAP_ROWS, Filter> AtOnce;
+typedef volumes::Tile<REAL, STRIP_LANES, COLUMNS, WARPS, 1, BOUND, TAP_ROWS, Filter> OneByOne;
 }  // namespace
 
 // Where columns of the volume, and of what tiles write, begin and end at multiples of 16 bytes.
@@ -45,7 +45,7 @@ extern "C" __global__ void __launch_bounds__(OneByOne::THREADS, 1) sweeps_volume
 // What the host must know to launch them, told by the module itself.
 extern "C" __constant__ unsigned int lane_rows = AtOnce::ROWS;
 extern "C" __constant__ unsigned int lane_columns = COLUMNS;
-extern "C" __constant__ unsigned int strip_lanes = DOWN;
+extern "C" __constant__ unsigned int strip_lanes = STRIP_LANES;
 extern "C" __constant__ unsigned int sweep_warps = WARPS;
 extern "C" __constant__ unsigned int shared_bytes = AtOnce::ELEMENTS * sizeof(REAL);
 extern "C" __constant__ unsigned int shared_bytes_one_by_one = OneByOne::ELEMENTS * sizeof(REAL);

@@ -84,7 +84,7 @@ __device__ __forceinline__ void follow_launch_before() {
     asm volatile("griddepcontrol.wait;" ::: "memory");
 }
 
-// Begins a copy of so many bytes, which were announced. Both addresses and the number are multiples of 16.
+// Begins a bulk copy of `bytes` bytes, which were announced. Both addresses and the number are multiples of 16.
 __device__ __forceinline__ void copy_bulk(void* to, const void* from, int bytes, Barrier* barrier) {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
                      shared_address(to)),
@@ -92,8 +92,8 @@ __device__ __forceinline__ void copy_bulk(void* to, const void* from, int bytes,
                  : "memory");
 }
 
-// Begins a copy of so many bytes from shared memory, behind writes_before_copies: of this thread's current group of copies
-// that leave. Both addresses and the number are multiples of 16.
+// Begins a bulk copy of `bytes` bytes from shared memory, behind writes_before_copies, in this thread's current group of
+// such copies. Both addresses and the number are multiples of 16.
 __device__ __forceinline__ void copy_out_bulk(void* to, const void* from, int bytes) {
     asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(shared_address(from)),
                  "r"(bytes)
