@@ -10,7 +10,8 @@ use super::super::Element;
 use super::super::cut::{Cut, Size};
 use super::super::module::{Function, Modules, Shape, Turns, counter, launch};
 use super::super::pace::SharedPace;
-use super::{Area, EndsArgument, Kernel, LoadOnce, Loaded, Plan, at, images, tensor, tiles, volumes};
+use super::fused::{tiles, volumes};
+use super::{Area, EndsArgument, Kernel, LoadOnce, Loaded, Plan, at, images, tensor};
 use crate::stencil::{Convolution, Ends, Error, Filter, Sides};
 
 /// The filters of `cuda/convolution.cu` that have modules of their own, by rows and columns: one for single and one

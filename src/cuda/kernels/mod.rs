@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod convolution;
+mod fused;
 mod images;
 mod levels;
 mod lines;
@@ -9,8 +10,6 @@ mod several;
 mod sweeps;
 mod sweeps_tensor;
 mod tensor;
-mod tiles;
-mod volumes;
 
 use std::ffi::CStr;
 use std::ops::Range;

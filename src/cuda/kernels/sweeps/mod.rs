@@ -1,112 +1,32 @@
-//! Sweeps of a stencil along the lines of an array that lies on the device: which kernel, how it is laid out, and how
-//! many sweeps a launch does.
+//! Sweeps of a stencil along the lines of an array that lies on the device.
+
+mod layout;
 
 use std::ops::Range;
 
 use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
 
-use super::super::Element;
-use super::super::cut::Cut;
-use super::super::module::{Function, Modules, Shape, counter, launch};
-use super::super::pace::{SharedPace, evenly};
-use super::super::schedule::SWEPT_BYTES;
-use super::lines::{Kind as OperatorKind, Operator};
+use super::lines::{Operator, OperatorKind};
 use super::sweeps_tensor::{self, TensorSweeps};
 use super::{Area, EndsArgument, Kernel, LoadOnce, Loaded, Plan};
-use crate::stencil::{Ends, Error, Lines, MAX_TAPS};
+use crate::cuda::Element;
+use crate::cuda::cut::Cut;
+use crate::cuda::module::{Function, Modules, Shape, launch};
+use crate::cuda::pace::SharedPace;
+use crate::cuda::schedule::SWEPT_BYTES;
+use crate::stencil::{Ends, Error, Lines};
 
-/// The kernels of `cuda/sweeps.cuh`, each in a module of its own for each number of taps: what is not used is not
-/// compiled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
-    /// Long lines of neighbours, in tiles.
-    Long,
-    /// Lines of neighbours that a block holds whole.
-    Whole,
-    /// Smaller tiles, or lines, of neighbours: for arrays that would not keep the chip busy otherwise.
-    Small,
-    /// Any lines, side by side, whole or in tiles.
-    Rows,
-    /// Lines too short for registers.
-    Short,
-}
-
-/// The names of the modules of `cuda/sweeps.cu` of one kind, for 1, 3, .. 21 taps.
-macro_rules! modules {
-    ($kind:literal) => {
-        [
-            concat!("sweeps_", $kind, "_01"),
-            concat!("sweeps_", $kind, "_03"),
-            concat!("sweeps_", $kind, "_05"),
-            concat!("sweeps_", $kind, "_07"),
-            concat!("sweeps_", $kind, "_09"),
-            concat!("sweeps_", $kind, "_11"),
-            concat!("sweeps_", $kind, "_13"),
-            concat!("sweeps_", $kind, "_15"),
-            concat!("sweeps_", $kind, "_17"),
-            concat!("sweeps_", $kind, "_19"),
-            concat!("sweeps_", $kind, "_21"),
-        ]
-    };
-}
-
-impl Kind {
-    /// Its modules for stencils.
-    fn stencils(self) -> [&'static str; MAX_TAPS.div_ceil(2)] {
-        match self {
-            Kind::Long => modules!("long"),
-            Kind::Whole => modules!("whole"),
-            Kind::Small => modules!("small"),
-            Kind::Rows => modules!("rows"),
-            Kind::Short => modules!("short"),
-        }
-    }
-
-    /// Its module for derivatives, if there is one: one sweep needs fewer kinds.
-    fn derivative(self, single: bool) -> Option<&'static str> {
-        Some(match (self, single) {
-            (Kind::Small, true) => "sweeps_derivative_small_float",
-            (Kind::Small, false) => "sweeps_derivative_small_double",
-            (Kind::Rows, true) => "sweeps_derivative_rows_float",
-            (Kind::Rows, false) => "sweeps_derivative_rows_double",
-            (Kind::Short, true) => "sweeps_derivative_short_float",
-            (Kind::Short, false) => "sweeps_derivative_short_double",
-            (Kind::Long | Kind::Whole, _) => return None,
-        })
-    }
-
-    /// What a block holds, as the modules have it; `None` for short lines.
-    fn tile(self, taps: usize) -> Option<Tile> {
-        match self {
-            Kind::Long if taps == 3 => Some(Tile { threads: 128, points: 45 }),
-            Kind::Long => Some(Tile { threads: 128, points: 37 }),
-            Kind::Whole => Some(Tile { threads: 128, points: 25 }),
-            Kind::Small => Some(Tile { threads: 128, points: 11 }),
-            Kind::Rows => Some(Tile { threads: 128, points: 32 }),
-            Kind::Short => None,
-        }
-    }
-}
-
-/// The elements that a block has room for where lines are short.
-const SHORT_CAPACITY: usize = 2560;
-
-/// The threads of such a block.
-const SHORT_THREADS: usize = 256;
+use layout::{LayoutArgument, LineKernel, LinesLayout, SHORT_THREADS, Tile, best_sweeps, kernel_for, short_layout};
 
 /// From so many multiply-adds for an element on, sweeps of an array are faster where it stays on the device: until then
 /// the link takes longer, and is better kept busy both ways at a time.
 const STAYS: usize = 8192;
 
-/// A launch does no more sweeps than this, be the lines short enough for any number: it cannot be stopped in the
-/// middle.
-const MOST_SWEEPS: usize = 1024;
-
-/// The argument of the kernels, `struct Sweeps` of `cuda/sweeps.cuh`, field for field.
+/// The argument of the kernels, `struct Sweeps` of `cuda/sweeps_launch.cuh`, field for field.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct Argument {
+struct LinesArgument {
     array: ArrayArgument,
     ends: EndsArgument,
     layout: LayoutArgument,
@@ -123,162 +43,9 @@ struct ArrayArgument {
     outer: u64,
 }
 
-/// How the launch is laid out.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct LayoutArgument {
-    sweeps: u32,
-    abreast: u32,
-    segments: u32,
-    groups: u32,
-    tiles: u32,
-    unused: u32,
-}
-
-/// What a block of a kernel that works in registers holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Tile {
-    threads: usize,
-    /// Points of a line that a thread holds.
-    points: usize,
-}
-
-/// How one launch is laid out: see `struct Sweeps`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Layout {
-    abreast: usize,
-    segments: usize,
-    groups: usize,
-    tiles: usize,
-    blocks: usize,
-    sweeps: usize,
-}
-
-impl Layout {
-    /// As the kernels count it.
-    ///
-    /// # Errors
-    /// [`Error::Internal`] for a layout that they cannot count.
-    fn argument(&self) -> Result<LayoutArgument, Error> {
-        // Blocks that work in registers number their strips in 32 bits: beyond those they would find others, and
-        // compute them twice. (Those of short lines, of one segment, do so in 64.)
-        if self.segments > 1 {
-            let last = self.blocks.saturating_mul(self.groups).saturating_sub(1);
-            counter::<u32>(last, "as the number of a strip of lines")?;
-        }
-        Ok(LayoutArgument {
-            sweeps: counter(self.sweeps, "sweeps in one launch")?,
-            abreast: counter(self.abreast, "lines side by side")?,
-            segments: counter(self.segments, "segments of a line")?,
-            groups: counter(self.groups, "groups of lines")?,
-            tiles: counter(self.tiles, "tiles of a line")?,
-            unused: 0,
-        })
-    }
-}
-
-impl Tile {
-    /// For some of so many sweeps, with so many lines side by side in a row of threads; `None` for lines that are too
-    /// short for it. Tiles that are no whole lines do `best` sweeps, or as many as they can.
-    fn layout(
-        self,
-        lines: Lines,
-        abreast: usize,
-        radius: usize,
-        circular: bool,
-        sweeps: usize,
-        best: usize,
-    ) -> Option<Layout> {
-        let length = lines.length();
-        if length < 2 * self.points {
-            return None;
-        }
-        let abreast = abreast.min(lines.inner());
-        let rows = self.threads / abreast;
-        let bundles = lines.inner().div_ceil(abreast) * lines.outer();
-        let segments = length.div_ceil(self.points);
-        if segments <= rows {
-            let groups = rows / segments;
-            let sweeps = evenly(sweeps, MOST_SWEEPS);
-            return Some(Layout { abreast, segments, groups, tiles: 1, blocks: bundles.div_ceil(groups), sweeps });
-        }
-        let tile = rows * self.points;
-        // Half of the tile at least is to be of use.
-        let most = (tile / 4).checked_div(radius).unwrap_or(MOST_SWEEPS).max(1);
-        let sweeps = evenly(sweeps, best.min(most));
-        let step = tile.checked_sub(2 * radius * sweeps).filter(|&step| step > 0)?;
-        let tiles = if circular { length.div_ceil(step) } else { 1 + (length - tile).div_ceil(step) };
-        Some(Layout { abreast, segments: rows, groups: 1, tiles, blocks: bundles * tiles, sweeps })
-    }
-
-    /// Whether lines of this length are whole in a block, so many side by side.
-    fn holds(self, length: usize, abreast: usize) -> bool {
-        length.div_ceil(self.points) <= self.threads / abreast
-    }
-}
-
-/// As [`Tile::layout`], for lines in shared memory; `None` for lines that are too long for that.
-fn short_layout(lines: Lines, sweeps: usize) -> Option<Layout> {
-    let (inner, length) = (lines.inner(), lines.length());
-    let abreast = inner.min(SHORT_CAPACITY / length);
-    if abreast == 0 {
-        return None;
-    }
-    let groups = if abreast == inner { SHORT_CAPACITY / (length * inner) } else { 1 };
-    let blocks = (inner.div_ceil(abreast) * lines.outer()).div_ceil(groups);
-    Some(Layout { abreast, segments: 1, groups, tiles: 1, blocks, sweeps: evenly(sweeps, MOST_SWEEPS) })
-}
-
-/// The kind for `total` sweeps over these lines, where the device works on so many elements at a time, and how many
-/// lines side by side a row of threads takes: by the table in `cuda/sweeps.cuh`, which was measured.
-fn kind(lines: Lines, radius: usize, total: usize, under_way: usize, derivative: bool) -> (Kind, usize) {
-    let tile = |kind: Kind| kind.tile(2 * radius + 1).expect("it works in registers");
-    let (inner, length) = (lines.inner(), lines.length());
-    let fits = |kind: Kind| length >= 2 * tile(kind).points;
-    if inner > 1 {
-        let rows = tile(Kind::Rows);
-        return match length {
-            _ if !fits(Kind::Rows) => (Kind::Short, 1),
-            _ if total == 1 => (Kind::Rows, 32),
-            0..=1024 => {
-                (Kind::Rows, [32, 16, 8, 4].into_iter().find(|&abreast| rows.holds(length, abreast)).unwrap_or(4))
-            }
-            _ => (Kind::Rows, if total <= 8 { 8 } else { 4 }),
-        };
-    }
-    let whole = fits(Kind::Whole) && tile(Kind::Whole).holds(length, 1);
-    let kind = match () {
-        () if !fits(Kind::Small) => Kind::Short,
-        () if derivative => Kind::Small,
-        () if total == 1 => {
-            if whole && length >= 100 {
-                Kind::Whole
-            } else {
-                Kind::Small
-            }
-        }
-        () if under_way < 1_000_000 => Kind::Small,
-        () if whole => Kind::Whole,
-        () if !fits(Kind::Long) || tile(Kind::Long).holds(length, 1) => Kind::Small,
-        () => Kind::Long,
-    };
-    (kind, 1)
-}
-
-/// How many sweeps a tile that is no whole line does best in one launch.
-fn best_sweeps(kind: Kind, radius: usize, elements: usize) -> usize {
-    const LONG: [usize; MAX_TAPS.div_ceil(2)] = [128, 128, 64, 48, 32, 24, 20, 18, 16, 16, 16];
-    const ROWS: [usize; MAX_TAPS.div_ceil(2)] = [48, 48, 32, 24, 16, 12, 10, 8, 8, 8, 6];
-    match kind {
-        Kind::Long => LONG[radius],
-        Kind::Rows => ROWS[radius],
-        _ => (if elements <= 200_000 { 256 } else { 128 } / radius.max(1)).max(1),
-    }
-}
-
 /// Sweeps of an operator along lines.
 #[derive(Debug, Clone)]
-pub(in super::super) struct SweepsKernel<T> {
+pub(in super::super::super) struct SweepsKernel<T> {
     operator: Operator,
     lines: Lines,
     ends: Ends<T>,
@@ -290,7 +57,7 @@ pub(in super::super) struct SweepsKernel<T> {
 
 impl<T: Element> SweepsKernel<T> {
     /// For lines of any kind.
-    pub(in super::super) fn new(operator: &Operator, lines: Lines, ends: Ends<T>) -> SweepsKernel<T> {
+    pub(in super::super::super) fn new(operator: &Operator, lines: Lines, ends: Ends<T>) -> SweepsKernel<T> {
         SweepsKernel {
             operator: *operator,
             lines,
@@ -327,12 +94,12 @@ impl<T: Element> Kernel<T> for SweepsKernel<T> {
         let [inner, length, outer] = area.tile.size();
         let lines = Lines::strided(inner, length, outer);
         let derivative = self.operator.kind != OperatorKind::Stencil;
-        let (kind, side_by_side) = kind(lines, self.operator.radius, area.sweeps, area.under_way, derivative);
+        let (kind, side_by_side) = kernel_for(lines, self.operator.radius, area.sweeps, area.under_way, derivative);
         let (name, symbol) = match self.operator.kind {
             OperatorKind::Stencil => (Some(kind.stencils()[self.operator.radius]), c"kernelTaps"),
             // Its coefficients come from constant memory, whatever the source that is asked for: the result is the
             // same.
-            OperatorKind::Derivative { single, .. } => (kind.derivative(single), c"coefficients"),
+            OperatorKind::Derivative { is_float, .. } => (kind.derivative(is_float), c"coefficients"),
         };
         let name = name.ok_or_else(|| Error::Internal(format!("No kernel {kind:?} for a derivative.")))?;
         let coefficients = (symbol, self.operator.coefficients());
@@ -363,7 +130,7 @@ struct SweepsPlan<'a, T> {
     pace: &'a SharedPace,
     /// What goes through tensor cores, as many sweeps at a time; the rest does not.
     tensor: Option<TensorSweeps<'a>>,
-    kind: Kind,
+    kind: LineKernel,
     /// `None` for short lines.
     tile: Option<Tile>,
     /// Lines that a row of threads takes.
@@ -376,7 +143,7 @@ struct SweepsPlan<'a, T> {
 
 impl<T: Element> SweepsPlan<'_, T> {
     /// The layout of a launch for some of so many sweeps.
-    fn layout(&self, sweeps: usize) -> Result<Layout, Error> {
+    fn layout(&self, sweeps: usize) -> Result<LinesLayout, Error> {
         let circular = self.ends.is_circular();
         let best = best_sweeps(self.kind, self.radius, self.lines.elements());
         let layout = match self.tile {
@@ -413,7 +180,7 @@ impl<T: Element> Plan<T> for SweepsPlan<'_, T> {
 
     fn sweep(&self, stream: sys::CUstream, sweeps: usize, [input, output]: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
         if let Some(tensor) = self.tensor.as_ref().filter(|tensor| tensor.sweeps == sweeps) {
-            // SAFETY: as below.
+            // SAFETY: the caller has as many elements as the lines have at both addresses.
             return unsafe { tensor.launch(stream, [input, output]) };
         }
         let layout = self.layout(sweeps)?;
@@ -421,7 +188,7 @@ impl<T: Element> Plan<T> for SweepsPlan<'_, T> {
         let [inner, length, outer] =
             [self.lines.inner(), self.lines.length(), self.lines.outer()].map(|size| size as u64);
         let array = ArrayArgument { input, output, inner, length, outer };
-        let argument = Argument { array, ends: EndsArgument::new(self.ends), layout: layout.argument()? };
+        let argument = LinesArgument { array, ends: EndsArgument::new(self.ends), layout: layout.argument()? };
         // SAFETY: it reads and writes as many elements as the lines have, which the caller has at both addresses.
         unsafe { launch(self.function, stream, shape, &argument) }
     }
@@ -433,171 +200,21 @@ impl<T: Element> Plan<T> for SweepsPlan<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::archive;
-    use super::super::super::module::tests::argument_bytes;
     use super::*;
+    use crate::cuda::module::tests::argument_bytes;
 
-    const ALL: [Kind; 5] = [Kind::Long, Kind::Whole, Kind::Small, Kind::Rows, Kind::Short];
+    const ALL: [LineKernel; 5] =
+        [LineKernel::Long, LineKernel::Whole, LineKernel::Small, LineKernel::Rows, LineKernel::Short];
 
     #[test]
     fn the_kernels_take_these_arguments() {
-        for module in ALL.into_iter().flat_map(Kind::stencils) {
-            assert_eq!(argument_bytes(module, "sweeps"), size_of::<Argument>(), "{module}");
+        for module in ALL.into_iter().flat_map(LineKernel::stencils) {
+            assert_eq!(argument_bytes(module, "sweeps"), size_of::<LinesArgument>(), "{module}");
         }
-        for single in [true, false] {
-            for module in ALL.into_iter().filter_map(|kind| kind.derivative(single)) {
-                assert_eq!(argument_bytes(module, "sweeps"), size_of::<Argument>(), "{module}");
+        for is_float in [true, false] {
+            for module in ALL.into_iter().filter_map(|kind| kind.derivative(is_float)) {
+                assert_eq!(argument_bytes(module, "sweeps"), size_of::<LinesArgument>(), "{module}");
             }
         }
-    }
-
-    /// Rows of 32 neighbouring lines, each line a strip: 2^32 strips can be told apart, and not one more.
-    #[test]
-    fn layouts_that_kernels_cannot_count_are_refused() {
-        let rows = Kind::Rows.tile(3).unwrap();
-        let layout = |strips: usize| rows.layout(Lines::strided(32, 128, strips), 32, 1, false, 1, 48).unwrap();
-        assert_eq!((layout(1).groups, layout(1).blocks), (1, 1));
-        assert!(layout((1 << 32) - 1).argument().is_ok());
-        assert!(layout(1 << 32).argument().is_ok());
-        let refused = layout((1 << 32) + 1).argument();
-        assert!(matches!(refused, Err(Error::Internal(text)) if text.contains("4294967296 as the number")));
-        // Several strips a block: the blocks alone would pass.
-        let grouped = Layout { abreast: 4, segments: 4, groups: 8, tiles: 1, blocks: (1 << 29) + 1, sweeps: 1 };
-        assert!(grouped.argument().is_err());
-        assert!(Layout { blocks: 1 << 29, ..grouped }.argument().is_ok());
-        assert!(Layout { blocks: 1, tiles: 1 << 32, ..grouped }.argument().is_err());
-        // Short lines are counted in 64 bits.
-        let short = short_layout(Lines::new(1, 1 << 33), 1).unwrap();
-        assert!(short.blocks * short.groups > 1 << 32 && short.argument().is_ok());
-        let LayoutArgument { sweeps, abreast, segments, groups, tiles, unused: _ } =
-            Layout { abreast: 1, segments: 2, groups: 3, tiles: 4, blocks: 5, sweeps: 6 }.argument().unwrap();
-        assert_eq!([sweeps, abreast, segments, groups, tiles], [6, 1, 2, 3, 4]);
-    }
-
-    /// What the kernels are promised holds for lines of every length.
-    #[test]
-    fn layouts_are_what_the_kernels_are_promised() {
-        for kind in ALL {
-            let lengths = (1..300).chain([1000, 3200, 3201, 4735, 4736, 4737, 5760, 5761, 10_000, 1 << 27]);
-            for (length, radius) in lengths.flat_map(|length| [0, 1, 4, 10].map(|radius| (length, radius))) {
-                let Some(tile) = kind.tile(2 * radius + 1) else {
-                    continue;
-                };
-                assert!(radius <= tile.points);
-                for inner in if kind == Kind::Rows { vec![1, 2, 3, 31, 32, 33, 1000] } else { vec![1] } {
-                    for (abreast, sweeps, circular) in
-                        [(32, 1, false), (8, 9, true), (4, 1000, true), (4, 100_000, false)]
-                    {
-                        let abreast = if kind == Kind::Rows { abreast } else { 1 };
-                        check(tile, Lines::strided(inner, length, 3), abreast, radius, circular, sweeps);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Whatever the lines, the kind that is chosen can do them.
-    #[test]
-    fn there_is_a_kind_for_all_lines() {
-        for length in (1..200).chain([1000, 1024, 1025, 2560, 3200, 3201, 4736, 4737, 5760, 5761, 100_000]) {
-            for inner in [1, 2, 5, 32, 1000] {
-                for (radius, total, derivative) in [
-                    (0, 1, false),
-                    (0, 9, false),
-                    (1, 1, false),
-                    (1, 5, false),
-                    (1, 500, false),
-                    (10, 1, false),
-                    (10, 99, false),
-                    (4, 1, true),
-                ] {
-                    for outer in [1, 1000] {
-                        let lines = Lines::strided(inner, length, outer);
-                        let (kind, abreast) = kind(lines, radius, total, lines.elements(), derivative);
-                        let layout = match kind.tile(2 * radius + 1) {
-                            Some(tile) => tile.layout(
-                                lines,
-                                abreast,
-                                radius,
-                                false,
-                                total,
-                                best_sweeps(kind, radius, lines.elements()),
-                            ),
-                            None => short_layout(lines, total),
-                        };
-                        let layout = layout.unwrap_or_else(|| panic!("{lines:?} {kind:?}"));
-                        assert!(kind == Kind::Rows || kind == Kind::Short || inner == 1, "{lines:?} {kind:?}");
-                        assert!(kind != Kind::Whole || layout.tiles == 1, "{lines:?}");
-                        assert!(kind != Kind::Long || layout.tiles > 1, "{lines:?}");
-                        assert!(!derivative || kind.derivative(true).is_some());
-                    }
-                }
-            }
-        }
-    }
-
-    /// The numbers here are those that the modules were compiled with.
-    #[test]
-    fn the_modules_have_these_tiles() {
-        let constant = |module: &str, name: &str| -> usize {
-            let ptx = archive::ptx(module).unwrap().into_string().unwrap();
-            let (_, rest) = ptx.split_once(&format!(" {name} = ")).unwrap_or_else(|| panic!("no {name} in {module}"));
-            rest.split(';').next().unwrap().parse().unwrap()
-        };
-        for kind in ALL {
-            let stencils = kind.stencils().into_iter().enumerate().map(|(radius, module)| (2 * radius + 1, module));
-            let derivatives =
-                [true, false].into_iter().filter_map(|single| kind.derivative(single)).map(|module| (9, module));
-            for (taps, module) in stencils.chain(derivatives) {
-                match kind.tile(taps) {
-                    Some(tile) => {
-                        assert_eq!(constant(module, "sweeps_threads"), tile.threads, "{module}");
-                        assert_eq!(constant(module, "sweeps_points"), tile.points, "{module}");
-                    }
-                    None => {
-                        assert_eq!(constant(module, "sweeps_threads"), SHORT_THREADS, "{module}");
-                        assert_eq!(constant(module, "sweeps_capacity"), SHORT_CAPACITY, "{module}");
-                    }
-                }
-            }
-        }
-    }
-
-    fn check(tile: Tile, lines: Lines, wanted: usize, radius: usize, circular: bool, sweeps: usize) {
-        let what = format!("{tile:?} {lines:?} radius {radius} sweeps {sweeps}");
-        let Some(layout) = tile.layout(lines, wanted, radius, circular, sweeps, 64) else {
-            assert!(lines.length() < 2 * tile.points, "{what}");
-            return;
-        };
-        let Layout { abreast, segments, groups, tiles, blocks, sweeps: at_once } = layout;
-        assert!(abreast * segments * groups <= tile.threads && (1..=sweeps).contains(&at_once), "{what}");
-        assert!(abreast <= lines.inner() && abreast <= wanted, "{what}");
-        let bundles = lines.inner().div_ceil(abreast);
-        assert_eq!(blocks, (bundles * tiles * lines.outer()).div_ceil(groups), "{what}");
-        if tiles == 1 && segments * tile.points >= lines.length() {
-            assert_eq!(segments, lines.length().div_ceil(tile.points), "{what}");
-            assert!(segments >= 2, "{what}");
-        } else {
-            let (points, loss) = (segments * tile.points, radius * at_once);
-            assert!(groups == 1 && points < lines.length() && 2 * loss < points, "{what}");
-            let step = points - 2 * loss;
-            // The last tile ends with the line or beyond, the last but one does not.
-            let reach = |tiles: usize| if circular { tiles * step } else { points + (tiles - 1) * step };
-            assert!(reach(tiles) >= lines.length() && reach(tiles - 1) < lines.length(), "{what}");
-        }
-    }
-
-    #[test]
-    fn short_lines_fit_their_block() {
-        for length in 1..=64 {
-            for inner in [1, 2, 7, 32, 40, 1000, 100_000] {
-                let lines = Lines::strided(inner, length, 5);
-                let Layout { abreast, groups, blocks, .. } = short_layout(lines, 3).unwrap();
-                assert!(abreast <= inner && abreast * length * groups <= 2560 && groups >= 1);
-                assert!(groups == 1 || abreast == inner);
-                assert_eq!(blocks, (inner.div_ceil(abreast) * 5).div_ceil(groups));
-            }
-        }
-        assert_eq!(short_layout(Lines::new(2561, 1), 1), None);
     }
 }
