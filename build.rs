@@ -260,10 +260,15 @@ fn kernel_archive(folder: &Path) -> Result<String> {
     if end != length {
         return Err(format!("{}: its frames end at {end} of {length} bytes; {ADVICE}", lock_path.display()).into());
     }
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_file() && !listed.contains(&path) {
-            return Err(format!("{} is new: {ADVICE}", path.display()).into());
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if !listed.contains(&path) {
+                return Err(format!("{} is new: {ADVICE}", path.display()).into());
+            }
         }
     }
     Ok(format!(

@@ -72,22 +72,6 @@ __device__ __forceinline__ void write_at(Place<float> to, const float* from) {
     }
 }
 
-// Two neighbours at a multiple of 16 bytes, in one access.
-__device__ __forceinline__ void read_two(Place<double> from, double (&to)[2]) {
-    asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(to[0]), "=d"(to[1]) : "r"(from.address) : "memory");
-}
-// Writes a number if `written` is not 0.
-__device__ __forceinline__ void write_if(unsigned int written, Place<double> to, double value) {
-    asm volatile(
-        "{\n"
-        ".reg .pred p;\n"
-        "setp.ne.u32 p, %2, 0;\n"
-        "@p st.shared.f64 [%0], %1;\n"
-        "}" ::"r"(to.address),
-        "d"(value), "r"(written)
-        : "memory");
-}
-
 // Returns the number, kept in a register.
 __device__ __forceinline__ unsigned int kept_number(unsigned int number) {
     asm volatile("" : "+r"(number));
@@ -119,42 +103,6 @@ __device__ __forceinline__ void wait_at(Place<Barrier> barrier, unsigned int par
         "}" ::"r"(barrier.address),
         "r"(parity)
         : "memory");
-}
-
-// One of a ring of barriers, which lies at a multiple of its size: so many bytes from the first.
-template <int RING>
-__device__ __forceinline__ Place<Barrier> in_ring(Place<Barrier> first, unsigned int bytes) {
-    return {first.address | (bytes & (RING - 1) * (unsigned int)sizeof(Barrier))};
-}
-
-// Advances a place in a ring by `pitch` elements. At `end`, one ring behind where it began, it goes back by `ring` bytes.
-template <typename T>
-__device__ __forceinline__ void go_on(Place<T>& at, int pitch, Place<T> end, unsigned int ring) {
-    asm volatile(
-        "{\n"
-        ".reg .pred p;\n"
-        "add.u32 %0, %0, %1;\n"
-        "setp.eq.u32 p, %0, %2;\n"
-        "@p sub.u32 %0, %0, %3;\n"
-        "}"
-        : "+r"(at.address)
-        : "r"(pitch * (int)sizeof(T)), "r"(end.address), "r"(ring));
-}
-
-// Bulk copies, and an arrival at a barrier, as in tensor.cuh, at places.
-__device__ __forceinline__ void arrive_at(Place<Barrier> barrier, int bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier.address), "r"(bytes) : "memory");
-}
-template <typename T>
-__device__ __forceinline__ void copy_bulk_at(Place<T> to, const T* from, int bytes, Place<Barrier> barrier) {
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to.address),
-                 "l"(from), "r"(bytes), "r"(barrier.address)
-                 : "memory");
-}
-template <typename T>
-__device__ __forceinline__ void copy_out_bulk_from(T* to, Place<T> from, int bytes) {
-    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(from.address), "r"(bytes)
-                 : "memory");
 }
 
 // Begins a copy of BYTES bytes for this thread's current group of copies if the mask has the bit.
@@ -342,32 +290,12 @@ template <int COUNT, typename T>
 __device__ inline void write_at(Place<T> to, const T* from) {
     memcpy(to.at, from, COUNT * sizeof *from);
 }
-__device__ inline void read_two(Place<double> from, double (&to)[2]) { memcpy(to, from.at, sizeof to); }
-__device__ inline void write_if(unsigned int written, Place<double> to, double value) {
-    if (written != 0) *to.at = value;
-}
 __device__ inline unsigned int kept_number(unsigned int number) { return number; }
 __device__ inline long long kept_distance(long long distance) { return distance; }
 __device__ inline void arrive_if(unsigned int arrives, Place<Barrier> barrier) {
     if (arrives != 0) stand_in_arrive(barrier.at, 0);
 }
 __device__ inline void wait_at(Place<Barrier> barrier, unsigned int parity) { stand_in_wait(barrier.at, parity); }
-template <int RING>
-__device__ inline Place<Barrier> in_ring(Place<Barrier> first, unsigned int bytes) {
-    return {first.at + bytes / sizeof(Barrier) % RING};
-}
-template <typename T>
-__device__ inline void go_on(Place<T>& at, int pitch, Place<T> end, unsigned int ring) {
-    at = at + pitch;
-    if (at.at == end.at) at.at -= ring / sizeof(T);
-}
-__device__ inline void arrive_at(Place<Barrier> barrier, int bytes) { stand_in_arrive(barrier.at, bytes); }
-template <typename T>
-__device__ inline void copy_bulk_at(Place<T> to, const T* from, int bytes, Place<Barrier> barrier) {
-    stand_in_copy_bulk(to.at, from, bytes, barrier.at);
-}
-template <typename T>
-__device__ inline void copy_out_bulk_from(T* to, Place<T> from, int bytes) { stand_in_copy_out_bulk(to, from.at, bytes); }
 template <int BYTES, typename T>
 __device__ inline void copy_piece(unsigned int mask, unsigned int bit, Place<T> to, const void* from) {
     if (mask & bit) stand_in_copy_element(to.at, from, BYTES);

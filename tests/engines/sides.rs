@@ -3,8 +3,8 @@
 use stencil_mex::cuda::Cuda;
 use stencil_mex::stencil::{Boundary, Convolution, Ends, Lines, Sides};
 
-use super::common::StandIn;
 use super::common::ends::{self, AnyEngine};
+use super::common::{StandIn, selection};
 use super::{
     Outcome, SMALL_FILTERS, TENSOR_LINES, TENSOR_SWEEPS, awkward, check_awkward, check_convolution, check_derivatives,
     check_image_sweeps, check_many_sweeps, check_sweeps, check_tensor_filters, filter, is_slow, kernels_of,
@@ -109,11 +109,8 @@ pub fn sides_of_images(engine: &AnyEngine) -> Outcome {
 /// the stand-in's few multiprocessors, whatever stands around it.
 const IN_IMAGES: [(bool, [usize; 3], [usize; 3], usize); 39] = include!("sides_in_images.in");
 
-/// Images in double that 7 x 7 goes through tensor cores for, there.
-const ON_TENSOR_CORES: [([usize; 3], usize); 2] = [([192, 600, 1], 4), ([350, 240, 2], 4)];
-
 /// Sweeps over images, several in a launch: all that stands beside the columns, each with something else above and below.
-/// Few columns, some as many as a filter reaches, and one; in one strip, and in several; and images on tensor cores.
+/// Few columns, some as many as a filter reaches, and one; in one strip, and in several.
 pub fn sides_in_sweeps_of_images(cuda: Cuda) -> Outcome {
     let mut kinds = pairs();
     kinds.push(Boundary::Circular.into());
@@ -145,18 +142,6 @@ pub fn sides_in_sweeps_of_images(cuda: Cuda) -> Outcome {
             check(in_double, size_of_filter, size, sides(beside, size_of_filter), sweeps, beside)?;
         }
     }
-    // Samples that tensor cores compute right; at last with constants that meet in corners, and with mirrors.
-    let constants = |low, high| Ends::new(Boundary::Constant(low), Boundary::Constant(high)).expect("none goes round");
-    let corners = [constants(2.5, -1.25), constants(0.75, 3.25), pairs()[9]].into();
-    let mirrors = [Boundary::Mirror.into(), Boundary::Mirror.into(), pairs()[9]].into();
-    let others = [2, 3, 6, 11].map(|beside| sides(beside, [7, 7, 1]));
-    for (n, sides) in others.into_iter().chain([corners, mirrors]).enumerate().skip(if slowly { 4 } else { 0 }) {
-        let (size, sweeps) = ON_TENSOR_CORES[n % 2];
-        let mut input = ordinary(size.iter().product(), n as u64);
-        input.iter_mut().for_each(|x| *x = if x.abs() < 1e-9 { 0.5 } else { *x });
-        let what = Convolution::new(size, filter(tame(49, n as u64), [7, 7, 1])?);
-        check_convolution(&cuda, &what.with_boundary(sides).with_sweeps(sweeps), &input)?;
-    }
     Ok(())
 }
 /// Sides of images, of which rows and columns differ in everything that counts: what goes round beside constants,
@@ -186,7 +171,7 @@ fn sides_of_an_image() -> Vec<Sides<f64>> {
 fn calls_in(work: impl FnOnce() -> Outcome, name: &str) -> Result<Option<usize>, String> {
     let stand_in = StandIn::find();
     stand_in.inspect(StandIn::reset);
-    work()?;
+    selection::forced(work)?;
     Ok(stand_in.map(|it| (0..it.calls()).filter(|&number| it.call(number).contains(name)).count()))
 }
 
@@ -207,11 +192,15 @@ pub fn sides_in_sweeps_of_small_images(cuda: Cuda) -> Outcome {
         };
         Ok::<_, String>(kernels.as_ref().is_some_and(is_singly))
     };
-    let (mut number, mut singly) = (0, 0);
+    let (mut number, mut checked, mut singly) = (0, 0, 0);
     for (n, size_of_filter) in SMALL_FILTERS.into_iter().enumerate() {
         for ((m, sides), way) in sides_of_an_image().into_iter().enumerate().flat_map(|it| [(it, 0), (it, 5)]) {
             number += 1;
             let (size, sweeps) = SMALL_IMAGES[(n + m + way) % SMALL_IMAGES.len()];
+            if !selection::takes(&format!("{size_of_filter:?}, {size:?}, {sides:?}"), &[&size_of_filter]) {
+                continue;
+            }
+            checked += 2;
             let (input, entries) = if number % 3 == 0 {
                 awkward(size_of_filter, size, number)
             } else {
@@ -228,8 +217,8 @@ pub fn sides_in_sweeps_of_small_images(cuda: Cuda) -> Outcome {
     }
     // That is faster for a few of them.
     let share = if looks_for_faults() { 5 } else { 50 };
-    if singly * share > 2 * number {
-        return Err(format!("{singly} of {} were done by single sweeps", 2 * number));
+    if singly * share > checked {
+        return Err(format!("{singly} of {checked} were done by single sweeps"));
     }
     Ok(())
 }
@@ -251,6 +240,9 @@ pub fn sides_in_sweeps_on_tensor_cores(cuda: Cuda) -> Outcome {
                 {
                     input[at] = [f64::INFINITY, f64::NAN, -0.0, f64::MAX][(n + number) % 4];
                 }
+            }
+            if !selection::takes(&format!("{number} {taps}"), &[&(number % 5 == 4)]) {
+                continue;
             }
             let entries = tame(taps, number as u64 + 1);
             let check = || check_sweeps(&cuda, &input, lines, &entries, of_line, sweeps);

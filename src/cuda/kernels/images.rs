@@ -7,16 +7,12 @@
 //! The kernel gives the bits of single sweeps. Chips of [`CAPABILITY`](super::CAPABILITY) load it, for arrays
 //! for which it is faster by the [numbers](Kind) that were measured; what it does not do goes by single sweeps.
 //!
-//! 7 x 7 in double goes through tensor cores, where that is faster still. What these may not compute right, they leave: of
-//! each launch of them, one of the ordinary kernel comes behind it, which has nothing to do as long as they left nothing.
-//!
-//! A filter that is zero beside its middle row and column, a star, has a kernel that leaves these zeros out. It leaves what
-//! tensor cores leave.
+//! A filter that is zero beside its middle row and column, a star, has a kernel that leaves these zeros out. It flags special
+//! values, for which that gives other results; behind each of its launches comes one of the full kernel, the fallback, which
+//! computes the sweeps again where values were flagged and has nothing to do elsewhere.
 //!
 //! Of many sweeps in double by a filter of few rows, and of all by a star, one block has a multiprocessor for itself: eight
 //! warps do twice as many sweeps in a launch as four, and none of them has to wait for those of another block.
-//!
-//! Of many in single by 3 x 3, 5 x 5 and 3 x 5 a block has three pipelines, each laid out as a block is elsewhere.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -26,11 +22,11 @@ use cudarc::driver::sys;
 use super::super::Element;
 use super::super::cut::Size;
 use super::super::module::{Function, Module, Modules, Shape, launch, launch_early};
+use super::exact::{magnitude_bits, underflow_limit};
 use super::several::{Several, SeveralPlan};
-use super::tensor::{magnitude, near_zero};
 use super::{
     Area, CIRCULAR, CONSTANT, EndsArgument, LoadOnce, Loaded, MEASURED_ON, MIRROR, Plan, REPLICATE, SYMMETRIC,
-    has_wide_memory, measured_multiprocessors,
+    measured_multiprocessors,
 };
 use crate::stencil::{Error, Filter};
 
@@ -92,9 +88,7 @@ struct Kind {
     lead: usize,
     /// Whether one thread of another warp copies for all where that goes in pieces of 16 bytes.
     is_carried: bool,
-    /// The pipelines of a block there: each is laid out as a block is elsewhere.
-    pipelines: usize,
-    /// Blocks that a multiprocessor holds, or such pipelines.
+    /// Blocks that a multiprocessor holds.
     blocks: usize,
     /// In columns, how much longer each warp takes for a segment that has the image's first or last column, or all of them
     /// together where columns go round: measured on an H200 and an H100 (BENCHMARKS.md).
@@ -106,9 +100,6 @@ struct Kind {
     /// microsecond single sweeps do: measured on an H200 with 8192 x 8192 (BENCHMARKS.md).
     slot: f64,
     rate: f64,
-    /// Numbers that a block has in shared memory beside its columns, and a column of a constant with them. Where each side
-    /// has its own boundary, it has two more numbers.
-    table: usize,
     /// Whether its module has a kernel for stars, too.
     is_star: bool,
 }
@@ -120,33 +111,10 @@ macro_rules! names {
     };
 }
 
-/// 7 x 7 in double on tensor cores: in the module of the other kernel for it, which does what these leave.
-const ON_TENSOR_CORES: Kind = Kind {
-    names: names!("double_07"),
-    single: false,
-    filter: [7, 7],
-    points: 6,
-    pitch: LANES * 6 + 2 * PAD,
-    stages: 1,
-    warps: WARPS,
-    ahead: 0,
-    lead: 3,
-    is_carried: false,
-    pipelines: 1,
-    blocks: 2,
-    edge: 0,
-    share: 128,
-    slot: 0.565,
-    rate: 191.0,
-    table: 512,
-    is_star: false,
-};
-
 /// 3 x 3 in double where each side has its own boundary: registers hold fewer rows.
 const DOUBLE_03_OF_SIDES: Kind = double(names!("double_03"), [3, 3], [17, 2], 192, [0.826, 252.0]);
 
-/// What is awkward for a kernel that leaves something is so for all sweeps of a run; this numbers the runs. No run has the
-/// number 0.
+/// Special values need the fallback for all sweeps of a run; this numbers the runs. No run has the number 0.
 static RUNS: AtomicU32 = AtomicU32::new(0);
 
 /// Measured on an H200, with driver 580: the square filters, then the others. Single sweeps of the latter in double go
@@ -186,14 +154,6 @@ const EIGHTS: [Kind; 5] = [
     double(names!("eight_double_03x05"), [3, 5], [19, 1], 192, [0.629, 217.0]).of_eight().carried(),
     double(names!("eight_double_03x07"), [3, 7], [15, 1], 192, [0.664, 217.0]).of_eight().carried(),
     double(names!("eight_double_05x07"), [5, 7], [11, 1], 192, [0.853, 217.0]).of_eight().carried(),
-];
-
-/// With blocks of several pipelines, where all sides have one boundary, of which a multiprocessor holds one: measured on an
-/// H200. Not all are for an H100: see [`Kind::suits_narrow_memory`].
-const PIPED: [Kind; 3] = [
-    single(names!("piped_float_03"), [3, 3], [24, 2], [0.795, 430.0]).piped(),
-    single(names!("piped_float_05"), [5, 5], [24, 1], [1.037, 355.0]).piped(),
-    single(names!("piped_float_03x05"), [3, 5], [24, 1], [0.705, 131.0]).piped(),
 ];
 
 /// Stars, likewise.
@@ -238,13 +198,11 @@ const fn single(
         ahead: 1,
         lead: if filter[0] == 3 && filter[1] == 3 { 5 } else { 3 },
         is_carried: false,
-        pipelines: 1,
         blocks: 2,
         edge: 6,
         share: 128,
         slot,
         rate,
-        table: 0,
         is_star: false,
     }
 }
@@ -278,13 +236,11 @@ const fn double(
         ahead: 0,
         lead: 3,
         is_carried: false,
-        pipelines: 1,
         blocks: 2,
         edge: 0,
         share,
         slot,
         rate,
-        table: 0,
         is_star: false,
     }
 }
@@ -425,11 +381,6 @@ impl Kind {
         Kind { lead: 6, is_carried: true, ..self }
     }
 
-    /// With three pipelines in a block, of which one thread each copies for all.
-    const fn piped(self) -> Kind {
-        Kind { ahead: 0, lead: 5, is_carried: true, pipelines: 3, blocks: 3, ..self }
-    }
-
     /// With a kernel for stars.
     const fn of_star(self) -> Kind {
         Kind { is_star: true, edge: 5, ..self }
@@ -438,7 +389,7 @@ impl Kind {
     /// Whether there is a module for sides that have their own boundaries.
     #[cfg(test)]
     fn knows_sides(&self) -> bool {
-        self.warps == WARPS && self.pipelines == 1
+        self.warps == WARPS
     }
 
     /// Whether both have the same modules.
@@ -451,23 +402,10 @@ impl Kind {
         Some(if own_sides { kind.of_sides() } else { kind })
     }
 
-    /// The modules for any filter of this size, on a chip whose memory is wide, or narrow.
-    fn all_for<T: Element>(filter: [usize; 2], around: &Around, is_wide: bool) -> impl Iterator<Item = &'static Kind> {
-        let others = [EIGHTS.as_slice(), &PIPED].map(|kinds| Kind::among::<T>(kinds, filter));
-        let others = others.into_iter().flatten();
-        let others = others.filter(move |kind| is_wide || kind.suits_narrow_memory(around));
-        Kind::of::<T>(filter, around.own_sides).into_iter().chain(others.filter(|_| !around.own_sides))
-    }
-
-    /// Whether this is for a chip whose memory is as narrow as an H100's, too, which several pipelines wait for where a
-    /// filter has few rows (BENCHMARKS.md).
-    fn suits_narrow_memory(&self, around: &Around) -> bool {
-        match self.filter {
-            _ if self.pipelines == 1 => true,
-            [3, 3] => false,
-            [3, 5] => around.columns.boundary == [CIRCULAR; 2],
-            _ => true,
-        }
+    /// The modules for any filter of this size.
+    fn all_for<T: Element>(filter: [usize; 2], own_sides: bool) -> impl Iterator<Item = &'static Kind> {
+        let eight = Kind::among::<T>(&EIGHTS, filter).filter(|_| !own_sides);
+        Kind::of::<T>(filter, own_sides).into_iter().chain(eight)
     }
 
     fn among<T: Element>(kinds: &'static [Kind], filter: [usize; 2]) -> Option<&'static Kind> {
@@ -522,10 +460,6 @@ impl Kind {
         let last_depth = self.last_depth(around);
         let shared_bytes = self.shared_bytes(around, warps);
         let blocks = self.blocks.min(MOST_SHARED / (shared_bytes + SHARED_BESIDE));
-        // A block has all of its pipelines.
-        if blocks < self.pipelines {
-            return None;
-        }
         let capacity = multiprocessors * blocks;
         // As many segments as keep all multiprocessors busy once, twice, ..
         let segments = (1..=4).map(|waves| (capacity * waves / (strips * pages)).clamp(1, columns));
@@ -537,8 +471,7 @@ impl Kind {
             Division::Segments { count, share, edge: self.edge(around, warps, columns / count) }
         });
         // No part has columns of three strips, and none begins behind the last strip.
-        let is_line =
-            self.is_carried && self.pipelines == 1 && (2..=MOST_OF_A_LINE.min(capacity)).contains(&(strips * pages));
+        let is_line = self.is_carried && (2..=MOST_OF_A_LINE.min(capacity)).contains(&(strips * pages));
         let line = is_line.then(|| {
             let whole = self.line(strips * pages, columns, warps);
             Division::Line { parts: whole.div_ceil(whole.div_ceil(capacity)) }
@@ -586,27 +519,16 @@ impl Kind {
     /// The columns in the ring behind the last warp, whose columns stand for nothing outside. Where warps do not read ahead
     /// there is memory enough.
     fn last_depth(&self, around: &Around) -> usize {
-        if self.pipelines > 1 {
-            // Columns go when the one that copies comes to it.
-            self.lead + 1
-        } else if around.own_sides && self.ahead > 0 {
-            2 * self.ahead + 2
-        } else {
-            self.depth(around)
-        }
+        if around.own_sides && self.ahead > 0 { 2 * self.ahead + 2 } else { self.depth(around) }
     }
 
     fn shared_bytes(&self, around: &Around, warps: usize) -> usize {
         // The rings and the constants; and a column that each warp keeps between its stages.
         let [low, high] = around.columns.boundary.map(|end| end == CONSTANT);
-        let (constants, table) = if around.own_sides {
-            (usize::from(low) + usize::from(high), if self.table > 0 { self.table + 2 } else { 0 })
-        } else {
-            (usize::from(low || self.table > 0), self.table)
-        };
+        let constants = if around.own_sides { usize::from(low) + usize::from(high) } else { usize::from(low) };
         let columns = warps * self.depth(around) + self.lead - 1 + self.last_depth(around) + constants;
         let kept = if self.keeps(around) { self.warps * (self.pitch - 2 * PAD) + 2 * PAD } else { 0 };
-        (columns * self.pitch + kept + table) * self.element()
+        (columns * self.pitch + kept) * self.element()
     }
 
     /// Whether each warp keeps a column between its stages, as what stands for those outside.
@@ -625,9 +547,7 @@ impl Kind {
     /// them. Else one could be empty, and its neighbour would be at the edge.
     fn edge(&self, around: &Around, warps: usize, columns: usize) -> usize {
         let goes_round = around.columns.boundary == [CIRCULAR; 2];
-        // Of several pipelines the others have a partition meanwhile, unless a block is late by much.
-        let edge = if self.pipelines > 1 && !self.keeps(around) { self.edge / 2 } else { self.edge };
-        let edge = if goes_round { edge } else { edge * warps };
+        let edge = if goes_round { self.edge } else { self.edge * warps };
         edge.min(columns * 9 / 16)
     }
 
@@ -639,7 +559,7 @@ impl Kind {
     /// Whether a launch may begin as the one before it ends. Where of two blocks of a multiprocessor one has precedence, it
     /// would meet others than it was made for: 3 x 3 in double takes half as long again then.
     fn begins_early(&self) -> bool {
-        self.ahead > 0 || self.pipelines > 1
+        self.ahead > 0
     }
 
     /// Whether columns and strips begin and end at multiples of 16 bytes where buffers do.
@@ -667,12 +587,8 @@ impl Kind {
             }
         };
         let slots = of_block + 2 * reach + layout.warps * self.lag() + self.lead + self.ahead;
-        // Of two blocks, one that has a multiprocessor for itself is not as many times as fast. Pipelines come in full blocks.
-        let filled = if self.pipelines > 1 {
-            all.min(self.pipelines) as f64 / self.pipelines as f64
-        } else {
-            (all as f64 / capacity as f64).min(1.0) * blocks as f64 / self.blocks as f64
-        };
+        // Of two blocks, one that has a multiprocessor for itself is not as many times as fast.
+        let filled = (all as f64 / capacity as f64).min(1.0) * blocks as f64 / self.blocks as f64;
         let share = if self.blocks > 1 { filled } else { 1.0 };
         // Nor is a partition with fewer warps than a full block has for it.
         let [warps, most] = [layout.warps, self.warps].map(|warps| warps.div_ceil(PARTITIONS) as f64);
@@ -708,7 +624,7 @@ struct Argument {
     depth: i32,
     /// The one, or a byte for each of those above, below, before and behind.
     boundary: u32,
-    turn: u32,
+    run: u32,
     near_zero: u32,
     skipped: i32,
     leaving_depth: i32,
@@ -719,8 +635,7 @@ struct Argument {
     behind: f64,
 }
 
-/// How some sweeps are done in one launch: by the ordinary kernel of a module, or by one that leaves something with that
-/// kernel behind it.
+/// How some sweeps are done in one launch; by a kernel for stars, in one launch and its fallback.
 #[derive(Debug, Clone, Copy)]
 struct Way {
     kind: &'static Kind,
@@ -730,45 +645,24 @@ struct Way {
     layout: Layout,
     /// Sweeps of the first warp that are not done.
     skipped: usize,
-    /// Of the kernel that leaves something.
-    leaving: Option<Layout>,
 }
 
 /// The ways to do up to so many sweeps in one launch by a module that are faster than single sweeps by the kernels for
 /// these.
-fn ways(
-    kind: &'static Kind,
-    tensor: bool,
-    view: &View,
-    around: &Around,
-    sweeps: usize,
-    multiprocessors: usize,
-) -> Vec<Way> {
+fn ways(kind: &'static Kind, view: &View, around: &Around, sweeps: usize, multiprocessors: usize) -> Vec<Way> {
     let size = view.size;
     let fits = |of_launch: usize| (kind.least_sweeps()..=sweeps).contains(&of_launch);
-    let ordinary = (1..=kind.warps).flat_map(|warps| (0..kind.most_skipped() + 1).map(move |skipped| (warps, skipped)));
-    let ordinary = ordinary.filter_map(|(warps, skipped)| {
+    let layouts = (1..=kind.warps).flat_map(|warps| (0..kind.most_skipped() + 1).map(move |skipped| (warps, skipped)));
+    let ways = layouts.filter_map(|(warps, skipped)| {
         let all = warps * kind.stages;
         let (time, layout) = kind.layout_of_warps(size, around, warps, multiprocessors)?;
-        // Several pipelines are for what is copied in pieces.
-        (kind.pipelines == 1 || kind.is_in_pieces(size, &layout)).then_some(())?;
         let time = time * all as f64 / (all - skipped) as f64;
-        let (time, leaving) = if kind.is_star { (time + LAUNCH / all as f64, Some(layout)) } else { (time, None) };
-        fits(all - skipped).then_some(Way { kind, sweeps: all - skipped, time, layout, skipped, leaving })
-    });
-    // What tensor cores copy begins and ends at multiples of 16 bytes: columns do, and strips with such a reach.
-    let goes = tensor && kind.is(&ON_TENSOR_CORES);
-    let pairs = goes && size[0].is_multiple_of(2);
-    let on_tensor_cores = [2, WARPS].into_iter().filter(|&warps| pairs && fits(warps)).filter_map(|warps| {
-        let (time, tensor) = ON_TENSOR_CORES.layout_of_warps(size, around, warps, multiprocessors)?;
-        let (_, layout) = kind.layout_of_warps(size, around, warps, multiprocessors)?;
-        // The ordinary kernel comes behind, and sees that it has nothing to do.
-        let time = time + LAUNCH / warps as f64;
-        let way = Way { kind, sweeps: warps, time, layout, skipped: 0, leaving: Some(tensor) };
-        (tensor.lanes == LANES).then_some(way)
+        // The fallback comes behind, and sees that it has nothing to do.
+        let time = if kind.is_star { time + LAUNCH / all as f64 } else { time };
+        fits(all - skipped).then_some(Way { kind, sweeps: all - skipped, time, layout, skipped })
     });
     let single = kind.single(view, multiprocessors);
-    on_tensor_cores.chain(ordinary).filter(|way| way.time < single).collect()
+    ways.filter(|way| way.time < single).collect()
 }
 
 /// The fastest of them for so many sweeps; `None` where single sweeps had better be.
@@ -777,25 +671,23 @@ fn fastest(ways: &[Way], sweeps: usize) -> Option<&Way> {
     fits.min_by(|a, b| a.time.total_cmp(&b.time))
 }
 
-/// Whether what stands outside is finite, and not so near to zero that a zero's sign may be wrong where something is left.
+/// Whether what stands outside is finite, and not so near to zero that a zero's sign may be wrong where zeros are left out.
 fn is_plain<T: Element>(outside: f64, near_zero: u32) -> bool {
-    outside.is_finite() && magnitude::<T>(outside).wrapping_sub(1) >= near_zero
+    outside.is_finite() && magnitude_bits::<T>(outside).wrapping_sub(1) >= near_zero
 }
 
-/// How long each of so many sweeps over an array takes on so many multiprocessors, with wide memory or narrow, in
-/// microseconds; `None` where single sweeps had better be.
+/// How long each of so many sweeps over an array takes on so many multiprocessors, in microseconds; `None` where single sweeps had better be.
 pub(super) fn time_of_a_sweep<T: Element>(
     filter: Size,
     size: Size,
     beyond: Beyond,
     sweeps: usize,
     multiprocessors: usize,
-    is_wide: bool,
 ) -> Option<f64> {
     let view = View::of(size, filter)?;
     let around = Around::new(&view, beyond.map(|boundary| EndsArgument { value: [0.0; 2], boundary }));
-    let ways: Vec<_> = Kind::all_for::<T>(view.filter, &around, is_wide)
-        .flat_map(|kind| ways(kind, true, &view, &around, sweeps, multiprocessors))
+    let ways: Vec<_> = Kind::all_for::<T>(view.filter, around.own_sides)
+        .flat_map(|kind| ways(kind, &view, &around, sweeps, multiprocessors))
         .collect();
     fastest(&ways, sweeps).map(|way| way.time)
 }
@@ -806,7 +698,6 @@ pub(super) struct LoadedModules {
     /// That of the kernel which does several.
     several: LoadOnce,
     eight: LoadOnce,
-    piped: LoadOnce,
     star: LoadOnce,
 }
 
@@ -814,9 +705,8 @@ impl LoadedModules {
     fn of(&self, kind: &Kind) -> &LoadOnce {
         match kind {
             Kind { is_star: true, .. } => &self.star,
-            Kind { pipelines: 1, warps: WARPS, .. } => &self.several,
-            Kind { pipelines: 1, .. } => &self.eight,
-            Kind { .. } => &self.piped,
+            Kind { warps: WARPS, .. } => &self.several,
+            Kind { .. } => &self.eight,
         }
     }
 }
@@ -842,18 +732,18 @@ pub(super) fn plan<'a, T: Element>(
     let Some(multiprocessors) = measured_multiprocessors(modules) else {
         return Ok(single);
     };
-    // Whether a kernel may be taken that leaves something, of whose launches the samples of so many sweeps are looked at.
+    // Whether a kernel for stars may be taken, which scans the samples of so many sweeps of each launch for special values.
     // With entries that are infinite or NaN all results are, and would be computed twice.
     let finite = filter.values().iter().all(|entry| entry.to_f64().is_finite());
     let is_plain_for = |sweeps| {
-        let near_zero = near_zero(filter.values(), sweeps);
+        let near_zero = underflow_limit(filter.values(), sweeps);
         finite && around.numbers().chain([1.0]).all(|number| is_plain::<T>(number, near_zero))
     };
     let star = Kind::among::<T>(&STARS, view.filter)
         .filter(|star| !around.own_sides && is_star(filter.values(), view.filter) && is_plain_for(star.stages));
-    let ways: Vec<_> = Kind::all_for::<T>(view.filter, &around, has_wide_memory(modules))
+    let ways: Vec<_> = Kind::all_for::<T>(view.filter, around.own_sides)
         .chain(star)
-        .flat_map(|kind| ways(kind, is_plain_for(1), &view, &around, area.sweeps, multiprocessors))
+        .flat_map(|kind| ways(kind, &view, &around, area.sweeps, multiprocessors))
         .collect();
     // The modules of those that are taken, the fastest one's first: so many sweeps and fewer may be asked for.
     let mut taken: Vec<&Kind> = Vec::new();
@@ -878,8 +768,8 @@ struct Ready<'a> {
     module: &'a Module,
     /// For any address, and where columns and strips begin and end at multiples of 16 bytes.
     functions: [Function; 2],
-    /// Where it has such a kernel.
-    leaving: Option<Leaving>,
+    /// Where it has a kernel for stars.
+    star: Option<Star>,
 }
 
 impl<'a> Ready<'a> {
@@ -895,31 +785,24 @@ impl<'a> Ready<'a> {
         let entries = (c"F", bytemuck::cast_slice(filter.values()));
         let Loaded { function, module } = once.get(modules, queued, kind.names[name], entries, c"sweeps_images")?;
         let functions = [function.clone(), module.function(c"sweeps_images_aligned")?];
-        let leaving = if kind.is_star {
-            let unaligned = module.function(c"sweeps_images_star")?;
-            Some((kind, [Some(unaligned), Some(module.function(c"sweeps_images_star_aligned")?)]))
-        } else if kind.is(&ON_TENSOR_CORES) {
-            Some((&ON_TENSOR_CORES, [None, Some(module.function(c"sweeps_images_tensor_aligned")?)]))
+        let star = if kind.is_star {
+            let functions = [module.function(c"sweeps_images_star")?, module.function(c"sweeps_images_star_aligned")?];
+            let run = RUNS.fetch_add(1, Ordering::Relaxed) % (u32::MAX - 1) + 1;
+            Some(Star { functions, near_zero: underflow_limit(filter.values(), kind.stages), run })
         } else {
             None
         };
-        let of_leaving = leaving.iter().flat_map(|(_, functions)| functions.iter().flatten());
-        for function in functions.iter().chain(of_leaving) {
+        for function in functions.iter().chain(star.iter().flat_map(|star| &star.functions)) {
             function.allow_shared(MOST_SHARED - SHARED_BESIDE)?;
         }
-        let leaving = leaving.map(|(kind, functions)| {
-            let run = RUNS.fetch_add(1, Ordering::Relaxed) % (u32::MAX - 1) + 1;
-            Leaving { kind, functions, near_zero: near_zero(filter.values(), kind.stages), run }
-        });
-        Ok(Ready { kind, module, functions, leaving })
+        Ok(Ready { kind, module, functions, star })
     }
 }
 
-/// A kernel that leaves something to the ordinary one: on tensor cores, or for stars.
-struct Leaving {
-    kind: &'static Kind,
-    /// As of the ordinary kernel, where there are such.
-    functions: [Option<Function>; 2],
+/// A kernel for stars, behind which the full kernel of its module is the fallback.
+struct Star {
+    /// As of the full kernel.
+    functions: [Function; 2],
     near_zero: u32,
     run: u32,
 }
@@ -933,24 +816,21 @@ struct Launches<'a> {
 }
 
 impl Launches<'_> {
-    /// Launches a kernel of a module, as a part of a run in which something may be left, or of none: 0.
+    /// Launches a kernel of a module, as a part of a run for stars, or of none: 0.
     fn submit(
         &self,
         stream: sys::CUstream,
         (kind, function, aligned): (&Kind, &Function, bool),
         layout: Layout,
         skipped: usize,
-        turn: [u32; 2],
+        run: [u32; 2],
         buffers: [sys::CUdeviceptr; 2],
     ) -> Result<(), Error> {
         let Layout { strips, division, shared_bytes, .. } = layout;
         let blocks = division.blocks(strips * self.view.size[2]);
-        let is_carried = aligned && kind.is_carried;
-        let (pipelines, carriers) = if is_carried { (kind.pipelines, CARRIERS) } else { (1, 0) };
-        let threads = (kind.warps * pipelines + carriers) * LANES;
-        let shape = Shape::prepared(blocks.div_ceil(pipelines), threads, shared_bytes * pipelines)?;
-        let turn = if pipelines > 1 { [blocks as u32, 0] } else { turn };
-        let argument = self.argument(layout, skipped, turn, buffers);
+        let carriers = if aligned && kind.is_carried { CARRIERS } else { 0 };
+        let shape = Shape::prepared(blocks, (kind.warps + carriers) * LANES, shared_bytes)?;
+        let argument = self.argument(layout, skipped, run, buffers);
         // SAFETY: the kernel reads the array's samples, and writes its outputs, at addresses where the caller has as
         // many. All kernels of these modules wait for the launch before.
         unsafe {
@@ -966,7 +846,7 @@ impl Launches<'_> {
         &self,
         layout: Layout,
         skipped: usize,
-        [turn, near_zero]: [u32; 2],
+        [run, near_zero]: [u32; 2],
         [input, output]: [sys::CUdeviceptr; 2],
     ) -> Argument {
         let Layout { strips, division, lanes, warps, depth, last_depth, .. } = layout;
@@ -993,7 +873,7 @@ impl Launches<'_> {
             warps: warps as i32,
             depth: depth as i32,
             boundary: if own_sides { u32::from_le_bytes(bytes) } else { of_rows.boundary[0] },
-            turn,
+            run,
             near_zero,
             skipped: skipped as i32,
             leaving_depth: last_depth as i32,
@@ -1013,33 +893,28 @@ impl Several for Launches<'_> {
         fastest(&self.ways, sweeps).map(|way| (way.sweeps, way))
     }
 
-    fn together(&self) -> usize {
+    fn batch_granularity(&self) -> usize {
         fastest(&self.ways, usize::MAX).map_or(1, |way| way.sweeps)
     }
 
     fn launch(
         &self,
         stream: sys::CUstream,
-        &Way { kind, layout, skipped, leaving: left_by, .. }: &Way,
+        &Way { kind, layout, skipped, .. }: &Way,
         buffers: [sys::CUdeviceptr; 2],
         aligned: bool,
     ) -> Result<(), Error> {
         let ready = self.ready.iter().find(|ready| ready.kind.is(kind));
         let ready = ready.ok_or_else(|| Error::Internal("A module of a launch is not loaded.".into()))?;
-        // Which function of a kind.
-        let in_pieces = |kind: &Kind, layout: &Layout| aligned && kind.is_in_pieces(self.view.size, layout);
-        let mut turn = 0;
-        if let (Some(of), Some(leaving)) = (left_by, &ready.leaving) {
-            let aligned = in_pieces(leaving.kind, &of);
-            if let Some(function) = &leaving.functions[usize::from(aligned)] {
-                turn = leaving.run;
-                let function = (leaving.kind, function, aligned);
-                self.submit(stream, function, of, 0, [turn, leaving.near_zero], buffers)?;
-            }
+        let aligned = aligned && kind.is_in_pieces(self.view.size, &layout);
+        let mut run = 0;
+        if let Some(star) = &ready.star {
+            run = star.run;
+            let function = (kind, &star.functions[usize::from(aligned)], aligned);
+            self.submit(stream, function, layout, 0, [run, star.near_zero], buffers)?;
         }
-        let aligned = in_pieces(kind, &layout);
         let function = (kind, &ready.functions[usize::from(aligned)], aligned);
-        self.submit(stream, function, layout, skipped, [turn, 0], buffers)
+        self.submit(stream, function, layout, skipped, [run, 0], buffers)
     }
 }
 
@@ -1060,7 +935,7 @@ mod tests {
                 assert_eq!(argument_bytes(name, function), bytes, "{name}");
             }
         }
-        for name in EIGHTS.iter().chain(&PIPED).map(|kind| kind.names[0]) {
+        for name in EIGHTS.iter().map(|kind| kind.names[0]) {
             for function in ["sweeps_images", "sweeps_images_aligned"] {
                 assert_eq!(argument_bytes(name, function), BYTES[0], "{name}");
             }
@@ -1072,16 +947,13 @@ mod tests {
                 assert_eq!(argument_bytes(name, function), BYTES[0], "{name}");
             }
         }
-        for (name, bytes) in ON_TENSOR_CORES.names.into_iter().zip(BYTES) {
-            assert_eq!(argument_bytes(name, "sweeps_images_tensor_aligned"), bytes, "{name}");
-        }
     }
 
     /// What is known of a module before it is loaded is what it tells.
     #[test]
     fn the_table_is_right() {
         let all = |kind: &'static Kind| [(kind, kind.names[0]), (kind.of_sides(), kind.names[1])];
-        let others = EIGHTS.iter().chain(&PIPED).chain(&STARS).map(|kind| (kind, kind.names[0]));
+        let others = EIGHTS.iter().chain(&STARS).map(|kind| (kind, kind.names[0]));
         for (kind, name) in KINDS.iter().flat_map(all).chain(others) {
             let ptx = archive::ptx(name).unwrap().into_string().unwrap();
             let constant = |constant: &str| constant_of(name, constant);
@@ -1089,17 +961,11 @@ mod tests {
             let known = [kind.points, kind.pitch, kind.stages, 1 + kind.ahead, kind.blocks, kind.warps];
             assert_eq!(told.map(constant), known, "{name}");
             let carriers = if kind.is_carried { CARRIERS } else { 0 };
-            let threads = (kind.warps * kind.pipelines + carriers) * LANES;
-            if kind.pipelines > 1 {
-                assert_eq!(constant("block_pipelines"), kind.pipelines, "{name}");
-            }
+            let threads = (kind.warps + carriers) * LANES;
             assert_eq!(["columns_lead", "block_threads_aligned"].map(constant), [kind.lead, threads], "{name}");
             let target = if kind.is_carried { ".target sm_90a\n" } else { ".target sm_90\n" };
             assert!(ptx.contains(target), "{name}");
         }
-        let told = |name| ["tensor_points", "tensor_table"].map(|constant| constant_of(name, constant));
-        let Kind { points, table, .. } = ON_TENSOR_CORES;
-        assert_eq!(ON_TENSOR_CORES.names.map(told), [[points, table], [points, table + 2]]);
     }
 
     /// Boundaries that rows, or columns, have at both ends: each one alike, and with others.
@@ -1179,39 +1045,6 @@ mod tests {
         assert_eq!((long.size, long.image_step), ([1 << 20, 8, 1 << 10], 1 << 20));
     }
 
-    /// Large images go through tensor cores in double by 7 x 7, where columns are pairs of rows, and strips are whole;
-    /// whatever sweeps there are left.
-    #[test]
-    fn tensor_cores_do_what_they_are_faster_at() {
-        let kind = |side: usize| Kind::of::<f64>([side, side], false).unwrap();
-        let goes = |side, size, sweeps| {
-            let view = of_images(size, [side, side]);
-            let ways = ways(kind(side), true, &view, &around(&view, [[CIRCULAR; 2]; 2]), sweeps, 132);
-            let way = fastest(&ways, sweeps)?;
-            way.leaving.map(|layout| (layout.warps, way.layout.warps))
-        };
-        assert_eq!(goes(7, [8192, 8192, 1], 200), Some((4, 4)));
-        assert_eq!(goes(7, [8192, 8192, 1], 5), Some((4, 4)));
-        assert_eq!(goes(7, [8191, 8192, 1], 200), None);
-        assert_eq!(goes(7, [190, 1 << 20, 1], 200), None);
-        assert_eq!(goes(5, [8192, 8192, 1], 200), None);
-        let view = of_images([8192, 8192, 1], [7, 7]);
-        let none = ways(kind(7), false, &view, &around(&view, [[CIRCULAR; 2]; 2]), 200, 132);
-        assert!(!none.is_empty() && none.iter().all(|way| way.leaving.is_none()));
-        for beyond in beyonds() {
-            for rows in [192, 194, 1000, 8192] {
-                let size = [rows, 8192, 3];
-                let view = of_images(size, [7, 7]);
-                let around = around(&view, beyond);
-                for way in ways(kind(7), true, &view, &around, 200, 132) {
-                    let Some(layout) = way.leaving else { continue };
-                    check(&ON_TENSOR_CORES, &layout, size, &around, 200);
-                    check(kind(7), &way.layout, size, &around, 200);
-                }
-            }
-        }
-    }
-
     /// The view's rows have the ends of the first dimension, its columns those of the one that they go along; where the
     /// filter sees nothing of them, or a mirror has nothing to show, another boundary has the same results.
     #[test]
@@ -1269,7 +1102,7 @@ mod tests {
 
     #[test]
     fn what_stands_outside_is_plain_unless_it_underflows() {
-        let limit = near_zero(&[1.0 / 49.0], 1);
+        let limit = underflow_limit(&[1.0 / 49.0], 1);
         for value in [0.0, -0.0, 1.0, -3.5e-200, f64::MAX] {
             assert!(is_plain::<f64>(value, limit), "{value}");
         }
@@ -1289,8 +1122,6 @@ mod tests {
         for boundary in [CONSTANT, REPLICATE, SYMMETRIC, MIRROR] {
             assert_eq!([4, 1].map(|warps| edge(single, boundary, warps, 341)), [24, 6]);
             assert_eq!(edge(star, boundary, 8, 585), 40);
-            let of_pipelines = [&PIPED[0], &PIPED[1]].map(|kind| edge(kind, boundary, 4, 227));
-            assert_eq!(of_pipelines, if boundary == CONSTANT { [12, 12] } else { [24, 12] });
             assert_eq!([32, 1].map(|columns| edge(single, boundary, 4, columns)), [18, 0]);
             assert_eq!(edge(double, boundary, 4, 341), 0);
         }
@@ -1335,20 +1166,11 @@ mod tests {
         for (in_double, filter, size, sweeps) in IN_IMAGES {
             for beyond in beyonds() {
                 let time = if in_double {
-                    time_of_a_sweep::<f64>(filter, size, beyond, sweeps, 4, true)
+                    time_of_a_sweep::<f64>(filter, size, beyond, sweeps, 4)
                 } else {
-                    time_of_a_sweep::<f32>(filter, size, beyond, sweeps, 4, true)
+                    time_of_a_sweep::<f32>(filter, size, beyond, sweeps, 4)
                 };
                 assert!(time.is_some(), "{size:?} by {filter:?}, {beyond:?}");
-            }
-        }
-        for (size, sweeps) in [([192, 600, 1], 4), ([350, 240, 2], 4)] {
-            let kind = Kind::of::<f64>([7, 7], false).unwrap();
-            // Where rows go round, one strip is two.
-            for beyond in beyonds().filter(|beyond| beyond[0] != [CIRCULAR; 2]) {
-                let view = of_images(size, [7, 7]);
-                let ways = ways(kind, true, &view, &around(&view, beyond), sweeps, 4);
-                assert!(fastest(&ways, sweeps).unwrap().leaving.is_some(), "{size:?}, {beyond:?}");
             }
         }
     }
@@ -1386,50 +1208,10 @@ mod tests {
         multiprocessors: usize,
     ) -> Option<Way> {
         let star = Kind::among::<T>(&STARS, view.filter).filter(|_| by_star);
-        let kinds = Kind::all_for::<T>(view.filter, around, true).chain(star);
-        let ways: Vec<_> = kinds.flat_map(|kind| ways(kind, true, view, around, sweeps, multiprocessors)).collect();
+        let kinds = Kind::all_for::<T>(view.filter, around.own_sides).chain(star);
+        let ways: Vec<_> = kinds.flat_map(|kind| ways(kind, view, around, sweeps, multiprocessors)).collect();
         fastest(&ways, sweeps).copied()
     }
-
-    /// The same for blocks of several pipelines.
-    #[test]
-    fn the_tests_of_pipelines_are_for_this_module() {
-        let (mut partly, mut fewer) = (false, false);
-        let kinds = [CONSTANT, REPLICATE, SYMMETRIC, CIRCULAR];
-        for (_, boundary, filter, size, sweeps) in BY_PIPELINES {
-            let view = View::of(size, filter).unwrap();
-            let way = fastest_for::<f32>(&view, &around(&view, [[kinds[boundary]; 2]; 2]), false, sweeps, 4).unwrap();
-            assert!(way.kind.pipelines > 1, "{size:?} by {filter:?}, {boundary}: {way:?}");
-            partly |= !way.layout.division.blocks(way.layout.strips * view.size[2]).is_multiple_of(way.kind.pipelines);
-            // What is left at the end.
-            let rest = sweeps % way.sweeps;
-            let end = fastest_for::<f32>(&view, &around(&view, [[kinds[boundary]; 2]; 2]), false, rest, 4);
-            fewer |= end.is_some_and(|end| end.kind.pipelines > 1 && end.layout.warps < WARPS);
-        }
-        assert!(
-            partly && fewer,
-            "a block with fewer pipelines than others, and one with fewer warps: {partly}, {fewer}"
-        );
-    }
-
-    /// Where memory is narrow, pipelines are for filters of which each byte is worth more.
-    #[test]
-    fn narrow_memory_has_other_kernels() {
-        let piped = |filter, boundary, is_wide| {
-            let around = around(&of_images([8192, 8192, 1], filter), [[boundary; 2]; 2]);
-            Kind::all_for::<f32>(filter, &around, is_wide).any(|kind| kind.pipelines > 1)
-        };
-        for boundary in [CONSTANT, REPLICATE, SYMMETRIC, CIRCULAR] {
-            let each = [[3, 3], [3, 5], [5, 5], [7, 7]];
-            assert_eq!(each.map(|filter| piped(filter, boundary, true)), [true, true, true, false]);
-            let on_narrow = [false, boundary == CIRCULAR, true, false];
-            assert_eq!(each.map(|filter| piped(filter, boundary, false)), on_narrow);
-        }
-    }
-
-    /// Whether in double, which boundary, a filter, the size of an array, and how many sweeps.
-    const BY_PIPELINES: [(bool, usize, Size, Size, usize); 24] =
-        include!("../../../tests/engines/images_by_pipelines.in");
 
     /// Whether in double, which boundary, a filter, the size of an array, and how many sweeps.
     const BY_EIGHT: [(bool, usize, Size, Size, usize); 24] = include!("../../../tests/engines/images_by_eight.in");
@@ -1483,7 +1265,7 @@ mod tests {
     #[test]
     fn layouts_are_what_the_kernel_can_do() {
         let mut found = 0;
-        for kind in KINDS.iter().chain(&EIGHTS).chain(&PIPED).chain(&STARS) {
+        for kind in KINDS.iter().chain(&EIGHTS).chain(&STARS) {
             for rows in [1, 12, 13, 20, 21, 36, 44, 100, 500, 671, 672, 673, 1344, 8192, 1 << 20] {
                 for columns in [1, 2, 7, 100, 8192] {
                     for pages in [1, 3, 100] {
@@ -1499,7 +1281,7 @@ mod tests {
                                     continue;
                                 }
                                 let kind = if around.own_sides { kind.of_sides() } else { kind };
-                                for way in ways(kind, false, &view, &around, sweeps, 132) {
+                                for way in ways(kind, &view, &around, sweeps, 132) {
                                     found += 1;
                                     check(kind, &way.layout, view.size, &around, sweeps);
                                 }
@@ -1537,23 +1319,16 @@ mod tests {
         // What a boundary shows is in the rings, and behind them there is a column for each constant.
         let mut constants = of_columns.iter().filter(|&&end| end == CONSTANT).count();
         if !around.own_sides {
-            constants = if kind.table > 0 { 1 } else { constants.min(1) };
+            constants = constants.min(1);
         }
         let all = layout.warps * layout.depth + kind.lead - 1 + layout.last_depth + constants;
-        let table = if around.own_sides && kind.table > 0 { kind.table + 2 } else { kind.table };
-        assert!(layout.shared_bytes >= (all * kind.pitch + table) * kind.element(), "{what}");
+        assert!(layout.shared_bytes >= all * kind.pitch * kind.element(), "{what}");
         let shows = |end| kind.radius()[1] + usize::from(of_columns[end] == MIRROR);
         let repeats = |end: usize| matches!(of_columns[end], SYMMETRIC | MIRROR);
         assert!(!repeats(0) || layout.depth > shows(0) + 2 * kind.ahead, "{what}");
         assert!(!repeats(1) || layout.depth >= shows(1) + 2 * kind.ahead, "{what}");
-        if kind.pipelines > 1 {
-            assert_eq!(layout.last_depth, kind.lead + 1, "{what}");
-            let room = MOST_SHARED - SHARED_BESIDE;
-            assert!(layout.shared_bytes * kind.pipelines <= room && kind.is_in_pieces([rows, 1, 1], layout), "{what}");
-        } else {
-            assert!((2 + 2 * kind.ahead..=layout.depth).contains(&layout.last_depth), "{what}");
-            assert!(around.own_sides || layout.last_depth == layout.depth, "{what}");
-        }
+        assert!((2 + 2 * kind.ahead..=layout.depth).contains(&layout.last_depth), "{what}");
+        assert!(around.own_sides || layout.last_depth == layout.depth, "{what}");
         assert!(columns > 1 || !of_columns.contains(&MIRROR), "{what}");
         assert!(layout.lanes > 1 || of_rows[0] == of_rows[1], "{what}");
         // Strips reach from edge to edge.
@@ -1565,7 +1340,7 @@ mod tests {
 
     #[test]
     fn large_images_do_as_many_sweeps_a_launch_as_there_are_warps_for() {
-        for kind in KINDS.iter().chain(&EIGHTS).chain(&PIPED).chain(&STARS) {
+        for kind in KINDS.iter().chain(&EIGHTS).chain(&STARS) {
             for beyond in beyonds() {
                 let view = of_images([8192, 8192, 1], kind.filter);
                 let around = around(&view, beyond);
@@ -1573,7 +1348,7 @@ mod tests {
                     continue;
                 }
                 let kind = if around.own_sides { kind.of_sides() } else { kind };
-                let ways = ways(kind, false, &view, &around, 200, 132);
+                let ways = ways(kind, &view, &around, 200, 132);
                 let layout = fastest(&ways, 200).unwrap().layout;
                 // What a mirror shows of 3 x 5 is as much as a warp's ring.
                 let most = kind.warps - usize::from(kind.names == EIGHTS[2].names && beyond[1] == [SYMMETRIC; 2]);

@@ -1,7 +1,9 @@
 //! Which kernel for which work, and its argument.
 
 mod arithmetic;
+mod columns;
 mod convolution;
+mod exact;
 mod fused;
 mod images;
 mod levels;
@@ -50,8 +52,8 @@ pub(super) trait Kernel<T: Element>: Sync {
         None
     }
 
-    /// Samples that a tile for so many sweeps has beside its outputs, as far as the target is without them.
-    fn beside(&self, sweeps: usize) -> usize;
+    /// Samples of the halo of a tile for `sweeps` sweeps, which come on top of the target. 0 where the target counts them.
+    fn halo_samples(&self, sweeps: usize) -> usize;
 
     /// Multiply-adds for an output.
     fn work(&self) -> usize;
@@ -59,8 +61,8 @@ pub(super) trait Kernel<T: Element>: Sync {
     /// What it is, for people.
     fn name(&self) -> &'static str;
 
-    /// Whether so many sweeps had better be done where the whole array is on the device, although it could be cut.
-    fn stays(&self, sweeps: usize) -> bool;
+    /// Whether `sweeps` sweeps had better be done where the whole array is on the device, although it could be cut.
+    fn prefers_resident(&self, sweeps: usize) -> bool;
 
     /// How it is launched over a tile.
     fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error>;
@@ -99,14 +101,6 @@ impl<T> Area<T> {
 fn measured_multiprocessors(modules: &Modules) -> Option<usize> {
     let device = modules.device().filter(|device| device.capability == CAPABILITY)?;
     Some(device.multiprocessors.max(1) as usize)
-}
-
-/// An H100's memory is so many bits wide, an H200's 6,016.
-const NARROW_MEMORY: i32 = 5120;
-
-/// Whether the device's memory is wider than that, and faster.
-fn has_wide_memory(modules: &Modules) -> bool {
-    modules.device().is_some_and(|device| device.memory_bus > NARROW_MEMORY)
 }
 
 /// A kernel that is loaded, and has its coefficients.
@@ -158,7 +152,7 @@ pub(super) trait Plan<T> {
 
     /// How many sweeps are submitted at a time at least, where there are as many, and in multiples of that: fewer would
     /// take a slower way.
-    fn together(&self) -> usize {
+    fn batch_granularity(&self) -> usize {
         1
     }
 

@@ -11,10 +11,9 @@ use super::lines::{Operator, OperatorKind};
 use super::sweeps_tensor::{self, TensorSweeps};
 use super::{Area, EndsArgument, Kernel, LoadOnce, Loaded, Plan};
 use crate::cuda::Element;
-use crate::cuda::cut::Cut;
+use crate::cuda::cut::{Cut, SWEPT_BYTES};
 use crate::cuda::module::{Function, Modules, Shape, launch};
 use crate::cuda::pace::SharedPace;
-use crate::cuda::schedule::SWEPT_BYTES;
 use crate::stencil::{Ends, Error, Lines};
 
 use layout::{LayoutArgument, LineKernel, LinesLayout, SHORT_THREADS, Tile, best_sweeps, kernel_for, short_layout};
@@ -73,7 +72,7 @@ impl<T: Element> Kernel<T> for SweepsKernel<T> {
         Cut::lines(self.lines, self.ends, self.operator.radius, sweeps, target, false)
     }
 
-    fn beside(&self, sweeps: usize) -> usize {
+    fn halo_samples(&self, sweeps: usize) -> usize {
         2 * self.operator.radius * sweeps
     }
 
@@ -85,7 +84,7 @@ impl<T: Element> Kernel<T> for SweepsKernel<T> {
         self.operator.name()
     }
 
-    fn stays(&self, sweeps: usize) -> bool {
+    fn prefers_resident(&self, sweeps: usize) -> bool {
         // A small array is one tile, and does not go there and back anyway.
         self.lines.elements() * size_of::<T>() > SWEPT_BYTES && sweeps.saturating_mul(self.operator.work()) >= STAYS
     }
@@ -170,7 +169,7 @@ impl<T: Element> Plan<T> for SweepsPlan<'_, T> {
         }
     }
 
-    fn together(&self) -> usize {
+    fn batch_granularity(&self) -> usize {
         self.tensor.as_ref().map_or(1, |tensor| tensor.sweeps)
     }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, TryLockError};
 
-use super::super::super::{Area, CAPABILITY, MIRROR, SYMMETRIC, has_wide_memory, images, word};
+use super::super::super::{Area, CAPABILITY, MIRROR, SYMMETRIC, images, word};
 use super::model::{Boundaries, Chip, MOST_PLACES, SWEEPS, TilesModule, Tiling, needed_boundaries};
 use crate::cuda::Element;
 use crate::cuda::cut::Size;
@@ -70,8 +70,7 @@ impl Tilings {
         let size = area.tile.size();
         let device = modules.device()?;
         let multiprocessors = device.multiprocessors.max(1) as usize;
-        let wide = has_wide_memory(modules);
-        let chip = Chip { multiprocessors, measured: device.capability == CAPABILITY, wide };
+        let chip = Chip { multiprocessors, measured: device.capability == CAPABILITY };
         let filter = filter.size();
         let boundaries = needed_boundaries(&area.sides, filter).map(|ends| ends.both().map(word));
         let task = Task { is_float: T::NAME == f32::NAME, size, filter, boundaries, sweeps: area.sweeps, chip };
@@ -85,7 +84,7 @@ impl Tilings {
         let found = modules.filter_map(|module| Tilings::found(module, size, filter, boundaries, sweeps, chip));
         let timed = found.filter_map(|tilings| Some((tilings.least(sweeps)?.time, tilings)));
         let (time, tilings) = timed.min_by(|a, b| a.0.total_cmp(&b.0))?;
-        let images = || images::time_of_a_sweep::<T>(filter, size, boundaries, sweeps, chip.multiprocessors, chip.wide);
+        let images = || images::time_of_a_sweep::<T>(filter, size, boundaries, sweeps, chip.multiprocessors);
         let faster = !chip.measured || images().is_none_or(|images| time < images);
         faster.then_some(tilings)
     }

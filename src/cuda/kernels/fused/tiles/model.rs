@@ -158,8 +158,6 @@ pub(super) struct Chip {
     pub(super) multiprocessors: usize,
     /// Whether it is one of those that were measured.
     pub(super) measured: bool,
-    /// Whether its memory is wide.
-    pub(super) wide: bool,
 }
 
 impl Chip {

@@ -10,7 +10,7 @@ use crate::cuda::archive;
 use crate::cuda::module::tests::{argument_bytes, constant_of};
 use crate::stencil::{Boundary, Ends};
 
-const MEASURED: Chip = Chip { multiprocessors: 132, measured: true, wide: true };
+const MEASURED: Chip = Chip { multiprocessors: 132, measured: true };
 
 /// The same boundary on all sides.
 const fn all(boundary: u32) -> Boundaries {
@@ -125,7 +125,7 @@ fn tilings_are_what_the_kernel_can_do() {
             for columns in [1, 3, 64, 65, 700, 5000] {
                 for (boundaries, pages) in all_boundaries().zip([1, 3, 1, 200].into_iter().cycle()) {
                     for (filter, chip) in filters.iter().flat_map(|&filter| {
-                        [MEASURED, Chip { multiprocessors: 5, measured: false, wide: true }].map(|chip| (filter, chip))
+                        [MEASURED, Chip { multiprocessors: 5, measured: false }].map(|chip| (filter, chip))
                     }) {
                         let size = [rows, columns, pages];
                         for tiling in SWEEPS.iter().filter_map(|&n| module.tiling(size, filter, boundaries, n, chip)) {
@@ -186,7 +186,7 @@ fn small_images_do_many_sweeps_a_launch() {
             assert!((4..=16).contains(&tilings.least(400).unwrap().sweeps), "{tilings:?}");
             assert_eq!(tilings.least(3).unwrap().sweeps, 3, "{tilings:?}");
             assert!(tilings.least(1).is_none());
-            let slow = Chip { multiprocessors: 20, measured: false, wide: true };
+            let slow = Chip { multiprocessors: 20, measured: false };
             assert!(
                 Tilings::found(module, [4096, 4096, 1], filter, boundaries, 400, slow).is_none(),
                 "{}",
@@ -216,7 +216,7 @@ fn small_images_do_many_sweeps_a_launch() {
 /// The tests of the engines have each module do something.
 #[test]
 fn each_module_is_chosen_for_images_of_the_tests() {
-    let chip = Chip { multiprocessors: 4, measured: true, wide: true };
+    let chip = Chip { multiprocessors: 4, measured: true };
     let chosen = |boundaries, filter, size, sweeps, is_float| {
         let task = Task { is_float, size, filter, boundaries, sweeps, chip };
         let found = if is_float { Tilings::fastest::<f32>(&task) } else { Tilings::fastest::<f64>(&task) };
@@ -245,16 +245,16 @@ fn goes_to_images<T: Element>(filter: Size, size: Size, boundary: u32, sweeps: u
 
 /// The same with a boundary for each side.
 fn goes_to_images_with<T: Element>(filter: Size, size: Size, boundaries: Boundaries, sweeps: usize, on: usize) -> bool {
-    let chip = Chip { multiprocessors: on, measured: true, wide: true };
+    let chip = Chip { multiprocessors: on, measured: true };
     let task = Task { is_float: T::NAME == f32::NAME, size, filter, boundaries, sweeps, chip };
-    let images = images::time_of_a_sweep::<T>(filter, size, boundaries, sweeps, on, chip.wide);
+    let images = images::time_of_a_sweep::<T>(filter, size, boundaries, sweeps, on);
     images.is_some() && Tilings::fastest::<T>(&task).is_none()
 }
 
 /// What was found is found again, and for nothing else.
 #[test]
 fn searches_are_kept() {
-    let chip = Chip { multiprocessors: 77, measured: true, wide: true };
+    let chip = Chip { multiprocessors: 77, measured: true };
     let (filter, boundaries) = ([3, 3, 1], MIXED[0]);
     let task = |rows| Task { is_float: false, size: [rows, 50, 1], filter, boundaries, sweeps: 9, chip };
     let searches = Searches(Mutex::default());
