@@ -8,11 +8,6 @@
 // come and all bytes that they announced.
 typedef unsigned long long Barrier;
 
-// How an array lies in device memory, and how large boxes of it are: the driver writes it (cuTensorMapEncodeTiled).
-struct TENSOR_MAP_ALIGNED TensorMap {
-    unsigned long long words[16];
-};
-
 #ifdef __CUDACC_RTC__
 
 __device__ __forceinline__ unsigned int shared_address(const void* pointer) {
@@ -85,7 +80,7 @@ __device__ __forceinline__ void follow_launch_before() {
     asm volatile("griddepcontrol.wait;" ::: "memory");
 }
 
-// Begins a copy of so many bytes, which were announced. Both addresses and the number are multiples of 16.
+// Begins a bulk copy of `bytes` bytes, which were announced. Both addresses and the number are multiples of 16.
 __device__ __forceinline__ void copy_bulk(void* to, const void* from, int bytes, Barrier* barrier) {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
                      shared_address(to)),
@@ -93,19 +88,8 @@ __device__ __forceinline__ void copy_bulk(void* to, const void* from, int bytes,
                  : "memory");
 }
 
-// Begins a copy of a box of an array, whose first element is at that row, column and page, to a multiple of 128 bytes: all
-// its bytes were announced. The row is a multiple of 16 bytes; all may be outside of the array, where zeros come from.
-__device__ __forceinline__ void copy_box(void* to, const TensorMap& map, int row, int column, int page,
-                                         Barrier* barrier) {
-    asm volatile(
-        "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], "
-        "[%5];" ::"r"(shared_address(to)),
-        "l"(&map), "r"(row), "r"(column), "r"(page), "r"(shared_address(barrier))
-        : "memory");
-}
-
-// Begins a copy of so many bytes from shared memory, behind writes_before_copies: of this thread's current group of copies
-// that leave. Both addresses and the number are multiples of 16.
+// Begins a bulk copy of `bytes` bytes from shared memory, behind writes_before_copies, in this thread's current group of
+// such copies. Both addresses and the number are multiples of 16.
 __device__ __forceinline__ void copy_out_bulk(void* to, const void* from, int bytes) {
     asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(shared_address(from)),
                  "r"(bytes)
@@ -326,9 +310,6 @@ __device__ inline bool is_elected() { return stand_in_lane() == 0; }
 __device__ inline void arrive(Barrier* barrier, int bytes) { stand_in_arrive(barrier, bytes); }
 __device__ inline void copy_bulk(void* to, const void* from, int bytes, Barrier* barrier) {
     stand_in_copy_bulk(to, from, bytes, barrier);
-}
-__device__ inline void copy_box(void* to, const TensorMap& map, int row, int column, int page, Barrier* barrier) {
-    stand_in_copy_box(to, map.words, row, column, page, barrier);
 }
 __device__ inline void copy_out_bulk(void* to, const void* from, int bytes) { stand_in_copy_out_bulk(to, from, bytes); }
 __device__ inline void end_leaving() { stand_in_end_group(); }

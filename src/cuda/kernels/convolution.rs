@@ -11,7 +11,8 @@ use super::super::cut::{Cut, Size};
 use super::super::module::{Function, Modules, Shape, Turns, counter, launch};
 use super::super::pace::SharedPace;
 use super::columns::{ColumnUnits, columns_of_tiles};
-use super::{Area, EndsArgument, Kernel, LoadOnce, Loaded, Plan, at, images, tensor, tiles, volumes};
+use super::fused::{tiles, volumes};
+use super::{Area, EndsArgument, Kernel, LoadOnce, Loaded, Plan, at, images, tensor};
 use crate::stencil::{Convolution, Ends, Error, Filter, Sides};
 
 /// The filters of `cuda/convolution.cu` that have modules of their own, by rows and columns: one for single and one
@@ -72,7 +73,7 @@ pub(in super::super) struct ConvolutionKernel<T> {
     loaded: LoadOnce,
     on_tensor_cores: LoadOnce,
     several_sweeps: images::LoadedModules,
-    over_volumes: volumes::LoadedModules,
+    over_volumes: LoadOnce,
     in_tiles: LoadOnce,
 }
 
