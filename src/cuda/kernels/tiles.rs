@@ -505,7 +505,7 @@ pub(super) fn plan<'a, T: Element>(
         filter: filter.size(),
         ends: seen(&area.sides, filter.size()).map(EndsArgument::new),
     };
-    Ok(Box::new(SeveralPlan { single, pace: module.pace(area.shared), launches }))
+    Ok(Box::new(SeveralPlan { single_sweeps: single, pace: module.pace(area.shared), launches }))
 }
 
 /// The launches over an array.

@@ -404,7 +404,7 @@ pub(super) fn plan<'a, T: Element>(
     };
     let sides = sides.map(EndsArgument::new);
     let launches = Launches { one_by_one, at_once, size, sides, class: PhantomData::<T> };
-    Ok(Box::new(SeveralPlan { single, pace, launches }))
+    Ok(Box::new(SeveralPlan { single_sweeps: single, pace, launches }))
 }
 
 /// What stands beyond so many samples. The kernel has no mirror of a single one: that shows nothing else.
