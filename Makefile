@@ -9,6 +9,9 @@ BENCH ?=
 RESULTS ?= target/bench/results.csv
 # What the hosts call their MEX files. The library is the same; MATLAB's name is made where MATLAB is.
 MEXEXT ?= mex$(if $(MATLAB_ROOT), mexa64)
+# What CUDA and C++ are formatted by, and what is: .clang-format says how.
+CLANG_FORMAT ?= "$(PYTHON)" packaging/clang-format
+CXX_SOURCES = $(shell git ls-files '*.cu' '*.cuh' '*.cc' '*.cpp' '*.hpp' '*.c')
 # Without a locale, gnuplot complains of signs it was not asked for.
 LANG ?= C.UTF-8
 export OCTAVE LANG
@@ -20,16 +23,18 @@ PICTURES := stencil_demo_1.png stencil_demo_2.png derivative_demo.png convolutio
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test lint bench bench-plot bench-engines kernels check-kernels fuzz sanitize test-hosts dist dist-check licenses clean
+.PHONY: help build demo test test-all lint format bench bench-plot bench-engines kernels check-kernels fuzz sanitize test-hosts dist dist-check licenses clean
 
 help:
 	@echo 'make build       build the MEX functions into matlab/'
 	@echo 'make demo        build, run the worked examples, write their pictures here'
-	@echo 'make test        build, run every test this machine can run'
+	@echo 'make test        build, test every function, engine and host: a selection of all cases (12 minutes on two cores)'
+	@echo 'make test-all    the same, then the rest of the cases, all kernels, and packages as they are released'
 	@echo 'make sanitize    run the kernels under AddressSanitizer, UBSan and a check for races, without a GPU (10 minutes)'
 	@echo 'make test-hosts  build, run the Octave tests in Octave 9 and 11 (as root; keeps 2.2 GB in .hosts/)'
 	@echo 'make fuzz        build, call all functions at random for a minute (FUZZ="--backend cuda --seconds 600 --seed 1")'
-	@echo 'make lint        check the format and the lints of the Rust code'
+	@echo 'make lint        check formats, the lints of the Rust code and its documentation'
+	@echo 'make format      format Rust, CUDA and C++'
 	@echo 'make bench       time ours beside Octave, SciPy, CuPy and PyTorch, as ratios: a table, CSV and a plot in'
 	@echo '                 target/bench/ (5 minutes; BENCH=--quick for 40 s, BENCH_SECONDS, PYTHON=one with the peers)'
 	@echo 'make bench-plot  draw RESULTS=results.csv of a bench that ran elsewhere'
@@ -61,10 +66,22 @@ test:
 	@matlab/build-mex $(MEXEXT)
 	@tests/run
 
+test-all:
+	@.ci/setup test
+	@matlab/build-mex $(MEXEXT)
+	@tests/run all
+
 lint:
 	@.ci/setup lint
 	cargo fmt --check
+	$(CLANG_FORMAT) --dry-run --Werror $(CXX_SOURCES)
 	cargo clippy --all-targets --all-features -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --no-deps --document-private-items --all-features
+
+format:
+	@.ci/setup lint
+	cargo fmt
+	$(CLANG_FORMAT) -i $(CXX_SOURCES)
 
 bench:
 	@.ci/setup bench

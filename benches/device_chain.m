@@ -9,11 +9,12 @@
 % its result is read. benches/device_chain.py does the same with CuPy and PyTorch. WHAT is
 %   chain_device        ten different filters of 11 taps over doubles, one after the other, from a device's array to one
 %   chain_host_to_host  the same between ordinary arrays, copied to the device once and back once
-%   chain_host_calls    the same with ordinary arrays in every call
+%   chain_host_calls    the same with ordinary arrays in every call, up to 10^7
+%   chain_cpu_calls     the same on the processor
 %   gray_scott_step, wave_step, life_step
 %                       one step of GrayScott_Demo, WaveEquation_Demo, GameOfLife_Demo, N points in a square; in lines
 %                       that say octave for ours, the same on ordinary arrays with CONV2
-%   plus, scale, abs    u + v, u .* s, abs (u)
+%   plus, scale, abs    u + v, u .* s, abs (u); plus in lines that say octave: of ordinary arrays
 %   plus_small, stencil_small, new_small, read_small
 %                       a + b, 11 taps, DeviceArray (x) that replaces the one before, and a(1), of 100 elements
 function device_chain (backend, largest)
@@ -23,7 +24,7 @@ function device_chain (backend, largest)
   if (nargin < 2)
     largest = 1e8;
   end
-  addpath (fullfile (fileparts (mfilename ('fullpath')), '..', 'matlab'));
+  find_functions ();
   info = ConstantMemoryDevice_CUDA ();
   probe = DeviceArray (1, 'Backend', backend);
   if (device (probe) == 0)
@@ -50,19 +51,23 @@ function device_chain (backend, largest)
     remark ('%s: %.2f us', what{1}, 1e3 * ms);
   end
 
-  sizes = [1e5 1e6 1e7 1e8];
+  sizes = [1e3 1e4 1e5 1e6 1e7 1e8];
   for n = sizes(sizes <= largest)
     s.u = s.v = s.x = [];  % before the next ones are made: there may be no room for both
     s.x = rand (n, 1);
     s.u = DeviceArray (s.x, 'Backend', backend);
     ms = measure ('chain_device', n, s);
     remark ('chain_device, n = %g: %.1f G elements filtered a second', n, 10 * n / ms / 1e6);
+    if (n <= 1e7)
+      measure ('chain_host_calls', n, s);
+      measure ('chain_cpu_calls', n, s);
+      measure ('plus_octave', n, s);
+    end
+    s.v = DeviceArray (rand (n, 1), 'Backend', backend);
+    ms = measure ('plus', n, s);
+    remark ('plus, n = %g: %.0f GB moved a second', n, 24 * n / ms / 1e6);
     if (n >= min (1e7, largest))
       measure ('chain_host_to_host', n, s);
-      measure ('chain_host_calls', n, s);
-      s.v = DeviceArray (rand (n, 1), 'Backend', backend);
-      ms = measure ('plus', n, s);
-      remark ('plus, n = %g: %.0f GB moved a second', n, 24 * n / ms / 1e6);
       ms = measure ('scale', n, s);
       remark ('scale, n = %g: %.0f GB moved a second', n, 16 * n / ms / 1e6);
       ms = measure ('abs', n, s);
@@ -141,7 +146,8 @@ function t = runs (what, count, s)
       for i = 1:count
         y = gather (chain (DeviceArray (x, 'Backend', backend), taps));
       end
-    case 'chain_host_calls'
+    case {'chain_host_calls', 'chain_cpu_calls'}
+      if (strcmp (what, 'chain_cpu_calls')), backend = 'cpu'; end
       for i = 1:count
         y = StencilConstantMemory_CUDA (x, taps{1}, 'Backend', backend);
         for k = 2:numel (taps)
@@ -181,6 +187,10 @@ function t = runs (what, count, s)
     case {'plus', 'plus_small'}
       for i = 1:count
         y = u + v;
+      end
+    case 'plus_octave'
+      for i = 1:count
+        y = x + x;
       end
     case 'scale'
       for i = 1:count

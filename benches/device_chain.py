@@ -278,7 +278,7 @@ class Bench:
         self.measure("new_small", 100, lambda _: library.to_device(x))
         self.measure("read_small", 100, lambda _: library.read(u))
 
-        for n in (size for size in (10**5, 10**6, 10**7, 10**8) if size <= self.largest):
+        for n in (size for size in (10**3, 10**4, 10**5, 10**6, 10**7, 10**8) if size <= self.largest):
             self.arrays(n)
             library.release()
 
@@ -299,12 +299,13 @@ class Bench:
         x = self.random.random(n)
         u = library.to_device(x)
         self.measure("chain_device", n, lambda _: self.chain(u))
+        v = library.to_device(self.random.random(n))
+        self.measure("plus", n, lambda _: u + v)
         if n < min(10**7, self.largest):
             return
         self.measure("chain_host_to_host", n, lambda _: library.to_host(self.chain(library.to_device(x))))
-        self.measure("chain_host_calls", n, lambda _: self.host_calls(x))
-        v = library.to_device(self.random.random(n))
-        self.measure("plus", n, lambda _: u + v)
+        if n <= 10**7:
+            self.measure("chain_host_calls", n, lambda _: self.host_calls(x))
         self.measure("scale", n, lambda _: u * 1.25)
         self.measure("abs", n, lambda _: abs(u))
 

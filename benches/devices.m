@@ -6,7 +6,7 @@
 % devices ()        all devices there are
 % devices (LIST, N) these, counted from 1, and a tenth as many elements, say, with 0.1
 function devices (list, scale)
-  addpath (fullfile (fileparts (mfilename ('fullpath')), '..', 'matlab'));
+  find_functions ();
   if (nargin < 1), list = 1:ConstantMemoryDevice_CUDA ().DeviceCount; end
   if (nargin < 2), scale = 1; end
   n = round (1e8 * scale);

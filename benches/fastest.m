@@ -4,9 +4,9 @@
 % as it tries engines in. Samples of the three take turns, another one first in each, ten of them where all take less
 % than 20 ms together, else three; a sample is the mean of as many calls as take about 2 ms, after one that does not
 % count, since an engine's threads and caches are cold after a call of the other. RATIO is what 'fastest' takes, of the better of the two. FIRST
-% is what it chose in its first call, by the model alone, PENALTY the time of that engine, of the better one's, LAST
-% what it chose after all, CPU_TOLD and CUDA_TOLD are the model's predictions. AGAIN is RATIO for that engine, named once
-% more: what the machine does to the same call. An engine that is told to take more than
+% is what it chose in its first call, by the guess alone, PENALTY the time of that engine, of the better one's, LAST
+% what it chose after all, CPU_TOLD and CUDA_TOLD are the guesses. AGAIN is RATIO for that engine, named once
+% more: what the machine does to the same call. An engine that is guessed to take more than
 % two seconds is left out (NaN), and counted.
 %
 % fastest ()             in 100 seconds: what there is no time for is left out, and counted
@@ -94,7 +94,7 @@ function s = row (s, f, what, size, filter, sweeps, late)
     for i = circshift (find (! left_out), round, 2)
       count = max (calls(i), 1);
       if (round == 0 && i == 3 && sum (told) < 0.1)
-        count = 13;
+        count = 7;
       end
       % Seconds are long enough to be measured once.
       if (round == 0 || ! slow(i))
@@ -155,13 +155,8 @@ function [choice, told] = traced (s, f)
   choice = regexp (text, 'fastest: (\w+)', "tokens", "once"){1};
   % Where nothing is told, both are short.
   told = [0 0];
-  found = regexp (text, 'cpu ([\d.]+) (\w+) \(\w+\) and cuda ([\d.]+) (\w+) ', "tokens", "once");
+  found = regexp (text, 'cpu ([\d.]+) ms \(\w+\) and cuda ([\d.]+) ms ', "tokens", "once");
   if (! isempty (found))
-    unit = @(word) struct ("us", 1e-6, "ms", 1e-3, "s", 1).(word);
-    told = [str2double(found{1}) * unit(found{2}), str2double(found{3}) * unit(found{4})];
-  end
-  measured = regexp (text, 'the machine was measured[^\n]*', "match", "once");
-  if (! isempty (measured))
-    printf ("# %s\n", measured);
+    told = 1e-3 * str2double (found);
   end
 end

@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
 """Other libraries at the same work.
 
-peers.py serve NAME   takes orders from benches/bench.py on standard input; NAME is scipy, cupy, torch or launch. The protocol is that of bench_server.m.
-peers.py sweeps       a stencil applied again and again to an array that stays on the device, as lines of CSV
-peers.py images       convolutions of an image that stays on the device, as lines of CSV with medians in ms
+peers.py serve NAME   takes orders from benches/bench.py on standard input, by the protocol of bench_server.m; NAME is scipy,
+                      cupy, torch or launch
+peers.py passes [--quick] [NAME...]   one pass over arrays that stay on the device, as lines of CSV, as passes.m has them
+peers.py sweeps [--quick] [NAME...]   many sweeps over such arrays, as sweeps.m has them
+
+NAME is cupy, torch, jax or scipy (on the processor); the first three unless given. What is missing is said, and the rest
+goes on. With --quick arrays are small, to see that it works.
 """
 
 import math
@@ -208,106 +212,238 @@ def serve(name):
             say(f"failed {one_line(error)}")
 
 
-def images():
-    """Convolutions of an image that stays on the device, in ms by the host's clock."""
-    try:
-        import cupy
+class Library:
+    """What a library does with arrays that stay on the device; each computes correlations with zeros outside."""
+
+    def __init__(self):
+        import numpy
+
+        self.numpy = numpy
+
+    def array(self, x):
+        return x
+
+    def wait(self, u):
+        pass
+
+    def host(self, u):
+        return self.numpy.asarray(u)
+
+    def correlate(self, u, k):
+        raise NotImplementedError
+
+    def sweep(self, u, k, count):
+        for _ in range(count):
+            u = self.correlate(u, k)
+        return u
+
+
+class Scipy(Library):
+    name = "scipy"
+
+    def __init__(self):
+        super().__init__()
+        import scipy.ndimage
+
+        self.ndimage = scipy.ndimage
+
+    def correlate(self, u, k):
+        return self.ndimage.correlate(u, k, mode="constant")
+
+
+class Cupy(Library):
+    name = "cupy"
+
+    def __init__(self):
+        super().__init__()
+        self.cupy = cupy_device()
         import cupyx.scipy.ndimage
-        import numpy as np
+
+        self.ndimage = cupyx.scipy.ndimage
+
+    def array(self, x):
+        return self.cupy.asarray(x)
+
+    def wait(self, u):
+        self.cupy.cuda.runtime.deviceSynchronize()
+
+    def host(self, u):
+        return self.cupy.asnumpy(u)
+
+    def correlate(self, u, k):
+        return self.ndimage.correlate(u, k, mode="constant")
+
+
+class Torch(Library):
+    name = "torch"
+
+    def __init__(self):
+        super().__init__()
         import torch
-    except ImportError as error:
-        print(f"skipped: images ({error})")
-        return
-    if not torch.cuda.is_available():
-        print("skipped: images (no device)")
-        return
 
-    def on_device(function):
-        for _ in range(2):
-            function()
-        times = []
-        for _ in range(5):
-            torch.cuda.synchronize()
-            start = time.perf_counter()
-            function()
-            torch.cuda.synchronize()
-            cupy.cuda.runtime.deviceSynchronize()
-            times.append(time.perf_counter() - start)
-        return statistics.median(times) * 1e3
+        if not torch.cuda.is_available():
+            raise RuntimeError("no device")
+        torch.backends.cudnn.allow_tf32 = False
+        torch.set_grad_enabled(False)
+        self.torch = torch
 
-    print("image,name,class,filter,ms")
-    for size in (5, 15):
-        for kind in ("float64", "float32"):
-            image = np.random.default_rng(1).standard_normal((8192, 8192)).astype(kind)
-            entries = np.random.default_rng(2).standard_normal((size, size)).astype(kind)
-            image_cupy, entries_cupy = cupy.asarray(image), cupy.asarray(entries)
-            out = cupy.empty_like(image_cupy)
-            ms = on_device(lambda: cupyx.scipy.ndimage.correlate(image_cupy, entries_cupy, output=out, mode="constant"))
-            print(f"image,cupy correlate,{kind},{size},{ms:.4f}", flush=True)
-            image_torch = torch.from_numpy(image).cuda().view(1, 1, 8192, 8192)
-            entries_torch = torch.from_numpy(entries).cuda().view(1, 1, size, size)
-            torch.backends.cudnn.allow_tf32 = False
-            ms = on_device(lambda: torch.nn.functional.conv2d(image_torch, entries_torch, padding=size // 2))
-            print(f"image,torch conv2d,{kind},{size},{ms:.4f}", flush=True)
+    def array(self, x):
+        return self.torch.from_numpy(x).cuda()[None, None]
+
+    def wait(self, u):
+        self.torch.cuda.synchronize()
+
+    def host(self, u):
+        return u[0, 0].cpu().numpy()
+
+    def correlate(self, u, k):
+        functional = self.torch.nn.functional
+        conv = (functional.conv1d, functional.conv2d, functional.conv3d)[k.dim() - 3]
+        return conv(u, k, padding=[side // 2 for side in k.shape[2:]])
 
 
-def sweeps():
-    """Sweeps over 2^26 doubles that stay on the device, one call each.
+class Jax(Library):
+    """Shifted arrays times the filter's entries, summed up: XLA makes one kernel of a sweep."""
 
-    In 10^9 updates of a point a second by the host's clock.
-    """
-    print("sweeps,name,taps,n,G updates/s")
-    import numpy as np
+    name = "jax"
 
-    n, count = 1 << 26, 20
-    for taps in (3, 5, 9, 21):
-        k = np.full(taps, 1.0 / taps)
-        x = np.random.default_rng(1).standard_normal(n)
-        contenders = {}
+    def __init__(self):
+        super().__init__()
+        os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+        import jax
+
+        jax.config.update("jax_enable_x64", True)
+        self.jax = jax
+        self.swept = jax.jit(self.sweeps, static_argnums=(2,))
+
+    def array(self, x):
+        return self.jax.numpy.asarray(x)
+
+    def wait(self, u):
+        u.block_until_ready()
+
+    def once(self, u, k):
+        jnp = self.jax.numpy
+        padded = jnp.pad(u, [(side // 2, side // 2) for side in k.shape])
+        total = jnp.zeros_like(u)
+        for at in self.numpy.ndindex(*k.shape):
+            shifted = tuple(slice(i, i + length) for i, length in zip(at, u.shape))
+            total = total + padded[shifted] * k[at]
+        return total
+
+    def sweeps(self, u, k, count):
+        return self.jax.lax.fori_loop(0, count, lambda _, v: self.once(v, k), u)
+
+    def correlate(self, u, k):
+        return self.swept(u, k, 1)
+
+    def sweep(self, u, k, count):
+        return self.swept(u, k, count)
+
+
+def check_library(library):
+    """Compares small correlations with plain sums."""
+    np = library.numpy
+    random = np.random.default_rng(3)
+    for sides, area in (((5,), (40,)), ((3, 5), (12, 9)), ((3, 3, 3), (6, 7, 8))):
+        x, k = random.standard_normal(area), random.standard_normal(sides)
+        expected = np.zeros_like(x)
+        padded = np.pad(x, [(side // 2, side // 2) for side in sides])
+        for at in np.ndindex(*sides):
+            expected += padded[tuple(slice(i, i + length) for i, length in zip(at, area))] * k[at]
+        got = library.host(library.correlate(library.array(x), library.array(k)))
+        if np.max(np.abs(got - expected)) > 1e-12:
+            raise RuntimeError(f"a correlation by {sides} is wrong")
+
+
+def on_device(library, function):
+    """Seconds of a call, after one that does not count; one that takes seconds is measured once."""
+    times = []
+    for number in range(6):
+        start = time.perf_counter()
+        library.wait(function())
+        times.append(time.perf_counter() - start)
+        if times[-1] > 2 and number > 0:
+            break
+    return statistics.median(times[1:])
+
+
+def words(sides):
+    return "x".join(str(side) for side in sides)
+
+
+def passes(library, quick):
+    """One pass: NAME,CLASS,FUNCTION,FILTER,SIZE,US, as benches/passes.m has it."""
+    cases = [("stencil", (taps,), (1 << 27,)) for taps in (3, 11, 21)]
+    cases += [("convolution", (taps, taps), (8192, 8192)) for taps in (3, 5, 7, 9, 11, 15)]
+    cases += [("convolution", (taps, taps, taps), (256, 256, 256)) for taps in (3, 5, 7)]
+    for kind in ("double", "single"):
+        for function, sides, area in cases:
+            if quick:
+                area = tuple(min(length, 32) for length in area)
+            if function == "stencil" and kind == "single":
+                continue
+            if library.name == "jax" and math.prod(sides) > 49:
+                continue  # so many shifted arrays take XLA longer to compile than all else here takes
+            u, k = inputs(library, kind, area, sides)
+            seconds = attempt(library, sides, lambda: on_device(library, lambda: library.correlate(u, k)))
+            if seconds:
+                print(f"{library.name},{kind},{function},{words(sides)},{words(area)},{seconds * 1e6:.4g},", flush=True)
+
+
+def sweeps(library, quick):
+    """Many sweeps: NAME,device,CLASS,FILTER,0,SIZE,SWEEPS,RATE, as benches/sweeps.m has it."""
+    count = 2 if quick else 20
+    cases = [((taps,), (1 << 26,)) for taps in (3, 5, 9, 21)]
+    cases += [((taps, taps), (8192, 8192)) for taps in (3, 5, 7)]
+    cases += [((3, 3, 3), (512, 512, 512))]
+    for kind in ("double", "single"):
+        for sides, area in cases:
+            if quick:
+                area = tuple(min(length, 32) for length in area)
+            if len(sides) == 1 and kind == "single":
+                continue
+            u, k = inputs(library, kind, area, sides)
+            seconds = attempt(library, sides, lambda: on_device(library, lambda: library.sweep(u, k, count)))
+            if seconds:
+                rate = math.prod(area) * count / seconds / 1e9
+                print(f"{library.name},device,{kind},{words(sides)},0,{words(area)},{count},{rate:.4g}", flush=True)
+
+
+def inputs(library, kind, area, sides):
+    np = library.numpy
+    dtype = np.float64 if kind == "double" else np.float32
+    x = np.random.default_rng(1).random(area, dtype=dtype)
+    return library.array(x), library.array(np.full(sides, 1 / math.prod(sides), dtype=dtype))
+
+
+def attempt(library, sides, measure):
+    try:
+        return measure()
+    except Exception as error:  # noqa: BLE001 - a size it has no room for, say
+        print(f"# {library.name}, {words(sides)}: {one_line(error)}", flush=True)
+        return None
+
+
+def in_turn(work, names, quick):
+    for make in (Cupy, Torch, Jax, Scipy):
+        if make.name not in names:
+            continue
         try:
-            import cupy
-            import cupyx.scipy.ndimage
-
-            a, b, kd = cupy.asarray(x), cupy.empty(n), cupy.asarray(k)
-
-            def in_cupy(a=a, b=b, kd=kd):
-                for _ in range(count // 2):
-                    cupyx.scipy.ndimage.correlate1d(a, kd, output=b, mode="constant")
-                    cupyx.scipy.ndimage.correlate1d(b, kd, output=a, mode="constant")
-                cupy.cuda.runtime.deviceSynchronize()
-
-            contenders["cupy correlate1d"] = in_cupy
+            library = make()
+            check_library(library)
         except Exception as error:  # noqa: BLE001 - whatever it lacks, it is left out and said
-            print(f"skipped: cupy ({error})")
-        try:
-            import torch
-
-            kt = torch.from_numpy(k).cuda().view(1, 1, -1)
-            state = [torch.from_numpy(x).cuda().view(1, 1, -1)]
-
-            def in_torch(state=state, kt=kt, pad=taps // 2):
-                for _ in range(count):
-                    state[0] = torch.nn.functional.conv1d(state[0], kt, padding=pad)
-                torch.cuda.synchronize()
-
-            contenders["torch conv1d"] = in_torch
-        except Exception as error:  # noqa: BLE001
-            print(f"skipped: torch ({error})")
-        for name, function in contenders.items():
-            times = []
-            for sample in range(4):
-                start = time.perf_counter()
-                function()
-                times.append(time.perf_counter() - start)
-            print(f"sweeps,{name},{taps},{n},{n * count / statistics.median(times[1:]) / 1e9:.1f}", flush=True)
+            print(f"# skipped: {make.name} ({one_line(error)})", flush=True)
+            continue
+        work(library, quick)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["serve"] and len(sys.argv) == 3 and sys.argv[2] in PEERS:
         serve(sys.argv[2])
-    elif sys.argv[1:] == ["images"]:
-        images()
-    elif sys.argv[1:] == ["sweeps"]:
-        sweeps()
+    elif sys.argv[1:2] in (["passes"], ["sweeps"]):
+        words_after = sys.argv[2:]
+        names = [word for word in words_after if word != "--quick"] or ["cupy", "torch", "jax"]
+        in_turn({"passes": passes, "sweeps": sweeps}[sys.argv[1]], names, "--quick" in words_after)
     else:
         sys.exit(__doc__.strip())

@@ -4,7 +4,7 @@
 % RESULTS is what benches/ranks printed. What was measured on GPUs stands below, from BENCHMARKS.md.
 function scale (results, picture)
   here = fileparts (mfilename ('fullpath'));
-  if (nargin < 1), results = fullfile (here, 'ranks.csv'); end
+  if (nargin < 1), results = fullfile (here, '..', 'docs', 'measurements', 'ranks.csv'); end
   if (nargin < 2), picture = fullfile (here, '..', 'docs', 'scale.png'); end
   ranks = of_ranks (results);
   gpus = of_gpus ();
@@ -15,7 +15,7 @@ end
 
 % Times for an element of P ranks over those of one process without MPI, as measured and by the model.
 function fit = of_ranks (results)
-  % benches/ranks.m's calls: multiply-adds, elements of a plane for so many elements in all, ranks, sweeps.
+  % benches/rank_times.m's calls: multiply-adds, elements of a plane for so many elements in all, ranks, sweeps.
   whats = {'strong: 3 taps', 3, @(n) 1; 'strong: 3 x 3', 9, @(n) 2000; 'strong: 3 x 3 x 3', 27, @(n) 14400; ...
            'weak: 3 taps', 3, @(n) 1; 'weak: 3 x 3', 9, @(n) 2000; 'thin: 3 x 3 x 3', 27, @(n) 14400};
   [names, ranks, elements, sweeps, seconds] = textread_csv (results);
@@ -118,7 +118,7 @@ end
 
 % What a sweep takes with parts of n planes, k sweeps a round, in each of the ways that there are: wait for the exchange;
 % three parts a device, of which the inner one is swept meanwhile (GPUs of one process); or strips at the ends first
-% (ranks). The halos of `sides` ends are computed in vain.
+% (ranks). The halos of `sides` ends are computed redundantly.
 function times = rounds_of (kind, n, k, link, more, sides)
   one = kind.one / kind.planes;
   h = kind.radius * k;

@@ -18,12 +18,23 @@
 // it and behind it, never in between. Such a product changes two things, and nothing else:
 //  - It is NaN where the sample is infinite or NaN. Then so is what comes of it in all later sweeps. So an output of the
 //    last sweep that is finite had no such sample, in no sweep.
-//  - It turns a sum of -0 into +0, or not. Of a chain that began with +0 that is the case only where a sum of finite
-//    numbers that is not zero was rounded to zero, which needs a sample that is not zero and too near to it
-//    (`Lines::near_zero`; see tensor_strips.cuh). A zero's sign changes nothing in later sweeps but zeros' signs, and
-//    those only where there is such a sum again. So the samples of the last sweep tell.
-// A warp looks at these two, and computes once more, by plain chains, the pieces of its rows in which it met them. The
-// ends of lines, where the boundary counts, are computed like that in the first place.
+//  - It may turn a sum of -0 into +0. A chain that began with +0 is -0 only where a sum of finite numbers that is not zero
+//    was rounded to zero, which needs a sample that is not zero and too small (`Lines::underflow_limit`; see
+//    tensor_strips.cuh). A zero's sign changes nothing in later sweeps but zeros' signs, and those only where there is
+//    such a sum again. So the samples of the last sweep tell.
+// A warp scans for these two, flags the pieces of its rows in which it finds them, and computes those again by plain
+// chains. The ends of lines, where the boundary counts, are computed like that in the first place.
+//
+//     compute some ends of lines by plain chains
+//     for each ROWS rows of the warp:
+//         fill the ring; clear the accumulators
+//         for each turn of the band, and each of its steps:
+//             copy some samples of the chunk CHUNKS - 1 further on
+//             read the next four samples, as soon as their chunk has come
+//             in all stages: multiply, take out the finished group, pass it on to the next stage
+//             write and scan what the last stage has finished
+//             after the turn: flag the piece if there were special values
+//         compute flagged pieces again by plain chains
 #pragma once
 
 #include "boundary.cuh"
@@ -40,22 +51,22 @@ struct Lines {
     double* output;    // another array
     long long length;  // of each line; they lie one behind the other
     long long lines;
-    Ends ends;               // what stands beyond those of a line, in every sweep
-    unsigned int near_zero;  // samples whose magnitude less 1 is less than this are too near to zero
-    int rows;                // that a line falls into
-    int row_steps;           // the outputs of each row but the last, by four
+    Ends ends;                     // what stands beyond those of a line, in every sweep
+    unsigned int underflow_limit;  // samples whose magnitude less 1 is less than this need the fallback
+    int rows;                      // that a line falls into
+    int row_steps;                 // the outputs of each row but the last, by four
 };
 
 struct Launch {
     Lines lines;
-    int never[24];  // zeros: see `END_OF_STEP` and `copy_of`
+    int zeros[24];  // see `END_OF_STEP` and `copy_of`
 };
 
 // Ends the block of instructions after each step. Otherwise ptxas orders the multiplications by accumulator, and each
 // waits for the one before. It cannot know that these numbers are zero.
 #define END_OF_STEP(NUMBER)                   \
     do {                                      \
-        if (launch.never[NUMBER] != 0) return; \
+        if (launch.zeros[NUMBER] != 0) return; \
     } while (0)
 
 // Writes and copies where `which` has that bit, here, and without a branch: that would end the block of instructions,
@@ -92,8 +103,8 @@ __device__ inline void copy_pair_if(bool copied, Shared to, const double* from) 
 }
 #endif
 
-// The same number, of which the compiler cannot know that it is, as `zero` is zero. Otherwise it would make a copy of a
-// sample for each multiplication that has it, and keep what it was copied from as long: more than there are registers.
+// A copy that the compiler cannot see through, as it does not know that `zero` is zero. Otherwise it would copy a
+// sample for each multiplication that has it, and keep the original as long: more than there are registers.
 __device__ __forceinline__ double copy_of(double value, int zero) {
 #ifdef __CUDACC_RTC__
     return __hiloint2double(__double2hiint(value) ^ zero, __double2loint(value) ^ zero);
@@ -150,7 +161,7 @@ struct Pipeline {
     struct alignas(16) Memory {
         double ring[RING];
         Row rows[ROWS];
-        unsigned long long again[LANES];  // see `remember`
+        unsigned long long flags[LANES];  // see `flag`
     };
 
     static constexpr int SHARED = WARPS * static_cast<int>(sizeof(Memory));
@@ -221,10 +232,10 @@ struct Pipeline {
         return ((1u << high) - 1) & ~((1u << low) - 1);
     }
 
-    // Which pieces of this lane's two rows are to be computed again: pieces of as many turns as `turns_of_piece`, by the
-    // turn in which outputs are written. What was met changes outputs of that piece and of the next one.
-    static __device__ __noinline__ void remember(int turn, int turns_of_piece) {
-        memory().again[threadIdx.x % LANES] |= 3ull << turn / turns_of_piece;
+    // Flags pieces of this lane's two rows, which are to be computed again. A piece is of so many turns, by the turn in
+    // which outputs are written. A special value changes outputs of its piece and of the next one.
+    static __device__ __noinline__ void flag(int turn, int turns_of_piece) {
+        memory().flags[threadIdx.x % LANES] |= 3ull << turn / turns_of_piece;
     }
 
     // Where a point of the window's buffer is taken from: places of a circular line go round.
@@ -296,13 +307,13 @@ struct Pipeline {
         __syncwarp();
     }
 
-    // Computes those pieces of the warp's rows once more that ask for it.
-    static __device__ __noinline__ void compute_again(Lines lines, long long first_row, int steps_of_piece) {
+    // Computes the flagged pieces of the warp's rows again.
+    static __device__ __noinline__ void recompute_flagged(Lines lines, long long first_row, int steps_of_piece) {
         Memory& own = memory();
 #pragma unroll 1
         for (int i = 0; i < ROWS; ++i) {
-            unsigned long long again = 0;
-            for (int q = 0; q < 4; ++q) again |= own.again[i % 8 * 4 + q];
+            unsigned long long flags = 0;
+            for (int q = 0; q < 4; ++q) flags |= own.flags[i % 8 * 4 + q];
             const Row row = own.rows[i];
             const long long line = (first_row + i) / lines.rows;
             const long long at = row.to - (lines.output + line * lines.length);
@@ -310,7 +321,7 @@ struct Pipeline {
             for (int piece = 0; piece < 64; ++piece) {
                 // Neighbouring pieces together.
                 const int first = piece;
-                while (piece < 64 && (again >> piece & 1) != 0) ++piece;
+                while (piece < 64 && (flags >> piece & 1) != 0) ++piece;
                 const long long begin = static_cast<long long>(first) * steps_of_piece - LAG;
                 const long long end = static_cast<long long>(piece) * steps_of_piece - LAG;
                 const long long from = begin > 0 ? begin : 0;
@@ -334,6 +345,92 @@ struct Pipeline {
         }
     }
 
+    // The band: the taps of a tile's groups at their ages. A lane's part is of the sample q, and of the output g / 2 of the
+    // even group or of the odd one, which is a step younger.
+    static __device__ __forceinline__ void make_band(double (&band)[PLACES]) {
+        const int g = threadIdx.x % LANES / 4;
+        const int q = threadIdx.x % 4;
+#pragma unroll
+        for (int age = 0; age < PLACES; ++age) {
+            const int of_group = g % 2 == 0 ? age : (age + PLACES - 1) % PLACES;
+            const int tap = 4 * of_group + q - g / 2;
+            band[age] = tap >= 0 && tap < TAP_COUNT ? kernelTaps[tap >= 0 && tap < TAP_COUNT ? tap : 0] : 0.0;
+        }
+    }
+
+    // Takes the next ROWS rows: where they are, no flags, and zeros in the ring.
+    static __device__ __forceinline__ void begin_rows(const Lines& lines, long long first_row) {
+        Memory& own = memory();
+        const int lane = threadIdx.x % LANES;
+        __syncwarp();
+        if (lane < ROWS) own.rows[lane] = row_of(lines, first_row + lane);
+        own.flags[lane] = 0;
+#pragma unroll 1
+        for (int at = lane; at < RING; at += LANES) own.ring[at] = 0;
+        __syncwarp();
+    }
+
+    // Asks for the first chunks.
+    static __device__ __forceinline__ void fill_ring(Copies& copies, Shared to) {
+#pragma unroll 1
+        for (int i = 0; i < CHUNKS - 1; ++i) {
+#pragma unroll
+            for (int step = 0; step <= PLACES; ++step) copies.step(to + i * CHUNK_ROOM, step);
+            end_group();
+            copies.next_chunk();
+        }
+    }
+
+    // The accumulators of all stages, and the samples of each: of the lane's two rows.
+    struct Stages {
+        double sums[SWEEPS][TILES][4];
+        double samples[SWEEPS][2];
+
+        __device__ __forceinline__ void clear() {
+#pragma unroll
+            for (int p = 0; p < SWEEPS; ++p) {
+#pragma unroll
+                for (int t = 0; t < TILES; ++t) {
+#pragma unroll
+                    for (int i = 0; i < 4; ++i) sums[p][t][i] = 0;
+                }
+                samples[p][0] = samples[p][1] = 0;
+            }
+        }
+
+        // Multiplies in all stages. What stage p finishes comes to next[p + 1].
+        __device__ __forceinline__ void multiply(const double (&band)[PLACES], int step, int zero,
+                                                 double (&next)[SWEEPS + 1][2]) {
+#pragma unroll
+            for (int k = 0; k < TILES; ++k) {
+#pragma unroll
+                for (int p = 0; p < SWEEPS; ++p) {
+                    // The age of the group at place 0, and the place of the one that is finished: its tile comes first.
+                    const int age = (step + 64 * PLACES - p * GROUP_STEPS) % PLACES;
+                    const int done = (age + PLACES - (GROUP_STEPS - 1) % PLACES) % PLACES;
+                    const int tile = (done / 2 + k) % TILES;
+                    multiply_4(sums[p][tile], samples[p][0], samples[p][1], band[(age + PLACES - 2 * tile) % PLACES]);
+                    if (k == (TILES > 1 ? 1 : 0)) {
+                        double(&d)[4] = sums[p][done / 2];
+#pragma unroll
+                        for (int i = 0; i < 2; ++i) {
+                            next[p + 1][i] = copy_of(d[2 * i + done % 2], zero);
+                            d[2 * i + done % 2] = 0;
+                        }
+                    }
+                }
+            }
+        }
+
+        __device__ __forceinline__ void pass_on(const double (&next)[SWEEPS + 1][2]) {
+#pragma unroll
+            for (int p = 0; p < SWEEPS; ++p) {
+                samples[p][0] = next[p][0];
+                samples[p][1] = next[p][1];
+            }
+        }
+    };
+
     static __device__ __forceinline__ void sweep(const Launch& launch) {
         const Lines& lines = launch.lines;
         const int lane = threadIdx.x % LANES;
@@ -344,63 +441,35 @@ struct Pipeline {
         const long long rows = lines.lines * lines.rows;
         compute_ends(lines, warp, warps);
         Memory& own = memory();
-
-        // The band: the taps of a tile's groups at their ages. This lane's part is of the sample q, and of the output
-        // g / 2 of the even group or of the odd one, which is a step younger.
         double band[PLACES];
-#pragma unroll
-        for (int age = 0; age < PLACES; ++age) {
-            const int of_group = g % 2 == 0 ? age : (age + PLACES - 1) % PLACES;
-            const int tap = 4 * of_group + q - g / 2;
-            band[age] = tap >= 0 && tap < TAP_COUNT ? kernelTaps[tap >= 0 && tap < TAP_COUNT ? tap : 0] : 0.0;
-        }
-        const unsigned int awkward = lines.near_zero > FINITE ? lines.near_zero : FINITE;
+        make_band(band);
+        const unsigned int limit = lines.underflow_limit > FINITE ? lines.underflow_limit : FINITE;
 
 #pragma unroll 1
         for (long long first_row = ROWS * warp; first_row < rows; first_row += ROWS * warps) {
-            __syncwarp();
-            if (lane < ROWS) own.rows[lane] = row_of(lines, first_row + lane);
-            own.again[lane] = 0;
-#pragma unroll 1
-            for (int at = lane; at < RING; at += LANES) own.ring[at] = 0;
-            __syncwarp();
+            begin_rows(lines, first_row);
             const int turns = (lines.row_steps + LAG + PLACES - 1) / PLACES;
             const int turns_of_piece = (turns + 61) / 62;
 
             const Shared ring = in_shared(own.ring);
             const int own_copies = lane / 2 * PITCH + lane % 2 * 2;
             Copies copies{own.rows[lane / 2].from + lane % 2 * 2, own.rows[lane / 2].samples - lane % 2 * 2};
-#pragma unroll 1
-            for (int i = 0; i < CHUNKS - 1; ++i) {
-#pragma unroll
-                for (int step = 0; step <= PLACES; ++step) copies.step(ring + (i * CHUNK_ROOM + own_copies), step);
-                end_group();
-                copies.next_chunk();
-            }
+            fill_ring(copies, ring + own_copies);
 
-            // Of the lane's two rows, what it has of samples, and where its outputs go: those of the present turn.
+            // Of the lane's two rows, where its samples are, and where its outputs go: those of the present turn.
             const int own_samples[2] = {g * PITCH + q + own.rows[g].ahead, (g + 8) * PITCH + q + own.rows[g + 8].ahead};
             double* to[2] = {own.rows[g].to + q - 4 * LAG, own.rows[g + 8].to + q - 4 * LAG};
-            // The least of what tells that a sample of the last stage is near zero, or an output large.
-            unsigned int met = ~0u;
+            // The scan: the least of the magnitudes less 1 of the last stage's samples, and of what is left to the outputs
+            // until they are not finite.
+            unsigned int least = ~0u;
 
-            double sums[SWEEPS][TILES][4];
-            double samples[SWEEPS][2];
-#pragma unroll
-            for (int p = 0; p < SWEEPS; ++p) {
-#pragma unroll
-                for (int t = 0; t < TILES; ++t) {
-#pragma unroll
-                    for (int i = 0; i < 4; ++i) sums[p][t][i] = 0;
-                }
-                samples[p][0] = samples[p][1] = 0;
-            }
-
+            Stages stages;
+            stages.clear();
             wait_groups<CHUNKS - 2>();
             __syncwarp();
             int place = 0;  // of the ring, in doubles, where the present chunk is
-            samples[0][0] = read_here(ring + own_samples[0]);
-            samples[0][1] = read_here(ring + own_samples[1]);
+            stages.samples[0][0] = read_here(ring + own_samples[0]);
+            stages.samples[0][1] = read_here(ring + own_samples[1]);
 #pragma unroll 1
             for (int turn = 0; turn < turns; ++turn) {
                 const int next_place = place == RING - CHUNK_ROOM ? 0 : place + CHUNK_ROOM;
@@ -425,52 +494,28 @@ struct Pipeline {
 #pragma unroll
                         for (int i = 0; i < 2; ++i) next[0][i] = read_here(ring + (next_place + own_samples[i]));
                     }
-#pragma unroll
-                    for (int k = 0; k < TILES; ++k) {
-#pragma unroll
-                        for (int p = 0; p < SWEEPS; ++p) {
-                            // The age of the group at place 0, and the place of the one that is finished: its tile comes
-                            // first.
-                            const int age = (step + 64 * PLACES - p * GROUP_STEPS) % PLACES;
-                            const int done = (age + PLACES - (GROUP_STEPS - 1) % PLACES) % PLACES;
-                            const int tile = (done / 2 + k) % TILES;
-                            multiply_4(sums[p][tile], samples[p][0], samples[p][1],
-                                       band[(age + PLACES - 2 * tile) % PLACES]);
-                            if (k == (TILES > 1 ? 1 : 0)) {
-                                double(&d)[4] = sums[p][done / 2];
-#pragma unroll
-                                for (int i = 0; i < 2; ++i) {
-                                    next[p + 1][i] = copy_of(d[2 * i + done % 2], launch.never[23]);
-                                    d[2 * i + done % 2] = 0;
-                                }
-                            }
-                        }
-                    }
+                    stages.multiply(band, step, launch.zeros[23], next);
 #pragma unroll
                     for (int i = 0; i < 2; ++i) {
                         write_of(written, step + i * PLACES, to[i] + 4 * step, next[SWEEPS][i]);
-                        keep_least(met, magnitude(next[SWEEPS - 1][i]) - 1);
-                        keep_least(met, ~(high_word(next[SWEEPS][i]) << 1));
+                        keep_least(least, magnitude(next[SWEEPS - 1][i]) - 1);
+                        keep_least(least, ~(high_word(next[SWEEPS][i]) << 1));
                     }
-#pragma unroll
-                    for (int p = 0; p < SWEEPS; ++p) {
-                        samples[p][0] = next[p][0];
-                        samples[p][1] = next[p][1];
-                    }
+                    stages.pass_on(next);
                     END_OF_STEP(step);
                 }
                 copies.next_chunk();
                 to[0] += CHUNK;
                 to[1] += CHUNK;
                 place = next_place;
-                if (met < awkward) {
-                    remember(turn, turns_of_piece);
-                    met = ~0u;
+                if (least < limit) {
+                    flag(turn, turns_of_piece);
+                    least = ~0u;
                 }
             }
             wait_groups<0>();
-            if (__any_sync(0xffffffffu, own.again[lane] != 0)) {
-                compute_again(lines, first_row, turns_of_piece * PLACES);
+            if (__any_sync(0xffffffffu, own.flags[lane] != 0)) {
+                recompute_flagged(lines, first_row, turns_of_piece * PLACES);
             }
         }
     }

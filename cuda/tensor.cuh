@@ -32,7 +32,7 @@ __device__ __forceinline__ void multiply_8(double (&d)[4], double a0, double a1,
         : "d"(a0), "d"(a1), "d"(a2), "d"(a3), "d"(b0), "d"(b1));
 }
 
-// The same with the first four columns of A and rows of B alone.
+// D = A * B + D with the first four columns of A and the first four rows of B alone.
 __device__ __forceinline__ void multiply_4(double (&d)[4], double a0, double a1, double b0) {
     asm volatile(
         "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
@@ -40,8 +40,7 @@ __device__ __forceinline__ void multiply_4(double (&d)[4], double a0, double a1,
         : "d"(a0), "d"(a1), "d"(b0));
 }
 
-// Where a block's THREADS threads wait for each other, each warp at whatever line of the program it is: they meet at a
-// barrier's number.
+// A barrier of a block's THREADS threads, at which warps of different roles arrive from different lines of the program.
 template <int THREADS>
 __device__ __forceinline__ void meet() {
     asm volatile("bar.sync 1, %0;" ::"n"(THREADS) : "memory");
@@ -226,7 +225,8 @@ __device__ __forceinline__ void write_two(int room, int at, double* to, double f
     }
 }
 
-// The same where `which` has that bit, and the second not if it is `alone`.
+// Writes two neighbouring outputs where `which` has that bit, and the second only if the first is not `alone`: predicated,
+// too. PAIRS: `to` is a multiple of 16 and `alone` never holds.
 template <bool PAIRS>
 __device__ __forceinline__ void write_two_of(unsigned int which, int bit, bool alone, double* to, double first,
                                              double second) {

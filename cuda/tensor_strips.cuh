@@ -1,26 +1,26 @@
-// What the convolutions on tensor cores share: their argument, how samples come to a warp, and what is computed again.
+// What the convolutions on tensor cores share: their argument, how samples come to a warp, and which results are computed
+// again.
 //
 // One idea throughout: rolling accumulators. A warp owns a strip of the array and streams along the filter's outer
 // dimension, over the columns of an image or the pages of a volume. Every output that is under way there has a slot
-// among the accumulators. What comes next of the samples is read once and multiplied for all of them, each slot with
-// the entries that are its own now: the filter laid into a band, with zeros where a slot has no entry for a sample.
-// A finished slot is written, cleared, and taken by the next output. So each output is the chain of fused
-// multiply-adds from +0 in the filter's column-major order, with products with zeros among them.
+// among the accumulators. The next samples are read once and multiplied for all slots, each with the entries that it
+// needs now: the filter is laid into a band, with zeros where a slot has no entry for a sample. A completed slot is
+// written, cleared, and taken by the next output. So each output is the chain of fused multiply-adds from +0 in the
+// filter's column-major order, with products with zeros among them.
 //
 // Such a product changes two things, and nothing else:
 //  - It is NaN where the sample is infinite or NaN.
-//  - It turns -0 into +0, or not. A chain that began with +0 comes to -0 only where a sum that is not zero is rounded
-//    to it: a sum of finite numbers less than half of the least subnormal number, 2^-1074. Every accumulator is a
-//    multiple of 2^-1074; so is every product of a sample and an entry whose last places' values have a product of at
-//    least that. So: where every sample that is not zero is far enough from zero for the filter's smallest entry
-//    (`Part::near_zero`), no sum is rounded to zero, no accumulator is ever -0, and nothing differs. A sample that is
-//    zero is as good as one far away, and outputs may cancel to +0: images with constant regions cost nothing more.
-// An accumulator that is infinite or NaN without such a sample, because a sum overflowed, is what the plain chain has,
-// too: what follows are products of finite numbers in the same order.
+//  - It may turn -0 into +0. A chain that began with +0 comes to -0 only where a sum that is not zero is rounded to it: a
+//    sum of finite numbers less than half of the least subnormal number, 2^-1074. Every accumulator is a multiple of
+//    2^-1074; so is every product of a sample and an entry whose last places' values have a product of at least that. So
+//    where every sample that is not zero is large enough for the filter's smallest entry (`Part::underflow_limit`), no
+//    sum is rounded to zero, no accumulator is ever -0, and nothing differs. Samples that are zero do no harm, and outputs
+//    may cancel to +0: images with constant regions cost nothing more.
+// An accumulator that is infinite or NaN without such a sample, because a sum overflowed, is so in the plain chain, too:
+// what follows are products of finite numbers in the same order.
 //
-// So the samples tell, and the warp looks at all that come to it. Where it met one that is not between those limits, it
-// goes through that piece of its strip once more when it has done the strip, and computes it by plain chains: at the
-// speed of the vector units, which takes about twice the time of the rest.
+// So a scan of all samples tells where the results may be wrong. The warp flags that piece of its strip, and computes it
+// again by plain chains when it has done the strip: at the speed of the vector units, in about twice the time of the rest.
 #pragma once
 
 #include "boundary.cuh"
@@ -53,8 +53,8 @@ struct Part {
     int width;
     int depth;
     int abreast;  // strips below each other that neighbouring warps take: a divisor of the warps of a block
-    unsigned int near_zero;  // samples whose magnitude less 1 is less than this are too near to zero
-    int stays[2];  // whether a constant above the rows, or below them, stays where it was written: see `Ring::turn_to`
+    unsigned int underflow_limit;  // samples whose magnitude less 1 is less than this need the fallback
+    int written_once[2];  // whether above the rows, and below them, there is a constant that can be written once
     int unused;
 };
 
@@ -68,20 +68,20 @@ struct Sides {
 struct Launch {
     Part part;
     Sides sides;
-    int never[24];  // zeros: see `END_OF_COLUMN`
+    int zeros[24];  // see `END_OF_BLOCK`
 };
 
-// Ends the block of instructions after each column, or some tiles of it. Otherwise ptxas orders all of a loop's
-// multiplications by accumulator, and each waits for the one before: twice the time. It cannot know that these numbers
-// are zero. What the warp met is asked for, too, or ptxas would keep all that it is made of until later.
-#define END_OF_COLUMN(NUMBER)                          \
+// Ends the basic block of instructions: after each column, or after some tiles of it. Otherwise ptxas would order all
+// multiplications of a loop by accumulator, and each would wait for the one before: twice the time. It cannot know that
+// these numbers are zero. The condition has the scan in it, or ptxas would keep all that it is made of until later.
+#define END_OF_BLOCK(NUMBER)                           \
     do {                                               \
-        if (launch.never[NUMBER] & met.bits()) return; \
+        if (launch.zeros[NUMBER] & scan.bits()) return; \
     } while (0)
-// The same for a warp that meets nothing.
-#define END_OF_COLUMN_ALONE(NUMBER)       \
+// Ends the basic block of a warp that scans nothing.
+#define END_OF_BLOCK_UNSCANNED(NUMBER)    \
     do {                                  \
-        if (launch.never[NUMBER]) return; \
+        if (launch.zeros[NUMBER]) return; \
     } while (0)
 
 namespace {
@@ -89,8 +89,8 @@ namespace {
 // Whether a double's address is no multiple of 16.
 __device__ __forceinline__ int is_odd(unsigned long long address) { return static_cast<int>(address >> 3 & 1); }
 
-// Copies the filter into shared memory, for all threads of a block to make something of it; and what stands around the
-// array: what asks for samples at an edge is called, and would get all that on the stack each time.
+// Copies into shared memory: the filter, for all threads of a block to make their bands of it, and what stands around the
+// array. (A function that is called for samples at an edge would get all that on the stack each time.)
 template <int THREADS>
 __device__ __forceinline__ void fetch_filter(const Launch& launch, double* to, Sides* sides) {
     const Part& part = launch.part;
@@ -99,7 +99,7 @@ __device__ __forceinline__ void fetch_filter(const Launch& launch, double* to, S
     __syncthreads();
 }
 
-// The shared memory that the launch asked for. Asked for where it is needed: pointers that are kept take registers.
+// The shared memory that the launch asked for. Called where it is needed: pointers that are kept take registers.
 __device__ __forceinline__ double* shared_memory() {
     DYNAMIC_SHARED(double2, memory);
     return reinterpret_cast<double*>(memory);
@@ -107,7 +107,7 @@ __device__ __forceinline__ double* shared_memory() {
 
 // ---- samples on their way
 
-// Some neighbouring columns of a page, from the row `top` on. Each is LENGTH samples, which is even.
+// Some neighbouring columns of a page, from the row `top` on.
 struct Box {
     long long top;
     long long column;       // the first
@@ -128,83 +128,109 @@ __device__ __forceinline__ unsigned long long address_of(const Part& part, const
 // Copies in bulk keep addresses modulo 16. So where the first sample of a column lies, or would lie, at an address that
 // is no multiple of that, it is the second in its place in shared memory. From column to column that changes if the
 // number of rows is odd.
+__device__ __forceinline__ long long first_row_of(const Part& part, const Box& box, int c) {
+    return box.top - (is_odd(address_of(part, box)) ^ (c & static_cast<int>(part.rows & 1)));
+}
 
 // Which places of a column come in bulk: from `low` up to `high`, which are even, so that both ends are multiples of
 // 16 bytes.
-struct Bulk {
+struct BulkRows {
     int low;
     int high;
 };
 
+// A column of a box, and what is at hand of it.
+struct Column {
+    long long of;        // the column that stands there: see `sample_at`
+    bool has;            // whether that is at hand
+    const double* from;  // its row 0
+    long long top;       // the row of its first place
+    BulkRows bulk;       // of its places
+
+    // The column `c` of a box at an edge: it may not be at hand, or another one may stand for it. It has `length` places.
+    static __device__ __forceinline__ Column at_edge(const Part& part, const Ends& of_columns, const Box& box, int c,
+                                                     int length, int radius) {
+        Column column;
+        const long long top = first_row_of(part, box, c);
+        column.top = top;
+        column.of = sample_at(box.column + c, part.columns, radius, of_columns);
+        const long long at = box.source_page * part.columns + column.of - (part.first - part.before);
+        column.has = box.source_page >= 0 && column.of >= 0 && at >= 0 && at < part.before + part.count + part.after;
+        column.from = part.input + (column.has ? at : 0) * part.rows;
+        const int low = top < 0 ? static_cast<int>(-top) : 0;
+        const int high = part.rows - top < length ? static_cast<int>(part.rows - top) : length;
+        column.bulk = {0, 0};
+        if (column.has && low < high && !is_odd(reinterpret_cast<unsigned long long>(column.from) + 8 * top)) {
+            column.bulk = {low + (low & 1), high - (high & 1)};
+        }
+        return column;
+    }
+
+    // Begins to copy what comes in bulk: so many bytes.
+    __device__ __forceinline__ void copy(double* places, int bytes, Barrier* full) const {
+        copy_bulk(places + bulk.low, from + top + bulk.low, bytes, full);
+    }
+};
+
 // Asks for the few samples of a column that do not come in bulk, one by one. The lanes that share the column begin at
-// `own` and go on by SHARING. `top` is the row of the column's first place; `from` is where the column's row 0 is, if
-// it is there; else `outside` stands in all of its places.
+// `own` and go on by SHARING.
 //
-// No output that is written needs samples further below the last row than BELOW. They keep what the ring had.
-template <int LENGTH, int RADIUS, int BELOW, int SHARING>
-__device__ __forceinline__ void ask_for_rest(const Part& part, const Ends& of_rows, double* column, Bulk bulk, int own,
-                                             long long top, bool has, const double* from, double outside) {
-    const int end = part.rows + BELOW - top < LENGTH ? static_cast<int>(part.rows + BELOW - top) : LENGTH;
-    const Ends ends = of_rows;  // as it lies where samples may go, too, it would be read for each
+// No output that is written needs samples further below the last row than ROWS_BELOW. They keep what the ring had.
+template <int RADIUS, int ROWS_BELOW, int SHARING>
+__device__ __forceinline__ void request_rest(const Part& part, const Sides& sides, const Ends& of_rows, const Box& box,
+                                             const Column& column, double* places, int length, int own) {
+    const long long top = column.top;
+    const int end = part.rows + ROWS_BELOW - top < length ? static_cast<int>(part.rows + ROWS_BELOW - top) : length;
 #pragma unroll 1
     for (int i = own;; i += SHARING) {
-        const int place = i < bulk.low ? i : i + bulk.high - bulk.low;
+        const int place = i < column.bulk.low ? i : i + column.bulk.high - column.bulk.low;
         if (place >= end) break;
-        const long long row = has ? sample_at(top + place, part.rows, RADIUS, ends) : -1;
+        const long long row = column.has ? sample_at(top + place, part.rows, RADIUS, of_rows) : -1;
         if (row >= 0) {
-            copy_element(column + place, from + row);
+            copy_element(places + place, column.from + row);
         } else {
-            column[place] = has ? constant_of(ends, row) : outside;
+            // Where two sides meet, the later dimension's constant counts.
+            places[place] = box.source_page < 0 ? constant_of(sides.of_pages, box.source_page)
+                            : column.of < 0     ? constant_of(sides.of_columns, column.of)
+                                                : constant_of(of_rows, row);
         }
     }
 }
 
-// Asks for a box of which some columns are not at hand, or others stand for them.
-template <int LENGTH, int COLUMNS, int RADIUS, int BELOW>
-__device__ __forceinline__ void ask_at_edge(const Part& part, const Sides& sides, const Box& box, double* to,
-                                            Barrier* full) {
+// Asks for a box at an edge. Each of its COLUMNS columns has LENGTH places.
+template <int LENGTH, int COLUMNS, int RADIUS, int ROWS_BELOW>
+__device__ __forceinline__ void request_at_edge(const Part& part, const Sides& sides, const Box& box, double* to,
+                                                Barrier* full) {
     constexpr int SHARING = LANES / COLUMNS;
     const int lane = threadIdx.x % LANES;
     const int c = lane % COLUMNS;
     const int own = lane / COLUMNS;
     if (own < SHARING) {
-        double* const column = to + c * LENGTH;
-        const long long top = box.top - (is_odd(address_of(part, box)) ^ (c & static_cast<int>(part.rows & 1)));
-        const long long of = sample_at(box.column + c, part.columns, RADIUS, sides.of_columns);
-        const long long at = box.source_page * part.columns + of - (part.first - part.before);
-        const bool has = box.source_page >= 0 && of >= 0 && at >= 0 && at < part.before + part.count + part.after;
-        const double* const from = part.input + (has ? at : 0) * part.rows;
-        Bulk bulk{0, 0};
-        const int low = top < 0 ? static_cast<int>(-top) : 0;
-        const int high = part.rows - top < LENGTH ? static_cast<int>(part.rows - top) : LENGTH;
-        if (has && low < high && !is_odd(reinterpret_cast<unsigned long long>(from) + 8 * top)) {
-            bulk = {low + (low & 1), high - (high & 1)};
-        }
+        double* const places = to + c * LENGTH;
+        const Column column = Column::at_edge(part, sides.of_columns, box, c, LENGTH, RADIUS);
         if (own == 0) {
-            const int bytes = (bulk.high - bulk.low) * 8;
+            const int bytes = (column.bulk.high - column.bulk.low) * 8;
             arrive(full, bytes);
-            if (bytes > 0) copy_bulk(column + bulk.low, from + top + bulk.low, bytes, full);
+            if (bytes > 0) column.copy(places, bytes, full);
         }
-        // Where two sides meet, the later dimension's constant counts.
-        const double outside = box.source_page < 0 ? constant_of(sides.of_pages, box.source_page)
-                                                   : constant_of(sides.of_columns, of);
-        ask_for_rest<LENGTH, RADIUS, BELOW, SHARING>(part, sides.of_rows, column, bulk, own, top, has, from, outside);
+        const Ends of_rows = sides.of_rows;  // it lies where samples may be written: it would be read again for each
+        request_rest<RADIUS, ROWS_BELOW, SHARING>(part, sides, of_rows, box, column, places, LENGTH, own);
     }
 }
 
 // Asks for what does not come in bulk of a box of which all columns are at hand.
-template <int LENGTH, int COLUMNS, int RADIUS, int BELOW>
-__device__ __forceinline__ void ask_above_and_below(const Part& part, const Sides& sides, const Box& box, double* to,
-                                                    Bulk bulk) {
+template <int LENGTH, int COLUMNS, int RADIUS, int ROWS_BELOW>
+__device__ __forceinline__ void request_above_and_below(const Part& part, const Sides& sides, const Box& box, double* to,
+                                                        BulkRows bulk) {
     constexpr int SHARING = LANES / COLUMNS;
     const int lane = threadIdx.x % LANES;
     const int c = lane % COLUMNS;
     const int own = lane / COLUMNS;
     if (own < SHARING) {
-        const long long top = box.top - (is_odd(address_of(part, box)) ^ (c & static_cast<int>(part.rows & 1)));
         const double* const from = part.input + (place_of(part, box) + c) * part.rows;
-        double* const column = to + c * LENGTH;
-        ask_for_rest<LENGTH, RADIUS, BELOW, SHARING>(part, sides.of_rows, column, bulk, own, top, true, from, 0);
+        const Column column{box.column + c, true, from, first_row_of(part, box, c), bulk};
+        const Ends of_rows = sides.of_rows;
+        request_rest<RADIUS, ROWS_BELOW, SHARING>(part, sides, of_rows, box, column, to + c * LENGTH, LENGTH, own);
     }
 }
 
@@ -216,20 +242,20 @@ __device__ __forceinline__ void clear_ring(double* samples) {
     __syncwarp();
 }
 
-// The boxes of a stretch, one behind the other in the direction of the stream: those of which all columns are at hand.
-struct Inner {
+// The boxes of a segment, one behind the other in the direction of the stream: those of which all columns are at hand.
+struct InnerBoxes {
     unsigned long long from;  // where the first sample of the first box would be
-    int first;                // box that is such a one
-    int end;                  // behind the last
-    Bulk bulk;                // of each of their columns
+    int first;                // the first inner box
+    int end;                  // behind the last one
+    BulkRows bulk;            // of each of their columns
 
-    // Of boxes like this one, whose columns are `length` samples.
-    static __device__ __forceinline__ Bulk bulk_of(const Part& part, const Box& box, int length) {
-        const int turns = static_cast<int>(part.rows & 1);
+    // Of boxes like this one, whose columns have `length` places.
+    static __device__ __forceinline__ BulkRows bulk_of(const Part& part, const Box& box, int length) {
+        const int alternates = static_cast<int>(part.rows & 1);
         const int odd = is_odd(address_of(part, box));
         // The first row of a column is box.top, or the one above it.
-        const long long least = box.top - (odd | turns);
-        const long long most = box.top - (odd & ~turns);
+        const long long least = box.top - (odd | alternates);
+        const long long most = box.top - (odd & ~alternates);
         const int low = least < 0 ? static_cast<int>(1 - least) & ~1 : 0;
         const int high = part.rows - most < length ? static_cast<int>(part.rows - most) & ~1 : length;
         return {low, high > low ? high : low};
@@ -239,8 +265,8 @@ struct Inner {
 // Asks for a box of which all columns are at hand, as far as they come in bulk. Its first sample is, or would be, at
 // `from`.
 template <int LENGTH, int COLUMNS>
-__device__ __forceinline__ void ask_in_bulk(const Part& part, unsigned long long from, Bulk bulk, double* to,
-                                            Barrier* full) {
+__device__ __forceinline__ void request_in_bulk(const Part& part, unsigned long long from, BulkRows bulk, double* to,
+                                                Barrier* full) {
     static_assert(LENGTH % 2 == 0 && COLUMNS <= LANES, "a copy is of pairs, and an arrival a lane's");
     const int bytes = (bulk.high - bulk.low) * 8;
     if (threadIdx.x % LANES < COLUMNS) arrive(full, bytes);
@@ -254,27 +280,27 @@ __device__ __forceinline__ void ask_in_bulk(const Part& part, unsigned long long
     }
 }
 
-// ---- a warp's share
+// ---- how work is shared out
 
-// Places of a sequence, of which each team of warps has a run: from `at` up to `end`.
-struct Share {
+// Places of a sequence, of which each team of warps has a range: from `at` up to `end`.
+struct WorkRange {
     long long at;
     long long end;
 };
 
-__device__ __forceinline__ Share share_of(long long total, int abreast, int warps) {
+__device__ __forceinline__ WorkRange work_range_of(long long total, int abreast, int warps) {
     const int teams = warps / abreast;
     const long long number = static_cast<long long>(blockIdx.x) * teams + threadIdx.x / LANES / abreast;
     const long long of = static_cast<long long>(gridDim.x) * teams;
     return {total * number / of, total * (number + 1) / of};
 }
 
-// ---- what a warp meets, and computes again
+// ---- special values, and what is computed again
 
-// Of the samples that a warp has looked at, the magnitudes.
-struct Met {
-    unsigned int least = ~0u;  // less 1: zero does not count
-    unsigned int most = 0;
+// A scan of samples for those with which a product with a zero may change a result.
+struct SpecialValueScan {
+    unsigned int least = ~0u;  // magnitude less 1: zero does not count
+    unsigned int most = 0;     // magnitude
 
     __device__ __forceinline__ void sample(double value) {
         const unsigned int of_value = magnitude(value);
@@ -282,37 +308,37 @@ struct Met {
         keep_most(most, of_value);
     }
     __device__ __forceinline__ unsigned int bits() const { return least ^ most; }
-    // Whether a product of one of them with a zero may not be as if it were not there.
-    __device__ __forceinline__ bool is_awkward(const Part& part) const {
-        return least < part.near_zero || most >= NOT_FINITE;
+    // Whether results of these samples are to be computed again by plain chains.
+    __device__ __forceinline__ bool needs_fallback(const Part& part) const {
+        return least < part.underflow_limit || most >= NOT_FINITE;
     }
 };
 
-// What of a stretch is to be computed again: its steps fall into pieces, and each has a bit.
-struct Pieces {
-    unsigned long long again;
+// Which pieces of a segment are to be computed again: its steps fall into pieces, and each has a bit.
+struct FlaggedPieces {
+    unsigned long long flags;
     int length;
     int unused;
 
-    // For so many steps: pieces of no less than LEAST.
+    // No flags, for so many steps. A piece has no less than LEAST steps.
     template <int LEAST>
-    static __device__ __forceinline__ Pieces of(int steps) {
+    static __device__ __forceinline__ FlaggedPieces of(int steps) {
         // One bit remains for outputs that come behind the last step.
         const int length = (steps + 62) / 63;
         return {0, (length + LEAST - 1) / LEAST * LEAST, 0};
     }
 
-    // Remembers what was met from the step `from` on, over no more steps than a piece has: that changes what is
-    // written until as many steps later. A whole warp's.
-    __device__ __forceinline__ void remember(Met& met, const Part& part, int from) {
-        if (!__any_sync(ALL_LANES, met.is_awkward(part))) return;
+    // Flags what depends on special values that were found from the step `from` on, over no more steps than a piece has:
+    // they change what is written until as many steps later. Called by a whole warp; the scan begins anew.
+    __device__ __forceinline__ void flag(SpecialValueScan& scan, const Part& part, int from) {
+        if (!__any_sync(ALL_LANES, scan.needs_fallback(part))) return;
         __syncwarp();
-        if (threadIdx.x % LANES == 0) again |= 3ull << from / length;
+        if (threadIdx.x % LANES == 0) flags |= 3ull << from / length;
         __syncwarp();
-        met = Met();
+        scan = SpecialValueScan();
     }
 
-    __device__ __forceinline__ bool has(int piece) const { return piece < 64 && (again >> piece & 1) != 0; }
+    __device__ __forceinline__ bool has(int piece) const { return piece < 64 && (flags >> piece & 1) != 0; }
 };
 
 }  // namespace

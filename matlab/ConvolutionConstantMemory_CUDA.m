@@ -113,7 +113,8 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %                   'cuda'                the GPU, or the error noDevice
 %                   'cpu'                 the CPU
 %                   'fastest'             the one of the two that takes less
-%                                         time for this call, as predicted
+%                                         time for this call, as guessed
+%                                         and then measured
 %     'Device'      which GPU, a whole number counted from 1 as GPUDEVICE does.
 %                   One that is not there is an error: no call that names a GPU
 %                   falls back to the CPU. With 'fastest' it is that GPU or the
@@ -180,7 +181,7 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %     same words; where it has none of them, SHAPE is 'same' in both.
 %
 %   Which is faster
-%     'fastest' predicts the time on both engines: see the help of
+%     'fastest' guesses, then measures the time on both engines: see the help of
 %     StencilConstantMemory_CUDA.
 %
 %   Errors, in the order in which they are looked for

@@ -37,7 +37,8 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %                     'cuda'                the GPU, or the error noDevice
 %                     'cpu'                 the CPU
 %                     'fastest'             the one of the two that takes less
-%                                           time for this call, as predicted
+%                                           time for this call, as guessed
+%                                           and then measured
 %     'Device'        which GPU, a whole number counted from 1 as GPUDEVICE
 %                     does. One that is not there is an error: no call that
 %                     names a GPU falls back to the CPU. With 'fastest' it is
@@ -106,7 +107,7 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %     for a function that is even about its ends, half a sample outside.
 %
 %   Which is faster
-%     'fastest' predicts the time on both engines: see the help of
+%     'fastest' guesses, then measures the time on both engines: see the help of
 %     StencilConstantMemory_CUDA.
 %
 %   Errors, in the order in which they are looked for

@@ -96,7 +96,8 @@ function [outputArray, previous] = StencilConstantMemory_CUDA (inputArray, kerne
 %                   'cuda'                the GPU, or the error noDevice
 %                   'cpu'                 the CPU
 %                   'fastest'             the one of the two that takes less
-%                                         time for this call, as predicted
+%                                         time for this call, as guessed
+%                                         and then measured
 %     'Device'      which GPU, a whole number counted from 1 as GPUDEVICE does.
 %                   One that is not there is an error: no call that names a GPU
 %                   falls back to the CPU. With 'fastest' it is that GPU or the
@@ -149,14 +150,14 @@ function [outputArray, previous] = StencilConstantMemory_CUDA (inputArray, kerne
 %       if ~isempty (stopped), rethrow (err); end
 %
 %   Which is faster
-%     Both engines give the same bits, so 'fastest' chooses by time alone. When
-%     a call first needs it, some small calls measure this machine: the CPU, the
-%     GPU and the way between them, in some 100 ms, beside what it takes to open
-%     the GPU. Small calls run on the CPU and measure nothing. What calls of one
-%     sort took is remembered, too: where the predictions are near, the third
-%     and the fourth such call try the other engine, and from then on the
-%     better one is taken. STENCIL_TRACE=1 tells each choice and both times, on
-%     standard error. Where there is no GPU it is the CPU, without a warning.
+%     Both engines give the same bits, so 'fastest' chooses by time alone. Small
+%     calls run on the CPU. The first calls of a sort (one filter, about one
+%     size and number of sweeps) go to the engine that is guessed to take less
+%     time, by the size and the multiply-adds; three measure it. Where the guess
+%     for the other engine is near, less than four times as long and less than a
+%     second, three calls try it, too. From then on the quicker one is taken,
+%     until the session ends. STENCIL_TRACE=1 tells each choice and both times,
+%     on standard error. Where there is no GPU it is the CPU, without a warning.
 %     Where the input is a DeviceArray or a gpuArray, the place decides where it
 %     lies. A new DeviceArray is not for one call: its 'Backend' cannot be
 %     'fastest', and STENCIL_BACKEND=fastest is 'auto' to it.

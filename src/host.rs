@@ -42,7 +42,7 @@ pub(crate) fn have_pages<T>(array: &mut [T]) {
     unsafe { have_pages_at(start, start.addr()..end.addr()) }
 }
 
-/// The same for the bytes at these addresses.
+/// Has the system provide the memory at these addresses, all of it at once.
 ///
 /// # Safety
 /// They lie in memory that `of` may point into, and that is there.
@@ -57,10 +57,10 @@ unsafe fn have_pages_at<T>(of: *mut T, bytes: Range<usize>) {
 /// The bytes of the smallest page, or of several: nothing depends on it but speed.
 const PAGE_BYTES: usize = 4 << 10;
 
-/// From so many bytes on, it is worth asking.
+/// From this many bytes on, it is worth asking.
 const WORTH_BYTES: usize = 256 << 10;
 
-/// So many passes, one at least, each over what the last one gave, from `input` to `output`. Between them, one array
+/// `passes` passes, one at least, each over what the last one gave, from `input` to `output`. Between them, one array
 /// more is needed, and the output is the other.
 pub(crate) fn ping_pong<T: Number>(
     input: &[T],
@@ -96,10 +96,10 @@ pub(crate) struct SharedOutput<'a, T> {
 /// The bytes of the pages that large arrays have.
 const LARGE_PAGE_BYTES: usize = 2 << 20;
 
-/// From so many large pages on, threads are woken to have them provided.
+/// From this many large pages on, threads are woken to have them provided.
 const WORTH_PAGES: usize = 16;
 
-/// So many threads at the most have pages provided while something else is done: with more it takes as long.
+/// At the most this many threads have pages provided while something else is done: with more it takes as long.
 const PROVIDERS: usize = 8;
 
 /// Of a large page: nobody has provided it.
@@ -126,8 +126,8 @@ impl<'a, T> SharedOutput<'a, T> {
     /// Has the system provide the memory of these elements, which are about to be written, where no other thread does
     /// already.
     ///
-    /// The system clears a large page before it looks whether another thread has done so meanwhile. Where several threads
-    /// fill places of one page, each would clear all of it, and that takes longer than to fill it.
+    /// The system clears a large page before it looks whether another thread has done so meanwhile. Where several
+    /// threads fill places of one page, each would clear all of it, and that takes longer than to fill it.
     pub(crate) fn have_pages(&self, places: Range<usize>) {
         if self.pages.is_empty() {
             // SAFETY: these bytes are the output's.

@@ -19,7 +19,6 @@ mod host;
 pub mod memory;
 pub mod mex;
 mod pieces;
-mod pool;
 mod process;
 pub mod ranks;
 pub mod scheme;
@@ -28,6 +27,8 @@ pub mod watch;
 pub mod workers;
 
 use std::ffi::{c_int, c_uint};
+
+use memory::pool;
 
 /// What the hosts call.
 ///

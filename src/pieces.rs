@@ -3,10 +3,11 @@
 //!
 //! # Rationale
 //! Engines compute an output for each sample, in double and in single. Any other output falls into pieces. The samples
-//! that the filter meets over a piece are gathered into a buffer, in the class that is computed in, with the ghost values
-//! of the boundary where it reaches beyond the array. The engine takes the buffer for an array of its own, and the
-//! outputs inside it, which meet nothing but the buffer, are the piece. An output is a function of its samples alone, so
-//! pieces cannot show in it; and however large the arrays are, only two buffers of a bounded size are needed beside them.
+//! that the filter meets over a piece are gathered into a buffer, in the class that is computed in, with the ghost
+//! values of the boundary where it reaches beyond the array. The engine takes the buffer for an array of its own, and
+//! the outputs inside it, which meet nothing but the buffer, are the piece. An output is a function of its samples
+//! alone, so pieces cannot show in it; and however large the arrays are, only two buffers of a bounded size are needed
+//! beside them.
 
 use rayon::prelude::*;
 
@@ -133,7 +134,7 @@ fn gather<T: Real, S: Sample<T>>(
     })
 }
 
-/// Does `work` for each of so many columns of so many rows, on all threads where that is worth it.
+/// Does `work` for each of `count` columns of `rows` rows, on all threads where that is worth it.
 fn for_columns(count: usize, rows: usize, watch: &Watch, work: impl Fn(usize) + Sync) -> Result<(), Error> {
     let at_once = (STEP / rows.max(1)).max(1);
     let steps = count.div_ceil(at_once);

@@ -1,8 +1,8 @@
 //! Sweeps that are more than one filter: several in a row, two time levels, a source; and the states on the way.
 //!
 //! # Rationale
-//! Whatever an engine can do to an array that it holds makes a sweep, one thing after the other: a filter, a step of two
-//! time levels, a sum. So every filter has all of this at once, and no engine knows of it. (But where one does many
+//! Whatever an engine can do to an array that it holds makes a sweep, one thing after the other: a filter, a step of
+//! two time levels, a sum. So every filter has all of this at once, and no engine knows of it. (But where one does many
 //! sweeps of two levels at once, they are left to it.) Arrays lie where the engine computes while they are swept. Where
 //! it has no room for those of a call on the host's arrays, they lie in the host's memory: each filter goes over them
 //! from there to there, and the CPU does the rest, with the same bits.
@@ -56,7 +56,7 @@ impl TwoLevels<f64> for Stencil {
 pub struct Scheme<'a, T> {
     /// The filters of a sweep, in their order; one at least.
     pub filters: Vec<Filter<'a, T>>,
-    /// The same, where there is one filter that an engine may sweep at once with the older time level.
+    /// The filter and the older time level, where there is one filter and an engine may sweep both at once.
     pub joint: Option<Box<dyn TwoLevels<T> + 'a>>,
     /// The weight of the older time level, where there is one.
     pub weight: Option<T>,
@@ -68,7 +68,7 @@ pub struct Scheme<'a, T> {
 
 /// What is added in every sweep.
 pub enum Addend<'a, T> {
-    /// The same number everywhere.
+    /// One number everywhere.
     Scalar(T),
     /// As many numbers as samples.
     Elements(Source<'a, T>),
@@ -151,7 +151,8 @@ where
         let is_joint = self.filters.len() == 1 && source.is_none() && stage.cpu.is_none() && self.every > 0;
         let joint = self.joint.as_ref().zip(self.weight);
         let joint = joint.filter(|(joint, _)| is_joint && joint.joins(engine));
-        // The state, and the level before it: what has not been computed yet is what came in. And what may be written to.
+        // The state, and the level before it: what has not been computed yet is what came in. And what may be written
+        // to.
         let (mut newest, mut spare): (Option<Array<T>>, Vec<Array<T>>) = (None, Vec::new());
         let mut stored = false;
         for state in 0..self.states {
@@ -212,7 +213,7 @@ where
     }
 }
 
-/// The same target once more.
+/// A target, for one of several writes to it.
 fn again<'t, T>(target: &'t mut Target<'_, T>) -> Target<'t, T> {
     match target {
         Target::Host(results) => Target::Host(results),

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use common::ends::{self, AnyEngine, Ends, Stage, array_with, bits, contents};
-use common::{Mode, StandIn};
+use common::{Mode, StandIn, selection};
 use cudarc::driver::{CudaContext, result};
 use libtest_mimic::{Arguments, Failed, Trial};
 use proptest::prelude::*;
@@ -95,11 +95,11 @@ where
     stage.results(engine)
 }
 
-/// More updates than this on a chip are compared with what the CPU engine gives: the plain reference takes minutes. The
-/// same cases, with less to do, hold the CPU engine to the reference.
-const MANY_UPDATES: usize = 1 << 21;
+/// More updates than this of a kernel are compared with what the CPU engine gives: the plain reference takes its time.
+/// Cases with less to do hold the CPU engine to the reference.
+const MANY_UPDATES: usize = 100_000;
 
-/// What the plain reference gives, or the CPU engine where `engine` is a chip and does that many updates.
+/// What the plain reference gives, or the CPU engine where `engine` is CUDA and does many updates.
 fn right<T: Real>(
     engine: &AnyEngine,
     input: &[T],
@@ -107,8 +107,7 @@ fn right<T: Real>(
     run: impl Fn(&AnyEngine, Source<T>, Target<T>, &Watch) -> Result<(), Error>,
 ) -> Result<Vec<T>, String> {
     let cpu = Cpu::new();
-    let on_chip = engine.name() == "cuda" && StandIn::find().is_none();
-    let other: &AnyEngine = if on_chip && updates > MANY_UPDATES { &cpu } else { &Reference };
+    let other: &AnyEngine = if engine.name() == "cuda" && updates > MANY_UPDATES { &cpu } else { &Reference };
     let mut output = vec![T::default(); input.len()];
     run(other, Source::Host(input), Target::Host(&mut output), &Watch::new())
         .map_err(|error| format!("what is right: {error}"))?;
@@ -116,9 +115,10 @@ fn right<T: Real>(
 }
 
 /// Has `run`, which does so many sweeps, compute on the engine and on the reference, and compares every bit, and what
-/// was counted.
+/// was counted; if the check is [selected](selection) by these features.
 fn check_operation<T: Real>(
     what: &str,
+    features: &[&dyn std::fmt::Debug],
     engine: &AnyEngine,
     input: &[T],
     sweeps: usize,
@@ -127,6 +127,11 @@ fn check_operation<T: Real>(
 where
     AnyEngine: Compute<T>,
 {
+    // The first feature is what tells the kernel: the only one that counts where a check takes the stand-in a second.
+    let is_dear = is_slow(engine) && input.len() * sweeps > MANY_UPDATES;
+    if !selection::takes(what, if is_dear { &features[..1] } else { features }) {
+        return Ok(());
+    }
     let expected = right(engine, input, input.len() * sweeps, &run)?;
     for ends in ends_of_check(engine, input.len() * sweeps.max(1)) {
         let watch = Watch::new();
@@ -177,7 +182,12 @@ fn check_sweeps(
     let boundary = boundary.into();
     let stencil = stencil(lines, taps)?.with_boundary(boundary).with_sweeps(sweeps);
     let what = format!("{lines:?}, {} taps, {boundary:?}, {sweeps} sweeps", taps.len());
-    check_operation(&what, engine, input, sweeps, |engine, from, to, watch| engine.stencil(&stencil, from, to, watch))
+    // The module goes by the taps, and by whether lines are long, whole in a tile, or rows beside each other.
+    let module = (taps.len(), sweeps > 1, lines.inner() > 1, lines.length().max(1).ilog2() / 3);
+    let features: [&dyn std::fmt::Debug; 3] = [&module, &boundary, &sweeps];
+    check_operation(&what, &features, engine, input, sweeps, |engine, from, to, watch| {
+        engine.stencil(&stencil, from, to, watch)
+    })
 }
 
 fn check_derivative<T: Real>(
@@ -193,8 +203,9 @@ where
     let boundary = boundary.into();
     for source in [CoefficientSource::Constant, CoefficientSource::ReadOnly] {
         let derivative = Derivative::new(lines, spacing, source).with_boundary(boundary);
-        let what = format!("derivative, {lines:?}, {source:?}, {boundary:?}");
-        check_operation(&what, engine, input, 1, |engine, from, to, watch| {
+        let what = format!("derivative, {lines:?}, {source:?}, {boundary:?}, {} bytes", size_of::<T>());
+        let features: [&dyn std::fmt::Debug; 2] = [&(source, size_of::<T>()), &(boundary, size_of::<T>())];
+        check_operation(&what, &features, engine, input, 1, |engine, from, to, watch| {
             Compute::derivative(engine, &derivative, from, to, watch)
         })?;
     }
@@ -215,7 +226,8 @@ where
     let (size, filter, boundary, sweeps) =
         (convolution.size(), convolution.filter().size(), convolution.boundary(), convolution.sweeps());
     let what = format!("convolution {size:?} by {filter:?}, {} bytes, {boundary:?}, {sweeps} sweeps", size_of::<T>());
-    check_operation(&what, engine, input, sweeps, |engine, from, to, watch| {
+    let features: [&dyn std::fmt::Debug; 3] = [&(filter, size_of::<T>(), sweeps > 1), &boundary, &sweeps];
+    check_operation(&what, &features, engine, input, sweeps, |engine, from, to, watch| {
         Compute::convolution(engine, convolution, from, to, watch)
     })
 }
@@ -913,6 +925,9 @@ fn outputs_are_not_read(engine: &AnyEngine) -> Outcome {
     where
         AnyEngine: Compute<T>,
     {
+        if !selection::takes(what, &[&(what.split(' ').next(), size_of::<T>())]) {
+            return Ok(());
+        }
         let expected = right(engine, input, input.len() * sweeps, &run)?;
         for ends in ends_of_check(engine, input.len() * sweeps.max(1)) {
             let output = results(engine, ends, input, T::from_f64(f64::NAN), &Watch::new(), &run)
@@ -1139,11 +1154,12 @@ where
 
 /// Draws so many cases and shrinks the first that fails.
 fn run_properties<S: Strategy>(cases: u32, strategy: &S, test: impl Fn(S::Value) -> Outcome) -> Outcome {
+    let cases = selection::of_cases(cases);
     let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
     // The ends are drawn, too: a case that shrinks keeps them.
     let run = |(turn, value)| {
         ends::take_turn(turn);
-        test(value).map_err(TestCaseError::fail)
+        selection::forced(|| test(value)).map_err(TestCaseError::fail)
     };
     runner.run(&(0..ends::ALL.len(), strategy), run).map_err(|error| error.to_string())
 }
@@ -1492,11 +1508,17 @@ fn check_tensor_filters(
                 [rows, columns, pages] if size_of_filter[0] == size_of_filter[1] => [rows, 33 * columns, pages],
                 [rows, columns, pages] => [rows, 17 * columns, pages],
             };
+            // What tells the module is the larger side.
+            let module = [7, 9, 11, 15].into_iter().find(|&most| size_of_filter[0].max(size_of_filter[1]) <= most);
+            if !selection::takes(&format!("{size_of_filter:?} {size:?}"), &[&(module, size_of_filter[2])]) {
+                continue;
+            }
             let (count, seed) = (size.iter().product(), (10 * n + m) as u64);
             let of_filter = filter(entries(size_of_filter.iter().product(), seed), size_of_filter)?;
             // Each boundary comes to rows of an even and of an odd number.
             let convolution = Convolution::new(size, of_filter).with_boundary(boundary(m + n / 2));
-            ends::between(ends::ARRAY_TO_ARRAY, || check_convolution(cuda, &convolution, &data(count, seed)))?;
+            let check = || check_convolution(cuda, &convolution, &data(count, seed));
+            selection::forced(|| ends::between(ends::ARRAY_TO_ARRAY, check))?;
         }
     }
     Ok(())
@@ -1583,12 +1605,18 @@ fn tensor_filters_in_sweeps(cuda: Cuda) -> Outcome {
     Ok(())
 }
 
+/// Filters that go there: all, or one of every fourth size.
+fn some_tensor_filters() -> Vec<[usize; 3]> {
+    TENSOR_FILTERS.into_iter().step_by(if selection::is_thorough() { 1 } else { 4 }).collect()
+}
+
 /// Which convolutions over an array on the device go to tensor cores: those kernels alone ask for more shared memory
 /// than every chip has.
 fn on_tensor_cores(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, String> {
     let show = |error: Error| error.to_string();
     let mut found = Vec::new();
-    for size_of_filter in TENSOR_FILTERS.into_iter().chain([[3, 3, 1], [3, 3, 3], [5, 5, 1], [7, 7, 1], [15, 1, 1]]) {
+    let others = [[3, 3, 1], [3, 3, 3], [5, 5, 1], [7, 7, 1], [15, 1, 1]];
+    for size_of_filter in some_tensor_filters().into_iter().chain(others) {
         let size = if size_of_filter[2] > 1 { TENSOR_VOLUMES[0] } else { TENSOR_IMAGES[0] };
         let count = size.iter().product();
         let of_filter = filter(ordinary(size_of_filter.iter().product(), 1), size_of_filter)?;
@@ -1608,10 +1636,10 @@ fn on_tensor_cores(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, St
 /// Where there are tensor cores for it they are used, for large filters; a chip without them does without.
 fn tensor_cores_are_used_where_they_are(cuda: Cuda, stand_in: StandIn) -> Outcome {
     let found = on_tensor_cores(&cuda, stand_in)?;
-    if found != TENSOR_FILTERS {
+    if found != some_tensor_filters() {
         return Err(format!("on tensor cores: {found:?}"));
     }
-    for capability in ["8.9", "10.0", "12.0"] {
+    for capability in ["8.9", "10.0", "12.0"].into_iter().take(if selection::is_thorough() { 3 } else { 1 }) {
         let ended = common::child("tensor cores", &[("CUDA_STAND_IN_CAPABILITY", capability)])?;
         if !ended.status.success() || !ended.output.contains("on tensor cores: []") {
             return Err(format!("{capability}: {:?}: {}", ended.status, ended.output));
@@ -1652,6 +1680,9 @@ fn sweeps_on_tensor_cores(cuda: Cuda) -> Outcome {
             let sweeps = [at_once, at_once + 1, 2 * at_once, 2 * at_once + 3][(number / 3) % 4];
             let boundary = KINDS[(n + m) % KINDS.len()];
             number += 1;
+            if !selection::takes(&format!("{taps} {among:?}"), &[&taps, &(n + m == 3)]) {
+                continue;
+            }
             let seed = number as u64;
             let large = |x: f64| if x.abs() < 1e-9 { 0.5 } else { x };
             let mut input: Vec<f64> = ordinary(lines.elements(), seed).into_iter().map(large).collect();
@@ -1682,12 +1713,16 @@ fn sweeps_on_tensor_cores(cuda: Cuda) -> Outcome {
                 }
             }
             let what = |error| format!("{among:?}: {error}");
-            ends::between(ends::ARRAY_TO_ARRAY, || {
-                check_sweeps(&cuda, &input, lines, &entries, boundary, sweeps).map_err(what)
-            })?;
+            let check = || check_sweeps(&cuda, &input, lines, &entries, boundary, sweeps).map_err(what);
+            selection::forced(|| ends::between(ends::ARRAY_TO_ARRAY, check))?;
         }
     }
     Ok(())
+}
+
+/// All of them, or the least and the most.
+fn some_tensor_sweeps() -> Vec<(usize, usize)> {
+    TENSOR_SWEEPS.into_iter().step_by(if selection::is_thorough() { 1 } else { 3 }).collect()
 }
 
 /// Which numbers of taps have launches on tensor cores of so many sweeps along lines on the device: of the kernels for
@@ -1696,7 +1731,7 @@ fn lines_on_tensor_cores(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<usize>, S
     let show = |error: Error| error.to_string();
     let mut found = Vec::new();
     let long = Lines::new(TENSOR_LINES[0].0, 1);
-    let asked = TENSOR_SWEEPS.into_iter().map(|(taps, sweeps)| (taps, sweeps, long));
+    let asked = some_tensor_sweeps().into_iter().map(|(taps, sweeps)| (taps, sweeps, long));
     // Too few sweeps, too few taps, too short a line, lines that are no neighbours.
     let others = [
         (21, 5, long),
@@ -1720,7 +1755,7 @@ fn lines_on_tensor_cores(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<usize>, S
 /// Long lines are swept on tensor cores where there are such, for many taps.
 fn sweeps_go_to_tensor_cores_where_they_are(cuda: Cuda, stand_in: StandIn) -> Outcome {
     let found = lines_on_tensor_cores(&cuda, stand_in)?;
-    if found != TENSOR_SWEEPS.map(|(taps, _)| taps) {
+    if !some_tensor_sweeps().into_iter().map(|(taps, _)| taps).eq(found.iter().copied()) {
         return Err(format!("on tensor cores: {found:?}"));
     }
     let ended = common::child("lines", &[("CUDA_STAND_IN_CAPABILITY", "8.9")])?;
@@ -1844,7 +1879,10 @@ fn sweeps_of_images(cuda: Cuda) -> Outcome {
     .into_iter()
     .enumerate()
     {
-        check_sweeps_of_images(&cuda, size_of_filter, size, boundary, sweeps, number * 2)?;
+        let check = || check_sweeps_of_images(&cuda, size_of_filter, size, boundary, sweeps, number * 2);
+        if selection::takes(&format!("{boundary:?} {size_of_filter:?} {size:?}"), &[&(size_of_filter, number < 36)]) {
+            selection::forced(check)?;
+        }
     }
     Ok(())
 }
@@ -1874,7 +1912,10 @@ fn check_many(cuda: &Cuda, module: &str, of_stand_in: &[ManySweeps], of_many: &[
     let cases = if StandIn::find().is_some() { of_stand_in } else { of_many };
     let step = if looks_for_faults() { 5 } else { 1 };
     for (number, case) in cases.iter().enumerate().step_by(step) {
-        let &(_, boundary, by, size, _) = case;
+        let &(in_double, boundary, by, size, _) = case;
+        if !selection::takes(&format!("{case:?}"), &[&(in_double, by)]) {
+            continue;
+        }
         let (input, entries) = awkward(by, size, number);
         let launched = kernels_of(|| check_many_sweeps(cuda, case, KINDS[boundary], &input, entries))?;
         if launched.is_some_and(|kernels| !kernels.iter().any(|kernel| kernel.starts_with(module))) {
@@ -1888,7 +1929,7 @@ fn check_many(cuda: &Cuda, module: &str, of_stand_in: &[ManySweeps], of_many: &[
 fn kernels_of(work: impl FnOnce() -> Outcome) -> Result<Option<Vec<String>>, String> {
     let stand_in = StandIn::find();
     stand_in.inspect(StandIn::reset);
-    work()?;
+    selection::forced(work)?;
     let kernels =
         |it: StandIn| (0..it.calls()).map(|number| it.kernel(number)).filter(|name| !name.is_empty()).collect();
     Ok(stand_in.map(kernels))
@@ -1997,7 +2038,10 @@ fn sweeps_of_lines_in_single(cuda: Cuda) -> Outcome {
     }
     for (number, &(size_of_filter, boundary, [rows, columns], sweeps)) in LINES_IN_SINGLE.iter().enumerate() {
         let size = [rows, columns, 1 + number % 2];
-        check_awkward_singles(&cuda, size_of_filter, size, KINDS[boundary], sweeps, number)?;
+        let check = || check_awkward_singles(&cuda, size_of_filter, size, KINDS[boundary], sweeps, number);
+        if selection::takes(&format!("{size:?} {size_of_filter:?}"), &[&("chosen", size_of_filter)]) {
+            selection::forced(check)?;
+        }
     }
     Ok(())
 }
@@ -2555,7 +2599,12 @@ fn main() {
         for (case, run) in TABLE {
             let run = move || {
                 let missed = run(&*make()?).map(|()| ends::missed())?;
-                if missed.is_empty() { Ok(()) } else { Err(format!("nothing was computed {}", missed.join(", "))) }
+                // A selection may have fewer checks than there are ends, and so may what is left.
+                if missed.is_empty() || !selection::takes_test(true) || !selection::takes_test(false) {
+                    Ok(())
+                } else {
+                    Err(format!("nothing was computed {}", missed.join(", ")))
+                }
             };
             trials.push(trial(engine, case, absent.as_deref(), move || failed(run())));
         }
@@ -2570,11 +2619,11 @@ fn main() {
     let stand_in = StandIn::find();
     let absent =
         absent.or_else(|| stand_in.is_none().then(|| "the stand-in is not what is found as the driver".into()));
-    for (case, run) in FAULT_TABLE {
+    for (case, run) in FAULT_TABLE.into_iter().filter(|_| selection::takes_test(true)) {
         trials.push(trial("cuda", case, absent.as_deref(), move || {
             let (cuda, stand_in) = (open_cuda()?, stand_in.ok_or("no stand-in")?);
             // They count the calls of the driver that one call of the engine makes.
-            failed(ends::between(ends::HOST_TO_HOST, || run(cuda, stand_in)))
+            failed(selection::forced(|| ends::between(ends::HOST_TO_HOST, || run(cuda, stand_in))))
         }));
     }
     let conclusion = libtest_mimic::run(&arguments, trials);
@@ -2590,13 +2639,20 @@ fn trial(
     run: impl FnOnce() -> Result<(), Failed> + Send + 'static,
 ) -> Trial {
     let reason = absent.map(|reason| format!(" (skipped: {reason})")).unwrap_or_default();
+    let (engine, name) = (engine.to_owned(), format!("{engine}::{case}"));
+    let title = format!("{name}{reason}");
     let run = move || {
         ends::begin();
+        selection::begin(engine.starts_with("cuda-"));
+        let started = Instant::now();
         let outcome = run();
+        if std::env::var_os("STENCIL_TEST_TIMES").is_some() {
+            eprintln!("{:9.3} s  {name}", started.elapsed().as_secs_f64());
+        }
         let books = StandIn::find().map_or(Ok(()), clear_books);
         outcome.and(books.map_err(Failed::from))
     };
-    Trial::test(format!("{engine}::{case}{reason}"), run).with_ignored_flag(absent.is_some())
+    Trial::test(title, run).with_ignored_flag(absent.is_some())
 }
 
 /// Gives back what CUDA holds, and looks at what the stand-in has noted.

@@ -167,6 +167,10 @@ bench_part() {
     grep -qE "^Skipped: $(grep -c '^skipped,' "$out/results.csv")(, namely)?\$" "$out/table.txt"
   expect 'it draws, or says why not' \
     eval "test -s '$out/throughput.png' || grep -q '^skipped,,,the plot,' '$out/results.csv'"
+  expect 'the driver of all benchmarks runs' logged "$python" benches/tables.py measure --quick --parts levels \
+    --octave "$octave" --out "$out/tables"
+  expect 'it writes what was measured' grep -q '^levels,9,' "$out/tables/levels.csv"
+  expect "BENCHMARKS.md has the measurements' tables" logged "$python" benches/tables.py write --check
   record 'Bench' "$passed" "$failed" 0
 }
 
@@ -186,16 +190,30 @@ fuzz_part() {
   fi
 }
 
-# kernels_part NAME: compiles cuda/ again and compares; a module is a test. It needs the package index only once.
+# launched_part NAME: that each module of cuda/ was launched by some test on the stand-in; a module is a test.
+launched_part() {
+  local name=$1 module missing=() modules
+  headline "$name"
+  mapfile -t modules < <(sed -n 's/^module \([^ ]*\) .*/\1/p' cuda/kernels.lock)
+  for module in "${modules[@]}"; do
+    grep -q "^$module/" "$CUDA_STAND_IN_KERNELS" 2>/dev/null || missing+=("$module")
+  done
+  ((${#missing[@]} == 0)) || printf 'FAILED: no test launches %s\n' "${missing[@]}"
+  printf '%d of %d modules were launched\n' $((${#modules[@]} - ${#missing[@]})) ${#modules[@]}
+  record "$name" $((${#modules[@]} - ${#missing[@]})) ${#missing[@]} 0
+}
+
+# kernels_part NAME OPTION: compiles cuda/ again, all of it (--check) or a module of each source (--check-some), and
+# compares; a module is a test. It needs the package index only once.
 kernels_part() {
-  local name=$1 status=0 python=${PYTHON:-python3} line modules differ reason
+  local name=$1 option=$2 status=0 python=${PYTHON:-python3} line modules differ reason
   headline "$name"
   if ! command -v "$python" >/dev/null 2>&1; then
     printf 'skipped: there is no %s\n' "$python"
     record "$name" 0 0 1 "there is no $python"
     return
   fi
-  logged "$python" cuda/make-ptx --check || status=$?
+  logged "$python" cuda/make-ptx "$option" || status=$?
   if ((status == 3)); then
     reason=$(sed -n 's/^unavailable: //p' "$log" | head -n 1)
     # The detail after the colon stands in the log.
@@ -209,8 +227,8 @@ kernels_part() {
   judge "$name" "$status" $((modules > differ ? modules - differ : 0)) "$differ" 0
 }
 
-# build_packages: the packages of packaging/dist, unpacked side by side in $work/packages, the Octave package's archive
-# with them; false where that cannot be done.
+# build_packages [OPTION...]: the packages of packaging/dist, unpacked side by side in $work/packages, the Octave
+# package's archive with them; false where that cannot be done.
 build_packages() {
   local status=0 python=${PYTHON:-python3} reason
   headline 'Packages: build'
@@ -219,7 +237,7 @@ build_packages() {
     record 'Packages' 0 0 1 "there is no $python"
     return 1
   fi
-  logged "$python" packaging/dist || status=$?
+  logged "$python" packaging/dist "$@" || status=$?
   if ((status == 3)); then
     reason=$(sed -n 's/^unavailable: //p' "$log" | head -n 1)
     printf 'skipped\n'
@@ -235,19 +253,21 @@ build_packages() {
   "$python" -m zipfile -e dist/stencil-mex-*-matlab.zip "$work/packages"
 }
 
-# package_parts OCTAVE: builds the packages and tries them: the library, the Octave package as a user installs it, the
-# MATLAB toolbox in Octave and in the stand-in for MATLAB.
+# package_parts OCTAVE RELEASE: builds the packages and tries them: the Octave package as a user installs it, the MATLAB
+# toolbox in Octave and in the stand-in for MATLAB. With the library for all machines, if RELEASE is not empty, which is
+# tried, too; else around the one that `make build` has placed.
 package_parts() {
-  local octave=$1 folder
-  build_packages || return 0
+  local octave=$1 release=$2 folder options=()
+  [[ -n $release ]] || options=(--library matlab/libstencil_mex.so)
+  build_packages "${options[@]}" || return 0
   folder=$(echo "$work"/packages/stencil-mex-*/)
-  rust_part 'Packages: library' env STENCIL_MEX_LIBRARY="${folder}toolbox/libstencil_mex.so" \
+  [[ -z $release ]] || rust_part 'Packages: library' env STENCIL_MEX_LIBRARY="${folder}toolbox/libstencil_mex.so" \
     cargo test --no-fail-fast --features matlab-stand-in --test portable --test exports
   rust_part 'Packages: stand-in for MATLAB' env \
     STENCIL_MEX_LIBRARY="${folder}toolbox/StencilConstantMemory_CUDA.mexa64" \
     cargo test --no-fail-fast --features matlab-stand-in --test matlab
   octave_part 'Octave, packages' tests/run-octave --packages "$work/packages" "$octave"
-  octave_part "Octave, portable" tests/run-octave --path "${folder}inst" --only errors --only hostile "$octave"
+  [[ -z $release ]] || octave_part "Octave, portable" tests/run-octave --path "${folder}inst" --only errors --only hostile "$octave"
 }
 
 # finish: the table and the closing line; fails when anything did.

@@ -126,9 +126,10 @@ fn call_on(host: &Host, backend: &str, (name, arguments): &(&str, Vec<Array>)) -
     host.call(name, 1, &arguments).map(|output| output[0].doubles())
 }
 
-/// A call on the engine that takes less time for it, with so much to do that this has to be found out.
+/// A call on the engine that takes less time for it, with so many sweeps that this is the device.
 fn call_on_the_fastest(host: &Host) -> Result<Vec<f64>, Message> {
-    let arguments = vec![host.double(&[200_000, 1], &noise(200_000, 7)), host.double(&[1, 5], &noise(5, 3))];
+    let mut arguments = vec![host.double(&[200_000, 1], &noise(200_000, 7)), host.double(&[1, 5], &noise(5, 3))];
+    arguments.extend([host.text("Iterations"), host.double(&[1, 1], &[1000.0])]);
     call_on(host, "fastest", &(STENCIL, arguments))
 }
 
@@ -176,7 +177,7 @@ fn calls_inside_a_call_are_refused_or_use_the_cpu(host: &Host, _: Option<StandIn
             for _ in 0..2 {
                 assert_all_busy(host);
                 assert_same_results(host, "cpu", &expected);
-                // What is little is the CPU's, and for more the device would have to be measured.
+                // Small calls are the CPU's, large ones the device's.
                 assert_same_results(host, "fastest", &expected);
                 assert_busy("fastest", STENCIL, || call_on_the_fastest(host).map(drop));
             }

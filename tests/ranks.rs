@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Mode, StandIn};
+use common::{Mode, StandIn, selection};
 use libtest_mimic::{Arguments, Failed, Trial};
 use stencil_mex::cuda::{self, Cuda, Driver};
 use stencil_mex::ranks::{Along, Bytes, Call, Others, Passed, Plan, UnderWay, Whole, World, run as run_with_others};
@@ -34,6 +34,9 @@ const LIMIT: Duration = Duration::from_secs(60);
 const DONE: &str = "[all was as it should be]";
 
 const RANKS: [usize; 4] = [1, 2, 3, 5];
+
+/// So many have neighbours on either side, and on one.
+const SELECTED: usize = 3;
 
 /// What each of some ranks does.
 type Case = (&'static str, fn(&'static World));
@@ -989,22 +992,27 @@ fn main() {
             trials.push(Trial::test(format!("ranks::{name}{reason}"), test).with_ignored_flag(absent.is_some()));
         };
     for (case, _) in CASES {
-        for ranks in RANKS {
+        for ranks in RANKS.into_iter().filter(|&ranks| selection::takes_test(ranks == SELECTED)) {
             add(format!("{case}::{ranks}"), case, Some(ranks), false, &[]);
         }
     }
-    for case in ON_LOOPBACK {
+    for (number, case) in ON_LOOPBACK.into_iter().enumerate() {
+        if !selection::takes_test(number == 0) {
+            continue;
+        }
         add(format!("{case}::loopback"), case, Some(3), false, &[("OMPI_MCA_btl", "self,tcp")]);
     }
-    for (case, ranks, _) in APART {
+    for (case, ranks, _) in APART.into_iter().filter(|_| selection::takes_test(true)) {
         let variables: &[_] = if case == "without_its_launcher" { &[("MV2_COMM_WORLD_SIZE", "4")] } else { &[] };
         add(case.into(), case, ranks, case == "without_mpi", variables);
     }
-    for (case, ranks, variables, _) in ON_GPUS {
+    let mut on_gpus = 0;
+    for (case, ranks, variables, _) in ON_GPUS.into_iter().filter(|_| selection::takes_test(true)) {
+        on_gpus += 1;
         add(format!("{case}::{ranks}"), case, Some(ranks), false, variables);
     }
     if let Err(reason) = Driver::get() {
-        let those = trials.split_off(trials.len() - ON_GPUS.len());
+        let those = trials.split_off(trials.len() - on_gpus);
         trials.extend(those.into_iter().map(|trial| {
             Trial::test(format!("{} (skipped: {reason})", trial.name()), || Ok(())).with_ignored_flag(true)
         }));

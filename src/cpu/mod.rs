@@ -1,7 +1,7 @@
 //! The CPU engine: the same bits without a GPU.
 //!
 //! Everything is an operator of [`simd`] on contiguous numbers; [`lines`] and [`convolution`] bring the samples into
-//! that form, a tile at a time. What every number goes through by itself, [`arithmetic`], is plain loops that the compiler
+//! that form, a tile at a time. Operations on single elements, [`arithmetic`], are plain loops that the compiler
 //! makes vectors of, for the same instructions. Tiles and pieces are the [`tasks`] that the threads share.
 
 mod arithmetic;
@@ -11,7 +11,7 @@ mod simd;
 mod tasks;
 
 use crate::host;
-use crate::stencil::{Array, Compute, Convolution, Derivative, Engine, Error, Lines, Real, Source, Stencil, Target};
+use crate::stencil::{Array, Compute, Convolution, Derivative, Engine, Error, Real, Source, Stencil, Target};
 use crate::watch::Watch;
 use lines::{Differences, Sweeps};
 pub use simd::Level;
@@ -32,30 +32,6 @@ impl Cpu {
     /// With these instructions; `None` where the processor lacks them.
     pub fn with_level(level: Level) -> Option<Cpu> {
         level.detect().map(|instructions| Cpu { instructions })
-    }
-}
-
-/// How the engine would go about some sweeps: what its time depends on.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Outline {
-    /// Threads that have something to do.
-    pub threads: usize,
-    /// How often the threads begin anew, and the array is read and written.
-    pub passes: usize,
-    /// Elements that the busiest thread computes in all sweeps, those that other threads compute, too, among them.
-    pub updates: f64,
-}
-
-impl Outline {
-    /// Of a stencil, or of a derivative, along these lines, with so many multiply-adds for an output, where so many
-    /// threads are available.
-    pub fn along(lines: Lines, radius: usize, work: usize, sweeps: usize, available: usize) -> Outline {
-        lines::outline(lines, radius, work, sweeps, available)
-    }
-
-    /// Of a convolution.
-    pub fn over<T: Real>(what: &Convolution<T>, available: usize) -> Outline {
-        convolution::outline(what, available)
     }
 }
 
@@ -106,7 +82,7 @@ impl<T: Lanes> Compute<T> for Cpu {
 /// Where the samples are, and where the results go.
 ///
 /// # Panics
-/// Where they are not so many.
+/// Where their lengths are not `elements`.
 fn ends<'a, T: Real>(elements: usize, from: Source<'a, T>, to: Target<'a, T>) -> Result<(&'a [T], &'a mut [T]), Error> {
     let (input, output) = (from.samples()?, to.results()?);
     assert_eq!([input.len(), output.len()], [elements; 2]);

@@ -105,7 +105,7 @@ pub(super) trait Operator<T> {
     /// finish a step while the others take theirs.
     ///
     /// # Safety
-    /// `at + U * LANES` may not be more than `outputs`, and as many numbers must be writable at `output`.
+    /// `at + U * LANES` may not be more than `outputs`, and `U * LANES` elements must be writable at `output`.
     unsafe fn block<V: Vector<Element = T>, const U: usize>(&self, set: V::Set, at: usize, output: *mut T);
 }
 
@@ -118,13 +118,14 @@ pub(super) fn evaluate<T: Lanes>(instructions: Instructions, operator: &impl Ope
     compute(instructions, Evaluation { operator, output });
 }
 
-/// Work on vectors of any type. All that it calls is to be inlined: what is not runs on the plain machine.
-pub(super) trait Work<T> {
+/// Work on vectors of any type. All functions that it calls must be inlined: others are compiled without these
+/// instructions.
+pub(super) trait VectorWork<T> {
     fn run<V: Vector<Element = T>>(self, set: V::Set);
 }
 
 /// Does `work` with the vectors of these instructions.
-pub(super) fn compute<T: Lanes>(instructions: Instructions, work: impl Work<T>) {
+pub(super) fn compute<T: Lanes>(instructions: Instructions, work: impl VectorWork<T>) {
     match instructions {
         #[cfg(target_arch = "x86_64")]
         Instructions::Avx512(set) => set.compute(work),
@@ -134,8 +135,8 @@ pub(super) fn compute<T: Lanes>(instructions: Instructions, work: impl Work<T>) 
     }
 }
 
-/// Loops over plain slices, which the compiler makes vectors of: for what every number goes through by itself. All that
-/// they call is to be inlined; what is not runs on the plain machine.
+/// Loops over plain slices, which the compiler makes vectors of: for operations on single elements. All functions that
+/// they call must be inlined: others are compiled without these instructions.
 pub(super) trait Loops {
     fn run(self);
 }
@@ -151,7 +152,7 @@ pub(super) fn run(instructions: Instructions, loops: impl Loops) {
     loops.run();
 }
 
-/// Asks for the memory of so many elements, which will be read or written soon: the processor does not guess where
+/// Prefetches `count` elements, which will be read or written soon: the processor does not guess where
 /// columns that lie far apart go on. Nothing happens where there is none.
 #[inline]
 pub(super) fn prefetch<T>(from: *const T, count: usize) {
@@ -165,7 +166,7 @@ pub(super) fn prefetch<T>(from: *const T, count: usize) {
     let _ = (from, count);
 }
 
-/// Some numbers that are computed with together. Who has one has the processor for it.
+/// A vector of elements. A value of this type is the proof that the processor has the instructions.
 pub(super) trait Vector: Copy {
     type Element: Copy;
     /// The proof that the processor has the instructions.
@@ -224,13 +225,13 @@ impl<T: Real> Vector for T {
     }
 }
 
-/// All outputs of an operator: as many as there is room for.
+/// All outputs of an operator, to a slice of that length.
 struct Evaluation<'a, T, O> {
     operator: &'a O,
     output: &'a mut [T],
 }
 
-impl<T: Lanes, O: Operator<T>> Work<T> for Evaluation<'_, T, O> {
+impl<T: Lanes, O: Operator<T>> VectorWork<T> for Evaluation<'_, T, O> {
     #[inline(always)]
     fn run<V: Vector<Element = T>>(self, set: V::Set) {
         // SAFETY: `evaluate`, which alone makes these, has compared the lengths.
@@ -275,7 +276,7 @@ unsafe fn evaluate_in<T: Lanes, V: Vector<Element = T>, O: Operator<T>>(set: V::
 mod x86_64 {
     use std::arch::x86_64::*;
 
-    use super::{Lanes, Loops, Vector, Work};
+    use super::{Lanes, Loops, Vector, VectorWork};
 
     /// An instruction set: its token, what is compiled for it, and its vectors of doubles and of singles.
     ///
@@ -299,9 +300,9 @@ mod x86_64 {
 
                 /// Does `work` with the vectors of this set.
                 #[inline(always)]
-                pub(super) fn compute<T: Lanes, W: Work<T>>(self, work: W) {
+                pub(super) fn compute<T: Lanes, W: VectorWork<T>>(self, work: W) {
                     #[target_feature($(enable = $feature),+)]
-                    fn compiled<T: Lanes, W: Work<T>>(set: $set, work: W) {
+                    fn compiled<T: Lanes, W: VectorWork<T>>(set: $set, work: W) {
                         work.run::<T::$set>(set)
                     }
                     // SAFETY: the token says that the processor has the features.

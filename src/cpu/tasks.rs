@@ -19,19 +19,9 @@ pub(super) const STEP: usize = 1 << 15;
 /// Updates that a thread keeps to itself before it counts them where all threads do.
 const COUNTED_AT_ONCE: usize = 1 << 16;
 
-/// How many threads are worth waking for so many multiply-adds; 1 at least.
+/// The threads that are worth waking for `work` multiply-adds; 1 at least.
 pub(super) fn threads(work: usize) -> usize {
-    threads_of(Workers::count(), work)
-}
-
-/// The same where so many are available.
-pub(super) fn threads_of(available: usize, work: usize) -> usize {
-    available.min(work / WORK_PER_THREAD).max(1)
-}
-
-/// The part of all work that the busiest of so many threads does, where it falls into so many shares of a size.
-pub(super) fn busiest(shares: usize, threads: usize) -> f64 {
-    shares.div_ceil(threads.max(1)) as f64 / shares.max(1) as f64
+    Workers::count().min(work / WORK_PER_THREAD).max(1)
 }
 
 /// What a thread has done, and whether it is to go on.
@@ -45,7 +35,7 @@ impl Progress<'_> {
         Progress { watch, uncounted: 0 }
     }
 
-    /// After each step: so many updates more are done.
+    /// After each step: `updates` more updates are done.
     pub(super) fn step(&mut self, updates: usize) -> Result<(), Stopped> {
         self.uncounted += updates;
         if self.uncounted >= COUNTED_AT_ONCE {
@@ -65,7 +55,7 @@ impl Drop for Progress<'_> {
     }
 }
 
-/// Runs `tasks` tasks on so many threads. Each thread has a scratch of its own; `at_once` neighbouring tasks at least
+/// Runs `tasks` tasks on `threads` threads. Each thread has a scratch of its own; `at_once` neighbouring tasks at least
 /// go to the same thread.
 ///
 /// # Errors

@@ -7,29 +7,30 @@ use std::sync::Arc;
 use bytemuck::Pod;
 use cudarc::driver::{result, sys};
 
-use super::context::Stream;
-use super::device::Device;
-use super::error::failed;
+use super::driver::context::Stream;
+use super::driver::error::failed;
+use super::driver::memory::Idle;
+use super::element::Element;
+use super::engine::Cuda;
 use super::kernels::{ArithmeticKernels, On, scratch_of};
-use super::memory::Idle;
-use super::queue::{Beginning, Load, Own, Queue};
-use super::schedule::address;
-use super::{Cuda, Element};
+use super::routes::array::address;
+use super::runtime::device::Device;
+use super::runtime::queue::{Beginning, CallBuffers, Load, Queue};
 use crate::memory::{enlarge, with_room};
 use crate::stencil::{
     Arithmetic, Array, Binary, Error, Expansion, Operand, Places, Reduction, Section, Source, Target, Unary,
 };
 use crate::watch::Watch;
 
-/// Up to so many bytes come back by a copy on the stream itself, without staging.
+/// Up to this many bytes come back by a copy on the stream itself, without staging.
 const SMALL_BYTES: usize = 64 << 10;
 
 /// What lists of places are called where there is no memory for one.
 const WHAT: &str = "a list of places";
 
 /// The work of one call, and the buffers that it uses.
-struct Work<'d, T> {
-    own: Own,
+struct Operation<'d, T> {
+    own: CallBuffers,
     kernels: ArithmeticKernels<T>,
     queue: Arc<Queue>,
     beginning: Beginning,
@@ -38,21 +39,21 @@ struct Work<'d, T> {
     watch: &'d Watch,
 }
 
-impl<'d, T: Element> Work<'d, T> {
+impl<'d, T: Element> Operation<'d, T> {
     /// Before anything of it is put on the stream; `name` is what it is, for people.
-    fn begin(device: &'d mut Device, name: &'static str, watch: &'d Watch) -> Result<Work<'d, T>, Error> {
+    fn begin(device: &'d mut Device, name: &'static str, watch: &'d Watch) -> Result<Operation<'d, T>, Error> {
         watch.check()?;
         let kernels = ArithmeticKernels::new(&device.modules)?;
         let queue = device.queue.clone();
         let beginning = queue.begin(&Load { name, pace: None, bytes: 0 })?;
-        Ok(Work { own: Own::new(&queue), kernels, queue, beginning, name, device, watch })
+        Ok(Operation { own: CallBuffers::new(&queue), kernels, queue, beginning, name, device, watch })
     }
 
     fn stream(&self) -> &Stream {
         self.queue.stream()
     }
 
-    /// Room for so many numbers, for this call.
+    /// Room for `len` numbers, for this call.
     fn room_for<N>(&mut self, len: usize) -> Result<sys::CUdeviceptr, Error> {
         let too_large = || Error::OutOfMemory(format!("There is no memory for {len} elements."));
         self.own.room_for(len.checked_mul(size_of::<N>()).ok_or_else(too_large)?)
@@ -117,7 +118,7 @@ impl<T: Element> Arithmetic<T> for Cuda {
             if to.is_empty() {
                 return Ok(watch.check()?);
             }
-            let work = Work::<T>::begin(device, "an operation on each element", watch)?;
+            let work = Operation::<T>::begin(device, "an operation on each element", watch)?;
             // SAFETY: both arrays have as many elements; whatever else uses them is on this stream, too.
             unsafe { work.kernels.unary(work.stream().handle(), op, addresses, to.len()) }?;
             work.end(to.len(), to.len())
@@ -158,7 +159,7 @@ impl<T: Element> Arithmetic<T> for Cuda {
             if to.is_empty() {
                 return Ok(watch.check()?);
             }
-            let work = Work::<T>::begin(device, "an operation on two arrays", watch)?;
+            let work = Operation::<T>::begin(device, "an operation on two arrays", watch)?;
             let stream = work.stream().handle();
             // SAFETY: the arrays have as many elements as the expansion says, and the call has them until the work has
             // been waited for.
@@ -196,7 +197,7 @@ impl<T: Element> Arithmetic<T> for Cuda {
             if len == 0 {
                 return Ok(watch.check()?);
             }
-            let work = Work::<T>::begin(device, "a step of two time levels", watch)?;
+            let work = Operation::<T>::begin(device, "a step of two time levels", watch)?;
             *begun = true;
             // SAFETY: the arrays have as many elements; whatever else uses them is on this stream, too.
             unsafe { work.kernels.advance(work.stream().handle(), step, weight, source, older, len) }?;
@@ -225,7 +226,7 @@ impl<T: Element> Arithmetic<T> for Cuda {
                 to.fill(op.start());
                 return Ok(());
             }
-            let mut work = Work::<T>::begin(device, "a reduction", watch)?;
+            let mut work = Operation::<T>::begin(device, "a reduction", watch)?;
             let [more, less] = scratch_of(size);
             let scratch = [work.room_for::<T>(more)?, if less > 0 { work.room_for::<T>(less)? } else { 0 }];
             // SAFETY: the arrays have as many elements, and the call has them and the scratch until the work has been
@@ -243,7 +244,7 @@ impl<T: Element> Arithmetic<T> for Cuda {
             if to.is_empty() {
                 return Ok(watch.check()?);
             }
-            let work = Work::<T>::begin(device, "filling an array", watch)?;
+            let work = Operation::<T>::begin(device, "filling an array", watch)?;
             // SAFETY: the array has as many elements; whatever else uses it is on this stream, too.
             unsafe { work.kernels.fill(work.stream().handle(), value, address, to.len()) }?;
             work.end(0, to.len())
@@ -263,7 +264,7 @@ impl<T: Element> Arithmetic<T> for Cuda {
                 return Ok(watch.check()?);
             }
             let count = to.len();
-            let mut work = Work::<T>::begin(device, "reading by index", watch)?;
+            let mut work = Operation::<T>::begin(device, "reading by index", watch)?;
             let section = match places {
                 Places::Section(section) => Some(work.kernels.places(section)),
                 Places::List(_) => None,
@@ -324,13 +325,13 @@ impl<T: Element> Arithmetic<T> for Cuda {
                 return Ok(watch.check()?);
             }
             let count = from.len();
-            let mut work = Work::<T>::begin(device, "writing by index", watch)?;
+            let mut work = Operation::<T>::begin(device, "writing by index", watch)?;
             let input = match from {
                 Source::Host(samples) => work.send(samples)?,
                 Source::Array(_) => input.unwrap_or(0),
             };
-            // SAFETY: all places are in the second array, and the call has the arrays and the buffers until the work has
-            // been waited for. No place comes twice: see above.
+            // SAFETY: all places are in the second array, and the call has the arrays and the buffers until the work
+            // has been waited for. No place comes twice: see above.
             unsafe {
                 match (places, &repeated) {
                     (Places::Section(section), _) => {
@@ -362,7 +363,7 @@ impl<T: Element> Arithmetic<T> for Cuda {
             if to.is_empty() {
                 return Ok(watch.check()?);
             }
-            let work = Work::<T>::begin(device, "a conversion", watch)?;
+            let work = Operation::<T>::begin(device, "a conversion", watch)?;
             // SAFETY: both arrays have as many elements; whatever else uses them is on this stream, too.
             unsafe { work.kernels.convert(work.stream().handle(), addresses, to.len()) }?;
             work.end(to.len(), to.len())

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::Cuda;
-use super::context::{Context, Event, Stream};
-use super::device::{self, HostContext};
+use super::driver::context::{Context, Event, HostContext, Stream};
+use super::engine::Cuda;
+use super::runtime::device;
 use crate::stencil::Error;
 
 /// The device's clock for what goes through a stream: events before and behind it.
-pub(super) struct Clock {
+pub(crate) struct Clock {
     context: Arc<Context>,
     stream: Arc<Stream>,
     begin: Event,
@@ -16,7 +16,7 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    pub(super) fn new(context: &Arc<Context>, stream: &Arc<Stream>) -> Result<Clock, Error> {
+    pub(crate) fn new(context: &Arc<Context>, stream: &Arc<Stream>) -> Result<Clock, Error> {
         Ok(Clock {
             context: context.clone(),
             stream: stream.clone(),
@@ -26,7 +26,7 @@ impl Clock {
     }
 
     /// Milliseconds from the stream's coming to what `work` submits until its end. The work is over then.
-    pub(super) fn time(&self, work: &dyn Fn() -> Result<(), Error>) -> Result<f32, Error> {
+    pub(crate) fn time(&self, work: &dyn Fn() -> Result<(), Error>) -> Result<f32, Error> {
         self.begin.record(&self.stream)?;
         work()?;
         self.end.record(&self.stream)?;
@@ -37,7 +37,7 @@ impl Clock {
     ///
     /// One more goes ahead of them, and all are submitted before any is waited for: so the device has the next at hand
     /// when it comes to it, and the clock does not run while it waits for the host.
-    pub(super) fn laps(&self, laps: usize, work: &dyn Fn() -> Result<(), Error>) -> Result<Vec<f32>, Error> {
+    pub(crate) fn laps(&self, laps: usize, work: &dyn Fn() -> Result<(), Error>) -> Result<Vec<f32>, Error> {
         let events = (0..=laps).map(|_| Event::new(&self.context)).collect::<Result<Vec<_>, Error>>()?;
         for event in &events {
             work()?;

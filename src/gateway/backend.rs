@@ -1,39 +1,17 @@
-//! Which engine a call runs on.
+//! Which engine a call runs on, by its options `Backend` and `Device`, the environment, and where its data lie.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use super::default_device;
+use super::fastest::{self, Decision, Work};
+use super::options;
+use super::reply::Chosen;
+use super::settings::{self, Backend, Settings};
+use super::store::Home;
+use crate::cuda::{Cuda, DEFAULT_DEVICE_BYTES, Team};
+use crate::mex::{Argument, Error};
+use crate::stencil;
 
-use super::fastest::{self, Decision, Job, Lesson};
-use super::settings::{self, Settings};
-use super::store::{Held, Home};
-use super::{calls, options};
-use crate::cpu::Cpu;
-use crate::cuda::{Cuda, DEFAULT_DEVICE_BYTES, Driver, Team};
-use crate::memory;
-use crate::mex::{Argument, Class, Effort, Error, Numeric, Output, Reply};
-use crate::process::PerProcess;
-use crate::stencil::{self, Engine};
-use crate::watch::Watch;
-
-/// What a call may ask for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Backend {
-    /// CUDA where it can be had, else the CPU.
-    Auto,
-    /// CUDA or an error.
-    Cuda,
-    /// The CPU.
-    Cpu,
-    /// The one that takes less time for the call.
-    Fastest,
-}
-
-/// The words for them.
-pub(super) const CHOICES: [(&str, Backend); 4] =
-    [("auto", Backend::Auto), ("cuda", Backend::Cuda), ("cpu", Backend::Cpu), ("fastest", Backend::Fastest)];
-
-/// Those of an array, which stays where it is made.
-const CHOICES_OF_ARRAYS: [(&str, Backend); 3] = [CHOICES[0], CHOICES[1], CHOICES[2]];
+/// The words for the backend of an array, which stays where it is made.
+const CHOICES_OF_ARRAYS: [(&str, Backend); 3] = [settings::CHOICES[0], settings::CHOICES[1], settings::CHOICES[2]];
 
 /// The devices that a call names, by their ordinals, from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,18 +30,6 @@ pub(super) struct Selection {
     devices: Option<Devices>,
     /// Whether it is of an array, not of a call that computes one.
     of_array: bool,
-}
-
-/// An engine, and what the user should hear about the choice.
-pub(super) struct Chosen {
-    engine: Box<dyn Engine>,
-    /// Where its arrays lie.
-    home: Home,
-    /// Why it is not CUDA, where that was not asked for.
-    fallback: Option<String>,
-    /// Of a choice by time: what the trace says of it, and what remembers how long the call took.
-    note: Option<String>,
-    lesson: Option<Lesson>,
 }
 
 impl Selection {
@@ -85,12 +51,12 @@ impl Selection {
     /// The backend that a word stands for. For an array `fastest` is none of those that are told of, and is refused by
     /// [`choose_home`](Self::choose_home), which says why.
     fn backend_of(&self, name: &str, value: &Argument) -> Result<Backend, Error> {
-        let known = options::choice(name, value, &CHOICES);
+        let known = options::choice(name, value, &settings::CHOICES);
         if known.is_err() && self.of_array { options::choice(name, value, &CHOICES_OF_ARRAYS) } else { known }
     }
 
     /// The engine for a call that computes this.
-    pub(super) fn choose(&self, job: &dyn Job) -> Result<Chosen, Error> {
+    pub(super) fn choose(&self, work: Work) -> Result<Chosen, Error> {
         let settings = Settings::from_environment()?;
         settings.apply();
         let backend = self.backend.unwrap_or(settings.backend);
@@ -106,13 +72,13 @@ impl Selection {
                         .into(),
                 ));
             }
-            // Who names several devices wants them, whatever the environment says.
+            // An explicit 'Device' overrides the environment's backend.
             Some(Devices::Several(_)) => return self.engine(Backend::Cuda, &settings),
             Some(Devices::All) | None => None,
         };
-        let Decision { cuda, note, lesson } = fastest::decide(job, device, &settings)?;
+        let Decision { cuda, note, stopwatch } = fastest::decide(work, device, &settings)?;
         let chosen = cuda.map_or_else(Chosen::cpu, |cuda| Chosen::cuda(cuda, &settings));
-        Ok(Chosen { note, lesson, ..chosen })
+        Ok(chosen.with_stopwatch(note, stopwatch))
     }
 
     /// The engine that an array is to be held by.
@@ -171,13 +137,13 @@ impl Selection {
         let named = self.named()?;
         match (backend, named) {
             (Backend::Cpu, _) => Ok(Chosen::cpu()),
-            // Who names devices wants these.
+            // An explicit 'Device' overrides the backend.
             (_, Some(Devices::One(device))) => Ok(Chosen::cuda(Cuda::open(Some(device))?, settings)),
             (_, Some(Devices::Several(devices))) => Ok(Chosen::team(Team::open(&devices)?, settings)),
             (Backend::Cuda, _) => Ok(Chosen::cuda(Cuda::open(settings.device)?, settings)),
-            (Backend::Auto | Backend::Fastest, _) => Ok(match automatic(settings)? {
+            (Backend::Auto | Backend::Fastest, _) => Ok(match default_device::open(settings)? {
                 Ok(engine) => Chosen::cuda(engine, settings),
-                Err(reason) => Chosen { fallback: Some(reason), ..Chosen::cpu() },
+                Err(reason) => Chosen::fallback(reason),
             }),
         }
     }
@@ -225,7 +191,7 @@ impl Selection {
         self.agrees_or(home, "gather the array and make a DeviceArray of it there")
     }
 
-    /// The same for data on a GPU that are the host's.
+    /// Checks that data of the host's on a GPU are computed there.
     ///
     /// # Errors
     /// `option`, where it says something else.
@@ -303,204 +269,6 @@ impl std::fmt::Display for Devices {
     }
 }
 
-/// Why the default device (its ordinal, where the environment names one), which is there, could not be opened. Trying
-/// again in every call would take longer than most calls.
-static REFUSED: PerProcess<Mutex<Refused>> = PerProcess::new();
-
-type Refused = Option<(Option<usize>, String)>;
-
-fn refused() -> MutexGuard<'static, Refused> {
-    REFUSED.get().lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// CUDA on the default device, or why there is none.
-///
-/// # Errors
-/// [`Busy`](stencil::Error::Busy), for a call inside another on that device: who expects the speed of a GPU is not to
-/// get a processor's without a word. [`NoDevice`](stencil::Error::NoDevice) where there are devices, and the one that
-/// the environment names is none of them.
-pub(super) fn automatic(settings: &Settings) -> Result<Result<Cuda, String>, stencil::Error> {
-    let device = settings.device;
-    if device.is_some() && Driver::get().is_ok() {
-        Cuda::find(device)?;
-    }
-    let mut refused = refused();
-    if let Some((_, reason)) = refused.as_ref().filter(|(of, _)| *of == device) {
-        return Ok(Err(reason.clone()));
-    }
-    let mut reason = None;
-    let opened = or_reason(Cuda::open(device), &mut reason);
-    *refused = reason.map(|reason| (device, reason));
-    opened
-}
-
-/// What was opened, or why it was not; a reason that will still be one in the next call is kept in `refused`.
-fn or_reason<T>(
-    opened: Result<T, stencil::Error>,
-    refused: &mut Option<String>,
-) -> Result<Result<T, String>, stencil::Error> {
-    match opened {
-        Err(stencil::Error::Busy) => Err(stencil::Error::Busy),
-        Err(error @ stencil::Error::NoDevice(_)) => Ok(Err(error.to_string())),
-        Err(error) => Ok(Err(refused.insert(error.to_string()).clone())),
-        Ok(opened) => Ok(Ok(opened)),
-    }
-}
-
-/// Lets a device that could not be opened be tried again.
-pub(super) fn release() {
-    refused().take();
-}
-
-impl Chosen {
-    fn cpu() -> Chosen {
-        Chosen { engine: Box::<Cpu>::default(), home: Home::Cpu, fallback: None, note: None, lesson: None }
-    }
-
-    fn cuda(cuda: Cuda, settings: &Settings) -> Chosen {
-        let home = Home::Cuda(cuda.ordinal());
-        Chosen { home, engine: settings.on(cuda), fallback: None, note: None, lesson: None }
-    }
-
-    /// The device of an array that is a copy.
-    pub(super) fn for_copy(cuda: Cuda) -> Result<Chosen, Error> {
-        let settings = Settings::from_environment()?;
-        settings.apply();
-        Ok(Chosen::cuda(cuda, &settings))
-    }
-
-    /// Several devices, on which no array of a call's own lies.
-    fn team(team: Team, settings: &Settings) -> Chosen {
-        let home = Home::Cuda(team.ordinals().next().unwrap_or(0));
-        Chosen { home, engine: settings.on_several(team), fallback: None, note: None, lesson: None }
-    }
-
-    /// The same, and what the trace says of it.
-    pub(super) fn with_note(self, note: Option<String>) -> Chosen {
-        Chosen { note, ..self }
-    }
-
-    /// The reply of a call that returns an array of these dimensions, filled by what `run` does with the engine.
-    ///
-    /// # Errors
-    /// `outOfMemory`.
-    pub(super) fn reply<'a, T: Numeric>(
-        self,
-        dims: &[usize],
-        effort: Effort,
-        run: impl FnOnce(&(dyn Engine + 'static), &mut [T], &Watch) -> Result<(), stencil::Error> + Send + 'a,
-    ) -> Result<Reply<'a>, Error> {
-        self.reply_all(&[dims], effort, |engine, outputs, watch| run(engine, only(outputs)?, watch))
-    }
-
-    /// The same of one that returns several.
-    ///
-    /// # Errors
-    /// `outOfMemory`.
-    pub(super) fn reply_all<'a, T: Numeric>(
-        self,
-        dims: &[&[usize]],
-        effort: Effort,
-        run: impl FnOnce(&(dyn Engine + 'static), Vec<&mut [T]>, &Watch) -> Result<(), stencil::Error> + Send + 'a,
-    ) -> Result<Reply<'a>, Error> {
-        let dims = owned(dims)?;
-        let warnings = self.fallback.as_deref().and_then(fallback_warning).into_iter().collect();
-        let call = calls::begin();
-        // Who shares the machine with another call takes longer, and teaches nothing.
-        let lesson = self.lesson.filter(|_| !call.is_nested());
-        let fill = T::fill(move |outputs, watch| {
-            let run = || run(&*self.engine, outputs, watch);
-            Ok(call.work(|| match lesson {
-                Some(lesson) => lesson.time(run),
-                None => run(),
-            })?)
-        });
-        Ok(Reply { warnings, note: self.note, output: Output::Arrays { dims, fill, effort } })
-    }
-
-    /// The reply of a call that returns arrays of the host's on the GPU, of these dimensions, filled by what `run` does
-    /// with the engine at their addresses.
-    ///
-    /// # Errors
-    /// `outOfMemory`.
-    pub(super) fn on_gpu<'a, T: Numeric>(
-        self,
-        dims: &[&[usize]],
-        effort: Effort,
-        run: impl FnOnce(&(dyn Engine + 'static), &[u64], &Watch) -> Result<(), Error> + Send + 'a,
-    ) -> Result<Reply<'a>, Error> {
-        let dims = owned(dims)?;
-        let call = calls::begin();
-        let fill = move |addresses: &[u64], watch: &Watch| call.work(|| run(&*self.engine, addresses, watch));
-        let output = Output::OnGpu { dims, single: T::CLASS == Class::Single, fill: Box::new(fill), effort };
-        Ok(Reply { warnings: Vec::new(), note: self.note, output })
-    }
-
-    /// The reply of a call that keeps what `run` makes with the engine: an object, or the number for one.
-    pub(super) fn held<'a>(
-        self,
-        object: bool,
-        effort: Effort,
-        run: impl FnOnce(&(dyn Engine + 'static), Home, &Watch) -> Result<Held, stencil::Error> + Send + 'a,
-    ) -> Reply<'a> {
-        self.held_all(object, effort, |engine, home, watch| Ok(vec![run(engine, home, watch)?]))
-    }
-
-    /// The same of one that keeps several.
-    pub(super) fn held_all<'a>(
-        self,
-        object: bool,
-        effort: Effort,
-        run: impl FnOnce(&(dyn Engine + 'static), Home, &Watch) -> Result<Vec<Held>, stencil::Error> + Send + 'a,
-    ) -> Reply<'a> {
-        let warnings = self.fallback.as_deref().and_then(fallback_warning).into_iter().collect();
-        let (call, note) = (calls::begin(), self.note);
-        let make = move |watch: &Watch| {
-            let held = call.work(|| run(&*self.engine, self.home, watch))?;
-            Ok(held.into_iter().map(Held::store).collect())
-        };
-        Reply { warnings, note, output: Output::Held { object, make: Box::new(make), effort } }
-    }
-}
-
-/// The one output of a call that has one.
-pub(super) fn only<T>(mut outputs: Vec<T>) -> Result<T, stencil::Error> {
-    outputs.pop().ok_or_else(|| stencil::Error::Internal("A call without an output.".into()))
-}
-
-/// The same dimensions, kept.
-///
-/// # Errors
-/// [`OutOfMemory`](memory::OutOfMemory).
-fn owned(dims: &[&[usize]]) -> Result<Vec<Vec<usize>>, memory::OutOfMemory> {
-    let own = |dims: &&[usize]| {
-        let mut own = memory::with_room(dims.len(), "dimensions")?;
-        own.extend_from_slice(dims);
-        Ok(own)
-    };
-    dims.iter().map(own).collect()
-}
-
-/// The engine where `home` is, for data that lie there.
-impl Home {
-    pub(super) fn choose(self) -> Result<Chosen, Error> {
-        Ok(Chosen { engine: self.engine()?, home: self, fallback: None, note: None, lesson: None })
-    }
-}
-
-/// The warning that a call falls back to the CPU: in a process the first time only.
-fn fallback_warning(reason: &str) -> Option<Error> {
-    static WARNED: AtomicBool = AtomicBool::new(false);
-    (!WARNED.swap(true, Ordering::Relaxed)).then(|| {
-        let variable = settings::BACKEND;
-        let text = format!(
-            "Computing on the CPU: {reason} The results are the same. 'Backend', 'cpu' or {variable}=cpu asks for this \
-             without a warning."
-        );
-        Error::new("noDevice", text)
-    })
-}
-
 /// What calls without options do here, for a report.
 pub(super) struct Outlook {
     /// `cuda` or `cpu`, or `fastest`, which may be either; empty where the environment makes no sense.
@@ -520,7 +288,7 @@ impl Outlook {
     /// [`Busy`](stencil::Error::Busy) where a call that is still running has the device.
     pub(super) fn new() -> Result<Outlook, Error> {
         let settings = Settings::from_environment().inspect(Settings::apply);
-        let cuda = match automatic(settings.as_ref().unwrap_or(&Settings::default())) {
+        let cuda = match default_device::open(settings.as_ref().unwrap_or(&Settings::default())) {
             Err(error @ stencil::Error::NoDevice(_)) => {
                 Err(format!("The environment variable {} names a device: {error}", settings::DEVICE))
             }
@@ -550,21 +318,5 @@ impl Outlook {
             cuda: cuda.ok(),
             device_bytes: settings.ok().map(|settings| settings.device_bytes.unwrap_or(DEFAULT_DEVICE_BYTES)),
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_device_in_use_is_an_error_and_no_reason_to_fall_back() {
-        let mut refused = None;
-        assert_eq!(or_reason::<()>(Err(stencil::Error::Busy), &mut refused), Err(stencil::Error::Busy));
-        assert_eq!(or_reason::<()>(Err(stencil::Error::NoDevice("none".into())), &mut refused), Ok(Err("none".into())));
-        assert_eq!(refused, None, "the next call asks again");
-        assert_eq!(or_reason(Ok(7), &mut refused), Ok(Ok(7)));
-        assert_eq!(or_reason::<()>(Err(stencil::Error::Cuda("full".into())), &mut refused), Ok(Err("full".into())));
-        assert_eq!(refused.as_deref(), Some("full"));
     }
 }

@@ -3,8 +3,8 @@
 //! # Rationale
 //! While a long run is done on another thread, the host may run callbacks of the user on its own: those of timers and
 //! figures. They may call functions of ours, and clear them. So
-//! - a call inside another works with threads of its own: those of the other may have hours of work before them, and
-//!   who would wait for them is the thread that asks whether the user has pressed Ctrl-C;
+//! - a call inside another works with threads of its own: those of the other may be busy for hours, and
+//!   the thread that would wait for them is the one that asks whether the user has pressed Ctrl-C;
 //! - what is to be given back while calls are under way is given back when the last of them ends.
 
 use std::ptr;

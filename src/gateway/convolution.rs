@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::backend::Selection;
 use super::distributed::{self, Distribution, Joint};
-use super::fastest::Times;
+use super::fastest::Work;
 use super::inputs::{self, AnyInput, Input, Reals};
 use super::levels::{Computed, Filters, Levels};
 use super::options::{self, Names};
@@ -80,7 +80,7 @@ fn called<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error>
             Some((joint.clone(), along))
         }
     };
-    let job = Job { asked, rank, window, dims, outputs: call.outputs, joint };
+    let job = Request { asked, rank, window, dims, outputs: call.outputs, joint };
     let in_double = entries.iter().all(|entries| matches!(entries, Reals::Double(_)));
     let reply = match samples {
         Samples::Whole(reply) => {
@@ -103,8 +103,8 @@ fn called<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error>
     })
 }
 
-/// What is computed, how many dimensions N has, and the dimensions of the result.
-struct Job<'a> {
+/// A call that was read: what is computed, the dimensions of N, and those of the result.
+struct Request<'a> {
     asked: Asked<'a>,
     rank: usize,
     window: Window,
@@ -122,19 +122,19 @@ enum Samples<'a> {
 }
 
 /// Replies with an image of the class of the samples, which are computed on in double.
-type ReplyOfWhole<'a> = fn(&Job<'a>, &'a Argument, Vec<Filter<f64>>) -> Result<Reply<'a>, Error>;
+type ReplyOfWhole<'a> = fn(&Request<'a>, &'a Argument, Vec<Filter<f64>>) -> Result<Reply<'a>, Error>;
 
 /// The samples of the image, and its dimensions.
 fn samples<'a>(image: &'a Argument) -> Result<(Samples<'a>, Cow<'a, [usize]>), Error> {
     let plain = !image.is_complex() && !image.is_sparse();
     let whole: ReplyOfWhole<'a> = match image.class() {
-        Class::Logical if plain => Job::reply_whole::<Truth>,
-        Class::Integer { bytes: 1, signed: true } if plain => Job::reply_whole::<i8>,
-        Class::Integer { bytes: 1, signed: false } if plain => Job::reply_whole::<u8>,
-        Class::Integer { bytes: 2, signed: true } if plain => Job::reply_whole::<i16>,
-        Class::Integer { bytes: 2, signed: false } if plain => Job::reply_whole::<u16>,
-        Class::Integer { bytes: 4, signed: true } if plain => Job::reply_whole::<i32>,
-        Class::Integer { bytes: 4, signed: false } if plain => Job::reply_whole::<u32>,
+        Class::Logical if plain => Request::reply_whole::<Truth>,
+        Class::Integer { bytes: 1, signed: true } if plain => Request::reply_whole::<i8>,
+        Class::Integer { bytes: 1, signed: false } if plain => Request::reply_whole::<u8>,
+        Class::Integer { bytes: 2, signed: true } if plain => Request::reply_whole::<i16>,
+        Class::Integer { bytes: 2, signed: false } if plain => Request::reply_whole::<u16>,
+        Class::Integer { bytes: 4, signed: true } if plain => Request::reply_whole::<i32>,
+        Class::Integer { bytes: 4, signed: false } if plain => Request::reply_whole::<u32>,
         class if class == Class::Other || plain && matches!(class, Class::Double | Class::Single) => {
             let (input, dims) = inputs::input_or_gpu("N", image)?;
             return Ok((Samples::Real(input), dims));
@@ -147,7 +147,7 @@ fn samples<'a>(image: &'a Argument) -> Result<(Samples<'a>, Cow<'a, [usize]>), E
     Ok((Samples::Whole(whole), image.dims().into()))
 }
 
-impl<'a> Job<'a> {
+impl<'a> Request<'a> {
     /// The filters in the class that is computed in, turned round where that was asked for.
     fn filters<'e, T: Real>(
         &self,
@@ -173,7 +173,7 @@ impl<'a> Job<'a> {
         Numbers: From<Array<T>>,
         dyn Engine: Compute<T> + crate::stencil::Arithmetic<T>,
     {
-        let Job { asked: Asked { selection, sweeps, levels, .. }, window, .. } = self;
+        let Request { asked: Asked { selection, sweeps, levels, .. }, window, .. } = self;
         let (sides, window) = (sweeps.sides::<T>(self.rank)?, *window);
         let filter = match <[_; 1]>::try_from(filters) {
             Ok([filter]) if self.joint.is_some() => return self.of_all_ranks(samples, filter, sides),
@@ -183,9 +183,9 @@ impl<'a> Job<'a> {
         };
         let what = Convolution::new(window.input(), filter).with_boundary(sides).with_sweeps(sweeps.iterations());
         let effort = sweeps.effort(self.dims.iter().product(), what.filter().values().len());
-        let job = what.clone();
+        let work = Work::from(&what);
         let samples = T::input(samples, "N in single")?;
-        samples.reply(selection, &self.dims, effort, &job, move |engine, from, to, watch| match window.shape() {
+        samples.reply(selection, &self.dims, effort, work, move |engine, from, to, watch| match window.shape() {
             Shape::Same => Compute::convolution(engine, &what, from, to, watch),
             Shape::Full | Shape::Valid => {
                 windows::compute(engine, &window, sides, (from, to), watch, |size, from, to| {
@@ -217,10 +217,11 @@ impl<'a> Job<'a> {
             ("'Boundary'", sweeps.boundary_text()),
             ("'Iterations'", iterations.to_string()),
         ];
-        let job = Convolution::new(self.window.input(), filter.clone()).with_boundary(sides).with_sweeps(iterations);
+        let part = Convolution::new(self.window.input(), filter.clone()).with_sweeps(iterations);
+        let work = Work::from(&part);
         let dims = self.dims.clone().into_owned();
         let samples = T::input(samples, "N in single")?;
-        samples.reply(selection, &self.dims, effort, &job, move |engine, from, to, watch| {
+        samples.reply(selection, &self.dims, effort, work, move |engine, from, to, watch| {
             joint.run(watch, |call| {
                 let entries: Vec<f64> = filter.values().iter().map(|entry| entry.to_f64()).collect();
                 let plan = distributed::agree(call, (&dims, along), &said, &entries, watch)?;
@@ -248,7 +249,7 @@ impl<'a> Job<'a> {
         let entries = filters.iter().map(|filter| filter.values().len()).sum();
         let what = |filter| Convolution::new(self.window.input(), filter).with_boundary(sides);
         let convolutions: Vec<_> = filters.into_iter().map(what).collect();
-        let first = convolutions[0].clone();
+        let first = Work::from(&convolutions[0]);
         let step = |what: Convolution<T>| -> Step<'a, T> {
             Box::new(move |engine, sweeps, from, to, watch| {
                 Compute::convolution(engine, &what.clone().with_sweeps(sweeps), from, to, watch)
@@ -267,7 +268,7 @@ impl<'a> Job<'a> {
         S: Sample<f64> + Numeric,
     {
         let samples = image.elements::<S>().ok_or_else(|| Error::internal("An image of another class."))?;
-        let Job { asked: Asked { selection, sweeps, levels, .. }, window, .. } = self;
+        let Request { asked: Asked { selection, sweeps, levels, .. }, window, .. } = self;
         if !levels.are_none() {
             return Err(options::bad(format!(
                 "'Previous', 'Weight', 'Source' and 'Every' go with N of class double or single, and N is {image}; \
@@ -281,10 +282,10 @@ impl<'a> Job<'a> {
         let entries = filters.iter().map(|filter| filter.values().len()).sum();
         let effort = sweeps.effort_of_steps(self.dims.iter().product(), entries, filters.len(), iterations);
         // In every sweep the image goes through an engine by itself.
-        let job = Times(Convolution::new(window.input(), filters[0].clone()), iterations);
+        let work = Work::from(&Convolution::new(window.input(), filters[0].clone())).repeated(iterations);
         let of = |filter: &Filter<f64>| Window::new(window.shape(), window.input(), filter.radius());
         let windows: Vec<_> = filters.iter().map(of).collect();
-        selection.choose(&job)?.reply(&self.dims, effort, move |engine, output: &mut [S], watch| {
+        selection.choose(work)?.reply(&self.dims, effort, move |engine, output: &mut [S], watch| {
             if output.is_empty() || iterations == 0 {
                 return host::copy(if output.is_empty() { &[] } else { samples }, output, watch);
             }

@@ -2,6 +2,7 @@
 
 use super::backend::Selection;
 use super::distributed::{self, Distribution, Joint};
+use super::fastest::Work;
 use super::inputs::{self, AnyInput, Input};
 use super::options::{self, Names};
 use super::store::Numbers;
@@ -76,12 +77,12 @@ where
 {
     let what = Derivative::new(sweeps.lines(dims)?, spacing, source).with_boundary(sweeps.ends::<T>()?);
     let effort = sweeps.effort(values.len(), DERIVATIVE_RADIUS);
-    values.reply(selection, dims, effort, &what, move |engine, from, to, watch| {
+    values.reply(selection, dims, effort, Work::from(&what), move |engine, from, to, watch| {
         Compute::derivative(engine, &what, from, to, watch)
     })
 }
 
-/// The same of an array of which each rank passes a part.
+/// The derivative of an array of which each rank passes a part.
 fn of_all_ranks<'a, T: Real + Numeric>(
     joint: &Joint,
     values: Input<'a, T>,
@@ -104,7 +105,7 @@ where
         ("'Dim'", named.map_or("not given".into(), |dim| (dim + 1).to_string())),
     ];
     let (joint, output) = (joint.clone(), dims.clone());
-    values.reply(selection, &output, effort, &of_part, move |engine, from, to, watch| {
+    values.reply(selection, &output, effort, Work::from(&of_part), move |engine, from, to, watch| {
         joint.run(watch, |call| {
             let plan = distributed::agree(call, (&dims, along), &said, &[], watch)?;
             let dim = named.unwrap_or_else(|| sweeps::default_dim(&plan.whole()));

@@ -10,7 +10,7 @@ use crate::workers::Workers;
 
 pub(super) const FUNCTION: Function = Function { name: "ConstantMemoryDevice_CUDA", call };
 
-/// The same fields everywhere: without a device, numbers are NaN and texts are empty.
+/// The fields do not depend on the machine: without a device, numbers are NaN and texts are empty.
 fn call(call: &Call) -> Result<Reply<'_>, Error> {
     if !call.arguments.is_empty() {
         let text = format!("Number of Inputs are Wrong: got {}, expected none.", call.arguments.len());

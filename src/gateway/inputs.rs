@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::backend::{self, Selection};
-use super::fastest::Job;
+use super::backend::Selection;
+use super::fastest::Work;
+use super::reply;
 use super::store::{Held, Home, Numbers};
 use crate::cuda::Cuda;
 use crate::memory::{self, OutOfMemory};
@@ -30,7 +31,7 @@ pub(super) enum Input<'a, T: Real> {
     Gpu(usize, Array<T>),
 }
 
-/// The same of either class.
+/// An [`Input`] of either class.
 #[derive(Debug)]
 pub(super) enum AnyInput<'a> {
     Double(Input<'a, f64>),
@@ -49,13 +50,13 @@ impl<'a, T: Real> Input<'a, T> {
 
     /// The reply of a call that returns an array of these dimensions, computed by `run` where the input is: an
     /// array of the host's from one of the host's, on the same GPU where that lies on one, and one that is held from
-    /// one that is held. `job` is what it computes.
+    /// one that is held. `work` is what it computes.
     pub(super) fn reply(
         self,
         selection: &Selection,
         dims: &[usize],
         effort: Effort,
-        job: &dyn Job,
+        work: Work,
         run: impl FnOnce(&(dyn Engine + 'static), Source<T>, Target<T>, &Watch) -> Result<(), stencil::Error> + Send + 'a,
     ) -> Result<Reply<'a>, Error>
     where
@@ -63,18 +64,18 @@ impl<'a, T: Real> Input<'a, T> {
         Numbers: From<Array<T>>,
         dyn Engine: Compute<T>,
     {
-        self.reply_all(selection, &[dims], effort, job, |engine, from, to, watch| {
-            run(engine, from, backend::only(to)?, watch)
+        self.reply_all(selection, &[dims], effort, work, |engine, from, to, watch| {
+            run(engine, from, reply::only(to)?, watch)
         })
     }
 
-    /// The same of a call that returns several arrays.
+    /// The reply of a call that returns several arrays: see [`reply`](Self::reply).
     pub(super) fn reply_all(
         self,
         selection: &Selection,
         dims: &[&[usize]],
         effort: Effort,
-        job: &dyn Job,
+        work: Work,
         run: impl FnOnce(&(dyn Engine + 'static), Source<T>, Vec<Target<T>>, &Watch) -> Result<(), stencil::Error>
         + Send
         + 'a,
@@ -89,7 +90,7 @@ impl<'a, T: Real> Input<'a, T> {
                 let run = move |engine: &(dyn Engine + 'static), outputs: Vec<&mut [T]>, watch: &Watch| {
                     run(engine, Source::Host(&values), outputs.into_iter().map(Target::Host).collect(), watch)
                 };
-                selection.choose(job)?.reply_all(dims, effort, run)
+                selection.choose(work)?.reply_all(dims, effort, run)
             }
             Input::Held(home, array) => {
                 selection.agrees(home)?;
@@ -217,8 +218,7 @@ fn borrowed<T: Real>(ordinal: usize, address: u64, len: usize) -> Result<Array<T
             return wrong("The gpuArray lies on another GPU than the one that MATLAB has selected.");
         }
     }
-    // SAFETY: the host says that so many lie there, and they do while its wrapper is there, which is until the call is
-    // over.
+    // SAFETY: the host has `len` elements at this address while its wrapper exists, which is until the call is over.
     Ok(unsafe { Cuda::borrow(ordinal, address, len) })
 }
 
@@ -275,7 +275,7 @@ pub(super) fn input<'a>(name: &str, array: &'a Argument) -> Result<(AnyInput<'a>
     Ok((input, array.dims().into()))
 }
 
-/// The same of class double alone.
+/// A real, full array of class double, of the host's or held; with its dimensions.
 pub(super) fn double_input<'a>(name: &str, array: &'a Argument) -> Result<(Input<'a, f64>, Cow<'a, [usize]>), Error> {
     if let Some(held) = Held::of(array)? {
         let Numbers::Double(numbers) = held.numbers else {

@@ -1,7 +1,7 @@
 //! The options that make more of a sweep than one filter: a second time level, a source, states on the way.
 
 use super::backend::Selection;
-use super::fastest::{Job, Steps, Stepwise};
+use super::fastest::Work;
 use super::inputs::{self, AnyInput, Input};
 use super::store::Numbers;
 use super::sweeps::{self, Sweeps};
@@ -43,11 +43,11 @@ impl Computed for f32 {
 /// The data that they name, beside the samples.
 pub(super) struct Given<'a> {
     previous: Option<AnyInput<'a>>,
-    source: Option<Source<'a>>,
+    source: Option<SourceArgument<'a>>,
 }
 
 /// What is added in every sweep.
-enum Source<'a> {
+enum SourceArgument<'a> {
     Scalar(f64),
     Elements(AnyInput<'a>),
 }
@@ -106,8 +106,8 @@ impl<'a> Levels<'a> {
         let source = match self.source {
             None => None,
             Some(value) => Some(match sweeps::real_scalar(value) {
-                Some(scalar) => Source::Scalar(scalar),
-                None => Source::Elements(like("Source", value, "; or an ordinary real scalar")?),
+                Some(scalar) => SourceArgument::Scalar(scalar),
+                None => SourceArgument::Elements(like("Source", value, "; or an ordinary real scalar")?),
             }),
         };
         if self.previous.is_some() != self.weight.is_some() {
@@ -127,7 +127,7 @@ impl<'a> Levels<'a> {
         samples: Input<'a, T>,
         given: Given<'a>,
         dims: &[usize],
-        Filters { filters, joint, entries, first }: Filters<'a, T, impl Job>,
+        Filters { filters, joint, entries, first }: Filters<'a, T>,
         (sweeps, selection, outputs): (&Sweeps, &Selection, usize),
     ) -> Result<Reply<'a>, Error>
     where
@@ -137,14 +137,20 @@ impl<'a> Levels<'a> {
         let previous = given.previous.map(|previous| T::input(previous, "'Previous' in single")).transpose()?;
         let source = match given.source {
             None => None,
-            Some(Source::Scalar(value)) => Some(Ready::Scalar(T::from_f64(value))),
-            Some(Source::Elements(input)) => Some(Ready::Elements(T::input(input, "'Source' in single")?)),
+            Some(SourceArgument::Scalar(value)) => Some(Added::Scalar(T::from_f64(value))),
+            Some(SourceArgument::Elements(input)) => Some(Added::Elements(T::input(input, "'Source' in single")?)),
         };
         let iterations = sweeps.iterations();
         let (states, every) = self.every.map_or((1, iterations), |every| (iterations / every, every));
         let weight = self.weight.map(T::from_f64);
-        let job = Stepwise(first, iterations, self.steps(filters.len(), source.as_ref(), joint.is_some(), states));
-        let steps = filters.len() + job.2.passes;
+        let elements = usize::from(matches!(source, Some(Added::Elements(_))));
+        let older = usize::from(weight.is_some());
+        let passes = usize::from(older > 0 || source.is_some());
+        let steps = filters.len() + passes;
+        // An engine may do many sweeps of two levels at once.
+        let is_joint = joint.is_some() && older > 0 && source.is_none();
+        let apart = if is_joint { 1 } else { steps };
+        let work = first.stepwise(iterations, entries + passes, apart, 1 + states + older + elements);
         let calls = if steps == 1 { 2 * states } else { iterations.saturating_mul(steps) };
         let effort = sweeps.effort_of_steps(samples.len(), entries, steps, calls);
         let scheme = Scheme { filters, joint, weight, states, every };
@@ -152,51 +158,40 @@ impl<'a> Levels<'a> {
         // A second output is the older level, which there is where somebody may ask for it.
         let all = [&of_states[..], dims];
         let wanted = &all[..if outputs > 1 { 2 } else { 1 }];
-        samples.reply_all(selection, wanted, effort, &job, move |engine, from, to, watch| {
+        samples.reply_all(selection, wanted, effort, work, move |engine, from, to, watch| {
             let mut to = to.into_iter();
             let (Some(first), older_to) = (to.next(), to.next()) else {
                 return Err(crate::stencil::Error::Internal("A call without an output.".into()));
             };
             let source = source.as_ref().map(|source| match source {
-                Ready::Scalar(value) => Addend::Scalar(*value),
-                Ready::Elements(input) => Addend::Elements(input.source()),
+                Added::Scalar(value) => Addend::Scalar(*value),
+                Added::Elements(input) => Addend::Elements(input.source()),
             });
             let older = previous.as_ref().map(Input::source);
             scheme.run(engine, Data { from, older, source, to: first, older_to }, watch)
         })
     }
-
-    /// What a sweep of so many filters is to who foretells its time.
-    fn steps<T: Real>(&self, filters: usize, source: Option<&Ready<T>>, joint: bool, states: usize) -> Steps {
-        let elements = usize::from(matches!(source, Some(Ready::Elements(_))));
-        let older = usize::from(self.weight.is_some());
-        let passes = usize::from(older > 0 || source.is_some());
-        // What is added is read, the sum is written, and so is the older level read.
-        let moved = if passes > 0 { 2 + older + elements } else { 0 };
-        let joint = joint && older > 0 && source.is_none();
-        Steps { filters, moved, passes, joint, arrays: 1 + states + older + elements }
-    }
 }
 
 /// The filters of a sweep.
-pub(super) struct Filters<'a, T, J> {
+pub(super) struct Filters<'a, T> {
     pub(super) filters: Vec<Filter<'a, T>>,
     /// The only one, where an engine may do many sweeps of it at once with the older level.
     pub(super) joint: Option<Box<dyn TwoLevels<T> + 'a>>,
     /// Multiply-adds for an output of a sweep.
     pub(super) entries: usize,
-    /// A sweep of the first filter, for who foretells the time.
-    pub(super) first: J,
+    /// A sweep of the first filter alone.
+    pub(super) first: Work,
 }
 
 /// What is added, in the class that is computed in.
-enum Ready<'a, T: Real> {
+enum Added<'a, T: Real> {
     Scalar(T),
     Elements(Input<'a, T>),
 }
 
-/// The dimensions of so many arrays of these, one behind the other along one dimension more: of columns along the
-/// second.
+/// The dimensions of `states` arrays of these dimensions, one behind the other along one dimension more: columns go
+/// along the second.
 ///
 /// # Errors
 /// `outOfMemory` where there can be no such array.

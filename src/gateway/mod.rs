@@ -7,6 +7,7 @@ mod arrays;
 mod backend;
 mod calls;
 mod convolution;
+mod default_device;
 mod derivative;
 mod device;
 mod distributed;
@@ -15,6 +16,7 @@ mod inputs;
 mod levels;
 mod options;
 mod places;
+mod reply;
 mod settings;
 mod stencil;
 mod store;
@@ -68,7 +70,7 @@ fn check_outputs(call: &Call) -> Result<(), Error> {
     check_outputs_up_to(call, 1)
 }
 
-/// Checks that no more outputs are asked for than so many, one or two.
+/// Checks that at most `most` outputs are asked for, one or two.
 fn check_outputs_up_to(call: &Call, most: usize) -> Result<(), Error> {
     let expected = if most > 1 { "0, 1 or 2" } else { "0 or 1" };
     match call.outputs {
@@ -86,7 +88,7 @@ pub fn release() {
 
 /// Gives back devices, then threads.
 fn give_back() {
-    backend::release();
+    default_device::release();
     crate::cuda::release();
     crate::workers::Workers::release();
     crate::pool::release();

@@ -88,7 +88,7 @@ pub(super) fn positive_integer(option: &str, value: &Argument) -> Result<usize, 
     whole_number(option, value, 1..=u32::MAX as usize, 1, "a whole number from 1 up")
 }
 
-/// The same of a number.
+/// A whole number from 1 up, given as a double.
 pub(super) fn positive_number(option: &str, number: f64) -> Result<usize, Error> {
     if number >= 1.0 && number <= f64::from(u32::MAX) && number.fract() == 0.0 {
         return Ok(number as usize);

@@ -5,7 +5,7 @@ use crate::memory;
 use crate::mex::{Argument, Class, Error};
 use crate::stencil::{Places, RANK, Section};
 
-/// What is read or written by indices: the places, in order, and the dimensions of what stands there.
+/// What is read or written by indices: the places, in order, and the dimensions of the result.
 #[derive(Debug)]
 pub(super) struct Indexed {
     pub(super) places: Places,
@@ -95,7 +95,7 @@ fn linear_dims(index: &Index, argument: &Argument, array: &[usize]) -> Vec<usize
     if row { vec![1, count] } else { vec![count, 1] }
 }
 
-/// An index, which is number `d` of so many, for a dimension of this extent.
+/// An index, number `d` of `of`, for a dimension of this extent.
 fn parse(index: &Argument, extent: usize, (d, of): (usize, usize), dims: &[usize]) -> Result<Index, Error> {
     let place = |value: &str| {
         let blank = |i| if i == d { value } else { "_" };

@@ -3,13 +3,29 @@
 use std::ffi::OsString;
 use std::sync::OnceLock;
 
-use super::backend::{self, Backend};
 use super::options;
 use crate::cuda::{Cuda, Team};
 use crate::mex::Error;
 use crate::ranks::{self, World};
 use crate::stencil::Engine;
 use crate::workers::Workers;
+
+/// The engine that a call asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Backend {
+    /// CUDA where it can be had, else the CPU.
+    Auto,
+    /// CUDA or an error.
+    Cuda,
+    /// The CPU.
+    Cpu,
+    /// The one that takes less time for the call: see [`fastest`](super::fastest).
+    Fastest,
+}
+
+/// The words for them.
+pub(super) const CHOICES: [(&str, Backend); 4] =
+    [("auto", Backend::Auto), ("cuda", Backend::Cuda), ("cpu", Backend::Cpu), ("fastest", Backend::Fastest)];
 
 /// What is used where a call does not name a backend.
 pub(super) const BACKEND: &str = "STENCIL_BACKEND";
@@ -54,7 +70,7 @@ impl Settings {
     /// Those of the environment.
     ///
     /// # Errors
-    /// `option`, for a value that makes no sense: who sets a bound and mistypes it is not to go on without one.
+    /// `option`, for a value that makes no sense: a mistyped bound must not mean no bound.
     pub(super) fn from_environment() -> Result<Settings, Error> {
         Settings::from_variables(|name| std::env::var_os(name))
     }
@@ -66,7 +82,7 @@ impl Settings {
         let number = |name| text(name).map(|text| whole_number(name, &text)).transpose();
         Ok(Settings {
             backend: text(BACKEND)
-                .map_or(Ok(Backend::Auto), |text| options::choice_of_text(BACKEND, &text, &backend::CHOICES))?,
+                .map_or(Ok(Backend::Auto), |text| options::choice_of_text(BACKEND, &text, &CHOICES))?,
             device: number(DEVICE)?.map(|number| number - 1).or_else(device_of_rank),
             device_bytes: number(DEVICE_BYTES)?,
             threads: number(THREADS)?,
@@ -79,7 +95,7 @@ impl Settings {
         Box::new(self.bounded(cuda))
     }
 
-    /// The same of several devices, with the bound for each.
+    /// The engine of several devices, with the bound on device memory for each.
     pub(super) fn on_several(&self, team: Team) -> Box<dyn Engine> {
         let team = match self.device_bytes {
             Some(bytes) => team.with_device_bytes(bytes),
@@ -92,7 +108,7 @@ impl Settings {
         })
     }
 
-    /// The same, as what it is.
+    /// The device, with the bound on its memory if there is one.
     pub(super) fn bounded(&self, cuda: Cuda) -> Cuda {
         self.device_bytes.map_or(cuda, |bytes| cuda.with_device_bytes(bytes))
     }

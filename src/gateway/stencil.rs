@@ -2,6 +2,7 @@
 
 use super::backend::Selection;
 use super::distributed::{self, Distribution, Joint};
+use super::fastest::Work;
 use super::inputs::{AnyInput, Input};
 use super::levels::{Filters, Levels};
 use super::options::{self, MAX_DIMS, Names};
@@ -57,7 +58,7 @@ fn called<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error>
     if shape == Shape::Same {
         let stencil = Stencil::new(sweeps.lines(&dims)?, taps).with_boundary(ends).with_sweeps(sweeps.iterations());
         let effort = sweeps.effort(samples.len(), taps.count());
-        return samples.reply(&selection, &dims, effort, &stencil, move |engine, from, to, watch| {
+        return samples.reply(&selection, &dims, effort, Work::from(&stencil), move |engine, from, to, watch| {
             engine.stencil(&stencil, from, to, watch)
         });
     }
@@ -68,7 +69,7 @@ fn called<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error>
     }
     let (window, axis) = window(shape, &dims, dim, taps.radius());
     // An engine gets the samples under the outputs in pieces; as much work as over the whole input.
-    let job = Stencil::new(sweeps.lines(&dims)?, taps);
+    let work = Work::from(&Stencil::new(sweeps.lines(&dims)?, taps));
     let length = windows::output_size(&window)?[axis];
     let mut dims = dims.into_owned();
     dims.resize(dims.len().max(dim + 1), 1);
@@ -76,7 +77,7 @@ fn called<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error>
     let dims = windows::trimmed(dims);
     let effort = sweeps.effort(dims.iter().product(), taps.count());
     let sides = [0, 1, 2].map(|d| if d == axis { ends } else { Ends::default() }).into();
-    samples.reply(&selection, &dims, effort, &job, move |engine, from, to, watch| {
+    samples.reply(&selection, &dims, effort, work, move |engine, from, to, watch| {
         windows::compute(engine, &window, sides, (from, to), watch, |[rows, columns, pages], from, to| {
             let lines =
                 if axis == 0 { Lines::new(rows, columns * pages) } else { Lines::strided(rows, columns, pages) };
@@ -105,7 +106,7 @@ fn of_all_ranks<'a>(
         ("'Dim'", named.map_or("not given".into(), |dim| (dim + 1).to_string())),
     ];
     let (joint, output) = (joint.clone(), dims.clone());
-    samples.reply(selection, &output, effort, &of_part, move |engine, from, to, watch| {
+    samples.reply(selection, &output, effort, Work::from(&of_part), move |engine, from, to, watch| {
         joint.run(watch, |call| {
             let plan = distributed::agree(call, (&dims, along), &said, taps.as_slice(), watch)?;
             let dim = named.unwrap_or_else(|| sweeps::default_dim(&plan.whole()));
@@ -129,7 +130,7 @@ fn several<'a>(
     let stencils = filters.iter().zip(along).zip(ends);
     let stencils = stencils.map(|((taps, dim), ends)| Stencil::new(Lines::along(dims, dim), *taps).with_boundary(ends));
     let stencils: Vec<_> = stencils.collect();
-    let (first, entries) = (stencils[0], filters.iter().map(Taps::count).sum());
+    let (first, entries) = (Work::from(&stencils[0]), filters.iter().map(Taps::count).sum());
     let step = |stencil: Stencil| -> Filter<'a, f64> {
         Box::new(move |engine, sweeps, from, to, watch| engine.stencil(&stencil.with_sweeps(sweeps), from, to, watch))
     };

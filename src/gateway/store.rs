@@ -35,8 +35,8 @@ impl Home {
         })
     }
 
-    /// What a call on arrays there will take. A device only gets the work to do, and a little of it is not worth a
-    /// thread that looks on.
+    /// The effort of a call on arrays there. A device has the work queued at once, so only long work is worth a thread
+    /// that watches it.
     pub(super) fn effort(self, effort: Effort) -> Effort {
         let long = match self {
             Home::Cpu => effort.long,
@@ -52,12 +52,13 @@ fn takes_long(effort: &Effort, measured: bool) -> bool {
     effort.updates >= updates || effort.work >= work || effort.calls >= MANY_CALLS
 }
 
-/// Updates, or multiply-adds, that take a device some tens of milliseconds, and calls that take its host as long.
+/// Updates, or multiply-adds, that take a device some tens of milliseconds; and calls of the engine that take the host
+/// some tens of milliseconds.
 const LONG_ON_DEVICE: [u64; 2] = [1 << 30, u64::MAX];
 const MANY_CALLS: u64 = 1 << 13;
 
-/// The same of a chip that was measured, which is never as slow: a second at most, and for most kernels a tenth. A thread
-/// that looks on takes a hundredth of the time of 200 sweeps over 8192 x 8192 there.
+/// [`LONG_ON_DEVICE`] of a chip that was measured, which is never as slow: a second at most, and for most kernels a tenth.
+/// A thread that watches takes a hundredth of the time of 200 sweeps over 8192 x 8192 there.
 const LONG_ON_MEASURED: [u64; 2] = [1 << 35, 1 << 40];
 
 /// For people.
@@ -139,11 +140,18 @@ impl Held {
     /// What the object `argument` stands for; `None` for an argument of another kind.
     ///
     /// # Errors
-    /// `deleted` where there is no such array, or none any more.
+    /// `unsupported` for an array of objects; `deleted` where there is no such array, or none any more.
     pub(super) fn of(argument: &Argument) -> Result<Option<Held>, Error> {
         let Some(number) = argument.object() else {
             return Ok(None);
         };
+        if argument.len() != 1 {
+            return Err(Error::new(
+                "unsupported",
+                "A DeviceArray cannot be put into an array: write x(...) = gather (u) for its values, or x{...} = u for \
+                 a cell that holds it.",
+            ));
+        }
         let held = number.and_then(|number| arrays().get(&number).cloned());
         held.map(Some).ok_or_else(|| {
             Error::new(

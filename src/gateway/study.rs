@@ -17,7 +17,7 @@ type Read = fn(&[Argument]) -> Result<(Study, Option<usize>), Error>;
 const STUDIES: [(&str, Read); 4] =
     [("access", access), ("readonly", readonly), ("angles", angles), ("convolution", convolution)];
 
-/// The largest image has as many elements as the other studies at the most.
+/// The largest image has at most the elements of the other studies.
 const SIDES: std::ops::RangeInclusive<usize> = 1..=ELEMENTS.end().isqrt();
 
 /// Checks in the order of the stencil's; `study` stands where the kernel's checks stand there.
@@ -119,7 +119,7 @@ fn block_size(name: &str, value: &Argument) -> Result<usize, Error> {
     options::multiple_in(name, value, BLOCK_SIZES, WARP)
 }
 
-/// The same fields for every study, so that results of several can stand in one array.
+/// A struct with one set of fields for every study, so that results of several can stand in one array.
 fn fields(measurement: &Measurement) -> Fields {
     let count = |count: usize| Value::Double(count as f64);
     let [lower, median, upper] = measurement.quartiles();

@@ -5,11 +5,11 @@ use super::options;
 use crate::mex::{Argument, Class, Effort, Error, MAX_CELLS};
 use crate::stencil::{Boundary, Ends, Lines, Real, Shape, Sides};
 
-/// From so many multiply-adds on a run is watched: some tens of milliseconds of one core, some thousand times what a
-/// thread costs.
+/// From this many multiply-adds on a run is watched: they take a core some tens of milliseconds, a thousand times what
+/// starting a thread costs.
 const LONG: u128 = 1 << 25;
 
-/// The multiply-adds in whose time an engine is called and does little.
+/// The cost of a call of an engine that does little, in multiply-adds.
 const CALL: u128 = 1 << 13;
 
 /// `Boundary`, `Dim`, `Iterations`, `Shape` and `Progress`, as far as a call has them.
@@ -56,7 +56,7 @@ impl Sweeps {
         Ok(true)
     }
 
-    /// What stands beyond the ends of a line, rounded once to the class that is computed in.
+    /// The boundaries at the ends of a line, with constants rounded once to the class that is computed in.
     ///
     /// # Errors
     /// `option`, for a cell that is no pair.
@@ -64,7 +64,8 @@ impl Sweeps {
         self.boundary.ends(OF_PAIR)
     }
 
-    /// The same for each of so many filters. A cell with an entry a filter is that where each has its dimension.
+    /// The boundaries at the ends of a line for each of `filters` filters. Where each filter has its own dimension, a
+    /// cell may have an entry for each filter.
     ///
     /// # Errors
     /// `option`.
@@ -80,7 +81,7 @@ impl Sweeps {
         }
     }
 
-    /// What stands around an array of so many dimensions, rounded once likewise.
+    /// The boundaries around an array of `rank` dimensions, with constants rounded once.
     ///
     /// # Errors
     /// `option`, for a cell with another number of entries.
@@ -119,7 +120,7 @@ impl Sweeps {
         Ok(self.dims_of(1, dims)?[0])
     }
 
-    /// The same where a call names it.
+    /// The dimension, counted from 0, where a call names it.
     ///
     /// # Errors
     /// `option`.
@@ -132,10 +133,10 @@ impl Sweeps {
         self.boundary.to_string()
     }
 
-    /// The same of each of so many filters.
+    /// The dimension of each of `filters` filters.
     ///
     /// # Errors
-    /// `option`, where there are as many filters as dimensions are named.
+    /// `option`, unless one dimension is named, or one for each filter.
     pub(super) fn dims_of(&self, filters: usize, dims: &[usize]) -> Result<Vec<usize>, Error> {
         match &self.dims {
             None => Ok(vec![default_dim(dims); filters]),
@@ -168,7 +169,7 @@ impl Sweeps {
         }
     }
 
-    /// Checks that outputs are as many as samples, where sweeps are more than one filter: `what` they are.
+    /// Checks that the output has the size of the input, for calls with more than one filter: `what` they are.
     ///
     /// # Errors
     /// `option`.
@@ -186,12 +187,13 @@ impl Sweeps {
         self.iterations
     }
 
-    /// What they take over so many elements, with so many multiply-adds each.
+    /// The effort of sweeps over `elements` elements with `taps` multiply-adds each.
     pub(super) fn effort(&self, elements: usize, taps: usize) -> Effort {
         self.effort_of_steps(elements, taps, 1, 1)
     }
 
-    /// The same of sweeps of several steps, with so many multiply-adds in all, where an engine is called so often.
+    /// The effort of sweeps of `steps` steps, with `taps` multiply-adds for an element in all, in `calls` calls of an
+    /// engine.
     pub(super) fn effort_of_steps(&self, elements: usize, taps: usize, steps: usize, calls: usize) -> Effort {
         let sweeps = elements as u128 * self.iterations as u128;
         let counted = |count: u128| count.min(u64::MAX.into()) as u64;
@@ -300,7 +302,7 @@ impl Around {
         cells.iter().map(|cell| Around::new(name, cell)).collect::<Result<_, _>>().map(Around::Each)
     }
 
-    /// What stands beyond both ends of a dimension; `expected` is what a cell may be there.
+    /// The boundaries at both ends of a dimension; `expected` says what a cell may be there.
     fn ends<T: Real>(&self, expected: &str) -> Result<Ends<T>, Error> {
         let both = match self {
             Around::One(both) => return Ok(rounded(*both).into()),
@@ -327,7 +329,7 @@ impl Around {
     }
 }
 
-/// The same, a constant rounded once.
+/// The boundary in the class that is computed in, a constant rounded once.
 fn rounded<T: Real>(boundary: Boundary<f64>) -> Boundary<T> {
     match boundary {
         Boundary::Constant(value) => Boundary::Constant(T::from_f64(value)),

@@ -116,7 +116,7 @@ where
         let (input, margin) = (window.input(), window.radius().map(|radius| 2 * radius));
         let size = [0, 1, 2].map(|d| input[d] + 2 * margin[d]);
         let mut samples = Compute::<T>::array(engine, size.iter().product())?;
-        // The same number everywhere takes one launch.
+        // One constant on all sides is filled in by one launch.
         let mut ends = (0..3).filter(|&d| margin[d] > 0).flat_map(|d| sides[d].both());
         let everywhere = match ends.next() {
             Some(Boundary::Constant(value)) if ends.all(|end| end.same(Boundary::Constant(value))) => Some(value),

@@ -4,14 +4,12 @@ use std::borrow::Cow;
 use std::ffi::{CStr, c_void};
 use std::fmt;
 
+use super::class::{self, Class};
 use super::gpu::{self, OnGpu};
-use super::sys::{self, mxArray};
+use super::sys::mxArray;
 use super::value::{Numeric, Truth};
-use super::{Error, Host, object};
+use super::{Error, Host, object, text};
 use crate::memory::{self, OutOfMemory};
-
-/// The longest text that is read from an argument, in bytes. Options and their values are words.
-const TEXT_LIMIT: usize = 255;
 
 /// The most cells that are read of a cell array, and how deep they are read in one another: what has more is no option.
 pub const MAX_CELLS: usize = 64;
@@ -19,100 +17,6 @@ const DEPTH: usize = 3;
 
 /// The host's name for the class of cell arrays.
 const CELL: &str = "cell";
-
-/// The class of an array, as far as anyone here tells them apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
-    /// Double-precision floating point.
-    Double,
-    /// Single-precision floating point.
-    Single,
-    /// `true` and `false`, a byte each.
-    Logical,
-    /// Text.
-    Char,
-    /// Whole numbers of this many bytes.
-    Integer {
-        /// 1, 2, 4 or 8.
-        bytes: u8,
-        /// Whether the class has negative numbers.
-        signed: bool,
-    },
-    /// Anything else.
-    Other,
-}
-
-impl Class {
-    /// The bytes of an element, of numbers and of truth values; 0 for other classes.
-    pub(super) fn bytes(self) -> usize {
-        match self {
-            Class::Double => 8,
-            Class::Single => 4,
-            Class::Logical => 1,
-            Class::Integer { bytes, .. } => bytes.into(),
-            Class::Char | Class::Other => 0,
-        }
-    }
-
-    /// The host's number for a class of numbers.
-    ///
-    /// # Panics
-    /// For other classes.
-    pub(super) fn id(self) -> sys::mxClassID {
-        match self {
-            Class::Double => sys::mxDOUBLE_CLASS,
-            Class::Single => sys::mxSINGLE_CLASS,
-            Class::Integer { bytes: 1, signed: true } => sys::mxINT8_CLASS,
-            Class::Integer { bytes: 1, signed: false } => sys::mxUINT8_CLASS,
-            Class::Integer { bytes: 2, signed: true } => sys::mxINT16_CLASS,
-            Class::Integer { bytes: 2, signed: false } => sys::mxUINT16_CLASS,
-            Class::Integer { bytes: 4, signed: true } => sys::mxINT32_CLASS,
-            Class::Integer { bytes: 4, signed: false } => sys::mxUINT32_CLASS,
-            Class::Integer { bytes: 8, signed: true } => sys::mxINT64_CLASS,
-            Class::Integer { bytes: 8, signed: false } => sys::mxUINT64_CLASS,
-            _ => panic!("no class of numbers: {self}"),
-        }
-    }
-
-    pub(super) fn of(id: sys::mxClassID) -> Class {
-        let integer = |bytes, signed| Class::Integer { bytes, signed };
-        match id {
-            sys::mxDOUBLE_CLASS => Class::Double,
-            sys::mxSINGLE_CLASS => Class::Single,
-            sys::mxLOGICAL_CLASS => Class::Logical,
-            sys::mxCHAR_CLASS => Class::Char,
-            sys::mxINT8_CLASS => integer(1, true),
-            sys::mxUINT8_CLASS => integer(1, false),
-            sys::mxINT16_CLASS => integer(2, true),
-            sys::mxUINT16_CLASS => integer(2, false),
-            sys::mxINT32_CLASS => integer(4, true),
-            sys::mxUINT32_CLASS => integer(4, false),
-            sys::mxINT64_CLASS => integer(8, true),
-            sys::mxUINT64_CLASS => integer(8, false),
-            _ => Class::Other,
-        }
-    }
-}
-
-/// The host's name for it; of others, that they are.
-impl fmt::Display for Class {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Class::Double => f.write_str("double"),
-            Class::Single => f.write_str("single"),
-            Class::Logical => f.write_str("logical"),
-            Class::Char => f.write_str("char"),
-            Class::Integer { bytes, signed } => write!(f, "{}int{}", if *signed { "" } else { "u" }, 8 * bytes),
-            Class::Other => f.write_str("other"),
-        }
-    }
-}
-
-// One library serves both hosts: it may be built against either header only because they agree on these.
-const _: () = assert!(
-    sys::mxCHAR_CLASS == 4 && sys::mxDOUBLE_CLASS == 6 && sys::mxSINGLE_CLASS == 7 && sys::mxUINT64_CLASS == 15
-);
-const _: () = assert!(size_of::<sys::mwSize>() == size_of::<usize>());
 
 /// One input of a call: what the host says of it, read once, with nothing of the host's left to call.
 ///
@@ -150,7 +54,7 @@ impl Argument {
         unsafe { Argument::read_to(host, array, DEPTH) }
     }
 
-    /// The same, with cells in one another to this depth.
+    /// Reads `array`, with nested cells to this depth.
     ///
     /// # Safety
     /// As for [`Argument::read`]; or `array` is in a cell of one.
@@ -178,7 +82,7 @@ impl Argument {
             std::ptr::null()
         };
         // SAFETY: as above.
-        let dims = unsafe { dims(host, array) }?;
+        let dims = unsafe { class::dims(host, array) }?;
         let class_name: Cow<'static, str> = match class {
             Class::Other => {
                 // SAFETY: the host returns a text that ends in NUL and lives as long as the array.
@@ -192,13 +96,18 @@ impl Argument {
         };
         let text = match class {
             // SAFETY: `array` is the input still.
-            Class::Char => unsafe { char_row(host, array, &dims) },
+            Class::Char => unsafe { text::char_row(host, array, &dims) },
             // SAFETY: as above.
-            Class::Other if class_name == "string" => unsafe { string_object(host, array) },
+            Class::Other if class_name == "string" => unsafe { text::string_object(host, array) },
             _ => None,
         };
-        // SAFETY: as above; the number is asked of an object of the class only.
-        let object = (class == Class::Other && class_name == object::NAME).then(|| unsafe { host.number_of(array) });
+        let object = (class == Class::Other && class_name == object::NAME).then(|| {
+            // Octave makes an array of no objects for `x(1:3) = u` where there is no `x`, and crashes when the
+            // property of an object that is not there is read.
+            let single = dims.iter().all(|&dim| dim == 1);
+            // SAFETY: as above; the number is asked of a single object of the class only.
+            single.then(|| unsafe { host.number_of(array) }).flatten()
+        });
         // SAFETY: as above.
         let gpu = if class == Class::Other && class_name == gpu::CLASS { unsafe { gpu::read(array) }? } else { None };
         let is_cell = class == Class::Other && class_name == CELL;
@@ -407,24 +316,6 @@ impl fmt::Display for Argument {
     }
 }
 
-/// The dimensions of an array.
-///
-/// # Errors
-/// [`OutOfMemory`].
-///
-/// # Safety
-/// `array` must be an array of the host.
-unsafe fn dims(host: &Host, array: *const mxArray) -> Result<Vec<usize>, OutOfMemory> {
-    // SAFETY: the host hands out as many dimensions as it says.
-    let of_host = unsafe {
-        let count = (host.api.mxGetNumberOfDimensions)(array) as usize;
-        std::slice::from_raw_parts((host.api.mxGetDimensions)(array), count)
-    };
-    let mut dims = memory::with_room(of_host.len(), "dimensions")?;
-    dims.extend(of_host.iter().map(|&dim| dim as usize));
-    Ok(dims)
-}
-
 /// What is in the cells of a cell array of these dimensions; `None` where there are too many.
 ///
 /// # Errors
@@ -444,7 +335,7 @@ unsafe fn cells(
     }
     let mut cells = memory::with_room(count, "cells")?;
     for i in 0..count {
-        // SAFETY: there are so many cells; what is in them lives as long as the array.
+        // SAFETY: there are `count` cells; their contents live as long as the array.
         let cell = unsafe { (host.api.mxGetCell)(array, i as _) };
         let read = || match cell.is_null() {
             true => Ok(Argument::nothing()),
@@ -454,72 +345,6 @@ unsafe fn cells(
         cells.push(read()?);
     }
     Ok(Some(cells))
-}
-
-/// The text of a char row.
-///
-/// # Safety
-/// `array` must be a char array of the host, of these dimensions.
-unsafe fn char_row(host: &Host, array: *const mxArray, dims: &[usize]) -> Option<String> {
-    let length: usize = dims.iter().product();
-    if length == 0 {
-        return Some(String::new());
-    }
-    if dims.len() != 2 || dims[0] != 1 {
-        return None;
-    }
-    if length > TEXT_LIMIT {
-        // Text, and no word that anyone here knows.
-        return Some(format!("(a text of {length} characters)"));
-    }
-    // The host's characters are of one byte or of two: only the host can tell them as text, and then of up to four
-    // bytes each.
-    let mut buffer = [0_u8; 4 * TEXT_LIMIT + 1];
-    // SAFETY: the buffer is as long as it is said to be.
-    let failed = unsafe { (host.api.mxGetString)(array, buffer.as_mut_ptr().cast(), buffer.len() as _) } != 0;
-    let text = CStr::from_bytes_until_nul(&buffer).ok()?;
-    if failed || text.count_bytes() < length {
-        // A NUL in the middle ends the text for the host, not for the user.
-        return Some(format!("(a text of {length} characters, not all of them printable)"));
-    }
-    Some(text.to_string_lossy().into_owned())
-}
-
-/// The text of a scalar of MATLAB's class string, which only MATLAB itself can read.
-///
-/// # Safety
-/// `array` must be an array of the host.
-unsafe fn string_object(host: &Host, array: *const mxArray) -> Option<String> {
-    let api = host.api;
-    let mut row = std::ptr::null_mut();
-    let mut inputs = [array.cast_mut()];
-    // SAFETY: one output and one input are there; an error of the call comes back as an array of its own.
-    unsafe {
-        let trouble = (api.mexCallMATLABWithTrap)(1, &mut row, 1, inputs.as_mut_ptr(), c"char".as_ptr());
-        if !trouble.is_null() {
-            (api.mxDestroyArray)(trouble);
-            return None;
-        }
-        // A class of the user's own may be called string too, and its char may return anything, or nothing.
-        if row.is_null() {
-            return None;
-        }
-        let text = any_row(host, row);
-        (api.mxDestroyArray)(row);
-        text
-    }
-}
-
-/// The text of an array that may be a char row.
-///
-/// # Safety
-/// `array` must be an array of the host.
-pub(super) unsafe fn any_row(host: &Host, array: *const mxArray) -> Option<String> {
-    // SAFETY: the caller's promise; the text is read from a char array only.
-    unsafe {
-        let is_char = Class::of((host.api.mxGetClassID)(array)) == Class::Char;
-        if is_char { char_row(host, array, &dims(host, array).ok()?) } else { None }
-    }
 }
 
 #[cfg(test)]

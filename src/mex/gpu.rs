@@ -4,13 +4,13 @@
 //! The interface is in a library of its own, which only MATLAB's Parallel Computing Toolbox needs. So it is looked up
 //! when a call has such an array, and not before; a host without it is no worse off.
 //!
-//! MATLAB has done its own work on an array when it hands out its address, and expects the same of who hands one back.
+//! MATLAB has finished its own work on an array when it hands out its address, and expects that of code that hands one back.
 //! What it hands out goes through a wrapper, which must be destroyed before the call is over, whichever way that is.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::OnceLock;
 
-use super::argument::Class;
+use super::class::Class;
 use super::sys::{self, mxArray};
 use super::{Error, symbols};
 use crate::memory::{self, OutOfMemory};

@@ -19,8 +19,9 @@ use std::ffi::{CStr, c_int, c_void};
 use std::sync::{Mutex, PoisonError};
 
 use super::Host;
-use super::argument::{Class, any_row};
+use super::class::Class;
 use super::sys::mxArray;
+use super::text::any_row;
 use crate::beside;
 
 /// From this many bytes on, an output is lent.

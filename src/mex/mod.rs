@@ -15,6 +15,7 @@
 //! Functions here are for the host's own thread.
 
 mod argument;
+mod class;
 mod error;
 mod gpu;
 mod lend;
@@ -22,6 +23,7 @@ mod object;
 mod run;
 mod symbols;
 mod sys;
+mod text;
 mod value;
 
 use std::any::Any;
@@ -31,7 +33,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use crate::memory::{self, OutOfMemory};
-pub use argument::{Argument, Class, MAX_CELLS};
+pub use argument::{Argument, MAX_CELLS};
+pub use class::Class;
 pub use error::Error;
 use error::Message;
 pub use gpu::OnGpu;

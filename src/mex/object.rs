@@ -104,7 +104,7 @@ impl Host {
     /// The number of any other object of the class; `None` for one that has none yet, or any more.
     ///
     /// # Safety
-    /// `array` must be such an object.
+    /// `array` must be one such object, not an array of none or several.
     pub(super) unsafe fn number_of(&self, array: *const mxArray) -> Option<u64> {
         let api = self.api;
         // SAFETY: the object is the host's, and its class has the property. What comes back is a copy, or nothing.

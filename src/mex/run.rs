@@ -1,10 +1,10 @@
-//! Long runs: on a thread of their own, while the host's thread tells how far they are and asks whether the user has
-//! had enough.
+//! Long runs: on a thread of their own, while the host's thread shows the progress and asks whether the user has
+//! pressed Ctrl-C.
 //!
 //! # Rationale
 //! To print, and to ask MATLAB for an interrupt, is to call the host: from its own thread, outside `catch_unwind`,
 //! ready for an exception. An engine in the middle of its work is none of that. So where the work may take long enough
-//! for a user to notice, it is done on another thread, and this one looks on. If the host raises something meanwhile,
+//! for a user to notice, it is done on another thread, and this one watches. If the host raises something meanwhile,
 //! the run is stopped and its thread joined on the way out.
 //!
 //! What the host is asked to do meanwhile may run callbacks of the user's, which may call us again, clear our

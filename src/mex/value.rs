@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::argument::Class;
+use super::class::Class;
 use super::error::Error;
 use super::object::Pending;
 use super::run::Effort;
@@ -178,7 +178,7 @@ impl Host {
             return (array, "lent");
         }
         let (count, sizes) = (dims.len() as _, dims.as_mut_ptr().cast());
-        // Uninitialised: everyone who gets it writes every element, and a large array costs as much to clear as to
+        // Uninitialised: every user of it writes every element, and a large array costs as much to clear as to
         // compute. Of truth values the hosts make no other arrays than cleared ones.
         // SAFETY: as many dimensions as said, and the host's type for them has the size of ours.
         let array = unsafe {
@@ -204,13 +204,13 @@ impl Host {
     ///   to the system for later.
     ///
     /// # Safety
-    /// `array` must be such an array, of so many bytes of elements, not yet given to the host and not borrowed
+    /// `array` must be such an array, of `bytes` bytes of elements, not yet given to the host and not borrowed
     /// elsewhere.
     pub(super) unsafe fn bytes_mut<'a>(&self, array: *mut mxArray, bytes: usize) -> &'a mut [u8] {
         if bytes == 0 {
             return &mut [];
         }
-        // SAFETY: the host allocated so many bytes there for us alone; what they are is said above.
+        // SAFETY: the host allocated `bytes` bytes there for us alone; their values are discussed above.
         let elements = unsafe { std::slice::from_raw_parts_mut((self.api.mxGetData)(array).cast(), bytes) };
         memory::prefer_large_pages(elements);
         elements

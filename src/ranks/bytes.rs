@@ -24,7 +24,7 @@ pub struct InPool {
     len: usize,
 }
 
-/// From so many bytes on, fresh memory takes longer than to copy them.
+/// From this many bytes on, fresh memory takes longer than to copy them.
 const POOLED_BYTES: usize = 64 << 10;
 
 /// Bytes on a device, at an address that belongs to nobody else.
@@ -42,7 +42,7 @@ impl From<Vec<u8>> for Bytes {
 }
 
 impl Bytes {
-    /// So many zeros in the host's memory.
+    /// `len` zeros in the host's memory.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`]; `what` they are for, for people.
@@ -50,7 +50,7 @@ impl Bytes {
         Ok(Bytes::Host(memory::zeros(len, what)?))
     }
 
-    /// So many of no known value in the host's memory, for messages that come round after round.
+    /// `len` bytes of no known value in the host's memory, for messages that come round after round.
     ///
     /// # Errors
     /// As [`Bytes::zeros`].
@@ -102,7 +102,8 @@ impl Bytes {
         }
     }
 
-    /// Forgets all but the first so many of those in the host's memory. On a device there is room for all, whatever came.
+    /// Forgets all but the first so many of those in the host's memory. On a device there is room for all, whatever
+    /// came.
     pub(super) fn truncate(&mut self, len: usize) {
         match self {
             Bytes::Host(bytes) => bytes.truncate(len),

@@ -4,7 +4,7 @@ use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::shim::Flight;
-use super::traffic::{Kind, Pause, Traffic, enter};
+use super::traffic::{MessageKind, Pause, Traffic, enter};
 use super::world::World;
 use super::{Bytes, Others, UnderWay};
 use crate::memory;
@@ -24,13 +24,21 @@ pub struct Call {
     spoilt: AtomicBool,
 }
 
-impl Call {
-    pub(super) fn new(world: &'static World, number: u64) -> Call {
-        Call { world, number, over: false, spoilt: AtomicBool::new(false) }
+impl World {
+    /// Begins a call, which all ranks make. It sends nothing yet.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] inside another call, which then counts as none; [`Error::Rank`] in a forked process, and where
+    /// MPI has ended.
+    pub fn call(&'static self) -> Result<Call, Error> {
+        let number = self.traffic()?.begin()?;
+        Ok(Call { world: self, number, over: false, spoilt: AtomicBool::new(false) })
     }
+}
 
-    /// Ends the call where all ranks do so, and waits for them: none returns a result where another raises an error. After
-    /// an error the call is still to be ended, by [`Call::fail`].
+impl Call {
+    /// Ends the call where all ranks do so, and waits for them: none returns a result where another raises an error.
+    /// After an error the call is still to be ended, by [`Call::fail`].
     ///
     /// # Errors
     /// [`Error::Rank`] where another rank has failed; [`Error::Interrupted`] where the watch says so.
@@ -39,7 +47,8 @@ impl Call {
             return Err(Error::Internal("Messages to other ranks were given up.".into()));
         }
         // Behind the first all have come to their end, but one may not know it yet, and be interrupted while it waits.
-        // Behind the second all know it, and none can fail any more. So it is not waited for with the watch: it ends soon.
+        // Behind the second all know it, and none can fail any more. So it is not waited for with the watch: it ends
+        // soon.
         self.meet(watch)?;
         self.meet(&Watch::new())?;
         self.world.traffic()?.end();
@@ -47,8 +56,8 @@ impl Call {
         Ok(())
     }
 
-    /// Ends the call with an error: all other ranks get [`Error::Rank`], "Rank 3 raised", with this text behind it. Where
-    /// this rank has itself heard of such an error, they hear of that one.
+    /// Ends the call with an error: all other ranks get [`Error::Rank`], "Rank 3 raised", with this text behind it.
+    /// Where this rank has itself heard of such an error, they hear of that one.
     pub fn fail(mut self, text: &str) {
         self.give_up(format!("Rank {} raised {text}", self.world.rank()));
     }
@@ -82,7 +91,7 @@ impl Call {
             let (to, from) = ((rank + distance) % ranks, (rank + ranks - distance) % ranks);
             Box::new(Messages::start(
                 self,
-                Kind::Meeting,
+                MessageKind::Meeting,
                 vec![(to, Vec::new().into())],
                 vec![(from, Vec::new().into())],
             )?)
@@ -105,7 +114,7 @@ impl Call {
             message.extend(rest);
             sends.push((to, message.into()));
         }
-        let mut messages = Messages::start(self, Kind::Data, sends, vec![])?;
+        let mut messages = Messages::start(self, MessageKind::Data, sends, vec![])?;
         messages.receive(from, room(FIRST)?, Length::AtMost)?;
         messages.finish_receives(watch)?;
         let fault = || Error::Internal(format!("Rank {from} sent what is no packet."));
@@ -150,7 +159,7 @@ impl Others for Call {
         sends: Vec<(usize, Bytes)>,
         receives: Vec<(usize, Bytes)>,
     ) -> Result<Box<dyn UnderWay + '_>, Error> {
-        Ok(Box::new(Messages::start(self, Kind::Data, sends, receives)?))
+        Ok(Box::new(Messages::start(self, MessageKind::Data, sends, receives)?))
     }
 
     /// In as many rounds as doublings make up the number of ranks: in each a rank passes on all that it has.
@@ -214,7 +223,7 @@ enum Length {
 /// Messages of a call on their way.
 struct Messages<'a> {
     call: &'a Call,
-    kind: Kind,
+    kind: MessageKind,
     sends: Vec<Flight>,
     receives: Vec<Receive>,
     /// What came of the receives that are over.
@@ -231,7 +240,7 @@ struct Receive {
 impl<'a> Messages<'a> {
     fn start(
         call: &'a Call,
-        kind: Kind,
+        kind: MessageKind,
         sends: Vec<(usize, Bytes)>,
         receives: Vec<(usize, Bytes)>,
     ) -> Result<Messages<'a>, Error> {

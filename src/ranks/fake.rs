@@ -80,7 +80,7 @@ impl World {
         self.run_failing(None, work)
     }
 
-    /// The same where an exchange or gather of a rank fails: which rank, and which one of them.
+    /// What comes of `work` on each rank where an exchange or gather of one fails: which rank, and which one of them.
     pub(super) fn run_failing<R: Send>(
         &self,
         failing: Option<(usize, usize)>,

@@ -104,7 +104,7 @@ pub(super) struct Swept<'a> {
 pub(super) struct Costs {
     /// An exchange, for a processor, with the calls around it.
     pub(super) exchange: u128,
-    /// The same for a GPU, which waits meanwhile.
+    /// An exchange, for a GPU, which waits meanwhile.
     pub(super) exchange_of_device: u128,
     /// To send an element of the host's to a GPU and back.
     pub(super) link: u128,
@@ -115,16 +115,16 @@ pub(super) struct Costs {
     pub(super) pass: u128,
     /// A part of more elements is not copied where strips do without: memory is dearer than time there.
     pub(super) large: usize,
-    /// Of halos on GPUs, the bytes in all rounds at one end from which on they are read where they lie: to open that takes
-    /// some milliseconds.
+    /// Of halos on GPUs, the bytes in all rounds at one end from which on they are read where they lie: to open that
+    /// takes some milliseconds.
     pub(super) opened: u128,
 }
 
 /// The sweeps that the processor does with a piece of an array while that is in its caches, at most.
 const DEPTH: usize = 16;
 
-/// Some 30 us on a processor and 45 on a GPU, and what was measured of the link, of copies, and of sweeps that read their
-/// array from memory each time.
+/// Some 30 us on a processor and 45 on a GPU, and what was measured of the link, of copies, and of sweeps that read
+/// their array from memory each time.
 impl Default for Costs {
     fn default() -> Costs {
         Costs {
@@ -140,13 +140,13 @@ impl Default for Costs {
 }
 
 impl Swept<'_> {
-    /// The planes on either side that so many sweeps need.
+    /// The planes on either side that `sweeps` sweeps need.
     pub(super) fn halo(&self, sweeps: usize) -> usize {
         // More planes than there are have no meaning, and can be counted.
         self.radius.saturating_mul(sweeps).min(self.layout.length())
     }
 
-    /// The same for GPUs, whose kernels read an array and write it as fast as they compute.
+    /// What is swept, on GPUs: their kernels read an array and write it as fast as they compute.
     pub(super) fn on_gpus(self) -> Self {
         Swept { costs: Costs { pass: 0, ..self.costs }, ..self }
     }
@@ -156,13 +156,13 @@ impl Swept<'_> {
         if self.circular || self.layout.parts > 2 { 2 } else { 1 }
     }
 
-    /// How a part of so many planes is computed in these rounds, and what one of them costs, in multiply-adds.
+    /// How a part of `planes` planes is computed in these rounds, and what one of them costs, in multiply-adds.
     ///
     /// # Rationale
-    /// A window computes a halo at each end in vain, takes two arrays of its own, and is copied there and back once in all
-    /// rounds. Strips compute three halos at each end, of which one is of outputs that the part by itself has got wrong;
-    /// but they come before the rest, so that the next exchange is under way while the rest is computed. Edges must be
-    /// known from the strips alone, so the part is longer than both.
+    /// A window computes a halo at each end in vain, takes two arrays of its own, and is copied there and back once in
+    /// all rounds. Strips compute three halos at each end, of which one is of outputs that the part by itself has got
+    /// wrong; but they come before the rest, so that the next exchange is under way while the rest is computed. Edges
+    /// must be known from the strips alone, so the part is longer than both.
     fn cheapest(&self, planes: usize, rounds: Rounds) -> (Way, u128) {
         let (sweeps, count) = (rounds.deepest(), rounds.count as u128);
         let (halo, n, area) = (self.halo(sweeps) as u128, planes as u128, self.area as u128);
@@ -229,7 +229,8 @@ impl Halos {
     }
 }
 
-/// Sweeps in rounds, each with one exchange before it. All rounds have halos for the deepest, so that a window fits all.
+/// Sweeps in rounds, each with one exchange before it. All rounds have halos for the deepest, so that a window fits
+/// all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rounds {
     /// How many rounds.
@@ -357,7 +358,8 @@ mod tests {
         }
     }
 
-    /// What a rank plans for a call takes next to no time among 8,000: it grows as their number does, not as its square.
+    /// What a rank plans for a call takes next to no time among 8,000: it grows as their number does, not as its
+    /// square.
     #[test]
     fn thousands_of_ranks_are_planned_quickly() {
         let (rank, layout) = (4000, layout(&[12_500; 8000]));

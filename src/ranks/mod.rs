@@ -25,10 +25,12 @@ mod shared;
 mod sweeps;
 #[cfg(test)]
 mod tests;
+mod whole;
 
 pub use layout::Layout;
 pub use plan::{Along, Passed, Plan};
-pub use sweeps::{Whole, run};
+pub use sweeps::run;
+pub use whole::Whole;
 
 use crate::stencil::Error;
 use crate::watch::Watch;
@@ -73,8 +75,8 @@ pub trait UnderWay {
     /// As [`Others::exchange`].
     fn advance(&mut self) -> Result<(), Error>;
 
-    /// Waits for all of them, and gives what was received, in the order in which it was asked for, where it was to lie. What is still on its
-    /// way to other ranks after an error stays so, and touches nothing of a later call.
+    /// Waits for all of them, and gives what was received, in the order in which it was asked for, where it was to lie.
+    /// What is still on its way to other ranks after an error stays so, and touches nothing of a later call.
     ///
     /// # Errors
     /// As [`Others::exchange`]; [`Error::Interrupted`] where the watch says so.

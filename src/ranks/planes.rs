@@ -204,7 +204,7 @@ impl Around {
     }
 }
 
-/// The same target once more.
+/// A target, for one of several writes to it.
 pub(super) fn again<'t, T>(target: &'t mut Target<'_, T>) -> Target<'t, T> {
     match target {
         Target::Host(results) => Target::Host(results),

@@ -2,16 +2,16 @@
 //! handle travels as a message.
 //!
 //! # Rationale
-//! Through the host's memory a halo is copied four times, twice over the link and twice by MPI, and a volume's halos take
-//! longer than its sweeps. GPUs of one machine reach each other's memory, also those of two processes. A CUDA-aware MPI
-//! does the same below; where there is none, this is done here.
+//! Through the host's memory a halo is copied four times, twice over the link and twice by MPI, and a volume's halos
+//! take longer than its sweeps. GPUs of one machine reach each other's memory, also those of two processes. A
+//! CUDA-aware MPI does the same below; where there is none, this is done here.
 //!
 //! # Who may read when
 //! A rank copies its edges to an array of its own, waits until they are there, and sends the array's handle. The other
-//! one opens it, once a call, and has its queue copy from it. Each edge has two such arrays in turn. Ranks that send each
-//! other halos do so in each round, and before a rank sends it waits for its queue: so when the halos of a round are
-//! received, the other rank has read those of the round before, and the array of that round may be filled again. Arrays
-//! live until all ranks have closed them.
+//! one opens it, once a call, and has its queue copy from it. Each edge has two such arrays in turn. Ranks that send
+//! each other halos do so in each round, and before a rank sends it waits for its queue: so when the halos of a round
+//! are received, the other rank has read those of the round before, and the array of that round may be filled again.
+//! Arrays live until all ranks have closed them.
 //!
 //! A rank that raises an error drops its arrays while another one may still read. The driver keeps what a process has
 //! open, so that one reads something, and hears of the error with its next message.
@@ -24,7 +24,8 @@ use super::Others;
 use crate::stencil::{Array, Compute, Engine, Error, Handle, Real};
 use crate::watch::Watch;
 
-/// What tells one machine, as long as it runs, from all others. Who reads other bytes there has others' memory to reach.
+/// What tells one machine, as long as it runs, from all others. Who reads other bytes there has others' memory to
+/// reach.
 const MACHINE: &str = "/proc/sys/kernel/random/boot_id";
 
 /// An array that the other ranks of the machine try to open.
@@ -55,9 +56,9 @@ where
     }
 }
 
-/// Of the ranks, by what each has told of its [`Trial`], or nothing: those that read this one's halos where they lie, and
-/// the other way round. This one exchanges halos with its `partners`. All ranks ask this at the same place, and all get
-/// on with it or none.
+/// Of the ranks, by what each has told of its [`Trial`], or nothing: those that read this one's halos where they lie,
+/// and the other way round. This one exchanges halos with its `partners`. All ranks ask this at the same place, and all
+/// get on with it or none.
 ///
 /// # Errors
 /// As [`Others::gather`].

@@ -270,7 +270,8 @@ impl Flight {
         std::mem::replace(&mut self.bytes, Vec::new().into())
     }
 
-    /// Makes current on this thread what its bytes belong to, until the guard is dropped; `None` where nothing is needed.
+    /// Makes current on this thread what its bytes belong to, until the guard is dropped; `None` where nothing is
+    /// needed.
     ///
     /// # Errors
     /// What the driver says.

@@ -3,10 +3,10 @@
 //! # The way of a round
 //! A round does several sweeps, after an exchange of halos that are wide enough for all of them. A *window* is a part
 //! with its halos around it, computed as an array of its own: where it was cut each sweep spoils one radius more of the
-//! halo, and the part is right in the end. It stays there from round to round, and only the halos come anew. A long part
-//! is not copied into one: it is computed by itself, and then its ends, which are wrong, are replaced by the middle of
-//! *strips*, windows of a halo and two more of the part. Both strips are one array, one behind the other, since what they
-//! spoil of each other is not used.
+//! halo, and the part is right in the end. It stays there from round to round, and only the halos come anew. A long
+//! part is not copied into one: it is computed by itself, and then its ends, which are wrong, are replaced by the
+//! middle of *strips*, windows of a halo and two more of the part. Both strips are one array, one behind the other,
+//! since what they spoil of each other is not used.
 //!
 //! Strips come first, as soon as the halos are there. They have all edges that the next round's halos are made of, so
 //! these travel while the rest of the part is computed.
@@ -20,133 +20,21 @@
 
 use std::collections::VecDeque;
 
-use super::layout::{Costs, Halos, Layout, Piece, Reach, Rounds, Swept, Way};
-use super::planes::{Around, Between, Of, Runs, again};
+use super::layout::{Costs, Halos, Piece, Reach, Rounds, Swept, Way};
+use super::planes::{Between, Of, Runs, again};
 use super::shared::{self, Inbox, Outbox, Trial};
-use super::{Bytes, Others, Plan, UnderWay};
+use super::whole::Whole;
+use super::{Bytes, Others, UnderWay};
 use crate::pool::Pooled;
-use crate::stencil::{
-    Arithmetic, Array, Compute, Convolution, DERIVATIVE_RADIUS, Derivative, Engine, Error, Handle, Real, Source,
-    Stencil, Target,
-};
+use crate::stencil::{Arithmetic, Array, Compute, Engine, Error, Handle, Real, Source, Target};
 use crate::watch::Watch;
-
-/// So many sweeps of an operator over an array with so many planes, from one array to another.
-type Pass<'a, T> = Box<
-    dyn Fn(&(dyn Engine + 'static), usize, usize, Source<T>, Target<T>, &Watch) -> Result<(), Error> + Send + Sync + 'a,
->;
-
-/// An operator over a whole array, of which this rank has a part.
-pub struct Whole<'a, T> {
-    layout: Layout,
-    around: Around,
-    /// How far it reaches along the dimension in which the array is cut.
-    radius: usize,
-    circular: bool,
-    sweeps: usize,
-    /// Multiply-adds of an update.
-    work: usize,
-    pub(super) costs: Costs,
-    pass: Pass<'a, T>,
-}
-
-impl Whole<'_, f64> {
-    /// A stencil along dimension `dim` of the whole, counted from 0. Of its lines, only the part's own matter.
-    ///
-    /// # Panics
-    /// Where its lines are not those of the part along that dimension.
-    pub fn stencil(plan: &Plan, dim: usize, what: Stencil) -> Self {
-        let (taps, ends) = (what.taps(), what.boundary());
-        let reach = (dim == plan.dim()).then_some((taps.radius(), ends.is_circular()));
-        let around = around(plan);
-        assert_eq!(what.lines().elements(), around.area() * plan.dims()[plan.dim()]);
-        let of_length = move |length| if reach.is_some() { what.with_lines(around.lines(length)) } else { what };
-        let pass: Pass<f64> = Box::new(move |engine, length, sweeps, from, to, watch| {
-            engine.stencil(&of_length(length).with_sweeps(sweeps), from, to, watch)
-        });
-        Whole::new(plan, reach, (what.sweeps(), taps.count()), pass)
-    }
-}
-
-impl<T: Real> Whole<'_, T>
-where
-    dyn Engine: Compute<T> + Arithmetic<T>,
-{
-    /// A derivative along dimension `dim` of the whole, counted from 0. Of its lines, only the part's own matter.
-    ///
-    /// # Panics
-    /// Where its lines are not those of the part along that dimension.
-    pub fn derivative(plan: &Plan, dim: usize, what: Derivative<T>) -> Self {
-        let reach = (dim == plan.dim()).then_some((DERIVATIVE_RADIUS, what.boundary().is_circular()));
-        let around = around(plan);
-        assert_eq!(what.lines().elements(), around.area() * plan.dims()[plan.dim()]);
-        let of_length = move |length| if reach.is_some() { what.with_lines(around.lines(length)) } else { what };
-        let pass: Pass<T> = Box::new(move |engine, length, sweeps, from, to, watch| match sweeps {
-            0 => Compute::copy(engine, from, to, watch),
-            _ => Compute::derivative(engine, &of_length(length), from, to, watch),
-        });
-        Whole::new(plan, reach, (1, DERIVATIVE_RADIUS), pass)
-    }
-
-    /// A convolution over an image or a volume; its size is that of the part.
-    ///
-    /// # Panics
-    /// Where its size is another, or the whole has more than three dimensions.
-    pub fn convolution(plan: &Plan, what: Convolution<T>) -> Self {
-        let dim = plan.dim();
-        let length = plan.dims()[dim];
-        assert!(dim < 3 && what.size()[dim] == length && what.elements() == around(plan).area() * length);
-        let reach = Some((what.filter().radius()[dim], what.boundary()[dim].is_circular()));
-        let counts = (what.sweeps(), what.filter().values().len());
-        let pass: Pass<T> = Box::new(move |engine, length, sweeps, from, to, watch| {
-            let mut size = what.size();
-            size[dim] = length;
-            Compute::convolution(engine, &what.clone().with_size(size).with_sweeps(sweeps), from, to, watch)
-        });
-        Whole::new(plan, reach, counts, pass)
-    }
-}
-
-impl<'a, T> Whole<'a, T> {
-    /// Of the operator's reach along the dimension of the plan: its radius, and whether that goes round.
-    fn new(plan: &Plan, reach: Option<(usize, bool)>, (sweeps, work): (usize, usize), pass: Pass<'a, T>) -> Self {
-        let (radius, circular) = reach.unwrap_or_default();
-        let (layout, around, costs) = (plan.layout().clone(), around(plan), Costs::default());
-        Whole { layout, around, radius, circular, sweeps, work, costs, pass }
-    }
-
-    /// The same, with an exchange taken for as much work as so many multiply-adds, and halos on GPUs read where they lie
-    /// however few they are, instead of what was measured: for tests that want many rounds, or one.
-    pub fn with_exchange(self, multiply_adds: u128) -> Self {
-        let costs = Costs { exchange: multiply_adds, exchange_of_device: multiply_adds, opened: 0, ..self.costs };
-        Whole { costs, ..self }
-    }
-
-    pub(super) fn swept(&self) -> Swept<'_> {
-        let Whole { layout, around, radius, circular, work, costs, .. } = self;
-        Swept { layout, area: around.area(), radius: *radius, circular: *circular, work: *work, costs: *costs }
-    }
-}
-
-/// What lies around the dimension of a plan.
-fn around(plan: &Plan) -> Around {
-    let (dim, dims) = (plan.dim(), plan.dims());
-    let product = |dims: &[usize]| dims.iter().try_fold(1_usize, |product, &dim| product.checked_mul(dim));
-    // Where there are no elements at all, the sizes of the other dimensions may be beyond counting.
-    let none = Around { inner: 1, outer: 0 };
-    let (inner, outer) = (product(&dims[..dim]), product(&dims[dim + 1..]));
-    match (inner, outer) {
-        (Some(0), _) | (_, Some(0)) | (None, _) | (_, None) => none,
-        (Some(inner), Some(outer)) => inner.checked_mul(outer).map_or(none, |_| Around { inner, outer }),
-    }
-}
 
 /// Arrays that a part takes on a device while it is swept, with some room for strips.
 const ARRAYS: usize = 3;
 
 /// Computes this rank's part of an operator over the whole, from an array of the host's or the engine's to another. All
-/// ranks call it with operators of the same plan, and it is over when all have succeeded. `watch` counts this rank's own
-/// updates.
+/// ranks call it with operators of the same plan, and it is over when all have succeeded. `watch` counts this rank's
+/// own updates.
 ///
 /// # Errors
 /// The engine's and those of [`Others`]. What is written is of no known value then; and this rank's call with the
@@ -172,76 +60,32 @@ where
     Ok(())
 }
 
-/// The same; what other ranks read lies in `outbox`.
+/// [`run`] up to the last meeting: what other ranks may still read then lies in `outbox`.
 fn sweep<T: Real>(
     others: &dyn Others,
     engine: &(dyn Engine + 'static),
     what: &Whole<T>,
     from: Source<T>,
-    mut to: Target<T>,
+    to: Target<T>,
     outbox: &mut Outbox<T>,
     watch: &Watch,
 ) -> Result<(), Error>
 where
     dyn Engine: Compute<T> + Arithmetic<T>,
 {
-    let (mut swept, n) = (what.swept(), what.layout.part(others.rank()).len());
-    let elements = n * swept.area;
+    let (area, n) = (what.around.area(), what.layout.part(others.rank()).len());
+    let elements = n * area;
     assert_eq!([from.len(), to.len(), others.ranks()], [elements, elements, what.layout.ranks()]);
     watch.check()?;
-    if what.radius == 0 || what.sweeps == 0 || swept.area == 0 || what.layout.longest() == what.layout.length() {
+    if what.radius == 0 || what.sweeps == 0 || area == 0 || what.layout.longest() == what.layout.length() {
         // No part needs another one.
         return if elements == 0 { Ok(()) } else { (what.pass)(engine, n, what.sweeps, from, to, watch) };
     }
     let on_host = matches!((&from, &to), (Source::Host(_), Target::Host(_)));
-    let mut loads = false;
-    let mut rounds = Rounds::choose(swept, 1, 0);
-    let mut shares = vec![false; others.ranks()];
-    if what.sweeps > 1 {
-        let bytes = [what.sweeps, what.radius, swept.area, size_of::<T>()];
-        let bytes = bytes.into_iter().fold(1_u128, |bytes, count| bytes.saturating_mul(count as u128));
-        let much = bytes >= what.costs.opened;
-        let (mut exchange, mut on_gpu, mut trial) = (0_u128, false, None);
-        if n > 0 {
-            let near = is_near::<T>(engine)?;
-            loads = on_host && !near && Compute::<T>::has_room(engine, ARRAYS, elements)?;
-            let Costs { exchange: of_processor, exchange_of_device, link, .. } = what.costs;
-            exchange = if near { of_processor } else { exchange_of_device };
-            if on_host && !near && !loads {
-                exchange += link * elements as u128;
-            }
-            on_gpu = !near && (!on_host || loads);
-            // It waits for the device. What MPI does itself is left to it.
-            if on_gpu && much && !others.reach_devices() {
-                trial = Trial::<T>::new(engine)?;
-            }
-        }
-        let mine = u64::try_from(exchange).unwrap_or(u64::MAX).to_le_bytes();
-        let told = trial.as_ref().map_or(&[][..], Trial::told);
-        let all = others.gather(&[&mine[..], &[u8::from(on_gpu)], told].concat(), watch)?;
-        let all = all.iter().map(|bytes| {
-            let (cost, rest) = bytes.split_first_chunk()?;
-            let (on_gpu, told) = rest.split_first()?;
-            Some((u64::from_le_bytes(*cost), *on_gpu == 1, told))
-        });
-        let all =
-            all.collect::<Option<Vec<_>>>().ok_or_else(|| Error::Internal("A rank's costs are no number.".into()))?;
-        let most = all.iter().map(|(cost, ..)| *cost).max().unwrap_or(0);
-        let mut parts = all.iter().enumerate().filter(|(rank, _)| !what.layout.part(*rank).is_empty());
-        if parts.all(|(_, (_, on_gpu, _))| *on_gpu) {
-            swept = swept.on_gpus();
-        }
-        rounds = Rounds::choose(swept, what.sweeps, most.into());
-        if rounds.count > 1 && much {
-            let told: Vec<_> = all.iter().map(|(.., told)| *told).collect();
-            let partners = if n > 0 { swept.halos(others.rank(), rounds).partners() } else { Vec::new() };
-            shares = shared::sharing::<T>(others, engine, &told, &partners, watch)?;
-        }
-    }
+    let Agreed { swept, rounds, loads, shares } = agree(others, engine, what, on_host, watch)?;
     if n == 0 {
         return Ok(());
     }
-    loads &= rounds.count > 1;
     let on_host = on_host && !loads;
     let halos = swept.halos(others.rank(), rounds);
     let sends_arrays = !on_host && others.reach_devices() && !is_near::<T>(engine)?;
@@ -262,39 +106,79 @@ where
     };
     // Before the first round edges are sent, in each those of the next.
     part.send((from, n), |plane| plane)?;
-    if halos.reach.way == Way::Window {
-        return part.in_window(from, to);
+    match halos.reach.way {
+        Way::Window => part.in_window(from, to),
+        Way::Strips if loads => part.in_strips_on_device(from, to),
+        Way::Strips => part.in_strips(from, to),
     }
-    let strips = &mut part.buffers(part.of_strips().0)?;
-    if loads {
-        let (mut newest, mut next) = (Between::new(engine, false, elements)?, Between::new(engine, false, elements)?);
-        part.uncounted(|| Compute::copy(engine, from, newest.target()?, watch))?;
-        for number in 0..rounds.count {
-            part.strips(number, strips, newest.source()?, next.target()?)?;
-            std::mem::swap(&mut newest, &mut next);
+}
+
+/// How the ranks go about the sweeps: all of them have agreed on it.
+struct Agreed<'a> {
+    swept: Swept<'a>,
+    rounds: Rounds,
+    /// Whether this rank's part, which is the host's, lies on the device for all rounds.
+    loads: bool,
+    /// Of the ranks, those that read this one's edges where they lie, and the other way round.
+    shares: Vec<bool>,
+}
+
+/// Asks all ranks what an exchange costs them, and chooses the rounds. Each rank comes to the same, since each hears
+/// the same.
+fn agree<'a, T: Real>(
+    others: &dyn Others,
+    engine: &(dyn Engine + 'static),
+    what: &'a Whole<T>,
+    on_host: bool,
+    watch: &Watch,
+) -> Result<Agreed<'a>, Error>
+where
+    dyn Engine: Compute<T> + Arithmetic<T>,
+{
+    let (mut swept, n) = (what.swept(), what.layout.part(others.rank()).len());
+    let mut shares = vec![false; others.ranks()];
+    if what.sweeps == 1 {
+        return Ok(Agreed { swept, rounds: Rounds::choose(swept, 1, 0), loads: false, shares });
+    }
+    let bytes = [what.sweeps, what.radius, swept.area, size_of::<T>()];
+    let bytes = bytes.into_iter().fold(1_u128, |bytes, count| bytes.saturating_mul(count as u128));
+    let much = bytes >= what.costs.opened;
+    let (mut exchange, mut on_gpu, mut loads, mut trial) = (0_u128, false, false, None);
+    if n > 0 {
+        let (near, elements) = (is_near::<T>(engine)?, n * swept.area);
+        loads = on_host && !near && Compute::<T>::has_room(engine, ARRAYS, elements)?;
+        let Costs { exchange: of_processor, exchange_of_device, link, .. } = what.costs;
+        exchange = if near { of_processor } else { exchange_of_device };
+        if on_host && !near && !loads {
+            exchange += link * elements as u128;
         }
-        return part.uncounted(|| Compute::copy(engine, newest.source()?, to, watch));
-    }
-    let mut scratch = match rounds.count {
-        1 => None,
-        _ => Some(Between::new(engine, part.on_host, elements)?),
-    };
-    for number in 0..rounds.count {
-        // The last round goes to the target, the one before it to the other array, and so on.
-        let to_target = (rounds.count - number) % 2 == 1;
-        match (&mut scratch, to_target) {
-            (None, _) => part.strips(number, strips, from, again(&mut to))?,
-            (Some(scratch), true) => {
-                let from = if number == 0 { from } else { scratch.source()? };
-                part.strips(number, strips, from, again(&mut to))?;
-            }
-            (Some(scratch), false) => {
-                let from = if number == 0 { from } else { source(&to) };
-                part.strips(number, strips, from, scratch.target()?)?;
-            }
+        on_gpu = !near && (!on_host || loads);
+        // It waits for the device. What MPI does itself is left to it.
+        if on_gpu && much && !others.reach_devices() {
+            trial = Trial::<T>::new(engine)?;
         }
     }
-    Ok(())
+    let mine = u64::try_from(exchange).unwrap_or(u64::MAX).to_le_bytes();
+    let told = trial.as_ref().map_or(&[][..], Trial::told);
+    let all = others.gather(&[&mine[..], &[u8::from(on_gpu)], told].concat(), watch)?;
+    let all = all.iter().map(|bytes| {
+        let (cost, rest) = bytes.split_first_chunk()?;
+        let (on_gpu, told) = rest.split_first()?;
+        Some((u64::from_le_bytes(*cost), *on_gpu == 1, told))
+    });
+    let all = all.collect::<Option<Vec<_>>>().ok_or_else(|| Error::Internal("A rank's costs are no number.".into()))?;
+    let most = all.iter().map(|(cost, ..)| *cost).max().unwrap_or(0);
+    let mut parts = all.iter().enumerate().filter(|(rank, _)| !what.layout.part(*rank).is_empty());
+    if parts.all(|(_, (_, on_gpu, _))| *on_gpu) {
+        swept = swept.on_gpus();
+    }
+    let rounds = Rounds::choose(swept, what.sweeps, most.into());
+    if rounds.count > 1 && much {
+        let told: Vec<_> = all.iter().map(|(.., told)| *told).collect();
+        let partners = if n > 0 { swept.halos(others.rank(), rounds).partners() } else { Vec::new() };
+        shares = shared::sharing::<T>(others, engine, &told, &partners, watch)?;
+    }
+    Ok(Agreed { swept, rounds, loads: loads && rounds.count > 1, shares })
 }
 
 /// Whether an engine's arrays lie in ordinary memory.
@@ -376,6 +260,44 @@ where
         self.uncounted(|| self.copy((samples.source()?, part), (to, Of::all(n))))
     }
 
+    /// All rounds, by itself and in strips.
+    fn in_strips(&mut self, from: Source<T>, mut to: Target<T>) -> Result<(), Error> {
+        let strips = &mut self.buffers(self.of_strips().0)?;
+        let mut scratch = match self.rounds.count {
+            1 => None,
+            _ => Some(Between::new(self.engine, self.on_host, from.len())?),
+        };
+        for number in 0..self.rounds.count {
+            // The last round goes to the target, the one before it to the other array, and so on.
+            let to_target = (self.rounds.count - number) % 2 == 1;
+            match (&mut scratch, to_target) {
+                (None, _) => self.strips(number, strips, from, again(&mut to))?,
+                (Some(scratch), true) => {
+                    let from = if number == 0 { from } else { scratch.source()? };
+                    self.strips(number, strips, from, again(&mut to))?;
+                }
+                (Some(scratch), false) => {
+                    let from = if number == 0 { from } else { source(&to) };
+                    self.strips(number, strips, from, scratch.target()?)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// All rounds, with a part of the host's on the device meanwhile.
+    fn in_strips_on_device(&mut self, from: Source<T>, to: Target<T>) -> Result<(), Error> {
+        let strips = &mut self.buffers(self.of_strips().0)?;
+        let [mut newest, mut next] =
+            [Between::new(self.engine, false, from.len())?, Between::new(self.engine, false, from.len())?];
+        self.uncounted(|| Compute::copy(self.engine, from, newest.target()?, self.watch))?;
+        for number in 0..self.rounds.count {
+            self.strips(number, strips, newest.source()?, next.target()?)?;
+            std::mem::swap(&mut newest, &mut next);
+        }
+        self.uncounted(|| Compute::copy(self.engine, newest.source()?, to, self.watch))
+    }
+
     /// The planes of both strips, and how many there are at the low end and at the high one, none or one.
     fn of_strips(&self) -> (usize, [usize; 2]) {
         let (Reach { before, after, .. }, halo) = (self.halos.reach, self.halo());
@@ -432,7 +354,7 @@ where
         self.uncounted(|| self.copy((results.source()?, Of { length, runs: made }), (to, Of { length: n, runs: ends })))
     }
 
-    /// Two arrays of so many planes.
+    /// Two arrays of `length` planes.
     fn buffers(&self, length: usize) -> Result<[Between<T>; 2], Error> {
         let len = length * self.what.around.area();
         Ok([Between::new(self.engine, self.on_host, len)?, Between::new(self.engine, self.on_host, len)?])
@@ -442,13 +364,13 @@ where
         self.what.around.copy(self.engine, from, to, self.watch)
     }
 
-    /// The bytes of so many planes.
+    /// The bytes of `planes` planes.
     fn bytes(&self, planes: usize) -> usize {
         planes * self.what.around.area() * size_of::<T>()
     }
 
-    /// Sends edges, and begins to receive halos, each with a message of its own. The edges are in an array of some planes,
-    /// in which `place` says where a plane of the part is.
+    /// Sends edges, and begins to receive halos, each with a message of its own. The edges are in an array of some
+    /// planes, in which `place` says where a plane of the part is.
     fn send(&mut self, (from, length): (Source<T>, usize), place: impl Fn(usize) -> usize) -> Result<(), Error> {
         let (halos, this) = (self.halos, self.others.rank());
         let (mut own, mut sends) = (VecDeque::new(), Vec::with_capacity(halos.sends.len()));
@@ -529,7 +451,7 @@ where
         self.coming.as_mut().map_or(Ok(()), |coming| coming.messages.advance())
     }
 
-    /// Waits for the halos, and puts them before and behind everything else in an array of so many planes.
+    /// Waits for the halos, and puts them before and behind everything else in an array of `length` planes.
     fn receive(&mut self, (to, length): (&mut Between<T>, usize)) -> Result<(), Error> {
         let (halos, this) = (self.halos, self.others.rank());
         let coming = self.coming.take().ok_or_else(|| Error::Internal("No halos were asked for.".into()))?;

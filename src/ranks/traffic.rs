@@ -1,22 +1,22 @@
 //! What travels between the ranks besides the data of a call: who has failed in which call, and who has left.
 //!
 //! # Rationale
-//! Ranks are never at the same place. One may have failed in a call that another has not begun, and have begun the next.
-//! So calls are numbered, on all ranks alike, and everything that is sent has the number of its call. Data have it in
-//! their tag. The empty messages by which ranks meet have it in another tag: a rank may come to the end of a call while
-//! data lie there for it that it never received, and Open MPI writes past a buffer that is too short. A *notice* says it
-//! in its bytes: that this rank has failed in a call, or that it has left and begins no call from that one on. A rank
-//! hears of a failure in that call of its own, whether it is still to come or under way.
+//! Ranks are never at the same place. One may have failed in a call that another has not begun, and have begun the
+//! next. So calls are numbered, on all ranks alike, and everything that is sent has the number of its call. Data have
+//! it in their tag. The empty messages by which ranks meet have it in another tag: a rank may come to the end of a call
+//! while data lie there for it that it never received, and Open MPI writes past a buffer that is too short. A *notice*
+//! says it in its bytes: that this rank has failed in a call, or that it has left and begins no call from that one on.
+//! A rank hears of a failure in that call of its own, whether it is still to come or under way.
 //!
 //! A rank that ends a call by an error gives notice of it to all others, whoever was first. Between two ranks nothing
-//! overtakes, so the notice is the last that comes of that call from that rank: what then lies there with the call's tag
-//! is received by nobody, and thrown away. So nothing piles up, and every send of a failed call comes to its end.
+//! overtakes, so the notice is the last that comes of that call from that rank: what then lies there with the call's
+//! tag is received by nobody, and thrown away. So nothing piles up, and every send of a failed call comes to its end.
 //!
 //! A call that succeeds does so on all ranks (`Call::end`), and leaves nothing behind.
 //!
 //! # Limitations
-//! Tags come again after half as many calls as MPI has tags, 32767 at least and mostly 2^31. Left-overs could be mistaken
-//! for data only if all of these calls failed on one rank while another was still in the first.
+//! Tags come again after half as many calls as MPI has tags, 32767 at least and mostly 2^31. Left-overs could be
+//! mistaken for data only if all of these calls failed on one rank while another was still in the first.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -38,7 +38,7 @@ const LEFT: u8 = 2;
 
 /// What messages of a call are for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum MessageKind {
     Data,
     /// They say that a rank has come so far, and are empty.
     Meeting,
@@ -117,7 +117,7 @@ impl Traffic {
     }
 
     /// The tag of what is sent in the call with this number.
-    pub(super) fn tag(&self, number: u64, kind: Kind) -> c_int {
+    pub(super) fn tag(&self, number: u64, kind: MessageKind) -> c_int {
         1 + 2 * (number % (self.largest_tag / 2) as u64) as c_int + kind as c_int
     }
 
@@ -221,7 +221,7 @@ impl Traffic {
         let over = self.number;
         for (rank, number) in std::mem::take(&mut self.stale) {
             if number < over {
-                for kind in [Kind::Data, Kind::Meeting] {
+                for kind in [MessageKind::Data, MessageKind::Meeting] {
                     let tag = self.tag(number, kind);
                     while let Some(found) = self.line.probe(Some(rank), Some(tag))? {
                         self.unwanted.push(found);
@@ -234,8 +234,8 @@ impl Traffic {
         Ok(())
     }
 
-    /// Receives what nobody wants, as far as there is memory for it. MPI must not be given less than a message has: Open
-    /// MPI may write all of it.
+    /// Receives what nobody wants, as far as there is memory for it. MPI must not be given less than a message has:
+    /// Open MPI may write all of it.
     fn swallow(&mut self) -> Result<(), Error> {
         while let Some(found) = self.unwanted.pop() {
             let Ok(room) = memory::zeros(found.bytes, "what another rank sent") else {

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
-use super::call::Call;
 use super::shim::Line;
 use super::traffic::Traffic;
 use crate::process::{self, PerProcess};
@@ -59,9 +58,9 @@ pub fn expect_devices(expected: Option<bool>) {
 }
 
 impl World {
-    /// The ranks. The first time, on all of them, this starts MPI where nobody has, and waits until all ranks do so: that
-    /// is to be done on the thread by which the process ends. What this started ends as the process exits; it waits
-    /// there for the others.
+    /// The ranks. The first time, on all of them, this starts MPI where nobody has, and waits until all ranks do so:
+    /// that is to be done on the thread by which the process ends. What this started ends as the process exits; it
+    /// waits there for the others.
     ///
     /// # Errors
     /// [`Error::Rank`] where there is no MPI or it cannot be used. The text says why, and what is to be done.
@@ -165,16 +164,6 @@ impl World {
             YES => true,
             _ => self.cuda_aware == Some(true),
         }
-    }
-
-    /// Begins a call, which all ranks make. It sends nothing yet.
-    ///
-    /// # Errors
-    /// [`Error::Busy`] inside another call, which then counts as none; [`Error::Rank`] in a forked process, and where MPI
-    /// has ended.
-    pub fn call(&'static self) -> Result<Call, Error> {
-        let number = self.traffic()?.begin()?;
-        Ok(Call::new(self, number))
     }
 
     /// All that is sent and received; who holds it has MPI for itself.

@@ -86,7 +86,7 @@ pub enum Reduction {
     Max,
     /// The largest magnitude; NaN where there is one.
     LargestMagnitude,
-    /// 1 where some element is no zero (NaN is none), else 0.
+    /// 1 where some element is neither a zero nor NaN, else 0.
     Any,
     /// 1 where no element is a zero, else 0.
     All,
@@ -185,7 +185,7 @@ impl Reduction {
             Reduction::Dot => a.fma(b, lane),
             Reduction::SumOfMagnitudes | Reduction::LargestMagnitude => self.join(lane, a.magnitude()),
             Reduction::Any => {
-                if a != zero {
+                if a.magnitude() > zero {
                     T::ONE
                 } else {
                     lane
@@ -255,16 +255,16 @@ impl Reduction {
 /// An input of [`Binary`].
 #[derive(Debug, Clone, Copy)]
 pub enum Operand<'a, T> {
-    /// As many elements as the [`Expansion`] says.
+    /// An array of the size that the [`Expansion`] has for it.
     Array(&'a Array<T>),
-    /// The same number everywhere.
+    /// One number for all elements.
     Scalar(T),
 }
 
 /// How two arrays meet, element by element: along a dimension in which one of them has a single element, that one
-/// stands beside all elements of the other.
+/// goes with all elements of the other.
 ///
-/// Neighbouring dimensions in which the same holds are one here: arrays of the same size have one dimension.
+/// Neighbouring dimensions that expand alike are merged: arrays of one size have one dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Expansion {
     size: [usize; RANK],
@@ -274,8 +274,8 @@ pub struct Expansion {
 }
 
 impl Expansion {
-    /// Of arrays with these sizes, each of as many dimensions as it likes; missing ones are 1. `None` where a dimension
-    /// is neither the same nor 1, or where more than [`RANK`] dimensions are left.
+    /// Of arrays with these sizes, each of any number of dimensions; missing ones are 1. `None` where a dimension
+    /// differs and is not 1, or where more than [`RANK`] dimensions are left.
     pub fn new(sizes: [&[usize]; 2]) -> Option<Expansion> {
         let rank = sizes[0].len().max(sizes[1].len());
         let of = |which: usize, d: usize| sizes[which].get(d).copied().unwrap_or(1);
@@ -370,7 +370,7 @@ impl Places {
         self.len() == 0
     }
 
-    /// Whether all of them are places of an array of so many elements.
+    /// Whether all of them are places of an array of `elements` elements.
     pub fn are_within(&self, elements: usize) -> bool {
         match self {
             _ if self.is_empty() => true,
@@ -415,7 +415,7 @@ pub trait Arithmetic<T: Real> {
     ) -> Result<(), Error>;
 
     /// A step of two time levels, in the place of the older one: `older[i] = fma(weight, older[i], step[i])`, and where
-    /// there is a source, `+ source[i]`, rounded once more. An array that is the source has as many elements.
+    /// there is a source, `+ source[i]`, rounded once more. A source that is an array has the length of `older`.
     fn advance(
         &self,
         step: &Array<T>,

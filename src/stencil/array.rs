@@ -25,8 +25,7 @@ pub trait Held: Any + Send + Sync + fmt::Debug {
     /// Where it lies, for people: "the CPU's memory", "device 1".
     fn place(&self) -> String;
 
-    /// Its address on a device, for somebody else who reads or writes there what is `self`'s alone: nothing that uses
-    /// it is under way any more. `None` where it lies in ordinary memory.
+    /// Its address on a device, for code outside the engine that reads or writes it: waits until no queued work uses it. `None` where it lies in ordinary memory.
     ///
     /// # Errors
     /// What went wrong in what was under way.
@@ -34,8 +33,8 @@ pub trait Held: Any + Send + Sync + fmt::Debug {
         None
     }
 
-    /// A handle by which another process of this machine reaches it on its device, while it lives: nothing that uses it
-    /// is under way any more. `None` where it lies in ordinary memory.
+    /// A handle by which another process of this machine reaches it on its device, while it lives: waits until no queued
+    /// work uses it. `None` where it lies in ordinary memory.
     ///
     /// # Errors
     /// What went wrong in what was under way; what the driver says, where it hands memory to no other process.
@@ -63,7 +62,7 @@ impl<T: Real> Held for Pooled<T> {
 }
 
 impl<T: Real> Array<T> {
-    /// So many numbers of no known value, in ordinary memory.
+    /// `len` elements of unknown value, in ordinary memory.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -73,7 +72,7 @@ impl<T: Real> Array<T> {
 }
 
 impl<T> Array<T> {
-    /// So many numbers that are held so.
+    /// `len` elements that an engine holds.
     pub fn new(held: impl Held, len: usize) -> Array<T> {
         Array { held: Box::new(held), len, class: std::marker::PhantomData }
     }
@@ -88,7 +87,7 @@ impl<T> Array<T> {
         self.held
     }
 
-    /// Of [`Array::into_held`] of an array of as many numbers.
+    /// From [`Array::into_held`] of an array of `len` elements.
     pub(crate) fn of_held(held: Box<dyn Held>, len: usize) -> Array<T> {
         Array { held, len, class: std::marker::PhantomData }
     }

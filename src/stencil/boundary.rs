@@ -1,12 +1,22 @@
+//! Boundaries: the ghost values around an array.
+//!
+//! An array has ghost values wherever a filter reaches beyond its ends. A [`Boundary`] says what they are at one end of a
+//! dimension, [`Ends`] at both ends, [`Sides`] around an array of three dimensions. The words are those of `imfilter` and
+//! `padarray`; `Mirror` is SciPy's.
+//!
+//! # Contract
+//! - Ghost values are multiplied like any sample: a result is that of an array which was padded first. A constant of 0 is
+//!   +0, so an infinite tap over it gives NaN.
+//! - In repeated sweeps each sweep pads anew, from the values that the last sweep gave.
+//! - Places are counted from the first sample, which is 0; those before it are negative. They may lie any distance outside,
+//!   also where the array is shorter than the filter.
+//! - A dimension is circular at both ends or at none; [`Ends::new`] gives `None` otherwise.
+
 use std::ops::Index;
 
 use super::{Real, Sample};
 
-/// What stands beyond an end of a dimension, where the array has no samples. The words are those of `imfilter` and
-/// `padarray`; `Mirror` is SciPy's.
-///
-/// Samples outside are *extended and multiplied*: the result is that of an array that was padded first. In repeated
-/// sweeps every sweep pads anew.
+/// The ghost values beyond an end of a dimension.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Boundary<T> {
     /// This number.
@@ -29,8 +39,7 @@ impl<T: Real> Default for Boundary<T> {
 }
 
 impl<T: Real> Boundary<T> {
-    /// Which of `length` samples stands at the place `at`, which may be anywhere, also further out than the samples
-    /// reach; `None` for the constant.
+    /// The sample, of `length`, that is the value at the place `at`, anywhere inside or outside; `None` for a constant.
     ///
     /// # Panics
     /// If there are no samples.
@@ -48,7 +57,7 @@ impl<T: Real> Boundary<T> {
                 Some(if at < count { at } else { 2 * count - 1 - at } as usize)
             }
             Boundary::Mirror => {
-                // Of a single sample there is nothing else to see.
+                // A single sample is its own mirror image.
                 let period = (2 * count - 2).max(1);
                 let at = at.rem_euclid(period);
                 Some(if at < count { at } else { period - at } as usize)
@@ -57,7 +66,7 @@ impl<T: Real> Boundary<T> {
         }
     }
 
-    /// Whether both put the same outside, to the last bit.
+    /// Whether both have the same ghost values, to the last bit.
     pub fn same(&self, other: Boundary<T>) -> bool {
         match (*self, other) {
             (Boundary::Constant(a), Boundary::Constant(b)) => a.same(b),
@@ -65,7 +74,7 @@ impl<T: Real> Boundary<T> {
         }
     }
 
-    /// The number outside, where it is one; +0 for the others, which have no use for it.
+    /// The constant; +0 for the others, which do not use it.
     pub fn constant(&self) -> T {
         match self {
             Boundary::Constant(value) => *value,
@@ -74,10 +83,10 @@ impl<T: Real> Boundary<T> {
     }
 }
 
-/// What stands beyond either end of a dimension. Circular are both ends or none.
+/// The boundaries at both ends of a dimension. Circular are both or none.
 ///
-/// Each end is extended as if the other were extended likewise: a mirror that looks at an array shorter than the filter
-/// sees it mirrored again at its far end, whatever stands there.
+/// Each end is extended as if the other one had its boundary too: where the array is shorter than the filter, a mirror is
+/// mirrored again at the far end, whatever boundary is there.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ends<T> {
     low: Boundary<T>,
@@ -91,7 +100,7 @@ impl<T: Real> Default for Ends<T> {
     }
 }
 
-/// The same at both ends.
+/// One boundary for both ends.
 impl<T: Copy> From<Boundary<T>> for Ends<T> {
     fn from(boundary: Boundary<T>) -> Ends<T> {
         Ends { low: boundary, high: boundary }
@@ -110,7 +119,7 @@ impl<T: Real> Ends<T> {
         [self.low, self.high]
     }
 
-    /// Whether the dimension goes round.
+    /// Whether the dimension is periodic.
     pub fn is_circular(&self) -> bool {
         matches!(self.low, Boundary::Circular)
     }
@@ -120,10 +129,10 @@ impl<T: Real> Ends<T> {
         self.both().iter().any(|boundary| matches!(boundary, Boundary::Constant(_)))
     }
 
-    /// Which of `length` samples stands at the place `at`, which may be anywhere; or the constant that does.
+    /// The sample, of `length`, that is the value at the place `at`, anywhere inside or outside.
     ///
     /// # Errors
-    /// The constant.
+    /// The constant, where that is the value.
     ///
     /// # Panics
     /// If there are no samples.
@@ -132,21 +141,21 @@ impl<T: Real> Ends<T> {
         end.sample_at(at, length).ok_or(end.constant())
     }
 
-    /// The sample at a place of a run of samples, or what stands there.
+    /// The value at a place: a sample, or the ghost value there.
     pub fn value_at<S: Sample<T>>(&self, at: isize, samples: &[S]) -> T {
         self.sample_at(at, samples.len()).map_or_else(|constant| constant, |at| samples[at].widened())
     }
 
-    /// Whether both put the same outside, to the last bit.
+    /// Whether both have the same ghost values, to the last bit.
     pub fn same(&self, other: Ends<T>) -> bool {
         self.low.same(other.low) && self.high.same(other.high)
     }
 }
 
-/// What stands around an array of three dimensions.
+/// The boundaries around an array of three dimensions.
 ///
-/// It is that of an array which was padded along its first dimension, then along the second, then along the third: where
-/// two sides meet, a constant of the later dimension counts, and else what the earlier one has put there.
+/// Ghost values are those of an array which was padded along its first dimension, then along the second, then along the
+/// third: where two sides meet, a constant of the later dimension counts, and else the ghost value of the earlier one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sides<T>([Ends<T>; 3]);
 
@@ -157,7 +166,7 @@ impl<T: Real> Default for Sides<T> {
     }
 }
 
-/// The same on all sides.
+/// One boundary for all sides.
 impl<T: Copy> From<Boundary<T>> for Sides<T> {
     fn from(boundary: Boundary<T>) -> Sides<T> {
         Sides([boundary.into(); 3])
@@ -181,10 +190,10 @@ impl<T> Index<usize> for Sides<T> {
 }
 
 impl<T: Real> Sides<T> {
-    /// Which sample of an array of this size stands at a place, which may be anywhere; or the constant that does.
+    /// The sample, of an array of this size, that is the value at a place, anywhere inside or outside.
     ///
     /// # Errors
-    /// The constant.
+    /// The constant, where that is the value.
     ///
     /// # Panics
     /// If the array is empty.
@@ -196,7 +205,7 @@ impl<T: Real> Sides<T> {
         Ok(found)
     }
 
-    /// The boundary of all sides, where they have the same, to the last bit.
+    /// The boundary, where all sides have one and the same, to the last bit.
     pub fn uniform(&self) -> Option<Boundary<T>> {
         let [first, ..] = self.0[0].both();
         self.0.iter().all(|ends| ends.same(first.into())).then_some(first)
@@ -243,7 +252,7 @@ mod tests {
         assert!(Ends::new(Boundary::<f64>::Circular, Boundary::Circular).unwrap().is_circular());
     }
 
-    /// What stands around an array is what padding one dimension after the other puts there.
+    /// Ghost values are those of padding one dimension after the other.
     #[test]
     fn sides_are_those_of_an_array_padded_along_one_dimension_after_the_other() {
         let (one, two) = (Boundary::Constant(-1.0), Boundary::Constant(-2.0));

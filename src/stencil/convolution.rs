@@ -1,3 +1,14 @@
+//! Convolutions over images and volumes: an array of rows, columns and pages, in column-major order.
+//!
+//! # Contract
+//! In a sweep, each output is the chain `acc = +0`, then `acc = fma(sample, entry, acc)` for the filter's entries in
+//! column-major order, with the filter's middle on the element and not flipped. Every entry is multiplied, zeros too; so are
+//! [ghost values](super::Sides). A filter of one page goes over each page of a volume by itself.
+//!
+//! # Limits
+//! Sizes are odd: up to [`MAX_FILTER_2D`] along each dimension for a filter of one page, else [`MAX_FILTER_3D`].
+//! [`FilterError`] says which rule a size breaks.
+
 use super::{Real, Sides};
 
 /// The largest size of a filter along each of two dimensions.
@@ -44,7 +55,7 @@ impl<T: Real> Filter<T> {
     /// A filter of this size: rows, columns, pages.
     ///
     /// # Panics
-    /// If `values` are not as many.
+    /// If the number of `values` is not that of the size.
     pub fn new(values: Vec<T>, size: [usize; 3]) -> Result<Filter<T>, FilterError> {
         FilterError::check(size)?;
         assert_eq!(values.len(), size.iter().product::<usize>());
@@ -67,11 +78,8 @@ impl<T: Real> Filter<T> {
     }
 }
 
-/// A filter laid with its middle on every element of an image, or of a volume; not flipped. So many sweeps of it, each
-/// over what the last one gave.
-///
-/// In a sweep, `output` is the chain `acc = +0`, then `acc = fma(sample, entry, acc)` for the entries in column-major
-/// order. Samples outside are what the boundary says ([`Sides`]), and are multiplied. A filter of one page goes over every page of a volume by itself.
+/// Sweeps of a filter over an image or a volume: each over the results of the one before. Without sweeps the output is
+/// the input.
 #[derive(Debug, Clone)]
 pub struct Convolution<T> {
     size: [usize; 3],
@@ -91,17 +99,17 @@ impl<T: Real> Convolution<T> {
         Convolution { size, filter, boundary: Sides::default(), sweeps: 1 }
     }
 
-    /// The same with another boundary, or with one for each side.
+    /// With another boundary, or with one for each side.
     pub fn with_boundary(self, boundary: impl Into<Sides<T>>) -> Convolution<T> {
         Convolution { boundary: boundary.into(), ..self }
     }
 
-    /// The same with so many sweeps.
+    /// With this many sweeps.
     pub fn with_sweeps(self, sweeps: usize) -> Convolution<T> {
         Convolution { sweeps, ..self }
     }
 
-    /// The same over an array of another size.
+    /// Over an array of another size.
     ///
     /// # Panics
     /// If that is more than memory can hold.
@@ -125,7 +133,7 @@ impl<T: Real> Convolution<T> {
         &self.filter
     }
 
-    /// What stands around the array.
+    /// The boundaries around the array.
     pub fn boundary(&self) -> Sides<T> {
         self.boundary
     }

@@ -1,3 +1,13 @@
+//! The first derivative along lines: nine points, eighth order.
+//!
+//! # Contract
+//! `output[i]` is the chain `acc = +0`, then `acc = fma(c_d, f[i + d] - f[i - d], acc)` for d = 1..4. The difference is
+//! rounded in the class of the samples; `c_d` is weight / h, computed in double and rounded once to that class. The unit is
+//! that of `f` over that of the spacing h. [Ghost values](super::Ends) are 0 by default, so that the first and the last
+//! four outputs of a line show the jump to them.
+//!
+//! h is any number: with 0 or NaN the coefficients are infinite or NaN, and so are results.
+
 use super::{Ends, Lines, Real};
 
 /// Samples on either side that the nine-point derivative needs.
@@ -17,10 +27,6 @@ pub enum CoefficientSource {
 }
 
 /// The first derivative of samples along lines, of eighth order, from nine points.
-///
-/// `output[i]` is the chain `acc = +0`, then `acc = fma(c_i, f(x + ih) - f(x - ih), acc)` for i = 1..4, the difference
-/// rounded in the class of the samples, `c_i` = weight / h computed in double and rounded once to that class. Samples
-/// outside a line are what the boundary says.
 #[derive(Debug, Clone, Copy)]
 pub struct Derivative<T> {
     lines: Lines,
@@ -36,12 +42,12 @@ impl<T: Real> Derivative<T> {
         Derivative { lines, coefficients, source, boundary: Ends::default() }
     }
 
-    /// The same with another boundary, or with two, one at either end of a line.
+    /// With another boundary, or with two, one at either end of a line.
     pub fn with_boundary(self, boundary: impl Into<Ends<T>>) -> Derivative<T> {
         Derivative { boundary: boundary.into(), ..self }
     }
 
-    /// The same along other lines.
+    /// Along other lines.
     pub fn with_lines(self, lines: Lines) -> Derivative<T> {
         Derivative { lines, ..self }
     }
@@ -61,7 +67,7 @@ impl<T: Real> Derivative<T> {
         self.source
     }
 
-    /// What stands beyond the ends of a line.
+    /// The boundaries at the ends of a line.
     pub fn boundary(&self) -> Ends<T> {
         self.boundary
     }

@@ -1,12 +1,22 @@
-use super::{Arithmetic, Array, Convolution, Derivative, Handle, Real, Source, Stencil, Target};
-use crate::watch::{Stopped, Watch};
+//! What an engine is: the traits that the CPU engine, the CUDA engine and the reference implement.
+//!
+//! An operator ([`Stencil`], [`Derivative`], [`Convolution`]) holds no data. An engine takes samples from a [`Source`] and
+//! writes results to a [`Target`]: a slice of the host's memory, or an [`Array`] that the engine holds.
+//!
+//! # Contract
+//! - All engines give the same bits, which the operators define; of a NaN, only its place.
+//! - All elements of a target are written, and none is read before. After an error their values are unknown.
+//! - Work is counted in the [`Watch`], which may also stop it: [`Error::Interrupted`].
+//! - An engine may return from work on its own arrays while that is still queued; results in the host's memory are there
+//!   when it returns.
 
-/// Something that computes. What is computed holds no data: it comes from a [`Source`] and goes to a [`Target`], each
-/// an array of the host or one that this engine holds. In each method all elements of the target are written; after an
-/// error they are of no known value. The work is counted in `watch`, and ends where that says so.
+use super::{Arithmetic, Array, Convolution, Derivative, Error, Handle, Real, Source, Stencil, Target};
+use crate::watch::Watch;
+
+/// An engine, with what it computes in double alone.
 ///
 /// # Panics
-/// Where source and target have not as many elements as the operator.
+/// Where source or target have another number of elements than the operator.
 pub trait Engine: Compute<f32> + Compute<f64> + Arithmetic<f32> + Arithmetic<f64> + Send + Sync {
     /// What it is called in tests and reports.
     fn name(&self) -> &str;
@@ -14,7 +24,7 @@ pub trait Engine: Compute<f32> + Compute<f64> + Arithmetic<f32> + Arithmetic<f64
     /// Sweeps of a stencil along lines.
     fn stencil(&self, stencil: &Stencil, from: Source<f64>, to: Target<f64>, watch: &Watch) -> Result<(), Error>;
 
-    /// Whether [`Engine::two_levels`] sweeps this stencil, in less time than a step after the other would take.
+    /// Whether [`Engine::two_levels`] sweeps this stencil in less time than step by step.
     fn joins_levels(&self, _what: &Stencil) -> bool {
         false
     }
@@ -37,7 +47,7 @@ pub trait Engine: Compute<f32> + Compute<f64> + Arithmetic<f32> + Arithmetic<f64
     }
 }
 
-/// What is computed in every class of numbers.
+/// The operators that an engine computes in every class of numbers, and its arrays.
 pub trait Compute<T: Real> {
     /// A nine-point derivative along lines.
     fn derivative(&self, what: &Derivative<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error>;
@@ -45,13 +55,13 @@ pub trait Compute<T: Real> {
     /// Sweeps of a convolution over an image or a volume.
     fn convolution(&self, what: &Convolution<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error>;
 
-    /// An array that this engine holds, of so many numbers of no known value.
+    /// An array that this engine holds, of `len` elements of unknown value.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
     fn array(&self, len: usize) -> Result<Array<T>, Error>;
 
-    /// The same, in memory that can be [exported](super::Held::export) by itself.
+    /// An array of `len` elements in memory that can be [exported](super::Held::export) by itself.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -59,8 +69,8 @@ pub trait Compute<T: Real> {
         self.array(len)
     }
 
-    /// Another process's array of so many numbers on a device of this machine, which has exported it. It is to be read
-    /// alone, and to be dropped before that process drops it.
+    /// An array of `len` elements that another process has exported from a device of this machine. It may only be read,
+    /// and must be dropped before that process drops it.
     ///
     /// # Errors
     /// What the driver says; [`Error::Internal`] where this engine's arrays lie in ordinary memory.
@@ -68,49 +78,10 @@ pub trait Compute<T: Real> {
         Err(Error::Internal("An array of another process, for an engine without a device.".into()))
     }
 
-    /// Whether a call of its own should hold so many arrays of so many numbers: there is memory for them, and no bound
-    /// on what it takes says otherwise.
+    /// Whether a call may hold `arrays` arrays of `len` elements: there is memory for them, within the bound that was
+    /// set.
     fn has_room(&self, arrays: usize, len: usize) -> Result<bool, Error>;
 
-    /// Copies as many elements from one array to another.
+    /// Copies all elements from one array to another of the same length.
     fn copy(&self, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error>;
-}
-
-/// Why an engine could not do its work.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
-    /// There is no such device, or none that can be used; the text says why.
-    #[error("{0}")]
-    NoDevice(String),
-    /// The device is in use by another call that has not ended.
-    #[error(
-        "A call of this library on the same device is still running, and this call came from inside it (from a timer \
-         or a callback) or from another thread."
-    )]
-    Busy,
-    /// Memory ran out on the device or for its transfers, with the buffers already as small as they may be.
-    #[error("{0}")]
-    OutOfMemory(String),
-    /// The driver refused something. The text has the call and CUDA's own name and words for it.
-    #[error("{0}")]
-    Cuda(String),
-    /// The watch was told to stop.
-    #[error("Interrupted before the end; nothing was returned.")]
-    Interrupted,
-    /// The array is not one that this engine holds; the text says where it lies.
-    #[error("The array lies in {0}, where this engine does not compute.")]
-    Foreign(String),
-    /// In a call that several ranks make together, another one raised an error or left, or they cannot be reached; the
-    /// text says which.
-    #[error("{0}")]
-    Rank(String),
-    /// A fault of this library's own.
-    #[error("{0}")]
-    Internal(String),
-}
-
-impl From<Stopped> for Error {
-    fn from(_: Stopped) -> Error {
-        Error::Interrupted
-    }
 }

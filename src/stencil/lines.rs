@@ -1,10 +1,19 @@
+//! Lines: how a stencil sees an array of any number of dimensions.
+//!
+//! A stencil runs along one dimension. The dimensions before it and those after it are merged, so that every array is
+//! `inner x length x outer` elements in column-major order. Extents are in elements, and strides too; dimensions are counted
+//! from 0.
+//!
+//! # Limits
+//! The product of the extents fits `usize`; constructors panic otherwise. An array without elements has no lines.
+
 use std::ops::Range;
 
 /// How an array falls into the lines along which a stencil runs.
 ///
-/// The array is seen as three dimensions, column-major: `inner` neighbouring elements that belong to as many lines,
-/// `length` of those runs one behind the other, and `outer` of the whole. Element `j` of the line `(i, k)` stands at `i
-/// + inner * (j + length * k)`.
+/// The array is seen as three dimensions, column-major: `inner` lines side by side, whose neighbouring elements
+/// are `inner` places apart, `length` elements a line, and `outer` such groups. Element `j` of the line `(i, k)` is at
+/// `i + inner * (j + length * k)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lines {
     inner: usize,
@@ -64,6 +73,11 @@ impl Lines {
     /// How often lines side by side follow each other.
     pub fn outer(&self) -> usize {
         self.outer
+    }
+
+    /// [`inner`](Self::inner), [`length`](Self::length) and [`outer`](Self::outer).
+    pub fn extents(&self) -> [usize; 3] {
+        [self.inner, self.length, self.outer]
     }
 
     /// How many lines.

@@ -2,8 +2,8 @@
 //!
 //! # The arithmetic
 //! Every result is a chain of fused multiply-adds from +0 in an order that is part of the contract, each step rounded
-//! once; [`Stencil`], [`Derivative`] and [`Convolution`] say which. Samples outside an array are what the [`Boundary`]
-//! says, +0 by default, *and are multiplied*: an infinite tap gives NaN there. That makes the result a function of the
+//! once; [`Stencil`], [`Derivative`] and [`Convolution`] say which. Ghost values are what the [`Boundary`] says, +0 by
+//! default, *and are multiplied*: an infinite tap gives NaN there. That makes the result a function of the
 //! inputs alone: engines, thread counts and pieces cannot show in it. Only the payload of a NaN is left open.
 
 mod arithmetic;
@@ -12,6 +12,7 @@ mod boundary;
 mod convolution;
 mod derivative;
 mod engine;
+mod error;
 mod lines;
 mod real;
 mod reference;
@@ -25,18 +26,18 @@ pub use array::{Array, Handle, Held, Source, Target};
 pub use boundary::{Boundary, Ends, Sides};
 pub use convolution::{Convolution, Filter, FilterError, MAX_FILTER_2D, MAX_FILTER_3D};
 pub use derivative::{CoefficientSource, DERIVATIVE_RADIUS, Derivative};
-pub use engine::{Compute, Engine, Error};
+pub use engine::{Compute, Engine};
+pub use error::Error;
 pub use lines::Lines;
 pub use real::Real;
 pub use reference::Reference;
 pub use taps::{MAX_TAPS, Taps, TapsError};
 pub use window::{Sample, Shape, Window};
 
-/// Sweeps of a stencil along the lines of an array: as many times one behind the other, each over what the last one
-/// gave.
+/// Sweeps of a stencil along the lines of an array, each over the results of the one before.
 ///
 /// In a sweep, `output[i]` is the chain `acc = +0`, then `acc = fma(sample, tap, acc)` for the taps in ascending order,
-/// with the sample `i + k - radius` of the same line under tap `k`; where the line has none, what the boundary says.
+/// with the sample `i + k - radius` of the same line under tap `k`; beyond the ends of the line, its ghost value.
 /// Without sweeps the output is the input.
 #[derive(Debug, Clone, Copy)]
 pub struct Stencil {
@@ -52,17 +53,17 @@ impl Stencil {
         Stencil { lines, taps, boundary: Ends::default(), sweeps: 1 }
     }
 
-    /// The same with another boundary, or with two, one at either end of a line.
+    /// With another boundary, or with two, one at either end of a line.
     pub fn with_boundary(self, boundary: impl Into<Ends<f64>>) -> Stencil {
         Stencil { boundary: boundary.into(), ..self }
     }
 
-    /// The same with so many sweeps.
+    /// With this many sweeps.
     pub fn with_sweeps(self, sweeps: usize) -> Stencil {
         Stencil { sweeps, ..self }
     }
 
-    /// The same along other lines.
+    /// Along other lines.
     pub fn with_lines(self, lines: Lines) -> Stencil {
         Stencil { lines, ..self }
     }
@@ -77,7 +78,7 @@ impl Stencil {
         &self.taps
     }
 
-    /// What stands beyond the ends of a line.
+    /// The boundaries at the ends of a line.
     pub fn boundary(&self) -> Ends<f64> {
         self.boundary
     }

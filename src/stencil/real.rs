@@ -1,3 +1,8 @@
+//! The classes of floating-point numbers, `f64` and `f32`, with the operations of the contract.
+//!
+//! Each operation is rounded once, to nearest, ties to even, as IEEE 754 defines it; the compiler neither fuses nor
+//! reorders them. Code for both classes calls these methods.
+
 use std::fmt::{Debug, LowerExp};
 
 /// A class of floating-point numbers that arrays are made of.
@@ -13,7 +18,7 @@ pub trait Real: bytemuck::Pod + Debug + Default + LowerExp + PartialEq + Partial
     /// `value`, rounded once to this class.
     fn from_f64(value: f64) -> Self;
 
-    /// The same value in double.
+    /// Its value in double.
     fn to_f64(self) -> f64;
 
     /// `self + other`, rounded once.

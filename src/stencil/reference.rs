@@ -1,3 +1,8 @@
+//! The reference: every operator and every operation on arrays, as plainly as the contract can be written down.
+//!
+//! It is slow, has one thread, and computes in ordinary memory. Each engine is tested against it, bit by bit; where code here
+//! and a description elsewhere differ, this is what the engines follow.
+
 use super::{
     Arithmetic, Array, Binary, CHUNK, Compute, Convolution, DERIVATIVE_RADIUS, Derivative, Ends, Engine, Error,
     Expansion, LANES, Lines, Operand, Places, Real, Reduction, Source, Stencil, Target, Unary,
@@ -139,7 +144,7 @@ fn reduced<T: Real>(op: Reduction, elements: usize, take: &dyn Fn(T, usize) -> T
     }
 }
 
-/// The places in their order, each checked to be one of an array of so many elements.
+/// The places in their order, each checked to lie within an array of `elements` elements.
 fn places_in(places: &Places, elements: usize) -> Vec<usize> {
     assert!(places.are_within(elements), "places outside an array of {elements} elements");
     match places {

@@ -1,3 +1,8 @@
+//! The taps of a stencil: an odd number of doubles, 1 to [`MAX_TAPS`].
+//!
+//! Tap `k` is multiplied with sample `i + k - radius` for output `i`: a correlation, in which the taps are not flipped as
+//! those of `filter` and `conv` are. [`TapsError`] says why numbers are no filter.
+
 /// The most taps a filter may have: the entries of the `__constant__` array.
 pub const MAX_TAPS: usize = 21;
 

@@ -1,6 +1,12 @@
+//! Which outputs a filter has: as many as samples, more at both ends, or fewer; and the classes that samples may have.
+//!
+//! A [`Window`] is where the outputs lie beside the samples, along each of three dimensions; the words are those of `conv2`.
+//! A [`Sample`] is an element of a class that is computed on in another: an 8-bit image in double, for example, with
+//! results rounded half away from zero and saturated.
+
 use super::Real;
 
-/// Which outputs there are. The words are those of `conv2`.
+/// Which outputs there are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Shape {
     /// One for each sample.
@@ -23,7 +29,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// Of an array of this size, under a filter that reaches so far either way along each dimension.
+    /// Of an array of this size, under a filter of this radius along each dimension.
     pub fn new(shape: Shape, input: [usize; 3], radius: [usize; 3]) -> Window {
         Window { shape, input, radius }
     }
@@ -38,7 +44,7 @@ impl Window {
         self.input
     }
 
-    /// How far the filter reaches either way.
+    /// The radius of the filter.
     pub fn radius(&self) -> [usize; 3] {
         self.radius
     }
@@ -69,7 +75,7 @@ impl Window {
 
 /// A class of samples that is computed on in the class `T`.
 pub trait Sample<T: Real>: Copy + Default + Send + Sync {
-    /// The same value in the class that is computed in.
+    /// Its value in the class that is computed in.
     fn widened(self) -> T;
 
     /// The value of this class for a result: of whole numbers the nearest, half-way cases away from zero; the largest

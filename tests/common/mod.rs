@@ -7,6 +7,7 @@
 pub mod ends;
 #[cfg(feature = "matlab-stand-in")]
 pub mod matlab;
+pub mod selection;
 
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_void};
 use std::process::{Child, Command, ExitStatus, Stdio};

@@ -157,6 +157,9 @@ fn check_unary<T: Real>(engine: &AnyEngine, op: Unary, input: &[T]) -> Outcome
 where
     AnyEngine: Compute<T> + Arithmetic<T>,
 {
+    if !selection::takes(&format!("{op:?} {}", input.len()), &[&(op, size_of::<T>())]) {
+        return Ok(());
+    }
     check_arrays(engine, &[input], &blank::<T>(input.len()), input.len(), |engine, from, to, watch| {
         Arithmetic::<T>::unary(engine, op, &from[0], to, watch)
     })
@@ -195,6 +198,10 @@ where
     AnyEngine: Compute<T> + Arithmetic<T>,
 {
     let what = format!("{op:?} of {:?}, {sizes:?}", sides.map(|side| format!("{side:?}")));
+    let scalars = sides.map(|side| matches!(side, Side::Scalar(_)));
+    if !selection::takes(&what, &[&(op, scalars, size_of::<T>()), &(sizes, size_of::<T>())]) {
+        return Ok(());
+    }
     let expansion = Expansion::new(sizes).ok_or_else(|| format!("{what}: no expansion"))?;
     let len = expansion.elements();
     check_arrays(engine, inputs, &blank::<T>(len), len, |engine, arrays, to, watch| {
@@ -325,6 +332,10 @@ fn check_reduction<T: Real>(engine: &AnyEngine, op: Reduction, inputs: [&[T]; 2]
 where
     AnyEngine: Compute<T> + Arithmetic<T>,
 {
+    let what = format!("{op:?} {size:?} {:?} {:?}", inputs[0].first(), inputs[0].last());
+    if !selection::takes(&what, &[&(op, size_of::<T>()), &(size, size_of::<T>())]) {
+        return Ok(());
+    }
     let results = |engine: &AnyEngine| -> Result<Vec<T>, String> {
         let first = array_with(engine, inputs[0]).map_err(show)?;
         let second = op.of_two().then(|| array_with(engine, inputs[1])).transpose().map_err(show)?;

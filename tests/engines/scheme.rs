@@ -11,8 +11,8 @@ use stencil_mex::stencil::{
 };
 use stencil_mex::watch::Watch;
 
-use super::common::StandIn;
 use super::common::ends::{AnyEngine, array_with, contents};
+use super::common::{StandIn, selection};
 use super::sides::{pairs, sides};
 use super::{Case, Outcome, POISON, filter, is_slow, open_cuda, ordinary, run_properties, singles, tame};
 
@@ -351,6 +351,9 @@ fn schemes_of_two_levels(engine: &AnyEngine) -> Outcome {
         for ends in 0..all.len() {
             let radius = 1 + (number + ends) % 4;
             let sweeps = if is_slow(engine) { 2 + ends % 2 } else { 35 };
+            if !selection::takes(&format!("{shape:?} {ends}"), &[&shape]) {
+                continue;
+            }
             scheme(shape, radius, ends, 0.375, (1, sweeps), 5)?;
         }
     }

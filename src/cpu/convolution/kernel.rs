@@ -4,7 +4,7 @@
 //! it takes products. Every output is one chain all the same, in the order of the filter's entries: the columns of
 //! samples are gone through from the first to the last, and each output takes the ones under its filter in that order.
 
-use crate::cpu::simd::{self, Instructions, Lanes, Vector, Work};
+use crate::cpu::simd::{self, Instructions, Lanes, Vector, VectorWork};
 use crate::stencil::{Filter, MAX_FILTER_2D, MAX_FILTER_3D};
 
 /// The columns of a block at most.
@@ -68,7 +68,7 @@ pub(super) fn compute<T: Lanes>(
     simd::compute(instructions, Block { filter, buffer, columns, outputs: starts, count, len });
 }
 
-impl<T: Lanes> Work<T> for Block<'_, T> {
+impl<T: Lanes> VectorWork<T> for Block<'_, T> {
     #[inline(always)]
     fn run<V: Vector<Element = T>>(self, set: V::Set) {
         match (self.filter.size(), self.count) {
@@ -91,16 +91,16 @@ impl<T: Lanes> Work<T> for Block<'_, T> {
 
 /// A block, some rows at a time.
 trait Rows<T> {
-    /// What is made once for all rows.
-    type Held<V: Vector<Element = T>>;
+    /// Values that are made once for all rows.
+    type Hoisted<V: Vector<Element = T>>;
 
-    fn hold<V: Vector<Element = T>>(&self, set: V::Set) -> Self::Held<V>;
+    fn hoist<V: Vector<Element = T>>(&self, set: V::Set) -> Self::Hoisted<V>;
 
     /// Computes `U` vectors of each column, from the row `at` on.
     ///
     /// # Safety
-    /// There must be as many outputs.
-    unsafe fn rows<V: Vector<Element = T>, const U: usize>(&self, set: V::Set, held: &Self::Held<V>, at: usize);
+    /// Each column must have these outputs.
+    unsafe fn rows<V: Vector<Element = T>, const U: usize>(&self, set: V::Set, hoisted: &Self::Hoisted<V>, at: usize);
 }
 
 /// All rows of a block, `U` vectors at a time. The last ones overlap those before, where that makes fewer steps: few
@@ -110,32 +110,32 @@ trait Rows<T> {
 /// There must be `len` of them.
 #[inline(always)]
 unsafe fn along<T: Lanes, V: Vector<Element = T>, R: Rows<T>, const U: usize>(set: V::Set, rows: &R, len: usize) {
-    let held = rows.hold::<V>(set);
+    let hoisted = rows.hoist::<V>(set);
     let mut at = 0;
     while at + U * V::LANES <= len {
         // SAFETY: rows that begin at `at` end before `len`; here and below.
-        unsafe { rows.rows::<V, U>(set, &held, at) };
+        unsafe { rows.rows::<V, U>(set, &hoisted, at) };
         at += U * V::LANES;
     }
     match (len - at).div_ceil(V::LANES) {
         0 => return,
         // SAFETY: as above.
-        3.. if len >= U * V::LANES => return unsafe { rows.rows::<V, U>(set, &held, len - U * V::LANES) },
+        3.. if len >= U * V::LANES => return unsafe { rows.rows::<V, U>(set, &hoisted, len - U * V::LANES) },
         // SAFETY: as above.
-        2 if len >= 2 * V::LANES => return unsafe { rows.rows::<V, 2>(set, &held, len - 2 * V::LANES) },
+        2 if len >= 2 * V::LANES => return unsafe { rows.rows::<V, 2>(set, &hoisted, len - 2 * V::LANES) },
         _ => {}
     }
     if len >= V::LANES {
         while at < len {
             // SAFETY: as above.
-            unsafe { rows.rows::<V, 1>(set, &held, at.min(len - V::LANES)) };
+            unsafe { rows.rows::<V, 1>(set, &hoisted, at.min(len - V::LANES)) };
             at += V::LANES;
         }
     } else {
-        let held = rows.hold::<T>(());
+        let hoisted = rows.hoist::<T>(());
         while at < len {
             // SAFETY: as above.
-            unsafe { rows.rows::<T, 1>((), &held, at) };
+            unsafe { rows.rows::<T, 1>((), &hoisted, at) };
             at += 1;
         }
     }
@@ -145,21 +145,21 @@ unsafe fn along<T: Lanes, V: Vector<Element = T>, R: Rows<T>, const U: usize>(se
 struct Three<'a, T, const C: usize, const D: usize>(&'a Block<'a, T>);
 
 impl<T: Lanes, const C: usize, const D: usize> Rows<T> for Three<'_, T, C, D> {
-    type Held<V: Vector<Element = T>> = [[V; 9]; D];
+    type Hoisted<V: Vector<Element = T>> = [[V; 9]; D];
 
     #[inline(always)]
-    fn hold<V: Vector<Element = T>>(&self, set: V::Set) -> [[V; 9]; D] {
-        let mut held = [[V::splat(set, T::default()); 9]; D];
-        for (held, &entry) in held.as_flattened_mut().iter_mut().zip(self.0.filter.values()) {
-            *held = V::splat(set, entry);
+    fn hoist<V: Vector<Element = T>>(&self, set: V::Set) -> [[V; 9]; D] {
+        let mut hoisted = [[V::splat(set, T::default()); 9]; D];
+        for (hoisted, &entry) in hoisted.as_flattened_mut().iter_mut().zip(self.0.filter.values()) {
+            *hoisted = V::splat(set, entry);
         }
-        held
+        hoisted
     }
 
     #[inline(always)]
-    unsafe fn rows<V: Vector<Element = T>, const U: usize>(&self, set: V::Set, held: &[[V; 9]; D], at: usize) {
+    unsafe fn rows<V: Vector<Element = T>, const U: usize>(&self, set: V::Set, hoisted: &[[V; 9]; D], at: usize) {
         let mut acc = [[V::splat(set, T::default()); U]; C];
-        for (page, entries) in held.iter().enumerate() {
+        for (page, entries) in hoisted.iter().enumerate() {
             // One after the other, and not in a loop: the compiler is to know which entries each takes.
             macro_rules! columns {
                 ($($x:literal)+) => {
@@ -213,10 +213,10 @@ unsafe fn under<T, V: Vector<Element = T>, const U: usize, const C: usize, const
 struct Any<'a, T>(&'a Block<'a, T>);
 
 impl<T: Lanes> Rows<T> for Any<'_, T> {
-    type Held<V: Vector<Element = T>> = ();
+    type Hoisted<V: Vector<Element = T>> = ();
 
     #[inline(always)]
-    fn hold<V: Vector<Element = T>>(&self, _: V::Set) {}
+    fn hoist<V: Vector<Element = T>>(&self, _: V::Set) {}
 
     #[inline(always)]
     unsafe fn rows<V: Vector<Element = T>, const U: usize>(&self, set: V::Set, (): &(), at: usize) {
@@ -227,7 +227,7 @@ impl<T: Lanes> Rows<T> for Any<'_, T> {
             for x in 0..count + width - 1 {
                 // The outputs that this column of samples is under the filter of.
                 let (first, behind) = ((x + 1).saturating_sub(width), (x + 1).min(count));
-                // SAFETY: there are so many columns for each page, each `height - 1` rows longer than the outputs.
+                // SAFETY: there are this many columns for each page, each `height - 1` rows longer than the outputs.
                 let column = unsafe { buffer.as_ptr().add(columns.get_unchecked(page * (count + width - 1) + x) + at) };
                 for r in 0..height {
                     let mut samples = [V::splat(set, T::default()); U];

@@ -10,6 +10,7 @@ use super::super::Element;
 use super::super::cut::{Cut, Size};
 use super::super::module::{Function, Modules, Shape, Turns, counter, launch};
 use super::super::pace::SharedPace;
+use super::columns::{ColumnUnits, columns_of_tiles};
 use super::{Area, EndsArgument, Kernel, LoadOnce, Loaded, Plan, at, images, tensor, tiles, volumes};
 use crate::stencil::{Convolution, Ends, Error, Filter, Sides};
 
@@ -50,15 +51,17 @@ struct Argument {
     sides: [EndsArgument; 3],
 }
 
-/// The least multiply-adds that an output is counted for: as long as these takes the slowest of devices to move it.
+/// An output counts for at least so many multiply-adds: on the slowest devices they take as long as to move it.
 const LEAST_WORK: usize = 11;
 
-/// How long a byte takes on its way to the device and back, and how long a multiply-add takes where several sweeps are
-/// done at once, in nanoseconds: 10^8 doubles go there in 16.2 ms and come back in 21.2, and 3 x 3 in double does 1,240
-/// thousand million updates a second (an H200 and 16 threads, BENCHMARKS.md). Elsewhere both take longer; a chip with few
-/// units for doubles computes up to twice as much as it would have to.
-const BYTE: f64 = 0.05;
-const MULTIPLY_ADD: f64 = 7e-5;
+/// The nanoseconds that a byte takes to the device and back: 10^8 doubles go there in 16.2 ms and come back in 21.2 (an
+/// H200 and 16 threads, BENCHMARKS.md). On other machines it takes longer.
+const LINK_NS_PER_BYTE: f64 = 0.05;
+
+/// The nanoseconds that a multiply-add takes where several sweeps are done at once: 3 x 3 in double does 1,240 thousand
+/// million updates a second (an H200, BENCHMARKS.md). On other chips it takes longer; one with few units for doubles
+/// computes up to twice as much as it would have to.
+const NS_PER_MULTIPLY_ADD: f64 = 7e-5;
 
 /// A convolution, for any number of sweeps.
 #[derive(Debug, Clone)]
@@ -87,11 +90,11 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
     }
 
     fn deep(&self, sweeps: usize, limit: usize) -> Option<Cut<T>> {
-        let update = self.work() as f64 * MULTIPLY_ADD / (size_of::<T>() as f64 * BYTE);
+        let update = self.work() as f64 * NS_PER_MULTIPLY_ADD / (size_of::<T>() as f64 * LINK_NS_PER_BYTE);
         Cut::deep(self.size, self.sides, self.filter.radius(), sweeps, limit, update)
     }
 
-    fn beside(&self, _: usize) -> usize {
+    fn halo_samples(&self, _: usize) -> usize {
         0
     }
 
@@ -105,32 +108,35 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
         "a convolution"
     }
 
-    fn stays(&self, sweeps: usize) -> bool {
+    fn prefers_resident(&self, sweeps: usize) -> bool {
         sweeps > 1
     }
 
     fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
-        let single = self.single(modules, area)?;
+        let single_sweeps = self.plan_single_sweeps(modules, area)?;
         if let Some(tilings) = tiles::Tilings::of(modules, area, &self.filter) {
-            return tiles::plan(&self.in_tiles, modules, area, &self.filter, tilings, single);
+            return tiles::plan(&self.in_tiles, modules, area, &self.filter, tilings, single_sweeps);
         }
         match images::View::of(area.tile.size(), self.filter.size()) {
-            Some(view) => images::plan(&self.several_sweeps, modules, area, &self.filter, view, single),
-            None => volumes::plan(&self.over_volumes, modules, area, &self.filter, self.counting(), single),
+            Some(view) => images::plan(&self.several_sweeps, modules, area, &self.filter, view, single_sweeps),
+            None => {
+                volumes::plan(&self.over_volumes, modules, area, &self.filter, self.effective_sides(), single_sweeps)
+            }
         }
     }
 }
 
 impl<T: Element> ConvolutionKernel<T> {
-    /// What stands around the array: zeros along dimensions where the filter has one entry, which have no say.
-    fn counting(&self) -> Sides<T> {
+    /// What stands around the array, with zeros along dimensions where the filter has one entry: there nothing of it is
+    /// multiplied.
+    fn effective_sides(&self) -> Sides<T> {
         let radius = self.filter.radius();
         [0, 1, 2].map(|d| if radius[d] > 0 { self.sides[d] } else { Ends::default() }).into()
     }
 
     /// How single sweeps are launched.
-    fn single(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
-        if let Some(plan) = tensor::plan(&self.on_tensor_cores, modules, area, &self.filter, self.counting())? {
+    fn plan_single_sweeps(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
+        if let Some(plan) = tensor::plan(&self.on_tensor_cores, modules, area, &self.filter, self.effective_sides())? {
             return Ok(plan);
         }
         let filter = self.filter.size();
@@ -154,7 +160,7 @@ impl<T: Element> ConvolutionKernel<T> {
             filter,
             size,
             sides: [0, 1, 2].map(|d| EndsArgument::new(area.sides[d])),
-            columns: Columns::new(size[1], tile[1], outputs),
+            units: ColumnUnits::new(size[1], tile[1], outputs),
             turns: area.queued.then(|| modules.turns().clone()),
         }))
     }
@@ -173,8 +179,8 @@ struct ConvolutionPlan<'a> {
     /// What stands around it.
     sides: [EndsArgument; 3],
     /// Its columns that are computed.
-    columns: Columns,
-    /// Where the whole array is here.
+    units: ColumnUnits,
+    /// Which end the next sweep begins at, where the whole array is on the device.
     turns: Option<Arc<Turns>>,
 }
 
@@ -188,7 +194,7 @@ impl<T: Element> Plan<T> for ConvolutionPlan<'_> {
     /// # Limitations
     /// With 15 x 15 in double and 130,000 rows one of them takes the slowest device a tenth of a second.
     fn units(&self) -> usize {
-        self.columns.len()
+        self.units.len()
     }
 
     fn fused(&self, _: usize) -> Result<usize, Error> {
@@ -201,7 +207,7 @@ impl<T: Element> Plan<T> for ConvolutionPlan<'_> {
 
     fn sweep(&self, stream: sys::CUstream, _: usize, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
         let backwards = self.turns.as_deref().is_some_and(Turns::next);
-        self.launch::<T>(stream, 0..self.columns.len(), backwards, buffers)
+        self.launch::<T>(stream, 0..self.units.len(), backwards, buffers)
     }
 
     fn part(&self, stream: sys::CUstream, units: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
@@ -219,11 +225,11 @@ impl ConvolutionPlan<'_> {
         [input, output]: [sys::CUdeviceptr; 2],
     ) -> Result<(), Error> {
         let [rows, columns, pages] = self.size;
-        let outputs = self.columns.of(units);
+        let outputs = self.units.outputs_of(units);
         let (skip, blocks) = blocks(self.size, self.tile, outputs.clone())?;
         let argument = Argument {
             input,
-            output: at::<T>(output, (outputs.start - self.columns.outputs.start) * rows),
+            output: at::<T>(output, (outputs.start - self.units.outputs().start) * rows),
             count: outputs.len() as i64,
             before: outputs.start as i64,
             after: (columns * pages - outputs.end) as i64,
@@ -246,38 +252,6 @@ impl ConvolutionPlan<'_> {
     }
 }
 
-/// Some neighbouring columns of an array, counted through all its pages, and the columns of tiles that compute them.
-#[derive(Debug, Clone)]
-pub(super) struct Columns {
-    /// Columns of a page, and of a tile.
-    columns: usize,
-    tile: usize,
-    outputs: Range<usize>,
-    /// The columns of tiles, from the first of the first output's page on.
-    units: Range<usize>,
-}
-
-impl Columns {
-    pub(super) fn new(columns: usize, tile: usize, outputs: Range<usize>) -> Columns {
-        Columns { columns, tile, units: columns_of_tiles(columns, tile, outputs.clone()), outputs }
-    }
-
-    /// How many units there are.
-    pub(super) fn len(&self) -> usize {
-        self.units.len()
-    }
-
-    /// The columns that some of the units compute.
-    pub(super) fn of(&self, units: Range<usize>) -> Range<usize> {
-        let across = self.columns.div_ceil(self.tile);
-        let ahead = self.outputs.start / self.columns * across + self.units.start;
-        // No tile reaches into another page.
-        let first = |unit: usize| (ahead + unit) / across * self.columns + (ahead + unit) % across * self.tile;
-        let end = if units.end == self.units.len() { self.outputs.end } else { first(units.end) };
-        first(units.start).max(self.outputs.start)..end
-    }
-}
-
 /// The columns of tiles that a launch skips ahead of those that the outputs in some columns need, and its blocks: see
 /// `struct Part`.
 ///
@@ -294,33 +268,10 @@ fn blocks([rows, columns, _]: [usize; 3], tile: [usize; 2], outputs: Range<usize
     Ok((counter(tiles.start, "columns of tiles to skip")?, down.saturating_mul(tiles.len())))
 }
 
-/// The columns of tiles of so many columns of outputs that some outputs need, which are the columns `outputs` of an
-/// array, counted through all its pages. The tiles of the first such page come first, also those that are not needed.
-fn columns_of_tiles(columns: usize, tile: usize, outputs: Range<usize>) -> Range<usize> {
-    let last = outputs.end - 1;
-    let pages = last / columns - outputs.start / columns;
-    outputs.start % columns / tile..pages * columns.div_ceil(tile) + last % columns / tile + 1
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::super::module::tests::argument_bytes;
     use super::*;
-
-    #[test]
-    fn the_tiles_of_some_columns_are_all_that_have_one_of_them() {
-        for (columns, pages, tile) in [(1, 5, 4), (7, 3, 4), (8, 2, 4), (9, 3, 2), (3, 4, 1)] {
-            let of_page = usize::div_ceil(columns, tile);
-            for first in 0..columns * pages {
-                for end in first + 1..=columns * pages {
-                    // Of every output the column of tiles that it is in.
-                    let tiles = (first..end).map(|at| (at / columns - first / columns) * of_page + at % columns / tile);
-                    let expected = tiles.clone().min().unwrap()..tiles.max().unwrap() + 1;
-                    assert_eq!(columns_of_tiles(columns, tile, first..end), expected);
-                }
-            }
-        }
-    }
 
     #[test]
     fn the_kernels_take_this_argument() {
@@ -333,31 +284,6 @@ mod tests {
                     size_of::<Argument>(),
                     "{module}"
                 );
-            }
-        }
-    }
-
-    /// Launch by launch every column is computed once, in order, and so is every column of tiles.
-    #[test]
-    fn launches_are_cut_between_tiles() {
-        for (columns, pages, tile) in [(1, 1, 4), (10, 3, 4), (8, 3, 4), (3, 5, 4), (33, 2, 16), (7, 4, 1)] {
-            let all = columns * pages;
-            for outputs in (0..all).flat_map(|start| (start + 1..=all).map(move |end| start..end)) {
-                let whole = Columns::new(columns, tile, outputs.clone());
-                let units = whole.units.len();
-                assert_eq!(whole.of(0..units), outputs);
-                for most in [1, 2, 3, 5] {
-                    let mut next = outputs.start;
-                    for first in (0..units).step_by(most) {
-                        let part = first..(first + most).min(units);
-                        let step = whole.of(part.clone());
-                        let what = format!("{outputs:?} of {columns} x {pages} by {tile}: {step:?}");
-                        assert!(step.start == next && !step.is_empty(), "{what}");
-                        assert_eq!(columns_of_tiles(columns, tile, step.clone()).len(), part.len(), "{what}");
-                        next = step.end;
-                    }
-                    assert_eq!(next, outputs.end);
-                }
             }
         }
     }

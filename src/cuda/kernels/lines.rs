@@ -146,7 +146,7 @@ impl<T: Element> Kernel<T> for LinesKernel<T> {
         Cut::lines(self.lines, self.ends, self.operator.radius, 1, target, split)
     }
 
-    fn beside(&self, sweeps: usize) -> usize {
+    fn halo_samples(&self, sweeps: usize) -> usize {
         2 * self.operator.radius * sweeps
     }
 
@@ -158,7 +158,7 @@ impl<T: Element> Kernel<T> for LinesKernel<T> {
         self.operator.name()
     }
 
-    fn stays(&self, _: usize) -> bool {
+    fn prefers_resident(&self, _: usize) -> bool {
         false
     }
 

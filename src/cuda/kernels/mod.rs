@@ -1,7 +1,9 @@
 //! Which kernel for which work, and its argument.
 
 mod arithmetic;
+mod columns;
 mod convolution;
+mod exact;
 mod images;
 mod levels;
 mod lines;
@@ -51,8 +53,8 @@ pub(super) trait Kernel<T: Element>: Sync {
         None
     }
 
-    /// Samples that a tile for so many sweeps has beside its outputs, as far as the target is without them.
-    fn beside(&self, sweeps: usize) -> usize;
+    /// Samples of the halo of a tile for `sweeps` sweeps, which come on top of the target. 0 where the target counts them.
+    fn halo_samples(&self, sweeps: usize) -> usize;
 
     /// Multiply-adds for an output.
     fn work(&self) -> usize;
@@ -60,8 +62,8 @@ pub(super) trait Kernel<T: Element>: Sync {
     /// What it is, for people.
     fn name(&self) -> &'static str;
 
-    /// Whether so many sweeps had better be done where the whole array is on the device, although it could be cut.
-    fn stays(&self, sweeps: usize) -> bool;
+    /// Whether `sweeps` sweeps had better be done where the whole array is on the device, although it could be cut.
+    fn prefers_resident(&self, sweeps: usize) -> bool;
 
     /// How it is launched over a tile.
     fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error>;
@@ -159,7 +161,7 @@ pub(super) trait Plan<T> {
 
     /// How many sweeps are submitted at a time at least, where there are as many, and in multiples of that: fewer would
     /// take a slower way.
-    fn together(&self) -> usize {
+    fn batch_granularity(&self) -> usize {
         1
     }
 

@@ -19,8 +19,8 @@ pub(super) trait Several {
     /// single sweeps are faster.
     fn fastest(&self, sweeps: usize) -> Option<(usize, &Self::Layout)>;
 
-    /// See [`Plan::together`].
-    fn together(&self) -> usize {
+    /// See [`Plan::batch_granularity`].
+    fn batch_granularity(&self) -> usize {
         1
     }
 
@@ -59,8 +59,8 @@ impl<T: Element, L: Several> Plan<T> for SeveralPlan<'_, T, L> {
         self.launches.fastest(sweeps).map_or_else(|| self.single_sweeps.fused(sweeps), |(at_once, _)| Ok(at_once))
     }
 
-    fn together(&self) -> usize {
-        self.launches.together()
+    fn batch_granularity(&self) -> usize {
+        self.launches.batch_granularity()
     }
 
     fn first_output(&self) -> usize {

@@ -7,10 +7,9 @@ use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
 
 use super::super::Element;
-use super::super::cut::Cut;
+use super::super::cut::{Cut, SWEPT_BYTES};
 use super::super::module::{Function, Modules, Shape, counter, launch};
 use super::super::pace::{SharedPace, evenly};
-use super::super::schedule::SWEPT_BYTES;
 use super::lines::{Kind as OperatorKind, Operator};
 use super::sweeps_tensor::{self, TensorSweeps};
 use super::{Area, EndsArgument, Kernel, LoadOnce, Loaded, Plan};
@@ -306,7 +305,7 @@ impl<T: Element> Kernel<T> for SweepsKernel<T> {
         Cut::lines(self.lines, self.ends, self.operator.radius, sweeps, target, false)
     }
 
-    fn beside(&self, sweeps: usize) -> usize {
+    fn halo_samples(&self, sweeps: usize) -> usize {
         2 * self.operator.radius * sweeps
     }
 
@@ -318,7 +317,7 @@ impl<T: Element> Kernel<T> for SweepsKernel<T> {
         self.operator.name()
     }
 
-    fn stays(&self, sweeps: usize) -> bool {
+    fn prefers_resident(&self, sweeps: usize) -> bool {
         // A small array is one tile, and does not go there and back anyway.
         self.lines.elements() * size_of::<T>() > SWEPT_BYTES && sweeps.saturating_mul(self.operator.work()) >= STAYS
     }
@@ -403,7 +402,7 @@ impl<T: Element> Plan<T> for SweepsPlan<'_, T> {
         }
     }
 
-    fn together(&self) -> usize {
+    fn batch_granularity(&self) -> usize {
         self.tensor.as_ref().map_or(1, |tensor| tensor.sweeps)
     }
 

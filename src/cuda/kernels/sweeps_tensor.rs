@@ -9,8 +9,8 @@ use cudarc::driver::sys;
 use super::super::Element;
 use super::super::module::{Function, Modules, Shape, launch};
 use super::super::pace::SharedPace;
+use super::exact::underflow_limit;
 use super::lines::Operator;
-use super::tensor::near_zero;
 use super::{Area, EndsArgument, LoadOnce, Loaded, measured_multiprocessors};
 use crate::stencil::{Error, Lines};
 
@@ -115,10 +115,10 @@ struct Argument {
     length: i64,
     lines: i64,
     ends: EndsArgument,
-    near_zero: u32,
+    underflow_limit: u32,
     rows: i32,
     row_steps: i32,
-    never: [i32; 24],
+    zeros: [i32; 24],
     unused: i32,
 }
 
@@ -175,10 +175,10 @@ pub(super) fn plan<'a, T: Element>(
             length: lines.length() as i64,
             lines: lines.outer() as i64,
             ends: EndsArgument::new(area.sides[1]),
-            near_zero: near_zero(taps, 1),
+            underflow_limit: underflow_limit(taps, 1),
             rows: layout.rows as i32,
             row_steps: layout.row_steps as i32,
-            never: [0; 24],
+            zeros: [0; 24],
             unused: 0,
         },
     }))

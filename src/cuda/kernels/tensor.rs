@@ -1,7 +1,7 @@
 //! Convolutions on FP64 tensor cores: `cuda/tensor_convolution.cu` and `cuda/tensor_volume.cu`.
 //!
 //! They give the bits of `cuda/convolution.cu` for all data. Only chips of [`CAPABILITY`](super::CAPABILITY) load them,
-//! and only for what they are [faster](Module::pays) at; what does not go this way takes no notice of it.
+//! and only for what they are [faster](Module::pays) at.
 
 use std::ffi::CStr;
 use std::ops::Range;
@@ -13,7 +13,8 @@ use super::super::Element;
 use super::super::cut::Size;
 use super::super::module::{Function, Modules, Shape, launch};
 use super::super::pace::SharedPace;
-use super::convolution::Columns;
+use super::columns::ColumnUnits;
+use super::exact::underflow_limit;
 use super::{Area, EndsArgument, LoadOnce, Loaded, Plan, at, measured_multiprocessors};
 use crate::stencil::{Boundary, Ends, Error, Filter, Sides};
 
@@ -44,9 +45,9 @@ const fn volume(name: &'static str, size: usize, columns: usize, gain: [f64; 2])
     Module { name, pairs, singles, size: [size; 3], tile: [16, columns], warps: 8, gain }
 }
 
-/// From such a gain on filters that have a module of their own in `cuda/convolution.cu` go to tensor cores. Where
-/// samples are infinite or NaN, a piece is computed anew on the vector units and takes up to three times as long: less
-/// than this does not outweigh that.
+/// From such a gain on, filters that have a module of their own in `cuda/convolution.cu` go to tensor cores. Pieces with
+/// infinite or NaN samples are computed again on the vector units and take up to three times as long: a smaller gain does
+/// not outweigh that.
 const WORTH_IT: f64 = 1.1;
 
 /// The modules, the smallest first.
@@ -59,11 +60,10 @@ const MODULES: [Module; 6] = [
     volume("tensor_volume_07", 7, 16, [2.95, 8.4]),
 ];
 
-/// What a warp loses as it begins and ends, in columns of an image's outputs. So measured over 1024 x 1024 to
-/// 4096 x 4096.
+/// What a warp loses as it begins and ends, in columns of an image's outputs: measured over 1024 x 1024 to 4096 x 4096.
 const START: f64 = 8.0;
 
-/// The most columns, or pages, that the kernels count.
+/// The most columns, or pages, that the kernels can count.
 const MOST_ALONG: usize = 1 << 30;
 
 /// The columns of outputs in a unit of an image: the smallest part of a sweep that can be a launch of its own. Of a
@@ -120,11 +120,11 @@ struct Argument {
     width: i32,
     depth: i32,
     abreast: i32,
-    near_zero: u32,
-    stays: [i32; 2],
+    underflow_limit: u32,
+    written_once: [i32; 2],
     unused: i32,
     sides: [EndsArgument; 3],
-    never: [i32; 24],
+    zeros: [i32; 24],
 }
 
 /// How a convolution of this filter over a tile is launched, if it goes through tensor cores. `sides` is what stands
@@ -176,11 +176,11 @@ pub(super) fn plan<'a, T: Element>(
         )?,
         filter: filter.size(),
         size,
-        stays: stays(sides[0], sides[1]).map(i32::from),
+        written_once: written_once(sides[0], sides[1]).map(i32::from),
         sides: [0, 1, 2].map(|d| EndsArgument::new(sides[d])),
         abreast: abreast(rows.div_ceil(kind.tile[0]), warps),
-        near_zero: near_zero(filter.values(), 1),
-        columns: Columns::new(columns, unit, outputs),
+        underflow_limit: underflow_limit(filter.values(), 1),
+        units: ColumnUnits::new(columns, unit, outputs),
     })))
 }
 
@@ -195,47 +195,12 @@ fn abreast(strips: usize, warps: usize) -> usize {
     abreast
 }
 
-/// Whether what stands above the rows, and below them, is a constant that stays where a warp has written it once. What
-/// stands before the first column is written to the same places, and chunks of columns that need the constant follow.
-fn stays<T: Element>(rows: Ends<T>, columns: Ends<T>) -> [bool; 2] {
+/// Whether there is a constant above the rows, and below them, that a warp can write once for all columns of a segment. It
+/// cannot where another constant, that stands before the first column, takes its place in shared memory.
+fn written_once<T: Element>(rows: Ends<T>, columns: Ends<T>) -> [bool; 2] {
     let [before, _] = columns.both();
     let other = |end: Boundary<T>| matches!(before, Boundary::Constant(_)) && !before.same(end);
     rows.both().map(|end| matches!(end, Boundary::Constant(_)) && !other(end))
-}
-
-/// Which samples may make a sum underflow to zero in one of so many sweeps, for a filter of these entries: those that are
-/// not zero and whose [`magnitude`] less 1 is less than this.
-///
-/// The product of a sample and an entry is a multiple of the product of their last places' values. Where that is no
-/// less than the least subnormal number, each sum is a multiple of it, and none is rounded to zero. In double, 2^-1074,
-/// 2^e is near enough if e - 52 and the exponent of the smallest entry's last place are less than -1074 together. What is
-/// a multiple of a power of two stays one when it is rounded; so the same goes for the next sweep, with that exponent
-/// once more.
-pub(super) fn near_zero<T: Element>(entries: &[T], sweeps: usize) -> u32 {
-    // Digits behind the first one, the exponent of the least subnormal number, the most that is stored of one, and where
-    // it stands in the magnitude.
-    let (digits, least, most, place) = if T::NAME == f32::NAME { (23, -149, 0xff, 24) } else { (52, -1074, 0x7ff, 21) };
-    // Of the last place of each entry that is not zero; infinities and NaN have none, and no sum with them is finite.
-    let last_place = |entry: f64| (((entry.to_bits() >> 52 & 0x7ff) as i32).max(1) - 1023 - digits).max(least);
-    let entries = entries.iter().map(|entry| entry.to_f64()).filter(|entry| *entry != 0.0 && entry.is_finite());
-    match entries.map(last_place).min() {
-        // The exponent as it is stored, in its place in the magnitude, less one.
-        Some(last) if last < 0 => {
-            let exponent: i32 = (1 - last.saturating_mul(sweeps as i32)).min(most);
-            ((exponent as u32) << place) - 1
-        }
-        _ => 0,
-    }
-}
-
-/// How large a value is, without its sign, as the kernels have it: 0 for zero alone. In double it is the upper half but for
-/// the sign, with all of the lower half in the last bit.
-pub(super) fn magnitude<T: Element>(value: f64) -> u32 {
-    if T::NAME == f32::NAME {
-        return (value as f32).to_bits() << 1;
-    }
-    let bits = value.to_bits();
-    ((bits >> 32) as u32) << 1 | u32::from(bits as u32 != 0)
 }
 
 /// A convolution on tensor cores over a whole array.
@@ -246,12 +211,12 @@ struct TensorPlan<'a> {
     shape: Shape,
     filter: Size,
     size: Size,
-    stays: [i32; 2],
+    written_once: [i32; 2],
     /// What stands around the array.
     sides: [EndsArgument; 3],
     abreast: usize,
-    near_zero: u32,
-    columns: Columns,
+    underflow_limit: u32,
+    units: ColumnUnits,
 }
 
 impl<T: Element> Plan<T> for TensorPlan<'_> {
@@ -261,7 +226,7 @@ impl<T: Element> Plan<T> for TensorPlan<'_> {
 
     /// [`UNIT_COLUMNS`] columns, or a page.
     fn units(&self) -> usize {
-        self.columns.len()
+        self.units.len()
     }
 
     fn fused(&self, _: usize) -> Result<usize, Error> {
@@ -273,7 +238,7 @@ impl<T: Element> Plan<T> for TensorPlan<'_> {
     }
 
     fn sweep(&self, stream: sys::CUstream, _: usize, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
-        Plan::<T>::part(self, stream, 0..self.columns.len(), buffers)
+        Plan::<T>::part(self, stream, 0..self.units.len(), buffers)
     }
 
     fn part(
@@ -283,7 +248,7 @@ impl<T: Element> Plan<T> for TensorPlan<'_> {
         [input, output]: [sys::CUdeviceptr; 2],
     ) -> Result<(), Error> {
         let [rows, columns, pages] = self.size;
-        let outputs = self.columns.of(units);
+        let outputs = self.units.outputs_of(units);
         let output = at::<T>(output, outputs.start * rows);
         let argument = Argument {
             input,
@@ -299,11 +264,11 @@ impl<T: Element> Plan<T> for TensorPlan<'_> {
             width: self.filter[1] as i32,
             depth: self.filter[2] as i32,
             abreast: self.abreast as i32,
-            near_zero: self.near_zero,
-            stays: self.stays,
+            underflow_limit: self.underflow_limit,
+            written_once: self.written_once,
             unused: 0,
             sides: self.sides,
-            never: [0; 24],
+            zeros: [0; 24],
         };
         let function = self.pairs.as_ref().filter(|_| output.is_multiple_of(16)).unwrap_or(self.singles);
         // SAFETY: the kernel reads the array's samples, and writes its outputs, at addresses where the caller has as
@@ -392,62 +357,14 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_stays_where_no_column_writes_another() {
+    fn a_constant_is_written_once_where_no_column_writes_another() {
         let (one, other) = (Boundary::Constant(0.0), Boundary::Constant(-0.0));
         let ends = |low, high| Ends::new(low, high).unwrap();
-        assert_eq!(stays(one.into(), one.into()), [true; 2]);
-        assert_eq!(stays(one.into(), other.into()), [false; 2]);
+        assert_eq!(written_once(one.into(), one.into()), [true; 2]);
+        assert_eq!(written_once(one.into(), other.into()), [false; 2]);
         // The columns behind the last come last.
-        assert_eq!(stays(ends(one, other), ends(one, other)), [true, false]);
-        assert_eq!(stays(ends(one, other), ends(Boundary::Mirror, one)), [true; 2]);
-        assert_eq!(stays(ends(Boundary::Replicate, one), Boundary::Circular.into()), [false, true]);
-    }
-
-    #[test]
-    fn near_zero_is_where_sums_underflow() {
-        let nearness = |sample: f64| magnitude::<f64>(sample).wrapping_sub(1);
-        for exponent in [-1074, -1060, -1022, -1000, -500, -60, -53, -10, -1, 0, 5, 51] {
-            let entry = if exponent < -1022 {
-                f64::from_bits(1 << (exponent + 1074)) + f64::from_bits(1)
-            } else {
-                2_f64.powi(exponent) * (1.0 + f64::EPSILON)
-            };
-            let limit = near_zero(&[f64::MAX, 0.0, -entry, f64::NAN], 1);
-            assert_ne!(limit, 0, "{exponent}");
-            // The least sample that is far enough is a power of two: its last place and the entry's have the least
-            // subnormal number as their product.
-            let least = f64::from_bits(u64::from((limit + 1) >> 1) << 32);
-            assert!(nearness(least) >= limit && nearness(least.next_down()) < limit, "{exponent}");
-            let exponents = (least.to_bits() >> 52) as i32 - 1075 + ((entry.to_bits() >> 52) as i32).max(1) - 1075;
-            assert_eq!(exponents, -1074, "{exponent}");
-            assert!(nearness(0.0) >= limit && nearness(-0.0) >= limit && nearness(f64::from_bits(1)) < limit);
-        }
-        assert_eq!(near_zero(&[0.0, -0.0], 1), 0);
-        assert_eq!(near_zero(&[2_f64.powi(52)], 1), 0);
-    }
-
-    /// In single, and for several sweeps: the least sample that is not near zero has sums that are multiples of the least
-    /// subnormal number, to the last sweep, and half of it has not.
-    #[test]
-    fn near_zero_counts_for_several_sweeps() {
-        let nearness = |sample: f32| magnitude::<f32>(sample.into()).wrapping_sub(1);
-        for (entry, sweeps, exponent) in
-            [(0.25_f32, 1, -101), (0.25, 2, -76), (-1.0, 1, -103), (3.0, 8, 50), (0.2, 2, -74)]
-        {
-            let limit = near_zero(&[f32::MAX, entry, 0.0], sweeps);
-            let least = 2_f32.powi(exponent);
-            assert!(nearness(least) >= limit && nearness(-least.next_down()) < limit, "{entry}, {sweeps}");
-            // The exponent of the entry's last place; that of the last sweep's products is the least there is.
-            let last = (entry.abs().to_bits() >> 23) as i32 - 150;
-            assert_eq!(exponent - 23 + sweeps as i32 * last, -149, "{entry}, {sweeps}");
-            assert!(nearness(0.0) >= limit && nearness(-0.0) >= limit && nearness(f32::from_bits(1)) < limit);
-        }
-        // Where all samples are near zero, only zero is not.
-        let limit = near_zero(&[1e-30_f32], 4);
-        assert!(nearness(f32::MAX) < limit && nearness(0.0) >= limit);
-        let limit = near_zero(&[1e-300_f64], 4);
-        assert!(magnitude::<f64>(f64::MAX) - 1 < limit && magnitude::<f64>(0.0).wrapping_sub(1) >= limit);
-        let both = [1, 2].map(|sweeps| near_zero(&[0.25_f64], sweeps));
-        assert_eq!(both.map(|limit| (limit + 1) >> 21), [55, 109]);
+        assert_eq!(written_once(ends(one, other), ends(one, other)), [true, false]);
+        assert_eq!(written_once(ends(one, other), ends(Boundary::Mirror, one)), [true; 2]);
+        assert_eq!(written_once(ends(Boundary::Replicate, one), Boundary::Circular.into()), [false, true]);
     }
 }

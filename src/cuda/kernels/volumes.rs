@@ -442,7 +442,7 @@ impl<T: Element> Several for Launches<T> {
     }
 
     /// A single sweep takes several times as long as two in a launch.
-    fn together(&self) -> usize {
+    fn batch_granularity(&self) -> usize {
         SWEEPS
     }
 

@@ -91,7 +91,7 @@ fn value(entry: usize) -> i32 {
 /// The argument of the kernels: `struct Job` of the source, field for field; here and in the other studies.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct Job {
+struct AccessArgument {
     inputs: sys::CUdeviceptr,
     sums: sys::CUdeviceptr,
     table: sys::CUdeviceptr,
@@ -107,8 +107,12 @@ impl Access {
         for &count in &self.sums {
             let inputs = Array::filled(&stream, count, |_| 0_i32)?;
             let sums = Array::<i32>::new(&stream, count)?;
-            let job =
-                Job { inputs: inputs.address(), sums: sums.address(), table: table.address(), count: count as u64 };
+            let job = AccessArgument {
+                inputs: inputs.address(),
+                sums: sums.address(),
+                table: table.address(),
+                count: count as u64,
+            };
             for &pattern in &self.patterns {
                 for (kernel, name) in pattern.kernels() {
                     let function = bench.device.modules.get("study_access")?.function(name)?;
@@ -124,13 +128,13 @@ impl Access {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::module::tests::argument_bytes;
     use super::*;
+    use crate::cuda::runtime::module::tests::argument_bytes;
 
     #[test]
     fn the_kernels_take_this_argument() {
         for (_, name) in Pattern::ALL.into_iter().flat_map(Pattern::kernels) {
-            assert_eq!(argument_bytes("study_access", name.to_str().unwrap()), size_of::<Job>(), "{name:?}");
+            assert_eq!(argument_bytes("study_access", name.to_str().unwrap()), size_of::<AccessArgument>(), "{name:?}");
         }
     }
 

@@ -31,14 +31,14 @@ impl Default for Angles {
 
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct Job {
+struct AnglesArgument {
     elements: sys::CUdeviceptr,
     sums: sys::CUdeviceptr,
     angles: sys::CUdeviceptr,
     count: u64,
 }
 
-/// So many degrees in radians.
+/// An angle in degrees, in radians.
 fn angle(degrees: usize) -> f32 {
     ((-1_f64).acos() * degrees as f64 / 180.0) as f32
 }
@@ -65,7 +65,7 @@ impl Angles {
         for &count in &self.threads {
             let elements = Array::filled(&stream, count, element)?;
             let sums = Array::<f32>::new(&stream, count)?;
-            let job = Job {
+            let job = AnglesArgument {
                 elements: elements.address(),
                 sums: sums.address(),
                 angles: global.address(),
@@ -83,13 +83,13 @@ impl Angles {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::module::tests::argument_bytes;
     use super::*;
+    use crate::cuda::runtime::module::tests::argument_bytes;
 
     #[test]
     fn the_kernels_take_this_argument() {
         for kernel in ["angles_constant", "angles_global"] {
-            assert_eq!(argument_bytes("study_angles", kernel), size_of::<Job>(), "{kernel}");
+            assert_eq!(argument_bytes("study_angles", kernel), size_of::<AnglesArgument>(), "{kernel}");
         }
     }
 

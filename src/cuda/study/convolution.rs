@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
 
-use super::super::module::{Shape, counter};
+use super::super::runtime::module::{Shape, counter};
 use super::{Array, Bench, Launch, Row, noise};
 use crate::stencil::{Error, Real};
 
@@ -29,7 +29,7 @@ impl Default for Convolution {
 
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct Job {
+struct ConvolutionArgument {
     image: sys::CUdeviceptr,
     output: sys::CUdeviceptr,
     filter: sys::CUdeviceptr,
@@ -96,7 +96,7 @@ impl Convolution {
             ),
         ];
         let side = counter(self.size, "rows and columns")?;
-        let job = Job {
+        let job = ConvolutionArgument {
             image: image.address(),
             output: output.address(),
             filter: global.address(),
@@ -118,15 +118,15 @@ impl Convolution {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::module::tests::argument_bytes;
     use super::*;
+    use crate::cuda::runtime::module::tests::argument_bytes;
     use crate::stencil::{self, Compute, Filter, Reference};
     use crate::watch::Watch;
 
     #[test]
     fn the_kernels_take_this_argument() {
         for kernel in ["convolution_basic", "convolution_constant", "convolution_tiled"] {
-            assert_eq!(argument_bytes("study_convolution", kernel), size_of::<Job>(), "{kernel}");
+            assert_eq!(argument_bytes("study_convolution", kernel), size_of::<ConvolutionArgument>(), "{kernel}");
         }
     }
 

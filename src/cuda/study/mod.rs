@@ -32,13 +32,13 @@ pub use angles::Angles;
 pub use convolution::{Convolution, RADII};
 pub use readonly::ReadOnly;
 
-use super::Cuda;
-use super::context::{Graph, Stream};
-use super::device::{self, Device};
-use super::error::failed;
+use super::driver::context::{Graph, Stream};
+use super::driver::error::failed;
+use super::driver::memory::{DeviceBuffer, Idle};
+use super::engine::Cuda;
 use super::measure::Clock;
-use super::memory::{DeviceBuffer, Idle};
-use super::module::{Function, Shape, launch};
+use super::runtime::device::{self, Device};
+use super::runtime::module::{Function, Shape, launch};
 use crate::stencil::Error;
 use crate::workers::Workers;
 
@@ -79,7 +79,7 @@ impl Study {
     /// # Errors
     /// What the driver says; [`Error::Internal`] where a kernel computed something else than the CPU.
     pub fn run(&self, cuda: &Cuda) -> Result<Vec<Measurement>, Error> {
-        device::with(cuda.ordinal, |device| {
+        device::with(cuda.ordinal(), |device| {
             let mut bench = Bench::new(device)?;
             match self {
                 Study::Access(access) => access.run(&mut bench)?,

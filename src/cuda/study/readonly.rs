@@ -25,7 +25,7 @@ impl Default for ReadOnly {
 
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct Job {
+struct ReadOnlyArgument {
     samples: sys::CUdeviceptr,
     derivative: sys::CUdeviceptr,
     coefficients: sys::CUdeviceptr,
@@ -61,7 +61,7 @@ impl ReadOnly {
             ("readonly", module.function(c"derivative_readonly")?),
             ("argument", module.function(c"derivative_argument")?),
         ];
-        let job = Job {
+        let job = ReadOnlyArgument {
             samples: samples.address(),
             derivative: output.address(),
             coefficients: global.address(),
@@ -82,15 +82,15 @@ impl ReadOnly {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::module::tests::argument_bytes;
     use super::*;
+    use crate::cuda::runtime::module::tests::argument_bytes;
     use crate::stencil::{Compute, Reference};
     use crate::watch::Watch;
 
     #[test]
     fn the_kernels_take_this_argument() {
         for kernel in ["derivative_constant", "derivative_readonly", "derivative_argument"] {
-            assert_eq!(argument_bytes("study_readonly", kernel), size_of::<Job>(), "{kernel}");
+            assert_eq!(argument_bytes("study_readonly", kernel), size_of::<ReadOnlyArgument>(), "{kernel}");
         }
     }
 

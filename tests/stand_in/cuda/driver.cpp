@@ -19,8 +19,8 @@
 //
 // Environment: CUDA_STAND_IN_DEVICES (1, at most 8), CUDA_STAND_IN_PEERS (1; 0 where no device reaches another's
 // memory), CUDA_STAND_IN_MEMORY (bytes of each device, 1 GiB), CUDA_STAND_IN_SEED (1), CUDA_STAND_IN_CAPABILITY (9.0),
-// CUDA_STAND_IN_VERSION (12090), CUDA_STAND_IN_FAIL (N:STATUS:MODE, as stand_in_fail has them), CUDA_VISIBLE_DEVICES
-// (empty or -1 for none).
+// CUDA_STAND_IN_VERSION (12090), CUDA_STAND_IN_FAIL (N:STATUS:MODE, as stand_in_fail has them), CUDA_STAND_IN_TRACE (if
+// set, the module and kernel of each launch on standard error), CUDA_VISIBLE_DEVICES (empty or -1 for none).
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -145,6 +145,7 @@ struct Settings {
     int version = atoi(environment("CUDA_STAND_IN_VERSION", "12090"));
     bool peers = atoi(environment("CUDA_STAND_IN_PEERS", "1")) != 0;
     bool ipc = atoi(environment("CUDA_STAND_IN_IPC", "1")) != 0;  // whether memory of other processes can be reached
+    bool trace = *environment("CUDA_STAND_IN_TRACE", "") != 0;
     int major = 9, minor = 0;
     Settings() {
         sscanf(environment("CUDA_STAND_IN_CAPABILITY", "9.0"), "%d.%d", &major, &minor);
@@ -1321,6 +1322,18 @@ EXPORT void stand_in_reset() {
     launched.clear();
 }
 
+// Where CUDA_STAND_IN_KERNELS names a file, each module and kernel that was launched is a line there, a process's all at
+// its end: tests/run sees by them that every kernel is launched by some test.
+__attribute__((destructor)) static void tell_kernels() {
+    const char* path = getenv("CUDA_STAND_IN_KERNELS");
+    FILE* file = path && *path ? fopen(path, "a") : nullptr;
+    if (!file) return;
+    std::string lines;
+    for (const std::string& kernel : kernels_told) lines += kernel + "\n";
+    fwrite(lines.data(), 1, lines.size(), file);
+    fclose(file);
+}
+
 // What is alive, in words; nothing where nothing is.
 EXPORT void stand_in_alive(char* to, size_t room) { put(alive(), to, room); }
 
@@ -2311,7 +2324,9 @@ static CUresult launch(const char* name, Function* function, const unsigned int 
         misuse("a launch of what is no kernel of this context, or no longer");
         return INVALID_HANDLE;
     }
-    if (named) launched[call.number] = &*kernels_told.insert(function->module->name + "/" + function->name).first;
+    const auto& told = *kernels_told.insert(function->module->name + "/" + function->name).first;
+    if (settings().trace) fprintf(stderr, "stand-in for CUDA: launches %s, %u x %u x %u blocks\n", told.c_str(), gx, gy, gz);
+    if (named) launched[call.number] = &told;
     Stream* stream;
     if (CUresult status = stream_of(*context, handle, stream)) return status;
     const auto bad = [&](CUresult status, const std::string& why) {

@@ -2,7 +2,7 @@
 //! fastest of them.
 
 use super::super::EndsArgument;
-use super::super::tensor::magnitude;
+use super::super::exact::magnitude_bits;
 use super::layout::{LAUNCH_TIME, LaunchLayout};
 use super::table::ModuleSpec;
 use super::view::{Around, Beyond, View};
@@ -76,5 +76,5 @@ pub(super) fn is_star<T: Element>(values: &[T], [rows, columns]: [usize; 2]) -> 
 /// Whether a constant outside is no special value for a kernel that leaves out zeros: it is finite, and not so near to
 /// zero that a zero's sign may be wrong.
 pub(super) fn is_plain<T: Element>(constant: f64, near_zero: u32) -> bool {
-    constant.is_finite() && magnitude::<T>(constant).wrapping_sub(1) >= near_zero
+    constant.is_finite() && magnitude_bits::<T>(constant).wrapping_sub(1) >= near_zero
 }

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
 
+use super::super::exact::underflow_limit;
 use super::super::several::Several;
-use super::super::tensor::near_zero;
 use super::super::{LoadOnce, Loaded};
 use super::choose::{Candidate, fastest};
 use super::layout::{Division, LaunchLayout, MAX_SHARED_BYTES};
@@ -90,7 +90,7 @@ impl<'a> LoadedSpec<'a> {
         let star = if spec.is_star {
             let functions = [module.function(c"sweeps_images_star")?, module.function(c"sweeps_images_star_aligned")?];
             let run = RUNS.fetch_add(1, Ordering::Relaxed) % (u32::MAX - 1) + 1;
-            Some(Star { functions, near_zero: near_zero(filter.values(), spec.warp_sweeps), run })
+            Some(Star { functions, near_zero: underflow_limit(filter.values(), spec.warp_sweeps), run })
         } else {
             None
         };
@@ -193,7 +193,7 @@ impl Several for Launches<'_> {
         fastest(&self.candidates, sweeps).map(|candidate| (candidate.sweeps, candidate))
     }
 
-    fn together(&self) -> usize {
+    fn batch_granularity(&self) -> usize {
         fastest(&self.candidates, usize::MAX).map_or(1, |candidate| candidate.sweeps)
     }
 

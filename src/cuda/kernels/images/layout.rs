@@ -94,6 +94,9 @@ impl ModuleSpec {
         let depth_behind_last = self.depth_behind_last(around);
         let shared_bytes = self.shared_bytes(around, warps);
         let blocks = self.blocks.min(SHARED_BYTES / (shared_bytes + SHARED_BYTES_BESIDE));
+        if blocks == 0 {
+            return None;
+        }
         let capacity = multiprocessors * blocks;
         // As many segments as keep all multiprocessors busy once, twice, ..
         let segments = (1..=4).map(|waves| (capacity * waves / (strips * pages)).clamp(1, columns));

@@ -22,8 +22,8 @@ mod table;
 mod tests;
 mod view;
 
+use super::exact::underflow_limit;
 use super::several::SeveralPlan;
-use super::tensor::near_zero;
 use super::{Area, EndsArgument, LoadOnce, Plan, measured_multiprocessors};
 use crate::cuda::Element;
 use crate::cuda::module::Modules;
@@ -101,7 +101,7 @@ pub(super) fn plan<'a, T: Element>(
 /// Whether the kernel for stars may do the sweeps. With entries that are infinite or NaN all results are, and with
 /// constants that are special values many are: the fallback would compute them all.
 fn may_leave_out_zeros<T: Element>(star: &ModuleSpec, filter: &Filter<T>, view: &View, around: &Around) -> bool {
-    let near_zero = near_zero(filter.values(), star.warp_sweeps);
+    let near_zero = underflow_limit(filter.values(), star.warp_sweeps);
     !around.own_sides
         && is_star(filter.values(), view.filter)
         && filter.values().iter().all(|entry| entry.to_f64().is_finite())

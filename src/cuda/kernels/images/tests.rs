@@ -1,7 +1,7 @@
 //! Tests of the choice and the layouts of launches over images, and that the cases of the engines' tests go where they
 //! should.
 
-use super::super::tensor::near_zero;
+use super::super::exact::underflow_limit;
 use super::super::{CIRCULAR, CONSTANT, EndsArgument, MIRROR, REPLICATE, SYMMETRIC};
 use super::choose::{Candidate, candidates, fastest, is_plain, is_star, time_of_a_sweep};
 use super::layout::{
@@ -145,7 +145,7 @@ fn one_boundary_needs_no_sides_of_its_own() {
 
 #[test]
 fn constants_are_plain_unless_they_underflow() {
-    let limit = near_zero(&[1.0 / 49.0], 1);
+    let limit = underflow_limit(&[1.0 / 49.0], 1);
     for value in [0.0, -0.0, 1.0, -3.5e-200, f64::MAX] {
         assert!(is_plain::<f64>(value, limit), "{value}");
     }

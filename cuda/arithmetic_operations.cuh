@@ -1,0 +1,96 @@
+// The operations of arithmetic.cu, for the class -DREAL.
+#pragma once
+
+using u32 = unsigned int;
+using u64 = unsigned long long;
+using i64 = long long;
+
+// What each class of numbers calls its operations: all rounded to nearest, once.
+template <class T>
+struct Class;
+template <>
+struct Class<float> {
+    using Other = double;
+    static __device__ __forceinline__ float plus(float a, float b) { return __fadd_rn(a, b); }
+    static __device__ __forceinline__ float minus(float a, float b) { return __fsub_rn(a, b); }
+    static __device__ __forceinline__ float times(float a, float b) { return __fmul_rn(a, b); }
+    static __device__ __forceinline__ float over(float a, float b) { return __fdiv_rn(a, b); }
+    static __device__ __forceinline__ float square_root(float a) { return __fsqrt_rn(a); }
+    static __device__ __forceinline__ float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+    static __device__ __forceinline__ float magnitude(float a) { return fabsf(a); }
+};
+template <>
+struct Class<double> {
+    using Other = float;
+    static __device__ __forceinline__ double plus(double a, double b) { return __dadd_rn(a, b); }
+    static __device__ __forceinline__ double minus(double a, double b) { return __dsub_rn(a, b); }
+    static __device__ __forceinline__ double times(double a, double b) { return __dmul_rn(a, b); }
+    static __device__ __forceinline__ double over(double a, double b) { return __ddiv_rn(a, b); }
+    static __device__ __forceinline__ double square_root(double a) { return __dsqrt_rn(a); }
+    static __device__ __forceinline__ double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
+    static __device__ __forceinline__ double magnitude(double a) { return fabs(a); }
+};
+
+namespace {
+
+constexpr int THREADS = 256;
+
+using Math = Class<REAL>;
+using OTHER = Math::Other;
+
+__device__ __forceinline__ REAL truth(bool truth) { return truth ? REAL(1) : REAL(0); }
+
+// ---- operations on the elements of a thread
+
+template <int COUNT, class Operation>
+__device__ __forceinline__ void each(REAL (&own)[COUNT], Operation operation) {
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) own[i] = operation(own[i]);
+}
+
+// The numbers of `Unary` and `Binary` in src/cuda/kernels/arithmetic.rs.
+enum UnaryOp : u32 { NEGATE, ABS, SQRT, NOT, IS_NAN, POWER };
+enum BinaryOp : u32 {
+    ADD,
+    SUBTRACT,
+    MULTIPLY,
+    DIVIDE,
+    MIN,
+    MAX,
+    EQUAL,
+    NOT_EQUAL,
+    LESS,
+    LESS_EQUAL,
+    GREATER,
+    GREATER_EQUAL,
+    AND,
+    OR
+};
+
+template <int COUNT, class Operation>
+__device__ __forceinline__ void both(REAL (&a)[COUNT], const REAL (&b)[COUNT], Operation operation) {
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) a[i] = operation(a[i], b[i]);
+}
+
+// Leaves the results in `a`.
+template <int COUNT>
+__device__ __forceinline__ void combine(u32 op, REAL (&a)[COUNT], const REAL (&b)[COUNT]) {
+    switch (op) {
+        case ADD: return both(a, b, [](REAL x, REAL y) { return Math::plus(x, y); });
+        case SUBTRACT: return both(a, b, [](REAL x, REAL y) { return Math::minus(x, y); });
+        case MULTIPLY: return both(a, b, [](REAL x, REAL y) { return Math::times(x, y); });
+        case DIVIDE: return both(a, b, [](REAL x, REAL y) { return Math::over(x, y); });
+        case MIN: return both(a, b, [](REAL x, REAL y) { return y != y || x <= y ? x : y; });
+        case MAX: return both(a, b, [](REAL x, REAL y) { return y != y || x >= y ? x : y; });
+        case EQUAL: return both(a, b, [](REAL x, REAL y) { return truth(x == y); });
+        case NOT_EQUAL: return both(a, b, [](REAL x, REAL y) { return truth(x != y); });
+        case LESS: return both(a, b, [](REAL x, REAL y) { return truth(x < y); });
+        case LESS_EQUAL: return both(a, b, [](REAL x, REAL y) { return truth(x <= y); });
+        case GREATER: return both(a, b, [](REAL x, REAL y) { return truth(x > y); });
+        case GREATER_EQUAL: return both(a, b, [](REAL x, REAL y) { return truth(x >= y); });
+        case AND: return both(a, b, [](REAL x, REAL y) { return truth(x != 0 && y != 0); });
+        default: return both(a, b, [](REAL x, REAL y) { return truth(x != 0 || y != 0); });
+    }
+}
+}  // namespace

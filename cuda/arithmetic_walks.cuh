@@ -1,0 +1,229 @@
+// Arithmetic on arrays that advance by other steps than the box that is walked through: expansions, sections, and lists of
+// places. Part of arithmetic.cu.
+#pragma once
+
+#include "arithmetic_operations.cuh"
+
+namespace {
+constexpr int RANK = 5;
+constexpr int RUN = 8;  // elements of a thread
+}  // namespace
+
+// How a box is walked through, the first dimension fastest, in arrays that advance by other steps than it.
+struct Walk {
+    u64 count;  // of all places
+    u64 rank;
+    u64 size[RANK];
+    i64 steps[2][RANK];  // of each array, along each dimension
+    // From one element of a thread to the next are THREADS places: so many along each dimension, ..
+    u64 stride[RANK];
+    // .. by so much in each array, ..
+    i64 advance[2];
+    // .. and so much more where a dimension is over and the next one goes on.
+    i64 wraps[2][RANK];
+};
+
+struct Expanded {
+    const REAL* from[2];
+    REAL* to;
+    double scalar[2];
+    Walk walk;
+    u32 op;
+    u32 unused;
+};
+
+struct Section {
+    const REAL* from;
+    REAL* to;
+    u64 start;
+    Walk walk;
+};
+
+struct List {
+    const REAL* from;
+    REAL* to;
+    const u64* places;
+    const u64* others;  // which elements go there; nowhere: one after the other
+    u64 count;
+};
+
+namespace {
+// The elements of a thread one after the other, wherever lines end, in the first ARRAYS of the walk.
+template <int ARRAYS>
+struct Flat {
+    u64 at;  // of the first one, counted through
+    u64 index[RANK];
+    i64 offset[ARRAYS];
+
+    __device__ __forceinline__ explicit Flat(const Walk& walk) {
+        at = (u64)blockIdx.x * (THREADS * RUN) + threadIdx.x;
+        u64 left = at;
+#pragma unroll
+        for (int a = 0; a < ARRAYS; ++a) offset[a] = 0;
+#pragma unroll
+        for (int d = 0; d < RANK; ++d) {
+            if (d >= walk.rank) break;
+            // Beyond the end the last one goes on.
+            const u64 rest = d + 1 < walk.rank ? left / walk.size[d] : 0;
+            index[d] = left - rest * walk.size[d];
+            left = rest;
+#pragma unroll
+            for (int a = 0; a < ARRAYS; ++a) offset[a] += (i64)index[d] * walk.steps[a][d];
+        }
+    }
+
+    // Whether there is an element so many further on.
+    __device__ __forceinline__ bool has(const Walk& walk, int further) const {
+        return at + further * THREADS < walk.count;
+    }
+
+    __device__ __forceinline__ void next(const Walk& walk) {
+#pragma unroll
+        for (int a = 0; a < ARRAYS; ++a) offset[a] += walk.advance[a];
+        bool over = false;
+#pragma unroll
+        for (int d = 0; d < RANK - 1; ++d) {
+            if (d + 1 >= walk.rank) break;
+            index[d] += walk.stride[d] + over;
+            over = index[d] >= walk.size[d];
+            if (over) {
+                index[d] -= walk.size[d];
+#pragma unroll
+                for (int a = 0; a < ARRAYS; ++a) offset[a] += walk.wraps[a][d];
+            }
+        }
+    }
+};
+
+// The elements of a thread where the first dimension is long: a block stays in one line.
+template <int ARRAYS>
+struct Rows {
+    u64 at;      // of the first one, counted through,
+    u64 column;  // and in its line
+    i64 offset[ARRAYS];
+
+    __device__ __forceinline__ explicit Rows(const Walk& walk) {
+        const u64 blocks = (walk.size[0] + THREADS * RUN - 1) / (THREADS * RUN);
+        u64 left = blockIdx.x / blocks;
+        column = (blockIdx.x - left * blocks) * (THREADS * RUN) + threadIdx.x;
+        at = left * walk.size[0] + column;
+#pragma unroll
+        for (int a = 0; a < ARRAYS; ++a) offset[a] = (i64)column * walk.steps[a][0];
+#pragma unroll
+        for (int d = 1; d < RANK; ++d) {
+            if (d >= walk.rank) break;
+            const u64 rest = d + 1 < walk.rank ? left / walk.size[d] : 0;
+            const i64 index = left - rest * walk.size[d];
+            left = rest;
+#pragma unroll
+            for (int a = 0; a < ARRAYS; ++a) offset[a] += index * walk.steps[a][d];
+        }
+    }
+
+    __device__ __forceinline__ bool has(const Walk& walk, int further) const {
+        return column + further * THREADS < walk.size[0];
+    }
+
+    __device__ __forceinline__ void next(const Walk& walk) {
+#pragma unroll
+        for (int a = 0; a < ARRAYS; ++a) offset[a] += THREADS * walk.steps[a][0];
+    }
+};
+
+template <class Way>
+__device__ __forceinline__ void expanded(const Expanded& job) {
+    Way way(job.walk);
+    REAL own[2][RUN];
+#pragma unroll
+    for (int i = 0; i < RUN; ++i) {
+        const bool here = way.has(job.walk, i);
+#pragma unroll
+        for (int which = 0; which < 2; ++which) {
+            own[which][i] = REAL(job.scalar[which]);
+            if (here && job.from[which]) own[which][i] = job.from[which][way.offset[which]];
+        }
+        way.next(job.walk);
+    }
+    combine(job.op, own[0], own[1]);
+#pragma unroll
+    for (int i = 0; i < RUN; ++i) {
+        if (way.has(job.walk, i)) job.to[way.at + i * THREADS] = own[0][i];
+    }
+}
+
+template <class Way>
+__device__ __forceinline__ void pick(const Section& job) {
+    Way way(job.walk);
+    REAL own[RUN];
+#pragma unroll
+    for (int i = 0; i < RUN; ++i) {
+        if (way.has(job.walk, i)) own[i] = job.from[job.start + way.offset[0]];
+        way.next(job.walk);
+    }
+#pragma unroll
+    for (int i = 0; i < RUN; ++i) {
+        if (way.has(job.walk, i)) job.to[way.at + i * THREADS] = own[i];
+    }
+}
+
+template <class Way>
+__device__ __forceinline__ void put(const Section& job) {
+    Way way(job.walk);
+    REAL own[RUN];
+#pragma unroll
+    for (int i = 0; i < RUN; ++i) {
+        if (way.has(job.walk, i)) own[i] = job.from[way.at + i * THREADS];
+    }
+#pragma unroll
+    for (int i = 0; i < RUN; ++i) {
+        if (way.has(job.walk, i)) job.to[job.start + way.offset[0]] = own[i];
+        way.next(job.walk);
+    }
+}
+}  // namespace
+
+#define EITHER_WAY(NAME, JOB, ARRAYS)                                                     \
+    extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_##NAME##_flat(JOB job) { \
+        NAME<Flat<ARRAYS>>(job);                                                              \
+    }                                                                                         \
+    extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_##NAME##_rows(JOB job) { \
+        NAME<Rows<ARRAYS>>(job);                                                              \
+    }
+
+EITHER_WAY(expanded, Expanded, 2)
+EITHER_WAY(pick, Section, 1)
+EITHER_WAY(put, Section, 1)
+
+namespace {
+// Of this thread in a launch over a list: where its element `i` is in it.
+__device__ __forceinline__ u64 in_list(int i) { return (u64)blockIdx.x * (THREADS * RUN) + i * THREADS + threadIdx.x; }
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_pick_list(List job) {
+    REAL own[RUN];
+#pragma unroll
+    for (int i = 0; i < RUN; ++i) {
+        if (in_list(i) < job.count) own[i] = job.from[job.places[in_list(i)]];
+    }
+#pragma unroll
+    for (int i = 0; i < RUN; ++i) {
+        if (in_list(i) < job.count) job.to[in_list(i)] = own[i];
+    }
+}
+
+// No place comes twice: nobody knows which thread is the last.
+extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_put_list(List job) {
+    u64 place[RUN];
+    REAL own[RUN];
+#pragma unroll
+    for (int i = 0; i < RUN; ++i) {
+        if (in_list(i) < job.count) {
+            place[i] = job.places[in_list(i)];
+            own[i] = job.from[job.others ? job.others[in_list(i)] : in_list(i)];
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < RUN; ++i) {
+        if (in_list(i) < job.count) job.to[place[i]] = own[i];
+    }
+}

@@ -1,0 +1,297 @@
+// The consumers of tensor_volume.cu: the warps that multiply.
+#pragma once
+
+#include "tensor_volume_layout.cuh"
+
+namespace {
+
+// Where a consumer's samples and outputs are.
+struct Own {
+    int place;    // of its first sample in a page of the ring
+    Strip strip;  // has no outputs if it is below the last row
+    int odd;      // whether the first column of the segment's first page of samples begins at an odd place
+
+    __device__ __forceinline__ Own(const Part& part, const Cut& cut, const Segment& segment) {
+        const int warp = threadIdx.x / LANES;
+        const int team = warp / part.abreast;
+        strip = cut.strip_of(part, segment.group, team);
+        place = team * (part.abreast * ROWS + HALO) + warp % part.abreast * ROWS;
+        const Box box{strip.top - RADIUS, strip.left - RADIUS, segment.first - RADIUS, 0};
+        odd = is_odd(address_of(part, box));
+        strip.top += warp % part.abreast * ROWS;
+    }
+
+    // The outputs' place in the segment's first page.
+    __device__ __forceinline__ double* outputs(const Part& part, const Segment& segment) const {
+        const long long page = segment.first - part.first / part.columns;
+        return part.output + (page * part.columns + strip.left) * part.rows + strip.top;
+    }
+};
+
+__device__ __forceinline__ int next_page(int offset) { return offset == RING - CHUNK ? 0 : offset + CHUNK; }
+
+// ---- plain chains
+
+constexpr int SIDE_LANES = LANES / ROWS;   // lanes beside each other
+constexpr int EACH = ACROSS / SIDE_LANES;  // neighbouring columns of outputs of a lane
+static_assert(EACH % 2 == 0 && COLUMNS % 2 == 0, "a lane's first column is of an even number, and so is a page's");
+
+// Multiplies a page of samples for the outputs of one page. `samples` are a lane's first ones in columns of an even and
+// of an odd number, which may lie at odd places. `of_page` says which page of SIZE they meet, of which the filter is the
+// middle.
+//
+// FULL: the filter is SIZE x SIZE x SIZE.
+template <bool FULL>
+__device__ __forceinline__ void multiply_page(const Part& part, const double* const (&samples)[2], int of_page,
+                                              double (&sums)[EACH]) {
+    if (FULL) {
+        const double* const entries = F + of_page * (SIZE * SIZE);
+#pragma unroll
+        for (int u = 0; u < EACH + SIZE - 1; ++u) {
+            double own[SIZE];
+#pragma unroll
+            for (int r = 0; r < SIZE; ++r) own[r] = samples[u & 1][u * STRIDE + r];
+#pragma unroll
+            for (int r = 0; r < SIZE; ++r) {
+#pragma unroll
+                for (int j = 0; j < EACH; ++j) {
+                    const int w = u - j;
+                    if (w >= 0 && w < SIZE) sums[j] = fma(own[r], entries[w * SIZE + r], sums[j]);
+                }
+            }
+        }
+    } else {
+        const int page = of_page - (SIZE - part.depth) / 2;
+        if (page < 0 || page >= part.depth) return;
+        const double* const entries = F + page * part.width * part.height;
+        const int first = (SIZE - part.width) / 2;
+        const int below = (SIZE - part.height) / 2;
+#pragma unroll 1
+        for (int w = 0; w < part.width; ++w) {
+            const double* const even = samples[(first + w) & 1] + (first + w) * STRIDE + below;
+            const double* const odd = samples[(first + w + 1) & 1] + (first + w) * STRIDE + below;
+#pragma unroll 1
+            for (int r = 0; r < part.height; ++r) {
+                const double entry = entries[w * part.height + r];
+#pragma unroll
+                for (int j = 0; j < EACH; ++j) {
+                    sums[j] = fma((j & 1 ? odd : even)[j * STRIDE + r], entry, sums[j]);
+                }
+            }
+        }
+    }
+}
+
+// Computes the flagged pieces of a segment again, a few pages a time. `offset` is where the next page of samples comes to
+// in the ring; returned is where it is then.
+template <bool FULL>
+__device__ __noinline__ int recompute_pieces(Part part, Segment segment, FlaggedPieces pieces, int offset) {
+    const int lane = threadIdx.x % LANES;
+    const Cut cut(part);
+    const Own own(part, cut, segment);
+    const int alternates = static_cast<int>(part.rows & 1);
+    const int pages_alternate = static_cast<int>(part.rows & part.columns & 1);
+    const long long row = own.strip.top + lane % ROWS;
+    const int left = lane / ROWS * EACH;  // first column of a lane's outputs
+    const double* const samples_of = ring() + own.place + left * STRIDE + lane % ROWS;
+    double* const to = own.outputs(part, segment) + left * part.rows + lane % ROWS;
+    for (FlaggedRun run(pieces, segment.count); run.next();) {
+        int odd = own.odd ^ (run.page & pages_alternate);
+        double sums[FlaggedRun::MOST][EACH];
+#pragma unroll
+        for (int r = 0; r < FlaggedRun::MOST; ++r) {
+#pragma unroll
+            for (int j = 0; j < EACH; ++j) sums[r][j] = 0;
+        }
+        meet<THREADS>();
+#pragma unroll 1
+        for (int i = 0; i < run.count + SIZE - 1; ++i) {
+            const double* const samples = samples_of + offset;
+#pragma unroll
+            for (int r = 0; r < FlaggedRun::MOST; ++r) {
+                if (i >= r && i < r + SIZE) {
+                    multiply_page<FULL>(part, {samples + odd, samples + (odd ^ alternates)}, i - r, sums[r]);
+                }
+            }
+            odd ^= pages_alternate;
+            offset = next_page(offset);
+            meet<THREADS>();
+        }
+#pragma unroll
+        for (int r = 0; r < FlaggedRun::MOST; ++r) {
+            double* const output = to + (run.page + r) * (part.rows * part.columns);
+            if (r >= run.count) continue;
+#pragma unroll
+            for (int j = 0; j < EACH; ++j) {
+                if (row < part.rows && own.strip.left + left + j < part.columns) output[j * part.rows] = sums[r][j];
+            }
+        }
+    }
+    return offset;
+}
+
+// Computes the flagged pieces of a segment again, if there are any.
+__device__ __forceinline__ void recompute_flagged(const Part& part, const Segment& segment, int& offset) {
+    const FlaggedPieces pieces = flagged_pieces_of(segment);
+    if (pieces.flags == 0) return;
+    if (part.height == SIZE && part.width == SIZE && part.depth == SIZE) {
+        offset = recompute_pieces<true>(part, segment, pieces, offset);
+    } else {
+        offset = recompute_pieces<false>(part, segment, pieces, offset);
+    }
+}
+
+// ---- tensor cores
+
+// Writes the consumers' table: for each phase and each column of the filter, the fragments of the band, a pair of a lane
+// together.
+__device__ __forceinline__ void write_table(const Part& part, const double* entries, double* table) {
+    for (int at = threadIdx.x; at < TABLE; at += THREADS) {
+        const int lane = at / 2 % LANES;
+        const int slot = lane / 4;
+        const int below = (at & 1) * APART;  // from the upper of the two rows of outputs
+        const int row = lane % 4 + 4 * (at / 64 % 2) - below - (SIZE - part.height) / 2;
+        const int column = at / 128 % SIZE - (SIZE - part.width) / 2;
+        const int page = (at / 128 / SIZE - slot + SIZE - 1 + SLOTS) % SLOTS - (SIZE - part.depth) / 2;
+        const bool has = row >= 0 && row < part.height && column >= 0 && column < part.width && page >= 0 &&
+                         page < part.depth;
+        table[at] = has ? entries[(page * part.width + column) * part.height + row] : 0.0;
+    }
+}
+
+// Where a lane's outputs of a segment go.
+template <bool PAIRS>
+struct Outputs {
+    double* to;  // the first, in the page that is written while the present page of samples is multiplied
+    int rows;         // from there to the end of the image, or more than the strip has
+    unsigned int in;  // a bit for each two rows of this lane that are outputs: in each column two
+
+    __device__ __forceinline__ Outputs(const Part& part, const Segment& segment, const Own& own) {
+        const int first_row = threadIdx.x % 4 * 4;
+        to = own.outputs(part, segment) - SIZE * (part.rows * part.columns) + first_row;
+        const long long below = part.rows - own.strip.top - first_row;
+        rows = below < ROWS ? static_cast<int>(below) : ROWS;
+        const int across =
+            static_cast<int>(part.columns - own.strip.left < ACROSS ? part.columns - own.strip.left : ACROSS);
+        static_assert(ACROSS <= 16, "there are as many bits");
+        const unsigned int inside = across < 16 ? (1u << 2 * across) - 1 : ~0u;
+        in = (rows > 0 ? 0x55555555u & inside : 0) | (rows > 2 ? 0xaaaaaaaau & inside : 0);
+    }
+
+    // Writes a column of a completed slot: of the four rows those that `written` has.
+    __device__ __forceinline__ void write(const Part& part, unsigned int written, int j,
+                                          const double (&sums)[4]) const {
+        // Two rows go out at once where they are neighbours in D, too: to bring them together takes longer.
+        constexpr bool TOGETHER = PAIRS && APART == 2;
+        constexpr int SECOND = APART == 2 ? 1 : 2;
+        double* const column = to + j * part.rows;
+        write_two_of<TOGETHER>(written, 2 * j, rows == 1, column, sums[0], sums[SECOND]);
+        write_two_of<TOGETHER>(written, 2 * j + 1, rows == 3, column + 2, sums[3 - SECOND], sums[3]);
+    }
+};
+
+// A consumer's accumulators, with the 8 slots of two rows each as the rows of D, and what it multiplies: the band is A,
+// and samples are B, 8 pairs of rows.
+struct Tiles {
+    Shared band;  // of this lane, in the table
+    double sums[ACROSS][4];
+    double2 a[SIZE][2];
+    double b[2][2];  // of the present column of samples and of the next one
+
+    __device__ __forceinline__ void clear() {
+#pragma unroll
+        for (int j = 0; j < ACROSS; ++j) {
+#pragma unroll
+            for (int i = 0; i < 4; ++i) sums[j][i] = 0;
+        }
+    }
+    // Reads a phase's entries of a column of the filter.
+    __device__ __forceinline__ void load_band(Shared entries, int k) {
+        a[k][0] = read_pair_here(entries + k * 128);
+        a[k][1] = read_pair_here(entries + k * 128 + 64);
+    }
+    __device__ __forceinline__ void load(int column, Shared from) {
+        b[column & 1][0] = read_here(from);
+        b[column & 1][1] = read_here(from + 4);
+    }
+    // Writes a column of outputs and clears it, if the completed slot is this lane's.
+    template <bool PAIRS>
+    __device__ __forceinline__ void finish(const Part& part, const Outputs<PAIRS>& outputs, int j, bool has_slot,
+                                           unsigned int written) {
+        outputs.write(part, written, j, sums[j]);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) sums[j][i] = has_slot ? 0.0 : sums[j][i];
+    }
+    // Multiplies a column of samples for all columns of outputs that need it.
+    __device__ __forceinline__ void multiply(int u) {
+#pragma unroll
+        for (int j = (u > ACROSS - 1 ? ACROSS - 1 : u); j >= 0 && j > u - SIZE; --j) {
+            const int k = u - j;
+            multiply_8(sums[j], a[k][0].x, a[k][0].y, a[k][1].x, a[k][1].y, b[u & 1][0], b[u & 1][1]);
+        }
+    }
+};
+
+template <bool PAIRS>
+__device__ __forceinline__ void consume_all(const Launch& launch) {
+    const Part& part = launch.part;
+    const int lane = threadIdx.x % LANES;
+    const int g = lane / 4;
+    Tiles tiles;
+    tiles.band = in_shared(shared_memory() + 2 * lane);
+    const Shared samples_of = in_shared(ring() + (APART == 2 ? 2 * g - (g & 1) : 2 * g) + lane % 4);
+    const int alternates = PAIRS ? 0 : static_cast<int>(part.rows & 1);
+    const int pages_alternate = PAIRS ? 0 : static_cast<int>(part.rows & part.columns & 1);
+    const Cut cut(part);
+    WorkRange work = cut.work();
+    int offset = 0;  // of the present page in the ring
+    while (work.at < work.end) {
+        const Segment segment = cut.next_of(part, work);
+        const Own own(part, cut, segment);
+        Outputs<PAIRS> outputs(part, segment, own);
+        const long long page_size = part.rows * part.columns;
+        int odd = own.odd;
+        const Shared own_samples = samples_of + own.place;
+        tiles.clear();
+#pragma unroll
+        for (int k = 0; k < SIZE; ++k) tiles.load_band(tiles.band, k);
+        meet<THREADS>();
+        tiles.load(0, own_samples + offset + odd);
+        const int steps = segment.count + SIZE - 1;
+        // One more, to write the last.
+        for (int step = 0;; ++step) {
+            const bool has_slot = g == ((step + 7) & 7);
+            const unsigned int written = has_slot && step >= SIZE ? outputs.in : 0;
+            if (step == steps) {
+#pragma unroll
+                for (int j = 0; j < ACROSS; ++j) tiles.finish(part, outputs, j, has_slot, written);
+                break;
+            }
+            const Shared now = own_samples + offset;
+            const int samples[2] = {odd, odd ^ alternates};
+            const Shared next_band = tiles.band + ((step + 1) & 7) * (SIZE * 128);
+            odd ^= pages_alternate;
+            offset = next_page(offset);
+#pragma unroll
+            for (int u = 0; u < COLUMNS; ++u) {
+                if (u + 1 < COLUMNS) {
+                    tiles.load(u + 1, now + samples[(u + 1) & 1] + (u + 1) * STRIDE);
+                } else {
+                    meet<THREADS>();
+                    // Behind the last page what comes for the next segment is under way.
+                    const Shared next = step + 1 < steps ? own_samples + offset : now;
+                    tiles.load(u + 1, next + odd);
+                }
+                if (u < ACROSS) tiles.finish(part, outputs, u, has_slot, written);
+                tiles.multiply(u);
+                // The next phase's entries, as soon as this one's have been used.
+                if (u >= ACROSS - 1) tiles.load_band(next_band, u - (ACROSS - 1));
+                END_OF_BLOCK_UNSCANNED(u);
+            }
+            outputs.to += page_size;
+        }
+        recompute_flagged(part, segment, offset);
+    }
+}
+
+}  // namespace

@@ -1,0 +1,112 @@
+// The producers of tensor_volume.cu: the warps that bring pages of samples, and scan them for special values.
+#pragma once
+
+#include "tensor_volume_layout.cuh"
+
+namespace {
+
+// Asks for a producer's columns of a page of samples, for all strips of a group; a few lanes share a column. What can
+// comes in bulk, which the barrier tells; the rest comes in this group of copies, or is written at once, where copies in
+// bulk may come later.
+__device__ __forceinline__ void request_page(const Part& part, const Cut& cut, const Strip* strips, long long page,
+                                             double* to, Barrier* full) {
+    constexpr int OWN = (COLUMNS + PRODUCERS - 1) / PRODUCERS;
+    constexpr int SHARING = LANES / OWN;
+    const int lane = threadIdx.x % LANES;
+    const int c = lane % OWN + (threadIdx.x / LANES - CONSUMERS) * OWN;
+    const int own = lane / OWN;
+    const int length = part.abreast * ROWS + HALO;
+    const long long source = sample_at(page, part.pages, RADIUS, sides()->of_pages);
+    int bytes = 0;
+    if (c < COLUMNS && own < SHARING) {
+        double* places = to + c * STRIDE;
+#pragma unroll 1
+        for (int team = 0; team < cut.teams; ++team) {
+            const Strip strip = strips[team];
+            if (strip.top >= part.rows) break;
+            const Box box{strip.top - RADIUS, strip.left - RADIUS, page, source};
+            const Column column = Column::at_edge(part, sides()->of_columns, box, c, length, RADIUS);
+            if (own == 0 && column.bulk.low < column.bulk.high) {
+                const int of_column = (column.bulk.high - column.bulk.low) * 8;
+                bytes += of_column;
+                column.copy(places, of_column, full);
+            }
+            request_rest<RADIUS, ROWS_BELOW, SHARING>(part, *sides(), sides()->of_rows, box, column, places, length, own);
+            places += length;
+        }
+        writes_before_copies();
+    }
+    arrive(full, bytes);
+}
+
+// Scans a producer's share of a page's samples, of `used` places of each column.
+__device__ __forceinline__ void scan_page(SpecialValueScan& scan, Shared page, int used) {
+    const int lane = threadIdx.x % LANES;
+#pragma unroll 1
+    for (int c = threadIdx.x / LANES - CONSUMERS; c < COLUMNS; c += PRODUCERS) {
+#pragma unroll
+        for (int at = 0; at < STRIDE; at += 2 * LANES) {
+            if (at + 2 * lane >= used) continue;
+            const double2 pair = read_pair_here(page + (c * STRIDE + at + 2 * lane));
+            scan.sample(pair.x);
+            scan.sample(pair.y);
+        }
+    }
+}
+
+// Brings `count` pages of samples from `first` on, behind `number` pages that the ring has had, and scans them if
+// `pieces` are given. All warps meet when the first page is there, and then each time when one has been taken and the
+// next is there. Before they meet for the last time this warp tells its flags.
+__device__ __forceinline__ void produce(const Part& part, const Cut& cut, const Strip* strips, long long first,
+                                        int count, int& number, FlaggedPieces* pieces) {
+    const Shared samples = in_shared(ring());
+    const int used = cut.teams * (part.abreast * ROWS + HALO);
+#pragma unroll 1
+    for (int step = 1 - CHUNKS; step < count; ++step) {
+        const int asked = step + CHUNKS - 1;
+        if (asked < count) {
+            const int at = (number + asked) % CHUNKS;
+            request_page(part, cut, strips, first + asked, ring() + at * CHUNK, barriers() + at);
+        }
+        end_group();
+        if (step < -1) continue;
+        if (step >= 0 && pieces != nullptr) {
+            SpecialValueScan scan;
+            scan_page(scan, samples + (number + step) % CHUNKS * CHUNK, used);
+            // Special values change what is written until SLOTS steps later, no more than a piece has.
+            if (__any_sync(ALL_LANES, scan.needs_fallback(part))) pieces->flags |= 3ull << step / pieces->length;
+            if (step == count - 1 && threadIdx.x % LANES == 0) flags()[threadIdx.x / LANES - CONSUMERS] = pieces->flags;
+        }
+        if (step + 1 < count) {
+            const int next = number + step + 1;
+            wait_groups<CHUNKS - 2>();
+            wait(barriers() + next % CHUNKS, next / CHUNKS & 1);
+            __syncwarp();
+        }
+        meet<THREADS>();
+    }
+    number += count;
+}
+
+// Brings all samples of a block's work: of each segment, and once more of what is computed again.
+__device__ __noinline__ void produce_all(Part part) {
+    const Cut cut(part);
+    Strip* const strips = strips_of_producers() + (threadIdx.x / LANES - CONSUMERS) * CONSUMERS;
+    int number = 0;
+    WorkRange work = cut.work();
+    while (work.at < work.end) {
+        const Segment segment = cut.next_of(part, work);
+        const int lane = threadIdx.x % LANES;
+        __syncwarp();
+        if (lane < cut.teams) strips[lane] = cut.strip_of(part, segment.group, lane);
+        __syncwarp();
+        FlaggedPieces pieces = pieces_of(segment);
+        produce(part, cut, strips, segment.first - RADIUS, segment.count + SIZE - 1, number, &pieces);
+        pieces = flagged_pieces_of(segment);
+        for (FlaggedRun run(pieces, segment.count); run.next();) {
+            produce(part, cut, strips, segment.first + run.page - RADIUS, run.count + SIZE - 1, number, nullptr);
+        }
+    }
+}
+
+}  // namespace

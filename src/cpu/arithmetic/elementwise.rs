@@ -1,0 +1,242 @@
+//! Operations on each element by itself: loops over pieces of slices.
+
+use crate::cpu::simd::Loops;
+use crate::pool::Pooled;
+use crate::stencil::{Binary, Error, Expansion, Operand, RANK, Real, Unary};
+
+/// Elements that go through a buffer at once: three of them stay in the first-level cache.
+const BLOCK: usize = 1024;
+
+/// Rows that are at least so long are computed one by one, without a copy of what expands.
+const LONG_ROW: usize = 256;
+
+pub(super) struct ConvertPiece<'a, T: Real> {
+    pub(super) input: &'a [T::Other],
+    pub(super) output: &'a mut [T],
+}
+
+impl<T: Real> Loops for ConvertPiece<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        for (output, input) in self.output.iter_mut().zip(self.input) {
+            *output = T::from_f64(input.to_f64());
+        }
+    }
+}
+
+pub(super) struct UnaryPiece<'a, T> {
+    pub(super) op: Unary,
+    pub(super) input: &'a [T],
+    pub(super) output: &'a mut [T],
+}
+
+impl<T: Real> Loops for UnaryPiece<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        if let Unary::Power(exponent) = self.op {
+            return self.power(exponent);
+        }
+        settled!(self.op, Unary { Negate, Abs, Sqrt, Not, IsNan }, OP => {
+            for (output, &input) in self.output.iter_mut().zip(self.input) {
+                *output = OP.of(input);
+            }
+        });
+    }
+}
+
+impl<T: Real> UnaryPiece<'_, T> {
+    /// Factor by factor, over blocks that stay in the cache meanwhile.
+    #[inline(always)]
+    fn power(self, exponent: i32) {
+        for (output, input) in self.output.chunks_mut(BLOCK).zip(self.input.chunks(BLOCK)) {
+            if exponent == 0 {
+                output.fill(T::ONE);
+                continue;
+            }
+            output.copy_from_slice(input);
+            for _ in 1..exponent.unsigned_abs() {
+                for (output, &input) in output.iter_mut().zip(input) {
+                    *output = output.times(input);
+                }
+            }
+            if exponent < 0 {
+                for output in output.iter_mut() {
+                    *output = T::ONE.over(*output);
+                }
+            }
+        }
+    }
+}
+
+/// An operand.
+#[derive(Clone, Copy)]
+pub(super) struct Side<'a, T> {
+    /// A scalar is an array of one element that expands everywhere.
+    elements: &'a [T],
+    steps: [usize; RANK],
+    /// Whether it goes along everywhere.
+    is_whole: bool,
+}
+
+/// What an operand's elements are copied to where they are not a slice as they are.
+struct Buffer<T> {
+    elements: [T; BLOCK],
+    /// The element that fills the buffer, by its place, and how often.
+    held: Option<(usize, usize)>,
+}
+
+impl<'a, T: Real> Side<'a, T> {
+    pub(super) fn new(which: usize, operand: &'a Operand<T>, expansion: &Expansion) -> Result<Side<'a, T>, Error> {
+        match operand {
+            Operand::Scalar(value) => {
+                Ok(Side { elements: std::slice::from_ref(value), steps: [0; RANK], is_whole: false })
+            }
+            Operand::Array(array) => {
+                let elements = array.held::<Pooled<T>>()?;
+                assert_eq!(elements.len(), expansion.elements_of(which));
+                let is_whole = elements.len() == expansion.elements();
+                Ok(Side { elements, steps: expansion.steps()[which], is_whole })
+            }
+        }
+    }
+
+    /// Whether a slice of it may go on into the next row.
+    fn knows_no_rows(&self) -> bool {
+        self.is_whole || self.elements.len() == 1
+    }
+
+    /// The elements beside `len` results, the first of them number `at`, at `place`.
+    #[inline(always)]
+    fn beside<'b>(
+        &'b self,
+        size: &[usize; RANK],
+        at: usize,
+        place: &[usize; RANK],
+        len: usize,
+        buffer: &'b mut Buffer<T>,
+    ) -> &'b [T] {
+        if self.is_whole {
+            return &self.elements[at..at + len];
+        }
+        let base = place.iter().zip(&self.steps).map(|(place, step)| place * step).sum::<usize>();
+        if self.elements.len() > 1 {
+            if place[0] + len > size[0] {
+                self.gather(size, *place, base, &mut buffer.elements[..len]);
+                buffer.held = None;
+                return &buffer.elements[..len];
+            }
+            if self.steps[0] == 1 {
+                return &self.elements[base..base + len];
+            }
+        }
+        if !buffer.held.is_some_and(|(held, count)| held == base && count >= len) {
+            buffer.elements[..len].fill(self.elements[base]);
+            buffer.held = Some((base, len));
+        }
+        &buffer.elements[..len]
+    }
+
+    /// Copies the elements from `place` on, which is that of the element `base`.
+    #[inline(always)]
+    fn gather(&self, size: &[usize; RANK], mut place: [usize; RANK], mut base: usize, mut to: &mut [T]) {
+        loop {
+            let (run, rest) = to.split_at_mut((size[0] - place[0]).min(to.len()));
+            if self.steps[0] == 1 {
+                run.iter_mut().zip(&self.elements[base..]).for_each(|(to, &from)| *to = from);
+            } else {
+                run.iter_mut().for_each(|to| *to = self.elements[base]);
+            }
+            if rest.is_empty() {
+                return;
+            }
+            to = rest;
+            base -= place[0] * self.steps[0];
+            place[0] = 0;
+            for d in 1..RANK {
+                (place[d], base) = (place[d] + 1, base + self.steps[d]);
+                if place[d] < size[d] {
+                    break;
+                }
+                (place[d], base) = (0, base - size[d] * self.steps[d]);
+            }
+        }
+    }
+}
+
+/// What is added to each element.
+#[derive(Clone, Copy)]
+pub(super) enum SourcePiece<'a, T> {
+    Scalar(T),
+    Elements(&'a [T]),
+}
+
+/// A step of two time levels.
+pub(super) struct AdvancePiece<'a, T> {
+    pub(super) step: &'a [T],
+    pub(super) weight: T,
+    pub(super) source: Option<SourcePiece<'a, T>>,
+    pub(super) older: &'a mut [T],
+}
+
+impl<T: Real> Loops for AdvancePiece<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        let AdvancePiece { step, weight, source, older } = self;
+        match source {
+            None => older.iter_mut().zip(step).for_each(|(older, &step)| *older = weight.fma(*older, step)),
+            Some(SourcePiece::Scalar(value)) => {
+                older.iter_mut().zip(step).for_each(|(older, &step)| *older = weight.fma(*older, step).plus(value));
+            }
+            Some(SourcePiece::Elements(source)) => {
+                let elements = older.iter_mut().zip(step).zip(source);
+                elements.for_each(|((older, &step), &source)| *older = weight.fma(*older, step).plus(source));
+            }
+        }
+    }
+}
+
+pub(super) struct BinaryPiece<'a, T> {
+    pub(super) op: Binary,
+    pub(super) sides: [Side<'a, T>; 2],
+    pub(super) size: [usize; RANK],
+    /// The number of the first result.
+    pub(super) at: usize,
+    pub(super) output: &'a mut [T],
+}
+
+impl<T: Real> Loops for BinaryPiece<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        let size = &self.size;
+        let in_rows = size[0] >= LONG_ROW && !self.sides.iter().all(Side::knows_no_rows);
+        let mut buffers = [const { None }; 2].map(|held| Buffer { elements: [T::default(); BLOCK], held });
+        let [first_buffer, second_buffer] = &mut buffers;
+        let (mut at, mut output) = (self.at, self.output);
+        while !output.is_empty() {
+            let mut number = at;
+            let place: [usize; RANK] = std::array::from_fn(|d| {
+                let index = number % size[d];
+                number /= size[d];
+                index
+            });
+            let mut len = output.len().min(BLOCK);
+            if in_rows {
+                len = len.min(size[0] - place[0]);
+            }
+            let (block, rest) = output.split_at_mut(len);
+            let first = self.sides[0].beside(size, at, &place, len, first_buffer);
+            let second = self.sides[1].beside(size, at, &place, len, second_buffer);
+            settled!(
+                self.op,
+                Binary {
+                    Add, Subtract, Multiply, Divide, Min, Max, Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual,
+                    And, Or
+                },
+                OP => for ((output, &a), &b) in block.iter_mut().zip(first).zip(second) {
+                    *output = OP.of(a, b);
+                }
+            );
+            (at, output) = (at + len, rest);
+        }
+    }
+}

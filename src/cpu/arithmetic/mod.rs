@@ -1,0 +1,199 @@
+//! Arithmetic on arrays.
+//!
+//! All of it is bound by memory. So the operation is chosen outside the loops, and only a loop over slices is
+//! left inside; the compiler makes vectors of it, for each instruction set ([`simd::run`]). Whatever is not
+//! a slice is made one first: operands that expand, and short lines side by side, go through a buffer in the cache.
+
+/// `$body` once for each variant, which is a constant in it: what depends on it is settled by the compiler.
+macro_rules! settled {
+    ($value:expr, $type:ident { $($variant:ident),* }, $constant:ident => $body:expr) => {
+        match $value {
+            $($type::$variant => {
+                const $constant: $type = $type::$variant;
+                $body
+            })*
+            #[allow(unreachable_patterns)]
+            other => unreachable!("{other:?} is not done here"),
+        }
+    };
+}
+
+mod elementwise;
+mod reduce;
+mod sections;
+
+use std::ops::Range;
+
+use self::elementwise::{AdvancePiece, BinaryPiece, ConvertPiece, Side, SourcePiece, UnaryPiece};
+use self::sections::{each_run, is_injective};
+use super::Cpu;
+use super::simd::{self, Lanes};
+use super::tasks::{self, STEP};
+use crate::host::SharedOutput;
+use crate::pool::Pooled;
+use crate::stencil::{
+    Arithmetic, Array, Binary, Error, Expansion, Operand, Places, Real, Reduction, Source, Target, Unary,
+};
+use crate::watch::Watch;
+
+/// What an element takes, in multiply-adds: 32,768 of them are worth a thread.
+const WORK: usize = 8;
+
+/// Writes all elements of `to`, a piece a task: `work` gets the piece and where it lies.
+fn in_pieces<T: Real>(to: &mut [T], watch: &Watch, work: impl Fn(Range<usize>, &mut [T]) + Sync) -> Result<(), Error> {
+    watch.check()?;
+    let len = to.len();
+    let target = SharedOutput::new(to);
+    tasks::run(len.div_ceil(STEP), threads(len), 1, watch, |number, _: &mut (), progress| {
+        let piece = number * STEP..((number + 1) * STEP).min(len);
+        // SAFETY: no other task has this piece.
+        work(piece.clone(), unsafe { target.places(piece.clone()) });
+        Ok(progress.step(piece.len())?)
+    })
+}
+
+/// The threads that are worth waking for these elements.
+fn threads(elements: usize) -> usize {
+    tasks::threads(elements.saturating_mul(WORK))
+}
+
+impl<T: Lanes> Arithmetic<T> for Cpu {
+    fn unary(&self, op: Unary, from: &Array<T>, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
+        let (input, output) = (from.held::<Pooled<T>>()?, to.held_mut::<Pooled<T>>()?);
+        assert_eq!(input.len(), output.len());
+        in_pieces(output, watch, |piece, output| {
+            simd::run(self.instructions, UnaryPiece { op, input: &input[piece], output });
+        })
+    }
+
+    fn binary(
+        &self,
+        op: Binary,
+        operands: [Operand<T>; 2],
+        expansion: &Expansion,
+        to: &mut Array<T>,
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        let output = to.held_mut::<Pooled<T>>()?;
+        assert_eq!(output.len(), expansion.elements());
+        let [first, second] = &operands;
+        let sides = [Side::new(0, first, expansion)?, Side::new(1, second, expansion)?];
+        let size = expansion.size();
+        in_pieces(output, watch, |piece, output| {
+            simd::run(self.instructions, BinaryPiece { op, sides, size, at: piece.start, output });
+        })
+    }
+
+    fn advance(
+        &self,
+        step: &Array<T>,
+        weight: T,
+        source: Option<Operand<T>>,
+        older: &mut Array<T>,
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        let (step, older) = (step.held::<Pooled<T>>()?, older.held_mut::<Pooled<T>>()?);
+        assert_eq!(step.len(), older.len());
+        let source = match source {
+            None => None,
+            Some(Operand::Scalar(value)) => Some(SourcePiece::Scalar(value)),
+            Some(Operand::Array(array)) => {
+                let elements = array.held::<Pooled<T>>()?;
+                assert_eq!(elements.len(), step.len());
+                Some(SourcePiece::Elements(&elements[..]))
+            }
+        };
+        in_pieces(older, watch, |piece, older| {
+            let source = source.map(|source| match source {
+                SourcePiece::Elements(elements) => SourcePiece::Elements(&elements[piece.clone()]),
+                SourcePiece::Scalar(value) => SourcePiece::Scalar(value),
+            });
+            simd::run(self.instructions, AdvancePiece { step: &step[piece], weight, source, older });
+        })
+    }
+
+    fn reduce(
+        &self,
+        op: Reduction,
+        first: &Array<T>,
+        second: Option<&Array<T>>,
+        size: [usize; 3],
+        to: &mut [T],
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        assert_eq!(op.of_two(), second.is_some());
+        let inputs = [first.held::<Pooled<T>>()?, second.unwrap_or(first).held::<Pooled<T>>()?];
+        reduce::run(self.instructions, op, inputs.map(|input| &**input), size, to, watch)
+    }
+
+    fn fill(&self, value: T, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
+        in_pieces(to.held_mut::<Pooled<T>>()?, watch, |_, output| output.fill(value))
+    }
+
+    fn pick(&self, from: &Array<T>, places: &Places, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+        let (input, output) = (from.held::<Pooled<T>>()?, to.results()?);
+        assert_eq!(output.len(), places.len());
+        assert!(places.are_within(input.len()), "places outside an array of {} elements", input.len());
+        in_pieces(output, watch, |piece, output| match places {
+            Places::List(list) => {
+                for (output, &place) in output.iter_mut().zip(&list[piece]) {
+                    *output = input[place as usize];
+                }
+            }
+            Places::Section(section) => each_run(section, piece.clone(), |number, run| {
+                let output = &mut output[number - piece.start..][..run.len];
+                if run.step == 1 {
+                    output.copy_from_slice(&input[run.start..][..run.len]);
+                } else {
+                    output.iter_mut().zip(run.places()).for_each(|(output, place)| *output = input[place]);
+                }
+            }),
+        })
+    }
+
+    fn put(&self, from: Source<T>, places: &Places, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
+        let (input, output) = (from.samples()?, to.held_mut::<Pooled<T>>()?);
+        assert_eq!(input.len(), places.len());
+        assert!(places.are_within(output.len()), "places outside an array of {} elements", output.len());
+        watch.check()?;
+        // Where a place may come twice, one thread writes in order.
+        let threads = match places {
+            Places::Section(section) if is_injective(section) => threads(input.len()),
+            _ => 1,
+        };
+        let target = SharedOutput::new(output);
+        tasks::run(input.len().div_ceil(STEP), threads, 1, watch, |number, _: &mut (), progress| {
+            let piece = number * STEP..((number + 1) * STEP).min(input.len());
+            let input = &input[piece.clone()];
+            match places {
+                Places::List(list) => {
+                    for (&input, &place) in input.iter().zip(&list[piece]) {
+                        // SAFETY: there is one thread, which holds one element.
+                        unsafe { target.places(place as usize..place as usize + 1) }.fill(input);
+                    }
+                }
+                Places::Section(section) => each_run(section, piece.clone(), |number, run| {
+                    let input = &input[number - piece.start..][..run.len];
+                    if run.step == 1 {
+                        // SAFETY: there is one thread, or no other run has these places.
+                        unsafe { target.places(run.start..run.start + run.len) }.copy_from_slice(input);
+                    } else {
+                        for (&input, place) in input.iter().zip(run.places()) {
+                            // SAFETY: as above.
+                            unsafe { target.places(place..place + 1) }.fill(input);
+                        }
+                    }
+                }),
+            }
+            Ok(progress.step(input.len())?)
+        })
+    }
+
+    fn convert(&self, from: &Array<T::Other>, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
+        let (input, output) = (from.held::<Pooled<T::Other>>()?, to.held_mut::<Pooled<T>>()?);
+        assert_eq!(input.len(), output.len());
+        in_pieces(output, watch, |piece, output| {
+            simd::run(self.instructions, ConvertPiece { input: &input[piece], output });
+        })
+    }
+}

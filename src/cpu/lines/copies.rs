@@ -1,0 +1,54 @@
+//! Copies of a tile with its halo and its ghost values, in which several sweeps are done.
+
+use super::operators::MAX_RADIUS;
+use crate::stencil::{Ends, Real};
+
+/// A tile with its halo, and a second buffer of that size for the results of a sweep.
+pub(super) struct Copies<T> {
+    pub(super) last: Vec<T>,
+    pub(super) next: Vec<T>,
+}
+
+impl<T> Default for Copies<T> {
+    fn default() -> Copies<T> {
+        Copies { last: Vec::new(), next: Vec::new() }
+    }
+}
+
+/// The ghost values in each row beyond an end of a line.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Pad<T> {
+    /// These samples, in ascending order of the rows.
+    Samples([usize; MAX_RADIUS]),
+    Constant(T),
+}
+
+impl<T: Real> Pad<T> {
+    /// In `rows` rows from `first` on, beyond a line of `length` samples, one at least.
+    pub(super) fn new(ends: Ends<T>, first: isize, rows: usize, length: usize) -> Pad<T> {
+        let mut samples = [0; MAX_RADIUS];
+        for (row, sample) in samples[..rows].iter_mut().enumerate() {
+            match ends.sample_at(first + row as isize, length) {
+                Ok(found) => *sample = found,
+                Err(constant) => return Pad::Constant(constant),
+            }
+        }
+        Pad::Samples(samples)
+    }
+}
+
+/// Where rows are in a copy.
+pub(super) struct CopyRows {
+    /// The first row.
+    pub(super) first: isize,
+    /// Rows from one block to the next.
+    pub(super) block: usize,
+    /// Columns.
+    pub(super) width: usize,
+}
+
+impl CopyRows {
+    pub(super) fn place(&self, block: usize, row: isize) -> usize {
+        (block * self.block + (row - self.first) as usize) * self.width
+    }
+}

@@ -1,0 +1,148 @@
+//! The operators along lines: sums of products with taps, and with differences of samples.
+
+use crate::cpu::simd::{self, Instructions, Lanes, Operator, Vector};
+use crate::stencil::{DERIVATIVE_RADIUS, MAX_TAPS, Taps};
+
+/// The widest stencil reaches this far to either side.
+pub(super) const MAX_RADIUS: usize = MAX_TAPS / 2;
+
+/// A stencil along lines.
+pub(in crate::cpu) trait Stencil<T>: Sync {
+    /// Samples on either side that an output needs, [`MAX_RADIUS`] at the most.
+    fn radius(&self) -> usize;
+
+    /// Multiply-adds an output.
+    fn work(&self) -> usize;
+
+    /// The outputs that have all their samples in `samples`, which are `step` apart: `2 * radius * step` more than
+    /// `output`.
+    fn compute(&self, instructions: Instructions, samples: &[T], step: usize, output: &mut [T]);
+}
+
+impl Stencil<f64> for Taps {
+    fn radius(&self) -> usize {
+        Taps::radius(self)
+    }
+
+    fn work(&self) -> usize {
+        self.count()
+    }
+
+    fn compute(&self, instructions: Instructions, samples: &[f64], step: usize, output: &mut [f64]) {
+        let taps = self.as_slice();
+        match step {
+            1 => simd::evaluate(instructions, &Correlation { samples, step: One, taps }, output),
+            step => simd::evaluate(instructions, &Correlation { samples, step, taps }, output),
+        }
+    }
+}
+
+/// The factors of the differences `f(x + ih) - f(x - ih)`, from the nearest out.
+pub(in crate::cpu) struct Differences<'a, T>(pub(in crate::cpu) &'a [T; DERIVATIVE_RADIUS]);
+
+impl<T: Lanes> Stencil<T> for Differences<'_, T> {
+    fn radius(&self) -> usize {
+        DERIVATIVE_RADIUS
+    }
+
+    fn work(&self) -> usize {
+        DERIVATIVE_RADIUS
+    }
+
+    fn compute(&self, instructions: Instructions, samples: &[T], step: usize, output: &mut [T]) {
+        let coefficients = *self.0;
+        match step {
+            1 => simd::evaluate(instructions, &SumOfDifferences { samples, step: One, coefficients }, output),
+            step => simd::evaluate(instructions, &SumOfDifferences { samples, step, coefficients }, output),
+        }
+    }
+}
+
+/// How far apart the samples under an output are.
+trait Step: Copy {
+    fn places(self) -> usize;
+}
+
+/// Neighbours: a step of its own, since the compiler then knows the places of all samples.
+#[derive(Clone, Copy)]
+struct One;
+
+impl Step for One {
+    #[inline(always)]
+    fn places(self) -> usize {
+        1
+    }
+}
+
+impl Step for usize {
+    #[inline(always)]
+    fn places(self) -> usize {
+        self
+    }
+}
+
+/// Output `i` is the chain of `fma(samples[i + k * step], taps[k], acc)`.
+struct Correlation<'a, P> {
+    samples: &'a [f64],
+    step: P,
+    taps: &'a [f64],
+}
+
+impl<P: Step> Operator<f64> for Correlation<'_, P> {
+    fn outputs(&self) -> usize {
+        self.samples.len() - (self.taps.len() - 1) * self.step.places()
+    }
+
+    #[inline(always)]
+    unsafe fn block<V: Vector<Element = f64>, const U: usize>(&self, set: V::Set, at: usize, output: *mut f64) {
+        let mut acc = [V::splat(set, 0.0); U];
+        for (k, &tap) in self.taps.iter().enumerate() {
+            let tap = V::splat(set, tap);
+            for (u, acc) in acc.iter_mut().enumerate() {
+                // SAFETY: the last sample under an output is `(taps.len() - 1) * step` behind it, and `samples`
+                // is that much longer than the outputs.
+                *acc = unsafe { V::load(set, self.samples.as_ptr().add(at + k * self.step.places() + u * V::LANES)) }
+                    .fma(tap, *acc);
+            }
+        }
+        for (u, acc) in acc.into_iter().enumerate() {
+            // SAFETY: within what the caller promises.
+            unsafe { acc.store(output.add(u * V::LANES)) };
+        }
+    }
+}
+
+/// Output `i` is the chain of `fma(c[d - 1], samples[i + (R + d) * step] - samples[i + (R - d) * step], acc)` for d =
+/// 1..R.
+struct SumOfDifferences<'a, T, P> {
+    samples: &'a [T],
+    step: P,
+    coefficients: [T; DERIVATIVE_RADIUS],
+}
+
+impl<T: Lanes, P: Step> Operator<T> for SumOfDifferences<'_, T, P> {
+    fn outputs(&self) -> usize {
+        self.samples.len() - 2 * DERIVATIVE_RADIUS * self.step.places()
+    }
+
+    #[inline(always)]
+    unsafe fn block<V: Vector<Element = T>, const U: usize>(&self, set: V::Set, at: usize, output: *mut T) {
+        let step = self.step.places();
+        let mut acc = [V::splat(set, T::default()); U];
+        for (d, &c) in (1..).zip(&self.coefficients) {
+            let c = V::splat(set, c);
+            for (u, acc) in acc.iter_mut().enumerate() {
+                // SAFETY: samples from `radius` before to `radius` behind the middle are there for every output.
+                let difference = unsafe {
+                    let middle = self.samples.as_ptr().add(at + DERIVATIVE_RADIUS * step + u * V::LANES);
+                    V::load(set, middle.add(d * step)).minus(V::load(set, middle.sub(d * step)))
+                };
+                *acc = c.fma(difference, *acc);
+            }
+        }
+        for (u, acc) in acc.into_iter().enumerate() {
+            // SAFETY: within what the caller promises.
+            unsafe { acc.store(output.add(u * V::LANES)) };
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! How an array of lines is cut into tiles. The result does not depend on it.
+
+use std::ops::Range;
+
+use super::operators::MAX_RADIUS;
+use crate::cpu::tasks::STEP;
+use crate::stencil::Lines;
+
+/// How an array is cut into tiles. The result does not depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Tiling {
+    /// Which of the `outer` are computed side by side in one tile; more than one only with all columns and all rows.
+    pub(super) blocks: usize,
+    /// Columns in a tile, of the `inner`.
+    pub(super) width: usize,
+    /// Rows in a tile, of the `length`.
+    pub(super) rows: usize,
+    /// Sweeps in one pass over the array at most.
+    pub(super) sweeps: usize,
+    /// Whether what is inside a line is computed straight from the array. Only for a single sweep.
+    pub(super) direct: bool,
+}
+
+/// Elements of a copy that stays, with the result of a sweep beside it, in the first-level cache.
+const NEAR: usize = 1 << 11;
+
+/// Elements of a copy that stays, with the result of a sweep beside it, in the second-level cache.
+pub(super) const FAR: usize = 1 << 15;
+
+/// Columns of a tile that is computed straight from the array: its rows are read from memory as fast as longer ones.
+const WIDE: usize = 1 << 10;
+
+/// Columns of a tile that is copied for one sweep, and for many: few, for the sake of many rows.
+const COPIED: usize = 64;
+const COPIED_FOR_MANY: usize = 32;
+
+/// From this radius on, rows that are apart are copied for one sweep already: read in place, that many rows, often a power
+/// of two apart, push one another out of the cache. (Of 21 taps along the last dimension of 256 x 256 x
+/// 256, a core is twice as fast through copies.)
+const RADIUS_COPIED: usize = 3;
+
+/// `total` in parts of at most about `limit`, evenly, and in whole vectors.
+fn evenly(total: usize, limit: usize) -> usize {
+    total.div_ceil(total.div_ceil(limit.max(1)).max(1)).next_multiple_of(8).min(total)
+}
+
+impl Tiling {
+    pub(super) fn choose(lines: Lines, radius: usize, sweeps: usize, threads: usize) -> Tiling {
+        if sweeps == 1 { Tiling::single(lines, radius, threads) } else { Tiling::many(lines, radius, sweeps, threads) }
+    }
+
+    fn single(lines: Lines, radius: usize, threads: usize) -> Tiling {
+        let (inner, length, outer) = (lines.inner(), lines.length(), lines.outer());
+        let padded = length + 2 * radius;
+        // Mostly ends, or many ends: whole lines are copied.
+        if length <= 4 * radius.max(MAX_RADIUS / 2) || (inner > 1 && inner * padded <= NEAR / 2) {
+            return Tiling::whole(lines, radius, 1, NEAR / 4, FAR / 2);
+        }
+        if inner == 1 {
+            let blocks = (STEP / length).clamp(1, outer.div_ceil(threads));
+            let rows = if outer >= threads { STEP } else { STEP.min(length.div_ceil(threads)) };
+            return Tiling {
+                blocks,
+                width: 1,
+                rows: if blocks > 1 { length } else { rows.min(length) },
+                sweeps: 1,
+                direct: true,
+            };
+        }
+        if inner >= COPIED && radius >= RADIUS_COPIED {
+            let width = evenly(inner, COPIED);
+            let rows = length.div_ceil(length.div_ceil(FAR / width - 2 * radius));
+            return Tiling { blocks: 1, width, rows, sweeps: 1, direct: false };
+        }
+        let width = evenly(inner, WIDE);
+        let tiles = outer * inner.div_ceil(width);
+        // Where rows are cut, both sides read what is around the cut: enough rows make that little.
+        let parts = (4 * threads).div_ceil(tiles).min(length / (16 * (radius + 1))).max(1);
+        Tiling { blocks: 1, width, rows: length.div_ceil(if threads > 1 { parts } else { 1 }), sweeps: 1, direct: true }
+    }
+
+    fn many(lines: Lines, radius: usize, sweeps: usize, threads: usize) -> Tiling {
+        let (inner, length) = (lines.inner(), lines.length());
+        let padded = length + 2 * radius;
+        if padded * inner.min(16) <= FAR {
+            let whole = Tiling::whole(lines, radius, sweeps, NEAR, FAR);
+            if whole.count(lines) >= threads || padded < 2 * NEAR {
+                return whole;
+            }
+        }
+        let width = evenly(inner, COPIED_FOR_MANY);
+        let rows = if width <= 4 { NEAR } else { FAR } / width;
+        // A tenth of the rows on either side is computed for the sake of the others, half of it on average.
+        let sweeps = sweeps.min((rows / (10 * radius.max(1))).max(2));
+        let rows = rows - (2 * radius * sweeps).min(rows / 2);
+        Tiling { blocks: 1, width, rows: length.div_ceil(length.div_ceil(rows)), sweeps, direct: false }
+    }
+
+    /// Whole lines: several side by side in up to `near` elements; few columns of them where they are more than `far`.
+    fn whole(lines: Lines, radius: usize, sweeps: usize, near: usize, far: usize) -> Tiling {
+        let (inner, length, outer) = (lines.inner(), lines.length(), lines.outer());
+        let padded = length + 2 * radius;
+        let width = if inner * padded <= far { inner } else { evenly(inner, far / padded) };
+        let blocks = if width == inner { (near / (inner * padded)).clamp(1, outer) } else { 1 };
+        Tiling { blocks, width, rows: length, sweeps, direct: false }
+    }
+
+    /// In how many parts each dimension is cut.
+    pub(super) fn parts(&self, lines: Lines) -> [usize; 3] {
+        [lines.inner().div_ceil(self.width), lines.length().div_ceil(self.rows), lines.outer().div_ceil(self.blocks)]
+    }
+
+    /// How many tiles there are.
+    fn count(&self, lines: Lines) -> usize {
+        self.parts(lines).iter().product()
+    }
+
+    /// The tile with this number, of `across` and `along` in the first two dimensions.
+    pub(super) fn tile(&self, lines: Lines, [across, along, _]: [usize; 3], number: usize) -> Tile {
+        let part = |at: usize, size: usize, all: usize| at * size..((at + 1) * size).min(all);
+        Tile {
+            columns: part(number % across, self.width, lines.inner()),
+            rows: part(number / across % along, self.rows, lines.length()),
+            blocks: part(number / across / along, self.blocks, lines.outer()),
+        }
+    }
+}
+
+/// Some columns of some rows of some of the `outer`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Tile {
+    pub(super) columns: Range<usize>,
+    pub(super) rows: Range<usize>,
+    pub(super) blocks: Range<usize>,
+}
+
+impl Tile {
+    pub(super) fn elements(&self) -> usize {
+        self.columns.len() * self.rows.len() * self.blocks.len()
+    }
+}

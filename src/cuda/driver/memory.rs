@@ -1,0 +1,247 @@
+//! Memory of the device, and page-locked memory of the host, each freed by its owner; and how much of it may be held.
+
+use std::ffi::{c_char, c_void};
+use std::sync::Arc;
+
+use bytemuck::Pod;
+use cudarc::driver::{result, sys};
+
+use super::context::{Context, Stream};
+use super::error::failed;
+use crate::stencil::{Error, Handle};
+
+/// What the buffers of a device may take of its memory unless a call says otherwise, in bytes.
+pub const DEFAULT_DEVICE_BYTES: usize = 256 << 20;
+
+/// What may be held of the device's memory, beside the user's own arrays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Budget {
+    /// As the user wants it.
+    asked: Option<usize>,
+}
+
+impl Budget {
+    /// The one that was asked for, if one was.
+    pub(crate) fn new(asked: Option<usize>) -> Budget {
+        Budget { asked }
+    }
+
+    /// Whether one was asked for: then it holds during a call, too.
+    pub(crate) fn is_strict(self) -> bool {
+        self.asked.is_some()
+    }
+
+    /// For what is kept between calls, in bytes.
+    pub(crate) fn kept(self) -> usize {
+        self.asked.unwrap_or(DEFAULT_DEVICE_BYTES)
+    }
+
+    /// For one call, where `free` tells how many bytes of the device's memory are free.
+    pub(crate) fn during_a_call(self, free: impl FnOnce() -> Result<usize, Error>) -> Result<usize, Error> {
+        // Not all: the host, and whoever else is on the device, may need some.
+        self.asked.map_or_else(|| Ok(free()? / 5 * 4), Ok)
+    }
+}
+
+/// A handle by which another process reaches the buffer at this address, in the current context.
+///
+/// # Errors
+/// What the driver says.
+pub(crate) fn handle_of(address: sys::CUdeviceptr) -> Result<Handle, Error> {
+    let mut handle = sys::CUipcMemHandle { reserved: [0; _] };
+    // SAFETY: there is room for a handle. The driver knows of which addresses it can give one.
+    unsafe { sys::cuIpcGetMemHandle(&mut handle, address) }.result().map_err(failed("cuIpcGetMemHandle"))?;
+    Ok(handle.reserved.map(|byte| byte as u8))
+}
+
+/// Where another process's buffer lies for the current context, until it is [closed](close). The devices may be two
+/// that reach each other.
+///
+/// # Errors
+/// What the driver says.
+pub(crate) fn open(handle: &Handle) -> Result<sys::CUdeviceptr, Error> {
+    let handle = sys::CUipcMemHandle { reserved: handle.map(|byte| byte as c_char) };
+    let flags = sys::CUipcMem_flags::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS as u32;
+    let mut address = 0;
+    // SAFETY: there is room for an address. The driver tells what is no handle, or no longer.
+    unsafe { sys::cuIpcOpenMemHandle_v2(&mut address, handle, flags) }
+        .result()
+        .map_err(failed("cuIpcOpenMemHandle"))?;
+    Ok(address)
+}
+
+/// Closes what was opened in the current context. Nothing that uses it is under way.
+pub(crate) fn close(address: sys::CUdeviceptr) {
+    // SAFETY: it was opened, and nobody uses it. An error is one of the context, which others meet, too.
+    let _ = unsafe { sys::cuIpcCloseMemHandle(address) };
+}
+
+/// Bytes on the device.
+#[derive(Debug)]
+pub(crate) struct DeviceBuffer {
+    address: sys::CUdeviceptr,
+    bytes: usize,
+    context: Arc<Context>,
+}
+
+impl DeviceBuffer {
+    pub(crate) fn new(context: &Arc<Context>, bytes: usize) -> Result<DeviceBuffer, Error> {
+        context.bind()?;
+        // Not from the stream-ordered pool, which keeps what is freed: what we hold is to be what we say we hold.
+        // SAFETY: the context is current.
+        let address = unsafe { result::malloc_sync(bytes) }.map_err(failed("cuMemAlloc"))?;
+        Ok(DeviceBuffer { address, bytes, context: context.clone() })
+    }
+
+    pub(crate) fn address(&self) -> sys::CUdeviceptr {
+        self.address
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl Drop for DeviceBuffer {
+    fn drop(&mut self) {
+        if self.context.is_current() {
+            // SAFETY: allocated in `new`, and no work that uses it is under way: who submits work waits for it.
+            let _ = unsafe { result::free_sync(self.address) };
+        }
+    }
+}
+
+/// Page-locked bytes on the host, which the device reaches under the same address.
+#[derive(Debug)]
+pub(crate) struct PinnedBuffer {
+    address: *mut c_void,
+    bytes: usize,
+    context: Arc<Context>,
+}
+
+// SAFETY: it owns plain memory.
+unsafe impl Send for PinnedBuffer {}
+
+impl PinnedBuffer {
+    pub(crate) fn new(context: &Arc<Context>, bytes: usize) -> Result<PinnedBuffer, Error> {
+        context.bind()?;
+        // No flags: write-combined memory, cudarc's own choice, is slow for the host to read, and results are read.
+        // SAFETY: the context is current.
+        let address = unsafe { result::malloc_host(bytes, 0) }.map_err(failed("cuMemHostAlloc"))?;
+        // SAFETY: as many bytes are there; from here on they have a value and may be seen as a slice.
+        unsafe { address.write_bytes(0, bytes) };
+        Ok(PinnedBuffer { address, bytes, context: context.clone() })
+    }
+
+    /// The address under which the device sees it (unified addressing, which every 64-bit system has).
+    pub(crate) fn address(&self) -> sys::CUdeviceptr {
+        self.address as sys::CUdeviceptr
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether this is the address of some byte of it.
+    pub(crate) fn holds(&self, address: sys::CUdeviceptr) -> bool {
+        address.checked_sub(self.address()).is_some_and(|offset| (offset as usize) < self.bytes)
+    }
+
+    /// The first `len` numbers. The device must not be at work on them.
+    ///
+    /// # Panics
+    /// If there are not as many.
+    pub(crate) fn as_mut_slice<T: Pod>(&mut self, len: usize) -> &mut [T] {
+        // SAFETY: as many bytes were allocated and are initialised, and they are ours alone: the device is not at work
+        // on them.
+        numbers(unsafe { std::slice::from_raw_parts_mut(self.address.cast(), self.bytes) }, len)
+    }
+}
+
+/// The first `len` numbers of a buffer.
+///
+/// # Panics
+/// If it has not as many, or begins where no such number may.
+fn numbers<T: Pod>(buffer: &mut [u8], len: usize) -> &mut [T] {
+    let held = buffer.len();
+    let bytes = len.checked_mul(size_of::<T>()).and_then(move |bytes| buffer.get_mut(..bytes));
+    bytemuck::cast_slice_mut(
+        bytes.unwrap_or_else(|| panic!("{len} numbers of {} bytes in a buffer of {held}", size_of::<T>())),
+    )
+}
+
+impl Drop for PinnedBuffer {
+    fn drop(&mut self) {
+        if self.context.is_current() {
+            // SAFETY: as for `DeviceBuffer`.
+            let _ = unsafe { result::free_host(self.address) };
+        }
+    }
+}
+
+/// Waits for its stream when it is dropped, whatever the reason.
+///
+/// It belongs behind what the stream's work reads and writes: as the first field of a struct, or as the last of the
+/// locals. For these are dropped in reverse.
+pub(crate) struct Idle(Arc<Stream>);
+
+impl Idle {
+    pub(crate) fn new(stream: &Arc<Stream>) -> Idle {
+        Idle(stream.clone())
+    }
+
+    /// The stream that will be waited for.
+    pub(crate) fn stream(&self) -> &Arc<Stream> {
+        &self.0
+    }
+}
+
+impl Drop for Idle {
+    fn drop(&mut self) {
+        self.0.settle();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::catch_unwind;
+
+    use super::*;
+
+    /// Eight bytes that begin where a double may, and some more.
+    #[repr(C, align(8))]
+    struct Buffer([u8; 20]);
+
+    #[test]
+    fn a_budget_that_was_asked_for_bounds_all() {
+        let asked = Budget::new(Some(1000));
+        assert_eq!((asked.kept(), asked.during_a_call(|| Ok(1 << 40))), (1000, Ok(1000)));
+        let not = Budget::new(None);
+        assert_eq!((not.kept(), not.during_a_call(|| Ok(1000))), (DEFAULT_DEVICE_BYTES, Ok(800)));
+    }
+
+    #[test]
+    fn numbers_are_the_bytes_of_the_buffer() {
+        let mut buffer = Buffer([0; 20]);
+        numbers::<f64>(&mut buffer.0, 2).copy_from_slice(&[1.5, -2.0]);
+        assert_eq!(buffer.0[..8], 1.5_f64.to_ne_bytes());
+        assert_eq!(buffer.0[8..16], (-2.0_f64).to_ne_bytes());
+        assert_eq!(buffer.0[16..], [0; 4]);
+        assert_eq!(numbers::<f32>(&mut buffer.0, 5).len(), 5);
+        assert_eq!(numbers::<f64>(&mut buffer.0, 0), [0.0; 0]);
+    }
+
+    #[test]
+    fn numbers_that_are_not_there_are_refused() {
+        for len in [3, usize::MAX / 8 + 1, usize::MAX] {
+            assert!(
+                catch_unwind(|| numbers::<f64>(&mut Buffer([0; 20]).0, len).len()).is_err(),
+                "{len} doubles in 20 bytes"
+            );
+        }
+        assert!(
+            catch_unwind(|| numbers::<f64>(&mut Buffer([0; 20]).0[4..], 1).len()).is_err(),
+            "a double at half its place"
+        );
+    }
+}

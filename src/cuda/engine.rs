@@ -1,0 +1,261 @@
+//! The engine on one device.
+
+use super::driver::Driver;
+use super::driver::context;
+use super::driver::memory::Budget;
+use super::element::Element;
+use super::kernels::{self, Kernel, LevelsKernel};
+use super::operators::{self, Runs};
+use super::routes::array::DeviceArray;
+use super::routes::work::Work;
+use super::routes::{self, copies, levels};
+use super::runtime::device::{self, Device};
+use crate::host;
+use crate::stencil::{Array, Compute, Convolution, Derivative, Engine, Error, Handle, Real, Source, Stencil, Target};
+use crate::watch::Watch;
+
+/// The engine on one device.
+///
+/// A device works for one call at a time, whichever `Cuda` and thread the call comes from. Another call on it does not
+/// wait: it is [`Error::Busy`]. So who computes from several threads takes a device for each, or a lock.
+#[derive(Debug, Clone, Copy)]
+pub struct Cuda {
+    ordinal: usize,
+    budget: Budget,
+}
+
+impl Cuda {
+    /// The engine on the device that is asked for (its ordinal, from 0), or on that of [`Cuda::find`]; its context is
+    /// opened now.
+    ///
+    /// The buffers that it keeps are bounded by [`DEFAULT_DEVICE_BYTES`](crate::cuda::DEFAULT_DEVICE_BYTES); while a
+    /// call lasts it may take more, most of what is free of the device's memory, for an array that is swept there.
+    /// [`Cuda::with_device_bytes`] bounds both.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] where there is no driver, none new enough, or no such device; [`Error::Busy`] where another
+    /// call has the device; what the driver says if it refuses a context.
+    pub fn open(wanted: Option<usize>) -> Result<Cuda, Error> {
+        let ordinal = Cuda::find(wanted)?;
+        device::open(ordinal)?;
+        Ok(Cuda { ordinal, budget: Budget::new(None) })
+    }
+
+    /// The ordinal of the device that [`Cuda::open`] would use: where none is asked for, that of the context which is
+    /// current on this thread, if one is, and else the first that can be used. The device is not touched.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`], as for `open`.
+    pub fn find(wanted: Option<usize>) -> Result<usize, Error> {
+        let driver = Driver::get().map_err(|reason| Error::NoDevice(reason.into()))?;
+        // Where somebody has chosen a device already, as MATLAB's workers have, it is that one.
+        let current = if wanted.is_none() { context::current_device()? } else { None };
+        match current.filter(|&ordinal| driver.select(Some(ordinal)).is_ok()) {
+            Some(ordinal) => Ok(ordinal),
+            None => driver.select(wanted),
+        }
+    }
+
+    /// How many devices the driver shows, usable or not.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] where there is no driver that can be used.
+    pub fn count() -> Result<usize, Error> {
+        Ok(Driver::get().map_err(|reason| Error::NoDevice(reason.into()))?.devices.len())
+    }
+
+    /// Whether the device of this ordinal is of the kind of chip whose times are known.
+    pub fn is_measured(ordinal: usize) -> bool {
+        let device = Driver::get().ok().and_then(|driver| driver.devices.get(ordinal));
+        device.is_some_and(|device| device.as_ref().is_ok_and(|device| device.capability == kernels::CAPABILITY))
+    }
+
+    /// Bounds all device memory that its buffers take, in bytes. One tile is used even if that is
+    /// more.
+    pub fn with_device_bytes(self, device_bytes: usize) -> Cuda {
+        Cuda { budget: Budget::new(Some(device_bytes)), ..self }
+    }
+
+    /// The device's ordinal, from 0.
+    pub fn ordinal(&self) -> usize {
+        self.ordinal
+    }
+
+    /// The device memory that is free now, in bytes.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] where a call has the device; what the driver says.
+    pub fn free_memory(&self) -> Result<usize, Error> {
+        device::with(self.ordinal, |device| device.context.free_memory())
+    }
+}
+
+/// Arrays that lie on another device.
+impl Cuda {
+    /// A copy on this device of an array that the engine holds on another one. It may be under way when this returns;
+    /// whoever uses one of the two comes behind it.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] for an array of another engine; [`Error::OutOfMemory`]; [`Error::Busy`] where another call
+    /// has one of the devices; what the driver says.
+    pub fn copy_of<T: Real>(&self, array: &Array<T>) -> Result<Array<T>, Error> {
+        let ordinal = array.held::<DeviceArray>()?.ordinal();
+        let places = [(ordinal, self.budget), self.place()];
+        device::with_all(&places, &mut [], &mut |devices| match devices {
+            [from, to] => copies::copy_across(from, to, array),
+            _ => Err(Error::Internal("A copy between other than two devices.".into())),
+        })
+    }
+}
+
+/// Memory on a device that is somebody else's, in the device's primary context.
+impl Cuda {
+    /// The ordinal of the device with the memory at `address`; for 0, of the device whose context is current on this
+    /// thread, or of the first that can be used where none is.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`], as for [`Cuda::find`]; what the driver says of an address that it does not know.
+    pub fn device_at(address: u64) -> Result<usize, Error> {
+        Driver::get().map_err(|reason| Error::NoDevice(reason.into()))?;
+        if address != 0 {
+            return context::device_at(address);
+        }
+        context::current_device()?.map_or_else(|| Cuda::find(None), Ok)
+    }
+
+    /// The numbers at an address on the device with this ordinal, as an array of the engine's. Calls that use it have
+    /// ended on the device when they return, which those of [`Arithmetic`](crate::stencil::Arithmetic) have not: after
+    /// them [`Cuda::settle`] waits.
+    ///
+    /// # Safety
+    /// `len` numbers of class `T` lie there, aligned to 16 bytes, until the array is dropped; nobody else writes what
+    /// is read, or reads what is written, meanwhile.
+    pub unsafe fn borrow<T: Real>(ordinal: usize, address: u64, len: usize) -> Array<T> {
+        Array::new(DeviceArray::Foreign { address, ordinal }, len)
+    }
+
+    /// Waits for what is under way on the arrays of the device.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] where a call has the device; what the driver says.
+    pub fn settle(&self) -> Result<(), Error> {
+        device::with(self.ordinal, |device| device.queue.wait())
+    }
+}
+
+impl Engine for Cuda {
+    fn name(&self) -> &str {
+        "cuda"
+    }
+
+    fn stencil(&self, what: &Stencil, from: Source<f64>, to: Target<f64>, watch: &Watch) -> Result<(), Error> {
+        operators::stencil(self, what, from, to, watch)
+    }
+
+    fn joins_levels(&self, what: &Stencil) -> bool {
+        LevelsKernel::new(what, 0.0).is_some()
+    }
+
+    fn two_levels(
+        &self,
+        what: &Stencil,
+        weight: f64,
+        levels: &mut [Array<f64>; 2],
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        let kernel = LevelsKernel::new(what, weight);
+        let kernel = kernel.ok_or_else(|| Error::Internal("No kernel for these time levels.".into()))?;
+        assert_eq!([levels[0].len(), levels[1].len()], [what.lines().elements(); 2]);
+        self.attempt_in_place(watch, |device, begun| levels::two_levels(device, &kernel.clone(), levels, begun, watch))
+    }
+}
+
+impl Cuda {
+    /// The device's ordinal, and what its buffers may take.
+    pub(super) fn place(&self) -> (usize, Budget) {
+        (self.ordinal, self.budget)
+    }
+
+    /// Runs `work` on the device, whose pool keeps to this engine's budget from now on.
+    fn with<R>(&self, work: impl FnMut(&mut Device) -> Result<R, Error>) -> Result<R, Error> {
+        device::within(self.ordinal, self.budget, work)
+    }
+
+    /// Runs `work`, which counts in `watch`, on the device. It may be run twice: see [`device::with`]. Only the last
+    /// attempt stays in the count.
+    pub(super) fn attempt<R>(
+        &self,
+        watch: &Watch,
+        mut work: impl FnMut(&mut Device) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        let mark = watch.mark();
+        self.with(|device| {
+            watch.rewind(mark);
+            work(device)
+        })
+    }
+
+    /// Runs `work` as [`Cuda::attempt`] does, where it overwrites its input. It sets its second argument when it begins
+    /// to: after that it is not run again, since it would go on from what it has left behind.
+    pub(super) fn attempt_in_place<R>(
+        &self,
+        watch: &Watch,
+        mut work: impl FnMut(&mut Device, &mut bool) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        let (mut begun, mut failed) = (false, None);
+        self.attempt(watch, |device| match &failed {
+            Some(error) => Err(Error::clone(error)),
+            None => work(device, &mut begun).inspect_err(|error| failed = begun.then(|| error.clone())),
+        })
+    }
+}
+
+impl Runs for Cuda {
+    fn run<T: Element, K: Kernel<T> + Clone + Send>(
+        &self,
+        kernel: &K,
+        work: &Work<T>,
+        from: Source<T>,
+        mut to: Target<T>,
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        assert_eq!([from.len(), to.len()], [work.elements(); 2]);
+        // A kernel for each attempt: what it has loaded may be gone with the device.
+        self.attempt(watch, |device| routes::run(device, &kernel.clone(), work, from, &mut to, self.budget, watch))
+    }
+}
+
+impl<T: Element> Compute<T> for Cuda {
+    fn derivative(&self, what: &Derivative<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+        operators::derivative(self, what, from, to, watch)
+    }
+
+    fn convolution(&self, what: &Convolution<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+        operators::convolution(self, what, from, to, watch)
+    }
+
+    fn array(&self, len: usize) -> Result<Array<T>, Error> {
+        self.with(|device| DeviceArray::with_room_for(device, len))
+    }
+
+    fn array_for_others(&self, len: usize) -> Result<Array<T>, Error> {
+        self.with(|device| DeviceArray::with_room_alone(device, len))
+    }
+
+    fn import(&self, handle: &Handle, len: usize) -> Result<Array<T>, Error> {
+        // That this is refused says nothing of the device.
+        self.with(|device| Ok(DeviceArray::of_another_process(device, handle, len)))?
+    }
+
+    fn has_room(&self, arrays: usize, len: usize) -> Result<bool, Error> {
+        let Some(bytes) = len.checked_mul(size_of::<T>()) else { return Ok(false) };
+        self.with(|device| device.has_room(arrays, bytes.max(1), self.budget))
+    }
+
+    fn copy(&self, from: Source<T>, mut to: Target<T>, watch: &Watch) -> Result<(), Error> {
+        match (from, &mut to) {
+            (Source::Host(input), Target::Host(output)) => host::copy(input, output, watch),
+            (from, to) => self.attempt(watch, |device| copies::copy(device, from, to, watch)),
+        }
+    }
+}

@@ -1,0 +1,430 @@
+//! Arithmetic on arrays: `cuda/arithmetic.cu`.
+//!
+//! Everything here puts launches on a stream, and nothing waits for them.
+
+mod argument;
+mod walk;
+
+use std::ffi::CStr;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use bytemuck::NoUninit;
+use cudarc::driver::sys;
+
+use super::super::Element;
+use super::super::module::{Module, Modules, Shape, Turns, launch};
+use crate::stencil::{Binary, CHUNK, Error, Expansion, LANES, Reduction, Section, Unary};
+use argument::{
+    Advance, Expanded, InSection, List, OneToOne, Reduced, Scalar, TwoToOne, binary, joining, reduction, unary,
+};
+use walk::Walk;
+
+pub(in super::super) use argument::On;
+pub(in super::super) use walk::Places;
+
+/// The images, for single and for double.
+const IMAGES: [&str; 2] = ["arithmetic_float", "arithmetic_double"];
+
+/// The most blocks of a reduction, which go on with what is left.
+const MOST_BLOCKS: usize = 1 << 20;
+
+/// The kernels for one class of numbers, loaded.
+pub(in super::super) struct ArithmeticKernels<T> {
+    module: Arc<Module>,
+    threads: usize,
+    /// The elements of a block: of arrays side by side, of those to be converted, of any others.
+    block: usize,
+    converted: usize,
+    anywhere: usize,
+    /// How many short lines a lane takes a part of.
+    short_lines: usize,
+    /// The elements of the longest line that is short.
+    short_column: usize,
+    turns: Arc<Turns>,
+    class: PhantomData<T>,
+}
+
+impl<T: Element> ArithmeticKernels<T> {
+    pub(in super::super) fn new(modules: &Modules) -> Result<ArithmeticKernels<T>, Error> {
+        let module = modules.get(IMAGES[usize::from(T::NAME == f64::NAME)])?;
+        let threads = module.constant(c"arithmetic_threads")?;
+        Ok(ArithmeticKernels {
+            threads,
+            block: threads * module.constant(c"arithmetic_own")?,
+            converted: threads * module.constant(c"arithmetic_own_converted")?,
+            anywhere: threads * module.constant(c"arithmetic_run")?,
+            short_lines: module.constant(c"arithmetic_short_lines")?,
+            short_column: module.constant(c"arithmetic_short_column")?,
+            module,
+            turns: modules.turns().clone(),
+            class: PhantomData,
+        })
+    }
+
+    /// Whether the next launch begins with the last elements, as the kernels are told.
+    fn backwards(&self) -> u32 {
+        self.turns.next().into()
+    }
+
+    /// # Safety
+    /// As [`launch`].
+    unsafe fn launch<A: NoUninit>(
+        &self,
+        stream: sys::CUstream,
+        kernel: &'static CStr,
+        blocks: usize,
+        argument: &A,
+    ) -> Result<(), Error> {
+        let function = self.module.function(kernel)?;
+        let shape = Shape::row(blocks, self.threads)?;
+        // SAFETY: as the caller says.
+        unsafe { launch(&function, stream, shape, argument) }
+    }
+
+    /// `to[i] = op from[i]`, for `count` of them, at least one, as in all the methods below.
+    ///
+    /// # Safety
+    /// The stream is open, and of the context that the modules are of. Until it has been waited for, there are as many
+    /// elements at the addresses, each one that the driver gave, and nobody else touches them.
+    pub(in super::super) unsafe fn unary(
+        &self,
+        stream: sys::CUstream,
+        op: Unary,
+        [from, to]: [sys::CUdeviceptr; 2],
+        count: usize,
+    ) -> Result<(), Error> {
+        let (op, exponent) = unary(op);
+        let argument = OneToOne { from, to, count: count as u64, op, exponent, backwards: self.backwards(), unused: 0 };
+        // SAFETY: as the caller says.
+        unsafe { self.launch(stream, c"arithmetic_unary", count.div_ceil(self.block), &argument) }
+    }
+
+    /// Converts from the other class.
+    ///
+    /// # Safety
+    /// As [`ArithmeticKernels::unary`]; the elements at the first address are of the other class.
+    pub(in super::super) unsafe fn convert(
+        &self,
+        stream: sys::CUstream,
+        [from, to]: [sys::CUdeviceptr; 2],
+        count: usize,
+    ) -> Result<(), Error> {
+        let argument =
+            OneToOne { from, to, count: count as u64, op: 0, exponent: 0, backwards: self.backwards(), unused: 0 };
+        // SAFETY: as the caller says.
+        unsafe { self.launch(stream, c"arithmetic_convert", count.div_ceil(self.converted), &argument) }
+    }
+
+    /// Every element is `value`.
+    ///
+    /// # Safety
+    /// As [`ArithmeticKernels::unary`].
+    pub(in super::super) unsafe fn fill(
+        &self,
+        stream: sys::CUstream,
+        value: T,
+        to: sys::CUdeviceptr,
+        count: usize,
+    ) -> Result<(), Error> {
+        let argument = Scalar { to, count: count as u64, value: value.to_f64() };
+        // SAFETY: as the caller says.
+        unsafe { self.launch(stream, c"arithmetic_fill", count.div_ceil(self.block), &argument) }
+    }
+
+    /// Two operands that go together everywhere.
+    ///
+    /// # Safety
+    /// As [`ArithmeticKernels::unary`].
+    pub(in super::super) unsafe fn binary(
+        &self,
+        stream: sys::CUstream,
+        op: Binary,
+        operands: [On<T>; 2],
+        to: sys::CUdeviceptr,
+        count: usize,
+    ) -> Result<(), Error> {
+        let parts = operands.map(On::parts);
+        let argument = TwoToOne {
+            from: parts.map(|(address, _)| address),
+            to,
+            count: count as u64,
+            scalar: parts.map(|(_, value)| value),
+            op: binary(op),
+            backwards: self.backwards(),
+        };
+        // SAFETY: as the caller says.
+        unsafe { self.launch(stream, c"arithmetic_binary", count.div_ceil(self.block), &argument) }
+    }
+
+    /// A step of two time levels, in the place of the older one.
+    ///
+    /// # Safety
+    /// As [`ArithmeticKernels::unary`].
+    pub(in super::super) unsafe fn advance(
+        &self,
+        stream: sys::CUstream,
+        step: sys::CUdeviceptr,
+        weight: T,
+        source: Option<On<T>>,
+        older: sys::CUdeviceptr,
+        count: usize,
+    ) -> Result<(), Error> {
+        let (address, scalar) = source.map_or((0, 0.0), On::parts);
+        let argument = Advance {
+            step,
+            source: address,
+            older,
+            count: count as u64,
+            weight: weight.to_f64(),
+            scalar,
+            with_source: source.is_some().into(),
+            backwards: self.backwards(),
+        };
+        // SAFETY: as the caller says.
+        unsafe { self.launch(stream, c"arithmetic_advance", count.div_ceil(self.block), &argument) }
+    }
+
+    /// Two operands, expanded.
+    ///
+    /// # Safety
+    /// As [`ArithmeticKernels::unary`]; there are as many elements as the expansion says.
+    pub(in super::super) unsafe fn expanded(
+        &self,
+        stream: sys::CUstream,
+        op: Binary,
+        operands: [On<T>; 2],
+        expansion: &Expansion,
+        to: sys::CUdeviceptr,
+    ) -> Result<(), Error> {
+        let parts = operands.map(On::parts);
+        // No array is as long as that a step could not be signed.
+        let steps = expansion.steps().map(|steps| steps.map(|step| step as isize));
+        let walk = Walk::new(expansion.size(), steps, self.threads);
+        let argument = Expanded {
+            from: parts.map(|(address, _)| address),
+            to,
+            scalar: parts.map(|(_, value)| value),
+            walk,
+            op: binary(op),
+            unused: 0,
+        };
+        let (kernel, blocks) = walk.way([c"arithmetic_expanded_flat", c"arithmetic_expanded_rows"], self.anywhere);
+        // SAFETY: as the caller says.
+        unsafe { self.launch(stream, kernel, blocks, &argument) }
+    }
+
+    /// The places of a section.
+    pub(in super::super) fn places(&self, section: &Section) -> Places {
+        // Beside them goes an array whose elements are neighbours.
+        let mut apart = 1;
+        let beside = section.size.map(|extent| {
+            let step = apart;
+            apart *= extent as isize;
+            step
+        });
+        Places { start: section.start, walk: Walk::new(section.size, [section.steps, beside], self.threads) }
+    }
+
+    /// One of two kernels, by the way that goes through the places.
+    ///
+    /// # Safety
+    /// As the kernels'.
+    unsafe fn in_section(
+        &self,
+        stream: sys::CUstream,
+        kernels: [&'static CStr; 2],
+        places: &Places,
+        [from, to]: [sys::CUdeviceptr; 2],
+    ) -> Result<(), Error> {
+        let argument = InSection { from, to, start: places.start as u64, walk: places.walk };
+        let (kernel, blocks) = places.walk.way(kernels, self.anywhere);
+        // SAFETY: as the caller says.
+        unsafe { self.launch(stream, kernel, blocks, &argument) }
+    }
+
+    /// `to[i] = from[places[i]]`.
+    ///
+    /// # Safety
+    /// As [`ArithmeticKernels::unary`]; all places are in the first array.
+    pub(in super::super) unsafe fn pick(
+        &self,
+        stream: sys::CUstream,
+        places: &Places,
+        [from, to]: [sys::CUdeviceptr; 2],
+    ) -> Result<(), Error> {
+        // SAFETY: as the caller says.
+        unsafe { self.in_section(stream, [c"arithmetic_pick_flat", c"arithmetic_pick_rows"], places, [from, to]) }
+    }
+
+    /// `to[places[i]] = from[i]`.
+    ///
+    /// # Safety
+    /// As [`ArithmeticKernels::unary`]; all places are in the second array.
+    pub(in super::super) unsafe fn put(
+        &self,
+        stream: sys::CUstream,
+        places: &Places,
+        [from, to]: [sys::CUdeviceptr; 2],
+    ) -> Result<(), Error> {
+        // SAFETY: as the caller says.
+        unsafe { self.in_section(stream, [c"arithmetic_put_flat", c"arithmetic_put_rows"], places, [from, to]) }
+    }
+
+    /// `to[i] = from[list[i]]`.
+    ///
+    /// # Safety
+    /// As [`ArithmeticKernels::unary`]; all places are in the first array.
+    pub(in super::super) unsafe fn pick_list(
+        &self,
+        stream: sys::CUstream,
+        list: sys::CUdeviceptr,
+        [from, to]: [sys::CUdeviceptr; 2],
+        count: usize,
+    ) -> Result<(), Error> {
+        let argument = List { from, to, places: list, others: 0, count: count as u64 };
+        // SAFETY: as the caller says.
+        unsafe { self.launch(stream, c"arithmetic_pick_list", count.div_ceil(self.anywhere), &argument) }
+    }
+
+    /// `to[list[i]] = from[others[i]]`, or `from[i]` without `others`. No place comes twice.
+    ///
+    /// # Safety
+    /// As [`ArithmeticKernels::unary`]; all places are in the second array, and the others in the first one.
+    pub(in super::super) unsafe fn put_list(
+        &self,
+        stream: sys::CUstream,
+        list: sys::CUdeviceptr,
+        others: Option<sys::CUdeviceptr>,
+        [from, to]: [sys::CUdeviceptr; 2],
+        count: usize,
+    ) -> Result<(), Error> {
+        let argument = List { from, to, places: list, others: others.unwrap_or(0), count: count as u64 };
+        // SAFETY: as the caller says.
+        unsafe { self.launch(stream, c"arithmetic_put_list", count.div_ceil(self.anywhere), &argument) }
+    }
+
+    /// Reduces the middle dimension of arrays of this size, of which no extent is 0. The results are at the address
+    /// that is returned: at one of the two of `scratch`, which has room for [`scratch_of`] elements.
+    ///
+    /// # Safety
+    /// As [`ArithmeticKernels::unary`], with the scratch; there is a second array where the reduction is of two.
+    pub(in super::super) unsafe fn reduce(
+        &self,
+        stream: sys::CUstream,
+        op: Reduction,
+        from: [sys::CUdeviceptr; 2],
+        size: [usize; 3],
+        scratch: [sys::CUdeviceptr; 2],
+    ) -> Result<sys::CUdeviceptr, Error> {
+        let [mut to, mut other] = scratch;
+        let mut chunks = size[1].div_ceil(CHUNK);
+        // SAFETY: as the caller says.
+        unsafe { self.reduce_once(stream, op, from, size, to) }?;
+        while chunks > 1 {
+            let size = [1, chunks, size[0] * size[2]];
+            (to, other) = (other, to);
+            // SAFETY: what it reads was written by the last one, and there is room for fewer results than that had.
+            unsafe { self.reduce_once(stream, joining(op), [other, 0], size, to) }?;
+            chunks = chunks.div_ceil(CHUNK);
+        }
+        Ok(to)
+    }
+
+    /// Each chunk.
+    ///
+    /// # Safety
+    /// As [`ArithmeticKernels::unary`].
+    unsafe fn reduce_once(
+        &self,
+        stream: sys::CUstream,
+        op: Reduction,
+        from: [sys::CUdeviceptr; 2],
+        [inner, length, outer]: [usize; 3],
+        to: sys::CUdeviceptr,
+    ) -> Result<(), Error> {
+        let of_two = op.of_two();
+        let chunks = length.div_ceil(CHUNK);
+        let warps = self.threads / LANES;
+        let (kernels, bits, blocks) = if inner == 1 && length <= LANES {
+            let lanes = length.next_power_of_two();
+            let lines = warps * self.short_lines * (LANES / lanes);
+            let kernels = [c"arithmetic_reduce_short_lines", c"arithmetic_reduce_two_short_lines"];
+            // As many as there are: no block does the work of another.
+            (kernels, lanes.ilog2(), outer.div_ceil(lines))
+        } else if inner == 1 {
+            let kernels = [c"arithmetic_reduce_lines", c"arithmetic_reduce_two_lines"];
+            (kernels, 0, (outer * chunks).div_ceil(warps).min(MOST_BLOCKS))
+        } else if length <= self.short_column {
+            let kernels = [c"arithmetic_reduce_short_columns", c"arithmetic_reduce_two_short_columns"];
+            (kernels, 0, (inner * outer).div_ceil(self.threads))
+        } else {
+            let columns = inner.min(LANES).next_power_of_two();
+            let units = inner.div_ceil(columns) * chunks * outer;
+            let kernels = [c"arithmetic_reduce_columns", c"arithmetic_reduce_two_columns"];
+            (kernels, columns.ilog2(), units.div_ceil(LANES / columns).min(MOST_BLOCKS))
+        };
+        let argument = Reduced {
+            from,
+            to,
+            inner: inner as u64,
+            length: length as u64,
+            outer: outer as u64,
+            chunks: chunks as u64,
+            start: op.start::<f64>(),
+            op: reduction(op),
+            bits,
+        };
+        // SAFETY: as the caller says.
+        unsafe { self.launch(stream, kernels[usize::from(of_two)], blocks, &argument) }
+    }
+}
+
+/// How many elements each of the two scratch arrays of a reduction must have.
+pub(in super::super) fn scratch_of([inner, length, outer]: [usize; 3]) -> [usize; 2] {
+    let lines = inner * outer;
+    let chunks = length.div_ceil(CHUNK);
+    [lines * chunks, if chunks > 1 { lines * chunks.div_ceil(CHUNK) } else { 0 }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::module::tests::argument_bytes;
+    use super::*;
+
+    #[test]
+    fn the_kernels_take_these_arguments() {
+        for image in IMAGES {
+            for (kernel, bytes) in [
+                ("unary", size_of::<OneToOne>()),
+                ("convert", size_of::<OneToOne>()),
+                ("fill", size_of::<Scalar>()),
+                ("binary", size_of::<TwoToOne>()),
+                ("advance", size_of::<Advance>()),
+                ("expanded_flat", size_of::<Expanded>()),
+                ("expanded_rows", size_of::<Expanded>()),
+                ("pick_flat", size_of::<InSection>()),
+                ("pick_rows", size_of::<InSection>()),
+                ("put_flat", size_of::<InSection>()),
+                ("put_rows", size_of::<InSection>()),
+                ("pick_list", size_of::<List>()),
+                ("put_list", size_of::<List>()),
+            ] {
+                assert_eq!(argument_bytes(image, &format!("arithmetic_{kernel}")), bytes, "{image} {kernel}");
+            }
+            for form in ["lines", "short_lines", "columns", "short_columns"] {
+                for of in ["", "two_"] {
+                    let kernel = format!("arithmetic_reduce_{of}{form}");
+                    assert_eq!(argument_bytes(image, &kernel), size_of::<Reduced>(), "{image} {kernel}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn scratch_is_for_every_step() {
+        assert_eq!(scratch_of([3, 1024, 2]), [6, 0]);
+        assert_eq!(scratch_of([3, 1025, 2]), [12, 6]);
+        assert_eq!(scratch_of([1, (1 << 20) + 1, 1]), [1025, 2]);
+    }
+}

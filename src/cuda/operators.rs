@@ -1,0 +1,82 @@
+//! Which kernel computes an operator, on one device as on several.
+
+use super::element::Element;
+use super::kernels::{ConvolutionKernel, Kernel, LinesKernel, Operator, SweepsKernel};
+use super::routes::work::Work;
+use crate::stencil::{Convolution, Derivative, Ends, Error, Lines, Sides, Source, Stencil, Target};
+use crate::watch::Watch;
+
+/// What runs kernels: a device, or several.
+pub(crate) trait Runs {
+    /// All of `work`, by this kernel.
+    fn run<T: Element, K: Kernel<T> + Clone + Send>(
+        &self,
+        kernel: &K,
+        work: &Work<T>,
+        from: Source<T>,
+        to: Target<T>,
+        watch: &Watch,
+    ) -> Result<(), Error>;
+}
+
+/// Sweeps along lines, by the one of two kernels that suits the array.
+#[expect(clippy::too_many_arguments, reason = "an operator, and its ends")]
+fn along_lines<T: Element>(
+    runs: &impl Runs,
+    operator: &Operator,
+    lines: Lines,
+    ends: Ends<T>,
+    sweeps: usize,
+    from: Source<T>,
+    to: Target<T>,
+    watch: &Watch,
+) -> Result<(), Error> {
+    let on_device = !matches!((&from, &to), (Source::Host(_), Target::Host(_)));
+    let one = if sweeps == 1 { LinesKernel::new(operator, lines, ends, on_device) } else { None };
+    let sides = Sides::from([Ends::default(), ends, Ends::default()]);
+    let size = [lines.inner(), lines.length(), lines.outer()];
+    let work = Work { size, radius: [0, operator.radius, 0], sides, sweeps };
+    match one {
+        Some(kernel) => runs.run(&kernel, &work, from, to, watch),
+        None => runs.run(&SweepsKernel::new(operator, lines, ends), &work, from, to, watch),
+    }
+}
+
+/// Sweeps of a convolution.
+pub(crate) fn convolution<T: Element>(
+    runs: &impl Runs,
+    what: &Convolution<T>,
+    from: Source<T>,
+    to: Target<T>,
+    watch: &Watch,
+) -> Result<(), Error> {
+    if let Some((operator, lines, ends)) = Operator::convolution(what) {
+        return along_lines(runs, &operator, lines, ends, what.sweeps(), from, to, watch);
+    }
+    let (size, radius) = (what.size(), what.filter().radius());
+    let work = Work { size, radius, sides: what.boundary(), sweeps: what.sweeps() };
+    runs.run(&ConvolutionKernel::new(what), &work, from, to, watch)
+}
+
+/// Sweeps of a stencil.
+pub(crate) fn stencil(
+    runs: &impl Runs,
+    what: &Stencil,
+    from: Source<f64>,
+    to: Target<f64>,
+    watch: &Watch,
+) -> Result<(), Error> {
+    let (lines, ends, sweeps) = (what.lines(), what.boundary(), what.sweeps());
+    along_lines(runs, &Operator::stencil(what), lines, ends, sweeps, from, to, watch)
+}
+
+/// A derivative.
+pub(crate) fn derivative<T: Element>(
+    runs: &impl Runs,
+    what: &Derivative<T>,
+    from: Source<T>,
+    to: Target<T>,
+    watch: &Watch,
+) -> Result<(), Error> {
+    along_lines(runs, &Operator::derivative(what), what.lines(), what.boundary(), 1, from, to, watch)
+}

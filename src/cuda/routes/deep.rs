@@ -1,0 +1,174 @@
+//! Sweeps over an array that is too large for the device, in tiles as large as there is room for. Each lies on the
+//! device like an array of its own while it is swept as often as its halo allows.
+
+use std::ops::Range;
+
+use cudarc::driver::sys;
+
+use super::sweeping::Sweeps;
+use super::work::Work;
+use crate::cuda::cut::{Cut, Tile};
+use crate::cuda::driver::context::Event;
+use crate::cuda::driver::memory::Budget;
+use crate::cuda::element::Element;
+use crate::cuda::kernels::{Area, Kernel};
+use crate::cuda::runtime::device::Device;
+use crate::cuda::runtime::queue::CallBuffers;
+use crate::host::{self, SharedOutput};
+use crate::stencil::Error;
+use crate::watch::Watch;
+
+/// All sweeps, in rounds of as many as the halos of tiles allow that lie on the device one after the other; false if
+/// the kernel knows no such tiles that the budget or the device has room for, and nothing was done.
+pub(super) fn deep<T: Element>(
+    device: &mut Device,
+    kernel: &dyn Kernel<T>,
+    work: &Work<T>,
+    input: &[T],
+    output: &mut [T],
+    budget: Budget,
+    watch: &Watch,
+) -> Result<bool, Error> {
+    let queue = device.queue.clone();
+    // Whatever nobody needs is room for a tile.
+    queue.release();
+    let mut limit = budget.during_a_call(|| device.context.free_memory())? / (DEEP_BUFFERS * size_of::<T>());
+    let (cut, _own, buffers) = loop {
+        let Some(cut) = kernel.deep(work.sweeps, limit) else {
+            return Ok(false);
+        };
+        let bytes = cut.most_samples() * size_of::<T>();
+        let mut own = CallBuffers::new(&queue);
+        let mut buffers = [0; DEEP_BUFFERS];
+        let room = match device.has_room(DEEP_BUFFERS, bytes, budget)? {
+            true => buffers.iter_mut().try_for_each(|buffer| own.room_for(bytes).map(|address| *buffer = address)),
+            false => Err(Error::OutOfMemory(String::new())),
+        };
+        match room {
+            Ok(()) => break (cut, own, buffers),
+            Err(Error::OutOfMemory(_)) => limit = cut.most_samples() / 2,
+            Err(error) => return Err(error),
+        }
+        drop(own);
+        queue.release();
+    };
+    // The buffers may have been somebody's whose work is under way.
+    queue.wait()?;
+    let rounds = work.sweeps.div_ceil(cut.sweeps());
+    host::ping_pong(input, output, rounds, |round, from, to| {
+        let sweeps = cut.sweeps().min(work.sweeps - round * cut.sweeps());
+        let work = Work { sweeps, ..*work };
+        let round = DeepRound { kernel, work, cut: &cut, from, to: &SharedOutput::new(to), watch };
+        round.run(device, 0..cut.count(), buffers)
+    })?;
+    Ok(true)
+}
+
+/// The buffers that deep tiles need: two to sweep to and fro, and one for the last tile and then the next one.
+pub(crate) const DEEP_BUFFERS: usize = 3;
+
+/// A round over deep tiles.
+pub(crate) struct DeepRound<'a, T> {
+    pub(crate) kernel: &'a dyn Kernel<T>,
+    /// The whole array, and the sweeps of this round.
+    pub(crate) work: Work<T>,
+    pub(crate) cut: &'a Cut<T>,
+    pub(crate) from: &'a [T],
+    pub(crate) to: &'a SharedOutput<'a, T>,
+    pub(crate) watch: &'a Watch,
+}
+
+/// What is under way over a tile.
+pub(crate) struct SweptTile {
+    /// Where the tile will be.
+    pub(crate) result: sys::CUdeviceptr,
+    /// When it is there.
+    pub(crate) ready: Event,
+    /// The updates that the watch has heard of.
+    pub(crate) counted: usize,
+}
+
+impl<T: Element> DeepRound<'_, T> {
+    /// The tiles of these numbers, one after the other. While the device is at work on one, the outputs of the last one
+    /// come back, and the next one is sent to where they lay.
+    pub(crate) fn run(
+        &self,
+        device: &mut Device,
+        numbers: impl Iterator<Item = usize>,
+        buffers: [sys::CUdeviceptr; DEEP_BUFFERS],
+    ) -> Result<(), Error> {
+        let [mut here, mut other, mut ahead] = buffers;
+        let mut tiles = numbers.map(|number| self.cut.tile(number)).peekable();
+        let mut last: Option<(Tile, SweptTile)> = None;
+        tiles.peek().map_or(Ok(()), |first| self.send(device, first, here))?;
+        while let Some(tile) = tiles.next() {
+            let swept = self.sweep(device, &tile, [here, other])?;
+            last.map_or(Ok(()), |(tile, swept)| self.fetch(device, &tile, swept))?;
+            tiles.peek().map_or(Ok(()), |next| self.send(device, next, ahead))?;
+            (here, other, ahead) = (ahead, if swept.result == here { other } else { here }, swept.result);
+            last = Some((tile, swept));
+        }
+        last.map_or(Ok(()), |(tile, swept)| self.fetch(device, &tile, swept))?;
+        device.queue.wait()
+    }
+
+    /// Sends a tile to a buffer that nothing under way uses.
+    pub(crate) fn send(&self, device: &mut Device, tile: &Tile, to: sys::CUdeviceptr) -> Result<(), Error> {
+        let context = device.context.clone();
+        let gather = |part: Range<usize>, to: &mut [T]| self.cut.gather_part(tile, part, self.from, to);
+        // SAFETY: each buffer has room for every tile; nothing uses it, as the caller says.
+        unsafe { device.slots.upload_by(&context, tile.samples(), &gather, to, self.watch) }
+    }
+
+    /// Puts the sweeps over a tile, which lies in the first of these buffers, on the queue.
+    pub(crate) fn sweep(
+        &self,
+        device: &Device,
+        tile: &Tile,
+        buffers: [sys::CUdeviceptr; 2],
+    ) -> Result<SweptTile, Error> {
+        let Work { sides, sweeps, .. } = self.work;
+        let (samples, outputs, [here, other]) = (tile.samples(), tile.outputs(), buffers);
+        // To the kernel this is an array as any other, with its boundary on all sides. Where the tile was cut off, that
+        // is wrong, and nobody takes what comes of it.
+        let area =
+            Area { tile: Tile::whole(tile.size()), sides, sweeps, under_way: samples, shared: false, queued: true };
+        let plan = self.kernel.plan(&device.modules, &area)?;
+        let mut counted = 0;
+        let mut progress = |updates: usize| {
+            // What is done on halos is no progress.
+            let updates = (updates as u128 * outputs as u128 / samples as u128) as usize;
+            self.watch.count(updates - counted);
+            counted = updates;
+            Ok(self.watch.check()?)
+        };
+        let run = Sweeps { plan: &*plan, outputs: samples, work: self.kernel.work(), sweeps };
+        let in_here = run.run_on(&device.queue, self.kernel.name(), here, [other, here], &mut progress)?;
+        Ok(SweptTile { result: if in_here { here } else { other }, ready: device.queue.mark()?, counted })
+    }
+
+    /// Has the outputs of a tile come back, and puts them in their places.
+    pub(crate) fn fetch(
+        &self,
+        device: &mut Device,
+        tile: &Tile,
+        SweptTile { result, ready, counted }: SweptTile,
+    ) -> Result<(), Error> {
+        let (context, span) = (device.context.clone(), tile.span());
+        let from = result + (span.start * size_of::<T>()) as sys::CUdeviceptr;
+        if let Some(places) = self.cut.run_of(tile) {
+            // SAFETY: every tile is fetched once.
+            let output = unsafe { self.to.places(places) };
+            // SAFETY: the tile lies there by then, and nothing that is under way behind that writes there.
+            unsafe { device.slots.download(&context, from, Some(&ready), output, self.watch) }?;
+            self.watch.count(self.work.sweeps * tile.outputs() - counted);
+            return Ok(());
+        }
+        // SAFETY: every tile is fetched once, and each part of it by one thread.
+        let scatter = |part: Range<usize>, from: &[T]| unsafe { self.cut.scatter_part(tile, part, from, self.to) };
+        // SAFETY: the tile lies there by then, and nothing that is under way behind that writes there.
+        unsafe { device.slots.download_by(&context, (from, &ready), span.len(), &scatter, self.watch) }?;
+        self.watch.count(self.work.sweeps * tile.outputs() - counted);
+        Ok(())
+    }
+}

@@ -1,0 +1,263 @@
+//! Threads that share out jobs on slots among themselves, and wait for each slot whatever happens.
+
+use std::collections::VecDeque;
+use std::slice::ChunksMut;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rayon::{Scope, ThreadPool};
+
+use crate::stencil::Error;
+use crate::watch::Watch;
+use crate::workers::Workers;
+
+/// What jobs are done on, one at a time: a slot. (Tests have others, which need no device.)
+pub(super) trait Worker: Send {
+    /// What keeps a thread ready for it.
+    type Guard;
+
+    /// Makes this thread ready to work with it, and with others like it, until the result is dropped.
+    fn ready(&self) -> Result<Self::Guard, Error>;
+
+    /// Waits for all that was set going.
+    fn wait(&self) -> Result<(), Error>;
+}
+
+/// What a slot does on a piece, in two parts: between them the device works on it, and the thread on another slot's.
+pub(crate) trait Job<L> {
+    /// Sets it going.
+    fn start(&mut self, slot: &mut L) -> Result<(), Error>;
+
+    /// Waits for it, and does what is left.
+    fn finish(self, slot: &mut L) -> Result<(), Error>;
+}
+
+/// Slots at work. Unless all of it is known to be over, they are waited for when this is dropped, whatever the reason:
+/// an error, a panic in a job on any thread. Nothing is then under way when their buffers are used again or freed.
+struct Settled<'l, L: Worker> {
+    slots: &'l mut [L],
+    over: bool,
+}
+
+impl<L: Worker> Drop for Settled<'_, L> {
+    fn drop(&mut self) {
+        if !self.over {
+            for slot in &*self.slots {
+                // What goes wrong here went wrong before.
+                let _ = slot.wait();
+            }
+        }
+    }
+}
+
+/// Has `slots` do all jobs, each taking the next when it is done with one, by some threads of a pool, or by this
+/// one. Nothing is under way when this returns or unwinds.
+fn share_out<L: Worker, J: Job<L> + Send>(
+    slots: &mut [L],
+    mut jobs: impl ExactSizeIterator<Item = J> + Send,
+    pool: Option<(&ThreadPool, usize)>,
+    watch: &Watch,
+) -> Result<(), Error> {
+    let mut settled = Settled { slots, over: false };
+    let result = match pool {
+        // Nobody is woken for what one thread does.
+        None => take_turns(settled.slots, &mut jobs, watch),
+        Some((pool, threads)) => {
+            let slots_each = settled.slots.len().div_ceil(threads);
+            let (slots, jobs) = (Mutex::new(settled.slots.chunks_mut(slots_each)), Mutex::new(jobs));
+            let crew = Crew { slots, jobs, outcome: Mutex::new(Ok(())), watch };
+            // A panic of any thread comes out of here, when all of them are done.
+            pool.in_place_scope(|scope| crew.work(scope));
+            crew.outcome.into_inner().unwrap_or_else(PoisonError::into_inner)
+        }
+    };
+    // Each job has waited for its own.
+    settled.over = result.is_ok();
+    result
+}
+
+/// Does jobs on `slots` in turn: while the device works on some, this thread copies for another.
+fn take_turns<L: Worker, J: Job<L>>(
+    slots: &mut [L],
+    jobs: &mut dyn Iterator<Item = J>,
+    watch: &Watch,
+) -> Result<(), Error> {
+    // What each slot is at work on: the oldest is the next in turn.
+    let mut under_way: VecDeque<J> = VecDeque::with_capacity(slots.len());
+    let (count, mut next) = (slots.len(), 0);
+    for mut job in jobs {
+        watch.check()?;
+        let slot = &mut slots[next % count];
+        if under_way.len() == count {
+            under_way.pop_front().expect("all slots are at work").finish(slot)?;
+        }
+        job.start(slot)?;
+        under_way.push_back(job);
+        next += 1;
+    }
+    let first = next - under_way.len();
+    under_way.into_iter().enumerate().try_for_each(|(i, job)| job.finish(&mut slots[(first + i) % count]))
+}
+
+/// Threads that share out slots and pieces among themselves.
+///
+/// The thread that was called begins at once, and each that has begun calls two more, as long as there is something
+/// left to do: to wake a thread takes about as long as a piece.
+struct Crew<'a, 'l, L, P> {
+    /// What each thread is to work on.
+    slots: Mutex<ChunksMut<'l, L>>,
+    jobs: Mutex<P>,
+    /// The first error.
+    outcome: Mutex<Result<(), Error>>,
+    watch: &'a Watch,
+}
+
+impl<L: Worker, J: Job<L>, P: ExactSizeIterator<Item = J> + Send> Crew<'_, '_, L, P> {
+    fn work<'s>(&'s self, scope: &Scope<'s>) {
+        let Some(slots) = lock(&self.slots).next() else {
+            return;
+        };
+        for _ in 0..lock(&self.slots).len().min(lock(&self.jobs).len()).min(2) {
+            scope.spawn(move |scope| self.work(scope));
+        }
+        let mut run = || {
+            let _guard = slots.first().map(L::ready).transpose()?;
+            // After an error nobody takes another job.
+            let mut jobs =
+                std::iter::from_fn(|| lock(&self.outcome).is_ok().then(|| lock(&self.jobs).next()).flatten());
+            take_turns(slots, &mut jobs, self.watch)
+        };
+        if let Err(error) = run() {
+            let mut outcome = lock(&self.outcome);
+            if outcome.is_ok() {
+                *outcome = Err(error);
+            }
+        }
+    }
+}
+
+/// Has `slots` do all jobs as [`share_out`] does, by as many threads as `most` and those that are `available` allow.
+pub(super) fn share_among<L: Worker, J: Job<L> + Send>(
+    slots: &mut [L],
+    most: usize,
+    available: usize,
+    jobs: impl ExactSizeIterator<Item = J> + Send,
+    watch: &Watch,
+) -> Result<(), Error> {
+    // Where each would have but one job, half as many threads: to wake as many again costs more than they save.
+    let threads = if jobs.len() > most { most } else { most.div_ceil(2) }.min(available);
+    let pool = if threads > 1 { Workers::get() } else { None };
+    share_out(slots, jobs, pool.as_deref().map(|pool| (pool, threads)), watch)
+}
+
+/// A panic elsewhere is raised again when all threads are done; until then the work goes on.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+    use rayon::ThreadPoolBuilder;
+
+    use super::*;
+
+    /// A slot without a device: it is at work from a job's start until it is waited for.
+    #[derive(Default)]
+    struct FakeSlot {
+        at_work: AtomicBool,
+        waits: AtomicUsize,
+    }
+
+    impl Worker for FakeSlot {
+        type Guard = ();
+
+        fn ready(&self) -> Result<(), Error> {
+            Ok(())
+        }
+
+        fn wait(&self) -> Result<(), Error> {
+            self.at_work.store(false, Ordering::Relaxed);
+            self.waits.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        }
+    }
+
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Trouble {
+        None,
+        ErrorInStart,
+        PanicInStart,
+        ErrorInFinish,
+        PanicInFinish,
+        Stop,
+    }
+
+    struct FakeJob<'a> {
+        trouble: Trouble,
+        watch: &'a Watch,
+        finished: &'a AtomicUsize,
+    }
+
+    impl Job<FakeSlot> for FakeJob<'_> {
+        fn start(&mut self, slot: &mut FakeSlot) -> Result<(), Error> {
+            assert!(!slot.at_work.swap(true, Ordering::Relaxed), "a slot does one job at a time");
+            match self.trouble {
+                Trouble::ErrorInStart => return Err(Error::Cuda("start".into())),
+                Trouble::PanicInStart => panic!("in start"),
+                Trouble::Stop => self.watch.stop(),
+                _ => {}
+            }
+            Ok(())
+        }
+
+        fn finish(self, slot: &mut FakeSlot) -> Result<(), Error> {
+            match self.trouble {
+                Trouble::ErrorInFinish => return Err(Error::Cuda("finish".into())),
+                Trouble::PanicInFinish => panic!("in finish"),
+                _ => {}
+            }
+            self.finished.fetch_add(1, Ordering::Relaxed);
+            slot.wait()
+        }
+    }
+
+    /// Whatever happens to a job on whichever thread, nothing is under way when it is over; and nobody waits twice
+    /// where nothing happens.
+    #[test]
+    fn slots_are_waited_for_whatever_way_jobs_end() {
+        use Trouble::{ErrorInFinish, ErrorInStart, None, PanicInFinish, PanicInStart, Stop};
+        const JOBS: usize = 9;
+        let pool = ThreadPoolBuilder::new().num_threads(3).panic_handler(|_| {}).build().unwrap();
+        for trouble in [None, ErrorInStart, PanicInStart, ErrorInFinish, PanicInFinish, Stop] {
+            for at in 0..JOBS {
+                for (count, threads) in [(1, 1), (2, 1), (4, 1), (2, 2), (4, 2), (5, 3), (JOBS, 3)] {
+                    let what = format!("{trouble:?} in job {at} of {count} slots, {threads} threads");
+                    let mut slots: Vec<FakeSlot> = (0..count).map(|_| FakeSlot::default()).collect();
+                    let (watch, finished) = (Watch::new(), AtomicUsize::new(0));
+                    let job = |number| FakeJob {
+                        trouble: if number == at { trouble } else { None },
+                        watch: &watch,
+                        finished: &finished,
+                    };
+                    let team = (threads > 1).then_some((&pool, threads));
+                    let outcome =
+                        catch_unwind(AssertUnwindSafe(|| share_out(&mut slots, (0..JOBS).map(job), team, &watch)));
+                    match trouble {
+                        None => assert!(matches!(outcome, Ok(Ok(()))), "{what}"),
+                        ErrorInStart | ErrorInFinish => assert!(matches!(outcome, Ok(Err(Error::Cuda(_)))), "{what}"),
+                        PanicInStart | PanicInFinish => assert!(outcome.is_err(), "{what}"),
+                        // There may have been nothing left to stop.
+                        Stop => assert!(matches!(outcome, Ok(Ok(()) | Err(Error::Interrupted))), "{what}"),
+                    }
+                    assert!(!slots.iter().any(|slot| slot.at_work.load(Ordering::Relaxed)), "{what}");
+                    if trouble == None {
+                        let waits: usize = slots.iter().map(|slot| slot.waits.load(Ordering::Relaxed)).sum();
+                        assert_eq!((finished.load(Ordering::Relaxed), waits), (JOBS, JOBS), "{what}");
+                    }
+                }
+            }
+        }
+    }
+}

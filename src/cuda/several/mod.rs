@@ -1,0 +1,7 @@
+//! The engine on several devices of one process.
+
+mod partition;
+mod parts;
+pub(crate) mod team;
+mod threads;
+mod timeline;

@@ -1,0 +1,360 @@
+//! An array that is swept on several devices at once, each with a part of it.
+//!
+//! # How
+//! The array is cut along one dimension into parts with halos, [tiles](crate::cuda::cut) that stay where they are. In a
+//! round every part is swept as an array of its own, as often as its halo allows. Then each halo is filled anew from
+//! the parts whose outputs it shows: from device to device where they reach each other, else through the host, as the
+//! driver has it. So the host's memory is met at the beginning and at the end alone.
+//!
+//! # Order
+//! The devices wait for each other by events. A thread puts on the queue of its device what waits for an event only
+//! when the event was recorded, which it hears at the [`Rendezvous`].
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use cudarc::driver::sys;
+
+use super::partition::Partition;
+use super::threads::on_all;
+use super::timeline::{Notes, Timeline, What};
+use crate::cuda::cut::Tile;
+use crate::cuda::driver::context::{Context, Event, HostContext, Stream};
+use crate::cuda::driver::memory::Idle;
+use crate::cuda::element::Element;
+use crate::cuda::kernels::Kernel;
+use crate::cuda::routes::deep::{DeepRound, SweptTile};
+use crate::cuda::routes::work::Work;
+use crate::cuda::runtime::device::Device;
+use crate::cuda::runtime::queue::{CallBuffers, Queue};
+use crate::host::SharedOutput;
+use crate::stencil::Error;
+use crate::watch::Watch;
+use crate::workers::Workers;
+
+/// What is computed, over which parts.
+pub(crate) struct PartsRun<'a, T, K> {
+    pub(crate) kernel: &'a K,
+    pub(crate) work: &'a Work<T>,
+    pub(crate) partition: &'a Partition<T>,
+    pub(crate) timeline: Option<&'a Timeline>,
+    pub(crate) watch: &'a Watch,
+}
+
+/// Waits for the queues of all devices on the way out, whatever happened: what is dropped after it is in use no more.
+struct Settled(Vec<Arc<Queue>>);
+
+impl Drop for Settled {
+    fn drop(&mut self) {
+        self.0.iter().for_each(|queue| queue.finish());
+    }
+}
+
+impl<T: Element, K: Kernel<T> + Clone + Send> PartsRun<'_, T, K> {
+    /// All sweeps, from the host's memory to the host's memory.
+    pub(crate) fn all(&self, devices: &mut [&mut Device], input: &[T], output: &mut [T]) -> Result<(), Error> {
+        let (_, bytes) = self.partition.buffers();
+        // Others read a device's buffers: they go when all are done.
+        let owns: Vec<_> = devices.iter().map(|device| Mutex::new(CallBuffers::new(&device.queue))).collect();
+        let _settled = Settled(devices.iter().map(|device| device.queue.clone()).collect());
+        let kernels: Vec<K> = devices.iter().map(|_| self.kernel.clone()).collect();
+        let contexts: Vec<Arc<Context>> = devices.iter().map(|device| device.context.clone()).collect();
+        let rendezvous = Rendezvous::new(self.partition.parts.len());
+        let output = SharedOutput::new(output);
+        let failed = |error: &Error| rendezvous.fail(error);
+        on_all(devices, &failed, &|index, device| {
+            let round = DeepRound {
+                kernel: &kernels[index],
+                work: *self.work,
+                cut: &self.partition.cut,
+                from: input,
+                to: &output,
+                watch: self.watch,
+            };
+            let mut own = owns[index].lock().unwrap_or_else(PoisonError::into_inner);
+            let mut parts = Vec::new();
+            for number in self.partition.of_device(index) {
+                let (tile, here) = (&self.partition.parts[number].tile, own.room_for(bytes)?);
+                parts.push(OnDevice { number, tile, here, other: 0, arrived: None, counted: 0 });
+            }
+            let mut notes = Notes::new(self.timeline, index, device.queue.stream())?;
+            let member = Member { run: round, partition: self.partition, contexts: &contexts, rendezvous: &rendezvous };
+            member.send(device, &mut parts, &mut own, bytes)?;
+            member.run(device, parts, &mut notes)?;
+            notes.hand_in()
+        })
+    }
+}
+
+/// A part, on its device.
+struct OnDevice<'a> {
+    number: usize,
+    tile: &'a Tile,
+    /// Where its samples are, and what may be written to.
+    here: sys::CUdeviceptr,
+    other: sys::CUdeviceptr,
+    /// When what came from other devices is there.
+    arrived: Option<Arc<Event>>,
+    /// The updates that the watch has heard of.
+    counted: usize,
+}
+
+/// A device's share of the work.
+struct Member<'a, T> {
+    run: DeepRound<'a, T>,
+    partition: &'a Partition<T>,
+    contexts: &'a [Arc<Context>],
+    rendezvous: &'a Rendezvous,
+}
+
+impl<T: Element> Member<'_, T> {
+    /// Sends the parts to where they are to lie, and has buffers of `bytes` bytes for what is made of them.
+    ///
+    /// A gigabyte of a device's memory takes the driver some milliseconds, and the parts are on their way meanwhile.
+    fn send(
+        &self,
+        device: &mut Device,
+        parts: &mut [OnDevice],
+        own: &mut CallBuffers,
+        bytes: usize,
+    ) -> Result<(), Error> {
+        let context = device.context.clone();
+        // The buffers may have been somebody's whose work is under way.
+        device.queue.wait()?;
+        let mut others = Vec::with_capacity(parts.len());
+        let mut have_others = |count: usize| (0..count).try_for_each(|_| own.room_for(bytes).map(|at| others.push(at)));
+        let (count, tiles) = (parts.len(), parts.iter().map(|part| (part.tile, part.here)));
+        let mut send = || tiles.clone().try_for_each(|(tile, here)| self.run.send(device, tile, here));
+        match Workers::get() {
+            None => have_others(count).and_then(|()| send())?,
+            Some(pool) => {
+                let mut had = Ok(());
+                let sent = pool.in_place_scope(|scope| {
+                    scope.spawn(|_| {
+                        had = HostContext::save().and_then(|_others| {
+                            context.bind()?;
+                            have_others(count)
+                        });
+                    });
+                    send()
+                });
+                had.and(sent)?;
+            }
+        }
+        parts.iter_mut().zip(others).for_each(|(part, other)| part.other = other);
+        // What somebody did with these buffers is ahead on the queue, and others write to them, too.
+        device.queue.wait()
+    }
+
+    fn run(&self, device: &mut Device, mut parts: Vec<OnDevice>, notes: &mut Notes) -> Result<(), Error> {
+        // Waited for ahead of all that is dropped before.
+        let copies = Idle::new(&Stream::new(&device.context)?);
+        // The output's memory may never have been touched. Meanwhile the device is at work.
+        let places = parts.iter().filter_map(|part| self.run.cut.run_of(part.tile));
+        let places = places.reduce(|all, one| all.start.min(one.start)..all.end.max(one.end)).unwrap_or(0..0);
+        self.run.to.have_pages_during(places, || {
+            self.rounds(device, &mut parts, copies.stream(), notes)?;
+            device.queue.wait()
+        })?;
+        for part in &parts {
+            self.fetch(device, part)?;
+        }
+        device.queue.wait()
+    }
+
+    /// All rounds of sweeps.
+    fn rounds(
+        &self,
+        device: &Device,
+        parts: &mut [OnDevice],
+        copies: &Arc<Stream>,
+        notes: &mut Notes,
+    ) -> Result<(), Error> {
+        let (sweeps, at_once) = (self.run.work.sweeps, self.partition.cut.sweeps());
+        let rounds = sweeps.div_ceil(at_once);
+        for round in 0..rounds {
+            let now = at_once.min(sweeps - round * at_once);
+            for part in &mut *parts {
+                self.sweep(device, part, (round, now), notes)?;
+            }
+            if round + 1 < rounds {
+                self.fill_from_here(device, parts)?;
+                for part in &mut *parts {
+                    self.fill_from_others(copies, part, round, notes)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the sweeps of a round over a part on the queue, once its halo is there and nobody reads what they
+    /// overwrite.
+    fn sweep(
+        &self,
+        device: &Device,
+        part: &mut OnDevice,
+        (round, sweeps): (usize, usize),
+        notes: &mut Notes,
+    ) -> Result<(), Error> {
+        let stream = device.queue.stream();
+        if let Some(arrived) = part.arrived.take() {
+            stream.begin_after(&arrived)?;
+        }
+        if round > 0 {
+            for other in self.partition.shown_in(part.number) {
+                let filled = self.rendezvous.filled(other, round - 1, self.run.watch)?;
+                stream.begin_after(&filled)?;
+            }
+        }
+        let work = Work { sweeps, ..self.run.work };
+        let run = DeepRound { work, ..self.run };
+        let begin = notes.begin(stream)?;
+        let SweptTile { result, ready, counted } = run.sweep(device, part.tile, [part.here, part.other])?;
+        // All of the round is counted when the next one begins: it is behind this on the queue.
+        let updates = sweeps * part.tile.outputs();
+        self.run.watch.count(updates - counted);
+        part.counted += updates;
+        if result != part.here {
+            (part.here, part.other) = (part.other, part.here);
+        }
+        let ready = Arc::new(ready);
+        notes.end(begin, What::Sweeps { part: part.number, round, sweeps }, &ready);
+        self.rendezvous.publish(part.number, round, result, ready);
+        Ok(())
+    }
+
+    /// Fills halos of the device's parts from each other, on its queue.
+    fn fill_from_here(&self, device: &Device, parts: &[OnDevice]) -> Result<(), Error> {
+        for part in parts {
+            for segment in &self.partition.parts[part.number].halo {
+                let Some(owner) = parts.iter().find(|other| other.number == segment.part) else { continue };
+                let (to, from) = (at::<T>(part.here, segment.to), at::<T>(owner.here, segment.from));
+                // SAFETY: both are within their parts, whose work is on this queue, and outputs are no halos.
+                unsafe { device.queue.copy(to, from, segment.elements * size_of::<T>()) }?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Fills what a part's halo shows of other devices' parts, on a stream for that alone.
+    fn fill_from_others(
+        &self,
+        copies: &Arc<Stream>,
+        part: &mut OnDevice,
+        round: usize,
+        notes: &mut Notes,
+    ) -> Result<(), Error> {
+        let segments = self.partition.of_others(part.number);
+        if segments.is_empty() {
+            return Ok(());
+        }
+        // Its own sweeps write to the halo, too.
+        copies.begin_after(&self.rendezvous.swept(part.number, round, self.run.watch)?.1)?;
+        let mut begin = None;
+        for segment in segments {
+            let (address, ready) = self.rendezvous.swept(segment.part, round, self.run.watch)?;
+            copies.begin_after(&ready)?;
+            if begin.is_none() {
+                begin = notes.begin(copies)?;
+            }
+            let owner = &self.contexts[self.partition.parts[segment.part].device];
+            let (to, from) = (at::<T>(part.here, segment.to), at::<T>(address, segment.from));
+            // SAFETY: both are within their parts; the owner overwrites what is read only after this, and what is
+            // written is read only after this: they wait for the event that follows.
+            unsafe { copies.copy_from(owner, to, from, segment.elements * size_of::<T>()) }?;
+        }
+        let (arrived, filled) = (Arc::new(Event::new(copies.context())?), Event::new(copies.context())?);
+        arrived.record(copies)?;
+        filled.record(copies)?;
+        notes.end(begin, What::Halos { part: part.number, round }, &arrived);
+        part.arrived = Some(arrived);
+        self.rendezvous.publish_filled(part.number, round, filled);
+        Ok(())
+    }
+
+    /// Has the outputs of a part come back.
+    fn fetch(&self, device: &mut Device, part: &OnDevice) -> Result<(), Error> {
+        let swept = SweptTile { result: part.here, ready: device.queue.mark()?, counted: part.counted };
+        self.run.fetch(device, part.tile, swept)
+    }
+}
+
+/// The address of an element.
+fn at<T>(address: sys::CUdeviceptr, element: usize) -> sys::CUdeviceptr {
+    address + (element * size_of::<T>()) as sys::CUdeviceptr
+}
+
+/// Where the threads of the devices tell each other what they have put on their queues.
+struct Rendezvous {
+    announced: Mutex<Announced>,
+    changed: Condvar,
+}
+
+struct Announced {
+    /// For each part, its last round, where its outputs are then, and when.
+    swept: Vec<Option<(usize, sys::CUdeviceptr, Arc<Event>)>>,
+    /// For each part, the last round after which its halo was filled from other devices, and when.
+    filled: Vec<Option<(usize, Arc<Event>)>>,
+    /// What has ended the work of all.
+    failed: Option<Error>,
+}
+
+/// How often a thread that waits for another one asks whether the user has pressed Ctrl-C.
+const TICK: Duration = Duration::from_millis(50);
+
+impl Rendezvous {
+    fn new(parts: usize) -> Rendezvous {
+        let announced = Announced { swept: vec![None; parts], filled: vec![None; parts], failed: None };
+        Rendezvous { announced: Mutex::new(announced), changed: Condvar::new() }
+    }
+
+    fn announced(&self) -> MutexGuard<'_, Announced> {
+        self.announced.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn publish(&self, part: usize, round: usize, address: sys::CUdeviceptr, ready: Arc<Event>) {
+        self.announced().swept[part] = Some((round, address, ready));
+        self.changed.notify_all();
+    }
+
+    fn publish_filled(&self, part: usize, round: usize, event: Event) {
+        self.announced().filled[part] = Some((round, Arc::new(event)));
+        self.changed.notify_all();
+    }
+
+    /// Ends the waiting of all.
+    fn fail(&self, error: &Error) {
+        self.announced().failed.get_or_insert_with(|| error.clone());
+        self.changed.notify_all();
+    }
+
+    /// Where a part's outputs of this round are, and when.
+    fn swept(&self, part: usize, round: usize, watch: &Watch) -> Result<(sys::CUdeviceptr, Arc<Event>), Error> {
+        self.wait(watch, |announced| match &announced.swept[part] {
+            Some((of, address, ready)) if *of == round => Some((*address, ready.clone())),
+            _ => None,
+        })
+    }
+
+    /// When a part's halo was filled after this round.
+    fn filled(&self, part: usize, round: usize, watch: &Watch) -> Result<Arc<Event>, Error> {
+        self.wait(watch, |announced| match &announced.filled[part] {
+            Some((of, event)) if *of == round => Some(event.clone()),
+            _ => None,
+        })
+    }
+
+    fn wait<R>(&self, watch: &Watch, find: impl Fn(&Announced) -> Option<R>) -> Result<R, Error> {
+        let mut announced = self.announced();
+        loop {
+            if let Some(error) = &announced.failed {
+                return Err(error.clone());
+            }
+            if let Some(found) = find(&announced) {
+                return Ok(found);
+            }
+            watch.check()?;
+            announced = self.changed.wait_timeout(announced, TICK).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! `DeviceArray_CUDA (verb, ...)`: what is behind the class `DeviceArray`.
+//!
+//! A verb is a line in [`VERBS`]. What the class checks is checked here again as far as memory depends on it: nobody
+//! need call this through the class.
+
+mod combine;
+mod elements;
+mod make;
+mod operands;
+mod run;
+
+use super::backend::Selection;
+use super::options::{self, Names};
+use super::places;
+use super::store::{self, Held, Home, Numbers};
+use super::{check_outputs, too_few_inputs};
+use crate::mex::{Argument, Call, Error, Function, Output, Reply, Value};
+use crate::stencil::{Binary, MAX_POWER, Reduction, Unary};
+
+pub(super) const FUNCTION: Function = Function { name: "DeviceArray_CUDA", call };
+
+const OPTIONS: Names = Names(&[&["Backend", "Device"]]);
+
+/// A verb: what a call does.
+#[derive(Debug, Clone, Copy)]
+enum Verb {
+    New { object: bool },
+    Fill,
+    Delete,
+    Count,
+    Gather,
+    Size,
+    Class,
+    Where,
+    Reshape,
+    Convert,
+    Pick,
+    Put,
+    Power,
+    Unary(Unary),
+    Binary(Binary),
+    Reduce(Reduction),
+    Both(Reduction),
+}
+
+/// The words for them, those of the hosts' own functions where there are such.
+const VERBS: [(&str, Verb); 42] = [
+    ("plus", Verb::Binary(Binary::Add)),
+    ("times", Verb::Binary(Binary::Multiply)),
+    ("delete", Verb::Delete),
+    ("minus", Verb::Binary(Binary::Subtract)),
+    ("rdivide", Verb::Binary(Binary::Divide)),
+    ("min", Verb::Binary(Binary::Min)),
+    ("max", Verb::Binary(Binary::Max)),
+    ("eq", Verb::Binary(Binary::Equal)),
+    ("ne", Verb::Binary(Binary::NotEqual)),
+    ("lt", Verb::Binary(Binary::Less)),
+    ("le", Verb::Binary(Binary::LessEqual)),
+    ("gt", Verb::Binary(Binary::Greater)),
+    ("ge", Verb::Binary(Binary::GreaterEqual)),
+    ("and", Verb::Binary(Binary::And)),
+    ("or", Verb::Binary(Binary::Or)),
+    ("uminus", Verb::Unary(Unary::Negate)),
+    ("abs", Verb::Unary(Unary::Abs)),
+    ("sqrt", Verb::Unary(Unary::Sqrt)),
+    ("not", Verb::Unary(Unary::Not)),
+    ("isnan", Verb::Unary(Unary::IsNan)),
+    ("power", Verb::Power),
+    ("sum", Verb::Reduce(Reduction::Sum)),
+    ("asum", Verb::Reduce(Reduction::SumOfMagnitudes)),
+    ("amax", Verb::Reduce(Reduction::LargestMagnitude)),
+    ("smallest", Verb::Reduce(Reduction::Min)),
+    ("largest", Verb::Reduce(Reduction::Max)),
+    ("any", Verb::Reduce(Reduction::Any)),
+    ("all", Verb::Reduce(Reduction::All)),
+    ("dot", Verb::Both(Reduction::Dot)),
+    ("differ", Verb::Both(Reduction::Differ)),
+    ("new", Verb::New { object: false }),
+    ("fill", Verb::Fill),
+    ("count", Verb::Count),
+    ("gather", Verb::Gather),
+    ("size", Verb::Size),
+    ("class", Verb::Class),
+    ("where", Verb::Where),
+    ("reshape", Verb::Reshape),
+    ("convert", Verb::Convert),
+    ("pick", Verb::Pick),
+    ("put", Verb::Put),
+    ("make", Verb::New { object: true }),
+];
+
+/// The verb that a text names.
+fn verb(text: &str) -> Option<Verb> {
+    VERBS.iter().find(|(word, _)| *word == text).map(|&(_, verb)| verb)
+}
+
+fn call(call: &Call) -> Result<Reply<'_>, Error> {
+    let expected = "a verb and what it asks for: see the class DeviceArray, which calls this";
+    let [word, arguments @ ..] = &call.arguments[..] else {
+        return Err(too_few_inputs(call, expected));
+    };
+    let text = word.text().unwrap_or_default();
+    let verb = verb(text).ok_or_else(|| options::bad(format!("{word} is no verb of DeviceArray_CUDA; {expected}.")))?;
+    check_outputs(call)?;
+    let few = || too_few_inputs(call, expected);
+    match (verb, arguments) {
+        (Verb::New { object }, [values, pairs @ ..]) => make::new(object, values, &selection(pairs, 3)?),
+        (Verb::Fill, [value, dims, class, pairs @ ..]) => make::fill(value, dims, class, &selection(pairs, 5)?),
+        (Verb::Delete, [number, ..]) => {
+            // An object whose constructor failed has no number.
+            let number = number.object().flatten().or_else(|| number.whole_number());
+            number.into_iter().for_each(store::delete);
+            Ok(value(Value::Empty))
+        }
+        (Verb::Count, []) => Ok(value(Value::Double(store::count() as f64))),
+        (Verb::Gather, [array]) => {
+            let held = held(array)?;
+            match held.numbers.clone() {
+                Numbers::Double(numbers) => elements::gather(held, numbers),
+                Numbers::Single(numbers) => elements::gather(held, numbers),
+            }
+        }
+        (Verb::Size, [array]) => Ok(value(Value::Row(held(array)?.dims.iter().map(|&dim| dim as f64).collect()))),
+        (Verb::Class, [array]) => Ok(value(held(array)?.numbers.class().into())),
+        (Verb::Where, [array]) => {
+            let home = held(array)?.home;
+            let (backend, device) = match home {
+                Home::Cpu => ("cpu", 0.0),
+                Home::Cuda(ordinal) => ("cuda", ordinal as f64 + 1.0),
+            };
+            let place = home.to_string();
+            let fields = vec![(c"Backend", backend.into()), (c"Device", device.into()), (c"Place", place.into())];
+            Ok(value(Value::Struct(fields)))
+        }
+        (Verb::Reshape, [array, dims]) => {
+            let array = held(array)?;
+            let dims = make::sizes(dims)?;
+            if make::elements(&dims)? != array.len() {
+                let text = format!("can't reshape {array}: another number of elements was asked for");
+                return Err(Error::new("size", text));
+            }
+            // The numbers never change, so both objects may share them.
+            run::keep(array.home, 0, move |_, _, _| Ok(Held { dims, ..array }))
+        }
+        (Verb::Convert, [array, class]) => elements::convert(held(array)?, make::is_single(class)?),
+        (Verb::Pick, [array, indices @ ..]) => {
+            let held = held(array)?;
+            let indexed = places::places(&held, indices)?;
+            match held.numbers.clone() {
+                Numbers::Double(numbers) => elements::pick(held, numbers, indexed),
+                Numbers::Single(numbers) => elements::pick(held, numbers, indexed),
+            }
+        }
+        (Verb::Put, [array, values, indices @ ..]) => {
+            let held = held(array)?;
+            let indexed = places::places(&held, indices)?;
+            match held.numbers.clone() {
+                Numbers::Double(numbers) => elements::put(held, numbers, values, indexed),
+                Numbers::Single(numbers) => elements::put(held, numbers, values, indexed),
+            }
+        }
+        (Verb::Unary(op), [array]) => elements::unary(held(array)?, op),
+        (Verb::Power, [array, exponent]) => {
+            let wrong = || {
+                Error::new(
+                    "unsupported",
+                    format!(
+                        "{exponent} is no power that a DeviceArray has: whole numbers from -{MAX_POWER} to \
+                         {MAX_POWER} are; gather the array for others."
+                    ),
+                )
+            };
+            let whole = |value: &f64| value.fract() == 0.0 && value.abs() <= f64::from(MAX_POWER);
+            let value = exponent.scalar().filter(whole).ok_or_else(wrong)?;
+            elements::unary(held(array)?, Unary::Power(value as i32))
+        }
+        (Verb::Binary(op), [a, b]) => combine::binary(op, [a, b]),
+        (Verb::Reduce(op), [array, dim]) => combine::reduce(held(array)?, op, dim),
+        (Verb::Both(op), [a, b]) => combine::both(op, [a, b]),
+        _ => Err(few()),
+    }
+}
+
+fn value<'a>(value: Value) -> Reply<'a> {
+    Reply { warnings: Vec::new(), note: None, output: Output::Value(value) }
+}
+
+/// The array that an argument stands for.
+fn held(argument: &Argument) -> Result<Held, Error> {
+    Held::of(argument)?
+        .ok_or_else(|| Error::new("dataType", format!("A DeviceArray is expected, and this is {argument}.")))
+}
+
+/// `Backend` and `Device`, of which the first is the input `position`.
+fn selection(pairs: &[Argument], position: usize) -> Result<Selection, Error> {
+    options::check_pairs(pairs, position)?;
+    let mut selection = Selection::of_array();
+    for pair in options::pairs(pairs, &OPTIONS) {
+        let (name, value) = pair?;
+        selection.take(name, value)?;
+    }
+    Ok(selection)
+}

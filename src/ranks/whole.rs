@@ -1,0 +1,119 @@
+//! An operator over a whole array, of which each rank computes a part.
+
+use super::Plan;
+use super::layout::{Costs, Layout, Swept};
+use super::planes::Around;
+use crate::stencil::{
+    Arithmetic, Compute, Convolution, DERIVATIVE_RADIUS, Derivative, Engine, Error, Real, Source, Stencil, Target,
+};
+use crate::watch::Watch;
+
+/// Some sweeps of an operator over an array of some planes, from one array to another.
+type Pass<'a, T> = Box<
+    dyn Fn(&(dyn Engine + 'static), usize, usize, Source<T>, Target<T>, &Watch) -> Result<(), Error> + Send + Sync + 'a,
+>;
+
+/// An operator over a whole array, of which this rank has a part.
+pub struct Whole<'a, T> {
+    pub(super) layout: Layout,
+    pub(super) around: Around,
+    /// How far it reaches along the dimension in which the array is cut.
+    pub(super) radius: usize,
+    circular: bool,
+    pub(super) sweeps: usize,
+    /// Multiply-adds of an update.
+    work: usize,
+    pub(super) costs: Costs,
+    pub(super) pass: Pass<'a, T>,
+}
+
+impl Whole<'_, f64> {
+    /// A stencil along dimension `dim` of the whole, counted from 0. Of its lines, only the part's own matter.
+    ///
+    /// # Panics
+    /// Where its lines are not those of the part along that dimension.
+    pub fn stencil(plan: &Plan, dim: usize, what: Stencil) -> Self {
+        let (taps, ends) = (what.taps(), what.boundary());
+        let reach = (dim == plan.dim()).then_some((taps.radius(), ends.is_circular()));
+        let around = around(plan);
+        assert_eq!(what.lines().elements(), around.area() * plan.dims()[plan.dim()]);
+        let of_length = move |length| if reach.is_some() { what.with_lines(around.lines(length)) } else { what };
+        let pass: Pass<f64> = Box::new(move |engine, length, sweeps, from, to, watch| {
+            engine.stencil(&of_length(length).with_sweeps(sweeps), from, to, watch)
+        });
+        Whole::new(plan, reach, (what.sweeps(), taps.count()), pass)
+    }
+}
+
+impl<T: Real> Whole<'_, T>
+where
+    dyn Engine: Compute<T> + Arithmetic<T>,
+{
+    /// A derivative along dimension `dim` of the whole, counted from 0. Of its lines, only the part's own matter.
+    ///
+    /// # Panics
+    /// Where its lines are not those of the part along that dimension.
+    pub fn derivative(plan: &Plan, dim: usize, what: Derivative<T>) -> Self {
+        let reach = (dim == plan.dim()).then_some((DERIVATIVE_RADIUS, what.boundary().is_circular()));
+        let around = around(plan);
+        assert_eq!(what.lines().elements(), around.area() * plan.dims()[plan.dim()]);
+        let of_length = move |length| if reach.is_some() { what.with_lines(around.lines(length)) } else { what };
+        let pass: Pass<T> = Box::new(move |engine, length, sweeps, from, to, watch| match sweeps {
+            0 => Compute::copy(engine, from, to, watch),
+            _ => Compute::derivative(engine, &of_length(length), from, to, watch),
+        });
+        Whole::new(plan, reach, (1, DERIVATIVE_RADIUS), pass)
+    }
+
+    /// A convolution over an image or a volume; its size is that of the part.
+    ///
+    /// # Panics
+    /// Where its size is another, or the whole has more than three dimensions.
+    pub fn convolution(plan: &Plan, what: Convolution<T>) -> Self {
+        let dim = plan.dim();
+        let length = plan.dims()[dim];
+        assert!(dim < 3 && what.size()[dim] == length && what.elements() == around(plan).area() * length);
+        let reach = Some((what.filter().radius()[dim], what.boundary()[dim].is_circular()));
+        let counts = (what.sweeps(), what.filter().values().len());
+        let pass: Pass<T> = Box::new(move |engine, length, sweeps, from, to, watch| {
+            let mut size = what.size();
+            size[dim] = length;
+            Compute::convolution(engine, &what.clone().with_size(size).with_sweeps(sweeps), from, to, watch)
+        });
+        Whole::new(plan, reach, counts, pass)
+    }
+}
+
+impl<'a, T> Whole<'a, T> {
+    /// Of the operator's reach along the dimension of the plan: its radius, and whether that goes round.
+    fn new(plan: &Plan, reach: Option<(usize, bool)>, (sweeps, work): (usize, usize), pass: Pass<'a, T>) -> Self {
+        let (radius, circular) = reach.unwrap_or_default();
+        let (layout, around, costs) = (plan.layout().clone(), around(plan), Costs::default());
+        Whole { layout, around, radius, circular, sweeps, work, costs, pass }
+    }
+
+    /// Takes an exchange for as much work as `multiply_adds` multiply-adds, and has halos on GPUs read where they lie
+    /// however few they are, instead of what was measured: for tests that want many rounds, or one.
+    pub fn with_exchange(self, multiply_adds: u128) -> Self {
+        let costs = Costs { exchange: multiply_adds, exchange_of_device: multiply_adds, opened: 0, ..self.costs };
+        Whole { costs, ..self }
+    }
+
+    pub(super) fn swept(&self) -> Swept<'_> {
+        let Whole { layout, around, radius, circular, work, costs, .. } = self;
+        Swept { layout, area: around.area(), radius: *radius, circular: *circular, work: *work, costs: *costs }
+    }
+}
+
+/// What lies around the dimension of a plan.
+fn around(plan: &Plan) -> Around {
+    let (dim, dims) = (plan.dim(), plan.dims());
+    let product = |dims: &[usize]| dims.iter().try_fold(1_usize, |product, &dim| product.checked_mul(dim));
+    // Where there are no elements at all, the sizes of the other dimensions may be beyond counting.
+    let none = Around { inner: 1, outer: 0 };
+    let (inner, outer) = (product(&dims[..dim]), product(&dims[dim + 1..]));
+    match (inner, outer) {
+        (Some(0), _) | (_, Some(0)) | (None, _) | (_, None) => none,
+        (Some(inner), Some(outer)) => inner.checked_mul(outer).map_or(none, |_| Around { inner, outer }),
+    }
+}

@@ -1,0 +1,42 @@
+//! Why an engine could not do its work.
+
+use crate::watch::Stopped;
+
+/// Why an engine could not do its work.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// There is no such device, or none that can be used; the text says why.
+    #[error("{0}")]
+    NoDevice(String),
+    /// The device is in use by another call that has not ended.
+    #[error(
+        "A call of this library on the same device is still running, and this call came from inside it (from a timer \
+         or a callback) or from another thread."
+    )]
+    Busy,
+    /// Memory ran out on the device or for its transfers, with the buffers already as small as they may be.
+    #[error("{0}")]
+    OutOfMemory(String),
+    /// The driver refused something. The text has the call and CUDA's own name and words for it.
+    #[error("{0}")]
+    Cuda(String),
+    /// The watch was told to stop.
+    #[error("Interrupted before the end; nothing was returned.")]
+    Interrupted,
+    /// The array is not one that this engine holds; the text says where it lies.
+    #[error("The array lies in {0}, where this engine does not compute.")]
+    Foreign(String),
+    /// In a call that several ranks make together, another one raised an error or left, or they cannot be reached; the
+    /// text says which.
+    #[error("{0}")]
+    Rank(String),
+    /// A fault of this library's own.
+    #[error("{0}")]
+    Internal(String),
+}
+
+impl From<Stopped> for Error {
+    fn from(_: Stopped) -> Error {
+        Error::Interrupted
+    }
+}
