@@ -14,7 +14,7 @@
 // The part of a long array that one launch works on. Positions are counted in elements.
 template <typename T>
 struct Piece {
-    const T* input;             // the samples, from `before` of them ahead of the first output's own
+    const T* input;  // the samples, from `before` of them ahead of the first output's own
     T* output;
     unsigned long long count;   // outputs to compute
     unsigned long long before;  // samples at hand ahead of the first output's own, at most the radius

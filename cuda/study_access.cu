@@ -47,13 +47,11 @@ __device__ __forceinline__ void add(const Job& job) {
 }
 }  // namespace
 
-#define KERNELS(NAME, PATTERN)                                                      \
-    extern "C" __global__ void __launch_bounds__(1024) constant_##NAME(Job job) {   \
-        add<Constant, Pattern::PATTERN>(job);                                       \
-    }                                                                               \
-    extern "C" __global__ void __launch_bounds__(1024) global_##NAME(Job job) {     \
-        add<Global, Pattern::PATTERN>(job);                                         \
-    }
+#define KERNELS(NAME, PATTERN)                                                    \
+    extern "C" __global__ void __launch_bounds__(1024) constant_##NAME(Job job) { \
+        add<Constant, Pattern::PATTERN>(job);                                     \
+    }                                                                             \
+    extern "C" __global__ void __launch_bounds__(1024) global_##NAME(Job job) { add<Global, Pattern::PATTERN>(job); }
 
 KERNELS(one_access_per_block, PerBlock)
 KERNELS(one_access_per_warp, PerWarp)

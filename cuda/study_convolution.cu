@@ -63,10 +63,10 @@ __device__ __forceinline__ void convolve(const Job& job) {
 }
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(EDGE * EDGE) convolution_basic(Job job) { convolve<Global>(job); }
-extern "C" __global__ void __launch_bounds__(EDGE * EDGE) convolution_constant(Job job) { convolve<Constant>(job); }
+extern "C" __global__ void __launch_bounds__(EDGE* EDGE) convolution_basic(Job job) { convolve<Global>(job); }
+extern "C" __global__ void __launch_bounds__(EDGE* EDGE) convolution_constant(Job job) { convolve<Constant>(job); }
 
-extern "C" __global__ void __launch_bounds__(TILE_EDGE * TILE_COLUMNS) convolution_tiled(Job job) {
+extern "C" __global__ void __launch_bounds__(TILE_EDGE* TILE_COLUMNS) convolution_tiled(Job job) {
     __shared__ float tile[STAGED_EDGE][STAGED_EDGE];  // a column of the image a row of this
 
     const int first_row = blockIdx.x * TILE_EDGE;

@@ -341,7 +341,8 @@ struct LineTile {
         }
         if (at_begin) {
 #pragma unroll
-            for (int i = 0; i < RADIUS; ++i) to.left_of[(RADIUS - 1 - i) * THREADS + to.slot_last] = ghost<false>(points, i);
+            for (int i = 0; i < RADIUS; ++i)
+                to.left_of[(RADIUS - 1 - i) * THREADS + to.slot_last] = ghost<false>(points, i);
         }
         if (at_end) {
 #pragma unroll
@@ -376,7 +377,8 @@ struct LineTile {
 #pragma unroll
             for (int i = 0; i < RADIUS; ++i) {
                 const int at = i + ahead;
-                if (at < RADIUS) to.right_of[at * THREADS + to.slot_last] = circular ? points[i] : ghost<true>(points, i);
+                if (at < RADIUS)
+                    to.right_of[at * THREADS + to.slot_last] = circular ? points[i] : ghost<true>(points, i);
             }
         }
     }
@@ -398,8 +400,10 @@ struct LineTile {
             for (int i = 0; i < RADIUS; ++i) after[i] = exchange.right_of[i * THREADS + exchange.slot_right];
         }
         const auto sample = [&](int j) {
-            if constexpr (RADIUS == 0) return points[j];
-            else return j < RADIUS ? before[j] : j < RADIUS + POINTS ? points[j - RADIUS] : after[j - RADIUS - POINTS];
+            if constexpr (RADIUS == 0)
+                return points[j];
+            else
+                return j < RADIUS ? before[j] : j < RADIUS + POINTS ? points[j - RADIUS] : after[j - RADIUS - POINTS];
         };
         if constexpr (EARLY) {
             Operator::template range<0, RADIUS>(sample, sums);

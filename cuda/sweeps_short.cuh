@@ -13,7 +13,7 @@ __device__ __forceinline__ void sweep_short_lines(const Sweeps<T>& launch) {
     static_assert(CAPACITY < 0xffff, "places are counted in 16 bits");
     constexpr unsigned int NOWHERE = 0xffff;
     __shared__ T memory[2][CAPACITY];
-    __shared__ unsigned short place_of[CAPACITY];       // of an element in its line
+    __shared__ unsigned short place_of[CAPACITY];  // of an element in its line
     // The place whose value is RADIUS .. 1 ahead of a line, and 0 .. RADIUS - 1 behind it.
     __shared__ unsigned short outside[2 * RADIUS + 1];
 
@@ -83,8 +83,10 @@ __device__ __forceinline__ void sweep_short_lines(const Sweeps<T>& launch) {
                 result = Operator::one([&](int k) {
                     int from = place + k - RADIUS;
                     const bool before = from < 0;
-                    if (before) from = outside[from + RADIUS];
-                    else if (from >= length) from = outside[from - length + RADIUS];
+                    if (before)
+                        from = outside[from + RADIUS];
+                    else if (from >= length)
+                        from = outside[from - length + RADIUS];
                     if (from != NOWHERE) return line[from * (int)abreast];
                     return T(before ? launch.ends.value[0] : launch.ends.value[1]);
                 });

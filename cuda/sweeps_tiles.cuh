@@ -122,7 +122,8 @@ struct Span {
 // The samples of some neighbouring places of a region, from the image's first on: what lies behind the region is the
 // last one's.
 template <int COUNT>
-__device__ __forceinline__ void samples_of(int (&samples)[COUNT], int at, int held, int first, int count, bool circular) {
+__device__ __forceinline__ void samples_of(int (&samples)[COUNT], int at, int held, int first, int count,
+                                           bool circular) {
     if (circular) {
         int sample = (first + at) % count;
         if (sample < 0) sample += count;
@@ -147,9 +148,9 @@ struct Region {
     const Span& down;
     const Span& across;
     const Filter& filter;
-    int above;   // rows of samples on either side of an output
-    int aside;   // and columns
-    int rows;    // of the region
+    int above;  // rows of samples on either side of an output
+    int aside;  // and columns
+    int rows;   // of the region
     int columns;
     int pitch;
     int row;  // of the region, where the patch begins
@@ -157,7 +158,8 @@ struct Region {
     bool has_patch;
     bool whole;  // whether all of the patch is in the region
 
-    __device__ __forceinline__ Region(const Launch<T>& launch, const Span& down, const Span& across, const Filter& filter)
+    __device__ __forceinline__ Region(const Launch<T>& launch, const Span& down, const Span& across,
+                                      const Filter& filter)
         : launch(launch), down(down), across(across), filter(filter) {
         above = filter.height() / 2;
         aside = filter.width() / 2;
@@ -267,7 +269,8 @@ struct Region {
             const bool inside = column + j >= across.from && column + j < across.to;
 #pragma unroll
             for (int i = 0; i < ROWS; ++i) {
-                if (inside && row + i >= down.from && row + i < down.to) to[(long long)j * launch.rows + i] = patch[j][i];
+                if (inside && row + i >= down.from && row + i < down.to)
+                    to[(long long)j * launch.rows + i] = patch[j][i];
             }
         }
     }

@@ -66,7 +66,8 @@ struct Block {
 
     __device__ __forceinline__ void set_offsets() const {
         for (int c = threadIdx.x; c < Tile::OFFSETS; c += THREADS) {
-            const int column = run.across.template source<1>(run.across.start - 1 + c, launch.columns, launch.of_columns);
+            const int column =
+                run.across.template source<1>(run.across.start - 1 + c, launch.columns, launch.of_columns);
             const bool is_column = c < width() + 2 && column >= 0;
             offsets[c] = is_column ? (unsigned int)column * (int)launch.rows : NOWHERE;
         }
@@ -79,7 +80,8 @@ struct Block {
     }
 
     // Whether the ghost values at an end of the tile's rows or columns are a constant.
-    static __device__ __forceinline__ bool is_constant(const Span& span, int extent, int size, const Ends& ends, int end) {
+    static __device__ __forceinline__ bool is_constant(const Span& span, int extent, int size, const Ends& ends,
+                                                       int end) {
         const bool has = end == 0 ? span.start == 0 : span.start + extent == size;
         return has && (end == 0 ? ends.boundary[0] : ends.boundary[1]) == CONSTANT;
     }
@@ -185,14 +187,14 @@ struct Slots {
 
     int count;
     int slot;
-    int last;         // that the first sweep takes
-    int page;         // that this lane's sweep takes
-    bool takes;       // whether it takes one
-    bool counts;      // and whether that finishes one that counts
-    int coming;       // the page that is copied for the next slot
-    int comes_from;   // and which one of the volume it is
+    int last;        // that the first sweep takes
+    int page;        // that this lane's sweep takes
+    bool takes;      // whether it takes one
+    bool counts;     // and whether that finishes one that counts
+    int coming;      // the page that is copied for the next slot
+    int comes_from;  // and which one of the volume it is
     bool page_comes;
-    bool finishes;    // whether the first sweep finishes a page that counts
+    bool finishes;  // whether the first sweep finishes a page that counts
 
     int copied_column;  // the first column that this thread copies
     int own_copy;       // its place in a page
@@ -356,7 +358,8 @@ struct Slots {
     }
 
     // Takes this lane's page, and begins the copies of the next slot's among the multiply-adds.
-    __device__ __forceinline__ void take_page(Tile& tile, const T* from, const unsigned int (&written)[ROWS / COPY]) const {
+    __device__ __forceinline__ void take_page(Tile& tile, const T* from,
+                                              const unsigned int (&written)[ROWS / COPY]) const {
         unsigned int own[Tile::COPIES_A_COLUMN];
         const auto read_offsets = [&](int c) {
 #pragma unroll
@@ -377,7 +380,7 @@ struct Slots {
         read_offsets(0);
         T* to = keep_address(write_to);
         // The first sweep's results are for the second, whose are written.
-        const auto write = [&](int c, const T (&points)[ROWS]) {
+        const auto write = [&](int c, const T(&points)[ROWS]) {
             write_run(goes_on, finished + c * PITCH, points);
             if constexpr (COPY == ROWS) {
                 write_piece(written[0], 1u << c, to, points);

@@ -61,7 +61,9 @@ struct Launch {
 };
 
 // Whether the ghost value next to an end is a sample of that end.
-__device__ __forceinline__ bool is_sample(unsigned int boundary) { return boundary != CONSTANT && boundary != CIRCULAR; }
+__device__ __forceinline__ bool is_sample(unsigned int boundary) {
+    return boundary != CONSTANT && boundary != CIRCULAR;
+}
 
 // Which of `size` rows, columns or pages has the value of the one at `place`, which is at most one outside unless they
 // are circular; negative for a constant.
@@ -82,7 +84,7 @@ struct Span {
     int start;  // of the tile
     int from;   // those that are written
     int to;
-    int low;    // the samples that are needed, ghost values among them
+    int low;  // the samples that are needed, ghost values among them
     int high;
 
     __device__ __forceinline__ void set(const Axis& axis, int number, int size, int extent, bool circular) {

@@ -205,7 +205,8 @@ struct Tile {
                         const bool begins = q == 0 && r == 0;
                         T& old = sums[0][c][i];
                         T& young = sums[1][c][i];
-                        finished[i] = fma(column[i + r + FIRST_TAP_ROW], Filter::tap(2, q, r), begins ? old : finished[i]);
+                        finished[i] =
+                            fma(column[i + r + FIRST_TAP_ROW], Filter::tap(2, q, r), begins ? old : finished[i]);
                         old = fma(column[i + r + FIRST_TAP_ROW], Filter::tap(1, q, r), begins ? young : old);
                         young = fma(column[i + r + FIRST_TAP_ROW], Filter::tap(0, q, r), begins ? T(0) : young);
                     }

@@ -83,7 +83,7 @@ struct BlockSweep {
     const Launch& launch;
     const BlockPlan& plan;
     const int warp_number;
-    const bool circular;  // columns go round
+    const bool circular;             // columns go round
     const unsigned int size_before;  // of the ring before the warp, elements
     const int depth_before;
     Warp warp;
@@ -96,10 +96,14 @@ struct BlockSweep {
 
     __device__ __forceinline__ BlockSweep(const Launch& launch, const BlockPlan& plan, const Rings<Warp>& rings,
                                           int warp_number)
-        : launch(launch), plan(plan), warp_number(warp_number), circular(launch.column_boundary(0) == CIRCULAR),
+        : launch(launch),
+          plan(plan),
+          warp_number(warp_number),
+          circular(launch.column_boundary(0) == CIRCULAR),
           size_before(rings.size_before(warp_number)),
           depth_before(warp_number == 0 ? launch.depth + Warp::LOAD_LEAD - 1 : launch.depth),
-          warp(launch, plan, rings, warp_number), transport(launch, plan, rings) {}
+          warp(launch, plan, rings, warp_number),
+          transport(launch, plan, rings) {}
 
     // All slots of warps that meet at the end of each.
     __device__ __forceinline__ void run_in_step() {
@@ -146,8 +150,8 @@ struct BlockSweep {
 #pragma unroll 1
                 do {
                     from = next_place<PITCH>(from, ring_before);
-                    warp.column_and_next(points, warp.before + from, warp.behind + to,
-                                         [&](int i) { transport.copy_at_point(i); }, wait);
+                    warp.column_and_next(
+                        points, warp.before + from, warp.behind + to, [&](int i) { transport.copy_at_point(i); }, wait);
                     transport.advance();
                     to = next_place<PITCH>(to, depth_behind(launch, warp_number) * PITCH);
                     end_slot();

@@ -156,12 +156,14 @@ struct Rings {
     static constexpr int PITCH = Warp::PITCH;
 
     T* memory;
-    unsigned int size;       // elements of a ring between two warps
-    unsigned int first_size; // and of the one before the first warp
-    unsigned int all_size;   // and of all rings
+    unsigned int size;        // elements of a ring between two warps
+    unsigned int first_size;  // and of the one before the first warp
+    unsigned int all_size;    // and of all rings
 
     __device__ __forceinline__ Rings(const Launch& launch, T* memory)
-        : memory(memory), size(launch.depth * PITCH), first_size(size + (Warp::LOAD_LEAD - 1) * PITCH),
+        : memory(memory),
+          size(launch.depth * PITCH),
+          first_size(size + (Warp::LOAD_LEAD - 1) * PITCH),
           all_size(first_size + (launch.warps * size - (launch.depth - launch.last_depth()) * PITCH)) {}
 
     __device__ __forceinline__ T* behind(int warp) const { return memory + first_size + warp * size; }

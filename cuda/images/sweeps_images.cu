@@ -18,27 +18,30 @@ typedef images::Launch<REAL> Launch;
 // take a third of the speed). An odd number of doubles, or one of singles that is four times an odd one, is read from
 // shared memory without conflicts.
 struct Tuning {
-    int points;      // rows that a lane holds
-    int sweeps;      // sweeps that a warp does
-    int blocks;      // that a multiprocessor holds, which bounds the registers
+    int points;  // rows that a lane holds
+    int sweeps;  // sweeps that a warp does
+    int blocks;  // that a multiprocessor holds, which bounds the registers
     bool reads_ahead;
-    int registers;   // of a thread that sweeps beside a producer; 0 where there is none
+    int registers;  // of a thread that sweeps beside a producer; 0 where there is none
 };
 constexpr bool DOUBLE = sizeof(REAL) == 8;
 #if BLOCK_WARPS == 8
 // In single these are stars alone, which are faster with more rows.
-constexpr Tuning TUNING = !DOUBLE ? Tuning{COLUMNS == 3 ? 32 : COLUMNS == 5 ? 28 : 24, COLUMNS == 3 ? 2 : 1, 1, true}
+constexpr Tuning TUNING = !DOUBLE ? Tuning{COLUMNS == 3   ? 32
+                                           : COLUMNS == 5 ? 28
+                                                          : 24,
+                                           COLUMNS == 3 ? 2 : 1, 1, true}
                           : COLUMNS == 3 ? Tuning{17, 2, 1, true, 240}
                           : COLUMNS == 5 ? Tuning{ROWS == 3 ? 19 : 17, 1, 1, true, 232}
                                          : Tuning{ROWS == 3 ? 15 : 11, 1, 1, true, 232};
 #else
-constexpr Tuning TUNING =
-    COLUMNS == 1   ? Tuning{28, ROWS == 3 ? 8 : 4, 4, false}
-    : ROWS == 1    ? (COLUMNS == 7 ? Tuning{28, 1, 2, false} : Tuning{20, COLUMNS == 3 ? 2 : 1, 3, false})
-    : !DOUBLE      ? Tuning{COLUMNS == 3 && ROWS > 3 ? 28 : 24, COLUMNS == 3 ? 2 : 1, 2, true}
-    : COLUMNS == 3 ? Tuning{ROWS == 3 && !Launch::OWN_SIDES ? 19 : 17, 2, 2, false}
-    : COLUMNS == 5 ? Tuning{ROWS == 7 ? 15 : 17, 1, 2, false}
-                   : Tuning{ROWS == 3 ? 13 : 11, 1, 2, false};
+constexpr Tuning TUNING = COLUMNS == 1 ? Tuning{28, ROWS == 3 ? 8 : 4, 4, false}
+                          : ROWS == 1
+                              ? (COLUMNS == 7 ? Tuning{28, 1, 2, false} : Tuning{20, COLUMNS == 3 ? 2 : 1, 3, false})
+                          : !DOUBLE      ? Tuning{COLUMNS == 3 && ROWS > 3 ? 28 : 24, COLUMNS == 3 ? 2 : 1, 2, true}
+                          : COLUMNS == 3 ? Tuning{ROWS == 3 && !Launch::OWN_SIDES ? 19 : 17, 2, 2, false}
+                          : COLUMNS == 5 ? Tuning{ROWS == 7 ? 15 : 17, 1, 2, false}
+                                         : Tuning{ROWS == 3 ? 13 : 11, 1, 2, false};
 #endif
 #ifdef STAR
 // The fallback is rare, and is compiled without a producer.
@@ -53,9 +56,9 @@ struct Policy {
     static constexpr int POINTS = TUNING.points, SWEEPS = TUNING.sweeps;
     static constexpr bool READS_AHEAD = TUNING.reads_ahead;
     // More slots where that was measured to be faster.
-    static constexpr int LOAD_LEAD = REGISTERS > 0                                                 ? 6
+    static constexpr int LOAD_LEAD = REGISTERS > 0                                                ? 6
                                      : images::WARPS == 4 && !DOUBLE && ROWS == 3 && COLUMNS == 3 ? 5
-                                                                                                    : 3;
+                                                                                                  : 3;
     // Pointers save instructions and take registers: where that was measured to be faster.
 #ifdef STAR
     static constexpr bool KEEPS_POINTERS = !DOUBLE && COLUMNS < 7;
@@ -169,19 +172,16 @@ __device__ __forceinline__ bool is_idle_fallback(const Launch&) { return false; 
 
 #ifdef STAR
 
-extern "C" __global__ void __launch_bounds__(images::THREADS, TUNING.blocks)
-    sweeps_images_star(Launch launch) {
+extern "C" __global__ void __launch_bounds__(images::THREADS, TUNING.blocks) sweeps_images_star(Launch launch) {
     sweep_and_scan<Star, Unaligned<Star>>(launch);
 }
-extern "C" __global__ void __launch_bounds__(images::THREADS, TUNING.blocks)
-    sweeps_images_star_aligned(Launch launch) {
+extern "C" __global__ void __launch_bounds__(images::THREADS, TUNING.blocks) sweeps_images_star_aligned(Launch launch) {
     sweep_and_scan<Star, Aligned<Star>>(launch);
 }
 
 #endif
 
-extern "C" __global__ void __launch_bounds__(images::THREADS, TUNING.blocks)
-    sweeps_images(Launch launch) {
+extern "C" __global__ void __launch_bounds__(images::THREADS, TUNING.blocks) sweeps_images(Launch launch) {
     if (!is_idle_fallback(launch)) images::sweep_images<Warp, Unaligned<Warp>>(launch);
 }
 extern "C" __global__ void __launch_bounds__(images::threads_of(REGISTERS > 0), TUNING.blocks)

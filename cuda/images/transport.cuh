@@ -117,14 +117,21 @@ struct ThreadTransport {
     unsigned int scanned_from = 0, scanned_pieces;
 
     __device__ __forceinline__ ThreadTransport(const Launch& launch, const BlockPlan& plan, const Rings<Warp>& rings)
-        : launch(launch), plan(plan), pieces(plan, launch.rows), loads(pieces.loads), stores(pieces.stores),
+        : launch(launch),
+          plan(plan),
+          pieces(plan, launch.rows),
+          loads(pieces.loads),
+          stores(pieces.stores),
           first_ring(kept_place(rings.memory + PAD + Warp::place(threadIdx.x * WIDE))),
-          last_ring(kept_place(rings.behind(launch.warps - 1) + PAD +
-                               Warp::place(plan.first_row + threadIdx.x * WIDE))),
+          last_ring(
+              kept_place(rings.behind(launch.warps - 1) + PAD + Warp::place(plan.first_row + threadIdx.x * WIDE))),
           step_bytes(POINTERS ? kept_distance(launch.column_step * (long long)sizeof(T)) : 0),
-          first_depth(launch.depth + Warp::LOAD_LEAD - 1), first_size(rings.first_size),
-          scanned_depth(launch.warps == 1 ? first_depth : launch.depth), scanned_size(scanned_depth * PITCH),
-          scan(rings.behind(launch.warps - 1) + PAD - scanned_size), scanned_pieces(pieces.loads) {}
+          first_depth(launch.depth + Warp::LOAD_LEAD - 1),
+          first_size(rings.first_size),
+          scanned_depth(launch.warps == 1 ? first_depth : launch.depth),
+          scanned_size(scanned_depth * PITCH),
+          scan(rings.behind(launch.warps - 1) + PAD - scanned_size),
+          scanned_pieces(pieces.loads) {}
 
     // What is done in a regular slot as point i of POINTS is finished: each piece has its part of the points.
     __device__ __forceinline__ void copy_at_point(int i) {

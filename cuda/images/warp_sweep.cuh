@@ -83,14 +83,14 @@ struct WarpSweep {
     static constexpr int SUMS = RADIUS_COLUMNS > 0 ? 2 * RADIUS_COLUMNS : 1;
 
     const Launch& launch;
-    Place<T> before;      // this lane's place in the ring before this warp
-    Place<T> behind;      // and behind it
-    Place<T> constant;    // its place in the first column of a constant
-    Place<T> kept;        // its place in the column that is kept between two sweeps
-    bool has_first_row;   // this lane's first row is the image's
-    bool has_last_row;    // this lane's last row is the image's
+    Place<T> before;     // this lane's place in the ring before this warp
+    Place<T> behind;     // and behind it
+    Place<T> constant;   // its place in the first column of a constant
+    Place<T> kept;       // its place in the column that is kept between two sweeps
+    bool has_first_row;  // this lane's first row is the image's
+    bool has_last_row;   // this lane's last row is the image's
     RowEdge<T, Launch::OWN_SIDES> edge;
-    int skipped;          // sweeps that this warp does not do
+    int skipped;  // sweeps that this warp does not do
     T sums[SWEEPS][SUMS][POINTS];
 
     __device__ __forceinline__ WarpSweep(const Launch& launch, const BlockPlan& plan, const Rings<WarpSweep>& rings,

@@ -14,72 +14,59 @@
 
 #include <octave/mexproto.h>
 
-#if defined (OCTAVE_HAVE_STD_PMR_POLYMORPHIC_ALLOCATOR)
-#  error "this Octave takes the memory of MEX functions over by itself"
+#if defined(OCTAVE_HAVE_STD_PMR_POLYMORPHIC_ALLOCATOR)
+#error "this Octave takes the memory of MEX functions over by itself"
 #endif
 
-namespace
-{
-  // An array of an Octave value of its own over `data', which becomes its memory.
-  template <typename Values, typename T>
-  mxArray *
-  wrap (std::unique_ptr<T[], void (*) (T *)>& data, const dim_vector& dims)
-  {
+namespace {
+// An array of an Octave value of its own over `data', which becomes its memory.
+template <typename Values, typename T>
+mxArray* wrap(std::unique_ptr<T[], void (*)(T*)>& data, const dim_vector& dims) {
     // With a pointer: from dimensions alone Octave makes an array of zeros, with
     // one thread. It is given back as std::allocator does it.
-    Array<T> array (data.get (), dims);
-    data.release ();
-    return new mxArray (false, octave_value (Values (array)));
-  }
+    Array<T> array(data.get(), dims);
+    data.release();
+    return new mxArray(false, octave_value(Values(array)));
+}
 
-  template <typename Values, typename T>
-  int
-  lend (const dim_vector& dims, mxArray **out)
-  {
-    std::unique_ptr<T[], void (*) (T *)> data
-      (std::allocator<T> ().allocate (dims.numel ()), [] (T *p) { ::operator delete (p); });
-    const void *address = data.get ();
-    std::unique_ptr<mxArray> made (wrap<Values> (data, dims));
+template <typename Values, typename T>
+int lend(const dim_vector& dims, mxArray** out) {
+    std::unique_ptr<T[], void (*)(T*)> data(std::allocator<T>().allocate(dims.numel()),
+                                            [](T* p) { ::operator delete(p); });
+    const void* address = data.get();
+    std::unique_ptr<mxArray> made(wrap<Values>(data, dims));
 
     // The call's books are open to the host alone: what is not in them is never
     // freed. A call of a function of the interpreter puts its result there, as the
     // value that it is, and +x is the value x.
-    mxArray *input = made.get ();
-    mxArray *trouble = mexCallMATLABWithTrap (1, out, 1, &input, "uplus");
-    if (trouble)
-      {
-        mxDestroyArray (trouble);
+    mxArray* input = made.get();
+    mxArray* trouble = mexCallMATLABWithTrap(1, out, 1, &input, "uplus");
+    if (trouble) {
+        mxDestroyArray(trouble);
         return 2;
-      }
+    }
     // Somebody may have a uplus of his own.
-    if (! *out || mxGetData (*out) != address)
-      {
-        if (*out)
-          mxDestroyArray (*out);
+    if (!*out || mxGetData(*out) != address) {
+        if (*out) mxDestroyArray(*out);
         return 2;
-      }
+    }
     // `made' goes here, and with it the only other holder of the value.
     return 0;
-  }
 }
+}  // namespace
 
 // A real array of these dimensions, single or double, with elements of unknown
 // value, more than one. Returns 0, or 1 where there is no memory for it, or 2 where
 // this Octave does not do as expected. It may raise what the host raises, such as an
 // interrupt.
-extern "C" __attribute__ ((visibility ("default"))) int
-stencil_lend (int is_single, std::size_t count, const std::size_t *sizes, mxArray **out)
-{
-  *out = nullptr;
-  try
-    {
-      dim_vector dims = dim_vector::alloc (static_cast<int> (count));
-      for (std::size_t i = 0; i < count; i++)
-        dims.xelem (i) = static_cast<octave_idx_type> (sizes[i]);
-      return is_single ? lend<FloatNDArray, float> (dims, out) : lend<NDArray, double> (dims, out);
-    }
-  catch (const std::bad_alloc&)
-    {
-      return 1;
+extern "C" __attribute__((visibility("default"))) int stencil_lend(int is_single, std::size_t count,
+                                                                   const std::size_t* sizes, mxArray** out) {
+    *out = nullptr;
+    try {
+        dim_vector dims = dim_vector::alloc(static_cast<int>(count));
+        for (std::size_t i = 0; i < count; i++) dims.xelem(i) = static_cast<octave_idx_type>(sizes[i]);
+        return is_single ? lend<FloatNDArray, float>(dims, out) : lend<NDArray, double>(dims, out);
+    } catch (const std::bad_alloc&) {
+        return 1;
     }
 }

@@ -22,25 +22,25 @@ enum mxGPUInitialize { MX_GPU_DO_NOT_INITIALIZE = 0, MX_GPU_INITIALIZE_VALUES = 
 namespace {
 
 typedef int CUresult;
-typedef void *CUcontext;
+typedef void* CUcontext;
 typedef uint64_t CUdeviceptr;
 
 struct Driver {
     CUresult (*init)(unsigned);
-    CUresult (*retain)(CUcontext *, int);
+    CUresult (*retain)(CUcontext*, int);
     CUresult (*release)(int);
     CUresult (*reset)(int);
-    CUresult (*get_current)(CUcontext *);
+    CUresult (*get_current)(CUcontext*);
     CUresult (*set_current)(CUcontext);
-    CUresult (*alloc)(CUdeviceptr *, size_t);
+    CUresult (*alloc)(CUdeviceptr*, size_t);
     CUresult (*free)(CUdeviceptr);
-    CUresult (*to_device)(CUdeviceptr, const void *, size_t);
-    CUresult (*to_host)(void *, CUdeviceptr, size_t);
-    CUresult (*wait)(void *);
+    CUresult (*to_device)(CUdeviceptr, const void*, size_t);
+    CUresult (*to_host)(void*, CUdeviceptr, size_t);
+    CUresult (*wait)(void*);
 
     Driver() {
-        void *library = dlopen("libcuda.so.1", RTLD_NOW);
-        const auto find = [&](auto &function, const char *name) {
+        void* library = dlopen("libcuda.so.1", RTLD_NOW);
+        const auto find = [&](auto& function, const char* name) {
             function = reinterpret_cast<std::decay_t<decltype(function)>>(library ? dlsym(library, name) : nullptr);
             if (!function) throw Raised("parallel:gpu:nodriver", std::string("No CUDA driver with ") + name);
         };
@@ -58,12 +58,12 @@ struct Driver {
     }
 };
 
-Driver &driver() {
+Driver& driver() {
     static Driver one;
     return one;
 }
 
-void check(CUresult status, const char *what) {
+void check(CUresult status, const char* what) {
     if (status) throw Raised("parallel:gpu:failed", std::string(what) + " failed: " + std::to_string(status));
 }
 
@@ -117,19 +117,19 @@ struct Data {
 
 size_t size_of(mxClassID id) {
     switch (id) {
-    case mxDOUBLE_CLASS:
-    case mxINT64_CLASS:
-    case mxUINT64_CLASS: return 8;
-    case mxSINGLE_CLASS:
-    case mxINT32_CLASS:
-    case mxUINT32_CLASS: return 4;
-    case mxINT16_CLASS:
-    case mxUINT16_CLASS: return 2;
-    default: return 1;
+        case mxDOUBLE_CLASS:
+        case mxINT64_CLASS:
+        case mxUINT64_CLASS: return 8;
+        case mxSINGLE_CLASS:
+        case mxINT32_CLASS:
+        case mxUINT32_CLASS: return 4;
+        case mxINT16_CLASS:
+        case mxUINT16_CLASS: return 2;
+        default: return 1;
     }
 }
 
-std::shared_ptr<Data> make(std::vector<mwSize> dims, mxClassID id, bool complex, const void *values) {
+std::shared_ptr<Data> make(std::vector<mwSize> dims, mxClassID id, bool complex, const void* values) {
     start();
     while (dims.size() > 2 && dims.back() == 1) dims.pop_back();
     auto data = std::make_shared<Data>();
@@ -149,7 +149,7 @@ std::shared_ptr<Data> make(std::vector<mwSize> dims, mxClassID id, bool complex,
     return data;
 }
 
-bool fingerprint(const Data &data, uint64_t &hash) {
+bool fingerprint(const Data& data, uint64_t& hash) {
     std::vector<unsigned char> bytes(data.bytes);
     Within within(data.where);
     if (data.bytes && driver().to_host(bytes.data(), data.address, data.bytes)) return false;
@@ -167,7 +167,7 @@ struct Wrapped {
     bool handed_over = false;
 };
 
-std::unordered_map<const mxGPUArray *, Wrapped> wrappers;
+std::unordered_map<const mxGPUArray*, Wrapped> wrappers;
 unsigned long initialised_in = 0;
 size_t looked_at = 0;
 // The next function of the interface but so many raises an error; and fails without one.
@@ -175,7 +175,7 @@ bool raising = false;
 size_t raise_after = 0;
 int init_status = 0;
 
-void let_go(Wrapped &wrapped) {
+void let_go(Wrapped& wrapped) {
     uint64_t print = 0;
     if (wrapped.printed && wrapped.data->valid() && fingerprint(*wrapped.data, print) && print != wrapped.print)
         misuse("an input on the GPU was written to");
@@ -188,7 +188,7 @@ void end_of_call(unsigned long call) {
             continue;
         }
         misuse("a wrapper of an array on the GPU was not destroyed");
-        delete reinterpret_cast<const char *>(it->first);
+        delete reinterpret_cast<const char*>(it->first);
         it = wrappers.erase(it);
     }
     CUcontext now = nullptr;
@@ -197,7 +197,7 @@ void end_of_call(unsigned long call) {
 }
 
 // Stands at the top of a function of the interface.
-void used(const char *function, bool may_raise = true) {
+void used(const char* function, bool may_raise = true) {
     ++looked_at;
     if (!stand_in::this_call()) misuse(std::string(function) + " outside a call");
     if (initialised_in != stand_in::this_call()) misuse(std::string(function) + " before mxInitGPU");
@@ -207,28 +207,28 @@ void used(const char *function, bool may_raise = true) {
     }
 }
 
-Wrapped *known(const mxGPUArray *array, const char *function) {
+Wrapped* known(const mxGPUArray* array, const char* function) {
     auto found = wrappers.find(array);
     if (found != wrappers.end()) return &found->second;
     misuse(std::string(function) + ": not a wrapper, or one that was destroyed");
     return nullptr;
 }
 
-mxGPUArray *wrap(std::shared_ptr<Data> data, bool read_only) {
+mxGPUArray* wrap(std::shared_ptr<Data> data, bool read_only) {
     static const bool registered = (stand_in::at_end_of_call(end_of_call), true);
     (void)registered;
     Wrapped wrapped{std::move(data), stand_in::this_call(), read_only};
     wrapped.printed = read_only && fingerprint(*wrapped.data, wrapped.print);
-    auto *raw = reinterpret_cast<mxGPUArray *>(new char);
+    auto* raw = reinterpret_cast<mxGPUArray*>(new char);
     wrappers.emplace(raw, std::move(wrapped));
     return raw;
 }
 
-std::shared_ptr<Data> data_of(const mxArray *array) {
+std::shared_ptr<Data> data_of(const mxArray* array) {
     return std::static_pointer_cast<Data>(stand_in::gpu_data(array));
 }
 
-} // namespace
+}  // namespace
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -242,21 +242,21 @@ int mxInitGPU() {
     return 0;
 }
 
-int mxIsGPUArray(const mxArray *array) {
+int mxIsGPUArray(const mxArray* array) {
     Entry entry(__func__);
     used(__func__);
     return data_of(array) ? 1 : 0;
 }
 
 // Any number but 0 is true.
-int mxGPUIsValidGPUData(const mxArray *array) {
+int mxGPUIsValidGPUData(const mxArray* array) {
     Entry entry(__func__);
     used(__func__);
     auto data = data_of(array);
     return data && data->valid() ? 4 : 0;
 }
 
-const mxGPUArray *mxGPUCreateFromMxArray(const mxArray *array) {
+const mxGPUArray* mxGPUCreateFromMxArray(const mxArray* array) {
     Entry entry(__func__);
     used(__func__);
     auto data = data_of(array);
@@ -267,7 +267,7 @@ const mxGPUArray *mxGPUCreateFromMxArray(const mxArray *array) {
     return wrap(std::move(data), true);
 }
 
-mxGPUArray *mxGPUCreateGPUArray(mwSize ndim, const mwSize *dims, mxClassID id, mxComplexity flag,
+mxGPUArray* mxGPUCreateGPUArray(mwSize ndim, const mwSize* dims, mxClassID id, mxComplexity flag,
                                 mxGPUInitialize init) {
     Entry entry(__func__);
     used(__func__);
@@ -275,78 +275,78 @@ mxGPUArray *mxGPUCreateGPUArray(mwSize ndim, const mwSize *dims, mxClassID id, m
     return wrap(make(std::vector<mwSize>(dims, dims + ndim), id, flag == mxCOMPLEX, nullptr), false);
 }
 
-mxClassID mxGPUGetClassID(const mxGPUArray *array) {
+mxClassID mxGPUGetClassID(const mxGPUArray* array) {
     Entry entry(__func__);
     used(__func__);
-    auto *wrapped = known(array, __func__);
+    auto* wrapped = known(array, __func__);
     return wrapped ? wrapped->data->id : mxUNKNOWN_CLASS;
 }
 
-mxComplexity mxGPUGetComplexity(const mxGPUArray *array) {
+mxComplexity mxGPUGetComplexity(const mxGPUArray* array) {
     Entry entry(__func__);
     used(__func__);
-    auto *wrapped = known(array, __func__);
+    auto* wrapped = known(array, __func__);
     return wrapped && wrapped->data->complex ? mxCOMPLEX : mxREAL;
 }
 
 #ifndef OLDER
-int mxGPUIsSparse(const mxGPUArray *array) {
+int mxGPUIsSparse(const mxGPUArray* array) {
     Entry entry(__func__);
     used(__func__);
-    auto *wrapped = known(array, __func__);
+    auto* wrapped = known(array, __func__);
     return wrapped && wrapped->data->sparse;
 }
 #endif
 
-mwSize mxGPUGetNumberOfDimensions(const mxGPUArray *array) {
+mwSize mxGPUGetNumberOfDimensions(const mxGPUArray* array) {
     Entry entry(__func__);
     used(__func__);
-    auto *wrapped = known(array, __func__);
+    auto* wrapped = known(array, __func__);
     return wrapped ? wrapped->data->dims.size() : 0;
 }
 
 // A block of mxMalloc's, which is the caller's to free.
-const mwSize *mxGPUGetDimensions(const mxGPUArray *array) {
+const mwSize* mxGPUGetDimensions(const mxGPUArray* array) {
     Entry entry(__func__);
     used(__func__);
-    auto *wrapped = known(array, __func__);
+    auto* wrapped = known(array, __func__);
     if (!wrapped) return nullptr;
-    const auto &dims = wrapped->data->dims;
-    auto *copy = static_cast<mwSize *>(mxMalloc(dims.size() * sizeof(mwSize)));
+    const auto& dims = wrapped->data->dims;
+    auto* copy = static_cast<mwSize*>(mxMalloc(dims.size() * sizeof(mwSize)));
     std::memcpy(copy, dims.data(), dims.size() * sizeof(mwSize));
     return copy;
 }
 
-mwSize mxGPUGetNumberOfElements(const mxGPUArray *array) {
+mwSize mxGPUGetNumberOfElements(const mxGPUArray* array) {
     Entry entry(__func__);
     used(__func__);
-    auto *wrapped = known(array, __func__);
+    auto* wrapped = known(array, __func__);
     mwSize count = wrapped ? 1 : 0;
     if (wrapped)
         for (mwSize dim : wrapped->data->dims) count *= dim;
     return count;
 }
 
-const void *mxGPUGetDataReadOnly(const mxGPUArray *array) {
+const void* mxGPUGetDataReadOnly(const mxGPUArray* array) {
     Entry entry(__func__);
     used(__func__);
-    auto *wrapped = known(array, __func__);
+    auto* wrapped = known(array, __func__);
     if (wrapped && wrapped->data->sparse) misuse(std::string(__func__) + " of a sparse array");
-    return wrapped ? reinterpret_cast<void *>(wrapped->data->address) : nullptr;
+    return wrapped ? reinterpret_cast<void*>(wrapped->data->address) : nullptr;
 }
 
-void *mxGPUGetData(mxGPUArray *array) {
+void* mxGPUGetData(mxGPUArray* array) {
     Entry entry(__func__);
     used(__func__);
-    auto *wrapped = known(array, __func__);
+    auto* wrapped = known(array, __func__);
     if (wrapped && wrapped->read_only) misuse(std::string(__func__) + " of an array that may only be read");
-    return wrapped ? reinterpret_cast<void *>(wrapped->data->address) : nullptr;
+    return wrapped ? reinterpret_cast<void*>(wrapped->data->address) : nullptr;
 }
 
-mxArray *mxGPUCreateMxArrayOnGPU(const mxGPUArray *array) {
+mxArray* mxGPUCreateMxArrayOnGPU(const mxGPUArray* array) {
     Entry entry(__func__);
     used(__func__);
-    auto *wrapped = known(array, __func__);
+    auto* wrapped = known(array, __func__);
     if (!wrapped) return nullptr;
     if (wrapped->handed_over) misuse(std::string(__func__) + " twice of one wrapper");
     wrapped->handed_over = true;
@@ -358,13 +358,13 @@ mxArray *mxGPUCreateMxArrayOnGPU(const mxGPUArray *array) {
     return stand_in::make_gpu_array(wrapped->data);
 }
 
-void mxGPUDestroyGPUArray(const mxGPUArray *array) {
+void mxGPUDestroyGPUArray(const mxGPUArray* array) {
     Entry entry(__func__);
     used(__func__, false);
-    auto *wrapped = known(array, __func__);
+    auto* wrapped = known(array, __func__);
     if (!wrapped) return;
     let_go(*wrapped);
-    delete reinterpret_cast<const char *>(array);
+    delete reinterpret_cast<const char*>(array);
     wrappers.erase(array);
 }
 
@@ -372,14 +372,14 @@ void mxGPUDestroyGPUArray(const mxGPUArray *array) {
 
 // A gpuArray of the workspace, with these values, or NaN where there are none. Null, and the text of
 // `standin_gpu_error`, where there is no GPU.
-mxArray *standin_gpu_array(size_t ndim, const mwSize *dims, int id, int complex, int sparse, const void *values) {
+mxArray* standin_gpu_array(size_t ndim, const mwSize* dims, int id, int complex, int sparse, const void* values) {
     auto data = make(std::vector<mwSize>(dims, dims + ndim), static_cast<mxClassID>(id), complex, values);
     data->sparse = sparse;
     return stand_in::make_gpu_array(std::move(data));
 }
 
 // Its dimensions, of which it has at most 16, and its class.
-size_t standin_gpu_dims(const mxArray *array, mwSize *dims, int *id) {
+size_t standin_gpu_dims(const mxArray* array, mwSize* dims, int* id) {
     auto data = data_of(array);
     if (!data) return 0;
     for (size_t i = 0; i < data->dims.size() && i < 16; ++i) dims[i] = data->dims[i];
@@ -388,7 +388,7 @@ size_t standin_gpu_dims(const mxArray *array, mwSize *dims, int *id) {
 }
 
 // `gather`: 0 where the values are there.
-int standin_gather(const mxArray *array, void *values) {
+int standin_gather(const mxArray* array, void* values) {
     auto data = data_of(array);
     if (!data || !data->valid()) return 1;
     if (data->bytes == 0) return 0;
@@ -396,7 +396,7 @@ int standin_gather(const mxArray *array, void *values) {
     return driver().to_host(values, data->address, data->bytes);
 }
 
-uint64_t standin_gpu_address(const mxArray *array) { return data_of(array)->address; }
+uint64_t standin_gpu_address(const mxArray* array) { return data_of(array)->address; }
 
 // `reset (gpuDevice)`: all data are gone. The device is selected again.
 void standin_gpu_reset() {
@@ -446,5 +446,5 @@ int standin_gpu_raise_pending() {
 // What mxInitGPU returns from now on.
 void standin_gpu_init_status(int status) { init_status = status; }
 
-} // extern "C"
+}  // extern "C"
 #pragma GCC visibility pop

@@ -18,8 +18,8 @@ using stand_in::Raised;
 namespace {
 
 struct Function {
-    void *handle;
-    void (*entry)(int, mxArray *[], int, const mxArray *[]);
+    void* handle;
+    void (*entry)(int, mxArray*[], int, const mxArray*[]);
     void (*exit)();
 };
 
@@ -36,8 +36,8 @@ std::string printed;
 size_t shown = 0;
 size_t interrupt_queries = 0, interrupt_after = SIZE_MAX;
 bool raise_when_evaluating = false;
-void (*callback)(void *) = nullptr;
-void *callback_data = nullptr;
+void (*callback)(void*) = nullptr;
+void* callback_data = nullptr;
 size_t callback_after = SIZE_MAX;
 bool in_callback = false;
 int constructor = 0;
@@ -53,7 +53,7 @@ void run_callback() {
 
 bool interrupted() { return interrupt_queries > interrupt_after; }
 
-std::string format_text(const char *format, va_list arguments) {
+std::string format_text(const char* format, va_list arguments) {
     va_list again;
     va_copy(again, arguments);
     int n = std::vsnprintf(nullptr, 0, format, again);
@@ -64,19 +64,19 @@ std::string format_text(const char *format, va_list arguments) {
 }
 
 // MATLAB takes an identifier that is not of the form a:b, or is not one word, for something else.
-void check_id(const char *function, const char *id) {
+void check_id(const char* function, const char* id) {
     const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
     const auto letter_or_digit = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
     bool good = id && letter(*id) && std::strchr(id, ':') && id[std::strlen(id) - 1] != ':';
-    for (const char *c = id; good && *c; ++c) good = *c == ':' ? letter(c[1]) : letter_or_digit(*c) || *c == '_';
+    for (const char* c = id; good && *c; ++c) good = *c == ':' ? letter(c[1]) : letter_or_digit(*c) || *c == '_';
     if (!good) misuse(std::string(function) + ": not an identifier: " + (id ? id : "(null)"));
 }
 
 // `char`.
-mxArray *to_char(const mxArray *array) {
-    if (const auto *texts = stand_in::texts_of(array)) {
+mxArray* to_char(const mxArray* array) {
+    if (const auto* texts = stand_in::texts_of(array)) {
         std::vector<std::u16string> rows;
-        for (const auto &text : *texts) {
+        for (const auto& text : *texts) {
             if (text.missing)
                 throw Raised("MATLAB:string:CannotConvertMissingElementToChar", "A missing string has no characters.");
             rows.push_back(text.units);
@@ -85,13 +85,13 @@ mxArray *to_char(const mxArray *array) {
     }
     if (!mxIsChar(array))
         throw Raised("MATLAB:invalidConversion", std::string("No characters from ") + mxGetClassName(array) + ".");
-    mxArray *copy = mxCreateCharArray(mxGetNumberOfDimensions(array), mxGetDimensions(array));
+    mxArray* copy = mxCreateCharArray(mxGetNumberOfDimensions(array), mxGetDimensions(array));
     if (size_t n = mxGetNumberOfElements(array)) std::memcpy(mxGetData(copy), mxGetData(array), n * sizeof(mxChar));
     return copy;
 }
 
 // `DeviceArray`: the constructor of the class, where a function of the library calls it with the number for an object.
-mxArray *to_device_array(const mxArray *number) {
+mxArray* to_device_array(const mxArray* number) {
     if (constructor == 1) throw Raised("MATLAB:standin:constructor", "The constructor raises an error.");
     if (constructor == 2) return nullptr;
     if (constructor == 3) return stand_in::make_object("Other", mxOPAQUE_CLASS);
@@ -103,7 +103,7 @@ mxArray *to_device_array(const mxArray *number) {
 }
 
 // The functions that this interpreter has.
-void call_interpreter(int nlhs, mxArray *plhs[], int nrhs, mxArray *prhs[], const char *name) {
+void call_interpreter(int nlhs, mxArray* plhs[], int nrhs, mxArray* prhs[], const char* name) {
     if (!stand_in::in_call()) misuse(std::string("mexCallMATLAB outside a call, of ") + name);
     const bool constructs = std::strcmp(name, "DeviceArray") == 0;
     if (!constructs && std::strcmp(name, "char") != 0)
@@ -113,11 +113,11 @@ void call_interpreter(int nlhs, mxArray *plhs[], int nrhs, mxArray *prhs[], cons
     plhs[0] = constructs ? to_device_array(prhs[0]) : to_char(prhs[0]);
 }
 
-} // namespace
+}  // namespace
 
 extern "C" {
 
-void mexErrMsgIdAndTxt(const char *id, const char *format, ...) {
+void mexErrMsgIdAndTxt(const char* id, const char* format, ...) {
     std::string text;
     {
         Entry entry(__func__);
@@ -130,7 +130,7 @@ void mexErrMsgIdAndTxt(const char *id, const char *format, ...) {
     throw Raised(id ? id : "", text);
 }
 
-void mexWarnMsgIdAndTxt(const char *id, const char *format, ...) {
+void mexWarnMsgIdAndTxt(const char* id, const char* format, ...) {
     Entry entry(__func__);
     check_id(__func__, id);
     va_list arguments;
@@ -139,7 +139,7 @@ void mexWarnMsgIdAndTxt(const char *id, const char *format, ...) {
     va_end(arguments);
 }
 
-int mexPrintf(const char *format, ...) {
+int mexPrintf(const char* format, ...) {
     Entry entry(__func__);
     va_list arguments;
     va_start(arguments, format);
@@ -149,7 +149,7 @@ int mexPrintf(const char *format, ...) {
     return static_cast<int>(text.size());
 }
 
-int mexEvalString(const char *code) {
+int mexEvalString(const char* code) {
     bool callbacks = std::strcmp(code, "drawnow;") == 0;
     {
         Entry entry(__func__);
@@ -181,19 +181,19 @@ bool utIsInterruptPending() {
     return interrupted();
 }
 
-int mexCallMATLAB(int nlhs, mxArray *plhs[], int nrhs, mxArray *prhs[], const char *name) {
+int mexCallMATLAB(int nlhs, mxArray* plhs[], int nrhs, mxArray* prhs[], const char* name) {
     Entry entry(__func__);
     // Without a trap, an error ends the MEX file.
     call_interpreter(nlhs, plhs, nrhs, prhs, name);
     return 0;
 }
 
-mxArray *mexCallMATLABWithTrap(int nlhs, mxArray *plhs[], int nrhs, mxArray *prhs[], const char *name) {
+mxArray* mexCallMATLABWithTrap(int nlhs, mxArray* plhs[], int nrhs, mxArray* prhs[], const char* name) {
     Entry entry(__func__);
     try {
         call_interpreter(nlhs, plhs, nrhs, prhs, name);
         return nullptr;
-    } catch (const Raised &) {
+    } catch (const Raised&) {
         return stand_in::make_object("MException", mxOPAQUE_CLASS);
     }
 }
@@ -209,31 +209,34 @@ int mexAtExit(void (*exit_function)(void)) {
     return 0;
 }
 
-const char *mexFunctionName(void) {
+const char* mexFunctionName(void) {
     Entry entry(__func__);
     return current.c_str();
 }
 
-const char *standin_load(const char *path, const char *name) {
+const char* standin_load(const char* path, const char* name) {
     static std::string why;
-    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void* handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
         why = dlerror();
         return why.c_str();
     }
-    auto entry = reinterpret_cast<void (*)(int, mxArray *[], int, const mxArray *[])>(dlsym(handle, "mexFunction"));
-    auto version = reinterpret_cast<void (*)(unsigned *, unsigned *)>(dlsym(handle, "mexfilerequiredapiversion"));
+    auto entry = reinterpret_cast<void (*)(int, mxArray*[], int, const mxArray*[])>(dlsym(handle, "mexFunction"));
+    auto version = reinterpret_cast<void (*)(unsigned*, unsigned*)>(dlsym(handle, "mexfilerequiredapiversion"));
     unsigned release = 0, target = 0;
     if (version) version(&release, &target);
     // MATLAB takes a file without a version for one of long ago. Ours has to say what it was made for, or a later
     // MATLAB may guess.
-    if (!entry) why = "it does not export mexFunction";
-    else if (!version) why = "it does not export mexfilerequiredapiversion";
-    else if (target != MX_TARGET_API_VER) why = "it asks for another interface: " + std::to_string(target);
+    if (!entry)
+        why = "it does not export mexFunction";
+    else if (!version)
+        why = "it does not export mexfilerequiredapiversion";
+    else if (target != MX_TARGET_API_VER)
+        why = "it asks for another interface: " + std::to_string(target);
     else if (release < 0x2018a)
         why = "it says that it was built by a release without this interface: " + std::to_string(release);
     else {
-        auto &function = functions[name];
+        auto& function = functions[name];
         if (function.handle) dlclose(function.handle);
         function = {handle, entry, nullptr};
         return nullptr;
@@ -242,15 +245,15 @@ const char *standin_load(const char *path, const char *name) {
     return why.c_str();
 }
 
-int standin_call(const char *name, int nlhs, mxArray **plhs, int nrhs, const mxArray **prhs) {
+int standin_call(const char* name, int nlhs, mxArray** plhs, int nrhs, const mxArray** prhs) {
     auto found = functions.find(name);
     if (found == functions.end()) {
         error = {"MATLAB:UndefinedFunction", std::string("Undefined function '") + name + "'."};
         return 1;
     }
     int slots = nlhs > 1 ? nlhs : 1;
-    std::vector<mxArray *> outputs(slots, nullptr);
-    std::vector<const mxArray *> inputs(prhs, prhs + nrhs);
+    std::vector<mxArray*> outputs(slots, nullptr);
+    std::vector<const mxArray*> inputs(prhs, prhs + nrhs);
     bool raised = false;
     const std::string outer = current;
     current = name;
@@ -258,10 +261,10 @@ int standin_call(const char *name, int nlhs, mxArray **plhs, int nrhs, const mxA
     stand_in::begin_call(nrhs, prhs);
     try {
         found->second.entry(nlhs, outputs.data(), nrhs, inputs.data());
-    } catch (const Raised &caught) {
+    } catch (const Raised& caught) {
         raised = true;
         error = {caught.id, caught.text};
-    } catch (const std::exception &caught) {
+    } catch (const std::exception& caught) {
         raised = true;
         error = {"standin:exception", caught.what()};
     }
@@ -283,10 +286,10 @@ int standin_call(const char *name, int nlhs, mxArray **plhs, int nrhs, const mxA
     return raised;
 }
 
-const char *standin_error_id() { return error.id.c_str(); }
-const char *standin_error_text() { return error.text.c_str(); }
+const char* standin_error_id() { return error.id.c_str(); }
+const char* standin_error_text() { return error.text.c_str(); }
 
-int standin_clear(const char *name) {
+int standin_clear(const char* name) {
     auto found = functions.find(name);
     if (found == functions.end()) return 1;
     const std::string outer = current;
@@ -298,21 +301,21 @@ int standin_clear(const char *name) {
     return 0;
 }
 
-int standin_has_exit(const char *name) {
+int standin_has_exit(const char* name) {
     auto found = functions.find(name);
     return found != functions.end() && found->second.exit;
 }
 
 size_t standin_warnings() { return warnings.size(); }
-const char *standin_warning_id(size_t index) { return index < warnings.size() ? warnings[index].id.c_str() : nullptr; }
-const char *standin_warning_text(size_t index) {
+const char* standin_warning_id(size_t index) { return index < warnings.size() ? warnings[index].id.c_str() : nullptr; }
+const char* standin_warning_text(size_t index) {
     return index < warnings.size() ? warnings[index].text.c_str() : nullptr;
 }
-const char *standin_printed() { return printed.c_str(); }
+const char* standin_printed() { return printed.c_str(); }
 size_t standin_shown() { return shown; }
 void standin_interrupt(size_t after) { interrupt_after = after; }
 size_t standin_interrupt_queries() { return interrupt_queries; }
-void standin_callback(void (*run)(void *), void *data, size_t after) {
+void standin_callback(void (*run)(void*), void* data, size_t after) {
     callback = run;
     callback_data = data;
     callback_after = after;
@@ -320,4 +323,4 @@ void standin_callback(void (*run)(void *), void *data, size_t after) {
 void standin_constructor(int mode) { constructor = mode; }
 void standin_raise_when_evaluating() { raise_when_evaluating = true; }
 
-} // extern "C"
+}  // extern "C"

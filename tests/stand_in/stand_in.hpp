@@ -28,21 +28,21 @@ public:
 };
 
 // Writes a misuse down, and to stderr, where it tells what went before a crash.
-void misuse(const std::string &what);
+void misuse(const std::string& what);
 
 // Stands at the top of every function of the interface. MATLAB is not safe for threads: a call from another thread than
 // the one that runs the MEX file is a misuse, and the lock keeps the stand-in itself whole meanwhile.
 class Entry {
 public:
-    explicit Entry(const char *function);
+    explicit Entry(const char* function);
     ~Entry();
-    Entry(const Entry &) = delete;
+    Entry(const Entry&) = delete;
 };
 
 // A call of a MEX file, as the arrays see it. `end` checks what MATLAB leaves to luck, and destroys what was left
 // behind, as MATLAB does.
-void begin_call(int nrhs, const mxArray *const *prhs);
-void end_call(int nrhs, const mxArray *const *prhs, int slots, mxArray *const *plhs);
+void begin_call(int nrhs, const mxArray* const* prhs);
+void end_call(int nrhs, const mxArray* const* prhs, int slots, mxArray* const* plhs);
 bool in_call();
 
 // Code of the interpreter that runs in the middle of a call: what it makes is the workspace's.
@@ -50,7 +50,7 @@ class Callback {
 public:
     Callback();
     ~Callback();
-    Callback(const Callback &) = delete;
+    Callback(const Callback&) = delete;
 };
 
 // Something that is done at the end of each call of a MEX file, with the call's number.
@@ -59,33 +59,33 @@ void at_end_of_call(void (*work)(unsigned long call));
 unsigned long this_call();
 
 // An array of class gpuArray, and what is kept of one: it goes with the last who has it. Its sizes are on the GPU.
-mxArray *make_gpu_array(std::shared_ptr<void> data);
-std::shared_ptr<void> gpu_data(const mxArray *array);
+mxArray* make_gpu_array(std::shared_ptr<void> data);
+std::shared_ptr<void> gpu_data(const mxArray* array);
 
 // Objects that no function of the C interface makes.
-mxArray *make_object(const char *class_name, mxClassID id);
+mxArray* make_object(const char* class_name, mxClassID id);
 // One of class DeviceArray, whose property `id` is a copy of `number`.
-mxArray *make_device_array(const mxArray *number);
-mxArray *make_char_matrix(const std::vector<std::u16string> &rows);
+mxArray* make_device_array(const mxArray* number);
+mxArray* make_char_matrix(const std::vector<std::u16string>& rows);
 
 struct Text {
     bool missing;
     std::u16string units;
 };
 // The elements of a string array; null if it is another kind of array.
-const std::vector<Text> *texts_of(const mxArray *array);
+const std::vector<Text>* texts_of(const mxArray* array);
 
-} // namespace stand_in
+}  // namespace stand_in
 
 // The driver: what a test calls. It stands in mex.cpp, but for what concerns arrays alone.
 extern "C" {
 // Objects that only the interpreter can make. A null text is a missing string.
-mxArray *standin_string(const char *const *texts, size_t count);
-mxArray *standin_sparse(size_t m, size_t n, size_t stored);
-mxArray *standin_object(const char *class_name, int class_id);
+mxArray* standin_string(const char* const* texts, size_t count);
+mxArray* standin_sparse(size_t m, size_t n, size_t stored);
+mxArray* standin_object(const char* class_name, int class_id);
 // An object of class DeviceArray with this number. Nothing happens when it goes: what its class would give back then is
 // the test's to give back.
-mxArray *standin_device_array(uint64_t number);
+mxArray* standin_device_array(uint64_t number);
 // What calls of the class's constructor do from now on: 0 make an object, 1 raise an error, 2 return nothing, 3 return
 // what is no such object.
 void standin_constructor(int mode);
@@ -94,10 +94,10 @@ void standin_constructor(int mode);
 size_t standin_live_arrays();
 size_t standin_live_blocks();
 size_t standin_strays();
-const char *standin_stray(size_t index);
+const char* standin_stray(size_t index);
 size_t standin_relics();
 size_t standin_misuses();
-const char *standin_misuse(size_t index);
+const char* standin_misuse(size_t index);
 void standin_forget_misuses();
 
 // From now on, `after` arrays can be made within calls, and the next one is refused for want of memory.
@@ -106,21 +106,21 @@ void standin_refuse_array(size_t after);
 int standin_refusal_pending();
 
 // Loads a MEX file under a function's name: null, or why not.
-const char *standin_load(const char *path, const char *name);
+const char* standin_load(const char* path, const char* name);
 // 0, or 1 for an error, which the next two then tell. `plhs` has max(1, nlhs) places. From a callback, it is a call
 // inside another.
-int standin_call(const char *name, int nlhs, mxArray **plhs, int nrhs, const mxArray **prhs);
-const char *standin_error_id();
-const char *standin_error_text();
+int standin_call(const char* name, int nlhs, mxArray** plhs, int nrhs, const mxArray** prhs);
+const char* standin_error_id();
+const char* standin_error_text();
 // `clear name`: 0, or 1 if there is no such function.
-int standin_clear(const char *name);
-int standin_has_exit(const char *name);
+int standin_clear(const char* name);
+int standin_has_exit(const char* name);
 
 size_t standin_warnings();
-const char *standin_warning_id(size_t index);
-const char *standin_warning_text(size_t index);
+const char* standin_warning_id(size_t index);
+const char* standin_warning_text(size_t index);
 // All that mexPrintf has printed, and how often that was shown by `drawnow`.
-const char *standin_printed();
+const char* standin_printed();
 size_t standin_shown();
 
 // In MATLAB's libut, and in no header: whether the user has pressed Ctrl-C.
@@ -133,7 +133,7 @@ size_t standin_interrupt_queries();
 // A callback of the user's, a timer's or a figure's; null for none. `drawnow` runs it, and `drawnow limitrate
 // nocallbacks` does not. It is also run once in the middle of a call, when that asks for an interrupt for the time
 // `after`, counted from 0: MATLAB says of nothing else that it runs none. It throws nothing.
-void standin_callback(void (*callback)(void *), void *data, size_t after);
+void standin_callback(void (*callback)(void*), void* data, size_t after);
 // The next code that is evaluated raises an error that passes through the MEX file, as an interrupt does.
 void standin_raise_when_evaluating();
 }

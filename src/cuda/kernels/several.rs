@@ -1,5 +1,5 @@
-//! What kernels that do several sweeps over a whole array in a launch have in common: sweeps that are left over, and
-//! parts of one, go by the kernel for single sweeps.
+//! Kernels that do several sweeps over a whole array in a launch have this in common: sweeps that are left over, and parts
+//! of one sweep, go by the kernel for single sweeps.
 
 use std::ops::Range;
 
@@ -15,8 +15,8 @@ pub(super) trait Several {
     /// How one of them is laid out.
     type Layout;
 
-    /// How many of so many sweeps a launch does, and how; asked for that many, it says the same. `None` where the kernel
-    /// for single sweeps had better do them.
+    /// How many of `sweeps` a launch does, and its layout. Asked for as many as it does, it answers the same. `None` where
+    /// single sweeps are faster.
     fn fastest(&self, sweeps: usize) -> Option<(usize, &Self::Layout)>;
 
     /// See [`Plan::batch_granularity`].
@@ -24,7 +24,7 @@ pub(super) trait Several {
         1
     }
 
-    /// Puts the sweeps of a launch on the stream, from the samples at the first address to the second; `aligned` says
+    /// Puts the sweeps of a launch on the stream, from the samples at the first address to the second. `aligned` says
     /// whether both are multiples of 16 bytes.
     ///
     /// # Errors
@@ -41,7 +41,7 @@ pub(super) trait Several {
 /// Sweeps over a whole array, several in a launch.
 pub(super) struct SeveralPlan<'a, T, L> {
     /// How single sweeps are launched.
-    pub(super) single: Box<dyn Plan<T> + 'a>,
+    pub(super) single_sweeps: Box<dyn Plan<T> + 'a>,
     pub(super) pace: &'a SharedPace,
     pub(super) launches: L,
 }
@@ -52,11 +52,11 @@ impl<T: Element, L: Several> Plan<T> for SeveralPlan<'_, T, L> {
     }
 
     fn units(&self) -> usize {
-        self.single.units()
+        self.single_sweeps.units()
     }
 
     fn fused(&self, sweeps: usize) -> Result<usize, Error> {
-        self.launches.fastest(sweeps).map_or_else(|| self.single.fused(sweeps), |(at_once, _)| Ok(at_once))
+        self.launches.fastest(sweeps).map_or_else(|| self.single_sweeps.fused(sweeps), |(at_once, _)| Ok(at_once))
     }
 
     fn batch_granularity(&self) -> usize {
@@ -64,7 +64,7 @@ impl<T: Element, L: Several> Plan<T> for SeveralPlan<'_, T, L> {
     }
 
     fn first_output(&self) -> usize {
-        self.single.first_output()
+        self.single_sweeps.first_output()
     }
 
     fn sweep(&self, stream: sys::CUstream, sweeps: usize, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
@@ -73,11 +73,11 @@ impl<T: Element, L: Several> Plan<T> for SeveralPlan<'_, T, L> {
                 let aligned = buffers.iter().all(|address| address.is_multiple_of(16));
                 self.launches.launch(stream, layout, buffers, aligned)
             }
-            _ => self.single.sweep(stream, sweeps, buffers),
+            _ => self.single_sweeps.sweep(stream, sweeps, buffers),
         }
     }
 
     fn part(&self, stream: sys::CUstream, units: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
-        self.single.part(stream, units, buffers)
+        self.single_sweeps.part(stream, units, buffers)
     }
 }

@@ -24,15 +24,9 @@ struct uint3 {
 struct dim3 {
     unsigned int x, y, z;
 };
-struct __align__(8) float2 {
-    float x, y;
-};
-struct __align__(16) float4 {
-    float x, y, z, w;
-};
-struct __align__(16) double2 {
-    double x, y;
-};
+struct __align__(8) float2 { float x, y; };
+struct __align__(16) float4 { float x, y, z, w; };
+struct __align__(16) double2 { double x, y; };
 
 // The executor's: it sets them before it lets a thread go on.
 extern "C" {

@@ -100,7 +100,8 @@ const auto& STATUSES = *new std::map<CUresult, std::pair<const char*, const char
     {INVALID_IMAGE, {"CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"}},
     {INVALID_CONTEXT, {"CUDA_ERROR_INVALID_CONTEXT", "invalid device context"}},
     {NO_BINARY_FOR_GPU, {"CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image is available for execution on the device"}},
-    {PEER_ACCESS_UNSUPPORTED, {"CUDA_ERROR_PEER_ACCESS_UNSUPPORTED", "peer access is not supported between these two devices"}},
+    {PEER_ACCESS_UNSUPPORTED,
+     {"CUDA_ERROR_PEER_ACCESS_UNSUPPORTED", "peer access is not supported between these two devices"}},
     {INVALID_HANDLE, {"CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"}},
     {NOT_FOUND_STATUS, {"CUDA_ERROR_NOT_FOUND", "named symbol not found"}},
     {NOT_READY, {"CUDA_ERROR_NOT_READY", "device not ready"}},
@@ -111,7 +112,8 @@ const auto& STATUSES = *new std::map<CUresult, std::pair<const char*, const char
     {CONTEXT_IS_DESTROYED, {"CUDA_ERROR_CONTEXT_IS_DESTROYED", "context is destroyed"}},
     {LAUNCH_FAILED, {"CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"}},
     {NOT_SUPPORTED, {"CUDA_ERROR_NOT_SUPPORTED", "operation not supported"}},
-    {STREAM_CAPTURE_UNSUPPORTED, {"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing"}},
+    {STREAM_CAPTURE_UNSUPPORTED,
+     {"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing"}},
     {UNKNOWN, {"CUDA_ERROR_UNKNOWN", "unknown error"}},
 };
 
@@ -346,10 +348,19 @@ std::string hex(uint64_t number) {
 
 // Whether a function makes something: what has run out stays so for these, while waiting and giving back go on.
 bool acquires(const char* name) {
-    static const char* const ALL[] = {
-        "cuDevicePrimaryCtxRetain", "cuCtxCreate_v4", "cuMemAlloc_v2", "cuMemHostAlloc", "cuStreamCreate",
-        "cuEventCreate", "cuModuleLoadData", "cuLaunchKernel", "cuLaunchKernelEx", "cuStreamBeginCapture_v2",
-        "cuGraphInstantiateWithFlags", "cuGraphLaunch", "cuCtxEnablePeerAccess"};
+    static const char* const ALL[] = {"cuDevicePrimaryCtxRetain",
+                                      "cuCtxCreate_v4",
+                                      "cuMemAlloc_v2",
+                                      "cuMemHostAlloc",
+                                      "cuStreamCreate",
+                                      "cuEventCreate",
+                                      "cuModuleLoadData",
+                                      "cuLaunchKernel",
+                                      "cuLaunchKernelEx",
+                                      "cuStreamBeginCapture_v2",
+                                      "cuGraphInstantiateWithFlags",
+                                      "cuGraphLaunch",
+                                      "cuCtxEnablePeerAccess"};
     for (const char* one : ALL) {
         if (strcmp(one, name) == 0) return true;
     }
@@ -480,8 +491,7 @@ struct Executor {
         if (socket >= 0) close(socket);
         if (process > 0) {
             int status;
-            while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
-            }
+            while (waitpid(process, &status, 0) < 0 && errno == EINTR) {}
         }
     }
 
@@ -500,7 +510,7 @@ struct Executor {
         if (std::unique_lock<std::mutex> lock(mutex, std::try_to_lock); lock) tell_pending();
     }
 
-   private:
+private:
     void tell_pending() {
         std::vector<Command> now;
         {
@@ -515,8 +525,7 @@ struct Executor {
         const size_t bytes = sizeof command - (MAX_ARGUMENT - (command.kind == LAUNCH ? command.bytes : 0));
         ssize_t got = -1;
         if (send(socket, &command, bytes, MSG_NOSIGNAL) == (ssize_t)bytes) {
-            while ((got = recv(socket, &told, sizeof told, 0)) < 0 && errno == EINTR) {
-            }
+            while ((got = recv(socket, &told, sizeof told, 0)) < 0 && errno == EINTR) {}
         }
         if (got != (ssize_t)sizeof told) {
             told = {};
@@ -728,8 +737,10 @@ void come_after(Clock& clock, const Clock& other) {
     both.reserve(clock.size() + other.size());
     const auto learn = [&](const std::pair<uint64_t, uint64_t>& known) {
         if (!living[known.first]) return;
-        if (both.empty() || both.back().first != known.first) both.push_back(known);
-        else both.back().second = std::max(both.back().second, known.second);
+        if (both.empty() || both.back().first != known.first)
+            both.push_back(known);
+        else
+            both.back().second = std::max(both.back().second, known.second);
     };
     auto mine = clock.begin();
     for (const auto& known : other) {
@@ -754,9 +765,7 @@ struct Access {
     uint64_t stream, number;
     std::shared_ptr<const Clock> after;
 
-    bool is_before(const Access& other) const {
-        return number <= last_of(*other.after, stream);
-    }
+    bool is_before(const Access& other) const { return number <= last_of(*other.after, stream); }
     bool meets(const Access& other) const {
         return span.from < other.span.to && other.span.from < span.to && (span.writes || other.span.writes) &&
                (between || other.between || context != other.context) && !is_before(other) && !other.is_before(*this) &&
@@ -807,8 +816,10 @@ void work_off(Stream& stream) {
             // Half of the time at once, now and then so late that a host which did not wait is long through.
             const uint64_t draw = stream.delays();
             if (draw % 2 == 0) {
-                if (draw % 32 == 0) usleep((useconds_t)(draw >> 32) % latest);
-                else std::this_thread::yield();
+                if (draw % 32 == 0)
+                    usleep((useconds_t)(draw >> 32) % latest);
+                else
+                    std::this_thread::yield();
             }
             const CUresult status = turn.op->work(turn);
             if (status != SUCCESS) Call::break_down(*stream.context, status, turn.op->name);
@@ -2325,7 +2336,8 @@ static CUresult launch(const char* name, Function* function, const unsigned int 
         return INVALID_HANDLE;
     }
     const auto& told = *kernels_told.insert(function->module->name + "/" + function->name).first;
-    if (settings().trace) fprintf(stderr, "stand-in for CUDA: launches %s, %u x %u x %u blocks\n", told.c_str(), gx, gy, gz);
+    if (settings().trace)
+        fprintf(stderr, "stand-in for CUDA: launches %s, %u x %u x %u blocks\n", told.c_str(), gx, gy, gz);
     if (named) launched[call.number] = &told;
     Stream* stream;
     if (CUresult status = stream_of(*context, handle, stream)) return status;

@@ -200,7 +200,7 @@ struct Copy {
     unsigned long long* barrier;  // that it tells, or none
     unsigned int group;           // of its thread
     uint64_t begun;               // the epoch
-    Stamp stamp = stamp_now();  // who began it, and when
+    Stamp stamp = stamp_now();    // who began it, and when
 };
 
 struct Thread {
@@ -289,8 +289,10 @@ bool next_turn() {
     while (run.left > 0) {
         --run.left;
         const unsigned int number = run.turns[run.at];
-        if (run.back) run.at = (run.at == 0 ? run.threads : run.at) - 1;
-        else if (++run.at == run.threads) run.at = 0;
+        if (run.back)
+            run.at = (run.at == 0 ? run.threads : run.at) - 1;
+        else if (++run.at == run.threads)
+            run.at = 0;
         if (run.all[number].state <= READY) {
             run.current = number;
             threadIdx = run.all[number].index;
@@ -478,8 +480,10 @@ void do_copy(const Copy& copy) {
 bool is_over(unsigned long long* barrier, int parity) {
     std::vector<Copy> later;
     for (const Copy& copy : run.copies) {
-        if (copy.barrier == barrier) do_copy(copy);
-        else later.push_back(copy);
+        if (copy.barrier == barrier)
+            do_copy(copy);
+        else
+            later.push_back(copy);
     }
     run.copies = later;
     return phase_of(barrier).parity != parity;
@@ -609,7 +613,8 @@ void launch(const Command& command) {
     }
     run.command = nullptr;
     for (const auto& symbol : module.symbols) {
-        if (symbol.written) memcpy((void*)symbol.device, symbol.own, symbol.bytes);
+        if (symbol.written)
+            memcpy((void*)symbol.device, symbol.own, symbol.bytes);
         else if (memcmp((const void*)symbol.device, symbol.own, symbol.bytes) != 0) {
             end_with(LAUNCH_FAILED, "%s wrote to constant memory, or it was written to while the kernel ran",
                      command.text);
@@ -712,9 +717,12 @@ extern "C" void stand_in_thread() {
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_finish_switch_fiber(nullptr, &run.scheduler_stack, &run.scheduler_stack_bytes);
 #endif
-    if (run.command->bytes <= 128) call_with<128>();
-    else if (run.command->bytes <= 512) call_with<512>();
-    else call_with<MAX_ARGUMENT>();
+    if (run.command->bytes <= 128)
+        call_with<128>();
+    else if (run.command->bytes <= 512)
+        call_with<512>();
+    else
+        call_with<MAX_ARGUMENT>();
     Thread& thread = run.all[run.current];
     check_follows();
     thread.state = OVER;
@@ -782,8 +790,10 @@ void stand_in_copy_bulk(void* to, const void* from, int bytes, unsigned long lon
     check_bulk(to, from, bytes);
     check_follows();
     const Copy copy = {to, from, (size_t)bytes, barrier, 0, run.epoch};
-    if (order() & 1) do_copy(copy);
-    else run.copies.push_back(copy);
+    if (order() & 1)
+        do_copy(copy);
+    else
+        run.copies.push_back(copy);
 }
 
 void stand_in_copy_out_bulk(void* to, const void* from, int bytes) {
@@ -808,8 +818,10 @@ void stand_in_copy_element(void* to, const void* from, int bytes) {
     Thread& thread = run.all[run.current];
     check_follows();
     const Copy copy = {to, from, (size_t)bytes, nullptr, thread.group, run.epoch};
-    if (order() & 1) do_copy(copy);
-    else thread.copies.push_back(copy);
+    if (order() & 1)
+        do_copy(copy);
+    else
+        thread.copies.push_back(copy);
 }
 
 void stand_in_end_group() { ++run.all[run.current].group; }
@@ -818,8 +830,10 @@ void stand_in_wait_groups(int later) {
     Thread& thread = run.all[run.current];
     std::vector<Copy> left;
     for (const Copy& copy : thread.copies) {
-        if (copy.group + (unsigned int)later < thread.group) do_copy(copy);
-        else left.push_back(copy);
+        if (copy.group + (unsigned int)later < thread.group)
+            do_copy(copy);
+        else
+            left.push_back(copy);
     }
     thread.copies = left;
 }

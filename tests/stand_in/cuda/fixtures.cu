@@ -14,7 +14,9 @@ __device__ float total[1];
 namespace {
 constexpr int THREADS = 64;
 
-__device__ __forceinline__ unsigned long long own() { return (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x; }
+__device__ __forceinline__ unsigned long long own() {
+    return (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;
+}
 }  // namespace
 
 // Each block turned round.
@@ -49,7 +51,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) ends_before_barrier(Job jo
 
 extern "C" __global__ void __launch_bounds__(THREADS) one_too_far(Job job) { job.output[own() + 1] = 1; }
 
-extern "C" __global__ void __launch_bounds__(THREADS) reads_one_too_far(Job job) { job.output[own()] = job.input[own() + 1]; }
+extern "C" __global__ void __launch_bounds__(THREADS) reads_one_too_far(Job job) {
+    job.output[own()] = job.input[own() + 1];
+}
 
 extern "C" __global__ void __launch_bounds__(THREADS) too_far_in_shared(Job job) {
     __shared__ float tile[THREADS];
@@ -227,9 +231,7 @@ __device__ __forceinline__ void handed(const Job& job) {
 // Samples that leave in bulk, and may not begin elsewhere than at a multiple of 16 bytes.
 template <int OFF>
 __device__ __forceinline__ void left(const Job& job) {
-    struct __align__(16) Memory {
-        float tile[THREADS + 4];
-    };
+    struct __align__(16) Memory { float tile[THREADS + 4]; };
     __shared__ Memory memory;
     memory.tile[threadIdx.x] = job.input[own()];
     __syncthreads();

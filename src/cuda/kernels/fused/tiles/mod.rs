@@ -93,7 +93,7 @@ pub(in super::super) fn plan<'a, T: Element>(
         filter: filter.size(),
         ends: needed_boundaries(&area.sides, filter.size()).map(EndsArgument::new),
     };
-    Ok(Box::new(SeveralPlan { single, pace: module.pace(area.shared), launches }))
+    Ok(Box::new(SeveralPlan { single_sweeps: single, pace: module.pace(area.shared), launches }))
 }
 
 /// The launches over an array.

@@ -96,7 +96,7 @@ pub(in super::super) fn plan<'a, T: Element>(
     let pace = module.pace(area.shared);
     let sides = sides.map(EndsArgument::new);
     let launches = Launches { one_by_one, at_once, size, sides, class: PhantomData::<T> };
-    Ok(Box::new(SeveralPlan { single, pace, launches }))
+    Ok(Box::new(SeveralPlan { single_sweeps: single, pace, launches }))
 }
 
 /// The boundaries at the ends of so many samples. The kernel has no mirror of a single one, which is a replicate.

@@ -1,0 +1,80 @@
+//! Which module does how many sweeps in a launch, and how: the candidates that are faster than single sweeps, and the
+//! fastest of them.
+
+use super::super::EndsArgument;
+use super::super::exact::magnitude_bits;
+use super::layout::{LAUNCH_TIME, LaunchLayout};
+use super::table::ModuleSpec;
+use super::view::{Around, Beyond, View};
+use crate::cuda::Element;
+use crate::cuda::cut::Size;
+
+/// How some sweeps are done in one launch; by a kernel for stars, in one launch and its fallback.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Candidate {
+    pub(super) spec: &'static ModuleSpec,
+    pub(super) sweeps: usize,
+    /// How long each sweep takes, in microseconds.
+    pub(super) time: f64,
+    pub(super) layout: LaunchLayout,
+    /// Sweeps of the first warp that are not done.
+    pub(super) skipped_sweeps: usize,
+}
+
+/// The candidates of a module for up to so many sweeps that are faster than single sweeps by the kernels for these.
+pub(super) fn candidates(
+    spec: &'static ModuleSpec,
+    view: &View,
+    around: &Around,
+    sweeps: usize,
+    multiprocessors: usize,
+) -> Vec<Candidate> {
+    let fits = |of_launch: usize| (spec.min_sweeps()..=sweeps).contains(&of_launch);
+    let ways =
+        (1..=spec.warps).flat_map(|warps| (0..spec.max_skipped_sweeps() + 1).map(move |skipped| (warps, skipped)));
+    let all = ways.filter_map(|(warps, skipped_sweeps)| {
+        let with_skipped = warps * spec.warp_sweeps;
+        let (time, layout) = spec.layout_of_warps(view.size, around, warps, multiprocessors)?;
+        let sweeps = with_skipped - skipped_sweeps;
+        let time = time * with_skipped as f64 / sweeps as f64;
+        // The fallback of a star comes behind, and sees that it has nothing to do.
+        let time = if spec.is_star { time + LAUNCH_TIME / with_skipped as f64 } else { time };
+        fits(sweeps).then_some(Candidate { spec, sweeps, time, layout, skipped_sweeps })
+    });
+    let single_sweep = spec.time_of_single_sweep(view, multiprocessors);
+    all.filter(|candidate| candidate.time < single_sweep).collect()
+}
+
+/// The fastest candidate for so many sweeps; `None` where single sweeps are faster.
+pub(super) fn fastest(candidates: &[Candidate], sweeps: usize) -> Option<&Candidate> {
+    let fits = candidates.iter().filter(|candidate| candidate.sweeps <= sweeps);
+    fits.min_by(|a, b| a.time.total_cmp(&b.time))
+}
+
+/// How long each of so many sweeps over an array takes, in microseconds; `None` where single sweeps are faster.
+pub(in super::super) fn time_of_a_sweep<T: Element>(
+    filter: Size,
+    size: Size,
+    beyond: Beyond,
+    sweeps: usize,
+    multiprocessors: usize,
+) -> Option<f64> {
+    let view = View::of(size, filter)?;
+    let around = Around::new(&view, beyond.map(|boundary| EndsArgument { value: [0.0; 2], boundary }));
+    let all: Vec<_> = ModuleSpec::all_of::<T>(view.filter, around.own_sides)
+        .flat_map(|spec| candidates(spec, &view, &around, sweeps, multiprocessors))
+        .collect();
+    fastest(&all, sweeps).map(|candidate| candidate.time)
+}
+
+/// Whether a filter is a star: zero beside its middle row and column.
+pub(super) fn is_star<T: Element>(values: &[T], [rows, columns]: [usize; 2]) -> bool {
+    let is_beside = |at: usize| at % rows != rows / 2 && at / rows != columns / 2;
+    values.iter().enumerate().all(|(at, value)| !is_beside(at) || value.to_f64() == 0.0)
+}
+
+/// Whether a constant outside is no special value for a kernel that leaves out zeros: it is finite, and not so near to
+/// zero that a zero's sign may be wrong.
+pub(super) fn is_plain<T: Element>(constant: f64, near_zero: u32) -> bool {
+    constant.is_finite() && magnitude_bits::<T>(constant).wrapping_sub(1) >= near_zero
+}

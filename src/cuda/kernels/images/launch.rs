@@ -1,0 +1,254 @@
+//! The launches: the argument of the kernels, the modules that are loaded, and what a launch of several sweeps puts on
+//! the stream.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use bytemuck::{Pod, Zeroable};
+use cudarc::driver::sys;
+
+use super::super::exact::underflow_limit;
+use super::super::several::Several;
+use super::super::{LoadOnce, Loaded};
+use super::choose::{Candidate, fastest};
+use super::layout::{Division, LaunchLayout, MAX_SHARED_BYTES};
+use super::table::{LANES, ModuleSpec, PRODUCER_WARPS};
+use super::view::{Around, View};
+use crate::cuda::Element;
+use crate::cuda::module::{Function, Module, Modules, Shape, launch, launch_early};
+use crate::stencil::{Error, Filter};
+
+/// The `long_share_256` that tells the kernel that all strips are one line.
+const LINE: i32 = -1;
+
+/// Special values need the fallback for all sweeps of a run; this numbers the runs. No run has the number 0.
+static RUNS: AtomicU32 = AtomicU32::new(0);
+
+/// The argument of the kernels: `struct LaunchOfSides` of `cuda/images/launch.cuh`, field for field. Where all sides
+/// have one boundary the kernel takes what comes before `below`: `struct Launch`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+struct LaunchArgument {
+    input: sys::CUdeviceptr,
+    output: sys::CUdeviceptr,
+    rows: i64,
+    column_step: i64,
+    image_step: i64,
+    /// Of the one boundary, or of that above.
+    value: f64,
+    columns: i32,
+    strips: i32,
+    segments: i32,
+    long_share_256: i32,
+    lanes: i32,
+    warps: i32,
+    depth: i32,
+    /// The one boundary, or a byte for each of those above, below, before and behind.
+    boundary: u32,
+    run: u32,
+    near_zero: u32,
+    skipped_sweeps: i32,
+    depth_behind_last: i32,
+    edge_columns: i32,
+    unused: i32,
+    below: f64,
+    before: f64,
+    behind: f64,
+}
+
+/// A module that is loaded, with the filter.
+pub(super) struct LoadedSpec<'a> {
+    spec: &'static ModuleSpec,
+    pub(super) module: &'a Module,
+    /// For any address, and where columns and strips begin and end at multiples of 16 bytes.
+    functions: [Function; 2],
+    /// Where it has a kernel for stars.
+    star: Option<Star>,
+}
+
+/// A kernel for stars. The full kernel of its module is the fallback.
+struct Star {
+    /// As of the full kernel.
+    functions: [Function; 2],
+    near_zero: u32,
+    run: u32,
+}
+
+impl<'a> LoadedSpec<'a> {
+    /// Loads the module of a spec.
+    pub(super) fn load<T: Element>(
+        spec: &'static ModuleSpec,
+        once: &'a LoadOnce,
+        modules: &Modules,
+        queued: bool,
+        filter: &Filter<T>,
+        own_sides: bool,
+    ) -> Result<LoadedSpec<'a>, Error> {
+        let entries = (c"F", bytemuck::cast_slice(filter.values()));
+        let name = spec.names[usize::from(own_sides)];
+        let Loaded { function, module } = once.get(modules, queued, name, entries, c"sweeps_images")?;
+        let functions = [function.clone(), module.function(c"sweeps_images_aligned")?];
+        let star = if spec.is_star {
+            let functions = [module.function(c"sweeps_images_star")?, module.function(c"sweeps_images_star_aligned")?];
+            let run = RUNS.fetch_add(1, Ordering::Relaxed) % (u32::MAX - 1) + 1;
+            Some(Star { functions, near_zero: underflow_limit(filter.values(), spec.warp_sweeps), run })
+        } else {
+            None
+        };
+        for function in functions.iter().chain(star.iter().flat_map(|star| &star.functions)) {
+            function.allow_shared(MAX_SHARED_BYTES)?;
+        }
+        Ok(LoadedSpec { spec, module, functions, star })
+    }
+}
+
+/// The launches over an array.
+pub(super) struct Launches<'a> {
+    pub(super) loaded: Vec<LoadedSpec<'a>>,
+    pub(super) candidates: Vec<Candidate>,
+    pub(super) view: View,
+    pub(super) around: Around,
+}
+
+/// What a launch is told of special values: the number of its run, and which samples are near zero. Both are 0 where
+/// nothing is left out.
+#[derive(Debug, Clone, Copy, Default)]
+struct SpecialValues {
+    run: u32,
+    near_zero: u32,
+}
+
+impl Launches<'_> {
+    /// Puts one launch of a kernel on the stream.
+    fn submit(
+        &self,
+        stream: sys::CUstream,
+        (function, has_producer): (&Function, bool),
+        &Candidate { spec, layout, skipped_sweeps, .. }: &Candidate,
+        special: SpecialValues,
+        buffers: [sys::CUdeviceptr; 2],
+    ) -> Result<(), Error> {
+        let blocks = layout.division.blocks(layout.strips * self.view.size[2]);
+        let warps = spec.warps + if has_producer { PRODUCER_WARPS } else { 0 };
+        let shape = Shape::prepared(blocks, warps * LANES, layout.shared_bytes)?;
+        let argument = self.argument(layout, skipped_sweeps, special, buffers);
+        // SAFETY: the kernel reads the array's samples, and writes its outputs, at addresses where the caller has as
+        // many. All kernels of these modules wait for the launch before.
+        unsafe {
+            if spec.begins_early() {
+                launch_early(function, stream, shape, &argument)
+            } else {
+                launch(function, stream, shape, &argument)
+            }
+        }
+    }
+
+    fn argument(
+        &self,
+        layout: LaunchLayout,
+        skipped_sweeps: usize,
+        SpecialValues { run, near_zero }: SpecialValues,
+        [input, output]: [sys::CUdeviceptr; 2],
+    ) -> LaunchArgument {
+        let LaunchLayout { strips, division, lanes, warps, depth, depth_behind_last, .. } = layout;
+        let (segments, long_share_256, edge_columns) = match division {
+            Division::Segments { count, long_share_256, edge_columns } => (count, long_share_256 as i32, edge_columns),
+            Division::Line { parts } => (parts, LINE, 0),
+        };
+        let Around { rows: of_rows, columns: of_columns, own_sides } = self.around;
+        let [[above, below], [before, behind]] = [of_rows.boundary, of_columns.boundary];
+        let bytes = [above, below, before, behind].map(|boundary| boundary as u8);
+        let View { size: [rows, columns, _], column_step, image_step, .. } = self.view;
+        LaunchArgument {
+            input,
+            output,
+            rows: rows as i64,
+            column_step: column_step as i64,
+            image_step: image_step as i64,
+            value: of_rows.value[0],
+            columns: columns as i32,
+            strips: strips as i32,
+            segments: segments as i32,
+            long_share_256,
+            lanes: lanes as i32,
+            warps: warps as i32,
+            depth: depth as i32,
+            boundary: if own_sides { u32::from_le_bytes(bytes) } else { of_rows.boundary[0] },
+            run,
+            near_zero,
+            skipped_sweeps: skipped_sweeps as i32,
+            depth_behind_last: depth_behind_last as i32,
+            edge_columns: edge_columns as i32,
+            unused: 0,
+            below: of_rows.value[1],
+            before: of_columns.value[0],
+            behind: of_columns.value[1],
+        }
+    }
+}
+
+impl Several for Launches<'_> {
+    type Layout = Candidate;
+
+    fn fastest(&self, sweeps: usize) -> Option<(usize, &Candidate)> {
+        fastest(&self.candidates, sweeps).map(|candidate| (candidate.sweeps, candidate))
+    }
+
+    fn batch_granularity(&self) -> usize {
+        fastest(&self.candidates, usize::MAX).map_or(1, |candidate| candidate.sweeps)
+    }
+
+    fn launch(
+        &self,
+        stream: sys::CUstream,
+        candidate: &Candidate,
+        buffers: [sys::CUdeviceptr; 2],
+        aligned: bool,
+    ) -> Result<(), Error> {
+        let loaded = self.loaded.iter().find(|loaded| loaded.spec.is(candidate.spec));
+        let loaded = loaded.ok_or_else(|| Error::Internal("A module of a launch is not loaded.".into()))?;
+        let aligned = aligned && candidate.spec.is_aligned(self.view.size, &candidate.layout);
+        let mut special = SpecialValues::default();
+        if let Some(star) = &loaded.star {
+            let function = (&star.functions[usize::from(aligned)], false);
+            self.submit(
+                stream,
+                function,
+                candidate,
+                SpecialValues { run: star.run, near_zero: star.near_zero },
+                buffers,
+            )?;
+            special.run = star.run;
+        }
+        let function = (&loaded.functions[usize::from(aligned)], aligned && candidate.spec.has_producer);
+        self.submit(stream, function, candidate, special, buffers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::table::{OF_EIGHT_WARPS, OF_FOUR_WARPS, STARS};
+    use super::*;
+    use crate::cuda::module::tests::argument_bytes;
+
+    /// The bytes of the argument that the module for one boundary takes, and the one for sides that have their own.
+    const BYTES: [usize; 2] = [std::mem::offset_of!(LaunchArgument, below), size_of::<LaunchArgument>()];
+
+    #[test]
+    fn the_kernels_take_this_argument() {
+        let check = |name: &str, functions: &[&str], bytes: usize| {
+            for function in functions {
+                assert_eq!(argument_bytes(name, function), bytes, "{name}");
+            }
+        };
+        let ordinary = ["sweeps_images", "sweeps_images_aligned"];
+        for (name, bytes) in OF_FOUR_WARPS.iter().flat_map(|spec| spec.names.into_iter().zip(BYTES)) {
+            check(name, &ordinary, bytes);
+        }
+        for spec in OF_EIGHT_WARPS.iter().chain(&STARS) {
+            check(spec.names[0], &ordinary, BYTES[0]);
+        }
+        for spec in &STARS {
+            check(spec.names[0], &["sweeps_images_star", "sweeps_images_star_aligned"], BYTES[0]);
+        }
+    }
+}
