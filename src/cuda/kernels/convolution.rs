@@ -11,8 +11,8 @@ use super::super::cut::{Cut, Size};
 use super::super::module::{Function, Modules, Shape, Turns, counter, launch};
 use super::super::pace::SharedPace;
 use super::columns::{ColumnUnits, columns_of_tiles};
-use super::fused::{tiles, volumes};
-use super::{Area, EndsArgument, Kernel, LoadOnce, Loaded, Plan, at, images, tensor};
+use super::fused::{images, tiles, volumes};
+use super::{Area, EndsArgument, Kernel, LoadOnce, Loaded, Plan, at, tensor};
 use crate::stencil::{Convolution, Ends, Error, Filter, Sides};
 
 /// The filters of `cuda/convolution.cu` that have modules of their own, by rows and columns: one for single and one

@@ -5,7 +5,6 @@ mod columns;
 mod convolution;
 mod exact;
 mod fused;
-mod images;
 mod levels;
 mod lines;
 mod several;

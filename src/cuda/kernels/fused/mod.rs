@@ -2,5 +2,6 @@
 //!
 //! Each gives the bits of single sweeps, and is used where a model, fitted to measured times, says that it is faster.
 
+pub(super) mod images;
 pub(super) mod tiles;
 pub(super) mod volumes;

@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, TryLockError};
 
-use super::super::super::{Area, CAPABILITY, MIRROR, SYMMETRIC, images, word};
+use super::super::super::{Area, CAPABILITY, MIRROR, SYMMETRIC, word};
+use super::super::images;
 use super::model::{Boundaries, Chip, MOST_PLACES, SWEEPS, TilesModule, Tiling, needed_boundaries};
 use crate::cuda::Element;
 use crate::cuda::cut::Size;

@@ -2,7 +2,8 @@
 
 use std::sync::Mutex;
 
-use super::super::super::{CIRCULAR, CONSTANT, images, word};
+use super::super::super::{CIRCULAR, CONSTANT, word};
+use super::super::images;
 use super::choose::{Searches, Task};
 use super::model::{Boundaries, Chip, MODULES, MOST_BLOCKS, MOST_TILES, SWEEPS, TilesModule, circular_dimensions};
 use super::*;

@@ -1,6 +1,6 @@
 //! An array as the kernel has it: images whose rows are neighbours in memory, and what stands around them.
 
-use super::super::{CIRCULAR, CONSTANT, EndsArgument, MIRROR, REPLICATE};
+use super::super::super::{CIRCULAR, CONSTANT, EndsArgument, MIRROR, REPLICATE};
 use crate::cuda::cut::Size;
 
 /// The most rows or columns of an image: the bytes of a column, and of a strip beside it, are counted in 32 bits.
@@ -8,7 +8,7 @@ pub(super) const MAX_ROWS_OR_COLUMNS: usize = 1 << 28;
 
 /// An array as images.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) struct View {
+pub(in super::super::super) struct View {
     /// Rows, columns and images.
     pub(super) size: Size,
     /// Elements from a column to the next one, and from an image to the next one: multiples of the array's rows.
@@ -25,7 +25,7 @@ pub(in super::super) struct View {
 impl View {
     /// The view of an array of this size for this filter; `None` for a filter that has several columns and several
     /// pages.
-    pub(in super::super) fn of([rows, columns, pages]: Size, filter: Size) -> Option<View> {
+    pub(in super::super::super) fn of([rows, columns, pages]: Size, filter: Size) -> Option<View> {
         let page = rows * columns;
         let view = |size, filter, across, [column_step, image_step]: [usize; 2], is_volume| {
             Some(View { size, filter, column_step, image_step, across, is_volume })
@@ -48,7 +48,7 @@ impl View {
 }
 
 /// The boundaries at the ends of the rows, and of the columns, as the kernels call them.
-pub(in super::super) type Beyond = [[u32; 2]; 2];
+pub(in super::super::super) type Beyond = [[u32; 2]; 2];
 
 /// What stands around a view, as a kernel has it.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,7 @@
 //! How a launch over images is laid out: strips, segments, rings of columns, shared memory; and how long it takes, as
 //! modelled from the measured numbers of its module.
 
-use super::super::{CIRCULAR, CONSTANT, EndsArgument, MEASURED_ON, MIRROR, REPLICATE, SYMMETRIC};
+use super::super::super::{CIRCULAR, CONSTANT, EndsArgument, MEASURED_ON, MIRROR, REPLICATE, SYMMETRIC};
 use super::table::{LANES, ModuleSpec, PAD};
 use super::view::{Around, View};
 use crate::cuda::cut::Size;

@@ -1,8 +1,8 @@
 //! Which module does how many sweeps in a launch, and how: the candidates that are faster than single sweeps, and the
 //! fastest of them.
 
-use super::super::EndsArgument;
-use super::super::exact::magnitude_bits;
+use super::super::super::EndsArgument;
+use super::super::super::exact::magnitude_bits;
 use super::layout::{LAUNCH_TIME, LaunchLayout};
 use super::table::ModuleSpec;
 use super::view::{Around, Beyond, View};
@@ -52,7 +52,7 @@ pub(super) fn fastest(candidates: &[Candidate], sweeps: usize) -> Option<&Candid
 }
 
 /// How long each of so many sweeps over an array takes, in microseconds; `None` where single sweeps are faster.
-pub(in super::super) fn time_of_a_sweep<T: Element>(
+pub(in super::super::super) fn time_of_a_sweep<T: Element>(
     filter: Size,
     size: Size,
     beyond: Beyond,

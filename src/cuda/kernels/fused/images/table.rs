@@ -288,7 +288,7 @@ pub(super) mod tests {
     use crate::cuda::module::tests::constant_of;
 
     /// All modules for one boundary.
-    pub(in super::super) fn all() -> impl Iterator<Item = &'static ModuleSpec> {
+    pub(in super::super::super) fn all() -> impl Iterator<Item = &'static ModuleSpec> {
         OF_FOUR_WARPS.iter().chain(&OF_EIGHT_WARPS).chain(&STARS)
     }
 

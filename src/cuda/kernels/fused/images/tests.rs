@@ -1,8 +1,8 @@
 //! Tests of the choice and the layouts of launches over images, and that the cases of the engines' tests go where they
 //! should.
 
-use super::super::exact::underflow_limit;
-use super::super::{CIRCULAR, CONSTANT, EndsArgument, MIRROR, REPLICATE, SYMMETRIC};
+use super::super::super::exact::underflow_limit;
+use super::super::super::{CIRCULAR, CONSTANT, EndsArgument, MIRROR, REPLICATE, SYMMETRIC};
 use super::choose::{Candidate, candidates, fastest, is_plain, is_star, time_of_a_sweep};
 use super::layout::{
     Division, LaunchLayout, MAX_SHARED_BYTES, MAX_STRIPS_OF_A_LINE, SHARED_BYTES, SHARED_BYTES_BESIDE,
@@ -214,7 +214,7 @@ fn the_tests_of_sides_are_for_this_kernel() {
 }
 
 /// Whether in double, a filter, the size of an array, and how many sweeps.
-const IN_IMAGES: [(bool, Size, Size, usize); 39] = include!("../../../../tests/engines/sides_in_images.in");
+const IN_IMAGES: [(bool, Size, Size, usize); 39] = include!("../../../../../tests/engines/sides_in_images.in");
 
 /// The cases of the engines' tests of eight warps go to the modules whose blocks have eight.
 #[test]
@@ -253,7 +253,7 @@ fn fastest_for<T: Element>(
 }
 
 /// Whether in double, which boundary, a filter, the size of an array, and how many sweeps.
-const BY_EIGHT: [(bool, usize, Size, Size, usize); 24] = include!("../../../../tests/engines/images_by_eight.in");
+const BY_EIGHT: [(bool, usize, Size, Size, usize); 24] = include!("../../../../../tests/engines/images_by_eight.in");
 
 /// Eight warps do many sweeps over large images, and four do a few.
 #[test]
@@ -282,7 +282,7 @@ fn the_tests_of_stars_are_for_this_kernel() {
 }
 
 /// Whether in double, which boundary, a star's size, that of an array, and how many sweeps.
-const STARS_OF_IMAGES: [(bool, usize, Size, Size, usize); 17] = include!("../../../../tests/engines/stars.in");
+const STARS_OF_IMAGES: [(bool, usize, Size, Size, usize); 17] = include!("../../../../../tests/engines/stars.in");
 
 #[test]
 fn a_star_is_zero_beside_its_middle() {

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
 
-use super::super::exact::underflow_limit;
-use super::super::several::Several;
-use super::super::{LoadOnce, Loaded};
+use super::super::super::exact::underflow_limit;
+use super::super::super::several::Several;
+use super::super::super::{LoadOnce, Loaded};
 use super::choose::{Candidate, fastest};
 use super::layout::{Division, LaunchLayout, MAX_SHARED_BYTES};
 use super::table::{LANES, ModuleSpec, PRODUCER_WARPS};

@@ -4,7 +4,7 @@
 //! Where all sides of the images have one boundary, and it is no mirror, a module that knows no other does the sweeps;
 //! else one in which each side has its own.
 //!
-//! The kernels give the bits of single sweeps. Chips of [`CAPABILITY`](super::CAPABILITY) load them, for arrays for
+//! The kernels give the bits of single sweeps. Chips of [`CAPABILITY`](super::super::CAPABILITY) load them, for arrays for
 //! which they are faster, as modelled from the measured numbers of `table`; other sweeps are single ones.
 //!
 //! A filter that is zero beside its middle row and column, a star, has a kernel that leaves these zeros out. It flags
@@ -22,9 +22,9 @@ mod table;
 mod tests;
 mod view;
 
-use super::exact::underflow_limit;
-use super::several::SeveralPlan;
-use super::{Area, EndsArgument, LoadOnce, Plan, measured_multiprocessors};
+use super::super::exact::underflow_limit;
+use super::super::several::SeveralPlan;
+use super::super::{Area, EndsArgument, LoadOnce, Plan, measured_multiprocessors};
 use crate::cuda::Element;
 use crate::cuda::module::Modules;
 use crate::stencil::{Error, Filter};
@@ -33,12 +33,12 @@ use launch::{Launches, LoadedSpec};
 use table::{ModuleSpec, WARPS};
 use view::{Around, MAX_ROWS_OR_COLUMNS};
 
-pub(super) use choose::time_of_a_sweep;
-pub(super) use view::View;
+pub(in super::super) use choose::time_of_a_sweep;
+pub(in super::super) use view::View;
 
 /// The modules that a convolution has loaded for launches of several sweeps.
 #[derive(Debug, Clone, Default)]
-pub(super) struct LoadedModules {
+pub(in super::super) struct LoadedModules {
     four_warps: LoadOnce,
     eight_warps: LoadOnce,
     star: LoadOnce,
@@ -59,7 +59,7 @@ impl LoadedModules {
 ///
 /// # Errors
 /// The driver's.
-pub(super) fn plan<'a, T: Element>(
+pub(in super::super) fn plan<'a, T: Element>(
     loaded: &'a LoadedModules,
     modules: &Modules,
     area: &Area<T>,
