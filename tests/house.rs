@@ -51,7 +51,6 @@ const DOCUMENTS: [(&str, usize); 4] =
 /// why.
 #[rustfmt::skip]
 const EXCEPTIONS: &[(Rule, &str, usize, &str)] = &[
-    (TestLines, "tests/cuda_stand_in.rs", 919, "to be split by what is tested"),
     (TestLines, "tests/engines.rs", 2705, "to be split by what is tested"),
     (TestLines, "tests/ranks.rs", 1015, "to be split by what is tested"),
     (TestLines, "tests/stand_in/cuda/driver.cpp", 2528, "a stand-in's, which follows what it stands in for"),
