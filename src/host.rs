@@ -8,7 +8,7 @@ use std::thread;
 use rayon::prelude::*;
 
 use crate::memory;
-use crate::pool::{Number, Pooled};
+use crate::memory::pool::{Number, Pooled};
 use crate::stencil::Error;
 use crate::watch::Watch;
 use crate::workers::Workers;

@@ -28,8 +28,6 @@ pub mod workers;
 
 use std::ffi::{c_int, c_uint};
 
-use memory::pool;
-
 /// What the hosts call.
 ///
 /// # Safety

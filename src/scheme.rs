@@ -8,7 +8,7 @@
 //! from there to there, and the CPU does the rest, with the same bits.
 
 use crate::cpu::Cpu;
-use crate::pool::Pooled;
+use crate::memory::pool::Pooled;
 use crate::stencil::{
     Arithmetic, Array, Binary, Compute, Engine, Error, Expansion, Operand, Places, RANK, Real, Section, Source,
     Stencil, Target,

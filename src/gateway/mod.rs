@@ -91,7 +91,7 @@ fn give_back() {
     default_device::release();
     crate::cuda::release();
     crate::workers::Workers::release();
-    crate::pool::release();
+    crate::memory::pool::release();
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use crate::memory;
-use crate::pool::Pooled;
+use crate::memory::pool::Pooled;
 use crate::stencil::{Array, Error, Held, Real};
 
 /// The bytes of a message.

@@ -25,7 +25,7 @@ use super::planes::{Between, Of, Runs, again};
 use super::shared::{self, Inbox, Outbox, Trial};
 use super::whole::Whole;
 use super::{Bytes, Others, UnderWay};
-use crate::pool::Pooled;
+use crate::memory::pool::Pooled;
 use crate::stencil::{Arithmetic, Array, Compute, Engine, Error, Handle, Real, Source, Target};
 use crate::watch::Watch;
 

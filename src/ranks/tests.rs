@@ -13,7 +13,7 @@ use super::fake::{Rank, World};
 use super::layout::{Costs, Rounds, Way};
 use super::{Along, Others, Passed, Plan, Whole, run};
 use crate::cpu::Cpu;
-use crate::pool::Pooled;
+use crate::memory::pool::Pooled;
 use crate::stencil::{
     Arithmetic, Array, Binary, Boundary, CoefficientSource, Compute, Convolution, Derivative, Ends, Engine, Error,
     Expansion, Filter, Held, Lines, Operand, Places, Real, Reduction, Reference, Sides, Source, Stencil, Taps, Target,

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt;
 
 use super::{Error, Real};
-use crate::pool::Pooled;
+use crate::memory::pool::Pooled;
 
 /// Numbers that an engine holds: on a device, or in memory of this library.
 pub struct Array<T> {

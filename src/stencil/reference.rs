@@ -7,7 +7,7 @@ use super::{
     Arithmetic, Array, Binary, CHUNK, Compute, Convolution, DERIVATIVE_RADIUS, Derivative, Ends, Engine, Error,
     Expansion, LANES, Lines, Operand, Places, Real, Reduction, Source, Stencil, Target, Unary,
 };
-use crate::pool::Pooled;
+use crate::memory::pool::Pooled;
 use crate::watch::Watch;
 
 /// The contract, written down as plainly as it can be. Slow, and what the engines are tested against.

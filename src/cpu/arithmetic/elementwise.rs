@@ -1,7 +1,7 @@
 //! Operations on each element by itself: loops over pieces of slices.
 
 use crate::cpu::simd::Loops;
-use crate::pool::Pooled;
+use crate::memory::pool::Pooled;
 use crate::stencil::{Binary, Error, Expansion, Operand, RANK, Real, Unary};
 
 /// Elements that go through a buffer at once: three of them stay in the first-level cache.

@@ -30,7 +30,7 @@ use super::Cpu;
 use super::simd::{self, Lanes};
 use super::tasks::{self, STEP};
 use crate::host::SharedOutput;
-use crate::pool::Pooled;
+use crate::memory::pool::Pooled;
 use crate::stencil::{
     Arithmetic, Array, Binary, Error, Expansion, Operand, Places, Real, Reduction, Source, Target, Unary,
 };
