@@ -13,7 +13,7 @@ use crate::stencil::{Boundary, Ends};
 
 const MEASURED: Chip = Chip { multiprocessors: 132, measured: true };
 
-/// The same boundary on all sides.
+/// One boundary on all sides.
 const fn all(boundary: u32) -> Boundaries {
     [[boundary; 2]; 2]
 }
@@ -244,7 +244,7 @@ fn goes_to_images<T: Element>(filter: Size, size: Size, boundary: u32, sweeps: u
     goes_to_images_with::<T>(filter, size, all(boundary), sweeps, on)
 }
 
-/// The same with a boundary for each side.
+/// Whether the kernel of `images` does so many sweeps over an image whose sides have boundaries of their own.
 fn goes_to_images_with<T: Element>(filter: Size, size: Size, boundaries: Boundaries, sweeps: usize, on: usize) -> bool {
     let chip = Chip { multiprocessors: on, measured: true };
     let task = Task { is_float: T::NAME == f32::NAME, size, filter, boundaries, sweeps, chip };
