@@ -9,9 +9,7 @@ constexpr int STEPS = 4;
 constexpr int WIDTH = 16 / sizeof(REAL);
 constexpr int OWN = STEPS * WIDTH;
 
-struct __align__(16) Numbers {
-    REAL of[WIDTH];
-};
+struct __align__(16) Numbers { REAL of[WIDTH]; };
 template <class T>
 struct __align__(2 * sizeof(T)) Two {
     T of[2];

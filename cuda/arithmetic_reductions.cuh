@@ -279,12 +279,10 @@ __device__ __forceinline__ void reduce_two(const Reduced& job) {
 }  // namespace
 
 // Of two arrays by kernels of their own: registers for two would be too many for one.
-#define REDUCTION(NAME, FORM)                                                                   \
-    extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_reduce_##NAME(Reduced job) {     \
-        reduce<FORM>(job);                                                                            \
-    }                                                                                                 \
-    extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_reduce_two_##NAME(Reduced job) { \
-        reduce_two<FORM>(job);                                                                        \
+#define REDUCTION(NAME, FORM)                                                                                          \
+    extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_reduce_##NAME(Reduced job) { reduce<FORM>(job); } \
+    extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_reduce_two_##NAME(Reduced job) {                  \
+        reduce_two<FORM>(job);                                                                                         \
     }
 
 REDUCTION(lines, Lines)

@@ -182,13 +182,11 @@ __device__ __forceinline__ void put(const Section& job) {
 }
 }  // namespace
 
-#define EITHER_WAY(NAME, JOB, ARRAYS)                                                     \
+#define EITHER_WAY(NAME, JOB, ARRAYS)                                                         \
     extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_##NAME##_flat(JOB job) { \
         NAME<Flat<ARRAYS>>(job);                                                              \
     }                                                                                         \
-    extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_##NAME##_rows(JOB job) { \
-        NAME<Rows<ARRAYS>>(job);                                                              \
-    }
+    extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_##NAME##_rows(JOB job) { NAME<Rows<ARRAYS>>(job); }
 
 EITHER_WAY(expanded, Expanded, 2)
 EITHER_WAY(pick, Section, 1)

@@ -5,14 +5,8 @@
 #ifdef __CUDACC_RTC__
 // The shared memory that the launch asks for, as an array.
 #define DYNAMIC_SHARED(TYPE, NAME) extern __shared__ TYPE NAME[]
-// The same at a multiple of 128 bytes, as copies of boxes need.
-#define DYNAMIC_SHARED_OF_BOXES(TYPE, NAME) extern __shared__ __align__(128) TYPE NAME[]
-// A tensor map lies at a multiple of 64 bytes.
-#define TENSOR_MAP_ALIGNED __align__(64)
 #else
 #define DYNAMIC_SHARED(TYPE, NAME) TYPE* const NAME = static_cast<TYPE*>(stand_in_dynamic_shared())
-#define DYNAMIC_SHARED_OF_BOXES(TYPE, NAME) DYNAMIC_SHARED(TYPE, NAME)
-#define TENSOR_MAP_ALIGNED
 #endif
 
 // The same number, but the compiler cannot know it before: what follows from it is computed where it is needed, and

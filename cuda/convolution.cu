@@ -68,9 +68,9 @@ struct Part {
     int height;  // of the filter
     int width;
     int depth;
-    int skip;    // columns of tiles, in the first output's page, ahead of the first that is needed
-    int backwards;   // whether to begin with the last tile: what was written last is in the cache still
-    Ends of_rows;    // what stands beyond them
+    int skip;       // columns of tiles, in the first output's page, ahead of the first that is needed
+    int backwards;  // whether to begin with the last tile: what was written last is in the cache still
+    Ends of_rows;   // what stands beyond them
     Ends of_columns;
     Ends of_pages;
 };
@@ -132,13 +132,16 @@ struct Tile {
 // The samples of one page under a tile, as they are staged in shared memory: first the rows of outputs, by ROWS threads a
 // column, then those below them, a few in each column.
 struct Stage {
-    long long of_page;       // which page of samples: see `sample_at`
-    long long at_hand;       // the columns that are at hand
-    long long first_at;      // where among those the first column would be if all were at hand
-    long long first_row;     // of the samples, in their page
+    long long of_page;    // which page of samples: see `sample_at`
+    long long at_hand;    // the columns that are at hand
+    long long first_at;   // where among those the first column would be if all were at hand
+    long long first_row;  // of the samples, in their page
     long long first_column;
-    int rows;                // of the samples: even, so that pairs stay aligned in every column
+    int rows;  // of the samples: even, so that pairs stay aligned in every column
     int columns;
+    int row;    // of this thread, among the rows of outputs
+    int group;  // the columns that are staged at once: which is this thread's
+    int rest;   // the samples below the rows of outputs
 
     __device__ __forceinline__ Stage(const Part& part, const Tile& tile, int height, int width, long long of_page)
         : of_page(of_page) {
@@ -149,6 +152,9 @@ struct Stage {
         first_at = of_page * part.columns + tile.left - width / 2 - (part.first - part.before);
         first_row = tile.top - height / 2;
         first_column = tile.left - width / 2;
+        row = threadIdx.x % ROWS;
+        group = threadIdx.x / ROWS;
+        rest = columns * (height - 1);
     }
 
     // Whether all samples are the array's, and at hand.
@@ -162,9 +168,6 @@ struct Stage {
     __device__ __forceinline__ void copy(const Part& part, REAL* to) const {
         constexpr int STEPS = (COLUMNS + SIZE - 1 + COLUMNS_AT_ONCE - 1) / COLUMNS_AT_ONCE;
         constexpr int REST_STEPS = ((COLUMNS + SIZE - 1) * (SIZE - 1) + THREADS - 1) / THREADS;
-        const int row = threadIdx.x % ROWS;
-        const int group = threadIdx.x / ROWS;
-        const int rest = columns * (SIZE - 1);
         const REAL* from = part.input + first_at * part.rows + first_row;
         REAL staged[STEPS];
         REAL staged_rest[REST_STEPS];
@@ -193,9 +196,6 @@ struct Stage {
 
     // Stages any samples, one by one. Where a sample that another one stands for may be far away, all are at hand.
     __device__ __forceinline__ void copy_each(const Part& part, int height, int width, bool inner, REAL* to) const {
-        const int row = threadIdx.x % ROWS;
-        const int group = threadIdx.x / ROWS;
-        const int rest = columns * (height - 1);
         const bool has_page = of_page >= 0;
         const long long page_at = first_at - first_column;
         const auto stage = [&](long long row_at, int r, int c) {
@@ -205,7 +205,7 @@ struct Stage {
             const bool inside = inner || (has_page && row_at >= 0 && column_at >= 0 && at >= 0 && at < at_hand);
             // Where two sides meet, the later dimension's constant counts.
             const auto constant = [&] {
-                return !has_page        ? constant_of(part.of_pages, of_page)
+                return !has_page       ? constant_of(part.of_pages, of_page)
                        : column_at < 0 ? constant_of(part.of_columns, column_at)
                                        : constant_of(part.of_rows, row_at);
             };
@@ -226,8 +226,8 @@ struct Stage {
 };
 
 // Multiplies the staged samples of a page. `own` is this thread's first column in the tile.
-__device__ __forceinline__ void multiply(const REAL* staged, int staged_rows, const REAL* entries, int height, int width,
-                                         int own, Pair (&sum)[OUTPUTS]) {
+__device__ __forceinline__ void multiply(const REAL* staged, int staged_rows, const REAL* entries, int height,
+                                         int width, int own, Pair (&sum)[OUTPUTS]) {
     const int lane = threadIdx.x % LANES;
     UNROLL
     for (int j = 0; j < OUTPUTS + width - 1; ++j) {
@@ -248,7 +248,8 @@ __device__ __forceinline__ void multiply(const REAL* staged, int staged_rows, co
 }
 
 __device__ __forceinline__ void store(const Part& part, const Tile& tile, int own, const Pair (&sum)[OUTPUTS]) {
-    const long long row = tile.top + 2 * (threadIdx.x % LANES);
+    const int lane = threadIdx.x % LANES;
+    const long long row = tile.top + 2 * lane;
     // Counted from the launch's first column.
     const long long column = tile.page * part.columns + tile.left + own - part.first;
     REAL* to = part.output + column * part.rows + row;
@@ -308,7 +309,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, OCCUPANCY) convolution_2D_
 // Filters of up to 7 rows and columns may have several pages.
 #if !defined(SIZE) || SIZE <= 7
 #ifdef SIZE
-constexpr int OCCUPANCY_OF_VOLUME = 3;
+constexpr int OCCUPANCY_OF_VOLUME = SIZE == 3 && DOUBLE ? 4 : 3;
 #else
 constexpr int OCCUPANCY_OF_VOLUME = sizeof(REAL) == 8 ? 6 : 8;
 #endif

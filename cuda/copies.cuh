@@ -27,7 +27,7 @@ __device__ __forceinline__ Place<T> place_at(const T* pointer) {
     return {shared_address(pointer)};
 }
 
-// The same, kept in a register: the compiler would compute it again wherever these are few.
+// The place that a pointer points to, kept in a register: the compiler would compute it again wherever registers are few.
 template <typename T>
 __device__ __forceinline__ Place<T> kept_place(const T* pointer) {
     unsigned int address = shared_address(pointer);
@@ -54,7 +54,7 @@ __device__ __forceinline__ void read_at(Place<float> from, float* to) {
     }
 }
 
-// Writes as many.
+// Writes COUNT neighbours, one or, of singles at a multiple of 16 bytes, four.
 template <int COUNT>
 __device__ __forceinline__ void write_at(Place<double> to, const double* from) {
     static_assert(COUNT == 1, "");
@@ -72,7 +72,7 @@ __device__ __forceinline__ void write_at(Place<float> to, const float* from) {
     }
 }
 
-// The same number, kept likewise.
+// Returns the number, kept in a register.
 __device__ __forceinline__ unsigned int kept_number(unsigned int number) {
     asm volatile("" : "+r"(number));
     return number;

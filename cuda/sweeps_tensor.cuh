@@ -64,8 +64,8 @@ struct Launch {
 
 // Ends the block of instructions after each step. Otherwise ptxas orders the multiplications by accumulator, and each
 // waits for the one before. It cannot know that these numbers are zero.
-#define END_OF_STEP(NUMBER)                   \
-    do {                                      \
+#define END_OF_STEP(NUMBER)                    \
+    do {                                       \
         if (launch.zeros[NUMBER] != 0) return; \
     } while (0)
 

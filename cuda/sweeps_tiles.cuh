@@ -10,6 +10,17 @@
 // have an odd number of rows: lanes read shared memory at odd distances, without conflicts, where the host chooses the
 // pitch accordingly.
 //
+//   sweep_tile: which region this block has, and whether it needs Region with MAPPED
+//   Region:
+//       load                                  // the patch, into registers
+//       write_constants                       // ghost cells, into both buffers
+//       keep                                  // the patch, in the first buffer
+//       for each sweep:
+//           patch := Filter::apply (window of the patch in the buffer)
+//           keep                              // in the other buffer
+//           one barrier of the block
+//       store                                 // what counts
+//
 // At the image's own edges every sweep is true. For constants there are ghost cells around the region, which nobody
 // writes. At sides that repeat samples (replicate, symmetric, mirror) a thread reads the cells that stand for the ghost
 // cells: only blocks at such an edge do so, in a path of their own, in which the other sides keep their ghost cells.
@@ -50,7 +61,7 @@ struct Launch {
     int height;  // of the filter
     int width;
     unsigned int tiles_turn;    // 2^32 / tiles_down, rounded up
-    unsigned int patches_turn;  // the same of patches_down
+    unsigned int patches_turn;  // 2^32 / patches_down, likewise
 };
 
 // A number divided, where its product with the divisor is less than 2^32.
@@ -65,8 +76,8 @@ struct Span {
     int first;  // the sample of its first place
     int from;   // the places it writes: from here on
     int to;     // and up to here
-    bool low;   // whether its first sample is the image's, and what stands before it are samples again
-    bool high;  // the same of its last
+    bool low;   // whether its first sample is the image's, and samples repeat before it
+    bool high;  // whether its last sample is the image's, and samples repeat behind it
 
     __device__ __forceinline__ Span(int tile, int tiles, int count, int held, int reach, bool circular,
                                     const Repeated (&repeated)[2]) {
@@ -126,134 +137,184 @@ __device__ __forceinline__ void samples_of(int (&samples)[COUNT], int at, int he
     }
 }
 
+// A block's region, and this thread's patch of it. The values of the patch are arguments of the members, not a member: the
+// compiler would keep all members in memory for as long as it has not unrolled the loops over them.
+//
+// MAPPED is for regions with sides that repeat samples: there the window of a patch is looked up place by place.
 template <typename T, int ROWS, int COLUMNS, bool MAPPED, class Filter>
-__device__ __forceinline__ void sweep_region(const Launch<T>& launch, const Span& down, const Span& across,
-                                             long long page, T* shared, const Filter& filter) {
-    const int above = filter.height() / 2;  // rows of samples on either side of an output
-    const int aside = filter.width() / 2;   // and columns
-    const int held_rows = launch.region_rows;
-    const int held_columns = launch.region_columns;
-    const int pitch = launch.pitch;
-    const int patch_across = quotient((int)threadIdx.x, launch.patches_down, launch.patches_turn);
-    const int row = ((int)threadIdx.x - patch_across * launch.patches_down) * ROWS;
-    const int column = patch_across * COLUMNS;
-    const bool has_patch = patch_across < launch.patches_across;
+struct Region {
+    const Launch<T>& launch;
+    const Span& down;
+    const Span& across;
+    const Filter& filter;
+    int above;   // rows of samples on either side of an output
+    int aside;   // and columns
+    int rows;    // of the region
+    int columns;
+    int pitch;
+    int row;  // of the region, where the patch begins
+    int column;
+    bool has_patch;
+    bool whole;  // whether all of the patch is in the region
+
+    __device__ __forceinline__ Region(const Launch<T>& launch, const Span& down, const Span& across, const Filter& filter)
+        : launch(launch), down(down), across(across), filter(filter) {
+        above = filter.height() / 2;
+        aside = filter.width() / 2;
+        rows = launch.region_rows;
+        columns = launch.region_columns;
+        pitch = launch.pitch;
+        const int patch_across = quotient((int)threadIdx.x, launch.patches_down, launch.patches_turn);
+        row = ((int)threadIdx.x - patch_across * launch.patches_down) * ROWS;
+        column = patch_across * COLUMNS;
+        has_patch = patch_across < launch.patches_across;
+        whole = row + ROWS <= rows && column + COLUMNS <= columns;
+    }
+
+    __device__ __forceinline__ void load(T (&patch)[COLUMNS][ROWS], long long page) const {
+        int row_of[ROWS];
+        int column_of[COLUMNS];
+        samples_of(row_of, row, rows, down.first, launch.rows, launch.of_rows.circular());
+        samples_of(column_of, column, columns, across.first, launch.columns, launch.of_columns.circular());
+        const T* const image = launch.input + page;
+#pragma unroll
+        for (int j = 0; j < COLUMNS; ++j) {
+            const T* const of_column = image + (long long)column_of[j] * launch.rows;
+#pragma unroll
+            for (int i = 0; i < ROWS; ++i) patch[j][i] = of_column[row_of[i]];
+        }
+    }
+
+    // Writes the ghost cells that are constants to both buffers: at all sides, as those that are inside the image are
+    // spoilt anyway, and those that repeat samples are not read.
+    __device__ __forceinline__ void write_constants(T* current, T* next) const {
+        const auto constant = [](const Ends& ends) {
+            return ends.boundary[0] == CONSTANT || ends.boundary[1] == CONSTANT;
+        };
+        if (constant(launch.of_rows) || constant(launch.of_columns)) {
+            const auto fill = [&](int place, double value) {
+                current[place] = T(value);
+                next[place] = T(value);
+            };
+#pragma unroll 1
+            for (int at = (int)threadIdx.x; at < columns; at += (int)blockDim.x) {
+#pragma unroll 1
+                for (int i = 0; i < above; ++i) {
+                    fill(at * pitch - 1 - i, launch.of_rows.value[0]);
+                    fill(at * pitch + rows + i, launch.of_rows.value[1]);
+                }
+            }
+            // Where two sides meet, the columns' constant counts; where they repeat samples, the column that is repeated.
+#pragma unroll 1
+            for (int at = (int)threadIdx.x - above; at < rows + above; at += (int)blockDim.x) {
+#pragma unroll 1
+                for (int j = 0; j < aside; ++j) {
+                    fill(at - (1 + j) * pitch, launch.of_columns.value[0]);
+                    fill(at + (columns + j) * pitch, launch.of_columns.value[1]);
+                }
+            }
+            // A patch that reaches out of the region writes there, too.
+            __syncthreads();
+        }
+    }
+
     // A patch at the last row or column may reach out of the region: there it holds constants, as ghost cells do.
-    const bool whole = row + ROWS <= held_rows && column + COLUMNS <= held_columns;
-    T patch[COLUMNS][ROWS];
-    const auto reach_out = [&] {
+    __device__ __forceinline__ void reach_out(T (&patch)[COLUMNS][ROWS]) const {
         if (!whole) {
-            const int rows = here(held_rows - row);
-            const int columns = here(held_columns - column);
+            const int rows_inside = here(rows - row);
+            const int columns_inside = here(columns - column);
 #pragma unroll
             for (int j = 0; j < COLUMNS; ++j) {
 #pragma unroll
                 for (int i = 0; i < ROWS; ++i) {
-                    if (i >= rows) patch[j][i] = T(launch.of_rows.value[1]);
+                    if (i >= rows_inside) patch[j][i] = T(launch.of_rows.value[1]);
                 }
             }
-            if (columns < COLUMNS) {
+            if (columns_inside < COLUMNS) {
 #pragma unroll
                 for (int j = 0; j < COLUMNS; ++j) {
 #pragma unroll
                     for (int i = 0; i < ROWS; ++i) {
-                        if (j >= columns) patch[j][i] = T(launch.of_columns.value[1]);
+                        if (j >= columns_inside) patch[j][i] = T(launch.of_columns.value[1]);
                     }
                 }
             }
         }
-    };
-
-    int row_of[ROWS];
-    int column_of[COLUMNS];
-    samples_of(row_of, row, held_rows, down.first, launch.rows, launch.of_rows.circular());
-    samples_of(column_of, column, held_columns, across.first, launch.columns, launch.of_columns.circular());
-    const T* const image = launch.input + page;
-#pragma unroll
-    for (int j = 0; j < COLUMNS; ++j) {
-        const T* const of_column = image + (long long)column_of[j] * launch.rows;
-#pragma unroll
-        for (int i = 0; i < ROWS; ++i) patch[j][i] = of_column[row_of[i]];
     }
 
-    // Two buffers, each with room for ghost cells around the region.
-    T* current = shared + above + aside * pitch;
-    T* next = current + launch.buffer;
-    const auto constant = [](const Ends& ends) { return ends.boundary[0] == CONSTANT || ends.boundary[1] == CONSTANT; };
-    if (constant(launch.of_rows) || constant(launch.of_columns)) {
-        // At all sides: those that are inside the image are spoilt anyway, and those that repeat samples are not read.
-        const auto fill = [&](int place, double value) {
-            current[place] = T(value);
-            next[place] = T(value);
-        };
-#pragma unroll 1
-        for (int at = (int)threadIdx.x; at < held_columns; at += (int)blockDim.x) {
-#pragma unroll 1
-            for (int i = 0; i < above; ++i) {
-                fill(at * pitch - 1 - i, launch.of_rows.value[0]);
-                fill(at * pitch + held_rows + i, launch.of_rows.value[1]);
-            }
-        }
-        // Where two sides meet, the columns' constant counts; where they repeat samples, the column that is repeated.
-#pragma unroll 1
-        for (int at = (int)threadIdx.x - above; at < held_rows + above; at += (int)blockDim.x) {
-#pragma unroll 1
-            for (int j = 0; j < aside; ++j) {
-                fill(at - (1 + j) * pitch, launch.of_columns.value[0]);
-                fill(at + (held_columns + j) * pitch, launch.of_columns.value[1]);
-            }
-        }
-        // A patch that reaches out of the region writes there, too.
-        __syncthreads();
-    }
-    // Outside of the region a patch's outputs are the constants, which are there already.
-    const int own = column * pitch + row;
-    const auto keep = [&](T* buffer) {
-        reach_out();
+    // Writes the patch to its place `own` in a buffer. Outside of the region its outputs are the constants, which are
+    // there already.
+    __device__ __forceinline__ void keep(T (&patch)[COLUMNS][ROWS], T* buffer, int own) const {
+        reach_out(patch);
 #pragma unroll
         for (int j = 0; j < COLUMNS; ++j) {
 #pragma unroll
             for (int i = 0; i < ROWS; ++i) buffer[own + j * pitch + i] = patch[j][i];
         }
-    };
-    if (has_patch) keep(current);
-
-    // The window of a patch: where its rows and columns are in a buffer, counted from its first.
-    const auto row_at = [&](int k) {
-        const int at = row + k - above;
-        return MAPPED ? down.standing_for(at, held_rows, above, launch.repeated_rows) : at;
-    };
-    const auto column_at = [&](int m) {
-        const int at = column + m - aside;
-        return (MAPPED ? across.standing_for(at, held_columns, aside, launch.repeated_columns) : at) * pitch;
-    };
-    const typename Filter::template Window<ROWS, COLUMNS, MAPPED> window(row_at, column_at);
-
-    const int from_down = down.counts_from(row, ROWS, above);
-    const int from_across = across.counts_from(column, COLUMNS, aside);
-    const int counts_from = !has_patch ? NEVER : from_down > from_across ? from_down : from_across;
-    __syncthreads();
-#pragma unroll 1
-    for (int left = launch.sweeps - 1;; --left) {
-        const bool counts = left >= counts_from;
-        if (counts) filter.apply(window, column_at, current, patch);
-        if (left == 0) break;
-        if (counts) keep(next);
-        __syncthreads();
-        T* const last = current;
-        current = next;
-        next = last;
     }
-    if (counts_from > 0) return;
-    T* const to = launch.output + page + (long long)(across.first + column) * launch.rows + down.first + row;
+
+    // How many sweeps must be left for the patch's outputs to count.
+    __device__ __forceinline__ int counts_from() const {
+        const int from_down = down.counts_from(row, ROWS, above);
+        const int from_across = across.counts_from(column, COLUMNS, aside);
+        return !has_patch ? NEVER : from_down > from_across ? from_down : from_across;
+    }
+
+    __device__ __forceinline__ void store(const T (&patch)[COLUMNS][ROWS], long long page) const {
+        T* const to = launch.output + page + (long long)(across.first + column) * launch.rows + down.first + row;
 #pragma unroll
-    for (int j = 0; j < COLUMNS; ++j) {
-        const bool inside = column + j >= across.from && column + j < across.to;
+        for (int j = 0; j < COLUMNS; ++j) {
+            const bool inside = column + j >= across.from && column + j < across.to;
 #pragma unroll
-        for (int i = 0; i < ROWS; ++i) {
-            if (inside && row + i >= down.from && row + i < down.to) to[(long long)j * launch.rows + i] = patch[j][i];
+            for (int i = 0; i < ROWS; ++i) {
+                if (inside && row + i >= down.from && row + i < down.to) to[(long long)j * launch.rows + i] = patch[j][i];
+            }
         }
     }
+
+    // All sweeps over the image that begins at `page`, in shared memory.
+    __device__ __forceinline__ void sweep(long long page, T* shared) const {
+        T patch[COLUMNS][ROWS];
+        load(patch, page);
+        // Two buffers, each with room for ghost cells around the region.
+        T* current = shared + above + aside * pitch;
+        T* next = current + launch.buffer;
+        write_constants(current, next);
+        const int own = column * pitch + row;
+        if (has_patch) keep(patch, current, own);
+
+        // The window of a patch: where its rows and columns are in a buffer, counted from its first.
+        const auto row_at = [&](int k) {
+            const int at = row + k - above;
+            return MAPPED ? down.standing_for(at, rows, above, launch.repeated_rows) : at;
+        };
+        const auto column_at = [&](int m) {
+            const int at = column + m - aside;
+            return (MAPPED ? across.standing_for(at, columns, aside, launch.repeated_columns) : at) * pitch;
+        };
+        const typename Filter::template Window<ROWS, COLUMNS, MAPPED> window(row_at, column_at);
+        const int counts_from = this->counts_from();
+        __syncthreads();
+#pragma unroll 1
+        for (int left = launch.sweeps - 1;; --left) {
+            const bool counts = left >= counts_from;
+            if (counts) filter.apply(window, column_at, current, patch);
+            if (left == 0) break;
+            if (counts) keep(patch, next, own);
+            __syncthreads();
+            T* const last = current;
+            current = next;
+            next = last;
+        }
+        if (counts_from <= 0) store(patch, page);
+    }
+};
+
+template <typename T, int ROWS, int COLUMNS, bool MAPPED, class Filter>
+__device__ __forceinline__ void sweep_region(const Launch<T>& launch, const Span& down, const Span& across,
+                                             long long page, T* shared, const Filter& filter) {
+    const Region<T, ROWS, COLUMNS, MAPPED, Filter> region(launch, down, across, filter);
+    region.sweep(page, shared);
 }
 
 template <typename T, int ROWS, int COLUMNS, class Filter>

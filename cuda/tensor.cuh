@@ -8,11 +8,6 @@
 // come and all bytes that they announced.
 typedef unsigned long long Barrier;
 
-// How an array lies in device memory, and how large boxes of it are: the driver writes it (cuTensorMapEncodeTiled).
-struct TENSOR_MAP_ALIGNED TensorMap {
-    unsigned long long words[16];
-};
-
 #ifdef __CUDACC_RTC__
 
 __device__ __forceinline__ unsigned int shared_address(const void* pointer) {
@@ -34,10 +29,9 @@ __device__ __forceinline__ void multiply_8(double (&d)[4], double a0, double a1,
 
 // D = A * B + D with the first four columns of A and the first four rows of B alone.
 __device__ __forceinline__ void multiply_4(double (&d)[4], double a0, double a1, double b0) {
-    asm volatile(
-        "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
-        : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
-        : "d"(a0), "d"(a1), "d"(b0));
+    asm volatile("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+                 : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
+                 : "d"(a0), "d"(a1), "d"(b0));
 }
 
 // A barrier of a block's THREADS threads, at which warps of different roles arrive from different lines of the program.
@@ -69,9 +63,7 @@ __device__ __forceinline__ void barriers_are_made() {
 }
 
 // After this thread's writes to shared memory: copies that are begun later come behind them.
-__device__ __forceinline__ void writes_before_copies() {
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
+__device__ __forceinline__ void writes_before_copies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 // Arrives, and announces so many bytes.
 __device__ __forceinline__ void arrive(Barrier* barrier, int bytes) {
@@ -88,7 +80,7 @@ __device__ __forceinline__ void follow_launch_before() {
     asm volatile("griddepcontrol.wait;" ::: "memory");
 }
 
-// Begins a copy of so many bytes, which were announced. Both addresses and the number are multiples of 16.
+// Begins a bulk copy of `bytes` bytes, which were announced. Both addresses and the number are multiples of 16.
 __device__ __forceinline__ void copy_bulk(void* to, const void* from, int bytes, Barrier* barrier) {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
                      shared_address(to)),
@@ -96,18 +88,8 @@ __device__ __forceinline__ void copy_bulk(void* to, const void* from, int bytes,
                  : "memory");
 }
 
-// Begins a copy of a box of an array, whose first element is at that row, column and page, to a multiple of 128 bytes: all
-// its bytes were announced. The row is a multiple of 16 bytes; all may be outside of the array, where zeros come from.
-__device__ __forceinline__ void copy_box(void* to, const TensorMap& map, int row, int column, int page, Barrier* barrier) {
-    asm volatile(
-        "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];" ::
-            "r"(shared_address(to)),
-        "l"(&map), "r"(row), "r"(column), "r"(page), "r"(shared_address(barrier))
-        : "memory");
-}
-
-// Begins a copy of so many bytes from shared memory, behind writes_before_copies: of this thread's current group of copies
-// that leave. Both addresses and the number are multiples of 16.
+// Begins a bulk copy of `bytes` bytes from shared memory, behind writes_before_copies, in this thread's current group of
+// such copies. Both addresses and the number are multiples of 16.
 __device__ __forceinline__ void copy_out_bulk(void* to, const void* from, int bytes) {
     asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(shared_address(from)),
                  "r"(bytes)
@@ -328,9 +310,6 @@ __device__ inline bool is_elected() { return stand_in_lane() == 0; }
 __device__ inline void arrive(Barrier* barrier, int bytes) { stand_in_arrive(barrier, bytes); }
 __device__ inline void copy_bulk(void* to, const void* from, int bytes, Barrier* barrier) {
     stand_in_copy_bulk(to, from, bytes, barrier);
-}
-__device__ inline void copy_box(void* to, const TensorMap& map, int row, int column, int page, Barrier* barrier) {
-    stand_in_copy_box(to, map.words, row, column, page, barrier);
 }
 __device__ inline void copy_out_bulk(void* to, const void* from, int bytes) { stand_in_copy_out_bulk(to, from, bytes); }
 __device__ inline void end_leaving() { stand_in_end_group(); }

@@ -24,9 +24,7 @@ struct Ring {
     int begin;  // its first chunk
     int end;    // behind its last
 
-    static __device__ __forceinline__ double* samples() {
-        return shared_memory() + TABLE + threadIdx.x / LANES * RING;
-    }
+    static __device__ __forceinline__ double* samples() { return shared_memory() + TABLE + threadIdx.x / LANES * RING; }
     // Tells when a chunk has come.
     static __device__ __forceinline__ Barrier* full(int number) {
         return reinterpret_cast<Barrier*>(shared_memory() + BARRIERS_AT) + threadIdx.x / LANES * CHUNKS +
@@ -100,7 +98,7 @@ struct Ring {
     static __device__ __noinline__ void fetch_above_and_below(Part part, int begin, int number) {
         const Box box = Ring{begin, 0}.box_of(number);
         request_above_and_below<LENGTH, COLUMNS, RADIUS, ROWS_BELOW>(part, *sides(), box, chunk(number),
-                                                                 segment()->inner.bulk);
+                                                                     segment()->inner.bulk);
         writes_before_copies();
     }
 

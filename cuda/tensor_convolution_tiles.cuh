@@ -57,10 +57,10 @@ struct Tiles {
     static constexpr int KS = STEPS / 8;
     static constexpr int FRAGMENTS = PASS_TILES + 1;  // a tile's second half of samples is its neighbour's first half
 
-    Shared band;                  // of this lane, in the table
+    Shared band;  // of this lane, in the table
     double sums[TILES][4];
     double b[PASSES][FRAGMENTS][2];
-    double2 a[2][KS][2];          // of the present column and of the next one
+    double2 a[2][KS][2];  // of the present column and of the next one
 
     // Lays the filter into the table: for each phase and each 8 steps, the fragments of the band, a pair of a lane
     // together.

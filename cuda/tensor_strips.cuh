@@ -31,7 +31,7 @@ namespace {
 constexpr int LANES = 32;
 constexpr unsigned int ALL_LANES = 0xffffffffu;
 constexpr unsigned int NOT_FINITE = 0x7ffu << 21;  // the magnitude of infinities and NaN, or less
-constexpr int MAX_ENTRIES = 343;  // 7 x 7 x 7, which is more than 15 x 15
+constexpr int MAX_ENTRIES = 343;                   // 7 x 7 x 7, which is more than 15 x 15
 
 }  // namespace
 
@@ -49,7 +49,7 @@ struct Part {
     long long rows;    // of the image
     long long columns;
     long long pages;
-    int height;      // of the filter, and no more than the kernel's SIZE
+    int height;  // of the filter, and no more than the kernel's SIZE
     int width;
     int depth;
     int abreast;  // strips below each other that neighbouring warps take: a divisor of the warps of a block
@@ -74,8 +74,8 @@ struct Launch {
 // Ends the basic block of instructions: after each column, or after some tiles of it. Otherwise ptxas would order all
 // multiplications of a loop by accumulator, and each would wait for the one before: twice the time. It cannot know that
 // these numbers are zero. The condition has the scan in it, or ptxas would keep all that it is made of until later.
-#define END_OF_BLOCK(NUMBER)                           \
-    do {                                               \
+#define END_OF_BLOCK(NUMBER)                            \
+    do {                                                \
         if (launch.zeros[NUMBER] & scan.bits()) return; \
     } while (0)
 // Ends the basic block of a warp that scans nothing.
@@ -220,8 +220,8 @@ __device__ __forceinline__ void request_at_edge(const Part& part, const Sides& s
 
 // Asks for what does not come in bulk of a box of which all columns are at hand.
 template <int LENGTH, int COLUMNS, int RADIUS, int ROWS_BELOW>
-__device__ __forceinline__ void request_above_and_below(const Part& part, const Sides& sides, const Box& box, double* to,
-                                                        BulkRows bulk) {
+__device__ __forceinline__ void request_above_and_below(const Part& part, const Sides& sides, const Box& box,
+                                                        double* to, BulkRows bulk) {
     constexpr int SHARING = LANES / COLUMNS;
     const int lane = threadIdx.x % LANES;
     const int c = lane % COLUMNS;

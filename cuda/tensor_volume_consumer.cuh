@@ -153,8 +153,8 @@ __device__ __forceinline__ void write_table(const Part& part, const double* entr
         const int row = lane % 4 + 4 * (at / 64 % 2) - below - (SIZE - part.height) / 2;
         const int column = at / 128 % SIZE - (SIZE - part.width) / 2;
         const int page = (at / 128 / SIZE - slot + SIZE - 1 + SLOTS) % SLOTS - (SIZE - part.depth) / 2;
-        const bool has = row >= 0 && row < part.height && column >= 0 && column < part.width && page >= 0 &&
-                         page < part.depth;
+        const bool has =
+            row >= 0 && row < part.height && column >= 0 && column < part.width && page >= 0 && page < part.depth;
         table[at] = has ? entries[(page * part.width + column) * part.height + row] : 0.0;
     }
 }
@@ -162,7 +162,7 @@ __device__ __forceinline__ void write_table(const Part& part, const double* entr
 // Where a lane's outputs of a segment go.
 template <bool PAIRS>
 struct Outputs {
-    double* to;  // the first, in the page that is written while the present page of samples is multiplied
+    double* to;       // the first, in the page that is written while the present page of samples is multiplied
     int rows;         // from there to the end of the image, or more than the strip has
     unsigned int in;  // a bit for each two rows of this lane that are outputs: in each column two
 

@@ -31,7 +31,8 @@ __device__ __forceinline__ void request_page(const Part& part, const Cut& cut, c
                 bytes += of_column;
                 column.copy(places, of_column, full);
             }
-            request_rest<RADIUS, ROWS_BELOW, SHARING>(part, *sides(), sides()->of_rows, box, column, places, length, own);
+            request_rest<RADIUS, ROWS_BELOW, SHARING>(part, *sides(), sides()->of_rows, box, column, places, length,
+                                                      own);
             places += length;
         }
         writes_before_copies();

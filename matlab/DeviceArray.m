@@ -128,27 +128,32 @@ classdef DeviceArray < handle
       end
     end
 
-    % --- Arithmetic ---------------------------------------------------------------
-
-    function c = plus (a, b)
+    % u + v  Element by element, on the device.
+    function c = plus (a, b)  % ---- Arithmetic
       c = DeviceArray_CUDA ('plus', a, b);
     end
 
+    % u - v  Element by element, on the device.
     function c = minus (a, b)
       c = DeviceArray_CUDA ('minus', a, b);
     end
 
+    % u .* v  Element by element, on the device.
     function c = times (a, b)
       c = DeviceArray_CUDA ('times', a, b);
     end
 
+    % u ./ v  Element by element, on the device.
     function c = rdivide (a, b)
       c = DeviceArray_CUDA ('rdivide', a, b);
     end
 
+    % u .\ v  Element by element, on the device.
     function c = ldivide (a, b)
       c = DeviceArray_CUDA ('rdivide', b, a);
     end
+
+    % s * u, u * s  With a scalar, on the device.
 
     % The host's own ISSCALAR answers for its arrays, without a question to the library.
     function c = mtimes (a, b)
@@ -160,6 +165,7 @@ classdef DeviceArray < handle
       end
     end
 
+    % u / s  With a scalar, on the device.
     function c = mrdivide (a, b)
       if isscalar (b)
         c = DeviceArray_CUDA ('rdivide', a, b);
@@ -168,6 +174,7 @@ classdef DeviceArray < handle
       end
     end
 
+    % s \ u  With a scalar, on the device.
     function c = mldivide (a, b)
       if isscalar (a)
         c = DeviceArray_CUDA ('rdivide', b, a);
@@ -176,6 +183,7 @@ classdef DeviceArray < handle
       end
     end
 
+    % u .^ k  With a whole number k from -16 to 16, on the device.
     function c = power (a, k)
       if isa (k, 'double') && isscalar (k) && k == fix (k) && abs (k) <= 16
         c = DeviceArray_CUDA ('power', a, k);
@@ -189,21 +197,26 @@ classdef DeviceArray < handle
       DeviceArray.refuse ('^', 'gather (u) ^ k', 'For elementwise powers use .^. ');
     end
 
+    % -u  On the device.
     function c = uminus (a)
       c = DeviceArray_CUDA ('uminus', a);
     end
 
+    % +u  The array itself.
     function a = uplus (a)
     end
 
+    % abs (u)  Magnitudes, on the device.
     function c = abs (a)
       c = DeviceArray_CUDA ('abs', a);
     end
 
+    % sqrt (u)  Square roots, on the device.
     function c = sqrt (a)
       c = DeviceArray_CUDA ('sqrt', a);
     end
 
+    % min (u, v)  On the device. min (u), min (u, [], dim)  Ordinary values.
     function [c, i] = min (a, b, dim)
       if nargout > 1
         DeviceArray.refuse ('the second output of min', '[m, i] = min (gather (u))');
@@ -217,6 +230,7 @@ classdef DeviceArray < handle
       end
     end
 
+    % max (u, v)  On the device. max (u), max (u, [], dim)  Ordinary values.
     function [c, i] = max (a, b, dim)
       if nargout > 1
         DeviceArray.refuse ('the second output of max', '[m, i] = max (gather (u))');
@@ -230,60 +244,70 @@ classdef DeviceArray < handle
       end
     end
 
-    % --- Comparison and logic -----------------------------------------------------
-
-    function c = eq (a, b)
+    % u == v  Ones and zeros, on the device.
+    function c = eq (a, b)  % ---- Comparison and logic
       c = DeviceArray_CUDA ('eq', a, b);
     end
 
+    % u ~= v  Ones and zeros, on the device.
     function c = ne (a, b)
       c = DeviceArray_CUDA ('ne', a, b);
     end
 
+    % u < v  Ones and zeros, on the device.
     function c = lt (a, b)
       c = DeviceArray_CUDA ('lt', a, b);
     end
 
+    % u <= v  Ones and zeros, on the device.
     function c = le (a, b)
       c = DeviceArray_CUDA ('le', a, b);
     end
 
+    % u > v  Ones and zeros, on the device.
     function c = gt (a, b)
       c = DeviceArray_CUDA ('gt', a, b);
     end
 
+    % u >= v  Ones and zeros, on the device.
     function c = ge (a, b)
       c = DeviceArray_CUDA ('ge', a, b);
     end
 
+    % u & v  Ones and zeros, on the device.
     function c = and (a, b)
       c = DeviceArray_CUDA ('and', a, b);
     end
 
+    % u | v  Ones and zeros, on the device.
     function c = or (a, b)
       c = DeviceArray_CUDA ('or', a, b);
     end
 
+    % ~u  Ones and zeros, on the device.
     function c = not (a)
       c = DeviceArray_CUDA ('not', a);
     end
 
+    % isnan (u)  Ones and zeros, on the device.
     function c = isnan (a)
       c = DeviceArray_CUDA ('isnan', a);
     end
 
+    % isinf (u)  Ones and zeros, on the device.
     function c = isinf (a)
       c = DeviceArray_CUDA ('eq', abs (a), Inf);
     end
 
+    % isfinite (u)  Ones and zeros, on the device.
     function c = isfinite (a)
       c = DeviceArray_CUDA ('lt', abs (a), Inf);
     end
 
-    % --- Reductions: ordinary values ------------------------------------------------
+    % sum (u), sum (u, dim), sum (u, 'all')  Ordinary values.
 
     % Without a dimension, the library knows which, and what is left of nothing.
-    function r = sum (a, varargin)
+    function r = sum (a, varargin)  % ---- Reductions: ordinary values
       if nargin == 1
         r = DeviceArray_CUDA ('sum', a, -1);
       else
@@ -291,6 +315,7 @@ classdef DeviceArray < handle
       end
     end
 
+    % any (u), any (u, dim), any (u, 'all')  Ordinary truth values.
     function r = any (a, varargin)
       if nargin == 1
         r = DeviceArray_CUDA ('any', a, -1) ~= 0;
@@ -299,6 +324,7 @@ classdef DeviceArray < handle
       end
     end
 
+    % all (u), all (u, dim), all (u, 'all')  Ordinary truth values.
     function r = all (a, varargin)
       if nargin == 1
         r = DeviceArray_CUDA ('all', a, -1) ~= 0;
@@ -307,6 +333,7 @@ classdef DeviceArray < handle
       end
     end
 
+    % dot (u, v)  An ordinary value.
     function r = dot (a, b, varargin)
       da = size (a);
       db = size (b);
@@ -332,6 +359,7 @@ classdef DeviceArray < handle
       end
     end
 
+    % norm (u), norm (u, p)  An ordinary value; p is 1, 2, Inf, -Inf or 'fro'.
     function r = norm (a, p)
       if nargin < 2
         p = 2;
@@ -372,6 +400,7 @@ classdef DeviceArray < handle
       end
     end
 
+    % isequal (u, v, ..)  Whether sizes and values are equal.
     function yes = isequal (a, b, varargin)
       yes = DeviceArray.same (a, b);
       for k = 1:numel (varargin)
@@ -379,28 +408,32 @@ classdef DeviceArray < handle
       end
     end
 
-    % --- Values and classes ---------------------------------------------------------
-
-    function x = gather (this)
+    % gather (u)  The values as an ordinary array.
+    function x = gather (this)  % ---- Values and classes
       x = DeviceArray_CUDA ('gather', this);
     end
 
+    % double (u)  In double, on the device.
     function u = double (this)
       u = DeviceArray_CUDA ('convert', this, 'double');
     end
 
+    % single (u)  In single, on the device.
     function u = single (this)
       u = DeviceArray_CUDA ('convert', this, 'single');
     end
 
+    % underlyingType (u)  'double' or 'single'.
     function name = underlyingType (this)
       name = DeviceArray_CUDA ('class', this);
     end
 
+    % isUnderlyingType (u, NAME)  Whether the values are of that class.
     function yes = isUnderlyingType (this, name)
       yes = strcmp (DeviceArray_CUDA ('class', this), name);
     end
 
+    % device (u)  The number of the GPU, or 0 for the CPU.
     function n = device (this)
       n = DeviceArray_CUDA ('where', this).Device;
     end
@@ -417,9 +450,8 @@ classdef DeviceArray < handle
       yes = true;
     end
 
-    % --- Sizes ----------------------------------------------------------------------
-
-    function varargout = size (this, varargin)
+    % size (u), size (u, dim)  As of an ordinary array.
+    function varargout = size (this, varargin)  % ---- Sizes
       d = DeviceArray_CUDA ('size', this);
       n = max (nargout, 1);
       if nargin > 1
@@ -445,6 +477,7 @@ classdef DeviceArray < handle
       end
     end
 
+    % numel (u)  The number of elements.
     function n = numel (this, varargin)
       if nargin > 1
         % Asked how many values u(...) has on the left or in a list: it is one array.
@@ -459,18 +492,22 @@ classdef DeviceArray < handle
       n = 1;
     end
 
+    % ndims (u)  The number of dimensions.
     function n = ndims (this)
       n = numel (DeviceArray_CUDA ('size', this));
     end
 
+    % rows (u)  The number of rows.
     function n = rows (this)
       n = size (this, 1);
     end
 
+    % columns (u)  The number of columns.
     function n = columns (this)
       n = size (this, 2);
     end
 
+    % length (u)  The largest dimension; 0 for an empty array.
     function n = length (this)
       d = DeviceArray_CUDA ('size', this);
       n = max (d) * all (d);
@@ -508,6 +545,7 @@ classdef DeviceArray < handle
       yes = numel (d) == 2 && d(1) == d(2);
     end
 
+    % reshape (u, m, n, ..)  Other sizes, on the device; nothing is copied.
     function u = reshape (this, varargin)
       open = cellfun ('isempty', varargin);
       if any (open)
@@ -526,6 +564,7 @@ classdef DeviceArray < handle
       u = DeviceArray_CUDA ('reshape', this, [varargin{:}]);
     end
 
+    % u.'  Of a vector, on the device.
     function u = transpose (this)
       d = DeviceArray_CUDA ('size', this);
       if numel (d) > 2 || all (d ~= 1)
@@ -534,6 +573,7 @@ classdef DeviceArray < handle
       u = DeviceArray_CUDA ('reshape', this, d([2 1]));
     end
 
+    % u'  Of a vector, on the device.
     function u = ctranspose (this)
       u = transpose (this);
     end
@@ -552,9 +592,7 @@ classdef DeviceArray < handle
       u = DeviceArray_CUDA ('reshape', this, d(order));
     end
 
-    % --- Indexing -------------------------------------------------------------------
-
-    function n = end (this, k, count)
+    function n = end (this, k, count)  % ---- Indexing
       d = DeviceArray_CUDA ('size', this);
       if k < count
         d(end+1:k) = 1;
@@ -650,9 +688,7 @@ classdef DeviceArray < handle
              'A DeviceArray cannot be an index of an ordinary array: x(gather (u)).');
     end
 
-    % --- Display --------------------------------------------------------------------
-
-    function text = disp (this)
+    function text = disp (this)  % ---- Display
       where = DeviceArray_CUDA ('where', this);
       d = DeviceArray_CUDA ('size', this);
       shown = min (prod (d), 5);
@@ -683,9 +719,7 @@ classdef DeviceArray < handle
       fprintf ('\n');
     end
 
-    % --- What is not there ------------------------------------------------------------
-
-    function u = horzcat (varargin)
+    function u = horzcat (varargin)  % ---- What is not there
       u = DeviceArray.joined ('[u, v]', '[gather(u), gather(v)]', varargin{:});
     end
 

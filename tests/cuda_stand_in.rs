@@ -45,8 +45,6 @@ fn fixtures() -> CString {
         "copies_never_begun",
         "copies_off_their_place",
         "copies_left",
-        "boxes",
-        "boxes_off_their_place",
         "meets",
         "meets_too_early",
         "hands",
@@ -329,76 +327,6 @@ fn copies_into_shared_memory_are_late(_: StandIn) -> Outcome {
         expect(kernel, Bench::new(1024)?.run(kernel, 0)?.0, LAUNCH_FAILED)?;
     }
     Ok(())
-}
-
-/// A tensor map of the stand-in's for a volume of singles of that size at an address, in boxes of so many rows and columns.
-fn tensor_map(address: sys::CUdeviceptr, size: [u64; 3], in_box: [u32; 2]) -> Result<[u64; 16], i32> {
-    #[repr(align(64))]
-    struct Map([u64; 16]);
-    let mut map = Map([0; 16]);
-    let steps = [4 * size[0], 4 * size[0] * size[1]];
-    // SAFETY: there are as many numbers as the driver reads, and room for a map.
-    unsafe {
-        sys::cuTensorMapEncodeTiled(
-            (&raw mut map.0).cast(),
-            sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
-            3,
-            address as *mut c_void,
-            size.as_ptr(),
-            steps.as_ptr(),
-            [in_box[0], in_box[1], 1].as_ptr(),
-            [1; 3].as_ptr(),
-            sys::CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
-            sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_NONE,
-            sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_NONE,
-            sys::CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
-        )
-    }
-    .result()
-    .map(|()| map.0)
-    .map_err(|error| error.0 as i32)
-}
-
-/// Boxes of a volume come with zeros for what is outside of it, and a map that the driver would not make is refused.
-fn boxes_come_with_zeros_from_outside(_: StandIn) -> Outcome {
-    let size = [16, 8, 6];
-    // With a map of the input where it ends.
-    let run = |kernel: &str| {
-        let bench = Bench::new(1024)?;
-        let map = tensor_map(bench.input, size, [8, 4]).map_err(|status| format!("a tensor map: {status}"))?;
-        // SAFETY: as many bytes are there.
-        unsafe { result::memcpy_htod_sync(bench.input + 4 * 1024 - 128, &map) }.map_err(text)?;
-        result::ctx::synchronize().map_err(text)?;
-        bench.run(kernel, 0)
-    };
-    let (ended, output) = run("boxes")?;
-    expect("boxes", ended, 0)?;
-    for (i, sample) in output.iter().enumerate() {
-        let (block, at) = ((i / THREADS) as i64, (i % THREADS) as i64);
-        let place = [block * 4 - 8 + at % 8, block - 4 + at / 8, block / 2 - 1];
-        let inside = place.iter().zip(size).all(|(&at, count)| (0..count as i64).contains(&at));
-        let wanted = match (at < 32, inside) {
-            (false, _) => -1.0,
-            (true, false) => 0.0,
-            (true, true) => (1 + place[0] + 16 * (place[1] + 8 * place[2])) as f32,
-        };
-        if sample.to_bits() != wanted.to_bits() {
-            return Err(format!("boxes: element {at} of block {block} is {sample}, not {wanted}"));
-        }
-    }
-    let bench = Bench::new(1024)?;
-    for (what, address, size, in_box) in [
-        ("columns of 60 bytes", bench.input, [15, 8, 7], [8, 4]),
-        ("a box with columns of 24 bytes", bench.input, size, [6, 4]),
-        ("a box of 260 rows", bench.input, size, [260, 4]),
-        ("a box of no columns", bench.input, size, [8, 0]),
-        ("a volume off its place", bench.input + 4, size, [8, 4]),
-    ] {
-        expect(what, tensor_map(address, size, in_box), Err(1))?;
-    }
-    expect("no map", bench.run("boxes", 0)?.0, LAUNCH_FAILED)?;
-    drop(bench);
-    expect("boxes_off_their_place", run("boxes_off_their_place")?.0, LAUNCH_FAILED)
 }
 
 /// Whoever arrives at a barrier ahead of a wait of its own is late with that, now and then.
@@ -850,14 +778,13 @@ fn in_child(what: &str) -> Outcome {
 
 type Case = (&'static str, fn(StandIn) -> Outcome);
 
-const TABLE: [Case; 30] = [
+const TABLE: [Case; 29] = [
     ("kernels_run_as_they_are_written", kernels_run_as_they_are_written),
     ("fma_rounds_once_and_nothing_else_is_fused", fma_rounds_once_and_nothing_else_is_fused),
     ("a_missing_barrier_shows", a_missing_barrier_shows),
     ("blocks_that_meet_are_a_race", blocks_that_meet_are_a_race),
     ("copies_into_shared_memory_are_late", copies_into_shared_memory_are_late),
     ("who_arrives_may_rest", who_arrives_may_rest),
-    ("boxes_come_with_zeros_from_outside", boxes_come_with_zeros_from_outside),
     ("warps_hand_on_samples", warps_hand_on_samples),
     ("copies_leave_shared_memory_in_bulk", copies_leave_shared_memory_in_bulk),
     ("early_launches_wait_for_those_before", early_launches_wait_for_those_before),

@@ -1194,7 +1194,7 @@ const TABLE: [Case; 26] = [
 ];
 
 /// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.
-const CUDA_TABLE: [CudaCase; 31] = [
+const CUDA_TABLE: [CudaCase; 30] = [
     ("schemes_without_room", scheme::schemes_without_room),
     ("sweeps_of_images", sweeps_of_images),
     ("sweeps_of_images_by_eight_warps", sweeps_of_images_by_eight_warps),
@@ -1204,7 +1204,6 @@ const CUDA_TABLE: [CudaCase; 31] = [
     ("sides_in_sweeps_of_small_images", sides::sides_in_sweeps_of_small_images),
     ("sweeps_of_volumes", sweeps_of_volumes),
     ("sides_in_sweeps_of_volumes", sides::sides_in_sweeps_of_volumes),
-    ("sweeps_of_volumes_in_boxes", sides::sweeps_of_volumes_in_boxes),
     ("sides_on_tensor_cores", sides::sides_on_tensor_cores),
     ("sweeps_of_lines_in_single", sweeps_of_lines_in_single),
     ("sweeps_of_volumes_by_one_column", sweeps_of_volumes_by_one_column),
@@ -2080,7 +2079,7 @@ fn sweeps_of_volumes(cuda: Cuda) -> Outcome {
     };
     let mut number = 0;
     // Tiles that do not go into the multiprocessors, or these into them: several parts of a launch, of which some begin
-    // behind the first page. `sizes_of_the_tests_are_several_parts` in `src/cuda/kernels/volumes.rs` has two. They come
+    // behind the first page. `sizes_of_the_tests_are_several_parts` in `src/cuda/kernels/fused/volumes/tests.rs` has two. They come
     // first: what the stand-in takes for a sweep teaches the pace to submit less than two of them.
     let sizes: &[[usize; 3]] =
         if slow { &[[96, 160, 24], [96, 240, 16], [32, 400, 24], [32, 250, 25]] } else { &[[48, 400, 200]] };
@@ -2114,7 +2113,7 @@ fn sweeps_of_volumes(cuda: Cuda) -> Outcome {
 
 /// Which filters do four sweeps over an image or a volume on the device in fewer launches: of the kernels for these
 /// filters, those for that alone ask for more shared memory than every chip has. The images are those that
-/// `large_images_are_left_to_other_kernels` in `src/cuda/kernels/tiles.rs` has.
+/// `large_images_are_left_to_other_kernels` in `src/cuda/kernels/fused/tiles/tests.rs` has.
 fn done_at_once(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, String> {
     let show = |error: Error| error.to_string();
     let mut found = Vec::new();

@@ -1,8 +1,8 @@
 //! The CPU engine: the same bits without a GPU.
 //!
-//! Everything is an operator of [`simd`] on contiguous numbers; [`lines`] and [`convolution`] bring the samples into
-//! that form, a tile at a time. Operations on single elements, [`arithmetic`], are plain loops that the compiler
-//! makes vectors of, for the same instructions. Tiles and pieces are the [`tasks`] that the threads share.
+//! Everything is an operator of `simd` on contiguous numbers; `lines` and `convolution` bring the samples into
+//! that form, a tile at a time. Operations on single elements, `arithmetic`, are plain loops that the compiler
+//! makes vectors of, for the same instructions. Tiles and pieces are the `tasks` that the threads share.
 
 mod arithmetic;
 mod convolution;

@@ -1,7 +1,7 @@
 //! Operators on contiguous numbers, written once over a vector type and compiled for each instruction set.
 //!
 //! # What proves what
-//! To run an instruction that the processor lacks is undefined behaviour. So the tokens [`Avx512`] and [`Avx2`] exist
+//! To run an instruction that the processor lacks is undefined behaviour. So the tokens `Avx512` and `Avx2` exist
 //! only where the processor was found to have their features; a vector can only be made from a token, and computing
 //! with a vector needs no other proof. The list of features is written once, in `instruction_set!`: what is asked for
 //! at detection is what the code is compiled with, and the compiler refuses intrinsics that need others.

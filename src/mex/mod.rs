@@ -158,53 +158,7 @@ unsafe fn serve(
         unsafe { (api.mexWarnMsgIdAndTxt)(message.identifier(), c"%s".as_ptr(), message.text()) };
     }
     let mut outputs = Outputs { host: &host, arrays: Vec::new() };
-    match reply.output {
-        Output::Value(value) => outputs.arrays.push(host.build(&value)),
-        Output::Held { object, make, effort } => {
-            let mut made = None;
-            let run = host.run(function.name, &effort, |watch| {
-                made = Some(make(watch)?);
-                Ok(())
-            });
-            let pending =
-                run.and_then(|()| made.ok_or_else(|| Error::internal("Nothing was made."))).map_err(failed)?;
-            trace.step("run");
-            for one in &pending {
-                let (number, gone) = (one.number(), one.gone());
-                let value = if object { host.object(number, gone).map_err(failed)? } else { host.whole_number(number) };
-                outputs.arrays.push(value);
-            }
-            pending.into_iter().for_each(|one| one.keep());
-        }
-        Output::OnGpu { dims, single, fill, effort } => {
-            // Destroyed when this is left, by an error of ours or of the host's, too.
-            let made = dims.iter().map(|dims| gpu::Made::new(single, dims)).collect::<Result<Vec<_>, _>>();
-            let made = made.map_err(failed)?;
-            trace.step("made on the GPU");
-            let addresses: Vec<_> = made.iter().map(|made| made.address).collect();
-            host.run(function.name, &effort, |watch| fill(&addresses, watch)).map_err(failed)?;
-            for one in made {
-                outputs.arrays.push(one.into_array().map_err(failed)?);
-            }
-        }
-        Output::Arrays { dims, fill, effort } => {
-            let mut sizes = Vec::with_capacity(dims.len());
-            for mut dims in dims {
-                let len: usize = dims.iter().product();
-                let (array, way) = host.array(&mut dims, fill.class);
-                trace.step(way);
-                outputs.arrays.push(array);
-                sizes.push(len * fill.class.bytes());
-            }
-            // Without room for a thread a long run is done on this one, as where the system gives no more threads.
-            let effort =
-                Effort { long: effort.long && memory::spare(memory::STACK + memory::THREAD).is_ok(), ..effort };
-            // SAFETY: each array was made some lines ago, with so many bytes of elements.
-            let bytes = outputs.arrays.iter().zip(sizes).map(|(&array, bytes)| unsafe { host.bytes_mut(array, bytes) });
-            let bytes = bytes.collect();
-            host.run(function.name, &effort, |watch| (fill.fill)(bytes, watch)).map_err(failed)?;
-        }
-    }
+    outputs.make(function.name, reply.output, &mut trace).map_err(failed)?;
     trace.end(function.name);
     if outputs.arrays.len() > call.outputs.max(1) {
         return Err(failed(Error::internal("More outputs than there is room for.")));
@@ -221,6 +175,63 @@ unsafe fn serve(
 struct Outputs<'h> {
     host: &'h Host,
     arrays: Vec<*mut sys::mxArray>,
+}
+
+impl Outputs<'_> {
+    /// Makes the outputs of the function `name`, and runs the closure that fills them.
+    ///
+    /// # Errors
+    /// Those of the closure; `gpuArray`; `internal`.
+    fn make(&mut self, name: &str, output: Output, trace: &mut Trace) -> Result<(), Error> {
+        match output {
+            Output::Value(value) => self.arrays.push(self.host.build(&value)),
+            Output::Held { object, make, effort } => {
+                let mut made = None;
+                let run = self.host.run(name, &effort, |watch| {
+                    made = Some(make(watch)?);
+                    Ok(())
+                });
+                let pending = run.and_then(|()| made.ok_or_else(|| Error::internal("Nothing was made.")))?;
+                trace.step("run");
+                for one in &pending {
+                    let (number, gone) = (one.number(), one.gone());
+                    let value = if object { self.host.object(number, gone)? } else { self.host.whole_number(number) };
+                    self.arrays.push(value);
+                }
+                pending.into_iter().for_each(|one| one.keep());
+            }
+            Output::OnGpu { dims, single, fill, effort } => {
+                // Destroyed when this is left, by an error of ours or of the host's, too.
+                let made = dims.iter().map(|dims| gpu::Made::new(single, dims)).collect::<Result<Vec<_>, _>>()?;
+                trace.step("made on the GPU");
+                let addresses: Vec<_> = made.iter().map(|made| made.address).collect();
+                self.host.run(name, &effort, |watch| fill(&addresses, watch))?;
+                for one in made {
+                    self.arrays.push(one.into_array()?);
+                }
+            }
+            Output::Arrays { dims, fill, effort } => {
+                let mut sizes = Vec::with_capacity(dims.len());
+                for mut dims in dims {
+                    let len: usize = dims.iter().product();
+                    let (array, way) = self.host.array(&mut dims, fill.class);
+                    trace.step(way);
+                    self.arrays.push(array);
+                    sizes.push(len * fill.class.bytes());
+                }
+                // Without room for a thread a long run is done on this one, as where the system gives no more threads.
+                let effort =
+                    Effort { long: effort.long && memory::spare(memory::STACK + memory::THREAD).is_ok(), ..effort };
+                let host = self.host;
+                // SAFETY: each array was made some lines ago, with `bytes` bytes of elements.
+                let bytes =
+                    self.arrays.iter().zip(sizes).map(|(&array, bytes)| unsafe { host.bytes_mut(array, bytes) });
+                let bytes = bytes.collect();
+                self.host.run(name, &effort, |watch| (fill.fill)(bytes, watch))?;
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Drop for Outputs<'_> {

@@ -7,7 +7,7 @@
 //! The class's constructor, called with a number, adopts it, with something that gives the number back when the object
 //! goes: that is code of the interpreter's, at both ends of an object's life. In Octave this takes three times as long
 //! as what C++ built with its headers needs (28 and 9 us on a machine of two cores, most of a small operation's time).
-//! So there is a library for that, `object.cc`, built and opened as the one of [`lend`](super::lend) is. Without it all
+//! So there is a library for that, `object.cc`, built and opened as the one of [`lend`] is. Without it all
 //! works.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -30,8 +30,8 @@ pub trait Pending: Send {
     /// Its number, less than 2^53.
     fn number(&self) -> u64;
 
-    /// What an object is to call with the number when it goes: any number, any time, on the host's thread. It panics
-    /// never.
+    /// What an object is to call with the number when it goes: any number, any time, on the host's thread. It never
+    /// panics.
     fn gone(&self) -> unsafe extern "C" fn(u64);
 
     /// There is an object that stands for it, and will give it back.
@@ -51,14 +51,15 @@ type Make = unsafe extern "C-unwind" fn(
 /// `stencil_number` of `object.cc`: an object of the host, and its number.
 type Read = unsafe extern "C-unwind" fn(*const mxArray, *mut u64) -> c_int;
 
-/// What is done without the interpreter.
+/// The functions of `object.cc`, which need no interpreter.
 #[derive(Clone, Copy)]
 struct Direct {
     make: Make,
     read: Read,
 }
 
-/// The same, if there is such a thing; looked for by the first call that needs it, and anew after `clear`.
+/// The functions of `object.cc`, if its library was found; looked for by the first call that needs them, and anew after
+/// `clear`.
 static DIRECT: Mutex<Option<Option<Direct>>> = Mutex::new(None);
 
 fn remember(direct: Option<Option<Direct>>) {
@@ -71,7 +72,7 @@ pub(super) fn forget() {
 }
 
 impl Host {
-    /// What is done without the interpreter.
+    /// The functions of `object.cc`, if there are such for this Octave.
     fn direct(&self) -> Option<Direct> {
         let known = *DIRECT.lock().unwrap_or_else(PoisonError::into_inner);
         known.unwrap_or_else(|| {

@@ -6,9 +6,9 @@ use stencil_mex::stencil::{Boundary, Convolution, Ends, Lines, Sides};
 use super::common::ends::{self, AnyEngine};
 use super::common::{StandIn, selection};
 use super::{
-    KINDS, Outcome, SMALL_FILTERS, TENSOR_LINES, TENSOR_SWEEPS, awkward, check_awkward, check_awkward_singles,
-    check_convolution, check_derivatives, check_image_sweeps, check_many_sweeps, check_sweeps, check_tensor_filters,
-    filter, is_slow, kernels_of, looks_for_faults, ordinary, samples, single, singles, tame,
+    Outcome, SMALL_FILTERS, TENSOR_LINES, TENSOR_SWEEPS, awkward, check_awkward, check_convolution, check_derivatives,
+    check_image_sweeps, check_many_sweeps, check_sweeps, check_tensor_filters, filter, is_slow, kernels_of,
+    looks_for_faults, ordinary, samples, single, singles, tame,
 };
 
 const ONE: Boundary<f64> = Boundary::Constant(2.5);
@@ -290,37 +290,6 @@ pub fn sides_in_sweeps_of_volumes(cuda: Cuda) -> Outcome {
             }
             if number % 3 == 0 {
                 check_awkward(&cuda, [1, 3, 3], size, sides, 2, number)?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Sizes that have whole tiles, as wide as one, a little wider, and two: `whole_tiles_come_in_boxes` in
-/// `src/cuda/kernels/volumes.rs` says that their pages come as boxes.
-const IN_BOXES: [[usize; 3]; 8] = include!("volumes_in_boxes.in");
-
-/// Sweeps in single over volumes whose pages come as boxes: what stands around them, and comes from around an end, by the
-/// side; all sides alike, each its own, and some that go round beside some that do not.
-pub fn sweeps_of_volumes_in_boxes(cuda: Cuda) -> Outcome {
-    let alike = KINDS.into_iter().chain([Boundary::Constant(0.0)]).map(Sides::from);
-    let constants = |low, high| Ends::new(Boundary::Constant(low), Boundary::Constant(high)).expect("none goes round");
-    // Zeros beside other constants, which a page leaves at the sides of its place.
-    let (zeros, round): (Ends<f64>, Ends<f64>) = (constants(0.0, 0.0), Boundary::Circular.into());
-    let beside_zeros = [
-        [zeros, zeros, constants(2.5, -1.0)].into(),
-        [round, zeros, constants(0.0, 3.5)].into(),
-        [zeros, round, constants(-1.5, 0.0)].into(),
-        [constants(0.0, 4.5), zeros, zeros].into(),
-        [zeros, zeros, round].into(),
-    ];
-    let all: Vec<Sides<f64>> = alike.chain(beside_zeros).chain(sides()).chain(other_sides()).collect();
-    for (n, &sides) in all.iter().enumerate() {
-        for (m, &size) in IN_BOXES.iter().enumerate() {
-            let number = n + m;
-            // The smallest always; of the larger ones some.
-            if m < 3 || number % 3 == 0 {
-                check_awkward_singles(&cuda, [3, 3, 3], size, sides, 2 + number % 3, number)?;
             }
         }
     }

@@ -107,3 +107,15 @@
 %!   [~, out] = run_octave (["help " topic{1}]);
 %!   assert (! isempty (strfind (out, "ConvolutionConstantMemory_CUDA - Filter over")), "%s", out);
 %! endfor
+
+%!test # a method of DeviceArray says what it does
+%! for method = {"plus", "u + v"; "sum", "sum (u)"; "any", "any (u)"; "gather", "gather (u)"; "min", "min (u, v)"}'
+%!   [text, format] = get_help_text (["DeviceArray." method{1}]);
+%!   assert (any (strcmp (format, {"plain text", "Not found", "Not documented"})));
+%!   if (strcmp (format, "plain text"))
+%!     assert (strncmp (strtrim (text), method{2}, numel (method{2})), "%s", text);
+%!   else
+%!     ## Octave 7 is one that finds it.
+%!     assert (compare_versions (OCTAVE_VERSION, "8", ">="));
+%!   endif
+%! endfor

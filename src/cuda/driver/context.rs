@@ -18,18 +18,18 @@ use crate::stencil::Error;
 
 /// A handle of the driver.
 #[derive(Debug)]
-pub(crate) struct Handle<T>(pub(crate) *mut T);
+pub(crate) struct DriverHandle<T>(pub(crate) *mut T);
 
 // SAFETY: it is a name for something of the driver's, whose functions take it on any thread; nothing behind it is
 // touched from here.
-unsafe impl<T> Send for Handle<T> {}
+unsafe impl<T> Send for DriverHandle<T> {}
 // SAFETY: as above.
-unsafe impl<T> Sync for Handle<T> {}
+unsafe impl<T> Sync for DriverHandle<T> {}
 
 /// The primary context of a device, retained.
 #[derive(Debug)]
 pub(crate) struct Context {
-    handle: Handle<sys::CUctx_st>,
+    handle: DriverHandle<sys::CUctx_st>,
     device: sys::CUdevice,
     /// The driver's number for it, which is another after a reset.
     id: u64,
@@ -59,7 +59,7 @@ impl Context {
             let _ = unsafe { result::primary_ctx::release(device) };
             failed("cuCtxGetId")(error)
         })?;
-        let handle = Handle(handle);
+        let handle = DriverHandle(handle);
         let context = Arc::new(Context { handle, device, id, process: process::id(), lost: OnceLock::new() });
         held.insert(ordinal, Arc::downgrade(&context));
         Ok(context)
@@ -228,7 +228,7 @@ impl Drop for HostContext {
 /// A stream that does not wait for the null stream.
 #[derive(Debug)]
 pub(crate) struct Stream {
-    handle: Handle<sys::CUstream_st>,
+    handle: DriverHandle<sys::CUstream_st>,
     context: Arc<Context>,
 }
 
@@ -237,7 +237,7 @@ impl Stream {
         context.bind()?;
         let handle =
             result::stream::create(result::stream::StreamKind::NonBlocking).map_err(failed("cuStreamCreate"))?;
-        Ok(Arc::new(Stream { handle: Handle(handle), context: context.clone() }))
+        Ok(Arc::new(Stream { handle: DriverHandle(handle), context: context.clone() }))
     }
 
     /// The driver's name for it, good while `self` is there.
@@ -309,7 +309,7 @@ impl Drop for Stream {
 /// An event that knows when it happened.
 #[derive(Debug)]
 pub(crate) struct Event {
-    handle: Handle<sys::CUevent_st>,
+    handle: DriverHandle<sys::CUevent_st>,
     context: Arc<Context>,
 }
 
@@ -317,7 +317,7 @@ impl Event {
     pub(crate) fn new(context: &Arc<Context>) -> Result<Event, Error> {
         context.bind()?;
         let handle = result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT).map_err(failed("cuEventCreate"))?;
-        Ok(Event { handle: Handle(handle), context: context.clone() })
+        Ok(Event { handle: DriverHandle(handle), context: context.clone() })
     }
 
     /// Has it happen when the stream comes to it.
@@ -353,7 +353,7 @@ impl Drop for Event {
 /// Work that was recorded, to be repeated on its stream.
 #[derive(Debug)]
 pub(crate) struct Graph {
-    ready: Handle<sys::CUgraphExec_st>,
+    ready: DriverHandle<sys::CUgraphExec_st>,
     stream: Arc<Stream>,
 }
 
@@ -387,7 +387,7 @@ impl Graph {
         // SAFETY: what was made of it needs it no more.
         let _ = unsafe { result::graph::destroy(graph) };
         let ready = ready.map_err(failed("cuGraphInstantiate"))?;
-        Ok(Graph { ready: Handle(ready), stream: stream.clone() })
+        Ok(Graph { ready: DriverHandle(ready), stream: stream.clone() })
     }
 
     /// Puts it on its stream.

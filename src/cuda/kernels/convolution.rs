@@ -11,7 +11,8 @@ use super::super::cut::{Cut, Size};
 use super::super::module::{Function, Modules, Shape, Turns, counter, launch};
 use super::super::pace::SharedPace;
 use super::columns::{ColumnUnits, columns_of_tiles};
-use super::{Area, EndsArgument, Kernel, LoadOnce, Loaded, Plan, at, images, tensor, tiles, volumes};
+use super::fused::{tiles, volumes};
+use super::{Area, EndsArgument, Kernel, LoadOnce, Loaded, Plan, at, images, tensor};
 use crate::stencil::{Convolution, Ends, Error, Filter, Sides};
 
 /// The filters of `cuda/convolution.cu` that have modules of their own, by rows and columns: one for single and one
@@ -32,7 +33,7 @@ const GENERAL: [&str; 2] = ["convolution_float", "convolution_double"];
 /// The argument of the kernels: `struct Part` of `cuda/convolution.cu`, field for field.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct Argument {
+struct PartArgument {
     input: sys::CUdeviceptr,
     output: sys::CUdeviceptr,
     count: i64,
@@ -72,7 +73,7 @@ pub(in super::super) struct ConvolutionKernel<T> {
     loaded: LoadOnce,
     on_tensor_cores: LoadOnce,
     several_sweeps: images::LoadedModules,
-    over_volumes: volumes::LoadedModules,
+    over_volumes: LoadOnce,
     in_tiles: LoadOnce,
 }
 
@@ -227,7 +228,7 @@ impl ConvolutionPlan<'_> {
         let [rows, columns, pages] = self.size;
         let outputs = self.units.outputs_of(units);
         let (skip, blocks) = blocks(self.size, self.tile, outputs.clone())?;
-        let argument = Argument {
+        let argument = PartArgument {
             input,
             output: at::<T>(output, (outputs.start - self.units.outputs().start) * rows),
             count: outputs.len() as i64,
@@ -277,11 +278,15 @@ mod tests {
     fn the_kernels_take_this_argument() {
         let modules = SPECIALISED.iter().flat_map(|(size, modules)| modules.map(|module| (*size, module)));
         for (size, module) in modules.chain(GENERAL.map(|module| (1, module))) {
-            assert_eq!(argument_bytes(module, "convolution_2D_const_mem_kernel"), size_of::<Argument>(), "{module}");
+            assert_eq!(
+                argument_bytes(module, "convolution_2D_const_mem_kernel"),
+                size_of::<PartArgument>(),
+                "{module}"
+            );
             if size <= 7 {
                 assert_eq!(
                     argument_bytes(module, "convolution_3D_const_mem_kernel"),
-                    size_of::<Argument>(),
+                    size_of::<PartArgument>(),
                     "{module}"
                 );
             }

@@ -41,7 +41,7 @@ const AS_ONE_LENGTH: usize = 100;
 /// The argument of the kernels: `struct Piece` of `cuda/lines.cuh`, field for field.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct Argument {
+struct PieceArgument {
     input: sys::CUdeviceptr,
     output: sys::CUdeviceptr,
     count: u64,
@@ -56,7 +56,7 @@ struct Argument {
 /// What is laid along lines: its modules are its own, and so are its coefficients.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Operator {
-    pub(super) kind: Kind,
+    pub(super) kind: OperatorKind,
     pub(in super::super) radius: usize,
     /// Their bytes, and how many.
     coefficients: [u8; MAX_TAPS * size_of::<f64>()],
@@ -64,20 +64,20 @@ pub(in super::super) struct Operator {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum OperatorKind {
     Stencil,
-    Derivative { single: bool, source: CoefficientSource },
+    Derivative { is_float: bool, source: CoefficientSource },
 }
 
 impl Operator {
     /// A stencil.
     pub(in super::super) fn stencil(what: &Stencil) -> Operator {
-        Operator::new(Kind::Stencil, what.taps().radius(), bytemuck::cast_slice(what.taps().as_slice()))
+        Operator::new(OperatorKind::Stencil, what.taps().radius(), bytemuck::cast_slice(what.taps().as_slice()))
     }
 
     /// A derivative, with its coefficients in the memory that is asked for.
     pub(in super::super) fn derivative<T: Element>(what: &Derivative<T>) -> Operator {
-        let kind = Kind::Derivative { single: T::NAME == f32::NAME, source: what.source() };
+        let kind = OperatorKind::Derivative { is_float: T::NAME == f32::NAME, source: what.source() };
         Operator::new(kind, DERIVATIVE_RADIUS, bytemuck::cast_slice(what.coefficients()))
     }
 
@@ -87,11 +87,12 @@ impl Operator {
         let filter = what.filter().size();
         let mut long = (0..filter.len()).filter(|&dim| filter[dim] > 1);
         let (Some(dim), None) = (long.next(), long.next()) else { return None };
-        let operator = || Operator::new(Kind::Stencil, filter[dim] / 2, bytemuck::cast_slice(what.filter().values()));
+        let operator =
+            || Operator::new(OperatorKind::Stencil, filter[dim] / 2, bytemuck::cast_slice(what.filter().values()));
         (T::NAME == f64::NAME).then(|| (operator(), Lines::along(&what.size(), dim), what.boundary()[dim]))
     }
 
-    fn new(kind: Kind, radius: usize, values: &[u8]) -> Operator {
+    fn new(kind: OperatorKind, radius: usize, values: &[u8]) -> Operator {
         let mut coefficients = [0; MAX_TAPS * size_of::<f64>()];
         coefficients[..values.len()].copy_from_slice(values);
         Operator { kind, radius, coefficients, bytes: values.len() }
@@ -104,7 +105,7 @@ impl Operator {
 
     /// What it is, for people.
     pub(super) fn name(&self) -> &'static str {
-        if self.kind == Kind::Stencil { "a stencil" } else { "a derivative" }
+        if self.kind == OperatorKind::Stencil { "a stencil" } else { "a derivative" }
     }
 
     /// Multiply-adds for an output.
@@ -165,9 +166,9 @@ impl<T: Element> Kernel<T> for LinesKernel<T> {
     fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
         let (name, symbol, function) = match self.operator.kind {
             // Only the taps in use travel; the rest of the 21 entries is never read by this module.
-            Kind::Stencil => (STENCILS[self.operator.radius], c"kernelTaps", c"Stencil_ConstantMemory"),
-            Kind::Derivative { single, source } => {
-                let name = if single { "derivative_float" } else { "derivative_double" };
+            OperatorKind::Stencil => (STENCILS[self.operator.radius], c"kernelTaps", c"Stencil_ConstantMemory"),
+            OperatorKind::Derivative { is_float, source } => {
+                let name = if is_float { "derivative_float" } else { "derivative_double" };
                 match source {
                     CoefficientSource::Constant => (name, c"coefficients", c"stencil1DGPU"),
                     CoefficientSource::ReadOnly => (name, c"coefficientsGlobal", c"stencil1DReadOnly"),
@@ -223,7 +224,7 @@ impl<T: Element> Plan<T> for LinesPlan<'_> {
     }
 
     fn sweep(&self, stream: sys::CUstream, _: usize, [input, output]: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
-        let argument = Argument {
+        let argument = PieceArgument {
             input,
             output,
             count: self.count as u64,
@@ -253,11 +254,11 @@ mod tests {
     #[test]
     fn the_kernels_take_this_argument() {
         for module in STENCILS {
-            assert_eq!(argument_bytes(module, "Stencil_ConstantMemory"), size_of::<Argument>(), "{module}");
+            assert_eq!(argument_bytes(module, "Stencil_ConstantMemory"), size_of::<PieceArgument>(), "{module}");
         }
         for module in ["derivative_float", "derivative_double"] {
             for kernel in ["stencil1DGPU", "stencil1DReadOnly"] {
-                assert_eq!(argument_bytes(module, kernel), size_of::<Argument>(), "{module} {kernel}");
+                assert_eq!(argument_bytes(module, kernel), size_of::<PieceArgument>(), "{module} {kernel}");
             }
         }
     }

@@ -4,6 +4,7 @@ mod arithmetic;
 mod columns;
 mod convolution;
 mod exact;
+mod fused;
 mod images;
 mod levels;
 mod lines;
@@ -11,8 +12,6 @@ mod several;
 mod sweeps;
 mod sweeps_tensor;
 mod tensor;
-mod tiles;
-mod volumes;
 
 use std::ffi::CStr;
 use std::ops::Range;
@@ -102,14 +101,6 @@ impl<T> Area<T> {
 fn measured_multiprocessors(modules: &Modules) -> Option<usize> {
     let device = modules.device().filter(|device| device.capability == CAPABILITY)?;
     Some(device.multiprocessors.max(1) as usize)
-}
-
-/// An H100's memory is so many bits wide, an H200's 6,016.
-const NARROW_MEMORY: i32 = 5120;
-
-/// Whether the device's memory is wider than that, and faster.
-fn has_wide_memory(modules: &Modules) -> bool {
-    modules.device().is_some_and(|device| device.memory_bus > NARROW_MEMORY)
 }
 
 /// A kernel that is loaded, and has its coefficients.

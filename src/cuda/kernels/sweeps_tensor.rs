@@ -1,7 +1,7 @@
 //! Several sweeps along long lines on FP64 tensor cores, in each launch: `cuda/sweeps_tensor.cu`.
 //!
 //! They give the bits of `cuda/sweeps.cu` for all data. Only chips of [`CAPABILITY`](super::CAPABILITY) load them, and
-//! only for what they are [faster](Module::layout) at.
+//! only for what they are [faster](SweepsModule::layout) at.
 
 use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
@@ -15,7 +15,7 @@ use super::{Area, EndsArgument, LoadOnce, Loaded, measured_multiprocessors};
 use crate::stencil::{Error, Lines};
 
 /// A module, and what is known of it before it is loaded.
-struct Module {
+struct SweepsModule {
     name: &'static str,
     taps: usize,
     /// Sweeps of a launch.
@@ -36,11 +36,11 @@ const fn module(
     [sweeps, warps]: [usize; 2],
     [lag, turn]: [usize; 2],
     gain: f64,
-) -> Module {
-    Module { name, taps, sweeps, warps, lag, turn, gain }
+) -> SweepsModule {
+    SweepsModule { name, taps, sweeps, warps, lag, turn, gain }
 }
 
-const MODULES: [Module; 4] = [
+const MODULES: [SweepsModule; 4] = [
     module("sweeps_tensor_13", 13, [8, 8], [31, 4], 1.16),
     module("sweeps_tensor_17", 17, [6, 8], [29, 6], 1.11),
     module("sweeps_tensor_19", 19, [6, 8], [35, 6], 1.20),
@@ -63,13 +63,13 @@ const LANES: usize = 32;
 
 /// How the lines fall into rows: see `struct Lines` of `cuda/sweeps_tensor.cuh`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Layout {
+struct RowLayout {
     /// Of a line.
     rows: usize,
     row_steps: usize,
 }
 
-impl Module {
+impl SweepsModule {
     /// How many outputs at either end of a line go through plain chains at least.
     fn margin(&self) -> usize {
         self.taps / 2 * self.sweeps + 3
@@ -85,7 +85,7 @@ impl Module {
     ///
     /// What it does for nothing: the ends of lines, which take time on the vector units, what each row computes ahead of
     /// its first output, places of warps that no row takes, and steps of the last turn.
-    fn layout(&self, length: usize, lines: usize, multiprocessors: usize) -> Option<(Layout, f64)> {
+    fn layout(&self, length: usize, lines: usize, multiprocessors: usize) -> Option<(RowLayout, f64)> {
         if length < self.least_length() || lines == 0 {
             return None;
         }
@@ -97,7 +97,7 @@ impl Module {
             let rows = groups.div_ceil(row_steps);
             let rounds = (rows * lines).div_ceil(at_once);
             let steps = rounds * (row_steps + self.lag).next_multiple_of(self.turn);
-            (Layout { rows, row_steps }, steps)
+            (RowLayout { rows, row_steps }, steps)
         };
         let (layout, steps) = (1..=4).map(of_rounds).min_by_key(|&(_, steps)| steps)?;
         let counted = layout.row_steps <= MOST_STEPS && layout.rows.saturating_mul(lines) <= MOST_ROWS;
@@ -109,7 +109,7 @@ impl Module {
 /// The argument of the kernels: `struct Launch` of `cuda/sweeps_tensor.cuh`, field for field.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct Argument {
+struct TensorSweepsArgument {
     input: sys::CUdeviceptr,
     output: sys::CUdeviceptr,
     length: i64,
@@ -130,7 +130,7 @@ pub(super) struct TensorSweeps<'a> {
     /// How many.
     pub(super) sweeps: usize,
     /// But for the two addresses.
-    argument: Argument,
+    argument: TensorSweepsArgument,
 }
 
 /// How so many sweeps over these lines are launched, if they go through tensor cores.
@@ -169,7 +169,7 @@ pub(super) fn plan<'a, T: Element>(
         pace: module.pace(area.shared),
         shape: Shape::prepared(multiprocessors, LANES * kind.warps, shared_bytes)?,
         sweeps: kind.sweeps,
-        argument: Argument {
+        argument: TensorSweepsArgument {
             input: 0,
             output: 0,
             length: lines.length() as i64,
@@ -195,7 +195,7 @@ impl TensorSweeps<'_> {
         stream: sys::CUstream,
         [input, output]: [sys::CUdeviceptr; 2],
     ) -> Result<(), Error> {
-        let argument = Argument { input, output, ..self.argument };
+        let argument = TensorSweepsArgument { input, output, ..self.argument };
         // SAFETY: it is the kernel's argument; the rest as the caller says.
         unsafe { launch(self.function, stream, self.shape, &argument) }
     }
@@ -209,8 +209,8 @@ mod tests {
 
     #[test]
     fn the_kernels_take_this_argument() {
-        for Module { name, .. } in &MODULES {
-            assert_eq!(argument_bytes(name, "sweeps_tensor"), size_of::<Argument>(), "{name}");
+        for SweepsModule { name, .. } in &MODULES {
+            assert_eq!(argument_bytes(name, "sweeps_tensor"), size_of::<TensorSweepsArgument>(), "{name}");
         }
     }
 
@@ -220,7 +220,7 @@ mod tests {
         for module in &MODULES {
             let ptx = archive::ptx(module.name).unwrap().into_string().unwrap();
             let constant = |name: &str| constant_of(module.name, name);
-            let Module { name, taps, sweeps, warps, lag, turn, .. } = module;
+            let SweepsModule { name, taps, sweeps, warps, lag, turn, .. } = module;
             assert_eq!(*name, format!("sweeps_tensor_{taps}"));
             let told = ["launch_sweeps", "block_warps", "lag_steps", "turn_steps", "least_length"].map(constant);
             assert_eq!(told, [*sweeps, *warps, *lag, *turn, module.least_length()], "{name}");
@@ -240,7 +240,7 @@ mod tests {
                 for lines in [1, 2, 3, 37, 1000, 100_000] {
                     for multiprocessors in [1, 4, 132] {
                         let what = format!("{} {length} {lines} {multiprocessors}", module.name);
-                        let Some((Layout { rows, row_steps }, gain)) = module.layout(length, lines, multiprocessors)
+                        let Some((RowLayout { rows, row_steps }, gain)) = module.layout(length, lines, multiprocessors)
                         else {
                             // Longer rows than the kernel counts.
                             assert!(length * lines > 1 << 33, "{what}");

@@ -1,7 +1,7 @@
 //! Convolutions on FP64 tensor cores: `cuda/tensor_convolution.cu` and `cuda/tensor_volume.cu`.
 //!
 //! They give the bits of `cuda/convolution.cu` for all data. Only chips of [`CAPABILITY`](super::CAPABILITY) load them,
-//! and only for what they are [faster](Module::pays) at.
+//! and only for what they are [faster](TensorModule::pays) at.
 
 use std::ffi::CStr;
 use std::ops::Range;
@@ -19,7 +19,7 @@ use super::{Area, EndsArgument, LoadOnce, Loaded, Plan, at, measured_multiproces
 use crate::stencil::{Boundary, Ends, Error, Filter, Sides};
 
 /// A module, and what is known of it before it is loaded.
-struct Module {
+struct TensorModule {
     name: &'static str,
     /// The kernel where each column of outputs begins at a multiple of 16 bytes, and where not.
     pairs: &'static CStr,
@@ -35,14 +35,14 @@ struct Module {
     gain: [f64; 2],
 }
 
-const fn image(name: &'static str, size: usize, rows: usize, gain: [f64; 2]) -> Module {
+const fn image(name: &'static str, size: usize, rows: usize, gain: [f64; 2]) -> TensorModule {
     let (pairs, singles) = (c"tensor_convolution_pairs", c"tensor_convolution_singles");
-    Module { name, pairs, singles, size: [size, size, 1], tile: [rows, 1], warps: 8, gain }
+    TensorModule { name, pairs, singles, size: [size, size, 1], tile: [rows, 1], warps: 8, gain }
 }
 
-const fn volume(name: &'static str, size: usize, columns: usize, gain: [f64; 2]) -> Module {
+const fn volume(name: &'static str, size: usize, columns: usize, gain: [f64; 2]) -> TensorModule {
     let (pairs, singles) = (c"tensor_volume_pairs", c"tensor_volume_singles");
-    Module { name, pairs, singles, size: [size; 3], tile: [16, columns], warps: 8, gain }
+    TensorModule { name, pairs, singles, size: [size; 3], tile: [16, columns], warps: 8, gain }
 }
 
 /// From such a gain on, filters that have a module of their own in `cuda/convolution.cu` go to tensor cores. Pieces with
@@ -51,7 +51,7 @@ const fn volume(name: &'static str, size: usize, columns: usize, gain: [f64; 2])
 const WORTH_IT: f64 = 1.1;
 
 /// The modules, the smallest first.
-const MODULES: [Module; 6] = [
+const MODULES: [TensorModule; 6] = [
     image("tensor_convolution_07", 7, 128, [1.16, 6.0]),
     image("tensor_convolution_09", 9, 128, [1.49, 8.4]),
     image("tensor_convolution_11", 11, 64, [1.54, 5.5]),
@@ -70,10 +70,10 @@ const MOST_ALONG: usize = 1 << 30;
 /// volume that is a page.
 const UNIT_COLUMNS: usize = 128;
 
-impl Module {
+impl TensorModule {
     /// The one for filters of this size.
-    fn of([rows, columns, pages]: Size) -> Option<&'static Module> {
-        let fits = |module: &&Module| {
+    fn of([rows, columns, pages]: Size) -> Option<&'static TensorModule> {
+        let fits = |module: &&TensorModule| {
             (pages > 1) == (module.size[2] > 1) && rows.max(columns) <= module.size[0] && pages <= module.size[2]
         };
         MODULES.iter().find(fits)
@@ -106,7 +106,7 @@ impl Module {
 /// The argument of the kernels: `struct Launch` of `cuda/tensor_strips.cuh`, field for field.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct Argument {
+struct TensorArgument {
     input: sys::CUdeviceptr,
     output: sys::CUdeviceptr,
     count: i64,
@@ -151,7 +151,7 @@ pub(super) fn plan<'a, T: Element>(
     }
     let outputs = 0..columns * pages;
     let Some(kind) =
-        Module::of(filter.size()).filter(|kind| kind.pays(filter.size(), size, outputs.len(), multiprocessors))
+        TensorModule::of(filter.size()).filter(|kind| kind.pays(filter.size(), size, outputs.len(), multiprocessors))
     else {
         return Ok(None);
     };
@@ -250,7 +250,7 @@ impl<T: Element> Plan<T> for TensorPlan<'_> {
         let [rows, columns, pages] = self.size;
         let outputs = self.units.outputs_of(units);
         let output = at::<T>(output, outputs.start * rows);
-        let argument = Argument {
+        let argument = TensorArgument {
             input,
             output,
             count: outputs.len() as i64,
@@ -285,9 +285,9 @@ mod tests {
 
     #[test]
     fn the_kernels_take_this_argument() {
-        for Module { name, pairs, singles, .. } in &MODULES {
+        for TensorModule { name, pairs, singles, .. } in &MODULES {
             for kernel in [pairs, singles] {
-                assert_eq!(argument_bytes(name, kernel.to_str().unwrap()), size_of::<Argument>(), "{name}");
+                assert_eq!(argument_bytes(name, kernel.to_str().unwrap()), size_of::<TensorArgument>(), "{name}");
             }
         }
     }
@@ -321,17 +321,18 @@ mod tests {
             ([1, 1, 7], "tensor_volume_07"),
             ([7, 3, 3], "tensor_volume_07"),
         ] {
-            assert_eq!(Module::of(filter).unwrap().name, name);
+            assert_eq!(TensorModule::of(filter).unwrap().name, name);
         }
         // Sizes that no filter has.
         for filter in [[17, 1, 1], [9, 9, 3], [3, 3, 9]] {
-            assert!(Module::of(filter).is_none());
+            assert!(TensorModule::of(filter).is_none());
         }
     }
 
     #[test]
     fn it_pays_where_there_is_enough_to_do() {
-        let pays = |filter: Size, size: Size| Module::of(filter).unwrap().pays(filter, size, size[1] * size[2], 132);
+        let pays =
+            |filter: Size, size: Size| TensorModule::of(filter).unwrap().pays(filter, size, size[1] * size[2], 132);
         assert!(pays([15, 13, 1], [8192, 8192, 1]) && pays([15, 13, 1], [8191, 8193, 3]));
         assert!(pays([7, 5, 7], [512, 512, 512]));
         // Those that have a kernel of their own, if it is slower.

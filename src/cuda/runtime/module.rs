@@ -6,26 +6,25 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bytemuck::{NoUninit, Pod, Zeroable};
+use bytemuck::NoUninit;
 use cudarc::driver::{result, sys};
 
 use super::archive;
 use super::pace::SharedPace;
 use super::queue::Queue;
-use crate::cuda::driver::context::{Context, Handle, is_recording};
+use crate::cuda::driver::context::{Context, DriverHandle, is_recording};
 use crate::cuda::driver::error::failed;
 use crate::cuda::driver::{Driver, Properties};
-use crate::cuda::element::Element;
 use crate::stencil::Error;
 
 /// A module in a context, until nobody needs it any more.
 #[derive(Debug)]
-struct Loaded {
-    handle: Handle<sys::CUmod_st>,
+struct LoadedModule {
+    handle: DriverHandle<sys::CUmod_st>,
     context: Arc<Context>,
 }
 
-impl Drop for Loaded {
+impl Drop for LoadedModule {
     fn drop(&mut self) {
         // A call that ended early, by a panic say, may have left a kernel of it at work, on whatever stream. If that
         // went wrong, it was told.
@@ -40,12 +39,12 @@ impl Drop for Loaded {
 
 /// A kernel. Its module stays loaded as long as this is there.
 #[derive(Debug, Clone)]
-pub(crate) struct Function(Arc<Kernel>);
+pub(crate) struct Function(Arc<LoadedFunction>);
 
 #[derive(Debug)]
-struct Kernel {
-    handle: Handle<sys::CUfunc_st>,
-    _module: Arc<Loaded>,
+struct LoadedFunction {
+    handle: DriverHandle<sys::CUfunc_st>,
+    _module: Arc<LoadedModule>,
 }
 
 impl Function {
@@ -173,7 +172,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// A loaded module, and what is known of what is in it.
 #[derive(Debug)]
 pub(crate) struct Module {
-    loaded: Arc<Loaded>,
+    loaded: Arc<LoadedModule>,
     queue: Arc<Queue>,
     known: Mutex<Known>,
     /// How the device keeps up with it, alone and beside others.
@@ -215,7 +214,7 @@ impl Module {
         // SAFETY: it is PTX that ends in NUL.
         let handle =
             unsafe { result::module::load_data(ptx.as_ptr().cast::<c_void>()) }.map_err(failed("cuModuleLoadData"))?;
-        let loaded = Arc::new(Loaded { handle: Handle(handle), context: context.clone() });
+        let loaded = Arc::new(LoadedModule { handle: DriverHandle(handle), context: context.clone() });
         Ok(Module { loaded, queue: queue.clone(), known: Mutex::default(), paces })
     }
 
@@ -228,7 +227,8 @@ impl Module {
         // SAFETY: the module is loaded.
         let handle = unsafe { result::module::get_function(self.loaded.handle.0, name.to_owned()) }
             .map_err(failed("cuModuleGetFunction"))?;
-        let function = Function(Arc::new(Kernel { handle: Handle(handle), _module: self.loaded.clone() }));
+        let function =
+            Function(Arc::new(LoadedFunction { handle: DriverHandle(handle), _module: self.loaded.clone() }));
         known.functions.insert(name, function.clone());
         Ok(function)
     }
@@ -450,57 +450,6 @@ pub(crate) unsafe fn launch_early<A: NoUninit>(
     unsafe { sys::cuLaunchKernelEx(&raw const config, function.handle(), arguments.as_mut_ptr(), ptr::null_mut()) }
         .result()
         .map_err(failed("cuLaunchKernelEx"))
-}
-
-/// How a volume lies on the device, for kernels that copy boxes of it: `struct TensorMap` of `cuda/tensor.cuh`. What of
-/// a box is outside of the volume comes as zeros.
-#[repr(C, align(64))]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-pub(crate) struct TensorMap([u64; 16]);
-
-impl TensorMap {
-    /// For a volume of `size` rows, columns and pages at a multiple of 16 bytes, whose columns begin at such, too, and
-    /// boxes of `in_box` rows and columns, at most 256 each.
-    ///
-    /// # Errors
-    /// The driver's.
-    pub(crate) fn new<T: Element>(
-        address: sys::CUdeviceptr,
-        size: [usize; 3],
-        in_box: [usize; 2],
-    ) -> Result<TensorMap, Error> {
-        let data_type = match T::NAME == f32::NAME {
-            true => sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
-            false => sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
-        };
-        let [rows, columns, _] = size;
-        let column = rows * size_of::<T>();
-        let steps = [column, column * columns].map(|bytes| bytes as u64);
-        let size = size.map(|count| count as u64);
-        let [rows, columns] = in_box.map(|count| count as u32);
-        let mut map = TensorMap([0; 16]);
-        // SAFETY: the driver reads three sizes, two steps, three sides of a box and three steps within it, and writes
-        // the map, which is as large and lies as its own. It does not touch the volume.
-        unsafe {
-            sys::cuTensorMapEncodeTiled(
-                (&raw mut map).cast(),
-                data_type,
-                3,
-                address as *mut c_void,
-                size.as_ptr(),
-                steps.as_ptr(),
-                [rows, columns, 1].as_ptr(),
-                [1; 3].as_ptr(),
-                sys::CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
-                sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_NONE,
-                sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_NONE,
-                sys::CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
-            )
-        }
-        .result()
-        .map_err(failed("cuTensorMapEncodeTiled"))?;
-        Ok(map)
-    }
 }
 
 /// The only argument of a launch, as the driver takes it.

@@ -1,7 +1,7 @@
 //! `'Backend', 'fastest'`: which engine a call takes less time on. Both give the same bits, so time alone decides.
 //!
 //! [`work`] guesses both times from the size of the arrays and the number of multiply-adds; the first call of a sort
-//! goes to the engine with the smaller guess. [`sorts`] remembers what calls took: where the guesses are near, the other
+//! goes to the engine with the smaller guess. [`sorts`](mod@sorts) remembers what calls took: where the guesses are near, the other
 //! engine is tried once, and from then on the quicker one is taken. A trial is three calls of which the shortest counts,
 //! because the first call may load a kernel, start threads or page-lock memory.
 //!

@@ -3,7 +3,7 @@
 //! The guess is a sum of three parts: what a call or a sweep costs by itself, what the bytes of the arrays cost, and what
 //! the multiply-adds cost. Its constants are those of an H200 and its host, as `docs/measurements/fastest.csv` has them; in
 //! that table it is right to a factor of three where the engines differ. That is enough to begin with: see
-//! [`sorts`](super::sorts).
+//! [`sorts`](mod@super::sorts).
 
 use crate::stencil::{Convolution, Derivative, Real, Stencil};
 

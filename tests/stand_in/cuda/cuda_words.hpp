@@ -60,8 +60,6 @@ void stand_in_make_barrier(unsigned long long* barrier, int arrivals);
 void stand_in_arrive(unsigned long long* barrier, int bytes);
 void stand_in_copy_bulk(void* to, const void* from, int bytes, unsigned long long* barrier);
 void stand_in_wait(unsigned long long* barrier, int parity);
-// A box of an array, by the stand-in's tensor map, as many copies as it has columns.
-void stand_in_copy_box(void* to, const unsigned long long* map, int row, int column, int page, unsigned long long* barrier);
 // One that leaves shared memory: in this thread's groups of copies, as below.
 void stand_in_copy_out_bulk(void* to, const void* from, int bytes);
 // Copies of this thread, in groups: one that belongs to the group that is open; the end of that group; and the end of

@@ -1450,7 +1450,6 @@ EXPORT CUresult cuDeviceGetAttribute(int* value, int attribute, int device) {
         case 10: *value = 32; break;                // WARP_SIZE
         case 13: *value = 1000000; break;           // CLOCK_RATE, kHz
         case 16: *value = 4; break;                 // MULTIPROCESSOR_COUNT
-        case 37: *value = 6016; break;              // GLOBAL_MEMORY_BUS_WIDTH, bits
         case 38: *value = 4 << 20; break;           // L2_CACHE_SIZE
         case 41: *value = 1; break;                 // UNIFIED_ADDRESSING
         case 75: *value = settings().major; break;  // COMPUTE_CAPABILITY_MAJOR
@@ -2412,34 +2411,6 @@ EXPORT CUresult cuLaunchKernelEx(const LaunchConfig* config, Function* function,
     }
     return launch("cuLaunchKernelEx", function, config->grid, config->block, config->shared, config->stream, arguments,
                   extra, early);
-}
-
-// Of tensor maps those of three dimensions, singles or doubles, in boxes of one page that have zeros for what is outside.
-EXPORT CUresult cuTensorMapEncodeTiled(TensorMap* map, int type, unsigned int rank, void* address, const uint64_t* size,
-                                       const uint64_t* step, const unsigned int* box, const unsigned int* element_step,
-                                       int interleave, int swizzle, int promotion, int fill) {
-    Call call("cuTensorMapEncodeTiled");
-    if (call.injected != SUCCESS) return call.injected;
-    constexpr int FLOAT32 = 7, FLOAT64 = 8, BYTES_256 = 3;
-    const auto refused = [](const char* why) { return check("cuTensorMapEncodeTiled", INVALID_VALUE, why); };
-    if ((type != FLOAT32 && type != FLOAT64) || rank != 3 || box[2] != 1 || interleave != 0 || swizzle != 0 || fill != 0 ||
-        promotion < 0 || promotion > BYTES_256) {
-        return check("cuTensorMapEncodeTiled", NOT_SUPPORTED, "a tensor map that the stand-in does not know");
-    }
-    const uint64_t element = type == FLOAT32 ? 4 : 8;
-    for (int d = 0; d < 3; ++d) {
-        if (element_step[d] != 1) return refused("elements of a box that do not follow each other");
-        if (size[d] == 0 || size[d] > 1ull << 32) return refused("an array of no elements, or of too many");
-        if (box[d] == 0 || box[d] > 256) return refused("a box of no elements, or of more than 256 in a dimension");
-    }
-    for (int d = 0; d < 2; ++d) {
-        if (step[d] % 16 != 0 || step[d] >= 1ull << 40) return refused("steps that are no multiples of 16 bytes");
-    }
-    if ((uint64_t)map % 64 != 0) return refused("a map at no multiple of 64");
-    if ((uint64_t)address % 16 != 0) return refused("an array at no multiple of 16");
-    if (box[0] * element % 16 != 0) return refused("columns of a box that are no multiples of 16 bytes");
-    *map = {TensorMap::MADE, (uint64_t)address, element, {size[0], size[1], size[2]}, {step[0], step[1]}, {box[0], box[1]}, {}};
-    return SUCCESS;
 }
 
 EXPORT CUresult cuStreamBeginCapture_v2(void* handle, int mode) {

@@ -786,40 +786,6 @@ void stand_in_copy_bulk(void* to, const void* from, int bytes, unsigned long lon
     else run.copies.push_back(copy);
 }
 
-void stand_in_copy_box(void* to, const unsigned long long* words, int row, int column, int page,
-                       unsigned long long* barrier) {
-    static const char zeros[256 * 8] = {};
-    TensorMap map;
-    memcpy(&map, words, sizeof map);
-    if (map.made != TensorMap::MADE) end_with(LAUNCH_FAILED, "a copy of a box by what is no tensor map");
-    if ((uint64_t)to % 128 != 0) end_with(LAUNCH_FAILED, "a copy of a box to %p: no multiple of 128", to);
-    if ((int64_t)row * (int64_t)map.element % 16 != 0) {
-        end_with(LAUNCH_FAILED, "a copy of a box from row %d: no multiple of 16 bytes", row);
-    }
-    check_follows();
-    // Each column is rows above the array, rows of it and rows below.
-    const auto rows = (int64_t)map.size[0], height = (int64_t)map.box[0];
-    const int64_t first = std::clamp<int64_t>(-(int64_t)row, 0, height);
-    const int64_t last = std::clamp<int64_t>(rows - row, first, height);
-    for (int64_t c = 0; c < (int64_t)map.box[1]; ++c) {
-        const int64_t at = column + c;
-        const bool is_there = at >= 0 && at < (int64_t)map.size[1] && page >= 0 && page < (int64_t)map.size[2];
-        const int64_t begin = is_there ? first : height, end = is_there ? last : height;
-        const auto copy = [&](int64_t from, int64_t until, const void* what) {
-            if (until <= from) return;
-            char* const place = static_cast<char*>(to) + (c * height + from) * (int64_t)map.element;
-            const Copy one = {place, what, (size_t)((until - from) * (int64_t)map.element), barrier, 0, run.epoch};
-            if (order() & 1) do_copy(one);
-            else run.copies.push_back(one);
-        };
-        copy(0, begin, zeros);
-        copy(begin, end,
-             (const void*)(map.address + (uint64_t)page * map.step[1] + (uint64_t)at * map.step[0] +
-                           (uint64_t)(row + begin) * map.element));
-        copy(end, height, zeros);
-    }
-}
-
 void stand_in_copy_out_bulk(void* to, const void* from, int bytes) {
     check_bulk(to, from, bytes);
     stand_in_copy_element(to, from, bytes);

@@ -162,34 +162,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) copies_left(Job job) {
     job.output[own()] = 1;
 }
 
-// Each block copies another box of 8 rows and 4 columns, some of which are partly or wholly outside. The tensor map is
-// what the input ends with.
-namespace {
-template <int OFF>
-__device__ __forceinline__ void boxed(const Job& job) {
-    constexpr int BOX = 8 * 4;
-    struct __align__(128) Memory {
-        float tile[BOX + 4];
-        unsigned long long barrier;
-    };
-    __shared__ Memory memory;
-    if (threadIdx.x == 0) stand_in_make_barrier(&memory.barrier, 1);
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        stand_in_arrive(&memory.barrier, BOX * 4);
-        const auto* map = reinterpret_cast<const unsigned long long*>(job.input + job.count) - 16;
-        const int block = (int)blockIdx.x;
-        stand_in_copy_box(memory.tile + OFF, map, block * 4 - 8, block - 4, block / 2 - 1, &memory.barrier);
-    }
-    stand_in_wait(&memory.barrier, 0);
-    __syncthreads();
-    job.output[own()] = threadIdx.x < BOX ? memory.tile[threadIdx.x] : -1;
-}
-}  // namespace
-
-extern "C" __global__ void __launch_bounds__(THREADS) boxes(Job job) { boxed<0>(job); }
-extern "C" __global__ void __launch_bounds__(THREADS) boxes_off_their_place(Job job) { boxed<4>(job); }
-
 // One thread has a block's samples come, and all meet at a barrier in shared memory. It is to have waited for them by then.
 namespace {
 template <bool WAITED>

@@ -55,21 +55,6 @@ struct Command {
     char argument[MAX_ARGUMENT];
 };
 
-// What the stand-in's driver writes into a tensor map, and the executor reads: where an array of three dimensions lies,
-// how large its elements are, how many there are in each dimension, how many bytes lie between columns and between pages,
-// and the rows and columns of a box, which has one page.
-struct TensorMap {
-    static constexpr uint64_t MADE = 0x5a5a5a5a5a5a5a5a;
-    uint64_t made;
-    uint64_t address;
-    uint64_t element;
-    uint64_t size[3];
-    uint64_t step[2];
-    uint64_t box[2];
-    uint64_t unused[6];
-};
-static_assert(sizeof(TensorMap) == 128, "as the driver's");
-
 // Of the driver's: what a launch can end in.
 enum Status : uint32_t {
     DONE = 0,

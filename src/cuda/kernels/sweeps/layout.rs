@@ -1,24 +1,15 @@
-//! Sweeps of a stencil along the lines of an array that lies on the device: which kernel, how it is laid out, and how
-//! many sweeps a launch does.
-
-use std::ops::Range;
+//! Which kernel sweeps along which lines, how it is laid out, and how many sweeps a launch does.
 
 use bytemuck::{Pod, Zeroable};
-use cudarc::driver::sys;
 
-use super::super::Element;
-use super::super::cut::{Cut, SWEPT_BYTES};
-use super::super::module::{Function, Modules, Shape, counter, launch};
-use super::super::pace::{SharedPace, evenly};
-use super::lines::{Kind as OperatorKind, Operator};
-use super::sweeps_tensor::{self, TensorSweeps};
-use super::{Area, EndsArgument, Kernel, LoadOnce, Loaded, Plan};
-use crate::stencil::{Ends, Error, Lines, MAX_TAPS};
+use crate::cuda::module::counter;
+use crate::cuda::pace::evenly;
+use crate::stencil::{Error, Lines, MAX_TAPS};
 
 /// The kernels of `cuda/sweeps.cuh`, each in a module of its own for each number of taps: what is not used is not
 /// compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+pub(super) enum LineKernel {
     /// Long lines of neighbours, in tiles.
     Long,
     /// Lines of neighbours that a block holds whole.
@@ -50,40 +41,40 @@ macro_rules! modules {
     };
 }
 
-impl Kind {
+impl LineKernel {
     /// Its modules for stencils.
-    fn stencils(self) -> [&'static str; MAX_TAPS.div_ceil(2)] {
+    pub(super) fn stencils(self) -> [&'static str; MAX_TAPS.div_ceil(2)] {
         match self {
-            Kind::Long => modules!("long"),
-            Kind::Whole => modules!("whole"),
-            Kind::Small => modules!("small"),
-            Kind::Rows => modules!("rows"),
-            Kind::Short => modules!("short"),
+            LineKernel::Long => modules!("long"),
+            LineKernel::Whole => modules!("whole"),
+            LineKernel::Small => modules!("small"),
+            LineKernel::Rows => modules!("rows"),
+            LineKernel::Short => modules!("short"),
         }
     }
 
     /// Its module for derivatives, if there is one: one sweep needs fewer kinds.
-    fn derivative(self, single: bool) -> Option<&'static str> {
-        Some(match (self, single) {
-            (Kind::Small, true) => "sweeps_derivative_small_float",
-            (Kind::Small, false) => "sweeps_derivative_small_double",
-            (Kind::Rows, true) => "sweeps_derivative_rows_float",
-            (Kind::Rows, false) => "sweeps_derivative_rows_double",
-            (Kind::Short, true) => "sweeps_derivative_short_float",
-            (Kind::Short, false) => "sweeps_derivative_short_double",
-            (Kind::Long | Kind::Whole, _) => return None,
+    pub(super) fn derivative(self, is_float: bool) -> Option<&'static str> {
+        Some(match (self, is_float) {
+            (LineKernel::Small, true) => "sweeps_derivative_small_float",
+            (LineKernel::Small, false) => "sweeps_derivative_small_double",
+            (LineKernel::Rows, true) => "sweeps_derivative_rows_float",
+            (LineKernel::Rows, false) => "sweeps_derivative_rows_double",
+            (LineKernel::Short, true) => "sweeps_derivative_short_float",
+            (LineKernel::Short, false) => "sweeps_derivative_short_double",
+            (LineKernel::Long | LineKernel::Whole, _) => return None,
         })
     }
 
     /// What a block holds, as the modules have it; `None` for short lines.
-    fn tile(self, taps: usize) -> Option<Tile> {
+    pub(super) fn tile(self, taps: usize) -> Option<Tile> {
         match self {
-            Kind::Long if taps == 3 => Some(Tile { threads: 128, points: 45 }),
-            Kind::Long => Some(Tile { threads: 128, points: 37 }),
-            Kind::Whole => Some(Tile { threads: 128, points: 25 }),
-            Kind::Small => Some(Tile { threads: 128, points: 11 }),
-            Kind::Rows => Some(Tile { threads: 128, points: 32 }),
-            Kind::Short => None,
+            LineKernel::Long if taps == 3 => Some(Tile { threads: 128, points: 45 }),
+            LineKernel::Long => Some(Tile { threads: 128, points: 37 }),
+            LineKernel::Whole => Some(Tile { threads: 128, points: 25 }),
+            LineKernel::Small => Some(Tile { threads: 128, points: 11 }),
+            LineKernel::Rows => Some(Tile { threads: 128, points: 32 }),
+            LineKernel::Short => None,
         }
     }
 }
@@ -92,40 +83,16 @@ impl Kind {
 const SHORT_CAPACITY: usize = 2560;
 
 /// The threads of such a block.
-const SHORT_THREADS: usize = 256;
-
-/// From so many multiply-adds for an element on, sweeps of an array are faster where it stays on the device: until then
-/// the link takes longer, and is better kept busy both ways at a time.
-const STAYS: usize = 8192;
+pub(super) const SHORT_THREADS: usize = 256;
 
 /// A launch does no more sweeps than this, be the lines short enough for any number: it cannot be stopped in the
 /// middle.
 const MOST_SWEEPS: usize = 1024;
 
-/// The argument of the kernels, `struct Sweeps` of `cuda/sweeps.cuh`, field for field.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct Argument {
-    array: ArrayArgument,
-    ends: EndsArgument,
-    layout: LayoutArgument,
-}
-
-/// Where the array is, and how it falls into lines.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct ArrayArgument {
-    input: sys::CUdeviceptr,
-    output: sys::CUdeviceptr,
-    inner: u64,
-    length: u64,
-    outer: u64,
-}
-
 /// How the launch is laid out.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct LayoutArgument {
+pub(super) struct LayoutArgument {
     sweeps: u32,
     abreast: u32,
     segments: u32,
@@ -136,29 +103,29 @@ struct LayoutArgument {
 
 /// What a block of a kernel that works in registers holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Tile {
-    threads: usize,
+pub(super) struct Tile {
+    pub(super) threads: usize,
     /// Points of a line that a thread holds.
     points: usize,
 }
 
 /// How one launch is laid out: see `struct Sweeps`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Layout {
+pub(super) struct LinesLayout {
     abreast: usize,
     segments: usize,
     groups: usize,
     tiles: usize,
-    blocks: usize,
-    sweeps: usize,
+    pub(super) blocks: usize,
+    pub(super) sweeps: usize,
 }
 
-impl Layout {
+impl LinesLayout {
     /// As the kernels count it.
     ///
     /// # Errors
     /// [`Error::Internal`] for a layout that they cannot count.
-    fn argument(&self) -> Result<LayoutArgument, Error> {
+    pub(super) fn argument(&self) -> Result<LayoutArgument, Error> {
         // Blocks that work in registers number their strips in 32 bits: beyond those they would find others, and
         // compute them twice. (Those of short lines, of one segment, do so in 64.)
         if self.segments > 1 {
@@ -179,7 +146,7 @@ impl Layout {
 impl Tile {
     /// For some of so many sweeps, with so many lines side by side in a row of threads; `None` for lines that are too
     /// short for it. Tiles that are no whole lines do `best` sweeps, or as many as they can.
-    fn layout(
+    pub(super) fn layout(
         self,
         lines: Lines,
         abreast: usize,
@@ -187,7 +154,7 @@ impl Tile {
         circular: bool,
         sweeps: usize,
         best: usize,
-    ) -> Option<Layout> {
+    ) -> Option<LinesLayout> {
         let length = lines.length();
         if length < 2 * self.points {
             return None;
@@ -199,7 +166,7 @@ impl Tile {
         if segments <= rows {
             let groups = rows / segments;
             let sweeps = evenly(sweeps, MOST_SWEEPS);
-            return Some(Layout { abreast, segments, groups, tiles: 1, blocks: bundles.div_ceil(groups), sweeps });
+            return Some(LinesLayout { abreast, segments, groups, tiles: 1, blocks: bundles.div_ceil(groups), sweeps });
         }
         let tile = rows * self.points;
         // Half of the tile at least is to be of use.
@@ -207,7 +174,7 @@ impl Tile {
         let sweeps = evenly(sweeps, best.min(most));
         let step = tile.checked_sub(2 * radius * sweeps).filter(|&step| step > 0)?;
         let tiles = if circular { length.div_ceil(step) } else { 1 + (length - tile).div_ceil(step) };
-        Some(Layout { abreast, segments: rows, groups: 1, tiles, blocks: bundles * tiles, sweeps })
+        Some(LinesLayout { abreast, segments: rows, groups: 1, tiles, blocks: bundles * tiles, sweeps })
     }
 
     /// Whether lines of this length are whole in a block, so many side by side.
@@ -216,8 +183,8 @@ impl Tile {
     }
 }
 
-/// As [`Tile::layout`], for lines in shared memory; `None` for lines that are too long for that.
-fn short_layout(lines: Lines, sweeps: usize) -> Option<Layout> {
+/// The layout for lines in shared memory; `None` for lines that are too long for that.
+pub(super) fn short_layout(lines: Lines, sweeps: usize) -> Option<LinesLayout> {
     let (inner, length) = (lines.inner(), lines.length());
     let abreast = inner.min(SHORT_CAPACITY / length);
     if abreast == 0 {
@@ -225,235 +192,74 @@ fn short_layout(lines: Lines, sweeps: usize) -> Option<Layout> {
     }
     let groups = if abreast == inner { SHORT_CAPACITY / (length * inner) } else { 1 };
     let blocks = (inner.div_ceil(abreast) * lines.outer()).div_ceil(groups);
-    Some(Layout { abreast, segments: 1, groups, tiles: 1, blocks, sweeps: evenly(sweeps, MOST_SWEEPS) })
+    Some(LinesLayout { abreast, segments: 1, groups, tiles: 1, blocks, sweeps: evenly(sweeps, MOST_SWEEPS) })
 }
 
-/// The kind for `total` sweeps over these lines, where the device works on so many elements at a time, and how many
+/// The kernel for `total` sweeps over these lines, where the device works on `under_way` elements at a time, and how many
 /// lines side by side a row of threads takes: by the table in `cuda/sweeps.cuh`, which was measured.
-fn kind(lines: Lines, radius: usize, total: usize, under_way: usize, derivative: bool) -> (Kind, usize) {
-    let tile = |kind: Kind| kind.tile(2 * radius + 1).expect("it works in registers");
+pub(super) fn kernel_for(
+    lines: Lines,
+    radius: usize,
+    total: usize,
+    under_way: usize,
+    derivative: bool,
+) -> (LineKernel, usize) {
+    let tile = |kind: LineKernel| kind.tile(2 * radius + 1).expect("it works in registers");
     let (inner, length) = (lines.inner(), lines.length());
-    let fits = |kind: Kind| length >= 2 * tile(kind).points;
+    let fits = |kind: LineKernel| length >= 2 * tile(kind).points;
     if inner > 1 {
-        let rows = tile(Kind::Rows);
+        let rows = tile(LineKernel::Rows);
         return match length {
-            _ if !fits(Kind::Rows) => (Kind::Short, 1),
-            _ if total == 1 => (Kind::Rows, 32),
+            _ if !fits(LineKernel::Rows) => (LineKernel::Short, 1),
+            _ if total == 1 => (LineKernel::Rows, 32),
             0..=1024 => {
-                (Kind::Rows, [32, 16, 8, 4].into_iter().find(|&abreast| rows.holds(length, abreast)).unwrap_or(4))
+                (LineKernel::Rows, [32, 16, 8, 4].into_iter().find(|&abreast| rows.holds(length, abreast)).unwrap_or(4))
             }
-            _ => (Kind::Rows, if total <= 8 { 8 } else { 4 }),
+            _ => (LineKernel::Rows, if total <= 8 { 8 } else { 4 }),
         };
     }
-    let whole = fits(Kind::Whole) && tile(Kind::Whole).holds(length, 1);
+    let whole = fits(LineKernel::Whole) && tile(LineKernel::Whole).holds(length, 1);
     let kind = match () {
-        () if !fits(Kind::Small) => Kind::Short,
-        () if derivative => Kind::Small,
+        () if !fits(LineKernel::Small) => LineKernel::Short,
+        () if derivative => LineKernel::Small,
         () if total == 1 => {
             if whole && length >= 100 {
-                Kind::Whole
+                LineKernel::Whole
             } else {
-                Kind::Small
+                LineKernel::Small
             }
         }
-        () if under_way < 1_000_000 => Kind::Small,
-        () if whole => Kind::Whole,
-        () if !fits(Kind::Long) || tile(Kind::Long).holds(length, 1) => Kind::Small,
-        () => Kind::Long,
+        () if under_way < 1_000_000 => LineKernel::Small,
+        () if whole => LineKernel::Whole,
+        () if !fits(LineKernel::Long) || tile(LineKernel::Long).holds(length, 1) => LineKernel::Small,
+        () => LineKernel::Long,
     };
     (kind, 1)
 }
 
 /// How many sweeps a tile that is no whole line does best in one launch.
-fn best_sweeps(kind: Kind, radius: usize, elements: usize) -> usize {
+pub(super) fn best_sweeps(kind: LineKernel, radius: usize, elements: usize) -> usize {
     const LONG: [usize; MAX_TAPS.div_ceil(2)] = [128, 128, 64, 48, 32, 24, 20, 18, 16, 16, 16];
     const ROWS: [usize; MAX_TAPS.div_ceil(2)] = [48, 48, 32, 24, 16, 12, 10, 8, 8, 8, 6];
     match kind {
-        Kind::Long => LONG[radius],
-        Kind::Rows => ROWS[radius],
+        LineKernel::Long => LONG[radius],
+        LineKernel::Rows => ROWS[radius],
         _ => (if elements <= 200_000 { 256 } else { 128 } / radius.max(1)).max(1),
-    }
-}
-
-/// Sweeps of an operator along lines.
-#[derive(Debug, Clone)]
-pub(in super::super) struct SweepsKernel<T> {
-    operator: Operator,
-    lines: Lines,
-    ends: Ends<T>,
-    /// By kind.
-    loaded: [LoadOnce; 5],
-    /// For tensor cores.
-    on_tensor_cores: LoadOnce,
-}
-
-impl<T: Element> SweepsKernel<T> {
-    /// For lines of any kind.
-    pub(in super::super) fn new(operator: &Operator, lines: Lines, ends: Ends<T>) -> SweepsKernel<T> {
-        SweepsKernel {
-            operator: *operator,
-            lines,
-            ends,
-            loaded: Default::default(),
-            on_tensor_cores: LoadOnce::default(),
-        }
-    }
-}
-
-impl<T: Element> Kernel<T> for SweepsKernel<T> {
-    fn cut(&self, sweeps: usize, target: usize, _: usize) -> Cut<T> {
-        Cut::lines(self.lines, self.ends, self.operator.radius, sweeps, target, false)
-    }
-
-    fn halo_samples(&self, sweeps: usize) -> usize {
-        2 * self.operator.radius * sweeps
-    }
-
-    fn work(&self) -> usize {
-        self.operator.work()
-    }
-
-    fn name(&self) -> &'static str {
-        self.operator.name()
-    }
-
-    fn prefers_resident(&self, sweeps: usize) -> bool {
-        // A small array is one tile, and does not go there and back anyway.
-        self.lines.elements() * size_of::<T>() > SWEPT_BYTES && sweeps.saturating_mul(self.operator.work()) >= STAYS
-    }
-
-    fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
-        let [inner, length, outer] = area.tile.size();
-        let lines = Lines::strided(inner, length, outer);
-        let derivative = self.operator.kind != OperatorKind::Stencil;
-        let (kind, side_by_side) = kind(lines, self.operator.radius, area.sweeps, area.under_way, derivative);
-        let (name, symbol) = match self.operator.kind {
-            OperatorKind::Stencil => (Some(kind.stencils()[self.operator.radius]), c"kernelTaps"),
-            // Its coefficients come from constant memory, whatever the source that is asked for: the result is the
-            // same.
-            OperatorKind::Derivative { single, .. } => (kind.derivative(single), c"coefficients"),
-        };
-        let name = name.ok_or_else(|| Error::Internal(format!("No kernel {kind:?} for a derivative.")))?;
-        let coefficients = (symbol, self.operator.coefficients());
-        let Loaded { function, module } =
-            self.loaded[kind as usize].get(modules, area.queued, name, coefficients, c"sweeps")?;
-        let tensor = if derivative {
-            None
-        } else {
-            sweeps_tensor::plan(&self.on_tensor_cores, modules, area, lines, &self.operator)?
-        };
-        Ok(Box::new(SweepsPlan {
-            function,
-            pace: tensor.as_ref().map_or_else(|| module.pace(area.shared), |tensor| tensor.pace),
-            tensor,
-            tile: kind.tile(2 * self.operator.radius + 1),
-            kind,
-            side_by_side,
-            lines,
-            radius: self.operator.radius,
-            ends: area.sides[1],
-            first_output: area.tile.span().start,
-        }))
-    }
-}
-
-struct SweepsPlan<'a, T> {
-    function: &'a Function,
-    pace: &'a SharedPace,
-    /// What goes through tensor cores, as many sweeps at a time; the rest does not.
-    tensor: Option<TensorSweeps<'a>>,
-    kind: Kind,
-    /// `None` for short lines.
-    tile: Option<Tile>,
-    /// Lines that a row of threads takes.
-    side_by_side: usize,
-    lines: Lines,
-    radius: usize,
-    ends: Ends<T>,
-    first_output: usize,
-}
-
-impl<T: Element> SweepsPlan<'_, T> {
-    /// The layout of a launch for some of so many sweeps.
-    fn layout(&self, sweeps: usize) -> Result<Layout, Error> {
-        let circular = self.ends.is_circular();
-        let best = best_sweeps(self.kind, self.radius, self.lines.elements());
-        let layout = match self.tile {
-            Some(tile) => tile.layout(self.lines, self.side_by_side, self.radius, circular, sweeps, best),
-            None => short_layout(self.lines, sweeps),
-        };
-        layout.ok_or_else(|| Error::Internal(format!("{:?} does not fit kernel {:?}.", self.lines, self.kind)))
-    }
-}
-
-impl<T: Element> Plan<T> for SweepsPlan<'_, T> {
-    fn pace(&self) -> &SharedPace {
-        self.pace
-    }
-
-    fn units(&self) -> usize {
-        1
-    }
-
-    fn fused(&self, sweeps: usize) -> Result<usize, Error> {
-        match &self.tensor {
-            Some(tensor) if sweeps >= tensor.sweeps => Ok(tensor.sweeps),
-            _ => Ok(self.layout(sweeps)?.sweeps),
-        }
-    }
-
-    fn batch_granularity(&self) -> usize {
-        self.tensor.as_ref().map_or(1, |tensor| tensor.sweeps)
-    }
-
-    fn first_output(&self) -> usize {
-        self.first_output
-    }
-
-    fn sweep(&self, stream: sys::CUstream, sweeps: usize, [input, output]: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
-        if let Some(tensor) = self.tensor.as_ref().filter(|tensor| tensor.sweeps == sweeps) {
-            // SAFETY: as below.
-            return unsafe { tensor.launch(stream, [input, output]) };
-        }
-        let layout = self.layout(sweeps)?;
-        let shape = Shape::row(layout.blocks, self.tile.map_or(SHORT_THREADS, |tile| tile.threads))?;
-        let [inner, length, outer] =
-            [self.lines.inner(), self.lines.length(), self.lines.outer()].map(|size| size as u64);
-        let array = ArrayArgument { input, output, inner, length, outer };
-        let argument = Argument { array, ends: EndsArgument::new(self.ends), layout: layout.argument()? };
-        // SAFETY: it reads and writes as many elements as the lines have, which the caller has at both addresses.
-        unsafe { launch(self.function, stream, shape, &argument) }
-    }
-
-    fn part(&self, stream: sys::CUstream, _: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
-        self.sweep(stream, 1, buffers)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::archive;
-    use super::super::super::module::tests::argument_bytes;
     use super::*;
+    use crate::cuda::archive;
 
-    const ALL: [Kind; 5] = [Kind::Long, Kind::Whole, Kind::Small, Kind::Rows, Kind::Short];
-
-    #[test]
-    fn the_kernels_take_these_arguments() {
-        for module in ALL.into_iter().flat_map(Kind::stencils) {
-            assert_eq!(argument_bytes(module, "sweeps"), size_of::<Argument>(), "{module}");
-        }
-        for single in [true, false] {
-            for module in ALL.into_iter().filter_map(|kind| kind.derivative(single)) {
-                assert_eq!(argument_bytes(module, "sweeps"), size_of::<Argument>(), "{module}");
-            }
-        }
-    }
+    const ALL: [LineKernel; 5] =
+        [LineKernel::Long, LineKernel::Whole, LineKernel::Small, LineKernel::Rows, LineKernel::Short];
 
     /// Rows of 32 neighbouring lines, each line a strip: 2^32 strips can be told apart, and not one more.
     #[test]
     fn layouts_that_kernels_cannot_count_are_refused() {
-        let rows = Kind::Rows.tile(3).unwrap();
+        let rows = LineKernel::Rows.tile(3).unwrap();
         let layout = |strips: usize| rows.layout(Lines::strided(32, 128, strips), 32, 1, false, 1, 48).unwrap();
         assert_eq!((layout(1).groups, layout(1).blocks), (1, 1));
         assert!(layout((1 << 32) - 1).argument().is_ok());
@@ -461,15 +267,15 @@ mod tests {
         let refused = layout((1 << 32) + 1).argument();
         assert!(matches!(refused, Err(Error::Internal(text)) if text.contains("4294967296 as the number")));
         // Several strips a block: the blocks alone would pass.
-        let grouped = Layout { abreast: 4, segments: 4, groups: 8, tiles: 1, blocks: (1 << 29) + 1, sweeps: 1 };
+        let grouped = LinesLayout { abreast: 4, segments: 4, groups: 8, tiles: 1, blocks: (1 << 29) + 1, sweeps: 1 };
         assert!(grouped.argument().is_err());
-        assert!(Layout { blocks: 1 << 29, ..grouped }.argument().is_ok());
-        assert!(Layout { blocks: 1, tiles: 1 << 32, ..grouped }.argument().is_err());
+        assert!(LinesLayout { blocks: 1 << 29, ..grouped }.argument().is_ok());
+        assert!(LinesLayout { blocks: 1, tiles: 1 << 32, ..grouped }.argument().is_err());
         // Short lines are counted in 64 bits.
         let short = short_layout(Lines::new(1, 1 << 33), 1).unwrap();
         assert!(short.blocks * short.groups > 1 << 32 && short.argument().is_ok());
         let LayoutArgument { sweeps, abreast, segments, groups, tiles, unused: _ } =
-            Layout { abreast: 1, segments: 2, groups: 3, tiles: 4, blocks: 5, sweeps: 6 }.argument().unwrap();
+            LinesLayout { abreast: 1, segments: 2, groups: 3, tiles: 4, blocks: 5, sweeps: 6 }.argument().unwrap();
         assert_eq!([sweeps, abreast, segments, groups, tiles], [6, 1, 2, 3, 4]);
     }
 
@@ -483,11 +289,11 @@ mod tests {
                     continue;
                 };
                 assert!(radius <= tile.points);
-                for inner in if kind == Kind::Rows { vec![1, 2, 3, 31, 32, 33, 1000] } else { vec![1] } {
+                for inner in if kind == LineKernel::Rows { vec![1, 2, 3, 31, 32, 33, 1000] } else { vec![1] } {
                     for (abreast, sweeps, circular) in
                         [(32, 1, false), (8, 9, true), (4, 1000, true), (4, 100_000, false)]
                     {
-                        let abreast = if kind == Kind::Rows { abreast } else { 1 };
+                        let abreast = if kind == LineKernel::Rows { abreast } else { 1 };
                         check(tile, Lines::strided(inner, length, 3), abreast, radius, circular, sweeps);
                     }
                 }
@@ -512,7 +318,7 @@ mod tests {
                 ] {
                     for outer in [1, 1000] {
                         let lines = Lines::strided(inner, length, outer);
-                        let (kind, abreast) = kind(lines, radius, total, lines.elements(), derivative);
+                        let (kind, abreast) = kernel_for(lines, radius, total, lines.elements(), derivative);
                         let layout = match kind.tile(2 * radius + 1) {
                             Some(tile) => tile.layout(
                                 lines,
@@ -525,9 +331,12 @@ mod tests {
                             None => short_layout(lines, total),
                         };
                         let layout = layout.unwrap_or_else(|| panic!("{lines:?} {kind:?}"));
-                        assert!(kind == Kind::Rows || kind == Kind::Short || inner == 1, "{lines:?} {kind:?}");
-                        assert!(kind != Kind::Whole || layout.tiles == 1, "{lines:?}");
-                        assert!(kind != Kind::Long || layout.tiles > 1, "{lines:?}");
+                        assert!(
+                            kind == LineKernel::Rows || kind == LineKernel::Short || inner == 1,
+                            "{lines:?} {kind:?}"
+                        );
+                        assert!(kind != LineKernel::Whole || layout.tiles == 1, "{lines:?}");
+                        assert!(kind != LineKernel::Long || layout.tiles > 1, "{lines:?}");
                         assert!(!derivative || kind.derivative(true).is_some());
                     }
                 }
@@ -546,7 +355,7 @@ mod tests {
         for kind in ALL {
             let stencils = kind.stencils().into_iter().enumerate().map(|(radius, module)| (2 * radius + 1, module));
             let derivatives =
-                [true, false].into_iter().filter_map(|single| kind.derivative(single)).map(|module| (9, module));
+                [true, false].into_iter().filter_map(|is_float| kind.derivative(is_float)).map(|module| (9, module));
             for (taps, module) in stencils.chain(derivatives) {
                 match kind.tile(taps) {
                     Some(tile) => {
@@ -568,7 +377,7 @@ mod tests {
             assert!(lines.length() < 2 * tile.points, "{what}");
             return;
         };
-        let Layout { abreast, segments, groups, tiles, blocks, sweeps: at_once } = layout;
+        let LinesLayout { abreast, segments, groups, tiles, blocks, sweeps: at_once } = layout;
         assert!(abreast * segments * groups <= tile.threads && (1..=sweeps).contains(&at_once), "{what}");
         assert!(abreast <= lines.inner() && abreast <= wanted, "{what}");
         let bundles = lines.inner().div_ceil(abreast);
@@ -591,7 +400,7 @@ mod tests {
         for length in 1..=64 {
             for inner in [1, 2, 7, 32, 40, 1000, 100_000] {
                 let lines = Lines::strided(inner, length, 5);
-                let Layout { abreast, groups, blocks, .. } = short_layout(lines, 3).unwrap();
+                let LinesLayout { abreast, groups, blocks, .. } = short_layout(lines, 3).unwrap();
                 assert!(abreast <= inner && abreast * length * groups <= 2560 && groups >= 1);
                 assert!(groups == 1 || abreast == inner);
                 assert_eq!(blocks, (inner.div_ceil(abreast) * 5).div_ceil(groups));

@@ -1,0 +1,136 @@
+//! Which of the layouts for an array are faster than what else there is.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, TryLockError};
+
+use super::super::super::{Area, CAPABILITY, MIRROR, SYMMETRIC, images, word};
+use super::model::{Boundaries, Chip, MOST_PLACES, SWEEPS, TilesModule, Tiling, needed_boundaries};
+use crate::cuda::Element;
+use crate::cuda::cut::Size;
+use crate::cuda::module::Modules;
+use crate::stencil::Filter;
+
+/// What layouts are searched for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Task {
+    pub(super) is_float: bool,
+    pub(super) size: Size,
+    pub(super) filter: Size,
+    pub(super) boundaries: Boundaries,
+    pub(super) sweeps: usize,
+    pub(super) chip: Chip,
+}
+
+/// The last searches, which take some tens of microseconds each, and what they found: scripts repeat the
+/// same calls.
+pub(super) struct Searches(pub(super) Mutex<VecDeque<(Task, Option<Tilings>)>>);
+
+pub(super) static SEARCHES: Searches = Searches(Mutex::new(VecDeque::new()));
+
+impl Searches {
+    /// How many are kept.
+    pub(super) const KEPT: usize = 16;
+
+    /// What a search finds, or found. Nobody waits for the lock: a search does without.
+    pub(super) fn get(&self, task: Task, search: impl FnOnce() -> Option<Tilings>) -> Option<Tilings> {
+        let lock = || match self.0.try_lock() {
+            Ok(searches) => Some(searches),
+            Err(TryLockError::Poisoned(searches)) => Some(searches.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        };
+        let known = lock().and_then(|searches| Some(searches.iter().find(|(other, _)| *other == task)?.1.clone()));
+        known.unwrap_or_else(|| {
+            let found = search();
+            if let Some(mut searches) = lock() {
+                searches.truncate(Searches::KEPT - 1);
+                searches.push_front((task, found.clone()));
+            }
+            found
+        })
+    }
+}
+
+/// The layouts for an array, by the number of sweeps that a launch does.
+#[derive(Debug, Clone)]
+pub(in super::super::super) struct Tilings {
+    pub(super) module: &'static TilesModule,
+    pub(super) each: Vec<Tiling>,
+}
+
+impl Tilings {
+    /// Those that are faster than what else there is for so many sweeps; `None` where another kernel is faster.
+    pub(in super::super::super) fn of<T: Element>(
+        modules: &Modules,
+        area: &Area<T>,
+        filter: &Filter<T>,
+    ) -> Option<Tilings> {
+        if !area.is_swept() {
+            return None;
+        }
+        let size = area.tile.size();
+        let device = modules.device()?;
+        let multiprocessors = device.multiprocessors.max(1) as usize;
+        let chip = Chip { multiprocessors, measured: device.capability == CAPABILITY };
+        let filter = filter.size();
+        let boundaries = needed_boundaries(&area.sides, filter).map(|ends| ends.both().map(word));
+        let task = Task { is_float: T::NAME == f32::NAME, size, filter, boundaries, sweeps: area.sweeps, chip };
+        SEARCHES.get(task, || Tilings::fastest::<T>(&task))
+    }
+
+    /// Searches for these.
+    pub(super) fn fastest<T: Element>(task: &Task) -> Option<Tilings> {
+        let &Task { size, filter, boundaries, sweeps, chip, .. } = task;
+        let modules = TilesModule::all_of::<T>(filter);
+        let found = modules.filter_map(|module| Tilings::found(module, size, filter, boundaries, sweeps, chip));
+        let timed = found.filter_map(|tilings| Some((tilings.least(sweeps)?.time, tilings)));
+        let (time, tilings) = timed.min_by(|a, b| a.0.total_cmp(&b.0))?;
+        let images = || images::time_of_a_sweep::<T>(filter, size, boundaries, sweeps, chip.multiprocessors);
+        let faster = !chip.measured || images().is_none_or(|images| time < images);
+        faster.then_some(tilings)
+    }
+
+    /// Those that are faster than single sweeps.
+    pub(super) fn found(
+        module: &'static TilesModule,
+        size: Size,
+        filter: Size,
+        boundaries: Boundaries,
+        sweeps: usize,
+        chip: Chip,
+    ) -> Option<Tilings> {
+        let [rows, columns, _] = size;
+        // An end that mirrors takes what it needs from the image once.
+        let mirrors = (0..2).all(|i| {
+            let least = |end| match end {
+                SYMMETRIC => filter[i] / 2,
+                MIRROR => filter[i] / 2 + 1,
+                _ => 0,
+            };
+            boundaries[i].into_iter().all(|end| size[i] >= least(end))
+        });
+        if !mirrors || rows.max(columns) > MOST_PLACES {
+            return None;
+        }
+        let mut least = module.single_sweep(size, filter, chip);
+        let single_sweep = least;
+        let mut each = Vec::new();
+        for at_once in SWEEPS.into_iter().take_while(|&at_once| at_once <= sweeps) {
+            let Some(tiling) = module.tiling(size, filter, boundaries, at_once, chip) else { break };
+            // From some number on it only becomes worse.
+            if tiling.time > 1.25 * least {
+                break;
+            }
+            least = least.min(tiling.time);
+            if tiling.time < single_sweep {
+                each.push(tiling);
+            }
+        }
+        (!each.is_empty()).then_some(Tilings { module, each })
+    }
+
+    /// The one that takes least time for a sweep where so many are left.
+    pub(super) fn least(&self, sweeps: usize) -> Option<&Tiling> {
+        let fits = self.each.iter().filter(|tiling| tiling.sweeps <= sweeps);
+        fits.min_by(|a, b| a.time.total_cmp(&b.time))
+    }
+}

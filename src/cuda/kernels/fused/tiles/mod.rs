@@ -1,0 +1,153 @@
+//! Several sweeps of a filter over small images that lie on the device, in each launch: `cuda/sweeps_tiles.cu`.
+//!
+//! A launch costs some microseconds, and a sweep over a small image takes less. The kernel gives the bits of single
+//! sweeps. It is for every chip, and used where a [model](model) says that it is faster than what else there is.
+
+mod choose;
+mod model;
+#[cfg(test)]
+mod tests;
+
+use bytemuck::{Pod, Zeroable};
+use cudarc::driver::sys;
+
+use super::super::several::{Several, SeveralPlan};
+use super::super::{Area, EndsArgument, LoadOnce, Loaded, MIRROR, Plan, REPLICATE, SYMMETRIC};
+use crate::cuda::Element;
+use crate::cuda::cut::Size;
+use crate::cuda::module::{Function, Modules, Shape, launch};
+use crate::stencil::{Error, Filter};
+
+pub(in super::super) use choose::Tilings;
+use model::{SHARED_EVERYWHERE, Tiling, needed_boundaries};
+
+/// Which place of a region has the ghost value of one beyond its end: `struct Repeated` of `cuda/sweeps_tiles.cuh`, field for field.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+struct Repeated {
+    first: i32,
+    turns: i32,
+}
+
+impl Repeated {
+    /// Of both ends of a region that holds so many samples.
+    fn both([low, high]: [u32; 2], held: usize) -> [Repeated; 2] {
+        let of = |end, replicated, included| match end {
+            REPLICATE => Repeated { first: replicated, turns: 0 },
+            SYMMETRIC => Repeated { first: included, turns: -1 },
+            MIRROR => Repeated { first: 2 * replicated, turns: -1 },
+            _ => Repeated { first: 0, turns: 1 },
+        };
+        let held = held as i32;
+        [of(low, 0, -1), of(high, held - 1, 2 * held - 1)]
+    }
+}
+
+/// The argument of the kernel: `struct Launch` of `cuda/sweeps_tiles.cuh`, field for field.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+struct TilesArgument {
+    input: sys::CUdeviceptr,
+    output: sys::CUdeviceptr,
+    /// Of rows and of columns, as `repeated`.
+    ends: [EndsArgument; 2],
+    repeated: [[Repeated; 2]; 2],
+    rows: i32,
+    columns: i32,
+    region: [i32; 2],
+    tiles: [i32; 2],
+    patches: [i32; 2],
+    pitch: i32,
+    buffer: i32,
+    sweeps: i32,
+    height: i32,
+    width: i32,
+    tiles_turn: u32,
+    patches_turn: u32,
+    unused: i32,
+}
+
+/// How several sweeps of a convolution over a whole array are launched. `single` is how single ones are.
+///
+/// # Errors
+/// The driver's.
+pub(in super::super) fn plan<'a, T: Element>(
+    loaded: &'a LoadOnce,
+    modules: &Modules,
+    area: &Area<T>,
+    filter: &Filter<T>,
+    tilings: Tilings,
+    single: Box<dyn Plan<T> + 'a>,
+) -> Result<Box<dyn Plan<T> + 'a>, Error> {
+    let entries = (c"F", bytemuck::cast_slice(filter.values()));
+    let Loaded { function, module } =
+        loaded.get(modules, area.queued, tilings.module.name, entries, c"sweeps_tiles")?;
+    let shared = tilings.each.iter().map(|tiling| tiling.most_shared(tilings.module, filter.size())).max();
+    if let Some(bytes) = shared.filter(|&bytes| bytes > SHARED_EVERYWHERE) {
+        function.allow_shared(bytes)?;
+    }
+    let launches = Launches {
+        function,
+        tilings,
+        size: area.tile.size(),
+        filter: filter.size(),
+        ends: needed_boundaries(&area.sides, filter.size()).map(EndsArgument::new),
+    };
+    Ok(Box::new(SeveralPlan { single_sweeps: single, pace: module.pace(area.shared), launches }))
+}
+
+/// The launches over an array.
+struct Launches<'a> {
+    function: &'a Function,
+    tilings: Tilings,
+    size: Size,
+    filter: Size,
+    /// Of rows and of columns.
+    ends: [EndsArgument; 2],
+}
+
+impl Several for Launches<'_> {
+    type Layout = Tiling;
+
+    fn fastest(&self, sweeps: usize) -> Option<(usize, &Tiling)> {
+        self.tilings.least(sweeps).map(|tiling| (tiling.sweeps, tiling))
+    }
+
+    fn launch(
+        &self,
+        stream: sys::CUstream,
+        tiling: &Tiling,
+        buffers: [sys::CUdeviceptr; 2],
+        _: bool,
+    ) -> Result<(), Error> {
+        let [rows, columns, pages] = self.size;
+        let (pitch, buffer) = tiling.buffer(self.tilings.module, self.filter);
+        let pairs = [tiling.region, tiling.tiles, tiling.patches];
+        let [region, tiles, patches] = pairs.map(|pair| pair.map(|number| number as i32));
+        let turn = |divisor: usize| (1_u64 << 32).div_ceil(divisor as u64) as u32;
+        let argument = TilesArgument {
+            input: buffers[0],
+            output: buffers[1],
+            ends: self.ends,
+            repeated: [0, 1].map(|i| Repeated::both(self.ends[i].boundary, tiling.region[i])),
+            rows: rows as i32,
+            columns: columns as i32,
+            region,
+            tiles,
+            patches,
+            pitch: pitch as i32,
+            buffer: buffer as i32,
+            sweeps: tiling.sweeps as i32,
+            height: self.filter[0] as i32,
+            width: self.filter[1] as i32,
+            tiles_turn: turn(tiling.tiles[0]),
+            patches_turn: turn(tiling.patches[0]),
+            unused: 0,
+        };
+        let shape =
+            Shape::prepared(tiling.blocks(pages), tiling.threads(), 2 * buffer * self.tilings.module.element())?;
+        // SAFETY: the kernel reads the array's samples, and writes its outputs, at addresses where the caller has as
+        // many.
+        unsafe { launch(self.function, stream, shape, &argument) }
+    }
+}

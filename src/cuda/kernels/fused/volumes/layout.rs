@@ -1,0 +1,158 @@
+//! The modules for volumes, how a launch is laid out, and whether it takes less time than single sweeps.
+
+use bytemuck::{Pod, Zeroable};
+
+use super::super::super::MEASURED_ON;
+use super::schedule::{ROUNDS, Round, Schedule};
+use crate::cuda::Element;
+use crate::cuda::cut::Size;
+
+/// The sweeps of a launch.
+pub(super) const SWEEPS: usize = 2;
+
+/// Threads of a warp.
+pub(super) const LANES: usize = 32;
+
+/// A page of a volume has fewer samples, and a volume fewer tiles than the kernel can count.
+const MOST_OF_PAGE: usize = 1 << 31;
+const MOST_PAGES: usize = 1 << 30;
+
+/// What a launch takes beside its slots, and a single sweep beside its samples, in microseconds.
+const LAUNCH: f64 = 3.0;
+
+/// A module, and what is known of it before it is loaded.
+#[derive(Debug)]
+pub(super) struct VolumesModule {
+    pub(super) name: &'static str,
+    pub(super) filter: Size,
+    pub(super) is_float: bool,
+    /// Elements that have 16 bytes: so many rows a lane holds, and so many are copied at a time.
+    pub(super) rows: usize,
+    /// Columns that a lane holds, lanes one below the other, which are a strip, and warps of a sweep.
+    pub(super) columns: usize,
+    pub(super) down: usize,
+    pub(super) warps: usize,
+    /// How long a slot takes, in microseconds, where 16 bytes are copied at a time and where it is one element; and how
+    /// many thousand updates a microsecond single sweeps do (BENCHMARKS.md).
+    slot: [f64; 2],
+    rate: f64,
+}
+
+/// Measured on an H200, with driver 580, with 512 x 512 x 512, where one element is copied at a time, too; single sweeps
+/// in single are taken to be as fast as in double (with 256 x 256 x 256 they are not).
+pub(super) const MODULES: [VolumesModule; 4] = [
+    of_doubles("sweeps_volumes_double", [3, 3, 3], 15, [3.3, 4.0]),
+    of_singles("sweeps_volumes_float", [3, 3, 3], [2.65, 3.5]),
+    of_doubles("sweeps_volumes_double_01x03x03", [1, 3, 3], 10, [2.09, 2.24]),
+    of_singles("sweeps_volumes_float_01x03x03", [1, 3, 3], [2.51, 3.3]),
+];
+
+const fn of_doubles(name: &'static str, filter: Size, columns: usize, slot: [f64; 2]) -> VolumesModule {
+    VolumesModule { name, filter, is_float: false, rows: 2, columns, down: 48, warps: 6, slot, rate: 75.0 }
+}
+
+const fn of_singles(name: &'static str, filter: Size, slot: [f64; 2]) -> VolumesModule {
+    VolumesModule { name, filter, is_float: true, rows: 4, columns: 11, down: 24, warps: 6, slot, rate: 75.0 }
+}
+
+/// How tiles lie along rows or columns: `struct Axis` of `cuda/sweeps_volumes_launch.cuh`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+pub(super) struct Axis {
+    pub(super) count: i32,
+    pub(super) step: i32,
+    pub(super) lead: i32,
+    pub(super) more: i32,
+}
+
+impl Axis {
+    /// Tiles of so many rows over so many, where tiles and what they write begin at multiples of a number.
+    fn new(size: usize, height: usize, multiple: usize, circular: bool) -> Option<Axis> {
+        // One tile writes all that it has.
+        if height >= size && !circular {
+            return Some(Axis { count: 1, step: height as i32, lead: 0, more: 0 });
+        }
+        let lead = multiple;
+        let step = height.checked_sub(1 + lead)? / multiple * multiple;
+        if step == 0 {
+            return None;
+        }
+        // The first tile has no neighbour before it. Where tiles begin at multiples of a number, so is what they write.
+        let more = if circular || multiple > 1 { 0 } else { 1 };
+        let count =
+            if circular { size.div_ceil(step) } else { 1 + (size + lead).checked_sub(height + more)?.div_ceil(step) };
+        Some(Axis { count: count as i32, step: step as i32, lead: lead as i32, more: more as i32 })
+    }
+}
+
+/// How one launch is laid out: see `struct Launch` of `cuda/sweeps_volumes_launch.cuh`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct VolumesLayout {
+    pub(super) down: Axis,
+    pub(super) across: Axis,
+    pub(super) lanes: usize,
+    pub(super) strips: usize,
+    pub(super) schedule: Schedule,
+}
+
+impl VolumesModule {
+    pub(super) fn of<T: Element>(filter: Size) -> Option<&'static VolumesModule> {
+        MODULES.iter().find(|module| module.filter == filter && module.is_float == (T::NAME == f32::NAME))
+    }
+
+    /// The layout for two sweeps, with `at_once` elements copied at a time, if there is one;
+    /// `circular` says whether rows are, and columns.
+    pub(super) fn layout(
+        &self,
+        size: Size,
+        circular: [bool; 2],
+        at_once: usize,
+        multiprocessors: usize,
+    ) -> Option<VolumesLayout> {
+        let [rows, columns, pages] = size;
+        if rows.checked_mul(columns).is_none_or(|page| page >= MOST_OF_PAGE) || pages >= MOST_PAGES {
+            return None;
+        }
+        if rows % at_once != 0 {
+            return None;
+        }
+        // As many lanes as have rows of their own, and strips as have columns.
+        let most_strips = self.strips();
+        let lanes = if circular[0] { self.down } else { self.down.min(rows / self.rows) };
+        let strips = if circular[1] { most_strips } else { most_strips.min(columns / self.columns) };
+        if lanes == 0 || strips == 0 {
+            return None;
+        }
+        let (height, width) = (lanes * self.rows, strips * self.columns);
+        // Columns of 32 bytes are what memory has, if that takes no more tiles.
+        let down = Axis::new(rows, height, at_once, circular[0])?;
+        let in_sectors = Axis::new(rows, height, 2 * at_once, circular[0]);
+        let sectors = at_once > 1 && rows.is_multiple_of(2 * at_once);
+        let down = in_sectors.filter(|axis| sectors && axis.count == down.count).unwrap_or(down);
+        let across = Axis::new(columns, width, 1, circular[1])?;
+        let tiles = down.count.checked_mul(across.count)?;
+        let all = Round { blocks: multiprocessors as i32, tiles, pages: pages as i32, ..Round::NONE };
+        Some(VolumesLayout { down, across, lanes, strips, schedule: Schedule::new(all, ROUNDS) })
+    }
+
+    /// Strips of a tile, side by side.
+    pub(super) fn strips(&self) -> usize {
+        self.warps * LANES / self.down
+    }
+
+    /// How long a slot takes, in microseconds, with `at_once` elements copied at a time.
+    fn slot(&self, at_once: usize) -> f64 {
+        self.slot[usize::from(at_once == 1)]
+    }
+
+    /// Whether that takes less time than single sweeps do, with `at_once` elements copied at a time.
+    pub(super) fn pays(&self, layout: &VolumesLayout, size: Size, at_once: usize, multiprocessors: usize) -> bool {
+        layout.schedule.slots as f64 * self.slot(at_once) + LAUNCH < self.single_sweeps(size, multiprocessors)
+    }
+
+    /// How long as many single sweeps take, in microseconds.
+    fn single_sweeps(&self, size: Size, multiprocessors: usize) -> f64 {
+        let rate = 1e3 * self.rate * multiprocessors as f64 / MEASURED_ON;
+        SWEEPS as f64 * (size.iter().product::<usize>() as f64 / rate + LAUNCH)
+    }
+}

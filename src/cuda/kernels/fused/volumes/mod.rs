@@ -1,0 +1,166 @@
+//! Many sweeps of a 3 x 3 x 3 or 1 x 3 x 3 filter over volumes that lie on the device, two of them in each launch:
+//! `cuda/sweeps_volumes.cuh`.
+//!
+//! The kernels give the bits of single sweeps. Chips of [`CAPABILITY`](super::super::CAPABILITY) load them, for volumes for
+//! which they are faster by the [numbers](layout) that were measured; what they do not do goes by single sweeps.
+
+mod layout;
+mod schedule;
+#[cfg(test)]
+mod tests;
+
+use std::marker::PhantomData;
+
+use bytemuck::{Pod, Zeroable};
+use cudarc::driver::sys;
+
+use super::super::several::{Several, SeveralPlan};
+use super::super::{Area, EndsArgument, LoadOnce, Loaded, Plan, measured_multiprocessors};
+use crate::cuda::Element;
+use crate::cuda::cut::Size;
+use crate::cuda::module::{Function, Modules, Shape, launch};
+use crate::stencil::{Boundary, Ends, Error, Filter, Sides};
+
+use layout::{Axis, LANES, SWEEPS, VolumesLayout, VolumesModule};
+use schedule::{ROUNDS, Round};
+
+/// The argument of the kernel: `struct Launch` of `cuda/sweeps_volumes_launch.cuh`, field for field.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+struct VolumesArgument {
+    input: sys::CUdeviceptr,
+    output: sys::CUdeviceptr,
+    rows: i64,
+    columns: i32,
+    pages: i32,
+    down: Axis,
+    across: Axis,
+    lanes: i32,
+    strips: i32,
+    sides: [EndsArgument; 3],
+    rounds: [Round; ROUNDS],
+}
+
+/// How several sweeps of a convolution over a whole array are launched: as `single` does, which launches single sweeps, where
+/// those take less time. `sides` are the array's boundaries.
+///
+/// # Errors
+/// The driver's.
+pub(in super::super) fn plan<'a, T: Element>(
+    loaded: &'a LoadOnce,
+    modules: &Modules,
+    area: &Area<T>,
+    filter: &Filter<T>,
+    sides: Sides<T>,
+    single: Box<dyn Plan<T> + 'a>,
+) -> Result<Box<dyn Plan<T> + 'a>, Error> {
+    let size = area.tile.size();
+    if !area.is_swept() {
+        return Ok(single);
+    }
+    let (Some(known), Some(multiprocessors)) =
+        (VolumesModule::of::<T>(filter.size()), measured_multiprocessors(modules))
+    else {
+        return Ok(single);
+    };
+    let circular = [0, 1].map(|d| sides[d].is_circular());
+    let layout = |at_once: usize| known.layout(size, circular, at_once, multiprocessors);
+    let at_once = layout(known.rows);
+    let Some(one_by_one) = layout(1) else {
+        return Ok(single);
+    };
+    let sides = [0, 1, 2].map(|d| without_single_mirrors(sides[d], size[d]));
+    let pays = match &at_once {
+        Some(layout) => known.pays(layout, size, known.rows, multiprocessors),
+        None => known.pays(&one_by_one, size, 1, multiprocessors),
+    };
+    if !pays {
+        return Ok(single);
+    }
+    let entries = (c"F", bytemuck::cast_slice(filter.values()));
+    let Loaded { function, module } = loaded.get(modules, area.queued, known.name, entries, c"sweeps_volumes")?;
+    let threads = SWEEPS * known.warps * LANES;
+    let prepared = |layout: VolumesLayout, function: Function, bytes: usize| -> Result<PreparedLaunch, Error> {
+        function.allow_shared(bytes)?;
+        let shape = Shape::prepared(layout.schedule.blocks(), threads, bytes)?;
+        Ok(PreparedLaunch { layout, function, shape })
+    };
+    let one_by_one = prepared(one_by_one, function.clone(), module.constant(c"shared_bytes_one_by_one")?)?;
+    let at_once = match at_once {
+        Some(layout) => {
+            let function = module.function(c"sweeps_volumes_at_once")?;
+            Some(prepared(layout, function, module.constant(c"shared_bytes")?)?)
+        }
+        None => None,
+    };
+    let pace = module.pace(area.shared);
+    let sides = sides.map(EndsArgument::new);
+    let launches = Launches { one_by_one, at_once, size, sides, class: PhantomData::<T> };
+    Ok(Box::new(SeveralPlan { single_sweeps: single, pace, launches }))
+}
+
+/// The boundaries at the ends of so many samples. The kernel has no mirror of a single one, which is a replicate.
+fn without_single_mirrors<T: Element>(ends: Ends<T>, samples: usize) -> Ends<T> {
+    let seen = |end| if samples == 1 && end == Boundary::Mirror { Boundary::Replicate } else { end };
+    let [low, high] = ends.both().map(seen);
+    Ends::new(low, high).unwrap_or(ends)
+}
+
+/// One of the kernels, and its launch.
+struct PreparedLaunch {
+    layout: VolumesLayout,
+    function: Function,
+    shape: Shape,
+}
+
+/// The launches over a volume.
+struct Launches<T> {
+    one_by_one: PreparedLaunch,
+    /// Where columns begin at multiples of 16 bytes, if the volume does.
+    at_once: Option<PreparedLaunch>,
+    size: Size,
+    sides: [EndsArgument; 3],
+    class: PhantomData<T>,
+}
+
+impl<T: Element> Several for Launches<T> {
+    /// Each kernel has its own; the addresses decide which it is.
+    type Layout = ();
+
+    fn fastest(&self, sweeps: usize) -> Option<(usize, &())> {
+        (sweeps >= SWEEPS).then_some((SWEEPS, &()))
+    }
+
+    /// A single sweep takes several times as long as two in a launch.
+    fn batch_granularity(&self) -> usize {
+        SWEEPS
+    }
+
+    fn launch(
+        &self,
+        stream: sys::CUstream,
+        (): &(),
+        buffers: [sys::CUdeviceptr; 2],
+        aligned: bool,
+    ) -> Result<(), Error> {
+        let prepared = self.at_once.as_ref().filter(|_| aligned).unwrap_or(&self.one_by_one);
+        let VolumesLayout { down, across, lanes, strips, schedule } = prepared.layout;
+        let [rows, columns, pages] = self.size;
+        let [input, output] = buffers;
+        let argument = VolumesArgument {
+            input,
+            output,
+            rows: rows as i64,
+            columns: columns as i32,
+            pages: pages as i32,
+            down,
+            across,
+            lanes: lanes as i32,
+            strips: strips as i32,
+            sides: self.sides,
+            rounds: schedule.rounds,
+        };
+        // SAFETY: the kernel reads the volume's samples, and writes its outputs, at addresses where the caller has as many.
+        unsafe { launch(&prepared.function, stream, prepared.shape, &argument) }
+    }
+}

@@ -1,0 +1,113 @@
+//! Which block of a launch takes which pages of which tiles.
+
+use bytemuck::{Pod, Zeroable};
+
+/// The slots that a run of pages takes beside those of its pages.
+pub(super) const BEGINNING: usize = 5;
+
+/// A launch has at most as many rounds: `ROUNDS` of `cuda/sweeps_volumes_launch.cuh`.
+pub(super) const ROUNDS: usize = 4;
+
+/// Some pages of some tiles, by some of the blocks: `struct Round` of `cuda/sweeps_volumes_launch.cuh`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+pub(super) struct Round {
+    pub(super) block: i32,
+    pub(super) blocks: i32,
+    pub(super) tile: i32,
+    pub(super) tiles: i32,
+    pub(super) page: i32,
+    pub(super) pages: i32,
+    pub(super) share: i32,
+    pub(super) unused: i32,
+}
+
+impl Round {
+    /// Nothing.
+    pub(super) const NONE: Round =
+        Round { block: 0, blocks: 0, tile: 0, tiles: 0, page: 0, pages: 0, share: 1, unused: 0 };
+
+    /// How many runs it has, each some pages of a tile.
+    pub(super) fn runs(&self) -> i32 {
+        self.tiles * ((self.pages + self.share - 1) / self.share)
+    }
+}
+
+/// The rounds of a launch, and the slots that a block takes at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Schedule {
+    pub(super) rounds: [Round; ROUNDS],
+    pub(super) slots: usize,
+}
+
+impl Schedule {
+    /// Some pages of some tiles by some blocks, in at most `rounds` rounds: `all` is these as one round, whose share is not
+    /// looked at. Blocks that work at a time go through the same pages, as long as there are tiles for them: where there
+    /// are fewer tiles, through some ranges of pages, and the blocks that are left take the pages that are left; where
+    /// there are more, tile by tile, and then all take the tiles that are left.
+    pub(super) fn new(all: Round, rounds: usize) -> Schedule {
+        let nothing = Schedule { rounds: [Round::NONE; ROUNDS], slots: 0 };
+        let Round { block, blocks, tile, tiles, page, pages, .. } = all;
+        if tiles == 0 || pages == 0 {
+            return nothing;
+        }
+        let one = |round: Round, slots: usize| {
+            let mut rounds = nothing.rounds;
+            rounds[0] = round;
+            Schedule { rounds, slots }
+        };
+        let ranges = blocks / tiles;
+        if ranges == 0 {
+            let turns = (tiles / blocks) as usize;
+            let left = tiles % blocks;
+            let slots = pages as usize + BEGINNING;
+            let plain = one(Round { share: pages, ..all }, (turns + usize::from(left > 0)) * slots);
+            if left == 0 || rounds == 1 {
+                return plain;
+            }
+            let first = one(Round { tiles: tiles - left, share: pages, ..all }, turns * slots);
+            let others = Schedule::new(Round { tile: tile + tiles - left, tiles: left, ..all }, rounds - 1);
+            return plain.or(first.then(&others, turns * slots + others.slots));
+        }
+        let busy = ranges * tiles;
+        // Ranges of so many pages each, by as many blocks.
+        let ranged = |share: i32| {
+            let pages = pages.min(share.saturating_mul(ranges));
+            one(Round { blocks: busy, pages, share, ..all }, share as usize + BEGINNING)
+        };
+        let (mut least, mut most) = (1, (pages - 1) / ranges + 1);
+        let mut best = ranged(most);
+        while rounds > 1 && busy < blocks && least < most {
+            let share = least + (most - least) / 2;
+            let first = ranged(share);
+            let taken = first.rounds[0].pages;
+            let left =
+                Round { block: block + busy, blocks: blocks - busy, page: page + taken, pages: pages - taken, ..all };
+            let others = Schedule::new(left, rounds - 1);
+            if others.slots <= first.slots {
+                best = first.then(&others, first.slots);
+                most = share;
+            } else {
+                least = share + 1;
+            }
+        }
+        best
+    }
+
+    /// The one that takes fewer slots.
+    fn or(self, other: Schedule) -> Schedule {
+        if other.slots < self.slots { other } else { self }
+    }
+
+    /// The first round, and those of another behind it, which are fewer than there may be.
+    fn then(&self, others: &Schedule, slots: usize) -> Schedule {
+        let mut rounds = self.rounds;
+        rounds[1..].copy_from_slice(&others.rounds[..ROUNDS - 1]);
+        Schedule { rounds, slots }
+    }
+
+    /// The blocks that it takes.
+    pub(super) fn blocks(&self) -> usize {
+        self.rounds.iter().map(|round| round.block + round.blocks.min(round.runs())).max().unwrap_or(0) as usize
+    }
+}

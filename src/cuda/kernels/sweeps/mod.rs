@@ -1,0 +1,219 @@
+//! Sweeps of a stencil along the lines of an array that lies on the device.
+
+mod layout;
+
+use std::ops::Range;
+
+use bytemuck::{Pod, Zeroable};
+use cudarc::driver::sys;
+
+use super::lines::{Operator, OperatorKind};
+use super::sweeps_tensor::{self, TensorSweeps};
+use super::{Area, EndsArgument, Kernel, LoadOnce, Loaded, Plan};
+use crate::cuda::Element;
+use crate::cuda::cut::{Cut, SWEPT_BYTES};
+use crate::cuda::module::{Function, Modules, Shape, launch};
+use crate::cuda::pace::SharedPace;
+use crate::stencil::{Ends, Error, Lines};
+
+use layout::{LayoutArgument, LineKernel, LinesLayout, SHORT_THREADS, Tile, best_sweeps, kernel_for, short_layout};
+
+/// From so many multiply-adds for an element on, sweeps of an array are faster where it stays on the device: until then
+/// the link takes longer, and is better kept busy both ways at a time.
+const STAYS: usize = 8192;
+
+/// The argument of the kernels, `struct Sweeps` of `cuda/sweeps_launch.cuh`, field for field.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+struct LinesArgument {
+    array: ArrayArgument,
+    ends: EndsArgument,
+    layout: LayoutArgument,
+}
+
+/// Where the array is, and how it falls into lines.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+struct ArrayArgument {
+    input: sys::CUdeviceptr,
+    output: sys::CUdeviceptr,
+    inner: u64,
+    length: u64,
+    outer: u64,
+}
+
+/// Sweeps of an operator along lines.
+#[derive(Debug, Clone)]
+pub(in super::super::super) struct SweepsKernel<T> {
+    operator: Operator,
+    lines: Lines,
+    ends: Ends<T>,
+    /// By kind.
+    loaded: [LoadOnce; 5],
+    /// For tensor cores.
+    on_tensor_cores: LoadOnce,
+}
+
+impl<T: Element> SweepsKernel<T> {
+    /// For lines of any kind.
+    pub(in super::super::super) fn new(operator: &Operator, lines: Lines, ends: Ends<T>) -> SweepsKernel<T> {
+        SweepsKernel {
+            operator: *operator,
+            lines,
+            ends,
+            loaded: Default::default(),
+            on_tensor_cores: LoadOnce::default(),
+        }
+    }
+}
+
+impl<T: Element> Kernel<T> for SweepsKernel<T> {
+    fn cut(&self, sweeps: usize, target: usize, _: usize) -> Cut<T> {
+        Cut::lines(self.lines, self.ends, self.operator.radius, sweeps, target, false)
+    }
+
+    fn halo_samples(&self, sweeps: usize) -> usize {
+        2 * self.operator.radius * sweeps
+    }
+
+    fn work(&self) -> usize {
+        self.operator.work()
+    }
+
+    fn name(&self) -> &'static str {
+        self.operator.name()
+    }
+
+    fn prefers_resident(&self, sweeps: usize) -> bool {
+        // A small array is one tile, and does not go there and back anyway.
+        self.lines.elements() * size_of::<T>() > SWEPT_BYTES && sweeps.saturating_mul(self.operator.work()) >= STAYS
+    }
+
+    fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
+        let [inner, length, outer] = area.tile.size();
+        let lines = Lines::strided(inner, length, outer);
+        let derivative = self.operator.kind != OperatorKind::Stencil;
+        let (kind, side_by_side) = kernel_for(lines, self.operator.radius, area.sweeps, area.under_way, derivative);
+        let (name, symbol) = match self.operator.kind {
+            OperatorKind::Stencil => (Some(kind.stencils()[self.operator.radius]), c"kernelTaps"),
+            // Its coefficients come from constant memory, whatever the source that is asked for: the result is the
+            // same.
+            OperatorKind::Derivative { is_float, .. } => (kind.derivative(is_float), c"coefficients"),
+        };
+        let name = name.ok_or_else(|| Error::Internal(format!("No kernel {kind:?} for a derivative.")))?;
+        let coefficients = (symbol, self.operator.coefficients());
+        let Loaded { function, module } =
+            self.loaded[kind as usize].get(modules, area.queued, name, coefficients, c"sweeps")?;
+        let tensor = if derivative {
+            None
+        } else {
+            sweeps_tensor::plan(&self.on_tensor_cores, modules, area, lines, &self.operator)?
+        };
+        Ok(Box::new(SweepsPlan {
+            function,
+            pace: tensor.as_ref().map_or_else(|| module.pace(area.shared), |tensor| tensor.pace),
+            tensor,
+            tile: kind.tile(2 * self.operator.radius + 1),
+            kind,
+            side_by_side,
+            lines,
+            radius: self.operator.radius,
+            ends: area.sides[1],
+            first_output: area.tile.span().start,
+        }))
+    }
+}
+
+struct SweepsPlan<'a, T> {
+    function: &'a Function,
+    pace: &'a SharedPace,
+    /// What goes through tensor cores, as many sweeps at a time; the rest does not.
+    tensor: Option<TensorSweeps<'a>>,
+    kind: LineKernel,
+    /// `None` for short lines.
+    tile: Option<Tile>,
+    /// Lines that a row of threads takes.
+    side_by_side: usize,
+    lines: Lines,
+    radius: usize,
+    ends: Ends<T>,
+    first_output: usize,
+}
+
+impl<T: Element> SweepsPlan<'_, T> {
+    /// The layout of a launch for some of so many sweeps.
+    fn layout(&self, sweeps: usize) -> Result<LinesLayout, Error> {
+        let circular = self.ends.is_circular();
+        let best = best_sweeps(self.kind, self.radius, self.lines.elements());
+        let layout = match self.tile {
+            Some(tile) => tile.layout(self.lines, self.side_by_side, self.radius, circular, sweeps, best),
+            None => short_layout(self.lines, sweeps),
+        };
+        layout.ok_or_else(|| Error::Internal(format!("{:?} does not fit kernel {:?}.", self.lines, self.kind)))
+    }
+}
+
+impl<T: Element> Plan<T> for SweepsPlan<'_, T> {
+    fn pace(&self) -> &SharedPace {
+        self.pace
+    }
+
+    fn units(&self) -> usize {
+        1
+    }
+
+    fn fused(&self, sweeps: usize) -> Result<usize, Error> {
+        match &self.tensor {
+            Some(tensor) if sweeps >= tensor.sweeps => Ok(tensor.sweeps),
+            _ => Ok(self.layout(sweeps)?.sweeps),
+        }
+    }
+
+    fn batch_granularity(&self) -> usize {
+        self.tensor.as_ref().map_or(1, |tensor| tensor.sweeps)
+    }
+
+    fn first_output(&self) -> usize {
+        self.first_output
+    }
+
+    fn sweep(&self, stream: sys::CUstream, sweeps: usize, [input, output]: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
+        if let Some(tensor) = self.tensor.as_ref().filter(|tensor| tensor.sweeps == sweeps) {
+            // SAFETY: the caller has as many elements as the lines have at both addresses.
+            return unsafe { tensor.launch(stream, [input, output]) };
+        }
+        let layout = self.layout(sweeps)?;
+        let shape = Shape::row(layout.blocks, self.tile.map_or(SHORT_THREADS, |tile| tile.threads))?;
+        let [inner, length, outer] =
+            [self.lines.inner(), self.lines.length(), self.lines.outer()].map(|size| size as u64);
+        let array = ArrayArgument { input, output, inner, length, outer };
+        let argument = LinesArgument { array, ends: EndsArgument::new(self.ends), layout: layout.argument()? };
+        // SAFETY: it reads and writes as many elements as the lines have, which the caller has at both addresses.
+        unsafe { launch(self.function, stream, shape, &argument) }
+    }
+
+    fn part(&self, stream: sys::CUstream, _: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
+        self.sweep(stream, 1, buffers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cuda::module::tests::argument_bytes;
+
+    const ALL: [LineKernel; 5] =
+        [LineKernel::Long, LineKernel::Whole, LineKernel::Small, LineKernel::Rows, LineKernel::Short];
+
+    #[test]
+    fn the_kernels_take_these_arguments() {
+        for module in ALL.into_iter().flat_map(LineKernel::stencils) {
+            assert_eq!(argument_bytes(module, "sweeps"), size_of::<LinesArgument>(), "{module}");
+        }
+        for is_float in [true, false] {
+            for module in ALL.into_iter().filter_map(|kind| kind.derivative(is_float)) {
+                assert_eq!(argument_bytes(module, "sweeps"), size_of::<LinesArgument>(), "{module}");
+            }
+        }
+    }
+}
