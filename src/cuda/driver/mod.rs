@@ -50,8 +50,6 @@ pub struct Properties {
     pub constant_memory: i32,
     /// Second-level cache in bytes.
     pub l2_cache: i32,
-    /// How many bits wide the way to device memory is.
-    pub memory_bus: i32,
 }
 
 impl Driver {
@@ -134,7 +132,6 @@ impl Properties {
             clock_khz: attribute(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?,
             constant_memory: attribute(Attribute::CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY)?,
             l2_cache: attribute(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?,
-            memory_bus: attribute(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?,
         })
     }
 }
@@ -173,7 +170,6 @@ mod tests {
             clock_khz: 0,
             constant_memory: 0,
             l2_cache: 0,
-            memory_bus: 0,
         })
     }
 

@@ -1461,7 +1461,6 @@ EXPORT CUresult cuDeviceGetAttribute(int* value, int attribute, int device) {
         case 10: *value = 32; break;                // WARP_SIZE
         case 13: *value = 1000000; break;           // CLOCK_RATE, kHz
         case 16: *value = 4; break;                 // MULTIPROCESSOR_COUNT
-        case 37: *value = 6016; break;              // GLOBAL_MEMORY_BUS_WIDTH, bits
         case 38: *value = 4 << 20; break;           // L2_CACHE_SIZE
         case 41: *value = 1; break;                 // UNIFIED_ADDRESSING
         case 75: *value = settings().major; break;  // COMPUTE_CAPABILITY_MAJOR
