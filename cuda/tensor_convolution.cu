@@ -30,6 +30,9 @@
 #include "tensor_convolution_ring.cuh"
 #include "tensor_convolution_chains.cuh"
 #include "tensor_convolution_tiles.cuh"
+#if SIZE == 15
+#include "tensor_convolution_rows.cuh"
+#else
 
 namespace {
 
@@ -135,6 +138,8 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
 }
 
 }  // namespace
+
+#endif
 
 // Where every column of outputs begins at a multiple of 16: two rows go out at once.
 extern "C" __global__ void __launch_bounds__(THREADS, OCCUPANCY) tensor_convolution_pairs(Launch launch) {
