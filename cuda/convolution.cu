@@ -216,7 +216,7 @@ __device__ __forceinline__ void convolution(const Part& part) {
                 const bool inside = inner || (has_page && row_at >= 0 && column_at >= 0 && at >= 0 && at < at_hand);
                 // Where two sides meet, the later dimension's constant counts.
                 const auto constant = [&] {
-                    return !has_page        ? constant_of(part.of_pages, of_page)
+                    return !has_page       ? constant_of(part.of_pages, of_page)
                            : column_at < 0 ? constant_of(part.of_columns, column_at)
                                            : constant_of(part.of_rows, row_at);
                 };

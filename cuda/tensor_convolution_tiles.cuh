@@ -51,7 +51,6 @@ struct Outputs {
 
 #if SIZE != 15
 
-
 // Slots are columns of D, each with OUTPUTS neighbouring outputs; a tile has 16 * OUTPUTS outputs. The band is B, in
 // registers; samples are A.
 struct Tiles {

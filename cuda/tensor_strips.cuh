@@ -142,8 +142,8 @@ struct BulkRows {
 //
 // No output that is written needs samples further below the last row than ROWS_BELOW. They keep what the ring had.
 template <int LENGTH, int RADIUS, int ROWS_BELOW, int SHARING>
-__device__ __forceinline__ void request_rest(const Part& part, const Ends& of_rows, double* column, BulkRows bulk, int own,
-                                             long long top, bool has, const double* from, double outside) {
+__device__ __forceinline__ void request_rest(const Part& part, const Ends& of_rows, double* column, BulkRows bulk,
+                                             int own, long long top, bool has, const double* from, double outside) {
     const int end = part.rows + ROWS_BELOW - top < LENGTH ? static_cast<int>(part.rows + ROWS_BELOW - top) : LENGTH;
     const Ends ends = of_rows;  // as it lies where samples may go, too, it would be read for each
 #pragma unroll 1
@@ -162,7 +162,7 @@ __device__ __forceinline__ void request_rest(const Part& part, const Ends& of_ro
 // Asks for a box of which some columns are not at hand, or others stand for them.
 template <int LENGTH, int COLUMNS, int RADIUS, int ROWS_BELOW>
 __device__ __forceinline__ void request_at_edge(const Part& part, const Sides& sides, const Box& box, double* to,
-                                            Barrier* full) {
+                                                Barrier* full) {
     constexpr int SHARING = LANES / COLUMNS;
     const int lane = threadIdx.x % LANES;
     const int c = lane % COLUMNS;
@@ -186,16 +186,17 @@ __device__ __forceinline__ void request_at_edge(const Part& part, const Sides& s
             if (bytes > 0) copy_bulk(column + bulk.low, from + top + bulk.low, bytes, full);
         }
         // Where two sides meet, the later dimension's constant counts.
-        const double outside = box.source_page < 0 ? constant_of(sides.of_pages, box.source_page)
-                                                   : constant_of(sides.of_columns, of);
-        request_rest<LENGTH, RADIUS, ROWS_BELOW, SHARING>(part, sides.of_rows, column, bulk, own, top, has, from, outside);
+        const double outside =
+            box.source_page < 0 ? constant_of(sides.of_pages, box.source_page) : constant_of(sides.of_columns, of);
+        request_rest<LENGTH, RADIUS, ROWS_BELOW, SHARING>(part, sides.of_rows, column, bulk, own, top, has, from,
+                                                          outside);
     }
 }
 
 // Asks for what does not come in bulk of a box of which all columns are at hand.
 template <int LENGTH, int COLUMNS, int RADIUS, int ROWS_BELOW>
-__device__ __forceinline__ void request_above_and_below(const Part& part, const Sides& sides, const Box& box, double* to,
-                                                    BulkRows bulk) {
+__device__ __forceinline__ void request_above_and_below(const Part& part, const Sides& sides, const Box& box,
+                                                        double* to, BulkRows bulk) {
     constexpr int SHARING = LANES / COLUMNS;
     const int lane = threadIdx.x % LANES;
     const int c = lane % COLUMNS;

@@ -8,8 +8,8 @@ namespace {
 // Asks for a producer's columns of a page of samples, for all strips of a group; a few lanes share a column. What can
 // comes in bulk, which the barrier tells; the rest comes in this group of copies, or is written at once, where copies in
 // bulk may come later.
-__device__ __forceinline__ void request_page(const Part& part, const Cut& cut, const Strip* strips, long long page, double* to,
-                                    Barrier* full) {
+__device__ __forceinline__ void request_page(const Part& part, const Cut& cut, const Strip* strips, long long page,
+                                             double* to, Barrier* full) {
     constexpr int OWN = (COLUMNS + PRODUCERS - 1) / PRODUCERS;
     constexpr int SHARING = LANES / OWN;
     const int lane = threadIdx.x % LANES;
@@ -33,7 +33,8 @@ __device__ __forceinline__ void request_page(const Part& part, const Cut& cut, c
             const double* const from = part.input + (has ? at : 0) * part.rows;
             const int low = top < 0 ? static_cast<int>(-top) : 0;
             const int high = part.rows - top < length ? static_cast<int>(part.rows - top) : length;
-            const int end = part.rows + ROWS_BELOW - top < length ? static_cast<int>(part.rows + ROWS_BELOW - top) : length;
+            const int end =
+                part.rows + ROWS_BELOW - top < length ? static_cast<int>(part.rows + ROWS_BELOW - top) : length;
             BulkRows bulk{0, 0};
             if (has && low + 1 < high && !is_odd(reinterpret_cast<unsigned long long>(from) + 8 * top)) {
                 bulk = {low + (low & 1), high - (high & 1)};
