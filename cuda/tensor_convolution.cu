@@ -19,10 +19,9 @@
 //             after the turn: flag the piece of the segment if there were special values
 //         compute flagged pieces again, by plain chains
 //
-// So no multiplication waits for what is read or written in its pass. How outputs lie in the tiles is the policy
-// `Tiles`:
+// So no multiplication waits for what is read or written in its pass. How outputs lie in the tiles:
 //  - SIZE 15: the slots are the 16 rows of D. The band is A, from a table in shared memory; a column of samples is B,
-//    8 outputs a tile. Of the multiply-adds 88% are the filter's.
+//    8 outputs a tile. Of the multiply-adds 88% are the filter's. Its loop is in tensor_convolution_rows.cuh.
 //  - The others: the slots are columns of D, each with OUTPUTS neighbouring outputs. The band is B, in registers; a
 //    column of samples is A, 16 * OUTPUTS outputs a tile. 84% with 11, 67% with 9, 77% with 7.
 
@@ -114,20 +113,16 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
                             outputs.advance(part);
                         }
                         tiles.multiply(pass, phase);
-                        if (pass + 1 < PASSES || ENDS_WITH_CHUNK) END_OF_BLOCK((phase * PASSES + pass) % 24);
+                        if (pass + 1 < PASSES) END_OF_BLOCK((phase * PASSES + pass) % 24);
                     }
-                    if (!ENDS_WITH_CHUNK && outputs.step == steps) {
+                    if (outputs.step == steps) {
                         more = false;
                         tiles.finish(outputs, PASSES - 1, phase);
                     }
                 }
                 ++chunk;
-                if (ENDS_WITH_CHUNK && chunk == ring.end) {
-                    more = false;
-                    tiles.finish(outputs, PASSES - 1, first + COLUMNS - 1);
-                }
             }
-            if (!ENDS_WITH_CHUNK && !more) {
+            if (!more) {
                 const int columns_of_last = (steps - 1) % COLUMNS + 1;
                 if (columns_of_last < COLUMNS) scan_rest(scan, now + 2 * lane, columns_of_last * PASSES);
             }

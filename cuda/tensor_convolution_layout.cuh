@@ -24,8 +24,6 @@ constexpr int OUTPUTS = 2, STEPS = 8, SLOTS = 8, TILES = 4, PASSES = TILES, COLU
 #endif
 // Whether the slots are the rows of D or its columns.
 constexpr bool SLOTS_ARE_ROWS = SIZE == 15;
-// Whether a segment ends with a whole chunk, whose last columns may be for nothing, or with its last column.
-constexpr bool ENDS_WITH_CHUNK = SLOTS_ARE_ROWS;
 constexpr int ROWS = (SLOTS_ARE_ROWS ? 8 : 16 * OUTPUTS) * TILES;  // of a strip
 constexpr int RADIUS = SIZE / 2;
 constexpr int WARPS = 8;      // of a block

@@ -1,7 +1,8 @@
 // The convolution of images with a filter of up to 15 x 15, of which the slots are the rows of D, 8 neighbouring outputs a
 // tile: part of tensor_convolution.cu. The band is A, from a table in shared memory; samples are B.
 //
-// Its loop is written out, with lambdas: as an object's members ptxas schedules it worse, by 1.7%.
+// Its loop is written out: as an object's members ptxas schedules it worse, by 1.7%. A segment ends with a whole chunk,
+// whose last columns may be for nothing.
 #pragma once
 
 #include "tensor_convolution_chains.cuh"
