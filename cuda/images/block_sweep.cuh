@@ -85,7 +85,6 @@ struct BlockSweep {
     const int warp_number;
     const bool circular;             // columns go round
     const unsigned int size_before;  // of the ring before the warp, elements
-    const int depth_before;
     Warp warp;
     Transport transport;
     int slot = -(Warp::LOAD_LEAD + Warp::READS_AHEAD);  // the first ones only load columns
@@ -101,7 +100,6 @@ struct BlockSweep {
           warp_number(warp_number),
           circular(launch.column_boundary(0) == CIRCULAR),
           size_before(rings.size_before(warp_number)),
-          depth_before(warp_number == 0 ? launch.depth + Warp::LOAD_LEAD - 1 : launch.depth),
           warp(launch, plan, rings, warp_number),
           transport(launch, plan, rings) {}
 
@@ -168,6 +166,12 @@ struct BlockSweep {
     }
 
 private:
+    // Columns in the ring before the warp.
+    __device__ __forceinline__ int depth_before() const {
+        const int depth = rarely_used(launch.depth);
+        return warp_number == 0 ? depth + Warp::LOAD_LEAD - 1 : depth;
+    }
+
     // A slot of any kind.
     __device__ __forceinline__ void edge_slot() {
         transport.copy_in_edge_slot(slot);
@@ -194,8 +198,8 @@ private:
         const int place = boundary_source_column(column);
         const bool none = !circular && (place < 0 || place >= launch.columns);
         const Place<T> from = none ? warp.constant + (column < 0 ? 0 : constant_behind(launch) * PITCH)
-                                   : warp.before + place_of(place - plan.first_load, depth_before) * PITCH;
-        const int to = place_of(column - Warp::REACH - plan.first_load, depth_behind(launch, warp_number)) * PITCH;
+                                   : warp.before + place_of(place - plan.first_load, depth_before()) * PITCH;
+        const int to = place_of(column - Warp::REACH - plan.first_load, rarely_used(depth_behind(launch, warp_number))) * PITCH;
         warp.template column<true>(from, warp.behind + to, column, [](int) {});
     }
 
@@ -204,12 +208,13 @@ private:
         int place = column;
         if (circular || (column >= 0 && column < launch.columns)) return place;
         const unsigned int boundary = launch.column_boundary(column < 0 ? 0 : 1);
+        const int columns = rarely_used(launch.columns);
         const int left_out = Launch::is_mirror(boundary) ? 1 : 0;
         if (boundary == REPLICATE) {
-            place = column < 0 ? 0 : launch.columns - 1;
+            place = column < 0 ? 0 : columns - 1;
         } else if (boundary == SYMMETRIC || left_out) {
-            do place = (place < 0 ? left_out : 2 * launch.columns - left_out) - 1 - place;
-            while (place < 0 || place >= launch.columns);
+            do place = (place < 0 ? left_out : 2 * columns - left_out) - 1 - place;
+            while (place < 0 || place >= columns);
         }
         return place;
     }
@@ -221,13 +226,13 @@ private:
         // A mirror shows a column more.
         const int first = Warp::REACH + Launch::is_mirror(launch.column_boundary(0));
         const int inner = circular ? columns.first : most(columns.first, first);
-        const int outer = circular ? columns.end : least(columns.end, launch.columns - 1);
+        const int outer = circular ? columns.end : least(columns.end, rarely_used(launch.columns) - 1);
         const int column = columns.at_slot_0 + slot;
         if (column < inner) return;
         regular_slots = transport.begin_regular(slot, outer - columns.at_slot_0);
         if (regular_slots <= 0) return;
-        from = place_of(column - plan.first_load, depth_before) * PITCH;
-        to = place_of(column - Warp::REACH - plan.first_load, depth_behind(launch, warp_number)) * PITCH;
+        from = place_of(column - plan.first_load, depth_before()) * PITCH;
+        to = place_of(column - Warp::REACH - plan.first_load, rarely_used(depth_behind(launch, warp_number))) * PITCH;
     }
 };
 

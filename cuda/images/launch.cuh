@@ -136,6 +136,10 @@ __device__ __forceinline__ int depth_behind(const Launch& launch, int warp) {
     return Launch::OWN_SIDES && warp == launch.warps - 1 ? launch.last_depth() : launch.depth;
 }
 
+// A number of the launch, for what is rarely computed of it: the compiler computes that where it is needed. Else it would
+// do so once, and keep it in registers which the loop over regular slots has not.
+__device__ __forceinline__ int rarely_used(int number) { return (int)kept_number(number); }
+
 // The place of a column of this number in a ring of `depth` columns. A number may be up to EARLIEST less than 0.
 __device__ __forceinline__ int place_of(int number, int depth) {
     return (unsigned int)(number + EARLIEST * depth) % (unsigned int)depth;

@@ -107,11 +107,9 @@ struct ThreadTransport {
     T* target = nullptr;
     const long long step_bytes;
     unsigned int load_to = 0, store_from = 0;
-    const int first_depth;
     const unsigned int first_size;
     T held[WIDE];
     // What is scanned: the column that the last warp takes, in the ring before it.
-    const int scanned_depth;
     const unsigned int scanned_size;
     SpecialValueScan<Warp, WIDE> scan;
     unsigned int scanned_from = 0, scanned_pieces;
@@ -126,12 +124,17 @@ struct ThreadTransport {
           last_ring(
               kept_place(rings.behind(launch.warps - 1) + PAD + Warp::place(plan.first_row + threadIdx.x * WIDE))),
           step_bytes(POINTERS ? kept_distance(launch.column_step * (long long)sizeof(T)) : 0),
-          first_depth(launch.depth + Warp::LOAD_LEAD - 1),
           first_size(rings.first_size),
-          scanned_depth(launch.warps == 1 ? first_depth : launch.depth),
-          scanned_size(scanned_depth * PITCH),
+          scanned_size(rings.size_before(launch.warps - 1)),
           scan(rings.behind(launch.warps - 1) + PAD - scanned_size),
           scanned_pieces(pieces.loads) {}
+
+    // Columns in the first ring, and in the one that is scanned.
+    __device__ __forceinline__ int first_depth() const { return rarely_used(launch.depth) + Warp::LOAD_LEAD - 1; }
+    __device__ __forceinline__ int scanned_depth() const {
+        const int depth = rarely_used(launch.depth);
+        return launch.warps == 1 ? depth + Warp::LOAD_LEAD - 1 : depth;
+    }
 
     // What is done in a regular slot as point i of POINTS is finished: each piece has its part of the points.
     __device__ __forceinline__ void copy_at_point(int i) {
@@ -196,11 +199,11 @@ struct ThreadTransport {
             loads = has_load ? pieces.loads : 0;
             stores = has_store ? pieces.stores : 0;
         }
-        load_to = place_of(load - plan.first_load, first_depth) * PITCH;
-        store_from = place_of(store - plan.first_load, launch.last_depth()) * PITCH;
+        load_to = place_of(load - plan.first_load, first_depth()) * PITCH;
+        store_from = place_of(store - plan.first_load, rarely_used(launch.last_depth())) * PITCH;
         if constexpr (SCANS) {
             const ColumnRange columns = plan.columns[launch.warps - 1];
-            scanned_from = place_of(columns.at_slot_0 + slot - plan.first_load, scanned_depth) * PITCH;
+            scanned_from = place_of(columns.at_slot_0 + slot - plan.first_load, scanned_depth()) * PITCH;
             const int first = most(columns.first, plan.first_load) - columns.at_slot_0;
             const int behind = least(columns.end, plan.end_load) - columns.at_slot_0;
             const bool takes = slot >= first && slot < behind;
@@ -222,13 +225,13 @@ struct ThreadTransport {
         const int load = plan.load_at_slot_0 + slot, store = plan.store_at_slot_0 + slot;
         if (load >= plan.first_load && load < plan.end_load) {
             const T* const input = launch.input + plan.input + around(load, launch.columns) * launch.column_step;
-            const Place<T> to = first_ring + place_of(load - plan.first_load, first_depth) * PITCH;
+            const Place<T> to = first_ring + place_of(load - plan.first_load, first_depth()) * PITCH;
 #pragma unroll
             for (int k = 0; k < COUNT; ++k) Pieces::load(pieces.loads, k, to, pieces.source(k, input));
         }
         if (store >= plan.first_store && store < plan.end_store) {
             T* const output = launch.output + plan.output + (store - plan.first_store) * launch.column_step;
-            const Place<T> from = last_ring + place_of(store - plan.first_load, launch.last_depth()) * PITCH;
+            const Place<T> from = last_ring + place_of(store - plan.first_load, rarely_used(launch.last_depth())) * PITCH;
 #pragma unroll
             for (int k = 0; k < COUNT; ++k) {
                 T held[WIDE];
@@ -242,7 +245,7 @@ struct ThreadTransport {
             const ColumnRange columns = plan.columns[launch.warps - 1];
             const int column = columns.at_slot_0 + slot;
             if (column >= most(columns.first, plan.first_load) && column < least(columns.end, plan.end_load)) {
-                const unsigned int place = place_of(column - plan.first_load, scanned_depth) * PITCH;
+                const unsigned int place = place_of(column - plan.first_load, scanned_depth()) * PITCH;
                 scan.template at_samples<Pieces>(pieces.loads, place);
             }
         }
