@@ -82,6 +82,7 @@ struct BlockSweep {
 
     const Launch& launch;
     const BlockPlan& plan;
+    const Rings<Warp>& rings;
     const int warp_number;
     const bool circular;             // columns go round
     const unsigned int size_before;  // of the ring before the warp, elements
@@ -97,6 +98,7 @@ struct BlockSweep {
                                           int warp_number)
         : launch(launch),
           plan(plan),
+          rings(rings),
           warp_number(warp_number),
           circular(launch.column_boundary(0) == CIRCULAR),
           size_before(rings.size_before(warp_number)),
@@ -118,7 +120,7 @@ struct BlockSweep {
                                             [&](int i) { transport.copy_at_point(i); });
                 transport.advance();
                 from = next_place<PITCH>(from, size_before);
-                to = next_place<PITCH>(to, depth_behind(launch, warp_number) * PITCH);
+                to = next_place<PITCH>(to, rings.size_behind(launch, warp_number));
                 end_slot();
             } else {
                 if (slot >= plan.slots) break;
@@ -151,7 +153,7 @@ struct BlockSweep {
                     warp.column_and_next(
                         points, warp.before + from, warp.behind + to, [&](int i) { transport.copy_at_point(i); }, wait);
                     transport.advance();
-                    to = next_place<PITCH>(to, depth_behind(launch, warp_number) * PITCH);
+                    to = next_place<PITCH>(to, rings.size_behind(launch, warp_number));
                     end_slot();
                 } while (--regular_slots > 0);
             } else {

@@ -172,6 +172,14 @@ struct Rings {
 
     __device__ __forceinline__ T* behind(int warp) const { return memory + first_size + warp * size; }
     __device__ __forceinline__ unsigned int size_before(int warp) const { return warp == 0 ? first_size : size; }
+    // The ring behind a warp. Without own sides it is `size` itself, which the compiler then subtracts in the instruction
+    // that finds the less of two places.
+    __device__ __forceinline__ unsigned int size_behind(const Launch& launch, int warp) const {
+        return Launch::OWN_SIDES ? depth_behind(launch, warp) * PITCH : size;
+    }
+    __device__ __forceinline__ unsigned int last_size(const Launch& launch) const {
+        return Launch::OWN_SIDES ? launch.last_depth() * PITCH : size;
+    }
     __device__ __forceinline__ T* constants() const { return memory + all_size; }
 
     // Fills the columns of constants, by THREADS threads.

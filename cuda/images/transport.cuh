@@ -95,6 +95,7 @@ struct ThreadTransport {
 
     const Launch& launch;
     const BlockPlan& plan;
+    const Rings<Warp>& rings;
     const Pieces pieces;
     // The pieces that are copied in regular slots.
     unsigned int loads, stores;
@@ -107,7 +108,6 @@ struct ThreadTransport {
     T* target = nullptr;
     const long long step_bytes;
     unsigned int load_to = 0, store_from = 0;
-    const unsigned int first_size;
     T held[WIDE];
     // What is scanned: the column that the last warp takes, in the ring before it.
     const unsigned int scanned_size;
@@ -117,6 +117,7 @@ struct ThreadTransport {
     __device__ __forceinline__ ThreadTransport(const Launch& launch, const BlockPlan& plan, const Rings<Warp>& rings)
         : launch(launch),
           plan(plan),
+          rings(rings),
           pieces(plan, launch.rows),
           loads(pieces.loads),
           stores(pieces.stores),
@@ -124,7 +125,6 @@ struct ThreadTransport {
           last_ring(
               kept_place(rings.behind(launch.warps - 1) + PAD + Warp::place(plan.first_row + threadIdx.x * WIDE))),
           step_bytes(POINTERS ? kept_distance(launch.column_step * (long long)sizeof(T)) : 0),
-          first_size(rings.first_size),
           scanned_size(rings.size_before(launch.warps - 1)),
           scan(rings.behind(launch.warps - 1) + PAD - scanned_size),
           scanned_pieces(pieces.loads) {}
@@ -173,8 +173,8 @@ struct ThreadTransport {
             input += launch.column_step;
             output += launch.column_step;
         }
-        load_to = next_place<PITCH>(load_to, first_size);
-        store_from = next_place<PITCH>(store_from, launch.last_depth() * PITCH);
+        load_to = next_place<PITCH>(load_to, rings.first_size);
+        store_from = next_place<PITCH>(store_from, rings.last_size(launch));
         if constexpr (SCANS) scanned_from = next_place<PITCH>(scanned_from, scanned_size);
     }
 
