@@ -82,10 +82,10 @@ struct BlockSweep {
 
     const Launch& launch;
     const BlockPlan& plan;
-    const Rings<Warp>& rings;
     const int warp_number;
     const bool circular;             // columns go round
     const unsigned int size_before;  // of the ring before the warp, elements
+    const unsigned int size_behind;  // and of the one behind it
     Warp warp;
     Transport transport;
     int slot = -(Warp::LOAD_LEAD + Warp::READS_AHEAD);  // the first ones only load columns
@@ -98,10 +98,10 @@ struct BlockSweep {
                                           int warp_number)
         : launch(launch),
           plan(plan),
-          rings(rings),
           warp_number(warp_number),
           circular(launch.column_boundary(0) == CIRCULAR),
           size_before(rings.size_before(warp_number)),
+          size_behind(rings.size_behind(launch, warp_number)),
           warp(launch, plan, rings, warp_number),
           transport(launch, plan, rings) {}
 
@@ -120,7 +120,7 @@ struct BlockSweep {
                                             [&](int i) { transport.copy_at_point(i); });
                 transport.advance();
                 from = next_place<PITCH>(from, size_before);
-                to = next_place<PITCH>(to, rings.size_behind(launch, warp_number));
+                to = next_place<PITCH>(to, size_behind);
                 end_slot();
             } else {
                 if (slot >= plan.slots) break;
@@ -153,7 +153,7 @@ struct BlockSweep {
                     warp.column_and_next(
                         points, warp.before + from, warp.behind + to, [&](int i) { transport.copy_at_point(i); }, wait);
                     transport.advance();
-                    to = next_place<PITCH>(to, rings.size_behind(launch, warp_number));
+                    to = next_place<PITCH>(to, size_behind);
                     end_slot();
                 } while (--regular_slots > 0);
             } else {

@@ -175,7 +175,7 @@ struct Rings {
     // The ring behind a warp. Without own sides it is `size` itself, which the compiler then subtracts in the instruction
     // that finds the less of two places.
     __device__ __forceinline__ unsigned int size_behind(const Launch& launch, int warp) const {
-        return Launch::OWN_SIDES ? depth_behind(launch, warp) * PITCH : size;
+        return Launch::OWN_SIDES ? kept_number(depth_behind(launch, warp) * PITCH) : size;
     }
     __device__ __forceinline__ unsigned int last_size(const Launch& launch) const {
         return Launch::OWN_SIDES ? launch.last_depth() * PITCH : size;

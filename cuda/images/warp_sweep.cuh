@@ -32,7 +32,7 @@ struct RowEdge<T, true> {
 
     template <class Launch>
     __device__ __forceinline__ void set(const Launch& launch, int end) {
-        const unsigned int boundary = launch.row_boundary(end);
+        const unsigned int boundary = kept_number(launch.row_boundary(end));
         value = launch.row_constant(end);
         is_value = boundary == CONSTANT;
         is_flat = boundary == CONSTANT || boundary == REPLICATE;
