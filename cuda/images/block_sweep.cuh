@@ -230,9 +230,9 @@ private:
         const int inner = circular ? columns.first : most(columns.first, first);
         const int outer = circular ? columns.end : least(columns.end, rarely_used(launch.columns) - 1);
         const int column = columns.at_slot_0 + slot;
-        if (column < inner) return;
-        regular_slots = transport.begin_regular(slot, outer - columns.at_slot_0);
-        if (regular_slots <= 0) return;
+        const int end = outer - columns.at_slot_0;
+        if (column < inner || slot >= end) return;
+        regular_slots = transport.begin_regular(slot, end);
         from = place_of(column - plan.first_load, depth_before()) * PITCH;
         to = place_of(column - Warp::REACH - plan.first_load, rarely_used(depth_behind(launch, warp_number))) * PITCH;
     }
