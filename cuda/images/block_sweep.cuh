@@ -153,7 +153,9 @@ struct BlockSweep {
                     warp.column_and_next(
                         points, warp.before + from, warp.behind + to, [&](int i) { transport.copy_at_point(i); }, wait);
                     transport.advance();
-                    to = next_place<PITCH>(to, size_behind);
+                    // Beside a producer the ring's size is computed anew: that takes an instruction less.
+                    to = next_place<PITCH>(
+                        to, Transport::HAS_PRODUCER ? depth_behind(launch, warp_number) * PITCH : size_behind);
                     end_slot();
                 } while (--regular_slots > 0);
             } else {
