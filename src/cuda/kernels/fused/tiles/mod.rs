@@ -1,7 +1,7 @@
 //! Several sweeps of a filter over small images that lie on the device, in each launch: `cuda/sweeps_tiles.cu`.
 //!
 //! A launch costs some microseconds, and a sweep over a small image takes less. The kernel gives the bits of single
-//! sweeps. It is for every chip, and used where a [model](model) says that it is faster than what else there is.
+//! sweeps. It is for every chip, and used where a [`model`] says that it is faster than what else there is.
 
 mod choose;
 mod model;
