@@ -11,10 +11,11 @@ use stencil_mex::stencil::{
 };
 use stencil_mex::watch::Watch;
 
+use super::checks::{
+    Case, Outcome, POISON, filter, is_slow, open_cuda, ordinary, pairs, run_properties, sides, single, singles, tame,
+};
 use super::common::ends::{AnyEngine, array_with, contents};
 use super::common::{StandIn, selection};
-use super::sides::{pairs, sides};
-use super::{Case, Outcome, POISON, filter, is_slow, open_cuda, ordinary, run_properties, singles, tame};
 
 /// What is to hold of any engine that has arrays.
 pub const TABLE: [Case; 4] = [
@@ -271,7 +272,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
     (filters, weight, 0..4_u8, (0..4_usize, 0..5_usize), any::<u64>())
 }
 
-/// The same of a scheme over so many samples, whose filters are these.
+/// What a call does of a scheme over `len` samples, with these steps and what was drawn.
 fn whole<T: Number>(
     steps: Vec<Step<T>>,
     len: usize,
@@ -386,7 +387,7 @@ fn schemes_of_convolutions(engine: &AnyEngine) -> Outcome {
         let in_single = drawn.0.iter().map(|step| {
             let size_of_filter = of_filter(step);
             let what = Convolution::new(size, filter(singles(&entries(size_of_filter)), size_of_filter)?);
-            Ok(Step::Convolution(what.with_boundary(super::single(all[step.2 % all.len()]))))
+            Ok(Step::Convolution(what.with_boundary(single(all[step.2 % all.len()]))))
         });
         let in_single = in_single.collect::<Result<Vec<_>, String>>()?;
         let len = rows * columns * pages;

@@ -3,53 +3,15 @@
 use stencil_mex::cuda::Cuda;
 use stencil_mex::stencil::{Boundary, Convolution, Ends, Lines, Sides};
 
+use super::checks::{
+    ONE, Outcome, TWO, awkward, check_awkward, check_convolution, check_derivatives, check_image_sweeps,
+    check_many_sweeps, check_sweeps, filter, is_slow, kernels_of, looks_for_faults, ordinary, pairs, samples, sides,
+    single, singles, tame,
+};
 use super::common::ends::{self, AnyEngine};
 use super::common::{StandIn, selection};
-use super::{
-    Outcome, SMALL_FILTERS, TENSOR_LINES, TENSOR_SWEEPS, awkward, check_awkward, check_convolution, check_derivatives,
-    check_image_sweeps, check_many_sweeps, check_sweeps, check_tensor_filters, filter, is_slow, kernels_of,
-    looks_for_faults, ordinary, samples, single, singles, tame,
-};
-
-const ONE: Boundary<f64> = Boundary::Constant(2.5);
-const TWO: Boundary<f64> = Boundary::Constant(-1.25);
-
-/// What stands beyond the ends of a dimension, such that every sample outside shows: each boundary that goes with
-/// another one at least once at either end.
-const PAIRS: [[Boundary<f64>; 2]; 10] = [
-    [Boundary::Mirror, Boundary::Mirror],
-    [ONE, TWO],
-    [Boundary::Mirror, ONE],
-    [ONE, Boundary::Mirror],
-    [Boundary::Replicate, TWO],
-    [TWO, Boundary::Symmetric],
-    [Boundary::Symmetric, Boundary::Mirror],
-    [Boundary::Mirror, Boundary::Replicate],
-    [Boundary::Symmetric, Boundary::Replicate],
-    [Boundary::Constant(f64::NAN), Boundary::Constant(-0.0)],
-];
-
-/// All of them.
-pub fn pairs() -> Vec<Ends<f64>> {
-    PAIRS.iter().map(|&[low, high]| Ends::new(low, high).expect("both ends go round, or none")).collect()
-}
-
-/// Sides of an array, of which every dimension has its own: mirrors, pairs of constants, one that goes round.
-pub fn sides() -> Vec<Sides<f64>> {
-    let pairs = pairs();
-    let round: Ends<f64> = Boundary::Circular.into();
-    vec![
-        [pairs[0]; 3].into(),
-        [pairs[1]; 3].into(),
-        [round, pairs[1], pairs[0]].into(),
-        [pairs[2], round, pairs[5]].into(),
-        [pairs[4], pairs[3], round].into(),
-        [pairs[6], pairs[7], pairs[1]].into(),
-        [pairs[3], pairs[8], pairs[2]].into(),
-        [round, round, pairs[5]].into(),
-        [pairs[9], pairs[0], pairs[6]].into(),
-    ]
-}
+use super::small_images::SMALL_FILTERS;
+use super::tensor::{TENSOR_LINES, TENSOR_SWEEPS, check_tensor_filters};
 
 /// Lines of every length around the filter, and around the borders of tiles; along the first dimension and a later one;
 /// one sweep and several; and derivatives.

@@ -3,11 +3,11 @@
 use stencil_mex::cuda::Cuda;
 use stencil_mex::stencil::{Boundary, Convolution};
 
-use super::common::{StandIn, ends};
-use super::{
+use super::checks::{
     KINDS, ManySweeps, Outcome, awkward, check_convolution, check_many_sweeps, filter, looks_for_faults, ordinary,
     single, singles, tame,
 };
+use super::common::{StandIn, ends};
 
 /// Arrays for which the stand-in's few multiprocessors take the kernel for stars.
 const STARS: [ManySweeps; 17] = include!("stars.in");
