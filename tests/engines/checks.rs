@@ -14,9 +14,10 @@ use stencil_mex::watch::Watch;
 use super::common::ends::{self, AnyEngine, Ends, Stage};
 use super::common::{StandIn, selection};
 
-/// What an output holds before an engine fills it: an element with this value was not written.
+/// The value of an output's elements before an engine fills it: an element with this value was not written.
 pub const POISON: f64 = -1.25e-300;
 
+/// Nothing where all is right, or what is wrong.
 pub type Outcome = Result<(), String>;
 
 /// A name, and what is to hold of any engine.
@@ -29,7 +30,7 @@ pub fn open_cuda() -> Result<Cuda, String> {
     Cuda::open(None).map_err(|error| error.to_string())
 }
 
-/// Has `run` compute on the engine, between these ends, and gives the results. `blank` is where they go before.
+/// Has `run` compute on the engine, between these ends, and gives the results. `blank` is what the output holds before.
 pub fn results<T: Real>(
     engine: &AnyEngine,
     ends: Ends,
@@ -214,7 +215,8 @@ pub fn check_image_sweeps(
     check_convolution(engine, &in_single.with_boundary(single(boundary)).with_sweeps(sweeps), &singles(&input))
 }
 
-/// Whether in double, which boundary, the filter's size, that of an array, and sweeps.
+/// A case of many sweeps: whether in double, the number of a boundary in [`KINDS`], the filter's size, that of an array,
+/// and sweeps.
 pub type ManySweeps = (bool, usize, [usize; 3], [usize; 3], usize);
 
 /// Many sweeps with awkward samples. Each case launches a kernel of a module whose name begins with `module`. On the

@@ -11,9 +11,12 @@ use super::common::ends::array_with;
 use super::common::{self, StandIn, selection};
 use super::small_images::launches_of;
 
-/// A boundary, the filter's size, that of an image, and sweeps: images that the kernel of `sweeps_images` is chosen for on
-/// the stand-in's few multiprocessors, where others are done in tiles.
-const CHOSEN: [(Boundary<f64>, [usize; 2], [usize; 2], usize); 72] = [
+/// A boundary, the filter's size, that of an image, and sweeps.
+type Chosen = (Boundary<f64>, [usize; 2], [usize; 2], usize);
+
+/// Images that the kernel of `sweeps_images` is chosen for on the stand-in's few multiprocessors, where others are done in
+/// tiles: the first 36 in double, the others in single. Each is checked in both classes.
+const CHOSEN: [Chosen; 72] = [
     // in double
     (KINDS[0], [3, 3], [1200, 160], 8),
     (KINDS[1], [3, 3], [1201, 161], 8),
@@ -144,9 +147,11 @@ fn check_sweeps_of_images(
     check_awkward(cuda, [height, width, 1], [rows, columns, 1 + number % 2], boundary, sweeps, number)
 }
 
-/// Arrays and sweeps for which the stand-in's few multiprocessors have blocks of eight warps, and an H200's.
+/// Arrays and sweeps that go to blocks of eight warps on the stand-in's few multiprocessors.
 const BY_EIGHT: [ManySweeps; 24] = include!("images_by_eight.in");
 
+
+/// Arrays and sweeps that go to blocks of eight warps on an H200.
 const BY_EIGHT_OF_MANY: [ManySweeps; 6] = [
     (true, 0, [3, 3, 1], [4001, 4003, 1], 41),
     (true, 3, [3, 3, 1], [4100, 4096, 1], 60),
@@ -195,8 +200,8 @@ pub fn sweeps_of_lines_in_single(cuda: Cuda) -> Outcome {
     Ok(())
 }
 
-/// Which filters do four sweeps over an image or a volume on the device in fewer launches: of the kernels for these
-/// filters, those for that alone ask for more shared memory than every chip has. The images are those that
+/// The filters of which four sweeps over an image or a volume on the device are fewer launches: of the kernels for these
+/// filters, those that do several sweeps alone ask for more shared memory than every chip has. The images are those that
 /// `large_images_are_left_to_other_kernels` in `src/cuda/kernels/fused/tiles/tests.rs` has.
 pub fn done_at_once(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, String> {
     let show = |error: Error| error.to_string();

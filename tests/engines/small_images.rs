@@ -49,7 +49,7 @@ pub fn sweeps_of_small_images(cuda: Cuda) -> Outcome {
     Ok(())
 }
 
-/// How many launches so many sweeps over an array on the device are.
+/// The number of launches of so many sweeps over an array on the device.
 pub fn launches_of(
     cuda: &Cuda,
     stand_in: StandIn,
@@ -67,7 +67,7 @@ pub fn launches_of(
     Ok((0..stand_in.calls()).filter(|&number| stand_in.call(number).contains("LaunchKernel")).count())
 }
 
-/// Of which filters several sweeps over an image of so many rows and columns are fewer launches.
+/// The filters of which six sweeps over an image of `side` rows and columns are fewer launches.
 pub fn in_few_launches(cuda: &Cuda, stand_in: StandIn, side: usize) -> Result<Vec<[usize; 3]>, String> {
     let mut found = Vec::new();
     for by in SMALL_FILTERS.into_iter().chain([[1, 1, 1], [9, 9, 1], [9, 3, 1], [3, 3, 3]]) {
@@ -78,8 +78,7 @@ pub fn in_few_launches(cuda: &Cuda, stand_in: StandIn, side: usize) -> Result<Ve
     Ok(found)
 }
 
-/// Several sweeps over a small image are one launch, whatever the filter's shape, up to some size, and on every chip;
-/// there only where that is safe, though.
+/// Several sweeps over a small image are one launch, whatever the filter's shape, up to some size, and on every chip.
 pub fn sweeps_of_small_images_are_few_launches(cuda: Cuda, stand_in: StandIn) -> Outcome {
     let found = in_few_launches(&cuda, stand_in, 40)?;
     if found != SMALL_FILTERS {

@@ -8,7 +8,7 @@ use super::checks::{KINDS, Outcome, check_convolution, check_sweeps, filter, ord
 use super::common::ends::{self, array_with};
 use super::common::{self, StandIn, selection};
 
-/// Filters that go to tensor cores, on chips that have them: sizes that are theirs, and some that are laid into these.
+/// Filters that go to tensor cores, on chips that have them: sizes that have a kernel, and some that are padded to these.
 const TENSOR_FILTERS: [[usize; 3]; 14] = [
     [15, 15, 1],
     [15, 13, 1],
@@ -26,8 +26,8 @@ const TENSOR_FILTERS: [[usize; 3]; 14] = [
     [5, 3, 5],
 ];
 
-/// Sizes of images and volumes that are large enough for tensor cores on the four multiprocessors of the stand-in for the driver:
-/// rows around the edges of its strips, columns of an even and of an odd number.
+/// Images and volumes that are large enough for tensor cores on the four multiprocessors of the stand-in for the driver:
+/// rows around the edges of strips, columns of an even and of an odd number.
 const TENSOR_IMAGES: [[usize; 3]; 4] = [[256, 401, 1], [255, 400, 1], [258, 500, 1], [191, 301, 2]];
 
 const TENSOR_VOLUMES: [[usize; 3]; 4] = [[48, 32, 60], [47, 33, 61], [65, 31, 70], [121, 32, 30]];
@@ -73,13 +73,14 @@ fn any_kind(number: usize) -> Sides<f64> {
     KINDS[number % KINDS.len()].into()
 }
 
-/// Finite samples and entries: nothing is computed twice.
+/// Convolutions on tensor cores of finite samples and entries: nothing is computed twice.
 pub fn tensor_filters(cuda: Cuda) -> Outcome {
     check_tensor_filters(&cuda, 2, any_kind, ordinary, ordinary)
 }
 
-/// What a product with a zero around the filter must not spoil: infinities and NaN here and there, so that they come to
-/// every place of a tile, and outputs beside them stay finite. No sample is so small that outputs are looked at for it.
+/// A product with a zero that pads the filter must not spoil an output: infinities and NaN stand here and there, so that
+/// they come to every place of a tile, and outputs beside them stay finite. No sample is so small that the kernel flags
+/// outputs for it.
 pub fn tensor_filters_and_infinities(cuda: Cuda) -> Outcome {
     let large = |count, seed| ordinary(count, seed).into_iter().map(|x| if x.abs() < 1e-9 { 0.5 } else { x });
     let data = |count, seed: u64| {
@@ -113,7 +114,7 @@ pub fn tensor_filters_and_few_infinities(cuda: Cuda) -> Outcome {
     Ok(())
 }
 
-/// Sums that are rounded to -0, for half of the filters: a sample so small that its product with an entry underflows,
+/// Convolutions on tensor cores whose sums are rounded to -0, for half of the filters: a sample so small that its product with an entry underflows,
 /// among zeros whose products with the other entries are -0. A product with a zero around the filter would make it +0.
 /// For the others small whole numbers: many sums cancel to +0, which is right as it is.
 pub fn tensor_filters_and_zeros(cuda: Cuda) -> Outcome {
@@ -137,7 +138,7 @@ pub fn tensor_filters_and_zeros(cuda: Cuda) -> Outcome {
     check_tensor_filters(&cuda, 1, any_kind, data, entries)
 }
 
-/// Sweeps, of which each reads what the one before wrote.
+/// Sweeps of a convolution on tensor cores, of which each reads what the one before wrote.
 pub fn tensor_filters_in_sweeps(cuda: Cuda) -> Outcome {
     let wide = if StandIn::find().is_some() { 1 } else { 17 };
     for (size, size_of_filter) in [([255, 200 * wide, 1], [15, 13, 1]), ([48, 33 * wide, 60], [7, 5, 7])] {
@@ -177,7 +178,7 @@ pub fn on_tensor_cores(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>
     Ok(found)
 }
 
-/// Where there are tensor cores for it they are used, for large filters; a chip without them does without.
+/// Large filters go to tensor cores; on a chip without tensor cores for doubles none does.
 pub fn tensor_cores_are_used_where_they_are(cuda: Cuda, stand_in: StandIn) -> Outcome {
     let found = on_tensor_cores(&cuda, stand_in)?;
     if found != some_tensor_filters() {
@@ -195,8 +196,8 @@ pub fn tensor_cores_are_used_where_they_are(cuda: Cuda, stand_in: StandIn) -> Ou
 /// How many sweeps along lines a launch on tensor cores does, by the number of taps.
 pub const TENSOR_SWEEPS: [(usize, usize); 4] = [(13, 8), (17, 6), (19, 6), (21, 6)];
 
-/// Lines that are long enough for tensor cores on the four multiprocessors of the stand-in for the driver: one, of which the
-/// last row is full or not; some, that begin at addresses of every kind; one row each.
+/// Lengths and numbers of lines that are enough for tensor cores on the four multiprocessors of the stand-in for the
+/// driver: one line, of which the last row is full or not; some that begin at addresses of every kind; one row each.
 pub const TENSOR_LINES: [(usize, usize); 5] = [(850_003, 1), (860_160, 1), (130_001, 7), (26_003, 39), (2003, 512)];
 
 /// Which special values there are among the samples of [`sweeps_on_tensor_cores`].
@@ -212,7 +213,7 @@ enum Among {
     Whole,
 }
 
-/// Sweeps along lines, in as many launches on tensor cores as there are, and then some.
+/// Sweeps along lines, as many as one launch on tensor cores does or two do, and some more.
 pub fn sweeps_on_tensor_cores(cuda: Cuda) -> Outcome {
     let longer = if StandIn::find().is_some() { 1 } else { 33 };
     let kinds = [Among::Ordinary, Among::Infinities, Among::Underflow, Among::Whole];
@@ -269,8 +270,8 @@ fn some_tensor_sweeps() -> Vec<(usize, usize)> {
     TENSOR_SWEEPS.into_iter().step_by(if selection::is_thorough() { 1 } else { 3 }).collect()
 }
 
-/// Which numbers of taps have launches on tensor cores of so many sweeps along lines on the device: of the kernels for
-/// lines, those alone ask for more shared memory than every chip has.
+/// The numbers of taps whose sweeps along lines on the device go to tensor cores: of the kernels for lines, those alone
+/// ask for more shared memory than every chip has.
 pub fn lines_on_tensor_cores(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<usize>, String> {
     let show = |error: Error| error.to_string();
     let mut found = Vec::new();
@@ -296,7 +297,7 @@ pub fn lines_on_tensor_cores(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<usize
     Ok(found)
 }
 
-/// Long lines are swept on tensor cores where there are such, for many taps.
+/// Long lines are swept on tensor cores for many taps, on chips that have them.
 pub fn sweeps_go_to_tensor_cores_where_they_are(cuda: Cuda, stand_in: StandIn) -> Outcome {
     let found = lines_on_tensor_cores(&cuda, stand_in)?;
     if !some_tensor_sweeps().into_iter().map(|(taps, _)| taps).eq(found.iter().copied()) {
