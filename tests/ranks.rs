@@ -46,7 +46,8 @@ const SELECTED: usize = 3;
 /// What each of some ranks does.
 type Case = (&'static str, fn(&'static World));
 
-/// The cases of ranks that are started by a launcher. At the end of each all ranks exit at once, those that come first while others are still in their last call.
+/// The cases of ranks that are started by a launcher. At the end of each all ranks exit at once, those that come first
+/// while others are still in their last call.
 const CASES: [Case; 17] = [
     ("places_are_told", messages::places_are_told),
     ("gathers_of_any_length", messages::gathers_of_any_length),
@@ -142,8 +143,8 @@ impl Drop for Folder {
 
 /// Runs a case, and wants each rank to say that all was well.
 fn run(command: &mut Command, case: &str, ranks: usize) -> Result<(), Failed> {
-    // Options of Open MPI's by their variables, which others do not mind: more ranks than processors, none of them bound
-    // to one, no network.
+    // Options of Open MPI's by their variables, which others do not mind: more ranks than processors, none of them
+    // bound to one, no network.
     for (name, value) in [
         ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
         ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),

@@ -101,8 +101,8 @@ pub fn calls_learn_the_pace_from_each_other(cuda: Cuda, stand_in: StandIn) -> Ou
     }
 }
 
-/// Once a chain on arrays has run, the next ones ask the driver for no memory, give none back, and wait for nothing: also
-/// with other taps each time.
+/// Once a chain on arrays has run, the next ones ask the driver for no memory, give none back, and wait for nothing:
+/// also with other taps each time.
 pub fn a_warm_chain_asks_for_nothing(cuda: Cuda, stand_in: StandIn) -> Outcome {
     let show = |error: Error| error.to_string();
     let watch = Watch::new();
@@ -134,8 +134,8 @@ pub fn a_warm_chain_asks_for_nothing(cuda: Cuda, stand_in: StandIn) -> Outcome {
     if got.iter().zip(&want).all(|(&a, &b)| a.same(b)) { Ok(()) } else { Err("another result".into()) }
 }
 
-/// A few sweeps over an array of the host, which goes through a slot, neither give back what chains on arrays have in the
-/// pool nor ask how much memory is free.
+/// A few sweeps over an array of the host, which goes through a slot, neither give back what chains on arrays have in
+/// the pool nor ask how much memory is free.
 pub fn a_few_sweeps_leave_the_pool_alone(cuda: Cuda, stand_in: StandIn) -> Outcome {
     let show = |error: Error| error.to_string();
     let what = stencil(Lines::new(3000, 1), &[1.0, 2.0, 0.5])?.with_sweeps(2);

@@ -215,8 +215,8 @@ pub fn check_image_sweeps(
     check_convolution(engine, &in_single.with_boundary(single(boundary)).with_sweeps(sweeps), &singles(&input))
 }
 
-/// A case of many sweeps: whether in double, the number of a boundary in [`KINDS`], the filter's size, that of an array,
-/// and sweeps.
+/// A case of many sweeps: whether in double, the number of a boundary in [`KINDS`], the filter's size, that of an
+/// array, and sweeps.
 pub type ManySweeps = (bool, usize, [usize; 3], [usize; 3], usize);
 
 /// Many sweeps with awkward samples. Each case launches a kernel of a module whose name begins with `module`. On the

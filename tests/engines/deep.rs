@@ -34,7 +34,8 @@ fn check_both(
     let elements: usize = size.iter().product();
     let mut input = ordinary(elements, number as u64);
     let awkward = [f64::NAN, 5e-324, f64::INFINITY, -0.0, f64::MAX, f64::NEG_INFINITY, 1e-310];
-    // In some columns from the first to the last, wherever tiles end; and none, as they would be all there is in the end.
+    // In some columns from the first to the last, wherever tiles end; and none, as they would be all there is in the
+    // end.
     let some = if number.is_multiple_of(3) { 0 } else { elements };
     for (n, at) in (0..some).step_by(1 + elements / 5).chain(some.checked_sub(1)).enumerate() {
         input[at] = awkward[(n + number) % awkward.len()];

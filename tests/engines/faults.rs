@@ -99,8 +99,8 @@ pub fn taps_are_copied_anew_after_a_failure(cuda: Cuda, stand_in: StandIn) -> Ou
     Ok(())
 }
 
-/// An error on the device is reported by the call that waits, with the names of what was under way; and by each array of
-/// the broken context.
+/// An error on the device is reported by the call that waits, with the names of what was under way; and by each array
+/// of the broken context.
 pub fn late_errors_name_the_calls(cuda: Cuda, stand_in: StandIn) -> Outcome {
     let show = |error: Error| error.to_string();
     let watch = Watch::new();

@@ -14,8 +14,8 @@ use super::small_images::launches_of;
 /// A boundary, the filter's size, that of an image, and sweeps.
 type Chosen = (Boundary<f64>, [usize; 2], [usize; 2], usize);
 
-/// Images that the kernel of `sweeps_images` is chosen for on the stand-in's few multiprocessors, where others are done in
-/// tiles: the first 36 in double, the others in single. Each is checked in both classes.
+/// Images that the kernel of `sweeps_images` is chosen for on the stand-in's few multiprocessors, where others are done
+/// in tiles: the first 36 in double, the others in single. Each is checked in both classes.
 const CHOSEN: [Chosen; 72] = [
     // in double
     (KINDS[0], [3, 3], [1200, 160], 8),
@@ -150,7 +150,6 @@ fn check_sweeps_of_images(
 /// Arrays and sweeps that go to blocks of eight warps on the stand-in's few multiprocessors.
 const BY_EIGHT: [ManySweeps; 24] = include!("images_by_eight.in");
 
-
 /// Arrays and sweeps that go to blocks of eight warps on an H200.
 const BY_EIGHT_OF_MANY: [ManySweeps; 6] = [
     (true, 0, [3, 3, 1], [4001, 4003, 1], 41),
@@ -170,8 +169,8 @@ pub fn sweeps_of_images_by_eight_warps(cuda: Cuda) -> Outcome {
 /// kernel of `sweeps_images` is chosen for on the stand-in's few multiprocessors, where others are done in tiles.
 const LINES_IN_SINGLE: [([usize; 3], usize, [usize; 2], usize); 15] = include!("lines_in_single.in");
 
-/// Sweeps in single by filters of one row or one column, over images around the sizes of strips, of a lane's rows and of
-/// a warp's, for more sweeps and fewer than a launch does.
+/// Sweeps in single by filters of one row or one column, over images around the sizes of strips, of a lane's rows and
+/// of a warp's, for more sweeps and fewer than a launch does.
 pub fn sweeps_of_lines_in_single(cuda: Cuda) -> Outcome {
     let slow = StandIn::find().is_some();
     let mut number = 0;
@@ -200,9 +199,9 @@ pub fn sweeps_of_lines_in_single(cuda: Cuda) -> Outcome {
     Ok(())
 }
 
-/// The filters of which four sweeps over an image or a volume on the device are fewer launches: of the kernels for these
-/// filters, those that do several sweeps alone ask for more shared memory than every chip has. The images are those that
-/// `large_images_are_left_to_other_kernels` in `src/cuda/kernels/fused/tiles/tests.rs` has.
+/// The filters of which four sweeps over an image or a volume on the device are fewer launches: of the kernels for
+/// these filters, those that do several sweeps alone ask for more shared memory than every chip has. The images are
+/// those that `large_images_are_left_to_other_kernels` in `src/cuda/kernels/fused/tiles/tests.rs` has.
 pub fn done_at_once(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, String> {
     let show = |error: Error| error.to_string();
     let mut found = Vec::new();

@@ -225,8 +225,8 @@ impl<T: Number> Whole<T> {
         AnyEngine: Compute<T> + Arithmetic<T>,
     {
         let right = self.right()?;
-        // Each filter of each sweep counts, and so does the step behind them, if there is one: nothing else, whatever is
-        // copied.
+        // Each filter of each sweep counts, and so does the step behind them, if there is one: nothing else, whatever
+        // is copied.
         let sums = usize::from(self.older.is_some() || !matches!(self.added, Added::Nothing));
         let updates = self.samples.len() * self.states * self.every * (self.steps.len() + sums);
         for on_host in [true, false] {
@@ -315,8 +315,8 @@ fn schemes_of_stencils(engine: &AnyEngine) -> Outcome {
     })
 }
 
-/// One filter and an older level along lines of neighbours: lengths about what a block holds, sweeps about what a launch
-/// does.
+/// One filter and an older level along lines of neighbours: lengths about what a block holds, sweeps about what a
+/// launch does.
 fn schemes_of_two_levels(engine: &AnyEngine) -> Outcome {
     let all = ends();
     let scheme =

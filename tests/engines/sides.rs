@@ -71,8 +71,8 @@ pub fn sides_of_images(engine: &AnyEngine) -> Outcome {
 /// the stand-in's few multiprocessors, whatever stands around it.
 const IN_IMAGES: [(bool, [usize; 3], [usize; 3], usize); 39] = include!("sides_in_images.in");
 
-/// Sweeps over images, several in a launch: all that stands beside the columns, each with something else above and below.
-/// Few columns, some as many as a filter reaches, and one; in one strip, and in several.
+/// Sweeps over images, several in a launch: all that stands beside the columns, each with something else above and
+/// below. Few columns, some as many as a filter reaches, and one; in one strip, and in several.
 pub fn sides_in_sweeps_of_images(cuda: Cuda) -> Outcome {
     let mut kinds = pairs();
     kinds.push(Boundary::Circular.into());
@@ -144,8 +144,8 @@ const SMALL_IMAGES: [([usize; 3], usize); 9] = include!("small_images.in");
 /// Sweeps over small images, several a launch: of one tile and of some, with edges on every side; of ordinary samples,
 /// of which each that is wrong shows, and with such as spread or fade away.
 pub fn sides_in_sweeps_of_small_images(cuda: Cuda) -> Outcome {
-    // Whether all of so many sweeps are done one by one. Where launches take long, as in a build that looks for faults, the
-    // pace may have some of a call done so.
+    // Whether all of so many sweeps are done one by one. Where launches take long, as in a build that looks for faults,
+    // the pace may have some of a call done so.
     let is_singly = |sweeps: usize, check: &dyn Fn() -> Outcome| {
         let kernels = kernels_of(|| ends::between(ends::ARRAY_TO_ARRAY, check))?;
         let is_singly = |kernels: &Vec<String>| {
@@ -218,8 +218,8 @@ pub fn sides_in_sweeps_on_tensor_cores(cuda: Cuda) -> Outcome {
     Ok(())
 }
 
-/// More of them: six constants, which tell in corners; constants before the pages and none behind them, and the other way
-/// round; constants that are not finite, or so small that sums with them are rounded to zero.
+/// More of them: six constants, which tell in corners; constants before the pages and none behind them, and the other
+/// way round; constants that are not finite, or so small that sums with them are rounded to zero.
 fn other_sides() -> Vec<Sides<f64>> {
     let pairs = pairs();
     let round: Ends<f64> = Boundary::Circular.into();

@@ -78,7 +78,8 @@ pub fn in_few_launches(cuda: &Cuda, stand_in: StandIn, side: usize) -> Result<Ve
     Ok(found)
 }
 
-/// Several sweeps over a small image are one launch, whatever the filter's shape, up to some size, and on every chip.
+/// Several sweeps over a small image are one launch, whatever the filter's shape, up to some size, and on every chip;
+/// there only where that is safe, though.
 pub fn sweeps_of_small_images_are_few_launches(cuda: Cuda, stand_in: StandIn) -> Outcome {
     let found = in_few_launches(&cuda, stand_in, 40)?;
     if found != SMALL_FILTERS {

@@ -8,7 +8,8 @@ use super::checks::{KINDS, Outcome, check_convolution, check_sweeps, filter, ord
 use super::common::ends::{self, array_with};
 use super::common::{self, StandIn, selection};
 
-/// Filters that go to tensor cores, on chips that have them: sizes that have a kernel, and some that are padded to these.
+/// Filters that go to tensor cores, on chips that have them: sizes that have a kernel, and some that are padded to
+/// these.
 const TENSOR_FILTERS: [[usize; 3]; 14] = [
     [15, 15, 1],
     [15, 13, 1],
@@ -26,14 +27,14 @@ const TENSOR_FILTERS: [[usize; 3]; 14] = [
     [5, 3, 5],
 ];
 
-/// Images and volumes that are large enough for tensor cores on the four multiprocessors of the stand-in for the driver:
-/// rows around the edges of strips, columns of an even and of an odd number.
+/// Images and volumes that are large enough for tensor cores on the four multiprocessors of the stand-in for the
+/// driver: rows around the edges of strips, columns of an even and of an odd number.
 const TENSOR_IMAGES: [[usize; 3]; 4] = [[256, 401, 1], [255, 400, 1], [258, 500, 1], [191, 301, 2]];
 
 const TENSOR_VOLUMES: [[usize; 3]; 4] = [[48, 32, 60], [47, 33, 61], [65, 31, 70], [121, 32, 30]];
 
-/// Checks convolutions with many entries, in double, of arrays on the device: each with its own boundaries and data, and
-/// each filter with so many sizes. On a chip, which has more multiprocessors and needs larger arrays, with one: the
+/// Checks convolutions with many entries, in double, of arrays on the device: each with its own boundaries and data,
+/// and each filter with so many sizes. On a chip, which has more multiprocessors and needs larger arrays, with one: the
 /// reference takes its time.
 pub fn check_tensor_filters(
     cuda: &Cuda,
@@ -78,9 +79,9 @@ pub fn tensor_filters(cuda: Cuda) -> Outcome {
     check_tensor_filters(&cuda, 2, any_kind, ordinary, ordinary)
 }
 
-/// A product with a zero that pads the filter must not spoil an output: infinities and NaN stand here and there, so that
-/// they come to every place of a tile, and outputs beside them stay finite. No sample is so small that the kernel flags
-/// outputs for it.
+/// A product with a zero that pads the filter must not spoil an output: infinities and NaN stand here and there, so
+/// that they come to every place of a tile, and outputs beside them stay finite. No sample is so small that the kernel
+/// flags outputs for it.
 pub fn tensor_filters_and_infinities(cuda: Cuda) -> Outcome {
     let large = |count, seed| ordinary(count, seed).into_iter().map(|x| if x.abs() < 1e-9 { 0.5 } else { x });
     let data = |count, seed: u64| {
@@ -93,8 +94,8 @@ pub fn tensor_filters_and_infinities(cuda: Cuda) -> Outcome {
     check_tensor_filters(&cuda, 1, any_kind, data, |count, seed| large(count, seed).collect())
 }
 
-/// One sample that is not finite in every other piece of columns, low in its strip: what a warp looks at last. Warps take
-/// stretches of columns, whose lengths go with the image's: they end with each column of a chunk.
+/// One sample that is not finite in every other piece of columns, low in its strip: what a warp looks at last. Warps
+/// take stretches of columns, whose lengths go with the image's: they end with each column of a chunk.
 pub fn tensor_filters_and_few_infinities(cuda: Cuda) -> Outcome {
     const APART: usize = 27;
     let [rows, columns, _] = TENSOR_IMAGES[0];
@@ -114,9 +115,10 @@ pub fn tensor_filters_and_few_infinities(cuda: Cuda) -> Outcome {
     Ok(())
 }
 
-/// Convolutions on tensor cores whose sums are rounded to -0, for half of the filters: a sample so small that its product with an entry underflows,
-/// among zeros whose products with the other entries are -0. A product with a zero around the filter would make it +0.
-/// For the others small whole numbers: many sums cancel to +0, which is right as it is.
+/// Convolutions on tensor cores whose sums are rounded to -0, for half of the filters: a sample so small that its
+/// product with an entry underflows, among zeros whose products with the other entries are -0. A product with a zero
+/// around the filter would make it +0. For the others small whole numbers: many sums cancel to +0, which is right as it
+/// is.
 pub fn tensor_filters_and_zeros(cuda: Cuda) -> Outcome {
     // The filters' seeds differ by an odd number.
     let underflow = |seed: u64| seed.is_multiple_of(2);

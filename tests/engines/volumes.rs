@@ -5,8 +5,8 @@ use stencil_mex::cuda::Cuda;
 use super::checks::{KINDS, Outcome, check_awkward};
 use super::common::StandIn;
 
-/// Sweeps of 3 x 3 x 3 and 1 x 3 x 3 over volumes around the sizes of tiles, in rows, columns and pages, for even and odd
-/// numbers of sweeps; with samples here and there that spread or fade away.
+/// Sweeps of 3 x 3 x 3 and 1 x 3 x 3 over volumes around the sizes of tiles, in rows, columns and pages, for even and
+/// odd numbers of sweeps; with samples here and there that spread or fade away.
 pub fn sweeps_of_volumes(cuda: Cuda) -> Outcome {
     let slow = StandIn::find().is_some();
     let check = |boundary, size, sweeps, number: usize| {
@@ -17,8 +17,8 @@ pub fn sweeps_of_volumes(cuda: Cuda) -> Outcome {
     };
     let mut number = 0;
     // Tiles that do not go into the multiprocessors, or these into them: several parts of a launch, of which some begin
-    // behind the first page. `sizes_of_the_tests_are_several_parts` in `src/cuda/kernels/fused/volumes/tests.rs` has two. They come
-    // first: what the stand-in takes for a sweep teaches the pace to submit less than two of them.
+    // behind the first page. `sizes_of_the_tests_are_several_parts` in `src/cuda/kernels/fused/volumes/tests.rs` has
+    // two. They come first: what the stand-in takes for a sweep teaches the pace to submit less than two of them.
     let sizes: &[[usize; 3]] =
         if slow { &[[96, 160, 24], [96, 240, 16], [32, 400, 24], [32, 250, 25]] } else { &[[48, 400, 200]] };
     for boundary in KINDS {

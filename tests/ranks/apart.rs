@@ -60,8 +60,8 @@ fn refused(words: &str) {
     }
 }
 
-/// The levels of threads, `MPI_THREAD_MULTIPLE` and `MPI_THREAD_SINGLE`: in Open MPI, and in MPICH and all that are made
-/// from it.
+/// The levels of threads, `MPI_THREAD_MULTIPLE` and `MPI_THREAD_SINGLE`: in Open MPI, and in MPICH and all that are
+/// made from it.
 const MULTIPLE: c_int = 3;
 
 const SINGLE: c_int = 0;
