@@ -90,7 +90,7 @@
 %!test # whole numbers are exact by any method: large images, tall ones, wide ones, a volume
 %! shapes = {[1500 1100], [3 200000], [200000 3], [1 300001], [300001 1]};
 %! volume = [90 80 70];
-%! if (on_stand_in ())
+%! if (is_small ())
 %!   shapes = {[150 110], [3 9000], [9000 3], [1 20001], [20001 1]};
 %!   volume = [40 30 20];
 %! endif
@@ -164,13 +164,13 @@
 %! ok (noise (1, 20000, 3), noise (2, 15, 3));
 %! ok (noise (1, 3, 20000), noise (2, 3, 15));
 %! ok (single (noise (1, 2, 20000)), noise (2, 5, 5));
-%! pages = {9000, 300}{1 + on_stand_in ()};
+%! pages = {9000, 300}{1 + is_small ()};
 %! ok (noise (1, 1, 2, pages), noise (2, 3, 3, 3));
 %! ok (single (noise (1, 1, 1, pages)), noise (2, 1, 1, 7));
 
 %!test # more than one piece of work
-%! image = {[700 400], [190 130]}{1 + on_stand_in ()};
-%! volume = {[60 70 80], [40 50 12]}{1 + on_stand_in ()};
+%! image = {[700 400], [190 130]}{1 + is_small ()};
+%! volume = {[60 70 80], [40 50 12]}{1 + is_small ()};
 %! ok (noise (1, image), noise (2, 5, 5));
 %! ok (single (noise (1, fliplr (image))), noise (2, 3, 7));
 %! ok (noise (1, volume), noise (2, 3, 3, 3));
@@ -180,7 +180,7 @@
 %! for type = {"double", "single"}
 %!   n = cast (noise (5, 1203, 905), type{1});
 %!   filter = cast (noise (6, 7, 9), type{1});
-%!   if (on_stand_in ())
+%!   if (is_small ())
 %!     filter([1:2, 6:7],:) = [];
 %!   endif
 %!   r = (size (filter).' - 1) / 2;
@@ -352,7 +352,7 @@
 %! endfor
 
 %!test # the same for a large image, which may take another way out
-%! side = {2000, 400}{1 + on_stand_in ()};
+%! side = {2000, 400}{1 + is_small ()};
 %! image = mod (reshape (1:side^2, side, side), 1013);
 %! for type = {"double", "single"}
 %!   n = cast (image, type{1});

@@ -51,7 +51,7 @@
 
 %!testif ; has_gpu ()  # needs a GPU
 %! ## Large enough for many pieces on any card.
-%! x = noise (1, 1, {5e6, 5e5}{1 + on_stand_in ()} + 13);
+%! x = noise (1, 1, {5e6, 5e5}{1 + is_small ()} + 13);
 %! for m = [1 11 21]
 %!   taps = noise (m, 1, m);
 %!   [yes, why] = same_bits (StencilConstantMemory_CUDA (x, taps, "Backend", "cuda"), ...
@@ -118,7 +118,7 @@
 %!testif ; has_gpu ()  # needs a GPU
 %! shapes = {[0 3], [1 20000], [20000 1], [3 20000], [20000 3], [15 15 300], [2 3 5000], [1 1 9000], ...
 %!           [1023 1025], [2000 1500], [127 129 65]};
-%! if (on_stand_in ())
+%! if (is_small ())
 %!   ## Each page, however small, takes a block of threads.
 %!   shapes = {[0 3], [1 3000], [3000 1], [3 2000], [2000 3], [15 15 40], [2 3 70], [1 1 90], ...
 %!             [127 129], [150 100], [33 35 17]};

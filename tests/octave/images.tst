@@ -119,7 +119,7 @@
 %! endfor
 
 %!test # more than one piece, and a large image in the host's memory: the same as parts of it
-%! dims = {[4000 2500], [200 150]}{1 + on_stand_in ()};
+%! dims = {[4000 2500], [200 150]}{1 + is_small ()};
 %! for type = {"uint8", "int16", "logical"}
 %!   n = image (6, type{1}, dims);
 %!   taps = noise (7, 5, 5) / 20;

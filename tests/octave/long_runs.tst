@@ -26,6 +26,9 @@
 %!          "@(count, varargin) ConvolutionConstantMemory_CUDA (x, ones (3) / 9, 'Iterations', count, varargin{:})"
 %!          "@(count, varargin) ConvolutionConstantMemory_CUDA (single (x), ones (3) / 9, 'Boundary', 'symmetric', 'Iterations', count, varargin{:})"
 %!          "@(count, varargin) gather (StencilConstantMemory_CUDA (DeviceArray (x), [1 2 1] / 4, 'Iterations', count, varargin{:}))"};
+%! if (! thorough ())
+%!   calls = calls([1 5]);
+%! endif
 %! for i = 1:rows (calls)
 %!   out = run ({
 %!     "x = noise (1, {700, 100}{1 + on_stand_in ()}, {600, 90}{1 + on_stand_in ()});"

@@ -42,7 +42,7 @@
 
 %!function list = boundaries ()
 %!  list = {"replicate", "symmetric", "circular", NaN, -7e19};
-%!  if (! on_stand_in ())
+%!  if (! is_small ())
 %!    list = [list, {-0, 1.5, Inf, -Inf}];
 %!  endif
 %!endfunction
@@ -73,7 +73,7 @@
 
 %!test # the convolution, in both classes: images and volumes, also smaller than the filter
 %! sizes = {[1 1], [1 9], [9 1], [2 3], [7 8], [40 5], [4 3 2], [9 8 5], [1 1 6]};
-%! if (on_stand_in ())
+%! if (is_small ())
 %!   sizes(end-1:end) = {[9 8 3], [1 1 3]};
 %! endif
 %! filters = {[1 1], [3 3], [1 5], [5 1], [15 15], [3 3 3], [1 1 7], [7 3 5]};
@@ -126,7 +126,7 @@
 %! [rows, cols] = deal (900, 350);
 %! [height, width] = deal (700, 301);
 %! volume = [61 83 4];
-%! if (on_stand_in ())
+%! if (is_small ())
 %!   lengths(end) = 7001;
 %!   [rows, cols] = deal (150, 141);
 %!   [height, width] = deal (139, 77);
@@ -257,8 +257,8 @@
 %!endfunction
 
 %!test # so many sweeps are so many calls
-%! counts = {[1 2 3 8 25], [1 2 7]}{1 + on_stand_in ()};
-%! tap_counts = {[1 3 9 21], [3 21]}{1 + on_stand_in ()};
+%! counts = {[1 2 3 8 25], [1 2 7]}{1 + is_small ()};
+%! tap_counts = {[1 3 9 21], [3 21]}{1 + is_small ()};
 %! for b = {0, 2.5, -Inf, "replicate", "symmetric", "circular"}
 %!   for s = {[1 1], [1 30], [7 1], [40 9], [3 5 4], [1 2 33], [200 31]}
 %!     for m = tap_counts
@@ -291,7 +291,7 @@
 %!test # convolutions: so many sweeps are so many calls
 %! shapes = {[1 1], [1 30], [7 1], [40 9], [3 5 4], [70 65], [17 16 9]};
 %! counts = [1 2 5];
-%! if (on_stand_in ())
+%! if (is_small ())
 %!   shapes(end-1:end) = {[33 17], [9 8 5]};
 %!   counts = [1 3];
 %! endif
@@ -313,7 +313,7 @@
 %!test # arrays that are worked on in pieces, by several threads
 %! shapes = {[1 300001], [40001 7], [3 90001], [511 513]};
 %! images = {noise(1, 517, 613), single(noise (1, 301, 83, 9))};
-%! if (on_stand_in ())
+%! if (is_small ())
 %!   shapes = {[1 30001], [4001 7], [3 7001], [131 133]};
 %!   images = {noise(1, 117, 113), single(noise (1, 61, 33, 5))};
 %! endif
@@ -492,8 +492,8 @@
 ## --- The engine that takes less time -------------------------------------------------
 
 %!test # 'fastest' gives the bits of any engine, again and again, whatever it chooses
-%! x = noise (5, 1, {2e6, 2e5}{1 + on_stand_in ()});
-%! image = noise (6, {[700 900], [140 90]}{1 + on_stand_in ()});
+%! x = noise (5, 1, {2e6, 2e5}{1 + is_small ()});
+%! image = noise (6, {[700 900], [140 90]}{1 + is_small ()});
 %! calls = {"StencilConstantMemory_CUDA",     {x, noise(1, 1, 21)}
 %!          "StencilConstantMemory_CUDA",     {x, noise(2, 1, 3), "Iterations", 7, "Boundary", "circular"}
 %!          "StencilConstantMemory_CUDA",     {image, noise(3, 1, 5), "Dim", 2, "Shape", "valid"}

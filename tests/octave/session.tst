@@ -10,7 +10,7 @@
 %! ## 10,000 calls lie between what is compared, thrice over: a leak of some
 %! ## twenty bytes a call shows. (Of fifty on the stand-in for CUDA, in fewer calls.)
 %! [status, out] = run_octave ({
-%!   "[count, bound] = {1200, 512; 150, 200}{1 + on_stand_in (),:};"
+%!   "[count, bound] = {1200, 512; 150, 200}{1 + is_small (),:};"
 %!   "growth = grows (@() many_calls (count), @() resident ());"
 %!   "assert (growth <= bound, 'grew by %d KiB in %d calls', growth, 27 * count);"
 %!   "disp ('flat');"}, {"MALLOC_MMAP_THRESHOLD_=65536", "MALLOC_TRIM_THRESHOLD_=65536"});
@@ -50,7 +50,7 @@
 
 %!testif ; has_gpu ()  # needs a GPU
 %! used = @() -ConstantMemoryDevice_CUDA ().AvailableMemory / 1024;
-%! count = {250, 30}{1 + on_stand_in ()};
+%! count = {250, 30}{1 + is_small ()};
 %! growth = grows (@() many_calls (count), used);
 %! assert (growth <= 8192, "%d KiB of the GPU's memory went in %d calls", growth, 27 * count);
 

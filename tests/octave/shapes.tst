@@ -86,7 +86,7 @@
 %!test # more than one piece: the inside is that of "same", the rest that of a padded array
 %! for shape = {[3100 3000], [1, 9e6]}
 %!   dims = shape{1};
-%!   if (on_stand_in ())
+%!   if (is_small ())
 %!     dims = min (dims, [310, 9e4]);
 %!   endif
 %!   n = mod (reshape (1:prod (dims), dims), 1013) - 500;
@@ -104,7 +104,7 @@
 %!   clear whole same valid
 %! endfor
 
-%!testif ; ! on_stand_in () && ! isnan (resident ())  # needs /proc, and no stand-in, which is slow
+%!testif ; ! is_small () && ! isnan (resident ())  # needs /proc; large: runs in make test-all, not on the stand-in
 %! ## Beside input and output, a large array takes no more than two buffers of 64 MiB; a tenth more for what
 %! ## allocators keep. In a process of its own, whose peak is not that of another test.
 %! [status, out] = run_octave ({

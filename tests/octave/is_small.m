@@ -1,0 +1,9 @@
+## -*- texinfo -*-
+## @deftypefn {} {@var{yes} =} is_small ()
+## Whether cases are to be small: in the selection of @code{make test}, and always on the stand-in for the driver, which
+## is a thousand times slower than a GPU.  @code{@{whole, small@}@{1 + is_small ()@}}
+## @end deftypefn
+
+function yes = is_small ()
+  yes = ! thorough () || on_stand_in ();
+endfunction
