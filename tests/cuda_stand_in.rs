@@ -438,7 +438,7 @@ fn what_lies_beyond_shared_memory_is_found_by_the_sanitizer(_: StandIn) -> Outco
         return Err(format!("{ended}"));
     }
     drop(bench);
-    // The same of the shared memory that the launch asks for: the kernel needs one number more.
+    // The shared memory that the launch asks for is bounded, too: the kernel needs one number more.
     let bench = Bench::new(1024)?;
     let (ended, _) = bench.run("dynamic", 4 * (THREADS - 1))?;
     if (ended != 0) == sanitized { Ok(()) } else { Err(format!("{ended} where the launch asks for too little")) }

@@ -2,11 +2,18 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use proptest::prelude::*;
+use stencil_mex::cpu::Cpu;
 use stencil_mex::stencil::{
-    Arithmetic, Binary, Expansion, MAX_POWER, Operand, Places, RANK, Reduction, Section, Unary,
+    Arithmetic, Array, Binary, Compute, Engine, Error, Expansion, MAX_POWER, Operand, Places, RANK, Real, Reduction,
+    Reference, Section, Source, Target, Unary,
 };
+use stencil_mex::watch::Watch;
 
-use super::*;
+use super::arrays::Elsewhere;
+use super::checks::{Case, Outcome, POISON, is_slow, open_cuda, ordinary, run_properties, samples};
+use super::common::ends::{AnyEngine, array_with, contents};
+use super::common::selection;
 
 /// What is to hold of any engine. Nothing here has the ends that other cases meet: arrays are the engine's own.
 pub const TABLE: [Case; 14] = [
@@ -568,7 +575,7 @@ where
         section(600, &[1], &[0]),
         section(0, &[0], &[1]),
         section(0, &[4, 0, 2], &[1, 1, 1]),
-        // The same place several times: the last of them counts.
+        // One place several times: the last value that is put there counts.
         section(3, &[50], &[0]),
         section(0, &[10, 40], &[1, 4]),
         section(500, &[9, 9], &[3, -3]),

@@ -1,12 +1,13 @@
 //! Images and volumes larger than the device's memory, in tiles that lie there one after the other.
 
 use stencil_mex::cuda::Cuda;
-use stencil_mex::stencil::{Compute, Convolution, Real, Sides, Source, Target};
+use stencil_mex::stencil::{Compute, Convolution, Error, Real, Sides, Source, Target};
 use stencil_mex::watch::Watch;
 
+use super::checks::{KINDS, Outcome, check_convolution, filter, open_cuda, ordinary, single, singles, tame};
 use super::common::StandIn;
 use super::common::ends::{self, AnyEngine};
-use super::{KINDS, Outcome, check_convolution, expect_stops, filter, ordinary, single, singles, tame};
+use super::stops::expect_stops;
 
 /// Sweeps over an array, with this share of the memory on the device that it would need there.
 fn check<T: Real>(cuda: Cuda, share: f64, convolution: &Convolution<T>, input: &[T]) -> Outcome
@@ -19,7 +20,8 @@ where
         .map_err(|error| format!("with {share} of its memory: {error}"))
 }
 
-/// The same in both classes, of ordinary samples or with such here and there as spread or fade away.
+/// Sweeps over an array in both classes, with this share of the memory that it would need: of ordinary samples, or with
+/// awkward ones here and there, which spread or fade away.
 fn check_both(
     open: &dyn Fn() -> Result<Cuda, String>,
     share: f64,
@@ -32,7 +34,8 @@ fn check_both(
     let elements: usize = size.iter().product();
     let mut input = ordinary(elements, number as u64);
     let awkward = [f64::NAN, 5e-324, f64::INFINITY, -0.0, f64::MAX, f64::NEG_INFINITY, 1e-310];
-    // In some columns from the first to the last, wherever tiles end; and none, as they would be all there is in the end.
+    // In some columns from the first to the last, wherever tiles end; and none, as they would be all there is in the
+    // end.
     let some = if number.is_multiple_of(3) { 0 } else { elements };
     for (n, at) in (0..some).step_by(1 + elements / 5).chain(some.checked_sub(1)).enumerate() {
         input[at] = awkward[(n + number) % awkward.len()];
@@ -47,7 +50,7 @@ fn check_both(
 /// Images and volumes that are cut along columns, along pages and along both; with fewer of them than the filter or the
 /// halo has; and with room for most of the array, or hardly any.
 pub fn sweeps_in_deep_tiles(_: Cuda) -> Outcome {
-    let open = || super::open_cuda();
+    let open = || open_cuda();
     let slow = StandIn::find().is_some();
     let mut number = 0;
     for (place, (size, of_filter)) in [
@@ -104,7 +107,7 @@ pub fn sweeps_in_deep_tiles(_: Cuda) -> Outcome {
     if slow {
         return Ok(());
     }
-    // The same on a chip.
+    // Larger arrays, which a chip is quick enough for.
     check_both(&open, 0.9, ([4096, 2400, 1], [3, 3, 1]), KINDS[2], 8, 1)?;
     check_both(&open, 0.7, ([192, 160, 300], [3, 3, 3]), KINDS[3], 6, 2)
 }
@@ -123,7 +126,7 @@ pub fn deep_tiles_are_stopped(cuda: Cuda) -> Outcome {
 
 /// The array goes over the link as few times as halos allow, and several sweeps over a tile are one launch.
 pub fn deep_tiles_are_few_copies(cuda: Cuda, stand_in: StandIn) -> Outcome {
-    let show = |error: super::Error| error.to_string();
+    let show = |error: Error| error.to_string();
     let size = [100, 600, 1];
     let input = ordinary(size.iter().product(), 1);
     // As much as the array has: a third of it is a tile, which is sent as one piece.

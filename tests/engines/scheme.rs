@@ -11,10 +11,11 @@ use stencil_mex::stencil::{
 };
 use stencil_mex::watch::Watch;
 
+use super::checks::{
+    Case, Outcome, POISON, filter, is_slow, open_cuda, ordinary, pairs, run_properties, sides, single, singles, tame,
+};
 use super::common::ends::{AnyEngine, array_with, contents};
 use super::common::{StandIn, selection};
-use super::sides::{pairs, sides};
-use super::{Case, Outcome, POISON, filter, is_slow, open_cuda, ordinary, run_properties, singles, tame};
 
 /// What is to hold of any engine that has arrays.
 pub const TABLE: [Case; 4] = [
@@ -224,8 +225,8 @@ impl<T: Number> Whole<T> {
         AnyEngine: Compute<T> + Arithmetic<T>,
     {
         let right = self.right()?;
-        // Each filter of each sweep counts, and so does the step behind them, if there is one: nothing else, whatever is
-        // copied.
+        // Each filter of each sweep counts, and so does the step behind them, if there is one: nothing else, whatever
+        // is copied.
         let sums = usize::from(self.older.is_some() || !matches!(self.added, Added::Nothing));
         let updates = self.samples.len() * self.states * self.every * (self.steps.len() + sums);
         for on_host in [true, false] {
@@ -271,7 +272,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
     (filters, weight, 0..4_u8, (0..4_usize, 0..5_usize), any::<u64>())
 }
 
-/// The same of a scheme over so many samples, whose filters are these.
+/// What a call does of a scheme over `len` samples, with these steps and what was drawn.
 fn whole<T: Number>(
     steps: Vec<Step<T>>,
     len: usize,
@@ -314,8 +315,8 @@ fn schemes_of_stencils(engine: &AnyEngine) -> Outcome {
     })
 }
 
-/// One filter and an older level along lines of neighbours: lengths about what a block holds, sweeps about what a launch
-/// does.
+/// One filter and an older level along lines of neighbours: lengths about what a block holds, sweeps about what a
+/// launch does.
 fn schemes_of_two_levels(engine: &AnyEngine) -> Outcome {
     let all = ends();
     let scheme =
@@ -386,7 +387,7 @@ fn schemes_of_convolutions(engine: &AnyEngine) -> Outcome {
         let in_single = drawn.0.iter().map(|step| {
             let size_of_filter = of_filter(step);
             let what = Convolution::new(size, filter(singles(&entries(size_of_filter)), size_of_filter)?);
-            Ok(Step::Convolution(what.with_boundary(super::single(all[step.2 % all.len()]))))
+            Ok(Step::Convolution(what.with_boundary(single(all[step.2 % all.len()]))))
         });
         let in_single = in_single.collect::<Result<Vec<_>, String>>()?;
         let len = rows * columns * pages;

@@ -3,53 +3,15 @@
 use stencil_mex::cuda::Cuda;
 use stencil_mex::stencil::{Boundary, Convolution, Ends, Lines, Sides};
 
+use super::checks::{
+    ONE, Outcome, TWO, awkward, check_awkward, check_convolution, check_derivatives, check_image_sweeps,
+    check_many_sweeps, check_sweeps, filter, is_slow, kernels_of, looks_for_faults, ordinary, pairs, samples, sides,
+    single, singles, tame,
+};
 use super::common::ends::{self, AnyEngine};
 use super::common::{StandIn, selection};
-use super::{
-    Outcome, SMALL_FILTERS, TENSOR_LINES, TENSOR_SWEEPS, awkward, check_awkward, check_convolution, check_derivatives,
-    check_image_sweeps, check_many_sweeps, check_sweeps, check_tensor_filters, filter, is_slow, kernels_of,
-    looks_for_faults, ordinary, samples, single, singles, tame,
-};
-
-const ONE: Boundary<f64> = Boundary::Constant(2.5);
-const TWO: Boundary<f64> = Boundary::Constant(-1.25);
-
-/// What stands beyond the ends of a dimension, such that every sample outside shows: each boundary that goes with
-/// another one at least once at either end.
-const PAIRS: [[Boundary<f64>; 2]; 10] = [
-    [Boundary::Mirror, Boundary::Mirror],
-    [ONE, TWO],
-    [Boundary::Mirror, ONE],
-    [ONE, Boundary::Mirror],
-    [Boundary::Replicate, TWO],
-    [TWO, Boundary::Symmetric],
-    [Boundary::Symmetric, Boundary::Mirror],
-    [Boundary::Mirror, Boundary::Replicate],
-    [Boundary::Symmetric, Boundary::Replicate],
-    [Boundary::Constant(f64::NAN), Boundary::Constant(-0.0)],
-];
-
-/// All of them.
-pub fn pairs() -> Vec<Ends<f64>> {
-    PAIRS.iter().map(|&[low, high]| Ends::new(low, high).expect("both ends go round, or none")).collect()
-}
-
-/// Sides of an array, of which every dimension has its own: mirrors, pairs of constants, one that goes round.
-pub fn sides() -> Vec<Sides<f64>> {
-    let pairs = pairs();
-    let round: Ends<f64> = Boundary::Circular.into();
-    vec![
-        [pairs[0]; 3].into(),
-        [pairs[1]; 3].into(),
-        [round, pairs[1], pairs[0]].into(),
-        [pairs[2], round, pairs[5]].into(),
-        [pairs[4], pairs[3], round].into(),
-        [pairs[6], pairs[7], pairs[1]].into(),
-        [pairs[3], pairs[8], pairs[2]].into(),
-        [round, round, pairs[5]].into(),
-        [pairs[9], pairs[0], pairs[6]].into(),
-    ]
-}
+use super::small_images::SMALL_FILTERS;
+use super::tensor::{TENSOR_LINES, TENSOR_SWEEPS, check_tensor_filters};
 
 /// Lines of every length around the filter, and around the borders of tiles; along the first dimension and a later one;
 /// one sweep and several; and derivatives.
@@ -109,8 +71,8 @@ pub fn sides_of_images(engine: &AnyEngine) -> Outcome {
 /// the stand-in's few multiprocessors, whatever stands around it.
 const IN_IMAGES: [(bool, [usize; 3], [usize; 3], usize); 39] = include!("sides_in_images.in");
 
-/// Sweeps over images, several in a launch: all that stands beside the columns, each with something else above and below.
-/// Few columns, some as many as a filter reaches, and one; in one strip, and in several.
+/// Sweeps over images, several in a launch: all that stands beside the columns, each with something else above and
+/// below. Few columns, some as many as a filter reaches, and one; in one strip, and in several.
 pub fn sides_in_sweeps_of_images(cuda: Cuda) -> Outcome {
     let mut kinds = pairs();
     kinds.push(Boundary::Circular.into());
@@ -182,8 +144,8 @@ const SMALL_IMAGES: [([usize; 3], usize); 9] = include!("small_images.in");
 /// Sweeps over small images, several a launch: of one tile and of some, with edges on every side; of ordinary samples,
 /// of which each that is wrong shows, and with such as spread or fade away.
 pub fn sides_in_sweeps_of_small_images(cuda: Cuda) -> Outcome {
-    // Whether all of so many sweeps are done one by one. Where launches take long, as in a build that looks for faults, the
-    // pace may have some of a call done so.
+    // Whether all of so many sweeps are done one by one. Where launches take long, as in a build that looks for faults,
+    // the pace may have some of a call done so.
     let is_singly = |sweeps: usize, check: &dyn Fn() -> Outcome| {
         let kernels = kernels_of(|| ends::between(ends::ARRAY_TO_ARRAY, check))?;
         let is_singly = |kernels: &Vec<String>| {
@@ -256,8 +218,8 @@ pub fn sides_in_sweeps_on_tensor_cores(cuda: Cuda) -> Outcome {
     Ok(())
 }
 
-/// More of them: six constants, which tell in corners; constants before the pages and none behind them, and the other way
-/// round; constants that are not finite, or so small that sums with them are rounded to zero.
+/// More of them: six constants, which tell in corners; constants before the pages and none behind them, and the other
+/// way round; constants that are not finite, or so small that sums with them are rounded to zero.
 fn other_sides() -> Vec<Sides<f64>> {
     let pairs = pairs();
     let round: Ends<f64> = Boundary::Circular.into();

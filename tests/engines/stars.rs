@@ -3,11 +3,11 @@
 use stencil_mex::cuda::Cuda;
 use stencil_mex::stencil::{Boundary, Convolution};
 
-use super::common::{StandIn, ends};
-use super::{
+use super::checks::{
     KINDS, ManySweeps, Outcome, awkward, check_convolution, check_many_sweeps, filter, looks_for_faults, ordinary,
     single, singles, tame,
 };
+use super::common::{StandIn, ends};
 
 /// Arrays for which the stand-in's few multiprocessors take the kernel for stars.
 const STARS: [ManySweeps; 17] = include!("stars.in");
@@ -38,8 +38,8 @@ fn star(mut entries: Vec<f64>, size: [usize; 3]) -> Vec<f64> {
     entries
 }
 
-/// Stars over images: of ordinary samples and zeros; with infinities, NaN and subnormal numbers among them; and with samples
-/// whose products with small entries are rounded to -0, which one with a zero that is left out would make +0.
+/// Stars over images: of ordinary samples and zeros; with infinities, NaN and subnormal numbers among them; and with
+/// samples whose products with small entries are rounded to -0, which one with a zero that is left out would make +0.
 pub fn stars_over_images(cuda: Cuda) -> Outcome {
     let stand_in = StandIn::find();
     let cases = if stand_in.is_some() { &STARS[..] } else { &STARS_OF_MANY };
@@ -76,8 +76,9 @@ pub fn stars_over_images(cuda: Cuda) -> Outcome {
             near_zero[at] = if n % 2 == 0 { tiny } else { -tiny };
         }
         check_many_sweeps(&cuda, case, zeros, &near_zero, entries(1.0, -small))?;
-        // One sample alone, in a row and a column that may be the first ones, or the last. It grows beyond all bounds in the
-        // last sweep but one of a launch by all warps, or is so small that it shows only in what it makes of zeros.
+        // One sample alone, in a row and a column that may be the first ones, or the last. It grows beyond all bounds
+        // in the last sweep but one of a launch by all warps, or is so small that it shows only in what it makes of
+        // zeros.
         let case = &(in_double, boundary, by, size, if by[0] == 3 { 16 } else { 8 });
         let columns = count / size[0];
         let row = [0, size[0] / 2, size[0] - 1][number % 3];
@@ -95,9 +96,9 @@ pub fn stars_over_images(cuda: Cuda) -> Outcome {
     Ok(())
 }
 
-/// A star has two kernels more than the ordinary ones, which alone ask for more shared memory than every chip has; filters
-/// that are no stars have none, and neither have those by which all samples would be too near to zero, or boundaries that
-/// are not for it.
+/// A star has two kernels more than the ordinary ones, which alone ask for more shared memory than every chip has;
+/// filters that are no stars have none, and neither have those by which all samples would be too near to zero, or
+/// boundaries that are not for it.
 pub fn zeros_of_stars_are_left_out(cuda: Cuda, stand_in: StandIn) -> Outcome {
     let size = [1110, 140, 1];
     let kernels = |entries: Vec<f64>, boundary: Boundary<f64>| -> Result<usize, String> {
