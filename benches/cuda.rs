@@ -291,7 +291,7 @@ fn many_sweeps(cuda: &Cuda, input: &[f64], quick: bool) {
         let what = Stencil::new(lines, smoothing(count)).with_boundary(boundary).with_sweeps(sweeps);
         let (mut output, mut expected) = (vec![0.0; input.len()], vec![0.0; input.len()]);
         let timing = timed(cuda, input, &mut output, 5, |from, to, watch| cuda.stencil(&what, from, to, watch));
-        // The same on the CPU, of so many sweeps as do not take minutes.
+        // The CPU engine computes what is right, where that takes no minutes.
         if lines.elements() * sweeps * count < 1 << 35 {
             Cpu::new().stencil(&what, input.into(), (&mut expected[..]).into(), &Watch::new()).unwrap();
             assert!(

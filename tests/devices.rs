@@ -132,7 +132,7 @@ fn check_convolution(team: &Team, size: [usize; 3], filter: [usize; 3], sides: S
     })
 }
 
-/// The same boundaries in single.
+/// The boundaries in single.
 fn single(sides: Sides<f64>) -> Sides<f32> {
     let boundary = |boundary| match boundary {
         Boundary::Constant(value) => Boundary::Constant(value as f32),

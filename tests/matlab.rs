@@ -286,7 +286,7 @@ fn long_run(host: &Host, sweeps: f64, progress: f64) -> Result<Vec<f64>, Message
     long_run_over(host, &[1000, 1000], sweeps, progress)
 }
 
-/// The same over an array of these dimensions.
+/// A long run over an array of these dimensions.
 fn long_run_over(host: &Host, dims: &[usize], sweeps: f64, progress: f64) -> Result<Vec<f64>, Message> {
     let (x, k, cpu) = (host.ones(dims), host.double(&[1, 3], &[0.25, 0.5, 0.25]), host.cpu());
     let names = [host.text("Boundary"), host.text("Iterations"), host.text("Progress")];

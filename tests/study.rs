@@ -21,7 +21,7 @@ type Case = (&'static str, fn(&Cuda) -> Outcome);
 /// Sizes that blocks divide and sizes that they do not; less than a block, and less than what a stencil reaches.
 const COUNTS: [usize; 7] = [1, 3, 31, 1024, 1025, 40_000, 1 << 20];
 
-/// The same for the stand-in.
+/// Sizes for the stand-in, which is slow.
 const FEW_COUNTS: [usize; 3] = [1, 65, 1025];
 
 fn counts() -> &'static [usize] {

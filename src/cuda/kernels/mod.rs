@@ -162,7 +162,7 @@ pub(super) trait Plan<T> {
     /// address to the second.
     fn sweep(&self, stream: sys::CUstream, sweeps: usize, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error>;
 
-    /// The same with some units of one sweep.
+    /// Launches one sweep over some of its units.
     fn part(&self, stream: sys::CUstream, units: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error>;
 }
 
