@@ -48,7 +48,7 @@ __device__ __forceinline__ void each(REAL (&own)[COUNT], Operation operation) {
     for (int i = 0; i < COUNT; ++i) own[i] = operation(own[i]);
 }
 
-// The numbers of `Unary` and `Binary` in src/cuda/kernels/arithmetic.rs.
+// The numbers of `Unary` and `Binary` in src/cuda/kernels/arithmetic/argument.rs.
 enum UnaryOp : u32 { NEGATE, ABS, SQRT, NOT, IS_NAN, POWER };
 enum BinaryOp : u32 {
     ADD,

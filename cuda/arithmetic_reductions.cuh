@@ -28,7 +28,7 @@ struct Reduced {
 };
 
 namespace {
-// The numbers of `Reduction` in src/cuda/kernels/arithmetic.rs.
+// The numbers of `Reduction` in src/cuda/kernels/arithmetic/argument.rs.
 enum ReductionOp : u32 { SUM, DOT, SUM_OF_MAGNITUDES, SMALLEST, LARGEST, LARGEST_MAGNITUDE, ANY, ALL, DIFFER };
 
 // Chunks are joined by reducing their results once more: so one way of joining serves for lanes and for chunks.

@@ -9,7 +9,7 @@
 #define DYNAMIC_SHARED(TYPE, NAME) TYPE* const NAME = static_cast<TYPE*>(stand_in_dynamic_shared())
 #endif
 
-// The same number, but the compiler cannot know it before: what follows from it is computed where it is needed, and
+// The number itself, hidden from the compiler: what follows from it is computed where it is needed, and
 // takes no registers elsewhere. The statement has no instruction in it, and is the same for every compiler.
 __device__ __forceinline__ int here(int number) {
     asm volatile("" : "+r"(number));

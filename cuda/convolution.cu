@@ -111,153 +111,19 @@ struct Samples {
 #endif
 };
 
-// A block's tile of outputs: its first row and column, and its page.
-struct Tile {
-    long long top;
-    long long left;
-    long long page;
-
-    // Tiles of one column of tiles are neighbours: what they share is in the cache. No tile reaches into another page.
-    __device__ __forceinline__ explicit Tile(const Part& part) {
-        const int tiles_down = (int)((part.rows + ROWS - 1) / ROWS);
-        const int tiles_across = (int)((part.columns + COLUMNS - 1) / COLUMNS);
-        const int number = (int)(part.backwards ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
-        const int block = number / tiles_down + part.skip;
-        top = (long long)(number % tiles_down) * ROWS;
-        left = (long long)(block % tiles_across) * COLUMNS;
-        page = part.first / part.columns + block / tiles_across;
-    }
-};
-
-// The samples of one page under a tile, as they are staged in shared memory: first the rows of outputs, by ROWS threads a
-// column, then those below them, a few in each column.
-struct Stage {
-    long long of_page;    // which page of samples: see `sample_at`
-    long long at_hand;    // the columns that are at hand
-    long long first_at;   // where among those the first column would be if all were at hand
-    long long first_row;  // of the samples, in their page
-    long long first_column;
-    int rows;  // of the samples: even, so that pairs stay aligned in every column
-    int columns;
-    int row;    // of this thread, among the rows of outputs
-    int group;  // the columns that are staged at once: which is this thread's
-    int rest;   // the samples below the rows of outputs
-
-    __device__ __forceinline__ Stage(const Part& part, const Tile& tile, int height, int width, long long of_page)
-        : of_page(of_page) {
-        rows = ROWS + height - 1;
-        columns = COLUMNS + width - 1;
-        at_hand = part.before + part.count + part.after;
-        // A sample that is not at hand belongs to outputs that are not this launch's.
-        first_at = of_page * part.columns + tile.left - width / 2 - (part.first - part.before);
-        first_row = tile.top - height / 2;
-        first_column = tile.left - width / 2;
-        row = threadIdx.x % ROWS;
-        group = threadIdx.x / ROWS;
-        rest = columns * (height - 1);
-    }
-
-    // Whether all samples are the array's, and at hand.
-    __device__ __forceinline__ bool is_inner(const Part& part) const {
-        return of_page >= 0 && first_row >= 0 && first_row + rows <= part.rows && first_column >= 0 &&
-               first_column + columns <= part.columns && first_at >= 0 && first_at + columns <= at_hand;
-    }
-
-#ifdef SIZE
-    // Stages samples that are all at hand. All loads are under way before the first is waited for.
-    __device__ __forceinline__ void copy(const Part& part, REAL* to) const {
-        constexpr int STEPS = (COLUMNS + SIZE - 1 + COLUMNS_AT_ONCE - 1) / COLUMNS_AT_ONCE;
-        constexpr int REST_STEPS = ((COLUMNS + SIZE - 1) * (SIZE - 1) + THREADS - 1) / THREADS;
-        const REAL* from = part.input + first_at * part.rows + first_row;
-        REAL staged[STEPS];
-        REAL staged_rest[REST_STEPS];
-#pragma unroll
-        for (int i = 0; i < STEPS; ++i) {
-            const int c = i * COLUMNS_AT_ONCE + group;
-            if (c < columns) staged[i] = from[c * part.rows + row];
-        }
-#pragma unroll
-        for (int i = 0; i < REST_STEPS; ++i) {
-            const int at = i * THREADS + threadIdx.x;
-            if (at < rest) staged_rest[i] = from[at / (SIZE - 1) * part.rows + ROWS + at % (SIZE - 1)];
-        }
-#pragma unroll
-        for (int i = 0; i < STEPS; ++i) {
-            const int c = i * COLUMNS_AT_ONCE + group;
-            if (c < columns) to[c * rows + row] = staged[i];
-        }
-#pragma unroll
-        for (int i = 0; i < REST_STEPS; ++i) {
-            const int at = i * THREADS + threadIdx.x;
-            if (at < rest) to[at / (SIZE - 1) * rows + ROWS + at % (SIZE - 1)] = staged_rest[i];
-        }
-    }
-#endif
-
-    // Stages any samples, one by one. Where a sample that another one stands for may be far away, all are at hand.
-    __device__ __forceinline__ void copy_each(const Part& part, int height, int width, bool inner, REAL* to) const {
-        const bool has_page = of_page >= 0;
-        const long long page_at = first_at - first_column;
-        const auto stage = [&](long long row_at, int r, int c) {
-            const long long column_at =
-                inner ? first_column + c : sample_at(first_column + c, part.columns, width / 2, part.of_columns);
-            const long long at = page_at + column_at;
-            const bool inside = inner || (has_page && row_at >= 0 && column_at >= 0 && at >= 0 && at < at_hand);
-            // Where two sides meet, the later dimension's constant counts.
-            const auto constant = [&] {
-                return !has_page       ? constant_of(part.of_pages, of_page)
-                       : column_at < 0 ? constant_of(part.of_columns, column_at)
-                                       : constant_of(part.of_rows, row_at);
-            };
-            to[c * rows + r] = inside ? part.input[at * part.rows + row_at] : REAL(constant());
-        };
-        const auto row_of = [&](int r) {
-            return inner ? first_row + r : sample_at(first_row + r, part.rows, height / 2, part.of_rows);
-        };
-        const long long row_at = row_of(row);
-#pragma unroll 1
-        for (int c = group; c < columns; c += COLUMNS_AT_ONCE) stage(row_at, row, c);
-#pragma unroll 1
-        for (int at = threadIdx.x; at < rest; at += THREADS) {
-            const int r = ROWS + at % (height - 1);
-            stage(row_of(r), r, at / (height - 1));
-        }
-    }
-};
-
-// Multiplies the staged samples of a page. `own` is this thread's first column in the tile.
-__device__ __forceinline__ void multiply(const REAL* staged, int staged_rows, const REAL* entries, int height,
-                                         int width, int own, Pair (&sum)[OUTPUTS]) {
+// Writes a thread's outputs: of the tile at `top` and `left` of a page, from its column `own` on.
+__device__ __forceinline__ void store(const Part& part, long long top, long long left, long long page, int own,
+                                      const Pair (&sum)[OUTPUTS]) {
     const int lane = threadIdx.x % LANES;
-    UNROLL
-    for (int j = 0; j < OUTPUTS + width - 1; ++j) {
-        const Samples samples(staged + (own + j) * staged_rows + 2 * lane);
-        UNROLL
-        for (int r = 0; r < height; ++r) {
-#pragma unroll
-            for (int w = 0; w < OUTPUTS; ++w) {
-                const int c = j - w;
-                if (c >= 0 && c < width) {
-                    const REAL entry = entries[c * height + r];
-                    sum[w].x = fma(samples[r], entry, sum[w].x);
-                    sum[w].y = fma(samples[r + 1], entry, sum[w].y);
-                }
-            }
-        }
-    }
-}
-
-__device__ __forceinline__ void store(const Part& part, const Tile& tile, int own, const Pair (&sum)[OUTPUTS]) {
-    const int lane = threadIdx.x % LANES;
-    const long long row = tile.top + 2 * lane;
+    const long long row = top + 2 * lane;
     // Counted from the launch's first column.
-    const long long column = tile.page * part.columns + tile.left + own - part.first;
+    const long long column = page * part.columns + left + own - part.first;
     REAL* to = part.output + column * part.rows + row;
     // Where every column begins at an even place, both rows go out at once.
     const bool pairs = part.rows % 2 == 0;
 #pragma unroll
     for (int w = 0; w < OUTPUTS; ++w) {
-        if (row < part.rows && column + w >= 0 && column + w < part.count && tile.left + own + w < part.columns) {
+        if (row < part.rows && column + w >= 0 && column + w < part.count && left + own + w < part.columns) {
             if (pairs) {
                 *reinterpret_cast<Pair*>(to + w * part.rows) = sum[w];
             } else {
@@ -273,8 +139,20 @@ __device__ __forceinline__ void convolution(const Part& part) {
     const int height = FILTER_HEIGHT;
     const int width = FILTER_WIDTH;
     const int depth = VOLUME ? part.depth : 1;
-    __shared__ __align__(16) REAL staged[(ROWS + LARGEST - 1) * (COLUMNS + LARGEST - 1)];
-    const Tile tile(part);
+    __shared__ __align__(16) REAL tile[(ROWS + LARGEST - 1) * (COLUMNS + LARGEST - 1)];
+    const int tile_rows = ROWS + height - 1;  // even: pairs stay aligned in every column
+    const int tile_columns = COLUMNS + width - 1;
+
+    // Tiles of one column of tiles are neighbours: what they share is in the cache. No tile reaches into another page.
+    const int tiles_down = (int)((part.rows + ROWS - 1) / ROWS);
+    const int tiles_across = (int)((part.columns + COLUMNS - 1) / COLUMNS);
+    const int number = (int)(part.backwards ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
+    const int block = number / tiles_down + part.skip;
+    const long long top = (long long)(number % tiles_down) * ROWS;
+    const long long left = (long long)(block % tiles_across) * COLUMNS;
+    const long long page = part.first / part.columns + block / tiles_across;
+
+    const int lane = threadIdx.x % LANES;
     const int own = threadIdx.x / LANES * OUTPUTS;  // this thread's first column in the tile
 
     Pair sum[OUTPUTS];
@@ -283,23 +161,102 @@ __device__ __forceinline__ void convolution(const Part& part) {
 
 #pragma unroll 1
     for (int p = 0; p < depth; ++p) {
-        const long long of_page =
-            VOLUME ? sample_at(tile.page + p - depth / 2, part.pages, depth / 2, part.of_pages) : tile.page;
-        const Stage stage(part, tile, height, width, of_page);
-        const bool inner = stage.is_inner(part);
+        const long long of_page = VOLUME ? sample_at(page + p - depth / 2, part.pages, depth / 2, part.of_pages) : page;
+        const bool has_page = of_page >= 0;
+        // Where the tile's first sample would be if all were at hand. What is not belongs to outputs that are not this
+        // launch's.
+        const long long at_hand = part.before + part.count + part.after;
+        const long long first_at = of_page * part.columns + left - width / 2 - (part.first - part.before);
+        const long long first_row = top - height / 2;
+        const long long first_column = left - width / 2;
+        // First the rows of outputs, by ROWS threads a column, then those below them, a few in each column.
+        const int row = threadIdx.x % ROWS;
+        const int group = threadIdx.x / ROWS;
+        const int rest = tile_columns * (height - 1);
+        const bool inner = has_page && first_row >= 0 && first_row + tile_rows <= part.rows && first_column >= 0 &&
+                           first_column + tile_columns <= part.columns && first_at >= 0 &&
+                           first_at + tile_columns <= at_hand;
 #ifdef SIZE
         if (inner) {
-            stage.copy(part, staged);
+            // All loads are under way before the first is waited for.
+            const REAL* from = part.input + first_at * part.rows + first_row;
+            constexpr int STEPS = (COLUMNS + SIZE - 1 + COLUMNS_AT_ONCE - 1) / COLUMNS_AT_ONCE;
+            constexpr int REST_STEPS = ((COLUMNS + SIZE - 1) * (SIZE - 1) + THREADS - 1) / THREADS;
+            REAL staged[STEPS];
+            REAL staged_rest[REST_STEPS];
+#pragma unroll
+            for (int i = 0; i < STEPS; ++i) {
+                const int c = i * COLUMNS_AT_ONCE + group;
+                if (c < tile_columns) staged[i] = from[c * part.rows + row];
+            }
+#pragma unroll
+            for (int i = 0; i < REST_STEPS; ++i) {
+                const int at = i * THREADS + threadIdx.x;
+                if (at < rest) staged_rest[i] = from[at / (SIZE - 1) * part.rows + ROWS + at % (SIZE - 1)];
+            }
+#pragma unroll
+            for (int i = 0; i < STEPS; ++i) {
+                const int c = i * COLUMNS_AT_ONCE + group;
+                if (c < tile_columns) tile[c * tile_rows + row] = staged[i];
+            }
+#pragma unroll
+            for (int i = 0; i < REST_STEPS; ++i) {
+                const int at = i * THREADS + threadIdx.x;
+                if (at < rest) tile[at / (SIZE - 1) * tile_rows + ROWS + at % (SIZE - 1)] = staged_rest[i];
+            }
         } else
 #endif
         {
-            stage.copy_each(part, height, width, inner, staged);
+            // Where a sample that another one stands for may be far away, all are at hand.
+            const long long page_at = first_at - first_column;
+            const auto stage = [&](long long row_at, int r, int c) {
+                const long long column_at =
+                    inner ? first_column + c : sample_at(first_column + c, part.columns, width / 2, part.of_columns);
+                const long long at = page_at + column_at;
+                const bool inside = inner || (has_page && row_at >= 0 && column_at >= 0 && at >= 0 && at < at_hand);
+                // Where two sides meet, the later dimension's constant counts.
+                const auto constant = [&] {
+                    return !has_page       ? constant_of(part.of_pages, of_page)
+                           : column_at < 0 ? constant_of(part.of_columns, column_at)
+                                           : constant_of(part.of_rows, row_at);
+                };
+                tile[c * tile_rows + r] = inside ? part.input[at * part.rows + row_at] : REAL(constant());
+            };
+            const auto row_of = [&](int r) {
+                return inner ? first_row + r : sample_at(first_row + r, part.rows, height / 2, part.of_rows);
+            };
+            const long long row_at = row_of(row);
+#pragma unroll 1
+            for (int c = group; c < tile_columns; c += COLUMNS_AT_ONCE) stage(row_at, row, c);
+#pragma unroll 1
+            for (int at = threadIdx.x; at < rest; at += THREADS) {
+                const int r = ROWS + at % (height - 1);
+                stage(row_of(r), r, at / (height - 1));
+            }
         }
         __syncthreads();
-        multiply(staged, stage.rows, VOLUME ? F + p * height * width : F, height, width, own, sum);
+
+        const REAL* entries = VOLUME ? F + p * height * width : F;
+        UNROLL
+        for (int j = 0; j < OUTPUTS + width - 1; ++j) {
+            const Samples samples(tile + (own + j) * tile_rows + 2 * lane);
+            UNROLL
+            for (int r = 0; r < height; ++r) {
+#pragma unroll
+                for (int w = 0; w < OUTPUTS; ++w) {
+                    const int c = j - w;
+                    if (c >= 0 && c < width) {
+                        const REAL entry = entries[c * height + r];
+                        sum[w].x = fma(samples[r], entry, sum[w].x);
+                        sum[w].y = fma(samples[r + 1], entry, sum[w].y);
+                    }
+                }
+            }
+        }
         if (VOLUME) __syncthreads();
     }
-    store(part, tile, own, sum);
+
+    store(part, top, left, page, own, sum);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, OCCUPANCY) convolution_2D_const_mem_kernel(Part part) {

@@ -15,8 +15,8 @@ constexpr int MAX_SIZE = 2 * MAX_RADIUS + 1;
 // Outputs of a block, along rows and along columns; a thread each.
 constexpr int EDGE = 16;
 
-// The same of the tiled kernel, where a thread has OUTPUTS columns, TILE_COLUMNS apart. A warp is a column of the tile:
-// it meets no bank twice.
+// Outputs of a block of the tiled kernel, along rows and along columns; a thread has OUTPUTS columns, TILE_COLUMNS apart. A
+// warp is a column of the tile: it meets no bank twice.
 constexpr int TILE_EDGE = 32;
 constexpr int OUTPUTS = 4;
 constexpr int TILE_COLUMNS = TILE_EDGE / OUTPUTS;

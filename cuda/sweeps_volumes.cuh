@@ -407,7 +407,9 @@ struct Slots {
 
     // Copies the first sweep's results at the volume's sides outwards, all threads of the block together.
     __device__ __forceinline__ void write_ghosts_of_results() const {
-        if ((outside & 0xff) != 0) {
+        if ((this->outside & 0xff) != 0) {
+            // Computed here, and not ahead of the loop over slots: it is to take no registers there.
+            const unsigned int outside = here((int)this->outside);
             T* const top = block.results + buffer * PAGE + Tile::FIRST;
             __syncthreads();
             if constexpr (Tile::NEEDS_ROWS_ASIDE) {

@@ -128,9 +128,6 @@ __device__ __forceinline__ unsigned long long address_of(const Part& part, const
 // Copies in bulk keep addresses modulo 16. So where the first sample of a column lies, or would lie, at an address that
 // is no multiple of that, it is the second in its place in shared memory. From column to column that changes if the
 // number of rows is odd.
-__device__ __forceinline__ long long first_row_of(const Part& part, const Box& box, int c) {
-    return box.top - (is_odd(address_of(part, box)) ^ (c & static_cast<int>(part.rows & 1)));
-}
 
 // Which places of a column come in bulk: from `low` up to `high`, which are even, so that both ends are multiples of
 // 16 bytes.
@@ -139,65 +136,30 @@ struct BulkRows {
     int high;
 };
 
-// A column of a box, and what is at hand of it.
-struct Column {
-    long long of;        // the column that stands there: see `sample_at`
-    bool has;            // whether that is at hand
-    const double* from;  // its row 0
-    long long top;       // the row of its first place
-    BulkRows bulk;       // of its places
-
-    // The column `c` of a box at an edge: it may not be at hand, or another one may stand for it. It has `length` places.
-    static __device__ __forceinline__ Column at_edge(const Part& part, const Ends& of_columns, const Box& box, int c,
-                                                     int length, int radius) {
-        Column column;
-        const long long top = first_row_of(part, box, c);
-        column.top = top;
-        column.of = sample_at(box.column + c, part.columns, radius, of_columns);
-        const long long at = box.source_page * part.columns + column.of - (part.first - part.before);
-        column.has = box.source_page >= 0 && column.of >= 0 && at >= 0 && at < part.before + part.count + part.after;
-        column.from = part.input + (column.has ? at : 0) * part.rows;
-        const int low = top < 0 ? static_cast<int>(-top) : 0;
-        const int high = part.rows - top < length ? static_cast<int>(part.rows - top) : length;
-        column.bulk = {0, 0};
-        if (column.has && low < high && !is_odd(reinterpret_cast<unsigned long long>(column.from) + 8 * top)) {
-            column.bulk = {low + (low & 1), high - (high & 1)};
-        }
-        return column;
-    }
-
-    // Begins to copy what comes in bulk: so many bytes.
-    __device__ __forceinline__ void copy(double* places, int bytes, Barrier* full) const {
-        copy_bulk(places + bulk.low, from + top + bulk.low, bytes, full);
-    }
-};
-
 // Asks for the few samples of a column that do not come in bulk, one by one. The lanes that share the column begin at
-// `own` and go on by SHARING.
+// `own` and go on by SHARING. `top` is the row of the column's first place; `from` is where the column's row 0 is, if
+// it is there; else `outside` stands in all of its places.
 //
 // No output that is written needs samples further below the last row than ROWS_BELOW. They keep what the ring had.
-template <int RADIUS, int ROWS_BELOW, int SHARING>
-__device__ __forceinline__ void request_rest(const Part& part, const Sides& sides, const Ends& of_rows, const Box& box,
-                                             const Column& column, double* places, int length, int own) {
-    const long long top = column.top;
-    const int end = part.rows + ROWS_BELOW - top < length ? static_cast<int>(part.rows + ROWS_BELOW - top) : length;
+template <int LENGTH, int RADIUS, int ROWS_BELOW, int SHARING>
+__device__ __forceinline__ void request_rest(const Part& part, const Ends& of_rows, double* column, BulkRows bulk,
+                                             int own, long long top, bool has, const double* from, double outside) {
+    const int end = part.rows + ROWS_BELOW - top < LENGTH ? static_cast<int>(part.rows + ROWS_BELOW - top) : LENGTH;
+    const Ends ends = of_rows;  // as it lies where samples may go, too, it would be read for each
 #pragma unroll 1
     for (int i = own;; i += SHARING) {
-        const int place = i < column.bulk.low ? i : i + column.bulk.high - column.bulk.low;
+        const int place = i < bulk.low ? i : i + bulk.high - bulk.low;
         if (place >= end) break;
-        const long long row = column.has ? sample_at(top + place, part.rows, RADIUS, of_rows) : -1;
+        const long long row = has ? sample_at(top + place, part.rows, RADIUS, ends) : -1;
         if (row >= 0) {
-            copy_element(places + place, column.from + row);
+            copy_element(column + place, from + row);
         } else {
-            // Where two sides meet, the later dimension's constant counts.
-            places[place] = box.source_page < 0 ? constant_of(sides.of_pages, box.source_page)
-                            : column.of < 0     ? constant_of(sides.of_columns, column.of)
-                                                : constant_of(of_rows, row);
+            column[place] = has ? constant_of(ends, row) : outside;
         }
     }
 }
 
-// Asks for a box at an edge. Each of its COLUMNS columns has LENGTH places.
+// Asks for a box of which some columns are not at hand, or others stand for them.
 template <int LENGTH, int COLUMNS, int RADIUS, int ROWS_BELOW>
 __device__ __forceinline__ void request_at_edge(const Part& part, const Sides& sides, const Box& box, double* to,
                                                 Barrier* full) {
@@ -206,15 +168,28 @@ __device__ __forceinline__ void request_at_edge(const Part& part, const Sides& s
     const int c = lane % COLUMNS;
     const int own = lane / COLUMNS;
     if (own < SHARING) {
-        double* const places = to + c * LENGTH;
-        const Column column = Column::at_edge(part, sides.of_columns, box, c, LENGTH, RADIUS);
-        if (own == 0) {
-            const int bytes = (column.bulk.high - column.bulk.low) * 8;
-            arrive(full, bytes);
-            if (bytes > 0) column.copy(places, bytes, full);
+        double* const column = to + c * LENGTH;
+        const long long top = box.top - (is_odd(address_of(part, box)) ^ (c & static_cast<int>(part.rows & 1)));
+        const long long of = sample_at(box.column + c, part.columns, RADIUS, sides.of_columns);
+        const long long at = box.source_page * part.columns + of - (part.first - part.before);
+        const bool has = box.source_page >= 0 && of >= 0 && at >= 0 && at < part.before + part.count + part.after;
+        const double* const from = part.input + (has ? at : 0) * part.rows;
+        BulkRows bulk{0, 0};
+        const int low = top < 0 ? static_cast<int>(-top) : 0;
+        const int high = part.rows - top < LENGTH ? static_cast<int>(part.rows - top) : LENGTH;
+        if (has && low < high && !is_odd(reinterpret_cast<unsigned long long>(from) + 8 * top)) {
+            bulk = {low + (low & 1), high - (high & 1)};
         }
-        const Ends of_rows = sides.of_rows;  // it lies where samples may be written: it would be read again for each
-        request_rest<RADIUS, ROWS_BELOW, SHARING>(part, sides, of_rows, box, column, places, LENGTH, own);
+        if (own == 0) {
+            const int bytes = (bulk.high - bulk.low) * 8;
+            arrive(full, bytes);
+            if (bytes > 0) copy_bulk(column + bulk.low, from + top + bulk.low, bytes, full);
+        }
+        // Where two sides meet, the later dimension's constant counts.
+        const double outside =
+            box.source_page < 0 ? constant_of(sides.of_pages, box.source_page) : constant_of(sides.of_columns, of);
+        request_rest<LENGTH, RADIUS, ROWS_BELOW, SHARING>(part, sides.of_rows, column, bulk, own, top, has, from,
+                                                          outside);
     }
 }
 
@@ -227,10 +202,10 @@ __device__ __forceinline__ void request_above_and_below(const Part& part, const 
     const int c = lane % COLUMNS;
     const int own = lane / COLUMNS;
     if (own < SHARING) {
+        const long long top = box.top - (is_odd(address_of(part, box)) ^ (c & static_cast<int>(part.rows & 1)));
         const double* const from = part.input + (place_of(part, box) + c) * part.rows;
-        const Column column{box.column + c, true, from, first_row_of(part, box, c), bulk};
-        const Ends of_rows = sides.of_rows;
-        request_rest<RADIUS, ROWS_BELOW, SHARING>(part, sides, of_rows, box, column, to + c * LENGTH, LENGTH, own);
+        double* const column = to + c * LENGTH;
+        request_rest<LENGTH, RADIUS, ROWS_BELOW, SHARING>(part, sides.of_rows, column, bulk, own, top, true, from, 0);
     }
 }
 

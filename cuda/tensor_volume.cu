@@ -23,8 +23,9 @@
 // 5.
 
 #include "tensor_volume_layout.cuh"
-#include "tensor_volume_consumer.cuh"
 #include "tensor_volume_producer.cuh"
+// Behind the producers: ptxas would order the functions otherwise.
+#include "tensor_volume_consumer.cuh"
 
 namespace {
 
@@ -43,7 +44,7 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
     __syncthreads();
     if (threadIdx.x / LANES >= CONSUMERS) {
         give_registers<PRODUCER_REGISTERS>();
-        produce_all(launch.part);
+        produce_all_segments(launch.part);
     } else {
         take_registers<CONSUMER_REGISTERS>();
         consume_all<PAIRS>(launch);

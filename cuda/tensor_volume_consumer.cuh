@@ -237,9 +237,9 @@ __device__ __forceinline__ void consume_all(const Launch& launch) {
     const Part& part = launch.part;
     const int lane = threadIdx.x % LANES;
     const int g = lane / 4;
-    Tiles tiles;
-    tiles.band = in_shared(shared_memory() + 2 * lane);
-    const Shared samples_of = in_shared(ring() + (APART == 2 ? 2 * g - (g & 1) : 2 * g) + lane % 4);
+    const int q = lane % 4;
+    const Shared band = in_shared(shared_memory() + 2 * lane);
+    const Shared samples_of = in_shared(ring() + (APART == 2 ? 2 * g - (g & 1) : 2 * g) + q);
     const int alternates = PAIRS ? 0 : static_cast<int>(part.rows & 1);
     const int pages_alternate = PAIRS ? 0 : static_cast<int>(part.rows & part.columns & 1);
     const Cut cut(part);
@@ -247,50 +247,102 @@ __device__ __forceinline__ void consume_all(const Launch& launch) {
     int offset = 0;  // of the present page in the ring
     while (work.at < work.end) {
         const Segment segment = cut.next_of(part, work);
-        const Own own(part, cut, segment);
-        Outputs<PAIRS> outputs(part, segment, own);
-        const long long page_size = part.rows * part.columns;
-        int odd = own.odd;
-        const Shared own_samples = samples_of + own.place;
-        tiles.clear();
+        {
+            const Own own(part, cut, segment);
+            // In the page that is written while the present page of samples is taken.
+            const long long page_size = part.rows * part.columns;
+            double* to = own.outputs(part, segment) - SIZE * page_size + 4 * q;
+            const long long below = part.rows - own.strip.top - 4 * q;
+            const int room = below < ROWS ? static_cast<int>(below) : ROWS;
+            const int across =
+                static_cast<int>(part.columns - own.strip.left < ACROSS ? part.columns - own.strip.left : ACROSS);
+            int odd = own.odd;
+            const Shared own_samples = samples_of + own.place;
+
+            double sums[ACROSS][4];
+            double2 a[SIZE][2];
 #pragma unroll
-        for (int k = 0; k < SIZE; ++k) tiles.load_band(tiles.band, k);
-        meet<THREADS>();
-        tiles.load(0, own_samples + offset + odd);
-        const int steps = segment.count + SIZE - 1;
-        // One more, to write the last.
-        for (int step = 0;; ++step) {
-            const bool has_slot = g == ((step + 7) & 7);
-            const unsigned int written = has_slot && step >= SIZE ? outputs.in : 0;
-            if (step == steps) {
+            for (int j = 0; j < ACROSS; ++j) {
 #pragma unroll
-                for (int j = 0; j < ACROSS; ++j) tiles.finish(part, outputs, j, has_slot, written);
-                break;
+                for (int i = 0; i < 4; ++i) sums[j][i] = 0;
             }
-            const Shared now = own_samples + offset;
-            const int samples[2] = {odd, odd ^ alternates};
-            const Shared next_band = tiles.band + ((step + 1) & 7) * (SIZE * 128);
-            odd ^= pages_alternate;
-            offset = next_page(offset);
+            // A bit for each two rows of this lane that are outputs: in each column two.
+            static_assert(ACROSS <= 16, "there are as many bits");
+            const unsigned int inside = across < 16 ? (1u << 2 * across) - 1 : ~0u;
+            const unsigned int outputs = (room > 0 ? 0x55555555u & inside : 0) | (room > 2 ? 0xaaaaaaaau & inside : 0);
+            // Two rows go out at once where they are neighbours in D, too: to bring them together takes longer.
+            constexpr bool TOGETHER = PAIRS && APART == 2;
+            // Writes of `written` what is there, and clears the slot of these lanes.
+            const auto finish = [&](int j, bool has_slot, unsigned int written) {
+                double* const column = to + j * part.rows;
+                constexpr int SECOND = APART == 2 ? 1 : 2;
+                write_two_of<TOGETHER>(written, 2 * j, room == 1, column, sums[j][0], sums[j][SECOND]);
+                write_two_of<TOGETHER>(written, 2 * j + 1, room == 3, column + 2, sums[j][3 - SECOND], sums[j][3]);
 #pragma unroll
-            for (int u = 0; u < COLUMNS; ++u) {
-                if (u + 1 < COLUMNS) {
-                    tiles.load(u + 1, now + samples[(u + 1) & 1] + (u + 1) * STRIDE);
-                } else {
-                    meet<THREADS>();
-                    // Behind the last page what comes for the next segment is under way.
-                    const Shared next = step + 1 < steps ? own_samples + offset : now;
-                    tiles.load(u + 1, next + odd);
+                for (int i = 0; i < 4; ++i) sums[j][i] = has_slot ? 0.0 : sums[j][i];
+            };
+#pragma unroll
+            for (int k = 0; k < SIZE; ++k) {
+                a[k][0] = read_pair_here(band + k * 128);
+                a[k][1] = read_pair_here(band + k * 128 + 64);
+            }
+            meet<THREADS>();
+            double b[2][2];
+            b[0][0] = read_here(own_samples + offset + odd);
+            b[0][1] = read_here(own_samples + offset + odd + 4);
+            const int steps = segment.count + SIZE - 1;
+            // One more, to write the last.
+            for (int step = 0;; ++step) {
+                const bool has_slot = g == ((step + 7) & 7);
+                const unsigned int written = has_slot && step >= SIZE ? outputs : 0;
+                if (step == steps) {
+#pragma unroll
+                    for (int j = 0; j < ACROSS; ++j) finish(j, has_slot, written);
+                    break;
                 }
-                if (u < ACROSS) tiles.finish(part, outputs, u, has_slot, written);
-                tiles.multiply(u);
-                // The next phase's entries, as soon as this one's have been used.
-                if (u >= ACROSS - 1) tiles.load_band(next_band, u - (ACROSS - 1));
-                END_OF_BLOCK_UNSCANNED(u);
+                const Shared now = own_samples + offset;
+                const int samples[2] = {odd, odd ^ alternates};
+                const Shared next_entries = band + ((step + 1) & 7) * (SIZE * 128);
+                odd ^= pages_alternate;
+                offset = offset == RING - CHUNK ? 0 : offset + CHUNK;
+#pragma unroll
+                for (int u = 0; u < COLUMNS; ++u) {
+                    const int cur = u & 1;
+                    if (u + 1 < COLUMNS) {
+                        b[cur ^ 1][0] = read_here(now + samples[(u + 1) & 1] + (u + 1) * STRIDE);
+                        b[cur ^ 1][1] = read_here(now + samples[(u + 1) & 1] + (u + 1) * STRIDE + 4);
+                    } else {
+                        meet<THREADS>();
+                        // Behind the last page what comes for the next segment is under way.
+                        const Shared next = step + 1 < steps ? own_samples + offset : now;
+                        b[cur ^ 1][0] = read_here(next + odd);
+                        b[cur ^ 1][1] = read_here(next + odd + 4);
+                    }
+                    if (u < ACROSS) finish(u, has_slot, written);
+#pragma unroll
+                    for (int j = (u > ACROSS - 1 ? ACROSS - 1 : u); j >= 0 && j > u - SIZE; --j) {
+                        const int k = u - j;
+                        multiply_8(sums[j], a[k][0].x, a[k][0].y, a[k][1].x, a[k][1].y, b[cur][0], b[cur][1]);
+                    }
+                    // The next phase's entries, as soon as this one's have been used.
+                    if (u >= ACROSS - 1) {
+                        const int k = u - (ACROSS - 1);
+                        a[k][0] = read_pair_here(next_entries + k * 128);
+                        a[k][1] = read_pair_here(next_entries + k * 128 + 64);
+                    }
+                    END_OF_BLOCK_UNSCANNED(u);
+                }
+                to += page_size;
             }
-            outputs.to += page_size;
         }
-        recompute_flagged(part, segment, offset);
+        const FlaggedPieces pieces = flagged_pieces_of(segment);
+        if (pieces.flags != 0) {
+            if (part.height == SIZE && part.width == SIZE && part.depth == SIZE) {
+                offset = recompute_pieces<true>(part, segment, pieces, offset);
+            } else {
+                offset = recompute_pieces<false>(part, segment, pieces, offset);
+            }
+        }
     }
 }
 

@@ -14,26 +14,50 @@ __device__ __forceinline__ void request_page(const Part& part, const Cut& cut, c
     constexpr int SHARING = LANES / OWN;
     const int lane = threadIdx.x % LANES;
     const int c = lane % OWN + (threadIdx.x / LANES - CONSUMERS) * OWN;
-    const int own = lane / OWN;
+    const int first = lane / OWN;
     const int length = part.abreast * ROWS + HALO;
+    const int alternates = static_cast<int>(part.rows & 1);
     const long long source = sample_at(page, part.pages, RADIUS, sides()->of_pages);
     int bytes = 0;
-    if (c < COLUMNS && own < SHARING) {
-        double* places = to + c * STRIDE;
+    if (c < COLUMNS && first < SHARING) {
+        double* column = to + c * STRIDE;
 #pragma unroll 1
         for (int team = 0; team < cut.teams; ++team) {
             const Strip strip = strips[team];
             if (strip.top >= part.rows) break;
             const Box box{strip.top - RADIUS, strip.left - RADIUS, page, source};
-            const Column column = Column::at_edge(part, sides()->of_columns, box, c, length, RADIUS);
-            if (own == 0 && column.bulk.low < column.bulk.high) {
-                const int of_column = (column.bulk.high - column.bulk.low) * 8;
-                bytes += of_column;
-                column.copy(places, of_column, full);
+            const long long top = box.top - (is_odd(address_of(part, box)) ^ (c & alternates));
+            const long long of = sample_at(box.column + c, part.columns, RADIUS, sides()->of_columns);
+            const long long at = source * part.columns + of - (part.first - part.before);
+            const bool has = source >= 0 && of >= 0 && at >= 0 && at < part.before + part.count + part.after;
+            const double* const from = part.input + (has ? at : 0) * part.rows;
+            const int low = top < 0 ? static_cast<int>(-top) : 0;
+            const int high = part.rows - top < length ? static_cast<int>(part.rows - top) : length;
+            const int end =
+                part.rows + ROWS_BELOW - top < length ? static_cast<int>(part.rows + ROWS_BELOW - top) : length;
+            BulkRows bulk{0, 0};
+            if (has && low + 1 < high && !is_odd(reinterpret_cast<unsigned long long>(from) + 8 * top)) {
+                bulk = {low + (low & 1), high - (high & 1)};
             }
-            request_rest<RADIUS, ROWS_BELOW, SHARING>(part, *sides(), sides()->of_rows, box, column, places, length,
-                                                      own);
-            places += length;
+            if (first == 0 && bulk.low < bulk.high) {
+                bytes += (bulk.high - bulk.low) * 8;
+                copy_bulk(column + bulk.low, from + top + bulk.low, (bulk.high - bulk.low) * 8, full);
+            }
+#pragma unroll 1
+            for (int i = first;; i += SHARING) {
+                const int place = i < bulk.low ? i : i + bulk.high - bulk.low;
+                if (place >= end) break;
+                const long long row = has ? sample_at(top + place, part.rows, RADIUS, sides()->of_rows) : -1;
+                if (row >= 0) {
+                    copy_element(column + place, from + row);
+                } else {
+                    // Where two sides meet, the later dimension's constant counts.
+                    column[place] = source < 0 ? constant_of(sides()->of_pages, source)
+                                    : of < 0   ? constant_of(sides()->of_columns, of)
+                                               : constant_of(sides()->of_rows, row);
+                }
+            }
+            column += length;
         }
         writes_before_copies();
     }
@@ -90,7 +114,7 @@ __device__ __forceinline__ void produce(const Part& part, const Cut& cut, const 
 }
 
 // Brings all samples of a block's work: of each segment, and once more of what is computed again.
-__device__ __noinline__ void produce_all(Part part) {
+__device__ __noinline__ void produce_all_segments(Part part) {
     const Cut cut(part);
     Strip* const strips = strips_of_producers() + (threadIdx.x / LANES - CONSUMERS) * CONSUMERS;
     int number = 0;

@@ -1,20 +1,21 @@
-// Special values: what makes a kernel that leaves out a filter's zeros differ from the full chain of multiply-adds, and
-// how its blocks find that, so that a second launch computes the sweeps again.
+// Special values: what makes a kernel that leaves out a filter's zeros differ from the full chain of multiply-adds, and how
+// its blocks find that, so that a second launch computes the sweeps again.
 //
 // Zeros may be left out unless one of two things happens, each of which a sample or a result tells:
-//  - A sample is infinite or NaN: zero times that is NaN. The filter's middle is never left out, so a result in the
-//    same place is not finite, either: the results of the last sweep tell.
-//  - A sum is -0, which comes only of samples that are too near to zero, and a product of +0 would turn it into +0.
-//    Without such samples a sum begins at +0 and stays there until a product is not zero, so signs of zeros in the
-//    sweeps before do not matter: the samples of the last warp's first sweep tell. The limit, `near_zero`, is set by
-//    the host such that it holds for the warp's other sweeps, too.
+//  - A sample is infinite or NaN: zero times that is NaN. The filter's middle is never left out, so a result in the same
+//    place is not finite, either: the results of the last sweep tell.
+//  - A sum is -0, which comes only of samples that are too near to zero, and a product of +0 would turn it into +0. Without
+//    such samples a sum begins at +0 and stays there until a product is not zero, so signs of zeros in the sweeps before do
+//    not matter: the samples of the last warp's first sweep tell. The limit, `near_zero`, is set by the host such that it
+//    holds for the warp's other sweeps, too.
 //
-// The launches over an array are numbered as a run. A block that sees a special value writes the run's number to a
-// variable of the module. From then on launches for stars of that run end at once, and the fallback, a launch of the
-// full kernel behind each of them, does the work. Until then the fallback has nothing to do.
+// The launches over an array are numbered as a run. A block that sees a special value writes the run's number to a variable
+// of the module. From then on launches for stars of that run end at once, and the fallback, a launch of the full kernel
+// behind each of them, does the work. Until then the fallback has nothing to do.
 #pragma once
 
-#include "images/launch.cuh"
+#include "copies.cuh"
+#include "tensor.cuh"
 
 namespace images {
 
@@ -56,53 +57,55 @@ struct SpecialValues<float> {
 };
 
 // The scan of a thread, of what it copies: its pieces of the columns that the last warp takes, and of those that go to
-// device memory. It does nothing for warps that leave out nothing.
-template <class Warp, int WIDE, bool SCANS = Warp::SCANS>
+// device memory. Of stages that leave out nothing it does nothing.
+template <class Stages, int WIDE, bool SCANS = Stages::SCANS>
 struct SpecialValueScan {
-    typedef typename Warp::T T;
+    typedef typename Stages::T T;
 
     __device__ __forceinline__ SpecialValueScan(T*) {}
-    template <class Pieces>
-    __device__ __forceinline__ void at_samples(unsigned int, unsigned int) {}
-    template <class Pieces>
+    template <class Copies>
+    __device__ __forceinline__ void at_samples(const Copies&, unsigned int) {}
+    template <class Copies>
     __device__ __forceinline__ void read_sample(unsigned int, int, unsigned int) {}
     __device__ __forceinline__ void at_sample(unsigned int, int) {}
-    __device__ __forceinline__ void at_output(unsigned int, int, const T (&)[WIDE]) {}
+    template <class Copies>
+    __device__ __forceinline__ void at_output(const Copies&, int, const T (&)[WIDE]) {}
     __device__ __forceinline__ bool needs_fallback(unsigned int) const { return false; }
 };
 
-template <class Warp, int WIDE>
-struct SpecialValueScan<Warp, WIDE, true> {
-    typedef typename Warp::T T;
+template <class Stages, int WIDE>
+struct SpecialValueScan<Stages, WIDE, true> {
+    typedef typename Stages::T T;
     Place<T> samples;
     SpecialValues<T> values;
     T seen[WIDE];
 
     // `before` is the first row's place in the ring before the last warp.
     __device__ __forceinline__ SpecialValueScan(T* before)
-        : samples(kept_place(before + Warp::place(threadIdx.x * WIDE))) {}
+        : samples(kept_place(before + Stages::place(threadIdx.x * WIDE))) {}
 
     // Reads piece k of a column of samples, whose place in the ring is told, and looks at it, if the mask has its bit.
-    template <class Pieces>
+    template <class Copies>
     __device__ __forceinline__ void read_sample(unsigned int mask, int k, unsigned int place) {
-        read_piece(mask, 1u << k, samples + place + k * Pieces::PLACES, seen);
+        read_piece(mask, 1u << k, samples + place + k * Copies::PLACES, seen);
     }
     __device__ __forceinline__ void at_sample(unsigned int mask, int k) {
 #pragma unroll
         for (int i = 0; i < WIDE; ++i) values.sample(mask, 1u << k, seen[i]);
     }
-    template <class Pieces>
-    __device__ __forceinline__ void at_samples(unsigned int mask, unsigned int place) {
+    template <class Copies>
+    __device__ __forceinline__ void at_samples(const Copies& copies, unsigned int place) {
 #pragma unroll
-        for (int k = 0; k < Pieces::COUNT; ++k) {
-            read_sample<Pieces>(mask, k, place);
-            at_sample(mask, k);
+        for (int k = 0; k < Copies::COUNT; ++k) {
+            read_sample<Copies>(copies.coming, k, place);
+            at_sample(copies.coming, k);
         }
     }
     // Looks at piece k of a column that goes.
-    __device__ __forceinline__ void at_output(unsigned int mask, int k, const T (&leaving)[WIDE]) {
+    template <class Copies>
+    __device__ __forceinline__ void at_output(const Copies& copies, int k, const T (&leaving)[WIDE]) {
 #pragma unroll
-        for (int i = 0; i < WIDE; ++i) values.output(mask, 1u << k, leaving[i]);
+        for (int i = 0; i < WIDE; ++i) values.output(copies.leaving, 1u << k, leaving[i]);
     }
 
     __device__ __forceinline__ bool needs_fallback(unsigned int near_zero) const { return values.any(near_zero); }
