@@ -6,8 +6,8 @@ use std::time::Instant;
 use stencil_mex::ranks::{Others, World};
 use stencil_mex::watch::Watch;
 
-use super::common::selection;
 use super::calls::{begin, bytes, end, exchange, ring, wait, works};
+use super::common::selection;
 
 pub fn places_are_told(world: &'static World) {
     assert!(World::is_launched());

@@ -89,7 +89,8 @@ impl Tiling {
             let room = |d: usize| tile[d] as f64 / (1 + 2 * radius[d] * sweeps) as f64;
             let d = (0..3).filter(|&d| tile[d] >= 2 * least[d]).max_by(|&a, &b| room(a).total_cmp(&room(b)));
             let Some(d) = d else { return Some(Tiling { size: tile, sweeps }) };
-            tile[d] = size[d].div_ceil(size[d].div_ceil(tile[d]) + 1);
+            // In one part more; where there are as many parts as a part is long, that may leave it as long.
+            tile[d] = size[d].div_ceil(size[d].div_ceil(tile[d]) + 1).min(tile[d] - 1);
         }
     }
 
@@ -126,5 +127,27 @@ impl Tiling {
     pub(super) fn tile(&self, size: [usize; 3], [along, across, _]: [usize; 3], number: usize) -> [Range<usize>; 3] {
         let place = [number % along, number / along % across, number / along / across];
         [0, 1, 2].map(|d| place[d] * self.size[d]..((place[d] + 1) * self.size[d]).min(size[d]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stencil::Filter;
+
+    #[test]
+    fn tiles_get_smaller_until_threads_have_enough() {
+        for pages in 1..=70 {
+            for threads in 1..=70 {
+                let filter = Filter::new(vec![1.0; 27], [3, 3, 3]).expect("its sides are odd");
+                let request = Convolution::new([8, 8, pages], filter);
+                let tiling = Tiling::with_sweeps(&request, 1, threads).expect("one sweep fits");
+                let tiles: usize = tiling.parts([8, 8, pages]).iter().product();
+                assert!(
+                    tiles.is_multiple_of(threads) || tiles >= 4 * threads || tiling.size[2] < 4,
+                    "{pages} {threads}"
+                );
+            }
+        }
     }
 }
