@@ -191,7 +191,7 @@ fuzz_part() {
 }
 
 # The most modules that no test of the selection may launch: those of sweeps over long lines for most numbers of taps, and
-# one for a column with sides. The rest of the tests has cases for them.
+# one for a column with sides.
 most_missing=9
 
 # launched_part NAME: that the modules of cuda/ were launched by some test on the stand-in; a module is a test.
