@@ -54,7 +54,6 @@ const EXCEPTIONS: &[(Rule, &str, usize, &str)] = &[
     (TestLines, "tests/stand_in/cuda/driver.cpp", 2600, "a stand-in's, which follows what it stands in for"),
     (TestLines, "tests/stand_in/cuda/executor.cpp", 1131, "a stand-in's, which follows what it stands in for"),
     (TestLines, "tests/stand_in/cuda/several.rs", 1030, "a stand-in's, which follows what it stands in for"),
-    (FileLines, "cuda/images/sweeps_images.cuh", 1200, "as an object of steps, stars took 1.04 and 5 x 7 1.16 times as long"),
     (FunctionLines, "cuda/images/sweeps_images.cuh: sweep_images", 400, "as an object of steps, stars took 1.04 and 5 x 7 1.16 times as long"),
     (FunctionLines, "cuda/convolution.cu: convolution", 123, "ptxas schedules the parts worse: measured 1.04"),
     (FunctionLines, "cuda/tensor_volume_consumer.cuh: consume_all", 112, "ptxas schedules the parts worse: measured 1.09"),

@@ -9,7 +9,7 @@ use std::ffi::c_void;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use common::matlab::*;
 
@@ -434,6 +434,16 @@ fn threads() -> usize {
         .count()
 }
 
+/// Whether the library's threads have ended. The system lists a thread for a moment after it was joined.
+fn all_threads_ended() -> bool {
+    (0..5000).any(|_| {
+        threads() == 0 || {
+            thread::sleep(Duration::from_millis(1));
+            false
+        }
+    })
+}
+
 #[test]
 fn a_callback_clears_functions_in_the_middle_of_a_long_run() {
     in_matlab(|host| {
@@ -457,11 +467,11 @@ fn a_callback_clears_functions_in_the_middle_of_a_long_run() {
             };
             let output = host.with_callback(1, callback, || line(sweeps, 1.0)).unwrap();
             assert_same_bits(&output, &expected, name);
-            assert_eq!(threads(), 0, "{name}, {again}: given back at the end of the call");
+            assert!(all_threads_ended(), "{name}, {again}: given back at the end of the call");
             assert_eq!(long_run(host, 2.0, 0.0).unwrap()[..2], [1.0, 1.0]);
         }
         host.clear(STENCIL);
-        assert_eq!(threads(), 0, "at once, without a call");
+        assert!(all_threads_ended(), "at once, without a call");
     });
 }
 
@@ -493,7 +503,7 @@ fn a_callback_forks_in_the_middle_of_a_long_run() {
                         "kept for the next call, as ever: there is no other call in this process"
                     );
                     host.clear(STENCIL);
-                    assert_eq!(threads(), 0);
+                    assert!(all_threads_ended());
                 }
             }));
             // SAFETY: it ends the process, and runs nothing of it.

@@ -51,10 +51,10 @@ fn only_what_every_host_has_is_needed() {
         .filter(|entry| entry.tag32(endian) == Some(DT_NEEDED))
         .map(|entry| std::str::from_utf8(entry.string(endian, strings).unwrap()).unwrap())
         .collect();
-    // All but the first are parts of glibc.
-    let libraries =
-        ["libgcc_s.so.1", "libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "ld-linux-x86-64.so.2"];
-    assert_eq!(needed, BTreeSet::from(libraries));
+    // All but the first are parts of glibc, and those of the second row are needed where a function of theirs is called.
+    let always = BTreeSet::from(["libgcc_s.so.1", "libc.so.6"]);
+    let sometimes = BTreeSet::from(["libm.so.6", "libpthread.so.0", "libdl.so.2", "ld-linux-x86-64.so.2"]);
+    assert!(needed.is_superset(&always) && needed.is_subset(&(&always | &sometimes)), "{needed:?}");
 }
 
 /// The host's errors pass through our frames, and ours through the host's: one unwinder must know both.

@@ -181,7 +181,7 @@ impl Outputs<'_> {
     /// Makes the outputs of the function `name`, and runs the closure that fills them.
     ///
     /// # Errors
-    /// Those of the closure; `gpuArray`; `internal`.
+    /// What the closure returns; `gpuArray`; `internal`.
     fn make(&mut self, name: &str, output: Output, trace: &mut Trace) -> Result<(), Error> {
         match output {
             Output::Value(value) => self.arrays.push(self.host.build(&value)),

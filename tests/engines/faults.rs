@@ -135,7 +135,7 @@ fn break_context(cuda: &Cuda, stand_in: StandIn) -> Outcome {
         stand_in.fail(1, ILLEGAL_ADDRESS, Mode::Sticky);
         let broken = [result::ctx::synchronize().is_err(), result::ctx::synchronize().is_err()];
         stand_in.heal();
-        // These tell of it, too.
+        // These calls report the failure, too.
         let _ = (result::ctx::set_current(std::ptr::null_mut()), result::primary_ctx::release(device));
         broken
     };

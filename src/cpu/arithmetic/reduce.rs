@@ -110,7 +110,7 @@ struct Units<'a, T> {
     strips: usize,
     units: Range<usize>,
     target: &'a SharedOutput<'a, T>,
-    /// Of [`SCRATCH`] elements.
+    /// Scratch memory of [`SCRATCH`] elements.
     scratch: &'a mut [T],
 }
 

@@ -34,7 +34,7 @@ pub(super) struct Levels {
     pub(super) rows: Range<isize>,
     /// From one column to the next.
     pub(super) stride: usize,
-    /// Of the buffer.
+    /// Elements of the buffer.
     pub(super) elements: usize,
     /// Along which dimensions the array is circular, and cut.
     pub(super) endless: [bool; 3],

@@ -29,7 +29,7 @@ pub(crate) type Size = [usize; 3];
 /// An array, cut into tiles.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Cut<T> {
-    /// Of the array.
+    /// Rows, columns and pages of the array.
     size: Size,
     /// The most outputs of a tile along each dimension.
     most: Size,
@@ -95,7 +95,7 @@ impl Tile {
 }
 
 impl<T: Real> Cut<T> {
-    /// Of the array.
+    /// Rows, columns and pages of the array.
     pub(crate) fn size(&self) -> Size {
         self.size
     }

@@ -75,7 +75,7 @@ impl<T: Real> Partition<T> {
     /// cut.
     ///
     /// # Errors
-    /// Those of `fused`.
+    /// What `fused` returns.
     pub(crate) fn new(
         work: &Work<T>,
         multiply_adds: usize,

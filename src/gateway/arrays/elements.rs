@@ -20,7 +20,7 @@ where
     })
 }
 
-/// Those at some places, as an array of the host's.
+/// The elements at some places, as an array of the host's.
 pub(super) fn pick<'a, T: Real + Numeric>(
     held: Held,
     numbers: Arc<Array<T>>,

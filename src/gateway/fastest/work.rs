@@ -16,7 +16,7 @@ pub(in super::super) struct Work {
     size: [usize; 3],
     /// The extents of the filter.
     filter: [usize; 3],
-    /// Of an element.
+    /// Bytes of an element.
     pub(super) bytes: usize,
     sweeps: usize,
     /// Multiply-adds for an output of a sweep.

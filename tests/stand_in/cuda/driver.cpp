@@ -19,8 +19,10 @@
 //
 // Environment: CUDA_STAND_IN_DEVICES (1, at most 8), CUDA_STAND_IN_PEERS (1; 0 where no device reaches another's
 // memory), CUDA_STAND_IN_MEMORY (bytes of each device, 1 GiB), CUDA_STAND_IN_SEED (1), CUDA_STAND_IN_CAPABILITY (9.0),
-// CUDA_STAND_IN_VERSION (12090), CUDA_STAND_IN_FAIL (N:STATUS:MODE, as stand_in_fail has them), CUDA_STAND_IN_TRACE (if
-// set, the module and kernel of each launch on standard error), CUDA_VISIBLE_DEVICES (empty or -1 for none).
+// CUDA_STAND_IN_VERSION (12090), CUDA_STAND_IN_FAIL (N:STATUS:MODE, as stand_in_fail has them), CUDA_STAND_IN_SPEED (1; how
+// many times as fast the device's events say it is: with a large number what a call puts into one launch does not depend
+// on this machine), CUDA_STAND_IN_KERNELS (a file that gets the module and kernel of each launch), CUDA_STAND_IN_TRACE (if
+// set, they go to standard error), CUDA_VISIBLE_DEVICES (empty or -1 for none).
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -148,6 +150,7 @@ struct Settings {
     bool peers = atoi(environment("CUDA_STAND_IN_PEERS", "1")) != 0;
     bool ipc = atoi(environment("CUDA_STAND_IN_IPC", "1")) != 0;  // whether memory of other processes can be reached
     bool trace = *environment("CUDA_STAND_IN_TRACE", "") != 0;
+    float speed = strtof(environment("CUDA_STAND_IN_SPEED", "1"), nullptr);
     int major = 9, minor = 0;
     Settings() {
         sscanf(environment("CUDA_STAND_IN_CAPABILITY", "9.0"), "%d.%d", &major, &minor);
@@ -2136,7 +2139,8 @@ EXPORT CUresult cuEventElapsedTime_v2(float* milliseconds, Event* begin, Event* 
     if (CUresult status = find_event(end, owner, call.name)) return status;
     if (!begin->timing || !end->timing || !begin->last || !end->last) return INVALID_HANDLE;
     if (!begin->last->is_over() || !end->last->is_over()) return NOT_READY;
-    *milliseconds = std::chrono::duration<float, std::milli>(end->last->when - begin->last->when).count();
+    const float took = std::chrono::duration<float, std::milli>(end->last->when - begin->last->when).count();
+    *milliseconds = took / settings().speed;
     return SUCCESS;
 }
 

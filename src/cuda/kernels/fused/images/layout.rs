@@ -35,7 +35,7 @@ pub(super) enum Division {
     /// Each strip is in `count` segments. In pairs the longer one has so many 256ths, see
     /// [`ModuleSpec::long_share_256`]; 0 if all are as long. Those at the image's edges are shorter by `edge_columns`.
     Segments { count: usize, long_share_256: usize, edge_columns: usize },
-    /// They follow each other in one line, which is in so many equal parts.
+    /// All strips follow each other in one line, which is cut into `parts` equal parts.
     Line { parts: usize },
 }
 
@@ -53,7 +53,7 @@ impl Division {
 /// How one launch is laid out: see `struct Launch` of `cuda/images/launch.cuh`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LaunchLayout {
-    /// Of a page.
+    /// Strips of a page.
     pub(super) strips: usize,
     pub(super) division: Division,
     pub(super) lanes: usize,

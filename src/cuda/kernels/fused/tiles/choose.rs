@@ -59,7 +59,7 @@ pub(in super::super::super) struct Tilings {
 }
 
 impl Tilings {
-    /// Those that are faster than what else there is for so many sweeps; `None` where another kernel is faster.
+    /// The tilings that are faster than every other kernel for these sweeps; `None` where another kernel is faster.
     pub(in super::super::super) fn of<T: Element>(
         modules: &Modules,
         area: &Area<T>,
@@ -90,7 +90,7 @@ impl Tilings {
         faster.then_some(tilings)
     }
 
-    /// Those that are faster than single sweeps.
+    /// The tilings that are faster than single sweeps.
     pub(super) fn found(
         module: &'static TilesModule,
         size: Size,

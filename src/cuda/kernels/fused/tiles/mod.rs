@@ -49,7 +49,7 @@ impl Repeated {
 struct TilesArgument {
     input: sys::CUdeviceptr,
     output: sys::CUdeviceptr,
-    /// Of rows and of columns, as `repeated`.
+    /// Boundaries at the ends of rows and of columns, in the order of `repeated`.
     ends: [EndsArgument; 2],
     repeated: [[Repeated; 2]; 2],
     rows: i32,
@@ -102,7 +102,7 @@ struct Launches<'a> {
     tilings: Tilings,
     size: Size,
     filter: Size,
-    /// Of rows and of columns.
+    /// Boundaries at the ends of rows and of columns.
     ends: [EndsArgument; 2],
 }
 

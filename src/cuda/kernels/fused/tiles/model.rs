@@ -197,7 +197,7 @@ fn cut(count: usize, most: usize, patch: usize, reach: usize, circular: bool) ->
 }
 
 impl TilesModule {
-    /// Those for a filter.
+    /// The modules that sweep by a filter of this size.
     pub(super) fn all_of<T: Element>(filter: Size) -> impl Iterator<Item = &'static TilesModule> {
         let [height, width, depth] = filter;
         let fits = depth == 1 && height.max(width) <= MOST_ENTRIES && height * width > 1;

@@ -311,7 +311,7 @@ fn large_images_are_left_to_other_kernels() {
     }
 }
 
-/// So are those of the test of sides: each array goes to that kernel, whatever stands around it.
+/// The arrays of the engines' test of sides go to the kernel over images, whatever their boundaries.
 #[test]
 fn images_of_the_test_of_sides_are_left_to_other_kernels() {
     for (in_double, filter, size, sweeps) in SIDES_IN_IMAGES {
@@ -328,7 +328,7 @@ const SIDES_IN_IMAGES: [(bool, Size, Size, usize); 39] = include!("../../../../.
 const OF_IMAGES: [Size; 9] =
     [[3, 3, 1], [5, 5, 1], [7, 7, 1], [3, 5, 1], [5, 3, 1], [3, 7, 1], [7, 3, 1], [5, 7, 1], [7, 5, 1]];
 
-/// Those of one row or one column that it is for in single.
+/// Filters of one row or one column that the kernel over images is for in single.
 const OF_LINES: [Size; 6] = [[1, 3, 1], [1, 5, 1], [1, 7, 1], [3, 1, 1], [5, 1, 1], [7, 1, 1]];
 
 /// A filter, a boundary, the rows and columns of an image, and how many sweeps.

@@ -1,0 +1,79 @@
+// What each thread copies of the columns that come from device memory and go there.
+#pragma once
+
+#include "images/launch.cuh"
+
+namespace images {
+
+// What a thread copies of each column: some runs of WIDE elements that lie next to each other, THREADS * WIDE apart. A
+// bit for each says whether the strip has it. Where each comes from is told by its distance from a place as many elements
+// ahead of the column that comes as that has: what lies around the image's end comes from there.
+template <class Stages, int WIDE>
+struct Pieces {
+    typedef typename Stages::T T;
+    static constexpr int POINTS = Stages::POINTS;
+    // Where there are gaps, only so many threads that a step is one of whole groups of lanes.
+    static constexpr int GROUP_ROWS = Stages::GROUP * POINTS;
+    static constexpr int STEP = Stages::GAP == 0 ? THREADS * WIDE : THREADS * WIDE / GROUP_ROWS * GROUP_ROWS;
+    static constexpr int PLACES = Stages::GAP == 0 ? STEP : STEP + STEP / GROUP_ROWS * Stages::GAP;
+    static constexpr int COUNT = (LANES * POINTS + STEP - 1) / STEP;
+    static constexpr int BYTES = WIDE * (int)sizeof(T);
+    static_assert(COUNT <= 16 && POINTS / COUNT >= 2, "bits, and a point for the beginning and the end of each");
+
+    // Those of which a thread has pointers, which need no registers for distances meanwhile.
+    static constexpr bool POINTERS = Stages::POINTERS && WIDE > 1;
+    static_assert(!POINTERS || COUNT <= 2, "there are registers for pointers");
+
+    unsigned int from[COUNT];  // bytes
+    unsigned int to;           // of the first piece from the column's place in the output, bytes
+    unsigned int coming;       // pieces that come
+    unsigned int leaving;      // pieces that go
+
+    __device__ __forceinline__ Pieces(const Block& block, long long rows)
+        : to(kept_number(threadIdx.x * BYTES)), coming(0), leaving(0) {
+#pragma unroll
+        for (int k = 0; k < COUNT; ++k) {
+            const int at = threadIdx.x * WIDE + k * STEP;
+            const unsigned int bytes = (unsigned int)((at < block.wrap ? at + rows : at) * sizeof(T));
+            from[k] = POINTERS ? bytes : kept_number(bytes);
+            const bool has_one = (int)threadIdx.x * WIDE < STEP;
+            if (has_one && at < block.height) coming |= 1u << k;
+            if (has_one && at < block.to - block.from) leaving |= 1u << k;
+        }
+    }
+
+    // Where piece k of a column comes from, and where the first one goes. `before` is the strip's place in the column, less
+    // the rows of an image, and `column` that in the column.
+    __device__ __forceinline__ const char* source(int k, const T* before) const {
+        return reinterpret_cast<const char*>(before) + from[k];
+    }
+    __device__ __forceinline__ T* target(T* column) const {
+        return reinterpret_cast<T*>(reinterpret_cast<char*>(column) + to);
+    }
+
+    // Piece k of a column, from there and to there.
+    __device__ __forceinline__ void bring(int k, Place<T> to, const char* source) const {
+        copy_piece<BYTES>(coming, 1u << k, to + k * PLACES, source);
+    }
+    __device__ __forceinline__ void read(int k, Place<T> from, T (&to)[WIDE]) const {
+        read_piece(leaving, 1u << k, from + k * PLACES, to);
+    }
+    __device__ __forceinline__ void write(int k, T* target, const T (&from)[WIDE]) const {
+        write_piece(leaving, 1u << k, target + k * STEP, from);
+    }
+};
+
+// Where a thread's pieces of the column that comes come from. Two are not set from the beginning: ptxas would have the
+// halves of a pointer in registers that are no pair, and move them for each copy.
+template <int COUNT>
+struct Sources {
+    const char* of[COUNT];
+};
+template <>
+struct Sources<1> {
+    const char* of[1] = {};
+};
+template <>
+struct Sources<0> {};
+
+}  // namespace images
