@@ -5,6 +5,8 @@
 //!   signatures of the header on this machine. A table and not `extern` blocks, because the symbols are looked up when
 //!   the library runs: one library then serves hosts that export different names, and test programs link with no host
 //!   at all.
+//! - `arguments.rs`: the structs and numbers of `cuda/arguments.cuh`, which kernels and Rust share.
+//! - `catalogue.rs`: what `cuda/modules.txt` says of the modules between which Rust chooses.
 //! - `archive.rs`: the archive `cuda/kernels.bin` and where each module's PTX is in it, once it is certain that it was
 //!   made from the sources beside it.
 
@@ -68,6 +70,8 @@ fn run() -> Result<()> {
     let header = Header::find()?;
     fs::write(out.join("api.rs"), host_api(&header)?)?;
     fs::write(out.join("archive.rs"), kernel_archive(Path::new("cuda"))?)?;
+    fs::write(out.join("catalogue.rs"), catalogue(Path::new("cuda"))?)?;
+    fs::write(out.join("arguments.rs"), kernel_arguments(Path::new("cuda/arguments.cuh"))?)?;
     if env::var_os("CARGO_FEATURE_MATLAB_STAND_IN").is_some() {
         stand_in(Path::new("tests/stand_in"), &out)?;
     }
@@ -196,6 +200,86 @@ fn host_api(header: &Header) -> Result<String> {
     Ok(file.to_string())
 }
 
+/// The entries of `modules.txt` that say what was measured: a constant list for each source of such modules. Refuses
+/// definitions that are others than those that the archive was compiled with.
+fn catalogue(folder: &Path) -> Result<String> {
+    let path = folder.join("modules.txt");
+    let lock = fs::read_to_string(folder.join("kernels.lock"))?;
+    let compiled: Vec<Vec<&str>> = lock.lines().map(|line| line.split(' ').take(4).collect()).collect();
+    let compiled = compiled.iter().filter(|words| words[0] == "module").map(|words| &words[1..]);
+    let text = fs::read_to_string(&path)?;
+    let mut modules: Vec<(&str, &str, Vec<(&str, &str)>, bool)> = Vec::new();
+    for line in text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let numbers = words.iter().filter_map(|word| word.split_once('='));
+        match (words[..].first(), modules.last_mut()) {
+            (Some(&"measured"), Some((_, _, all, is_measured))) => {
+                all.extend(numbers);
+                *is_measured = true;
+            }
+            (Some(&source), _) if words.len() > 1 => modules.push((source, words[1], numbers.collect(), false)),
+            _ => return Err(format!("{}: {line:?} is no module", path.display()).into()),
+        }
+    }
+    let listed = |(source, name, numbers, _): &(&str, &str, Vec<(&str, &str)>, bool)| {
+        // Definitions are in capitals.
+        let defined = numbers.iter().filter(|(key, _)| key.chars().all(|c| c.is_ascii_uppercase() || c == '_'));
+        let defined: Vec<_> = defined.map(|(key, value)| format!("{key}={value}")).collect();
+        [(*name).to_owned(), (*source).to_owned(), if defined.is_empty() { "-".into() } else { defined.join(",") }]
+    };
+    let listed: Vec<_> = modules.iter().map(listed).collect();
+    let compiled: Vec<_> = compiled.map(|words| [words[0], words[1], words[2]].map(str::to_owned)).collect();
+    if listed != compiled {
+        let path = path.display();
+        return Err(format!("{path} and kernels.lock differ: run `make kernels` to compile the kernels again").into());
+    }
+    let mut entries: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (source, name, numbers, is_measured) in &modules {
+        if !is_measured {
+            continue;
+        }
+        let is_float = numbers.contains(&("REAL", "float"));
+        let numbers: Vec<String> = numbers
+            .iter()
+            .filter_map(|(key, value)| Some(format!("({key:?}, {:?})", value.parse::<f64>().ok()?)))
+            .collect();
+        let entry = format!("Entry {{ name: {name:?}, is_float: {is_float}, numbers: &[{}] }}", numbers.join(", "));
+        let stem = Path::new(source).file_stem().ok_or("a source without a name")?.to_string_lossy().to_uppercase();
+        entries.entry(stem).or_default().push(entry);
+    }
+    Ok(entries
+        .iter()
+        .map(|(stem, entries)| {
+            let (count, entries) = (entries.len(), entries.join(",\n"));
+            format!("pub(crate) const {stem}: [Entry; {count}] = [\n{entries}\n];\n")
+        })
+        .collect())
+}
+
+/// What all structs of arguments are besides plain C.
+#[derive(Debug)]
+struct PlainData;
+
+impl bindgen::callbacks::ParseCallbacks for PlainData {
+    fn add_derives(&self, _: &bindgen::callbacks::DeriveInfo<'_>) -> Vec<String> {
+        ["PartialEq", "::bytemuck::Pod", "::bytemuck::Zeroable"].map(str::to_owned).into()
+    }
+}
+
+/// The arguments of the kernels, as their header declares them. A struct with hidden padding does not compile.
+fn kernel_arguments(header: &Path) -> Result<String> {
+    let bindings = bindgen::Builder::default()
+        .header(header.to_str().ok_or("a path that is no text")?)
+        .clang_args(["-x", "c++", "-std=c++17"])
+        .parse_callbacks(Box::new(PlainData))
+        .constified_enum_module(".*Op")
+        .prepend_enum_name(false)
+        .generate_comments(false)
+        .layout_tests(false)
+        .formatter(bindgen::Formatter::None);
+    Ok(bindings.generate()?.to_string())
+}
+
 /// The archive of PTX and a table of its frames, by name, as `kernels.lock` tells; refuses an archive that is another,
 /// or that was made from other sources than those beside it.
 fn kernel_archive(folder: &Path) -> Result<String> {
@@ -215,7 +299,7 @@ fn kernel_archive(folder: &Path) -> Result<String> {
         Ok((path, bytes))
     };
 
-    let mut listed = vec![lock_path.clone()];
+    let mut listed = vec![lock_path.clone(), folder.join("modules.txt")];
     let mut archive = None;
     let mut dictionary = None;
     let mut modules = Vec::new();

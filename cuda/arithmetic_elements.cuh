@@ -16,34 +16,6 @@ struct __align__(2 * sizeof(T)) Two {
 };
 }  // namespace
 
-// All the arrays of the kernels below have `count` elements. `backwards` says to begin with the last block of them: what
-// was written last is in the cache still.
-struct OneToOne {
-    const void* from;
-    REAL* to;
-    u64 count;
-    u32 op;
-    int exponent;
-    u32 backwards;
-    u32 unused;
-};
-
-struct Scalar {
-    REAL* to;
-    u64 count;
-    double value;
-};
-
-// An operand that is nowhere is the scalar.
-struct TwoToOne {
-    const REAL* from[2];
-    REAL* to;
-    u64 count;
-    double scalar[2];
-    u32 op;
-    u32 backwards;
-};
-
 namespace {
 // The first element of this block, of so many in each.
 __device__ __forceinline__ u64 first_of(u64 elements, u32 backwards) {
@@ -96,16 +68,16 @@ __device__ __forceinline__ void store(const T (&own)[STEPS * OF_VECTOR], T* to, 
 }
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_unary(OneToOne job) {
+extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_unary(UnaryArgument<REAL> job) {
     const u64 first = first_of(THREADS * OWN, job.backwards);
     REAL own[OWN];
     load<Numbers, REAL, WIDTH>(own, static_cast<const REAL*>(job.from), first, job.count);
     switch (job.op) {
-        case NEGATE: each(own, [](REAL x) { return -x; }); break;
-        case ABS: each(own, [](REAL x) { return Math::magnitude(x); }); break;
-        case SQRT: each(own, [](REAL x) { return Math::square_root(x); }); break;
-        case NOT: each(own, [](REAL x) { return truth(x == 0); }); break;
-        case IS_NAN: each(own, [](REAL x) { return truth(x != x); }); break;
+        case UnaryOp::NEGATE: each(own, [](REAL x) { return -x; }); break;
+        case UnaryOp::ABS: each(own, [](REAL x) { return Math::magnitude(x); }); break;
+        case UnaryOp::SQRT: each(own, [](REAL x) { return Math::square_root(x); }); break;
+        case UnaryOp::NOT: each(own, [](REAL x) { return truth(x == 0); }); break;
+        case UnaryOp::IS_NAN: each(own, [](REAL x) { return truth(x != x); }); break;
         default: {
             const int exponent = job.exponent;
             REAL power[OWN];
@@ -124,7 +96,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_unary(OneToOne 
     store<Numbers, REAL, WIDTH>(own, job.to, first, job.count);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_binary(TwoToOne job) {
+extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_binary(BinaryArgument<REAL> job) {
     const u64 first = first_of(THREADS * OWN, job.backwards);
     REAL own[2][OWN];
 #pragma unroll
@@ -140,18 +112,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_binary(TwoToOne
 }
 
 // A step of two time levels, in the place of the older one. A source that is nowhere is the scalar.
-struct Advance {
-    const REAL* step;
-    const REAL* source;
-    REAL* older;
-    u64 count;
-    double weight;
-    double scalar;
-    u32 with_source;  // whether there is one
-    u32 backwards;
-};
 
-extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_advance(Advance job) {
+extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_advance(AdvanceArgument<REAL> job) {
     const u64 first = first_of(THREADS * OWN, job.backwards);
     REAL step[OWN];
     REAL older[OWN];
@@ -169,7 +131,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_advance(Advance
     store<Numbers, REAL, WIDTH>(older, job.older, first, job.count);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_fill(Scalar job) {
+extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_fill(FillArgument<REAL> job) {
     const u64 first = (u64)blockIdx.x * (THREADS * OWN);
     REAL own[OWN];
 #pragma unroll
@@ -178,7 +140,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_fill(Scalar job
 }
 
 // From the other class, by pairs: so neighbouring threads read and write neighbouring ones in both.
-extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_convert(OneToOne job) {
+extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_convert(UnaryArgument<REAL> job) {
     const u64 first = first_of(THREADS * STEPS * 2, job.backwards);
     OTHER own[STEPS * 2];
     REAL converted[STEPS * 2];

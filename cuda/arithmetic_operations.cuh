@@ -1,6 +1,8 @@
 // The operations of arithmetic.cu, for the class -DREAL.
 #pragma once
 
+#include "arguments.cuh"
+
 using u32 = unsigned int;
 using u64 = unsigned long long;
 using i64 = long long;
@@ -48,25 +50,6 @@ __device__ __forceinline__ void each(REAL (&own)[COUNT], Operation operation) {
     for (int i = 0; i < COUNT; ++i) own[i] = operation(own[i]);
 }
 
-// The numbers of `Unary` and `Binary` in src/cuda/kernels/arithmetic/argument.rs.
-enum UnaryOp : u32 { NEGATE, ABS, SQRT, NOT, IS_NAN, POWER };
-enum BinaryOp : u32 {
-    ADD,
-    SUBTRACT,
-    MULTIPLY,
-    DIVIDE,
-    MIN,
-    MAX,
-    EQUAL,
-    NOT_EQUAL,
-    LESS,
-    LESS_EQUAL,
-    GREATER,
-    GREATER_EQUAL,
-    AND,
-    OR
-};
-
 template <int COUNT, class Operation>
 __device__ __forceinline__ void both(REAL (&a)[COUNT], const REAL (&b)[COUNT], Operation operation) {
 #pragma unroll
@@ -75,21 +58,21 @@ __device__ __forceinline__ void both(REAL (&a)[COUNT], const REAL (&b)[COUNT], O
 
 // Leaves the results in `a`.
 template <int COUNT>
-__device__ __forceinline__ void combine(u32 op, REAL (&a)[COUNT], const REAL (&b)[COUNT]) {
+__device__ __forceinline__ void combine(BinaryOp op, REAL (&a)[COUNT], const REAL (&b)[COUNT]) {
     switch (op) {
-        case ADD: return both(a, b, [](REAL x, REAL y) { return Math::plus(x, y); });
-        case SUBTRACT: return both(a, b, [](REAL x, REAL y) { return Math::minus(x, y); });
-        case MULTIPLY: return both(a, b, [](REAL x, REAL y) { return Math::times(x, y); });
-        case DIVIDE: return both(a, b, [](REAL x, REAL y) { return Math::over(x, y); });
-        case MIN: return both(a, b, [](REAL x, REAL y) { return y != y || x <= y ? x : y; });
-        case MAX: return both(a, b, [](REAL x, REAL y) { return y != y || x >= y ? x : y; });
-        case EQUAL: return both(a, b, [](REAL x, REAL y) { return truth(x == y); });
-        case NOT_EQUAL: return both(a, b, [](REAL x, REAL y) { return truth(x != y); });
-        case LESS: return both(a, b, [](REAL x, REAL y) { return truth(x < y); });
-        case LESS_EQUAL: return both(a, b, [](REAL x, REAL y) { return truth(x <= y); });
-        case GREATER: return both(a, b, [](REAL x, REAL y) { return truth(x > y); });
-        case GREATER_EQUAL: return both(a, b, [](REAL x, REAL y) { return truth(x >= y); });
-        case AND: return both(a, b, [](REAL x, REAL y) { return truth(x != 0 && y != 0); });
+        case BinaryOp::ADD: return both(a, b, [](REAL x, REAL y) { return Math::plus(x, y); });
+        case BinaryOp::SUBTRACT: return both(a, b, [](REAL x, REAL y) { return Math::minus(x, y); });
+        case BinaryOp::MULTIPLY: return both(a, b, [](REAL x, REAL y) { return Math::times(x, y); });
+        case BinaryOp::DIVIDE: return both(a, b, [](REAL x, REAL y) { return Math::over(x, y); });
+        case BinaryOp::MIN: return both(a, b, [](REAL x, REAL y) { return y != y || x <= y ? x : y; });
+        case BinaryOp::MAX: return both(a, b, [](REAL x, REAL y) { return y != y || x >= y ? x : y; });
+        case BinaryOp::EQUAL: return both(a, b, [](REAL x, REAL y) { return truth(x == y); });
+        case BinaryOp::NOT_EQUAL: return both(a, b, [](REAL x, REAL y) { return truth(x != y); });
+        case BinaryOp::LESS: return both(a, b, [](REAL x, REAL y) { return truth(x < y); });
+        case BinaryOp::LESS_EQUAL: return both(a, b, [](REAL x, REAL y) { return truth(x <= y); });
+        case BinaryOp::GREATER: return both(a, b, [](REAL x, REAL y) { return truth(x > y); });
+        case BinaryOp::GREATER_EQUAL: return both(a, b, [](REAL x, REAL y) { return truth(x >= y); });
+        case BinaryOp::AND: return both(a, b, [](REAL x, REAL y) { return truth(x != 0 && y != 0); });
         default: return both(a, b, [](REAL x, REAL y) { return truth(x != 0 || y != 0); });
     }
 }

@@ -15,22 +15,8 @@ constexpr int SHORT_COLUMN = 16;
 
 // An array of inner x length x outer elements, and another one of the same size where there are two. Each line of
 // `length` gives a result; where it is longer than a chunk, each of its chunks does, one behind the other.
-struct Reduced {
-    const REAL* from[2];
-    REAL* to;
-    u64 inner;
-    u64 length;
-    u64 outer;
-    u64 chunks;    // of a line
-    double start;  // what a lane begins with
-    u32 op;
-    u32 bits;  // the lanes that share a short line, or the columns of a unit, are this power of two
-};
 
 namespace {
-// The numbers of `Reduction` in src/cuda/kernels/arithmetic/argument.rs.
-enum ReductionOp : u32 { SUM, DOT, SUM_OF_MAGNITUDES, SMALLEST, LARGEST, LARGEST_MAGNITUDE, ANY, ALL, DIFFER };
-
 // Chunks are joined by reducing their results once more: so one way of joining serves for lanes and for chunks.
 struct Sum {
     static __device__ __forceinline__ REAL take(REAL lane, REAL a, REAL) { return Math::plus(lane, a); }
@@ -77,7 +63,7 @@ struct Differ : Any {
 // Lines of neighbours: a warp takes a chunk, and reads 32 neighbours at a time.
 template <class Op, bool TWO>
 struct Lines {
-    static __device__ __forceinline__ void run(const Reduced& job) {
+    static __device__ __forceinline__ void run(const ReductionArgument<REAL>& job) {
         constexpr int ABREAST = TWO ? 8 : 16;
         const int lane = threadIdx.x % LANES;
         const u64 chunks = job.outer * job.chunks;
@@ -115,7 +101,7 @@ struct Lines {
 // Lines of no more elements than there are lanes: those of a warp share them out, and have several under way.
 template <class Op, bool TWO>
 struct ShortLines {
-    static __device__ __forceinline__ void run(const Reduced& job) {
+    static __device__ __forceinline__ void run(const ReductionArgument<REAL>& job) {
         const int lane = threadIdx.x % LANES;
         const int lanes = 1 << job.bits;
         const int own = lane & (lanes - 1);
@@ -154,7 +140,7 @@ struct ShortLines {
 // is the lanes of its row, 8 rows further on, 16 and 24.
 template <class Op, bool TWO>
 struct Columns {
-    static __device__ __forceinline__ void run(const Reduced& job) {
+    static __device__ __forceinline__ void run(const ReductionArgument<REAL>& job) {
         constexpr int ROWS = 8;
         constexpr int APART = LANES / ROWS;
         constexpr int ABREAST = TWO ? 2 : 4;
@@ -237,7 +223,7 @@ struct Tree<Op, 0> {
 // Short lines with others beside them: a thread is all lanes of one, and joins those that are not there once.
 template <class Op, bool TWO>
 struct ShortColumns {
-    static __device__ __forceinline__ void run(const Reduced& job) {
+    static __device__ __forceinline__ void run(const ReductionArgument<REAL>& job) {
         const u64 line = (u64)blockIdx.x * THREADS + threadIdx.x;
         if (line >= job.inner * job.outer) return;
         const u64 outer = line / job.inner;
@@ -259,30 +245,32 @@ struct ShortColumns {
 };
 
 template <template <class, bool> class Form>
-__device__ __forceinline__ void reduce(const Reduced& job) {
+__device__ __forceinline__ void reduce(const ReductionArgument<REAL>& job) {
     switch (job.op) {
-        case SUM: return Form<Sum, false>::run(job);
-        case SUM_OF_MAGNITUDES: return Form<SumOfMagnitudes, false>::run(job);
-        case SMALLEST: return Form<Smallest, false>::run(job);
-        case LARGEST: return Form<Largest, false>::run(job);
-        case LARGEST_MAGNITUDE: return Form<LargestMagnitude, false>::run(job);
-        case ANY: return Form<Any, false>::run(job);
+        case ReductionOp::SUM: return Form<Sum, false>::run(job);
+        case ReductionOp::SUM_OF_MAGNITUDES: return Form<SumOfMagnitudes, false>::run(job);
+        case ReductionOp::SMALLEST: return Form<Smallest, false>::run(job);
+        case ReductionOp::LARGEST: return Form<Largest, false>::run(job);
+        case ReductionOp::LARGEST_MAGNITUDE: return Form<LargestMagnitude, false>::run(job);
+        case ReductionOp::ANY: return Form<Any, false>::run(job);
         default: return Form<All, false>::run(job);
     }
 }
 
 template <template <class, bool> class Form>
-__device__ __forceinline__ void reduce_two(const Reduced& job) {
-    if (job.op == DOT) return Form<Dot, true>::run(job);
+__device__ __forceinline__ void reduce_two(const ReductionArgument<REAL>& job) {
+    if (job.op == ReductionOp::DOT) return Form<Dot, true>::run(job);
     Form<Differ, true>::run(job);
 }
 }  // namespace
 
 // Of two arrays by kernels of their own: registers for two would be too many for one.
-#define REDUCTION(NAME, FORM)                                                                                          \
-    extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_reduce_##NAME(Reduced job) { reduce<FORM>(job); } \
-    extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_reduce_two_##NAME(Reduced job) {                  \
-        reduce_two<FORM>(job);                                                                                         \
+#define REDUCTION(NAME, FORM)                                                                                         \
+    extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_reduce_##NAME(ReductionArgument<REAL> job) {     \
+        reduce<FORM>(job);                                                                                            \
+    }                                                                                                                 \
+    extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_reduce_two_##NAME(ReductionArgument<REAL> job) { \
+        reduce_two<FORM>(job);                                                                                        \
     }
 
 REDUCTION(lines, Lines)

@@ -5,47 +5,8 @@
 #include "arithmetic_operations.cuh"
 
 namespace {
-constexpr int RANK = 5;
 constexpr int RUN = 8;  // elements of a thread
 }  // namespace
-
-// How a box is walked through, the first dimension fastest, in arrays that advance by other steps than it.
-struct Walk {
-    u64 count;  // of all places
-    u64 rank;
-    u64 size[RANK];
-    i64 steps[2][RANK];  // of each array, along each dimension
-    // From one element of a thread to the next are THREADS places: so many along each dimension, ..
-    u64 stride[RANK];
-    // .. by so much in each array, ..
-    i64 advance[2];
-    // .. and so much more where a dimension is over and the next one goes on.
-    i64 wraps[2][RANK];
-};
-
-struct Expanded {
-    const REAL* from[2];
-    REAL* to;
-    double scalar[2];
-    Walk walk;
-    u32 op;
-    u32 unused;
-};
-
-struct Section {
-    const REAL* from;
-    REAL* to;
-    u64 start;
-    Walk walk;
-};
-
-struct List {
-    const REAL* from;
-    REAL* to;
-    const u64* places;
-    const u64* others;  // which elements go there; nowhere: one after the other
-    u64 count;
-};
 
 namespace {
 // The elements of a thread one after the other, wherever lines end, in the first ARRAYS of the walk.
@@ -131,7 +92,7 @@ struct Rows {
 };
 
 template <class Way>
-__device__ __forceinline__ void expanded(const Expanded& job) {
+__device__ __forceinline__ void expanded(const ExpandArgument<REAL>& job) {
     Way way(job.walk);
     REAL own[2][RUN];
 #pragma unroll
@@ -152,7 +113,7 @@ __device__ __forceinline__ void expanded(const Expanded& job) {
 }
 
 template <class Way>
-__device__ __forceinline__ void pick(const Section& job) {
+__device__ __forceinline__ void pick(const SectionArgument<REAL>& job) {
     Way way(job.walk);
     REAL own[RUN];
 #pragma unroll
@@ -167,7 +128,7 @@ __device__ __forceinline__ void pick(const Section& job) {
 }
 
 template <class Way>
-__device__ __forceinline__ void put(const Section& job) {
+__device__ __forceinline__ void put(const SectionArgument<REAL>& job) {
     Way way(job.walk);
     REAL own[RUN];
 #pragma unroll
@@ -188,16 +149,16 @@ __device__ __forceinline__ void put(const Section& job) {
     }                                                                                         \
     extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_##NAME##_rows(JOB job) { NAME<Rows<ARRAYS>>(job); }
 
-EITHER_WAY(expanded, Expanded, 2)
-EITHER_WAY(pick, Section, 1)
-EITHER_WAY(put, Section, 1)
+EITHER_WAY(expanded, ExpandArgument<REAL>, 2)
+EITHER_WAY(pick, SectionArgument<REAL>, 1)
+EITHER_WAY(put, SectionArgument<REAL>, 1)
 
 namespace {
 // Of this thread in a launch over a list: where its element `i` is in it.
 __device__ __forceinline__ u64 in_list(int i) { return (u64)blockIdx.x * (THREADS * RUN) + i * THREADS + threadIdx.x; }
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_pick_list(List job) {
+extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_pick_list(ListArgument<REAL> job) {
     REAL own[RUN];
 #pragma unroll
     for (int i = 0; i < RUN; ++i) {
@@ -210,7 +171,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_pick_list(List 
 }
 
 // No place comes twice: nobody knows which thread is the last.
-extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_put_list(List job) {
+extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_put_list(ListArgument<REAL> job) {
     u64 place[RUN];
     REAL own[RUN];
 #pragma unroll

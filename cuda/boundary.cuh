@@ -1,26 +1,11 @@
 // What stands around an array.
 #pragma once
 
-// What stands beyond an end of a dimension, at the places -1 - i and length + i.
-enum Boundary : unsigned int {
-    CONSTANT = 0,   // a number
-    REPLICATE = 1,  // the first sample and the last
-    SYMMETRIC = 2,  // the samples i and length - 1 - i: mirrored, the sample at the end included
-    CIRCULAR = 3,   // the samples length - 1 - i and i; of both ends or of none
-    MIRROR = 4,     // the samples i + 1 and length - 2 - i: mirrored, the sample at the end left out
-};
-
-// Of both ends of a dimension, the lower one first.
-struct Ends {
-    double value[2];  // the number, where it is CONSTANT
-    unsigned int boundary[2];
-
-    __device__ __forceinline__ bool circular() const { return boundary[0] == CIRCULAR; }
-};
+#include "arguments.cuh"
 
 // Which of `count` samples of a dimension stands at the place `at`; -1 for the constant of the lower end, -2 for that of
 // the upper end. Behind the last sample no output needs more than `radius`.
-__device__ __forceinline__ long long sample_at(long long at, long long count, int radius, const Ends& ends) {
+__device__ __forceinline__ long long sample_at(long long at, long long count, int radius, const EndsArgument& ends) {
     if (at >= 0 && at < count) return at;
     const unsigned int boundary = at < 0 ? ends.boundary[0] : ends.boundary[1];
     if (boundary == CONSTANT || at >= count + radius) return at < 0 ? -1 : -2;
@@ -36,6 +21,6 @@ __device__ __forceinline__ long long sample_at(long long at, long long count, in
 }
 
 // The constant that such a number below zero stands for.
-__device__ __forceinline__ double constant_of(const Ends& ends, long long sample) {
+__device__ __forceinline__ double constant_of(const EndsArgument& ends, long long sample) {
     return sample == -1 ? ends.value[0] : ends.value[1];
 }

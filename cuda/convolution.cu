@@ -54,26 +54,7 @@ typedef PairOf<REAL>::Type Pair;
 // The filter, in column-major order.
 __constant__ REAL F[MAX_ENTRIES];
 
-// The part of an image or a volume that one launch works on: whole columns, counted through all pages.
-struct Part {
-    const REAL* input;  // the samples, from `before` columns ahead of the first output's column
-    REAL* output;
-    long long count;   // columns to compute
-    long long before;  // columns at hand ahead of the first
-    long long after;   // columns at hand behind the last
-    long long first;   // the first output's column
-    long long rows;    // of the image
-    long long columns;
-    long long pages;
-    int height;  // of the filter
-    int width;
-    int depth;
-    int skip;       // columns of tiles, in the first output's page, ahead of the first that is needed
-    int backwards;  // whether to begin with the last tile: what was written last is in the cache still
-    Ends of_rows;   // what stands beyond them
-    Ends of_columns;
-    Ends of_pages;
-};
+typedef ConvolutionArgument<REAL> Part;
 
 // What is known of the filter when this is compiled, and what is known only when it runs.
 #ifdef SIZE
@@ -161,7 +142,8 @@ __device__ __forceinline__ void convolution(const Part& part) {
 
 #pragma unroll 1
     for (int p = 0; p < depth; ++p) {
-        const long long of_page = VOLUME ? sample_at(page + p - depth / 2, part.pages, depth / 2, part.of_pages) : page;
+        const long long of_page =
+            VOLUME ? sample_at(page + p - depth / 2, part.pages, depth / 2, part.sides.of_pages) : page;
         const bool has_page = of_page >= 0;
         // Where the tile's first sample would be if all were at hand. What is not belongs to outputs that are not this
         // launch's.
@@ -211,19 +193,20 @@ __device__ __forceinline__ void convolution(const Part& part) {
             const long long page_at = first_at - first_column;
             const auto stage = [&](long long row_at, int r, int c) {
                 const long long column_at =
-                    inner ? first_column + c : sample_at(first_column + c, part.columns, width / 2, part.of_columns);
+                    inner ? first_column + c
+                          : sample_at(first_column + c, part.columns, width / 2, part.sides.of_columns);
                 const long long at = page_at + column_at;
                 const bool inside = inner || (has_page && row_at >= 0 && column_at >= 0 && at >= 0 && at < at_hand);
                 // Where two sides meet, the later dimension's constant counts.
                 const auto constant = [&] {
-                    return !has_page       ? constant_of(part.of_pages, of_page)
-                           : column_at < 0 ? constant_of(part.of_columns, column_at)
-                                           : constant_of(part.of_rows, row_at);
+                    return !has_page       ? constant_of(part.sides.of_pages, of_page)
+                           : column_at < 0 ? constant_of(part.sides.of_columns, column_at)
+                                           : constant_of(part.sides.of_rows, row_at);
                 };
                 tile[c * tile_rows + r] = inside ? part.input[at * part.rows + row_at] : REAL(constant());
             };
             const auto row_of = [&](int r) {
-                return inner ? first_row + r : sample_at(first_row + r, part.rows, height / 2, part.of_rows);
+                return inner ? first_row + r : sample_at(first_row + r, part.rows, height / 2, part.sides.of_rows);
             };
             const long long row_at = row_of(row);
 #pragma unroll 1

@@ -48,11 +48,11 @@ struct Differences {
     }
 };
 
-extern "C" __global__ void __launch_bounds__(THREADS) stencil1DGPU(Piece<REAL> piece) {
+extern "C" __global__ void __launch_bounds__(THREADS) stencil1DGPU(PieceArgument<REAL> piece) {
     along_lines<REAL, THREADS, OUTPUTS, RADIUS, Differences<FromConstant>>(piece);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) stencil1DReadOnly(Piece<REAL> piece) {
+extern "C" __global__ void __launch_bounds__(THREADS) stencil1DReadOnly(PieceArgument<REAL> piece) {
     along_lines<REAL, THREADS, OUTPUTS, RADIUS, Differences<ThroughReadOnlyCache>>(piece);
 }
 

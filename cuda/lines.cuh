@@ -11,24 +11,12 @@
 //  - Results go back through the tile, so that neighbouring threads write neighbouring points.
 #pragma once
 
-// The part of a long array that one launch works on. Positions are counted in elements.
-template <typename T>
-struct Piece {
-    const T* input;  // the samples, from `before` of them ahead of the first output's own
-    T* output;
-    unsigned long long count;   // outputs to compute
-    unsigned long long before;  // samples at hand ahead of the first output's own, at most the radius
-    unsigned long long after;   // samples at hand behind the last output's own, at most the radius
-    unsigned long long line;    // elements in a line: samples of another line count for nothing
-    unsigned long long phase;   // the first output's position in its line
-    unsigned int one_line;      // whether the whole array is one line; then what is not at hand is what is outside
-    unsigned int backwards;     // whether to begin with the last tile: what was written last is in the cache still
-};
+#include "arguments.cuh"
 
 // Computes a tile. Operator::all (samples, sums) computes the OUTPUTS points whose first sample is samples[0];
 // Operator::one (sample) computes a single point from sample (0) .. sample (2 * RADIUS).
 template <typename T, int THREADS, int OUTPUTS, int RADIUS, class Operator>
-__device__ __forceinline__ void along_lines(const Piece<T>& piece) {
+__device__ __forceinline__ void along_lines(const PieceArgument<T>& piece) {
     constexpr int TILE = THREADS * OUTPUTS;
     __shared__ T tile[TILE + 2 * RADIUS];
     __shared__ long long tile_phase;

@@ -46,7 +46,7 @@ struct Correlation {
     }
 };
 
-extern "C" __global__ void __launch_bounds__(THREADS) Stencil_ConstantMemory(Piece<double> piece) {
+extern "C" __global__ void __launch_bounds__(THREADS) Stencil_ConstantMemory(PieceArgument<double> piece) {
     along_lines<double, THREADS, OUTPUTS, RADIUS, Correlation>(piece);
 }
 

@@ -6,18 +6,13 @@
 //
 // The table takes all of the 64 KiB of constant memory that a module can have: nothing else may be constant here.
 
+#include "arguments.cuh"
+
 namespace {
 constexpr int ENTRIES = 16384;
 }  // namespace
 
 __constant__ int constantTable[ENTRIES];
-
-struct Job {
-    const int* inputs;
-    int* sums;
-    const int* table;  // the same entries in global memory
-    unsigned long long count;
-};
 
 namespace {
 enum class Pattern { PerBlock, PerWarp, PerThread, PseudoRandom };
@@ -34,24 +29,26 @@ __device__ __forceinline__ unsigned int entry() {
 
 // Tables are types, so that the kernels over one of them hold no trace of the other.
 struct Constant {
-    static __device__ __forceinline__ int at(const Job&, unsigned int entry) { return constantTable[entry]; }
+    static __device__ __forceinline__ int at(const AccessArgument&, unsigned int entry) { return constantTable[entry]; }
 };
 struct Global {
-    static __device__ __forceinline__ int at(const Job& job, unsigned int entry) { return job.table[entry]; }
+    static __device__ __forceinline__ int at(const AccessArgument& job, unsigned int entry) { return job.table[entry]; }
 };
 
 template <class Table, Pattern pattern>
-__device__ __forceinline__ void add(const Job& job) {
+__device__ __forceinline__ void add(const AccessArgument& job) {
     const unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < job.count) job.sums[i] = job.inputs[i] + Table::at(job, entry<pattern>());
 }
 }  // namespace
 
-#define KERNELS(NAME, PATTERN)                                                    \
-    extern "C" __global__ void __launch_bounds__(1024) constant_##NAME(Job job) { \
-        add<Constant, Pattern::PATTERN>(job);                                     \
-    }                                                                             \
-    extern "C" __global__ void __launch_bounds__(1024) global_##NAME(Job job) { add<Global, Pattern::PATTERN>(job); }
+#define KERNELS(NAME, PATTERN)                                                               \
+    extern "C" __global__ void __launch_bounds__(1024) constant_##NAME(AccessArgument job) { \
+        add<Constant, Pattern::PATTERN>(job);                                                \
+    }                                                                                        \
+    extern "C" __global__ void __launch_bounds__(1024) global_##NAME(AccessArgument job) {   \
+        add<Global, Pattern::PATTERN>(job);                                                  \
+    }
 
 KERNELS(one_access_per_block, PerBlock)
 KERNELS(one_access_per_warp, PerWarp)

@@ -3,29 +3,24 @@
 //
 // Two kernels add all 360 entries to each element, in ascending order. They differ in where the table is.
 
+#include "arguments.cuh"
+
 namespace {
 constexpr int ANGLES = 360;
 }  // namespace
 
 __constant__ float constantAngles[ANGLES];
 
-struct Job {
-    const float* elements;
-    float* sums;
-    const float* angles;  // the same entries in global memory
-    unsigned long long count;
-};
-
 namespace {
 struct Constant {
-    static __device__ __forceinline__ float at(const Job&, int i) { return constantAngles[i]; }
+    static __device__ __forceinline__ float at(const AnglesArgument&, int i) { return constantAngles[i]; }
 };
 struct Global {
-    static __device__ __forceinline__ float at(const Job& job, int i) { return job.angles[i]; }
+    static __device__ __forceinline__ float at(const AnglesArgument& job, int i) { return job.angles[i]; }
 };
 
 template <class Table>
-__device__ __forceinline__ void add(const Job& job) {
+__device__ __forceinline__ void add(const AnglesArgument& job) {
     const unsigned long long thread = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (thread < job.count) {
         float sum = job.elements[thread];
@@ -37,5 +32,5 @@ __device__ __forceinline__ void add(const Job& job) {
 }
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(64) angles_constant(Job job) { add<Constant>(job); }
-extern "C" __global__ void __launch_bounds__(64) angles_global(Job job) { add<Global>(job); }
+extern "C" __global__ void __launch_bounds__(64) angles_constant(AnglesArgument job) { add<Constant>(job); }
+extern "C" __global__ void __launch_bounds__(64) angles_global(AnglesArgument job) { add<Global>(job); }

@@ -8,6 +8,8 @@
 // order, a sample outside being a zero that is multiplied like any other; so all three give the same bits. The radius
 // is not known when this is compiled, in none of them.
 
+#include "arguments.cuh"
+
 namespace {
 constexpr int MAX_RADIUS = 7;
 constexpr int MAX_SIZE = 2 * MAX_RADIUS + 1;
@@ -25,30 +27,21 @@ constexpr int STAGED_EDGE = TILE_EDGE + 2 * MAX_RADIUS;
 
 __constant__ float constantFilter[MAX_SIZE * MAX_SIZE];
 
-struct Job {
-    const float* image;
-    float* output;
-    const float* filter;  // the same entries in global memory
-    int rows;
-    int columns;
-    int radius;
-};
-
 namespace {
 struct Constant {
-    static __device__ __forceinline__ float at(const Job&, int i) { return constantFilter[i]; }
+    static __device__ __forceinline__ float at(const StudyConvolutionArgument&, int i) { return constantFilter[i]; }
 };
 struct Global {
-    static __device__ __forceinline__ float at(const Job& job, int i) { return job.filter[i]; }
+    static __device__ __forceinline__ float at(const StudyConvolutionArgument& job, int i) { return job.filter[i]; }
 };
 
-__device__ __forceinline__ float sample(const Job& job, int row, int column) {
+__device__ __forceinline__ float sample(const StudyConvolutionArgument& job, int row, int column) {
     const bool inside = row >= 0 && row < job.rows && column >= 0 && column < job.columns;
     return inside ? job.image[(long long)column * job.rows + row] : 0.0f;
 }
 
 template <class Filter>
-__device__ __forceinline__ void convolve(const Job& job) {
+__device__ __forceinline__ void convolve(const StudyConvolutionArgument& job) {
     const int row = blockIdx.x * EDGE + threadIdx.x;
     const int column = blockIdx.y * EDGE + threadIdx.y;
     if (row >= job.rows || column >= job.columns) return;
@@ -63,10 +56,14 @@ __device__ __forceinline__ void convolve(const Job& job) {
 }
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(EDGE* EDGE) convolution_basic(Job job) { convolve<Global>(job); }
-extern "C" __global__ void __launch_bounds__(EDGE* EDGE) convolution_constant(Job job) { convolve<Constant>(job); }
+extern "C" __global__ void __launch_bounds__(EDGE* EDGE) convolution_basic(StudyConvolutionArgument job) {
+    convolve<Global>(job);
+}
+extern "C" __global__ void __launch_bounds__(EDGE* EDGE) convolution_constant(StudyConvolutionArgument job) {
+    convolve<Constant>(job);
+}
 
-extern "C" __global__ void __launch_bounds__(TILE_EDGE* TILE_COLUMNS) convolution_tiled(Job job) {
+extern "C" __global__ void __launch_bounds__(TILE_EDGE* TILE_COLUMNS) convolution_tiled(StudyConvolutionArgument job) {
     __shared__ float tile[STAGED_EDGE][STAGED_EDGE];  // a column of the image a row of this
 
     const int first_row = blockIdx.x * TILE_EDGE;

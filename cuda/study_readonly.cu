@@ -4,35 +4,30 @@
 // coefficients come from, and in nothing else. A block has as many points as threads; blockDim.x is what the study
 // varies, and 2 * RADIUS is the least it may be.
 
+#include "arguments.cuh"
 #include "chip.cuh"
 
 namespace {
-constexpr int RADIUS = 4;
+constexpr int RADIUS = STUDY_RADIUS;
 }  // namespace
 
 __constant__ float constantCoefficients[RADIUS];
 
-struct Job {
-    const float* samples;
-    float* derivative;
-    const float* coefficients;  // in global memory
-    unsigned long long count;
-    float argument[RADIUS];  // the same as arguments
-};
-
 namespace {
 struct Constant {
-    static __device__ __forceinline__ float at(const Job&, int i) { return constantCoefficients[i]; }
+    static __device__ __forceinline__ float at(const ReadOnlyArgument&, int i) { return constantCoefficients[i]; }
 };
 struct ReadOnly {
-    static __device__ __forceinline__ float at(const Job& job, int i) { return __ldg(job.coefficients + i); }
+    static __device__ __forceinline__ float at(const ReadOnlyArgument& job, int i) {
+        return __ldg(job.coefficients + i);
+    }
 };
 struct Argument {
-    static __device__ __forceinline__ float at(const Job& job, int i) { return job.argument[i]; }
+    static __device__ __forceinline__ float at(const ReadOnlyArgument& job, int i) { return job.argument[i]; }
 };
 
 template <class Coefficients>
-__device__ __forceinline__ void differentiate(const Job& job) {
+__device__ __forceinline__ void differentiate(const ReadOnlyArgument& job) {
     DYNAMIC_SHARED(float, tile);  // blockDim.x + 2 * RADIUS
 
     // Every thread comes by every barrier, also one without a point of its own. The grid has a thread for each point,
@@ -61,6 +56,12 @@ __device__ __forceinline__ void differentiate(const Job& job) {
 }
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(1024) derivative_constant(Job job) { differentiate<Constant>(job); }
-extern "C" __global__ void __launch_bounds__(1024) derivative_readonly(Job job) { differentiate<ReadOnly>(job); }
-extern "C" __global__ void __launch_bounds__(1024) derivative_argument(Job job) { differentiate<Argument>(job); }
+extern "C" __global__ void __launch_bounds__(1024) derivative_constant(ReadOnlyArgument job) {
+    differentiate<Constant>(job);
+}
+extern "C" __global__ void __launch_bounds__(1024) derivative_readonly(ReadOnlyArgument job) {
+    differentiate<ReadOnly>(job);
+}
+extern "C" __global__ void __launch_bounds__(1024) derivative_argument(ReadOnlyArgument job) {
+    differentiate<Argument>(job);
+}

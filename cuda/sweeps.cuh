@@ -45,7 +45,7 @@
 #pragma once
 
 #include "chip.cuh"
-#include "sweeps_launch.cuh"
+#include "boundary.cuh"
 #include "sweeps_seam.cuh"
 #include "sweeps_short.cuh"
 
@@ -92,7 +92,7 @@ struct LineTile {
     static constexpr int MOST = EXCHANGE > STAGE ? EXCHANGE : STAGE;
     static constexpr int SIZE = MOST > 0 ? MOST : 1;
 
-    const Sweeps<T>& launch;
+    const SweepsArgument<T>& launch;
     T* memory;
 
     int thread;
@@ -130,7 +130,7 @@ struct LineTile {
     int to;
     int own;  // of this thread's first point there
 
-    __device__ __forceinline__ LineTile(const Sweeps<T>& launch, T* memory) : launch(launch), memory(memory) {
+    __device__ __forceinline__ LineTile(const SweepsArgument<T>& launch, T* memory) : launch(launch), memory(memory) {
         set_thread();
         set_line();
         set_tile();
@@ -448,7 +448,7 @@ struct LineTile {
 };
 
 template <typename T, int RADIUS, class Policy, class Operator>
-__device__ __forceinline__ void sweep_lines(const Sweeps<T>& launch) {
+__device__ __forceinline__ void sweep_lines(const SweepsArgument<T>& launch) {
     typedef LineTile<T, RADIUS, Policy, Operator> Own;
     __shared__ T memory[Own::SIZE];
     const Own own(launch, memory);

@@ -56,14 +56,14 @@ struct Policy {
 #endif
 
 #if KERNEL == SHORT
-extern "C" __global__ void __launch_bounds__(THREADS) sweeps(Sweeps<REAL> launch) {
+extern "C" __global__ void __launch_bounds__(THREADS) sweeps(SweepsArgument<REAL> launch) {
     sweep_short_lines<REAL, THREADS, CAPACITY, RADIUS, Operator>(launch);
 }
 
 extern "C" __constant__ unsigned int sweeps_capacity = CAPACITY;
 extern "C" __constant__ unsigned int sweeps_threads = THREADS;
 #else
-extern "C" __global__ void __launch_bounds__(Policy::THREADS, Policy::BLOCKS) sweeps(Sweeps<REAL> launch) {
+extern "C" __global__ void __launch_bounds__(Policy::THREADS, Policy::BLOCKS) sweeps(SweepsArgument<REAL> launch) {
     sweep_lines<REAL, RADIUS, Policy, Operator>(launch);
 }
 

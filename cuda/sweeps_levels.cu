@@ -52,18 +52,6 @@ __constant__ double kernelTaps[MAX_TAPS];
 
 // One launch: of a block for each tile of each line, those of a line being neighbours; or, where lines are whole, of one
 // for each `tiles` lines.
-struct Levels {
-    const double* input;  // the newest level, and the one before it
-    const double* older;
-    double* output;  // other arrays for both
-    double* older_output;
-    unsigned long long length;  // of a line: more than a tile, or whole lines fit with RADIUS points on either side
-    unsigned long long lines;
-    double weight;
-    Ends ends;            // what stands beyond those of a line, in every sweep
-    unsigned int sweeps;  // at least 1
-    unsigned int tiles;   // of a line, or the lines of a block where they are whole
-};
 
 namespace {
 struct Place {
@@ -74,7 +62,8 @@ struct Place {
 
 // What stands beyond an end of the line, at a distance from it.
 template <int POINTS>
-__device__ __forceinline__ double outside(const Ends& ends, const double (&points)[POINTS], int i, bool behind) {
+__device__ __forceinline__ double outside(const EndsArgument& ends, const double (&points)[POINTS], int i,
+                                          bool behind) {
     const unsigned int boundary = behind ? ends.boundary[1] : ends.boundary[0];
     if (boundary == CONSTANT) return behind ? ends.value[1] : ends.value[0];
     if (boundary == REPLICATE) return behind ? points[POINTS - 1] : points[0];
@@ -93,7 +82,7 @@ __device__ __forceinline__ double filtered(Sample sample) {
 
 // A sweep: the next level takes the place of the older one.
 template <class Kind>
-__device__ __forceinline__ void sweep(const Levels& launch, const Place& place, double* slots,
+__device__ __forceinline__ void sweep(const LevelsArgument& launch, const Place& place, double* slots,
                                       const double (&newest)[Kind::POINTS], double (&older)[Kind::POINTS]) {
     constexpr int THREADS = Kind::THREADS;
     constexpr int POINTS = Kind::POINTS;
@@ -147,7 +136,7 @@ __device__ __forceinline__ void sweep(const Levels& launch, const Place& place, 
 
 // All sweeps of a launch over a tile.
 template <class Kind>
-__device__ __forceinline__ void sweep_tile(const Levels& launch) {
+__device__ __forceinline__ void sweep_tile(const LevelsArgument& launch) {
     constexpr int THREADS = Kind::THREADS;
     constexpr int POINTS = Kind::POINTS;
     constexpr int TILE = Kind::SIZE;
@@ -227,7 +216,7 @@ __device__ __forceinline__ void sweep_tile(const Levels& launch) {
 
 // Where a point of a line of more than RADIUS points stands beyond this end, too, as it is counted from the line's first
 // point: the lowest place, or 0 for none. Of REPLICATE there are RADIUS.
-__device__ __forceinline__ int beyond(const Ends& ends, int end, int length, int j) {
+__device__ __forceinline__ int beyond(const EndsArgument& ends, int end, int length, int j) {
     const unsigned int boundary = ends.boundary[end];
     const int at = end == 0 ? j : length - 1 - j;
     int out = 0;
@@ -239,15 +228,15 @@ __device__ __forceinline__ int beyond(const Ends& ends, int end, int length, int
 }
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(Large::THREADS, BLOCKS) levels_large(Levels launch) {
+extern "C" __global__ void __launch_bounds__(Large::THREADS, BLOCKS) levels_large(LevelsArgument launch) {
     sweep_tile<Large>(launch);
 }
 
-extern "C" __global__ void __launch_bounds__(Small::THREADS, SMALL_BLOCKS) levels_small(Levels launch) {
+extern "C" __global__ void __launch_bounds__(Small::THREADS, SMALL_BLOCKS) levels_small(LevelsArgument launch) {
     sweep_tile<Small>(launch);
 }
 
-extern "C" __global__ void __launch_bounds__(WHOLE_THREADS) levels_whole(Levels launch) {
+extern "C" __global__ void __launch_bounds__(WHOLE_THREADS) levels_whole(LevelsArgument launch) {
     constexpr int MOST = WHOLE_POINTS / WHOLE_THREADS;
     __shared__ double memory[2][WHOLE_POINTS];
     const int thread = threadIdx.x;

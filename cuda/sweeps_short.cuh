@@ -1,7 +1,7 @@
 // Many sweeps along lines that are too short for registers (sweeps.cuh): they are kept whole in shared memory.
 #pragma once
 
-#include "sweeps_launch.cuh"
+#include "boundary.cuh"
 
 // A slab is `abreast` neighbouring lines of one k, in the order that they have in memory. The host guarantees length *
 // abreast * groups <= CAPACITY, abreast <= inner, tiles == 1, and groups == 1 unless abreast == inner. The slabs of a
@@ -9,7 +9,7 @@
 //
 // Operator::one (sample) computes a single point from sample (0) .. sample (2 * RADIUS).
 template <typename T, int THREADS, int CAPACITY, int RADIUS, class Operator>
-__device__ __forceinline__ void sweep_short_lines(const Sweeps<T>& launch) {
+__device__ __forceinline__ void sweep_short_lines(const SweepsArgument<T>& launch) {
     static_assert(CAPACITY < 0xffff, "places are counted in 16 bits");
     constexpr unsigned int NOWHERE = 0xffff;
     __shared__ T memory[2][CAPACITY];

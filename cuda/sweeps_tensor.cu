@@ -26,7 +26,7 @@ using Tuned = Pipeline<TAPS, TUNED>;
 constexpr int PARAMETERS[] = {TUNED};
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(LANES* PARAMETERS[1], 1) sweeps_tensor(Launch launch) {
+extern "C" __global__ void __launch_bounds__(LANES* PARAMETERS[1], 1) sweeps_tensor(TensorSweepsArgument launch) {
     Tuned::sweep(launch);
 }
 

@@ -19,7 +19,7 @@
 //  - It is NaN where the sample is infinite or NaN. Then so is what comes of it in all later sweeps. So an output of the
 //    last sweep that is finite had no such sample, in no sweep.
 //  - It may turn a sum of -0 into +0. A chain that began with +0 is -0 only where a sum of finite numbers that is not zero
-//    was rounded to zero, which needs a sample that is not zero and too small (`Lines::underflow_limit`; see
+//    was rounded to zero, which needs a sample that is not zero and too small (`TensorLines::underflow_limit`; see
 //    tensor_strips.cuh). A zero's sign changes nothing in later sweeps but zeros' signs, and those only where there is
 //    such a sum again. So the samples of the last sweep tell.
 // A warp scans for these two, flags the pieces of its rows in which it finds them, and computes those again by plain
@@ -44,25 +44,7 @@ namespace {
 
 constexpr int LANES = 32;
 
-// The lines that one launch sweeps. The host guarantees length >= LEAST_LENGTH and, with the groups of four outputs of a
-// line that lie MARGIN or more from both ends, (rows - 1) * row_steps < groups <= rows * row_steps.
-struct Lines {
-    const double* input;
-    double* output;    // another array
-    long long length;  // of each line; they lie one behind the other
-    long long lines;
-    Ends ends;                     // what stands beyond those of a line, in every sweep
-    unsigned int underflow_limit;  // samples whose magnitude less 1 is less than this need the fallback
-    int rows;                      // that a line falls into
-    int row_steps;                 // the outputs of each row but the last, by four
-};
-
-struct Launch {
-    Lines lines;
-    int zeros[24];  // see `END_OF_STEP` and `copy_of`
-};
-
-// Ends the block of instructions after each step. Otherwise ptxas orders the multiplications by accumulator, and each
+// EndsArgument the block of instructions after each step. Otherwise ptxas orders the multiplications by accumulator, and each
 // waits for the one before. It cannot know that these numbers are zero.
 #define END_OF_STEP(NUMBER)                    \
     do {                                       \
@@ -176,18 +158,18 @@ struct Pipeline {
 
     // The first output of a line that goes through tensor cores: its place is a multiple of 32 bytes, so that four
     // lanes write a whole sector.
-    static __device__ __forceinline__ int first_output(const Lines& lines, long long line) {
+    static __device__ __forceinline__ int first_output(const TensorLines& lines, long long line) {
         const unsigned long long place =
             reinterpret_cast<unsigned long long>(lines.output + line * lines.length + MARGIN) >> 3;
         return MARGIN + static_cast<int>(-place & 3);
     }
 
     // How many groups of four go through them.
-    static __device__ __forceinline__ long long groups_of(const Lines& lines, long long line) {
+    static __device__ __forceinline__ long long groups_of(const TensorLines& lines, long long line) {
         return (lines.length - MARGIN - first_output(lines, line)) / 4;
     }
 
-    static __device__ __forceinline__ Row row_of(const Lines& lines, long long number) {
+    static __device__ __forceinline__ Row row_of(const TensorLines& lines, long long number) {
         const long long line = number / lines.rows;
         if (line >= lines.lines) return {lines.input, lines.output, 0, 0, 0, 0};
         const long long begin = (number - line * lines.rows) * lines.row_steps;
@@ -239,7 +221,7 @@ struct Pipeline {
     }
 
     // Where a point of the window's buffer is taken from: places of a circular line go round.
-    static __device__ __forceinline__ long long around(const Lines& lines, long long at) {
+    static __device__ __forceinline__ long long around(const TensorLines& lines, long long at) {
         return at < 0 ? at + lines.length : at >= lines.length ? at - lines.length : at;
     }
 
@@ -247,7 +229,8 @@ struct Pipeline {
     // is under way. A window of the line is at hand, and shrinks by RADIUS at either side in each sweep, but not at an
     // end of the line. (The lines are a copy: what a function that is called has the address of is no constant to the
     // compiler any more.)
-    static __device__ __noinline__ void compute_plainly(Lines lines, long long line, long long from, long long to) {
+    static __device__ __noinline__ void compute_plainly(TensorLines lines, long long line, long long from,
+                                                        long long to) {
         const int lane = threadIdx.x % LANES;
         const double* const input = lines.input + line * lines.length;
         double* const output = lines.output + line * lines.length;
@@ -308,7 +291,7 @@ struct Pipeline {
     }
 
     // Computes the flagged pieces of the warp's rows again.
-    static __device__ __noinline__ void recompute_flagged(Lines lines, long long first_row, int steps_of_piece) {
+    static __device__ __noinline__ void recompute_flagged(TensorLines lines, long long first_row, int steps_of_piece) {
         Memory& own = memory();
 #pragma unroll 1
         for (int i = 0; i < ROWS; ++i) {
@@ -332,7 +315,7 @@ struct Pipeline {
     }
 
     // The ends of lines are shared out among the warps, of which the last have least to do.
-    static __device__ __forceinline__ void compute_ends(const Lines& lines, long long warp, long long warps) {
+    static __device__ __forceinline__ void compute_ends(const TensorLines& lines, long long warp, long long warps) {
 #pragma unroll 1
         for (long long number = warps - 1 - warp; number < 2 * lines.lines; number += warps) {
             const long long line = number / 2;
@@ -359,7 +342,7 @@ struct Pipeline {
     }
 
     // Takes the next ROWS rows: where they are, no flags, and zeros in the ring.
-    static __device__ __forceinline__ void begin_rows(const Lines& lines, long long first_row) {
+    static __device__ __forceinline__ void begin_rows(const TensorLines& lines, long long first_row) {
         Memory& own = memory();
         const int lane = threadIdx.x % LANES;
         __syncwarp();
@@ -431,8 +414,8 @@ struct Pipeline {
         }
     };
 
-    static __device__ __forceinline__ void sweep(const Launch& launch) {
-        const Lines& lines = launch.lines;
+    static __device__ __forceinline__ void sweep(const TensorSweepsArgument& launch) {
+        const TensorLines& lines = launch.lines;
         const int lane = threadIdx.x % LANES;
         const int g = lane / 4;
         const int q = lane % 4;

@@ -1,41 +1,36 @@
 // Several sweeps of a filter over small images in one launch: see sweeps_tiles.cuh.
 //
 // Compiled for -DREAL=float and -DREAL=double; for a filter of -DSIZE rows and columns, or, without that, for one of up
-// to 7 rows and columns, whose numbers are odd. With -DLARGE the patches are larger.
+// to 7 rows and columns, whose numbers are odd. What else modules.txt defines was measured on an H200 among some dozen:
+//  - PATCH_ROWS, PATCH_COLUMNS: a thread's patch. Small ones are ahead for small images, where there are hardly enough
+//    threads, and large ones read less of what others have computed.
+//  - MOST_THREADS: of a block.
+//  - BOUND_THREADS, BOUND_BLOCKS: what is told to the compiler of a multiprocessor: it would take fewer registers than are
+//    good for it where it were not told that one block is enough, and more than modules.txt counts with where it were told
+//    of no more threads.
 
 #include "sweeps_tiles.cuh"
 
+#ifndef BOUND_THREADS
+#define BOUND_THREADS MOST_THREADS
+#endif
+#ifndef BOUND_BLOCKS
+#define BOUND_BLOCKS 1
+#endif
+
 namespace {
 #ifdef SIZE
-constexpr int SIZED = SIZE;
 constexpr int LARGEST = SIZE;
 #else
-constexpr int SIZED = 0;
 constexpr int LARGEST = 7;
 #endif
-#ifdef LARGE
-constexpr bool LARGE_PATCH = true;
-#else
-constexpr bool LARGE_PATCH = false;
-#endif
-// Rows and columns of a thread's patch, and the most threads of a block, which bounds the registers. Measured on an
-// H200 among some dozen: small patches are ahead for small images, where there are hardly enough threads, and large ones
-// read less of what others have computed.
-constexpr bool DOUBLE = sizeof(REAL) == 8;
-constexpr int ROWS = LARGE_PATCH ? 5 : 3;
-constexpr int COLUMNS = DOUBLE && !LARGE_PATCH ? 3 : 4;
-constexpr int THREADS = LARGE_PATCH || (DOUBLE && SIZED == 7) ? 256 : 512;
-// What is told to the compiler: it would take fewer registers than are good for it where it were not told that one block
-// is enough, and more than `tiles.rs` counts with where it were told of no more threads.
-constexpr int BOUND = SIZED == 0 ? (DOUBLE ? 768 : 1024) : THREADS;
-constexpr int FEWEST_BLOCKS = LARGE_PATCH ? 0 : 1;
 }  // namespace
 
 // The filter, in column-major order.
 __constant__ REAL F[LARGEST * LARGEST];
 
 namespace {
-typedef tiles::Launch<REAL> Launch;
+typedef TilesArgument<REAL> Launch;
 
 struct Filter {
 #ifdef SIZE
@@ -154,12 +149,12 @@ struct Filter {
 };
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(BOUND, FEWEST_BLOCKS) sweeps_tiles(Launch launch) {
+extern "C" __global__ void __launch_bounds__(BOUND_THREADS, BOUND_BLOCKS) sweeps_tiles(Launch launch) {
     DYNAMIC_SHARED(REAL, shared);
-    tiles::sweep_tile<REAL, ROWS, COLUMNS>(launch, shared, Filter(launch));
+    tiles::sweep_tile<REAL, PATCH_ROWS, PATCH_COLUMNS>(launch, shared, Filter(launch));
 }
 
 // What the host must know to launch it, told by the module itself.
-extern "C" __constant__ unsigned int patch_rows = ROWS;
-extern "C" __constant__ unsigned int patch_columns = COLUMNS;
-extern "C" __constant__ unsigned int most_threads = THREADS;
+extern "C" __constant__ unsigned int patch_rows = PATCH_ROWS;
+extern "C" __constant__ unsigned int patch_columns = PATCH_COLUMNS;
+extern "C" __constant__ unsigned int most_threads = MOST_THREADS;

@@ -32,38 +32,6 @@
 
 namespace tiles {
 
-// A place `at` beyond an end of the image stands for the place first + turns * at of the region.
-struct Repeated {
-    int first;
-    int turns;  // 1 for itself, as for a constant; 0 for always the same place; -1 for a mirror
-};
-
-// One launch. Its blocks are (page, tile across, tile down), the last counting fastest.
-template <typename T>
-struct Launch {
-    const T* input;
-    T* output;
-    Ends of_rows;  // what stands beyond them
-    Ends of_columns;
-    Repeated repeated_rows[2];  // the lower end first
-    Repeated repeated_columns[2];
-    int rows;  // of an image, which lie next to each other
-    int columns;
-    int region_rows;  // that a block holds: no more than the image's, unless they go round
-    int region_columns;
-    int tiles_down;  // of an image
-    int tiles_across;
-    int patches_down;  // of a region: patches_down * patches_across threads have one
-    int patches_across;
-    int pitch;   // between columns of a buffer
-    int buffer;  // elements of one
-    int sweeps;
-    int height;  // of the filter
-    int width;
-    unsigned int tiles_turn;    // 2^32 / tiles_down, rounded up
-    unsigned int patches_turn;  // 2^32 / patches_down, likewise
-};
-
 // A number divided, where its product with the divisor is less than 2^32.
 __device__ __forceinline__ int quotient(int number, int divisor, unsigned int turn) {
     return divisor == 1 ? number : (int)((unsigned long long)(unsigned int)number * turn >> 32);
@@ -144,7 +112,7 @@ __device__ __forceinline__ void samples_of(int (&samples)[COUNT], int at, int he
 // MAPPED is for regions with sides that repeat samples: there the window of a patch is looked up place by place.
 template <typename T, int ROWS, int COLUMNS, bool MAPPED, class Filter>
 struct Region {
-    const Launch<T>& launch;
+    const TilesArgument<T>& launch;
     const Span& down;
     const Span& across;
     const Filter& filter;
@@ -158,7 +126,7 @@ struct Region {
     bool has_patch;
     bool whole;  // whether all of the patch is in the region
 
-    __device__ __forceinline__ Region(const Launch<T>& launch, const Span& down, const Span& across,
+    __device__ __forceinline__ Region(const TilesArgument<T>& launch, const Span& down, const Span& across,
                                       const Filter& filter)
         : launch(launch), down(down), across(across), filter(filter) {
         above = filter.height() / 2;
@@ -190,7 +158,7 @@ struct Region {
     // Writes the ghost cells that are constants to both buffers: at all sides, as those that are inside the image are
     // spoilt anyway, and those that repeat samples are not read.
     __device__ __forceinline__ void write_constants(T* current, T* next) const {
-        const auto constant = [](const Ends& ends) {
+        const auto constant = [](const EndsArgument& ends) {
             return ends.boundary[0] == CONSTANT || ends.boundary[1] == CONSTANT;
         };
         if (constant(launch.of_rows) || constant(launch.of_columns)) {
@@ -314,14 +282,14 @@ struct Region {
 };
 
 template <typename T, int ROWS, int COLUMNS, bool MAPPED, class Filter>
-__device__ __forceinline__ void sweep_region(const Launch<T>& launch, const Span& down, const Span& across,
+__device__ __forceinline__ void sweep_region(const TilesArgument<T>& launch, const Span& down, const Span& across,
                                              long long page, T* shared, const Filter& filter) {
     const Region<T, ROWS, COLUMNS, MAPPED, Filter> region(launch, down, across, filter);
     region.sweep(page, shared);
 }
 
 template <typename T, int ROWS, int COLUMNS, class Filter>
-__device__ __forceinline__ void sweep_tile(const Launch<T>& launch, T* shared, const Filter& filter) {
+__device__ __forceinline__ void sweep_tile(const TilesArgument<T>& launch, T* shared, const Filter& filter) {
     const unsigned int tiles = (unsigned int)(launch.tiles_down * launch.tiles_across);
     const unsigned int number = blockIdx.x / tiles;
     const int tile = (int)(blockIdx.x - number * tiles);

@@ -53,7 +53,7 @@ struct Block {
     static constexpr int PAGE = Tile::PAGE;
     static constexpr int THREADS = Tile::THREADS;
 
-    const Launch<T>& launch;
+    const VolumesArgument<T>& launch;
     T* samples;  // two pages
     T* results;  // of the first sweep: two pages
 
@@ -67,7 +67,7 @@ struct Block {
     __device__ __forceinline__ void set_offsets() const {
         for (int c = threadIdx.x; c < Tile::OFFSETS; c += THREADS) {
             const int column =
-                run.across.template source<1>(run.across.start - 1 + c, launch.columns, launch.of_columns);
+                run.across.template source<1>(run.across.start - 1 + c, launch.columns, launch.sides.of_columns);
             const bool is_column = c < width() + 2 && column >= 0;
             offsets[c] = is_column ? (unsigned int)column * (int)launch.rows : NOWHERE;
         }
@@ -80,7 +80,7 @@ struct Block {
     }
 
     // Whether the ghost values at an end of the tile's rows or columns are a constant.
-    static __device__ __forceinline__ bool is_constant(const Span& span, int extent, int size, const Ends& ends,
+    static __device__ __forceinline__ bool is_constant(const Span& span, int extent, int size, const EndsArgument& ends,
                                                        int end) {
         const bool has = end == 0 ? span.start == 0 : span.start + extent == size;
         return has && (end == 0 ? ends.boundary[0] : ends.boundary[1]) == CONSTANT;
@@ -91,32 +91,32 @@ struct Block {
     __device__ __forceinline__ void outline(T* page) const {
         const int height = this->height();
         const int width = this->width();
-        const bool above = is_constant(run.down, height, (int)launch.rows, launch.of_rows, 0);
-        const bool below = is_constant(run.down, height, (int)launch.rows, launch.of_rows, 1);
-        const bool left = is_constant(run.across, width, launch.columns, launch.of_columns, 0);
-        const bool right = is_constant(run.across, width, launch.columns, launch.of_columns, 1);
+        const bool above = is_constant(run.down, height, (int)launch.rows, launch.sides.of_rows, 0);
+        const bool below = is_constant(run.down, height, (int)launch.rows, launch.sides.of_rows, 1);
+        const bool left = is_constant(run.across, width, launch.columns, launch.sides.of_columns, 0);
+        const bool right = is_constant(run.across, width, launch.columns, launch.sides.of_columns, 1);
         T* const first = page + ROWS;
         T* const last = first + (width + 1) * PITCH;
 #pragma unroll 1
         for (int c = (int)threadIdx.x + (left ? 1 : 0); c < width + (right ? 1 : 2); c += THREADS) {
-            if (above) first[c * PITCH - 1] = T(launch.of_rows.value[0]);
-            if (below) first[c * PITCH + height] = T(launch.of_rows.value[1]);
+            if (above) first[c * PITCH - 1] = T(launch.sides.of_rows.value[0]);
+            if (below) first[c * PITCH + height] = T(launch.sides.of_rows.value[1]);
         }
 #pragma unroll 1
         for (int i = (int)threadIdx.x - 1; i <= height; i += THREADS) {
-            if (left) first[i] = T(launch.of_columns.value[0]);
-            if (right) last[i] = T(launch.of_columns.value[1]);
+            if (left) first[i] = T(launch.sides.of_columns.value[0]);
+            if (right) last[i] = T(launch.sides.of_columns.value[1]);
         }
     }
 
     // Writes the constants that all buffers have as a run begins.
     __device__ __forceinline__ void write_constants() const {
         // The page before the first is a constant throughout. Its buffers are those of the page behind the first.
-        const bool low = launch.of_pages.boundary[0] == CONSTANT;
+        const bool low = launch.sides.of_pages.boundary[0] == CONSTANT;
 #pragma unroll 1
         for (int q = 0; q < 4; ++q) {
             if (low && (q == 1 || q == 3) && run.begin < (q == 1 ? 2 : 1)) {
-                fill(samples + q * PAGE, launch.of_pages.value[0]);
+                fill(samples + q * PAGE, launch.sides.of_pages.value[0]);
             } else {
                 outline(samples + q * PAGE);
             }
@@ -157,7 +157,7 @@ struct Steps {
     int first;
     int step;
 
-    __device__ __forceinline__ Steps(const Run& run, const Ends& of_pages) {
+    __device__ __forceinline__ Steps(const Run& run, const EndsArgument& of_pages) {
         begin = run.begin;
         before = of_pages.boundary[0];
         waits = begin > 0 || !is_sample(before) ? 0 : before == MIRROR ? 2 : 1;
@@ -221,9 +221,9 @@ struct Slots {
 
     // Which pages these slots take.
     __device__ __forceinline__ void set_slots(Steps& steps) {
-        const Launch<T>& launch = block.launch;
+        const VolumesArgument<T>& launch = block.launch;
         const int pages = launch.pages;
-        const bool circular = launch.of_pages.circular();
+        const bool circular = launch.sides.of_pages.circular();
         const bool second = lane.second;
         works = lane.row < launch.lanes && lane.strip < launch.strips;
         const int stop = block.run.stop;
@@ -245,7 +245,7 @@ struct Slots {
         // The first page that finishes one that counts.
         const int first_finishes = circular ? begin : most(begin, 1);
         const int coming = slot + 1;
-        const int comes_from = boundary_source(coming, pages, launch.of_pages);
+        const int comes_from = boundary_source(coming, pages, launch.sides.of_pages);
         // From here on slots are alike, up to there.
         const int alike = begin + 3;
         const int unlike = least(last, pages - 1);
@@ -264,16 +264,16 @@ struct Slots {
 
     // This thread's share of a page that is copied: the same rows of some columns.
     __device__ __forceinline__ void set_copy() {
-        const Launch<T>& launch = block.launch;
+        const VolumesArgument<T>& launch = block.launch;
         const Span& down = block.run.down;
         const int rows = this->rows;
         const int height = this->height;
         const int row_of_copy = lane.thread % Tile::COPY_ROWS * COPY;
         const int copied_column = lane.thread / Tile::COPY_ROWS;
         const int row = down.start - COPY + row_of_copy;
-        const bool is_ghost = !launch.of_rows.circular() && (row < 0 || row >= rows);
+        const bool is_ghost = !launch.sides.of_rows.circular() && (row < 0 || row >= rows);
         const bool is_row = row_of_copy < height + 2 * COPY && copied_column < Tile::COPY_COLUMNS && !is_ghost;
-        const int row_at = is_row ? down.template source<COPY>(row, rows, launch.of_rows) : -1;
+        const int row_at = is_row ? down.template source<COPY>(row, rows, launch.sides.of_rows) : -1;
         const bool page_comes = this->page_comes;
         comes = page_comes && row_at >= 0;
         coming_from = launch.input + most(row_at, 0) + (long long)most(comes_from, 0) * page_size;
@@ -287,7 +287,7 @@ struct Slots {
 
     // This lane's places in pages in shared memory.
     __device__ __forceinline__ void set_places(const Steps& steps) {
-        const Launch<T>& launch = block.launch;
+        const VolumesArgument<T>& launch = block.launch;
         const bool second = lane.second;
         const bool works = this->works;
         const bool counts = this->counts;
@@ -296,7 +296,7 @@ struct Slots {
         goes_on = !second && works && counts;
         // The first sweep's results of the volume's first and last pages may be those of the page outside, too. (What a
         // mirror shows is in the buffer of the page outside.)
-        const unsigned int beyond = page < 0 ? steps.before : launch.of_pages.boundary[1];
+        const unsigned int beyond = page < 0 ? steps.before : launch.sides.of_pages.boundary[1];
         const bool again = second && (page < 0 || page == launch.pages) && is_sample(beyond) && beyond != MIRROR;
         samples = place_at((second ? block.results : block.samples) + ((page ^ (int)again) & 1) * PAGE + place);
         finished = place_at(block.results + ((page + 1) & 1) * PAGE + place);
@@ -343,7 +343,7 @@ struct Slots {
 
     // Constant pages, and the constants at the sides of those that come into their places.
     __device__ __forceinline__ void write_constants() const {
-        const Ends& ends = block.launch.of_pages;
+        const EndsArgument& ends = block.launch.sides.of_pages;
         const int pages = block.launch.pages;
         const bool low = ends.boundary[0] == CONSTANT;
         const bool high = ends.boundary[1] == CONSTANT;
@@ -482,7 +482,7 @@ struct Slots {
 
 template <typename T, class Tile>
 __device__ __forceinline__ void sweep_run(const Block<T, Tile>& block, Tile& tile) {
-    Steps steps(block.run, block.launch.of_pages);
+    Steps steps(block.run, block.launch.sides.of_pages);
 #pragma unroll 1
     while (steps.step <= block.run.stop + 2 + steps.waits) {
         // Computed anew each time: it is to take no registers elsewhere.
@@ -496,7 +496,7 @@ __device__ __forceinline__ void sweep_run(const Block<T, Tile>& block, Tile& til
 }
 
 template <typename T, class Tile>
-__device__ __forceinline__ void sweep_volumes(const Launch<T>& launch) {
+__device__ __forceinline__ void sweep_volumes(const VolumesArgument<T>& launch) {
     DYNAMIC_SHARED(T, memory);
     __shared__ Run run;
     __shared__ unsigned int offsets[Tile::OFFSETS];

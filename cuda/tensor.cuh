@@ -96,7 +96,7 @@ __device__ __forceinline__ void copy_out_bulk(void* to, const void* from, int by
                  : "memory");
 }
 
-// Ends that group, and waits until shared memory has been read for all such groups.
+// EndsArgument that group, and waits until shared memory has been read for all such groups.
 __device__ __forceinline__ void end_leaving() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 __device__ __forceinline__ void wait_for_leaving() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
 
@@ -135,7 +135,7 @@ __device__ __forceinline__ void copy_element(T* to, const T* from) {
                  : "memory");
 }
 
-// Ends the group.
+// EndsArgument the group.
 __device__ __forceinline__ void end_group() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
 // Waits for this thread's groups but for the last LATER ones.

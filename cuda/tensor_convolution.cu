@@ -34,7 +34,7 @@
 namespace {
 
 // Makes the barriers and clears the buffer, which hold nothing yet, and lays the filter into the band.
-__device__ __forceinline__ Tiles prepare(const Launch& launch, const Ring& ring) {
+__device__ __forceinline__ Tiles prepare(const TensorArgument& launch, const Ring& ring) {
     const int lane = threadIdx.x % LANES;
     double* const entries = shared_memory() + TABLE;
     if (lane == 0) {
@@ -51,8 +51,8 @@ __device__ __forceinline__ Tiles prepare(const Launch& launch, const Ring& ring)
 }
 
 template <bool PAIRS>
-__device__ __forceinline__ void convolution(const Launch& launch) {
-    const Part& part = launch.part;
+__device__ __forceinline__ void convolution(const TensorArgument& launch) {
+    const TensorPart& part = launch.part;
     const int lane = threadIdx.x % LANES;
     Ring ring{0, 0};
     Tiles tiles = prepare(launch, ring);
@@ -137,11 +137,11 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
 }  // namespace
 
 // Where every column of outputs begins at a multiple of 16: two rows go out at once.
-extern "C" __global__ void __launch_bounds__(THREADS, OCCUPANCY) tensor_convolution_pairs(Launch launch) {
+extern "C" __global__ void __launch_bounds__(THREADS, OCCUPANCY) tensor_convolution_pairs(TensorArgument launch) {
     convolution<true>(launch);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, OCCUPANCY) tensor_convolution_singles(Launch launch) {
+extern "C" __global__ void __launch_bounds__(THREADS, OCCUPANCY) tensor_convolution_singles(TensorArgument launch) {
     convolution<false>(launch);
 }
 

@@ -13,7 +13,8 @@ constexpr int EACH = ROWS / LANES;  // rows of a lane, which lie LANES rows apar
 //
 // FULL: the filter is SIZE x SIZE.
 template <bool FULL>
-__device__ __forceinline__ void multiply_column(const Part& part, const double* samples, double (&sums)[SIZE][EACH]) {
+__device__ __forceinline__ void multiply_column(const TensorPart& part, const double* samples,
+                                                double (&sums)[SIZE][EACH]) {
     if (FULL) {
         double own[EACH][SIZE];
 #pragma unroll
@@ -51,7 +52,7 @@ __device__ __forceinline__ void multiply_column(const Part& part, const double* 
 
 // Computes the flagged pieces of a segment again. Returns the number of chunks that have come through the ring then.
 template <bool FULL>
-__device__ __noinline__ int recompute_pieces(Part part, Ring ring) {
+__device__ __noinline__ int recompute_pieces(TensorPart part, Ring ring) {
     Segment* const segment = ring.segment();
     const int lane = threadIdx.x % LANES;
     const Segment whole = *segment;
@@ -109,7 +110,7 @@ __device__ __noinline__ int recompute_pieces(Part part, Ring ring) {
 }
 
 // Computes the flagged pieces of the present segment again, if there are any.
-__device__ __forceinline__ void recompute_flagged(const Part& part, Ring& ring) {
+__device__ __forceinline__ void recompute_flagged(const TensorPart& part, Ring& ring) {
     if (ring.segment()->pieces.flags == 0) return;
     if (part.height == SIZE && part.width == SIZE) {
         ring.end = recompute_pieces<true>(part, ring);

@@ -58,6 +58,6 @@ constexpr int BARRIERS_AT = TABLE + WARPS * RING;
 constexpr int SEGMENTS_AT = BARRIERS_AT + WARPS * CHUNKS;
 constexpr int SEGMENT = 11;  // doubles' room for a `Segment`
 constexpr int SIDES_AT = SEGMENTS_AT + WARPS * SEGMENT;
-constexpr int SHARED = 8 * SIDES_AT + sizeof(Sides);
+constexpr int SHARED = 8 * SIDES_AT + sizeof(SidesArgument);
 
 }  // namespace

@@ -33,12 +33,14 @@ struct Ring {
     static __device__ __forceinline__ Segment* segment() {
         return reinterpret_cast<Segment*>(shared_memory() + SEGMENTS_AT) + threadIdx.x / LANES;
     }
-    static __device__ __forceinline__ Sides* sides() { return reinterpret_cast<Sides*>(shared_memory() + SIDES_AT); }
+    static __device__ __forceinline__ SidesArgument* sides() {
+        return reinterpret_cast<SidesArgument*>(shared_memory() + SIDES_AT);
+    }
     static __device__ __forceinline__ int offset(int number) { return number % CHUNKS * CHUNK; }
     static __device__ __forceinline__ double* chunk(int number) { return samples() + offset(number); }
 
     // Begins a segment behind the last one.
-    __device__ __forceinline__ void begin_segment(const Part& part, int chunks) {
+    __device__ __forceinline__ void begin_segment(const TensorPart& part, int chunks) {
         begin = end;
         end += chunks;
         const Box box = box_of(begin);
@@ -90,12 +92,12 @@ struct Ring {
     // Asks for a chunk at an edge. Some samples are written at once, where copies in bulk may come later; some come in
     // this group of copies; the others are copied in bulk, which the barrier tells. (Here and below the part is a copy:
     // what a function that is called has the address of is no constant to the compiler any more.)
-    static __device__ __noinline__ void fetch_at_edge(Part part, int begin, int number) {
+    static __device__ __noinline__ void fetch_at_edge(TensorPart part, int begin, int number) {
         const Box box = Ring{begin, 0}.box_of(number);
         request_at_edge<LENGTH, COLUMNS, RADIUS, ROWS_BELOW>(part, *sides(), box, chunk(number), full(number));
         writes_before_copies();
     }
-    static __device__ __noinline__ void fetch_above_and_below(Part part, int begin, int number) {
+    static __device__ __noinline__ void fetch_above_and_below(TensorPart part, int begin, int number) {
         const Box box = Ring{begin, 0}.box_of(number);
         request_above_and_below<LENGTH, COLUMNS, RADIUS, ROWS_BELOW>(part, *sides(), box, chunk(number),
                                                                      segment()->inner.bulk);
@@ -103,7 +105,7 @@ struct Ring {
     }
 
     // Asks for a chunk, if it is one of the segment's.
-    __device__ __forceinline__ void fetch(const Part& part, int number) const {
+    __device__ __forceinline__ void fetch(const TensorPart& part, int number) const {
         if (number < end) {
             const InnerBoxes inner = segment()->inner;
             if (number >= inner.first && number < inner.end) {
@@ -118,7 +120,7 @@ struct Ring {
     }
 
     // Asks for the segment's first chunks, as many as are on their way at a time.
-    __device__ __forceinline__ void fetch_first(const Part& part) const {
+    __device__ __forceinline__ void fetch_first(const TensorPart& part) const {
         for (int i = 0; i < CHUNKS - 1; ++i) fetch(part, begin + i);
     }
 
@@ -171,13 +173,13 @@ __device__ __forceinline__ void scan_rest(SpecialValueScan& scan, Shared own, in
 
 // All of a warp's work. Each group of strips that neighbouring warps take has SEGMENT_OVERHEAD places ahead of its
 // columns, so that warps whose work goes on into another group have as much to do as the others.
-__device__ __forceinline__ WorkRange work_of(const Part& part) {
+__device__ __forceinline__ WorkRange work_of(const TensorPart& part) {
     const long long groups = ((part.rows + ROWS - 1) / ROWS + part.abreast - 1) / part.abreast;
     return work_range_of(groups * (SEGMENT_OVERHEAD + part.count), part.abreast, WARPS);
 }
 
 // The next segment of a warp's work, or one below the image.
-__device__ __forceinline__ Segment next_of(const Part& part, WorkRange& work) {
+__device__ __forceinline__ Segment next_of(const TensorPart& part, WorkRange& work) {
     const long long group = work.at / (SEGMENT_OVERHEAD + part.count);
     long long from = work.at - group * (SEGMENT_OVERHEAD + part.count) - SEGMENT_OVERHEAD;
     Segment segment;
@@ -203,7 +205,7 @@ __device__ __forceinline__ Segment next_of(const Part& part, WorkRange& work) {
 }
 
 // Turns to the next segment of the warp's work, if there is one.
-__device__ __forceinline__ bool next_segment(const Part& part) {
+__device__ __forceinline__ bool next_segment(const TensorPart& part) {
     Segment* const segment = Ring::segment();
     WorkRange work = segment->work;
     Segment next;
@@ -219,7 +221,7 @@ __device__ __forceinline__ bool next_segment(const Part& part) {
 }
 
 // Where the first output of a segment goes.
-__device__ __forceinline__ double* outputs_of(const Part& part, const Segment& segment) {
+__device__ __forceinline__ double* outputs_of(const TensorPart& part, const Segment& segment) {
     return part.output + (segment.page * part.columns + segment.column - part.first) * part.rows + segment.top;
 }
 

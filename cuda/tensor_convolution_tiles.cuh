@@ -11,7 +11,7 @@
 namespace {
 
 // The entry of the filter in a row and a column of SIZE x SIZE, or of what lies around it: zero there.
-__device__ __forceinline__ double entry_at(const Part& part, const double* entries, int row, int column) {
+__device__ __forceinline__ double entry_at(const TensorPart& part, const double* entries, int row, int column) {
     row -= (SIZE - part.height) / 2;
     column -= (SIZE - part.width) / 2;
     const bool has = row >= 0 && row < part.height && column >= 0 && column < part.width;
@@ -29,14 +29,14 @@ struct Outputs {
     int step;    // columns of samples that have been taken up
     int steps;   // in all
 
-    __device__ __forceinline__ Outputs(const Part& part, const Segment& segment, int first_row)
+    __device__ __forceinline__ Outputs(const TensorPart& part, const Segment& segment, int first_row)
         : to(outputs_of(part, segment) - SIZE * part.rows + first_row), step(0), steps(segment.count + SIZE - 1) {
         const long long below = part.rows - segment.top - first_row;
         rows = below < ROWS ? static_cast<int>(below) : ROWS;
     }
 
     // Takes up the next column of samples.
-    __device__ __forceinline__ void advance(const Part& part) {
+    __device__ __forceinline__ void advance(const TensorPart& part) {
         ++step;
         to += part.rows;
     }
@@ -64,7 +64,7 @@ struct Tiles {
 
     // Lays the filter into the table: for each phase and each 8 steps, the fragments of the band, a pair of a lane
     // together.
-    __device__ __forceinline__ Tiles(const Part& part, const double* entries) {
+    __device__ __forceinline__ Tiles(const TensorPart& part, const double* entries) {
         double* const table = shared_memory();
         for (int at = threadIdx.x; at < TABLE; at += THREADS) {
             const int lane = at / 2 % LANES;
@@ -147,7 +147,7 @@ struct Tiles {
     double sums[TILES][SLOT_TILES][4];
     double a[TILES][KS][2];
 
-    __device__ __forceinline__ Tiles(const Part& part, const double* entries) {
+    __device__ __forceinline__ Tiles(const TensorPart& part, const double* entries) {
         const int g = threadIdx.x % LANES / 4;
         const int q = threadIdx.x % 4;
 #pragma unroll

@@ -13,7 +13,7 @@
 //  - It may turn -0 into +0. A chain that began with +0 comes to -0 only where a sum that is not zero is rounded to it: a
 //    sum of finite numbers less than half of the least subnormal number, 2^-1074. Every accumulator is a multiple of
 //    2^-1074; so is every product of a sample and an entry whose last places' values have a product of at least that. So
-//    where every sample that is not zero is large enough for the filter's smallest entry (`Part::underflow_limit`), no
+//    where every sample that is not zero is large enough for the filter's smallest entry (`TensorPart::underflow_limit`), no
 //    sum is rounded to zero, no accumulator is ever -0, and nothing differs. Samples that are zero do no harm, and outputs
 //    may cancel to +0: images with constant regions cost nothing more.
 // An accumulator that is infinite or NaN without such a sample, because a sum overflowed, is so in the plain chain, too:
@@ -38,47 +38,14 @@ constexpr int MAX_ENTRIES = 343;                   // 7 x 7 x 7, which is more t
 // The filter, in column-major order.
 __constant__ double F[MAX_ENTRIES];
 
-// The part of an image or a volume that one launch works on: whole columns, counted through all pages.
-struct Part {
-    const double* input;  // the samples, from `before` columns ahead of the first output's column
-    double* output;
-    long long count;   // columns to compute; of a volume, those of whole pages
-    long long before;  // columns at hand ahead of the first
-    long long after;   // columns at hand behind the last
-    long long first;   // the first output's column
-    long long rows;    // of the image
-    long long columns;
-    long long pages;
-    int height;  // of the filter, and no more than the kernel's SIZE
-    int width;
-    int depth;
-    int abreast;  // strips below each other that neighbouring warps take: a divisor of the warps of a block
-    unsigned int underflow_limit;  // samples whose magnitude less 1 is less than this need the fallback
-    int written_once[2];  // whether above the rows, and below them, there is a constant that can be written once
-    int unused;
-};
-
-// What stands around an array.
-struct Sides {
-    Ends of_rows;
-    Ends of_columns;
-    Ends of_pages;
-};
-
-struct Launch {
-    Part part;
-    Sides sides;
-    int zeros[24];  // see `END_OF_BLOCK`
-};
-
-// Ends the basic block of instructions: after each column, or after some tiles of it. Otherwise ptxas would order all
+// EndsArgument the basic block of instructions: after each column, or after some tiles of it. Otherwise ptxas would order all
 // multiplications of a loop by accumulator, and each would wait for the one before: twice the time. It cannot know that
 // these numbers are zero. The condition has the scan in it, or ptxas would keep all that it is made of until later.
 #define END_OF_BLOCK(NUMBER)                            \
     do {                                                \
         if (launch.zeros[NUMBER] & scan.bits()) return; \
     } while (0)
-// Ends the basic block of a warp that scans nothing.
+// EndsArgument the basic block of a warp that scans nothing.
 #define END_OF_BLOCK_UNSCANNED(NUMBER)    \
     do {                                  \
         if (launch.zeros[NUMBER]) return; \
@@ -92,8 +59,8 @@ __device__ __forceinline__ int is_odd(unsigned long long address) { return stati
 // Copies into shared memory: the filter, for all threads of a block to make their bands of it, and what stands around the
 // array. (A function that is called for samples at an edge would get all that on the stack each time.)
 template <int THREADS>
-__device__ __forceinline__ void fetch_filter(const Launch& launch, double* to, Sides* sides) {
-    const Part& part = launch.part;
+__device__ __forceinline__ void fetch_filter(const TensorArgument& launch, double* to, SidesArgument* sides) {
+    const TensorPart& part = launch.part;
     if (threadIdx.x == 0) *sides = launch.sides;
     for (int at = threadIdx.x; at < part.height * part.width * part.depth; at += THREADS) to[at] = F[at];
     __syncthreads();
@@ -116,12 +83,12 @@ struct Box {
 };
 
 // The first column of a box among those at hand, if it is one.
-__device__ __forceinline__ long long place_of(const Part& part, const Box& box) {
+__device__ __forceinline__ long long place_of(const TensorPart& part, const Box& box) {
     return box.page * part.columns + box.column - (part.first - part.before);
 }
 
 // Where the first sample of a box is, or would be if it were there.
-__device__ __forceinline__ unsigned long long address_of(const Part& part, const Box& box) {
+__device__ __forceinline__ unsigned long long address_of(const TensorPart& part, const Box& box) {
     return reinterpret_cast<unsigned long long>(part.input) + 8 * (place_of(part, box) * part.rows + box.top);
 }
 
@@ -142,10 +109,11 @@ struct BulkRows {
 //
 // No output that is written needs samples further below the last row than ROWS_BELOW. They keep what the ring had.
 template <int LENGTH, int RADIUS, int ROWS_BELOW, int SHARING>
-__device__ __forceinline__ void request_rest(const Part& part, const Ends& of_rows, double* column, BulkRows bulk,
-                                             int own, long long top, bool has, const double* from, double outside) {
+__device__ __forceinline__ void request_rest(const TensorPart& part, const EndsArgument& of_rows, double* column,
+                                             BulkRows bulk, int own, long long top, bool has, const double* from,
+                                             double outside) {
     const int end = part.rows + ROWS_BELOW - top < LENGTH ? static_cast<int>(part.rows + ROWS_BELOW - top) : LENGTH;
-    const Ends ends = of_rows;  // as it lies where samples may go, too, it would be read for each
+    const EndsArgument ends = of_rows;  // as it lies where samples may go, too, it would be read for each
 #pragma unroll 1
     for (int i = own;; i += SHARING) {
         const int place = i < bulk.low ? i : i + bulk.high - bulk.low;
@@ -161,8 +129,8 @@ __device__ __forceinline__ void request_rest(const Part& part, const Ends& of_ro
 
 // Asks for a box of which some columns are not at hand, or others stand for them.
 template <int LENGTH, int COLUMNS, int RADIUS, int ROWS_BELOW>
-__device__ __forceinline__ void request_at_edge(const Part& part, const Sides& sides, const Box& box, double* to,
-                                                Barrier* full) {
+__device__ __forceinline__ void request_at_edge(const TensorPart& part, const SidesArgument& sides, const Box& box,
+                                                double* to, Barrier* full) {
     constexpr int SHARING = LANES / COLUMNS;
     const int lane = threadIdx.x % LANES;
     const int c = lane % COLUMNS;
@@ -195,8 +163,8 @@ __device__ __forceinline__ void request_at_edge(const Part& part, const Sides& s
 
 // Asks for what does not come in bulk of a box of which all columns are at hand.
 template <int LENGTH, int COLUMNS, int RADIUS, int ROWS_BELOW>
-__device__ __forceinline__ void request_above_and_below(const Part& part, const Sides& sides, const Box& box,
-                                                        double* to, BulkRows bulk) {
+__device__ __forceinline__ void request_above_and_below(const TensorPart& part, const SidesArgument& sides,
+                                                        const Box& box, double* to, BulkRows bulk) {
     constexpr int SHARING = LANES / COLUMNS;
     const int lane = threadIdx.x % LANES;
     const int c = lane % COLUMNS;
@@ -225,7 +193,7 @@ struct InnerBoxes {
     BulkRows bulk;            // of each of their columns
 
     // Of boxes like this one, whose columns have `length` places.
-    static __device__ __forceinline__ BulkRows bulk_of(const Part& part, const Box& box, int length) {
+    static __device__ __forceinline__ BulkRows bulk_of(const TensorPart& part, const Box& box, int length) {
         const int alternates = static_cast<int>(part.rows & 1);
         const int odd = is_odd(address_of(part, box));
         // The first row of a column is box.top, or the one above it.
@@ -240,8 +208,8 @@ struct InnerBoxes {
 // Asks for a box of which all columns are at hand, as far as they come in bulk. Its first sample is, or would be, at
 // `from`.
 template <int LENGTH, int COLUMNS>
-__device__ __forceinline__ void request_in_bulk(const Part& part, unsigned long long from, BulkRows bulk, double* to,
-                                                Barrier* full) {
+__device__ __forceinline__ void request_in_bulk(const TensorPart& part, unsigned long long from, BulkRows bulk,
+                                                double* to, Barrier* full) {
     static_assert(LENGTH % 2 == 0 && COLUMNS <= LANES, "a copy is of pairs, and an arrival a lane's");
     const int bytes = (bulk.high - bulk.low) * 8;
     if (threadIdx.x % LANES < COLUMNS) arrive(full, bytes);
@@ -284,7 +252,7 @@ struct SpecialValueScan {
     }
     __device__ __forceinline__ unsigned int bits() const { return least ^ most; }
     // Whether results of these samples are to be computed again by plain chains.
-    __device__ __forceinline__ bool needs_fallback(const Part& part) const {
+    __device__ __forceinline__ bool needs_fallback(const TensorPart& part) const {
         return least < part.underflow_limit || most >= NOT_FINITE;
     }
 };
@@ -305,7 +273,7 @@ struct FlaggedPieces {
 
     // Flags what depends on special values that were found from the step `from` on, over no more steps than a piece has:
     // they change what is written until as many steps later. Called by a whole warp; the scan begins anew.
-    __device__ __forceinline__ void flag(SpecialValueScan& scan, const Part& part, int from) {
+    __device__ __forceinline__ void flag(SpecialValueScan& scan, const TensorPart& part, int from) {
         if (!__any_sync(ALL_LANES, scan.needs_fallback(part))) return;
         __syncwarp();
         if (threadIdx.x % LANES == 0) flags |= 3ull << from / length;

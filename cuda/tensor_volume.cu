@@ -30,7 +30,7 @@
 namespace {
 
 template <bool PAIRS>
-__device__ __forceinline__ void convolution(const Launch& launch) {
+__device__ __forceinline__ void convolution(const TensorArgument& launch) {
     if (threadIdx.x == 0) {
         for (int i = 0; i < CHUNKS; ++i) make_barrier(barriers() + i, LANES * PRODUCERS);
         barriers_are_made();
@@ -54,11 +54,11 @@ __device__ __forceinline__ void convolution(const Launch& launch) {
 }  // namespace
 
 // Where every column of outputs begins at a multiple of 16.
-extern "C" __global__ void __launch_bounds__(THREADS, OCCUPANCY) tensor_volume_pairs(Launch launch) {
+extern "C" __global__ void __launch_bounds__(THREADS, OCCUPANCY) tensor_volume_pairs(TensorArgument launch) {
     convolution<true>(launch);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, OCCUPANCY) tensor_volume_singles(Launch launch) {
+extern "C" __global__ void __launch_bounds__(THREADS, OCCUPANCY) tensor_volume_singles(TensorArgument launch) {
     convolution<false>(launch);
 }
 

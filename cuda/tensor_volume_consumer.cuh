@@ -11,7 +11,7 @@ struct Own {
     Strip strip;  // has no outputs if it is below the last row
     int odd;      // whether the first column of the segment's first page of samples begins at an odd place
 
-    __device__ __forceinline__ Own(const Part& part, const Cut& cut, const Segment& segment) {
+    __device__ __forceinline__ Own(const TensorPart& part, const Cut& cut, const Segment& segment) {
         const int warp = threadIdx.x / LANES;
         const int team = warp / part.abreast;
         strip = cut.strip_of(part, segment.group, team);
@@ -22,7 +22,7 @@ struct Own {
     }
 
     // The outputs' place in the segment's first page.
-    __device__ __forceinline__ double* outputs(const Part& part, const Segment& segment) const {
+    __device__ __forceinline__ double* outputs(const TensorPart& part, const Segment& segment) const {
         const long long page = segment.first - part.first / part.columns;
         return part.output + (page * part.columns + strip.left) * part.rows + strip.top;
     }
@@ -42,7 +42,7 @@ static_assert(EACH % 2 == 0 && COLUMNS % 2 == 0, "a lane's first column is of an
 //
 // FULL: the filter is SIZE x SIZE x SIZE.
 template <bool FULL>
-__device__ __forceinline__ void multiply_page(const Part& part, const double* const (&samples)[2], int of_page,
+__device__ __forceinline__ void multiply_page(const TensorPart& part, const double* const (&samples)[2], int of_page,
                                               double (&sums)[EACH]) {
     if (FULL) {
         const double* const entries = F + of_page * (SIZE * SIZE);
@@ -85,7 +85,7 @@ __device__ __forceinline__ void multiply_page(const Part& part, const double* co
 // Computes the flagged pieces of a segment again, a few pages a time. `offset` is where the next page of samples comes to
 // in the ring; returned is where it is then.
 template <bool FULL>
-__device__ __noinline__ int recompute_pieces(Part part, Segment segment, FlaggedPieces pieces, int offset) {
+__device__ __noinline__ int recompute_pieces(TensorPart part, Segment segment, FlaggedPieces pieces, int offset) {
     const int lane = threadIdx.x % LANES;
     const Cut cut(part);
     const Own own(part, cut, segment);
@@ -131,7 +131,7 @@ __device__ __noinline__ int recompute_pieces(Part part, Segment segment, Flagged
 }
 
 // Computes the flagged pieces of a segment again, if there are any.
-__device__ __forceinline__ void recompute_flagged(const Part& part, const Segment& segment, int& offset) {
+__device__ __forceinline__ void recompute_flagged(const TensorPart& part, const Segment& segment, int& offset) {
     const FlaggedPieces pieces = flagged_pieces_of(segment);
     if (pieces.flags == 0) return;
     if (part.height == SIZE && part.width == SIZE && part.depth == SIZE) {
@@ -145,7 +145,7 @@ __device__ __forceinline__ void recompute_flagged(const Part& part, const Segmen
 
 // Writes the consumers' table: for each phase and each column of the filter, the fragments of the band, a pair of a lane
 // together.
-__device__ __forceinline__ void write_table(const Part& part, const double* entries, double* table) {
+__device__ __forceinline__ void write_table(const TensorPart& part, const double* entries, double* table) {
     for (int at = threadIdx.x; at < TABLE; at += THREADS) {
         const int lane = at / 2 % LANES;
         const int slot = lane / 4;
@@ -166,7 +166,7 @@ struct Outputs {
     int rows;         // from there to the end of the image, or more than the strip has
     unsigned int in;  // a bit for each two rows of this lane that are outputs: in each column two
 
-    __device__ __forceinline__ Outputs(const Part& part, const Segment& segment, const Own& own) {
+    __device__ __forceinline__ Outputs(const TensorPart& part, const Segment& segment, const Own& own) {
         const int first_row = threadIdx.x % 4 * 4;
         to = own.outputs(part, segment) - SIZE * (part.rows * part.columns) + first_row;
         const long long below = part.rows - own.strip.top - first_row;
@@ -179,7 +179,7 @@ struct Outputs {
     }
 
     // Writes a column of a completed slot: of the four rows those that `written` has.
-    __device__ __forceinline__ void write(const Part& part, unsigned int written, int j,
+    __device__ __forceinline__ void write(const TensorPart& part, unsigned int written, int j,
                                           const double (&sums)[4]) const {
         // Two rows go out at once where they are neighbours in D, too: to bring them together takes longer.
         constexpr bool TOGETHER = PAIRS && APART == 2;
@@ -216,7 +216,7 @@ struct Tiles {
     }
     // Writes a column of outputs and clears it, if the completed slot is this lane's.
     template <bool PAIRS>
-    __device__ __forceinline__ void finish(const Part& part, const Outputs<PAIRS>& outputs, int j, bool has_slot,
+    __device__ __forceinline__ void finish(const TensorPart& part, const Outputs<PAIRS>& outputs, int j, bool has_slot,
                                            unsigned int written) {
         outputs.write(part, written, j, sums[j]);
 #pragma unroll
@@ -233,8 +233,8 @@ struct Tiles {
 };
 
 template <bool PAIRS>
-__device__ __forceinline__ void consume_all(const Launch& launch) {
-    const Part& part = launch.part;
+__device__ __forceinline__ void consume_all(const TensorArgument& launch) {
+    const TensorPart& part = launch.part;
     const int lane = threadIdx.x % LANES;
     const int g = lane / 4;
     const int q = lane % 4;

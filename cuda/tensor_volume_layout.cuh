@@ -55,7 +55,7 @@ constexpr int BARRIERS_AT = TABLE + RING;
 constexpr int FLAGS_AT = BARRIERS_AT + CHUNKS;
 constexpr int STRIPS_AT = (FLAGS_AT + PRODUCERS + 1) / 2 * 2;
 constexpr int SIDES_AT = FLAGS_AT + PRODUCERS + 1 + 2 * PRODUCERS * CONSUMERS;
-constexpr int SHARED = 8 * SIDES_AT + sizeof(Sides);
+constexpr int SHARED = 8 * SIDES_AT + sizeof(SidesArgument);
 
 __device__ __forceinline__ double* ring() { return shared_memory() + TABLE; }
 __device__ __forceinline__ Barrier* barriers() { return reinterpret_cast<Barrier*>(shared_memory() + BARRIERS_AT); }
@@ -65,7 +65,9 @@ __device__ __forceinline__ unsigned long long* flags() {
 __device__ __forceinline__ Strip* strips_of_producers() {
     return reinterpret_cast<Strip*>(shared_memory() + STRIPS_AT);
 }
-__device__ __forceinline__ Sides* sides() { return reinterpret_cast<Sides*>(shared_memory() + SIDES_AT); }
+__device__ __forceinline__ SidesArgument* sides() {
+    return reinterpret_cast<SidesArgument*>(shared_memory() + SIDES_AT);
+}
 
 // A segment: neighbouring pages, in the strips of a block.
 struct Segment {
@@ -82,7 +84,7 @@ struct Cut {
     long long count;  // teams in all
     long long pages;  // to compute
 
-    __device__ __forceinline__ explicit Cut(const Part& part) {
+    __device__ __forceinline__ explicit Cut(const TensorPart& part) {
         teams = CONSUMERS / part.abreast;
         down = ((part.rows + ROWS - 1) / ROWS + part.abreast - 1) / part.abreast;
         count = down * ((part.columns + ACROSS - 1) / ACROSS);
@@ -96,7 +98,7 @@ struct Cut {
     }
 
     // The next segment of that.
-    __device__ __forceinline__ Segment next_of(const Part& part, WorkRange& work) const {
+    __device__ __forceinline__ Segment next_of(const TensorPart& part, WorkRange& work) const {
         const long long group = work.at / pages;
         const long long from = work.at - group * pages;
         const long long most = work.end - work.at < pages - from ? work.end - work.at : pages - from;
@@ -105,7 +107,7 @@ struct Cut {
     }
 
     // The first strip of a group's team, which is below the last row if there is no such team.
-    __device__ __forceinline__ Strip strip_of(const Part& part, long long group, int team) const {
+    __device__ __forceinline__ Strip strip_of(const TensorPart& part, long long group, int team) const {
         const long long number = group * teams + team;
         if (number >= count) return {part.rows, 0};
         return {number % down * part.abreast * ROWS, number / down * ACROSS};

@@ -8,8 +8,8 @@ namespace {
 // Asks for a producer's columns of a page of samples, for all strips of a group; a few lanes share a column. What can
 // comes in bulk, which the barrier tells; the rest comes in this group of copies, or is written at once, where copies in
 // bulk may come later.
-__device__ __forceinline__ void request_page(const Part& part, const Cut& cut, const Strip* strips, long long page,
-                                             double* to, Barrier* full) {
+__device__ __forceinline__ void request_page(const TensorPart& part, const Cut& cut, const Strip* strips,
+                                             long long page, double* to, Barrier* full) {
     constexpr int OWN = (COLUMNS + PRODUCERS - 1) / PRODUCERS;
     constexpr int SHARING = LANES / OWN;
     const int lane = threadIdx.x % LANES;
@@ -82,7 +82,7 @@ __device__ __forceinline__ void scan_page(SpecialValueScan& scan, Shared page, i
 // Brings `count` pages of samples from `first` on, behind `number` pages that the ring has had, and scans them if
 // `pieces` are given. All warps meet when the first page is there, and then each time when one has been taken and the
 // next is there. Before they meet for the last time this warp tells its flags.
-__device__ __forceinline__ void produce(const Part& part, const Cut& cut, const Strip* strips, long long first,
+__device__ __forceinline__ void produce(const TensorPart& part, const Cut& cut, const Strip* strips, long long first,
                                         int count, int& number, FlaggedPieces* pieces) {
     const Shared samples = in_shared(ring());
     const int used = cut.teams * (part.abreast * ROWS + HALO);
@@ -114,7 +114,7 @@ __device__ __forceinline__ void produce(const Part& part, const Cut& cut, const 
 }
 
 // Brings all samples of a block's work: of each segment, and once more of what is computed again.
-__device__ __noinline__ void produce_all_segments(Part part) {
+__device__ __noinline__ void produce_all_segments(TensorPart part) {
     const Cut cut(part);
     Strip* const strips = strips_of_producers() + (threadIdx.x / LANES - CONSUMERS) * CONSUMERS;
     int number = 0;

@@ -30,73 +30,22 @@ __device__ constexpr int threads_of(bool has_producer) { return THREADS + (has_p
 // and for 16 bytes to begin there.
 constexpr int PAD = 4;
 
-// One launch, over images of which all sides have the same boundary. Its blocks are (page, strip, segment), the segment
-// counting fastest; where segments are of two lengths, first all the longer ones, then the others. In each, so many warps
-// do STAGES sweeps each.
-template <typename Real>
-struct Launch {
-    typedef Real T;
-    // Whether each side has its own boundary.
-    static constexpr bool OWN_SIDES = false;
-    // The `long_share_256` of launches in which all strips are one line.
-    static constexpr int LINE = -1;
-
-    const T* input;
-    T* output;
-    long long rows;         // of an image, which lie next to each other
-    long long column_step;  // elements from a column to the next one
-    long long image_step;   // and from an image to the next one
-    double value;           // of the boundary, if it is CONSTANT
-    int columns;            // of an image
-    int strips;             // of an image
-    int segments;           // of a strip: none has 2^24 columns; or the parts of a LINE
-    int long_share_256;  // of 256 parts of two neighbouring segments, those of the longer one; 0 if all are alike; LINE
-    int lanes;           // that work: POINTS * lanes <= rows
-    int warps;           // that sweep
-    int depth;           // columns in a ring; the one before the first warp has Stages::LEAD - 1 more
-    unsigned int boundary;  // no MIRROR
-    unsigned int
-        run;  // of launches for stars, and of the fallback behind each: see images/special_values.cuh; 0 for others
-    unsigned int near_zero;  // samples whose magnitude less 1 is less than this need the fallback
-    int skipped;             // sweeps of the first warp that are not done; only where RADIUS_COLUMNS is 0
-    int leaving_depth;       // of OfSides: columns in the ring behind the last warp, where nothing stands for what is
-                             // outside; as many as in the others unless warps read ahead
-    int edge;                // a segment that has the image's first or last column is shorter by so many than others
-
-    // What stands above the rows and below, and before the columns and behind; and the number, if that is CONSTANT.
-    __device__ __forceinline__ unsigned int beyond_rows(int) const { return boundary; }
-    __device__ __forceinline__ unsigned int beyond_columns(int) const { return boundary; }
-    __device__ __forceinline__ T value_of_rows(int) const { return T(value); }
-    __device__ __forceinline__ T value_of_columns(int) const { return T(value); }
-    static __device__ __forceinline__ bool is_mirror(unsigned int) { return false; }
-
-    // Columns in the ring behind the last warp.
-    __device__ __forceinline__ int last_depth() const { return depth; }
-};
-
-// A launch where each side has its own boundary: that takes instructions of every column. `value` is that above, and `boundary`
-// has a byte of each side, the lowest first: above, below, before, behind. No MIRROR of a single column; before and
-// behind it is CIRCULAR where RADIUS_COLUMNS is 0.
+// A launch where each side has its own boundary: that takes instructions of every column.
 //
 // No more than 128 bytes, and no arrays: else the compiler reads what it needs of them anew each time.
 template <typename Real>
-struct OfSides : Launch<Real> {
-    typedef Real T;
+struct OfSides : ImagesArgument<Real>, OtherSides {
     static constexpr bool OWN_SIDES = true;
-
-    double below;
-    double before;
-    double behind;
 
     __device__ __forceinline__ unsigned int beyond_rows(int end) const { return this->boundary >> (8 * end) & 0xff; }
     __device__ __forceinline__ unsigned int beyond_columns(int end) const {
         return this->boundary >> (16 + 8 * end) & 0xff;
     }
-    __device__ __forceinline__ T value_of_rows(int end) const { return T(end == 0 ? this->value : below); }
-    __device__ __forceinline__ T value_of_columns(int end) const { return T(end == 0 ? before : behind); }
+    __device__ __forceinline__ Real value_of_rows(int end) const { return Real(end == 0 ? this->value : below); }
+    __device__ __forceinline__ Real value_of_columns(int end) const { return Real(end == 0 ? before : behind); }
     static __device__ __forceinline__ bool is_mirror(unsigned int boundary) { return boundary == MIRROR; }
 
-    __device__ __forceinline__ int last_depth() const { return this->leaving_depth; }
+    __device__ __forceinline__ int last_depth() const { return this->depth_behind_last; }
 };
 
 // Whether a column is outside, and a constant stands there.

@@ -23,9 +23,9 @@ __device__ __forceinline__ Piece segment_of(const Launch& launch) {
     const int runs = alike ? launch.segments : launch.segments / 2;
     const int run = number % runs;
     const unsigned int strip = number / runs;
-    const long long length = launch.columns + 2LL * launch.edge;
-    int begin = (int)(length * run / runs) - launch.edge;
-    int end = (int)(length * (run + 1) / runs) - launch.edge;
+    const long long length = launch.columns + 2LL * launch.edge_columns;
+    int begin = (int)(length * run / runs) - launch.edge_columns;
+    int end = (int)(length * (run + 1) / runs) - launch.edge_columns;
     if (!alike) {
         const int between = begin + (int)((long long)(end - begin) * launch.long_share_256 >> 8);
         (second ? begin : end) = between;

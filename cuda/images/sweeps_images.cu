@@ -3,7 +3,25 @@
 // Compiled for -DREAL=float and -DREAL=double, and for each filter's -DROWS and -DCOLUMNS: odd, from 3 to 7, and in
 // single one of them may be 1. With -DSIDES=1 each side of the images has its own boundary; with -DBLOCK_WARPS=8 a block
 // has eight warps; with -DSTAR=1 there is a kernel for filters that are zero beside their middle row and column, which
-// leaves these zeros out.
+// leaves these zeros out. What the other definitions of modules.txt say was measured on an H200:
+//  - LANE_ROWS: rows that a lane holds; as many as leave no register's value to be put away in memory (a few of those in
+//    the loop take a third of the speed). An odd number of doubles, or one of singles that is four times an odd one, is
+//    read from shared memory without conflicts.
+//  - WARP_SWEEPS: sweeps that a warp does.
+//  - BLOCKS: blocks that a multiprocessor holds, which bounds the registers.
+//  - LOAD_LEAD: how many slots before its turn a column comes.
+//  - SLOTS_AHEAD=1: a warp reads a column a slot before its turn.
+//  - COPY_POINTERS=1: a thread keeps a pointer for each piece that it copies, which saves instructions and takes registers.
+//  - SWEEPER_REGISTERS: of a thread that sweeps where another one copies for all; none does without it.
+#ifndef SLOTS_AHEAD
+#define SLOTS_AHEAD 0
+#endif
+#ifndef COPY_POINTERS
+#define COPY_POINTERS 0
+#endif
+#ifndef SWEEPER_REGISTERS
+#define SWEEPER_REGISTERS 0
+#endif
 
 #include "images/sweeps_images.cuh"
 
@@ -11,53 +29,7 @@ namespace {
 #ifdef SIDES
 typedef images::OfSides<REAL> Launch;
 #else
-typedef images::Launch<REAL> Launch;
-#endif
-
-// Rows that a lane holds, sweeps that a warp does, and the blocks that a multiprocessor holds, which bounds the
-// registers. Measured on an H200: as many rows as leave no register's value to be put away in memory (a few of those in
-// the loop take a third of the speed). An odd number of doubles, or one of singles that is four times an odd one, is
-// read from shared memory without conflicts.
-struct Tuned {
-    int points;
-    int stages;
-    int blocks;
-    bool ahead;
-    int registers;  // of a thread that sweeps where another one copies; 0 where none does
-};
-constexpr bool DOUBLE = sizeof(REAL) == 8;
-#if BLOCK_WARPS == 8
-// One block has a multiprocessor for itself. In single these are stars alone, which are faster with more rows.
-constexpr Tuned TUNED = !DOUBLE ? Tuned{COLUMNS == 3   ? 32
-                                        : COLUMNS == 5 ? 28
-                                                       : 24,
-                                        COLUMNS == 3 ? 2 : 1, 1, true}
-                        : COLUMNS == 3 ? Tuned{17, 2, 1, true, 240}
-                        : COLUMNS == 5 ? Tuned{ROWS == 3 ? 19 : 17, 1, 1, true, 232}
-                                       : Tuned{ROWS == 3 ? 15 : 11, 1, 1, true, 232};
-#else
-constexpr Tuned TUNED = COLUMNS == 1 ? Tuned{28, ROWS == 3 ? 8 : 4, 4, false}
-                        : ROWS == 1
-                            ? (COLUMNS == 7 ? Tuned{28, 1, 2, false} : Tuned{20, COLUMNS == 3 ? 2 : 1, 3, false})
-                        : !DOUBLE      ? Tuned{COLUMNS == 3 && ROWS > 3 ? 28 : 24, COLUMNS == 3 ? 2 : 1, 2, true}
-                        : COLUMNS == 3 ? Tuned{ROWS == 3 && !Launch::OWN_SIDES ? 19 : 17, 2, 2, false}
-                        : COLUMNS == 5 ? Tuned{ROWS == 7 ? 15 : 17, 1, 2, false}
-                                       : Tuned{ROWS == 3 ? 13 : 11, 1, 2, false};
-#endif
-#ifdef STAR
-// The fallback is rare.
-constexpr int REGISTERS = 0;
-#else
-constexpr int REGISTERS = TUNED.registers;
-#endif
-// How many slots before its turn a column comes: more where that was measured to be faster.
-constexpr int LEAD = REGISTERS > 0 ? 6 : images::WARPS == 4 && !DOUBLE && ROWS == 3 && COLUMNS == 3 ? 5 : 3;
-// Whether a thread keeps a pointer for each piece that it copies, which saves instructions and takes registers: where that
-// was measured to be faster.
-#ifdef STAR
-constexpr bool POINTERS = !DOUBLE && COLUMNS < 7;
-#else
-constexpr bool POINTERS = !DOUBLE && TUNED.ahead && (COLUMNS == 7 || (ROWS == 3 && COLUMNS == 5));
+typedef ImagesArgument<REAL> Launch;
 #endif
 }  // namespace
 
@@ -100,8 +72,8 @@ struct FilterOf {
 
 namespace {
 template <bool IS_STAR>
-using StageOf = images::Warp<Launch, ROWS / 2, COLUMNS / 2, TUNED.points, TUNED.stages, TUNED.ahead, LEAD, POINTERS,
-                             FilterOf<IS_STAR>>;
+using StageOf = images::Warp<Launch, ROWS / 2, COLUMNS / 2, LANE_ROWS, WARP_SWEEPS, SLOTS_AHEAD != 0, LOAD_LEAD,
+                             COPY_POINTERS != 0, FilterOf<IS_STAR>>;
 typedef StageOf<false> Stage;
 }  // namespace
 
@@ -152,31 +124,31 @@ __device__ __forceinline__ bool is_idle_fallback(const Launch&) { return false; 
 
 #ifdef STAR
 
-extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks) sweeps_images_star(Launch launch) {
+extern "C" __global__ void __launch_bounds__(images::THREADS, BLOCKS) sweeps_images_star(Launch launch) {
     sweep_and_scan<StageOf<true>, 1>(launch);
 }
-extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks) sweeps_images_star_aligned(Launch launch) {
+extern "C" __global__ void __launch_bounds__(images::THREADS, BLOCKS) sweeps_images_star_aligned(Launch launch) {
     sweep_and_scan<StageOf<true>, 16 / sizeof(REAL)>(launch);
 }
 
 #endif
 
-extern "C" __global__ void __launch_bounds__(images::THREADS, TUNED.blocks) sweeps_images(Launch launch) {
+extern "C" __global__ void __launch_bounds__(images::THREADS, BLOCKS) sweeps_images(Launch launch) {
     if (!is_idle_fallback(launch)) images::sweep_images<Stage, 1>(launch);
 }
 
 // For images whose columns and strips begin and end at multiples of 16 bytes.
-extern "C" __global__ void __launch_bounds__(images::threads_of(REGISTERS > 0), TUNED.blocks)
+extern "C" __global__ void __launch_bounds__(images::threads_of(SWEEPER_REGISTERS > 0), BLOCKS)
     sweeps_images_aligned(Launch launch) {
-    if (!is_idle_fallback(launch)) images::sweep_images<Stage, 16 / sizeof(REAL), REGISTERS>(launch);
+    if (!is_idle_fallback(launch)) images::sweep_images<Stage, 16 / sizeof(REAL), SWEEPER_REGISTERS>(launch);
 }
 
 // What the host must know to launch it, told by the module itself.
-extern "C" __constant__ unsigned int lane_points = TUNED.points;
+extern "C" __constant__ unsigned int lane_points = LANE_ROWS;
 extern "C" __constant__ unsigned int column_pitch = Stage::PITCH;
 extern "C" __constant__ unsigned int slots_between = 1 + Stage::AHEAD;
-extern "C" __constant__ unsigned int warp_sweeps = TUNED.stages;
-extern "C" __constant__ unsigned int blocks_at_once = TUNED.blocks;
+extern "C" __constant__ unsigned int warp_sweeps = WARP_SWEEPS;
+extern "C" __constant__ unsigned int blocks_at_once = BLOCKS;
 extern "C" __constant__ unsigned int block_warps = images::WARPS;
-extern "C" __constant__ unsigned int columns_lead = LEAD;
-extern "C" __constant__ unsigned int block_threads_aligned = images::threads_of(REGISTERS > 0);
+extern "C" __constant__ unsigned int columns_lead = LOAD_LEAD;
+extern "C" __constant__ unsigned int block_threads_aligned = images::threads_of(SWEEPER_REGISTERS > 0);

@@ -14,7 +14,7 @@ template <class OfLaunch, int ROWS_BESIDE, int COLUMNS_BESIDE, int LANE_POINTS, 
           int COMES_AHEAD, bool KEEPS_POINTERS, class Filter>
 struct Warp {
     typedef OfLaunch Launch;
-    typedef typename Launch::T T;
+    typedef typename Launch::Real T;
     static constexpr int RADIUS_ROWS = ROWS_BESIDE, RADIUS_COLUMNS = COLUMNS_BESIDE;
     static constexpr int POINTS = LANE_POINTS, STAGES = WARP_STAGES;
     static constexpr int ACCESS = Access<T, POINTS>::COUNT;
@@ -64,7 +64,7 @@ struct Warp {
         above_all = block.first_strip && lane == 0;
         below_all = block.last_strip && lane == launch.lanes - 1;
         edge.set(launch, lane == 0 ? 0 : 1);
-        skipped = RADIUS_COLUMNS > 0 ? 0 : __shfl_sync(0xffffffff, thread < LANES ? launch.skipped : 0, 0);
+        skipped = RADIUS_COLUMNS > 0 ? 0 : __shfl_sync(0xffffffff, thread < LANES ? launch.skipped_sweeps : 0, 0);
 #pragma unroll
         for (int s = 0; s < STAGES; ++s) {
 #pragma unroll

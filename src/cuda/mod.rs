@@ -6,6 +6,8 @@
 //! # Layers
 //! Each names those above it in this list, and none below.
 //! - `driver`: the driver and its devices; owners of contexts, streams, events, graphs and memory.
+//! - `catalogue`: what is known of the modules between which is chosen, as `cuda/modules.txt` has it.
+//! - `arguments`: what kernels are told, as `cuda/arguments.cuh` has it.
 //! - `runtime`: what is kept of a device between calls: modules, staging slots, the queue and its buffers.
 //! - `kernels`: a file a family of kernels: which module, its arguments, its launches.
 //! - `routes`: how the data of a call go: streamed, resident or deep; and the one loop that sweeps.
@@ -19,7 +21,9 @@
 //! Arrays that somebody holds outlive it. No call resets a device or leaves another context current than it found: the
 //! host and its other extensions may use the same GPU.
 
+mod arguments;
 mod arithmetic;
+mod catalogue;
 mod cut;
 mod driver;
 mod element;

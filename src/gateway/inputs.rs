@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::backend::Selection;
 use super::fastest::Work;
 use super::reply;
-use super::store::{Held, Home, Numbers};
+use super::store::{Home, Numbers, StoredArray};
 use crate::cuda::Cuda;
 use crate::memory::{self, OutOfMemory};
 use crate::mex::{Argument, Class, Effort, Error, MAX_CELLS, Numeric, OnGpu, Reply};
@@ -99,7 +99,7 @@ impl<'a, T: Real> Input<'a, T> {
                     let outputs = dims.iter().map(|dims| Compute::<T>::array(engine, dims.iter().product()));
                     let mut outputs = outputs.collect::<Result<Vec<_>, _>>()?;
                     run(engine, Source::Array(&array), outputs.iter_mut().map(Target::Array).collect(), watch)?;
-                    let held = |(dims, output): (_, Array<T>)| Held { home, dims, numbers: output.into() };
+                    let held = |(dims, output): (_, Array<T>)| StoredArray { home, dims, numbers: output.into() };
                     Ok(dims.into_iter().zip(outputs).map(held).collect())
                 };
                 Ok(home.choose()?.with_note(selection.note(home)).held_all(true, home.effort(effort), run))
@@ -261,7 +261,7 @@ fn is_plain(gpu: &OnGpu) -> bool {
 
 /// A real, full array of class double or single, of the host's or held; with its dimensions.
 pub(super) fn input<'a>(name: &str, array: &'a Argument) -> Result<(AnyInput<'a>, Cow<'a, [usize]>), Error> {
-    if let Some(Held { home, dims, numbers }) = Held::of(array)? {
+    if let Some(StoredArray { home, dims, numbers }) = StoredArray::of(array)? {
         let input = match numbers {
             Numbers::Double(array) => AnyInput::Double(Input::Held(home, array)),
             Numbers::Single(array) => AnyInput::Single(Input::Held(home, array)),
@@ -277,7 +277,7 @@ pub(super) fn input<'a>(name: &str, array: &'a Argument) -> Result<(AnyInput<'a>
 
 /// A real, full array of class double, of the host's or held; with its dimensions.
 pub(super) fn double_input<'a>(name: &str, array: &'a Argument) -> Result<(Input<'a, f64>, Cow<'a, [usize]>), Error> {
-    if let Some(held) = Held::of(array)? {
+    if let Some(held) = StoredArray::of(array)? {
         let Numbers::Double(numbers) = held.numbers else {
             let expected = "expected a real full double array; double (";
             return Err(wrong_data_type(format!("{name} is {held}, {expected}{name}) makes it so.")));

@@ -204,7 +204,7 @@ fn stacked(dims: &[usize], states: usize) -> Result<Vec<usize>, Error> {
 
 /// An argument as an error tells it: of one that is held, what it stands for.
 fn told(value: &Argument) -> String {
-    super::store::Held::of(value).ok().flatten().map_or_else(|| value.to_string(), |held| held.to_string())
+    super::store::StoredArray::of(value).ok().flatten().map_or_else(|| value.to_string(), |held| held.to_string())
 }
 
 #[cfg(test)]

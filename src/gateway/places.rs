@@ -1,6 +1,6 @@
 //! Indices, as a script writes them, into places of an array.
 
-use super::store::Held;
+use super::store::StoredArray;
 use crate::memory;
 use crate::mex::{Argument, Class, Error};
 use crate::stencil::{Places, RANK, Section};
@@ -41,7 +41,7 @@ fn wrong(text: String) -> Error {
 ///
 /// # Errors
 /// `index`, for what is no index or is beyond the array; `outOfMemory`.
-pub(super) fn places(array: &Held, indices: &[Argument]) -> Result<Indexed, Error> {
+pub(super) fn places(array: &StoredArray, indices: &[Argument]) -> Result<Indexed, Error> {
     if indices.is_empty() {
         return Err(wrong("No index was given.".into()));
     }

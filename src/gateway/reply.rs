@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::calls;
 use super::fastest::Stopwatch;
 use super::settings::{self, Settings};
-use super::store::{Held, Home};
+use super::store::{Home, StoredArray};
 use crate::cpu::Cpu;
 use crate::cuda::{Cuda, Team};
 use crate::memory;
@@ -127,7 +127,7 @@ impl Chosen {
         self,
         object: bool,
         effort: Effort,
-        run: impl FnOnce(&(dyn Engine + 'static), Home, &Watch) -> Result<Held, stencil::Error> + Send + 'a,
+        run: impl FnOnce(&(dyn Engine + 'static), Home, &Watch) -> Result<StoredArray, stencil::Error> + Send + 'a,
     ) -> Reply<'a> {
         self.held_all(object, effort, |engine, home, watch| Ok(vec![run(engine, home, watch)?]))
     }
@@ -137,13 +137,13 @@ impl Chosen {
         self,
         object: bool,
         effort: Effort,
-        run: impl FnOnce(&(dyn Engine + 'static), Home, &Watch) -> Result<Vec<Held>, stencil::Error> + Send + 'a,
+        run: impl FnOnce(&(dyn Engine + 'static), Home, &Watch) -> Result<Vec<StoredArray>, stencil::Error> + Send + 'a,
     ) -> Reply<'a> {
         let warnings = self.fallback.as_deref().and_then(fallback_warning).into_iter().collect();
         let (call, note) = (calls::begin(), self.note);
         let make = move |watch: &Watch| {
             let held = call.work(|| run(&*self.engine, self.home, watch))?;
-            Ok(held.into_iter().map(Held::store).collect())
+            Ok(held.into_iter().map(StoredArray::store).collect())
         };
         Reply { warnings, note, output: Output::Held { object, make: Box::new(make), effort } }
     }

@@ -114,7 +114,7 @@ impl From<Array<f32>> for Numbers {
 
 /// An array that is held. Its numbers never change: what is computed is another array.
 #[derive(Debug, Clone)]
-pub(super) struct Held {
+pub(super) struct StoredArray {
     pub(super) home: Home,
     /// Two or more.
     pub(super) dims: Vec<usize>,
@@ -122,7 +122,7 @@ pub(super) struct Held {
 }
 
 /// As an error tells it: `3x4 double DeviceArray`.
-impl std::fmt::Display for Held {
+impl std::fmt::Display for StoredArray {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for (i, dim) in self.dims.iter().enumerate() {
             write!(f, "{}{dim}", if i > 0 { "x" } else { "" })?;
@@ -131,7 +131,7 @@ impl std::fmt::Display for Held {
     }
 }
 
-impl Held {
+impl StoredArray {
     /// The number of its elements.
     pub(super) fn len(&self) -> usize {
         self.dims.iter().product()
@@ -141,7 +141,7 @@ impl Held {
     ///
     /// # Errors
     /// `unsupported` for an array of objects; `deleted` where there is no such array, or none any more.
-    pub(super) fn of(argument: &Argument) -> Result<Option<Held>, Error> {
+    pub(super) fn of(argument: &Argument) -> Result<Option<StoredArray>, Error> {
         let Some(number) = argument.object() else {
             return Ok(None);
         };
@@ -213,7 +213,7 @@ pub(super) fn count() -> usize {
     arrays().len()
 }
 
-type Arrays = HashMap<u64, Held>;
+type Arrays = HashMap<u64, StoredArray>;
 
 fn arrays() -> MutexGuard<'static, Arrays> {
     static ARRAYS: PerProcess<Mutex<Arrays>> = PerProcess::new();
@@ -236,9 +236,9 @@ fn next_number() -> u64 {
 mod tests {
     use super::*;
 
-    fn held() -> Held {
+    fn held() -> StoredArray {
         let array = Array::<f64>::in_memory(6).unwrap();
-        Held { home: Home::Cpu, dims: vec![2, 3], numbers: array.into() }
+        StoredArray { home: Home::Cpu, dims: vec![2, 3], numbers: array.into() }
     }
 
     #[test]

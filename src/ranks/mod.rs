@@ -16,9 +16,9 @@ pub use bytes::Bytes;
 pub use call::Call;
 pub use world::{Threads, World, expect_devices};
 
+mod distribution;
 #[cfg(test)]
 mod fake;
-mod layout;
 mod plan;
 mod planes;
 mod shared;
@@ -27,7 +27,7 @@ mod sweeps;
 mod tests;
 mod whole;
 
-pub use layout::Layout;
+pub use distribution::Distribution;
 pub use plan::{Along, Passed, Plan};
 pub use sweeps::run;
 pub use whole::Whole;

@@ -1,7 +1,7 @@
 //! What the ranks agree on before they compute: that all of them make the same call, and how their parts lie.
 
 use super::Others;
-use super::layout::Layout;
+use super::distribution::Distribution;
 use crate::stencil::{Error, Real};
 use crate::watch::Watch;
 
@@ -33,7 +33,7 @@ pub struct Plan {
     dim: usize,
     /// Of this rank's part.
     dims: Vec<usize>,
-    layout: Layout,
+    distribution: Distribution,
 }
 
 impl Plan {
@@ -79,7 +79,7 @@ impl Plan {
         }
         let length = |dims: &[usize]| if is_nothing(dims) { 0 } else { of(dims, dim) };
         let lengths: Vec<usize> = parts.iter().map(|dims| length(dims)).collect();
-        let layout = Layout::new(&lengths).ok_or_else(|| {
+        let distribution = Distribution::new(&lengths).ok_or_else(|| {
             Error::Rank(format!(
                 "All parts together have more elements along dimension {} than can be counted.",
                 dim + 1
@@ -87,7 +87,7 @@ impl Plan {
         })?;
         let mut own: Vec<usize> = (0..parts[first].len().max(dim + 1)).map(|d| of(parts[first], d)).collect();
         own[dim] = lengths[rank];
-        Ok(Plan { dim, dims: own, layout })
+        Ok(Plan { dim, dims: own, distribution })
     }
 
     /// Along which dimension the parts lie one behind the other, counted from 0.
@@ -104,13 +104,13 @@ impl Plan {
     /// The dimensions of the whole array.
     pub fn whole(&self) -> Vec<usize> {
         let mut dims = self.dims.clone();
-        dims[self.dim] = self.layout.length();
+        dims[self.dim] = self.distribution.length();
         dims
     }
 
     /// How many elements each rank has along the dimension.
-    pub fn layout(&self) -> &Layout {
-        &self.layout
+    pub fn distribution(&self) -> &Distribution {
+        &self.distribution
     }
 }
 
@@ -235,10 +235,10 @@ mod tests {
         let plans: Vec<_> = agreed(&parts(dims, along)).into_iter().map(Result::unwrap).collect();
         for (rank, plan) in plans.iter().enumerate() {
             assert_eq!(
-                (plan.dim(), plan.whole(), plan.layout()),
-                (plans[0].dim(), plans[0].whole(), plans[0].layout())
+                (plan.dim(), plan.whole(), plan.distribution()),
+                (plans[0].dim(), plans[0].whole(), plans[0].distribution())
             );
-            assert_eq!(plan.layout().part(rank).len(), plan.dims()[plan.dim()]);
+            assert_eq!(plan.distribution().part(rank).len(), plan.dims()[plan.dim()]);
         }
         (plans[0].dim(), plans.iter().map(|plan| plan.dims().to_vec()).collect(), plans[0].whole())
     }

@@ -20,7 +20,7 @@
 
 use std::collections::VecDeque;
 
-use super::layout::{Costs, Halos, Piece, Reach, Rounds, Swept, Way};
+use super::distribution::{Costs, Halos, Piece, Reach, Rounds, Swept, Way};
 use super::planes::{Between, Of, Runs, again};
 use super::shared::{self, Inbox, Outbox, Trial};
 use super::whole::Whole;
@@ -73,11 +73,11 @@ fn sweep<T: Real>(
 where
     dyn Engine: Compute<T> + Arithmetic<T>,
 {
-    let (area, n) = (what.around.area(), what.layout.part(others.rank()).len());
+    let (area, n) = (what.around.area(), what.distribution.part(others.rank()).len());
     let elements = n * area;
-    assert_eq!([from.len(), to.len(), others.ranks()], [elements, elements, what.layout.ranks()]);
+    assert_eq!([from.len(), to.len(), others.ranks()], [elements, elements, what.distribution.ranks()]);
     watch.check()?;
-    if what.radius == 0 || what.sweeps == 0 || area == 0 || what.layout.longest() == what.layout.length() {
+    if what.radius == 0 || what.sweeps == 0 || area == 0 || what.distribution.longest() == what.distribution.length() {
         // No part needs another one.
         return if elements == 0 { Ok(()) } else { (what.pass)(engine, n, what.sweeps, from, to, watch) };
     }
@@ -135,7 +135,7 @@ fn agree<'a, T: Real>(
 where
     dyn Engine: Compute<T> + Arithmetic<T>,
 {
-    let (mut swept, n) = (what.swept(), what.layout.part(others.rank()).len());
+    let (mut swept, n) = (what.swept(), what.distribution.part(others.rank()).len());
     let mut shares = vec![false; others.ranks()];
     if what.sweeps == 1 {
         return Ok(Agreed { swept, rounds: Rounds::choose(swept, 1, 0), loads: false, shares });
@@ -168,7 +168,7 @@ where
     });
     let all = all.collect::<Option<Vec<_>>>().ok_or_else(|| Error::Internal("A rank's costs are no number.".into()))?;
     let most = all.iter().map(|(cost, ..)| *cost).max().unwrap_or(0);
-    let mut parts = all.iter().enumerate().filter(|(rank, _)| !what.layout.part(*rank).is_empty());
+    let mut parts = all.iter().enumerate().filter(|(rank, _)| !what.distribution.part(*rank).is_empty());
     if parts.all(|(_, (_, on_gpu, _))| *on_gpu) {
         swept = swept.on_gpus();
     }

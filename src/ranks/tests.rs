@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
+use super::distribution::{Costs, Rounds, Way};
 use super::fake::{Rank, World};
-use super::layout::{Costs, Rounds, Way};
 use super::{Along, Others, Passed, Plan, Whole, run};
 use crate::cpu::Cpu;
 use crate::memory::pool::Pooled;

@@ -1,7 +1,7 @@
 //! An operator over a whole array, of which each rank computes a part.
 
 use super::Plan;
-use super::layout::{Costs, Layout, Swept};
+use super::distribution::{Costs, Distribution, Swept};
 use super::planes::Around;
 use crate::stencil::{
     Arithmetic, Compute, Convolution, DERIVATIVE_RADIUS, Derivative, Engine, Error, Real, Source, Stencil, Target,
@@ -15,7 +15,7 @@ type Pass<'a, T> = Box<
 
 /// An operator over a whole array, of which this rank has a part.
 pub struct Whole<'a, T> {
-    pub(super) layout: Layout,
+    pub(super) distribution: Distribution,
     pub(super) around: Around,
     /// How far it reaches along the dimension in which the array is cut.
     pub(super) radius: usize,
@@ -88,8 +88,8 @@ impl<'a, T> Whole<'a, T> {
     /// Of the operator's reach along the dimension of the plan: its radius, and whether that goes round.
     fn new(plan: &Plan, reach: Option<(usize, bool)>, (sweeps, work): (usize, usize), pass: Pass<'a, T>) -> Self {
         let (radius, circular) = reach.unwrap_or_default();
-        let (layout, around, costs) = (plan.layout().clone(), around(plan), Costs::default());
-        Whole { layout, around, radius, circular, sweeps, work, costs, pass }
+        let (distribution, around, costs) = (plan.distribution().clone(), around(plan), Costs::default());
+        Whole { distribution, around, radius, circular, sweeps, work, costs, pass }
     }
 
     /// Takes an exchange for as much work as `multiply_adds` multiply-adds, and has halos on GPUs read where they lie
@@ -100,8 +100,8 @@ impl<'a, T> Whole<'a, T> {
     }
 
     pub(super) fn swept(&self) -> Swept<'_> {
-        let Whole { layout, around, radius, circular, work, costs, .. } = self;
-        Swept { layout, area: around.area(), radius: *radius, circular: *circular, work: *work, costs: *costs }
+        let Whole { distribution, around, radius, circular, work, costs, .. } = self;
+        Swept { distribution, area: around.area(), radius: *radius, circular: *circular, work: *work, costs: *costs }
     }
 }
 

@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
 
 use super::super::Element;
@@ -12,7 +11,8 @@ use super::super::module::{Function, Modules, Shape, Turns, counter, launch};
 use super::super::pace::SharedPace;
 use super::columns::{ColumnUnits, columns_of_tiles};
 use super::fused::{images, tiles, volumes};
-use super::{Area, EndsArgument, Kernel, LoadOnce, Loaded, Plan, at, tensor};
+use super::{Area, Kernel, LoadOnce, Loaded, Plan, at, tensor};
+use crate::cuda::arguments::{ConvolutionArgument, SidesArgument};
 use crate::stencil::{Convolution, Ends, Error, Filter, Sides};
 
 /// The filters of `cuda/convolution.cu` that have modules of their own, by rows and columns: one for single and one
@@ -29,28 +29,6 @@ const SPECIALISED: [(usize, [&str; 2]); 7] = [
 
 /// The modules for any filter, for single and for double.
 const GENERAL: [&str; 2] = ["convolution_float", "convolution_double"];
-
-/// The argument of the kernels: `struct Part` of `cuda/convolution.cu`, field for field.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct PartArgument {
-    input: sys::CUdeviceptr,
-    output: sys::CUdeviceptr,
-    count: i64,
-    before: i64,
-    after: i64,
-    first: i64,
-    rows: i64,
-    columns: i64,
-    pages: i64,
-    height: i32,
-    width: i32,
-    depth: i32,
-    skip: i32,
-    backwards: i32,
-    unused: i32,
-    sides: [EndsArgument; 3],
-}
 
 /// An output counts for at least so many multiply-adds: on the slowest devices they take as long as to move it.
 const LEAST_WORK: usize = 11;
@@ -160,7 +138,7 @@ impl<T: Element> ConvolutionKernel<T> {
             tile,
             filter,
             size,
-            sides: [0, 1, 2].map(|d| EndsArgument::new(area.sides[d])),
+            sides: SidesArgument::new([0, 1, 2].map(|d| area.sides[d])),
             units: ColumnUnits::new(size[1], tile[1], outputs),
             turns: area.queued.then(|| modules.turns().clone()),
         }))
@@ -178,7 +156,7 @@ struct ConvolutionPlan<'a> {
     /// Of the array that the kernel sees.
     size: Size,
     /// What stands around it.
-    sides: [EndsArgument; 3],
+    sides: SidesArgument,
     /// Its columns that are computed.
     units: ColumnUnits,
     /// Which end the next sweep begins at, where the whole array is on the device.
@@ -228,7 +206,7 @@ impl ConvolutionPlan<'_> {
         let [rows, columns, pages] = self.size;
         let outputs = self.units.outputs_of(units);
         let (skip, blocks) = blocks(self.size, self.tile, outputs.clone())?;
-        let argument = PartArgument {
+        let argument = ConvolutionArgument {
             input,
             output: at::<T>(output, (outputs.start - self.units.outputs().start) * rows),
             count: outputs.len() as i64,
@@ -254,7 +232,7 @@ impl ConvolutionPlan<'_> {
 }
 
 /// The columns of tiles that a launch skips ahead of those that the outputs in some columns need, and its blocks: see
-/// `struct Part`.
+/// [`ConvolutionArgument`].
 ///
 /// # Errors
 /// [`Error::Internal`] for more than the kernel can count.
@@ -280,13 +258,13 @@ mod tests {
         for (size, module) in modules.chain(GENERAL.map(|module| (1, module))) {
             assert_eq!(
                 argument_bytes(module, "convolution_2D_const_mem_kernel"),
-                size_of::<PartArgument>(),
+                size_of::<ConvolutionArgument>(),
                 "{module}"
             );
             if size <= 7 {
                 assert_eq!(
                     argument_bytes(module, "convolution_3D_const_mem_kernel"),
-                    size_of::<PartArgument>(),
+                    size_of::<ConvolutionArgument>(),
                     "{module}"
                 );
             }

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
 
 use super::super::module::{Function, Modules, Shape, counter, launch};
 use super::super::pace::{SharedPace, evenly};
-use super::{EndsArgument, LoadOnce, Loaded, Plan};
+use super::{LoadOnce, Loaded, Plan};
+use crate::cuda::arguments::{EndsArgument, LevelsArgument};
 use crate::stencil::{Error, Stencil};
 
 /// The modules, for 3, 5, 7 and 9 taps.
@@ -25,22 +25,6 @@ const MOST_SWEEPS: usize = 1024;
 
 /// So many blocks keep any chip busy: where lines are whole, a block takes several only if there are more.
 const MANY_BLOCKS: usize = 256;
-
-/// The argument of the kernels, `struct Levels` of `cuda/sweeps_levels.cu`, field for field.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct Argument {
-    input: sys::CUdeviceptr,
-    older: sys::CUdeviceptr,
-    output: sys::CUdeviceptr,
-    older_output: sys::CUdeviceptr,
-    length: u64,
-    lines: u64,
-    weight: f64,
-    ends: EndsArgument,
-    sweeps: u32,
-    tiles: u32,
-}
 
 /// What a block of a kernel has room for, as the modules have it.
 #[derive(Debug, Clone, Copy)]
@@ -199,7 +183,7 @@ impl Plan<f64> for LevelsPlan<'_> {
 
     fn sweep(&self, stream: sys::CUstream, sweeps: usize, [input, output]: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
         let Layout { threads, blocks, tiles, .. } = self.layout(sweeps);
-        let argument = Argument {
+        let argument = LevelsArgument {
             input,
             older: self.older(input)?,
             output,
@@ -231,7 +215,7 @@ mod tests {
         for module in MODULES {
             for kind in [Kind::Large, Kind::Small, Kind::Whole] {
                 let function = kind.function().to_str().unwrap();
-                assert_eq!(argument_bytes(module, function), size_of::<Argument>(), "{module} {function}");
+                assert_eq!(argument_bytes(module, function), size_of::<LevelsArgument>(), "{module} {function}");
             }
             for (name, room) in [("large", LARGE), ("small", SMALL), ("whole", WHOLE)] {
                 let told = ["threads", "points"].map(|what| constant_of(module, &format!("levels_{name}_{what}")));

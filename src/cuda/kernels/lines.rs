@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
 
 use super::super::Element;
@@ -11,6 +10,7 @@ use super::super::cut::Cut;
 use super::super::module::{Function, Modules, Shape, Turns, launch};
 use super::super::pace::SharedPace;
 use super::{Area, Kernel, LoadOnce, Loaded, Plan};
+use crate::cuda::arguments::PieceArgument;
 use crate::stencil::{
     CoefficientSource, Convolution, DERIVATIVE_RADIUS, Derivative, Ends, Error, Lines, MAX_TAPS, Stencil,
 };
@@ -37,21 +37,6 @@ const SPLIT_LENGTH: usize = 1 << 14;
 /// 0.34 for lines of 10, where the kernel that keeps lines whole has 0.25; 0.74 for lines of 1,000, where that has
 /// 0.8.)
 const AS_ONE_LENGTH: usize = 100;
-
-/// The argument of the kernels: `struct Piece` of `cuda/lines.cuh`, field for field.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct PieceArgument {
-    input: sys::CUdeviceptr,
-    output: sys::CUdeviceptr,
-    count: u64,
-    before: u64,
-    after: u64,
-    line: u64,
-    phase: u64,
-    one_line: u32,
-    backwards: u32,
-}
 
 /// What is laid along lines: its modules are its own, and so are its coefficients.
 #[derive(Debug, Clone, Copy)]

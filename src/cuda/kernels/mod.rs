@@ -16,13 +16,13 @@ use std::ffi::CStr;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
 
 use super::Element;
 use super::cut::{Cut, Tile};
 use super::module::{Function, Module, Modules};
 use super::pace::SharedPace;
+use crate::cuda::arguments::{CIRCULAR, CONSTANT, EndsArgument, MIRROR, REPLICATE, SYMMETRIC, SidesArgument};
 use crate::stencil::{Boundary, Ends, Error, Sides};
 
 pub(super) use arithmetic::{ArithmeticKernels, On, scratch_of};
@@ -166,23 +166,23 @@ pub(super) trait Plan<T> {
     fn part(&self, stream: sys::CUstream, units: Range<usize>, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error>;
 }
 
-/// What stands beyond either end of a dimension, as the kernels have it: `struct Ends` of `cuda/boundary.cuh`, field for
-/// field.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct EndsArgument {
-    value: [f64; 2],
-    boundary: [u32; 2],
-}
-
 impl EndsArgument {
+    /// What stands beyond either end of a dimension.
     fn new<T: Element>(ends: Ends<T>) -> EndsArgument {
         let both = ends.both();
         EndsArgument { value: both.map(|end| end.constant().to_f64()), boundary: both.map(word) }
     }
 }
 
-/// A boundary as the kernels call it: `enum Boundary` of `cuda/boundary.cuh`.
+impl SidesArgument {
+    /// What stands around an array.
+    fn new<T: Element>(sides: [Ends<T>; 3]) -> SidesArgument {
+        let [of_rows, of_columns, of_pages] = sides.map(EndsArgument::new);
+        SidesArgument { of_rows, of_columns, of_pages }
+    }
+}
+
+/// A boundary as the kernels call it.
 fn word<T>(boundary: Boundary<T>) -> u32 {
     match boundary {
         Boundary::Constant(_) => CONSTANT,
@@ -192,12 +192,6 @@ fn word<T>(boundary: Boundary<T>) -> u32 {
         Boundary::Mirror => MIRROR,
     }
 }
-
-const CONSTANT: u32 = 0;
-const REPLICATE: u32 = 1;
-const SYMMETRIC: u32 = 2;
-const CIRCULAR: u32 = 3;
-const MIRROR: u32 = 4;
 
 /// The address of an element.
 fn at<T>(address: sys::CUdeviceptr, element: usize) -> sys::CUdeviceptr {

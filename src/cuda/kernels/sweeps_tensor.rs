@@ -3,7 +3,6 @@
 //! They give the bits of `cuda/sweeps.cu` for all data. Only chips of [`CAPABILITY`](super::CAPABILITY) load them, and
 //! only for what they are [faster](SweepsModule::layout) at.
 
-use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
 
 use super::super::Element;
@@ -11,7 +10,8 @@ use super::super::module::{Function, Modules, Shape, launch};
 use super::super::pace::SharedPace;
 use super::exact::underflow_limit;
 use super::lines::Operator;
-use super::{Area, EndsArgument, LoadOnce, Loaded, measured_multiprocessors};
+use super::{Area, LoadOnce, Loaded, measured_multiprocessors};
+use crate::cuda::arguments::{EndsArgument, TensorLines, TensorSweepsArgument};
 use crate::stencil::{Error, Lines};
 
 /// A module, and what is known of it before it is loaded.
@@ -61,7 +61,7 @@ const MOST_ROWS: usize = 1 << 30;
 /// Threads of a warp.
 const LANES: usize = 32;
 
-/// How the lines fall into rows: see `struct Lines` of `cuda/sweeps_tensor.cuh`.
+/// How the lines fall into rows: see [`TensorLines`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct RowLayout {
     /// Of a line.
@@ -106,22 +106,6 @@ impl SweepsModule {
     }
 }
 
-/// The argument of the kernels: `struct Launch` of `cuda/sweeps_tensor.cuh`, field for field.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct TensorSweepsArgument {
-    input: sys::CUdeviceptr,
-    output: sys::CUdeviceptr,
-    length: i64,
-    lines: i64,
-    ends: EndsArgument,
-    underflow_limit: u32,
-    rows: i32,
-    row_steps: i32,
-    zeros: [i32; 24],
-    unused: i32,
-}
-
 /// Some sweeps in one launch over lines that lie on the device.
 pub(super) struct TensorSweeps<'a> {
     function: &'a Function,
@@ -130,7 +114,7 @@ pub(super) struct TensorSweeps<'a> {
     /// How many.
     pub(super) sweeps: usize,
     /// But for the two addresses.
-    argument: TensorSweepsArgument,
+    lines: TensorLines,
 }
 
 /// How so many sweeps over these lines are launched, if they go through tensor cores.
@@ -169,7 +153,7 @@ pub(super) fn plan<'a, T: Element>(
         pace: module.pace(area.shared),
         shape: Shape::prepared(multiprocessors, LANES * kind.warps, shared_bytes)?,
         sweeps: kind.sweeps,
-        argument: TensorSweepsArgument {
+        lines: TensorLines {
             input: 0,
             output: 0,
             length: lines.length() as i64,
@@ -178,7 +162,6 @@ pub(super) fn plan<'a, T: Element>(
             underflow_limit: underflow_limit(taps, 1),
             rows: layout.rows as i32,
             row_steps: layout.row_steps as i32,
-            zeros: [0; 24],
             unused: 0,
         },
     }))
@@ -195,7 +178,8 @@ impl TensorSweeps<'_> {
         stream: sys::CUstream,
         [input, output]: [sys::CUdeviceptr; 2],
     ) -> Result<(), Error> {
-        let argument = TensorSweepsArgument { input, output, ..self.argument };
+        let lines = TensorLines { input, output, ..self.lines };
+        let argument = TensorSweepsArgument { lines, zeros: [0; 24] };
         // SAFETY: it is the kernel's argument; the rest as the caller says.
         unsafe { launch(self.function, stream, self.shape, &argument) }
     }

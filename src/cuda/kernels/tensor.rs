@@ -6,7 +6,6 @@
 use std::ffi::CStr;
 use std::ops::Range;
 
-use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
 
 use super::super::Element;
@@ -15,7 +14,8 @@ use super::super::module::{Function, Modules, Shape, launch};
 use super::super::pace::SharedPace;
 use super::columns::ColumnUnits;
 use super::exact::underflow_limit;
-use super::{Area, EndsArgument, LoadOnce, Loaded, Plan, at, measured_multiprocessors};
+use super::{Area, LoadOnce, Loaded, Plan, at, measured_multiprocessors};
+use crate::cuda::arguments::{SidesArgument, TensorArgument, TensorPart};
 use crate::stencil::{Boundary, Ends, Error, Filter, Sides};
 
 /// A module, and what is known of it before it is loaded.
@@ -103,30 +103,6 @@ impl TensorModule {
     }
 }
 
-/// The argument of the kernels: `struct Launch` of `cuda/tensor_strips.cuh`, field for field.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct TensorArgument {
-    input: sys::CUdeviceptr,
-    output: sys::CUdeviceptr,
-    count: i64,
-    before: i64,
-    after: i64,
-    first: i64,
-    rows: i64,
-    columns: i64,
-    pages: i64,
-    height: i32,
-    width: i32,
-    depth: i32,
-    abreast: i32,
-    underflow_limit: u32,
-    written_once: [i32; 2],
-    unused: i32,
-    sides: [EndsArgument; 3],
-    zeros: [i32; 24],
-}
-
 /// How a convolution of this filter over a tile is launched, if it goes through tensor cores. `sides` is what stands
 /// around the array.
 ///
@@ -177,7 +153,7 @@ pub(super) fn plan<'a, T: Element>(
         filter: filter.size(),
         size,
         written_once: written_once(sides[0], sides[1]).map(i32::from),
-        sides: [0, 1, 2].map(|d| EndsArgument::new(sides[d])),
+        sides: SidesArgument::new([0, 1, 2].map(|d| sides[d])),
         abreast: abreast(rows.div_ceil(kind.tile[0]), warps),
         underflow_limit: underflow_limit(filter.values(), 1),
         units: ColumnUnits::new(columns, unit, outputs),
@@ -213,7 +189,7 @@ struct TensorPlan<'a> {
     size: Size,
     written_once: [i32; 2],
     /// What stands around the array.
-    sides: [EndsArgument; 3],
+    sides: SidesArgument,
     abreast: usize,
     underflow_limit: u32,
     units: ColumnUnits,
@@ -250,7 +226,7 @@ impl<T: Element> Plan<T> for TensorPlan<'_> {
         let [rows, columns, pages] = self.size;
         let outputs = self.units.outputs_of(units);
         let output = at::<T>(output, outputs.start * rows);
-        let argument = TensorArgument {
+        let part = TensorPart {
             input,
             output,
             count: outputs.len() as i64,
@@ -267,9 +243,8 @@ impl<T: Element> Plan<T> for TensorPlan<'_> {
             underflow_limit: self.underflow_limit,
             written_once: self.written_once,
             unused: 0,
-            sides: self.sides,
-            zeros: [0; 24],
         };
+        let argument = TensorArgument { part, sides: self.sides, zeros: [0; 24] };
         let function = self.pairs.as_ref().filter(|_| output.is_multiple_of(16)).unwrap_or(self.singles);
         // SAFETY: the kernel reads the array's samples, and writes its outputs, at addresses where the caller has as
         // many.

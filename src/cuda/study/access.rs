@@ -2,10 +2,8 @@
 
 use std::ffi::CStr;
 
-use bytemuck::{Pod, Zeroable};
-use cudarc::driver::sys;
-
 use super::{Array, Bench, Launch, Row, WARP};
+use crate::cuda::arguments::AccessArgument;
 use crate::stencil::Error;
 
 /// Entries of the table: all that constant memory holds.
@@ -86,16 +84,6 @@ impl Pattern {
 /// What the table holds.
 fn value(entry: usize) -> i32 {
     entry as i32
-}
-
-/// The argument of the kernels: `struct Job` of the source, field for field; here and in the other studies.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct AccessArgument {
-    inputs: sys::CUdeviceptr,
-    sums: sys::CUdeviceptr,
-    table: sys::CUdeviceptr,
-    count: u64,
 }
 
 impl Access {

@@ -1,9 +1,7 @@
 //! A table that every thread reads from end to end: `cuda/study_angles.cu`.
 
-use bytemuck::{Pod, Zeroable};
-use cudarc::driver::sys;
-
 use super::{Array, Bench, Launch, Row};
+use crate::cuda::arguments::AnglesArgument;
 use crate::stencil::Error;
 
 /// Entries of the table: a degree each.
@@ -27,15 +25,6 @@ impl Default for Angles {
     fn default() -> Angles {
         Angles { threads: vec![3200, 1 << 24] }
     }
-}
-
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct AnglesArgument {
-    elements: sys::CUdeviceptr,
-    sums: sys::CUdeviceptr,
-    angles: sys::CUdeviceptr,
-    count: u64,
 }
 
 /// An angle in degrees, in radians.

@@ -2,11 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use bytemuck::{Pod, Zeroable};
-use cudarc::driver::sys;
-
 use super::super::runtime::module::{Shape, counter};
 use super::{Array, Bench, Launch, Row, noise};
+use crate::cuda::arguments::StudyConvolutionArgument;
 use crate::stencil::{Error, Real};
 
 /// Radii that a filter may have; as in the document.
@@ -25,18 +23,6 @@ impl Default for Convolution {
     fn default() -> Convolution {
         Convolution { size: 4096, radius: 2 }
     }
-}
-
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct ConvolutionArgument {
-    image: sys::CUdeviceptr,
-    output: sys::CUdeviceptr,
-    filter: sys::CUdeviceptr,
-    rows: i32,
-    columns: i32,
-    radius: i32,
-    unused: i32,
 }
 
 /// The filter's entries: other numbers than the image's first ones.
@@ -96,7 +82,7 @@ impl Convolution {
             ),
         ];
         let side = counter(self.size, "rows and columns")?;
-        let job = ConvolutionArgument {
+        let job = StudyConvolutionArgument {
             image: image.address(),
             output: output.address(),
             filter: global.address(),
@@ -126,7 +112,7 @@ mod tests {
     #[test]
     fn the_kernels_take_this_argument() {
         for kernel in ["convolution_basic", "convolution_constant", "convolution_tiled"] {
-            assert_eq!(argument_bytes("study_convolution", kernel), size_of::<ConvolutionArgument>(), "{kernel}");
+            assert_eq!(argument_bytes("study_convolution", kernel), size_of::<StudyConvolutionArgument>(), "{kernel}");
         }
     }
 

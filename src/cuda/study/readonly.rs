@@ -1,10 +1,8 @@
 //! Constant memory, the read-only cache and kernel arguments, for the coefficients of a derivative:
 //! `cuda/study_readonly.cu`.
 
-use bytemuck::{Pod, Zeroable};
-use cudarc::driver::sys;
-
 use super::{Array, Bench, Launch, Row, noise};
+use crate::cuda::arguments::ReadOnlyArgument;
 use crate::stencil::{CoefficientSource, DERIVATIVE_RADIUS, Derivative, Error, Lines, Real};
 
 /// Takes the nine-point derivative of a line of samples in single precision, at a spacing of 1.
@@ -21,16 +19,6 @@ impl Default for ReadOnly {
     fn default() -> ReadOnly {
         ReadOnly { points: 16_777_216, block_sizes: vec![32, 64, 128, 256, 512, 1024] }
     }
-}
-
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct ReadOnlyArgument {
-    samples: sys::CUdeviceptr,
-    derivative: sys::CUdeviceptr,
-    coefficients: sys::CUdeviceptr,
-    count: u64,
-    argument: [f32; DERIVATIVE_RADIUS],
 }
 
 /// The coefficients that the function for derivatives has, too.

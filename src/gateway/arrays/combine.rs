@@ -1,6 +1,6 @@
 //! Verbs that combine arrays: operators of two, which expand, and reductions.
 
-use super::super::store::{Held, Numbers};
+use super::super::store::{Numbers, StoredArray};
 use super::operands::{OperandOf, home_of, makes_single, operand};
 use super::run::{Engines, effort, keep};
 use crate::mex::{Argument, Error, Reply};
@@ -37,7 +37,7 @@ pub(super) fn binary<'a>(op: Binary, arguments: [&'a Argument; 2]) -> Result<Rep
         } else {
             combined::<f64>(engine, op, [a.into(), b.into()], &expansion, watch)?.into()
         };
-        Ok(Held { home, dims, numbers })
+        Ok(StoredArray { home, dims, numbers })
     })
 }
 
@@ -59,7 +59,7 @@ where
 
 /// Reduced along a dimension, counted from 1; over everything for 0, along the first that is not 1 for -1: an array of
 /// the host's.
-pub(super) fn reduce<'a>(array: Held, op: Reduction, dim: &Argument) -> Result<Reply<'a>, Error> {
+pub(super) fn reduce<'a>(array: StoredArray, op: Reduction, dim: &Argument) -> Result<Reply<'a>, Error> {
     let dim = dim.scalar().filter(|dim| dim.fract() == 0.0 && *dim >= -1.0).ok_or_else(|| {
         Error::new("dimension", format!("A dimension is a whole number from 1 up, and this is {dim}."))
     })?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::places::Indexed;
-use super::super::store::{Held, Numbers};
+use super::super::store::{Numbers, StoredArray};
 use super::operands::{AnyOperand, OnEngine, OperandOf, operand};
 use super::run::{Engines, converted, effort, keep};
 use crate::mex::{Argument, Error, Numeric, Reply};
@@ -11,7 +11,7 @@ use crate::stencil::{self, Arithmetic, Array, Compute, Places, RANK, Real, Secti
 use crate::watch::Watch;
 
 /// The numbers, as an array of the host's.
-pub(super) fn gather<'a, T: Real + Numeric>(held: Held, numbers: Arc<Array<T>>) -> Result<Reply<'a>, Error>
+pub(super) fn gather<'a, T: Real + Numeric>(held: StoredArray, numbers: Arc<Array<T>>) -> Result<Reply<'a>, Error>
 where
     Engines: Compute<T>,
 {
@@ -22,7 +22,7 @@ where
 
 /// The elements at some places, as an array of the host's.
 pub(super) fn pick<'a, T: Real + Numeric>(
-    held: Held,
+    held: StoredArray,
     numbers: Arc<Array<T>>,
     indexed: Indexed,
 ) -> Result<Reply<'a>, Error>
@@ -37,7 +37,7 @@ where
 
 /// Another array, with other values at some places.
 pub(super) fn put<'a, T: Real>(
-    array: Held,
+    array: StoredArray,
     numbers: Arc<Array<T>>,
     values: &'a Argument,
     indexed: Indexed,
@@ -70,12 +70,12 @@ where
             values = OnEngine::Own(many);
         }
         engine.put(Source::Array(values.get()?), &indexed.places, &mut output, watch)?;
-        Ok(Held { home, dims: array.dims, numbers: output.into() })
+        Ok(StoredArray { home, dims: array.dims, numbers: output.into() })
     })
 }
 
 /// The numbers in another class.
-pub(super) fn convert<'a>(array: Held, single: bool) -> Result<Reply<'a>, Error> {
+pub(super) fn convert<'a>(array: StoredArray, single: bool) -> Result<Reply<'a>, Error> {
     keep(array.home, array.len(), move |engine, _, watch| {
         let numbers = match (array.numbers, single) {
             (Numbers::Double(numbers), true) => converted::<f32>(engine, &numbers, watch)?.into(),
@@ -83,12 +83,12 @@ pub(super) fn convert<'a>(array: Held, single: bool) -> Result<Reply<'a>, Error>
             // The numbers never change, so both objects may share them.
             (same, _) => same,
         };
-        Ok(Held { numbers, ..array })
+        Ok(StoredArray { numbers, ..array })
     })
 }
 
 /// An operation on every element.
-pub(super) fn unary<'a>(array: Held, op: Unary) -> Result<Reply<'a>, Error> {
+pub(super) fn unary<'a>(array: StoredArray, op: Unary) -> Result<Reply<'a>, Error> {
     fn run<T: Real>(op: Unary, from: &Array<T>, engine: &Engines, watch: &Watch) -> Result<Array<T>, stencil::Error>
     where
         Engines: Compute<T> + Arithmetic<T>,
@@ -101,6 +101,6 @@ pub(super) fn unary<'a>(array: Held, op: Unary) -> Result<Reply<'a>, Error> {
             Numbers::Double(numbers) => run(op, numbers, engine, watch)?.into(),
             Numbers::Single(numbers) => run(op, numbers, engine, watch)?.into(),
         };
-        Ok(Held { numbers, ..array })
+        Ok(StoredArray { numbers, ..array })
     })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::backend::Selection;
 use super::super::inputs::{self, AnyInput, Input};
 use super::super::reply::Chosen;
-use super::super::store::{Held, Home, Numbers};
+use super::super::store::{Home, Numbers, StoredArray};
 use super::run::{effort, filled, upload};
 use crate::memory;
 use crate::mex::{Argument, Effort, Error, Reply};
@@ -58,10 +58,10 @@ pub(super) fn new<'a>(object: bool, values: &'a Argument, selection: &Selection)
     let effort = effort(values.len());
     Ok(match input {
         AnyInput::Double(Input::Host(samples)) => chosen.held(object, effort, move |engine, home, watch| {
-            Ok(Held { home, dims, numbers: upload(engine, &samples, watch)?.into() })
+            Ok(StoredArray { home, dims, numbers: upload(engine, &samples, watch)?.into() })
         }),
         AnyInput::Single(Input::Host(samples)) => chosen.held(object, effort, move |engine, home, watch| {
-            Ok(Held { home, dims, numbers: upload(engine, &samples, watch)?.into() })
+            Ok(StoredArray { home, dims, numbers: upload(engine, &samples, watch)?.into() })
         }),
         AnyInput::Double(Input::Held(home, array)) => again(object, effort, (home, dims, array), selection)?,
         AnyInput::Single(Input::Held(home, array)) => again(object, effort, (home, dims, array), selection)?,
@@ -85,10 +85,10 @@ where
     let Some(other) = selection.another_device(home)? else {
         return Ok(home
             .choose()?
-            .held(object, effort, move |_, home, _| Ok(Held { home, dims, numbers: array.into() })));
+            .held(object, effort, move |_, home, _| Ok(StoredArray { home, dims, numbers: array.into() })));
     };
     Ok(Chosen::for_copy(other)?
-        .held(object, effort, move |_, home, _| Ok(Held { home, dims, numbers: other.copy_of(&array)?.into() })))
+        .held(object, effort, move |_, home, _| Ok(StoredArray { home, dims, numbers: other.copy_of(&array)?.into() })))
 }
 
 /// An array of one value.
@@ -107,6 +107,6 @@ pub(super) fn fill<'a>(
         } else {
             filled::<f64>(engine, len, number, watch)?.into()
         };
-        Ok(Held { home, dims, numbers })
+        Ok(StoredArray { home, dims, numbers })
     }))
 }

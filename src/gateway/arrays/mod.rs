@@ -12,7 +12,7 @@ mod run;
 use super::backend::Selection;
 use super::options::{self, Names};
 use super::places;
-use super::store::{self, Held, Home, Numbers};
+use super::store::{self, Home, Numbers, StoredArray};
 use super::{check_outputs, too_few_inputs};
 use crate::mex::{Argument, Call, Error, Function, Output, Reply, Value};
 use crate::stencil::{Binary, MAX_POWER, Reduction, Unary};
@@ -140,7 +140,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
                 return Err(Error::new("size", text));
             }
             // The numbers never change, so both objects may share them.
-            run::keep(array.home, 0, move |_, _, _| Ok(Held { dims, ..array }))
+            run::keep(array.home, 0, move |_, _, _| Ok(StoredArray { dims, ..array }))
         }
         (Verb::Convert, [array, class]) => elements::convert(held(array)?, make::is_single(class)?),
         (Verb::Pick, [array, indices @ ..]) => {
@@ -186,8 +186,8 @@ fn value<'a>(value: Value) -> Reply<'a> {
 }
 
 /// The array that an argument stands for.
-fn held(argument: &Argument) -> Result<Held, Error> {
-    Held::of(argument)?
+fn held(argument: &Argument) -> Result<StoredArray, Error> {
+    StoredArray::of(argument)?
         .ok_or_else(|| Error::new("dataType", format!("A DeviceArray is expected, and this is {argument}.")))
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::inputs::{self, AnyInput, Input};
-use super::super::store::{Held, Home};
+use super::super::store::{Home, StoredArray};
 use super::run::{Engines, converted, filled, upload};
 use crate::memory;
 use crate::mex::{Argument, Error};
@@ -146,7 +146,7 @@ pub(super) fn operand<'a>(argument: &'a Argument, home: Home) -> Result<(AnyOper
 /// Where the first of two arguments that is held lies.
 pub(super) fn home_of(arguments: [&Argument; 2]) -> Result<Home, Error> {
     for argument in arguments {
-        if let Some(held) = Held::of(argument)? {
+        if let Some(held) = StoredArray::of(argument)? {
             return Ok(held.home);
         }
     }

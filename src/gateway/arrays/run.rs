@@ -1,6 +1,6 @@
 //! How the verbs run on an engine: what a call takes, and the arrays that it makes.
 
-use super::super::store::{Held, Home};
+use super::super::store::{Home, StoredArray};
 use crate::mex::{Effort, Error, Reply};
 use crate::stencil::{self, Arithmetic, Array, Compute, Engine, Real, Source, Target};
 use crate::watch::Watch;
@@ -19,7 +19,7 @@ pub(super) fn effort(elements: usize) -> Effort {
 pub(super) fn keep<'a>(
     home: Home,
     elements: usize,
-    run: impl FnOnce(&Engines, Home, &Watch) -> Result<Held, stencil::Error> + Send + 'a,
+    run: impl FnOnce(&Engines, Home, &Watch) -> Result<StoredArray, stencil::Error> + Send + 'a,
 ) -> Result<Reply<'a>, Error> {
     Ok(home.choose()?.held(true, home.effort(effort(elements)), run))
 }

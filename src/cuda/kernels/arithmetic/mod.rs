@@ -14,11 +14,12 @@ use cudarc::driver::sys;
 
 use super::super::Element;
 use super::super::module::{Module, Modules, Shape, Turns, launch};
-use crate::stencil::{Binary, CHUNK, Error, Expansion, LANES, Reduction, Section, Unary};
-use argument::{
-    Advance, Expanded, InSection, List, OneToOne, Reduced, Scalar, TwoToOne, binary, joining, reduction, unary,
+use crate::cuda::arguments::{
+    AdvanceArgument, BinaryArgument, ExpandArgument, FillArgument, ListArgument, ReductionArgument, SectionArgument,
+    UnaryArgument, Walk,
 };
-use walk::Walk;
+use crate::stencil::{Binary, CHUNK, Error, Expansion, LANES, Reduction, Section, Unary};
+use argument::{binary, joining, reduction, unary};
 
 pub(in super::super) use argument::On;
 pub(in super::super) use walk::Places;
@@ -95,7 +96,8 @@ impl<T: Element> ArithmeticKernels<T> {
         count: usize,
     ) -> Result<(), Error> {
         let (op, exponent) = unary(op);
-        let argument = OneToOne { from, to, count: count as u64, op, exponent, backwards: self.backwards(), unused: 0 };
+        let argument =
+            UnaryArgument { from, to, count: count as u64, op, exponent, backwards: self.backwards(), unused: 0 };
         // SAFETY: as the caller says.
         unsafe { self.launch(stream, c"arithmetic_unary", count.div_ceil(self.block), &argument) }
     }
@@ -111,7 +113,7 @@ impl<T: Element> ArithmeticKernels<T> {
         count: usize,
     ) -> Result<(), Error> {
         let argument =
-            OneToOne { from, to, count: count as u64, op: 0, exponent: 0, backwards: self.backwards(), unused: 0 };
+            UnaryArgument { from, to, count: count as u64, op: 0, exponent: 0, backwards: self.backwards(), unused: 0 };
         // SAFETY: as the caller says.
         unsafe { self.launch(stream, c"arithmetic_convert", count.div_ceil(self.converted), &argument) }
     }
@@ -127,7 +129,7 @@ impl<T: Element> ArithmeticKernels<T> {
         to: sys::CUdeviceptr,
         count: usize,
     ) -> Result<(), Error> {
-        let argument = Scalar { to, count: count as u64, value: value.to_f64() };
+        let argument = FillArgument { to, count: count as u64, value: value.to_f64() };
         // SAFETY: as the caller says.
         unsafe { self.launch(stream, c"arithmetic_fill", count.div_ceil(self.block), &argument) }
     }
@@ -145,7 +147,7 @@ impl<T: Element> ArithmeticKernels<T> {
         count: usize,
     ) -> Result<(), Error> {
         let parts = operands.map(On::parts);
-        let argument = TwoToOne {
+        let argument = BinaryArgument {
             from: parts.map(|(address, _)| address),
             to,
             count: count as u64,
@@ -171,7 +173,7 @@ impl<T: Element> ArithmeticKernels<T> {
         count: usize,
     ) -> Result<(), Error> {
         let (address, scalar) = source.map_or((0, 0.0), On::parts);
-        let argument = Advance {
+        let argument = AdvanceArgument {
             step,
             source: address,
             older,
@@ -201,7 +203,7 @@ impl<T: Element> ArithmeticKernels<T> {
         // No array is as long as that a step could not be signed.
         let steps = expansion.steps().map(|steps| steps.map(|step| step as isize));
         let walk = Walk::new(expansion.size(), steps, self.threads);
-        let argument = Expanded {
+        let argument = ExpandArgument {
             from: parts.map(|(address, _)| address),
             to,
             scalar: parts.map(|(_, value)| value),
@@ -237,7 +239,7 @@ impl<T: Element> ArithmeticKernels<T> {
         places: &Places,
         [from, to]: [sys::CUdeviceptr; 2],
     ) -> Result<(), Error> {
-        let argument = InSection { from, to, start: places.start as u64, walk: places.walk };
+        let argument = SectionArgument { from, to, start: places.start as u64, walk: places.walk };
         let (kernel, blocks) = places.walk.way(kernels, self.anywhere);
         // SAFETY: as the caller says.
         unsafe { self.launch(stream, kernel, blocks, &argument) }
@@ -282,7 +284,7 @@ impl<T: Element> ArithmeticKernels<T> {
         [from, to]: [sys::CUdeviceptr; 2],
         count: usize,
     ) -> Result<(), Error> {
-        let argument = List { from, to, places: list, others: 0, count: count as u64 };
+        let argument = ListArgument { from, to, places: list, others: 0, count: count as u64 };
         // SAFETY: as the caller says.
         unsafe { self.launch(stream, c"arithmetic_pick_list", count.div_ceil(self.anywhere), &argument) }
     }
@@ -299,7 +301,7 @@ impl<T: Element> ArithmeticKernels<T> {
         [from, to]: [sys::CUdeviceptr; 2],
         count: usize,
     ) -> Result<(), Error> {
-        let argument = List { from, to, places: list, others: others.unwrap_or(0), count: count as u64 };
+        let argument = ListArgument { from, to, places: list, others: others.unwrap_or(0), count: count as u64 };
         // SAFETY: as the caller says.
         unsafe { self.launch(stream, c"arithmetic_put_list", count.div_ceil(self.anywhere), &argument) }
     }
@@ -364,7 +366,7 @@ impl<T: Element> ArithmeticKernels<T> {
             let kernels = [c"arithmetic_reduce_columns", c"arithmetic_reduce_two_columns"];
             (kernels, columns.ilog2(), units.div_ceil(LANES / columns).min(MOST_BLOCKS))
         };
-        let argument = Reduced {
+        let argument = ReductionArgument {
             from,
             to,
             inner: inner as u64,
@@ -396,26 +398,26 @@ mod tests {
     fn the_kernels_take_these_arguments() {
         for image in IMAGES {
             for (kernel, bytes) in [
-                ("unary", size_of::<OneToOne>()),
-                ("convert", size_of::<OneToOne>()),
-                ("fill", size_of::<Scalar>()),
-                ("binary", size_of::<TwoToOne>()),
-                ("advance", size_of::<Advance>()),
-                ("expanded_flat", size_of::<Expanded>()),
-                ("expanded_rows", size_of::<Expanded>()),
-                ("pick_flat", size_of::<InSection>()),
-                ("pick_rows", size_of::<InSection>()),
-                ("put_flat", size_of::<InSection>()),
-                ("put_rows", size_of::<InSection>()),
-                ("pick_list", size_of::<List>()),
-                ("put_list", size_of::<List>()),
+                ("unary", size_of::<UnaryArgument>()),
+                ("convert", size_of::<UnaryArgument>()),
+                ("fill", size_of::<FillArgument>()),
+                ("binary", size_of::<BinaryArgument>()),
+                ("advance", size_of::<AdvanceArgument>()),
+                ("expanded_flat", size_of::<ExpandArgument>()),
+                ("expanded_rows", size_of::<ExpandArgument>()),
+                ("pick_flat", size_of::<SectionArgument>()),
+                ("pick_rows", size_of::<SectionArgument>()),
+                ("put_flat", size_of::<SectionArgument>()),
+                ("put_rows", size_of::<SectionArgument>()),
+                ("pick_list", size_of::<ListArgument>()),
+                ("put_list", size_of::<ListArgument>()),
             ] {
                 assert_eq!(argument_bytes(image, &format!("arithmetic_{kernel}")), bytes, "{image} {kernel}");
             }
             for form in ["lines", "short_lines", "columns", "short_columns"] {
                 for of in ["", "two_"] {
                     let kernel = format!("arithmetic_reduce_{of}{form}");
-                    assert_eq!(argument_bytes(image, &kernel), size_of::<Reduced>(), "{image} {kernel}");
+                    assert_eq!(argument_bytes(image, &kernel), size_of::<ReductionArgument>(), "{image} {kernel}");
                 }
             }
         }

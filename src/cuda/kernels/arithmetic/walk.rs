@@ -2,26 +2,14 @@
 
 use std::ffi::CStr;
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::Zeroable;
 
+use crate::cuda::arguments::Walk;
 use crate::stencil::RANK;
 
 /// From so many elements on along its first dimension, a box is walked through line by line: at least half of a block's
 /// places are in the line then.
 const LONG: usize = 1024;
-
-/// `struct Walk` of `cuda/arithmetic_walks.cuh`, field for field.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-pub(super) struct Walk {
-    pub(super) count: u64,
-    pub(super) rank: u64,
-    pub(super) size: [u64; RANK],
-    pub(super) steps: [[i64; RANK]; 2],
-    pub(super) stride: [u64; RANK],
-    pub(super) advance: [i64; 2],
-    pub(super) wraps: [[i64; RANK]; 2],
-}
 
 impl Walk {
     /// Through a box of this size, by these steps in two arrays; a thread's elements are `threads` places apart.

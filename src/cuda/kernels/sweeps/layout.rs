@@ -1,7 +1,8 @@
 //! Which kernel sweeps along which lines, how it is laid out, and how many sweeps a launch does.
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::Zeroable;
 
+use crate::cuda::arguments::SweepsArgument;
 use crate::cuda::module::counter;
 use crate::cuda::pace::evenly;
 use crate::stencil::{Error, Lines, MAX_TAPS};
@@ -89,18 +90,6 @@ pub(super) const SHORT_THREADS: usize = 256;
 /// middle.
 const MOST_SWEEPS: usize = 1024;
 
-/// How the launch is laid out.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-pub(super) struct LayoutArgument {
-    sweeps: u32,
-    abreast: u32,
-    segments: u32,
-    groups: u32,
-    tiles: u32,
-    unused: u32,
-}
-
 /// What a block of a kernel that works in registers holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tile {
@@ -109,7 +98,7 @@ pub(super) struct Tile {
     points: usize,
 }
 
-/// How one launch is laid out: see `struct Sweeps`.
+/// How one launch is laid out: see [`SweepsArgument`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LinesLayout {
     abreast: usize,
@@ -121,24 +110,24 @@ pub(super) struct LinesLayout {
 }
 
 impl LinesLayout {
-    /// As the kernels count it.
+    /// The argument of a launch, but for the array and what stands around it.
     ///
     /// # Errors
     /// [`Error::Internal`] for a layout that they cannot count.
-    pub(super) fn argument(&self) -> Result<LayoutArgument, Error> {
+    pub(super) fn argument(&self) -> Result<SweepsArgument, Error> {
         // Blocks that work in registers number their strips in 32 bits: beyond those they would find others, and
         // compute them twice. (Those of short lines, of one segment, do so in 64.)
         if self.segments > 1 {
             let last = self.blocks.saturating_mul(self.groups).saturating_sub(1);
             counter::<u32>(last, "as the number of a strip of lines")?;
         }
-        Ok(LayoutArgument {
+        Ok(SweepsArgument {
             sweeps: counter(self.sweeps, "sweeps in one launch")?,
             abreast: counter(self.abreast, "lines side by side")?,
             segments: counter(self.segments, "segments of a line")?,
             groups: counter(self.groups, "groups of lines")?,
             tiles: counter(self.tiles, "tiles of a line")?,
-            unused: 0,
+            ..SweepsArgument::zeroed()
         })
     }
 }
@@ -274,7 +263,7 @@ mod tests {
         // Short lines are counted in 64 bits.
         let short = short_layout(Lines::new(1, 1 << 33), 1).unwrap();
         assert!(short.blocks * short.groups > 1 << 32 && short.argument().is_ok());
-        let LayoutArgument { sweeps, abreast, segments, groups, tiles, unused: _ } =
+        let SweepsArgument { sweeps, abreast, segments, groups, tiles, .. } =
             LinesLayout { abreast: 1, segments: 2, groups: 3, tiles: 4, blocks: 5, sweeps: 6 }.argument().unwrap();
         assert_eq!([sweeps, abreast, segments, groups, tiles], [6, 1, 2, 3, 4]);
     }

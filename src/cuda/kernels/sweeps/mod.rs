@@ -4,43 +4,23 @@ mod layout;
 
 use std::ops::Range;
 
-use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
 
 use super::lines::{Operator, OperatorKind};
 use super::sweeps_tensor::{self, TensorSweeps};
-use super::{Area, EndsArgument, Kernel, LoadOnce, Loaded, Plan};
+use super::{Area, Kernel, LoadOnce, Loaded, Plan};
 use crate::cuda::Element;
+use crate::cuda::arguments::{EndsArgument, SweepsArgument};
 use crate::cuda::cut::{Cut, SWEPT_BYTES};
 use crate::cuda::module::{Function, Modules, Shape, launch};
 use crate::cuda::pace::SharedPace;
 use crate::stencil::{Ends, Error, Lines};
 
-use layout::{LayoutArgument, LineKernel, LinesLayout, SHORT_THREADS, Tile, best_sweeps, kernel_for, short_layout};
+use layout::{LineKernel, LinesLayout, SHORT_THREADS, Tile, best_sweeps, kernel_for, short_layout};
 
 /// From so many multiply-adds for an element on, sweeps of an array are faster where it stays on the device: until then
 /// the link takes longer, and is better kept busy both ways at a time.
 const STAYS: usize = 8192;
-
-/// The argument of the kernels, `struct Sweeps` of `cuda/sweeps_launch.cuh`, field for field.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct LinesArgument {
-    array: ArrayArgument,
-    ends: EndsArgument,
-    layout: LayoutArgument,
-}
-
-/// Where the array is, and how it falls into lines.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct ArrayArgument {
-    input: sys::CUdeviceptr,
-    output: sys::CUdeviceptr,
-    inner: u64,
-    length: u64,
-    outer: u64,
-}
 
 /// Sweeps of an operator along lines.
 #[derive(Debug, Clone)]
@@ -186,8 +166,8 @@ impl<T: Element> Plan<T> for SweepsPlan<'_, T> {
         let shape = Shape::row(layout.blocks, self.tile.map_or(SHORT_THREADS, |tile| tile.threads))?;
         let [inner, length, outer] =
             [self.lines.inner(), self.lines.length(), self.lines.outer()].map(|size| size as u64);
-        let array = ArrayArgument { input, output, inner, length, outer };
-        let argument = LinesArgument { array, ends: EndsArgument::new(self.ends), layout: layout.argument()? };
+        let ends = EndsArgument::new(self.ends);
+        let argument = SweepsArgument { input, output, inner, length, outer, ends, ..layout.argument()? };
         // SAFETY: it reads and writes as many elements as the lines have, which the caller has at both addresses.
         unsafe { launch(self.function, stream, shape, &argument) }
     }
@@ -208,11 +188,11 @@ mod tests {
     #[test]
     fn the_kernels_take_these_arguments() {
         for module in ALL.into_iter().flat_map(LineKernel::stencils) {
-            assert_eq!(argument_bytes(module, "sweeps"), size_of::<LinesArgument>(), "{module}");
+            assert_eq!(argument_bytes(module, "sweeps"), size_of::<SweepsArgument>(), "{module}");
         }
         for is_float in [true, false] {
             for module in ALL.into_iter().filter_map(|kind| kind.derivative(is_float)) {
-                assert_eq!(argument_bytes(module, "sweeps"), size_of::<LinesArgument>(), "{module}");
+                assert_eq!(argument_bytes(module, "sweeps"), size_of::<SweepsArgument>(), "{module}");
             }
         }
     }

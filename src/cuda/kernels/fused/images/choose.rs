@@ -1,12 +1,12 @@
 //! Which module does how many sweeps in a launch, and how: the candidates that are faster than single sweeps, and the
 //! fastest of them.
 
-use super::super::super::EndsArgument;
 use super::super::super::exact::magnitude_bits;
 use super::layout::{LAUNCH_TIME, LaunchLayout};
 use super::table::ModuleSpec;
 use super::view::{Around, Beyond, View};
 use crate::cuda::Element;
+use crate::cuda::arguments::EndsArgument;
 use crate::cuda::cut::Size;
 
 /// How some sweeps are done in one launch; by a kernel for stars, in one launch and its fallback.

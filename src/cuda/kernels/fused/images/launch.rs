@@ -14,6 +14,7 @@ use super::layout::{Division, LaunchLayout, MAX_SHARED_BYTES};
 use super::table::{LANES, ModuleSpec, PRODUCER_WARPS};
 use super::view::{Around, View};
 use crate::cuda::Element;
+use crate::cuda::arguments::{ImagesArgument, OtherSides};
 use crate::cuda::module::{Function, Module, Modules, Shape, launch, launch_early};
 use crate::stencil::{Error, Filter};
 
@@ -23,36 +24,12 @@ const LINE: i32 = -1;
 /// Special values need the fallback for all sweeps of a run; this numbers the runs. No run has the number 0.
 static RUNS: AtomicU32 = AtomicU32::new(0);
 
-/// The argument of the kernels: `struct LaunchOfSides` of `cuda/images/launch.cuh`, field for field. Where all sides
-/// have one boundary the kernel takes what comes before `below`: `struct Launch`.
+/// The argument of the kernels. Where all sides have one boundary, the kernel takes the first part alone.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 struct LaunchArgument {
-    input: sys::CUdeviceptr,
-    output: sys::CUdeviceptr,
-    rows: i64,
-    column_step: i64,
-    image_step: i64,
-    /// Of the one boundary, or of that above.
-    value: f64,
-    columns: i32,
-    strips: i32,
-    segments: i32,
-    long_share_256: i32,
-    lanes: i32,
-    warps: i32,
-    depth: i32,
-    /// The one boundary, or a byte for each of those above, below, before and behind.
-    boundary: u32,
-    run: u32,
-    near_zero: u32,
-    skipped_sweeps: i32,
-    depth_behind_last: i32,
-    edge_columns: i32,
-    unused: i32,
-    below: f64,
-    before: f64,
-    behind: f64,
+    images: ImagesArgument,
+    sides: OtherSides,
 }
 
 /// A module that is loaded, with the filter.
@@ -81,11 +58,9 @@ impl<'a> LoadedSpec<'a> {
         modules: &Modules,
         queued: bool,
         filter: &Filter<T>,
-        own_sides: bool,
     ) -> Result<LoadedSpec<'a>, Error> {
         let entries = (c"F", bytemuck::cast_slice(filter.values()));
-        let name = spec.names[usize::from(own_sides)];
-        let Loaded { function, module } = once.get(modules, queued, name, entries, c"sweeps_images")?;
+        let Loaded { function, module } = once.get(modules, queued, spec.name, entries, c"sweeps_images")?;
         let functions = [function.clone(), module.function(c"sweeps_images_aligned")?];
         let star = if spec.is_star {
             let functions = [module.function(c"sweeps_images_star")?, module.function(c"sweeps_images_star_aligned")?];
@@ -158,7 +133,7 @@ impl Launches<'_> {
         let [[above, below], [before, behind]] = [of_rows.boundary, of_columns.boundary];
         let bytes = [above, below, before, behind].map(|boundary| boundary as u8);
         let View { size: [rows, columns, _], column_step, image_step, .. } = self.view;
-        LaunchArgument {
+        let images = ImagesArgument {
             input,
             output,
             rows: rows as i64,
@@ -179,10 +154,9 @@ impl Launches<'_> {
             depth_behind_last: depth_behind_last as i32,
             edge_columns: edge_columns as i32,
             unused: 0,
-            below: of_rows.value[1],
-            before: of_columns.value[0],
-            behind: of_columns.value[1],
-        }
+        };
+        let sides = OtherSides { below: of_rows.value[1], before: of_columns.value[0], behind: of_columns.value[1] };
+        LaunchArgument { images, sides }
     }
 }
 
@@ -226,12 +200,12 @@ impl Several for Launches<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::{OF_EIGHT_WARPS, OF_FOUR_WARPS, STARS};
+    use super::super::table::MODULES;
     use super::*;
     use crate::cuda::module::tests::argument_bytes;
 
     /// The bytes of the argument that the module for one boundary takes, and the one for sides that have their own.
-    const BYTES: [usize; 2] = [std::mem::offset_of!(LaunchArgument, below), size_of::<LaunchArgument>()];
+    const BYTES: [usize; 2] = [size_of::<ImagesArgument>(), size_of::<LaunchArgument>()];
 
     #[test]
     fn the_kernels_take_this_argument() {
@@ -240,15 +214,12 @@ mod tests {
                 assert_eq!(argument_bytes(name, function), bytes, "{name}");
             }
         };
-        let ordinary = ["sweeps_images", "sweeps_images_aligned"];
-        for (name, bytes) in OF_FOUR_WARPS.iter().flat_map(|spec| spec.names.into_iter().zip(BYTES)) {
-            check(name, &ordinary, bytes);
-        }
-        for spec in OF_EIGHT_WARPS.iter().chain(&STARS) {
-            check(spec.names[0], &ordinary, BYTES[0]);
-        }
-        for spec in &STARS {
-            check(spec.names[0], &["sweeps_images_star", "sweeps_images_star_aligned"], BYTES[0]);
+        for spec in &MODULES {
+            let bytes = BYTES[usize::from(spec.own_sides)];
+            check(spec.name, &["sweeps_images", "sweeps_images_aligned"], bytes);
+            if spec.is_star {
+                check(spec.name, &["sweeps_images_star", "sweeps_images_star_aligned"], bytes);
+            }
         }
     }
 }

@@ -1,9 +1,10 @@
 //! How a launch over images is laid out: strips, segments, rings of columns, shared memory; and how long it takes, as
 //! modelled from the measured numbers of its module.
 
-use super::super::super::{CIRCULAR, CONSTANT, EndsArgument, MEASURED_ON, MIRROR, REPLICATE, SYMMETRIC};
+use super::super::super::MEASURED_ON;
 use super::table::{LANES, ModuleSpec, PAD};
 use super::view::{Around, View};
+use crate::cuda::arguments::{CIRCULAR, CONSTANT, EndsArgument, MIRROR, REPLICATE, SYMMETRIC};
 use crate::cuda::cut::Size;
 
 /// The parts of a multiprocessor that issue instructions, each for warps of its own.
@@ -50,7 +51,7 @@ impl Division {
     }
 }
 
-/// How one launch is laid out: see `struct Launch` of `cuda/images/launch.cuh`.
+/// How one launch is laid out: see [`ImagesArgument`](crate::cuda::arguments::ImagesArgument).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LaunchLayout {
     /// Strips of a page.

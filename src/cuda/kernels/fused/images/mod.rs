@@ -24,8 +24,9 @@ mod view;
 
 use super::super::exact::underflow_limit;
 use super::super::several::SeveralPlan;
-use super::super::{Area, EndsArgument, LoadOnce, Plan, measured_multiprocessors};
+use super::super::{Area, LoadOnce, Plan, measured_multiprocessors};
 use crate::cuda::Element;
+use crate::cuda::arguments::EndsArgument;
 use crate::cuda::module::Modules;
 use crate::stencil::{Error, Filter};
 use choose::{candidates, fastest, is_plain, is_star};
@@ -88,7 +89,7 @@ pub(in super::super) fn plan<'a, T: Element>(
             taken.push(candidate.spec);
         }
     }
-    let load = |spec| LoadedSpec::load(spec, loaded.of(spec), modules, area.queued, filter, around.own_sides);
+    let load = |spec| LoadedSpec::load(spec, loaded.of(spec), modules, area.queued, filter);
     let loaded = taken.into_iter().map(load).collect::<Result<Vec<_>, Error>>()?;
     let Some(fastest) = loaded.first() else {
         return Ok(single_sweeps);

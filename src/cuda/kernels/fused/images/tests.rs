@@ -2,15 +2,14 @@
 //! should.
 
 use super::super::super::exact::underflow_limit;
-use super::super::super::{CIRCULAR, CONSTANT, EndsArgument, MIRROR, REPLICATE, SYMMETRIC};
 use super::choose::{Candidate, candidates, fastest, is_plain, is_star, time_of_a_sweep};
 use super::layout::{
     Division, LaunchLayout, MAX_SHARED_BYTES, MAX_STRIPS_OF_A_LINE, SHARED_BYTES, SHARED_BYTES_BESIDE,
 };
-use super::table::tests::all;
-use super::table::{LANES, ModuleSpec, OF_EIGHT_WARPS, OF_FOUR_WARPS, STARS};
+use super::table::{LANES, MODULES, ModuleSpec};
 use super::view::{Around, Beyond, View};
 use crate::cuda::Element;
+use crate::cuda::arguments::{CIRCULAR, CONSTANT, EndsArgument, MIRROR, REPLICATE, SYMMETRIC};
 use crate::cuda::cut::Size;
 use crate::stencil::{Boundary, Ends, Sides};
 
@@ -43,6 +42,11 @@ fn around_with(view: &View, beyond: Beyond, numbers: [f64; 4]) -> Around {
 /// What stands around a view, where all constants are zeros.
 fn around(view: &View, beyond: Beyond) -> Around {
     around_with(view, beyond, [0.0; 4])
+}
+
+/// The module of blocks of four warps for a filter of this size, and one boundary.
+fn of_four<T: Element>(filter: [usize; 2]) -> &'static ModuleSpec {
+    ModuleSpec::all_of::<T>(filter, false).find(|spec| !is_of_eight(spec)).unwrap()
 }
 
 /// Images as they lie in memory.
@@ -161,7 +165,8 @@ fn edges_are_counted_as_columns() {
         let around = around(&of_images([8192, 8192, 1], spec.filter), [[boundary; 2]; 2]);
         spec.edge_columns_of(&around, warps, columns)
     };
-    let (float, star, double) = (&OF_FOUR_WARPS[0], &STARS[0], &OF_FOUR_WARPS[15]);
+    let (float, star, double) =
+        (of_four::<f32>([3, 3]), ModuleSpec::for_stars::<f32>([3, 3]).unwrap(), of_four::<f64>([3, 3]));
     for boundary in [CONSTANT, REPLICATE, SYMMETRIC, MIRROR] {
         assert_eq!([4, 1].map(|warps| edge(float, boundary, warps, 341)), [24, 6]);
         assert_eq!(edge(star, boundary, 8, 585), 40);
@@ -176,7 +181,7 @@ fn edges_are_counted_as_columns() {
 /// What a filter reaches along one dimension has nothing to do with the other.
 #[test]
 fn rows_and_columns_reach_as_far_as_their_own_entries() {
-    let spec = |filter: [usize; 2]| ModuleSpec::of::<f64>(filter, false).unwrap();
+    let spec = |filter: [usize; 2]| of_four::<f64>(filter);
     let depth = |filter, columns| {
         let around = around(&of_images([8192, 8192, 1], filter), [[REPLICATE; 2], columns]);
         spec(filter).depth(&around)
@@ -258,7 +263,9 @@ const BY_EIGHT: [(bool, usize, Size, Size, usize); 24] = include!("../../../../.
 /// Eight warps do many sweeps over large images, and four do a few.
 #[test]
 fn eight_warps_are_for_many_sweeps() {
-    for filter in OF_EIGHT_WARPS.map(|spec| spec.filter) {
+    let of_eight: Vec<_> = MODULES.iter().filter(|spec| is_of_eight(spec)).map(|spec| spec.filter).collect();
+    assert_eq!(of_eight.len(), 5);
+    for filter in of_eight {
         let view = of_images([8192, 8192, 1], filter);
         let around = around(&view, [[CIRCULAR; 2]; 2]);
         let by_eight = |sweeps| is_of_eight(fastest_for::<f64>(&view, &around, false, sweeps, 132).unwrap().spec);
@@ -304,7 +311,7 @@ fn a_star_is_zero_beside_its_middle() {
 #[test]
 fn layouts_are_what_the_kernel_can_do() {
     let mut found = 0;
-    for spec in all() {
+    for spec in &MODULES {
         for rows in [1, 12, 13, 20, 21, 36, 44, 100, 500, 671, 672, 673, 1344, 8192, 1 << 20] {
             for columns in [1, 2, 7, 100, 8192] {
                 for pages in [1, 3, 100] {
@@ -316,10 +323,9 @@ fn layouts_are_what_the_kernel_can_do() {
                             let size = [rows, columns, pages];
                             let view = of_images(size, spec.filter);
                             let around = around(&view, beyond);
-                            if !spec.knows_sides() && around.own_sides {
+                            if spec.own_sides != around.own_sides {
                                 continue;
                             }
-                            let spec = if around.own_sides { spec.of_sides() } else { spec };
                             for candidate in candidates(spec, &view, &around, sweeps, 132) {
                                 found += 1;
                                 check(spec, &candidate.layout, view.size, &around, sweeps);
@@ -382,22 +388,22 @@ fn check(spec: &ModuleSpec, layout: &LaunchLayout, [rows, columns, pages]: Size,
 
 #[test]
 fn large_images_do_as_many_sweeps_a_launch_as_there_are_warps_for() {
-    for spec in all() {
+    for spec in &MODULES {
         for beyond in beyonds() {
             let view = of_images([8192, 8192, 1], spec.filter);
             let around = around(&view, beyond);
-            if !spec.knows_sides() && around.own_sides {
+            if spec.own_sides != around.own_sides {
                 continue;
             }
-            let spec = if around.own_sides { spec.of_sides() } else { spec };
             let candidates = candidates(spec, &view, &around, 200, 132);
             let layout = fastest(&candidates, 200).unwrap().layout;
             // What a mirror shows of 3 x 5 is as much as a warp's ring.
-            let most = spec.warps - usize::from(spec.names == OF_EIGHT_WARPS[2].names && beyond[1] == [SYMMETRIC; 2]);
-            assert_eq!(layout.warps, most, "{:?}, {beyond:?}: {layout:?}", spec.names);
+            let most = spec.warps
+                - usize::from(spec.name == "sweeps_images_eight_double_03x05" && beyond[1] == [SYMMETRIC; 2]);
+            assert_eq!(layout.warps, most, "{:?}, {beyond:?}: {layout:?}", spec.name);
             // Memory is no reason for fewer blocks.
             let room = SHARED_BYTES / (layout.shared_bytes + SHARED_BYTES_BESIDE);
-            assert!(room >= spec.blocks, "{:?}, {beyond:?}: {layout:?}", spec.names);
+            assert!(room >= spec.blocks, "{:?}, {beyond:?}: {layout:?}", spec.name);
         }
     }
 }

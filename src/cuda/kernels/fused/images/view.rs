@@ -1,6 +1,6 @@
 //! An array as the kernel has it: images whose rows are neighbours in memory, and what stands around them.
 
-use super::super::super::{CIRCULAR, CONSTANT, EndsArgument, MIRROR, REPLICATE};
+use crate::cuda::arguments::{CIRCULAR, CONSTANT, EndsArgument, MIRROR, REPLICATE};
 use crate::cuda::cut::Size;
 
 /// The most rows or columns of an image: the bytes of a column, and of a strip beside it, are counted in 32 bits.

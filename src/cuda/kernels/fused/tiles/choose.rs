@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, TryLockError};
 
-use super::super::super::{Area, CAPABILITY, MIRROR, SYMMETRIC, word};
+use super::super::super::{Area, CAPABILITY, word};
 use super::super::images;
 use super::model::{Boundaries, Chip, MOST_PLACES, SWEEPS, TilesModule, Tiling, needed_boundaries};
 use crate::cuda::Element;
+use crate::cuda::arguments::{MIRROR, SYMMETRIC};
 use crate::cuda::cut::Size;
 use crate::cuda::module::Modules;
 use crate::stencil::Filter;

@@ -8,26 +8,18 @@ mod model;
 #[cfg(test)]
 mod tests;
 
-use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
 
 use super::super::several::{Several, SeveralPlan};
-use super::super::{Area, EndsArgument, LoadOnce, Loaded, MIRROR, Plan, REPLICATE, SYMMETRIC};
+use super::super::{Area, LoadOnce, Loaded, Plan};
 use crate::cuda::Element;
+use crate::cuda::arguments::{EndsArgument, MIRROR, REPLICATE, Repeated, SYMMETRIC, TilesArgument};
 use crate::cuda::cut::Size;
 use crate::cuda::module::{Function, Modules, Shape, launch};
 use crate::stencil::{Error, Filter};
 
 pub(in super::super) use choose::Tilings;
 use model::{SHARED_EVERYWHERE, Tiling, needed_boundaries};
-
-/// Which place of a region has the ghost value of one beyond its end: `struct Repeated` of `cuda/sweeps_tiles.cuh`, field for field.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct Repeated {
-    first: i32,
-    turns: i32,
-}
 
 impl Repeated {
     /// Of both ends of a region that holds so many samples.
@@ -41,30 +33,6 @@ impl Repeated {
         let held = held as i32;
         [of(low, 0, -1), of(high, held - 1, 2 * held - 1)]
     }
-}
-
-/// The argument of the kernel: `struct Launch` of `cuda/sweeps_tiles.cuh`, field for field.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct TilesArgument {
-    input: sys::CUdeviceptr,
-    output: sys::CUdeviceptr,
-    /// Boundaries at the ends of rows and of columns, in the order of `repeated`.
-    ends: [EndsArgument; 2],
-    repeated: [[Repeated; 2]; 2],
-    rows: i32,
-    columns: i32,
-    region: [i32; 2],
-    tiles: [i32; 2],
-    patches: [i32; 2],
-    pitch: i32,
-    buffer: i32,
-    sweeps: i32,
-    height: i32,
-    width: i32,
-    tiles_turn: u32,
-    patches_turn: u32,
-    unused: i32,
 }
 
 /// How several sweeps of a convolution over a whole array are launched. `single` is how single ones are.
@@ -122,19 +90,24 @@ impl Several for Launches<'_> {
     ) -> Result<(), Error> {
         let [rows, columns, pages] = self.size;
         let (pitch, buffer) = tiling.buffer(self.tilings.module, self.filter);
-        let pairs = [tiling.region, tiling.tiles, tiling.patches];
-        let [region, tiles, patches] = pairs.map(|pair| pair.map(|number| number as i32));
+        let [of_rows, of_columns] = self.ends;
+        let repeated = |ends: EndsArgument, i: usize| Repeated::both(ends.boundary, tiling.region[i]);
         let turn = |divisor: usize| (1_u64 << 32).div_ceil(divisor as u64) as u32;
         let argument = TilesArgument {
             input: buffers[0],
             output: buffers[1],
-            ends: self.ends,
-            repeated: [0, 1].map(|i| Repeated::both(self.ends[i].boundary, tiling.region[i])),
+            of_rows,
+            of_columns,
+            repeated_rows: repeated(of_rows, 0),
+            repeated_columns: repeated(of_columns, 1),
             rows: rows as i32,
             columns: columns as i32,
-            region,
-            tiles,
-            patches,
+            region_rows: tiling.region[0] as i32,
+            region_columns: tiling.region[1] as i32,
+            tiles_down: tiling.tiles[0] as i32,
+            tiles_across: tiling.tiles[1] as i32,
+            patches_down: tiling.patches[0] as i32,
+            patches_across: tiling.patches[1] as i32,
             pitch: pitch as i32,
             buffer: buffer as i32,
             sweeps: tiling.sweeps as i32,

@@ -1,7 +1,9 @@
 //! What a launch takes by a model, and the layout that takes least time.
 
-use super::super::super::{CIRCULAR, MEASURED_ON};
+use super::super::super::MEASURED_ON;
 use crate::cuda::Element;
+use crate::cuda::arguments::CIRCULAR;
+use crate::cuda::catalogue::{self, Entry, table};
 use crate::cuda::cut::Size;
 use crate::stencil::{Ends, Sides};
 
@@ -41,7 +43,7 @@ pub(super) const MOST_PLACES: usize = 1 << 28;
 /// for each warp of the multiprocessor, and then for each sweep `latency` and `warp` for each warp that has something to
 /// do. All in microseconds, fitted to some thousand layouts on an H200 (BENCHMARKS.md): what it chooses was at most a
 /// tenth slower than the fastest of them up to 1024 x 1024.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct TilesModule {
     pub(super) name: &'static str,
     pub(super) is_float: bool,
@@ -70,30 +72,9 @@ const QUICKEST: f64 = 1.5;
 /// What a million outputs take on tensor cores, which do single sweeps of filters that are not square, in microseconds.
 const ON_TENSOR_CORES: f64 = 7.6;
 
-/// Measured on an H200, with driver 580: the general modules with 3 x 5, then those for square filters.
-pub(super) const MODULES: [TilesModule; 10] = [
-    module("sweeps_tiles_float", true, 0, [3, 4], [512, 64], [0.25, 0.061, 0.635, 0.0682], [11.5, 3.0]),
-    module("sweeps_tiles_double", false, 0, [3, 3], [512, 80], [0.35, 0.065, 0.594, 0.0808], [12.0, 5.0]),
-    module("sweeps_tiles_float_03", true, 3, [3, 4], [512, 80], [0.64, 0.033, 0.109, 0.0320], [6.0, 2.0]),
-    module("sweeps_tiles_float_05", true, 5, [3, 4], [512, 128], [0.11, 0.079, 0.317, 0.0613], [6.4, 2.3]),
-    module("sweeps_tiles_float_07", true, 7, [3, 4], [512, 128], [0.0, 0.126, 0.550, 0.0959], [7.0, 3.0]),
-    module("sweeps_tiles_double_03", false, 3, [3, 3], [512, 112], [0.48, 0.069, 0.114, 0.0353], [4.4, 3.5]),
-    module("sweeps_tiles_double_05", false, 5, [3, 3], [512, 128], [0.35, 0.035, 0.330, 0.0971], [7.0, 3.5]),
-    module("sweeps_tiles_double_07", false, 7, [3, 3], [256, 176], [0.0, 0.174, 0.672, 0.0878], [7.9, 4.0]),
-    module("sweeps_tiles_double_03_large", false, 3, [5, 4], [256, 128], [0.22, 0.254, 0.268, 0.0542], [4.4, 3.5]),
-    module("sweeps_tiles_double_07_large", false, 7, [5, 4], [256, 248], [0.0, 0.231, 1.059, 0.2573], [7.9, 4.0]),
-];
-
-const fn module(
-    name: &'static str,
-    is_float: bool,
-    size: usize,
-    patch: [usize; 2],
-    [threads, registers]: [usize; 2],
-    [load, load_of_warp, latency, warp]: [f64; 4],
-    [sweep, million]: [f64; 2],
-) -> TilesModule {
-    TilesModule { name, is_float, size, patch, threads, registers, load, load_of_warp, latency, warp, sweep, million }
+table! {
+    /// Measured on an H200, with driver 580: the general modules with 3 x 5.
+    MODULES: TilesModule = TilesModule::new, catalogue::SWEEPS_TILES
 }
 
 /// The boundaries at the ends of the rows, and of the columns, as the kernels call them. Constants of any number are one.
@@ -110,7 +91,7 @@ pub(super) fn needed_boundaries<T: Element>(sides: &Sides<T>, [height, width, _]
     [sides[usize::from(height == 1)], sides[usize::from(width > 1)]]
 }
 
-/// How one launch is laid out: see `struct Launch` of `cuda/sweeps_tiles.cuh`.
+/// How one launch is laid out: see [`TilesArgument`](crate::cuda::arguments::TilesArgument).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Tiling {
     pub(super) sweeps: usize,
@@ -197,6 +178,24 @@ fn cut(count: usize, most: usize, patch: usize, reach: usize, circular: bool) ->
 }
 
 impl TilesModule {
+    /// What the catalogue says.
+    const fn new(entry: &Entry) -> TilesModule {
+        TilesModule {
+            name: entry.name,
+            is_float: entry.is_float,
+            size: entry.count_or("SIZE", 0),
+            patch: [entry.count("PATCH_ROWS"), entry.count("PATCH_COLUMNS")],
+            threads: entry.count("MOST_THREADS"),
+            registers: entry.count("registers"),
+            load: entry.number("load"),
+            load_of_warp: entry.number("load_of_warp"),
+            latency: entry.number("latency"),
+            warp: entry.number("warp"),
+            sweep: entry.number("sweep"),
+            million: entry.number("million"),
+        }
+    }
+
     /// The modules that sweep by a filter of this size.
     pub(super) fn all_of<T: Element>(filter: Size) -> impl Iterator<Item = &'static TilesModule> {
         let [height, width, depth] = filter;

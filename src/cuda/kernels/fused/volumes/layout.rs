@@ -1,10 +1,10 @@
 //! The modules for volumes, how a launch is laid out, and whether it takes less time than single sweeps.
 
-use bytemuck::{Pod, Zeroable};
-
 use super::super::super::MEASURED_ON;
-use super::schedule::{ROUNDS, Round, Schedule};
+use super::schedule::{ROUNDS, Schedule};
 use crate::cuda::Element;
+use crate::cuda::arguments::{Axis, Round};
+use crate::cuda::catalogue::{self, Entry, table};
 use crate::cuda::cut::Size;
 
 /// The sweeps of a launch.
@@ -21,7 +21,7 @@ const MOST_PAGES: usize = 1 << 30;
 const LAUNCH: f64 = 3.0;
 
 /// A module, and what is known of it before it is loaded.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct VolumesModule {
     pub(super) name: &'static str,
     pub(super) filter: Size,
@@ -38,31 +38,10 @@ pub(super) struct VolumesModule {
     rate: f64,
 }
 
-/// Measured on an H200, with driver 580, with 512 x 512 x 512, where one element is copied at a time, too; single sweeps
-/// in single are taken to be as fast as in double (with 256 x 256 x 256 they are not).
-pub(super) const MODULES: [VolumesModule; 4] = [
-    of_doubles("sweeps_volumes_double", [3, 3, 3], 15, [3.3, 4.0]),
-    of_singles("sweeps_volumes_float", [3, 3, 3], [2.65, 3.5]),
-    of_doubles("sweeps_volumes_double_01x03x03", [1, 3, 3], 10, [2.09, 2.24]),
-    of_singles("sweeps_volumes_float_01x03x03", [1, 3, 3], [2.51, 3.3]),
-];
-
-const fn of_doubles(name: &'static str, filter: Size, columns: usize, slot: [f64; 2]) -> VolumesModule {
-    VolumesModule { name, filter, is_float: false, rows: 2, columns, down: 48, warps: 6, slot, rate: 75.0 }
-}
-
-const fn of_singles(name: &'static str, filter: Size, slot: [f64; 2]) -> VolumesModule {
-    VolumesModule { name, filter, is_float: true, rows: 4, columns: 11, down: 24, warps: 6, slot, rate: 75.0 }
-}
-
-/// How tiles lie along rows or columns: `struct Axis` of `cuda/sweeps_volumes_launch.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-pub(super) struct Axis {
-    pub(super) count: i32,
-    pub(super) step: i32,
-    pub(super) lead: i32,
-    pub(super) more: i32,
+table! {
+    /// Measured on an H200, with driver 580, with 512 x 512 x 512, where one element is copied at a time, too; single sweeps
+    /// in single are taken to be as fast as in double (with 256 x 256 x 256 they are not).
+    MODULES: VolumesModule = VolumesModule::new, catalogue::SWEEPS_VOLUMES
 }
 
 impl Axis {
@@ -85,8 +64,8 @@ impl Axis {
     }
 }
 
-/// How one launch is laid out: see `struct Launch` of `cuda/sweeps_volumes_launch.cuh`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How one launch is laid out: see [`VolumesArgument`].
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct VolumesLayout {
     pub(super) down: Axis,
     pub(super) across: Axis,
@@ -96,6 +75,21 @@ pub(super) struct VolumesLayout {
 }
 
 impl VolumesModule {
+    /// What the catalogue says.
+    const fn new(entry: &Entry) -> VolumesModule {
+        VolumesModule {
+            name: entry.name,
+            filter: [entry.count_or("TAP_ROWS", 3), 3, 3],
+            is_float: entry.is_float,
+            rows: 16 / if entry.is_float { size_of::<f32>() } else { size_of::<f64>() },
+            columns: entry.count("LANE_COLUMNS"),
+            down: entry.count("LANES_DOWN"),
+            warps: entry.count("SWEEP_WARPS"),
+            slot: [entry.number("slot_at_once"), entry.number("slot_one_by_one")],
+            rate: entry.number("rate"),
+        }
+    }
+
     pub(super) fn of<T: Element>(filter: Size) -> Option<&'static VolumesModule> {
         MODULES.iter().find(|module| module.filter == filter && module.is_float == (T::NAME == f32::NAME))
     }

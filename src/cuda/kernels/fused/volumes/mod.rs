@@ -11,35 +11,17 @@ mod tests;
 
 use std::marker::PhantomData;
 
-use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
 
 use super::super::several::{Several, SeveralPlan};
-use super::super::{Area, EndsArgument, LoadOnce, Loaded, Plan, measured_multiprocessors};
+use super::super::{Area, LoadOnce, Loaded, Plan, measured_multiprocessors};
 use crate::cuda::Element;
+use crate::cuda::arguments::{SidesArgument, VolumesArgument};
 use crate::cuda::cut::Size;
 use crate::cuda::module::{Function, Modules, Shape, launch};
 use crate::stencil::{Boundary, Ends, Error, Filter, Sides};
 
-use layout::{Axis, LANES, SWEEPS, VolumesLayout, VolumesModule};
-use schedule::{ROUNDS, Round};
-
-/// The argument of the kernel: `struct Launch` of `cuda/sweeps_volumes_launch.cuh`, field for field.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-struct VolumesArgument {
-    input: sys::CUdeviceptr,
-    output: sys::CUdeviceptr,
-    rows: i64,
-    columns: i32,
-    pages: i32,
-    down: Axis,
-    across: Axis,
-    lanes: i32,
-    strips: i32,
-    sides: [EndsArgument; 3],
-    rounds: [Round; ROUNDS],
-}
+use layout::{LANES, SWEEPS, VolumesLayout, VolumesModule};
 
 /// How several sweeps of a convolution over a whole array are launched: as `single` does, which launches single sweeps, where
 /// those take less time. `sides` are the array's boundaries.
@@ -94,7 +76,7 @@ pub(in super::super) fn plan<'a, T: Element>(
         None => None,
     };
     let pace = module.pace(area.shared);
-    let sides = sides.map(EndsArgument::new);
+    let sides = SidesArgument::new(sides);
     let launches = Launches { one_by_one, at_once, size, sides, class: PhantomData::<T> };
     Ok(Box::new(SeveralPlan { single_sweeps: single, pace, launches }))
 }
@@ -119,7 +101,7 @@ struct Launches<T> {
     /// Where columns begin at multiples of 16 bytes, if the volume does.
     at_once: Option<PreparedLaunch>,
     size: Size,
-    sides: [EndsArgument; 3],
+    sides: SidesArgument,
     class: PhantomData<T>,
 }
 

@@ -1,26 +1,11 @@
 //! Which block of a launch takes which pages of which tiles.
 
-use bytemuck::{Pod, Zeroable};
-
+use crate::cuda::arguments::Round;
 /// The slots that a run of pages takes beside those of its pages.
 pub(super) const BEGINNING: usize = 5;
 
-/// A launch has at most as many rounds: `ROUNDS` of `cuda/sweeps_volumes_launch.cuh`.
-pub(super) const ROUNDS: usize = 4;
-
-/// Some pages of some tiles, by some of the blocks: `struct Round` of `cuda/sweeps_volumes_launch.cuh`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-pub(super) struct Round {
-    pub(super) block: i32,
-    pub(super) blocks: i32,
-    pub(super) tile: i32,
-    pub(super) tiles: i32,
-    pub(super) page: i32,
-    pub(super) pages: i32,
-    pub(super) share: i32,
-    pub(super) unused: i32,
-}
+/// The most rounds of a launch.
+pub(super) const ROUNDS: usize = crate::cuda::arguments::ROUNDS as usize;
 
 impl Round {
     /// Nothing.
@@ -34,7 +19,7 @@ impl Round {
 }
 
 /// The rounds of a launch, and the slots that a block takes at most.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Schedule {
     pub(super) rounds: [Round; ROUNDS],
     pub(super) slots: usize,

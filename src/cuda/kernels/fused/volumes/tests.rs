@@ -1,9 +1,10 @@
 //! Tests of the layouts, of the schedules, and of the table of modules.
 
 use super::layout::MODULES;
-use super::schedule::{BEGINNING, Schedule};
+use super::schedule::{BEGINNING, ROUNDS, Schedule};
 use super::*;
 use crate::cuda::archive;
+use crate::cuda::arguments::{Axis, Round};
 use crate::cuda::module::tests::{argument_bytes, constant_of};
 
 /// Whether rows are circular, and columns.
@@ -153,7 +154,7 @@ fn large_volumes_go_two_sweeps_at_a_time() {
 /// What the tests of the engines rely on, with the four multiprocessors of the stand-in for the driver.
 #[test]
 fn sizes_of_the_tests_are_several_parts() {
-    for (module, size) in MODULES.iter().zip([[96, 160, 24], [96, 240, 16]]) {
+    for (module, size) in MODULES.iter().zip([[96, 240, 16], [96, 160, 24]]) {
         let layout = module.layout(size, [false; 2], module.rows, 4).unwrap();
         assert!(module.pays(&layout, size, module.rows, 4), "{} {size:?}: {layout:?}", module.name);
         let later = layout.schedule.rounds.iter().any(|round| round.runs() > 0 && round.page > 0);

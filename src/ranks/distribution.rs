@@ -7,21 +7,21 @@ use std::ops::Range;
 
 /// How many planes each rank has.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Layout {
+pub struct Distribution {
     /// Where the part of each rank begins, and where the last one ends.
     starts: Vec<usize>,
     /// How many ranks have any planes.
     parts: usize,
 }
 
-impl Layout {
+impl Distribution {
     /// Of parts of these lengths, by rank; `None` where all together are more than can be counted.
-    pub fn new(lengths: &[usize]) -> Option<Layout> {
+    pub fn new(lengths: &[usize]) -> Option<Distribution> {
         let mut starts = vec![0_usize];
         for &length in lengths {
             starts.push(starts[starts.len() - 1].checked_add(length).filter(|&end| isize::try_from(end).is_ok())?);
         }
-        Some(Layout { starts, parts: lengths.iter().filter(|&&length| length > 0).count() })
+        Some(Distribution { starts, parts: lengths.iter().filter(|&&length| length > 0).count() })
     }
 
     /// How many ranks there are.
@@ -88,7 +88,7 @@ pub(super) struct Reach {
 /// What is swept, as far as it matters who needs what.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Swept<'a> {
-    pub(super) layout: &'a Layout,
+    pub(super) distribution: &'a Distribution,
     /// Elements of a plane.
     pub(super) area: usize,
     /// Planes on either side that one sweep needs.
@@ -143,7 +143,7 @@ impl Swept<'_> {
     /// The planes on either side that `sweeps` sweeps need.
     pub(super) fn halo(&self, sweeps: usize) -> usize {
         // More planes than there are have no meaning, and can be counted.
-        self.radius.saturating_mul(sweeps).min(self.layout.length())
+        self.radius.saturating_mul(sweeps).min(self.distribution.length())
     }
 
     /// What is swept, on GPUs: their kernels read an array and write it as fast as they compute.
@@ -153,7 +153,7 @@ impl Swept<'_> {
 
     /// The ends of a part that another one is beyond, at most.
     fn cut_ends(&self) -> usize {
-        if self.circular || self.layout.parts > 2 { 2 } else { 1 }
+        if self.circular || self.distribution.parts > 2 { 2 } else { 1 }
     }
 
     /// How a part of `planes` planes is computed in these rounds, and what one of them costs, in multiply-adds.
@@ -169,7 +169,7 @@ impl Swept<'_> {
         let halos = self.cut_ends() as u128 * halo;
         let Costs { copy, pass, large, .. } = self.costs;
         let update = self.work.max(1) as u128 * sweeps as u128 + pass * sweeps.div_ceil(DEPTH) as u128;
-        let window = (n + halos).min(self.layout.length() as u128) * update + copy * (halos + 2 * n / count);
+        let window = (n + halos).min(self.distribution.length() as u128) * update + copy * (halos + 2 * n / count);
         let strips = (n + 3 * halos) * update + copy * 4 * halos;
         let is_large = planes.saturating_mul(self.area) > large;
         let (way, cost) = match n > 2 * halo && (is_large || strips <= window) {
@@ -181,7 +181,8 @@ impl Swept<'_> {
 
     /// How far a rank sees in these rounds; nobody else's planes where it has none itself.
     pub(super) fn reach(&self, rank: usize, rounds: Rounds) -> Reach {
-        let (part, whole, halo) = (self.layout.part(rank), self.layout.length(), self.halo(rounds.deepest()));
+        let (part, whole, halo) =
+            (self.distribution.part(rank), self.distribution.length(), self.halo(rounds.deepest()));
         let way = self.cheapest(part.len(), rounds).0;
         let (before, after) = match way {
             _ if part.is_empty() => (0, 0),
@@ -196,12 +197,12 @@ impl Swept<'_> {
     /// What a rank sends and receives before each of these rounds: as much as the deepest needs.
     pub(super) fn halos(&self, rank: usize, rounds: Rounds) -> Halos {
         let pieces = |rank: usize| {
-            let (Reach { before, after, .. }, part) = (self.reach(rank, rounds), self.layout.part(rank));
+            let (Reach { before, after, .. }, part) = (self.reach(rank, rounds), self.distribution.part(rank));
             let (start, end) = (part.start as isize, part.end as isize);
-            [start - before as isize..start, end..end + after as isize].map(|range| self.layout.pieces(range))
+            [start - before as isize..start, end..end + after as isize].map(|range| self.distribution.pieces(range))
         };
         let [before, after] = pieces(rank);
-        let sends = (0..self.layout.ranks()).map(|to| {
+        let sends = (0..self.distribution.ranks()).map(|to| {
             let pieces = pieces(to).into_iter().flatten();
             (to, pieces.filter(|piece| piece.rank == rank).map(|piece| piece.planes).collect::<Vec<_>>())
         });
@@ -247,7 +248,7 @@ impl Rounds {
     /// time there are few exchanges. A small array is best computed by every rank as a whole, with one exchange for all
     /// sweeps; that comes out by itself.
     pub(super) fn choose(swept: Swept, sweeps: usize, exchange: u128) -> Rounds {
-        let longest = swept.layout.longest();
+        let longest = swept.distribution.longest();
         let of_count = |count: usize| {
             let rounds = Rounds { count, sweeps };
             (exchange.saturating_add(swept.cheapest(longest, rounds).1).saturating_mul(count as u128), rounds)
@@ -275,8 +276,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn layout(lengths: &[usize]) -> Layout {
-        Layout::new(lengths).unwrap()
+    fn distribution(lengths: &[usize]) -> Distribution {
+        Distribution::new(lengths).unwrap()
     }
 
     fn piece(rank: usize, planes: Range<usize>) -> Piece {
@@ -285,13 +286,13 @@ mod tests {
 
     #[test]
     fn pieces_skip_ranks_without_planes_and_go_round() {
-        let layout = layout(&[0, 3, 0, 2, 0]);
-        assert_eq!((layout.ranks(), layout.length(), layout.longest()), (5, 5, 3));
-        assert_eq!(layout.pieces(1..4), [piece(1, 1..3), piece(3, 0..1)]);
-        assert_eq!(layout.pieces(-1..1), [piece(3, 1..2), piece(1, 0..1)]);
-        assert_eq!(layout.pieces(-7..0).len(), 3);
-        assert_eq!(layout.pieces(2..2), []);
-        assert_eq!(Layout::new(&[usize::MAX, 1]), None);
+        let distribution = distribution(&[0, 3, 0, 2, 0]);
+        assert_eq!((distribution.ranks(), distribution.length(), distribution.longest()), (5, 5, 3));
+        assert_eq!(distribution.pieces(1..4), [piece(1, 1..3), piece(3, 0..1)]);
+        assert_eq!(distribution.pieces(-1..1), [piece(3, 1..2), piece(1, 0..1)]);
+        assert_eq!(distribution.pieces(-7..0).len(), 3);
+        assert_eq!(distribution.pieces(2..2), []);
+        assert_eq!(Distribution::new(&[usize::MAX, 1]), None);
     }
 
     #[test]
@@ -307,10 +308,10 @@ mod tests {
 
     /// What is computed in a round, halos with it, and what a round computes of its own.
     fn computed(swept: Swept, rounds: Rounds) -> f64 {
-        let (n, halo) = (swept.layout.longest(), swept.halo(rounds.deepest()));
+        let (n, halo) = (swept.distribution.longest(), swept.halo(rounds.deepest()));
         match swept.cheapest(n, rounds).0 {
             Way::Strips => (n + 6 * halo) as f64 / n as f64,
-            Way::Window => (n + 2 * halo).min(swept.layout.length()) as f64 / n as f64,
+            Way::Window => (n + 2 * halo).min(swept.distribution.length()) as f64 / n as f64,
         }
     }
 
@@ -334,8 +335,9 @@ mod tests {
             (1000, 1, [1, 3], 10_000, of_device, 1..=1, 4.0),
             (1, 1, [1, 3], 1, of_device, 1..=1, 4.0),
         ] {
-            let layout = layout(&[n; 4]);
-            let swept = Swept { layout: &layout, area, radius, circular: false, work, costs: Costs::default() };
+            let distribution = distribution(&[n; 4]);
+            let swept =
+                Swept { distribution: &distribution, area, radius, circular: false, work, costs: Costs::default() };
             let chosen = Rounds::choose(swept, sweeps, exchange);
             let what = format!("{n} planes of {area}, radius {radius}: {chosen:?}, {}", computed(swept, chosen));
             assert!(rounds.contains(&chosen.count), "{what}");
@@ -346,9 +348,10 @@ mod tests {
     /// A part that is much longer than the others is not copied for their sake, and no number is too large.
     #[test]
     fn long_parts_are_computed_in_place() {
-        let layout = layout(&[1 << 40, 3, 1]);
+        let distribution = distribution(&[1 << 40, 3, 1]);
         for circular in [false, true] {
-            let swept = Swept { layout: &layout, area: 1, radius: 10, circular, work: 21, costs: Costs::default() };
+            let swept =
+                Swept { distribution: &distribution, area: 1, radius: 10, circular, work: 21, costs: Costs::default() };
             for exchange in [0, 1 << 20, u128::MAX] {
                 let rounds = Rounds::choose(swept, u32::MAX as usize, exchange);
                 assert!((0..2).all(|round| rounds.sweeps_of(round) > 0));
@@ -362,16 +365,16 @@ mod tests {
     /// square.
     #[test]
     fn thousands_of_ranks_are_planned_quickly() {
-        let (rank, layout) = (4000, layout(&[12_500; 8000]));
+        let (rank, distribution) = (4000, distribution(&[12_500; 8000]));
         for circular in [false, true] {
             let (swept, begun) = (
-                Swept { layout: &layout, area: 1, radius: 1, circular, work: 3, costs: Costs::default() },
+                Swept { distribution: &distribution, area: 1, radius: 1, circular, work: 3, costs: Costs::default() },
                 std::time::Instant::now(),
             );
             let rounds = Rounds::choose(swept, 1000, Costs::default().exchange);
             let halos = swept.halos(rank, rounds);
             let seconds = begun.elapsed().as_secs_f64();
-            println!("a plan among {} ranks: {:.2} ms", layout.ranks(), 1000.0 * seconds);
+            println!("a plan among {} ranks: {:.2} ms", distribution.ranks(), 1000.0 * seconds);
             assert_eq!(halos.sends.iter().map(|(to, _)| *to).collect::<Vec<_>>(), [rank - 1, rank + 1]);
             let from =
                 |pieces: &[Piece]| pieces.iter().map(|piece| (piece.rank, piece.planes.len())).collect::<Vec<_>>();
@@ -383,20 +386,20 @@ mod tests {
     }
 
     /// The planes of the whole that a piece is.
-    fn planes(layout: &Layout, piece: &Piece) -> Vec<usize> {
-        piece.planes.clone().map(|plane| layout.part(piece.rank).start + plane).collect()
+    fn planes(distribution: &Distribution, piece: &Piece) -> Vec<usize> {
+        piece.planes.clone().map(|plane| distribution.part(piece.rank).start + plane).collect()
     }
 
     /// Halos are the planes around the part; whoever has them sends them, in the order in which they are awaited; and
     /// where a rank computes strips, all that the next round's halos take of it has come out of them.
     fn check_halos(swept: Swept, rounds: Rounds) {
-        let Swept { layout, circular, .. } = swept;
-        let all: Vec<_> = (0..layout.ranks()).map(|rank| swept.halos(rank, rounds)).collect();
+        let Swept { distribution, circular, .. } = swept;
+        let all: Vec<_> = (0..distribution.ranks()).map(|rank| swept.halos(rank, rounds)).collect();
         for (rank, halos) in all.iter().enumerate() {
-            let (part, whole) = (layout.part(rank), layout.length() as isize);
+            let (part, whole) = (distribution.part(rank), distribution.length() as isize);
             let Reach { way, before, after } = halos.reach;
             // Every plane that the window has is the one of the whole that belongs there.
-            let at = |pieces: &[Piece]| pieces.iter().flat_map(|piece| planes(layout, piece)).collect::<Vec<_>>();
+            let at = |pieces: &[Piece]| pieces.iter().flat_map(|piece| planes(distribution, piece)).collect::<Vec<_>>();
             let seen = [at(&halos.before), part.clone().collect(), at(&halos.after)].concat();
             let places = part.start as isize - before as isize..part.end as isize + after as isize;
             assert!(circular || places.is_empty() || places.start >= 0 && places.end <= whole);
@@ -423,7 +426,7 @@ mod tests {
                 for planes in halos.sends.iter().flat_map(|(_, planes)| planes) {
                     let low = before > 0 && planes.end <= halo;
                     let high = after > 0 && planes.start >= part.len() - halo;
-                    assert!(low || high, "{planes:?} of {part:?} with a halo of {halo}, {layout:?}");
+                    assert!(low || high, "{planes:?} of {part:?} with a halo of {halo}, {distribution:?}");
                 }
             }
         }
@@ -435,9 +438,12 @@ mod tests {
         for (first, second) in (1..14).flat_map(|first| (0..6).map(move |second| (first, second))) {
             for (radius, sweeps, circular) in [(1, 1, true), (1, 3, true), (2, 2, true), (3, 1, true), (2, 2, false)] {
                 for costs in [0, 1 << 24].map(|large| Costs { large, ..Costs::default() }) {
-                    let layout = layout(&[first, second]);
+                    let distribution = distribution(&[first, second]);
                     let rounds = Rounds { count: 2, sweeps: 2 * sweeps - 1 };
-                    check_halos(Swept { layout: &layout, area: 1, radius, circular, work: 3, costs }, rounds);
+                    check_halos(
+                        Swept { distribution: &distribution, area: 1, radius, circular, work: 3, costs },
+                        rounds,
+                    );
                 }
             }
         }
@@ -453,11 +459,11 @@ mod tests {
             large in prop_oneof![Just(0), Just(Costs::default().large)],
             circular: bool,
         ) {
-            let layout = layout(&lengths);
-            prop_assume!(layout.length() > 0);
+            let distribution = distribution(&lengths);
+            prop_assume!(distribution.length() > 0);
             let costs = Costs { copy, large, ..Costs::default() };
             let rounds = Rounds { count, sweeps: count * sweeps };
-            check_halos(Swept { layout: &layout, area: 1, radius, circular, work: 3, costs }, rounds);
+            check_halos(Swept { distribution: &distribution, area: 1, radius, circular, work: 3, costs }, rounds);
         }
     }
 }

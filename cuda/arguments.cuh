@@ -1,0 +1,467 @@
+// The arguments of all kernels. build.rs makes Rust's types of the same names from this file, so it has nothing but C's
+// own types. An address of the device is a number there, and what C leaves unused at the end of a struct has a name.
+#pragma once
+
+#ifdef __CUDACC__
+#define ADDRESS(T) T*
+#define OF_CLASS template <typename T>
+#define PADDING
+#else
+#define ADDRESS(T) unsigned long long
+#define OF_CLASS
+#define PADDING unsigned int unused;
+#endif
+
+// Lengths of arrays. (Constants would be variables of every module.)
+enum Length : int {
+    ROUNDS = 4,        // the most rounds of a launch over volumes
+    RANK = 5,          // the most dimensions of a walk
+    STUDY_RADIUS = 4,  // the coefficients of a derivative on either side of a point
+};
+
+// What stands beyond an end of a dimension, at the places -1 - i and length + i.
+enum Boundary : unsigned int {
+    CONSTANT = 0,   // a number
+    REPLICATE = 1,  // the first sample and the last
+    SYMMETRIC = 2,  // the samples i and length - 1 - i: mirrored, the sample at the end included
+    CIRCULAR = 3,   // the samples length - 1 - i and i; of both ends or of none
+    MIRROR = 4,     // the samples i + 1 and length - 2 - i: mirrored, the sample at the end left out
+};
+
+// What stands beyond both ends of a dimension, the lower one first.
+struct EndsArgument {
+    double value[2];  // the number, where it is CONSTANT
+    unsigned int boundary[2];
+
+#ifdef __CUDACC__
+    __device__ __forceinline__ bool circular() const { return boundary[0] == CIRCULAR; }
+#endif
+};
+
+// ---- the stencil and the derivative along lines: lines.cuh
+
+// The part of a long array that one launch works on. Positions are counted in elements.
+OF_CLASS
+struct PieceArgument {
+    ADDRESS(const T) input;  // the samples, from `before` of them ahead of the first output's own
+    ADDRESS(T) output;
+    unsigned long long count;   // outputs to compute
+    unsigned long long before;  // samples at hand ahead of the first output's own, at most the radius
+    unsigned long long after;   // samples at hand behind the last output's own, at most the radius
+    unsigned long long line;    // elements in a line: samples of another line count for nothing
+    unsigned long long phase;   // the first output's position in its line
+    unsigned int one_line;      // whether the whole array is one line; then what is not at hand is what is outside
+    unsigned int backwards;     // whether to begin with the last tile: what was written last is in the cache still
+};
+
+// ---- many sweeps along lines: sweeps_launch.cuh
+
+// One launch. Positions are counted in elements: (i, j, k) of the array is at i + inner * (j + length * k), and a line
+// is all j of one (i, k).
+OF_CLASS
+struct SweepsArgument {
+    ADDRESS(const T) input;
+    ADDRESS(T) output;  // another array
+    unsigned long long inner;
+    unsigned long long length;
+    unsigned long long outer;
+    EndsArgument ends;      // what stands beyond those of a line, in every sweep
+    unsigned int sweeps;    // at least 1
+    unsigned int abreast;   // neighbouring lines (along inner) that one row of threads, or one slab, takes
+    unsigned int segments;  // threads that one tile of a line takes
+    unsigned int groups;    // tiles of `abreast` lines, or slabs, that one block takes
+    unsigned int tiles;     // tiles that a line takes: 1 where it is whole
+    PADDING
+};
+
+// ---- sweeps of two levels along lines: sweeps_levels.cu
+
+struct LevelsArgument {
+    ADDRESS(const double) input;  // the newest level, and the one before it
+    ADDRESS(const double) older;
+    ADDRESS(double) output;  // other arrays for both
+    ADDRESS(double) older_output;
+    unsigned long long length;  // of a line: more than a tile, or whole lines fit with RADIUS points on either side
+    unsigned long long lines;
+    double weight;
+    EndsArgument ends;    // what stands beyond those of a line, in every sweep
+    unsigned int sweeps;  // at least 1
+    unsigned int tiles;   // of a line, or the lines of a block where they are whole
+};
+
+// ---- many sweeps along lines on tensor cores: sweeps_tensor.cuh
+
+// The lines that one launch sweeps. The host guarantees length >= LEAST_LENGTH and, with the groups of four outputs of a
+// line that lie MARGIN or more from both ends, (rows - 1) * row_steps < groups <= rows * row_steps.
+struct TensorLines {
+    ADDRESS(const double) input;
+    ADDRESS(double) output;  // another array
+    long long length;        // of each line; they lie one behind the other
+    long long lines;
+    EndsArgument ends;             // what stands beyond those of a line, in every sweep
+    unsigned int underflow_limit;  // samples whose magnitude less 1 is less than this need the fallback
+    int rows;                      // that a line falls into
+    int row_steps;                 // the outputs of each row but the last, by four
+    PADDING
+};
+
+struct TensorSweepsArgument {
+    TensorLines lines;
+    int zeros[24];  // see `END_OF_STEP` and `copy_of`
+};
+
+// ---- the convolution: convolution.cu
+
+// What stands around an array.
+struct SidesArgument {
+    EndsArgument of_rows;
+    EndsArgument of_columns;
+    EndsArgument of_pages;
+};
+
+// The part of an image or a volume that one launch works on: whole columns, counted through all pages.
+OF_CLASS
+struct ConvolutionArgument {
+    ADDRESS(const T) input;  // the samples, from `before` columns ahead of the first output's column
+    ADDRESS(T) output;
+    long long count;   // columns to compute
+    long long before;  // columns at hand ahead of the first
+    long long after;   // columns at hand behind the last
+    long long first;   // the first output's column
+    long long rows;    // of the image
+    long long columns;
+    long long pages;
+    int height;  // of the filter
+    int width;
+    int depth;
+    int skip;       // columns of tiles, in the first output's page, ahead of the first that is needed
+    int backwards;  // whether to begin with the last tile: what was written last is in the cache still
+    PADDING
+    SidesArgument sides;
+};
+
+// ---- the convolution on tensor cores: tensor_strips.cuh
+
+// The part of an image or a volume that one launch works on: whole columns, counted through all pages.
+struct TensorPart {
+    ADDRESS(const double) input;  // the samples, from `before` columns ahead of the first output's column
+    ADDRESS(double) output;
+    long long count;   // columns to compute; of a volume, those of whole pages
+    long long before;  // columns at hand ahead of the first
+    long long after;   // columns at hand behind the last
+    long long first;   // the first output's column
+    long long rows;    // of the image
+    long long columns;
+    long long pages;
+    int height;  // of the filter, and no more than the kernel's SIZE
+    int width;
+    int depth;
+    int abreast;  // strips below each other that neighbouring warps take: a divisor of the warps of a block
+    unsigned int underflow_limit;  // samples whose magnitude less 1 is less than this need the fallback
+    int written_once[2];  // whether above the rows, and below them, there is a constant that can be written once
+    int unused;
+};
+
+struct TensorArgument {
+    TensorPart part;
+    SidesArgument sides;
+    int zeros[24];  // see `END_OF_BLOCK`
+};
+
+// ---- several sweeps over images in a launch: images/launch.cuh
+
+// One launch, over images of which all sides have the same boundary. Its blocks are (page, strip, segment), the segment
+// counting fastest; where segments are of two lengths, first all the longer ones, then the others. In each, so many warps
+// do STAGES sweeps each.
+OF_CLASS
+struct ImagesArgument {
+    ADDRESS(const T) input;
+    ADDRESS(T) output;
+    long long rows;         // of an image, which lie next to each other
+    long long column_step;  // elements from a column to the next one
+    long long image_step;   // and from an image to the next one
+    double value;           // of the boundary, if it is CONSTANT
+    int columns;            // of an image
+    int strips;             // of an image
+    int segments;           // of a strip: none has 2^24 columns; or the parts of a LINE
+    int long_share_256;  // of 256 parts of two neighbouring segments, those of the longer one; 0 if all are alike; LINE
+    int lanes;           // that work: POINTS * lanes <= rows
+    int warps;           // that sweep
+    int depth;           // columns in a ring; the one before the first warp has Stages::LEAD - 1 more
+    unsigned int boundary;  // no MIRROR
+    unsigned int run;  // of launches for stars, and of the fallback behind each: see images/special_values.cuh; else 0
+    unsigned int near_zero;  // samples whose magnitude less 1 is less than this need the fallback
+    int skipped_sweeps;      // of the first warp; only where RADIUS_COLUMNS is 0
+    int depth_behind_last;   // where each side has its own boundary: columns in the ring behind the last warp, where
+                             // nothing stands for what is outside; as many as in the others unless warps read ahead
+    int edge_columns;        // a segment that has the image's first or last column is shorter by so many than others
+    PADDING
+
+#ifdef __CUDACC__
+    // The class of the elements, by a name that a template can ask for.
+    typedef T Real;
+    // Whether each side has its own boundary.
+    static constexpr bool OWN_SIDES = false;
+    // The `long_share_256` of launches in which all strips are one line.
+    static constexpr int LINE = -1;
+
+    // What stands above the rows and below, and before the columns and behind; and the number, if that is CONSTANT.
+    __device__ __forceinline__ unsigned int beyond_rows(int) const { return boundary; }
+    __device__ __forceinline__ unsigned int beyond_columns(int) const { return boundary; }
+    __device__ __forceinline__ T value_of_rows(int) const { return T(value); }
+    __device__ __forceinline__ T value_of_columns(int) const { return T(value); }
+    static __device__ __forceinline__ bool is_mirror(unsigned int) { return false; }
+
+    // Columns in the ring behind the last warp.
+    __device__ __forceinline__ int last_depth() const { return depth; }
+#endif
+};
+
+// What follows it where each side has its own boundary: `value` is that above then, and `boundary` has a byte of each side,
+// the lowest first: above, below, before, behind. No MIRROR of a single column; before and behind it is CIRCULAR where
+// RADIUS_COLUMNS is 0.
+struct OtherSides {
+    double below;
+    double before;
+    double behind;
+};
+
+// ---- several sweeps over small images in a launch: sweeps_tiles.cuh
+
+// Which place of a region has the ghost value of one beyond its end.
+struct Repeated {
+    int first;
+    int turns;  // 1 for itself, as for a constant; 0 for always the same place; -1 for a mirror
+};
+
+// One launch, over images of up to 2^28 rows and columns.
+OF_CLASS
+struct TilesArgument {
+    ADDRESS(const T) input;
+    ADDRESS(T) output;
+    EndsArgument of_rows;  // what stands beyond them
+    EndsArgument of_columns;
+    Repeated repeated_rows[2];  // the lower end first
+    Repeated repeated_columns[2];
+    int rows;  // of an image, which lie next to each other
+    int columns;
+    int region_rows;  // that a block holds: no more than the image's, unless they go round
+    int region_columns;
+    int tiles_down;  // of an image
+    int tiles_across;
+    int patches_down;  // of a region: patches_down * patches_across threads have one
+    int patches_across;
+    int pitch;   // between columns of a buffer
+    int buffer;  // elements of one
+    int sweeps;
+    int height;  // of the filter
+    int width;
+    unsigned int tiles_turn;    // 2^32 / tiles_down, rounded up
+    unsigned int patches_turn;  // 2^32 / patches_down, likewise
+    PADDING
+};
+
+// ---- two sweeps over volumes in a launch: sweeps_volumes_launch.cuh
+
+// How tiles lie along rows or columns: `count` of them write `step` each, the first one `more` than that, the last one
+// what is left. Each begins `lead` before what it writes, and has at least step + lead + 1 rows or columns; the last one
+// is moved to end at the volume's side.
+struct Axis {
+    int count;
+    int step;
+    int lead;
+    int more;
+};
+
+// A part of a launch: some pages of some tiles, by some of the blocks. Each of these pages is in one of the parts that
+// `share` pages make. The runs are counted through the tiles, then through the parts, and each block takes every
+// blocks-th of them.
+struct Round {
+    int block;   // the first one
+    int blocks;  // how many, or 0
+    int tile;    // the first one
+    int tiles;
+    int page;
+    int pages;
+    int share;
+    int unused;
+};
+
+// One launch. Blocks that work at a time go through the same pages of neighbouring tiles: what one of them reads beside
+// its tile, its neighbour has brought into the chip's cache.
+OF_CLASS
+struct VolumesArgument {
+    ADDRESS(const T) input;
+    ADDRESS(T) output;
+    long long rows;  // rows * columns < 2^31
+    int columns;
+    int pages;
+    Axis down;            // tiles along rows
+    Axis across;          // and along columns
+    int lanes;            // that work: ROWS * lanes <= rows, but where rows are circular
+    int strips;           // that work: COLUMNS * strips <= columns, but where columns are circular
+    SidesArgument sides;  // the boundaries; no MIRROR of one row, and so with columns and pages
+    Round rounds[ROUNDS];
+};
+
+// ---- arithmetic on arrays: arithmetic.cu
+
+enum class UnaryOp : unsigned int { NEGATE, ABS, SQRT, NOT, IS_NAN, POWER };
+enum class BinaryOp : unsigned int {
+    ADD,
+    SUBTRACT,
+    MULTIPLY,
+    DIVIDE,
+    MIN,
+    MAX,
+    EQUAL,
+    NOT_EQUAL,
+    LESS,
+    LESS_EQUAL,
+    GREATER,
+    GREATER_EQUAL,
+    AND,
+    OR
+};
+enum class ReductionOp : unsigned int {
+    SUM,
+    DOT,
+    SUM_OF_MAGNITUDES,
+    SMALLEST,
+    LARGEST,
+    LARGEST_MAGNITUDE,
+    ANY,
+    ALL,
+    DIFFER
+};
+
+// Arrays have `count` elements. `backwards` says to begin with the last block of them: what was written last is in the
+// cache still.
+OF_CLASS
+struct UnaryArgument {
+    ADDRESS(const void) from;  // the class is the kernel's: conversions read another one
+    ADDRESS(T) to;
+    unsigned long long count;
+    UnaryOp op;
+    int exponent;
+    unsigned int backwards;
+    unsigned int unused;
+};
+
+OF_CLASS
+struct FillArgument {
+    ADDRESS(T) to;
+    unsigned long long count;
+    double value;
+};
+
+// An operand that is nowhere is the scalar.
+OF_CLASS
+struct BinaryArgument {
+    ADDRESS(const T) from[2];
+    ADDRESS(T) to;
+    unsigned long long count;
+    double scalar[2];
+    BinaryOp op;
+    unsigned int backwards;
+};
+
+OF_CLASS
+struct AdvanceArgument {
+    ADDRESS(const T) step;
+    ADDRESS(const T) source;
+    ADDRESS(T) older;
+    unsigned long long count;
+    double weight;
+    double scalar;
+    unsigned int with_source;  // whether there is one
+    unsigned int backwards;
+};
+
+// How a box is walked through, the first dimension fastest, in arrays that advance by other steps than it.
+struct Walk {
+    unsigned long long count;  // of all places
+    unsigned long long rank;
+    unsigned long long size[RANK];
+    long long steps[2][RANK];  // of each array, along each dimension
+    // From one element of a thread to the next are THREADS places: so many along each dimension, ..
+    unsigned long long stride[RANK];
+    // .. by so much in each array, ..
+    long long advance[2];
+    // .. and so much more where a dimension is over and the next one goes on.
+    long long wraps[2][RANK];
+};
+
+OF_CLASS
+struct ExpandArgument {
+    ADDRESS(const T) from[2];
+    ADDRESS(T) to;
+    double scalar[2];
+    Walk walk;
+    BinaryOp op;
+    unsigned int unused;
+};
+
+OF_CLASS
+struct SectionArgument {
+    ADDRESS(const T) from;
+    ADDRESS(T) to;
+    unsigned long long start;
+    Walk walk;
+};
+
+OF_CLASS
+struct ListArgument {
+    ADDRESS(const T) from;
+    ADDRESS(T) to;
+    ADDRESS(const unsigned long long) places;
+    ADDRESS(const unsigned long long) others;  // which elements go there; nowhere: one after the other
+    unsigned long long count;
+};
+
+OF_CLASS
+struct ReductionArgument {
+    ADDRESS(const T) from[2];
+    ADDRESS(T) to;
+    unsigned long long inner;
+    unsigned long long length;
+    unsigned long long outer;
+    unsigned long long chunks;  // of a line
+    double start;               // what a lane begins with
+    ReductionOp op;
+    unsigned int bits;  // the lanes that share a short line, or the columns of a unit, are this power of two
+};
+
+// ---- the studies: study_access.cu and so on
+
+struct AccessArgument {
+    ADDRESS(const int) inputs;
+    ADDRESS(int) sums;
+    ADDRESS(const int) table;  // the same entries in global memory
+    unsigned long long count;
+};
+
+struct AnglesArgument {
+    ADDRESS(const float) elements;
+    ADDRESS(float) sums;
+    ADDRESS(const float) angles;  // the same entries in global memory
+    unsigned long long count;
+};
+
+struct StudyConvolutionArgument {
+    ADDRESS(const float) image;
+    ADDRESS(float) output;
+    ADDRESS(const float) filter;  // the same entries in global memory
+    int rows;
+    int columns;
+    int radius;
+    PADDING
+};
+
+struct ReadOnlyArgument {
+    ADDRESS(const float) samples;
+    ADDRESS(float) derivative;
+    ADDRESS(const float) coefficients;  // in global memory
+    unsigned long long count;
+    float argument[STUDY_RADIUS];  // the same as arguments
+};
