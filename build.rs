@@ -270,7 +270,7 @@ impl bindgen::callbacks::ParseCallbacks for PlainData {
 fn kernel_arguments(header: &Path) -> Result<String> {
     let bindings = bindgen::Builder::default()
         .header(header.to_str().ok_or("a path that is no text")?)
-        .clang_args(["-x", "c++", "-std=c++17"])
+        .clang_args(["-x", "c++", "-std=c++17", "-DFOR_RUST"])
         .parse_callbacks(Box::new(PlainData))
         .constified_enum_module(".*Op")
         .prepend_enum_name(false)

@@ -2,14 +2,14 @@
 // own types. An address of the device is a number there, and what C leaves unused at the end of a struct has a name.
 #pragma once
 
-#ifdef __CUDACC__
-#define ADDRESS(T) T*
-#define OF_CLASS template <typename T>
-#define PADDING
-#else
+#ifdef FOR_RUST
 #define ADDRESS(T) unsigned long long
 #define OF_CLASS
 #define PADDING unsigned int unused;
+#else
+#define ADDRESS(T) T*
+#define OF_CLASS template <typename T>
+#define PADDING
 #endif
 
 // Lengths of arrays. (Constants would be variables of every module.)
@@ -33,7 +33,7 @@ struct EndsArgument {
     double value[2];  // the number, where it is CONSTANT
     unsigned int boundary[2];
 
-#ifdef __CUDACC__
+#ifndef FOR_RUST
     __device__ __forceinline__ bool circular() const { return boundary[0] == CIRCULAR; }
 #endif
 };
@@ -197,7 +197,7 @@ struct ImagesArgument {
     int edge_columns;        // a segment that has the image's first or last column is shorter by so many than others
     PADDING
 
-#ifdef __CUDACC__
+#ifndef FOR_RUST
     // The class of the elements, by a name that a template can ask for.
     typedef T Real;
     // Whether each side has its own boundary.

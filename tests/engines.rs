@@ -111,8 +111,9 @@ const TABLE: [Case; 26] = [
 ];
 
 /// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.
-const CUDA_TABLE: [CudaCase; 30] = [
+const CUDA_TABLE: [CudaCase; 31] = [
     ("schemes_without_room", scheme::schemes_without_room),
+    ("sweeps_by_every_module", lines::sweeps_by_every_module),
     ("sweeps_of_images", images::sweeps_of_images),
     ("sweeps_of_images_by_eight_warps", images::sweeps_of_images_by_eight_warps),
     ("stars_over_images", stars::stars_over_images),

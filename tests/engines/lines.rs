@@ -1,12 +1,13 @@
 //! Stencils and derivatives along lines, and sweeps of them.
 
 use proptest::prelude::*;
+use stencil_mex::cuda::Cuda;
 use stencil_mex::stencil::{Boundary, Ends as BothEnds, Lines};
 use stencil_mex::watch::Watch;
 
 use super::checks::{
     BOUNDARIES, KINDS, Outcome, POISON, around_borders, check, check_derivative, check_derivatives, check_sweeps,
-    is_slow, odd_counts, ordinary, results, run_properties, samples, stencil, tame,
+    is_slow, kernels_of, odd_counts, ordinary, results, run_properties, samples, stencil, tame,
 };
 use super::common::ends::{self, AnyEngine};
 
@@ -250,6 +251,30 @@ pub fn sweeps_at_large(engine: &AnyEngine) -> Outcome {
         let input = ordinary(length * count, 3);
         for boundary in [KINDS[0], KINDS[2], KINDS[3]] {
             check_sweeps(engine, &input, Lines::new(length, count), &tame(taps, 4), boundary, sweeps)?;
+        }
+    }
+    Ok(())
+}
+
+/// Sweeps by each number of taps go to each of its modules: for long lines, lines that a tile holds, lines side by side,
+/// short ones, and others.
+pub fn sweeps_by_every_module(cuda: Cuda) -> Outcome {
+    let shapes = [
+        ("long", Lines::new(1_000_003, 1), 2),
+        ("whole", Lines::new(1_000, 1_001), 2),
+        ("rows", Lines::strided(33, 140, 1), 3),
+        ("short", Lines::new(5, 40), 3),
+        ("small", Lines::new(300, 3), 3),
+    ];
+    for taps in odd_counts() {
+        for (kernel, lines, sweeps) in shapes {
+            let input = ordinary(lines.elements(), taps as u64);
+            let check = || check_sweeps(&cuda, &input, lines, &tame(taps, 4), KINDS[2], sweeps);
+            let kernels = kernels_of(|| ends::between(ends::ARRAY_TO_ARRAY, check))?;
+            let module = format!("sweeps_{kernel}_{taps:02}/");
+            if kernels.as_ref().is_some_and(|all| !all.iter().any(|it| it.starts_with(&module))) {
+                return Err(format!("{lines:?} by {taps} taps: {kernels:?}, and not {module}"));
+            }
         }
     }
     Ok(())

@@ -1,5 +1,7 @@
 //! Boundaries of each side, and those that mirror at a sample.
 
+use std::collections::HashSet;
+
 use stencil_mex::cuda::Cuda;
 use stencil_mex::stencil::{Boundary, Convolution, Ends, Lines, Sides};
 
@@ -91,6 +93,7 @@ pub fn sides_in_sweeps_of_images(cuda: Cuda) -> Outcome {
     };
     // Builds of the stand-in that look for faults see them in few sides as well.
     let slowly = looks_for_faults();
+    let mut launched = HashSet::new();
     for (n, &(in_double, size_of_filter, size, sweeps)) in IN_IMAGES.iter().enumerate() {
         // The reference takes its time, and so does the stand-in for the driver.
         let many = size.iter().product::<usize>() > 40_000;
@@ -100,12 +103,29 @@ pub fn sides_in_sweeps_of_images(cuda: Cuda) -> Outcome {
             (false, true) => 4,
             (false, false) => 1,
         };
-        for beside in (n * 5 % step..12).step_by(step) {
-            check(in_double, size_of_filter, size, sides(beside, size_of_filter), sweeps, beside)?;
+        let chosen = (n * 5 % step..12).step_by(step);
+        let of = (in_double, size_of_filter);
+        for (m, beside) in chosen.clone().chain(0..12).enumerate() {
+            if m >= chosen.len() && (slowly || launched.contains(&of)) {
+                break;
+            }
+            let sides = sides(beside, size_of_filter);
+            let check = || check(in_double, size_of_filter, size, sides, sweeps, beside);
+            // Its module is launched once at least. (Where both ends of rows are alike, a filter of one column has another
+            // one.)
+            if launched.contains(&of) {
+                check()?;
+            } else if kernels_of(check)?.is_none_or(|all| all.iter().any(|it| it.starts_with("sweeps_images_sides_"))) {
+                launched.insert(of);
+            }
+        }
+        if !launched.contains(&of) && !slowly {
+            return Err(format!("the module for {size_of_filter:?}, in double {in_double}, was not launched"));
         }
     }
     Ok(())
 }
+
 /// Sides of images, of which rows and columns differ in everything that counts: what goes round beside constants,
 /// constants beside what repeats samples, and constants that meet in corners.
 fn sides_of_an_image() -> Vec<Sides<f64>> {
