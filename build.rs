@@ -200,60 +200,70 @@ fn host_api(header: &Header) -> Result<String> {
     Ok(file.to_string())
 }
 
-/// The entries of `modules.txt` that say what was measured: a constant list for each source of such modules. Refuses
-/// definitions that are others than those that the archive was compiled with.
+/// A module of `modules.txt`.
+struct Module<'a> {
+    source: &'a str,
+    name: &'a str,
+    /// Its definitions, in capitals, and what was measured.
+    numbers: Vec<(&'a str, &'a str)>,
+    is_measured: bool,
+}
+
+impl Module<'_> {
+    /// Its name, source and definitions, as `kernels.lock` has them.
+    fn compiled(&self) -> String {
+        let is_definition = |key: &str| key.chars().all(|c| c.is_ascii_uppercase() || c == '_');
+        let definitions = self.numbers.iter().filter(|(key, _)| is_definition(key));
+        let definitions: Vec<_> = definitions.map(|(key, value)| format!("{key}={value}")).collect();
+        let definitions = if definitions.is_empty() { "-".into() } else { definitions.join(",") };
+        format!("{} {} {definitions}", self.name, self.source)
+    }
+
+    /// As an `Entry` of `src/cuda/catalogue.rs`.
+    fn entry(&self) -> String {
+        let number = |&(key, value): &(&str, &str)| Some(format!("({key:?}, {:?})", value.parse::<f64>().ok()?));
+        let numbers: Vec<_> = self.numbers.iter().filter_map(number).collect();
+        let (name, is_float) = (self.name, self.numbers.contains(&("REAL", "float")));
+        format!("Entry {{ name: {name:?}, is_float: {is_float}, numbers: &[{}] }}", numbers.join(", "))
+    }
+}
+
+/// The modules of `modules.txt` that say what was measured: a constant list for each of their sources. Refuses definitions
+/// that are others than those that the archive was compiled with.
 fn catalogue(folder: &Path) -> Result<String> {
     let path = folder.join("modules.txt");
-    let lock = fs::read_to_string(folder.join("kernels.lock"))?;
-    let compiled: Vec<Vec<&str>> = lock.lines().map(|line| line.split(' ').take(4).collect()).collect();
-    let compiled = compiled.iter().filter(|words| words[0] == "module").map(|words| &words[1..]);
     let text = fs::read_to_string(&path)?;
-    let mut modules: Vec<(&str, &str, Vec<(&str, &str)>, bool)> = Vec::new();
+    let mut modules: Vec<Module> = Vec::new();
     for line in text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
         let words: Vec<&str> = line.split_whitespace().collect();
         let numbers = words.iter().filter_map(|word| word.split_once('='));
-        match (words[..].first(), modules.last_mut()) {
-            (Some(&"measured"), Some((_, _, all, is_measured))) => {
-                all.extend(numbers);
-                *is_measured = true;
+        match (&words[..], modules.last_mut()) {
+            (["measured", ..], Some(module)) => {
+                module.numbers.extend(numbers);
+                module.is_measured = true;
             }
-            (Some(&source), _) if words.len() > 1 => modules.push((source, words[1], numbers.collect(), false)),
+            ([source, name, ..], _) if source.ends_with(".cu") => {
+                modules.push(Module { source, name, numbers: numbers.collect(), is_measured: false });
+            }
             _ => return Err(format!("{}: {line:?} is no module", path.display()).into()),
         }
     }
-    let listed = |(source, name, numbers, _): &(&str, &str, Vec<(&str, &str)>, bool)| {
-        // Definitions are in capitals.
-        let defined = numbers.iter().filter(|(key, _)| key.chars().all(|c| c.is_ascii_uppercase() || c == '_'));
-        let defined: Vec<_> = defined.map(|(key, value)| format!("{key}={value}")).collect();
-        [(*name).to_owned(), (*source).to_owned(), if defined.is_empty() { "-".into() } else { defined.join(",") }]
-    };
-    let listed: Vec<_> = modules.iter().map(listed).collect();
-    let compiled: Vec<_> = compiled.map(|words| [words[0], words[1], words[2]].map(str::to_owned)).collect();
-    if listed != compiled {
+    let lock = fs::read_to_string(folder.join("kernels.lock"))?;
+    let compiled = lock.lines().filter_map(|line| line.strip_prefix("module "));
+    let compiled = compiled.map(|line| line.split(' ').take(3).collect::<Vec<_>>().join(" "));
+    if !compiled.eq(modules.iter().map(Module::compiled)) {
         let path = path.display();
         return Err(format!("{path} and kernels.lock differ: run `make kernels` to compile the kernels again").into());
     }
     let mut entries: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (source, name, numbers, is_measured) in &modules {
-        if !is_measured {
-            continue;
-        }
-        let is_float = numbers.contains(&("REAL", "float"));
-        let numbers: Vec<String> = numbers
-            .iter()
-            .filter_map(|(key, value)| Some(format!("({key:?}, {:?})", value.parse::<f64>().ok()?)))
-            .collect();
-        let entry = format!("Entry {{ name: {name:?}, is_float: {is_float}, numbers: &[{}] }}", numbers.join(", "));
-        let stem = Path::new(source).file_stem().ok_or("a source without a name")?.to_string_lossy().to_uppercase();
-        entries.entry(stem).or_default().push(entry);
+    for module in modules.iter().filter(|module| module.is_measured) {
+        let stem = Path::new(module.source).file_stem().ok_or("a source without a name")?;
+        entries.entry(stem.to_string_lossy().to_uppercase()).or_default().push(module.entry());
     }
-    Ok(entries
-        .iter()
-        .map(|(stem, entries)| {
-            let (count, entries) = (entries.len(), entries.join(",\n"));
-            format!("pub(crate) const {stem}: [Entry; {count}] = [\n{entries}\n];\n")
-        })
-        .collect())
+    let lists = entries.iter().map(|(stem, entries)| {
+        format!("pub(crate) const {stem}: [Entry; {}] = [\n{}\n];\n", entries.len(), entries.join(",\n"))
+    });
+    Ok(lists.collect())
 }
 
 /// What all structs of arguments are besides plain C.
