@@ -43,6 +43,18 @@
 //
 // Columns, and images, may lie as far apart as they like: so the pages of a volume are columns, too.
 //
+// What a block does:
+//
+//     fill the rings, lay out the block, make the barriers
+//     the producer, if there is one: produce, and end
+//     in each slot, until the block's last one:
+//         if it is like any other (SlotRun):
+//             the warp's column goes through its stages; pieces are copied and scanned between multiply-adds
+//         else (Sweeper):
+//             copy_columns, scan_column, take_columns, each as far as there is something to do
+//             look_ahead: how many of the next slots are like any other
+//         meet at the barrier
+//
 // A kernel that leaves out a filter's zeros gives other results than the chain in two cases, and in no others. It flags them,
 // and a second launch, of the kernel that leaves out nothing, computes the sweeps again: see images/special_values.cuh.
 #pragma once
@@ -121,6 +133,232 @@ __device__ __forceinline__ void produce(const typename Stages::Launch& launch, c
     }
 }
 
+// Fills what no copy fills: the columns of constants, and, where samples are scanned, the rings, whose zeros are multiplied
+// beside the columns and in those that have not come. By so many threads.
+template <class Stages, int THREADS>
+__device__ __forceinline__ void fill_rings(const typename Stages::Launch& launch, typename Stages::T* memory,
+                                           typename Stages::T* constant) {
+    typedef typename Stages::T T;
+    constexpr int PITCH = Stages::PITCH;
+    const unsigned int ring = launch.depth * PITCH;
+    const unsigned int first_ring = ring + (Stages::LEAD - 1) * PITCH;
+    const int thread = threadIdx.x;
+    if constexpr (Stages::SCANS) {
+        const unsigned int rings = first_ring + launch.warps * ring - (launch.depth - launch.last_depth()) * PITCH;
+        for (int i = thread; i < rings; i += THREADS) memory[i] = T(0);
+    }
+#pragma unroll
+    for (int end = 0; end < (Stages::Launch::OWN_SIDES ? 2 : 1); ++end) {
+        if (launch.beyond_columns(end) != CONSTANT) continue;
+        for (int i = thread; i < PITCH; i += THREADS) {
+            constant[i + end * PITCH * upper(launch)] = launch.value_of_columns(end);
+        }
+    }
+}
+
+// Makes the barrier of slots, where warps read ahead, and those of a producer. By one thread.
+template <class Stages, bool HAS_PRODUCER>
+__device__ __forceinline__ void make_barriers(Barrier* slot_barrier, Barrier* full) {
+    if constexpr (Stages::AHEAD) make_barrier(slot_barrier, HAS_PRODUCER ? WARPS + 1 : WARPS);
+    if constexpr (HAS_PRODUCER) {
+        for (int i = 0; i < Stages::LEAD; ++i) make_barrier(full + i, 1);
+        barriers_are_made();
+    }
+}
+
+// Which column stands for one that may be outside, where columns do not go round: the boundary says which it is, or, by one
+// that is outside, that there is none.
+template <class Launch>
+__device__ __forceinline__ int column_source(const Launch& launch, int column) {
+    int place = column;
+    if (column < 0 || column >= launch.columns) {
+        const unsigned int boundary = launch.beyond_columns(column < 0 ? 0 : 1);
+        const int left_out = Launch::is_mirror(boundary) ? 1 : 0;
+        if (boundary == REPLICATE) {
+            place = column < 0 ? 0 : launch.columns - 1;
+        } else if (boundary == SYMMETRIC || left_out) {
+            do place = (place < 0 ? left_out : 2 * launch.columns - left_out) - 1 - place;
+            while (place < 0 || place >= launch.columns);
+        }
+    }
+    return place;
+}
+
+// Slots that are like any other: how many there are to come, where columns come from and go to, their places in the rings,
+// and the pieces that are copied and scanned in them. Variables of the kernel: as members they would come to other registers.
+template <class Stages, int WIDE>
+struct SlotRun {
+    typedef typename Stages::T T;
+    typedef Pieces<Stages, WIDE> Copies;
+
+    unsigned int& coming;
+    unsigned int& leaving;
+    int& count;
+    const T*& before;
+    T*& output;
+    Sources<Copies::POINTERS ? Copies::COUNT : 0>& sources;
+    T*& target;
+    unsigned int& from;
+    unsigned int& to;
+    unsigned int& coming_to;
+    unsigned int& leaving_from;
+    unsigned int& scanned_from;
+    unsigned int& scanning;
+};
+
+// What a block's warps have in common, and what is this warp's; and a slot of any kind, which may see an edge.
+template <class Stages, int WIDE, bool HAS_PRODUCER>
+struct Sweeper {
+    typedef typename Stages::Launch Launch;
+    typedef typename Stages::T T;
+    typedef Pieces<Stages, WIDE> Copies;
+    static constexpr int PITCH = Stages::PITCH, LEAD = Stages::LEAD, RADIUS_COLUMNS = Stages::RADIUS_COLUMNS;
+    // How many columns a warp is behind the one that it takes.
+    static constexpr int WARP_REACH = Stages::STAGES * RADIUS_COLUMNS;
+
+    const Launch& launch;
+    const Block& block;
+    Stages& stages;
+    const Copies& copies;
+    SpecialValueScan<Stages, WIDE>& scan;
+    const Place<T>& coming_here;
+    const Place<T>& leaving_here;
+    int warp;
+    int first_depth;
+    int own_depth;
+    int last_depth;
+    bool circular;
+
+    // A slot of any kind: what comes and goes in it, what is scanned, and the warp's column.
+    __device__ __forceinline__ void take_any_slot(int slot) {
+        copy_columns(slot);
+        scan_column(slot);
+        take_columns(slot);
+    }
+
+    __device__ __forceinline__ void copy_columns(int slot) {
+        const int coming = block.coming + slot;
+        const int leaving = block.leaving + slot;
+        if (!HAS_PRODUCER && coming >= block.low && coming < block.high) {
+            const T* const before = launch.input + block.before + around(coming, launch.columns) * launch.column_step;
+            const Place<T> to = coming_here + place_of(coming - block.low, first_depth) * PITCH;
+#pragma unroll
+            for (int k = 0; k < Copies::COUNT; ++k) copies.bring(k, to, copies.source(k, before));
+        }
+        if (!HAS_PRODUCER && leaving >= block.begin && leaving < block.end) {
+            T* const output = launch.output + block.output + (leaving - block.begin) * launch.column_step;
+            const Place<T> from = leaving_here + place_of(leaving - block.low, launch.last_depth()) * PITCH;
+#pragma unroll
+            for (int k = 0; k < Copies::COUNT; ++k) {
+                T held[WIDE];
+                copies.read(k, from, held);
+                copies.write(k, copies.target(output), held);
+                scan.at_output(copies, k, held);
+            }
+        }
+    }
+
+    __device__ __forceinline__ void scan_column(int slot) {
+        if constexpr (Stages::SCANS) {
+            // What stands for a column outside of the image is one that is scanned itself.
+            const Columns columns = block.columns[launch.warps - 1];
+            const int column = columns.zero + slot;
+            if (column >= most(columns.first, block.low) && column < least(columns.last, block.high)) {
+                scan.at_samples(copies, place_of(column - block.low, last_depth) * PITCH);
+            }
+        }
+    }
+
+    __device__ __forceinline__ void take_columns(int slot) {
+        if (warp >= launch.warps) return;
+        const Columns columns = block.columns[warp];
+        const int last = columns.zero + slot;
+        if (last < columns.first || last >= columns.last) return;
+        int column = last;
+        if (columns.first < 0 && !circular) {
+            // The columns before the image's first are taken together, when what stands there has come.
+            const unsigned int boundary = launch.beyond_columns(0);
+            const int ready = Launch::is_mirror(boundary) ? RADIUS_COLUMNS
+                              : boundary == SYMMETRIC     ? RADIUS_COLUMNS - 1
+                                                          : 0;
+            if (last < ready) return;
+            if (last == ready) column = columns.first;
+        }
+#pragma unroll 1
+        for (; column <= last; ++column) {
+            const int place = circular ? column : column_source(launch, column);
+            const bool none = !circular && (place < 0 || place >= launch.columns);
+            const Place<T> from = none ? stages.constant + (column < 0 ? 0 : upper(launch) * PITCH)
+                                       : stages.before + place_of(place - block.low, own_depth) * PITCH;
+            const int to = place_of(column - WARP_REACH - block.low, depth_behind(launch, warp)) * PITCH;
+            stages.template column<true>(from, stages.behind + to, column, [](int) {});
+        }
+    }
+
+    // Whether the slots from this one on are like any other: no stage sees an edge in them, a column comes in each, and
+    // one goes. Where stages read ahead, there may be none in all of them, as when a block begins and ends.
+    __device__ __forceinline__ void look_ahead(int slot, const SlotRun<Stages, WIDE>& run) {
+        if (warp >= launch.warps) return;
+        const Columns columns = block.columns[warp];
+        // A mirror shows a column more.
+        const int first = WARP_REACH + Launch::is_mirror(launch.beyond_columns(0));
+        const int inner = circular ? columns.first : most(columns.first, first);
+        const int outer = circular ? columns.last : least(columns.last, launch.columns - 1);
+        int until = outer - columns.zero;
+        if constexpr (!Stages::AHEAD) until = least(until, block.end - block.leaving);
+        const int column = columns.zero + slot;
+        if constexpr (HAS_PRODUCER) {
+            if (column < inner || slot >= until) return;
+            run.count = until - slot;
+            run.from = place_of(column - block.low, own_depth) * PITCH;
+            run.to = place_of(column - WARP_REACH - block.low, depth_behind(launch, warp)) * PITCH;
+            return;
+        }
+        const int coming = block.coming + slot;
+        const int leaving = block.leaving + slot;
+        // The columns that come are neighbours in memory up to where they go round.
+        const int of_image = around(coming, launch.columns);
+        const int around_at = slot + launch.columns - of_image;
+        if constexpr (Stages::AHEAD) {
+            // None comes or goes in any of them, or one in each.
+            const bool comes = coming < block.high;
+            const bool leaves = leaving >= block.begin;
+            if (comes) until = least(until, least(block.high - block.coming, around_at));
+            until = least(until, (leaves ? block.end : block.begin) - block.leaving);
+            if (column < inner || coming < block.low || slot >= until) return;
+            run.coming = comes ? copies.coming : 0;
+            run.leaving = leaves ? copies.leaving : 0;
+        } else {
+            until = least(until, least(block.high - block.coming, around_at));
+            if (column < inner || coming < block.low || leaving < block.begin || slot >= until) return;
+        }
+        run.count = until - slot;
+        run.from = place_of(column - block.low, own_depth) * PITCH;
+        run.to = place_of(column - WARP_REACH - block.low, depth_behind(launch, warp)) * PITCH;
+        run.coming_to = place_of(coming - block.low, first_depth) * PITCH;
+        run.leaving_from = place_of(leaving - block.low, launch.last_depth()) * PITCH;
+        if constexpr (Stages::SCANS) {
+            run.scanned_from = place_of(block.columns[launch.warps - 1].zero + slot - block.low, last_depth) * PITCH;
+        }
+        if constexpr (Stages::SCANS) {
+            // The last warp takes a column in all of them, or in none.
+            const Columns of_last = block.columns[launch.warps - 1];
+            const int begin = most(of_last.first, block.low) - of_last.zero;
+            const int end = least(of_last.last, block.high) - of_last.zero;
+            const bool takes = slot >= begin && slot < end;
+            if (slot < end) run.count = least(run.count, (takes ? end : begin) - slot);
+            run.scanning = takes ? copies.coming : 0;
+        }
+        run.before = launch.input + block.before + of_image * launch.column_step;
+        run.output = launch.output + block.output + (leaving - block.begin) * launch.column_step;
+        if constexpr (Copies::POINTERS) {
+#pragma unroll
+            for (int k = 0; k < Copies::COUNT; ++k) run.sources.of[k] = copies.source(k, run.before);
+            run.target = copies.target(run.output);
+        }
+    }
+};
+
 #ifdef __CUDACC_RTC__
 // Sources are used when they have been set, by a function that is made before.
 #pragma nv_diag_suppress 549
@@ -132,15 +370,13 @@ template <class Stages, int WIDE, int REGISTERS = 0>
 __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& launch) {
     typedef typename Stages::Launch Launch;
     typedef typename Stages::T T;
-    constexpr int POINTS = Stages::POINTS, STAGES = Stages::STAGES, LEAD = Stages::LEAD;
-    constexpr int RADIUS_COLUMNS = Stages::RADIUS_COLUMNS;
+    constexpr int POINTS = Stages::POINTS, LEAD = Stages::LEAD;
     constexpr bool HAS_PRODUCER = REGISTERS > 0;
     static_assert(!HAS_PRODUCER || (ALONE && WIDE > 1 && Stages::AHEAD && Stages::GAP == 0 && !Stages::SCANS),
                   "columns that are copied whole, by one that need not scan them");
     constexpr int ALL = threads_of(HAS_PRODUCER);
     typedef Pieces<Stages, WIDE> Copies;
     constexpr int PITCH = Stages::PITCH;
-    constexpr int WARP_REACH = STAGES * RADIUS_COLUMNS;
     DYNAMIC_SHARED(T, memory);
     __shared__ Block block;
     const int thread = threadIdx.x;
@@ -150,27 +386,12 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
     const unsigned int first_ring = ring + (LEAD - 1) * PITCH;
     const bool circular = launch.beyond_columns(0) == CIRCULAR;
     T* constant = memory + first_ring + (launch.warps * ring - (launch.depth - launch.last_depth()) * PITCH);
-    if constexpr (Stages::SCANS) {
-        // What lies beside the columns, and in those that have not come, is multiplied, by zeros.
-        const unsigned int rings = first_ring + launch.warps * ring - (launch.depth - launch.last_depth()) * PITCH;
-        for (int i = thread; i < rings; i += ALL) memory[i] = T(0);
-    }
-#pragma unroll
-    for (int end = 0; end < (Launch::OWN_SIDES ? 2 : 1); ++end) {
-        if (launch.beyond_columns(end) != CONSTANT) continue;
-        for (int i = thread; i < PITCH; i += ALL) {
-            constant[i + end * PITCH * upper(launch)] = launch.value_of_columns(end);
-        }
-    }
+    fill_rings<Stages, ALL>(launch, memory, constant);
     __shared__ Barrier slot_barrier;
     __shared__ Barrier full[HAS_PRODUCER ? LEAD : 1];
     if (thread == 0) {
         lay_out<Stages>(launch, block);
-        if constexpr (Stages::AHEAD) make_barrier(&slot_barrier, HAS_PRODUCER ? WARPS + 1 : WARPS);
-        if constexpr (HAS_PRODUCER) {
-            for (Barrier& barrier : full) make_barrier(&barrier, 1);
-            barriers_are_made();
-        }
+        make_barriers<Stages, HAS_PRODUCER>(&slot_barrier, full);
     }
     __syncthreads();
     follow_launch_before();
@@ -213,6 +434,10 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
     SpecialValueScan<Stages, WIDE> scan(last - last_ring);
     unsigned int scanned_from = 0;
     unsigned int scanning_now = copies.coming;
+    Sweeper<Stages, WIDE, HAS_PRODUCER> sweeper{launch,       block, stages,      copies,    scan,       coming_here,
+                                                leaving_here, warp,  first_depth, own_depth, last_depth, circular};
+    const SlotRun<Stages, WIDE> run{coming_now, leaving_now, alike,     before,       output,       sources,     target,
+                                    from,       to,          coming_to, leaving_from, scanned_from, scanning_now};
     // Places in rings go round.
     const auto next = [](unsigned int place, unsigned int ring) { return least(place + PITCH, place + PITCH - ring); };
     // What is copied while one of those computes, as it finishes its points.
@@ -245,7 +470,8 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
         if (i % EACH == EACH - 1) scan.at_sample(scanning_now, k);
     };
     // One slot of those.
-    const auto quickly = [&]() {
+    const auto take_plain_slot = [&]() {
+        --alike;
         stages.inner_column(stages.before + from, stages.behind + to, copy);
         if constexpr (Stages::SCANS) {
             scanned_from = next(scanned_from, last_ring);
@@ -256,132 +482,6 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
         to = next(to, depth_behind(launch, warp) * PITCH);
         coming_to = next(coming_to, first_ring);
         leaving_from = next(leaving_from, launch.last_depth() * PITCH);
-    };
-    // A slot of any kind.
-    const auto carefully = [&](int slot) {
-        const int coming = block.coming + slot;
-        const int leaving = block.leaving + slot;
-        if (!HAS_PRODUCER && coming >= block.low && coming < block.high) {
-            const T* const before = launch.input + block.before + around(coming, launch.columns) * launch.column_step;
-            const Place<T> to = coming_here + place_of(coming - block.low, first_depth) * PITCH;
-#pragma unroll
-            for (int k = 0; k < Copies::COUNT; ++k) copies.bring(k, to, copies.source(k, before));
-        }
-        if (!HAS_PRODUCER && leaving >= block.begin && leaving < block.end) {
-            T* const output = launch.output + block.output + (leaving - block.begin) * launch.column_step;
-            const Place<T> from = leaving_here + place_of(leaving - block.low, launch.last_depth()) * PITCH;
-#pragma unroll
-            for (int k = 0; k < Copies::COUNT; ++k) {
-                T held[WIDE];
-                copies.read(k, from, held);
-                copies.write(k, copies.target(output), held);
-                scan.at_output(copies, k, held);
-            }
-        }
-        if constexpr (Stages::SCANS) {
-            // What stands for a column outside of the image is one that is scanned itself.
-            const Columns columns = block.columns[launch.warps - 1];
-            const int column = columns.zero + slot;
-            if (column >= most(columns.first, block.low) && column < least(columns.last, block.high)) {
-                scan.at_samples(copies, place_of(column - block.low, last_depth) * PITCH);
-            }
-        }
-        if (warp >= launch.warps) return;
-        const Columns columns = block.columns[warp];
-        const int last = columns.zero + slot;
-        if (last < columns.first || last >= columns.last) return;
-        int column = last;
-        if (columns.first < 0 && !circular) {
-            // The columns before the image's first are taken together, when what stands there has come.
-            const unsigned int boundary = launch.beyond_columns(0);
-            const int ready = Launch::is_mirror(boundary) ? RADIUS_COLUMNS
-                              : boundary == SYMMETRIC     ? RADIUS_COLUMNS - 1
-                                                          : 0;
-            if (last < ready) return;
-            if (last == ready) column = columns.first;
-        }
-#pragma unroll 1
-        for (; column <= last; ++column) {
-            int place = column;
-            if (!circular && (column < 0 || column >= launch.columns)) {
-                // The boundary says which column it is, or that there is none.
-                const unsigned int boundary = launch.beyond_columns(column < 0 ? 0 : 1);
-                const int left_out = Launch::is_mirror(boundary) ? 1 : 0;
-                if (boundary == REPLICATE) {
-                    place = column < 0 ? 0 : launch.columns - 1;
-                } else if (boundary == SYMMETRIC || left_out) {
-                    do place = (place < 0 ? left_out : 2 * launch.columns - left_out) - 1 - place;
-                    while (place < 0 || place >= launch.columns);
-                }
-            }
-            const bool none = !circular && (place < 0 || place >= launch.columns);
-            const Place<T> from = none ? stages.constant + (column < 0 ? 0 : upper(launch) * PITCH)
-                                       : stages.before + place_of(place - block.low, own_depth) * PITCH;
-            const int to = place_of(column - WARP_REACH - block.low, depth_behind(launch, warp)) * PITCH;
-            stages.template column<true>(from, stages.behind + to, column, [](int) {});
-        }
-    };
-    // Whether the slots from this one on are like any other: no stage sees an edge in them, a column comes in each, and
-    // one goes. Where stages read ahead, there may be none in all of them, as when a block begins and ends.
-    const auto look_ahead = [&](int slot) {
-        if (warp >= launch.warps) return;
-        const Columns columns = block.columns[warp];
-        // A mirror shows a column more.
-        const int first = WARP_REACH + Launch::is_mirror(launch.beyond_columns(0));
-        const int inner = circular ? columns.first : most(columns.first, first);
-        const int outer = circular ? columns.last : least(columns.last, launch.columns - 1);
-        int until = outer - columns.zero;
-        if constexpr (!Stages::AHEAD) until = least(until, block.end - block.leaving);
-        const int column = columns.zero + slot;
-        if constexpr (HAS_PRODUCER) {
-            if (column < inner || slot >= until) return;
-            alike = until - slot;
-            from = place_of(column - block.low, own_depth) * PITCH;
-            to = place_of(column - WARP_REACH - block.low, depth_behind(launch, warp)) * PITCH;
-            return;
-        }
-        const int coming = block.coming + slot;
-        const int leaving = block.leaving + slot;
-        // The columns that come are neighbours in memory up to where they go round.
-        const int of_image = around(coming, launch.columns);
-        const int around_at = slot + launch.columns - of_image;
-        if constexpr (Stages::AHEAD) {
-            // None comes or goes in any of them, or one in each.
-            const bool comes = coming < block.high;
-            const bool leaves = leaving >= block.begin;
-            if (comes) until = least(until, least(block.high - block.coming, around_at));
-            until = least(until, (leaves ? block.end : block.begin) - block.leaving);
-            if (column < inner || coming < block.low || slot >= until) return;
-            coming_now = comes ? copies.coming : 0;
-            leaving_now = leaves ? copies.leaving : 0;
-        } else {
-            until = least(until, least(block.high - block.coming, around_at));
-            if (column < inner || coming < block.low || leaving < block.begin || slot >= until) return;
-        }
-        alike = until - slot;
-        from = place_of(column - block.low, own_depth) * PITCH;
-        to = place_of(column - WARP_REACH - block.low, depth_behind(launch, warp)) * PITCH;
-        coming_to = place_of(coming - block.low, first_depth) * PITCH;
-        leaving_from = place_of(leaving - block.low, launch.last_depth()) * PITCH;
-        if constexpr (Stages::SCANS) {
-            scanned_from = place_of(block.columns[launch.warps - 1].zero + slot - block.low, last_depth) * PITCH;
-        }
-        if constexpr (Stages::SCANS) {
-            // The last warp takes a column in all of them, or in none.
-            const Columns of_last = block.columns[launch.warps - 1];
-            const int begin = most(of_last.first, block.low) - of_last.zero;
-            const int end = least(of_last.last, block.high) - of_last.zero;
-            const bool takes = slot >= begin && slot < end;
-            if (slot < end) alike = least(alike, (takes ? end : begin) - slot);
-            scanning_now = takes ? copies.coming : 0;
-        }
-        before = launch.input + block.before + of_image * launch.column_step;
-        output = launch.output + block.output + (leaving - block.begin) * launch.column_step;
-        if constexpr (Copies::POINTERS) {
-#pragma unroll
-            for (int k = 0; k < Copies::COUNT; ++k) sources.of[k] = copies.source(k, before);
-            target = copies.target(output);
-        }
     };
     // The first slots only bring columns. A column that comes is for a slot LEAD later, one that goes was there before
     // the last barrier.
@@ -441,8 +541,8 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
             } else {
                 if (slot >= block.slots) break;
                 all_are_there();
-                carefully(slot);
-                look_ahead(slot + 1);
+                sweeper.take_any_slot(slot);
+                sweeper.look_ahead(slot + 1, run);
                 ++slot;
                 arrive();
             }
@@ -451,13 +551,12 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
 #pragma unroll 1
         while (true) {
             if (alike > 0) {
-                --alike;
-                quickly();
+                take_plain_slot();
                 end_slot();
             } else {
                 if (slot >= block.slots) break;
-                carefully(slot);
-                look_ahead(slot + 1);
+                sweeper.take_any_slot(slot);
+                sweeper.look_ahead(slot + 1, run);
                 end_slot();
             }
         }
