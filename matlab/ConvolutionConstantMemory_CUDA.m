@@ -17,17 +17,20 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %   memory, else on the CPU: the same bits.
 %
 %   Inputs
-%     N   real, full array: an image, or a volume of up to three dimensions, of
-%         any size. It may be empty. Of class double, single, logical, uint8,
+%     N   real, full array: an image, a volume, or images in further dimensions,
+%         of any size. It may be empty. Of class double, single, logical, uint8,
 %         uint16, uint32, int8, int16 or int32; as a DeviceArray or a gpuArray,
 %         double or single.
 %     F   real, full array of class double or single, with an odd size in each
 %         dimension: of one page up to 15 x 15, of several up to 7 x 7 x 7.
-%         A filter of one page goes over each page of a volume by itself. Of a
-%         filter of several pages on an image, the middle page meets the image
-%         and the others meet ghost values, above and below it, as CONVN has it
-%         with zeros. Or a list, a cell of 2 to 64 filters: a sweep applies one
-%         after the other, and gives the bits of as many calls.
+%         A filter of one page goes over each page by itself, in whatever
+%         dimension (an RGB image, a batch); one of several pages goes over an
+%         array of up to three dimensions. Of such a filter on an image, the
+%         middle page meets the image and the others meet ghost values, above
+%         and below it, as CONVN has it with zeros. Or a list, a cell of 1 to 64
+%         filters: a sweep applies one after the other, and gives the bits of as
+%         many calls (of integers and truth values: of as many calls with
+%         double (N), rounded once).
 %
 %     BOUNDARY, SHAPE, 'corr' and 'conv' are IMFILTER's words, directly behind F
 %         and in any order: 'replicate', 'symmetric', 'mirror', 'circular' or a
@@ -40,7 +43,8 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %         of the class of N, but single where N is double and F, or any filter
 %         of a list, is single
 %     Of integers and truth values the sums are computed in double, also where F
-%     is single. Each sweep rounds them, halves away from zero, and saturates:
+%     is single, and by all filters of a list. Each sweep ends with rounding
+%     them, halves away from zero, and saturates:
 %     what is too large for the class becomes its largest value. NaN becomes 0.
 %     A truth value is true where the rounded sum is not 0.
 %     Where N is a DeviceArray, so is the result. Where it is a gpuArray of
@@ -52,7 +56,10 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %     'Boundary'    the ghost values, which surround the array, as IMFILTER and
 %                   PADARRAY have them; they are multiplied like any sample
 %                   a real number  this one everywhere; 0 unless given. Of any
-%                                  numeric class, Inf and NaN too
+%                                  numeric class, Inf and NaN too. It is cast
+%                                  to the class of N: for uint8, 300 is 255; for
+%                                  logical, any number but 0 is true, and NaN is
+%                                  an error
 %                   'replicate'    the nearest sample:      1 1 | 1 2 3 | 3 3
 %                   'symmetric'    the array mirrored:      2 1 | 1 2 3 | 3 2
 %                   'mirror'       ... at its last sample:  3 2 | 1 2 3 | 2 1
@@ -62,9 +69,10 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %                   number is rounded to single where P is single. With a list
 %                   of filters the boundary holds for each of them.
 %                   {ROWS, COLUMNS} or {ROWS, COLUMNS, PAGES}: a cell with an
-%                                  entry for each dimension of N, each one of
-%                                  the above or a pair of them, {LOW, HIGH},
-%                                  before the first sample and behind the last.
+%                                  entry for each dimension of N, or of F, each
+%                                  one of the above or a pair of them,
+%                                  {LOW, HIGH}, before the first sample and
+%                                  behind the last.
 %                                  'circular' is for both ends or for none;
 %                                  above and below an image stand zeros
 %                   Where sides meet, it is as if N was padded along its first
@@ -188,12 +196,13 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %     ConvolutionConstantMemory:
 %     numberOfInputs   fewer than two; or something else where the name of an
 %                      option belongs; or a name without a value
+%     option           a text stands alone that is neither a word nor a name
 %     numberOfOutputs  more than one, or more than two with 'Previous'
 %     dataType         N is of none of the classes above, or F is not double or
 %                      single: int64, uint64, char, cell, struct; or one is
 %                      complex or sparse. The text says what was got and, where
 %                      there is something, what to do about it, such as full (N)
-%     imageShape       N has more than three dimensions
+%     imageShape       N has more than three dimensions, and F several pages
 %     filterSize       F is empty
 %     filterShape      F has more than three dimensions
 %     filterSize       F has an even size, or is larger than 15 x 15 or

@@ -3,6 +3,7 @@ function [outputArray, previous] = StencilConstantMemory_CUDA (inputArray, kerne
 %
 %   OUTPUTARRAY = StencilConstantMemory_CUDA (INPUTARRAY, KERNELARRAY)
 %   OUTPUTARRAY = StencilConstantMemory_CUDA (INPUTARRAY, {K1, K2, ..}, ...)
+%   OUTPUTARRAY = StencilConstantMemory_CUDA (..., BOUNDARY, SHAPE, 'conv')
 %   OUTPUTARRAY = StencilConstantMemory_CUDA (..., NAME, VALUE, ...)
 %   [U, PREVIOUS] = StencilConstantMemory_CUDA (U, ..., 'Previous', ...)
 %
@@ -20,8 +21,14 @@ function [outputArray, previous] = StencilConstantMemory_CUDA (inputArray, kerne
 %                  names another. It may be empty.
 %     KERNELARRAY  the filter: a real, full double vector of an odd number of
 %                  taps, 1 to 21; a row or a column, which makes no difference.
-%                  Or a list, a cell of 2 to 64 of them: a sweep applies one
+%                  Or a list, a cell of 1 to 64 of them: a sweep applies one
 %                  after the other, and gives the bits of as many calls.
+%
+%     BOUNDARY, SHAPE, 'corr' and 'conv' are IMFILTER's words, directly behind
+%         the filter and in any order: 'replicate', 'symmetric', 'mirror' or
+%         'circular', as for the option 'Boundary'; 'same', 'full' or 'valid',
+%         as for the option 'Shape'; 'conv' flips the filter, 'corr' does not.
+%         What a word says, no second word and no option may say again.
 %
 %   Output
 %     OUTPUTARRAY  double, the size of INPUTARRAY (so empty for an empty one),
@@ -166,6 +173,7 @@ function [outputArray, previous] = StencilConstantMemory_CUDA (inputArray, kerne
 %     StencilConstantMemory:
 %     numberOfInputs   fewer than two; or something else where the name of an
 %                      option belongs; or a name without a value
+%     option           a text stands alone that is neither a word nor a name
 %     numberOfOutputs  more than one, or more than two with 'Previous'
 %     dataType         an input is not real, full and double: single, integer,
 %                      logical, char, cell, struct, complex, sparse. The text

@@ -12,7 +12,7 @@
 use rayon::prelude::*;
 
 use crate::host::SharedOutput;
-use crate::memory;
+use crate::memory::pool::Pooled;
 use crate::stencil::{Error, Real, Sample, Sides, Window};
 use crate::watch::Watch;
 use crate::workers::Workers;
@@ -24,15 +24,15 @@ const BUFFER: usize = 1 << 23;
 const STEP: usize = 1 << 17;
 
 /// Computes the outputs of `window` over `input`, of which there is one at least. `engine` is called for an array of a
-/// size with its samples, and computes an output for each.
+/// size with its samples, and computes an output for each. The outputs may be of another class than the samples.
 ///
 /// # Panics
 /// Where input and output have not as many elements as the window says.
-pub(crate) fn run<T: Real, S: Sample<T>>(
+pub(crate) fn run<T: Real, S: Sample<T>, O: Sample<T>>(
     window: &Window,
     sides: Sides<T>,
     input: &[S],
-    output: &mut [S],
+    output: &mut [O],
     watch: &Watch,
     mut engine: impl FnMut([usize; 3], &[T], &mut [T]) -> Result<(), Error>,
 ) -> Result<(), Error> {
@@ -40,8 +40,8 @@ pub(crate) fn run<T: Real, S: Sample<T>>(
     assert_eq!([input.len(), output.len()], [window.input(), size].map(elements));
     let most = piece_of(window, size);
     let most_samples = elements(samples_under(window, most));
-    let mut samples = memory::zeros(most_samples, "the samples of a piece")?;
-    let mut results = memory::zeros(most_samples, "the results of a piece")?;
+    let mut samples = Pooled::<T>::new(most_samples, "the samples of a piece")?;
+    let mut results = Pooled::<T>::new(most_samples, "the results of a piece")?;
     let output = SharedOutput::new(output);
     for first in starts(size, most) {
         let piece = [0, 1, 2].map(|d| most[d].min(size[d] - first[d]));
@@ -62,7 +62,7 @@ pub(crate) fn run<T: Real, S: Sample<T>>(
             // SAFETY: no other column has these places.
             let output = unsafe { output.places(at..at + piece[0]) };
             for (output, &result) in output.iter_mut().zip(&results[inside..]) {
-                *output = S::narrowed(result);
+                *output = O::narrowed(result);
             }
         })?;
     }

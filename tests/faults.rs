@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use common::{CHILD, Mode, StandIn, child, within};
+use common::{CHILD, Mode, StandIn, child, selection, within};
 use libtest_mimic::{Arguments, Failed, Trial};
 use stencil_mex::cuda::study::{Angles, Study};
 use stencil_mex::cuda::{self, Cuda, Team};
@@ -413,7 +413,10 @@ fn every_fault(stand_in: StandIn, scenario: &Scenario, kind: Kind) -> Result<(),
     };
     let mut ends = BTreeMap::new();
     let mut failures = Vec::new();
-    for nth in (1..=calls).filter(|nth| !alike(nth - 1)) {
+    // A selection has the first call of each name, and of the others one in four: each kind of failure others.
+    let kind_number = KINDS.iter().position(|other| other.0 == kind.0).unwrap_or_default();
+    let is_selected = |nth: usize| !names[..nth - 1].contains(&names[nth - 1]) || (nth + kind_number).is_multiple_of(4);
+    for nth in (1..=calls).filter(|&nth| !alike(nth - 1) && selection::takes_test(is_selected(nth))) {
         if let Err(failure) = one_fault(stand_in, scenario, kind, nth, &mut ends) {
             // The rest is tried, too: one cause shows in many places.
             let _ = stand_in.misuse();
@@ -447,8 +450,8 @@ fn whole_processes(_: StandIn) -> Result<(), String> {
         return Err(format!("without a fault: {:?}: {}", whole.status, whole.output));
     }
     let mut failures = Vec::new();
-    for (kind, status, mode) in KINDS {
-        for nth in 1..=calls {
+    for (number, (kind, status, mode)) in KINDS.into_iter().enumerate() {
+        for nth in (1..=calls).filter(|nth| selection::takes_test((nth + number).is_multiple_of(4))) {
             let fault = format!("{nth}:{status}:{}", mode as i32);
             let ended = child("live", &[("CUDA_STAND_IN_FAIL", &fault)])?;
             let said = ["right bits", "OutOfMemory", "Cuda", "NoDevice"].iter().any(|word| ended.output.contains(word));

@@ -11,7 +11,8 @@ total_passed=0
 total_failed=0
 total_skipped=0
 
-headline() { printf '\n== %s\n' "$*"; }
+# What begins, and how far the run is, in minutes and seconds.
+headline() { printf '\n== %s (%d:%02d)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)); }
 
 # record NAME PASSED FAILED SKIPPED [NOTE]
 record() {

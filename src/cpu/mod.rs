@@ -13,7 +13,7 @@ mod tasks;
 use crate::host;
 use crate::stencil::{Array, Compute, Convolution, Derivative, Engine, Error, Real, Source, Stencil, Target};
 use crate::watch::Watch;
-use lines::{Differences, Sweeps};
+use lines::{Correlated, Differences, Sweeps};
 pub use simd::Level;
 use simd::{Instructions, Lanes};
 
@@ -48,8 +48,8 @@ impl Engine for Cpu {
 
     fn stencil(&self, what: &Stencil, from: Source<f64>, to: Target<f64>, watch: &Watch) -> Result<(), Error> {
         let (input, output) = ends(what.lines().elements(), from, to)?;
-        let sweeps = Sweeps::new(self.instructions, what.taps(), what.lines(), what.boundary());
-        sweeps.run(what.sweeps(), input, output, watch)
+        let taps = Correlated(what.taps().as_slice());
+        Sweeps::new(self.instructions, &taps, what.lines(), what.boundary()).run(what.sweeps(), input, output, watch)
     }
 }
 
@@ -62,6 +62,12 @@ impl<T: Lanes> Compute<T> for Cpu {
 
     fn convolution(&self, what: &Convolution<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
         let (input, output) = ends(what.elements(), from, to)?;
+        // Along one dimension the chain is that of a stencil, whose vectors run along whatever lies side by side.
+        if let Some((axis, lines)) = what.lines() {
+            let taps = Correlated(what.filter().values());
+            let sweeps = Sweeps::new(self.instructions, &taps, lines, what.boundary()[axis]);
+            return sweeps.run(what.sweeps(), input, output, watch);
+        }
         convolution::sweeps(what, self.instructions, input, output, watch)
     }
 

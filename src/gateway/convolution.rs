@@ -3,24 +3,25 @@
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::backend::Selection;
-use super::distributed::{self, Distribution, Joint};
+use super::asked::{self, Asked};
+use super::distributed::{self, Joint};
 use super::fastest::Work;
 use super::inputs::{self, AnyInput, Input, Reals};
-use super::levels::{Computed, Filters, Levels};
+use super::levels::{Computed, Filters};
 use super::options::{self, Names};
 use super::store::Numbers;
-use super::sweeps::{self, Sweeps};
 use super::{check_outputs_up_to, too_few_inputs, windows};
 use crate::memory::OutOfMemory;
+use crate::memory::pool::Pooled;
 use crate::mex::{Argument, Call, Class, Error, Function, Numeric, Reply, Truth};
 use crate::ranks::{self, Along, Whole};
 use crate::scheme::Filter as Step;
 use crate::stencil::{
-    Array, Compute, Convolution, Engine, Filter, FilterError, MAX_FILTER_2D, MAX_FILTER_3D, Real, Sample, Shape, Sides,
-    Source, Target, Window,
+    Array, Boundary, Compute, Convolution, Ends, Engine, Filter, FilterError, MAX_FILTER_2D, MAX_FILTER_3D, Real,
+    Sample, Shape, Sides, Source, Target, Window,
 };
-use crate::{host, pieces};
+use crate::watch::Watch;
+use crate::{host, pieces, stencil};
 
 pub(super) const FUNCTION: Function = Function { name: "ConvolutionConstantMemory_CUDA", call };
 
@@ -44,22 +45,30 @@ fn called<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error>
             "N and F, then imfilter's words, then pairs of an option's name and its value",
         ));
     };
-    let (words, pairs) = rest.split_at(Word::count(rest));
-    options::check_pairs(pairs, 3 + words.len())?;
+    let (words, pairs) = asked::split(rest, 3, &OPTIONS, true)?;
     check_outputs_up_to(call, if options::gives(pairs, &OPTIONS, "Previous") { 2 } else { 1 })?;
     let (samples, dims) = samples(image)?;
     let list = inputs::listed("F", filter)?;
     let entries = list.iter().map(|(name, array)| inputs::reals(name, array)).collect::<Result<Vec<_>, _>>()?;
-    let size = size(&dims).ok_or_else(|| too_many_dimensions(image, &dims))?;
+    let size = size(&dims);
     let sizes = list.iter().map(|(name, array)| check_filter(name, array, size)).collect::<Result<Vec<_>, _>>()?;
-    let asked = Asked::new(words, pairs)?;
+    let of_volumes = sizes.iter().any(|size| size[2] > 1);
+    if dims.len() > 3 && (of_volumes || joint.is_some()) {
+        return Err(too_many_dimensions(image, of_volumes));
+    }
+    let asked = Asked::new(words, pairs, &OPTIONS)?;
     let several = list.len() > 1 || !asked.levels.are_none();
     let shape = if several { Shape::Same } else { asked.sweeps.shape()? };
     let window = Window::new(shape, size, sizes[0].map(|size| size / 2));
-    let rank = dims.len();
+    let ranks = [dims.len(), if of_volumes { 3 } else { 2 }];
     let dims = match shape {
         Shape::Same => dims,
-        Shape::Full | Shape::Valid => windows::trimmed(windows::output_size(&window)?.into()).into(),
+        Shape::Full | Shape::Valid => {
+            // A filter of one page leaves the pages as they are, whatever the dimensions they are counted in.
+            let [rows, columns, pages] = windows::output_size(&window)?;
+            let rest = if of_volumes { &[pages][..] } else { dims.get(2..).unwrap_or_default() };
+            windows::trimmed([&[rows, columns], rest].concat()).into()
+        }
     };
     let larger = sizes.len() == 1 && is_larger(sizes[0], size);
     let joint = match (joint, &samples) {
@@ -80,7 +89,7 @@ fn called<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error>
             Some((joint.clone(), along))
         }
     };
-    let job = Request { asked, rank, window, dims, outputs: call.outputs, joint };
+    let job = Request { asked, ranks, window, dims, outputs: call.outputs, joint };
     let in_double = entries.iter().all(|entries| matches!(entries, Reals::Double(_)));
     let reply = match samples {
         Samples::Whole(reply) => {
@@ -106,7 +115,8 @@ fn called<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error>
 /// A call that was read: what is computed, the dimensions of N, and those of the result.
 struct Request<'a> {
     asked: Asked<'a>,
-    rank: usize,
+    /// Of how many dimensions the array is, and a filter.
+    ranks: [usize; 2],
     window: Window,
     dims: Cow<'a, [usize]>,
     /// How many are asked for.
@@ -174,7 +184,7 @@ impl<'a> Request<'a> {
         dyn Engine: Compute<T> + crate::stencil::Arithmetic<T>,
     {
         let Request { asked: Asked { selection, sweeps, levels, .. }, window, .. } = self;
-        let (sides, window) = (sweeps.sides::<T>(self.rank)?, *window);
+        let (sides, window) = (sweeps.sides::<T>(self.ranks)?, *window);
         let filter = match <[_; 1]>::try_from(filters) {
             Ok([filter]) if self.joint.is_some() => return self.of_all_ranks(samples, filter, sides),
             Ok([filter]) if levels.are_none() => filter,
@@ -261,8 +271,29 @@ impl<'a> Request<'a> {
         levels.reply(samples, given, &self.dims, filters, (sweeps, selection, self.outputs))
     }
 
-    /// An image of another class: each sweep is computed in double and ends in that class, and so does each filter of
-    /// one.
+    /// The boundaries of an image of another class, whose constants are cast to it first.
+    fn sides_of<S: Sample<f64>>(&self, image: &Argument) -> Result<Sides<f64>, Error> {
+        let sides = self.asked.sweeps.sides::<f64>(self.ranks)?;
+        let cast = |end: Boundary<f64>| match end {
+            Boundary::Constant(number) => {
+                S::cast(number).map(|sample| Boundary::Constant(sample.widened())).ok_or_else(|| {
+                    options::bad(format!(
+                        "Bad value for 'Boundary': got {}, expected a number that N can hold, and N is {image}.",
+                        options::number_text(number)
+                    ))
+                })
+            }
+            other => Ok(other),
+        };
+        let mut ends = [Ends::default(); 3];
+        for (d, ends) in ends.iter_mut().enumerate() {
+            let [low, high] = sides[d].both();
+            *ends = Ends::new(cast(low)?, cast(high)?).unwrap_or(sides[d]);
+        }
+        Ok(ends.into())
+    }
+
+    /// An image of another class: each sweep is computed in double and ends in that class.
     fn reply_whole<S>(&self, image: &'a Argument, filters: Vec<Filter<f64>>) -> Result<Reply<'a>, Error>
     where
         S: Sample<f64> + Numeric,
@@ -278,131 +309,77 @@ impl<'a> Request<'a> {
         if filters.len() > 1 {
             sweeps.only_same("lists of filters")?;
         }
-        let (sides, iterations) = (sweeps.sides(self.rank)?, sweeps.iterations().saturating_mul(filters.len()));
+        let (sides, iterations) = (self.sides_of::<S>(image)?, sweeps.iterations());
+        let calls = iterations.saturating_mul(filters.len());
         let entries = filters.iter().map(|filter| filter.values().len()).sum();
-        let effort = sweeps.effort_of_steps(self.dims.iter().product(), entries, filters.len(), iterations);
+        let effort = sweeps.effort_of_steps(self.dims.iter().product(), entries, filters.len(), calls);
         // In every sweep the image goes through an engine by itself.
-        let work = Work::from(&Convolution::new(window.input(), filters[0].clone())).repeated(iterations);
+        let work = Work::from(&Convolution::new(window.input(), filters[0].clone())).repeated(calls);
         let of = |filter: &Filter<f64>| Window::new(window.shape(), window.input(), filter.radius());
-        let windows: Vec<_> = filters.iter().map(of).collect();
+        let steps: Vec<_> = filters.into_iter().map(|filter| (of(&filter), filter)).collect();
         selection.choose(work)?.reply(&self.dims, effort, move |engine, output: &mut [S], watch| {
             if output.is_empty() || iterations == 0 {
                 return host::copy(if output.is_empty() { &[] } else { samples }, output, watch);
             }
-            host::ping_pong(samples, output, iterations, |step, from, to| {
-                let number = step % filters.len();
-                pieces::run(&windows[number], sides, from, to, watch, |size, from, to| {
-                    let what = Convolution::new(size, filters[number].clone());
-                    Compute::convolution(engine, &what, Source::Host(from), Target::Host(to), watch)
-                })
+            host::ping_pong(samples, output, iterations, |_, from, to| {
+                sweep_in_double(engine, &steps, sides, (from, to), watch)
             })
         })
     }
 }
 
-/// A word directly behind F, without the name of an option, as imfilter has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Word {
-    Boundary,
-    Shape,
-    /// Whether the filter is turned round.
-    Flip(bool),
-}
-
-impl Word {
-    /// What a word or a number says there; `None` for anything else.
-    fn of(argument: &Argument) -> Option<Word> {
-        match argument.text() {
-            Some(text) if sweeps::is_boundary(text) => Some(Word::Boundary),
-            Some(text) if sweeps::is_shape(text) => Some(Word::Shape),
-            Some(text) if text.eq_ignore_ascii_case("corr") => Some(Word::Flip(false)),
-            Some(text) if text.eq_ignore_ascii_case("conv") => Some(Word::Flip(true)),
-            Some(_) => None,
-            None => sweeps::real_scalar(argument).map(|_| Word::Boundary),
+/// One sweep over an image of another class: each filter in turn, in double; what the last one gives is rounded.
+fn sweep_in_double<S: Sample<f64>>(
+    engine: &dyn Engine,
+    steps: &[(Window, Filter<f64>)],
+    sides: Sides<f64>,
+    (from, to): (&[S], &mut [S]),
+    watch: &Watch,
+) -> Result<(), stencil::Error> {
+    let [first, between @ .., last] = steps else {
+        return steps.iter().try_for_each(|step| filter_in_double(engine, step, sides, (from, &mut *to), watch));
+    };
+    let mut current = Pooled::<f64>::new(to.len(), "what is between two filters")?;
+    filter_in_double(engine, first, sides, (from, &mut current[..]), watch)?;
+    if !between.is_empty() {
+        let mut other = Pooled::<f64>::new(to.len(), "what is between two filters")?;
+        for step in between {
+            filter_in_double(engine, step, sides, (&current[..], &mut other[..]), watch)?;
+            std::mem::swap(&mut current, &mut other);
         }
     }
-
-    /// How many of these arguments are such words: a number behind another boundary is none.
-    fn count(arguments: &[Argument]) -> usize {
-        let mut bounded = false;
-        let is_word = |argument: &&Argument| match Word::of(argument) {
-            Some(Word::Boundary) => !std::mem::replace(&mut bounded, true) || argument.text().is_some(),
-            word => word.is_some(),
-        };
-        arguments.iter().take_while(is_word).count()
-    }
-
-    /// The option that says the same, or what the words are.
-    fn name(self) -> &'static str {
-        match self {
-            Word::Boundary => "Boundary",
-            Word::Shape => "Shape",
-            Word::Flip(_) => "corr' or 'conv",
-        }
-    }
+    filter_in_double(engine, last, sides, (&current[..], to), watch)
 }
 
-/// What a call asks for.
-#[derive(Default)]
-struct Asked<'a> {
-    selection: Selection,
-    sweeps: Sweeps,
-    levels: Levels<'a>,
-    distribution: Distribution,
-    flip: bool,
+/// A filter over samples of one class, computed in double, to results of another.
+fn filter_in_double<I: Sample<f64>, O: Sample<f64>>(
+    engine: &dyn Engine,
+    (window, filter): &(Window, Filter<f64>),
+    sides: Sides<f64>,
+    (from, to): (&[I], &mut [O]),
+    watch: &Watch,
+) -> Result<(), stencil::Error> {
+    pieces::run(window, sides, from, to, watch, |size, from, to| {
+        let what = Convolution::new(size, filter.clone());
+        Compute::convolution(engine, &what, Source::Host(from), Target::Host(to), watch)
+    })
 }
 
-impl<'a> Asked<'a> {
-    /// By imfilter's words, then by options.
-    ///
-    /// # Errors
-    /// `option`, also where a word says once more what another word or an option says.
-    fn new(words: &[Argument], pairs: &'a [Argument]) -> Result<Asked<'a>, Error> {
-        let mut asked = Asked::default();
-        let mut said = Vec::new();
-        let once = |said: &[&str], name: &'static str| match said.contains(&name) {
-            true => Err(options::bad(format!(
-                "'{name}' is given twice: once by a word or a number behind F, and once more; expected once."
-            ))),
-            false => Ok(name),
-        };
-        for argument in words {
-            let Some(word) = Word::of(argument) else { continue };
-            said.push(once(&said, word.name())?);
-            match word {
-                Word::Flip(flip) => asked.flip = flip,
-                Word::Boundary | Word::Shape => drop(asked.sweeps.take(word.name(), argument)?),
-            }
-        }
-        for pair in options::pairs(pairs, &OPTIONS) {
-            let (name, value) = pair?;
-            once(&said, name)?;
-            let _ = asked.selection.take(name, value)?
-                || asked.sweeps.take(name, value)?
-                || asked.levels.take(name, value)?
-                || asked.distribution.take(name, value)?;
-        }
-        Ok(asked)
-    }
-}
-
-/// Rows, columns and pages; `None` where there are more dimensions.
-fn size(dims: &[usize]) -> Option<[usize; 3]> {
-    match *dims {
-        [rows, columns] => Some([rows, columns, 1]),
-        [rows, columns, pages] => Some([rows, columns, pages]),
-        _ => None,
-    }
+/// Rows, columns and pages, which all further dimensions count.
+fn size(dims: &[usize]) -> [usize; 3] {
+    // Beyond counting there is no array, unless a dimension of no elements makes it empty.
+    let pages = dims.iter().skip(2).fold(1_usize, |pages, &dim| pages.saturating_mul(dim));
+    [dims[0], dims[1], pages]
 }
 
 /// That N has more than three dimensions, and how to do without.
-fn too_many_dimensions(image: &Argument, dims: &[usize]) -> Error {
-    let text = format!(
-        "N is {image}; expected at most three dimensions. A filter of one page goes over each page by itself: pass \
-         reshape (N, {}, {}, []), and reshape the result to size (N).",
-        dims[0], dims[1]
-    );
-    Error::new("imageShape", text)
+fn too_many_dimensions(image: &Argument, of_volumes: bool) -> Error {
+    let (why, way_out) = if of_volumes {
+        (" under a filter of several pages", "Call the function once for each volume.")
+    } else {
+        (" where the arrays of all ranks are one", "Reshape it before, and the result behind.")
+    };
+    Error::new("imageShape", format!("N is {image}; expected at most three dimensions{why}. {way_out}"))
 }
 
 /// The size of the filter: first that there is one, then its dimensions, then their sizes. `image` is that of N.
@@ -410,8 +387,10 @@ fn check_filter(name: &str, array: &Argument, image: [usize; 3]) -> Result<[usiz
     if array.is_empty() {
         return Err(filter_error(name, array, FilterError::Empty));
     }
-    let size = size(array.dims())
-        .ok_or_else(|| Error::new("filterShape", format!("{name} is {array}; expected at most three dimensions.")))?;
+    if array.dims().len() > 3 {
+        return Err(Error::new("filterShape", format!("{name} is {array}; expected at most three dimensions.")));
+    }
+    let size = size(array.dims());
     FilterError::check(size).map_err(|error| {
         let mut told = filter_error(name, array, error);
         if FilterError::check(image).is_ok() && is_larger(size, image) {
@@ -427,9 +406,9 @@ fn filter_error(name: &str, array: &Argument, error: FilterError) -> Error {
         "expected odd sizes, up to {MAX_FILTER_2D}x{MAX_FILTER_2D}, or up to \
          {MAX_FILTER_3D}x{MAX_FILTER_3D}x{MAX_FILTER_3D} with several pages"
     );
-    let padded = size(array.dims()).map(|size| size.map(|size| size | 1));
-    let advice = match padded {
-        Some(padded) if error == FilterError::Even && FilterError::check(padded).is_ok() => {
+    let padded = size(array.dims()).map(|size| size | 1);
+    let advice = match error {
+        FilterError::Even if FilterError::check(padded).is_ok() => {
             format!(
                 " With zeros ahead of a row or a column of even length, as in [0 {name}], its middle is where imfilter has \
                  it."

@@ -330,7 +330,7 @@ pub(super) fn doubles<'a>(name: &str, array: &'a Argument) -> Result<&'a [f64], 
 /// `dataType` for a longer list.
 pub(super) fn listed<'a>(name: &str, filter: &'a Argument) -> Result<Vec<(String, &'a Argument)>, Error> {
     match filter.cells() {
-        Some(cells) if cells.len() > 1 => {
+        Some(cells) if !cells.is_empty() => {
             Ok(cells.iter().enumerate().map(|(i, cell)| (format!("{name}{{{}}}", i + 1), cell)).collect())
         }
         None if filter.is_cell() && filter.len() > MAX_CELLS => {

@@ -4,6 +4,7 @@
 //! A new function is a file beside these, a line in [`FUNCTIONS`], and its name in `matlab/build-mex`.
 
 mod arrays;
+mod asked;
 mod backend;
 mod calls;
 mod convolution;

@@ -44,10 +44,15 @@ pub(super) fn pairs<'a>(
 }
 
 impl Names {
+    /// Whether a text is the beginning of one of them at least.
+    pub(super) fn is_name(&self, given: &str) -> bool {
+        self.0.iter().copied().flatten().any(|name| is_start(given, name))
+    }
+
     /// The option that `given` names or abbreviates.
     pub(super) fn full_name(&self, given: &str) -> Result<&'static str, Error> {
         let known = || self.0.concat().iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
-        let starts = |name: &&str| name.get(..given.len()).is_some_and(|start| start.eq_ignore_ascii_case(given));
+        let starts = |name: &&'static str| is_start(given, name);
         let meant = |names: &&[&'static str]| names.iter().copied().filter(starts).collect::<Vec<_>>();
         let candidates = self.0.iter().map(meant).find(|meant| !meant.is_empty()).unwrap_or_default();
         match candidates[..] {
@@ -60,6 +65,11 @@ impl Names {
             ))),
         }
     }
+}
+
+/// Whether a name begins like that, in whatever case.
+fn is_start(given: &str, name: &str) -> bool {
+    name.get(..given.len()).is_some_and(|start| start.eq_ignore_ascii_case(given))
 }
 
 /// The choice of `choices` that `value` is, in whatever case.

@@ -1,7 +1,8 @@
 //! `outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, Name, Value, ...)`
 
+use super::asked::{self, Asked};
 use super::backend::Selection;
-use super::distributed::{self, Distribution, Joint};
+use super::distributed::{self, Joint};
 use super::fastest::Work;
 use super::inputs::{AnyInput, Input};
 use super::levels::{Filters, Levels};
@@ -28,21 +29,19 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
 }
 
 fn called<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error> {
-    let [input, kernel, pairs @ ..] = &call.arguments[..] else {
-        return Err(too_few_inputs(call, "inputArray and kernelArray, then pairs of an option's name and its value"));
+    let [input, kernel, rest @ ..] = &call.arguments[..] else {
+        return Err(too_few_inputs(
+            call,
+            "inputArray and kernelArray, then imfilter's words, then pairs of an option's name and its value",
+        ));
     };
-    options::check_pairs(pairs, 3)?;
+    let (words, pairs) = asked::split(rest, 3, &OPTIONS, false)?;
     check_outputs_up_to(call, if options::gives(pairs, &OPTIONS, "Previous") { 2 } else { 1 })?;
     let (samples, dims) = inputs::double_input_or_gpu("inputArray", input)?;
-    let filters = filters(kernel, &dims)?;
-    let (mut selection, mut sweeps, mut levels) = (Selection::default(), Sweeps::default(), Levels::default());
-    let mut distribution = Distribution::default();
-    for pair in options::pairs(pairs, &OPTIONS) {
-        let (name, value) = pair?;
-        let _ = selection.take(name, value)?
-            || sweeps.take(name, value)?
-            || levels.take(name, value)?
-            || distribution.take(name, value)?;
+    let mut filters = filters(kernel, &dims)?;
+    let Asked { selection, sweeps, levels, distribution, flip } = Asked::new(words, pairs, &OPTIONS)?;
+    if flip {
+        filters.iter_mut().for_each(Taps::reverse);
     }
     if let Some(joint) = joint {
         let several = filters.len() > 1 || !levels.are_none();

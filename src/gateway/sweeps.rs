@@ -81,25 +81,31 @@ impl Sweeps {
         }
     }
 
-    /// The boundaries around an array of `rank` dimensions, with constants rounded once.
+    /// The boundaries around an array, with constants rounded once; `ranks` are the dimensions of the array and of the
+    /// filter. A cell has an entry for each of the one or of the other: beyond the filter's they have no say.
     ///
     /// # Errors
     /// `option`, for a cell with another number of entries.
-    pub(super) fn sides<T: Real>(&self, rank: usize) -> Result<Sides<T>, Error> {
+    pub(super) fn sides<T: Real>(&self, ranks: [usize; 2]) -> Result<Sides<T>, Error> {
         let Around::Each(each) = &self.boundary else {
             return Ok([self.boundary.ends(OF_PAIR)?; 3].into());
         };
-        if each.len() != rank {
+        if !ranks.contains(&each.len()) {
+            let [array, filter] = ranks;
+            let or_of = if array == filter { String::new() } else { format!(", or of F, of which there are {filter}") };
             return Err(options::bad(format!(
                 "Bad value for 'Boundary': got a cell of {}, expected one with an entry for each dimension of N, of which \
-                 there are {rank}: a real scalar, {}, or a pair {{low, high}} of these.",
+                 there are {array}{or_of}: a real scalar, {}, or a pair {{low, high}} of these.",
                 each.len(),
                 options::quoted(&WORDS)
             )));
         }
         let mut ends = [Ends::default(); 3];
-        for (ends, around) in ends.iter_mut().zip(each) {
-            *ends = around.ends(OF_PAIR)?;
+        for (d, around) in each.iter().enumerate() {
+            let of_dimension = around.ends(OF_PAIR)?;
+            if let Some(ends) = ends.get_mut(d) {
+                *ends = of_dimension;
+            }
         }
         Ok(ends.into())
     }
@@ -142,10 +148,11 @@ impl Sweeps {
             None => Ok(vec![default_dim(dims); filters]),
             Some(of_filters) if of_filters.len() == filters => Ok(of_filters.clone()),
             Some(of_filters) => {
-                let s = if filters == 1 { "" } else { "s" };
+                let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
                 Err(options::bad(format!(
-                    "Bad value for 'Dim': got {} dimensions for {filters} filter{s}, expected one for each filter.",
-                    of_filters.len()
+                    "Bad value for 'Dim': got {}, expected one for each filter, of which there {} {filters}.",
+                    counted(of_filters.len(), "dimension"),
+                    if filters == 1 { "is" } else { "are" }
                 )))
             }
         }
@@ -275,6 +282,11 @@ const OTHER_WORDS: [(&str, &str); 6] = [
 pub(super) fn is_boundary(text: &str) -> bool {
     let mut words = WORDS.iter().map(|(word, _)| word).chain(OTHER_WORDS.iter().map(|(word, _)| word));
     words.any(|word| word.eq_ignore_ascii_case(text))
+}
+
+/// The words for boundaries, then those for shapes.
+pub(super) fn words() -> impl Iterator<Item = &'static str> {
+    WORDS.iter().map(|(word, _)| *word).chain(SHAPES.iter().map(|(word, _)| *word))
 }
 
 /// Whether a text says which outputs.

@@ -19,6 +19,11 @@ impl Sample<f64> for Truth {
     fn narrowed(result: f64) -> Truth {
         Truth((i8::narrowed(result) != 0).into())
     }
+
+    /// Any number but 0 is true, and NaN is neither.
+    fn cast(number: f64) -> Option<Truth> {
+        (!number.is_nan()).then(|| Truth((number != 0.0).into()))
+    }
 }
 
 /// The size of the output.

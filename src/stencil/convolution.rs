@@ -9,7 +9,7 @@
 //! Sizes are odd: up to [`MAX_FILTER_2D`] along each dimension for a filter of one page, else [`MAX_FILTER_3D`].
 //! [`FilterError`] says which rule a size breaks.
 
-use super::{Real, Sides};
+use super::{Lines, Real, Sides};
 
 /// The largest size of a filter along each of two dimensions.
 pub const MAX_FILTER_2D: usize = 15;
@@ -141,5 +141,16 @@ impl<T: Real> Convolution<T> {
     /// How many sweeps.
     pub fn sweeps(&self) -> usize {
         self.sweeps
+    }
+
+    /// Where all entries of the filter are along one dimension: which, and the lines of the array along that. Each is
+    /// filtered by itself then, by the same chain of multiply-adds as a stencil, and its ends have the boundaries of that
+    /// dimension.
+    pub fn lines(&self) -> Option<(usize, Lines)> {
+        let mut long = (0..3).filter(|&dim| self.filter.size()[dim] > 1);
+        match (long.next(), long.next()) {
+            (Some(dim), None) => Some((dim, Lines::along(&self.size, dim))),
+            _ => None,
+        }
     }
 }

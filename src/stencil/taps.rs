@@ -47,6 +47,11 @@ impl Taps {
         &self.values[..self.len]
     }
 
+    /// Turns them round: the last one is the first.
+    pub fn reverse(&mut self) {
+        self.values[..self.len].reverse();
+    }
+
     /// How many there are.
     pub fn count(&self) -> usize {
         self.len

@@ -81,6 +81,12 @@ pub trait Sample<T: Real>: Copy + Default + Send + Sync {
     /// The value of this class for a result: of whole numbers the nearest, half-way cases away from zero; the largest
     /// or the smallest for what is beyond them; 0 for NaN.
     fn narrowed(result: T) -> Self;
+
+    /// The value of this class for a number that a caller gives, as a cast of the host's has it; `None` where the class has
+    /// none for it.
+    fn cast(number: T) -> Option<Self> {
+        Some(Self::narrowed(number))
+    }
 }
 
 /// Nothing changes.
@@ -106,8 +112,10 @@ macro_rules! whole_numbers {
 
             #[inline(always)]
             fn narrowed(result: f64) -> $type {
-                // `as` saturates, and makes 0 of NaN.
-                result.round() as $type
+                // To the nearest number by a sum, as `round` is a call of a function on a processor of the least kind: what
+                // is added is the largest number below 1/2, so that nothing below a half becomes one. `as` cuts off,
+                // saturates, and makes 0 of NaN.
+                (result + 0.499_999_999_999_999_94_f64.copysign(result)) as $type
             }
         })*
     };

@@ -367,10 +367,31 @@
 
 ## --- Errors: what is its own -----------------------------------------------------------
 
+%!test # a ghost value that is a number is cast to the image's class first, as imfilter has it
+%! c = @ConvolutionConstantMemory_CUDA;
+%! box = ones (3) / 9;
+%! N = uint8 (100 * ones (3));
+%! assert (c (N, box, 300), uint8 ([186 152 186; 152 100 152; 186 152 186]));
+%! assert (c (N, box, 0.5), c (N, box, 1));
+%! assert (c (N, box, NaN), c (N, box, 0));
+%! assert (c (N, box, "Boundary", {{-7, Inf}, "mirror"}), c (N, box, "Boundary", {{0, 255}, "mirror"}));
+%! assert (c (int8 (N), box, -200, "full")(1), int8 (round ((-8 * 128 + 100) / 9)));
+%! L = true (3);
+%! for number = {0.3, -2, Inf, 1}
+%!   assert (c (L, box, number{1}), c (L, box, true));
+%! endfor
+%! assert (c (L, [0 0 1], 0.3)(:,3), true (3, 1));
+%! text = fails ("ConvolutionConstantMemory_CUDA", "option", {L, box, NaN});
+%! assert (! isempty (strfind (text, "got NaN")) && ! isempty (strfind (text, "logical")), text);
+%! fails ("ConvolutionConstantMemory_CUDA", "option", {L, box, "Boundary", {{0, NaN}, 0}});
+%! ## Numbers that no class casts stay as they are.
+%! assert (isnan (c (ones (3), box, NaN)), [true true true; true false true; true true true]);
+
+
 %!error id=ConvolutionConstantMemory:numberOfInputs ConvolutionConstantMemory_CUDA (1)
 %!error id=ConvolutionConstantMemory:numberOfOutputs [a, b] = ConvolutionConstantMemory_CUDA (1, 1);
 %!error id=ConvolutionConstantMemory:dataType ConvolutionConstantMemory_CUDA (int64 (1:9), 1)
-%!error id=ConvolutionConstantMemory:imageShape ConvolutionConstantMemory_CUDA (ones (2, 2, 2, 2), 1)
+%!error id=ConvolutionConstantMemory:imageShape ConvolutionConstantMemory_CUDA (ones (2, 2, 2, 2), ones (1, 1, 3))
 %!error id=ConvolutionConstantMemory:filterSize ConvolutionConstantMemory_CUDA (1, [])
 %!error id=ConvolutionConstantMemory:filterShape ConvolutionConstantMemory_CUDA (1, ones (3, 3, 3, 3))
 %!error id=ConvolutionConstantMemory:option ConvolutionConstantMemory_CUDA (1, 1, "Colour", 1)
@@ -392,13 +413,69 @@
 %!   fails (f, "dataType", {v{1}, v{1}});
 %! endfor
 
-%!test # an image of more than three dimensions
+%!test # an array of more than three dimensions under a filter of several pages
 %! for dims = {[2 2 2 2], [1 1 1 2], [5 1 1 1 2], [2 2 2 0], [0 0 0 2], [1 1 1 1 1 1 3]}
-%!   for size_f = {[1 1], [3 3], [3 3 3]}
-%!     fails (f, "imageShape", {ones(dims{1}), ones(size_f{1})});
-%!     fails (f, "imageShape", {single(ones(dims{1})), ones(size_f{1})});
+%!   fails (f, "imageShape", {ones(dims{1}), ones(3, 3, 3)});
+%!   fails (f, "imageShape", {single(ones(dims{1})), ones(3, 3, 3)});
+%!   fails (f, "imageShape", {ones(dims{1}), {ones(3), ones(1, 1, 3)}});
+%! endfor
+
+%!test # a filter of one page goes over each page of an array of any number of dimensions
+%! c = @ConvolutionConstantMemory_CUDA;
+%! F = noise (3, 3, 5);
+%! for dims = {[6 7 3 2], [1 9 1 2], [5 1 1 1 2], [4 5 2 0], [0 0 0 2], [1 1 1 1 1 1 3]}
+%!   for kind = {"double", "single", "uint8", "logical"}
+%!     A = cast (100 * noise (4, dims{1}), kind{1});
+%!     for words = {{}, {"symmetric"}, {"full"}, {"valid", "conv"}, {"Iterations", 2, "Boundary", {"circular", 1}}}
+%!       got = c (A, F, words{1}{:});
+%!       want = c (reshape (A, dims{1}(1), dims{1}(2), []), F, words{1}{:});
+%!       rows = size (want, 1);
+%!       columns = size (want, 2);
+%!       assert (same_bits (got, reshape (want, [rows, columns, dims{1}(3:end)])));
+%!       if (isfloat (A))
+%!         assert (same_bits (gather (c (DeviceArray (A), F, words{1}{:})), got));
+%!       endif
+%!     endfor
+%!     got = c (A, {F, [1 2 1]}, "replicate");
+%!     assert (size (got), size (A));
 %!   endfor
 %! endfor
+%! u = noise (5, 4, 5, 2, 3);
+%! got = c (u, F, "Previous", u / 2, "Weight", -1);
+%! assert (same_bits (got, reshape (c (u(:,:,:), F, "Previous", u(:,:,:) / 2, "Weight", -1), size (u))));
+
+%!test # a cell of boundaries has an entry for each dimension of the array, or of the filter
+%! c = @ConvolutionConstantMemory_CUDA;
+%! F = noise (3, 3, 5);
+%! rgb = noise (6, 8, 9, 3);
+%! want = c (rgb, F, "Boundary", {"circular", {1, "mirror"}, 7});
+%! assert (same_bits (c (rgb, F, "Boundary", {"circular", {1, "mirror"}}), want));
+%! batch = noise (7, 8, 9, 3, 2);
+%! assert (same_bits (c (batch, F, "Boundary", {"circular", 2}), c (batch, F, "Boundary", {"circular", 2, 0, "mirror"})));
+%! ## The host drops the third dimension of a volume of one page.
+%! V = noise (8, 5, 6);
+%! G = noise (9, 3, 3, 3);
+%! got = c (V, G, "Boundary", {"circular", "mirror", "replicate"});
+%! assert (same_bits (got(2:end-1,2:end-1), c (cat (3, V, V, V), G, "valid")));
+%! assert (same_bits (c (V, G, "Boundary", {"circular", "mirror", 0}), c (V, G, "Boundary", {"circular", "mirror"})));
+%! for wrong = {{0}, {0, 0, 0}, {0, 0, 0, 0}}
+%!   text = fails (f, "option", {V, F, "Boundary", wrong{1}});
+%!   assert (! isempty (strfind (text, "cell of")), text);
+%! endfor
+%! text = fails (f, "option", {batch, F, "Boundary", {0, 0, 0}});
+%! assert (! isempty (strfind (text, "are 4, or of F, of which there are 2")), text);
+
+%!test # a list of one filter is that filter
+%! c = @ConvolutionConstantMemory_CUDA;
+%! A = noise (6, 8, 9);
+%! F = noise (3, 3, 5);
+%! assert (same_bits (c (A, {F}, "full", "conv"), c (A, F, "full", "conv")));
+%! assert (same_bits (c (uint8 (A), {F}), c (uint8 (A), F)));
+%! s = @StencilConstantMemory_CUDA;
+%! assert (same_bits (s (A, {[1 2 3]}, "mirror", "Dim", 2), s (A, [1 2 3], "mirror", "Dim", 2)));
+%! text = fails (f, "filterSize", {A, {ones(2)}});
+%! assert (! isempty (strfind (text, "F{1} is")), text);
+%! fails (f, "dataType", {A, {}});
 
 %!test # a filter that is empty, even, too large, of too many dimensions
 %! for dims = {[0 0], [1 0], [0 1], [3 0], [0 3], [3 3 0], [0 3 3], [3 3 3 0]}
@@ -449,9 +526,10 @@
 %!   {deep, wrong},                                                  1, "dataType"
 %!   {n, sparse([]), "Colour", 1},                                   1, "dataType"
 %!   {n, true(2)},                                                   1, "dataType"
-%!   {deep, []},                                                     1, "imageShape"
-%!   {deep, ones(2, 2, 2, 2), "Colour", 1},                          1, "imageShape"
-%!   {ones(2, 2, 2, 0), 1, "Backend", "cuda", "Device", 99},         1, "imageShape"
+%!   {deep, []},                                                     1, "filterSize"
+%!   {deep, ones(2, 2, 2, 2), "Colour", 1},                          1, "filterShape"
+%!   {deep, ones(3, 3, 3), "Colour", 1},                             1, "imageShape"
+%!   {ones(2, 2, 2, 0), ones(1, 1, 3), "Backend", "cuda", "Device", 99}, 1, "imageShape"
 %!   {n, ones(2, 2, 2, 0), "Colour", 1},                             1, "filterSize"
 %!   {n, ones(2, 2, 2, 2), "Colour", 1},                             1, "filterShape"
 %!   {n, ones(2, 2), "Colour", 1},                                   1, "filterSize"
@@ -474,10 +552,10 @@
 %!   {int64(n), 1},                   "N is"
 %!   {int64(n), 1},                   "double (N)"
 %!   {n, sparse(1)},                  "full (F)"
-%!   {n, {1}},                        "cell"
+%!   {n, {{1}}},                      "cell"
 %!   {n, 1i},                         "complex"
-%!   {ones(2, 3, 4, 5), 1},           "2x3x4x5"
-%!   {ones(2, 3, 4, 5), 1},           "reshape (N, 2, 3, [])"
+%!   {ones(2, 3, 4, 5), ones(1, 1, 3)}, "2x3x4x5"
+%!   {ones(2, 3, 4, 5), ones(1, 1, 3)}, "once for each volume"
 %!   {n, ones(4, 3)},                 "4x3"
 %!   {n, ones(4, 3)},                 "even"
 %!   {n, ones(4, 3)},                 "[0 F]"

@@ -32,14 +32,31 @@
 %! fails (f, "numberOfInputs", {}, 0);
 %! fails (f, "numberOfInputs", {x});
 
-%!test # a name without a value, be the name good, bad or ambiguous
+%!test # a name without a value, be the name good or ambiguous
 %! for call = calls.'
 %!   [name, inputs] = call{:};
-%!   for option = {"Backend", "backend", "Device", "Colour", "B", "D", "Boundary", "Dim", "Iterations", "Progress"}
-%!     fails (name, "numberOfInputs", [inputs, option]);
-%!     fails (name, "numberOfInputs", [inputs, {"Backend", "cpu"}, option]);
+%!   for option = {"Backend", "backend", "Device", "B", "D", "Boundary", "Iterations", "Progress"}
+%!     ## The derivative sweeps once.
+%!     if (! strcmp (option{1}, "Iterations") || ! strncmp (name, "Deriv", 5))
+%!       fails (name, "numberOfInputs", [inputs, option]);
+%!       fails (name, "numberOfInputs", [inputs, {"Backend", "cpu"}, option]);
+%!     endif
 %!   endfor
-%!   fails (name, "numberOfInputs", [inputs, {"cpu"}]);
+%!   fails (name, "numberOfInputs", [inputs, {"Colour", 1, "Backend"}]);
+%! endfor
+
+%!test # a text that stands alone and is no name: a word where there are words
+%! for call = calls.'
+%!   [name, inputs] = call{:};
+%!   id = "option";
+%!   if (strncmp (name, "Deriv", 5))
+%!     id = "numberOfInputs";
+%!   endif
+%!   for text = {"cpu", "Colour", "symetric"}
+%!     fails (name, id, [inputs, text]);
+%!     fails (name, id, [inputs, {"Backend", "cpu"}, text]);
+%!     fails (name, id, [inputs, text, {"Backend", "cpu"}]);
+%!   endfor
 %! endfor
 
 %!test # no text where a name belongs
@@ -49,12 +66,12 @@
 %!                  @sin, ["Backend"; "Backend"], ("Backend")', sparse(1), 1i}
 %!     fails (name, "numberOfInputs", [inputs, {"Backend", "cpu"}, no_name, {"cpu"}]);
 %!     if (numel (inputs) == 2)
-%!       fails (name, "numberOfInputs", [inputs, no_name, {"cpu"}]);
 %!       ## A number alone is imfilter's boundary there.
 %!       is_boundary = isscalar (no_name{1}) && isreal (no_name{1}) && ! issparse (no_name{1}) ...
 %!                     && (isnumeric (no_name{1}) || islogical (no_name{1}));
 %!       if (! (is_boundary && strcmp (name, "ConvolutionConstantMemory_CUDA")))
 %!         fails (name, "numberOfInputs", [inputs, no_name]);
+%!         fails (name, "numberOfInputs", [inputs, no_name, {"cpu"}]);
 %!       endif
 %!     endif
 %!   endfor
@@ -319,7 +336,8 @@
 %!   {},                                                        2, "numberOfInputs"
 %!   {wrong, [], "Backend"},                                    2, "numberOfInputs"
 %!   {wrong, ones(2), 7, 8},                                    2, "numberOfInputs"
-%!   {x, ones(1, 4), "Colour"},                                 1, "numberOfInputs"
+%!   {x, ones(1, 4), "Backend"},                                1, "numberOfInputs"
+%!   {wrong, ones(1, 4), "Colour"},                             2, "option"
 %!   {x, k, "Colour", 1, "Backend"},                            1, "numberOfInputs"
 %!   {x, k, "Colour", 1, 7, 8},                                 1, "numberOfInputs"
 %!   {wrong, []},                                               2, "numberOfOutputs"

@@ -83,8 +83,20 @@ function c = stencil (c, world)
     c.same = true;
     c.filters = 1;
   endif
+  c = words (c, values, world);
   c = hold (levels (c, values));
   c = options (c, values, world);
+endfunction
+
+## imfilter's words, and what is none.
+function c = words (c, values, world)
+  while (chance (0.2))
+    c.inputs{end+1} = pick ({value_for(c, "Boundary", values, world), value_for(c, "Shape", values, world), ...
+                             text("corr"), text("conv"), text("conv")});
+  endwhile
+  if (chance (0.02))
+    c.inputs{end+1} = text (pick ({"symetric", "reflected", "half", "cpu", "Bound"}));
+  endif
 endfunction
 
 function c = derivative (c, world)
@@ -141,11 +153,7 @@ function c = convolution (c, world)
     c.same = true;
     c.filters = 1;
   endif
-  ## imfilter's words.
-  while (chance (0.2))
-    c.inputs{end+1} = pick ({value_for(c, "Boundary", values, world), value_for(c, "Shape", values, world), ...
-                             text("corr"), text("conv"), text("conv")});
-  endwhile
+  c = words (c, values, world);
   c = hold (levels (c, values));
   c = options (c, values, world);
 endfunction

@@ -40,8 +40,12 @@ function [id, o] = fuzz_identifier (name, a, nout, env, world)
   endif
 
   twice = false;
-  if (strcmp (name, "ConvolutionConstantMemory_CUDA"))
-    [inputs, o, twice] = words_behind (a);
+  if (fewest == 2)
+    [inputs, o, twice] = words_behind (a, strcmp (name, "ConvolutionConstantMemory_CUDA"));
+    if (numel (a) >= 2 && stands_alone (name, a(inputs+1:end)))
+      id = "option";
+      return;
+    endif
   endif
   said = fieldnames (o);
 
@@ -76,7 +80,7 @@ function [id, o] = fuzz_identifier (name, a, nout, env, world)
     case "DerivativeConstantMemory_CUDA"
       id = derivative_inputs (a{1:inputs});
     case "ConvolutionConstantMemory_CUDA"
-      id = convolution_inputs (a{1:2});
+      id = convolution_inputs (a{1:2}, joint);
     case "ConstantMemoryStudy_CUDA"
       id = "study";
       if (is_text (a{1}) && any (strcmpi (a{1}, {"access", "readonly", "angles", "convolution"})))
@@ -94,7 +98,8 @@ function [id, o] = fuzz_identifier (name, a, nout, env, world)
   endif
   rank = 0;
   if (strcmp (name, "ConvolutionConstantMemory_CUDA"))
-    rank = ndims (a{1});
+    ## Of the array, and of the filter.
+    rank = [ndims(a{1}), max(cellfun (@ndims, listed (a{2})))];
   endif
   for i = inputs+1:2:numel (a)
     found = fuzz_meaning (a{i}, name, study);
@@ -118,6 +123,10 @@ function [id, o] = fuzz_identifier (name, a, nout, env, world)
   if (isfield (o, "Boundary") && iscell (o.Boundary) && ! sides_suit (o.Boundary, rank, each * filters))
     return;
   endif
+  ## A truth value is no NaN.
+  if (isfield (o, "Boundary") && islogical (a{1}) && has_nan (o.Boundary))
+    return;
+  endif
   if ((filters > 1 || levels) && (isfield (o, "Shape") && ! strcmpi (o.Shape, "same") || ! levels_suit (a{1}, held, o)))
     return;
   endif
@@ -136,7 +145,7 @@ function [id, o] = fuzz_identifier (name, a, nout, env, world)
   if (joint && (several || ! isfloat (a{1}) || isfield (o, "Shape") && ! strcmpi (o.Shape, "same") ...
                 || isfield (o, "Backend") && strcmpi (o.Backend, "fastest") ...
                 || isfield (o, "Device") && (is_text (o.Device) || numel (o.Device) > 1) ...
-                || rank > 0 && o.Distributed > 3))
+                || all (rank > 0) && o.Distributed > 3))
     return;
   endif
 
@@ -181,9 +190,29 @@ function [id, o] = fuzz_identifier (name, a, nout, env, world)
   endif
 endfunction
 
+## Whether a boundary is NaN, or has one in its cells.
+function yes = has_nan (boundary)
+  if (iscell (boundary))
+    yes = any (cellfun (@has_nan, boundary));
+  else
+    yes = isnumeric (boundary) && any (isnan (boundary));
+  endif
+endfunction
+
+## Whether a text stands alone behind the words, and is the beginning of no option's name.
+function yes = stands_alone (name, pairs)
+  is_name = @(text) is_text (text) && any (strncmpi (fuzz_options (name), text, numel (text)));
+  yes = false;
+  if (mod (numel (pairs), 2) == 1)
+    for i = 1:2:numel (pairs)
+      yes = yes || is_text (pairs{i}) && ! is_name (pairs{i}) && (i == numel (pairs) || is_name (pairs{i+1}));
+    endfor
+  endif
+endfunction
+
 ## imfilter's words directly behind the filter: how many inputs there are with them, what they say, and whether
-## something is said twice, or in the word of another tool.
-function [inputs, o, twice] = words_behind (a)
+## something is said twice, or in the word of another tool. With numbers, one of them is a boundary.
+function [inputs, o, twice] = words_behind (a, with_numbers)
   o = struct ();
   twice = false;
   for inputs = 2:numel (a) - 1
@@ -201,7 +230,7 @@ function [inputs, o, twice] = words_behind (a)
       else
         return;
       endif
-    elseif (! isempty (number (word)) && ! isfield (o, "Boundary"))
+    elseif (with_numbers && ! isempty (number (word)) && ! isfield (o, "Boundary"))
       field = "Boundary";
     else
       return;
@@ -264,16 +293,13 @@ function id = derivative_inputs (f, h = 1)
   endif
 endfunction
 
-function id = convolution_inputs (n, f)
+function id = convolution_inputs (n, f, joint)
   id = "";
   image = is_real (n, "float") || is_real (n, "logical") ...
           || is_real (n, "integer") && ! isa (n, "int64") && ! isa (n, "uint64");
   f = listed (f);
   if (! image || ! all (cellfun (@(f) is_real (f, "float"), f)))
     id = "dataType";
-    return;
-  elseif (ndims (n) > 3)
-    id = "imageShape";
     return;
   endif
   for i = 1:numel (f)
@@ -288,6 +314,9 @@ function id = convolution_inputs (n, f)
       return;
     endif
   endfor
+  if (ndims (n) > 3 && (joint || any (cellfun (@ndims, f) > 2)))
+    id = "imageShape";
+  endif
 endfunction
 
 ## Whether the options of more time levels than one go with each other and with what is swept.
@@ -384,12 +413,12 @@ endfunction
 ## Of a line (rank is 0) a pair, or an entry for each of so many filters; of an array of so many dimensions an entry for
 ## each.
 function yes = sides_suit (value, rank, filters)
-  if (rank == 0 && numel (value) != filters)
+  if (all (rank == 0) && numel (value) != filters)
     yes = is_pair (value);
-  elseif (rank == 0)
+  elseif (all (rank == 0))
     yes = all (cellfun (@(side) is_boundary (side) || is_pair (side), value(:)));
   else
-    yes = numel (value) == rank && all (cellfun (@(side) is_boundary (side) || is_pair (side), value(:)));
+    yes = any (numel (value) == rank) && all (cellfun (@(side) is_boundary (side) || is_pair (side), value(:)));
   endif
 endfunction
 

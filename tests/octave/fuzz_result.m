@@ -31,7 +31,7 @@ function [want, at, older] = fuzz_result (name, a, o)
   if (isfield (o, "Boundary"))
     boundary = o.Boundary;
   endif
-  boundary = as_numbers (boundary);
+  boundary = as_numbers (boundary, class (x));
   sweeps = 1;
   if (isfield (o, "Iterations"))
     sweeps = double (o.Iterations);
@@ -51,6 +51,9 @@ function [want, at, older] = fuzz_result (name, a, o)
       shape = ones (1, max (along, 2));
       shape(along) = numel (a{2});
       taps = reshape (full (a{2}), shape);
+      if (isfield (o, "flip") && strcmpi (o.flip, "conv"))
+        taps = reshape (taps(end:-1:1), shape);
+      endif
     case "DerivativeConstantMemory_CUDA"
       differences = true;
       h = 1;
@@ -96,9 +99,12 @@ function [want, at, older] = fuzz_result (name, a, o)
   work = numel (x) * numel (taps) * sweeps;
   if (sweeps > 1 && (work > 1e6 || sweeps * numel (taps) > 400))
     filter = a{2};
-    if (strcmp (name, "ConvolutionConstantMemory_CUDA"))
-      filter = taps;
-    endif
+    switch (name)
+      case "StencilConstantMemory_CUDA"
+        filter = taps(:);
+      case "ConvolutionConstantMemory_CUDA"
+        filter = taps;
+    endswitch
     want = by_calls (name, want, filter, o, sweeps);
     return;
   endif
@@ -158,6 +164,10 @@ function [want, older] = in_parts (name, a, o)
     return;
   endif
 
+  in_class = class (u);
+  if (isfield (o, "Boundary"))
+    o.Boundary = as_numbers (o.Boundary, in_class);
+  endif
   steps = cell (1, numel (filters));
   for i = 1:numel (filters)
     steps{i} = step_of (name, filters{i}, i, numel (filters), o, numel (u));
@@ -166,10 +176,12 @@ function [want, older] = in_parts (name, a, o)
     want = u([])(:);
   endif
   for sweep = 1:sweeps
-    next = u;
+    next = cast (u, type);
     for i = 1:numel (steps)
       next = steps{i} (next);
     endfor
+    ## Integers and truth values are rounded once, at the end of the sweep.
+    next = narrowed (next, in_class);
     if (isfield (o, "Previous"))
       next = reshape (weighted (weight, older(:), next(:)), size (next));
       older = u;
@@ -222,12 +234,17 @@ function z = weighted (weight, older, step)
   endif
 endfunction
 
-## The same with truth values as numbers.
-function boundary = as_numbers (boundary)
+## A boundary with truth values as numbers, and numbers as an image of this class holds them.
+function boundary = as_numbers (boundary, type)
   if (iscell (boundary))
-    boundary = cellfun (@as_numbers, boundary, "UniformOutput", false);
-  elseif (islogical (boundary))
+    boundary = cellfun (@(one) as_numbers (one, type), boundary, "UniformOutput", false);
+  elseif (! ischar (boundary))
     boundary = double (boundary);
+    if (strcmp (type, "logical"))
+      boundary = double (boundary != 0);
+    elseif (! any (strcmp (type, {"double", "single"})))
+      boundary = double (cast (boundary, type));
+    endif
   endif
 endfunction
 

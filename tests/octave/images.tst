@@ -30,6 +30,12 @@
 ## By exact multiply-adds in double, a sweep after the other.
 %!function check (n, taps, varargin)
 %!  o = sweep_options (varargin);
+%!  ## A number is cast to the image's class; any but 0 is true.
+%!  if (isnumeric (o.Boundary) && islogical (n))
+%!    o.Boundary = double (o.Boundary != 0);
+%!  elseif (isnumeric (o.Boundary))
+%!    o.Boundary = double (cast (o.Boundary, class (n)));
+%!  endif
 %!  want = n;
 %!  for i = 1:o.Iterations
 %!    want = narrowed (fma_convolution (double (want), double (taps), "Boundary", o.Boundary, "Shape", o.Shape), class (n));
@@ -84,6 +90,9 @@
 %!test # every class, boundary, shape; filters in double and in single
 %! for type = types
 %!   for boundary = {0, 0.5, -300, 1e10, NaN, "replicate", "symmetric", "circular"}
+%!     if (strcmp (type{1}, "logical") && isnumeric (boundary{1}) && isnan (boundary{1}))
+%!       continue;
+%!     endif
 %!     for shape = {"same", "full", "valid"}
 %!       o = {"Boundary", boundary{1}, "Shape", shape{1}};
 %!       check (image (1, type{1}, 14, 11), noise (2, 3, 5), o{:});

@@ -43,7 +43,7 @@
 %!test # an array of more dimensions than an error can tell
 %! x = zeros ([ones(1, 1e5), 2]);
 %! try
-%!   ConvolutionConstantMemory_CUDA (x, 1, "Backend", "cpu");
+%!   ConvolutionConstantMemory_CUDA (x, ones (1, 1, 3), "Backend", "cpu");
 %!   error ("no error");
 %! catch err
 %!   assert (err.identifier, "ConvolutionConstantMemory:imageShape");

@@ -1,4 +1,4 @@
-## The option Shape, and imfilter's words directly behind F in ConvolutionConstantMemory_CUDA.
+## The option Shape, and imfilter's words directly behind the filter.
 
 %!shared stencil, convolution, boundaries, shapes
 %! stencil = @(varargin) agrees_with (@fma_stencil, "StencilConstantMemory_CUDA", varargin);
@@ -218,15 +218,54 @@
 %! fails (f, "numberOfInputs", {magic(4), ones(3), 1, 2});
 %! fails (f, "numberOfInputs", {magic(4), ones(3), "circular", 2});
 %! fails (f, "numberOfInputs", {magic(4), ones(3), [1 2]});
-%! fails (f, "numberOfInputs", {magic(4), ones(3), "full", "half"});
-%! fails (f, "numberOfInputs", {magic(4), ones(3), "Backend", "cpu", "full"});
 %! fails (f, "option", {magic(4), ones(3), "Backend", "cpu", "full", "x"});
 
-%!test # the others have no such words
-%! for f = {"StencilConstantMemory_CUDA", "DerivativeConstantMemory_CUDA"}
-%!   for word = {"replicate", "symmetric", "circular", 0, 1, "same", "full", "valid", "corr", "conv"}
-%!     fails (f{1}, "numberOfInputs", {1:9, 1, word{1}});
+%!test # a text that is no word: the words, and the nearest one
+%! for f = {"StencilConstantMemory_CUDA", "ConvolutionConstantMemory_CUDA"}
+%!   for given = {{"symetric"}, {"full", "symetric"}, {"symetric", "Backend", "cpu"}, {"Backend", "cpu", "symetric"}}
+%!     text = fails (f{1}, "option", [{1:9, 1}, given{1}]);
+%!     for expected = {"'symetric'", "the words are 'replicate', 'symmetric', 'mirror', 'circular', 'same'", "Is 'symmetric' meant?"}
+%!       assert (! isempty (strfind (text, expected{1})), text);
+%!     endfor
 %!   endfor
+%!   for given = {{"half"}, {"full", "half"}, {"x"}}
+%!     text = fails (f{1}, "option", [{1:9, 1}, given{1}]);
+%!     assert (isempty (strfind (text, "meant")) && ! isempty (strfind (text, "the words are")), text);
+%!   endfor
+%!   text = fails (f{1}, "option", {1:9, 1, "Backend", "cpu", "full"});
+%!   assert (! isempty (strfind (text, "directly behind the filter")), text);
+%! endfor
+
+%!test # so does the stencil, but for a number
+%! x = noise (1, 9, 8);
+%! k = noise (2, 1, 5);
+%! s = @StencilConstantMemory_CUDA;
+%! for boundary = boundaries
+%!   if (ischar (boundary{1}))
+%!     want = s (x, k, "Boundary", boundary{1});
+%!     assert (same_bits (s (x, k, boundary{1}), want));
+%!     assert (same_bits (s (x, k, "corr", boundary{1}, "Dim", 1), want));
+%!     assert (same_bits (s (x, k, "conv", boundary{1}), s (x, fliplr (k), "Boundary", boundary{1})));
+%!     assert (same_bits (gather (s (DeviceArray (x), k, boundary{1})), want));
+%!     for shape = shapes
+%!       assert (same_bits (s (x, k, upper (shape{1}), boundary{1}), ...
+%!                          s (x, k, "Boundary", boundary{1}, "Shape", shape{1})));
+%!     endfor
+%!     assert (same_bits (s (x, {k, [1 2 4]}, "conv", boundary{1}, "Iterations", 2), ...
+%!                        s (x, {fliplr(k), [4 2 1]}, "Boundary", boundary{1}, "Iterations", 2)));
+%!   endif
+%! endfor
+%! for twice = {{"circular", "replicate"}, {"full", "valid"}, {"conv", "corr"}, {"circular", "Boundary", 0}}
+%!   text = fails ("StencilConstantMemory_CUDA", "option", [{1:9, 1}, twice{1}]);
+%!   assert (! isempty (strfind (text, "twice")), text);
+%! endfor
+%! for number = {0, 1, single(2), true}
+%!   fails ("StencilConstantMemory_CUDA", "numberOfInputs", {1:9, 1, number{1}});
+%! endfor
+
+%!test # the derivative has no such words
+%! for word = {"replicate", "symmetric", "circular", 0, 1, "same", "full", "valid", "corr", "conv"}
+%!   fails ("DerivativeConstantMemory_CUDA", "numberOfInputs", {1:9, 1, word{1}});
 %! endfor
 
 ## --- The words of other tools ---------------------------------------------------------------
@@ -239,8 +278,10 @@
 %!     text = fails (f{1}, "option", {1:9, 1, "Boundary", w{1}});
 %!     assert (! isempty (strfind (text, [w{2}])) && ! isempty (strfind (text, ["'" lower(w{1}) "' is"])), text);
 %!   endfor
-%!   text = fails ("ConvolutionConstantMemory_CUDA", "option", {1:9, 1, w{1}});
-%!   assert (! isempty (strfind (text, w{2})), text);
+%!   for f = {"StencilConstantMemory_CUDA", "ConvolutionConstantMemory_CUDA"}
+%!     text = fails (f{1}, "option", {1:9, 1, w{1}});
+%!     assert (! isempty (strfind (text, w{2})), text);
+%!   endfor
 %! endfor
 %! text = fails ("StencilConstantMemory_CUDA", "option", {1:9, 1, "Boundary", "mirrored"});
 %! assert (! isempty (strfind (fails ("StencilConstantMemory_CUDA", "option", {1:9, 1, "Boundary", "reflect"}), "'mirror'")));

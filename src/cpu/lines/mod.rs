@@ -18,7 +18,7 @@ mod tiling;
 use std::ops::Range;
 
 use self::copies::{Copies, CopyRows, Pad};
-pub(super) use self::operators::Differences;
+pub(super) use self::operators::{Correlated, Differences};
 use self::operators::{MAX_RADIUS, Stencil};
 use self::tiling::{Tile, Tiling};
 use super::simd::{Instructions, Lanes};
@@ -344,7 +344,8 @@ mod tests {
                         .unwrap();
                     for tiling in tilings(lines, sweeps) {
                         let (mut output, watch) = (vec![f64::NAN; input.len()], Watch::new());
-                        let all = Sweeps::new(Instructions::best(), request.taps(), lines, boundary);
+                        let taps = Correlated(request.taps().as_slice());
+                        let all = Sweeps::new(Instructions::best(), &taps, lines, boundary);
                         all.run_in(tiling, sweeps, 2, &input, &mut output, &watch).unwrap();
                         let what = format!("{request:?} in {tiling:?}");
                         assert!(output.iter().zip(&expected).all(|(a, &b)| a.same(b)), "{what}");

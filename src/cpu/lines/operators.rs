@@ -1,7 +1,7 @@
 //! The operators along lines: sums of products with taps, and with differences of samples.
 
 use crate::cpu::simd::{self, Instructions, Lanes, Operator, Vector};
-use crate::stencil::{DERIVATIVE_RADIUS, MAX_TAPS, Taps};
+use crate::stencil::{DERIVATIVE_RADIUS, MAX_TAPS};
 
 /// The widest stencil reaches this far to either side.
 pub(super) const MAX_RADIUS: usize = MAX_TAPS / 2;
@@ -19,17 +19,20 @@ pub(in crate::cpu) trait Stencil<T>: Sync {
     fn compute(&self, instructions: Instructions, samples: &[T], step: usize, output: &mut [T]);
 }
 
-impl Stencil<f64> for Taps {
+/// An odd number of taps, [`MAX_TAPS`] at the most, in the order in which they meet ascending samples.
+pub(in crate::cpu) struct Correlated<'a, T>(pub(in crate::cpu) &'a [T]);
+
+impl<T: Lanes> Stencil<T> for Correlated<'_, T> {
     fn radius(&self) -> usize {
-        Taps::radius(self)
+        self.0.len() / 2
     }
 
     fn work(&self) -> usize {
-        self.count()
+        self.0.len()
     }
 
-    fn compute(&self, instructions: Instructions, samples: &[f64], step: usize, output: &mut [f64]) {
-        let taps = self.as_slice();
+    fn compute(&self, instructions: Instructions, samples: &[T], step: usize, output: &mut [T]) {
+        let taps = self.0;
         match step {
             1 => simd::evaluate(instructions, &Correlation { samples, step: One, taps }, output),
             step => simd::evaluate(instructions, &Correlation { samples, step, taps }, output),
@@ -82,20 +85,20 @@ impl Step for usize {
 }
 
 /// Output `i` is the chain of `fma(samples[i + k * step], taps[k], acc)`.
-struct Correlation<'a, P> {
-    samples: &'a [f64],
+struct Correlation<'a, T, P> {
+    samples: &'a [T],
     step: P,
-    taps: &'a [f64],
+    taps: &'a [T],
 }
 
-impl<P: Step> Operator<f64> for Correlation<'_, P> {
+impl<T: Lanes, P: Step> Operator<T> for Correlation<'_, T, P> {
     fn outputs(&self) -> usize {
         self.samples.len() - (self.taps.len() - 1) * self.step.places()
     }
 
     #[inline(always)]
-    unsafe fn block<V: Vector<Element = f64>, const U: usize>(&self, set: V::Set, at: usize, output: *mut f64) {
-        let mut acc = [V::splat(set, 0.0); U];
+    unsafe fn block<V: Vector<Element = T>, const U: usize>(&self, set: V::Set, at: usize, output: *mut T) {
+        let mut acc = [V::splat(set, T::default()); U];
         for (k, &tap) in self.taps.iter().enumerate() {
             let tap = V::splat(set, tap);
             for (u, acc) in acc.iter_mut().enumerate() {

@@ -69,12 +69,10 @@ impl Operator {
     /// A convolution by a filter whose entries are all along one dimension, and the lines along that: there it is a
     /// stencil, with the same chain of multiply-adds, and between these ends. There are stencils for doubles alone.
     pub(in super::super) fn convolution<T: Element>(what: &Convolution<T>) -> Option<(Operator, Lines, Ends<T>)> {
-        let filter = what.filter().size();
-        let mut long = (0..filter.len()).filter(|&dim| filter[dim] > 1);
-        let (Some(dim), None) = (long.next(), long.next()) else { return None };
-        let operator =
-            || Operator::new(OperatorKind::Stencil, filter[dim] / 2, bytemuck::cast_slice(what.filter().values()));
-        (T::NAME == f64::NAME).then(|| (operator(), Lines::along(&what.size(), dim), what.boundary()[dim]))
+        let (dim, lines) = what.lines().filter(|_| T::NAME == f64::NAME)?;
+        let values = bytemuck::cast_slice(what.filter().values());
+        let operator = Operator::new(OperatorKind::Stencil, what.filter().size()[dim] / 2, values);
+        Some((operator, lines, what.boundary()[dim]))
     }
 
     fn new(kind: OperatorKind, radius: usize, values: &[u8]) -> Operator {
