@@ -23,26 +23,74 @@ const BUFFER: usize = 1 << 23;
 /// The elements that a thread copies before it asks the watch.
 const STEP: usize = 1 << 17;
 
+/// Samples of any class, as numbers of the class that is computed in.
+trait Samples<T>: Sync {
+    /// Those from a place on.
+    fn read(&self, first: usize, to: &mut [T]);
+}
+
+impl<T: Real, S: Sample<T>> Samples<T> for &[S] {
+    fn read(&self, first: usize, to: &mut [T]) {
+        for (to, sample) in to.iter_mut().zip(&self[first..]) {
+            *to = sample.widened();
+        }
+    }
+}
+
+/// Where results go, in any class.
+trait Results<T>: Sync {
+    /// Writes some to the places from one on.
+    ///
+    /// # Safety
+    /// Nobody else has these places meanwhile.
+    unsafe fn write(&self, first: usize, results: &[T]);
+}
+
+impl<T: Real, S: Sample<T>> Results<T> for SharedOutput<'_, S> {
+    unsafe fn write(&self, first: usize, results: &[T]) {
+        // SAFETY: the caller's promise.
+        let places = unsafe { self.places(first..first + results.len()) };
+        for (place, &result) in places.iter_mut().zip(results) {
+            *place = S::narrowed(result);
+        }
+    }
+}
+
+/// What computes an output for each sample of an array of a size.
+type Pass<'a, T> = &'a mut dyn FnMut([usize; 3], &[T], &mut [T]) -> Result<(), Error>;
+
 /// Computes the outputs of `window` over `input`, of which there is one at least. `engine` is called for an array of a
 /// size with its samples, and computes an output for each. The outputs may be of another class than the samples.
 ///
 /// # Panics
 /// Where input and output have not as many elements as the window says.
-pub(crate) fn run<T: Real, S: Sample<T>, O: Sample<T>>(
+pub(crate) fn run<T: Real, I: Sample<T>, O: Sample<T>>(
     window: &Window,
     sides: Sides<T>,
-    input: &[S],
+    input: &[I],
     output: &mut [O],
     watch: &Watch,
     mut engine: impl FnMut([usize; 3], &[T], &mut [T]) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let size = window.size().unwrap_or_default();
     assert_eq!([input.len(), output.len()], [window.input(), size].map(elements));
+    in_pieces(window, sides, &input, &SharedOutput::new(output), watch, &mut engine)
+}
+
+/// As [`run`], once for all classes.
+fn in_pieces<T: Real>(
+    window: &Window,
+    sides: Sides<T>,
+    input: &dyn Samples<T>,
+    output: &dyn Results<T>,
+    watch: &Watch,
+    engine: Pass<'_, T>,
+) -> Result<(), Error> {
+    let size = window.size().unwrap_or_default();
     let most = piece_of(window, size);
     let most_samples = elements(samples_under(window, most));
     let mut samples = Pooled::<T>::new(most_samples, "the samples of a piece")?;
     let mut results = Pooled::<T>::new(most_samples, "the results of a piece")?;
-    let output = SharedOutput::new(output);
     for first in starts(size, most) {
         let piece = [0, 1, 2].map(|d| most[d].min(size[d] - first[d]));
         let under = samples_under(window, piece);
@@ -55,15 +103,12 @@ pub(crate) fn run<T: Real, S: Sample<T>, O: Sample<T>>(
         watch.rewind(mark);
         watch.count(elements(piece));
         let [above, left, front] = window.radius();
-        for_columns(piece[1] * piece[2], piece[0], watch, |column| {
+        for_columns(piece[1] * piece[2], piece[0], watch, &|column| {
             let (j, k) = (column % piece[1], column / piece[1]);
             let at = first[0] + size[0] * (first[1] + j + size[1] * (first[2] + k));
             let inside = above + under[0] * (left + j + under[1] * (front + k));
             // SAFETY: no other column has these places.
-            let output = unsafe { output.places(at..at + piece[0]) };
-            for (output, &result) in output.iter_mut().zip(&results[inside..]) {
-                *output = O::narrowed(result);
-            }
+            unsafe { output.write(at, &results[inside..inside + piece[0]]) };
         })?;
     }
     Ok(())
@@ -99,10 +144,10 @@ fn starts(size: [usize; 3], most: [usize; 3]) -> impl Iterator<Item = [usize; 3]
 }
 
 /// The samples `under` a piece, from the place `from` on, which may lie outside the array.
-fn gather<T: Real, S: Sample<T>>(
+fn gather<T: Real>(
     window: &Window,
     sides: Sides<T>,
-    input: &[S],
+    input: &dyn Samples<T>,
     from: [isize; 3],
     under: [usize; 3],
     samples: &mut [T],
@@ -110,7 +155,7 @@ fn gather<T: Real, S: Sample<T>>(
 ) -> Result<(), Error> {
     let [rows, columns, pages] = window.input();
     let samples = SharedOutput::new(samples);
-    for_columns(under[1] * under[2], under[0], watch, |column| {
+    for_columns(under[1] * under[2], under[0], watch, &|column| {
         // SAFETY: no other column has these places.
         let to = unsafe { samples.places(column * under[0]..(column + 1) * under[0]) };
         let (j, k) = (from[1] + (column % under[1]) as isize, from[2] + (column / under[1]) as isize);
@@ -120,27 +165,28 @@ fn gather<T: Real, S: Sample<T>>(
             Ok(found) => found,
             Err(constant) => return to.fill(constant),
         };
-        let column = &input[rows * (j + columns * k)..][..rows];
+        let column = rows * (j + columns * k);
         // Which of them lie in the array.
         let before = from[0].min(0).unsigned_abs().min(to.len());
         let start = from[0].max(0).unsigned_abs().min(rows);
         let inside = before..to.len().min(before + rows - start);
-        for (to, sample) in to[inside.clone()].iter_mut().zip(&column[start..]) {
-            *to = sample.widened();
-        }
+        input.read(column + start, &mut to[inside.clone()]);
         for i in (0..inside.start).chain(inside.end..to.len()) {
-            to[i] = sides[0].value_at(from[0] + i as isize, column);
+            match sides[0].sample_at(from[0] + i as isize, rows) {
+                Ok(row) => input.read(column + row, &mut to[i..=i]),
+                Err(constant) => to[i] = constant,
+            }
         }
     })
 }
 
 /// Does `work` for each of `count` columns of `rows` rows, on all threads where that is worth it.
-fn for_columns(count: usize, rows: usize, watch: &Watch, work: impl Fn(usize) + Sync) -> Result<(), Error> {
+fn for_columns(count: usize, rows: usize, watch: &Watch, work: &(dyn Fn(usize) + Sync)) -> Result<(), Error> {
     let at_once = (STEP / rows.max(1)).max(1);
     let steps = count.div_ceil(at_once);
     let step = |number: usize| {
         watch.check()?;
-        (number * at_once..((number + 1) * at_once).min(count)).for_each(&work);
+        (number * at_once..((number + 1) * at_once).min(count)).for_each(work);
         Ok(())
     };
     match if steps > 1 { Workers::get() } else { None } {
@@ -206,7 +252,7 @@ mod tests {
             ),
         ] {
             let window = Window::new(shape, [4, 3, 1], [0, 1, 0]);
-            let mut output = vec![0; elements(window.size().unwrap())];
+            let mut output = vec![0_u8; elements(window.size().unwrap())];
             run(&window, boundary, &input, &mut output, &watch, |_, from: &[f64], to| {
                 to.copy_from_slice(from);
                 Ok(())

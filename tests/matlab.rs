@@ -138,7 +138,6 @@ fn inputs_that_are_not_real_full_and_double() {
             host.text("abc"),
             host.string(&[Some("abc")]),
             host.string(&[None]),
-            host.cell(1, 1),
             host.cell(0, 3),
             host.structure(1, 1, &[c"x"]),
             // A thousand elements, one of them there.
@@ -153,6 +152,10 @@ fn inputs_that_are_not_real_full_and_double() {
             let (even, name) = (host.ones(&[1, 4]), host.text("Colour"));
             host.refuses(STENCIL, 1, &[wrong, &even, &name, &even], "dataType", DATA_TYPE);
         }
+        // A list of one filter, which is empty.
+        let list = host.cell(1, 1);
+        host.refuses(STENCIL, 1, &[&list, &good], "dataType", DATA_TYPE);
+        host.refuses(STENCIL, 1, &[&good, &list], "kernelLength", "kernelArray{1} is 0x0");
         // There is no interface for these here; tests/gpu_arrays.rs has one.
         let on_gpu = host.object(c"gpuArray", OPAQUE);
         host.refuses(STENCIL, 1, &[&on_gpu, &good], "gpuArray", "gpuArrays cannot be used here");

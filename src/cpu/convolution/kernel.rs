@@ -40,11 +40,14 @@ pub(super) struct Block<'a, T> {
     count: usize,
     /// The outputs of a column.
     len: usize,
+    /// Whether each row of the filter is gone through ahead of the next one, and not each column.
+    by_rows: bool,
 }
 
 /// Computes `outputs`, neighbouring columns of one length. `columns` are the places in `buffer` where columns of
 /// samples begin: for each page under the filter, those under the first output's to those under the last one's. Each is
-/// as much longer than an output as the filter is high, less one.
+/// as much longer than an output as the filter is high, less one. The filter's entries are taken in their order, column by
+/// column; `by_rows`, row by row of each page.
 ///
 /// # Panics
 /// If lengths or counts are others.
@@ -54,6 +57,7 @@ pub(super) fn compute<T: Lanes>(
     buffer: &[T],
     columns: &[usize],
     outputs: &mut [&mut [T]],
+    by_rows: bool,
 ) {
     let ([height, width, depth], count) = (filter.size(), outputs.len());
     let len = outputs.first().map_or(0, |output| output.len());
@@ -65,13 +69,15 @@ pub(super) fn compute<T: Lanes>(
         assert_eq!(output.len(), len);
         *start = output.as_mut_ptr();
     }
-    simd::compute(instructions, Block { filter, buffer, columns, outputs: starts, count, len });
+    simd::compute(instructions, Block { filter, buffer, columns, outputs: starts, count, len, by_rows });
 }
 
 impl<T: Lanes> VectorWork<T> for Block<'_, T> {
     #[inline(always)]
     fn run<V: Vector<Element = T>>(self, set: V::Set) {
         match (self.filter.size(), self.count) {
+            // SAFETY: as below.
+            _ if self.by_rows => unsafe { along::<T, V, _, 2>(set, &ByRows(&self), self.len) },
             // SAFETY: `compute`, which alone makes these, has compared the lengths; here and below.
             ([3, 3, 1], COLUMNS) => unsafe { along::<T, V, _, 2>(set, &Three::<T, COLUMNS, 1>(&self), self.len) },
             // SAFETY: as above.
@@ -234,6 +240,54 @@ impl<T: Lanes> Rows<T> for Any<'_, T> {
                     for (u, sample) in samples.iter_mut().enumerate() {
                         // SAFETY: as above.
                         *sample = unsafe { V::load(set, column.add(r + u * V::LANES)) };
+                    }
+                    for (c, acc) in acc.iter_mut().enumerate() {
+                        if first <= c && c < behind {
+                            // SAFETY: `x - c` is a column of the filter.
+                            let entry = unsafe { *filter.values().get_unchecked((page * width + x - c) * height + r) };
+                            let entry = V::splat(set, entry);
+                            for (acc, &sample) in acc.iter_mut().zip(&samples) {
+                                *acc = sample.fma(entry, *acc);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        for (acc, &output) in acc.iter().zip(&outputs[..count]) {
+            for (u, acc) in acc.iter().enumerate() {
+                // SAFETY: within what the caller promises.
+                unsafe { acc.store(output.add(at + u * V::LANES)) };
+            }
+        }
+    }
+}
+
+/// Up to [`COLUMNS`] columns under any filter, of which each row is gone through ahead of the next one.
+struct ByRows<'a, T>(&'a Block<'a, T>);
+
+impl<T: Lanes> Rows<T> for ByRows<'_, T> {
+    type Hoisted<V: Vector<Element = T>> = ();
+
+    #[inline(always)]
+    fn hoist<V: Vector<Element = T>>(&self, _: V::Set) {}
+
+    #[inline(always)]
+    unsafe fn rows<V: Vector<Element = T>, const U: usize>(&self, set: V::Set, (): &(), at: usize) {
+        let &Block { filter, buffer, columns, outputs, count, .. } = self.0;
+        let [height, width, depth] = filter.size();
+        let mut acc = [[V::splat(set, T::default()); U]; COLUMNS];
+        for page in 0..depth {
+            for r in 0..height {
+                for x in 0..count + width - 1 {
+                    let (first, behind) = ((x + 1).saturating_sub(width), (x + 1).min(count));
+                    // SAFETY: there are this many columns for each page, each `height - 1` rows longer than the outputs.
+                    let column =
+                        unsafe { buffer.as_ptr().add(columns.get_unchecked(page * (count + width - 1) + x) + at + r) };
+                    let mut samples = [V::splat(set, T::default()); U];
+                    for (u, sample) in samples.iter_mut().enumerate() {
+                        // SAFETY: as above.
+                        *sample = unsafe { V::load(set, column.add(u * V::LANES)) };
                     }
                     for (c, acc) in acc.iter_mut().enumerate() {
                         if first <= c && c < behind {

@@ -17,6 +17,7 @@ mod kernel;
 mod levels;
 mod tile;
 mod tiling;
+mod transpose;
 
 use self::kernel::MAX_COLUMNS;
 use self::levels::Levels;
@@ -25,7 +26,7 @@ use self::tiling::{Tiling, work_of_sweep};
 use super::simd::{Instructions, Lanes};
 use super::tasks;
 use crate::host::{self, SharedOutput};
-use crate::memory;
+use crate::memory::{self, pool::Pooled};
 use crate::stencil::{Convolution, Error};
 use crate::watch::Watch;
 
@@ -41,14 +42,22 @@ pub(super) fn sweeps<T: Lanes>(
         return host::copy(input, output, watch);
     }
     watch.check()?;
-    let tiling = Tiling::choose(request);
-    sweeps_in(tiling, request, instructions, input, output, watch)
+    if transpose::pays(request.size()) {
+        let turned = transpose::request(request)?;
+        let [rows, columns, pages] = request.size();
+        let mut samples = Pooled::<T>::new(input.len(), "an array whose columns are few")?;
+        let mut results = Pooled::<T>::new(input.len(), "its results")?;
+        transpose::copy(input, request.size(), &mut samples, watch)?;
+        sweeps_in(Tiling::choose(&turned), (&turned, true), instructions, &samples, &mut results, watch)?;
+        return transpose::copy(&results, [columns, rows, pages], output, watch);
+    }
+    sweeps_in(Tiling::choose(request), (request, false), instructions, input, output, watch)
 }
 
-/// All sweeps, at least one, over an array that is not empty.
+/// All sweeps, at least one, over an array that is not empty; and whether it is one whose rows and columns changed places.
 fn sweeps_in<T: Lanes>(
     tiling: Tiling,
-    request: &Convolution<T>,
+    (request, is_transposed): (&Convolution<T>, bool),
     instructions: Instructions,
     input: &[T],
     output: &mut [T],
@@ -66,7 +75,7 @@ fn sweeps_in<T: Lanes>(
             let levels = Levels::new(request, sweeps, tile, whole);
             memory::enlarge(&mut buffer.0, levels.elements, "the samples under the filter")?;
             let (target, buffer, columns) = (&target, &mut buffer.0[..], [0; MAX_COLUMNS]);
-            TileRun { request, instructions, input, target, levels, buffer, columns, progress }.all()
+            TileRun { request, instructions, input, target, levels, buffer, columns, progress, is_transposed }.all()
         })
     })
 }
@@ -121,7 +130,7 @@ mod tests {
             for tiling in tilings {
                 for instructions in Instruction::ALL.into_iter().filter_map(Instruction::detect) {
                     let (mut output, watch) = (vec![T::from_f64(-7.0); elements], Watch::new());
-                    sweeps_in(*tiling, &request, instructions, &input, &mut output, &watch).unwrap();
+                    sweeps_in(*tiling, (&request, false), instructions, &input, &mut output, &watch).unwrap();
                     let what = format!("{request:?} in {tiling:?}, {}", instructions.level().name());
                     assert!(output.iter().zip(&expected).all(|(a, &b)| a.same(b)), "{what}");
                     assert_eq!(watch.done(), (elements * sweeps) as u64, "{what}");

@@ -5,7 +5,7 @@ use super::levels::{CONSTANTS, Level, Levels};
 use crate::cpu::simd::{self, Instructions, Lanes};
 use crate::cpu::tasks::Progress;
 use crate::host::SharedOutput;
-use crate::stencil::{Convolution, Error};
+use crate::stencil::{Boundary, Convolution, Error};
 
 /// A tile that is being computed.
 pub(super) struct TileRun<'a, 'b, T> {
@@ -18,6 +18,8 @@ pub(super) struct TileRun<'a, 'b, T> {
     /// Where the columns of samples of a block begin.
     pub(super) columns: [usize; MAX_COLUMNS],
     pub(super) progress: &'a mut Progress<'b>,
+    /// Whether rows and columns of the array, and of the filter, changed places.
+    pub(super) is_transposed: bool,
 }
 
 impl<T: Lanes> TileRun<'_, '_, T> {
@@ -25,8 +27,20 @@ impl<T: Lanes> TileRun<'_, '_, T> {
     pub(super) fn all(&mut self) -> Result<(), Error> {
         let sides = self.request.boundary();
         let constants = self.buffer.chunks_exact_mut(self.levels.stride).take(CONSTANTS);
-        for (column, boundary) in constants.zip([1, 2].into_iter().flat_map(|d| sides[d].both())) {
+        for (column, (d, boundary)) in
+            constants.zip([1, 2].into_iter().flat_map(|d| sides[d].both().map(|end| (d, end))))
+        {
             column.fill(boundary.constant());
+            // Where two constants meet, that of the later dimension counts: the rows', if they were columns before.
+            if self.is_transposed && d == 1 {
+                let ([low, high], rows) = (sides[0].both(), self.request.size()[0] as isize);
+                for (sample, row) in column.iter_mut().zip(self.levels.rows.clone()) {
+                    match if row < 0 { low } else { high } {
+                        Boundary::Constant(constant) if row < 0 || row >= rows => *sample = constant,
+                        _ => {}
+                    }
+                }
+            }
         }
         let last = self.levels.last;
         let pages = self.levels.levels[last].reach[2].end;
@@ -127,7 +141,14 @@ impl<T: Lanes> TileRun<'_, '_, T> {
                 }
             };
         }
-        kernel::compute(self.instructions, filter, before, &columns[..number], &mut outputs[..count]);
+        kernel::compute(
+            self.instructions,
+            filter,
+            before,
+            &columns[..number],
+            &mut outputs[..count],
+            self.is_transposed,
+        );
     }
 
     /// Writes ghost values into the rows of a column that the next level needs and this one does not reach.
