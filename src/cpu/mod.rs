@@ -44,6 +44,9 @@ impl Default for Cpu {
 /// So few neighbours side by side are too short for a tile's columns.
 const FEW: usize = 64;
 
+/// Shorter lines are mostly ends.
+const LONG: usize = 8;
+
 impl Engine for Cpu {
     fn name(&self) -> &str {
         self.instructions.level().name()
@@ -67,7 +70,7 @@ impl<T: Lanes> Compute<T> for Cpu {
         let (input, output) = ends(what.elements(), from, to)?;
         // Along one dimension the chain is that of a stencil. Its vectors run along whatever lies side by side: along lines of
         // neighbours, and of short columns across them, where a tile's have no room. Rows of an image are left to tiles.
-        if let Some((axis, lines)) = what.lines().filter(|(_, lines)| lines.inner() < FEW) {
+        if let Some((axis, lines)) = what.lines().filter(|(_, lines)| lines.inner() < FEW && lines.length() >= LONG) {
             let taps = Correlated(what.filter().values());
             let sweeps = Sweeps::new(self.instructions, &taps, lines, what.boundary()[axis]);
             return sweeps.run(what.sweeps(), input, output, watch);

@@ -42,7 +42,7 @@ pub(super) fn sweeps<T: Lanes>(
         return host::copy(input, output, watch);
     }
     watch.check()?;
-    if transpose::pays(request.size()) {
+    if transpose::pays::<T>(request.size()) {
         let turned = transpose::request(request)?;
         let [rows, columns, pages] = request.size();
         let mut samples = Pooled::<T>::new(input.len(), "an array whose columns are few")?;
