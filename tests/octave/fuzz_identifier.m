@@ -201,7 +201,8 @@ endfunction
 
 ## Whether a text stands alone behind the words, and is the beginning of no option's name.
 function yes = stands_alone (name, pairs)
-  is_name = @(text) is_text (text) && any (strncmpi (fuzz_options (name), text, numel (text)));
+  ## An empty text is the start of every name.
+  is_name = @(text) is_text (text) && (isempty (text) || any (strncmpi (fuzz_options (name), text, numel (text))));
   yes = false;
   if (mod (numel (pairs), 2) == 1)
     for i = 1:2:numel (pairs)
