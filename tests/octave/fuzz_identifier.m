@@ -278,7 +278,7 @@ endfunction
 
 ## The filters of a list, a column; a list of fewer than two, or of more than anyone has, is none.
 function k = listed (k)
-  if (iscell (k) && numel (k) > 1 && numel (k) <= 64)
+  if (iscell (k) && numel (k) >= 1 && numel (k) <= 64)
     k = k(:);
   else
     k = {k};
