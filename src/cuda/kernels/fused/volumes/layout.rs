@@ -64,7 +64,7 @@ impl Axis {
     }
 }
 
-/// How one launch is laid out: see [`VolumesArgument`].
+/// How one launch is laid out: see [`VolumesArgument`](crate::cuda::arguments::VolumesArgument).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct VolumesLayout {
     pub(super) down: Axis,
