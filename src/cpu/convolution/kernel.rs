@@ -40,8 +40,6 @@ pub(super) struct Block<'a, T> {
     count: usize,
     /// The outputs of a column.
     len: usize,
-    /// Whether each row of the filter is gone through ahead of the next one, and not each column.
-    by_rows: bool,
 }
 
 /// Computes `outputs`, neighbouring columns of one length. `columns` are the places in `buffer` where columns of
@@ -69,15 +67,15 @@ pub(super) fn compute<T: Lanes>(
         assert_eq!(output.len(), len);
         *start = output.as_mut_ptr();
     }
-    simd::compute(instructions, Block { filter, buffer, columns, outputs: starts, count, len, by_rows });
+    let block = Block { filter, buffer, columns, outputs: starts, count, len };
+    // Two functions, so that neither takes registers of the other.
+    if by_rows { simd::compute(instructions, ByRows(block)) } else { simd::compute(instructions, block) }
 }
 
 impl<T: Lanes> VectorWork<T> for Block<'_, T> {
     #[inline(always)]
     fn run<V: Vector<Element = T>>(self, set: V::Set) {
         match (self.filter.size(), self.count) {
-            // SAFETY: as below.
-            _ if self.by_rows => unsafe { along::<T, V, _, 2>(set, &ByRows(&self), self.len) },
             // SAFETY: `compute`, which alone makes these, has compared the lengths; here and below.
             ([3, 3, 1], COLUMNS) => unsafe { along::<T, V, _, 2>(set, &Three::<T, COLUMNS, 1>(&self), self.len) },
             // SAFETY: as above.
@@ -264,7 +262,15 @@ impl<T: Lanes> Rows<T> for Any<'_, T> {
 }
 
 /// Up to [`COLUMNS`] columns under any filter, of which each row is gone through ahead of the next one.
-struct ByRows<'a, T>(&'a Block<'a, T>);
+struct ByRows<'a, T>(Block<'a, T>);
+
+impl<T: Lanes> VectorWork<T> for ByRows<'_, T> {
+    #[inline(always)]
+    fn run<V: Vector<Element = T>>(self, set: V::Set) {
+        // SAFETY: `compute`, which alone makes these, has compared the lengths.
+        unsafe { along::<T, V, _, 2>(set, &self, self.0.len) }
+    }
+}
 
 impl<T: Lanes> Rows<T> for ByRows<'_, T> {
     type Hoisted<V: Vector<Element = T>> = ();
@@ -274,7 +280,7 @@ impl<T: Lanes> Rows<T> for ByRows<'_, T> {
 
     #[inline(always)]
     unsafe fn rows<V: Vector<Element = T>, const U: usize>(&self, set: V::Set, (): &(), at: usize) {
-        let &Block { filter, buffer, columns, outputs, count, .. } = self.0;
+        let &Block { filter, buffer, columns, outputs, count, .. } = &self.0;
         let [height, width, depth] = filter.size();
         let mut acc = [[V::splat(set, T::default()); U]; COLUMNS];
         for page in 0..depth {
