@@ -86,10 +86,21 @@ impl<T: Lanes> VectorWork<T> for Block<'_, T> {
             ([3, 3, 3], 2) => unsafe { along::<T, V, _, 4>(set, &Three::<T, 2, 3>(&self), self.len) },
             // Chains, samples and an entry fill the registers.
             // SAFETY: as above.
-            _ if V::REGISTERS >= 32 => unsafe { along::<T, V, _, 4>(set, &Any(&self), self.len) },
+            _ if V::REGISTERS >= 32 => unsafe { along::<T, V, _, 4>(set, &Any::<T, false>(&self), self.len) },
             // SAFETY: as above.
-            _ => unsafe { along::<T, V, _, 2>(set, &Any(&self), self.len) },
+            _ => unsafe { along::<T, V, _, 2>(set, &Any::<T, false>(&self), self.len) },
         }
+    }
+}
+
+/// A block whose filter is gone through row by row.
+struct ByRows<'a, T>(Block<'a, T>);
+
+impl<T: Lanes> VectorWork<T> for ByRows<'_, T> {
+    #[inline(always)]
+    fn run<V: Vector<Element = T>>(self, set: V::Set) {
+        // SAFETY: `compute`, which alone makes these, has compared the lengths.
+        unsafe { along::<T, V, _, 2>(set, &Any::<T, true>(&self.0), self.0.len) }
     }
 }
 
@@ -213,10 +224,10 @@ unsafe fn under<T, V: Vector<Element = T>, const U: usize, const C: usize, const
     }
 }
 
-/// Up to [`COLUMNS`] columns under any filter.
-struct Any<'a, T>(&'a Block<'a, T>);
+/// Up to [`COLUMNS`] columns under any filter, whose columns are gone through one after the other, or, `BY_ROWS`, its rows.
+struct Any<'a, 'b, T, const BY_ROWS: bool>(&'a Block<'b, T>);
 
-impl<T: Lanes> Rows<T> for Any<'_, T> {
+impl<T: Lanes, const BY_ROWS: bool> Rows<T> for Any<'_, '_, T, BY_ROWS> {
     type Hoisted<V: Vector<Element = T>> = ();
 
     #[inline(always)]
@@ -227,69 +238,15 @@ impl<T: Lanes> Rows<T> for Any<'_, T> {
         let &Block { filter, buffer, columns, outputs, count, .. } = self.0;
         let [height, width, depth] = filter.size();
         let mut acc = [[V::splat(set, T::default()); U]; COLUMNS];
+        let across = count + width - 1;
         for page in 0..depth {
-            for x in 0..count + width - 1 {
-                // The outputs that this column of samples is under the filter of.
-                let (first, behind) = ((x + 1).saturating_sub(width), (x + 1).min(count));
-                // SAFETY: there are this many columns for each page, each `height - 1` rows longer than the outputs.
-                let column = unsafe { buffer.as_ptr().add(columns.get_unchecked(page * (count + width - 1) + x) + at) };
-                for r in 0..height {
-                    let mut samples = [V::splat(set, T::default()); U];
-                    for (u, sample) in samples.iter_mut().enumerate() {
-                        // SAFETY: as above.
-                        *sample = unsafe { V::load(set, column.add(r + u * V::LANES)) };
-                    }
-                    for (c, acc) in acc.iter_mut().enumerate() {
-                        if first <= c && c < behind {
-                            // SAFETY: `x - c` is a column of the filter.
-                            let entry = unsafe { *filter.values().get_unchecked((page * width + x - c) * height + r) };
-                            let entry = V::splat(set, entry);
-                            for (acc, &sample) in acc.iter_mut().zip(&samples) {
-                                *acc = sample.fma(entry, *acc);
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        for (acc, &output) in acc.iter().zip(&outputs[..count]) {
-            for (u, acc) in acc.iter().enumerate() {
-                // SAFETY: within what the caller promises.
-                unsafe { acc.store(output.add(at + u * V::LANES)) };
-            }
-        }
-    }
-}
-
-/// Up to [`COLUMNS`] columns under any filter, of which each row is gone through ahead of the next one.
-struct ByRows<'a, T>(Block<'a, T>);
-
-impl<T: Lanes> VectorWork<T> for ByRows<'_, T> {
-    #[inline(always)]
-    fn run<V: Vector<Element = T>>(self, set: V::Set) {
-        // SAFETY: `compute`, which alone makes these, has compared the lengths.
-        unsafe { along::<T, V, _, 2>(set, &self, self.0.len) }
-    }
-}
-
-impl<T: Lanes> Rows<T> for ByRows<'_, T> {
-    type Hoisted<V: Vector<Element = T>> = ();
-
-    #[inline(always)]
-    fn hoist<V: Vector<Element = T>>(&self, _: V::Set) {}
-
-    #[inline(always)]
-    unsafe fn rows<V: Vector<Element = T>, const U: usize>(&self, set: V::Set, (): &(), at: usize) {
-        let &Block { filter, buffer, columns, outputs, count, .. } = &self.0;
-        let [height, width, depth] = filter.size();
-        let mut acc = [[V::splat(set, T::default()); U]; COLUMNS];
-        for page in 0..depth {
-            for r in 0..height {
-                for x in 0..count + width - 1 {
+            for outer in 0..if BY_ROWS { height } else { across } {
+                for inner in 0..if BY_ROWS { across } else { height } {
+                    let (x, r) = if BY_ROWS { (inner, outer) } else { (outer, inner) };
+                    // The outputs that this column of samples is under the filter of.
                     let (first, behind) = ((x + 1).saturating_sub(width), (x + 1).min(count));
                     // SAFETY: there are this many columns for each page, each `height - 1` rows longer than the outputs.
-                    let column =
-                        unsafe { buffer.as_ptr().add(columns.get_unchecked(page * (count + width - 1) + x) + at + r) };
+                    let column = unsafe { buffer.as_ptr().add(columns.get_unchecked(page * across + x) + at + r) };
                     let mut samples = [V::splat(set, T::default()); U];
                     for (u, sample) in samples.iter_mut().enumerate() {
                         // SAFETY: as above.
