@@ -60,7 +60,7 @@ fn called<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error>
     let several = list.len() > 1 || !asked.levels.are_none();
     let shape = if several { Shape::Same } else { asked.sweeps.shape()? };
     let window = Window::new(shape, size, sizes[0].map(|size| size / 2));
-    let ranks = [dims.len(), if of_volumes { 3 } else { 2 }];
+    let dimensions = [dims.len(), if of_volumes { 3 } else { 2 }];
     let dims = match shape {
         Shape::Same => dims,
         Shape::Full | Shape::Valid => {
@@ -89,7 +89,7 @@ fn called<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error>
             Some((joint.clone(), along))
         }
     };
-    let job = Request { asked, ranks, window, dims, outputs: call.outputs, joint };
+    let job = Request { asked, dimensions, window, dims, outputs: call.outputs, joint };
     let in_double = entries.iter().all(|entries| matches!(entries, Reals::Double(_)));
     let reply = match samples {
         Samples::Whole(reply) => {
@@ -116,7 +116,7 @@ fn called<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error>
 struct Request<'a> {
     asked: Asked<'a>,
     /// Of how many dimensions the array is, and a filter.
-    ranks: [usize; 2],
+    dimensions: [usize; 2],
     window: Window,
     dims: Cow<'a, [usize]>,
     /// How many are asked for.
@@ -184,7 +184,7 @@ impl<'a> Request<'a> {
         dyn Engine: Compute<T> + crate::stencil::Arithmetic<T>,
     {
         let Request { asked: Asked { selection, sweeps, levels, .. }, window, .. } = self;
-        let (sides, window) = (sweeps.sides::<T>(self.ranks)?, *window);
+        let (sides, window) = (sweeps.sides::<T>(self.dimensions)?, *window);
         let filter = match <[_; 1]>::try_from(filters) {
             Ok([filter]) if self.joint.is_some() => return self.of_all_ranks(samples, filter, sides),
             Ok([filter]) if levels.are_none() => filter,
@@ -273,7 +273,7 @@ impl<'a> Request<'a> {
 
     /// The boundaries of an image of another class, whose constants are cast to it first.
     fn sides_of<S: Sample<f64>>(&self, image: &Argument) -> Result<Sides<f64>, Error> {
-        let sides = self.asked.sweeps.sides::<f64>(self.ranks)?;
+        let sides = self.asked.sweeps.sides::<f64>(self.dimensions)?;
         let cast = |end: Boundary<f64>| match end {
             Boundary::Constant(number) => {
                 S::cast(number).map(|sample| Boundary::Constant(sample.widened())).ok_or_else(|| {

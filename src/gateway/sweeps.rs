@@ -81,17 +81,17 @@ impl Sweeps {
         }
     }
 
-    /// The boundaries around an array, with constants rounded once; `ranks` are the dimensions of the array and of the
-    /// filter. A cell has an entry for each of the one or of the other: beyond the filter's they have no say.
+    /// The boundaries around an array, with constants rounded once; `dimensions` are how many the array and the
+    /// filter have. A cell has an entry for each of the one or of the other: beyond the filter's they have no say.
     ///
     /// # Errors
     /// `option`, for a cell with another number of entries.
-    pub(super) fn sides<T: Real>(&self, ranks: [usize; 2]) -> Result<Sides<T>, Error> {
+    pub(super) fn sides<T: Real>(&self, dimensions: [usize; 2]) -> Result<Sides<T>, Error> {
         let Around::Each(each) = &self.boundary else {
             return Ok([self.boundary.ends(OF_PAIR)?; 3].into());
         };
-        if !ranks.contains(&each.len()) {
-            let [array, filter] = ranks;
+        if !dimensions.contains(&each.len()) {
+            let [array, filter] = dimensions;
             let or_of = if array == filter { String::new() } else { format!(", or of F, of which there are {filter}") };
             return Err(options::bad(format!(
                 "Bad value for 'Boundary': got a cell of {}, expected one with an entry for each dimension of N, of which \

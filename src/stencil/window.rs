@@ -148,6 +148,9 @@ mod tests {
         }
         assert_eq!((i8::narrowed(1e300), i8::narrowed(f64::NEG_INFINITY), i8::narrowed(f64::NAN)), (127, -128, 0));
         assert_eq!((u32::narrowed(4_294_967_295.5), u32::narrowed(-0.6)), (u32::MAX, 0));
+        // The last double below a half, where doubles are far apart.
+        let half: f64 = 4_294_967_293.5;
+        assert_eq!((u32::narrowed(half.next_down()), u32::narrowed(half)), (4_294_967_293, 4_294_967_294));
         assert_eq!(i32::MIN.widened(), -2_147_483_648.0);
     }
 }

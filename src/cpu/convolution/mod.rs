@@ -42,11 +42,13 @@ pub(super) fn sweeps<T: Lanes>(
         return host::copy(input, output, watch);
     }
     watch.check()?;
-    if transpose::pays::<T>(request.size()) {
+    // Without memory for the copies it goes on as it lies.
+    let copy = || Pooled::<T>::new(input.len(), "an array of few rows");
+    if transpose::pays::<T>(request.size())
+        && let (Ok(mut samples), Ok(mut results)) = (copy(), copy())
+    {
         let turned = transpose::request(request)?;
         let [rows, columns, pages] = request.size();
-        let mut samples = Pooled::<T>::new(input.len(), "an array whose columns are few")?;
-        let mut results = Pooled::<T>::new(input.len(), "its results")?;
         transpose::copy(input, request.size(), &mut samples, watch)?;
         sweeps_in(Tiling::choose(&turned), (&turned, true), instructions, &samples, &mut results, watch)?;
         return transpose::copy(&results, [columns, rows, pages], output, watch);
