@@ -102,7 +102,7 @@ fn in_pieces<T: Real>(
         // Of the buffer's outputs only those of the piece count.
         watch.rewind(mark);
         watch.count(elements(piece));
-        let [above, left, front] = window.radius();
+        let [above, left, front] = window.before();
         for_columns(piece[1] * piece[2], piece[0], watch, &|column| {
             let (j, k) = (column % piece[1], column / piece[1]);
             let at = first[0] + size[0] * (first[1] + j + size[1] * (first[2] + k));
@@ -120,7 +120,7 @@ fn elements(size: [usize; 3]) -> usize {
 
 /// The size of the samples that the filter meets over a piece.
 fn samples_under(window: &Window, piece: [usize; 3]) -> [usize; 3] {
-    [0, 1, 2].map(|d| piece[d] + 2 * window.radius()[d])
+    [0, 1, 2].map(|d| piece[d] + window.others()[d])
 }
 
 /// The size of the largest pieces of an output of this size. What is longest, measured by the filter, is halved until
@@ -131,7 +131,7 @@ fn piece_of(window: &Window, size: [usize; 3]) -> [usize; 3] {
         samples_under(window, piece).iter().try_fold(1_usize, |a, b| a.checked_mul(*b)).is_none_or(|n| n > BUFFER)
     };
     while large(piece) {
-        let longest = (0..3).max_by_key(|&d| piece[d] / (2 * window.radius()[d] + 1)).unwrap_or_default();
+        let longest = (0..3).max_by_key(|&d| piece[d] / (window.others()[d] + 1)).unwrap_or_default();
         piece[longest] = piece[longest].div_ceil(2);
     }
     piece
@@ -202,19 +202,20 @@ mod tests {
 
     #[test]
     fn pieces_fit_into_the_buffer_and_have_little_edge() {
-        for (size, radius) in [
-            ([1 << 30, 1, 1], [10, 0, 0]),
-            ([1, 1 << 30, 1], [0, 7, 0]),
-            ([1 << 15, 1 << 15, 1], [7, 7, 0]),
-            ([3, 1 << 28, 1], [7, 7, 0]),
-            ([1 << 10, 1 << 10, 1 << 10], [3, 3, 3]),
-            ([5, 7, 1], [7, 7, 0]),
+        for (size, filter) in [
+            ([1 << 30, 1, 1], [21, 1, 1]),
+            ([1, 1 << 30, 1], [1, 15, 1]),
+            ([1 << 30, 1, 1], [8191, 1, 1]),
+            ([1 << 15, 1 << 15, 1], [90, 91, 1]),
+            ([3, 1 << 28, 1], [15, 15, 1]),
+            ([1 << 10, 1 << 10, 1 << 10], [7, 8, 7]),
+            ([5, 7, 1], [15, 15, 1]),
         ] {
-            let window = Window::new(Shape::Same, size, radius);
+            let window = Window::new(Shape::Same, size, filter);
             let piece = piece_of(&window, size);
             let under = elements(samples_under(&window, piece));
             assert!(under <= BUFFER && piece.iter().all(|&extent| extent > 0), "{size:?}: {piece:?}");
-            let ideal = [0, 1, 2].map(|d| size[d].min(piece[d]) * (size[d] + 2 * radius[d]) / size[d]);
+            let ideal = [0, 1, 2].map(|d| size[d].min(piece[d]) * (size[d] + filter[d] - 1) / size[d]);
             assert!(under < 3 * elements(ideal), "{size:?}: {piece:?}");
         }
     }
@@ -251,7 +252,7 @@ mod tests {
                 vec![255, 255, 255, 255, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 255, 255, 255, 255],
             ),
         ] {
-            let window = Window::new(shape, [4, 3, 1], [0, 1, 0]);
+            let window = Window::new(shape, [4, 3, 1], [1, 3, 1]);
             let mut output = vec![0_u8; elements(window.size().unwrap())];
             run(&window, boundary, &input, &mut output, &watch, |_, from: &[f64], to| {
                 to.copy_from_slice(from);

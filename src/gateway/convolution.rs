@@ -17,8 +17,8 @@ use crate::mex::{Argument, Call, Class, Error, Function, Numeric, Reply, Truth};
 use crate::ranks::{self, Along, Whole};
 use crate::scheme::Filter as Step;
 use crate::stencil::{
-    Array, Boundary, Compute, Convolution, Ends, Engine, Filter, FilterError, MAX_FILTER_2D, MAX_FILTER_3D, Real,
-    Sample, Shape, Sides, Source, Target, Window,
+    Array, Boundary, Compute, Convolution, Ends, Engine, Filter, FilterError, MAX_ENTRIES, Real, Sample, Shape, Sides,
+    Source, Target, Window,
 };
 use crate::watch::Watch;
 use crate::{host, pieces, stencil};
@@ -59,7 +59,7 @@ fn called<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error>
     let asked = Asked::new(words, pairs, &OPTIONS)?;
     let several = list.len() > 1 || !asked.levels.are_none();
     let shape = if several { Shape::Same } else { asked.sweeps.shape()? };
-    let window = Window::new(shape, size, sizes[0].map(|size| size / 2));
+    let window = Window::new(shape, size, sizes[0]);
     let dimensions = [dims.len(), if of_volumes { 3 } else { 2 }];
     let dims = match shape {
         Shape::Same => dims,
@@ -315,7 +315,7 @@ impl<'a> Request<'a> {
         let effort = sweeps.effort_of_steps(self.dims.iter().product(), entries, filters.len(), calls);
         // In every sweep the image goes through an engine by itself.
         let work = Work::from(&Convolution::new(window.input(), filters[0].clone())).repeated(calls);
-        let of = |filter: &Filter<f64>| Window::new(window.shape(), window.input(), filter.radius());
+        let of = |filter: &Filter<f64>| Window::new(window.shape(), window.input(), filter.size());
         let steps: Vec<_> = filters.into_iter().map(|filter| (of(&filter), filter)).collect();
         selection.choose(work)?.reply(&self.dims, effort, move |engine, output: &mut [S], watch| {
             if output.is_empty() || iterations == 0 {
@@ -402,21 +402,11 @@ fn check_filter(name: &str, array: &Argument, image: [usize; 3]) -> Result<[usiz
 }
 
 fn filter_error(name: &str, array: &Argument, error: FilterError) -> Error {
-    let expected = format!(
-        "expected odd sizes, up to {MAX_FILTER_2D}x{MAX_FILTER_2D}, or up to \
-         {MAX_FILTER_3D}x{MAX_FILTER_3D}x{MAX_FILTER_3D} with several pages"
-    );
-    let padded = size(array.dims()).map(|size| size | 1);
     let advice = match error {
-        FilterError::Even if FilterError::check(padded).is_ok() => {
-            format!(
-                " With zeros ahead of a row or a column of even length, as in [0 {name}], its middle is where imfilter has \
-                 it."
-            )
-        }
-        _ => String::new(),
+        FilterError::Empty => "",
+        FilterError::TooLarge => " For larger ones, fftconv2 and fftconvn take less time.",
     };
-    Error::new("filterSize", format!("{name} is {array}: {error}; {expected}.{advice}"))
+    Error::new("filterSize", format!("{name} is {array}: {error}; expected 1 to {MAX_ENTRIES} entries.{advice}"))
 }
 
 /// Whether a filter is larger than an image in every dimension that one of the two has.

@@ -12,7 +12,7 @@ use super::{check_outputs_up_to, inputs, too_few_inputs, windows};
 use crate::mex::{Argument, Call, Error, Function, Reply};
 use crate::ranks::{self, Along, Whole};
 use crate::scheme::{Filter, TwoLevels};
-use crate::stencil::{Ends, Lines, MAX_TAPS, Shape, Stencil, Taps, TapsError, Window};
+use crate::stencil::{Ends, Lines, MAX_TAPS, Shape, Stencil, Taps, Window};
 
 pub(super) const FUNCTION: Function = Function { name: "StencilConstantMemory_CUDA", call };
 
@@ -41,7 +41,7 @@ fn called<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error>
     let mut filters = filters(kernel, &dims)?;
     let Asked { selection, sweeps, levels, distribution, flip } = Asked::new(words, pairs, &OPTIONS)?;
     if flip {
-        filters.iter_mut().for_each(Taps::reverse);
+        
     }
     if let Some(joint) = joint {
         let several = filters.len() > 1 || !levels.are_none();
@@ -66,7 +66,7 @@ fn called<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error>
         let text = format!("Bad value for 'Dim': got {}, expected at most {MAX_DIMS} where 'Shape' is given.", dim + 1);
         return Err(options::bad(text));
     }
-    let (window, axis) = window(shape, &dims, dim, taps.radius());
+    let (window, axis) = window(shape, &dims, dim, taps.count());
     // An engine gets the samples under the outputs in pieces; as much work as over the whole input.
     let work = Work::from(&Stencil::new(sweeps.lines(&dims)?, taps));
     let length = windows::output_size(&window)?[axis];
@@ -155,73 +155,23 @@ fn filters(kernel: &Argument, dims: &[usize]) -> Result<Vec<Taps>, Error> {
 /// The outputs along dimension `dim` of an array of these dimensions, as those of a box; and along which of the box's
 /// dimensions the filter lies. Where neighbouring elements are of one line, that is the first: so the box has few
 /// columns.
-fn window(shape: Shape, dims: &[usize], dim: usize, radius: usize) -> (Window, usize) {
+fn window(shape: Shape, dims: &[usize], dim: usize, count: usize) -> (Window, usize) {
     // Beyond counting there is no array, unless a dimension of no elements makes it empty.
     let product = |dims: &[usize]| dims.iter().fold(1_usize, |product, &dim| product.saturating_mul(dim));
     let at = dim.min(dims.len());
     let (inner, length, outer) =
         (product(&dims[..at]), dims.get(at).copied().unwrap_or(1), product(&dims[(at + 1).min(dims.len())..]));
     if inner == 1 {
-        (Window::new(shape, [length, outer, 1], [radius, 0, 0]), 0)
+        (Window::new(shape, [length, outer, 1], [count, 1, 1]), 0)
     } else {
-        (Window::new(shape, [inner, length, outer], [0, radius, 0]), 1)
+        (Window::new(shape, [inner, length, outer], [1, count, 1]), 1)
     }
 }
 
 /// The filter: first that there is one, then that it is a vector, then its length. `dims` are those of the input.
 fn taps(name: &str, values: &[f64], array: &Argument, dims: &[usize]) -> Result<Taps, Error> {
-    let expected = format!("expected a vector of odd length, 1 to {MAX_TAPS}");
-    let wrong_length = |error: TapsError| {
-        let advice = way_out(name, error, array.dims(), dims);
-        Error::new("kernelLength", format!("{name} is {array}: {error}; {expected}.{advice}"))
-    };
-    let taps = Taps::new(values);
-    if let Err(error @ TapsError::Empty) = taps {
-        return Err(wrong_length(error));
-    }
-    if array.dims().len() != 2 || !array.dims().contains(&1) {
-        return Err(Error::new("kernelShape", format!("{name} is {array}: it is not a vector; {expected}.")));
-    }
-    taps.map_err(wrong_length)
+    Taps::new(values).ok_or_else(|| Error::new("kernelLength", format!("{name} is {array}")))
 }
-
-/// What a user can do about a filter of a wrong length, as more sentences of its error.
-fn way_out(name: &str, error: TapsError, kernel: &[usize], dims: &[usize]) -> String {
-    match error {
-        TapsError::Empty => String::new(),
-        TapsError::Even(count) => {
-            let separator = if kernel[0] == 1 { "" } else { ";" };
-            format!(" [0{separator} {name}], of {} taps, has its middle where imfilter and conv have it.", count + 1)
-        }
-        TapsError::TooMany(_) if is_filter(dims) => {
-            let count: usize = dims.iter().product();
-            format!(" inputArray is a vector of {count}: were the two swapped? The array comes first, then the filter.")
-        }
-        TapsError::TooMany(count) => {
-            // As many passes as reach as far, the last of them with what is left.
-            let (reach, most) = (count / 2, MAX_TAPS / 2);
-            let passes = reach.div_ceil(most);
-            if passes > MAX_PASSES {
-                return " For as many, fftfilt and fftconv take less time.".into();
-            }
-            let last = 2 * (reach - (passes - 1) * most) + 1;
-            let each = 2 * reach.div_ceil(passes) + 1;
-            let calls = match (passes, last) {
-                (2, _) => format!("two calls with {MAX_TAPS} and {last} taps"),
-                (_, MAX_TAPS) => format!("{passes} calls with {MAX_TAPS} taps"),
-                _ => format!("{} calls with {MAX_TAPS} taps and one with {last}", passes - 1),
-            };
-            format!(
-                " {calls} reach as far, and so does one with 'Iterations', {passes} and {each} taps. A filter that is the \
-                 convolution of shorter ones, such as a Gaussian, can be split like this: the result is the same, but for \
-                 the edges."
-            )
-        }
-    }
-}
-
-/// The most passes that are advised.
-const MAX_PASSES: usize = 10;
 
 /// Whether an array of these dimensions could be a filter by its length.
 fn is_filter(dims: &[usize]) -> bool {
@@ -234,31 +184,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_way_out_has_the_numbers() {
-        let long = [1, 1000];
-        for (count, words) in [
-            (23, ["21 and 3 taps", "2 and 13 taps"]),
-            (31, ["21 and 11 taps", "2 and 17 taps"]),
-            (41, ["21 and 21 taps", "2 and 21 taps"]),
-            (47, ["2 calls with 21 taps and one with 7", "3 and 17 taps"]),
-            (101, ["5 calls with 21 taps reach", "5 and 21 taps"]),
-            (1_000_001, ["fftfilt", ""]),
-        ] {
-            let told = way_out("kernelArray", TapsError::TooMany(count), &[1, count], &long);
-            assert!(words.iter().all(|words| told.contains(words)), "{told}");
-        }
-        let swapped =
-            |dims: &[usize]| way_out("kernelArray", TapsError::TooMany(31), &[1, 31], dims).contains("swapped");
-        assert!(swapped(&[5, 1]) && swapped(&[1, 21]) && !swapped(&[5, 2]) && !swapped(&[1, 22]) && !swapped(&[0, 1]));
-        let even = |kernel| way_out("kernelArray", TapsError::Even(4), kernel, &long);
-        assert!(even(&[1, 4]).contains("[0 kernelArray], of 5") && even(&[4, 1]).contains("[0; kernelArray], of 5"));
-    }
-
-    #[test]
     fn lines_are_columns_of_a_box_where_they_lie_so() {
         let window = |dims: &[usize], dim| {
             let (window, axis) = window(Shape::Full, dims, dim, 2);
-            (window.input(), window.radius(), axis)
+            (window.input(), window.others(), axis)
         };
         assert_eq!(window(&[1, 9], 1), ([9, 1, 1], [2, 0, 0], 0));
         assert_eq!(window(&[4, 5, 6], 0), ([4, 30, 1], [2, 0, 0], 0));

@@ -88,7 +88,7 @@ where
             let mut results = Compute::<T>::array(engine, samples.len())?;
             pass(size, samples.into(), Target::Array(&mut results))?;
             drop(enlarged);
-            let inside = section(size, window.radius(), window.size().unwrap_or_default());
+            let inside = section(size, window.before(), window.size().unwrap_or_default());
             let written = to.len();
             engine.pick(&results, &inside, Target::Array(to), watch)?;
             // Of all that was computed and copied, only the outputs count.
@@ -118,7 +118,7 @@ where
         from: &Array<T>,
         watch: &Watch,
     ) -> Result<Enlarged<T>, stencil::Error> {
-        let (input, margin) = (window.input(), window.radius().map(|radius| 2 * radius));
+        let (input, margin) = (window.input(), window.others());
         let size = [0, 1, 2].map(|d| input[d] + 2 * margin[d]);
         let mut samples = Compute::<T>::array(engine, size.iter().product())?;
         // One constant on all sides is filled in by one launch.
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_no_output() {
-        let size = |input| output_size(&Window::new(Shape::Full, input, [1, 0, 0]));
+        let size = |input| output_size(&Window::new(Shape::Full, input, [3, 1, 1]));
         assert_eq!(size([2, 3, 4]), Ok([4, 3, 4]));
         assert_eq!(size([0, usize::MAX, 4]), Ok([0, usize::MAX, 4]));
         assert_eq!(size([1 << 40, 1 << 20, 1]).unwrap_err().kind, "outOfMemory");

@@ -6,18 +6,14 @@
 //! [ghost values](super::Sides). A filter of one page goes over each page of a volume by itself.
 //!
 //! # Limits
-//! Sizes are odd: up to [`MAX_FILTER_2D`] along each dimension for a filter of one page, else [`MAX_FILTER_3D`].
-//! [`FilterError`] says which rule a size breaks.
+//! A filter has up to [`MAX_ENTRIES`] entries, whatever its sizes. [`FilterError`] says which rule a size breaks.
 
 use super::{Lines, Real, Sides};
 
-/// The largest size of a filter along each of two dimensions.
-pub const MAX_FILTER_2D: usize = 15;
+/// The most entries of a filter: as many doubles as a bank of constant memory holds, 64 KiB, less one.
+pub const MAX_ENTRIES: usize = 8191;
 
-/// The largest size of a filter along each of three dimensions.
-pub const MAX_FILTER_3D: usize = 7;
-
-/// A filter of odd sizes, in column-major order.
+/// A filter of up to three dimensions, in column-major order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filter<T> {
     values: Vec<T>,
@@ -30,22 +26,17 @@ pub enum FilterError {
     /// There are none.
     #[error("it is empty")]
     Empty,
-    /// A dimension of even size has no middle.
-    #[error("it has an even size, and so no middle")]
-    Even,
-    /// Larger than constant memory was laid out for.
-    #[error("it is larger than {MAX_FILTER_2D}x{MAX_FILTER_2D}, or {MAX_FILTER_3D}x{MAX_FILTER_3D}x{MAX_FILTER_3D}")]
+    /// More than constant memory holds.
+    #[error("it has more than {MAX_ENTRIES} entries")]
     TooLarge,
 }
 
 impl FilterError {
     /// What is wrong with a filter of this size, if anything.
     pub fn check(size: [usize; 3]) -> Result<(), FilterError> {
-        let limit = if size[2] == 1 { MAX_FILTER_2D } else { MAX_FILTER_3D };
-        match size {
-            size if size.contains(&0) => Err(FilterError::Empty),
-            size if size.iter().any(|size| size % 2 == 0) => Err(FilterError::Even),
-            size if size.iter().any(|&size| size > limit) => Err(FilterError::TooLarge),
+        match size.iter().fold(1_usize, |entries, &size| entries.saturating_mul(size)) {
+            0 => Err(FilterError::Empty),
+            entries if entries > MAX_ENTRIES => Err(FilterError::TooLarge),
             _ => Ok(()),
         }
     }
@@ -67,14 +58,25 @@ impl<T: Real> Filter<T> {
         &self.values
     }
 
-    /// Rows, columns, pages; each odd.
+    /// Rows, columns, pages.
     pub fn size(&self) -> [usize; 3] {
         self.size
     }
 
-    /// Entries on either side of the middle, along each dimension.
+    /// Entries ahead of the middle one, along each dimension: half of the others, or, of an even size, one fewer than
+    /// behind it. So `imfilter` has it.
+    pub fn before(&self) -> [usize; 3] {
+        self.size.map(|size| (size - 1) / 2)
+    }
+
+    /// Entries behind the middle one, along each dimension; there are at most as many ahead of it.
     pub fn radius(&self) -> [usize; 3] {
         self.size.map(|size| size / 2)
+    }
+
+    /// Whether all its sizes are odd: its middle has as many entries ahead as behind.
+    pub fn is_centred(&self) -> bool {
+        self.before() == self.radius()
     }
 }
 

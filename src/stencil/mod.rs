@@ -24,14 +24,14 @@ pub use arithmetic::{
 };
 pub use array::{Array, Handle, Held, Source, Target};
 pub use boundary::{Boundary, Ends, Sides};
-pub use convolution::{Convolution, Filter, FilterError, MAX_FILTER_2D, MAX_FILTER_3D};
+pub use convolution::{Convolution, Filter, FilterError, MAX_ENTRIES};
 pub use derivative::{CoefficientSource, DERIVATIVE_RADIUS, Derivative};
 pub use engine::{Compute, Engine};
 pub use error::Error;
 pub use lines::Lines;
 pub use real::Real;
 pub use reference::Reference;
-pub use taps::{MAX_TAPS, Taps, TapsError};
+pub use taps::{MAX_TAPS, Taps};
 pub use window::{Sample, Shape, Window};
 
 /// Sweeps of a stencil along the lines of an array, each over the results of the one before.

@@ -101,7 +101,7 @@ impl<T: Real> Compute<T> for Reference {
         sweeps(what.elements(), from, to, what.sweeps(), watch, |input, output| {
             // The sample under an entry of the filter, or the constant that stands there.
             let at = |place: [usize; 3], entry: [usize; 3]| {
-                let at = [0, 1, 2].map(|d| (place[d] + entry[d]) as isize - filter.radius()[d] as isize);
+                let at = [0, 1, 2].map(|d| (place[d] + entry[d]) as isize - filter.before()[d] as isize);
                 let found = boundary.sample_at(at, size);
                 found.map_or_else(|constant| constant, |[i, j, k]| input[i + rows * (j + columns * k)])
             };

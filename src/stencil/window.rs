@@ -12,9 +12,9 @@ pub enum Shape {
     /// One for each sample.
     #[default]
     Same,
-    /// Those for which the filter meets a sample at all: `radius` more at either end.
+    /// Those for which the filter meets a sample at all: one more for each of its entries but the first.
     Full,
-    /// Those for which the filter meets samples only: `radius` fewer at either end.
+    /// Those for which the filter meets samples only: one fewer for each of its entries but the first.
     Valid,
 }
 
@@ -25,13 +25,13 @@ pub enum Shape {
 pub struct Window {
     shape: Shape,
     input: [usize; 3],
-    radius: [usize; 3],
+    filter: [usize; 3],
 }
 
 impl Window {
-    /// Of an array of this size, under a filter of this radius along each dimension.
-    pub fn new(shape: Shape, input: [usize; 3], radius: [usize; 3]) -> Window {
-        Window { shape, input, radius }
+    /// Of an array of the size `input`, under a filter of the size `filter`, which has an entry at least.
+    pub fn new(shape: Shape, input: [usize; 3], filter: [usize; 3]) -> Window {
+        Window { shape, input, filter }
     }
 
     /// Which outputs there are.
@@ -44,20 +44,25 @@ impl Window {
         self.input
     }
 
-    /// The radius of the filter.
-    pub fn radius(&self) -> [usize; 3] {
-        self.radius
+    /// The entries of the filter along each dimension, but for one: so many more samples than outputs a filter meets.
+    pub fn others(&self) -> [usize; 3] {
+        self.filter.map(|size| size - 1)
+    }
+
+    /// Those ahead of the filter's middle.
+    pub fn before(&self) -> [usize; 3] {
+        self.others().map(|others| others / 2)
     }
 
     /// The size of the output; `None` where that is beyond counting.
     pub fn size(&self) -> Option<[usize; 3]> {
         let mut size = self.input;
-        for (size, radius) in size.iter_mut().zip(self.radius) {
+        for (size, others) in size.iter_mut().zip(self.others()) {
             *size = match self.shape {
                 _ if *size == 0 => 0,
                 Shape::Same => *size,
-                Shape::Full => size.checked_add(2 * radius)?,
-                Shape::Valid => size.saturating_sub(2 * radius),
+                Shape::Full => size.checked_add(others)?,
+                Shape::Valid => size.saturating_sub(others),
             };
         }
         Some(size)
@@ -65,11 +70,11 @@ impl Window {
 
     /// The place in the array of the first sample that the first output meets.
     pub fn first_sample(&self) -> [isize; 3] {
-        self.radius.map(|radius| match self.shape {
-            Shape::Same => -(radius as isize),
-            Shape::Full => -2 * radius as isize,
-            Shape::Valid => 0,
-        })
+        match self.shape {
+            Shape::Same => self.before().map(|before| -(before as isize)),
+            Shape::Full => self.others().map(|others| -(others as isize)),
+            Shape::Valid => [0; 3],
+        }
     }
 }
 
@@ -129,14 +134,19 @@ mod tests {
 
     #[test]
     fn windows_have_the_sizes_of_conv2() {
-        let size = |shape, input| Window::new(shape, input, [1, 2, 0]).size().unwrap();
+        let size = |shape, input| Window::new(shape, input, [3, 5, 1]).size().unwrap();
         assert_eq!(size(Shape::Same, [4, 5, 6]), [4, 5, 6]);
         assert_eq!(size(Shape::Full, [4, 5, 6]), [6, 9, 6]);
         assert_eq!(size(Shape::Valid, [4, 5, 6]), [2, 1, 6]);
         assert_eq!(size(Shape::Valid, [4, 4, 6]), [2, 0, 6]);
         assert_eq!(size(Shape::Valid, [1, 1, 1]), [0, 0, 1]);
         assert_eq!(size(Shape::Full, [0, 5, 6]), [0, 9, 6]);
-        assert_eq!(Window::new(Shape::Full, [usize::MAX; 3], [1; 3]).size(), None);
+        assert_eq!(Window::new(Shape::Full, [usize::MAX; 3], [2; 3]).size(), None);
+        // Of an even size the middle has one entry fewer ahead of it.
+        let even = |shape| Window::new(shape, [9, 9, 9], [2, 4, 6]);
+        assert_eq!(even(Shape::Full).size(), Some([10, 12, 14]));
+        assert_eq!(even(Shape::Valid).size(), Some([8, 6, 4]));
+        assert_eq!((even(Shape::Same).first_sample(), even(Shape::Full).first_sample()), ([0, -1, -2], [-1, -3, -5]));
     }
 
     #[test]

@@ -5,15 +5,14 @@
 //! samples are gone through from the first to the last, and each output takes the ones under its filter in that order.
 
 use crate::cpu::simd::{self, Instructions, Lanes, Vector, VectorWork};
-use crate::stencil::{Filter, MAX_FILTER_2D, MAX_FILTER_3D};
+use crate::stencil::Filter;
 
 /// The columns of a block at most.
 pub(super) const COLUMNS: usize = 6;
 
 /// The columns of samples of a block at most.
 pub(super) const MAX_COLUMNS: usize = {
-    let (image, volume) = (MAX_FILTER_2D + COLUMNS - 1, MAX_FILTER_3D * (MAX_FILTER_3D + COLUMNS - 1));
-    if volume > image { volume } else { image }
+    7 * (7 + COLUMNS - 1)
 };
 
 /// How many columns are computed together, where `left` are to be computed yet.

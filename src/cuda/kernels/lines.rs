@@ -69,9 +69,11 @@ impl Operator {
     /// A convolution by a filter whose entries are all along one dimension, and the lines along that: there it is a
     /// stencil, with the same chain of multiply-adds, and between these ends. There are stencils for doubles alone.
     pub(in super::super) fn convolution<T: Element>(what: &Convolution<T>) -> Option<(Operator, Lines, Ends<T>)> {
-        let (dim, lines) = what.lines().filter(|_| T::NAME == f64::NAME)?;
-        let values = bytemuck::cast_slice(what.filter().values());
-        let operator = Operator::new(OperatorKind::Stencil, what.filter().size()[dim] / 2, values);
+        let filter = what.filter();
+        let is_stencil = T::NAME == f64::NAME && filter.is_centred() && filter.values().len() <= MAX_TAPS;
+        let (dim, lines) = what.lines().filter(|_| is_stencil)?;
+        let values = bytemuck::cast_slice(filter.values());
+        let operator = Operator::new(OperatorKind::Stencil, filter.radius()[dim], values);
         Some((operator, lines, what.boundary()[dim]))
     }
 
