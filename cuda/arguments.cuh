@@ -17,6 +17,9 @@ enum Length : int {
     ROUNDS = 4,        // the most rounds of a launch over volumes
     RANK = 5,          // the most dimensions of a walk
     STUDY_RADIUS = 4,  // the coefficients of a derivative on either side of a point
+    FILTER_THREADS = 128,      // of a block of any_filter.cu and any_filter_tensor.cu
+    FILTER_TENSOR_TILE = 128,  // rows of a block's tile, on tensor cores
+    FILTER_TENSOR_COLUMNS = 32,
 };
 
 // What stands beyond an end of a dimension, at the places -1 - i and length + i.
@@ -137,6 +140,38 @@ struct ConvolutionArgument {
     int skip;       // columns of tiles, in the first output's page, ahead of the first that is needed
     int backwards;  // whether to begin with the last tile: what was written last is in the cache still
     PADDING
+    SidesArgument sides;
+};
+
+// ---- filters of any size: any_filter.cu
+
+// Some tiles of an image or a volume that one launch works on. Places are counted in elements, tiles along the rows first,
+// then along the columns, then along the pages.
+OF_CLASS
+struct FilterArgument {
+    ADDRESS(const T) input;  // the whole array
+    ADDRESS(T) output;
+    long long first;  // the place of the first output, and how many places follow from there on that are to be written
+    long long count;
+    long long rows;  // of the array
+    long long columns;
+    long long pages;
+    long long skip;  // tiles ahead of the launch's first
+    int height;      // of the filter
+    int width;
+    int depth;
+    int down;  // the power of two that is the number of threads below each other, or, by columns, beside each other
+    int stage_length;  // entries of a filter's column that are staged at a time, or, by columns, of its row
+    int stage_width;   // the filter's columns that are staged at a time: 1 where not all of their entries are
+    int stride;        // elements from one staged column to the next: at least those of the tile and stage_length
+    int backwards;     // whether to begin with the last tile: what was written last is in the cache still
+    // On tensor cores, instead of the three above, which are for what is computed again there.
+    int tensor_length;
+    int tensor_width;
+    int tensor_stride;
+    int bands;  // the elements of shared memory ahead of the bands of the filter's columns
+    int line;   // whether the array is one column, which goes through as columns that follow each other
+    unsigned int underflow_limit;  // samples whose magnitude less 1 is less than this need the fallback
     SidesArgument sides;
 };
 

@@ -1,19 +1,22 @@
 // The convolution of ConvolutionConstantMemory_CUDA: a filter in constant memory, laid with its middle on every element
 // of an image or a volume.
 //
-// Compiled for -DREAL=float and -DREAL=double; for a filter of -DSIZE rows and columns, or, without that, for one of
-// any size.
+// Compiled for -DREAL=float and -DREAL=double, and for a filter of -DSIZE rows and columns, an odd number. Those of other
+// sizes are any_filter.cu's.
 //
 // A block computes a tile of ROWS x COLUMNS outputs of one page. It stages the samples under it in shared memory, so
 // that each is read from device memory about once. A thread computes two neighbouring rows of OUTPUTS neighbouring
 // columns. It reads samples from shared memory in pairs and uses each for all its columns, and for both rows: one read
 // serves nearly 2 * OUTPUTS multiply-adds. Sums run in the filter's column-major order: pages, then columns, then rows.
-// With the size known, every entry of the filter is an operand of its multiply-add, straight from constant memory.
+// As the size is known, every entry of the filter is an operand of its multiply-add, straight from constant memory.
 
 #include "boundary.cuh"
 
 #ifndef REAL
 #error "REAL, the class of the samples, must be given"
+#endif
+#ifndef SIZE
+#error "SIZE, the rows and columns of the filter, must be given"
 #endif
 
 namespace {
@@ -22,17 +25,11 @@ constexpr int LANES = 32;
 // How a block is laid out: its warps, the columns a thread computes, and how many blocks a multiprocessor is to hold, its
 // occupancy, which bounds the registers. Measured on an H200 among some dozen layouts a size: small filters wait for memory and
 // like many small blocks; large ones are bound by arithmetic.
-#ifdef SIZE
 constexpr bool DOUBLE = sizeof(REAL) == 8;
 constexpr bool LARGE = SIZE > (DOUBLE ? 7 : 9);
 constexpr int WARPS = LARGE ? 8 : 4;
 constexpr int OUTPUTS = LARGE ? (DOUBLE ? 4 : 5) : SIZE == 3 && DOUBLE ? 4 : 8;
 constexpr int OCCUPANCY = LARGE ? 3 : SIZE == 3 && DOUBLE ? 8 : SIZE == 3 || SIZE == 9 ? 1 : 6;
-#else
-constexpr int WARPS = 4;
-constexpr int OUTPUTS = 8;
-constexpr int OCCUPANCY = 1;
-#endif
 constexpr int ROWS = 2 * LANES;
 constexpr int COLUMNS = WARPS * OUTPUTS;
 constexpr int THREADS = LANES * WARPS;
@@ -56,22 +53,8 @@ __constant__ REAL F[MAX_ENTRIES];
 
 typedef ConvolutionArgument<REAL> Part;
 
-// What is known of the filter when this is compiled, and what is known only when it runs.
-#ifdef SIZE
-#define FILTER_HEIGHT SIZE
-#define FILTER_WIDTH SIZE
-#define LARGEST SIZE
-#define UNROLL _Pragma("unroll")
-#else
-#define FILTER_HEIGHT part.height
-#define FILTER_WIDTH part.width
-#define LARGEST 15
-#define UNROLL _Pragma("unroll 1")
-#endif
-
 // The samples of one column that a thread needs: from its first row on, one more than the filter has rows.
 struct Samples {
-#ifdef SIZE
     REAL values[SIZE + 1];
 
     __device__ __forceinline__ explicit Samples(const REAL* from) {
@@ -84,12 +67,6 @@ struct Samples {
         }
     }
     __device__ __forceinline__ REAL operator[](int i) const { return values[i]; }
-#else
-    const REAL* from;
-
-    __device__ __forceinline__ explicit Samples(const REAL* from) : from(from) {}
-    __device__ __forceinline__ REAL operator[](int i) const { return from[i]; }
-#endif
 };
 
 // Writes a thread's outputs: of the tile at `top` and `left` of a page, from its column `own` on.
@@ -117,10 +94,10 @@ __device__ __forceinline__ void store(const Part& part, long long top, long long
 
 template <bool VOLUME>
 __device__ __forceinline__ void convolution(const Part& part) {
-    const int height = FILTER_HEIGHT;
-    const int width = FILTER_WIDTH;
+    const int height = SIZE;
+    const int width = SIZE;
     const int depth = VOLUME ? part.depth : 1;
-    __shared__ __align__(16) REAL tile[(ROWS + LARGEST - 1) * (COLUMNS + LARGEST - 1)];
+    __shared__ __align__(16) REAL tile[(ROWS + SIZE - 1) * (COLUMNS + SIZE - 1)];
     const int tile_rows = ROWS + height - 1;  // even: pairs stay aligned in every column
     const int tile_columns = COLUMNS + width - 1;
 
@@ -158,7 +135,6 @@ __device__ __forceinline__ void convolution(const Part& part) {
         const bool inner = has_page && first_row >= 0 && first_row + tile_rows <= part.rows && first_column >= 0 &&
                            first_column + tile_columns <= part.columns && first_at >= 0 &&
                            first_at + tile_columns <= at_hand;
-#ifdef SIZE
         if (inner) {
             // All loads are under way before the first is waited for.
             const REAL* from = part.input + first_at * part.rows + first_row;
@@ -186,9 +162,7 @@ __device__ __forceinline__ void convolution(const Part& part) {
                 const int at = i * THREADS + threadIdx.x;
                 if (at < rest) tile[at / (SIZE - 1) * tile_rows + ROWS + at % (SIZE - 1)] = staged_rest[i];
             }
-        } else
-#endif
-        {
+        } else {
             // Where a sample that another one stands for may be far away, all are at hand.
             const long long page_at = first_at - first_column;
             const auto stage = [&](long long row_at, int r, int c) {
@@ -220,10 +194,10 @@ __device__ __forceinline__ void convolution(const Part& part) {
         __syncthreads();
 
         const REAL* entries = VOLUME ? F + p * height * width : F;
-        UNROLL
+#pragma unroll
         for (int j = 0; j < OUTPUTS + width - 1; ++j) {
             const Samples samples(tile + (own + j) * tile_rows + 2 * lane);
-            UNROLL
+    #pragma unroll
             for (int r = 0; r < height; ++r) {
 #pragma unroll
                 for (int w = 0; w < OUTPUTS; ++w) {
@@ -247,12 +221,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, OCCUPANCY) convolution_2D_
 }
 
 // Filters of up to 7 rows and columns may have several pages.
-#if !defined(SIZE) || SIZE <= 7
-#ifdef SIZE
+#if SIZE <= 7
 constexpr int OCCUPANCY_OF_VOLUME = SIZE == 3 && DOUBLE ? 4 : 3;
-#else
-constexpr int OCCUPANCY_OF_VOLUME = sizeof(REAL) == 8 ? 6 : 8;
-#endif
 extern "C" __global__ void __launch_bounds__(THREADS, OCCUPANCY_OF_VOLUME) convolution_3D_const_mem_kernel(Part part) {
     convolution<true>(part);
 }

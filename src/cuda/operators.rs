@@ -53,6 +53,8 @@ pub(crate) fn convolution<T: Element>(
     if let Some((operator, lines, ends)) = Operator::convolution(what) {
         return along_lines(runs, &operator, lines, ends, what.sweeps(), from, to, watch);
     }
+    let turned = what.along_columns();
+    let what = turned.as_ref().unwrap_or(what);
     let (size, radius) = (what.size(), what.filter().radius());
     let work = Work { size, radius, sides: what.boundary(), sweeps: what.sweeps() };
     runs.run(&ConvolutionKernel::new(what), &work, from, to, watch)

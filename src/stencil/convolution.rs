@@ -8,7 +8,7 @@
 //! # Limits
 //! A filter has up to [`MAX_ENTRIES`] entries, whatever its sizes. [`FilterError`] says which rule a size breaks.
 
-use super::{Lines, Real, Sides};
+use super::{Ends, Lines, Real, Sides};
 
 /// The most entries of a filter: as many doubles as a bank of constant memory holds, 64 KiB, less one.
 pub const MAX_ENTRIES: usize = 8191;
@@ -154,5 +154,14 @@ impl<T: Real> Convolution<T> {
             (Some(dim), None) => Some((dim, Lines::along(&self.size, dim))),
             _ => None,
         }
+    }
+
+    /// Where all entries of the filter are along one dimension: the same seen as a filter of one row. The columns are the
+    /// places along a line, the rows the lines that lie side by side.
+    pub fn along_columns(&self) -> Option<Convolution<T>> {
+        let (dim, lines) = self.lines()?;
+        let filter = Filter { values: self.filter.values.clone(), size: [1, self.filter.values.len(), 1] };
+        let boundary = Sides::from([Ends::default(), self.boundary[dim], Ends::default()]);
+        Some(Convolution { size: lines.extents(), filter, boundary, sweeps: self.sweeps })
     }
 }

@@ -1,4 +1,4 @@
-//! Convolutions over images and volumes: `cuda/convolution.cu`.
+//! Convolutions over images and volumes: `cuda/convolution.cu`, and which kernel takes which filter.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,15 +9,16 @@ use super::super::Element;
 use super::super::cut::{Cut, Size};
 use super::super::module::{Function, Modules, Shape, Turns, counter, launch};
 use super::super::pace::SharedPace;
+use super::any_filter;
 use super::columns::{ColumnUnits, columns_of_tiles};
 use super::fused::{images, tiles, volumes};
 use super::{Area, Kernel, LoadOnce, Loaded, Plan, at, tensor};
 use crate::cuda::arguments::{ConvolutionArgument, SidesArgument};
 use crate::stencil::{Convolution, Ends, Error, Filter, Sides};
 
-/// The filters of `cuda/convolution.cu` that have modules of their own, by rows and columns: one for single and one
-/// for double. Any other goes through the general ones.
-const SPECIALISED: [(usize, [&str; 2]); 7] = [
+/// The filters that have modules of their own, by rows and columns: one for single and one for double. Any other goes
+/// through [`any_filter`].
+const SQUARE: [(usize, [&str; 2]); 7] = [
     (3, ["convolution_float_03", "convolution_double_03"]),
     (5, ["convolution_float_05", "convolution_double_05"]),
     (7, ["convolution_float_07", "convolution_double_07"]),
@@ -27,8 +28,9 @@ const SPECIALISED: [(usize, [&str; 2]); 7] = [
     (15, ["convolution_float_15", "convolution_double_15"]),
 ];
 
-/// The modules for any filter, for single and for double.
-const GENERAL: [&str; 2] = ["convolution_float", "convolution_double"];
+/// What kernels of several sweeps, and the square ones, are made for: filters of one page of up to so many rows and
+/// columns, and others of up to so many along each dimension.
+const LARGEST: [usize; 2] = [15, 7];
 
 /// An output counts for at least so many multiply-adds: on the slowest devices they take as long as to move it.
 const LEAST_WORK: usize = 11;
@@ -92,6 +94,9 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
     }
 
     fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
+        if !self.is_small() {
+            return any_filter::plan(&self.loaded, modules, area, &self.filter);
+        }
         let single_sweeps = self.plan_single_sweeps(modules, area)?;
         if let Some(tilings) = tiles::Tilings::of(modules, area, &self.filter) {
             return tiles::plan(&self.in_tiles, modules, area, &self.filter, tilings, single_sweeps);
@@ -106,6 +111,12 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
 }
 
 impl<T: Element> ConvolutionKernel<T> {
+    /// Whether the filter is one that the kernels know which are made for certain sizes.
+    fn is_small(&self) -> bool {
+        let size = self.filter.size();
+        self.filter.is_centred() && size.iter().all(|&entries| entries <= LARGEST[usize::from(size[2] > 1)])
+    }
+
     /// What stands around the array, with zeros along dimensions where the filter has one entry: there nothing of it is
     /// multiplied.
     fn effective_sides(&self) -> Sides<T> {
@@ -119,8 +130,8 @@ impl<T: Element> ConvolutionKernel<T> {
             return Ok(plan);
         }
         let filter = self.filter.size();
-        let own = SPECIALISED.iter().find(|(size, _)| filter[..2] == [*size, *size]).map(|(_, names)| names);
-        let names = own.unwrap_or(&GENERAL);
+        let own = SQUARE.iter().find(|(size, _)| filter[..2] == [*size, *size]);
+        let Some((_, names)) = own else { return any_filter::plan(&self.loaded, modules, area, &self.filter) };
         let name = if T::NAME == f32::NAME { names[0] } else { names[1] };
         let kernel =
             if filter[2] > 1 { c"convolution_3D_const_mem_kernel" } else { c"convolution_2D_const_mem_kernel" };
@@ -254,8 +265,8 @@ mod tests {
 
     #[test]
     fn the_kernels_take_this_argument() {
-        let modules = SPECIALISED.iter().flat_map(|(size, modules)| modules.map(|module| (*size, module)));
-        for (size, module) in modules.chain(GENERAL.map(|module| (1, module))) {
+        let modules = SQUARE.iter().flat_map(|(size, modules)| modules.map(|module| (*size, module)));
+        for (size, module) in modules {
             assert_eq!(
                 argument_bytes(module, "convolution_2D_const_mem_kernel"),
                 size_of::<ConvolutionArgument>(),

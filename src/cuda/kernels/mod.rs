@@ -1,5 +1,6 @@
 //! Which kernel for which work, and its argument.
 
+mod any_filter;
 mod arithmetic;
 mod columns;
 mod convolution;

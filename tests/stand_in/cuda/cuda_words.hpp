@@ -129,6 +129,9 @@ static inline int stand_in_any(int line, unsigned int mask, int predicate) {
     return any;
 }
 
+static inline int min(int a, int b) { return a < b ? a : b; }
+static inline int max(int a, int b) { return a > b ? a : b; }
+
 template <class T>
 static inline T __ldg(const T* address) {
     return *address;
