@@ -109,7 +109,7 @@ fn check<T: Real>(
 
 fn check_stencil(team: &Team, lines: Lines, taps: usize, ends: impl Into<Ends<f64>>, sweeps: usize) -> Outcome {
     let ends = ends.into();
-    let what = Stencil::new(lines, Taps::new(&tame(taps, 3)).map_err(|error| error.to_string())?);
+    let what = Stencil::new(lines, Taps::new(&tame(taps, 3)).ok_or("no odd number of taps")?);
     let what = what.with_boundary(ends).with_sweeps(sweeps);
     let words = format!("{team:?}, {lines:?}, {taps} taps, {ends:?}, {sweeps} sweeps");
     let input = samples(lines.elements(), 1);
@@ -302,7 +302,7 @@ fn stopped(devices: usize) -> Outcome {
     let team = team(devices)?;
     let input = samples(60_000, 6);
     let what = |sweeps| {
-        let taps = Taps::new(&tame(3, 3)).map_err(|error| error.to_string())?;
+        let taps = Taps::new(&tame(3, 3)).ok_or("no odd number of taps")?;
         Ok::<_, String>(Stencil::new(Lines::new(input.len(), 1), taps).with_sweeps(sweeps))
     };
     for engine in [team.clone(), team.clone().in_parts(1, 3), team.clone().in_parts(3, 50).through_the_host()] {

@@ -81,7 +81,7 @@ fn engines() -> Vec<(&'static str, MakeEngine)> {
     ]
 }
 
-const TABLE: [Case; 26] = [
+const TABLE: [Case; 27] = [
     ("document", lines::document),
     ("single_lines", lines::single_lines),
     ("many_lines", lines::many_lines),
@@ -92,6 +92,7 @@ const TABLE: [Case; 26] = [
     ("filters", convolutions::filters),
     ("images", convolutions::images),
     ("volumes", convolutions::volumes),
+    ("filters_of_any_size", convolutions::filters_of_any_size),
     ("convolution_properties", convolutions::convolution_properties),
     ("boundaries", lines::boundaries),
     ("sides_of_lines", sides::sides_of_lines),

@@ -11,9 +11,9 @@ mod simd;
 mod tasks;
 
 use crate::host;
-use crate::stencil::{Array, Compute, Convolution, Derivative, Engine, Error, Real, Source, Stencil, Target};
+use crate::stencil::{Array, Compute, Convolution, Derivative, Engine, Error, Lines, Real, Source, Stencil, Target};
 use crate::watch::Watch;
-use lines::{Correlated, Differences, Sweeps};
+use lines::{Differences, Sweeps};
 pub use simd::Level;
 use simd::{Instructions, Lanes};
 
@@ -47,6 +47,9 @@ const FEW: usize = 64;
 /// Shorter lines are mostly ends.
 const LONG: usize = 8;
 
+/// The entries that tiles do along one dimension at the most.
+const MANY: usize = 15;
+
 impl Engine for Cpu {
     fn name(&self) -> &str {
         self.instructions.level().name()
@@ -54,8 +57,8 @@ impl Engine for Cpu {
 
     fn stencil(&self, what: &Stencil, from: Source<f64>, to: Target<f64>, watch: &Watch) -> Result<(), Error> {
         let (input, output) = ends(what.lines().elements(), from, to)?;
-        let taps = Correlated(what.taps().as_slice());
-        Sweeps::new(self.instructions, &taps, what.lines(), what.boundary()).run(what.sweeps(), input, output, watch)
+        let (taps, lines) = (what.taps().as_slice(), (what.lines(), what.boundary()));
+        lines::correlate(self.instructions, taps, lines, what.sweeps(), input, output, watch)
     }
 }
 
@@ -68,12 +71,14 @@ impl<T: Lanes> Compute<T> for Cpu {
 
     fn convolution(&self, what: &Convolution<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
         let (input, output) = ends(what.elements(), from, to)?;
-        // Along one dimension the chain is that of a stencil. Its vectors run along whatever lies side by side: along lines of
-        // neighbours, and of short columns across them, where a tile's have no room. Rows of an image are left to tiles.
-        if let Some((axis, lines)) = what.lines().filter(|(_, lines)| lines.inner() < FEW && lines.length() >= LONG) {
-            let taps = Correlated(what.filter().values());
-            let sweeps = Sweeps::new(self.instructions, &taps, lines, what.boundary()[axis]);
-            return sweeps.run(what.sweeps(), input, output, watch);
+        // Along one dimension the chain is that of a stencil. Its vectors run along whatever lies side by side: along
+        // lines of neighbours, and of short columns across them, where a tile's have no room. Rows of an image are left
+        // to tiles, unless the filter is long: a tile would keep as many columns.
+        let taps = what.filter().values();
+        let by_lines = |lines: &Lines| taps.len() > MANY || (lines.inner() < FEW && lines.length() >= LONG);
+        if let Some((axis, lines)) = what.lines().filter(|(_, lines)| by_lines(lines)) {
+            let lines = (lines, what.boundary()[axis]);
+            return lines::correlate(self.instructions, taps, lines, what.sweeps(), input, output, watch);
         }
         convolution::sweeps(what, self.instructions, input, output, watch)
     }

@@ -135,6 +135,17 @@ pub(super) fn compute<T: Lanes>(instructions: Instructions, work: impl VectorWor
     }
 }
 
+/// The elements of a vector of these instructions.
+pub(super) fn lanes<T: Lanes>(instructions: Instructions) -> usize {
+    match instructions {
+        #[cfg(target_arch = "x86_64")]
+        Instructions::Avx512(_) => <T::Avx512 as Vector>::LANES,
+        #[cfg(target_arch = "x86_64")]
+        Instructions::Avx2(_) => <T::Avx2 as Vector>::LANES,
+        Instructions::Portable => 1,
+    }
+}
+
 /// Loops over plain slices, which the compiler makes vectors of: for operations on single elements. All functions that
 /// they call must be inlined: others are compiled without these instructions.
 pub(super) trait Loops {

@@ -113,7 +113,7 @@ pub fn ends_of_check(engine: &AnyEngine, updates: usize) -> Vec<Ends> {
 }
 
 pub fn stencil(lines: Lines, taps: &[f64]) -> Result<Stencil, String> {
-    Ok(Stencil::new(lines, Taps::new(taps).ok_or("no taps of a stencil")?))
+    Ok(Stencil::new(lines, Taps::new(taps).ok_or("no odd number of taps")?))
 }
 
 pub fn filter<T: Real>(entries: Vec<T>, size: [usize; 3]) -> Result<Filter<T>, String> {

@@ -1,10 +1,10 @@
 //! Convolutions of images and volumes, and sweeps of them, on every engine.
 
 use proptest::prelude::*;
-use stencil_mex::stencil::{Boundary, Convolution};
+use stencil_mex::stencil::{Boundary, Convolution, Ends, Sides};
 
 use super::checks::{
-    BOUNDARIES, KINDS, Outcome, check_convolution, check_image, check_image_sweeps, filter, is_slow, ordinary,
+    BOUNDARIES, KINDS, Outcome, awkward, check_convolution, check_image, check_image_sweeps, filter, is_slow, ordinary,
     run_properties, single, singles, tame,
 };
 use super::common::ends::AnyEngine;
@@ -98,6 +98,73 @@ pub fn convolution_boundaries(engine: &AnyEngine) -> Outcome {
         }
     }
     Ok(())
+}
+
+/// Filters of even sizes, and of more entries than kernels of their own are made for, over arrays that are smaller and
+/// larger: each with its own boundaries on all sides, in one sweep and in several, with awkward samples here and there.
+pub fn filters_of_any_size(engine: &AnyEngine) -> Outcome {
+    let ends = |low, high| Ends::new(low, high).ok_or("one end is circular alone");
+    let [one, two] = [1.5, -0.5].map(Boundary::Constant);
+    let mut boundaries: Vec<Sides<f64>> = BOUNDARIES.into_iter().map(Sides::from).collect();
+    boundaries.extend([
+        Sides::from([ends(one, Boundary::Mirror)?, Boundary::Circular.into(), ends(Boundary::Symmetric, two)?]),
+        Sides::from([ends(Boundary::Replicate, two)?, ends(Boundary::Mirror, one)?, Boundary::Circular.into()]),
+        Sides::from([Boundary::Circular.into(), ends(two, one)?, ends(one, Boundary::Replicate)?]),
+    ]);
+    // Along one dimension, over lines of neighbours and over lines across.
+    let lines =
+        [[2, 1, 1], [1, 6, 1], [16, 1, 1], [1, 22, 1], [49, 1, 1], [1, 49, 1], [1, 1, 64], [70, 1, 1], [1, 65, 1]];
+    let images = [[2, 2, 1], [4, 3, 1], [3, 8, 1], [2, 40, 1], [17, 17, 1], [31, 31, 1], [24, 18, 1]];
+    let volumes = [[2, 3, 4], [1, 4, 2], [9, 9, 9], [3, 1, 30]];
+    let mut number = 0;
+    for (filters, sizes) in [
+        (&lines[..], &[[1, 1, 1], [7, 5, 2], [130, 3, 1], [9, 70, 2], [70, 9, 3]][..]),
+        (&images, &[[1, 1, 1], [6, 5, 1], [70, 40, 1], [3, 50, 2]]),
+        (&volumes, &[[1, 1, 1], [4, 3, 5], [20, 9, 6]]),
+    ] {
+        for &of_filter in filters {
+            for &size in sizes {
+                // Every boundary over each filter; one after the other over arrays.
+                for &boundary in boundaries.iter().skip(number % 3).step_by(3) {
+                    number += 1;
+                    check_any_filter(engine, size, of_filter, boundary, [1, 3][number % 2], number)?;
+                }
+            }
+        }
+    }
+    // As many entries as there can be.
+    for (of_filter, size) in [
+        ([8191, 1, 1], [90, 2, 1]),
+        ([1, 8191, 1], [3, 20, 2]),
+        ([1, 1, 8190], [2, 2, 9]),
+        ([4095, 2, 1], [30, 3, 1]),
+        ([2, 4095, 1], [3, 30, 1]),
+        ([1, 2, 4095], [2, 3, 8]),
+        ([90, 91, 1], [20, 13, 1]),
+    ] {
+        for &boundary in boundaries.iter().skip(number % 3).step_by(3) {
+            number += 1;
+            check_any_filter(engine, size, of_filter, boundary, 1, number)?;
+        }
+    }
+    Ok(())
+}
+
+/// A filter over an array with awkward samples, in both classes.
+fn check_any_filter(
+    engine: &AnyEngine,
+    size: [usize; 3],
+    of_filter: [usize; 3],
+    boundary: Sides<f64>,
+    sweeps: usize,
+    number: usize,
+) -> Outcome {
+    let (input, entries) = awkward(of_filter, size, number);
+    let in_single = Convolution::new(size, filter(singles(&entries), of_filter)?);
+    let in_single = in_single.with_boundary(single(boundary)).with_sweeps(sweeps);
+    let in_double = Convolution::new(size, filter(entries, of_filter)?).with_boundary(boundary).with_sweeps(sweeps);
+    check_convolution(engine, &in_double, &input)?;
+    check_convolution(engine, &in_single, &singles(&input))
 }
 
 /// Sweeps of a convolution.

@@ -306,7 +306,7 @@ fn schemes_of_stencils(engine: &AnyEngine) -> Outcome {
     run_properties(cases, &(shape, drawn()), |((rows, columns, pages), drawn)| {
         let step = |&(dim, radius, ends): &(usize, usize, usize)| {
             let taps = tame(2 * radius + 1, drawn.4 >> 1);
-            let taps = Taps::new(&taps).ok_or("no taps of a stencil")?;
+            let taps = Taps::new(&taps).ok_or("no odd number of taps")?;
             let lines = Lines::along(&[rows, columns, pages], dim);
             Ok(Step::Stencil(Stencil::new(lines, taps).with_boundary(all[ends])))
         };
@@ -322,7 +322,7 @@ fn schemes_of_two_levels(engine: &AnyEngine) -> Outcome {
     let scheme =
         |(length, count): (usize, usize), radius: usize, ends: usize, weight: f64, (states, every), seed: u64| {
             let taps = tame(2 * radius + 1, seed >> 1);
-            let taps = Taps::new(&taps).ok_or("no taps of a stencil")?;
+            let taps = Taps::new(&taps).ok_or("no odd number of taps")?;
             let stencil = Stencil::new(Lines::new(length, count), taps).with_boundary(all[ends % all.len()]);
             // So that it is this way that is tested, where an engine has it.
             let joins = (1..=4).contains(&radius) && length > radius;
@@ -398,7 +398,7 @@ fn schemes_of_convolutions(engine: &AnyEngine) -> Outcome {
 
 /// A run that is told to stop ends with that: before it begins, and in the middle, of which a filter tells it.
 fn schemes_that_are_stopped(engine: &AnyEngine) -> Outcome {
-    let taps = Taps::new(&[0.25, 0.5, 0.25]).ok_or("no taps of a stencil")?;
+    let taps = Taps::new(&[0.25, 0.5, 0.25]).ok_or("no odd number of taps")?;
     let stencil = Stencil::new(Lines::new(50, 1), taps);
     let samples = ordinary(50, 1);
     for (older, added) in [
@@ -459,7 +459,7 @@ fn schemes_that_are_stopped(engine: &AnyEngine) -> Outcome {
 
 /// Where the device has no room for the arrays of a call, filters go over the host's memory, and the bits are the same.
 pub fn schemes_without_room(_: Cuda) -> Outcome {
-    let taps = Taps::new(&tame(5, 3)).ok_or("no taps of a stencil")?;
+    let taps = Taps::new(&tame(5, 3)).ok_or("no odd number of taps")?;
     let (rows, columns) = if StandIn::find().is_some() { (300, 40) } else { (3000, 400) };
     let step = |dim, ends: usize| {
         Step::Stencil(Stencil::new(Lines::along(&[rows, columns], dim), taps).with_boundary(pairs()[ends]))

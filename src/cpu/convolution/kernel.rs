@@ -10,11 +10,6 @@ use crate::stencil::Filter;
 /// The columns of a block at most.
 pub(super) const COLUMNS: usize = 6;
 
-/// The columns of samples of a block at most.
-pub(super) const MAX_COLUMNS: usize = {
-    7 * (7 + COLUMNS - 1)
-};
-
 /// How many columns are computed together, where `left` are to be computed yet.
 pub(super) fn columns_at_once<T>(filter: &Filter<T>, left: usize) -> usize
 where

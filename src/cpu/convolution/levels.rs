@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::kernel::COLUMNS;
 use super::tiling::SWEEPS;
 use crate::cpu::simd::Lanes;
-use crate::stencil::{Convolution, Sides};
+use crate::stencil::{Convolution, Real, Sides};
 
 /// What a sweep leaves of a tile.
 #[derive(Debug, Clone)]
@@ -40,7 +40,14 @@ pub(super) struct Levels {
     pub(super) endless: [bool; 3],
 }
 
+/// Whether the array is taken for one without an end along a dimension.
+pub(super) fn is_endless<T: Real>(request: &Convolution<T>, d: usize) -> bool {
+    request.boundary()[d].is_circular() && request.filter().radius()[d] < request.size()[d]
+}
+
 impl Levels {
+    /// A level reaches as far to either side. Where a filter's size is even, that is one place further ahead than it
+    /// needs, where a mirrored ghost value may be found.
     pub(super) fn new<T: Lanes>(
         request: &Convolution<T>,
         sweeps: usize,
@@ -48,7 +55,7 @@ impl Levels {
         whole_columns: bool,
     ) -> Levels {
         let (size, radius) = (request.size(), request.filter().radius());
-        let circular = |d: usize| request.boundary()[d].is_circular();
+        let circular = |d: usize| is_endless(request, d);
         // A tile with whole columns has all their samples.
         let endless = [circular(0) && !whole_columns, circular(1), circular(2)];
         let reach = |d: usize, level: usize| {

@@ -5,7 +5,8 @@
 //! the cache, with a halo for all of them; what neighbouring tiles both need in between, both compute. A level is what
 //! a sweep leaves of a tile: level 0 are samples of the array, the last level is the output. A level reaches beyond
 //! the tile as far as the sweeps after it need, and not beyond the array: every level has its ghost values there. Only a
-//! circular array is taken for one without an end.
+//! circular array is taken for one without an end, and only where a filter reaches less far than it goes: else each
+//! sample is there once, however often the filter comes round to it.
 //!
 //! # Rings
 //! No level is ever there as a whole. Its columns are computed one block after the other, page after page, and kept in
@@ -19,7 +20,7 @@ mod tile;
 mod tiling;
 mod transpose;
 
-use self::kernel::MAX_COLUMNS;
+use self::kernel::COLUMNS;
 use self::levels::Levels;
 use self::tile::TileRun;
 use self::tiling::{Tiling, work_of_sweep};
@@ -75,19 +76,25 @@ fn sweeps_in<T: Lanes>(
             let tile = tiling.tile(request.size(), parts, number);
             let whole = tile[0].len() == request.size()[0];
             let levels = Levels::new(request, sweeps, tile, whole);
-            memory::enlarge(&mut buffer.0, levels.elements, "the samples under the filter")?;
-            let (target, buffer, columns) = (&target, &mut buffer.0[..], [0; MAX_COLUMNS]);
+            let [_, width, depth] = request.filter().size();
+            memory::enlarge(&mut buffer.samples, levels.elements, "the samples under the filter")?;
+            memory::enlarge(&mut buffer.columns, (COLUMNS + width - 1) * depth, "the columns under the filter")?;
+            let (target, Buffer { samples: buffer, columns }) = (&target, buffer);
             TileRun { request, instructions, input, target, levels, buffer, columns, progress, is_transposed }.all()
         })
     })
 }
 
 /// What a thread keeps between two tiles.
-struct Buffer<T>(Vec<T>);
+struct Buffer<T> {
+    samples: Vec<T>,
+    /// Where the columns of samples of a block begin.
+    columns: Vec<usize>,
+}
 
 impl<T> Default for Buffer<T> {
     fn default() -> Buffer<T> {
-        Buffer(Vec::new())
+        Buffer { samples: Vec::new(), columns: Vec::new() }
     }
 }
 
@@ -185,6 +192,12 @@ mod tests {
                 ([1, 5, 1], 4),
                 ([7, 1, 1], 4),
                 ([3, 13, 1], 1),
+                ([2, 2, 1], 5),
+                ([4, 3, 1], 2),
+                ([3, 6, 1], 3),
+                ([8, 16, 1], 1),
+                ([17, 31, 1], 2),
+                ([60, 2, 1], 1),
             ] {
                 let tilings = tilings(size, [&[1, 8, 19, 50], &[1, 4, 7, 50], &[1]], &[1, 2, sweeps]);
                 for boundary in boundaries() {
@@ -196,9 +209,18 @@ mod tests {
     #[test]
     fn tilings_of_volumes_agree() {
         for size in [[1, 1, 1], [2, 1, 7], [9, 8, 1], [11, 19, 9], [5, 3, 21]] {
-            for (filter, sweeps) in
-                [([3, 3, 3], 1), ([3, 3, 3], 5), ([5, 5, 5], 2), ([1, 1, 7], 3), ([3, 5, 3], 3), ([5, 1, 3], 2)]
-            {
+            for (filter, sweeps) in [
+                ([3, 3, 3], 1),
+                ([3, 3, 3], 5),
+                ([5, 5, 5], 2),
+                ([1, 1, 7], 3),
+                ([3, 5, 3], 3),
+                ([5, 1, 3], 2),
+                ([2, 2, 2], 3),
+                ([2, 3, 4], 2),
+                ([4, 10, 2], 2),
+                ([3, 2, 16], 1),
+            ] {
                 let tilings = tilings(size, [&[4, 50], &[3, 8, 50], &[2, 5, 50]], &[1, 2, sweeps]);
                 for boundary in boundaries() {
                     expect_the_same::<f64>(size, filter, boundary, sweeps, &tilings);
@@ -254,7 +276,19 @@ mod tests {
         for rows in [1, 2, 100, 511, 513, 4096, 1_000_000] {
             for columns in [1, 7, 160, 4096, 1_000_000] {
                 for pages in [1, 3, 160] {
-                    for filter in [[1, 1, 1], [3, 3, 1], [15, 15, 1], [3, 3, 3], [7, 7, 7], [1, 1, 7]] {
+                    for filter in [
+                        [1, 1, 1],
+                        [3, 3, 1],
+                        [15, 15, 1],
+                        [3, 3, 3],
+                        [7, 7, 7],
+                        [1, 1, 7],
+                        [2, 2, 2],
+                        [90, 91, 1],
+                        [2, 4095, 1],
+                        [4095, 2, 1],
+                        [20, 20, 20],
+                    ] {
                         for sweeps in [1, 2, 1000] {
                             let entries = vec![0.0; filter.iter().product()];
                             let size = [rows, columns, pages];

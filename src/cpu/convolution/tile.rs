@@ -1,6 +1,6 @@
 //! All sweeps of one tile: each level asks the one before it for the columns that it needs.
 
-use super::kernel::{self, COLUMNS, MAX_COLUMNS};
+use super::kernel::{self, COLUMNS};
 use super::levels::{CONSTANTS, Level, Levels};
 use crate::cpu::simd::{self, Instructions, Lanes};
 use crate::cpu::tasks::Progress;
@@ -16,7 +16,7 @@ pub(super) struct TileRun<'a, 'b, T> {
     pub(super) levels: Levels,
     pub(super) buffer: &'a mut [T],
     /// Where the columns of samples of a block begin.
-    pub(super) columns: [usize; MAX_COLUMNS],
+    pub(super) columns: &'a mut [usize],
     pub(super) progress: &'a mut Progress<'b>,
     /// Whether rows and columns of the array, and of the filter, changed places.
     pub(super) is_transposed: bool,
@@ -102,7 +102,7 @@ impl<T: Lanes> TileRun<'_, '_, T> {
     fn compute(&mut self, level: usize, count: usize) {
         let TileRun { request, levels, columns, .. } = self;
         let (filter, boundary, size) = (request.filter(), request.boundary(), request.size());
-        let ([_, width, depth], [above, across, front]) = (filter.size(), filter.radius());
+        let ([_, width, depth], [above, across, front]) = (filter.size(), filter.before());
         let Level { ref reach, column, page, start, .. } = levels.levels[level];
         let (rows, stride) = (&reach[0], levels.stride);
         let (before, behind) = self.buffer.split_at_mut(start);
@@ -154,12 +154,13 @@ impl<T: Lanes> TileRun<'_, '_, T> {
     /// Writes ghost values into the rows of a column that the next level needs and this one does not reach.
     fn pad(&mut self, level: usize, column: isize, page: isize) {
         let (boundary, size) = (self.request.boundary(), self.request.size());
-        let above = self.request.filter().radius()[0] as isize;
+        let filter = self.request.filter();
+        let (above, below) = (filter.before()[0] as isize, filter.radius()[0] as isize);
         let (has, next) = (&self.levels.levels[level].reach[0], &self.levels.levels[level + 1].reach[0]);
         let first = self.levels.rows.start;
         let place = self.levels.place(level, column, page);
         let samples = &mut self.buffer[place..][..self.levels.stride];
-        for row in (next.start - above..has.start).chain(has.end..next.end + above) {
+        for row in (next.start - above..has.start).chain(has.end..next.end + below) {
             samples[(row - first) as usize] = match boundary[0].sample_at(row, size[0]) {
                 Ok(row) => samples[(row as isize - first) as usize],
                 Err(constant) => constant,

@@ -12,6 +12,13 @@ pub(super) const SWEEPS: usize = 16;
 /// The bytes of a tile's column at most.
 const COLUMN: usize = 4 << 10;
 
+/// Rows of a tile's column at least, where the array has them.
+const LEAST: usize = 64;
+
+/// The multiply-adds of a column of a block at most: on a machine without an instruction for them, a block takes a
+/// tenth of a second.
+const BLOCK: usize = 1 << 18;
+
 /// The bytes of all rings of a tile: they stay in the second-level cache.
 pub(super) const RINGS: usize = 896 << 10;
 
@@ -57,15 +64,17 @@ impl Tiling {
     fn with_sweeps<T: Real>(request: &Convolution<T>, sweeps: usize, threads: usize) -> Option<Tiling> {
         let (size, radius) = (request.size(), request.filter().radius());
         let [rows, columns, pages] = size;
-        let parts = rows.div_ceil(COLUMN / size_of::<T>());
-        let height = rows.div_ceil(parts);
+        let kept = 2 * radius[2] + 1;
+        // Shorter columns under a large filter: the rings of a sweep stay in the cache, and a block does not take long.
+        let in_rings = RINGS / (kept.min(pages) * 2 * (radius[1] + COLUMNS) * size_of::<T>());
+        let limit = in_rings.min(BLOCK / request.filter().values().len()).max(LEAST).min(COLUMN / size_of::<T>());
+        let height = rows.div_ceil(rows.div_ceil(limit));
         let mut tile = [height, columns, pages];
         // Whole cache lines, and one more.
         let column = ((height + 2 * radius[0] * sweeps) * size_of::<T>()).next_multiple_of(64) + 64;
         let of_level = RINGS / (sweeps * column);
         if radius[2] > 0 {
             // All pages under the filter are in the ring, with the halo of a level in the middle.
-            let kept = 2 * radius[2] + 1;
             let width = (of_level / kept).saturating_sub(radius[1] * sweeps + COLUMNS);
             if sweeps > 1 && width < columns.min(COLUMNS.max(4 * radius[1] * sweeps)) {
                 return None;
@@ -113,7 +122,9 @@ impl Tiling {
         let (size, radius) = (request.size(), request.filter().radius());
         let along = |d: usize| {
             let cut = self.size[d] < size[d] || (request.boundary()[d].is_circular() && d > 0);
-            (self.size[d] + if cut { 2 * radius[d] * (self.sweeps - level) } else { 0 }) as f64
+            let all = self.size[d] + if cut { 2 * radius[d] * (self.sweeps - level) } else { 0 };
+            // Of a filter that reaches all over the array, each sample is there once.
+            if radius[d] < size[d] { all as f64 } else { all.min(size[d]) as f64 }
         };
         (0..3).map(along).product()
     }

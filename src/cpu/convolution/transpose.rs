@@ -112,7 +112,7 @@ mod tests {
         ];
         for size in [[1, 150, 1], [2, 131, 1], [5, 64, 3], [7, 200, 1], [3, 1100, 2]] {
             assert!(pays::<f64>(size));
-            for filter in [[3, 3, 1], [5, 3, 1], [3, 7, 1], [3, 3, 3], [15, 13, 1]] {
+            for filter in [[3, 3, 1], [5, 3, 1], [3, 7, 1], [3, 3, 3], [15, 13, 1], [2, 4, 1], [16, 9, 1], [2, 3, 4]] {
                 let (elements, count) = (size.iter().product::<usize>(), filter.iter().product::<usize>());
                 let entries: Vec<f64> = (0..count).map(|i| (i as f64 + 0.5).cos() / (count as f64).sqrt()).collect();
                 let input: Vec<f64> = (0..elements)

@@ -17,6 +17,7 @@ impl<T> Default for Copies<T> {
 
 /// The ghost values in each row beyond an end of a line.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::large_enum_variant, reason = "there are two of them, and only while a call lasts")]
 pub(super) enum Pad<T> {
     /// These samples, in ascending order of the rows.
     Samples([usize; MAX_RADIUS]),

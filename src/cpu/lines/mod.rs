@@ -12,14 +12,15 @@
 //! both compute. Ghost values at the true end of a line are written anew before every sweep.
 
 mod copies;
+mod long;
 mod operators;
 mod tiling;
 
 use std::ops::Range;
 
 use self::copies::{Copies, CopyRows, Pad};
-pub(super) use self::operators::{Correlated, Differences};
-use self::operators::{MAX_RADIUS, Stencil};
+pub(super) use self::operators::Differences;
+use self::operators::{Correlated, MAX_RADIUS, Stencil};
 use self::tiling::{Tile, Tiling};
 use super::simd::{Instructions, Lanes};
 use super::tasks::{self, Progress, STEP};
@@ -27,6 +28,23 @@ use crate::host::{self, SharedOutput};
 use crate::memory;
 use crate::stencil::{Ends, Error, Lines};
 use crate::watch::Watch;
+
+/// `sweeps` sweeps of a filter along the lines of an array, from `input` to `output`.
+pub(super) fn correlate<T: Lanes>(
+    instructions: Instructions,
+    taps: &[T],
+    (lines, ends): (Lines, Ends<T>),
+    sweeps: usize,
+    input: &[T],
+    output: &mut [T],
+    watch: &Watch,
+) -> Result<(), Error> {
+    if taps.len() > long::FROM {
+        long::Filtered::new(instructions, taps, lines, ends).run(sweeps, input, output, watch)
+    } else {
+        Sweeps::new(instructions, &Correlated(taps), lines, ends).run(sweeps, input, output, watch)
+    }
+}
 
 /// Sweeps of a stencil along the lines of an array.
 pub(super) struct Sweeps<'a, T, S> {
@@ -40,10 +58,11 @@ pub(super) struct Sweeps<'a, T, S> {
 
 impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
     pub(super) fn new(instructions: Instructions, stencil: &'a S, lines: Lines, ends: Ends<T>) -> Sweeps<'a, T, S> {
-        let (length, radius) = (lines.length(), stencil.radius());
+        let (length, before, behind) = (lines.length(), stencil.before(), stencil.radius());
         let pads = match length {
             0 => [Pad::Samples([0; MAX_RADIUS]); 2],
-            _ => [-(radius as isize), length as isize].map(|first| Pad::new(ends, first, radius, length)),
+            _ => [(-(before as isize), before), (length as isize, behind)]
+                .map(|(first, rows)| Pad::new(ends, first, rows, length)),
         };
         Sweeps { instructions, stencil, lines, ends, pads }
     }
@@ -101,10 +120,11 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         copies: &mut Copies<T>,
         progress: &mut Progress,
     ) -> Result<(), Error> {
-        let (inner, length, radius) = (self.lines.inner(), self.lines.length(), self.stencil.radius());
+        let (inner, length) = (self.lines.inner(), self.lines.length());
+        let (before, radius) = (self.stencil.before(), self.stencil.radius());
         let (width, rows) = (tile.columns.len(), &tile.rows);
         // The rows that have all their samples in the array.
-        let start = rows.start.max(radius).min(rows.end);
+        let start = rows.start.max(before).min(rows.end);
         let end = rows.end.min(length - radius.min(length)).max(start);
         for block in tile.blocks.clone() {
             for ends in [rows.start..start, end..rows.end] {
@@ -124,7 +144,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
             let mut row = start;
             while row < end {
                 let rows = row..(row + together).min(end);
-                let samples = &input[first + inner * (row - radius)..];
+                let samples = &input[first + inner * (row - before)..];
                 self.rows(tile, block, rows.clone(), samples, inner, target);
                 progress.step(width * rows.len())?;
                 row = rows.end;
@@ -135,18 +155,18 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
 
     /// A few outputs near an end of a line of neighbours: what [`Sweeps::sweep`] does, without its cost.
     fn end(&self, line: &[T], rows: &Range<usize>, output: &mut [T]) {
-        let (length, radius) = (line.len() as isize, self.stencil.radius());
+        let (length, ahead) = (line.len() as isize, self.stencil.before());
         let mut buffer = [T::default(); 3 * MAX_RADIUS];
-        let buffer = &mut buffer[..rows.len() + 2 * radius];
+        let buffer = &mut buffer[..rows.len() + ahead + self.stencil.radius()];
         // The row that the buffer begins with.
-        let first = rows.start as isize - radius as isize;
+        let first = rows.start as isize - ahead as isize;
         let inside = first.max(0)..(first + buffer.len() as isize).min(length);
         let before = (inside.start - first) as usize;
         let behind = (inside.end - first) as usize;
         buffer[before..behind].copy_from_slice(&line[inside.start as usize..inside.end as usize]);
         let (low, rest) = buffer.split_at_mut(before);
         for (rows, skipped, pads) in
-            [(low, radius - before, &self.pads[0]), (&mut rest[behind - before..], 0, &self.pads[1])]
+            [(low, ahead - before, &self.pads[0]), (&mut rest[behind - before..], 0, &self.pads[1])]
         {
             match pads {
                 Pad::Constant(value) => rows.fill(*value),
@@ -171,7 +191,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
     ) {
         let (inner, width) = (self.lines.inner(), tile.columns.len());
         let first = self.first(tile, block);
-        let reach = 2 * self.stencil.radius() * step;
+        let reach = (self.stencil.before() + self.stencil.radius()) * step;
         if width == inner && width == step {
             // SAFETY: elements of this tile, and tiles do not overlap; here and below.
             let output = unsafe { target.places(first + inner * rows.start..first + inner * rows.end) };
@@ -200,7 +220,10 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         copies: &mut Copies<T>,
         progress: &mut Progress,
     ) -> Result<(), Error> {
-        let (length, radius, width) = (self.lines.length(), self.stencil.radius(), tile.columns.len());
+        let (length, width) = (self.lines.length(), tile.columns.len());
+        // The halo is the same on both sides: of an even number of taps, a mirrored ghost value may be one place
+        // further ahead than the samples are.
+        let (before, radius) = (self.stencil.before(), self.stencil.radius());
         let (rows, blocks) = (&tile.rows, tile.blocks.len());
         let whole = *rows == (0..length);
         // A circular line that is cut has no ends.
@@ -235,12 +258,12 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
                 self.pad(&from, blocks, &copy_rows, last);
             }
             if done == sweeps && blocks == 1 {
-                let samples = &last[copy_rows.place(0, to.start - radius as isize)..];
+                let samples = &last[copy_rows.place(0, to.start - before as isize)..];
                 self.rows(tile, tile.blocks.start, rows.clone(), samples, width, target);
             } else {
                 // What is computed in the gaps between lines is padded over.
                 let places = copy_rows.place(0, to.start)..copy_rows.place(blocks - 1, to.end);
-                let samples = &last[places.start - radius * width..places.end + radius * width];
+                let samples = &last[places.start - before * width..places.end + radius * width];
                 self.stencil.compute(self.instructions, samples, width, &mut next[places]);
             }
             std::mem::swap(&mut last, &mut next);
@@ -286,11 +309,12 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
 
     /// Writes the ghost values before and behind the lines of a copy, where its rows `rows` reach their ends.
     fn pad(&self, rows: &Range<isize>, blocks: usize, copy_rows: &CopyRows, copy: &mut [T]) {
-        let (length, radius) = (self.lines.length() as isize, self.stencil.radius() as isize);
+        let length = self.lines.length() as isize;
+        let (before, behind) = (self.stencil.before() as isize, self.stencil.radius() as isize);
         for block in 0..blocks {
             for (reached, rows, pads) in [
-                (rows.start == 0, -radius..0, &self.pads[0]),
-                (rows.end == length, length..length + radius, &self.pads[1]),
+                (rows.start == 0, -before..0, &self.pads[0]),
+                (rows.end == length, length..length + behind, &self.pads[1]),
             ] {
                 if !reached {
                     continue;
@@ -315,16 +339,35 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
 mod tests {
     use super::tiling::FAR;
     use super::*;
-    use crate::stencil::{Boundary, CoefficientSource, Compute, Derivative, Engine, Real, Reference, Stencil, Taps};
+    use crate::stencil::{
+        Boundary, CoefficientSource, Compute, Convolution, Derivative, Filter, Real, Reference, Sides,
+    };
 
     /// One boundary at both ends, and a boundary for each end.
-    fn boundaries() -> Vec<Ends<f64>> {
+    pub(super) fn boundaries() -> Vec<Ends<f64>> {
         let [one, two] = [1.5, -0.5].map(Boundary::Constant);
         let same = [one, Boundary::Replicate, Boundary::Symmetric, Boundary::Mirror, Boundary::Circular];
         let own =
             [(one, two), (Boundary::Mirror, two), (one, Boundary::Symmetric), (Boundary::Replicate, Boundary::Mirror)];
         let own = own.map(|(low, high)| Ends::new(low, high).unwrap());
         same.map(Ends::from).into_iter().chain(own).collect()
+    }
+
+    /// The sweeps of a filter along lines, as those of the second dimension.
+    pub(super) fn filtered<T: Real>(lines: Lines, ends: Ends<T>, taps: &[T], sweeps: usize) -> Convolution<T> {
+        let filter = Filter::new(taps.to_vec(), [1, taps.len(), 1]).unwrap();
+        let sides = Sides::from([Ends::default(), ends, Ends::default()]);
+        Convolution::new(lines.extents(), filter).with_boundary(sides).with_sweeps(sweeps)
+    }
+
+    /// What the reference gives.
+    pub(super) fn right<T: Real>(request: &Convolution<T>, input: &[T]) -> Vec<T>
+    where
+        Reference: Compute<T>,
+    {
+        let mut expected = vec![T::default(); input.len()];
+        Reference.convolution(request, input.into(), (&mut expected[..]).into(), &Watch::new()).unwrap();
+        expected
     }
 
     /// However the array is cut, and however many sweeps are done in a pass, the result is that of the whole.
@@ -334,17 +377,26 @@ mod tests {
             let lines = Lines::strided(inner, length, outer);
             let input: Vec<f64> = (0..lines.elements()).map(|i| (i as f64).sin()).collect();
             for boundary in boundaries() {
-                for (taps, sweeps) in [(1, 2), (3, 1), (3, 7), (5, 5), (21, 1), (21, 3)] {
+                for (taps, sweeps) in [
+                    (1, 2),
+                    (2, 1),
+                    (2, 7),
+                    (3, 1),
+                    (3, 7),
+                    (4, 3),
+                    (5, 5),
+                    (20, 3),
+                    (21, 1),
+                    (21, 3),
+                    (64, 1),
+                    (64, 3),
+                ] {
                     let taps: Vec<f64> = (0..taps).map(|k| (f64::from(k) + 0.5).cos() / f64::from(taps)).collect();
-                    let request = Stencil::new(lines, Taps::new(&taps).unwrap());
-                    let request = request.with_boundary(boundary).with_sweeps(sweeps);
-                    let mut expected = vec![0.0; input.len()];
-                    Reference
-                        .stencil(&request, (&input[..]).into(), (&mut expected[..]).into(), &Watch::new())
-                        .unwrap();
+                    let request = filtered(lines, boundary, &taps, sweeps);
+                    let expected = right(&request, &input);
                     for tiling in tilings(lines, sweeps) {
                         let (mut output, watch) = (vec![f64::NAN; input.len()], Watch::new());
-                        let taps = Correlated(request.taps().as_slice());
+                        let taps = Correlated(&taps);
                         let all = Sweeps::new(Instructions::best(), &taps, lines, boundary);
                         all.run_in(tiling, sweeps, 2, &input, &mut output, &watch).unwrap();
                         let what = format!("{request:?} in {tiling:?}");
@@ -410,6 +462,9 @@ mod tests {
                         (1, 1000, 64),
                         (10, 2, 2),
                         (10, 50, 1),
+                        (MAX_RADIUS, 1, 1),
+                        (MAX_RADIUS, 1, 64),
+                        (MAX_RADIUS, 9, 2),
                     ] {
                         let tiling = Tiling::choose(lines, radius, sweeps, threads);
                         let what = format!("{lines:?}, radius {radius}, {sweeps} sweeps: {tiling:?}");

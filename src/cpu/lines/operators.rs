@@ -1,30 +1,39 @@
 //! The operators along lines: sums of products with taps, and with differences of samples.
 
 use crate::cpu::simd::{self, Instructions, Lanes, Operator, Vector};
-use crate::stencil::{DERIVATIVE_RADIUS, MAX_TAPS};
+use crate::stencil::DERIVATIVE_RADIUS;
 
-/// The widest stencil reaches this far to either side.
-pub(super) const MAX_RADIUS: usize = MAX_TAPS / 2;
+/// The widest stencil reaches this far to either side. Longer filters are [`super::long`]'s.
+pub(super) const MAX_RADIUS: usize = 32;
 
 /// A stencil along lines.
 pub(in crate::cpu) trait Stencil<T>: Sync {
-    /// Samples on either side that an output needs, [`MAX_RADIUS`] at the most.
+    /// Samples behind an output that it needs, [`MAX_RADIUS`] at the most.
     fn radius(&self) -> usize;
+
+    /// Samples ahead of an output that it needs: no more than [`radius`](Self::radius).
+    fn before(&self) -> usize {
+        self.radius()
+    }
 
     /// Multiply-adds an output.
     fn work(&self) -> usize;
 
-    /// The outputs that have all their samples in `samples`, which are `step` apart: `2 * radius * step` more than
-    /// `output`.
+    /// The outputs that have all their samples in `samples`, which are `step` apart: `(before + radius) * step` more
+    /// than `output`.
     fn compute(&self, instructions: Instructions, samples: &[T], step: usize, output: &mut [T]);
 }
 
-/// An odd number of taps, [`MAX_TAPS`] at the most, in the order in which they meet ascending samples.
+/// Taps in the order in which they meet ascending samples. Of an even number, one fewer is ahead of the middle.
 pub(in crate::cpu) struct Correlated<'a, T>(pub(in crate::cpu) &'a [T]);
 
 impl<T: Lanes> Stencil<T> for Correlated<'_, T> {
     fn radius(&self) -> usize {
         self.0.len() / 2
+    }
+
+    fn before(&self) -> usize {
+        (self.0.len() - 1) / 2
     }
 
     fn work(&self) -> usize {

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::operators::MAX_RADIUS;
 use crate::cpu::tasks::STEP;
 use crate::stencil::Lines;
 
@@ -34,6 +33,9 @@ const WIDE: usize = 1 << 10;
 const COPIED: usize = 64;
 const COPIED_FOR_MANY: usize = 32;
 
+/// Lines of at most four times the radius are mostly ends; of a smaller radius, those of four times this.
+const SHORT: usize = 5;
+
 /// From this radius on, rows that are apart are copied for one sweep already: read in place, that many rows, often a power
 /// of two apart, push one another out of the cache. (Of 21 taps along the last dimension of 256 x 256 x
 /// 256, a core is twice as fast through copies.)
@@ -53,7 +55,7 @@ impl Tiling {
         let (inner, length, outer) = (lines.inner(), lines.length(), lines.outer());
         let padded = length + 2 * radius;
         // Mostly ends, or many ends: whole lines are copied.
-        if length <= 4 * radius.max(MAX_RADIUS / 2) || (inner > 1 && inner * padded <= NEAR / 2) {
+        if length <= 4 * radius.max(SHORT) || (inner > 1 && inner * padded <= NEAR / 2) {
             return Tiling::whole(lines, radius, 1, NEAR / 4, FAR / 2);
         }
         if inner == 1 {
