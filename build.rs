@@ -43,6 +43,7 @@ const FUNCTIONS: &[&str] = &[
     "mxGetClassName",
     "mxGetData",
     "mxGetDimensions",
+    "mxGetImagData",
     "mxGetNumberOfDimensions",
     "mxGetProperty",
     "mxGetString",

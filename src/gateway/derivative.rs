@@ -37,7 +37,7 @@ fn called<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error>
     };
     options::check_pairs(pairs, call.arguments.len() - pairs.len() + 1)?;
     check_outputs(call)?;
-    let (values, dims) = inputs::input_or_gpu("f", samples)?;
+    let (values, dims) = inputs::complex_input_or_gpu("f", samples)?;
     let spacing = spacing.map_or(Ok(1.0), positive)?;
     let (mut selection, mut sweeps, mut source) =
         (Selection::default(), Sweeps::default(), CoefficientSource::Constant);
@@ -49,8 +49,10 @@ fn called<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error>
         }
     }
     if let Some(joint) = joint {
-        let on_gpu = matches!(values, AnyInput::Double(Input::Gpu(..)) | AnyInput::Single(Input::Gpu(..)));
-        let along = joint.along(distribution, &selection, &sweeps, false, on_gpu)?;
+        if values.is_complex() {
+            return Err(options::bad("'Distributed' goes with real f: pass real (f) and imag (f).".into()));
+        }
+        let along = joint.along(distribution, &selection, &sweeps, false, values.is_on_gpu())?;
         let whole = (dims.into_owned(), along);
         return match values {
             AnyInput::Double(values) => of_all_ranks(joint, values, whole, (spacing, source), (&selection, &sweeps)),

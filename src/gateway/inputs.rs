@@ -25,6 +25,8 @@ pub(super) enum Reals<'a> {
 pub(super) enum Input<'a, T: Real> {
     /// The host's.
     Host(Cow<'a, [T]>),
+    /// The host's, complex: the real parts and the imaginary ones.
+    Complex([Cow<'a, [T]>; 2]),
     /// One that is held.
     Held(Home, Arc<Array<T>>),
     /// The host's, on the GPU with this ordinal.
@@ -42,7 +44,7 @@ impl<'a, T: Real> Input<'a, T> {
     /// The number of its elements.
     pub(super) fn len(&self) -> usize {
         match self {
-            Input::Host(values) => values.len(),
+            Input::Host(values) | Input::Complex([values, _]) => values.len(),
             Input::Held(_, array) => array.len(),
             Input::Gpu(_, array) => array.len(),
         }
@@ -50,21 +52,21 @@ impl<'a, T: Real> Input<'a, T> {
 
     /// The reply of a call that returns an array of these dimensions, computed by `run` where the input is: an
     /// array of the host's from one of the host's, on the same GPU where that lies on one, and one that is held from
-    /// one that is held. `work` is what it computes.
+    /// one that is held. `work` is what it computes. Of complex arrays `run` computes both parts, one after the other.
     pub(super) fn reply(
         self,
         selection: &Selection,
         dims: &[usize],
         effort: Effort,
         work: Work,
-        run: impl FnOnce(&(dyn Engine + 'static), Source<T>, Target<T>, &Watch) -> Result<(), stencil::Error> + Send + 'a,
+        run: impl Fn(&(dyn Engine + 'static), Source<T>, Target<T>, &Watch) -> Result<(), stencil::Error> + Send + 'a,
     ) -> Result<Reply<'a>, Error>
     where
         T: Numeric,
         Numbers: From<Array<T>>,
         dyn Engine: Compute<T>,
     {
-        self.reply_all(selection, &[dims], effort, work, |engine, from, to, watch| {
+        self.reply_all(selection, &[dims], effort, work, move |engine, from, to, watch| {
             run(engine, from, reply::only(to)?, watch)
         })
     }
@@ -76,9 +78,7 @@ impl<'a, T: Real> Input<'a, T> {
         dims: &[&[usize]],
         effort: Effort,
         work: Work,
-        run: impl FnOnce(&(dyn Engine + 'static), Source<T>, Vec<Target<T>>, &Watch) -> Result<(), stencil::Error>
-        + Send
-        + 'a,
+        run: impl Fn(&(dyn Engine + 'static), Source<T>, Vec<Target<T>>, &Watch) -> Result<(), stencil::Error> + Send + 'a,
     ) -> Result<Reply<'a>, Error>
     where
         T: Numeric,
@@ -90,7 +90,19 @@ impl<'a, T: Real> Input<'a, T> {
                 let run = move |engine: &(dyn Engine + 'static), outputs: Vec<&mut [T]>, watch: &Watch| {
                     run(engine, Source::Host(&values), outputs.into_iter().map(Target::Host).collect(), watch)
                 };
-                selection.choose(work)?.reply_all(dims, effort, run)
+                selection.choose(work)?.reply_all(dims, false, effort, run)
+            }
+            Input::Complex([real, imaginary]) => {
+                let run = move |engine: &(dyn Engine + 'static), outputs: Vec<&mut [T]>, watch: &Watch| {
+                    let (mut of_real, mut of_imaginary) = (Vec::new(), Vec::new());
+                    for (i, output) in outputs.into_iter().enumerate() {
+                        let parts = if i % 2 == 0 { &mut of_real } else { &mut of_imaginary };
+                        parts.push(Target::Host(output));
+                    }
+                    run(engine, Source::Host(&real), of_real, watch)?;
+                    run(engine, Source::Host(&imaginary), of_imaginary, watch)
+                };
+                selection.choose(work.repeated(2))?.reply_all(dims, true, effort.twice(), run)
             }
             Input::Held(home, array) => {
                 selection.agrees(home)?;
@@ -128,7 +140,7 @@ impl<T: Real> Input<'_, T> {
     /// Its elements, for an engine.
     pub(super) fn source(&self) -> Source<'_, T> {
         match self {
-            Input::Host(values) => Source::Host(values),
+            Input::Host(values) | Input::Complex([values, _]) => Source::Host(values),
             Input::Held(_, array) => Source::Array(array),
             Input::Gpu(_, array) => Source::Array(array),
         }
@@ -137,7 +149,7 @@ impl<T: Real> Input<'_, T> {
     /// Where it lies: on which device of whom, if on one.
     fn place(&self) -> (Option<Home>, Option<usize>) {
         match self {
-            Input::Host(_) => (None, None),
+            Input::Host(_) | Input::Complex(_) => (None, None),
             Input::Held(home, _) => (Some(*home), None),
             Input::Gpu(ordinal, _) => (None, Some(*ordinal)),
         }
@@ -155,6 +167,16 @@ impl<'a> AnyInput<'a> {
     /// Whether it is of the same class as another, and lies in the same place.
     pub(super) fn is_like(&self, other: &AnyInput) -> bool {
         std::mem::discriminant(self) == std::mem::discriminant(other) && self.place() == other.place()
+    }
+
+    /// Whether it is complex.
+    pub(super) fn is_complex(&self) -> bool {
+        matches!(self, AnyInput::Double(Input::Complex(_)) | AnyInput::Single(Input::Complex(_)))
+    }
+
+    /// Whether it is an array of the host's on a GPU.
+    pub(super) fn is_on_gpu(&self) -> bool {
+        matches!(self, AnyInput::Double(Input::Gpu(..)) | AnyInput::Single(Input::Gpu(..)))
     }
 
     /// As an error tells it: `3x4 double DeviceArray on device 1`.
@@ -179,6 +201,14 @@ impl<'a> AnyInput<'a> {
             }
             AnyInput::Double(Input::Host(Cow::Owned(values))) => {
                 Ok(Input::Host(Reals::Double(&values).to_singles(what)?.into_owned().into()))
+            }
+            AnyInput::Double(Input::Complex(parts)) => {
+                let single = |values: Cow<'a, [f64]>| match values {
+                    Cow::Borrowed(values) => Reals::Double(values).to_singles(what),
+                    Cow::Owned(values) => Ok(Reals::Double(&values).to_singles(what)?.into_owned().into()),
+                };
+                let [real, imaginary] = parts;
+                Ok(Input::Complex([single(real)?, single(imaginary)?]))
             }
             AnyInput::Double(Input::Held(home, array)) => {
                 let engine = home.engine()?;
@@ -241,18 +271,19 @@ pub(super) fn input_or_gpu<'a>(name: &str, array: &'a Argument) -> Result<(AnyIn
     Ok((input, gpu.dims().into()))
 }
 
-/// What [`double_input`] gives, or an array of the host's on a GPU.
-pub(super) fn double_input_or_gpu<'a>(
+/// What [`input_or_gpu`] gives, or a complex array of the host's.
+pub(super) fn complex_input_or_gpu<'a>(
     name: &str,
     array: &'a Argument,
-) -> Result<(Input<'a, f64>, Cow<'a, [usize]>), Error> {
-    let Some(gpu) = array.gpu().transpose()? else {
-        return double_input(name, array);
-    };
-    if gpu.class() != Class::Double || !is_plain(gpu) {
-        return Err(wrong_on_gpu(name, array, gpu, "a real full double array"));
+) -> Result<(AnyInput<'a>, Cow<'a, [usize]>), Error> {
+    let dims = || array.dims().into();
+    if let Some(parts) = array.complex_elements() {
+        return Ok((AnyInput::Double(Input::Complex(parts.map(Cow::from))), dims()));
     }
-    Ok((on_gpu(gpu)?, gpu.dims().into()))
+    if let Some(parts) = array.complex_elements() {
+        return Ok((AnyInput::Single(Input::Complex(parts.map(Cow::from))), dims()));
+    }
+    input_or_gpu(name, array)
 }
 
 fn is_plain(gpu: &OnGpu) -> bool {
@@ -275,19 +306,15 @@ pub(super) fn input<'a>(name: &str, array: &'a Argument) -> Result<(AnyInput<'a>
     Ok((input, array.dims().into()))
 }
 
-/// A real, full array of class double, of the host's or held; with its dimensions.
-pub(super) fn double_input<'a>(name: &str, array: &'a Argument) -> Result<(Input<'a, f64>, Cow<'a, [usize]>), Error> {
-    if let Some(held) = StoredArray::of(array)? {
-        let Numbers::Double(numbers) = held.numbers else {
-            let expected = "expected a real full double array; double (";
-            return Err(wrong_data_type(format!("{name} is {held}, {expected}{name}) makes it so.")));
-        };
-        return Ok((Input::Held(held.home, numbers), held.dims.into()));
-    }
-    Ok((Input::Host(doubles(name, array)?.into()), array.dims().into()))
-}
-
 impl<'a> Reals<'a> {
+    /// The elements, where they are doubles.
+    pub(super) fn as_doubles(&self) -> Option<&'a [f64]> {
+        match *self {
+            Reals::Double(values) => Some(values),
+            Reals::Single(_) => None,
+        }
+    }
+
     /// The elements in single, rounded once where they were double; `what` is what an error calls them.
     ///
     /// # Errors
@@ -317,11 +344,6 @@ impl<'a> Reals<'a> {
             }
         }
     }
-}
-
-/// The elements of a real, full array of class double.
-pub(super) fn doubles<'a>(name: &str, array: &'a Argument) -> Result<&'a [f64], Error> {
-    array.doubles().ok_or_else(|| wrong_type(name, array, "a real full double array", "double"))
 }
 
 /// A filter, or those of a list, with what an error calls each.

@@ -90,6 +90,11 @@ impl<'a> Levels<'a> {
             )));
         }
         sweeps.only_same("'Previous', 'Source', 'Every' and lists of filters")?;
+        if samples.is_complex() && (self.previous.is_some() || self.source.is_some()) {
+            return Err(options::bad(format!(
+                "'Previous' and 'Source' go with real {name}: call the function for real ({name}) and imag ({name})."
+            )));
+        }
         let like = |option: &str, value: &'a Argument, more: &str| -> Result<AnyInput<'a>, Error> {
             let wrong = || {
                 options::bad(format!(

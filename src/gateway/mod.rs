@@ -13,6 +13,7 @@ mod derivative;
 mod device;
 mod distributed;
 mod fastest;
+mod filtering;
 mod inputs;
 mod levels;
 mod options;

@@ -1,18 +1,29 @@
 //! `outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, Name, Value, ...)`
+//!
+//! Doubles under an odd number of doubles, [`MAX_TAPS`] at the most, are what engines have a way of their own for. Any other
+//! filter is a convolution along one dimension.
+
+use std::borrow::Cow;
 
 use super::asked::{self, Asked};
 use super::backend::Selection;
 use super::distributed::{self, Joint};
 use super::fastest::Work;
+use super::filtering::Job;
 use super::inputs::{AnyInput, Input};
-use super::levels::{Filters, Levels};
+use super::levels::{Computed, Filters, Levels};
 use super::options::{self, MAX_DIMS, Names};
+use super::store::Numbers;
 use super::sweeps::{self, Sweeps};
 use super::{check_outputs_up_to, inputs, too_few_inputs, windows};
+use crate::memory::OutOfMemory;
 use crate::mex::{Argument, Call, Error, Function, Reply};
 use crate::ranks::{self, Along, Whole};
-use crate::scheme::{Filter, TwoLevels};
-use crate::stencil::{Ends, Lines, MAX_TAPS, Shape, Stencil, Taps, Window};
+use crate::scheme::{Filter as Step, TwoLevels};
+use crate::stencil::{
+    Arithmetic, Array, Compute, Convolution, Ends, Engine, Filter, Lines, MAX_ENTRIES, Shape, Sides, Stencil, Taps,
+    Window,
+};
 
 pub(super) const FUNCTION: Function = Function { name: "StencilConstantMemory_CUDA", call };
 
@@ -37,52 +48,210 @@ fn called<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error>
     };
     let (words, pairs) = asked::split(rest, 3, &OPTIONS, false)?;
     check_outputs_up_to(call, if options::gives(pairs, &OPTIONS, "Previous") { 2 } else { 1 })?;
-    let (samples, dims) = inputs::double_input_or_gpu("inputArray", input)?;
-    let mut filters = filters(kernel, &dims)?;
-    let Asked { selection, sweeps, levels, distribution, flip } = Asked::new(words, pairs, &OPTIONS)?;
-    if flip {
-        
-    }
-    if let Some(joint) = joint {
-        let several = filters.len() > 1 || !levels.are_none();
-        let along = joint.along(distribution, &selection, &sweeps, several, matches!(samples, Input::Gpu(..)))?;
-        return of_all_ranks(joint, samples, (dims.into_owned(), along), filters[0], (&selection, &sweeps));
-    }
-    let taps = match filters[..] {
-        [taps] if levels.are_none() => taps,
-        _ => return several(call, AnyInput::Double(samples), &dims, &filters, (&selection, &sweeps, &levels)),
+    let (samples, dims) = inputs::complex_input_or_gpu("inputArray", input)?;
+    let list = inputs::listed("kernelArray", kernel)?;
+    // The class of each before the shape of any.
+    let filters = list.iter().map(|(name, array)| inputs::reals(name, array)).collect::<Result<Vec<_>, _>>()?;
+    list.iter().try_for_each(|(name, array)| check_filter(name, array, &dims))?;
+    let asked = Asked::new(words, pairs, &OPTIONS)?;
+    let along = match joint {
+        None => None,
+        Some(joint) => {
+            let several = filters.len() > 1 || !asked.levels.are_none();
+            let on_gpu = samples.is_on_gpu();
+            Some((joint, joint.along(asked.distribution, &asked.selection, &asked.sweeps, several, on_gpu)?))
+        }
     };
-    let shape = sweeps.shape()?;
-    let ends = sweeps.ends()?;
-    if shape == Shape::Same {
+    let job = Read { asked, dims, outputs: call.outputs, joint: along };
+    let doubles: Option<Vec<_>> = filters.iter().map(|filter| filter.as_doubles()).collect();
+    match (samples, doubles) {
+        (AnyInput::Double(samples), Some(filters)) => match filters.iter().map(|&filter| job.taps(filter)).collect() {
+            Some(taps) => job.reply_by_taps(samples, taps),
+            None => job.reply::<f64>(AnyInput::Double(samples), filters.into_iter().map(Cow::from).collect()),
+        },
+        // Of two classes the result has the smaller, as conv has it.
+        (samples, _) => {
+            let filters = filters.into_iter().map(|filter| filter.to_singles("kernelArray in single"));
+            job.reply::<f32>(samples, filters.collect::<Result<Vec<_>, OutOfMemory>>()?)
+        }
+    }
+}
+
+/// A call that was read.
+struct Read<'a, 'j> {
+    asked: Asked<'a>,
+    /// The array's dimensions.
+    dims: Cow<'a, [usize]>,
+    /// How many results are asked for.
+    outputs: usize,
+    /// Where the array is a part of one that lies with several ranks: along which dimension.
+    joint: Option<(&'j Joint, Along)>,
+}
+
+impl<'a> Read<'a, '_> {
+    /// The taps, turned round where that was asked for; `None` where engines have no way of their own for them.
+    fn taps(&self, filter: &[f64]) -> Option<Taps> {
+        let taps = Taps::new(filter)?;
+        Some(if self.asked.flip { taps.reversed() } else { taps })
+    }
+
+    /// Sweeps by taps that engines have a way of their own for.
+    fn reply_by_taps(self, samples: Input<'a, f64>, filters: Vec<Taps>) -> Result<Reply<'a>, Error> {
+        let Read { asked: Asked { selection, sweeps, levels, .. }, dims, outputs, joint } = self;
+        if let Some((joint, along)) = joint {
+            let samples = real_for_ranks(samples)?;
+            return of_all_ranks(joint, samples, (dims.into_owned(), along), filters[0], (&selection, &sweeps));
+        }
+        let taps = match filters[..] {
+            [taps] if levels.are_none() => taps,
+            _ => {
+                let samples = AnyInput::Double(samples);
+                return several(samples, &dims, &filters, (&selection, &sweeps, &levels), outputs);
+            }
+        };
+        let (shape, ends) = (sweeps.shape()?, sweeps.ends()?);
         let stencil = Stencil::new(sweeps.lines(&dims)?, taps).with_boundary(ends).with_sweeps(sweeps.iterations());
-        let effort = sweeps.effort(samples.len(), taps.count());
-        return samples.reply(&selection, &dims, effort, Work::from(&stencil), move |engine, from, to, watch| {
-            engine.stencil(&stencil, from, to, watch)
-        });
-    }
-    let dim = sweeps.dim(&dims)?;
-    if dim >= MAX_DIMS {
-        let text = format!("Bad value for 'Dim': got {}, expected at most {MAX_DIMS} where 'Shape' is given.", dim + 1);
-        return Err(options::bad(text));
-    }
-    let (window, axis) = window(shape, &dims, dim, taps.count());
-    // An engine gets the samples under the outputs in pieces; as much work as over the whole input.
-    let work = Work::from(&Stencil::new(sweeps.lines(&dims)?, taps));
-    let length = windows::output_size(&window)?[axis];
-    let mut dims = dims.into_owned();
-    dims.resize(dims.len().max(dim + 1), 1);
-    dims[dim] = length;
-    let dims = windows::trimmed(dims);
-    let effort = sweeps.effort(dims.iter().product(), taps.count());
-    let sides = [0, 1, 2].map(|d| if d == axis { ends } else { Ends::default() }).into();
-    samples.reply(&selection, &dims, effort, work, move |engine, from, to, watch| {
-        windows::compute(engine, &window, sides, (from, to), watch, |[rows, columns, pages], from, to| {
-            let lines =
-                if axis == 0 { Lines::new(rows, columns * pages) } else { Lines::strided(rows, columns, pages) };
-            engine.stencil(&Stencil::new(lines, taps), from, to, watch)
+        if shape == Shape::Same {
+            let effort = sweeps.effort(samples.len(), taps.count());
+            return samples.reply(&selection, &dims, effort, Work::from(&stencil), move |engine, from, to, watch| {
+                engine.stencil(&stencil, from, to, watch)
+            });
+        }
+        let Windowed { window, axis, output } = Windowed::new(shape, &dims, sweeps.dim(&dims)?, taps.count())?;
+        // An engine gets the samples under the outputs in pieces; as much work as over the whole input.
+        let work = Work::from(&stencil);
+        let effort = sweeps.effort(output.iter().product(), taps.count());
+        let sides = sides_along(axis, ends);
+        samples.reply(&selection, &output, effort, work, move |engine, from, to, watch| {
+            windows::compute(engine, &window, sides, (from, to), watch, |[rows, columns, pages], from, to| {
+                let lines =
+                    if axis == 0 { Lines::new(rows, columns * pages) } else { Lines::strided(rows, columns, pages) };
+                engine.stencil(&Stencil::new(lines, taps), from, to, watch)
+            })
         })
-    })
+    }
+
+    /// Sweeps by any other filters: each is a convolution along its dimension.
+    fn reply<T: Computed>(self, samples: AnyInput<'a>, filters: Vec<Cow<[T]>>) -> Result<Reply<'a>, Error>
+    where
+        Numbers: From<Array<T>>,
+        dyn Engine: Compute<T> + Arithmetic<T>,
+    {
+        let Read { asked, dims, outputs, joint } = self;
+        let count = filters.len();
+        let entries = filters.into_iter().map(|filter| {
+            let mut entries = filter.into_owned();
+            if asked.flip {
+                entries.reverse();
+            }
+            entries
+        });
+        let entries: Vec<Vec<T>> = entries.collect();
+        let laid = |entries: &Vec<T>, axis: usize| {
+            let mut size = [1; 3];
+            size[axis] = entries.len();
+            Filter::new(entries.clone(), size).map_err(|error| Error::internal(error.to_string()))
+        };
+        let sweeps = &asked.sweeps;
+        if let Some((joint, along)) = joint {
+            let (named, ends) = (sweeps.named_dim()?, sweeps.ends::<T>()?);
+            if dims.len() > 3 || named.is_some_and(|dim| dim > 2) {
+                let text = "'Distributed' goes with at most three dimensions where kernelArray is single, has more than 21 \
+                            taps or an even number of them. Reshape inputArray before, and the result behind.";
+                return Err(options::bad(text.into()));
+            }
+            let size = sized(&dims);
+            let part = Convolution::new(size, laid(&entries[0], 0)?);
+            let filters = [0, 1, 2].map(|axis| laid(&entries[0], axis));
+            let [Ok(rows), Ok(columns), Ok(pages)] = filters else {
+                return Err(Error::internal("A filter that is one along some dimensions alone."));
+            };
+            let filters = [rows, columns, pages];
+            let said = vec![
+                ("The function", FUNCTION.name.into()),
+                ("'Dim'", named.map_or("not given".into(), |dim| (dim + 1).to_string())),
+            ];
+            let window = Window::new(Shape::Same, size, [1; 3]);
+            let output = dims.to_vec();
+            let job = Job { name: "inputArray", asked, dims, output, window, volumes: 1, outputs };
+            return job.reply_of_all_ranks(samples, &part, (joint, along), said, move |plan| {
+                let dim = named.unwrap_or_else(|| sweeps::default_dim(&plan.whole()));
+                Convolution::new(sized(plan.dims()), filters[dim.min(2)].clone()).with_boundary(sides_along(dim, ends))
+            });
+        }
+        let several = count > 1 || !asked.levels.are_none();
+        let shape = if several { Shape::Same } else { sweeps.shape()? };
+        let (along, ends) = (sweeps.dims_of(count, &dims)?, sweeps.ends_of::<T>(count)?);
+        let (window, output, steps) = if shape == Shape::Same {
+            let step = |((entries, dim), ends): ((&Vec<T>, usize), Ends<T>)| {
+                let size = Lines::along(&dims, dim).extents();
+                Ok(Convolution::new(size, laid(entries, 1)?).with_boundary(sides_along(1, ends)))
+            };
+            let steps = entries.iter().zip(along).zip(ends).map(step).collect::<Result<Vec<_>, Error>>()?;
+            (Window::new(shape, steps[0].size(), steps[0].filter().size()), dims.to_vec(), steps)
+        } else {
+            let Windowed { window, axis, output } = Windowed::new(shape, &dims, along[0], entries[0].len())?;
+            let filter = laid(&entries[0], axis)?;
+            let step = Convolution::new(window.input(), filter).with_boundary(sides_along(axis, ends[0]));
+            (window, output, vec![step])
+        };
+        Job { name: "inputArray", asked, dims, output, window, volumes: 1, outputs }.reply(samples, steps)
+    }
+}
+
+/// The size of an array of at most three dimensions.
+fn sized(dims: &[usize]) -> [usize; 3] {
+    let mut size = [1; 3];
+    size.iter_mut().zip(dims).for_each(|(size, &dim)| *size = dim);
+    size
+}
+
+/// Ends along one dimension, with zeros around the others, where nothing of them is multiplied.
+fn sides_along<T: Computed>(axis: usize, ends: Ends<T>) -> Sides<T> {
+    [0, 1, 2].map(|d| if d == axis { ends } else { Ends::default() }).into()
+}
+
+/// Samples for ranks, which compute on real arrays.
+///
+/// # Errors
+/// `option`.
+fn real_for_ranks(samples: Input<f64>) -> Result<Input<f64>, Error> {
+    match samples {
+        Input::Complex(_) => Err(options::bad(
+            "'Distributed' goes with real inputArray: pass real (inputArray) and imag (inputArray).".into(),
+        )),
+        samples => Ok(samples),
+    }
+}
+
+/// Outputs of another size than their input.
+struct Windowed {
+    window: Window,
+    /// Along which of its dimensions the filter lies.
+    axis: usize,
+    /// The dimensions of the result.
+    output: Vec<usize>,
+}
+
+impl Windowed {
+    /// The outputs along dimension `dim` of an array of these dimensions, as those of a box. Where neighbouring elements are
+    /// of one line, the filter lies along the first of its dimensions: so the box has few columns.
+    ///
+    /// # Errors
+    /// `option`, `outOfMemory`.
+    fn new(shape: Shape, dims: &[usize], dim: usize, count: usize) -> Result<Windowed, Error> {
+        if dim >= MAX_DIMS {
+            let text =
+                format!("Bad value for 'Dim': got {}, expected at most {MAX_DIMS} where 'Shape' is given.", dim + 1);
+            return Err(options::bad(text));
+        }
+        let (window, axis) = window(shape, dims, dim, count);
+        let length = windows::output_size(&window)?[axis];
+        let mut output = dims.to_vec();
+        output.resize(output.len().max(dim + 1), 1);
+        output[dim] = length;
+        Ok(Windowed { window, axis, output: windows::trimmed(output) })
+    }
 }
 
 /// Sweeps over an array of which each rank passes a part.
@@ -118,11 +287,11 @@ fn of_all_ranks<'a>(
 
 /// Sweeps of several filters, or with more levels than one.
 fn several<'a>(
-    call: &'a Call,
     samples: AnyInput<'a>,
     dims: &[usize],
     filters: &[Taps],
     (selection, sweeps, levels): (&Selection, &Sweeps, &Levels<'a>),
+    outputs: usize,
 ) -> Result<Reply<'a>, Error> {
     let given = levels.check(("inputArray", &samples, dims), sweeps)?;
     let (along, ends) = (sweeps.dims_of(filters.len(), dims)?, sweeps.ends_of(filters.len())?);
@@ -130,7 +299,7 @@ fn several<'a>(
     let stencils = stencils.map(|((taps, dim), ends)| Stencil::new(Lines::along(dims, dim), *taps).with_boundary(ends));
     let stencils: Vec<_> = stencils.collect();
     let (first, entries) = (Work::from(&stencils[0]), filters.iter().map(Taps::count).sum());
-    let step = |stencil: Stencil| -> Filter<'a, f64> {
+    let step = |stencil: Stencil| -> Step<'a, f64> {
         Box::new(move |engine, sweeps, from, to, watch| engine.stencil(&stencil.with_sweeps(sweeps), from, to, watch))
     };
     let joint = match stencils[..] {
@@ -139,22 +308,12 @@ fn several<'a>(
     };
     let filters = stencils.into_iter().map(step).collect();
     let AnyInput::Double(samples) = samples else {
-        return Err(Error::internal("A stencil of single samples."));
+        return Err(Error::internal("Taps for samples in single."));
     };
-    levels.reply(samples, given, dims, Filters { filters, joint, entries, first }, (sweeps, selection, call.outputs))
+    levels.reply(samples, given, dims, Filters { filters, joint, entries, first }, (sweeps, selection, outputs))
 }
 
-/// The filter, or those of a list.
-fn filters(kernel: &Argument, dims: &[usize]) -> Result<Vec<Taps>, Error> {
-    let named = inputs::listed("kernelArray", kernel)?;
-    // The class of each before the shape of any.
-    let values = named.iter().map(|(name, array)| inputs::doubles(name, array)).collect::<Result<Vec<_>, _>>()?;
-    named.iter().zip(values).map(|((name, array), values)| taps(name, values, array, dims)).collect()
-}
-
-/// The outputs along dimension `dim` of an array of these dimensions, as those of a box; and along which of the box's
-/// dimensions the filter lies. Where neighbouring elements are of one line, that is the first: so the box has few
-/// columns.
+/// The outputs that [`Windowed`] has, and along which of the box's dimensions the filter lies.
 fn window(shape: Shape, dims: &[usize], dim: usize, count: usize) -> (Window, usize) {
     // Beyond counting there is no array, unless a dimension of no elements makes it empty.
     let product = |dims: &[usize]| dims.iter().fold(1_usize, |product, &dim| product.saturating_mul(dim));
@@ -168,15 +327,35 @@ fn window(shape: Shape, dims: &[usize], dim: usize, count: usize) -> (Window, us
     }
 }
 
-/// The filter: first that there is one, then that it is a vector, then its length. `dims` are those of the input.
-fn taps(name: &str, values: &[f64], array: &Argument, dims: &[usize]) -> Result<Taps, Error> {
-    Taps::new(values).ok_or_else(|| Error::new("kernelLength", format!("{name} is {array}")))
+/// Checks a filter: first that there is one, then that it is a vector, then its length. `dims` are those of the input.
+fn check_filter(name: &str, array: &Argument, dims: &[usize]) -> Result<(), Error> {
+    let expected = format!("expected a vector of 1 to {MAX_ENTRIES} taps");
+    let wrong_length = |what: &str, advice: &str| {
+        Err(Error::new("kernelLength", format!("{name} is {array}: {what}; {expected}.{advice}")))
+    };
+    if array.is_empty() {
+        return wrong_length("it is empty", "");
+    }
+    if array.dims().len() != 2 || !array.dims().contains(&1) {
+        return Err(Error::new("kernelShape", format!("{name} is {array}: it is not a vector; {expected}.")));
+    }
+    match array.len() {
+        ..=MAX_ENTRIES => Ok(()),
+        count if is_filter(dims) => {
+            let advice = format!(
+                " inputArray is a vector of {}: were the two swapped? The array comes first, then the filter.",
+                dims.iter().product::<usize>()
+            );
+            wrong_length(&format!("it has {count} taps"), &advice)
+        }
+        count => wrong_length(&format!("it has {count} taps"), " For as many, fftfilt and fftconv take less time."),
+    }
 }
 
 /// Whether an array of these dimensions could be a filter by its length.
 fn is_filter(dims: &[usize]) -> bool {
     let count = dims.iter().product();
-    dims.iter().filter(|&&dim| dim != 1).count() <= 1 && (1..=MAX_TAPS).contains(&count)
+    dims.iter().filter(|&&dim| dim != 1).count() <= 1 && (1..=MAX_ENTRIES).contains(&count)
 }
 
 #[cfg(test)]
@@ -186,7 +365,7 @@ mod tests {
     #[test]
     fn lines_are_columns_of_a_box_where_they_lie_so() {
         let window = |dims: &[usize], dim| {
-            let (window, axis) = window(Shape::Full, dims, dim, 2);
+            let (window, axis) = window(Shape::Full, dims, dim, 3);
             (window.input(), window.others(), axis)
         };
         assert_eq!(window(&[1, 9], 1), ([9, 1, 1], [2, 0, 0], 0));

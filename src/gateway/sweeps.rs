@@ -69,7 +69,7 @@ impl Sweeps {
     ///
     /// # Errors
     /// `option`.
-    pub(super) fn ends_of(&self, filters: usize) -> Result<Vec<Ends<f64>>, Error> {
+    pub(super) fn ends_of<T: Real>(&self, filters: usize) -> Result<Vec<Ends<T>>, Error> {
         match &self.boundary {
             Around::Each(each) if self.dims.is_some() && filters > 1 && each.len() == filters => {
                 each.iter().map(|around| around.ends(OF_PAIR)).collect()

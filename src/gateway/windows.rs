@@ -100,6 +100,52 @@ where
     }
 }
 
+/// Does `pass` for each of `count` volumes that lie behind each other in both arrays.
+pub(super) fn each_volume<T: Real>(
+    engine: &(dyn Engine + 'static),
+    count: usize,
+    (from, to): (Source<T>, Target<T>),
+    watch: &Watch,
+    pass: &dyn Fn(Source<T>, Target<T>) -> Result<(), stencil::Error>,
+) -> Result<(), stencil::Error>
+where
+    dyn Engine: Compute<T> + Arithmetic<T>,
+{
+    if count == 1 {
+        return pass(from, to);
+    }
+    if to.is_empty() {
+        return Ok(watch.check()?);
+    }
+    let lens = [from.len() / count, to.len() / count];
+    match (from, to) {
+        (Source::Host(from), Target::Host(to)) => {
+            for i in 0..count {
+                let (from, to) = (&from[i * lens[0]..][..lens[0]], &mut to[i * lens[1]..][..lens[1]]);
+                pass(from.into(), to.into())?;
+            }
+            Ok(())
+        }
+        (Source::Array(from), Target::Array(to)) => {
+            let [mut samples, mut results] =
+                [Compute::<T>::array(engine, lens[0])?, Compute::<T>::array(engine, lens[1])?];
+            for i in 0..count {
+                let [of_samples, of_results] = lens.map(|len| section([len, count, 1], [0, i, 0], [len, 1, 1]));
+                // Copies count for nothing.
+                let mark = watch.mark();
+                engine.pick(from, &of_samples, Target::Array(&mut samples), watch)?;
+                watch.rewind(mark);
+                pass(Source::Array(&samples), Target::Array(&mut results))?;
+                let mark = watch.mark();
+                engine.put(Source::Array(&results), &of_results, to, watch)?;
+                watch.rewind(mark);
+            }
+            Ok(())
+        }
+        (from, _) => Err(stencil::Error::Internal(format!("{} samples and their results in two places", from.len()))),
+    }
+}
+
 /// An array with ghost values around it, where the engine has it: as far as the filter reaches from outputs that lie as
 /// far outside as it reaches.
 struct Enlarged<T> {

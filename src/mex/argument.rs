@@ -32,6 +32,8 @@ pub struct Argument {
     sparse: bool,
     dims: Vec<usize>,
     data: *const c_void,
+    /// The imaginary parts, where it has some.
+    imaginary: *const c_void,
     text: Option<String>,
     /// The number, of an object that stands for something of ours.
     object: Option<Option<u64>>,
@@ -72,12 +74,18 @@ impl Argument {
         // SAFETY: as above.
         let (class, complex, sparse) =
             unsafe { (Class::of((api.mxGetClassID)(array)), (api.mxIsComplex)(array), (api.mxIsSparse)(array)) };
-        let plain = class != Class::Other && !complex && !sparse;
+        let plain = class != Class::Other && !sparse;
         // The data first: Octave replaces what it keeps lazily (ranges, diagonal matrices) by a full matrix here, and
         // the dimensions that it tells are only good until then.
         let data = if plain && class != Class::Char {
             // SAFETY: as above.
             unsafe { (api.mxGetData)(array) }.cast_const()
+        } else {
+            std::ptr::null()
+        };
+        let imaginary = if plain && complex {
+            // SAFETY: as above.
+            unsafe { (api.mxGetImagData)(array) }.cast_const()
         } else {
             std::ptr::null()
         };
@@ -114,7 +122,7 @@ impl Argument {
         // SAFETY: as above.
         let cells = if is_cell && depth > 0 { unsafe { cells(host, array, &dims, depth) }? } else { None };
         memory::check()?;
-        Ok(Argument { class, class_name, complex, sparse, dims, data, text, object, gpu, cells })
+        Ok(Argument { class, class_name, complex, sparse, dims, data, imaginary, text, object, gpu, cells })
     }
 
     /// An object of ours that stands for `number`.
@@ -128,6 +136,7 @@ impl Argument {
             sparse: false,
             dims,
             data: std::ptr::null(),
+            imaginary: std::ptr::null(),
             text: None,
             object: Some(Some(number)),
             gpu: None,
@@ -144,6 +153,7 @@ impl Argument {
             sparse: false,
             dims: vec![0, 0],
             data: std::ptr::null(),
+            imaginary: std::ptr::null(),
             text: None,
             object: None,
             gpu: None,
@@ -277,19 +287,31 @@ impl Argument {
 
     /// The elements of a real, full array of the class of `T`, in column-major order; `None` for any other array.
     pub fn elements<T: Numeric>(&self) -> Option<&[T]> {
-        if self.class != T::CLASS || self.complex || self.sparse {
+        if self.complex { None } else { self.part(self.data) }
+    }
+
+    /// The real and the imaginary parts of a complex, full array of the class of `T`, each in column-major order; `None` for
+    /// any other array.
+    pub fn complex_elements<T: Numeric>(&self) -> Option<[&[T]; 2]> {
+        if self.complex { Some([self.part(self.data)?, self.part(self.imaginary)?]) } else { None }
+    }
+
+    /// The numbers at `data` of a full array of the class of `T`.
+    fn part<T: Numeric>(&self, data: *const c_void) -> Option<&[T]> {
+        if self.class != T::CLASS || self.sparse {
             return None;
         }
         if self.is_empty() {
             // The host may have no address for nothing.
             return Some(&[]);
         }
-        if self.data.is_null() {
+        if data.is_null() {
             return None;
         }
-        // SAFETY: a full, real array has `len` elements of its class at `data`, which is that of `T`, the host aligns
-        // them, and the input is neither freed nor written to before the call has returned.
-        Some(unsafe { std::slice::from_raw_parts(self.data.cast(), self.len()) })
+        // SAFETY: a full array has `len` real parts of its class at `data`, and as many imaginary ones at `imaginary` if it
+        // is complex; the class is that of `T`, the host aligns them, and the input is neither freed nor written to before
+        // the call has returned.
+        Some(unsafe { std::slice::from_raw_parts(data.cast(), self.len()) })
     }
 }
 
@@ -362,6 +384,7 @@ mod tests {
                 sparse: false,
                 dims: dims.into(),
                 data,
+                imaginary: data,
                 text: None,
                 object: None,
                 gpu: None,

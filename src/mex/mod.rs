@@ -210,22 +210,25 @@ impl Outputs<'_> {
                     self.arrays.push(one.into_array()?);
                 }
             }
-            Output::Arrays { dims, fill, effort } => {
-                let mut sizes = Vec::with_capacity(dims.len());
+            Output::Arrays { dims, complex, fill, effort } => {
+                let mut parts = Vec::with_capacity(dims.len());
                 for mut dims in dims {
                     let len: usize = dims.iter().product();
-                    let (array, way) = self.host.array(&mut dims, fill.class);
+                    let (array, way) = self.host.array(&mut dims, fill.class, complex);
                     trace.step(way);
                     self.arrays.push(array);
-                    sizes.push(len * fill.class.bytes());
+                    let bytes = len * fill.class.bytes();
+                    parts.push((array, bytes, false));
+                    parts.extend(complex.then_some((array, bytes, true)));
                 }
                 // Without room for a thread a long run is done on this one, as where the system gives no more threads.
                 let effort =
                     Effort { long: effort.long && memory::spare(memory::STACK + memory::THREAD).is_ok(), ..effort };
                 let host = self.host;
-                // SAFETY: each array was made some lines ago, with `bytes` bytes of elements.
-                let bytes =
-                    self.arrays.iter().zip(sizes).map(|(&array, bytes)| unsafe { host.bytes_mut(array, bytes) });
+                let bytes = parts.into_iter().map(|(array, bytes, imaginary)| {
+                    // SAFETY: each array was made some lines ago, with `bytes` bytes of elements, and each part is taken once.
+                    unsafe { host.bytes_mut(array, bytes, imaginary) }
+                });
                 let bytes = bytes.collect();
                 self.host.run(name, &effort, |watch| (fill.fill)(bytes, watch))?;
             }

@@ -37,6 +37,14 @@ pub struct Effort {
     pub progress: bool,
 }
 
+impl Effort {
+    /// That of doing it twice.
+    pub fn twice(self) -> Effort {
+        let twice = |count: u64| count.saturating_mul(2);
+        Effort { updates: twice(self.updates), work: twice(self.work), calls: twice(self.calls), ..self }
+    }
+}
+
 /// How often the host is asked for an interrupt.
 const TICK: Duration = Duration::from_millis(20);
 

@@ -81,6 +81,8 @@ pub enum Output<'a> {
     Arrays {
         /// Of each output two or more; no more outputs than were asked for, or one.
         dims: Vec<Vec<usize>>,
+        /// Whether they are complex: then each is filled as two, the real parts and the imaginary ones.
+        complex: bool,
         /// The class, and what is called once with all the elements.
         fill: Fill<'a>,
         /// What that takes.
@@ -166,17 +168,18 @@ impl From<String> for Value {
 }
 
 impl Host {
-    /// A real array of this class, with elements of unknown value, and how it was made, in a word.
+    /// An array of this class, real or complex, with elements of unknown value, and how it was made, in a word.
     ///
     /// The one place that decides how an output comes into being. The host raises an error itself where it has no
     /// memory for it.
     ///
     /// # Panics
     /// For a class that is neither of numbers nor of truth values.
-    pub(super) fn array(&self, dims: &mut [usize], class: Class) -> (*mut mxArray, &'static str) {
-        if let Some(array) = lend::array(class, dims) {
+    pub(super) fn array(&self, dims: &mut [usize], class: Class, complex: bool) -> (*mut mxArray, &'static str) {
+        if !complex && let Some(array) = lend::array(class, dims) {
             return (array, "lent");
         }
+        let parts = if complex { sys::mxCOMPLEX } else { sys::mxREAL };
         let (count, sizes) = (dims.len() as _, dims.as_mut_ptr().cast());
         // Uninitialised: every user of it writes every element, and a large array costs as much to clear as to
         // compute. Of truth values the hosts make no other arrays than cleared ones.
@@ -184,13 +187,13 @@ impl Host {
         let array = unsafe {
             match class {
                 Class::Logical => (self.api.mxCreateLogicalArray)(count, sizes),
-                _ => (self.api.mxCreateUninitNumericArray)(count, sizes, class.id() as _, sys::mxREAL),
+                _ => (self.api.mxCreateUninitNumericArray)(count, sizes, class.id() as _, parts),
             }
         };
         (array, "made")
     }
 
-    /// The elements of an array that `array` made, as bytes of values that nobody knows.
+    /// The elements of an array that `array` made, or their imaginary parts, as bytes of values that nobody knows.
     ///
     /// # Why this is a slice
     /// A slice must be of initialised elements, and the host has written nothing there. Two things together make it
@@ -204,14 +207,16 @@ impl Host {
     ///   back to the system for later.
     ///
     /// # Safety
-    /// `array` must be such an array, of `bytes` bytes of elements, not yet given to the host and not borrowed
-    /// elsewhere.
-    pub(super) unsafe fn bytes_mut<'a>(&self, array: *mut mxArray, bytes: usize) -> &'a mut [u8] {
+    /// `array` must be such an array, of `bytes` bytes of elements, complex if `imaginary` parts are asked for, not yet given
+    /// to the host and not borrowed elsewhere.
+    pub(super) unsafe fn bytes_mut<'a>(&self, array: *mut mxArray, bytes: usize, imaginary: bool) -> &'a mut [u8] {
         if bytes == 0 {
             return &mut [];
         }
+        // SAFETY: as the caller says, it is such an array.
+        let data = unsafe { if imaginary { (self.api.mxGetImagData)(array) } else { (self.api.mxGetData)(array) } };
         // SAFETY: the host allocated `bytes` bytes there for us alone; their values are discussed above.
-        let elements = unsafe { std::slice::from_raw_parts_mut((self.api.mxGetData)(array).cast(), bytes) };
+        let elements = unsafe { std::slice::from_raw_parts_mut(data.cast(), bytes) };
         memory::prefer_large_pages(elements);
         elements
     }
@@ -224,15 +229,16 @@ impl Host {
             match value {
                 Value::Double(value) => (api.mxCreateDoubleScalar)(*value),
                 Value::Number(number) => self.whole_number(*number),
-                Value::Empty => self.array(&mut [0, 0], Class::Double).0,
+                Value::Empty => self.array(&mut [0, 0], Class::Double, false).0,
                 Value::Logical(value) => (api.mxCreateLogicalScalar)(*value as _),
                 Value::Text(text) => {
                     let text: Vec<u8> = text.bytes().filter(|&byte| byte != 0).chain([0]).collect();
                     (api.mxCreateString)(text.as_ptr().cast())
                 }
                 Value::Row(values) => {
-                    let (array, _) = self.array(&mut [1, values.len()], Class::Double);
-                    self.bytes_mut(array, size_of_val(&values[..])).copy_from_slice(bytemuck::cast_slice(values));
+                    let (array, _) = self.array(&mut [1, values.len()], Class::Double, false);
+                    self.bytes_mut(array, size_of_val(&values[..]), false)
+                        .copy_from_slice(bytemuck::cast_slice(values));
                     array
                 }
                 Value::Struct(fields) => self.structs(std::slice::from_ref(fields)),

@@ -30,6 +30,12 @@ impl Taps {
         &self.values[..self.len]
     }
 
+    /// They turned round: the last one is the first.
+    pub fn reversed(mut self) -> Taps {
+        self.values[..self.len].reverse();
+        self
+    }
+
     /// How many there are.
     pub fn count(&self) -> usize {
         self.len

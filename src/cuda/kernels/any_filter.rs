@@ -17,7 +17,9 @@ use super::super::module::{Function, Modules, Shape, Turns, counter, launch};
 use super::super::pace::SharedPace;
 use super::exact::underflow_limit;
 use super::{Area, LoadOnce, Loaded, Plan, measured_multiprocessors};
-use crate::cuda::arguments::{FILTER_TENSOR_COLUMNS, FILTER_TENSOR_TILE, FILTER_THREADS, FilterArgument, SidesArgument};
+use crate::cuda::arguments::{
+    FILTER_TENSOR_COLUMNS, FILTER_TENSOR_TILE, FILTER_THREADS, FilterArgument, SidesArgument,
+};
 use crate::stencil::{Error, Filter, Sides};
 
 /// A module on the units of vectors.
@@ -494,7 +496,10 @@ mod tests {
             let (of_filter, layout) = (view.along(view.filter), TensorLayout::new(view.along(view.filter), line));
             let what = format!("{view:?}: {layout:?}");
             assert!(layout.elements <= TensorLayout::most(line), "{what}");
-            assert!((1..=of_filter[0]).contains(&layout.length) && (1..=of_filter[1]).contains(&layout.width), "{what}");
+            assert!(
+                (1..=of_filter[0]).contains(&layout.length) && (1..=of_filter[1]).contains(&layout.width),
+                "{what}"
+            );
             assert!(layout.width == 1 || layout.length == of_filter[0], "{what}");
             // Each stage has as many steps as there must be, the last one, too.
             let last = of_filter[0] - (of_filter[0].div_ceil(layout.length) - 1) * layout.length;
@@ -525,7 +530,7 @@ mod tests {
     #[test]
     fn tiles_are_all_that_have_a_place() {
         for (size, tile) in [([7, 5, 3], [3, 2]), ([10, 1, 1], [4, 4]), ([2, 9, 2], [8, 2]), ([1, 12, 1], [4, 5])] {
-            let [rows, columns, pages] = size;
+            let [rows, columns, pages]: Size = size;
             let (down, beside) = (rows.div_ceil(tile[0]), columns.div_ceil(tile[1]));
             let of = |place: usize| {
                 let [row, column, page] = [place % rows, place / rows % columns, place / rows / columns];

@@ -1,0 +1,139 @@
+//! Filters over an array, in the class that is computed in: how calls of the convolution are replied to, and those of the
+//! stencil with taps that engines have no way of their own for.
+
+use std::borrow::Cow;
+
+use super::asked::Asked;
+use super::distributed::{self, Joint};
+use super::fastest::Work;
+use super::inputs::AnyInput;
+use super::levels::{Computed, Filters};
+use super::store::Numbers;
+use super::{options, windows};
+use crate::mex::{Error, Reply};
+use crate::ranks::{self, Along, Plan, Whole};
+use crate::scheme::Filter as Step;
+use crate::stencil::{Arithmetic, Array, Compute, Convolution, Engine, Shape, Window};
+
+/// A call that was read: what is asked for, of which array.
+pub(super) struct Job<'a> {
+    /// What errors call the array.
+    pub(super) name: &'static str,
+    pub(super) asked: Asked<'a>,
+    /// The array's dimensions.
+    pub(super) dims: Cow<'a, [usize]>,
+    /// Those of the result.
+    pub(super) output: Vec<usize>,
+    /// The outputs over a volume of the array.
+    pub(super) window: Window,
+    /// The volumes that lie behind each other: each is filtered by itself.
+    pub(super) volumes: usize,
+    /// How many results are asked for.
+    pub(super) outputs: usize,
+}
+
+impl<'a> Job<'a> {
+    /// Sweeps of these filters, each over the results of the one before.
+    pub(super) fn reply<T: Computed>(
+        &self,
+        samples: AnyInput<'a>,
+        steps: Vec<Convolution<T>>,
+    ) -> Result<Reply<'a>, Error>
+    where
+        Numbers: From<Array<T>>,
+        dyn Engine: Compute<T> + Arithmetic<T>,
+    {
+        let Asked { selection, sweeps, levels, .. } = &self.asked;
+        let what = match <[_; 1]>::try_from(steps) {
+            Ok([step]) if levels.are_none() => step.with_sweeps(sweeps.iterations()),
+            Ok([step]) => return self.several(samples, vec![step]),
+            Err(steps) => return self.several(samples, steps),
+        };
+        let (window, volumes) = (self.window, self.volumes);
+        let effort = sweeps.effort(self.output.iter().product(), what.filter().values().len());
+        let work = Work::from(&what);
+        let samples = T::input(samples, "the array in single")?;
+        samples.reply(selection, &self.output, effort, work, move |engine, from, to, watch| {
+            windows::each_volume(engine, volumes, (from, to), watch, &|from, to| match window.shape() {
+                Shape::Same => Compute::convolution(engine, &what, from, to, watch),
+                Shape::Full | Shape::Valid => {
+                    windows::compute(engine, &window, what.boundary(), (from, to), watch, |size, from, to| {
+                        let what = what.clone().with_size(size).with_boundary(crate::stencil::Sides::default());
+                        Compute::convolution(engine, &what, from, to, watch)
+                    })
+                }
+            })
+        })
+    }
+
+    /// Sweeps over an array of which each rank passes a part: `whole` is what is computed of the part that a plan says. What
+    /// is `said` of the call is the same on all ranks.
+    pub(super) fn reply_of_all_ranks<T: Computed>(
+        &self,
+        samples: AnyInput<'a>,
+        part: &Convolution<T>,
+        (joint, along): (&Joint, Along),
+        said: Vec<(&'static str, String)>,
+        whole: impl Fn(&Plan) -> Convolution<T> + Send + 'a,
+    ) -> Result<Reply<'a>, Error>
+    where
+        Numbers: From<Array<T>>,
+        dyn Engine: Compute<T> + Arithmetic<T>,
+    {
+        let Asked { selection, sweeps, .. } = &self.asked;
+        if samples.is_complex() {
+            return Err(options::bad(format!(
+                "'Distributed' goes with real {0}: pass real ({0}) and imag ({0}).",
+                self.name
+            )));
+        }
+        let iterations = sweeps.iterations();
+        let entries = part.filter().values();
+        let effort = distributed::effort(sweeps.effort(self.dims.iter().product(), entries.len()));
+        let entries: Vec<f64> = entries.iter().map(|entry| entry.to_f64()).collect();
+        let class = if size_of::<T>() == 4 { "single" } else { "double" };
+        let said = [
+            vec![
+                ("The class that is computed in", class.to_owned()),
+                ("'Boundary'", sweeps.boundary_text()),
+                ("'Iterations'", iterations.to_string()),
+            ],
+            said,
+        ]
+        .concat();
+        let work = Work::from(&part.clone().with_sweeps(iterations));
+        let (joint, dims) = (joint.clone(), self.dims.clone().into_owned());
+        let samples = T::input(samples, "the array in single")?;
+        samples.reply(selection, &self.dims, effort, work, move |engine, from, to, watch| {
+            joint.run(watch, |call| {
+                let plan = distributed::agree(call, (&dims, along), &said, &entries, watch)?;
+                let what = whole(&plan).with_sweeps(iterations);
+                ranks::run(call, engine, &Whole::convolution(&plan, what), from, to, watch)
+            })
+        })
+    }
+
+    /// Sweeps of several filters, or with more levels than one.
+    fn several<T: Computed>(&self, samples: AnyInput<'a>, steps: Vec<Convolution<T>>) -> Result<Reply<'a>, Error>
+    where
+        Numbers: From<Array<T>>,
+        dyn Engine: Compute<T> + Arithmetic<T>,
+    {
+        let (Asked { selection, sweeps, levels, .. }, volumes) = (&self.asked, self.volumes);
+        let given = levels.check((self.name, &samples, &self.dims), sweeps)?;
+        let entries = steps.iter().map(|step| step.filter().values().len()).sum();
+        let first = Work::from(&steps[0]);
+        let step = |what: Convolution<T>| -> Step<'a, T> {
+            Box::new(move |engine, sweeps, from, to, watch| {
+                let what = what.clone().with_sweeps(sweeps);
+                windows::each_volume(engine, volumes, (from, to), watch, &|from, to| {
+                    Compute::convolution(engine, &what, from, to, watch)
+                })
+            })
+        };
+        let filters = steps.into_iter().map(step).collect();
+        let samples = T::input(samples, "the array in single")?;
+        let filters = Filters { filters, joint: None, entries, first };
+        levels.reply(samples, given, &self.dims, filters, (sweeps, selection, self.outputs))
+    }
+}
