@@ -27,51 +27,34 @@ function passes (backend, quick)
   for class = {'double', 'single'}
     array = @(varargin) DeviceArray (rand (varargin{:}, class{1}), 'Backend', backend);
     u = array (n, 1);
-    copy = report (class{1}, 'copy', '', u, @(u) u + 0, NaN);
+    copy = pass_time (class{1}, 'copy', '', u, @(u) u + 0, NaN);
     if (strcmp (class{1}, 'double'))
       for taps = 1:2:21
         k = ones (1, taps) / taps;
-        report ('double', 'stencil', sprintf ('%d', taps), u, @(u) S (u, k), copy);
+        pass_time ('double', 'stencil', sprintf ('%d', taps), u, @(u) S (u, k), copy);
       end
     end
     for memory = {'constant', 'readonly'}
-      report (class{1}, 'derivative', memory{1}, u, @(u) D (u, 1, 'Coefficients', memory{1}), copy);
+      pass_time (class{1}, 'derivative', memory{1}, u, @(u) D (u, 1, 'Coefficients', memory{1}), copy);
     end
     clear u
     for side = sides
       u = array (side, side);
-      copy = report (class{1}, 'copy', '', u, @(u) u + 0, NaN);
+      copy = pass_time (class{1}, 'copy', '', u, @(u) u + 0, NaN);
       for taps = 3:2:15
         F = cast (rand (taps), class{1});
-        report (class{1}, 'convolution', sprintf ('%dx%d', taps, taps), u, @(u) C (u, F), copy);
+        pass_time (class{1}, 'convolution', sprintf ('%dx%d', taps, taps), u, @(u) C (u, F), copy);
       end
       clear u
     end
     for edge = edges
       u = array (edge, edge, edge);
-      copy = report (class{1}, 'copy', '', u, @(u) u + 0, NaN);
+      copy = pass_time (class{1}, 'copy', '', u, @(u) u + 0, NaN);
       for taps = 3:2:7
         F = cast (rand (taps, taps, taps), class{1});
-        report (class{1}, 'convolution', sprintf ('%dx%dx%d', taps, taps, taps), u, @(u) C (u, F), copy);
+        pass_time (class{1}, 'convolution', sprintf ('%dx%dx%d', taps, taps, taps), u, @(u) C (u, F), copy);
       end
       clear u
     end
-  end
-end
-
-function us = report (class, what, filter, u, call, copy)
-  least = 0.05;
-  if (numel (u) < 1e4)
-    least = 0.001;  % so small an array only shows that this works
-  end
-  us = sweep_time (@(m) again (call, u, m), least);
-  sizes = strjoin (arrayfun (@(d) sprintf ('%d', d), size (u), 'UniformOutput', false), 'x');
-  printf ('ours,%s,%s,%s,%s,%.4g,%.3f\n', class, what, filter, regexprep (sizes, 'x1$', ''), us, copy / us);
-  fflush (stdout);
-end
-
-function last = again (call, u, m)
-  for i = 1:m
-    last = call (u);
   end
 end

@@ -4,6 +4,7 @@
 peers.py serve NAME   takes orders from benches/bench.py on standard input, by the protocol of bench_server.m; NAME is scipy,
                       cupy, torch or launch
 peers.py passes [--quick] [NAME...]   one pass over arrays that stay on the device, as lines of CSV, as passes.m has them
+peers.py large [--quick] [NAME...]    likewise, by long and large filters, as large.m has them
 peers.py sweeps [--quick] [NAME...]   many sweeps over such arrays, as sweeps.m has them
 
 NAME is cupy, torch, jax or scipy (on the processor); the first three unless given. What is missing is said, and the rest
@@ -259,10 +260,16 @@ class Cupy(Library):
         self.cupy = cupy_device()
         import cupyx.scipy.ndimage
 
+        import cupyx.scipy.signal
+
         self.ndimage = cupyx.scipy.ndimage
+        self.signal = cupyx.scipy.signal
 
     def array(self, x):
         return self.cupy.asarray(x)
+
+    def by_fft(self, u, k):
+        return self.signal.fftconvolve(u, k[(slice(None, None, -1),) * k.ndim], mode="same")
 
     def wait(self, u):
         self.cupy.cuda.runtime.deviceSynchronize()
@@ -391,6 +398,28 @@ def passes(library, quick):
                 print(f"{library.name},{kind},{function},{words(sides)},{words(area)},{seconds * 1e6:.4g},", flush=True)
 
 
+def large(library, quick):
+    """One pass of filters that are long or large: as `passes`."""
+    cases = [("stencil", (taps,), (10_000_000,)) for taps in (63, 255, 1023)]
+    cases += [("convolution", (taps, taps), (4096, 4096)) for taps in (17, 31, 49)]
+    cases += [("convolution", (11, 11, 11), (256, 256, 256))]
+    for kind in ("double", "single"):
+        for function, sides, area in cases:
+            if quick:
+                area = tuple(min(length, 64) for length in area)
+            # PyTorch takes a quarter of a second for 31 x 31.
+            if library.name == "jax" or library.name == "torch" and math.prod(sides) > 300 and len(sides) > 1:
+                continue
+            u, k = inputs(library, kind, area, sides)
+            ways = {library.name: library.correlate}
+            if library.name == "cupy":
+                ways["cupy_fft"] = library.by_fft
+            for name, way in ways.items():
+                seconds = attempt(library, sides, lambda way=way: on_device(library, lambda: way(u, k)))
+                if seconds:
+                    print(f"{name},{kind},{function},{words(sides)},{words(area)},{seconds * 1e6:.4g},", flush=True)
+
+
 def sweeps(library, quick):
     """Many sweeps: NAME,device,CLASS,FILTER,0,SIZE,SWEEPS,RATE, as benches/sweeps.m has it."""
     count = 2 if quick else 20
@@ -441,9 +470,9 @@ def in_turn(work, names, quick):
 if __name__ == "__main__":
     if sys.argv[1:2] == ["serve"] and len(sys.argv) == 3 and sys.argv[2] in PEERS:
         serve(sys.argv[2])
-    elif sys.argv[1:2] in (["passes"], ["sweeps"]):
+    elif sys.argv[1:2] in (["passes"], ["large"], ["sweeps"]):
         words_after = sys.argv[2:]
         names = [word for word in words_after if word != "--quick"] or ["cupy", "torch", "jax"]
-        in_turn({"passes": passes, "sweeps": sweeps}[sys.argv[1]], names, "--quick" in words_after)
+        in_turn({"passes": passes, "large": large, "sweeps": sweeps}[sys.argv[1]], names, "--quick" in words_after)
     else:
         sys.exit(__doc__.strip())

@@ -4,7 +4,7 @@
 tables.py measure   runs the benchmarks, ours and the peers' in turn, and writes a CSV file for each part
 tables.py write     makes the tables of BENCHMARKS.md from the files in docs/measurements
 
-A part is calls, passes, sweeps, arrays, solver, levels or study. What a machine lacks (a GPU, a peer) is said in the log and
+A part is calls, passes, large, sweeps, arrays, solver, levels or study. What a machine lacks (a GPU, a peer) is said in the log and
 left out. Only Python's standard library is needed here; the peers are taken from the Python that --python names.
 CONTRIBUTING.md has the commands for a machine with a GPU and neither Rust nor Octave.
 """
@@ -174,6 +174,11 @@ def passes(run):
     run.write("passes", PASSES, rows + run.peers("passes", PASSES))
 
 
+def large(run):
+    rows = fields(run.in_octave(f"large ('{run.backend}', {truth(run.options.quick)})"), PASSES)
+    run.write("large", PASSES, rows + run.peers("large", PASSES))
+
+
 def sweeps(run):
     rows = fields(run.in_octave(f"sweeps ('{run.backend}', {truth(run.options.quick)})"), SWEEPS)
     run.write("sweeps", SWEEPS, rows + run.peers("sweeps", SWEEPS))
@@ -208,6 +213,7 @@ def study(run):
 
 PARTS = {
     "passes": passes,
+    "large": large,
     "sweeps": sweeps,
     "levels": levels,
     "solver": solver,
@@ -391,6 +397,25 @@ def table_convolution():
     return [*lines, table.caption()]
 
 
+def table_large():
+    table = Table("large")
+    ours = [row for row in table.rows if row["name"] == "ours" and row["function"] != "copy"]
+    peers = (("cupy", "CuPy"), ("cupy_fft", "CuPy, FFT"), ("torch", "PyTorch"))
+    head = ["filter, array", "double, us", "TFLOP/s", *[label for _, label in peers], "single, us", "TFLOP/s"]
+    rows = []
+    for row in (row for row in ours if row["class"] == "double"):
+        what, size = row["filter"], row["size"]
+        cells = [f"{times(what)}, {times(size) if 'x' in size else power(int(size))}"]
+        for kind in ("double", "single"):
+            us = table.find("us", name="ours", filter=what, size=size, **{"class": kind})
+            cells += [short(us), short(2e-6 * product(what) * product(size) / us if us else None)]
+            if kind == "double":
+                of = {"filter": what, "size": size, "class": kind}
+                cells += [short(table.find("us", name=name, **of)) for name, _ in peers]
+        rows.append(cells)
+    return [*markdown(head, rows), "", table.caption()]
+
+
 def table_sweeps_lines():
     table = Table("sweeps")
     ours = [row for row in table.rows if row["name"] == "ours" and row["place"] == "device" and dims(row["size"], 1)]
@@ -543,6 +568,7 @@ TABLES = {
     "stencil": table_stencil,
     "derivative": table_derivative,
     "convolution": table_convolution,
+    "large": table_large,
     "sweeps-lines": table_sweeps_lines,
     "sweeps-images": table_sweeps_images,
     "sweeps-host": table_sweeps_host,

@@ -9,6 +9,8 @@
 //! Where the stand-in for the driver (`tests/stand_in/cuda`) is what is found, what CUDA holds is given back after each
 //! test: nothing may be alive then, and nothing may have been done that must not be.
 
+#[path = "engines/any_filter.rs"]
+mod any_filter;
 #[path = "engines/arithmetic.rs"]
 mod arithmetic;
 #[path = "engines/arrays.rs"]
@@ -112,7 +114,7 @@ const TABLE: [Case; 27] = [
 ];
 
 /// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.
-const CUDA_TABLE: [CudaCase; 31] = [
+const CUDA_TABLE: [CudaCase; 32] = [
     ("schemes_without_room", scheme::schemes_without_room),
     ("sweeps_by_every_module", lines::sweeps_by_every_module),
     ("sweeps_of_images", images::sweeps_of_images),
@@ -135,6 +137,7 @@ const CUDA_TABLE: [CudaCase; 31] = [
     ("tensor_filters_and_few_infinities", tensor::tensor_filters_and_few_infinities),
     ("tensor_filters_and_zeros", tensor::tensor_filters_and_zeros),
     ("tensor_filters_in_sweeps", tensor::tensor_filters_in_sweeps),
+    ("any_filters_on_tensor_cores", any_filter::any_filters_on_tensor_cores),
     ("what_is_timed_is_right", between_calls::what_is_timed_is_right),
     ("taps_change", between_calls::taps_change),
     ("released_and_used_again", memory::released_and_used_again),

@@ -1,7 +1,7 @@
 //! Which kernel computes an operator, on one device as on several.
 
 use super::element::Element;
-use super::kernels::{ConvolutionKernel, Kernel, LinesKernel, Operator, SweepsKernel};
+use super::kernels::{ConvolutionKernel, Kernel, LinesKernel, Operator, SweepsKernel, is_small};
 use super::routes::work::Work;
 use crate::stencil::{Convolution, Derivative, Ends, Error, Lines, Sides, Source, Stencil, Target};
 use crate::watch::Watch;
@@ -53,7 +53,8 @@ pub(crate) fn convolution<T: Element>(
     if let Some((operator, lines, ends)) = Operator::convolution(what) {
         return along_lines(runs, &operator, lines, ends, what.sweeps(), from, to, watch);
     }
-    let turned = what.along_columns();
+    // Kernels of certain sizes take arrays as they lie; for the others lines can be cut wherever a tile ends.
+    let turned = if is_small(what.filter()) { None } else { what.along_columns() };
     let what = turned.as_ref().unwrap_or(what);
     let (size, radius) = (what.size(), what.filter().radius());
     let work = Work { size, radius, sides: what.boundary(), sweeps: what.sweeps() };

@@ -3,6 +3,7 @@
 
 use super::backend::Selection;
 use super::distributed::Distribution;
+use super::inputs::Part;
 use super::levels::Levels;
 use super::options::{self, Names};
 use super::sweeps::{self, Sweeps};
@@ -145,6 +146,11 @@ impl<'a> Asked<'a> {
                 || asked.distribution.take(name, value)?;
         }
         Ok(asked)
+    }
+
+    /// The same of a part of a complex array.
+    pub(super) fn of_part(self, part: Part) -> Asked<'a> {
+        Asked { sweeps: self.sweeps.of_part(part), ..self }
     }
 }
 

@@ -7,6 +7,7 @@
 //!   the thread that would wait for them is the one that asks whether the user has pressed Ctrl-C;
 //! - what is to be given back while calls are under way is given back when the last of them ends.
 
+use std::cell::Cell;
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -41,6 +42,19 @@ pub(super) fn begin() -> UnderWay {
     CALLS.begin()
 }
 
+/// Reads the second part of a call whose first one has begun: it is not inside that.
+pub(super) fn second_part<T>(read: impl FnOnce() -> T) -> T {
+    OWN.set(2);
+    let read = read();
+    OWN.set(1);
+    read
+}
+
+thread_local! {
+    /// The parts of this thread's call, with the next that begins.
+    static OWN: Cell<usize> = const { Cell::new(1) };
+}
+
 /// Whether a call is under way, from before its output is made.
 pub(super) fn any() -> bool {
     lock(CALLS.counts.get()).under_way > 0
@@ -56,7 +70,7 @@ impl Calls {
         let counts = self.counts.get();
         let mut counted = lock(counts);
         counted.under_way += 1;
-        UnderWay { calls: self, counts, nested: counted.under_way > 1 }
+        UnderWay { calls: self, counts, nested: counted.under_way > OWN.get() }
     }
 
     fn release(&self) {
@@ -141,7 +155,10 @@ mod tests {
         let inner = CALLS.begin();
         assert_ne!(inner.work(pool), shared);
         assert_eq!(outer.work(pool), shared);
-        drop((outer, inner));
+        drop(inner);
+        let second = second_part(|| CALLS.begin());
+        assert_eq!(second.work(pool), shared, "a part of the same call");
+        drop((outer, second));
         assert_eq!(CALLS.begin().work(pool), shared);
     }
 }

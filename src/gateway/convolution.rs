@@ -7,8 +7,8 @@ use super::asked::{self, Asked};
 use super::distributed::{self, Joint};
 use super::fastest::Work;
 use super::filtering::Job;
-use super::inputs::{self, AnyInput, Reals};
-use super::levels::Computed;
+use super::inputs::{self, AnyInput, Part, Reals};
+use super::levels::{Computed, told};
 use super::options::{self, Names};
 use super::store::Numbers;
 use super::{check_outputs_up_to, too_few_inputs, windows};
@@ -39,6 +39,14 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
 }
 
 fn called<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error> {
+    match call.arguments.first() {
+        Some(image) => inputs::part_by_part(("N", image), joint.is_some(), |part| of_part(call, joint, part)),
+        None => of_part(call, joint, Part::Real),
+    }
+}
+
+/// The reply for a part of N.
+fn of_part<'a>(call: &'a Call, joint: Option<&Joint>, part: Part) -> Result<Reply<'a>, Error> {
     let [image, filter, rest @ ..] = &call.arguments[..] else {
         return Err(too_few_inputs(
             call,
@@ -47,7 +55,7 @@ fn called<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error>
     };
     let (words, pairs) = asked::split(rest, 3, &OPTIONS, true)?;
     check_outputs_up_to(call, if options::gives(pairs, &OPTIONS, "Previous") { 2 } else { 1 })?;
-    let (samples, dims) = samples(image)?;
+    let (samples, dims) = samples(image, part)?;
     let list = inputs::listed("F", filter)?;
     let entries = list.iter().map(|(name, array)| inputs::reals(name, array)).collect::<Result<Vec<_>, _>>()?;
     // The filter's pages, or all pages of a filter of one, are those of a volume; further dimensions count volumes.
@@ -63,7 +71,8 @@ fn called<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error>
             ),
         ));
     }
-    let asked = Asked::new(words, pairs, &OPTIONS)?;
+    let asked = Asked::new(words, pairs, &OPTIONS)?.of_part(part);
+    asked.levels.only_real("N", image)?;
     let several = list.len() > 1 || !asked.levels.are_none();
     let shape = if several { Shape::Same } else { asked.sweeps.shape()? };
     let window = Window::new(shape, size, sizes[0]);
@@ -142,7 +151,7 @@ enum Samples<'a> {
 type ReplyOfWhole<'a> = fn(&Read<'a>, &'a Argument, Vec<Filter<f64>>) -> Result<Reply<'a>, Error>;
 
 /// The samples of the image, and its dimensions.
-fn samples<'a>(image: &'a Argument) -> Result<(Samples<'a>, Cow<'a, [usize]>), Error> {
+fn samples<'a>(image: &'a Argument, part: Part) -> Result<(Samples<'a>, Cow<'a, [usize]>), Error> {
     let plain = !image.is_complex() && !image.is_sparse();
     let whole: ReplyOfWhole<'a> = match image.class() {
         Class::Logical if plain => Read::reply_whole::<Truth>,
@@ -153,7 +162,7 @@ fn samples<'a>(image: &'a Argument) -> Result<(Samples<'a>, Cow<'a, [usize]>), E
         Class::Integer { bytes: 4, signed: true } if plain => Read::reply_whole::<i32>,
         Class::Integer { bytes: 4, signed: false } if plain => Read::reply_whole::<u32>,
         class if class == Class::Other || !image.is_sparse() && matches!(class, Class::Double | Class::Single) => {
-            let (input, dims) = inputs::complex_input_or_gpu("N", image)?;
+            let (input, dims) = inputs::part_or_gpu("N", image, part)?;
             return Ok((Samples::Real(input), dims));
         }
         _ => {
@@ -361,8 +370,9 @@ fn swapped([image, filter]: [&Argument; 2], larger: bool) -> Option<Error> {
     static WARNED: AtomicBool = AtomicBool::new(false);
     (larger && !WARNED.swap(true, Ordering::Relaxed)).then(|| {
         let text = format!(
-            "F is {filter}, larger than N, {image}, in every dimension: were the two swapped? The image comes first, then \
-             the filter. This is said once in a session."
+            "F is {filter}, larger than N, {}, in every dimension: were the two swapped? The image comes first, then \
+             the filter. This is said once in a session.",
+            told(image)
         );
         Error::new("swapped", text)
     })

@@ -3,7 +3,7 @@
 use super::backend::Selection;
 use super::distributed::{self, Distribution, Joint};
 use super::fastest::Work;
-use super::inputs::{self, AnyInput, Input};
+use super::inputs::{self, AnyInput, Input, Part};
 use super::options::{self, Names};
 use super::store::Numbers;
 use super::sweeps::{self, Sweeps};
@@ -27,6 +27,14 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
 }
 
 fn called<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error> {
+    match call.arguments.first() {
+        Some(samples) => inputs::part_by_part(("f", samples), joint.is_some(), |part| of_part(call, joint, part)),
+        None => of_part(call, joint, Part::Real),
+    }
+}
+
+/// The reply for a part of f.
+fn of_part<'a>(call: &'a Call, joint: Option<&Joint>, part: Part) -> Result<Reply<'a>, Error> {
     let [samples, rest @ ..] = &call.arguments[..] else {
         return Err(too_few_inputs(call, "f, then h, then pairs of an option's name and its value"));
     };
@@ -37,7 +45,7 @@ fn called<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error>
     };
     options::check_pairs(pairs, call.arguments.len() - pairs.len() + 1)?;
     check_outputs(call)?;
-    let (values, dims) = inputs::complex_input_or_gpu("f", samples)?;
+    let (values, dims) = inputs::part_or_gpu("f", samples, part)?;
     let spacing = spacing.map_or(Ok(1.0), positive)?;
     let (mut selection, mut sweeps, mut source) =
         (Selection::default(), Sweeps::default(), CoefficientSource::Constant);
@@ -48,10 +56,8 @@ fn called<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error>
             source = options::choice(name, value, &SOURCES)?;
         }
     }
+    let sweeps = sweeps.of_part(part);
     if let Some(joint) = joint {
-        if values.is_complex() {
-            return Err(options::bad("'Distributed' goes with real f: pass real (f) and imag (f).".into()));
-        }
         let along = joint.along(distribution, &selection, &sweeps, false, values.is_on_gpu())?;
         let whole = (dims.into_owned(), along);
         return match values {

@@ -9,7 +9,7 @@ use super::fastest::Work;
 use super::inputs::AnyInput;
 use super::levels::{Computed, Filters};
 use super::store::Numbers;
-use super::{options, windows};
+use super::windows;
 use crate::mex::{Error, Reply};
 use crate::ranks::{self, Along, Plan, Whole};
 use crate::scheme::Filter as Step;
@@ -74,19 +74,13 @@ impl<'a> Job<'a> {
         part: &Convolution<T>,
         (joint, along): (&Joint, Along),
         said: Vec<(&'static str, String)>,
-        whole: impl Fn(&Plan) -> Convolution<T> + Send + 'a,
+        whole: impl FnOnce(&Plan) -> Convolution<T> + Send + 'a,
     ) -> Result<Reply<'a>, Error>
     where
         Numbers: From<Array<T>>,
         dyn Engine: Compute<T> + Arithmetic<T>,
     {
         let Asked { selection, sweeps, .. } = &self.asked;
-        if samples.is_complex() {
-            return Err(options::bad(format!(
-                "'Distributed' goes with real {0}: pass real ({0}) and imag ({0}).",
-                self.name
-            )));
-        }
         let iterations = sweeps.iterations();
         let entries = part.filter().values();
         let effort = distributed::effort(sweeps.effort(self.dims.iter().product(), entries.len()));

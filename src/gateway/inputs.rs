@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::backend::Selection;
+use super::calls;
 use super::fastest::Work;
 use super::reply;
 use super::store::{Home, Numbers, StoredArray};
@@ -25,12 +26,17 @@ pub(super) enum Reals<'a> {
 pub(super) enum Input<'a, T: Real> {
     /// The host's.
     Host(Cow<'a, [T]>),
-    /// The host's, complex: the real parts and the imaginary ones.
-    Complex([Cow<'a, [T]>; 2]),
     /// One that is held.
     Held(Home, Arc<Array<T>>),
     /// The host's, on the GPU with this ordinal.
     Gpu(usize, Array<T>),
+}
+
+/// The parts of complex numbers. Of real ones there is the first alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Real,
+    Imaginary,
 }
 
 /// An [`Input`] of either class.
@@ -44,7 +50,7 @@ impl<'a, T: Real> Input<'a, T> {
     /// The number of its elements.
     pub(super) fn len(&self) -> usize {
         match self {
-            Input::Host(values) | Input::Complex([values, _]) => values.len(),
+            Input::Host(values) => values.len(),
             Input::Held(_, array) => array.len(),
             Input::Gpu(_, array) => array.len(),
         }
@@ -52,14 +58,14 @@ impl<'a, T: Real> Input<'a, T> {
 
     /// The reply of a call that returns an array of these dimensions, computed by `run` where the input is: an
     /// array of the host's from one of the host's, on the same GPU where that lies on one, and one that is held from
-    /// one that is held. `work` is what it computes. Of complex arrays `run` computes both parts, one after the other.
+    /// one that is held. `work` is what it computes.
     pub(super) fn reply(
         self,
         selection: &Selection,
         dims: &[usize],
         effort: Effort,
         work: Work,
-        run: impl Fn(&(dyn Engine + 'static), Source<T>, Target<T>, &Watch) -> Result<(), stencil::Error> + Send + 'a,
+        run: impl FnOnce(&(dyn Engine + 'static), Source<T>, Target<T>, &Watch) -> Result<(), stencil::Error> + Send + 'a,
     ) -> Result<Reply<'a>, Error>
     where
         T: Numeric,
@@ -78,7 +84,9 @@ impl<'a, T: Real> Input<'a, T> {
         dims: &[&[usize]],
         effort: Effort,
         work: Work,
-        run: impl Fn(&(dyn Engine + 'static), Source<T>, Vec<Target<T>>, &Watch) -> Result<(), stencil::Error> + Send + 'a,
+        run: impl FnOnce(&(dyn Engine + 'static), Source<T>, Vec<Target<T>>, &Watch) -> Result<(), stencil::Error>
+        + Send
+        + 'a,
     ) -> Result<Reply<'a>, Error>
     where
         T: Numeric,
@@ -90,19 +98,7 @@ impl<'a, T: Real> Input<'a, T> {
                 let run = move |engine: &(dyn Engine + 'static), outputs: Vec<&mut [T]>, watch: &Watch| {
                     run(engine, Source::Host(&values), outputs.into_iter().map(Target::Host).collect(), watch)
                 };
-                selection.choose(work)?.reply_all(dims, false, effort, run)
-            }
-            Input::Complex([real, imaginary]) => {
-                let run = move |engine: &(dyn Engine + 'static), outputs: Vec<&mut [T]>, watch: &Watch| {
-                    let (mut of_real, mut of_imaginary) = (Vec::new(), Vec::new());
-                    for (i, output) in outputs.into_iter().enumerate() {
-                        let parts = if i % 2 == 0 { &mut of_real } else { &mut of_imaginary };
-                        parts.push(Target::Host(output));
-                    }
-                    run(engine, Source::Host(&real), of_real, watch)?;
-                    run(engine, Source::Host(&imaginary), of_imaginary, watch)
-                };
-                selection.choose(work.repeated(2))?.reply_all(dims, true, effort.twice(), run)
+                selection.choose(work)?.reply_all(dims, effort, run)
             }
             Input::Held(home, array) => {
                 selection.agrees(home)?;
@@ -140,7 +136,7 @@ impl<T: Real> Input<'_, T> {
     /// Its elements, for an engine.
     pub(super) fn source(&self) -> Source<'_, T> {
         match self {
-            Input::Host(values) | Input::Complex([values, _]) => Source::Host(values),
+            Input::Host(values) => Source::Host(values),
             Input::Held(_, array) => Source::Array(array),
             Input::Gpu(_, array) => Source::Array(array),
         }
@@ -149,7 +145,7 @@ impl<T: Real> Input<'_, T> {
     /// Where it lies: on which device of whom, if on one.
     fn place(&self) -> (Option<Home>, Option<usize>) {
         match self {
-            Input::Host(_) | Input::Complex(_) => (None, None),
+            Input::Host(_) => (None, None),
             Input::Held(home, _) => (Some(*home), None),
             Input::Gpu(ordinal, _) => (None, Some(*ordinal)),
         }
@@ -167,11 +163,6 @@ impl<'a> AnyInput<'a> {
     /// Whether it is of the same class as another, and lies in the same place.
     pub(super) fn is_like(&self, other: &AnyInput) -> bool {
         std::mem::discriminant(self) == std::mem::discriminant(other) && self.place() == other.place()
-    }
-
-    /// Whether it is complex.
-    pub(super) fn is_complex(&self) -> bool {
-        matches!(self, AnyInput::Double(Input::Complex(_)) | AnyInput::Single(Input::Complex(_)))
     }
 
     /// Whether it is an array of the host's on a GPU.
@@ -201,14 +192,6 @@ impl<'a> AnyInput<'a> {
             }
             AnyInput::Double(Input::Host(Cow::Owned(values))) => {
                 Ok(Input::Host(Reals::Double(&values).to_singles(what)?.into_owned().into()))
-            }
-            AnyInput::Double(Input::Complex(parts)) => {
-                let single = |values: Cow<'a, [f64]>| match values {
-                    Cow::Borrowed(values) => Reals::Double(values).to_singles(what),
-                    Cow::Owned(values) => Ok(Reals::Double(&values).to_singles(what)?.into_owned().into()),
-                };
-                let [real, imaginary] = parts;
-                Ok(Input::Complex([single(real)?, single(imaginary)?]))
             }
             AnyInput::Double(Input::Held(home, array)) => {
                 let engine = home.engine()?;
@@ -271,19 +254,41 @@ pub(super) fn input_or_gpu<'a>(name: &str, array: &'a Argument) -> Result<(AnyIn
     Ok((input, gpu.dims().into()))
 }
 
-/// What [`input_or_gpu`] gives, or a complex array of the host's.
-pub(super) fn complex_input_or_gpu<'a>(
+/// What [`input_or_gpu`] gives; of a complex array of the host's, this part.
+pub(super) fn part_or_gpu<'a>(
     name: &str,
     array: &'a Argument,
+    part: Part,
 ) -> Result<(AnyInput<'a>, Cow<'a, [usize]>), Error> {
-    let dims = || array.dims().into();
-    if let Some(parts) = array.complex_elements() {
-        return Ok((AnyInput::Double(Input::Complex(parts.map(Cow::from))), dims()));
+    let of_doubles = array.complex_elements().map(|parts| AnyInput::Double(Input::Host(parts[part as usize].into())));
+    let of_singles =
+        || array.complex_elements().map(|parts| AnyInput::Single(Input::Host(parts[part as usize].into())));
+    match of_doubles.or_else(of_singles) {
+        Some(input) => Ok((input, array.dims().into())),
+        None => input_or_gpu(name, array),
     }
-    if let Some(parts) = array.complex_elements() {
-        return Ok((AnyInput::Single(Input::Complex(parts.map(Cow::from))), dims()));
+}
+
+/// The reply of a call on an array, which `of` gives for a part of it: a complex array is computed as two.
+///
+/// # Errors
+/// Those of `of`; `option` where the arrays of all ranks are one.
+pub(super) fn part_by_part<'a>(
+    (name, array): (&str, &'a Argument),
+    joint: bool,
+    of: impl Fn(Part) -> Result<Reply<'a>, Error>,
+) -> Result<Reply<'a>, Error> {
+    let is_complex = array.complex_elements::<f64>().is_some() || array.complex_elements::<f32>().is_some();
+    match is_complex {
+        true if joint => Err(super::options::bad(format!(
+            "'Distributed' goes with real {name}: pass real ({name}) and imag ({name})."
+        ))),
+        true => {
+            let real = of(Part::Real)?;
+            Reply::complex(real, calls::second_part(|| of(Part::Imaginary))?)
+        }
+        false => of(Part::Real),
     }
-    input_or_gpu(name, array)
 }
 
 fn is_plain(gpu: &OnGpu) -> bool {

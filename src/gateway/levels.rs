@@ -74,6 +74,19 @@ impl<'a> Levels<'a> {
         self.previous.is_none() && self.weight.is_none() && self.source.is_none() && self.every.is_none()
     }
 
+    /// Checks that no array beside the one that is swept is named where that is complex.
+    ///
+    /// # Errors
+    /// `option`.
+    pub(super) fn only_real(&self, name: &str, array: &Argument) -> Result<(), Error> {
+        if array.is_complex() && (self.previous.is_some() || self.source.is_some()) {
+            return Err(options::bad(format!(
+                "'Previous' and 'Source' go with real {name}: call the function for real ({name}) and imag ({name})."
+            )));
+        }
+        Ok(())
+    }
+
     /// Checks them against each other and against the array that is swept, which has this name and these dimensions.
     ///
     /// # Errors
@@ -90,11 +103,6 @@ impl<'a> Levels<'a> {
             )));
         }
         sweeps.only_same("'Previous', 'Source', 'Every' and lists of filters")?;
-        if samples.is_complex() && (self.previous.is_some() || self.source.is_some()) {
-            return Err(options::bad(format!(
-                "'Previous' and 'Source' go with real {name}: call the function for real ({name}) and imag ({name})."
-            )));
-        }
         let like = |option: &str, value: &'a Argument, more: &str| -> Result<AnyInput<'a>, Error> {
             let wrong = || {
                 options::bad(format!(
@@ -208,7 +216,7 @@ fn stacked(dims: &[usize], states: usize) -> Result<Vec<usize>, Error> {
 }
 
 /// An argument as an error tells it: of one that is held, what it stands for.
-fn told(value: &Argument) -> String {
+pub(super) fn told(value: &Argument) -> String {
     super::store::StoredArray::of(value).ok().flatten().map_or_else(|| value.to_string(), |held| held.to_string())
 }
 

@@ -76,18 +76,16 @@ impl Chosen {
         effort: Effort,
         run: impl FnOnce(&(dyn Engine + 'static), &mut [T], &Watch) -> Result<(), stencil::Error> + Send + 'a,
     ) -> Result<Reply<'a>, Error> {
-        self.reply_all(&[dims], false, effort, |engine, outputs, watch| run(engine, only(outputs)?, watch))
+        self.reply_all(&[dims], effort, |engine, outputs, watch| run(engine, only(outputs)?, watch))
     }
 
-    /// The reply of a call that returns several arrays of these dimensions: see [`reply`](Self::reply). Of complex ones the
-    /// real parts and the imaginary ones are outputs of their own, one behind the other.
+    /// The reply of a call that returns several arrays of these dimensions: see [`reply`](Self::reply).
     ///
     /// # Errors
     /// `outOfMemory`.
     pub(super) fn reply_all<'a, T: Numeric>(
         self,
         dims: &[&[usize]],
-        complex: bool,
         effort: Effort,
         run: impl FnOnce(&(dyn Engine + 'static), Vec<&mut [T]>, &Watch) -> Result<(), stencil::Error> + Send + 'a,
     ) -> Result<Reply<'a>, Error> {
@@ -103,7 +101,7 @@ impl Chosen {
                 None => run(),
             })?)
         });
-        Ok(Reply { warnings, note: self.note, output: Output::Arrays { dims, complex, fill, effort } })
+        Ok(Reply { warnings, note: self.note, output: Output::Arrays { dims, complex: false, fill, effort } })
     }
 
     /// The reply of a call that returns arrays of the host's on the GPU, of these dimensions, filled by what `run` does

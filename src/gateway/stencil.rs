@@ -10,7 +10,7 @@ use super::backend::Selection;
 use super::distributed::{self, Joint};
 use super::fastest::Work;
 use super::filtering::Job;
-use super::inputs::{AnyInput, Input};
+use super::inputs::{AnyInput, Input, Part};
 use super::levels::{Computed, Filters, Levels};
 use super::options::{self, MAX_DIMS, Names};
 use super::store::Numbers;
@@ -40,6 +40,14 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
 }
 
 fn called<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error> {
+    match call.arguments.first() {
+        Some(input) => inputs::part_by_part(("inputArray", input), joint.is_some(), |part| of_part(call, joint, part)),
+        None => of_part(call, joint, Part::Real),
+    }
+}
+
+/// The reply for a part of inputArray.
+fn of_part<'a>(call: &'a Call, joint: Option<&Joint>, part: Part) -> Result<Reply<'a>, Error> {
     let [input, kernel, rest @ ..] = &call.arguments[..] else {
         return Err(too_few_inputs(
             call,
@@ -48,12 +56,13 @@ fn called<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error>
     };
     let (words, pairs) = asked::split(rest, 3, &OPTIONS, false)?;
     check_outputs_up_to(call, if options::gives(pairs, &OPTIONS, "Previous") { 2 } else { 1 })?;
-    let (samples, dims) = inputs::complex_input_or_gpu("inputArray", input)?;
+    let (samples, dims) = inputs::part_or_gpu("inputArray", input, part)?;
     let list = inputs::listed("kernelArray", kernel)?;
     // The class of each before the shape of any.
     let filters = list.iter().map(|(name, array)| inputs::reals(name, array)).collect::<Result<Vec<_>, _>>()?;
     list.iter().try_for_each(|(name, array)| check_filter(name, array, &dims))?;
-    let asked = Asked::new(words, pairs, &OPTIONS)?;
+    let asked = Asked::new(words, pairs, &OPTIONS)?.of_part(part);
+    asked.levels.only_real("inputArray", input)?;
     let along = match joint {
         None => None,
         Some(joint) => {
@@ -99,7 +108,6 @@ impl<'a> Read<'a, '_> {
     fn reply_by_taps(self, samples: Input<'a, f64>, filters: Vec<Taps>) -> Result<Reply<'a>, Error> {
         let Read { asked: Asked { selection, sweeps, levels, .. }, dims, outputs, joint } = self;
         if let Some((joint, along)) = joint {
-            let samples = real_for_ranks(samples)?;
             return of_all_ranks(joint, samples, (dims.into_owned(), along), filters[0], (&selection, &sweeps));
         }
         let taps = match filters[..] {
@@ -156,7 +164,7 @@ impl<'a> Read<'a, '_> {
         if let Some((joint, along)) = joint {
             let (named, ends) = (sweeps.named_dim()?, sweeps.ends::<T>()?);
             if dims.len() > 3 || named.is_some_and(|dim| dim > 2) {
-                let text = "'Distributed' goes with at most three dimensions where kernelArray is single, has more than 21 \
+                let text = "'Distributed' goes with at most three dimensions where one of the two is single, or kernelArray has more than 21 \
                             taps or an even number of them. Reshape inputArray before, and the result behind.";
                 return Err(options::bad(text.into()));
             }
@@ -209,19 +217,6 @@ fn sized(dims: &[usize]) -> [usize; 3] {
 /// Ends along one dimension, with zeros around the others, where nothing of them is multiplied.
 fn sides_along<T: Computed>(axis: usize, ends: Ends<T>) -> Sides<T> {
     [0, 1, 2].map(|d| if d == axis { ends } else { Ends::default() }).into()
-}
-
-/// Samples for ranks, which compute on real arrays.
-///
-/// # Errors
-/// `option`.
-fn real_for_ranks(samples: Input<f64>) -> Result<Input<f64>, Error> {
-    match samples {
-        Input::Complex(_) => Err(options::bad(
-            "'Distributed' goes with real inputArray: pass real (inputArray) and imag (inputArray).".into(),
-        )),
-        samples => Ok(samples),
-    }
 }
 
 /// Outputs of another size than their input.

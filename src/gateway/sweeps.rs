@@ -1,6 +1,7 @@
 //! The options that stencils share: the boundary, along which dimension, how often, which outputs, and whether to tell
 //! how far it is.
 
+use super::inputs::Part;
 use super::options;
 use crate::mex::{Argument, Class, Effort, Error, MAX_CELLS};
 use crate::stencil::{Boundary, Ends, Lines, Real, Shape, Sides};
@@ -54,6 +55,12 @@ impl Sweeps {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// These for a part of a complex array: a number as the boundary is a real one.
+    pub(super) fn of_part(self, part: Part) -> Sweeps {
+        let boundary = if part == Part::Imaginary { self.boundary.without_numbers() } else { self.boundary };
+        Sweeps { boundary, ..self }
     }
 
     /// The boundaries at the ends of a line, with constants rounded once to the class that is computed in.
@@ -312,6 +319,15 @@ impl Around {
             ))
         })?;
         cells.iter().map(|cell| Around::new(name, cell)).collect::<Result<_, _>>().map(Around::Each)
+    }
+
+    /// With zeros for all numbers.
+    fn without_numbers(self) -> Around {
+        match self {
+            Around::One(Boundary::Constant(_)) => Around::One(Boundary::default()),
+            Around::One(boundary) => Around::One(boundary),
+            Around::Each(each) => Around::Each(each.into_iter().map(Around::without_numbers).collect()),
+        }
     }
 
     /// The boundaries at both ends of a dimension; `expected` says what a cell may be there.

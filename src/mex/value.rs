@@ -75,6 +75,39 @@ pub struct Reply<'a> {
     pub output: Output<'a>,
 }
 
+impl<'a> Reply<'a> {
+    /// A reply whose arrays are complex: those of `real` are their real parts, those of `imaginary` their imaginary ones.
+    ///
+    /// # Errors
+    /// `internal`, where these are not the same arrays of the host's.
+    pub fn complex(real: Reply<'a>, imaginary: Reply<'a>) -> Result<Reply<'a>, Error> {
+        let (
+            Output::Arrays { dims, complex: false, fill, effort },
+            Output::Arrays { dims: other, complex: false, fill: of_imaginary, .. },
+        ) = (real.output, imaginary.output)
+        else {
+            return Err(Error::internal("A complex result that is no array of the host's."));
+        };
+        if dims != other || fill.class != of_imaginary.class {
+            return Err(Error::internal("A complex result of two different arrays."));
+        }
+        let both = move |outputs: Vec<&mut [u8]>, watch: &Watch| {
+            // One behind the other.
+            let mut parts = [Vec::new(), Vec::new()];
+            for (i, output) in outputs.into_iter().enumerate() {
+                parts[i % 2].push(output);
+            }
+            let [real, imaginary] = parts;
+            (fill.fill)(real, watch)?;
+            (of_imaginary.fill)(imaginary, watch)
+        };
+        let warnings = real.warnings.into_iter().chain(imaginary.warnings).collect();
+        let fill = Fill { class: fill.class, fill: Box::new(both) };
+        let output = Output::Arrays { dims, complex: true, fill, effort: effort.twice() };
+        Ok(Reply { warnings, note: real.note, output })
+    }
+}
+
 /// What a function returns: in most cases one array.
 pub enum Output<'a> {
     /// Arrays of one class, for each its dimensions. The host makes them, then they are filled.

@@ -77,6 +77,11 @@ impl<T: Element> View<T> {
                 by_columns: false,
             },
             ([1, _, 1], _) => View { size, filter, sides, by_columns: true },
+            // Pages that are columns beside each other.
+            ([1, 1, depth], [rows, columns, pages]) => {
+                let sides = Sides::from([sides[0], sides[2], sides[1]]);
+                View::new([rows * columns, pages, 1], [1, depth, 1], sides)
+            }
             _ => View { size, filter, sides, by_columns: false },
         }
     }
@@ -443,6 +448,9 @@ mod tests {
         assert_eq!(view([7, 50, 3], [1, 9, 1]), ([7, 50, 3], [1, 9, 1], true, true));
         assert_eq!(view([7, 50, 3], [2, 9, 1]), ([7, 50, 3], [2, 9, 1], false, false));
         assert_eq!(view([1, 50, 3], [1, 9, 2]), ([1, 50, 3], [1, 9, 2], false, false));
+        let of_pages = View::<f64>::new([7, 5, 30], [1, 1, 9], ends.into());
+        assert_eq!((of_pages.size, of_pages.filter, of_pages.by_columns), ([35, 30, 1], [1, 9, 1], true));
+        assert_eq!(of_pages.sides[1], ends[2]);
     }
 
     /// Arrays and filters of all shapes, along the direction in which threads slide, and across it.

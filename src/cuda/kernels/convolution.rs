@@ -44,6 +44,12 @@ const LINK_NS_PER_BYTE: f64 = 0.05;
 /// computes up to twice as much as it would have to.
 const NS_PER_MULTIPLY_ADD: f64 = 7e-5;
 
+/// Whether the filter is one that kernels are made for which know certain sizes alone.
+pub(in super::super) fn is_small<T: Element>(filter: &Filter<T>) -> bool {
+    let size = filter.size();
+    filter.is_centred() && size.iter().all(|&entries| entries <= LARGEST[usize::from(size[2] > 1)])
+}
+
 /// A convolution, for any number of sweeps.
 #[derive(Debug, Clone)]
 pub(in super::super) struct ConvolutionKernel<T> {
@@ -94,7 +100,7 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
     }
 
     fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
-        if !self.is_small() {
+        if !is_small(&self.filter) {
             return any_filter::plan(&self.loaded, modules, area, &self.filter);
         }
         let single_sweeps = self.plan_single_sweeps(modules, area)?;
@@ -111,12 +117,6 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
 }
 
 impl<T: Element> ConvolutionKernel<T> {
-    /// Whether the filter is one that the kernels know which are made for certain sizes.
-    fn is_small(&self) -> bool {
-        let size = self.filter.size();
-        self.filter.is_centred() && size.iter().all(|&entries| entries <= LARGEST[usize::from(size[2] > 1)])
-    }
-
     /// What stands around the array, with zeros along dimensions where the filter has one entry: there nothing of it is
     /// multiplied.
     fn effective_sides(&self) -> Sides<T> {

@@ -27,7 +27,7 @@ use crate::cuda::arguments::{CIRCULAR, CONSTANT, EndsArgument, MIRROR, REPLICATE
 use crate::stencil::{Boundary, Ends, Error, Sides};
 
 pub(super) use arithmetic::{ArithmeticKernels, On, scratch_of};
-pub(super) use convolution::ConvolutionKernel;
+pub(super) use convolution::{ConvolutionKernel, is_small};
 pub(super) use levels::LevelsKernel;
 pub(super) use lines::{LinesKernel, Operator};
 pub(super) use sweeps::SweepsKernel;

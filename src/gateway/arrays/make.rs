@@ -66,7 +66,7 @@ pub(super) fn new<'a>(object: bool, values: &'a Argument, selection: &Selection)
         AnyInput::Double(Input::Held(home, array)) => again(object, effort, (home, dims, array), selection)?,
         AnyInput::Single(Input::Held(home, array)) => again(object, effort, (home, dims, array), selection)?,
         // `input` reads none.
-        AnyInput::Double(Input::Gpu(..) | Input::Complex(_)) | AnyInput::Single(Input::Gpu(..) | Input::Complex(_)) => {
+        AnyInput::Double(Input::Gpu(..)) | AnyInput::Single(Input::Gpu(..)) => {
             return Err(inputs::wrong_operand(values));
         }
     })

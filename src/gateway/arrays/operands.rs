@@ -107,9 +107,6 @@ impl<T: Real> OperandOf<'_, T> {
             // `operand` reads none.
             OperandOf::Same(Input::Gpu(_, array)) => return Err(stencil::Error::Foreign(array.place())),
             OperandOf::Other(Input::Gpu(_, array)) => return Err(stencil::Error::Foreign(array.place())),
-            OperandOf::Same(Input::Complex(_)) | OperandOf::Other(Input::Complex(_)) => {
-                return Err(stencil::Error::Internal("A complex operand.".into()));
-            }
         })
     }
 }
