@@ -15,7 +15,7 @@ function result = Advection_Demo (varargin)
 %     1    the upwind scheme: the pulse melts
 %     2    the Lax-Wendroff scheme: it leaves ripples behind
 %     4    five taps: good for some turns
-%     20   all twenty-one taps that the function takes
+%     20   twenty-one taps
 %
 %   One figure, two stacked plots: the pulse after ten turns, and the error turn
 %   by turn.

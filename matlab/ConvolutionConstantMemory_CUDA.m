@@ -17,20 +17,23 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %   memory, else on the CPU: the same bits.
 %
 %   Inputs
-%     N   real, full array: an image, a volume, or images in further dimensions,
-%         of any size. It may be empty. Of class double, single, logical, uint8,
-%         uint16, uint32, int8, int16 or int32; as a DeviceArray or a gpuArray,
-%         double or single.
-%     F   real, full array of class double or single, with an odd size in each
-%         dimension: of one page up to 15 x 15, of several up to 7 x 7 x 7.
+%     N   full array: an image, a volume, or several of them in further
+%         dimensions, of any size. It may be empty. Of class double, single,
+%         logical, uint8, uint16, uint32, int8, int16 or int32; as a DeviceArray
+%         or a gpuArray, double or single. One of the host's may be complex: its
+%         real and its imaginary parts are filtered by themselves, each with the
+%         ghost values that 'Boundary' says, and P is complex.
+%     F   real, full array of class double or single, of up to three dimensions
+%         and of any sizes, odd or even, with up to 8,191 entries in all. Its
+%         middle is entry floor ((size (F) + 1) / 2), as IMFILTER has it.
 %         A filter of one page goes over each page by itself, in whatever
-%         dimension (an RGB image, a batch); one of several pages goes over an
-%         array of up to three dimensions. Of such a filter on an image, the
-%         middle page meets the image and the others meet ghost values, above
-%         and below it, as CONVN has it with zeros. Or a list, a cell of 1 to 64
-%         filters: a sweep applies one after the other, and gives the bits of as
-%         many calls (of integers and truth values: of as many calls with
-%         double (N), rounded once).
+%         dimension (an RGB image, a batch); one of several pages goes over each
+%         volume N(:,:,:,i). Of such a filter on an image, the middle page meets
+%         the image and the others meet ghost values, above and below it, as
+%         CONVN has it with zeros. Or a list, a cell of 1 to 64 filters: a sweep
+%         applies one after the other, and gives the bits of as many calls (of
+%         integers and truth values: of as many calls with double (N), rounded
+%         once).
 %
 %     BOUNDARY, SHAPE, 'corr' and 'conv' are IMFILTER's words, directly behind F
 %         and in any order: 'replicate', 'symmetric', 'mirror', 'circular' or a
@@ -81,13 +84,12 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %                   the boundary taken anew. A whole number from 0 up; 1 unless
 %                   given. So many sweeps give the bits of so many calls, and 0
 %                   gives the input, in the class of the result.
-%     'Shape'       which outputs there are, as CONV2 has it; with
-%                   r = (size (F) - 1) / 2
+%     'Shape'       which outputs there are, as CONV2 has it
 %                   'same'   one for each sample of N; unless given
-%                   'full'   r more at either end of each dimension, with ghost
-%                            values outside
-%                   'valid'  r fewer at either end: those that need no ghost
-%                            value. There may be none.
+%                   'full'   size (F) - 1 more in each dimension: all whose
+%                            entries meet a sample, with ghost values outside
+%                   'valid'  size (F) - 1 fewer: those that need no ghost value.
+%                            There may be none.
 %                   'full' and 'valid' go with one sweep: 'Iterations', 1. With
 %                   0 sweeps the result is N, whatever the shape.
 %     'Previous'    the time level before N: an array of its class and size.
@@ -107,7 +109,7 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %                   None of these, nor a list of filters, goes with a 'Shape'
 %                   other than 'same'.
 %                   'Previous', 'Source' and 'Every' go with N of class double
-%                   or single.
+%                   or single; 'Previous' and 'Source' need real arrays.
 %     'Progress'    true or false (the default): whether a call that takes
 %                   longer than half a second prints a line that tells how far
 %                   it is, how many samples a second it updates, and how long
@@ -136,15 +138,16 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %                   the bits that one process gives. All ranks make the call,
 %                   and an error of one is an error of all. A number says along
 %                   which dimension instead. It goes with one filter of one
-%                   array, of the host's or a DeviceArray: not with 'Shape',
-%                   lists, 'Previous', 'Source', 'Every' or several GPUs
+%                   real array of up to three dimensions, of the host's or a
+%                   DeviceArray: not with 'Shape', lists, 'Previous', 'Source',
+%                   'Every' or several GPUs
 %
 %   Arithmetic
-%     With r = (size (F) - 1) / 2, for each sample (x, y, z) of P:
+%     With c = floor ((size (F) + 1) / 2), for each sample (x, y, z) of P:
 %
 %       acc = 0
 %       for k = 1:size (F, 3),  for j = 1:size (F, 2),  for i = 1:size (F, 1)
-%         acc = fma (N(x + i-1-r(1), y + j-1-r(2), z + k-1-r(3)), F(i,j,k), acc)
+%         acc = fma (N(x + i - c(1), y + j - c(2), z + k - c(3)), F(i,j,k), acc)
 %
 %     where fma (a, b, c) is a * b + c, rounded once, and a sample outside the
 %     array is a ghost value: +0, or what 'Boundary' says. Where one of N and F
@@ -161,6 +164,15 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %     Ghost values are multiplied like any sample. So an infinite or NaN tap
 %     gives NaN where it meets a ghost value of 0, and an infinite 'Boundary'
 %     does under a tap that is 0: 0 * Inf is NaN.
+%
+%   Zeros, NaN and gaps
+%     Entries of F that are 0 are multiplied, too: a NaN or an infinity in N
+%     spreads to all outputs whose filter lies over it, as with FILTER. Octave's
+%     CONV2, CONVN and IMFILTER and SciPy's correlate pass over entries of 0. Of
+%     zeros (5) with a NaN in the middle, [0 1 0; 1 -4 1; 0 1 0] makes 9 NaN
+%     here and 5 there. The way out is to fill the gaps, and to divide by what
+%     the filter weighs where there are samples (a normalised convolution), or
+%     to set NaN what a weight other than 0 takes from a gap: see the examples.
 %
 %   Many sweeps
 %     Sweeps pay where a result is the input of the next call: the steps of a
@@ -200,19 +212,21 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %     numberOfOutputs  more than one, or more than two with 'Previous'
 %     dataType         N is of none of the classes above, or F is not double or
 %                      single: int64, uint64, char, cell, struct; or one is
-%                      complex or sparse. The text says what was got and, where
-%                      there is something, what to do about it, such as full (N)
-%     imageShape       N has more than three dimensions, and F several pages
+%                      sparse; or F, or an array on the GPU, is complex. The
+%                      text says what was got and, where there is something,
+%                      what to do about it, such as full (N)
 %     filterSize       F is empty
 %     filterShape      F has more than three dimensions
-%     filterSize       F has an even size, or is larger than 15 x 15 or
-%                      7 x 7 x 7
+%     filterSize       F has more than 8,191 entries: FFTCONV2 and FFTCONVN take
+%                      less time then
+%     imageShape       N has more than three dimensions, with 'Distributed'
 %     option           an unknown or ambiguous name, or a value that it cannot
 %                      have, also of an environment variable; what a word has
 %                      said already; 'full' or 'valid' with more than one
 %                      sweep; 'Previous' without 'Weight', or one unlike N;
 %                      'Previous', 'Source' or 'Every' where N is of integers or
-%                      logical
+%                      logical; 'Previous', 'Source' or 'Distributed' where N is
+%                      complex
 %     noDevice         'cuda' was asked for, or a 'Device', and it cannot be
 %                      used: no driver, one that is too old, no GPU, no such
 %                      index
@@ -267,6 +281,24 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %     picture = uint8 (255 * rand (120, 160, 3));
 %     P = ConvolutionConstantMemory_CUDA (picture, ones (5) / 25, 'replicate');
 %
+%     % The mean of the neighbours that are no NaN
+%     N = magic (8);
+%     N(3,4:6) = NaN;
+%     w = ~isnan (N);
+%     filled = N;
+%     filled(~w) = 0;
+%     P = ConvolutionConstantMemory_CUDA (filled, ones (3)) ...
+%         ./ ConvolutionConstantMemory_CUDA (double (w), ones (3));
+%
+%     % NaN where a weight other than 0 meets a gap, as in CONV2
+%     N = magic (8);
+%     N(3,4:6) = NaN;
+%     filled = N;
+%     filled(isnan (N)) = 0;
+%     F = [0 1 0; 1 -4 1; 0 1 0];
+%     P = ConvolutionConstantMemory_CUDA (filled, F);
+%     P(ConvolutionConstantMemory_CUDA (isnan (N), double (F ~= 0))) = NaN;
+%
 %     % The mean of the 27 neighbours in a volume, in single precision
 %     V = rand (20, 30, 10, 'single');
 %     P = ConvolutionConstantMemory_CUDA (V, ones (3, 3, 3) / 27);
@@ -282,7 +314,9 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %   Notes
 %     Of a colour image, rows x columns x 3, a filter of one page takes each
 %     colour by itself.
-%     An array of four dimensions goes as one of three, and back by RESHAPE.
+%     A filter that factors is quicker as a list: {g', g} for g' * g.
+%     A table in docs/reference.md, "Coming from other functions", has IMFILTER,
+%     CONV2, FILTER2, IMGAUSSFILT, DEL2, SciPy's functions and others.
 %     The inputs are never written to.
 %
 %   See also ConvolutionConstantMemory_Demo, StencilConstantMemory_CUDA,
@@ -318,7 +352,11 @@ end
 %! assert (ConvolutionConstantMemory_CUDA (V, ones (3)), convn (V, ones (3), "same"));
 %! assert (ConvolutionConstantMemory_CUDA (V, ones (3, 3, 3)), convn (V, ones (3, 3, 3), "same"));
 %!assert (ConvolutionConstantMemory_CUDA (7 * ones (4), ones (3) / 8, "Boundary", "replicate"), 63 / 8 * ones (4))
-%!error id=ConvolutionConstantMemory:filterSize ConvolutionConstantMemory_CUDA (magic (4), ones (2))
+%!test # of even sizes, and of many entries
+%! assert (ConvolutionConstantMemory_CUDA (magic (4), [1 2; 3 4], "conv"), conv2 (magic (4), [1 2; 3 4], "same"));
+%! assert (ConvolutionConstantMemory_CUDA (magic (9), ones (40, 1)), conv2 (magic (9), ones (40, 1), "same"));
+%!assert (ConvolutionConstantMemory_CUDA ([1 2i; 3 4], [1 10]), [1+20i 2i; 43 4])
+%!error id=ConvolutionConstantMemory:filterSize ConvolutionConstantMemory_CUDA (magic (4), ones (91))
 %!test # an image of integers: rounded, saturated, of its class
 %! N = uint8 ([10 20; 30 250]);
 %! assert (ConvolutionConstantMemory_CUDA (N, 1.05), uint8 ([11 21; 32 255]));

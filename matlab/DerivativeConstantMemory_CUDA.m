@@ -16,15 +16,18 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %   otherwise. See Edges.
 %
 %   Inputs
-%     F   real, full array of class double or single, of any size. The
-%         derivative is taken along the first dimension that is not 1, as DIFF
-%         does: of a row along the row, of a matrix down each column; the option
-%         'Dim' names another. It may be empty.
+%     F   full array of class double or single, of any size. The derivative is
+%         taken along the first dimension that is not 1, as DIFF does: of a row
+%         along the row, of a matrix down each column; the option 'Dim' names
+%         another. It may be empty. One of the host's may be complex: the
+%         derivatives of its real and its imaginary parts are taken by
+%         themselves, each with the ghost values that 'Boundary' says.
 %     H   the distance between samples: a real, positive, finite scalar of any
 %         numeric class. It is 1 where it is left out, also before options.
 %
 %   Output
-%     DERIVATIVE   of the size and the class of F, whatever the class of H
+%     DERIVATIVE   of the size and the class of F, whatever the class of H;
+%                  complex where F is
 %     Where F is a DeviceArray, so is the result. Where it is a gpuArray of
 %     MATLAB's, so is the result, on the same GPU and not by way of the host. H
 %     is neither. gpuArrays were not tried in MATLAB yet.
@@ -49,7 +52,7 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %                     other along the last dimension, are one array, of which
 %                     each rank passes a part and gets a part. A number says
 %                     along which dimension instead: see
-%                     StencilConstantMemory_CUDA
+%                     StencilConstantMemory_CUDA. F is real
 %     'Boundary'      the ghost values, which surround the array, as IMFILTER
 %                     and PADARRAY have them; they are used like any sample
 %                     a real number  this one everywhere; 0 unless given. Of any
@@ -115,10 +118,10 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %     numberOfInputs   none; or something else where the name of an option
 %                      belongs; or a name without a value
 %     numberOfOutputs  more than one
-%     dataType         F is not real, full, and double or single; or H is no
-%                      real, full numeric array. The text says what was got and,
-%                      where there is something, what to do about it, such as
-%                      full (f)
+%     dataType         F is not full, and double or single, or is complex on the
+%                      GPU; or H is no real, full numeric array. The text says
+%                      what was got and, where there is something, what to do
+%                      about it, such as full (f)
 %     spacing          H is not one positive finite number
 %     option           an unknown or ambiguous name, or a value that it cannot
 %                      have, also of an environment variable

@@ -15,12 +15,17 @@ function [outputArray, previous] = StencilConstantMemory_CUDA (inputArray, kerne
 %   memory, else on the CPU: the same bits.
 %
 %   Inputs
-%     INPUTARRAY   real, full double array of any size. The stencil runs along
-%                  the first dimension that is not 1, as FILTER does: a row
-%                  along the row, a matrix down each column; the option 'Dim'
-%                  names another. It may be empty.
-%     KERNELARRAY  the filter: a real, full double vector of an odd number of
-%                  taps, 1 to 21; a row or a column, which makes no difference.
+%     INPUTARRAY   full array of class double or single, of any size. The
+%                  stencil runs along the first dimension that is not 1, as
+%                  FILTER does: a row along the row, a matrix down each column;
+%                  the option 'Dim' names another. It may be empty. One of the
+%                  host's may be complex: its real and its imaginary parts are
+%                  filtered by themselves, each with the ghost values that
+%                  'Boundary' says, and the result is complex.
+%     KERNELARRAY  the filter: a real, full vector of class double or single, of
+%                  1 to 8,191 taps; a row or a column, which makes no
+%                  difference. The middle of m taps is number
+%                  floor ((m + 1) / 2), as IMFILTER has it: of four the second.
 %                  Or a list, a cell of 1 to 64 of them: a sweep applies one
 %                  after the other, and gives the bits of as many calls.
 %
@@ -31,8 +36,9 @@ function [outputArray, previous] = StencilConstantMemory_CUDA (inputArray, kerne
 %         What a word says, no second word and no option may say again.
 %
 %   Output
-%     OUTPUTARRAY  double, the size of INPUTARRAY (so empty for an empty one),
-%                  unless the option 'Shape' is given
+%     OUTPUTARRAY  the size of INPUTARRAY (so empty for an empty one), unless a
+%                  shape is given; double, but single where INPUTARRAY or a
+%                  filter is
 %     Where INPUTARRAY is a DeviceArray, so is the result. Where it is a
 %     gpuArray of MATLAB's, so is the result, on the same GPU and not by way of
 %     the host. KERNELARRAY is neither. gpuArrays were not tried in MATLAB yet.
@@ -66,13 +72,14 @@ function [outputArray, previous] = StencilConstantMemory_CUDA (inputArray, kerne
 %     'Iterations'  how many sweeps: each one over what the last one gave, with
 %                   the boundary taken anew. A whole number from 0 up; 1 unless
 %                   given. So many sweeps give the bits of so many calls, and 0
-%                   gives the input.
-%     'Shape'       which outputs there are, as CONV2 has it; with r as below,
-%                   along the dimension of the stencil
+%                   gives the input, in the class of the result.
+%     'Shape'       which outputs there are, as CONV2 has it; with m taps, along
+%                   the dimension of the stencil
 %                   'same'   one for each sample; unless given
-%                   'full'   r more at either end, with ghost values outside
-%                   'valid'  r fewer at either end: those that need no ghost
-%                            value. There may be none.
+%                   'full'   m - 1 more: all whose taps meet a sample, with
+%                            ghost values outside
+%                   'valid'  m - 1 fewer: those that need no ghost value. There
+%                            may be none.
 %                   'full' and 'valid' go with one sweep: 'Iterations', 1. With
 %                   0 sweeps the result is the input, whatever the shape.
 %     'Previous'    the time level before inputArray: an array of its class and
@@ -89,7 +96,7 @@ function [outputArray, previous] = StencilConstantMemory_CUDA (inputArray, kerne
 %                   after m, 2 m, ... sweeps, along one more dimension behind
 %                   those of inputArray; for a column, along the second
 %                   None of these, nor a list of filters, goes with a 'Shape'
-%                   other than 'same'.
+%                   other than 'same'. 'Previous' and 'Source' need real arrays.
 %     'Progress'    true or false (the default): whether a call that takes
 %                   longer than half a second prints a line that tells how far
 %                   it is, how many samples a second it updates, and how long
@@ -118,26 +125,32 @@ function [outputArray, previous] = StencilConstantMemory_CUDA (inputArray, kerne
 %                   the bits that one process gives. All ranks make the call,
 %                   and an error of one is an error of all. A number says along
 %                   which dimension instead. It goes with one filter of one
-%                   array, of the host's or a DeviceArray: not with 'Shape',
-%                   lists, 'Previous', 'Source', 'Every' or several GPUs
+%                   real array, of the host's or a DeviceArray: not with
+%                   'Shape', lists, 'Previous', 'Source', 'Every' or several
+%                   GPUs. In single, and by filters that are even or of more
+%                   than 21 taps, the array has up to three dimensions
 %
 %   Arithmetic
-%     With m = numel (kernelArray) and r = (m - 1) / 2, for each i:
+%     With m = numel (kernelArray) and c = floor ((m + 1) / 2), for each i:
 %
 %       acc = 0
-%       for k = 1:m,  acc = fma (inputArray(i + k - 1 - r), kernelArray(k), acc)
+%       for k = 1:m,  acc = fma (inputArray(i + k - c), kernelArray(k), acc)
 %
 %     where fma (a, b, c) is a * b + c, rounded once, and a sample outside the
-%     array is a ghost value: +0, or what 'Boundary' says. Each of the m steps
-%     is an fma, the first one too, and they are taken in this order whatever
-%     runs them: GPU or CPU, any number of threads, any size. The results have
-%     the same bits; of a NaN, only its place is promised.
+%     array is a ghost value: +0, or what 'Boundary' says. Where the result is
+%     single, array, taps and all other numbers are rounded to single first.
+%     Each of the m steps is an fma, the first one too, and they are taken in
+%     this order whatever runs them: GPU or CPU, any number of threads, any
+%     size. The results have the same bits; of a NaN, only its place is
+%     promised.
 %     Behind the last filter of a sweep 'Weight' goes on with the chain, acc =
 %     fma (weight, previous(i), acc), and then 'Source' is added, rounded once
 %     more. Without them nothing is added, not even zero.
-%     Ghost values are multiplied like any sample. So an infinite or NaN tap
-%     gives NaN where it meets a ghost value of 0, and an infinite 'Boundary'
-%     does under a tap that is 0: 0 * Inf is NaN.
+%     Ghost values are multiplied like any sample, and taps that are 0 like any
+%     tap: 0 * Inf and 0 * NaN are NaN. So an infinite or NaN tap gives NaN
+%     where it meets a ghost value of 0, and an infinite or NaN sample does
+%     under a tap that is 0, as in FILTER. Octave's CONV passes over taps that
+%     are 0: see ConvolutionConstantMemory_CUDA for what to do about gaps.
 %
 %   Many sweeps
 %     Sweeps pay where a result is the input of the next call: the steps of a
@@ -175,18 +188,20 @@ function [outputArray, previous] = StencilConstantMemory_CUDA (inputArray, kerne
 %                      option belongs; or a name without a value
 %     option           a text stands alone that is neither a word nor a name
 %     numberOfOutputs  more than one, or more than two with 'Previous'
-%     dataType         an input is not real, full and double: single, integer,
-%                      logical, char, cell, struct, complex, sparse. The text
-%                      says what was got and, where there is something, what to
-%                      do about it, such as full (inputArray)
+%     dataType         an input is not full and double or single: integer,
+%                      logical, char, cell, struct, sparse; or kernelArray, or
+%                      an array on the GPU, is complex. The text says what was
+%                      got and, where there is something, what to do about it,
+%                      such as full (inputArray)
 %     kernelLength     kernelArray is empty
 %     kernelShape      kernelArray is not a vector
-%     kernelLength     kernelArray has an even number of taps, or more than 21.
-%                      The text says what to do instead, with the numbers
+%     kernelLength     kernelArray has more than 8,191 taps: FFTFILT takes less
+%                      time then
 %     option           an unknown or ambiguous name, or a value that it cannot
 %                      have, also of an environment variable; 'full' or 'valid'
 %                      with more than one sweep; 'Previous' without 'Weight', or
-%                      one unlike inputArray
+%                      one unlike inputArray; a complex array with 'Previous',
+%                      'Source' or 'Distributed'
 %     noDevice         'cuda' was asked for, or a 'Device', and it cannot be
 %                      used: no driver, one that is too old, no GPU, no such
 %                      index
@@ -259,14 +274,20 @@ function [outputArray, previous] = StencilConstantMemory_CUDA (inputArray, kerne
 %     y = StencilConstantMemory_CUDA (rand (1, 100), ones (1, 5) / 5, ...
 %                                     'Shape', 'valid');
 %
-%     % A moving mean of 21 samples, on the CPU
-%     y = StencilConstantMemory_CUDA (rand (1, 1000), ones (1, 21) / 21, ...
+%     % A moving mean of 500 samples, on the CPU
+%     y = StencilConstantMemory_CUDA (rand (1, 10000), ones (1, 500) / 500, ...
 %                                     'Backend', 'cpu');
 %
+%     % What CONV does, of a complex signal
+%     z = complex (rand (1, 100), rand (1, 100));
+%     y = StencilConstantMemory_CUDA (z, [1 3 3 1] / 8, 'conv', 'full');
+%
 %   Notes
-%     For a vector x and a filter k of finite numbers it computes what
-%       conv2 (x(:), flipud (k(:)), 'same')
-%     does, but for the rounding, as that one promises no order of the sums.
+%     For a vector x and a filter k of finite numbers
+%       StencilConstantMemory_CUDA (x, k, SHAPE, 'conv')
+%     computes what conv (x, k, SHAPE) does, but for the rounding, as that one
+%     promises no order of the sums. A table in docs/reference.md, "Coming from
+%     other functions", has FILTER, MOVMEAN, SGOLAYFILT, UPFIRDN and others.
 %     The first call on a GPU takes longer, as it starts CUDA. What it sets up
 %     is kept for the calls after it; "clear StencilConstantMemory_CUDA" or the
 %     end of the session gives it back.
@@ -300,6 +321,9 @@ end
 %! assert (StencilConstantMemory_CUDA ([1 2; 3 4; 5 6], [1 10 100]), [310 420; 531 642; 53 64]);
 %!assert (StencilConstantMemory_CUDA (1:4, [1 0 0], "Boundary", "circular", "Iterations", 2), [3 4 1 2])
 %!assert (StencilConstantMemory_CUDA (1:4, [1 2 1], "Backend", "cpu"), StencilConstantMemory_CUDA (1:4, [1 2 1]))
-%!error id=StencilConstantMemory:kernelLength StencilConstantMemory_CUDA (1:4, [1 1])
+%!assert (StencilConstantMemory_CUDA (1:4, [1 10]), [21 32 43 4])
+%!assert (StencilConstantMemory_CUDA ([1 2i 3], [1 10]), [1+20i 30+2i 3])
+%!assert (class (StencilConstantMemory_CUDA (single (1:4), [1 1])), "single")
+%!error id=StencilConstantMemory:kernelLength StencilConstantMemory_CUDA (1:4, [])
 %!assert (StencilConstantMemory_CUDA (1:5, [1 2 4], "Shape", "full"), conv (1:5, [4 2 1], "full"))
 %!assert (StencilConstantMemory_CUDA (1:5, [1 2 4], "Shape", "valid"), conv (1:5, [4 2 1], "valid"))

@@ -44,7 +44,7 @@
 %! end_unwind_protect
 
 %!function recipes = all_recipes (folder)
-%!  ## The blocks of code below "## Solvers" and "## Filters of other lengths", each with the heading above it.
+%!  ## The blocks of code below "## Solvers" and "## Coming from other functions", each with the heading above it.
 %!  recipes = cell (0, 2);
 %!  section = heading = code = "";
 %!  within = false;
@@ -52,7 +52,7 @@
 %!    line = line{1};
 %!    if (within && strcmp (line, "```"))
 %!      within = false;
-%!      if (any (strcmp (section, {"Solvers", "Filters of other lengths"})))
+%!      if (any (strcmp (section, {"Solvers", "Coming from other functions"})))
 %!        recipes(end+1,:) = {heading, code};
 %!      endif
 %!    elseif (within)
@@ -82,16 +82,20 @@
 %!    case "Checkpoints"
 %!      assert (state.part, 3);
 %!      assert (isequal ({state.u, state.before}, {u, before}));
-%!    case "Filters with more than 21 taps"
-%!      padded = [flip(x(1:20)); x; flip(x(end-19:end))];
-%!      assert (y, conv (padded, conv (k, k)', "valid"), 1e-14);
+%!    case "Zeros, NaN and gaps"
+%!      assert (P(3,5), dot (A([2 4],4:6)(:), F([1 3],:)(:)) / sum (F([1 3],:)(:)), 1e-13);
+%!      assert (P(7:8,:), (conv2 (A, F, "same") ./ conv2 (ones (8), F, "same"))(7:8,:), 1e-13);
+%!      assert (Q, conv2 (A, L, "same"), 1e-12);
+%!    case "Other rates"
+%!      full = conv (u, k);
+%!      assert (y, full(1:q:end), 1e-14);
 %!  endswitch
 %!endfunction
 
 %!test # the recipes run, and give what the reference says
 %! recipes = all_recipes (folder);
 %! assert (all (ismember ({"Solvers", "A wall with a flux", "Staggered grids", "An absorbing layer", "Checkpoints", ...
-%!                         "Filters with more than 21 taps"}, recipes(:,1))));
+%!                         "Zeros, NaN and gaps", "Other rates"}, recipes(:,1))));
 %! before = getenv ("STENCIL_BACKEND");
 %! unwind_protect
 %!   if (on_stand_in ())

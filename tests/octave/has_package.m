@@ -1,0 +1,12 @@
+## -*- texinfo -*-
+## @deftypefn {} {@var{yes} =} has_package (@var{name})
+## Whether the Octave under test has the package @var{name}.
+## @end deftypefn
+
+function yes = has_package (name)
+  persistent known = struct ();
+  if (! isfield (known, name))
+    known.(name) = ! isempty (pkg ("list", name));
+  endif
+  yes = known.(name);
+endfunction
