@@ -13,6 +13,9 @@
 function p = fma_convolution (n, f, varargin)
   if (iscomplex (n))
     p = complex (fma_convolution (real (n), f, varargin{:}), fma_convolution (imag (n), f, varargin{:}));
+    if (! any (imag (p)(:) != 0))
+      p = real (p);                     # Octave makes it so
+    endif
     return;
   endif
   type = "double";

@@ -12,6 +12,9 @@ function y = over_lines (x, entries, chain, options = {})
   if (iscomplex (x))
     ## Each part by itself.
     y = complex (over_lines (real (x), entries, chain, options), over_lines (imag (x), entries, chain, options));
+    if (! any (imag (y)(:) != 0))
+      y = real (y);                     # Octave makes it so
+    endif
     return;
   endif
   o = sweep_options (options);
