@@ -19,7 +19,7 @@
 %!test # lists and states of complex arrays
 %! S = @StencilConstantMemory_CUDA;
 %! z = complex (noise (1, 20, 6), noise (2, 20, 6));
-%! parts = @(varargin) complex (S (real (z), varargin{:}), S (imag (z), varargin{:}));
+%! parts = @(k, varargin) complex (S (real (z), k, varargin{:}), S (imag (z), k, real_sides (varargin){:}));
 %! for given = {{{[1 2 1], noise(3, 1, 4)}}, {{noise(4, 1, 30), [1 2 1]}, "Dim", [2 1], "Boundary", {{0, "mirror"}, "circular"}}, ...
 %!                  {{[1 2 1], single(0.1)}, "Iterations", 3}, {[1 2 1], "Iterations", 6, "Every", 2}, ...
 %!                  {{[1 1], 2}, "Iterations", 4, "Every", 1, "Boundary", "replicate"}, {1:30, "Iterations", 0, "Every", 3}, ...
@@ -30,6 +30,16 @@
 %!   assert (isempty (want) || same_bits (y, want));
 %! endfor
 %! assert (size (S (z(:,1), [1 2 1], "Iterations", 6, "Every", 2)), [20 3]);
+
+%!test # a number as the boundary is a real one, as it is where it is padded
+%! z = complex ([1 2 3], [4 5 6]);
+%! assert (StencilConstantMemory_CUDA (z, [1 1 1], "Boundary", 10), conv ([10, z, 10], [1 1 1], "valid"));
+%! assert (StencilConstantMemory_CUDA (z, [1 1 1], "Boundary", {10, "replicate"}), conv ([10, z, z(3)], [1 1 1], "valid"));
+%! assert (ConvolutionConstantMemory_CUDA (z, [1 1 1], 10, "full"), conv ([10 10, z, 10 10], [1 1 1], "valid"));
+%! assert (ConvolutionConstantMemory_CUDA (z, [1; 1; 1], "Boundary", {{10, -3}, 0}), z + 7);
+%! d = DerivativeConstantMemory_CUDA (z, 1, "Boundary", 10);
+%! assert (d, complex (DerivativeConstantMemory_CUDA (real (z), 1, "Boundary", 10), DerivativeConstantMemory_CUDA (imag (z), 1)));
+%! assert (isnan (imag (StencilConstantMemory_CUDA (z, [1 1 1], "Boundary", NaN))), false (1, 3));
 
 %!test # parts without numbers: nothing goes from one to the other; empty arrays
 %! S = @StencilConstantMemory_CUDA;
@@ -84,15 +94,19 @@
 %!test # words, lists, states, a boundary for each side: as two calls give it
 %! C = @ConvolutionConstantMemory_CUDA;
 %! z = complex (noise (1, 12, 7), noise (2, 12, 7));
-%! parts = @(varargin) complex (C (real (z), varargin{:}), C (imag (z), varargin{:}));
+%! parts = @(F, varargin) complex (C (real (z), F, varargin{:}), C (imag (z), F, real_sides (varargin){:}));
 %! for given = {{{[1 2; 3 4], noise(3, 3)}}, {{noise(4, 1, 30), single(0.1)}, "Iterations", 3, "Boundary", "circular"}, ...
-%!              {noise(5, 4, 3), "conv", "full", "replicate"}, {noise(5, 4, 3), 2, "conv"}, ...
+%!              {noise(5, 4, 3)}, {noise(5, 4, 3), "Boundary", 2}, ...
 %!              {ones(3), "Boundary", {{1, "mirror"}, "circular"}}, {ones(2) / 4, "Iterations", 6, "Every", 3}, ...
 %!              {ones(3), "Progress", true, "Backend", "cpu"}}
 %!   y = C (z, given{1}{:});
 %!   assert (same_bits (y, parts (given{1}{:})));
 %! endfor
 %! assert (size (C (z, ones (2), "Iterations", 6, "Every", 2)), [12 7 3]);
+%! F = noise (5, 4, 3);
+%! assert (same_bits (C (z, F, "conv", "full", "replicate"), parts (rot90 (F, 2), "Boundary", "replicate", "Shape", "full")));
+%! assert (same_bits (C (z, F, 2.5, "valid"), parts (F, "Shape", "valid")));
+%! assert (same_bits (C (z, F, 2.5), parts (F, "Boundary", 2.5)));
 
 %!test # conv2 and convn, to rounding; complex filters as two real ones
 %! C = @ConvolutionConstantMemory_CUDA;

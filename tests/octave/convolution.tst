@@ -327,6 +327,171 @@
 %!   ok (n, noise (3, size_f{1}));
 %! endfor
 
+## --- Filters of any size -----------------------------------------------------------
+
+%!test # an even size: the middle is the earlier of the two, as imfilter has it; 'conv' is conv2 (..., "same")
+%! c = @ConvolutionConstantMemory_CUDA;
+%! assert (c (magic (4), [0 1; 0 0]), [magic(4)(:,2:4), zeros(4, 1)]);
+%! assert (c (1:5, [1 0 0 0]), [0 1 2 3 4]);
+%! assert (c ((1:4)', [1; 1]), [3; 5; 7; 4]);
+%! for dims = {[9 8], [1 12], [12 1], [3 3], [1 1], [20 2], [40 50]}
+%!   A = mod (reshape (1:prod (dims{1}), dims{1}) .^ 2, 17) - 8;
+%!   for size_f = {[4 5], [4 4], [1 2], [2 1], [2 3], [6 1], [1 20], [49 1], [16 18]}
+%!     F = mod (reshape (1:prod (size_f{1}), size_f{1}) .* 3, 7) - 2;
+%!     assert (c (A, F, "conv"), conv2 (A, F, "same"));
+%!     assert (c (single (A), F, "conv"), single (conv2 (A, F, "same")));
+%!     ## A correlation: the padded array under the filter turned round.
+%!     low = floor ((size_f{1} - 1) / 2);
+%!     padded = zeros (dims{1} + size_f{1} - 1);
+%!     padded(low(1)+(1:dims{1}(1)), low(2)+(1:dims{1}(2))) = A;
+%!     assert (c (A, F), conv2 (padded, rot90 (F, 2), "valid"));
+%!   endfor
+%! endfor
+
+%!test # even and large ones, in double and in single: the very bits
+%! for size_f = {[1 2], [2 1], [2 2], [2 3], [3 2], [4 5], [8 8], [14 14], [16 16], [17 3], [3 17], [1 17], [49 1], ...
+%!               [1 16], [17 17], [31 2], [25 24]}
+%!   F = noise (1, size_f{1});
+%!   for dims = {[21 23], [1 40], [40 1], [7 130], [5 6 3]}
+%!     n = noise (2, dims{1});
+%!     ok (n, F);
+%!     ok (single (n), F, "Boundary", {"circular", "mirror", "replicate", -1.5}{1 + mod(sum (size_f{1}), 4)});
+%!   endfor
+%! endfor
+%! for size_f = {[1 1 2], [2 2 2], [3 3 4], [4 3 2], [9 1 3], [1 9 9], [9 9 9], [1 1 20], [2 8 5]}
+%!   F = noise (1, size_f{1});
+%!   for dims = {[9 8 7], [5 40], [1 1 30], [3 3 3 2]}
+%!     ok (noise (2, dims{1}), F, "Boundary", {0, "symmetric", "circular"}{1 + mod(sum (size_f{1}), 3)});
+%!     ok (single (noise (2, dims{1})), F);
+%!   endfor
+%! endfor
+
+%!test # sizes of images on either side of tiles and pieces
+%! for size_f = {[2 4], [16 3], [1 30], [30 1], [20 20]}
+%!   F = noise (1, size_f{1});
+%!   for n = [2 3 15:18 31 33 65 129 511 513]
+%!     ok (noise (n, n, 5), F);
+%!     ok (single (noise (n, 5, n)), F);
+%!   endfor
+%! endfor
+%! ok (noise (1, {[700 400], [190 130]}{1 + is_small ()}), noise (2, 4, 6));
+%! ok (single (noise (1, 3, 9000)), noise (2, 2, 17));
+
+%!test # as many entries as there may be: whole numbers, exact in any order
+%! for size_f = {[1 8191], [8191 1], [90 91], [2 4095], [128 60]}
+%!   F = mod (reshape (1:prod (size_f{1}), size_f{1}) .* 5, 11) - 4;
+%!   for dims = {[30 40], [1 100], [9000 1]}
+%!     A = mod (reshape (1:prod (dims{1}), dims{1}) .* 7, 13) - 6;
+%!     want = conv2 (A, F, "same");
+%!     assert (isequal (ConvolutionConstantMemory_CUDA (A, F, "conv"), want));
+%!     assert (isequal (ConvolutionConstantMemory_CUDA (single (A), F, "conv"), single (want)));
+%!   endfor
+%! endfor
+%! F = mod (reshape (1:8000, 20, 20, 20) .* 5, 11) - 4;
+%! A = mod (reshape (1:900, 9, 10, 10) .* 7, 13) - 6;
+%! assert (isequal (ConvolutionConstantMemory_CUDA (A, F, "conv"), convn (A, F, "same")));
+
+%!test # sweeps of even and large filters, and lists of them
+%! for size_f = {[2 2], [1 4], [4 1], [16 17], [1 31], [2 2 2]}
+%!   F = noise (1, size_f{1});
+%!   for b = {0, "circular", "mirror"}
+%!     ok (noise (2, 12, 15, 2), F, "Iterations", 3, "Boundary", b{1});
+%!     ok (single (noise (2, 20, 9)), F, "Iterations", 2, "Boundary", b{1});
+%!   endfor
+%! endfor
+%! c = @ConvolutionConstantMemory_CUDA;
+%! A = noise (3, 14, 15, 3);
+%! list = {noise(4, 2, 2), noise(5, 1, 20), noise(6, 3, 3, 2)};
+%! for words = {{}, {"circular"}, {"conv", 2.5}}
+%!   want = A;
+%!   for i = [1 2 3 1 2 3]
+%!     want = c (want, list{i}, words{1}{:});
+%!   endfor
+%!   assert (same_bits (c (A, list, words{1}{:}, "Iterations", 2), want));
+%!   assert (same_bits (gather (c (DeviceArray (A), list, words{1}{:}, "Iterations", 2)), want));
+%! endfor
+%! [u, v] = c (A, ones (2, 4) / 8, "Previous", A / 2, "Weight", -1, "Source", 0.25);
+%! assert (same_bits (u, exact_fma (-1, A / 2, fma_convolution (A, ones (2, 4) / 8)) + 0.25));
+%! assert (same_bits (v, A));
+
+%!test # an ordinary filter in the middle of a larger one of zeros: the same where numbers are finite
+%! A = noise (1, 40, 30);
+%! F = noise (2, 3, 3);
+%! F(F == 0) = 1;
+%! for size_f = {[4 4], [17 17], [16 5]}
+%!   large = zeros (size_f{1});
+%!   at = floor ((size_f{1} + 1) / 2);
+%!   large(at(1)-1:at(1)+1, at(2)-1:at(2)+1) = F;
+%!   assert (same_bits (ConvolutionConstantMemory_CUDA (A, large), ConvolutionConstantMemory_CUDA (A, F)));
+%! endfor
+
+## --- Volumes behind each other -------------------------------------------------------
+
+%!test # a filter of three dimensions goes over each volume by itself
+%! c = @ConvolutionConstantMemory_CUDA;
+%! for F = {noise(3, 3, 3, 3), noise(4, 2, 4, 2), noise(5, 1, 1, 5), single(noise (6, 5, 3, 7)), noise(7, 9, 9, 9)}
+%!   for dims = {[6 7 5 2], [1 9 1 2], [5 1 1 1 2], [4 5 2 3 2], [1 1 1 1 1 1 3]}
+%!     for type = {"double", "single"}
+%!       A = cast (noise (8, dims{1}), type{1});
+%!       for words = {{}, {"symmetric"}, {"full"}, {"valid"}, {"circular", "full", "conv"}, {"Iterations", 3, "Boundary", "mirror"}, ...
+%!                    {"Boundary", {"circular", {1, "mirror"}, 2}}, {"Iterations", 0}}
+%!         got = c (A, F{1}, words{1}{:});
+%!         ## Volume by volume.
+%!         want = cell (1, prod (dims{1}(4:end)));
+%!         for i = 1:numel (want)
+%!           want{i} = c (A(:,:,:,i), F{1}, words{1}{:});
+%!         endfor
+%!         own = [size(want{1}), 1](1:3);
+%!         want = reshape (cellfun (@(v) v(:), want, "UniformOutput", false), 1, []);
+%!         want = reshape (cat (1, want{:}), [own, dims{1}(4:end)]);
+%!         [yes, why] = same_bits (got, want);
+%!         assert (yes, "%s under %s: %s", mat2str (dims{1}), mat2str (size (F{1})), why);
+%!         held = c (DeviceArray (A), F{1}, words{1}{:});
+%!         assert (size (held), size (want));
+%!         assert (same_bits (gather (held), want));
+%!       endfor
+%!     endfor
+%!   endfor
+%! endfor
+
+%!test # by the chain itself, empty ones, lists of filters of one page and of several, levels
+%! c = @ConvolutionConstantMemory_CUDA;
+%! A = noise (1, 6, 5, 4, 3);
+%! for F = {noise(2, 3, 3, 3), noise(3, 2, 1, 2), noise(4, 4, 4)}
+%!   for o = {{}, {"Boundary", "circular", "Iterations", 2}, {"Shape", "full"}, {"Shape", "valid", "Boundary", 1}}
+%!     ok (A, F{1}, o{1}{:});
+%!     ok (single (A), F{1}, o{1}{:});
+%!   endfor
+%! endfor
+%! for dims = {[2 2 2 0], [0 0 0 2], [3 0 2 2], [2 2 0 3]}
+%!   for shape = {"same", "full", "valid"}
+%!     ok (zeros (dims{1}), noise (2, 3, 2, 3), "Shape", shape{1});
+%!     held = c (DeviceArray (zeros (dims{1})), noise (2, 3, 2, 3), shape{1});
+%!     assert (size (held), size (c (zeros (dims{1}), noise (2, 3, 2, 3), shape{1})));
+%!   endfor
+%! endfor
+%! G = noise (5, 3, 3, 3);
+%! F = noise (6, 2, 5);
+%! for list = {{F, G}, {G, F}, {F, F, G}}
+%!   want = A;
+%!   for i = 1:numel (list{1})
+%!     want = c (want, list{1}{i}, "mirror");
+%!   endfor
+%!   assert (same_bits (c (A, list{1}, "mirror"), want));
+%!   assert (same_bits (gather (c (DeviceArray (A), list{1}, "mirror")), want));
+%! endfor
+%! [u, v] = c (A, G, "Previous", A / 2, "Weight", -1, "Source", A, "Iterations", 2);
+%! states = c (A, G, "Iterations", 4, "Every", 2);
+%! assert (size (states), [6 5 4 3 2]);
+%! for i = 1:3
+%!   B = A(:,:,:,i);
+%!   [one, older] = c (B, G, "Previous", B / 2, "Weight", -1, "Source", B, "Iterations", 2);
+%!   assert (same_bits (u(:,:,:,i), one) && same_bits (v(:,:,:,i), older));
+%!   assert (same_bits (squeeze (states(:,:,:,i,:)), c (B, G, "Iterations", 4, "Every", 2)));
+%! endfor
+%! text = fails (f, "option", {A, G, "Boundary", {0, 0}});
+%! assert (! isempty (strfind (text, "are 4, or of F, of which there are 3")), text);
+
 ## --- Nothing is written that is not the output ---------------------------------------
 
 %!test # the inputs and all that shares their memory

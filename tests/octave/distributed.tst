@@ -34,6 +34,21 @@
 %!   "bad += ! isequaln (z, y(:,mine (50))); n++;"
 %!   "y = StencilConstantMemory_CUDA (X, k, 'Dim', 1); z = StencilConstantMemory_CUDA (X(:,mine (50)), k, 'Dim', 1, 'Distributed', true);"
 %!   "bad += ! isequaln (z, y(:,mine (50))); n++;"
+%!   "% Filters of any length and class"
+%!   "for q = {[1 1] / 2, sin(1:30) / 30, single(k), single([1 2 3 4]) / 10}"
+%!   "  for d = 1:2"
+%!   "    o = {'Dim', d, 'Iterations', 3, 'Boundary', {'circular', {1, 'mirror'}}{d}};"
+%!   "    y = StencilConstantMemory_CUDA (X, q{1}, o{:}); z = StencilConstantMemory_CUDA (X(:,mine (50)), q{1}, o{:}, 'Distributed', true);"
+%!   "    bad += ! isequaln (z, y(:,mine (50))) || ! strcmp (class (z), class (y)); n++;"
+%!   "  end"
+%!   "  y = StencilConstantMemory_CUDA (x, q{1}); z = StencilConstantMemory_CUDA (x(mine (1000)), q{1}, 'Distributed', true);"
+%!   "  bad += ! isequaln (z, y(mine (1000))); n++;"
+%!   "end"
+%!   "for G = {ones(2) / 4, ones(4, 17) / 68, ones(1, 24) / 24}"
+%!   "  y = ConvolutionConstantMemory_CUDA (X, G{1}, 'mirror', 'Iterations', 2);"
+%!   "  z = ConvolutionConstantMemory_CUDA (X(:,mine (50)), G{1}, 'mirror', 'Iterations', 2, 'Distributed', true);"
+%!   "  bad += ! isequaln (z, y(:,mine (50))); n++;"
+%!   "end"
 %!   "% Parts that are empty, or have one element"
 %!   "some = [1:3]' + 10; part = some([1:3] == rank + 1); if (rank == ranks - 1), part = [part; some([1:3] > ranks)]; end"
 %!   "whole = StencilConstantMemory_CUDA (some, ones (1, 7), 'Boundary', 'circular');"
@@ -44,7 +59,7 @@
 %! for count = [1 2 3 5]
 %!   [status, out] = run_ranks (count, code);
 %!   assert (status == 0, "%s", out);
-%!   assert (numel (strfind (out, "<0 bad of 34>")) == count, "%d ranks: %s", count, out);
+%!   assert (numel (strfind (out, "<0 bad of 49>")) == count, "%d ranks: %s", count, out);
 %! endfor
 
 %!testif ; has_ranks ()  # needs Open MPI

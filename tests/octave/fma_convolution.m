@@ -12,7 +12,8 @@
 
 function p = fma_convolution (n, f, varargin)
   if (iscomplex (n))
-    p = complex (fma_convolution (real (n), f, varargin{:}), fma_convolution (imag (n), f, varargin{:}));
+    sides = real_sides (varargin);
+    p = complex (fma_convolution (real (n), f, varargin{:}), fma_convolution (imag (n), f, sides{:}));
     if (! any (imag (p)(:) != 0))
       p = real (p);                     # Octave makes it so
     endif
@@ -39,10 +40,11 @@ function p = fma_convolution (n, f, varargin)
   [rows, cols, pages] = deal (num2cell (dims(1:3)){:});
   for sweep = 1:o.Iterations
     padded = extended (p, ahead, o.Boundary, behind);
-    p = zeros (dims, type);
+    p = zeros ([dims(1:3), prod(dims(4:end))], type);
     for e = 1:numel (f)
       [i, j, k] = ind2sub (entries, e);
       p = exact_fma (padded(i:i+rows-1, j:j+cols-1, k:k+pages-1,:), f(e), p);
     endfor
+    p = reshape (p, dims);
   endfor
 endfunction

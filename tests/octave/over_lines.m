@@ -11,7 +11,7 @@
 function y = over_lines (x, entries, chain, options = {})
   if (iscomplex (x))
     ## Each part by itself.
-    y = complex (over_lines (real (x), entries, chain, options), over_lines (imag (x), entries, chain, options));
+    y = complex (over_lines (real (x), entries, chain, options), over_lines (imag (x), entries, chain, real_sides (options)));
     if (! any (imag (y)(:) != 0))
       y = real (y);                     # Octave makes it so
     endif
