@@ -100,11 +100,11 @@ where
     }
 }
 
-/// Does `pass` for each of `count` volumes that lie behind each other in both arrays.
+/// Does `pass` for each of `count` volumes that lie behind each other in both arrays, either of which the host may have.
 pub(super) fn each_volume<T: Real>(
     engine: &(dyn Engine + 'static),
     count: usize,
-    (from, to): (Source<T>, Target<T>),
+    (from, mut to): (Source<T>, Target<T>),
     watch: &Watch,
     pass: &dyn Fn(Source<T>, Target<T>) -> Result<(), stencil::Error>,
 ) -> Result<(), stencil::Error>
@@ -118,32 +118,35 @@ where
         return Ok(watch.check()?);
     }
     let lens = [from.len() / count, to.len() / count];
-    match (from, to) {
-        (Source::Host(from), Target::Host(to)) => {
-            for i in 0..count {
-                let (from, to) = (&from[i * lens[0]..][..lens[0]], &mut to[i * lens[1]..][..lens[1]]);
-                pass(from.into(), to.into())?;
-            }
-            Ok(())
-        }
-        (Source::Array(from), Target::Array(to)) => {
-            let [mut samples, mut results] =
-                [Compute::<T>::array(engine, lens[0])?, Compute::<T>::array(engine, lens[1])?];
-            for i in 0..count {
-                let [of_samples, of_results] = lens.map(|len| section([len, count, 1], [0, i, 0], [len, 1, 1]));
+    // A volume of an array that the engine has is copied to one of its own, and its results back.
+    let of_engine = |array: bool, len| array.then(|| Compute::<T>::array(engine, len)).transpose();
+    let mut samples = of_engine(matches!(from, Source::Array(_)), lens[0])?;
+    let mut results = of_engine(matches!(to, Target::Array(_)), lens[1])?;
+    for i in 0..count {
+        let [of_samples, of_results] = lens.map(|len| section([len, count, 1], [0, i, 0], [len, 1, 1]));
+        let from = match (from, samples.as_mut()) {
+            (Source::Array(from), Some(samples)) => {
                 // Copies count for nothing.
                 let mark = watch.mark();
-                engine.pick(from, &of_samples, Target::Array(&mut samples), watch)?;
+                engine.pick(from, &of_samples, Target::Array(samples), watch)?;
                 watch.rewind(mark);
-                pass(Source::Array(&samples), Target::Array(&mut results))?;
+                Source::Array(samples)
+            }
+            (Source::Host(from), _) => from[i * lens[0]..][..lens[0]].into(),
+            (Source::Array(_), None) => return Err(stencil::Error::Internal("A volume without a place.".into())),
+        };
+        match (&mut to, results.as_mut()) {
+            (Target::Array(to), Some(results)) => {
+                pass(from, Target::Array(results))?;
                 let mark = watch.mark();
-                engine.put(Source::Array(&results), &of_results, to, watch)?;
+                engine.put(Source::Array(results), &of_results, to, watch)?;
                 watch.rewind(mark);
             }
-            Ok(())
+            (Target::Host(to), _) => pass(from, (&mut to[i * lens[1]..][..lens[1]]).into())?,
+            (Target::Array(_), None) => return Err(stencil::Error::Internal("A volume without a place.".into())),
         }
-        (from, _) => Err(stencil::Error::Internal(format!("{} samples and their results in two places", from.len()))),
     }
+    Ok(())
 }
 
 /// An array with ghost values around it, where the engine has it: as far as the filter reaches from outputs that lie as

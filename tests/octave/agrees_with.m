@@ -23,7 +23,7 @@ function agrees_with (reference, name, arguments)
 endfunction
 
 function bytes = fingerprint (v)
-  bytes = typecast (full (v)(:), "uint8");
+  bytes = typecast ([real(full (v))(:); imag(full (v))(:)], "uint8");
 endfunction
 
 function text = told (v)

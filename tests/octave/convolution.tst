@@ -327,6 +327,171 @@
 %!   ok (n, noise (3, size_f{1}));
 %! endfor
 
+## --- Filters of any size -----------------------------------------------------------
+
+%!test # an even size: the middle is the earlier of the two, as imfilter has it; 'conv' is conv2 (..., "same")
+%! c = @ConvolutionConstantMemory_CUDA;
+%! assert (c (magic (4), [0 1; 0 0]), [magic(4)(:,2:4), zeros(4, 1)]);
+%! assert (c (1:5, [1 0 0 0]), [0 1 2 3 4]);
+%! assert (c ((1:4)', [1; 1]), [3; 5; 7; 4]);
+%! for dims = {[9 8], [1 12], [12 1], [3 3], [1 1], [20 2], [40 50]}
+%!   A = mod (reshape (1:prod (dims{1}), dims{1}) .^ 2, 17) - 8;
+%!   for size_f = {[4 5], [4 4], [1 2], [2 1], [2 3], [6 1], [1 20], [49 1], [16 18]}
+%!     F = mod (reshape (1:prod (size_f{1}), size_f{1}) .* 3, 7) - 2;
+%!     assert (c (A, F, "conv"), conv2 (A, F, "same"));
+%!     assert (c (single (A), F, "conv"), single (conv2 (A, F, "same")));
+%!     ## A correlation: the padded array under the filter turned round.
+%!     low = floor ((size_f{1} - 1) / 2);
+%!     padded = zeros (dims{1} + size_f{1} - 1);
+%!     padded(low(1)+(1:dims{1}(1)), low(2)+(1:dims{1}(2))) = A;
+%!     assert (c (A, F), conv2 (padded, rot90 (F, 2), "valid"));
+%!   endfor
+%! endfor
+
+%!test # even and large ones, in double and in single: the very bits
+%! for size_f = {[1 2], [2 1], [2 2], [2 3], [3 2], [4 5], [8 8], [14 14], [16 16], [17 3], [3 17], [1 17], [49 1], ...
+%!               [1 16], [17 17], [31 2], [25 24]}
+%!   F = noise (1, size_f{1});
+%!   for dims = {[21 23], [1 40], [40 1], [7 130], [5 6 3]}
+%!     n = noise (2, dims{1});
+%!     ok (n, F);
+%!     ok (single (n), F, "Boundary", {"circular", "mirror", "replicate", -1.5}{1 + mod(sum (size_f{1}), 4)});
+%!   endfor
+%! endfor
+%! for size_f = {[1 1 2], [2 2 2], [3 3 4], [4 3 2], [9 1 3], [1 9 9], [9 9 9], [1 1 20], [2 8 5]}
+%!   F = noise (1, size_f{1});
+%!   for dims = {[9 8 7], [5 40], [1 1 30], [3 3 3 2]}
+%!     ok (noise (2, dims{1}), F, "Boundary", {0, "symmetric", "circular"}{1 + mod(sum (size_f{1}), 3)});
+%!     ok (single (noise (2, dims{1})), F);
+%!   endfor
+%! endfor
+
+%!test # sizes of images on either side of tiles and pieces
+%! for size_f = {[2 4], [16 3], [1 30], [30 1], [20 20]}
+%!   F = noise (1, size_f{1});
+%!   for n = [2 3 15:18 31 33 65 129 511 513]
+%!     ok (noise (n, n, 5), F);
+%!     ok (single (noise (n, 5, n)), F);
+%!   endfor
+%! endfor
+%! ok (noise (1, {[700 400], [190 130]}{1 + is_small ()}), noise (2, 4, 6));
+%! ok (single (noise (1, 3, 9000)), noise (2, 2, 17));
+
+%!test # as many entries as there may be: whole numbers, exact in any order
+%! for size_f = {[1 8191], [8191 1], [90 91], [2 4095], [128 60]}
+%!   F = mod (reshape (1:prod (size_f{1}), size_f{1}) .* 5, 11) - 4;
+%!   for dims = {[30 40], [1 100], [9000 1]}
+%!     A = mod (reshape (1:prod (dims{1}), dims{1}) .* 7, 13) - 6;
+%!     want = conv2 (A, F, "same");
+%!     assert (isequal (ConvolutionConstantMemory_CUDA (A, F, "conv"), want));
+%!     assert (isequal (ConvolutionConstantMemory_CUDA (single (A), F, "conv"), single (want)));
+%!   endfor
+%! endfor
+%! F = mod (reshape (1:8000, 20, 20, 20) .* 5, 11) - 4;
+%! A = mod (reshape (1:900, 9, 10, 10) .* 7, 13) - 6;
+%! assert (isequal (ConvolutionConstantMemory_CUDA (A, F, "conv"), convn (A, F, "same")));
+
+%!test # sweeps of even and large filters, and lists of them
+%! for size_f = {[2 2], [1 4], [4 1], [16 17], [1 31], [2 2 2]}
+%!   F = noise (1, size_f{1});
+%!   for b = {0, "circular", "mirror"}
+%!     ok (noise (2, 12, 15, 2), F, "Iterations", 3, "Boundary", b{1});
+%!     ok (single (noise (2, 20, 9)), F, "Iterations", 2, "Boundary", b{1});
+%!   endfor
+%! endfor
+%! c = @ConvolutionConstantMemory_CUDA;
+%! A = noise (3, 14, 15, 3);
+%! list = {noise(4, 2, 2), noise(5, 1, 20), noise(6, 3, 3, 2)};
+%! for words = {{}, {"circular"}, {"conv", 2.5}}
+%!   want = A;
+%!   for i = [1 2 3 1 2 3]
+%!     want = c (want, list{i}, words{1}{:});
+%!   endfor
+%!   assert (same_bits (c (A, list, words{1}{:}, "Iterations", 2), want));
+%!   assert (same_bits (gather (c (DeviceArray (A), list, words{1}{:}, "Iterations", 2)), want));
+%! endfor
+%! [u, v] = c (A, ones (2, 4) / 8, "Previous", A / 2, "Weight", -1, "Source", 0.25);
+%! assert (same_bits (u, exact_fma (-1, A / 2, fma_convolution (A, ones (2, 4) / 8)) + 0.25));
+%! assert (same_bits (v, A));
+
+%!test # an ordinary filter in the middle of a larger one of zeros: the same where numbers are finite
+%! A = noise (1, 40, 30);
+%! F = noise (2, 3, 3);
+%! F(F == 0) = 1;
+%! for size_f = {[4 4], [17 17], [16 5]}
+%!   large = zeros (size_f{1});
+%!   at = floor ((size_f{1} + 1) / 2);
+%!   large(at(1)-1:at(1)+1, at(2)-1:at(2)+1) = F;
+%!   assert (same_bits (ConvolutionConstantMemory_CUDA (A, large), ConvolutionConstantMemory_CUDA (A, F)));
+%! endfor
+
+## --- Volumes behind each other -------------------------------------------------------
+
+%!test # a filter of three dimensions goes over each volume by itself
+%! c = @ConvolutionConstantMemory_CUDA;
+%! for F = {noise(3, 3, 3, 3), noise(4, 2, 4, 2), noise(5, 1, 1, 5), single(noise (6, 5, 3, 7)), noise(7, 9, 9, 9)}
+%!   for dims = {[6 7 5 2], [1 9 1 2], [5 1 1 1 2], [4 5 2 3 2], [1 1 1 1 1 1 3]}
+%!     for type = {"double", "single"}
+%!       A = cast (noise (8, dims{1}), type{1});
+%!       for words = {{}, {"symmetric"}, {"full"}, {"valid"}, {"circular", "full", "conv"}, {"Iterations", 3, "Boundary", "mirror"}, ...
+%!                    {"Boundary", {"circular", {1, "mirror"}, 2}}, {"Iterations", 0}}
+%!         got = c (A, F{1}, words{1}{:});
+%!         ## Volume by volume.
+%!         want = cell (1, prod (dims{1}(4:end)));
+%!         for i = 1:numel (want)
+%!           want{i} = c (A(:,:,:,i), F{1}, words{1}{:});
+%!         endfor
+%!         own = [size(want{1}), 1](1:3);
+%!         want = reshape (cellfun (@(v) v(:), want, "UniformOutput", false), 1, []);
+%!         want = reshape (cat (1, want{:}), [own, dims{1}(4:end)]);
+%!         [yes, why] = same_bits (got, want);
+%!         assert (yes, "%s under %s: %s", mat2str (dims{1}), mat2str (size (F{1})), why);
+%!         held = c (DeviceArray (A), F{1}, words{1}{:});
+%!         assert (size (held), size (want));
+%!         assert (same_bits (gather (held), want));
+%!       endfor
+%!     endfor
+%!   endfor
+%! endfor
+
+%!test # by the chain itself, empty ones, lists of filters of one page and of several, levels
+%! c = @ConvolutionConstantMemory_CUDA;
+%! A = noise (1, 6, 5, 4, 3);
+%! for F = {noise(2, 3, 3, 3), noise(3, 2, 1, 2), noise(4, 4, 4)}
+%!   for o = {{}, {"Boundary", "circular", "Iterations", 2}, {"Shape", "full"}, {"Shape", "valid", "Boundary", 1}}
+%!     ok (A, F{1}, o{1}{:});
+%!     ok (single (A), F{1}, o{1}{:});
+%!   endfor
+%! endfor
+%! for dims = {[2 2 2 0], [0 0 0 2], [3 0 2 2], [2 2 0 3]}
+%!   for shape = {"same", "full", "valid"}
+%!     ok (zeros (dims{1}), noise (2, 3, 2, 3), "Shape", shape{1});
+%!     held = c (DeviceArray (zeros (dims{1})), noise (2, 3, 2, 3), shape{1});
+%!     assert (size (held), size (c (zeros (dims{1}), noise (2, 3, 2, 3), shape{1})));
+%!   endfor
+%! endfor
+%! G = noise (5, 3, 3, 3);
+%! F = noise (6, 2, 5);
+%! for list = {{F, G}, {G, F}, {F, F, G}}
+%!   want = A;
+%!   for i = 1:numel (list{1})
+%!     want = c (want, list{1}{i}, "mirror");
+%!   endfor
+%!   assert (same_bits (c (A, list{1}, "mirror"), want));
+%!   assert (same_bits (gather (c (DeviceArray (A), list{1}, "mirror")), want));
+%! endfor
+%! [u, v] = c (A, G, "Previous", A / 2, "Weight", -1, "Source", A, "Iterations", 2);
+%! states = c (A, G, "Iterations", 4, "Every", 2);
+%! assert (size (states), [6 5 4 3 2]);
+%! for i = 1:3
+%!   B = A(:,:,:,i);
+%!   [one, older] = c (B, G, "Previous", B / 2, "Weight", -1, "Source", B, "Iterations", 2);
+%!   assert (same_bits (u(:,:,:,i), one) && same_bits (v(:,:,:,i), older));
+%!   assert (same_bits (squeeze (states(:,:,:,i,:)), c (B, G, "Iterations", 4, "Every", 2)));
+%! endfor
+%! text = fails (f, "option", {A, G, "Boundary", {0, 0}});
+%! assert (! isempty (strfind (text, "are 4, or of F, of which there are 3")), text);
+
 ## --- Nothing is written that is not the output ---------------------------------------
 
 %!test # the inputs and all that shares their memory
@@ -391,7 +556,6 @@
 %!error id=ConvolutionConstantMemory:numberOfInputs ConvolutionConstantMemory_CUDA (1)
 %!error id=ConvolutionConstantMemory:numberOfOutputs [a, b] = ConvolutionConstantMemory_CUDA (1, 1);
 %!error id=ConvolutionConstantMemory:dataType ConvolutionConstantMemory_CUDA (int64 (1:9), 1)
-%!error id=ConvolutionConstantMemory:imageShape ConvolutionConstantMemory_CUDA (ones (2, 2, 2, 2), ones (1, 1, 3))
 %!error id=ConvolutionConstantMemory:filterSize ConvolutionConstantMemory_CUDA (1, [])
 %!error id=ConvolutionConstantMemory:filterShape ConvolutionConstantMemory_CUDA (1, ones (3, 3, 3, 3))
 %!error id=ConvolutionConstantMemory:option ConvolutionConstantMemory_CUDA (1, 1, "Colour", 1)
@@ -402,23 +566,20 @@
 %! fails (f, "numberOfInputs", {magic(4)});
 
 %!test # other classes, sparse, complex: as the image, as the filter, as both
-%! for v = no_real_floats ()
+%! [all, no_floats] = no_real_floats ();
+%! for v = no_floats
 %!   ## Images of integers and of truth values are in images.tst.
 %!   small = isa (v{1}, "integer") && ! isa (v{1}, "int64") && ! isa (v{1}, "uint64");
 %!   if (! (small || islogical (v{1})) || issparse (v{1}))
 %!     fails (f, "dataType", {v{1}, 1});
 %!   endif
+%! endfor
+%! for v = all
 %!   fails (f, "dataType", {magic(4), v{1}});
 %!   fails (f, "dataType", {single(magic(4)), v{1}});
 %!   fails (f, "dataType", {v{1}, v{1}});
 %! endfor
 
-%!test # an array of more than three dimensions under a filter of several pages
-%! for dims = {[2 2 2 2], [1 1 1 2], [5 1 1 1 2], [2 2 2 0], [0 0 0 2], [1 1 1 1 1 1 3]}
-%!   fails (f, "imageShape", {ones(dims{1}), ones(3, 3, 3)});
-%!   fails (f, "imageShape", {single(ones(dims{1})), ones(3, 3, 3)});
-%!   fails (f, "imageShape", {ones(dims{1}), {ones(3), ones(1, 1, 3)}});
-%! endfor
 
 %!test # a filter of one page goes over each page of an array of any number of dimensions
 %! c = @ConvolutionConstantMemory_CUDA;
@@ -473,34 +634,32 @@
 %! assert (same_bits (c (uint8 (A), {F}), c (uint8 (A), F)));
 %! s = @StencilConstantMemory_CUDA;
 %! assert (same_bits (s (A, {[1 2 3]}, "mirror", "Dim", 2), s (A, [1 2 3], "mirror", "Dim", 2)));
-%! text = fails (f, "filterSize", {A, {ones(2)}});
+%! text = fails (f, "filterSize", {A, {ones(2, 5000)}});
 %! assert (! isempty (strfind (text, "F{1} is")), text);
 %! fails (f, "dataType", {A, {}});
 
-%!test # a filter that is empty, even, too large, of too many dimensions
+%!test # a filter that is empty, too large, of too many dimensions
 %! for dims = {[0 0], [1 0], [0 1], [3 0], [0 3], [3 3 0], [0 3 3], [3 3 3 0]}
 %!   fails (f, "filterSize", {magic(4), ones(dims{1})});
 %!   fails (f, "filterSize", {[], single(ones(dims{1}))});
 %! endfor
-%! for dims = {[1 2], [2 1], [2 2], [3 2], [2 3], [4 4], [14 14], [1 14], [14 1], [3 3 2], [3 2 3], [2 3 3], ...
-%!             [7 7 6], [1 1 2], [1 1 4], [16 16], [1 16], [100 100]}
-%!   fails (f, "filterSize", {magic(4), ones(dims{1})});
-%! endfor
-%! for dims = {[17 17], [1 17], [17 1], [15 17], [17 15], [3 17], [101 101], [1 1e5+1], [9 9 3], [9 3 3], ...
-%!             [3 9 3], [3 3 9], [1 1 9], [15 15 3], [7 7 9]}
+%! for dims = {[1 8192], [8192 1], [91 91], [100 100], [101 101], [2 4096], [1 1e5+1], [20 20 21], [1 1 8192], [32 32 8]}
 %!   fails (f, "filterSize", {magic(4), ones(dims{1})});
 %!   fails (f, "filterSize", {ones(4, 4, 4), ones(dims{1}, "single")});
+%!   fails (f, "filterSize", {uint8(magic (4)), {1, ones(dims{1})}});
+%!   fails (f, "filterSize", {complex(magic (4), 1), ones(dims{1})});
 %! endfor
 %! for dims = {[3 3 3 3], [1 1 1 3], [1 1 1 2], [2 2 2 2], [17 17 17 17], [1 1 1 1 5]}
 %!   fails (f, "filterShape", {magic(4), ones(dims{1})});
 %! endfor
 
 %!test # the largest are allowed, of any class
-%! for dims = {[15 15], [1 15], [15 1], [7 7 7], [1 1 7], [7 1 1], [1 7 3], [15 15 1 1]}
+%! for dims = {[1 8191], [8191 1], [90 91], [1 1 8191], [20 20 20], [2 4095], [15 15 1 1]}
 %!   for type = {"double", "single"}
 %!     p = ConvolutionConstantMemory_CUDA (2, ones (dims{1}, type{1}));
 %!     assert (p, cast (2, type{1}));
 %!   endfor
+%!   assert (ConvolutionConstantMemory_CUDA (uint8 (2), ones (dims{1})), uint8 (2));
 %! endfor
 
 %!test # Device may be shortened to one letter here; names that two share, and those of options that others have
@@ -528,15 +687,17 @@
 %!   {n, true(2)},                                                   1, "dataType"
 %!   {deep, []},                                                     1, "filterSize"
 %!   {deep, ones(2, 2, 2, 2), "Colour", 1},                          1, "filterShape"
-%!   {deep, ones(3, 3, 3), "Colour", 1},                             1, "imageShape"
-%!   {ones(2, 2, 2, 0), ones(1, 1, 3), "Backend", "cuda", "Device", 99}, 1, "imageShape"
+%!   {deep, ones(3, 3, 3), "Colour", 1},                             1, "option"
+%!   {ones(2, 2, 2, 0), ones(1, 1, 3), "Backend", "auto", "Device", 99}, 1, "noDevice"
 %!   {n, ones(2, 2, 2, 0), "Colour", 1},                             1, "filterSize"
 %!   {n, ones(2, 2, 2, 2), "Colour", 1},                             1, "filterShape"
-%!   {n, ones(2, 2), "Colour", 1},                                   1, "filterSize"
-%!   {n, ones(17, 17), "Backend", "cuda", "Device", 99},             1, "filterSize"
+%!   {n, ones(2, 4096), "Colour", 1},                                1, "filterSize"
+%!   {n, ones(91, 91), "Backend", "cuda", "Device", 99},             1, "filterSize"
 %!   {n, 1, "Device", 99, "Colour", 1},                              1, "option"
 %!   {n, 1, "Device", 99, "Backend", "none"},                        1, "option"
-%!   {[], ones(2)},                                                  1, "filterSize"
+%!   {[], ones(91)},                                                 1, "filterSize"
+%!   {n * 1i, {ones(2), []}, "Source", 1},                           1, "filterSize"
+%!   {n * 1i, ones(2), "Source", 1, "Device", 99},                   1, "option"
 %!   {[], 1, "Colour", 1},                                           1, "option"
 %!   {[], 1, "Backend", "auto", "Device", 99},                       1, "noDevice"
 %!   };
@@ -554,15 +715,11 @@
 %!   {n, sparse(1)},                  "full (F)"
 %!   {n, {{1}}},                      "cell"
 %!   {n, 1i},                         "complex"
-%!   {ones(2, 3, 4, 5), ones(1, 1, 3)}, "2x3x4x5"
-%!   {ones(2, 3, 4, 5), ones(1, 1, 3)}, "once for each volume"
-%!   {n, ones(4, 3)},                 "4x3"
-%!   {n, ones(4, 3)},                 "even"
-%!   {n, ones(4, 3)},                 "[0 F]"
 %!   {ones(3), ones(100)},            "swapped"
-%!   {n, ones(1, 17)},                "1x17"
-%!   {n, ones(1, 17)},                "15x15"
-%!   {n, ones(9, 9, 9)},              "7x7x7"
+%!   {n, ones(1, 8192)},              "1x8192"
+%!   {n, ones(1, 8192)},              "8191 entries"
+%!   {n, ones(1, 8192)},              "fftconv2"
+%!   {n, ones(21, 20, 20)},           "fftconvn"
 %!   {n, ones(3, 3, 3, 3)},           "3x3x3x3"
 %!   {n, []},                         "empty"
 %!   {n, 1, "Colour", 1},             "Colour"
@@ -579,23 +736,14 @@
 %!           "nothing of <%s> in <%s>", cases{i,2}, text);
 %! endfor
 
-%!test # what the texts advise is right: an even filter with zeros ahead, four dimensions as three
-%! n = magic (9);
-%! ## imfilter lays the middle of an even filter at floor ((size + 1) / 2).
-%! filter = reshape (1:12, 4, 3);
-%! padded = [zeros(1, 3); filter];
-%! want = conv2 ([zeros(1, 11); zeros(9, 1), n, zeros(9, 1); zeros(2, 11)], rot90 (filter, 2), "valid");
-%! assert (ConvolutionConstantMemory_CUDA (n, padded), want);
-%! n = reshape (1:120, 2, 3, 4, 5);
-%! p = reshape (ConvolutionConstantMemory_CUDA (reshape (n, 2, 3, []), ones (3)), size (n));
-%! assert (p(:,:,3,4), conv2 (n(:,:,3,4), ones (3), "same"));
-
 %!test # inputs that look swapped: one warning in a session, with an identifier, and the result as ever
 %! code = @(calls) [{"c = @ConvolutionConstantMemory_CUDA;"}; calls(:)];
 %! told = @(out) numel (strfind (out, "were the two swapped"));
 %! backend = {"STENCIL_BACKEND=cpu"};
 %! for call = {"y = c ([1 2], ones (3, 5)); assert (y, [3 3]);", "c (uint8 (5), ones (3));", ...
-%!             "c (ones (2, 2), ones (3, 3, 3));", "c (DeviceArray (1), ones (3));"}
+%!             "c (ones (2, 2), ones (3, 3, 3));", "c (DeviceArray (1), ones (3));", ...
+%!             "y = c ([1 2], ones (2, 4)); assert (y, [3 3]);", "c (1i, ones (20));", ...
+%!             "c (ones (2, 2, 2, 3), ones (3, 3, 4));"}
 %!   ## Once.
 %!   [status, out] = run_octave (code ([call, call]), backend);
 %!   assert (status, 0, out);
@@ -604,7 +752,7 @@
 %! [~, out] = run_octave (code ({"warning ('off', 'ConvolutionConstantMemory:swapped');", "c (1, ones (3));"}), backend);
 %! assert (told (out), 0);
 %! ## Not where one dimension is as large, nor for an empty image.
-%! quiet = {"c (1:5, ones (1, 15));", "c (ones (3), ones (3));", "c ([], ones (3));", "c (ones (1, 1, 2), ones (3));"};
+%! quiet = {"c (1:5, ones (1, 15));", "c (1:5, ones (1, 16));", "c (ones (3, 3, 1, 9), ones (2, 2, 2));", "c (ones (3), ones (3));", "c ([], ones (3));", "c (ones (1, 1, 2), ones (3));"};
 %! [status, out] = run_octave (code (quiet), backend);
 %! assert (status == 0 && told (out) == 0, out);
 %! ## Beside the warning that there is no GPU, where that is due.

@@ -376,8 +376,9 @@
 %! fails (f, "numberOfInputs", {1:9, "0.5"});
 %! fails (f, "numberOfInputs", {1:9, 1, "Backend"});
 
-%!test # f of every class but double and single, sparse, complex
-%! for v = no_real_floats ()
+%!test # f of every class but double and single, and sparse
+%! [~, no_floats] = no_real_floats ();
+%! for v = no_floats
 %!   fails (f, "dataType", {v{1}});
 %!   fails (f, "dataType", {v{1}, 0.5});
 %! endfor

@@ -17,7 +17,7 @@
 ## Octave's own form, once for each kind of error that needs no GPU to be seen.
 %!error id=StencilConstantMemory:numberOfInputs StencilConstantMemory_CUDA ()
 %!error id=StencilConstantMemory:numberOfOutputs [a, b] = StencilConstantMemory_CUDA (x, k);
-%!error id=StencilConstantMemory:dataType StencilConstantMemory_CUDA (single (x), k)
+%!error id=StencilConstantMemory:dataType StencilConstantMemory_CUDA (int8 (x), k)
 %!error id=StencilConstantMemory:kernelLength StencilConstantMemory_CUDA (x, [])
 %!error id=StencilConstantMemory:kernelShape StencilConstantMemory_CUDA (x, ones (3))
 %!error id=StencilConstantMemory:option StencilConstantMemory_CUDA (x, k, "Colour", 1)
@@ -94,12 +94,15 @@
 
 ## --- dataType ----------------------------------------------------------------
 
-%!test # every class but double, as the input, the taps, and both; sparse and complex ones
-%! singles = {single(1:3), single([]), single(pi), single(1):single(3), single(eye(3)), ...
-%!            zeros(2, 2, 2, "single")};
-%! for v = [singles, no_real_floats()]
+%!test # every class but double and single, as the input, the taps, and both; sparse ones; complex taps
+%! [all, no_floats] = no_real_floats ();
+%! for v = no_floats
 %!   fails (f, "dataType", {v{1}, k});
+%!   fails (f, "dataType", {v{1}, single(k)});
+%! endfor
+%! for v = all
 %!   fails (f, "dataType", {x, v{1}});
+%!   fails (f, "dataType", {single(x), v{1}});
 %!   fails (f, "dataType", {v{1}, v{1}});
 %! endfor
 
@@ -116,52 +119,46 @@
 %! fails (f, "kernelLength", {x, 1:0});
 
 %!test # not a vector, however many taps
-%! for dims = {[2 2], [3 3], [3 7], [2 3], [5 5], [11 2], [1 1 3], [1 3 3], [3 1 3], [1 1 1 5], [1 1 2]}
+%! for dims = {[2 2], [3 3], [3 7], [2 3], [5 5], [11 2], [1 1 3], [1 3 3], [3 1 3], [1 1 1 5], [1 1 2], [100 100], [2 5000]}
 %!   fails (f, "kernelShape", {x, ones(dims{1})});
+%!   fails (f, "kernelShape", {complex(x, x), single(ones (dims{1}))});
 %! endfor
 %! fails (f, "kernelShape", {x, eye(3)});
 %! fails (f, "kernelShape", {x, eye(3)([2 1 3],:)});
 
-%!test # even, or more than 21
-%! for m = [2:2:22, 23, 24, 25, 99, 100, 101, 1e5, 1e5 + 1]
+%!test # more than 8191
+%! for m = [8192, 8193, 1e5, 1e5 + 1]
 %!   fails (f, "kernelLength", {x, ones(1, m)});
-%!   fails (f, "kernelLength", {x, ones(m, 1)});
+%!   fails (f, "kernelLength", {single(x), ones(m, 1)});
+%!   fails (f, "kernelLength", {complex(x, x), ones(m, 1, "single")});
+%!   fails (f, "kernelLength", {x, {k, ones(1, m)}});
 %! endfor
-%! fails (f, "kernelLength", {x, 1:4});
-%! fails (f, "kernelLength", {x, 1:23});
 
-%!test # the text shows the way out: other filters, with the numbers, and what it does is said truly
-%! long = rand (1, 300);
-%! text = fails (f, "kernelLength", {long, ones(1, 31)});
-%! assert (! isempty (strfind (text, "21 and 11 taps")) && ! isempty (strfind (text, "'Iterations', 2 and 17 taps")), text);
-%! a = [1:11, 10:-1:1];
-%! b = [1:6, 5:-1:1];
-%! y = StencilConstantMemory_CUDA (StencilConstantMemory_CUDA (long, a), b);
-%! assert (y(16:end-15), conv (long, conv (a, b), "valid"), 1e-9);
-%! text = fails (f, "kernelLength", {long, ones(1, 47)});
-%! assert (! isempty (strfind (text, "2 calls with 21 taps and one with 7")), text);
-%! text = fails (f, "kernelLength", {long, ones(1, 100001)});
-%! assert (! isempty (strfind (text, "fftfilt")), text);
-%! ## Of an even length: where conv has its middle.
-%! text = fails (f, "kernelLength", {long, 1:4});
-%! assert (! isempty (strfind (text, "[0 kernelArray]")), text);
-%! assert (StencilConstantMemory_CUDA (long, [0, 1:4]), conv (long, fliplr (1:4), "same"), 1e-12);
-%! text = fails (f, "kernelLength", {long, (1:4)'});
-%! assert (! isempty (strfind (text, "[0; kernelArray]")), text);
+%!test # the text says how many there may be, and what is for more
+%! for array = {rand(1, 1e4), ones(2), single(ones (3, 1, 2)), zeros(0, 3)}
+%!   text = fails (f, "kernelLength", {array{1}, ones(1, 8192)});
+%!   for expected = {"kernelArray is 1x8192 double", "has 8192 taps", "a vector of 1 to 8191 taps", "fftfilt"}
+%!     assert (! isempty (strfind (text, expected{1})), "nothing of <%s> in <%s>", expected{1}, text);
+%!   endfor
+%!   text = fails (f, "kernelLength", {array{1}, {k, ones(9001, 1)}});
+%!   assert (! isempty (strfind (text, "kernelArray{2} is 9001x1 double")), text);
+%! endfor
 
 %!test # inputs that look swapped
-%! for taps = {1:21, (1:5)', 7}
-%!   text = fails (f, "kernelLength", {taps{1}, ones(1, 22)});
-%!   assert (! isempty (strfind (text, "swapped")), text);
+%! for taps = {1:21, (1:5)', 7, 1:4, single(1:8191), complex(1:3, 1)}
+%!   text = fails (f, "kernelLength", {taps{1}, ones(1, 8192)});
+%!   assert (! isempty (strfind (text, "swapped")) && isempty (strfind (text, "fftfilt")), text);
 %! endfor
-%! for array = {1:22, ones(2), zeros(1, 0), ones(1, 1, 30)}
-%!   text = fails (f, "kernelLength", {array{1}, ones(1, 23)});
+%! for array = {1:8192, ones(2), zeros(1, 0), ones(1, 1, 8193)}
+%!   text = fails (f, "kernelLength", {array{1}, ones(1, 8192)});
 %!   assert (isempty (strfind (text, "swapped")), text);
 %! endfor
 
-%!test # 21 is allowed, and one tap too
-%! assert (StencilConstantMemory_CUDA (2, ones (1, 21)), 2);
-%! assert (StencilConstantMemory_CUDA (2, 3), 6);
+%!test # 8191 are allowed, an even number, and one tap too
+%! for m = [8191, 8190, 22, 23, 2, 1]
+%!   assert (StencilConstantMemory_CUDA (2, 3 * ones (1, m)), 6);
+%!   assert (StencilConstantMemory_CUDA (single (2), 3 * ones (m, 1)), single (6));
+%! endfor
 
 ## --- option: names and values ------------------------------------------------
 
@@ -329,15 +326,15 @@
 ## --- Which error comes first where several are due ---------------------------
 
 %!test
-%! wrong = single (1);
+%! wrong = int8 (1);
 %! chain = {
 %!   ## arguments                                         outputs  identifier
 %!   {wrong},                                                   2, "numberOfInputs"
 %!   {},                                                        2, "numberOfInputs"
 %!   {wrong, [], "Backend"},                                    2, "numberOfInputs"
 %!   {wrong, ones(2), 7, 8},                                    2, "numberOfInputs"
-%!   {x, ones(1, 4), "Backend"},                                1, "numberOfInputs"
-%!   {wrong, ones(1, 4), "Colour"},                             2, "option"
+%!   {x, ones(1, 8192), "Backend"},                             1, "numberOfInputs"
+%!   {wrong, ones(1, 8192), "Colour"},                          2, "option"
 %!   {x, k, "Colour", 1, "Backend"},                            1, "numberOfInputs"
 %!   {x, k, "Colour", 1, 7, 8},                                 1, "numberOfInputs"
 %!   {wrong, []},                                               2, "numberOfOutputs"
@@ -345,29 +342,34 @@
 %!   {x, k, "Colour", 1},                                       2, "numberOfOutputs"
 %!   {wrong, k, "Device", 0},                                   2, "numberOfOutputs"
 %!   {wrong, []},                                               1, "dataType"
-%!   {x, single([])},                                           1, "dataType"
-%!   {x, single(ones(2))},                                      1, "dataType"
+%!   {x, int8([])},                                             1, "dataType"
+%!   {x, complex(ones(2), 1)},                                  1, "dataType"
+%!   {x, {ones(2), 1i}},                                        1, "dataType"
 %!   {x, true(1, 4)},                                           1, "dataType"
-%!   {wrong, ones(1, 23), "Colour", 1},                         1, "dataType"
+%!   {wrong, ones(1, 8192), "Colour", 1},                       1, "dataType"
 %!   {x, sparse(4, 4), "Backend", 1},                           1, "dataType"
 %!   {x, zeros(0, 4), "Colour", 1},                             1, "kernelLength"
 %!   {x, zeros(2, 2, 0), "Backend", "cuda", "Device", 99},      1, "kernelLength"
 %!   {x, ones(2, 2), "Colour", 1},                              1, "kernelShape"
 %!   {x, ones(5, 5), "Device", 0},                              1, "kernelShape"
 %!   {x, ones(2, 12)},                                          1, "kernelShape"
-%!   {x, ones(1, 2), "Backend", 1},                             1, "kernelLength"
-%!   {x, ones(23, 1), "Backend", "cuda", "Device", 99},         1, "kernelLength"
+%!   {x, ones(1, 8192), "Backend", 1},                          1, "kernelLength"
+%!   {x, ones(8193, 1), "Backend", "cuda", "Device", 99},       1, "kernelLength"
+%!   {complex(x, 1), {1, []}, "Previous", x, "Weight", 1},      1, "kernelLength"
 %!   {x, k, "Backend", "cuda", "Device", 99, "Colour", 1},      1, "option"
 %!   {x, k, "Backend", "cuda", "Device", 99, "B", 1},           1, "option"
 %!   {x, k, "Device", 99, "Backend", "none"},                   1, "option"
-%!   {[], ones(1, 4)},                                          1, "kernelLength"
+%!   {[], ones(1, 8192)},                                       1, "kernelLength"
 %!   {[], k, "Colour", 1},                                      1, "option"
 %!   {x, k, "Backend", "cuda", "Device", 99, "Dim", 0},         1, "option"
-%!   {x, ones(1, 2), "Boundary", "foo"},                        1, "kernelLength"
+%!   {x, ones(1, 8192), "Boundary", "foo"},                     1, "kernelLength"
 %!   {[], k, "Iterations", -1},                                 1, "option"
 %!   {x, k, "Iterations", 0, "Boundary", "foo"},                1, "option"
 %!   {x, k, "Iterations", 0, "Backend", "auto", "Device", 99},  1, "noDevice"
 %!   {[], k, "Backend", "auto", "Device", 99},                  1, "noDevice"
+%!   {complex(x, 1), 1:4, "Source", 1, "Device", 99},           1, "option"
+%!   {complex(x, 1), 1:30, "Every", 1, "Device", 99},           1, "noDevice"
+%!   {single(x), 1:4, "Backend", "auto", "Device", 99},         1, "noDevice"
 %!   };
 %! for i = 1:rows (chain)
 %!   fails (f, chain{i,3}, chain{i,1}, chain{i,2});
@@ -378,15 +380,16 @@
 %!test
 %! cases = {
 %!   {x},                               "1"
-%!   {single(x), k},                    "single"
+%!   {uint8(x), k},                     "uint8"
+%!   {uint8(x), k},                     "a real full double or single array; double (inputArray)"
 %!   {x, int8(k)},                      "int8"
 %!   {"abc", k},                        "char"
 %!   {{1}, k},                          "cell"
 %!   {sparse(x), k},                    "sparse"
 %!   {x, 1i},                           "complex"
-%!   {x, ones(1, 8)},                   "8"
-%!   {x, ones(1, 23)},                  "23"
-%!   {x, ones(1, 23)},                  "21"
+%!   {x, k + 1i},                       "pass real (kernelArray) and imag (kernelArray)"
+%!   {x, ones(1, 8192)},                "1x8192"
+%!   {x, ones(1, 8192)},                "8191"
 %!   {x, ones(3, 7)},                   "3"
 %!   {x, k, "Colour", 1},               "Colour"
 %!   {x, k, "Colour", 1},               "Backend"
@@ -424,7 +427,7 @@
 %! endfor
 
 %!test # many errors of all kinds in turn, and right results between them
-%! bad = {{}, {x}, {single(x), k}, {x, []}, {x, ones(2)}, {x, 1:4}, {x, k, "Colour", 1}, ...
+%! bad = {{}, {x}, {int8(x), k}, {x, []}, {x, ones(2)}, {x, 1:8192}, {x, k, "Colour", 1}, ...
 %!        {x, k, "Backend", "none"}, {x, k, "Device", 0}, {x, k, "Backend", "auto", "Device", 99}};
 %! y = fma_stencil (noise (1, 1, 700), k);
 %! for i = 1:300
@@ -440,8 +443,37 @@
 
 %!test # an error leaves the arguments alone
 %! a = noise (1, 1, 100);
-%! b = noise (2, 1, 4);
+%! b = noise (2, 1, 8192);
 %! keep = {a + 0, b + 0};
 %! fails (f, "kernelLength", {a, b});
 %! fails (f, "option", {a, b(1:3), "Colour", 1});
 %! assert (same_bits (a, keep{1}) && same_bits (b, keep{2}));
+
+## --- Complex arrays: what does not go with them ------------------------------
+
+%!test # a second level, a source, ranks; complex filters; complex arrays on a device
+%! z = complex (x, 1);
+%! names = {f, "inputArray"; "ConvolutionConstantMemory_CUDA", "N"};
+%! for call = names.'
+%!   [name, array] = call{:};
+%!   for z_of_class = {z, single(z)}
+%!     for option = {{"Previous", z_of_class{1}, "Weight", 1}, {"Previous", x, "Weight", 1}, {"Source", 1}, {"Source", z}}
+%!       for filter = {k, 1:30, single(k), {k, k}}
+%!         text = fails (name, "option", [z_of_class, filter, option{1}]);
+%!         assert (! isempty (strfind (text, sprintf ("real (%s) and imag (%s)", array, array))), text);
+%!       endfor
+%!     endfor
+%!   endfor
+%!   fails (name, "dataType", {x, complex(k, 0)});
+%!   fails (name, "dataType", {z, complex(single (k), 0)});
+%!   fails (name, "dataType", {z, {k, z}});
+%!   fails (name, "dataType", {sparse(z), k});
+%! endfor
+%! try
+%!   DeviceArray (z);
+%!   error ("no error");
+%! catch err
+%!   assert (err.identifier, "DeviceArray:dataType");
+%! end_try_catch
+%! text = fails ("DerivativeConstantMemory_CUDA", "dataType", {x, 1i});
+%! assert (! isempty (strfind (text, "h is")), text);

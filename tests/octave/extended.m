@@ -1,19 +1,20 @@
 ## -*- texinfo -*-
-## @deftypefn {} {@var{y} =} extended (@var{x}, @var{r}, @var{boundary})
-## @var{x} with @code{r(d)} samples more at either end of dimension d, one dimension
-## after the other: a number, or what @qcode{"replicate"}, @qcode{"symmetric"} and
+## @deftypefn {} {@var{y} =} extended (@var{x}, @var{r}, @var{boundary}, @var{behind})
+## @var{x} with @code{r(d)} samples more at the lower end of dimension d and @code{behind(d)} (r(d) if not
+## given) at the upper one, one dimension after the other: a number, or what @qcode{"replicate"}, @qcode{"symmetric"} and
 ## @qcode{"circular"} mean to @code{padarray} and @qcode{"mirror"} to SciPy, further
 ## out than @var{x} is long as well.  A cell has an entry for each dimension, each
 ## one of these or a pair of them, for the lower end and for the upper one.  The
 ## class stays.
 ## @end deftypefn
 
-function y = extended (x, r, boundary)
+function y = extended (x, r, boundary, behind = r)
   dims = size (x);
   dims(end+1:numel (r)) = 1;
   r(end+1:numel (dims)) = 0;
+  behind(end+1:numel (dims)) = 0;
   y = x;
-  for d = find (r > 0)
+  for d = find (r > 0 | behind > 0)
     both = boundary;
     if (iscell (boundary))
       both = 0;                       # along a dimension that x has not
@@ -26,7 +27,7 @@ function y = extended (x, r, boundary)
     endif
     n = dims(d);
     low = beyond (y, d, -r(d):-1, n, both{1});
-    high = beyond (y, d, n:n-1+r(d), n, both{2});
+    high = beyond (y, d, n:n-1+behind(d), n, both{2});
     y = cat (d, low, y, high);
   endfor
 endfunction

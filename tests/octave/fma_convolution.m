@@ -4,11 +4,21 @@
 ##
 ## Each element is the chain @code{acc = 0; acc = fma (sample, entry, acc)} over
 ## the entries of @var{f} in column-major order.  Samples outside the array are +0
-## and take part like any other.  If either is single, both are made so first.
+## and take part like any other.  Of an even size the middle is the earlier of the two.
+## If either is single, both are made so first.  Of complex arrays each part goes by itself.
+## Under a filter of three dimensions further ones of @var{n} count volumes.
 ## What else is given are options; of these, Boundary, Iterations and Shape count.
 ## @end deftypefn
 
 function p = fma_convolution (n, f, varargin)
+  if (iscomplex (n))
+    sides = real_sides (varargin);
+    p = complex (fma_convolution (real (n), f, varargin{:}), fma_convolution (imag (n), f, sides{:}));
+    if (! any (imag (p)(:) != 0))
+      p = real (p);                     # Octave makes it so
+    endif
+    return;
+  endif
   type = "double";
   if (isa (n, "single") || isa (f, "single"))
     type = "single";
@@ -17,21 +27,24 @@ function p = fma_convolution (n, f, varargin)
   f = cast (full (f), type);
   o = sweep_options (varargin);
   p = n;
-  r = ([size(f, 1), size(f, 2), size(f, 3)] - 1) / 2;
-  dims = [size(n, 1), size(n, 2), size(n, 3)];
-  dims = max (dims + 2 * (o.reach - 1) * r, 0) .* (dims > 0);
+  entries = [size(f), 1](1:3);
+  [ahead, behind] = o.around (entries);
+  dims = size (n);
+  dims(end+1:3) = 1;
+  dims(1:3) = max (dims(1:3) + ahead + behind - (entries - 1), 0) .* (dims(1:3) > 0);
   if (isempty (n) || any (dims == 0))
     p = zeros (dims, type);
     return;
   endif
 
-  [rows, cols, pages] = deal (num2cell (dims){:});
+  [rows, cols, pages] = deal (num2cell (dims(1:3)){:});
   for sweep = 1:o.Iterations
-    padded = extended (p, o.reach * r, o.Boundary);
-    p = zeros (dims, type);
+    padded = extended (p, ahead, o.Boundary, behind);
+    p = zeros ([dims(1:3), prod(dims(4:end))], type);
     for e = 1:numel (f)
-      [i, j, k] = ind2sub (2 * r + 1, e);
-      p = exact_fma (padded(i:i+rows-1, j:j+cols-1, k:k+pages-1), f(e), p);
+      [i, j, k] = ind2sub (entries, e);
+      p = exact_fma (padded(i:i+rows-1, j:j+cols-1, k:k+pages-1,:), f(e), p);
     endfor
+    p = reshape (p, dims);
   endfor
 endfunction

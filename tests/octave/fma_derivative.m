@@ -16,7 +16,7 @@ function d = fma_derivative (f, varargin)
     options = varargin(2:end);
   endif
   c = cast ([4/5, -1/5, 4/105, -1/280] / h, class (f));
-  d = over_lines (f, 4, @(padded, n) chain (padded, n, c), options);
+  d = over_lines (f, 9, @(padded, n) chain (padded, n, c), options);
 endfunction
 
 function acc = chain (padded, n, c)

@@ -4,17 +4,23 @@
 ##
 ## Along the first dimension of @var{x} that is not 1, the result is the chain
 ## @code{acc = 0; acc = fma (sample, tap, acc)} over the taps in ascending order.
-## Samples outside the array are +0 and take part like any other.  The fma is
+## Samples outside the array are +0 and take part like any other.
+## Of an even number of taps the middle is the earlier of the two; if either is single,
+## both are made so first; of complex arrays each part goes by itself.  The fma is
 ## @code{exact_fma}, so no fused instruction is asked for and none is trusted.
 ## What else is given are options; of these, Boundary, Dim and Iterations count.
 ## @end deftypefn
 
 function y = fma_stencil (x, taps, varargin)
-  y = over_lines (x, (numel (taps) - 1) / 2, @(padded, n) chain (padded, n, taps), varargin);
+  if (isa (x, "single") || isa (taps, "single"))
+    x = single (full (x));
+    taps = single (taps);
+  endif
+  y = over_lines (x, numel (taps), @(padded, n) chain (padded, n, taps), varargin);
 endfunction
 
 function acc = chain (padded, n, taps)
-  acc = zeros (n, columns (padded));
+  acc = zeros (n, columns (padded), class (padded));
   for k = 1:numel (taps)
     acc = exact_fma (padded(k:k+n-1,:), taps(k), acc);
   endfor

@@ -100,6 +100,14 @@ function [why, p] = tried (p, world)
             if (isfield (p.options, "Every"))
               p.want = reshape (p.want, p.size);
             endif
+            if (iscomplex (p.want))
+              ## Without imaginary parts Octave has made it real.
+              same_sign = iscomplex (y) || any (imag (p.want)(:) != 0);
+              [y, p.want] = deal ([real(y)(:); imag(y)(:)], [real(p.want)(:); imag(p.want)(:)]);
+              if (! same_sign)
+                p.want(end/2+1:end) = 0;
+              endif
+            endif
             [~, why] = same_bits (y, p.want);
           endif
           if (isempty (why) && p.nout == 2)
@@ -147,6 +155,8 @@ function bits = prints (p)
   for i = 1:numel (values)
     if (isa (values{i}, "DeviceArray"))
       bits{i} = zeros (0, 1, "uint8");
+    elseif (isfloat (values{i}) && iscomplex (values{i}) && ! issparse (values{i}))
+      bits{i} = typecast ([real(values{i})(:); imag(values{i})(:)], "uint8")(:);
     elseif ((isfloat (values{i}) || isinteger (values{i})) && isreal (values{i}) && ! issparse (values{i}))
       bits{i} = typecast (full (values{i})(:), "uint8")(:);
     elseif (islogical (values{i}) && ! issparse (values{i}))

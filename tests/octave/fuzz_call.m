@@ -56,16 +56,22 @@ endfunction
 function c = stencil (c, world)
   c.name = "StencilConstantMemory_CUDA";
   [values, size_of] = values_and_size (world);
-  count = pick ({1, 3, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21});
+  count = pick ({1, 3, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 2, 4, 6, 12, 20, 22, 23, 24, 30});
   if (strcmp (values, "extreme"))
-    count = pick ({1, 3, 5});
+    count = pick ({1, 2, 3, 4, 5});
+  else
+    count = longer (count, size_of);
   endif
   c = samples (c, values, dims_of (size_of, 5));
+  if (chance (0.2))
+    c = single_too (c);
+  endif
+  c = complex_too (c);
   r = rand ();
   if (r < 0.05)
     c.v.k = [1, -2, 1];
     c.inputs{2} = pick ({"[0.25 0.5 0.25]", "ones (1, 11)", "1:2:9", "1:21", "eye (1)", "[1; -2; 1]", "5:-1:1", ...
-                         "[0 1 0]", "zeros (1, 3)"});
+                         "[0 1 0]", "zeros (1, 3)", "[1 1] / 2", "1:40", "zeros (1, 22)"});
   else
     c.v.k = some (values_of_taps (values), [1, count]);
     if (chance (0.5))
@@ -73,8 +79,12 @@ function c = stencil (c, world)
     endif
     c.inputs{2} = pick ({"v.k", "v.k", "v.k", "v.k.'", "v.k(:)", "v.k(end:-1:1)", "+v.k"});
   endif
+  if (chance (0.15))
+    c.inputs{2} = ["single (" c.inputs{2} ")"];
+  endif
   if (chance (0.2))
-    c = list (c, {"1", "[1 2 1]", "[0.25; 0.5; 0.25]", "v.k(1)", "v.k(:)", "-v.k", "1:5", "[-1 0 1]", "eye (1)", "0.5"});
+    c = list (c, {"1", "[1 2 1]", "[0.25; 0.5; 0.25]", "v.k(1)", "v.k(:)", "-v.k", "1:5", "[-1 0 1]", "eye (1)", "0.5", ...
+                  "[1 1]", "[1; 2; 3; 4] / 8", "ones (1, 24) / 32", "single ([1 2 1])"});
   endif
   if (chance (0.04))
     ## One variable for both.
@@ -106,6 +116,7 @@ function c = derivative (c, world)
   if (chance (0.4))
     c = single_too (c);
   endif
+  c = complex_too (c);
   if (chance (0.75))
     c.inputs{end+1} = pick ({"1", "0.5", "2", "0.1", "pi", "1/3", "single (0.1)", "int8 (3)", "uint64 (7)", "1e-3", ...
                              "4", "2:2"});
@@ -117,18 +128,25 @@ endfunction
 function c = convolution (c, world)
   c.name = "ConvolutionConstantMemory_CUDA";
   [values, size_of] = values_and_size (world);
-  c = samples (c, values, dims_of (size_of, 3 + chance (0.03)));
+  c = samples (c, values, dims_of (size_of, 3 + chance (0.15) + chance (0.05)));
   r = rand ();
   if (strcmp (values, "extreme"))
-    dims = [1, pick({1, 3, 5})];
-  elseif (r < 0.55)
+    dims = [1, pick({1, 2, 3, 5})];
+  elseif (r < 0.3)
     dims = 2 * floor (3 * rand (1, 2)) + 1;
-  elseif (r < 0.8)
+  elseif (r < 0.5)
+    dims = ceil (6 * rand (1, 2));
+  elseif (r < 0.62)
     dims = 2 * floor ([2, 2, 3] .* rand (1, 3)) + 1;
-  elseif (r < 0.95)
-    dims = 2 * floor (8 * rand (1, 2)) + 1;
+  elseif (r < 0.74)
+    dims = ceil ([4, 4, 6] .* rand (1, 3));
+  elseif (r < 0.86)
+    dims = ceil (20 * rand (1, 2));
+  elseif (r < 0.93)
+    dims = ceil (9 * rand (1, 3));
   else
-    dims = 2 * floor (4 * rand (1, 3)) + 1;
+    dims = [1, 1];
+    dims(1 + chance (0.5)) = longer (ceil (60 * rand ()), size_of);
   endif
   c.v.f = some (values_of_taps (values), dims);
   c.inputs{2} = pick ({"v.f", "v.f", "v.f", "v.f(end:-1:1,end:-1:1,:)", "reshape (v.f(:), size (v.f))"});
@@ -141,14 +159,16 @@ function c = convolution (c, world)
   if (chance (0.2))
     c.inputs{1} = [pick({"uint8", "uint16", "int16", "int8", "int32", "uint32", "0.5 <"}) " (" c.inputs{1} ")"];
   endif
+  c = complex_too (c);
   if (chance (0.25))
     c.inputs{2} = ["single (" c.inputs{2} ")"];
   endif
   if (chance (0.2))
     c = list (c, {"1", "[1 2 1]", "[1; 0; -1]", "v.f(1)", "v.f(end:-1:1,:,:)", "-v.f", "ones (3)", "single (0.5)", ...
-                  "single (v.f)", "eye (3)", "[1 2 3; 4 5 6; 7 8 9] / 8"});
+                  "single (v.f)", "eye (3)", "[1 2 3; 4 5 6; 7 8 9] / 8", "[1 2; 3 4] / 8", "ones (1, 20) / 16", ...
+                  "ones (2, 1, 2)"});
   endif
-  if (chance (0.03) && all (size (c.v.f) < 8))
+  if (chance (0.03) && numel (c.v.f) < 400)
     c.inputs = {"v.f", "v.f"};
     c.same = true;
     c.filters = 1;
@@ -156,6 +176,31 @@ function c = convolution (c, world)
   c = words (c, values, world);
   c = hold (levels (c, values));
   c = options (c, values, world);
+endfunction
+
+## A count of taps, seldom hundreds or thousands.
+function count = longer (count, size_of)
+  if (any (strcmp (size_of, {"long", "large"})))
+    return;
+  endif
+  if (chance (0.06))
+    count = 25 + floor (300 * rand ());
+  elseif (chance (0.008))
+    count = pick ({1000, 1023, 1024, 2048, 4097, 8190, 8191});
+  endif
+endfunction
+
+## Complex samples, if they may be so; no DeviceArray is.
+function c = complex_too (c)
+  if (! chance (0.12))
+    return;
+  endif
+  v = c.v;
+  if (isfloat (eval (c.inputs{1})))
+    code = c.inputs{1};
+    c.inputs{1} = sprintf ("complex (%s, reshape (flipud (vec (%s)), size (%s)))", code, code, code);
+    c.held = chance (0.02);
+  endif
 endfunction
 
 ## Small ones: where there is a device they run.
@@ -219,9 +264,11 @@ function c = levels (c, values)
   v = c.v;
   x = eval (first);
   type = class (x);
+  ## Such pairs go with real arrays alone.
+  real = isreal (x);
   pairs = {};
-  if (chance (0.6))
-    pairs(end+1,:) = {"Previous", array_like(first, isfloat (x), c.held)};
+  if (chance (0.1 + 0.5 * real))
+    pairs(end+1,:) = {"Previous", array_like(first, isfloat (x) && real, c.held)};
     pairs(end+1,:) = {"Weight", pick({"-1", "-1", "-1", "1", "0", "-0", "0.5", "-0.25", "2", "0.1", "-1/3", "true", ...
                                       "int8 (-1)", "single (0.1)", "Inf", "NaN", "1e-300", "1:1"})};
     if (chance (0.05))
@@ -234,14 +281,14 @@ function c = levels (c, values)
       c.nout = 2;
     endif
   endif
-  if (chance (0.45))
+  if (chance (0.05 + 0.4 * real))
     value = pick ({"0", "-0", "1", "-3", "0.1", "true", "int8 (-3)", "single (0.1)", "Inf", "2 ^ -30"});
     if (chance (0.6))
-      value = array_like (first, isfloat (x), c.held);
+      value = array_like (first, isfloat (x) && real, c.held);
     endif
     pairs(end+1,:) = {"Source", value};
   endif
-  if (chance (0.4))
+  if (chance (0.4 + 0.5 * ! real))
     every = pick ({1, 1, 2, 2, 3, 5});
     pairs(end+1,:) = {"Every", pick({"%d", "%d", "int8 (%d)", "single (%d)"})};
     pairs{end,2} = sprintf (pairs{end,2}, every);
@@ -261,7 +308,8 @@ endfunction
 function c = hold (c)
   if (c.held && ! c.same)
     v = c.v;
-    if (isfloat (eval (c.inputs{1})))
+    x = eval (c.inputs{1});
+    if (isfloat (x) && isreal (x))
       c.inputs{1} = ["DeviceArray (" c.inputs{1} ")"];
     endif
   endif
@@ -691,7 +739,8 @@ function c = spoilt (c)
     case "taps"
       if (n > 1)
         dims = pick ({"0, 0", "1, 0", "0, 3", "2, 2, 0", "2, 2", "3, 3", "1, 1, 3", "1, 2", "4, 1", "1, 22", "23, 1", "1, 17", "17, 3", "3, 3, 9", "9, 3, 3", ...
-                      "3, 4", "3, 3, 2", "3, 3, 3, 3", "1, 1, 1, 3", "15, 15", "7, 7, 7", "1, 1, 7", "1, 100001", "2, 3"});
+                      "3, 4", "3, 3, 2", "3, 3, 3, 3", "1, 1, 1, 3", "15, 15", "7, 7, 7", "1, 1, 7", "1, 100001", "2, 3", ...
+                      "1, 8191", "8192, 1", "1, 8192", "91, 91", "2, 4096", "21, 20, 20", "1, 1, 8192", "100, 100"});
         c.inputs{2} = ["ones (" dims ")"];
         if (chance (0.2))
           c.inputs{1} = ["ones (" dims ")"];
@@ -701,7 +750,7 @@ function c = spoilt (c)
       if (n > 1)
         entries = repmat ({"1"}, 1, pick ({2, 2, 3, 4}));
         for j = 1:pick ({1, 1, 2})
-          entries{ceil (rand () * numel (entries))} = pick ({anything(), anything(), "ones (1, 2)", "ones (3, 3)", "[]", "ones (1, 23)", ...
+          entries{ceil (rand () * numel (entries))} = pick ({anything(), anything(), "ones (1, 2)", "ones (3, 3)", "[]", "ones (1, 23)", "ones (8192, 1)", "ones (91)", ...
                                                              "ones (3, 3, 3)", "{1}", "{1, 1}", "ones (9, 3, 3)", "int8 (1)", c.inputs{2}});
         endfor
         c.inputs{2} = ["{(" strjoin(entries, "), (") ")}"];

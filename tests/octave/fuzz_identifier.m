@@ -39,6 +39,11 @@ function [id, o] = fuzz_identifier (name, a, nout, env, world)
     return;
   endif
 
+  if (joint && numel (a) > 0 && is_complex (a{1}))
+    id = "option";
+    return;
+  endif
+
   twice = false;
   if (fewest == 2)
     [inputs, o, twice] = words_behind (a, strcmp (name, "ConvolutionConstantMemory_CUDA"));
@@ -145,7 +150,9 @@ function [id, o] = fuzz_identifier (name, a, nout, env, world)
   if (joint && (several || ! isfloat (a{1}) || isfield (o, "Shape") && ! strcmpi (o.Shape, "same") ...
                 || isfield (o, "Backend") && strcmpi (o.Backend, "fastest") ...
                 || isfield (o, "Device") && (is_text (o.Device) || numel (o.Device) > 1) ...
-                || all (rank > 0) && o.Distributed > 3))
+                || all (rank > 0) && o.Distributed > 3 ...
+                || strcmp (name, "StencilConstantMemory_CUDA") && ! by_taps (a{1:2}) ...
+                   && (ndims (a{1}) > 3 || isfield (o, "Dim") && double (o.Dim) > 3)))
     return;
   endif
 
@@ -258,7 +265,7 @@ endfunction
 function id = stencil_inputs (x, k)
   id = "";
   k = listed (k);
-  if (! is_real (x, "double") || ! all (cellfun (@(k) is_real (k, "double"), k)))
+  if (! is_float (x) || ! all (cellfun (@(k) is_real (k, "float"), k)))
     id = "dataType";
     return;
   endif
@@ -267,13 +274,18 @@ function id = stencil_inputs (x, k)
       id = "kernelLength";
     elseif (ndims (k{i}) != 2 || ! any (size (k{i}) == 1))
       id = "kernelShape";
-    elseif (mod (numel (k{i}), 2) == 0 || numel (k{i}) > 21)
+    elseif (numel (k{i}) > 8191)
       id = "kernelLength";
     endif
     if (! isempty (id))
       return;
     endif
   endfor
+endfunction
+
+## Whether all is double, of an odd number of taps that engines have a way of their own for.
+function yes = by_taps (x, k)
+  yes = isa (x, "double") && all (cellfun (@(k) isa (k, "double") && mod (numel (k), 2) == 1 && numel (k) <= 21, listed (k)));
 endfunction
 
 ## The filters of a list, a column; a list of fewer than two, or of more than anyone has, is none.
@@ -287,7 +299,7 @@ endfunction
 
 function id = derivative_inputs (f, h = 1)
   id = "";
-  if (! is_real (f, "float") || isa (h, "DeviceArray") || ! isnumeric (h) || issparse (h) || ! isreal (h))
+  if (! is_float (f) || isa (h, "DeviceArray") || ! isnumeric (h) || issparse (h) || ! isreal (h))
     id = "dataType";
   elseif (numel (h) != 1 || ! (h > 0 && h < Inf))
     id = "spacing";
@@ -296,7 +308,7 @@ endfunction
 
 function id = convolution_inputs (n, f, joint)
   id = "";
-  image = is_real (n, "float") || is_real (n, "logical") ...
+  image = is_float (n) || is_real (n, "logical") ...
           || is_real (n, "integer") && ! isa (n, "int64") && ! isa (n, "uint64");
   f = listed (f);
   if (! image || ! all (cellfun (@(f) is_real (f, "float"), f)))
@@ -308,14 +320,14 @@ function id = convolution_inputs (n, f, joint)
       id = "filterSize";
     elseif (ndims (f{i}) > 3)
       id = "filterShape";
-    elseif (any (mod (size (f{i}), 2) == 0) || any (size (f{i}) > 15 - 8 * (ndims (f{i}) == 3)))
+    elseif (numel (f{i}) > 8191)
       id = "filterSize";
     endif
     if (! isempty (id))
       return;
     endif
   endfor
-  if (ndims (n) > 3 && (joint || any (cellfun (@ndims, f) > 2)))
+  if (ndims (n) > 3 && joint)
     id = "imageShape";
   endif
 endfunction
@@ -328,7 +340,7 @@ function yes = levels_suit (x, held, o)
   if (isfield (o, "Iterations"))
     sweeps = double (o.Iterations);
   endif
-  if (any (given) && ! isfloat (x) || given(1) != given(2) || given(4) && mod (sweeps, double (o.Every)) != 0 ...
+  if (any (given) && ! isfloat (x) || any (given([1, 3])) && iscomplex (x) || given(1) != given(2) || given(4) && mod (sweeps, double (o.Every)) != 0 ...
       || given(1) && ! is_like (o.Previous, x, held) ...
       || given(3) && isempty (number (o.Source)) && ! is_like (o.Source, x, held))
     return;
@@ -439,6 +451,15 @@ endfunction
 
 function yes = is_text (value)
   yes = ischar (value) && (isempty (value) || (ndims (value) == 2 && rows (value) == 1));
+endfunction
+
+## A full array of floats, real or complex.
+function yes = is_float (value)
+  yes = is_real (value, "float") || is_complex (value);
+endfunction
+
+function yes = is_complex (value)
+  yes = isa (value, "float") && iscomplex (value) && ! issparse (value);
 endfunction
 
 function yes = is_real (value, type)

@@ -76,6 +76,9 @@ function p = fuzz_plan (seed, number, world)
   else
     p.kind = [short "__good"];
   endif
+  if (isempty (p.id) && numel (p.a) > 0 && iscomplex (p.a{1}))
+    p.kind = [p.kind "_complex"];
+  endif
   if (held && isempty (p.id))
     p.kind = [p.kind "_held"];
   endif
@@ -108,19 +111,22 @@ function dims = shaped (p)
   if (strcmpi (o.Shape, "same") || isfield (o, "Iterations") && o.Iterations == 0)
     return;
   endif
-  radius = zeros (size (dims));
+  if (iscell (p.a{2}))
+    p.a{2} = p.a{2}{1};
+  endif
+  others = zeros (size (dims));
   if (strcmp (p.name, "StencilConstantMemory_CUDA"))
     along = [find(dims != 1, 1), 1](1);
     if (isfield (o, "Dim"))
       along = double (o.Dim);
     endif
-    radius(along) = (numel (p.a{2}) - 1) / 2;
+    others(along) = numel (p.a{2}) - 1;
   else
-    radius(1:ndims (p.a{2})) = (size (p.a{2}) - 1) / 2;
+    others(1:ndims (p.a{2})) = size (p.a{2}) - 1;
   endif
-  dims(end+1:numel (radius)) = 1;
-  radius(end+1:numel (dims)) = 0;
-  dims = max (dims + 2 * struct ("same", 0, "full", 1, "valid", -1).(lower (o.Shape)) * radius, 0) .* (dims > 0);
+  dims(end+1:numel (others)) = 1;
+  others(end+1:numel (dims)) = 0;
+  dims = max (dims + struct ("same", 0, "full", 1, "valid", -1).(lower (o.Shape)) * others, 0) .* (dims > 0);
   while (numel (dims) > 2 && dims(end) == 1)
     dims(end) = [];
   endwhile

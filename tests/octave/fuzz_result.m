@@ -21,7 +21,23 @@ function [want, at, older] = fuzz_result (name, a, o)
       o.(field{1}) = fuzz_gathered (o.(field{1}));
     endif
   endfor
-  if (numel (a) > 1 && iscell (a{2}) || any (isfield (o, {"Previous", "Source", "Every"})))
+  if (iscomplex (a{1}))
+    ## Each part by itself, at the same places; a number as the boundary is a real one.
+    chance = rand ("twister");
+    [re, at] = fuzz_result (name, [{real(a{1})}, a(2:end)], o);
+    rand ("twister", chance);
+    if (isfield (o, "Boundary"))
+      o.Boundary = real_sides ({"Boundary", o.Boundary}){2};
+    endif
+    [im, at] = fuzz_result (name, [{imag(a{1})}, a(2:end)], o);
+    want = complex (re, im);
+    return;
+  endif
+  levels = any (isfield (o, {"Previous", "Source", "Every"}));
+  if (! levels && numel (a) > 1 && iscell (a{2}) && numel (a{2}) == 1)
+    a{2} = a{2}{1};
+  endif
+  if (numel (a) > 1 && iscell (a{2}) || levels)
     [want, older] = in_parts (name, a, o);
     return;
   endif
@@ -36,10 +52,11 @@ function [want, at, older] = fuzz_result (name, a, o)
   if (isfield (o, "Iterations"))
     sweeps = double (o.Iterations);
   endif
-  reach = 1;
+  outputs = "same";
   if (isfield (o, "Shape") && sweeps > 0)
-    reach = struct ("same", 1, "full", 2, "valid", 0).(lower (o.Shape));
+    outputs = o.Shape;
   endif
+  around = sweep_options ({"Shape", outputs}).around;
   along = [find(size (x) != 1, 1), 1](1);
   if (isfield (o, "Dim"))
     along = min (double (o.Dim), 9);      # nothing here has so many, and all are 1
@@ -51,6 +68,11 @@ function [want, at, older] = fuzz_result (name, a, o)
       shape = ones (1, max (along, 2));
       shape(along) = numel (a{2});
       taps = reshape (full (a{2}), shape);
+      if (isa (taps, "single"))
+        type = "single";
+      endif
+      x = cast (x, type);
+      taps = cast (taps, type);
       if (isfield (o, "flip") && strcmpi (o.flip, "conv"))
         taps = reshape (taps(end:-1:1), shape);
       endif
@@ -86,7 +108,7 @@ function [want, at, older] = fuzz_result (name, a, o)
   if (sweeps == 0)
     return;
   endif
-  dims = size_of_outputs (x, shape, reach);
+  dims = size_of_outputs (x, shape, around);
   if (any (dims == 0))
     want = narrowed (zeros (dims, type), ends_in);
     return;
@@ -113,11 +135,11 @@ function [want, at, older] = fuzz_result (name, a, o)
     n = prod (dims);
     at = [1:min(n, 40), max(n - 40, 1):n, 126:132, 638:644, 1022:1027, 4094:4099];
     at = unique (min ([at, 1 + floor(n * rand (1, 400))], n))(:);
-    want = narrowed (sweep (x, shape, taps, boundary, differences, at, reach), ends_in);
+    want = narrowed (sweep (x, shape, taps, boundary, differences, at, around), ends_in);
     return;
   endif
   for i = 1:sweeps
-    want = sweep (cast (want, type), shape, taps, boundary, differences, (1:prod (dims))(:), reach);
+    want = sweep (cast (want, type), shape, taps, boundary, differences, (1:prod (dims))(:), around);
     want = narrowed (reshape (want, dims), ends_in);
   endfor
 endfunction
@@ -170,7 +192,7 @@ function [want, older] = in_parts (name, a, o)
   endif
   steps = cell (1, numel (filters));
   for i = 1:numel (filters)
-    steps{i} = step_of (name, filters{i}, i, numel (filters), o, numel (u));
+    steps{i} = step_of (name, filters{i}, i, numel (filters), o, numel (u), ndims (u));
   endfor
   if (states)
     want = u([])(:);
@@ -199,7 +221,7 @@ function [want, older] = in_parts (name, a, o)
 endfunction
 
 ## What the filter of that number makes of an array.
-function step = step_of (name, filter, number, count, o, elements)
+function step = step_of (name, filter, number, count, o, elements, dimensions)
   own = struct ();
   options = {"Backend", "cpu"};
   if (isfield (o, "Dim"))
@@ -211,6 +233,11 @@ function step = step_of (name, filter, number, count, o, elements)
     if (strcmp (name, "StencilConstantMemory_CUDA") && isfield (o, "Dim") && iscell (o.Boundary) ...
         && numel (o.Boundary) == count)
       own.Boundary = o.Boundary{number};
+    endif
+    if (iscell (own.Boundary) && strcmp (name, "ConvolutionConstantMemory_CUDA"))
+      ## An entry for each dimension of this filter's call: those that are missing, or too many, have no say.
+      own.Boundary(end+1:dimensions) = {0};
+      own.Boundary = own.Boundary(1:min (end, max (dimensions, ndims (filter))));
     endif
     options(end+1:end+2) = {"Boundary", own.Boundary};
   endif
@@ -248,12 +275,13 @@ function boundary = as_numbers (boundary, type)
   endif
 endfunction
 
-## How many outputs there are along each dimension, where ghost values are met over so many radii.
-function dims = size_of_outputs (x, shape, reach)
+## How many outputs there are along each dimension, where so many ghost values are met.
+function dims = size_of_outputs (x, shape, around)
   dims = size (x);
   dims(end+1:numel (shape)) = 1;
   shape(end+1:numel (dims)) = 1;
-  dims = max (dims + (reach - 1) * (shape - 1), 0) .* (dims > 0);
+  [ahead, behind] = around (shape);
+  dims = max (dims + ahead + behind - (shape - 1), 0) .* (dims > 0);
 endfunction
 
 ## Results as values of a class.
@@ -267,14 +295,15 @@ function y = narrowed (y, type)
 endfunction
 
 ## The elements at places `at` after one sweep, a column.
-function acc = sweep (x, shape, taps, boundary, differences, at, reach)
+function acc = sweep (x, shape, taps, boundary, differences, at, around)
   dims = size (x);
   dims(end+1:numel (shape)) = 1;
   shape(end+1:numel (dims)) = 1;
-  radius = (shape - 1) / 2;
-  padded = extended (x, reach * radius, boundary)(:);
-  stride = cumprod ([1, dims + 2 * reach * radius])(1:end-1);
-  dims += 2 * (reach - 1) * radius;
+  [ahead, behind] = around (shape);
+  padded = extended (x, ahead, boundary, behind)(:);
+  dims += ahead + behind;
+  stride = cumprod ([1, dims])(1:end-1);
+  dims -= shape - 1;
 
   ## Where the window of each element begins in the extended array.
   first = ones (size (at));

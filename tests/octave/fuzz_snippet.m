@@ -30,9 +30,10 @@ function fuzz_snippet (p, folder, why)
   if (! isempty (p.wipe))
     lines{end+1} = sprintf ("%% after: clear %s", p.wipe);
   endif
-  lines(end+1:end+4) = {
-    "plain = @(value) ! isa (value, \"DeviceArray\") && isfloat (value) && isreal (value) && ! issparse (value);"
-    "bytes = @(value) typecast (full (value)(:), \"uint8\");"
+  lines(end+1:end+5) = {
+    "plain = @(value) ! isa (value, \"DeviceArray\") && isfloat (value) && ! issparse (value);"
+    "both = @(value) [real(full (value))(:); imag(full (value))(:)];"
+    "bytes = @(value) typecast (both (value), \"uint8\");"
     "bits = @(list) cellfun (bytes, list(cellfun (plain, list)), \"UniformOutput\", false);"
     "before = bits ([struct2cell(v).', a]);"};
   id = "";
@@ -53,7 +54,7 @@ function fuzz_snippet (p, folder, why)
     lines(end+1:end+4) = {
       sprintf("if (! isa (y, \"%s\") || ! isequal (size (y), %s)), error (\"its class or its size\"), endif", ...
               class (p.want), mat2str (p.size))
-      "got = y(:)(at)(:);"
+      "[got, want] = deal (both (y(:)(at)), both (want));"
       sprintf("off = (typecast (got, \"%s\") != typecast (want(:), \"%s\")) & ! (isnan (got) & isnan (want(:)));", ...
               word, word)
       "if (any (off)), error (\"%d elements are wrong, the first at %d\", nnz (off), find (off, 1)), endif"};
@@ -83,6 +84,10 @@ endfunction
 function [code, data] = literal (value, name, data)
   if (ischar (value))
     code = ["\"" value "\""];
+  elseif (iscomplex (value))
+    [re, data] = literal (real (value), [name "_re"], data);
+    [im, data] = literal (imag (value), [name "_im"], data);
+    code = sprintf ("complex (%s, %s)", re, im);
   elseif (numel (value) <= 64)
     code = sprintf ("reshape (%s ([%s]), [%s])", class (value), sprintf (" %.17g", value)(2:end), ...
                     num2str (size (value)));

@@ -156,6 +156,55 @@
 %! check (eye (7) > 0, taps);
 %! check (n(:,:,[1 1 1]), taps);
 
+## --- Filters of any size, and volumes behind each other ---------------------------------
+
+%!test # even and large filters, every class
+%! for type = types
+%!   for size_f = {[2 2], [4 3], [1 2], [1 30], [16 17], [2 2 2], [3 2 9]}
+%!     for shape = {"same", "full", "valid"}
+%!       o = {"Boundary", {0, 100, "symmetric", "circular"}{1 + mod(prod (size_f{1}), 4)}, "Shape", shape{1}};
+%!       check (image (1, type{1}, 11, 18, 3), noise (2, size_f{1}) / 1e4, o{:});
+%!       check (image (1, type{1}, 1, 9), noise (2, size_f{1}) / 1e4, o{:});
+%!     endfor
+%!     check (image (1, type{1}, 9, 8), single (noise (2, size_f{1}) / 1e4), "Boundary", "replicate", "Iterations", 2);
+%!   endfor
+%!   n = image (3, type{1}, 30, 41);
+%!   taps = mod (reshape (1:20, 4, 5), 5) / 8;
+%!   assert (ConvolutionConstantMemory_CUDA (n, taps, "conv"), narrowed (conv2 (double (n), taps, "same"), type{1}));
+%! endfor
+
+%!test # a filter of three dimensions goes over each volume; one of two over each page
+%! for type = types
+%!   for dims = {[6 5 4 3], [4 5 1 2], [1 7 2 1 3], [3 3 2 2 2]}
+%!     n = image (4, type{1}, dims{1});
+%!     for taps = {noise(5, 3, 3, 3) / 1e4, noise(6, 2, 1, 2) / 1e4, noise(7, 3, 4) / 1e4, ones(1, 1, 2) / 2}
+%!       for o = {{}, {"Iterations", 3, "Boundary", "circular"}, {"Shape", "full"}, {"Shape", "valid"}, ...
+%!                {"Boundary", 77, "Shape", "full"}, {"Iterations", 0}}
+%!         check (n, taps{1}, o{1}{:});
+%!       endfor
+%!     endfor
+%!   endfor
+%!   for dims = {[2 2 2 0], [0 3 2 2], [2 2 0 3]}
+%!     p = ConvolutionConstantMemory_CUDA (image (1, type{1}, dims{1}), ones (3, 3, 2), "Iterations", 3);
+%!     assert (class (p), type{1});
+%!     assert (size (p), dims{1});
+%!   endfor
+%! endfor
+
+%!test # a list over volumes: rounded once, at the end of a sweep
+%! n = image (4, "uint8", 6, 5, 4, 3);
+%! list = {ones(3, 3, 3) / 27, [1 2 1 1] / 5, ones(1, 1, 2) / 2};
+%! want = double (n);
+%! for sweep = 1:2
+%!   for i = 1:3
+%!     want = fma_convolution (want, list{i}, "Boundary", "mirror");
+%!   endfor
+%!   want = double (uint8 (want));
+%! endfor
+%! got = ConvolutionConstantMemory_CUDA (n, list, "mirror", "Iterations", 2);
+%! assert (class (got), "uint8");
+%! assert (double (got), want);
+
 ## --- What is no image --------------------------------------------------------------------
 
 %!test # integers of 64 bits, sparse and complex ones; filters of whole numbers; arrays on the device

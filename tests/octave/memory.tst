@@ -42,11 +42,13 @@
 
 %!test # an array of more dimensions than an error can tell
 %! x = zeros ([ones(1, 1e5), 2]);
+%! y = ConvolutionConstantMemory_CUDA (x, ones (1, 1, 3), "Backend", "cpu");
+%! assert (size (y), size (x));
 %! try
-%!   ConvolutionConstantMemory_CUDA (x, ones (1, 1, 3), "Backend", "cpu");
+%!   ConvolutionConstantMemory_CUDA (1, x, "Backend", "cpu");
 %!   error ("no error");
 %! catch err
-%!   assert (err.identifier, "ConvolutionConstantMemory:imageShape");
+%!   assert (err.identifier, "ConvolutionConstantMemory:filterShape");
 %!   assert (! isempty (strfind (err.message, "(100001 dimensions) double; expected")), "%s", err.message);
 %! end_try_catch
 %! y = StencilConstantMemory_CUDA (x, [1 2 3], "Backend", "cpu");

@@ -1,10 +1,11 @@
 ## -*- texinfo -*-
-## @deftypefn {} {@var{values} =} no_real_floats ()
+## @deftypefn {} {[@var{values}, @var{no_floats}] =} no_real_floats ()
 ## A cell array of everything that is not a real, full array of doubles or
-## singles: other classes, sparse arrays, complex ones.
+## singles: other classes, sparse arrays, complex ones.  @var{no_floats} is that without
+## full complex arrays of these two classes.
 ## @end deftypefn
 
-function values = no_real_floats ()
+function [values, no_floats] = no_real_floats ()
   others = {int8(1:3), int16(1:3), int32(1:3), int64(1:3), ...
             uint8(1:3), uint16(1:3), uint32(1:3), uint64(1:3), int8([]), int32(7), int8(1):int8(3), ...
             true(1, 3), true, (1:3) > 2, eye(3) > 0, logical([]), "abc", 'a', "", ...
@@ -19,5 +20,6 @@ function values = no_real_floats ()
   ## An Octave that narrows here has made a real array.
   complexes = complexes(cellfun (@iscomplex, complexes));
   assert (numel (complexes) >= 6);
-  values = [others, sparses, complexes];
+  no_floats = [others, sparses];
+  values = [no_floats, complexes];
 endfunction

@@ -1,14 +1,22 @@
 ## -*- texinfo -*-
-## @deftypefn {} {@var{y} =} over_lines (@var{x}, @var{r}, @var{chain}, @var{options})
+## @deftypefn {} {@var{y} =} over_lines (@var{x}, @var{entries}, @var{chain}, @var{options})
 ## Runs @code{chain (padded, n)} over the lines of @var{x}, along its first
 ## dimension that is not 1 unless the cell array @var{options} has a Dim.  Each
-## column of @var{padded} is a line of @var{n} samples with @var{r} more above it
-## and below, zeros unless there is a Boundary; as often as Iterations says, each
+## column of @var{padded} is a line with the samples that @var{n} outputs meet under a filter
+## of so many entries, zeros outside unless there is a Boundary; as often as Iterations says, each
 ## time over what the last time gave.  The result has the class of @var{x}, and its
 ## size unless there is a Shape.
 ## @end deftypefn
 
-function y = over_lines (x, r, chain, options = {})
+function y = over_lines (x, entries, chain, options = {})
+  if (iscomplex (x))
+    ## Each part by itself.
+    y = complex (over_lines (real (x), entries, chain, options), over_lines (imag (x), entries, chain, real_sides (options)));
+    if (! any (imag (y)(:) != 0))
+      y = real (y);                     # Octave makes it so
+    endif
+    return;
+  endif
   o = sweep_options (options);
   y = full (x);
   dims = size (x);
@@ -21,7 +29,8 @@ function y = over_lines (x, r, chain, options = {})
   endif
   dims(end+1:along) = 1;
 
-  length = max (dims(along) + 2 * (o.reach - 1) * r, 0) * (dims(along) > 0);
+  [ahead, behind] = o.around (entries);
+  length = max (dims(along) + ahead + behind - (entries - 1), 0) * (dims(along) > 0);
   if (isempty (x) || length == 0)
     dims(along) = length;
     y = zeros (dims, class (x));
@@ -29,10 +38,12 @@ function y = over_lines (x, r, chain, options = {})
   endif
 
   order = [along, 1:along-1, along+1:numel(dims)];
-  n = dims(along);
-  lines = reshape (permute (y, order), n, []);
+  lines = reshape (permute (y, order), dims(along), []);
+  if (iscell (o.Boundary))
+    o.Boundary = {o.Boundary};        # a pair, for the ends of the lines
+  endif
   for i = 1:o.Iterations
-    lines = chain (extended (lines, o.reach * r, o.Boundary), length);
+    lines = chain (extended (lines, ahead, o.Boundary, behind), length);
   endfor
   dims(along) = length;
   y = ipermute (reshape (lines, dims(order)), order);

@@ -1,17 +1,19 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {[@var{yes}, @var{why}] =} same_bits (@var{a}, @var{b})
-## True where two real full arrays of one class, of numbers or truth values, have one
-## size, NaN in the same places and the same bits everywhere else.  (Of a NaN only the
+## True where two full arrays of one class, of numbers or truth values, both real or both
+## complex, have one size, NaN in the same places and the same bits everywhere else.  (Of a NaN only the
 ## place is promised.)
 ## @var{why} names the first difference.
 ## @end deftypefn
 
 function [yes, why] = same_bits (a, b)
   why = "";
-  if (! plain (a) || ! plain (b) || ! strcmp (class (a), class (b)))
+  if (! plain (a) || ! plain (b) || ! strcmp (kind (a), kind (b)))
     why = sprintf ("a %s against a %s", kind (a), kind (b));
   elseif (! isequal (size (a), size (b)))
     why = sprintf ("size %s against %s", shape (a), shape (b));
+  elseif (iscomplex (a))
+    [yes, why] = same_bits ([real(a)(:); imag(a)(:)], [real(b)(:); imag(b)(:)]);
   else
     off = a(:) != b(:);
     if (isfloat (a))
@@ -30,7 +32,7 @@ function [yes, why] = same_bits (a, b)
 endfunction
 
 function yes = plain (v)
-  yes = (isnumeric (v) || islogical (v)) && isreal (v) && ! issparse (v);
+  yes = (isnumeric (v) || islogical (v)) && ! issparse (v);
 endfunction
 
 function s = kind (v)

@@ -221,7 +221,7 @@
 %! assert (status, 0, out);
 %! assert (isempty (strfind (out, "warning:")), out);
 %! [status, out] = run_octave ({
-%!   "try, StencilConstantMemory_CUDA (1:4, [1 2]); catch, end"
+%!   "try, StencilConstantMemory_CUDA (1:4, []); catch, end"
 %!   "assert (! warned ());"
 %!   "StencilConstantMemory_CUDA (1:4, [1 2 3]);"
 %!   "if (warned ()), disp ('warned now'); end"}, ...
@@ -270,7 +270,7 @@
 %!   "try, StencilConstantMemory_CUDA (1:4, [1 2 3]); catch err, id = err.identifier; end"
 %!   "assert (id, 'StencilConstantMemory:option');"
 %!   "disp (err.message);"
-%!   "try, StencilConstantMemory_CUDA (1:4, [1 2]); catch err, id = err.identifier; end"
+%!   "try, StencilConstantMemory_CUDA (1:4, []); catch err, id = err.identifier; end"
 %!   "assert (id, 'StencilConstantMemory:kernelLength');"
 %!   "disp ('refused');"}, {"STENCIL_BACKEND=nonsense"});
 %! assert (status, 0, out);
@@ -318,19 +318,19 @@
 %! assert (f (f (f (1:3, [1 1 1]), [1 1 1]), [1 1 1]), [23 34 25]);
 
 %!test # an error handler of cellfun is asked once for each failure
-%! ids = cellfun (@(x) StencilConstantMemory_CUDA (x, 1), {1, single(1), 2}, ...
+%! ids = cellfun (@(x) StencilConstantMemory_CUDA (x, 1), {1, int8(1), 2}, ...
 %!                "ErrorHandler", @(err, varargin) -err.index);
 %! assert (ids, [1 -2 2]);
 
 %!test # evalc, eval, try, unwind_protect and a function in a function
 %! text = evalc ("StencilConstantMemory_CUDA (1:3, [1 1 1])");
 %! assert (! isempty (regexp (text, '3\s+6\s+5', "once")));
-%! eval ("y = StencilConstantMemory_CUDA (single (1), 1);", "y = -1;");
+%! eval ("y = StencilConstantMemory_CUDA (int8 (1), 1);", "y = -1;");
 %! assert (y, -1);
 %! done = false;
 %! try
 %!   unwind_protect
-%!     StencilConstantMemory_CUDA (1:3, 1:2);
+%!     StencilConstantMemory_CUDA (1:3, 1:0);
 %!   unwind_protect_cleanup
 %!     done = StencilConstantMemory_CUDA (1, 1) == 1;
 %!   end_unwind_protect

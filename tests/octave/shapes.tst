@@ -39,7 +39,73 @@
 %!   endfor
 %! endfor
 
+%!assert (StencilConstantMemory_CUDA (1:4, [1 10], "Shape", "full"), [10 21 32 43 4])
+%!assert (StencilConstantMemory_CUDA (1:4, [1 10], "Shape", "valid"), [21 32 43])
+%!assert (ConvolutionConstantMemory_CUDA (ones (3), ones (2), "full"), [1 2 2 1; 2 4 4 2; 2 4 4 2; 1 2 2 1])
+%!assert (ConvolutionConstantMemory_CUDA (ones (3), ones (2, 4), "valid"), zeros (2, 0))
+
+%!test # even and large filters: sizes and whole numbers of conv2 and convn
+%! for dims = {[20 30], [1 40], [40 1], [3 4], [1 1], [2 2], [7 9 5], [2 2 2], [1 1 9], [0 3], [3 0], [0 0]}
+%!   for size_f = {[2 2], [1 2], [2 1], [4 5], [1 30], [20 1], [16 18], [41 3], [2 2 2], [1 1 4], [3 4 5], [9 2 9]}
+%!     n = mod (reshape (1:prod (dims{1}), dims{1}), 13) - 5;
+%!     f = mod (reshape (1:prod (size_f{1}), size_f{1}), 7) - 2;
+%!     for shape = shapes
+%!       want = convn (n, f, shape{1});
+%!       if (isempty (n))
+%!         ## Along a dimension of no samples there are no outputs.
+%!         sizes = [size(n), 1](1:3);
+%!         more = struct ("same", 0, "full", 1, "valid", -1).(shape{1}) * ([size(f), 1](1:3) - 1);
+%!         want = zeros (max (sizes + more, 0) .* (sizes > 0));
+%!       endif
+%!       got = ConvolutionConstantMemory_CUDA (n, f, "conv", shape{1});
+%!       assert (size (got), size (want));
+%!       assert (isempty (got) || isequal (got, want));
+%!       got = ConvolutionConstantMemory_CUDA (uint8 (abs (n)), abs (f), "conv", shape{1});
+%!       assert (size (got), size (want));
+%!       assert (isempty (got) || isequal (got, uint8 (convn (abs (n), abs (f), shape{1}))));
+%!       if (isrow (n) && numel (n) > 1 && isrow (f))
+%!         got = StencilConstantMemory_CUDA (n, f, "conv", shape{1});
+%!         assert (isequal (got, want) && isequal (size (got), size (want)));
+%!       endif
+%!     endfor
+%!   endfor
+%! endfor
+
 ## --- The very bits -------------------------------------------------------------------
+
+%!test # the stencil: even counts, long ones and singles, along every dimension
+%! for m = [2 6 22 40]
+%!   for boundary = {0, -2.5, "symmetric", "circular", {1, "mirror"}}
+%!     for shape = shapes(2:3)
+%!       o = {"Boundary", boundary{1}, "Shape", shape{1}};
+%!       stencil (noise (m, 1, 60), noise (2, 1, m), o{:});
+%!       stencil (single (noise (m, 45, 3)), noise (2, 1, m), o{:});
+%!       for dim = 1:4
+%!         stencil (noise (m, 5, 24, 3), single (noise (2, 1, m)), o{:}, "Dim", dim);
+%!       endfor
+%!       stencil (noise (m, 1, 3), noise (2, 1, m), o{:});
+%!       stencil (5, noise (2, 1, m), o{:});
+%!     endfor
+%!   endfor
+%! endfor
+%! stencil (single (noise (1, 40, 3)), noise (2, 1, 9), "Shape", "full", "Boundary", "mirror");
+
+%!test # the convolution: even sizes and large ones, also larger than the image
+%! for dims = {[13 17], [1 20], [2 3], [1 1], [6 7 5], [3 4 3 2]}
+%!   for size_f = {[2 2], [4 5], [1 22], [16 17], [2 3 2], [1 1 4], [3 9 2]}
+%!     for boundary = {0, NaN, "replicate", "circular", "mirror"}
+%!       for shape = shapes(2:3)
+%!         o = {"Boundary", boundary{1}, "Shape", shape{1}};
+%!         n = noise (1, dims{1});
+%!         f = noise (2, size_f{1});
+%!         if (mod (numel (f), 4) < 2)
+%!           n = single (n);
+%!         endif
+%!         convolution (n, f, o{:});
+%!       endfor
+%!     endfor
+%!   endfor
+%! endfor
 
 %!test # the stencil: every count of taps, every boundary, along every dimension
 %! for m = [1 3 9 21]
@@ -133,7 +199,9 @@
 %!       assert (size (y), size (want));
 %!       assert (same_bits (gather (y), want));
 %!     endfor
-%!     for size_f = {[3 3], [1 15], [3 1 3], [5 7 7]}
+%!     y = StencilConstantMemory_CUDA (DeviceArray (x), noise (2, 1, 24), o{:});
+%!     assert (same_bits (gather (y), StencilConstantMemory_CUDA (x, noise (2, 1, 24), o{:})));
+%!     for size_f = {[3 3], [1 15], [3 1 3], [5 7 7], [4 2], [2 2 4]}
 %!       f = noise (3, size_f{1});
 %!       for n = {x, single(x), x(:,:,1), x(1:2,1:3), x(1)}
 %!         y = ConvolutionConstantMemory_CUDA (DeviceArray (n{1}), f, o{:});

@@ -12,6 +12,12 @@
 %!test # the taps may lie either way; the output follows the input
 %! assert (StencilConstantMemory_CUDA (1:4, [1; 2; 3]), [8 14 20 11]);
 %! assert (StencilConstantMemory_CUDA ((1:4)', [1 2 3]), [8; 14; 20; 11]);
+%!assert (StencilConstantMemory_CUDA (1:4, [1 1] / 2), [1.5 2.5 3.5 2])
+%!assert (StencilConstantMemory_CUDA (1:5, [1 0 0 0]), [0 1 2 3 4])
+%!assert (StencilConstantMemory_CUDA (1:5, [0 1 0 0]), 1:5)
+%!assert (StencilConstantMemory_CUDA (1:4, [1 10 100 1000], "conv"), [123 1234 2340 3400])
+%!assert (StencilConstantMemory_CUDA (single (1:5), [1 2 1]), single ([4 8 12 16 14]))
+%!assert (StencilConstantMemory_CUDA ([1+2i, 3-4i], [1 10 100]), [310-380i, 31-38i])
 
 %!test # no output asked for: ans is set
 %! StencilConstantMemory_CUDA (1:3, 2);
@@ -284,6 +290,190 @@
 %! assert (isnan (StencilConstantMemory_CUDA (7, [Inf 2 1])));
 %! agrees (noise (1, 1, 700), [1 Inf 1]);
 %! agrees (noise (1, 1, 700), [1 1 1 1 -Inf 1 Inf]);
+
+## --- Filters of any length -----------------------------------------------------
+
+%!test # an even number of taps: the middle is the earlier of the two, as imfilter has it
+%! x = noise (1, 1, 40);
+%! for m = [2:2:24, 30, 31, 63, 64]
+%!   k = noise (m, 1, m);
+%!   c = floor ((m + 1) / 2);
+%!   y = StencilConstantMemory_CUDA (x, k);
+%!   for i = [1 2 17 39 40]
+%!     acc = 0;
+%!     for j = 1:m
+%!       sample = 0;
+%!       if (i + j - c >= 1 && i + j - c <= 40)
+%!         sample = x(i+j-c);
+%!       endif
+%!       acc = exact_fma (sample, k(j), acc);
+%!     endfor
+%!     [yes, why] = same_bits (y(i), acc);
+%!     assert (yes, "%d taps, output %d: %s", m, i, why);
+%!   endfor
+%! endfor
+
+%!test # every count from 22 to 66 and every even one, both classes, both ways round
+%! for m = [2:2:20, 22:66]
+%!   taps = noise (m, 1, m);
+%!   agrees (noise (m, 1, 70 - m), taps);
+%!   agrees (single (noise (m, 37, 2)), taps.');
+%!   agrees (noise (m, 3, 20, 2), taps, "Dim", 2, "Boundary", {0, "replicate", "symmetric", "mirror", "circular"}{1 + mod(m, 5)});
+%! endfor
+
+%!test # lengths of lines on either side of tiles and pieces
+%! for m = [2 20 22 23 64 101]
+%!   taps = noise (m, 1, m);
+%!   for n = [1 2 m-1 m m+1 127:129, 639:641, 1023:1025, 4097]
+%!     agrees (noise (n, 1, n), taps);
+%!   endfor
+%!   agrees (single (noise (1, 1, 4097)), taps);
+%!   agrees (noise (1, 1, 33000), taps(1:min (m, 24)));
+%! endfor
+
+%!test # hundreds of taps, and as many as there may be
+%! agrees (noise (1, 1, 900), noise (2, 1, 257));
+%! agrees (single (noise (1, 300, 3)), noise (2, 1, 512), "Boundary", "mirror");
+%! agrees (noise (1, 5, 40), noise (2, 1, 1000), "Boundary", "circular", "Dim", 2);
+%! agrees (noise (1, 5, 4), noise (2, 1, 999), "Dim", 7, "Boundary", -3);
+%! if (! is_small ())
+%!   agrees (noise (3, 1, 30), noise (4, 1, 8191));
+%!   agrees (single (noise (3, 30, 2)), noise (4, 1, 8190), "Boundary", "symmetric");
+%! endif
+%! for m = [8190 8191]
+%!   ## Whole numbers are exact in any order.
+%!   taps = mod ((1:m) .^ 2, 101) - 50;
+%!   for n = [2 50 8190 8191 8192 20000]
+%!     x = mod ((1:n) .* 7, 13) - 6;
+%!     want = conv (x, fliplr (taps));
+%!     want = want(m-floor((m-1)/2)-1+(1:n));
+%!     assert (isequal (StencilConstantMemory_CUDA (x, taps), want));
+%!     assert (isequal (StencilConstantMemory_CUDA ([x; -x].', taps.'), [want; -want].'));
+%!     if (n < 8192)
+%!       assert (isequal (StencilConstantMemory_CUDA (single (x), taps), single (want)));
+%!     endif
+%!   endfor
+%! endfor
+
+%!test # what conv gives with 'same', and 'conv', for any two lengths
+%! S = @StencilConstantMemory_CUDA;
+%! for n = [1 2 9 40]
+%!   x = mod ((1:n) .^ 2, 17) - 8;
+%!   for m = [1:9, 22, 41, 100]
+%!     k = mod ((1:m) .* 3, 7) - 2;
+%!     assert (S (x, k, "conv"), conv2 (x, k, "same"));
+%!     assert (S (x, k, "conv", "Shape", "same"), conv2 (x, k, "same"));
+%!   endfor
+%! endfor
+
+%!test # along dimensions that the array has not, each line is one sample
+%! for m = [2 22 40]
+%!   for d = [3 4 9 64 65 1e6]
+%!     agrees (noise (1, 3, 4), noise (m, 1, m), "Dim", d);
+%!     agrees (single (noise (1, 3, 4)), noise (m, 1, m), "Dim", d, "Boundary", "replicate", "Iterations", 2);
+%!   endfor
+%! endfor
+
+%!test # an even filter sweeps as in so many calls, and moves nothing but what it moves in each
+%! for m = [2 4 22 31]
+%!   for b = {0, 2.5, "replicate", "circular", "mirror", {1, "symmetric"}}
+%!     agrees (noise (m, 60, 3), noise (m, m, 1), "Iterations", 5, "Boundary", b{1});
+%!     agrees (single (noise (m, 3, 40)), noise (m, m, 1), "Iterations", 3, "Boundary", b{1}, "Dim", 2);
+%!   endfor
+%! endfor
+%! ## [0 1] takes the next sample, each time.
+%! assert (StencilConstantMemory_CUDA (1:6, [0 1], "Iterations", 4), [5 6 0 0 0 0]);
+%! assert (StencilConstantMemory_CUDA (1:6, [1 0], "Iterations", 40), 1:6);
+
+%!test # lists with even filters, long ones, and of two classes: one call after the other
+%! S = @StencilConstantMemory_CUDA;
+%! x = noise (5, 30, 12);
+%! k = {noise(1, 1, 4), noise(2, 21, 1), noise(3, 1, 40), noise(4, 1, 2)};
+%! chain = @(x, k, dims, o) S (S (S (S (x, k{1}, "Dim", dims(1), o{:}), k{2}, "Dim", dims(2), o{:}), ...
+%!                             k{3}, "Dim", dims(3), o{:}), k{4}, "Dim", dims(4), o{:});
+%! for dims = {[1 2 1 2], [2 2 1 1], [3 1 2 9]}
+%!   for o = {{}, {"Boundary", "circular"}, {"Boundary", {0, "mirror"}}}
+%!     want = chain (x, k, dims{1}, o{1});
+%!     assert (same_bits (S (x, k, "Dim", dims{1}, o{1}{:}), want));
+%!     assert (same_bits (S (x, k, "Dim", dims{1}, "Iterations", 2, o{1}{:}), chain (want, k, dims{1}, o{1})));
+%!     assert (same_bits (gather (S (DeviceArray (x), k, "Dim", dims{1}, o{1}{:})), want));
+%!     ## One of them in single makes all so.
+%!     mixed = k;
+%!     mixed{3} = single (k{3});
+%!     assert (same_bits (S (x, mixed, "Dim", dims{1}, o{1}{:}), chain (single (x), k, dims{1}, o{1})));
+%!   endfor
+%! endfor
+%! assert (same_bits (S (x, k(1:2), "Dim", [2 1], "Boundary", {{1, "mirror"}, "circular"}), ...
+%!                    S (S (x, k{1}, "Dim", 2, "Boundary", {1, "mirror"}), k{2}, "Dim", 1, "Boundary", "circular")));
+%! text = fails ("StencilConstantMemory_CUDA", "option", {x, {[1 1], [1 2 1]}, "Dim", 1});
+%! assert (! isempty (strfind (text, "got 1 dimension, expected one for each filter, of which there are 2")), text);
+
+%!test # two levels, sources and states under even, long and single filters
+%! S = @StencilConstantMemory_CUDA;
+%! for type = {"double", "single"}
+%!   x = cast (noise (1, 20, 3), type{1});
+%!   old = cast (noise (2, 20, 3), type{1});
+%!   for m = [2 22 5]
+%!     k = cast (noise (m, 1, m), type{1});
+%!     [u, v] = S (x, k, "Previous", old, "Weight", -0.5, "Source", old, "Boundary", "circular");
+%!     want = exact_fma (cast (-0.5, type{1}), old, fma_stencil (x, k, "Boundary", "circular")) + old;
+%!     assert (same_bits (u, want));
+%!     assert (same_bits (v, x));
+%!     states = S (x, k, "Iterations", 4, "Every", 2);
+%!     assert (same_bits (states, cat (3, S (x, k, "Iterations", 2), S (x, k, "Iterations", 4))));
+%!   endfor
+%! endfor
+
+## --- Singles -------------------------------------------------------------------
+
+%!test # either single: both rounded to it first, each step an fma in single
+%! for m = [1 2 3 11 21 22 35]
+%!   k = noise (m, 1, m);
+%!   x = noise (m, 70, 3);
+%!   agrees (single (x), k);
+%!   agrees (x, single (k));
+%!   agrees (single (x), single (k));
+%!   y = StencilConstantMemory_CUDA (single (x), k);
+%!   assert (class (y), "single");
+%!   assert (same_bits (y, StencilConstantMemory_CUDA (single (x), double (single (k)))));
+%!   assert (! same_bits (y, single (StencilConstantMemory_CUDA (double (single (x)), double (single (k))))) || m == 1);
+%! endfor
+%! assert (StencilConstantMemory_CUDA (single (1), 1 + 2 ^ -30), single (1));
+%! assert (StencilConstantMemory_CUDA (1e39, single (0.5)), single (Inf));
+%! ## Of a convolution along the same dimension they are the bits.
+%! x = single (noise (1, 40, 30));
+%! assert (same_bits (StencilConstantMemory_CUDA (x, noise (2, 1, 21)), ConvolutionConstantMemory_CUDA (x, noise (2, 21, 1))));
+
+%!test # singles with each option, on the host and held
+%! x = single (noise (1, 25, 4, 3));
+%! k = noise (2, 1, 7);
+%! for o = {{"Boundary", 0.1}, {"Boundary", "mirror"}, {"Boundary", "circular", "Dim", 3}, {"Dim", 2, "Iterations", 4}, ...
+%!          {"Iterations", 0}, {"Shape", "full"}, {"Shape", "valid", "Boundary", NaN}, {"Boundary", {1e-3, "replicate"}}}
+%!   agrees (x, k, o{1}{:});
+%!   held = StencilConstantMemory_CUDA (DeviceArray (x), k, o{1}{:});
+%!   assert (isa (held, "DeviceArray"));
+%!   assert (same_bits (gather (held), fma_stencil (x, k, o{1}{:})));
+%!   assert (same_bits (gather (StencilConstantMemory_CUDA (DeviceArray (double (x)), single (k), o{1}{:})), gather (held)));
+%! endfor
+%! for dims = {[0 0], [0 3], [3 0], [2 0 4]}
+%!   y = StencilConstantMemory_CUDA (zeros (dims{1}, "single"), k);
+%!   assert (isa (y, "single") && isequal (size (y), dims{1}));
+%!   y = StencilConstantMemory_CUDA (zeros (dims{1}), single (k));
+%!   assert (isa (y, "single") && isequal (size (y), dims{1}));
+%! endfor
+
+%!test # singles that are special: NaN, Inf, zeros of either sign, denormals, what is too large
+%! spiked = single (noise (1, 1, 300));
+%! spiked(3:37:end) = NaN;
+%! spiked(7:41:end) = -Inf;
+%! spiked(13:29:end) = -0;
+%! tiny = realmin ("single") * eps ("single");
+%! for k = {[1 -1 1], [0 1 0 2], [Inf 1 1], noise(2, 1, 30)}
+%!   agrees (spiked, k{1});
+%!   agrees (tiny * single (-40:40), k{1} / 4);
+%!   agrees (realmax ("single") * single (mod (1:40, 5) - 2), k{1});
+%! endfor
+%! agrees (-zeros (1, 9, "single"), [1 1]);
 
 ## --- Nothing is written that is not the output -------------------------------
 

@@ -2,8 +2,8 @@
 ## @deftypefn {} {@var{o} =} sweep_options (@var{options})
 ## What the references need of a cell array of options: a struct with the fields
 ## Boundary (0), Dim ([], the first dimension that is not 1), Iterations (1) and
-## Shape ("same"); and reach, how many radii of ghost values the outputs meet on
-## either side.
+## Shape ("same"); and around, a function that returns how many ghost values the outputs
+## meet ahead of the samples and behind them, under filters of as many entries.
 ## Other options do not change the result.  Names are written out here.
 ## @end deftypefn
 
@@ -17,5 +17,13 @@ function o = sweep_options (options)
   if (o.Iterations == 0)
     o.Shape = "same";
   endif
-  o.reach = struct ("same", 1, "full", 2, "valid", 0).(lower (o.Shape));
+  switch (lower (o.Shape))
+    case "same"
+      ## Of an even number one fewer is ahead of the middle, as imfilter has it.
+      o.around = @(entries) deal (floor ((entries - 1) / 2), floor (entries / 2));
+    case "full"
+      o.around = @(entries) deal (entries - 1, entries - 1);
+    case "valid"
+      o.around = @(entries) deal (0 * entries, 0 * entries);
+  endswitch
 endfunction
