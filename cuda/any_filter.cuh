@@ -193,8 +193,8 @@ __device__ __forceinline__ void any_filter(const Launch& launch, const Place& ti
                 const int count = min(launch.stage_length, length - k);
                 const int ahead = k - (length - 1) / 2, left = c - (width - 1) / 2;
                 const int staged = along + count - 1, beside = across + columns - 1;
-                const Place first = {tile_at.row + (BY_COLUMNS ? 0 : ahead), tile_at.column + (BY_COLUMNS ? ahead : left),
-                                     page};
+                const Place first = {tile_at.row + (BY_COLUMNS ? 0 : ahead),
+                                     tile_at.column + (BY_COLUMNS ? ahead : left), page};
                 __syncthreads();
                 const auto put = [&](int r, int c, REAL sample) { tile[place(r, c)] = sample; };
                 const auto copy = [&](int top, int left, int rows, int columns, const REAL* from) {

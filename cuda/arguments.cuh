@@ -14,9 +14,9 @@
 
 // Lengths of arrays. (Constants would be variables of every module.)
 enum Length : int {
-    ROUNDS = 4,        // the most rounds of a launch over volumes
-    RANK = 5,          // the most dimensions of a walk
-    STUDY_RADIUS = 4,  // the coefficients of a derivative on either side of a point
+    ROUNDS = 4,                // the most rounds of a launch over volumes
+    RANK = 5,                  // the most dimensions of a walk
+    STUDY_RADIUS = 4,          // the coefficients of a derivative on either side of a point
     FILTER_THREADS = 128,      // of a block of any_filter.cu and any_filter_tensor.cu
     FILTER_TENSOR_TILE = 128,  // rows of a block's tile, on tensor cores
     FILTER_TENSOR_COLUMNS = 32,

@@ -197,7 +197,7 @@ __device__ __forceinline__ void convolution(const Part& part) {
 #pragma unroll
         for (int j = 0; j < OUTPUTS + width - 1; ++j) {
             const Samples samples(tile + (own + j) * tile_rows + 2 * lane);
-    #pragma unroll
+#pragma unroll
             for (int r = 0; r < height; ++r) {
 #pragma unroll
                 for (int w = 0; w < OUTPUTS; ++w) {

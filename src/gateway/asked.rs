@@ -148,7 +148,7 @@ impl<'a> Asked<'a> {
         Ok(asked)
     }
 
-    /// The same of a part of a complex array.
+    /// What a call asks for of a part of a complex array.
     pub(super) fn of_part(self, part: Part) -> Asked<'a> {
         Asked { sweeps: self.sweeps.of_part(part), ..self }
     }
