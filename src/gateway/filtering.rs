@@ -54,7 +54,7 @@ impl<'a> Job<'a> {
         let work = Work::from(&what);
         let samples = T::input(samples, "the array in single")?;
         samples.reply(selection, &self.output, effort, work, move |engine, from, to, watch| {
-            windows::each_volume(engine, volumes, (from, to), watch, &|from, to| match window.shape() {
+            windows::each_volume(engine, volumes, (from, to), watch, |from, to| match window.shape() {
                 Shape::Same => Compute::convolution(engine, &what, from, to, watch),
                 Shape::Full | Shape::Valid => {
                     windows::compute(engine, &window, what.boundary(), (from, to), watch, |size, from, to| {
@@ -120,7 +120,7 @@ impl<'a> Job<'a> {
         let step = |what: Convolution<T>| -> Step<'a, T> {
             Box::new(move |engine, sweeps, from, to, watch| {
                 let what = what.clone().with_sweeps(sweeps);
-                windows::each_volume(engine, volumes, (from, to), watch, &|from, to| {
+                windows::each_volume(engine, volumes, (from, to), watch, |from, to| {
                     Compute::convolution(engine, &what, from, to, watch)
                 })
             })

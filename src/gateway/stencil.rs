@@ -1,7 +1,7 @@
 //! `outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, Name, Value, ...)`
 //!
-//! Doubles under an odd number of doubles, [`MAX_TAPS`] at the most, are what engines have a way of their own for. Any other
-//! filter is a convolution along one dimension.
+//! Engines have a way of their own for doubles under an odd number of doubles, [`MAX_TAPS`](crate::stencil::MAX_TAPS) at
+//! the most. Any other filter is a convolution along one dimension.
 
 use std::borrow::Cow;
 

@@ -106,7 +106,7 @@ pub(super) fn each_volume<T: Real>(
     count: usize,
     (from, mut to): (Source<T>, Target<T>),
     watch: &Watch,
-    pass: &dyn Fn(Source<T>, Target<T>) -> Result<(), stencil::Error>,
+    pass: impl Fn(Source<T>, Target<T>) -> Result<(), stencil::Error>,
 ) -> Result<(), stencil::Error>
 where
     dyn Engine: Compute<T> + Arithmetic<T>,
