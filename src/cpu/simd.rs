@@ -146,6 +146,17 @@ pub(super) fn lanes<T: Lanes>(instructions: Instructions) -> usize {
     }
 }
 
+/// How many vectors of these instructions the processor has registers for.
+pub(super) fn registers<T: Lanes>(instructions: Instructions) -> usize {
+    match instructions {
+        #[cfg(target_arch = "x86_64")]
+        Instructions::Avx512(_) => <T::Avx512 as Vector>::REGISTERS,
+        #[cfg(target_arch = "x86_64")]
+        Instructions::Avx2(_) => <T::Avx2 as Vector>::REGISTERS,
+        Instructions::Portable => T::REGISTERS,
+    }
+}
+
 /// Loops over plain slices, which the compiler makes vectors of: for operations on single elements. All functions that
 /// they call must be inlined: others are compiled without these instructions.
 pub(super) trait Loops {

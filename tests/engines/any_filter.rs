@@ -43,7 +43,7 @@ pub fn any_filters_on_tensor_cores(cuda: Cuda) -> Outcome {
             if of_filter[1] > 2000 && is_slow(&cuda) && !matches!(among, Among::Ordinary) {
                 continue;
             }
-            if !selection::takes(&format!("{size:?} by {of_filter:?}, {among:?}"), &[&(size, of_filter)]) {
+            if !selection::takes(&format!("{size:?} by {of_filter:?}, {among:?}"), &[&(size, of_filter), &among]) {
                 continue;
             }
             let size = [size[0], size[1] * wide, size[2]];

@@ -66,7 +66,8 @@ impl<T: Lanes> TileRun<'_, '_, T> {
         let Level { ref reach, column, page, .. } = self.levels.levels[level];
         let [rows, columns, _] = reach.clone();
         let left = (columns.end - column) as usize;
-        let count = if level == 0 { 1 } else { kernel::columns_at_once(self.request.filter(), left) };
+        let count =
+            if level == 0 { 1 } else { kernel::columns_at_once(self.instructions, self.request.filter(), left) };
         if level == 0 {
             self.fill(column, page);
         } else {

@@ -11,7 +11,7 @@
 use std::ops::Range;
 
 use super::operators::MAX_RADIUS;
-use crate::cpu::simd::{self, Instructions, Lanes, Vector, VectorWork};
+use crate::cpu::simd::{self, Instructions, Lanes, Loops, Vector, VectorWork};
 use crate::cpu::tasks::{self, Progress, STEP};
 use crate::host::{self, SharedOutput};
 use crate::memory;
@@ -180,14 +180,15 @@ impl<'a, T: Lanes> Filtered<'a, T> {
         // The rows that are inside the array in all strips.
         let start = strips.iter().map(|strip| before.saturating_sub(strip.first)).max().unwrap_or(0).min(rows);
         let end = strips.iter().map(|strip| (length + before - strip.first).min(rows)).min().unwrap_or(0).max(start);
-        let beside = are_beside(strips);
-        for (row, to) in to.chunks_exact_mut(lanes).enumerate().take(end).skip(start) {
-            let place = |strip: &Strip| strip.line + inner * (strip.first + row - before);
-            if beside {
-                to.copy_from_slice(&input[place(&strips[0])..][..lanes]);
-            } else {
-                to.iter_mut().zip(strips).for_each(|(to, strip)| *to = input[place(strip)]);
-            }
+        let inside = &mut to[start * lanes..end * lanes];
+        let place = |strip: &Strip| strip.line + inner * (strip.first + start - before);
+        if are_beside(strips) {
+            let from = input[place(&strips[0])..].chunks(inner);
+            inside.chunks_exact_mut(lanes).zip(from).for_each(|(to, from)| to.copy_from_slice(&from[..lanes]));
+        } else if !inside.is_empty() {
+            let mut from: [&[T]; MAX_LANES] = [&[]; MAX_LANES];
+            from.iter_mut().zip(strips).for_each(|(from, strip)| *from = &input[place(strip)..]);
+            simd::run(self.instructions, Gathered { from: &from[..lanes], step: inner, to: inside });
         }
         for (lane, strip) in strips.iter().enumerate() {
             for row in (0..start).chain(end..rows) {
@@ -213,7 +214,7 @@ impl<'a, T: Lanes> Filtered<'a, T> {
                 let first = strip.line + strip.first;
                 // SAFETY: as above.
                 let places = unsafe { target.places(first..first + rows_of(strip)) };
-                places.iter_mut().zip(sums[lane..].iter().step_by(lanes)).for_each(|(to, &sum)| *to = sum);
+                places.iter_mut().zip(sums.chunks_exact(lanes)).for_each(|(to, sums)| *to = sums[lane]);
             }
         } else {
             for (row, sums) in sums.chunks_exact(lanes).enumerate() {
@@ -225,6 +226,44 @@ impl<'a, T: Lanes> Filtered<'a, T> {
             }
         }
         strips.iter().map(rows_of).sum()
+    }
+}
+
+/// Rows of as many elements as there are slices: those of each slice that are `step` apart.
+struct Gathered<'a, 'b, T> {
+    from: &'a [&'b [T]],
+    step: usize,
+    to: &'a mut [T],
+}
+
+impl<T: Lanes> Loops for Gathered<'_, '_, T> {
+    #[inline(always)]
+    fn run(self) {
+        match self.from.len() {
+            // So many as vectors have: the compiler is to know it.
+            4 => self.lanes::<4>(),
+            8 => self.lanes::<8>(),
+            16 => self.lanes::<16>(),
+            32 => self.lanes::<32>(),
+            _ => self.lanes::<2>(),
+        }
+    }
+}
+
+impl<T: Lanes> Gathered<'_, '_, T> {
+    #[inline(always)]
+    fn lanes<const LANES: usize>(self) {
+        let Gathered { from, step, to } = self;
+        let from: [&[T]; LANES] = std::array::from_fn(|lane| from[lane]);
+        let rows = to.len() / LANES;
+        let last = (rows - 1) * step;
+        assert!(from.iter().all(|from| from.len() > last));
+        for (row, to) in to.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
+            for (to, from) in to.iter_mut().zip(&from) {
+                // SAFETY: each is longer than `last`.
+                *to = unsafe { *from.get_unchecked(row * step) };
+            }
+        }
     }
 }
 
