@@ -124,17 +124,13 @@ fn a_wrong_number_of_inputs_or_outputs() {
 }
 
 #[test]
-fn inputs_that_are_not_real_full_and_double() {
+fn inputs_that_are_no_full_floats() {
     in_matlab(|host| {
         let good = host.ones(&[1, 3]);
         let wrong = [
-            host.make(SINGLE, &[1, 3], false),
             host.make(LOGICAL, &[1, 3], false),
             host.make(INT8, &[1, 3], false),
             host.make(UINT64, &[1, 3], false),
-            host.make(DOUBLE, &[1, 3], true),
-            host.make(SINGLE, &[0, 0], false),
-            host.make(DOUBLE, &[0, 0], true),
             host.text("abc"),
             host.string(&[Some("abc")]),
             host.string(&[None]),
@@ -151,6 +147,12 @@ fn inputs_that_are_not_real_full_and_double() {
             // Before the kernel's length and before the options.
             let (even, name) = (host.ones(&[1, 4]), host.text("Colour"));
             host.refuses(STENCIL, 1, &[wrong, &even, &name, &even], "dataType", DATA_TYPE);
+        }
+        // Complex arrays are welcome, complex filters are not.
+        for class in [DOUBLE, SINGLE] {
+            for dims in [[1, 3], [0, 0]] {
+                host.refuses(STENCIL, 1, &[&good, &host.make(class, &dims, true)], "dataType", DATA_TYPE);
+            }
         }
         // A list of one filter, which is empty.
         let list = host.cell(1, 1);
@@ -172,14 +174,13 @@ fn kernels_of_a_wrong_length_or_shape() {
             (&[1, 0], "kernelLength"),
             (&[3, 0], "kernelLength"),
             (&[3, 3], "kernelShape"),
-            // Not a vector is said before even, or too long.
+            // Not a vector is said before too long.
             (&[2, 4], "kernelShape"),
             (&[5, 5], "kernelShape"),
             (&[1, 1, 3], "kernelShape"),
-            (&[1, 2], "kernelLength"),
-            (&[20, 1], "kernelLength"),
-            (&[1, 23], "kernelLength"),
-            (&[22, 1], "kernelLength"),
+            (&[2, 8192], "kernelShape"),
+            (&[1, 8192], "kernelLength"),
+            (&[8193, 1], "kernelLength"),
             (&[1, 1_000_001], "kernelLength"),
         ] {
             host.refuses(STENCIL, 1, &[&x, &host.ones(dims)], kind, "");

@@ -163,7 +163,7 @@ impl<'a> Read<'a, '_> {
         let sweeps = &asked.sweeps;
         if let Some((joint, along)) = joint {
             let (named, ends) = (sweeps.named_dim()?, sweeps.ends::<T>()?);
-            if dims.len() > 3 || named.is_some_and(|dim| dim > 2) {
+            if dims.len() > 3 || named.is_some_and(|dim| dim > 2) || matches!(along, Along::Dim(3..)) {
                 let text = "'Distributed' goes with at most three dimensions where one of the two is single, or kernelArray has more than 21 \
                             taps or an even number of them. Reshape inputArray before, and the result behind.";
                 return Err(options::bad(text.into()));
@@ -264,6 +264,7 @@ fn of_all_ranks<'a>(
     let effort = distributed::effort(sweeps.effort(samples.len(), taps.count()));
     let said = [
         ("The function", FUNCTION.name.into()),
+        ("The class that is computed in", "double".into()),
         ("'Boundary'", sweeps.boundary_text()),
         ("'Iterations'", iterations.to_string()),
         ("'Dim'", named.map_or("not given".into(), |dim| (dim + 1).to_string())),

@@ -77,6 +77,8 @@
 %!   "         @() ConvolutionConstantMemory_CUDA(part, 1, 'Distributed', 4), ..."
 %!   "         @() S(part, k, 'Distributed', 0), @() S(part * 1i, k), @() C(part * 1i, k), @() S(part, k(1:3 - one)), ..."
 %!   "         @() S(part, ones (1, 30 + one)), @() C(part, ones (2 + one)), @() S(part, single (k)), ..."
+%!   "         @() StencilConstantMemory_CUDA(part, [1 1], 'Distributed', 4), @() S(ones (2, 2, 2, 2), single (k)), ..."
+%!   "         @() S(part, [1 1], 'Dim', 4), ..."
 %!   "         @() StencilConstantMemory_CUDA(part, k, 'Distributed', true, 'Dis', false)};"
 %!   "ids = cell (size (calls));"
 %!   "for i = 1:numel (calls)"
@@ -84,13 +86,13 @@
 %!   "end"
 %!   "y = StencilConstantMemory_CUDA (x, k); right = isequal (S(part, k), y(mine (30)));"
 %!   "say (sprintf ('%d %d %s', rank, right, strjoin (ids, ' ')));"
-%!   "if (rank == 0), say (texts{1}); say (texts{3}); say (texts{12}); end"};
+%!   "if (rank == 0), say (texts{1}); say (texts{3}); say (texts{12}); say (texts{20}); end"};
 %! [status, out] = run_ranks (3, code);
 %! assert (status == 0, "%s", out);
 %! same = {"Stencil:option", "Stencil:option", "Stencil:option", "Stencil:option", "Convolution:option", "Stencil:option", ...
 %!         "Stencil:option", "Convolution:rank", "Stencil:rank", "Stencil:dataType", ...
 %!         "Stencil:option", "Convolution:option", "Stencil:option", "Stencil:option", "Convolution:option", ...
-%!         "Stencil:rank", "Stencil:rank", "Convolution:rank", "none", "none"};
+%!         "Stencil:rank", "Stencil:rank", "Convolution:rank", "none", "Stencil:option", "Stencil:option", "Stencil:option", "none"};
 %! others = strjoin ([{"Stencil:rank", "Stencil:numberOfInputs", "Stencil:rank", "Stencil:rank"}, same], " ");
 %! own = strjoin ([{"Stencil:kernelLength", "Stencil:numberOfInputs", "Stencil:rank", "Stencil:rank"}, same], " ");
 %! for rank = 0:2
@@ -99,6 +101,7 @@
 %! assert (! isempty (strfind (out, "Rank 1 raised StencilConstantMemory:kernelLength: kernelArray is 1x0")), "%s", out);
 %! assert (! isempty (strfind (out, "'Iterations' is 1 on rank 0 and 2 on rank 1")), "%s", out);
 %! assert (! isempty (strfind (out, "4x2, rank 1 one of 5x2")), "%s", out);
+%! assert (! isempty (strfind (out, "entries of the filter is 3 on rank 0 and 2 on rank 1")), "%s", out);
 
 %!testif ; has_ranks ()  # needs Open MPI
 %! ## A rank whose script ends, or raises an error elsewhere, is missed at once; so is one that is interrupted.
