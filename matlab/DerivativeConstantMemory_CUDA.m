@@ -21,7 +21,7 @@ function derivative = DerivativeConstantMemory_CUDA (f, h, varargin)
 %         along the row, of a matrix down each column; the option 'Dim' names
 %         another. It may be empty. One of the host's may be complex: the
 %         derivatives of its real and its imaginary parts are taken by
-%         themselves, each with the ghost values that 'Boundary' says.
+%         themselves. A number as the boundary is a real one.
 %     H   the distance between samples: a real, positive, finite scalar of any
 %         numeric class. It is 1 where it is left out, also before options.
 %

@@ -20,8 +20,8 @@ function [outputArray, previous] = StencilConstantMemory_CUDA (inputArray, kerne
 %                  FILTER does: a row along the row, a matrix down each column;
 %                  the option 'Dim' names another. It may be empty. One of the
 %                  host's may be complex: its real and its imaginary parts are
-%                  filtered by themselves, each with the ghost values that
-%                  'Boundary' says, and the result is complex.
+%                  filtered by themselves, and the result is complex. A number
+%                  as the boundary is a real one.
 %     KERNELARRAY  the filter: a real, full vector of class double or single, of
 %                  1 to 8,191 taps; a row or a column, which makes no
 %                  difference. The middle of m taps is number
@@ -227,6 +227,9 @@ function [outputArray, previous] = StencilConstantMemory_CUDA (inputArray, kerne
 %   Warnings
 %     StencilConstantMemory:noDevice
 %                      'auto' found no usable GPU; once a session
+%     StencilConstantMemory:swapped
+%                      inputArray is a vector, and shorter than kernelArray: the
+%                      array comes first; once a session
 %
 %   Environment variables
 %     STENCIL_BACKEND       the default of 'Backend'

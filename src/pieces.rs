@@ -17,11 +17,12 @@ use crate::stencil::{Error, Real, Sample, Sides, Window};
 use crate::watch::Watch;
 use crate::workers::Workers;
 
-/// The most elements of a buffer, but for a single output under a large filter: enough to keep a GPU's lanes busy.
-const BUFFER: usize = 1 << 23;
+/// A piece is at least so many times as large as the filter, up to this size.
+const EDGES: usize = 256;
+const MOST: usize = 1 << 23;
 
 /// The elements that a thread copies before it asks the watch.
-const STEP: usize = 1 << 17;
+const STEP: usize = 1 << 15;
 
 /// Samples of any class, as numbers of the class that is computed in.
 trait Samples<T>: Sync {
@@ -59,13 +60,14 @@ impl<T: Real, S: Sample<T>> Results<T> for SharedOutput<'_, S> {
 /// What computes an output for each sample of an array of a size.
 type Pass<'a, T> = &'a mut dyn FnMut([usize; 3], &[T], &mut [T]) -> Result<(), Error>;
 
-/// Computes the outputs of `window` over `input`, of which there is one at least. `engine` is called for an array of a
+/// Computes the outputs of `window` over `input`, of which there is one at least, in pieces of at most `buffer` samples, but for
+/// a single output under a large filter. `engine` is called for an array of a
 /// size with its samples, and computes an output for each. The outputs may be of another class than the samples.
 ///
 /// # Panics
 /// Where input and output have not as many elements as the window says.
 pub(crate) fn run<T: Real, I: Sample<T>, O: Sample<T>>(
-    window: &Window,
+    (window, buffer): (&Window, usize),
     sides: Sides<T>,
     input: &[I],
     output: &mut [O],
@@ -74,12 +76,12 @@ pub(crate) fn run<T: Real, I: Sample<T>, O: Sample<T>>(
 ) -> Result<(), Error> {
     let size = window.size().unwrap_or_default();
     assert_eq!([input.len(), output.len()], [window.input(), size].map(elements));
-    in_pieces(window, sides, &input, &SharedOutput::new(output), watch, &mut engine)
+    in_pieces((window, buffer), sides, &input, &SharedOutput::new(output), watch, &mut engine)
 }
 
 /// As [`run`], once for all classes.
 fn in_pieces<T: Real>(
-    window: &Window,
+    (window, buffer): (&Window, usize),
     sides: Sides<T>,
     input: &dyn Samples<T>,
     output: &dyn Results<T>,
@@ -87,7 +89,7 @@ fn in_pieces<T: Real>(
     engine: Pass<'_, T>,
 ) -> Result<(), Error> {
     let size = window.size().unwrap_or_default();
-    let most = piece_of(window, size);
+    let most = piece_of(window, size, buffer);
     let most_samples = elements(samples_under(window, most));
     let mut samples = Pooled::<T>::new(most_samples, "the samples of a piece")?;
     let mut results = Pooled::<T>::new(most_samples, "the results of a piece")?;
@@ -125,10 +127,13 @@ fn samples_under(window: &Window, piece: [usize; 3]) -> [usize; 3] {
 
 /// The size of the largest pieces of an output of this size. What is longest, measured by the filter, is halved until
 /// the samples fit into the buffer: so the pieces have little edge.
-fn piece_of(window: &Window, size: [usize; 3]) -> [usize; 3] {
+fn piece_of(window: &Window, size: [usize; 3], buffer: usize) -> [usize; 3] {
     let mut piece = size;
+    // Of many times the filter: a little edge is much of a little piece.
+    let entries: usize = window.others().iter().map(|others| others + 1).product();
+    let buffer = buffer.max((EDGES * entries).min(MOST));
     let large = |piece| {
-        samples_under(window, piece).iter().try_fold(1_usize, |a, b| a.checked_mul(*b)).is_none_or(|n| n > BUFFER)
+        samples_under(window, piece).iter().try_fold(1_usize, |a, b| a.checked_mul(*b)).is_none_or(|n| n > buffer)
     };
     while large(piece) {
         let longest = (0..3).max_by_key(|&d| piece[d] / (window.others()[d] + 1)).unwrap_or_default();
@@ -212,9 +217,9 @@ mod tests {
             ([5, 7, 1], [15, 15, 1]),
         ] {
             let window = Window::new(Shape::Same, size, filter);
-            let piece = piece_of(&window, size);
+            let piece = piece_of(&window, size, MOST);
             let under = elements(samples_under(&window, piece));
-            assert!(under <= BUFFER && piece.iter().all(|&extent| extent > 0), "{size:?}: {piece:?}");
+            assert!(under <= MOST && piece.iter().all(|&extent| extent > 0), "{size:?}: {piece:?}");
             let ideal = [0, 1, 2].map(|d| size[d].min(piece[d]) * (size[d] + filter[d] - 1) / size[d]);
             assert!(under < 3 * elements(ideal), "{size:?}: {piece:?}");
         }
@@ -254,7 +259,7 @@ mod tests {
         ] {
             let window = Window::new(shape, [4, 3, 1], [1, 3, 1]);
             let mut output = vec![0_u8; elements(window.size().unwrap())];
-            run(&window, boundary, &input, &mut output, &watch, |_, from: &[f64], to| {
+            run((&window, 7), boundary, &input, &mut output, &watch, |_, from: &[f64], to| {
                 to.copy_from_slice(from);
                 Ok(())
             })

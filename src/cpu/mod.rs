@@ -55,6 +55,11 @@ impl Engine for Cpu {
         self.instructions.level().name()
     }
 
+    /// Samples and results stay in the caches.
+    fn piece(&self) -> usize {
+        1 << 17
+    }
+
     fn stencil(&self, what: &Stencil, from: Source<f64>, to: Target<f64>, watch: &Watch) -> Result<(), Error> {
         let (input, output) = ends(what.lines().elements(), from, to)?;
         let (taps, lines) = (what.taps().as_slice(), (what.lines(), what.boundary()));

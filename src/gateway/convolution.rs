@@ -307,7 +307,7 @@ fn filter_in_double<I: Sample<f64>, O: Sample<f64>>(
     (from, to): (&[I], &mut [O]),
     watch: &Watch,
 ) -> Result<(), stencil::Error> {
-    pieces::run(window, sides, from, to, watch, |size, from, to| {
+    pieces::run((window, engine.piece()), sides, from, to, watch, |size, from, to| {
         let what = Convolution::new(size, filter.clone());
         Compute::convolution(engine, &what, Source::Host(from), Target::Host(to), watch)
     })

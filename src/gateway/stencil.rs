@@ -4,6 +4,7 @@
 //! the most. Any other filter is a convolution along one dimension.
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::asked::{self, Asked};
 use super::backend::Selection;
@@ -11,7 +12,7 @@ use super::distributed::{self, Joint};
 use super::fastest::Work;
 use super::filtering::Job;
 use super::inputs::{AnyInput, Input, Part};
-use super::levels::{Computed, Filters, Levels};
+use super::levels::{Computed, Filters, Levels, told};
 use super::options::{self, MAX_DIMS, Names};
 use super::store::Numbers;
 use super::sweeps::{self, Sweeps};
@@ -72,8 +73,9 @@ fn of_part<'a>(call: &'a Call, joint: Option<&Joint>, part: Part) -> Result<Repl
         }
     };
     let job = Read { asked, dims, outputs: call.outputs, joint: along };
+    let longer = list.len() == 1 && is_filter(&job.dims) && job.dims.iter().product::<usize>() < kernel.len();
     let doubles: Option<Vec<_>> = filters.iter().map(|filter| filter.as_doubles()).collect();
-    match (samples, doubles) {
+    let reply = match (samples, doubles) {
         (AnyInput::Double(samples), Some(filters)) => match filters.iter().map(|&filter| job.taps(filter)).collect() {
             Some(taps) => job.reply_by_taps(samples, taps),
             None => job.reply::<f64>(AnyInput::Double(samples), filters.into_iter().map(Cow::from).collect()),
@@ -83,7 +85,24 @@ fn of_part<'a>(call: &'a Call, joint: Option<&Joint>, part: Part) -> Result<Repl
             let filters = filters.into_iter().map(|filter| filter.to_singles("kernelArray in single"));
             job.reply::<f32>(samples, filters.collect::<Result<Vec<_>, OutOfMemory>>()?)
         }
-    }
+    };
+    reply.map(|mut reply| {
+        reply.warnings.extend(swapped([input, kernel], longer));
+        reply
+    })
+}
+
+/// The warning that the two inputs look swapped: in a process the first time only.
+fn swapped([input, kernel]: [&Argument; 2], longer: bool) -> Option<Error> {
+    static WARNED: AtomicBool = AtomicBool::new(false);
+    (longer && !WARNED.swap(true, Ordering::Relaxed)).then(|| {
+        let text = format!(
+            "kernelArray is {kernel}, longer than inputArray, {}: were the two swapped? The array comes first, then the \
+             filter. This is said once in a session.",
+            told(input)
+        );
+        Error::new("swapped", text)
+    })
 }
 
 /// A call that was read.
@@ -348,10 +367,10 @@ fn check_filter(name: &str, array: &Argument, dims: &[usize]) -> Result<(), Erro
     }
 }
 
-/// Whether an array of these dimensions could be a filter by its length.
+/// Whether an array of these dimensions could be a filter.
 fn is_filter(dims: &[usize]) -> bool {
     let count = dims.iter().product();
-    dims.iter().filter(|&&dim| dim != 1).count() <= 1 && (1..=MAX_ENTRIES).contains(&count)
+    dims.len() == 2 && dims.contains(&1) && (1..=MAX_ENTRIES).contains(&count)
 }
 
 #[cfg(test)]

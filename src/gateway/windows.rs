@@ -75,7 +75,9 @@ where
     }
     match (from, to) {
         (Source::Host(from), Target::Host(to)) => {
-            pieces::run(window, sides, from, to, watch, |size, from, to| pass(size, from.into(), to.into()))
+            pieces::run((window, engine.piece()), sides, from, to, watch, |size, from, to| {
+                pass(size, from.into(), to.into())
+            })
         }
         (Source::Array(from), Target::Array(to)) => {
             let mark = watch.mark();

@@ -21,6 +21,11 @@ pub trait Engine: Compute<f32> + Compute<f64> + Arithmetic<f32> + Arithmetic<f64
     /// What it is called in tests and reports.
     fn name(&self) -> &str;
 
+    /// How many samples it had better get at a time where an array goes through it in pieces.
+    fn piece(&self) -> usize {
+        1 << 23
+    }
+
     /// Sweeps of a stencil along lines.
     fn stencil(&self, stencil: &Stencil, from: Source<f64>, to: Target<f64>, watch: &Watch) -> Result<(), Error>;
 

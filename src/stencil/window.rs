@@ -107,6 +107,13 @@ impl<T: Real> Sample<T> for T {
     }
 }
 
+/// A result for which the nearest whole number is what it is without its fraction. What is added is the largest number below
+/// 1/2, so that nothing below a half becomes one. (`round` is a call of a function on a processor of the least kind.)
+#[inline(always)]
+fn with_half(result: f64) -> f64 {
+    result + 0.499_999_999_999_999_94_f64.copysign(result)
+}
+
 macro_rules! whole_numbers {
     ($($type:ty)*) => {
         $(impl Sample<f64> for $type {
@@ -117,16 +124,32 @@ macro_rules! whole_numbers {
 
             #[inline(always)]
             fn narrowed(result: f64) -> $type {
-                // To the nearest number by a sum, as `round` is a call of a function on a processor of the least kind: what
-                // is added is the largest number below 1/2, so that nothing below a half becomes one. `as` cuts off,
-                // saturates, and makes 0 of NaN.
-                (result + 0.499_999_999_999_999_94_f64.copysign(result)) as $type
+                // Steps that there are vectors for; a cast that saturates is none.
+                let result = if result.is_nan() { 0.0 } else { with_half(result) };
+                let result = if result > <$type>::MIN.into() { result } else { <$type>::MIN.into() };
+                let result = if result < <$type>::MAX.into() { result } else { <$type>::MAX.into() };
+                // SAFETY: it is no NaN, and lies between the least number of the type and the largest.
+                unsafe { result.to_int_unchecked::<i32>() as $type }
             }
         })*
     };
 }
 
-whole_numbers!(i8 u8 i16 u16 i32 u32);
+whole_numbers!(i8 u8 i16 u16 i32);
+
+/// The largest are beyond an `i32`.
+impl Sample<f64> for u32 {
+    #[inline(always)]
+    fn widened(self) -> f64 {
+        self.into()
+    }
+
+    #[inline(always)]
+    fn narrowed(result: f64) -> u32 {
+        // `as` cuts off, saturates, and makes 0 of NaN.
+        with_half(result) as u32
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -157,6 +180,11 @@ mod tests {
             assert_eq!(i8::narrowed(result), rounded, "{result}");
         }
         assert_eq!((i8::narrowed(1e300), i8::narrowed(f64::NEG_INFINITY), i8::narrowed(f64::NAN)), (127, -128, 0));
+        assert_eq!((u8::narrowed(255.5), u8::narrowed(-0.5), u8::narrowed(f64::NAN)), (255, 0, 0));
+        assert_eq!(
+            (i32::narrowed(2e9 + 0.5), i32::narrowed(-3e9), i32::narrowed(3e9)),
+            (2_000_000_001, i32::MIN, i32::MAX)
+        );
         assert_eq!((u32::narrowed(4_294_967_295.5), u32::narrowed(-0.6)), (u32::MAX, 0));
         // The last double below a half, where doubles are far apart.
         let half: f64 = 4_294_967_293.5;

@@ -43,16 +43,30 @@ pub(super) fn sweeps<T: Lanes>(
         return host::copy(input, output, watch);
     }
     watch.check()?;
+    let [rows, columns, pages] = request.size();
+    let turned = |turned: &Convolution<T>, by_rows, input: &[T], output: &mut [T]| {
+        sweeps_in(Tiling::choose(turned), (turned, by_rows), instructions, input, output, watch)
+    };
     // Without memory for the copies it goes on as it lies.
-    let copy = || Pooled::<T>::new(input.len(), "an array of few rows");
-    if transpose::pays::<T>(request.size())
-        && let (Ok(mut samples), Ok(mut results)) = (copy(), copy())
+    let copies =
+        || Some((Pooled::<T>::new(input.len(), "a copy").ok()?, Pooled::<T>::new(input.len(), "a copy").ok()?));
+    if transpose::pays::<T>(request.size()) {
+        let request = transpose::request(request)?;
+        if rows == 1 {
+            // In memory they lie the same.
+            return turned(&request, true, input, output);
+        }
+        if let Some((mut samples, mut results)) = copies() {
+            transpose::copy(input, [rows, columns, pages], &mut samples, watch)?;
+            turned(&request, true, &samples, &mut results)?;
+            return transpose::copy(&results, [columns, rows, pages], output, watch);
+        }
+    } else if let Some(request) = transpose::pages_first(request)?
+        && let Some((mut samples, mut results)) = copies()
     {
-        let turned = transpose::request(request)?;
-        let [rows, columns, pages] = request.size();
-        transpose::copy(input, request.size(), &mut samples, watch)?;
-        sweeps_in(Tiling::choose(&turned), (&turned, true), instructions, &samples, &mut results, watch)?;
-        return transpose::copy(&results, [columns, rows, pages], output, watch);
+        transpose::copy(input, [rows * columns, pages, 1], &mut samples, watch)?;
+        turned(&request, false, &samples, &mut results)?;
+        return transpose::copy(&results, [pages, rows * columns, 1], output, watch);
     }
     sweeps_in(Tiling::choose(request), (request, false), instructions, input, output, watch)
 }

@@ -1,11 +1,13 @@
-//! Arrays of few rows and many columns: vectors run along columns, so the two change places.
+//! Arrays with short columns: vectors run along columns, so rows change places with what there is more of.
 //!
-//! The filter's entries keep their order, in which a chain takes them: row by row of the filter that was turned.
+//! Of few rows and many columns the two change places. The filter's entries keep their order, in which a chain takes them: row
+//! by row of the filter that was turned. Of many small pages, each of which a filter of one page goes over by itself, pages
+//! become the rows, rows the columns, and columns the pages: the order is the same.
 
 use crate::cpu::simd::Lanes;
 use crate::host::SharedOutput;
 use crate::memory;
-use crate::stencil::{Convolution, Error, Filter, Real};
+use crate::stencil::{Convolution, Ends, Error, Filter, Real};
 use crate::watch::Watch;
 use crate::workers::Workers;
 use rayon::prelude::*;
@@ -16,6 +18,12 @@ const VECTOR_BYTES: usize = 64;
 
 /// Of fewer columns two copies are not worth it.
 const FEWEST_COLUMNS: usize = 32;
+
+/// The most elements of a page whose neighbours in other pages are done together, the most bytes of its columns, and the fewest
+/// pages.
+const SMALL_PAGE: usize = 4096;
+const SMALL_COLUMN_BYTES: usize = 128;
+const FEWEST_PAGES: usize = 64;
 
 /// The columns that are copied at a time.
 const STEP: usize = 512;
@@ -40,6 +48,25 @@ pub(super) fn request<T: Real>(request: &Convolution<T>) -> Result<Convolution<T
     let sides = request.boundary();
     let turned = Convolution::new([columns, rows, pages], filter).with_boundary([sides[1], sides[0], sides[2]]);
     Ok(turned.with_sweeps(request.sweeps()))
+}
+
+/// What is to be computed over an array of many small pages whose pages became rows, rows columns, and columns pages; `None`
+/// where that is not quicker, or pages are not independent.
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
+pub(super) fn pages_first<T: Real>(request: &Convolution<T>) -> Result<Option<Convolution<T>>, Error> {
+    let ([height, width, depth], [rows, columns, pages]) = (request.filter().size(), request.size());
+    let is_small = rows * size_of::<T>() <= SMALL_COLUMN_BYTES && rows * columns <= SMALL_PAGE;
+    if depth > 1 || !is_small || pages < FEWEST_PAGES {
+        return Ok(None);
+    }
+    let mut entries = memory::zeros(height * width, "a filter")?;
+    entries.copy_from_slice(request.filter().values());
+    let filter = Filter::new(entries, [1, height, width]).map_err(|error| Error::Internal(error.to_string()))?;
+    let sides = request.boundary();
+    let turned = Convolution::new([pages, rows, columns], filter).with_boundary([Ends::default(), sides[0], sides[1]]);
+    Ok(Some(turned.with_sweeps(request.sweeps())))
 }
 
 /// Copies an array of this size to one whose rows and columns changed places.
@@ -83,7 +110,7 @@ pub(super) fn copy<T: Lanes>(
 mod tests {
     use super::*;
     use crate::cpu::Cpu;
-    use crate::stencil::{Boundary, Compute, Ends, Reference, Sides};
+    use crate::stencil::{Boundary, Compute, Reference, Sides};
 
     #[test]
     fn rows_and_columns_change_places_and_back() {
@@ -110,8 +137,10 @@ mod tests {
             Boundary::Symmetric.into(),
             Boundary::Circular.into(),
         ];
-        for size in [[1, 150, 1], [2, 131, 1], [5, 64, 3], [7, 200, 1], [3, 1100, 2]] {
-            assert!(pays::<f64>(size));
+        for size in
+            [[1, 150, 1], [2, 131, 1], [5, 64, 3], [7, 200, 1], [3, 1100, 2], [10, 7, 70], [1, 1, 99], [9, 12, 64]]
+        {
+            assert!(pays::<f64>(size) || size[2] >= FEWEST_PAGES);
             for filter in [[3, 3, 1], [5, 3, 1], [3, 7, 1], [3, 3, 3], [15, 13, 1], [2, 4, 1], [16, 9, 1], [2, 3, 4]] {
                 let (elements, count) = (size.iter().product::<usize>(), filter.iter().product::<usize>());
                 let entries: Vec<f64> = (0..count).map(|i| (i as f64 + 0.5).cos() / (count as f64).sqrt()).collect();

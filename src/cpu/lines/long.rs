@@ -182,7 +182,8 @@ impl<'a, T: Lanes> Filtered<'a, T> {
         let end = strips.iter().map(|strip| (length + before - strip.first).min(rows)).min().unwrap_or(0).max(start);
         let inside = &mut to[start * lanes..end * lanes];
         let place = |strip: &Strip| strip.line + inner * (strip.first + start - before);
-        if are_beside(strips) {
+        // Beyond so many side by side, neighbours of a line of one element are other lines still.
+        if inner >= lanes && are_beside(strips) {
             let from = input[place(&strips[0])..].chunks(inner);
             inside.chunks_exact_mut(lanes).zip(from).for_each(|(to, from)| to.copy_from_slice(&from[..lanes]));
         } else if !inside.is_empty() {
@@ -368,9 +369,17 @@ mod tests {
     /// one another and one after the other, more and fewer of them than lanes.
     #[test]
     fn strips_agree() {
-        for (inner, length, outer) in
-            [(1, 1, 1), (1, 700, 1), (3, 40, 7), (1, 9, 37), (70, 23, 2), (33, 130, 1), (8, 1, 5)]
-        {
+        for (inner, length, outer) in [
+            (1, 1, 1),
+            (1, 700, 1),
+            (3, 40, 7),
+            (1, 9, 37),
+            (70, 23, 2),
+            (33, 130, 1),
+            (8, 1, 5),
+            (1, 1, 75),
+            (3, 1, 50),
+        ] {
             let lines = Lines::strided(inner, length, outer);
             let mut input: Vec<f64> = (0..lines.elements()).map(|i| (i as f64).sin()).collect();
             for (at, awkward) in [f64::NAN, f64::INFINITY, -0.0, 1e-310].into_iter().enumerate() {
