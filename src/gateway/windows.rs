@@ -17,7 +17,7 @@ impl Sample<f64> for Truth {
 
     #[inline(always)]
     fn narrowed(result: f64) -> Truth {
-        Truth((i8::narrowed(result) != 0).into())
+        Truth((result.abs() >= 0.5).into())
     }
 
     /// Any number but 0 is true, and NaN is neither.

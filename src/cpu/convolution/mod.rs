@@ -93,8 +93,9 @@ fn sweeps_in<T: Lanes>(
             let [_, width, depth] = request.filter().size();
             memory::enlarge(&mut buffer.samples, levels.elements, "the samples under the filter")?;
             memory::enlarge(&mut buffer.columns, (COLUMNS + width - 1) * depth, "the columns under the filter")?;
-            let (target, Buffer { samples: buffer, columns }) = (&target, buffer);
-            TileRun { request, instructions, input, target, levels, buffer, columns, progress, is_transposed }.all()
+            let (target, Buffer { samples: buffer, columns, filled }) = (&target, buffer);
+            TileRun { request, instructions, input, target, levels, buffer, columns, filled, progress, is_transposed }
+                .all()
         })
     })
 }
@@ -104,11 +105,13 @@ struct Buffer<T> {
     samples: Vec<T>,
     /// Where the columns of samples of a block begin.
     columns: Vec<usize>,
+    /// As of [`TileRun`].
+    filled: usize,
 }
 
 impl<T> Default for Buffer<T> {
     fn default() -> Buffer<T> {
-        Buffer { samples: Vec::new(), columns: Vec::new() }
+        Buffer { samples: Vec::new(), columns: Vec::new(), filled: 0 }
     }
 }
 

@@ -17,6 +17,8 @@ pub(super) struct TileRun<'a, 'b, T> {
     pub(super) buffer: &'a mut [T],
     /// Where the columns of samples of a block begin.
     pub(super) columns: &'a mut [usize],
+    /// The stride of the columns of constants that the buffer has; 0 where it has none.
+    pub(super) filled: &'a mut usize,
     pub(super) progress: &'a mut Progress<'b>,
     /// Whether rows and columns of the array, and of the filter, changed places.
     pub(super) is_transposed: bool,
@@ -25,6 +27,21 @@ pub(super) struct TileRun<'a, 'b, T> {
 impl<T: Lanes> TileRun<'_, '_, T> {
     /// Computes the tile.
     pub(super) fn all(&mut self) -> Result<(), Error> {
+        // Those of arrays that changed places go with the tile's rows; others stay from tile to tile.
+        if self.is_transposed || *self.filled != self.levels.stride {
+            self.fill_constants();
+            *self.filled = self.levels.stride;
+        }
+        let last = self.levels.last;
+        let pages = self.levels.levels[last].reach[2].end;
+        while self.levels.levels[last].page < pages {
+            self.block(last)?;
+        }
+        Ok(())
+    }
+
+    /// Fills the columns of constants.
+    fn fill_constants(&mut self) {
         let sides = self.request.boundary();
         let constants = self.buffer.chunks_exact_mut(self.levels.stride).take(CONSTANTS);
         for (column, (d, boundary)) in
@@ -42,12 +59,6 @@ impl<T: Lanes> TileRun<'_, '_, T> {
                 }
             }
         }
-        let last = self.levels.last;
-        let pages = self.levels.levels[last].reach[2].end;
-        while self.levels.levels[last].page < pages {
-            self.block(last)?;
-        }
-        Ok(())
     }
 
     /// Computes a level up to `column` of `page`, which it has.

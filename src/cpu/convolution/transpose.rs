@@ -150,6 +150,10 @@ mod tests {
                 for (n, sides) in
                     kinds.iter().flat_map(|&rows| kinds.map(|columns| [rows, columns, kinds[0]])).enumerate()
                 {
+                    // Each pair over some of the arrays and filters.
+                    if (n + size[1] + filter[0] + filter[1]) % 4 != 0 {
+                        continue;
+                    }
                     let request = Convolution::new(size, Filter::new(entries.clone(), filter).unwrap())
                         .with_boundary(Sides::from(sides))
                         .with_sweeps([1, 3][n % 2]);

@@ -389,6 +389,10 @@ mod tests {
             for taps in [FROM + 1, FROM + 2, TAPS, TAPS + 1, 2 * TAPS + 1] {
                 let entries: Vec<f64> = (0..taps).map(|k| (k as f64 + 0.5).cos() / taps as f64).collect();
                 for (number, ends) in boundaries().into_iter().enumerate() {
+                    // Each over some of the lines and taps.
+                    if (number + taps + length) % 3 != 0 {
+                        continue;
+                    }
                     let sweeps = if taps < TAPS && number % 2 == 0 { 2 } else { 1 };
                     let expected = right(&filtered(lines, ends, &entries, sweeps), &input);
                     for instructions in Level::ALL.into_iter().filter_map(Level::detect) {
