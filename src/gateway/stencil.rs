@@ -73,7 +73,8 @@ fn of_part<'a>(call: &'a Call, joint: Option<&Joint>, part: Part) -> Result<Repl
         }
     };
     let job = Read { asked, dims, outputs: call.outputs, joint: along };
-    let longer = list.len() == 1 && is_filter(&job.dims) && job.dims.iter().product::<usize>() < kernel.len();
+    // A single sample is no filter that anybody means.
+    let longer = list.len() == 1 && is_filter(&job.dims) && (2..kernel.len()).contains(&job.dims.iter().product());
     let doubles: Option<Vec<_>> = filters.iter().map(|filter| filter.as_doubles()).collect();
     let reply = match (samples, doubles) {
         (AnyInput::Double(samples), Some(filters)) => match filters.iter().map(|&filter| job.taps(filter)).collect() {

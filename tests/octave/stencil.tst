@@ -543,14 +543,14 @@
 %! told = @(out) numel (strfind (out, "were the two swapped"));
 %! backend = {"STENCIL_BACKEND=cpu"};
 %! for call = {"y = s ([1 2 1], ones (1, 1000)); assert (y, [4 4 4]);", "s (single (1:4)', ones (5, 1));", ...
-%!             "s (1i, [1 2]);", "s (DeviceArray (1:3), ones (1, 4));"}
+%!             "s ([1i 2], [1 2 3]);", "s (DeviceArray (1:3), ones (1, 4));"}
 %!   [status, out] = run_octave (code ([call, call]), backend);
 %!   assert (status, 0, out);
 %!   assert (told (out) == 1, "%s: %s", call{1}, out);
 %! endfor
 %! [~, out] = run_octave (code ({"warning ('off', 'StencilConstantMemory:swapped');", "s (1, ones (3, 1));"}), backend);
 %! assert (told (out), 0);
-%! ## Not where it is as long, no vector, empty, or one of a list.
-%! quiet = {"s (1:5, ones (1, 5));", "s (ones (2, 3), ones (1, 9));", "s ([], ones (1, 3));", "s (1:3, {ones(1, 5), 1});"};
+%! ## Not where it is as long, one sample, no vector, empty, or one of a list.
+%! quiet = {"s (1:5, ones (1, 5));", "s (1, ones (1, 5));", "s (ones (2, 3), ones (1, 9));", "s ([], ones (1, 3));", "s (1:3, {ones(1, 5), 1});"};
 %! [status, out] = run_octave (code (quiet), backend);
 %! assert (status == 0 && told (out) == 0, out);
