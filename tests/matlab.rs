@@ -598,7 +598,9 @@ fn the_backend_of_choice_and_the_one_warning() {
         for options in [&[][..], &[&name, &auto], &[]] {
             assert_same_bits(&host.one(STENCIL, 1, &[&[&x, &k], options].concat()).doubles(), &expected, "auto");
         }
-        let warnings = host.warnings();
+        // Another test's filter may be longer than its array.
+        let told = host.warnings().into_iter().filter(|warning| !warning.id.ends_with(":swapped"));
+        let warnings: Vec<_> = told.collect();
         assert_eq!(warnings.len(), if with_gpu { 0 } else { 1 }, "{warnings:?}");
         for warning in warnings {
             assert_eq!(warning.id, "StencilConstantMemory:noDevice");
