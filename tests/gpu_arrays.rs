@@ -446,11 +446,7 @@ fn what_is_refused(gpu: &Gpu) {
         refused(gpu, name, &[&on_gpu, second, &host.text("Colour"), &one], "option", &["Colour"]);
         refused(gpu, name, &[&on_gpu, second, &host.text("Device"), &on_gpu], "option", &["gpuArray"]);
     }
-    let single = gpu.array(SINGLE, &[3, 4], &[]);
-    refused(gpu, STENCIL, &[&single, &filter], "dataType", &["3x4 single gpuArray", "double (inputArray)"]);
     let volume = gpu.array(DOUBLE, &[2, 2, 2, 2], &[]);
-    let of_volumes = host.ones(&[1, 1, 3]);
-    refused(gpu, CONVOLUTION, &[&volume, &of_volumes], "imageShape", &["2x2x2x2"]);
     // Arrays of ours are made from the host's.
     let error = host.call(ARRAYS, 1, &[&host.text("new"), &volume]).map(drop).expect_err("it is on the GPU");
     assert!(error.id == "DeviceArray:dataType" && error.text.contains("gather"), "{error:?}");

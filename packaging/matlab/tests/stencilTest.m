@@ -43,8 +43,8 @@ end
 
 function testErrors (testCase)
   testCase.verifyError (@() StencilConstantMemory_CUDA (1), 'StencilConstantMemory:numberOfInputs');
-  testCase.verifyError (@() StencilConstantMemory_CUDA (1:9, ones (1, 4)), 'StencilConstantMemory:kernelLength');
+  testCase.verifyError (@() StencilConstantMemory_CUDA (1:9, []), 'StencilConstantMemory:kernelLength');
   testCase.verifyError (@() DerivativeConstantMemory_CUDA (1:9, 0), 'DerivativeConstantMemory:spacing');
-  testCase.verifyError (@() ConvolutionConstantMemory_CUDA (1:9, ones (17)), 'ConvolutionConstantMemory:filterSize');
+  testCase.verifyError (@() ConvolutionConstantMemory_CUDA (1:9, []), 'ConvolutionConstantMemory:filterSize');
   testCase.verifyError (@() ConstantMemoryStudy_CUDA ('none'), 'ConstantMemoryStudy:study');
 end
