@@ -158,8 +158,9 @@ def calls(run):
     command += ["--sizes", "20,1e4" if quick else "20,1e3,1e4,1e5,1e6,1e7,1e8"]
     command += ["--seconds", "6", "--quick"] if quick else ["--seconds", "150"]
     with tempfile.TemporaryDirectory() as folder:
-        run.lines([*command, "--out", folder])
-        run.read("calls", Path(folder) / "results.csv")
+        out = Path(folder) / "calls"
+        run.lines([*command, "--out", str(out)])
+        run.read("calls", out / "results.csv")
 
 
 PASSES = ("name", "class", "function", "filter", "size", "us", "share")

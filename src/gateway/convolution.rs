@@ -1,12 +1,12 @@
 //! `P = ConvolutionConstantMemory_CUDA (N, F, Name, Value, ...)`
 
 use std::borrow::Cow;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use super::asked::{self, Asked};
 use super::distributed::{self, Joint};
 use super::fastest::Work;
-use super::filtering::Job;
+use super::filtering::{self, Job};
 use super::inputs::{self, AnyInput, Part, Reals};
 use super::levels::{Computed, told};
 use super::options::{self, Names};
@@ -17,8 +17,8 @@ use crate::memory::pool::Pooled;
 use crate::mex::{Argument, Call, Class, Error, Function, Numeric, Reply, Truth};
 use crate::ranks::Along;
 use crate::stencil::{
-    Array, Boundary, Compute, Convolution, Ends, Engine, Filter, FilterError, MAX_ENTRIES, Real, Sample, Shape, Sides,
-    Source, Target, Window,
+    Arithmetic, Array, Boundary, Compute, Convolution, Ends, Engine, Filter, FilterError, MAX_ENTRIES, Real, Sample,
+    Shape, Sides, Source, Target, Window,
 };
 use crate::watch::Watch;
 use crate::{host, pieces, stencil};
@@ -127,7 +127,15 @@ fn of_part<'a>(call: &'a Call, joint: Option<&Joint>, part: Part) -> Result<Repl
         }
     };
     reply.map(|mut reply| {
-        reply.warnings.extend(swapped([image, filter], larger));
+        if larger {
+            static WARNED: AtomicBool = AtomicBool::new(false);
+            let text = format!(
+                "F is {filter}, larger than N, {}, in every dimension: were the two swapped? The image comes first, \
+                 then the filter.",
+                told(image)
+            );
+            reply.warnings.extend(filtering::swapped(&WARNED, text));
+        }
         reply
     })
 }
@@ -197,7 +205,7 @@ impl<'a> Read<'a> {
     fn reply<T: Computed>(&self, samples: AnyInput<'a>, filters: Vec<Filter<T>>) -> Result<Reply<'a>, Error>
     where
         Numbers: From<Array<T>>,
-        dyn Engine: Compute<T> + crate::stencil::Arithmetic<T>,
+        dyn Engine: Compute<T> + Arithmetic<T>,
     {
         let (sides, input) = (self.job.asked.sweeps.sides::<T>(self.dimensions)?, self.job.window.input());
         let step = |filter| Convolution::new(input, filter).with_boundary(sides);
@@ -208,9 +216,7 @@ impl<'a> Read<'a> {
             vec![("The function", FUNCTION.name.into()), ("The size of F", format!("{:?}", part.filter().size()))];
         let whole = part.clone();
         self.job.reply_of_all_ranks(samples, &part, (joint, *along), said, move |plan| {
-            let mut size = [1; 3];
-            size.iter_mut().zip(plan.dims()).for_each(|(size, &dim)| *size = dim);
-            whole.clone().with_size(size)
+            whole.clone().with_size(filtering::sized(plan.dims()))
         })
     }
 
@@ -363,19 +369,6 @@ fn filter_error(name: &str, array: &Argument, error: FilterError) -> Error {
 fn is_larger(filter: [usize; 3], image: [usize; 3]) -> bool {
     let rank = if filter[2] > 1 || image[2] > 1 { 3 } else { 2 };
     filter.iter().zip(image).take(rank).all(|(&filter, image)| image > 0 && filter > image)
-}
-
-/// The warning that the two inputs look swapped: in a process the first time only.
-fn swapped([image, filter]: [&Argument; 2], larger: bool) -> Option<Error> {
-    static WARNED: AtomicBool = AtomicBool::new(false);
-    (larger && !WARNED.swap(true, Ordering::Relaxed)).then(|| {
-        let text = format!(
-            "F is {filter}, larger than N, {}, in every dimension: were the two swapped? The image comes first, then \
-             the filter. This is said once in a session.",
-            told(image)
-        );
-        Error::new("swapped", text)
-    })
 }
 
 #[cfg(test)]

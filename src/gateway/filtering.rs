@@ -2,6 +2,7 @@
 //! stencil with taps that engines have no way of their own for.
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::asked::Asked;
 use super::distributed::{self, Joint};
@@ -13,7 +14,20 @@ use super::windows;
 use crate::mex::{Error, Reply};
 use crate::ranks::{self, Along, Plan, Whole};
 use crate::scheme::Filter as Step;
-use crate::stencil::{Arithmetic, Array, Compute, Convolution, Engine, Shape, Window};
+use crate::stencil::{Arithmetic, Array, Compute, Convolution, Engine, Shape, Sides, Window};
+
+/// The size of an array of at most three dimensions.
+pub(super) fn sized(dims: &[usize]) -> [usize; 3] {
+    let mut size = [1; 3];
+    size.iter_mut().zip(dims).for_each(|(size, &dim)| *size = dim);
+    size
+}
+
+/// The warning that the two inputs look swapped, with what `text` says of them. In a process it is given the first time
+/// only, of which `warned` tells.
+pub(super) fn swapped(warned: &AtomicBool, text: String) -> Option<Error> {
+    (!warned.swap(true, Ordering::Relaxed)).then(|| Error::new("swapped", text + " This is said once in a session."))
+}
 
 /// A call that was read: what is asked for, of which array.
 pub(super) struct Job<'a> {
@@ -22,7 +36,7 @@ pub(super) struct Job<'a> {
     pub(super) asked: Asked<'a>,
     /// The array's dimensions.
     pub(super) dims: Cow<'a, [usize]>,
-    /// Those of the result.
+    /// The result's dimensions.
     pub(super) output: Vec<usize>,
     /// The outputs over a volume of the array.
     pub(super) window: Window,
@@ -58,7 +72,7 @@ impl<'a> Job<'a> {
                 Shape::Same => Compute::convolution(engine, &what, from, to, watch),
                 Shape::Full | Shape::Valid => {
                     windows::compute(engine, &window, what.boundary(), (from, to), watch, |size, from, to| {
-                        let what = what.clone().with_size(size).with_boundary(crate::stencil::Sides::default());
+                        let what = what.clone().with_size(size).with_boundary(Sides::default());
                         Compute::convolution(engine, &what, from, to, watch)
                     })
                 }

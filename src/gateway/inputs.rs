@@ -272,7 +272,7 @@ pub(super) fn part_or_gpu<'a>(
 /// The reply of a call on an array, which `of` gives for a part of it: a complex array is computed as two.
 ///
 /// # Errors
-/// Those of `of`; `option` where the arrays of all ranks are one.
+/// What `of` returns; `option` where the arrays of all ranks are one.
 pub(super) fn part_by_part<'a>(
     (name, array): (&str, &'a Argument),
     joint: bool,

@@ -4,13 +4,13 @@
 //! the most. Any other filter is a convolution along one dimension.
 
 use std::borrow::Cow;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use super::asked::{self, Asked};
 use super::backend::Selection;
 use super::distributed::{self, Joint};
 use super::fastest::Work;
-use super::filtering::Job;
+use super::filtering::{self, Job, sized};
 use super::inputs::{AnyInput, Input, Part};
 use super::levels::{Computed, Filters, Levels, told};
 use super::options::{self, MAX_DIMS, Names};
@@ -88,21 +88,16 @@ fn of_part<'a>(call: &'a Call, joint: Option<&Joint>, part: Part) -> Result<Repl
         }
     };
     reply.map(|mut reply| {
-        reply.warnings.extend(swapped([input, kernel], longer));
+        if longer {
+            static WARNED: AtomicBool = AtomicBool::new(false);
+            let text = format!(
+                "kernelArray is {kernel}, longer than inputArray, {}: were the two swapped? The array comes first, then \
+                 the filter.",
+                told(input)
+            );
+            reply.warnings.extend(filtering::swapped(&WARNED, text));
+        }
         reply
-    })
-}
-
-/// The warning that the two inputs look swapped: in a process the first time only.
-fn swapped([input, kernel]: [&Argument; 2], longer: bool) -> Option<Error> {
-    static WARNED: AtomicBool = AtomicBool::new(false);
-    (longer && !WARNED.swap(true, Ordering::Relaxed)).then(|| {
-        let text = format!(
-            "kernelArray is {kernel}, longer than inputArray, {}: were the two swapped? The array comes first, then the \
-             filter. This is said once in a session.",
-            told(input)
-        );
-        Error::new("swapped", text)
     })
 }
 
@@ -184,8 +179,9 @@ impl<'a> Read<'a, '_> {
         if let Some((joint, along)) = joint {
             let (named, ends) = (sweeps.named_dim()?, sweeps.ends::<T>()?);
             if dims.len() > 3 || named.is_some_and(|dim| dim > 2) || matches!(along, Along::Dim(3..)) {
-                let text = "'Distributed' goes with at most three dimensions where one of the two is single, or kernelArray has more than 21 \
-                            taps or an even number of them. Reshape inputArray before, and the result behind.";
+                let text = "'Distributed' goes with at most three dimensions where one of the two is single, or \
+                            kernelArray has more than 21 taps or an even number of them. Reshape inputArray \
+                            before, and the result behind.";
                 return Err(options::bad(text.into()));
             }
             let size = sized(&dims);
@@ -225,13 +221,6 @@ impl<'a> Read<'a, '_> {
         };
         Job { name: "inputArray", asked, dims, output, window, volumes: 1, outputs }.reply(samples, steps)
     }
-}
-
-/// The size of an array of at most three dimensions.
-fn sized(dims: &[usize]) -> [usize; 3] {
-    let mut size = [1; 3];
-    size.iter_mut().zip(dims).for_each(|(size, &dim)| *size = dim);
-    size
 }
 
 /// Ends along one dimension, with zeros around the others, where nothing of them is multiplied.
@@ -323,9 +312,7 @@ fn several<'a>(
         _ => None,
     };
     let filters = stencils.into_iter().map(step).collect();
-    let AnyInput::Double(samples) = samples else {
-        return Err(Error::internal("Taps for samples in single."));
-    };
+    let samples = f64::input(samples, "inputArray under taps")?;
     levels.reply(samples, given, dims, Filters { filters, joint, entries, first }, (sweeps, selection, outputs))
 }
 

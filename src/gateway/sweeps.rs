@@ -57,7 +57,7 @@ impl Sweeps {
         Ok(true)
     }
 
-    /// These for a part of a complex array: a number as the boundary is a real one.
+    /// The sweeps of a part of a complex array: a number as the boundary is a real one.
     pub(super) fn of_part(self, part: Part) -> Sweeps {
         let boundary = if part == Part::Imaginary { self.boundary.without_numbers() } else { self.boundary };
         Sweeps { boundary, ..self }

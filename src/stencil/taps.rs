@@ -30,7 +30,7 @@ impl Taps {
         &self.values[..self.len]
     }
 
-    /// They turned round: the last one is the first.
+    /// The taps turned round: the last one is the first.
     pub fn reversed(mut self) -> Taps {
         self.values[..self.len].reverse();
         self

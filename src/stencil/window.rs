@@ -12,9 +12,9 @@ pub enum Shape {
     /// One for each sample.
     #[default]
     Same,
-    /// Those for which the filter meets a sample at all: one more for each of its entries but the first.
+    /// Outputs for which the filter meets a sample at all: one more for each of its entries but the first.
     Full,
-    /// Those for which the filter meets samples only: one fewer for each of its entries but the first.
+    /// Outputs for which the filter meets samples only: one fewer for each of its entries but the first.
     Valid,
 }
 
@@ -49,7 +49,7 @@ impl Window {
         self.filter.map(|size| size - 1)
     }
 
-    /// Those ahead of the filter's middle.
+    /// Entries ahead of the filter's middle.
     pub fn before(&self) -> [usize; 3] {
         self.others().map(|others| others / 2)
     }

@@ -105,7 +105,7 @@ struct Buffer<T> {
     samples: Vec<T>,
     /// Where the columns of samples of a block begin.
     columns: Vec<usize>,
-    /// As of [`TileRun`].
+    /// The stride of the columns of constants that the samples have; 0 where they have none.
     filled: usize,
 }
 

@@ -27,7 +27,7 @@ pub(super) struct TileRun<'a, 'b, T> {
 impl<T: Lanes> TileRun<'_, '_, T> {
     /// Computes the tile.
     pub(super) fn all(&mut self) -> Result<(), Error> {
-        // Those of arrays that changed places go with the tile's rows; others stay from tile to tile.
+        // Constants around an array whose dimensions changed places go with the tile's rows; others stay from tile to tile.
         if self.is_transposed || *self.filled != self.levels.stride {
             self.fill_constants();
             *self.filled = self.levels.stride;

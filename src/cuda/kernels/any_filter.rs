@@ -3,7 +3,7 @@
 //! A thread slides along the filter with as many samples in registers as it computes outputs. It slides along the rows of
 //! a column, or, under a filter of one row and one page, along the columns: a [`View`] says which, and how the array is seen
 //! for that. A [`Layout`] says how long a block's tile is in that direction, and what of the filter is staged at a time; a
-//! [`TensorLayout`] the same on tensor cores.
+//! [`TensorLayout`] says so of a tile on tensor cores.
 
 use std::ffi::CStr;
 use std::ops::Range;
@@ -91,7 +91,7 @@ impl<T: Element> View<T> {
         if self.by_columns { [columns, rows] } else { [rows, columns] }
     }
 
-    /// Those of a tile, as rows and columns.
+    /// Rows and columns of a tile whose extents along that direction and across it are these.
     fn tile(&self, tile: [usize; 2]) -> [usize; 2] {
         self.along([tile[0], tile[1], 1])
     }
@@ -155,10 +155,13 @@ impl Layout {
 /// A block's tile on tensor cores, and what is staged of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct TensorLayout {
-    /// As of [`Layout`].
+    /// Entries of the filter's columns that are staged at a time.
     length: usize,
+    /// The filter's columns that are staged at a time: 1 where not all of their entries are.
     width: usize,
+    /// Elements from one staged column to the next.
     stride: usize,
+    /// The outputs of a tile along the direction in which the filter's columns are gone through, and across it.
     tile: [usize; 2],
     elements: usize,
     /// The elements ahead of the bands of the filter's columns.
@@ -337,14 +340,6 @@ impl<T: Element> Plan<T> for AnyFilterPlan<'_> {
     /// The tile of a block.
     fn units(&self) -> usize {
         self.tiles.len()
-    }
-
-    fn fused(&self, _: usize) -> Result<usize, Error> {
-        Ok(1)
-    }
-
-    fn first_output(&self) -> usize {
-        0
     }
 
     fn sweep(&self, stream: sys::CUstream, _: usize, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {

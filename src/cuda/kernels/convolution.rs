@@ -187,14 +187,6 @@ impl<T: Element> Plan<T> for ConvolutionPlan<'_> {
         self.units.len()
     }
 
-    fn fused(&self, _: usize) -> Result<usize, Error> {
-        Ok(1)
-    }
-
-    fn first_output(&self) -> usize {
-        0
-    }
-
     fn sweep(&self, stream: sys::CUstream, _: usize, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
         let backwards = self.turns.as_deref().is_some_and(Turns::next);
         self.launch::<T>(stream, 0..self.units.len(), backwards, buffers)

@@ -177,10 +177,6 @@ impl Plan<f64> for LevelsPlan<'_> {
         Ok(self.layout(sweeps).sweeps)
     }
 
-    fn first_output(&self) -> usize {
-        0
-    }
-
     fn sweep(&self, stream: sys::CUstream, sweeps: usize, [input, output]: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
         let Layout { threads, blocks, tiles, .. } = self.layout(sweeps);
         let argument = LevelsArgument {

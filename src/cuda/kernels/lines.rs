@@ -200,14 +200,6 @@ impl<T: Element> Plan<T> for LinesPlan<'_> {
         1
     }
 
-    fn fused(&self, _: usize) -> Result<usize, Error> {
-        Ok(1)
-    }
-
-    fn first_output(&self) -> usize {
-        0
-    }
-
     fn sweep(&self, stream: sys::CUstream, _: usize, [input, output]: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
         let argument = PieceArgument {
             input,

@@ -148,7 +148,9 @@ pub(super) trait Plan<T> {
     fn units(&self) -> usize;
 
     /// How many of so many sweeps a launch does at once.
-    fn fused(&self, sweeps: usize) -> Result<usize, Error>;
+    fn fused(&self, _sweeps: usize) -> Result<usize, Error> {
+        Ok(1)
+    }
 
     /// How many sweeps are submitted at a time at least, where there are as many, and in multiples of that: fewer would
     /// take a slower way.
@@ -157,7 +159,9 @@ pub(super) trait Plan<T> {
     }
 
     /// Where in the array that it writes the tile's outputs begin: the place of the first one there.
-    fn first_output(&self) -> usize;
+    fn first_output(&self) -> usize {
+        0
+    }
 
     /// Puts on the stream so many whole sweeps, as many as can be [fused](Plan::fused), from the samples at the first
     /// address to the second.

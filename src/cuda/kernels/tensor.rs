@@ -205,14 +205,6 @@ impl<T: Element> Plan<T> for TensorPlan<'_> {
         self.units.len()
     }
 
-    fn fused(&self, _: usize) -> Result<usize, Error> {
-        Ok(1)
-    }
-
-    fn first_output(&self) -> usize {
-        0
-    }
-
     fn sweep(&self, stream: sys::CUstream, _: usize, buffers: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
         Plan::<T>::part(self, stream, 0..self.units.len(), buffers)
     }
