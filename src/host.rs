@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::memory;
 use crate::memory::pool::{Number, Pooled};
-use crate::stencil::Error;
+use crate::stencil::{Error, Real, Results, Sample, in_vectors};
 use crate::watch::Watch;
 use crate::workers::Workers;
 
@@ -116,10 +116,12 @@ impl<'a, T> SharedOutput<'a, T> {
     pub(crate) fn new(output: &'a mut [T]) -> SharedOutput<'a, T> {
         let bytes = size_of_val(output);
         let (start, len) = (output.as_mut_ptr(), output.len());
-        let count =
-            if bytes < 2 * LARGE_PAGE_BYTES { 0 } else { large_pages(start.addr()..start.addr() + bytes).len() };
-        let mut pages = memory::with_room(count, "the pages of an output").unwrap_or_default();
-        pages.extend((0..pages.capacity().min(count)).map(|_| AtomicU8::new(UNTOUCHED)));
+        let mut pages = Vec::new();
+        if bytes >= 2 * LARGE_PAGE_BYTES {
+            let count = large_pages(start.addr()..start.addr() + bytes).len();
+            pages = memory::with_room(count, "the pages of an output").unwrap_or_default();
+            pages.extend((0..pages.capacity().min(count)).map(|_| AtomicU8::new(UNTOUCHED)));
+        }
         SharedOutput { start, len, slice: PhantomData, pages }
     }
 
@@ -213,11 +215,6 @@ impl<'a, T> SharedOutput<'a, T> {
         at(places.start)..at(places.end)
     }
 
-    /// Where it begins.
-    pub(crate) fn as_ptr(&self) -> *const T {
-        self.start
-    }
-
     /// The elements `range`.
     ///
     /// # Safety
@@ -228,6 +225,43 @@ impl<'a, T> SharedOutput<'a, T> {
         // SAFETY: within the slice that was lent for `'a`; that it is the only one with these elements is the caller's
         // promise.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
+    }
+}
+
+impl<T: Real, S: Sample<T>> Results<T> for SharedOutput<'_, S> {
+    fn count(&self) -> usize {
+        self.len
+    }
+
+    fn memory(&self) -> (*const u8, usize) {
+        (self.start.cast(), size_of::<S>())
+    }
+
+    unsafe fn places(&self, places: Range<usize>) -> Option<&mut [T]> {
+        // SAFETY: the caller's promise.
+        S::as_computed(unsafe { SharedOutput::places(self, places) })
+    }
+
+    unsafe fn write(&self, first: usize, [down, across]: [usize; 2], results: &[&[T]]) {
+        let rows = results.first().map_or(0, |column| column.len());
+        if down == 1 {
+            for (c, results) in results.iter().enumerate() {
+                let first = first + c * across;
+                // SAFETY: the caller's promise.
+                let places = unsafe { SharedOutput::places(self, first..first + rows) };
+                in_vectors(places, results, |place, &result| *place = S::narrowed(result));
+            }
+            return;
+        }
+        // Row by row: what lies side by side is in the cache for all columns.
+        for row in 0..rows {
+            for (c, results) in results.iter().enumerate() {
+                let place = first + row * down + c * across;
+                assert!(place < self.len);
+                // SAFETY: it is the output's; that nobody else has it is the caller's promise.
+                unsafe { self.start.add(place).write(S::narrowed(results[row])) };
+            }
+        }
     }
 }
 

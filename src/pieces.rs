@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use crate::host::SharedOutput;
 use crate::memory::pool::Pooled;
-use crate::stencil::{Error, Real, Sample, Sides, Window};
+use crate::stencil::{Error, Real, Results, Sample, Samples, Sides, Window};
 use crate::watch::Watch;
 use crate::workers::Workers;
 
@@ -23,39 +23,6 @@ const MOST: usize = 1 << 23;
 
 /// The elements that a thread copies before it asks the watch.
 const STEP: usize = 1 << 15;
-
-/// Samples of any class, as numbers of the class that is computed in.
-trait Samples<T>: Sync {
-    /// Those from a place on.
-    fn read(&self, first: usize, to: &mut [T]);
-}
-
-impl<T: Real, S: Sample<T>> Samples<T> for &[S] {
-    fn read(&self, first: usize, to: &mut [T]) {
-        for (to, sample) in to.iter_mut().zip(&self[first..]) {
-            *to = sample.widened();
-        }
-    }
-}
-
-/// Where results go, in any class.
-trait Results<T>: Sync {
-    /// Writes some to the places from one on.
-    ///
-    /// # Safety
-    /// Nobody else has these places meanwhile.
-    unsafe fn write(&self, first: usize, results: &[T]);
-}
-
-impl<T: Real, S: Sample<T>> Results<T> for SharedOutput<'_, S> {
-    unsafe fn write(&self, first: usize, results: &[T]) {
-        // SAFETY: the caller's promise.
-        let places = unsafe { self.places(first..first + results.len()) };
-        for (place, &result) in places.iter_mut().zip(results) {
-            *place = S::narrowed(result);
-        }
-    }
-}
 
 /// What computes an output for each sample of an array of a size.
 type Pass<'a, T> = &'a mut dyn FnMut([usize; 3], &[T], &mut [T]) -> Result<(), Error>;
@@ -110,7 +77,7 @@ fn in_pieces<T: Real>(
             let at = first[0] + size[0] * (first[1] + j + size[1] * (first[2] + k));
             let inside = above + under[0] * (left + j + under[1] * (front + k));
             // SAFETY: no other column has these places.
-            unsafe { output.write(at, &results[inside..inside + piece[0]]) };
+            unsafe { output.write(at, [1, 0], &[&results[inside..inside + piece[0]]]) };
         })?;
     }
     Ok(())
@@ -175,10 +142,10 @@ fn gather<T: Real>(
         let before = from[0].min(0).unsigned_abs().min(to.len());
         let start = from[0].max(0).unsigned_abs().min(rows);
         let inside = before..to.len().min(before + rows - start);
-        input.read(column + start, &mut to[inside.clone()]);
+        input.read(column + start, [1, 0], &mut [&mut to[inside.clone()]]);
         for i in (0..inside.start).chain(inside.end..to.len()) {
             match sides[0].sample_at(from[0] + i as isize, rows) {
-                Ok(row) => input.read(column + row, &mut to[i..=i]),
+                Ok(row) => input.read(column + row, [1, 0], &mut [&mut to[i..=i]]),
                 Err(constant) => to[i] = constant,
             }
         }

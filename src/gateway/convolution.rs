@@ -313,6 +313,12 @@ fn filter_in_double<I: Sample<f64>, O: Sample<f64>>(
     (from, to): (&[I], &mut [O]),
     watch: &Watch,
 ) -> Result<(), stencil::Error> {
+    if window.shape() == Shape::Same {
+        let what = Convolution::new(window.input(), filter.clone()).with_boundary(sides);
+        if engine.convolution_of_any(&what, &from, &host::SharedOutput::new(to), watch)? {
+            return Ok(());
+        }
+    }
     pieces::run((window, engine.piece()), sides, from, to, watch, |size, from, to| {
         let what = Convolution::new(size, filter.clone());
         Compute::convolution(engine, &what, Source::Host(from), Target::Host(to), watch)

@@ -10,7 +10,9 @@
 //! - An engine may return from work on its own arrays while that is still queued; results in the host's memory are there
 //!   when it returns.
 
-use super::{Arithmetic, Array, Convolution, Derivative, Error, Handle, Real, Source, Stencil, Target};
+use super::{
+    Arithmetic, Array, Convolution, Derivative, Error, Handle, Real, Results, Samples, Source, Stencil, Target,
+};
 use crate::watch::Watch;
 
 /// An engine, with what it computes in double alone.
@@ -24,6 +26,18 @@ pub trait Engine: Compute<f32> + Compute<f64> + Arithmetic<f32> + Arithmetic<f64
     /// How many samples it had better get at a time where an array goes through it in pieces.
     fn piece(&self) -> usize {
         1 << 23
+    }
+
+    /// One sweep of a convolution over samples of any class, computed in double: whether this engine takes them as they
+    /// are. Where it does not, nothing was done.
+    fn convolution_of_any(
+        &self,
+        _what: &Convolution<f64>,
+        _from: &dyn Samples<f64>,
+        _to: &dyn Results<f64>,
+        _watch: &Watch,
+    ) -> Result<bool, Error> {
+        Ok(false)
     }
 
     /// Sweeps of a stencil along lines.

@@ -16,6 +16,7 @@ mod error;
 mod lines;
 mod real;
 mod reference;
+mod sample;
 mod taps;
 mod window;
 
@@ -31,8 +32,10 @@ pub use error::Error;
 pub use lines::Lines;
 pub use real::Real;
 pub use reference::Reference;
+pub(crate) use sample::in_vectors;
+pub use sample::{Results, Sample, Samples};
 pub use taps::{MAX_TAPS, Taps};
-pub use window::{Sample, Shape, Window};
+pub use window::{Shape, Window};
 
 /// Sweeps of a stencil along the lines of an array, each over the results of the one before.
 ///

@@ -10,20 +10,26 @@ use crate::stencil::Filter;
 /// The columns of a block at most.
 pub(super) const COLUMNS: usize = 6;
 
-/// How many columns are computed together, where `left` are to be computed yet.
-pub(super) fn columns_at_once<T: Lanes>(instructions: Instructions, filter: &Filter<T>, left: usize) -> usize {
+/// How many columns are computed together, where `left` are to be computed yet: no more than a filter is wide, so that
+/// there is a column of samples under all of them.
+pub(super) fn columns_at_once<T: Lanes>(
+    instructions: Instructions,
+    filter: &Filter<T>,
+    left: usize,
+    by_rows: bool,
+) -> usize {
     let few = simd::registers::<T>(instructions) < MANY_REGISTERS;
     match (filter.size(), left) {
-        ([3, 3, 3] | [_, FEWER..COLUMNS, _], FEWER..) if few => FEWER,
-        ([3, 3, 1 | 3], 2..COLUMNS) => 2,
-        (_, left) => left.min(COLUMNS),
+        ([3, 3, 3], 4..) if few && !by_rows => 4,
+        ([3, 3, 1 | 3], COLUMNS..) if !by_rows => COLUMNS,
+        ([3, 3, 1], 2..) if !by_rows => 2,
+        ([_, width, _], left) => match width.min(left) {
+            COLUMNS.. => COLUMNS,
+            4 | 5 => 4,
+            others => others,
+        },
     }
 }
-
-/// The columns of a block under a filter that is not as wide as [`COLUMNS`], and under 3 x 3 x 3, of three vectors
-/// each: with 16 registers, fewer loads than [`COLUMNS`] of two vectors take. (With AVX2, one core of an EPYC of the
-/// third generation: 5 x 5 in sweeps 0.75 of the time, 3 x 3 x 3 in double 0.83 to 0.98, in single 0.92 to 1.05.)
-const FEWER: usize = 4;
 
 /// So many registers hold four vectors of [`COLUMNS`], their samples and an entry.
 const MANY_REGISTERS: usize = 32;
@@ -70,41 +76,43 @@ pub(super) fn compute<T: Lanes>(
     }
     let block = Block { filter, buffer, columns, outputs: starts, count, len };
     // Functions of their own, so that none takes registers of another.
-    if by_rows {
-        simd::compute(instructions, ByRows(block));
-    } else if [FEWER, COLUMNS].contains(&count) && width >= count {
-        simd::compute(instructions, Wide(block));
-    } else {
-        simd::compute(instructions, block);
+    match (by_rows, filter.size(), count) {
+        (false, [3, 3, 1], 2) | (false, [3, 3, 1 | 3], 4 | COLUMNS) => simd::compute(instructions, ByThree(block)),
+        (false, ..) => simd::compute(instructions, ByColumns(block)),
+        (true, ..) => simd::compute(instructions, ByRows(block)),
     }
 }
 
-impl<T: Lanes> VectorWork<T> for Block<'_, T> {
+/// A block under a filter of three rows and three columns, of two or four columns, or of [`COLUMNS`].
+struct ByThree<'a, T>(Block<'a, T>);
+
+impl<T: Lanes> VectorWork<T> for ByThree<'_, T> {
     #[inline(always)]
     fn run<V: Vector<Element = T>>(self, set: V::Set) {
-        match (self.filter.size(), self.count) {
-            // SAFETY: `compute`, which alone makes these, has compared the lengths; here and below.
-            ([3, 3, 1], COLUMNS) => unsafe { along::<T, V, _, 2>(set, &Three::<T, COLUMNS, 1>(&self), self.len) },
-            // SAFETY: as above.
-            ([3, 3, 1], 2) => unsafe { along::<T, V, _, 4>(set, &Three::<T, 2, 1>(&self), self.len) },
-            // SAFETY: as above.
-            ([3, 3, 3], COLUMNS) if V::REGISTERS >= MANY_REGISTERS => unsafe {
-                along::<T, V, _, 2>(set, &Three::<T, COLUMNS, 3>(&self), self.len)
-            },
-            // SAFETY: as above.
-            ([3, 3, 3], FEWER) if V::REGISTERS < MANY_REGISTERS => unsafe {
-                along::<T, V, _, 3>(set, &Three::<T, FEWER, 3>(&self), self.len)
-            },
-            // SAFETY: as above.
-            ([3, 3, 3], 2) => unsafe { along::<T, V, _, 4>(set, &Three::<T, 2, 3>(&self), self.len) },
-            // Chains, samples and an entry fill the registers.
-            // SAFETY: as above.
-            _ if V::REGISTERS >= MANY_REGISTERS => unsafe {
-                along::<T, V, _, 4>(set, &Any::<T, false>(&self), self.len)
-            },
-            // SAFETY: as above.
-            _ => unsafe { along::<T, V, _, 2>(set, &Any::<T, false>(&self), self.len) },
+        let (block, len) = (&self.0, self.0.len);
+        // SAFETY: `compute`, which alone makes these, has compared the lengths.
+        unsafe {
+            match (block.filter.size()[2], block.count) {
+                (1, COLUMNS) => along::<T, V, _, 2>(set, &Three::<T, COLUMNS, 1>(block), len),
+                (1, 2) => along::<T, V, _, 4>(set, &Three::<T, 2, 1>(block), len),
+                (3, COLUMNS) if V::REGISTERS >= MANY_REGISTERS => {
+                    along::<T, V, _, 2>(set, &Three::<T, COLUMNS, 3>(block), len)
+                }
+                (3, 4) if V::REGISTERS < MANY_REGISTERS => along::<T, V, _, 3>(set, &Three::<T, 4, 3>(block), len),
+                _ => unreachable!("`columns_at_once` has said how many"),
+            }
         }
+    }
+}
+
+/// A block whose filter is gone through column by column.
+struct ByColumns<'a, T>(Block<'a, T>);
+
+impl<T: Lanes> VectorWork<T> for ByColumns<'_, T> {
+    #[inline(always)]
+    fn run<V: Vector<Element = T>>(self, set: V::Set) {
+        // SAFETY: `compute`, which alone makes these, has compared the lengths.
+        unsafe { under::<T, V, false>(set, &self.0) }
     }
 }
 
@@ -115,34 +123,36 @@ impl<T: Lanes> VectorWork<T> for ByRows<'_, T> {
     #[inline(always)]
     fn run<V: Vector<Element = T>>(self, set: V::Set) {
         // SAFETY: `compute`, which alone makes these, has compared the lengths.
-        unsafe { along::<T, V, _, 2>(set, &Any::<T, true>(&self.0), self.0.len) }
+        unsafe { under::<T, V, true>(set, &self.0) }
     }
 }
 
-/// A block of [`FEWER`] columns or of [`COLUMNS`] under a filter of at least as many.
-struct Wide<'a, T>(Block<'a, T>);
-
-impl<T: Lanes> VectorWork<T> for Wide<'_, T> {
-    #[inline(always)]
-    fn run<V: Vector<Element = T>>(self, set: V::Set) {
-        let (block, len) = (&self.0, self.0.len);
-        // SAFETY: `compute`, which alone makes these, has compared the lengths, and the filter is as wide.
-        unsafe {
-            match block.count {
-                COLUMNS if V::REGISTERS >= MANY_REGISTERS => {
-                    along::<T, V, _, 4>(set, &Under::<T, COLUMNS>(block), len);
-                }
-                COLUMNS => along::<T, V, _, 2>(set, &Under::<T, COLUMNS>(block), len),
-                _ => along::<T, V, _, 3>(set, &Under::<T, FEWER>(block), len),
+/// A block of no more columns than its filter has. Chains, samples and an entry fill the registers.
+///
+/// # Safety
+/// Its lengths must be what [`compute`] demands.
+#[inline(always)]
+unsafe fn under<T: Lanes, V: Vector<Element = T>, const BY_ROWS: bool>(set: V::Set, block: &Block<T>) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match block.count {
+            1 => along::<T, V, _, 8>(set, &Under::<T, 1, BY_ROWS>(block), block.len),
+            2 => along::<T, V, _, 4>(set, &Under::<T, 2, BY_ROWS>(block), block.len),
+            3 => along::<T, V, _, 3>(set, &Under::<T, 3, BY_ROWS>(block), block.len),
+            4 => along::<T, V, _, 3>(set, &Under::<T, 4, BY_ROWS>(block), block.len),
+            COLUMNS if V::REGISTERS >= MANY_REGISTERS => {
+                along::<T, V, _, 4>(set, &Under::<T, COLUMNS, BY_ROWS>(block), block.len);
             }
+            COLUMNS => along::<T, V, _, 2>(set, &Under::<T, COLUMNS, BY_ROWS>(block), block.len),
+            _ => unreachable!("`columns_at_once` has said how many"),
         }
     }
 }
 
-/// `C` columns under a filter of at least `C` columns.
-struct Under<'a, 'b, T, const C: usize>(&'a Block<'b, T>);
+/// `C` columns under a filter of at least `C` columns, which is gone through column by column or, `BY_ROWS`, row by row.
+struct Under<'a, 'b, T, const C: usize, const BY_ROWS: bool>(&'a Block<'b, T>);
 
-impl<T: Lanes, const C: usize> Rows<T> for Under<'_, '_, T, C> {
+impl<T: Lanes, const C: usize, const BY_ROWS: bool> Rows<T> for Under<'_, '_, T, C, BY_ROWS> {
     type Hoisted<V: Vector<Element = T>> = ();
 
     #[inline(always)]
@@ -153,33 +163,44 @@ impl<T: Lanes, const C: usize> Rows<T> for Under<'_, '_, T, C> {
         let &Block { filter, buffer, columns, outputs, .. } = self.0;
         let [height, width, depth] = filter.size();
         let mut acc = [[V::splat(set, T::default()); U]; C];
+        // By columns all rows are gone through at each column.
+        let (times, together) = if BY_ROWS { (height, 1) } else { (1, height) };
         for page in 0..depth {
             let of_page = page * (width + C - 1);
-            // The column `x` of samples under the columns of outputs from `FIRST` to those before `BEHIND`.
-            macro_rules! column {
-                ($x:expr, $first:literal, $behind:expr) => {
-                    // SAFETY: there are `width + C - 1` columns for each page, each `height - 1` rows longer than the
-                    // outputs; and `x - c` is a column of the filter for each of these `c`.
-                    unsafe {
-                        let samples = buffer.as_ptr().add(columns.get_unchecked(of_page + $x) + at);
-                        let entries = filter.values().as_ptr().add((page * width + $x - $first) * height);
-                        column::<T, V, U, C>(set, samples, entries, height, ($first, $behind), &mut acc);
-                    }
-                };
+            for row in 0..times {
+                // The column `x` of samples under the columns of outputs from `FIRST` to those before `BEHIND`.
+                macro_rules! column {
+                    ($x:expr, $first:literal, $behind:expr) => {
+                        // SAFETY: there are `width + C - 1` columns for each page, each `height - 1` rows longer than
+                        // the outputs; and `x - c` is a column of the filter for each of these `c`.
+                        unsafe {
+                            let samples = buffer.as_ptr().add(columns.get_unchecked(of_page + $x) + at + row);
+                            let entries = filter.values().as_ptr().add((page * width + $x - $first) * height + row);
+                            column::<T, V, U, C>(
+                                set,
+                                samples,
+                                (entries, height),
+                                together,
+                                ($first, $behind),
+                                &mut acc,
+                            );
+                        }
+                    };
+                }
+                // One after the other, and not in a loop: the compiler is to know which columns each is for.
+                macro_rules! first {
+                    ($($x:literal)+) => { $(if $x + 1 < C { column!($x, 0, $x + 1); })+ };
+                }
+                macro_rules! last {
+                    ($($c:literal)+) => { $(if $c < C { column!(width + $c - 1, $c, C); })+ };
+                }
+                const { assert!(C <= 6) };
+                first!(0 1 2 3 4);
+                for x in C - 1..width {
+                    column!(x, 0, C);
+                }
+                last!(1 2 3 4 5);
             }
-            // One after the other, and not in a loop: the compiler is to know which columns each is for.
-            macro_rules! first {
-                ($($x:literal)+) => { $(if $x + 1 < C { column!($x, 0, $x + 1); })+ };
-            }
-            macro_rules! last {
-                ($($c:literal)+) => { $(if $c < C { column!(width + $c - 1, $c, C); })+ };
-            }
-            const { assert!(C <= 6) };
-            first!(0 1 2 3 4);
-            for x in C - 1..width {
-                column!(x, 0, C);
-            }
-            last!(1 2 3 4 5);
         }
         for (acc, &output) in acc.iter().zip(&outputs) {
             for (u, acc) in acc.iter().enumerate() {
@@ -190,23 +211,23 @@ impl<T: Lanes, const C: usize> Rows<T> for Under<'_, '_, T, C> {
     }
 }
 
-/// What a column of samples adds to the columns of outputs from `first` to those before `behind`: `entries` are those
-/// of the first one, and of each next one those that are `height` places before.
+/// What `rows` rows of a column of samples add to the columns of outputs from `first` to those before `behind`:
+/// `entries` are those of the first one, and of each next one those that are `height` places before.
 ///
 /// # Safety
-/// `U` vectors and `height - 1` samples more must be readable, and all these entries.
+/// `U` vectors and `rows - 1` samples more must be readable, and all these entries.
 #[inline(always)]
 unsafe fn column<T, V: Vector<Element = T>, const U: usize, const C: usize>(
     set: V::Set,
     samples: *const T,
-    entries: *const T,
-    height: usize,
+    (entries, height): (*const T, usize),
+    rows: usize,
     (first, behind): (usize, usize),
     acc: &mut [[V; U]; C],
 ) where
     T: Lanes,
 {
-    for r in 0..height {
+    for r in 0..rows {
         let mut of_row = [V::splat(set, T::default()); U];
         for (u, sample) in of_row.iter_mut().enumerate() {
             // SAFETY: the caller's promise; here and below.
@@ -254,6 +275,15 @@ unsafe fn along<T: Lanes, V: Vector<Element = T>, R: Rows<T>, const U: usize>(se
     }
     match (len - at).div_ceil(V::LANES) {
         0 => return,
+        // Nothing to overlap, and no vectors that single elements are left of.
+        _ if V::LANES == 1 => {
+            while at < len {
+                // SAFETY: as above.
+                unsafe { rows.rows::<V, 1>(set, &hoisted, at) };
+                at += 1;
+            }
+            return;
+        }
         // SAFETY: as above.
         3.. if len >= U * V::LANES => return unsafe { rows.rows::<V, U>(set, &hoisted, len - U * V::LANES) },
         // SAFETY: as above.
@@ -302,7 +332,7 @@ impl<T: Lanes, const C: usize, const D: usize> Rows<T> for Three<'_, T, C, D> {
                         // SAFETY: there are `C + 2` columns for each page, each two rows longer than the outputs.
                         unsafe {
                             let column = *self.0.columns.get_unchecked(page * (C + 2) + $x);
-                            under::<T, V, U, C, $x>(set, entries, self.0.buffer.as_ptr().add(column + at), &mut acc);
+                            under_three::<T, V, U, C, $x>(set, entries, self.0.buffer.as_ptr().add(column + at), &mut acc);
                         }
                     })+
                 };
@@ -325,7 +355,7 @@ impl<T: Lanes, const C: usize, const D: usize> Rows<T> for Three<'_, T, C, D> {
 /// # Safety
 /// `U` vectors and two samples more must be readable there.
 #[inline(always)]
-unsafe fn under<T, V: Vector<Element = T>, const U: usize, const C: usize, const X: usize>(
+unsafe fn under_three<T, V: Vector<Element = T>, const U: usize, const C: usize, const X: usize>(
     set: V::Set,
     entries: &[V; 9],
     column: *const T,
@@ -339,56 +369,6 @@ unsafe fn under<T, V: Vector<Element = T>, const U: usize, const C: usize, const
                 if X >= c && X - c < 3 {
                     acc[u] = sample.fma(entries[(X - c) * 3 + r], acc[u]);
                 }
-            }
-        }
-    }
-}
-
-/// Up to [`COLUMNS`] columns under any filter, whose columns are gone through one after the other, or, `BY_ROWS`, its rows.
-struct Any<'a, 'b, T, const BY_ROWS: bool>(&'a Block<'b, T>);
-
-impl<T: Lanes, const BY_ROWS: bool> Rows<T> for Any<'_, '_, T, BY_ROWS> {
-    type Hoisted<V: Vector<Element = T>> = ();
-
-    #[inline(always)]
-    fn hoist<V: Vector<Element = T>>(&self, _: V::Set) {}
-
-    #[inline(always)]
-    unsafe fn rows<V: Vector<Element = T>, const U: usize>(&self, set: V::Set, (): &(), at: usize) {
-        let &Block { filter, buffer, columns, outputs, count, .. } = self.0;
-        let [height, width, depth] = filter.size();
-        let mut acc = [[V::splat(set, T::default()); U]; COLUMNS];
-        let across = count + width - 1;
-        for page in 0..depth {
-            for outer in 0..if BY_ROWS { height } else { across } {
-                for inner in 0..if BY_ROWS { across } else { height } {
-                    let (x, r) = if BY_ROWS { (inner, outer) } else { (outer, inner) };
-                    // The outputs that this column of samples is under the filter of.
-                    let (first, behind) = ((x + 1).saturating_sub(width), (x + 1).min(count));
-                    // SAFETY: there are this many columns for each page, each `height - 1` rows longer than the outputs.
-                    let column = unsafe { buffer.as_ptr().add(columns.get_unchecked(page * across + x) + at + r) };
-                    let mut samples = [V::splat(set, T::default()); U];
-                    for (u, sample) in samples.iter_mut().enumerate() {
-                        // SAFETY: as above.
-                        *sample = unsafe { V::load(set, column.add(u * V::LANES)) };
-                    }
-                    for (c, acc) in acc.iter_mut().enumerate() {
-                        if first <= c && c < behind {
-                            // SAFETY: `x - c` is a column of the filter.
-                            let entry = unsafe { *filter.values().get_unchecked((page * width + x - c) * height + r) };
-                            let entry = V::splat(set, entry);
-                            for (acc, &sample) in acc.iter_mut().zip(&samples) {
-                                *acc = sample.fma(entry, *acc);
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        for (acc, &output) in acc.iter().zip(&outputs[..count]) {
-            for (u, acc) in acc.iter().enumerate() {
-                // SAFETY: within what the caller promises.
-                unsafe { acc.store(output.add(at + u * V::LANES)) };
             }
         }
     }

@@ -99,12 +99,18 @@ impl Levels {
     /// Where in the buffer a column of a level is: one of those that were done last, or come next.
     #[inline]
     pub(super) fn place(&self, level: usize, column: isize, page: isize) -> usize {
+        self.levels[level].start + self.slot(level, column, page) * self.stride
+    }
+
+    /// Which column of its ring that is. The next one of the level has the next, and behind the last comes the first.
+    #[inline]
+    pub(super) fn slot(&self, level: usize, column: isize, page: isize) -> usize {
         let level = &self.levels[level];
         let ahead = (page - level.page) * level.reach[1].len() as isize + (column - level.column);
         let (at, ring) = (level.next as isize + ahead, level.ring as isize);
         debug_assert!((-ring..ring).contains(&ahead));
         let at = if at < 0 { at + ring } else { at };
         let at = if at >= ring { at - ring } else { at };
-        level.start + at as usize * self.stride
+        at as usize
     }
 }

@@ -15,20 +15,21 @@
 //! levels of long columns fit the second-level cache.
 
 mod kernel;
+mod layout;
 mod levels;
 mod tile;
 mod tiling;
-mod transpose;
 
 use self::kernel::COLUMNS;
+use self::layout::Layout;
 use self::levels::Levels;
 use self::tile::TileRun;
 use self::tiling::{Tiling, work_of_sweep};
 use super::simd::{Instructions, Lanes};
 use super::tasks;
 use crate::host::{self, SharedOutput};
-use crate::memory::{self, pool::Pooled};
-use crate::stencil::{Convolution, Error};
+use crate::memory;
+use crate::stencil::{Convolution, Error, Results, Samples};
 use crate::watch::Watch;
 
 /// All sweeps of a convolution.
@@ -43,62 +44,78 @@ pub(super) fn sweeps<T: Lanes>(
         return host::copy(input, output, watch);
     }
     watch.check()?;
-    let [rows, columns, pages] = request.size();
-    let turned = |turned: &Convolution<T>, by_rows, input: &[T], output: &mut [T]| {
-        sweeps_in(Tiling::choose(turned), (turned, by_rows), instructions, input, output, watch)
-    };
-    // Without memory for the copies it goes on as it lies.
-    let copies =
-        || Some((Pooled::<T>::new(input.len(), "a copy").ok()?, Pooled::<T>::new(input.len(), "a copy").ok()?));
-    if transpose::pays::<T>(request.size()) {
-        let request = transpose::request(request)?;
-        if rows == 1 {
-            // In memory they lie the same.
-            return turned(&request, true, input, output);
-        }
-        if let Some((mut samples, mut results)) = copies() {
-            transpose::copy(input, [rows, columns, pages], &mut samples, watch)?;
-            turned(&request, true, &samples, &mut results)?;
-            return transpose::copy(&results, [columns, rows, pages], output, watch);
-        }
-    } else if let Some(request) = transpose::pages_first(request)?
-        && let Some((mut samples, mut results)) = copies()
-    {
-        transpose::copy(input, [rows * columns, pages, 1], &mut samples, watch)?;
-        turned(&request, false, &samples, &mut results)?;
-        return transpose::copy(&results, [pages, rows * columns, 1], output, watch);
-    }
-    sweeps_in(Tiling::choose(request), (request, false), instructions, input, output, watch)
+    let layout = Layout::choose(request)?;
+    sweeps_in(Tiling::choose(&layout.request), &layout, instructions, input, output, watch)
 }
 
-/// All sweeps, at least one, over an array that is not empty; and whether it is one whose rows and columns changed places.
+/// All sweeps, at least one, over an array that is not empty.
 fn sweeps_in<T: Lanes>(
     tiling: Tiling,
-    (request, is_transposed): (&Convolution<T>, bool),
+    layout: &Layout<T>,
     instructions: Instructions,
     input: &[T],
     output: &mut [T],
     watch: &Watch,
 ) -> Result<(), Error> {
-    let (parts, passes) = (tiling.parts(request.size()), request.sweeps().div_ceil(tiling.sweeps));
-    let threads = tasks::threads(work_of_sweep(request).saturating_mul(tiling.sweeps));
+    let sweeps = layout.request.sweeps();
+    let passes = sweeps.div_ceil(tiling.sweeps);
     host::ping_pong(input, output, passes, |pass, input, output| {
-        let sweeps = request.sweeps() / passes + usize::from(pass < request.sweeps() % passes);
-        let target = SharedOutput::new(output);
-        let tiles = parts.iter().product();
-        tasks::run(tiles, threads, 1, watch, |number, buffer: &mut Buffer<T>, progress| {
-            let tile = tiling.tile(request.size(), parts, number);
-            let whole = tile[0].len() == request.size()[0];
-            let levels = Levels::new(request, sweeps, tile, whole);
-            let [_, width, depth] = request.filter().size();
-            memory::enlarge(&mut buffer.samples, levels.elements, "the samples under the filter")?;
-            memory::enlarge(&mut buffer.columns, (COLUMNS + width - 1) * depth, "the columns under the filter")?;
-            let (target, Buffer { samples: buffer, columns, filled }) = (&target, buffer);
-            TileRun { request, instructions, input, target, levels, buffer, columns, filled, progress, is_transposed }
-                .all()
-        })
+        let sweeps = sweeps / passes + usize::from(pass < sweeps % passes);
+        let [from, to] = [0, passes - 1].map(|end| layout.steps(pass == end));
+        let ends = ((&input as _, from), (&SharedOutput::new(output) as _, to));
+        sweeps_at_once((tiling, sweeps), layout, instructions, ends, watch)
     })
 }
+
+/// One sweep over samples of any class.
+pub(super) fn sweep<T: Lanes>(
+    request: &Convolution<T>,
+    instructions: Instructions,
+    (from, to): (&dyn Samples<T>, &dyn Results<T>),
+    watch: &Watch,
+) -> Result<(), Error> {
+    watch.check()?;
+    let layout = Layout::choose(request)?;
+    let ends = ((from, layout.steps(true)), (to, layout.steps(true)));
+    sweeps_at_once((Tiling::choose(&layout.request), 1), &layout, instructions, ends, watch)
+}
+
+/// Where samples or results are, and from one row to the next, from one column to the next, and from one page to the next.
+type Placed<A> = (A, [usize; 3]);
+
+/// As many sweeps as a tile does at once, at most.
+fn sweeps_at_once<T: Lanes>(
+    (tiling, sweeps): (Tiling, usize),
+    layout: &Layout<T>,
+    instructions: Instructions,
+    (from, to): (Placed<&dyn Samples<T>>, Placed<&dyn Results<T>>),
+    watch: &Watch,
+) -> Result<(), Error> {
+    let request = &*layout.request;
+    let parts = tiling.parts(request.size());
+    let threads = tasks::threads(work_of_sweep(request).saturating_mul(sweeps));
+    tasks::run(parts.iter().product(), threads, 1, watch, |number, buffer: &mut Buffer<T>, progress| {
+        let tile = tiling.tile(request.size(), parts, number);
+        let whole = tile[0].len() == request.size()[0];
+        let levels = Levels::new(request, sweeps, tile, whole);
+        let [_, width, depth] = request.filter().size();
+        // Behind the rings there is room for results on their way to another class, or to places that are apart.
+        let elements = levels.elements + COLUMNS * levels.stride + LINE_BYTES / size_of::<T>();
+        if buffer.samples.len() < elements {
+            memory::enlarge(&mut buffer.samples, elements, "the samples under the filter")?;
+            buffer.filled = 0;
+        }
+        memory::enlarge(&mut buffer.columns, (COLUMNS + width - 1) * depth, "the columns under the filter")?;
+        let Buffer { samples, columns, filled } = buffer;
+        // Vectors that lie in two lines of the cache take twice as long.
+        let ahead = samples.as_ptr().align_offset(LINE_BYTES).min(LINE_BYTES / size_of::<T>());
+        let buffer = &mut samples[ahead..];
+        TileRun { layout, instructions, from, to, levels, buffer, columns, filled, progress }.all()
+    })
+}
+
+/// The bytes of a line of the cache.
+const LINE_BYTES: usize = 64;
 
 /// What a thread keeps between two tiles.
 struct Buffer<T> {
@@ -120,7 +137,7 @@ mod tests {
     use super::tiling::{RINGS, SWEEPS};
     use super::*;
     use crate::cpu::simd::Level as Instruction;
-    use crate::stencil::{Boundary, Compute, Ends, Filter, Real, Reference, Sides};
+    use crate::stencil::{Boundary, Compute, Ends, Filter, Real, Reference, Sample, Sides, Source, Target};
 
     /// A number of each sort at changing places: now ordinary ones, now such that spread, or fade away.
     fn samples<T: Real>(count: usize, seed: usize) -> Vec<T> {
@@ -156,7 +173,7 @@ mod tests {
             for tiling in tilings {
                 for instructions in Instruction::ALL.into_iter().filter_map(Instruction::detect) {
                     let (mut output, watch) = (vec![T::from_f64(-7.0); elements], Watch::new());
-                    sweeps_in(*tiling, (&request, false), instructions, &input, &mut output, &watch).unwrap();
+                    sweeps_in(*tiling, &Layout::plain(&request), instructions, &input, &mut output, &watch).unwrap();
                     let what = format!("{request:?} in {tiling:?}, {}", instructions.level().name());
                     assert!(output.iter().zip(&expected).all(|(a, &b)| a.same(b)), "{what}");
                     assert_eq!(watch.done(), (elements * sweeps) as u64, "{what}");
@@ -282,6 +299,39 @@ mod tests {
                 expect_the_same(image, [3, 3, 1], boundary, 3, &of_image);
                 expect_the_same(image, [5, 5, 1], boundary, 2, &of_image);
                 expect_the_same(volume, [3, 3, 3], boundary, 2, &tilings(volume, [&[33, 200], &[4, 20], &[2]], &[2]));
+            }
+        }
+    }
+
+    /// Samples of one class and results of another, as they lie in memory and with dimensions in other places, are those of
+    /// the reference in double.
+    #[test]
+    fn sweeps_over_other_classes_agree() {
+        for size in [[70, 30, 1], [700, 5, 2], [3, 200, 1], [1, 90, 1], [6, 5, 80], [12, 7, 1]] {
+            for of_filter in [[3, 3, 1], [1, 3, 1], [4, 5, 1], [3, 3, 3]] {
+                for boundary in boundaries::<f64>() {
+                    let [elements, entries] = [size, of_filter].map(|size| size.iter().product::<usize>());
+                    let filter = (0..entries).map(|i| 9.0 * (i as f64 + 0.5).cos() / entries as f64).collect();
+                    let request = Convolution::new(size, Filter::new(filter, of_filter).unwrap());
+                    let request = request.with_boundary(boundary);
+                    let image: Vec<u8> = (0..elements).map(|i| (i * 37 % 251) as u8).collect();
+                    let input: Vec<f64> = image.iter().map(|&sample| f64::from(sample)).collect();
+                    let mut expected = vec![0.0; elements];
+                    let to = Target::Host(&mut expected);
+                    Reference.convolution(&request, Source::Host(&input), to, &Watch::new()).unwrap();
+                    for instructions in Instruction::ALL.into_iter().filter_map(Instruction::detect) {
+                        let (mut whole, mut plain, watch) = (vec![-1_i8; elements], vec![0.0; elements], Watch::new());
+                        let run = |to: &dyn Results<f64>| {
+                            sweep(&request, instructions, (&&image[..], to), &watch).unwrap();
+                        };
+                        run(&SharedOutput::new(&mut whole));
+                        run(&SharedOutput::new(&mut plain));
+                        let what = format!("{request:?}, {}", instructions.level().name());
+                        assert!(plain.iter().zip(&expected).all(|(a, &b)| a.same(b)), "{what}");
+                        assert!(whole.iter().zip(&expected).all(|(&a, &b)| a == i8::narrowed(b)), "{what}");
+                        assert_eq!(watch.done(), 2 * elements as u64, "{what}");
+                    }
+                }
             }
         }
     }

@@ -1,18 +1,20 @@
 //! All sweeps of one tile: each level asks the one before it for the columns that it needs.
 
+use super::Placed;
 use super::kernel::{self, COLUMNS};
+use super::layout::Layout;
 use super::levels::{CONSTANTS, Level, Levels};
 use crate::cpu::simd::{self, Instructions, Lanes};
 use crate::cpu::tasks::Progress;
 use crate::host::SharedOutput;
-use crate::stencil::{Boundary, Convolution, Error};
+use crate::stencil::{Boundary, Convolution, Error, Results, Samples};
 
 /// A tile that is being computed.
-pub(super) struct TileRun<'a, 'b, T> {
-    pub(super) request: &'a Convolution<T>,
+pub(super) struct TileRun<'a, 'b, T: Lanes> {
+    pub(super) layout: &'a Layout<'a, T>,
     pub(super) instructions: Instructions,
-    pub(super) input: &'a [T],
-    pub(super) target: &'a SharedOutput<'a, T>,
+    pub(super) from: Placed<&'a dyn Samples<T>>,
+    pub(super) to: Placed<&'a dyn Results<T>>,
     pub(super) levels: Levels,
     pub(super) buffer: &'a mut [T],
     /// Where the columns of samples of a block begin.
@@ -20,17 +22,22 @@ pub(super) struct TileRun<'a, 'b, T> {
     /// The stride of the columns of constants that the buffer has; 0 where it has none.
     pub(super) filled: &'a mut usize,
     pub(super) progress: &'a mut Progress<'b>,
-    /// Whether rows and columns of the array, and of the filter, changed places.
-    pub(super) is_transposed: bool,
 }
 
-impl<T: Lanes> TileRun<'_, '_, T> {
+impl<'a, T: Lanes> TileRun<'a, '_, T> {
+    fn request(&self) -> &'a Convolution<T> {
+        &self.layout.request
+    }
+
     /// Computes the tile.
     pub(super) fn all(&mut self) -> Result<(), Error> {
-        // Constants around an array whose dimensions changed places go with the tile's rows; others stay from tile to tile.
-        if self.is_transposed || *self.filled != self.levels.stride {
+        // Columns of constants stay from tile to tile. Those of an array whose dimensions changed places have the rows'
+        // constants at their ends.
+        let rows = &self.levels.rows;
+        let has_ends = self.layout.by_rows && (rows.start < 0 || rows.end > self.request().size()[0] as isize);
+        if has_ends || *self.filled != self.levels.stride {
             self.fill_constants();
-            *self.filled = self.levels.stride;
+            *self.filled = if has_ends { 0 } else { self.levels.stride };
         }
         let last = self.levels.last;
         let pages = self.levels.levels[last].reach[2].end;
@@ -42,15 +49,16 @@ impl<T: Lanes> TileRun<'_, '_, T> {
 
     /// Fills the columns of constants.
     fn fill_constants(&mut self) {
-        let sides = self.request.boundary();
+        let Layout { request, by_rows, .. } = self.layout;
+        let sides = request.boundary();
         let constants = self.buffer.chunks_exact_mut(self.levels.stride).take(CONSTANTS);
         for (column, (d, boundary)) in
             constants.zip([1, 2].into_iter().flat_map(|d| sides[d].both().map(|end| (d, end))))
         {
             column.fill(boundary.constant());
             // Where two constants meet, that of the later dimension counts: the rows', if they were columns before.
-            if self.is_transposed && d == 1 {
-                let ([low, high], rows) = (sides[0].both(), self.request.size()[0] as isize);
+            if *by_rows && d == 1 {
+                let ([low, high], rows) = (sides[0].both(), request.size()[0] as isize);
                 for (sample, row) in column.iter_mut().zip(self.levels.rows.clone()) {
                     match if row < 0 { low } else { high } {
                         Boundary::Constant(constant) if row < 0 || row >= rows => *sample = constant,
@@ -77,12 +85,14 @@ impl<T: Lanes> TileRun<'_, '_, T> {
         let Level { ref reach, column, page, .. } = self.levels.levels[level];
         let [rows, columns, _] = reach.clone();
         let left = (columns.end - column) as usize;
-        let count =
-            if level == 0 { 1 } else { kernel::columns_at_once(self.instructions, self.request.filter(), left) };
+        let count = match level {
+            0 => self.filled_at_once(column, left),
+            _ => kernel::columns_at_once(self.instructions, self.request().filter(), left, self.layout.by_rows),
+        };
         if level == 0 {
-            self.fill(column, page);
+            self.fill(column, page, count);
         } else {
-            let [_, across, front] = self.request.filter().radius().map(|radius| radius as isize);
+            let [_, across, front] = self.request().filter().radius().map(|radius| radius as isize);
             let [_, before, pages] = &self.levels.levels[level - 1].reach;
             let column = (column + count as isize + across).min(before.end);
             let page = (page + front).min(pages.end - 1);
@@ -112,7 +122,9 @@ impl<T: Lanes> TileRun<'_, '_, T> {
 
     /// Computes `count` columns of a level from the one before.
     fn compute(&mut self, level: usize, count: usize) {
-        let TileRun { request, levels, columns, .. } = self;
+        let TileRun { layout, levels, columns, .. } = self;
+        let Layout { request, by_rows, .. } = layout;
+        let (to, steps) = self.to;
         let (filter, boundary, size) = (request.filter(), request.boundary(), request.size());
         let ([_, width, depth], [above, across, front]) = (filter.size(), filter.before());
         let Level { ref reach, column, page, start, .. } = levels.levels[level];
@@ -122,51 +134,67 @@ impl<T: Lanes> TileRun<'_, '_, T> {
         let first = (rows.start - levels.rows.start) as usize - above;
         // Where the samples of the outputs begin.
         let (across_all, mut number) = (count + width - 1, 0);
+        let leftmost = column - across as isize;
+        let is_inside = levels.endless[1] || (leftmost >= 0 && leftmost as usize + across_all <= size[1]);
         for k in 0..depth {
             let page = levels.at(2, page + k as isize - front as isize, &boundary, size);
-            for j in 0..across_all {
-                let column = levels.at(1, column + j as isize - across as isize, &boundary, size);
-                columns[number] = first
-                    + match page.and_then(|page| Ok((column?, page))) {
-                        Ok((column, page)) => levels.place(level - 1, column, page),
-                        Err(constants) => constants * stride,
-                    };
-                number += 1;
+            let of_page = &mut columns[number..number + across_all];
+            match page {
+                Ok(page) if is_inside => {
+                    let Level { start, ring, .. } = levels.levels[level - 1];
+                    let mut slot = levels.slot(level - 1, leftmost, page);
+                    for place in of_page {
+                        *place = first + start + slot * stride;
+                        slot = if slot + 1 == ring { 0 } else { slot + 1 };
+                    }
+                }
+                _ => {
+                    for (j, place) in of_page.iter_mut().enumerate() {
+                        let column = levels.at(1, leftmost + j as isize, &boundary, size);
+                        *place = first
+                            + match page.and_then(|page| Ok((column?, page))) {
+                                Ok((column, page)) => levels.place(level - 1, column, page),
+                                Err(constants) => constants * stride,
+                            };
+                    }
+                }
             }
+            number += across_all;
         }
+        // Where in memory an output of the last level goes.
+        let at =
+            |c: usize| rows.start as usize * steps[0] + (column as usize + c) * steps[1] + page as usize * steps[2];
+        let (is_last, mut is_there) = (level == levels.last, true);
         let mut outputs: [&mut [T]; COLUMNS] = std::array::from_fn(|_| Default::default());
         let ring = SharedOutput::new(behind);
         for (c, output) in outputs[..count].iter_mut().enumerate() {
-            let column = column + c as isize;
             // SAFETY: no other output has these places: other columns of this tile, or of this ring, have others, and
             // nobody else has this tile or this ring.
             *output = unsafe {
-                if level == levels.last {
-                    let column = size[0] * (column as usize + size[1] * page as usize);
-                    let places = column + rows.start as usize..column + rows.end as usize;
-                    self.target.places(places)
-                } else {
-                    let column = levels.place(level, column, page) - start;
+                let direct = if is_last && steps[0] == 1 { to.places(at(c)..at(c) + rows.len()) } else { None };
+                is_there = direct.is_some();
+                direct.unwrap_or_else(|| {
+                    let column =
+                        if is_last { c * stride } else { levels.place(level, column + c as isize, page) - start };
                     let first = (rows.start - levels.rows.start) as usize;
                     debug_assert!(first + rows.len() <= stride);
                     ring.places(column + first..column + first + rows.len())
-                }
+                })
             };
         }
-        kernel::compute(
-            self.instructions,
-            filter,
-            before,
-            &columns[..number],
-            &mut outputs[..count],
-            self.is_transposed,
-        );
+        let outputs = &mut outputs[..count];
+        kernel::compute(self.instructions, filter, before, &columns[..number], outputs, *by_rows);
+        if is_last && !is_there {
+            let results: [&[T]; COLUMNS] = std::array::from_fn(|c| outputs.get(c).map_or(&[][..], |output| &**output));
+            // SAFETY: as above.
+            unsafe { to.write(at(0), [steps[0], steps[1]], &results[..count]) };
+        }
     }
 
     /// Writes ghost values into the rows of a column that the next level needs and this one does not reach.
     fn pad(&mut self, level: usize, column: isize, page: isize) {
-        let (boundary, size) = (self.request.boundary(), self.request.size());
-        let filter = self.request.filter();
+        let (boundary, size) = (self.request().boundary(), self.request().size());
+        let filter = self.request().filter();
         let (above, below) = (filter.before()[0] as isize, filter.radius()[0] as isize);
         let (has, next) = (&self.levels.levels[level].reach[0], &self.levels.levels[level + 1].reach[0]);
         let first = self.levels.rows.start;
@@ -180,36 +208,77 @@ impl<T: Lanes> TileRun<'_, '_, T> {
         }
     }
 
-    /// Copies a column of the array, which may lie outside where that is endless, to the ring of level 0.
-    fn fill(&mut self, column: isize, page: isize) {
-        let (boundary, [rows, columns, pages]) = (self.request.boundary(), self.request.size());
+    /// How many columns of the array are copied together, where `left` are to be copied yet: where those lie side by side
+    /// in memory, as many as the next level takes at most.
+    fn filled_at_once(&self, column: isize, left: usize) -> usize {
+        let columns = self.request().size()[1];
+        match self.request().boundary()[1].sample_at(column, columns) {
+            Ok(column) if self.from.1[0] != 1 => COLUMNS.min(left).min(columns - column),
+            _ => 1,
+        }
+    }
+
+    /// Copies columns of the array, which may lie outside where that is endless, to the ring of level 0.
+    fn fill(&mut self, column: isize, page: isize, count: usize) {
+        let (boundary, [rows, columns, pages]) = (self.request().boundary(), self.request().size());
         let has = self.levels.levels[0].reach[0].clone();
-        let place = self.levels.place(0, column, page) + (has.start - self.levels.rows.start) as usize;
-        let samples = &mut self.buffer[place..][..has.len()];
+        let ahead = (has.start - self.levels.rows.start) as usize;
         let (Ok(j), Ok(k)) = (boundary[1].sample_at(column, columns), boundary[2].sample_at(page, pages)) else {
             unreachable!("a level reaches beyond the array where that is endless, and there every place has a sample");
         };
-        let column = &self.input[(j + columns * k) * rows..][..rows];
+        let (from, [down, across, behind]) = self.from;
         let inside = has.start.clamp(0, rows as isize)..has.end.clamp(0, rows as isize);
         let inside = if inside.is_empty() { has.start..has.start } else { inside };
-        let (before, behind) = ((inside.start - has.start) as usize, (inside.end - has.start) as usize);
-        samples[before..behind].copy_from_slice(&column[inside.start.max(0) as usize..][..behind - before]);
-        for i in (0..before).chain(behind..samples.len()) {
-            samples[i] = boundary[0].value_at(has.start + i as isize, column);
+        let within = (inside.start - has.start) as usize..(inside.end - has.start) as usize;
+        let places: [usize; COLUMNS] =
+            std::array::from_fn(
+                |c| if c < count { self.levels.place(0, column + c as isize, page) + ahead } else { 0 },
+            );
+        let first = j * across + k * behind;
+        let inside = first + inside.start.max(0) as usize * down;
+        if count == 1 {
+            from.read(inside, [down, across], &mut [&mut self.buffer[places[0]..][within.clone()]]);
+        } else {
+            let ring = SharedOutput::new(self.buffer);
+            let mut to: [&mut [T]; COLUMNS] = std::array::from_fn(|_| Default::default());
+            for (to, place) in to[..count].iter_mut().zip(places) {
+                // SAFETY: columns of a ring have places of their own.
+                *to = unsafe { ring.places(place + within.start..place + within.end) };
+            }
+            from.read(inside, [down, across], &mut to[..count]);
+        }
+        for i in (0..within.start).chain(within.end..has.len()) {
+            let row = boundary[0].sample_at(has.start + i as isize, rows);
+            for (c, place) in places[..count].iter().enumerate() {
+                match row {
+                    Ok(row) => {
+                        let sample = &mut self.buffer[place + i..=place + i];
+                        from.read(first + c * across + row * down, [1, 0], &mut [sample]);
+                    }
+                    Err(constant) => self.buffer[place + i] = constant,
+                }
+            }
         }
     }
 
     /// Asks for the memory that the first level and the last one will come to when every level has done a block more: a
     /// part at each level, so that it is on its way while others are computed.
     fn prefetch(&self, level: usize) {
-        let (levels, [rows, columns, _]) = (&self.levels, self.request.size());
-        for (of, memory) in [(0, self.input.as_ptr()), (levels.last, self.target.as_ptr())] {
+        let (levels, rows, (from, to)) = (&self.levels, self.request().size()[0], (self.from, self.to));
+        let ends = [(0, from.0.memory(), from.0.count(), from.1), (levels.last, to.0.memory(), to.0.count(), to.1)];
+        for (of, (memory, bytes), count, steps) in ends {
+            if steps[0] != 1 {
+                continue;
+            }
             let Level { reach, column, page, .. } = &levels.levels[of];
             let (first, len) = (reach[0].start.max(0) as usize, reach[0].len().min(rows));
             let part = first + len * (level - 1) / levels.last..first + len * level / levels.last;
             for column in *column..*column + COLUMNS as isize {
-                let column = (column + COLUMNS as isize + *page * columns as isize) * rows as isize;
-                simd::prefetch(memory.wrapping_offset(column + part.start as isize), part.len());
+                let column = (column + COLUMNS as isize) * steps[1] as isize + *page * steps[2] as isize;
+                let start = column + part.start as isize;
+                if (0..count as isize).contains(&start) {
+                    simd::prefetch(memory.wrapping_offset(start * bytes as isize), part.len() * bytes);
+                }
             }
         }
     }

@@ -12,6 +12,9 @@ pub(super) const SWEEPS: usize = 16;
 /// The bytes of a tile's column at most.
 const COLUMN: usize = 4 << 10;
 
+/// So many times that in a single sweep over few columns, at most.
+const FEW: usize = 4;
+
 /// Rows of a tile's column at least, where the array has them.
 const LEAST: usize = 64;
 
@@ -66,8 +69,13 @@ impl Tiling {
         let [rows, columns, pages] = size;
         let kept = 2 * radius[2] + 1;
         // Shorter columns under a large filter: the rings of a sweep stay in the cache, and a block does not take long.
-        let in_rings = RINGS / (kept.min(pages) * 2 * (radius[1] + COLUMNS) * size_of::<T>());
-        let limit = in_rings.min(BLOCK / request.filter().values().len()).max(LEAST).min(COLUMN / size_of::<T>());
+        // Of few columns longer ones, as each begins anew; but not so long that those of two sweeps push each other out of
+        // the first-level cache.
+        let in_ring = 2 * (radius[1] + COLUMNS);
+        let in_rings = RINGS / (kept.min(pages) * in_ring * size_of::<T>());
+        let longer = if sweeps == 1 { (in_ring / columns).clamp(1, FEW) } else { 1 };
+        let longest = longer * COLUMN / size_of::<T>();
+        let limit = in_rings.min(BLOCK / request.filter().values().len()).max(LEAST).min(longest);
         let height = rows.div_ceil(rows.div_ceil(limit));
         let mut tile = [height, columns, pages];
         // Whole cache lines, and one more.

@@ -1,0 +1,203 @@
+//! Arrays of classes that are computed on in another: an 8-bit image in double, for example, with results rounded half
+//! away from zero and saturated.
+
+use std::ops::Range;
+
+use super::Real;
+
+/// A class of samples that is computed on in the class `T`.
+pub trait Sample<T: Real>: Copy + Default + Send + Sync {
+    /// Its value in the class that is computed in.
+    fn widened(self) -> T;
+
+    /// The value of this class for a result: of whole numbers the nearest, half-way cases away from zero; the largest
+    /// or the smallest for what is beyond them; 0 for NaN.
+    fn narrowed(result: T) -> Self;
+
+    /// The same numbers, where the two classes are one.
+    fn as_computed(_: &mut [Self]) -> Option<&mut [T]> {
+        None
+    }
+
+    /// The value of this class for a number that a caller gives, as a cast of the host's has it; `None` where the class has
+    /// none for it.
+    fn cast(number: T) -> Option<Self> {
+        Some(Self::narrowed(number))
+    }
+}
+
+/// Nothing changes.
+impl<T: Real> Sample<T> for T {
+    #[inline(always)]
+    fn widened(self) -> T {
+        self
+    }
+
+    #[inline(always)]
+    fn narrowed(result: T) -> T {
+        result
+    }
+
+    fn as_computed(numbers: &mut [T]) -> Option<&mut [T]> {
+        Some(numbers)
+    }
+}
+
+/// A result for which the nearest whole number is what it is without its fraction. What is added is the largest number below
+/// 1/2, so that nothing below a half becomes one. (`round` is a call of a function on a processor of the least kind.)
+#[inline(always)]
+fn with_half(result: f64) -> f64 {
+    result + 0.499_999_999_999_999_94_f64.copysign(result)
+}
+
+macro_rules! whole_numbers {
+    ($($type:ty)*) => {
+        $(impl Sample<f64> for $type {
+            #[inline(always)]
+            fn widened(self) -> f64 {
+                self.into()
+            }
+
+            #[inline(always)]
+            fn narrowed(result: f64) -> $type {
+                // Steps that there are vectors for; a cast that saturates is none.
+                let result = if result.is_nan() { 0.0 } else { with_half(result) };
+                let result = if result > <$type>::MIN.into() { result } else { <$type>::MIN.into() };
+                let result = if result < <$type>::MAX.into() { result } else { <$type>::MAX.into() };
+                // SAFETY: it is no NaN, and lies between the least number of the type and the largest.
+                unsafe { result.to_int_unchecked::<i32>() as $type }
+            }
+        })*
+    };
+}
+
+whole_numbers!(i8 u8 i16 u16 i32);
+
+/// The largest are beyond an `i32`.
+impl Sample<f64> for u32 {
+    #[inline(always)]
+    fn widened(self) -> f64 {
+        self.into()
+    }
+
+    #[inline(always)]
+    fn narrowed(result: f64) -> u32 {
+        // `as` cuts off, saturates, and makes 0 of NaN.
+        with_half(result) as u32
+    }
+}
+
+/// Samples of any class that lie in memory, as numbers of the class that is computed in.
+pub trait Samples<T>: Sync {
+    /// How many there are.
+    fn count(&self) -> usize;
+
+    /// Where they begin, and the bytes of each.
+    fn memory(&self) -> (*const u8, usize);
+
+    /// Writes columns of them to `to`, which are as long. The place `first` is where the first one begins; from row to
+    /// row and from column to column it goes on by these steps.
+    ///
+    /// # Panics
+    /// Where there are not so many.
+    fn read(&self, first: usize, steps: [usize; 2], to: &mut [&mut [T]]);
+}
+
+/// Where results go, in any class.
+pub trait Results<T>: Sync {
+    /// How many there are.
+    fn count(&self) -> usize;
+
+    /// Where they begin, and the bytes of each.
+    fn memory(&self) -> (*const u8, usize);
+
+    /// These places themselves, if they are of the class that is computed in.
+    ///
+    /// # Safety
+    /// Nobody else has these places meanwhile.
+    #[allow(clippy::mut_from_ref)]
+    unsafe fn places(&self, places: Range<usize>) -> Option<&mut [T]>;
+
+    /// Writes these columns, which are as long. The place `first` is where the first one begins; from row to row and from
+    /// column to column it goes on by these steps.
+    ///
+    /// # Safety
+    /// Nobody else has these places meanwhile.
+    ///
+    /// # Panics
+    /// Where there are not so many.
+    unsafe fn write(&self, first: usize, steps: [usize; 2], results: &[&[T]]);
+}
+
+impl<T: Real, S: Sample<T>> Samples<T> for &[S] {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn memory(&self) -> (*const u8, usize) {
+        (self.as_ptr().cast(), size_of::<S>())
+    }
+
+    fn read(&self, first: usize, [down, across]: [usize; 2], to: &mut [&mut [T]]) {
+        let rows = to.first().map_or(0, |column| column.len());
+        if down == 1 {
+            for (c, to) in to.iter_mut().enumerate() {
+                in_vectors(to, &self[first + c * across..][..rows], |to, &sample| *to = S::widened(sample));
+            }
+            return;
+        }
+        // Row by row: what lies side by side is in the cache for all columns.
+        for row in 0..rows {
+            let at = first + row * down;
+            for (c, to) in to.iter_mut().enumerate() {
+                to[row] = self[at + c * across].widened();
+            }
+        }
+    }
+}
+
+/// Does `each` for every pair, in the vectors that this processor has.
+#[inline(always)]
+pub(crate) fn in_vectors<A, B>(to: &mut [A], from: &[B], each: impl Fn(&mut A, &B)) {
+    #[inline(always)]
+    fn plain<A, B>(to: &mut [A], from: &[B], each: impl Fn(&mut A, &B)) {
+        to.iter_mut().zip(from).for_each(|(to, from)| each(to, from));
+    }
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2")]
+        fn of_avx2<A, B>(to: &mut [A], from: &[B], each: impl Fn(&mut A, &B)) {
+            plain(to, from, each);
+        }
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: this processor has them.
+            return unsafe { of_avx2(to, from, each) };
+        }
+    }
+    plain(to, from, each);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_rounded_and_saturate() {
+        for (result, rounded) in
+            [(0.5, 1), (-0.5, -1), (1.5, 2), (2.5, 3), (0.499_999_999_999_999_94, 0), (127.4, 127), (127.5, 127)]
+        {
+            assert_eq!(i8::narrowed(result), rounded, "{result}");
+        }
+        assert_eq!((i8::narrowed(1e300), i8::narrowed(f64::NEG_INFINITY), i8::narrowed(f64::NAN)), (127, -128, 0));
+        assert_eq!((u8::narrowed(255.5), u8::narrowed(-0.5), u8::narrowed(f64::NAN)), (255, 0, 0));
+        assert_eq!(
+            (i32::narrowed(2e9 + 0.5), i32::narrowed(-3e9), i32::narrowed(3e9)),
+            (2_000_000_001, i32::MIN, i32::MAX)
+        );
+        assert_eq!((u32::narrowed(4_294_967_295.5), u32::narrowed(-0.6)), (u32::MAX, 0));
+        // The last double below a half, where doubles are far apart.
+        let half: f64 = 4_294_967_293.5;
+        assert_eq!((u32::narrowed(half.next_down()), u32::narrowed(half)), (4_294_967_293, 4_294_967_294));
+        assert_eq!(i32::MIN.widened(), -2_147_483_648.0);
+    }
+}
