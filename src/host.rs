@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::memory;
 use crate::memory::pool::{Number, Pooled};
-use crate::stencil::{Error, Real, Results, Sample, in_vectors};
+use crate::stencil::{Error, Real, Results, Sample, in_vectors, last_place};
 use crate::watch::Watch;
 use crate::workers::Workers;
 
@@ -254,12 +254,42 @@ impl<T: Real, S: Sample<T>> Results<T> for SharedOutput<'_, S> {
             return;
         }
         // Row by row: what lies side by side is in the cache for all columns.
+        // SAFETY: the caller's promise; here and below.
+        let write =
+            |c: usize, results: &[T]| unsafe { self.write_by_rows(first + c * across, [down, across], [results]) };
+        match *results {
+            // SAFETY: as above.
+            [a, b] => unsafe { self.write_by_rows(first, [down, across], [a, b]) },
+            // SAFETY: as above.
+            [a, b, c] => unsafe { self.write_by_rows(first, [down, across], [a, b, c]) },
+            // SAFETY: as above.
+            [a, b, c, d, e, f] => unsafe { self.write_by_rows(first, [down, across], [a, b, c, d, e, f]) },
+            _ => results.iter().enumerate().for_each(|(c, results)| write(c, results)),
+        }
+    }
+}
+
+impl<S> SharedOutput<'_, S> {
+    /// Row by row of some columns, which are as long, from the place `first` on.
+    ///
+    /// # Safety
+    /// Nobody else has these places meanwhile.
+    #[inline(always)]
+    unsafe fn write_by_rows<T: Real, const N: usize>(&self, first: usize, steps: [usize; 2], results: [&[T]; N])
+    where
+        S: Sample<T>,
+    {
+        let rows = results[0].len();
+        let last = last_place([rows, N], steps).map(|last| last.checked_add(first));
+        assert!(results.iter().all(|column| column.len() == rows));
+        assert!(last.is_none_or(|last| last.is_some_and(|last| last < self.len)));
         for row in 0..rows {
-            for (c, results) in results.iter().enumerate() {
-                let place = first + row * down + c * across;
-                assert!(place < self.len);
-                // SAFETY: it is the output's; that nobody else has it is the caller's promise.
-                unsafe { self.start.add(place).write(S::narrowed(results[row])) };
+            for (c, column) in results.iter().enumerate() {
+                // SAFETY: none lies behind the last one, and nobody else has them.
+                unsafe {
+                    let result = S::narrowed(*column.get_unchecked(row));
+                    self.start.add(first + row * steps[0] + c * steps[1]).write(result);
+                }
             }
         }
     }

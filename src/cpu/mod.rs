@@ -46,8 +46,9 @@ impl Default for Cpu {
 /// So few neighbours side by side are too short for a tile's columns.
 const FEW: usize = 64;
 
-/// Shorter lines are mostly ends.
+/// Shorter lines are mostly ends. Of neighbours, each line is a loop by itself.
 const LONG: usize = 8;
+const NEIGHBOURS: usize = 20;
 
 /// From so many entries along one dimension on, tiles are never quicker.
 const MANY: usize = 16;
@@ -102,7 +103,7 @@ impl<T: Lanes> Compute<T> for Cpu {
         let taps = what.filter().values();
         let by_lines = |lines: &Lines| match taps.len() {
             MANY.. => true,
-            _ if lines.inner() < FEW => lines.length() >= LONG,
+            _ if lines.inner() < FEW => lines.length() >= if lines.inner() == 1 { NEIGHBOURS } else { LONG },
             taps => taps <= SOME && lines.length() >= 3 * taps,
         };
         if let Some((axis, lines)) = what.lines().filter(|(_, lines)| by_lines(lines)) {

@@ -32,8 +32,8 @@ pub use error::Error;
 pub use lines::Lines;
 pub use real::Real;
 pub use reference::Reference;
-pub(crate) use sample::in_vectors;
 pub use sample::{Results, Sample, Samples};
+pub(crate) use sample::{in_vectors, last_place};
 pub use taps::{MAX_TAPS, Taps};
 pub use window::{Shape, Window};
 

@@ -147,13 +147,39 @@ impl<T: Real, S: Sample<T>> Samples<T> for &[S] {
             return;
         }
         // Row by row: what lies side by side is in the cache for all columns.
-        for row in 0..rows {
-            let at = first + row * down;
-            for (c, to) in to.iter_mut().enumerate() {
-                to[row] = self[at + c * across].widened();
-            }
+        let from = &self[first..];
+        match to {
+            [a, b] => read_by_rows(from, [down, across], [a, b]),
+            [a, b, c] => read_by_rows(from, [down, across], [a, b, c]),
+            [a, b, c, d, e, f] => read_by_rows(from, [down, across], [a, b, c, d, e, f]),
+            _ => (0..to.len()).for_each(|c| read_by_rows(&from[c * across..], [down, across], [&mut *to[c]])),
         }
     }
+}
+
+/// Row by row of some columns, which are as long.
+#[inline(always)]
+fn read_by_rows<T: Real, S: Sample<T>, const N: usize>(from: &[S], steps: [usize; 2], to: [&mut [T]; N]) {
+    let rows = to[0].len();
+    assert!(to.iter().all(|to| to.len() == rows) && last_place([rows, N], steps).is_none_or(|last| last < from.len()));
+    let to = to.map(<[T]>::as_mut_ptr);
+    for row in 0..rows {
+        for (c, to) in to.into_iter().enumerate() {
+            // SAFETY: none lies behind the last one.
+            unsafe { *to.add(row) = from.get_unchecked(row * steps[0] + c * steps[1]).widened() };
+        }
+    }
+}
+
+/// How far behind the first the last element of so many rows and columns is, with these steps from row to row and from column
+/// to column; `None` where there is none.
+///
+/// # Panics
+/// If that is beyond counting.
+pub(crate) fn last_place([rows, columns]: [usize; 2], [down, across]: [usize; 2]) -> Option<usize> {
+    let [rows, columns] = [rows.checked_sub(1)?, columns.checked_sub(1)?];
+    let place = rows.checked_mul(down).zip(columns.checked_mul(across)).and_then(|(a, b)| a.checked_add(b));
+    Some(place.expect("a place in memory"))
 }
 
 /// Does `each` for every pair, in the vectors that this processor has.

@@ -54,6 +54,8 @@ impl<'a, T: Real> Layout<'a, T> {
     /// [`Error::OutOfMemory`].
     pub(super) fn choose(request: &'a Convolution<T>) -> Result<Layout<'a, T>, Error> {
         let ([rows, columns, pages], [height, width, depth]) = (request.size(), request.filter().size());
+        // To a filter of one column, those of all pages are alike.
+        let [columns, pages] = if width * depth == 1 { [columns * pages, 1] } else { [columns, pages] };
         let (sides, of_page) = (request.boundary(), rows * columns);
         if rows * size_of::<T>() >= LONG_COLUMN_BYTES {
             return Ok(Layout::plain(request));
@@ -117,7 +119,9 @@ mod tests {
         ] {
             let filter = Filter::new(vec![1.0], [1; 3]).unwrap();
             assert_ne!(Layout::choose(&Convolution::new(size, filter)).unwrap().request.size(), size);
-            for filter in [[3, 3, 1], [5, 3, 1], [3, 7, 1], [3, 3, 3], [15, 13, 1], [2, 4, 1], [16, 9, 1], [2, 3, 4]] {
+            for filter in
+                [[3, 3, 1], [3, 1, 1], [5, 3, 1], [3, 7, 1], [3, 3, 3], [15, 13, 1], [2, 4, 1], [16, 9, 1], [2, 3, 4]]
+            {
                 let (elements, count) = (size.iter().product::<usize>(), filter.iter().product::<usize>());
                 let entries: Vec<f64> = (0..count).map(|i| (i as f64 + 0.5).cos() / (count as f64).sqrt()).collect();
                 let input: Vec<f64> = (0..elements)
