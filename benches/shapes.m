@@ -1,6 +1,6 @@
 % The same number of elements in arrays of seven shapes, by filters of 3 x 3, of a row and of a column, one pass and 100
 % sweeps, as lines of CSV:
-%   NAME,CLASS,FILTER,SIZE,SWEEPS,US,TIMES
+%   ENGINE,CLASS,FILTER,SIZE,SWEEPS,US,TIMES
 % US are the microseconds of a call over an array that stays where the engine has it; TIMES how often the quickest of the seven
 % would have run meanwhile.
 %
@@ -15,7 +15,7 @@ function shapes (backend, quick)
   if (quick)
     [sizes, least] = deal ({[30 30] [900 1] [1 900] [2 450] [3 300] [10 10 9] [3 3 100]}, 0.001);
   end
-  printf ('name,class,filter,size,sweeps,us,times\n');
+  printf ('engine,class,filter,size,sweeps,us,times\n');
   for class = {'double', 'single'}
     for of_filter = {[3 3], [1 3], [3 1]}
       F = ones (of_filter{1}, class{1}) / prod (of_filter{1});
@@ -27,7 +27,7 @@ function shapes (backend, quick)
         end
         for i = 1:numel (sizes)
           what = sprintf ('%s,%s,%s,%d', class{1}, by (of_filter{1}), by (sizes{i}), sweeps);
-          printf ('ours,%s,%.4g,%.2f\n', what, us(i), us(i) / min (us));
+          printf ('%s,%s,%.4g,%.2f\n', backend, what, us(i), us(i) / min (us));
         end
         fflush (stdout);
       end

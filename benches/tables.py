@@ -4,8 +4,8 @@
 tables.py measure   runs the benchmarks, ours and the peers' in turn, and writes a CSV file for each part
 tables.py write     makes the tables of BENCHMARKS.md from the files in docs/measurements
 
-A part is calls, passes, large, sweeps, arrays, solver, levels or study. What a machine lacks (a GPU, a peer) is said in the log and
-left out. Only Python's standard library is needed here; the peers are taken from the Python that --python names.
+A part is calls, passes, large, shapes, sweeps, arrays, solver, levels or study. What a machine lacks (a GPU, a peer) is said
+in the log and left out. Only Python's standard library is needed here; the peers are taken from the Python that --python names.
 CONTRIBUTING.md has the commands for a machine with a GPU and neither Rust nor Octave.
 """
 
@@ -164,6 +164,7 @@ def calls(run):
 
 
 PASSES = ("name", "class", "function", "filter", "size", "us", "share")
+SHAPES = ("engine", "class", "filter", "size", "sweeps", "us", "times")
 SWEEPS = ("name", "place", "class", "filter", "boundary", "size", "sweeps", "rate")
 ARRAYS = ("chain", "name", "what", "n", "ms")
 SOLVER = ("solver", "what", "n", "us", "bytes", "share")
@@ -178,6 +179,12 @@ def passes(run):
 def large(run):
     rows = fields(run.in_octave(f"large ('{run.backend}', {truth(run.options.quick)})"), PASSES)
     run.write("large", PASSES, rows + run.peers("large", PASSES))
+
+
+def shapes(run):
+    engines = sorted({run.backend, "cpu"}, reverse=True)
+    found = [fields(run.in_octave(f"shapes ('{engine}', {truth(run.options.quick)})"), SHAPES) for engine in engines]
+    run.write("shapes", SHAPES, [row for rows in found for row in rows])
 
 
 def sweeps(run):
@@ -215,6 +222,7 @@ def study(run):
 PARTS = {
     "passes": passes,
     "large": large,
+    "shapes": shapes,
     "sweeps": sweeps,
     "levels": levels,
     "solver": solver,
@@ -417,6 +425,28 @@ def table_large():
     return [*markdown(head, rows), "", table.caption()]
 
 
+def table_shapes():
+    table = Table("shapes")
+    sizes = list(dict.fromkeys(row["size"] for row in table.rows))
+    lines = []
+    for engine in dict.fromkeys(row["engine"] for row in table.rows):
+        rows = {}
+        for row in (row for row in table.rows if row["engine"] == engine):
+            of = {key: row[key] for key in ("engine", "filter", "sweeps")}
+            cells = [f"{times(row['filter'])}, {'1 pass' if row['sweeps'] == '1' else row['sweeps'] + ' sweeps'}"]
+            for size in sizes:
+                both = [table.find("times", size=size, **{"class": kind}, **of) for kind in ("double", "single")]
+                cells.append(" / ".join(f"{value:.1f}" for value in both))
+            rows[cells[0]] = cells
+        head = ["the GPU" if engine == "cuda" else "the processor", *[by_powers(size) for size in sizes]]
+        lines += [*markdown(head, rows.values()), ""]
+    return [*lines, table.caption()]
+
+
+def by_powers(size):
+    return "×".join(power(int(n)) for n in size.split("x"))
+
+
 def table_sweeps_lines():
     table = Table("sweeps")
     ours = [row for row in table.rows if row["name"] == "ours" and row["place"] == "device" and dims(row["size"], 1)]
@@ -570,6 +600,7 @@ TABLES = {
     "derivative": table_derivative,
     "convolution": table_convolution,
     "large": table_large,
+    "shapes": table_shapes,
     "sweeps-lines": table_sweeps_lines,
     "sweeps-images": table_sweeps_images,
     "sweeps-host": table_sweeps_host,

@@ -22,3 +22,29 @@ extern "C" __global__ void __launch_bounds__(THREADS, OCCUPANCY) any_filter_by_r
 extern "C" __global__ void __launch_bounds__(THREADS, OCCUPANCY) any_filter_by_columns(Launch launch) {
     tile_of<true>(launch);
 }
+
+// One output a thread, straight from memory: for arrays of few rows or few columns, of which a tile would have little. A
+// launch's tiles are blocks of outputs, one behind the other.
+extern "C" __global__ void __launch_bounds__(THREADS) any_filter_of_few(Launch launch) {
+    const long long block = launch.skip + (launch.backwards ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
+    const long long to = block * THREADS + threadIdx.x;
+    if (to >= launch.count) return;
+    const long long place = launch.first + to, columns = place / launch.rows;
+    const Place at = {place % launch.rows, columns % launch.columns, columns / launch.columns};
+    REAL sum = 0;
+    const REAL* entries = F;
+    for (int p = 0; p < launch.depth; ++p) {
+        const long long page = page_under(launch, at.page, p);
+        const REAL* from = page_from(launch, page);
+        for (int c = 0; c < launch.width; ++c) {
+            const long long left = at.column + c - (launch.width - 1) / 2;
+            const long long column = sample_at(left, launch.columns, launch.width / 2, launch.sides.of_columns);
+            for (int r = 0; r < launch.height; ++r) {
+                const long long above = at.row + r - (launch.height - 1) / 2;
+                const long long row = sample_at(above, launch.rows, launch.height / 2, launch.sides.of_rows);
+                sum = fma(sample_of(launch, from, {row, column, page}), *entries++, sum);
+            }
+        }
+    }
+    launch.output[to] = sum;
+}

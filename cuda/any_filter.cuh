@@ -103,17 +103,32 @@ struct Way {
     }
 };
 
-// Brings samples into shared memory: so many rows and columns from `first` on, of which `has_page` says whether its page is
-// one. Those of the array come first, by `copy`, which takes a row, a column, how many there are of both, and where they
-// begin in the array. Then `put` takes a row, a column and the sample of each that stands outside.
+// Where a page begins.
+__device__ __forceinline__ const REAL* page_from(const Launch& launch, long long page) {
+    return launch.input + (page < 0 ? 0 : page * launch.rows * launch.columns);
+}
+
+// The sample at a place of a page, or the constant that a number below zero stands for. Where two sides meet, the later
+// dimension's constant counts.
+__device__ __forceinline__ REAL sample_of(const Launch& launch, const REAL* page, const Place& at) {
+    if (at.page < 0) return REAL(constant_of(launch.sides.of_pages, at.page));
+    if (at.column < 0) return REAL(constant_of(launch.sides.of_columns, at.column));
+    if (at.row < 0) return REAL(constant_of(launch.sides.of_rows, at.row));
+    return __ldg(page + at.column * launch.rows + at.row);
+}
+
+// Brings samples into shared memory: so many rows and columns from `first` on, whose page may be a number below zero. Those
+// of the array come first, by `copy`, which takes a row, a column, how many there are of both, and where they begin in the
+// array. Then `put` takes a row, a column and the sample of each that stands outside.
 template <class Copy, class Put>
-__device__ __forceinline__ void stage(const Launch& launch, const Place& first, bool has_page, int rows, int columns,
-                                      int log_abreast, const Copy& copy, const Put& put) {
+__device__ __forceinline__ void stage(const Launch& launch, const Place& first, int rows, int columns, int log_abreast,
+                                      const Copy& copy, const Put& put) {
+    const bool has_page = first.page >= 0;
     const auto inside = [](long long place, long long most) { return (int)min(max(place, 0ll), most); };
     const int top = inside(-first.row, rows), bottom = inside(launch.rows - first.row, rows);
     const int left = inside(-first.column, columns);
     const int right = has_page ? inside(launch.columns - first.column, columns) : left;
-    const REAL* page = launch.input + (has_page ? first.page * launch.rows * launch.columns : 0);
+    const REAL* page = page_from(launch, first.page);
     if (top < bottom && left < right) {
         copy(top, left, bottom - top, right - left, page + (first.column + left) * launch.rows + first.row + top);
     }
@@ -123,18 +138,7 @@ __device__ __forceinline__ void stage(const Launch& launch, const Place& first, 
         const long long column =
             sample_at(first.column + at.c, launch.columns, launch.width / 2, launch.sides.of_columns);
         const long long row = sample_at(first.row + at.r, launch.rows, launch.height / 2, launch.sides.of_rows);
-        // Where two sides meet, the later dimension's constant counts.
-        REAL sample;
-        if (!has_page) {
-            sample = REAL(constant_of(launch.sides.of_pages, first.page));
-        } else if (column < 0) {
-            sample = REAL(constant_of(launch.sides.of_columns, column));
-        } else if (row < 0) {
-            sample = REAL(constant_of(launch.sides.of_rows, row));
-        } else {
-            sample = page[column * launch.rows + row];
-        }
-        put(at.r, at.c, sample);
+        put(at.r, at.c, sample_of(launch, page, {row, column, first.page}));
     }
 }
 
@@ -218,8 +222,8 @@ __device__ __forceinline__ void any_filter(const Launch& launch, const Place& ti
                         }
                     }
                 };
-                stage(launch, first, page >= 0, BY_COLUMNS ? beside : staged, BY_COLUMNS ? staged : beside, log_abreast,
-                      copy, put);
+                stage(launch, first, BY_COLUMNS ? beside : staged, BY_COLUMNS ? staged : beside, log_abreast, copy,
+                      put);
                 __syncthreads();
                 const REAL* entries = F + (p * width + c) * length + k;
 #pragma unroll 1

@@ -116,7 +116,7 @@ __device__ __forceinline__ bool stage_for_products(const Launch& launch, const P
         }
     };
     const auto put = [&](int r, int c, double sample) { memory[place(r, c)] = sample; };
-    stage(launch, first, first.page >= 0, rows, columns, log_abreast, copy, put);
+    stage(launch, first, rows, columns, log_abreast, copy, put);
     end_group();
     // Entry i of a column stands at 7 + i of its band.
     double* const bands = memory + launch.bands;

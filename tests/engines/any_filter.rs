@@ -1,9 +1,11 @@
 //! Filters of any size on tensor cores: the bits are those of the units of vectors.
 
 use stencil_mex::cuda::Cuda;
-use stencil_mex::stencil::Convolution;
+use stencil_mex::stencil::{Convolution, Sides};
 
-use super::checks::{KINDS, Outcome, check_convolution, filter, is_slow, kernels_of, ordinary};
+use super::checks::{
+    KINDS, Outcome, awkward, check_convolution, filter, is_slow, kernels_of, ordinary, single, singles,
+};
 use super::common::ends;
 use super::common::selection;
 
@@ -54,6 +56,33 @@ pub fn any_filters_on_tensor_cores(cuda: Cuda) -> Outcome {
             let launched = kernels_of(|| ends::between(ends::ARRAY_TO_ARRAY, check))?;
             if launched.is_some_and(|kernels| !kernels.iter().any(|kernel| kernel.starts_with("any_filter_tensor"))) {
                 return Err(format!("{size:?} by {of_filter:?} went to other kernels"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Arrays of few rows or few columns, from the device to it and through slots: each output has a thread.
+pub fn arrays_of_few_rows(cuda: Cuda) -> Outcome {
+    let mut number = 0;
+    for size in [[1, 900, 1], [2, 500, 3], [3, 333, 1], [7, 64, 2], [5, 2, 4], [1, 1, 30]] {
+        for of_filter in [[3, 3, 1], [3, 2, 1], [15, 15, 1], [2, 4, 1], [5, 5, 5], [31, 17, 1]] {
+            // Five boundaries take turns.
+            for _ in 0..2 {
+                number += 1;
+                let sides: Sides<f64> = KINDS[number % KINDS.len()].into();
+                let (input, entries) = awkward(of_filter, size, number);
+                let double = Convolution::new(size, filter(entries.clone(), of_filter)?).with_boundary(sides);
+                let of_single =
+                    Convolution::new(size, filter(singles(&entries), of_filter)?).with_boundary(single(sides));
+                let launched = kernels_of(|| {
+                    check_convolution(&cuda, &double, &input)?;
+                    check_convolution(&cuda, &of_single, &singles(&input))
+                })?;
+                let few = |kernels: Vec<String>| kernels.iter().all(|kernel| kernel.ends_with("any_filter_of_few"));
+                if launched.is_some_and(|kernels| kernels.is_empty() || !few(kernels)) {
+                    return Err(format!("{size:?} by {of_filter:?} went to other kernels"));
+                }
             }
         }
     }

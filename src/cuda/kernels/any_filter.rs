@@ -46,6 +46,11 @@ const THREADS: usize = FILTER_THREADS as usize;
 const TILE: usize = FILTER_TENSOR_TILE as usize;
 const COLUMNS: usize = FILTER_TENSOR_COLUMNS as usize;
 
+/// The kernel of arrays of few rows or few columns, one output a thread, and what it takes for a product, in multiply-adds of
+/// the others.
+const FEW: &CStr = c"any_filter_of_few";
+const FEW_PRODUCT: f64 = 6.0;
+
 /// What a staged sample takes, in multiply-adds.
 const STAGING: f64 = 6.0;
 
@@ -124,13 +129,16 @@ impl Layout {
             return Layout::new((THREADS / across).ilog2(), of_filter, outputs, most);
         }
         let layouts = (3..=THREADS.ilog2()).map(|down| Layout::new(down, of_filter, outputs, most));
-        let time = |layout: &Layout| {
-            let tiles: f64 = (0..2).map(|d| of_array[d].div_ceil(layout.tile[d]) as f64).product();
-            let stages = of_filter[0].div_ceil(layout.length) * of_filter[1].div_ceil(layout.width);
-            let products = layout.tile[0] * layout.tile[1] * of_filter[0] * of_filter[1];
-            tiles * (products as f64 + STAGING * (stages * layout.elements) as f64)
-        };
+        let time = |layout: &Layout| layout.time(of_array, of_filter);
         layouts.min_by(|a, b| time(a).total_cmp(&time(b))).unwrap_or_else(|| Layout::new(3, of_filter, outputs, most))
+    }
+
+    /// The time of a page under one of the filter's, in multiply-adds.
+    fn time(&self, of_array: [usize; 2], of_filter: [usize; 2]) -> f64 {
+        let tiles: f64 = (0..2).map(|d| of_array[d].div_ceil(self.tile[d]) as f64).product();
+        let stages = of_filter[0].div_ceil(self.length) * of_filter[1].div_ceil(self.width);
+        let products = self.tile[0] * self.tile[1] * of_filter[0] * of_filter[1];
+        tiles * (products as f64 + STAGING * (stages * self.elements) as f64)
     }
 
     /// With so many threads along the direction in which they slide, of which each has so many outputs, in at most so many
@@ -239,12 +247,19 @@ fn steps(length: usize) -> usize {
     (length + STEP - 1).div_ceil(STEP)
 }
 
+/// The kernels of a filter, loaded when they are first needed: which of the two it is, goes by the array's size.
+#[derive(Debug, Clone, Default)]
+pub(super) struct LoadedKernels {
+    in_tiles: LoadOnce,
+    of_few: LoadOnce,
+}
+
 /// How a sweep of a filter of any size is launched.
 ///
 /// # Errors
 /// The driver's.
 pub(super) fn plan<'a, T: Element>(
-    loaded: &'a LoadOnce,
+    loaded: &'a LoadedKernels,
     modules: &Modules,
     area: &Area<T>,
     filter: &Filter<T>,
@@ -265,11 +280,14 @@ pub(super) fn plan<'a, T: Element>(
         None => [c"any_filter_by_rows", c"any_filter_by_columns"],
     };
     let entries = (c"F", bytemuck::cast_slice(filter.values()));
-    let kernel = kernels[usize::from(view.by_columns)];
-    let Loaded { function, module: loaded } = loaded.get(modules, area.queued, name, entries, kernel)?;
     let layout = Layout::choose(&view, outputs, module.most_staged);
+    let few = tensor.is_none() && layout.time(view.along(view.size), of_filter) > few_time(view.size, view.filter);
+    let (loaded, kernel) =
+        if few { (&loaded.of_few, FEW) } else { (&loaded.in_tiles, kernels[usize::from(view.by_columns)]) };
+    let Loaded { function, module: loaded } = loaded.get(modules, area.queued, name, entries, kernel)?;
     let tile = view.tile(tensor.map_or(layout.tile, |tensor| tensor.tile));
-    let shared_bytes = tensor.map_or(0, |tensor| tensor.elements).max(layout.elements) * size_of::<T>();
+    let staged = if few { 0 } else { tensor.map_or(0, |tensor| tensor.elements).max(layout.elements) };
+    let shared_bytes = staged * size_of::<T>();
     if tensor.is_some() {
         function.allow_shared(shared_bytes)?;
     }
@@ -286,10 +304,22 @@ pub(super) fn plan<'a, T: Element>(
         size: view.size,
         filter: view.filter,
         sides: SidesArgument::new([0, 1, 2].map(|d| view.sides[d])),
-        tiles: tiles_with(view.size, tile, &places),
+        tiles: if few { 0..places.len().div_ceil(THREADS) } else { tiles_with(view.size, tile, &places) },
         places,
         turns: area.queued.then(|| modules.turns().clone()),
     }))
+}
+
+/// The time of a page under one of the filter's where each thread has an output, in multiply-adds.
+fn few_time([rows, columns, _]: Size, [height, width, _]: Size) -> f64 {
+    FEW_PRODUCT * (rows * columns) as f64 * (height * width) as f64
+}
+
+/// Whether tiles of so many rows and columns have so little of an array of this size that each of its outputs had better
+/// have a thread.
+pub(super) fn is_few(size: Size, tile: [usize; 2]) -> bool {
+    let in_tiles = size[0].next_multiple_of(tile[0]) as f64 * size[1].next_multiple_of(tile[1]) as f64;
+    in_tiles > few_time(size, [1; 3])
 }
 
 /// The numbers of the tiles from the one with the first of these places of an array on to the one with the last. Tiles are
@@ -416,6 +446,9 @@ mod tests {
         ] {
             for kernel in kernels {
                 assert_eq!(argument_bytes(module, kernel), size_of::<FilterArgument>(), "{module}");
+            }
+            if module != TENSOR.0 {
+                assert_eq!(argument_bytes(module, "any_filter_of_few"), size_of::<FilterArgument>(), "{module}");
             }
         }
     }

@@ -28,6 +28,9 @@ const SQUARE: [(usize, [&str; 2]); 7] = [
     (15, ["convolution_float_15", "convolution_double_15"]),
 ];
 
+/// The rows and about the columns of outputs that a block of those modules computes.
+const TILE: [usize; 2] = [64, 32];
+
 /// What kernels of several sweeps, and the square ones, are made for: filters of one page of up to so many rows and
 /// columns, and others of up to so many along each dimension.
 const LARGEST: [usize; 2] = [15, 7];
@@ -57,6 +60,7 @@ pub(in super::super) struct ConvolutionKernel<T> {
     filter: Filter<T>,
     sides: Sides<T>,
     loaded: LoadOnce,
+    by_any_filter: any_filter::LoadedKernels,
     on_tensor_cores: LoadOnce,
     several_sweeps: images::LoadedModules,
     over_volumes: LoadOnce,
@@ -66,8 +70,18 @@ pub(in super::super) struct ConvolutionKernel<T> {
 impl<T: Element> ConvolutionKernel<T> {
     pub(in super::super) fn new(what: &Convolution<T>) -> ConvolutionKernel<T> {
         let (size, filter, sides) = (what.size(), what.filter().clone(), what.boundary());
-        let (loaded, on_tensor_cores, several_sweeps, over_volumes, in_tiles) = Default::default();
-        ConvolutionKernel { size, filter, sides, loaded, on_tensor_cores, several_sweeps, over_volumes, in_tiles }
+        let (loaded, by_any_filter, on_tensor_cores, several_sweeps, over_volumes, in_tiles) = Default::default();
+        ConvolutionKernel {
+            size,
+            filter,
+            sides,
+            loaded,
+            by_any_filter,
+            on_tensor_cores,
+            several_sweeps,
+            over_volumes,
+            in_tiles,
+        }
     }
 }
 
@@ -101,7 +115,7 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
 
     fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
         if !is_small(&self.filter) {
-            return any_filter::plan(&self.loaded, modules, area, &self.filter);
+            return any_filter::plan(&self.by_any_filter, modules, area, &self.filter);
         }
         let single_sweeps = self.plan_single_sweeps(modules, area)?;
         if let Some(tilings) = tiles::Tilings::of(modules, area, &self.filter) {
@@ -126,12 +140,16 @@ impl<T: Element> ConvolutionKernel<T> {
 
     /// How single sweeps are launched.
     fn plan_single_sweeps(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
+        let by_any_filter = || any_filter::plan(&self.by_any_filter, modules, area, &self.filter);
+        if any_filter::is_few(area.tile.size(), TILE) {
+            return by_any_filter();
+        }
         if let Some(plan) = tensor::plan(&self.on_tensor_cores, modules, area, &self.filter, self.effective_sides())? {
             return Ok(plan);
         }
         let filter = self.filter.size();
         let own = SQUARE.iter().find(|(size, _)| filter[..2] == [*size, *size]);
-        let Some((_, names)) = own else { return any_filter::plan(&self.loaded, modules, area, &self.filter) };
+        let Some((_, names)) = own else { return by_any_filter() };
         let name = if T::NAME == f32::NAME { names[0] } else { names[1] };
         let kernel =
             if filter[2] > 1 { c"convolution_3D_const_mem_kernel" } else { c"convolution_2D_const_mem_kernel" };
