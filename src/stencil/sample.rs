@@ -14,7 +14,7 @@ pub trait Sample<T: Real>: Copy + Default + Send + Sync {
     /// or the smallest for what is beyond them; 0 for NaN.
     fn narrowed(result: T) -> Self;
 
-    /// The same numbers, where the two classes are one.
+    /// Numbers that are of the class that is computed in already; `None` where the two classes are not one.
     fn as_computed(_: &mut [Self]) -> Option<&mut [T]> {
         None
     }
