@@ -7,6 +7,7 @@ classdef DeviceArray < handle
 %   U = DeviceArray.zeros (M, N, ...)
 %   U = DeviceArray.zeros ([M N ...])
 %   U = DeviceArray.zeros (..., CLASS, NAME, VALUE, ...)
+%   U = zeros (..., 'like', V)                   where V lies, in its class
 %   U = DeviceArray.ones (...)
 %
 %   Copies X to the GPU, or, where there is none, to memory of its own for the
@@ -113,7 +114,7 @@ classdef DeviceArray < handle
     function this = DeviceArray (x, varargin)
       % The library calls this with the number of an array, where it cannot make the
       % object by itself.
-      if nargin == 1 && isa (x, 'uint64')
+      if nargin == 1 && isa (x, 'uint64') && isscalar (x)
         this.id = x;
         this.guard = DeviceArray.guarded (x);
       elseif nargin == 0
@@ -183,10 +184,14 @@ classdef DeviceArray < handle
       end
     end
 
-    % u .^ k  With a whole number k from -16 to 16, on the device.
+    % u .^ k  With a whole number k from -16 to 16, on the device. As the host has it, a
+    % number of class single makes the result single.
     function c = power (a, k)
-      if isa (k, 'double') && isscalar (k) && k == fix (k) && abs (k) <= 16
-        c = DeviceArray_CUDA ('power', a, k);
+      if (isfloat (k) || islogical (k)) && isscalar (k) && k == fix (k) && abs (k) <= 16
+        if isa (k, 'single')
+          a = single (a);
+        end
+        c = DeviceArray_CUDA ('power', a, double (k));
       else
         DeviceArray.refuse ('.^ but with one whole number from -16 to 16', ...
                             'gather (u) .^ k', 'For .^ 0.5 use SQRT. ');
@@ -553,15 +558,17 @@ classdef DeviceArray < handle
           error ('DeviceArray:size', 'reshape: only one dimension may be [].');
         end
         n = numel (this);
-        rest = prod ([varargin{~open}]);
-        if rest == 0 || mod (n, rest) ~= 0
+        rest = prod (DeviceArray.dimensions (varargin(~open)));
+        if n == 0 && rest == 0
+          rest = 1;
+        elseif rest == 0 || mod (n, rest) ~= 0
           error ('DeviceArray:size', ...
                  'reshape: %d elements cannot be divided by the product of the dimensions, %d.', ...
                  n, rest);
         end
         varargin{open} = n / rest;
       end
-      u = DeviceArray_CUDA ('reshape', this, [varargin{:}]);
+      u = DeviceArray_CUDA ('reshape', this, DeviceArray.dimensions (varargin));
     end
 
     % u.'  Of a vector, on the device.
@@ -674,6 +681,10 @@ classdef DeviceArray < handle
       elseif numel (s) > 1 || ~strcmp (s.type, '()')
         error ('DeviceArray:unsupported', ...
                'A DeviceArray has elements only: u(...) = value, no fields and no cells.');
+      elseif isempty (value) && (numel (s.subs) == 1 || isequal (size (value), [0 0])) && ...
+             any (cellfun (@(i) isempty (i) || (islogical (i) && ~any (i(:))), s.subs))
+        u = this;  % no place, and no value
+        return
       elseif isa (value, 'double') && isequal (size (value), [0 0])
         error ('DeviceArray:unsupported', ...
                'Elements of a DeviceArray cannot be deleted: gather it first, x = gather (u).');
@@ -796,7 +807,7 @@ classdef DeviceArray < handle
 
     % A file holds no array: every use of the object says so.
     function u = loadobj (saved) %#ok<INUSD>
-      u = DeviceArray (zeros (1, 0, 'uint64'));
+      u = DeviceArray (uint64 (0));
     end
   end
 
@@ -819,7 +830,8 @@ classdef DeviceArray < handle
         dim = 0;
       elseif ~isnumeric (dim) || ~isscalar (dim) || ~(dim >= 1) || dim ~= fix (dim)
         error ('DeviceArray:dimension', ...
-               'The dimension must be a whole number from 1 up, or ''all'' for all elements.');
+               ['The dimension must be a whole number from 1 up, or ''all'' for all elements; results ' ...
+                'have the array''s class.']);
       end
       if all (d)
         r = DeviceArray_CUDA (verb, this, double (dim));
@@ -850,7 +862,7 @@ classdef DeviceArray < handle
       while count < numel (varargin) && isnumeric (varargin{count+1})
         count = count + 1;
       end
-      dims = [varargin{1:count}];
+      dims = DeviceArray.dimensions (varargin(1:count));
       if count == 0
         dims = 1;
       end
@@ -862,8 +874,26 @@ classdef DeviceArray < handle
       if ~isempty (options) && any (strcmp (options{1}, {'double', 'single'}))
         name = options{1};
         options = options(2:end);
+      elseif ~isempty (options) && ischar (options{1}) && ...
+             ~isempty (regexp (options{1}, '^(u?int(8|16|32|64)|logical|char)$', 'once'))
+        error ('DeviceArray:dataType', ...
+               'A DeviceArray is of class double or single, and ''%s'' is neither.', options{1});
+      elseif numel (options) == 2 && strcmpi (options{1}, 'like') && isa (options{2}, 'DeviceArray')
+        % In its class, and where it lies.
+        name = underlyingType (options{2});
+        at = DeviceArray_CUDA ('where', options{2});
+        options = {'Backend', at.Backend};
+        if at.Device > 0
+          options = [options, {'Device', at.Device}];
+        end
       end
-      u = DeviceArray_CUDA ('fill', value, max (double (dims), 0), name, options{:});
+      u = DeviceArray_CUDA ('fill', value, max (dims, 0), name, options{:});
+    end
+
+    % Dimensions in one row: of any classes of numbers, each or all of them by themselves.
+    function dims = dimensions (given)
+      given = cellfun (@(d) double (d(:).'), given, 'UniformOutput', false);
+      dims = [given{:}];
     end
 
     function yes = same (a, b)
@@ -905,7 +935,7 @@ classdef DeviceArray < handle
 
     % What Octave lists among the methods, but is not for users.
     function names = own ()
-      names = {'DeviceArray', 'reduced', 'filled', 'same', 'numbers', 'own', 'joined', ...
+      names = {'DeviceArray', 'reduced', 'filled', 'dimensions', 'same', 'numbers', 'own', 'joined', ...
                'mustBeEmpty', 'sizeText', 'refuse'};
     end
 

@@ -413,6 +413,26 @@
 %! refuses (@() reshape (d, []), "size", "[]");
 %! assert (gather (d), y);
 
+%!test # numbers of any class as dimensions and powers, as the host has them
+%! y = [1 2 3; 4 5 6];
+%! for f = {@(a) reshape(a, int32 (3), int32 (2)), @(a) reshape(a, single (3), []), @(a) reshape(a, uint8 ([1 6])), ...
+%!          @(a) a .^ single (2), @(a) a .^ true, @(a) single (a) .^ 2}
+%!   like (f{1}, y);
+%! endfor
+%! for dims = {{0, []}, {[], 0}, {[], 3}, {0, 4}, {5, 0, []}}
+%!   like (@(a) reshape (a, dims{1}{:}), zeros (0, 3));
+%! endfor
+%! for made = {zeros(2, int16 (3), "like", single (u)), DeviceArray.zeros(2, 3, "single")}
+%!   assert (class (made{1}), "DeviceArray");
+%!   assert (gather (made{1}), zeros (2, 3, "single"));
+%! endfor
+%! assert (gather (ones (size (u), "like", u)), ones (2, 3));
+%! assert (device (zeros (1, 2, "like", u)), device (u));
+%! refuses (@() DeviceArray (uint64 ([1 2 3])), "dataType", "uint64");
+%! refuses (@() DeviceArray.zeros (2, "int8"), "dataType", "double or single");
+%! refuses (@() u .^ 2.5, "unsupported", "whole");
+%! refuses (@() u .^ int8 (2), "unsupported", "whole");
+
 %!test # vectors turned round
 %! for v = {[1 2 3], [1; 2; 3], 7, zeros(1, 0)}
 %!   like (@(a) a.', v{1});
@@ -652,6 +672,22 @@
 %! endfor
 %! assert (isequal ([u], x));
 %! assert (isequal (horzcat (u), x));
+
+%!function a = put_at (a, value, varargin)
+%!  a(varargin{:}) = value;
+%!endfunction
+
+%!test # a list of places takes as many values, whatever their dimensions; no places take none
+%! for given = {{9:-1:6, [1 2; 3 1]}, {[7; 8], [1 2]}, {1:6, ":"}, {reshape(1:6, 1, 2, 3), 1:6}, {[], zeros(1, 0)}, ...
+%!              {zeros(0, 1), []}, {zeros(0, 3), false(2, 3)}, {zeros(3, 0), zeros(1, 0)}, {[1 2 3], logical([1 1 1; 0 0 0])}}
+%!   want = put_at (x, given{1}{:});
+%!   assert (gather (put_at (u, given{1}{:})), want);
+%! endfor
+%! refuses (@() put_at (u, 1:3, 1:4), "size", "nonconformant");
+%! refuses (@() put_at (u, (1:6)', ":", ":"), "size", "nonconformant");
+%! refuses (@() put_at (u, [], 1), "unsupported", "deleted");
+%! refuses (@() put_at (u, [], 1, ":"), "unsupported", "deleted");
+%! assert (gather (u), x);
 
 %!test # printing
 %! for f = {@() sprintf("%g", u), @() printf("%g", u), @() fprintf("%g", u), @() num2str(u), @() mat2str(u)}

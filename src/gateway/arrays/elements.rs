@@ -35,12 +35,13 @@ where
     })
 }
 
-/// Another array, with other values at some places.
+/// Another array, with other values at some places. Of a list of places, `indexed` by one index, as many values are enough,
+/// whatever their dimensions.
 pub(super) fn put<'a, T: Real>(
     array: StoredArray,
     numbers: Arc<Array<T>>,
     values: &'a Argument,
-    indexed: Indexed,
+    (indexed, is_list): (Indexed, bool),
 ) -> Result<Reply<'a>, Error>
 where
     Engines: Compute<T> + Arithmetic<T> + Compute<T::Other>,
@@ -50,8 +51,9 @@ where
     let wanted = indexed.places.len();
     let (operand, dims) = operand(values, array.home)?;
     let ones = |dims: &[usize]| dims.iter().copied().filter(|&dim| dim != 1).collect::<Vec<_>>();
-    let is_one = dims.iter().product::<usize>() == 1;
-    if !is_one && ones(&dims) != ones(&indexed.dims) {
+    let count = dims.iter().product::<usize>();
+    let is_one = count == 1;
+    if !is_one && !(is_list && count == wanted) && ones(&dims) != ones(&indexed.dims) {
         let told = |dims: &[usize]| dims.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
         let text = format!("=: nonconformant arguments (op1 is {}, op2 is {})", told(&indexed.dims), told(&dims));
         return Err(Error::new("size", text));

@@ -155,8 +155,8 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
             let held = held(array)?;
             let indexed = places::places(&held, indices)?;
             match held.numbers.clone() {
-                Numbers::Double(numbers) => elements::put(held, numbers, values, indexed),
-                Numbers::Single(numbers) => elements::put(held, numbers, values, indexed),
+                Numbers::Double(numbers) => elements::put(held, numbers, values, (indexed, indices.len() == 1)),
+                Numbers::Single(numbers) => elements::put(held, numbers, values, (indexed, indices.len() == 1)),
             }
         }
         (Verb::Unary(op), [array]) => elements::unary(held(array)?, op),
