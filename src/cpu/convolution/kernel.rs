@@ -76,11 +76,11 @@ pub(super) fn compute<T: Lanes>(
     }
     let block = Block { filter, buffer, columns, outputs: starts, count, len };
     // Functions of their own, so that none takes registers of another.
-    match (by_rows, filter.size(), count) {
-        (false, [3, 3, 1], 2) | (false, [3, 3, 1 | 3], 4 | COLUMNS) => simd::compute(instructions, ByThree(block)),
-        (false, ..) => simd::compute(instructions, ByColumns(block)),
-        (true, ..) => simd::compute(instructions, ByRows(block)),
+    if let (false, [3, 3, 1], 2) | (false, [3, 3, 1 | 3], 4 | COLUMNS) = (by_rows, filter.size(), count) {
+        return simd::compute(instructions, ByThree(block));
     }
+    assert!(count <= width, "of a narrower filter there is no column under all of them");
+    if by_rows { simd::compute(instructions, ByRows(block)) } else { simd::compute(instructions, ByColumns(block)) }
 }
 
 /// A block under a filter of three rows and three columns, of two or four columns, or of [`COLUMNS`].
@@ -127,7 +127,7 @@ impl<T: Lanes> VectorWork<T> for ByRows<'_, T> {
     }
 }
 
-/// A block of no more columns than its filter has. Chains, samples and an entry fill the registers.
+/// A block of no more columns than its filter has, as [`compute`] has seen. Chains, samples and an entry fill the registers.
 ///
 /// # Safety
 /// Its lengths must be what [`compute`] demands.
