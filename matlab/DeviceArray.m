@@ -29,9 +29,9 @@ classdef DeviceArray < handle
 %     u + v, u - v, u .* v, u ./ v, u .\ v, -u, +u, abs, sqrt, u .^ k with a
 %     whole number k from -16 to 16, max (u, v), min (u, v)
 %     s * u, u * s, u / s, s \ u with a scalar s
-%     ==, ~=, <, <=, >, >=, &, |, ~, isnan, isinf, isfinite: ones and zeros of
+%     ==, ~=, <, <=, >, >=, &, |, ~, xor, isnan, isinf, isfinite: ones and zeros of
 %     the class of the operands
-%     u(:), reshape, a transposed vector, double, single
+%     u(:), reshape, squeeze, a transposed vector, double, single, real, imag, conj
 %     One operand may be an ordinary array, double, single or logical. Sizes are
 %     expanded as the host does it, and the result is single where an operand
 %     is.
@@ -40,12 +40,12 @@ classdef DeviceArray < handle
 %     gather (u)         all values
 %     u(i), u(i, j, ..)  some values; ranges, END, ':', and masks as usual. Only
 %                        u(:) stays on the GPU.
-%     sum, any, all, max (u), min (u), and max (u, [], dim), min (u, [], dim)
+%     sum, sumsq, any, all, max (u), min (u), max (u, [], dim), min (u, [], dim)
 %                        along the first dimension that is not 1, along a given
 %                        one, or over all elements with 'all' in its place
 %     dot (u, v), norm (u), norm (u, p) with p 1, 2, Inf, -Inf or 'fro'
 %                        of a matrix 'fro' only
-%     isequal, size, numel, ndims, rows, columns, length, isempty, isscalar,
+%     nnz, isequal, size, numel, ndims, rows, columns, length, isempty, isscalar,
 %     isvector, isrow, iscolumn, ismatrix, isreal, isfloat, isnumeric,
 %     underlyingType, isUnderlyingType
 %     device (u)         the number of the GPU, or 0 for the CPU
@@ -211,6 +211,18 @@ classdef DeviceArray < handle
     function a = uplus (a)
     end
 
+    % real (u), conj (u)  The array itself, since its numbers are real.
+    function a = real (a)
+    end
+
+    function a = conj (a)
+    end
+
+    % imag (u)  Zeros, on the device.
+    function c = imag (a)
+      c = DeviceArray.zeros (size (a), 'like', a);
+    end
+
     % abs (u)  Magnitudes, on the device.
     function c = abs (a)
       c = DeviceArray_CUDA ('abs', a);
@@ -289,6 +301,11 @@ classdef DeviceArray < handle
       c = DeviceArray_CUDA ('or', a, b);
     end
 
+    % xor (u, v)  Ones where one of the two is a zero and the other is none, on the device.
+    function c = xor (a, b)
+      c = (a == 0) ~= (b == 0);
+    end
+
     % ~u  Ones and zeros, on the device.
     function c = not (a)
       c = DeviceArray_CUDA ('not', a);
@@ -336,6 +353,16 @@ classdef DeviceArray < handle
       else
         r = reduced (a, 'all', @all, varargin{:}) ~= 0;
       end
+    end
+
+    % nnz (u)  How many elements are no zeros, NaN among them; an ordinary value.
+    function n = nnz (a)
+      n = sum (double (a ~= 0), 'all');
+    end
+
+    % sumsq (u), sumsq (u, dim)  Sums of squares: ordinary values.
+    function r = sumsq (a, varargin)
+      r = sum (a .* a, varargin{:});
     end
 
     % dot (u, v)  An ordinary value.
@@ -569,6 +596,16 @@ classdef DeviceArray < handle
         varargin{open} = n / rest;
       end
       u = DeviceArray_CUDA ('reshape', this, DeviceArray.dimensions (varargin));
+    end
+
+    % squeeze (u)  Without dimensions of one element, on the device; nothing is copied.
+    function u = squeeze (this)
+      d = size (this);
+      if numel (d) > 2
+        d = [d(d ~= 1) 1 1];
+        this = reshape (this, d(1:max (2, find (d ~= 1, 1, 'last'))));
+      end
+      u = this;
     end
 
     % u.'  Of a vector, on the device.

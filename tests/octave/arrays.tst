@@ -396,6 +396,21 @@
 %! assert (isequal (DeviceArray ([]), []));
 %! assert (! isequal (DeviceArray ([]), zeros (0, 3)));
 
+%!test # parts, counts, squares and exclusive or
+%! for v = samples ()
+%!   for f = {@real, @imag, @conj, @squeeze, @sumsq, @(a) sumsq(a, 2)}
+%!     like (f{1}, v{1});
+%!   endfor
+%!   like (@nnz, v{1});
+%! endfor
+%! for size = {[1 1 0], [1 1 1 4], [2 1 1 3], [1 0 1 2], [1 1]}
+%!   like (@squeeze, zeros (size{1}));
+%! endfor
+%! like (@xor, [0 1 2 0], [0 0 3 -0.5]);
+%! like (@xor, single ([0; 1]), [0 5]);
+%! assert (gather (xor (u, x > 0)), double (xor (x, x > 0)));
+%! assert (class (nnz (single (u))), "double");
+
 ## --- Shapes ---------------------------------------------------------------------
 
 %!test # reshape

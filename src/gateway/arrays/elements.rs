@@ -53,7 +53,8 @@ where
     let ones = |dims: &[usize]| dims.iter().copied().filter(|&dim| dim != 1).collect::<Vec<_>>();
     let count = dims.iter().product::<usize>();
     let is_one = count == 1;
-    if !is_one && !(is_list && count == wanted) && ones(&dims) != ones(&indexed.dims) {
+    let fits = is_one || (is_list && count == wanted) || ones(&dims) == ones(&indexed.dims);
+    if !fits {
         let told = |dims: &[usize]| dims.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
         let text = format!("=: nonconformant arguments (op1 is {}, op2 is {})", told(&indexed.dims), told(&dims));
         return Err(Error::new("size", text));
