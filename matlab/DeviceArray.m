@@ -911,10 +911,6 @@ classdef DeviceArray < handle
       if ~isempty (options) && any (strcmp (options{1}, {'double', 'single'}))
         name = options{1};
         options = options(2:end);
-      elseif ~isempty (options) && ischar (options{1}) && ...
-             ~isempty (regexp (options{1}, '^(u?int(8|16|32|64)|logical|char)$', 'once'))
-        error ('DeviceArray:dataType', ...
-               'A DeviceArray is of class double or single, and ''%s'' is neither.', options{1});
       elseif numel (options) == 2 && strcmpi (options{1}, 'like') && isa (options{2}, 'DeviceArray')
         % In its class, and where it lies.
         name = underlyingType (options{2});

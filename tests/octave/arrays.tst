@@ -445,6 +445,7 @@
 %! assert (device (zeros (1, 2, "like", u)), device (u));
 %! refuses (@() DeviceArray (uint64 ([1 2 3])), "dataType", "uint64");
 %! refuses (@() DeviceArray.zeros (2, "int8"), "dataType", "double or single");
+%! refuses (@() DeviceArray (1, "single"), "dataType", "DeviceArray (single (x))");
 %! refuses (@() u .^ 2.5, "unsupported", "whole");
 %! refuses (@() u .^ int8 (2), "unsupported", "whole");
 

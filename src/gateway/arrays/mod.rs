@@ -181,6 +181,10 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     }
 }
 
+/// The hosts' classes of numbers, which may be taken for an option.
+const CLASSES: [&str; 12] =
+    ["double", "single", "logical", "char", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"];
+
 fn value<'a>(value: Value) -> Reply<'a> {
     Reply { warnings: Vec::new(), note: None, output: Output::Value(value) }
 }
@@ -193,6 +197,13 @@ fn held(argument: &Argument) -> Result<StoredArray, Error> {
 
 /// `Backend` and `Device`, of which the first is the input `position`.
 fn selection(pairs: &[Argument], position: usize) -> Result<Selection, Error> {
+    if let Some(class) = pairs.first().and_then(Argument::text).filter(|text| CLASSES.contains(text)) {
+        let text = format!(
+            "A DeviceArray is of class double or single, as its values are, and '{class}' comes where an option is \
+             expected: DeviceArray (single (x)), DeviceArray.zeros (2, 'single')."
+        );
+        return Err(Error::new("dataType", text));
+    }
     options::check_pairs(pairs, position)?;
     let mut selection = Selection::of_array();
     for pair in options::pairs(pairs, &OPTIONS) {
