@@ -29,9 +29,10 @@ classdef DeviceArray < handle
 %     u + v, u - v, u .* v, u ./ v, u .\ v, -u, +u, abs, sqrt, u .^ k with a
 %     whole number k from -16 to 16, max (u, v), min (u, v)
 %     s * u, u * s, u / s, s \ u with a scalar s
-%     ==, ~=, <, <=, >, >=, &, |, ~, xor, isnan, isinf, isfinite: ones and zeros of
-%     the class of the operands
-%     u(:), reshape, squeeze, a transposed vector, double, single, real, imag, conj
+%     ==, ~=, <, <=, >, >=, &, |, ~, xor, isnan, isinf, isfinite: ones and zeros
+%     of the class of the operands
+%     u(:), reshape, squeeze, a transposed vector, double, single, real, imag,
+%     conj
 %     One operand may be an ordinary array, double, single or logical. Sizes are
 %     expanded as the host does it, and the result is single where an operand
 %     is.
