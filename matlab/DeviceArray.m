@@ -7,7 +7,7 @@ classdef DeviceArray < handle
 %   U = DeviceArray.zeros (M, N, ...)
 %   U = DeviceArray.zeros ([M N ...])
 %   U = DeviceArray.zeros (..., CLASS, NAME, VALUE, ...)
-%   U = zeros (..., 'like', V)                   where V lies, in its class
+%   U = zeros (..., 'like', V)       where V lies, in its class
 %   U = DeviceArray.ones (...)
 %
 %   Copies X to the GPU, or, where there is none, to memory of its own for the
@@ -41,13 +41,14 @@ classdef DeviceArray < handle
 %     gather (u)         all values
 %     u(i), u(i, j, ..)  some values; ranges, END, ':', and masks as usual. Only
 %                        u(:) stays on the GPU.
-%     sum, sumsq, any, all, max (u), min (u), max (u, [], dim), min (u, [], dim)
+%     sum, sumsq, any, all, max (u), min (u), and max (u, [], dim),
+%     min (u, [], dim)
 %                        along the first dimension that is not 1, along a given
 %                        one, or over all elements with 'all' in its place
 %     dot (u, v), norm (u), norm (u, p) with p 1, 2, Inf, -Inf or 'fro'
 %                        of a matrix 'fro' only
-%     nnz, isequal, size, numel, ndims, rows, columns, length, isempty, isscalar,
-%     isvector, isrow, iscolumn, ismatrix, isreal, isfloat, isnumeric,
+%     nnz, isequal, size, numel, ndims, rows, columns, length, isempty,
+%     isscalar, isvector, isrow, iscolumn, ismatrix, isreal, isfloat, isnumeric,
 %     underlyingType, isUnderlyingType
 %     device (u)         the number of the GPU, or 0 for the CPU
 %
