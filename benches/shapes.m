@@ -1,4 +1,4 @@
-% The same number of elements in arrays of seven shapes, by filters of 3 x 3, of a row and of a column, one pass and 100
+% Arrays of seven shapes and one number of elements, by filters of 3 x 3, of a row and of a column, one pass and 100
 % sweeps, as lines of CSV:
 %   ENGINE,CLASS,FILTER,SIZE,SWEEPS,US,TIMES
 % US are the microseconds of a call over an array that stays where the engine has it; TIMES how often the quickest of the seven
@@ -18,8 +18,8 @@ function shapes (backend, quick)
   printf ('engine,class,filter,size,sweeps,us,times\n');
   for class = {'double', 'single'}
     for of_filter = {[3 3], [1 3], [3 1]}
-      % Over a single column all but half would go with each sweep; not so much that subnormal numbers are left.
-      F = cast (ones (of_filter{1}), class{1});
+      % A single column loses half with each sweep, which leaves no subnormal numbers after a hundred.
+      F = ones (of_filter{1}, class{1});
       for d = find (of_filter{1} == 3)
         F = F .* reshape ([1 2 1] / 4, circshift ([3 1], d - 1));
       end

@@ -914,7 +914,7 @@ classdef DeviceArray < handle
         name = options{1};
         options = options(2:end);
       elseif numel (options) == 2 && strcmpi (options{1}, 'like') && isa (options{2}, 'DeviceArray')
-        % In its class, and where it lies.
+        % Where that array lies, in its class.
         name = underlyingType (options{2});
         at = DeviceArray_CUDA ('where', options{2});
         options = {'Backend', at.Backend};

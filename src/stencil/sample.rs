@@ -111,14 +111,14 @@ pub trait Results<T>: Sync {
     /// Where they begin, and the bytes of each.
     fn memory(&self) -> (*const u8, usize);
 
-    /// These places themselves, if they are of the class that is computed in.
+    /// Some of the places, to be written directly; `None` where they are not of the class that is computed in.
     ///
     /// # Safety
     /// Nobody else has these places meanwhile.
     #[allow(clippy::mut_from_ref)]
     unsafe fn places(&self, places: Range<usize>) -> Option<&mut [T]>;
 
-    /// Writes these columns, which are as long. The place `first` is where the first one begins; from row to row and from
+    /// Writes columns of results, which are as long. The place `first` is where the first one begins; from row to row and from
     /// column to column it goes on by these steps.
     ///
     /// # Safety

@@ -130,7 +130,7 @@ impl<T: Lanes> VectorWork<T> for ByRows<'_, T> {
 /// A block of no more columns than its filter has, as [`compute`] has seen. Chains, samples and an entry fill the registers.
 ///
 /// # Safety
-/// Its lengths must be what [`compute`] demands.
+/// The block's lengths must be what [`compute`] demands.
 #[inline(always)]
 unsafe fn under<T: Lanes, V: Vector<Element = T>, const BY_ROWS: bool>(set: V::Set, block: &Block<T>) {
     // SAFETY: the caller's promise.

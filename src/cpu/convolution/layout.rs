@@ -14,7 +14,7 @@ use crate::stencil::{Convolution, Ends, Error, Filter, Real};
 /// AVX-512, turned beside not: of 24, 32 and 60 rows 1.0, 1.3 and 1.6 of the time in one sweep, 0.5, 0.6 and 0.8 in 20.)
 const LONG_COLUMN_BYTES: [usize; 2] = [256, 512];
 
-/// So many columns at least are worth turning.
+/// An array of fewer columns is not turned.
 const FEWEST_COLUMNS: usize = 32;
 
 /// The most elements of a page whose neighbours in other pages are done together, the most bytes of its columns, and the
@@ -39,7 +39,7 @@ pub(super) struct Layout<'a, T: Real> {
 }
 
 impl<'a, T: Real> Layout<'a, T> {
-    /// As the array lies in memory.
+    /// With the array's rows, columns and pages.
     pub(super) fn plain(request: &'a Convolution<T>) -> Layout<'a, T> {
         Layout { request: Cow::Borrowed(request), steps: steps(request.size()), by_rows: false }
     }

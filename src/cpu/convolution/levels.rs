@@ -102,7 +102,7 @@ impl Levels {
         self.levels[level].start + self.slot(level, column, page) * self.stride
     }
 
-    /// Which column of its ring that is. The next one of the level has the next, and behind the last comes the first.
+    /// The number in its ring of a column of a level. The level's next column has the next number; 0 follows the last.
     #[inline]
     pub(super) fn slot(&self, level: usize, column: isize, page: isize) -> usize {
         let level = &self.levels[level];

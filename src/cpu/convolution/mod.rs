@@ -83,7 +83,7 @@ pub(super) fn sweep<T: Lanes>(
 /// Where samples or results are, and from one row to the next, from one column to the next, and from one page to the next.
 type Placed<A> = (A, [usize; 3]);
 
-/// As many sweeps as a tile does at once, at most.
+/// Some sweeps, no more than a tile does at once.
 fn sweeps_at_once<T: Lanes>(
     (tiling, sweeps): (Tiling, usize),
     layout: &Layout<T>,

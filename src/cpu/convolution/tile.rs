@@ -85,13 +85,10 @@ impl<'a, T: Lanes> TileRun<'a, '_, T> {
         let Level { ref reach, column, page, .. } = self.levels.levels[level];
         let [rows, columns, _] = reach.clone();
         let left = (columns.end - column) as usize;
-        let count = match level {
-            0 => self.filled_at_once(column, left),
-            _ => kernel::columns_at_once(self.instructions, self.request().filter(), left, self.layout.by_rows),
-        };
-        if level == 0 {
-            self.fill(column, page, count);
+        let count = if level == 0 {
+            self.fill(column, page, left)
         } else {
+            let count = kernel::columns_at_once(self.instructions, self.request().filter(), left, self.layout.by_rows);
             let [_, across, front] = self.request().filter().radius().map(|radius| radius as isize);
             let [_, before, pages] = &self.levels.levels[level - 1].reach;
             let column = (column + count as isize + across).min(before.end);
@@ -99,7 +96,8 @@ impl<'a, T: Lanes> TileRun<'a, '_, T> {
             self.advance(level - 1, column, page)?;
             self.prefetch(level);
             self.compute(level, count);
-        }
+            count
+        };
         if level < self.levels.last {
             for column in column..column + count as isize {
                 self.pad(level, column, page);
@@ -208,18 +206,10 @@ impl<'a, T: Lanes> TileRun<'a, '_, T> {
         }
     }
 
-    /// How many columns of the array are copied together, where `left` are to be copied yet: where those lie side by side
-    /// in memory, as many as the next level takes at most.
-    fn filled_at_once(&self, column: isize, left: usize) -> usize {
-        let columns = self.request().size()[1];
-        match self.request().boundary()[1].sample_at(column, columns) {
-            Ok(column) if self.from.1[0] != 1 => COLUMNS.min(left).min(columns - column),
-            _ => 1,
-        }
-    }
-
-    /// Copies columns of the array, which may lie outside where that is endless, to the ring of level 0.
-    fn fill(&mut self, column: isize, page: isize, count: usize) {
+    /// Copies columns of the array, which may lie outside where that is endless, to the ring of level 0: one of the `left`
+    /// that are to be copied yet; where they lie side by side in memory, as many as the next level takes at most. Returns how
+    /// many.
+    fn fill(&mut self, column: isize, page: isize, left: usize) -> usize {
         let (boundary, [rows, columns, pages]) = (self.request().boundary(), self.request().size());
         let has = self.levels.levels[0].reach[0].clone();
         let ahead = (has.start - self.levels.rows.start) as usize;
@@ -227,38 +217,39 @@ impl<'a, T: Lanes> TileRun<'a, '_, T> {
             unreachable!("a level reaches beyond the array where that is endless, and there every place has a sample");
         };
         let (from, [down, across, behind]) = self.from;
+        let count = if down == 1 { 1 } else { COLUMNS.min(left).min(columns - j) };
         let inside = has.start.clamp(0, rows as isize)..has.end.clamp(0, rows as isize);
         let inside = if inside.is_empty() { has.start..has.start } else { inside };
         let within = (inside.start - has.start) as usize..(inside.end - has.start) as usize;
-        let places: [usize; COLUMNS] =
-            std::array::from_fn(
-                |c| if c < count { self.levels.place(0, column + c as isize, page) + ahead } else { 0 },
-            );
+        let levels = &self.levels;
+        let place = |c: usize| levels.place(0, column + c as isize, page) + ahead;
         let first = j * across + k * behind;
         let inside = first + inside.start.max(0) as usize * down;
         if count == 1 {
-            from.read(inside, [down, across], &mut [&mut self.buffer[places[0]..][within.clone()]]);
+            from.read(inside, [down, across], &mut [&mut self.buffer[place(0)..][within.clone()]]);
         } else {
             let ring = SharedOutput::new(self.buffer);
             let mut to: [&mut [T]; COLUMNS] = std::array::from_fn(|_| Default::default());
-            for (to, place) in to[..count].iter_mut().zip(places) {
+            for (c, to) in to[..count].iter_mut().enumerate() {
                 // SAFETY: columns of a ring have places of their own.
-                *to = unsafe { ring.places(place + within.start..place + within.end) };
+                *to = unsafe { ring.places(place(c) + within.start..place(c) + within.end) };
             }
             from.read(inside, [down, across], &mut to[..count]);
         }
         for i in (0..within.start).chain(within.end..has.len()) {
             let row = boundary[0].sample_at(has.start + i as isize, rows);
-            for (c, place) in places[..count].iter().enumerate() {
+            for c in 0..count {
+                let sample = &mut self.buffer[place(c) + i];
                 match row {
                     Ok(row) => {
-                        let sample = &mut self.buffer[place + i..=place + i];
+                        let sample = std::slice::from_mut(sample);
                         from.read(first + c * across + row * down, [1, 0], &mut [sample]);
                     }
-                    Err(constant) => self.buffer[place + i] = constant,
+                    Err(constant) => *sample = constant,
                 }
             }
         }
+        count
     }
 
     /// Asks for the memory that the first level and the last one will come to when every level has done a block more: a

@@ -12,7 +12,7 @@ pub(super) const SWEEPS: usize = 16;
 /// The bytes of a tile's column at most.
 const COLUMN: usize = 4 << 10;
 
-/// So many times that in a single sweep over few columns, at most.
+/// A tile's column in a single sweep over few columns is at most so many times as long.
 const FEW: usize = 4;
 
 /// Rows of a tile's column at least, where the array has them.
