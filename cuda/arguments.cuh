@@ -70,9 +70,9 @@ struct SweepsArgument {
     unsigned long long outer;
     EndsArgument ends;      // what stands beyond those of a line, in every sweep
     unsigned int sweeps;    // at least 1
-    unsigned int abreast;   // neighbouring lines (along inner) that one row of threads, or one slab, takes
+    unsigned int abreast;   // lines side by side that one row of threads, or one plane, takes
     unsigned int segments;  // threads that one tile of a line takes
-    unsigned int groups;    // tiles of `abreast` lines, or slabs, that one block takes
+    unsigned int groups;    // tiles of `abreast` lines that one block takes
     unsigned int tiles;     // tiles that a line takes: 1 where it is whole
     PADDING
 };

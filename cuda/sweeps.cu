@@ -1,9 +1,11 @@
-// Many sweeps of the stencil of StencilConstantMemory_CUDA in one launch: up to 21 double taps in constant memory, any
-// boundary.
+// Many sweeps of the stencil of StencilConstantMemory_CUDA in one launch: up to 21 taps in constant memory, any boundary.
 //
-// Compiled once for each odd number of taps (-DTAPS=1, 3, .. 21) and each kernel (-DKERNEL=LONG, WHOLE, SMALL, ROWS,
-// SHORT), each into a module of its own with its own copy of the taps.
+// Compiled for -DREAL=float and -DREAL=double, each odd number of taps (-DTAPS=1, 3, .. 21) and each kernel
+// (-DKERNEL=LONG, WHOLE, SMALL, ROWS, SHORT), each into a module of its own with its own copy of the taps.
 
+#ifndef REAL
+#error "REAL, the class of the samples, must be given"
+#endif
 #ifndef TAPS
 #error "TAPS, the number of taps, must be given"
 #endif
@@ -11,22 +13,21 @@
 namespace {
 constexpr int MAX_TAPS = 21;
 constexpr int RADIUS = TAPS / 2;
-using REAL = double;
 }  // namespace
 
 // The filter. All 21 entries are there whatever TAPS is; those beyond it are not read.
-__constant__ double kernelTaps[MAX_TAPS];
+__constant__ REAL kernelTaps[MAX_TAPS];
 
 struct Operator {
     // The order of `one` for each point; each sample is taken once for all points, so that many chains are under way at
     // a time.
     template <int FROM, int TO, class Sample>
-    static __device__ __forceinline__ void range(Sample sample, double* sum) {
+    static __device__ __forceinline__ void range(Sample sample, REAL* sum) {
 #pragma unroll
-        for (int v = FROM; v < TO; ++v) sum[v] = 0.0;
+        for (int v = FROM; v < TO; ++v) sum[v] = 0;
 #pragma unroll
         for (int j = FROM; j < TO + 2 * RADIUS; ++j) {
-            const double x = sample(j);
+            const REAL x = sample(j);
 #pragma unroll
             for (int v = FROM; v < TO; ++v) {
                 const int k = j - v;
@@ -36,8 +37,8 @@ struct Operator {
     }
 
     template <class Sample>
-    static __device__ __forceinline__ double one(Sample sample) {
-        double acc = 0.0;
+    static __device__ __forceinline__ REAL one(Sample sample) {
+        REAL acc = 0;
 #pragma unroll
         for (int k = 0; k < TAPS; ++k) acc = fma(sample(k), kernelTaps[k], acc);
         return acc;

@@ -15,22 +15,24 @@
 #if KERNEL == SHORT
 // Lines of fewer than twice the points of the others.
 constexpr int THREADS = 256;
-constexpr int CAPACITY = 2560;
+constexpr int PLANES = 8;
 #else
 struct Policy {
     static constexpr int THREADS = 128;
+    // Samples in single take half as many registers as in double.
+    static constexpr bool SINGLE = sizeof(REAL) == sizeof(float);
 #if KERNEL == LONG
     // inner == 1, lines longer than a tile: many points a thread, for the barriers and what the overlaps compute twice to
     // be a small part.
     static constexpr int POINTS = RADIUS == 1 ? 45 : 37;
-    static constexpr int BLOCKS = 3;  // a multiprocessor, at least: it bounds the registers
+    static constexpr int BLOCKS = SINGLE ? 5 : 3;  // a multiprocessor, at least: it bounds the registers
     static constexpr Lines LINES = Lines::Tiled;
     static constexpr bool CONTIGUOUS = true;
     static constexpr bool EARLY = false;
 #elif KERNEL == WHOLE
     // inner == 1, lines that fit a tile.
     static constexpr int POINTS = 25;
-    static constexpr int BLOCKS = 5;
+    static constexpr int BLOCKS = SINGLE ? 8 : 5;
     static constexpr Lines LINES = Lines::Whole;
     static constexpr bool CONTIGUOUS = true;
     static constexpr bool EARLY = false;
@@ -38,14 +40,14 @@ struct Policy {
     // inner == 1, any lines, few points in all or one sweep: as many threads as there can be. No fewer points, for 21
     // taps.
     static constexpr int POINTS = 11;
-    static constexpr int BLOCKS = 6;
+    static constexpr int BLOCKS = SINGLE ? 10 : 6;
     static constexpr Lines LINES = Lines::Any;
     static constexpr bool CONTIGUOUS = true;
     static constexpr bool EARLY = true;
 #elif KERNEL == ROWS
     // inner > 1. With 8 abreast a tile takes lines of up to 512 whole.
     static constexpr int POINTS = 32;
-    static constexpr int BLOCKS = 4;
+    static constexpr int BLOCKS = SINGLE ? 7 : 4;
     static constexpr Lines LINES = Lines::Any;
     static constexpr bool CONTIGUOUS = false;
     static constexpr bool EARLY = true;
@@ -57,10 +59,10 @@ struct Policy {
 
 #if KERNEL == SHORT
 extern "C" __global__ void __launch_bounds__(THREADS) sweeps(SweepsArgument<REAL> launch) {
-    sweep_short_lines<REAL, THREADS, CAPACITY, RADIUS, Operator>(launch);
+    sweep_short_lines<REAL, THREADS, PLANES, RADIUS, Operator>(launch);
 }
 
-extern "C" __constant__ unsigned int sweeps_capacity = CAPACITY;
+extern "C" __constant__ unsigned int sweeps_planes = PLANES;
 extern "C" __constant__ unsigned int sweeps_threads = THREADS;
 #else
 extern "C" __global__ void __launch_bounds__(Policy::THREADS, Policy::BLOCKS) sweeps(SweepsArgument<REAL> launch) {

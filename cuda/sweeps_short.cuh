@@ -3,59 +3,64 @@
 
 #include "boundary.cuh"
 
-// A slab is `abreast` neighbouring lines of one k, in the order that they have in memory. The host guarantees length *
-// abreast * groups <= CAPACITY, abreast <= inner, tiles == 1, and groups == 1 unless abreast == inner. The slabs of a
-// row are ceil (inner / abreast), and a launch takes ceil (slabs * outer / groups) blocks.
+// The element of an array that a thread has in each plane: at one place, of lines that are `abreast` apart. As lines lie
+// side by side and slab behind slab, such a step is some slabs and a rest.
+struct OneAPlane {
+    unsigned long long inner, length, slabs, rest;
+    unsigned long long i;  // the line's number in its slab
+    unsigned long long element;
+
+    __device__ __forceinline__ OneAPlane(unsigned long long inner, unsigned long long length, unsigned int abreast)
+        : inner(inner), length(length), slabs(abreast / inner), rest(abreast - slabs * inner) {}
+
+    __device__ __forceinline__ void begin(unsigned long long line, unsigned int place) {
+        const unsigned long long slab = line / inner;
+        i = line - slab * inner;
+        element = (slab * length + place) * inner + i;
+    }
+
+    __device__ __forceinline__ void next() {
+        i += rest;
+        element += slabs * inner * length + rest;
+        if (i >= inner) {
+            i -= inner;
+            element += inner * (length - 1);
+        }
+    }
+};
+
+// A block keeps PLANES planes of whole lines, `abreast` of them each. A thread has one element of every plane, all at one
+// place of their lines: so the threads that hold what it multiplies are the same in every plane and every sweep, and are
+// found once. Behind the elements of a plane stands what constant ends have outside, for each bank of the memory once: what a
+// warp reads of it collides with nothing.
+//
+// The host guarantees 1 <= abreast <= THREADS / length, and launches ceil (inner * outer / (abreast * PLANES)) blocks.
 //
 // Operator::one (sample) computes a single point from sample (0) .. sample (2 * RADIUS).
-template <typename T, int THREADS, int CAPACITY, int RADIUS, class Operator>
+template <typename T, int THREADS, int PLANES, int RADIUS, class Operator>
 __device__ __forceinline__ void sweep_short_lines(const SweepsArgument<T>& launch) {
-    static_assert(CAPACITY < 0xffff, "places are counted in 16 bits");
-    constexpr unsigned int NOWHERE = 0xffff;
-    __shared__ T memory[2][CAPACITY];
-    __shared__ unsigned short place_of[CAPACITY];  // of an element in its line
+    constexpr int BANKS = 32;
+    constexpr int SAMPLES = 2 * RADIUS + 1;  // of a point
+    __shared__ T memory[2][PLANES][THREADS + 2 * BANKS];
     // The place whose value is RADIUS .. 1 ahead of a line, and 0 .. RADIUS - 1 behind it.
-    __shared__ unsigned short outside[2 * RADIUS + 1];
+    __shared__ int outside[SAMPLES];
 
-    const unsigned int thread = threadIdx.x;
+    const int thread = (int)threadIdx.x;
     const int length = (int)launch.length;
-    const bool full = launch.abreast == launch.inner;
-    unsigned int abreast = launch.abreast;
-    unsigned int count;
-    unsigned long long start;
-    if (full) {
-        const unsigned long long slab = (unsigned long long)blockIdx.x * launch.groups;
-        const unsigned long long slabs = launch.outer - slab < launch.groups ? launch.outer - slab : launch.groups;
-        start = slab * abreast * length;
-        count = (unsigned int)slabs * abreast * length;
-    } else {
-        const unsigned long long slabs = (launch.inner + abreast - 1) / abreast;
-        const unsigned long long k = blockIdx.x / slabs;
-        const unsigned long long i = (blockIdx.x - k * slabs) * abreast;
-        if (launch.inner - i < abreast) abreast = (unsigned int)(launch.inner - i);
-        start = k * launch.inner * length + i;
-        count = abreast * length;
-    }
-    // An element of the block as an element of the array.
-    const auto global = [&](unsigned int at) {
-        if (full) return start + at;
-        const unsigned int j = at / abreast;
-        return start + j * launch.inner + (at - j * abreast);
-    };
+    const int abreast = (int)launch.abreast;
+    // Neighbouring threads have neighbours in memory: elements of a line, or of lines side by side.
+    const bool along = launch.inner == 1;
+    const int next = along ? 1 : abreast;
+    const int place = along ? thread % length : thread / abreast;
+    const bool used = thread < abreast * length;
 
-    for (unsigned int at = thread; at < count; at += THREADS) {
-        memory[0][at] = launch.input[global(at)];
-        place_of[at] = (unsigned short)(at / abreast % (unsigned int)length);
-    }
     for (int at = thread; at < 2 * RADIUS; at += THREADS) {
         const int position = at < RADIUS ? at - RADIUS : at - RADIUS + length;
         const unsigned int boundary = position < 0 ? launch.ends.boundary[0] : launch.ends.boundary[1];
-        int from;
-        if (boundary == CONSTANT) {
-            from = NOWHERE;
-        } else if (boundary == REPLICATE) {
+        int from = -1;
+        if (boundary == REPLICATE) {
             from = position < 0 ? 0 : length - 1;
-        } else {
+        } else if (boundary != CONSTANT) {
             // Periods at once: a line may be shorter than the radius.
             const int mirrored = boundary == SYMMETRIC ? 2 * length : length > 1 ? 2 * length - 2 : 1;
             const int period = boundary == CIRCULAR ? length : mirrored;
@@ -63,38 +68,57 @@ __device__ __forceinline__ void sweep_short_lines(const SweepsArgument<T>& launc
             if (from < 0) from += period;
             if (from >= length) from = boundary == SYMMETRIC ? period - 1 - from : period - from;
         }
-        outside[at] = (unsigned short)from;
+        outside[at] = from;
+    }
+    for (int at = thread; at < 2 * PLANES * 2 * BANKS; at += THREADS) {
+        const int plane = at / (2 * BANKS), ghost = at % (2 * BANKS);
+        memory[plane / PLANES][plane % PLANES][THREADS + ghost] = T(launch.ends.value[ghost / BANKS]);
+    }
+    __syncthreads();
+
+    // Who holds what the filter's entries are multiplied with.
+    int holder[SAMPLES];
+#pragma unroll
+    for (int k = 0; k < SAMPLES; ++k) {
+        int from = place + k - RADIUS;
+        const bool before = from < 0;
+        if (before)
+            from = outside[from + RADIUS];
+        else if (from >= length)
+            from = outside[from - length + RADIUS];
+        const int ghost = THREADS + (before ? 0 : BANKS) + ((thread + (k - RADIUS) * next) & (BANKS - 1));
+        holder[k] = !used ? thread : from >= 0 ? thread + (from - place) * next : ghost;
     }
 
+    const unsigned long long inner = launch.inner;
+    const unsigned long long lines = inner * launch.outer;
+    const unsigned long long first_line = (unsigned long long)blockIdx.x * PLANES * abreast +
+                                          (unsigned long long)(along ? thread / length : thread % abreast);
+    const unsigned long long left = used && first_line < lines ? lines - first_line : 0;
+    OneAPlane walk(inner, length, abreast);
+
+    T values[PLANES] = {};
+    walk.begin(first_line, place);
+#pragma unroll
+    for (int p = 0; p < PLANES; ++p, walk.next()) {
+        if ((unsigned int)(p * abreast) < left) values[p] = launch.input[walk.element];
+        memory[0][p][thread] = values[p];
+    }
     int current = 0;
 #pragma unroll 1
     for (unsigned int sweep = 0; sweep < launch.sweeps; ++sweep) {
         __syncthreads();
-        const T* samples = memory[current];
-#pragma unroll 1
-        for (unsigned int at = thread; at < count; at += THREADS) {
-            const int place = place_of[at];
-            const T* line = samples + (at - place * abreast);
-            T result;
-            if (place >= RADIUS && place + RADIUS < length) {
-                const T* nearest = line + (place - RADIUS) * (int)abreast;
-                result = Operator::one([&](int k) { return nearest[k * (int)abreast]; });
-            } else {
-                result = Operator::one([&](int k) {
-                    int from = place + k - RADIUS;
-                    const bool before = from < 0;
-                    if (before)
-                        from = outside[from + RADIUS];
-                    else if (from >= length)
-                        from = outside[from - length + RADIUS];
-                    if (from != NOWHERE) return line[from * (int)abreast];
-                    return T(before ? launch.ends.value[0] : launch.ends.value[1]);
-                });
-            }
-            memory[current ^ 1][at] = result;
+#pragma unroll
+        for (int p = 0; p < PLANES; ++p) {
+            const T* plane = memory[current][p];
+            values[p] = Operator::one([&](int k) { return k == RADIUS ? values[p] : plane[holder[k]]; });
         }
         current ^= 1;
+#pragma unroll
+        for (int p = 0; p < PLANES; ++p) memory[current][p][thread] = values[p];
     }
-    __syncthreads();
-    for (unsigned int at = thread; at < count; at += THREADS) launch.output[global(at)] = memory[current][at];
+    walk.begin(first_line, place);
+#pragma unroll
+    for (int p = 0; p < PLANES; ++p, walk.next())
+        if ((unsigned int)(p * abreast) < left) launch.output[walk.element] = values[p];
 }

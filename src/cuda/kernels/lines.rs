@@ -50,14 +50,15 @@ pub(in super::super) struct Operator {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OperatorKind {
-    Stencil,
+    Stencil { is_float: bool },
     Derivative { is_float: bool, source: CoefficientSource },
 }
 
 impl Operator {
     /// A stencil.
     pub(in super::super) fn stencil(what: &Stencil) -> Operator {
-        Operator::new(OperatorKind::Stencil, what.taps().radius(), bytemuck::cast_slice(what.taps().as_slice()))
+        let kind = OperatorKind::Stencil { is_float: false };
+        Operator::new(kind, what.taps().radius(), bytemuck::cast_slice(what.taps().as_slice()))
     }
 
     /// A derivative, with its coefficients in the memory that is asked for.
@@ -67,13 +68,15 @@ impl Operator {
     }
 
     /// A convolution by a filter whose entries are all along one dimension, and the lines along that: there it is a
-    /// stencil, with the same chain of multiply-adds, and between these ends. There are stencils for doubles alone.
+    /// stencil, with the same chain of multiply-adds, and between these ends. One sweep in single is none: there are
+    /// kernels for doubles alone.
     pub(in super::super) fn convolution<T: Element>(what: &Convolution<T>) -> Option<(Operator, Lines, Ends<T>)> {
         let filter = what.filter();
-        let is_stencil = T::NAME == f64::NAME && filter.is_centred() && filter.values().len() <= MAX_TAPS;
+        let is_float = T::NAME == f32::NAME;
+        let is_stencil = filter.is_centred() && filter.values().len() <= MAX_TAPS && (what.sweeps() > 1 || !is_float);
         let (dim, lines) = what.lines().filter(|_| is_stencil)?;
         let values = bytemuck::cast_slice(filter.values());
-        let operator = Operator::new(OperatorKind::Stencil, filter.radius()[dim], values);
+        let operator = Operator::new(OperatorKind::Stencil { is_float }, filter.radius()[dim], values);
         Some((operator, lines, what.boundary()[dim]))
     }
 
@@ -90,7 +93,7 @@ impl Operator {
 
     /// What it is, for people.
     pub(super) fn name(&self) -> &'static str {
-        if self.kind == OperatorKind::Stencil { "a stencil" } else { "a derivative" }
+        if matches!(self.kind, OperatorKind::Stencil { .. }) { "a stencil" } else { "a derivative" }
     }
 
     /// Multiply-adds for an output.
@@ -117,6 +120,9 @@ impl<T: Element> LinesKernel<T> {
         ends: Ends<T>,
         on_device: bool,
     ) -> Option<LinesKernel<T>> {
+        if operator.kind == (OperatorKind::Stencil { is_float: true }) {
+            return None;
+        }
         // Of what is outside, the kernel knows zeros; anything else has to be at hand.
         let zeros = ends.same(Ends::default());
         let as_one = lines.length() < AS_ONE_LENGTH && zeros;
@@ -151,7 +157,7 @@ impl<T: Element> Kernel<T> for LinesKernel<T> {
     fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
         let (name, symbol, function) = match self.operator.kind {
             // Only the taps in use travel; the rest of the 21 entries is never read by this module.
-            OperatorKind::Stencil => (STENCILS[self.operator.radius], c"kernelTaps", c"Stencil_ConstantMemory"),
+            OperatorKind::Stencil { .. } => (STENCILS[self.operator.radius], c"kernelTaps", c"Stencil_ConstantMemory"),
             OperatorKind::Derivative { is_float, source } => {
                 let name = if is_float { "derivative_float" } else { "derivative_double" };
                 match source {

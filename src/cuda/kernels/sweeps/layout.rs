@@ -25,32 +25,35 @@ pub(super) enum LineKernel {
 
 /// The names of the modules of `cuda/sweeps.cu` of one kind, for 1, 3, .. 21 taps.
 macro_rules! modules {
-    ($kind:literal) => {
+    ($kind:literal, $is_float:expr) => {
+        if $is_float { modules!(@ $kind, "float") } else { modules!(@ $kind, "double") }
+    };
+    (@ $kind:literal, $class:literal) => {
         [
-            concat!("sweeps_", $kind, "_01"),
-            concat!("sweeps_", $kind, "_03"),
-            concat!("sweeps_", $kind, "_05"),
-            concat!("sweeps_", $kind, "_07"),
-            concat!("sweeps_", $kind, "_09"),
-            concat!("sweeps_", $kind, "_11"),
-            concat!("sweeps_", $kind, "_13"),
-            concat!("sweeps_", $kind, "_15"),
-            concat!("sweeps_", $kind, "_17"),
-            concat!("sweeps_", $kind, "_19"),
-            concat!("sweeps_", $kind, "_21"),
+            concat!("sweeps_", $kind, "_", $class, "_01"),
+            concat!("sweeps_", $kind, "_", $class, "_03"),
+            concat!("sweeps_", $kind, "_", $class, "_05"),
+            concat!("sweeps_", $kind, "_", $class, "_07"),
+            concat!("sweeps_", $kind, "_", $class, "_09"),
+            concat!("sweeps_", $kind, "_", $class, "_11"),
+            concat!("sweeps_", $kind, "_", $class, "_13"),
+            concat!("sweeps_", $kind, "_", $class, "_15"),
+            concat!("sweeps_", $kind, "_", $class, "_17"),
+            concat!("sweeps_", $kind, "_", $class, "_19"),
+            concat!("sweeps_", $kind, "_", $class, "_21"),
         ]
     };
 }
 
 impl LineKernel {
     /// Its modules for stencils.
-    pub(super) fn stencils(self) -> [&'static str; MAX_TAPS.div_ceil(2)] {
+    pub(super) fn stencils(self, is_float: bool) -> [&'static str; MAX_TAPS.div_ceil(2)] {
         match self {
-            LineKernel::Long => modules!("long"),
-            LineKernel::Whole => modules!("whole"),
-            LineKernel::Small => modules!("small"),
-            LineKernel::Rows => modules!("rows"),
-            LineKernel::Short => modules!("short"),
+            LineKernel::Long => modules!("long", is_float),
+            LineKernel::Whole => modules!("whole", is_float),
+            LineKernel::Small => modules!("small", is_float),
+            LineKernel::Rows => modules!("rows", is_float),
+            LineKernel::Short => modules!("short", is_float),
         }
     }
 
@@ -80,11 +83,9 @@ impl LineKernel {
     }
 }
 
-/// The elements that a block has room for where lines are short.
-const SHORT_CAPACITY: usize = 2560;
-
-/// The threads of such a block.
+/// The threads of a block where lines are short, each of which has an element of so many planes.
 pub(super) const SHORT_THREADS: usize = 256;
+const SHORT_PLANES: usize = 8;
 
 /// A launch does no more sweeps than this, be the lines short enough for any number: it cannot be stopped in the
 /// middle.
@@ -172,16 +173,11 @@ impl Tile {
     }
 }
 
-/// The layout for lines in shared memory; `None` for lines that are too long for that.
-pub(super) fn short_layout(lines: Lines, sweeps: usize) -> Option<LinesLayout> {
-    let (inner, length) = (lines.inner(), lines.length());
-    let abreast = inner.min(SHORT_CAPACITY / length);
-    if abreast == 0 {
-        return None;
-    }
-    let groups = if abreast == inner { SHORT_CAPACITY / (length * inner) } else { 1 };
-    let blocks = (inner.div_ceil(abreast) * lines.outer()).div_ceil(groups);
-    Some(LinesLayout { abreast, segments: 1, groups, tiles: 1, blocks, sweeps: evenly(sweeps, MOST_SWEEPS) })
+/// The layout for lines in shared memory, of no more points than a block has threads.
+pub(super) fn short_layout(lines: Lines, sweeps: usize) -> LinesLayout {
+    let abreast = SHORT_THREADS / lines.length();
+    let blocks = (lines.inner() * lines.outer()).div_ceil(abreast * SHORT_PLANES);
+    LinesLayout { abreast, segments: 1, groups: 1, tiles: 1, blocks, sweeps: evenly(sweeps, MOST_SWEEPS) }
 }
 
 /// The kernel for `total` sweeps over these lines, where the device works on `under_way` elements at a time, and how many
@@ -261,8 +257,8 @@ mod tests {
         assert!(LinesLayout { blocks: 1 << 29, ..grouped }.argument().is_ok());
         assert!(LinesLayout { blocks: 1, tiles: 1 << 32, ..grouped }.argument().is_err());
         // Short lines are counted in 64 bits.
-        let short = short_layout(Lines::new(1, 1 << 33), 1).unwrap();
-        assert!(short.blocks * short.groups > 1 << 32 && short.argument().is_ok());
+        let short = short_layout(Lines::new(1, 1 << 43), 1);
+        assert!(short.blocks == 1 << 32 && short.argument().is_ok());
         let SweepsArgument { sweeps, abreast, segments, groups, tiles, .. } =
             LinesLayout { abreast: 1, segments: 2, groups: 3, tiles: 4, blocks: 5, sweeps: 6 }.argument().unwrap();
         assert_eq!([sweeps, abreast, segments, groups, tiles], [6, 1, 2, 3, 4]);
@@ -317,7 +313,7 @@ mod tests {
                                 total,
                                 best_sweeps(kind, radius, lines.elements()),
                             ),
-                            None => short_layout(lines, total),
+                            None => Some(short_layout(lines, total)),
                         };
                         let layout = layout.unwrap_or_else(|| panic!("{lines:?} {kind:?}"));
                         assert!(
@@ -342,7 +338,9 @@ mod tests {
             rest.split(';').next().unwrap().parse().unwrap()
         };
         for kind in ALL {
-            let stencils = kind.stencils().into_iter().enumerate().map(|(radius, module)| (2 * radius + 1, module));
+            let stencils = [true, false].into_iter().flat_map(|is_float| {
+                kind.stencils(is_float).into_iter().enumerate().map(|(radius, module)| (2 * radius + 1, module))
+            });
             let derivatives =
                 [true, false].into_iter().filter_map(|is_float| kind.derivative(is_float)).map(|module| (9, module));
             for (taps, module) in stencils.chain(derivatives) {
@@ -353,7 +351,7 @@ mod tests {
                     }
                     None => {
                         assert_eq!(constant(module, "sweeps_threads"), SHORT_THREADS, "{module}");
-                        assert_eq!(constant(module, "sweeps_capacity"), SHORT_CAPACITY, "{module}");
+                        assert_eq!(constant(module, "sweeps_planes"), SHORT_PLANES, "{module}");
                     }
                 }
             }
@@ -388,13 +386,11 @@ mod tests {
     fn short_lines_fit_their_block() {
         for length in 1..=64 {
             for inner in [1, 2, 7, 32, 40, 1000, 100_000] {
-                let lines = Lines::strided(inner, length, 5);
-                let LinesLayout { abreast, groups, blocks, .. } = short_layout(lines, 3).unwrap();
-                assert!(abreast <= inner && abreast * length * groups <= 2560 && groups >= 1);
-                assert!(groups == 1 || abreast == inner);
-                assert_eq!(blocks, (inner.div_ceil(abreast) * 5).div_ceil(groups));
+                let LinesLayout { abreast, blocks, .. } = short_layout(Lines::strided(inner, length, 5), 3);
+                assert!(abreast >= 1 && abreast * length <= SHORT_THREADS);
+                let lines_of_a_block = abreast * SHORT_PLANES;
+                assert!((blocks - 1) * lines_of_a_block < inner * 5 && inner * 5 <= blocks * lines_of_a_block);
             }
         }
-        assert_eq!(short_layout(Lines::new(2561, 1), 1), None);
     }
 }

@@ -72,10 +72,10 @@ impl<T: Element> Kernel<T> for SweepsKernel<T> {
     fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
         let [inner, length, outer] = area.tile.size();
         let lines = Lines::strided(inner, length, outer);
-        let derivative = self.operator.kind != OperatorKind::Stencil;
+        let derivative = matches!(self.operator.kind, OperatorKind::Derivative { .. });
         let (kind, side_by_side) = kernel_for(lines, self.operator.radius, area.sweeps, area.under_way, derivative);
         let (name, symbol) = match self.operator.kind {
-            OperatorKind::Stencil => (Some(kind.stencils()[self.operator.radius]), c"kernelTaps"),
+            OperatorKind::Stencil { is_float } => (Some(kind.stencils(is_float)[self.operator.radius]), c"kernelTaps"),
             // Its coefficients come from constant memory, whatever the source that is asked for: the result is the
             // same.
             OperatorKind::Derivative { is_float, .. } => (kind.derivative(is_float), c"coefficients"),
@@ -84,10 +84,11 @@ impl<T: Element> Kernel<T> for SweepsKernel<T> {
         let coefficients = (symbol, self.operator.coefficients());
         let Loaded { function, module } =
             self.loaded[kind as usize].get(modules, area.queued, name, coefficients, c"sweeps")?;
-        let tensor = if derivative {
-            None
-        } else {
-            sweeps_tensor::plan(&self.on_tensor_cores, modules, area, lines, &self.operator)?
+        let tensor = match self.operator.kind {
+            OperatorKind::Stencil { is_float: false } => {
+                sweeps_tensor::plan(&self.on_tensor_cores, modules, area, lines, &self.operator)?
+            }
+            _ => None,
         };
         Ok(Box::new(SweepsPlan {
             function,
@@ -127,7 +128,7 @@ impl<T: Element> SweepsPlan<'_, T> {
         let best = best_sweeps(self.kind, self.radius, self.lines.elements());
         let layout = match self.tile {
             Some(tile) => tile.layout(self.lines, self.side_by_side, self.radius, circular, sweeps, best),
-            None => short_layout(self.lines, sweeps),
+            None => Some(short_layout(self.lines, sweeps)),
         };
         layout.ok_or_else(|| Error::Internal(format!("{:?} does not fit kernel {:?}.", self.lines, self.kind)))
     }
@@ -187,11 +188,9 @@ mod tests {
 
     #[test]
     fn the_kernels_take_these_arguments() {
-        for module in ALL.into_iter().flat_map(LineKernel::stencils) {
-            assert_eq!(argument_bytes(module, "sweeps"), size_of::<SweepsArgument>(), "{module}");
-        }
         for is_float in [true, false] {
-            for module in ALL.into_iter().filter_map(|kind| kind.derivative(is_float)) {
+            let stencils = ALL.into_iter().flat_map(|kind| kind.stencils(is_float));
+            for module in stencils.chain(ALL.into_iter().filter_map(|kind| kind.derivative(is_float))) {
                 assert_eq!(argument_bytes(module, "sweeps"), size_of::<SweepsArgument>(), "{module}");
             }
         }
