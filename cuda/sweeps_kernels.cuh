@@ -24,15 +24,15 @@ struct Policy {
 #if KERNEL == LONG
     // inner == 1, lines longer than a tile: many points a thread, for the barriers and what the overlaps compute twice to
     // be a small part.
-    static constexpr int POINTS = RADIUS == 1 ? 45 : 37;
-    static constexpr int BLOCKS = SINGLE ? 5 : 3;  // a multiprocessor, at least: it bounds the registers
+    static constexpr int POINTS = SINGLE ? 33 : RADIUS == 1 ? 45 : 37;
+    static constexpr int BLOCKS = SINGLE ? 7 : 3;  // a multiprocessor, at least: it bounds the registers
     static constexpr Lines LINES = Lines::Tiled;
     static constexpr bool CONTIGUOUS = true;
     static constexpr bool EARLY = false;
 #elif KERNEL == WHOLE
     // inner == 1, lines that fit a tile.
-    static constexpr int POINTS = 25;
-    static constexpr int BLOCKS = SINGLE ? 8 : 5;
+    static constexpr int POINTS = SINGLE ? 33 : 25;
+    static constexpr int BLOCKS = SINGLE ? 7 : 5;
     static constexpr Lines LINES = Lines::Whole;
     static constexpr bool CONTIGUOUS = true;
     static constexpr bool EARLY = false;

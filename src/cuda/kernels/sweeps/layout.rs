@@ -71,8 +71,9 @@ impl LineKernel {
     }
 
     /// What a block holds, as the modules have it; `None` for short lines.
-    pub(super) fn tile(self, taps: usize) -> Option<Tile> {
+    pub(super) fn tile(self, taps: usize, is_float: bool) -> Option<Tile> {
         match self {
+            LineKernel::Long | LineKernel::Whole if is_float => Some(Tile { threads: 128, points: 33 }),
             LineKernel::Long if taps == 3 => Some(Tile { threads: 128, points: 45 }),
             LineKernel::Long => Some(Tile { threads: 128, points: 37 }),
             LineKernel::Whole => Some(Tile { threads: 128, points: 25 }),
@@ -188,8 +189,9 @@ pub(super) fn kernel_for(
     total: usize,
     under_way: usize,
     derivative: bool,
+    is_float: bool,
 ) -> (LineKernel, usize) {
-    let tile = |kind: LineKernel| kind.tile(2 * radius + 1).expect("it works in registers");
+    let tile = |kind: LineKernel| kind.tile(2 * radius + 1, is_float).expect("it works in registers");
     let (inner, length) = (lines.inner(), lines.length());
     let fits = |kind: LineKernel| length >= 2 * tile(kind).points;
     if inner > 1 {
@@ -244,7 +246,7 @@ mod tests {
     /// Rows of 32 neighbouring lines, each line a strip: 2^32 strips can be told apart, and not one more.
     #[test]
     fn layouts_that_kernels_cannot_count_are_refused() {
-        let rows = LineKernel::Rows.tile(3).unwrap();
+        let rows = LineKernel::Rows.tile(3, false).unwrap();
         let layout = |strips: usize| rows.layout(Lines::strided(32, 128, strips), 32, 1, false, 1, 48).unwrap();
         assert_eq!((layout(1).groups, layout(1).blocks), (1, 1));
         assert!(layout((1 << 32) - 1).argument().is_ok());
@@ -268,20 +270,21 @@ mod tests {
     #[test]
     fn layouts_are_what_the_kernels_are_promised() {
         for kind in ALL {
-            let lengths = (1..300).chain([1000, 3200, 3201, 4735, 4736, 4737, 5760, 5761, 10_000, 1 << 27]);
+            let lengths = (1..300).chain([1000, 3200, 3201, 4224, 4225, 4735, 4736, 4737, 5760, 5761, 10_000, 1 << 27]);
             for (length, radius) in lengths.flat_map(|length| [0, 1, 4, 10].map(|radius| (length, radius))) {
-                let Some(tile) = kind.tile(2 * radius + 1) else {
-                    continue;
-                };
-                assert!(radius <= tile.points);
-                for inner in if kind == LineKernel::Rows { vec![1, 2, 3, 31, 32, 33, 1000] } else { vec![1] } {
-                    for (abreast, sweeps, circular) in
-                        [(32, 1, false), (8, 9, true), (4, 1000, true), (4, 100_000, false)]
-                    {
-                        let abreast = if kind == LineKernel::Rows { abreast } else { 1 };
-                        check(tile, Lines::strided(inner, length, 3), abreast, radius, circular, sweeps);
-                    }
+                for tile in [false, true].into_iter().filter_map(|is_float| kind.tile(2 * radius + 1, is_float)) {
+                    check_all(kind, tile, length, radius);
                 }
+            }
+        }
+    }
+
+    fn check_all(kind: LineKernel, tile: Tile, length: usize, radius: usize) {
+        assert!(radius <= tile.points);
+        for inner in if kind == LineKernel::Rows { vec![1, 2, 3, 31, 32, 33, 1000] } else { vec![1] } {
+            for (abreast, sweeps, circular) in [(32, 1, false), (8, 9, true), (4, 1000, true), (4, 100_000, false)] {
+                let abreast = if kind == LineKernel::Rows { abreast } else { 1 };
+                check(tile, Lines::strided(inner, length, 3), abreast, radius, circular, sweeps);
             }
         }
     }
@@ -289,7 +292,8 @@ mod tests {
     /// Whatever the lines, the kind that is chosen can do them.
     #[test]
     fn there_is_a_kind_for_all_lines() {
-        for length in (1..200).chain([1000, 1024, 1025, 2560, 3200, 3201, 4736, 4737, 5760, 5761, 100_000]) {
+        for length in (1..200).chain([1000, 1024, 1025, 2560, 3200, 3201, 4224, 4225, 4736, 4737, 5760, 5761, 100_000])
+        {
             for inner in [1, 2, 5, 32, 1000] {
                 for (radius, total, derivative) in [
                     (0, 1, false),
@@ -301,18 +305,12 @@ mod tests {
                     (10, 99, false),
                     (4, 1, true),
                 ] {
-                    for outer in [1, 1000] {
+                    for (outer, is_float) in [(1, false), (1000, false), (1, true), (1000, true)] {
                         let lines = Lines::strided(inner, length, outer);
-                        let (kind, abreast) = kernel_for(lines, radius, total, lines.elements(), derivative);
-                        let layout = match kind.tile(2 * radius + 1) {
-                            Some(tile) => tile.layout(
-                                lines,
-                                abreast,
-                                radius,
-                                false,
-                                total,
-                                best_sweeps(kind, radius, lines.elements()),
-                            ),
+                        let (kind, abreast) = kernel_for(lines, radius, total, lines.elements(), derivative, is_float);
+                        let best = best_sweeps(kind, radius, lines.elements());
+                        let layout = match kind.tile(2 * radius + 1, is_float) {
+                            Some(tile) => tile.layout(lines, abreast, radius, false, total, best),
                             None => Some(short_layout(lines, total)),
                         };
                         let layout = layout.unwrap_or_else(|| panic!("{lines:?} {kind:?}"));
@@ -322,7 +320,7 @@ mod tests {
                         );
                         assert!(kind != LineKernel::Whole || layout.tiles == 1, "{lines:?}");
                         assert!(kind != LineKernel::Long || layout.tiles > 1, "{lines:?}");
-                        assert!(!derivative || kind.derivative(true).is_some());
+                        assert!(!derivative || kind.derivative(is_float).is_some());
                     }
                 }
             }
@@ -339,12 +337,13 @@ mod tests {
         };
         for kind in ALL {
             let stencils = [true, false].into_iter().flat_map(|is_float| {
-                kind.stencils(is_float).into_iter().enumerate().map(|(radius, module)| (2 * radius + 1, module))
+                let modules = kind.stencils(is_float).into_iter().enumerate();
+                modules.map(move |(radius, module)| (2 * radius + 1, is_float, module))
             });
             let derivatives =
-                [true, false].into_iter().filter_map(|is_float| kind.derivative(is_float)).map(|module| (9, module));
-            for (taps, module) in stencils.chain(derivatives) {
-                match kind.tile(taps) {
+                [true, false].into_iter().filter_map(|is_float| Some((9, is_float, kind.derivative(is_float)?)));
+            for (taps, is_float, module) in stencils.chain(derivatives) {
+                match kind.tile(taps, is_float) {
                     Some(tile) => {
                         assert_eq!(constant(module, "sweeps_threads"), tile.threads, "{module}");
                         assert_eq!(constant(module, "sweeps_points"), tile.points, "{module}");

@@ -73,7 +73,9 @@ impl<T: Element> Kernel<T> for SweepsKernel<T> {
         let [inner, length, outer] = area.tile.size();
         let lines = Lines::strided(inner, length, outer);
         let derivative = matches!(self.operator.kind, OperatorKind::Derivative { .. });
-        let (kind, side_by_side) = kernel_for(lines, self.operator.radius, area.sweeps, area.under_way, derivative);
+        let is_float = T::NAME == f32::NAME;
+        let (kind, side_by_side) =
+            kernel_for(lines, self.operator.radius, area.sweeps, area.under_way, derivative, is_float);
         let (name, symbol) = match self.operator.kind {
             OperatorKind::Stencil { is_float } => (Some(kind.stencils(is_float)[self.operator.radius]), c"kernelTaps"),
             // Its coefficients come from constant memory, whatever the source that is asked for: the result is the
@@ -94,7 +96,7 @@ impl<T: Element> Kernel<T> for SweepsKernel<T> {
             function,
             pace: tensor.as_ref().map_or_else(|| module.pace(area.shared), |tensor| tensor.pace),
             tensor,
-            tile: kind.tile(2 * self.operator.radius + 1),
+            tile: kind.tile(2 * self.operator.radius + 1, is_float),
             kind,
             side_by_side,
             lines,
