@@ -165,20 +165,31 @@ impl StoredArray {
     /// Keeps it, for the object that is made next.
     pub(super) fn store(self) -> Box<dyn Pending> {
         let number = next_number();
+        let (dims, class) = (self.dims.clone(), self.numbers.class());
         arrays().insert(number, self);
-        Box::new(Waiting { number, kept: false })
+        Box::new(Waiting { number, dims, class, kept: false })
     }
 }
 
 /// One that has no object yet.
 struct Waiting {
     number: u64,
+    dims: Vec<usize>,
+    class: &'static str,
     kept: bool,
 }
 
 impl Pending for Waiting {
     fn number(&self) -> u64 {
         self.number
+    }
+
+    fn dims(&self) -> &[usize] {
+        &self.dims
+    }
+
+    fn class(&self) -> &'static str {
+        self.class
     }
 
     fn gone(&self) -> unsafe extern "C" fn(u64) {

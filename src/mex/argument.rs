@@ -62,16 +62,12 @@ impl Argument {
     /// As for [`Argument::read`]; or `array` is in a cell of one.
     unsafe fn read_to(host: &Host, array: *const mxArray, depth: usize) -> Result<Argument, OutOfMemory> {
         let api = host.api;
-        // What is neither may be an object of ours, and then nothing else is asked: of an object, Octave copies texts
-        // for each answer.
-        // SAFETY: `array` is an array of the host for as long as the call runs, and these only look at it.
-        if !unsafe { (api.mxIsNumeric)(array) || (api.mxIsChar)(array) }
-            // SAFETY: as above.
-            && let Some(number) = unsafe { host.number_at_once(array) }
-        {
+        // A value of our own type is asked for nothing else: Octave copies texts for each answer.
+        // SAFETY: `array` is an array of the host for as long as the call runs, and this only looks at it.
+        if let Some(number) = unsafe { host.number_at_once(array) } {
             return Argument::of_object(number);
         }
-        // SAFETY: as above.
+        // SAFETY: as above, and these only look at it, too.
         let (class, complex, sparse) =
             unsafe { (Class::of((api.mxGetClassID)(array)), (api.mxIsComplex)(array), (api.mxIsSparse)(array)) };
         let plain = class != Class::Other && !sparse;
@@ -141,6 +137,22 @@ impl Argument {
             object: Some(Some(number)),
             gpu: None,
             cells: None,
+        })
+    }
+
+    /// A char row.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`].
+    pub(super) fn of_text(text: &str) -> Result<Argument, OutOfMemory> {
+        let mut dims = memory::with_room(2, "dimensions")?;
+        dims.extend([1, text.len()]);
+        Ok(Argument {
+            class: Class::Char,
+            class_name: "char".into(),
+            dims,
+            text: Some(text.into()),
+            ..Argument::nothing()
         })
     }
 

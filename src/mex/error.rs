@@ -58,6 +58,18 @@ impl Message {
     pub(super) fn text(&self) -> *const c_char {
         self.text.as_ptr().cast()
     }
+
+    /// Copies both into buffers of the size of these, 128 and 2048 bytes.
+    ///
+    /// # Safety
+    /// There is as much room.
+    pub(super) unsafe fn copy_to(&self, identifier: *mut c_char, text: *mut c_char) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            identifier.copy_from_nonoverlapping(self.identifier(), self.identifier.len());
+            text.copy_from_nonoverlapping(self.text(), self.text.len());
+        }
+    }
 }
 
 /// Writes `parts` one after the other, cut at a character's border if they do not fit before the last NUL.

@@ -72,6 +72,8 @@ pub struct Call {
 #[derive(Clone, Copy)]
 struct Host {
     api: &'static sys::Api,
+    /// Whether it called by `mexFunction`. Without that it has no name to warn under, and [lends](lend) no outputs.
+    in_call: bool,
 }
 
 /// Serves one call of `mexFunction`, whose arguments these are, by the function of `functions` whose name was called.
@@ -88,7 +90,7 @@ pub unsafe fn enter(
     prhs: *mut *const mxArray,
 ) {
     let host = match symbols::api() {
-        Ok(api) => Host { api },
+        Ok(api) => Host { api, in_call: true },
         Err(name) => {
             // Without its functions there is no way to raise an error either.
             tell(&format!("stencil_mex: this host has no {name}; the call was not served"));
@@ -119,7 +121,6 @@ unsafe fn serve(
     prhs: *mut *const mxArray,
 ) -> Result<(), Message> {
     let api = host.api;
-    let mut trace = Trace::start();
     // In every call, not in the first: the host keeps it with the name that was called, and there may be several.
     // SAFETY: `exit` stays where it is, the library is never unloaded.
     unsafe { (api.mexAtExit)(Some(exit)) };
@@ -145,28 +146,42 @@ unsafe fn serve(
         arguments.push(unsafe { Argument::read(&host, *prhs.add(i)) }.map_err(short)?);
     }
     let call = Call { arguments, outputs: nlhs.max(0) as usize };
-    let reply = guarded(|| (function.call)(&call)).map_err(failed)?;
-    memory::check().map_err(short)?;
+    // SAFETY: there is room for as many outputs as were asked for; and always for one, also where none was: it becomes
+    // `ans`.
+    unsafe { answer(&host, function, &call, plhs) }.map_err(failed)
+}
+
+/// Has `function` answer a call whose arguments have been read, and puts its outputs at `out`.
+///
+/// # Safety
+/// There is room for as many outputs as were asked for, or one.
+unsafe fn answer(host: &Host, function: &Function, call: &Call, out: *mut *mut mxArray) -> Result<(), Error> {
+    let mut trace = Trace::start();
+    let reply = guarded(|| (function.call)(call))?;
+    memory::check()?;
     trace.step("read");
     if let Some(note) = &reply.note {
         trace.note(function.name, note);
     }
     for warning in &reply.warnings {
+        if !host.in_call {
+            tell(&warning.text);
+            continue;
+        }
         let message = Message::new(function.prefix(), warning);
         // SAFETY: both texts end in NUL. The user may have made the warning an error: then this raises, and drops what
         // we hold.
-        unsafe { (api.mexWarnMsgIdAndTxt)(message.identifier(), c"%s".as_ptr(), message.text()) };
+        unsafe { (host.api.mexWarnMsgIdAndTxt)(message.identifier(), c"%s".as_ptr(), message.text()) };
     }
-    let mut outputs = Outputs { host: &host, arrays: Vec::new() };
-    outputs.make(function.name, reply.output, &mut trace).map_err(failed)?;
+    let mut outputs = Outputs { host, arrays: Vec::new() };
+    outputs.make(function, reply.output, &mut trace)?;
     trace.end(function.name);
     if outputs.arrays.len() > call.outputs.max(1) {
-        return Err(failed(Error::internal("More outputs than there is room for.")));
+        return Err(Error::internal("More outputs than there is room for."));
     }
     for (place, output) in std::mem::take(&mut outputs.arrays).into_iter().enumerate() {
-        // SAFETY: there is room for as many outputs as were asked for; and always for one, also where none was: it
-        // becomes `ans`.
-        unsafe { *plhs.add(place) = output };
+        // SAFETY: the caller's promise.
+        unsafe { *out.add(place) = output };
     }
     Ok(())
 }
@@ -178,12 +193,18 @@ struct Outputs<'h> {
 }
 
 impl Outputs<'_> {
-    /// Makes the outputs of the function `name`, and runs the closure that fills them.
+    /// Makes the outputs of `function`, and runs the closure that fills them.
     ///
     /// # Errors
     /// What the closure returns; `gpuArray`; `internal`.
-    fn make(&mut self, name: &str, output: Output, trace: &mut Trace) -> Result<(), Error> {
+    fn make(&mut self, function: &Function, output: Output, trace: &mut Trace) -> Result<(), Error> {
+        let name = function.name;
         match output {
+            Output::InstallType => {
+                let installed = self.host.install_type(*function);
+                self.arrays.push(self.host.build(&Value::Logical(installed)));
+            }
+            Output::NoArray => self.arrays.push(self.host.no_array()?),
             Output::Value(value) => self.arrays.push(self.host.build(&value)),
             Output::Held { object, make, effort } => {
                 let mut made = None;
@@ -194,8 +215,7 @@ impl Outputs<'_> {
                 let pending = run.and_then(|()| made.ok_or_else(|| Error::internal("Nothing was made.")))?;
                 trace.step("run");
                 for one in &pending {
-                    let (number, gone) = (one.number(), one.gone());
-                    let value = if object { self.host.object(number, gone)? } else { self.host.whole_number(number) };
+                    let value = if object { self.host.object(&**one)? } else { self.host.whole_number(one.number()) };
                     self.arrays.push(value);
                 }
                 pending.into_iter().for_each(|one| one.keep());
@@ -300,7 +320,6 @@ fn guarded<T>(code: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
 pub fn guarded_exit(code: impl FnOnce()) {
     quietly(|| {
         lend::forget();
-        object::forget();
         code();
     });
 }

@@ -1,92 +1,544 @@
-// Objects of a class of ours, made without the interpreter: built by matlab/build-mex
-// for one version of Octave, opened by object.rs beside this file, which says what it
-// is for.
+// Arrays of ours as values of a type of Octave's own: built by matlab/build-mex for one
+// version of Octave, opened by object.rs beside this file, which says what it is for.
+//
+// Operators, indexing and the like go from here straight to the library, by a function
+// that it has left here, without a call of the interpreter's. What a function of the
+// host does with such a value is written in files of the folder @DeviceArray, which
+// Octave finds by the type's class name.
 //
 // Linked with nothing, as lend.cc is: the Octave that runs is there.
 
 #include <cstdint>
+#include <iterator>
+#include <list>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <octave/oct.h>
-#include <octave/cdef-class.h>
-#include <octave/cdef-object.h>
-#include <octave/cdef-utils.h>
-#include <octave/ov-classdef.h>
+#include <octave/interpreter.h>
+#include <octave/ov-base.h>
+#include <octave/ov-typeinfo.h>
+#include <octave/parse.h>
 // The class before the functions: only then do these take it for their array.
 #include <octave/mxarray.h>
 
 #include <octave/mexproto.h>
 
 namespace {
-// An object that tells when it goes. A copy is another object, and tells nothing.
-class telling_object : public octave::handle_cdef_object {
+const char UNSUPPORTED[] = "DeviceArray:unsupported";
+
+// A verb of DeviceArray_CUDA: its name, how many outputs are asked for, the inputs behind
+// it, the outputs, and room for an error's identifier and text. Returns 0, or 1 for an
+// error. What comes back is the caller's. It may raise what the host raises.
+using Verb = int (*)(const char* verb, int outputs, std::size_t inputs, const mxArray* const* arguments, mxArray** out,
+                     char* identifier, char* text);
+
+Verb library_verb = nullptr;
+
+// What gives the array with this number up.
+using Gone = void (*)(std::uint64_t);
+
+// An array of the library's, which knows it by a number, and which lives as long as this.
+class Held {
 public:
-    telling_object(std::uint64_t number, void (*gone)(std::uint64_t)) : m_number(number), m_gone(gone) {}
+    Held(std::uint64_t number, Gone gone) : m_number(number), m_gone(gone) {}
 
-    telling_object(const telling_object&) = delete;
+    Held(const Held&) = delete;
 
-    telling_object& operator=(const telling_object&) = delete;
+    Held& operator=(const Held&) = delete;
 
-    ~telling_object() {
+    ~Held() {
         if (m_gone) m_gone(m_number);
     }
 
-    // Octave asks this in one place, before it looks for a `delete' of the class and of
-    // those that it derives from: 2 to 3 us. There is none.
-    bool is_meta_object() const override { return true; }
-
     std::uint64_t number() const { return m_number; }
 
-    // Whoever asked for the object has to see to its number again.
+    // Whoever asked for the array has to see to its number again.
     void silence() { m_gone = nullptr; }
 
 private:
     std::uint64_t m_number;
-    void (*m_gone)(std::uint64_t);
+    Gone m_gone;
 };
-}  // namespace
 
-// An object of the class `name', with `number' in its property `property': nothing
-// else of it is set, and no constructor runs. When it goes, `gone' is called with the
-// number. Returns 0, or 2 where this Octave does not do as expected: then nothing will
-// be called. It may raise what the host raises, such as an interrupt.
-extern "C" __attribute__((visibility("default"))) int stencil_object(const char* name, const char* property,
-                                                                     std::uint64_t number, void (*gone)(std::uint64_t),
-                                                                     mxArray** out) {
-    *out = nullptr;
-    std::unique_ptr<mxArray> made;
-    telling_object* object = nullptr;
-    try {
-        const octave::cdef_class cls = octave::lookup_class(name, false, true);
-        if (!cls.ok()) return 2;
-        object = new telling_object(number, gone);
-        octave::cdef_object held(object);
-        held.set_class(cls);
-        held.put(property, octave_value(octave_uint64(number)));
-        held.mark_as_constructed();
-        made.reset(new mxArray(false, octave::to_ov(held)));
-    } catch (...) {
-        if (object) object->silence();
-        return 2;
+// Calls a verb, and returns its outputs. Its errors become the host's.
+octave_value_list ask(const char* verb, const octave_value_list& inputs, int outputs = 1) {
+    std::vector<std::unique_ptr<mxArray>> arrays;
+    std::vector<const mxArray*> arguments;
+    for (octave_idx_type i = 0; i < inputs.length(); i++) {
+        const octave_value value = inputs(i).is_magic_colon() ? octave_value(":") : inputs(i);
+        arrays.push_back(std::make_unique<mxArray>(false, value));
+        arguments.push_back(arrays.back().get());
+    }
+    std::vector<mxArray*> out(std::max(outputs, 1), nullptr);
+    char identifier[128];
+    char text[2048];
+    const int status =
+        library_verb(verb, outputs, arguments.size(), arguments.data(), out.data(), identifier, text);
+    octave_value_list results;
+    for (mxArray* array : out) {
+        if (!array) break;
+        results.append(mxArray::as_octave_value(array));
+        delete array;
+    }
+    if (status != 0) error_with_id(identifier, "%s", text);
+    return results;
+}
+
+octave_value ask_one(const char* verb, const octave_value_list& inputs) {
+    const octave_value_list results = ask(verb, inputs);
+    return results.length() > 0 ? results(0) : octave_value();
+}
+
+[[noreturn]] void refuse(const std::string& what, const std::string& instead) {
+    error_with_id(UNSUPPORTED, "Not supported for a DeviceArray: %s. Gather it first: %s.", what.c_str(),
+                  instead.c_str());
+    throw;  // never reached: no version's header says so of error_with_id
+}
+
+class device_array : public octave_base_value {
+public:
+    device_array() : m_dims(0, 0), m_class("double") {}
+
+    device_array(std::shared_ptr<Held> held, const dim_vector& dims, std::string class_of_elements)
+        : m_held(std::move(held)), m_dims(dims), m_class(std::move(class_of_elements)) {}
+
+    // A copy is another name of one array: no array ever changes, but where it has one
+    // name alone.
+    octave_base_value* clone() const override { return new device_array(*this); }
+
+    octave_base_value* empty_clone() const override { return new device_array(); }
+
+    // The number by which the library knows the array; 0 where there is none.
+    std::uint64_t number() const { return m_held ? m_held->number() : 0; }
+
+    // ---- What it is
+
+    bool is_defined() const override { return true; }
+
+    bool is_constant() const override { return true; }
+
+    bool isobject() const override { return true; }
+
+    bool is_matrix_type() const override { return true; }
+
+    bool isnumeric() const override { return m_class != "logical"; }
+
+    bool isreal() const override { return true; }
+
+    bool isfloat() const override { return m_class == "double" || m_class == "single"; }
+
+    bool islogical() const override { return m_class == "logical"; }
+
+    bool isinteger() const override { return m_class.find("int") != std::string::npos; }
+
+    dim_vector dims() const override { return m_dims; }
+
+    std::size_t byte_size() const override {
+        const std::size_t bytes = m_class == "double" ? 8 : m_class == "single" ? 4 : m_class == "logical" ? 1 : 0;
+        // The bits stand in the name of an integer class.
+        return m_dims.numel() * (bytes ? bytes : std::stoul(m_class.substr(m_class.find("int") + 3)) / 8);
     }
 
-    // The call's books are open to the host alone: what is not in them is never freed. A
-    // copy that the host makes is in them, and it is of the handle, not of the object.
-    *out = mxDuplicateArray(made.get());
+    bool is_true() const override {
+        refuse("a condition", "if (all (u > 0)), if (any (u)), or if (gather (u))");
+    }
+
+    // ---- Elements
+
+    octave_value subsref(const std::string& type, const std::list<octave_value_list>& idx) override {
+        const octave_value_list results = subsref(type, idx, 1);
+        return results.length() > 0 ? results(0) : octave_value();
+    }
+
+    octave_value_list subsref(const std::string& type, const std::list<octave_value_list>& idx, int nargout) override {
+        switch (type[0]) {
+        case '(': {
+            octave_value picked = do_index_op(idx.front());
+            return type.size() == 1 ? octave_value_list(picked)
+                                    : picked.next_subsref(nargout, type, idx);
+        }
+        case '.':
+            return member(type, idx, nargout);
+        default:
+            error_with_id("DeviceArray:index",
+                          "'{' is for cell arrays: write u(...) for values of a DeviceArray.");
+        }
+        return {};
+    }
+
+    octave_value do_index_op(const octave_value_list& idx, bool = false) override {
+        if (idx.length() == 0) return octave_value(clone());
+        octave_value_list inputs(self());
+        return ask_one("pick", inputs.append(idx));
+    }
+
+    octave_value subsasgn(const std::string& type, const std::list<octave_value_list>& idx,
+                          const octave_value& rhs) override {
+        if (!m_held)
+            error_with_id(UNSUPPORTED,
+                          "A DeviceArray cannot be put into an ordinary array: write x(...) = gather (u).");
+        if (type.size() != 1 || type[0] != '(')
+            error_with_id(UNSUPPORTED,
+                          "A DeviceArray has elements only: u(...) = value, no fields and no cells.");
+        const octave_value me = self();
+        octave_value_list inputs(me);
+        if (rhs.isnull()) return ask_one("remove", inputs.append(idx.front()));
+        // Where nobody else has the value, nor another value the array, it may change in
+        // its place: then the library only says so.
+        const bool alone = me.get_count() == 2 && m_held.use_count() == 1;
+        inputs.append(rhs);
+        inputs.append(idx.front());
+        const octave_value put = ask_one(alone ? "put_alone" : "put", inputs);
+        return put.is_bool_scalar() ? me : put;
+    }
+
+    octave_value reshape(const dim_vector& dims) const override { return with_sizes("reshape", dims); }
+
+    octave_value permute(const Array<int>& order, bool inverse = false) const override {
+        RowVector row(order.numel());
+        for (octave_idx_type i = 0; i < order.numel(); i++) {
+            if (inverse)
+                row(order(i)) = i + 1;
+            else
+                row(i) = order(i) + 1;
+        }
+        octave_value_list inputs(self());
+        return ask_one("permute", inputs.append(octave_value(row)));
+    }
+
+    octave_value full_value() const override { return self(); }
+
+    octave_value as_double() const override { return converted("double"); }
+
+    octave_value as_single() const override { return converted("single"); }
+
+    octave_value as_int8() const override { return converted("int8"); }
+
+    octave_value as_int16() const override { return converted("int16"); }
+
+    octave_value as_int32() const override { return converted("int32"); }
+
+    octave_value as_uint8() const override { return converted("uint8"); }
+
+    octave_value as_uint16() const override { return converted("uint16"); }
+
+    octave_value as_uint32() const override { return converted("uint32"); }
+
+    octave_value as_int64() const override { return converted("int64"); }
+
+    octave_value as_uint64() const override { return converted("uint64"); }
+
+    octave_value map(unary_mapper_t function) const override {
+        const char* verb = nullptr;
+        switch (function) {
+        case umap_abs: verb = "abs"; break;
+        case umap_sqrt: verb = "sqrt"; break;
+        case umap_isnan: verb = "isnan"; break;
+        case umap_isinf: verb = "isinf"; break;
+        case umap_isfinite: verb = "isfinite"; break;
+        case umap_floor: verb = "floor"; break;
+        case umap_ceil: verb = "ceil"; break;
+        case umap_round: verb = "round"; break;
+        case umap_fix: verb = "fix"; break;
+        case umap_signum: verb = "sign"; break;
+        case umap_real:
+        case umap_conj: return self();
+        default: {
+            const std::string name = get_umap_name(function);
+            refuse(name, name + " (gather (u))");
+        }
+        }
+        return ask_one(verb, octave_value_list(self()));
+    }
+
+    // ---- Display, inside of structs and cells; by itself @DeviceArray/display shows it
+
+    void print(std::ostream& os, bool) override { print_raw(os); }
+
+    void print_raw(std::ostream& os, bool = false) const override {
+        os << "DeviceArray, " << m_dims.str() << ' ' << m_class;
+        const_cast<device_array*>(this)->newline(os);
+    }
+
+    bool print_name_tag(std::ostream& os, const std::string& name) const override {
+        indent(os);
+        os << name << " = ";
+        return false;
+    }
+
+    void short_disp(std::ostream& os) const override { os << m_dims.str() << ' ' << m_class; }
+
+    // ---- What functions of the host ask for that want numbers
+
+    octave::idx_vector index_vector(bool = false) const override {
+        error_with_id("DeviceArray:index", "A DeviceArray cannot be an index of an ordinary array: x(gather (u)).");
+        return octave::idx_vector();
+    }
+
+#define NO_VALUE(type, name, ...) \
+    type name(__VA_ARGS__) const override { refuse("its values where ordinary ones are wanted", "gather (u)"); }
+    NO_VALUE(short int, short_value, bool, bool)
+    NO_VALUE(unsigned short int, ushort_value, bool, bool)
+    NO_VALUE(int, int_value, bool, bool)
+    NO_VALUE(unsigned int, uint_value, bool, bool)
+    NO_VALUE(int, nint_value, bool)
+    NO_VALUE(long int, long_value, bool, bool)
+    NO_VALUE(unsigned long int, ulong_value, bool, bool)
+    NO_VALUE(int64_t, int64_value, bool, bool)
+    NO_VALUE(uint64_t, uint64_value, bool, bool)
+    NO_VALUE(double, double_value, bool)
+    NO_VALUE(float, float_value, bool)
+    NO_VALUE(double, scalar_value, bool)
+    NO_VALUE(float, float_scalar_value, bool)
+    NO_VALUE(Matrix, matrix_value, bool)
+    NO_VALUE(FloatMatrix, float_matrix_value, bool)
+    NO_VALUE(NDArray, array_value, bool)
+    NO_VALUE(FloatNDArray, float_array_value, bool)
+    NO_VALUE(Complex, complex_value, bool)
+    NO_VALUE(FloatComplex, float_complex_value, bool)
+    NO_VALUE(ComplexMatrix, complex_matrix_value, bool)
+    NO_VALUE(FloatComplexMatrix, float_complex_matrix_value, bool)
+    NO_VALUE(ComplexNDArray, complex_array_value, bool)
+    NO_VALUE(FloatComplexNDArray, float_complex_array_value, bool)
+    NO_VALUE(bool, bool_value, bool)
+    NO_VALUE(boolMatrix, bool_matrix_value, bool)
+    NO_VALUE(boolNDArray, bool_array_value, bool)
+    NO_VALUE(charMatrix, char_matrix_value, bool)
+    NO_VALUE(charNDArray, char_array_value, bool)
+    NO_VALUE(SparseMatrix, sparse_matrix_value, bool)
+    NO_VALUE(SparseComplexMatrix, sparse_complex_matrix_value, bool)
+    NO_VALUE(SparseBoolMatrix, sparse_bool_matrix_value, bool)
+    NO_VALUE(int8NDArray, int8_array_value)
+    NO_VALUE(int16NDArray, int16_array_value)
+    NO_VALUE(int32NDArray, int32_array_value)
+    NO_VALUE(int64NDArray, int64_array_value)
+    NO_VALUE(uint8NDArray, uint8_array_value)
+    NO_VALUE(uint16NDArray, uint16_array_value)
+    NO_VALUE(uint32NDArray, uint32_array_value)
+    NO_VALUE(uint64NDArray, uint64_array_value)
+    NO_VALUE(string_vector, string_vector_value, bool)
+    NO_VALUE(std::string, string_value, bool)
+    NO_VALUE(octave_value, convert_to_str_internal, bool, bool, char)
+#undef NO_VALUE
+
+private:
+    // This value: one holder more, and no copy.
+    octave_value self() const { return octave_value(const_cast<device_array*>(this), true); }
+
+    octave_value with_sizes(const char* verb, const dim_vector& dims) const {
+        RowVector row(dims.ndims());
+        for (int i = 0; i < dims.ndims(); i++) row(i) = static_cast<double>(dims(i));
+        octave_value_list inputs(self());
+        return ask_one(verb, inputs.append(octave_value(row)));
+    }
+
+    octave_value converted(const char* to) const {
+        octave_value_list inputs(self());
+        return ask_one("convert", inputs.append(octave_value(to)));
+    }
+
+    // u.NAME (...) is NAME (u, ...), of a value without an array DeviceArray_NAME (...).
+    octave_value_list member(const std::string& type, const std::list<octave_value_list>& idx, int nargout) {
+        const std::string name = idx.front()(0).string_value();
+        std::string function = name;
+        octave_value_list inputs;
+        if (m_held)
+            inputs.append(self());
+        else
+            function = "DeviceArray_" + name;
+        std::size_t used = 1;
+        if (type.size() > 1 && type[1] == '(') {
+            inputs.append(*std::next(idx.begin()));
+            used = 2;
+        }
+        octave::symbol_table& symbols = octave::interpreter::the_interpreter()->get_symbol_table();
+        const octave_value found = m_held ? symbols.find_method(name, "DeviceArray") : symbols.find_function(function);
+        if (!found.is_defined())
+            error_with_id(UNSUPPORTED, "A DeviceArray has no field or method %s.", name.c_str());
+        const octave_value_list results = octave::feval(found, inputs, type.size() > used ? 1 : nargout);
+        if (type.size() == used || results.length() == 0) return results;
+        octave_value result = results(0);
+        return result.subsref(type.substr(used), std::list<octave_value_list>(std::next(idx.begin(), used), idx.end()),
+                              nargout);
+    }
+
+    std::shared_ptr<Held> m_held;
+    dim_vector m_dims;
+    std::string m_class;
+
+    DECLARE_OV_TYPEID_FUNCTIONS_AND_DATA
+};
+
+// Where a function of the host refuses a value it tells the type's name, which so says what
+// to do.
+DEFINE_OV_TYPEID_FUNCTIONS_AND_DATA(device_array, "DeviceArray (gather it first)", "DeviceArray");
+
+// ---- Operators
+
+octave_value value_of(const octave_base_value& operand) {
+    return octave_value(const_cast<octave_base_value*>(&operand), true);
+}
+
+octave_value_list both(const octave_base_value& a, const octave_base_value& b) {
+    octave_value_list inputs;
+    inputs.append(value_of(a));
+    inputs.append(value_of(b));
+    return inputs;
+}
+
+enum Needs { NOTHING, A_SCALAR, SCALAR_AHEAD, SCALAR_BEHIND };
+
+struct BinaryOperator {
+    octave_value::binary_op op;
+    const char* verb;
+    bool swapped;  // the second operand is the verb's first
+    Needs needs;
+    const char* refused;  // without the scalar
+    const char* instead;
+};
+
+constexpr BinaryOperator BINARY[] = {
+    {octave_value::op_add, "plus", false, NOTHING, nullptr, nullptr},
+    {octave_value::op_sub, "minus", false, NOTHING, nullptr, nullptr},
+    {octave_value::op_el_mul, "times", false, NOTHING, nullptr, nullptr},
+    {octave_value::op_el_div, "rdivide", false, NOTHING, nullptr, nullptr},
+    {octave_value::op_el_ldiv, "rdivide", true, NOTHING, nullptr, nullptr},
+    {octave_value::op_el_pow, "power", false, NOTHING, nullptr, nullptr},
+    {octave_value::op_lt, "lt", false, NOTHING, nullptr, nullptr},
+    {octave_value::op_le, "le", false, NOTHING, nullptr, nullptr},
+    {octave_value::op_eq, "eq", false, NOTHING, nullptr, nullptr},
+    {octave_value::op_ge, "ge", false, NOTHING, nullptr, nullptr},
+    {octave_value::op_gt, "gt", false, NOTHING, nullptr, nullptr},
+    {octave_value::op_ne, "ne", false, NOTHING, nullptr, nullptr},
+    {octave_value::op_el_and, "and", false, NOTHING, nullptr, nullptr},
+    {octave_value::op_el_or, "or", false, NOTHING, nullptr, nullptr},
+    {octave_value::op_mul, "times", false, A_SCALAR, "the product of two matrices",
+     "gather (u) * v, or for elementwise products .*, for dot products DOT"},
+    {octave_value::op_div, "rdivide", false, SCALAR_BEHIND, "division by a matrix",
+     "gather (u) / v, or for elementwise division ./"},
+    {octave_value::op_ldiv, "rdivide", true, SCALAR_AHEAD, "division by a matrix",
+     "u \\ gather (v), or for elementwise division .\\"},
+    {octave_value::op_pow, nullptr, false, NOTHING, "^", "gather (u) ^ k, or for elementwise powers .^"},
+};
+
+template <std::size_t which>
+octave_value binary(const octave_base_value& a, const octave_base_value& b) {
+    constexpr BinaryOperator OPERATOR = BINARY[which];
+    const bool ahead = a.numel() == 1, behind = b.numel() == 1;
+    const bool allowed = OPERATOR.needs == NOTHING || (OPERATOR.needs == A_SCALAR && (ahead || behind)) ||
+                         (OPERATOR.needs == SCALAR_AHEAD && ahead) || (OPERATOR.needs == SCALAR_BEHIND && behind);
+    if (!OPERATOR.verb || !allowed) refuse(OPERATOR.refused, OPERATOR.instead);
+    return ask_one(OPERATOR.verb, OPERATOR.swapped ? both(b, a) : both(a, b));
+}
+
+octave_value uplus(const octave_base_value& a) { return value_of(a); }
+
+octave_value uminus(const octave_base_value& a) { return ask_one("uminus", octave_value_list(value_of(a))); }
+
+octave_value logical_not(const octave_base_value& a) { return ask_one("not", octave_value_list(value_of(a))); }
+
+octave_value transpose(const octave_base_value& a) { return ask_one("transpose", octave_value_list(value_of(a))); }
+
+// What stands beside a DeviceArray: the library refuses what it has no operation for.
+const char* const OPERANDS[] = {
+    "scalar",       "matrix",        "float scalar",         "float matrix",         "bool",          "bool matrix",
+    "int8 scalar",  "int8 matrix",   "int16 scalar",         "int16 matrix",         "int32 scalar",  "int32 matrix",
+    "int64 scalar", "int64 matrix",  "uint8 scalar",         "uint8 matrix",         "uint16 scalar", "uint16 matrix",
+    "uint32 scalar", "uint32 matrix", "uint64 scalar",       "uint64 matrix",        "complex scalar", "complex matrix",
+    "float complex scalar", "float complex matrix", "sparse matrix", "sparse bool matrix", "string",
+};
+
+template <std::size_t... which>
+void install_binary(octave::type_info& types, int left, int right, std::index_sequence<which...>) {
+    (types.install_binary_op(BINARY[which].op, left, right, binary<which>), ...);
+}
+
+void install_operators(octave::type_info& types) {
+    constexpr auto ALL = std::make_index_sequence<std::size(BINARY)>();
+    const int own = device_array::static_type_id();
+    install_binary(types, own, own, ALL);
+    for (const char* name : OPERANDS) {
+        const octave_value other = types.lookup_type(name);
+        if (!other.is_defined()) continue;
+        install_binary(types, own, other.type_id(), ALL);
+        install_binary(types, other.type_id(), own, ALL);
+    }
+    types.install_unary_op(octave_value::op_uplus, own, uplus);
+    types.install_unary_op(octave_value::op_uminus, own, uminus);
+    types.install_unary_op(octave_value::op_not, own, logical_not);
+    types.install_unary_op(octave_value::op_transpose, own, transpose);
+    types.install_unary_op(octave_value::op_hermitian, own, transpose);
+}
+
+const device_array* own_array(const octave_value& value) {
+    return value.type_id() == device_array::static_type_id() ? static_cast<const device_array*>(&value.get_rep())
+                                                             : nullptr;
+}
+
+mxArray* array_of(const octave_value& value) {
+    const std::unique_ptr<mxArray> made(new mxArray(false, value));
+    // In a call its books are open to the host alone: what is not in them is never freed. A
+    // copy that the host makes is in them, and it is of the value, not of the array.
+    return mxDuplicateArray(made.get());
+}
+}  // namespace
+
+// Makes the type known to this Octave, once; its operators call `verb'. Returns 0, or 2 where
+// this Octave does not do as expected.
+extern "C" __attribute__((visibility("default"))) int stencil_install(Verb verb) {
+    try {
+        if (!library_verb) {
+            octave::interpreter* interpreter = octave::interpreter::the_interpreter();
+            if (!interpreter) return 2;
+            device_array::register_type();
+            install_operators(interpreter->get_type_info());
+        }
+        library_verb = verb;
+        return 0;
+    } catch (...) {
+        return 2;
+    }
+}
+
+// A value for the array with this number, of `count' dimensions and this class, or one without
+// an array for number 0. When the last value of the array goes, `gone' is called with the
+// number. Returns 0, or 2 where this Octave does not do as expected: then nothing will be
+// called. It may raise what the host raises, such as an interrupt.
+extern "C" __attribute__((visibility("default"))) int stencil_object(std::uint64_t number, Gone gone,
+                                                                     const char* class_of_elements, std::size_t count,
+                                                                     const std::size_t* sizes, mxArray** out) {
+    *out = nullptr;
+    std::shared_ptr<Held> held;
+    octave_value made;
+    try {
+        if (number == 0) {
+            made = octave_value(new device_array());
+        } else {
+            dim_vector dims = dim_vector::alloc(static_cast<int>(count));
+            for (std::size_t i = 0; i < count; i++) dims.xelem(i) = static_cast<octave_idx_type>(sizes[i]);
+            held = std::make_shared<Held>(number, gone);
+            made = octave_value(new device_array(held, dims, class_of_elements));
+        }
+    } catch (...) {
+        if (held) held->silence();
+        return 2;
+    }
+    *out = array_of(made);
     return 0;
 }
 
-// Reads the number of an object that `stencil_object' made: 0, or 2 for any other
-// array.
+// Reads the number of a value that `stencil_object' made: 0, or 2 for any other.
 extern "C" __attribute__((visibility("default"))) int stencil_number(const mxArray* array, std::uint64_t* number) {
     try {
+        // Another array would be copied.
+        if (!array->is_octave_value()) return 2;
         const octave_value value = mxArray::as_octave_value(array);
-        octave_classdef* held = value.classdef_object_value(true);
-        if (!held) return 2;
-        const octave::cdef_object object = held->get_object();
-        const auto* telling = dynamic_cast<const telling_object*>(object.get_rep());
-        if (!telling) return 2;
-        *number = telling->number();
+        const device_array* own = own_array(value);
+        if (!own) return 2;
+        *number = own->number();
         return 0;
     } catch (...) {
         return 2;

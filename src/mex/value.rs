@@ -143,6 +143,10 @@ pub enum Output<'a> {
     },
     /// A small value that is there already.
     Value(Value),
+    /// Whether the host has a type of its own for our objects, which is installed, if need be, with verbs of this function.
+    InstallType,
+    /// A value of that type without an array.
+    NoArray,
 }
 
 /// Fills all elements of arrays that lie at these addresses of the GPU's, in column-major order; 0 where there are none.
@@ -209,7 +213,10 @@ impl Host {
     /// # Panics
     /// For a class that is neither of numbers nor of truth values.
     pub(super) fn array(&self, dims: &mut [usize], class: Class, complex: bool) -> (*mut mxArray, &'static str) {
-        if !complex && let Some(array) = lend::array(class, dims) {
+        if !complex
+            && self.in_call
+            && let Some(array) = lend::array(class, dims)
+        {
             return (array, "lent");
         }
         let parts = if complex { sys::mxCOMPLEX } else { sys::mxREAL };

@@ -28,6 +28,8 @@ enum Verb {
     Fill,
     Delete,
     Count,
+    Native,
+    Statics,
     Gather,
     Size,
     Class,
@@ -44,7 +46,7 @@ enum Verb {
 }
 
 /// The words for them, those of the hosts' own functions where there are such.
-const VERBS: [(&str, Verb); 42] = [
+const VERBS: [(&str, Verb); 44] = [
     ("plus", Verb::Binary(Binary::Add)),
     ("times", Verb::Binary(Binary::Multiply)),
     ("delete", Verb::Delete),
@@ -78,6 +80,8 @@ const VERBS: [(&str, Verb); 42] = [
     ("new", Verb::New { object: false }),
     ("fill", Verb::Fill),
     ("count", Verb::Count),
+    ("native", Verb::Native),
+    ("statics", Verb::Statics),
     ("gather", Verb::Gather),
     ("size", Verb::Size),
     ("class", Verb::Class),
@@ -113,6 +117,8 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
             Ok(value(Value::Empty))
         }
         (Verb::Count, []) => Ok(value(Value::Double(store::count() as f64))),
+        (Verb::Native, []) => Ok(reply(Output::InstallType)),
+        (Verb::Statics, []) => Ok(reply(Output::NoArray)),
         (Verb::Gather, [array]) => {
             let held = held(array)?;
             match held.numbers.clone() {
@@ -186,7 +192,11 @@ const CLASSES: [&str; 12] =
     ["double", "single", "logical", "char", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"];
 
 fn value<'a>(value: Value) -> Reply<'a> {
-    Reply { warnings: Vec::new(), note: None, output: Output::Value(value) }
+    reply(Output::Value(value))
+}
+
+fn reply(output: Output<'_>) -> Reply<'_> {
+    Reply { warnings: Vec::new(), note: None, output }
 }
 
 /// The array that an argument stands for.
