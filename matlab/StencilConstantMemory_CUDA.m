@@ -243,8 +243,8 @@ function [outputArray, previous] = StencilConstantMemory_CUDA (inputArray, kerne
 %     STENCIL_THREADS       how many threads may be used at most, on the CPU and
 %                           to feed the GPU; as many as there are processors
 %                           unless set
-%     STENCIL_TRACE         if set, each call tells how long its steps took, and
-%                           what 'fastest' chose, on standard error
+%     STENCIL_TRACE         if set and not 0, each call tells how long its steps
+%                           took, and what 'fastest' chose, on standard error
 %
 %   Examples
 %     % Eleven ones over twenty ones: 6 7 8 9 10 11 ... 11 10 9 8 7 6

@@ -83,7 +83,7 @@ where
     Numbers: From<Array<T>>,
     dyn Engine: Compute<T>,
 {
-    let what = Derivative::new(sweeps.lines(dims)?, spacing, source).with_boundary(sweeps.ends::<T>()?);
+    let what = derivative(sweeps.lines(dims)?, spacing, source)?.with_boundary(sweeps.ends::<T>()?);
     let effort = sweeps.effort(values.len(), DERIVATIVE_RADIUS);
     values.reply(selection, dims, effort, Work::from(&what), move |engine, from, to, watch| {
         Compute::derivative(engine, &what, from, to, watch)
@@ -103,7 +103,7 @@ where
     dyn Engine: Compute<T> + Arithmetic<T>,
 {
     let (named, ends) = (sweeps.named_dim()?, sweeps.ends::<T>()?);
-    let of_part = Derivative::new(sweeps.lines(&dims)?, spacing, source).with_boundary(ends);
+    let of_part = derivative(sweeps.lines(&dims)?, spacing, source)?.with_boundary(ends);
     let effort = distributed::effort(sweeps.effort(values.len(), DERIVATIVE_RADIUS));
     let said = [
         ("The function", FUNCTION.name.into()),
@@ -121,6 +121,19 @@ where
             ranks::run(call, engine, &Whole::derivative(&plan, dim, what), from, to, watch)
         })
     })
+}
+
+/// The derivative along `lines`.
+///
+/// # Errors
+/// `spacing` where a coefficient, of about 1 / h, is beyond the range of the class.
+fn derivative<T: Real + Numeric>(lines: Lines, spacing: f64, source: CoefficientSource) -> Result<Derivative<T>, Error> {
+    let what = Derivative::<T>::new(lines, spacing, source);
+    if what.coefficients().iter().all(|coefficient: &T| coefficient.to_f64().is_finite()) {
+        return Ok(what);
+    }
+    let text = format!("h is {}, and 1 / h is beyond the range of {}.", options::number_text(spacing), T::CLASS);
+    Err(Error::new("spacing", text))
 }
 
 /// The spacing: one number, more than zero and less than infinity.

@@ -299,9 +299,9 @@ impl Trace {
     }
 }
 
-/// Whether `STENCIL_TRACE` asks for a trace.
+/// Whether `STENCIL_TRACE` asks for a trace: it is set, and neither empty nor 0.
 pub fn is_traced() -> bool {
-    std::env::var_os("STENCIL_TRACE").is_some()
+    std::env::var_os("STENCIL_TRACE").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
 /// A line on standard error. `eprintln!` would panic where that cannot be written to, outside `catch_unwind`.

@@ -154,6 +154,9 @@ impl Host {
                 None => {}
             }
             interrupted |= symbols::interrupted();
+            if !interrupted {
+                symbols::heed_signals();
+            }
             if interrupted {
                 watch.stop();
             } else if let Some(text) = line.as_mut().and_then(|line| line.update(watch.done())) {

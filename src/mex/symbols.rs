@@ -127,6 +127,33 @@ pub(super) fn interrupted() -> bool {
     }
 }
 
+/// Has Octave heed a signal that it has caught and not dealt with, such as SIGTERM, which ends it: then this does not
+/// return. For the host's thread, in a call.
+pub(super) fn heed_signals() {
+    type Heed = unsafe extern "C-unwind" fn();
+    struct Signals {
+        caught: *const c_int,
+        heed: Heed,
+    }
+    // SAFETY: addresses of things that stay where they are.
+    unsafe impl Send for Signals {}
+    // SAFETY: as above.
+    unsafe impl Sync for Signals {}
+    static SIGNALS: OnceLock<Option<Signals>> = OnceLock::new();
+    let signals = SIGNALS.get_or_init(|| {
+        let (caught, heed) = (find("octave_signal_caught")?, find("octave_handle_signal")?);
+        // SAFETY: under this name Octave has a function of this type.
+        let heed = unsafe { std::mem::transmute::<*mut c_void, Heed>(heed) };
+        Some(Signals { caught: caught.cast_const().cast(), heed })
+    });
+    // SAFETY: a variable of the host, of type `sig_atomic_t`, which a signal's handler writes; and its function.
+    if let Some(signals) = signals
+        && unsafe { signals.caught.read_volatile() } != 0
+    {
+        unsafe { (signals.heed)() }
+    }
+}
+
 /// Whether the host is Octave.
 pub(super) fn is_octave() -> bool {
     matches!(interrupt(), Interrupt::State(_))

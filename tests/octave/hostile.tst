@@ -61,6 +61,13 @@
 %! pattern = 'StencilConstantMemory_CUDA: read [\d.]+ us, made [\d.]+ us, run [\d.]+ us';
 %! assert (! isempty (regexp (out, pattern, "once")), out);
 
+%!test # 0 and nothing ask for no trace
+%! for value = {"0", ""}
+%!   [status, out] = run_octave ("y = StencilConstantMemory_CUDA (1:5, 1, 'Backend', 'cpu');", {["STENCIL_TRACE=" value{1}]});
+%!   assert (status, 0, out);
+%!   assert (isempty (strfind (out, "run ")), out);
+%! endfor
+
 %!test # a forked process computes with threads of its own, and ends by itself
 %! [status, out] = run_octave ({
 %!   "x = rand (1, 2e6); k = ones (1, 21);"

@@ -168,6 +168,19 @@
 %! assert (! isempty (strfind (out, "StencilConstantMemory_CUDA: Interrupted before the end")), out);
 %! assert (isempty (strfind (out, "not reached")), out);
 
+%!test # SIGTERM ends the process, as a batch system expects it, and not only after the call
+%! for call = {"stencil ()", "convolution ()"}
+%!   out = tempname ();
+%!   [status, text] = run_octave ([endless(); {
+%!     sprintf("system (sprintf ('(sleep 0.7; date +%%%%s.%%%%N > %s; kill -TERM %%d) >/dev/null 2>&1 &', getpid ()));", out)
+%!     ["y = " call{1} ";"]
+%!     "disp ('not reached');"}]);
+%!   late = time () - str2double (fileread (out));
+%!   delete (out);
+%!   assert (status != 0 && isempty (strfind (text, "not reached")), "status %d: %s", status, text);
+%!   assert (late < {1, 6}{1 + on_stand_in ()}, "ended after %.3f s", late);
+%! endfor
+
 %!test # pressed in haste, more often than once: Octave lives, and does the next thing it is asked
 %! for more = 1:3
 %!   first = {"function after (), printf ('%d ', StencilConstantMemory_CUDA (1:4, [1 2 3])); end"; "atexit ('after');"};
