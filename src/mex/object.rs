@@ -1,6 +1,6 @@
 //! Objects of the host that stand for something of ours.
 //!
-//! Such an object is of the class [`CLASS`], a file in `matlab/`, and has one property: a number, by which a gateway
+//! Such an object is of the class [`CLASS`], a folder in `matlab/`, and has one property: a number, by which a gateway
 //! knows what it stands for.
 //!
 //! # How they are made, and how they go
@@ -167,7 +167,7 @@ impl Host {
                 (api.mxDestroyArray)(object);
             }
         }
-        Err(Error::internal("There is no class DeviceArray: its file, DeviceArray.m, belongs beside this function's."))
+        Err(Error::internal("There is no class DeviceArray: its folder, @DeviceArray, belongs beside this function's."))
     }
 }
 
