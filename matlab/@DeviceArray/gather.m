@@ -12,12 +12,12 @@ function varargout = gather (varargin)
 %
 %   See also DeviceArray.
 
-  if nargin == 1
-    varargout = {DeviceArray_CUDA('gather', varargin{1})};
-    return
-  elseif nargout > nargin
+  if nargout > nargin
     error ('DeviceArray:numberOfInputs', ...
            'Number of Inputs are Wrong: gather needs an array for each output, [x, y] = gather (u, v).');
+  elseif nargin == 1
+    varargout = {DeviceArray_CUDA('gather', varargin{1})};
+    return
   end
   varargout = varargin;
   for k = 1:nargin
