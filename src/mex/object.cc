@@ -75,8 +75,7 @@ octave_value_list ask(const char* verb, const octave_value_list& inputs, int out
     std::vector<mxArray*> out(std::max(outputs, 1), nullptr);
     char identifier[128];
     char text[2048];
-    const int status =
-        library_verb(verb, outputs, arguments.size(), arguments.data(), out.data(), identifier, text);
+    const int status = library_verb(verb, outputs, arguments.size(), arguments.data(), out.data(), identifier, text);
     octave_value_list results;
     for (mxArray* array : out) {
         if (!array) break;
@@ -142,9 +141,7 @@ public:
         return m_dims.numel() * (bytes ? bytes : std::stoul(m_class.substr(m_class.find("int") + 3)) / 8);
     }
 
-    bool is_true() const override {
-        refuse("a condition", "if (all (u > 0)), if (any (u)), or if (gather (u))");
-    }
+    bool is_true() const override { refuse("a condition", "if (all (u > 0)), if (any (u)), or if (gather (u))"); }
 
     // ---- Elements
 
@@ -155,16 +152,13 @@ public:
 
     octave_value_list subsref(const std::string& type, const std::list<octave_value_list>& idx, int nargout) override {
         switch (type[0]) {
-        case '(': {
-            octave_value picked = do_index_op(idx.front());
-            return type.size() == 1 ? octave_value_list(picked)
-                                    : picked.next_subsref(nargout, type, idx);
-        }
-        case '.':
-            return member(type, idx, nargout);
-        default:
-            error_with_id("DeviceArray:index",
-                          "'{' is for cell arrays: write u(...) for values of a DeviceArray.");
+            case '(': {
+                octave_value picked = do_index_op(idx.front());
+                return type.size() == 1 ? octave_value_list(picked) : picked.next_subsref(nargout, type, idx);
+            }
+            case '.': return member(type, idx, nargout);
+            default:
+                error_with_id("DeviceArray:index", "'{' is for cell arrays: write u(...) for values of a DeviceArray.");
         }
         return {};
     }
@@ -181,8 +175,7 @@ public:
             error_with_id(UNSUPPORTED,
                           "A DeviceArray cannot be put into an ordinary array: write x(...) = gather (u).");
         if (type.size() != 1 || type[0] != '(')
-            error_with_id(UNSUPPORTED,
-                          "A DeviceArray has elements only: u(...) = value, no fields and no cells.");
+            error_with_id(UNSUPPORTED, "A DeviceArray has elements only: u(...) = value, no fields and no cells.");
         const octave_value me = self();
         octave_value_list inputs(me);
         if (rhs.isnull()) return ask_one("remove", inputs.append(idx.front()));
@@ -234,22 +227,22 @@ public:
     octave_value map(unary_mapper_t function) const override {
         const char* verb = nullptr;
         switch (function) {
-        case umap_abs: verb = "abs"; break;
-        case umap_sqrt: verb = "sqrt"; break;
-        case umap_isnan: verb = "isnan"; break;
-        case umap_isinf: verb = "isinf"; break;
-        case umap_isfinite: verb = "isfinite"; break;
-        case umap_floor: verb = "floor"; break;
-        case umap_ceil: verb = "ceil"; break;
-        case umap_round: verb = "round"; break;
-        case umap_fix: verb = "fix"; break;
-        case umap_signum: verb = "sign"; break;
-        case umap_real:
-        case umap_conj: return self();
-        default: {
-            const std::string name = get_umap_name(function);
-            refuse(name, name + " (gather (u))");
-        }
+            case umap_abs: verb = "abs"; break;
+            case umap_sqrt: verb = "sqrt"; break;
+            case umap_isnan: verb = "isnan"; break;
+            case umap_isinf: verb = "isinf"; break;
+            case umap_isfinite: verb = "isfinite"; break;
+            case umap_floor: verb = "floor"; break;
+            case umap_ceil: verb = "ceil"; break;
+            case umap_round: verb = "round"; break;
+            case umap_fix: verb = "fix"; break;
+            case umap_signum: verb = "sign"; break;
+            case umap_real:
+            case umap_conj: return self();
+            default: {
+                const std::string name = get_umap_name(function);
+                refuse(name, name + " (gather (u))");
+            }
         }
         return ask_one(verb, octave_value_list(self()));
     }
@@ -340,24 +333,20 @@ private:
         return ask_one("convert", inputs.append(octave_value(to)));
     }
 
-    // u.NAME (...) is NAME (u, ...), of a value without an array DeviceArray_NAME (...).
+    // u.NAME (...) is NAME (u, ...). Of a value without an array, as in DeviceArray.zeros (3),
+    // it is NAME (...).
     octave_value_list member(const std::string& type, const std::list<octave_value_list>& idx, int nargout) {
         const std::string name = idx.front()(0).string_value();
-        std::string function = name;
         octave_value_list inputs;
-        if (m_held)
-            inputs.append(self());
-        else
-            function = "DeviceArray_" + name;
+        if (m_held) inputs.append(self());
         std::size_t used = 1;
         if (type.size() > 1 && type[1] == '(') {
             inputs.append(*std::next(idx.begin()));
             used = 2;
         }
-        octave::symbol_table& symbols = octave::interpreter::the_interpreter()->get_symbol_table();
-        const octave_value found = m_held ? symbols.find_method(name, "DeviceArray") : symbols.find_function(function);
-        if (!found.is_defined())
-            error_with_id(UNSUPPORTED, "A DeviceArray has no field or method %s.", name.c_str());
+        const octave_value found =
+            octave::interpreter::the_interpreter()->get_symbol_table().find_method(name, "DeviceArray");
+        if (!found.is_defined()) error_with_id(UNSUPPORTED, "A DeviceArray has no field or method %s.", name.c_str());
         const octave_value_list results = octave::feval(found, inputs, type.size() > used ? 1 : nargout);
         if (type.size() == used || results.length() == 0) return results;
         octave_value result = results(0);
@@ -444,11 +433,35 @@ octave_value transpose(const octave_base_value& a) { return ask_one("transpose",
 
 // What stands beside a DeviceArray: the library refuses what it has no operation for.
 const char* const OPERANDS[] = {
-    "scalar",       "matrix",        "float scalar",         "float matrix",         "bool",          "bool matrix",
-    "int8 scalar",  "int8 matrix",   "int16 scalar",         "int16 matrix",         "int32 scalar",  "int32 matrix",
-    "int64 scalar", "int64 matrix",  "uint8 scalar",         "uint8 matrix",         "uint16 scalar", "uint16 matrix",
-    "uint32 scalar", "uint32 matrix", "uint64 scalar",       "uint64 matrix",        "complex scalar", "complex matrix",
-    "float complex scalar", "float complex matrix", "sparse matrix", "sparse bool matrix", "string",
+    "scalar",
+    "matrix",
+    "float scalar",
+    "float matrix",
+    "bool",
+    "bool matrix",
+    "int8 scalar",
+    "int8 matrix",
+    "int16 scalar",
+    "int16 matrix",
+    "int32 scalar",
+    "int32 matrix",
+    "int64 scalar",
+    "int64 matrix",
+    "uint8 scalar",
+    "uint8 matrix",
+    "uint16 scalar",
+    "uint16 matrix",
+    "uint32 scalar",
+    "uint32 matrix",
+    "uint64 scalar",
+    "uint64 matrix",
+    "complex scalar",
+    "complex matrix",
+    "float complex scalar",
+    "float complex matrix",
+    "sparse matrix",
+    "sparse bool matrix",
+    "string",
 };
 
 template <std::size_t... which>

@@ -4,7 +4,7 @@
 //! as the one of [`lend`] is, and installed when the class's folder asks for it. Its operators call us
 //! [directly](call_directly), which takes a tenth of the time of a call through the interpreter.
 //!
-//! Elsewhere they are objects of a class that is a file in `matlab/`, and have one property: a number, by which a gateway
+//! Elsewhere they are objects of a class that is a folder in `matlab/`, and have one property: a number, by which a gateway
 //! knows what it stands for. The class's constructor, called with a number, adopts it, with something that gives the
 //! number back when the object goes.
 
@@ -213,7 +213,7 @@ impl Host {
                 (api.mxDestroyArray)(object);
             }
         }
-        Err(Error::internal("There is no class DeviceArray: its file, DeviceArray.m, belongs beside this function's."))
+        Err(Error::internal("There is no class DeviceArray: its folder, @DeviceArray, belongs beside this function's."))
     }
 }
 

@@ -257,7 +257,7 @@
 %! bare = tempname ();
 %! cleaner = onCleanup (@() rmdir_all (bare));
 %! mkdir (bare);
-%! [status, out] = system (sprintf ("cp -P '%s'/*.m '%s'/*.mex '%s'/libstencil_mex.so '%s'/", where, where, where, bare));
+%! [status, out] = system (sprintf ("cp -RP '%s'/*.m '%s'/@* '%s'/*.mex '%s'/libstencil_mex.so '%s'/", where, where, where, where, bare));
 %! assert (status, 0, out);
 %! code = {"u = DeviceArray ([1 2 3]); v = u + 1; w = {v, u .* v};", ...
 %!         "x = StencilConstantMemory_CUDA (v, [1 2 1]);", ...
@@ -341,7 +341,7 @@
 
 %!test # an exit with live arrays: status 0, not a word
 %! ends = {"", "exit", "exit (0)", "clear DeviceArray_CUDA", "clear functions", "delete (u);", ...
-%!         "try, DeviceArray ('a'), catch, end", "clear all", "rmpath (fileparts (which ('DeviceArray')));"};
+%!         "try, DeviceArray ('a'), catch, end", "clear all", "rmpath (fileparts (which ('DeviceArray_CUDA')));"};
 %! for k = 1:numel (ends)
 %!   [status, out] = run_octave ({
 %!     "global g; g = DeviceArray (1);"
@@ -368,12 +368,11 @@
 %! folder = tempname ();
 %! mkdir (folder);
 %! unwind_protect
-%!   class_file = which ("DeviceArray");
 %!   help_file = file_in_loadpath ("DeviceArray_CUDA.m");
-%!   copyfile (class_file, folder);
+%!   copyfile (fullfile (fileparts (help_file), "@DeviceArray"), folder);
 %!   copyfile (help_file, folder);
 %!   [status, out] = run_octave ({
-%!     "rmpath (fileparts (which ('DeviceArray')));"
+%!     "rmpath (fileparts (which ('DeviceArray_CUDA')));"
 %!     ["addpath ('" folder "');"]
 %!     "try, u = DeviceArray (1); catch err, disp (err.identifier); disp (err.message); end"
 %!     "clear err"

@@ -2,7 +2,7 @@
 
 %!shared names
 %! names = {"StencilConstantMemory_CUDA", "DerivativeConstantMemory_CUDA", "ConvolutionConstantMemory_CUDA", ...
-%!          "DeviceArray", "ConstantMemoryDevice_CUDA", "ConstantMemoryStudy_CUDA"};
+%!          "@DeviceArray/DeviceArray", "ConstantMemoryDevice_CUDA", "ConstantMemoryStudy_CUDA"};
 
 %!test # test NAME: there are tests, all pass, and none is skipped
 %! for name = names

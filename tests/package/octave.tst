@@ -33,7 +33,8 @@
 %! assert (! isempty (strfind (out, name)), "%s", out);
 
 %!test  # INDEX lists every function
-%! files = glob (fullfile (installed (), "stencil-mex-*", "*.m"));
+%! files = [glob(fullfile (installed (), "stencil-mex-*", "*.m")); ...
+%!          glob(fullfile (installed (), "stencil-mex-*", "@*", "DeviceArray.m"))];
 %! [~, names] = cellfun (@fileparts, files, "UniformOutput", false);
 %! assert (sort (index_names ()(:)), sort (names(:)));
 
@@ -49,6 +50,13 @@
 %! for part = {"@software{stencil-mex", "`DeviceArray`"}
 %!   assert (! isempty (strfind (out, part{1})), "%s", out);
 %! endfor
+
+%!test  # what it has for Octave alone comes with it, and goes with it
+%! code = {"before = path ();", "pkg load stencil-mex;", "[x, y] = gather (DeviceArray (1:2), 3);", ...
+%!         "printf ('<%d>', x, y, gather (4)); pkg unload stencil-mex;", ...
+%!         "printf ('%d', strcmp (path (), before), exist ('DeviceArray'));"};
+%! [status, out] = session (code);
+%! assert (status == 0 && ! isempty (strfind (out, "<1><2><3><4>10")), "%s", out);
 
 %!test  # every function computes
 %! calls = {
@@ -123,6 +131,9 @@
 %! missing = without_blocks ("demo", names);
 %! assert (isempty (missing), "no %%!demo block: %s", strjoin (missing));
 %! for name = names
+%!   if (strcmp (name, "DeviceArray"))
+%!     name = {"@DeviceArray/DeviceArray"};
+%!   endif
 %!   [status, out] = session ({"pkg load stencil-mex;", ["demo " name{1}]});
 %!   assert (status == 0, "%s", out);
 %!   assert (! isempty (strfind (out, [name{1} " example 1:"])), "%s", out);

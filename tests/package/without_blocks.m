@@ -5,7 +5,8 @@
 ## @end deftypefn
 
 function names = without_blocks (kind, names)
-  lacks = @(name) isempty (regexp (fileread (glob (fullfile (installed (), "stencil-mex-*", [name ".m"])){1}), ...
-                                   ['^%!' kind '\>'], "once", "lineanchors"));
+  ## A class has a folder.
+  of = @(name) glob (fullfile (installed (), "stencil-mex-*", {[name ".m"], fullfile(["@" name], [name ".m"])})){1};
+  lacks = @(name) isempty (regexp (fileread (of (name)), ['^%!' kind '\>'], "once", "lineanchors"));
   names = names(cellfun (lacks, names));
 endfunction

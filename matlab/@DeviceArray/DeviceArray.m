@@ -1,0 +1,553 @@
+classdef DeviceArray < handle
+%DeviceArray  Array that stays on the GPU between calls.
+%
+%   U = DeviceArray (X)
+%   U = DeviceArray (X, NAME, VALUE, ...)
+%   U = DeviceArray.zeros (N)
+%   U = DeviceArray.zeros (M, N, ...)
+%   U = DeviceArray.zeros ([M N ...])
+%   U = DeviceArray.zeros (..., CLASS, NAME, VALUE, ...)
+%   U = zeros (..., 'like', V)       where V lies, in its class
+%   U = DeviceArray.ones (...)
+%
+%   Copies X to the GPU, or, where there is none, to memory of its own for the
+%   CPU. Arithmetic on U runs there and its results stay there. The values come
+%   back with GATHER. A chain of operations takes one PCIe transfer each way.
+%
+%   Inputs
+%     X      real, full array, double or single, of any size
+%     CLASS  'double' (the default) or 'single'
+%
+%   Options, as name and value
+%     'Backend'  'auto' (the default), 'cuda' or 'cpu'
+%     'Device'   which GPU, a whole number counted from 1. Of a DeviceArray that
+%                lies on another GPU, a copy is made there
+%   They mean what they mean to StencilConstantMemory_CUDA. 'fastest' chooses
+%   for one call and is none of them; STENCIL_BACKEND=fastest is 'auto' here.
+%
+%   What gives a new DeviceArray
+%     u + v, u - v, u .* v, u ./ v, u .\ v, -u, +u, abs, sqrt, u .^ k with a
+%     whole number k from -16 to 16, max (u, v), min (u, v)
+%     s * u, u * s, u / s, s \ u with a scalar s
+%     ==, ~=, <, <=, >, >=, &, |, ~, xor, isnan, isinf, isfinite: ones and zeros
+%     of the class of the operands
+%     u(:), reshape, squeeze, a transposed vector, double, single, real, imag,
+%     conj
+%     One operand may be an ordinary array, double, single or logical. Sizes are
+%     expanded as the host does it, and the result is single where an operand
+%     is.
+%
+%   What gives ordinary values
+%     gather (u)         all values
+%     u(i), u(i, j, ..)  some values; ranges, END, ':', and masks as usual. Only
+%                        u(:) stays on the GPU.
+%     sum, sumsq, any, all, max (u), min (u), and max (u, [], dim),
+%     min (u, [], dim)
+%                        along the first dimension that is not 1, along a given
+%                        one, or over all elements with 'all' in its place
+%     dot (u, v), norm (u), norm (u, p) with p 1, 2, Inf, -Inf or 'fro'
+%                        of a matrix 'fro' only
+%     nnz, isequal, size, numel, ndims, rows, columns, length, isempty,
+%     isscalar, isvector, isrow, iscolumn, ismatrix, isreal, isfloat, isnumeric,
+%     underlyingType, isUnderlyingType
+%     device (u)         the number of the GPU, or 0 for the CPU
+%
+%   Assignment and copies
+%     V = U makes a second name for one array and copies nothing. No operation
+%     changes an array: U(I) = VALUE makes a new one for U, and V keeps the old
+%     values, as with ordinary arrays. So an assignment costs a copy of the
+%     array: assign ranges, not elements in a loop. The array does not grow.
+%     An array is freed when its last name is gone: CLEAR U. (In MATLAB, DELETE
+%     (U) frees it at once; in Octave that does nothing.)
+%     SAVE does not keep it: save gather (u).
+%
+%   What is different from an ordinary array
+%     "if (u)" and "while (u)" cannot be refused: Octave takes an object for
+%     false. Write if (all (u > 0)) or if (any (u)).
+%     Octave gives no reason where [u, v] is refused, and no u++ at all.
+%     After "clear functions" Octave 7 knows the methods of a class again when
+%     an object is indexed, as in u(1), or the class is named. The arrays stay.
+%     class (u) is 'DeviceArray'; underlyingType (u) is 'double' or 'single'.
+%     Everything that is not named here is an error that says what to do. Most
+%     often that is GATHER.
+%
+%   Errors, DeviceArray:
+%     unsupported  an operation that a DeviceArray does not have
+%     index        an index outside the array, or none: 0, 1.5, {}
+%     dimension    a dimension that is no whole number from 1 up
+%     size         sizes that do not go together
+%     dataType     an operand of another type
+%     ...          and those of StencilConstantMemory_CUDA, such as option,
+%                  noDevice, busy, outOfMemory, notBuilt
+%
+%   Examples
+%     % A chain of operations: one transfer each way
+%     u = DeviceArray (rand (1000));
+%     v = 2 * u + 1;
+%     if (all (v(:) > 0))
+%       x = gather (sqrt (v));
+%     end
+%
+%     % Filters in turn, one over the result of the other
+%     u = DeviceArray (rand (1, 1e5));
+%     u = StencilConstantMemory_CUDA (u, [1 2 1] / 4);
+%     u = DerivativeConstantMemory_CUDA (u, 0.1);
+%     largest = max (abs (u(:)))
+%
+%   See also GrayScott_Demo, WaveEquation_Demo, GameOfLife_Demo,
+%   StencilConstantMemory_CUDA, ConstantMemoryDevice_CUDA, compile_mex.
+
+  % In blocks of methods: the constructor, operators and functions of one element after
+  % another, sizes and classes, indexing, what is refused. Every other method is a file of
+  % this folder that uses no property: it serves the type of Octave's own, too, which
+  % answers by itself what is here (src/mex/object.cc).
+
+  % The number by which the library knows the array. Empty where construction failed
+  % or the object came from a file. Read access is public for mxGetProperty.
+  properties (SetAccess = private, Hidden, Transient)
+    id
+  end
+
+  % What frees the array when the object goes. No method DELETE: Octave would call it
+  % for every object, and that takes longer than most operations. The library makes
+  % its results with a guard of its own, where it can.
+  properties (Access = private, Hidden, Transient)
+    guard
+  end
+
+  % One line for each frequent method: an interpreter's call takes microseconds.
+  % Checks that the library makes are not made here.
+  methods
+    function this = DeviceArray (x, varargin)
+      % The library calls this with the number of an array, where it cannot make the
+      % object by itself.
+      if nargin == 1 && isa (x, 'uint64') && isscalar (x)
+        this.id = x;
+        this.guard = DeviceArray.guarded (x);
+      elseif nargin == 0
+        error ('DeviceArray:numberOfInputs', ...
+               'Number of Inputs are Wrong: DeviceArray needs an array, DeviceArray (x).');
+      elseif exist ('OCTAVE_VERSION', 'builtin')
+        % Octave takes another object for the one that it has begun.
+        this = DeviceArray_CUDA ('make', x, varargin{:});
+      else
+        this.id = DeviceArray_CUDA ('new', x, varargin{:});
+        this.guard = DeviceArray.guarded (this.id);
+      end
+    end
+  end
+
+  methods
+    % u + v  Element by element, on the device.
+    function c = plus (a, b), c = DeviceArray_CUDA ('plus', a, b); end
+
+    % u - v  Element by element, on the device.
+    function c = minus (a, b), c = DeviceArray_CUDA ('minus', a, b); end
+
+    % u .* v  Element by element, on the device.
+    function c = times (a, b), c = DeviceArray_CUDA ('times', a, b); end
+
+    % u ./ v  Element by element, on the device.
+    function c = rdivide (a, b), c = DeviceArray_CUDA ('rdivide', a, b); end
+
+    % u .\ v  Element by element, on the device.
+    function c = ldivide (a, b), c = DeviceArray_CUDA ('rdivide', b, a); end
+
+    % s * u, u * s  With a scalar, on the device.
+
+    % The host's own ISSCALAR answers for its arrays, without a question to the library.
+    function c = mtimes (a, b)
+      if ~isobject (a) && isscalar (a) || isscalar (b) || isscalar (a)
+        c = DeviceArray_CUDA ('times', a, b);
+      else
+        refuse ('the product of two matrices', '', ...
+                'For elementwise products use .*, for dot products DOT. ');
+      end
+    end
+
+    % u / s  With a scalar, on the device.
+    function c = mrdivide (a, b)
+      if isscalar (b)
+        c = DeviceArray_CUDA ('rdivide', a, b);
+      else
+        refuse ('division by a matrix', '', 'For elementwise division use ./. ');
+      end
+    end
+
+    % s \ u  With a scalar, on the device.
+    function c = mldivide (a, b)
+      if isscalar (a)
+        c = DeviceArray_CUDA ('rdivide', b, a);
+      else
+        refuse ('division by a matrix', '', 'For elementwise division use .\. ');
+      end
+    end
+
+    % u .^ k  With a whole number k from -16 to 16, on the device. As the host has it, a
+    % number of class single makes the result single.
+    function c = power (a, k)
+      if (isfloat (k) || islogical (k)) && isscalar (k) && k == fix (k) && abs (k) <= 16
+        if isa (k, 'single')
+          a = single (a);
+        end
+        c = DeviceArray_CUDA ('power', a, double (k));
+      else
+        refuse ('.^ but with one whole number from -16 to 16', 'gather (u) .^ k', ...
+                'For .^ 0.5 use SQRT. ');
+      end
+    end
+
+    function varargout = mpower (varargin) %#ok<STOUT>
+      refuse ('^', 'gather (u) ^ k', 'For elementwise powers use .^. ');
+    end
+
+    % -u  On the device.
+    function c = uminus (a), c = DeviceArray_CUDA ('uminus', a); end
+
+    % +u  The array itself.
+    function a = uplus (a), end
+
+    % u == v  Ones and zeros, on the device.
+    function c = eq (a, b), c = DeviceArray_CUDA ('eq', a, b); end
+
+    % u ~= v  Ones and zeros, on the device.
+    function c = ne (a, b), c = DeviceArray_CUDA ('ne', a, b); end
+
+    % u < v  Ones and zeros, on the device.
+    function c = lt (a, b), c = DeviceArray_CUDA ('lt', a, b); end
+
+    % u <= v  Ones and zeros, on the device.
+    function c = le (a, b), c = DeviceArray_CUDA ('le', a, b); end
+
+    % u > v  Ones and zeros, on the device.
+    function c = gt (a, b), c = DeviceArray_CUDA ('gt', a, b); end
+
+    % u >= v  Ones and zeros, on the device.
+    function c = ge (a, b), c = DeviceArray_CUDA ('ge', a, b); end
+
+    % u & v  Ones and zeros, on the device.
+    function c = and (a, b), c = DeviceArray_CUDA ('and', a, b); end
+
+    % u | v  Ones and zeros, on the device.
+    function c = or (a, b), c = DeviceArray_CUDA ('or', a, b); end
+
+    % ~u  Ones and zeros, on the device.
+    function c = not (a), c = DeviceArray_CUDA ('not', a); end
+
+    % u.'  Of a vector, on the device.
+    function u = transpose (this)
+      d = DeviceArray_CUDA ('size', this);
+      if numel (d) > 2 || all (d ~= 1)
+        refuse ('the transpose of a matrix', 'gather (u).''');
+      end
+      u = DeviceArray_CUDA ('reshape', this, d([2 1]));
+    end
+
+    % u'  Of a vector, on the device.
+    function u = ctranspose (this)
+      u = transpose (this);
+    end
+
+    % abs (u)  Magnitudes, on the device.
+    function c = abs (a), c = DeviceArray_CUDA ('abs', a); end
+
+    % sqrt (u)  Square roots, on the device; NaN of negative numbers.
+    function c = sqrt (a), c = DeviceArray_CUDA ('sqrt', a); end
+
+    % isnan (u)  Ones and zeros, on the device.
+    function c = isnan (a), c = DeviceArray_CUDA ('isnan', a); end
+
+    % isinf (u)  Ones and zeros, on the device.
+    function c = isinf (a), c = DeviceArray_CUDA ('eq', abs (a), Inf); end
+
+    % isfinite (u)  Ones and zeros, on the device.
+    function c = isfinite (a), c = DeviceArray_CUDA ('lt', abs (a), Inf); end
+
+    % real (u)  The array itself, since its numbers are real.
+    function a = real (a), end
+
+    % conj (u)  The array itself, since its numbers are real.
+    function a = conj (a), end
+
+    % imag (u)  Zeros, on the device.
+    function c = imag (a), c = zeros (size (a), 'like', a); end
+
+    % double (u)  In double, on the device.
+    function u = double (this), u = DeviceArray_CUDA ('convert', this, 'double'); end
+
+    % single (u)  In single, on the device.
+    function u = single (this), u = DeviceArray_CUDA ('convert', this, 'single'); end
+  end
+
+  methods
+    % size (u), size (u, dim)  As of an ordinary array.
+    function varargout = size (this, varargin)
+      d = DeviceArray_CUDA ('size', this);
+      n = max (nargout, 1);
+      if nargin > 1
+        asked = [varargin{:}];
+        if isempty (asked) || ~isnumeric (asked) || any (asked < 1) || any (asked ~= fix (asked))
+          error ('DeviceArray:dimension', ...
+                 'size: the dimension must be a whole number from 1 up, or several of them.');
+        end
+        d(end+1:max (asked)) = 1;
+        d = d(asked);
+        if n > numel (d)
+          error ('DeviceArray:numberOfOutputs', ...
+                 'size: %d outputs for %d dimensions.', n, numel (d));
+        end
+      elseif n > 1
+        d(end+1:n) = 1;
+        d = [d(1:n-1), prod(d(n:end))];
+      end
+      if nargout > 1
+        varargout = num2cell (d(1:n));
+      else
+        varargout = {d};
+      end
+    end
+
+    % numel (u)  The number of elements.
+    function n = numel (this, varargin)
+      if nargin > 1
+        % Asked how many values u(...) has on the left or in a list: it is one array.
+        n = 1;
+      else
+        n = prod (DeviceArray_CUDA ('size', this));
+      end
+    end
+
+    % MATLAB's question for the same.
+    function n = numArgumentsFromSubscript (varargin)
+      n = 1;
+    end
+
+    % ndims (u)  The number of dimensions.
+    function n = ndims (this), n = numel (DeviceArray_CUDA ('size', this)); end
+
+    % rows (u)  The number of rows.
+    function n = rows (this), n = size (this, 1); end
+
+    % columns (u)  The number of columns.
+    function n = columns (this), n = size (this, 2); end
+
+    % length (u)  The largest dimension; 0 for an empty array.
+    function n = length (this), d = size (this); n = max (d) * all (d); end
+
+    function yes = isempty (this), yes = any (size (this) == 0); end
+    function yes = isscalar (this), yes = all (size (this) == 1); end
+    function yes = isvector (this), d = size (this); yes = numel (d) == 2 && any (d == 1); end
+    function yes = isrow (this), d = size (this); yes = numel (d) == 2 && d(1) == 1; end
+    function yes = iscolumn (this), d = size (this); yes = numel (d) == 2 && d(2) == 1; end
+    function yes = ismatrix (this), yes = ndims (this) == 2; end
+    function yes = issquare (this), d = size (this); yes = numel (d) == 2 && d(1) == d(2); end
+    function yes = isreal (this), yes = true; end %#ok<MANU>
+    function yes = isfloat (this), yes = true; end %#ok<MANU>
+    function yes = isnumeric (this), yes = true; end %#ok<MANU>
+  end
+
+  methods
+    function n = end (this, k, count)
+      d = DeviceArray_CUDA ('size', this);
+      if k < count
+        d(end+1:k) = 1;
+        n = d(k);
+      else
+        n = prod (d(k:end));
+      end
+    end
+
+    function varargout = subsref (this, s)
+      % What is asked for most, in as few steps of the interpreter as there can be.
+      persistent again
+      if isempty (again)
+        DeviceArray.found ();
+        again = true;
+      elseif numel (s) == 1 && s.type(1) == '(' && numel (s.subs) == 1 && isa (s.subs{1}, 'double')
+        varargout = {DeviceArray_CUDA('pick', this, s.subs{1})};
+        return;
+      end
+      switch s(1).type
+        case '()'
+          index = s(1).subs;
+          if isempty (index)
+            value = this;
+          elseif numel (index) == 1 && ischar (index{1}) && strcmp (index{1}, ':')
+            value = reshape (this, [], 1);
+          else
+            index = numbers (index);
+            value = DeviceArray_CUDA ('pick', this, index{:});
+          end
+          s = s(2:end);
+        case '.'
+          name = s(1).subs;
+          if strcmp (name, 'id')
+            % Octave asks here for DELETE too, once "clear functions" has run.
+            varargout = {builtin('subsref', this, s(1))};
+            return;
+          end
+          if ~ismethod (this, name) || any (strcmp (name, {'DeviceArray', 'found', 'guarded', 'drop'}))
+            error ('DeviceArray:unsupported', 'A DeviceArray has no field or method %s.', name);
+          end
+          inputs = {};
+          s = s(2:end);
+          if ~isempty (s) && strcmp (s(1).type, '()')
+            inputs = s(1).subs;
+            s = s(2:end);
+          end
+          nothing = {'delete', 'display'};
+          if isempty (s) && (any (strcmp (name, nothing)) || strcmp (name, 'disp') && nargout == 0)
+            feval (name, this, inputs{:});
+            varargout = {};
+            return;
+          end
+          % Octave from 8 on asks for as many outputs as the array has elements where
+          % U.NAME () stands in an expression. Only SIZE has more than one.
+          if isempty (s) && strcmp (name, 'size') && nargout > 1 && nargout ~= numel (this)
+            [varargout{1:nargout}] = size (this, inputs{:});
+            return;
+          end
+          value = feval (name, this, inputs{:});
+        otherwise
+          error ('DeviceArray:index', ...
+                 '''{'' is for cell arrays: write u(...) for values of a DeviceArray.');
+      end
+      if ~isempty (s)
+        value = subsref (value, s);
+      end
+      varargout = {value};
+    end
+
+    % A new array, for the name that is assigned to. Hosts give the left side to a
+    % handle class as to any other, and put what comes back in its place: other names
+    % of the old array keep its values, as with ordinary arrays.
+    function u = subsasgn (this, s, value)
+      if ~isa (this, 'DeviceArray')
+        error ('DeviceArray:unsupported', ...
+               'A DeviceArray cannot be put into an ordinary array: write x(...) = gather (u).');
+      elseif numel (s) > 1 || ~strcmp (s.type, '()')
+        error ('DeviceArray:unsupported', ...
+               'A DeviceArray has elements only: u(...) = value, no fields and no cells.');
+      elseif isempty (value) && (numel (s.subs) == 1 || isequal (size (value), [0 0])) && ...
+             any (cellfun (@(i) isempty (i) || (islogical (i) && ~any (i(:))), s.subs))
+        u = this;  % no place, and no value
+        return
+      elseif isa (value, 'double') && isequal (size (value), [0 0])
+        error ('DeviceArray:unsupported', ...
+               'Elements of a DeviceArray cannot be deleted: gather it first, x = gather (u).');
+      end
+      index = numbers (s.subs);
+      u = DeviceArray_CUDA ('put', this, value, index{:});
+    end
+
+    % MATLAB's question where an object is an index. Octave refuses by itself.
+    function i = subsindex (this) %#ok<STOUT,MANU>
+      error ('DeviceArray:index', ...
+             'A DeviceArray cannot be an index of an ordinary array: x(gather (u)).');
+    end
+  end
+
+  methods
+    function varargout = colon (varargin), refuse ('a range', 'gather (u):n'); end
+    function varargout = logical (varargin) %#ok<STOUT>
+      refuse ('logical', 'logical (gather (u))', 'Comparisons give ones and zeros on the device. ');
+    end
+    function varargout = exp (varargin), refuse ('exp'); end
+    function varargout = expm1 (varargin), refuse ('expm1'); end
+    function varargout = log (varargin), refuse ('log'); end
+    function varargout = log2 (varargin), refuse ('log2'); end
+    function varargout = log10 (varargin), refuse ('log10'); end
+    function varargout = log1p (varargin), refuse ('log1p'); end
+    function varargout = sin (varargin), refuse ('sin'); end
+    function varargout = cos (varargin), refuse ('cos'); end
+    function varargout = tan (varargin), refuse ('tan'); end
+    function varargout = asin (varargin), refuse ('asin'); end
+    function varargout = acos (varargin), refuse ('acos'); end
+    function varargout = atan (varargin), refuse ('atan'); end
+    function varargout = atan2 (varargin), refuse ('atan2', 'atan2 (gather (u), gather (v))'); end
+    function varargout = sinh (varargin), refuse ('sinh'); end
+    function varargout = cosh (varargin), refuse ('cosh'); end
+    function varargout = tanh (varargin), refuse ('tanh'); end
+    function varargout = floor (varargin), refuse ('floor'); end
+    function varargout = ceil (varargin), refuse ('ceil'); end
+    function varargout = round (varargin), refuse ('round'); end
+    function varargout = fix (varargin), refuse ('fix'); end
+    function varargout = sign (varargin), refuse ('sign'); end
+    function varargout = mod (varargin), refuse ('mod', 'mod (gather (u), n)'); end
+    function varargout = rem (varargin), refuse ('rem', 'rem (gather (u), n)'); end
+    function varargout = prod (varargin), refuse ('prod'); end
+    function varargout = cumsum (varargin), refuse ('cumsum'); end
+    function varargout = cumprod (varargin), refuse ('cumprod'); end
+    function varargout = sort (varargin), refuse ('sort'); end
+    function varargout = find (varargin), refuse ('find'); end
+    function varargout = diff (varargin), refuse ('diff'); end
+    function varargout = plot (varargin), refuse ('plot'); end
+    function varargout = num2str (varargin), refuse ('num2str'); end
+    function varargout = mat2str (varargin), refuse ('mat2str'); end
+    function varargout = sprintf (varargin), refuse ('sprintf', 'sprintf (template, gather (u))'); end
+    function varargout = printf (varargin), refuse ('printf', 'printf (template, gather (u))'); end
+    function varargout = fprintf (varargin), refuse ('fprintf', 'fprintf (template, gather (u))'); end
+  end
+
+  methods (Static)
+    u = zeros (varargin)
+    u = ones (varargin)
+
+    % A file holds no array: every use of the object says so.
+    function u = loadobj (saved) %#ok<INUSD>
+      u = DeviceArray (uint64 (0));
+    end
+  end
+
+  methods (Static, Access = private)
+    % Once functions have been cleared, Octave finds those of this file again by the call
+    % of a static one alone.
+    function found ()
+    end
+
+    % Not in the constructor: the function would hold its variables, and so the object.
+    function guard = guarded (id)
+      guard = onCleanup (@() DeviceArray.drop (id));
+    end
+
+    function drop (id)
+      try
+        DeviceArray_CUDA ('delete', id);
+      catch
+        % Only where the function is no longer on the path: nothing to free then.
+      end
+    end
+  end
+end
+
+%!demo
+%! ## Two hundred steps of the heat equation on a plate that stays on the device
+%! u = zeros (80);
+%! u(30:50, 20:35) = 100;
+%! u = DeviceArray (u);
+%! for step = 1:200
+%!   flow = ConvolutionConstantMemory_CUDA (u, [0 1 0; 1 -4 1; 0 1 0], "Boundary", "symmetric");
+%!   u = u + 0.2 * flow;
+%! end
+%! imagesc (gather (u));
+%! axis image;
+%! xlabel ("column (samples)");
+%! ylabel ("row (samples)");
+%! title ("after 200 steps");
+%! ylabel (colorbar (), "temperature (degrees)");
+
+%!test
+%! u = DeviceArray ([1 2; 3 4]);
+%! v = sqrt (u .* u) + 1;
+%! assert (gather (v), [2 3; 4 5]);
+%! assert (class (v), "DeviceArray");
+%! assert (sum (v(:)), 14);
+%!test # the functions take one and give one
+%! u = DeviceArray (1:5);
+%! assert (gather (StencilConstantMemory_CUDA (u, [1 1 1])), [3 6 9 12 9]);
+%!test # a copy is a second name until one of them is assigned to
+%! u = DeviceArray (zeros (1, 3));
+%! v = u;
+%! u(2) = 7;
+%! assert ({gather(u), gather(v)}, {[0 7 0], [0 0 0]});
+%!error id=DeviceArray:unsupported exp (DeviceArray (1))

@@ -1,0 +1,38 @@
+function r = dot (a, b, varargin)
+%dot  Dot products.
+%
+%   X = dot (U, V)       of two vectors, or along the first dimension that is
+%                        not 1
+%   X = dot (U, V, DIM)  along DIM
+%
+%   U and V have one size; vectors may lie across each other. One of them may be
+%   an ordinary array. X is one, too.
+%
+%   Example
+%     dot (DeviceArray ([1 2 3]), [4 5 6])  % 32
+%
+%   See also DeviceArray, norm, sum.
+
+  da = size (a);
+  db = size (b);
+  vectors = numel (da) == 2 && numel (db) == 2 && any (da == 1) && any (db == 1);
+  if vectors && isempty (varargin)
+    if prod (da) ~= prod (db)
+      error ('DeviceArray:size', 'dot: the vectors have %d and %d elements.', ...
+             prod (da), prod (db));
+    elseif isa (a, 'DeviceArray') && isa (b, 'DeviceArray')
+      if any (da ~= db)
+        b = DeviceArray_CUDA ('reshape', b, da);
+      end
+      r = DeviceArray_CUDA ('dot', a, b);
+    else
+      c = DeviceArray_CUDA ('times', reshape (a, [], 1), reshape (b, [], 1));
+      r = DeviceArray_CUDA ('sum', c, 0);
+    end
+  elseif isequal (da, db)
+    r = sum (DeviceArray_CUDA ('times', a, b), varargin{:});
+  else
+    error ('DeviceArray:size', 'dot: the arrays have the sizes %s and %s.', ...
+           sizeText (da), sizeText (db));
+  end
+end

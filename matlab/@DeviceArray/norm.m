@@ -1,0 +1,52 @@
+function r = norm (a, p)
+%norm  Norm of a vector, or 'fro' of a matrix.
+%
+%   X = norm (U)     the 2-norm
+%   X = norm (U, P)  P is 1, 2, Inf, -Inf or 'fro'
+%
+%   X is an ordinary number of U's class. Squares that leave the range of the
+%   class are scaled. Other norms of matrices are errors.
+%
+%   Example
+%     norm (DeviceArray ([3 4]))  % 5
+%
+%   See also DeviceArray, dot, sumsq.
+
+  if nargin < 2
+    p = 2;
+  end
+  d = size (a);
+  if ischar (p)
+    p = lower (p);
+    if strcmp (p, 'inf')
+      p = Inf;
+    end
+  end
+  if strcmp (p, 'fro') && numel (d) == 2
+    p = 2;
+  elseif numel (d) > 2 || all (d ~= 1) && all (d ~= 0)
+    refuse ('norm of a matrix but norm (u, ''fro'')', 'norm (gather (u), p)');
+  end
+  if prod (d) == 0
+    r = zeros (1, underlyingType (a));
+  elseif isequal (p, 2)
+    r = sqrt (DeviceArray_CUDA ('dot', a, a));
+    largest = realmax (class (r));
+    if r > 1e-6 * sqrt (largest) || r < 1e6 * sqrt (1 / largest)
+      % The squares may have left the range of the class.
+      m = DeviceArray_CUDA ('amax', a, 0);
+      if m > 0 && m < Inf
+        a = DeviceArray_CUDA ('rdivide', a, m);
+        r = m * sqrt (DeviceArray_CUDA ('dot', a, a));
+      end
+    end
+  elseif isequal (p, 1)
+    r = DeviceArray_CUDA ('asum', a, 0);
+  elseif isequal (p, Inf)
+    r = DeviceArray_CUDA ('amax', a, 0);
+  elseif isequal (p, -Inf)
+    r = DeviceArray_CUDA ('smallest', abs (a), 0);
+  else
+    refuse ('norm but with 1, 2, Inf, -Inf or ''fro''', 'norm (gather (u), p)');
+  end
+end

@@ -1,0 +1,14 @@
+function name = underlyingType (this)
+%underlyingType  The class of the values.
+%
+%   NAME = underlyingType (U)
+%
+%   'double' or 'single'; class (U) is 'DeviceArray'.
+%
+%   Example
+%     underlyingType (DeviceArray (single (1)))  % 'single'
+%
+%   See also DeviceArray, isUnderlyingType.
+
+  name = DeviceArray_CUDA ('class', this);
+end
