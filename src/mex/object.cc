@@ -63,12 +63,23 @@ private:
     Gone m_gone;
 };
 
+// Whether the library is asked about it outside of a MEX call, in which alone the host keeps
+// the books of what it makes of other arrays when their parts are asked for.
+bool is_plain(const octave_value& value) {
+    return (value.isnumeric() || value.islogical() || value.is_string()) && !value.iscomplex() && !value.issparse();
+}
+
 // Calls a verb, and returns its outputs. Its errors become the host's.
 octave_value_list ask(const char* verb, const octave_value_list& inputs, int outputs = 1) {
     std::vector<std::unique_ptr<mxArray>> arrays;
     std::vector<const mxArray*> arguments;
     for (octave_idx_type i = 0; i < inputs.length(); i++) {
         const octave_value value = inputs(i).is_magic_colon() ? octave_value(":") : inputs(i);
+        if (!is_plain(value)) {
+            const char* kind = value.iscomplex() ? "complex " : value.issparse() ? "sparse " : "";
+            error_with_id("DeviceArray:dataType", "%s%s is no operand and no index of a DeviceArray.", kind,
+                          value.class_name().c_str());
+        }
         arrays.push_back(std::make_unique<mxArray>(false, value));
         arguments.push_back(arrays.back().get());
     }
@@ -344,8 +355,9 @@ private:
             inputs.append(*std::next(idx.begin()));
             used = 2;
         }
-        const octave_value found =
-            octave::interpreter::the_interpreter()->get_symbol_table().find_method(name, "DeviceArray");
+        octave::symbol_table& symbols = octave::interpreter::the_interpreter()->get_symbol_table();
+        const octave_value found = m_held && name != "DeviceArray" ? symbols.find_function(name, inputs)
+                                                                   : symbols.find_method(name, "DeviceArray");
         if (!found.is_defined()) error_with_id(UNSUPPORTED, "A DeviceArray has no field or method %s.", name.c_str());
         const octave_value_list results = octave::feval(found, inputs, type.size() > used ? 1 : nargout);
         if (type.size() == used || results.length() == 0) return results;
