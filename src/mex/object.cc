@@ -191,12 +191,11 @@ public:
         octave_value_list inputs(me);
         if (rhs.isnull()) return ask_one("remove", inputs.append(idx.front()));
         // Where nobody else has the value, nor another value the array, it may change in
-        // its place: then the library only says so.
+        // its place.
         const bool alone = me.get_count() == 2 && m_held.use_count() == 1;
         inputs.append(rhs);
         inputs.append(idx.front());
-        const octave_value put = ask_one(alone ? "put_alone" : "put", inputs);
-        return put.is_bool_scalar() ? me : put;
+        return ask_one(alone ? "write" : "put", inputs);
     }
 
     octave_value reshape(const dim_vector& dims) const override { return with_sizes("reshape", dims); }

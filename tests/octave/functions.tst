@@ -1,0 +1,48 @@
+## Every function of the host with a DeviceArray in the place of an ordinary array: the same answer, or an error that
+## names gather, and neither a crash nor a hang. A process for some functions at a time, with a limit, in an empty
+## folder.
+
+## Names that differ from what an ordinary array gives, and why that is right.
+%!function names = may_differ ()
+%!  names = {"class", "typecast", "isobject", "methods", "which", "ismethod", "isstruct", "sizeof", "disp", "display", ...
+%!           "isa", "info_of", "func2str", "typeinfo", "inputParser", "validatestring", "nargchk", "nargoutchk", "hash", ...
+%!           "ans"};
+%!endfunction
+
+%!testif ; thorough ()  # it is left to `make test-all`
+%! names = host_functions ();
+%! folder = tempname ();
+%! [report, done] = deal ([folder "/report"], [folder "/done"]);
+%! mkdir (folder);
+%! mkdir ([folder "/empty"]);
+%! trouble = {};
+%! at = 1;
+%! octave = getenv ("STENCIL_TEST_OCTAVE");
+%! unwind_protect
+%! setenv ("STENCIL_TEST_OCTAVE", ["timeout -k 5 120 " octave]);
+%! while (at <= numel (names))
+%!   last = min (at + 59, numel (names));
+%!   listed = sprintf ("'%s' ", names{at:last});
+%!   [status, out] = run_octave ({sprintf("cd ('%s/empty');", folder), ...
+%!                                sprintf("try_functions ({%s}, '%s', '%s');", listed, report, done)});
+%!   lines = strsplit (strtrim (fileread (done)), "\n");
+%!   if (strcmp (lines{end}, "@end"))
+%!     at = last + 1;
+%!   else
+%!     ## The one that was under way ended the process.
+%!     trouble{end+1} = sprintf ("%s: status %d", lines{end}, status);
+%!     at = find (strcmp (names, lines{end})) + 1;
+%!   endif
+%! endwhile
+%! unwind_protect_cleanup
+%!   setenv ("STENCIL_TEST_OCTAVE", octave);
+%! end_unwind_protect
+%! found = {};
+%! if (exist (report, "file"))
+%!   found = strsplit (strtrim (fileread (report)), "\n");
+%!   found = found(! ismember (strtok (found), may_differ ()));
+%! endif
+%! confirm_recursive_rmdir (false, "local");
+%! rmdir (folder, "s");
+%! assert (isempty (trouble), "ended Octave: %s", strjoin (trouble, ", "));
+%! assert (isempty (found), "%s", strjoin (found, "\n"));
