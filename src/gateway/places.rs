@@ -117,6 +117,11 @@ fn is_vector(dims: &[usize]) -> bool {
     dims.iter().filter(|&&dim| dim != 1).count() == 1
 }
 
+/// Whether these are the dimensions of a row or a column.
+fn is_flat_vector(dims: &[usize]) -> bool {
+    dims.len() == 2 && dims.contains(&1)
+}
+
 /// The dimensions of a vector of `count` elements that lies as this array does; a column, where it is no vector.
 fn vector_like(dims: &[usize], count: usize) -> Vec<usize> {
     if is_vector(dims) {
@@ -224,7 +229,9 @@ fn linear_dims(subscript: &Subscript, array: &[usize]) -> Vec<usize> {
     let count = subscript.index.len(elements);
     match subscript.index {
         Index::All => vec![count, 1],
-        _ if elements != 1 && is_vector(array) && count != 1 && is_vector(&subscript.dims) => vector_like(array, count),
+        _ if elements != 1 && is_vector(array) && count != 1 && is_flat_vector(&subscript.dims) => {
+            vector_like(array, count)
+        }
         _ => subscript.dims.clone(),
     }
 }
@@ -308,13 +315,15 @@ fn same_shape(places: &[usize], values: &[usize]) -> bool {
 fn asked_of_values(subscripts: &[Subscript], values: &[usize], others: &[usize]) -> Vec<usize> {
     let is_colon = |one: &Subscript| one.index == Index::All;
     let is_scalar = |one: &Subscript| !is_colon(one) && one.index.len(0) == 1;
-    if subscripts.iter().all(is_colon) {
-        let count = subscripts.len();
-        return extents(values, count);
-    }
     let several = subscripts.iter().filter(|one| !is_scalar(one)).count();
-    let from = if several == values.len() { values } else { others };
-    let mut from = from.iter().copied();
+    if let [rows, columns] = subscripts {
+        let [of_rows, of_columns] = [0, 1].map(|d| if values.len() == 2 && several == 2 { values[d] } else { others[d] });
+        return [(rows, of_rows), (columns, of_columns)].map(|(one, asked)| if is_colon(one) { asked } else { one.reach }).into();
+    }
+    if subscripts.iter().all(is_colon) {
+        return (0..subscripts.len()).map(|d| values.get(d).copied().unwrap_or(1)).collect();
+    }
+    let mut from = if several == values.len() { values } else { others }.iter().copied();
     subscripts
         .iter()
         .map(|one| {
@@ -375,8 +384,8 @@ pub(super) fn left(array: &[usize], subscripts: &[Subscript]) -> Result<Option<L
             Ok(Some(Left { pieces: of_runs(array, d, &runs)?, dims: windows::trimmed(dims) }))
         }
         _ => {
-            let is_empty = |&d: &usize| subscripts[d].index.len(array.get(d).copied().unwrap_or(1)) == 0;
-            match others.iter().any(is_empty) {
+            let extents = array.iter().copied().chain(std::iter::repeat(1));
+            match subscripts.iter().zip(extents).any(|(one, extent)| one.index.len(extent) == 0) {
                 true => Ok(None),
                 false => Err(wrong("a null assignment can only have one non-colon index".into())),
             }

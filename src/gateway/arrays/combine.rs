@@ -29,8 +29,15 @@ fn classes(op: Binary, a: &Operand, b: &Operand) -> Result<(Class, Class), Error
             return Ok((Class::Logical, computed));
         }
     };
-    if matches!(op, Binary::Min | Binary::Max) && [a.class, b.class] == [Class::Logical; 2] {
-        return Ok((Class::Logical, Class::Double));
+    if matches!(op, Binary::Min | Binary::Max) {
+        match [a.class, b.class] {
+            [Class::Logical; 2] => return Ok((Class::Logical, Class::Double)),
+            // Of these alone two different integers go together.
+            [Class::Integer { bytes: a, signed }, Class::Integer { bytes: b, signed: other }] if signed == other => {
+                return Ok((Class::Integer { bytes: a.max(b), signed }, Class::Double));
+            }
+            _ => {}
+        }
     }
     let class = class::of_arithmetic(name, [a.class, b.class])?;
     Ok((class, class))

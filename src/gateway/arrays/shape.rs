@@ -287,10 +287,11 @@ pub(super) fn cat<'a>(dim: &Argument, arrays: &'a [Argument]) -> Result<Reply<'a
     if class == Class::Logical {
         arrays.iter().try_for_each(class::check_truths)?;
     }
-    let mut dims = vec![0, 0];
-    for operand in &operands {
+    let mut dims = operands[0].dims.clone();
+    for operand in &operands[1..] {
         dims = joined(&dims, &operand.dims, at)?;
     }
+    dims.resize(dims.len().max(at + 1), 1);
     let len = make::elements(&dims)?;
     let computed = if class == Class::Single { Class::Single } else { Class::Double };
     keep(home, len, move |engine, home, watch| {
