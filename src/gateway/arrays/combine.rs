@@ -4,7 +4,7 @@ use super::super::store::{Numbers, StoredArray};
 use super::operands::{OperandOf, home_of, makes_single, operand};
 use super::run::{Engines, effort, keep};
 use crate::mex::{Argument, Error, Reply};
-use crate::stencil::{self, Arithmetic, Array, Binary, Compute, Expansion, RANK, Real, Reduction};
+use crate::stencil::{self, Arithmetic, Array, Binary, Compute, Expansion, RANK, Real, Reduction, Target};
 use crate::watch::Watch;
 
 /// An operator of two operands, which expand where an extent is 1.
@@ -88,10 +88,12 @@ pub(super) fn reduce<'a>(array: StoredArray, op: Reduction, dim: &Argument) -> R
     let effort = effort(array.len());
     let chosen = array.home.choose()?;
     match array.numbers {
-        Numbers::Double(numbers) => chosen
-            .reply(&dims, effort, move |engine, output, watch| engine.reduce(op, &numbers, None, size, output, watch)),
-        Numbers::Single(numbers) => chosen
-            .reply(&dims, effort, move |engine, output, watch| engine.reduce(op, &numbers, None, size, output, watch)),
+        Numbers::Double(numbers) => chosen.reply(&dims, effort, move |engine, output, watch| {
+            engine.reduce(op, &numbers, None, size, Target::Host(output), watch)
+        }),
+        Numbers::Single(numbers) => chosen.reply(&dims, effort, move |engine, output, watch| {
+            engine.reduce(op, &numbers, None, size, Target::Host(output), watch)
+        }),
     }
 }
 
@@ -112,14 +114,14 @@ pub(super) fn both<'a>(op: Reduction, arguments: [&'a Argument; 2]) -> Result<Re
         chosen.reply(&[1, 1], effort(size[1]), move |engine, output, watch| {
             let [a, b] = [a.on(engine, watch)?, b.on(engine, watch)?];
             let [a, b] = [a.array(size[1], engine, watch)?, b.array(size[1], engine, watch)?];
-            engine.reduce(op, a.get()?, Some(b.get()?), size, output, watch)
+            engine.reduce(op, a.get()?, Some(b.get()?), size, Target::Host(output), watch)
         })
     } else {
         let (a, b): (OperandOf<f64>, OperandOf<f64>) = (a.into(), b.into());
         chosen.reply(&[1, 1], effort(size[1]), move |engine, output, watch| {
             let [a, b] = [a.on(engine, watch)?, b.on(engine, watch)?];
             let [a, b] = [a.array(size[1], engine, watch)?, b.array(size[1], engine, watch)?];
-            engine.reduce(op, a.get()?, Some(b.get()?), size, output, watch)
+            engine.reduce(op, a.get()?, Some(b.get()?), size, Target::Host(output), watch)
         })
     }
 }
