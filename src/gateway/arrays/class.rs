@@ -311,7 +311,7 @@ pub(super) fn check_truths_of(held: &StoredArray) -> Result<(), Error> {
         let size = [1, numbers.len(), 1];
         // NaN alone is unlike itself.
         let op = stencil::Reduction::Differ;
-        T::arithmetic(engine).reduce(op, numbers, Some(numbers), size, &mut found, &Watch::new())?;
+        T::arithmetic(engine).reduce(op, numbers, Some(numbers), size, Target::Host(&mut found), &Watch::new())?;
         Ok(found[0] != T::default())
     }
     if !matches!(held.class, Class::Double | Class::Single) || held.len() == 0 {

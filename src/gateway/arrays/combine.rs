@@ -4,7 +4,7 @@ use super::class::{self, is_integer};
 use super::operands::{Operand, Values, home_of, told};
 use super::run::{Engines, Number, array, give, in_class_of_engine, settle};
 use crate::mex::{Argument, Class, Error, Reply};
-use crate::stencil::{self, Binary, Expansion, RANK, Target};
+use crate::stencil::{self, Binary, Expansion, RANK};
 use crate::watch::Watch;
 
 /// Of an operator: the class of what it gives, and the one that it is computed in.
@@ -31,7 +31,7 @@ fn classes(op: Binary, a: &Operand, b: &Operand) -> Result<(Class, Class), Error
     };
     if matches!(op, Binary::Min | Binary::Max) {
         match [a.class, b.class] {
-            [Class::Logical; 2] => return Ok((Class::Logical, Class::Double)),
+            [Class::Logical, Class::Logical] => return Ok((Class::Logical, Class::Double)),
             // Of these alone two different integers go together.
             [Class::Integer { bytes: a, signed }, Class::Integer { bytes: b, signed: other }] if signed == other => {
                 return Ok((Class::Integer { bytes: a.max(b), signed }, Class::Double));
@@ -124,25 +124,6 @@ pub(super) fn both<'a>(op: stencil::Reduction, arguments: [&'a Argument; 2]) -> 
     let class = if op == stencil::Reduction::Differ { Class::Logical } else { computed };
     in_class_of_engine!(computed, T => give::<T>(home, (class, vec![1, 1]), size[1], move |engine, to, watch| {
         let [a, b] = [a.values.array::<T>(size[1], engine, watch)?, b.values.array::<T>(size[1], engine, watch)?];
-        reduced(engine, op, (&a, Some(&b)), size, to, watch)
+        T::arithmetic(engine).reduce(op, &a, Some(&b), size, to, watch)
     }))
-}
-
-/// A reduction, to where it is wanted.
-pub(super) fn reduced<T: Number>(
-    engine: &Engines,
-    op: stencil::Reduction,
-    (first, second): (&stencil::Array<T>, Option<&stencil::Array<T>>),
-    size: [usize; 3],
-    to: Target<T>,
-    watch: &Watch,
-) -> Result<(), stencil::Error> {
-    match to {
-        Target::Host(to) => T::arithmetic(engine).reduce(op, first, second, size, to, watch),
-        Target::Array(to) => {
-            let mut results = crate::memory::pool::Pooled::<T>::new(to.len(), "what is left of an array")?;
-            T::arithmetic(engine).reduce(op, first, second, size, &mut results, watch)?;
-            T::compute(engine).copy(stencil::Source::Host(&results), Target::Array(to), watch)
-        }
-    }
 }

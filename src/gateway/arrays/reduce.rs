@@ -2,7 +2,6 @@
 
 use super::super::store::StoredArray;
 use super::class::is_integer;
-use super::combine::reduced;
 use super::run::{Number, give, in_class_of_engine};
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::Reduction;
@@ -100,7 +99,7 @@ pub(super) fn reduce<'a>(array: StoredArray, op: Reduction, dim: &Argument) -> R
             return Ok(watch.check()?);
         }
         let numbers = T::of(&array.numbers, engine, watch)?;
-        reduced(engine, op, (&numbers, None), size, to, watch)
+        T::arithmetic(engine).reduce(op, &numbers, None, size, to, watch)
     }))
 }
 
