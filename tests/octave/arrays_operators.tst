@@ -145,6 +145,16 @@
 %! alike (@xor, {x, 0});
 %! alike (@xor, {[1 NaN], [1 1]});
 
+## Octave itself ends where its MOD gets an integer that is none of its own.
+%!test # mod and rem of integers end no process
+%! [status, out] = run_octave ({"for c = {@int8, @uint8, @int32}, for f = {@mod, @rem}"
+%!                              "  u = DeviceArray (c{1} ([7 0]));"
+%!                              "  for inputs = {{u, u}, {u, 3}, {5, u}, {u, c{1}([4 3])}, {c{1}([4 3]), u}}"
+%!                              "    try, f{1} (inputs{1}{:}); catch, end"
+%!                              "  end, end, end, disp ('done')"});
+%! assert (status, 0, out);
+%! assert (strtrim (strrep (out, exit_noise (), "")), "done");
+
 %!test # mod and rem
 %! a = [5 -5 5.5 -5.5 0 -0 NaN Inf 1e17 -3];
 %! b = [3 3 -2 -2 4 0 2 3 7 0];
