@@ -265,8 +265,9 @@ where
     ] {
         let lines = size[0] * size[2];
         let (mut got, mut want) = (vec![T::default(); lines], vec![T::default(); lines]);
-        Cpu::new().reduce(Reduction::Sum, &from_cpu, None, size, &mut want, &watch).unwrap();
-        let times = beside(&mut || cuda.reduce(Reduction::Sum, &from, None, size, &mut got, &watch).unwrap());
+        Cpu::new().reduce(Reduction::Sum, &from_cpu, None, size, Target::Host(&mut want), &watch).unwrap();
+        let times =
+            beside(&mut || cuda.reduce(Reduction::Sum, &from, None, size, Target::Host(&mut got), &watch).unwrap());
         assert!(got.iter().zip(&want).all(|(&a, &b)| a.same(b)), "{name}");
         report(name, n + lines, times);
     }

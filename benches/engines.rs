@@ -135,7 +135,9 @@ fn arithmetic(criterion: &mut Criterion) {
             if name == "sum" {
                 group.bench_function(name, |bencher| {
                     bencher.iter(|| {
-                        engine.reduce(Reduction::Sum, &first, None, [1, N, 1], &mut result, &watch).unwrap();
+                        engine
+                            .reduce(Reduction::Sum, &first, None, [1, N, 1], Target::Host(&mut result), &watch)
+                            .unwrap();
                     })
                 });
                 continue;

@@ -1,8 +1,10 @@
 //! `P = ConvolutionConstantMemory_CUDA (N, F, Name, Value, ...)`
 
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::atomic::AtomicBool;
 
+use super::arrays::in_class_of_host;
 use super::asked::{self, Asked};
 use super::distributed::{self, Joint};
 use super::fastest::Work;
@@ -10,8 +12,8 @@ use super::filtering::{self, Job};
 use super::inputs::{self, AnyInput, Part, Reals};
 use super::levels::{Computed, told};
 use super::options::{self, Names};
-use super::store::Numbers;
-use super::{check_outputs_up_to, too_few_inputs, windows};
+use super::store::{Numbers, StoredArray};
+use super::{check_outputs_up_to, held_images, too_few_inputs, windows};
 use crate::memory::OutOfMemory;
 use crate::memory::pool::Pooled;
 use crate::mex::{Argument, Call, Class, Error, Function, Numeric, Reply, Truth};
@@ -169,6 +171,7 @@ fn samples<'a>(image: &'a Argument, part: Part) -> Result<(Samples<'a>, Cow<'a, 
         Class::Integer { bytes: 2, signed: false } if plain => Read::reply_whole::<u16>,
         Class::Integer { bytes: 4, signed: true } if plain => Read::reply_whole::<i32>,
         Class::Integer { bytes: 4, signed: false } if plain => Read::reply_whole::<u32>,
+        Class::Other if held_class(image)?.is_some() => Read::reply_held,
         class if class == Class::Other || !image.is_sparse() && matches!(class, Class::Double | Class::Single) => {
             let (input, dims) = inputs::part_or_gpu("N", image, part)?;
             return Ok((Samples::Real(input), dims));
@@ -178,7 +181,14 @@ fn samples<'a>(image: &'a Argument, part: Part) -> Result<(Samples<'a>, Cow<'a, 
             return Err(inputs::wrong_type("N", image, expected, "double"));
         }
     };
-    Ok((Samples::Whole(whole), image.dims().into()))
+    let dims = StoredArray::of(image)?.map_or(image.dims().into(), |held| held.dims.into());
+    Ok((Samples::Whole(whole), dims))
+}
+
+/// The class of an image that is held, where it is of none that is computed in.
+fn held_class(image: &Argument) -> Result<Option<Class>, Error> {
+    let class = StoredArray::of(image)?.map(|held| held.class);
+    Ok(class.filter(|class| !matches!(class, Class::Double | Class::Single)))
 }
 
 impl<'a> Read<'a> {
@@ -221,7 +231,7 @@ impl<'a> Read<'a> {
     }
 
     /// The boundaries of an image of another class, whose constants are cast to it first.
-    fn sides_of<S: Sample<f64>>(&self, image: &Argument) -> Result<Sides<f64>, Error> {
+    fn sides_of<S: Sample<f64>>(&self, image: &dyn fmt::Display) -> Result<Sides<f64>, Error> {
         let sides = self.job.asked.sweeps.sides::<f64>(self.dimensions)?;
         let cast = |end: Boundary<f64>| match end {
             Boundary::Constant(number) => {
@@ -242,22 +252,41 @@ impl<'a> Read<'a> {
         Ok(ends.into())
     }
 
-    /// An image of another class: each sweep is computed in double and ends in that class.
-    fn reply_whole<S>(&self, image: &'a Argument, filters: Vec<Filter<f64>>) -> Result<Reply<'a>, Error>
-    where
-        S: Sample<f64> + Numeric,
-    {
-        let samples = image.elements::<S>().ok_or_else(|| Error::internal("An image of another class."))?;
-        let Job { asked: Asked { selection, sweeps, levels, .. }, window, output, volumes, .. } = &self.job;
+    /// An image of another class that is held.
+    fn reply_held(&self, image: &'a Argument, filters: Vec<Filter<f64>>) -> Result<Reply<'a>, Error> {
+        let held = StoredArray::of(image)?.ok_or_else(|| Error::internal("An image that is not held."))?;
+        let Job { asked: Asked { sweeps, .. }, window, output, volumes, .. } = &self.job;
+        self.check_whole(&held, &filters)?;
+        let sides = in_class_of_host!(held.class, S => self.sides_of::<S>(&held))?;
+        let calls = sweeps.iterations().saturating_mul(filters.len());
+        let entries = filters.iter().map(|filter| filter.values().len()).sum();
+        let effort = sweeps.effort_of_steps(output.iter().product(), entries, filters.len(), calls);
+        let of = |filter: Filter<f64>| (Window::new(window.shape(), window.input(), filter.size()), filter);
+        let steps = filters.into_iter().map(of).collect();
+        let what = held_images::Sweeps { steps, sides, iterations: sweeps.iterations(), volumes: (*volumes).max(1) };
+        held_images::reply(&self.job, held, effort, what)
+    }
+
+    /// Checks what does not go with an image of another class.
+    fn check_whole(&self, image: &dyn fmt::Display, filters: &[Filter<f64>]) -> Result<(), Error> {
+        let Asked { sweeps, levels, .. } = &self.job.asked;
         if !levels.are_none() {
             return Err(options::bad(format!(
                 "'Previous', 'Weight', 'Source' and 'Every' go with N of class double or single, and N is {image}; \
                  double (N) makes it so."
             )));
         }
-        if filters.len() > 1 {
-            sweeps.only_same("lists of filters")?;
-        }
+        if filters.len() > 1 { sweeps.only_same("lists of filters") } else { Ok(()) }
+    }
+
+    /// An image of another class: each sweep is computed in double and ends in that class.
+    fn reply_whole<S>(&self, image: &'a Argument, filters: Vec<Filter<f64>>) -> Result<Reply<'a>, Error>
+    where
+        S: Sample<f64> + Numeric,
+    {
+        let samples = image.elements::<S>().ok_or_else(|| Error::internal("An image of another class."))?;
+        let Job { asked: Asked { selection, sweeps, .. }, window, output, volumes, .. } = &self.job;
+        self.check_whole(image, &filters)?;
         let (sides, iterations) = (self.sides_of::<S>(image)?, sweeps.iterations());
         let calls = iterations.saturating_mul(filters.len());
         let entries = filters.iter().map(|filter| filter.values().len()).sum();

@@ -127,7 +127,11 @@ where
 ///
 /// # Errors
 /// `spacing` where a coefficient, of about 1 / h, is beyond the range of the class.
-fn derivative<T: Real + Numeric>(lines: Lines, spacing: f64, source: CoefficientSource) -> Result<Derivative<T>, Error> {
+fn derivative<T: Real + Numeric>(
+    lines: Lines,
+    spacing: f64,
+    source: CoefficientSource,
+) -> Result<Derivative<T>, Error> {
     let what = Derivative::<T>::new(lines, spacing, source);
     if what.coefficients().iter().all(|coefficient: &T| coefficient.to_f64().is_finite()) {
         return Ok(what);

@@ -107,7 +107,7 @@ impl<'a, T: Real> Input<'a, T> {
                     let outputs = dims.iter().map(|dims| Compute::<T>::array(engine, dims.iter().product()));
                     let mut outputs = outputs.collect::<Result<Vec<_>, _>>()?;
                     run(engine, Source::Array(&array), outputs.iter_mut().map(Target::Array).collect(), watch)?;
-                    let held = |(dims, output): (_, Array<T>)| StoredArray { home, dims, numbers: output.into() };
+                    let held = |(dims, output): (_, Array<T>)| StoredArray::new(home, dims, output);
                     Ok(dims.into_iter().zip(outputs).map(held).collect())
                 };
                 Ok(home.choose()?.with_note(selection.note(home)).held_all(true, home.effort(effort), run))
@@ -153,6 +153,14 @@ impl<T: Real> Input<'_, T> {
 }
 
 impl<'a> AnyInput<'a> {
+    /// One that is held.
+    pub(super) fn held(home: Home, numbers: Numbers) -> AnyInput<'a> {
+        match numbers {
+            Numbers::Double(array) => AnyInput::Double(Input::Held(home, array)),
+            Numbers::Single(array) => AnyInput::Single(Input::Held(home, array)),
+        }
+    }
+
     fn place(&self) -> (Option<Home>, Option<usize>) {
         match self {
             AnyInput::Double(input) => input.place(),
@@ -249,7 +257,7 @@ pub(super) fn input_or_gpu<'a>(name: &str, array: &'a Argument) -> Result<(AnyIn
     let input = match gpu.class() {
         Class::Double if is_plain(gpu) => AnyInput::Double(on_gpu(gpu)?),
         Class::Single if is_plain(gpu) => AnyInput::Single(on_gpu(gpu)?),
-        _ => return Err(wrong_on_gpu(name, array, gpu, "a real full double or single array")),
+        _ => return Err(wrong_on_gpu(name, array, gpu, REALS)),
     };
     Ok((input, gpu.dims().into()))
 }
@@ -297,12 +305,11 @@ fn is_plain(gpu: &OnGpu) -> bool {
 
 /// A real, full array of class double or single, of the host's or held; with its dimensions.
 pub(super) fn input<'a>(name: &str, array: &'a Argument) -> Result<(AnyInput<'a>, Cow<'a, [usize]>), Error> {
-    if let Some(StoredArray { home, dims, numbers }) = StoredArray::of(array)? {
-        let input = match numbers {
-            Numbers::Double(array) => AnyInput::Double(Input::Held(home, array)),
-            Numbers::Single(array) => AnyInput::Single(Input::Held(home, array)),
-        };
-        return Ok((input, dims.into()));
+    if let Some(held) = StoredArray::of(array)? {
+        if !matches!(held.class, Class::Double | Class::Single) {
+            return Err(wrong_held(name, &held, REALS, "double"));
+        }
+        return Ok((AnyInput::held(held.home, held.numbers), held.dims.into()));
     }
     let input = match reals(name, array)? {
         Reals::Double(values) => AnyInput::Double(Input::Host(values.into())),
@@ -371,8 +378,11 @@ pub(super) fn listed<'a>(name: &str, filter: &'a Argument) -> Result<Vec<(String
 pub(super) fn reals<'a>(name: &str, array: &'a Argument) -> Result<Reals<'a>, Error> {
     let singles = || array.singles().map(Reals::Single);
     let reals = array.doubles().map(Reals::Double).or_else(singles);
-    reals.ok_or_else(|| wrong_type(name, array, "a real full double or single array", "double"))
+    reals.ok_or_else(|| wrong_type(name, array, REALS, "double"))
 }
+
+/// What errors say is expected where only the classes that are computed in will do.
+const REALS: &str = "a real full double or single array";
 
 /// The document's words for an array that is not `expected`, and what would make it so.
 pub(super) fn wrong_type(name: &str, array: &Argument, expected: &str, class: &str) -> Error {
@@ -385,6 +395,12 @@ pub(super) fn wrong_type(name: &str, array: &Argument, expected: &str, class: &s
     wrong_data_type(format!("{name} is {array}, expected {expected}{advice}."))
 }
 
+/// [`wrong_type`] for an array that is held.
+pub(super) fn wrong_held(name: &str, held: &StoredArray, expected: &str, class: &str) -> Error {
+    let advice = advice(name, held.class, false, false, class);
+    wrong_data_type(format!("{name} is {held}, expected {expected}{advice}."))
+}
+
 /// What makes an array of class `of` one of class `class`, if anything does.
 fn advice(name: &str, of: Class, sparse: bool, complex: bool, class: &str) -> String {
     match of {
@@ -395,9 +411,10 @@ fn advice(name: &str, of: Class, sparse: bool, complex: bool, class: &str) -> St
     }
 }
 
-/// That an operand is neither of a class that is computed in nor made of truth values.
-pub(super) fn wrong_operand(array: &Argument) -> Error {
-    wrong_type("an operand", array, "a real full double or single array", "double")
+/// That an array is of no class that a DeviceArray has.
+pub(super) fn wrong_class(name: &str, array: &Argument) -> Error {
+    let expected = "a real full array of class double, single, logical, or of integers of up to 32 bits";
+    wrong_type(name, array, expected, "double")
 }
 
 /// [`wrong_type`] for an array on a GPU.

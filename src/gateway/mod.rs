@@ -14,6 +14,7 @@ mod device;
 mod distributed;
 mod fastest;
 mod filtering;
+mod held_images;
 mod inputs;
 mod levels;
 mod options;

@@ -11,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::settings::Settings;
 use crate::cpu::Cpu;
 use crate::cuda::Cuda;
-use crate::mex::{self, Argument, Effort, Error, Pending};
+use crate::mex::{self, Argument, Class, Effort, Error, Pending};
 use crate::process::PerProcess;
 use crate::stencil::{Array, Engine};
 
@@ -71,7 +71,7 @@ impl std::fmt::Display for Home {
     }
 }
 
-/// Numbers of one class.
+/// Numbers of one of the classes that engines compute in.
 #[derive(Debug, Clone)]
 pub(super) enum Numbers {
     Double(Arc<Array<f64>>),
@@ -79,11 +79,11 @@ pub(super) enum Numbers {
 }
 
 impl Numbers {
-    /// The class's name.
-    pub(super) fn class(&self) -> &'static str {
+    /// The class that is computed in.
+    pub(super) fn class(&self) -> Class {
         match self {
-            Numbers::Double(_) => "double",
-            Numbers::Single(_) => "single",
+            Numbers::Double(_) => Class::Double,
+            Numbers::Single(_) => Class::Single,
         }
     }
 }
@@ -118,6 +118,9 @@ pub(super) struct StoredArray {
     pub(super) home: Home,
     /// Two or more.
     pub(super) dims: Vec<usize>,
+    /// What the host calls it. Truth values are ones and zeros in either class of numbers, integers are whole numbers in
+    /// double.
+    pub(super) class: Class,
     pub(super) numbers: Numbers,
 }
 
@@ -127,11 +130,17 @@ impl std::fmt::Display for StoredArray {
         for (i, dim) in self.dims.iter().enumerate() {
             write!(f, "{}{dim}", if i > 0 { "x" } else { "" })?;
         }
-        write!(f, " {} DeviceArray", self.numbers.class())
+        write!(f, " {} DeviceArray", self.class)
     }
 }
 
 impl StoredArray {
+    /// Of the class that its numbers are of.
+    pub(super) fn new(home: Home, dims: Vec<usize>, numbers: impl Into<Numbers>) -> StoredArray {
+        let numbers = numbers.into();
+        StoredArray { home, dims, class: numbers.class(), numbers }
+    }
+
     /// The number of its elements.
     pub(super) fn len(&self) -> usize {
         self.dims.iter().product()
@@ -165,7 +174,7 @@ impl StoredArray {
     /// Keeps it, for the object that is made next.
     pub(super) fn store(self) -> Box<dyn Pending> {
         let number = next_number();
-        let (dims, class) = (self.dims.clone(), self.numbers.class());
+        let (dims, class) = (self.dims.clone(), self.class);
         arrays().insert(number, self);
         Box::new(Waiting { number, dims, class, kept: false })
     }
@@ -175,7 +184,7 @@ impl StoredArray {
 struct Waiting {
     number: u64,
     dims: Vec<usize>,
-    class: &'static str,
+    class: Class,
     kept: bool,
 }
 
@@ -188,7 +197,7 @@ impl Pending for Waiting {
         &self.dims
     }
 
-    fn class(&self) -> &'static str {
+    fn class(&self) -> Class {
         self.class
     }
 
@@ -217,6 +226,17 @@ pub(super) fn delete(number: u64) {
     // Not dropped under the lock: that may wait for a device.
     let held = arrays().remove(&number);
     drop(held);
+}
+
+/// Takes the array with this number away from its object, until it is [put back](put_back) or another object stands for
+/// it.
+pub(super) fn take(number: u64) -> Option<StoredArray> {
+    arrays().remove(&number)
+}
+
+/// The array that this number stands for from now on.
+pub(super) fn put_back(number: u64, array: StoredArray) {
+    arrays().insert(number, array);
 }
 
 /// How many there are.
@@ -249,7 +269,7 @@ mod tests {
 
     fn held() -> StoredArray {
         let array = Array::<f64>::in_memory(6).unwrap();
-        StoredArray { home: Home::Cpu, dims: vec![2, 3], numbers: array.into() }
+        StoredArray::new(Home::Cpu, vec![2, 3], array)
     }
 
     #[test]
@@ -291,5 +311,7 @@ mod tests {
         let numbers = [next_number(), next_number(), next_number()];
         assert!(numbers[0] < numbers[1] && numbers[1] < numbers[2] && numbers[2] < 1 << 53);
         assert_eq!(held().to_string(), "2x3 double DeviceArray");
+        let truths = StoredArray { class: Class::Logical, ..held() };
+        assert_eq!(truths.to_string(), "2x3 logical DeviceArray");
     }
 }

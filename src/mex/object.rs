@@ -12,7 +12,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::OnceLock;
 
 use super::sys::{self, mxArray};
-use super::{Argument, Call, Error, Function, Host, Message, lend, symbols};
+use super::{Argument, Call, Class, Error, Function, Host, Message, lend, symbols};
 use crate::memory;
 
 /// The class.
@@ -33,7 +33,7 @@ pub trait Pending: Send {
     fn dims(&self) -> &[usize];
 
     /// The class of its elements.
-    fn class(&self) -> &'static str;
+    fn class(&self) -> Class;
 
     /// What an object is to call with the number when it goes: any number, any time, on the host's thread. It never
     /// panics.
@@ -122,7 +122,7 @@ impl Host {
     /// `internal` where the type is not installed.
     pub(super) fn no_array(&self) -> Result<*mut mxArray, Error> {
         unsafe extern "C" fn nothing(_: u64) {}
-        self.native(0, nothing, &[0, 0], "double").ok_or_else(|| Error::internal("There is no type DeviceArray."))
+        self.native(0, nothing, &[0, 0], Class::Double).ok_or_else(|| Error::internal("There is no type DeviceArray."))
     }
 
     /// A value of the type for the array with this number; `None` where the type is not installed, or fails.
@@ -131,10 +131,10 @@ impl Host {
         number: u64,
         gone: unsafe extern "C" fn(u64),
         dims: &[usize],
-        class: &str,
+        class: Class,
     ) -> Option<*mut mxArray> {
         let native = NATIVE.get()?;
-        let class = CString::new(class).ok()?;
+        let class = CString::new(class.to_string()).ok()?;
         let mut value = std::ptr::null_mut();
         // SAFETY: the text ends in NUL, there are as many dimensions as said, and `gone` is never unloaded.
         let status = unsafe { (native.make)(number, gone, class.as_ptr(), dims.len(), dims.as_ptr(), &mut value) };

@@ -118,12 +118,12 @@ impl<T: Lanes> Arithmetic<T> for Cpu {
         first: &Array<T>,
         second: Option<&Array<T>>,
         size: [usize; 3],
-        to: &mut [T],
+        to: Target<T>,
         watch: &Watch,
     ) -> Result<(), Error> {
         assert_eq!(op.of_two(), second.is_some());
         let inputs = [first.held::<Pooled<T>>()?, second.unwrap_or(first).held::<Pooled<T>>()?];
-        reduce::run(self.instructions, op, inputs.map(|input| &**input), size, to, watch)
+        reduce::run(self.instructions, op, inputs.map(|input| &**input), size, to.results()?, watch)
     }
 
     fn fill(&self, value: T, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {

@@ -396,7 +396,7 @@ impl<T: Real> Arithmetic<T> for Team {
         _: &Array<T>,
         _: Option<&Array<T>>,
         _: [usize; 3],
-        _: &mut [T],
+        _: Target<T>,
         _: &Watch,
     ) -> Result<(), Error> {
         self.holds_none()

@@ -1,125 +1,129 @@
-//! Verbs that combine arrays: operators of two, which expand, and reductions.
+//! Operators of two arrays, which expand.
 
-use super::super::store::{Numbers, StoredArray};
-use super::operands::{OperandOf, home_of, makes_single, operand};
-use super::run::{Engines, effort, keep};
-use crate::mex::{Argument, Error, Reply};
-use crate::stencil::{self, Arithmetic, Array, Binary, Compute, Expansion, RANK, Real, Reduction};
+use super::class::{self, is_integer};
+use super::operands::{Operand, Values, home_of, told};
+use super::run::{Engines, Number, array, give, in_class_of_engine, settle};
+use crate::mex::{Argument, Class, Error, Reply};
+use crate::stencil::{self, Binary, Expansion, RANK};
 use crate::watch::Watch;
+
+/// Of an operator: the class of what it gives, and the one that it is computed in.
+///
+/// # Errors
+/// `dataType`, for two classes of integers that do not go together.
+fn classes(op: Binary, a: &Operand, b: &Operand) -> Result<(Class, Class), Error> {
+    let name = match op {
+        Binary::Add => "+",
+        Binary::Subtract => "-",
+        Binary::Multiply => ".*",
+        Binary::Divide => "./",
+        Binary::Min => "min",
+        Binary::Max => "max",
+        // Comparisons of integers with other numbers are exact in double; so are all others in the class of their
+        // numbers.
+        _ => {
+            let integers = is_integer(a.class) || is_integer(b.class);
+            let single = [a, b].iter().any(|operand| operand.class == Class::Single);
+            let truths = [a, b].iter().all(|operand| operand.is_in_single());
+            let computed = if !integers && (single || truths) { Class::Single } else { Class::Double };
+            return Ok((Class::Logical, computed));
+        }
+    };
+    if matches!(op, Binary::Min | Binary::Max) {
+        match [a.class, b.class] {
+            [Class::Logical, Class::Logical] => return Ok((Class::Logical, Class::Double)),
+            // Of these alone two different integers go together.
+            [Class::Integer { bytes: a, signed }, Class::Integer { bytes: b, signed: other }] if signed == other => {
+                return Ok((Class::Integer { bytes: a.max(b), signed }, Class::Double));
+            }
+            _ => {}
+        }
+    }
+    let class = class::of_arithmetic(name, [a.class, b.class])?;
+    Ok((class, class))
+}
 
 /// An operator of two operands, which expand where an extent is 1.
 pub(super) fn binary<'a>(op: Binary, arguments: [&'a Argument; 2]) -> Result<Reply<'a>, Error> {
     let home = home_of(arguments)?;
-    let (a, sizes_of_a) = operand(arguments[0], home)?;
-    let (b, sizes_of_b) = operand(arguments[1], home)?;
-    let single = makes_single(&a) || makes_single(&b);
-    let sizes = [sizes_of_a, sizes_of_b];
-    let nonconformant = || {
-        let told = |dims: &[usize]| dims.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
-        let text = format!("nonconformant arguments (op1 is {}, op2 is {})", told(&sizes[0]), told(&sizes[1]));
-        Error::new("size", text)
+    of_operands(op, home, [Operand::new(arguments[0], home)?, Operand::new(arguments[1], home)?])
+}
+
+/// As [`binary`], of operands in `home`.
+pub(super) fn of_operands<'a>(
+    op: Binary,
+    home: super::Home,
+    [mut a, mut b]: [Operand<'a>; 2],
+) -> Result<Reply<'a>, Error> {
+    let rank = a.dims.len().max(b.dims.len());
+    let of = |dims: &[usize], d: usize| dims.get(d).copied().unwrap_or(1);
+    let goes = |d: usize| {
+        let (a, b) = (of(&a.dims, d), of(&b.dims, d));
+        a == b || a == 1 || b == 1
     };
-    let rank = sizes[0].len().max(sizes[1].len());
-    let of = |which: usize, d: usize| sizes[which].get(d).copied().unwrap_or(1);
-    if !(0..rank).all(|d| of(0, d) == of(1, d) || of(0, d) == 1 || of(1, d) == 1) {
-        return Err(nonconformant());
+    if !(0..rank).all(goes) {
+        let (a, b) = (told(&a.dims), told(&b.dims));
+        return Err(Error::new("size", format!("nonconformant arguments (op1 is {a}, op2 is {b})")));
     }
-    let expansion = Expansion::new([&sizes[0], &sizes[1]]).ok_or_else(|| {
+    let (class, computed) = classes(op, &a, &b)?;
+    let expansion = Expansion::new([&a.dims, &b.dims]).ok_or_else(|| {
         Error::new(
             "unsupported",
             format!("The operands expand in more than {RANK} ways: reshape them so that fewer dimensions alternate."),
         )
     })?;
-    let dims = (0..rank).map(|d| if of(0, d) == 1 { of(1, d) } else { of(0, d) }).collect();
-    keep(home, expansion.elements(), move |engine, home, watch| {
-        let numbers = if single {
-            combined::<f32>(engine, op, [a.into(), b.into()], &expansion, watch)?.into()
-        } else {
-            combined::<f64>(engine, op, [a.into(), b.into()], &expansion, watch)?.into()
-        };
-        Ok(StoredArray { home, dims, numbers })
+    let dims = (0..rank).map(|d| if of(&a.dims, d) == 1 { of(&b.dims, d) } else { of(&a.dims, d) }).collect();
+    // The hosts make integers of both before they take the larger one: NaN is a 0 there.
+    let first = matches!(op, Binary::Min | Binary::Max) && is_integer(class);
+    for operand in [&mut a, &mut b] {
+        if let Values::Number(number) = &mut operand.values
+            && first
+        {
+            *number = class::cast(*number, class);
+        }
+    }
+    let [from_a, from_b] = [&a, &b].map(|operand| first && operand.class != class);
+    in_class_of_engine!(computed, T => give::<T>(home, (class, dims), expansion.elements(), move |engine, to, watch| {
+        let a = in_integers::<T>(a.values, from_a.then_some(class), engine, watch)?;
+        let b = in_integers::<T>(b.values, from_b.then_some(class), engine, watch)?;
+        settle(engine, class, to, watch, |to| {
+            T::arithmetic(engine).binary(op, [a.operand(), b.operand()], &expansion, to, watch)
+        })
+    }))
+}
+
+/// Values where the engine computes, rounded where this is a class of integers.
+fn in_integers<T: Number>(
+    values: Values,
+    class: Option<Class>,
+    engine: &Engines,
+    watch: &Watch,
+) -> Result<super::operands::OnEngine<T>, stencil::Error> {
+    use super::operands::OnEngine;
+    Ok(match (values.on::<T>(engine, watch)?, class) {
+        (OnEngine::Array(exact), Some(class)) => {
+            let mut rounded = array(engine, exact.len())?;
+            class::round(engine, class, &exact, &mut rounded, watch)?;
+            OnEngine::Array(std::sync::Arc::new(rounded))
+        }
+        (values, _) => values,
     })
 }
 
-fn combined<T: Real>(
-    engine: &Engines,
-    op: Binary,
-    operands: [OperandOf<T>; 2],
-    expansion: &Expansion,
-    watch: &Watch,
-) -> Result<Array<T>, stencil::Error>
-where
-    Engines: Compute<T> + Arithmetic<T> + Compute<T::Other>,
-{
-    let mut to = Compute::<T>::array(engine, expansion.elements())?;
-    let [a, b] = operands.map(|operand| operand.on(engine, watch));
-    let (a, b) = (a?, b?);
-    engine.binary(op, [a.operand(), b.operand()], expansion, &mut to, watch).map(|()| to)
-}
-
-/// Reduced along a dimension, counted from 1; over everything for 0, along the first that is not 1 for -1: an array of
-/// the host's.
-pub(super) fn reduce<'a>(array: StoredArray, op: Reduction, dim: &Argument) -> Result<Reply<'a>, Error> {
-    let dim = dim.scalar().filter(|dim| dim.fract() == 0.0 && *dim >= -1.0).ok_or_else(|| {
-        Error::new("dimension", format!("A dimension is a whole number from 1 up, and this is {dim}."))
-    })?;
-    let first = || array.dims.iter().position(|&dim| dim != 1).unwrap_or(0) + 1;
-    let dim = match dim {
-        // Of nothing at all the hosts make a scalar.
-        ..0.0 if array.dims == [0, 0] => 0,
-        ..0.0 => first(),
-        dim => dim as usize,
-    };
-    let (size, dims) = match dim {
-        0 => ([1, array.len(), 1], vec![1, 1]),
-        _ => {
-            let mut dims = array.dims.clone();
-            let product = |dims: &[usize]| dims.iter().product::<usize>();
-            let at = dim - 1;
-            if at < dims.len() {
-                let size = [product(&dims[..at]), dims[at], product(&dims[at + 1..])];
-                dims[at] = 1;
-                (size, dims)
-            } else {
-                ([array.len(), 1, 1], dims)
-            }
-        }
-    };
-    let effort = effort(array.len());
-    let chosen = array.home.choose()?;
-    match array.numbers {
-        Numbers::Double(numbers) => chosen
-            .reply(&dims, effort, move |engine, output, watch| engine.reduce(op, &numbers, None, size, output, watch)),
-        Numbers::Single(numbers) => chosen
-            .reply(&dims, effort, move |engine, output, watch| engine.reduce(op, &numbers, None, size, output, watch)),
-    }
-}
-
-/// A reduction of two arrays, over everything: a scalar.
-pub(super) fn both<'a>(op: Reduction, arguments: [&'a Argument; 2]) -> Result<Reply<'a>, Error> {
+/// A reduction of two arrays, over everything: a number of the host's.
+pub(super) fn both<'a>(op: stencil::Reduction, arguments: [&'a Argument; 2]) -> Result<Reply<'a>, Error> {
     let home = home_of(arguments)?;
-    let (a, sizes_of_a) = operand(arguments[0], home)?;
-    let (b, sizes_of_b) = operand(arguments[1], home)?;
-    let elements = |dims: &[usize]| dims.iter().product::<usize>();
-    if elements(&sizes_of_a) != elements(&sizes_of_b) {
-        let text = format!("nonconformant arguments: {} and {}", arguments[0], arguments[1]);
+    let [a, b] = [Operand::new(arguments[0], home)?, Operand::new(arguments[1], home)?];
+    if a.len() != b.len() {
+        let text = format!("nonconformant arguments: {} and {}", told(&a.dims), told(&b.dims));
         return Err(Error::new("size", text));
     }
-    let size = [1, elements(&sizes_of_a), 1];
-    let chosen = home.choose()?;
-    if makes_single(&a) || makes_single(&b) {
-        let (a, b): (OperandOf<f32>, OperandOf<f32>) = (a.into(), b.into());
-        chosen.reply(&[1, 1], effort(size[1]), move |engine, output, watch| {
-            let [a, b] = [a.on(engine, watch)?, b.on(engine, watch)?];
-            let [a, b] = [a.array(size[1], engine, watch)?, b.array(size[1], engine, watch)?];
-            engine.reduce(op, a.get()?, Some(b.get()?), size, output, watch)
-        })
-    } else {
-        let (a, b): (OperandOf<f64>, OperandOf<f64>) = (a.into(), b.into());
-        chosen.reply(&[1, 1], effort(size[1]), move |engine, output, watch| {
-            let [a, b] = [a.on(engine, watch)?, b.on(engine, watch)?];
-            let [a, b] = [a.array(size[1], engine, watch)?, b.array(size[1], engine, watch)?];
-            engine.reduce(op, a.get()?, Some(b.get()?), size, output, watch)
-        })
-    }
+    let size = [1, a.len(), 1];
+    let single = [a.class, b.class].contains(&Class::Single) && !is_integer(a.class) && !is_integer(b.class);
+    let computed = if single { Class::Single } else { Class::Double };
+    let class = if op == stencil::Reduction::Differ { Class::Logical } else { computed };
+    in_class_of_engine!(computed, T => give::<T>(home, (class, vec![1, 1]), size[1], move |engine, to, watch| {
+        let [a, b] = [a.values.array::<T>(size[1], engine, watch)?, b.values.array::<T>(size[1], engine, watch)?];
+        T::arithmetic(engine).reduce(op, &a, Some(&b), size, to, watch)
+    }))
 }

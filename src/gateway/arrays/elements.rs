@@ -1,109 +1,78 @@
-//! Verbs that work on the elements of one array: to the host, at some places, in another class, one by one.
+//! Verbs that work on the elements of one array: to the host, in another class, one by one.
 
-use std::sync::Arc;
-
-use super::super::places::Indexed;
 use super::super::store::{Numbers, StoredArray};
-use super::operands::{AnyOperand, OnEngine, OperandOf, operand};
-use super::run::{Engines, converted, effort, keep};
-use crate::mex::{Argument, Error, Numeric, Reply};
-use crate::stencil::{self, Arithmetic, Array, Compute, Places, RANK, Real, Section, Source, Target, Unary};
-use crate::watch::Watch;
+use super::class::{self, download, in_class_of_host, is_integer};
+use super::run::{Number, effort, give, in_class_of_engine, keep, settle};
+use crate::mex::{Class, Error, Reply};
+use crate::stencil::{Array, Binary, Operand, Real, Source, Target, Unary};
 
 /// The numbers, as an array of the host's.
-pub(super) fn gather<'a, T: Real + Numeric>(held: StoredArray, numbers: Arc<Array<T>>) -> Result<Reply<'a>, Error>
-where
-    Engines: Compute<T>,
-{
-    held.home.choose()?.reply(&held.dims, effort(held.len()), move |engine, output, watch| {
-        Compute::copy(engine, Source::Array(&numbers), Target::Host(output), watch)
-    })
-}
-
-/// The elements at some places, as an array of the host's.
-pub(super) fn pick<'a, T: Real + Numeric>(
-    held: StoredArray,
-    numbers: Arc<Array<T>>,
-    indexed: Indexed,
-) -> Result<Reply<'a>, Error>
-where
-    Engines: Arithmetic<T>,
-{
-    let effort = effort(indexed.places.len());
-    held.home.choose()?.reply(&indexed.dims, effort, move |engine, output, watch| {
-        engine.pick(&numbers, &indexed.places, Target::Host(output), watch)
-    })
-}
-
-/// Another array, with other values at some places. Of a list of places, `indexed` by one index, as many values are enough,
-/// whatever their dimensions.
-pub(super) fn put<'a, T: Real>(
-    array: StoredArray,
-    numbers: Arc<Array<T>>,
-    values: &'a Argument,
-    (indexed, is_list): (Indexed, bool),
-) -> Result<Reply<'a>, Error>
-where
-    Engines: Compute<T> + Arithmetic<T> + Compute<T::Other>,
-    Numbers: From<Array<T>>,
-    AnyOperand<'a>: Into<OperandOf<'a, T>>,
-{
-    let wanted = indexed.places.len();
-    let (operand, dims) = operand(values, array.home)?;
-    let ones = |dims: &[usize]| dims.iter().copied().filter(|&dim| dim != 1).collect::<Vec<_>>();
-    let count = dims.iter().product::<usize>();
-    let is_one = count == 1;
-    let fits = is_one || (is_list && count == wanted) || ones(&dims) == ones(&indexed.dims);
-    if !fits {
-        let told = |dims: &[usize]| dims.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
-        let text = format!("=: nonconformant arguments (op1 is {}, op2 is {})", told(&indexed.dims), told(&dims));
-        return Err(Error::new("size", text));
+pub(super) fn gather<'a>(held: StoredArray) -> Result<Reply<'a>, Error> {
+    let (chosen, effort) = (held.home.choose()?, effort(held.len()));
+    let StoredArray { dims, class, numbers, .. } = held;
+    match (numbers, class) {
+        (Numbers::Double(numbers), Class::Double) => chosen.reply(&dims, effort, move |engine, output, watch| {
+            f64::compute(engine).copy(Source::Array(&numbers), Target::Host(output), watch)
+        }),
+        (Numbers::Single(numbers), Class::Single) => chosen.reply(&dims, effort, move |engine, output, watch| {
+            f32::compute(engine).copy(Source::Array(&numbers), Target::Host(output), watch)
+        }),
+        (numbers, class) => in_class_of_host!(class, S => {
+            chosen.reply(&dims, effort, move |engine, output: &mut [S], watch| match &numbers {
+                Numbers::Double(numbers) => download(engine, numbers, output, watch),
+                Numbers::Single(numbers) => download(engine, numbers, output, watch),
+            })
+        }),
     }
-    let operand: OperandOf<T> = operand.into();
-    keep(array.home, array.len(), move |engine, home, watch| {
-        let mut output = Compute::<T>::array(engine, numbers.len())?;
-        Compute::copy(engine, Source::Array(&numbers), Target::Array(&mut output), watch)?;
-        let mut values = operand.on(engine, watch)?.array(wanted, engine, watch)?;
-        if is_one && wanted != values.get()?.len() {
-            // One value for all places.
-            let mut many = Compute::<T>::array(engine, wanted)?;
-            let mut same = Section { start: 0, size: [1; RANK], steps: [0; RANK] };
-            same.size[0] = wanted;
-            engine.pick(values.get()?, &Places::Section(same), Target::Array(&mut many), watch)?;
-            values = OnEngine::Own(many);
-        }
-        engine.put(Source::Array(values.get()?), &indexed.places, &mut output, watch)?;
-        Ok(StoredArray { home, dims: array.dims, numbers: output.into() })
-    })
 }
 
 /// The numbers in another class.
-pub(super) fn convert<'a>(array: StoredArray, single: bool) -> Result<Reply<'a>, Error> {
-    keep(array.home, array.len(), move |engine, _, watch| {
-        let numbers = match (array.numbers, single) {
-            (Numbers::Double(numbers), true) => converted::<f32>(engine, &numbers, watch)?.into(),
-            (Numbers::Single(numbers), false) => converted::<f64>(engine, &numbers, watch)?.into(),
-            // The numbers never change, so both objects may share them.
-            (same, _) => same,
-        };
-        Ok(StoredArray { numbers, ..array })
+pub(super) fn convert<'a>(array: StoredArray, class: Class) -> Result<Reply<'a>, Error> {
+    if class == Class::Logical {
+        class::check_truths_of(&array)?;
+    }
+    keep(array.home, array.len(), move |engine, home, watch| {
+        let StoredArray { dims, class: from, numbers, .. } = array;
+        let numbers = class::converted(engine, (numbers, from), class, watch)?;
+        Ok(StoredArray { home, dims, class, numbers })
     })
 }
 
-/// An operation on every element.
-pub(super) fn unary<'a>(array: StoredArray, op: Unary) -> Result<Reply<'a>, Error> {
-    fn run<T: Real>(op: Unary, from: &Array<T>, engine: &Engines, watch: &Watch) -> Result<Array<T>, stencil::Error>
-    where
-        Engines: Compute<T> + Arithmetic<T>,
-    {
-        let mut to = Compute::<T>::array(engine, from.len())?;
-        engine.unary(op, from, &mut to, watch).map(|()| to)
+/// What is done with every element of an array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Each {
+    Op(Unary),
+    /// A comparison of magnitudes with infinity.
+    ToInfinity(Binary),
+}
+
+/// The class of what that gives.
+fn class_of(op: Each, class: Class) -> Class {
+    match op {
+        Each::Op(Unary::Not | Unary::IsNan) | Each::ToInfinity(_) => Class::Logical,
+        Each::Op(Unary::Sqrt) if is_integer(class) => Class::Double,
+        _ if class == Class::Logical => Class::Double,
+        _ => class,
     }
-    keep(array.home, array.len(), move |engine, _, watch| {
-        let numbers = match &array.numbers {
-            Numbers::Double(numbers) => run(op, numbers, engine, watch)?.into(),
-            Numbers::Single(numbers) => run(op, numbers, engine, watch)?.into(),
-        };
-        Ok(StoredArray { numbers, ..array })
-    })
+}
+
+/// An operation on every element.
+pub(super) fn unary<'a>(array: StoredArray, op: Each) -> Result<Reply<'a>, Error> {
+    let StoredArray { home, dims, class: from, numbers } = array;
+    let class = class_of(op, from);
+    let computed = if class == Class::Double { Class::Double } else { numbers.class() };
+    let len = dims.iter().product();
+    in_class_of_engine!(computed, T => give::<T>(home, (class, dims), len, move |engine, to, watch| {
+        let from = T::of(&numbers, engine, watch)?;
+        let arithmetic = T::arithmetic(engine);
+        settle(engine, class, to, watch, |to: &mut Array<T>| match op {
+            Each::Op(op) => arithmetic.unary(op, &from, to, watch),
+            Each::ToInfinity(op) => {
+                let mut magnitudes = super::run::array::<T>(engine, len)?;
+                arithmetic.unary(Unary::Abs, &from, &mut magnitudes, watch)?;
+                let operands = [Operand::Array(&magnitudes), Operand::Scalar(T::from_f64(f64::INFINITY))];
+                arithmetic.binary(op, operands, &class::plain(len)?, to, watch)
+            }
+        })
+    }))
 }

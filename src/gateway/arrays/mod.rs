@@ -3,19 +3,25 @@
 //! A verb is a line in [`VERBS`]. What the class checks is checked here again as far as memory depends on it: nobody
 //! need call this through the class.
 
+mod class;
 mod combine;
 mod elements;
+mod index;
 mod make;
 mod operands;
+mod reduce;
 mod run;
+mod shape;
 
 use super::backend::Selection;
 use super::options::{self, Names};
-use super::places;
-use super::store::{self, Home, Numbers, StoredArray};
+use super::store::{self, Home, StoredArray};
 use super::{check_outputs, too_few_inputs};
 use crate::mex::{Argument, Call, Error, Function, Output, Reply, Value};
 use crate::stencil::{Binary, MAX_POWER, Reduction, Unary};
+pub(super) use class::{in_class_of_host, round};
+use elements::Each;
+pub(super) use run::{Engines, Number};
 
 pub(super) const FUNCTION: Function = Function { name: "DeviceArray_CUDA", call };
 
@@ -37,16 +43,27 @@ enum Verb {
     Reshape,
     Convert,
     Pick,
-    Put,
+    Put { in_place: bool },
+    Remove,
+    Cat,
+    Repmat,
+    Permute,
+    Transpose,
+    Flip,
+    Circshift,
+    Rot90,
+    Triangle { upper: bool },
+    Diff,
+    Resize,
     Power,
-    Unary(Unary),
+    Each(Each),
     Binary(Binary),
     Reduce(Reduction),
     Both(Reduction),
 }
 
 /// The words for them, those of the hosts' own functions where there are such.
-const VERBS: [(&str, Verb); 44] = [
+const VERBS: [(&str, Verb); 59] = [
     ("plus", Verb::Binary(Binary::Add)),
     ("times", Verb::Binary(Binary::Multiply)),
     ("delete", Verb::Delete),
@@ -62,11 +79,13 @@ const VERBS: [(&str, Verb); 44] = [
     ("ge", Verb::Binary(Binary::GreaterEqual)),
     ("and", Verb::Binary(Binary::And)),
     ("or", Verb::Binary(Binary::Or)),
-    ("uminus", Verb::Unary(Unary::Negate)),
-    ("abs", Verb::Unary(Unary::Abs)),
-    ("sqrt", Verb::Unary(Unary::Sqrt)),
-    ("not", Verb::Unary(Unary::Not)),
-    ("isnan", Verb::Unary(Unary::IsNan)),
+    ("uminus", Verb::Each(Each::Op(Unary::Negate))),
+    ("abs", Verb::Each(Each::Op(Unary::Abs))),
+    ("sqrt", Verb::Each(Each::Op(Unary::Sqrt))),
+    ("not", Verb::Each(Each::Op(Unary::Not))),
+    ("isnan", Verb::Each(Each::Op(Unary::IsNan))),
+    ("isinf", Verb::Each(Each::ToInfinity(Binary::Equal))),
+    ("isfinite", Verb::Each(Each::ToInfinity(Binary::Less))),
     ("power", Verb::Power),
     ("sum", Verb::Reduce(Reduction::Sum)),
     ("asum", Verb::Reduce(Reduction::SumOfMagnitudes)),
@@ -89,7 +108,20 @@ const VERBS: [(&str, Verb); 44] = [
     ("reshape", Verb::Reshape),
     ("convert", Verb::Convert),
     ("pick", Verb::Pick),
-    ("put", Verb::Put),
+    ("put", Verb::Put { in_place: false }),
+    ("write", Verb::Put { in_place: true }),
+    ("remove", Verb::Remove),
+    ("cat", Verb::Cat),
+    ("repmat", Verb::Repmat),
+    ("permute", Verb::Permute),
+    ("transpose", Verb::Transpose),
+    ("flip", Verb::Flip),
+    ("circshift", Verb::Circshift),
+    ("rot90", Verb::Rot90),
+    ("triu", Verb::Triangle { upper: true }),
+    ("tril", Verb::Triangle { upper: false }),
+    ("diff", Verb::Diff),
+    ("resize", Verb::Resize),
     ("make", Verb::New { object: true }),
 ];
 
@@ -119,15 +151,9 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         (Verb::Count, []) => Ok(value(Value::Double(store::count() as f64))),
         (Verb::Native, []) => Ok(reply(Output::InstallType)),
         (Verb::Statics, []) => Ok(reply(Output::NoArray)),
-        (Verb::Gather, [array]) => {
-            let held = held(array)?;
-            match held.numbers.clone() {
-                Numbers::Double(numbers) => elements::gather(held, numbers),
-                Numbers::Single(numbers) => elements::gather(held, numbers),
-            }
-        }
+        (Verb::Gather, [array]) => elements::gather(held(array)?),
         (Verb::Size, [array]) => Ok(value(Value::Row(held(array)?.dims.iter().map(|&dim| dim as f64).collect()))),
-        (Verb::Class, [array]) => Ok(value(held(array)?.numbers.class().into())),
+        (Verb::Class, [array]) => Ok(value(held(array)?.class.to_string().into())),
         (Verb::Where, [array]) => {
             let home = held(array)?.home;
             let (backend, device) = match home {
@@ -148,24 +174,24 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
             // The numbers never change, so both objects may share them.
             run::keep(array.home, 0, move |_, _, _| Ok(StoredArray { dims, ..array }))
         }
-        (Verb::Convert, [array, class]) => elements::convert(held(array)?, make::is_single(class)?),
-        (Verb::Pick, [array, indices @ ..]) => {
-            let held = held(array)?;
-            let indexed = places::places(&held, indices)?;
-            match held.numbers.clone() {
-                Numbers::Double(numbers) => elements::pick(held, numbers, indexed),
-                Numbers::Single(numbers) => elements::pick(held, numbers, indexed),
-            }
+        (Verb::Convert, [array, class]) => elements::convert(held(array)?, class::named(class)?),
+        (Verb::Pick, [array, indices @ ..]) => index::pick(held(array)?, indices),
+        (Verb::Put { in_place }, [array, values, indices @ ..]) => {
+            let number = array.object().flatten().filter(|_| in_place);
+            index::put(held(array)?, values, indices, number)
         }
-        (Verb::Put, [array, values, indices @ ..]) => {
-            let held = held(array)?;
-            let indexed = places::places(&held, indices)?;
-            match held.numbers.clone() {
-                Numbers::Double(numbers) => elements::put(held, numbers, values, (indexed, indices.len() == 1)),
-                Numbers::Single(numbers) => elements::put(held, numbers, values, (indexed, indices.len() == 1)),
-            }
-        }
-        (Verb::Unary(op), [array]) => elements::unary(held(array)?, op),
+        (Verb::Remove, [array, indices @ ..]) => index::remove(held(array)?, indices),
+        (Verb::Cat, [dim, arrays @ ..]) => shape::cat(dim, arrays),
+        (Verb::Repmat, [array, times]) => shape::repmat(held(array)?, times),
+        (Verb::Permute, [array, order]) => shape::permute(held(array)?, order),
+        (Verb::Transpose, [array]) => shape::transpose(held(array)?),
+        (Verb::Flip, [array, dim]) => shape::flip(held(array)?, dim),
+        (Verb::Circshift, [array, by, dim]) => shape::circshift(held(array)?, by, dim),
+        (Verb::Rot90, [array, quarters]) => shape::rot90(held(array)?, quarters),
+        (Verb::Triangle { upper }, [array, diagonal]) => shape::triangle(held(array)?, upper, diagonal),
+        (Verb::Diff, [array, order, dim]) => shape::diff(held(array)?, order, dim),
+        (Verb::Resize, [array, sizes]) => shape::resize(held(array)?, sizes),
+        (Verb::Each(op), [array]) => elements::unary(held(array)?, op),
         (Verb::Power, [array, exponent]) => {
             let wrong = || {
                 Error::new(
@@ -178,10 +204,10 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
             };
             let whole = |value: &f64| value.fract() == 0.0 && value.abs() <= f64::from(MAX_POWER);
             let value = exponent.scalar().filter(whole).ok_or_else(wrong)?;
-            elements::unary(held(array)?, Unary::Power(value as i32))
+            elements::unary(held(array)?, Each::Op(Unary::Power(value as i32)))
         }
         (Verb::Binary(op), [a, b]) => combine::binary(op, [a, b]),
-        (Verb::Reduce(op), [array, dim]) => combine::reduce(held(array)?, op, dim),
+        (Verb::Reduce(op), [array, dim]) => reduce::reduce(held(array)?, op, dim),
         (Verb::Both(op), [a, b]) => combine::both(op, [a, b]),
         _ => Err(few()),
     }
@@ -209,8 +235,9 @@ fn held(argument: &Argument) -> Result<StoredArray, Error> {
 fn selection(pairs: &[Argument], position: usize) -> Result<Selection, Error> {
     if let Some(class) = pairs.first().and_then(Argument::text).filter(|text| CLASSES.contains(text)) {
         let text = format!(
-            "A DeviceArray is of class double or single, as its values are, and '{class}' comes where an option is \
-             expected: DeviceArray (single (x)), DeviceArray.zeros (2, 'single')."
+            "A DeviceArray is of the class that its values have, and '{class}' comes where an option is expected: \
+             DeviceArray (single (x)), DeviceArray.zeros (2, 'single'). Classes are double, single, logical, and \
+             integers of up to 32 bits."
         );
         return Err(Error::new("dataType", text));
     }

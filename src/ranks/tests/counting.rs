@@ -157,7 +157,7 @@ where
         _: &Array<T>,
         _: Option<&Array<T>>,
         _: [usize; 3],
-        _: &mut [T],
+        _: Target<T>,
         _: &Watch,
     ) -> Result<(), Error> {
         unused()

@@ -3,6 +3,7 @@
 //! Everything here puts launches on a stream, and nothing waits for them.
 
 mod argument;
+mod reduce;
 mod walk;
 
 use std::ffi::CStr;
@@ -15,20 +16,17 @@ use cudarc::driver::sys;
 use super::super::Element;
 use super::super::module::{Module, Modules, Shape, Turns, launch};
 use crate::cuda::arguments::{
-    AdvanceArgument, BinaryArgument, ExpandArgument, FillArgument, ListArgument, ReductionArgument, SectionArgument,
-    UnaryArgument, Walk,
+    AdvanceArgument, BinaryArgument, ExpandArgument, FillArgument, ListArgument, SectionArgument, UnaryArgument, Walk,
 };
-use crate::stencil::{Binary, CHUNK, Error, Expansion, LANES, Reduction, Section, Unary};
-use argument::{binary, joining, reduction, unary};
+use crate::stencil::{Binary, Error, Expansion, Section, Unary};
+use argument::{binary, unary};
 
 pub(in super::super) use argument::On;
+pub(in super::super) use reduce::scratch_of;
 pub(in super::super) use walk::Places;
 
 /// The images, for single and for double.
 const IMAGES: [&str; 2] = ["arithmetic_float", "arithmetic_double"];
-
-/// The most blocks of a reduction, which go on with what is left.
-const MOST_BLOCKS: usize = 1 << 20;
 
 /// The kernels for one class of numbers, loaded.
 pub(in super::super) struct ArithmeticKernels<T> {
@@ -305,94 +303,13 @@ impl<T: Element> ArithmeticKernels<T> {
         // SAFETY: as the caller says.
         unsafe { self.launch(stream, c"arithmetic_put_list", count.div_ceil(self.anywhere), &argument) }
     }
-
-    /// Reduces the middle dimension of arrays of this size, of which no extent is 0. The results are at the address
-    /// that is returned: at one of the two of `scratch`, which has room for [`scratch_of`] elements.
-    ///
-    /// # Safety
-    /// As [`ArithmeticKernels::unary`], with the scratch; there is a second array where the reduction is of two.
-    pub(in super::super) unsafe fn reduce(
-        &self,
-        stream: sys::CUstream,
-        op: Reduction,
-        from: [sys::CUdeviceptr; 2],
-        size: [usize; 3],
-        scratch: [sys::CUdeviceptr; 2],
-    ) -> Result<sys::CUdeviceptr, Error> {
-        let [mut to, mut other] = scratch;
-        let mut chunks = size[1].div_ceil(CHUNK);
-        // SAFETY: as the caller says.
-        unsafe { self.reduce_once(stream, op, from, size, to) }?;
-        while chunks > 1 {
-            let size = [1, chunks, size[0] * size[2]];
-            (to, other) = (other, to);
-            // SAFETY: what it reads was written by the last one, and there is room for fewer results than that had.
-            unsafe { self.reduce_once(stream, joining(op), [other, 0], size, to) }?;
-            chunks = chunks.div_ceil(CHUNK);
-        }
-        Ok(to)
-    }
-
-    /// Each chunk.
-    ///
-    /// # Safety
-    /// As [`ArithmeticKernels::unary`].
-    unsafe fn reduce_once(
-        &self,
-        stream: sys::CUstream,
-        op: Reduction,
-        from: [sys::CUdeviceptr; 2],
-        [inner, length, outer]: [usize; 3],
-        to: sys::CUdeviceptr,
-    ) -> Result<(), Error> {
-        let of_two = op.of_two();
-        let chunks = length.div_ceil(CHUNK);
-        let warps = self.threads / LANES;
-        let (kernels, bits, blocks) = if inner == 1 && length <= LANES {
-            let lanes = length.next_power_of_two();
-            let lines = warps * self.short_lines * (LANES / lanes);
-            let kernels = [c"arithmetic_reduce_short_lines", c"arithmetic_reduce_two_short_lines"];
-            // As many as there are: no block does the work of another.
-            (kernels, lanes.ilog2(), outer.div_ceil(lines))
-        } else if inner == 1 {
-            let kernels = [c"arithmetic_reduce_lines", c"arithmetic_reduce_two_lines"];
-            (kernels, 0, (outer * chunks).div_ceil(warps).min(MOST_BLOCKS))
-        } else if length <= self.short_column {
-            let kernels = [c"arithmetic_reduce_short_columns", c"arithmetic_reduce_two_short_columns"];
-            (kernels, 0, (inner * outer).div_ceil(self.threads))
-        } else {
-            let columns = inner.min(LANES).next_power_of_two();
-            let units = inner.div_ceil(columns) * chunks * outer;
-            let kernels = [c"arithmetic_reduce_columns", c"arithmetic_reduce_two_columns"];
-            (kernels, columns.ilog2(), units.div_ceil(LANES / columns).min(MOST_BLOCKS))
-        };
-        let argument = ReductionArgument {
-            from,
-            to,
-            inner: inner as u64,
-            length: length as u64,
-            outer: outer as u64,
-            chunks: chunks as u64,
-            start: op.start::<f64>(),
-            op: reduction(op),
-            bits,
-        };
-        // SAFETY: as the caller says.
-        unsafe { self.launch(stream, kernels[usize::from(of_two)], blocks, &argument) }
-    }
-}
-
-/// How many elements each of the two scratch arrays of a reduction must have.
-pub(in super::super) fn scratch_of([inner, length, outer]: [usize; 3]) -> [usize; 2] {
-    let lines = inner * outer;
-    let chunks = length.div_ceil(CHUNK);
-    [lines * chunks, if chunks > 1 { lines * chunks.div_ceil(CHUNK) } else { 0 }]
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::super::module::tests::argument_bytes;
     use super::*;
+    use crate::cuda::arguments::ReductionArgument;
 
     #[test]
     fn the_kernels_take_these_arguments() {
@@ -421,12 +338,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn scratch_is_for_every_step() {
-        assert_eq!(scratch_of([3, 1024, 2]), [6, 0]);
-        assert_eq!(scratch_of([3, 1025, 2]), [12, 6]);
-        assert_eq!(scratch_of([1, (1 << 20) + 1, 1]), [1025, 2]);
     }
 }

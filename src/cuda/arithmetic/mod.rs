@@ -2,112 +2,34 @@
 //!
 //! Each call puts its work in the device's queue, and waits for it where it returns something to the host.
 
+mod lists;
+mod operation;
+
 use std::sync::Arc;
 
-use bytemuck::Pod;
-use cudarc::driver::{result, sys};
+use cudarc::driver::sys;
 
-use super::driver::context::Stream;
-use super::driver::error::failed;
-use super::driver::memory::Idle;
+use self::lists::{Last, last_of_each, list_of, may_repeat};
+use self::operation::Operation;
+use super::driver::context::Context;
 use super::element::Element;
 use super::engine::Cuda;
-use super::kernels::{ArithmeticKernels, On, scratch_of};
+use super::kernels::{On, scratch_of};
 use super::routes::array::address;
-use super::runtime::device::Device;
-use super::runtime::queue::{Beginning, CallBuffers, Load, Queue};
-use crate::memory::{enlarge, with_room};
-use crate::stencil::{
-    Arithmetic, Array, Binary, Error, Expansion, Operand, Places, Reduction, Section, Source, Target, Unary,
-};
+use crate::stencil::{Arithmetic, Array, Binary, Error, Expansion, Operand, Places, Reduction, Source, Target, Unary};
 use crate::watch::Watch;
-
-/// Up to this many bytes come back by a copy on the stream itself, without staging.
-const SMALL_BYTES: usize = 64 << 10;
-
-/// What lists of places are called where there is no memory for one.
-const WHAT: &str = "a list of places";
-
-/// The work of one call, and the buffers that it uses.
-struct Operation<'d, T> {
-    own: CallBuffers,
-    kernels: ArithmeticKernels<T>,
-    queue: Arc<Queue>,
-    beginning: Beginning,
-    name: &'static str,
-    device: &'d mut Device,
-    watch: &'d Watch,
-}
-
-impl<'d, T: Element> Operation<'d, T> {
-    /// Before anything of it is put on the stream; `name` is what it is, for people.
-    fn begin(device: &'d mut Device, name: &'static str, watch: &'d Watch) -> Result<Operation<'d, T>, Error> {
-        watch.check()?;
-        let kernels = ArithmeticKernels::new(&device.modules)?;
-        let queue = device.queue.clone();
-        let beginning = queue.begin(&Load { name, pace: None, bytes: 0 })?;
-        Ok(Operation { own: CallBuffers::new(&queue), kernels, queue, beginning, name, device, watch })
-    }
-
-    fn stream(&self) -> &Stream {
-        self.queue.stream()
-    }
-
-    /// Room for `len` numbers, for this call.
-    fn room_for<N>(&mut self, len: usize) -> Result<sys::CUdeviceptr, Error> {
-        let too_large = || Error::OutOfMemory(format!("There is no memory for {len} elements."));
-        self.own.room_for(len.checked_mul(size_of::<N>()).ok_or_else(too_large)?)
-    }
-
-    /// Has numbers of the host on the device. They are there when this returns.
-    fn send<N: Pod + Send + Sync>(&mut self, input: &[N]) -> Result<sys::CUdeviceptr, Error> {
-        let to = self.room_for::<N>(input.len())?;
-        self.queue.wait()?;
-        // SAFETY: there is room for as many, and nothing that uses it is under way after that wait.
-        unsafe { self.device.slots.upload(&self.device.context, input, to, self.watch) }?;
-        Ok(to)
-    }
-
-    /// Has what was computed at an address in the memory of the host. It is there when this returns.
-    ///
-    /// # Safety
-    /// There are as many numbers.
-    unsafe fn fetch(&mut self, from: sys::CUdeviceptr, output: &mut [T]) -> Result<(), Error> {
-        if size_of_val(output) > SMALL_BYTES {
-            self.queue.wait()?;
-            // SAFETY: there is as much, and what wrote it is over.
-            return unsafe { self.device.slots.download(&self.device.context, from, None, output, self.watch) };
-        }
-        // Whatever happens, the copy is over ahead of the output.
-        let idle = Idle::new(self.queue.stream());
-        // SAFETY: there is as much, and it is waited for.
-        unsafe { result::memcpy_dtoh_async(output, from, idle.stream().handle()) }
-            .map_err(failed("cuMemcpyDtoHAsync"))?;
-        self.queue.wait()
-    }
-
-    /// Copies so many numbers on the device.
-    ///
-    /// # Safety
-    /// There are as many at both addresses, and they are not the same.
-    unsafe fn copy(&self, [from, to]: [sys::CUdeviceptr; 2], len: usize) -> Result<(), Error> {
-        // SAFETY: as the caller says; all that uses them is on this stream.
-        unsafe { result::memcpy_dtod_async(to, from, len * size_of::<T>(), self.stream().handle()) }
-            .map_err(failed("cuMemcpyDtoDAsync"))
-    }
-
-    /// All of it is on the stream: so many elements are read, and so many written, which count.
-    fn end(self, read: usize, written: usize) -> Result<(), Error> {
-        let bytes = read.saturating_add(written).saturating_mul(size_of::<T>());
-        self.queue.submitted(&Load { name: self.name, pace: None, bytes }, self.beginning)?;
-        self.watch.count(written);
-        Ok(())
-    }
-}
 
 /// The address of an element.
 fn at<T>(address: sys::CUdeviceptr, element: usize) -> sys::CUdeviceptr {
     address + (element * size_of::<T>()) as sys::CUdeviceptr
+}
+
+/// Where results go that stay on the device.
+fn address_of<T>(to: &Target<T>, context: &Arc<Context>) -> Result<Option<sys::CUdeviceptr>, Error> {
+    match to {
+        Target::Array(array) => address(array, context).map(Some),
+        Target::Host(_) => Ok(None),
+    }
 }
 
 impl<T: Element> Arithmetic<T> for Cuda {
@@ -211,7 +133,7 @@ impl<T: Element> Arithmetic<T> for Cuda {
         first: &Array<T>,
         second: Option<&Array<T>>,
         size: [usize; 3],
-        to: &mut [T],
+        mut to: Target<T>,
         watch: &Watch,
     ) -> Result<(), Error> {
         assert_eq!(op.of_two(), second.is_some());
@@ -221,19 +143,33 @@ impl<T: Element> Arithmetic<T> for Cuda {
         assert_eq!(to.len(), inner * outer);
         self.attempt(watch, |device| {
             let from = [address(first, &device.context)?, address(second, &device.context)?];
-            if first.is_empty() {
+            let output = address_of(&to, &device.context)?;
+            if to.is_empty() {
+                return Ok(watch.check()?);
+            }
+            if let (true, Target::Host(results)) = (first.is_empty(), &mut to) {
                 watch.check()?;
-                to.fill(op.start());
+                results.fill(op.start());
                 return Ok(());
             }
             let mut work = Operation::<T>::begin(device, "a reduction", watch)?;
+            let results = output.map_or_else(|| work.room_for::<T>(inner * outer), Ok)?;
             let [more, less] = scratch_of(size);
-            let scratch = [work.room_for::<T>(more)?, if less > 0 { work.room_for::<T>(less)? } else { 0 }];
+            let scratch = [more, less].map(|elements| if elements > 0 { work.room_for::<T>(elements) } else { Ok(0) });
+            let [more, less] = scratch;
             // SAFETY: the arrays have as many elements, and the call has them and the scratch until the work has been
             // waited for.
-            let results = unsafe { work.kernels.reduce(work.stream().handle(), op, from, size, scratch) }?;
-            // SAFETY: as many results are there.
-            unsafe { work.fetch(results, to) }?;
+            unsafe {
+                let stream = work.stream().handle();
+                if first.is_empty() {
+                    work.kernels.fill(stream, op.start(), results, inner * outer)?;
+                } else {
+                    work.kernels.reduce(stream, op, from, size, [more?, less?], results)?;
+                }
+                if let Target::Host(output) = &mut to {
+                    work.fetch(results, output)?;
+                }
+            }
             work.end(from.len() * first.len(), 0)
         })
     }
@@ -256,10 +192,7 @@ impl<T: Element> Arithmetic<T> for Cuda {
         assert!(places.are_within(from.len()));
         self.attempt(watch, |device| {
             let input = address(from, &device.context)?;
-            let output = match &to {
-                Target::Array(array) => Some(address(array, &device.context)?),
-                Target::Host(_) => None,
-            };
+            let output = address_of(&to, &device.context)?;
             if to.is_empty() {
                 return Ok(watch.check()?);
             }
@@ -368,116 +301,5 @@ impl<T: Element> Arithmetic<T> for Cuda {
             unsafe { work.kernels.convert(work.stream().handle(), addresses, to.len()) }?;
             work.end(to.len(), to.len())
         })
-    }
-}
-
-/// Whether a place may come twice. What is said to may not, but for patterns that nobody writes.
-fn may_repeat(section: &Section) -> bool {
-    let mut along: Vec<(usize, usize)> = section
-        .steps
-        .into_iter()
-        .map(isize::unsigned_abs)
-        .zip(section.size)
-        .filter(|&(_, extent)| extent > 1)
-        .collect();
-    along.sort_unstable();
-    // How far the dimensions of shorter steps reach together: a longer step must go beyond.
-    let mut reach = 0_usize;
-    along.into_iter().any(|(step, extent)| {
-        let repeats = step <= reach;
-        reach = reach.saturating_add(step.saturating_mul(extent - 1));
-        repeats
-    })
-}
-
-/// The places of a section one by one.
-fn list_of(section: &Section) -> Result<Vec<u64>, Error> {
-    let count: usize = section.size.iter().product();
-    let mut list = with_room(count, WHAT)?;
-    list.extend((0..count).map(|mut i| {
-        let along = section.size.into_iter().zip(section.steps).map(|(extent, step)| {
-            let index = i % extent;
-            i /= extent;
-            index as isize * step
-        });
-        section.start.wrapping_add_signed(along.sum()) as u64
-    }));
-    Ok(list)
-}
-
-/// The places of a list, each once, and which element is the last that goes there.
-#[derive(Debug, PartialEq, Eq)]
-struct Last {
-    places: Vec<u64>,
-    elements: Vec<u64>,
-}
-
-/// What is left of a list of places in an array of so many elements, if some come twice.
-///
-/// # Rationale
-/// Of threads that write the same element, nobody knows which is the last; so the host looks. Lists are ordinarily
-/// ascending, which one look tells.
-fn last_of_each(list: &[u64], elements: usize) -> Result<Option<Last>, Error> {
-    if list.is_sorted_by(|a, b| a < b) {
-        return Ok(None);
-    }
-    // Which of the list are the last ones, by their numbers. A few are sorted; for many, a bit for each element of the
-    // array takes less.
-    let mut last = with_room(list.len(), WHAT)?;
-    if list.len() < elements / 256 {
-        last.extend(0..list.len() as u64);
-        let place = |i: u64| list[i as usize];
-        last.sort_unstable_by_key(|&i| (place(i), std::cmp::Reverse(i)));
-        last.dedup_by_key(|i| place(*i));
-    } else {
-        let mut seen = Vec::new();
-        enlarge(&mut seen, elements.div_ceil(64), WHAT)?;
-        for (i, &place) in list.iter().enumerate().rev() {
-            let (word, bit): (&mut u64, u64) = (&mut seen[place as usize / 64], 1 << (place % 64));
-            if *word & bit == 0 {
-                *word |= bit;
-                last.push(i as u64);
-            }
-        }
-    }
-    if last.len() == list.len() {
-        return Ok(None);
-    }
-    let mut places = with_room(last.len(), WHAT)?;
-    places.extend(last.iter().map(|&i| list[i as usize]));
-    Ok(Some(Last { places, elements: last }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sections_that_go_over_a_place_twice_are_known() {
-        let section = |size, steps| Section { start: 50, size, steps };
-        for (size, steps, repeats) in [
-            ([3, 4, 1, 1, 1], [1, 3, 0, 0, 0], false),
-            ([4, 3, 1, 1, 1], [-3, 1, 0, 0, 0], false),
-            ([4, 3, 1, 1, 1], [2, -1, 0, 0, 0], true),
-            ([1, 3, 1, 1, 1], [0, 0, 0, 0, 0], true),
-            ([0, 3, 1, 1, 1], [1, 5, 0, 0, 0], false),
-        ] {
-            assert_eq!(may_repeat(&section(size, steps)), repeats, "{size:?} {steps:?}");
-        }
-        let list = list_of(&section([2, 2, 1, 1, 1], [-3, 7, 0, 0, 0])).unwrap();
-        assert_eq!(list, [50, 47, 57, 54]);
-    }
-
-    #[test]
-    fn of_places_that_come_twice_the_last_counts() {
-        for elements in [10, 10_000] {
-            assert_eq!(last_of_each(&[], elements), Ok(None));
-            assert_eq!(last_of_each(&[1, 4, 9], elements), Ok(None));
-            assert_eq!(last_of_each(&[9, 1, 4], elements), Ok(None));
-            let Last { places, elements: from } = last_of_each(&[3, 5, 3, 9, 5, 3], elements).unwrap().unwrap();
-            let mut pairs: Vec<_> = places.into_iter().zip(from).collect();
-            pairs.sort_unstable();
-            assert_eq!(pairs, [(3, 5), (5, 4), (9, 3)]);
-        }
     }
 }

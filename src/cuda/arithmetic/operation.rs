@@ -1,0 +1,100 @@
+//! The work of one call on the device's queue.
+
+use std::sync::Arc;
+
+use bytemuck::Pod;
+use cudarc::driver::{result, sys};
+
+use crate::cuda::driver::context::Stream;
+use crate::cuda::driver::error::failed;
+use crate::cuda::driver::memory::Idle;
+use crate::cuda::element::Element;
+use crate::cuda::kernels::ArithmeticKernels;
+use crate::cuda::runtime::device::Device;
+use crate::cuda::runtime::queue::{Beginning, CallBuffers, Load, Queue};
+use crate::stencil::Error;
+use crate::watch::Watch;
+
+/// Up to this many bytes come back by a copy on the stream itself, without staging.
+const SMALL_BYTES: usize = 64 << 10;
+
+/// The work of one call, and the buffers that it uses.
+pub(super) struct Operation<'d, T> {
+    own: CallBuffers,
+    pub(super) kernels: ArithmeticKernels<T>,
+    queue: Arc<Queue>,
+    beginning: Beginning,
+    name: &'static str,
+    device: &'d mut Device,
+    watch: &'d Watch,
+}
+
+impl<'d, T: Element> Operation<'d, T> {
+    /// Before anything of it is put on the stream; `name` is what it is, for people.
+    pub(super) fn begin(
+        device: &'d mut Device,
+        name: &'static str,
+        watch: &'d Watch,
+    ) -> Result<Operation<'d, T>, Error> {
+        watch.check()?;
+        let kernels = ArithmeticKernels::new(&device.modules)?;
+        let queue = device.queue.clone();
+        let beginning = queue.begin(&Load { name, pace: None, bytes: 0 })?;
+        Ok(Operation { own: CallBuffers::new(&queue), kernels, queue, beginning, name, device, watch })
+    }
+
+    pub(super) fn stream(&self) -> &Stream {
+        self.queue.stream()
+    }
+
+    /// Room for `len` numbers, for this call.
+    pub(super) fn room_for<N>(&mut self, len: usize) -> Result<sys::CUdeviceptr, Error> {
+        let too_large = || Error::OutOfMemory(format!("There is no memory for {len} elements."));
+        self.own.room_for(len.checked_mul(size_of::<N>()).ok_or_else(too_large)?)
+    }
+
+    /// Has numbers of the host on the device. They are there when this returns.
+    pub(super) fn send<N: Pod + Send + Sync>(&mut self, input: &[N]) -> Result<sys::CUdeviceptr, Error> {
+        let to = self.room_for::<N>(input.len())?;
+        self.queue.wait()?;
+        // SAFETY: there is room for as many, and nothing that uses it is under way after that wait.
+        unsafe { self.device.slots.upload(&self.device.context, input, to, self.watch) }?;
+        Ok(to)
+    }
+
+    /// Has what was computed at an address in the memory of the host. It is there when this returns.
+    ///
+    /// # Safety
+    /// There are as many numbers.
+    pub(super) unsafe fn fetch(&mut self, from: sys::CUdeviceptr, output: &mut [T]) -> Result<(), Error> {
+        if size_of_val(output) > SMALL_BYTES {
+            self.queue.wait()?;
+            // SAFETY: there is as much, and what wrote it is over.
+            return unsafe { self.device.slots.download(&self.device.context, from, None, output, self.watch) };
+        }
+        // Whatever happens, the copy is over ahead of the output.
+        let idle = Idle::new(self.queue.stream());
+        // SAFETY: there is as much, and it is waited for.
+        unsafe { result::memcpy_dtoh_async(output, from, idle.stream().handle()) }
+            .map_err(failed("cuMemcpyDtoHAsync"))?;
+        self.queue.wait()
+    }
+
+    /// Copies so many numbers on the device.
+    ///
+    /// # Safety
+    /// There are as many at both addresses, and they are not the same.
+    pub(super) unsafe fn copy(&self, [from, to]: [sys::CUdeviceptr; 2], len: usize) -> Result<(), Error> {
+        // SAFETY: as the caller says; all that uses them is on this stream.
+        unsafe { result::memcpy_dtod_async(to, from, len * size_of::<T>(), self.stream().handle()) }
+            .map_err(failed("cuMemcpyDtoDAsync"))
+    }
+
+    /// All of it is on the stream: so many elements are read, and so many written, which count.
+    pub(super) fn end(self, read: usize, written: usize) -> Result<(), Error> {
+        let bytes = read.saturating_add(written).saturating_mul(size_of::<T>());
+        self.queue.submitted(&Load { name: self.name, pace: None, bytes }, self.beginning)?;
+        self.watch.count(written);
+        Ok(())
+    }
+}

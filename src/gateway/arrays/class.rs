@@ -1,0 +1,399 @@
+//! Classes: which a held array can have, which class an operation gives, and how an engine's numbers become the host's of
+//! any class.
+//!
+//! Engines compute in double and single. Truth values are ones and zeros of either; integers are whole numbers in double,
+//! rounded half away from zero and saturated after each operation, as the host has them.
+
+use std::sync::Arc;
+
+use super::super::inputs;
+use super::super::store::{Numbers, StoredArray};
+use super::run::{Engines, Number, array, filled, section};
+use crate::memory::pool::Pooled;
+use crate::mex::{Argument, Class, Error, Numeric};
+use crate::stencil::{self, Array, Binary, Expansion, Operand, Sample, Source, Target, Unary};
+use crate::watch::Watch;
+
+/// The classes, by the names that hosts have for them.
+const CLASSES: [(&str, Class); 9] = [
+    ("double", Class::Double),
+    ("single", Class::Single),
+    ("logical", Class::Logical),
+    ("int8", Class::Integer { bytes: 1, signed: true }),
+    ("uint8", Class::Integer { bytes: 1, signed: false }),
+    ("int16", Class::Integer { bytes: 2, signed: true }),
+    ("uint16", Class::Integer { bytes: 2, signed: false }),
+    ("int32", Class::Integer { bytes: 4, signed: true }),
+    ("uint32", Class::Integer { bytes: 4, signed: false }),
+];
+
+/// The class that an argument names.
+///
+/// # Errors
+/// `dataType`.
+pub(super) fn named(argument: &Argument) -> Result<Class, Error> {
+    let text = argument.text().unwrap_or_default();
+    let found = CLASSES.iter().find(|(name, _)| *name == text).map(|&(_, class)| class);
+    found.ok_or_else(|| {
+        let names: Vec<_> = CLASSES.iter().map(|(name, _)| format!("'{name}'")).collect();
+        let got = argument.text().map_or_else(|| argument.to_string(), |text| format!("'{text}'"));
+        let text = format!("The class of a DeviceArray is one of {}, and this is {got}.", names.join(", "));
+        Error::new("dataType", text)
+    })
+}
+
+pub(super) fn is_integer(class: Class) -> bool {
+    matches!(class, Class::Integer { .. })
+}
+
+/// Does `$then` with `$type`, the host's elements of a class that engines do not compute in.
+macro_rules! in_class_of_host {
+    ($class:expr, $type:ident => $then:expr) => {
+        match $class {
+            Class::Logical => {
+                type $type = $crate::mex::Truth;
+                $then
+            }
+            Class::Integer { bytes: 1, signed: true } => {
+                type $type = i8;
+                $then
+            }
+            Class::Integer { bytes: 1, signed: false } => {
+                type $type = u8;
+                $then
+            }
+            Class::Integer { bytes: 2, signed: true } => {
+                type $type = i16;
+                $then
+            }
+            Class::Integer { bytes: 2, signed: false } => {
+                type $type = u16;
+                $then
+            }
+            Class::Integer { bytes: 4, signed: true } => {
+                type $type = i32;
+                $then
+            }
+            Class::Integer { bytes: 4, signed: false } => {
+                type $type = u32;
+                $then
+            }
+            class => Err(Error::internal(&format!("An array of class {class} that is held."))),
+        }
+    };
+}
+pub(in super::super) use in_class_of_host;
+
+/// The smallest and the largest number of a class of integers.
+fn limits(class: Class) -> [f64; 2] {
+    let Class::Integer { bytes, signed } = class else { return [f64::NEG_INFINITY, f64::INFINITY] };
+    let all = 2_f64.powi(8 * i32::from(bytes));
+    if signed { [-all / 2.0, all / 2.0 - 1.0] } else { [0.0, all - 1.0] }
+}
+
+/// `value` as a number of this class.
+pub(super) fn cast(value: f64, class: Class) -> f64 {
+    match class {
+        Class::Single => f64::from(value as f32),
+        Class::Logical => f64::from(value != 0.0),
+        Class::Integer { .. } if value.is_nan() => 0.0,
+        Class::Integer { .. } => {
+            let [least, most] = limits(class);
+            value.round().clamp(least, most)
+        }
+        _ => value,
+    }
+}
+
+/// The class of what arithmetic on two operands gives: integers win, then single; truth values are numbers in double.
+///
+/// # Errors
+/// `dataType`, for two classes of integers.
+pub(super) fn of_arithmetic(name: &str, classes: [Class; 2]) -> Result<Class, Error> {
+    match classes {
+        [a, b] if is_integer(a) && is_integer(b) && a != b => Err(Error::new(
+            "dataType",
+            format!(
+                "binary operator '{name}' not implemented for '{a} matrix' by '{b} matrix' operations: convert one of \
+                 the two first."
+            ),
+        )),
+        [integer, _] | [_, integer] if is_integer(integer) => Ok(integer),
+        [Class::Single, _] | [_, Class::Single] => Ok(Class::Single),
+        _ => Ok(Class::Double),
+    }
+}
+
+/// The class of arrays joined: that of the first integers; else single wins, and truth values are such among themselves.
+pub(super) fn of_joined(classes: &[Class]) -> Class {
+    let integer = classes.iter().copied().find(|&class| is_integer(class));
+    integer.unwrap_or_else(|| match classes {
+        _ if classes.contains(&Class::Single) => Class::Single,
+        [first, rest @ ..] if *first == Class::Logical && rest.iter().all(|class| class == first) => Class::Logical,
+        _ => Class::Double,
+    })
+}
+
+/// Arrays of one length, element by element.
+pub(super) fn plain(len: usize) -> Result<Expansion, stencil::Error> {
+    Expansion::new([&[len], &[len]]).ok_or_else(|| stencil::Error::Internal("Arrays of one length expand.".into()))
+}
+
+/// Whether an operation's results of this class have to be [rounded](round): those of integers.
+pub(super) fn is_rounded(class: Class) -> bool {
+    is_integer(class)
+}
+
+/// Writes `from`, rounded half away from zero, saturated and with 0 for NaN, to `to`. A truth value is whether that is
+/// another number than 0.
+pub(in super::super) fn round<T: Number>(
+    engine: &Engines,
+    class: Class,
+    from: &Array<T>,
+    to: &mut Array<T>,
+    watch: &Watch,
+) -> Result<(), stencil::Error> {
+    let [least, most] = limits(class).map(T::from_f64);
+    let len = from.len();
+    let plain = plain(len)?;
+    let binary = |op, a: Operand<T>, b: Operand<T>| -> Result<Array<T>, stencil::Error> {
+        let mut to = array(engine, len)?;
+        T::arithmetic(engine).binary(op, [a, b], &plain, &mut to, watch).map(|()| to)
+    };
+    use Operand::{Array as A, Scalar as S};
+    if class == Class::Logical {
+        let mut magnitudes = array(engine, len)?;
+        T::arithmetic(engine).unary(Unary::Abs, from, &mut magnitudes, watch)?;
+        let operands = [A(&magnitudes), S(T::from_f64(0.5))];
+        return T::arithmetic(engine).binary(Binary::GreaterEqual, operands, &plain, to, watch);
+    }
+    // Within the limits; NaN is the upper one for now.
+    let within = binary(Binary::Max, A(&binary(Binary::Min, A(from), S(most))?), S(least))?;
+    let mut is_nan = array(engine, len)?;
+    T::arithmetic(engine).unary(Unary::IsNan, from, &mut is_nan, watch)?;
+    let number = binary(Binary::Subtract, A(&within), A(&binary(Binary::Multiply, A(&is_nan), S(most))?))?;
+    // The nearest whole number, of two the even one.
+    let large = T::from_f64(1.5 * 2_f64.powi(52));
+    let even = binary(Binary::Subtract, A(&binary(Binary::Add, A(&number), S(large))?), S(large))?;
+    let rest = binary(Binary::Subtract, A(&number), A(&even))?;
+    let half = |sign: f64, beyond| -> Result<Array<T>, stencil::Error> {
+        let is_half = binary(Binary::Equal, A(&rest), S(T::from_f64(sign * 0.5)))?;
+        binary(Binary::And, A(&is_half), A(&binary(beyond, A(&number), S(T::default()))?))
+    };
+    let up = binary(Binary::Add, A(&even), A(&half(1.0, Binary::Greater)?))?;
+    let down = half(-1.0, Binary::Less)?;
+    T::arithmetic(engine).binary(Binary::Subtract, [A(&up), A(&down)], &plain, to, watch)
+}
+
+/// How many elements change their class at a time on the host.
+const PIECE: usize = 1 << 18;
+
+/// The host's truth values or integers, as an array that the engine holds.
+pub(super) fn upload<S: Sample<f64>>(
+    engine: &Engines,
+    samples: &[S],
+    watch: &Watch,
+) -> Result<Array<f64>, stencil::Error> {
+    let mut held = array::<f64>(engine, samples.len())?;
+    let mut numbers = Pooled::<f64>::new(PIECE.min(samples.len()), "numbers in double")?;
+    for (i, samples) in samples.chunks(PIECE).enumerate() {
+        let numbers = &mut numbers[..samples.len()];
+        numbers.iter_mut().zip(samples).for_each(|(number, sample)| *number = sample.widened());
+        f64::arithmetic(engine).put(Source::Host(numbers), &section(i * PIECE, samples.len()), &mut held, watch)?;
+    }
+    Ok(held)
+}
+
+/// An array that the engine holds, as the host's truth values or integers.
+pub(super) fn download<T: Number, S: Sample<f64>>(
+    engine: &Engines,
+    held: &Array<T>,
+    samples: &mut [S],
+    watch: &Watch,
+) -> Result<(), stencil::Error> {
+    let mut numbers = Pooled::<T>::new(PIECE.min(samples.len()), "numbers of the engine's")?;
+    for (i, samples) in samples.chunks_mut(PIECE).enumerate() {
+        let numbers = &mut numbers[..samples.len()];
+        T::arithmetic(engine).pick(held, &section(i * PIECE, samples.len()), Target::Host(numbers), watch)?;
+        samples.iter_mut().zip(&*numbers).for_each(|(sample, number)| *sample = S::narrowed(number.to_f64()));
+    }
+    Ok(())
+}
+
+/// A host's array of one of these classes, as numbers that an engine holds, with its class.
+pub(super) fn held_of_host<'a>(name: &str, argument: &'a Argument) -> Result<(Class, Upload<'a>), Error> {
+    fn of<'a, S: Sample<f64> + Numeric>(argument: &'a Argument) -> Result<Upload<'a>, Error> {
+        let samples = argument.elements::<S>();
+        let samples = samples.ok_or_else(|| Error::internal("An array of another class than it says."))?;
+        Ok(Box::new(move |engine, watch| Ok(upload(engine, samples, watch)?.into())))
+    }
+    let plain = !argument.is_complex() && !argument.is_sparse();
+    match argument.class() {
+        Class::Double | Class::Single if plain => {
+            let reals = inputs::reals(name, argument)?;
+            let upload: Upload = Box::new(move |engine, watch| match reals {
+                inputs::Reals::Double(samples) => Ok(super::run::upload(engine, samples, watch)?.into()),
+                inputs::Reals::Single(samples) => Ok(super::run::upload(engine, samples, watch)?.into()),
+            });
+            Ok((argument.class(), upload))
+        }
+        class @ (Class::Logical | Class::Integer { bytes: 1 | 2 | 4, .. }) if plain => {
+            in_class_of_host!(class, S => Ok((class, of::<S>(argument)?)))
+        }
+        _ => Err(inputs::wrong_class(name, argument)),
+    }
+}
+
+/// Makes an array that the engine holds.
+pub(super) type Upload<'a> = Box<dyn FnOnce(&Engines, &Watch) -> Result<Numbers, stencil::Error> + Send + 'a>;
+
+/// An array of one value of this class.
+pub(super) fn of_value(
+    engine: &Engines,
+    (value, class): (f64, Class),
+    len: usize,
+    watch: &Watch,
+) -> Result<Numbers, stencil::Error> {
+    let value = cast(value, class);
+    match class {
+        Class::Single => Ok(filled(engine, len, value as f32, watch)?.into()),
+        _ => Ok(filled(engine, len, value, watch)?.into()),
+    }
+}
+
+/// Numbers of one class in another: in the class that engines compute that in, but for truth values, which stay as wide as
+/// they are.
+pub(super) fn converted(
+    engine: &Engines,
+    (numbers, from): (Numbers, Class),
+    to: Class,
+    watch: &Watch,
+) -> Result<Numbers, stencil::Error> {
+    fn truths<T: Number>(engine: &Engines, from: &Array<T>, watch: &Watch) -> Result<Numbers, stencil::Error> {
+        let mut truths = array::<T>(engine, from.len())?;
+        let operands = [Operand::Array(from), Operand::Scalar(T::default())];
+        let plain = plain(from.len())?;
+        T::arithmetic(engine).binary(Binary::NotEqual, operands, &plain, &mut truths, watch)?;
+        Ok(T::numbers(Arc::new(truths)))
+    }
+    match (&numbers, to) {
+        _ if from == to => Ok(numbers),
+        (Numbers::Double(numbers), Class::Logical) => truths(engine, numbers, watch),
+        (Numbers::Single(numbers), Class::Logical) => truths(engine, numbers, watch),
+        (_, Class::Single) => Ok(f32::numbers(f32::of(&numbers, engine, watch)?)),
+        (_, Class::Integer { .. }) => {
+            let exact = f64::of(&numbers, engine, watch)?;
+            let mut rounded = array::<f64>(engine, exact.len())?;
+            round(engine, to, &exact, &mut rounded, watch)?;
+            Ok(rounded.into())
+        }
+        _ => Ok(f64::numbers(f64::of(&numbers, engine, watch)?)),
+    }
+}
+
+/// Checks that numbers can become truth values.
+///
+/// # Errors
+/// `dataType`, where there is a NaN, and what the engine says.
+pub(super) fn check_truths(argument: &Argument) -> Result<(), Error> {
+    if let Some(held) = StoredArray::of(argument)? {
+        return check_truths_of(&held);
+    }
+    let of_doubles = argument.doubles().is_some_and(|numbers| numbers.iter().any(|number| number.is_nan()));
+    let of_singles = argument.singles().is_some_and(|numbers| numbers.iter().any(|number| number.is_nan()));
+    if of_doubles || of_singles { Err(nan_is_no_truth()) } else { Ok(()) }
+}
+
+/// [`check_truths`] of an array that is held.
+pub(super) fn check_truths_of(held: &StoredArray) -> Result<(), Error> {
+    fn nans<T: Number>(engine: &Engines, numbers: &Array<T>) -> Result<bool, stencil::Error> {
+        let mut found = [T::default()];
+        let size = [1, numbers.len(), 1];
+        // NaN alone is unlike itself.
+        let op = stencil::Reduction::Differ;
+        T::arithmetic(engine).reduce(op, numbers, Some(numbers), size, Target::Host(&mut found), &Watch::new())?;
+        Ok(found[0] != T::default())
+    }
+    if !matches!(held.class, Class::Double | Class::Single) || held.len() == 0 {
+        return Ok(());
+    }
+    let engine = held.home.engine()?;
+    let found = match &held.numbers {
+        Numbers::Double(numbers) => nans(&*engine, numbers)?,
+        Numbers::Single(numbers) => nans(&*engine, numbers)?,
+    };
+    if found { Err(nan_is_no_truth()) } else { Ok(()) }
+}
+
+pub(super) fn nan_is_no_truth() -> Error {
+    Error::new("dataType", "NaN cannot be converted to a logical value: compare first, such as u > 0 or ~isnan (u).")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INT8: Class = Class::Integer { bytes: 1, signed: true };
+    const UINT16: Class = Class::Integer { bytes: 2, signed: false };
+
+    #[test]
+    fn integers_win_then_single() {
+        use Class::{Double, Logical, Single};
+        for (a, b, both) in [
+            (Double, Single, Single),
+            (Logical, Logical, Double),
+            (Logical, Single, Single),
+            (INT8, Single, INT8),
+            (Logical, UINT16, UINT16),
+        ] {
+            assert_eq!(of_arithmetic("+", [a, b]), Ok(both));
+            assert_eq!(of_arithmetic("+", [b, a]), Ok(both));
+        }
+        let error = of_arithmetic("+", [INT8, UINT16]).unwrap_err();
+        assert!(error.kind == "dataType" && error.text.contains("'int8 matrix' by 'uint16 matrix'"), "{error:?}");
+        for (classes, joined) in [
+            (&[Logical, Logical][..], Logical),
+            (&[Logical, Double], Double),
+            (&[Double, Single, Logical], Single),
+            (&[Single, UINT16, INT8], UINT16),
+        ] {
+            assert_eq!(of_joined(classes), joined);
+        }
+    }
+
+    #[test]
+    fn numbers_are_cast_as_the_host_casts_them() {
+        for (value, class, number) in [
+            (2.5, INT8, 3.0),
+            (-2.5, INT8, -3.0),
+            (200.0, INT8, 127.0),
+            (-200.0, UINT16, 0.0),
+            (f64::NAN, INT8, 0.0),
+            (f64::INFINITY, UINT16, 65535.0),
+            (-3.0, Class::Logical, 1.0),
+            (0.1, Class::Single, f64::from(0.1_f32)),
+            (0.1, Class::Double, 0.1),
+        ] {
+            assert_eq!(cast(value, class), number, "{value} in {class}");
+        }
+    }
+
+    #[test]
+    fn an_engine_rounds_as_a_cast_does() {
+        let engine: &Engines = &crate::cpu::Cpu::default();
+        let mut values = vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 1e300, -1e300, 0.49999999999999994];
+        values.extend((-600..600).map(|i| f64::from(i) * 0.25));
+        values.extend([65534.5, 65535.4, 2147483646.5, -2147483648.5, 4294967294.5, 4294967295.5]);
+        let watch = Watch::new();
+        let from = super::super::run::upload(engine, &values, &watch).unwrap();
+        for (name, class) in &CLASSES[3..] {
+            let mut to = array::<f64>(engine, values.len()).unwrap();
+            round(engine, *class, &from, &mut to, &watch).unwrap();
+            let mut rounded = vec![0.0; values.len()];
+            f64::compute(engine).copy(Source::Array(&to), Target::Host(&mut rounded), &watch).unwrap();
+            for (value, rounded) in values.iter().zip(rounded) {
+                assert_eq!(rounded, cast(*value, *class), "{value} in {name}");
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Verbs with indices: the elements at some places, other values there, and what is left without them.
+
+use std::sync::Arc;
+
+use super::super::places::{self, Assigned, Indexed, Left, Pattern, Piece, Subscript};
+use super::super::store::{self, Numbers, StoredArray};
+use super::class;
+use super::operands::{OnEngine, Operand};
+use super::run::{Engines, Number, array, filled, give, in_class_of_engine, keep, section};
+use crate::memory::pool::Pooled;
+use crate::mex::{Argument, Class, Error, Reply};
+use crate::stencil::{self, Array, Places, RANK, Section, Source, Target};
+use crate::watch::Watch;
+
+/// What an argument says as an index. The numbers of an array that is held are gathered: they alone cross the link.
+fn subscripts(indices: &[Argument]) -> Result<Vec<Subscript>, Error> {
+    let of = indices.len();
+    indices.iter().enumerate().map(|(d, index)| places::subscript(index, (d, of), gathered)).collect()
+}
+
+/// The numbers of an array that is held, in double.
+pub(super) fn gathered(held: &StoredArray) -> Result<Vec<f64>, Error> {
+    fn of<T: Number>(engine: &Engines, numbers: &Array<T>, to: &mut [T]) -> Result<(), stencil::Error> {
+        T::compute(engine).copy(Source::Array(numbers), Target::Host(to), &Watch::new())
+    }
+    let engine = held.home.engine()?;
+    let mut gathered = crate::memory::zeros(held.len(), "an index")?;
+    match &held.numbers {
+        Numbers::Double(numbers) => of(&*engine, numbers, &mut gathered)?,
+        Numbers::Single(numbers) => {
+            let mut singles = Pooled::<f32>::new(held.len(), "an index")?;
+            of(&*engine, numbers, &mut singles)?;
+            gathered.iter_mut().zip(&*singles).for_each(|(to, from)| *to = f64::from(*from));
+        }
+    }
+    Ok(gathered)
+}
+
+/// Whether these are all places of an array of so many elements, in order.
+fn is_everything(places: &Places, len: usize) -> bool {
+    *places == section(0, len) || len == 1 && places.len() == 1
+}
+
+/// The elements at some places.
+pub(super) fn pick<'a>(held: StoredArray, indices: &[Argument]) -> Result<Reply<'a>, Error> {
+    if indices.is_empty() {
+        return keep(held.home, 0, move |_, _, _| Ok(held));
+    }
+    let Indexed { places, dims } = places::picked(&held.dims, &subscripts(indices)?)?;
+    if places.len() != 1 && is_everything(&places, held.len()) {
+        // The numbers never change, so both objects may share them.
+        return keep(held.home, 0, move |_, _, _| Ok(StoredArray { dims, ..held }));
+    }
+    in_class_of_engine!(held.numbers.class(), T => give::<T>(
+        held.home,
+        (held.class, dims),
+        places.len(),
+        move |engine, to, watch| {
+            let numbers = T::of(&held.numbers, engine, watch)?;
+            T::arithmetic(engine).pick(&numbers, &places, to, watch)
+        },
+    ))
+}
+
+/// Another array, with other values at some places: of the same class, and larger where places are beyond its end. With
+/// `number`, that of an object that is the only one to stand for the array, it is written to where it is.
+pub(super) fn put<'a>(
+    held: StoredArray,
+    values: &'a Argument,
+    indices: &[Argument],
+    number: Option<u64>,
+) -> Result<Reply<'a>, Error> {
+    let operand = Operand::new(values, held.home)?;
+    let subscripts = subscripts(indices)?;
+    if subscripts.is_empty() {
+        return Err(Error::new("index", "No index was given."));
+    }
+    let Assigned { places, grown } = places::assigned(&held.dims, &subscripts, &operand.dims)?;
+    if held.class == Class::Logical {
+        class::check_truths(values)?;
+    }
+    let len = grown.as_ref().map_or(held.len(), |dims| dims.iter().product());
+    in_class_of_engine!(held.numbers.class(), T => keep(held.home, len, move |engine, home, watch| {
+        let StoredArray { dims, class, numbers, .. } = held;
+        let values = operand.in_class::<T>(class, engine, watch)?;
+        let mut old = T::of(&numbers, engine, watch)?;
+        drop(numbers);
+        let of = |dims, output| StoredArray { home, dims, class, numbers: T::numbers(output) };
+        if let Some(grown) = grown {
+            let mut output = filled(engine, len, T::default(), watch)?;
+            if !old.is_empty() {
+                T::arithmetic(engine).put(Source::Array(&old), &box_in(&dims, &grown)?, &mut output, watch)?;
+            }
+            write(engine, &values, &places, &mut output, watch)?;
+            return Ok(of(grown, Arc::new(output)));
+        }
+        if let Some(number) = number {
+            let kept = store::take(number);
+            drop(kept);
+            if let Some(own) = Arc::get_mut(&mut old) {
+                let written = write(engine, &values, &places, own, watch);
+                if written.is_err() {
+                    store::put_back(number, of(dims.clone(), Arc::clone(&old)));
+                }
+                return written.map(|()| of(dims, old));
+            }
+            store::put_back(number, of(dims.clone(), Arc::clone(&old)));
+        }
+        let mut output = array::<T>(engine, len)?;
+        if !is_everything(&places, len) {
+            T::compute(engine).copy(Source::Array(&old), Target::Array(&mut output), watch)?;
+        }
+        write(engine, &values, &places, &mut output, watch)?;
+        Ok(of(dims, Arc::new(output)))
+    }))
+}
+
+/// Writes values to some places; one value to all of them.
+fn write<T: Number>(
+    engine: &Engines,
+    values: &OnEngine<T>,
+    places: &Places,
+    output: &mut Array<T>,
+    watch: &Watch,
+) -> Result<(), stencil::Error> {
+    let wanted = places.len();
+    let arithmetic = T::arithmetic(engine);
+    match values {
+        _ if wanted == 0 => Ok(watch.check()?),
+        OnEngine::Number(value) if is_everything(places, output.len()) => arithmetic.fill(*value, output, watch),
+        OnEngine::Number(value) => {
+            let many = filled(engine, wanted, *value, watch)?;
+            arithmetic.put(Source::Array(&many), places, output, watch)
+        }
+        OnEngine::Array(one) if one.len() == 1 && wanted != 1 => {
+            let mut many = array::<T>(engine, wanted)?;
+            let mut same = Section { start: 0, size: [1; RANK], steps: [0; RANK] };
+            same.size[0] = wanted;
+            arithmetic.pick(one, &Places::Section(same), Target::Array(&mut many), watch)?;
+            arithmetic.put(Source::Array(&many), places, output, watch)
+        }
+        OnEngine::Array(values) => arithmetic.put(Source::Array(values), places, output, watch),
+    }
+}
+
+/// Another array, without the rows, columns or elements that indices name.
+pub(super) fn remove<'a>(held: StoredArray, indices: &[Argument]) -> Result<Reply<'a>, Error> {
+    let subscripts = subscripts(indices)?;
+    let left = if subscripts.is_empty() { None } else { places::left(&held.dims, &subscripts)? };
+    let Some(Left { pieces, dims }) = left else {
+        return keep(held.home, 0, move |_, _, _| Ok(held));
+    };
+    keep(held.home, held.len(), move |engine, home, watch| {
+        let numbers = in_class_of_engine!(held.numbers.class(), T => {
+            T::numbers(assembled::<T>(engine, &*T::of(&held.numbers, engine, watch)?, &pieces, dims.iter().product(), watch)?)
+        });
+        Ok(StoredArray { home, dims, class: held.class, numbers })
+    })
+}
+
+/// An array of so many elements, all of which pieces of another array make.
+pub(super) fn assembled<T: Number>(
+    engine: &Engines,
+    from: &Array<T>,
+    pieces: &[Piece],
+    len: usize,
+    watch: &Watch,
+) -> Result<Arc<Array<T>>, stencil::Error> {
+    let mut output = array::<T>(engine, len)?;
+    if let [piece] = pieces {
+        T::arithmetic(engine).pick(from, &piece.from, Target::Array(&mut output), watch)?;
+        return Ok(Arc::new(output));
+    }
+    for piece in pieces.iter().filter(|piece| !piece.from.is_empty()) {
+        let mut part = array::<T>(engine, piece.from.len())?;
+        T::arithmetic(engine).pick(from, &piece.from, Target::Array(&mut part), watch)?;
+        T::arithmetic(engine).put(Source::Array(&part), &piece.to, &mut output, watch)?;
+    }
+    Ok(Arc::new(output))
+}
+
+/// The places of an array of some dimensions in one that is larger.
+pub(super) fn box_in(dims: &[usize], larger: &[usize]) -> Result<Places, stencil::Error> {
+    let mut step = 1;
+    let mut pattern = Vec::with_capacity(larger.len());
+    for (d, extent) in larger.iter().enumerate() {
+        pattern.push((dims.get(d).copied().unwrap_or(1), step as isize));
+        step *= extent;
+    }
+    Ok(Pattern::new(0, &pattern).places()?)
+}

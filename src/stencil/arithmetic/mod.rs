@@ -1,0 +1,81 @@
+//! Arithmetic on arrays that an engine holds: what is done with each element, and how elements become one number.
+//!
+//! Every result is a function of the inputs alone, as IEEE 754 defines it to the last bit: each operation is rounded
+//! once, and sums are added in an order that is part of the contract ([`Reduction`]). Only the payload of a NaN is left
+//! open.
+
+mod expansion;
+mod operations;
+mod places;
+mod reduction;
+
+use super::{Array, Error, Real, Source, Target};
+use crate::watch::Watch;
+
+pub use expansion::{Expansion, Operand};
+pub use operations::{Binary, MAX_POWER, Unary};
+pub use places::{Places, Section};
+pub use reduction::{CHUNK, LANES, Reduction};
+
+/// The most dimensions that an [`Expansion`] or a [`Section`] has once neighbours that go together are merged.
+pub const RANK: usize = 5;
+
+/// Arithmetic on arrays that an engine holds. Each method reads the arrays as they are when all calls before it are
+/// over, and writes all elements of its target, or those places of it. A call may return before its work is over:
+/// results on the host are there.
+///
+/// # Errors
+/// [`Error::Foreign`] for an array of another engine; [`Error::OutOfMemory`]; [`Error::Interrupted`]; what the driver
+/// says.
+///
+/// # Panics
+/// Where lengths are not those that the other arguments ask for, and for places outside an array.
+pub trait Arithmetic<T: Real> {
+    /// `to[i] = op from[i]`.
+    fn unary(&self, op: Unary, from: &Array<T>, to: &mut Array<T>, watch: &Watch) -> Result<(), Error>;
+
+    /// `to[i] = a[i] op b[i]`, with the operands expanded; to a scalar the expansion does not apply.
+    fn binary(
+        &self,
+        op: Binary,
+        operands: [Operand<T>; 2],
+        expansion: &Expansion,
+        to: &mut Array<T>,
+        watch: &Watch,
+    ) -> Result<(), Error>;
+
+    /// A step of two time levels, in the place of the older one: `older[i] = fma(weight, older[i], step[i])`, and where
+    /// there is a source, `+ source[i]`, rounded once more. A source that is an array has the length of `older`.
+    fn advance(
+        &self,
+        step: &Array<T>,
+        weight: T,
+        source: Option<Operand<T>>,
+        older: &mut Array<T>,
+        watch: &Watch,
+    ) -> Result<(), Error>;
+
+    /// An array of `size[0] x size[1] x size[2]` elements, reduced along the middle dimension: `size[0] size[2]` results.
+    /// `second` is the other array of a reduction [of two](Reduction::of_two). Nothing is counted.
+    fn reduce(
+        &self,
+        op: Reduction,
+        first: &Array<T>,
+        second: Option<&Array<T>>,
+        size: [usize; 3],
+        to: Target<T>,
+        watch: &Watch,
+    ) -> Result<(), Error>;
+
+    /// Every element is `value`.
+    fn fill(&self, value: T, to: &mut Array<T>, watch: &Watch) -> Result<(), Error>;
+
+    /// `to[i] = from[places[i]]`.
+    fn pick(&self, from: &Array<T>, places: &Places, to: Target<T>, watch: &Watch) -> Result<(), Error>;
+
+    /// `to[places[i]] = from[i]`, all others as they were. Where a place comes twice, the last of them counts.
+    fn put(&self, from: Source<T>, places: &Places, to: &mut Array<T>, watch: &Watch) -> Result<(), Error>;
+
+    /// Every element in this class, rounded once.
+    fn convert(&self, from: &Array<T::Other>, to: &mut Array<T>, watch: &Watch) -> Result<(), Error>;
+}

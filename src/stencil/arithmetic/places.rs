@@ -1,0 +1,73 @@
+//! Places in an array: those that are read, or written.
+
+use super::RANK;
+
+/// Places in an array.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Places {
+    /// In a regular pattern.
+    Section(Section),
+    /// One by one, counted from 0 over the whole array, in the order in which they are read or written.
+    List(Vec<u64>),
+}
+
+/// Places in a regular pattern: `start + i0 step0 + i1 step1 + ..`, the first dimension fastest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Section {
+    /// The place of the first one.
+    pub start: usize,
+    /// How many there are along each dimension; 1 where there is none.
+    pub size: [usize; RANK],
+    /// From one to the next along each dimension; a step may go back.
+    pub steps: [isize; RANK],
+}
+
+impl Places {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Places::Section(section) => section.size.iter().product(),
+            Places::List(places) => places.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether all of them are places of an array of `elements` elements.
+    pub fn are_within(&self, elements: usize) -> bool {
+        match self {
+            _ if self.is_empty() => true,
+            Places::List(places) => places.iter().all(|&place| place < elements as u64),
+            Places::Section(section) => {
+                // As wide as no sum of products of lengths of arrays can be.
+                let reach = |forward: bool| -> i128 {
+                    (0..RANK)
+                        .filter(|&d| (section.steps[d] > 0) == forward)
+                        .map(|d| (section.size[d] as i128 - 1) * section.steps[d] as i128)
+                        .sum()
+                };
+                let start = section.start as i128;
+                start + reach(false) >= 0 && start + reach(true) < elements as i128
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_know_the_array_they_are_in() {
+        let section = |start, size: usize, step| {
+            Places::Section(Section { start, size: [size, 1, 1, 1, 1], steps: [step, 0, 0, 0, 0] })
+        };
+        assert!(section(0, 5, 2).are_within(9) && !section(0, 5, 2).are_within(8));
+        assert!(section(4, 5, -1).are_within(5) && !section(3, 5, -1).are_within(5));
+        assert!(section(100, 0, 1).are_within(5));
+        assert!(Places::List(vec![4, 4, 0]).are_within(5) && !Places::List(vec![5]).are_within(5));
+    }
+}
