@@ -29,20 +29,16 @@
 %!          "%s: no <%s> in <%s>", func2str (f), word, caught.message);
 %!endfunction
 
-## f gives the same of arrays on the device as of ordinary ones: value, size, class.
-## Truth values on a device are ones and zeros of the class of the operands.
+## f gives the same of arrays on the device as of ordinary ones: value, size, class. What has one element may be an
+## ordinary number; all else stays on the device.
 %!function like (f, varargin)
 %!  want = f (varargin{:});
 %!  arrays = cellfun (@(v) DeviceArray (v), varargin, "UniformOutput", false);
 %!  got = f (arrays{:});
-%!  if (isa (got, "DeviceArray"))
-%!    got = gather (got);
-%!    if (islogical (want))
-%!      want = cast (want, class (got));
-%!    endif
-%!  endif
-%!  assert (class (got), class (want));
-%!  assert (size (got), size (want));
+%!  assert (isa (got, "DeviceArray") || isscalar (want), "%s of %s is an ordinary array", func2str (f), disp_ (varargin));
+%!  got = gather (got);
+%!  assert (strcmp (class (got), class (want)) && isequal (size (got), size (want)), "%s of %s: %s", func2str (f), ...
+%!          disp_ (varargin), disp_ ({got, want}));
 %!  assert (isequaln_ (got, want), "%s of %s: %s against %s", func2str (f), disp_ (varargin), ...
 %!          mat2str (got(:).', 17), mat2str (want(:).', 17));
 %!endfunction
@@ -96,7 +92,7 @@
 %! assert (u.device (), n);
 
 %!test # what the constructor refuses
-%! for bad = {int8(1), true, "abc", {1}, struct(), 1i, sparse(1), uint64([1 2]), @sin}
+%! for bad = {int64(1), "abc", {1}, struct(), 1i, sparse(1), uint64([1 2]), @sin}
 %!   f = @() gather (DeviceArray (bad{1}));
 %!   refuses (f, "", "");
 %! endfor
@@ -104,7 +100,7 @@
 %! refuses (@() DeviceArray (1, "Colour", 1), "option", "");
 %! refuses (@() DeviceArray (1, "Backend"), "numberOfInputs", "");
 %! refuses (@() DeviceArray (uint64 (1), "Backend", "cpu"), "dataType", "uint64");
-%! refuses (@() DeviceArray.zeros (2, 2, "int8"), "", "");
+%! refuses (@() DeviceArray.zeros (2, 2, "int64"), "dataType", "int64");
 %! refuses (@() DeviceArray.zeros (2, "Backend"), "numberOfInputs", "");
 %! ## A number that no array waits for: whatever is done with it is refused.
 %! ghost = DeviceArray (intmax ("uint64"));
@@ -181,12 +177,9 @@
 %!       continue;
 %!     endif
 %!     want = f{1} (a, b);
-%!     if (islogical (want))
-%!       want = cast (want, class (a + b));
-%!     endif
 %!     for operands = {{DeviceArray(a), DeviceArray(b)}, {DeviceArray(a), b}, {a, DeviceArray(b)}}
 %!       got = f{1} (operands{1}{:});
-%!       assert (class (got), "DeviceArray");
+%!       assert (isa (got, "DeviceArray"), ! isscalar (want));
 %!       got = gather (got);
 %!       assert (class (got), class (want));
 %!       assert (size (got), size (want));
@@ -199,7 +192,7 @@
 %! mask = x > 0;
 %! assert (gather (u .* mask), x .* mask);
 %! assert (gather (mask .* u), x .* mask);
-%! assert (gather (u & mask), double (x & mask));
+%! assert (gather (u & mask), x & mask);
 %! assert (gather (true + u), x + 1);
 
 %!test # products and quotients with scalars
@@ -248,7 +241,7 @@
 %!   refuses (@() f{1} (u, [1 2]), "size", "");
 %!   refuses (@() f{1} ([1 2], u), "size", "");
 %!   refuses (@() f{1} (u, DeviceArray ([1 2])), "size", "");
-%!   for bad = {int8(1), 1i, sparse(1), {1}, struct()}
+%!   for bad = {1i, sparse(1), {1}, struct(), int64(1)}
 %!     refuses (@() f{1} (u, bad{1}), "", "");
 %!   endfor
 %! endfor
@@ -276,8 +269,8 @@
 %!   endfor
 %! endfor
 %! assert (sum (DeviceArray ([1 NaN])), NaN);
-%! assert (islogical (any (u)) && islogical (all (u, 2)) && isa (sum (u), "double"));
-%! assert (class (sum (single (u))), "single");
+%! assert (islogical (any (u(:))) && islogical (all (u, "all")) && isa (sum (u(:)), "double"));
+%! assert (underlyingType (sum (single (u))), "single");
 
 %!test # NaN counts for nothing in any
 %! for class = {@double, @single}
@@ -336,8 +329,8 @@
 %! assert (dot (DeviceArray (a.'), b), 32);
 %! assert (dot (a, DeviceArray (b.')), 32);
 %! assert (class (dot (DeviceArray (a), single (b))), "single");
-%! assert (dot (u, u), dot (x, x));
-%! assert (dot (u, x, 2), dot (x, x, 2));
+%! assert (gather (dot (u, u)), dot (x, x));
+%! assert (gather (dot (u, x, 2)), dot (x, x, 2));
 %! assert (dot (DeviceArray (2), DeviceArray (3)), 6);
 %! refuses (@() dot (u, DeviceArray (x.')), "size", "2x3");
 %! refuses (@() dot (u, a), "size", "2x3");
@@ -408,7 +401,7 @@
 %! endfor
 %! like (@xor, [0 1 2 0], [0 0 3 -0.5]);
 %! like (@xor, single ([0; 1]), [0 5]);
-%! assert (gather (xor (u, x > 0)), double (xor (x, x > 0)));
+%! assert (gather (xor (u, x > 0)), xor (x, x > 0));
 %! assert (class (nnz (single (u))), "double");
 
 ## --- Shapes ---------------------------------------------------------------------
@@ -444,25 +437,21 @@
 %! assert (gather (ones (size (u), "like", u)), ones (2, 3));
 %! assert (device (zeros (1, 2, "like", u)), device (u));
 %! refuses (@() DeviceArray (uint64 ([1 2 3])), "dataType", "uint64");
-%! refuses (@() DeviceArray.zeros (2, "int8"), "dataType", "double or single");
 %! refuses (@() DeviceArray (1, "single"), "dataType", "DeviceArray (single (x))");
 %! refuses (@() u .^ 2.5, "unsupported", "whole");
 %! refuses (@() u .^ int8 (2), "unsupported", "whole");
 
-%!test # vectors turned round
-%! for v = {[1 2 3], [1; 2; 3], 7, zeros(1, 0)}
+%!test # vectors and matrices turned round
+%! for v = {[1 2 3], [1; 2; 3], 7, zeros(1, 0), x, single(x), x > 0, zeros(0, 3)}
 %!   like (@(a) a.', v{1});
 %!   like (@(a) a', v{1});
 %!   like (@(a) permute (a, [2 1]), v{1});
 %!   like (@(a) permute (a, [3 1 2]), v{1});
 %! endfor
 %! like (@(a) permute (a, [1 3 2]), x);
-%! refuses (@() u.', "unsupported", "gather");
-%! refuses (@() u', "unsupported", "gather");
-%! refuses (@() permute (u, [2 1]), "unsupported", "gather");
-%! refuses (@() DeviceArray (ones (2, 2, 2)).', "unsupported", "gather");
-%! refuses (@() permute (u, [1 1]), "dimension", "permute");
-%! refuses (@() permute (u, 1), "dimension", "permute");
+%! refuses (@() DeviceArray (ones (2, 2, 2)).', "dimension", "permute");
+%! refuses (@() permute (u, [1 1]), "dimension", "");
+%! refuses (@() permute (u, 1), "dimension", "");
 
 ## --- Indexing -------------------------------------------------------------------
 
@@ -484,18 +473,34 @@
 %!     like (f{1}, v{1});
 %!   endfor
 %! endfor
-%! assert (u(x > 2), x(x > 2));
-%! assert (u(:,x(1,:) > 0), x(:,x(1,:) > 0));
+%! like (@(a) a(x > 2), x);
+%! like (@(a) a(:,x(1,:) > 0), x);
 
-%!test # values of the host, but for u(:)
+%!test # one element is an ordinary number, the rest stays on the device
 %! assert (class (u(2)), "double");
-%! assert (class (u(:,:)), "double");
-%! assert (class (u(:)), "DeviceArray");
+%! assert (class (single (u)(1,2)), "single");
+%! assert (class ((u > 0)(end)), "logical");
+%! for f = {@() u(:,:), @() u(:), @() u(), @() u(1,:), @() u([1 2]), @() u([]), @() u(x > 0), @() u(u > 0), @() u(2:end)}
+%!   assert (class (f{1} ()), "DeviceArray", func2str (f{1}));
+%! endfor
 %! assert (gather (u(:)), x(:));
-%! assert (class (u()), "DeviceArray");
 %! assert (u(:)(3), -1);
 %! assert (u(:,2)(2), -5);
 %! assert ((u + 1)(2), 2);
+%! ## What is built is a DeviceArray.
+%! for f = {@() DeviceArray(5), @() DeviceArray.zeros(1), @() zeros(1, 1, "like", u), @() ones(1, "like", u), ...
+%!          @() reshape(DeviceArray (5), 1, 1), @() single(DeviceArray (5)), @() DeviceArray(5).', @() [DeviceArray([]), 5]}
+%!   assert (class (f{1} ()), "DeviceArray", func2str (f{1}));
+%! endfor
+
+%!test # an index on the device: numbers, and a mask
+%! y = magic (4);
+%! d = DeviceArray (y);
+%! like (@(a, i) a(i), y, [3 1 7]);
+%! like (@(a, i) a(i,:), y, [3; 1]);
+%! like (@(a) a(a > 7), y);
+%! like (@(a) a(a > 100), y);
+%! assert (gather (d(y > 7)), y(y > 7));
 
 %!test # indices that are none
 %! for f = {@() u(0), @() u(7), @() u(3,1), @() u(1,4), @() u(1.5), @() u(-1), @() u(1,1,2), @() u(NaN), @() u(Inf), ...
@@ -503,8 +508,7 @@
 %!   refuses (f{1}, "index", "");
 %! endfor
 %! refuses (@() u{1}, "index", "u(...)");
-%! refuses (@() u(u), "unsupported", "gather");
-%! refuses (@() u(u > 0), "unsupported", "gather");
+%! refuses (@() u(u), "index", "");
 
 %!test # methods with a dot, and chains of them
 %! assert (u.gather (), x);
@@ -515,10 +519,10 @@
 %! assert ([r c], [2 3]);
 %! [r, c] = u.size;
 %! assert ([r c], [2 3]);
-%! assert (u.sum (), sum (x));
-%! assert (u.sum (2), sum (x, 2));
+%! assert (gather (u.sum ()), sum (x));
+%! assert (gather (u.sum (2)), sum (x, 2));
 %! assert (u.sum ()(2), -6);
-%! assert (u.abs ().sum (), sum (abs (x)));
+%! assert (u.abs ().sum ().gather (), sum (abs (x)));
 %! assert (u.plus (1).gather (), x + 1);
 %! assert (u.reshape (3, 2).gather ()(2, 1), x(2));
 %! assert (u.numel (), 6);
@@ -596,14 +600,12 @@
 %!endfunction
 
 %!test # what cannot be assigned
-%! refuses (@() set_to (u, 1, 7), "index", "");
-%! refuses (@() set_to (u, 1, 3, 1), "index", "");
+%! refuses (@() set_to (u, 1, 7), "", "");
 %! refuses (@() set_to (u, 1, 0), "index", "");
 %! refuses (@() set_to (u, [1 2 3], 1:2), "", "");
 %! refuses (@() set_to (u, {1}, 1), "", "");
 %! refuses (@() set_to (u, 1i, 1), "", "");
-%! refuses (@() set_to (u, [], 1), "unsupported", "gather");
-%! refuses (@() set_to (u, 1, u), "unsupported", "gather");
+%! refuses (@() set_to (u, 1, u), "index", "");
 %! for f = {@set_field, @set_new_field, @set_cell, @set_deep}
 %!   refuses (@() f{1} (DeviceArray (1)), "unsupported", "u(...) = value");
 %! endfor
@@ -620,7 +622,7 @@
 %!               "x = cell (2); x{1,2}(2).f(3) = u", "x = struct (\"a\", {1, 2}); x(3).a(2) = s", ...
 %!               "[x(1:2), y] = deal (u, s)", "[x.a(1), x.b(2)] = deal (s, s)", "[u(1), y(2)] = deal (1, s)", ...
 %!               "global g; g.a(1:3) = u", "global g; g{2}(1:3) = u", "feval (@() setfield (struct (), \"a\", {2}, s))", ...
-%!               "x = repmat (s, 2, 3)", "x = repmat (s, [2 3 4])", "x = quantile (2, DeviceArray (2))", ...
+%!               "x = repmat (2, 2, s)", ...
 %!               "x = builtin (\"subsasgn\", u, substruct (\"()\", {2}), s); gather (x)", ...
 %!               "x = builtin (\"subsasgn\", u, substruct (\"()\", {2}), s); StencilConstantMemory_CUDA (x, 1)"};
 %! [status, out] = run_octave ({
@@ -647,19 +649,22 @@
 
 ## --- On the screen --------------------------------------------------------------
 
-%!test # size, class, place and some values
+%!test # size, class and place, then the values as the host shows them
 %! text = disp (u);
-%! for word = {"2x3", "double", "3  1  -1  -5  4", "..."}
-%!   assert (! isempty (strfind (text, word{1})), text);
-%! endfor
+%! assert (! isempty (regexp (text, '^  DeviceArray, 2x3 double on .*\n\n', "once")), "%s", text);
+%! assert (text(end-numel (disp (x))+1:end), disp (x));
 %! assert (evalc ("disp (u)"), text);
 %! assert (evalc ("u"), ["u =\n\n" text "\n"]);
 %! shown = evalc ("u + 1");
-%! assert (! isempty (strfind (shown, "4  2  0  -4  5")), shown);
-%! assert (strncmp (shown, "ans =", 5), shown);
-%! assert (isempty (strfind (disp (DeviceArray ([1 2])), "...")));
+%! assert (strncmp (shown, "ans =", 5) && ! isempty (strfind (shown, disp (x + 1))), "%s", shown);
+%! assert (! isempty (strfind (disp (u > 0), disp (x > 0))));
+%! assert (! isempty (strfind (disp (DeviceArray (5)), "1x1 double")));
 %! text = disp (DeviceArray (zeros (0, 3, "single")));
-%! assert (! isempty (strfind (text, "0x3 single")), text);
+%! assert (! isempty (regexp (text, '^  DeviceArray, 0x3 single on .*\n$', "once")), "%s", text);
+%! y = rand (300, 5, 2);
+%! text = disp (DeviceArray (y));
+%! assert (! isempty (strfind (text, "300x5x2 double")) && ! isempty (strfind (text, "its first 8 x 5")), "%s", text);
+%! assert (! isempty (strfind (text, disp (y(1:8,:,1)))), "%s", text);
 %! assert (! isempty (strfind (evalc ("c = {u}"), "c =")));
 %! assert (! isempty (strfind (evalc ("s.a = u"), "s =")));
 
@@ -675,19 +680,12 @@
 
 %!test # functions that only the host has
 %! for name = {"exp", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", ...
-%!             "tanh", "floor", "ceil", "round", "fix", "sign", "prod", "cumsum", "cumprod", "sort", "find", "diff", "plot", "logical"}
+%!             "tanh", "floor", "ceil", "round", "fix", "sign", "prod", "cumsum", "cumprod", "sort", "find", "plot"}
 %!   refuses (@() feval (name{1}, u), "unsupported", [name{1} " (gather (u))"]);
 %! endfor
 %! for f = {@() mod(u, 2), @() rem(u, 2), @() mod(2, u), @() atan2(u, u), @() plot(1:3, u), @() 1:DeviceArray(3)}
 %!   refuses (f{1}, "unsupported", "gather");
 %! endfor
-
-%!test # concatenation by its functions
-%! for f = {@() horzcat(u, x), @() vertcat(x, u), @() cat(3, u, u), @() horzcat(u, u)}
-%!   refuses (f{1}, "unsupported", "gather");
-%! endfor
-%! assert (isequal ([u], x));
-%! assert (isequal (horzcat (u), x));
 
 %!function a = put_at (a, value, varargin)
 %!  a(varargin{:}) = value;
@@ -701,8 +699,6 @@
 %! endfor
 %! refuses (@() put_at (u, 1:3, 1:4), "size", "nonconformant");
 %! refuses (@() put_at (u, (1:6)', ":", ":"), "size", "nonconformant");
-%! refuses (@() put_at (u, [], 1), "unsupported", "deleted");
-%! refuses (@() put_at (u, [], 1, ":"), "unsupported", "deleted");
 %! assert (gather (u), x);
 
 %!test # printing
@@ -736,19 +732,8 @@
 %!  x(2) = u;
 %!endfunction
 
-%!test # brackets: an error, but Octave 7 drops our text
-%! for f = {@() [u, u], @() [u; u], @() [u, 1], @() [1; u], @() [x, u], @() [u, u; u, u]}
-%!   caught = [];
-%!   try
-%!     f{1} ();
-%!   catch caught
-%!   end_try_catch
-%!   assert (! isempty (caught));
-%!   assert (! isempty (regexp (caught.message, "horzcat|vertcat|gather", "once")), caught.message);
-%! endfor
-
 %!test # errors of Octave's own
-%! for f = {@() x(u), @() x(u, 1), @() loop_over(u), @() increment(u), @() put_into(x, u), @() set_field(u), @() int32(u)}
+%! for f = {@() x(u), @() x(u, 1), @() loop_over(u), @() increment(u), @() put_into(x, u), @() set_field(u)}
 %!   assert (! isempty (said (f{1})), "no error of %s", func2str (f{1}));
 %! endfor
 %! file = tempname ();
@@ -768,12 +753,10 @@
 %! end_unwind_protect
 %! assert (gather (u), x);
 
-%!test # functions that index get ordinary values, and give such
-%! for f = {@(a) repmat(a, 2, 1), @(a) fliplr(a), @(a) circshift(a, 1), @(a) mean(a), @(a) trapz(a)}
-%!   got = f{1} (u);
-%!   assert (class (got), "double");
-%!   assert (got, f{1} (x));
-%! endfor
+%!test # functions of the host that index
+%! like (@(a) trapz (a), x);
+%! like (@fliplr, x);
+%! like (@flipud, x);
 %! assert (cellfun (@numel, {u, u(:)}), [6 6]);
 
 %!test # a condition: false, whatever the values, and no error
