@@ -138,19 +138,19 @@ classdef DeviceArray < handle
   end
 
   methods
-    % u + v  Element by element, on the device.
+    % u + v  Element by element.
     function c = plus (a, b), c = DeviceArray_CUDA ('plus', a, b); end
 
-    % u - v  Element by element, on the device.
+    % u - v  Element by element.
     function c = minus (a, b), c = DeviceArray_CUDA ('minus', a, b); end
 
-    % u .* v  Element by element, on the device.
+    % u .* v  Element by element.
     function c = times (a, b), c = DeviceArray_CUDA ('times', a, b); end
 
-    % u ./ v  Element by element, on the device.
+    % u ./ v  Element by element.
     function c = rdivide (a, b), c = DeviceArray_CUDA ('rdivide', a, b); end
 
-    % u .\ v  Element by element, on the device.
+    % u .\ v  Element by element.
     function c = ldivide (a, b), c = DeviceArray_CUDA ('rdivide', b, a); end
 
     % s * u, u * s  With a scalar, on the device.
@@ -186,7 +186,7 @@ classdef DeviceArray < handle
     % u .^ k  With a whole number k from -16 to 16, on the device. As the host has it, a
     % number of class single makes the result single.
     function c = power (a, k)
-      if (isfloat (k) || islogical (k)) && isscalar (k) && k == fix (k) && abs (k) <= 16
+      if ~isa (k, 'DeviceArray') && (isfloat (k) || islogical (k)) && isscalar (k) && k == fix (k) && abs (k) <= 16
         if isa (k, 'single')
           a = single (a);
         end
@@ -207,46 +207,38 @@ classdef DeviceArray < handle
     % +u  The array itself.
     function a = uplus (a), end
 
-    % u == v  Ones and zeros, on the device.
+    % u == v  Truth values.
     function c = eq (a, b), c = DeviceArray_CUDA ('eq', a, b); end
 
-    % u ~= v  Ones and zeros, on the device.
+    % u ~= v  Truth values.
     function c = ne (a, b), c = DeviceArray_CUDA ('ne', a, b); end
 
-    % u < v  Ones and zeros, on the device.
+    % u < v  Truth values.
     function c = lt (a, b), c = DeviceArray_CUDA ('lt', a, b); end
 
-    % u <= v  Ones and zeros, on the device.
+    % u <= v  Truth values.
     function c = le (a, b), c = DeviceArray_CUDA ('le', a, b); end
 
-    % u > v  Ones and zeros, on the device.
+    % u > v  Truth values.
     function c = gt (a, b), c = DeviceArray_CUDA ('gt', a, b); end
 
-    % u >= v  Ones and zeros, on the device.
+    % u >= v  Truth values.
     function c = ge (a, b), c = DeviceArray_CUDA ('ge', a, b); end
 
-    % u & v  Ones and zeros, on the device.
+    % u & v  Truth values.
     function c = and (a, b), c = DeviceArray_CUDA ('and', a, b); end
 
-    % u | v  Ones and zeros, on the device.
+    % u | v  Truth values.
     function c = or (a, b), c = DeviceArray_CUDA ('or', a, b); end
 
-    % ~u  Ones and zeros, on the device.
+    % ~u  Truth values.
     function c = not (a), c = DeviceArray_CUDA ('not', a); end
 
-    % u.'  Of a vector, on the device.
-    function u = transpose (this)
-      d = DeviceArray_CUDA ('size', this);
-      if numel (d) > 2 || all (d ~= 1)
-        refuse ('the transpose of a matrix', 'gather (u).''');
-      end
-      u = DeviceArray_CUDA ('reshape', this, d([2 1]));
-    end
+    % u.'  On the device.
+    function u = transpose (this), u = DeviceArray_CUDA ('transpose', this); end
 
-    % u'  Of a vector, on the device.
-    function u = ctranspose (this)
-      u = transpose (this);
-    end
+    % u'  On the device.
+    function u = ctranspose (this), u = DeviceArray_CUDA ('transpose', this); end
 
     % abs (u)  Magnitudes, on the device.
     function c = abs (a), c = DeviceArray_CUDA ('abs', a); end
@@ -254,14 +246,14 @@ classdef DeviceArray < handle
     % sqrt (u)  Square roots, on the device; NaN of negative numbers.
     function c = sqrt (a), c = DeviceArray_CUDA ('sqrt', a); end
 
-    % isnan (u)  Ones and zeros, on the device.
+    % isnan (u)  Truth values.
     function c = isnan (a), c = DeviceArray_CUDA ('isnan', a); end
 
-    % isinf (u)  Ones and zeros, on the device.
-    function c = isinf (a), c = DeviceArray_CUDA ('eq', abs (a), Inf); end
+    % isinf (u)  Truth values.
+    function c = isinf (a), c = DeviceArray_CUDA ('isinf', a); end
 
-    % isfinite (u)  Ones and zeros, on the device.
-    function c = isfinite (a), c = DeviceArray_CUDA ('lt', abs (a), Inf); end
+    % isfinite (u)  Truth values.
+    function c = isfinite (a), c = DeviceArray_CUDA ('isfinite', a); end
 
     % real (u)  The array itself, since its numbers are real.
     function a = real (a), end
@@ -277,6 +269,16 @@ classdef DeviceArray < handle
 
     % single (u)  In single, on the device.
     function u = single (this), u = DeviceArray_CUDA ('convert', this, 'single'); end
+
+    % int8 (u) and so on  In that class, on the device: rounded, and as near as it holds.
+    function u = int8 (this), u = DeviceArray_CUDA ('convert', this, 'int8'); end
+    function u = int16 (this), u = DeviceArray_CUDA ('convert', this, 'int16'); end
+    function u = int32 (this), u = DeviceArray_CUDA ('convert', this, 'int32'); end
+    function u = int64 (this), u = DeviceArray_CUDA ('convert', this, 'int64'); end
+    function u = uint8 (this), u = DeviceArray_CUDA ('convert', this, 'uint8'); end
+    function u = uint16 (this), u = DeviceArray_CUDA ('convert', this, 'uint16'); end
+    function u = uint32 (this), u = DeviceArray_CUDA ('convert', this, 'uint32'); end
+    function u = uint64 (this), u = DeviceArray_CUDA ('convert', this, 'uint64'); end
   end
 
   methods
@@ -342,8 +344,10 @@ classdef DeviceArray < handle
     function yes = ismatrix (this), yes = ndims (this) == 2; end
     function yes = issquare (this), d = size (this); yes = numel (d) == 2 && d(1) == d(2); end
     function yes = isreal (this), yes = true; end %#ok<MANU>
-    function yes = isfloat (this), yes = true; end %#ok<MANU>
-    function yes = isnumeric (this), yes = true; end %#ok<MANU>
+    function yes = isfloat (this), yes = isUnderlyingType (this, 'double') || isUnderlyingType (this, 'single'); end
+    function yes = islogical (this), yes = isUnderlyingType (this, 'logical'); end
+    function yes = isnumeric (this), yes = ~islogical (this); end
+    function yes = isinteger (this), yes = ~isfloat (this) && ~islogical (this); end
   end
 
   methods
@@ -369,14 +373,9 @@ classdef DeviceArray < handle
       end
       switch s(1).type
         case '()'
-          index = s(1).subs;
-          if isempty (index)
-            value = this;
-          elseif numel (index) == 1 && ischar (index{1}) && strcmp (index{1}, ':')
-            value = reshape (this, [], 1);
-          else
-            index = numbers (index);
-            value = DeviceArray_CUDA ('pick', this, index{:});
+          value = this;
+          if ~isempty (s(1).subs)
+            value = DeviceArray_CUDA ('pick', this, s(1).subs{:});
           end
           s = s(2:end);
         case '.'
@@ -428,16 +427,11 @@ classdef DeviceArray < handle
       elseif numel (s) > 1 || ~strcmp (s.type, '()')
         error ('DeviceArray:unsupported', ...
                'A DeviceArray has elements only: u(...) = value, no fields and no cells.');
-      elseif isempty (value) && (numel (s.subs) == 1 || isequal (size (value), [0 0])) && ...
-             any (cellfun (@(i) isempty (i) || (islogical (i) && ~any (i(:))), s.subs))
-        u = this;  % no place, and no value
-        return
       elseif isa (value, 'double') && isequal (size (value), [0 0])
-        error ('DeviceArray:unsupported', ...
-               'Elements of a DeviceArray cannot be deleted: gather it first, x = gather (u).');
+        u = DeviceArray_CUDA ('remove', this, s.subs{:});
+      else
+        u = DeviceArray_CUDA ('put', this, value, s.subs{:});
       end
-      index = numbers (s.subs);
-      u = DeviceArray_CUDA ('put', this, value, index{:});
     end
 
     % MATLAB's question where an object is an index. Octave refuses by itself.
@@ -449,9 +443,6 @@ classdef DeviceArray < handle
 
   methods
     function varargout = colon (varargin), refuse ('a range', 'gather (u):n'); end
-    function varargout = logical (varargin) %#ok<STOUT>
-      refuse ('logical', 'logical (gather (u))', 'Comparisons give ones and zeros on the device. ');
-    end
     function varargout = exp (varargin), refuse ('exp'); end
     function varargout = expm1 (varargin), refuse ('expm1'); end
     function varargout = log (varargin), refuse ('log'); end
@@ -480,7 +471,6 @@ classdef DeviceArray < handle
     function varargout = cumprod (varargin), refuse ('cumprod'); end
     function varargout = sort (varargin), refuse ('sort'); end
     function varargout = find (varargin), refuse ('find'); end
-    function varargout = diff (varargin), refuse ('diff'); end
     function varargout = plot (varargin), refuse ('plot'); end
     function varargout = num2str (varargin), refuse ('num2str'); end
     function varargout = mat2str (varargin), refuse ('mat2str'); end

@@ -1,20 +1,20 @@
-function r = all (a, varargin)
+function r = all (u, varargin)
 %all  Whether no element is zero.
 %
 %   T = all (U)         along the first dimension that is not 1
 %   T = all (U, DIM)    along DIM
 %   T = all (U, 'all')  over all elements
 %
-%   T is an ordinary array of truth values.
+%   One truth value is an ordinary one.
 %
 %   Example
-%     all (DeviceArray ([1 2 0]))  % 0
+%     all (DeviceArray ([1 2 0]))  % false
 %
 %   See also DeviceArray, any, nnz.
 
   if nargin == 1
-    r = DeviceArray_CUDA ('all', a, -1) ~= 0;
+    r = DeviceArray_CUDA ('all', u, -1);
   else
-    r = reduced (a, 'all', @all, varargin{:}) ~= 0;
+    r = DeviceArray_CUDA ('all', u, along (varargin{:}));
   end
 end

@@ -1,20 +1,20 @@
-function r = any (a, varargin)
+function r = any (u, varargin)
 %any  Whether any element is not zero.
 %
 %   T = any (U)         along the first dimension that is not 1
 %   T = any (U, DIM)    along DIM
 %   T = any (U, 'all')  over all elements
 %
-%   T is an ordinary array of truth values. NaN counts for nothing.
+%   NaN counts for nothing. One truth value is an ordinary one.
 %
 %   Example
-%     any (DeviceArray ([0 0 3]))  % 1
+%     any (DeviceArray ([0 0 3]))  % true
 %
 %   See also DeviceArray, all, nnz.
 
   if nargin == 1
-    r = DeviceArray_CUDA ('any', a, -1) ~= 0;
+    r = DeviceArray_CUDA ('any', u, -1);
   else
-    r = reduced (a, 'any', @any, varargin{:}) ~= 0;
+    r = DeviceArray_CUDA ('any', u, along (varargin{:}));
   end
 end

@@ -1,12 +1,16 @@
-function u = cat (dim, varargin) %#ok<INUSL>
+function u = cat (dim, varargin)
 %cat  Arrays joined along a dimension.
 %
-%   Refused but for one array.
+%   W = cat (DIM, U, V, ...)
+%
+%   Some of them may be ordinary arrays; W is on the device. Its class is the
+%   host's: the first class of integers, else single where there is one.
 %
 %   Example
-%     cat (3, DeviceArray ([1 2]))   % 1 2
+%     size (cat (3, DeviceArray ([1 2]), [3 4]))  % 1 2 2
 %
 %   See also DeviceArray, horzcat, vertcat.
 
-  u = joined ('cat', 'cat (dim, gather (u), gather (v))', varargin{:});
+  ordinary ('cat', dim);
+  u = DeviceArray_CUDA ('cat', dim, varargin{:});
 end

@@ -1,27 +1,35 @@
 function text = disp (u)
-%disp  Size, class, place and the first values.
+%disp  Size, class and place, and the values as the host shows them.
 %
 %   disp (U)
 %   TEXT = disp (U)
 %
+%   Of a large array, the first eight rows and columns of the first page: only
+%   they come from the device.
+%
 %   Example
-%     disp (DeviceArray (1:3))
+%     disp (DeviceArray (magic (3)))
 %
 %   See also DeviceArray, gather.
 
   where = DeviceArray_CUDA ('where', u);
   d = DeviceArray_CUDA ('size', u);
-  shown = min (prod (d), 5);
-  values = '';
-  if shown > 0
-    values = sprintf ('  %g', DeviceArray_CUDA ('pick', u, 1:shown));
-    if shown < prod (d)
-      values = [values '  ...'];
+  words = sprintf ('  DeviceArray, %s %s on %s', sizeText (d), DeviceArray_CUDA ('class', u), where.Place);
+  if all (d)
+    corner = [min(d(1:2), 8), ones(1, numel (d) - 2)];
+    if ~isequal (corner, d)
+      words = sprintf ('%s; its first %d x %d:', words, corner(1), corner(2));
     end
-    values = sprintf (' %s\n', values);
+    index = num2cell (corner);
+    index(1:2) = {1:corner(1), 1:corner(2)};
+    values = DeviceArray_CUDA ('pick', u, index{:});
+    if isa (values, 'DeviceArray')
+      values = DeviceArray_CUDA ('gather', values); %#ok<NASGU>
+    end
+    words = sprintf ('%s\n\n%s', words, evalc ('disp (values)'));
+  else
+    words = sprintf ('%s\n', words);
   end
-  words = sprintf ('  DeviceArray: %s %s on %s\n%s', sizeText (d), DeviceArray_CUDA ('class', u), ...
-                   where.Place, values);
   if nargout > 0
     text = words;
   else

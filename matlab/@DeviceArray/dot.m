@@ -6,7 +6,7 @@ function r = dot (a, b, varargin)
 %   X = dot (U, V, DIM)  along DIM
 %
 %   U and V have one size; vectors may lie across each other. One of them may be
-%   an ordinary array. X is one, too.
+%   an ordinary array. One product is an ordinary number.
 %
 %   Example
 %     dot (DeviceArray ([1 2 3]), [4 5 6])  % 32
@@ -18,21 +18,21 @@ function r = dot (a, b, varargin)
   vectors = numel (da) == 2 && numel (db) == 2 && any (da == 1) && any (db == 1);
   if vectors && isempty (varargin)
     if prod (da) ~= prod (db)
-      error ('DeviceArray:size', 'dot: the vectors have %d and %d elements.', ...
-             prod (da), prod (db));
-    elseif isa (a, 'DeviceArray') && isa (b, 'DeviceArray')
-      if any (da ~= db)
-        b = DeviceArray_CUDA ('reshape', b, da);
-      end
+      error ('DeviceArray:size', 'dot: the vectors have %d and %d elements.', prod (da), prod (db));
+    end
+    b = reshape (b, da);
+    if isa (a, 'DeviceArray') && isa (b, 'DeviceArray')
       r = DeviceArray_CUDA ('dot', a, b);
     else
-      c = DeviceArray_CUDA ('times', reshape (a, [], 1), reshape (b, [], 1));
-      r = DeviceArray_CUDA ('sum', c, 0);
+      r = sumAlong (DeviceArray_CUDA ('times', a, b), 0);
     end
   elseif isequal (da, db)
-    r = sum (DeviceArray_CUDA ('times', a, b), varargin{:});
+    dim = -1;
+    if ~isempty (varargin)
+      dim = along (varargin{:});
+    end
+    r = sumAlong (DeviceArray_CUDA ('times', a, b), dim);
   else
-    error ('DeviceArray:size', 'dot: the arrays have the sizes %s and %s.', ...
-           sizeText (da), sizeText (db));
+    error ('DeviceArray:size', 'dot: the arrays have the sizes %s and %s.', sizeText (da), sizeText (db));
   end
 end

@@ -1,12 +1,15 @@
 function u = horzcat (varargin)
 %horzcat  Arrays beside each other.
 %
-%   Refused but for one array.
+%   W = [U, V, ...]
+%   W = horzcat (U, V, ...)
+%
+%   Some of them may be ordinary arrays; W is on the device.
 %
 %   Example
-%     horzcat (DeviceArray ([1 2]))  % 1 2
+%     gather ([DeviceArray([1 2]), 3])  % 1 2 3
 %
-%   See also DeviceArray, cat.
+%   See also DeviceArray, cat, vertcat.
 
-  u = joined ('[u, v]', '[gather(u), gather(v)]', varargin{:});
+  u = DeviceArray_CUDA ('cat', 2, varargin{:});
 end

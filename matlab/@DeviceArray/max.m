@@ -1,26 +1,27 @@
-function [c, i] = max (a, b, dim)
+function [c, i] = max (a, b, dim) %#ok<STOUT>
 %max  Largest elements, or the larger of two arrays' elements.
 %
-%   V = max (U1, U2)      element by element, on the device
-%   X = max (U)           along the first dimension that is not 1
-%   X = max (U, [], DIM)  along DIM, or over all elements with 'all'
+%   W = max (U, V)        element by element
+%   M = max (U)           along the first dimension that is not 1
+%   M = max (U, [], DIM)  along DIM, or over all elements with 'all'
 %
-%   X is an ordinary array. NaN counts only where there is nothing else.
+%   NaN counts only where there is nothing else. One element is an ordinary
+%   number.
 %
 %   Example
 %     u = DeviceArray ([3 1 2]);
 %     max (u)  % 3
 %
-%   See also DeviceArray, min.
+%   See also DeviceArray, min, sort.
 
   if nargout > 1
     refuse ('the second output of max', '[m, i] = max (gather (u))');
   elseif nargin == 2
     c = DeviceArray_CUDA ('max', a, b);
   elseif nargin == 1
-    c = reduced (a, 'largest', @(x, dim) max (x, [], dim));
+    c = DeviceArray_CUDA ('largest', a, -1);
   else
     mustBeEmpty (b, 'max');
-    c = reduced (a, 'largest', @(x, dim) max (x, [], dim), dim);
+    c = DeviceArray_CUDA ('largest', a, along (dim));
   end
 end

@@ -1,14 +1,14 @@
-function n = nnz (a)
+function n = nnz (u)
 %nnz  How many elements are not zero.
 %
 %   N = nnz (U)
 %
-%   N is an ordinary number. NaN is not zero.
+%   An ordinary number. NaN is not zero.
 %
 %   Example
 %     nnz (DeviceArray ([0 5 0 NaN]))  % 2
 %
 %   See also DeviceArray, any, all.
 
-  n = sum (double (a ~= 0), 'all');
+  n = double (sumAlong (DeviceArray_CUDA ('ne', u, 0), 0));
 end

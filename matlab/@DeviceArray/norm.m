@@ -27,8 +27,13 @@ function r = norm (a, p)
   elseif numel (d) > 2 || all (d ~= 1) && all (d ~= 0)
     refuse ('norm of a matrix but norm (u, ''fro'')', 'norm (gather (u), p)');
   end
-  if prod (d) == 0
-    r = zeros (1, underlyingType (a));
+  name = DeviceArray_CUDA ('class', a);
+  if ~any (strcmp (name, {'double', 'single'}))
+    refuse (['norm of class ' name], 'norm (double (u), p)');
+  elseif prod (d) == 0
+    r = zeros (1, name);
+  elseif prod (d) == 1 && (ischar (p) || any (p == [1 2 Inf -Inf]))
+    r = DeviceArray_CUDA ('abs', a);
   elseif isequal (p, 2)
     r = sqrt (DeviceArray_CUDA ('dot', a, a));
     largest = realmax (class (r));
@@ -45,7 +50,7 @@ function r = norm (a, p)
   elseif isequal (p, Inf)
     r = DeviceArray_CUDA ('amax', a, 0);
   elseif isequal (p, -Inf)
-    r = DeviceArray_CUDA ('smallest', abs (a), 0);
+    r = DeviceArray_CUDA ('smallest', DeviceArray_CUDA ('abs', a), 0);
   else
     refuse ('norm but with 1, 2, Inf, -Inf or ''fro''', 'norm (gather (u), p)');
   end

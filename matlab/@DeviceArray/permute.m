@@ -1,25 +1,16 @@
-function u = permute (this, order)
-%permute  Dimensions in another order, on the device.
+function v = permute (u, order)
+%permute  Dimensions in another order.
 %
 %   V = permute (U, ORDER)
 %
-%   ORDER holds the numbers of all dimensions, once each. Where elements would
-%   change places it is an error.
+%   Dimension K of V is dimension ORDER(K) of U. ORDER holds the numbers of all
+%   dimensions, once each.
 %
 %   Example
-%     size (permute (DeviceArray (1:3), [2 1]))  % 3 1
+%     gather (permute (DeviceArray ([1 2; 3 4]), [2 1]))  % 1 3; 2 4
 %
-%   See also DeviceArray, reshape, squeeze.
+%   See also DeviceArray, ipermute, reshape, squeeze.
 
-  d = DeviceArray_CUDA ('size', this);
-  if ~isequal (sort (order(:).'), 1:numel (order)) || numel (order) < numel (d)
-    error ('DeviceArray:dimension', 'permute: the order must hold 1 to %d once each.', ...
-           numel (d));
-  end
-  d(end+1:numel (order)) = 1;
-  if any (diff (order(d(order) ~= 1)) < 0)
-    % Elements would change places.
-    refuse ('permute that moves elements', 'permute (gather (u), order)');
-  end
-  u = DeviceArray_CUDA ('reshape', this, d(order));
+  ordinary ('permute', order);
+  v = DeviceArray_CUDA ('permute', u, double (order(:).'));
 end

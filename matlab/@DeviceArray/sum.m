@@ -1,20 +1,22 @@
-function r = sum (a, varargin)
+function r = sum (u, varargin)
 %sum  Sums of elements.
 %
-%   X = sum (U)         along the first dimension that is not 1
-%   X = sum (U, DIM)    along DIM
-%   X = sum (U, 'all')  over all elements
+%   S = sum (U)         along the first dimension that is not 1
+%   S = sum (U, DIM)    along DIM
+%   S = sum (U, 'all')  over all elements
 %
-%   X is an ordinary array of U's class.
+%   S is of U's class; of truth values and integers it is double. One sum is an
+%   ordinary number. Elements are added in an order that depends on their
+%   number alone, with the same bits on each device.
 %
 %   Example
 %     sum (DeviceArray ([1 2; 3 4]))  % 4 6
 %
-%   See also DeviceArray, sumsq, dot.
+%   See also DeviceArray, sumsq, mean, prod.
 
   if nargin == 1
-    r = DeviceArray_CUDA ('sum', a, -1);
+    r = DeviceArray_CUDA ('sum', u, -1);
   else
-    r = reduced (a, 'sum', @sum, varargin{:});
+    r = DeviceArray_CUDA ('sum', u, along (varargin{:}));
   end
 end

@@ -1,16 +1,20 @@
-function r = sumsq (a, varargin)
+function r = sumsq (u, varargin)
 %sumsq  Sums of squares.
 %
-%   X = sumsq (U)         along the first dimension that is not 1
-%   X = sumsq (U, DIM)    along DIM
-%   X = sumsq (U, 'all')  over all elements
+%   S = sumsq (U)         along the first dimension that is not 1
+%   S = sumsq (U, DIM)    along DIM
+%   S = sumsq (U, 'all')  over all elements
 %
-%   X is an ordinary array of U's class.
+%   One sum is an ordinary number.
 %
 %   Example
 %     sumsq (DeviceArray ([3 4]))  % 25
 %
 %   See also DeviceArray, sum, norm.
 
-  r = sum (a .* a, varargin{:});
+  dim = -1;
+  if nargin > 1
+    dim = along (varargin{:});
+  end
+  r = sumAlong (DeviceArray_CUDA ('times', u, u), dim);
 end

@@ -3,7 +3,8 @@ function name = underlyingType (this)
 %
 %   NAME = underlyingType (U)
 %
-%   'double' or 'single'; class (U) is 'DeviceArray'.
+%   'double', 'single', 'logical', or a class of integers, 'int8' to 'uint32'.
+%   class (U) is 'DeviceArray'.
 %
 %   Example
 %     underlyingType (DeviceArray (single (1)))  % 'single'

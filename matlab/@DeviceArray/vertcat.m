@@ -1,12 +1,15 @@
 function u = vertcat (varargin)
 %vertcat  Arrays above each other.
 %
-%   Refused but for one array.
+%   W = [U; V; ...]
+%   W = vertcat (U, V, ...)
+%
+%   Some of them may be ordinary arrays; W is on the device.
 %
 %   Example
-%     vertcat (DeviceArray ([1 2]))  % 1 2
+%     gather ([DeviceArray(1); 2])  % 1; 2
 %
-%   See also DeviceArray, cat.
+%   See also DeviceArray, cat, horzcat.
 
-  u = joined ('[u; v]', '[gather(u); gather(v)]', varargin{:});
+  u = DeviceArray_CUDA ('cat', 1, varargin{:});
 end

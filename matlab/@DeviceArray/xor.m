@@ -1,14 +1,14 @@
-function c = xor (a, b)
-%xor  Where one of two is zero and the other is not, on the device.
+function t = xor (a, b)
+%xor  Where one of two is zero and the other is not.
 %
 %   T = xor (U, V)
 %
-%   Ones and zeros. One of them may be an ordinary array.
+%   One of them may be an ordinary array. One truth value is an ordinary one.
 %
 %   Example
 %     gather (xor (DeviceArray ([1 0 2]), 1))  % 0 1 0
 %
-%   See also DeviceArray.
+%   See also DeviceArray, any, all.
 
-  c = (a == 0) ~= (b == 0);
+  t = (a == 0) ~= (b == 0);
 end

@@ -234,7 +234,7 @@
 %!     fid = fopen (file, "w");
 %!     fprintf (fid, "function y = %s (x)\n  global asked\n  asked += 1;\n  %s\nend\n", names{i}, bodies{i});
 %!     fclose (fid);
-%!     [status, out] = run_in (folder, [{"global asked; asked = 0; warning ('off', 'all');"}; ...
+%!     [status, out] = run_in (folder, [{"clear functions; global asked; asked = 0; warning ('off', 'all');"}; ...
 %!                                      computes(); {"printf ('asked %d', asked);"}]);
 %!     delete (file);
 %!     assert (status, 0, out);

@@ -3,7 +3,7 @@ function dims = dimensions (given)
 %   several together.
 
   if any (cellfun (@(d) isa (d, 'DeviceArray'), given))
-    refuse ('a size that is a DeviceArray', 'zeros (gather (u), 1)');
+    refuse ('a size', 'gather (u)');
   end
   given = cellfun (@(d) double (d(:).'), given, 'UniformOutput', false);
   dims = [given{:}];

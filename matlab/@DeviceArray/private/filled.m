@@ -14,12 +14,13 @@ function u = filled (value, varargin)
   end
   name = 'double';
   options = varargin(count+1:end);
-  if ~isempty (options) && any (strcmp (options{1}, {'double', 'single'}))
+  classes = {'double', 'single', 'logical', 'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32', 'uint64'};
+  if ~isempty (options) && any (strcmp (options{1}, classes))
     name = options{1};
     options = options(2:end);
   elseif numel (options) == 2 && strcmpi (options{1}, 'like') && isa (options{2}, 'DeviceArray')
     % Where that array lies, in its class.
-    name = underlyingType (options{2});
+    name = DeviceArray_CUDA ('class', options{2});
     at = DeviceArray_CUDA ('where', options{2});
     options = {'Backend', at.Backend};
     if at.Device > 0

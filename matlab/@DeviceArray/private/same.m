@@ -1,15 +1,9 @@
 function yes = same (a, b)
 %same  Whether two arrays, of which one may be ordinary, are equal.
 
-  if ~(isfloat (a) || islogical (a)) || ~(isfloat (b) || islogical (b)) || ...
-     ~isreal (a) || ~isreal (b) || issparse (a) || issparse (b)
-    % Cells, texts, integers and the like are compared by the host's rules.
-    if isa (a, 'DeviceArray')
-      a = gather (a);
-    end
-    if isa (b, 'DeviceArray')
-      b = gather (b);
-    end
+  if ~known (a) || ~known (b)
+    % Cells, texts and the like are compared by the host's rules.
+    [a, b] = gather (a, b);
     yes = isequal (a, b);
   elseif ~isequal (size (a), size (b))
     yes = false;
@@ -18,6 +12,15 @@ function yes = same (a, b)
   elseif ~isa (a, 'DeviceArray') && ~isa (b, 'DeviceArray')
     yes = isequal (a, b);
   else
-    yes = ~any (DeviceArray_CUDA ('ne', a, b), 'all');
+    unequal = DeviceArray_CUDA ('ne', a, b);
+    if isa (unequal, 'DeviceArray')
+      unequal = DeviceArray_CUDA ('any', unequal, 0);
+    end
+    yes = ~unequal;
   end
+end
+
+function yes = known (x)
+  yes = isa (x, 'DeviceArray') || ...
+        (isnumeric (x) || islogical (x)) && isreal (x) && ~issparse (x) && ~isa (x, 'int64') && ~isa (x, 'uint64');
 end

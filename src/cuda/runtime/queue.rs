@@ -27,7 +27,7 @@ use super::buffers::Pool;
 use super::pace::{GROWTH, SharedPace};
 use crate::cuda::driver::context::{Context, Event, Stream};
 use crate::cuda::driver::error::failed;
-use crate::cuda::driver::memory::DeviceBuffer;
+use crate::cuda::driver::memory::{DeviceBuffer, Idle};
 use crate::process::PerProcess;
 use crate::stencil::Error;
 
@@ -41,6 +41,13 @@ const MOST_CALLS: usize = 500;
 /// grows to no more than [`GROWTH`] times what was seen. (To take the time of 10^6 elements costs as much as to compute
 /// them.)
 const WORTH_TIMING: f64 = 1.0 / GROWTH as f64;
+
+/// Of so many small calls, one after the other, the last one gets an event: to record one takes a third as long as to
+/// launch a kernel.
+const CALLS_AN_EVENT: usize = 16;
+
+/// Up to this part of a batch a call is small.
+const SMALL: f64 = 1e-3;
 
 /// The most calls that an error names.
 const NAMED: usize = 5;
@@ -69,6 +76,8 @@ struct State {
     sent: Vec<(u64, Vec<u8>)>,
     /// Events for calls to come.
     events: Vec<Event>,
+    /// The last calls, that have none.
+    without_event: usize,
 }
 
 /// What a call has put on the stream.
@@ -77,7 +86,8 @@ struct Call {
     name: &'static str,
     /// When it began, where its time is taken.
     begin: Option<Event>,
-    end: Event,
+    /// Where there is none, it is over when the next one is that has one.
+    end: Option<Event>,
     batches: f64,
     learns: Option<(SharedPace, usize)>,
     _sent: Vec<(u64, Vec<u8>)>,
@@ -161,10 +171,14 @@ impl Queue {
     /// That it is there. Where more is under way than may be, this waits for the first of it.
     pub(crate) fn submitted(&self, load: &Load, beginning: Beginning) -> Result<(), Error> {
         let mut state = lock(&self.state);
-        let end = state.event(self.stream())?;
-        end.record(self.stream())?;
         let learns = beginning.0.as_ref().and(load.pace).map(|(pace, units)| (pace.clone(), units));
         let batches = load.batches();
+        let is_last = learns.is_some() || batches > SMALL || state.without_event + 1 == CALLS_AN_EVENT;
+        let end = if is_last { Some(state.event(self.stream())?) } else { None };
+        if let Some(end) = &end {
+            end.record(self.stream())?;
+        }
+        state.without_event = if is_last { 0 } else { state.without_event + 1 };
         state.batches += batches;
         let sent = std::mem::take(&mut state.sent);
         state.calls.push_back(Call { name: load.name, begin: beginning.0, end, batches, learns, _sent: sent });
@@ -205,6 +219,7 @@ impl Queue {
         while !state.calls.is_empty() {
             state.retire()?;
         }
+        state.without_event = 0;
         self.over(&mut state, put);
         Ok(())
     }
@@ -225,6 +240,7 @@ impl Queue {
         if let Some(put) = self.not_waited_for() {
             self.stream.settle();
             state.calls.clear();
+            state.without_event = 0;
             state.batches = 0.0;
             self.over(state, put);
         }
@@ -243,6 +259,19 @@ impl Queue {
         let number = self.put.fetch_add(1, Ordering::SeqCst) + 1;
         lock(&self.state).sent.push((number, values));
         sent.map_err(failed("cuMemcpyHtoDAsync"))
+    }
+
+    /// Copies what lies at the address `from` to the host, where it is when this returns. For a few bytes: no staging.
+    ///
+    /// # Safety
+    /// There is as much, and what writes it is on this stream.
+    pub(crate) unsafe fn fetch(&self, from: sys::CUdeviceptr, output: &mut [u8]) -> Result<(), Error> {
+        // Whatever happens, the copy is over ahead of the output.
+        let idle = Idle::new(self.stream());
+        // SAFETY: as the caller says; it is waited for.
+        unsafe { result::memcpy_dtoh_async(output, from, idle.stream().handle()) }
+            .map_err(failed("cuMemcpyDtoHAsync"))?;
+        self.wait().map(|()| idle.waited_for())
     }
 
     /// Puts a copy of `bytes` bytes from one address on the device to another on the stream.
@@ -281,11 +310,6 @@ impl Queue {
         let Some(buffer) = found else {
             return DeviceBuffer::new(self.context(), bytes);
         };
-        // A new one would not be had in a context that something has broken; nor is this one to be.
-        if let Err(error) = self.stream.check() {
-            self.give(buffer);
-            return Err(error);
-        }
         Ok(buffer)
     }
 
@@ -413,19 +437,23 @@ impl State {
         self.events.pop().map_or_else(|| Event::new(stream.context()), Ok)
     }
 
-    /// Waits for the first of the calls under way, and learns from it.
+    /// Waits for the first of the calls under way that has an event, and so for those before it, and learns from it. Where
+    /// none has, all of them have been waited for.
     fn retire(&mut self) -> Result<(), Error> {
-        let Some(call) = self.calls.front() else {
-            return Ok(());
-        };
-        call.end.wait()?;
-        if let (Some(begin), Some((pace, units))) = (&call.begin, &call.learns) {
-            pace.took(*units, Duration::from_secs_f32(begin.elapsed(&call.end)?.max(0.0) / 1e3));
+        let with_event = self.calls.iter().position(|call| call.end.is_some());
+        let over = with_event.map_or(self.calls.len(), |at| at + 1);
+        if let Some(Call { begin, end: Some(end), learns, .. }) = with_event.and_then(|at| self.calls.get(at)) {
+            end.wait()?;
+            if let (Some(begin), Some((pace, units))) = (begin, learns) {
+                pace.took(*units, Duration::from_secs_f32(begin.elapsed(end)?.max(0.0) / 1e3));
+            }
         }
-        let call = self.calls.pop_front().into_iter();
-        for call in call {
-            self.batches = if self.calls.is_empty() { 0.0 } else { self.batches - call.batches };
-            self.events.extend(call.begin.into_iter().chain([call.end]));
+        for call in self.calls.drain(..over) {
+            self.batches -= call.batches;
+            self.events.extend(call.begin.into_iter().chain(call.end));
+        }
+        if self.calls.is_empty() {
+            self.batches = 0.0;
         }
         Ok(())
     }
