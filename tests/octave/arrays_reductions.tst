@@ -157,7 +157,7 @@
 %!   alike (@diff, s);
 %!   alike (@(a) diff (a, 1), s);
 %!   alike (@(a) diff (a, 2), s);
-%!   for dim = 1:3
+%!   for dim = 1:ndims (s{1})
 %!     alike (@(a) diff (a, 1, dim), s);
 %!   endfor
 %! endfor

@@ -12,7 +12,9 @@ function text = literal (x)
     text = ["a " class(x)];
     return;
   endif
-  if (ndims (x) > 2)
+  if (isempty (x))
+    text = sprintf ("zeros (%s)", mat2str (size (x)));
+  elseif (ndims (x) > 2)
     text = sprintf ("reshape (%s, %s)", mat2str (double (x(:).'), 17), mat2str (size (x)));
   else
     text = mat2str (double (x), 17);

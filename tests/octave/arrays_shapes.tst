@@ -1,0 +1,185 @@
+## DeviceArray: other shapes, concatenation, turned, repeated and shifted arrays, beside
+## the same of ordinary ones. What these give stays on the device, also with one element.
+
+%!shared u, x
+%! x = [3 -1 4; 1 -5 9];
+%! u = DeviceArray (x);
+
+## --- The same elements in another shape -------------------------------------------
+
+%!test # reshape
+%! y = 1:24;
+%! d = DeviceArray (y);
+%! for c = {{4, 6}, {[4 6]}, {2, 3, 4}, {[2 3 4]}, {24, 1}, {6, 4, 1, 1}, {[], 6}, {4, []}, {2, [], 4}, {1, 1, 24}, ...
+%!          {int32(3), []}, {uint8([4 6])}, {single(4), 6}, {int32(4), int32(6)}, {5, 5}, {[], 5}, {[], []}, {[]}, {24}}
+%!   alike (@(a) reshape (a, c{1}{:}), {y}, true);
+%! endfor
+%! for dims = {{0, []}, {[], 0}, {[], 3}, {0, 4}, {5, 0, []}, {0, 5}, {0, 3}, {3, 0}, {0, 0, 7}}
+%!   alike (@(a) reshape (a, dims{1}{:}), {zeros(0, 3)}, true);
+%! endfor
+%! for c = array_classes ()
+%!   alike (@(a) reshape (a, 3, 2), {c{1}(x)}, true);
+%! endfor
+%! alike (@(a) reshape (a, 1, 1), {5}, true);
+%! assert (gather (reshape (DeviceArray (ones (2, 3)), int32 (3), int32 (2))), ones (3, 2));
+%! refused (@() reshape (d, 5, 5), "size", "");
+%! refused (@() reshape (d, [], []), "size", "[]");
+%! assert (gather (d), y);
+
+%!test # squeezed, as a column, as a vector
+%! for s = array_samples (true)
+%!   alike (@squeeze, s, true);
+%!   alike (@vec, s);
+%! endfor
+%! for size = {[1 1 0], [1 1 1 4], [2 1 1 3], [1 0 1 2], [1 1], [1 2 1 1 3]}
+%!   alike (@squeeze, {zeros(size{1})}, true);
+%! endfor
+
+## --- Dimensions in another order --------------------------------------------------
+
+%!test # transposed
+%! for s = array_samples (true)
+%!   alike (@(a) a.', s, true);
+%!   alike (@(a) a', s, true);
+%!   alike (@transpose, s, true);
+%!   alike (@ctranspose, s, true);
+%! endfor
+%! y = rand (67, 129);
+%! alike (@(a) a.', {y}, true);
+%! alike (@(a) a'(:,2), {y});
+%! refused (@() DeviceArray (ones (2, 2, 2)).', "dimension", "permute");
+
+%!test # permute
+%! for s = array_samples (true)
+%!   for order = {[1 2], [2 1], [1 2 3], [2 1 3], [3 1 2], [2 3 1], [3 2 1], [1 3 2], [4 1 3 2], [1 2 3 4 5]}
+%!     alike (@(a) permute (a, order{1}), s, true);
+%!     alike (@(a) ipermute (a, order{1}), s, true);
+%!   endfor
+%! endfor
+%! y = rand (5, 6, 7, 3);
+%! for order = {[4 3 2 1], [2 1 4 3], [1 3 2 4], [3 4 1 2]}
+%!   alike (@(a) permute (a, order{1}), {y}, true);
+%! endfor
+%! alike (@(a) permute (a, int8 ([2 1])), {x}, true);
+%! for bad = {[1 1], 1, [0 1], [1 3], [1.5 2], [], [1 2 2]}
+%!   refused (@() permute (u, bad{1}), "dimension", "permute");
+%! endfor
+
+%!test # flipped and turned
+%! for s = array_samples (true)
+%!   alike (@flip, s, true);
+%!   for dim = 1:3
+%!     alike (@(a) flip (a, dim), s, true);
+%!   endfor
+%!   alike (@fliplr, s, true);
+%!   alike (@flipud, s, true);
+%!   if (ndims (s{1}) == 2)
+%!     alike (@rot90, s, true);
+%!     for k = -2:5
+%!       alike (@(a) rot90 (a, k), s, true);
+%!     endfor
+%!   endif
+%! endfor
+
+%!test # shifted round
+%! for s = array_samples (true)
+%!   for n = [0 1 -1 2 7]
+%!     alike (@(a) circshift (a, n), s, true);
+%!     for dim = 1:2
+%!       alike (@(a) circshift (a, n, dim), s, true);
+%!     endfor
+%!   endfor
+%! endfor
+%! alike (@(a) circshift (a, [1 1]), {x}, true);
+%! alike (@(a) circshift (a, [1 0 2]), {reshape(1:24, 2, 3, 4)}, true);
+%! alike (@(a) circshift (a, 1, 3), {reshape(1:24, 2, 3, 4)}, true);
+
+## --- Repeated, joined, cut --------------------------------------------------------
+
+%!test # repmat
+%! for s = array_samples (true)
+%!   for times = {{1}, {2}, {2, 3}, {[2 3]}, {0, 2}, {[2 1 3]}, {2, 1, 2}, {1, 1}, {int8(2), 1}, {-1, 2}}
+%!     alike (@(a) repmat (a, times{1}{:}), s, true);
+%!   endfor
+%! endfor
+%! assert (gather (repmat (DeviceArray (5), 2, 3)), 5 * ones (2, 3));
+%! refused (@() repmat (1, u, 1), "", "gather");
+
+%!function list = joined_samples ()
+%!  list = {{[1 2], 3}, {[1 2]}, {[1; 2], [3 4; 5 6]}, {[], 1}, {zeros(1, 0), [1 2; 3 4]}, {single(1), 2}, {true, false}, {true, 2}, ...
+%!          {true, single(2)}, {int8(5), 300}, {uint8(200), int8(-1)}, {uint8(200), int8(-1), 3}, {1:3, 1:2}, {ones(2, 3, 2), ones(2, 3)}, ...
+%!          {ones(2, 2), ones(2, 2, 2)}, {zeros(0, 3), ones(1, 3)}, {[], []}, {single([]), 1}, {ones(2, 3), zeros(2, 0)}, ...
+%!          {zeros(0, 3), zeros(0, 2)}, {[3 -1 4; 1 -5 9], [7 8 9]}, {[3 -1 4; 1 -5 9], [7; 8]}, {[], [], 5}, {int8([1 2]), [], true}, ...
+%!          {zeros(0, 3), zeros(3, 0)}, {5, 5}, {[], single(5)}, {int8([]), 5}, {true(0, 3), 1}};
+%!endfunction
+
+%!test # brackets
+%! for l = joined_samples ()
+%!   alike (@(varargin) [varargin{:}], l{1}, true);
+%!   alike (@(varargin) vertcat (varargin{:}), l{1}, true);
+%!   alike (@horzcat, l{1}, true);
+%!   if (numel (l{1}) == 2)
+%!     alike (@(a, b) [a; b], l{1}, true);
+%!     alike (@(a, b) [a, b], l{1}, true);
+%!     alike (@(a, b) [a, b; a, b], l{1}, true);
+%!     alike (@(a, b) [a b; b a], l{1}, true);
+%!   endif
+%! endfor
+%! alike (@(a) [a], {x}, true);
+%! alike (@(a) [a, 1], {7}, true);
+%! alike (@(a) [a; 1], {zeros(1, 0)}, true);
+%! alike (@(a) [1, a, 2; a, 3, 4], {5}, true);
+%! for bad = {{1}, "abc", 1i, sparse(1), int64(1), struct()}
+%!   fail ("[u(1,:), bad{1}]");
+%!   fail ("[bad{1}; u]");
+%! endfor
+
+%!test # cat
+%! for l = joined_samples ()
+%!   for dim = 1:4
+%!     ## As brackets do, it leaves out more empty arrays than the host's.
+%!     try
+%!       cat (dim, l{1}{:});
+%!     catch
+%!       if (any (cellfun (@isempty, l{1})))
+%!         continue
+%!       endif
+%!     end_try_catch
+%!     alike (@(varargin) cat (dim, varargin{:}), l{1}, true);
+%!   endfor
+%! endfor
+%! refused (@() cat (0, u, u), "dimension", "");
+%! refused (@() cat (1, u, [1 2]), "size", "");
+
+%!test # triangles
+%! for s = array_samples (true)
+%!   if (ndims (s{1}) == 2 && ! isempty (s{1}))
+%!     alike (@triu, s, true);
+%!     alike (@tril, s, true);
+%!     for k = -3:3
+%!       alike (@(a) triu (a, k), s, true);
+%!       alike (@(a) tril (a, k), s, true);
+%!     endfor
+%!   endif
+%! endfor
+%! alike (@triu, {[NaN Inf; NaN Inf]}, true);
+%! fail ("triu (DeviceArray (ones (2, 2, 2)))");
+
+%!test # resized
+%! for s = array_samples (true)
+%!   for sizes = {{2, 2}, {[5 5]}, {1, 7}, {0, 3}, {2, 2, 2}, {[3 3 3 2]}, {3}}
+%!     alike (@(a) resize (a, sizes{1}{:}), s, true);
+%!   endfor
+%! endfor
+
+%!test # functions of the host that are made of these
+%! for f = {@(a) kron([1 2], 1) .* a(1), @(a) postpad(a, 5), @(a) prepad(a, 5), @(a) trapz(a), @(a) cumsum(flip (a)), @(a) nnz(a > 1), ...
+%!          @(a) shift(a, 1), @(a) circshift(a.', 1).', @(a) bsxfun(@plus, a, 1), @(a) deal(a)}
+%!   want = f{1} (x);
+%!   try
+%!     got = gather (f{1} (u));
+%!     assert (got, want);
+%!   catch err
+%!     assert (! isempty (strfind (err.message, "gather")), "%s: %s", func2str (f{1}), err.message);
+%!   end_try_catch
+%! endfor
