@@ -673,7 +673,7 @@
 %!   text = evalc (["help " name{1}]);
 %!   assert (! isempty (strfind (text, "DeviceArray")), text);
 %! endfor
-%! assert (! isempty (strfind (evalc ("help DeviceArray"), "if (all (u > 0))")));
+%! assert (! isempty (strfind (evalc ("help DeviceArray"), "if (all (u(:) > 0))")));
 %! assert (strncmp (get_first_help_sentence ("DeviceArray"), "DeviceArray  Array that stays", 29));
 
 ## --- What is not there ----------------------------------------------------------
