@@ -341,7 +341,7 @@ struct VolumesArgument {
 
 // ---- arithmetic on arrays: arithmetic.cu
 
-enum class UnaryOp : unsigned int { NEGATE, ABS, SQRT, NOT, IS_NAN, POWER };
+enum class UnaryOp : unsigned int { NEGATE, ABS, SQRT, NOT, IS_NAN, POWER, FLOOR, CEIL, ROUND, FIX, SIGN, SATURATE };
 enum class BinaryOp : unsigned int {
     ADD,
     SUBTRACT,
@@ -356,12 +356,16 @@ enum class BinaryOp : unsigned int {
     GREATER,
     GREATER_EQUAL,
     AND,
-    OR
+    OR,
+    XOR,
+    MOD,
+    REM
 };
 enum class ReductionOp : unsigned int {
     SUM,
     DOT,
     SUM_OF_MAGNITUDES,
+    PRODUCT,
     SMALLEST,
     LARGEST,
     LARGEST_MAGNITUDE,
@@ -381,6 +385,7 @@ struct UnaryArgument {
     int exponent;
     unsigned int backwards;
     unsigned int unused;
+    double bounds[2];  // of what is saturated
 };
 
 OF_CLASS

@@ -78,6 +78,18 @@ extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_unary(UnaryArgu
         case UnaryOp::SQRT: each(own, [](REAL x) { return Math::square_root(x); }); break;
         case UnaryOp::NOT: each(own, [](REAL x) { return truth(x == 0); }); break;
         case UnaryOp::IS_NAN: each(own, [](REAL x) { return truth(x != x); }); break;
+        case UnaryOp::FLOOR: each(own, [](REAL x) { return Math::down(x); }); break;
+        case UnaryOp::CEIL: each(own, [](REAL x) { return Math::up(x); }); break;
+        case UnaryOp::ROUND: each(own, [](REAL x) { return Math::nearest(x); }); break;
+        case UnaryOp::FIX: each(own, [](REAL x) { return Math::to_zero(x); }); break;
+        case UnaryOp::SIGN:
+            each(own, [](REAL x) { return x > 0 ? REAL(1) : x < 0 ? REAL(-1) : Math::magnitude(x); });
+            break;
+        case UnaryOp::SATURATE: {
+            const REAL low = REAL(job.bounds[0]), high = REAL(job.bounds[1]);
+            each(own, [=](REAL x) { return saturated(x, low, high); });
+            break;
+        }
         default: {
             const int exponent = job.exponent;
             REAL power[OWN];

@@ -20,6 +20,12 @@ struct Class<float> {
     static __device__ __forceinline__ float square_root(float a) { return __fsqrt_rn(a); }
     static __device__ __forceinline__ float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
     static __device__ __forceinline__ float magnitude(float a) { return fabsf(a); }
+    static __device__ __forceinline__ float with_sign_of(float a, float b) { return copysignf(a, b); }
+    static __device__ __forceinline__ float down(float a) { return floorf(a); }
+    static __device__ __forceinline__ float up(float a) { return ceilf(a); }
+    static __device__ __forceinline__ float to_zero(float a) { return truncf(a); }
+    static __device__ __forceinline__ float nearest(float a) { return roundf(a); }
+    static constexpr float EPSILON = 1.1920928955078125e-7f;
 };
 template <>
 struct Class<double> {
@@ -31,6 +37,12 @@ struct Class<double> {
     static __device__ __forceinline__ double square_root(double a) { return __dsqrt_rn(a); }
     static __device__ __forceinline__ double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
     static __device__ __forceinline__ double magnitude(double a) { return fabs(a); }
+    static __device__ __forceinline__ double with_sign_of(double a, double b) { return copysign(a, b); }
+    static __device__ __forceinline__ double down(double a) { return floor(a); }
+    static __device__ __forceinline__ double up(double a) { return ceil(a); }
+    static __device__ __forceinline__ double to_zero(double a) { return trunc(a); }
+    static __device__ __forceinline__ double nearest(double a) { return round(a); }
+    static constexpr double EPSILON = 2.220446049250313e-16;
 };
 
 namespace {
@@ -41,6 +53,30 @@ using Math = Class<REAL>;
 using OTHER = Math::Other;
 
 __device__ __forceinline__ REAL truth(bool truth) { return truth ? REAL(1) : REAL(0); }
+
+// As a class of whole numbers holds it.
+__device__ __forceinline__ REAL saturated(REAL x, REAL low, REAL high) {
+    const REAL whole = x != x ? REAL(0) : Math::nearest(x);
+    const REAL bounded = whole < low ? low : whole;
+    // The sum is +0 where both are zeros.
+    return Math::plus(REAL(0), bounded > high ? high : bounded);
+}
+
+// What is left of `a` by a divisor: with the sign of the divisor (MOD) or of `a`.
+template <bool MOD>
+__device__ __forceinline__ REAL remainder_of(REAL a, REAL b) {
+    // Of infinities no sum is asked for: they are whole.
+    const auto nearest = [](REAL x) { return Math::minus(x, x) == 0 ? Math::down(Math::plus(x, REAL(0.5))) : x; };
+    const REAL quotient = Math::over(a, b);
+    const REAL near = nearest(quotient);
+    const bool is_whole =
+        nearest(b) != b && Math::magnitude(Math::over(Math::minus(quotient, near), near)) < Math::EPSILON;
+    const REAL times = MOD ? Math::down(quotient) : Math::to_zero(quotient);
+    REAL rest = is_whole ? REAL(0) : Math::minus(a, Math::times(b, times));
+    if (a != b) rest = Math::with_sign_of(rest, MOD ? b : a);
+    // 0 / 0 is NaN.
+    return b != 0 ? rest : MOD ? a : Math::over(REAL(0), REAL(0));
+}
 
 // ---- operations on the elements of a thread
 
@@ -73,7 +109,10 @@ __device__ __forceinline__ void combine(BinaryOp op, REAL (&a)[COUNT], const REA
         case BinaryOp::GREATER: return both(a, b, [](REAL x, REAL y) { return truth(x > y); });
         case BinaryOp::GREATER_EQUAL: return both(a, b, [](REAL x, REAL y) { return truth(x >= y); });
         case BinaryOp::AND: return both(a, b, [](REAL x, REAL y) { return truth(x != 0 && y != 0); });
-        default: return both(a, b, [](REAL x, REAL y) { return truth(x != 0 || y != 0); });
+        case BinaryOp::OR: return both(a, b, [](REAL x, REAL y) { return truth(x != 0 || y != 0); });
+        case BinaryOp::XOR: return both(a, b, [](REAL x, REAL y) { return truth((x != 0) != (y != 0)); });
+        case BinaryOp::MOD: return both(a, b, [](REAL x, REAL y) { return remainder_of<true>(x, y); });
+        default: return both(a, b, [](REAL x, REAL y) { return remainder_of<false>(x, y); });
     }
 }
 }  // namespace

@@ -30,6 +30,10 @@ struct SumOfMagnitudes : Sum {
         return Math::plus(lane, Math::magnitude(a));
     }
 };
+struct Product {
+    static __device__ __forceinline__ REAL take(REAL lane, REAL a, REAL) { return Math::times(lane, a); }
+    static __device__ __forceinline__ REAL join(REAL lane, REAL other) { return Math::times(lane, other); }
+};
 struct Smallest {
     static __device__ __forceinline__ REAL take(REAL lane, REAL a, REAL) { return join(lane, a); }
     static __device__ __forceinline__ REAL join(REAL lane, REAL other) {
@@ -249,6 +253,7 @@ __device__ __forceinline__ void reduce(const ReductionArgument<REAL>& job) {
     switch (job.op) {
         case ReductionOp::SUM: return Form<Sum, false>::run(job);
         case ReductionOp::SUM_OF_MAGNITUDES: return Form<SumOfMagnitudes, false>::run(job);
+        case ReductionOp::PRODUCT: return Form<Product, false>::run(job);
         case ReductionOp::SMALLEST: return Form<Smallest, false>::run(job);
         case ReductionOp::LARGEST: return Form<Largest, false>::run(job);
         case ReductionOp::LARGEST_MAGNITUDE: return Form<LargestMagnitude, false>::run(job);

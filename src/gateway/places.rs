@@ -117,14 +117,13 @@ fn is_vector(dims: &[usize]) -> bool {
     dims.iter().filter(|&&dim| dim != 1).count() == 1
 }
 
-/// Whether these are the dimensions of a row or a column.
-fn is_flat_vector(dims: &[usize]) -> bool {
-    dims.len() == 2 && dims.contains(&1)
-}
-
 /// The dimensions of a vector of `count` elements that lies as this array does; a column, where it is no vector.
 fn vector_like(dims: &[usize], count: usize) -> Vec<usize> {
-    if is_vector(dims) { dims.iter().map(|&dim| if dim == 1 { 1 } else { count }).collect() } else { vec![count, 1] }
+    if is_vector(dims) {
+        windows::trimmed(dims.iter().map(|&dim| if dim == 1 { 1 } else { count }).collect())
+    } else {
+        vec![count, 1]
+    }
 }
 
 /// Reads an index, number `d` of `of`. `gathered` gives the numbers of an array that is held.
@@ -139,9 +138,7 @@ pub(super) fn subscript(
     if let Some(text) = index.text() {
         return match text {
             ":" => Ok(Subscript { index: Index::All, dims: Vec::new(), reach: 0 }),
-            _ => {
-                Err(wrong(format!("index ({}): {text:?} is no index; \":\" is all of a dimension", told("?", (d, of)))))
-            }
+            _ => Err(wrong(format!("index ({}): {text:?} is no index; \":\" is all of a dimension", told("?", (d, of))))),
         };
     }
     if let Some(held) = StoredArray::of(index)? {
@@ -227,9 +224,7 @@ fn linear_dims(subscript: &Subscript, array: &[usize]) -> Vec<usize> {
     let count = subscript.index.len(elements);
     match subscript.index {
         Index::All => vec![count, 1],
-        _ if elements != 1 && is_vector(array) && count != 1 && is_flat_vector(&subscript.dims) => {
-            vector_like(array, count)
-        }
+        _ if elements != 1 && is_vector(array) && count != 1 && is_vector(&subscript.dims) => vector_like(array, count),
         _ => subscript.dims.clone(),
     }
 }
@@ -314,14 +309,7 @@ fn asked_of_values(subscripts: &[Subscript], values: &[usize], others: &[usize])
     let is_colon = |one: &Subscript| one.index == Index::All;
     let is_scalar = |one: &Subscript| !is_colon(one) && one.index.len(0) == 1;
     let several = subscripts.iter().filter(|one| !is_scalar(one)).count();
-    if let [rows, columns] = subscripts {
-        let [of_rows, of_columns] =
-            [0, 1].map(|d| if values.len() == 2 && several == 2 { values[d] } else { others[d] });
-        return [(rows, of_rows), (columns, of_columns)]
-            .map(|(one, asked)| if is_colon(one) { asked } else { one.reach })
-            .into();
-    }
-    if subscripts.iter().all(is_colon) {
+    if subscripts.len() > 2 && subscripts.iter().all(is_colon) {
         return (0..subscripts.len()).map(|d| values.get(d).copied().unwrap_or(1)).collect();
     }
     let mut from = if several == values.len() { values } else { others }.iter().copied();
@@ -359,9 +347,8 @@ pub(super) fn left(array: &[usize], subscripts: &[Subscript]) -> Result<Option<L
         let removed_at_once = elements - count == 1 || matches!(one.index, Index::Range { step: 1 | -1, .. });
         let dims = match array {
             [rows, 1] if *rows != 1 => vec![count, 1],
-            _ if is_vector(array) => vector_like(array, count),
             _ if removed_at_once => vec![1, count],
-            _ => vec![count, 1],
+            _ => vector_like(array, count),
         };
         return Ok(Some(Left { pieces: of_runs(&[elements], 0, &runs)?, dims }));
     }

@@ -20,6 +20,7 @@ mod sample;
 mod taps;
 mod window;
 
+pub(crate) use arithmetic::saturated;
 pub use arithmetic::{
     Arithmetic, Binary, CHUNK, Expansion, LANES, MAX_POWER, Operand, Places, RANK, Reduction, Section, Unary,
 };

@@ -15,6 +15,9 @@ pub trait Real: bytemuck::Pod + Debug + Default + LowerExp + PartialEq + Partial
     /// One.
     const ONE: Self;
 
+    /// What one differs by from the next larger number.
+    const EPSILON: Self;
+
     /// `value`, rounded once to this class.
     fn from_f64(value: f64) -> Self;
 
@@ -39,8 +42,24 @@ pub trait Real: bytemuck::Pod + Debug + Default + LowerExp + PartialEq + Partial
     /// Without its sign.
     fn magnitude(self) -> Self;
 
+    /// With the sign of another number.
+    fn with_sign_of(self, other: Self) -> Self;
+
     /// The square root, rounded once.
     fn square_root(self) -> Self;
+
+    /// The next whole number down, up, towards zero, and the nearest, halves away from zero. What becomes a zero keeps
+    /// its sign; infinities and NaN stay.
+    fn rounded_down(self) -> Self;
+
+    /// See [`Real::rounded_down`].
+    fn rounded_up(self) -> Self;
+
+    /// See [`Real::rounded_down`].
+    fn rounded_to_zero(self) -> Self;
+
+    /// See [`Real::rounded_down`].
+    fn rounded(self) -> Self;
 
     /// `self * factor + addend`, rounded once: exact on every machine. Where there is no instruction for it, the C
     /// library's rounds the same.
@@ -58,6 +77,7 @@ macro_rules! real {
         impl Real for $type {
             type Other = $other;
             const ONE: $type = 1.0;
+            const EPSILON: $type = <$type>::EPSILON;
 
             #[inline(always)]
             fn from_f64(value: f64) -> $type {
@@ -92,8 +112,28 @@ macro_rules! real {
                 self.abs()
             }
             #[inline(always)]
+            fn with_sign_of(self, other: $type) -> $type {
+                self.copysign(other)
+            }
+            #[inline(always)]
             fn square_root(self) -> $type {
                 self.sqrt()
+            }
+            #[inline(always)]
+            fn rounded_down(self) -> $type {
+                self.floor()
+            }
+            #[inline(always)]
+            fn rounded_up(self) -> $type {
+                self.ceil()
+            }
+            #[inline(always)]
+            fn rounded_to_zero(self) -> $type {
+                self.trunc()
+            }
+            #[inline(always)]
+            fn rounded(self) -> $type {
+                self.round()
             }
             #[inline(always)]
             fn fma(self, factor: $type, addend: $type) -> $type {

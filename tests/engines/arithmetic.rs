@@ -37,7 +37,7 @@ pub const TABLE: [Case; 14] = [
     ("places_outside_are_refused", |engine| in_both(engine, outside::<f64>, outside::<f32>)),
 ];
 
-const BINARY: [Binary; 14] = [
+const BINARY: [Binary; 17] = [
     Binary::Add,
     Binary::Subtract,
     Binary::Multiply,
@@ -52,6 +52,9 @@ const BINARY: [Binary; 14] = [
     Binary::GreaterEqual,
     Binary::And,
     Binary::Or,
+    Binary::Xor,
+    Binary::Mod,
+    Binary::Rem,
 ];
 
 fn in_both(
@@ -172,8 +175,23 @@ where
     let lengths: &[usize] = if is_slow(engine) { &[300] } else { &[15, 16, 17, 1025, 5000, 70_001] };
     let mut inputs = vec![Vec::new(), vec![T::from_f64(-0.7)], specials()];
     inputs.extend(lengths.iter().map(|&length| numbers(length, length as u64)));
-    let powers = (-MAX_POWER..=MAX_POWER).map(Unary::Power);
-    for op in [Unary::Negate, Unary::Abs, Unary::Sqrt, Unary::Not, Unary::IsNan].into_iter().chain(powers) {
+    // Halves, what is next to them, and bounds of whole numbers.
+    let halves =
+        [0.5, 1.5, 2.5, 127.5, 254.5, 1e3, 2_147_483_646.5, 2_147_483_647.5, 4.6e18, 9.3e18, 4_503_599_627_370_497.5];
+    let beside = |x: f64| match size_of::<T>() {
+        4 => [x, f64::from((x as f32).next_up()), f64::from((x as f32).next_down())],
+        _ => [x, x.next_up(), x.next_down()],
+    };
+    inputs.push(halves.into_iter().flat_map(beside).flat_map(|x| [x, -x]).map(T::from_f64).collect());
+    let whole = [
+        Unary::Saturate { low: -128, high: 127 },
+        Unary::Saturate { low: 0, high: 255 },
+        Unary::Saturate { low: i32::MIN.into(), high: i32::MAX.into() },
+        Unary::Saturate { low: i64::MIN, high: i64::MAX },
+    ];
+    let roundings = [Unary::Floor, Unary::Ceil, Unary::Round, Unary::Fix, Unary::Sign].into_iter().chain(whole);
+    let plain = [Unary::Negate, Unary::Abs, Unary::Sqrt, Unary::Not, Unary::IsNan].into_iter().chain(roundings);
+    for op in plain.chain((-MAX_POWER..=MAX_POWER).map(Unary::Power)) {
         inputs.iter().try_for_each(|input| check_unary(engine, op, input))?;
     }
     Ok(())
@@ -220,6 +238,8 @@ where
     let special = specials::<T>();
     let pairs = special.iter().flat_map(|&a| special.iter().map(move |&b| (a, b)));
     let (first, second): (Vec<T>, Vec<T>) = pairs.unzip();
+    // Of what is no whole number, and next to them.
+    let multiples: Vec<T> = (-40..=40).map(|k| T::from_f64(f64::from(k) / 20.0)).collect();
     let length = if is_slow(engine) { 1000 } else { 70_001 };
     let random = [numbers::<T>(length, 1), numbers(length, 2)];
     let scalars: Vec<T> = special.iter().copied().step_by(if is_slow(engine) { 5 } else { 1 }).collect();
@@ -229,6 +249,7 @@ where
         };
         let both = [Side::Of(0), Side::Of(1)];
         check(both, &[&first, &second], [first.len(); 2])?;
+        check(both, &[&multiples, &vec![T::from_f64(0.1); multiples.len()]], [multiples.len(); 2])?;
         check([Side::Of(0); 2], &[&special], [special.len(); 2])?;
         for len in [0, 1, 7, 31, 33, length].into_iter().filter(|&len| len <= length) {
             check(both, &[&random[0][..len], &random[1][..len]], [len; 2])?;

@@ -2,7 +2,7 @@
 
 use crate::cpu::simd::Loops;
 use crate::memory::pool::Pooled;
-use crate::stencil::{Binary, Error, Expansion, Operand, RANK, Real, Unary};
+use crate::stencil::{Binary, Error, Expansion, Operand, RANK, Real, Unary, saturated};
 
 /// Elements that go through a buffer at once: three of them stay in the first-level cache.
 const BLOCK: usize = 1024;
@@ -36,7 +36,14 @@ impl<T: Real> Loops for UnaryPiece<'_, T> {
         if let Unary::Power(exponent) = self.op {
             return self.power(exponent);
         }
-        settled!(self.op, Unary { Negate, Abs, Sqrt, Not, IsNan }, OP => {
+        if let Unary::Saturate { low, high } = self.op {
+            let [low, high] = [low, high].map(|bound| T::from_f64(bound as f64));
+            for (output, &input) in self.output.iter_mut().zip(self.input) {
+                *output = saturated(input, low, high);
+            }
+            return;
+        }
+        settled!(self.op, Unary { Negate, Abs, Sqrt, Not, IsNan, Floor, Ceil, Round, Fix, Sign }, OP => {
             for (output, &input) in self.output.iter_mut().zip(self.input) {
                 *output = OP.of(input);
             }
@@ -230,7 +237,7 @@ impl<T: Real> Loops for BinaryPiece<'_, T> {
                 self.op,
                 Binary {
                     Add, Subtract, Multiply, Divide, Min, Max, Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual,
-                    And, Or
+                    And, Or, Xor, Mod, Rem
                 },
                 OP => for ((output, &a), &b) in block.iter_mut().zip(first).zip(second) {
                     *output = OP.of(a, b);

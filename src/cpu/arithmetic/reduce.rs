@@ -204,7 +204,7 @@ fn take_line<T: Real>(op: Reduction, takes: bool, [a, b]: [&[T]; 2], lanes: &mut
     if takes {
         settled!(
             op,
-            Reduction { Sum, Dot, SumOfMagnitudes, Min, Max, LargestMagnitude, Any, All, Differ },
+            Reduction { Sum, Dot, SumOfMagnitudes, Product, Min, Max, LargestMagnitude, Any, All, Differ },
             OP => for (a, b) in a.iter().zip(b) {
                 for ((lane, &a), &b) in in_registers.iter_mut().zip(a).zip(b) {
                     *lane = OP.take(*lane, a, b);
@@ -214,7 +214,7 @@ fn take_line<T: Real>(op: Reduction, takes: bool, [a, b]: [&[T]; 2], lanes: &mut
     } else {
         settled!(
             op,
-            Reduction { Sum, Dot, SumOfMagnitudes, Min, Max, LargestMagnitude, Any, All, Differ },
+            Reduction { Sum, Dot, SumOfMagnitudes, Product, Min, Max, LargestMagnitude, Any, All, Differ },
             OP => for a in a {
                 for (lane, &a) in in_registers.iter_mut().zip(a) {
                     *lane = OP.join(*lane, a);
@@ -235,7 +235,7 @@ fn take_line<T: Real>(op: Reduction, takes: bool, [a, b]: [&[T]; 2], lanes: &mut
 fn take<T: Real>(op: Reduction, lanes: &mut [T], a: &[T], b: &[T]) {
     settled!(
         op,
-        Reduction { Sum, Dot, SumOfMagnitudes, Min, Max, LargestMagnitude, Any, All, Differ },
+        Reduction { Sum, Dot, SumOfMagnitudes, Product, Min, Max, LargestMagnitude, Any, All, Differ },
         OP => for ((lane, &a), &b) in lanes.iter_mut().zip(a).zip(b) {
             *lane = OP.take(*lane, a, b);
         }
@@ -247,7 +247,7 @@ fn take<T: Real>(op: Reduction, lanes: &mut [T], a: &[T], b: &[T]) {
 fn join<T: Real>(op: Reduction, lanes: &mut [T], others: &[T]) {
     settled!(
         op,
-        Reduction { Sum, Dot, SumOfMagnitudes, Min, Max, LargestMagnitude, Any, All, Differ },
+        Reduction { Sum, Dot, SumOfMagnitudes, Product, Min, Max, LargestMagnitude, Any, All, Differ },
         OP => for (lane, &other) in lanes.iter_mut().zip(others) {
             *lane = OP.join(*lane, other);
         }

@@ -7,7 +7,6 @@ use cudarc::driver::{result, sys};
 
 use crate::cuda::driver::context::Stream;
 use crate::cuda::driver::error::failed;
-use crate::cuda::driver::memory::Idle;
 use crate::cuda::element::Element;
 use crate::cuda::kernels::ArithmeticKernels;
 use crate::cuda::runtime::device::Device;
@@ -72,12 +71,8 @@ impl<'d, T: Element> Operation<'d, T> {
             // SAFETY: there is as much, and what wrote it is over.
             return unsafe { self.device.slots.download(&self.device.context, from, None, output, self.watch) };
         }
-        // Whatever happens, the copy is over ahead of the output.
-        let idle = Idle::new(self.queue.stream());
-        // SAFETY: there is as much, and it is waited for.
-        unsafe { result::memcpy_dtoh_async(output, from, idle.stream().handle()) }
-            .map_err(failed("cuMemcpyDtoHAsync"))?;
-        self.queue.wait()
+        // SAFETY: there is as much; all that writes it is on the queue.
+        unsafe { self.queue.fetch(from, bytemuck::cast_slice_mut(output)) }
     }
 
     /// Copies so many numbers on the device.

@@ -183,22 +183,32 @@ impl Drop for PinnedBuffer {
 ///
 /// It belongs behind what the stream's work reads and writes: as the first field of a struct, or as the last of the
 /// locals. For these are dropped in reverse.
-pub(crate) struct Idle(Arc<Stream>);
+pub(crate) struct Idle {
+    stream: Arc<Stream>,
+    waited_for: bool,
+}
 
 impl Idle {
     pub(crate) fn new(stream: &Arc<Stream>) -> Idle {
-        Idle(stream.clone())
+        Idle { stream: stream.clone(), waited_for: false }
     }
 
     /// The stream that will be waited for.
     pub(crate) fn stream(&self) -> &Arc<Stream> {
-        &self.0
+        &self.stream
+    }
+
+    /// Somebody has waited for it.
+    pub(crate) fn waited_for(mut self) {
+        self.waited_for = true;
     }
 }
 
 impl Drop for Idle {
     fn drop(&mut self) {
-        self.0.settle();
+        if !self.waited_for {
+            self.stream.settle();
+        }
     }
 }
 

@@ -8,7 +8,8 @@ use crate::host;
 use crate::stencil::{Array, Error, Real, Source, Target};
 use crate::watch::Watch;
 
-/// Up to this many bytes go to the device on the queue itself, without staging, and nobody waits for them.
+/// Up to this many bytes go to the device and come back on the queue itself, without staging. Nobody waits for those that
+/// go.
 const SMALL_BYTES: usize = 64 << 10;
 
 /// Copies an array.
@@ -49,6 +50,11 @@ pub(super) fn copy_all<T: Element>(
             device.queue.wait()?;
             // SAFETY: the array has room for as many, and nothing that uses it is under way after that wait.
             unsafe { device.slots.upload(&context, input, to, watch) }
+        }
+        (Source::Array(array), Target::Host(output)) if size_of_val(&output[..]) <= SMALL_BYTES => {
+            let from = address(array, &context)?;
+            // SAFETY: the array has as many elements, and whoever writes them does so on the queue.
+            unsafe { device.queue.fetch(from, bytemuck::cast_slice_mut(output)) }
         }
         (Source::Array(array), Target::Host(output)) => {
             let from = address(array, &context)?;

@@ -27,7 +27,7 @@ use super::buffers::Pool;
 use super::pace::{GROWTH, SharedPace};
 use crate::cuda::driver::context::{Context, Event, Stream};
 use crate::cuda::driver::error::failed;
-use crate::cuda::driver::memory::DeviceBuffer;
+use crate::cuda::driver::memory::{DeviceBuffer, Idle};
 use crate::process::PerProcess;
 use crate::stencil::Error;
 
@@ -259,6 +259,19 @@ impl Queue {
         let number = self.put.fetch_add(1, Ordering::SeqCst) + 1;
         lock(&self.state).sent.push((number, values));
         sent.map_err(failed("cuMemcpyHtoDAsync"))
+    }
+
+    /// Copies what lies at the address `from` to the host, where it is when this returns. For a few bytes: no staging.
+    ///
+    /// # Safety
+    /// There is as much, and what writes it is on this stream.
+    pub(crate) unsafe fn fetch(&self, from: sys::CUdeviceptr, output: &mut [u8]) -> Result<(), Error> {
+        // Whatever happens, the copy is over ahead of the output.
+        let idle = Idle::new(self.stream());
+        // SAFETY: as the caller says; it is waited for.
+        unsafe { result::memcpy_dtoh_async(output, from, idle.stream().handle()) }
+            .map_err(failed("cuMemcpyDtoHAsync"))?;
+        self.wait().map(|()| idle.waited_for())
     }
 
     /// Puts a copy of `bytes` bytes from one address on the device to another on the stream.

@@ -13,6 +13,7 @@ use super::{Array, Error, Real, Source, Target};
 use crate::watch::Watch;
 
 pub use expansion::{Expansion, Operand};
+pub(crate) use operations::saturated;
 pub use operations::{Binary, MAX_POWER, Unary};
 pub use places::{Places, Section};
 pub use reduction::{CHUNK, LANES, Reduction};

@@ -18,6 +18,26 @@ pub enum Unary {
     Not,
     /// 1 for NaN, else 0.
     IsNan,
+    /// The largest whole number that is not larger. With this and the next three, a zero has the sign of what it came
+    /// from; infinities and NaN stay.
+    Floor,
+    /// The smallest whole number that is not smaller.
+    Ceil,
+    /// The nearest whole number; a half goes away from zero.
+    Round,
+    /// Without what follows the point.
+    Fix,
+    /// 1, -1 or, of either zero, +0; NaN stays.
+    Sign,
+    /// As a class of whole numbers from `low` to `high` holds it: NaN is 0, any other number is rounded as
+    /// [`Unary::Round`] does, and what lies beyond a bound is that bound, which is rounded to the array's class. A zero
+    /// is +0.
+    Saturate {
+        /// The smallest number of the class.
+        low: i64,
+        /// The largest one.
+        high: i64,
+    },
     /// A whole power from -[`MAX_POWER`] to [`MAX_POWER`]: products from the left, `((x x) x) x`, each rounded once; 1
     /// for the power 0, and 1 divided by the positive power for a negative one.
     Power(i32),
@@ -54,6 +74,17 @@ pub enum Binary {
     And,
     /// Whether one of them is no zero.
     Or,
+    /// Whether exactly one of them is a zero; NaN is none.
+    Xor,
+    /// What is left of `a` by a divisor `b`, with the sign of `b`: `a - b floor (a / b)`, each step rounded. `a` where
+    /// `b` is a zero. Where `b` is no whole number and `a / b` is one but for a relative error of less than the class's
+    /// epsilon, 0. A result of equal operands is +0.
+    ///
+    /// An infinite operand gives NaN, as the formula does. A `b` so large that `b + 0.5` rounds to the next number
+    /// counts as no whole number. All of that is as in GNU Octave.
+    Mod,
+    /// Likewise with the sign of `a`: `a - b fix (a / b)`, and NaN where `b` is a zero.
+    Rem,
 }
 
 impl Unary {
@@ -67,6 +98,14 @@ impl Unary {
             Unary::Sqrt => x.square_root(),
             Unary::Not => truth(x == T::default()),
             Unary::IsNan => truth(x.is_nan()),
+            Unary::Floor => x.rounded_down(),
+            Unary::Ceil => x.rounded_up(),
+            Unary::Round => x.rounded(),
+            Unary::Fix => x.rounded_to_zero(),
+            Unary::Sign if x > T::default() => T::ONE,
+            Unary::Sign if x < T::default() => T::ONE.negative(),
+            Unary::Sign => x.magnitude(),
+            Unary::Saturate { low, high } => saturated(x, T::from_f64(low as f64), T::from_f64(high as f64)),
             Unary::Power(exponent) => {
                 let power = (1..exponent.unsigned_abs()).fold(x, |power, _| power.times(x));
                 match exponent {
@@ -77,6 +116,31 @@ impl Unary {
             }
         }
     }
+}
+
+/// See [`Unary::Saturate`].
+#[inline(always)]
+pub(crate) fn saturated<T: Real>(x: T, low: T, high: T) -> T {
+    let zero = T::default();
+    let whole = if x.is_nan() { zero } else { x.rounded() };
+    let bounded = if whole < low { low } else { whole };
+    // The sum is +0 where both are zeros.
+    zero.plus(if bounded > high { high } else { bounded })
+}
+
+/// See [`Binary::Mod`], with the quotient rounded to a whole number by `whole`, and the result for a divisor of zero.
+#[inline(always)]
+fn remainder<T: Real>(a: T, b: T, sign_of: T, by_zero: T, whole: impl Fn(T) -> T) -> T {
+    let zero = T::default();
+    let half = T::from_f64(0.5);
+    // Of infinities no sum is asked for: they are whole.
+    let nearest = |x: T| if x.minus(x) == zero { x.plus(half).rounded_down() } else { x };
+    let quotient = a.over(b);
+    let near = nearest(quotient);
+    let is_whole = nearest(b) != b && quotient.minus(near).over(near).magnitude() < T::EPSILON;
+    let rest = if is_whole { zero } else { a.minus(b.times(whole(quotient))) };
+    let rest = if a == b { rest } else { rest.with_sign_of(sign_of) };
+    if b == zero { by_zero } else { rest }
 }
 
 impl Binary {
@@ -112,6 +176,9 @@ impl Binary {
             Binary::GreaterEqual => truth(a >= b),
             Binary::And => truth(a != zero && b != zero),
             Binary::Or => truth(a != zero || b != zero),
+            Binary::Xor => truth((a != zero) != (b != zero)),
+            Binary::Mod => remainder(a, b, b, a, T::rounded_down),
+            Binary::Rem => remainder(a, b, a, T::from_f64(f64::NAN), T::rounded_to_zero),
         }
     }
 }
@@ -129,5 +196,56 @@ mod tests {
         assert_eq!(Binary::Max.of(-0.0, 0.0_f64).to_bits(), (-0.0_f64).to_bits());
         assert_eq!((Unary::Not.of(nan), Unary::IsNan.of(nan), Binary::And.of(nan, 1.0)), (0.0, 1.0, 1.0));
         assert_eq!((Unary::Power(0).of(nan), Unary::Power(3).of(2.0), Unary::Power(-2).of(2.0)), (1.0, 8.0, 0.25));
+    }
+
+    #[test]
+    fn whole_numbers_are_as_the_contract_says() {
+        let bits = |op: Unary, x: f64| op.of(x).to_bits();
+        for (op, of, is) in [
+            (Unary::Round, 0.5, 1.0),
+            (Unary::Round, -2.5, -3.0),
+            (Unary::Round, 0.5_f64.next_down(), 0.0),
+            (Unary::Round, -0.3, -0.0),
+            (Unary::Fix, -0.7, -0.0),
+            (Unary::Ceil, -0.5, -0.0),
+            (Unary::Floor, -0.0, -0.0),
+            (Unary::Sign, -0.0, 0.0),
+            (Unary::Sign, -7.0, -1.0),
+            (Unary::Saturate { low: -128, high: 127 }, -0.3, 0.0),
+            (Unary::Saturate { low: -128, high: 127 }, f64::NAN, 0.0),
+            (Unary::Saturate { low: -128, high: 127 }, f64::NEG_INFINITY, -128.0),
+            (Unary::Saturate { low: 0, high: 255 }, 254.5, 255.0),
+        ] {
+            assert_eq!(bits(op, of), f64::to_bits(is), "{op:?} of {of}");
+        }
+        assert!(Unary::Sign.of(f64::NAN).is_nan());
+    }
+
+    /// What GNU Octave gives.
+    #[test]
+    fn remainders_are_as_the_host_has_them() {
+        let (inf, nan) = (f64::INFINITY, f64::NAN);
+        for (a, b, modulo, rest) in [
+            (5.0, 3.0, 2.0, 2.0),
+            (-5.0, 3.0, 1.0, -2.0),
+            (5.0, -3.0, -1.0, 2.0),
+            (-6.0, 3.0, 0.0, -0.0),
+            (6.0, -3.0, -0.0, 0.0),
+            (-0.0, 3.0, 0.0, -0.0),
+            (5.0, 0.0, 5.0, nan),
+            (-0.0, 0.0, -0.0, nan),
+            (-3.0, -3.0, 0.0, 0.0),
+            (0.3, 0.1, 0.0, 0.0),
+            (-0.3, 0.1, 0.0, -0.0),
+            (2.1, 0.1, 0.0, 0.0),
+            (5.5, 2.5, 0.5, 0.5),
+            (5.0, inf, nan, nan),
+            (inf, 5.0, nan, nan),
+            (nan, 2.0, nan, nan),
+        ] {
+            assert!(Binary::Mod.of(a, b).same(modulo), "mod ({a}, {b}) is {}", Binary::Mod.of(a, b));
+            assert!(Binary::Rem.of(a, b).same(rest), "rem ({a}, {b}) is {}", Binary::Rem.of(a, b));
+        }
+        assert!((Binary::Mod.of(0.3_f32, 0.1), Binary::Rem.of(-5.0_f32, 3.0)) == (0.0, -2.0));
     }
 }

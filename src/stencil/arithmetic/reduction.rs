@@ -18,6 +18,8 @@ pub enum Reduction {
     Dot,
     /// The sum of magnitudes, from +0.
     SumOfMagnitudes,
+    /// The product, from 1.
+    Product,
     /// The smallest number, NaN left out; NaN where there is no number. Of zeros, the first in this order.
     Min,
     /// The largest number, likewise.
@@ -49,7 +51,7 @@ impl Reduction {
     pub fn start<T: Real>(self) -> T {
         match self {
             Reduction::Min | Reduction::Max => T::from_f64(f64::NAN),
-            Reduction::All => T::ONE,
+            Reduction::All | Reduction::Product => T::ONE,
             _ => T::default(),
         }
     }
@@ -59,7 +61,7 @@ impl Reduction {
     pub fn take<T: Real>(self, lane: T, a: T, b: T) -> T {
         let zero = T::default();
         match self {
-            Reduction::Sum | Reduction::Min | Reduction::Max => self.join(lane, a),
+            Reduction::Sum | Reduction::Product | Reduction::Min | Reduction::Max => self.join(lane, a),
             Reduction::Dot => a.fma(b, lane),
             Reduction::SumOfMagnitudes | Reduction::LargestMagnitude => self.join(lane, a.magnitude()),
             Reduction::Any => {
@@ -91,6 +93,7 @@ impl Reduction {
     pub fn join<T: Real>(self, lane: T, other: T) -> T {
         match self {
             Reduction::Sum | Reduction::Dot | Reduction::SumOfMagnitudes => lane.plus(other),
+            Reduction::Product => lane.times(other),
             Reduction::Min => {
                 if lane.is_nan() || other < lane {
                     other

@@ -9,10 +9,11 @@ use super::super::common::ends::{AnyEngine, array_with, contents};
 use super::super::common::selection;
 use super::{blank, cancelling, compare, elements, numbers, show};
 
-const REDUCTIONS: [Reduction; 9] = [
+const REDUCTIONS: [Reduction; 10] = [
     Reduction::Sum,
     Reduction::Dot,
     Reduction::SumOfMagnitudes,
+    Reduction::Product,
     Reduction::Min,
     Reduction::Max,
     Reduction::LargestMagnitude,

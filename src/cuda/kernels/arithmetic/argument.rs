@@ -31,6 +31,12 @@ pub(super) fn unary(op: Unary) -> (u32, i32) {
         Unary::Sqrt => (UnaryOp::SQRT, 0),
         Unary::Not => (UnaryOp::NOT, 0),
         Unary::IsNan => (UnaryOp::IS_NAN, 0),
+        Unary::Floor => (UnaryOp::FLOOR, 0),
+        Unary::Ceil => (UnaryOp::CEIL, 0),
+        Unary::Round => (UnaryOp::ROUND, 0),
+        Unary::Fix => (UnaryOp::FIX, 0),
+        Unary::Sign => (UnaryOp::SIGN, 0),
+        Unary::Saturate { .. } => (UnaryOp::SATURATE, 0),
         Unary::Power(exponent) => (UnaryOp::POWER, exponent),
     }
 }
@@ -51,6 +57,9 @@ pub(super) fn binary(op: Binary) -> u32 {
         Binary::GreaterEqual => BinaryOp::GREATER_EQUAL,
         Binary::And => BinaryOp::AND,
         Binary::Or => BinaryOp::OR,
+        Binary::Xor => BinaryOp::XOR,
+        Binary::Mod => BinaryOp::MOD,
+        Binary::Rem => BinaryOp::REM,
     }
 }
 
@@ -59,6 +68,7 @@ pub(super) fn reduction(op: Reduction) -> u32 {
         Reduction::Sum => ReductionOp::SUM,
         Reduction::Dot => ReductionOp::DOT,
         Reduction::SumOfMagnitudes => ReductionOp::SUM_OF_MAGNITUDES,
+        Reduction::Product => ReductionOp::PRODUCT,
         Reduction::Min => ReductionOp::SMALLEST,
         Reduction::Max => ReductionOp::LARGEST,
         Reduction::LargestMagnitude => ReductionOp::LARGEST_MAGNITUDE,

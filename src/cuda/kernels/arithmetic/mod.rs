@@ -10,7 +10,7 @@ use std::ffi::CStr;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use bytemuck::NoUninit;
+use bytemuck::{NoUninit, Zeroable};
 use cudarc::driver::sys;
 
 use super::super::Element;
@@ -93,9 +93,13 @@ impl<T: Element> ArithmeticKernels<T> {
         [from, to]: [sys::CUdeviceptr; 2],
         count: usize,
     ) -> Result<(), Error> {
+        let bounds = match op {
+            Unary::Saturate { low, high } => [low, high].map(|bound| T::from_f64(bound as f64).to_f64()),
+            _ => [0.0; 2],
+        };
         let (op, exponent) = unary(op);
-        let argument =
-            UnaryArgument { from, to, count: count as u64, op, exponent, backwards: self.backwards(), unused: 0 };
+        let backwards = self.backwards();
+        let argument = UnaryArgument { from, to, count: count as u64, op, exponent, backwards, unused: 0, bounds };
         // SAFETY: as the caller says.
         unsafe { self.launch(stream, c"arithmetic_unary", count.div_ceil(self.block), &argument) }
     }
@@ -111,7 +115,7 @@ impl<T: Element> ArithmeticKernels<T> {
         count: usize,
     ) -> Result<(), Error> {
         let argument =
-            UnaryArgument { from, to, count: count as u64, op: 0, exponent: 0, backwards: self.backwards(), unused: 0 };
+            UnaryArgument { from, to, count: count as u64, backwards: self.backwards(), ..UnaryArgument::zeroed() };
         // SAFETY: as the caller says.
         unsafe { self.launch(stream, c"arithmetic_convert", count.div_ceil(self.converted), &argument) }
     }
