@@ -455,7 +455,8 @@ octave_value logical_not(const octave_base_value& a) { return ask_one("not", oct
 // u++ and u--: the value changes in its place.
 template <int step>
 void add(octave_base_value& a) {
-    const octave_value sum = binary<0>(a, octave_scalar(step));
+    octave_value_list inputs(value_of(a));
+    const octave_value sum = ask_one("plus", inputs.append(octave_value(double(step))));
     const device_array* own = own_array(sum);
     if (!own) refuse("++ or -- of one element", "u = gather (u) + 1");
     static_cast<device_array&>(a).become(*own);
