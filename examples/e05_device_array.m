@@ -10,8 +10,8 @@ v = sqrt (u .^ 2 + 1) ./ 2;                       % arithmetic stays there
 w = StencilConstantMemory_CUDA (v, [1 2 1] / 4);  % a DeviceArray in, a DeviceArray out
 printf ('w is a %s of %d x %d\n', class (w), size (w));
 
-total = sum (w);             % a reduction gives an ordinary number
-some = w(1:3);               % so does reading; only these three are moved
+total = sum (w);             % one number is an ordinary number
+some = gather (w(1:3));      % a part stays there; only these three are moved
 y = gather (w);              % all of it, as an ordinary array
 printf ('the sum is %.6f\n', total);
 
@@ -19,5 +19,8 @@ assert (isnumeric (total) && isnumeric (some) && isa (y, 'double'));
 assert (y, StencilConstantMemory_CUDA (sqrt (x .^ 2 + 1) / 2, [1 2 1] / 4, 'Backend', 'cpu'), 1e-15);
 assert (some, y(1:3));
 
-% An object in IF is false in Octave, whatever it holds: ask ALL or ANY.
-assert (all (w > 0));
+% So a condition works as with ordinary arrays.
+if (all (w > 0))
+  w(w > 1) = 1;              % a mask that stays there
+end
+assert (max (w) <= 1);

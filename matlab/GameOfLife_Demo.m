@@ -10,7 +10,7 @@ function result = GameOfLife_Demo (varargin)
 %   On a DeviceArray of ones and zeros that is two lines:
 %       n = ConvolutionConstantMemory_CUDA (u, [1 1 1; 1 0 1; 1 1 1], ...
 %                                           'Boundary', 'circular');
-%       u = (n == 3) | (u & (n == 2));
+%       u = single ((n == 3) | (u & (n == 2)));
 %   The cells stay on the GPU. Of each generation one number comes back, how
 %   many there are, from SUM.
 %
@@ -96,10 +96,10 @@ function result = GameOfLife_Demo (varargin)
   end
 end
 
-% The next generation.
+% The next generation. Neighbours are counted in single: a filter over truth values would give such.
 function u = live (u)
   n = ConvolutionConstantMemory_CUDA (u, single ([1 1 1; 1 0 1; 1 1 1]), 'Boundary', 'circular');
-  u = (n == 3) | (u & (n == 2));
+  u = single ((n == 3) | (u & (n == 2)));
 end
 
 function cells = run (cells, generations, options)

@@ -11,12 +11,13 @@ classdef DeviceArray < handle
 %   U = DeviceArray.ones (...)
 %
 %   Copies X to the GPU, or, where there is none, to memory of its own for the
-%   CPU. Arithmetic on U runs there and its results stay there. The values come
-%   back with GATHER. A chain of operations takes one PCIe transfer each way.
+%   CPU. What is computed from U stays there, and the values come back with
+%   GATHER. A chain of operations takes one PCIe transfer each way.
 %
 %   Inputs
-%     X      real, full array, double or single, of any size
-%     CLASS  'double' (the default) or 'single'
+%     X      real, full array of any size, of one of the classes
+%     CLASS  'double' (the default), 'single', 'logical', or a class of integers
+%            from 'int8' to 'uint32'
 %
 %   Options, as name and value
 %     'Backend'  'auto' (the default), 'cuda' or 'cpu'
@@ -25,49 +26,42 @@ classdef DeviceArray < handle
 %   They mean what they mean to StencilConstantMemory_CUDA. 'fastest' chooses
 %   for one call and is none of them; STENCIL_BACKEND=fastest is 'auto' here.
 %
-%   What gives a new DeviceArray
-%     u + v, u - v, u .* v, u ./ v, u .\ v, -u, +u, abs, sqrt, u .^ k with a
-%     whole number k from -16 to 16, max (u, v), min (u, v)
+%   What there is ("help @DeviceArray/NAME" tells more, in MATLAB "help
+%   DeviceArray/NAME"); one operand of two may be an ordinary array, and sizes
+%   and classes of results are the host's
+%     u + v, u - v, u .* v, u ./ v, u .\ v, -u, +u, abs, sqrt (NaN of negative
+%     numbers), u .^ k with a whole number k from -16 to 16
 %     s * u, u * s, u / s, s \ u with a scalar s
-%     ==, ~=, <, <=, >, >=, &, |, ~, xor, isnan, isinf, isfinite: ones and zeros
-%     of the class of the operands
-%     u(:), reshape, squeeze, a transposed vector, double, single, real, imag,
-%     conj
-%     One operand may be an ordinary array, double, single or logical. Sizes are
-%     expanded as the host does it, and the result is single where an operand
-%     is.
+%     ==, ~=, <, <=, >, >=, &, |, ~, xor, isnan, isinf, isfinite: truth values
+%     sum, mean, var, std, sumsq, any, all, max, min, nnz, dot, norm, diff
+%     [u, v], [u; v], cat, repmat, reshape, permute, ipermute, squeeze, u.', u',
+%     flip, fliplr, flipud, rot90, circshift, triu, tril
+%     double, single, logical, int8 to uint32, real, imag, conj
+%     u(i), u(i, j, ...) with ranges, END, ':', masks and indices of either kind
+%     u(i) = v, which may grow the array, and u(i, :) = []
+%     isequal, size, numel, ndims, rows, columns, length, isempty, isscalar,
+%     isvector, isrow, iscolumn, ismatrix, issquare, isreal, isfloat, isinteger,
+%     islogical, isnumeric, underlyingType, isUnderlyingType, device
 %
-%   What gives ordinary values
-%     gather (u)         all values
-%     u(i), u(i, j, ..)  some values; ranges, END, ':', and masks as usual. Only
-%                        u(:) stays on the GPU.
-%     sum, sumsq, any, all, max (u), min (u), and max (u, [], dim),
-%     min (u, [], dim)
-%                        along the first dimension that is not 1, along a given
-%                        one, or over all elements with 'all' in its place
-%     dot (u, v), norm (u), norm (u, p) with p 1, 2, Inf, -Inf or 'fro'
-%                        of a matrix 'fro' only
-%     nnz, isequal, size, numel, ndims, rows, columns, length, isempty,
-%     isscalar, isvector, isrow, iscolumn, ismatrix, isreal, isfloat, isnumeric,
-%     underlyingType, isUnderlyingType
-%     device (u)         the number of the GPU, or 0 for the CPU
+%   Results of one element
+%     What operators, indices and reductions give with exactly one element is an
+%     ordinary number: so it serves as a condition, an index, or in a text. All
+%     else stays on the device, and so does what is built, such as zeros (1).
 %
 %   Assignment and copies
-%     V = U makes a second name for one array and copies nothing. No operation
-%     changes an array: U(I) = VALUE makes a new one for U, and V keeps the old
-%     values, as with ordinary arrays. So an assignment costs a copy of the
-%     array: assign ranges, not elements in a loop. The array does not grow.
-%     An array is freed when its last name is gone: CLEAR U. (In MATLAB, DELETE
-%     (U) frees it at once; in Octave that does nothing.)
+%     V = U makes a second name for one array and copies nothing. U(I) = VALUE
+%     leaves V as it was, as with ordinary arrays: where U has another name, it
+%     gets a copy. An array is freed when its last name is gone: CLEAR U. (In
+%     MATLAB, DELETE (U) frees it at once; in Octave that does nothing.)
 %     SAVE does not keep it: save gather (u).
 %
 %   What is different from an ordinary array
-%     "if (u)" and "while (u)" cannot be refused: Octave takes an object for
-%     false. Write if (all (u > 0)) or if (any (u)).
-%     Octave gives no reason where [u, v] is refused, and no u++ at all.
-%     After "clear functions" Octave 7 knows the methods of a class again when
-%     an object is indexed, as in u(1), or the class is named. The arrays stay.
-%     class (u) is 'DeviceArray'; underlyingType (u) is 'double' or 'single'.
+%     "if (u)" and "while (u)" want one truth value: write if (all (u(:) > 0)).
+%     A condition that is a DeviceArray is an error; but where Octave has no
+%     library for its version, it takes any object for false.
+%     There is no u++, and no complex array.
+%     class (u) is 'DeviceArray'; underlyingType (u) tells the class of its
+%     values.
 %     Everything that is not named here is an error that says what to do. Most
 %     often that is GATHER.
 %
@@ -76,7 +70,7 @@ classdef DeviceArray < handle
 %     index        an index outside the array, or none: 0, 1.5, {}
 %     dimension    a dimension that is no whole number from 1 up
 %     size         sizes that do not go together
-%     dataType     an operand of another type
+%     dataType     an operand of another class: complex, int64, a cell
 %     ...          and those of StencilConstantMemory_CUDA, such as option,
 %                  noDevice, busy, outOfMemory, notBuilt
 %
@@ -93,6 +87,11 @@ classdef DeviceArray < handle
 %     u = StencilConstantMemory_CUDA (u, [1 2 1] / 4);
 %     u = DerivativeConstantMemory_CUDA (u, 0.1);
 %     largest = max (abs (u(:)))
+%
+%     % Masks, and parts
+%     u = DeviceArray (rand (1000));
+%     u(u > 0.5) = 0;
+%     edges = [u(1,:); u(end,:)];
 %
 %   See also GrayScott_Demo, WaveEquation_Demo, GameOfLife_Demo,
 %   StencilConstantMemory_CUDA, ConstantMemoryDevice_CUDA, compile_mex.
@@ -260,9 +259,6 @@ classdef DeviceArray < handle
 
     % conj (u)  The array itself, since its numbers are real.
     function a = conj (a), end
-
-    % imag (u)  Zeros, on the device.
-    function c = imag (a), c = zeros (size (a), 'like', a); end
 
     % double (u)  In double, on the device.
     function u = double (this), u = DeviceArray_CUDA ('convert', this, 'double'); end
@@ -442,7 +438,6 @@ classdef DeviceArray < handle
   end
 
   methods
-    function varargout = colon (varargin), refuse ('a range', 'gather (u):n'); end
     function varargout = exp (varargin), refuse ('exp'); end
     function varargout = expm1 (varargin), refuse ('expm1'); end
     function varargout = log (varargin), refuse ('log'); end

@@ -121,6 +121,13 @@ public:
 
     octave_base_value* empty_clone() const override { return new device_array(); }
 
+    // This value becomes that one.
+    void become(const device_array& other) {
+        m_held = other.m_held;
+        m_dims = other.m_dims;
+        m_class = other.m_class;
+    }
+
     // The number by which the library knows the array; 0 where there is none.
     std::uint64_t number() const { return m_held ? m_held->number() : 0; }
 
@@ -378,6 +385,11 @@ DEFINE_OV_TYPEID_FUNCTIONS_AND_DATA(device_array, "DeviceArray (gather it first)
 
 // ---- Operators
 
+const device_array* own_array(const octave_value& value) {
+    return value.type_id() == device_array::static_type_id() ? static_cast<const device_array*>(&value.get_rep())
+                                                             : nullptr;
+}
+
 octave_value value_of(const octave_base_value& operand) {
     return octave_value(const_cast<octave_base_value*>(&operand), true);
 }
@@ -440,6 +452,16 @@ octave_value uminus(const octave_base_value& a) { return ask_one("uminus", octav
 
 octave_value logical_not(const octave_base_value& a) { return ask_one("not", octave_value_list(value_of(a))); }
 
+// u++ and u--: the value changes in its place.
+template <int step>
+void add(octave_base_value& a) {
+    octave_value_list inputs(value_of(a));
+    const octave_value sum = ask_one("plus", inputs.append(octave_value(double(step))));
+    const device_array* own = own_array(sum);
+    if (!own) refuse("++ or -- of one element", "u = gather (u) + 1");
+    static_cast<device_array&>(a).become(*own);
+}
+
 octave_value transpose(const octave_base_value& a) { return ask_one("transpose", octave_value_list(value_of(a))); }
 
 // What stands beside a DeviceArray: the library refuses what it has no operation for.
@@ -493,13 +515,10 @@ void install_operators(octave::type_info& types) {
     types.install_unary_op(octave_value::op_uplus, own, uplus);
     types.install_unary_op(octave_value::op_uminus, own, uminus);
     types.install_unary_op(octave_value::op_not, own, logical_not);
+    types.install_non_const_unary_op(octave_value::op_incr, own, add<1>);
+    types.install_non_const_unary_op(octave_value::op_decr, own, add<-1>);
     types.install_unary_op(octave_value::op_transpose, own, transpose);
     types.install_unary_op(octave_value::op_hermitian, own, transpose);
-}
-
-const device_array* own_array(const octave_value& value) {
-    return value.type_id() == device_array::static_type_id() ? static_cast<const device_array*>(&value.get_rep())
-                                                             : nullptr;
 }
 
 mxArray* array_of(const octave_value& value) {

@@ -204,7 +204,7 @@
 %!  assert (v(1), 0);
 %!endfunction
 
-%!testif ; has_type ()  # the class gives SUBSASGN a second name
+%!testif ; own_type ()  # the class gives SUBSASGN a second name
 %! alone = shortest (@write_alone);
 %! for share = {@(u) u, @(u) {u}, @(u) u(:,:), @(u) u(:), @(u) reshape(u, [], 1), @(u) double(u)}
 %!   shared = shortest (@() write_shared (share{1}));
@@ -384,7 +384,7 @@
 %! assert (live (), before);
 
 ## The library makes objects of the class from numbers.
-%!testif ; ! has_type ()  # a number is an array of one element to the type
+%!testif ; ! own_type ()  # a number is an array of one element to the type
 %! before = live ();
 %! id = DeviceArray_CUDA ("new", [1 2 3]);
 %! assert (class (id), "uint64");
@@ -428,7 +428,7 @@
 %!   assert (strtrim (strrep (out, exit_noise (), "")), "done");
 %! endfor
 
-%!testif ; ! has_type ()  # no file has the type
+%!testif ; ! own_type ()  # no file has the type
 %! before = live ();
 %! u = DeviceArray.loadobj (struct ());
 %! for f = {@() gather(u), @() u + 1, @() size(u), @() u(1)}

@@ -205,7 +205,7 @@
 %! assert (gather (v), ((x + 1) * 2) .^ 2 - x | 0);
 %! assert (gather (u), x);
 
-%!testif ; has_type ()  # of an object Octave asks nobody for ++
+%!testif ; own_type ()  # of an object Octave asks nobody for ++
 %! v = u;
 %! v++;
 %! ++v;

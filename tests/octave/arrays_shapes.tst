@@ -94,6 +94,12 @@
 %! alike (@(a) circshift (a, [1 0 2]), {reshape(1:24, 2, 3, 4)}, true);
 %! alike (@(a) circshift (a, 1, 3), {reshape(1:24, 2, 3, 4)}, true);
 
+%!test # counts, shifts and orders are ordinary numbers
+%! for f = {@() repmat(2, u), @() repmat(u, u), @() circshift(u, DeviceArray (1)), @() flip(u, DeviceArray (1)), @() cat(DeviceArray (1), x, x), ...
+%!          @() rot90(u, DeviceArray (1)), @() permute(x, DeviceArray ([2 1])), @() zeros(DeviceArray (2), 1), @() reshape(u, DeviceArray ([3 2]))}
+%!   refused (f{1}, "", "gather");
+%! endfor
+
 ## --- Repeated, joined, cut --------------------------------------------------------
 
 %!test # repmat
@@ -103,7 +109,6 @@
 %!   endfor
 %! endfor
 %! assert (gather (repmat (DeviceArray (5), 2, 3)), 5 * ones (2, 3));
-%! refused (@() repmat (1, u, 1), "", "gather");
 
 %!function list = joined_samples ()
 %!  list = {{[1 2], 3}, {[1 2]}, {[1; 2], [3 4; 5 6]}, {[], 1}, {zeros(1, 0), [1 2; 3 4]}, {single(1), 2}, {true, false}, {true, 2}, ...
