@@ -188,7 +188,7 @@
 %!   fail ("u + (u + 1) + [1 2]");
 %!   fail ("c = {u + 1, u(9)}");
 %!   fail ("recursive (u + 1, -u)");
-%!   fail ("u(9) = 1");
+%!   fail ("u(0) = 1");
 %!   fail ("[u + 1, [1; 2]]");
 %!   fail ("exp (u + 1)");
 %! endfor
