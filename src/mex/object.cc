@@ -198,8 +198,8 @@ public:
         octave_value_list inputs(me);
         if (rhs.isnull()) return ask_one("remove", inputs.append(idx.front()));
         // Where nobody else has the value, nor another value the array, it may change in
-        // its place.
-        const bool alone = me.get_count() == 2 && m_held.use_count() == 1;
+        // its place: the host holds it once, and this function twice.
+        const bool alone = me.get_count() == 3 && m_held.use_count() == 1;
         inputs.append(rhs);
         inputs.append(idx.front());
         return ask_one(alone ? "write" : "put", inputs);

@@ -1,195 +1,190 @@
-## DeviceArray: what joins, turns and cuts arrays, statistics, and classes, beside the same on ordinary arrays.
+## DeviceArray: other shapes, concatenation, turned, repeated and shifted arrays, beside
+## the same of ordinary ones. What these give stays on the device, also with one element.
 
 %!shared u, x
 %! x = [3 -1 4; 1 -5 9];
 %! u = DeviceArray (x);
 
-%!function list = samples ()
-%!  x = [3 -1 4; 1 -5 9];
-%!  list = {5, [1 2 3], [1; 2; 3], x, single(x), reshape(1:24, 2, 3, 4), [], zeros(1, 0), zeros(0, 3), zeros(2, 0, 3), ...
-%!          int8([100 -7 3]), x > 0, uint16(magic (4)), [1 NaN -Inf; Inf 0 -0]};
-%!endfunction
+## --- The same elements in another shape -------------------------------------------
 
-## f gives the same of arrays on the device as of ordinary ones: value to some units in the last place, size, class. What
-## has one element may be an ordinary number; all else stays on the device.
-%!function like (f, varargin)
-%!  want = f (varargin{:});
-%!  arrays = cellfun (@(v) DeviceArray (v), varargin, "UniformOutput", false);
-%!  got = f (arrays{:});
-%!  what = [func2str(f) " of " class(varargin{1}) " " mat2str(size (varargin{1}))];
-%!  assert (isa (got, "DeviceArray") || isscalar (want), "%s is an ordinary array", what);
-%!  got = gather (got);
-%!  assert (strcmp (class (got), class (want)) && isequal (size (got), size (want)), "%s: %s %s, not %s %s", what, ...
-%!          class (got), mat2str (size (got)), class (want), mat2str (size (want)));
-%!  a = double (got(:));
-%!  b = double (want(:));
-%!  near = isfloat (want) & abs (a - b) <= 16 * eps ({"double", "single"}{1 + isa(want, "single")}) * abs (b);
-%!  assert (all (a == b | isnan (a) & isnan (b) | near), "%s: %s, not %s", what, mat2str (a.', 17), mat2str (b.', 17));
-%!endfunction
+%!test # reshape
+%! y = 1:24;
+%! d = DeviceArray (y);
+%! for c = {{4, 6}, {[4 6]}, {2, 3, 4}, {[2 3 4]}, {24, 1}, {6, 4, 1, 1}, {[], 6}, {4, []}, {2, [], 4}, {1, 1, 24}, ...
+%!          {int32(3), []}, {uint8([4 6])}, {single(4), 6}, {int32(4), int32(6)}, {5, 5}, {[], 5}, {[], []}, {[]}, {24}}
+%!   alike (@(a) reshape (a, c{1}{:}), {y}, true);
+%! endfor
+%! for dims = {{0, []}, {[], 0}, {[], 3}, {0, 4}, {5, 0, []}, {0, 5}, {0, 3}, {3, 0}, {0, 0, 7}}
+%!   alike (@(a) reshape (a, dims{1}{:}), {zeros(0, 3)}, true);
+%! endfor
+%! for c = array_classes ()
+%!   alike (@(a) reshape (a, 3, 2), {c{1}(x)}, true);
+%! endfor
+%! alike (@(a) reshape (a, 1, 1), {5}, true);
+%! assert (gather (reshape (DeviceArray (ones (2, 3)), int32 (3), int32 (2))), ones (3, 2));
+%! refused (@() reshape (d, 5, 5), "size", "");
+%! refused (@() reshape (d, [], []), "size", "[]");
+%! assert (gather (d), y);
 
-%!function refuses (f, id, word)
-%!  caught = [];
-%!  try
-%!    f ();
-%!  catch caught
-%!  end_try_catch
-%!  assert (! isempty (caught), "no error of %s", func2str (f));
-%!  assert (strcmp (caught.identifier, ["DeviceArray:" id]) && ! isempty (strfind (caught.message, word)), "%s: <%s> %s", ...
-%!          func2str (f), caught.identifier, caught.message);
-%!endfunction
+%!test # squeezed, as a column, as a vector
+%! for s = array_samples (true)
+%!   alike (@squeeze, s, true);
+%!   alike (@vec, s);
+%! endfor
+%! for size = {[1 1 0], [1 1 1 4], [2 1 1 3], [1 0 1 2], [1 1], [1 2 1 1 3]}
+%!   alike (@squeeze, {zeros(size{1})}, true);
+%! endfor
 
-%!function x = without (x, varargin)
-%!  x(varargin{:}) = [];
-%!endfunction
+## --- Dimensions in another order --------------------------------------------------
 
-%!function x = with (x, value, varargin)
-%!  x(varargin{:}) = value;
-%!endfunction
+%!test # transposed
+%! for s = array_samples (true)
+%!   alike (@(a) a.', s, true);
+%!   alike (@(a) a', s, true);
+%!   alike (@transpose, s, true);
+%!   alike (@ctranspose, s, true);
+%! endfor
+%! y = rand (67, 129);
+%! alike (@(a) a.', {y}, true);
+%! alike (@(a) a'(:,2), {y});
+%! refused (@() DeviceArray (ones (2, 2, 2)).', "dimension", "permute");
 
-## --- Joining and cutting ----------------------------------------------------------
-
-%!test # brackets and their functions
-%! for v = samples ()
-%!   for f = {@(a) [a, a], @(a) [a; a], @(a) cat(3, a, a), @(a) horzcat(a, a), @(a) vertcat(a), @(a) [a, a; a, a]}
-%!     like (f{1}, v{1});
+%!test # permute
+%! for s = array_samples (true)
+%!   for order = {[1 2], [2 1], [1 2 3], [2 1 3], [3 1 2], [2 3 1], [3 2 1], [1 3 2], [4 1 3 2], [1 2 3 4 5]}
+%!     alike (@(a) permute (a, order{1}), s, true);
+%!     alike (@(a) ipermute (a, order{1}), s, true);
 %!   endfor
 %! endfor
-%! for f = {@(a) [a, x], @(a) [x; a], @(a) [1; 2](:, ones (1, 2))(:,1) + a, @(a) [a, single(x)], @(a) [int8(x); a], ...
-%!          @(a) [a(1,:); a], @(a) [a, [1; 2]], @(a) [[], a], @(a) [a, zeros(2, 0)]}
-%!   like (f{1}, x);
+%! y = rand (5, 6, 7, 3);
+%! for order = {[4 3 2 1], [2 1 4 3], [1 3 2 4], [3 4 1 2]}
+%!   alike (@(a) permute (a, order{1}), {y}, true);
 %! endfor
-%! refuses (@() horzcat (u, [1 2]), "size", "horizontal");
-%! refuses (@() vertcat (u, [1 2]), "size", "vertical");
-%! ## Of a class, Octave says of brackets only that they failed.
-%! fail ("[u, [1 2]]", "horz");
-%! fail ("[u; [1 2]]", "vert");
-%! refuses (@() cat (DeviceArray (1), x, x), "unsupported", "gather");
-
-%!test # growth and deletion by assignment
-%! for f = {@(a) without(a, 1, ":"), @(a) without(a, ":", [1 3]), @(a) without(a, ":", x(1,:) > 3), @(a) without(a, []), ...
-%!          @(a) with(a, 7, 3, 5), @(a) with(a, [1 2 3], 4, ":"), @(a) with(a, 8, 2, 2, 2), @(a) with(a, 0, ":"), ...
-%!          @(a) with(a, 5, x > 2), @(a) with(a, [1; 2], ":", 4)}
-%!   like (f{1}, x);
+%! alike (@(a) permute (a, int8 ([2 1])), {x}, true);
+%! for bad = {[1 1], 1, [0 1], [1 3], [1.5 2], [], [1 2 2]}
+%!   refused (@() permute (u, bad{1}), "dimension", "permute");
 %! endfor
-%! like (@(a) without (a, [2 3]), 1:5);
-%! like (@(a) with (a, 9, 8), 1:5);
-%! v = u;
-%! v(v > 2) = -1;
-%! assert (gather (v), with (x, -1, x > 2));
-%! v(:,end+1) = [1; 2];
-%! assert (gather (v)(:,end), [1; 2]);
-%! assert (gather (u), x);
 
-%!test # turned, repeated, moved on
-%! for v = samples ()
-%!   for f = {@(a) flip(a), @(a) flip(a, 2), @(a) permute(a, [2 3 1]), @(a) ipermute(a, [2 3 1]), @(a) repmat(a, 2), ...
-%!            @(a) repmat(a, 2, 3), @(a) repmat(a, [1 2 2]), @(a) repmat(a, 0, 1), @(a) circshift(a, 1), @(a) squeeze(a), ...
-%!            @(a) circshift(a, -2, 2), @(a) fliplr(a), @(a) flipud(a)}
-%!     like (f{1}, v{1});
+%!test # flipped and turned
+%! for s = array_samples (true)
+%!   alike (@flip, s, true);
+%!   for dim = 1:3
+%!     alike (@(a) flip (a, dim), s, true);
 %!   endfor
-%!   if (ndims (v{1}) == 2)
-%!     for f = {@(a) a.', @(a) a', @(a) rot90(a), @(a) rot90(a, -1), @(a) rot90(a, 2)}
-%!       like (f{1}, v{1});
-%!     endfor
-%!     if (! isempty (v{1}))
-%!       for f = {@(a) triu(a), @(a) tril(a), @(a) triu(a, 1), @(a) tril(a, -1)}
-%!         like (f{1}, v{1});
-%!       endfor
-%!     endif
-%!   endif
-%! endfor
-%! like (@(a) circshift (a, [1 1]), x);
-%! like (@(a) repmat (a, int8 (2), 1), x);
-%! ## Counts and shifts are ordinary numbers.
-%! for f = {@() repmat(2, u), @() repmat(u, u), @() circshift(u, DeviceArray (1)), @() flip(u, DeviceArray (1)), ...
-%!          @() rot90(u, DeviceArray (1)), @() permute(x, DeviceArray ([2 1])), @() zeros(DeviceArray (2), 1)}
-%!   refuses (f{1}, "unsupported", "gather");
-%! endfor
-
-%!test # differences
-%! for v = samples ()
-%!   for f = {@(a) diff(a, 1, 2), @(a) diff(a, 2, 2), @(a) diff(a, [], 1), @(a) diff(a)}(1:3 + ! isempty (v{1}))
-%!     like (f{1}, v{1});
-%!   endfor
-%! endfor
-
-## --- Statistics -------------------------------------------------------------------
-
-%!test # means, variances, standard deviations
-%! for v = samples ()
-%!   ## What is left of nothing is another thing in each version of Octave.
-%!   for f = {@(a) mean(a), @(a) mean(a, 1), @(a) mean(a, 2), @(a) mean(a(:))}(1:4 * ! isempty (v{1}))
-%!     like (f{1}, v{1});
-%!   endfor
-%!   if (isfloat (v{1}) && all (isfinite (v{1}(:))) && ! isempty (v{1}))
-%!     for f = {@(a) var(a), @(a) std(a), @(a) var(a, 1), @(a) std(a, [], 2), @(a) var(a, 0, 1), @(a) var(a(:))}
-%!       like (f{1}, v{1});
+%!   alike (@fliplr, s, true);
+%!   alike (@flipud, s, true);
+%!   if (ndims (s{1}) == 2)
+%!     alike (@rot90, s, true);
+%!     for k = -2:5
+%!       alike (@(a) rot90 (a, k), s, true);
 %!     endfor
 %!   endif
 %! endfor
-%! assert (mean (u, "all"), mean (x(:)), eps);
-%! assert (std (u, 0, "all"), std (x(:)), 4 * eps);
-%! assert (std (DeviceArray (int8 ([1 2 3]))), 1);
-%! refuses (@() var (u, [1 2]), "unsupported", "gather");
-%! refuses (@() mean (u, "omitnan"), "dimension", "dimension");
-%! refuses (@() sum (u, 1, "native"), "unsupported", "gather");
-%! refuses (@() sum (u, [1 2]), "dimension", "dimension");
 
-## --- Classes ----------------------------------------------------------------------
-
-%!test # there and back, and from each to each
-%! classes = {@double, @single, @logical, @int8, @int16, @int32, @uint8, @uint16, @uint32};
-%! for c = classes
-%!   y = c{1} ([0 1 2; 100 1.6 -7]);
-%!   d = DeviceArray (y);
-%!   assert (underlyingType (d), class (y));
-%!   for f = {@isfloat, @isnumeric, @islogical, @isinteger, @isreal}
-%!     assert (f{1} (d) == f{1} (y), "%s of %s", func2str (f{1}), class (y));
+%!test # shifted round
+%! for s = array_samples (true)
+%!   for n = [0 1 -1 2 7]
+%!     alike (@(a) circshift (a, n), s, true);
+%!     for dim = 1:2
+%!       alike (@(a) circshift (a, n, dim), s, true);
+%!     endfor
 %!   endfor
-%!   for to = classes
-%!     like (to{1}, y);
+%! endfor
+%! alike (@(a) circshift (a, [1 1]), {x}, true);
+%! alike (@(a) circshift (a, [1 0 2]), {reshape(1:24, 2, 3, 4)}, true);
+%! alike (@(a) circshift (a, 1, 3), {reshape(1:24, 2, 3, 4)}, true);
+
+%!test # counts, shifts and orders are ordinary numbers
+%! for f = {@() repmat(2, u), @() repmat(u, u), @() circshift(u, DeviceArray (1)), @() flip(u, DeviceArray (1)), @() cat(DeviceArray (1), x, x), ...
+%!          @() rot90(u, DeviceArray (1)), @() permute(x, DeviceArray ([2 1])), @() zeros(DeviceArray (2), 1), @() reshape(u, DeviceArray ([3 2]))}
+%!   refused (f{1}, "", "gather");
+%! endfor
+
+## --- Repeated, joined, cut --------------------------------------------------------
+
+%!test # repmat
+%! for s = array_samples (true)
+%!   for times = {{1}, {2}, {2, 3}, {[2 3]}, {0, 2}, {[2 1 3]}, {2, 1, 2}, {1, 1}, {int8(2), 1}, {-1, 2}}
+%!     alike (@(a) repmat (a, times{1}{:}), s, true);
 %!   endfor
-%!   like (@(a) cast (a, "single"), y);
-%!   assert (underlyingType (zeros (2, 2, "like", d)), class (y));
-%!   assert (gather (DeviceArray.ones (2, class (y))), ones (2, class (y)));
-%!   assert (isequal (d, y) && isequal (d, double (y)) && ! isequal (d, double (y) + 1));
 %! endfor
-%! for to = {@int64, @uint64}
-%!   refuses (@() to{1} (u), "dataType", func2str (to{1}));
+%! assert (gather (repmat (DeviceArray (5), 2, 3)), 5 * ones (2, 3));
+
+%!function list = joined_samples ()
+%!  list = {{[1 2], 3}, {[1 2]}, {[1; 2], [3 4; 5 6]}, {[], 1}, {zeros(1, 0), [1 2; 3 4]}, {single(1), 2}, {true, false}, {true, 2}, ...
+%!          {true, single(2)}, {int8(5), 300}, {uint8(200), int8(-1)}, {uint8(200), int8(-1), 3}, {1:3, 1:2}, {ones(2, 3, 2), ones(2, 3)}, ...
+%!          {ones(2, 2), ones(2, 2, 2)}, {zeros(0, 3), ones(1, 3)}, {[], []}, {single([]), 1}, {ones(2, 3), zeros(2, 0)}, ...
+%!          {zeros(0, 3), zeros(0, 2)}, {[3 -1 4; 1 -5 9], [7 8 9]}, {[3 -1 4; 1 -5 9], [7; 8]}, {[], [], 5}, {int8([1 2]), [], true}, ...
+%!          {zeros(0, 3), zeros(3, 0)}, {5, 5}, {[], single(5)}, {int8([]), 5}, {true(0, 3), 1}};
+%!endfunction
+
+%!test # brackets
+%! for l = joined_samples ()
+%!   alike (@(varargin) [varargin{:}], l{1}, true);
+%!   alike (@(varargin) vertcat (varargin{:}), l{1}, true);
+%!   alike (@horzcat, l{1}, true);
+%!   if (numel (l{1}) == 2)
+%!     alike (@(a, b) [a; b], l{1}, true);
+%!     alike (@(a, b) [a, b], l{1}, true);
+%!     alike (@(a, b) [a, b; a, b], l{1}, true);
+%!     alike (@(a, b) [a b; b a], l{1}, true);
+%!   endif
 %! endfor
-%! refuses (@() logical (DeviceArray (NaN)), "dataType", "NaN");
-%! refuses (@() norm (DeviceArray (int8 ([3 4]))), "unsupported", "int8");
-
-%!test # truth values
-%! t = u > 0;
-%! assert (underlyingType (t), "logical");
-%! assert (gather (t), x > 0);
-%! assert (gather (t & ! t), false (2, 3));
-%! assert (gather (t + t), (x > 0) * 2);
-%! assert (gather (sum (t)), sum (x > 0));
-%! assert (nnz (t), nnz (x > 0));
-%! if (any (t(:)))
-%!   reached = true;
-%! endif
-%! assert (reached);
-
-%!test # arithmetic of integers saturates and rounds as the host's
-%! a = int8 ([100 -100 7]);
-%! for f = {@(v) v + v, @(v) v * 2.5, @(v) v / 2, @(v) -v, @(v) v .* v, @(v) v - 200, @(v) v .^ 2, @(v) abs(v), @(v) max(v), ...
-%!          @(v) v > 7, @(v) min(v, 3)}
-%!   like (f{1}, a);
+%! alike (@(a) [a], {x}, true);
+%! alike (@(a) [a, 1], {7}, true);
+%! alike (@(a) [a; 1], {zeros(1, 0)}, true);
+%! alike (@(a) [1, a, 2; a, 3, 4], {5}, true);
+%! for bad = {{1}, "abc", 1i, sparse(1), int64(1), struct()}
+%!   fail ("[u(1,:), bad{1}]");
+%!   fail ("[bad{1}; u]");
 %! endfor
-%! refuses (@() DeviceArray (a) + int16 (1), "dataType", "int16");
 
-%!test # one element works as a condition, an index and a text
-%! s = sum (u(:));
-%! if (s > 0)
-%!   text = sprintf ("%d", s);
-%! endif
-%! assert (text, "11");
-%! assert ((1:20)(sum (u(:))), 11);
-%! n = 0;
-%! while (max (u(:)) > n)
-%!   n++;
-%! endwhile
-%! assert (n, 9);
+%!test # cat
+%! for l = joined_samples ()
+%!   for dim = 1:4
+%!     ## As brackets do, it leaves out more empty arrays than the host's.
+%!     try
+%!       cat (dim, l{1}{:});
+%!     catch
+%!       if (any (cellfun (@isempty, l{1})))
+%!         continue
+%!       endif
+%!     end_try_catch
+%!     alike (@(varargin) cat (dim, varargin{:}), l{1}, true);
+%!   endfor
+%! endfor
+%! refused (@() cat (0, u, u), "dimension", "");
+%! refused (@() cat (1, u, [1 2]), "size", "");
+
+%!test # triangles
+%! for s = array_samples (true)
+%!   if (ndims (s{1}) == 2 && ! isempty (s{1}))
+%!     alike (@triu, s, true);
+%!     alike (@tril, s, true);
+%!     for k = -3:3
+%!       alike (@(a) triu (a, k), s, true);
+%!       alike (@(a) tril (a, k), s, true);
+%!     endfor
+%!   endif
+%! endfor
+%! alike (@triu, {[NaN Inf; NaN Inf]}, true);
+%! fail ("triu (DeviceArray (ones (2, 2, 2)))");
+
+%!test # resized
+%! for s = array_samples (true)
+%!   for sizes = {{2, 2}, {[5 5]}, {1, 7}, {0, 3}, {2, 2, 2}, {[3 3 3 2]}, {3}}
+%!     alike (@(a) resize (a, sizes{1}{:}), s, true);
+%!   endfor
+%! endfor
+
+%!test # functions of the host that are made of these
+%! for f = {@(a) kron([1 2], 1) .* a(1), @(a) postpad(a, 5), @(a) prepad(a, 5), @(a) trapz(a), @(a) cumsum(flip (a)), @(a) nnz(a > 1), ...
+%!          @(a) shift(a, 1), @(a) circshift(a.', 1).', @(a) bsxfun(@plus, a, 1), @(a) deal(a)}
+%!   want = f{1} (x);
+%!   try
+%!     got = gather (f{1} (u));
+%!     assert (got, want);
+%!   catch err
+%!     assert (! isempty (strfind (err.message, "gather")), "%s: %s", func2str (f{1}), err.message);
+%!   end_try_catch
+%! endfor

@@ -24,8 +24,9 @@ function [yes, why] = same_bits (a, b)
     if (any (off))
       i = find (off, 1);
       [a, b] = deal (a(:), b(:));
+      [p, q] = deal (+a(i), +b(i));
       why = sprintf ("%d of %d elements differ, the first at %d: %.17g (%s) against %.17g (%s)", ...
-                     nnz (off), numel (a), i, a(i), num2hex (a(i)), b(i), num2hex (b(i)));
+                     nnz (off), numel (a), i, p, num2hex (p), q, num2hex (q));
     endif
   endif
   yes = isempty (why);

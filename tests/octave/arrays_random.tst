@@ -1,0 +1,10 @@
+## DeviceArray: random sequences of operators, indices, assignments, concatenation and
+## reductions, each step beside the same on ordinary arrays.
+
+%!test # from seeds that do not change
+%! warning ("off", "all", "local");
+%! before = DeviceArray_CUDA ("count");
+%! for seed = 1:{300, 6000}{1 + thorough ()}
+%!   array_walk (seed, 12);
+%! endfor
+%! assert (DeviceArray_CUDA ("count"), before);

@@ -1,0 +1,253 @@
+## DeviceArray: reductions, scans, sorting and searching, beside the same on ordinary
+## arrays. What has one element is an ordinary number.
+
+%!shared u, x
+%! x = [3 -1 4; 1 -5 9];
+%! u = DeviceArray (x);
+
+%!test # sum, any, all, prod, sumsq: of everything, along each dimension, of empties, in every class
+%! for f = {@sum, @any, @all, @prod, @sumsq}
+%!   for s = array_samples (true)
+%!     alike (f{1}, s);
+%!     for dim = 1:4
+%!       alike (@(a) f{1} (a, dim), s);
+%!     endfor
+%!     alike (@(a) f{1} (a(:)), s);
+%!   endfor
+%! endfor
+
+%!test # the smallest and the largest, and where they stand
+%! for f = {@min, @max}
+%!   for s = array_samples (true)
+%!     ## Of no truth values the host makes other sizes of extremes than of no numbers.
+%!     if (islogical (s{1}) && isempty (s{1}))
+%!       continue
+%!     endif
+%!     alike (f{1}, s);
+%!     alike (@(a) places (f{1}, a), s);
+%!     for dim = 1:4
+%!       alike (@(a) f{1} (a, [], dim), s);
+%!       alike (@(a) places (f{1}, a, [], dim), s);
+%!     endfor
+%!   endfor
+%!   for c = {@double, @single}
+%!     for s = {[NaN 1 NaN 1 0 0], [NaN NaN], [NaN; 2; NaN], [1 NaN; NaN NaN; -Inf Inf], [0 -0; -0 0], [Inf -Inf NaN], NaN}
+%!       alike (f{1}, {c{1}(s{1})});
+%!       alike (@(a) places (f{1}, a), {c{1}(s{1})});
+%!       alike (@(a) places (f{1}, a, [], 2), {c{1}(s{1})});
+%!     endfor
+%!   endfor
+%! endfor
+
+%!function list = places (f, varargin)
+%!  list = cell (1, 2);
+%!  [list{:}] = f (varargin{:});
+%!endfunction
+
+%!test # of truth values, and what is not true: NaN
+%! for c = {@double, @single}
+%!   for f = {@any, @all}
+%!     for s = {[0 NaN 0; NaN NaN 1], [0 NaN; 0 1], [0 NaN], NaN, [NaN; 0], [1 NaN]}
+%!       alike (f{1}, {c{1}(s{1})});
+%!       alike (@(a) f{1} (a, 1), {c{1}(s{1})});
+%!       alike (@(a) f{1} (a, 2), {c{1}(s{1})});
+%!       alike (@(a) f{1} (a, 3), {c{1}(s{1})});
+%!     endfor
+%!     alike (f{1}, {[NaN, c{1}(zeros (1, 5000)), -1]});
+%!     alike (f{1}, {[NaN, c{1}(zeros (1, 5000))]});
+%!   endfor
+%! endfor
+%! assert (any (DeviceArray ([0 NaN])), any ([0 NaN]));
+%! assert (gather (any (DeviceArray ([0 NaN; 0 1]), 2)), any ([0 NaN; 0 1], 2));
+
+%!test # over all elements at once
+%! for c = array_classes ()
+%!   y = c{1} (x);
+%!   d = DeviceArray (y);
+%!   assert (same_bits (sum (d, "all"), sum (y(:))));
+%!   assert (any (d, "all"), true);
+%!   assert (all (d > 0, "all"), all (y(:) > 0));
+%!   assert (same_bits (max (d, [], "all"), max (y(:))));
+%!   assert (same_bits (min (d, [], "all"), min (y(:))));
+%!   assert (nnz (d), nnz (y));
+%! endfor
+%! assert (sum (DeviceArray (zeros (0, 3)), "all"), 0);
+%! assert (all (DeviceArray (zeros (0, 3)), "all"), true);
+%! assert (any (DeviceArray ([]), "all"), false);
+
+%!test # ordinary numbers, in conditions, in texts and as indices
+%! reached = 0;
+%! if (all (all (u < 10)) && any (u(:) > 8))
+%!   reached++;
+%! endif
+%! while (sum (u(:)) < 0 || max (u(:)) == 9)
+%!   reached++;
+%!   break;
+%! endwhile
+%! assert (reached, 2);
+%! assert (sprintf ("%d", sum (u(:))), "11");
+%! assert (x(max (u(1,:))), x(4));
+%! for value = {sum(u(:)), max(u(:)), any(u(:)), u(1), dot(u(:), u(:)), norm(u(:)), nnz(u), DeviceArray(3) + 1}
+%!   assert (! isa (value{1}, "DeviceArray"));
+%! endfor
+%! assert (class (any (u(:))), "logical");
+%! assert (class (sum (single (u(:)))), "single");
+%! assert (class (sum (u(:) > 0)), "double");
+%! assert (class (max (int8 (u(:)))), "int8");
+
+%!test # sums of integers
+%! for c = array_classes ()(4:end)
+%!   for s = {c{1}([100 100 100 -100 -100]), c{1}([Inf -1]), c{1}([-Inf 1 1]), c{1}([Inf Inf -Inf])}
+%!     alike (@sum, s);
+%!     alike (@(a) sum (a, 1), s);
+%!     alike (@prod, s);
+%!     alike (@sumsq, s);
+%!     alike (@cumsum, s);
+%!     alike (@mean, s);
+%!   endfor
+%! endfor
+
+%!test # words that are not there
+%! for word = {"native", "double", "other"}
+%!   refused (@() sum (u, word{1}), "", "all");
+%! endfor
+
+%!test # dimensions that are none
+%! for f = {@sum, @any, @all, @prod, @sumsq, @cumsum, @mean, @flip}
+%!   for bad = {0, -1, 1.5, NaN}
+%!     refused (@() f{1} (u, bad{1}), "dimension", "dimension");
+%!   endfor
+%! endfor
+%! for bad = {0, -1, 1.5, NaN, [1 2]}
+%!   refused (@() max (u, [], bad{1}), "dimension", "dimension");
+%! endfor
+%! refused (@() max (u, 1, 2), "dimension", "dimension");
+%! refused (@() max (u, u, 2), "dimension", "dimension");
+
+## --- Scans, means, differences ----------------------------------------------------
+
+%!test # cumulated sums
+%! for s = array_samples (true)
+%!   alike (@cumsum, s);
+%!   for dim = 1:3
+%!     alike (@(a) cumsum (a, dim), s);
+%!   endfor
+%! endfor
+%! assert (gather (cumsum (DeviceArray (ones (1, 1e5)))), 1:1e5);
+
+%!test # means, variances and deviations, but for rounding
+%! for f = {@mean, @var, @std, @(a) mean(a, 1), @(a) mean(a, 2), @(a) mean(a, 3), @(a) var(a, 0, 1), @(a) var(a, 1, 2), ...
+%!          @(a) std(a, 0, 2), @(a) std(a, 1), @(a) mean(a(:)), @(a) var(a(:)), @(a) std(a(:))}
+%!   for s = {x, [1 2 3], [1; 2; 4], 5, reshape(1:24, 2, 3, 4), single(x), [1 NaN; 2 3]}
+%!     want = f{1} (s{1});
+%!     got = f{1} (DeviceArray (s{1}));
+%!     assert (isa (got, "DeviceArray"), numel (want) != 1);
+%!     got = gather (got);
+%!     assert (class (got), class (want));
+%!     assert (got, want, -8 * eps (class (want)));
+%!   endfor
+%! endfor
+%! for c = array_classes ()(3:end)
+%!   alike (@mean, {c{1}([1 0 1; 0 0 1])});
+%!   alike (@mean, {c{1}([1 0 1 1])});
+%! endfor
+
+%!test # differences
+%! for s = array_samples (true)
+%!   alike (@diff, s);
+%!   alike (@(a) diff (a, 1), s);
+%!   alike (@(a) diff (a, 2), s);
+%!   for dim = 1:ndims (s{1})
+%!     alike (@(a) diff (a, 1, dim), s);
+%!   endfor
+%! endfor
+
+## --- Searching and sorting --------------------------------------------------------
+
+%!test # find
+%! for s = array_samples (true)
+%!   alike (@find, s);
+%! endfor
+%! for f = {@(a) find(a, 1), @(a) find(a, 2), @(a) find(a, 1, "last"), @(a) find(a > 100), @(a) find(a, 100)}
+%!   alike (f{1}, {x});
+%!   alike (f{1}, {[0 0 1 0 1]});
+%!   alike (f{1}, {[0; 0; 1; 0; 1]});
+%!   alike (f{1}, {zeros(0, 3)});
+%! endfor
+%! for s = {x > 2, [0 1 1], [0; 1], zeros(2, 2), NaN, [0 NaN]}
+%!   alike (@(a) places (@find, a), s);
+%! endfor
+%! v = u;
+%! v(find (v > 2)) = 0;
+%! assert (gather (v), x .* (x <= 2));
+
+%!test # sort
+%! for s = array_samples (true)
+%!   alike (@sort, s, true);
+%!   alike (@(a) sort (a, "descend"), s, true);
+%!   for dim = 1:3
+%!     alike (@(a) sort (a, dim), s, true);
+%!   endfor
+%!   alike (@(a) places (@sort, a), s, true);
+%! endfor
+%! for c = {@double, @single}
+%!   for s = {[3 NaN 1 -Inf NaN Inf -0 0 0 -0 1], [2 1 2 1 2 1; 3 3 1 1 2 2]}
+%!     for f = {@(a) places(@sort, a), @(a) places(@sort, a, 2), @(a) places(@sort, a, "descend"), ...
+%!              @(a) places(@sort, a, 2, "descend"), @(a) sort(a, 1, "ascend")}
+%!       alike (f{1}, {c{1}(s{1})}, true);
+%!     endfor
+%!   endfor
+%! endfor
+
+## --- Products of two, and norms ---------------------------------------------------
+
+%!test # dot
+%! a = [1 2 3];
+%! b = [4 5 6];
+%! alike (@dot, {a, b});
+%! alike (@dot, {a, b.'});
+%! alike (@dot, {a.', b});
+%! alike (@dot, {a, single(b)});
+%! alike (@dot, {x, x});
+%! alike (@(a, b) dot (a, b, 1), {x, x});
+%! alike (@(a, b) dot (a, b, 2), {x, x});
+%! alike (@dot, {2, 3});
+%! refused (@() dot (u, DeviceArray (x.')), "size", "2x3");
+%! refused (@() dot (u, a), "size", "2x3");
+%! refused (@() dot (DeviceArray (a), [1 2]), "size", "3");
+
+%!test # norm
+%! for v = {[3 -4], [3; -4; 12], 5, [], zeros(1, 0), [0 0], single([3 -4]), [1 NaN], [Inf 1]}
+%!   d = DeviceArray (v{1});
+%!   for p = {1, 2, Inf, -Inf, "fro", "inf", "Inf"}
+%!     if (any (isnan (v{1})) && any (strcmp (p{1}, {"inf", "Inf"})) || isequal (p{1}, -Inf) && numel (v{1}) < 2 ...
+%!         || any (isnan (v{1})) && ! ischar (p{1}) && isinf (p{1}))
+%!       continue;
+%!     endif
+%!     got = norm (d, p{1});
+%!     want = norm (v{1}, p{1});
+%!     assert (class (got), class (want));
+%!     assert (got, want, -4 * eps (class (want)));
+%!   endfor
+%!   assert (norm (d), norm (v{1}), -4 * eps (class (v{1})));
+%! endfor
+%! assert (norm (u, "fro"), norm (x, "fro"), -4 * eps);
+%! ## Squares that leave the range
+%! for scale = [1e200, 1e-200, 1e-310]
+%!   assert (norm (DeviceArray ([3 4] * scale)), 5 * scale, -1e-9);
+%! endfor
+%! assert (norm (DeviceArray (single ([3 4] * 1e30))), single (5e30), -8 * eps ("single"));
+%! assert (norm (DeviceArray (single ([3 4] * 1e-30))), single (5e-30), -8 * eps ("single"));
+%! for p = {{}, {1}, {2}, {Inf}}
+%!   refused (@() norm (u, p{1}{:}), "unsupported");
+%! endfor
+%! refused (@() norm (DeviceArray ([1 2]), 3), "unsupported");
+%! refused (@() norm (DeviceArray ([1 2]), "nuc"), "unsupported");
+%! refused (@() norm (DeviceArray (ones (2, 2, 2)), "fro"), "unsupported");
+
+%!test # counts
+%! for s = array_samples (true)
+%!   assert (nnz (DeviceArray (s{1})), nnz (s{1}));
+%! endfor
+%! assert (class (nnz (single (u))), "double");
+%! assert (nnz (DeviceArray ([NaN 0 1])), nnz ([NaN 0 1]));
