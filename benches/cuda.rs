@@ -12,7 +12,7 @@ use stencil_mex::cpu::Cpu;
 use stencil_mex::cuda::{self, Cuda, measure};
 use stencil_mex::stencil::{
     Arithmetic, Array, Binary, Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Expansion,
-    Filter, Lines, Operand, Real, Reduction, Source, Stencil, Taps, Target, Unary,
+    Extreme, Filter, Lines, Operand, Order, Real, Reduction, Scan, Source, Stencil, Taps, Target, Unary,
 };
 use stencil_mex::watch::Watch;
 
@@ -271,6 +271,34 @@ where
         assert!(got.iter().zip(&want).all(|(&a, &b)| a.same(b)), "{name}");
         report(name, n + lines, times);
     }
+    for (name, size) in [("", [1, n, 1]), (" columns", [1, ROWS, n / ROWS]), (" rows", [ROWS, n / ROWS, 1])] {
+        Cpu::new().scan(Scan::Sum, &from_cpu, size, &mut to_cpu, &watch).unwrap();
+        let times = beside(&mut || cuda.scan(Scan::Sum, &from, size, &mut to, &watch).unwrap());
+        check("running sums", &to, &to_cpu);
+        report(&format!("running sums{name}"), 2 * n, times);
+        for with_places in [false, true] {
+            let order = Order::Ascending;
+            Cpu::new().sort(order, &from_cpu, size, &mut to_cpu, with_places, &watch).unwrap();
+            let times = beside(&mut || {
+                cuda.sort(order, &from, size, &mut to, with_places, &watch).unwrap();
+            });
+            check("sort", &to, &to_cpu);
+            let places = if with_places { " with places" } else { "" };
+            report(&format!("sort{name}{places}"), 2 * n, times);
+        }
+        let mut most = held(cuda, &input[..size[0] * size[2]]);
+        let times = beside(&mut || {
+            cuda.extremes(Extreme::Largest, &from, size, (&mut most).into(), &watch).unwrap();
+        });
+        report(&format!("largest and where{name}"), n, times);
+    }
+    let mask = Operand::Scalar(T::default());
+    let same = Expansion::new([&[n], &[n]]).unwrap();
+    cuda.binary(Binary::Greater, [Operand::Array(&from), mask], &same, &mut to, &watch).unwrap();
+    let times = beside(&mut || {
+        cuda.find(&to, &watch).unwrap();
+    });
+    report("find", 2 * n + n / 2 * 8 / size_of::<T>(), times);
 }
 
 /// These numbers as the engine holds them.

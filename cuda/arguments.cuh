@@ -469,6 +469,70 @@ struct ReductionArgument {
     unsigned int bits;  // the lanes that share a short line, or the columns of a unit, are this power of two
 };
 
+enum class ScanOp : unsigned int { SUM, PRODUCT };
+
+// An array of inner x length x outer elements, scanned along the middle: arithmetic_scans.cu.
+OF_CLASS
+struct ScanArgument {
+    ADDRESS(const T) from;
+    ADDRESS(T) to;  // the results, or the last of each chunk
+    // What the chunks of a line up to each one are together; as what is left of chunks, line by line.
+    ADDRESS(const T) ahead;
+    unsigned long long inner;
+    unsigned long long length;
+    unsigned long long outer;
+    unsigned long long chunks;  // of a line
+    ScanOp op;
+    unsigned int bits;  // the columns of a unit are this power of two
+};
+
+OF_CLASS
+struct ExtremesArgument {
+    ADDRESS(const T) from;
+    ADDRESS(T) to;                             // the numbers; nowhere, while there are several parts
+    ADDRESS(const unsigned long long) places;  // the candidates of each line; nowhere: all elements
+    ADDRESS(unsigned long long) found;         // the place of each part
+    unsigned long long inner;
+    unsigned long long whole;   // the elements of a line
+    unsigned long long length;  // the candidates of a line
+    unsigned long long outer;
+    unsigned long long parts;  // of a line
+    unsigned int largest;
+    unsigned int unused;
+};
+
+OF_CLASS
+struct FindArgument {
+    ADDRESS(const T) from;
+    ADDRESS(unsigned long long) counts;  // of each warp
+    ADDRESS(unsigned long long) places;
+    unsigned long long count;
+    unsigned long long warps;
+};
+
+// Lines of neighbours, sorted by a byte of their keys or by all of them: arithmetic_sort.cu.
+OF_CLASS
+struct SortArgument {
+    ADDRESS(const T) from;
+    ADDRESS(T) to;
+    ADDRESS(const unsigned int) origins;  // where each element was in its line; nowhere: where it is
+    ADDRESS(unsigned int) origins_to;     // likewise, of the results; nowhere: not wanted
+    ADDRESS(unsigned long long) places;   // likewise, in the last pass
+    ADDRESS(unsigned long long) counts;   // of each line, for each digit of each tile
+    unsigned long long length;
+    unsigned long long lines;
+    unsigned long long tiles;  // of a line
+    int shift;                 // the byte
+    unsigned int descending;
+};
+
+OF_CLASS
+struct OrdinalsArgument {
+    ADDRESS(const unsigned long long) from;
+    ADDRESS(T) to;
+    unsigned long long count;
+};
+
 // ---- the studies: study_access.cu and so on
 
 struct AccessArgument {

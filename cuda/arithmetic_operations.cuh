@@ -25,6 +25,7 @@ struct Class<float> {
     static __device__ __forceinline__ float up(float a) { return ceilf(a); }
     static __device__ __forceinline__ float to_zero(float a) { return truncf(a); }
     static __device__ __forceinline__ float nearest(float a) { return roundf(a); }
+    static __device__ __forceinline__ u32 bits(float a) { return __float_as_uint(a); }
     static constexpr float EPSILON = 1.1920928955078125e-7f;
 };
 template <>
@@ -42,6 +43,7 @@ struct Class<double> {
     static __device__ __forceinline__ double up(double a) { return ceil(a); }
     static __device__ __forceinline__ double to_zero(double a) { return trunc(a); }
     static __device__ __forceinline__ double nearest(double a) { return round(a); }
+    static __device__ __forceinline__ u64 bits(double a) { return __double_as_longlong(a); }
     static constexpr double EPSILON = 2.220446049250313e-16;
 };
 

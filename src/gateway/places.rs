@@ -138,7 +138,9 @@ pub(super) fn subscript(
     if let Some(text) = index.text() {
         return match text {
             ":" => Ok(Subscript { index: Index::All, dims: Vec::new(), reach: 0 }),
-            _ => Err(wrong(format!("index ({}): {text:?} is no index; \":\" is all of a dimension", told("?", (d, of))))),
+            _ => {
+                Err(wrong(format!("index ({}): {text:?} is no index; \":\" is all of a dimension", told("?", (d, of)))))
+            }
         };
     }
     if let Some(held) = StoredArray::of(index)? {

@@ -3,8 +3,10 @@
 use std::any::Any;
 use std::fmt;
 
+use bytemuck::Pod;
+
 use super::{Error, Real};
-use crate::memory::pool::Pooled;
+use crate::memory::pool::{Number, Pooled};
 
 /// Numbers that an engine holds: on a device, or in memory of this library.
 pub struct Array<T> {
@@ -55,13 +57,13 @@ pub trait Held: Any + Send + Sync + fmt::Debug {
 pub type Handle = [u8; 64];
 
 /// The array of an engine that computes in ordinary memory.
-impl<T: Real> Held for Pooled<T> {
+impl<T: Number + fmt::Debug + Sync> Held for Pooled<T> {
     fn place(&self) -> String {
         "the CPU's memory".into()
     }
 }
 
-impl<T: Real> Array<T> {
+impl<T: Pod + fmt::Debug + Send + Sync> Array<T> {
     /// `len` elements of unknown value, in ordinary memory.
     ///
     /// # Errors

@@ -22,7 +22,8 @@ mod window;
 
 pub(crate) use arithmetic::saturated;
 pub use arithmetic::{
-    Arithmetic, Binary, CHUNK, Expansion, LANES, MAX_POWER, Operand, Places, RANK, Reduction, Section, Unary,
+    Arithmetic, Binary, CHUNK, Expansion, Extreme, Indices, LANES, MAX_POWER, Operand, Order, Places, RANK, Reduction,
+    Scan, Section, Unary,
 };
 pub use array::{Array, Handle, Held, Source, Target};
 pub use boundary::{Boundary, Ends, Sides};

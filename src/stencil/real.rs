@@ -65,6 +65,9 @@ pub trait Real: bytemuck::Pod + Debug + Default + LowerExp + PartialEq + Partial
     /// library's rounds the same.
     fn fma(self, factor: Self, addend: Self) -> Self;
 
+    /// A whole number of the order that values have: zeros are equal, and NaN is above all.
+    fn rank(self) -> u64;
+
     /// Whether it is not a number.
     fn is_nan(self) -> bool;
 
@@ -73,7 +76,7 @@ pub trait Real: bytemuck::Pod + Debug + Default + LowerExp + PartialEq + Partial
 }
 
 macro_rules! real {
-    ($type:ty, $other:ty) => {
+    ($type:ty, $other:ty, $bits:ty) => {
         impl Real for $type {
             type Other = $other;
             const ONE: $type = 1.0;
@@ -140,6 +143,14 @@ macro_rules! real {
                 self.mul_add(factor, addend)
             }
             #[inline(always)]
+            fn rank(self) -> u64 {
+                const SIGN: $bits = 1 << (<$bits>::BITS - 1);
+                // The sum is +0 for either zero. Of negative numbers, those with larger bits are smaller.
+                let bits = (self + 0.0).to_bits();
+                let rank = if bits & SIGN == 0 { bits | SIGN } else { !bits };
+                u64::from(if <$type>::is_nan(self) { <$bits>::MAX } else { rank })
+            }
+            #[inline(always)]
             fn is_nan(self) -> bool {
                 <$type>::is_nan(self)
             }
@@ -150,5 +161,5 @@ macro_rules! real {
     };
 }
 
-real!(f32, f64);
-real!(f64, f32);
+real!(f32, f64, u32);
+real!(f64, f32, u64);

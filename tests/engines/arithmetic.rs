@@ -1,15 +1,21 @@
 //! Arithmetic on arrays: cases for every engine, each held to the plain reference bit for bit.
 
+#[path = "arithmetic/lists.rs"]
+mod lists;
 #[path = "arithmetic/reductions.rs"]
 mod reductions;
+#[path = "arithmetic/scans.rs"]
+mod scans;
+#[path = "arithmetic/sorts.rs"]
+mod sorts;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use proptest::prelude::*;
 use stencil_mex::cpu::Cpu;
 use stencil_mex::stencil::{
-    Arithmetic, Array, Binary, Compute, Engine, Error, Expansion, MAX_POWER, Operand, Places, RANK, Real, Reduction,
-    Reference, Section, Source, Target, Unary,
+    Arithmetic, Array, Binary, Compute, Engine, Error, Expansion, Extreme, MAX_POWER, Operand, Order, Places, RANK,
+    Real, Reduction, Reference, Scan, Section, Source, Target, Unary,
 };
 use stencil_mex::watch::Watch;
 
@@ -20,7 +26,7 @@ use super::common::selection;
 use reductions::{check_reduction, reduction_properties, reductions_of_a_line, reductions_of_many};
 
 /// What is to hold of any engine. Nothing here has the ends that other cases meet: arrays are the engine's own.
-pub const TABLE: [Case; 14] = [
+pub const TABLE: [Case; 20] = [
     ("unary", |engine| in_both(engine, unary::<f64>, unary::<f32>)),
     ("binary", |engine| in_both(engine, binary::<f64>, binary::<f32>)),
     ("expansions", |engine| in_both(engine, expansions::<f64>, expansions::<f32>)),
@@ -28,6 +34,12 @@ pub const TABLE: [Case; 14] = [
     ("reductions_of_a_line", |engine| in_both(engine, reductions_of_a_line::<f64>, reductions_of_a_line::<f32>)),
     ("reductions_of_many", |engine| in_both(engine, reductions_of_many::<f64>, reductions_of_many::<f32>)),
     ("reduction_properties", |engine| in_both(engine, reduction_properties::<f64>, reduction_properties::<f32>)),
+    ("extremes_of_lines", |engine| in_both(engine, lists::extremes_of_lines::<f64>, lists::extremes_of_lines::<f32>)),
+    ("found_places", |engine| in_both(engine, lists::found_places::<f64>, lists::found_places::<f32>)),
+    ("scans", |engine| in_both(engine, scans::scans::<f64>, scans::scans::<f32>)),
+    ("scan_properties", |engine| in_both(engine, scans::scan_properties::<f64>, scans::scan_properties::<f32>)),
+    ("sorts", |engine| in_both(engine, sorts::sorts::<f64>, sorts::sorts::<f32>)),
+    ("sort_properties", |engine| in_both(engine, sorts::sort_properties::<f64>, sorts::sort_properties::<f32>)),
     ("blocks_of_a_device", |engine| in_both(engine, blocks_of_a_device::<f64>, blocks_of_a_device::<f32>)),
     ("fills", |engine| in_both(engine, fills::<f64>, fills::<f32>)),
     ("picks_and_puts", |engine| in_both(engine, picks_and_puts::<f64>, picks_and_puts::<f32>)),
@@ -604,6 +616,26 @@ where
                 Arithmetic::<T>::reduce(engine, Reduction::Sum, a, None, size, Target::Array(to), watch)
             }),
         ),
+        ("find", Box::new(|[a, _], _, _, watch| Arithmetic::<T>::find(engine, a, watch).map(|_| ()))),
+        (
+            "scan",
+            Box::new(|[a, _], _, to, watch| Arithmetic::<T>::scan(engine, Scan::Sum, a, [1, a.len(), 1], to, watch)),
+        ),
+        (
+            "sort",
+            Box::new(|[a, _], _, to, watch| {
+                let places = Arithmetic::<T>::sort(engine, Order::Ascending, a, [1, a.len(), 1], to, true, watch);
+                places.map(|_| ())
+            }),
+        ),
+        (
+            "extremes",
+            Box::new(|[a, _], _, to, watch| {
+                let size = [a.len(), 1, 1];
+                let places = Arithmetic::<T>::extremes(engine, Extreme::Largest, a, size, Target::Array(to), watch);
+                places.map(|_| ())
+            }),
+        ),
         (
             "dot",
             Box::new(|[a, b], _, _, watch| {
@@ -658,7 +690,7 @@ where
             if name == "convert" {
                 outcomes.push(("the input", call([&own; 2], &foreign_other, &mut to, &watch)));
             }
-            if !["sum", "dot"].contains(&name) {
+            if !["sum", "dot", "find"].contains(&name) {
                 outcomes.push(("the target", call([&own; 2], &own_other, &mut foreign_to, &watch)));
             }
             if let Some((which, outcome)) = outcomes.into_iter().find(|(_, outcome)| *outcome != refused) {

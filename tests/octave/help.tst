@@ -157,6 +157,9 @@
 %!   endif
 %! endfor
 
-%!test # the function that stands for the class in Octave has the same help
-%! assert (help_lines (fullfile (folder, "private", "octave", "native", "@DeviceArray", "DeviceArray.m")),
-%!         help_lines (fullfile (folder, "@DeviceArray", "DeviceArray.m")));
+%!test # the function that stands for the class in Octave has the same help, tests and demo
+%! paths = {{"private", "octave", "native", "@DeviceArray"}, {"@DeviceArray"}};
+%! both = cellfun (@(path) fullfile (folder, path{:}, "DeviceArray.m"), paths, "UniformOutput", false);
+%! assert (help_lines (both{1}), help_lines (both{2}));
+%! blocks = cellfun (@(file) regexp (fileread (file), '%!demo.*', "match", "once"), both, "UniformOutput", false);
+%! assert (! isempty (blocks{1}) && strcmp (blocks{:}));

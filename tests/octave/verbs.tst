@@ -1,8 +1,11 @@
 ## DeviceArray_CUDA: what the verbs behind the class DeviceArray give, beside what
 ## the host gives for ordinary arrays.
 
+%!shared image
+%! image = [200 13 77 0; 1 255 128 90; 4 5 6 7];
+
 ## Arrays of every class, and of sizes that verbs may treat differently.
-%!function list = classes ()
+%!function list = every_class ()
 %!  list = {@double, @single, @logical, @int8, @uint8, @int16, @uint16, @int32, @uint32};
 %!endfunction
 
@@ -87,16 +90,16 @@
 
 %!test # there and back, in every class
 %! for s = samples ()
-%!   for c = classes ()
+%!   for c = every_class ()
 %!     x = c{1} (s{1});
 %!     agree (held (x), x, true, told (x));
-%!     for d = classes ()
+%!     for d = every_class ()
 %!       agree (verb ("convert", held (x), func2str (d{1})), d{1} (x), true, [told(x) func2str(d{1})]);
 %!     endfor
 %!   endfor
 %! endfor
 %! x = [NaN Inf -Inf 2.5 -2.5 1e10 -0 0.49999999999999994];
-%! for c = classes ()([1 2 4:end])
+%! for c = every_class ()([1 2 4:end])
 %!   agree (verb ("convert", held (x), func2str (c{1})), c{1} (x), true, func2str (c{1}));
 %! endfor
 %! refuses ("dataType", "convert", held ([1 NaN]), "logical");
@@ -104,17 +107,17 @@
 %! for x = {int64(1:3), uint64(1), (1:3) + 1i, sparse(eye (2)), "abc", {1}}
 %!   refuses ("dataType", "make", x{1});
 %! endfor
-%! for c = classes ()
+%! for c = every_class ()
 %!   agree (verb ("fill", 3.5, [2 3], func2str (c{1})), c{1} (3.5 * ones (2, 3)), true, func2str (c{1}));
 %! endfor
 %! refuses ("dataType", "fill", 1, [2 3], "char");
 
 %!test # operators on one
 %! for s = samples ()
-%!   for c = classes ()
+%!   for c = every_class ()
 %!     x = c{1} (s{1});
 %!     u = held (x);
-%!     for f = {"uminus", "abs", "not", "isnan", "isinf", "isfinite", "sqrt"}
+%!     for f = {"uminus", "abs", "not", "isnan", "isinf", "isfinite", "floor", "ceil", "round", "fix", "sign", "sqrt"}
 %!       if (strcmp (f{1}, "sqrt"))
 %!         x = abs (x);
 %!         u = held (x);
@@ -130,12 +133,14 @@
 %! endfor
 
 %!test # operators on two, of all classes
-%! operators = {"plus", "minus", "times", "rdivide", "min", "max", "eq", "ne", "lt", "le", "gt", "ge", "and", "or"};
+%! operators = {"plus", "minus", "times", "rdivide", "min", "max", "eq", "ne", "lt", "le", "gt", "ge", "and", "or", ...
+%!              "xor", "mod"};
 %! values_ = {[3 -1 4; 1 -5 100], [0 2.5 0; 1 -60 120]};
-%! for a = {values_{1}, 5, [0; 7]}
-%!   for b = {values_{2}, -2.5, [1 2 3]}
-%!     for c = classes ()
-%!       for d = classes ()
+%! for ab = {{values_{:}}, {5, [1 2 3]}, {[0; 7], -2.5}, {values_{1}, 3}, {5, 2.5}}
+%!   for b = ab{1}(2)
+%!     a = ab{1}(1);
+%!     for c = every_class ()
+%!       for d = every_class ()
 %!         x = c{1} (a{1});
 %!         y = d{1} (b{1});
 %!         for f = operators
@@ -159,13 +164,13 @@
 %! agree (verb ("rdivide", held (int8 (1:3)), int8 ([0 2 2])), int8 (1:3) ./ int8 ([0 2 2]), false, "");
 
 %!test # reductions
-%! verbs = {"sum", @sum; "any", @any; "all", @all; "smallest", @(x, d) min(x, [], d); "largest", @(x, d) max(x, [], d)};
+%! verbs = {"sum", @sum; "prod", @prod; "sumsq", @sumsq; "any", @any; "all", @all; "smallest", @(x, d) min(x, [], d); "largest", @(x, d) max(x, [], d)};
 %! for s = samples ()
-%!   for c = classes ()
+%!   for c = every_class ()
 %!     x = c{1} (s{1});
-%!     for i = 1:rows (verbs)
+%!     for i = [1, 2 * ones(numel (x) < 9), 3:rows(verbs)]
 %!       ## Of no truth values the host makes other sizes of extremes than of no numbers.
-%!       if (islogical (x) && isempty (x) && i > 3)
+%!       if (islogical (x) && isempty (x) && i > 5)
 %!         continue
 %!       endif
 %!       for d = 1:4
@@ -184,8 +189,34 @@
 %!     endif
 %!   endfor
 %! endfor
+%! agree (verb ("nnz", held ([1 NaN 0; 0 0 2]), 0), 3, false, "");
+%! agree (verb ("nnz", held (single ([1 NaN 0; 0 0 2])), 1), [1 1 1], false, "");
 %! agree (verb ("any", held ([0 NaN]), -1), any ([0 NaN]), false, "");
 %! refuses ("dimension", "sum", held (1:3), 1.5);
+
+%!test # means, and what elements differ from them by
+%! for x = {magic(4), single(magic (4)), int8(1:5), [true false true], reshape(1:24, 2, 3, 4), 5, (1:3)'}
+%!   for d = 1:3
+%!     agree (verb ("mean", held (x{1}), d), sum (x{1}, d) / size (x{1}, d), false, told (x{1}));
+%!     for weight = {0, 1, []}
+%!       for f = {@var, @std}
+%!         [got, stayed] = values (verb (func2str (f{1}), held (x{1}), weight{1}, d));
+%!         w = [weight{1} 0](1);
+%!         y = double (x{1});
+%!         if (isa (x{1}, "single"))
+%!           y = x{1};
+%!         endif
+%!         want = f{1} (y, w, d);
+%!         assert (got, want, -4 * eps (class (want)));
+%!         assert (stayed, numel (want) != 1);
+%!       endfor
+%!     endfor
+%!   endfor
+%!   agree (verb ("mean", held (x{1}), 0), sum (x{1}(:)) / numel (x{1}), false, told (x{1}));
+%! endfor
+%! agree (verb ("mean", held ([]), -1), NaN, false, "");
+%! agree (verb ("mean", held (zeros (0, 3)), -1), NaN (1, 3), false, "");
+%! refuses ("unsupported", "var", held (1:3), [1 2 3], -1);
 
 %!function list = indices ()
 %!  list = {{1}, {3}, {[1 2]}, {[1; 2]}, {[]}, {zeros(1, 0)}, {zeros(0, 1)}, {":"}, {[1 2; 3 1]}, {true}, {false}, ...
@@ -240,7 +271,7 @@
 %!       if (isempty (x) && numel (i{1}) > 2)
 %!         continue
 %!       endif
-%!       for j = ways (i{1})
+%!       for j = ways (i{1})(end)
 %!         both (@() assigned (x, i{1}, value{1}), @() verb ("put", held (x), value{1}, j{1}{:}), true, ...
 %!               [told(x) " at " told(i{1}{:}) " gets " told(value{1})]);
 %!       endfor
@@ -387,9 +418,8 @@
 %! agree (verb ("triu", held ([NaN Inf; NaN Inf]), 0), [NaN Inf; 0 Inf], true, "");
 
 %!test # images of integers and truth values are filtered where they lie
-%! image = [200 13 77 0; 1 255 128 90; 4 5 6 7];
 %! filter = [1 2 1; 2 4 2; 1 2 1] / 13;
-%! for c = classes ()(3:end)
+%! for c = every_class ()(3:end)
 %!   x = c{1} (image);
 %!   for options = {{}, {"symmetric"}, {7}, {"full"}, {"valid"}, {"Iterations", 3, "Boundary", "circular"}, {"Iterations", 0}}
 %!     for f = {filter, {filter, [0 1 0; 1 -4 1; 0 1 0]}, ones(2, 2, 2) / 5}

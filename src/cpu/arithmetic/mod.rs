@@ -19,8 +19,12 @@ macro_rules! settled {
 }
 
 mod elementwise;
+mod extremes;
+mod find;
 mod reduce;
+mod scan;
 mod sections;
+mod sort;
 
 use std::ops::Range;
 
@@ -32,7 +36,8 @@ use super::tasks::{self, STEP};
 use crate::host::SharedOutput;
 use crate::memory::pool::Pooled;
 use crate::stencil::{
-    Arithmetic, Array, Binary, Error, Expansion, Operand, Places, Real, Reduction, Source, Target, Unary,
+    Arithmetic, Array, Binary, Error, Expansion, Extreme, Indices, Operand, Order, Places, Real, Reduction, Scan,
+    Section, Source, Target, Unary,
 };
 use crate::watch::Watch;
 
@@ -50,6 +55,29 @@ fn in_pieces<T: Real>(to: &mut [T], watch: &Watch, work: impl Fn(Range<usize>, &
         work(piece.clone(), unsafe { target.places(piece.clone()) });
         Ok(progress.step(piece.len())?)
     })
+}
+
+/// Places, whoever holds a list of them.
+#[derive(Clone, Copy)]
+enum Listed<'a> {
+    Section(&'a Section),
+    /// `distinct` says that no place comes twice.
+    List {
+        list: &'a [u64],
+        distinct: bool,
+    },
+}
+
+impl Listed<'_> {
+    fn new(places: &Places) -> Result<Listed<'_>, Error> {
+        Ok(match places {
+            Places::Section(section) => Listed::Section(section),
+            Places::List(list) => Listed::List { list, distinct: false },
+            Places::Held(held) => {
+                Listed::List { list: held.held().held::<Pooled<u64>>()?, distinct: held.are_distinct() }
+            }
+        })
+    }
 }
 
 /// The threads that are worth waking for these elements.
@@ -126,6 +154,55 @@ impl<T: Lanes> Arithmetic<T> for Cpu {
         reduce::run(self.instructions, op, inputs.map(|input| &**input), size, to.results()?, watch)
     }
 
+    fn extremes(
+        &self,
+        which: Extreme,
+        from: &Array<T>,
+        size: [usize; 3],
+        to: Target<T>,
+        watch: &Watch,
+    ) -> Result<Indices, Error> {
+        let (input, output) = (from.held::<Pooled<T>>()?, to.results()?);
+        let places = extremes::run(self.instructions, which, input, size, output, watch)?;
+        Ok(Indices::new(places, size[1].max(1), false))
+    }
+
+    fn scan(&self, op: Scan, from: &Array<T>, size: [usize; 3], to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
+        let (input, output) = (from.held::<Pooled<T>>()?, to.held_mut::<Pooled<T>>()?);
+        scan::run(self.instructions, op, input, size, output, true, watch)
+    }
+
+    fn sort(
+        &self,
+        order: Order,
+        from: &Array<T>,
+        size: [usize; 3],
+        to: &mut Array<T>,
+        with_places: bool,
+        watch: &Watch,
+    ) -> Result<Option<Indices>, Error> {
+        let (input, output) = (from.held::<Pooled<T>>()?, to.held_mut::<Pooled<T>>()?);
+        let mut places = with_places.then(|| Array::<u64>::in_memory(input.len())).transpose()?;
+        let listed = places.as_mut().map(|places| places.held_mut::<Pooled<u64>>()).transpose()?;
+        sort::run(order, input, size, output, listed.map(|listed| &mut **listed), watch)?;
+        Ok(places.map(|places| Indices::new(places, size[1].max(1), size[0] * size[2] <= 1)))
+    }
+
+    fn find(&self, from: &Array<T>, watch: &Watch) -> Result<Indices, Error> {
+        let places = find::run(self.instructions, from.held::<Pooled<T>>()?, watch)?;
+        Ok(Indices::new(places, from.len(), true))
+    }
+
+    fn ordinals(&self, indices: &Indices, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+        let (numbers, output) = (indices.held().held::<Pooled<u64>>()?, to.results()?);
+        assert_eq!(numbers.len(), output.len());
+        in_pieces(output, watch, |piece, output| {
+            for (output, &number) in output.iter_mut().zip(&numbers[piece]) {
+                *output = T::from_f64((number + 1) as f64);
+            }
+        })
+    }
+
     fn fill(&self, value: T, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
         in_pieces(to.held_mut::<Pooled<T>>()?, watch, |_, output| output.fill(value))
     }
@@ -134,13 +211,14 @@ impl<T: Lanes> Arithmetic<T> for Cpu {
         let (input, output) = (from.held::<Pooled<T>>()?, to.results()?);
         assert_eq!(output.len(), places.len());
         assert!(places.are_within(input.len()), "places outside an array of {} elements", input.len());
+        let places = Listed::new(places)?;
         in_pieces(output, watch, |piece, output| match places {
-            Places::List(list) => {
+            Listed::List { list, .. } => {
                 for (output, &place) in output.iter_mut().zip(&list[piece]) {
                     *output = input[place as usize];
                 }
             }
-            Places::Section(section) => each_run(section, piece.clone(), |number, run| {
+            Listed::Section(section) => each_run(section, piece.clone(), |number, run| {
                 let output = &mut output[number - piece.start..][..run.len];
                 if run.step == 1 {
                     output.copy_from_slice(&input[run.start..][..run.len]);
@@ -157,8 +235,10 @@ impl<T: Lanes> Arithmetic<T> for Cpu {
         assert!(places.are_within(output.len()), "places outside an array of {} elements", output.len());
         watch.check()?;
         // Where a place may come twice, one thread writes in order.
+        let places = Listed::new(places)?;
         let threads = match places {
-            Places::Section(section) if is_injective(section) => threads(input.len()),
+            Listed::Section(section) if is_injective(section) => threads(input.len()),
+            Listed::List { distinct: true, .. } => threads(input.len()),
             _ => 1,
         };
         let target = SharedOutput::new(output);
@@ -166,13 +246,13 @@ impl<T: Lanes> Arithmetic<T> for Cpu {
             let piece = number * STEP..((number + 1) * STEP).min(input.len());
             let input = &input[piece.clone()];
             match places {
-                Places::List(list) => {
+                Listed::List { list, .. } => {
                     for (&input, &place) in input.iter().zip(&list[piece]) {
-                        // SAFETY: there is one thread, which holds one element.
+                        // SAFETY: there is one thread, which holds one element, or no other has this place.
                         unsafe { target.places(place as usize..place as usize + 1) }.fill(input);
                     }
                 }
-                Places::Section(section) => each_run(section, piece.clone(), |number, run| {
+                Listed::Section(section) => each_run(section, piece.clone(), |number, run| {
                     let input = &input[number - piece.start..][..run.len];
                     if run.step == 1 {
                         // SAFETY: there is one thread, or no other run has these places.

@@ -2,8 +2,10 @@
 //!
 //! Each call puts its work in the device's queue, and waits for it where it returns something to the host.
 
+mod lines;
 mod lists;
 mod operation;
+mod sort;
 
 use std::sync::Arc;
 
@@ -14,9 +16,12 @@ use self::operation::Operation;
 use super::driver::context::Context;
 use super::element::Element;
 use super::engine::Cuda;
-use super::kernels::{On, scratch_of};
+use super::kernels::{ArithmeticKernels, On, scratch_of};
 use super::routes::array::address;
-use crate::stencil::{Arithmetic, Array, Binary, Error, Expansion, Operand, Places, Reduction, Source, Target, Unary};
+use crate::stencil::{
+    Arithmetic, Array, Binary, Error, Expansion, Extreme, Indices, Operand, Order, Places, Reduction, Scan, Source,
+    Target, Unary,
+};
 use crate::watch::Watch;
 
 /// The address of an element.
@@ -32,6 +37,14 @@ fn address_of<T>(to: &Target<T>, context: &Arc<Context>) -> Result<Option<sys::C
     }
 }
 
+/// Where a list of places lies that the engine holds; 0 for any others.
+fn address_of_list(places: &Places, context: &Arc<Context>) -> Result<sys::CUdeviceptr, Error> {
+    match places {
+        Places::Held(list) => address(list.held(), context),
+        Places::Section(_) | Places::List(_) => Ok(0),
+    }
+}
+
 impl<T: Element> Arithmetic<T> for Cuda {
     fn unary(&self, op: Unary, from: &Array<T>, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
         assert_eq!(from.len(), to.len());
@@ -40,7 +53,7 @@ impl<T: Element> Arithmetic<T> for Cuda {
             if to.is_empty() {
                 return Ok(watch.check()?);
             }
-            let work = Operation::<T>::begin(device, "an operation on each element", watch)?;
+            let work = Operation::<ArithmeticKernels<T>>::begin(device, "an operation on each element", watch)?;
             // SAFETY: both arrays have as many elements; whatever else uses them is on this stream, too.
             unsafe { work.kernels.unary(work.stream().handle(), op, addresses, to.len()) }?;
             work.end(to.len(), to.len())
@@ -81,7 +94,7 @@ impl<T: Element> Arithmetic<T> for Cuda {
             if to.is_empty() {
                 return Ok(watch.check()?);
             }
-            let work = Operation::<T>::begin(device, "an operation on two arrays", watch)?;
+            let work = Operation::<ArithmeticKernels<T>>::begin(device, "an operation on two arrays", watch)?;
             let stream = work.stream().handle();
             // SAFETY: the arrays have as many elements as the expansion says, and the call has them until the work has
             // been waited for.
@@ -119,7 +132,7 @@ impl<T: Element> Arithmetic<T> for Cuda {
             if len == 0 {
                 return Ok(watch.check()?);
             }
-            let work = Operation::<T>::begin(device, "a step of two time levels", watch)?;
+            let work = Operation::<ArithmeticKernels<T>>::begin(device, "a step of two time levels", watch)?;
             *begun = true;
             // SAFETY: the arrays have as many elements; whatever else uses them is on this stream, too.
             unsafe { work.kernels.advance(work.stream().handle(), step, weight, source, older, len) }?;
@@ -152,7 +165,7 @@ impl<T: Element> Arithmetic<T> for Cuda {
                 results.fill(op.start());
                 return Ok(());
             }
-            let mut work = Operation::<T>::begin(device, "a reduction", watch)?;
+            let mut work = Operation::<ArithmeticKernels<T>>::begin(device, "a reduction", watch)?;
             let results = output.map_or_else(|| work.room_for::<T>(inner * outer), Ok)?;
             let [more, less] = scratch_of(size);
             let scratch = [more, less].map(|elements| if elements > 0 { work.room_for::<T>(elements) } else { Ok(0) });
@@ -174,13 +187,48 @@ impl<T: Element> Arithmetic<T> for Cuda {
         })
     }
 
+    fn extremes(
+        &self,
+        which: Extreme,
+        from: &Array<T>,
+        size: [usize; 3],
+        to: Target<T>,
+        watch: &Watch,
+    ) -> Result<Indices, Error> {
+        self.extremes_of(which, from, size, to, watch)
+    }
+
+    fn scan(&self, op: Scan, from: &Array<T>, size: [usize; 3], to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
+        self.scan_of(op, from, size, to, watch)
+    }
+
+    fn sort(
+        &self,
+        order: Order,
+        from: &Array<T>,
+        size: [usize; 3],
+        to: &mut Array<T>,
+        with_places: bool,
+        watch: &Watch,
+    ) -> Result<Option<Indices>, Error> {
+        self.sorted(order, from, size, to, with_places, watch)
+    }
+
+    fn find(&self, from: &Array<T>, watch: &Watch) -> Result<Indices, Error> {
+        self.find_in(from, watch)
+    }
+
+    fn ordinals(&self, indices: &Indices, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+        self.ordinals_of(indices, to, watch)
+    }
+
     fn fill(&self, value: T, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
         self.attempt(watch, |device| {
             let address = address(to, &device.context)?;
             if to.is_empty() {
                 return Ok(watch.check()?);
             }
-            let work = Operation::<T>::begin(device, "filling an array", watch)?;
+            let work = Operation::<ArithmeticKernels<T>>::begin(device, "filling an array", watch)?;
             // SAFETY: the array has as many elements; whatever else uses it is on this stream, too.
             unsafe { work.kernels.fill(work.stream().handle(), value, address, to.len()) }?;
             work.end(0, to.len())
@@ -193,14 +241,15 @@ impl<T: Element> Arithmetic<T> for Cuda {
         self.attempt(watch, |device| {
             let input = address(from, &device.context)?;
             let output = address_of(&to, &device.context)?;
+            let held = address_of_list(places, &device.context)?;
             if to.is_empty() {
                 return Ok(watch.check()?);
             }
             let count = to.len();
-            let mut work = Operation::<T>::begin(device, "reading by index", watch)?;
+            let mut work = Operation::<ArithmeticKernels<T>>::begin(device, "reading by index", watch)?;
             let section = match places {
                 Places::Section(section) => Some(work.kernels.places(section)),
-                Places::List(_) => None,
+                Places::List(_) | Places::Held(_) => None,
             };
             // SAFETY: all places are in the first array, and the call has the arrays and the buffers until the work has
             // been waited for.
@@ -212,6 +261,7 @@ impl<T: Element> Arithmetic<T> for Cuda {
                         let results = output.map_or_else(|| work.room_for::<T>(count), Ok)?;
                         let list = match places {
                             Places::List(list) => work.send(list)?,
+                            Places::Held(_) => held,
                             Places::Section(_) => 0,
                         };
                         let stream = work.stream().handle();
@@ -242,11 +292,16 @@ impl<T: Element> Arithmetic<T> for Cuda {
                 listed = Places::List(list_of(section)?);
                 &listed
             }
+            Places::Held(list) if !list.are_distinct() => {
+                let numbers = self.list_on_host::<T>(list, watch)?;
+                listed = Places::List(numbers);
+                &listed
+            }
             other => other,
         };
         let repeated = match places {
             Places::List(list) => last_of_each(list, to.len())?,
-            Places::Section(_) => None,
+            Places::Section(_) | Places::Held(_) => None,
         };
         self.attempt(watch, |device| {
             let output = address(to, &device.context)?;
@@ -254,11 +309,12 @@ impl<T: Element> Arithmetic<T> for Cuda {
                 Source::Array(array) => Some(address(array, &device.context)?),
                 Source::Host(_) => None,
             };
+            let held = address_of_list(places, &device.context)?;
             if from.is_empty() {
                 return Ok(watch.check()?);
             }
             let count = from.len();
-            let mut work = Operation::<T>::begin(device, "writing by index", watch)?;
+            let mut work = Operation::<ArithmeticKernels<T>>::begin(device, "writing by index", watch)?;
             let input = match from {
                 Source::Host(samples) => work.send(samples)?,
                 Source::Array(_) => input.unwrap_or(0),
@@ -273,6 +329,9 @@ impl<T: Element> Arithmetic<T> for Cuda {
                             Some(start) => work.copy([input, at::<T>(output, start)], count),
                             None => work.kernels.put(work.stream().handle(), &section, [input, output]),
                         }
+                    }
+                    (Places::Held(_), _) => {
+                        work.kernels.put_list(work.stream().handle(), held, None, [input, output], count)
                     }
                     (Places::List(list), None) => {
                         let list = work.send(list)?;
@@ -296,7 +355,7 @@ impl<T: Element> Arithmetic<T> for Cuda {
             if to.is_empty() {
                 return Ok(watch.check()?);
             }
-            let work = Operation::<T>::begin(device, "a conversion", watch)?;
+            let work = Operation::<ArithmeticKernels<T>>::begin(device, "a conversion", watch)?;
             // SAFETY: both arrays have as many elements; whatever else uses them is on this stream, too.
             unsafe { work.kernels.convert(work.stream().handle(), addresses, to.len()) }?;
             work.end(to.len(), to.len())

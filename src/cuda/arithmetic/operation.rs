@@ -5,22 +5,23 @@ use std::sync::Arc;
 use bytemuck::Pod;
 use cudarc::driver::{result, sys};
 
-use crate::cuda::driver::context::Stream;
+use crate::cuda::driver::context::{Context, Stream};
 use crate::cuda::driver::error::failed;
-use crate::cuda::element::Element;
-use crate::cuda::kernels::ArithmeticKernels;
+use crate::cuda::kernels::Family;
+use crate::cuda::routes::array::DeviceArray;
 use crate::cuda::runtime::device::Device;
+use crate::cuda::runtime::module::Modules;
 use crate::cuda::runtime::queue::{Beginning, CallBuffers, Load, Queue};
-use crate::stencil::Error;
+use crate::stencil::{Array, Error};
 use crate::watch::Watch;
 
 /// Up to this many bytes come back by a copy on the stream itself, without staging.
 const SMALL_BYTES: usize = 64 << 10;
 
 /// The work of one call, and the buffers that it uses.
-pub(super) struct Operation<'d, T> {
+pub(super) struct Operation<'d, K> {
     own: CallBuffers,
-    pub(super) kernels: ArithmeticKernels<T>,
+    pub(super) kernels: K,
     queue: Arc<Queue>,
     beginning: Beginning,
     name: &'static str,
@@ -28,15 +29,15 @@ pub(super) struct Operation<'d, T> {
     watch: &'d Watch,
 }
 
-impl<'d, T: Element> Operation<'d, T> {
+impl<'d, K: Family> Operation<'d, K> {
     /// Before anything of it is put on the stream; `name` is what it is, for people.
     pub(super) fn begin(
         device: &'d mut Device,
         name: &'static str,
         watch: &'d Watch,
-    ) -> Result<Operation<'d, T>, Error> {
+    ) -> Result<Operation<'d, K>, Error> {
         watch.check()?;
-        let kernels = ArithmeticKernels::new(&device.modules)?;
+        let kernels = K::load(&device.modules)?;
         let queue = device.queue.clone();
         let beginning = queue.begin(&Load { name, pace: None, bytes: 0 })?;
         Ok(Operation { own: CallBuffers::new(&queue), kernels, queue, beginning, name, device, watch })
@@ -52,6 +53,20 @@ impl<'d, T: Element> Operation<'d, T> {
         self.own.room_for(len.checked_mul(size_of::<N>()).ok_or_else(too_large)?)
     }
 
+    /// An array for results that stay on the device.
+    pub(super) fn array<N>(&mut self, len: usize) -> Result<Array<N>, Error> {
+        DeviceArray::with_room_for(self.device, len)
+    }
+
+    /// For kernels of another family.
+    pub(super) fn modules(&self) -> &Modules {
+        &self.device.modules
+    }
+
+    pub(super) fn context(&self) -> &Arc<Context> {
+        &self.device.context
+    }
+
     /// Has numbers of the host on the device. They are there when this returns.
     pub(super) fn send<N: Pod + Send + Sync>(&mut self, input: &[N]) -> Result<sys::CUdeviceptr, Error> {
         let to = self.room_for::<N>(input.len())?;
@@ -65,7 +80,11 @@ impl<'d, T: Element> Operation<'d, T> {
     ///
     /// # Safety
     /// There are as many numbers.
-    pub(super) unsafe fn fetch(&mut self, from: sys::CUdeviceptr, output: &mut [T]) -> Result<(), Error> {
+    pub(super) unsafe fn fetch<N: Pod + Send + Sync>(
+        &mut self,
+        from: sys::CUdeviceptr,
+        output: &mut [N],
+    ) -> Result<(), Error> {
         if size_of_val(output) > SMALL_BYTES {
             self.queue.wait()?;
             // SAFETY: there is as much, and what wrote it is over.
@@ -81,13 +100,13 @@ impl<'d, T: Element> Operation<'d, T> {
     /// There are as many at both addresses, and they are not the same.
     pub(super) unsafe fn copy(&self, [from, to]: [sys::CUdeviceptr; 2], len: usize) -> Result<(), Error> {
         // SAFETY: as the caller says; all that uses them is on this stream.
-        unsafe { result::memcpy_dtod_async(to, from, len * size_of::<T>(), self.stream().handle()) }
+        unsafe { result::memcpy_dtod_async(to, from, len * size_of::<K::Element>(), self.stream().handle()) }
             .map_err(failed("cuMemcpyDtoDAsync"))
     }
 
     /// All of it is on the stream: so many elements are read, and so many written, which count.
     pub(super) fn end(self, read: usize, written: usize) -> Result<(), Error> {
-        let bytes = read.saturating_add(written).saturating_mul(size_of::<T>());
+        let bytes = read.saturating_add(written).saturating_mul(size_of::<K::Element>());
         self.queue.submitted(&Load { name: self.name, pace: None, bytes }, self.beginning)?;
         self.watch.count(written);
         Ok(())

@@ -26,7 +26,9 @@ use super::pace::SharedPace;
 use crate::cuda::arguments::{CIRCULAR, CONSTANT, EndsArgument, MIRROR, REPLICATE, SYMMETRIC, SidesArgument};
 use crate::stencil::{Boundary, Ends, Error, Sides};
 
-pub(super) use arithmetic::{ArithmeticKernels, On, scratch_of};
+pub(super) use arithmetic::{
+    ArithmeticKernels, Family, On, ScanKernels, SortKernels, SortRooms, SortedLines, room_of_scan, scratch_of,
+};
 pub(super) use convolution::{ConvolutionKernel, is_small};
 pub(super) use levels::LevelsKernel;
 pub(super) use lines::{LinesKernel, Operator};

@@ -98,7 +98,7 @@ impl DeviceArray {
     }
 
     /// Room for `len` elements.
-    pub(crate) fn with_room_for<T: Real>(device: &mut Device, len: usize) -> Result<Array<T>, Error> {
+    pub(crate) fn with_room_for<T>(device: &mut Device, len: usize) -> Result<Array<T>, Error> {
         let bytes = len.checked_mul(size_of::<T>()).ok_or_else(|| too_large(len))?;
         // At least a byte: there is no buffer of none.
         let buffer = device.queue.take_for_array(bytes.max(1))?;

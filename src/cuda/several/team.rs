@@ -30,8 +30,8 @@ use crate::cuda::runtime::device::{self, Device};
 use crate::cuda::runtime::queue::CallBuffers;
 use crate::host::{self, SharedOutput};
 use crate::stencil::{
-    Arithmetic, Array, Binary, Compute, Convolution, Derivative, Engine, Error, Expansion, Operand, Places, Real,
-    Reduction, Source, Stencil, Target, Unary,
+    Arithmetic, Array, Binary, Compute, Convolution, Derivative, Engine, Error, Expansion, Extreme, Indices, Operand,
+    Order, Places, Real, Reduction, Scan, Source, Stencil, Target, Unary,
 };
 use crate::watch::Watch;
 
@@ -399,6 +399,34 @@ impl<T: Real> Arithmetic<T> for Team {
         _: Target<T>,
         _: &Watch,
     ) -> Result<(), Error> {
+        self.holds_none()
+    }
+
+    fn extremes(&self, _: Extreme, _: &Array<T>, _: [usize; 3], _: Target<T>, _: &Watch) -> Result<Indices, Error> {
+        self.holds_none()
+    }
+
+    fn scan(&self, _: Scan, _: &Array<T>, _: [usize; 3], _: &mut Array<T>, _: &Watch) -> Result<(), Error> {
+        self.holds_none()
+    }
+
+    fn sort(
+        &self,
+        _: Order,
+        _: &Array<T>,
+        _: [usize; 3],
+        _: &mut Array<T>,
+        _: bool,
+        _: &Watch,
+    ) -> Result<Option<Indices>, Error> {
+        self.holds_none()
+    }
+
+    fn find(&self, _: &Array<T>, _: &Watch) -> Result<Indices, Error> {
+        self.holds_none()
+    }
+
+    fn ordinals(&self, _: &Indices, _: Target<T>, _: &Watch) -> Result<(), Error> {
         self.holds_none()
     }
 

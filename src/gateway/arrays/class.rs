@@ -153,36 +153,14 @@ pub(in super::super) fn round<T: Number>(
     to: &mut Array<T>,
     watch: &Watch,
 ) -> Result<(), stencil::Error> {
-    let [least, most] = limits(class).map(T::from_f64);
-    let len = from.len();
-    let plain = plain(len)?;
-    let binary = |op, a: Operand<T>, b: Operand<T>| -> Result<Array<T>, stencil::Error> {
-        let mut to = array(engine, len)?;
-        T::arithmetic(engine).binary(op, [a, b], &plain, &mut to, watch).map(|()| to)
-    };
-    use Operand::{Array as A, Scalar as S};
-    if class == Class::Logical {
-        let mut magnitudes = array(engine, len)?;
-        T::arithmetic(engine).unary(Unary::Abs, from, &mut magnitudes, watch)?;
-        let operands = [A(&magnitudes), S(T::from_f64(0.5))];
-        return T::arithmetic(engine).binary(Binary::GreaterEqual, operands, &plain, to, watch);
+    let [low, high] = limits(class).map(|limit| limit as i64);
+    if class != Class::Logical {
+        return T::arithmetic(engine).unary(Unary::Saturate { low, high }, from, to, watch);
     }
-    // Within the limits; NaN is the upper one for now.
-    let within = binary(Binary::Max, A(&binary(Binary::Min, A(from), S(most))?), S(least))?;
-    let mut is_nan = array(engine, len)?;
-    T::arithmetic(engine).unary(Unary::IsNan, from, &mut is_nan, watch)?;
-    let number = binary(Binary::Subtract, A(&within), A(&binary(Binary::Multiply, A(&is_nan), S(most))?))?;
-    // The nearest whole number, of two the even one.
-    let large = T::from_f64(1.5 * 2_f64.powi(52));
-    let even = binary(Binary::Subtract, A(&binary(Binary::Add, A(&number), S(large))?), S(large))?;
-    let rest = binary(Binary::Subtract, A(&number), A(&even))?;
-    let half = |sign: f64, beyond| -> Result<Array<T>, stencil::Error> {
-        let is_half = binary(Binary::Equal, A(&rest), S(T::from_f64(sign * 0.5)))?;
-        binary(Binary::And, A(&is_half), A(&binary(beyond, A(&number), S(T::default()))?))
-    };
-    let up = binary(Binary::Add, A(&even), A(&half(1.0, Binary::Greater)?))?;
-    let down = half(-1.0, Binary::Less)?;
-    T::arithmetic(engine).binary(Binary::Subtract, [A(&up), A(&down)], &plain, to, watch)
+    let mut magnitudes = array(engine, from.len())?;
+    T::arithmetic(engine).unary(Unary::Abs, from, &mut magnitudes, watch)?;
+    let operands = [Operand::Array(&magnitudes), Operand::Scalar(T::from_f64(0.5))];
+    T::arithmetic(engine).binary(Binary::GreaterEqual, operands, &plain(from.len())?, to, watch)
 }
 
 /// How many elements change their class at a time on the host.

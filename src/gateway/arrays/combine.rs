@@ -19,6 +19,8 @@ fn classes(op: Binary, a: &Operand, b: &Operand) -> Result<(Class, Class), Error
         Binary::Divide => "./",
         Binary::Min => "min",
         Binary::Max => "max",
+        Binary::Mod => "mod",
+        Binary::Rem => "rem",
         // Comparisons of integers with other numbers are exact in double; so are all others in the class of their
         // numbers.
         _ => {
@@ -29,9 +31,11 @@ fn classes(op: Binary, a: &Operand, b: &Operand) -> Result<(Class, Class), Error
             return Ok((Class::Logical, computed));
         }
     };
-    if matches!(op, Binary::Min | Binary::Max) {
+    if of_one_class(op) {
         match [a.class, b.class] {
-            [Class::Logical, Class::Logical] => return Ok((Class::Logical, Class::Double)),
+            [Class::Logical, Class::Logical] if matches!(op, Binary::Min | Binary::Max) => {
+                return Ok((Class::Logical, Class::Double));
+            }
             // Of these alone two different integers go together.
             [Class::Integer { bytes: a, signed }, Class::Integer { bytes: b, signed: other }] if signed == other => {
                 return Ok((Class::Integer { bytes: a.max(b), signed }, Class::Double));
@@ -41,6 +45,11 @@ fn classes(op: Binary, a: &Operand, b: &Operand) -> Result<(Class, Class), Error
     }
     let class = class::of_arithmetic(name, [a.class, b.class])?;
     Ok((class, class))
+}
+
+/// Whether the hosts make integers of both operands first, where one is of such a class: NaN is a 0 there.
+fn of_one_class(op: Binary) -> bool {
+    matches!(op, Binary::Min | Binary::Max | Binary::Mod | Binary::Rem)
 }
 
 /// An operator of two operands, which expand where an extent is 1.
@@ -73,8 +82,7 @@ pub(super) fn of_operands<'a>(
         )
     })?;
     let dims = (0..rank).map(|d| if of(&a.dims, d) == 1 { of(&b.dims, d) } else { of(&a.dims, d) }).collect();
-    // The hosts make integers of both before they take the larger one: NaN is a 0 there.
-    let first = matches!(op, Binary::Min | Binary::Max) && is_integer(class);
+    let first = of_one_class(op) && is_integer(class);
     for operand in [&mut a, &mut b] {
         if let Values::Number(number) = &mut operand.values
             && first

@@ -12,6 +12,7 @@ mod operands;
 mod reduce;
 mod run;
 mod shape;
+mod statistics;
 
 use super::backend::Selection;
 use super::options::{self, Names};
@@ -22,6 +23,7 @@ use crate::stencil::{Binary, MAX_POWER, Reduction, Unary};
 pub(super) use class::{in_class_of_host, round};
 use elements::Each;
 pub(super) use run::{Engines, Number};
+use statistics::Statistic;
 
 pub(super) const FUNCTION: Function = Function { name: "DeviceArray_CUDA", call };
 
@@ -30,7 +32,9 @@ const OPTIONS: Names = Names(&[&["Backend", "Device"]]);
 /// A verb: what a call does.
 #[derive(Debug, Clone, Copy)]
 enum Verb {
-    New { object: bool },
+    New {
+        object: bool,
+    },
     Fill,
     Delete,
     Count,
@@ -43,7 +47,9 @@ enum Verb {
     Reshape,
     Convert,
     Pick,
-    Put { in_place: bool },
+    Put {
+        in_place: bool,
+    },
     Remove,
     Cat,
     Repmat,
@@ -52,18 +58,23 @@ enum Verb {
     Flip,
     Circshift,
     Rot90,
-    Triangle { upper: bool },
+    Triangle {
+        upper: bool,
+    },
     Diff,
     Resize,
     Power,
     Each(Each),
     Binary(Binary),
     Reduce(Reduction),
+    Statistic(Statistic),
+    /// With a weight.
+    Spread(Statistic),
     Both(Reduction),
 }
 
 /// The words for them, those of the hosts' own functions where there are such.
-const VERBS: [(&str, Verb); 59] = [
+const VERBS: [(&str, Verb); 73] = [
     ("plus", Verb::Binary(Binary::Add)),
     ("times", Verb::Binary(Binary::Multiply)),
     ("delete", Verb::Delete),
@@ -86,6 +97,20 @@ const VERBS: [(&str, Verb); 59] = [
     ("isnan", Verb::Each(Each::Op(Unary::IsNan))),
     ("isinf", Verb::Each(Each::ToInfinity(Binary::Equal))),
     ("isfinite", Verb::Each(Each::ToInfinity(Binary::Less))),
+    ("floor", Verb::Each(Each::Op(Unary::Floor))),
+    ("ceil", Verb::Each(Each::Op(Unary::Ceil))),
+    ("round", Verb::Each(Each::Op(Unary::Round))),
+    ("fix", Verb::Each(Each::Op(Unary::Fix))),
+    ("sign", Verb::Each(Each::Op(Unary::Sign))),
+    ("xor", Verb::Binary(Binary::Xor)),
+    ("mod", Verb::Binary(Binary::Mod)),
+    ("rem", Verb::Binary(Binary::Rem)),
+    ("prod", Verb::Reduce(Reduction::Product)),
+    ("nnz", Verb::Statistic(Statistic::Nonzeros)),
+    ("sumsq", Verb::Statistic(Statistic::SumOfSquares)),
+    ("mean", Verb::Statistic(Statistic::Mean)),
+    ("var", Verb::Spread(Statistic::Variance { of_all: false })),
+    ("std", Verb::Spread(Statistic::Deviation { of_all: false })),
     ("power", Verb::Power),
     ("sum", Verb::Reduce(Reduction::Sum)),
     ("asum", Verb::Reduce(Reduction::SumOfMagnitudes)),
@@ -208,6 +233,8 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         }
         (Verb::Binary(op), [a, b]) => combine::binary(op, [a, b]),
         (Verb::Reduce(op), [array, dim]) => reduce::reduce(held(array)?, op, dim),
+        (Verb::Statistic(what), [array, dim]) => statistics::reply(held(array)?, what, dim),
+        (Verb::Spread(what), [array, weight, dim]) => statistics::reply(held(array)?, what.weighted(weight)?, dim),
         (Verb::Both(op), [a, b]) => combine::both(op, [a, b]),
         _ => Err(few()),
     }

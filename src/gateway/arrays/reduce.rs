@@ -52,7 +52,7 @@ pub(super) fn split(dims: &[usize], at: usize) -> [usize; 3] {
 }
 
 /// What a reduction makes of an array of these dimensions: the three extents, and the dimensions of the result.
-fn shape(op: Reduction, dims: &[usize], along: Along) -> ([usize; 3], Vec<usize>) {
+pub(super) fn shape(op: Reduction, dims: &[usize], along: Along) -> ([usize; 3], Vec<usize>) {
     // What is largest of no elements is nothing; the hosts' other reductions of 0 x 0 are those of 0 x 1.
     let of_nothing = matches!(op, Reduction::Min | Reduction::Max);
     let mut dims = dims.to_vec();

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use crate::memory::pool::Pooled;
 use crate::stencil::{
-    Arithmetic, Array, Binary, Compute, Convolution, Derivative, Engine, Error, Expansion, Held, Operand, Places, Real,
-    Reduction, Source, Stencil, Target, Unary,
+    Arithmetic, Array, Binary, Compute, Convolution, Derivative, Engine, Error, Expansion, Extreme, Held, Indices,
+    Operand, Order, Places, Real, Reduction, Scan, Source, Stencil, Target, Unary,
 };
 use crate::watch::Watch;
 
@@ -131,7 +131,7 @@ where
     }
 }
 
-pub(super) fn unused() -> Result<(), Error> {
+pub(super) fn unused<R>() -> Result<R, Error> {
     Err(Error::Internal("Ranks have no use for this.".into()))
 }
 
@@ -160,6 +160,34 @@ where
         _: Target<T>,
         _: &Watch,
     ) -> Result<(), Error> {
+        unused()
+    }
+
+    fn extremes(&self, _: Extreme, _: &Array<T>, _: [usize; 3], _: Target<T>, _: &Watch) -> Result<Indices, Error> {
+        unused()
+    }
+
+    fn scan(&self, _: Scan, _: &Array<T>, _: [usize; 3], _: &mut Array<T>, _: &Watch) -> Result<(), Error> {
+        unused()
+    }
+
+    fn sort(
+        &self,
+        _: Order,
+        _: &Array<T>,
+        _: [usize; 3],
+        _: &mut Array<T>,
+        _: bool,
+        _: &Watch,
+    ) -> Result<Option<Indices>, Error> {
+        unused()
+    }
+
+    fn find(&self, _: &Array<T>, _: &Watch) -> Result<Indices, Error> {
+        unused()
+    }
+
+    fn ordinals(&self, _: &Indices, _: Target<T>, _: &Watch) -> Result<(), Error> {
         unused()
     }
 

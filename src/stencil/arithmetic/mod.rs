@@ -6,6 +6,7 @@
 
 mod expansion;
 mod operations;
+mod order;
 mod places;
 mod reduction;
 
@@ -15,8 +16,9 @@ use crate::watch::Watch;
 pub use expansion::{Expansion, Operand};
 pub(crate) use operations::saturated;
 pub use operations::{Binary, MAX_POWER, Unary};
-pub use places::{Places, Section};
-pub use reduction::{CHUNK, LANES, Reduction};
+pub use order::Order;
+pub use places::{Indices, Places, Section};
+pub use reduction::{CHUNK, Extreme, LANES, Reduction, Scan};
 
 /// The most dimensions that an [`Expansion`] or a [`Section`] has once neighbours that go together are merged.
 pub const RANK: usize = 5;
@@ -67,6 +69,44 @@ pub trait Arithmetic<T: Real> {
         to: Target<T>,
         watch: &Watch,
     ) -> Result<(), Error>;
+
+    /// The smallest or the largest along the middle dimension of an array of `size[0] x size[1] x size[2]` elements:
+    /// `size[0] size[2]` results, and for each of them its place in its line, counted from 0. NaN is left out, of equals
+    /// the first counts, and +0 equals -0. A line without a number gives NaN, at the place 0. Nothing is counted.
+    fn extremes(
+        &self,
+        which: Extreme,
+        from: &Array<T>,
+        size: [usize; 3],
+        to: Target<T>,
+        watch: &Watch,
+    ) -> Result<Indices, Error>;
+
+    /// Each element with all ahead of it along the middle dimension of an array of `size[0] x size[1] x size[2]`
+    /// elements.
+    fn scan(&self, op: Scan, from: &Array<T>, size: [usize; 3], to: &mut Array<T>, watch: &Watch) -> Result<(), Error>;
+
+    /// Each line along the middle dimension of an array of `size[0] x size[1] x size[2]` elements in [order](Order). With
+    /// places, the answer is, for each result, the place in its line that it comes from, counted from 0.
+    ///
+    /// # Errors
+    /// Beside those above, [`Error::OutOfMemory`] for places in lines of 2^32 elements or more on a device.
+    fn sort(
+        &self,
+        order: Order,
+        from: &Array<T>,
+        size: [usize; 3],
+        to: &mut Array<T>,
+        with_places: bool,
+        watch: &Watch,
+    ) -> Result<Option<Indices>, Error>;
+
+    /// The places of all elements that are no zeros, ascending; NaN is none. This waits until it is known how many
+    /// there are. Nothing is counted.
+    fn find(&self, from: &Array<T>, watch: &Watch) -> Result<Indices, Error>;
+
+    /// `to[i] = indices[i] + 1`, rounded once: as the hosts count.
+    fn ordinals(&self, indices: &Indices, to: Target<T>, watch: &Watch) -> Result<(), Error>;
 
     /// Every element is `value`.
     fn fill(&self, value: T, to: &mut Array<T>, watch: &Watch) -> Result<(), Error>;

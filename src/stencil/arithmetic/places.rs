@@ -1,6 +1,9 @@
 //! Places in an array: those that are read, or written.
 
+use std::sync::Arc;
+
 use super::RANK;
+use crate::stencil::Array;
 
 /// Places in an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,6 +12,56 @@ pub enum Places {
     Section(Section),
     /// One by one, counted from 0 over the whole array, in the order in which they are read or written.
     List(Vec<u64>),
+    /// One by one, in a list that an engine holds.
+    Held(Arc<Indices>),
+}
+
+/// Whole numbers from 0 that an engine holds: places in an array, or along its lines.
+#[derive(Debug)]
+pub struct Indices {
+    held: Array<u64>,
+    bound: usize,
+    distinct: bool,
+}
+
+/// A list is itself alone: the numbers may lie on a device.
+impl PartialEq for Indices {
+    fn eq(&self, other: &Indices) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Eq for Indices {}
+
+impl Indices {
+    /// Those of an array, which are all smaller than `bound`; `distinct` says that no two are equal.
+    pub(crate) fn new(held: Array<u64>, bound: usize, distinct: bool) -> Indices {
+        Indices { held, bound, distinct }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.held.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What all of them are smaller than.
+    pub fn bound(&self) -> usize {
+        self.bound
+    }
+
+    /// Whether no two are known to be equal.
+    pub fn are_distinct(&self) -> bool {
+        self.distinct
+    }
+
+    pub(crate) fn held(&self) -> &Array<u64> {
+        &self.held
+    }
 }
 
 /// Places in a regular pattern: `start + i0 step0 + i1 step1 + ..`, the first dimension fastest.
@@ -28,6 +81,7 @@ impl Places {
         match self {
             Places::Section(section) => section.size.iter().product(),
             Places::List(places) => places.len(),
+            Places::Held(places) => places.len(),
         }
     }
 
@@ -41,6 +95,7 @@ impl Places {
         match self {
             _ if self.is_empty() => true,
             Places::List(places) => places.iter().all(|&place| place < elements as u64),
+            Places::Held(places) => places.bound() <= elements,
             Places::Section(section) => {
                 // As wide as no sum of products of lengths of arrays can be.
                 let reach = |forward: bool| -> i128 {

@@ -132,3 +132,53 @@ impl Reduction {
         }
     }
 }
+
+/// Which number of many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extreme {
+    /// The smallest.
+    Smallest,
+    /// The largest.
+    Largest,
+}
+
+impl Extreme {
+    /// Whether `a` takes the place of `b`, which comes ahead of it: of equals the first stays, and NaN gives way to any
+    /// number.
+    #[inline(always)]
+    pub fn prefers<T: Real>(self, a: T, b: T) -> bool {
+        let beyond = match self {
+            Extreme::Smallest => a < b,
+            Extreme::Largest => a > b,
+        };
+        beyond | (b.is_nan() & !a.is_nan())
+    }
+}
+
+/// How each element becomes what it and all elements ahead of it are together.
+///
+/// # The order
+/// The elements of a line fall into chunks of [`CHUNK`], and those of a chunk into groups of [`LANES`], the last ones
+/// perhaps shorter. In a group each element is joined to the result of the one before it; the first is its own result.
+/// Then what the groups ahead of it in the chunk are together is joined with each of them: that is the last result of
+/// the group before. Where there is more than one chunk, the last results of all chunks are elements of a line that is
+/// scanned in the same way; then the result of all chunks ahead is joined with each of a chunk. What is joined stands on the
+/// left, and nothing is joined where nothing is ahead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scan {
+    /// Running sums.
+    Sum,
+    /// Running products.
+    Product,
+}
+
+impl Scan {
+    /// What is ahead, with what follows.
+    #[inline(always)]
+    pub fn join<T: Real>(self, ahead: T, other: T) -> T {
+        match self {
+            Scan::Sum => ahead.plus(other),
+            Scan::Product => ahead.times(other),
+        }
+    }
+}

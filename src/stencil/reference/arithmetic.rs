@@ -3,7 +3,8 @@
 use super::Reference;
 use crate::memory::pool::Pooled;
 use crate::stencil::{
-    Arithmetic, Array, Binary, CHUNK, Error, Expansion, LANES, Operand, Places, Real, Reduction, Source, Target, Unary,
+    Arithmetic, Array, Binary, CHUNK, Error, Expansion, Extreme, Indices, LANES, Operand, Order, Places, Real,
+    Reduction, Scan, Source, Target, Unary,
 };
 use crate::watch::Watch;
 
@@ -30,10 +31,11 @@ fn reduced<T: Real>(op: Reduction, elements: usize, take: &dyn Fn(T, usize) -> T
 }
 
 /// The places in their order, each checked to lie within an array of `elements` elements.
-fn places_in(places: &Places, elements: usize) -> Vec<usize> {
+fn places_in(places: &Places, elements: usize) -> Result<Vec<usize>, Error> {
     assert!(places.are_within(elements), "places outside an array of {elements} elements");
-    match places {
+    Ok(match places {
         Places::List(list) => list.iter().map(|&place| place as usize).collect(),
+        Places::Held(list) => numbers_in(list)?.iter().map(|&place| place as usize).collect(),
         Places::Section(section) => (0..places.len())
             .map(|mut number| {
                 let along = section.size.iter().zip(section.steps).map(|(&extent, step)| {
@@ -44,7 +46,44 @@ fn places_in(places: &Places, elements: usize) -> Vec<usize> {
                 section.start.checked_add_signed(along.sum()).expect("it was checked to be a place")
             })
             .collect(),
+    })
+}
+
+/// The numbers of a list in ordinary memory.
+fn numbers_in(indices: &Indices) -> Result<&[u64], Error> {
+    indices.held().held::<Pooled<u64>>().map(|numbers| &**numbers)
+}
+
+/// A list of these numbers.
+fn list_of(numbers: &[u64], bound: usize, distinct: bool) -> Result<Indices, Error> {
+    let mut held = Array::<u64>::in_memory(numbers.len())?;
+    held.held_mut::<Pooled<u64>>()?.copy_from_slice(numbers);
+    Ok(Indices::new(held, bound, distinct))
+}
+
+/// So many elements, each with all ahead of it: in the order of [`Scan`].
+fn scanned<T: Real>(op: Scan, elements: &[T]) -> Vec<T> {
+    let join = |ahead: Option<T>, x: T| ahead.map_or(x, |ahead| op.join(ahead, x));
+    let mut results: Vec<T> = Vec::new();
+    for chunk in elements.chunks(CHUNK) {
+        let mut groups = None;
+        for group in chunk.chunks(LANES) {
+            let mut before = None;
+            for &x in group {
+                before = Some(join(before, x));
+                results.extend(before.map(|own| join(groups, own)));
+            }
+            groups = results.last().copied();
+        }
     }
+    let lasts: Vec<T> = results.chunks(CHUNK).map(|chunk| chunk[chunk.len() - 1]).collect();
+    if lasts.len() > 1 {
+        let ahead = scanned(op, &lasts);
+        results[CHUNK..].chunks_mut(CHUNK).zip(ahead).for_each(|(chunk, ahead)| {
+            chunk.iter_mut().for_each(|x| *x = op.join(ahead, *x));
+        });
+    }
+    results
 }
 
 /// Writes each element of an array.
@@ -138,6 +177,87 @@ impl<T: Real> Arithmetic<T> for Reference {
         Ok(())
     }
 
+    fn extremes(
+        &self,
+        which: Extreme,
+        from: &Array<T>,
+        size: [usize; 3],
+        to: Target<T>,
+        watch: &Watch,
+    ) -> Result<Indices, Error> {
+        watch.check()?;
+        let [inner, length, outer] = size;
+        let (input, to) = (from.held::<Pooled<T>>()?, to.results()?);
+        assert_eq!([input.len(), to.len()], [inner * length * outer, inner * outer]);
+        let mut places = vec![0; to.len()];
+        for (number, (result, place)) in to.iter_mut().zip(&mut places).enumerate() {
+            let at = |j: usize| input[number % inner + inner * (j + length * (number / inner))];
+            *result = if length > 0 { at(0) } else { T::from_f64(f64::NAN) };
+            for j in 1..length {
+                if which.prefers(at(j), *result) {
+                    (*result, *place) = (at(j), j as u64);
+                }
+            }
+        }
+        list_of(&places, length.max(1), false)
+    }
+
+    fn scan(&self, op: Scan, from: &Array<T>, size: [usize; 3], to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
+        watch.check()?;
+        let [inner, length, outer] = size;
+        let (input, output) = (from.held::<Pooled<T>>()?, to.held_mut::<Pooled<T>>()?);
+        assert_eq!([input.len(), output.len()], [inner * length * outer; 2]);
+        for number in 0..if length > 0 { inner * outer } else { 0 } {
+            let first = number % inner + inner * length * (number / inner);
+            let line: Vec<T> = (0..length).map(|j| input[first + inner * j]).collect();
+            scanned(op, &line).into_iter().enumerate().for_each(|(j, x)| output[first + inner * j] = x);
+        }
+        watch.count(output.len());
+        Ok(())
+    }
+
+    fn sort(
+        &self,
+        order: Order,
+        from: &Array<T>,
+        size: [usize; 3],
+        to: &mut Array<T>,
+        with_places: bool,
+        watch: &Watch,
+    ) -> Result<Option<Indices>, Error> {
+        watch.check()?;
+        let [inner, length, outer] = size;
+        let (input, output) = (from.held::<Pooled<T>>()?, to.held_mut::<Pooled<T>>()?);
+        assert_eq!([input.len(), output.len()], [inner * length * outer; 2]);
+        let mut places = vec![0; input.len()];
+        for number in 0..if length > 0 { inner * outer } else { 0 } {
+            let at = |place: usize| number % inner + inner * (place + length * (number / inner));
+            let mut line: Vec<usize> = (0..length).collect();
+            line.sort_by_key(|&place| order.key(input[at(place)]));
+            for (to, from) in line.into_iter().enumerate() {
+                (output[at(to)], places[at(to)]) = (input[at(from)], from as u64);
+            }
+        }
+        watch.count(output.len());
+        with_places.then(|| list_of(&places, length.max(1), inner * outer <= 1)).transpose()
+    }
+
+    fn find(&self, from: &Array<T>, watch: &Watch) -> Result<Indices, Error> {
+        watch.check()?;
+        let input = from.held::<Pooled<T>>()?;
+        let places: Vec<u64> = (0..input.len()).filter(|&i| input[i] != T::default()).map(|i| i as u64).collect();
+        list_of(&places, input.len(), true)
+    }
+
+    fn ordinals(&self, indices: &Indices, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+        watch.check()?;
+        let (numbers, to) = (numbers_in(indices)?, to.results()?);
+        assert_eq!(numbers.len(), to.len());
+        to.iter_mut().zip(numbers).for_each(|(to, &number)| *to = T::from_f64((number + 1) as f64));
+        watch.count(to.len());
+        Ok(())
+    }
+
     fn fill(&self, value: T, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
         each_to(to, watch, |_| value)
     }
@@ -146,7 +266,7 @@ impl<T: Real> Arithmetic<T> for Reference {
         watch.check()?;
         let (input, output) = (from.held::<Pooled<T>>()?, to.results()?);
         assert_eq!(output.len(), places.len());
-        for (output, place) in output.iter_mut().zip(places_in(places, input.len())) {
+        for (output, place) in output.iter_mut().zip(places_in(places, input.len())?) {
             *output = input[place];
         }
         watch.count(output.len());
@@ -157,7 +277,7 @@ impl<T: Real> Arithmetic<T> for Reference {
         watch.check()?;
         let (input, output) = (from.samples()?, to.held_mut::<Pooled<T>>()?);
         assert_eq!(input.len(), places.len());
-        for (&input, place) in input.iter().zip(places_in(places, output.len())) {
+        for (&input, place) in input.iter().zip(places_in(places, output.len())?) {
             output[place] = input;
         }
         watch.count(input.len());

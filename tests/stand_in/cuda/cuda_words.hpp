@@ -69,6 +69,7 @@ void stand_in_follow_launch_before();
 #define __syncthreads() stand_in_barrier(__LINE__)
 #define __syncwarp(...) stand_in_warp_sync{__LINE__}.with(__VA_ARGS__)
 #define __any_sync(mask, ...) stand_in_any(__LINE__, mask, __VA_ARGS__)
+#define __ballot_sync(mask, ...) stand_in_ballot(__LINE__, mask, __VA_ARGS__)
 #define __shfl_sync(mask, ...) stand_in_shuffle<stand_in_exact>(__LINE__, mask, __VA_ARGS__)
 #define __shfl_up_sync(mask, ...) stand_in_shuffle<stand_in_up>(__LINE__, mask, __VA_ARGS__)
 #define __shfl_down_sync(mask, ...) stand_in_shuffle<stand_in_down>(__LINE__, mask, __VA_ARGS__)
@@ -129,6 +130,19 @@ static inline int stand_in_any(int line, unsigned int mask, int predicate) {
     return any;
 }
 
+static inline unsigned int stand_in_ballot(int line, unsigned int mask, int predicate) {
+    *static_cast<int*>(stand_in_warp_give()) = predicate;
+    stand_in_warp_barrier(mask, line);
+    unsigned int ballot = 0;
+    for (unsigned int lane = 0; lane < 32; ++lane) {
+        if (mask >> lane & 1 && *static_cast<const int*>(stand_in_warp_take(lane))) ballot |= 1u << lane;
+    }
+    return ballot;
+}
+
+static inline int __popc(unsigned int bits) { return __builtin_popcount(bits); }
+static inline int __ffs(int bits) { return __builtin_ffs(bits); }
+
 static inline int min(int a, int b) { return a < b ? a : b; }
 static inline int max(int a, int b) { return a > b ? a : b; }
 
@@ -139,6 +153,12 @@ static inline T __ldg(const T* address) {
 
 static inline unsigned int __float_as_uint(float value) {
     unsigned int bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline long long __double_as_longlong(double value) {
+    long long bits;
     memcpy(&bits, &value, sizeof bits);
     return bits;
 }

@@ -4,6 +4,8 @@
 
 mod argument;
 mod reduce;
+mod scans;
+mod sort;
 mod walk;
 
 use std::ffi::CStr;
@@ -23,6 +25,8 @@ use argument::{binary, unary};
 
 pub(in super::super) use argument::On;
 pub(in super::super) use reduce::scratch_of;
+pub(in super::super) use scans::{ScanKernels, room_of_scan};
+pub(in super::super) use sort::{SortKernels, SortRooms, SortedLines};
 pub(in super::super) use walk::Places;
 
 /// The images, for single and for double.
@@ -44,8 +48,17 @@ pub(in super::super) struct ArithmeticKernels<T> {
     class: PhantomData<T>,
 }
 
-impl<T: Element> ArithmeticKernels<T> {
-    pub(in super::super) fn new(modules: &Modules) -> Result<ArithmeticKernels<T>, Error> {
+/// Kernels of a module for a class of numbers.
+pub(in super::super) trait Family: Sized {
+    type Element;
+
+    fn load(modules: &Modules) -> Result<Self, Error>;
+}
+
+impl<T: Element> Family for ArithmeticKernels<T> {
+    type Element = T;
+
+    fn load(modules: &Modules) -> Result<ArithmeticKernels<T>, Error> {
         let module = modules.get(IMAGES[usize::from(T::NAME == f64::NAME)])?;
         let threads = module.constant(c"arithmetic_threads")?;
         Ok(ArithmeticKernels {
@@ -60,7 +73,9 @@ impl<T: Element> ArithmeticKernels<T> {
             class: PhantomData,
         })
     }
+}
 
+impl<T: Element> ArithmeticKernels<T> {
     /// Whether the next launch begins with the last elements, as the kernels are told.
     fn backwards(&self) -> u32 {
         self.turns.next().into()

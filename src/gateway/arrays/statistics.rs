@@ -1,0 +1,128 @@
+//! What is computed of sums: counts, sums of squares, means and what elements differ from them by.
+//!
+//! # The order
+//! A mean is the sum, in the order of [`Reduction`], divided by the number of elements. A variance takes two passes: the mean
+//! first, then the sum of the squares of the differences from it, each rounded, divided by one less than the number of
+//! elements, or by that number. A standard deviation is its square root.
+
+use std::sync::Arc;
+
+use super::super::store::StoredArray;
+use super::class::{is_integer, plain};
+use super::reduce::{Along, shape};
+use super::run::{Engines, Number, array, give, in_class_of_engine, settle};
+use crate::mex::{Argument, Class, Error, Reply};
+use crate::stencil::{self, Array, Binary, Expansion, Operand, Reduction, Target, Unary};
+use crate::watch::Watch;
+
+/// What is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Statistic {
+    /// How many elements are no zeros.
+    Nonzeros,
+    SumOfSquares,
+    Mean,
+    /// Divided by one less than the number of elements, or by that.
+    Variance {
+        of_all: bool,
+    },
+    Deviation {
+        of_all: bool,
+    },
+}
+
+impl Statistic {
+    /// With the second input of the hosts' functions: 0 or 1, or nothing.
+    ///
+    /// # Errors
+    /// `unsupported`, for weights.
+    pub(super) fn weighted(self, weight: &Argument) -> Result<Statistic, Error> {
+        let of_all = match weight.scalar() {
+            _ if weight.is_empty() => false,
+            Some(0.0) => false,
+            Some(1.0) => true,
+            _ => {
+                let text =
+                    format!("The weight of a variance is 0 or 1, and this is {weight}: gather the array for weights.");
+                return Err(Error::new("unsupported", text));
+            }
+        };
+        Ok(match self {
+            Statistic::Variance { .. } => Statistic::Variance { of_all },
+            Statistic::Deviation { .. } => Statistic::Deviation { of_all },
+            other => other,
+        })
+    }
+}
+
+/// Along a dimension, counted from 1; over everything for 0, along the first that is not 1 for -1.
+pub(super) fn reply<'a>(held: StoredArray, what: Statistic, dim: &Argument) -> Result<Reply<'a>, Error> {
+    let (size, dims) = shape(Reduction::Sum, &held.dims, Along::new(dim)?);
+    let real = if held.class == Class::Single { Class::Single } else { Class::Double };
+    let class = if what == Statistic::Nonzeros { Class::Double } else { real };
+    // Counts are exact in double; so are truth values and integers.
+    let computed = if is_integer(held.class) { Class::Double } else { class };
+    let len = held.len();
+    in_class_of_engine!(computed, T => give::<T>(held.home, (class, dims), len, move |engine, to, watch| {
+        if to.is_empty() {
+            return Ok(watch.check()?);
+        }
+        let numbers = T::of(&held.numbers, engine, watch)?;
+        settle(engine, class, to, watch, |to| compute(engine, what, (&numbers, size), to, watch))
+    }))
+}
+
+fn compute<T: Number>(
+    engine: &Engines,
+    what: Statistic,
+    (numbers, size): (&Arc<Array<T>>, [usize; 3]),
+    to: &mut Array<T>,
+    watch: &Watch,
+) -> Result<(), stencil::Error> {
+    let arithmetic = T::arithmetic(engine);
+    let [_, count, _] = size;
+    let of_each = |op, other: Operand<T>| -> Result<Array<T>, stencil::Error> {
+        let mut results = array(engine, numbers.len())?;
+        arithmetic.binary(op, [Operand::Array(numbers), other], &plain(numbers.len())?, &mut results, watch)?;
+        Ok(results)
+    };
+    let sum =
+        |of: &Array<T>, to: &mut Array<T>| arithmetic.reduce(Reduction::Sum, of, None, size, Target::Array(to), watch);
+    let divided = |sums: &Array<T>, by: usize, to: &mut Array<T>| {
+        let operands = [Operand::Array(sums), Operand::Scalar(T::from_f64(by as f64))];
+        arithmetic.binary(Binary::Divide, operands, &plain(sums.len())?, to, watch)
+    };
+    let of_all = match what {
+        Statistic::Nonzeros => return sum(&of_each(Binary::NotEqual, Operand::Scalar(T::default()))?, to),
+        Statistic::SumOfSquares => return sum(&of_each(Binary::Multiply, Operand::Array(numbers))?, to),
+        Statistic::Mean => {
+            let mut sums = array(engine, to.len())?;
+            sum(numbers, &mut sums)?;
+            return divided(&sums, count, to);
+        }
+        Statistic::Variance { of_all } | Statistic::Deviation { of_all } => of_all,
+    };
+    let mut sums = array(engine, to.len())?;
+    sum(numbers, &mut sums)?;
+    let mut means = array(engine, to.len())?;
+    divided(&sums, count, &mut means)?;
+    let expansion = Expansion::new([&size, &[size[0], 1, size[2]]])
+        .ok_or_else(|| stencil::Error::Internal("Means that do not expand.".into()))?;
+    let mut differences = array(engine, numbers.len())?;
+    let operands = [Operand::Array(numbers), Operand::Array(&means)];
+    arithmetic.binary(Binary::Subtract, operands, &expansion, &mut differences, watch)?;
+    let mut squares = array(engine, numbers.len())?;
+    let operands = [Operand::Array(&differences), Operand::Array(&differences)];
+    arithmetic.binary(Binary::Multiply, operands, &plain(numbers.len())?, &mut squares, watch)?;
+    drop(differences);
+    sum(&squares, &mut sums)?;
+    // Of a single element the hosts say 0.
+    let by = if of_all || count == 1 { count } else { count.wrapping_sub(1) };
+    match what {
+        Statistic::Deviation { .. } => {
+            divided(&sums, by, &mut means)?;
+            arithmetic.unary(Unary::Sqrt, &means, to, watch)
+        }
+        _ => divided(&sums, by, to),
+    }
+}
