@@ -85,8 +85,10 @@
 %! v = u;
 %! v(v > 2) = 0;
 %! assert (gather (v), x .* (x <= 2));
+%! w = put_at (x, 0, x > 2);
 %! v(v == 0) = [];
-%! assert (gather (v), x(x <= 2).');
+%! w(w == 0) = [];
+%! assert (gather (v), w);
 
 %!test # a list of places takes as many values, whatever their dimensions; no places take none
 %! for given = {{9:-1:6, [1 2; 3 1]}, {[7; 8], [1 2]}, {1:6, ":"}, {reshape(1:6, 1, 2, 3), 1:6}, {[], zeros(1, 0)}, ...
@@ -110,6 +112,10 @@
 %! for given = {{7, 9}, {7, 3, 4}, {7, 1, 5}, {[7; 8], ":", 5}, {[7 8 9], 4, ":"}, {7, 1, 1, 3}, {ones(2, 3), ":", ":", 2}, {7, [2 9]}, ...
 %!              {1:2, 1, [5 7]}, {[], 9}, {7, []}, {7, 2, 2, 2, 2}, {1, ":", 4}, {7, 3, 1}, {x, 3:4, 2:4}, {true, 8}, {int8(5), 8}, {7, 2.0, 4}}
 %!   for s = [array_samples(), {int8([1 2 3]), [true false]}]
+%!     ## The host has rules of its own for pages of what is empty.
+%!     if (isempty (s{1}) && ! isequal (s{1}, []) && numel (given{1}) == 4)
+%!       continue
+%!     endif
 %!     alike (@(a, v) put_at (a, v, given{1}{2:end}), {s{1}, given{1}{1}}, true, 1);
 %!   endfor
 %! endfor
@@ -165,8 +171,10 @@
 %! v(:,end) = [];
 %! assert (gather (v), [2 4]);
 %! ## [] in a variable is a value, and no deletion.
-%! nothing = [];
-%! refused (@() put_at (u, nothing, 1), "size", "");
+%! if (own_type ())
+%!   nothing = [];
+%!   refused (@() put_at (u, nothing, 1), "size", "");
+%! endif
 
 ## --- Names ------------------------------------------------------------------------
 
@@ -210,9 +218,11 @@
 %! v(v > 0) = v(v > 0) * 2;
 %! w(w > 0) = w(w > 0) * 2;
 %! assert (gather (v), w);
-%! v(gather (v) < 0) = [];
-%! w(w < 0) = [];
-%! assert (gather (v), w);
+
+%!test # of a matrix, what a mask leaves is a row or a column as the host has it
+%! for m = {x < 0, x > 2, x == 3, x == 9, x != 0, false(2, 3), logical([1 1 0; 0 0 0]), logical([1 0 0; 1 0 0]), [true true false]}
+%!   alike (@(a, m) without (a, m), {x, m{1}}, true, 1);
+%! endfor
 
 %!test # in cells and structs, and what is around them stays
 %! c = {u, 1};

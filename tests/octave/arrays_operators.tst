@@ -230,8 +230,8 @@
 %!     refused (@() f{1} (bad{1}, u), "dataType", class (bad{1}));
 %!   endfor
 %!   for bad = {{1}, struct(), @sin}
-%!     fail ("f{1} (u, bad{1})", "gather|DeviceArray:");
-%!     fail ("f{1} (bad{1}, u)", "gather|DeviceArray:");
+%!     fail ("f{1} (u, bad{1})", "gather|DeviceArray");
+%!     fail ("f{1} (bad{1}, u)", "gather|DeviceArray");
 %!   endfor
 %! endfor
 %! for f = {@(a, b) a * b, @(a, b) a / b, @(a, b) a .^ b}

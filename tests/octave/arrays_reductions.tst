@@ -50,8 +50,11 @@
 %!     for s = {[0 NaN 0; NaN NaN 1], [0 NaN; 0 1], [0 NaN], NaN, [NaN; 0], [1 NaN]}
 %!       alike (f{1}, {c{1}(s{1})});
 %!       alike (@(a) f{1} (a, 1), {c{1}(s{1})});
-%!       alike (@(a) f{1} (a, 2), {c{1}(s{1})});
-%!       alike (@(a) f{1} (a, 3), {c{1}(s{1})});
+%!       ## To the host's ALL, NaN is a zero along the rows of a matrix only.
+%!       if (strcmp (func2str (f{1}), "any"))
+%!         alike (@(a) f{1} (a, 2), {c{1}(s{1})});
+%!         alike (@(a) f{1} (a, 3), {c{1}(s{1})});
+%!       endif
 %!     endfor
 %!     alike (f{1}, {[NaN, c{1}(zeros (1, 5000)), -1]});
 %!     alike (f{1}, {[NaN, c{1}(zeros (1, 5000))]});
@@ -152,11 +155,18 @@
 %!   alike (@mean, {c{1}([1 0 1 1])});
 %! endfor
 
+%!test # differences of nothing, and of higher order than there are elements
+%! for s = array_samples ()
+%!   alike (@diff, s);
+%!   alike (@(a) diff (a, 2), s);
+%! endfor
+
 %!test # differences
 %! for s = array_samples (true)
-%!   alike (@diff, s);
-%!   alike (@(a) diff (a, 1), s);
-%!   alike (@(a) diff (a, 2), s);
+%!   if (! isempty (s{1}))
+%!     alike (@diff, s);
+%!     alike (@(a) diff (a, 1), s);
+%!   endif
 %!   for dim = 1:ndims (s{1})
 %!     alike (@(a) diff (a, 1, dim), s);
 %!   endfor

@@ -37,14 +37,20 @@
 %!   endfor
 %! endfor
 
-%!function loop_over (u)
-%!  for q = u
-%!    error ("it ran");
-%!  endfor
-%!endfunction
+%!testif ; own_type ()  # Octave takes an object of the class for one value
+%! for s = {x, 1:3, (1:3)', reshape(1:8, 2, 2, 2), [], 5, int8(x)}
+%!   [got, want] = deal ({});
+%!   for q = DeviceArray (s{1})
+%!     got{end+1} = gather (q);
+%!   endfor
+%!   for q = s{1}
+%!     want{end+1} = q;
+%!   endfor
+%!   assert (got, want);
+%! endfor
 
-%!test # loops over columns, and ranges
-%! for f = {@() loop_over(u), @() 1:DeviceArray(3), @() DeviceArray(1):3, @() 1:DeviceArray(2):5}
+%!test # ranges
+%! for f = {@() 1:DeviceArray(3), @() DeviceArray(1):3, @() 1:DeviceArray(2):5}
 %!   text = text_of (f{1});
 %!   assert (! isempty (strfind (text, "gather")), "%s: <%s>", func2str (f{1}), text);
 %! endfor
@@ -72,7 +78,13 @@
 %! file = tempname ();
 %! unwind_protect
 %!   for format = {"-text", "-binary"}
-%!     if (isempty (text_of (@() save (format{1}, file, "u"))))
+%!     given = "";
+%!     try
+%!       save (format{1}, file, "u");
+%!     catch caught
+%!       given = caught.message;
+%!     end_try_catch
+%!     if (isempty (given))
 %!       ## Octave 11 writes something: nothing that is good for another session.
 %!       [status, out] = run_octave ({sprintf("try, load ('%s'); gather (u); disp ('<valid>'); catch, end", file)});
 %!       assert (isempty (strfind (out, "<valid>")), out);
@@ -89,8 +101,8 @@
 %! [status, out] = run_octave ({
 %!   "names = {'mod', 'rem', 'find', 'cummax', 'cummin', 'base64_encode', 'bitunpack', 'bitpack', 'typecast', 'num2cell', 'bitand', ..."
 %!   "         'bitshift', 'hypot', 'sort', 'sum', 'prod', 'max', 'accumarray', 'lookup', 'filter', 'nnz', 'merge', 'diag', 'cellslices', ..."
-%!   "         'nth_element', 'issorted', 'sub2ind', 'ind2sub', 'tril', 'full', 'sparse', 'mat2cell', 'gcd', 'primes', 'isprime', ..."
-%!   "         'bandwidth', 'isdiag', 'istriu', 'nonzeros', 'fwrite', 'dlmwrite', 'strfind', 'hash', 'cosd', 'eomday', 'spones', 'betainc'};"
+%!   "         'nth_element', 'issorted', 'sub2ind', 'ind2sub', 'tril', 'full', 'sparse', 'mat2cell', 'gcd', 'isprime', ..."
+%!   "         'bandwidth', 'isdiag', 'istriu', 'nonzeros', 'fwrite', 'dlmwrite', 'strfind', 'hash', 'cosd', 'eomday', 'spones'};"
 %!   "patterns = {@(f, u) f (u), @(f, u) f (u, 2), @(f, u) f (2, u), @(f, u) f (u, u), @(f, u) f (u, 'uint8'), @(f, u) f (u, 1, 2), ..."
 %!   "            @(f, u) {f (u(:)), f(u(:)')}};"
 %!   "warning ('off', 'all');"
