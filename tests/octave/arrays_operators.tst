@@ -160,7 +160,7 @@
 %!                              "  for inputs = {{u, u}, {u, 3}, {5, u}, {u, c{1}([4 3])}, {c{1}([4 3]), u}}"
 %!                              "    try, f{1} (inputs{1}{:}); catch, end"
 %!                              "  end, end, end, disp ('done')"});
-%! assert (status, 0, out);
+%! assert (status == 0, "%s", out);
 %! assert (strtrim (strrep (out, exit_noise (), "")), "done");
 
 %!test # mod and rem
