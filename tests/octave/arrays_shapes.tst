@@ -135,6 +135,75 @@
 %! refuses (@() sum (u, 1, "native"), "unsupported", "gather");
 %! refuses (@() sum (u, [1 2]), "dimension", "dimension");
 
+%!test # products, running sums and products
+%! for v = samples ()
+%!   for f = {@(a) prod(a), @(a) prod(a, 2), @(a) cumsum(a), @(a) cumsum(a, 2), @(a) cumprod(a), @(a) cumprod(a, 1)}
+%!     if (isfloat (v{1}) || islogical (v{1}))
+%!       like (f{1}, v{1});
+%!     endif
+%!   endfor
+%! endfor
+%! assert (prod (u, "all"), prod (x(:)));
+%! refuses (@() cumsum (u, "all"), "dimension", "cumsum");
+
+## Several outputs in a list.
+%!function list = outputs (f, n, varargin)
+%!  list = cell (1, n);
+%!  [list{:}] = f (varargin{:});
+%!endfunction
+
+%!function all_like (f, n, varargin)
+%!  want = outputs (f, n, varargin{:});
+%!  got = outputs (f, n, cellfun (@(v) DeviceArray (v), varargin, "UniformOutput", false){:});
+%!  for k = 1:n
+%!    assert (isa (got{k}, "DeviceArray") || isscalar (want{k}), "%s: output %d", func2str (f), k);
+%!    assert (isequaln (gather (got{k}), want{k}) && isequal (size (got{k}), size (want{k})), "%s: output %d: %s, not %s", ...
+%!            func2str (f), k, mat2str (gather (got{k})), mat2str (want{k}));
+%!  endfor
+%!endfunction
+
+%!test # where the largest and the smallest are, in order, and not zero
+%! for v = samples ()
+%!   if (! isempty (v{1}) && isfloat (v{1}))
+%!     for f = {@(a) max(a), @(a) min(a), @(a) max(a, [], 2), @(a) min(a, [], 1), @(a) sort(a), @(a) sort(a, 2), ...
+%!              @(a) sort(a, 2, "descend"), @(a) sort(a, "descend")}
+%!       all_like (f{1}, 2, v{1});
+%!       all_like (f{1}, 1, v{1});
+%!     endfor
+%!   endif
+%!   if (ndims (v{1}) == 2 && ! isempty (v{1}))
+%!     for n = 1:3
+%!       all_like (@(a) find (a), n, v{1});
+%!       all_like (@(a) find (a, 2), n, v{1});
+%!       all_like (@(a) find (a, 2, "last"), n, v{1});
+%!     endfor
+%!   endif
+%! endfor
+%! refuses (@() sort (u, "up"), "option", "ascend");
+%! refuses (@() find (u, 0), "option", "find");
+
+%!test # medians
+%! for v = {5, [1 2 3], [4 1 2 3], [1; 9; 2], x, single(x), magic(4), [1 NaN 2; 5 6 7], [Inf 1 2]}
+%!   for f = {@(a) median(a), @(a) median(a, 1), @(a) median(a, 2), @(a) median(a(:))}
+%!     like (f{1}, v{1});
+%!   endfor
+%! endfor
+%! assert (median (u, "all"), median (x(:)));
+
+%!test # whole numbers and what is left
+%! y = [-2.5 -1.5 -0.5 0 0.49999999999999994 0.5 1.5 2.5 1e17 NaN -Inf Inf];
+%! for f = {@floor, @ceil, @round, @fix, @sign}
+%!   like (f{1}, y);
+%!   like (f{1}, single (y));
+%!   like (f{1}, int8 ([-3 0 7]));
+%! endfor
+%! for f = {@mod, @rem}
+%!   for n = {3, -3, 0, 0.1, [1 2 3 4 5 6 7 8 9]}
+%!     like (@(a) f{1} (a, n{1}), y(1:9));
+%!   endfor
+%!   like (f{1}, [5 -5 7.5], [3 3 -2]);
+%! endfor
+
 ## --- Classes ----------------------------------------------------------------------
 
 %!test # there and back, and from each to each
