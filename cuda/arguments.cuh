@@ -57,7 +57,7 @@ struct PieceArgument {
     unsigned int backwards;     // whether to begin with the last tile: what was written last is in the cache still
 };
 
-// ---- many sweeps along lines: sweeps_launch.cuh
+// ---- many sweeps along lines: sweeps.cuh
 
 // One launch. Positions are counted in elements: (i, j, k) of the array is at i + inner * (j + length * k), and a line
 // is all j of one (i, k).
@@ -226,11 +226,9 @@ struct ImagesArgument {
     unsigned int boundary;  // no MIRROR
     unsigned int run;  // of launches for stars, and of the fallback behind each: see images/special_values.cuh; else 0
     unsigned int near_zero;  // samples whose magnitude less 1 is less than this need the fallback
-    int skipped_sweeps;      // of the first warp; only where RADIUS_COLUMNS is 0
     int depth_behind_last;   // where each side has its own boundary: columns in the ring behind the last warp, where
                              // nothing stands for what is outside; as many as in the others unless warps read ahead
     int edge_columns;        // a segment that has the image's first or last column is shorter by so many than others
-    PADDING
 
 #ifndef FOR_RUST
     // The class of the elements, by a name that a template can ask for.
@@ -253,8 +251,7 @@ struct ImagesArgument {
 };
 
 // What follows it where each side has its own boundary: `value` is that above then, and `boundary` has a byte of each side,
-// the lowest first: above, below, before, behind. No MIRROR of a single column; before and behind it is CIRCULAR where
-// RADIUS_COLUMNS is 0.
+// the lowest first: above, below, before, behind. No MIRROR of a single column.
 struct OtherSides {
     double below;
     double before;

@@ -1,7 +1,8 @@
 // Many sweeps of the stencil of StencilConstantMemory_CUDA in one launch: up to 21 taps in constant memory, any boundary.
 //
-// Compiled for -DREAL=float and -DREAL=double, each odd number of taps (-DTAPS=1, 3, .. 21) and each kernel
-// (-DKERNEL=LONG, WHOLE, SMALL, ROWS, SHORT), each into a module of its own with its own copy of the taps.
+// Compiled for -DREAL=double, each odd number of taps (-DTAPS=1, 3, .. 21) and each kernel (-DKERNEL=LONG, WHOLE, SMALL,
+// ROWS, SHORT), each into a module of its own with its own copy of the taps; and for -DREAL=float, from 3 taps on: a
+// stencil in single is a convolution, and one by a single entry goes along no dimension.
 
 #ifndef REAL
 #error "REAL, the class of the samples, must be given"

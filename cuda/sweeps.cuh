@@ -24,7 +24,8 @@
 // segment of a line is aligned to the line's end, and where the line is whole in one tile it may overlap the segment
 // before it by some points, which both then compute alike.
 //
-// Which kernel, and how many sweeps a launch, as measured on an H200 (a device copy moves 260 G points/s):
+// Which kernel, and how many sweeps a launch, as measured on an H200 in double (a device copy moves 260 G points/s). In
+// single the kernels are the same; WHOLE takes lines of 66 to 4224, for which it has more points a thread.
 //  - inner == 1, lines shorter than 22: SHORT.
 //  - inner == 1, one sweep: WHOLE for lines of 100 to 3200 (237 G updates/s), else SMALL (228 with 3 taps, 176 with
 //    21).
@@ -35,7 +36,7 @@
 //    with 21, if 25 divides the length; three quarters of that otherwise).
 //  - inner == 1, longer lines: LONG, with 128, 64, 48, 32, 24, 20, 18, 16, 16, 16 sweeps a launch for 3, 5, .. 21 taps
 //    (4,850, 2,890, 2,060, 1,600, 1,285, 1,095, 950, 840, 735, 676 G updates/s).
-//  - inner > 1, lines shorter than 64: SHORT, with as many abreast as fit.
+//  - inner > 1, lines shorter than 64: SHORT. There, too, a plane has as many whole lines as threads have elements of.
 //  - inner > 1, one sweep: ROWS with 32 abreast (of 512 x 512 x 512, 0.99 of the copy along the second dimension, 0.85
 //    along the third).
 //  - inner > 1, more sweeps: ROWS with the most abreast of 32, 16, 8, 4 that keep the lines whole, all sweeps at once

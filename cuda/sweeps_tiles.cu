@@ -1,7 +1,7 @@
 // Several sweeps of a filter over small images in one launch: see sweeps_tiles.cuh.
 //
-// Compiled for -DREAL=float and -DREAL=double; for a filter of -DSIZE rows and columns, or, without that, for one of up
-// to 7 rows and columns, whose numbers are odd. What else modules.txt defines was measured on an H200 among some dozen:
+// Compiled for -DREAL=float and -DREAL=double; for a filter of -DSIZE rows and columns, or, without that, for one of 3, 5
+// or 7 rows and as many columns or others of these. What else modules.txt defines was measured on an H200 among some dozen:
 //  - PATCH_ROWS, PATCH_COLUMNS: a thread's patch. Small ones are ahead for small images, where there are hardly enough
 //    threads, and large ones read less of what others have computed.
 //  - MOST_THREADS: of a block.

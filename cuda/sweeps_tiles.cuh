@@ -83,7 +83,7 @@ struct Span {
         const int behind = at + 1 - to;
         const int before = from + 1 - at - count;
         const int away = behind > before ? behind : before;
-        return away <= 0 ? 0 : radius == 0 ? NEVER : (away + radius - 1) / radius;
+        return away <= 0 ? 0 : (away + radius - 1) / radius;
     }
 };
 

@@ -126,7 +126,7 @@ const CUDA_TABLE: [CudaCase; 33] = [
     ("sweeps_of_volumes", volumes::sweeps_of_volumes),
     ("sides_in_sweeps_of_volumes", sides::sides_in_sweeps_of_volumes),
     ("sides_on_tensor_cores", sides::sides_on_tensor_cores),
-    ("sweeps_of_lines_in_single", images::sweeps_of_lines_in_single),
+    ("sweeps_of_lines_in_single", lines::sweeps_of_lines_in_single),
     ("sweeps_of_volumes_by_one_column", volumes::sweeps_of_volumes_by_one_column),
     ("sweeps_in_deep_tiles", deep::sweeps_in_deep_tiles),
     ("deep_tiles_are_stopped", deep::deep_tiles_are_stopped),

@@ -1,9 +1,9 @@
 // Many sweeps of a filter over images in one launch, for chips of compute capability 9.0: see sweeps_images.cuh.
 //
-// Compiled for -DREAL=float and -DREAL=double, and for each filter's -DROWS and -DCOLUMNS: odd, from 3 to 7, and in
-// single one of them may be 1. With -DSIDES=1 each side of the images has its own boundary; with -DBLOCK_WARPS=8 a block
-// has eight warps; with -DSTAR=1 there is a kernel for filters that are zero beside their middle row and column, which
-// leaves these zeros out. What the other definitions of modules.txt say was measured on an H200:
+// Compiled for -DREAL=float and -DREAL=double, and for each filter's -DROWS and -DCOLUMNS: odd, from 3 to 7. With -DSIDES=1
+// each side of the images has its own boundary; with -DBLOCK_WARPS=8 a block has eight warps; with -DSTAR=1 there is a
+// kernel for filters that are zero beside their middle row and column, which leaves these zeros out. What the other
+// definitions of modules.txt say was measured on an H200:
 //  - LANE_ROWS: rows that a lane holds; as many as leave no register's value to be put away in memory (a few of those in
 //    the loop take a third of the speed). An odd number of doubles, or one of singles that is four times an odd one, is
 //    read from shared memory without conflicts.
@@ -48,14 +48,10 @@ struct FilterOf {
     static __device__ __forceinline__ void apply(const Sample& sample, REAL (&sums)[SUMS][COUNT], const Emit& emit) {
 #pragma unroll
         for (int i = 0; i < COUNT; ++i) {
-            if constexpr (COLUMNS == 1) {
-                emit(i, chain(i, sample, REAL(0), 0));
-            } else {
-                emit(i, chain(i, sample, sums[0][i], COLUMNS - 1));
+            emit(i, chain(i, sample, sums[0][i], COLUMNS - 1));
 #pragma unroll
-                for (int q = 1; q < COLUMNS - 1; ++q) sums[q - 1][i] = chain(i, sample, sums[q][i], COLUMNS - 1 - q);
-                sums[COLUMNS - 2][i] = chain(i, sample, REAL(0), 0);
-            }
+            for (int q = 1; q < COLUMNS - 1; ++q) sums[q - 1][i] = chain(i, sample, sums[q][i], COLUMNS - 1 - q);
+            sums[COLUMNS - 2][i] = chain(i, sample, REAL(0), 0);
         }
     }
 

@@ -31,15 +31,12 @@
 // lane, whose registers then tell what is outside; and each warp takes the columns that the boundary says, before the
 // first and behind the last, as columns of their own, from what is in the ring. Those before the first it takes all in
 // one slot, when what stands there has come: nothing is finished by them. Where two sweeps follow each other inside a
-// warp there is no ring: what stands behind the last column is kept for that, one column where RADIUS_COLUMNS is 1, and
+// warp there is no ring: what stands behind the last column is kept for that, one column, as RADIUS_COLUMNS is 1 there, and
 // what stands before the first is put right when it has come.
 //
 // Along a dimension that goes around, images are seen as going on: it has no edge.
 //
 // Where two sides meet, a constant beside the columns counts. What repeats a column repeats what stands above and below.
-//
-// A filter of one row has RADIUS_ROWS 0: no strip spoils anything. One of one column has RADIUS_COLUMNS 0: no sums wait
-// for another column, so a warp has registers for any number of stages, and its first ones may be skipped.
 //
 // Columns, and images, may lie as far apart as they like: so the pages of a volume are columns, too.
 //

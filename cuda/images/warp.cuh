@@ -32,11 +32,7 @@ struct Warp {
     static constexpr bool POINTERS = KEEPS_POINTERS;
     static constexpr bool SCANS = Filter::LEAVES_OUT;
     static_assert(POINTS > RADIUS_ROWS && PAD >= RADIUS_ROWS, "what is outside of a lane's edge is told by that lane");
-    static_assert(STAGES == 1 || RADIUS_COLUMNS == 0 || (STAGES == 2 && RADIUS_COLUMNS == 1),
-                  "what a boundary asks for inside a warp");
-    // No array has no elements.
-    static constexpr int BESIDE = RADIUS_ROWS > 0 ? RADIUS_ROWS : 1;
-    static constexpr int SUMS = RADIUS_COLUMNS > 0 ? 2 * RADIUS_COLUMNS : 1;
+    static_assert(STAGES == 1 || (STAGES == 2 && RADIUS_COLUMNS == 1), "what a boundary asks for inside a warp");
 
     const Launch& launch;
     Place<T> before;    // this lane's place in the ring before this warp
@@ -46,8 +42,7 @@ struct Warp {
     bool above_all;     // this lane's first row is the image's
     bool below_all;     // its last row
     Edge<T, Launch::OWN_SIDES> edge;
-    int skipped;  // sweeps that this warp does not do
-    T sums[STAGES][SUMS][POINTS];
+    T sums[STAGES][2 * RADIUS_COLUMNS][POINTS];
 
     // `ring` is behind the warp, `own_ring` elements behind the one before it. The columns of constants are at
     // `constant`, and behind them those that are kept.
@@ -64,11 +59,10 @@ struct Warp {
         above_all = block.first_strip && lane == 0;
         below_all = block.last_strip && lane == launch.lanes - 1;
         edge.set(launch, lane == 0 ? 0 : 1);
-        skipped = RADIUS_COLUMNS > 0 ? 0 : __shfl_sync(0xffffffff, thread < LANES ? launch.skipped_sweeps : 0, 0);
 #pragma unroll
         for (int s = 0; s < STAGES; ++s) {
 #pragma unroll
-            for (int q = 0; q < SUMS; ++q) {
+            for (int q = 0; q < 2 * RADIUS_COLUMNS; ++q) {
 #pragma unroll
                 for (int i = 0; i < POINTS; ++i) sums[s][q][i] = 0;
             }
@@ -90,8 +84,8 @@ struct Warp {
     template <bool EDGES, class Beside>
     __device__ __forceinline__ void column(Place<T> from, Place<T> to, int column, const Beside& beside) {
         T points[POINTS];
-        T above[BESIDE];
-        T below[BESIDE];
+        T above[RADIUS_ROWS];
+        T below[RADIUS_ROWS];
         if constexpr (AHEAD) {
             read(from, points);
             pass(points, above, below);
@@ -117,8 +111,8 @@ struct Warp {
                                                     const Beside& beside, const Ready& ready) {
         // The point that is finished when warps are asked for: in the middle of the slot.
         constexpr int READY = STAGES == 1 ? POINTS / 2 / ACCESS * ACCESS : 0;
-        T above[BESIDE];
-        T below[BESIDE];
+        T above[RADIUS_ROWS];
+        T below[RADIUS_ROWS];
         pass(points, above, below);
         stages_from<0, false>(points, above, below, to, 0, [&](int i) {
             beside(i);
@@ -149,7 +143,8 @@ struct Warp {
 
 private:
     // What lies beside each lane's samples, from its neighbours.
-    static __device__ __forceinline__ void pass(const T (&points)[POINTS], T (&above)[BESIDE], T (&below)[BESIDE]) {
+    static __device__ __forceinline__ void pass(const T (&points)[POINTS], T (&above)[RADIUS_ROWS],
+                                                T (&below)[RADIUS_ROWS]) {
 #pragma unroll
         for (int i = 0; i < RADIUS_ROWS; ++i) {
             above[i] = __shfl_up_sync(0xffffffff, points[POINTS - 1 - i], 1);
@@ -160,8 +155,8 @@ private:
     // A lane's samples of a column, and those beside it.
     struct Samples {
         const T (&points)[POINTS];
-        const T (&above)[BESIDE];
-        const T (&below)[BESIDE];
+        const T (&above)[RADIUS_ROWS];
+        const T (&below)[RADIUS_ROWS];
 
         __device__ __forceinline__ T operator()(int i) const {
             if (i < 0) return above[i < 0 ? -1 - i : 0];
@@ -171,30 +166,26 @@ private:
 
     // This stage's sweep and those behind it, over a column of samples.
     template <int STAGE, bool EDGES, class Beside>
-    __device__ __forceinline__ void stages_from(const T (&points)[POINTS], T (&above)[BESIDE], T (&below)[BESIDE],
-                                                Place<T> to, int column, const Beside& beside) {
-        const bool hidden = Launch::OWN_SIDES && EDGES && RADIUS_COLUMNS > 0 && is_constant(launch, column);
+    __device__ __forceinline__ void stages_from(const T (&points)[POINTS], T (&above)[RADIUS_ROWS],
+                                                T (&below)[RADIUS_ROWS], Place<T> to, int column,
+                                                const Beside& beside) {
+        const bool hidden = Launch::OWN_SIDES && EDGES && is_constant(launch, column);
         if constexpr (STAGE == STAGES - 1) {
             sweep<STAGE>(points, above, below, hidden, to, beside);
         } else {
             T next[POINTS];
-            if (RADIUS_COLUMNS == 0 && STAGE < skipped) {
-#pragma unroll
-                for (int i = 0; i < POINTS; ++i) next[i] = points[i];
-            } else {
-                outside(points, above, below, hidden);
-                Filter::template apply<POINTS>(Samples{points, above, below}, sums[STAGE],
-                                               [&](int i, T finished) { next[i] = finished; });
-                if constexpr (EDGES && RADIUS_COLUMNS > 0) between(next, column - RADIUS_COLUMNS);
-                pass(next, above, below);
-            }
+            outside(points, above, below, hidden);
+            Filter::template apply<POINTS>(Samples{points, above, below}, sums[STAGE],
+                                           [&](int i, T finished) { next[i] = finished; });
+            if constexpr (EDGES) between(next, column - RADIUS_COLUMNS);
+            pass(next, above, below);
             stages_from<STAGE + 1, EDGES>(next, above, below, to, column - RADIUS_COLUMNS, beside);
         }
     }
 
     // The last stage's sweep, whose results are stored as they come: they take no registers.
     template <int STAGE, class Beside>
-    __device__ __forceinline__ void sweep(const T (&points)[POINTS], T (&above)[BESIDE], T (&below)[BESIDE],
+    __device__ __forceinline__ void sweep(const T (&points)[POINTS], T (&above)[RADIUS_ROWS], T (&below)[RADIUS_ROWS],
                                           bool hidden, Place<T> to, const Beside& beside) {
         outside(points, above, below, hidden);
         T run[ACCESS];
@@ -206,7 +197,7 @@ private:
     }
 
     // What is outside of the image's rows, unless a column of a constant hides it.
-    __device__ __forceinline__ void outside(const T (&points)[POINTS], T (&above)[BESIDE], T (&below)[BESIDE],
+    __device__ __forceinline__ void outside(const T (&points)[POINTS], T (&above)[RADIUS_ROWS], T (&below)[RADIUS_ROWS],
                                             bool hidden) const {
         if constexpr (Launch::OWN_SIDES) {
             // Most strips have no edge. A double takes two registers, or none.

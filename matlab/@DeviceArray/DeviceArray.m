@@ -277,9 +277,6 @@ classdef DeviceArray < handle
     % conj (u)  The array itself, since its numbers are real.
     function a = conj (a), end
 
-    % imag (u)  Zeros, on the device.
-    function c = imag (a), c = zeros (size (a), 'like', a); end
-
     % double (u)  In double, on the device.
     function u = double (this), u = DeviceArray_CUDA ('convert', this, 'double'); end
 
@@ -458,7 +455,6 @@ classdef DeviceArray < handle
   end
 
   methods
-    function varargout = colon (varargin), refuse ('a range', 'gather (u):n'); end
     function varargout = exp (varargin), refuse ('exp'); end
     function varargout = expm1 (varargin), refuse ('expm1'); end
     function varargout = log (varargin), refuse ('log'); end

@@ -135,12 +135,37 @@ pub fn check_sweeps(
     let boundary = boundary.into();
     let stencil = stencil(lines, taps)?.with_boundary(boundary).with_sweeps(sweeps);
     let what = format!("{lines:?}, {} taps, {boundary:?}, {sweeps} sweeps", taps.len());
-    // The module goes by the taps, and by whether lines are long, whole in a tile, or rows beside each other.
-    let module = (taps.len(), sweeps > 1, lines.inner() > 1, lines.length().max(1).ilog2() / 3);
+    let module = module_of_lines(lines, taps, sweeps);
     let features: [&dyn std::fmt::Debug; 3] = [&module, &boundary, &sweeps];
     check_operation(&what, &features, engine, input, sweeps, |engine, from, to, watch| {
         engine.stencil(&stencil, from, to, watch)
     })
+}
+
+/// Sweeps along lines in single, in which they are those of a convolution.
+pub fn check_sweeps_in_single(
+    engine: &AnyEngine,
+    input: &[f64],
+    lines: Lines,
+    taps: &[f64],
+    boundary: impl Into<BothEnds<f64>>,
+    sweeps: usize,
+) -> Outcome {
+    let boundary = boundary.into();
+    let convolution = Convolution::new(lines.extents(), filter(singles(taps), [1, taps.len(), 1])?);
+    let sides = single([BothEnds::default(), boundary, BothEnds::default()]);
+    let convolution = convolution.with_boundary(sides).with_sweeps(sweeps);
+    let what = format!("{lines:?}, {} taps in single, {boundary:?}, {sweeps} sweeps", taps.len());
+    let module = (module_of_lines(lines, taps, sweeps), "in single");
+    let features: [&dyn std::fmt::Debug; 3] = [&module, &(boundary, "in single"), &(sweeps, "in single")];
+    check_operation(&what, &features, engine, &singles(input), sweeps, |engine, from, to, watch| {
+        Compute::convolution(engine, &convolution, from, to, watch)
+    })
+}
+
+/// What the module goes by: the taps, and whether lines are long, whole in a tile, or rows beside each other.
+fn module_of_lines(lines: Lines, taps: &[f64], sweeps: usize) -> (usize, bool, bool, u32) {
+    (taps.len(), sweeps > 1, lines.inner() > 1, lines.length().max(1).ilog2() / 3)
 }
 
 pub fn check_derivative<T: Real>(
@@ -267,24 +292,11 @@ pub fn check_awkward(
 ) -> Outcome {
     let boundary = boundary.into();
     let (input, entries) = awkward(size_of_filter, size, number);
-    let in_double = Convolution::new(size, filter(entries, size_of_filter)?);
-    check_convolution(cuda, &in_double.with_boundary(boundary).with_sweeps(sweeps), &input)?;
-    check_awkward_singles(cuda, size_of_filter, size, boundary, sweeps, number)
-}
-
-/// Sweeps over an array with awkward samples here and there, in single alone.
-pub fn check_awkward_singles(
-    cuda: &Cuda,
-    size_of_filter: [usize; 3],
-    size: [usize; 3],
-    boundary: impl Into<Sides<f64>>,
-    sweeps: usize,
-    number: usize,
-) -> Outcome {
-    let (input, entries) = awkward(size_of_filter, size, number);
-    let in_single = Convolution::new(size, filter(singles(&entries), size_of_filter)?);
-    let in_single = in_single.with_boundary(single(boundary)).with_sweeps(sweeps);
-    check_convolution(cuda, &in_single, &singles(&input))
+    for in_double in [true, false] {
+        let case = (in_double, 0, size_of_filter, size, sweeps);
+        check_many_sweeps(cuda, &case, boundary, &input, entries.clone())?;
+    }
+    Ok(())
 }
 
 /// An array with awkward samples here and there, which spread or fade away in sweeps, and the entries of a filter.

@@ -4,9 +4,7 @@ use stencil_mex::cuda::Cuda;
 use stencil_mex::stencil::{Boundary, Compute, Convolution, Error, Sides, Source, Target};
 use stencil_mex::watch::Watch;
 
-use super::checks::{
-    KINDS, ManySweeps, Outcome, check_awkward, check_awkward_singles, check_many, filter, ordinary, sides, tame,
-};
+use super::checks::{KINDS, ManySweeps, Outcome, check_awkward, check_many, filter, ordinary, sides, tame};
 use super::common::ends::array_with;
 use super::common::{self, StandIn, selection};
 use super::small_images::launches_of;
@@ -163,40 +161,6 @@ const BY_EIGHT_OF_MANY: [ManySweeps; 6] = [
 /// Many sweeps by blocks of eight warps, with awkward samples.
 pub fn sweeps_of_images_by_eight_warps(cuda: Cuda) -> Outcome {
     check_many(&cuda, "sweeps_images_eight_", &BY_EIGHT, &BY_EIGHT_OF_MANY)
-}
-
-/// A filter of one row or one column, the number of a boundary, rows and columns, and sweeps: images in single that the
-/// kernel of `sweeps_images` is chosen for on the stand-in's few multiprocessors, where others are done in tiles.
-const LINES_IN_SINGLE: [([usize; 3], usize, [usize; 2], usize); 15] = include!("lines_in_single.in");
-
-/// Sweeps in single by filters of one row or one column, over images around the sizes of strips, of a lane's rows and
-/// of a warp's, for more sweeps and fewer than a launch does.
-pub fn sweeps_of_lines_in_single(cuda: Cuda) -> Outcome {
-    let slow = StandIn::find().is_some();
-    let mut number = 0;
-    for size_of_filter in [[1, 3, 1], [1, 5, 1], [1, 7, 1], [3, 1, 1], [5, 1, 1], [7, 1, 1]] {
-        for boundary in KINDS {
-            for rows in [27, 28, 57, 256, 896, 900, 1963] {
-                for (columns, sweeps) in [(1, 3), (2, 8), (3, 17), (5, 16), (40, 16), (230, 7), (90, 21)] {
-                    number += 1;
-                    // The reference takes its time, and so does the stand-in for the driver.
-                    let (share, most) = if slow { (29, 100_000) } else { (5, 150_000) };
-                    if number % share == 0 && rows * columns <= most {
-                        let size = [rows, columns, 1 + number % 3];
-                        check_awkward_singles(&cuda, size_of_filter, size, boundary, sweeps, number)?;
-                    }
-                }
-            }
-        }
-    }
-    for (number, &(size_of_filter, boundary, [rows, columns], sweeps)) in LINES_IN_SINGLE.iter().enumerate() {
-        let size = [rows, columns, 1 + number % 2];
-        let check = || check_awkward_singles(&cuda, size_of_filter, size, KINDS[boundary], sweeps, number);
-        if selection::takes(&format!("{size:?} {size_of_filter:?}"), &[&("chosen", size_of_filter)]) {
-            selection::forced(check)?;
-        }
-    }
-    Ok(())
 }
 
 /// The filters of which four sweeps over an image or a volume on the device are fewer launches: of the kernels for

@@ -6,8 +6,9 @@ use stencil_mex::stencil::{Boundary, Ends as BothEnds, Lines};
 use stencil_mex::watch::Watch;
 
 use super::checks::{
-    BOUNDARIES, KINDS, Outcome, POISON, around_borders, check, check_derivative, check_derivatives, check_sweeps,
-    is_slow, kernels_of, odd_counts, ordinary, results, run_properties, samples, stencil, tame,
+    BOUNDARIES, KINDS, Outcome, POISON, around_borders, awkward, check, check_derivative, check_derivatives,
+    check_many_sweeps, check_sweeps, check_sweeps_in_single, is_slow, kernels_of, odd_counts, ordinary, pairs, results,
+    run_properties, samples, stencil, tame,
 };
 use super::common::ends::{self, AnyEngine};
 
@@ -216,6 +217,20 @@ pub fn derivative_boundaries(engine: &AnyEngine) -> Outcome {
     Ok(())
 }
 
+/// Sweeps in double; and in single on CUDA, which has other modules for them.
+fn check_both(
+    engine: &AnyEngine,
+    input: &[f64],
+    lines: Lines,
+    taps: &[f64],
+    boundary: impl Into<BothEnds<f64>>,
+    sweeps: usize,
+) -> Outcome {
+    let ends = boundary.into();
+    check_sweeps(engine, input, lines, taps, ends, sweeps)?;
+    if engine.name() == "cuda" { check_sweeps_in_single(engine, input, lines, taps, ends, sweeps) } else { Ok(()) }
+}
+
 /// Many sweeps: as many times one, on lines shorter than the stencil, around the borders of tiles, in as many sweeps as
 /// a pass takes and around.
 pub fn sweeps(engine: &AnyEngine) -> Outcome {
@@ -226,7 +241,7 @@ pub fn sweeps(engine: &AnyEngine) -> Outcome {
                 [(1, 3), (1, 21), (2, 5), (3, 21), (5, 3), (9, 21), (20, 7), (20, 21), (33, 1), (100, 3), (300, 21)]
             {
                 let lines = if length % 2 == 0 { Lines::new(length, 3) } else { Lines::strided(3, length, 2) };
-                check_sweeps(engine, &ordinary(lines.elements(), 3), lines, &tame(taps, 4), boundary, count)?;
+                check_both(engine, &ordinary(lines.elements(), 3), lines, &tame(taps, 4), boundary, count)?;
             }
         }
     }
@@ -234,7 +249,7 @@ pub fn sweeps(engine: &AnyEngine) -> Outcome {
     for boundary in BOUNDARIES {
         for count in [2, 3] {
             for (length, taps) in [(7, 21), (40, 3), (1000, 5), (4100, 11)] {
-                check_sweeps(engine, &samples(length, 3), Lines::new(length, 1), &samples(taps, 4), boundary, count)?;
+                check_both(engine, &samples(length, 3), Lines::new(length, 1), &samples(taps, 4), boundary, count)?;
             }
         }
     }
@@ -243,11 +258,14 @@ pub fn sweeps(engine: &AnyEngine) -> Outcome {
     sweeps_in_tiles(engine)
 }
 
-/// Arrays large enough for all threads and all lanes: long lines, and many of a middling length.
+/// The lengths of lines and how many, taps and sweeps: arrays large enough for all threads and all lanes, long lines and many
+/// of a middling length.
+const AT_LARGE: [(usize, usize, usize, usize); 5] =
+    [(1_200_003, 1, 3, 7), (1_050_000, 1, 21, 2), (1000, 1100, 3, 5), (3199, 330, 21, 2), (4000, 270, 5, 3)];
+
+/// Sweeps over such arrays.
 pub fn sweeps_at_large(engine: &AnyEngine) -> Outcome {
-    for (length, count, taps, sweeps) in
-        [(1_200_003, 1, 3, 7), (1_050_000, 1, 21, 2), (1000, 1100, 3, 5), (3199, 330, 21, 2), (4000, 270, 5, 3)]
-    {
+    for (length, count, taps, sweeps) in AT_LARGE {
         let input = ordinary(length * count, 3);
         for boundary in [KINDS[0], KINDS[2], KINDS[3]] {
             check_sweeps(engine, &input, Lines::new(length, count), &tame(taps, 4), boundary, sweeps)?;
@@ -266,15 +284,55 @@ pub fn sweeps_by_every_module(cuda: Cuda) -> Outcome {
         ("short", Lines::new(5, 40), 3),
         ("small", Lines::new(300, 3), 3),
     ];
-    for taps in odd_counts() {
+    // In single one entry is no filter along a dimension.
+    let both = odd_counts().flat_map(|taps| [(taps, "double"), (taps, "float")]);
+    for (taps, class) in both.filter(|&it| it != (1, "float")) {
         for (kernel, lines, sweeps) in shapes {
-            let input = ordinary(lines.elements(), taps as u64);
-            let check = || check_sweeps(&cuda, &input, lines, &tame(taps, 4), KINDS[2], sweeps);
-            let kernels = kernels_of(|| ends::between(ends::ARRAY_TO_ARRAY, check))?;
-            let module = format!("sweeps_{kernel}_{taps:02}/");
+            let (input, entries) = (ordinary(lines.elements(), taps as u64), tame(taps, 4));
+            let kernels = kernels_of(|| {
+                ends::between(ends::ARRAY_TO_ARRAY, || match class {
+                    "double" => check_sweeps(&cuda, &input, lines, &entries, KINDS[2], sweeps),
+                    _ => check_sweeps_in_single(&cuda, &input, lines, &entries, KINDS[2], sweeps),
+                })
+            })?;
+            let module = format!("sweeps_{kernel}_{class}_{taps:02}/");
             if kernels.as_ref().is_some_and(|all| !all.iter().any(|it| it.starts_with(&module))) {
                 return Err(format!("{lines:?} by {taps} taps: {kernels:?}, and not {module}"));
             }
+        }
+    }
+    Ok(())
+}
+
+/// Sweeps in single along each dimension of an array: short lines of every length, and others around the borders of tiles;
+/// of ordinary samples, of which each that is wrong shows, and with such as spread or fade away.
+pub fn sweeps_of_lines_in_single(cuda: Cuda) -> Outcome {
+    let all_ends: Vec<_> = KINDS.into_iter().map(BothEnds::from).chain(pairs()).collect();
+    let mut number = 0;
+    for length in (1..=66).chain([100, 511, 513, 1024, 1025, 1408, 1409, 2817, 4224, 4225, 8449]) {
+        for dim in 0..3 {
+            for (n, &along) in all_ends.iter().enumerate() {
+                number += 1;
+                let taps = 3 + 2 * (number % 10);
+                let sweeps = [2, 3, 9, 40][number % 4];
+                let (mut size, mut by) = ([[1, 3, 2], [3, 1, 2], [2, 3, 1]][dim], [1; 3]);
+                (size[dim], by[dim]) = (length, taps);
+                // The other dimensions have no say.
+                let mut sides = [all_ends[(n + 1) % all_ends.len()]; 3];
+                sides[dim] = along;
+                let (input, entries) = if number % 3 == 0 {
+                    awkward(by, size, number)
+                } else {
+                    (ordinary(size.iter().product(), number as u64), tame(taps, number as u64 + 1))
+                };
+                check_many_sweeps(&cuda, &(false, 0, by, size, sweeps), sides, &input, entries)?;
+            }
+        }
+    }
+    for (n, (length, count, taps, sweeps)) in AT_LARGE.into_iter().enumerate() {
+        let (input, lines) = (ordinary(length * count, 3), Lines::new(length, count));
+        for along in [KINDS[n % 4].into(), all_ends[4 + n]] {
+            check_sweeps_in_single(&cuda, &input, lines, &tame(taps, 4), along, sweeps)?;
         }
     }
     Ok(())
@@ -288,16 +346,16 @@ fn sweeps_in_tiles(engine: &AnyEngine) -> Outcome {
     for boundary in KINDS {
         for length in around_borders(1000, 6000, 1) {
             for (taps, count) in [(3, 60), (5, 40), (21, 7)] {
-                check_sweeps(engine, &ordinary(length, 3), Lines::new(length, 1), &tame(taps, 4), boundary, count)?;
+                check_both(engine, &ordinary(length, 3), Lines::new(length, 1), &tame(taps, 4), boundary, count)?;
             }
         }
         for (taps, count) in PASSES {
             for count in [count, count + 1, 2 * count + 1] {
-                check_sweeps(engine, &ordinary(4300, 3), Lines::new(4300, 1), &tame(taps, 4), boundary, count)?;
+                check_both(engine, &ordinary(4300, 3), Lines::new(4300, 1), &tame(taps, 4), boundary, count)?;
             }
         }
         // In blocks of a tile, eleven rounds of twelve sweeps and one of a single sweep, which is another kernel's.
-        check_sweeps(engine, &ordinary(4300, 3), Lines::new(4300, 1), &tame(21, 4), boundary, 133)?;
+        check_both(engine, &ordinary(4300, 3), Lines::new(4300, 1), &tame(21, 4), boundary, 133)?;
         let many = [
             (1, 33_000, 1, 3, 40),
             (1, 40_000, 1, 21, 13),
@@ -315,7 +373,7 @@ fn sweeps_in_tiles(engine: &AnyEngine) -> Outcome {
         ];
         for (inner, length, outer, taps, count) in many.into_iter().chain(wide) {
             let lines = Lines::strided(inner, length, outer);
-            check_sweeps(engine, &ordinary(lines.elements(), 3), lines, &tame(taps, 4), boundary, count)?;
+            check_both(engine, &ordinary(lines.elements(), 3), lines, &tame(taps, 4), boundary, count)?;
         }
     }
     Ok(())
@@ -349,6 +407,6 @@ pub fn sweeps_properties(engine: &AnyEngine) -> Outcome {
     );
     run_properties(150, &strategy, |((lines, boundary, sweeps, tamed), input, taps)| {
         let taps = if tamed { tame(taps.len(), input.len() as u64) } else { taps };
-        check_sweeps(engine, &input, lines, &taps, boundary, sweeps)
+        check_both(engine, &input, lines, &taps, boundary, sweeps)
     })
 }

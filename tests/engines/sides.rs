@@ -71,7 +71,7 @@ pub fn sides_of_images(engine: &AnyEngine) -> Outcome {
 
 /// Whether in double, a filter, and the size of an array that the kernel of `sweeps_images` takes for so many sweeps on
 /// the stand-in's few multiprocessors, whatever stands around it.
-const IN_IMAGES: [(bool, [usize; 3], [usize; 3], usize); 39] = include!("sides_in_images.in");
+const IN_IMAGES: [(bool, [usize; 3], [usize; 3], usize); 30] = include!("sides_in_images.in");
 
 /// Sweeps over images, several in a launch: all that stands beside the columns, each with something else above and
 /// below. Few columns, some as many as a filter reaches, and one; in one strip, and in several.
@@ -111,8 +111,7 @@ pub fn sides_in_sweeps_of_images(cuda: Cuda) -> Outcome {
             }
             let sides = sides(beside, size_of_filter);
             let check = || check(in_double, size_of_filter, size, sides, sweeps, beside);
-            // Its module is launched once at least. (Where both ends of rows are alike, a filter of one column has another
-            // one.)
+            // Its module is launched once at least. (Where all sides have one boundary, another one does the sweeps.)
             if launched.contains(&of) {
                 check()?;
             } else if kernels_of(check)?.is_none_or(|all| all.iter().any(|it| it.starts_with("sweeps_images_sides_"))) {

@@ -29,6 +29,16 @@
 %!          "%s: no <%s> in <%s>", func2str (f), word, caught.message);
 %!endfunction
 
+## The text of an error: Octave's own, or, where a later Octave asks the class, ours; "" where there is none.
+%!function text = said (f)
+%!  text = "";
+%!  try
+%!    f ();
+%!  catch err
+%!    text = err.message;
+%!  end_try_catch
+%!endfunction
+
 ## f gives the same of arrays on the device as of ordinary ones: value, size, class. What has one element may be an
 ## ordinary number; all else stays on the device.
 %!function like (f, varargin)
@@ -96,17 +106,23 @@
 %!   f = @() gather (DeviceArray (bad{1}));
 %!   refuses (f, "", "");
 %! endfor
-%! refuses (@() DeviceArray (), "numberOfInputs", "DeviceArray");
+%! if (! own_type ())
+%!   refuses (@() DeviceArray (), "numberOfInputs", "DeviceArray");
+%! endif
 %! refuses (@() DeviceArray (1, "Colour", 1), "option", "");
 %! refuses (@() DeviceArray (1, "Backend"), "numberOfInputs", "");
 %! refuses (@() DeviceArray (uint64 (1), "Backend", "cpu"), "dataType", "uint64");
 %! refuses (@() DeviceArray.zeros (2, 2, "int64"), "dataType", "int64");
 %! refuses (@() DeviceArray.zeros (2, "Backend"), "numberOfInputs", "");
-%! ## A number that no array waits for: whatever is done with it is refused.
-%! ghost = DeviceArray (intmax ("uint64"));
-%! refuses (@() gather (ghost), "", "");
-%! refuses (@() ghost + 1, "", "");
-%! clear ghost
+%! ## To the class, a number that no array waits for: whatever is done with it is refused.
+%! if (own_type ())
+%!   refuses (@() DeviceArray (intmax ("uint64")), "dataType", "uint64");
+%! else
+%!   ghost = DeviceArray (intmax ("uint64"));
+%!   refuses (@() gather (ghost), "", "");
+%!   refuses (@() ghost + 1, "", "");
+%!   clear ghost
+%! endif
 %! assert (gather (u), x);
 
 %!test # questions about class and size, as of ordinary arrays
@@ -120,7 +136,7 @@
 %!             f{1}, mat2str (size (s{1})), mat2str (got), mat2str (want));
 %!   endfor
 %!   assert (! islogical (d) && ! ischar (d) && ! iscell (d) && ! isstruct (d) && ! iscomplex (d) && ! issparse (d));
-%!   assert (! isa (d, "double") && isa (d, "DeviceArray") && isa (d, "handle"));
+%!   assert (! isa (d, "double") && isa (d, "DeviceArray"));
 %! endfor
 
 %!test # size in all its forms
@@ -140,10 +156,10 @@
 %! assert ([a b], [3 2]);
 %! [a, b] = size (u, 2, 3);
 %! assert ([a b], [3 1]);
-%! for bad = {0, -1, 1.5, "a", {}, []}
-%!   refuses (@() size (u, bad{1}), "dimension", "dimension");
+%! for bad = {0, -1, 1.5, "a", {}}
+%!   assert (! isempty (said (@() size (u, bad{1}))));
 %! endfor
-%! fail ("[a, b] = size (u, 1)", "outputs");
+%! fail ("[a, b] = size (u, 1)", "outputs|nargout");
 
 ## --- Arithmetic -----------------------------------------------------------------
 
@@ -241,8 +257,11 @@
 %!   refuses (@() f{1} (u, [1 2]), "size", "");
 %!   refuses (@() f{1} ([1 2], u), "size", "");
 %!   refuses (@() f{1} (u, DeviceArray ([1 2])), "size", "");
-%!   for bad = {1i, sparse(1), {1}, struct(), int64(1)}
+%!   for bad = {1i, sparse(1), int64(1)}
 %!     refuses (@() f{1} (u, bad{1}), "", "");
+%!   endfor
+%!   for bad = {{1}, struct()}
+%!     assert (! isempty (said (@() f{1} (u, bad{1}))));
 %!   endfor
 %! endfor
 
@@ -632,7 +651,9 @@
 %! lines = strsplit (strtrim (strrep (out, exit_noise (), "")), "\n");
 %! assert (numel (lines) == numel (statements) + 1, "%s", out);
 %! for k = 1:numel (statements)
-%!   assert (! isempty (strfind (lines{k}, "gather (")), "%s", lines{k});
+%!   ## To a value of a type of Octave's own, this is an assignment as any other.
+%!   fits = own_type () && ! isempty (strfind (statements{k}, "builtin"));
+%!   assert (! isempty (strfind (lines{k}, {"gather (", "no error"}{1 + fits})), "%s", lines{k});
 %! endfor
 
 ## --- On the screen --------------------------------------------------------------
@@ -691,25 +712,21 @@
 
 %!test # printing
 %! for f = {@() sprintf("%g", u), @() printf("%g", u), @() fprintf("%g", u), @() num2str(u), @() mat2str(u)}
-%!   refuses (f{1}, "unsupported", "gather");
+%!   assert (! isempty (strfind (said (f{1}), "gather")), "%s", said (f{1}));
 %! endfor
 
 ## --- What a class cannot decide in Octave ----------------------------------------
-
-## The text of an error: Octave's own, or, where a later Octave asks the class, ours; "" where there is none.
-%!function text = said (f)
-%!  text = "";
-%!  try
-%!    f ();
-%!  catch err
-%!    text = err.message;
-%!  end_try_catch
-%!endfunction
 
 %!function loop_over (u)
 %!  for q = u
 %!    error ("loop_over: it ran");
 %!  endfor
+%!endfunction
+
+%!function ifelse_ (u)
+%!  if (u)
+%!    error ("ifelse_: it ran");
+%!  endif
 %!endfunction
 
 %!function increment (u)
@@ -747,7 +764,15 @@
 %! like (@flipud, x);
 %! assert (cellfun (@numel, {u, u(:)}), [6 6]);
 
-%!test # a condition: false, whatever the values, and no error
+%!testif ; own_type ()  # needs the type of Octave's own
+%! for v = {DeviceArray(1), DeviceArray([1 1]), DeviceArray([])}
+%!   for f = {@() ifelse_(v{1}), @() v{1} && true, @() v{1} || false}
+%!     refuses (f{1}, "unsupported", "gather");
+%!   endfor
+%! endfor
+
+%!testif ; ! own_type ()  # of the class alone
+%! ## A condition: false, whatever the values, and no error.
 %! for v = {DeviceArray(1), DeviceArray(0), DeviceArray([1 1]), DeviceArray([])}
 %!   taken = false;
 %!   if (v{1})

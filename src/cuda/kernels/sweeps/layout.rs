@@ -46,15 +46,17 @@ macro_rules! modules {
 }
 
 impl LineKernel {
-    /// Its modules for stencils.
-    pub(super) fn stencils(self, is_float: bool) -> [&'static str; MAX_TAPS.div_ceil(2)] {
-        match self {
+    /// Its module for stencils of this radius, if there is one: in single a stencil is a convolution, and one by a single
+    /// entry goes along no dimension.
+    pub(super) fn stencil(self, radius: usize, is_float: bool) -> Option<&'static str> {
+        let modules = match self {
             LineKernel::Long => modules!("long", is_float),
             LineKernel::Whole => modules!("whole", is_float),
             LineKernel::Small => modules!("small", is_float),
             LineKernel::Rows => modules!("rows", is_float),
             LineKernel::Short => modules!("short", is_float),
-        }
+        };
+        (radius > 0 || !is_float).then_some(modules[radius])
     }
 
     /// Its module for derivatives, if there is one: one sweep needs fewer kinds.
@@ -337,8 +339,8 @@ mod tests {
         };
         for kind in ALL {
             let stencils = [true, false].into_iter().flat_map(|is_float| {
-                let modules = kind.stencils(is_float).into_iter().enumerate();
-                modules.map(move |(radius, module)| (2 * radius + 1, is_float, module))
+                let of = move |radius| Some((2 * radius + 1, is_float, kind.stencil(radius, is_float)?));
+                (0..=MAX_TAPS / 2).filter_map(of)
             });
             let derivatives =
                 [true, false].into_iter().filter_map(|is_float| Some((9, is_float, kind.derivative(is_float)?)));

@@ -107,3 +107,35 @@ function u = DeviceArray (varargin)
     u = DeviceArray_CUDA ('make', varargin{:});
   end
 end
+
+%!demo
+%! ## Two hundred steps of the heat equation on a plate that stays on the device
+%! u = zeros (80);
+%! u(30:50, 20:35) = 100;
+%! u = DeviceArray (u);
+%! for step = 1:200
+%!   flow = ConvolutionConstantMemory_CUDA (u, [0 1 0; 1 -4 1; 0 1 0], "Boundary", "symmetric");
+%!   u = u + 0.2 * flow;
+%! end
+%! imagesc (gather (u));
+%! axis image;
+%! xlabel ("column (samples)");
+%! ylabel ("row (samples)");
+%! title ("after 200 steps");
+%! ylabel (colorbar (), "temperature (degrees)");
+
+%!test
+%! u = DeviceArray ([1 2; 3 4]);
+%! v = sqrt (u .* u) + 1;
+%! assert (gather (v), [2 3; 4 5]);
+%! assert (class (v), "DeviceArray");
+%! assert (sum (v(:)), 14);
+%!test # the functions take one and give one
+%! u = DeviceArray (1:5);
+%! assert (gather (StencilConstantMemory_CUDA (u, [1 1 1])), [3 6 9 12 9]);
+%!test # a copy is a second name until one of them is assigned to
+%! u = DeviceArray (zeros (1, 3));
+%! v = u;
+%! u(2) = 7;
+%! assert ({gather(u), gather(v)}, {[0 7 0], [0 0 0]});
+%!error id=DeviceArray:unsupported exp (DeviceArray (1))

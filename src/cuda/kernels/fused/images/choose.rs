@@ -17,8 +17,6 @@ pub(super) struct Candidate {
     /// How long each sweep takes, in microseconds.
     pub(super) time: f64,
     pub(super) layout: LaunchLayout,
-    /// Sweeps of the first warp that are not done.
-    pub(super) skipped_sweeps: usize,
 }
 
 /// The candidates of a module for up to so many sweeps that are faster than single sweeps by the kernels for these.
@@ -29,17 +27,12 @@ pub(super) fn candidates(
     sweeps: usize,
     multiprocessors: usize,
 ) -> Vec<Candidate> {
-    let fits = |of_launch: usize| (spec.min_sweeps()..=sweeps).contains(&of_launch);
-    let ways =
-        (1..=spec.warps).flat_map(|warps| (0..spec.max_skipped_sweeps() + 1).map(move |skipped| (warps, skipped)));
-    let all = ways.filter_map(|(warps, skipped_sweeps)| {
-        let with_skipped = warps * spec.warp_sweeps;
+    let all = (1..=spec.warps).filter_map(|warps| {
+        let of_launch = warps * spec.warp_sweeps;
         let (time, layout) = spec.layout_of_warps(view.size, around, warps, multiprocessors)?;
-        let sweeps = with_skipped - skipped_sweeps;
-        let time = time * with_skipped as f64 / sweeps as f64;
         // The fallback of a star comes behind, and sees that it has nothing to do.
-        let time = if spec.is_star { time + LAUNCH_TIME / with_skipped as f64 } else { time };
-        fits(sweeps).then_some(Candidate { spec, sweeps, time, layout, skipped_sweeps })
+        let time = if spec.is_star { time + LAUNCH_TIME / of_launch as f64 } else { time };
+        (2..=sweeps).contains(&of_launch).then_some(Candidate { spec, sweeps: of_launch, time, layout })
     });
     let single_sweep = spec.time_of_single_sweep(view, multiprocessors);
     all.filter(|candidate| candidate.time < single_sweep).collect()

@@ -98,14 +98,14 @@ impl Launches<'_> {
         &self,
         stream: sys::CUstream,
         (function, has_producer): (&Function, bool),
-        &Candidate { spec, layout, skipped_sweeps, .. }: &Candidate,
+        &Candidate { spec, layout, .. }: &Candidate,
         special: SpecialValues,
         buffers: [sys::CUdeviceptr; 2],
     ) -> Result<(), Error> {
         let blocks = layout.division.blocks(layout.strips * self.view.size[2]);
         let warps = spec.warps + if has_producer { PRODUCER_WARPS } else { 0 };
         let shape = Shape::prepared(blocks, warps * LANES, layout.shared_bytes)?;
-        let argument = self.argument(layout, skipped_sweeps, special, buffers);
+        let argument = self.argument(layout, special, buffers);
         // SAFETY: the kernel reads the array's samples, and writes its outputs, at addresses where the caller has as
         // many. All kernels of these modules wait for the launch before.
         unsafe {
@@ -120,7 +120,6 @@ impl Launches<'_> {
     fn argument(
         &self,
         layout: LaunchLayout,
-        skipped_sweeps: usize,
         SpecialValues { run, near_zero }: SpecialValues,
         [input, output]: [sys::CUdeviceptr; 2],
     ) -> LaunchArgument {
@@ -150,10 +149,8 @@ impl Launches<'_> {
             boundary: if own_sides { u32::from_le_bytes(bytes) } else { of_rows.boundary[0] },
             run,
             near_zero,
-            skipped_sweeps: skipped_sweeps as i32,
             depth_behind_last: depth_behind_last as i32,
             edge_columns: edge_columns as i32,
-            unused: 0,
         };
         let sides = OtherSides { below: of_rows.value[1], before: of_columns.value[0], behind: of_columns.value[1] };
         LaunchArgument { images, sides }

@@ -174,7 +174,7 @@ impl ModuleSpec {
     /// Whether each warp keeps a column between its sweeps, as what stands for those outside.
     fn keeps_a_column(&self, around: &Around) -> bool {
         let shows = matches!(around.columns.boundary[1], REPLICATE | SYMMETRIC | MIRROR);
-        self.warp_sweeps > 1 && self.radius()[1] > 0 && shows
+        self.warp_sweeps > 1 && shows
     }
 
     /// The columns of a line of so many strips, each of which is longer by what it takes to begin with it.

@@ -1,5 +1,5 @@
 //! Many sweeps of a filter over images that lie on the device, some of them in each launch: `cuda/images`. Sweeps over
-//! a volume by a filter of one column go this way, too: see [`View`].
+//! a volume by a filter of rows and pages go this way, too: see [`View`].
 //!
 //! Where all sides of the images have one boundary, and it is no mirror, a module that knows no other does the sweeps;
 //! else one in which each side has its own.

@@ -112,17 +112,6 @@ impl ModuleSpec {
         self.name == other.name
     }
 
-    /// How many sweeps of its first warp a launch may skip: only where a column needs nothing of others.
-    pub(super) fn max_skipped_sweeps(&self) -> usize {
-        if self.filter[1] == 1 { self.warp_sweeps - 1 } else { 0 }
-    }
-
-    /// The fewest sweeps that are done in a launch. By filters of one row or column a single sweep is faster than by
-    /// `cuda/convolution.cu`, so those that are left over are done here, too.
-    pub(super) fn min_sweeps(&self) -> usize {
-        if self.filter.contains(&1) { 1 } else { 2 }
-    }
-
     /// How far an output's samples reach: above and below, and to either side.
     pub(super) fn radius(&self) -> [usize; 2] {
         self.filter.map(|size| size / 2)

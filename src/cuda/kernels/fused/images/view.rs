@@ -1,6 +1,6 @@
 //! An array as the kernel has it: images whose rows are neighbours in memory, and what stands around them.
 
-use crate::cuda::arguments::{CIRCULAR, CONSTANT, EndsArgument, MIRROR, REPLICATE};
+use crate::cuda::arguments::{CONSTANT, EndsArgument, MIRROR, REPLICATE};
 use crate::cuda::cut::Size;
 
 /// The most rows or columns of an image: the bytes of a column, and of a strip beside it, are counted in 32 bits.
@@ -23,25 +23,21 @@ pub(in super::super::super) struct View {
 }
 
 impl View {
-    /// The view of an array of this size for this filter; `None` for a filter that has several columns and several
-    /// pages.
+    /// The view of an array of this size for this filter; `None` for a filter that is not of rows and columns, or of rows
+    /// and pages.
     pub(in super::super::super) fn of([rows, columns, pages]: Size, filter: Size) -> Option<View> {
         let page = rows * columns;
         let view = |size, filter, across, [column_step, image_step]: [usize; 2], is_volume| {
             Some(View { size, filter, column_step, image_step, across, is_volume })
         };
         match filter {
-            // A filter of one row goes along columns that may be as long as a page is, and one of one column along
-            // those of all pages.
-            [1, 1, depth] if depth > 1 && page <= MAX_ROWS_OR_COLUMNS => {
-                view([page, pages, 1], [1, depth], 2, [page, page], true)
+            [height, width, 1] if height.min(width) > 1 => {
+                view([rows, columns, pages], [height, width], 1, [rows, page], false)
             }
-            [height, 1, 1] if columns * pages <= MAX_ROWS_OR_COLUMNS => {
-                view([rows, columns * pages, 1], [height, 1], 1, [rows, page], false)
-            }
-            [height, width, 1] => view([rows, columns, pages], [height, width], 1, [rows, page], false),
             // The pages of a volume are the columns of as many images as it has columns.
-            [height, 1, depth] => view([rows, pages, columns], [height, depth], 2, [page, rows], true),
+            [height, 1, depth] if height.min(depth) > 1 => {
+                view([rows, pages, columns], [height, depth], 2, [page, rows], true)
+            }
             _ => None,
         }
     }
@@ -62,32 +58,20 @@ pub(super) struct Around {
 }
 
 impl Around {
-    /// What the filter sees of these ends. A dimension along which an output needs no sample but its own gets one form,
-    /// whatever stands at its ends.
+    /// What the filter sees of these ends.
     pub(super) fn new(view: &View, [rows, mut columns]: [EndsArgument; 2]) -> Around {
         // A mirror has nothing else to show of a single column.
         if view.size[1] == 1 {
             columns.boundary = columns.boundary.map(|end| if end == MIRROR { REPLICATE } else { end });
         }
-        let seen = [rows, columns].map(|ends| {
+        let [rows, columns] = [rows, columns].map(|ends| {
             // Only a constant has a number.
             let number = |end: usize| if ends.boundary[end] == CONSTANT { ends.value[end] } else { 0.0 };
             EndsArgument { value: [number(0), number(1)], boundary: ends.boundary }
         });
-        let ends = |boundary| EndsArgument { value: [0.0; 2], boundary: [boundary; 2] };
-        let [rows, columns] = match view.filter {
-            [1, _] => [seen[1]; 2],
-            [_, 1] => [seen[0]; 2],
-            _ => seen,
-        };
         let all = [rows, columns].map(|ends| [0, 1].map(|end| (ends.boundary[end], ends.value[end].to_bits())));
         let first = all[0][0];
-        if all == [[first; 2]; 2] && first.0 != MIRROR {
-            return Around { rows, columns, own_sides: false };
-        }
-        let rows = if view.filter[0] == 1 { ends(REPLICATE) } else { rows };
-        let columns = if view.filter[1] == 1 { ends(CIRCULAR) } else { columns };
-        Around { rows, columns, own_sides: true }
+        Around { rows, columns, own_sides: all != [[first; 2]; 2] || first.0 == MIRROR }
     }
 
     /// The constants of all four sides, 0 where there is none.

@@ -5,7 +5,7 @@ use std::sync::{Mutex, TryLockError};
 
 use super::super::super::{Area, CAPABILITY, word};
 use super::super::images;
-use super::model::{Boundaries, Chip, MOST_PLACES, SWEEPS, TilesModule, Tiling, needed_boundaries};
+use super::model::{Boundaries, Chip, MOST_PLACES, SWEEPS, TilesModule, Tiling};
 use crate::cuda::Element;
 use crate::cuda::arguments::{MIRROR, SYMMETRIC};
 use crate::cuda::cut::Size;
@@ -74,7 +74,7 @@ impl Tilings {
         let multiprocessors = device.multiprocessors.max(1) as usize;
         let chip = Chip { multiprocessors, measured: device.capability == CAPABILITY };
         let filter = filter.size();
-        let boundaries = needed_boundaries(&area.sides, filter).map(|ends| ends.both().map(word));
+        let boundaries = [0, 1].map(|d| area.sides[d].both().map(word));
         let task = Task { is_float: T::NAME == f32::NAME, size, filter, boundaries, sweeps: area.sweeps, chip };
         SEARCHES.get(task, || Tilings::fastest::<T>(&task))
     }

@@ -19,7 +19,7 @@ use crate::cuda::module::{Function, Modules, Shape, launch};
 use crate::stencil::{Error, Filter};
 
 pub(in super::super) use choose::Tilings;
-use model::{SHARED_EVERYWHERE, Tiling, needed_boundaries};
+use model::{SHARED_EVERYWHERE, Tiling};
 
 impl Repeated {
     /// Of both ends of a region that holds so many samples.
@@ -59,7 +59,7 @@ pub(in super::super) fn plan<'a, T: Element>(
         tilings,
         size: area.tile.size(),
         filter: filter.size(),
-        ends: needed_boundaries(&area.sides, filter.size()).map(EndsArgument::new),
+        ends: [area.sides[0], area.sides[1]].map(EndsArgument::new),
     };
     Ok(Box::new(SeveralPlan { single_sweeps: single, pace: module.pace(area.shared), launches }))
 }

@@ -5,7 +5,6 @@ use crate::cuda::Element;
 use crate::cuda::arguments::CIRCULAR;
 use crate::cuda::catalogue::{self, Entry, table};
 use crate::cuda::cut::Size;
-use crate::stencil::{Ends, Sides};
 
 /// The most rows, and columns, of a filter.
 pub(super) const MOST_ENTRIES: usize = 7;
@@ -47,7 +46,7 @@ pub(super) const MOST_PLACES: usize = 1 << 28;
 pub(super) struct TilesModule {
     pub(super) name: &'static str,
     pub(super) is_float: bool,
-    /// Rows and columns of the filter; 0 for any up to [`MOST_ENTRIES`].
+    /// Rows and columns of the filter; 0 for several of either, up to [`MOST_ENTRIES`].
     pub(super) size: usize,
     /// Rows and columns of a thread's patch.
     pub(super) patch: [usize; 2],
@@ -83,12 +82,6 @@ pub(super) type Boundaries = [[u32; 2]; 2];
 /// Which of the two dimensions are circular.
 pub(super) fn circular_dimensions(boundaries: Boundaries) -> [bool; 2] {
     boundaries.map(|ends| ends.contains(&CIRCULAR))
-}
-
-/// The boundaries at the ends of the rows and of the columns of an image, as far as a filter needs ghost values: along a
-/// dimension in which it is one entry wide it needs none, and that gets the boundaries of the other one.
-pub(super) fn needed_boundaries<T: Element>(sides: &Sides<T>, [height, width, _]: Size) -> [Ends<T>; 2] {
-    [sides[usize::from(height == 1)], sides[usize::from(width > 1)]]
 }
 
 /// How one launch is laid out: see [`TilesArgument`](crate::cuda::arguments::TilesArgument).
@@ -199,9 +192,8 @@ impl TilesModule {
     /// The modules that sweep by a filter of this size.
     pub(super) fn all_of<T: Element>(filter: Size) -> impl Iterator<Item = &'static TilesModule> {
         let [height, width, depth] = filter;
-        let fits = depth == 1 && height.max(width) <= MOST_ENTRIES && height * width > 1;
-        let own = height == width && height > 1;
-        let size = if own { height } else { 0 };
+        let fits = depth == 1 && height.min(width) > 1 && height.max(width) <= MOST_ENTRIES;
+        let size = if height == width { height } else { 0 };
         MODULES.iter().filter(move |module| fits && module.size == size && module.is_float == (T::NAME == f32::NAME))
     }
 

@@ -1,0 +1,14 @@
+function v = imag (u)
+%imag  Imaginary parts: zeros, since the numbers are real.
+%
+%   V = imag (U)
+%
+%   On the device.
+%
+%   Example
+%     gather (imag (DeviceArray ([1 2])))  % 0 0
+%
+%   See also DeviceArray, real, conj.
+
+  v = zeros (size (u), 'like', u);
+end
