@@ -33,7 +33,9 @@ fn classes(op: Binary, a: &Operand, b: &Operand) -> Result<(Class, Class), Error
     };
     if of_one_class(op) {
         match [a.class, b.class] {
-            [Class::Logical, Class::Logical] if matches!(op, Binary::Min | Binary::Max) => return Ok((Class::Logical, Class::Double)),
+            [Class::Logical, Class::Logical] if matches!(op, Binary::Min | Binary::Max) => {
+                return Ok((Class::Logical, Class::Double));
+            }
             // Of these alone two different integers go together.
             [Class::Integer { bytes: a, signed }, Class::Integer { bytes: b, signed: other }] if signed == other => {
                 return Ok((Class::Integer { bytes: a.max(b), signed }, Class::Double));

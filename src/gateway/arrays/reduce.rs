@@ -48,11 +48,7 @@ pub(super) fn wrong_dimension(dim: &Argument) -> Error {
 /// How the dimensions fall apart at one of them: the elements below it, along it and above it.
 pub(super) fn split(dims: &[usize], at: usize) -> [usize; 3] {
     let product = |dims: &[usize]| dims.iter().product::<usize>();
-    if at < dims.len() {
-        [product(&dims[..at]), dims[at], product(&dims[at + 1..])]
-    } else {
-        [product(dims), 1, 1]
-    }
+    if at < dims.len() { [product(&dims[..at]), dims[at], product(&dims[at + 1..])] } else { [product(dims), 1, 1] }
 }
 
 /// What a reduction makes of an array of these dimensions: the three extents, and the dimensions of the result.

@@ -7,9 +7,7 @@ use super::super::reply::Chosen;
 use super::super::store::{Home, Numbers, StoredArray};
 use super::class::{self, in_class_of_host};
 use crate::mex::{Class, Effort, Error, Numeric, Reply};
-use crate::stencil::{
-    self, Arithmetic, Array, Compute, Engine, Places, RANK, Real, Sample, Section, Source, Target,
-};
+use crate::stencil::{self, Arithmetic, Array, Compute, Engine, Places, RANK, Real, Sample, Section, Source, Target};
 use crate::watch::Watch;
 
 /// From this many elements on, a call is watched.
@@ -120,9 +118,8 @@ fn number<'a, T: Number>(
     run: impl FnOnce(&Engines, Target<T>, &Watch) -> Result<(), stencil::Error> + Send + 'a,
 ) -> Result<Reply<'a>, Error> {
     if class == T::CLASS {
-        return chosen.reply(&[1, 1], effort, move |engine, output: &mut [T], watch| {
-            run(engine, Target::Host(output), watch)
-        });
+        return chosen
+            .reply(&[1, 1], effort, move |engine, output: &mut [T], watch| run(engine, Target::Host(output), watch));
     }
     in_class_of_host!(class, S => chosen.reply(&[1, 1], effort, move |engine, output: &mut [S], watch| {
         let mut numbers = [T::default()];

@@ -103,7 +103,8 @@ pub(super) fn transpose<'a>(held: StoredArray) -> Result<Reply<'a>, Error> {
 /// The two dimensions of a matrix.
 fn matrix(held: &StoredArray, name: &str) -> Result<[usize; 2], Error> {
     <[usize; 2]>::try_from(&held.dims[..]).map_err(|_| {
-        let text = format!("{name} not defined for N-D objects: this is {held}; permute gives dimensions another order.");
+        let text =
+            format!("{name} not defined for N-D objects: this is {held}; permute gives dimensions another order.");
         Error::new("dimension", text)
     })
 }

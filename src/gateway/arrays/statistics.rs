@@ -42,7 +42,8 @@ impl Statistic {
             Some(0.0) => false,
             Some(1.0) => true,
             _ => {
-                let text = format!("The weight of a variance is 0 or 1, and this is {weight}: gather the array for weights.");
+                let text =
+                    format!("The weight of a variance is 0 or 1, and this is {weight}: gather the array for weights.");
                 return Err(Error::new("unsupported", text));
             }
         };
@@ -85,9 +86,8 @@ fn compute<T: Number>(
         arithmetic.binary(op, [Operand::Array(numbers), other], &plain(numbers.len())?, &mut results, watch)?;
         Ok(results)
     };
-    let sum = |of: &Array<T>, to: &mut Array<T>| {
-        arithmetic.reduce(Reduction::Sum, of, None, size, Target::Array(to), watch)
-    };
+    let sum =
+        |of: &Array<T>, to: &mut Array<T>| arithmetic.reduce(Reduction::Sum, of, None, size, Target::Array(to), watch);
     let divided = |sums: &Array<T>, by: usize, to: &mut Array<T>| {
         let operands = [Operand::Array(sums), Operand::Scalar(T::from_f64(by as f64))];
         arithmetic.binary(Binary::Divide, operands, &plain(sums.len())?, to, watch)
