@@ -217,6 +217,7 @@ function [code, tolerance] = random_step (a, b)
   tolerance = 0;
   dim = sprintf ("%d", randi (3));
   comparison = pick ("<", "<=", ">", ">=", "==", "!=");
+  nothing = isempty (a) || isempty (b);
   switch (randi (22))
     case {1, 2}
       code = ["a " pick("+", "-", ".*", "./", ".\\") " b"];
@@ -231,6 +232,10 @@ function [code, tolerance] = random_step (a, b)
       code = [pick("-a", "abs (a)", "! (a > 0)", "isnan (a)", "isinf (a)", "isfinite (a)", "sqrt (abs (a))", "floor (a)", "ceil (a)", ...
                    "round (a)", "fix (a)", "sign (a)", "+a", "real (a)", "a .^ 2", "a .^ 3", "a .^ -1", "xor (a > 0, b > 0)", ...
                    "mod (a, 3)", "rem (a, 3)", "max (a, b)", "min (a, b)", "max (a, 1)", "min (2, a)")];
+      ## Of a number the host takes powers another way than of an array.
+      if (any (code == "^") && isfloat (a))
+        tolerance = 1e-14;
+      endif
     case 7
       code = sprintf (pick ("%s (a)", "cast (a, \"%s\")"), random_class ());
       if (! isempty (strfind (code, "logical")))
@@ -245,13 +250,13 @@ function [code, tolerance] = random_step (a, b)
       value = pick (random_number (), random_number (), "b", "a", "b(:)", "b(1)", "x", "b'");
       ## Of truth values, singles alone make doubles of all; and the host has rules of its own for no places of three
       ## dimensions.
-      if (islogical (a) && (isa (b, "single") || strcmp (value, "single (1.5)")) || sum (indices == ",") > 1)
+      if (nothing || islogical (a) && (isa (b, "single") || strcmp (value, "single (1.5)")) || sum (indices == ",") > 1)
         value = "7";
       endif
       code = ["x(" indices ") = " value];
     case 13
       code = pick (["x(x " comparison " 1) = " pick("7", "-2", "x(1)")], "x(x > 1) += 1", "x(:) = double (b)", "x(1,:) .*= 2", "x(end+1,:) = 3", ...
-                   "x(end+1) = 5", "x(:,end+1) = b(:,1)", "x(:,1) -= 1", "x += b", "x .*= 2", "x(:) = 0");
+                   "x(end+1) = 5", "x(:,end+1) = double (b(:,1))", "x(:,1) -= 1", "x += b", "x .*= 2", "x(:) = 0");
     case 14
       ## Of a matrix the host takes a list in order for another thing than a range.
       code = ["x(" random_index(rows (a)) "," random_index(prod (size (a)(2:end))) ") = []"];
@@ -260,7 +265,8 @@ function [code, tolerance] = random_step (a, b)
       endif
     case 15
       code = pick ("[a, b]", "[a; b]", "[a, a]", "[a; a; a]", "[a, 1]", "[2; a(:)]", "cat (3, a, a)", "[a, b; a, b]", "[]", "[a]");
-      if (strcmp (code, "[]"))
+      ## Two kinds of nothing make other sizes in each way of joining them.
+      if (strcmp (code, "[]") || nothing && any (code == "b"))
         code = "[a, []]";
       endif
     case 16
@@ -276,7 +282,7 @@ function [code, tolerance] = random_step (a, b)
                    "sum (a > 0, %s)");
       code = strrep (code, "%s", dim);
       ## Of truth values and of integers the host has other rules, and others for differences of what is empty.
-      if (! isfloat (a) && ! isempty (regexp (code, "dot|sumsq|mean")) || isempty (a) && ! isempty (regexp (code, "diff|mean")))
+      if (! isfloat (a) && ! isempty (regexp (code, "dot|sumsq|mean")) || isempty (a) && ! isempty (regexp (code, "diff|mean|max|min")))
         code = "sum (a)";
       endif
       if (isempty (regexp (code, "any|all|max|min|nnz|diff|>", "once")) && isfloat (a))

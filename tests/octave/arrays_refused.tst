@@ -1,0 +1,106 @@
+## DeviceArray: what is not there says so and names gather, and nothing ends Octave.
+
+%!shared u, x
+%! x = [3 -1 4; 1 -5 9];
+%! u = DeviceArray (x);
+
+%!function said = text_of (f)
+%!  said = "";
+%!  try
+%!    f ();
+%!  catch err
+%!    said = err.message;
+%!  end_try_catch
+%!endfunction
+
+%!function branch (u)
+%!  if (u)
+%!    error ("it ran");
+%!  endif
+%!endfunction
+
+%!function repeat (u)
+%!  while (u)
+%!    error ("it ran");
+%!  endwhile
+%!endfunction
+
+%!function until_true (u)
+%!  do
+%!  until (u)
+%!endfunction
+
+%!testif ; own_type ()  # an object of the class is false, whatever the values
+%! for v = {DeviceArray(1), DeviceArray(0), DeviceArray([1 1]), DeviceArray([]), u > 0}
+%!   for f = {@() branch(v{1}), @() repeat(v{1}), @() until_true(v{1}), @() v{1} && true, @() true && v{1}, @() v{1} || false}
+%!     refused (f{1}, "unsupported", "if (all (u");
+%!   endfor
+%! endfor
+
+%!function loop_over (u)
+%!  for q = u
+%!    error ("it ran");
+%!  endfor
+%!endfunction
+
+%!test # loops over columns, and ranges
+%! for f = {@() loop_over(u), @() 1:DeviceArray(3), @() DeviceArray(1):3, @() 1:DeviceArray(2):5}
+%!   text = text_of (f{1});
+%!   assert (! isempty (strfind (text, "gather")), "%s: <%s>", func2str (f{1}), text);
+%! endfor
+
+%!test # functions of each element that only the host has
+%! for name = {"exp", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", ...
+%!             "gamma", "lgamma", "erf", "cbrt", "arg", "isalpha", "toupper"}
+%!   text = text_of (@() feval (name{1}, u));
+%!   assert (! isempty (strfind (text, "gather")), "%s: <%s>", name{1}, text);
+%! endfor
+%! refused (@() exp (u), "unsupported", "exp (gather (u))");
+
+%!test # values where ordinary ones are wanted
+%! for f = {@() sprintf("%g", u), @() printf("%g", u), @() fprintf("%g", u), @() num2str(u), @() mat2str(u), @() str2func(u), @() char(u), ...
+%!          @() plot(1:3, u), @() plot(u), @() surf(u), @() imagesc(u), @() linspace(0, u, 3), @() atan2(u, u), @() hypot(u, 1), @() conv2(u, 1), ...
+%!          @() conv(u(:), 1), @() filter(1, 1, u), @() fft(u), @() inv(u(:,1:2)), @() det(u(:,1:2)), @() zeros(u, 1), @() ones(2, u), @() rand(u), ...
+%!          @() cell(u), @() bitand(u, 1), @() complex(u, 1), @() sparse(u), @() interp1(x(1,:), x(1,:), u), @() quantile(2, DeviceArray (2)), ...
+%!          @() arrayfun(@(q) q, u), @() kron(u, u), @() int2str(u), @() dec2bin(u), @() ismember(1, u), @() unique(u), @() median(u), @() accumarray(u, 1), ...
+%!          @() cumprod(u), @() cummax(u), @() typecast(u, "uint8"), @() bitshift(u, 1), @() {1, 2, 3}{u}, @() nchoosek(u, 1), @() strrep(u, "a", "b")}
+%!   given = text_of (f{1});
+%!   assert (isempty (given) || ! isempty (strfind (given, "gather")), "%s: <%s>", func2str (f{1}), given);
+%! endfor
+
+%!test # a file gets no DeviceArray
+%! file = tempname ();
+%! unwind_protect
+%!   for format = {"-text", "-binary"}
+%!     if (isempty (text_of (@() save (format{1}, file, "u"))))
+%!       ## Octave 11 writes something: nothing that is good for another session.
+%!       [status, out] = run_octave ({sprintf("try, load ('%s'); gather (u); disp ('<valid>'); catch, end", file)});
+%!       assert (isempty (strfind (out, "<valid>")), out);
+%!     endif
+%!   endfor
+%! unwind_protect_cleanup
+%!   unlink (file);
+%! end_unwind_protect
+%! assert (gather (u), x);
+
+## These take a value that says it is of a class for the host's own array of that class, and
+## ended the process once.
+%!test # functions that look into integers, truth values and singles
+%! [status, out] = run_octave ({
+%!   "names = {'mod', 'rem', 'find', 'cummax', 'cummin', 'base64_encode', 'bitunpack', 'bitpack', 'typecast', 'num2cell', 'bitand', ..."
+%!   "         'bitshift', 'hypot', 'sort', 'sum', 'prod', 'max', 'accumarray', 'lookup', 'filter', 'nnz', 'merge', 'diag', 'cellslices', ..."
+%!   "         'nth_element', 'issorted', 'sub2ind', 'ind2sub', 'tril', 'full', 'sparse', 'mat2cell', 'gcd', 'primes', 'isprime', ..."
+%!   "         'bandwidth', 'isdiag', 'istriu', 'nonzeros', 'fwrite', 'dlmwrite', 'strfind', 'hash', 'cosd', 'eomday', 'spones', 'betainc'};"
+%!   "patterns = {@(f, u) f (u), @(f, u) f (u, 2), @(f, u) f (2, u), @(f, u) f (u, u), @(f, u) f (u, 'uint8'), @(f, u) f (u, 1, 2), ..."
+%!   "            @(f, u) {f (u(:)), f(u(:)')}};"
+%!   "warning ('off', 'all');"
+%!   "for c = {@single, @logical, @int8, @uint8, @int32}"
+%!   "  u = DeviceArray (c{1} ([3 1 2; 6 5 4]));"
+%!   "  for name = names, for p = patterns"
+%!   "    printf ('%s %s %s;', name{1}, func2str (p{1}), class (gather (u))); fflush (stdout);"
+%!   "    try, evalc ('p{1} (str2func (name{1}), u);'); catch, end"
+%!   "  end, end"
+%!   "end"
+%!   "disp ('done')"});
+%! assert (status == 0, "it ended in %s", out(max (1, end - 300):end));
+%! assert (! isempty (regexp (out, "done")), "%s", out(max (1, end - 300):end));
