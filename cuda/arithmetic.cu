@@ -1,4 +1,4 @@
-// Arithmetic on arrays: what each result is, to the last bit, is said in src/stencil/arithmetic.rs.
+// Arithmetic on arrays: what each result is, to the last bit, is said in src/stencil/arithmetic/.
 //
 // An element takes an operation or two, so all that counts is to keep the memory busy:
 //  - What is done is a number in the argument. A thread asks for it once, when the numbers of several elements are on

@@ -1,5 +1,5 @@
 // Results along lines that are more than one number: running sums and products, the places of the smallest or largest,
-// and lists of places. What each result is, src/stencil/arithmetic.rs and what it names say.
+// and lists of places. What each result is, src/stencil/arithmetic/ says.
 
 #include "arithmetic_extremes.cuh"
 #include "arithmetic_lists.cuh"

@@ -32,8 +32,10 @@ classdef DeviceArray < handle
 %     u + v, u - v, u .* v, u ./ v, u .\ v, -u, +u, abs, sqrt (NaN of negative
 %     numbers), u .^ k with a whole number k from -16 to 16
 %     s * u, u * s, u / s, s \ u with a scalar s
+%     floor, ceil, round, fix, sign, mod, rem
 %     ==, ~=, <, <=, >, >=, &, |, ~, xor, isnan, isinf, isfinite: truth values
-%     sum, mean, var, std, sumsq, any, all, max, min, nnz, dot, norm, diff
+%     sum, prod, mean, median, var, std, sumsq, any, all, max, min, nnz, dot,
+%     norm, diff, cumsum, cumprod, sort, find
 %     [u, v], [u; v], cat, repmat, reshape, permute, ipermute, squeeze, u.', u',
 %     flip, fliplr, flipud, rot90, circshift, triu, tril
 %     double, single, logical, int8 to uint32, real, imag, conj
@@ -245,6 +247,21 @@ classdef DeviceArray < handle
     % sqrt (u)  Square roots, on the device; NaN of negative numbers.
     function c = sqrt (a), c = DeviceArray_CUDA ('sqrt', a); end
 
+    % floor (u)  Whole numbers, downwards.
+    function c = floor (a), c = DeviceArray_CUDA ('floor', a); end
+
+    % ceil (u)  Whole numbers, upwards.
+    function c = ceil (a), c = DeviceArray_CUDA ('ceil', a); end
+
+    % round (u)  The nearest whole numbers; halves go away from zero.
+    function c = round (a), c = DeviceArray_CUDA ('round', a); end
+
+    % fix (u)  Whole numbers, towards zero.
+    function c = fix (a), c = DeviceArray_CUDA ('fix', a); end
+
+    % sign (u)  -1, 0 or 1.
+    function c = sign (a), c = DeviceArray_CUDA ('sign', a); end
+
     % isnan (u)  Truth values.
     function c = isnan (a), c = DeviceArray_CUDA ('isnan', a); end
 
@@ -454,18 +471,6 @@ classdef DeviceArray < handle
     function varargout = sinh (varargin), refuse ('sinh'); end
     function varargout = cosh (varargin), refuse ('cosh'); end
     function varargout = tanh (varargin), refuse ('tanh'); end
-    function varargout = floor (varargin), refuse ('floor'); end
-    function varargout = ceil (varargin), refuse ('ceil'); end
-    function varargout = round (varargin), refuse ('round'); end
-    function varargout = fix (varargin), refuse ('fix'); end
-    function varargout = sign (varargin), refuse ('sign'); end
-    function varargout = mod (varargin), refuse ('mod', 'mod (gather (u), n)'); end
-    function varargout = rem (varargin), refuse ('rem', 'rem (gather (u), n)'); end
-    function varargout = prod (varargin), refuse ('prod'); end
-    function varargout = cumsum (varargin), refuse ('cumsum'); end
-    function varargout = cumprod (varargin), refuse ('cumprod'); end
-    function varargout = sort (varargin), refuse ('sort'); end
-    function varargout = find (varargin), refuse ('find'); end
     function varargout = plot (varargin), refuse ('plot'); end
     function varargout = num2str (varargin), refuse ('num2str'); end
     function varargout = mat2str (varargin), refuse ('mat2str'); end

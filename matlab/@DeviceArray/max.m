@@ -1,9 +1,10 @@
-function [c, i] = max (a, b, dim) %#ok<STOUT>
+function [c, i] = max (a, b, dim)
 %max  Largest elements, or the larger of two arrays' elements.
 %
-%   W = max (U, V)        element by element
-%   M = max (U)           along the first dimension that is not 1
-%   M = max (U, [], DIM)  along DIM, or over all elements with 'all'
+%   W = max (U, V)             element by element
+%   M = max (U)                along the first dimension that is not 1
+%   M = max (U, [], DIM)       along DIM, or over all elements with 'all'
+%   [M, PLACE] = max (U, ...)  and where they are, the first of equals
 %
 %   NaN counts only where there is nothing else. One element is an ordinary
 %   number.
@@ -14,14 +15,21 @@ function [c, i] = max (a, b, dim) %#ok<STOUT>
 %
 %   See also DeviceArray, min, sort.
 
-  if nargout > 1
-    refuse ('the second output of max', '[m, i] = max (gather (u))');
-  elseif nargin == 2
+  if nargin == 2
+    if nargout > 1
+      error ('DeviceArray:numberOfOutputs', 'max: two arrays have one output.');
+    end
     c = DeviceArray_CUDA ('max', a, b);
-  elseif nargin == 1
-    c = DeviceArray_CUDA ('largest', a, -1);
-  else
+    return
+  end
+  at = -1;
+  if nargin > 2
     mustBeEmpty (b, 'max');
-    c = DeviceArray_CUDA ('largest', a, along (dim));
+    at = along (dim);
+  end
+  if nargout > 1
+    [c, i] = DeviceArray_CUDA ('largest', a, at);
+  else
+    c = DeviceArray_CUDA ('largest', a, at);
   end
 end

@@ -1,9 +1,10 @@
-function [c, i] = min (a, b, dim) %#ok<STOUT>
+function [c, i] = min (a, b, dim)
 %min  Smallest elements, or the smaller of two arrays' elements.
 %
-%   W = min (U, V)        element by element
-%   M = min (U)           along the first dimension that is not 1
-%   M = min (U, [], DIM)  along DIM, or over all elements with 'all'
+%   W = min (U, V)             element by element
+%   M = min (U)                along the first dimension that is not 1
+%   M = min (U, [], DIM)       along DIM, or over all elements with 'all'
+%   [M, PLACE] = min (U, ...)  and where they are, the first of equals
 %
 %   NaN counts only where there is nothing else. One element is an ordinary
 %   number.
@@ -14,14 +15,21 @@ function [c, i] = min (a, b, dim) %#ok<STOUT>
 %
 %   See also DeviceArray, max, sort.
 
-  if nargout > 1
-    refuse ('the second output of min', '[m, i] = min (gather (u))');
-  elseif nargin == 2
+  if nargin == 2
+    if nargout > 1
+      error ('DeviceArray:numberOfOutputs', 'min: two arrays have one output.');
+    end
     c = DeviceArray_CUDA ('min', a, b);
-  elseif nargin == 1
-    c = DeviceArray_CUDA ('smallest', a, -1);
-  else
+    return
+  end
+  at = -1;
+  if nargin > 2
     mustBeEmpty (b, 'min');
-    c = DeviceArray_CUDA ('smallest', a, along (dim));
+    at = along (dim);
+  end
+  if nargout > 1
+    [c, i] = DeviceArray_CUDA ('smallest', a, at);
+  else
+    c = DeviceArray_CUDA ('smallest', a, at);
   end
 end

@@ -10,5 +10,5 @@ function t = xor (a, b)
 %
 %   See also DeviceArray, any, all.
 
-  t = (a == 0) ~= (b == 0);
+  t = DeviceArray_CUDA ('xor', a, b);
 end

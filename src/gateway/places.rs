@@ -2,11 +2,13 @@
 //!
 //! The rules are the host's own, shape by shape; `tests/octave/verbs.tst` compares them with it.
 
+use std::sync::Arc;
+
 use super::store::StoredArray;
 use super::windows;
 use crate::memory;
 use crate::mex::{Argument, Class, Error};
-use crate::stencil::{Places, RANK, Section};
+use crate::stencil::{Indices, Places, RANK, Section};
 
 /// What is read or written by indices: the places, in order, and the dimensions of what is read.
 #[derive(Debug, PartialEq)]
@@ -51,6 +53,8 @@ enum Index {
         count: usize,
     },
     List(Vec<u64>),
+    /// What a mask that is held picks, in a list that an engine holds: an index that is the only one.
+    Found(Arc<Indices>),
 }
 
 /// An index as it was read.
@@ -69,6 +73,7 @@ impl Index {
             Index::All => extent,
             Index::Range { count, .. } => *count,
             Index::List(list) => list.len(),
+            Index::Found(indices) => indices.len(),
         }
     }
 
@@ -83,10 +88,10 @@ impl Index {
         if same { Index::Range { start, step, count: list.len() } } else { Index::List(list) }
     }
 
-    /// The place of its element `i`.
+    /// The place of its element `i`, of any but found ones.
     fn at(&self, i: usize) -> u64 {
         match self {
-            Index::All => i as u64,
+            Index::All | Index::Found(_) => i as u64,
             Index::Range { start, step, .. } => (*start as isize + *step * i as isize) as u64,
             Index::List(list) => list[i],
         }
@@ -156,6 +161,13 @@ pub(super) fn subscript(
     let numbers = index.numbers();
     let numbers = numbers.ok_or_else(|| wrong(format!("index ({}): {index} is no index", told("?", (d, of)))))?;
     of_numbers(numbers, index.dims(), (d, of))
+}
+
+/// A mask that is held, as the only index of an array that has as many elements at least: `indices` are its places.
+pub(super) fn found(mask: &StoredArray, indices: Arc<Indices>) -> Subscript {
+    let count = indices.len();
+    let dims = if mask.len() == 1 { vec![count; 2] } else { vector_like(&mask.dims, count) };
+    Subscript { index: Index::Found(indices), dims, reach: 0 }
 }
 
 /// A mask picks where it is true.
@@ -495,6 +507,7 @@ fn places(subscripts: &[Subscript], extents: &[usize]) -> Result<Places, Error> 
                 dims.push((count, step * stride as isize));
             }
             Index::List(_) => return listed(subscripts, extents),
+            Index::Found(ref indices) => return Ok(Places::Held(Arc::clone(indices))),
         }
         stride *= extent;
     }
@@ -539,6 +552,7 @@ mod tests {
     fn one_by_one(places: &Places) -> Vec<u64> {
         let section = match places {
             Places::List(list) => return list.clone(),
+            Places::Held(_) => panic!("no list of an engine's"),
             Places::Section(section) => section,
         };
         let place = |i: usize| {

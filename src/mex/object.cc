@@ -362,9 +362,10 @@ private:
             used = 2;
         }
         octave::symbol_table& symbols = octave::interpreter::the_interpreter()->get_symbol_table();
-        const octave_value found = m_held && name != "DeviceArray" ? symbols.find_function(name, inputs)
-                                                                   : symbols.find_method(name, "DeviceArray");
-        if (!found.is_defined()) error_with_id(UNSUPPORTED, "A DeviceArray has no field or method %s.", name.c_str());
+        const octave_value found =
+            m_held ? symbols.find_function(name, inputs) : symbols.find_method(name, "DeviceArray");
+        if (name == "DeviceArray" || !found.is_defined())
+            error_with_id(UNSUPPORTED, "A DeviceArray has no field or method %s.", name.c_str());
         const octave_value_list results = octave::feval(found, inputs, type.size() > used ? 1 : nargout);
         if (type.size() == used || results.length() == 0) return results;
         octave_value result = results(0);
@@ -443,6 +444,11 @@ octave_value binary(const octave_base_value& a, const octave_base_value& b) {
     const bool allowed = OPERATOR.needs == NOTHING || (OPERATOR.needs == A_SCALAR && (ahead || behind)) ||
                          (OPERATOR.needs == SCALAR_AHEAD && ahead) || (OPERATOR.needs == SCALAR_BEHIND && behind);
     if (!OPERATOR.verb || !allowed) refuse(OPERATOR.refused, OPERATOR.instead);
+    if (OPERATOR.op == octave_value::op_el_pow && b.is_single_type()) {
+        // The verb takes a number, and the result is single, as the host has it.
+        octave_value_list inputs(value_of(a).as_single());
+        return ask_one(OPERATOR.verb, inputs.append(value_of(b)));
+    }
     return ask_one(OPERATOR.verb, OPERATOR.swapped ? both(b, a) : both(a, b));
 }
 

@@ -194,6 +194,44 @@
 %! agree (verb ("any", held ([0 NaN]), -1), any ([0 NaN]), false, "");
 %! refuses ("dimension", "sum", held (1:3), 1.5);
 
+## Two results, each as one is.
+%!function agree_both (f, g, what)
+%!  [a, b] = f ();
+%!  [c, d] = g ();
+%!  assert (same_bits (values (c), a) && same_bits (values (d), b), what);
+%!endfunction
+
+%!test # along lines
+%! for s = samples ()
+%!   for c = {@double, @single, @logical, @int8, @uint16}
+%!     x = c{1} (mod (s{1}, 7));
+%!     u = held (x);
+%!     for d = 1:4
+%!       agree (verb ("cumsum", u, d), cumsum (x, d), false, ["cumsum " told(x)]);
+%!       if (numel (x) < 9)
+%!         agree (verb ("cumprod", u, d), cumprod (x, d), false, ["cumprod " told(x)]);
+%!       endif
+%!       for mode = {"ascend", "descend"}(1:2 * (d <= ndims (x)))
+%!         agree (verb ("sort", u, d, mode{1}), sort (x, d, mode{1}), false, told (x));
+%!         agree_both (@() sort (x, d, mode{1}), @() verb ("sort", u, d, mode{1}), sprintf ("sort %s %d", told (x), d));
+%!       endfor
+%!       if (! isempty (x))
+%!         agree_both (@() max (x, [], d), @() verb ("largest", u, d), sprintf ("max %s %d", told (x), d));
+%!         agree_both (@() min (x, [], d), @() verb ("smallest", u, d), sprintf ("min %s %d", told (x), d));
+%!       endif
+%!     endfor
+%!     agree (verb ("find", u), find (x), false, told (x));
+%!     if (ndims (x) == 2)
+%!       agree_both (@() find (x), @() verb ("find", u), told (x));
+%!     endif
+%!   endfor
+%! endfor
+%! x = [3 NaN -0 0 NaN -Inf Inf 3];
+%! agree_both (@() sort (x), @() verb ("sort", held (x), -1, "ascend"), "");
+%! agree_both (@() sort (x, "descend"), @() verb ("sort", held (x), -1, "descend"), "");
+%! agree_both (@() max ([NaN NaN]), @() verb ("largest", held ([NaN NaN]), -1), "");
+%! refuses ("option", "sort", held (x), -1, "up");
+
 %!test # means, and what elements differ from them by
 %! for x = {magic(4), single(magic (4)), int8(1:5), [true false true], reshape(1:24, 2, 3, 4), 5, (1:3)'}
 %!   for d = 1:3

@@ -110,11 +110,10 @@ impl<T: Real> Loops for Units<'_, T> {
             *self.done += rows * strip.len();
             if inner == 1 {
                 let input = &input[first..first + rows];
-                // SAFETY: no other unit has these places.
-                let output = if only_lasts {
-                    &mut self.scratch[..rows]
-                } else {
-                    unsafe { self.target.places(first..first + rows) }
+                let output = match only_lasts {
+                    true => &mut self.scratch[..rows],
+                    // SAFETY: no other unit has these places.
+                    false => unsafe { self.target.places(first..first + rows) },
                 };
                 settled!(op, Scan { Sum, Product }, OP => scan_chunk(OP, input, ahead.map(|ahead| ahead[0]), output));
                 if only_lasts {
@@ -128,12 +127,12 @@ impl<T: Real> Loops for Units<'_, T> {
             for row in 0..rows {
                 let input = &input[first + row * inner..][..strip.width];
                 settled!(op, Scan { Sum, Product }, OP => strip.take(OP, row, input));
+                if only_lasts && row + 1 < rows {
+                    continue;
+                }
+                let place = if only_lasts { last } else { first + row * inner };
                 // SAFETY: as above.
-                let output = match only_lasts {
-                    true if row + 1 < rows => continue,
-                    true => unsafe { self.target.places(last..last + strip.width) },
-                    false => unsafe { self.target.places(first + row * inner..first + row * inner + strip.width) },
-                };
+                let output = unsafe { self.target.places(place..place + strip.width) };
                 match ahead {
                     None => output.copy_from_slice(strip.results),
                     Some(ahead) => settled!(op, Scan { Sum, Product }, OP => {

@@ -44,7 +44,7 @@ pub(super) fn run<T: Real>(
     input: &[T],
     [inner, length, outer]: [usize; 3],
     output: &mut [T],
-    mut places: Option<&mut [u64]>,
+    places: Option<&mut [u64]>,
     watch: &Watch,
 ) -> Result<(), Error> {
     assert_eq!([input.len(), output.len()], [inner * length * outer; 2]);
@@ -54,7 +54,7 @@ pub(super) fn run<T: Real>(
     }
     let (lines, count) = (Lines { inner, length }, inner * outer);
     let to = SharedOutput::new(output);
-    let places_to = places.as_deref_mut().map(SharedOutput::new);
+    let places_to = places.map(SharedOutput::new);
     // Writes what is at some places of a line from then on.
     let write = |line: usize, first: usize, sorted: &[u128]| {
         for (number, &keyed) in sorted.iter().enumerate() {

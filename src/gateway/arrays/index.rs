@@ -4,17 +4,26 @@ use std::sync::Arc;
 
 use super::super::places::{self, Assigned, Indexed, Left, Pattern, Piece, Subscript};
 use super::super::store::{self, Numbers, StoredArray};
-use super::class;
 use super::operands::{OnEngine, Operand};
 use super::run::{Engines, Number, array, filled, give, in_class_of_engine, keep, section};
+use super::{class, order};
 use crate::memory::pool::Pooled;
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::{self, Array, Places, RANK, Section, Source, Target};
 use crate::watch::Watch;
 
-/// What an argument says as an index. The numbers of an array that is held are gathered: they alone cross the link.
-fn subscripts(indices: &[Argument]) -> Result<Vec<Subscript>, Error> {
+/// What arguments say as indices. Of an array that is held the numbers are gathered: they alone cross the link. A mask that
+/// is the only index stays where it is, where that is beside the array `of_array`.
+fn subscripts(indices: &[Argument], of_array: Option<&StoredArray>) -> Result<Vec<Subscript>, Error> {
     let of = indices.len();
+    if let ([index], Some(array)) = (indices, of_array)
+        && let Some(mask) = StoredArray::of(index)?
+        && mask.class == Class::Logical
+        && mask.home == array.home
+        && mask.len() <= array.len()
+    {
+        return Ok(vec![places::found(&mask, order::found(&mask)?)]);
+    }
     indices.iter().enumerate().map(|(d, index)| places::subscript(index, (d, of), gathered)).collect()
 }
 
@@ -46,7 +55,7 @@ pub(super) fn pick<'a>(held: StoredArray, indices: &[Argument]) -> Result<Reply<
     if indices.is_empty() {
         return keep(held.home, 0, move |_, _, _| Ok(held));
     }
-    let Indexed { places, dims } = places::picked(&held.dims, &subscripts(indices)?)?;
+    let Indexed { places, dims } = places::picked(&held.dims, &subscripts(indices, Some(&held))?)?;
     if places.len() != 1 && is_everything(&places, held.len()) {
         // The numbers never change, so both objects may share them.
         return keep(held.home, 0, move |_, _, _| Ok(StoredArray { dims, ..held }));
@@ -71,7 +80,7 @@ pub(super) fn put<'a>(
     number: Option<u64>,
 ) -> Result<Reply<'a>, Error> {
     let operand = Operand::new(values, held.home)?;
-    let subscripts = subscripts(indices)?;
+    let subscripts = subscripts(indices, Some(&held))?;
     if subscripts.is_empty() {
         return Err(Error::new("index", "No index was given."));
     }
@@ -145,7 +154,8 @@ fn write<T: Number>(
 
 /// Another array, without the rows, columns or elements that indices name.
 pub(super) fn remove<'a>(held: StoredArray, indices: &[Argument]) -> Result<Reply<'a>, Error> {
-    let subscripts = subscripts(indices)?;
+    // What stays is found on the host, from the indices.
+    let subscripts = subscripts(indices, None)?;
     let left = if subscripts.is_empty() { None } else { places::left(&held.dims, &subscripts)? };
     let Some(Left { pieces, dims }) = left else {
         return keep(held.home, 0, move |_, _, _| Ok(held));

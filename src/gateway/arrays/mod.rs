@@ -9,6 +9,7 @@ mod elements;
 mod index;
 mod make;
 mod operands;
+mod order;
 mod reduce;
 mod run;
 mod shape;
@@ -17,9 +18,9 @@ mod statistics;
 use super::backend::Selection;
 use super::options::{self, Names};
 use super::store::{self, Home, StoredArray};
-use super::{check_outputs, too_few_inputs};
+use super::{check_outputs_up_to, too_few_inputs};
 use crate::mex::{Argument, Call, Error, Function, Output, Reply, Value};
-use crate::stencil::{Binary, MAX_POWER, Reduction, Unary};
+use crate::stencil::{Binary, Extreme, MAX_POWER, Reduction, Scan, Unary};
 pub(super) use class::{in_class_of_host, round};
 use elements::Each;
 pub(super) use run::{Engines, Number};
@@ -67,6 +68,11 @@ enum Verb {
     Each(Each),
     Binary(Binary),
     Reduce(Reduction),
+    /// With places, where they are asked for.
+    Extreme(Reduction, Extreme),
+    Scan(Scan),
+    Sort,
+    Find,
     Statistic(Statistic),
     /// With a weight.
     Spread(Statistic),
@@ -74,7 +80,7 @@ enum Verb {
 }
 
 /// The words for them, those of the hosts' own functions where there are such.
-const VERBS: [(&str, Verb); 73] = [
+const VERBS: [(&str, Verb); 77] = [
     ("plus", Verb::Binary(Binary::Add)),
     ("times", Verb::Binary(Binary::Multiply)),
     ("delete", Verb::Delete),
@@ -106,6 +112,10 @@ const VERBS: [(&str, Verb); 73] = [
     ("mod", Verb::Binary(Binary::Mod)),
     ("rem", Verb::Binary(Binary::Rem)),
     ("prod", Verb::Reduce(Reduction::Product)),
+    ("cumsum", Verb::Scan(Scan::Sum)),
+    ("cumprod", Verb::Scan(Scan::Product)),
+    ("sort", Verb::Sort),
+    ("find", Verb::Find),
     ("nnz", Verb::Statistic(Statistic::Nonzeros)),
     ("sumsq", Verb::Statistic(Statistic::SumOfSquares)),
     ("mean", Verb::Statistic(Statistic::Mean)),
@@ -115,8 +125,8 @@ const VERBS: [(&str, Verb); 73] = [
     ("sum", Verb::Reduce(Reduction::Sum)),
     ("asum", Verb::Reduce(Reduction::SumOfMagnitudes)),
     ("amax", Verb::Reduce(Reduction::LargestMagnitude)),
-    ("smallest", Verb::Reduce(Reduction::Min)),
-    ("largest", Verb::Reduce(Reduction::Max)),
+    ("smallest", Verb::Extreme(Reduction::Min, Extreme::Smallest)),
+    ("largest", Verb::Extreme(Reduction::Max, Extreme::Largest)),
     ("any", Verb::Reduce(Reduction::Any)),
     ("all", Verb::Reduce(Reduction::All)),
     ("dot", Verb::Both(Reduction::Dot)),
@@ -162,7 +172,8 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     };
     let text = word.text().unwrap_or_default();
     let verb = verb(text).ok_or_else(|| options::bad(format!("{word} is no verb of DeviceArray_CUDA; {expected}.")))?;
-    check_outputs(call)?;
+    let two = matches!(verb, Verb::Extreme(..) | Verb::Sort | Verb::Find);
+    check_outputs_up_to(call, if two { 2 } else { 1 })?;
     let few = || too_few_inputs(call, expected);
     match (verb, arguments) {
         (Verb::New { object }, [values, pairs @ ..]) => make::new(object, values, &selection(pairs, 3)?),
@@ -233,6 +244,11 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         }
         (Verb::Binary(op), [a, b]) => combine::binary(op, [a, b]),
         (Verb::Reduce(op), [array, dim]) => reduce::reduce(held(array)?, op, dim),
+        (Verb::Extreme(_, which), [array, dim]) if call.outputs > 1 => order::extremes(held(array)?, which, dim),
+        (Verb::Extreme(op, _), [array, dim]) => reduce::reduce(held(array)?, op, dim),
+        (Verb::Scan(op), [array, dim]) => order::scan(held(array)?, op, dim),
+        (Verb::Sort, [array, dim, mode]) => order::sort(held(array)?, (dim, mode), call.outputs > 1),
+        (Verb::Find, [array]) => order::find(held(array)?, call.outputs),
         (Verb::Statistic(what), [array, dim]) => statistics::reply(held(array)?, what, dim),
         (Verb::Spread(what), [array, weight, dim]) => statistics::reply(held(array)?, what.weighted(weight)?, dim),
         (Verb::Both(op), [a, b]) => combine::both(op, [a, b]),

@@ -32,8 +32,10 @@ function u = DeviceArray (varargin)
 %     u + v, u - v, u .* v, u ./ v, u .\ v, -u, +u, abs, sqrt (NaN of negative
 %     numbers), u .^ k with a whole number k from -16 to 16
 %     s * u, u * s, u / s, s \ u with a scalar s
+%     floor, ceil, round, fix, sign, mod, rem
 %     ==, ~=, <, <=, >, >=, &, |, ~, xor, isnan, isinf, isfinite: truth values
-%     sum, mean, var, std, sumsq, any, all, max, min, nnz, dot, norm, diff
+%     sum, prod, mean, median, var, std, sumsq, any, all, max, min, nnz, dot,
+%     norm, diff, cumsum, cumprod, sort, find
 %     [u, v], [u; v], cat, repmat, reshape, permute, ipermute, squeeze, u.', u',
 %     flip, fliplr, flipud, rot90, circshift, triu, tril
 %     double, single, logical, int8 to uint32, real, imag, conj

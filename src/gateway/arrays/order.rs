@@ -1,0 +1,183 @@
+//! Verbs that go along lines: extremes with their places, running sums and products, sorts; and the places of what is no
+//! zero.
+//!
+//! Two results of a call are two numbers of the host's where both are doubles of one element; else both are kept.
+
+use std::sync::Arc;
+
+use super::super::store::{Home, Numbers, StoredArray};
+use super::class::{is_integer, plain};
+use super::reduce::{Along, shape, split};
+use super::run::{Engines, Number, array, give, in_class_of_engine, settle};
+use crate::mex::{Argument, Class, Error, Reply};
+use crate::stencil::{
+    self, Array, Binary, Extreme, Indices, Operand, Order, Real, Reduction, Scan, Source, Target, Unary,
+};
+use crate::watch::Watch;
+
+/// The reply of a call that gives an array of this class, and one of places of the same dimensions, both of which `run`
+/// makes.
+fn give_both<'a, T: Number>(
+    home: Home,
+    (class, dims): (Class, Vec<usize>),
+    elements: usize,
+    run: impl FnOnce(&Engines, &Watch) -> Result<(Array<T>, Array<f64>), stencil::Error> + Send + 'a,
+) -> Result<Reply<'a>, Error> {
+    let chosen = home.choose()?;
+    let effort = home.effort(super::run::effort(elements));
+    if dims.iter().product::<usize>() == 1 && class == Class::Double {
+        return chosen.reply_all(&[&dims, &dims], effort, move |engine, outputs: Vec<&mut [f64]>, watch| {
+            let (values, places) = run(engine, watch)?;
+            let numbers = [f64::of(&T::numbers(Arc::new(values)), engine, watch)?, Arc::new(places)];
+            outputs.into_iter().zip(&numbers).try_for_each(|(output, numbers)| {
+                f64::compute(engine).copy(Source::Array(numbers), Target::Host(output), watch)
+            })
+        });
+    }
+    Ok(chosen.held_all(true, effort, move |engine, home, watch| {
+        let (values, places) = run(engine, watch)?;
+        let values = StoredArray { home, dims: dims.clone(), class, numbers: T::numbers(Arc::new(values)) };
+        Ok(vec![values, StoredArray::new(home, dims, places)])
+    }))
+}
+
+/// Places as the hosts count them.
+fn counted(engine: &Engines, indices: &Indices, watch: &Watch) -> Result<Array<f64>, stencil::Error> {
+    let mut places = array(engine, indices.len())?;
+    f64::arithmetic(engine).ordinals(indices, Target::Array(&mut places), watch).map(|()| places)
+}
+
+/// The smallest or the largest along a dimension, with its place there.
+pub(super) fn extremes<'a>(held: StoredArray, which: Extreme, dim: &Argument) -> Result<Reply<'a>, Error> {
+    let (size, dims) = shape(Reduction::Max, &held.dims, Along::new(dim)?);
+    in_class_of_engine!(held.numbers.class(), T => {
+        give_both::<T>(held.home, (held.class, dims), held.len(), move |engine, watch| {
+            let (below, along, above) = (size[0], size[1], size[2]);
+            let mut values = array::<T>(engine, if along == 0 { 0 } else { below * above })?;
+            if values.is_empty() {
+                return Ok((values, array(engine, 0)?));
+            }
+            let numbers = T::of(&held.numbers, engine, watch)?;
+            let places =
+                T::arithmetic(engine).extremes(which, &numbers, size, Target::Array(&mut values), watch)?;
+            Ok((values, counted(engine, &places, watch)?))
+        })
+    })
+}
+
+/// Each element with all ahead of it along a dimension: in double for truth values and integers, as the host has it.
+pub(super) fn scan<'a>(held: StoredArray, op: Scan, dim: &Argument) -> Result<Reply<'a>, Error> {
+    let size = lines(&held.dims, Along::new(dim)?);
+    let class = if held.class == Class::Logical || is_integer(held.class) { Class::Double } else { held.class };
+    let len = held.len();
+    in_class_of_engine!(class, T => give::<T>(held.home, (class, held.dims), len, move |engine, to, watch| {
+        if to.is_empty() {
+            return Ok(watch.check()?);
+        }
+        let numbers = T::of(&held.numbers, engine, watch)?;
+        settle(engine, class, to, watch, |to| T::arithmetic(engine).scan(op, &numbers, size, to, watch))
+    }))
+}
+
+/// The extents below a dimension, along it and above it; of all elements one line.
+fn lines(dims: &[usize], along: Along) -> [usize; 3] {
+    along.of(dims).map_or_else(|| [1, dims.iter().product(), 1], |at| split(dims, at))
+}
+
+/// `sort (u, dim, mode)`, with the places that the elements come from where two results are asked for.
+pub(super) fn sort<'a>(
+    held: StoredArray,
+    (dim, mode): (&Argument, &Argument),
+    with_places: bool,
+) -> Result<Reply<'a>, Error> {
+    let order = match mode.text() {
+        Some(text) if text.eq_ignore_ascii_case("ascend") => Order::Ascending,
+        Some(text) if text.eq_ignore_ascii_case("descend") => Order::Descending,
+        _ => {
+            let text = format!("sort: the mode is \"ascend\" or \"descend\", and this is {mode}.");
+            return Err(Error::new("option", text));
+        }
+    };
+    let size = lines(&held.dims, Along::new(dim)?);
+    let (home, class, len) = (held.home, held.class, held.len());
+    let dims = held.dims.clone();
+    in_class_of_engine!(held.numbers.class(), T => {
+        if !with_places {
+            return give::<T>(home, (class, dims), len, move |engine, to, watch| {
+                if to.is_empty() {
+                    return Ok(watch.check()?);
+                }
+                let numbers = T::of(&held.numbers, engine, watch)?;
+                settle(engine, Class::Double, to, watch, |to| {
+                    T::arithmetic(engine).sort(order, &numbers, size, to, false, watch).map(drop)
+                })
+            });
+        }
+        give_both::<T>(home, (class, dims), len, move |engine, watch| {
+            let mut values = array::<T>(engine, len)?;
+            if len == 0 {
+                return Ok((values, array(engine, 0)?));
+            }
+            let numbers = T::of(&held.numbers, engine, watch)?;
+            let places = T::arithmetic(engine).sort(order, &numbers, size, &mut values, true, watch)?;
+            let places = places.ok_or_else(|| stencil::Error::Internal("A sort without its places.".into()))?;
+            Ok((values, counted(engine, &places, watch)?))
+        })
+    })
+}
+
+/// The places of what is no zero. It is known behind this how many there are.
+pub(super) fn found(held: &StoredArray) -> Result<Arc<Indices>, Error> {
+    let engine = held.home.engine()?;
+    let watch = Watch::new();
+    Ok(Arc::new(match &held.numbers {
+        Numbers::Double(numbers) => f64::arithmetic(&*engine).find(numbers, &watch)?,
+        Numbers::Single(numbers) => f32::arithmetic(&*engine).find(numbers, &watch)?,
+    }))
+}
+
+/// `find (u)`: places over the whole array, or `[i, j]`, its rows and columns.
+pub(super) fn find<'a>(held: StoredArray, outputs: usize) -> Result<Reply<'a>, Error> {
+    let indices = found(&held)?;
+    let count = indices.len();
+    let dims = match &held.dims[..] {
+        [0, 0] => vec![0, 0],
+        [1, 1] => vec![count; 2],
+        [1, _] => vec![1, count],
+        _ => vec![count, 1],
+    };
+    let len = held.len();
+    if outputs < 2 {
+        return give::<f64>(held.home, (Class::Double, dims), len, move |engine, to, watch| match to.is_empty() {
+            true => Ok(watch.check()?),
+            false => f64::arithmetic(engine).ordinals(&indices, to, watch),
+        });
+    }
+    let rows = held.dims[0] as f64;
+    give_both::<f64>(held.home, (Class::Double, dims), len, move |engine, watch| {
+        if count == 0 {
+            return Ok((array(engine, 0)?, array(engine, 0)?));
+        }
+        let arithmetic = f64::arithmetic(engine);
+        let plain = plain(count)?;
+        let with = |op, from: &Array<f64>, number: f64| -> Result<Array<f64>, stencil::Error> {
+            let mut to = array(engine, count)?;
+            arithmetic.binary(op, [Operand::Array(from), Operand::Scalar(number)], &plain, &mut to, watch)?;
+            Ok(to)
+        };
+        // Whole numbers below 2^53, and so quotients are never rounded up to the next one.
+        let before = with(Binary::Subtract, &counted(engine, &indices, watch)?, 1.0)?;
+        let mut columns = array(engine, count)?;
+        arithmetic.unary(Unary::Floor, &with(Binary::Divide, &before, rows)?, &mut columns, watch)?;
+        let ahead = with(Binary::Multiply, &columns, rows)?;
+        let mut in_column = array(engine, count)?;
+        arithmetic.binary(
+            Binary::Subtract,
+            [Operand::Array(&before), Operand::Array(&ahead)],
+            &plain,
+            &mut in_column,
+            watch,
+        )?;
+        Ok((with(Binary::Add, &in_column, f64::ONE)?, with(Binary::Add, &columns, f64::ONE)?))
+    })
+}
