@@ -279,25 +279,20 @@ where
         for with_places in [false, true] {
             let order = Order::Ascending;
             Cpu::new().sort(order, &from_cpu, size, &mut to_cpu, with_places, &watch).unwrap();
-            let times = beside(&mut || {
-                cuda.sort(order, &from, size, &mut to, with_places, &watch).unwrap();
-            });
+            let times = beside(&mut || drop(cuda.sort(order, &from, size, &mut to, with_places, &watch).unwrap()));
             check("sort", &to, &to_cpu);
             let places = if with_places { " with places" } else { "" };
             report(&format!("sort{name}{places}"), 2 * n, times);
         }
         let mut most = held(cuda, &input[..size[0] * size[2]]);
-        let times = beside(&mut || {
-            cuda.extremes(Extreme::Largest, &from, size, (&mut most).into(), &watch).unwrap();
-        });
+        let which = Extreme::Largest;
+        let times = beside(&mut || drop(cuda.extremes(which, &from, size, (&mut most).into(), &watch).unwrap()));
         report(&format!("largest and where{name}"), n, times);
     }
     let mask = Operand::Scalar(T::default());
     let same = Expansion::new([&[n], &[n]]).unwrap();
     cuda.binary(Binary::Greater, [Operand::Array(&from), mask], &same, &mut to, &watch).unwrap();
-    let times = beside(&mut || {
-        cuda.find(&to, &watch).unwrap();
-    });
+    let times = beside(&mut || drop(cuda.find(&to, &watch).unwrap()));
     report("find", 2 * n + n / 2 * 8 / size_of::<T>(), times);
 }
 

@@ -556,7 +556,7 @@ fn calls<T: Real>(
 where
     AnyEngine: Arithmetic<T>,
 {
-    let op = Binary::Add;
+    let (op, sum) = (Binary::Add, Reduction::Sum);
     let plain = |len: usize| Expansion::new([&[len], &[len]]).expect("of the same size");
     let all = |len: usize| section(0, &[len], &[1]);
     let list = |len: usize| Places::List((0..len as u64).collect());
@@ -604,19 +604,18 @@ where
         ),
         (
             "sum",
-            Box::new(|[a, _], _, _, watch| {
-                let mut to = [T::default()];
-                Arithmetic::<T>::reduce(engine, Reduction::Sum, a, None, [1, a.len(), 1], Target::Host(&mut to), watch)
+            Box::new(move |[a, _], _, _, watch| {
+                let (mut to, size) = ([T::default()], [1, a.len(), 1]);
+                Arithmetic::<T>::reduce(engine, sum, a, None, size, Target::Host(&mut to), watch)
             }),
         ),
         (
             "sums to an array",
-            Box::new(|[a, _], _, to, watch| {
-                let size = [a.len(), 1, 1];
-                Arithmetic::<T>::reduce(engine, Reduction::Sum, a, None, size, Target::Array(to), watch)
+            Box::new(move |[a, _], _, to, watch| {
+                Arithmetic::<T>::reduce(engine, sum, a, None, [a.len(), 1, 1], to.into(), watch)
             }),
         ),
-        ("find", Box::new(|[a, _], _, _, watch| Arithmetic::<T>::find(engine, a, watch).map(|_| ()))),
+        ("find", Box::new(|[a, _], _, _, watch| Arithmetic::<T>::find(engine, a, watch).map(drop))),
         (
             "scan",
             Box::new(|[a, _], _, to, watch| Arithmetic::<T>::scan(engine, Scan::Sum, a, [1, a.len(), 1], to, watch)),
@@ -624,31 +623,22 @@ where
         (
             "sort",
             Box::new(|[a, _], _, to, watch| {
-                let places = Arithmetic::<T>::sort(engine, Order::Ascending, a, [1, a.len(), 1], to, true, watch);
-                places.map(|_| ())
+                let size = [1, a.len(), 1];
+                Arithmetic::<T>::sort(engine, Order::Ascending, a, size, to, true, watch).map(drop)
             }),
         ),
         (
             "extremes",
             Box::new(|[a, _], _, to, watch| {
-                let size = [a.len(), 1, 1];
-                let places = Arithmetic::<T>::extremes(engine, Extreme::Largest, a, size, Target::Array(to), watch);
-                places.map(|_| ())
+                let (which, size) = (Extreme::Largest, [a.len(), 1, 1]);
+                Arithmetic::<T>::extremes(engine, which, a, size, to.into(), watch).map(drop)
             }),
         ),
         (
             "dot",
             Box::new(|[a, b], _, _, watch| {
-                let mut to = [T::default()];
-                Arithmetic::<T>::reduce(
-                    engine,
-                    Reduction::Dot,
-                    a,
-                    Some(b),
-                    [1, a.len(), 1],
-                    Target::Host(&mut to),
-                    watch,
-                )
+                let (mut to, size) = ([T::default()], [1, a.len(), 1]);
+                Arithmetic::<T>::reduce(engine, Reduction::Dot, a, Some(b), size, Target::Host(&mut to), watch)
             }),
         ),
     ]
