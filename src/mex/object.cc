@@ -219,6 +219,8 @@ public:
         return ask_one("permute", inputs.append(octave_value(row)));
     }
 
+    octave_value resize(const dim_vector& dims, bool) const override { return with_sizes("resize", dims); }
+
     octave_value full_value() const override { return self(); }
 
     octave_value as_double() const override { return converted("double"); }
@@ -444,7 +446,7 @@ octave_value binary(const octave_base_value& a, const octave_base_value& b) {
     const bool allowed = OPERATOR.needs == NOTHING || (OPERATOR.needs == A_SCALAR && (ahead || behind)) ||
                          (OPERATOR.needs == SCALAR_AHEAD && ahead) || (OPERATOR.needs == SCALAR_BEHIND && behind);
     if (!OPERATOR.verb || !allowed) refuse(OPERATOR.refused, OPERATOR.instead);
-    if (OPERATOR.op == octave_value::op_el_pow && b.is_single_type()) {
+    if (OPERATOR.op == octave_value::op_el_pow && b.is_single_type() && !a.isinteger()) {
         // The verb takes a number, and the result is single, as the host has it.
         octave_value_list inputs(value_of(a).as_single());
         return ask_one(OPERATOR.verb, inputs.append(value_of(b)));
@@ -452,7 +454,11 @@ octave_value binary(const octave_base_value& a, const octave_base_value& b) {
     return ask_one(OPERATOR.verb, OPERATOR.swapped ? both(b, a) : both(a, b));
 }
 
-octave_value uplus(const octave_base_value& a) { return value_of(a); }
+// The value itself, but truth values become numbers, and one element a number of the host's.
+octave_value uplus(const octave_base_value& a) {
+    if (a.numel() == 1) return +ask_one("gather", octave_value_list(value_of(a)));
+    return a.islogical() ? a.as_double() : value_of(a);
+}
 
 octave_value uminus(const octave_base_value& a) { return ask_one("uminus", octave_value_list(value_of(a))); }
 
