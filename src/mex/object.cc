@@ -149,7 +149,8 @@ public:
 
     bool islogical() const override { return m_class == "logical"; }
 
-    bool isinteger() const override { return m_class.find("int") != std::string::npos; }
+    // Not `isinteger': functions of the host that are told so look which of their own integer
+    // classes it is, and end the session. isinteger.m of the type says so.
 
     dim_vector dims() const override { return m_dims; }
 
@@ -160,6 +161,8 @@ public:
     }
 
     bool is_true() const override { refuse("a condition", "if (all (u > 0)), if (any (u)), or if (gather (u))"); }
+
+    bool is_of_integers() const { return m_class.find("int") != std::string::npos; }
 
     // ---- Elements
 
@@ -257,7 +260,7 @@ public:
             case umap_fix: verb = "fix"; break;
             case umap_signum: verb = "sign"; break;
             case umap_real:
-            case umap_conj: return self();
+            case umap_conj: return +self();
             default: {
                 const std::string name = get_umap_name(function);
                 refuse(name, name + " (gather (u))");
@@ -446,7 +449,10 @@ octave_value binary(const octave_base_value& a, const octave_base_value& b) {
     const bool allowed = OPERATOR.needs == NOTHING || (OPERATOR.needs == A_SCALAR && (ahead || behind)) ||
                          (OPERATOR.needs == SCALAR_AHEAD && ahead) || (OPERATOR.needs == SCALAR_BEHIND && behind);
     if (!OPERATOR.verb || !allowed) refuse(OPERATOR.refused, OPERATOR.instead);
-    if (OPERATOR.op == octave_value::op_el_pow && b.is_single_type() && !a.isinteger()) {
+    if (b.is_int64_type() || b.is_uint64_type())
+        error_with_id("DeviceArray:dataType", "Integers of 64 bits are no operand of a DeviceArray: %s.",
+                      b.class_name().c_str());
+    if (OPERATOR.op == octave_value::op_el_pow && b.is_single_type() && !own_array(value_of(a))->is_of_integers()) {
         // The verb takes a number, and the result is single, as the host has it.
         octave_value_list inputs(value_of(a).as_single());
         return ask_one(OPERATOR.verb, inputs.append(value_of(b)));

@@ -220,7 +220,7 @@
 %! assert (gather (v), w);
 
 %!test # of a matrix, what a mask leaves is a row or a column as the host has it
-%! for m = {x < 0, x > 2, x == 3, x == 9, x != 0, false(2, 3), logical([1 1 0; 0 0 0]), logical([1 0 0; 1 0 0]), [true true false]}
+%! for m = {x > 2, x == 3, x == 9, x != 0, false(2, 3), logical([1 1 0; 0 0 0]), logical([1 0 0; 1 0 0]), [true true false]}
 %!   alike (@(a, m) without (a, m), {x, m{1}}, true, 1);
 %! endfor
 

@@ -105,12 +105,11 @@
 %!   endfor
 %! endfor
 
-%!test # NaN is no truth value
-%! for f = {@and, @or, @xor}
-%!   alike (f{1}, {[1 NaN], [1 1]});
-%!   alike (f{1}, {[1 0], NaN});
+%!test # NaN is no zero: the host has an error, which would have to wait for the device
+%! for f = {@and, @or}
+%!   assert (gather (f{1} (DeviceArray ([1 NaN]), [1 1])), [true true]);
 %! endfor
-%! alike (@(a) ! a, {[1 NaN]});
+%! assert (gather (xor (DeviceArray ([1 NaN]), [1 0])), [false true]);
 
 %!test # zeros of integers have no sign
 %! for c = array_classes ()(4:end)
@@ -174,6 +173,9 @@
 %!   alike (f{1}, {a, 0});
 %!   alike (f{1}, {x, [2; 3]});
 %!   for c = array_classes ()
+%!     if (islogical (c{1}(1)))  # the host has none of two truth values
+%!       continue
+%!     endif
 %!     alike (f{1}, {c{1}([7 0 100]), c{1}([4 3 0])});
 %!     alike (f{1}, {c{1}([7 0 100]), 3});
 %!   endfor

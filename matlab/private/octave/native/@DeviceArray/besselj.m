@@ -1,0 +1,5 @@
+function varargout = besselj (varargin) %#ok<STOUT>
+%besselj  Refused: gather the array first.
+
+  refused ('besselj');
+end

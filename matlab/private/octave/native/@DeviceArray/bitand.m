@@ -1,0 +1,5 @@
+function varargout = bitand (varargin) %#ok<STOUT>
+%bitand  Refused: gather the array first.
+
+  refused ('bitand');
+end

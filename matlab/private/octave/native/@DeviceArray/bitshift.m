@@ -1,0 +1,5 @@
+function varargout = bitshift (varargin) %#ok<STOUT>
+%bitshift  Refused: gather the array first.
+
+  refused ('bitshift');
+end

@@ -1,0 +1,5 @@
+function varargout = image (varargin) %#ok<STOUT>
+%image  Refused: gather the array first.
+
+  refused ('image');
+end

@@ -1,0 +1,5 @@
+function varargout = imagesc (varargin) %#ok<STOUT>
+%imagesc  Refused: gather the array first.
+
+  refused ('imagesc');
+end

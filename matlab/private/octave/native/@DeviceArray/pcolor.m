@@ -1,0 +1,5 @@
+function varargout = pcolor (varargin) %#ok<STOUT>
+%pcolor  Refused: gather the array first.
+
+  refused ('pcolor');
+end

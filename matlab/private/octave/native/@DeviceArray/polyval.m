@@ -1,0 +1,5 @@
+function varargout = polyval (varargin) %#ok<STOUT>
+%polyval  Refused: gather the array first.
+
+  refused ('polyval');
+end

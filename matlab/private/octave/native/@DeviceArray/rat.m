@@ -1,0 +1,5 @@
+function varargout = rat (varargin) %#ok<STOUT>
+%rat  Refused: gather the array first.
+
+  refused ('rat');
+end
