@@ -31,7 +31,7 @@ function array_walk (seed, steps)
       trouble = sprintf ("the host says <%s>, the device <%s>", told (want, failed), told (got, refused));
     elseif (! failed)
       ## Numbers on the way make ordinary arrays.
-      chained = ! isempty (regexp (code, "\\)\\(|\\(:\\)[;,] |; a\\(:\\)|\\(1,:\\)"));
+      chained = ! isempty (regexp (code, "\\)\\(|\\(:\\)[;,] |; a\\(:\\)|\\(1,:\\)|find")) && (numel (plain{a}) == 1 || isempty (strfind (code, "find")));
       trouble = difference (got, want, tolerance, chained);
     endif
     if (! isempty (trouble))

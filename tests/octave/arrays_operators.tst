@@ -173,7 +173,8 @@
 %!   alike (f{1}, {single(a), single(b)});
 %!   alike (f{1}, {a, 0});
 %!   alike (f{1}, {x, [2; 3]});
-%!   for c = array_classes ()
+%!   ## The host has no remainders of truth values.
+%!   for c = array_classes ()([1 2 4:end])
 %!     alike (f{1}, {c{1}([7 0 100]), c{1}([4 3 0])});
 %!     alike (f{1}, {c{1}([7 0 100]), 3});
 %!   endfor
