@@ -112,12 +112,18 @@
 %! endfor
 %! alike (@(a) ! a, {[1 NaN]});
 
+%!function a = with_first (a, value)
+%!  a(1) = value;
+%!endfunction
+
 %!test # zeros of integers have no sign
 %! for c = array_classes ()(4:end)
 %!   alike (@(a) 1 ./ (-a), {c{1}([0 1])});
 %!   alike (@(a) 1 ./ (a * -0.3), {c{1}([0 1])});
 %!   alike (@(a) a .^ -1, {c{1}([0 1])});
 %!   alike (@(a) 1 ./ double (a .* -1), {c{1}([0 1])});
+%!   alike (@(a) 1 ./ [a, -0.2], {c{1}([0 1])});
+%!   alike (@(a) 1 ./ with_first (a, -0.2), {c{1}([1 1])});
 %!   assert (same_bits (gather (1 ./ c{1} (DeviceArray ([-0.2 -0]))), 1 ./ c{1} ([-0.2 -0])));
 %! endfor
 
