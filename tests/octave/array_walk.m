@@ -31,7 +31,7 @@ function array_walk (seed, steps)
       trouble = sprintf ("the host says <%s>, the device <%s>", told (want, failed), told (got, refused));
     elseif (! failed)
       ## Numbers on the way make ordinary arrays.
-      chained = ! isempty (regexp (code, "\\)\\(|\\(:\\) >|\\(:\\)[;,] |; a\\(:\\)|\\(1,:\\)"));
+      chained = ! isempty (regexp (code, "\\)\\(|\\(:\\)[;,] |; a\\(:\\)|\\(1,:\\)|find")) && (numel (plain{a}) == 1 || isempty (strfind (code, "find")));
       trouble = difference (got, want, tolerance, chained);
     endif
     if (! isempty (trouble))
@@ -232,6 +232,10 @@ function [code, tolerance] = random_step (a, b)
       code = [pick("-a", "abs (a)", "! (a > 0)", "isnan (a)", "isinf (a)", "isfinite (a)", "sqrt (abs (a))", "floor (a)", "ceil (a)", ...
                    "round (a)", "fix (a)", "sign (a)", "+a", "real (a)", "a .^ 2", "a .^ 3", "a .^ -1", "xor (a > 0, b > 0)", ...
                    "mod (a, 3)", "rem (a, 3)", "max (a, b)", "min (a, b)", "max (a, 1)", "min (2, a)")];
+      ## The host has no remainders of truth values.
+      if (islogical (a))
+        code = regexprep (code, "^(mod|rem) \\(a", "$1 (double (a)");
+      endif
       ## Of a number the host takes powers another way than of an array.
       if (any (code == "^") && isfloat (a))
         tolerance = 1e-14;
@@ -255,7 +259,7 @@ function [code, tolerance] = random_step (a, b)
       endif
       code = ["x(" indices ") = " value];
     case 13
-      code = pick (["x(x " comparison " 1) = " pick("7", "-2", "x(1)")], "x(x > 1) += 1", "x(:) = double (b)", "x(1,:) .*= 2", "x(end+1,:) = 3", ...
+      code = pick (["x(x " comparison " 1) = " pick("7", "-2", "x(1)")], "x(x > 1) += 1", "x(:) = double (b)", "x(1,:) .*= 2", {"x(end+1,:) = 3", "x(1) = 3"}{1 + (ndims (a) > 2)}, ...
                    "x(end+1) = 5", "x(:,end+1) = double (b(:,1))", "x(:,1) -= 1", "x += b", "x .*= 2", "x(:) = 0");
     case 14
       ## Of a matrix the host takes a list in order for another thing than a range.
@@ -291,6 +295,10 @@ function [code, tolerance] = random_step (a, b)
     case 19
       code = pick ("find (a)", "find (a > 1)", "find (a, 2)", "sort (a)", "sort (a, 2)", "sort (a, \"descend\")", "sort (a(:))", "find (a(:) > 0)", ...
                    "sort (a, 1)");
+      ## Of nothing the host finds a row or a column by the class.
+      if (isempty (a))
+        code = "sort (a)";
+      endif
     case 20
       code = pick ("a * 2", "2 * a", "a / 4", "2 \\ a", "a * true", "a * single (0.5)", "(a + 1) .* a", "a - a", "-a + b .* 2", "a .* (b > 0)");
     case 21
