@@ -204,7 +204,7 @@
 %!test # along lines
 %! for s = samples ()
 %!   for c = {@double, @single, @logical, @int8, @uint16}
-%!     x = c{1} (mod (s{1}, 7));
+%!     x = c{1} (mod (double (s{1}), 7));
 %!     u = held (x);
 %!     for d = 1:4
 %!       agree (verb ("cumsum", u, d), cumsum (x, d), false, ["cumsum " told(x)]);
