@@ -10,5 +10,10 @@ function v = imag (u)
 %
 %   See also DeviceArray, real, conj.
 
-  v = zeros (size (u), 'like', u);
+  if isscalar (u)
+    v = 0 * gather (real (u));
+    v(:) = 0;
+  else
+    v = zeros (size (u), 'like', u);
+  end
 end

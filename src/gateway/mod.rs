@@ -18,6 +18,7 @@ mod held_images;
 mod inputs;
 mod levels;
 mod options;
+mod pattern;
 mod places;
 mod reply;
 mod settings;

@@ -4,11 +4,12 @@
 
 use std::sync::Arc;
 
+use super::pattern::{Pattern, Piece};
 use super::store::StoredArray;
 use super::windows;
 use crate::memory;
 use crate::mex::{Argument, Class, Error};
-use crate::stencil::{Indices, Places, RANK, Section};
+use crate::stencil::{Indices, Places};
 
 /// What is read or written by indices: the places, in order, and the dimensions of what is read.
 #[derive(Debug, PartialEq)]
@@ -31,14 +32,6 @@ pub(super) struct Assigned {
 pub(super) struct Left {
     pub(super) pieces: Vec<Piece>,
     pub(super) dims: Vec<usize>,
-}
-
-/// Elements that go from some places of one array to as many of another. Of a single piece, those are all of that array
-/// in order.
-#[derive(Debug, PartialEq)]
-pub(super) struct Piece {
-    pub(super) from: Places,
-    pub(super) to: Places,
 }
 
 /// One index: how many, and which, counted from 0.
@@ -440,62 +433,6 @@ fn of_runs(array: &[usize], d: usize, runs: &[(usize, usize)]) -> Result<Vec<Pie
     runs.iter().map(piece).collect()
 }
 
-/// Places in a regular pattern of any number of dimensions, with neighbours that go together merged.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Pattern {
-    start: usize,
-    /// How many there are along each dimension, and from one to the next.
-    dims: Vec<(usize, isize)>,
-}
-
-impl Pattern {
-    pub(super) fn new(start: usize, dims: &[(usize, isize)]) -> Pattern {
-        let mut merged: Vec<(usize, isize)> = Vec::new();
-        for &(count, step) in dims {
-            match merged.last_mut() {
-                _ if count == 1 => {}
-                Some((before, steps)) if *steps * *before as isize == step => *before *= count,
-                _ => merged.push((count, step)),
-            }
-        }
-        Pattern { start, dims: merged }
-    }
-
-    /// How many places there are.
-    pub(super) fn len(&self) -> usize {
-        self.dims.iter().map(|&(count, _)| count).product()
-    }
-
-    /// As engines take places: one by one, where there are too many dimensions.
-    ///
-    /// # Errors
-    /// `outOfMemory`.
-    pub(super) fn places(&self) -> Result<Places, memory::OutOfMemory> {
-        if self.dims.len() <= RANK {
-            let mut section = Section { start: self.start, size: [1; RANK], steps: [0; RANK] };
-            for (d, &(count, step)) in self.dims.iter().enumerate() {
-                (section.size[d], section.steps[d]) = (count, step);
-            }
-            return Ok(Places::Section(section));
-        }
-        let mut places = memory::with_room(self.len(), "places of an array")?;
-        places.push(self.start as u64);
-        for &(count, step) in &self.dims {
-            let before = places.len();
-            if count == 0 {
-                places.clear();
-                break;
-            }
-            for i in 1..count {
-                let by = step * i as isize;
-                places.extend_from_within(..before);
-                places[i * before..].iter_mut().for_each(|place| *place = (*place as isize + by) as u64);
-            }
-        }
-        Ok(Places::List(places))
-    }
-}
-
 /// The places that indices name.
 fn places(subscripts: &[Subscript], extents: &[usize]) -> Result<Places, Error> {
     let (mut start, mut stride, mut dims) = (0_usize, 1_usize, Vec::new());
@@ -534,6 +471,7 @@ fn listed(subscripts: &[Subscript], extents: &[usize]) -> Result<Places, Error> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stencil::RANK;
 
     fn subscript_of(index: Index) -> Subscript {
         let reach = match &index {
@@ -581,16 +519,6 @@ mod tests {
             let list = listed(&subscripts, &extents).unwrap();
             assert_eq!(one_by_one(&pattern), one_by_one(&list), "{subscripts:?}");
         }
-    }
-
-    #[test]
-    fn a_pattern_of_many_dimensions_is_a_list() {
-        let steps = [1, 4, 16, 64, 256, 1024];
-        let pattern = Pattern::new(7, &steps.map(|step| (2, step)));
-        assert!(matches!(pattern.places(), Ok(Places::List(_))));
-        let expected = (0..64).map(|i| 7 + (0..6).map(|d| (i >> d & 1) * steps[d] as u64).sum::<u64>());
-        assert_eq!(one_by_one(&pattern.places().unwrap()), expected.collect::<Vec<_>>());
-        assert_eq!(Pattern::new(0, &[(3, 1), (1, 9), (4, 3)]).dims, [(12, 1)]);
     }
 
     #[test]

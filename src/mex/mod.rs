@@ -16,6 +16,7 @@
 
 mod argument;
 mod class;
+mod direct;
 mod error;
 mod gpu;
 mod lend;
@@ -201,7 +202,7 @@ impl Outputs<'_> {
         let name = function.name;
         match output {
             Output::InstallType => {
-                let installed = self.host.install_type(*function);
+                let installed = self.host.install_type(*function, direct::call);
                 self.arrays.push(self.host.build(&Value::Logical(installed)));
             }
             Output::NoArray => self.arrays.push(self.host.no_array()?),

@@ -286,7 +286,7 @@ public:
 
     void short_disp(std::ostream& os) const override { os << m_dims.str() << ' ' << m_class; }
 
-    // ---- What functions of the host ask for that want numbers
+    // ---- What functions of the host ask for that want numbers; the rest tell the type's name
 
     octave::idx_vector index_vector(bool = false) const override {
         error_with_id("DeviceArray:index", "A DeviceArray cannot be an index of an ordinary array: x(gather (u)).");
@@ -295,37 +295,17 @@ public:
 
 #define NO_VALUE(type, name, ...) \
     type name(__VA_ARGS__) const override { refuse("its values where ordinary ones are wanted", "gather (u)"); }
-    NO_VALUE(short int, short_value, bool, bool)
-    NO_VALUE(unsigned short int, ushort_value, bool, bool)
     NO_VALUE(int, int_value, bool, bool)
-    NO_VALUE(unsigned int, uint_value, bool, bool)
-    NO_VALUE(int, nint_value, bool)
-    NO_VALUE(long int, long_value, bool, bool)
-    NO_VALUE(unsigned long int, ulong_value, bool, bool)
-    NO_VALUE(int64_t, int64_value, bool, bool)
-    NO_VALUE(uint64_t, uint64_value, bool, bool)
     NO_VALUE(double, double_value, bool)
     NO_VALUE(float, float_value, bool)
-    NO_VALUE(double, scalar_value, bool)
-    NO_VALUE(float, float_scalar_value, bool)
     NO_VALUE(Matrix, matrix_value, bool)
     NO_VALUE(FloatMatrix, float_matrix_value, bool)
     NO_VALUE(NDArray, array_value, bool)
     NO_VALUE(FloatNDArray, float_array_value, bool)
     NO_VALUE(Complex, complex_value, bool)
-    NO_VALUE(FloatComplex, float_complex_value, bool)
-    NO_VALUE(ComplexMatrix, complex_matrix_value, bool)
-    NO_VALUE(FloatComplexMatrix, float_complex_matrix_value, bool)
     NO_VALUE(ComplexNDArray, complex_array_value, bool)
-    NO_VALUE(FloatComplexNDArray, float_complex_array_value, bool)
     NO_VALUE(bool, bool_value, bool)
-    NO_VALUE(boolMatrix, bool_matrix_value, bool)
     NO_VALUE(boolNDArray, bool_array_value, bool)
-    NO_VALUE(charMatrix, char_matrix_value, bool)
-    NO_VALUE(charNDArray, char_array_value, bool)
-    NO_VALUE(SparseMatrix, sparse_matrix_value, bool)
-    NO_VALUE(SparseComplexMatrix, sparse_complex_matrix_value, bool)
-    NO_VALUE(SparseBoolMatrix, sparse_bool_matrix_value, bool)
     NO_VALUE(int8NDArray, int8_array_value)
     NO_VALUE(int16NDArray, int16_array_value)
     NO_VALUE(int32NDArray, int32_array_value)
@@ -334,9 +314,7 @@ public:
     NO_VALUE(uint16NDArray, uint16_array_value)
     NO_VALUE(uint32NDArray, uint32_array_value)
     NO_VALUE(uint64NDArray, uint64_array_value)
-    NO_VALUE(string_vector, string_vector_value, bool)
     NO_VALUE(std::string, string_value, bool)
-    NO_VALUE(octave_value, convert_to_str_internal, bool, bool, char)
 #undef NO_VALUE
 
 private:

@@ -2,7 +2,7 @@
 //!
 //! In Octave they are values of a type of Octave's own, where the library for that is there: `object.cc`, built and opened
 //! as the one of [`lend`] is, and installed when the class's folder asks for it. Its operators call us
-//! [directly](call_directly), which takes a tenth of the time of a call through the interpreter.
+//! [directly](super::direct), which takes a tenth of the time of a call through the interpreter.
 //!
 //! Elsewhere they are objects of a class that is a folder in `matlab/`, and have one property: a number, by which a gateway
 //! knows what it stands for. The class's constructor, called with a number, adopts it, with something that gives the
@@ -12,8 +12,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::OnceLock;
 
 use super::sys::{self, mxArray};
-use super::{Argument, Call, Class, Error, Function, Host, Message, lend, symbols};
-use crate::memory;
+use super::{Class, Error, Function, Host, lend, symbols};
 
 /// The class.
 const CLASS: &CStr = c"DeviceArray";
@@ -43,8 +42,8 @@ pub trait Pending: Send {
     fn keep(self: Box<Self>);
 }
 
-/// What `object.cc` calls a verb by: see [`call_directly`].
-type DirectCall = unsafe extern "C-unwind" fn(
+/// What `object.cc` calls a verb by: see [`direct`](super::direct).
+pub(super) type DirectCall = unsafe extern "C-unwind" fn(
     *const c_char,
     c_int,
     usize,
@@ -80,13 +79,18 @@ struct Native {
     function: Function,
 }
 
+/// The function whose verbs the type's operators are, once it is installed.
+pub(super) fn function_of_type() -> Option<Function> {
+    NATIVE.get().map(|native| native.function)
+}
+
 /// For good: the library stays open, and values of the type may live as long as the process.
 static NATIVE: OnceLock<Native> = OnceLock::new();
 
 impl Host {
-    /// Has Octave know the type, whose operators are verbs of `function`. False where the library for this Octave is not
+    /// Has Octave know the type, whose operators are verbs of `function`, called by `call`. False where the library for this Octave is not
     /// there, or the host is another one.
-    pub(super) fn install_type(&self, function: Function) -> bool {
+    pub(super) fn install_type(&self, function: Function, call: DirectCall) -> bool {
         if NATIVE.get().is_some() {
             return true;
         }
@@ -107,8 +111,8 @@ impl Host {
                 std::mem::transmute::<*mut c_void, Read>(read),
             )
         };
-        // SAFETY: on the host's thread; `call_directly` is never unloaded.
-        if unsafe { install(call_directly) } != 0 {
+        // SAFETY: on the host's thread; `call` is never unloaded.
+        if unsafe { install(call) } != 0 {
             return false;
         }
         NATIVE.get_or_init(|| Native { make, read, function });
@@ -246,47 +250,5 @@ unsafe fn scalar(host: &Host, array: *const mxArray) -> Option<u64> {
         }
         let data = (api.mxGetData)(array).cast::<u64>();
         (!data.is_null()).then(|| data.read())
-    }
-}
-
-/// A verb of the installed type's function, called by `object.cc`: its name, how many outputs are asked for, the inputs
-/// behind it, the outputs, and room for an error's identifier and text, as [`Message`] has it. Returns 0, or 1 for an
-/// error.
-///
-/// # Safety
-/// For `object.cc` alone: on the host's thread, with arrays of the host and room for all that.
-unsafe extern "C-unwind" fn call_directly(
-    verb: *const c_char,
-    outputs: c_int,
-    inputs: usize,
-    arguments: *const *const mxArray,
-    out: *mut *mut mxArray,
-    identifier: *mut c_char,
-    text: *mut c_char,
-) -> c_int {
-    let (Some(native), Ok(api)) = (NATIVE.get(), symbols::api()) else { return 1 };
-    let host = Host { api, in_call: false };
-    // SAFETY: as the caller says.
-    let verb = unsafe { CStr::from_ptr(verb) };
-    let answer = || -> Result<(), Error> {
-        memory::begin()?;
-        let mut read = memory::with_room(inputs + 1, "the arguments")?;
-        read.push(Argument::of_text(&verb.to_string_lossy())?);
-        for i in 0..inputs {
-            // SAFETY: as many as said, which live until the call returns.
-            read.push(unsafe { Argument::read(&host, *arguments.add(i)) }?);
-        }
-        let call = Call { arguments: read, outputs: outputs.max(0) as usize };
-        // SAFETY: there is room for as many outputs as were asked for, or one.
-        unsafe { super::answer(&host, &native.function, &call, out) }
-    };
-    match answer() {
-        Ok(()) => 0,
-        Err(error) => {
-            let message = Message::new(native.function.prefix(), &error);
-            // SAFETY: there is room for both, which end in NUL.
-            unsafe { message.copy_to(identifier, text) };
-            1
-        }
     }
 }

@@ -105,12 +105,11 @@
 %!   endfor
 %! endfor
 
-%!test # NaN is no truth value
-%! for f = {@and, @or, @xor}
-%!   alike (f{1}, {[1 NaN], [1 1]});
-%!   alike (f{1}, {[1 0], NaN});
+%!test # NaN is no zero: the host has an error, which would have to wait for the device
+%! for f = {@and, @or}
+%!   assert (gather (f{1} (DeviceArray ([1 NaN]), [1 1])), [true true]);
 %! endfor
-%! alike (@(a) ! a, {[1 NaN]});
+%! assert (gather (xor (DeviceArray ([1 NaN]), [1 0])), [false true]);
 
 %!function a = with_first (a, value)
 %!  a(1) = value;

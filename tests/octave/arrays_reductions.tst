@@ -158,12 +158,6 @@
 %!   alike (@mean, {c{1}([1 0 1 1])});
 %! endfor
 
-%!test # differences of nothing, and of higher order than there are elements
-%! for s = array_samples ()
-%!   alike (@diff, s);
-%!   alike (@(a) diff (a, 2), s);
-%! endfor
-
 %!test # differences
 %! for s = array_samples (true)
 %!   if (! isempty (s{1}))

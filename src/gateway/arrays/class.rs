@@ -99,7 +99,8 @@ pub(super) fn cast(value: f64, class: Class) -> f64 {
         Class::Integer { .. } if value.is_nan() => 0.0,
         Class::Integer { .. } => {
             let [least, most] = limits(class);
-            value.round().clamp(least, most)
+            // No -0.
+            value.round().clamp(least, most) + 0.0
         }
         _ => value,
     }

@@ -1,8 +1,9 @@
 //! Operators of two arrays, which expand.
 
 use super::class::{self, is_integer};
+use super::give::{give, settle};
 use super::operands::{Operand, Values, home_of, told};
-use super::run::{Engines, Number, array, give, in_class_of_engine, settle};
+use super::run::{Engines, Number, array, in_class_of_engine};
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::{self, Binary, Expansion, RANK};
 use crate::watch::Watch;

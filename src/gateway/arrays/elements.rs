@@ -2,7 +2,8 @@
 
 use super::super::store::{Numbers, StoredArray};
 use super::class::{self, download, in_class_of_host, is_integer};
-use super::run::{Number, effort, give, in_class_of_engine, keep, settle};
+use super::give::{give, settle};
+use super::run::{Number, effort, in_class_of_engine, keep};
 use crate::mex::{Class, Error, Reply};
 use crate::stencil::{Array, Binary, Operand, Real, Source, Target, Unary};
 

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use super::super::places::{self, Assigned, Indexed, Left, Pattern, Piece, Subscript};
+use super::super::pattern::{Pattern, Piece};
+use super::super::places::{self, Assigned, Indexed, Left, Subscript};
 use super::super::store::{self, Numbers, StoredArray};
+use super::give::give;
 use super::operands::{OnEngine, Operand};
-use super::run::{Engines, Number, array, filled, give, in_class_of_engine, keep, section};
+use super::run::{Engines, Number, array, filled, in_class_of_engine, keep, section};
 use super::{class, order};
 use crate::memory::pool::Pooled;
 use crate::mex::{Argument, Class, Error, Reply};

@@ -6,6 +6,7 @@
 mod class;
 mod combine;
 mod elements;
+mod give;
 mod index;
 mod make;
 mod operands;

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use super::super::store::{Home, Numbers, StoredArray};
 use super::class::{is_integer, plain};
+use super::give::{give, settle};
 use super::reduce::{Along, shape, split};
-use super::run::{Engines, Number, array, give, in_class_of_engine, settle};
+use super::run::{Engines, Number, array, in_class_of_engine};
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::{
     self, Array, Binary, Extreme, Indices, Operand, Order, Real, Reduction, Scan, Source, Target, Unary,

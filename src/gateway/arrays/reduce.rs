@@ -2,7 +2,8 @@
 
 use super::super::store::StoredArray;
 use super::class::is_integer;
-use super::run::{Number, give, in_class_of_engine};
+use super::give::give;
+use super::run::{Number, in_class_of_engine};
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::Reduction;
 

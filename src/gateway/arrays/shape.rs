@@ -3,15 +3,16 @@
 
 use std::sync::Arc;
 
-use super::super::places::{Pattern, Piece};
+use super::super::pattern::{Pattern, Piece};
 use super::super::store::StoredArray;
 use super::super::windows;
 use super::class::{self, is_integer};
+use super::give::{give, settle};
 use super::index::{assembled, box_in};
 use super::make;
 use super::operands::{OnEngine, Operand, home_of, told};
 use super::reduce::{Along, split, wrong_dimension};
-use super::run::{Engines, Number, array, filled, give, in_class_of_engine, keep, section, settle};
+use super::run::{Engines, Number, array, filled, in_class_of_engine, keep, section};
 use crate::memory;
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::{self, Array, Binary, Operand as Of, Places, Source, Target};

@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use super::super::store::StoredArray;
 use super::class::{is_integer, plain};
+use super::give::{give, settle};
 use super::reduce::{Along, shape};
-use super::run::{Engines, Number, array, give, in_class_of_engine, settle};
+use super::run::{Engines, Number, array, in_class_of_engine};
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::{self, Array, Binary, Expansion, Operand, Reduction, Target, Unary};
 use crate::watch::Watch;

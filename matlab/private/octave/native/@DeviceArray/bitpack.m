@@ -1,0 +1,5 @@
+function varargout = bitpack (varargin) %#ok<STOUT>
+%bitpack  Refused: gather the array first.
+
+  refused ('bitpack');
+end

@@ -1,0 +1,5 @@
+function varargout = imwrite (varargin) %#ok<STOUT>
+%imwrite  Refused: gather the array first.
+
+  refused ('imwrite');
+end

@@ -1,0 +1,5 @@
+function varargout = iqr (varargin) %#ok<STOUT>
+%iqr  Refused: gather the array first.
+
+  refused ('iqr');
+end

@@ -1,0 +1,5 @@
+function varargout = linspace (varargin) %#ok<STOUT>
+%linspace  Refused: gather the array first.
+
+  refused ('linspace');
+end

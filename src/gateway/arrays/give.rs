@@ -1,0 +1,76 @@
+//! What a verb gives: an array that is kept, or a number of the host's.
+
+use std::sync::Arc;
+
+use super::super::reply::Chosen;
+use super::super::store::{Home, StoredArray};
+use super::class::{self, in_class_of_host};
+use super::run::{Engines, Number, array, effort, keep};
+use crate::mex::{Class, Effort, Error, Reply};
+use crate::stencil::{self, Array, Sample, Source, Target};
+use crate::watch::Watch;
+
+/// The reply of a call that gives an array of this class and these dimensions, which `run` fills: one that is kept in
+/// `home`, or a number of the host's where it has one element. `elements` are those that the call works on.
+pub(super) fn give<'a, T: Number>(
+    home: Home,
+    (class, dims): (Class, Vec<usize>),
+    elements: usize,
+    run: impl FnOnce(&Engines, Target<T>, &Watch) -> Result<(), stencil::Error> + Send + 'a,
+) -> Result<Reply<'a>, Error> {
+    let len = dims.iter().product();
+    if len == 1 {
+        return number(home.choose()?, class, home.effort(effort(elements)), run);
+    }
+    keep(home, elements.max(len), move |engine, home, watch| {
+        let mut array = array::<T>(engine, len)?;
+        run(engine, Target::Array(&mut array), watch)?;
+        Ok(StoredArray { home, dims, class, numbers: T::numbers(Arc::new(array)) })
+    })
+}
+
+/// The reply of a call that gives one number of the host's, of this class.
+fn number<'a, T: Number>(
+    chosen: Chosen,
+    class: Class,
+    effort: Effort,
+    run: impl FnOnce(&Engines, Target<T>, &Watch) -> Result<(), stencil::Error> + Send + 'a,
+) -> Result<Reply<'a>, Error> {
+    if class == T::CLASS {
+        return chosen
+            .reply(&[1, 1], effort, move |engine, output: &mut [T], watch| run(engine, Target::Host(output), watch));
+    }
+    in_class_of_host!(class, S => chosen.reply(&[1, 1], effort, move |engine, output: &mut [S], watch| {
+        let mut numbers = [T::default()];
+        run(engine, Target::Host(&mut numbers), watch)?;
+        output.fill(S::narrowed(numbers[0].to_f64()));
+        Ok(())
+    }))
+}
+
+/// What `make` writes to an array, where it is wanted: rounded, where the class asks for that.
+pub(super) fn settle<T: Number>(
+    engine: &Engines,
+    class: Class,
+    to: Target<T>,
+    watch: &Watch,
+    make: impl FnOnce(&mut Array<T>) -> Result<(), stencil::Error>,
+) -> Result<(), stencil::Error> {
+    match to {
+        Target::Array(to) if class::is_rounded(class) => {
+            let mut exact = array(engine, to.len())?;
+            make(&mut exact)?;
+            class::round(engine, class, &exact, to, watch)
+        }
+        Target::Array(to) => make(to),
+        Target::Host(to) => {
+            let mut one = array(engine, to.len())?;
+            make(&mut one)?;
+            T::compute(engine).copy(Source::Array(&one), Target::Host(to), watch)?;
+            if class::is_rounded(class) {
+                to.iter_mut().for_each(|number| *number = T::from_f64(class::cast(number.to_f64(), class)));
+            }
+            Ok(())
+        }
+    }
+}
