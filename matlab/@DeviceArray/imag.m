@@ -11,9 +11,9 @@ function v = imag (u)
 %   See also DeviceArray, real, conj.
 
   if isscalar (u)
-    v = 0 * gather (real (u));
+    v = 0 * gather (+u);
     v(:) = 0;
   else
-    v = zeros (size (u), 'like', u);
+    v = zeros (size (u), 'like', +u);
   end
 end

@@ -146,10 +146,10 @@ pub(super) fn heed_signals() {
         let heed = unsafe { std::mem::transmute::<*mut c_void, Heed>(heed) };
         Some(Signals { caught: caught.cast_const().cast(), heed })
     });
-    // SAFETY: a variable of the host, of type `sig_atomic_t`, which a signal's handler writes; and its function.
-    if let Some(signals) = signals
-        && unsafe { signals.caught.read_volatile() } != 0
-    {
+    let Some(signals) = signals else { return };
+    // SAFETY: a variable of the host, of type `sig_atomic_t`, which a signal's handler writes.
+    if unsafe { signals.caught.read_volatile() } != 0 {
+        // SAFETY: the host's own function, on the host's thread.
         unsafe { (signals.heed)() }
     }
 }

@@ -198,7 +198,9 @@
 %!   for dim = 1:3
 %!     alike (@(a) sort (a, dim), s);
 %!   endfor
-%!   alike (@(a) places (@sort, a), s);
+%!   if (numel (s{1}) != 1)  # two outputs of one element stay
+%!     alike (@(a) places (@sort, a), s);
+%!   endif
 %! endfor
 %! for c = {@double, @single}
 %!   for s = {[3 NaN 1 -Inf NaN Inf -0 0 0 -0 1], [2 1 2 1 2 1; 3 3 1 1 2 2]}
