@@ -3,7 +3,7 @@
 use super::RANK;
 use crate::stencil::Array;
 
-/// An input of [`Binary`].
+/// An input of [`Binary`](super::Binary).
 #[derive(Debug, Clone, Copy)]
 pub enum Operand<'a, T> {
     /// An array of the size that the [`Expansion`] has for it.
