@@ -255,6 +255,16 @@ impl Stream {
         unsafe { result::stream::synchronize(self.handle.0) }.map_err(failed("cuStreamSynchronize"))
     }
 
+    /// Whether its context, which must be current, is whole, as far as the driver knows by now. Nothing is waited for.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        // SAFETY: the stream is open.
+        let status = unsafe { sys::cuStreamQuery(self.handle.0) };
+        match status {
+            sys::CUresult::CUDA_SUCCESS | sys::CUresult::CUDA_ERROR_NOT_READY => Ok(()),
+            error => Err(failed("cuStreamQuery")(DriverError(error))),
+        }
+    }
+
     /// Has what is put on it from now on begin after `event`, of this stream or another, also of another device.
     pub(crate) fn begin_after(&self, event: &Event) -> Result<(), Error> {
         let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;

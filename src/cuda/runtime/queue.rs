@@ -174,9 +174,11 @@ impl Queue {
         let learns = beginning.0.as_ref().and(load.pace).map(|(pace, units)| (pace.clone(), units));
         let batches = load.batches();
         let is_last = learns.is_some() || batches > SMALL || state.without_event + 1 == CALLS_AN_EVENT;
-        let end = if is_last { Some(state.event(self.stream())?) } else { None };
+        // Asked for in any case: what is on the stream counts as put there.
+        let stream = self.stream();
+        let end = if is_last { Some(state.event(stream)?) } else { None };
         if let Some(end) = &end {
-            end.record(self.stream())?;
+            end.record(stream)?;
         }
         state.without_event = if is_last { 0 } else { state.without_event + 1 };
         state.batches += batches;
@@ -310,6 +312,11 @@ impl Queue {
         let Some(buffer) = found else {
             return DeviceBuffer::new(self.context(), bytes);
         };
+        // A new one would not be had in a context that something has broken; nor is this one to be.
+        if let Err(error) = self.stream.check() {
+            self.give(buffer);
+            return Err(error);
+        }
         Ok(buffer)
     }
 
