@@ -1,0 +1,5 @@
+function varargout = cell (varargin) %#ok<STOUT>
+%cell  Refused: gather the array first.
+
+  refused ('cell');
+end
