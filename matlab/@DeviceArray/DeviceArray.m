@@ -61,7 +61,8 @@ classdef DeviceArray < handle
 %     "if (u)" and "while (u)" want one truth value: write if (all (u(:) > 0)).
 %     A condition that is a DeviceArray is an error; but where Octave has no
 %     library for its version, it takes any object for false.
-%     There is no u++, and no complex array.
+%     There is no complex array. To & and | NaN is no zero, and no error.
+%     A row of numbers below or above U wants brackets: [u; [1 2 3]].
 %     class (u) is 'DeviceArray'; underlyingType (u) tells the class of its
 %     values.
 %     Everything that is not named here is an error that says what to do. Most
