@@ -5,7 +5,8 @@ function v = diff (u, order, dim)
 %   V = diff (U, ORDER)       so many times
 %   V = diff (U, ORDER, DIM)
 %
-%   One difference is an ordinary number.
+%   One difference is an ordinary number. An ORDER of as many elements as there
+%   are, or more, leaves none: it does not go on along the next dimension.
 %
 %   Example
 %     gather (diff (DeviceArray ([1 4 9])))  % 3 5

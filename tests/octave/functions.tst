@@ -2,11 +2,12 @@
 ## names gather, and neither a crash nor a hang. A process for some functions at a time, with a limit, in an empty
 ## folder.
 
-## Names that differ from what an ordinary array gives, and why that is right.
+## Names that differ from what an ordinary array gives, and why that is right: they tell what kind of value it is; it is no
+## index; and differences of an order beyond a dimension do not go on along the next one (the help of diff).
 %!function names = may_differ ()
 %!  names = {"class", "typecast", "isobject", "methods", "which", "ismethod", "isstruct", "sizeof", "disp", "display", ...
-%!           "isa", "info_of", "func2str", "typeinfo", "inputParser", "validatestring", "nargchk", "nargoutchk", "hash", ...
-%!           "ans"};
+%!           "isa", "func2str", "typeinfo", "inputParser", "validatestring", "nargchk", "nargoutchk", "hash", "ans", ...
+%!           "isindex", "diff"};
 %!endfunction
 
 %!testif ; thorough ()  # it is left to `make test-all`

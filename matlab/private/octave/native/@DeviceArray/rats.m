@@ -1,0 +1,5 @@
+function varargout = rats (varargin) %#ok<STOUT>
+%rats  Refused: gather the array first.
+
+  refused ('rats');
+end
