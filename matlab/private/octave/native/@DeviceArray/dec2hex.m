@@ -1,0 +1,5 @@
+function varargout = dec2hex (varargin) %#ok<STOUT>
+%dec2hex  Refused: gather the array first.
+
+  refused ('dec2hex');
+end
