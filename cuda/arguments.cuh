@@ -516,8 +516,8 @@ struct SortArgument {
     ADDRESS(const T) from;
     ADDRESS(T) to;
     ADDRESS(const unsigned int) origins;  // where each element was in its line; nowhere: where it is
-    ADDRESS(unsigned int) origins_to;     // likewise, of the results; nowhere: not wanted
-    ADDRESS(unsigned long long) places;   // likewise, in the last pass
+    ADDRESS(unsigned int) origins_to;     // of the results: their places in their lines; nowhere: not wanted
+    ADDRESS(unsigned long long) places;   // where the last pass puts those of the results; else nowhere
     ADDRESS(unsigned long long) counts;   // of each line, for each digit of each tile
     unsigned long long length;
     unsigned long long lines;

@@ -49,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_find(FindArgume
     });
 }
 
-// As the hosts count.
+// Places are counted from 0 here, and from 1 by the hosts.
 extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_ordinals(OrdinalsArgument<REAL> job) {
     const u64 at = (u64)blockIdx.x * THREADS + threadIdx.x;
     if (at < job.count) job.to[at] = REAL(double(job.from[at] + 1));

@@ -56,7 +56,7 @@ using OTHER = Math::Other;
 
 __device__ __forceinline__ REAL truth(bool truth) { return truth ? REAL(1) : REAL(0); }
 
-// As a class of whole numbers holds it.
+// The nearest number that a class of whole numbers holds.
 __device__ __forceinline__ REAL saturated(REAL x, REAL low, REAL high) {
     const REAL whole = x != x ? REAL(0) : Math::nearest(x);
     const REAL bounded = whole < low ? low : whole;

@@ -15,10 +15,7 @@ function v = cumprod (u, dim)
   if nargin < 2
     dim = -1;
   else
-    dim = along (dim);
-    if dim == 0
-      error ('DeviceArray:dimension', 'cumprod: the dimension must be a whole number from 1 up.');
-    end
+    dim = alongOne (dim, 'cumprod');
   end
   v = DeviceArray_CUDA ('cumprod', u, dim);
 end

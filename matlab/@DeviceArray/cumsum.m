@@ -15,10 +15,7 @@ function v = cumsum (u, dim)
   if nargin < 2
     dim = -1;
   else
-    dim = along (dim);
-    if dim == 0
-      error ('DeviceArray:dimension', 'cumsum: the dimension must be a whole number from 1 up.');
-    end
+    dim = alongOne (dim, 'cumsum');
   end
   v = DeviceArray_CUDA ('cumsum', u, dim);
 end

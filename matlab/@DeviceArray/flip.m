@@ -11,9 +11,8 @@ function v = flip (u, dim)
 
   if nargin < 2
     dim = -1;
-  elseif isnumeric (dim) && ~(dim >= 1)
-    error ('DeviceArray:dimension', 'flip: the dimension must be a whole number from 1 up.');
+  else
+    dim = alongOne (dim, 'flip');
   end
-  ordinary ('flip', dim);
   v = DeviceArray_CUDA ('flip', u, dim);
 end

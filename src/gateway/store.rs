@@ -112,7 +112,8 @@ impl From<Array<f32>> for Numbers {
     }
 }
 
-/// An array that is held. Its numbers never change: what is computed is another array.
+/// An array that is held. What is computed is another array; its own numbers change where an assignment may do so in their
+/// place, since nobody shares them.
 #[derive(Debug, Clone)]
 pub(super) struct StoredArray {
     pub(super) home: Home,

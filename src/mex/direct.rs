@@ -1,12 +1,12 @@
 //! Calls that come from `object.cc`, the type of Octave's own, without the interpreter.
 //!
-//! As in a call of `mexFunction` arguments are read, the output is made, and the closure is run; but the host keeps no books
+//! Arguments are read, the output is made, and the closure is run, as in a call of `mexFunction`; but the host keeps no books
 //! of the arrays, so what comes back is the caller's, and errors are told and not raised.
 
 use std::ffi::{CStr, c_char, c_int};
 
 use super::sys::mxArray;
-use super::{Argument, Call, Error, Host, Message, object, symbols};
+use super::{Argument, Call, Error, Host, Message, Trace, object, symbols};
 use crate::memory;
 
 /// A verb of the installed type's function, called by `object.cc`: its name, how many outputs are asked for, the inputs
@@ -25,10 +25,11 @@ pub(super) unsafe extern "C-unwind" fn call(
     text: *mut c_char,
 ) -> c_int {
     let (Some(function), Ok(api)) = (object::function_of_type(), symbols::api()) else { return 1 };
+    let trace = Trace::start();
     let host = Host { api, in_call: false };
     // SAFETY: as the caller says.
     let verb = unsafe { CStr::from_ptr(verb) };
-    let answer = || -> Result<(), Error> {
+    let answer = move || -> Result<(), Error> {
         memory::begin()?;
         let mut read = memory::with_room(inputs + 1, "the arguments")?;
         read.push(Argument::of_text(&verb.to_string_lossy())?);
@@ -38,7 +39,7 @@ pub(super) unsafe extern "C-unwind" fn call(
         }
         let call = Call { arguments: read, outputs: outputs.max(0) as usize };
         // SAFETY: there is room for as many outputs as were asked for, or one.
-        unsafe { super::answer(&host, &function, &call, out) }
+        unsafe { super::answer(&host, &function, &call, out, trace) }
     };
     match answer() {
         Ok(()) => 0,

@@ -122,6 +122,7 @@ unsafe fn serve(
     prhs: *mut *const mxArray,
 ) -> Result<(), Message> {
     let api = host.api;
+    let trace = Trace::start();
     // In every call, not in the first: the host keeps it with the name that was called, and there may be several.
     // SAFETY: `exit` stays where it is, the library is never unloaded.
     unsafe { (api.mexAtExit)(Some(exit)) };
@@ -149,15 +150,21 @@ unsafe fn serve(
     let call = Call { arguments, outputs: nlhs.max(0) as usize };
     // SAFETY: there is room for as many outputs as were asked for; and always for one, also where none was: it becomes
     // `ans`.
-    unsafe { answer(&host, function, &call, plhs) }.map_err(failed)
+    unsafe { answer(&host, function, &call, plhs, trace) }.map_err(failed)
 }
 
-/// Has `function` answer a call whose arguments have been read, and puts its outputs at `out`.
+/// Has `function` answer a call whose arguments have been read, and puts its outputs at `out`. The trace began with the
+/// call.
 ///
 /// # Safety
 /// There is room for as many outputs as were asked for, or one.
-unsafe fn answer(host: &Host, function: &Function, call: &Call, out: *mut *mut mxArray) -> Result<(), Error> {
-    let mut trace = Trace::start();
+unsafe fn answer(
+    host: &Host,
+    function: &Function,
+    call: &Call,
+    out: *mut *mut mxArray,
+    mut trace: Trace,
+) -> Result<(), Error> {
     let reply = guarded(|| (function.call)(call))?;
     memory::check()?;
     trace.step("read");

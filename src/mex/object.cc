@@ -525,9 +525,10 @@ mxArray* array_of(const octave_value& value) {
 }
 }  // namespace
 
-// Makes the type known to this Octave, once; its operators call `verb'. Returns 0, or 2 where
+// Makes the type known to this Octave, once; its operators call `verb'. The number in the name is
+// for what is passed between here and object.rs: change it with that. Returns 0, or 2 where
 // this Octave does not do as expected.
-extern "C" __attribute__((visibility("default"))) int stencil_install(Verb verb) {
+extern "C" __attribute__((visibility("default"))) int stencil_install_1(Verb verb) {
     try {
         if (!library_verb) {
             octave::interpreter* interpreter = octave::interpreter::the_interpreter();

@@ -53,7 +53,8 @@ pub(super) type DirectCall = unsafe extern "C-unwind" fn(
     *mut c_char,
 ) -> c_int;
 
-/// `stencil_install` of `object.cc`: what its operators are to call.
+/// `stencil_install_1` of `object.cc`: what its operators are to call. The number is another where what the two pass each
+/// other is: a library beside ours of another build is not used.
 type Install = unsafe extern "C-unwind" fn(DirectCall) -> c_int;
 
 /// `stencil_object` of `object.cc`: the number, what is called when the last value of it goes, the class of the elements,
@@ -99,7 +100,7 @@ impl Host {
         }
         let find = |name| lend::function_for_this_octave(self, "object", name);
         let Some(((install, make), read)) =
-            find(c"stencil_install").zip(find(c"stencil_object")).zip(find(c"stencil_number"))
+            find(c"stencil_install_1").zip(find(c"stencil_object")).zip(find(c"stencil_number"))
         else {
             return false;
         };

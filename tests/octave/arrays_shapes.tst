@@ -145,7 +145,7 @@
 %!test # cat
 %! for l = joined_samples ()
 %!   for dim = 1:4
-%!     ## As brackets do, it leaves out other empty arrays than the host's.
+%!     ## CAT leaves out other empty arrays than the host's, and so do brackets.
 %!     if (any (cellfun (@isempty, l{1})))
 %!       continue
 %!     endif

@@ -42,6 +42,7 @@ pub(super) fn named(argument: &Argument) -> Result<Class, Error> {
     })
 }
 
+/// Whether results have to be [rounded](round): those of integers.
 pub(super) fn is_integer(class: Class) -> bool {
     matches!(class, Class::Integer { .. })
 }
@@ -138,11 +139,6 @@ pub(super) fn of_joined(classes: &[Class]) -> Class {
 /// Arrays of one length, element by element.
 pub(super) fn plain(len: usize) -> Result<Expansion, stencil::Error> {
     Expansion::new([&[len], &[len]]).ok_or_else(|| stencil::Error::Internal("Arrays of one length expand.".into()))
-}
-
-/// Whether an operation's results of this class have to be [rounded](round): those of integers.
-pub(super) fn is_rounded(class: Class) -> bool {
-    is_integer(class)
 }
 
 /// Writes `from`, rounded half away from zero, saturated and with 0 for NaN, to `to`. A truth value is whether that is

@@ -59,7 +59,7 @@ pub(super) fn binary<'a>(op: Binary, arguments: [&'a Argument; 2]) -> Result<Rep
     of_operands(op, home, [Operand::new(arguments[0], home)?, Operand::new(arguments[1], home)?])
 }
 
-/// As [`binary`], of operands in `home`.
+/// An operator of two operands, which lie in `home` or come there.
 pub(super) fn of_operands<'a>(
     op: Binary,
     home: super::Home,

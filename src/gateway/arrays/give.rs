@@ -57,7 +57,7 @@ pub(super) fn settle<T: Number>(
     make: impl FnOnce(&mut Array<T>) -> Result<(), stencil::Error>,
 ) -> Result<(), stencil::Error> {
     match to {
-        Target::Array(to) if class::is_rounded(class) => {
+        Target::Array(to) if class::is_integer(class) => {
             let mut exact = array(engine, to.len())?;
             make(&mut exact)?;
             class::round(engine, class, &exact, to, watch)
@@ -67,7 +67,7 @@ pub(super) fn settle<T: Number>(
             let mut one = array(engine, to.len())?;
             make(&mut one)?;
             T::compute(engine).copy(Source::Array(&one), Target::Host(to), watch)?;
-            if class::is_rounded(class) {
+            if class::is_integer(class) {
                 to.iter_mut().for_each(|number| *number = T::from_f64(class::cast(number.to_f64(), class)));
             }
             Ok(())

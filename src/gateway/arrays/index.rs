@@ -59,7 +59,7 @@ pub(super) fn pick<'a>(held: StoredArray, indices: &[Argument]) -> Result<Reply<
     }
     let Indexed { places, dims } = places::picked(&held.dims, &subscripts(indices, Some(&held))?)?;
     if places.len() != 1 && is_everything(&places, held.len()) {
-        // The numbers never change, so both objects may share them.
+        // Shared numbers never change, so both objects may have them.
         return keep(held.home, 0, move |_, _, _| Ok(StoredArray { dims, ..held }));
     }
     in_class_of_engine!(held.numbers.class(), T => give::<T>(

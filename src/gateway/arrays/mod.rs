@@ -208,7 +208,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
                 let text = format!("can't reshape {array}: another number of elements was asked for");
                 return Err(Error::new("size", text));
             }
-            // The numbers never change, so both objects may share them.
+            // Shared numbers never change, so both objects may have them.
             run::keep(array.home, 0, move |_, _, _| Ok(StoredArray { dims, ..array }))
         }
         (Verb::Convert, [array, class]) => elements::convert(held(array)?, class::named(class)?),

@@ -14,7 +14,7 @@ pub(super) enum Along {
     All,
     /// The first dimension that is not 1: -1.
     First,
-    /// This one, counted from 0.
+    /// Along one dimension, counted from 0.
     Dim(usize),
 }
 

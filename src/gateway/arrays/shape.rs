@@ -50,7 +50,7 @@ fn strides(dims: &[usize]) -> Vec<isize> {
 /// An array whose elements are those of another at some places, in that order.
 fn picked<'a>(held: StoredArray, places: Places, dims: Vec<usize>) -> Result<Reply<'a>, Error> {
     if places == section(0, held.len()) {
-        // The numbers never change, so both objects may share them.
+        // Shared numbers never change, so both objects may have them.
         return keep(held.home, 0, move |_, _, _| Ok(StoredArray { dims, ..held }));
     }
     let to = section(0, places.len());

@@ -29,7 +29,7 @@ pub enum Unary {
     Fix,
     /// 1, -1 or, of either zero, +0; NaN stays.
     Sign,
-    /// As a class of whole numbers from `low` to `high` holds it: NaN is 0, any other number is rounded as
+    /// The nearest number of a class of whole numbers from `low` to `high`: NaN is 0, any other number is rounded as
     /// [`Unary::Round`] does, and what lies beyond a bound is that bound, which is rounded to the array's class. A zero
     /// is +0.
     Saturate {
@@ -83,7 +83,7 @@ pub enum Binary {
     /// An infinite operand gives NaN, as the formula does. A `b` so large that `b + 0.5` rounds to the next number
     /// counts as no whole number. All of that is as in GNU Octave.
     Mod,
-    /// Likewise with the sign of `a`: `a - b fix (a / b)`, and NaN where `b` is a zero.
+    /// What is left of a division rounded to zero, with the sign of `a`: `a - b fix (a / b)`, and NaN where `b` is a zero.
     Rem,
 }
 
