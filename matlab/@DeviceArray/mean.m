@@ -16,5 +16,5 @@ function m = mean (u, varargin)
   if nargin > 1
     dim = along (varargin{:});
   end
-  m = DeviceArray_CUDA ('sum', u, dim) / extent (u, dim);
+  m = DeviceArray_CUDA ('mean', u, dim);
 end

@@ -10,5 +10,5 @@ function n = nnz (u)
 %
 %   See also DeviceArray, any, all.
 
-  n = double (sumAlong (DeviceArray_CUDA ('ne', u, 0), 0));
+  n = DeviceArray_CUDA ('nnz', u, 0);
 end

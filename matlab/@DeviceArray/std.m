@@ -1,4 +1,4 @@
-function v = std (u, varargin)
+function v = std (u, weight, varargin)
 %std  Standard deviations of elements.
 %
 %   S = std (U)
@@ -14,5 +14,14 @@ function v = std (u, varargin)
 %
 %   See also DeviceArray, var, mean.
 
-  v = sqrt (var (u, varargin{:}));
+  dim = -1;
+  if nargin < 2 || isempty (weight)
+    weight = 0;
+  elseif isa (weight, 'DeviceArray') || ~isscalar (weight) || weight ~= 0 && weight ~= 1
+    refuse ('a weight of std but 0 and 1', 'std (gather (u), weight)');
+  end
+  if nargin > 2
+    dim = along (varargin{:});
+  end
+  v = DeviceArray_CUDA ('std', u, weight, dim);
 end

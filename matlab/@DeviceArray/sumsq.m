@@ -16,9 +16,5 @@ function r = sumsq (u, varargin)
   if nargin > 1
     dim = along (varargin{:});
   end
-  if ~any (strcmp (underlyingType (u), {'double', 'single'}))
-    % Squares of integers leave their class.
-    u = DeviceArray_CUDA ('convert', u, 'double');
-  end
-  r = sumAlong (DeviceArray_CUDA ('times', u, u), dim);
+  r = DeviceArray_CUDA ('sumsq', u, dim);
 end

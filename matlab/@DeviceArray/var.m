@@ -17,17 +17,11 @@ function v = var (u, weight, varargin)
   dim = -1;
   if nargin < 2 || isempty (weight)
     weight = 0;
-  end
-  ordinary ('var', weight);
-  if ~isscalar (weight) || weight ~= 0 && weight ~= 1
+  elseif isa (weight, 'DeviceArray') || ~isscalar (weight) || weight ~= 0 && weight ~= 1
     refuse ('a weight of var but 0 and 1', 'var (gather (u), weight)');
-  elseif nargin > 2
+  end
+  if nargin > 2
     dim = along (varargin{:});
   end
-  if ~isfloat (u)
-    u = double (u);
-  end
-  n = extent (u, dim);
-  off = u - DeviceArray_CUDA ('sum', u, dim) / n;
-  v = sumAlong (off .* off, dim) / max (n - 1 + double (weight), min (n, 1));
+  v = DeviceArray_CUDA ('var', u, weight, dim);
 end

@@ -113,7 +113,7 @@ fn matrix(held: &StoredArray, name: &str) -> Result<[usize; 2], Error> {
 /// `rot90 (u, k)`: turned by quarters, against the clock.
 pub(super) fn rot90<'a>(held: StoredArray, quarters: &Argument) -> Result<Reply<'a>, Error> {
     let [rows, columns] = matrix(&held, "rot90")?;
-    let (r, c) = (rows as isize, columns as isize);
+    let r = rows as isize;
     let last = (rows * columns).saturating_sub(1);
     let (start, along) = match whole(quarters, "How many quarters rot90 turns by")?.rem_euclid(4) {
         0 => (0, [(rows, 1), (columns, r)]),
@@ -121,7 +121,6 @@ pub(super) fn rot90<'a>(held: StoredArray, quarters: &Argument) -> Result<Reply<
         2 => (last, [(rows, -1), (columns, -r)]),
         _ => (rows.saturating_sub(1), [(columns, r), (rows, -1)]),
     };
-    debug_assert!(c >= 0);
     let dims = along.map(|along| along.0).to_vec();
     let places = Pattern::new(start, &along).places()?;
     picked(held, places, dims)
