@@ -6,7 +6,9 @@ function dim = along (dim, varargin)
             'Results have the array''s class, and NaN counts. ');
   elseif ischar (dim) && strcmp (dim, 'all')
     dim = 0;
-  elseif isa (dim, 'DeviceArray') || ~isnumeric (dim) || ~isscalar (dim) || ~(dim >= 1) || dim ~= fix (dim)
+  elseif isa (dim, 'DeviceArray')
+    refuse ('a dimension', 'gather (u)');
+  elseif ~isnumeric (dim) || ~isscalar (dim) || ~(dim >= 1) || dim ~= fix (dim)
     error ('DeviceArray:dimension', ...
            ['The dimension must be a whole number from 1 up, or ''all'' for all elements; results ' ...
             'have the array''s class.']);
