@@ -333,6 +333,10 @@ const DIMS_TOLD: usize = 16;
 /// What it is, as an error tells it: `1x20 complex double`.
 impl fmt::Display for Argument {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // An object of ours has its dimensions in the store, not here.
+        if self.object.is_some() {
+            return write!(f, "a {}", object::NAME);
+        }
         // Of an array on a GPU the host's own words tell nothing.
         let on_gpu = self.gpu.as_ref().and_then(|gpu| gpu.as_ref().ok());
         let dims = on_gpu.map_or(&self.dims, |gpu| &gpu.dims);

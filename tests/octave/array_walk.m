@@ -257,12 +257,15 @@ function [code, tolerance] = random_step (a, b)
       if (nothing || islogical (a) && (isa (b, "single") || strcmp (value, "single (1.5)")) || sum (indices == ",") > 1)
         value = "7";
       endif
+      ## Of a matrix the host takes a list in order for another thing than a range.
+      if (strcmp (value, "[]") && ! any (indices == ",") && ! isvector (a))
+        value = "7";
+      endif
       code = ["x(" indices ") = " value];
     case 13
       code = pick (["x(x " comparison " 1) = " pick("7", "-2", "x(1)")], "x(x > 1) += 1", "x(:) = double (b)", "x(1,:) .*= 2", {"x(end+1,:) = 3", "x(1) = 3"}{1 + (ndims (a) > 2)}, ...
                    "x(end+1) = 5", "x(:,end+1) = double (b(:,1))", "x(:,1) -= 1", "x += b", "x .*= 2", "x(:) = 0");
     case 14
-      ## Of a matrix the host takes a list in order for another thing than a range.
       code = ["x(" random_index(rows (a)) "," random_index(prod (size (a)(2:end))) ") = []"];
       if (isvector (a) && numel (a) > 1)
         code = ["x(" random_index(numel (a)) ") = []"];

@@ -116,3 +116,9 @@
 %!   "disp ('done')"});
 %! assert (status == 0, "it ended in %s", out(max (1, end - 300):end));
 %! assert (! isempty (regexp (out, "done")), "%s", out(max (1, end - 300):end));
+
+%!test  # what the host says of the object's own size would be wrong
+%! said = text_of (@() StencilConstantMemory_CUDA (x, u));
+%! assert (! isempty (strfind (said, "kernelArray is a DeviceArray, expected")), "%s", said);
+%! said = text_of (@() StencilConstantMemory_CUDA (x, 1, "Iterations", u));
+%! assert (! isempty (strfind (said, "got a DeviceArray, expected")), "%s", said);

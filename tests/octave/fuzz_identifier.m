@@ -463,5 +463,5 @@ function yes = is_complex (value)
 endfunction
 
 function yes = is_real (value, type)
-  yes = isa (value, type) && isreal (value) && ! issparse (value);
+  yes = ! isa (value, "DeviceArray") && isa (value, type) && isreal (value) && ! issparse (value);
 endfunction
